@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/app.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int explain(const struct cavs_session *s)
+{
+    char *text;
+    int rc = cavs_session_explain(s, &text);
+
+    if (rc < 0)
+        return rc;
+    fputs(text, stdout);
+    free(text);
+    return 0;
+}
+
+int app_start(struct app *a, const char *name, const struct app_options *o,
+              const struct cavs_model *m)
+{
+    int rc;
+
+    a->name = name;
+    a->options = o;
+    if (!report_create(&a->report, name))
+        return CAVS_ENOMEM;
+    if ((rc = cavs_runtime_create(&o->runtime, &a->runtime)) < 0)
+        return rc;
+    a->report.workers = cavs_runtime_workers(a->runtime);
+    if ((rc = cavs_session_create(a->runtime, m, &o->session, &a->session)) < 0)
+        return rc;
+    if (o->init && (rc = cavs_session_load(a->session, o->init)) < 0)
+        return rc;
+    return o->explain ? explain(a->session) : 0;
+}
+
+int app_finish(struct app *a)
+{
+    int rc = 0;
+
+    if (a->options->roofline)
+        a->report.sgemm_peak = cavs_runtime_sgemm_peak(a->runtime);
+    if (a->options->save)
+        rc = cavs_session_save(a->session, a->options->save);
+    if (rc == 0 && !report_print(&a->report, a->options->json))
+        rc = CAVS_EIO;
+    return rc;
+}
+
+void app_stop(struct app *a)
+{
+    cavs_session_destroy(a->session);
+    cavs_runtime_destroy(a->runtime);
+    report_destroy(&a->report);
+}
+
+int app_evaluate(struct app *a, const struct cavs_data *d)
+{
+    int size = cavs_data_size(d), rc = cavs_session_reset_metrics(a->session);
+    int *batch = malloc(a->options->batch * sizeof *batch);
+
+    if (!batch)
+        rc = CAVS_ENOMEM;
+    for (int first = 0, n; rc == 0 && first < size; first += n) {
+        n = size - first < a->options->batch ? size - first : a->options->batch;
+        for (int i = 0; i < n; i++)
+            batch[i] = first + i;
+        rc = cavs_session_evaluate(a->session, d, batch, n);
+    }
+    free(batch);
+    return rc;
+}
+
+int app_mean(struct app *a, const char *metric, double *mean)
+{
+    double sum, count;
+    int rc = cavs_session_metric(a->session, metric, &sum, &count);
+
+    if (rc == 0)
+        *mean = count > 0 ? sum / count : NAN;
+    return rc;
+}
+
+int app_status(const char *name, int rc, const struct app_error *e)
+{
+    const char *text = e->text[0] ? e->text : cavs_error_message();
+
+    if (rc >= 0)
+        return APP_OK;
+    fprintf(stderr, "%s: %s\n", name, text[0] ? text : cavs_strerror(rc));
+    return APP_FAILED;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/array.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool array_reserve(void *array_pointer, size_t *capacity, size_t n, size_t element_size)
+{
+    size_t want = *capacity > 16 ? *capacity : 16;
+    void *p;
+
+    if (n <= *capacity)
+        return true;
+    while (want < n)
+        want *= 2;
+    if (want > SIZE_MAX / element_size)
+        return false;
+    /* memcpy, because a pointer to int * must not be read as a void ** */
+    memcpy(&p, array_pointer, sizeof p);
+    p = realloc(p, want * element_size);
+    if (!p)
+        return false;
+    memcpy(array_pointer, &p, sizeof p);
+    *capacity = want;
+    return true;
+}

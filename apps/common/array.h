@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* array.h - arrays that grow by doubling. */
+#ifndef CAVS_APPS_ARRAY_H
+#define CAVS_APPS_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Makes room for n elements in the array that *array_pointer points to (NULL at first) and that has
+ * room for *capacity of them.  Call it as array_reserve(&p, &cap, n, sizeof *p).  False when memory
+ * is short: the array is then as it was.
+ */
+bool array_reserve(void *array_pointer, size_t *capacity, size_t n, size_t element_size);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+bool report_create(struct report *r, const char *app)
+{
+    *r = (struct report){.app = app, .loss = NAN};
+    r->epoch_seconds = json_array();
+    r->epoch_loss = json_array();
+    r->extra = json_object();
+    return r->epoch_seconds && r->epoch_loss && r->extra;
+}
+
+void report_destroy(struct report *r)
+{
+    json_decref(r->epoch_seconds);
+    json_decref(r->epoch_loss);
+    json_decref(r->extra);
+}
+
+/* JSON has no NaN and no infinity. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+void report_add_epoch(struct report *r, double seconds, double loss, const struct cavs_stats *s)
+{
+    r->epochs++;
+    r->seconds += seconds;
+    r->loss = loss;
+    r->stats.evaluated += s->evaluated;
+    r->stats.batches += s->batches;
+    r->stats.tasks += s->tasks;
+    r->stats.batching_tasks += s->batching_tasks;
+    r->stats.flops += s->flops;
+    r->stats.schedule_s += s->schedule_s;
+    r->stats.wait_s += s->wait_s;
+    r->stats.memory_s += s->memory_s;
+    r->stats.tensor_bytes = s->tensor_bytes;
+    json_array_append_new(r->epoch_seconds, number(seconds));
+    json_array_append_new(r->epoch_loss, number(loss));
+}
+
+void report_number(struct report *r, const char *name, double value)
+{
+    json_object_set_new(r->extra, name, number(value));
+}
+
+void report_count(struct report *r, const char *name, int64_t value)
+{
+    json_object_set_new(r->extra, name, json_integer(value));
+}
+
+void report_text(struct report *r, const char *name, const char *value)
+{
+    json_object_set_new(r->extra, name, json_string(value));
+}
+
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static double peak_rss_mb(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss / 1024.0 : NAN;
+}
+
+static void put(json_t *o, const char *name, double value)
+{
+    json_object_set_new(o, name, number(value));
+}
+
+static void put_count(json_t *o, const char *name, int64_t value)
+{
+    json_object_set_new(o, name, json_integer(value));
+}
+
+static void put_speed(json_t *o, const struct report *r)
+{
+    double gflops = ratio(r->stats.flops, r->seconds) / 1e9;
+
+    put(o, "seconds", r->seconds);
+    put(o, "samples_per_s", ratio(r->samples, r->seconds));
+    put(o, "vertices_per_s", ratio(r->vertices, r->seconds));
+    put(o, "schedule_s", r->stats.schedule_s);
+    put(o, "wait_s", r->stats.wait_s);
+    put(o, "compute_s", fmax(0, r->seconds - r->stats.schedule_s));
+    put(o, "memory_s", r->stats.memory_s);
+    put(o, "flops", r->stats.flops);
+    put(o, "gflops", gflops);
+    if (r->sgemm_peak > 0) {
+        put(o, "sgemm_peak_gflops", r->sgemm_peak);
+        put(o, "roofline", gflops / r->sgemm_peak);
+    }
+}
+
+static json_t *report_object(const struct report *r)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "app", json_string(r->app));
+    put_count(o, "samples", r->samples);
+    put_count(o, "vertices", r->vertices);
+    put_count(o, "evaluated", r->stats.evaluated);
+    put_count(o, "batches", r->stats.batches);
+    put_count(o, "tasks", r->stats.tasks);
+    put_count(o, "batching_tasks", r->stats.batching_tasks);
+    put_count(o, "epochs", r->epochs);
+    put(o, "loss", r->loss);
+    put_speed(o, r);
+    put_count(o, "workers", r->workers);
+    put(o, "tensor_mb", r->stats.tensor_bytes / 1048576.0);
+    put(o, "rss_mb", peak_rss_mb());
+    json_object_set(o, "epoch_seconds", r->epoch_seconds);
+    json_object_set(o, "epoch_loss", r->epoch_loss);
+    json_object_update(o, r->extra);
+    return o;
+}
+
+static void print_extra(const json_t *extra)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)extra, name, value)
+    {
+        if (json_is_string(value))
+            printf("  %-22s %s\n", name, json_string_value(value));
+        else if (json_is_number(value))
+            printf("  %-22s %.6g\n", name, json_number_value(value));
+    }
+}
+
+static void print_text(const struct report *r)
+{
+    double gflops = ratio(r->stats.flops, r->seconds) / 1e9;
+
+    printf("%s: %d epochs, %lld samples, %lld vertices in %.2f s\n", r->app, r->epochs,
+           (long long)r->samples, (long long)r->vertices, r->seconds);
+    printf("  %-22s %.6g\n", "loss", r->loss);
+    print_extra(r->extra);
+    printf("  %-22s %.1f samples/s, %.0f vertices/s on %d workers\n", "speed",
+           ratio(r->samples, r->seconds), ratio(r->vertices, r->seconds), r->workers);
+    printf("  %-22s %lld tasks for %lld batches; %.2f s scheduling\n", "tasks",
+           (long long)r->stats.tasks, (long long)r->stats.batches, r->stats.schedule_s);
+    printf("  %-22s %.1f GFLOP/s", "arithmetic", gflops);
+    if (r->sgemm_peak > 0)
+        printf(", %.0f %% of %.1f GFLOP/s in plain matrix products", 100 * gflops / r->sgemm_peak,
+               r->sgemm_peak);
+    printf("\n  %-22s %.0f MB\n", "memory", peak_rss_mb());
+}
+
+bool report_print(const struct report *r, bool as_json)
+{
+    json_t *o;
+
+    if (!as_json) {
+        print_text(r);
+        return fflush(stdout) == 0;
+    }
+    o = report_object(r);
+    if (!o || json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12)) < 0)
+        printf("{}");
+    printf("\n");
+    json_decref(o);
+    return fflush(stdout) == 0 && !ferror(stdout);
+}

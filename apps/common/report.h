@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.h - the results of a run, as one line of JSON or as text for people.
+ *
+ * samples, vertices, tasks, flops and seconds are sums over all training epochs (with --infer: all
+ * forward passes); reading data, starting workers and evaluation are not in them.
+ */
+#ifndef CAVS_APPS_REPORT_H
+#define CAVS_APPS_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/cavs.h"
+
+struct report {
+    const char *app;
+    int epochs, workers;
+    int64_t samples, vertices; /* vertices of input graphs, whatever is shared */
+    double loss;               /* mean in the last epoch */
+    double seconds;
+    struct cavs_stats stats;
+    double sgemm_peak;                  /* GFLOP/s; 0: not measured */
+    json_t *epoch_seconds, *epoch_loss; /* arrays */
+    json_t *extra;                      /* the program's own results: an object */
+};
+
+/* False when memory is short. */
+bool report_create(struct report *r, const char *app);
+void report_destroy(struct report *r);
+
+void report_add_epoch(struct report *r, double seconds, double loss, const struct cavs_stats *s);
+/* Results of the program's own; NaN becomes null. */
+void report_number(struct report *r, const char *name, double value);
+void report_count(struct report *r, const char *name, int64_t value);
+void report_text(struct report *r, const char *name, const char *value);
+
+/* To stdout.  False when that failed. */
+bool report_print(const struct report *r, bool as_json);
+
+#endif

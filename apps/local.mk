@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# apps/: the programs: model + data + training loop.
+#
+# To add a program tree_fc made from tree_fc.c (it is installed by `make install`):
+#     bin_PROGRAMS += apps/tree_fc
+#     apps_tree_fc_SOURCES = apps/tree_fc.c
+#     apps_tree_fc_LDADD = libapp.la $(APP_LIBS)
+# Code that several programs share (options, progress, JSON) goes to libapp.la:
+#     libapp_la_SOURCES += apps/options.c apps/options.h
+# $(APP_LIBS) is libcavs.la and what the programs themselves call (jansson, argp, libm).
+
+libapp_la_SOURCES += \
+	apps/common/app.c apps/common/app.h \
+	apps/common/array.c apps/common/array.h \
+	apps/common/error.c apps/common/error.h \
+	apps/common/forest.c apps/common/forest.h \
+	apps/common/number_rows.c apps/common/number_rows.h \
+	apps/common/options.c apps/common/options.h \
+	apps/common/progress.c apps/common/progress.h \
+	apps/common/ptb.c apps/common/ptb.h \
+	apps/common/random.c apps/common/random.h \
+	apps/common/report.c apps/common/report.h \
+	apps/common/threefile.c apps/common/threefile.h \
+	apps/common/train.c \
+	apps/common/vocab.c apps/common/vocab.h \
+	apps/tree_shapes.c apps/tree_shapes.h
+
+bin_PROGRAMS += apps/tree_fc
+apps_tree_fc_SOURCES = apps/tree_fc.c
+apps_tree_fc_LDADD = libapp.la $(APP_LIBS)
+
+bin_PROGRAMS += apps/tree_lstm
+apps_tree_lstm_SOURCES = apps/tree_lstm.c apps/tree_lstm_cells.c apps/tree_lstm_cells.h \
+	apps/treebank.c apps/treebank.h
+apps_tree_lstm_LDADD = libapp.la $(APP_LIBS)

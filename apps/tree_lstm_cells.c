@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/tree_lstm_cells.h"
+
+#include <stdio.h>
+
+const char *const cell_names[] = {"bench", "childsum", "nary", NULL};
+
+static struct cavs_param *weight(struct cavs_model *m, const char *name, int rows, int cols,
+                                 int gates)
+{
+    /* gates side by side are so many matrices, each with its own range */
+    return cavs_model_param(m, name, rows, cols, cavs_init_glorot(rows, cols / gates));
+}
+
+static struct cavs_param *bias(struct cavs_model *m, const char *name, int cols)
+{
+    return cavs_model_param(m, name, 1, cols, CAVS_CONSTANT(0));
+}
+
+/* c and h of a child */
+struct child {
+    struct cavs_symbol *c, *h;
+};
+
+static struct child gather_child(struct cavs_function *f, int k)
+{
+    struct cavs_symbol *ch[2] = {NULL, NULL};
+
+    cavs_split(cavs_gather(f, k), 2, ch);
+    return (struct child){.c = ch[0], .h = ch[1]};
+}
+
+/* s(i) tanh(u) */
+static struct cavs_symbol *input_part(struct cavs_symbol *i, struct cavs_symbol *u)
+{
+    return cavs_mul(cavs_sigmoid(i), cavs_tanh(u));
+}
+
+/* c + s(f) c_k */
+static struct cavs_symbol *keep(struct cavs_symbol *c, struct cavs_symbol *f,
+                                struct cavs_symbol *c_k)
+{
+    return cavs_add(c, cavs_mul(cavs_sigmoid(f), c_k));
+}
+
+/* h = s(o) tanh(c); the state goes up, h to the classifier. */
+static void set_state(struct cavs_function *f, struct cavs_symbol *c, struct cavs_symbol *o)
+{
+    struct cavs_symbol *h = cavs_mul(cavs_sigmoid(o), cavs_tanh(c));
+    struct cavs_symbol *state[] = {c, h};
+
+    cavs_scatter(f, cavs_concat(2, state));
+    cavs_push(f, "h", h);
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+static void declare_leaf(struct cavs_model *m, struct cavs_stage *tree,
+                         const struct tree_lstm_sizes *s, struct cavs_param *b)
+{
+    struct cavs_param *table =
+        cavs_model_param(m, "embedding", s->words, s->embed, CAVS_UNIFORM(-0.05f, 0.05f));
+    struct cavs_param *W = weight(m, "W_iou", s->embed, 3 * s->hidden, 3);
+    struct cavs_function *leaf = cavs_function_create(tree, "leaf");
+    struct cavs_symbol *x = cavs_lookup(table, cavs_pull_ids(leaf, "word"));
+    struct cavs_symbol *iou[3] = {NULL};
+
+    cavs_split(cavs_affine(x, W, b), 3, iou);
+    set_state(leaf, input_part(iou[0], iou[2]), iou[1]);
+}
+
+/* ---- inner vertices -------------------------------------------------------------------------- */
+
+static int declare_bench(struct cavs_model *m, struct cavs_stage *tree, int h)
+{
+    struct cavs_param *U = weight(m, "U_iou", 2 * h, 3 * h, 3), *b = bias(m, "b_iou", 3 * h);
+    struct cavs_param *F1 = weight(m, "F1", h, h, 1), *F2 = weight(m, "F2", h, h, 1);
+    struct cavs_param *b_f = bias(m, "b_f", h);
+    struct cavs_function *inner = cavs_function_create(tree, "inner");
+    struct child l = gather_child(inner, 0), r = gather_child(inner, 1);
+    struct cavs_symbol *both[] = {l.h, r.h}, *iou[3] = {NULL}, *c;
+
+    cavs_split(cavs_affine(cavs_concat(2, both), U, b), 3, iou);
+    c = input_part(iou[0], iou[2]);
+    c = keep(c, cavs_affine(l.h, F1, b_f), l.c);
+    c = keep(c, cavs_affine(r.h, F2, b_f), r.c);
+    set_state(inner, c, iou[1]);
+    return cavs_function_number(inner);
+}
+
+static int declare_nary(struct cavs_model *m, struct cavs_stage *tree, int h)
+{
+    struct cavs_param *U = weight(m, "U_iouf", 2 * h, 5 * h, 5), *b = bias(m, "b_iouf", 5 * h);
+    struct cavs_function *inner = cavs_function_create(tree, "inner");
+    struct child l = gather_child(inner, 0), r = gather_child(inner, 1);
+    struct cavs_symbol *both[] = {l.h, r.h}, *gate[5] = {NULL}, *c;
+
+    cavs_split(cavs_affine(cavs_concat(2, both), U, b), 5, gate);
+    c = input_part(gate[0], gate[2]);
+    c = keep(c, gate[3], l.c);
+    c = keep(c, gate[4], r.c);
+    set_state(inner, c, gate[1]);
+    return cavs_function_number(inner);
+}
+
+/* What the childsum functions of all arities share. */
+struct childsum {
+    struct cavs_param *U, *b, *U_f, *b_f;
+};
+
+static int declare_childsum(struct cavs_stage *tree, const struct childsum *p, int arity)
+{
+    char name[32];
+    struct cavs_function *inner;
+    struct cavs_symbol *sum, *iou[3] = {NULL}, *c;
+
+    snprintf(name, sizeof name, "inner%d", arity);
+    inner = cavs_function_create(tree, name);
+    sum = gather_child(inner, 0).h;
+    for (int k = 1; k < arity; k++)
+        sum = cavs_add(sum, gather_child(inner, k).h);
+    cavs_split(cavs_affine(sum, p->U, p->b), 3, iou);
+    c = input_part(iou[0], iou[2]);
+    for (int k = 0; k < arity; k++) {
+        struct child child = gather_child(inner, k);
+
+        c = keep(c, cavs_affine(child.h, p->U_f, p->b_f), child.c);
+    }
+    set_state(inner, c, iou[1]);
+    return cavs_function_number(inner);
+}
+
+/* One function for each arity that occurs: no arithmetic on children that are not there. */
+static void declare_childsums(struct cavs_model *m, struct cavs_stage *tree,
+                              const struct tree_lstm_sizes *s, struct cavs_param *b,
+                              int *function_of)
+{
+    int h = s->hidden;
+    struct childsum p = {
+        .U = weight(m, "U_iou", h, 3 * h, 3),
+        .b = b,
+        .U_f = weight(m, "U_f", h, h, 1),
+        .b_f = bias(m, "b_f", h),
+    };
+
+    for (int arity = 1; arity <= s->max_arity; arity++)
+        if (s->arities[arity])
+            function_of[arity] = declare_childsum(tree, &p, arity);
+}
+
+struct cavs_stage *tree_lstm_declare(struct cavs_model *m, enum cell cell,
+                                     const struct tree_lstm_sizes *s, int *function_of)
+{
+    struct cavs_stage *tree = cavs_stage_create(m, "tree", 2 * s->hidden);
+    struct cavs_param *b = bias(m, cell == CELL_CHILDSUM ? "b_iou" : "b_leaf", 3 * s->hidden);
+
+    declare_leaf(m, tree, s, b);
+    if (cell == CELL_CHILDSUM)
+        declare_childsums(m, tree, s, b, function_of);
+    else if (s->max_arity >= 2)
+        function_of[2] = cell == CELL_NARY ? declare_nary(m, tree, s->hidden)
+                                           : declare_bench(m, tree, s->hidden);
+    return tree;
+}
+
+struct cavs_stage *tree_lstm_classifier(struct cavs_model *m, struct cavs_stage *tree,
+                                        const struct tree_lstm_sizes *s)
+{
+    struct cavs_param *W = weight(m, "W_class", s->hidden, s->classes, 1);
+    struct cavs_param *b = bias(m, "b_class", s->classes);
+    struct cavs_stage *head = cavs_stage_over(m, "class", tree, CAVS_ALL_VERTICES);
+    struct cavs_function *f = cavs_function_create(head, "class");
+    struct cavs_symbol *logits = cavs_affine(cavs_pull_from(f, tree, "h", NULL), W, b);
+    struct cavs_symbol *label = cavs_pull_ids(f, "label"), *root = cavs_pull_ids(f, "root");
+
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
+    cavs_metric(f, "correct", cavs_correct(logits, label), label);
+    cavs_metric(f, "root_correct", cavs_correct(logits, root), root);
+    return head;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/treebank.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "apps/common/ptb.h"
+#include "apps/common/threefile.h"
+#include "apps/common/vocab.h"
+
+#define DEFAULT_DATA "../shared/data"
+
+static bool is_folder(const char *path)
+{
+    struct stat s;
+
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* NULL when it is not set, or empty */
+static const char *data_variable(void)
+{
+    const char *data = getenv("CAVS_DATA");
+
+    return data && *data ? data : NULL;
+}
+
+/* The path the user gave, or that of the default set. */
+static char *choose_path(const char *given, const char *file)
+{
+    const char *data = data_variable();
+    char *path;
+
+    if (given)
+        return strdup(given);
+    if (asprintf(&path, "%s/sst/%s", data ? data : DEFAULT_DATA, file) < 0)
+        return NULL;
+    return path;
+}
+
+static int check_there(const char *path, bool is_default, const char *option, struct app_error *e)
+{
+    struct stat s;
+
+    if (stat(path, &s) == 0)
+        return 0;
+    if (!is_default)
+        return app_fail(e, CAVS_EIO, "%s: %s", path, strerror(errno));
+    return app_fail(e, CAVS_EIO,
+                    "no treebank at %s (%s); name one with --%s, or the folder that has sst/ with "
+                    "the environment variable CAVS_DATA",
+                    path, data_variable() ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
+}
+
+static int choose_paths(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+{
+    bool want_dev = o->dev || !o->train;
+    int rc;
+
+    b->train_path = choose_path(o->train, "train.txt");
+    if (want_dev)
+        b->dev_path = choose_path(o->dev, "dev.txt");
+    if (!b->train_path || (want_dev && !b->dev_path))
+        return app_fail(e, CAVS_ENOMEM, "no memory for a file name");
+    rc = check_there(b->train_path, !o->train, "train", e);
+    if (rc == 0 && want_dev)
+        rc = check_there(b->dev_path, !o->dev, "dev", e);
+    if (rc == 0 && want_dev && is_folder(b->train_path) != is_folder(b->dev_path))
+        rc = app_fail(e, CAVS_EINVAL,
+                      "%s and %s are of different forms: expected two files or two folders",
+                      b->train_path, b->dev_path);
+    return rc;
+}
+
+static int trim_words(struct forest *train, struct vocab *vocab, int min_count, struct app_error *e)
+{
+    int *map = vocab_trim(vocab, min_count);
+
+    if (!map)
+        return app_fail(e, CAVS_ENOMEM, "no memory for the vocabulary");
+    for (size_t v = 0; v < train->vertices; v++)
+        if (train->word[v] >= 0)
+            train->word[v] = map[train->word[v]];
+    free(map);
+    return 0;
+}
+
+static int load_brackets(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+{
+    struct ptb_options ptb = {.labels = o->labels, .vocab = vocab_create(), .grow = true};
+    int rc;
+
+    if (!ptb.vocab)
+        return app_fail(e, CAVS_ENOMEM, "no memory for a vocabulary");
+    rc = ptb_load(b->train_path, &ptb, &b->train, e);
+    if (rc == 0 && o->min_count > 1)
+        rc = trim_words(&b->train, ptb.vocab, o->min_count, e);
+    ptb.grow = false;
+    if (rc == 0 && b->dev_path)
+        rc = ptb_load(b->dev_path, &ptb, &b->dev, e);
+    b->words = vocab_size(ptb.vocab);
+    vocab_destroy(ptb.vocab);
+    return rc;
+}
+
+static int load_three_files(struct treebank *b, const struct treebank_options *o,
+                            struct app_error *e)
+{
+    struct forest_stats train, dev = {.max_word = -1};
+    int rc = threefile_load(b->train_path, o->labels, &b->train, e);
+
+    if (rc == 0 && b->dev_path)
+        rc = threefile_load(b->dev_path, o->labels, &b->dev, e);
+    if (rc == 0)
+        rc = forest_measure(&b->train, &train, e);
+    if (rc == 0)
+        rc = forest_measure(&b->dev, &dev, e);
+    if (rc == 0)
+        b->words = 1 + (train.max_word > dev.max_word ? train.max_word : dev.max_word);
+    return rc;
+}
+
+int treebank_load(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+{
+    int rc = choose_paths(b, o, e);
+
+    if (rc < 0)
+        return rc;
+    rc = is_folder(b->train_path) ? load_three_files(b, o, e) : load_brackets(b, o, e);
+    if (rc == 0 && b->train.trees == 0)
+        rc = app_fail(e, CAVS_EDATA, "%s: no trees in it", b->train_path);
+    return rc;
+}
+
+void treebank_clear(struct treebank *b)
+{
+    forest_clear(&b->train);
+    forest_clear(&b->dev);
+    free(b->train_path);
+    free(b->dev_path);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ew_internal.h - what the files behind elementwise.h share.
+ *
+ *     elementwise.c   the table of operators          ew_program.c    a group's life, batches of groups
+ *     ew_loops.c      one vector loop an expression   ew_generate.c   a group as source text
+ *     ew_interpret.c  a group, strip by strip         ew_cache.c      text -> shared object, kept in a private folder
+ *     ew_reference.c  a group, in double              ew_compile.c    runs the system compiler
+ */
+#ifndef CAVS_CODELETS_EW_INTERNAL_H
+#define CAVS_CODELETS_EW_INTERNAL_H
+
+#include <stdio.h>
+
+#include "codelets/elementwise.h"
+
+/* ---- expressions ---- */
+
+/* The text of an expression of elementwise.def. */
+const char *cavs__ew_text(int op, int which);
+
+/* Length of the token that text starts with: a name, a number, or one other character.  *letter: it is one of the
+ * variables a, b, s, y, g. */
+int cavs__ew_token(const char *text, bool *letter);
+
+/* One expression over n numbers, without aliasing.  Arrays of letters that it does not read may be anything readable. */
+typedef void cavs__ew_loop(int n, float *out, const float *a, const float *b, const float *y, const float *g, float s);
+cavs__ew_loop *cavs__ew_loop_of(int op, int which);
+
+/* ---- a group ---- */
+
+/* The function made from a group's source text. */
+typedef void cavs__ew_compiled(int rows, const struct cavs__view *v);
+
+/* How the interpreter runs a group: see ew_interpret.c. */
+struct cavs__ew_plan {
+    int nslots;      /* strip buffers needed at once */
+    int strip;       /* numbers in one */
+    int *input_slot; /* [ninputs] where an input is collected if its rows are not side by side */
+    struct cavs__ew_step {
+        cavs__ew_loop *loop; /* NULL: the constant s */
+        int from[4];         /* operands for a, b, y, g */
+        int slot;
+        float s;
+    } *steps; /* [nnodes] */
+};
+
+struct cavs__ew_program {
+    struct cavs__ew_spec spec; /* a copy, all in the memory of this program */
+    struct cavs__ew_plan plan;
+    struct cavs__ew_library *library; /* NULL: interpreted */
+    cavs__ew_compiled *compiled;
+    struct cavs__ew_program *next_pending; /* batch under way */
+};
+
+/* 0, or -1 when out of memory. */
+int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *spec);
+void cavs__ew_plan_free(struct cavs__ew_plan *plan);
+void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
+
+/* ---- source text ---- */
+
+/* How one language spells a group.  In these texts $f is the function's name, $w the width, $i the number of a view and
+ * $x what is stored.  A group becomes
+ *     open (with a parameter a view)  input|scalar|output a view  loop  load|load_scalar an input  nodes  stores  close */
+struct cavs__ew_dialect {
+    const char *name;
+    const char *preamble; /* what ew_math.def asks for, helpers; then comes that text itself */
+    const char *open, *parameter, *separator, *body;
+    const char *input, *scalar, *output;
+    const char *loop, *load, *load_scalar, *store, *close;
+};
+extern const struct cavs__ew_dialect cavs__ew_dialect_c;
+
+/* Writes what comes before all groups of a source file, and one group as function `name`. */
+void cavs__ew_generate_preamble(FILE *to, const struct cavs__ew_dialect *d);
+void cavs__ew_generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec, const char *name);
+
+/* ---- shared objects ---- */
+
+/* The shared object made from a source text: from the cache, or compiled now.  NULL if there is no way; then
+ * cavs__ew_fallback_reason() says why.  Each call takes a reference. */
+struct cavs__ew_library *cavs__ew_library_open(const char *source);
+struct cavs__ew_library *cavs__ew_library_ref(struct cavs__ew_library *l);
+void cavs__ew_library_close(struct cavs__ew_library *l);
+cavs__ew_compiled *cavs__ew_library_find(struct cavs__ew_library *l, const char *name);
+
+/* A compiler command in words, found in $CC or as cc; `identity` changes when the command or the CPU does. */
+struct cavs__ew_compiler {
+    char *words; /* NUL-separated, the first one is the path of the program */
+    int nwords;
+    uint64_t identity;
+};
+/* 0, or -1 with the reason set. */
+int cavs__ew_compiler_find(struct cavs__ew_compiler *c);
+int cavs__ew_compiler_run(const struct cavs__ew_compiler *c, const char *source_path, const char *object_path,
+                          const char *log_path);
+void cavs__ew_compiler_free(struct cavs__ew_compiler *c);
+
+#define CAVS__EW_HASH_START 0xcbf29ce484222325u
+uint64_t cavs__ew_hash(uint64_t h, const void *data, size_t size);
+
+/* Remembers why groups are interpreted. */
+void cavs__ew_fallback(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

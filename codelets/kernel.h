@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernel.h - what a step of a batching task computes: a kernel applied to a tile of rows.
+ *
+ * Every kernel has a CPU implementation and a naive reference in double precision, kept for ever; both take the same
+ * views.  Kernels know nothing of StarPU: the codelets (codelets/task.h) resolve handles to views and run steps.
+ */
+#ifndef CAVS_CODELETS_KERNEL_H
+#define CAVS_CODELETS_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Where one operand of a tile is.  Row r (0 <= r < rows of the tile) is
+ *     direct      p + r * ld            ld 0: the same row for all (a parameter row)
+ *     indexed     p + index[r] * ld     index[r] < 0 reads as zeros; only for inputs
+ *     summed      sum over e in [ptr[r], ptr[r+1]) of p + index[e] * ld, in that order; only for inputs of "sum_rows"
+ *     ids         index[r] itself (p is NULL)
+ * and has `cols` float32 numbers.  Outputs never overlap inputs.
+ */
+struct cavs__view {
+    float *p;
+    ptrdiff_t ld;
+    const int32_t *index;
+    const int32_t *ptr;
+    int cols;
+};
+
+struct cavs__ew_program;
+
+/* What is fixed about a call when the function is compiled. */
+struct cavs__call {
+    const struct cavs__kernel *kernel;
+    const struct cavs__ew_program *program; /* "elementwise" only */
+    bool accumulate;                        /* "gemm": y += instead of y = */
+};
+
+enum cavs__kernel_flags {
+    CAVS__FIRST = 1 /* reductions over rows: the output starts from zero instead of from what it holds */
+};
+
+typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags);
+
+/*
+ * name           views (x: rows x cols)                                   computes
+ * gemm           x (rows, k), w (k, n), y (rows, n)                       y = x w, or y += x w
+ * gemm_tn        x (rows, k), dy (rows, n), dw (k, n)                     dw += x^T dy       reduces over rows
+ * column_sum     x (rows, n), y (1, n)                                    y += sum of rows   reduces over rows
+ * sum_rows       x summed (rows, n), y (rows, n)                          y[r] = sum of the rows named for r
+ * row_sum        x (rows, n), y (rows, 1)                                 y[r] = sum of row r
+ * softmax_xent   z (rows, n), label ids, y (rows, 1)                      -log softmax(z)[label]; 0 where label < 0
+ * softmax_xent_grad  z (rows, n), label ids, g (rows, 1), dz (rows, n)    g (softmax(z) - onehot(label)); 0 where label < 0
+ * correct        z (rows, n), label ids, y (rows, 1)                      1 if label is the first largest, else 0
+ * metric         x (rows, 1), where ids or p=index=NULL, acc (1, 4)       acc as double[2]: += sum of x, += count, over
+ *                                                                         rows with where >= 0         reduces over rows
+ * mask           ids, y (rows, 1)                                       1 where the id >= 0, else 0
+ * elementwise    the program's inputs, then its outputs
+ */
+struct cavs__kernel {
+    const char *name;
+    int nviews;              /* 0: any number */
+    bool reduces;            /* over rows: tiles of one output must run one after the other */
+    cavs__kernel_fn *cpu;
+    cavs__kernel_fn *reference;
+};
+
+/* By name; NULL if there is none. */
+const struct cavs__kernel *cavs__kernel_find(const char *name);
+
+#endif

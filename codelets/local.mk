@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# codelets/: the operators: reference kernels, CPU, CUDA and OpenCL kernels, StarPU codelets.
+#
+# Glue (codelets, tables, generators) is ordinary code:
+#     libcavs_la_SOURCES += codelets/x.c codelets/x.h
+# A file whose loops must vectorise is a kernel file. It is compiled with $(KERNEL_CFLAGS) on top
+# of the usual flags (-O3, omp simd, fast-math that still knows NaN and Inf):
+#     libkernels_la_SOURCES += codelets/x_cpu.c
+# A reference kernel is NOT a kernel file: it is the oracle and keeps strict arithmetic.
+# Files for one device only go below the device's condition:
+#     if HAVE_CUDA
+#     libcavs_la_SOURCES += codelets/x_cuda.c
+#     endif
+# (and HAVE_OPENCL, HAVE_CLBLAST, HAVE_LIBXSMM likewise).
+
+
+# matrix products: the table and its providers
+libcavs_la_SOURCES += codelets/gemm.c codelets/gemm.h codelets/gemm_providers.h \
+	codelets/gemm_openblas.c codelets/gemm_reference.c codelets/gemm_tile.h codelets/gemm_tiled.c
+libkernels_la_SOURCES += codelets/gemm_avx512.c codelets/gemm_avx2.c
+if HAVE_LIBXSMM
+libcavs_la_SOURCES += codelets/gemm_libxsmm.c
+endif
+
+# row kernels and their references
+libcavs_la_SOURCES += codelets/kernel.c codelets/kernel.h codelets/kernels.h codelets/kernel_gemm.c \
+	codelets/kernel_metric.c codelets/kernel_reference.c codelets/kernel_softmax.c
+libkernels_la_SOURCES += codelets/simd.h codelets/exponentials.c codelets/exponentials.h \
+	codelets/kernel_sums.c
+
+# optimizer arithmetic
+libkernels_la_SOURCES += codelets/update.h codelets/update.c codelets/transpose.c
+
+# tasks: parts of vertex functions, run tile by tile
+libcavs_la_SOURCES += codelets/part.c codelets/part.h codelets/task.c codelets/task.h

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task.c - see task.h. */
+#include "codelets/task.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct model {
+    struct starpu_perfmodel perf; /* perf.symbol is the name */
+    struct model *next;
+};
+
+static struct model *models;
+static pthread_mutex_t models_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct model *find_model(const char *name)
+{
+    struct model *m = models;
+
+    while (m && strcmp(m->perf.symbol, name) != 0)
+        m = m->next;
+    return m;
+}
+
+static struct model *new_model(const char *name, uint32_t (*footprint)(struct starpu_task *task))
+{
+    struct model *m = calloc(1, sizeof *m);
+    char *symbol = strdup(name);
+
+    if (!m || !symbol) {
+        free(m);
+        free(symbol);
+        return NULL;
+    }
+    m->perf.type = STARPU_HISTORY_BASED;
+    m->perf.symbol = symbol;
+    m->perf.footprint = footprint;
+    m->next = models;
+    models = m;
+    return m;
+}
+
+struct starpu_perfmodel *cavs__task_model(const char *name, uint32_t (*footprint)(struct starpu_task *task))
+{
+    struct model *m;
+
+    pthread_mutex_lock(&models_lock);
+    m = find_model(name);
+    if (!m)
+        m = new_model(name, footprint);
+    pthread_mutex_unlock(&models_lock);
+    return m ? &m->perf : NULL;
+}
+
+static void run_on_cpu(void *descr[], void *arg)
+{
+    const struct cavs__part_args *a = arg;
+    int n = (int)STARPU_TASK_GET_NBUFFERS(starpu_task_get_current());
+    void *buffers[CAVS__MAX_BUFFERS + 1];
+
+    for (int i = 0; i < n; i++)
+        buffers[i] = (void *)STARPU_MATRIX_GET_PTR(descr[i]);
+    cavs__part_run(a, buffers, buffers[n - 1]);
+}
+
+static uint32_t mix(uint32_t hash, uint32_t value)
+{
+    hash ^= value + 0x9e3779b9u + (hash << 6) + (hash >> 2);
+    return hash;
+}
+
+/* Rows to within a quarter: M_t differs from task to task, and a model needs several samples of each size. */
+static uint32_t size_class(uint32_t rows)
+{
+    uint32_t log2 = 0;
+
+    while (rows >> log2 > 7)
+        log2++;
+    return log2 << 3 | rows >> log2;
+}
+
+static uint32_t footprint(struct starpu_task *task)
+{
+    const struct cavs__part_args *a = task->cl_arg;
+    uint32_t rows = 0, hash = 0;
+
+    for (int i = 0; i < a->nsegments; i++) {
+        const struct cavs__part *p = a->parts[a->segments[i].function];
+
+        rows += (uint32_t)a->segments[i].rows;
+        hash = mix(hash, p ? (uint32_t)p->scratch : 0);
+    }
+    for (int i = 0; i < a->nsegments && i < 1; i++) {
+        const struct cavs__part *p = a->parts[a->segments[i].function];
+
+        for (int s = 0; s < p->nsteps; s++)
+            hash = mix(hash, (uint32_t)p->steps[s].flops);
+    }
+    return mix(hash, size_class(rows));
+}
+
+void cavs__task_codelet(const char *name, struct starpu_codelet *cl)
+{
+    starpu_codelet_init(cl);
+    cl->cpu_funcs[0] = run_on_cpu;
+    cl->cpu_funcs_name[0] = "cavs_part";
+    cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
+    cl->name = name;
+    cl->model = cavs__task_model(name, footprint);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * update.c - optimizer arithmetic: one sweep over gradient, values and states.
+ *
+ * This is bound by memory, so everything about a tile is done while the tile is in L1: the sum of the partial
+ * gradients, the rule, and the transposed copy of the new values.
+ */
+#include "codelets/update.h"
+#include "codelets/simd.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define TILE_ROWS 16 /* a cache line of the transposed copy */
+#define TILE_COLS 256
+
+int cavs__update_states(enum cavs__rule rule)
+{
+    switch (rule) {
+    case CAVS__RULE_SGD: return 0;
+    case CAVS__RULE_MOMENTUM:
+    case CAVS__RULE_NESTEROV:
+    case CAVS__RULE_ADAGRAD:
+    case CAVS__RULE_RMSPROP: return 1;
+    case CAVS__RULE_ADAM: return 2;
+    }
+    return 0;
+}
+
+/* The rules, for n consecutive numbers.  What the rule divides by is turned into a factor outside of the loop. */
+
+CAVS__CLONES static void sgd(const struct cavs__update *u, int n, float *w, const float *g)
+{
+    const float lr = u->lr, scale = u->scale, decay = u->weight_decay;
+
+#pragma omp simd
+    for (int j = 0; j < n; j++)
+        w[j] -= lr * (scale * g[j] + decay * w[j]);
+}
+
+CAVS__CLONES static void momentum(const struct cavs__update *u, int n, float *w, float *s0, const float *g)
+{
+    const float lr = u->lr, scale = u->scale, decay = u->weight_decay, keep = u->momentum;
+
+#pragma omp simd
+    for (int j = 0; j < n; j++) {
+        s0[j] = keep * s0[j] + (scale * g[j] + decay * w[j]);
+        w[j] -= lr * s0[j];
+    }
+}
+
+CAVS__CLONES static void nesterov(const struct cavs__update *u, int n, float *w, float *s0, const float *g)
+{
+    const float lr = u->lr, scale = u->scale, decay = u->weight_decay, keep = u->momentum;
+
+#pragma omp simd
+    for (int j = 0; j < n; j++) {
+        const float d = scale * g[j] + decay * w[j];
+        s0[j] = keep * s0[j] + d;
+        w[j] -= lr * (d + keep * s0[j]);
+    }
+}
+
+/* adagrad: keep 1, add 1; rmsprop: keep decay, add 1 - decay */
+CAVS__CLONES static void scaled(const struct cavs__update *u, float keep, float add, int n, float *w, float *s0,
+                                const float *g)
+{
+    const float lr = u->lr, scale = u->scale, decay = u->weight_decay, epsilon = u->epsilon;
+
+#pragma omp simd
+    for (int j = 0; j < n; j++) {
+        const float d = scale * g[j] + decay * w[j];
+        s0[j] = keep * s0[j] + add * d * d;
+        w[j] -= lr * d / (sqrtf(s0[j]) + epsilon);
+    }
+}
+
+CAVS__CLONES static void adam(const struct cavs__update *u, int n, float *w, float *s0, float *s1, const float *g)
+{
+    const float scale = u->scale, decay = u->weight_decay, epsilon = u->epsilon;
+    const float keep0 = u->beta1, keep1 = u->beta2, add0 = 1 - u->beta1, add1 = 1 - u->beta2;
+    const float step = u->lr / u->correction1, factor1 = 1 / u->correction2;
+
+#pragma omp simd
+    for (int j = 0; j < n; j++) {
+        const float d = scale * g[j] + decay * w[j];
+        s0[j] = keep0 * s0[j] + add0 * d;
+        s1[j] = keep1 * s1[j] + add1 * d * d;
+        w[j] -= step * s0[j] / (sqrtf(factor1 * s1[j]) + epsilon);
+    }
+}
+
+/* w, states, g: n consecutive numbers of a row */
+static void apply(const struct cavs__update *u, int n, float *w, float *s0, float *s1, const float *g)
+{
+    switch (u->rule) {
+    case CAVS__RULE_SGD: sgd(u, n, w, g); break;
+    case CAVS__RULE_MOMENTUM: momentum(u, n, w, s0, g); break;
+    case CAVS__RULE_NESTEROV: nesterov(u, n, w, s0, g); break;
+    case CAVS__RULE_ADAGRAD: scaled(u, 1, 1, n, w, s0, g); break;
+    case CAVS__RULE_RMSPROP: scaled(u, u->decay, 1 - u->decay, n, w, s0, g); break;
+    case CAVS__RULE_ADAM: adam(u, n, w, s0, s1, g); break;
+    }
+}
+
+CAVS__CLONES static void add(int n, const float *x, float *y)
+{
+#pragma omp simd
+    for (int j = 0; j < n; j++)
+        y[j] += x[j];
+}
+
+CAVS__CLONES static double squares(int n, const float *x)
+{
+    double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < n; j++)
+        sum += (double) x[j] * x[j];
+    return sum;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static float *plus(float *s, ptrdiff_t offset)
+{
+    return s ? s + offset : NULL;
+}
+
+/* n numbers at `offset` of the sum of the arrays: where they are, if there is one array only, else in buffer */
+static const float *dense_gradient(int n, int ngrads, const float *const *g, ptrdiff_t offset, float *buffer)
+{
+    if (ngrads == 1)
+        return g[0] + offset;
+    memset(buffer, 0, (size_t) n * sizeof(*buffer));
+    for (int i = 0; i < ngrads; i++)
+        add(n, g[i] + offset, buffer);
+    return buffer;
+}
+
+struct sparse {
+    const int32_t *ptr, *gsrc, *grow;
+    const float *const *g;
+    ptrdiff_t ldg;
+};
+
+/* The same for columns [c, c + n) of the i-th row of a sparse gradient. */
+static const float *sparse_gradient(const struct sparse *s, int i, int c, int n, float *buffer)
+{
+    const int first = s->ptr[i], end = s->ptr[i + 1];
+
+    if (end == first + 1)
+        return s->g[s->gsrc[first]] + s->grow[first] * s->ldg + c;
+    memset(buffer, 0, (size_t) n * sizeof(*buffer));
+    for (int e = first; e < end; e++)
+        add(n, s->g[s->gsrc[e]] + s->grow[e] * s->ldg + c, buffer);
+    return buffer;
+}
+
+void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float *w, ptrdiff_t ldw, float *s0, float *s1,
+                        int ngrads, const float *const *g, ptrdiff_t ldg, float *wt, ptrdiff_t ldwt)
+{
+    float buffer[TILE_COLS];
+
+    for (int r = 0; r < rows; r += TILE_ROWS)
+        for (int c = 0; c < cols; c += TILE_COLS) {
+            const int m = smaller(TILE_ROWS, rows - r), n = smaller(TILE_COLS, cols - c);
+            for (int i = r; i < r + m; i++) {
+                const ptrdiff_t at = i * ldw + c;
+                apply(u, n, w + at, plus(s0, at), plus(s1, at),
+                      dense_gradient(n, ngrads, g, i * ldg + c, buffer));
+            }
+            if (wt)
+                cavs__transpose(m, n, w + r * ldw + c, ldw, wt + c * ldwt + r, ldwt);
+        }
+}
+
+void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids, const int32_t *ptr,
+                         const int32_t *gsrc, const int32_t *grow, int cols, float *w, ptrdiff_t ldw, float *s0, float *s1,
+                         const float *const *g, ptrdiff_t ldg)
+{
+    const struct sparse s = {ptr, gsrc, grow, g, ldg};
+    float buffer[TILE_COLS];
+
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < cols; c += TILE_COLS) {
+            const int k = smaller(TILE_COLS, cols - c);
+            const ptrdiff_t at = ids[i] * ldw + c;
+            apply(u, k, w + at, plus(s0, at), plus(s1, at), sparse_gradient(&s, i, c, k, buffer));
+        }
+}
+
+double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg)
+{
+    float buffer[TILE_COLS];
+    double sum = 0;
+
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < cols; c += TILE_COLS) {
+            const int n = smaller(TILE_COLS, cols - c);
+            sum += squares(n, dense_gradient(n, ngrads, g, r * ldg + c, buffer));
+        }
+    return sum;
+}
+
+double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
+                            const float *const *g, ptrdiff_t ldg)
+{
+    const struct sparse s = {ptr, gsrc, grow, g, ldg};
+    float buffer[TILE_COLS];
+    double sum = 0;
+
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < cols; c += TILE_COLS) {
+            const int k = smaller(TILE_COLS, cols - c);
+            sum += squares(k, sparse_gradient(&s, i, c, k, buffer));
+        }
+    return sum;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * autodiff.c - reverse-mode differentiation of a vertex function F: appends dF to its symbols.
+ *
+ * dF is a vertex function over the same graph walked from the parents to the children (Cavs section 3.4): the adjoint of
+ * scatter is gathered from the parents' slots, the adjoint of gather(k) is scattered to slot k, push and pull change
+ * places likewise, and each use of a parameter ends in a gradient sink that reduces over all rows.
+ *
+ * Stages are visited last to first, so that a channel knows which of its fetches pass a gradient back.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/elementwise.h"
+#include "core/error.h"
+#include "core/model.h"
+
+/* Gradients that reach parts of a value: columns [from, from + g->width). */
+struct piece {
+    int from;
+    struct cavs_symbol *g;
+};
+
+struct contributions {
+    int n, cap;
+    struct piece *pieces; /* whole-width ones have from = 0 and g->width = width */
+};
+
+struct diff {
+    struct cavs_function *f;
+    int nforward;
+    struct contributions *to; /* [nforward] */
+    bool failed;              /* out of memory */
+};
+
+/* ---- making backward symbols ---- */
+
+static struct cavs_symbol *make(struct diff *d, const struct cavs_symbol *of, struct cavs_symbol like, int n,
+                                struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol *x;
+
+    like.file = of->file;
+    like.line = of->line;
+    like.backward = true;
+    x = cavs__symbol_new(d->f, &like, n, inputs);
+    if (!x)
+        d->failed = true;
+    return x;
+}
+
+static struct cavs_symbol *constant(struct diff *d, const struct cavs_symbol *of, int width, float s)
+{
+    return make(d, of, (struct cavs_symbol){.op = CAVS__OP_CONST, .width = width, .s = s}, 0, NULL);
+}
+
+static struct cavs_symbol *elementwise2(struct diff *d, const struct cavs_symbol *of, const char *name,
+                                        struct cavs_symbol *a, struct cavs_symbol *b)
+{
+    struct cavs_symbol *in[2] = {a, b};
+    int width = a->width > b->width ? a->width : b->width;
+
+    return make(d, of, (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = cavs__ew_find(name)}, 2, in);
+}
+
+static void contribute_piece(struct diff *d, struct cavs_symbol *x, int from, struct cavs_symbol *g)
+{
+    struct contributions *c = &d->to[x->number];
+
+    if (!g || !x->needs_grad)
+        return;
+    if (c->n == c->cap) {
+        int cap = c->cap ? 2 * c->cap : 4;
+        struct piece *p = realloc(c->pieces, (size_t)cap * sizeof *p);
+
+        if (!p) {
+            d->failed = true;
+            return;
+        }
+        c->pieces = p;
+        c->cap = cap;
+    }
+    c->pieces[c->n++] = (struct piece){from, g};
+}
+
+static void contribute(struct diff *d, struct cavs_symbol *x, struct cavs_symbol *g)
+{
+    contribute_piece(d, x, 0, g);
+}
+
+/* ---- adding contributions up ---- */
+
+static int by_column(const void *a, const void *b)
+{
+    const struct piece *p = a, *q = b;
+
+    return (p->from > q->from) - (p->from < q->from);
+}
+
+/* Takes a set of disjoint pieces, in column order, out of c and lays them side by side with zeros in the gaps. */
+static struct cavs_symbol *side_by_side(struct diff *d, const struct cavs_symbol *x, struct contributions *c)
+{
+    struct cavs_symbol **parts = malloc((2 * (size_t)c->n + 1) * sizeof *parts), *sum;
+    int n = 0, at = 0, left = 0;
+
+    if (!parts) {
+        d->failed = true;
+        return NULL;
+    }
+    for (int i = 0; i < c->n; i++) {
+        struct piece p = c->pieces[i];
+
+        if (p.from < at) {
+            c->pieces[left++] = p;
+            continue;
+        }
+        if (p.from > at)
+            parts[n++] = constant(d, x, p.from - at, 0);
+        parts[n++] = p.g;
+        at = p.from + p.g->width;
+    }
+    c->n = left;
+    if (at < x->width)
+        parts[n++] = constant(d, x, x->width - at, 0);
+    sum = d->failed ? NULL
+          : n == 1  ? parts[0]
+                    : make(d, x, (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = x->width}, n, parts);
+    free(parts);
+    return sum;
+}
+
+static struct cavs_symbol *total(struct diff *d, struct cavs_symbol *x)
+{
+    struct contributions *c = &d->to[x->number];
+    struct cavs_symbol *sum = NULL;
+
+    if (c->n > 1)
+        qsort(c->pieces, (size_t)c->n, sizeof *c->pieces, by_column);
+    while (c->n > 0 && !d->failed) {
+        struct cavs_symbol *g = side_by_side(d, x, c);
+
+        sum = sum && g ? elementwise2(d, x, "add", sum, g) : g;
+    }
+    return sum;
+}
+
+/* ---- the rule of each operator ---- */
+
+/* Gradient of an element-wise y = op(a, b) with respect to operand i. */
+static void diff_operand(struct diff *d, struct cavs_symbol *y, int i, struct cavs_symbol *g)
+{
+    struct cavs_symbol *x = y->inputs[i], *in[CAVS__EW_MAX_OPERANDS], *gx;
+    const char *letters = cavs__ew_operands(y->k, i + 1);
+    int n = 0, width = 1;
+
+    if (!x->needs_grad)
+        return;
+    for (const char *l = letters; *l; l++) {
+        in[n] = *l == 'a' ? y->inputs[0] : *l == 'b' ? y->inputs[1] : *l == 'y' ? y : g;
+        if (in[n]->width > width)
+            width = in[n]->width;
+        n++;
+    }
+    if (cavs__ew_is_identity(y->k, i + 1))
+        gx = g;
+    else
+        gx = make(d, y,
+                  (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = y->k, .which = i + 1, .s = y->s}, n,
+                  in);
+    if (gx && x->width == 1 && gx->width > 1)
+        gx = make(d, y, (struct cavs_symbol){.op = CAVS__OP_ROW_SUM, .width = 1}, 1, &gx);
+    else if (gx && gx->width == 1 && x->width > 1)
+        gx = elementwise2(d, y, "add", constant(d, y, x->width, 0), gx);
+    contribute(d, x, gx);
+}
+
+static void diff_concat(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    int at = 0;
+
+    for (int i = 0; i < y->ninputs; at += y->inputs[i++]->width) {
+        struct cavs_symbol *x = y->inputs[i];
+
+        if (x->needs_grad)
+            contribute(d, x, cavs_slice_at(g, at, x->width, y->file, y->line));
+    }
+}
+
+static void diff_matmul(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[2] = {y->inputs[0], g};
+
+    if (y->inputs[0]->needs_grad) {
+        y->param->transposed = true;
+        contribute(d, y->inputs[0],
+                   make(d, y, (struct cavs_symbol){.op = CAVS__OP_MATMUL_T, .width = y->inputs[0]->width, .param = y->param},
+                        1, &g));
+    }
+    if (!y->param->frozen)
+        make(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_MATMUL, .param = y->param}, 2, in);
+}
+
+static void diff_xent(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[3] = {y->inputs[0], y->inputs[1], g};
+
+    if (y->inputs[0]->needs_grad)
+        contribute(d, y->inputs[0],
+                   make(d, y, (struct cavs_symbol){.op = CAVS__OP_XENT_GRAD, .width = y->inputs[0]->width}, 3, in));
+}
+
+static void diff_row_sum(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    contribute(d, y->inputs[0], elementwise2(d, y, "add", constant(d, y, y->inputs[0]->width, 0), g));
+}
+
+static void diff_lookup(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[2] = {y->inputs[0], g};
+
+    make(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_LOOKUP, .width = g->width, .param = y->param}, 2, in);
+}
+
+static void diff_value(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    switch (y->op) {
+    case CAVS__OP_ELEMENTWISE:
+        for (int i = 0; i < y->ninputs; i++)
+            diff_operand(d, y, i, g);
+        break;
+    case CAVS__OP_CONCAT:
+        diff_concat(d, y, g);
+        break;
+    case CAVS__OP_SLICE:
+        contribute_piece(d, y->inputs[0], y->k, g);
+        break;
+    case CAVS__OP_MATMUL:
+        diff_matmul(d, y, g);
+        break;
+    case CAVS__OP_XENT:
+        diff_xent(d, y, g);
+        break;
+    case CAVS__OP_ROW_SUM:
+        diff_row_sum(d, y, g);
+        break;
+    case CAVS__OP_LOOKUP:
+        diff_lookup(d, y, g);
+        break;
+    case CAVS__OP_USE:
+        make(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_USE, .param = y->param}, 1, &g);
+        break;
+    case CAVS__OP_FETCH:
+        make(d, y, (struct cavs_symbol){.op = CAVS__OP_FETCH_GRAD, .width = g->width, .fetch = y}, 1, &g);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What a forward sink asks of its operand. */
+static void diff_sink(struct diff *d, struct cavs_symbol *y)
+{
+    struct cavs_symbol *x = y->inputs[0];
+
+    if (!x->needs_grad)
+        return;
+    if (y->op == CAVS__OP_METRIC && y->is_loss) {
+        bool masked = y->ninputs == 2 && !(x->op == CAVS__OP_XENT && x->inputs[1] == y->inputs[1]);
+
+        contribute(d, x, masked ? make(d, y, (struct cavs_symbol){.op = CAVS__OP_MASK, .width = 1}, 1, &y->inputs[1])
+                                : constant(d, y, 1, 1));
+    } else if (y->op == CAVS__OP_SCATTER && d->f->stage->state_grad) {
+        contribute(d, x, make(d, y, (struct cavs_symbol){.op = CAVS__OP_STATE_GRAD, .width = y->width}, 0, NULL));
+    } else if (y->op == CAVS__OP_PUSH) {
+        for (int i = 0; i < y->channel->nfetches; i++) {
+            struct cavs_symbol *fetch = y->channel->fetches[i];
+
+            if (fetch->adjoint)
+                contribute(d, x,
+                           make(d, y, (struct cavs_symbol){.op = CAVS__OP_PUSH_GRAD, .width = y->width, .fetch = fetch},
+                                0, NULL));
+        }
+    }
+}
+
+/* Every slot of a vertex is read by its child, so each gets a gradient, zeros if need be. */
+static void diff_slots(struct diff *d)
+{
+    struct cavs_function *f = d->f;
+
+    for (int k = 0; k < f->slots && f->stage->state_grad && !d->failed; k++) {
+        struct cavs_symbol *g = NULL, *gather = f->scatter;
+
+        for (int i = 0; i < d->nforward; i++) {
+            if (f->symbols[i]->op == CAVS__OP_GATHER && f->symbols[i]->k == k) {
+                gather = f->symbols[i];
+                g = gather->adjoint;
+            }
+        }
+        if (!g)
+            g = constant(d, gather, f->stage->state_width, 0);
+        make(d, gather, (struct cavs_symbol){.op = CAVS__OP_SLOT_GRAD, .width = f->stage->state_width, .k = k}, 1, &g);
+    }
+}
+
+static int diff_function(struct cavs_function *f)
+{
+    struct diff d = {.f = f, .nforward = f->nsymbols};
+
+    d.to = calloc((size_t)f->nsymbols + 1, sizeof *d.to);
+    if (!d.to)
+        return cavs__fail_nomem("autodiff", (size_t)f->nsymbols * sizeof *d.to);
+    f->finished = false; /* the backward symbols go through the same builders */
+    for (int i = 0; i < d.nforward && !d.failed; i++) {
+        if (cavs__op_is_sink(f->symbols[i]->op))
+            diff_sink(&d, f->symbols[i]);
+    }
+    for (int i = d.nforward - 1; i >= 0 && !d.failed; i--) {
+        struct cavs_symbol *x = f->symbols[i];
+
+        x->adjoint = d.to[i].n > 0 ? total(&d, x) : NULL;
+        if (x->adjoint && !d.failed)
+            diff_value(&d, x, x->adjoint);
+    }
+    diff_slots(&d);
+    f->finished = true;
+    for (int i = d.nforward; i < f->nsymbols; i++)
+        f->symbols[i]->backward = true;
+    for (int i = 0; i < d.nforward; i++)
+        free(d.to[i].pieces);
+    free(d.to);
+    return d.failed ? cavs__fail_nomem("autodiff", sizeof(struct cavs_symbol)) : CAVS_OK;
+}
+
+/* ---- what needs a gradient ---- */
+
+/* Is what this channel shows trained? */
+static bool channel_needs_grad(const struct cavs__channel *c)
+{
+    for (int j = 0; j < c->stage->nfunctions; j++) {
+        const struct cavs_function *f = c->stage->functions[j];
+
+        for (int i = 0; i < f->nsymbols; i++) {
+            if (f->symbols[i]->op == CAVS__OP_PUSH && f->symbols[i]->channel == c && f->symbols[i]->needs_grad)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool symbol_needs_grad(const struct cavs_symbol *x, bool state)
+{
+    switch (x->op) {
+    case CAVS__OP_GATHER:
+        return state;
+    case CAVS__OP_FETCH:
+        return channel_needs_grad(x->channel);
+    case CAVS__OP_CORRECT:
+        return false;
+    case CAVS__OP_USE:
+    case CAVS__OP_LOOKUP:
+    case CAVS__OP_MATMUL:
+        if (!x->param->frozen)
+            return true;
+        break;
+    default:
+        break;
+    }
+    for (int i = 0; i < x->ninputs; i++) {
+        if (x->inputs[i]->needs_grad)
+            return true;
+    }
+    return false;
+}
+
+/* One sweep over a stage; tells whether a scattered state needs a gradient. */
+static bool mark_stage(struct cavs_stage *s, bool state)
+{
+    bool scattered = false;
+
+    for (int j = 0; j < s->nfunctions; j++) {
+        struct cavs_function *f = s->functions[j];
+
+        for (int i = 0; i < f->nsymbols; i++)
+            f->symbols[i]->needs_grad = symbol_needs_grad(f->symbols[i], state);
+        scattered |= f->scatter && f->scatter->needs_grad;
+    }
+    return scattered;
+}
+
+/* Does a gradient enter this stage anywhere? */
+static bool reached(const struct cavs_stage *s)
+{
+    for (int j = 0; j < s->nfunctions; j++) {
+        const struct cavs_function *f = s->functions[j];
+
+        for (int i = 0; i < f->nsymbols; i++) {
+            const struct cavs_symbol *x = f->symbols[i];
+
+            if (x->op == CAVS__OP_METRIC && x->is_loss && x->needs_grad)
+                return true;
+            for (int k = 0; x->op == CAVS__OP_PUSH && k < x->channel->nfetches; k++) {
+                if (x->channel->fetches[k]->adjoint)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool gathers(const struct cavs_stage *s)
+{
+    for (int j = 0; j < s->nfunctions; j++) {
+        if (s->functions[j]->slots > 0)
+            return true;
+    }
+    return false;
+}
+
+int cavs__pass_autodiff(struct cavs_model *m)
+{
+    bool *state = calloc((size_t)m->nstages + 1, sizeof *state);
+
+    if (!state)
+        return cavs__fail_nomem("autodiff", (size_t)m->nstages);
+    for (int i = 0; i < m->nstages; i++) {
+        /* a state is trained if something scattered is; that may itself depend on a gather: one more sweep */
+        state[i] = mark_stage(m->stages[i], false);
+        if (state[i])
+            mark_stage(m->stages[i], true);
+    }
+    for (int i = m->nstages - 1; i >= 0; i--) {
+        struct cavs_stage *s = m->stages[i];
+        bool enters = reached(s);
+
+        s->state_grad = enters && state[i] && gathers(s);
+        for (int j = 0; j < s->nfunctions && enters; j++) {
+            int rc = diff_function(s->functions[j]);
+
+            if (rc) {
+                free(state);
+                return rc;
+            }
+        }
+    }
+    free(state);
+    return CAVS_OK;
+}

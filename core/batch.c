@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batch.c - from samples to what the tasks of a batch read: shards, schedules and index sections.
+ *
+ * Runs on the main thread while the workers compute the batch before.  Linear in vertices and edges; once the arrays
+ * have grown to the largest batch, nothing is allocated.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/session.h"
+
+/* ---- grow-only arrays ---- */
+
+static int grow(int32_t **p, size_t n)
+{
+    int32_t *q = realloc(*p, (n + 1) * sizeof *q);
+
+    if (!q)
+        return cavs__fail_nomem("batch", n * sizeof *q);
+    *p = q;
+    return CAVS_OK;
+}
+
+static int reserve_vertices(struct cavs__shard_stage *t, const struct cavs_stage *stage, int n)
+{
+    int32_t **arrays[] = {&t->function, &t->child_ptr, &t->sample_of, &t->over, &t->fetched};
+    int rc = CAVS_OK;
+
+    if (n <= t->cap && t->child_ptr) /* even no vertices have one child pointer */
+        return CAVS_OK;
+    n += n / 4;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !rc; i++)
+        rc = grow(arrays[i], (size_t)n + 1);
+    for (int i = 0; i < stage->ninputs && !rc; i++) {
+        rc = grow(&t->ids[i], (size_t)n);
+        if (!rc)
+            rc = grow(&t->keys[i], (size_t)n);
+    }
+    if (!rc)
+        t->cap = n;
+    return rc;
+}
+
+static int shard_init(struct cavs_session *s, struct cavs__shard *shard)
+{
+    shard->stages = calloc((size_t)s->model->nstages, sizeof *shard->stages);
+    if (!shard->stages)
+        return cavs__fail_nomem("batch", sizeof *shard->stages);
+    for (int i = 0; i < s->model->nstages; i++) {
+        struct cavs__shard_stage *t = &shard->stages[i];
+        size_t n = (size_t)s->model->stages[i]->ninputs + 1;
+
+        cavs__schedule_init(&t->schedule);
+        t->ids = calloc(n, sizeof *t->ids);
+        t->keys = calloc(n, sizeof *t->keys);
+        if (!t->ids || !t->keys)
+            return cavs__fail_nomem("batch", n * sizeof *t->ids);
+    }
+    return CAVS_OK;
+}
+
+void cavs__shards_free(struct cavs_session *s)
+{
+    for (int i = 0; s->shards && i < s->nshards; i++) {
+        for (int j = 0; s->shards[i].stages && j < s->model->nstages; j++) {
+            struct cavs__shard_stage *t = &s->shards[i].stages[j];
+
+            for (int k = 0; k < s->model->stages[j]->ninputs; k++) {
+                free(t->ids ? t->ids[k] : NULL);
+                free(t->keys ? t->keys[k] : NULL);
+            }
+            free(t->ids);
+            free(t->keys);
+            free(t->function);
+            free(t->child_ptr);
+            free(t->child);
+            free(t->sample_of);
+            free(t->over);
+            free(t->fetched);
+            free(t->start);
+            cavs__schedule_free(&t->schedule);
+        }
+        free(s->shards[i].stages);
+        free(s->shards[i].samples);
+    }
+    free(s->shards);
+    free(s->sample_work);
+    free(s->sample_shard);
+    cavs__shard_scratch_free(&s->split_scratch);
+}
+
+/* ---- shards ---- */
+
+static double sample_work(const struct cavs_session *s, const struct cavs_data *d, int sample)
+{
+    double work = 1;
+
+    for (int i = 0; i < s->model->nstages; i++) {
+        const struct cavs__stage_data *sd = &d->stages[i];
+        const int32_t *function = sd->function.p;
+        const double *flops = s->plan->stages[i].flops;
+
+        for (int64_t v = cavs__starts(sd)[sample]; v < cavs__starts(sd)[sample + 1]; v++)
+            work += flops[function[v]] + 1000; /* a vertex costs something even without products */
+    }
+    return work;
+}
+
+static int reserve_samples(struct cavs_session *s, int n)
+{
+    double *work;
+
+    if (n <= s->sample_cap)
+        return CAVS_OK;
+    work = realloc(s->sample_work, (size_t)n * sizeof *work);
+    if (!work || grow(&s->sample_shard, (size_t)n))
+        return cavs__fail_nomem("batch", (size_t)n * sizeof *work);
+    s->sample_work = work;
+    s->sample_cap = n;
+    return CAVS_OK;
+}
+
+static int add_sample(struct cavs__shard *shard, int sample)
+{
+    if (shard->nsamples == shard->cap) {
+        int cap = shard->cap ? 2 * shard->cap : 64;
+        int *p = realloc(shard->samples, (size_t)cap * sizeof *p);
+
+        if (!p)
+            return cavs__fail_nomem("batch", (size_t)cap * sizeof *p);
+        shard->samples = p;
+        shard->cap = cap;
+    }
+    shard->samples[shard->nsamples++] = sample;
+    return CAVS_OK;
+}
+
+static int split(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, int nshards)
+{
+    int rc = reserve_samples(s, n);
+
+    for (int i = 0; i < nshards; i++)
+        s->shards[i].nsamples = 0;
+    for (int i = 0; i < n && !rc; i++)
+        s->sample_work[i] = sample_work(s, d, samples[i]);
+    if (!rc && cavs__shard_split(n, s->sample_work, nshards, s->sample_shard, &s->split_scratch) != 0)
+        rc = cavs__fail_nomem("batch", (size_t)n * 16);
+    for (int i = 0; i < n && !rc; i++)
+        rc = add_sample(&s->shards[s->sample_shard[i]], samples[i]);
+    return rc;
+}
+
+/* ---- the graph of one stage of one shard ---- */
+
+static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, const struct cavs__shard *shard)
+{
+    const int64_t *first = sd->first.p;
+    int64_t n = 0, children = 0;
+
+    if (shard->nsamples + 1 > t->cap_start) {
+        if (grow(&t->start, (size_t)shard->cap + 1))
+            return CAVS_ENOMEM;
+        t->cap_start = shard->cap + 1;
+    }
+    for (int i = 0; i < shard->nsamples; i++) {
+        t->start[i] = (int32_t)n;
+        n += cavs__starts(sd)[shard->samples[i] + 1] - cavs__starts(sd)[shard->samples[i]];
+        children += first[shard->samples[i] + 1] - first[shard->samples[i]];
+    }
+    if (n > INT32_MAX / 4 || children > INT32_MAX / 4)
+        return cavs__fail(CAVS_EINVAL, "stage %s: %lld vertices in one batch are too many", sd->stage->name, (long long)n);
+    t->start[shard->nsamples] = (int32_t)n;
+    t->n = (int)n;
+    t->nchildren = (int)children;
+    if (t->nchildren > t->cap_children) {
+        if (grow(&t->child, (size_t)children + (size_t)children / 4))
+            return CAVS_ENOMEM;
+        t->cap_children = t->nchildren + t->nchildren / 4;
+    }
+    return reserve_vertices(t, sd->stage, t->n);
+}
+
+static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, int i, int sample,
+                        const int32_t *base_start, int *children)
+{
+    int64_t v0 = cavs__starts(sd)[sample], e = ((const int64_t *)sd->first.p)[sample];
+    int32_t at = t->start[i], n = t->start[i + 1] - at;
+    const int32_t *degree = (const int32_t *)sd->degree.p + v0, *child = (const int32_t *)sd->child.p + e;
+
+    memcpy(t->function + at, (const int32_t *)sd->function.p + v0, (size_t)n * sizeof *t->function);
+    for (int32_t v = 0; v < n; v++) {
+        t->sample_of[at + v] = i;
+        t->child_ptr[at + v] = *children;
+        for (int32_t k = 0; k < degree[v]; k++, child++)
+            t->child[(*children)++] = *child < 0 ? -1 : at + *child;
+        if (base_start)
+            t->over[at + v] = base_start[i] + ((const int32_t *)sd->over.p)[v0 + v];
+    }
+}
+
+static void copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, const struct cavs__shard *shard)
+{
+    for (int k = 0; k < sd->stage->ninputs; k++) {
+        const int32_t *ids = sd->inputs[k].p;
+
+        for (int i = 0; sd->stage->inputs[k]->ids && i < shard->nsamples; i++) {
+            int32_t n = t->start[i + 1] - t->start[i];
+
+            if (n > 0)
+                memcpy(t->ids[k] + t->start[i], ids + cavs__starts(sd)[shard->samples[i]], (size_t)n * sizeof *ids);
+        }
+    }
+}
+
+static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *sd, const struct cavs__shard *shard)
+{
+    for (int i = 0; i < shard->nsamples; i++) {
+        for (int k = 0; k < sd->stage->ninputs; k++) {
+            int rc = sd->stage->inputs[k]->ids ? cavs__data_check_ids(d, sd, k, shard->samples[i]) : CAVS_OK;
+
+            if (rc)
+                return rc;
+        }
+    }
+    return CAVS_OK;
+}
+
+static int make_graph(const struct cavs_data *d, struct cavs__shard *shard, const struct cavs_stage *stage)
+{
+    struct cavs__shard_stage *t = &shard->stages[stage->number];
+    const struct cavs__stage_data *sd = &d->stages[stage->number];
+    const int32_t *base_start;
+    int children = 0, rc = count_vertices(t, sd, shard);
+
+    if (!rc)
+        rc = check_ids(d, sd, shard);
+    if (rc)
+        return rc;
+    base_start = stage->base ? shard->stages[stage->base->number].start : NULL;
+    for (int i = 0; i < shard->nsamples; i++)
+        copy_sample(t, sd, i, shard->samples[i], base_start, &children);
+    t->child_ptr[t->n] = children;
+    copy_ids(t, sd, shard);
+    return CAVS_OK;
+}
+
+/* ---- the schedule ---- */
+
+/* Rows of the fetched stage, per vertex of t: through the index input, or of the vertex stood over. */
+static const int32_t *fetched_rows(const struct cavs__shard *shard, struct cavs__shard_stage *t,
+                                   const struct cavs_symbol *fetch)
+{
+    const struct cavs__shard_stage *from = &shard->stages[fetch->channel->stage->number];
+    const int32_t *ids = fetch->ninputs > 0 ? t->ids[fetch->inputs[0]->input->number] : NULL;
+
+    for (int v = 0; v < t->n; v++) {
+        int32_t vertex = !ids ? t->over[v] : ids[v] < 0 ? -1 : from->start[t->sample_of[v]] + ids[v];
+
+        t->fetched[v] = vertex < 0 ? -1 : from->schedule.row_of[vertex];
+    }
+    return t->fetched;
+}
+
+/* Ids that a vertex's own function does not pull must not keep equal vertices apart. */
+static void pulled_by(const struct cavs_stage *stage, const struct cavs__input *in, bool *pulls)
+{
+    for (int j = 0; j < stage->nfunctions; j++) {
+        const struct cavs_function *f = stage->functions[j];
+
+        pulls[j] = false;
+        for (int i = 0; i < f->nsymbols; i++)
+            pulls[j] |= f->symbols[i]->op == CAVS__OP_IDS && f->symbols[i]->input == in;
+    }
+}
+
+static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *t, const struct cavs_stage *stage,
+                     const int32_t **keys)
+{
+    bool pulls[stage->nfunctions];
+    int n = 0;
+
+    for (int k = 0; k < stage->ninputs; k++) {
+        const struct cavs__input *in = stage->inputs[k];
+        const struct cavs__shard_stage *from = in->vertices_of ? &shard->stages[in->vertices_of->number] : NULL;
+
+        if (!in->ids)
+            continue;
+        pulled_by(stage, in, pulls);
+        for (int v = 0; v < t->n; v++) {
+            int32_t id = pulls[t->function[v]] ? t->ids[k][v] : -1;
+
+            t->keys[k][v] = id < 0 || !from ? id : from->schedule.row_of[from->start[t->sample_of[v]] + id];
+        }
+        keys[n++] = t->keys[k];
+    }
+    return n;
+}
+
+static int make_schedule(struct cavs_session *s, struct cavs__shard *shard, const struct cavs_stage *stage)
+{
+    struct cavs__shard_stage *t = &shard->stages[stage->number];
+    bool merge = s->plan->stages[stage->number].mergeable && !s->options.no_dedup;
+    const int32_t *keys[stage->ninputs + 1];
+    int slots[stage->nfunctions];
+    struct cavs__graph g = {.n = t->n,
+                            .nfunctions = stage->nfunctions,
+                            .function = t->function,
+                            .child_ptr = t->child_ptr,
+                            .child = t->child,
+                            .slots = slots,
+                            .keys = keys};
+
+    for (int j = 0; j < stage->nfunctions; j++)
+        slots[j] = stage->functions[j]->slots;
+    if (merge)
+        g.nkeys = make_keys(shard, t, stage, keys);
+    if (cavs__schedule_make(&t->schedule, &g, (enum cavs__policy)s->options.policy, merge) != 0)
+        return cavs__fail_nomem("schedule", (size_t)t->n * 64);
+    return CAVS_OK;
+}
+
+/* ---- index sections ---- */
+
+static int section_length(const struct cavs__section *sec, const struct cavs__shard_stage *t,
+                          const struct cavs__shard *shard)
+{
+    const struct cavs__schedule *sch = &t->schedule;
+
+    switch (sec->kind) {
+    case CAVS__S_PARENT_PTR:
+    case CAVS__S_CONSUMER_PTR:
+        return sch->rows + 1;
+    case CAVS__S_PARENT_EDGE:
+        return sch->rows > 0 ? sch->parent_ptr[sch->rows] : 0;
+    case CAVS__S_CONSUMER_ROW:
+        return shard->stages[sec->fetch->function->stage->number]
+            .schedule.function_rows[sec->fetch->function->number];
+    default:
+        return sch->function_rows[sec->function->number];
+    }
+}
+
+/* Value per vertex -> value per function row. */
+static void fill_vertex_section(int32_t *out, const struct cavs__schedule *sch, int function, const int32_t *values)
+{
+    for (int i = 0; i < sch->nvt; i++) {
+        const struct cavs__vt *vt = &sch->vt[i];
+
+        for (int r = 0; vt->function == function && r < vt->n; r++)
+            out[vt->frow0 + r] = values[sch->vertex_of[vt->row0 + r]];
+    }
+}
+
+static void fill_child_section(int32_t *out, const struct cavs__schedule *sch, const struct cavs_function *f, int slot)
+{
+    for (int i = 0; i < sch->nvt; i++) {
+        const struct cavs__vt *vt = &sch->vt[i];
+
+        for (int r = 0; vt->function == f->number && r < vt->n; r++)
+            out[vt->frow0 + r] = sch->edge_child[vt->edge0 + r * f->slots + slot];
+    }
+}
+
+/* Counting sort of the function rows of the fetching function by the row they fetched. */
+static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard *shard, const struct cavs_symbol *fetch,
+                           int nrows)
+{
+    struct cavs__shard_stage *t = &shard->stages[fetch->function->stage->number];
+    const struct cavs__schedule *sch = &t->schedule;
+    const int32_t *fetched = fetched_rows(shard, t, fetch);
+
+    memset(ptr, 0, ((size_t)nrows + 1) * sizeof *ptr);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < sch->nvt; i++) {
+            const struct cavs__vt *vt = &sch->vt[i];
+
+            for (int r = 0; vt->function == fetch->function->number && r < vt->n; r++) {
+                int32_t row = fetched[sch->vertex_of[vt->row0 + r]];
+
+                if (row >= 0 && pass == 0)
+                    ptr[row]++;
+                else if (row >= 0)
+                    rows[ptr[row]++] = vt->frow0 + r;
+            }
+        }
+        for (int r = 0, sum = 0; r <= nrows && pass == 0; r++) {
+            int count = ptr[r];
+
+            ptr[r] = sum;
+            sum += count;
+        }
+    }
+    /* the second pass has moved every start to the next one's */
+    memmove(ptr + 1, ptr, (size_t)nrows * sizeof *ptr);
+    ptr[0] = 0;
+}
+
+static void fill_section(const struct cavs__stage_plan *sp, int number, const struct cavs__shard *shard, int32_t *index)
+{
+    const struct cavs__section *sec = &sp->sections[number];
+    struct cavs__shard_stage *t = &shard->stages[sp->stage->number];
+    const struct cavs__schedule *sch = &t->schedule;
+    int32_t *out = index + t->offsets[number];
+
+    switch (sec->kind) {
+    case CAVS__S_IDS:
+        fill_vertex_section(out, sch, sec->function->number, t->ids[sec->number]);
+        break;
+    case CAVS__S_FETCH:
+        fill_vertex_section(out, sch, sec->function->number, fetched_rows(shard, t, sec->fetch));
+        break;
+    case CAVS__S_CHILD:
+        fill_child_section(out, sch, sec->function, sec->number);
+        break;
+    case CAVS__S_PARENT_PTR:
+        memcpy(out, sch->parent_ptr, ((size_t)sch->rows + 1) * sizeof *out);
+        break;
+    case CAVS__S_PARENT_EDGE:
+        if (sch->rows > 0)
+            memcpy(out, sch->parent_edge, (size_t)sch->parent_ptr[sch->rows] * sizeof *out);
+        break;
+    case CAVS__S_CONSUMER_PTR:
+        /* its partner of the same fetch was appended right after it (emit.c) */
+        fill_consumers(out, index + t->offsets[number + 1], shard, sec->fetch, sch->rows);
+        break;
+    case CAVS__S_CONSUMER_ROW:
+        break;
+    }
+}
+
+static int fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot, int chunk)
+{
+    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
+    struct cavs__shard_stage *t = &shard->stages[stage];
+    struct cavs__tensor *tensor = &s->tensors[sp->index];
+    int32_t *index;
+    int size = 0, rc;
+
+    t->offsets = cavs__arena_alloc(&s->slots[slot].arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
+    if (!t->offsets)
+        return cavs__fail_nomem("index sections", (size_t)sp->nsections * sizeof *t->offsets);
+    for (int i = 0; i < sp->nsections; i++) {
+        t->offsets[i] = size;
+        size += section_length(&sp->sections[i], t, shard);
+    }
+    rc = cavs__reserve(s, tensor, chunk, size + 1);
+    if (rc)
+        return rc;
+    index = (int32_t *)cavs__tensor_acquire(tensor, chunk, STARPU_W);
+    for (int i = 0; i < sp->nsections; i++)
+        fill_section(sp, i, shard, index);
+    cavs__tensor_release(tensor, chunk);
+    return CAVS_OK;
+}
+
+/* ---- pulled float rows ---- */
+
+static void copy_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard, const struct cavs__shard_stage *t,
+                      const struct cavs__stage_data *sd, int input)
+{
+    int width = sd->stage->inputs[input]->width;
+    const float *rows = sd->inputs[input].p;
+
+    for (int r = 0; r < t->schedule.rows; r++) {
+        int v = t->schedule.vertex_of[r], i = t->sample_of[v];
+        int64_t at = cavs__starts(sd)[shard->samples[i]] + (v - t->start[i]);
+
+        memcpy(out + r * ld, rows + at * width, (size_t)width * sizeof *out);
+    }
+}
+
+static int fill_inputs(struct cavs_session *s, const struct cavs_data *d, const struct cavs__shard *shard, int stage,
+                       int chunk)
+{
+    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
+    const struct cavs__shard_stage *t = &shard->stages[stage];
+
+    for (int k = 0; k < sp->stage->ninputs; k++) {
+        struct cavs__tensor *tensor = sp->input[k] >= 0 ? &s->tensors[sp->input[k]] : NULL;
+        int rc = tensor ? cavs__reserve(s, tensor, chunk, t->schedule.rows + 1) : CAVS_OK;
+
+        if (rc)
+            return rc;
+        if (!tensor)
+            continue;
+        copy_rows(cavs__tensor_acquire(tensor, chunk, STARPU_W), tensor->ld, shard, t, &d->stages[stage], k);
+        cavs__tensor_release(tensor, chunk);
+    }
+    return CAVS_OK;
+}
+
+/* ---- room in the tensors that tasks write ---- */
+
+static int64_t rows_needed(const struct cavs__tensor_desc *d, const struct cavs__shard *shard)
+{
+    const struct cavs__schedule *sch = &shard->stages[d->stage->number].schedule;
+
+    switch (d->space) {
+    case CAVS__ROWS:
+        return sch->rows;
+    case CAVS__EDGES:
+        return sch->edges;
+    default:
+        return sch->function_rows[d->function->number];
+    }
+}
+
+static int reserve_shard(struct cavs_session *s, const struct cavs__shard *shard, int number)
+{
+    for (int i = 0; i < s->plan->ntensors; i++) {
+        const struct cavs__tensor_desc *d = &s->plan->tensors[i];
+        int rc;
+
+        if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
+            continue;
+        rc = cavs__reserve(s, &s->tensors[i], number, rows_needed(d, shard) + 1);
+        if (rc)
+            return rc;
+    }
+    return CAVS_OK;
+}
+
+/* ---- all ---- */
+
+static void count(struct cavs_session *s, const struct cavs__shard *shard, enum cavs__run run)
+{
+    for (int i = 0; i < s->model->nstages; i++) {
+        const struct cavs__stage_plan *sp = &s->plan->stages[i];
+        const struct cavs__shard_stage *t = &shard->stages[i];
+        const double *flops = run == CAVS__RUN_EVALUATE ? sp->flops_forward : sp->flops;
+
+        for (int v = 0; v < t->n; v++)
+            s->stats.flops += flops[t->function[v]];
+        if (sp->stage->base)
+            continue; /* the same vertices again */
+        s->stats.vertices += t->n;
+        s->stats.evaluated += t->schedule.rows;
+        s->stats.batching_tasks += t->schedule.nvt;
+    }
+}
+
+static int prepare_shard(struct cavs_session *s, const struct cavs_data *d, struct cavs__shard *shard)
+{
+    int rc = shard->stages ? CAVS_OK : shard_init(s, shard);
+
+    for (int i = 0; i < s->model->nstages && !rc; i++) {
+        rc = make_graph(d, shard, s->model->stages[i]);
+        if (!rc)
+            rc = make_schedule(s, shard, s->model->stages[i]);
+    }
+    return rc;
+}
+
+int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, int slot,
+                        enum cavs__run run, int *nshards)
+{
+    int ns = n < s->nshards ? n : s->nshards, rc;
+
+    rc = split(s, d, samples, n, ns);
+    for (int i = 0; i < ns && !rc; i++)
+        rc = prepare_shard(s, d, &s->shards[i]);
+    for (int i = 0; i < ns && !rc; i++) {
+        for (int j = 0; j < s->model->nstages && !rc; j++) {
+            rc = fill_index(s, &s->shards[i], j, slot, slot * s->nshards + i);
+            if (!rc)
+                rc = fill_inputs(s, d, &s->shards[i], j, slot * s->nshards + i);
+        }
+        if (!rc)
+            rc = reserve_shard(s, &s->shards[i], i);
+    }
+    for (int i = 0; i < ns && !rc; i++)
+        count(s, &s->shards[i], run);
+    s->stats.samples += rc ? 0 : n;
+    *nshards = ns;
+    return rc;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cavs.h - the public interface of libcavs: dynamic neural networks on StarPU.
+ *
+ * A model is declared once and is static; the samples bring the structure.
+ *
+ *   model     parameters and stages
+ *   stage     a set of vertices connected by an input graph G (one graph a sample), and the vertex functions F
+ *             that may be chosen for those vertices.  A stage without gather/scatter (a classifier head, a loss)
+ *             is an ordinary batched dataflow graph over its vertices.
+ *   function  one vertex function F, built from symbols
+ *   symbol    one value of F: a row of `width` float32 numbers per vertex (or one int32 id per vertex)
+ *   data      samples in memory: graphs and inputs
+ *   session   a model compiled for a runtime: parameters' values, optimizer state, the execution engine
+ *   runtime   the StarPU workers
+ *
+ * The life of these objects: declare the model, cavs_model_finish(), make data for it, create sessions; destroy in
+ * the reverse order.  Terms follow Xu et al., "Cavs: A Vertex-centric Programming Interface for Dynamic Neural
+ * Networks" (arXiv 1712.04048).
+ *
+ * Errors.  Functions returning int give 0 or one of the negative codes of enum cavs_error; cavs_error_message()
+ * then holds a sentence naming the operand, shapes and place.  Functions that build symbols return NULL on misuse;
+ * a NULL operand is accepted and passed on, and the first mistake is reported by cavs_function_finish().
+ * The library never exits or aborts because of what its caller did.  Out-arguments are set only on success.
+ *
+ * Threads.  One thread at a time may use a model, its data and its sessions; the error message is per thread.
+ *
+ * Ownership.  Every *_create() has its *_destroy(), which accepts NULL.  Parameters, stages, functions and symbols
+ * belong to their model.  Strings and arrays passed in are copied unless a declaration says otherwise.
+ */
+#ifndef CAVS_CAVS_H
+#define CAVS_CAVS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cavs_model;
+struct cavs_param;
+struct cavs_stage;
+struct cavs_function;
+struct cavs_symbol;
+struct cavs_data;
+struct cavs_runtime;
+struct cavs_session;
+
+/* ---- errors -------------------------------------------------------------------------------------------------- */
+
+enum cavs_error {
+    CAVS_OK = 0,
+    CAVS_EINVAL = -1,   /* an argument is out of its range */
+    CAVS_ESHAPE = -2,   /* shapes of operands do not fit */
+    CAVS_EPROGRAM = -3, /* a vertex function is not well formed (no scatter, two scatters, foreign symbol, ...) */
+    CAVS_EGRAPH = -4,   /* an input graph is cyclic, dangling or has too many children */
+    CAVS_EDATA = -5,    /* an input is missing, of the wrong length or out of range */
+    CAVS_ENOMEM = -6,   /* out of memory; the message says how much was asked for and by what */
+    CAVS_EIO = -7,      /* a file cannot be read or written */
+    CAVS_EFORMAT = -8,  /* a file is not in the expected format; the message says file, line and column */
+    CAVS_ESTATE = -9,   /* called in the wrong phase of the object's life */
+    CAVS_ERUNTIME = -10,/* StarPU or a device failed */
+    CAVS_ENUMERIC = -11 /* NaN or infinity found (with check_finite) */
+};
+
+/* The meaning of a code, a constant string. */
+const char *cavs_strerror(int code);
+/* What went wrong in the last failing call of this thread; "" if nothing did.  Valid until the next failing call. */
+const char *cavs_error_message(void);
+
+const char *cavs_version(void);
+
+/* ---- model: parameters, stages, functions ---------------------------------------------------------------------- */
+
+int cavs_model_create(struct cavs_model **out);
+void cavs_model_destroy(struct cavs_model *m);
+/* Checks everything declared (each function is finished if it was not) and differentiates it.  After this the model
+ * is immutable.  Reports the first mistake. */
+int cavs_model_finish(struct cavs_model *m);
+
+enum cavs_init_kind { CAVS_INIT_CONSTANT, CAVS_INIT_UNIFORM, CAVS_INIT_NORMAL };
+/* How a parameter starts: constant a; uniform in [a, b); normal with mean a and deviation b. */
+struct cavs_init {
+    enum cavs_init_kind kind;
+    float a, b;
+};
+#define CAVS_CONSTANT(value) ((struct cavs_init){CAVS_INIT_CONSTANT, (value), 0})
+#define CAVS_UNIFORM(lo, hi) ((struct cavs_init){CAVS_INIT_UNIFORM, (lo), (hi)})
+#define CAVS_NORMAL(mean, dev) ((struct cavs_init){CAVS_INIT_NORMAL, (mean), (dev)})
+/* Glorot's uniform range for a rows x cols matrix: +-sqrt(6 / (rows + cols)). */
+struct cavs_init cavs_init_glorot(int rows, int cols);
+
+/* A parameter: a row-major rows x cols matrix (a bias has one row; an embedding table one row per id).
+ * Names are unique in the model and are the names in model files.  NULL on misuse, reported by cavs_model_finish(). */
+struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols, struct cavs_init init);
+/* A frozen parameter gets no gradient and is not updated. */
+void cavs_param_freeze(struct cavs_param *p);
+/* The parameter of that name, or NULL. */
+struct cavs_param *cavs_model_find_param(const struct cavs_model *m, const char *name);
+int cavs_model_param_count(const struct cavs_model *m);
+struct cavs_param *cavs_model_param_at(const struct cavs_model *m, int i);
+const char *cavs_param_name(const struct cavs_param *p);
+int cavs_param_rows(const struct cavs_param *p);
+int cavs_param_cols(const struct cavs_param *p);
+
+/* A stage whose samples bring their own graph.  state_width: numbers that a vertex scatters to its parents; 0 for a
+ * stage whose functions neither gather nor scatter. */
+struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int state_width);
+enum cavs_over { CAVS_ALL_VERTICES, CAVS_ROOTS };
+/* A stage without edges that has one vertex for each vertex (or each root: vertex without parents) of `base`, in the
+ * same order.  It needs no graph and has one function. */
+struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struct cavs_stage *base, enum cavs_over which);
+
+/* A vertex function of the stage.  Its number is what graphs name it by: 0 for the stage's first function, then 1 ... */
+struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char *name);
+int cavs_function_number(const struct cavs_function *f);
+/* Ends the declaration and reports the first mistake in it: the operator, both shapes, and where it was called. */
+int cavs_function_finish(struct cavs_function *f);
+
+/* ---- symbols ----------------------------------------------------------------------------------------------------
+ * Every operator is a macro that notes where it was called.  x, y, a, b are symbols of one function; w(x) is the
+ * width of x.  Element-wise operators take operands of equal width, or one of width 1, which is repeated. */
+
+#define CAVS_HERE __FILE__, __LINE__
+
+/* inputs */
+#define cavs_pull(f, name, width) cavs_pull_at((f), (name), (width), CAVS_HERE)     /* float row per vertex */
+#define cavs_pull_ids(f, name) cavs_pull_ids_at((f), (name), CAVS_HERE)             /* int32 id per vertex */
+/* The row that `channel` of an earlier stage holds for the vertex named by the id input `index` (vertex numbers of the
+ * same sample; -1 reads zeros).  index NULL: the vertex this one stands over (cavs_stage_over). */
+#define cavs_pull_from(f, stage, channel, index) cavs_pull_from_at((f), (stage), (channel), (index), CAVS_HERE)
+#define cavs_use(f, param) cavs_use_at((f), (param), CAVS_HERE)                     /* a one-row parameter, same for all vertices */
+#define cavs_constant(f, width, value) cavs_constant_at((f), (width), (value), CAVS_HERE)
+/* the graph */
+#define cavs_gather(f, k) cavs_gather_at((f), (k), CAVS_HERE)                       /* state of child k; zeros if missing */
+#define cavs_scatter(f, x) cavs_scatter_at((f), (x), CAVS_HERE)                     /* w(x) = state width; once */
+#define cavs_push(f, channel, x) cavs_push_at((f), (channel), (x), CAVS_HERE)       /* visible to later stages and outputs */
+/* parameters */
+#define cavs_lookup(table, ids) cavs_lookup_at((table), (ids), CAVS_HERE)           /* row ids[v] of the table; id -1: zeros */
+#define cavs_matmul(x, W) cavs_matmul_at((x), (W), CAVS_HERE)                       /* x W; W is w(x) x n */
+#define cavs_affine(x, W, b) cavs_affine_at((x), (W), (b), CAVS_HERE)               /* x W + b; b is 1 x n */
+/* element-wise */
+#define cavs_add(a, b) cavs_apply2_at("add", (a), (b), CAVS_HERE)
+#define cavs_sub(a, b) cavs_apply2_at("sub", (a), (b), CAVS_HERE)
+#define cavs_mul(a, b) cavs_apply2_at("mul", (a), (b), CAVS_HERE)
+#define cavs_div(a, b) cavs_apply2_at("div", (a), (b), CAVS_HERE)
+#define cavs_neg(a) cavs_apply1_at("neg", (a), 0, CAVS_HERE)
+#define cavs_scale(a, s) cavs_apply1_at("scale", (a), (s), CAVS_HERE)               /* s a */
+#define cavs_shift(a, s) cavs_apply1_at("shift", (a), (s), CAVS_HERE)               /* a + s */
+#define cavs_sigmoid(a) cavs_apply1_at("sigmoid", (a), 0, CAVS_HERE)
+#define cavs_tanh(a) cavs_apply1_at("tanh", (a), 0, CAVS_HERE)
+#define cavs_relu(a) cavs_apply1_at("relu", (a), 0, CAVS_HERE)
+#define cavs_exp(a) cavs_apply1_at("exp", (a), 0, CAVS_HERE)
+#define cavs_log(a) cavs_apply1_at("log", (a), 0, CAVS_HERE)
+#define cavs_square(a) cavs_apply1_at("square", (a), 0, CAVS_HERE)
+/* shapes and reductions over the width */
+#define cavs_concat(n, xs) cavs_concat_at((n), (xs), CAVS_HERE)                     /* n symbols side by side */
+#define cavs_slice(x, from, width) cavs_slice_at((x), (from), (width), CAVS_HERE)
+#define cavs_split(x, n, out) cavs_split_at((x), (n), (out), CAVS_HERE)             /* n equal slices into out[n] */
+#define cavs_sum(x) cavs_sum_at((x), CAVS_HERE)                                     /* width 1 */
+/* losses: width 1 */
+#define cavs_softmax_cross_entropy(logits, labels) cavs_softmax_cross_entropy_at((logits), (labels), CAVS_HERE) /* label -1: 0 */
+#define cavs_squared_error(a, b) cavs_squared_error_at((a), (b), CAVS_HERE)         /* 1/2 sum (a-b)^2 */
+#define cavs_correct(logits, labels) cavs_correct_at((logits), (labels), CAVS_HERE) /* 1 if the label has the largest logit; no gradient */
+/* Sums x (width 1) over all vertices of a batch under a name; where `where` (ids, or NULL for all) is not negative the
+ * vertex is counted.  cavs_loss is a metric that is also differentiated: the training objective is the sum of all. */
+#define cavs_loss(f, name, x, where) cavs_metric_at((f), (name), (x), (where), true, CAVS_HERE)
+#define cavs_metric(f, name, x, where) cavs_metric_at((f), (name), (x), (where), false, CAVS_HERE)
+
+struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width, const char *file, int line);
+struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, const char *file, int line);
+struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *stage, const char *channel,
+                                      const char *index, const char *file, int line);
+struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, const char *file, int line);
+struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value, const char *file, int line);
+struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *file, int line);
+void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, const char *file, int line);
+void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids, const char *file, int line);
+struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w, const char *file, int line);
+struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w, struct cavs_param *b, const char *file,
+                                   int line);
+struct cavs_symbol *cavs_apply1_at(const char *op, struct cavs_symbol *a, float s, const char *file, int line);
+struct cavs_symbol *cavs_apply2_at(const char *op, struct cavs_symbol *a, struct cavs_symbol *b, const char *file,
+                                   int line);
+struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const char *file, int line);
+struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, const char *file, int line);
+void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, const char *file, int line);
+struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
+                                                  const char *file, int line);
+struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b, const char *file, int line);
+struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels, const char *file, int line);
+void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x, struct cavs_symbol *where,
+                    bool is_loss, const char *file, int line);
+int cavs_symbol_width(const struct cavs_symbol *x); /* 0 for NULL and for ids */
+
+/* ---- data: samples in memory ------------------------------------------------------------------------------------ */
+
+int cavs_data_create(const struct cavs_model *finished_model, struct cavs_data **out);
+void cavs_data_destroy(struct cavs_data *d);
+/* One sample: begin, graphs and inputs in any order, end.  A sample becomes part of the data only when _end() returns
+ * 0; after an error the data are as they were before _begin(). */
+int cavs_data_begin(struct cavs_data *d);
+/* n >= 0 vertices; functions[v] numbers the vertex function of v (NULL: all 0); the children of v are
+ * children[child_ptr[v] .. child_ptr[v+1]) in order, each a vertex number or -1 for a missing child (child_ptr NULL:
+ * no edges).  Any order of vertices is accepted; a cycle is refused with a vertex of it named. */
+int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n, const int *functions,
+                    const int *child_ptr, const int *children);
+/* One id (n = number of vertices of the stage) or one row of the pulled width for every vertex.  Values for vertices
+ * whose function does not pull the input are ignored.  Inputs are shared by all functions of a stage that pull them. */
+int cavs_data_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const int *ids);
+int cavs_data_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const float *rows);
+int cavs_data_end(struct cavs_data *d);
+
+int cavs_data_size(const struct cavs_data *d); /* samples */
+int64_t cavs_data_vertices(const struct cavs_data *d, const struct cavs_stage *stage);
+int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage *stage, int sample);
+/* The stored ids of one sample, to be rewritten in place between batches; NULL if there is no such input.  Bounds of new
+ * values are checked when the sample is used. */
+int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int sample);
+
+/* ---- runtime ------------------------------------------------------------------------------------------------------- */
+
+struct cavs_runtime_options {
+    int workers;           /* CPU workers; -1: one per core */
+    int cuda;              /* CUDA devices; -1: all there are, 0: none */
+    int opencl;            /* OpenCL devices; -1: all, 0: none */
+    const char *scheduler; /* StarPU's policy by name; NULL: lws with CPUs only, dmdas with accelerators */
+};
+#define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1, .cuda = 0, .opencl = 0, .scheduler = NULL})
+
+/* Starts StarPU's workers; one runtime at a time in a process.  options NULL: the defaults. */
+int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out);
+void cavs_runtime_destroy(struct cavs_runtime *rt);
+int cavs_runtime_workers(const struct cavs_runtime *rt); /* all workers, devices included */
+const char *cavs_runtime_scheduler(const struct cavs_runtime *rt);
+
+/* The hardware's limit as the roofline sees it: sgemm of 2048^3 on every CPU worker at once, single-threaded each, best of
+ * 5 and of the GEMM libraries present; GFLOP/s of all workers together.  Takes some seconds.  Negative: an error. */
+double cavs_runtime_sgemm_peak(struct cavs_runtime *rt);
+
+/* ---- session ------------------------------------------------------------------------------------------------------- */
+
+enum cavs_policy { CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH, CAVS_POLICY_FRONTIER, CAVS_POLICY_AGENDA };
+enum cavs_optimizer {
+    CAVS_SGD, CAVS_MOMENTUM, CAVS_NESTEROV, CAVS_ADAGRAD, CAVS_RMSPROP, CAVS_ADAM
+};
+
+struct cavs_session_options {
+    enum cavs_policy policy;
+    enum cavs_optimizer optimizer;
+    float lr;
+    float momentum;      /* momentum, Nesterov */
+    float decay;         /* RMSProp's moving average */
+    float beta1, beta2;  /* Adam */
+    float epsilon;       /* AdaGrad, RMSProp, Adam */
+    float weight_decay;  /* added to the gradient as weight_decay * parameter */
+    float clip;          /* largest global norm of the gradient of a batch; 0: no clipping */
+    float scale;         /* the gradient is multiplied by this before clipping (1 / batch size for a mean); 0 means 1 */
+    uint64_t seed;       /* of the parameters' initial values */
+    int shards;          /* independent parts a batch is cut into; 0: one per core of the machine.
+                          * Results depend on this number in the last bits, and on nothing else of the machine. */
+    bool no_lazy, no_eager, no_fusion, no_dedup; /* switch one optimisation off */
+    bool check_finite;   /* report the first NaN or infinity with its operator and vertex; slow */
+};
+/* frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8, the rest 0 */
+struct cavs_session_options cavs_session_defaults(void);
+
+int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m, const struct cavs_session_options *options,
+                        struct cavs_session **out);
+void cavs_session_destroy(struct cavs_session *s);
+
+/* Each of the next takes a batch: n samples of d by their numbers.  They return when the batch has been scheduled and
+ * its tasks submitted; the work itself goes on in the background.  d may be changed as soon as they return.
+ * n = 0 is an empty batch: nothing happens. */
+int cavs_session_train(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n);    /* forward, backward, update */
+int cavs_session_gradient(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n); /* forward, backward; read with _get_gradient */
+int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n); /* forward only */
+/* Forward only, then waits and copies what the vertices pushed on the channel: one row of the channel's width for every
+ * vertex of the stage, samples one after the other, vertices in the samples' own order. */
+int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                        const struct cavs_stage *stage, const char *channel, float *rows);
+
+/* Waits for everything submitted; reports what failed meanwhile. */
+int cavs_session_wait(struct cavs_session *s);
+/* Sum of a metric or loss and number of vertices counted since the last reset; waits for all submitted batches. */
+int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, double *count);
+int cavs_session_reset_metrics(struct cavs_session *s);
+
+/* Parameter values and the gradient of the last batch, which must have been a cavs_session_gradient(); rows x cols
+ * row-major.  They wait. */
+int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, float *values);
+int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values);
+int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p, float *values);
+int cavs_session_set_lr(struct cavs_session *s, float lr);
+
+/* Model files: safetensors, parameters by name, row-major float32.  Saving replaces the file atomically.  Loading wants
+ * every parameter of the model with its shape; names the model does not know are an error that names them. */
+int cavs_session_save(struct cavs_session *s, const char *path);
+int cavs_session_load(struct cavs_session *s, const char *path);
+
+struct cavs_stats {
+    int64_t batches, samples, vertices, evaluated; /* evaluated: vertices left after sharing identical ones */
+    int64_t tasks;                                 /* StarPU tasks submitted */
+    int64_t batching_tasks;                        /* V_t, over all stages and shards, forward */
+    double flops;                                  /* nominal GEMM operations (2mnk), as if nothing were shared */
+    double schedule_s;                             /* main thread: scheduling and submission */
+    double wait_s;                                 /* main thread: waiting for a free batch slot */
+    double memory_s;                               /* workers: gather/scatter/copy steps, when measured */
+    size_t tensor_bytes;                           /* dynamic tensors and parameters */
+};
+void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out);
+void cavs_session_reset_stats(struct cavs_session *s);
+
+/* A text, to be freed by the caller: each operator with its class (eager, chain, lazy), the task it ended in, its fused
+ * group and GEMM shape, and operators that could not be batched with the reason. */
+int cavs_session_explain(const struct cavs_session *s, char **text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* data.h - samples in memory, stage by stage, in the layout that batches are cut from. */
+#ifndef CAVS_CORE_DATA_H
+#define CAVS_CORE_DATA_H
+
+#include "core/model.h"
+
+/* Array of int32 or float rows that grows by appending. */
+struct cavs__column {
+    void *p;
+    size_t n, cap, size; /* elements, and bytes of one */
+};
+
+/* One stage of all samples, laid one after the other. */
+struct cavs__stage_data {
+    const struct cavs_stage *stage;
+    struct cavs__column start;    /* int64 [samples + 1]: first vertex of each sample */
+    struct cavs__column function; /* int32 [vertices] */
+    struct cavs__column degree;   /* int32 [vertices]: number of children */
+    struct cavs__column first;    /* int64 [samples + 1]: first child entry of each sample */
+    struct cavs__column child;    /* int32: vertex of the same sample, or -1 */
+    struct cavs__column over;     /* int32 [vertices]: vertex of the base stage stood over */
+    struct cavs__column *inputs;  /* [ninputs] int32 or rows of floats, per vertex */
+    bool has_graph;               /* of the sample being added */
+    bool *has_input;
+};
+
+struct cavs_data {
+    const struct cavs_model *model;
+    int samples;
+    bool open;
+    struct cavs__stage_data *stages;
+    int32_t *work; /* scratch of graph checks */
+    size_t work_cap;
+};
+
+/* Checks the ids of one input of a sample against what they index. */
+int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input, int sample);
+
+static inline const int64_t *cavs__starts(const struct cavs__stage_data *s)
+{
+    return s->start.p;
+}
+
+#endif

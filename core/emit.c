@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit.c - from placed and timed items to the steps of a part: one kernel call each, or one fused element-wise group. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/elementwise.h"
+#include "core/error.h"
+#include "core/place.h"
+
+static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, int nviews, int noutputs)
+{
+    struct cavs__part *out = p->out;
+    struct cavs__step *steps = realloc(out->steps, ((size_t)out->nsteps + 1) * sizeof *steps), *s;
+
+    if (!steps)
+        return NULL;
+    out->steps = steps;
+    s = &steps[out->nsteps];
+    *s = (struct cavs__step){.nviews = nviews, .noutputs = noutputs};
+    s->call.kernel = cavs__kernel_find(kernel);
+    s->v = calloc((size_t)nviews + 1, sizeof *s->v);
+    if (!s->v || !s->call.kernel) {
+        free(s->v);
+        return NULL;
+    }
+    out->nsteps++;
+    return s;
+}
+
+/* ---- single steps ---- */
+
+static struct cavs__operand fixed(int tensor, int col, int cols)
+{
+    return (struct cavs__operand){
+        .buffer = (int16_t)tensor, .space = CAVS__FIXED, .mode = CAVS__DIRECT, .col = col, .cols = cols};
+}
+
+static struct cavs__operand summed(struct cavs__placer *p, int tensor, int cols, enum cavs__section_kind ptr,
+                                   enum cavs__section_kind index, const struct cavs_symbol *fetch)
+{
+    struct cavs__operand o = fixed(tensor, 0, cols);
+
+    o.mode = CAVS__SUMMED;
+    o.ptr_section = cavs__plan_section(p->sp, (struct cavs__section){.kind = ptr, .fetch = fetch});
+    o.section = cavs__plan_section(p->sp, (struct cavs__section){.kind = index, .fetch = fetch});
+    return o;
+}
+
+static bool emit_product(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__step *s = new_step(p, "gemm", 3, 1);
+    int w = x->op == CAVS__OP_MATMUL ? p->plan->param[x->param->number] : p->plan->param_t[x->param->number];
+
+    if (!s)
+        return false;
+    s->v[0] = cavs__operand_of(p, x->inputs[0], true);
+    s->v[1] = fixed(w, 0, x->width);
+    s->v[2] = p->local[x->number].at;
+    s->flops = 2.0 * x->inputs[0]->width * x->width;
+    return true;
+}
+
+static bool emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    int grad = p->plan->grad[x->param->number];
+    bool product = x->op == CAVS__OP_GRAD_MATMUL;
+    struct cavs__step *s = new_step(p, product ? "gemm_tn" : "column_sum", product ? 3 : 2, 1);
+
+    if (!s)
+        return false;
+    for (int i = 0; i < x->ninputs; i++)
+        s->v[i] = cavs__operand_of(p, x->inputs[i], true);
+    s->v[x->ninputs] = fixed(grad, 0, x->param->cols);
+    if (product)
+        s->flops = 2.0 * x->param->rows * x->param->cols;
+    return true;
+}
+
+static bool emit_metric(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__step *s = new_step(p, "metric", 3, 1);
+
+    if (!s)
+        return false;
+    s->v[0] = cavs__operand_of(p, x->inputs[0], true);
+    s->v[1] = (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
+    if (x->ninputs == 2)
+        s->v[1] = cavs__operand_of(p, x->inputs[1], true);
+    s->v[2] = fixed(p->plan->metric, 4 * x->metric->number, 4);
+    return true;
+}
+
+static bool emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__step *s = new_step(p, "sum_rows", 2, 1);
+
+    if (!s)
+        return false;
+    if (x->op == CAVS__OP_STATE_GRAD)
+        s->v[0] = summed(p, p->sp->edge, x->width, CAVS__S_PARENT_PTR, CAVS__S_PARENT_EDGE, NULL);
+    else
+        s->v[0] = summed(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, x->fetch), x->width,
+                         CAVS__S_CONSUMER_PTR, CAVS__S_CONSUMER_ROW, x->fetch);
+    s->v[1] = p->local[x->number].at;
+    return true;
+}
+
+/* Kernels whose views are the operands, then the result. */
+static bool emit_plain(struct cavs__placer *p, const struct cavs_symbol *x, const char *kernel)
+{
+    struct cavs__step *s = new_step(p, kernel, x->ninputs + 1, 1);
+
+    if (!s)
+        return false;
+    for (int i = 0; i < x->ninputs; i++)
+        s->v[i] = cavs__operand_of(p, x->inputs[i], true);
+    s->v[x->ninputs] = p->local[x->number].at;
+    return true;
+}
+
+static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    bool done;
+
+    switch (x->op) {
+    case CAVS__OP_MATMUL:
+    case CAVS__OP_MATMUL_T:
+        done = emit_product(p, x);
+        break;
+    case CAVS__OP_GRAD_MATMUL:
+    case CAVS__OP_GRAD_USE:
+        done = emit_param_grad(p, x);
+        break;
+    case CAVS__OP_METRIC:
+        done = emit_metric(p, x);
+        break;
+    case CAVS__OP_STATE_GRAD:
+    case CAVS__OP_PUSH_GRAD:
+        done = emit_sum_rows(p, x);
+        break;
+    case CAVS__OP_ROW_SUM:
+        done = emit_plain(p, x, "row_sum");
+        break;
+    case CAVS__OP_XENT:
+        done = emit_plain(p, x, "softmax_xent");
+        break;
+    case CAVS__OP_XENT_GRAD:
+        done = emit_plain(p, x, "softmax_xent_grad");
+        break;
+    case CAVS__OP_CORRECT:
+        done = emit_plain(p, x, "correct");
+        break;
+    case CAVS__OP_MASK:
+        done = emit_plain(p, x, "mask");
+        break;
+    default:
+        done = false;
+    }
+    if (done)
+        p->out->steps[p->out->nsteps - 1].label = strdup(cavs__symbol_label(x));
+    return done;
+}
+
+/* ---- element-wise groups ---- */
+
+struct group {
+    struct cavs__placer *p;
+    int number, width;
+    int ninputs, nnodes, noutputs;
+    struct cavs__operand *inputs, *places; /* places: of the outputs */
+    bool *scalar;
+    struct cavs__ew_node *nodes;
+    int *outputs;
+    int *node_of; /* [nsymbols] node that computes the symbol in this group, -1 */
+    char label[256];
+};
+
+static bool same_operand(const struct cavs__operand *a, const struct cavs__operand *b)
+{
+    return a->buffer == b->buffer && a->mode == b->mode && a->space == b->space && a->col == b->col &&
+           a->cols == b->cols && a->region == b->region && a->slots == b->slots && a->slot == b->slot &&
+           a->section == b->section;
+}
+
+static int group_input(struct group *g, struct cavs_symbol *x)
+{
+    struct cavs__operand o = cavs__operand_of(g->p, x, false);
+
+    for (int i = 0; i < g->ninputs; i++) {
+        if (same_operand(&g->inputs[i], &o))
+            return ~i;
+    }
+    g->inputs[g->ninputs] = o;
+    g->scalar[g->ninputs] = x->width == 1 && g->width > 1;
+    return ~g->ninputs++;
+}
+
+static int group_operand(struct group *g, struct cavs_symbol *x)
+{
+    int col;
+    const struct cavs_symbol *b = cavs__base(x, &col);
+
+    if (b->op == CAVS__OP_CONST) {
+        g->nodes[g->nnodes] = (struct cavs__ew_node){.op = -1, .s = b->s};
+        return g->nnodes++;
+    }
+    return g->node_of[x->number] >= 0 ? g->node_of[x->number] : group_input(g, x);
+}
+
+static void group_output(struct group *g, int value, struct cavs__operand place)
+{
+    g->outputs[g->noutputs] = value;
+    g->places[g->noutputs++] = place;
+}
+
+static void group_label(struct group *g, const char *name)
+{
+    size_t n = strlen(g->label);
+
+    snprintf(g->label + n, sizeof g->label - n, "%s%s", n ? " " : "", name);
+}
+
+static void group_add(struct group *g, const struct cavs__item *item)
+{
+    struct cavs_symbol *x = item->x;
+    struct cavs__ew_node node = {.op = x->k, .which = x->which, .s = x->s};
+
+    if (item->copy) {
+        group_output(g, group_operand(g, x), item->dest);
+        group_label(g, "copy");
+        return;
+    }
+    for (int i = 0; i < x->ninputs; i++)
+        node.in[i] = group_operand(g, x->inputs[i]);
+    g->node_of[x->number] = g->nnodes;
+    g->nodes[g->nnodes++] = node;
+    if (g->p->local[x->number].placed)
+        group_output(g, g->node_of[x->number], g->p->local[x->number].at);
+    group_label(g, cavs__symbol_label(x));
+}
+
+static bool group_alloc(struct group *g)
+{
+    /* an item has at most four operands, each of which may be a constant's node */
+    size_t n = 5 * ((size_t)g->p->nitems + 1);
+
+    g->inputs = calloc(n, sizeof *g->inputs);
+    g->places = calloc(n, sizeof *g->places);
+    g->scalar = calloc(n, sizeof *g->scalar);
+    g->nodes = calloc(n, sizeof *g->nodes);
+    g->outputs = calloc(n, sizeof *g->outputs);
+    g->node_of = malloc((size_t)g->p->f->nsymbols * sizeof *g->node_of);
+    if (!g->inputs || !g->places || !g->scalar || !g->nodes || !g->outputs || !g->node_of)
+        return false;
+    for (int i = 0; i < g->p->f->nsymbols; i++)
+        g->node_of[i] = -1;
+    return true;
+}
+
+static void group_free(struct group *g)
+{
+    free(g->inputs);
+    free(g->places);
+    free(g->scalar);
+    free(g->nodes);
+    free(g->outputs);
+    free(g->node_of);
+}
+
+static bool group_step(struct group *g)
+{
+    struct cavs__ew_spec spec = {.width = g->width,
+                                 .ninputs = g->ninputs,
+                                 .scalar = g->scalar,
+                                 .nnodes = g->nnodes,
+                                 .nodes = g->nodes,
+                                 .noutputs = g->noutputs,
+                                 .outputs = g->outputs};
+    enum cavs__ew_mode mode = g->p->plan->options.no_fusion ? CAVS__EW_INTERPRET : CAVS__EW_AUTO;
+    struct cavs__step *s;
+
+    if (g->noutputs == 0)
+        return true; /* nobody reads it */
+    s = new_step(g->p, "elementwise", g->ninputs + g->noutputs, g->noutputs);
+    if (!s)
+        return false;
+    memcpy(s->v, g->inputs, (size_t)g->ninputs * sizeof *s->v);
+    memcpy(s->v + g->ninputs, g->places, (size_t)g->noutputs * sizeof *s->v);
+    s->label = strdup(g->label);
+    s->call.program = cavs__ew_program_create(&spec, mode);
+    return s->call.program != NULL;
+}
+
+static bool emit_group(struct cavs__placer *p, int number)
+{
+    struct group g = {.p = p, .number = number, .width = p->items[number].x->width};
+    bool done = group_alloc(&g);
+
+    /* copies last: what they copy is then a node */
+    for (int pass = 0; pass < 2 && done; pass++) {
+        for (int i = number; i < p->nitems; i++) {
+            if (p->items[i].group == number && p->items[i].copy == (pass == 1))
+                group_add(&g, &p->items[i]);
+        }
+    }
+    done = done && group_step(&g);
+    group_free(&g);
+    return done;
+}
+
+/* ---- all ---- */
+
+/* Within a time: operands before what reads them, copies last. */
+static int by_time_and_symbol(const void *a, const void *b)
+{
+    const struct cavs__item *x = a, *y = b;
+
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->copy != y->copy)
+        return x->copy ? 1 : -1;
+    return (x->x->number > y->x->number) - (x->x->number < y->x->number);
+}
+
+/* Sorts, and renames every group to the new position of its first member. */
+static void sort_items(struct cavs__placer *p)
+{
+    for (int i = 0; i < p->nitems; i++) {
+        while (p->items[i].group != p->items[p->items[i].group].group)
+            p->items[i].group = p->items[p->items[i].group].group;
+    }
+    for (int i = 0; i < p->nitems; i++)
+        p->items[i].set = p->items[i].group;
+    qsort(p->items, (size_t)p->nitems, sizeof *p->items, by_time_and_symbol);
+    for (int i = 0; i < p->nitems; i++) {
+        for (int j = 0; j <= i; j++) {
+            if (p->items[j].set == p->items[i].set) {
+                p->items[i].group = j;
+                break;
+            }
+        }
+    }
+}
+
+int cavs__emit(struct cavs__placer *p)
+{
+    bool done = true;
+
+    sort_items(p);
+    for (int i = 0; i < p->nitems && done; i++) {
+        if (!(p->items[i].time & 1))
+            done = emit_single(p, p->items[i].x);
+        else if (p->items[i].group == i)
+            done = emit_group(p, i);
+    }
+    return done ? CAVS_OK : cavs__fail_nomem("steps of a part", sizeof(struct cavs__step));
+}

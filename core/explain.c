@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.c - a plan as text: what became of every operator. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codelets/elementwise.h"
+#include "core/error.h"
+#include "core/session.h"
+
+static void explain_step(FILE *out, const struct cavs__step *s)
+{
+    const struct cavs__operand *v = s->v;
+
+    if (s->flops > 0)
+        fprintf(out, "    %-18s %s   (rows, %d) x (%d, %d)%s\n", s->call.kernel->name, s->label, v[0].cols,
+                v[0].cols, v[1].cols, s->call.accumulate ? " accumulated" : "");
+    else if (s->call.program)
+        fprintf(out, "    %-18s %s   (rows, %d), %d operands, %s\n", "fused group", s->label,
+                cavs__ew_program_spec(s->call.program)->width, s->nviews,
+                cavs__ew_program_compiled(s->call.program) ? "compiled" : "interpreted");
+    else
+        fprintf(out, "    %-18s %s\n", s->call.kernel->name, s->label);
+}
+
+static void explain_kind(FILE *out, const struct cavs__task_kind *k)
+{
+    static const char *const how[] = {"all rows at once, ahead of the chain", "one task per V_t",
+                                      "all rows at once, after the chain"};
+
+    fprintf(out, "task %s: %s, %d tensors\n", k->name, how[k->klass], k->nbuffers);
+    for (int f = 0; f < k->stage->nfunctions; f++) {
+        const struct cavs__part *p = k->parts[f];
+
+        if (!p)
+            continue;
+        fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch\n", k->stage->functions[f]->name, p->tile,
+                (double)cavs__part_scratch(p) * 4 / 1024);
+        for (int i = 0; i < p->nsteps; i++)
+            explain_step(out, &p->steps[i]);
+    }
+}
+
+static void explain_symbols(FILE *out, const struct cavs_function *f)
+{
+    static const char *const classes[] = {"eager", "chain", "lazy"};
+
+    fprintf(out, "function %s.%s\n", f->stage->name, f->name);
+    for (int i = 0; i < f->nsymbols; i++) {
+        const struct cavs_symbol *x = f->symbols[i];
+
+        fprintf(out, "  %-8s %-6s %4d %s\n", x->backward ? "backward" : "forward", x->live ? classes[x->klass] : "pruned",
+                x->width, cavs__symbol_label(x));
+    }
+}
+
+int cavs_session_explain(const struct cavs_session *s, char **text)
+{
+    size_t size = 0;
+    FILE *out;
+
+    if (!s || !text)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_explain(NULL)");
+    out = open_memstream(text, &size);
+    if (!out)
+        return cavs__fail_nomem("explanation", 4096);
+    for (int i = 0; i < s->model->nstages; i++) {
+        for (int j = 0; j < s->model->stages[i]->nfunctions; j++)
+            explain_symbols(out, s->model->stages[i]->functions[j]);
+    }
+    for (int i = 0; i < s->model->nstages; i++) {
+        for (int j = 0; j < s->plan->stages[i].nkinds; j++)
+            explain_kind(out, s->plan->stages[i].kinds[j]);
+    }
+    fprintf(out, "%d shards; every operator is batched\n", s->nshards);
+    return fclose(out) == 0 ? CAVS_OK : cavs__fail_nomem("explanation", size);
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# core/: the public API, symbols, passes, the engine, optimizers, sessions, checkpoints.
+#
+# To add a file x.c with its header x.h:
+#     libcavs_la_SOURCES += core/x.c core/x.h
+# It includes headers by their path from the top: #include "core/x.h".
+# A header for the library's users (there is one, cavs.h) goes to include_HEADERS.
+
+include_HEADERS += core/cavs.h
+
+pkgconfig_DATA += core/cavs.pc
+
+libcavs_la_SOURCES += \
+	core/arena.c \
+	core/array.h \
+	core/autodiff.c \
+	core/batch.c \
+	core/check.c \
+	core/checkpoint.c \
+	core/classify.c \
+	core/data.c \
+	core/data.h \
+	core/emit.c \
+	core/error.c \
+	core/error.h \
+	core/explain.c \
+	core/model.c \
+	core/model.h \
+	core/operators.c \
+	core/optimizer.c \
+	core/peak.c \
+	core/place.c \
+	core/place.h \
+	core/plan.c \
+	core/plan.h \
+	core/runtime.c \
+	core/session.c \
+	core/session.h \
+	core/submit.c \
+	core/symbol.c

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.c - life of models, parameters, stages and functions. */
+#include "core/model.h"
+
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/error.h"
+
+int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    cavs__fail(code, "%s", text);
+    if (m && !m->error) {
+        m->error = code;
+        m->message = strdup(text);
+    }
+    return code;
+}
+
+int cavs__function_fail(struct cavs_function *f, int code, const char *file, int line, const char *format, ...)
+{
+    char text[512], where[1024];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    snprintf(where, sizeof where, "%s:%d: function %s.%s: %s", file, line, f->stage->name, f->name, text);
+    cavs__fail(code, "%s", where);
+    if (f->finished)
+        return cavs__model_fail(f->stage->model, code, "%s", where);
+    if (!f->error) {
+        f->error = code;
+        f->message = strdup(where);
+    }
+    return code;
+}
+
+int cavs_model_create(struct cavs_model **out)
+{
+    struct cavs_model *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return cavs__fail_nomem("model", sizeof *m);
+    *out = m;
+    return CAVS_OK;
+}
+
+static void symbol_destroy(struct cavs_symbol *x)
+{
+    free(x->inputs);
+    free(x);
+}
+
+static void function_destroy(struct cavs_function *f)
+{
+    for (int i = 0; i < f->nsymbols; i++)
+        symbol_destroy(f->symbols[i]);
+    free(f->symbols);
+    free(f->message);
+    free(f->name);
+    free(f);
+}
+
+static void channel_destroy(struct cavs__channel *c)
+{
+    free(c->fetches);
+    free(c->name);
+    free(c);
+}
+
+static void stage_destroy(struct cavs_stage *s)
+{
+    for (int i = 0; i < s->nfunctions; i++)
+        function_destroy(s->functions[i]);
+    for (int i = 0; i < s->ninputs; i++) {
+        free(s->inputs[i]->name);
+        free(s->inputs[i]);
+    }
+    for (int i = 0; i < s->nchannels; i++)
+        channel_destroy(s->channels[i]);
+    free(s->functions);
+    free(s->inputs);
+    free(s->channels);
+    free(s->name);
+    free(s);
+}
+
+void cavs_model_destroy(struct cavs_model *m)
+{
+    if (!m)
+        return;
+    for (int i = 0; i < m->nstages; i++)
+        stage_destroy(m->stages[i]);
+    for (int i = 0; i < m->nparams; i++) {
+        free(m->params[i]->name);
+        free(m->params[i]);
+    }
+    for (int i = 0; i < m->nmetrics; i++) {
+        free(m->metrics[i]->name);
+        free(m->metrics[i]);
+    }
+    free(m->stages);
+    free(m->params);
+    free(m->metrics);
+    free(m->message);
+    free(m);
+}
+
+struct cavs_init cavs_init_glorot(int rows, int cols)
+{
+    float a = sqrtf(6.0f / (float)(rows + cols));
+
+    return CAVS_UNIFORM(-a, a);
+}
+
+struct cavs_param *cavs_model_find_param(const struct cavs_model *m, const char *name)
+{
+    for (int i = 0; m && name && i < m->nparams; i++) {
+        if (strcmp(m->params[i]->name, name) == 0)
+            return m->params[i];
+    }
+    return NULL;
+}
+
+static int check_param(struct cavs_model *m, const char *name, int rows, int cols)
+{
+    if (m->finished)
+        return cavs__model_fail(m, CAVS_ESTATE, "parameter %s: the model is finished", name ? name : "(null)");
+    if (!name || !*name)
+        return cavs__model_fail(m, CAVS_EINVAL, "a parameter needs a name");
+    if (rows <= 0 || cols <= 0)
+        return cavs__model_fail(m, CAVS_ESHAPE, "parameter %s: shape %d x %d is not positive", name, rows, cols);
+    if (cavs_model_find_param(m, name))
+        return cavs__model_fail(m, CAVS_EINVAL, "parameter %s is declared twice", name);
+    return CAVS_OK;
+}
+
+struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols, struct cavs_init init)
+{
+    struct cavs_param *p;
+
+    if (!m || check_param(m, name, rows, cols))
+        return NULL;
+    p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->model = m;
+    p->name = strdup(name);
+    p->rows = rows;
+    p->cols = cols;
+    p->init = init;
+    p->number = m->nparams;
+    if (!CAVS__APPEND(m->params, m->nparams, p)) {
+        free(p->name);
+        free(p);
+        cavs__model_fail(m, CAVS_ENOMEM, "out of memory for parameter %s", name);
+        return NULL;
+    }
+    return p;
+}
+
+void cavs_param_freeze(struct cavs_param *p)
+{
+    if (!p)
+        return;
+    if (p->model->finished)
+        cavs__model_fail(p->model, CAVS_ESTATE, "parameter %s: freeze before the model is finished", p->name);
+    else
+        p->frozen = true;
+}
+
+int cavs_model_param_count(const struct cavs_model *m)
+{
+    return m->nparams;
+}
+
+struct cavs_param *cavs_model_param_at(const struct cavs_model *m, int i)
+{
+    return i >= 0 && i < m->nparams ? m->params[i] : NULL;
+}
+
+const char *cavs_param_name(const struct cavs_param *p)
+{
+    return p->name;
+}
+
+int cavs_param_rows(const struct cavs_param *p)
+{
+    return p->rows;
+}
+
+int cavs_param_cols(const struct cavs_param *p)
+{
+    return p->cols;
+}
+
+struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int state_width)
+{
+    struct cavs_stage *s;
+
+    if (!m || m->finished || !name || state_width < 0) {
+        if (m)
+            cavs__model_fail(m, m->finished ? CAVS_ESTATE : CAVS_EINVAL, "stage %s: %s", name ? name : "(null)",
+                             m->finished     ? "the model is finished"
+                             : state_width < 0 ? "negative state width"
+                                               : "a stage needs a name");
+        return NULL;
+    }
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->model = m;
+    s->name = strdup(name);
+    s->state_width = state_width;
+    s->number = m->nstages;
+    if (!CAVS__APPEND(m->stages, m->nstages, s)) {
+        stage_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struct cavs_stage *base, enum cavs_over which)
+{
+    struct cavs_stage *s;
+
+    if (!m)
+        return NULL;
+    if (!base || base->model != m) {
+        cavs__model_fail(m, CAVS_EPROGRAM, "stage %s stands over %s", name ? name : "(null)",
+                         base ? "a stage of another model" : "no stage (NULL)");
+        return NULL;
+    }
+    s = cavs_stage_create(m, name, 0);
+    if (s) {
+        s->base = base;
+        s->over = which;
+    }
+    return s;
+}
+
+struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char *name)
+{
+    struct cavs_function *f;
+
+    if (!stage)
+        return NULL;
+    if (stage->model->finished || !name) {
+        cavs__model_fail(stage->model, stage->model->finished ? CAVS_ESTATE : CAVS_EINVAL, "stage %s: function %s: %s",
+                         stage->name, name ? name : "(null)", name ? "the model is finished" : "needs a name");
+        return NULL;
+    }
+    f = calloc(1, sizeof *f);
+    if (!f)
+        return NULL;
+    f->stage = stage;
+    f->name = strdup(name);
+    f->number = stage->nfunctions;
+    if (!CAVS__APPEND(stage->functions, stage->nfunctions, f)) {
+        function_destroy(f);
+        return NULL;
+    }
+    return f;
+}
+
+int cavs_function_number(const struct cavs_function *f)
+{
+    return f ? f->number : CAVS_EINVAL;
+}
+
+int cavs_function_finish(struct cavs_function *f)
+{
+    if (!f)
+        return cavs__fail(CAVS_EINVAL, "cavs_function_finish(NULL): the function could not be created");
+    if (f->error)
+        return cavs__fail(f->error, "%s", f->message ? f->message : cavs_strerror(f->error));
+    if (f->finished)
+        return CAVS_OK;
+    if (f->stage->state_width > 0 && !f->scatter)
+        return cavs__function_fail(f, CAVS_EPROGRAM, "(end)", 0,
+                                   "no scatter: every function of stage %s must scatter a state of width %d",
+                                   f->stage->name, f->stage->state_width);
+    f->finished = true;
+    return CAVS_OK;
+}
+
+static int finish_functions(struct cavs_model *m)
+{
+    for (int i = 0; i < m->nstages; i++) {
+        for (int j = 0; j < m->stages[i]->nfunctions; j++) {
+            int rc = cavs_function_finish(m->stages[i]->functions[j]);
+
+            if (rc)
+                return rc;
+        }
+    }
+    return CAVS_OK;
+}
+
+int cavs_model_finish(struct cavs_model *m)
+{
+    int rc;
+
+    if (!m)
+        return cavs__fail(CAVS_EINVAL, "cavs_model_finish(NULL)");
+    if (!m->error && m->finished)
+        return CAVS_OK;
+    if (m->error)
+        return cavs__fail(m->error, "%s", m->message ? m->message : cavs_strerror(m->error));
+    rc = finish_functions(m);
+    if (!rc)
+        rc = cavs__pass_check(m);
+    if (!rc)
+        rc = cavs__pass_autodiff(m);
+    if (!rc)
+        rc = cavs__pass_classify(m);
+    if (rc)
+        return rc;
+    cavs__pass_live(m);
+    m->finished = true;
+    return CAVS_OK;
+}
+
+const char *cavs_version(void)
+{
+    return PACKAGE_VERSION;
+}

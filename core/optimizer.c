@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * optimizer.c - from gradients to updates: one task per parameter, dense or by touched rows.
+ *
+ * Partial gradients of the shards are added in the order of shards, and occurrences of an id in the order of rows, so the
+ * result does not depend on which worker ran what.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/task.h"
+#include "core/error.h"
+#include "core/session.h"
+
+struct update_args {
+    struct cavs__update rule;
+    double clip;
+    int nnorms; /* > 0: the last buffer holds that many sums of squares */
+    int rows, cols, nstates, number;
+    ptrdiff_t ld, ldt, ldg;
+    bool transposed;
+    int ngrads;
+    const struct cavs__touched *touched; /* sparse */
+};
+
+static float *buffer(void *descr[], int i)
+{
+    return (float *)STARPU_MATRIX_GET_PTR(descr[i]);
+}
+
+/* Buffers: the parameter, its states, [the transpose], the gradients, [norms]. */
+static int gradients(void *descr[], const struct update_args *a, const float **g, int first)
+{
+    for (int i = 0; i < a->ngrads; i++)
+        g[i] = buffer(descr, first + i);
+    return first + a->ngrads;
+}
+
+static float clipped_scale(const struct update_args *a, const double *norms)
+{
+    double sum = 0, norm;
+
+    for (int i = 0; i < a->nnorms; i++)
+        sum += norms[i];
+    norm = sqrt(sum) * a->rule.scale;
+    return norm > a->clip ? (float)(a->rule.scale * a->clip / norm) : a->rule.scale;
+}
+
+static void run_update(void *descr[], void *arg)
+{
+    const struct update_args *a = arg;
+    struct cavs__update rule = a->rule;
+    const float *g[a->ngrads + 1];
+    int b = 1 + a->nstates;
+    float *w = buffer(descr, 0), *s0 = a->nstates > 0 ? buffer(descr, 1) : NULL, *s1 = a->nstates > 1 ? buffer(descr, 2) : NULL;
+    float *wt = a->transposed ? buffer(descr, b++) : NULL;
+
+    b = gradients(descr, a, g, b);
+    if (a->nnorms > 0)
+        rule.scale = clipped_scale(a, (const double *)buffer(descr, b));
+    if (a->touched) {
+        const struct cavs__touched *t = a->touched;
+
+        cavs__update_sparse(&rule, t->n, t->ids, t->ptr, t->source, t->row, a->cols, w, a->ld, s0, s1, g, a->ldg);
+    } else {
+        cavs__update_dense(&rule, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g, a->ldg, wt, a->ldt);
+    }
+}
+
+/* Buffers: the norms, the gradients. */
+static void run_norm(void *descr[], void *arg)
+{
+    const struct update_args *a = arg;
+    const float *g[a->ngrads + 1];
+    double *norms = (double *)buffer(descr, 0);
+    const struct cavs__touched *t = a->touched;
+
+    gradients(descr, a, g, 1);
+    norms[a->number] = t ? cavs__squares_sparse(t->n, t->ptr, t->source, t->row, a->cols, g, a->ldg)
+                         : cavs__squares_dense(a->rows, a->cols, a->ngrads, g, a->ldg);
+}
+
+static uint32_t update_footprint(struct starpu_task *task)
+{
+    const struct update_args *a = task->cl_arg;
+
+    return (uint32_t)(a->touched ? a->touched->n / 64 : a->rows) * 2654435761u ^ (uint32_t)a->cols << 4 ^
+           (uint32_t)a->ngrads;
+}
+
+static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
+{
+    starpu_codelet_init(cl);
+    cl->cpu_funcs[0] = func;
+    cl->cpu_funcs_name[0] = name;
+    cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
+    cl->name = name;
+    cl->model = cavs__task_model(name, update_footprint);
+}
+
+void cavs__optimizer_init(struct cavs_session *s)
+{
+    const struct cavs_session_options *o = &s->options;
+
+    init_codelet(&s->update_codelet, "cavs_update", run_update);
+    init_codelet(&s->norm_codelet, "cavs_norm", run_norm);
+    s->rule = (struct cavs__update){.rule = (enum cavs__rule)o->optimizer,
+                                    .lr = o->lr,
+                                    .momentum = o->momentum,
+                                    .decay = o->decay,
+                                    .beta1 = o->beta1,
+                                    .beta2 = o->beta2,
+                                    .epsilon = o->epsilon,
+                                    .weight_decay = o->weight_decay,
+                                    .scale = o->scale == 0 ? 1 : o->scale};
+}
+
+/* ---- touched rows of looked-up parameters ---- */
+
+/* Calls of one lookup in one shard. */
+struct lookup {
+    const struct cavs_symbol *grad;
+    int tensor, shard;
+};
+
+/* The id of every function row of a lookup, from the index section that the tasks read, too. */
+static const int32_t *lookup_ids(const struct cavs_session *s, const struct lookup *l)
+{
+    const struct cavs_function *f = l->grad->function;
+    const struct cavs__shard_stage *t = &s->shards[l->shard].stages[f->stage->number];
+
+    return t->ids[l->grad->inputs[0]->input->number];
+}
+
+/* Visits the rows of all lookups in order: pass 0 counts occurrences per id, pass 1 lists them. */
+static void visit(const struct cavs_session *s, const struct lookup *l, int source, int32_t *mark,
+                  struct cavs__touched *t, int pass)
+{
+    const struct cavs_function *f = l->grad->function;
+    const struct cavs__schedule *sch = &s->shards[l->shard].stages[f->stage->number].schedule;
+    const int32_t *ids = lookup_ids(s, l);
+
+    for (int i = 0; i < sch->nvt; i++) {
+        const struct cavs__vt *vt = &sch->vt[i];
+
+        for (int r = 0; vt->function == f->number && r < vt->n; r++) {
+            int32_t id = ids[sch->vertex_of[vt->row0 + r]], at;
+
+            if (id < 0)
+                continue;
+            if (pass == 0) {
+                if (!mark[id]) {
+                    t->ids[t->n] = id;
+                    mark[id] = ++t->n;
+                    t->ptr[t->n - 1] = 0;
+                }
+                t->ptr[mark[id] - 1]++;
+                continue;
+            }
+            at = t->ptr[mark[id] - 1]++;
+            t->source[at] = source;
+            t->row[at] = vt->frow0 + r;
+        }
+    }
+}
+
+static int touched_alloc(struct cavs_session *s, int slot, struct cavs__touched *t, int occurrences, int nuses)
+{
+    struct cavs__arena *a = &s->slots[slot].arena;
+    size_t n = (size_t)occurrences + 1;
+
+    *t = (struct cavs__touched){.nuses = nuses};
+    t->ids = cavs__arena_alloc(a, n * sizeof *t->ids);
+    t->ptr = cavs__arena_alloc(a, (n + 1) * sizeof *t->ptr);
+    t->source = cavs__arena_alloc(a, n * sizeof *t->source);
+    t->row = cavs__arena_alloc(a, n * sizeof *t->row);
+    t->use = cavs__arena_alloc(a, ((size_t)nuses + 1) * sizeof *t->use);
+    t->chunk = cavs__arena_alloc(a, ((size_t)nuses + 1) * sizeof *t->chunk);
+    if (t->ids && t->ptr && t->source && t->row && t->use && t->chunk)
+        return CAVS_OK;
+    return cavs__fail_nomem("touched rows", n * 4 * sizeof *t->ids);
+}
+
+static void list_touched(struct cavs_session *s, const struct lookup *uses, struct cavs__touched *t, int32_t *mark)
+{
+    int sum = 0;
+
+    for (int i = 0; i < t->nuses; i++)
+        visit(s, &uses[i], i, mark, t, 0);
+    for (int i = 0; i < t->n; i++) {
+        int count = t->ptr[i];
+
+        t->ptr[i] = sum;
+        sum += count;
+    }
+    for (int i = 0; i < t->nuses; i++) {
+        visit(s, &uses[i], i, mark, t, 1);
+        t->use[i] = &s->tensors[uses[i].tensor];
+        t->chunk[i] = uses[i].shard;
+    }
+    /* listing has moved every start to the next one's */
+    memmove(t->ptr + 1, t->ptr, (size_t)t->n * sizeof *t->ptr);
+    t->ptr[0] = 0;
+    for (int i = 0; i < t->n; i++)
+        mark[t->ids[i]] = 0;
+}
+
+static int find_touched_rows(struct cavs_session *s, int slot, int nshards, const struct cavs_param *p)
+{
+    struct cavs__touched *t = cavs__arena_alloc(&s->slots[slot].arena, sizeof *t);
+    int n = 0, occurrences = 0, rc;
+    struct lookup uses[s->plan->ntensors * nshards + 1];
+
+    for (int shard = 0; shard < nshards; shard++) {
+        for (int i = 0; i < s->plan->ntensors; i++) {
+            const struct cavs__tensor_desc *d = &s->plan->tensors[i];
+
+            if (d->kind != CAVS__T_LOOKUP_GRAD || d->param != p)
+                continue;
+            uses[n++] = (struct lookup){d->symbol, i, shard};
+            occurrences += s->shards[shard].stages[d->stage->number].schedule.function_rows[d->function->number];
+        }
+    }
+    if (!s->id_mark[p->number])
+        s->id_mark[p->number] = calloc((size_t)p->rows, sizeof **s->id_mark);
+    if (!s->id_mark[p->number] || !t)
+        return cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **s->id_mark);
+    rc = touched_alloc(s, slot, t, occurrences, n);
+    if (!rc)
+        list_touched(s, uses, t, s->id_mark[p->number]);
+    s->touched[p->number] = t;
+    return rc;
+}
+
+int cavs__find_touched(struct cavs_session *s, int slot, int nshards)
+{
+    for (int i = 0; i < s->model->nparams; i++) {
+        const struct cavs_param *p = s->model->params[i];
+        int rc = p->lookup_use && !p->frozen ? find_touched_rows(s, slot, nshards, p) : CAVS_OK;
+
+        if (rc)
+            return rc;
+    }
+    return CAVS_OK;
+}
+
+/* ---- tasks ---- */
+
+/* Adds the handles of the parameter's gradients to the task. */
+static void add_gradients(struct cavs_session *s, struct starpu_task *task, const struct cavs_param *p,
+                          struct update_args *a)
+{
+    int grad = s->plan->grad[p->number];
+
+    if (p->lookup_use) {
+        const struct cavs__touched *t = s->touched[p->number];
+
+        a->touched = t;
+        a->ldg = cavs__tensor_ld(p->cols);
+        for (int i = 0; i < t->nuses; i++)
+            cavs__task_buffer(task, t->use[i]->chunks[t->chunk[i]].handle, STARPU_R);
+        a->ngrads = t->nuses;
+        return;
+    }
+    a->ldg = grad >= 0 ? s->tensors[grad].ld : 0;
+    for (int i = 0; grad >= 0 && i < CAVS__MAX_PARTIALS; i++) {
+        if (!s->grad_used[p->number][i])
+            continue;
+        cavs__task_buffer(task, s->tensors[grad].chunks[i].handle, STARPU_R);
+        a->ngrads++;
+    }
+}
+
+static struct update_args *new_args(struct cavs_session *s, int slot, const struct cavs_param *p)
+{
+    struct update_args *a = cavs__arena_alloc(&s->slots[slot].arena, sizeof *a);
+
+    if (!a)
+        return NULL;
+    *a = (struct update_args){.rule = s->rule,
+                              .clip = s->options.clip,
+                              .rows = p->rows,
+                              .cols = p->cols,
+                              .number = p->number,
+                              .nstates = cavs__update_states(s->rule.rule),
+                              .ld = s->tensors[s->plan->param[p->number]].ld};
+    return a;
+}
+
+static int most_buffers(const struct cavs_session *s, const struct cavs_param *p)
+{
+    return 6 + CAVS__MAX_PARTIALS + (p->lookup_use ? s->touched[p->number]->nuses : 0);
+}
+
+static int submit_norm(struct cavs_session *s, int slot, const struct cavs_param *p)
+{
+    struct update_args *a = new_args(s, slot, p);
+    struct starpu_task *t;
+
+    if (!a)
+        return cavs__fail_nomem("task", sizeof *a);
+    t = cavs__task_create(s, slot, &s->norm_codelet, a, most_buffers(s, p));
+    if (!t)
+        return CAVS_ENOMEM;
+    cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_RW);
+    add_gradients(s, t, p, a);
+    return cavs__task_submit(s, slot, t);
+}
+
+static int submit_update(struct cavs_session *s, int slot, const struct cavs_param *p)
+{
+    struct update_args *a = new_args(s, slot, p);
+    int wt = s->plan->param_t[p->number];
+    struct starpu_task *t;
+
+    if (!a)
+        return cavs__fail_nomem("task", sizeof *a);
+    t = cavs__task_create(s, slot, &s->update_codelet, a, most_buffers(s, p));
+    if (!t)
+        return CAVS_ENOMEM;
+    cavs__task_buffer(t, s->tensors[s->plan->param[p->number]].chunks[0].handle, STARPU_RW);
+    for (int i = 0; i < a->nstates; i++)
+        cavs__task_buffer(t, s->state[i][p->number].chunks[0].handle, STARPU_RW);
+    if (wt >= 0) {
+        a->transposed = true;
+        a->ldt = s->tensors[wt].ld;
+        cavs__task_buffer(t, s->tensors[wt].chunks[0].handle, STARPU_RW);
+    }
+    add_gradients(s, t, p, a);
+    if (a->clip > 0) {
+        a->nnorms = s->model->nparams;
+        cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_R);
+    }
+    t->priority = 2; /* the next batch waits for all of them */
+    return cavs__task_submit(s, slot, t);
+}
+
+static bool is_trained(const struct cavs_param *p)
+{
+    return !p->frozen && (p->dense_use || p->lookup_use);
+}
+
+int cavs__submit_updates(struct cavs_session *s, int slot)
+{
+    int rc = CAVS_OK;
+
+    s->step++;
+    s->rule.correction1 = (float)(1 - pow(s->rule.beta1, (double)s->step));
+    s->rule.correction2 = (float)(1 - pow(s->rule.beta2, (double)s->step));
+    for (int i = 0; i < s->model->nparams && s->options.clip > 0 && !rc; i++) {
+        if (is_trained(s->model->params[i]))
+            rc = submit_norm(s, slot, s->model->params[i]);
+    }
+    for (int i = 0; i < s->model->nparams && !rc; i++) {
+        if (is_trained(s->model->params[i]))
+            rc = submit_update(s, slot, s->model->params[i]);
+    }
+    return rc;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place.h - the working state while one function's parts are made (place.c: where values live; emit.c: steps).
+ */
+#ifndef CAVS_CORE_PLACE_H
+#define CAVS_CORE_PLACE_H
+
+#include "core/plan.h"
+
+/* Part numbers of a function: forward and backward classes, then one per parameter gradient. */
+enum { CAVS__PARTS_CLASSED = 6, CAVS__NO_PART = -1 };
+
+/* A value or a copy that a part computes. */
+struct cavs__item {
+    struct cavs_symbol *x;      /* what is computed or copied */
+    bool copy;                  /* copy x to `dest` instead of computing it */
+    struct cavs__operand dest;  /* copies */
+    struct cavs_symbol *into;   /* copies: the concatenation or sink that wants it */
+    int time;                   /* even: single steps, odd: element-wise groups; see cavs__item_times() */
+    int group;                  /* union-find parent among items of one time */
+    int set;                    /* group before the items were sorted */
+};
+
+/* Per symbol, while the function is placed. */
+struct cavs__value {
+    int part;                   /* that computes it */
+    bool saved;                 /* read by another part */
+    bool placed;
+    struct cavs__operand at;    /* when placed; tensor numbers in .buffer */
+};
+
+/* Per symbol, while one part is made. */
+struct cavs__local {
+    bool here;                  /* computed in this part (its own, or a concatenation made again) */
+    bool placed;
+    struct cavs__operand at;
+    int item;                   /* its item, -1: none */
+    int time;
+};
+
+struct cavs__placer {
+    struct cavs__plan *plan;
+    struct cavs__stage_plan *sp;
+    struct cavs_function *f;
+    int nparts;
+    struct cavs_symbol **grad_sink; /* [nparts - CAVS__PARTS_CLASSED] */
+    struct cavs__value *value;      /* [nsymbols] */
+    int bundle[CAVS__PARTS_CLASSED];/* tensor of values kept by that part, -1 */
+    /* the part being made */
+    int part;
+    struct cavs__local *local;      /* [nsymbols] */
+    int nitems, cap_items;
+    struct cavs__item *items;
+    int scratch;                    /* floats per row so far */
+    struct cavs__part *out;
+};
+
+/* Symbol under any slices, and the column it starts at. */
+struct cavs_symbol *cavs__base(struct cavs_symbol *x, int *col);
+/* Sources that can be read in any part from where they are. */
+bool cavs__is_reference(const struct cavs_symbol *x);
+bool cavs__is_constant(const struct cavs_symbol *x);
+bool cavs__is_elementwise(const struct cavs_symbol *x);
+/* A concatenation of references: made again by each part that reads it, rather than kept. */
+bool cavs__is_remade(const struct cavs_symbol *x);
+/* Where the part being made reads x. */
+struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x, bool contiguous);
+struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols);
+/* Emits the steps of the items of the part being made. */
+int cavs__emit(struct cavs__placer *p);
+
+#endif

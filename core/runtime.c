@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runtime.c - starting and stopping StarPU: the one place outside codelets/ that knows of devices. */
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/gemm.h"
+#include "core/error.h"
+#include "core/session.h"
+
+static bool running; /* StarPU can be initialised once at a time */
+
+static void look_at_machine(struct cavs_runtime *rt)
+{
+    hwloc_topology_t topology;
+    hwloc_obj_t l2;
+
+    rt->cores = 1;
+    rt->l2_bytes = 1 << 20;
+    if (hwloc_topology_init(&topology) != 0)
+        return;
+    if (hwloc_topology_load(topology) == 0) {
+        int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+
+        rt->cores = cores > 0 ? cores : 1;
+        l2 = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L2CACHE, 0);
+        if (l2 && l2->attr->cache.size > 0)
+            rt->l2_bytes = (int)l2->attr->cache.size;
+    }
+    hwloc_topology_destroy(topology);
+}
+
+/* StarPU itself only warns and takes another one. */
+static bool is_scheduler(const char *name)
+{
+    for (struct starpu_sched_policy **p = starpu_sched_get_predefined_policies(); *p; p++) {
+        if (strcmp((*p)->policy_name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    struct starpu_conf conf;
+    const char *scheduler = o->scheduler ? o->scheduler : (o->cuda == 0 && o->opencl == 0) ? "lws" : "dmdas";
+    int rc;
+
+    if (!is_scheduler(scheduler))
+        return cavs__fail(CAVS_EINVAL, "StarPU has no scheduler named %s (it has eager, prio, lws, ws, dmda, dmdas, ...)",
+                          scheduler);
+    starpu_conf_init(&conf);
+    conf.ncpus = o->workers;
+    conf.ncuda = o->cuda;
+    conf.nopencl = o->opencl;
+    conf.sched_policy_name = scheduler;
+    /* more workers than cores are allowed: then nobody is bound */
+    if (o->workers > rt->cores)
+        setenv("STARPU_WORKERS_NOBIND", "1", 0);
+    setenv("STARPU_SILENT", "1", 0);
+    starpu_malloc_set_align(64);
+    rc = starpu_init(&conf);
+    if (rc == -ENODEV)
+        return cavs__fail(CAVS_ERUNTIME, "StarPU found no worker (%d CPU, %d CUDA, %d OpenCL asked for)", o->workers,
+                          o->cuda, o->opencl);
+    if (rc != 0)
+        return cavs__fail(CAVS_ERUNTIME, "StarPU did not start: %s", strerror(-rc));
+    return CAVS_OK;
+}
+
+int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
+{
+    struct cavs_runtime_options defaults = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_runtime *rt;
+    int rc;
+
+    if (!options)
+        options = &defaults;
+    if (running)
+        return cavs__fail(CAVS_ESTATE, "a runtime is already there: destroy it first");
+    if (options->workers < -1 || options->workers > STARPU_NMAXWORKERS)
+        return cavs__fail(CAVS_EINVAL, "%d workers: not in 0..%d (-1: one per core)", options->workers, STARPU_NMAXWORKERS);
+    rt = calloc(1, sizeof *rt);
+    if (!rt)
+        return cavs__fail_nomem("runtime", sizeof *rt);
+    look_at_machine(rt);
+    cavs__gemm_init();
+    rc = start(options, rt);
+    if (rc) {
+        free(rt);
+        return rc;
+    }
+    running = true;
+    rt->workers = (int)starpu_worker_get_count();
+    strncpy(rt->scheduler, starpu_sched_get_sched_policy()->policy_name, sizeof rt->scheduler - 1);
+    *out = rt;
+    return CAVS_OK;
+}
+
+void cavs_runtime_destroy(struct cavs_runtime *rt)
+{
+    if (!rt)
+        return;
+    starpu_shutdown();
+    running = false;
+    free(rt);
+}
+
+int cavs_runtime_workers(const struct cavs_runtime *rt)
+{
+    return rt->workers;
+}
+
+const char *cavs_runtime_scheduler(const struct cavs_runtime *rt)
+{
+    return rt->scheduler;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* symbol.c - symbols as such: making them, sharing equal ones, naming them for people. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/elementwise.h"
+#include "core/array.h"
+#include "core/error.h"
+#include "core/model.h"
+
+static const char *const op_names[CAVS__OP_COUNT] = {
+    [CAVS__OP_PULL] = "pull",
+    [CAVS__OP_IDS] = "pull_ids",
+    [CAVS__OP_FETCH] = "pull_from",
+    [CAVS__OP_GATHER] = "gather",
+    [CAVS__OP_USE] = "use",
+    [CAVS__OP_CONST] = "constant",
+    [CAVS__OP_LOOKUP] = "lookup",
+    [CAVS__OP_MATMUL] = "matmul",
+    [CAVS__OP_ELEMENTWISE] = "elementwise",
+    [CAVS__OP_CONCAT] = "concat",
+    [CAVS__OP_SLICE] = "slice",
+    [CAVS__OP_ROW_SUM] = "sum",
+    [CAVS__OP_XENT] = "softmax_cross_entropy",
+    [CAVS__OP_CORRECT] = "correct",
+    [CAVS__OP_SCATTER] = "scatter",
+    [CAVS__OP_PUSH] = "push",
+    [CAVS__OP_METRIC] = "metric",
+    [CAVS__OP_STATE_GRAD] = "state_grad",
+    [CAVS__OP_PUSH_GRAD] = "push_grad",
+    [CAVS__OP_MATMUL_T] = "matmul_t",
+    [CAVS__OP_XENT_GRAD] = "softmax_cross_entropy_grad",
+    [CAVS__OP_MASK] = "mask",
+    [CAVS__OP_SLOT_GRAD] = "slot_grad",
+    [CAVS__OP_FETCH_GRAD] = "fetch_grad",
+    [CAVS__OP_GRAD_MATMUL] = "grad_matmul",
+    [CAVS__OP_GRAD_USE] = "grad_use",
+    [CAVS__OP_GRAD_LOOKUP] = "grad_lookup",
+};
+
+const char *cavs__op_name(enum cavs__op op)
+{
+    return op_names[op];
+}
+
+bool cavs__op_is_sink(enum cavs__op op)
+{
+    switch (op) {
+    case CAVS__OP_SCATTER:
+    case CAVS__OP_PUSH:
+    case CAVS__OP_METRIC:
+    case CAVS__OP_SLOT_GRAD:
+    case CAVS__OP_FETCH_GRAD:
+    case CAVS__OP_GRAD_MATMUL:
+    case CAVS__OP_GRAD_USE:
+    case CAVS__OP_GRAD_LOOKUP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+const char *cavs__symbol_label(const struct cavs_symbol *x)
+{
+    static _Thread_local char text[160];
+
+    if (x->op == CAVS__OP_ELEMENTWISE)
+        snprintf(text, sizeof text, "%s%s", cavs__ew_name(x->k), x->which ? "_grad" : "");
+    else if (x->op == CAVS__OP_GATHER || x->op == CAVS__OP_SLOT_GRAD)
+        snprintf(text, sizeof text, "%s(%d)", op_names[x->op], x->k);
+    else if (x->op == CAVS__OP_SLICE)
+        snprintf(text, sizeof text, "slice[%d:%d]", x->k, x->k + x->width);
+    else
+        snprintf(text, sizeof text, "%s%s%s", op_names[x->op],
+                 x->param || x->input || x->channel || x->metric ? " " : "",
+                 x->param     ? x->param->name
+                 : x->input   ? x->input->name
+                 : x->channel ? x->channel->name
+                 : x->metric  ? x->metric->name
+                              : "");
+    return text;
+}
+
+static bool symbols_equal(const struct cavs_symbol *x, const struct cavs_symbol *like, int ninputs,
+                          struct cavs_symbol *const *inputs)
+{
+    return x->op == like->op && x->width == like->width && x->ninputs == ninputs && x->param == like->param &&
+           x->input == like->input && x->channel == like->channel && x->metric == like->metric &&
+           x->fetch == like->fetch && x->k == like->k && x->which == like->which && x->s == like->s &&
+           (ninputs == 0 || memcmp(x->inputs, inputs, (size_t)ninputs * sizeof *inputs) == 0);
+}
+
+static struct cavs_symbol *find_equal(const struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
+                                      struct cavs_symbol *const *inputs)
+{
+    for (int i = 0; i < f->nsymbols && !cavs__op_is_sink(like->op); i++) {
+        if (symbols_equal(f->symbols[i], like, ninputs, inputs))
+            return f->symbols[i];
+    }
+    return NULL;
+}
+
+struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
+                                     struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol *x = find_equal(f, like, ninputs, inputs);
+
+    if (x)
+        return x;
+    x = malloc(sizeof *x);
+    if (!x)
+        return NULL;
+    *x = *like;
+    x->function = f;
+    x->number = f->nsymbols;
+    x->ninputs = ninputs;
+    x->inputs = calloc(ninputs ? (size_t)ninputs : 1, sizeof *x->inputs);
+    if (!x->inputs || !CAVS__APPEND(f->symbols, f->nsymbols, x)) {
+        free(x->inputs);
+        free(x);
+        return NULL;
+    }
+    for (int i = 0; i < ninputs; i++)
+        x->inputs[i] = inputs[i];
+    return x;
+}
+
+int cavs_symbol_width(const struct cavs_symbol *x)
+{
+    return x ? x->width : 0;
+}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# CAVS_ADD_FLAGS(VARIABLE, FLAGS)
+#   Appends to VARIABLE each of FLAGS that the C compiler takes without a warning.
+AC_DEFUN([CAVS_ADD_FLAGS],
+[for cavs_flag in $2; do
+    AC_MSG_CHECKING([whether $CC takes $cavs_flag])
+    cavs_saved_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS -Werror $cavs_flag"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+        [AC_MSG_RESULT([yes]); $1="${$1:+$$1 }$cavs_flag"],
+        [AC_MSG_RESULT([no])])
+    CFLAGS=$cavs_saved_CFLAGS
+done])
+
+# CAVS_COMPILER_FLAGS
+#   CAVS_CFLAGS: language, warnings and optimisation of every file.
+#   KERNEL_CFLAGS: added for kernel files, whose loops have to vectorise. NaN and Inf keep their
+#   meaning there (-fno-finite-math-only): --check-finite has to see them.
+AC_DEFUN([CAVS_COMPILER_FLAGS],
+[AC_ARG_VAR([KERNEL_CFLAGS], [C compiler flags added for kernel files, instead of the usual ones])
+CAVS_CFLAGS=
+CAVS_ADD_FLAGS([CAVS_CFLAGS], [-std=gnu11 -O2 -Wall -Wextra])
+AS_IF([test -z "${KERNEL_CFLAGS+set}"],
+    [CAVS_ADD_FLAGS([KERNEL_CFLAGS], [-O3 -fopenmp-simd -ffast-math -fno-finite-math-only])])
+AC_SUBST([CAVS_CFLAGS])])
+
+# CAVS_CHECK_SANITIZER
+#   --enable-sanitizer[=LIST] puts -fsanitize=LIST into SANITIZER_CFLAGS.
+AC_DEFUN([CAVS_CHECK_SANITIZER],
+[AC_ARG_ENABLE([sanitizer],
+    [AS_HELP_STRING([--enable-sanitizer@<:@=LIST@:>@],
+        [build with -fsanitize=LIST @<:@address,undefined@:>@])],
+    [], [enable_sanitizer=no])
+AS_IF([test "x$enable_sanitizer" = xyes], [enable_sanitizer=address,undefined])
+SANITIZER_CFLAGS=
+AS_IF([test "x$enable_sanitizer" != xno], [
+    SANITIZER_CFLAGS="-fsanitize=$enable_sanitizer -fno-omit-frame-pointer"
+    AS_CASE([$enable_sanitizer],
+        [*undefined*], [SANITIZER_CFLAGS="$SANITIZER_CFLAGS -fno-sanitize-recover=undefined"])
+    AC_MSG_CHECKING([whether $CC links with -fsanitize=$enable_sanitizer])
+    cavs_saved_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS $SANITIZER_CFLAGS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+        [AC_MSG_RESULT([yes])],
+        [AC_MSG_RESULT([no])
+         AC_MSG_ERROR([$CC cannot link with -fsanitize=$enable_sanitizer])])
+    CFLAGS=$cavs_saved_CFLAGS
+    AC_DEFINE_UNQUOTED([CAVS_SANITIZER], ["$enable_sanitizer"], [The sanitizers built in])
+])
+AC_SUBST([SANITIZER_CFLAGS])
+CAVS_FEATURE([sanitizer], [$enable_sanitizer])])

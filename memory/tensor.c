@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tensor.c - see tensor.h. */
+#include "memory/tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 16 }; /* floats in a cache line */
+
+ptrdiff_t cavs__tensor_ld(int cols)
+{
+    return cols <= 1 ? 1 : (cols + LINE - 1) / LINE * LINE;
+}
+
+int cavs__tensor_init(struct cavs__tensor *t, const char *name, int cols, int nchunks)
+{
+    t->name = name;
+    t->cols = cols;
+    t->ld = cavs__tensor_ld(cols);
+    t->nchunks = 0;
+    t->chunks = calloc((size_t)nchunks + 1, sizeof *t->chunks);
+    if (!t->chunks)
+        return -1;
+    t->nchunks = nchunks;
+    return 0;
+}
+
+static size_t chunk_bytes(const struct cavs__tensor *t, int64_t rows)
+{
+    return (size_t)rows * (size_t)t->ld * sizeof(float);
+}
+
+static void chunk_free(const struct cavs__tensor *t, struct cavs__chunk *c)
+{
+    if (!c->handle)
+        return;
+    starpu_data_unregister_no_coherency(c->handle);
+    starpu_free_noflag(c->p, chunk_bytes(t, c->rows));
+    *c = (struct cavs__chunk){0};
+}
+
+void cavs__tensor_free(struct cavs__tensor *t)
+{
+    for (int i = 0; i < t->nchunks; i++)
+        chunk_free(t, &t->chunks[i]);
+    free(t->chunks);
+    t->chunks = NULL;
+    t->nchunks = 0;
+}
+
+int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows)
+{
+    struct cavs__chunk *c = &t->chunks[i], grown = {.rows = rows};
+
+    if (rows <= c->rows)
+        return 0;
+    if (c->rows > 0)
+        grown.rows += rows / 4; /* batches differ in size: do not grow by every few rows */
+    if (starpu_malloc((void **)&grown.p, chunk_bytes(t, grown.rows)) != 0 || !grown.p)
+        return -1;
+    chunk_free(t, c);
+    memset(grown.p, 0, chunk_bytes(t, grown.rows));
+    starpu_matrix_data_register(&grown.handle, STARPU_MAIN_RAM, (uintptr_t)grown.p, (uint32_t)t->ld, (uint32_t)t->ld,
+                                (uint32_t)grown.rows, sizeof(float));
+    starpu_data_set_name(grown.handle, t->name);
+    *c = grown;
+    return 0;
+}
+
+float *cavs__tensor_acquire(struct cavs__tensor *t, int i, enum starpu_data_access_mode mode)
+{
+    struct cavs__chunk *c = &t->chunks[i];
+
+    if (!c->handle)
+        return NULL;
+    starpu_data_acquire(c->handle, mode);
+    return c->p;
+}
+
+void cavs__tensor_release(struct cavs__tensor *t, int i)
+{
+    if (t->chunks[i].handle)
+        starpu_data_release(t->chunks[i].handle);
+}
+
+size_t cavs__tensor_bytes(const struct cavs__tensor *t)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < t->nchunks; i++)
+        sum += chunk_bytes(t, t->chunks[i].rows);
+    return sum;
+}

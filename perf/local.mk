@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# perf/: benchmarks, comparisons with other programs, trace tools. Nothing here is installed.
+#
+# To add a program:
+#     noinst_PROGRAMS += perf/bench
+#     perf_bench_SOURCES = perf/bench.c
+#     perf_bench_LDADD = libapp.la $(APP_LIBS)
+# A script:
+#     EXTRA_DIST += perf/x.sh

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * internal.h - what the parts of the scheduler share.
+ *
+ * A schedule is made in five passes, each a file: children before parents (topology.c), equal
+ * vertices to one representative (merge.c), a step in time for every representative (schedule.c,
+ * agenda.c), rows sorted by step and function, then numbers and edges for them (layout.c).  All
+ * arrays live in one block (arena.c).
+ */
+#ifndef CAVS_SCHEDULER_INTERNAL_H
+#define CAVS_SCHEDULER_INTERNAL_H
+
+#include "scheduler/schedule.h"
+
+struct cavs__merge_slot {
+    uint32_t tag; /* bits of the hash, to skip most comparisons of unequal vertices */
+    int32_t used; /* vertex + 1; 0 = free */
+};
+
+struct cavs__agenda_function {
+    int64_t depth_sum;  /* over unevaluated vertices */
+    int32_t left;       /* unevaluated vertices */
+    int32_t head, tail; /* ready vertices are queue[head .. tail) */
+};
+
+struct cavs__agenda_edge {
+    int32_t parent;
+    int32_t next; /* edge into the same child */
+};
+
+struct cavs__capacity {
+    int64_t vertices, edges, functions;
+};
+
+/* Scratch of one schedule, at the head of its block.  n: vertices of the graph. */
+struct cavs__schedule_work {
+    struct cavs__capacity capacity;
+    int32_t *level;   /* [n] longest distance from a leaf */
+    int32_t *order;   /* [n] children before parents, when the numbers are not so already */
+    int32_t *cursor;  /* [n] how far the search for that order got; then merging's lowest members */
+    int32_t *rep;     /* [n] the lowest-numbered vertex equal to this one */
+    int32_t *nodes;   /* [n] representatives, ascending */
+    int32_t *step;    /* [n] position in time, for representatives */
+    int32_t *sorted;  /* [n] between two passes of the sort */
+    int32_t *count;   /* [max(n, functions) + 1] buckets of the sort */
+    int32_t *pending; /* [n] agenda: children not yet evaluated */
+    int32_t *queue;   /* [n] agenda: ready vertices, a segment per function */
+    int32_t *first_up; /* [n] agenda: lists of the edges that read a representative; -1 = end */
+    struct cavs__agenda_edge *up;         /* [edges] */
+    struct cavs__agenda_function *agenda; /* [functions] */
+    struct cavs__merge_slot *table;       /* [1 << cavs__merge_table_bits(n)] */
+};
+
+/* Makes room for g.  0, or -1 when out of memory or over the int32 range; s is then as it was. */
+int cavs__schedule_reserve(struct cavs__schedule *s, const struct cavs__graph *g);
+
+/* Orders vertices children first into order[n]; cursor[n] is scratch.  Returns -1, or a vertex
+ * of a cycle with *child set to its child on that cycle. */
+int32_t cavs__children_first(const struct cavs__graph *g, int32_t *order, int32_t *cursor,
+                             int32_t *child);
+
+/* Sets level[n], visiting vertices in the given order (NULL: by number).  Returns the number of
+ * levels, or -1 if order is NULL and a vertex has a child numbered after it. */
+int32_t cavs__levels(const struct cavs__graph *g, const int32_t *order, int32_t *level);
+
+/* Sets w->rep.  order as above. */
+void cavs__merge_equal(const struct cavs__graph *g, const int32_t *order,
+                       struct cavs__schedule_work *w);
+int cavs__merge_table_bits(int64_t n);
+
+/* Sets w->step for the m representatives w->nodes (rep NULL: every vertex is its own); returns
+ * the number of steps. */
+int32_t cavs__agenda_steps(const struct cavs__graph *g, const int32_t *rep, int32_t m,
+                           struct cavs__schedule_work *w);
+
+/* Sorts in[n] stably by key[in[i]], 0 <= key < keys, into out[n]; count[keys+1] is scratch. */
+void cavs__sort_by_key(const int32_t *key, int32_t keys, const int32_t *in, int32_t n, int32_t *out,
+                       int32_t *count);
+
+/* From s->vertex_of[s->rows], sorted by (step, function): V_t, row numbers, edges and parents. */
+void cavs__schedule_lay_out(struct cavs__schedule *s, const struct cavs__graph *g,
+                            const int32_t *rep, const int32_t *step);
+
+static inline int32_t cavs__representative(const int32_t *rep, int32_t v)
+{
+    return rep ? rep[v] : v;
+}
+
+#endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+libcavs_la_SOURCES += \
+	scheduler/schedule.h \
+	scheduler/internal.h \
+	scheduler/schedule.c \
+	scheduler/arena.c \
+	scheduler/topology.c \
+	scheduler/merge.c \
+	scheduler/agenda.c \
+	scheduler/layout.c \
+	scheduler/graph_check.c \
+	scheduler/shard.c

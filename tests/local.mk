@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/: programs and scripts that print TAP. `make check` runs all of them.
+#
+# To add a cmocka program test_x.c:
+#     check_PROGRAMS += tests/test_x
+#     tests_test_x_SOURCES = tests/test_x.c
+#     tests_test_x_LDADD = $(TEST_LIBS)
+#     tests_test_x_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+# $(TEST_LIBS) has the whole library as a static archive, so a test may call internal (cavs__...)
+# functions, and cmocka. One cmocka group a program: TAP allows one plan.
+#
+# To add a shell test (executable, with a #! line, prints TAP itself):
+#     dist_check_SCRIPTS += tests/x.t
+#
+# A test that needs no StarPU worker also belongs in the sanitizer run:
+#     SANITIZE_TESTS += tests/test_x
+#
+# Longer cases of the same tests: run them only when $CAVS_TEST_LONG is set. A script that is only
+# for `make check-long`:
+#     LONG_TESTS += tests/x_long.t
+#     EXTRA_DIST += tests/x_long.t
+#
+# Tests see: CAVS_DATA (folder of data sets, may be absent: then skip), abs_top_srcdir,
+# abs_top_builddir, STARPU_HOME and CAVS_CACHE (private to the build), CMOCKA_MESSAGE_OUTPUT=TAP.
+
+# the readers of the programs in apps/
+check_PROGRAMS += tests/test_readers
+tests_test_readers_SOURCES = tests/test_readers.c
+tests_test_readers_LDADD = libapp.la $(CMOCKA_LIBS)
+tests_test_readers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_readers
+EXTRA_DIST += tests/data/mini.txt tests/data/mini-dev.txt tests/data/mini-any.txt \
+	tests/data/mini-three/sents_idx.txt tests/data/mini-three/parents.txt \
+	tests/data/mini-three/labels.txt
+
+# --- the oracle, synthetic inputs and small models, and the tests that use them --------------------
+
+check_LTLIBRARIES += tests/libtrial.la
+tests_libtrial_la_SOURCES = \
+	tests/graphs.c tests/graphs.h \
+	tests/naive.c tests/naive.h \
+	tests/naive_math.c \
+	tests/naive_ops.c \
+	tests/random.h \
+	tests/sample.c tests/sample.h \
+	tests/trial.c tests/trial.h \
+	tests/zoo.c tests/zoo.h \
+	tests/zoo_chains.c \
+	tests/zoo_oddities.c \
+	tests/zoo_stages.c \
+	tests/zoo_trees.c
+tests_libtrial_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+TRIAL_LIBS = tests/libtrial.la $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
+tests_test_oracle_SOURCES = tests/test_oracle.c
+tests_test_oracle_LDADD = $(TRIAL_LIBS)
+tests_test_oracle_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_symbols_SOURCES = tests/test_symbols.c
+tests_test_symbols_LDADD = $(TRIAL_LIBS)
+tests_test_symbols_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_declare_SOURCES = tests/test_declare.c
+tests_test_declare_LDADD = $(TRIAL_LIBS)
+tests_test_declare_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_data_SOURCES = tests/test_data.c
+tests_test_data_LDADD = $(TRIAL_LIBS)
+tests_test_data_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
+
+check_PROGRAMS += tests/test_gradients tests/test_models tests/test_optimizers tests/test_session \
+	tests/test_refusals tests/test_checkpoint tests/test_determinism
+tests_test_gradients_SOURCES = tests/test_gradients.c
+tests_test_gradients_LDADD = $(TRIAL_LIBS)
+tests_test_gradients_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_models_SOURCES = tests/test_models.c
+tests_test_models_LDADD = $(TRIAL_LIBS)
+tests_test_models_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_optimizers_SOURCES = tests/test_optimizers.c
+tests_test_optimizers_LDADD = $(TRIAL_LIBS)
+tests_test_optimizers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_session_SOURCES = tests/test_session.c
+tests_test_session_LDADD = $(TRIAL_LIBS)
+tests_test_session_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_refusals_SOURCES = tests/test_refusals.c
+tests_test_refusals_LDADD = $(TRIAL_LIBS)
+tests_test_refusals_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_checkpoint_SOURCES = tests/test_checkpoint.c
+tests_test_checkpoint_LDADD = $(TRIAL_LIBS)
+tests_test_checkpoint_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_determinism_SOURCES = tests/test_determinism.c
+tests_test_determinism_LDADD = $(TRIAL_LIBS)
+tests_test_determinism_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
+dist_check_SCRIPTS += tests/test_exports.t

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * naive_ops.c - every forward operator at one vertex, with its derivative.
+ *
+ * In each pair, y is the operator's row, x (a, b) its operands, and dy, dx the gradients of the objective with respect to
+ * them; gradients are always added, because a row may be used many times.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codelets/elementwise.h"
+#include "tests/naive.h"
+
+typedef const struct naive_place *place;
+typedef const struct cavs_symbol *symbol;
+
+static double *value(place at, symbol x)
+{
+    return at->value + at->offset[x->number];
+}
+
+static double *grad(place at, symbol x)
+{
+    return at->grad + at->offset[x->number];
+}
+
+/* The id that symbol x, a pulled input of ids, has at this vertex. */
+static int id(place at, symbol x)
+{
+    return at->oracle->sample->stages[at->stage->number].ids[x->input->number][at->vertex];
+}
+
+/* Where child k of this vertex keeps its state in `states`, or NULL if it has no such child. */
+static double *child_row(place at, int k, double *states)
+{
+    const struct graph *g = at->oracle->sample->stages[at->stage->number].graph;
+    int edge = g->child_ptr[at->vertex] + k;
+    if (edge >= g->child_ptr[at->vertex + 1] || g->children[edge] < 0)
+        return NULL;
+    return states + (size_t)g->children[edge] * at->stage->state_width;
+}
+
+/* The row of `rows` (one per vertex of the fetched stage) that x reads, or NULL for index -1. */
+static double *fetched_row(place at, symbol x, double *rows)
+{
+    const struct cavs_stage *stage = at->stage;
+    int v = at->vertex;
+    if (x->ninputs)
+        v = id(at, x->inputs[0]);
+    for (; !x->ninputs && stage != x->channel->stage; stage = stage->base)
+        v = at->oracle->sample->stages[stage->number].under[v];
+    return v < 0 ? NULL : rows + (size_t)v * x->channel->width;
+}
+
+static struct naive_stage *rows_of(place at, const struct cavs_stage *stage)
+{
+    return &at->oracle->stages[stage->number];
+}
+
+static void copy_or_zero(int n, double *y, const double *x)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = x ? x[i] : 0;
+}
+
+static void add_to(int n, double *dx, const double *dy)
+{
+    for (int i = 0; dx && i < n; i++)
+        dx[i] += dy[i];
+}
+
+static void nothing(place at, symbol x)
+{
+    (void)at;
+    (void)x;
+}
+
+/* ---- sources ---- */
+
+static void pull(place at, symbol x)
+{
+    const float *rows = at->oracle->sample->stages[at->stage->number].rows[x->input->number];
+    for (int i = 0; i < x->width; i++)
+        value(at, x)[i] = rows[(size_t)at->vertex * x->width + i];
+}
+
+static void fetch(place at, symbol x)
+{
+    double *rows = rows_of(at, x->channel->stage)->channel[x->channel->number];
+    copy_or_zero(x->width, value(at, x), fetched_row(at, x, rows));
+}
+
+static void fetch_back(place at, symbol x)
+{
+    double *rows = rows_of(at, x->channel->stage)->dchannel[x->channel->number];
+    add_to(x->width, fetched_row(at, x, rows), grad(at, x));
+}
+
+static void gather(place at, symbol x)
+{
+    copy_or_zero(x->width, value(at, x), child_row(at, x->k, rows_of(at, at->stage)->state));
+}
+
+static void gather_back(place at, symbol x)
+{
+    add_to(x->width, child_row(at, x->k, rows_of(at, at->stage)->dstate), grad(at, x));
+}
+
+static void use(place at, symbol x)
+{
+    copy_or_zero(x->width, value(at, x), at->oracle->param[x->param->number]);
+}
+
+static void use_back(place at, symbol x)
+{
+    add_to(x->width, at->oracle->gradient[x->param->number], grad(at, x));
+}
+
+static void constant(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++)
+        value(at, x)[i] = x->s;
+}
+
+/* ---- parameters ---- */
+
+static double *table_row(place at, symbol x, double *table)
+{
+    int row = id(at, x->inputs[0]);
+    return row < 0 ? NULL : table + (size_t)row * x->width;
+}
+
+static void lookup(place at, symbol x)
+{
+    copy_or_zero(x->width, value(at, x), table_row(at, x, at->oracle->param[x->param->number]));
+}
+
+static void lookup_back(place at, symbol x)
+{
+    add_to(x->width, table_row(at, x, at->oracle->gradient[x->param->number]), grad(at, x));
+}
+
+static void matmul(place at, symbol x)
+{
+    const double *a = value(at, x->inputs[0]), *w = at->oracle->param[x->param->number];
+    double *y = value(at, x);
+    for (int j = 0; j < x->width; j++) {
+        y[j] = 0;
+        for (int i = 0; i < x->inputs[0]->width; i++)
+            y[j] += a[i] * w[(size_t)i * x->width + j];
+    }
+}
+
+static void matmul_back(place at, symbol x)
+{
+    const double *a = value(at, x->inputs[0]), *w = at->oracle->param[x->param->number], *dy = grad(at, x);
+    double *da = grad(at, x->inputs[0]), *dw = at->oracle->gradient[x->param->number];
+    for (int i = 0; i < x->inputs[0]->width; i++) {
+        for (int j = 0; j < x->width; j++) {
+            da[i] += dy[j] * w[(size_t)i * x->width + j];
+            dw[(size_t)i * x->width + j] += a[i] * dy[j];
+        }
+    }
+}
+
+/* ---- element-wise ---- */
+
+/* Operand i of x in column j: operands of one column are repeated. */
+static int column(symbol x, int i, int j)
+{
+    return x->inputs[i]->width == 1 ? 0 : j;
+}
+
+static struct naive_dual apply(place at, symbol x, int j)
+{
+    struct naive_dual y = {0, 0, 0};
+    double a = value(at, x->inputs[0])[column(x, 0, j)];
+    double b = x->ninputs > 1 ? value(at, x->inputs[1])[column(x, 1, j)] : 0;
+    if (!naive_elementwise(cavs__ew_name(x->k), a, b, x->s, &y)) {
+        fprintf(stderr, "naive: no formula for the operator %s\n", cavs__ew_name(x->k));
+        abort();
+    }
+    return y;
+}
+
+static void elementwise(place at, symbol x)
+{
+    for (int j = 0; j < x->width; j++)
+        value(at, x)[j] = apply(at, x, j).y;
+}
+
+/* Where nothing depends on y its derivative, which may be infinite, does not matter. */
+static void elementwise_back(place at, symbol x)
+{
+    for (int j = 0; j < x->width; j++) {
+        double dy = grad(at, x)[j];
+        if (dy == 0)
+            continue;
+        struct naive_dual y = apply(at, x, j);
+        grad(at, x->inputs[0])[column(x, 0, j)] += dy * y.da;
+        if (x->ninputs > 1)
+            grad(at, x->inputs[1])[column(x, 1, j)] += dy * y.db;
+    }
+}
+
+/* ---- shapes ---- */
+
+static void concat(place at, symbol x)
+{
+    double *y = value(at, x);
+    for (int i = 0; i < x->ninputs; y += x->inputs[i++]->width)
+        copy_or_zero(x->inputs[i]->width, y, value(at, x->inputs[i]));
+}
+
+static void concat_back(place at, symbol x)
+{
+    const double *dy = grad(at, x);
+    for (int i = 0; i < x->ninputs; dy += x->inputs[i++]->width)
+        add_to(x->inputs[i]->width, grad(at, x->inputs[i]), dy);
+}
+
+static void slice(place at, symbol x)
+{
+    copy_or_zero(x->width, value(at, x), value(at, x->inputs[0]) + x->k);
+}
+
+static void slice_back(place at, symbol x)
+{
+    add_to(x->width, grad(at, x->inputs[0]) + x->k, grad(at, x));
+}
+
+static void row_sum(place at, symbol x)
+{
+    *value(at, x) = 0;
+    for (int i = 0; i < x->inputs[0]->width; i++)
+        *value(at, x) += value(at, x->inputs[0])[i];
+}
+
+static void row_sum_back(place at, symbol x)
+{
+    for (int i = 0; i < x->inputs[0]->width; i++)
+        grad(at, x->inputs[0])[i] += *grad(at, x);
+}
+
+/* ---- losses ---- */
+
+static double log_of_sum_of_exp(int n, const double *z)
+{
+    double largest = z[0], sum = 0;
+    for (int i = 1; i < n; i++)
+        largest = fmax(largest, z[i]);
+    for (int i = 0; i < n; i++)
+        sum += exp(z[i] - largest);
+    return largest + log(sum);
+}
+
+static void xent(place at, symbol x)
+{
+    int label = id(at, x->inputs[1]);
+    const double *z = value(at, x->inputs[0]);
+    *value(at, x) = label < 0 ? 0 : log_of_sum_of_exp(x->inputs[0]->width, z) - z[label];
+}
+
+static void xent_back(place at, symbol x)
+{
+    int label = id(at, x->inputs[1]), n = x->inputs[0]->width;
+    const double *z = value(at, x->inputs[0]);
+    double norm = log_of_sum_of_exp(n, z);
+    for (int i = 0; label >= 0 && i < n; i++)
+        grad(at, x->inputs[0])[i] += *grad(at, x) * (exp(z[i] - norm) - (i == label));
+}
+
+static void correct(place at, symbol x)
+{
+    const double *z = value(at, x->inputs[0]);
+    int best = 0;
+    for (int i = 1; i < x->inputs[0]->width; i++)
+        best = z[i] > z[best] ? i : best;
+    *value(at, x) = best == id(at, x->inputs[1]);
+}
+
+/* ---- sinks ---- */
+
+static void scatter(place at, symbol x)
+{
+    int n = at->stage->state_width;
+    copy_or_zero(n, rows_of(at, at->stage)->state + (size_t)at->vertex * n, value(at, x->inputs[0]));
+}
+
+static void scatter_back(place at, symbol x)
+{
+    int n = at->stage->state_width;
+    add_to(n, grad(at, x->inputs[0]), rows_of(at, at->stage)->dstate + (size_t)at->vertex * n);
+}
+
+static void push(place at, symbol x)
+{
+    int n = x->channel->width;
+    double *rows = rows_of(at, at->stage)->channel[x->channel->number];
+    copy_or_zero(n, rows + (size_t)at->vertex * n, value(at, x->inputs[0]));
+}
+
+static void push_back(place at, symbol x)
+{
+    int n = x->channel->width;
+    const double *rows = rows_of(at, at->stage)->dchannel[x->channel->number];
+    add_to(n, grad(at, x->inputs[0]), rows + (size_t)at->vertex * n);
+}
+
+static bool counted(place at, symbol x)
+{
+    return x->ninputs < 2 || id(at, x->inputs[1]) >= 0;
+}
+
+static void metric(place at, symbol x)
+{
+    if (counted(at, x)) {
+        at->oracle->sum[x->metric->number] += *value(at, x->inputs[0]);
+        at->oracle->count[x->metric->number]++;
+    }
+}
+
+static void metric_back(place at, symbol x)
+{
+    if (x->is_loss && counted(at, x))
+        *grad(at, x->inputs[0]) += 1;
+}
+
+typedef void operation(place at, symbol x);
+
+static const struct {
+    operation *forward, *backward;
+} operations[CAVS__OP_COUNT] = {
+    [CAVS__OP_PULL] = {pull, nothing},
+    [CAVS__OP_IDS] = {nothing, nothing},
+    [CAVS__OP_FETCH] = {fetch, fetch_back},
+    [CAVS__OP_GATHER] = {gather, gather_back},
+    [CAVS__OP_USE] = {use, use_back},
+    [CAVS__OP_CONST] = {constant, nothing},
+    [CAVS__OP_LOOKUP] = {lookup, lookup_back},
+    [CAVS__OP_MATMUL] = {matmul, matmul_back},
+    [CAVS__OP_ELEMENTWISE] = {elementwise, elementwise_back},
+    [CAVS__OP_CONCAT] = {concat, concat_back},
+    [CAVS__OP_SLICE] = {slice, slice_back},
+    [CAVS__OP_ROW_SUM] = {row_sum, row_sum_back},
+    [CAVS__OP_XENT] = {xent, xent_back},
+    [CAVS__OP_CORRECT] = {correct, nothing},
+    [CAVS__OP_SCATTER] = {scatter, scatter_back},
+    [CAVS__OP_PUSH] = {push, push_back},
+    [CAVS__OP_METRIC] = {metric, metric_back},
+};
+
+static operation *known(operation *f, symbol x)
+{
+    if (!f) {
+        fprintf(stderr, "naive: operator %d is not a forward one\n", (int)x->op);
+        abort();
+    }
+    return f;
+}
+
+void naive_forward(place at, symbol x)
+{
+    known(operations[x->op].forward, x)(at, x);
+}
+
+void naive_backward(place at, symbol x)
+{
+    known(operations[x->op].backward, x)(at, x);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_declare.c - models, stages and parameters as such: their misuse, their phases, and NULL wherever it may come from.
+ * (Operators: test_symbols.c.)
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/trial.h"
+
+static struct cavs_model *new_model(void)
+{
+    struct cavs_model *m = NULL;
+    check_ok(cavs_model_create(&m));
+    return m;
+}
+
+/* A stage with one sound function. */
+static struct cavs_stage *sound_stage(struct cavs_model *m, const char *name)
+{
+    struct cavs_stage *s = cavs_stage_create(m, name, 0);
+    struct cavs_function *f = cavs_function_create(s, "f");
+    cavs_push(f, "y", cavs_tanh(cavs_pull(f, "x", 3)));
+    return s;
+}
+
+/* The model cannot be finished, now or later. */
+static void finish_refused(struct cavs_model *m, int code, const char *says)
+{
+    check_refused(cavs_model_finish(m), code, says);
+    check_refused(cavs_model_finish(m), code, says);
+    cavs_model_destroy(m);
+}
+
+static void parameter_without_rows(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_null(cavs_model_param(m, "flatland", 0, 7, CAVS_CONSTANT(0)));
+    finish_refused(m, CAVS_ESHAPE, "flatland");
+}
+
+static void parameter_with_negative_columns(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_null(cavs_model_param(m, "flatland", 7, -13, CAVS_CONSTANT(0)));
+    finish_refused(m, CAVS_ESHAPE, "-13");
+}
+
+static void parameter_too_large_for_an_index(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    struct cavs_param *p = cavs_model_param(m, "universe", INT_MAX, INT_MAX, CAVS_CONSTANT(0));
+    if (!p)
+        assert_int_not_equal(cavs_model_finish(m), 0);
+    cavs_model_destroy(m);
+}
+
+static void parameter_named_twice(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_non_null(cavs_model_param(m, "twin", 2, 3, CAVS_CONSTANT(0)));
+    assert_null(cavs_model_param(m, "twin", 2, 3, CAVS_CONSTANT(0)));
+    finish_refused(m, CAVS_EINVAL, "twin");
+}
+
+static void parameter_without_name(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_null(cavs_model_param(m, NULL, 2, 3, CAVS_CONSTANT(0)));
+    finish_refused(m, CAVS_EINVAL, "name");
+}
+
+static void parameter_looked_up_and_multiplied(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_stage *s = cavs_stage_create(m, "s", 0);
+    struct cavs_function *f = cavs_function_create(s, "f");
+    struct cavs_param *p = cavs_model_param(m, "both", 3, 3, CAVS_CONSTANT(0));
+    cavs_push(f, "y", cavs_matmul(cavs_lookup(p, cavs_pull_ids(f, "i")), p));
+    finish_refused(m, CAVS_EPROGRAM, "both");
+}
+
+static void model_without_stage(void **state)
+{
+    (void)state;
+    finish_refused(new_model(), CAVS_EPROGRAM, "stage");
+}
+
+static void stage_without_function(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    cavs_stage_create(m, "desert", 3);
+    finish_refused(m, CAVS_EPROGRAM, "desert");
+}
+
+static void stage_of_negative_width(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_null(cavs_stage_create(m, "antistage", -1));
+    finish_refused(m, CAVS_EINVAL, "antistage");
+}
+
+static void stage_over_nothing(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_null(cavs_stage_over(m, "floating", NULL, CAVS_ROOTS));
+    finish_refused(m, CAVS_EPROGRAM, "floating");
+}
+
+static void stage_over_another_model(void **state)
+{
+    struct cavs_model *m = new_model(), *other = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_null(cavs_stage_over(m, "floating", sound_stage(other, "base"), CAVS_ROOTS));
+    finish_refused(m, CAVS_EPROGRAM, "floating");
+    cavs_model_destroy(other);
+}
+
+static void stage_over_with_two_functions(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_stage *base = sound_stage(m, "base"), *over = cavs_stage_over(m, "over", base, CAVS_ROOTS);
+    for (int i = 0; i < 2; i++) {
+        struct cavs_function *f = cavs_function_create(over, i ? "g" : "f");
+        cavs_push(f, "z", cavs_pull_from(f, base, "y", NULL));
+    }
+    finish_refused(m, CAVS_EPROGRAM, "over");
+}
+
+static void function_without_name(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    assert_null(cavs_function_create(sound_stage(m, "s"), NULL));
+    finish_refused(m, CAVS_EINVAL, "name");
+}
+
+static void gather_without_state(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "stateless", 0), "f");
+    assert_null(cavs_gather(f, 0));
+    check_refused(cavs_function_finish(f), CAVS_EPROGRAM, "gather", "stateless", "test_declare.c");
+    finish_refused(m, CAVS_EPROGRAM, "stateless");
+}
+
+static void scatter_without_state(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "stateless", 0), "f");
+    cavs_scatter(f, cavs_pull(f, "x", 19));
+    check_refused(cavs_function_finish(f), CAVS_ESHAPE, "scatter", "stateless", "19", "test_declare.c");
+    cavs_model_destroy(m);
+}
+
+static void index_naming_vertices_of_two_stages(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_stage *a = sound_stage(m, "a"), *b = sound_stage(m, "b"), *c = cavs_stage_create(m, "c", 0);
+    struct cavs_function *f = cavs_function_create(c, "f");
+    assert_non_null(cavs_pull_from(f, a, "y", "which"));
+    assert_null(cavs_pull_from(f, b, "y", "which"));
+    check_refused(cavs_function_finish(f), CAVS_EPROGRAM, "which", "a", "b");
+    cavs_model_destroy(m);
+}
+
+/* ---- phases ---- */
+
+static void symbol_after_function_finish(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    struct cavs_symbol *x = cavs_pull(f, "x", 3);
+    cavs_push(f, "y", x);
+    check_ok(cavs_function_finish(f));
+    check_ok(cavs_function_finish(f));
+    assert_null(cavs_tanh(x));
+    finish_refused(m, CAVS_ESTATE, "tanh");
+}
+
+static void everything_after_model_finish(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_stage *s = sound_stage(m, "s");
+    struct cavs_param *p = cavs_model_param(m, "p", 1, 3, CAVS_CONSTANT(0));
+    struct cavs_function *f = s->functions[0];
+    check_ok(cavs_model_finish(m));
+    check_ok(cavs_model_finish(m));
+    int symbols = f->nsymbols;
+    assert_null(cavs_stage_create(m, "late", 3));
+    assert_null(cavs_stage_over(m, "late", s, CAVS_ROOTS));
+    assert_null(cavs_function_create(s, "late"));
+    assert_null(cavs_model_param(m, "late", 1, 1, CAVS_CONSTANT(0)));
+    assert_null(cavs_pull(f, "late", 3));
+    assert_null(cavs_pull_ids(f, "late"));
+    assert_null(cavs_use(f, p));
+    cavs_push(f, "late", f->symbols[0]);
+    cavs_param_freeze(p);
+    assert_int_equal(f->nsymbols, symbols);
+    assert_int_equal(s->ninputs, 1);
+    assert_int_equal(s->nchannels, 1);
+    cavs_model_destroy(m);
+}
+
+/* ---- NULL ---- */
+
+static void null_is_passed_on(void **state)
+{
+    struct cavs_symbol *part[3] = {(void *)part, (void *)part, (void *)part}, *none[2] = {NULL, NULL};
+    (void)state;
+    assert_null(cavs_add(NULL, NULL));
+    assert_null(cavs_tanh(NULL));
+    assert_null(cavs_scale(NULL, 2));
+    assert_null(cavs_matmul(NULL, NULL));
+    assert_null(cavs_affine(NULL, NULL, NULL));
+    assert_null(cavs_lookup(NULL, NULL));
+    assert_null(cavs_concat(2, none));
+    assert_null(cavs_concat(2, NULL));
+    assert_null(cavs_slice(NULL, 0, 1));
+    assert_null(cavs_sum(NULL));
+    assert_null(cavs_softmax_cross_entropy(NULL, NULL));
+    assert_null(cavs_squared_error(NULL, NULL));
+    assert_null(cavs_correct(NULL, NULL));
+    cavs_split(NULL, 3, part);
+    for (int i = 0; i < 3; i++)
+        assert_null(part[i]);
+    assert_int_equal(cavs_symbol_width(NULL), 0);
+}
+
+static void null_function_is_passed_on(void **state)
+{
+    (void)state;
+    assert_null(cavs_pull(NULL, "x", 3));
+    assert_null(cavs_pull_ids(NULL, "x"));
+    assert_null(cavs_pull_from(NULL, NULL, "x", NULL));
+    assert_null(cavs_use(NULL, NULL));
+    assert_null(cavs_constant(NULL, 1, 1));
+    assert_null(cavs_gather(NULL, 0));
+    cavs_scatter(NULL, NULL);
+    cavs_push(NULL, "x", NULL);
+    cavs_loss(NULL, "x", NULL, NULL);
+    assert_null(cavs_function_create(NULL, "f"));
+    assert_null(cavs_stage_create(NULL, "s", 1));
+    assert_null(cavs_stage_over(NULL, "s", NULL, CAVS_ROOTS));
+    assert_null(cavs_model_param(NULL, "p", 1, 1, CAVS_CONSTANT(0)));
+    assert_null(cavs_model_find_param(NULL, "p"));
+    cavs_param_freeze(NULL);
+    assert_true(cavs_function_finish(NULL) < 0);
+    assert_true(cavs_function_number(NULL) < 0);
+    assert_true(cavs_model_finish(NULL) < 0);
+    cavs_model_destroy(NULL);
+    cavs_data_destroy(NULL);
+    cavs_session_destroy(NULL);
+    cavs_runtime_destroy(NULL);
+}
+
+/* One wrong matmul makes a NULL that goes through everything behind it; the matmul is what is reported. */
+static void first_mistake_is_reported_through_nulls(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_param *w = cavs_model_param(m, "W", 5, 4, CAVS_CONSTANT(0));
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 4), "f");
+    struct cavs_symbol *y = cavs_matmul(cavs_pull(f, "x", 3), w), *both[2] = {y, cavs_gather(f, 0)};
+    assert_null(y);
+    struct cavs_symbol *z = cavs_slice(cavs_concat(2, both), 0, 4);
+    cavs_scatter(f, cavs_tanh(cavs_add(z, cavs_gather(f, 1))));
+    cavs_push(f, "y", y);
+    cavs_loss(f, "loss", cavs_sum(z), NULL);
+    check_refused(cavs_function_finish(f), CAVS_ESHAPE, "matmul", "W", "5 x 4");
+    finish_refused(m, CAVS_ESHAPE, "matmul");
+}
+
+/* ---- errors and questions ---- */
+
+static void codes_have_texts(void **state)
+{
+    (void)state;
+    for (int code = CAVS_ENUMERIC; code <= CAVS_OK; code++) {
+        assert_true(strlen(cavs_strerror(code)) > 0);
+        for (int other = CAVS_ENUMERIC; other < code; other++)
+            assert_string_not_equal(cavs_strerror(code), cavs_strerror(other));
+    }
+    assert_non_null(cavs_strerror(12345));
+    assert_true(strlen(cavs_version()) > 0);
+}
+
+static void model_answers_about_its_parameters(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    struct cavs_param *a = cavs_model_param(m, "a", 2, 3, CAVS_NORMAL(0, 1));
+    struct cavs_param *b = cavs_model_param(m, "b", 1, 4, cavs_init_glorot(1, 4));
+    assert_int_equal(cavs_model_param_count(m), 2);
+    assert_ptr_equal(cavs_model_param_at(m, 0), a);
+    assert_ptr_equal(cavs_model_param_at(m, 1), b);
+    assert_null(cavs_model_param_at(m, 2));
+    assert_null(cavs_model_param_at(m, -1));
+    assert_ptr_equal(cavs_model_find_param(m, "b"), b);
+    assert_null(cavs_model_find_param(m, "c"));
+    assert_null(cavs_model_find_param(m, NULL));
+    assert_string_equal(cavs_param_name(a), "a");
+    assert_int_equal(cavs_param_rows(a), 2);
+    assert_int_equal(cavs_param_cols(a), 3);
+    cavs_model_destroy(m);
+}
+
+static void symbols_know_their_width(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 4), "f");
+    struct cavs_symbol *x = cavs_pull(f, "x", 6), *half[2], *one = cavs_sum(x);
+    cavs_split(x, 2, half);
+    assert_int_equal(cavs_symbol_width(x), 6);
+    assert_int_equal(cavs_symbol_width(cavs_gather(f, 2)), 4);
+    assert_int_equal(cavs_symbol_width(half[1]), 3);
+    assert_int_equal(cavs_symbol_width(one), 1);
+    assert_int_equal(cavs_symbol_width(cavs_mul(one, x)), 6);
+    assert_int_equal(cavs_symbol_width(cavs_mul(x, one)), 6);
+    assert_int_equal(cavs_symbol_width(cavs_concat(2, ((struct cavs_symbol *[]){x, one}))), 7);
+    assert_int_equal(cavs_symbol_width(cavs_pull_ids(f, "i")), 0);
+    cavs_model_destroy(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameter_without_rows),
+        cmocka_unit_test(parameter_with_negative_columns),
+        cmocka_unit_test(parameter_too_large_for_an_index),
+        cmocka_unit_test(parameter_named_twice),
+        cmocka_unit_test(parameter_without_name),
+        cmocka_unit_test(parameter_looked_up_and_multiplied),
+        cmocka_unit_test(model_without_stage),
+        cmocka_unit_test(stage_without_function),
+        cmocka_unit_test(stage_of_negative_width),
+        cmocka_unit_test(stage_over_nothing),
+        cmocka_unit_test(stage_over_another_model),
+        cmocka_unit_test(stage_over_with_two_functions),
+        cmocka_unit_test(function_without_name),
+        cmocka_unit_test(gather_without_state),
+        cmocka_unit_test(scatter_without_state),
+        cmocka_unit_test(index_naming_vertices_of_two_stages),
+        cmocka_unit_test(symbol_after_function_finish),
+        cmocka_unit_test(everything_after_model_finish),
+        cmocka_unit_test(null_is_passed_on),
+        cmocka_unit_test(null_function_is_passed_on),
+        cmocka_unit_test(first_mistake_is_reported_through_nulls),
+        cmocka_unit_test(codes_have_texts),
+        cmocka_unit_test(model_answers_about_its_parameters),
+        cmocka_unit_test(symbols_know_their_width),
+    };
+    return cmocka_run_group_tests_name("declare", tests, NULL, NULL);
+}

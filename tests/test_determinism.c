@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_determinism.c - the same seed gives the same bits after training, whatever the workers and the scheduler; and a
+ * long training does not grow.
+ *
+ * StarPU is started anew for every configuration, each in a child process of its own, which sends a hash of all parameters
+ * back through a pipe.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/random.h"
+#include "tests/trial.h"
+
+enum { SAMPLES = 48, BATCH = 16, EPOCHS = 3 };
+
+struct configuration {
+    const char *model;
+    int workers;
+    const char *scheduler;
+    enum cavs_policy policy;
+    int shards;
+    uint64_t seed;
+};
+
+/* What a child has to say. */
+struct answer {
+    uint64_t hash;
+    int rc;
+    char message[256];
+};
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static int hash_params(struct cavs_session *s, const struct cavs_model *m, uint64_t *hash)
+{
+    int rc = 0;
+    for (int i = 0; i < cavs_model_param_count(m) && !rc; i++) {
+        const struct cavs_param *p = cavs_model_param_at(m, i);
+        size_t size = (size_t)cavs_param_rows(p) * (size_t)cavs_param_cols(p) * sizeof(float);
+        float *values = malloc(size);
+        rc = values ? cavs_session_get_param(s, p, values) : CAVS_ENOMEM;
+        *hash = hash_bytes(*hash, values, rc ? 0 : size);
+        free(values);
+    }
+    return rc;
+}
+
+static int fill(struct cavs_data *d, const struct cavs_model *m)
+{
+    int rc = 0;
+    for (int i = 0; i < SAMPLES && !rc; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "random:%d,kinds=2,seed=%d", 1 + i * 7 % 30, i + 1);
+        struct sample *s = sample_make(m, text, (uint64_t)i);
+        rc = sample_add(s, d);
+        sample_free(s);
+    }
+    return rc;
+}
+
+static int train(struct cavs_session *s, const struct cavs_data *d, int epochs)
+{
+    int rc = 0, batch[BATCH];
+    for (int step = 0; step < epochs * SAMPLES / BATCH && !rc; step++) {
+        for (int i = 0; i < BATCH; i++)
+            batch[i] = (step * BATCH + i * 5) % SAMPLES;
+        rc = cavs_session_train(s, d, batch, BATCH);
+    }
+    return rc ? rc : cavs_session_wait(s);
+}
+
+/* Trains as configured; growth, if not NULL, gets the resident memory after a third of the epochs and at the end. */
+static int train_and_hash(const struct configuration *c, uint64_t *hash)
+{
+    struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_session_options so = cavs_session_defaults();
+    struct cavs_model *m = zoo_model(zoo_find(c->model));
+    struct cavs_runtime *rt = NULL;
+    struct cavs_session *s = NULL;
+    struct cavs_data *d = NULL;
+    ro.workers = c->workers;
+    ro.scheduler = c->scheduler;
+    so.optimizer = CAVS_ADAM;
+    so.clip = 1;
+    so.lr = 0.01f;
+    so.policy = c->policy;
+    so.shards = c->shards;
+    so.seed = c->seed;
+    int rc = cavs_runtime_create(&ro, &rt);
+    if (!rc)
+        rc = cavs_data_create(m, &d);
+    if (!rc)
+        rc = fill(d, m);
+    if (!rc)
+        rc = cavs_session_create(rt, m, &so, &s);
+    if (!rc)
+        rc = train(s, d, EPOCHS);
+    if (!rc)
+        rc = hash_params(s, m, hash);
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_runtime_destroy(rt);
+    cavs_model_destroy(m);
+    return rc;
+}
+
+/* Runs work(c) in a child.  The parent never starts StarPU. */
+static struct answer in_child(void (*work)(const struct configuration *c, struct answer *a),
+                              const struct configuration *c)
+{
+    struct answer a = {.rc = -1000, .message = "the child died"};
+    int ends[2], status = 0;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        a = (struct answer){.rc = 0};
+        work(c, &a);
+        ssize_t n = write(ends[1], &a, sizeof a);
+        _exit(n == (ssize_t)sizeof a ? 0 : 1);
+    }
+    close(ends[1]);
+    if (read(ends[0], &a, sizeof a) != (ssize_t)sizeof a)
+        a.rc = -1000;
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    if (a.rc || status)
+        fail_msg("%d workers, scheduler %s: rc %d, status %d: %s", c->workers, c->scheduler, a.rc, status, a.message);
+    return a;
+}
+
+static void hash_work(const struct configuration *c, struct answer *a)
+{
+    a->hash = 0xcbf29ce484222325u;
+    a->rc = train_and_hash(c, &a->hash);
+    snprintf(a->message, sizeof a->message, "%s", cavs_error_message());
+}
+
+static uint64_t hash_of(struct configuration c)
+{
+    return in_child(hash_work, &c).hash;
+}
+
+static void check_same(struct configuration c, uint64_t want)
+{
+    uint64_t got = hash_of(c);
+    if (got != want)
+        fail_msg("%s, %d workers, scheduler %s: hash %016llx, want %016llx", c.model, c.workers, c.scheduler,
+                 (unsigned long long)got, (unsigned long long)want);
+}
+
+static struct configuration usual(void)
+{
+    return (struct configuration){"tree_lstm_bench", 1, "lws", CAVS_POLICY_FRONTIER, 4, 1};
+}
+
+static void any_number_of_workers(void **state)
+{
+    struct configuration c = usual();
+    uint64_t want = hash_of(c);
+    (void)state;
+    check_same(c, want); /* and the very same thing twice */
+    for (c.workers = 2; c.workers <= 4; c.workers += 2)
+        check_same(c, want);
+}
+
+static void any_scheduler(void **state)
+{
+    static const char *const schedulers[] = {"eager", "prio", "dmda", "random", "ws"};
+    struct configuration c = usual();
+    uint64_t want = hash_of(c);
+    (void)state;
+    c.workers = 2;
+    for (size_t i = 0; i < sizeof schedulers / sizeof *schedulers; i++) {
+        c.scheduler = schedulers[i];
+        check_same(c, want);
+    }
+}
+
+static void any_workers_with_the_agenda(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    c.policy = CAVS_POLICY_AGENDA;
+    c.shards = 3;
+    uint64_t want = hash_of(c);
+    c.workers = 2;
+    check_same(c, want);
+}
+
+static void default_shards_do_not_depend_on_workers(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    c.shards = 0;
+    uint64_t want = hash_of(c);
+    c.workers = 3;
+    check_same(c, want);
+}
+
+static void another_seed_gives_other_values(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    uint64_t first = hash_of(c);
+    c.seed = 2;
+    assert_true(hash_of(c) != first);
+}
+
+/* Runtimes one after the other in one process. */
+static void restart_work(const struct configuration *c, struct answer *a)
+{
+    struct configuration twice = *c;
+    uint64_t hash[3];
+    for (int i = 0; i < 3 && !a->rc; i++) {
+        hash[i] = 0xcbf29ce484222325u;
+        twice.workers = 1 + i % 2;
+        a->rc = train_and_hash(&twice, &hash[i]);
+    }
+    if (!a->rc && (hash[0] != hash[1] || hash[0] != hash[2])) {
+        a->rc = -1;
+        snprintf(a->message, sizeof a->message, "three runtimes in a row gave different values");
+    } else {
+        snprintf(a->message, sizeof a->message, "%s", cavs_error_message());
+    }
+}
+
+static void runtimes_one_after_the_other(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    in_child(restart_work, &c);
+}
+
+static void no_scheduler_work(const struct configuration *c, struct answer *a)
+{
+    struct cavs_runtime_options ro = {.workers = 1, .scheduler = c->scheduler};
+    struct cavs_runtime *rt = NULL;
+    int rc = cavs_runtime_create(&ro, &rt);
+    if (rc >= 0) {
+        a->rc = -1;
+        snprintf(a->message, sizeof a->message, "rc %d; scheduler %s", rc, rt ? cavs_runtime_scheduler(rt) : "-");
+    } else if (!strstr(cavs_error_message(), c->scheduler)) {
+        a->rc = -1;
+        snprintf(a->message, sizeof a->message, "the message is \"%.200s\"", cavs_error_message());
+    }
+    cavs_runtime_destroy(rt);
+}
+
+static void unknown_scheduler_is_refused(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    c.scheduler = "clairvoyant";
+    in_child(no_scheduler_work, &c);
+}
+
+/* ---- growth ---- */
+
+static long resident_kilobytes(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*s %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Many epochs on few samples: after the first tenth nothing may be added but noise. */
+static void growth_work(const struct configuration *c, struct answer *a)
+{
+    enum { MANY = 200 };
+    struct cavs_runtime_options ro = {.workers = c->workers, .scheduler = c->scheduler};
+    struct cavs_session_options so = cavs_session_defaults();
+    struct cavs_model *m = zoo_model(zoo_find(c->model));
+    struct cavs_runtime *rt = NULL;
+    struct cavs_session *s = NULL;
+    struct cavs_data *d = NULL;
+    so.shards = c->shards;
+    so.optimizer = CAVS_ADAM;
+    if ((a->rc = cavs_runtime_create(&ro, &rt)) || (a->rc = cavs_data_create(m, &d)) || (a->rc = fill(d, m)) ||
+        (a->rc = cavs_session_create(rt, m, &so, &s)) || (a->rc = train(s, d, MANY / 10)))
+        return;
+    long before = resident_kilobytes();
+    a->rc = train(s, d, MANY);
+    long after = resident_kilobytes();
+    if (!a->rc && after > before + 2048)
+        a->rc = -1;
+    snprintf(a->message, sizeof a->message, "%ld kB before, %ld kB after %d epochs", before, after, MANY);
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_runtime_destroy(rt);
+    cavs_model_destroy(m);
+}
+
+static void memory_does_not_grow(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    c.workers = 2;
+    in_child(growth_work, &c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_number_of_workers),
+        cmocka_unit_test(any_scheduler),
+        cmocka_unit_test(any_workers_with_the_agenda),
+        cmocka_unit_test(default_shards_do_not_depend_on_workers),
+        cmocka_unit_test(another_seed_gives_other_values),
+        cmocka_unit_test(runtimes_one_after_the_other),
+        cmocka_unit_test(unknown_scheduler_is_refused),
+        cmocka_unit_test(memory_does_not_grow),
+    };
+    return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
+}

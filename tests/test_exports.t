@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# The library exports the functions that core/cavs.h declares, all of them and nothing else.
+
+top=${abs_top_srcdir:-$(dirname "$0")/..}
+library=${abs_top_builddir:-.}/.libs/libcavs.so
+
+echo 1..3
+if ! [ -e "$library" ]; then
+    for i in 1 2 3; do
+        echo "ok $i # SKIP there is no $library"
+    done
+    exit 0
+fi
+folder=$(mktemp -d) || exit 99
+trap 'rm -rf "$folder"' EXIT
+
+# Comments, macros (with their continuation lines) and bodies of structs aside, a function is a name before "(".
+tr '\n' '\001' <"$top/core/cavs.h" | sed 's|/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/||g; s/\\\x01/ /g' | tr '\001' '\n' |
+    grep -v '^[ \t]*#' | grep -o 'cavs_[a-z0-9_]*(' | tr -d '(' | sort -u >"$folder/declared"
+nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u >"$folder/exported"
+
+check() { # number, text, file of offenders
+    if [ -s "$3" ]; then
+        echo "not ok $1 - $2"
+        sed 's/^/# /' "$3"
+    else
+        echo "ok $1 - $2"
+    fi
+}
+
+comm -23 "$folder/declared" "$folder/exported" >"$folder/missing"
+comm -13 "$folder/declared" "$folder/exported" >"$folder/extra"
+check 1 "every function of cavs.h is exported" "$folder/missing"
+check 2 "nothing else is exported" "$folder/extra"
+if [ "$(wc -l <"$folder/declared")" -gt 50 ]; then
+    echo "ok 3 - the header was understood"
+else
+    echo "not ok 3 - the header was understood"
+    sed 's/^/# /' "$folder/declared"
+fi

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_gemm.c - every provider of matrix products against naive sums in double (codelets/gemm.h).
+ *
+ * Shapes are random and small, beside edges where kernels change their path: nothing at all, one, around vector
+ * lengths and tile heights, a classifier's 5 columns, depths and rows past the blocks.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "codelets/gemm.h"
+#include "tests/matrix.h"
+#include "tests/random.h"
+
+struct shape {
+    int m, n, k;
+};
+
+/* One product: y (m, n) = or += x w; or dw (k, n) = or += x^T dy with dy (m, n).  Fixed operands are a and b. */
+struct product {
+    struct shape shape;
+    bool transposed, accumulate;
+    struct matrix a, b, c;
+    char name[96];
+};
+
+static const struct shape edges[] = {
+    {0, 7, 3},    {3, 0, 7},    {7, 3, 0},   {0, 0, 0},    {1, 1, 1},    {1, 5, 1},    {5, 1, 9},     {1, 1, 300},
+    {17, 1, 40},  {33, 5, 64},  {6, 64, 16}, {7, 65, 17},  {12, 63, 33}, {13, 128, 8}, {1, 200, 31},  {2, 130, 40},
+    {3, 97, 12},  {5, 48, 128}, {4, 15, 5},  {4, 16, 5},   {4, 17, 5},   {2, 129, 3},  {300, 20, 10}, {257, 70, 9},
+    {600, 66, 7}, {515, 5, 30}, {2, 9, 2100}, {70, 19, 1030}, {3, 2, 513}, {64, 192, 128},
+};
+enum { EDGES = sizeof(edges) / sizeof(*edges), RANDOM_SHAPES = 200 };
+
+static struct shape shape_of(int i, uint64_t *state)
+{
+    struct shape s;
+
+    if (i < EDGES)
+        return edges[i];
+    s.m = random_int(state, 0, 40);
+    s.n = random_int(state, 0, 150);
+    s.k = random_int(state, 0, 70);
+    return s;
+}
+
+static struct product product_random(const char *provider, struct shape s, bool transposed, bool accumulate,
+                                     uint64_t *state)
+{
+    const int pad = random_int(state, 0, 2) * random_int(state, 0, 20);
+    struct product p = {.shape = s, .transposed = transposed, .accumulate = accumulate};
+
+    p.a = matrix_random(state, s.m, s.k, pad);
+    p.b = matrix_random(state, transposed ? s.m : s.k, s.n, random_int(state, 0, 9));
+    p.c = accumulate ? matrix_random(state, transposed ? s.k : s.m, s.n, pad / 2)
+                     : matrix_unset(transposed ? s.k : s.m, s.n, pad / 2);
+    snprintf(p.name, sizeof(p.name), "%s %s m %d n %d k %d%s", provider, transposed ? "gemm_tn" : "gemm", s.m, s.n,
+             s.k, accumulate ? " +=" : "");
+    return p;
+}
+
+static void product_free(struct product *p)
+{
+    matrix_free(&p->a);
+    matrix_free(&p->b);
+    matrix_free(&p->c);
+}
+
+/* Leading dimensions are at least 1, as BLAS wants. */
+static ptrdiff_t ld(const struct matrix *m)
+{
+    return m->ld > 0 ? m->ld : 1;
+}
+
+static void multiply(const struct cavs__gemm_provider *with, const struct product *p, struct matrix *c)
+{
+    const struct shape s = p->shape;
+
+    (p->transposed ? with->gemm_tn : with->gemm)(s.m, s.n, s.k, p->a.p, ld(&p->a), p->b.p, ld(&p->b), c->p, ld(c),
+                                                 p->accumulate);
+}
+
+/* Checks c, of which `before` was the old value, with the classical bound on the error of a sum. */
+static void check_sums(const struct product *p, const struct matrix *before, const struct matrix *c)
+{
+    const int depth = p->transposed ? p->shape.m : p->shape.k;
+
+    for (int i = 0; i < c->rows; i++)
+        for (int j = 0; j < c->cols; j++) {
+            double sum = p->accumulate ? *matrix_at(before, i, j) : 0, size = fabs(sum);
+            for (int q = 0; q < depth; q++) {
+                const double a = p->transposed ? *matrix_at(&p->a, q, i) : *matrix_at(&p->a, i, q);
+                sum += a * *matrix_at(&p->b, q, j);
+                size += fabs(a * *matrix_at(&p->b, q, j));
+            }
+            const double error = fabs(*matrix_at(c, i, j) - sum), bound = (depth + 2) * 0x1p-24 * size;
+            if (!(error <= bound))
+                fail_msg("%s: %.9g instead of %.9g in row %d, column %d", p->name, *matrix_at(c, i, j), sum, i, j);
+        }
+}
+
+/* Calls test(provider, product) for every available provider, shape, product and way to start. */
+static void for_all(void test(const struct cavs__gemm_provider *, struct product *))
+{
+    uint64_t state = 1;
+
+    for (int g = 0; cavs__gemm_providers[g]; g++) {
+        const struct cavs__gemm_provider *with = cavs__gemm_providers[g];
+        if (!with->available())
+            continue;
+        for (int i = 0; i < EDGES + RANDOM_SHAPES; i++) {
+            const struct shape s = shape_of(i, &state);
+            for (int way = 0; way < 4; way++) {
+                struct product p = product_random(with->name, s, way & 1, way & 2, &state);
+                test(with, &p);
+                product_free(&p);
+            }
+        }
+    }
+}
+
+static void check_result(const struct cavs__gemm_provider *with, struct product *p)
+{
+    struct matrix c = matrix_copy(&p->c);
+
+    multiply(with, p, &c);
+    check_sums(p, &p->c, &c);
+    matrix_check(&c, p->name);
+    matrix_free(&c);
+}
+
+static void products_are_the_naive_sums_and_touch_nothing_else(void **unused)
+{
+    (void)unused;
+    for_all(check_result);
+}
+
+static void check_repeats(const struct cavs__gemm_provider *with, struct product *p)
+{
+    struct matrix c = matrix_copy(&p->c), again = matrix_copy(&p->c);
+
+    multiply(with, p, &c);
+    multiply(with, p, &again);
+    matrix_same(&c, &again, p->name);
+    matrix_free(&c);
+    matrix_free(&again);
+}
+
+static void the_same_call_gives_the_same_bits(void **unused)
+{
+    (void)unused;
+    for_all(check_repeats);
+}
+
+/* Only our own providers promise the bits of one chain of fused multiply-adds per number. */
+static bool is_tiled(const struct cavs__gemm_provider *p)
+{
+    return !strcmp(p->name, "avx512") || !strcmp(p->name, "avx2");
+}
+
+static void check_chain(const struct cavs__gemm_provider *with, struct product *p)
+{
+    struct matrix c = matrix_copy(&p->c);
+    const int depth = p->transposed ? p->shape.m : p->shape.k;
+
+    if (is_tiled(with)) {
+        multiply(with, p, &c);
+        for (int i = 0; i < c.rows; i++)
+            for (int j = 0; j < c.cols; j++) {
+                float sum = p->accumulate ? *matrix_at(&p->c, i, j) : 0;
+                for (int q = 0; q < depth; q++)
+                    sum = fmaf(p->transposed ? *matrix_at(&p->a, q, i) : *matrix_at(&p->a, i, q),
+                               *matrix_at(&p->b, q, j), sum);
+                *matrix_at(&p->c, i, j) = sum;
+            }
+        matrix_same(&c, &p->c, p->name);
+    }
+    matrix_free(&c);
+}
+
+/* So the bits depend neither on the other rows, nor on how rows are split, nor on the vector length. */
+static void tiled_products_are_chains_of_fused_multiply_adds(void **unused)
+{
+    (void)unused;
+    for_all(check_chain);
+}
+
+/* y of y = x w with a NaN in it beforehand, and a row of x that has one. */
+static void nan_stays_in_its_row(void **unused)
+{
+    uint64_t state = 3;
+
+    (void)unused;
+    for (int g = 0; cavs__gemm_providers[g]; g++) {
+        const struct cavs__gemm_provider *with = cavs__gemm_providers[g];
+        struct product p = product_random(with->name, (struct shape){9, 70, 40}, false, false, &state);
+        *matrix_at(&p.a, 4, 7) = NAN;
+        if (with->available())
+            multiply(with, &p, &p.c);
+        for (int r = 0; r < 9 && with->available(); r++)
+            for (int c = 0; c < 70; c++)
+                assert_int_equal(isnan(*matrix_at(&p.c, r, c)) != 0, r == 4);
+        product_free(&p);
+    }
+}
+
+static void the_environment_names_the_provider(void **unused)
+{
+    (void)unused;
+    assert_string_equal(cavs__gemm()->name, "reference");
+    assert_ptr_equal(cavs__gemm(), cavs__gemm());
+}
+
+static void the_reference_is_the_last_provider_and_always_there(void **unused)
+{
+    int n = 0;
+
+    (void)unused;
+    while (cavs__gemm_providers[n])
+        n++;
+    assert_true(n > 0);
+    assert_string_equal(cavs__gemm_providers[n - 1]->name, "reference");
+    assert_true(cavs__gemm_providers[n - 1]->available());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_environment_names_the_provider),
+        cmocka_unit_test(the_reference_is_the_last_provider_and_always_there),
+        cmocka_unit_test(products_are_the_naive_sums_and_touch_nothing_else),
+        cmocka_unit_test(the_same_call_gives_the_same_bits),
+        cmocka_unit_test(tiled_products_are_chains_of_fused_multiply_adds),
+        cmocka_unit_test(nan_stays_in_its_row),
+    };
+
+    setenv("CAVS_GEMM", "reference", 1);
+    cavs__gemm_init();
+    return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_gradients.c - every operator's gradient against central differences of the library's own loss.
+ *
+ * The operands of the operator are rows of parameters, one for each vertex, in a range that is safe for it; the loss is a
+ * sum of the result with weights that differ from column to column, so that no mistake cancels out.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/elementwise.h"
+#include "tests/random.h"
+#include "tests/trial.h"
+
+enum { VERTICES = 7, WIDTH = 3 };
+
+/* One operator applied in function f to up to two operands; what it gives is weighed and summed. */
+struct probe {
+    char name[64];
+    struct cavs_symbol *(*apply)(const struct probe *p, struct cavs_function *f, struct cavs_symbol *a,
+                                 struct cavs_symbol *b);
+    int op;     /* in the element-wise table */
+    int wa, wb; /* widths of the operands; wb 0: there is one */
+    float s;
+};
+
+/* Values that stay away from corners and poles. */
+static void safe_values(const char *op, int operand, float *x, int n, uint64_t *seed)
+{
+    bool positive = !strcmp(op, "log") || (!strcmp(op, "div") && operand == 1);
+    bool corner = !strcmp(op, "relu");
+    for (int i = 0; i < n; i++) {
+        x[i] = (float)random_double(seed, positive || corner ? 0.6 : -1.2, 1.2);
+        if (corner && random_int(seed, 0, 1))
+            x[i] = -x[i];
+    }
+}
+
+static struct cavs_symbol *apply_elementwise(const struct probe *p, struct cavs_function *f, struct cavs_symbol *a,
+                                             struct cavs_symbol *b)
+{
+    (void)f;
+    if (b)
+        return cavs_apply2_at(cavs__ew_name(p->op), a, b, CAVS_HERE);
+    return cavs_apply1_at(cavs__ew_name(p->op), a, p->s, CAVS_HERE);
+}
+
+/* ---- structural operators: a has WIDTH columns, b too ---- */
+
+static struct cavs_model *model_of(struct cavs_function *f)
+{
+    return f->stage->model;
+}
+
+#define STRUCTURAL(name)                                                                                     \
+    static struct cavs_symbol *name(const struct probe *p, struct cavs_function *f, struct cavs_symbol *a, \
+                                    struct cavs_symbol *b)
+
+STRUCTURAL(apply_matmul)
+{
+    (void)p;
+    return cavs_add(cavs_matmul(a, zoo_weight(model_of(f), "W", WIDTH, 4)), cavs_sum(b));
+}
+
+STRUCTURAL(apply_affine)
+{
+    (void)p, (void)b;
+    return cavs_affine(a, zoo_weight(model_of(f), "W", WIDTH, 4), zoo_weight(model_of(f), "bias", 1, 4));
+}
+
+STRUCTURAL(apply_use)
+{
+    (void)p;
+    return cavs_mul(cavs_mul(a, b), cavs_use(f, zoo_weight(model_of(f), "bias", 1, WIDTH)));
+}
+
+STRUCTURAL(apply_lookup)
+{
+    (void)p;
+    struct cavs_symbol *row = cavs_lookup(zoo_weight(model_of(f), "words", 5, WIDTH), cavs_pull_ids(f, "word"));
+    return cavs_mul(cavs_mul(a, row), b);
+}
+
+STRUCTURAL(apply_concat)
+{
+    (void)p, (void)f;
+    return cavs_square(cavs_concat(3, ((struct cavs_symbol *[]){b, a, b})));
+}
+
+STRUCTURAL(apply_slice)
+{
+    (void)p, (void)f;
+    return cavs_mul(cavs_slice(a, 1, 2), cavs_slice(b, 0, 2));
+}
+
+STRUCTURAL(apply_overlapping_slices)
+{
+    (void)p, (void)f;
+    struct cavs_symbol *both = cavs_mul(a, b);
+    return cavs_mul(cavs_slice(both, 0, 2), cavs_slice(both, 1, 2));
+}
+
+STRUCTURAL(apply_split)
+{
+    (void)p, (void)f;
+    struct cavs_symbol *part[WIDTH];
+    cavs_split(cavs_mul(a, b), WIDTH, part);
+    return cavs_mul(part[0], cavs_mul(part[2], part[1]));
+}
+
+STRUCTURAL(apply_sum)
+{
+    (void)p, (void)f;
+    return cavs_mul(cavs_sum(cavs_square(a)), cavs_sum(b));
+}
+
+STRUCTURAL(apply_cross_entropy)
+{
+    (void)p;
+    return cavs_softmax_cross_entropy(cavs_scale(cavs_mul(a, b), 2), cavs_pull_ids(f, "label"));
+}
+
+STRUCTURAL(apply_squared_error)
+{
+    (void)p, (void)f;
+    return cavs_squared_error(a, b);
+}
+
+STRUCTURAL(apply_broadcast)
+{
+    (void)p, (void)f;
+    struct cavs_symbol *one = cavs_slice(a, 0, 1), *other = cavs_slice(b, 2, 1);
+    return cavs_add(cavs_mul(one, b), cavs_sub(other, cavs_mul(other, a)));
+}
+
+STRUCTURAL(apply_same_operand_twice)
+{
+    (void)p, (void)f;
+    return cavs_mul(cavs_div(cavs_shift(a, 3), cavs_shift(a, 3)), cavs_mul(b, b));
+}
+
+STRUCTURAL(apply_constant)
+{
+    (void)p;
+    return cavs_mul(cavs_sub(cavs_constant(f, WIDTH, 0.7f), a), cavs_add(b, cavs_constant(f, 1, 0.3f)));
+}
+
+static const struct probe structural[] = {
+    {"matmul", apply_matmul, -1, WIDTH, WIDTH, 0},
+    {"affine", apply_affine, -1, WIDTH, WIDTH, 0},
+    {"use", apply_use, -1, WIDTH, WIDTH, 0},
+    {"lookup", apply_lookup, -1, WIDTH, WIDTH, 0},
+    {"concat", apply_concat, -1, WIDTH, WIDTH, 0},
+    {"slice", apply_slice, -1, WIDTH, WIDTH, 0},
+    {"overlapping slices", apply_overlapping_slices, -1, WIDTH, WIDTH, 0},
+    {"split", apply_split, -1, WIDTH, WIDTH, 0},
+    {"sum", apply_sum, -1, WIDTH, WIDTH, 0},
+    {"softmax cross entropy", apply_cross_entropy, -1, WIDTH, WIDTH, 0},
+    {"squared error", apply_squared_error, -1, WIDTH, WIDTH, 0},
+    {"broadcast", apply_broadcast, -1, WIDTH, WIDTH, 0},
+    {"same operand twice", apply_same_operand_twice, -1, WIDTH, WIDTH, 0},
+    {"constant", apply_constant, -1, WIDTH, WIDTH, 0},
+};
+
+/* ---- the model around a probe ---- */
+
+static struct cavs_symbol *operand(struct cavs_function *f, const char *name, int width)
+{
+    return cavs_lookup(zoo_weight(model_of(f), name, VERTICES, width), cavs_pull_ids(f, "vertex"));
+}
+
+static struct cavs_model *build(const struct probe *p)
+{
+    struct cavs_model *m = NULL;
+    check_ok(cavs_model_create(&m));
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    struct cavs_symbol *a = operand(f, "a", p->wa), *b = p->wb ? operand(f, "b", p->wb) : NULL;
+    struct cavs_symbol *y = p->apply(p, f, a, b);
+    struct cavs_symbol *weight = cavs_pull(f, "weight", cavs_symbol_width(y));
+    cavs_loss(f, "loss", cavs_sum(cavs_mul(y, weight)), cavs_pull_ids(f, "counted"));
+    check_ok(cavs_model_finish(m));
+    return m;
+}
+
+/* Every vertex has its own row of the operands; the last one does not count. */
+static void own_row_each(struct sample *s, int number)
+{
+    int *vertex = sample_ids(s, 0, "vertex"), *counted = sample_ids(s, 0, "counted");
+    (void)number;
+    for (int v = 0; v < VERTICES; v++) {
+        vertex[v] = v;
+        counted[v] = v < VERTICES - 1 ? 0 : -1;
+    }
+}
+
+static double loss(struct trial *t, struct cavs_session *s)
+{
+    double sum, count;
+    check_ok(cavs_session_reset_metrics(s));
+    check_ok(cavs_session_evaluate(s, t->data, (int[]){0}, 1));
+    check_ok(cavs_session_metric(s, "loss", &sum, &count));
+    assert_int_equal(count, VERTICES - 1);
+    return sum;
+}
+
+/* (f(x + e) - f(x - e)) / 2e, once more with half the step, and extrapolated: the error is of order e^4. */
+static double difference(struct trial *t, struct cavs_session *s, const struct cavs_param *p, float *values, int i)
+{
+    double slope[2], was = values[i];
+    for (int half = 0; half < 2; half++) {
+        float up = (float)(was + 0.1 / (1 + half)), down = (float)(was - 0.1 / (1 + half));
+        values[i] = up;
+        check_ok(cavs_session_set_param(s, p, values));
+        slope[half] = loss(t, s);
+        values[i] = down;
+        check_ok(cavs_session_set_param(s, p, values));
+        slope[half] = (slope[half] - loss(t, s)) / ((double)up - (double)down);
+    }
+    values[i] = (float)was;
+    check_ok(cavs_session_set_param(s, p, values));
+    return (4 * slope[1] - slope[0]) / 3;
+}
+
+static void check_param(struct trial *t, struct cavs_session *s, const struct cavs_param *p)
+{
+    int n = cavs_param_rows(p) * cavs_param_cols(p);
+    float *values = calloc((size_t)n, sizeof *values), *gradient = calloc((size_t)n, sizeof *gradient);
+    assert_true(values && gradient);
+    check_ok(cavs_session_get_param(s, p, values));
+    check_ok(cavs_session_gradient(s, t->data, (int[]){0}, 1));
+    check_ok(cavs_session_get_gradient(s, p, gradient));
+    for (int i = 0; i < n; i++) {
+        double want = difference(t, s, p, values, i);
+        if (!(fabs(gradient[i] - want) <= 1e-3 * (0.3 + fabs(want))))
+            fail_msg("gradient of %s[%d]: got %.7g, central difference %.7g", cavs_param_name(p), i, gradient[i], want);
+    }
+    free(values);
+    free(gradient);
+}
+
+static void set_operand(struct trial *t, struct cavs_session *s, const char *name, const char *op, int number,
+                        uint64_t *seed)
+{
+    struct cavs_param *p = cavs_model_find_param(t->model, name);
+    float values[VERTICES * WIDTH];
+    if (!p)
+        return;
+    safe_values(op, number, values, VERTICES * cavs_param_cols(p), seed);
+    check_ok(cavs_session_set_param(s, p, values));
+}
+
+static void is_the_slope_of_the_loss(void **state)
+{
+    const struct probe *p = *state;
+    const char *op = p->op >= 0 ? cavs__ew_name(p->op) : "structural";
+    struct cavs_session_options options = cavs_session_defaults();
+    const char *text = "flat:7";
+    struct trial t;
+    uint64_t seed = 11;
+    trial_open(&t, build(p), &text, 1, own_row_each);
+    options.shards = 1;
+    struct cavs_session *s = trial_session(&t, &options);
+    set_operand(&t, s, "a", op, 0, &seed);
+    set_operand(&t, s, "b", op, 1, &seed);
+    for (int i = 0; i < cavs_model_param_count(t.model); i++)
+        check_param(&t, s, cavs_model_param_at(t.model, i));
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+/* ---- the list of probes ---- */
+
+static int add_probe(struct probe *list, int op, int wa, int wb)
+{
+    *list = (struct probe){.apply = apply_elementwise, .op = op, .wa = wa, .wb = wb};
+    if (cavs__ew_has_scalar(op))
+        list->s = -0.75f;
+    if (wb)
+        snprintf(list->name, sizeof list->name, "%s of widths %d and %d", cavs__ew_name(op), wa, wb);
+    else
+        snprintf(list->name, sizeof list->name, "%s", cavs__ew_name(op));
+    return 1;
+}
+
+/* All operators of the table, those of two operands with every way of repeating a column. */
+static int list_probes(struct probe *list)
+{
+    int n = 0;
+    for (int op = 0; op < cavs__ew_count(); op++) {
+        if (cavs__ew_arity(op) == 1) {
+            n += add_probe(list + n, op, WIDTH, 0);
+            continue;
+        }
+        n += add_probe(list + n, op, WIDTH, WIDTH);
+        n += add_probe(list + n, op, 1, WIDTH);
+        n += add_probe(list + n, op, WIDTH, 1);
+    }
+    for (size_t i = 0; i < sizeof structural / sizeof *structural; i++)
+        list[n++] = structural[i];
+    return n;
+}
+
+int main(void)
+{
+    size_t most = 3 * (size_t)cavs__ew_count() + sizeof structural / sizeof *structural;
+    struct probe *list = calloc(most, sizeof *list);
+    struct CMUnitTest *tests = calloc(most, sizeof *tests);
+    if (!list || !tests)
+        return 99;
+    int n = list_probes(list);
+    for (int i = 0; i < n; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = list[i].name, .test_func = is_the_slope_of_the_loss, .initial_state = &list[i]};
+    int failed = _cmocka_run_group_tests("gradients", tests, (size_t)n, trial_runtime_up, trial_runtime_down);
+    free(list);
+    free(tests);
+    return failed;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_refusals.c - what a session refuses, and how it says why: wrong arguments, ids out of range when they are used,
+ * numbers that are not finite, memory that is not there.  After each refusal the session goes on working.
+ */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/trial.h"
+
+struct scene {
+    struct trial t, other;
+    struct cavs_session *s;
+};
+
+static int scene_open(void **state)
+{
+    struct scene *a = calloc(1, sizeof *a);
+    trial_open_zoo(&a->t, zoo_find("heads"));
+    trial_open_zoo(&a->other, zoo_find("gru"));
+    a->s = trial_session(&a->t, NULL);
+    *state = a;
+    return 0;
+}
+
+static int scene_close(void **state)
+{
+    struct scene *a = *state;
+    cavs_session_destroy(a->s);
+    trial_close(&a->t);
+    trial_close(&a->other);
+    free(a);
+    return 0;
+}
+
+static void still_works(struct scene *a)
+{
+    const int batch[] = {0, 1, 4};
+    trial_check_gradients(&a->t, a->s, batch, 3);
+}
+
+/* ---- arguments ---- */
+
+static void samples_out_of_range(void **state)
+{
+    struct scene *a = *state;
+    int batch[] = {0, 1, 0};
+    batch[1] = a->t.nsamples;
+    check_refused(cavs_session_train(a->s, a->t.data, batch, 3), CAVS_EINVAL, "sample 6", "position 1");
+    batch[1] = -1;
+    check_refused(cavs_session_gradient(a->s, a->t.data, batch, 3), CAVS_EINVAL, "-1");
+    check_refused(cavs_session_evaluate(a->s, a->t.data, batch, 3), CAVS_EINVAL, "-1");
+    check_refused(cavs_session_evaluate(a->s, a->t.data, batch, -3), CAVS_EINVAL, "batch");
+    check_refused(cavs_session_evaluate(a->s, a->t.data, NULL, 3), CAVS_EINVAL, "batch");
+    check_refused(cavs_session_evaluate(a->s, NULL, batch, 1), CAVS_EINVAL, "data");
+    check_refused(cavs_session_evaluate(NULL, a->t.data, batch, 1), CAVS_EINVAL, "session");
+    still_works(a);
+}
+
+static void things_of_another_model(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0};
+    float values[4096];
+    struct cavs_param *foreign = cavs_model_param_at(a->other.model, 0);
+    check_refused(cavs_session_train(a->s, a->other.data, batch, 1), CAVS_EINVAL, "another model");
+    check_refused(cavs_session_get_param(a->s, foreign, values), CAVS_EINVAL, "another model");
+    check_refused(cavs_session_set_param(a->s, foreign, values), CAVS_EINVAL, "another model");
+    check_refused(cavs_session_get_gradient(a->s, foreign, values), CAVS_EINVAL, "another model");
+    assert_int_equal(
+        cavs_session_output(a->s, a->t.data, batch, 1, a->other.model->stages[0], "guess", values), CAVS_EINVAL);
+    still_works(a);
+}
+
+static void names_that_are_not_there(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0};
+    float values[4096];
+    double sum = 7, count = 8;
+    struct cavs_stage *tree = a->t.model->stages[0];
+    check_refused(cavs_session_metric(a->s, "regret", &sum, &count), CAVS_EINVAL, "regret");
+    check_refused(cavs_session_metric(a->s, NULL, &sum, &count), CAVS_EINVAL, "metric");
+    assert_true(sum == 7 && count == 8);
+    check_refused(cavs_session_output(a->s, a->t.data, batch, 1, tree, "secret", values), CAVS_EINVAL, "secret", "tree");
+    assert_true(cavs_session_output(a->s, a->t.data, batch, 1, NULL, "h", values) < 0);
+    assert_true(cavs_session_output(a->s, a->t.data, batch, 1, tree, NULL, values) < 0);
+    assert_true(cavs_session_output(a->s, a->t.data, batch, 1, tree, "h", NULL) < 0);
+    still_works(a);
+}
+
+static void nulls(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_param *p = cavs_model_param_at(a->t.model, 0);
+    float values[4096];
+    assert_true(cavs_session_get_param(a->s, NULL, values) < 0);
+    assert_true(cavs_session_get_param(a->s, p, NULL) < 0);
+    assert_true(cavs_session_get_param(NULL, p, values) < 0);
+    assert_true(cavs_session_set_param(a->s, p, NULL) < 0);
+    assert_true(cavs_session_get_gradient(a->s, NULL, values) < 0);
+    assert_true(cavs_session_wait(NULL) < 0);
+    assert_true(cavs_session_metric(NULL, "loss", NULL, NULL) < 0);
+    assert_true(cavs_session_reset_metrics(NULL) < 0);
+    assert_true(cavs_session_set_lr(NULL, 1) < 0);
+    assert_true(cavs_session_save(NULL, "x") < 0);
+    assert_true(cavs_session_load(NULL, "x") < 0);
+    still_works(a);
+}
+
+static int create(struct scene *a, struct cavs_session_options o)
+{
+    struct cavs_session *s = (void *)a;
+    int rc = cavs_session_create(trial_runtime, a->t.model, &o, &s);
+    if (rc)
+        assert_ptr_equal(s, a); /* set only on success */
+    else
+        cavs_session_destroy(s);
+    return rc;
+}
+
+static void options_out_of_range(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_session_options bad[8];
+    for (int i = 0; i < 8; i++)
+        bad[i] = cavs_session_defaults();
+    check_ok(create(a, bad[0]));
+    bad[0].lr = NAN;
+    bad[1].lr = INFINITY;
+    bad[2].shards = -1;
+    bad[3].clip = -1;
+    bad[4].scale = NAN;
+    bad[5].policy = (enum cavs_policy)4;
+    bad[6].optimizer = (enum cavs_optimizer)6;
+    bad[7].clip = NAN;
+    for (int i = 0; i < 8; i++) {
+        if (create(a, bad[i]) != CAVS_EINVAL)
+            fail_msg("bad options %d were taken", i);
+    }
+    still_works(a);
+}
+
+static void session_of_an_unfinished_model(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_model *m;
+    struct cavs_session *s = NULL;
+    check_ok(cavs_model_create(&m));
+    check_refused(cavs_session_create(trial_runtime, m, NULL, &s), CAVS_ESTATE, "finish");
+    assert_true(cavs_session_create(NULL, a->t.model, NULL, &s) < 0);
+    assert_true(cavs_session_create(trial_runtime, NULL, NULL, &s) < 0);
+    assert_null(s);
+    cavs_model_destroy(m);
+}
+
+static void second_runtime(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_runtime *rt = (void *)a;
+    check_refused(cavs_runtime_create(NULL, &rt), CAVS_ESTATE, "runtime");
+    assert_ptr_equal(rt, a);
+    assert_true(cavs_runtime_workers(trial_runtime) > 0);
+    assert_true(strlen(cavs_runtime_scheduler(trial_runtime)) > 0);
+    still_works(a);
+}
+
+/* ---- ids changed in place ---- */
+
+static void ids_out_of_range_when_used(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {4, 0};
+    int *word = cavs_data_sample_ids(a->t.data, a->t.model->stages[0], "word", 0), was = word[2];
+    word[2] = 8;
+    check_refused(cavs_session_train(a->s, a->t.data, batch, 2), CAVS_EDATA, "word", "sample 0", "vertex 2", "8");
+    word[2] = -5;
+    check_refused(cavs_session_evaluate(a->s, a->t.data, batch, 2), CAVS_EDATA, "word", "sample 0", "vertex 2", "-5");
+    word[2] = was;
+    still_works(a);
+}
+
+static void index_out_of_range_when_used(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0, 1};
+    struct cavs_stage *top = a->t.model->stages[2];
+    int *friend = cavs_data_sample_ids(a->t.data, top, "friend", 1), was = friend[1];
+    friend[1] = a->t.samples[1]->stages[0].n;
+    check_refused(cavs_session_gradient(a->s, a->t.data, batch, 2), CAVS_EDATA, "friend", "sample 1", "vertex 1");
+    friend[1] = was;
+    still_works(a);
+}
+
+/* ---- numbers ---- */
+
+enum { BAD_VERTEX = 3 };
+
+static void build_log(struct cavs_model *m)
+{
+    struct cavs_stage *s = cavs_stage_create(m, "chain", 2);
+    struct cavs_function *f = cavs_function_create(s, "hurts");
+    struct cavs_symbol *x = cavs_log(cavs_shift(cavs_pull(f, "x", 2), 2));
+    struct cavs_symbol *h = cavs_add(x, cavs_matmul(cavs_gather(f, 0), zoo_weight(m, "U", 2, 2)));
+    cavs_scatter(f, h);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(h)), NULL);
+}
+
+/* log(-1) at one vertex of the second sample. */
+static void spoil(struct sample *s, int number)
+{
+    if (number == 1)
+        sample_rows(s, 0, "x")[2 * BAD_VERTEX + 1] = -3;
+}
+
+static void check_finite_names_the_culprit(const struct cavs_session_options *o)
+{
+    static const struct zoo_entry model = {"log", build_log, {NULL}};
+    const char *const texts[] = {"chain:4", "chain:9", "single"};
+    const int good[] = {0, 2}, bad[] = {0, 2, 1};
+    struct trial t;
+    trial_open(&t, zoo_model(&model), texts, 3, spoil);
+    struct cavs_session *s = trial_session(&t, o);
+    trial_check_gradients(&t, s, good, 2);
+    int rc = cavs_session_evaluate(s, t.data, bad, 3);
+    if (!rc)
+        rc = cavs_session_wait(s);
+    check_refused(rc, CAVS_ENUMERIC, "log", "hurts", "chain", "sample 1", "vertex 3");
+    trial_check_gradients(&t, s, good, 2);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+static void not_a_number_is_traced_to_its_vertex(void **state)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    (void)state;
+    o.check_finite = true;
+    for (int shards = 1; shards < 4; shards++) {
+        o.shards = shards;
+        check_finite_names_the_culprit(&o);
+    }
+}
+
+static void not_a_number_is_traced_without_fusion(void **state)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    (void)state;
+    o.check_finite = o.no_fusion = o.no_eager = true;
+    check_finite_names_the_culprit(&o);
+}
+
+/* Without check_finite nothing is said, and nothing breaks. */
+static void not_a_number_passes_unchecked(void **state)
+{
+    static const struct zoo_entry model = {"log", build_log, {NULL}};
+    const char *const texts[] = {"chain:4", "chain:9"};
+    const int both[] = {0, 1};
+    struct trial t;
+    double sum;
+    (void)state;
+    trial_open(&t, zoo_model(&model), texts, 2, spoil);
+    struct cavs_session *s = trial_session(&t, NULL);
+    check_ok(cavs_session_evaluate(s, t.data, both, 2));
+    check_ok(cavs_session_metric(s, "loss", &sum, NULL));
+    assert_true(isnan(sum));
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+static void infinite_parameter_is_traced(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_session_options o = cavs_session_defaults();
+    float values[3] = {INFINITY, 0, 0};
+    const int batch[] = {0};
+    o.check_finite = true;
+    struct cavs_session *s = trial_session(&a->t, &o);
+    check_ok(cavs_session_set_param(s, cavs_model_find_param(a->t.model, "b_class"), values));
+    int rc = cavs_session_gradient(s, a->t.data, batch, 1);
+    if (!rc)
+        rc = cavs_session_wait(s);
+    check_refused(rc, CAVS_ENUMERIC, "head", "classify");
+    cavs_session_destroy(s);
+}
+
+/* ---- memory ---- */
+
+static void build_huge(struct cavs_model *m)
+{
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    struct cavs_param *universe = cavs_model_param(m, "universe", INT_MAX, 1 << 20, CAVS_CONSTANT(0));
+    cavs_push(f, "y", cavs_sum(cavs_lookup(universe, cavs_pull_ids(f, "i"))));
+}
+
+static void memory_that_is_not_there(void **state)
+{
+    static const struct zoo_entry model = {"huge", build_huge, {NULL}};
+    struct cavs_model *m = zoo_model(&model);
+    struct cavs_session *s = NULL;
+    check_refused(cavs_session_create(trial_runtime, m, NULL, &s), CAVS_ENOMEM, "universe", "MB");
+    assert_null(s);
+    cavs_model_destroy(m);
+    still_works(*state);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, scene_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(samples_out_of_range), TEST(things_of_another_model), TEST(names_that_are_not_there), TEST(nulls),
+        TEST(options_out_of_range), TEST(session_of_an_unfinished_model), TEST(second_runtime),
+        TEST(ids_out_of_range_when_used), TEST(index_out_of_range_when_used),
+        cmocka_unit_test(not_a_number_is_traced_to_its_vertex),
+        cmocka_unit_test(not_a_number_is_traced_without_fusion), cmocka_unit_test(not_a_number_passes_unchecked),
+        TEST(infinite_parameter_is_traced), TEST(memory_that_is_not_there),
+    };
+    return cmocka_run_group_tests_name("refusals", tests, trial_runtime_up, trial_runtime_down);
+}

@@ -1,0 +1,1089 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_schedule.c - the scheduler against its contract (scheduler/schedule.h).
+ *
+ * Random chains, trees and DAGs go through every policy, with and without merging, and an
+ * exhaustive check of the result that takes nothing from the implementation: each policy is
+ * simulated naively, beside known counts on known graphs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "scheduler/schedule.h"
+
+enum { LONG_CHAIN = 200000, ALL_POLICIES = 4 };
+static const char *const policy_name[ALL_POLICIES] = {"serial", "depth", "frontier", "agenda"};
+
+/* ---- counting and failing allocations: our own malloc, where no tool already brings one ------ */
+
+/* Volatile: compilers take it that malloc() changes no variable of ours. */
+static volatile long allocations;
+static volatile bool out_of_memory;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__GLIBC__) && !defined(SANITIZED) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *p, size_t size);
+
+void *malloc(size_t size)
+{
+    allocations++;
+    return out_of_memory ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    allocations++;
+    return out_of_memory ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+    allocations++;
+    return out_of_memory ? NULL : __libc_realloc(p, size);
+}
+#endif
+
+/* Sanitizers and valgrind have their own; then the tests of allocation have nothing to see. */
+static bool counts_allocations(void)
+{
+    void *(*volatile allocate)(size_t) = malloc; /* called and not inlined, as the library does */
+    long before = allocations;
+    free(allocate(1));
+    if (allocations == before)
+        print_message("# allocations are not counted here\n");
+    return allocations > before;
+}
+
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+enum { MAX_FUNCTIONS = 4, MAX_KEYS = 2, MAX_CHILDREN = 4 };
+
+/* A graph under construction; vertices are added in the order of their numbers. */
+struct graph {
+    struct cavs__graph g;
+    int32_t *function, *child_ptr, *child, *key[MAX_KEYS];
+    int slots[MAX_FUNCTIONS];
+    char name[64]; /* shown when a check fails */
+};
+
+static uint64_t random_state;
+
+static int below(int n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (int)((random_state >> 16) % (uint64_t)n);
+}
+
+static void *array(size_t count, size_t size)
+{
+    void *p = calloc(count + 1, size);
+    assert_non_null(p);
+    return p;
+}
+
+/* An empty graph with room; slots[f] as in struct cavs__graph. */
+static struct graph *graph_new(int vertices, int edges, int nfunctions, const int *slots, int nkeys)
+{
+    struct graph *q = array(1, sizeof *q);
+    q->function = array((size_t)vertices, sizeof(int32_t));
+    q->child_ptr = array((size_t)vertices + 1, sizeof(int32_t));
+    q->child = array((size_t)edges, sizeof(int32_t));
+    for (int k = 0; k < MAX_KEYS; k++)
+        q->key[k] = array((size_t)vertices, sizeof(int32_t));
+    memcpy(q->slots, slots, (size_t)nfunctions * sizeof *slots);
+    q->g = (struct cavs__graph){0,        nfunctions, q->function, q->child_ptr,
+                                q->child, q->slots,   nkeys,       (const int32_t *const *)q->key};
+    return q;
+}
+
+static void graph_destroy(struct graph *q)
+{
+    free(q->function);
+    free(q->child_ptr);
+    free(q->child);
+    for (int k = 0; k < MAX_KEYS; k++)
+        free(q->key[k]);
+    free(q);
+}
+
+static int add(struct graph *q, int function, int key, int nchild, const int32_t *child)
+{
+    int v = q->g.n++;
+    q->function[v] = function;
+    q->key[0][v] = key;
+    memcpy(q->child + q->child_ptr[v], child, (size_t)nchild * sizeof *child);
+    q->child_ptr[v + 1] = q->child_ptr[v] + nchild;
+    return v;
+}
+
+#define ADD(q, function, key, ...)                                                         \
+    add((q), (function), (key), (int)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t)), \
+        (int32_t[]){__VA_ARGS__})
+#define ADD_LEAF(q, function, key) add((q), (function), (key), 0, (int32_t[]){0})
+
+static void add_chain(struct graph *q, int length)
+{
+    int v = ADD_LEAF(q, 0, below(3));
+    for (int i = 1; i < length; i++)
+        v = ADD(q, below(q->g.nfunctions), below(2), v);
+}
+
+static struct graph *chain(int length)
+{
+    struct graph *q = graph_new(length, length, 1, (int[]){1}, 1);
+    for (int v = 0; v < length; v++)
+        add(q, 0, v, v > 0, (int32_t[]){v - 1});
+    return q;
+}
+
+/* A binary tree of function 1 over leaves of function 0; split at random or in the middle. */
+static int add_tree(struct graph *q, int leaves, bool balanced, int words)
+{
+    if (leaves == 1)
+        return ADD_LEAF(q, 0, below(words));
+    int left = balanced ? leaves / 2 : 1 + below(leaves - 1);
+    int a = add_tree(q, left, balanced, words), b = add_tree(q, leaves - left, balanced, words);
+    return ADD(q, 1, 0, a, b);
+}
+
+/* A vertex with children among the last few: missing, shared and repeated ones occur. */
+static void add_dag_vertex(struct graph *q)
+{
+    int32_t child[MAX_CHILDREN];
+    int n = q->g.n, f = below(q->g.nfunctions), most = q->slots[f] < 0 ? MAX_CHILDREN : q->slots[f];
+    int nchild = n == 0 || below(4) == 0 ? 0 : below(most + 1);
+    for (int k = 0; k < nchild; k++)
+        child[k] = below(6) == 0 ? -1 : n - 1 - below(n < 12 ? n : 12);
+    int v = add(q, f, below(2), nchild, child);
+    q->key[1][v] = below(2) - 1;
+}
+
+/* The same graph with its vertices numbered at random. */
+static struct graph *renumbered(const struct graph *q)
+{
+    int n = q->g.n, *to = array((size_t)n, sizeof *to), *from = array((size_t)n, sizeof *from);
+    struct graph *r = graph_new(n, q->child_ptr[n], q->g.nfunctions, q->slots, q->g.nkeys);
+    for (int v = 0; v < n; v++) {
+        int u = below(v + 1);
+        from[v] = from[u];
+        from[u] = v;
+    }
+    for (int v = 0; v < n; v++)
+        to[from[v]] = v;
+    for (int v = 0; v < n; v++) {
+        int u = from[v];
+        add(r, q->function[u], q->key[0][u], q->child_ptr[u + 1] - q->child_ptr[u],
+            q->child + q->child_ptr[u]);
+        r->key[1][v] = q->key[1][u];
+    }
+    for (int e = 0; e < q->child_ptr[n]; e++)
+        r->child[e] = r->child[e] < 0 ? -1 : to[r->child[e]];
+    snprintf(r->name, sizeof r->name, "%.40s, renumbered", q->name);
+    free(from);
+    free(to);
+    return r;
+}
+
+static struct graph *random_chains(int n)
+{
+    struct graph *q = graph_new(n, n, 3, (int[]){1, 2, -1}, 1);
+    while (q->g.n < n) {
+        int room = n - q->g.n;
+        add_chain(q, 1 + below(room < 40 ? room : 40));
+    }
+    return q;
+}
+
+static struct graph *random_trees(int n)
+{
+    struct graph *q = graph_new(n, n, 2, (int[]){0, 2}, 1);
+    while (q->g.n < n) {
+        int room = (n - q->g.n + 1) / 2;
+        add_tree(q, 1 + below(room < 30 ? room : 30), below(4) == 0, 4);
+    }
+    return q;
+}
+
+static struct graph *random_dag(int n)
+{
+    struct graph *q =
+        graph_new(n, n * MAX_CHILDREN, 4, (int[]){-1, 3, 0, MAX_CHILDREN}, below(MAX_KEYS + 1));
+    while (q->g.n < n)
+        add_dag_vertex(q);
+    return q;
+}
+
+enum { RANDOM_KINDS = 6 }; /* three shapes, numbered children first and at random */
+
+static struct graph *random_graph(int kind, int n, int seed)
+{
+    static struct graph *(*const make[])(int) = {random_chains, random_trees, random_dag};
+    static const char *const name[] = {"chains", "trees", "dag"};
+    random_state = UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(seed + 1);
+    struct graph *q = make[kind % 3](n);
+    snprintf(q->name, sizeof q->name, "%s of %d, seed %d", name[kind % 3], n, seed);
+    if (kind < 3)
+        return q;
+    struct graph *r = renumbered(q);
+    graph_destroy(q);
+    return r;
+}
+
+/* ---- the check ------------------------------------------------------------------------------- */
+
+/* What is being checked. */
+struct subject {
+    const struct graph *q;
+    const struct cavs__graph *g;
+    const struct cavs__schedule *s;
+    enum cavs__policy policy;
+    bool merge;
+};
+
+static void equal_at(const struct subject *t, const char *what, long a, long b, int line)
+{
+    if (a != b)
+        print_error("%s; %s%s: %s: %ld is not %ld\n", t->q->name, policy_name[t->policy],
+                    t->merge ? ", merged" : "", what, a, b);
+    _assert_int_equal((LargestIntegralType)a, (LargestIntegralType)b, __FILE__, line);
+}
+
+#define SAME(a, b) equal_at(t, #a " == " #b, (long)(a), (long)(b), __LINE__)
+#define TRUE(a)    equal_at(t, #a, (a) ? 1 : 0, 1, __LINE__)
+
+static int children_of(const struct cavs__graph *g, int v)
+{
+    return g->child_ptr[v + 1] - g->child_ptr[v];
+}
+
+static int slots_of(const struct cavs__graph *g, int v)
+{
+    int slots = g->slots[g->function[v]];
+    return slots >= 0 ? slots : children_of(g, v);
+}
+
+/* Row that slot k of vertex v reads; -1 = missing. */
+static int slot_row(const struct subject *t, int v, int k)
+{
+    if (k >= children_of(t->g, v) || t->g->child[t->g->child_ptr[v] + k] < 0)
+        return -1;
+    return t->s->row_of[t->g->child[t->g->child_ptr[v] + k]];
+}
+
+/* Would u and v be one row, given the rows of their children? */
+static bool equal_vertices(const struct subject *t, int u, int v)
+{
+    if (t->g->function[u] != t->g->function[v] || slots_of(t->g, u) != slots_of(t->g, v))
+        return false;
+    for (int k = 0; k < t->g->nkeys; k++)
+        if (t->g->keys[k][u] != t->g->keys[k][v])
+            return false;
+    for (int k = 0; k < slots_of(t->g, v); k++)
+        if (slot_row(t, u, k) != slot_row(t, v, k))
+            return false;
+    return true;
+}
+
+static void check_rows(const struct subject *t)
+{
+    int *seen = array((size_t)t->s->rows, sizeof *seen);
+    for (int v = 0; v < t->g->n; v++) {
+        int row = t->s->row_of[v];
+        TRUE(row >= 0 && row < t->s->rows);
+        if (!seen[row]++)
+            SAME(t->s->vertex_of[row], v); /* the lowest of the row */
+        TRUE(equal_vertices(t, t->s->vertex_of[row], v));
+    }
+    for (int row = 0; row < t->s->rows; row++)
+        TRUE(t->merge ? seen[row] >= 1 : seen[row] == 1);
+    free(seen);
+}
+
+/* With check_rows(): the merging is the coarsest there is, because going up from the leaves each
+ * class is forced. */
+static void check_no_two_rows_equal(const struct subject *t)
+{
+    for (int a = 0; a < t->s->rows; a++)
+        for (int b = 0; b < a; b++)
+            TRUE(!equal_vertices(t, t->s->vertex_of[a], t->s->vertex_of[b]));
+}
+
+static void check_vt(const struct subject *t)
+{
+    int32_t row = 0, edge = 0, frow[MAX_FUNCTIONS] = {0};
+    for (int i = 0; i < t->s->nvt; i++) {
+        const struct cavs__vt *vt = &t->s->vt[i];
+        TRUE(vt->n >= 1);
+        SAME(vt->row0, row);
+        SAME(vt->edge0, edge);
+        SAME(vt->frow0, frow[vt->function]);
+        for (int j = 0; j < vt->n; j++, row++) {
+            int v = t->s->vertex_of[row];
+            SAME(t->g->function[v], vt->function);
+            SAME(t->s->frow_of[row], frow[vt->function]++);
+            SAME(t->s->edge_ptr[row], edge);
+            TRUE(j == 0 || v > t->s->vertex_of[row - 1]);
+            edge += slots_of(t->g, v);
+        }
+    }
+    SAME(row, t->s->rows);
+    SAME(edge, t->s->edges);
+    SAME(t->s->edge_ptr[row], edge);
+    for (int f = 0; f < t->g->nfunctions; f++)
+        SAME(t->s->function_rows[f], frow[f]);
+}
+
+static void check_edges(const struct subject *t)
+{
+    for (int i = 0; i < t->s->nvt; i++)
+        for (int row = t->s->vt[i].row0; row < t->s->vt[i].row0 + t->s->vt[i].n; row++)
+            for (int e = t->s->edge_ptr[row]; e < t->s->edge_ptr[row + 1]; e++) {
+                SAME(t->s->edge_child[e],
+                     slot_row(t, t->s->vertex_of[row], e - t->s->edge_ptr[row]));
+                TRUE(t->s->edge_child[e] < t->s->vt[i].row0);
+            }
+}
+
+static void check_parents(const struct subject *t)
+{
+    int reads = 0;
+    SAME(t->s->parent_ptr[0], 0);
+    for (int row = 0; row < t->s->rows; row++)
+        for (int p = t->s->parent_ptr[row]; p < t->s->parent_ptr[row + 1]; p++) {
+            SAME(t->s->edge_child[t->s->parent_edge[p]], row);
+            TRUE(p == t->s->parent_ptr[row] || t->s->parent_edge[p] > t->s->parent_edge[p - 1]);
+        }
+    for (int e = 0; e < t->s->edges; e++)
+        reads += t->s->edge_child[e] >= 0;
+    SAME(t->s->parent_ptr[t->s->rows],
+         reads); /* distinct edges in each list, and as many as there are: all of them */
+}
+
+static bool is_ready(const struct cavs__schedule *s, int row, const char *done)
+{
+    for (int e = s->edge_ptr[row]; e < s->edge_ptr[row + 1]; e++)
+        if (s->edge_child[e] >= 0 && !done[s->edge_child[e]])
+            return false;
+    return !done[row];
+}
+
+static void finish_rows(const struct cavs__vt *vt, char *done)
+{
+    memset(done + vt->row0, 1, (size_t)vt->n);
+}
+
+/* Every step evaluates all that was ready when it began, one V_t a function, functions
+ * ascending. */
+static void check_frontier(const struct subject *t)
+{
+    char *done = array((size_t)t->s->rows, 1), *ready = array((size_t)t->s->rows, 1);
+    for (int i = 0, step = 0; i < t->s->nvt; step++) {
+        int waiting = 0, function = -1;
+        for (int row = 0; row < t->s->rows; row++)
+            waiting += ready[row] = is_ready(t->s, row, done);
+        for (; i < t->s->nvt && t->s->vt[i].step == step; i++) {
+            TRUE(t->s->vt[i].function > function);
+            function = t->s->vt[i].function;
+            for (int row = t->s->vt[i].row0; row < t->s->vt[i].row0 + t->s->vt[i].n; row++)
+                TRUE(ready[row]);
+            finish_rows(&t->s->vt[i], done);
+            waiting -= t->s->vt[i].n;
+        }
+        SAME(waiting, 0);
+        TRUE(function >= 0);
+    }
+    free(done);
+    free(ready);
+}
+
+static int32_t *naive_levels(const struct cavs__schedule *s)
+{
+    int32_t *level = array((size_t)s->rows, sizeof *level);
+    for (int row = 0; row < s->rows; row++)
+        for (int e = s->edge_ptr[row]; e < s->edge_ptr[row + 1]; e++)
+            if (s->edge_child[e] >= 0 && level[s->edge_child[e]] >= level[row])
+                level[row] = level[s->edge_child[e]] + 1;
+    return level;
+}
+
+/* What the agenda has to run next, and how many rows of it are ready. */
+static int agenda_choice(const struct subject *t, const int32_t *level, const char *done,
+                         int *ready)
+{
+    int64_t sum[MAX_FUNCTIONS] = {0}, left[MAX_FUNCTIONS] = {0};
+    int can[MAX_FUNCTIONS] = {0}, best = -1;
+    for (int row = 0; row < t->s->rows; row++) {
+        int f = t->g->function[t->s->vertex_of[row]];
+        sum[f] += done[row] ? 0 : level[row];
+        left[f] += !done[row];
+        can[f] += is_ready(t->s, row, done);
+    }
+    for (int f = 0; f < t->g->nfunctions; f++)
+        if (can[f] && (best < 0 || sum[f] * left[best] < sum[best] * left[f]))
+            best = f;
+    TRUE(best >= 0);
+    *ready = can[best];
+    return best;
+}
+
+static void check_agenda(const struct subject *t)
+{
+    int32_t *level = naive_levels(t->s);
+    char *done = array((size_t)t->s->rows, 1);
+    for (int i = 0; i < t->s->nvt; i++) {
+        const struct cavs__vt *vt = &t->s->vt[i];
+        int ready, function = agenda_choice(t, level, done, &ready);
+        SAME(vt->step, i);
+        SAME(vt->function, function);
+        SAME(vt->n, ready);
+        for (int row = vt->row0; row < vt->row0 + vt->n; row++)
+            TRUE(is_ready(t->s, row, done));
+        finish_rows(vt, done);
+    }
+    free(level);
+    free(done);
+}
+
+static void check_serial(const struct subject *t)
+{
+    SAME(t->s->nvt, t->s->rows);
+    for (int i = 0; i < t->s->nvt; i++)
+        SAME(t->s->vt[i].step, i);
+}
+
+static void check(const struct graph *q, const struct cavs__schedule *s, enum cavs__policy policy,
+                  bool merge)
+{
+    struct subject subject = {q, &q->g, s, policy, merge}, *t = &subject;
+    check_rows(t);
+    if (merge && q->g.n <= 600)
+        check_no_two_rows_equal(t);
+    check_vt(t);
+    check_edges(t);
+    check_parents(t);
+    if (policy == CAVS__SERIAL)
+        check_serial(t);
+    else if (policy == CAVS__AGENDA)
+        check_agenda(t);
+    else
+        check_frontier(t);
+}
+
+static void make(struct cavs__schedule *s, const struct graph *q, enum cavs__policy policy,
+                 bool merge)
+{
+    assert_int_equal(cavs__schedule_make(s, &q->g, policy, merge), 0);
+}
+
+/* All policies, with and without merging, checked. */
+static void make_and_check_all(struct cavs__schedule *s, const struct graph *q)
+{
+    for (int policy = 0; policy < ALL_POLICIES; policy++)
+        for (int merge = 0; merge < 2; merge++) {
+            make(s, q, policy, merge);
+            check(q, s, policy, merge);
+        }
+}
+
+static int vt_count(struct graph *q, enum cavs__policy policy, bool merge)
+{
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    make(&s, q, policy, merge);
+    int nvt = s.nvt;
+    cavs__schedule_free(&s);
+    return nvt;
+}
+
+/* ---- tests: invariants on random graphs ------------------------------------------------------ */
+
+static void every_schedule_of_a_random_graph_is_right(void **state)
+{
+    (void)state;
+    static const int sizes[] = {1, 2, 3, 7, 20, 60, 200, 500};
+    int seeds = getenv("CAVS_TEST_LONG") ? 200 : 12;
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    for (int seed = 0; seed < seeds; seed++)
+        for (int kind = 0; kind < RANDOM_KINDS; kind++) {
+            struct graph *q = random_graph(kind, sizes[seed % 8], seed);
+            make_and_check_all(&s, q);
+            graph_destroy(q);
+        }
+    cavs__schedule_free(&s);
+}
+
+static void schedules_of_2000_vertices_are_right(void **state)
+{
+    (void)state;
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    for (int kind = 0; kind < RANDOM_KINDS; kind++) {
+        struct graph *q = random_graph(kind, 2000, kind);
+        make_and_check_all(&s, q);
+        graph_destroy(q);
+    }
+    cavs__schedule_free(&s);
+}
+
+/* same[a * n + b]: 0 unknown, 1 equal, 2 not. */
+static bool naive_equal(const struct cavs__graph *g, char *same, int a, int b)
+{
+    char *known = &same[a * g->n + b];
+    if (*known)
+        return *known == 1;
+    bool equal = g->function[a] == g->function[b] && slots_of(g, a) == slots_of(g, b);
+    for (int k = 0; k < g->nkeys; k++)
+        equal = equal && g->keys[k][a] == g->keys[k][b];
+    for (int k = 0; equal && k < slots_of(g, a); k++) {
+        int x = k < children_of(g, a) ? g->child[g->child_ptr[a] + k] : -1;
+        int y = k < children_of(g, b) ? g->child[g->child_ptr[b] + k] : -1;
+        equal = x < 0 || y < 0 ? x == y : naive_equal(g, same, x, y);
+    }
+    *known = equal ? 1 : 2;
+    return equal;
+}
+
+static void merging_joins_equal_vertices_and_no_others(void **state)
+{
+    (void)state;
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    for (int seed = 0; seed < 60; seed++) {
+        struct graph *q = random_graph(seed % RANDOM_KINDS, 80, 1000 + seed);
+        struct subject subject = {q, &q->g, &s, CAVS__FRONTIER, true}, *t = &subject;
+        char *same = array((size_t)q->g.n * (size_t)q->g.n, 1);
+        make(&s, q, CAVS__FRONTIER, true);
+        for (int a = 0; a < q->g.n; a++)
+            for (int b = 0; b < a; b++)
+                SAME(s.row_of[a] == s.row_of[b], naive_equal(&q->g, same, a, b));
+        free(same);
+        graph_destroy(q);
+    }
+    cavs__schedule_free(&s);
+}
+
+/* ---- tests: known graphs --------------------------------------------------------------------- */
+
+static void a_graph_without_vertices_has_no_batching_task(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(0, 0, 1, (int[]){2}, 0);
+    struct cavs__graph none = {.slots = q->slots};
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    make_and_check_all(&s, q);
+    assert_int_equal(s.nvt, 0);
+    assert_int_equal(s.rows, 0);
+    assert_int_equal(s.edge_ptr[0], 0);
+    assert_int_equal(s.parent_ptr[0], 0);
+    assert_int_equal(cavs__schedule_make(&s, &none, CAVS__AGENDA, true), 0);
+    assert_int_equal(s.nvt, 0);
+    cavs__schedule_free(&s);
+    graph_destroy(q);
+}
+
+static void one_vertex_is_one_batching_task(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(1, 0, 2, (int[]){0, 3}, 1);
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    ADD_LEAF(q, 1, 5);
+    make_and_check_all(&s, q);
+    assert_int_equal(s.nvt, 1);
+    assert_int_equal(s.vt[0].function, 1);
+    assert_int_equal(s.edges, 3);
+    assert_int_equal(s.edge_child[2], -1);
+    cavs__schedule_free(&s);
+    graph_destroy(q);
+}
+
+static void a_chain_has_one_batching_task_a_vertex(void **state)
+{
+    (void)state;
+    struct graph *q = chain(77);
+    for (int policy = 0; policy < ALL_POLICIES; policy++)
+        assert_int_equal(vt_count(q, policy, policy % 2), 77);
+    graph_destroy(q);
+}
+
+static void a_balanced_tree_has_one_batching_task_a_level(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(511, 511, 2, (int[]){0, 2}, 1);
+    add_tree(q, 256, true, 1);
+    assert_int_equal(vt_count(q, CAVS__SERIAL, false), 511);
+    for (int policy = CAVS__DEPTH; policy <= CAVS__AGENDA; policy++)
+        assert_int_equal(vt_count(q, policy, false), 9);
+    assert_int_equal(vt_count(q, CAVS__SERIAL, true), 9); /* all subtrees of a level are equal */
+    graph_destroy(q);
+}
+
+static void vertices_without_edges_are_one_batching_task(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(1000, 0, 1, (int[]){0}, 1);
+    for (int v = 0; v < 1000; v++)
+        ADD_LEAF(q, 0, v % 10);
+    for (int policy = CAVS__DEPTH; policy <= CAVS__AGENDA; policy++)
+        assert_int_equal(vt_count(q, policy, false), 1);
+    assert_int_equal(vt_count(q, CAVS__SERIAL, true), 10);
+    graph_destroy(q);
+}
+
+static void a_vertex_may_have_many_parents_and_a_child_twice(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(1001, 2000, 2, (int[]){0, 2}, 1);
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    ADD_LEAF(q, 0, 0);
+    for (int v = 1; v <= 1000; v++)
+        ADD(q, 1, v, 0, 0);
+    make_and_check_all(&s, q);
+    make(&s, q, CAVS__FRONTIER, true);
+    assert_int_equal(s.nvt, 2);
+    assert_int_equal(s.parent_ptr[1], 2000);
+    cavs__schedule_free(&s);
+    graph_destroy(q);
+}
+
+static void missing_children_at_the_end_are_as_good_as_none(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(8, 16, 2, (int[]){2, -1}, 0);
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    int leaf = ADD_LEAF(q, 0, 0), a = ADD(q, 0, 0, leaf), b = ADD(q, 0, 0, leaf, -1),
+        c = ADD(q, 0, 0, -1, leaf);
+    int none = ADD(q, 0, 0, -1, -1), any = ADD(q, 1, 0, leaf), any_missing = ADD(q, 1, 0, leaf, -1);
+    make_and_check_all(&s, q);
+    make(&s, q, CAVS__FRONTIER, true);
+    assert_int_equal(s.row_of[a], s.row_of[b]);
+    assert_int_equal(s.row_of[leaf], s.row_of[none]);
+    assert_int_not_equal(s.row_of[a], s.row_of[c]);
+    assert_int_not_equal(s.row_of[any],
+                         s.row_of[any_missing]); /* any arity: the number of edges counts */
+    cavs__schedule_free(&s);
+    graph_destroy(q);
+}
+
+/* Chains where every state (function 0) has an output (function 1), as in Neubig et al. 2017:
+ * depth evaluates outputs beside the states, a few at a time; the agenda sees that they lie
+ * deeper and lets them wait for one another. */
+static void agenda_takes_fewer_steps_through_a_sequence_model(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(36, 36, 2, (int[]){1, 1}, 0);
+    for (int length = 3; length <= 6; length++) {
+        int v = -1;
+        for (int i = 0; i < length; i++) {
+            v = ADD(q, 0, 0, v);
+            ADD(q, 1, 0, v);
+        }
+    }
+    assert_int_equal(vt_count(q, CAVS__DEPTH, false), 12);
+    assert_int_equal(vt_count(q, CAVS__FRONTIER, false), 12);
+    assert_int_equal(vt_count(q, CAVS__AGENDA, false), 9);
+    graph_destroy(q);
+}
+
+/* Long branch: 0 0 0 1, short branch: 1; then a sum of both.  Depth splits the two vertices of
+ * function 1. */
+static void agenda_waits_for_vertices_of_the_same_function(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(8, 8, 3, (int[]){1, 1, 2}, 0);
+    int a = ADD_LEAF(q, 0, 0), b = ADD_LEAF(q, 0, 0);
+    int deep = ADD(q, 0, 0, ADD(q, 0, 0, a));
+    ADD(q, 2, 0, ADD(q, 1, 0, deep), ADD(q, 1, 0, b));
+    assert_int_equal(vt_count(q, CAVS__DEPTH, false), 6);
+    assert_int_equal(vt_count(q, CAVS__AGENDA, false), 5);
+    graph_destroy(q);
+}
+
+static void a_chain_of_any_length_is_scheduled_without_recursion(void **state)
+{
+    (void)state;
+    struct graph *q = chain(LONG_CHAIN), *reversed = chain(LONG_CHAIN);
+    for (int v = 0; v < LONG_CHAIN; v++) { /* vertex 0 on top */
+        reversed->child_ptr[v + 1] = v + 1 < LONG_CHAIN ? v + 1 : v;
+        reversed->child[v] = v + 1;
+    }
+    for (int policy = 0; policy < ALL_POLICIES; policy++)
+        for (int merge = 0; merge < 2; merge++) {
+            assert_int_equal(vt_count(q, policy, merge), LONG_CHAIN);
+            assert_int_equal(vt_count(reversed, policy, merge), LONG_CHAIN);
+        }
+    int32_t *work = array(2 * LONG_CHAIN + 1, sizeof *work), vertex, child;
+    assert_int_equal(cavs__graph_check(&reversed->g, work, &vertex, &child), CAVS__GRAPH_OK);
+    free(work);
+    graph_destroy(q);
+    graph_destroy(reversed);
+}
+
+/* ---- tests: memory and repetition ------------------------------------------------------------ */
+
+static void same_bytes(const struct cavs__schedule *a, const struct cavs__schedule *b,
+                       const struct cavs__graph *g)
+{
+    size_t word = sizeof(int32_t), rows = (size_t)a->rows;
+    assert_int_equal(a->nvt, b->nvt);
+    assert_int_equal(a->rows, b->rows);
+    assert_int_equal(a->edges, b->edges);
+    assert_memory_equal(a->vt, b->vt, (size_t)a->nvt * sizeof *a->vt);
+    assert_memory_equal(a->row_of, b->row_of, (size_t)g->n * word);
+    assert_memory_equal(a->vertex_of, b->vertex_of, rows * word);
+    assert_memory_equal(a->frow_of, b->frow_of, rows * word);
+    assert_memory_equal(a->function_rows, b->function_rows, (size_t)g->nfunctions * word);
+    assert_memory_equal(a->edge_ptr, b->edge_ptr, (rows + 1) * word);
+    assert_memory_equal(a->edge_child, b->edge_child, (size_t)a->edges * word);
+    assert_memory_equal(a->parent_ptr, b->parent_ptr, (rows + 1) * word);
+    assert_memory_equal(a->parent_edge, b->parent_edge, (size_t)a->parent_ptr[rows] * word);
+}
+
+static void a_used_schedule_gives_the_same_bytes_as_a_fresh_one(void **state)
+{
+    (void)state;
+    struct cavs__schedule used, fresh;
+    cavs__schedule_init(&used);
+    for (int seed = 0; seed < 24; seed++) {
+        struct graph *q = random_graph(seed % RANDOM_KINDS, 1 + (seed * 397) % 1500, seed);
+        for (int i = 0; i < 2 * ALL_POLICIES; i++) {
+            cavs__schedule_init(&fresh);
+            make(&fresh, q, i / 2, i % 2);
+            make(&used, q, i / 2, i % 2);
+            same_bytes(&used, &fresh, &q->g);
+            cavs__schedule_free(&fresh);
+        }
+        graph_destroy(q);
+    }
+    cavs__schedule_free(&used);
+}
+
+static void smaller_graphs_allocate_nothing(void **state)
+{
+    (void)state;
+    if (!counts_allocations())
+        return;
+    struct graph *large = random_graph(5, 1200, 1), *small = random_graph(2, 900, 2);
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    make(&s, large, CAVS__DEPTH, false);
+    long before = allocations;
+    assert_true(before > 0);
+    for (int i = 0; i < 2 * ALL_POLICIES; i++) {
+        make(&s, large, i / 2, i % 2);
+        make(&s, small, i / 2, i % 2);
+    }
+    assert_int_equal(allocations, before);
+    cavs__schedule_free(&s);
+    graph_destroy(large);
+    graph_destroy(small);
+}
+
+static void running_out_of_memory_leaves_the_last_schedule(void **state)
+{
+    (void)state;
+    if (!counts_allocations())
+        return;
+    struct graph *large = random_graph(2, 900, 1), *small = random_graph(2, 100, 2);
+    struct cavs__shard_scratch scratch = {0};
+    struct cavs__schedule s;
+    int32_t shard;
+    cavs__schedule_init(&s);
+    make(&s, small, CAVS__FRONTIER, true);
+    out_of_memory = true;
+    int made = cavs__schedule_make(&s, &large->g, CAVS__FRONTIER, true);
+    int split = cavs__shard_split(1, (double[]){1}, 2, &shard, &scratch);
+    out_of_memory = false;
+    assert_int_equal(made, -1);
+    assert_int_equal(split, -1);
+    check(small, &s, CAVS__FRONTIER, true);
+    cavs__schedule_free(&s);
+    graph_destroy(large);
+    graph_destroy(small);
+}
+
+static void more_edge_rows_than_numbers_are_refused(void **state)
+{
+    (void)state;
+    struct graph *q = graph_new(3, 0, 1, (int[]){INT32_MAX / 2}, 0);
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    for (int v = 0; v < 3; v++)
+        ADD_LEAF(q, 0, 0);
+    assert_int_equal(cavs__schedule_make(&s, &q->g, CAVS__FRONTIER, true), -1);
+    cavs__schedule_free(&s);
+    graph_destroy(q);
+}
+
+/* ---- tests: graph check ---------------------------------------------------------------------- */
+
+static void expect_fault(struct graph *q, enum cavs__graph_fault fault, int vertex, int child)
+{
+    int32_t *work = array(2 * (size_t)q->g.n + 1, sizeof *work), at = -7, detail = -7;
+    assert_int_equal(cavs__graph_check(&q->g, work, &at, &detail), fault);
+    assert_int_equal(at, vertex);
+    assert_int_equal(detail, child);
+    free(work);
+}
+
+static struct graph *four_vertices(void)
+{
+    struct graph *q = graph_new(4, 8, 2, (int[]){2, -1}, 0);
+    ADD_LEAF(q, 0, 0);
+    ADD(q, 0, 0, 0, -1);
+    ADD(q, 1, 0, 0, 1, 1);
+    ADD(q, 0, 0, 2);
+    return q;
+}
+
+static void a_sound_graph_has_no_fault(void **state)
+{
+    (void)state;
+    struct graph *q = four_vertices(), *none = graph_new(0, 0, 1, (int[]){0}, 0);
+    expect_fault(q, CAVS__GRAPH_OK, -7, -7);
+    expect_fault(none, CAVS__GRAPH_OK, -7, -7);
+    graph_destroy(q);
+    graph_destroy(none);
+}
+
+static void a_child_that_is_no_vertex_is_found(void **state)
+{
+    (void)state;
+    struct graph *q = four_vertices();
+    q->child[3] = 4;
+    expect_fault(q, CAVS__GRAPH_RANGE, 2, 4);
+    q->child[3] = -2;
+    expect_fault(q, CAVS__GRAPH_RANGE, 2, -2);
+    graph_destroy(q);
+}
+
+static void too_many_children_are_found(void **state)
+{
+    (void)state;
+    struct graph *q = four_vertices();
+    q->slots[1] = 2;
+    expect_fault(q, CAVS__GRAPH_SLOTS, 2, 3);
+    graph_destroy(q);
+}
+
+static void an_unknown_function_is_found(void **state)
+{
+    (void)state;
+    struct graph *q = four_vertices();
+    q->function[3] = 2;
+    expect_fault(q, CAVS__GRAPH_FUNCTION, 3, 2);
+    q->function[3] = -1;
+    expect_fault(q, CAVS__GRAPH_FUNCTION, 3, -1);
+    graph_destroy(q);
+}
+
+static void descending_child_pointers_are_found(void **state)
+{
+    (void)state;
+    struct graph *q = four_vertices();
+    q->child_ptr[1] = 1000000; /* would send a reader of vertex 0 far away */
+    expect_fault(q, CAVS__GRAPH_POINTERS, 1, 2);
+    q->child_ptr[1] = -1;
+    expect_fault(q, CAVS__GRAPH_POINTERS, 0, -1);
+    graph_destroy(q);
+}
+
+static void cycles_are_found(void **state)
+{
+    (void)state;
+    struct graph *q = four_vertices();
+    q->child[5] = 3;
+    expect_fault(q, CAVS__GRAPH_CYCLE, 3, 3);
+    q->child[5] = 2;
+    q->child[1] = 3; /* 1 reads 3 reads 2 reads 1 */
+    expect_fault(q, CAVS__GRAPH_CYCLE, 2, 1);
+    graph_destroy(q);
+}
+
+static bool reaches(const struct cavs__graph *g, int from, int to, char *seen)
+{
+    if (from == to)
+        return true;
+    seen[from] = 1;
+    for (int e = g->child_ptr[from]; e < g->child_ptr[from + 1]; e++)
+        if (g->child[e] >= 0 && !seen[g->child[e]] && reaches(g, g->child[e], to, seen))
+            return true;
+    return false;
+}
+
+static bool edge_on_cycle(const struct cavs__graph *g, int vertex, int child)
+{
+    char *seen = array((size_t)g->n, 1);
+    bool on = reaches(g, child, vertex, seen);
+    free(seen);
+    return on;
+}
+
+static bool has_cycle(const struct cavs__graph *g)
+{
+    for (int v = 0; v < g->n; v++)
+        for (int e = g->child_ptr[v]; e < g->child_ptr[v + 1]; e++)
+            if (g->child[e] >= 0 && edge_on_cycle(g, v, g->child[e]))
+                return true;
+    return false;
+}
+
+static void random_cycles_are_found_where_they_are(void **state)
+{
+    (void)state;
+    int cyclic = 0;
+    for (int seed = 0; seed < 200; seed++) {
+        struct graph *q = random_graph(5, 2 + seed % 40, seed);
+        int32_t work[128], v = -1, c = -1;
+        if (q->child_ptr[q->g.n] > 0)
+            q->child[below(q->child_ptr[q->g.n])] = below(q->g.n);
+        enum cavs__graph_fault fault = cavs__graph_check(&q->g, work, &v, &c);
+        assert_int_equal(fault, has_cycle(&q->g) ? CAVS__GRAPH_CYCLE : CAVS__GRAPH_OK);
+        cyclic += fault == CAVS__GRAPH_CYCLE;
+        assert_true(fault == CAVS__GRAPH_OK || edge_on_cycle(&q->g, v, c));
+        graph_destroy(q);
+    }
+    assert_in_range(cyclic, 20, 180);
+}
+
+/* ---- tests: shards --------------------------------------------------------------------------- */
+
+/* The load of the fullest part. */
+static double fullest(int n, const double *work, int shards, const int32_t *shard)
+{
+    double *load = array((size_t)shards, sizeof *load), most = 0;
+    for (int i = 0; i < n; i++) {
+        assert_in_range(shard[i], 0, shards - 1);
+        load[shard[i]] += work[i];
+        if (load[shard[i]] > most)
+            most = load[shard[i]];
+    }
+    free(load);
+    return most;
+}
+
+static void shards_are_balanced(void **state)
+{
+    (void)state;
+    struct cavs__shard_scratch scratch = {0};
+    double work[300];
+    int32_t shard[300];
+    random_state = 5;
+    for (int n = 0; n < 300; n += 7)
+        for (int shards = 1; shards <= 65; shards += 8) {
+            double sum = 0, most = 0;
+            for (int i = 0; i < n; i++) {
+                work[i] = 1 + below(60);
+                sum += work[i];
+                most = work[i] > most ? work[i] : most;
+            }
+            assert_int_equal(cavs__shard_split(n, work, shards, shard, &scratch), 0);
+            assert_true(fullest(n, work, shards, shard) <=
+                        sum / shards + most * (shards - 1) / shards + 1e-9);
+        }
+    cavs__shard_scratch_free(&scratch);
+}
+
+/* The best there is, by trying everything. */
+static double best_split(int n, const double *work, int shards)
+{
+    int32_t shard[8] = {0};
+    double best = fullest(n, work, shards, shard);
+    for (int i = 0; i < n;) { /* counts up in base `shards` */
+        for (i = 0; i < n && ++shard[i] == shards; i++)
+            shard[i] = 0;
+        double now = fullest(n, work, shards, shard);
+        best = now < best ? now : best;
+    }
+    return best;
+}
+
+static void shards_are_within_a_third_of_the_best(void **state)
+{
+    (void)state;
+    struct cavs__shard_scratch scratch = {0};
+    random_state = 6;
+    for (int round = 0; round < 20; round++) {
+        double work[8];
+        int32_t shard[8];
+        int shards = 2 + round % 2;
+        for (int i = 0; i < 8; i++)
+            work[i] = 1 + below(20);
+        assert_int_equal(cavs__shard_split(8, work, shards, shard, &scratch), 0);
+        assert_true(3 * fullest(8, work, shards, shard) <= 4 * best_split(8, work, shards));
+    }
+    cavs__shard_scratch_free(&scratch);
+}
+
+static void ties_between_samples_and_shards_go_by_number(void **state)
+{
+    (void)state;
+    static const double work[] = {2, 5, 2, 2, 5, 0, 2};
+    static const int32_t expected[] = {2, 0, 2, 2, 1, 1, 0};
+    struct cavs__shard_scratch used = {0}, fresh = {0};
+    int32_t shard[7], again[7];
+    assert_int_equal(cavs__shard_split(7, work, 3, again, &used), 0);
+    assert_int_equal(cavs__shard_split(7, work, 3, again, &used), 0);
+    assert_int_equal(cavs__shard_split(7, work, 3, shard, &fresh), 0);
+    assert_memory_equal(shard, again, sizeof shard);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(shard[i], expected[i]);
+    cavs__shard_scratch_free(&used);
+    cavs__shard_scratch_free(&fresh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_schedule_of_a_random_graph_is_right),
+        cmocka_unit_test(schedules_of_2000_vertices_are_right),
+        cmocka_unit_test(merging_joins_equal_vertices_and_no_others),
+        cmocka_unit_test(a_graph_without_vertices_has_no_batching_task),
+        cmocka_unit_test(one_vertex_is_one_batching_task),
+        cmocka_unit_test(a_chain_has_one_batching_task_a_vertex),
+        cmocka_unit_test(a_balanced_tree_has_one_batching_task_a_level),
+        cmocka_unit_test(vertices_without_edges_are_one_batching_task),
+        cmocka_unit_test(a_vertex_may_have_many_parents_and_a_child_twice),
+        cmocka_unit_test(missing_children_at_the_end_are_as_good_as_none),
+        cmocka_unit_test(agenda_takes_fewer_steps_through_a_sequence_model),
+        cmocka_unit_test(agenda_waits_for_vertices_of_the_same_function),
+        cmocka_unit_test(a_chain_of_any_length_is_scheduled_without_recursion),
+        cmocka_unit_test(a_used_schedule_gives_the_same_bytes_as_a_fresh_one),
+        cmocka_unit_test(smaller_graphs_allocate_nothing),
+        cmocka_unit_test(running_out_of_memory_leaves_the_last_schedule),
+        cmocka_unit_test(more_edge_rows_than_numbers_are_refused),
+        cmocka_unit_test(a_sound_graph_has_no_fault),
+        cmocka_unit_test(a_child_that_is_no_vertex_is_found),
+        cmocka_unit_test(too_many_children_are_found),
+        cmocka_unit_test(an_unknown_function_is_found),
+        cmocka_unit_test(descending_child_pointers_are_found),
+        cmocka_unit_test(cycles_are_found),
+        cmocka_unit_test(random_cycles_are_found_where_they_are),
+        cmocka_unit_test(shards_are_balanced),
+        cmocka_unit_test(shards_are_within_a_third_of_the_best),
+        cmocka_unit_test(ties_between_samples_and_shards_go_by_number),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

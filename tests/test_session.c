@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_session.c - what a session promises apart from arithmetic: parameters' values, metrics over batches, batches of any
+ * size, outputs in the caller's order, errors that name their cause.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/trial.h"
+
+/* A session of a model of the zoo. */
+struct scene {
+    struct trial t;
+    struct cavs_session *s;
+};
+
+static int open_zoo(void **state, const char *model)
+{
+    struct scene *a = calloc(1, sizeof *a);
+    struct cavs_session_options options = cavs_session_defaults();
+    options.shards = 2;
+    trial_open_zoo(&a->t, zoo_find(model));
+    a->s = trial_session(&a->t, &options);
+    *state = a;
+    return 0;
+}
+
+static int scene_open(void **state)
+{
+    return open_zoo(state, "tree_lstm_bench");
+}
+
+static int scene_close(void **state)
+{
+    struct scene *a = *state;
+    cavs_session_destroy(a->s);
+    trial_close(&a->t);
+    free(a);
+    return 0;
+}
+
+static struct cavs_param *param(struct scene *a, const char *name)
+{
+    struct cavs_param *p = cavs_model_find_param(a->t.model, name);
+    assert_non_null(p);
+    return p;
+}
+
+/* All parameters one after the other; freed by the caller. */
+static float *all_params(struct scene *a, struct cavs_session *s, size_t *size)
+{
+    size_t n = 0;
+    float *values = calloc(65536, sizeof *values);
+    assert_non_null(values);
+    for (int i = 0; i < cavs_model_param_count(a->t.model); i++) {
+        const struct cavs_param *p = cavs_model_param_at(a->t.model, i);
+        check_ok(cavs_session_get_param(s, p, values + n));
+        n += (size_t)(cavs_param_rows(p) * cavs_param_cols(p));
+    }
+    *size = n * sizeof *values;
+    return values;
+}
+
+static double loss_of(struct scene *a)
+{
+    double sum = NAN;
+    check_ok(cavs_session_metric(a->s, "loss", &sum, NULL));
+    return sum;
+}
+
+/* ---- values of parameters ---- */
+
+static void set_values_are_read_back(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_param *p = param(a, "b_f");
+    const float values[6] = {1, -2, 3.5f, -0.0f, 1e-20f, 1e20f};
+    float back[6];
+    check_ok(cavs_session_set_param(a->s, p, values));
+    check_ok(cavs_session_get_param(a->s, p, back));
+    assert_memory_equal(values, back, sizeof back);
+}
+
+static void values_follow_from_the_seed_alone(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_session_options o = cavs_session_defaults();
+    float *values[3];
+    size_t size = 0;
+    for (int i = 0; i < 3; i++) {
+        o.seed = i == 2 ? 8 : 7;
+        o.shards = 1 + i;
+        struct cavs_session *s = trial_session(&a->t, &o);
+        values[i] = all_params(a, s, &size);
+        cavs_session_destroy(s);
+    }
+    assert_memory_equal(values[0], values[1], size);
+    assert_memory_not_equal(values[0], values[2], size);
+    for (int i = 0; i < 3; i++)
+        free(values[i]);
+}
+
+static void build_inits(struct cavs_model *m)
+{
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    cavs_push(f, "y", cavs_tanh(cavs_pull(f, "x", 2)));
+    cavs_model_param(m, "constant", 3, 50, CAVS_CONSTANT(0.7f));
+    cavs_model_param(m, "uniform", 40, 50, CAVS_UNIFORM(-1, 3));
+    cavs_model_param(m, "normal", 40, 50, CAVS_NORMAL(2, 0.5f));
+    cavs_model_param(m, "glorot", 40, 14, cavs_init_glorot(40, 14));
+}
+
+struct spread {
+    double mean, deviation, lowest, highest;
+};
+
+static struct spread spread_of(struct cavs_session *s, const struct cavs_param *p)
+{
+    float values[2000];
+    struct spread x = {0, 0, INFINITY, -INFINITY};
+    int n = cavs_param_rows(p) * cavs_param_cols(p);
+    check_ok(cavs_session_get_param(s, p, values));
+    for (int i = 0; i < n; i++) {
+        x.mean += values[i] / n;
+        x.lowest = fmin(x.lowest, values[i]);
+        x.highest = fmax(x.highest, values[i]);
+    }
+    for (int i = 0; i < n; i++)
+        x.deviation += pow(values[i] - x.mean, 2) / n;
+    x.deviation = sqrt(x.deviation);
+    return x;
+}
+
+static void check_near(const char *what, double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance))
+        fail_msg("%s: got %g, want %g to within %g", what, got, want, tolerance);
+}
+
+static void parameters_start_as_declared(void **state)
+{
+    static const struct zoo_entry model = {"inits", build_inits, {NULL}};
+    struct trial t;
+    (void)state;
+    trial_open(&t, zoo_model(&model), NULL, 0, NULL);
+    struct cavs_session *s = trial_session(&t, NULL);
+    struct spread x = spread_of(s, cavs_model_find_param(t.model, "constant"));
+    check_near("lowest constant", x.lowest, 0.7f, 0);
+    check_near("highest constant", x.highest, 0.7f, 0);
+    x = spread_of(s, cavs_model_find_param(t.model, "uniform"));
+    check_near("mean of [-1, 3)", x.mean, 1, 0.1);
+    check_near("deviation of [-1, 3)", x.deviation, 4 / sqrt(12), 0.06);
+    assert_true(x.lowest >= -1 && x.highest < 3);
+    x = spread_of(s, cavs_model_find_param(t.model, "normal"));
+    check_near("mean of N(2, 0.5)", x.mean, 2, 0.05);
+    check_near("deviation of N(2, 0.5)", x.deviation, 0.5, 0.04);
+    x = spread_of(s, cavs_model_find_param(t.model, "glorot"));
+    check_near("Glorot's range", x.highest, 1.0 / 3, 0.01);
+    check_near("Glorot's range", x.lowest, -1.0 / 3, 0.01);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+/* ---- batches and metrics ---- */
+
+static void metrics_add_up_until_they_are_reset(void **state)
+{
+    struct scene *a = *state;
+    const int first[] = {0, 1, 3}, second[] = {5}, both[] = {0, 1, 3, 5};
+    trial_take_params(&a->t, a->s);
+    check_ok(cavs_session_evaluate(a->s, a->t.data, first, 3));
+    check_ok(cavs_session_evaluate(a->s, a->t.data, second, 1));
+    trial_oracle(&a->t, both, 4, false);
+    trial_check_metrics(&a->t, a->s);
+    check_ok(cavs_session_reset_metrics(a->s));
+    trial_oracle(&a->t, NULL, 0, false);
+    trial_check_metrics(&a->t, a->s);
+    check_ok(cavs_session_gradient(a->s, a->t.data, second, 1));
+    trial_oracle(&a->t, second, 1, false);
+    trial_check_metrics(&a->t, a->s);
+}
+
+static void evaluation_changes_no_parameter(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0, 3, 5};
+    size_t size;
+    float rows[4096], *before = all_params(a, a->s, &size);
+    check_ok(cavs_session_evaluate(a->s, a->t.data, batch, 3));
+    check_ok(cavs_session_gradient(a->s, a->t.data, batch, 3));
+    check_ok(cavs_session_output(a->s, a->t.data, batch, 3, a->t.model->stages[1], "logits", rows));
+    float *after = all_params(a, a->s, &size);
+    assert_memory_equal(before, after, size);
+    free(before);
+    free(after);
+}
+
+static void empty_batch_does_nothing(void **state)
+{
+    struct scene *a = *state;
+    size_t size;
+    float *before = all_params(a, a->s, &size);
+    check_ok(cavs_session_train(a->s, a->t.data, NULL, 0));
+    check_ok(cavs_session_gradient(a->s, a->t.data, NULL, 0));
+    check_ok(cavs_session_evaluate(a->s, a->t.data, NULL, 0));
+    check_ok(cavs_session_output(a->s, a->t.data, NULL, 0, a->t.model->stages[1], "logits", NULL));
+    check_ok(cavs_session_wait(a->s));
+    float *after = all_params(a, a->s, &size);
+    assert_memory_equal(before, after, size);
+    trial_oracle(&a->t, NULL, 0, false);
+    trial_check_metrics(&a->t, a->s);
+    free(before);
+    free(after);
+}
+
+/* A sample without vertices trains nothing, and divides by nothing. */
+static void batch_of_samples_without_vertices(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {4, 4, 4};
+    size_t size;
+    float *before = all_params(a, a->s, &size);
+    assert_int_equal(a->t.samples[4]->stages[0].n, 0);
+    check_ok(cavs_session_train(a->s, a->t.data, batch, 3));
+    check_ok(cavs_session_wait(a->s));
+    float *after = all_params(a, a->s, &size);
+    assert_memory_equal(before, after, size);
+    trial_check_gradients(&a->t, a->s, batch, 3);
+    free(before);
+    free(after);
+}
+
+static void batches_grow_and_shrink(void **state)
+{
+    struct scene *a = *state;
+    static const int sizes[] = {1, 2, 30, 3, 64, 1, 100, 7};
+    int batch[100];
+    for (int i = 0; i < 100; i++)
+        batch[i] = (i * 5 + 1) % a->t.nsamples;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        trial_check_gradients(&a->t, a->s, batch, sizes[i]);
+}
+
+/* Many batches in flight without a wait between them. */
+static void unequal_batches_in_flight(void **state)
+{
+    struct scene *a = *state;
+    int batch[40], total[40 * 20], n = 0;
+    for (int i = 0; i < 40; i++)
+        batch[i] = (i * 3 + 2) % a->t.nsamples;
+    trial_take_params(&a->t, a->s);
+    for (int i = 0; i < 20; i++) {
+        int size = i % 3 ? 1 + i : 40;
+        check_ok(cavs_session_evaluate(a->s, a->t.data, batch, size));
+        for (int j = 0; j < size; j++)
+            total[n++] = batch[j];
+    }
+    trial_oracle(&a->t, total, n, false);
+    trial_check_metrics(&a->t, a->s);
+}
+
+static void output_is_in_the_callers_order(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {6, 1, 4, 0, 6, 2, 5};
+    for (int shards = 1; shards < 5; shards++) {
+        struct cavs_session_options o = cavs_session_defaults();
+        o.shards = shards;
+        struct cavs_session *s = trial_session(&a->t, &o);
+        trial_check_outputs(&a->t, s, batch, 7);
+        cavs_session_destroy(s);
+    }
+}
+
+/* "d may be changed as soon as they return." */
+static void data_may_change_while_a_batch_runs(void **state)
+{
+    struct scene *a = *state;
+    int batch[60];
+    struct cavs_data *copy;
+    for (int i = 0; i < 60; i++)
+        batch[i] = i % a->t.nsamples;
+    check_ok(cavs_data_create(a->t.model, &copy));
+    for (int i = 0; i < a->t.nsamples; i++)
+        check_ok(sample_add(a->t.samples[i], copy));
+    trial_take_params(&a->t, a->s);
+    trial_oracle(&a->t, batch, 60, false);
+    check_ok(cavs_session_evaluate(a->s, copy, batch, 60));
+    for (int i = 0; i < a->t.nsamples; i++) {
+        int *label = cavs_data_sample_ids(copy, a->t.model->stages[1], "label", i);
+        for (int v = 0; v < cavs_data_sample_vertices(copy, a->t.model->stages[1], i); v++)
+            label[v] = -1;
+    }
+    cavs_data_destroy(copy);
+    trial_check_metrics(&a->t, a->s);
+}
+
+static void ids_rewritten_in_place_are_used(void **state)
+{
+    struct scene *a = *state;
+    int *ids = cavs_data_sample_ids(a->t.data, a->t.model->stages[0], "word", 0);
+    const int batch[] = {0, 1};
+    for (int v = 0; v < a->t.samples[0]->stages[0].n; v++)
+        ids[v] = sample_ids(a->t.samples[0], 0, "word")[v] = v % 3 - 1;
+    trial_check_gradients(&a->t, a->s, batch, 2);
+}
+
+/* ---- training at large ---- */
+
+static void training_lowers_the_loss(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0, 1, 2, 3, 5, 6, 7};
+    struct cavs_session_options o = cavs_session_defaults();
+    o.optimizer = CAVS_ADAM;
+    o.lr = 0.02f;
+    cavs_session_destroy(a->s);
+    a->s = trial_session(&a->t, &o);
+    check_ok(cavs_session_evaluate(a->s, a->t.data, batch, 7));
+    double before = loss_of(a);
+    for (int i = 0; i < 150; i++)
+        check_ok(cavs_session_train(a->s, a->t.data, batch, 7));
+    check_ok(cavs_session_reset_metrics(a->s));
+    check_ok(cavs_session_evaluate(a->s, a->t.data, batch, 7));
+    double after = loss_of(a);
+    if (!(after < 0.5 * before))
+        fail_msg("the loss went from %g to %g", before, after);
+}
+
+static void two_sessions_do_not_touch_each_other(void **state)
+{
+    struct scene *a = *state;
+    struct trial other;
+    const int batch[] = {0, 1, 3};
+    size_t size;
+    trial_open_zoo(&other, zoo_find("gru"));
+    struct cavs_session *same = trial_session(&a->t, NULL), *foreign = trial_session(&other, NULL);
+    float *before = all_params(a, same, &size);
+    for (int i = 0; i < 5; i++) {
+        check_ok(cavs_session_train(a->s, a->t.data, batch, 3));
+        check_ok(cavs_session_train(foreign, other.data, batch, 3));
+    }
+    trial_check_gradients(&other, foreign, batch, 3);
+    trial_check_gradients(&a->t, a->s, batch, 3);
+    float *after = all_params(a, same, &size);
+    assert_memory_equal(before, after, size);
+    cavs_session_destroy(same);
+    cavs_session_destroy(foreign);
+    trial_close(&other);
+    free(before);
+    free(after);
+}
+
+/* Other batches take the gradient's place; then it is refused, never wrong. */
+static void gradient_is_there_until_the_next_batch(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0, 5}, others[] = {1, 3, 6, 7};
+    const struct cavs_param *p = param(a, "embedding");
+    float values[4096];
+    check_refused(cavs_session_get_gradient(a->s, p, values), CAVS_ESTATE, "cavs_session_gradient");
+    trial_check_gradients(&a->t, a->s, batch, 2);
+    check_ok(cavs_session_get_gradient(a->s, p, values));
+    check_close("the same again", (size_t)(p->rows * p->cols), values, a->t.oracle->gradient[p->number], 1e-4);
+    for (int i = 0; i < 3; i++) {
+        check_ok(cavs_session_evaluate(a->s, a->t.data, others, 4));
+        check_refused(cavs_session_get_gradient(a->s, p, values), CAVS_ESTATE, "cavs_session_gradient");
+    }
+    trial_check_gradients(&a->t, a->s, others, 4);
+    check_ok(cavs_session_train(a->s, a->t.data, batch, 2));
+    check_refused(cavs_session_get_gradient(a->s, p, values), CAVS_ESTATE, "cavs_session_gradient");
+}
+
+static void statistics_count(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0, 0, 1};
+    struct cavs_stats st;
+    int vertices = 2 * a->t.samples[0]->stages[0].n + a->t.samples[1]->stages[0].n;
+    cavs_session_reset_stats(a->s);
+    check_ok(cavs_session_train(a->s, a->t.data, batch, 3));
+    check_ok(cavs_session_wait(a->s));
+    cavs_session_stats(a->s, &st);
+    assert_int_equal(st.batches, 1);
+    assert_int_equal(st.samples, 3);
+    assert_int_equal(st.vertices, vertices);
+    assert_true(st.evaluated > 0 && st.evaluated <= vertices);
+    assert_true(st.tasks > 0 && st.batching_tasks > 0);
+    assert_true(st.flops > 0 && st.schedule_s >= 0 && st.wait_s >= 0);
+    assert_true(st.tensor_bytes > 0);
+    cavs_session_reset_stats(a->s);
+    cavs_session_stats(a->s, &st);
+    assert_int_equal(st.batches + st.samples + st.vertices + st.tasks, 0);
+}
+
+static void explanation_names_operators_and_classes(void **state)
+{
+    struct scene *a = *state;
+    static const char *const words[] = {"matmul", "U_iou", "eager", "chain", "lazy", "inner", "leaf"};
+    char *text = NULL;
+    check_ok(cavs_session_explain(a->s, &text));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!strstr(text, words[i]))
+            fail_msg("the explanation does not say \"%s\":\n%s", words[i], text);
+    }
+    free(text);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, scene_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(set_values_are_read_back), TEST(values_follow_from_the_seed_alone),
+        cmocka_unit_test(parameters_start_as_declared), TEST(metrics_add_up_until_they_are_reset),
+        TEST(evaluation_changes_no_parameter), TEST(empty_batch_does_nothing),
+        TEST(batch_of_samples_without_vertices), TEST(batches_grow_and_shrink), TEST(unequal_batches_in_flight),
+        TEST(output_is_in_the_callers_order), TEST(data_may_change_while_a_batch_runs),
+        TEST(ids_rewritten_in_place_are_used), TEST(training_lowers_the_loss),
+        TEST(two_sessions_do_not_touch_each_other), TEST(gradient_is_there_until_the_next_batch),
+        TEST(statistics_count),
+        TEST(explanation_names_operators_and_classes),
+    };
+    return cmocka_run_group_tests_name("session", tests, trial_runtime_up, trial_runtime_down);
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_update.c - optimizer arithmetic (codelets/update.h) against the rules written once more, in double and one
+ * number at a time.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "codelets/update.h"
+#include "tests/matrix.h"
+#include "tests/random.h"
+
+enum { RULES = CAVS__RULE_ADAM + 1, STEPS = 4, SHAPES = 12, MOST_GRADS = 3 };
+
+static const int shapes[SHAPES][2] = {{0, 5},   {5, 0},   {1, 1},   {1, 300}, {300, 1},  {7, 9},
+                                      {8, 8},   {16, 16}, {17, 33}, {64, 80}, {33, 257}, {40, 600}};
+static uint64_t state = 1;
+
+static struct cavs__update update_of(enum cavs__rule rule, int step)
+{
+    return (struct cavs__update){.rule = rule,
+                                 .lr = 0.05f,
+                                 .momentum = 0.9f,
+                                 .decay = 0.95f,
+                                 .beta1 = 0.9f,
+                                 .beta2 = 0.99f,
+                                 .epsilon = 1e-4f,
+                                 .weight_decay = 0.01f,
+                                 .scale = 0.5f,
+                                 .correction1 = (float)(1 - pow(0.9f, step)),
+                                 .correction2 = (float)(1 - pow(0.99f, step))};
+}
+
+/* One number: its value w and states s[2], stepped by the sum of its gradients. */
+static void step_one(const struct cavs__update *u, double *w, double *s, double gradient)
+{
+    const double g = u->scale * gradient + u->weight_decay * *w;
+
+    switch (u->rule) {
+    case CAVS__RULE_SGD: *w -= u->lr * g; break;
+    case CAVS__RULE_MOMENTUM:
+        s[0] = u->momentum * s[0] + g;
+        *w -= u->lr * s[0];
+        break;
+    case CAVS__RULE_NESTEROV:
+        s[0] = u->momentum * s[0] + g;
+        *w -= u->lr * (g + u->momentum * s[0]);
+        break;
+    case CAVS__RULE_ADAGRAD:
+        s[0] += g * g;
+        *w -= u->lr * g / (sqrt(s[0]) + u->epsilon);
+        break;
+    case CAVS__RULE_RMSPROP:
+        s[0] = u->decay * s[0] + (1 - u->decay) * g * g;
+        *w -= u->lr * g / (sqrt(s[0]) + u->epsilon);
+        break;
+    case CAVS__RULE_ADAM:
+        s[0] = u->beta1 * s[0] + (1 - u->beta1) * g;
+        s[1] = u->beta2 * s[1] + (1 - u->beta2) * g * g;
+        *w -= u->lr * (s[0] / u->correction1) / (sqrt(s[1] / u->correction2) + u->epsilon);
+        break;
+    }
+}
+
+/* A parameter with states and gradients, and the same in double. */
+struct parameter {
+    int rows, cols, states, ngrads;
+    struct matrix w, s[2], g[MOST_GRADS], wt;
+    const float *grads[MOST_GRADS];
+    double *exact; /* (rows, cols, 3): w, s0, s1 */
+};
+
+static double *exact_at(const struct parameter *p, int r, int c)
+{
+    return p->exact + 3 * ((ptrdiff_t)r * p->cols + c);
+}
+
+static struct parameter parameter_random(enum cavs__rule rule, int rows, int cols, int ngrads)
+{
+    const int pad = random_int(&state, 0, 3);
+    struct parameter p = {.rows = rows, .cols = cols, .states = cavs__update_states(rule), .ngrads = ngrads};
+
+    p.w = matrix_random(&state, rows, cols, pad);
+    p.wt = matrix_unset(cols, rows, random_int(&state, 0, 3));
+    p.exact = calloc((size_t)rows * (size_t)cols * 3 + 1, sizeof(*p.exact));
+    assert_non_null(p.exact);
+    for (int i = 0; i < p.states; i++)
+        p.s[i] = matrix_unset(rows, cols, pad);
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < cols; c++) {
+            *exact_at(&p, r, c) = *matrix_at(&p.w, r, c);
+            for (int i = 0; i < p.states; i++)
+                *matrix_at(&p.s[i], r, c) = 0;
+        }
+    for (int i = 0; i < ngrads; i++) {
+        p.g[i] = matrix_random(&state, rows, cols, 2);
+        p.grads[i] = p.g[i].p;
+    }
+    return p;
+}
+
+static void parameter_free(struct parameter *p)
+{
+    matrix_free(&p->w);
+    matrix_free(&p->wt);
+    for (int i = 0; i < p->states; i++)
+        matrix_free(&p->s[i]);
+    for (int i = 0; i < p->ngrads; i++)
+        matrix_free(&p->g[i]);
+    free(p->exact);
+}
+
+static void new_gradients(struct parameter *p)
+{
+    for (int i = 0; i < p->ngrads; i++)
+        for (int r = 0; r < p->rows; r++)
+            for (int c = 0; c < p->cols; c++)
+                *matrix_at(&p->g[i], r, c) = (float)random_double(&state, -1, 1);
+}
+
+static void step_exactly(struct parameter *p, const struct cavs__update *u)
+{
+    for (int r = 0; r < p->rows; r++)
+        for (int c = 0; c < p->cols; c++) {
+            double gradient = 0, *e = exact_at(p, r, c);
+            for (int i = 0; i < p->ngrads; i++)
+                gradient += *matrix_at(&p->g[i], r, c);
+            step_one(u, e, e + 1, gradient);
+        }
+}
+
+static void check_parameter(const struct parameter *p, const char *what)
+{
+    for (int r = 0; r < p->rows; r++)
+        for (int c = 0; c < p->cols; c++) {
+            number_near(*matrix_at(&p->w, r, c), exact_at(p, r, c)[0], 2e-5, what);
+            for (int i = 0; i < p->states; i++)
+                number_near(*matrix_at(&p->s[i], r, c), exact_at(p, r, c)[1 + i], 2e-5, what);
+        }
+    matrix_check(&p->w, what);
+    for (int i = 0; i < p->states; i++)
+        matrix_check(&p->s[i], what);
+}
+
+static float *state_of(const struct parameter *p, int i)
+{
+    return i < p->states ? p->s[i].p : NULL;
+}
+
+static void step_dense(struct parameter *p, const struct cavs__update *u, float *wt)
+{
+    cavs__update_dense(u, p->rows, p->cols, p->w.p, p->w.ld, state_of(p, 0), state_of(p, 1), p->ngrads, p->grads,
+                       p->cols + 2, wt, p->wt.ld);
+}
+
+/* Calls test(parameter, rule) for every rule, shape and one to three arrays of gradients. */
+static void for_all(void test(struct parameter *, enum cavs__rule))
+{
+    for (int rule = 0; rule < RULES; rule++)
+        for (int s = 0; s < SHAPES; s++) {
+            struct parameter p =
+                parameter_random((enum cavs__rule)rule, shapes[s][0], shapes[s][1], 1 + (s + rule) % MOST_GRADS);
+            test(&p, (enum cavs__rule)rule);
+            parameter_free(&p);
+        }
+}
+
+static void check_dense(struct parameter *p, enum cavs__rule rule)
+{
+    char what[64];
+
+    snprintf(what, sizeof(what), "rule %d, %d x %d, %d gradients", rule, p->rows, p->cols, p->ngrads);
+    for (int step = 1; step <= STEPS; step++) {
+        const struct cavs__update u = update_of(rule, step);
+        new_gradients(p);
+        step_dense(p, &u, step % 2 ? p->wt.p : NULL);
+        step_exactly(p, &u);
+        check_parameter(p, what);
+        for (int r = 0; r < p->rows && step % 2; r++)
+            for (int c = 0; c < p->cols; c++)
+                assert_true(*matrix_at(&p->wt, c, r) == *matrix_at(&p->w, r, c));
+        matrix_check(&p->wt, what);
+    }
+}
+
+static void dense_steps_follow_the_rules_and_keep_a_transposed_copy(void **unused)
+{
+    (void)unused;
+    for_all(check_dense);
+}
+
+/* ---- sparse ---------------------------------------------------------------------------------- */
+
+struct entries {
+    int n;
+    int32_t *ids, *ptr, *gsrc, *grow;
+};
+
+static int32_t *numbers(int n)
+{
+    int32_t *p = calloc((size_t)n + 1, sizeof(*p));
+
+    assert_non_null(p);
+    return p;
+}
+
+static void entries_free(struct entries *e)
+{
+    free(e->ids);
+    free(e->ptr);
+    free(e->gsrc);
+    free(e->grow);
+}
+
+/* Every row of the parameter once, backwards, with the gradients that the dense update sums. */
+static struct entries all_rows(const struct parameter *p)
+{
+    const int n = p->rows, total = n * p->ngrads;
+    struct entries e = {n, numbers(n), numbers(n), numbers(total), numbers(total)};
+
+    for (int i = 0; i < n; i++) {
+        e.ids[i] = n - 1 - i;
+        e.ptr[i + 1] = (i + 1) * p->ngrads;
+        for (int g = 0; g < p->ngrads; g++) {
+            e.gsrc[e.ptr[i] + g] = g;
+            e.grow[e.ptr[i] + g] = n - 1 - i;
+        }
+    }
+    return e;
+}
+
+/* Every third row, with 0 to 4 gradients from anywhere. */
+static struct entries some_rows(const struct parameter *p)
+{
+    const int n = (p->rows + 2) / 3;
+    struct entries e = {n, numbers(n), numbers(n), numbers(4 * n), numbers(4 * n)};
+
+    for (int i = 0; i < n; i++) {
+        e.ids[i] = 3 * i;
+        e.ptr[i + 1] = e.ptr[i] + random_int(&state, 0, 4);
+        for (int k = e.ptr[i]; k < e.ptr[i + 1]; k++) {
+            e.gsrc[k] = random_int(&state, 0, p->ngrads - 1);
+            e.grow[k] = random_int(&state, 0, p->rows - 1);
+        }
+    }
+    return e;
+}
+
+static void step_sparse(struct parameter *p, const struct cavs__update *u, const struct entries *e)
+{
+    cavs__update_sparse(u, e->n, e->ids, e->ptr, e->gsrc, e->grow, p->cols, p->w.p, p->w.ld, state_of(p, 0),
+                        state_of(p, 1), p->grads, p->cols + 2);
+}
+
+static void check_all_rows(struct parameter *p, enum cavs__rule rule)
+{
+    struct entries e = all_rows(p);
+
+    for (int step = 1; step <= STEPS; step++) {
+        const struct cavs__update u = update_of(rule, step);
+        struct parameter dense = *p;
+        new_gradients(p);
+        dense.w = matrix_copy(&p->w);
+        for (int i = 0; i < p->states; i++)
+            dense.s[i] = matrix_copy(&p->s[i]);
+        step_dense(&dense, &u, NULL);
+        step_sparse(p, &u, &e);
+        matrix_same(&p->w, &dense.w, "sparse, all rows");
+        matrix_free(&dense.w);
+        for (int i = 0; i < p->states; i++) {
+            matrix_same(&p->s[i], &dense.s[i], "state, all rows");
+            matrix_free(&dense.s[i]);
+        }
+    }
+    entries_free(&e);
+}
+
+static void sparse_steps_of_all_rows_are_dense_steps(void **unused)
+{
+    (void)unused;
+    for_all(check_all_rows);
+}
+
+static void check_some_rows(struct parameter *p, enum cavs__rule rule)
+{
+    for (int step = 1; step <= STEPS; step++) {
+        const struct cavs__update u = update_of(rule, step);
+        struct entries e = some_rows(p);
+        step_sparse(p, &u, &e);
+        for (int i = 0; i < e.n; i++)
+            for (int c = 0; c < p->cols; c++) {
+                double gradient = 0, *x = exact_at(p, e.ids[i], c);
+                for (int k = e.ptr[i]; k < e.ptr[i + 1]; k++)
+                    gradient += *matrix_at(&p->g[e.gsrc[k]], e.grow[k], c);
+                step_one(&u, x, x + 1, gradient);
+            }
+        check_parameter(p, "sparse, some rows");
+        entries_free(&e);
+    }
+}
+
+static void sparse_steps_leave_other_rows_alone(void **unused)
+{
+    (void)unused;
+    for_all(check_some_rows);
+}
+
+/* ---- squares and transposition --------------------------------------------------------------- */
+
+static void check_squares(struct parameter *p, enum cavs__rule rule)
+{
+    struct entries all = all_rows(p), some = some_rows(p);
+    double dense = 0, sparse = 0;
+
+    (void)rule;
+    for (int r = 0; r < p->rows; r++)
+        for (int c = 0; c < p->cols; c++) {
+            double gradient = 0;
+            for (int i = 0; i < p->ngrads; i++)
+                gradient += *matrix_at(&p->g[i], r, c);
+            dense += gradient * gradient;
+        }
+    for (int i = 0; i < some.n; i++)
+        for (int c = 0; c < p->cols; c++) {
+            double gradient = 0;
+            for (int k = some.ptr[i]; k < some.ptr[i + 1]; k++)
+                gradient += *matrix_at(&p->g[some.gsrc[k]], some.grow[k], c);
+            sparse += gradient * gradient;
+        }
+    number_near(cavs__squares_dense(p->rows, p->cols, p->ngrads, p->grads, p->cols + 2), dense, 1e-6, "dense");
+    number_near(cavs__squares_sparse(all.n, all.ptr, all.gsrc, all.grow, p->cols, p->grads, p->cols + 2), dense, 1e-6,
+                "all rows");
+    number_near(cavs__squares_sparse(some.n, some.ptr, some.gsrc, some.grow, p->cols, p->grads, p->cols + 2), sparse,
+                1e-6, "some rows");
+    entries_free(&all);
+    entries_free(&some);
+}
+
+static void squares_are_of_the_summed_gradients(void **unused)
+{
+    (void)unused;
+    for_all(check_squares);
+}
+
+static void transpose_swaps_rows_and_columns_and_touches_nothing_else(void **unused)
+{
+    (void)unused;
+    for (int rows = 0; rows < 40; rows++)
+        for (int cols = 0; cols < 40; cols++) {
+            struct matrix x = matrix_random(&state, rows, cols, rows % 3), y = matrix_unset(cols, rows, cols % 4);
+            cavs__transpose(rows, cols, x.p, x.ld, y.p, y.ld);
+            for (int r = 0; r < rows; r++)
+                for (int c = 0; c < cols; c++)
+                    assert_true(*matrix_at(&y, c, r) == *matrix_at(&x, r, c));
+            matrix_check(&y, "transpose");
+            matrix_free(&x);
+            matrix_free(&y);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense_steps_follow_the_rules_and_keep_a_transposed_copy),
+        cmocka_unit_test(sparse_steps_of_all_rows_are_dense_steps),
+        cmocka_unit_test(sparse_steps_leave_other_rows_alone),
+        cmocka_unit_test(squares_are_of_the_summed_gradients),
+        cmocka_unit_test(transpose_swaps_rows_and_columns_and_touches_nothing_else),
+    };
+
+    return cmocka_run_group_tests_name("update", tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trial.c - library against oracle. */
+#include "tests/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double TOLERANCE = 1e-4;
+
+static char note[128];
+
+void trial_note(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(note, sizeof note, format, ap);
+    va_end(ap);
+}
+
+void check_ok_at(int rc, const char *call, const char *file, int line)
+{
+    if (rc != 0)
+        fail_msg("%s:%d: %s gave %d (%s): %s %s", file, line, call, rc, cavs_strerror(rc), cavs_error_message(), note);
+}
+
+void check_refused_at(int rc, int code, const char *call, const char *file, int line, const char *const *texts)
+{
+    if (rc != code)
+        fail_msg("%s:%d: %s gave %d (%s), not %d (%s); message: %s", file, line, call, rc, cavs_strerror(rc), code,
+                 cavs_strerror(code), cavs_error_message());
+    for (; *texts; texts++) {
+        if (!strstr(cavs_error_message(), *texts))
+            fail_msg("%s:%d: %s: the message \"%s\" does not say \"%s\"", file, line, call, cavs_error_message(), *texts);
+    }
+}
+
+void check_close(const char *what, size_t n, const float *got, const double *want, double tolerance)
+{
+    double largest = 1e-6, worst = -1;
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(want[i]));
+    for (size_t i = 0; i < n; i++) {
+        double error = fabs(got[i] - want[i]);
+        if (!(error <= worst)) { /* a NaN is the worst there is */
+            worst = error;
+            at = i;
+            if (isnan(error))
+                break;
+        }
+    }
+    if (n > 0 && !(worst <= tolerance * largest))
+        fail_msg("%s[%zu]: got %.9g, want %.9g (difference %.3g; largest of %zu values %.3g) %s", what, at, got[at],
+                 want[at], worst, n, largest, note);
+}
+
+void trial_open(struct trial *t, struct cavs_model *m, const char *const *texts, int nsamples,
+                trial_adjust *adjust)
+{
+    *t = (struct trial){.model = m, .nsamples = nsamples, .oracle = naive_create(m)};
+    check_ok(cavs_data_create(m, &t->data));
+    t->samples = calloc((size_t)nsamples + 1, sizeof(struct sample *));
+    assert_non_null(t->samples);
+    for (int i = 0; i < nsamples; i++) {
+        t->samples[i] = sample_make(m, texts[i], 1000 + (uint64_t)i);
+        if (adjust)
+            adjust(t->samples[i], i);
+        check_ok(sample_add(t->samples[i], t->data));
+    }
+}
+
+void trial_open_zoo(struct trial *t, const struct zoo_entry *z)
+{
+    trial_open(t, zoo_model(z), z->samples, zoo_samples(z), NULL);
+}
+
+void trial_close(struct trial *t)
+{
+    naive_destroy(t->oracle);
+    for (int i = 0; i < t->nsamples; i++)
+        sample_free(t->samples[i]);
+    free(t->samples);
+    cavs_data_destroy(t->data);
+    cavs_model_destroy(t->model);
+}
+
+static float *floats(size_t n)
+{
+    float *p = calloc(n + 1, sizeof *p);
+    assert_non_null(p);
+    return p;
+}
+
+static size_t param_size(const struct cavs_param *p)
+{
+    return (size_t)cavs_param_rows(p) * (size_t)cavs_param_cols(p);
+}
+
+void trial_take_params(struct trial *t, struct cavs_session *s)
+{
+    for (int i = 0; i < cavs_model_param_count(t->model); i++) {
+        const struct cavs_param *p = cavs_model_param_at(t->model, i);
+        float *values = floats(param_size(p));
+        check_ok(cavs_session_get_param(s, p, values));
+        for (size_t j = 0; j < param_size(p); j++)
+            t->oracle->param[i][j] = values[j];
+        free(values);
+    }
+}
+
+void trial_oracle(struct trial *t, const int *batch, int n, bool backward)
+{
+    naive_reset(t->oracle);
+    for (int i = 0; i < n; i++)
+        naive_run(t->oracle, t->samples[batch[i]], backward);
+}
+
+void trial_check_metrics(struct trial *t, struct cavs_session *s)
+{
+    for (int i = 0; i < t->model->nmetrics; i++) {
+        const char *name = t->model->metrics[i]->name;
+        double sum = NAN, count = NAN, want = t->oracle->sum[i];
+        check_ok(cavs_session_metric(s, name, &sum, &count));
+        if (count != t->oracle->count[i])
+            fail_msg("metric %s: counted %g vertices, want %g %s", name, count, t->oracle->count[i], note);
+        if (!(fabs(sum - want) <= TOLERANCE * (fabs(want) + 1e-3 * count + 1e-6)))
+            fail_msg("metric %s: got %.9g, want %.9g %s", name, sum, want, note);
+    }
+}
+
+static void check_gradient(struct trial *t, struct cavs_session *s, const struct cavs_param *p)
+{
+    char what[64];
+    float *got = floats(param_size(p));
+    if (p->frozen)
+        memset(t->oracle->gradient[p->number], 0, param_size(p) * sizeof(double));
+    snprintf(what, sizeof what, "gradient of %s", cavs_param_name(p));
+    check_ok(cavs_session_get_gradient(s, p, got));
+    check_close(what, param_size(p), got, t->oracle->gradient[p->number], TOLERANCE);
+    free(got);
+}
+
+void trial_check_gradients(struct trial *t, struct cavs_session *s, const int *batch, int n)
+{
+    trial_take_params(t, s);
+    trial_oracle(t, batch, n, true);
+    check_ok(cavs_session_reset_metrics(s));
+    check_ok(cavs_session_gradient(s, t->data, batch, n));
+    trial_check_metrics(t, s);
+    for (int i = 0; i < cavs_model_param_count(t->model) && n > 0; i++)
+        check_gradient(t, s, cavs_model_param_at(t->model, i));
+}
+
+static int stage_vertices(const struct trial *t, const int *batch, int n, int stage)
+{
+    int vertices = 0;
+    for (int i = 0; i < n; i++)
+        vertices += t->samples[batch[i]]->stages[stage].n;
+    return vertices;
+}
+
+/* The oracle's rows of one channel, samples one after the other. */
+static double *channel_rows(struct trial *t, const int *batch, int n, const struct cavs__channel *c)
+{
+    int stage = c->stage->number, vertices = stage_vertices(t, batch, n, stage);
+    double *rows = calloc((size_t)vertices * c->width + 1, sizeof *rows), *to = rows;
+    assert_non_null(rows);
+    for (int i = 0; i < n; i++) {
+        size_t size = (size_t)t->samples[batch[i]]->stages[stage].n * c->width;
+        naive_run(t->oracle, t->samples[batch[i]], false);
+        memcpy(to, t->oracle->stages[stage].channel[c->number], size * sizeof *rows);
+        to += size;
+    }
+    return rows;
+}
+
+static void check_channel(struct trial *t, struct cavs_session *s, const int *batch, int n,
+                          const struct cavs__channel *c)
+{
+    char what[64];
+    size_t size = (size_t)stage_vertices(t, batch, n, c->stage->number) * c->width;
+    double *want = channel_rows(t, batch, n, c);
+    float *got = floats(size);
+    snprintf(what, sizeof what, "channel %s of %s", c->name, c->stage->name);
+    check_ok(cavs_session_output(s, t->data, batch, n, c->stage, c->name, got));
+    check_close(what, size, got, want, TOLERANCE);
+    free(want);
+    free(got);
+}
+
+void trial_check_outputs(struct trial *t, struct cavs_session *s, const int *batch, int n)
+{
+    trial_take_params(t, s);
+    for (int i = 0; i < t->model->nstages; i++) {
+        for (int j = 0; j < t->model->stages[i]->nchannels; j++)
+            check_channel(t, s, batch, n, t->model->stages[i]->channels[j]);
+    }
+}
+
+struct cavs_runtime *trial_runtime;
+
+int trial_runtime_up(void **state)
+{
+    struct cavs_runtime_options options = CAVS_RUNTIME_DEFAULTS;
+    const char *workers = getenv("CAVS_TEST_WORKERS");
+    options.workers = workers ? atoi(workers) : 2;
+    (void)state;
+    if (cavs_runtime_create(&options, &trial_runtime) == 0)
+        return 0;
+    print_error("no runtime: %s\n", cavs_error_message());
+    return -1;
+}
+
+int trial_runtime_down(void **state)
+{
+    (void)state;
+    cavs_runtime_destroy(trial_runtime);
+    trial_runtime = NULL;
+    return 0;
+}
+
+struct cavs_session *trial_session(struct trial *t, const struct cavs_session_options *options)
+{
+    struct cavs_session *s = NULL;
+    check_ok(cavs_session_create(trial_runtime, t->model, options, &s));
+    return s;
+}
+
+struct CMUnitTest *trial_tests(int n, const char *(*name)(int i), CMUnitTestFunction run, void *(*state)(int i))
+{
+    struct CMUnitTest *tests = calloc((size_t)n, sizeof *tests);
+    for (int i = 0; tests && i < n; i++)
+        tests[i] = (struct CMUnitTest){.name = name(i), .test_func = run, .initial_state = state(i)};
+    return tests;
+}
