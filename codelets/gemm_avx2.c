@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define TILE_TARGET __attribute__((target("avx2,fma")))
+#define TILE_TARGET __attribute__((target("avx2,fma"))) CAVS__TILE_UNCHECKED
 #define LANES 8
 #define OP static inline __attribute__((always_inline)) TILE_TARGET
 

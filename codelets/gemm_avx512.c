@@ -11,7 +11,7 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-#define TILE_TARGET __attribute__((target("avx512f")))
+#define TILE_TARGET __attribute__((target("avx512f"))) CAVS__TILE_UNCHECKED
 #define LANES 16
 #define OP static inline __attribute__((always_inline)) TILE_TARGET
 

@@ -39,6 +39,9 @@ struct cavs__tiles {
     cavs__tile_fn *fn[2][CAVS__TILE_ROWS][CAVS__TILE_VECS];
 };
 
+/* Sanitizers would put a check on each of the unrolled loads, which takes compilers minutes; tests have guards. */
+#define CAVS__TILE_UNCHECKED __attribute__((no_sanitize("address", "undefined")))
+
 /* gemm_tiled.c: the two products of a provider */
 void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                       ptrdiff_t ldw, float *y, ptrdiff_t ldy, bool accumulate);
@@ -49,7 +52,7 @@ void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k, const
 
 #ifdef TILE_BODY
 /*
- * Wanted: TILE_TARGET (attributes of every function), vec (type), LANES, and
+ * Wanted: TILE_TARGET (attributes of every function), vec (type), LANES, and, with these attributes,
  *     vec vec_zero(void), vec_set(float), vec_load(const float *), vec_fma(vec a, vec b, vec c) = a b + c
  *     void vec_store(float *, vec)
  *     vec vec_load_part(const float *, int n), void vec_store_part(float *, int n, vec): the first n numbers

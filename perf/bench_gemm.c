@@ -2,6 +2,7 @@
 /*
  * bench_gemm.c - GFLOP/s of every provider of matrix products, one thread, for the shapes of batched tree-LSTMs.
  *
+ *     make perf/bench_gemm, then
  *     bench_gemm                       every provider, hidden sizes 64 128 256 512
  *     bench_gemm -p avx512 -h 256      one provider, one hidden size
  *     bench_gemm -t gemm_tn            only one of: gemm, gemm_tn, peak

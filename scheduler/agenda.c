@@ -42,20 +42,21 @@ static void start(const struct cavs__graph *g, int32_t m, struct cavs__schedule_
     memset(w->agenda, 0, (size_t)g->nfunctions * sizeof *w->agenda);
     for (int32_t i = 0; i < m; i++) {
         struct cavs__agenda_function *a = &w->agenda[g->function[w->nodes[i]]];
-        a->left++;
+        a->count++;
         a->depth_sum += w->level[w->nodes[i]];
     }
     int32_t at = 0;
     for (int f = 0; f < g->nfunctions; f++) {
         w->agenda[f].head = w->agenda[f].tail = at;
-        at += w->agenda[f].left;
+        at += w->agenda[f].count;
     }
     for (int32_t i = 0; i < m; i++)
         if (w->pending[w->nodes[i]] == 0)
             make_ready(g, w, w->nodes[i]);
 }
 
-/* The function with ready vertices whose unevaluated vertices have the lowest average depth. */
+/* The function with ready vertices whose vertices, evaluated or not, have the lowest average depth: as
+ * DyNet computes it, and it makes fewer V_t than an average over what is left. */
 static int pick(const struct cavs__agenda_function *a, int nfunctions)
 {
     int best = -1;
@@ -63,7 +64,7 @@ static int pick(const struct cavs__agenda_function *a, int nfunctions)
     for (int f = 0; f < nfunctions; f++) {
         if (a[f].head == a[f].tail)
             continue;
-        double average = (double)a[f].depth_sum / a[f].left;
+        double average = (double)a[f].depth_sum / a[f].count;
         if (best < 0 || average < lowest) {
             best = f;
             lowest = average;
@@ -82,8 +83,6 @@ static void run_ready(const struct cavs__graph *g, struct cavs__schedule_work *w
     for (; a->head < end; a->head++) {
         int32_t v = w->queue[a->head];
         w->step[v] = step;
-        a->left--;
-        a->depth_sum -= w->level[v];
         for (int32_t e = w->first_up[v]; e >= 0; e = w->up[e].next)
             if (--w->pending[w->up[e].parent] == 0)
                 make_ready(g, w, w->up[e].parent);

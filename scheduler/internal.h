@@ -18,8 +18,8 @@ struct cavs__merge_slot {
 };
 
 struct cavs__agenda_function {
-    int64_t depth_sum;  /* over unevaluated vertices */
-    int32_t left;       /* unevaluated vertices */
+    int64_t depth_sum;  /* over all its vertices */
+    int32_t count;      /* all its vertices */
     int32_t head, tail; /* ready vertices are queue[head .. tail) */
 };
 

@@ -77,7 +77,7 @@ void cavs__schedule_free(struct cavs__schedule *s);
  *             is activated by the last of its children, one step after the deepest: the V_t are
  *             those of depth
  *   agenda    Neubig et al. 2017 section 3.2: repeatedly, all ready vertices of the function whose
- *             unevaluated vertices have the lowest average depth; equal averages by function number
+ *             vertices have the lowest average depth; equal averages by function number
  */
 int cavs__schedule_make(struct cavs__schedule *s, const struct cavs__graph *g,
                         enum cavs__policy policy, bool merge);

@@ -68,8 +68,12 @@ tests_test_data_LDADD = $(TRIAL_LIBS)
 tests_test_data_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
 
-check_PROGRAMS += tests/test_gradients tests/test_models tests/test_optimizers tests/test_session \
-	tests/test_refusals tests/test_checkpoint tests/test_determinism
+check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
+	tests/test_optimizers tests/test_session tests/test_refusals tests/test_checkpoint \
+	tests/test_determinism
+tests_test_random_models_SOURCES = tests/test_random_models.c
+tests_test_random_models_LDADD = $(TRIAL_LIBS)
+tests_test_random_models_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_gradients_SOURCES = tests/test_gradients.c
 tests_test_gradients_LDADD = $(TRIAL_LIBS)
 tests_test_gradients_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -93,3 +97,22 @@ tests_test_determinism_LDADD = $(TRIAL_LIBS)
 tests_test_determinism_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
 dist_check_SCRIPTS += tests/test_exports.t
+
+check_PROGRAMS += tests/test_schedule
+tests_test_schedule_SOURCES = tests/test_schedule.c
+tests_test_schedule_LDADD = $(TEST_LIBS)
+tests_test_schedule_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_schedule
+
+# kernels of codelets/
+check_PROGRAMS += tests/test_gemm tests/test_kernels tests/test_update
+tests_test_gemm_SOURCES = tests/test_gemm.c tests/matrix.c tests/matrix.h tests/random.h
+tests_test_gemm_LDADD = $(TEST_LIBS)
+tests_test_gemm_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_kernels_SOURCES = tests/test_kernels.c tests/matrix.c tests/matrix.h tests/random.h
+tests_test_kernels_LDADD = $(TEST_LIBS)
+tests_test_kernels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_update_SOURCES = tests/test_update.c tests/matrix.c tests/matrix.h tests/random.h
+tests_test_update_LDADD = $(TEST_LIBS)
+tests_test_update_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_update

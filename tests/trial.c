@@ -36,9 +36,10 @@ void check_refused_at(int rc, int code, const char *call, const char *file, int 
     }
 }
 
-void check_close(const char *what, size_t n, const float *got, const double *want, double tolerance)
+static void check_close_above(const char *what, size_t n, const float *got, const double *want, double tolerance,
+                              double floor)
 {
-    double largest = 1e-6, worst = -1;
+    double largest = fmax(1e-6, floor), worst = -1;
     size_t at = 0;
     for (size_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(want[i]));
@@ -54,6 +55,11 @@ void check_close(const char *what, size_t n, const float *got, const double *wan
     if (n > 0 && !(worst <= tolerance * largest))
         fail_msg("%s[%zu]: got %.9g, want %.9g (difference %.3g; largest of %zu values %.3g) %s", what, at, got[at],
                  want[at], worst, n, largest, note);
+}
+
+void check_close(const char *what, size_t n, const float *got, const double *want, double tolerance)
+{
+    check_close_above(what, n, got, want, tolerance, 0);
 }
 
 void trial_open(struct trial *t, struct cavs_model *m, const char *const *texts, int nsamples,
@@ -130,6 +136,16 @@ void trial_check_metrics(struct trial *t, struct cavs_session *s)
     }
 }
 
+static double largest_gradient(const struct trial *t)
+{
+    double largest = 0;
+    for (int i = 0; i < t->model->nparams; i++) {
+        for (size_t j = 0; j < param_size(t->model->params[i]); j++)
+            largest = fmax(largest, fabs(t->oracle->gradient[i][j]));
+    }
+    return largest;
+}
+
 static void check_gradient(struct trial *t, struct cavs_session *s, const struct cavs_param *p)
 {
     char what[64];
@@ -138,7 +154,8 @@ static void check_gradient(struct trial *t, struct cavs_session *s, const struct
         memset(t->oracle->gradient[p->number], 0, param_size(p) * sizeof(double));
     snprintf(what, sizeof what, "gradient of %s", cavs_param_name(p));
     check_ok(cavs_session_get_gradient(s, p, got));
-    check_close(what, param_size(p), got, t->oracle->gradient[p->number], TOLERANCE);
+    check_close_above(what, param_size(p), got, t->oracle->gradient[p->number], TOLERANCE,
+                      t->floor > 0 ? t->floor * largest_gradient(t) : 0);
     free(got);
 }
 
