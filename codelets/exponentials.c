@@ -17,18 +17,13 @@ static float largest_of(int n, const float *z)
     return largest;
 }
 
-static int most_rows(int n)
-{
-    return CAVS__GROUP / n < CAVS__GROUP_ROWS ? CAVS__GROUP / n : CAVS__GROUP_ROWS;
-}
-
 /* Whole vectors only, so that a number does not depend on its place. */
 CAVS__CLONES void cavs__exponentials(struct cavs__group *g, const struct cavs__view *z, int r, int rows)
 {
-    const int n = z->cols, most = most_rows(n);
+    const int n = z->cols;
     float *e = g->e;
 
-    g->rows = rows < most ? rows : most;
+    g->rows = rows < CAVS__GROUP_ROWS ? rows : CAVS__GROUP_ROWS;
     for (int i = 0; i < g->rows; i++) {
         const float *row = cavs__row(z, r + i);
         g->largest[i] = row ? largest_of(n, row) : 0;
@@ -81,4 +76,11 @@ CAVS__CLONES float cavs__exponentials_of_row(int n, const float *z, float *top, 
             sum += expf(z[j] - largest);
     }
     return sum;
+}
+
+CAVS__CLONES void cavs__scale(int n, float factor, const float *e, float *y)
+{
+#pragma omp simd
+    for (int j = 0; j < n; j++)
+        y[j] = factor * e[j];
 }

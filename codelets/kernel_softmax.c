@@ -35,7 +35,7 @@ static void softmax_xent(const struct cavs__call *call, int rows, const struct c
 
     (void) call;
     (void) flags;
-    if (v[0].cols == 0 || v[0].cols > CAVS__GROUP) {
+    if (v[0].cols == 0 || v[0].cols > CAVS__GROUP_COLS) {
         for (int r = 0; r < rows; r++)
             loss_of_long_row(v, r);
         return;
@@ -52,11 +52,10 @@ static void gradient(const struct cavs__view *v, int r, const float *e, float su
 {
     const int n = v[0].cols, label = cavs__label(&v[1], r, n);
     const float *g = cavs__row(&v[2], r);
-    const float up = label >= 0 && g ? *g : 0, scale = up / sum;
+    const float up = label >= 0 && g ? *g : 0;
     float *dz = v[3].p + r * v[3].ld;
 
-    for (int j = 0; j < n; j++)
-        dz[j] = e[j] * scale;
+    cavs__scale(n, up / sum, e, dz);
     if (label >= 0)
         dz[label] -= up;
 }
@@ -81,10 +80,10 @@ static void softmax_xent_grad(const struct cavs__call *call, int rows, const str
 
     (void) call;
     (void) flags;
-    if (v[0].cols > CAVS__GROUP)
+    if (v[0].cols > CAVS__GROUP_COLS)
         for (int r = 0; r < rows; r++)
             gradient_of_long_row(v, r);
-    for (int r = 0; r < rows && v[0].cols > 0 && v[0].cols <= CAVS__GROUP; r += g.rows) {
+    for (int r = 0; r < rows && v[0].cols > 0 && v[0].cols <= CAVS__GROUP_COLS; r += g.rows) {
         cavs__exponentials(&g, &v[0], r, rows - r);
         for (int i = 0; i < g.rows; i++)
             gradient(v, r + i, g.e + i * v[0].cols, g.sum[i]);

@@ -2,7 +2,7 @@
 /*
  * transpose.c - y = x^T, in registers by blocks of 8 x 8.
  *
- * Blocks come in columns of two, so that 64 bytes of a row of y, a cache line, are written together.
+ * Rows of y are finished one after the other as far as x goes, two blocks at a time: 64 bytes, a cache line.
  */
 #include "codelets/simd.h"
 #include "codelets/update.h"
@@ -58,8 +58,8 @@ CAVS__CLONES void cavs__transpose(int rows, int cols, const float *x, ptrdiff_t 
 {
     const int square_rows = rows / N * N, square_cols = cols / N * N;
 
-    for (int r = 0; r < square_rows; r += 2 * N)
-        for (int c = 0; c < square_cols; c += N) {
+    for (int c = 0; c < square_cols; c += N)
+        for (int r = 0; r < square_rows; r += 2 * N) {
             square(x + r * ldx + c, ldx, y + c * ldy + r, ldy);
             if (r + N < square_rows)
                 square(x + (r + N) * ldx + c, ldx, y + c * ldy + r + N, ldy);

@@ -308,15 +308,22 @@ static void set_place(struct cavs__placer *p, struct cavs_symbol *x, struct cavs
     }
 }
 
+static bool is_saved_here(const struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return p->value[x->number].saved && p->value[x->number].part == p->part;
+}
+
 /* Arranges that x is in `dest`: computed there if it has no place yet, else copied.  into: the concatenation or sink. */
 static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__operand dest, struct cavs_symbol *into)
 {
     struct cavs__local *l = &p->local[x->number];
+    int col;
 
     dest.cols = x->width;
-    if (!l->here || l->placed) {
+    /* what other parts read must not lie in scratch only */
+    if (!l->here || l->placed || (is_saved_here(p, x) && dest.buffer == CAVS__SCRATCH)) {
         /* a source copied for one reader may serve the others */
-        if (!l->here && dest.buffer == CAVS__SCRATCH && !is_computed(x)) {
+        if (dest.buffer == CAVS__SCRATCH && !is_computed(cavs__base(x, &col))) {
             l->placed = true;
             l->at = dest;
         }
@@ -362,7 +369,7 @@ static void find_here(struct cavs__placer *p)
     for (int i = 0; i < p->f->nsymbols; i++) {
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (p->value[i].saved && p->value[i].part == p->part && !p->local[i].here) {
+        if (is_saved_here(p, x) && !p->local[i].here) {
             p->local[i].here = true; /* a concatenation that only other parts read */
             for (int k = 0; k < x->ninputs; k++)
                 mark_read(p, x->inputs[k]);
@@ -390,8 +397,7 @@ static bool place_destinations(struct cavs__placer *p)
 
 static struct cavs__operand new_place(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return p->value[x->number].saved && p->value[x->number].part == p->part ? kept_operand(p, x->width)
-                                                                           : cavs__scratch_operand(p, x->width);
+    return is_saved_here(p, x) ? kept_operand(p, x->width) : cavs__scratch_operand(p, x->width);
 }
 
 /* Outer concatenations first, so that inner ones are computed inside them; then results of single steps. */
@@ -441,10 +447,12 @@ static int time_after(const struct cavs__placer *p, struct cavs_symbol *x, bool 
     int col, t;
     struct cavs_symbol *b = cavs__base(x, &col);
     const struct cavs__local *l = &p->local[b->number];
+    /* a single step reads the copy of a source, if there is one: see cavs__operand_of() */
+    const struct cavs__local *copy = p->local[x->number].placed ? &p->local[x->number] : l;
 
-    if (!l->here && (elementwise || !p->local[x->number].placed))
+    if (!l->here && (elementwise || !copy->placed))
         return elementwise;
-    t = l->here ? l->time : p->local[x->number].time;
+    t = l->here ? l->time : copy->time;
     if (!elementwise)
         return t + (t & 1);
     if (!(t & 1))
