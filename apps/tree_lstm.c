@@ -201,7 +201,7 @@ static int report_metrics(struct tree_lstm *t, const char *set)
         snprintf(name, sizeof name, "%s_%s", set, fields[i].field);
         report_number(&t->app.report, name, mean);
         if (!t->common.quiet)
-            fprintf(stderr, "%s%s %.4f", i ? "  " : "  ", name, mean);
+            fprintf(stderr, "  %s %.4f", name, mean);
     }
     if (!t->common.quiet)
         fputc('\n', stderr);

@@ -53,6 +53,8 @@ struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spe
 void cavs__ew_program_destroy(struct cavs__ew_program *p);
 const struct cavs__ew_spec *cavs__ew_program_spec(const struct cavs__ew_program *p);
 bool cavs__ew_program_compiled(const struct cavs__ew_program *p); /* false: interpreted */
+/* Why the last group that should have been compiled was not; NULL: none. Valid until the thread's next call. */
+const char *cavs__ew_fallback_reason(void);
 
 /* views: the inputs, then the outputs.  Inputs may be direct, ld 0 or indexed.  Thread-safe. */
 void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);

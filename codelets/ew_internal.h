@@ -10,6 +10,7 @@
 #ifndef CAVS_CODELETS_EW_INTERNAL_H
 #define CAVS_CODELETS_EW_INTERNAL_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "codelets/elementwise.h"
@@ -41,6 +42,7 @@ struct cavs__ew_plan {
         cavs__ew_loop *loop; /* NULL: the constant s */
         int from[4];         /* operands for a, b, y, g */
         int slot;
+        int output;          /* the first one that holds it; -1: none */
         float s;
     } *steps; /* [nnodes] */
 };
@@ -60,13 +62,14 @@ void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct
 
 /* ---- source text ---- */
 
-/* How one language spells a group.  In these texts $f is the function's name, $w the width, $i the number of a view and
- * $x what is stored.  A group becomes
- *     open (with a parameter a view)  input|scalar|output a view  loop  load|load_scalar an input  nodes  stores  close */
+/* How one language spells a group. In these texts $f is the function's name, $w the width, $i the
+ * number of a view and $x what is stored. A group is written as
+ *     open  parameter...  body  input|scalar|output...  loop  load|load_scalar...  nodes  store...  close
+ * with one "..." part for each view that it concerns. */
 struct cavs__ew_dialect {
     const char *name;
     const char *preamble; /* what ew_math.def asks for, helpers; then comes that text itself */
-    const char *open, *parameter, *separator, *body;
+    const char *open, *parameter, *body;
     const char *input, *scalar, *output;
     const char *loop, *load, *load_scalar, *store, *close;
 };
@@ -85,9 +88,11 @@ struct cavs__ew_library *cavs__ew_library_ref(struct cavs__ew_library *l);
 void cavs__ew_library_close(struct cavs__ew_library *l);
 cavs__ew_compiled *cavs__ew_library_find(struct cavs__ew_library *l, const char *name);
 
-/* A compiler command in words, found in $CC or as cc; `identity` changes when the command or the CPU does. */
+/* A compiler command: the words of $CC, or cc. `identity` changes with the command, the compiler's
+ * file, our flags and the CPU. */
 struct cavs__ew_compiler {
-    char *words; /* NUL-separated, the first one is the path of the program */
+    char *words;       /* what the words point into */
+    const char **word; /* [nwords] */
     int nwords;
     uint64_t identity;
 };

@@ -62,10 +62,11 @@ static void assign_slots(struct slots *s, const struct cavs__ew_spec *spec)
     }
 }
 
-static void make_step(struct cavs__ew_step *step, const struct cavs__ew_node *node, int slot)
+static void make_step(struct cavs__ew_step *step, const struct cavs__ew_node *node, int slot, int output)
 {
     const char *letters = node->op < 0 ? "" : cavs__ew_operands(node->op, node->which);
 
+    step->output = output;
     step->loop = node->op < 0 ? NULL : cavs__ew_loop_of(node->op, node->which);
     step->slot = slot;
     step->s = node->s;
@@ -74,6 +75,14 @@ static void make_step(struct cavs__ew_step *step, const struct cavs__ew_node *no
 
         step->from[l] = node->in[at ? at - letters : 0];
     }
+}
+
+static int first_output(const struct cavs__ew_spec *spec, int node)
+{
+    for (int k = 0; k < spec->noutputs; k++)
+        if (spec->outputs[k] == node)
+            return k;
+    return -1;
 }
 
 int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *spec)
@@ -95,7 +104,7 @@ int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *s
     for (int i = 0; i < spec->ninputs; i++)
         plan->input_slot[i] = s.slot_of[~i + spec->ninputs];
     for (int j = 0; j < spec->nnodes; j++)
-        make_step(&plan->steps[j], &spec->nodes[j], s.slot_of[j + spec->ninputs]);
+        make_step(&plan->steps[j], &spec->nodes[j], s.slot_of[j + spec->ninputs], first_output(spec, j));
     plan->nslots = s.nslots;
     plan->strip = BUFFER / (s.nslots + 1) / MIN_STRIP * MIN_STRIP;
     plan->strip = plan->strip < MIN_STRIP ? MIN_STRIP : plan->strip > MAX_STRIP ? MAX_STRIP : plan->strip;
@@ -117,7 +126,7 @@ struct strip {
     const struct cavs__view *v;
     int row, rows, column, columns;
     float *slots;
-    const float **values; /* values[j] node j, values[~i] input i; NULL: not there yet */
+    const float **values; /* values[j] node j, values[~i] input i; NULL: not read yet */
 };
 
 /* The first of the strip's columns in one of its rows; NULL: zeros. */
@@ -158,10 +167,11 @@ static float *slot(const struct strip *s, int number)
 
 static const float *input(const struct strip *s, int i)
 {
-    const float *from = row_of(s, &s->v[i], 0, false);
+    bool scalar = s->p->spec.scalar[i];
+    const float *from = row_of(s, &s->v[i], 0, scalar);
     float *to = slot(s, s->p->plan.input_slot[i]);
 
-    if (from && !s->p->spec.scalar[i] && side_by_side(s, &s->v[i]))
+    if (from && !scalar && side_by_side(s, &s->v[i]))
         return from;
     for (int r = 0; r < s->rows; r++)
         collect_row(s, i, r, to + (ptrdiff_t)r * s->columns);
@@ -175,47 +185,46 @@ static const float *operand(const struct strip *s, int from)
     return s->values[from];
 }
 
-/* Where node j is written: straight into an output, or into its slot. */
-static float *place(const struct strip *s, int j)
+static void copy_rows(const struct strip *s, const struct cavs__view *out, const float *from)
 {
-    const struct cavs__ew_spec *spec = &s->p->spec;
-
-    for (int k = 0; k < spec->noutputs; k++)
-        if (spec->outputs[k] == j && side_by_side(s, &s->v[spec->ninputs + k]))
-            return row_of(s, &s->v[spec->ninputs + k], 0, false);
-    return slot(s, s->p->plan.steps[j].slot);
+    for (int r = 0; r < s->rows; r++)
+        memcpy(row_of(s, out, r, false), from + (ptrdiff_t)r * s->columns, (size_t)s->columns * sizeof *from);
 }
 
 static void run_step(const struct strip *s, int j)
 {
     const struct cavs__ew_step *step = &s->p->plan.steps[j];
-    float *to = place(s, j);
+    const struct cavs__view *out = step->output < 0 ? NULL : &s->v[s->p->spec.ninputs + step->output];
+    bool in_place = out && side_by_side(s, out);
+    float *to = in_place ? row_of(s, out, 0, false) : slot(s, step->slot);
     const float *in[4];
 
     s->values[j] = to;
-    if (!step->loop) {
+    if (step->loop) {
+        for (int l = 0; l < 4; l++)
+            in[l] = operand(s, step->from[l]);
+        step->loop(s->rows * s->columns, to, in[0], in[1], in[2], in[3], step->s);
+    } else {
         fill(to, s->rows * s->columns, step->s);
-        return;
     }
-    for (int l = 0; l < 4; l++)
-        in[l] = operand(s, step->from[l]);
-    step->loop(s->rows * s->columns, to, in[0], in[1], in[2], in[3], step->s);
+    if (out && !in_place)
+        copy_rows(s, out, to);
 }
 
-/* Outputs that hold node j but were not written by it; or, with j < 0, those that repeat input ~j. */
-static void copy_outputs(const struct strip *s, int j)
+/* Output k repeats an input, or the output that the node's step has written. */
+static void repeat_output(const struct strip *s, int k)
 {
     const struct cavs__ew_spec *spec = &s->p->spec;
+    int from = spec->outputs[k];
 
-    for (int k = 0; k < spec->noutputs; k++) {
-        for (int r = 0; spec->outputs[k] == j && r < s->rows; r++) {
-            float *to = row_of(s, &s->v[spec->ninputs + k], r, false);
+    for (int r = 0; r < s->rows; r++) {
+        float *to = row_of(s, &s->v[spec->ninputs + k], r, false);
 
-            if (j < 0)
-                collect_row(s, ~j, r, to);
-            else if (to != s->values[j] + (ptrdiff_t)r * s->columns)
-                memcpy(to, s->values[j] + (ptrdiff_t)r * s->columns, (size_t)s->columns * sizeof *to);
-        }
+        if (from < 0)
+            collect_row(s, ~from, r, to);
+        else
+            memcpy(to, row_of(s, &s->v[spec->ninputs + s->p->plan.steps[from].output], r, false),
+                   (size_t)s->columns * sizeof *to);
     }
 }
 
@@ -223,14 +232,12 @@ static void run_strip(const struct strip *s)
 {
     const struct cavs__ew_spec *spec = &s->p->spec;
 
-    for (int i = 0; i < spec->ninputs; i++)
-        s->values[~i] = NULL;
-    for (int j = 0; j < spec->nnodes; j++) {
+    memset(s->values - spec->ninputs, 0, (size_t)spec->ninputs * sizeof *s->values);
+    for (int j = 0; j < spec->nnodes; j++)
         run_step(s, j);
-        copy_outputs(s, j);
-    }
-    for (int i = 0; i < spec->ninputs; i++)
-        copy_outputs(s, ~i);
+    for (int k = 0; k < spec->noutputs; k++)
+        if (spec->outputs[k] < 0 || s->p->plan.steps[spec->outputs[k]].output != k)
+            repeat_output(s, k);
 }
 
 static int at_most(int n, int limit)
@@ -240,7 +247,7 @@ static int at_most(int n, int limit)
 
 void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct cavs__view *v)
 {
-    float slots[BUFFER + CAVS__EW_MAX_VALUES * MIN_STRIP] __attribute__((aligned(64)));
+    float slots[CAVS__EW_MAX_VALUES * MIN_STRIP] __attribute__((aligned(64)));
     const float *values[CAVS__EW_MAX_VALUES];
     struct strip s = {.p = p, .v = v, .slots = slots, .values = values + p->spec.ninputs};
     int width = p->spec.width, strip = p->plan.strip;

@@ -1,30 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ew_program.c - interim: interpreter only. */
+/* ew_program.c - a group's life: created (alone or in a batch that is compiled together), run, destroyed. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codelets/ew_internal.h"
-#include "codelets/kernels.h"
 
-static void *copy(const void *p, size_t n)
+/* The batch that this thread has begun.  Its programs run interpreted until the batch ends. */
+static _Thread_local struct {
+    int depth;
+    struct cavs__ew_program *first;
+} batch;
+
+/* ---- the copy of a description ---- */
+
+static void *copy(const void *from, int n, size_t size)
 {
-    void *q = malloc(n + 1);
+    void *to = malloc((size_t)n * size + 1);
 
-    if (q && n)
-        memcpy(q, p, n);
-    return q;
+    if (to && n > 0)
+        memcpy(to, from, (size_t)n * size);
+    return to;
+}
+
+static int copy_spec(struct cavs__ew_spec *to, const struct cavs__ew_spec *from)
+{
+    *to = *from;
+    to->scalar = copy(from->scalar, from->ninputs, sizeof *from->scalar);
+    to->nodes = copy(from->nodes, from->nnodes, sizeof *from->nodes);
+    to->outputs = copy(from->outputs, from->noutputs, sizeof *from->outputs);
+    return to->scalar && to->nodes && to->outputs ? 0 : -1;
+}
+
+static void free_spec(struct cavs__ew_spec *spec)
+{
+    free((void *)spec->scalar);
+    free((void *)spec->nodes);
+    free((void *)spec->outputs);
+}
+
+/* Values are computed in the order of the nodes. */
+static bool well_formed(const struct cavs__ew_spec *spec)
+{
+    if (spec->width < 1 || spec->ninputs + spec->nnodes > CAVS__EW_MAX_VALUES)
+        return false;
+    for (int j = 0; j < spec->nnodes; j++) {
+        const struct cavs__ew_node *node = &spec->nodes[j];
+        int n = node->op < 0 ? 0 : (int)strlen(cavs__ew_operands(node->op, node->which));
+
+        for (int i = 0; i < n; i++)
+            if (node->in[i] >= j || ~node->in[i] >= spec->ninputs)
+                return false;
+    }
+    for (int k = 0; k < spec->noutputs; k++)
+        if (spec->outputs[k] >= spec->nnodes || ~spec->outputs[k] >= spec->ninputs)
+            return false;
+    return true;
+}
+
+/* ---- compiling ---- */
+
+/* One source file with all programs of a list, the functions numbered; NULL when out of memory. */
+static char *source_of(const struct cavs__ew_program *list)
+{
+    char *text = NULL, name[32];
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    int n = 0;
+
+    if (!to)
+        return NULL;
+    cavs__ew_generate_preamble(to, &cavs__ew_dialect_c);
+    for (; list; list = list->next_pending) {
+        snprintf(name, sizeof name, "group%d", n++);
+        cavs__ew_generate(to, &cavs__ew_dialect_c, &list->spec, name);
+    }
+    if (fclose(to)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void compile(struct cavs__ew_program *list)
+{
+    char *source = source_of(list), name[32];
+    struct cavs__ew_library *library = source ? cavs__ew_library_open(source) : NULL;
+    int n = 0;
+
+    for (struct cavs__ew_program *next; list; list = next) {
+        next = list->next_pending;
+        list->next_pending = NULL;
+        snprintf(name, sizeof name, "group%d", n++);
+        list->compiled = library ? cavs__ew_library_find(library, name) : NULL;
+        if (list->compiled)
+            list->library = cavs__ew_library_ref(library);
+    }
+    cavs__ew_library_close(library);
+    free(source);
+}
+
+void cavs__ew_batch_begin(void)
+{
+    batch.depth++;
+}
+
+void cavs__ew_batch_end(void)
+{
+    struct cavs__ew_program *list = batch.first;
+
+    if (--batch.depth > 0 || !list)
+        return;
+    batch.first = NULL;
+    compile(list);
+}
+
+/* Appends, so that the same programs in the same order give the same source. */
+static void add_to_batch(struct cavs__ew_program *p)
+{
+    struct cavs__ew_program **at = &batch.first;
+
+    while (*at)
+        at = &(*at)->next_pending;
+    *at = p;
+}
+
+static void remove_from_batch(struct cavs__ew_program *p)
+{
+    struct cavs__ew_program **at = &batch.first;
+
+    while (*at && *at != p)
+        at = &(*at)->next_pending;
+    if (*at)
+        *at = p->next_pending;
+}
+
+/* ---- programs ---- */
+
+static bool wants_compiler(enum cavs__ew_mode mode)
+{
+    const char *fusion = getenv("CAVS_FUSION");
+
+    return mode == CAVS__EW_AUTO && !(fusion && !strcmp(fusion, "interpret"));
 }
 
 struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spec, enum cavs__ew_mode mode)
 {
-    struct cavs__ew_program *p = calloc(1, sizeof *p);
+    struct cavs__ew_program *p;
 
-    (void)mode;
-    p->spec = *spec;
-    p->spec.scalar = copy(spec->scalar, (size_t)spec->ninputs * sizeof *spec->scalar);
-    p->spec.nodes = copy(spec->nodes, (size_t)spec->nnodes * sizeof *spec->nodes);
-    p->spec.outputs = copy(spec->outputs, (size_t)spec->noutputs * sizeof *spec->outputs);
-    cavs__ew_plan_make(&p->plan, &p->spec);
+    assert(well_formed(spec));
+    p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    if (copy_spec(&p->spec, spec) || cavs__ew_plan_make(&p->plan, &p->spec)) {
+        free_spec(&p->spec);
+        free(p);
+        return NULL;
+    }
+    if (!wants_compiler(mode))
+        return p;
+    if (batch.depth > 0)
+        add_to_batch(p);
+    else
+        compile(p);
     return p;
 }
 
@@ -32,10 +170,10 @@ void cavs__ew_program_destroy(struct cavs__ew_program *p)
 {
     if (!p)
         return;
+    remove_from_batch(p);
+    cavs__ew_library_close(p->library);
     cavs__ew_plan_free(&p->plan);
-    free((void *)p->spec.scalar);
-    free((void *)p->spec.nodes);
-    free((void *)p->spec.outputs);
+    free_spec(&p->spec);
     free(p);
 }
 
@@ -46,13 +184,18 @@ const struct cavs__ew_spec *cavs__ew_program_spec(const struct cavs__ew_program 
 
 bool cavs__ew_program_compiled(const struct cavs__ew_program *p)
 {
-    return p->compiled != NULL;
+    return p->compiled;
 }
 
 void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v)
 {
-    cavs__ew_interpret(p, rows, v);
+    if (p->compiled)
+        p->compiled(rows, v);
+    else
+        cavs__ew_interpret(p, rows, v);
 }
+
+/* ---- the kernel ---- */
 
 static void run(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
 {
@@ -60,18 +203,10 @@ static void run(const struct cavs__call *call, int rows, const struct cavs__view
     cavs__ew_run(call->program, rows, v);
 }
 
-static void reference(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+static void run_reference(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
 {
     (void)flags;
     cavs__ew_run_reference(call->program, rows, v);
 }
 
-const struct cavs__kernel cavs__kernel_elementwise = {.name = "elementwise", .cpu = run, .reference = reference};
-
-void cavs__ew_batch_begin(void)
-{
-}
-
-void cavs__ew_batch_end(void)
-{
-}
+const struct cavs__kernel cavs__kernel_elementwise = {.name = "elementwise", .cpu = run, .reference = run_reference};

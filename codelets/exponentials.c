@@ -18,7 +18,8 @@ static float largest_of(int n, const float *z)
 }
 
 /* Whole vectors only, so that a number does not depend on its place. */
-CAVS__CLONES void cavs__exponentials(struct cavs__group *g, const struct cavs__view *z, int r, int rows)
+CAVS__CLONES void cavs__exponentials(struct cavs__group *g, const struct cavs__view *z, int r,
+                                     int rows)
 {
     const int n = z->cols;
     float *e = g->e;

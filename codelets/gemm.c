@@ -13,15 +13,12 @@
 
 const struct cavs__gemm_provider *const cavs__gemm_providers[] = {
 #ifdef __x86_64__
-    &cavs__gemm_avx512,
-    &cavs__gemm_avx2,
+    &cavs__gemm_avx512,   &cavs__gemm_avx2,
 #endif
 #ifdef HAVE_LIBXSMM
     &cavs__gemm_libxsmm,
 #endif
-    &cavs__gemm_openblas,
-    &cavs__gemm_reference,
-    NULL,
+    &cavs__gemm_openblas, &cavs__gemm_reference, NULL,
 };
 
 static const struct cavs__gemm_provider *choose(const char *wanted)

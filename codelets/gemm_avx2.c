@@ -2,7 +2,8 @@
 /*
  * gemm_avx2.c - register tiles for AVX2 with FMA: 16 registers of 8 float32 numbers.
  *
- * 6 rows x 2 vectors: 12 accumulators, 2 vectors of b and one number of a; 8 loads for 12 multiply-adds.
+ * 6 rows x 2 vectors: 12 accumulators, 2 vectors of b and one number of a; 8 loads for 12
+ * multiply-adds.
  */
 #include "codelets/gemm_providers.h"
 #include "codelets/gemm_tile.h"
@@ -12,8 +13,8 @@
 #include <stdint.h>
 
 #define TILE_TARGET __attribute__((target("avx2,fma"))) CAVS__TILE_UNCHECKED
-#define LANES 8
-#define OP static inline __attribute__((always_inline)) TILE_TARGET
+#define LANES       8
+#define OP          static inline __attribute__((always_inline)) TILE_TARGET
 
 typedef __m256 vec;
 
@@ -47,7 +48,7 @@ OP __m256i first(int n)
 {
     static const int32_t mask[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
-    return _mm256_loadu_si256((const __m256i *) (mask + LANES - n));
+    return _mm256_loadu_si256((const __m256i *)(mask + LANES - n));
 }
 
 OP vec vec_load_part(const float *p, int n)
@@ -81,9 +82,17 @@ UP_TO_2(6)
 static const struct cavs__tiles tiles = {
     .lanes = LANES,
     .vecs = {4, 4, 3, 3, 2, 2},
-    .fn = {{{LIST_4(whole_1)}, {LIST_4(whole_2)}, {LIST_3(whole_3)}, {LIST_3(whole_4)}, {LIST_2(whole_5)},
+    .fn = {{{LIST_4(whole_1)},
+            {LIST_4(whole_2)},
+            {LIST_3(whole_3)},
+            {LIST_3(whole_4)},
+            {LIST_2(whole_5)},
             {LIST_2(whole_6)}},
-           {{LIST_4(part_1)}, {LIST_4(part_2)}, {LIST_3(part_3)}, {LIST_3(part_4)}, {LIST_2(part_5)},
+           {{LIST_4(part_1)},
+            {LIST_4(part_2)},
+            {LIST_3(part_3)},
+            {LIST_3(part_4)},
+            {LIST_2(part_5)},
             {LIST_2(part_6)}}},
 };
 

@@ -2,8 +2,9 @@
 /*
  * gemm_avx512.c - register tiles for AVX-512: 32 registers of 16 float32 numbers.
  *
- * 6 rows x 4 vectors: 24 accumulators, 4 vectors of b and one number of a; 10 loads for 24 multiply-adds.  4 rows are
- * enough for full speed: 8 loads for 16.  Masked loads cost nothing, so a partial vector is as fast as a whole one.
+ * 6 rows x 4 vectors: 24 accumulators, 4 vectors of b and one number of a; 10 loads for 24
+ * multiply-adds.  4 rows are enough for full speed: 8 loads for 16.  Masked loads cost nothing, so
+ * a partial vector is as fast as a whole one.
  */
 #include "codelets/gemm_providers.h"
 #include "codelets/gemm_tile.h"
@@ -12,8 +13,8 @@
 #include <immintrin.h>
 
 #define TILE_TARGET __attribute__((target("avx512f"))) CAVS__TILE_UNCHECKED
-#define LANES 16
-#define OP static inline __attribute__((always_inline)) TILE_TARGET
+#define LANES       16
+#define OP          static inline __attribute__((always_inline)) TILE_TARGET
 
 typedef __m512 vec;
 
@@ -44,12 +45,12 @@ OP void vec_store(float *p, vec x)
 
 OP vec vec_load_part(const float *p, int n)
 {
-    return _mm512_maskz_loadu_ps((__mmask16) ((1u << n) - 1), p);
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 }
 
 OP void vec_store_part(float *p, int n, vec x)
 {
-    _mm512_mask_storeu_ps(p, (__mmask16) ((1u << n) - 1), x);
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), x);
 }
 
 #define TILE_BODY
@@ -73,9 +74,17 @@ UP_TO_4(6)
 static const struct cavs__tiles tiles = {
     .lanes = LANES,
     .vecs = {8, 8, 6, 4, 4, 4},
-    .fn = {{{LIST_8(whole_1)}, {LIST_8(whole_2)}, {LIST_6(whole_3)}, {LIST_4(whole_4)}, {LIST_4(whole_5)},
+    .fn = {{{LIST_8(whole_1)},
+            {LIST_8(whole_2)},
+            {LIST_6(whole_3)},
+            {LIST_4(whole_4)},
+            {LIST_4(whole_5)},
             {LIST_4(whole_6)}},
-           {{LIST_8(part_1)}, {LIST_8(part_2)}, {LIST_6(part_3)}, {LIST_4(part_4)}, {LIST_4(part_5)},
+           {{LIST_8(part_1)},
+            {LIST_8(part_2)},
+            {LIST_6(part_3)},
+            {LIST_4(part_4)},
+            {LIST_4(part_5)},
             {LIST_4(part_6)}}},
 };
 

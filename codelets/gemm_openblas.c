@@ -22,32 +22,33 @@ static bool always(void)
     return true;
 }
 
-/* BLAS leaves y alone when k is 0 and some versions refuse the leading dimensions of empty matrices. */
+/* BLAS leaves y alone when k is 0 and some versions refuse the leading dimensions of empty
+ * matrices. */
 static bool empty(int rows, int cols, int depth, float *y, ptrdiff_t ldy, bool accumulate)
 {
     if (rows > 0 && cols > 0 && depth > 0)
         return false;
     for (int r = 0; r < rows && cols > 0 && !accumulate; r++)
-        memset(y + r * ldy, 0, (size_t) cols * sizeof(*y));
+        memset(y + r * ldy, 0, (size_t)cols * sizeof(*y));
     return true;
 }
 
 /* y (m, n) = or += x (m, k) w (k, n) */
-static void gemm(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w, ptrdiff_t ldw, float *y,
-                 ptrdiff_t ldy, bool accumulate)
+static void gemm(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w, ptrdiff_t ldw,
+                 float *y, ptrdiff_t ldy, bool accumulate)
 {
     if (!empty(m, n, k, y, ldy, accumulate))
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, x, (int) ldx, w, (int) ldw,
-                    accumulate, y, (int) ldy);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, x, (int)ldx, w, (int)ldw,
+                    accumulate, y, (int)ldy);
 }
 
 /* dw (k, n) = or += x^T dy, x (m, k), dy (m, n) */
-static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy, ptrdiff_t lddy, float *dw,
-                    ptrdiff_t lddw, bool accumulate)
+static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
+                    ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate)
 {
     if (!empty(k, n, m, dw, lddw, accumulate))
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, n, m, 1, x, (int) ldx, dy, (int) lddy,
-                    accumulate, dw, (int) lddw);
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, n, m, 1, x, (int)ldx, dy, (int)lddy,
+                    accumulate, dw, (int)lddw);
 }
 
 const struct cavs__gemm_provider cavs__gemm_openblas = {

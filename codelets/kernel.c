@@ -6,10 +6,17 @@
 #include <string.h>
 
 static const struct cavs__kernel *const kernels[] = {
-    &cavs__kernel_gemm,         &cavs__kernel_gemm_tn,           &cavs__kernel_column_sum,
-    &cavs__kernel_sum_rows,     &cavs__kernel_row_sum,           &cavs__kernel_softmax_xent,
-    &cavs__kernel_softmax_xent_grad, &cavs__kernel_correct,      &cavs__kernel_metric,
-    &cavs__kernel_mask,             &cavs__kernel_elementwise,
+    &cavs__kernel_gemm,
+    &cavs__kernel_gemm_tn,
+    &cavs__kernel_column_sum,
+    &cavs__kernel_sum_rows,
+    &cavs__kernel_row_sum,
+    &cavs__kernel_softmax_xent,
+    &cavs__kernel_softmax_xent_grad,
+    &cavs__kernel_correct,
+    &cavs__kernel_metric,
+    &cavs__kernel_mask,
+    &cavs__kernel_elementwise,
 };
 
 const struct cavs__kernel *cavs__kernel_find(const char *name)

@@ -2,8 +2,9 @@
 /*
  * kernel.h - what a step of a batching task computes: a kernel applied to a tile of rows.
  *
- * Every kernel has a CPU implementation and a naive reference in double precision, kept for ever; both take the same
- * views.  Kernels know nothing of StarPU: the codelets (codelets/task.h) resolve handles to views and run steps.
+ * Every kernel has a CPU implementation and a naive reference in double precision, kept for ever;
+ * both take the same views.  Kernels know nothing of StarPU: the codelets (codelets/task.h) resolve
+ * handles to views and run steps.
  */
 #ifndef CAVS_CODELETS_KERNEL_H
 #define CAVS_CODELETS_KERNEL_H
@@ -16,7 +17,8 @@
  * Where one operand of a tile is.  Row r (0 <= r < rows of the tile) is
  *     direct      p + r * ld            ld 0: the same row for all (a parameter row)
  *     indexed     p + index[r] * ld     index[r] < 0 reads as zeros; only for inputs
- *     summed      sum over e in [ptr[r], ptr[r+1]) of p + index[e] * ld, in that order; only for inputs of "sum_rows"
+ *     summed      sum over e in [ptr[r], ptr[r+1]) of p + index[e] * ld, in that order, skipping
+ *                 index[e] < 0; only for the input of "sum_rows"
  *     ids         index[r] itself (p is NULL)
  * and has `cols` float32 numbers.  Outputs never overlap inputs.
  */
@@ -41,22 +43,29 @@ enum cavs__kernel_flags {
     CAVS__FIRST = 1 /* reductions over rows: the output starts from zero instead of from what it holds */
 };
 
-typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags);
+typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                             unsigned flags);
 
 /*
- * name           views (x: rows x cols)                                   computes
- * gemm           x (rows, k), w (k, n), y (rows, n)                       y = x w, or y += x w
- * gemm_tn        x (rows, k), dy (rows, n), dw (k, n)                     dw += x^T dy       reduces over rows
- * column_sum     x (rows, n), y (1, n)                                    y += sum of rows   reduces over rows
- * sum_rows       x summed (rows, n), y (rows, n)                          y[r] = sum of the rows named for r
- * row_sum        x (rows, n), y (rows, 1)                                 y[r] = sum of row r
- * softmax_xent   z (rows, n), label ids, y (rows, 1)                      -log softmax(z)[label]; 0 where label < 0
- * softmax_xent_grad  z (rows, n), label ids, g (rows, 1), dz (rows, n)    g (softmax(z) - onehot(label)); 0 where label < 0
- * correct        z (rows, n), label ids, y (rows, 1)                      1 if label is the first largest, else 0
- * metric         x (rows, 1), where ids or p=index=NULL, acc (1, 4)       acc as double[2]: += sum of x, += count, over
- *                                                                         rows with where >= 0         reduces over rows
- * mask           ids, y (rows, 1)                                       1 where the id >= 0, else 0
- * elementwise    the program's inputs, then its outputs
+ * name               views                                  computes
+ * gemm               x (rows, k), w (k, n), y (rows, n)     y = x w, or y += x w
+ * gemm_tn (*)        x (rows, k), dy (rows, n), dw (k, n)   dw += x^T dy
+ * column_sum (*)     x (rows, n), y (1, n)                  y += sum of the rows
+ * sum_rows           x summed (rows, n), y (rows, n)        y[r] = sum of the rows named for r
+ * row_sum            x (rows, n), y (rows, 1)               y[r] = sum of row r
+ * softmax_xent       z (rows, n), label ids, y (rows, 1)    -log softmax(z)[label]
+ * softmax_xent_grad  z (rows, n), label ids, g (rows, 1),   g (softmax(z) - onehot(label))
+ *                    dz (rows, n)
+ * correct            z (rows, n), label ids, y (rows, 1)    1 if label is the first largest, else 0
+ * metric (*)         x (rows, 1), where ids or nothing      acc as double[2]: += sum of x, += count,
+ *                    (p = index = NULL), acc (1, 4)         over rows with where >= 0
+ * mask               ids, y (rows, 1)                       1 where the id >= 0, else 0
+ * elementwise        the program's inputs, its outputs
+ *
+ * (*) reduces over rows, in the order of the rows: splitting rows over calls does not change the
+ * bits (gemm_tn: with our own providers, see gemm.h).
+ * Rows whose label is negative or not below n have no label: the result is 0.
+ * All inputs but w may be indexed or one row for all (ld 0).
  */
 struct cavs__kernel {
     const char *name;

@@ -2,7 +2,8 @@
 /*
  * kernel_metric.c - right answers, and sums of per-row results.
  *
- * Not compiled as a kernel file: the sum has to keep the order of the rows, and these are a few numbers a row.
+ * Not compiled as a kernel file: the sum has to keep the order of the rows, and these are a few
+ * numbers a row.
  */
 #include "codelets/kernels.h"
 
@@ -20,13 +21,15 @@ static bool first_largest(const float *z, int n, int label)
     return true;
 }
 
-/* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0; a row of zeros is largest at 0 */
-static void correct(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+/* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0; a row of zeros is
+ * largest at 0 */
+static void correct(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                    unsigned flags)
 {
     const int n = v[0].cols;
 
-    (void) call;
-    (void) flags;
+    (void)call;
+    (void)flags;
     for (int r = 0; r < rows; r++) {
         const float *z = cavs__row(&v[0], r);
         const int label = cavs__label(&v[1], r, n);
@@ -34,12 +37,14 @@ static void correct(const struct cavs__call *call, int rows, const struct cavs__
     }
 }
 
-/* x (rows, 1), where ids or nothing, acc (1, 4) as double[2]: += sum of x, += count, over rows with where >= 0 */
-static void metric(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+/* x (rows, 1), where ids or nothing, acc (1, 4) as double[2]: += sum of x, += count, over rows with
+ * where >= 0 */
+static void metric(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                   unsigned flags)
 {
     double sums[2] = {0, 0};
 
-    (void) call;
+    (void)call;
     if (!(flags & CAVS__FIRST))
         memcpy(sums, v[2].p, sizeof(sums));
     for (int r = 0; r < rows; r++) {
@@ -53,10 +58,11 @@ static void metric(const struct cavs__call *call, int rows, const struct cavs__v
 }
 
 /* ids, y (rows, 1): 1 where the id names something, else 0 */
-static void mask(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+static void mask(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                 unsigned flags)
 {
-    (void) call;
-    (void) flags;
+    (void)call;
+    (void)flags;
     for (int r = 0; r < rows; r++)
         v[1].p[r * v[1].ld] = v[0].index[r] >= 0;
 }
@@ -77,8 +83,5 @@ const struct cavs__kernel cavs__kernel_metric = {
 };
 
 const struct cavs__kernel cavs__kernel_mask = {
-    .name = "mask",
-    .nviews = 2,
-    .cpu = mask,
-    .reference = mask, /* exact: nothing to round */
+    .name = "mask", .nviews = 2, .cpu = mask, .reference = mask, /* exact: nothing to round */
 };

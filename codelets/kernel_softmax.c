@@ -2,7 +2,8 @@
 /*
  * kernel_softmax.c - cross entropy of a softmax with integer labels, and its gradient.
  *
- * Not compiled as a kernel file: log(sum) + (largest - z[label]) has to be added in this order, or large z lose digits.
+ * Not compiled as a kernel file: log(sum) + (largest - z[label]) has to be added in this order, or
+ * large z lose digits.
  */
 #include "codelets/exponentials.h"
 #include "codelets/kernels.h"
@@ -21,7 +22,7 @@ static void loss(const struct cavs__view *v, int r, float largest, float sum)
 static void loss_of_long_row(const struct cavs__view *v, int r)
 {
     const float *z = cavs__row(&v[0], r);
-    float largest = 0, sum = (float) v[0].cols;
+    float largest = 0, sum = (float)v[0].cols;
 
     if (cavs__label(&v[1], r, v[0].cols) >= 0 && z)
         sum = cavs__exponentials_of_row(v[0].cols, z, &largest, NULL);
@@ -29,12 +30,13 @@ static void loss_of_long_row(const struct cavs__view *v, int r)
 }
 
 /* z (rows, n), label ids, y (rows, 1): -log softmax(z)[label]; 0 where there is no label */
-static void softmax_xent(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+static void softmax_xent(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                         unsigned flags)
 {
     struct cavs__group g;
 
-    (void) call;
-    (void) flags;
+    (void)call;
+    (void)flags;
     if (v[0].cols == 0 || v[0].cols > CAVS__GROUP_COLS) {
         for (int r = 0; r < rows; r++)
             loss_of_long_row(v, r);
@@ -63,7 +65,7 @@ static void gradient(const struct cavs__view *v, int r, const float *e, float su
 static void gradient_of_long_row(const struct cavs__view *v, int r)
 {
     const float *z = cavs__row(&v[0], r);
-    float *dz = v[3].p + r * v[3].ld, largest, sum = (float) v[0].cols;
+    float *dz = v[3].p + r * v[3].ld, largest, sum = (float)v[0].cols;
 
     if (z)
         sum = cavs__exponentials_of_row(v[0].cols, z, &largest, dz);
@@ -73,13 +75,15 @@ static void gradient_of_long_row(const struct cavs__view *v, int r)
     gradient(v, r, dz, sum);
 }
 
-/* z (rows, n), label ids, g (rows, 1), dz (rows, n): g (softmax(z) - onehot(label)); 0 where there is no label */
-static void softmax_xent_grad(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+/* z (rows, n), label ids, g (rows, 1), dz (rows, n): g (softmax(z) - onehot(label)); 0 where there
+ * is no label */
+static void softmax_xent_grad(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                              unsigned flags)
 {
     struct cavs__group g;
 
-    (void) call;
-    (void) flags;
+    (void)call;
+    (void)flags;
     if (v[0].cols > CAVS__GROUP_COLS)
         for (int r = 0; r < rows; r++)
             gradient_of_long_row(v, r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_sums.c - sums over rows, over the columns of a row, and over the rows that an edge list names. */
+/* kernel_sums.c - sums over rows, over the columns of a row, and over the rows that an edge list
+ * names. */
 #include "codelets/kernels.h"
 #include "codelets/simd.h"
 
@@ -32,19 +33,21 @@ CAVS__CLONES static float total(int n, const float *x)
 static void zero(int n, float *y)
 {
     if (n > 0)
-        memset(y, 0, (size_t) n * sizeof(*y));
+        memset(y, 0, (size_t)n * sizeof(*y));
 }
 
 static void copy(int n, const float *x, float *y)
 {
     if (n > 0)
-        memcpy(y, x, (size_t) n * sizeof(*y));
+        memcpy(y, x, (size_t)n * sizeof(*y));
 }
 
-/* x (rows, n), y (1, n): y += sum of rows, one row after the other, so that tiles of rows give the same bits */
-static void column_sum(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+/* x (rows, n), y (1, n): y += sum of rows, one row after the other, so that tiles of rows give the
+ * same bits */
+static void column_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                       unsigned flags)
 {
-    (void) call;
+    (void)call;
     if (flags & CAVS__FIRST)
         zero(v[1].cols, v[1].p);
     for (int r = 0; r < rows; r++) {
@@ -54,8 +57,8 @@ static void column_sum(const struct cavs__call *call, int rows, const struct cav
     }
 }
 
-/* y = x[e] + x[e + 1] + ... for entries [e, end), in that order.  Most rows have no entry or one (a parent each in a
- * tree, leaves none), then two. */
+/* y = x[e] + x[e + 1] + ... for entries [e, end), in that order.  Most rows have no entry or one (a
+ * parent each in a tree, leaves none), then two. */
 static void sum_entries(const struct cavs__view *x, int e, int end, int n, float *y)
 {
     const float *first = NULL, *second = NULL;
@@ -80,19 +83,21 @@ static void sum_entries(const struct cavs__view *x, int e, int end, int n, float
 }
 
 /* x summed (rows, n), y (rows, n): y[r] = sum of the rows named for r */
-static void sum_rows(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+static void sum_rows(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                     unsigned flags)
 {
-    (void) call;
-    (void) flags;
+    (void)call;
+    (void)flags;
     for (int r = 0; r < rows; r++)
         sum_entries(&v[0], v[0].ptr[r], v[0].ptr[r + 1], v[1].cols, v[1].p + r * v[1].ld);
 }
 
 /* x (rows, n), y (rows, 1): y[r] = sum of row r */
-static void row_sum(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+static void row_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                    unsigned flags)
 {
-    (void) call;
-    (void) flags;
+    (void)call;
+    (void)flags;
     for (int r = 0; r < rows; r++) {
         const float *x = cavs__row(&v[0], r);
         v[1].p[r * v[1].ld] = x ? total(v[0].cols, x) : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels.h - what the files that implement kernels share: views, the table's entries, the reference functions. */
+/* kernels.h - what the files that implement kernels share: views, the table's entries, the
+ * reference functions. */
 #ifndef CAVS_CODELETS_KERNELS_H
 #define CAVS_CODELETS_KERNELS_H
 
@@ -18,9 +19,9 @@ extern const struct cavs__kernel cavs__kernel_mask;
 extern const struct cavs__kernel cavs__kernel_elementwise;
 
 /* kernel_reference.c: plain loops in double */
-cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_column_sum, cavs__reference_sum_rows,
-    cavs__reference_row_sum, cavs__reference_softmax_xent, cavs__reference_softmax_xent_grad,
-    cavs__reference_correct, cavs__reference_metric;
+cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_column_sum,
+    cavs__reference_sum_rows, cavs__reference_row_sum, cavs__reference_softmax_xent,
+    cavs__reference_softmax_xent_grad, cavs__reference_correct, cavs__reference_metric;
 
 /* Row r of a direct or indexed view; NULL: it reads as zeros. */
 static inline float *cavs__row(const struct cavs__view *v, ptrdiff_t r)

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simd.h - what a kernel file needs so that its loops really vectorise, on whatever CPU the program runs.
+ * simd.h - what a kernel file needs so that its loops really vectorise, on whatever CPU the program
+ * runs.
  *
- * CAVS__CLONES before a function has it compiled for several generations of x86-64; the loader picks one.  Elsewhere,
- * and under sanitizers (which the resolvers would call before they are ready), it is nothing.
+ * CAVS__CLONES before a function has it compiled for several generations of x86-64; the loader
+ * picks one.  Elsewhere, and under sanitizers (which the resolvers would call before they are
+ * ready), it is nothing.
  *
- * glibc declares the vector variants of expf and friends only under the full -ffast-math; kernel files keep NaN and Inf
- * (-fno-finite-math-only), so the declaration is repeated here.  Without it gcc silently calls the scalar function:
- * ten times slower.
+ * glibc declares the vector variants of expf and friends only under the full -ffast-math; kernel
+ * files keep NaN and Inf (-fno-finite-math-only), so the declaration is repeated here.  Without it
+ * gcc silently calls the scalar function: ten times slower.
  */
 #ifndef CAVS_CODELETS_SIMD_H
 #define CAVS_CODELETS_SIMD_H
 
 #include <math.h>
 
-#if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ && __GNUC__ >= 12
+#if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ && \
+    __GNUC__ >= 12
 #define CAVS__GNU_X86 1
 #else
 #define CAVS__GNU_X86 0

@@ -2,7 +2,8 @@
 /*
  * transpose.c - y = x^T, in registers by blocks of 8 x 8.
  *
- * Rows of y are finished one after the other as far as x goes, two blocks at a time: 64 bytes, a cache line.
+ * Rows of y are finished one after the other as far as x goes, two blocks at a time: 64 bytes, a
+ * cache line.
  */
 #include "codelets/simd.h"
 #include "codelets/update.h"
@@ -14,15 +15,16 @@
 typedef float vec __attribute__((vector_size(N * sizeof(float))));
 
 /* a's and b's numbers in turn, from the lower or the upper half of each group of four */
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
-#define LOW_PAIRS(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
-#define HIGH_PAIRS(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
-#define LOW_HALVES(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+#define LOW(a, b)         __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define HIGH(a, b)        __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#define LOW_PAIRS(a, b)   __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
+#define HIGH_PAIRS(a, b)  __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+#define LOW_HALVES(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
 #define HIGH_HALVES(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
 
 /* x (8, 8), y (8, 8) */
-static inline __attribute__((always_inline)) void square(const float *x, ptrdiff_t ldx, float *y, ptrdiff_t ldy)
+static inline __attribute__((always_inline)) void square(const float *x, ptrdiff_t ldx, float *y,
+                                                         ptrdiff_t ldy)
 {
     vec a[N], b[N];
 
@@ -54,7 +56,8 @@ static void edge(int rows, int cols, const float *x, ptrdiff_t ldx, float *y, pt
 }
 
 /* x (rows, cols) -> y (cols, rows) */
-CAVS__CLONES void cavs__transpose(int rows, int cols, const float *x, ptrdiff_t ldx, float *y, ptrdiff_t ldy)
+CAVS__CLONES void cavs__transpose(int rows, int cols, const float *x, ptrdiff_t ldx, float *y,
+                                  ptrdiff_t ldy)
 {
     const int square_rows = rows / N * N, square_cols = cols / N * N;
 

@@ -2,8 +2,8 @@
 /*
  * update.c - optimizer arithmetic: one sweep over gradient, values and states.
  *
- * This is bound by memory, so everything about a tile is done while the tile is in L1: the sum of the partial
- * gradients, the rule, and the transposed copy of the new values.
+ * This is bound by memory, so everything about a tile is done while the tile is in L1: the sum of
+ * the partial gradients, the rule, and the transposed copy of the new values.
  */
 #include "codelets/update.h"
 #include "codelets/simd.h"
@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* 16 rows are a cache line of the transposed copy; long pieces of them are what prefetchers like. */
+/* 16 rows are a cache line of the transposed copy; long pieces of them are what prefetchers like.
+ * */
 #define TILE_ROWS 16
 #define TILE_COLS 512
 
@@ -28,7 +29,8 @@ int cavs__update_states(enum cavs__rule rule)
     return 0;
 }
 
-/* The rules, for n consecutive numbers.  What the rule divides by is turned into a factor outside of the loop. */
+/* The rules, for n consecutive numbers.  What the rule divides by is turned into a factor outside
+ * of the loop. */
 
 CAVS__CLONES static void sgd(const struct cavs__update *u, int n, float *w, const float *g)
 {
@@ -39,7 +41,8 @@ CAVS__CLONES static void sgd(const struct cavs__update *u, int n, float *w, cons
         w[j] -= lr * (scale * g[j] + decay * w[j]);
 }
 
-CAVS__CLONES static void momentum(const struct cavs__update *u, int n, float *w, float *s0, const float *g)
+CAVS__CLONES static void momentum(const struct cavs__update *u, int n, float *w, float *s0,
+                                  const float *g)
 {
     const float lr = u->lr, scale = u->scale, decay = u->weight_decay, keep = u->momentum;
 
@@ -50,7 +53,8 @@ CAVS__CLONES static void momentum(const struct cavs__update *u, int n, float *w,
     }
 }
 
-CAVS__CLONES static void nesterov(const struct cavs__update *u, int n, float *w, float *s0, const float *g)
+CAVS__CLONES static void nesterov(const struct cavs__update *u, int n, float *w, float *s0,
+                                  const float *g)
 {
     const float lr = u->lr, scale = u->scale, decay = u->weight_decay, keep = u->momentum;
 
@@ -63,8 +67,8 @@ CAVS__CLONES static void nesterov(const struct cavs__update *u, int n, float *w,
 }
 
 /* adagrad: keep 1, add 1; rmsprop: keep decay, add 1 - decay */
-CAVS__CLONES static void scaled(const struct cavs__update *u, float keep, float add, int n, float *w, float *s0,
-                                const float *g)
+CAVS__CLONES static void scaled(const struct cavs__update *u, float keep, float add, int n,
+                                float *w, float *s0, const float *g)
 {
     const float lr = u->lr, scale = u->scale, decay = u->weight_decay, epsilon = u->epsilon;
 
@@ -76,7 +80,8 @@ CAVS__CLONES static void scaled(const struct cavs__update *u, float keep, float 
     }
 }
 
-CAVS__CLONES static void adam(const struct cavs__update *u, int n, float *w, float *s0, float *s1, const float *g)
+CAVS__CLONES static void adam(const struct cavs__update *u, int n, float *w, float *s0, float *s1,
+                              const float *g)
 {
     const float scale = u->scale, decay = u->weight_decay, epsilon = u->epsilon;
     const float keep0 = u->beta1, keep1 = u->beta2, add0 = 1 - u->beta1, add1 = 1 - u->beta2;
@@ -92,7 +97,8 @@ CAVS__CLONES static void adam(const struct cavs__update *u, int n, float *w, flo
 }
 
 /* w, states, g: n consecutive numbers of a row */
-static void apply(const struct cavs__update *u, int n, float *w, float *s0, float *s1, const float *g)
+static void apply(const struct cavs__update *u, int n, float *w, float *s0, float *s1,
+                  const float *g)
 {
     switch (u->rule) {
     case CAVS__RULE_SGD: sgd(u, n, w, g); break;
@@ -117,7 +123,7 @@ CAVS__CLONES static double squares(int n, const float *x)
 
 #pragma omp simd reduction(+ : sum)
     for (int j = 0; j < n; j++)
-        sum += (double) x[j] * x[j];
+        sum += (double)x[j] * x[j];
     return sum;
 }
 
@@ -131,12 +137,14 @@ static float *plus(float *s, ptrdiff_t offset)
     return s ? s + offset : NULL;
 }
 
-/* n numbers at `offset` of the sum of the arrays: where they are, if there is one array only, else in buffer */
-static const float *dense_gradient(int n, int ngrads, const float *const *g, ptrdiff_t offset, float *buffer)
+/* n numbers at `offset` of the sum of the arrays: where they are, if there is one array only, else
+ * in buffer */
+static const float *dense_gradient(int n, int ngrads, const float *const *g, ptrdiff_t offset,
+                                   float *buffer)
 {
     if (ngrads == 1)
         return g[0] + offset;
-    memset(buffer, 0, (size_t) n * sizeof(*buffer));
+    memset(buffer, 0, (size_t)n * sizeof(*buffer));
     for (int i = 0; i < ngrads; i++)
         add(n, g[i] + offset, buffer);
     return buffer;
@@ -155,14 +163,15 @@ static const float *sparse_gradient(const struct sparse *s, int i, int c, int n,
 
     if (end == first + 1)
         return s->g[s->gsrc[first]] + s->grow[first] * s->ldg + c;
-    memset(buffer, 0, (size_t) n * sizeof(*buffer));
+    memset(buffer, 0, (size_t)n * sizeof(*buffer));
     for (int e = first; e < end; e++)
         add(n, s->g[s->gsrc[e]] + s->grow[e] * s->ldg + c, buffer);
     return buffer;
 }
 
-void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float *w, ptrdiff_t ldw, float *s0, float *s1,
-                        int ngrads, const float *const *g, ptrdiff_t ldg, float *wt, ptrdiff_t ldwt)
+void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float *w, ptrdiff_t ldw,
+                        float *s0, float *s1, int ngrads, const float *const *g, ptrdiff_t ldg,
+                        float *wt, ptrdiff_t ldwt)
 {
     float buffer[TILE_COLS];
 
@@ -179,9 +188,10 @@ void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float 
         }
 }
 
-void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids, const int32_t *ptr,
-                         const int32_t *gsrc, const int32_t *grow, int cols, float *w, ptrdiff_t ldw, float *s0, float *s1,
-                         const float *const *g, ptrdiff_t ldg)
+void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids,
+                         const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
+                         float *w, ptrdiff_t ldw, float *s0, float *s1, const float *const *g,
+                         ptrdiff_t ldg)
 {
     const struct sparse s = {ptr, gsrc, grow, g, ldg};
     float buffer[TILE_COLS];
@@ -207,8 +217,8 @@ double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g
     return sum;
 }
 
-double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
-                            const float *const *g, ptrdiff_t ldg)
+double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
+                            int cols, const float *const *g, ptrdiff_t ldg)
 {
     const struct sparse s = {ptr, gsrc, grow, g, ldg};
     float buffer[TILE_COLS];

@@ -263,6 +263,7 @@ struct cavs_session_options {
     uint64_t seed;       /* of the parameters' initial values */
     int shards;          /* independent parts a batch is cut into; 0: one per core of the machine.
                           * Results depend on this number in the last bits, and on nothing else of the machine. */
+    bool inference;      /* forward only: nothing is kept for a backward pass, and there is no optimizer state */
     bool no_lazy, no_eager, no_fusion, no_dedup; /* switch one optimisation off */
     bool check_finite;   /* report the first NaN or infinity with its operator and vertex; slow */
 };

@@ -106,10 +106,14 @@ static int part_of(struct cavs__placer *p, struct cavs_symbol *x)
 
 static void assign_parts(struct cavs__placer *p)
 {
-    for (int i = 0; i < p->f->nsymbols; i++) {
-        struct cavs_symbol *x = p->f->symbols[i];
+    /* products first: biases ride with them */
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < p->f->nsymbols; i++) {
+            struct cavs_symbol *x = p->f->symbols[i];
 
-        p->value[i].part = x->live && is_computed(x) ? part_of(p, x) : CAVS__NO_PART;
+            if ((x->op == CAVS__OP_GRAD_MATMUL) == (pass == 0))
+                p->value[i].part = x->live && is_computed(x) ? part_of(p, x) : CAVS__NO_PART;
+        }
     }
 }
 

@@ -124,6 +124,8 @@ static int create_params(struct cavs_session *s)
                 rc = cavs__fail_nomem("optimizer state", sizeof(struct cavs__chunk));
             else
                 rc = cavs__reserve(s, &s->state[k][i], 0, p->rows);
+            if (!rc)
+                cavs__tensor_clear(&s->state[k][i], 0);
         }
         if (!rc)
             init_param(s, p);
@@ -165,10 +167,14 @@ static int create_tensors(struct cavs_session *s)
 
         if (rc)
             return rc;
+        cavs__tensor_clear(&s->tensors[s->plan->metric], i);
     }
     if (cavs__tensor_init(&s->norms, "norms", 2 * s->model->nparams + 2, 1) != 0)
         return cavs__fail_nomem("norms", sizeof(struct cavs__chunk));
-    return cavs__reserve(s, &s->norms, 0, 1);
+    if (cavs__reserve(s, &s->norms, 0, 1))
+        return CAVS_ENOMEM;
+    cavs__tensor_clear(&s->norms, 0);
+    return CAVS_OK;
 }
 
 static int create_arrays(struct cavs_session *s)
@@ -195,7 +201,7 @@ static int create_plan(struct cavs_session *s)
     struct cavs__plan_options o = {.no_lazy = s->options.no_lazy,
                                    .no_eager = s->options.no_eager,
                                    .no_fusion = s->options.no_fusion,
-                                   .training = true,
+                                   .training = !s->options.inference,
                                    .l2_bytes = s->rt->l2_bytes};
 
     return cavs__plan_create(s->model, &o, &s->plan);
@@ -327,6 +333,8 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
     int rc = check_samples(s, d, samples, n), slot, nshards = 0;
     double t0, t1;
 
+    if (!rc && run != CAVS__RUN_EVALUATE && s->options.inference)
+        rc = cavs__fail(CAVS_ESTATE, "this session was created for inference: it cannot train or give gradients");
     if (rc || n == 0)
         return rc;
     slot = (int)(s->batch % CAVS__SLOTS);
@@ -486,10 +494,8 @@ int cavs_session_reset_metrics(struct cavs_session *s)
     if (!s)
         return cavs__fail(CAVS_EINVAL, "cavs_session_reset_metrics(NULL)");
     t = &s->tensors[s->plan->metric];
-    for (int i = 0; i < s->nshards; i++) {
-        memset(cavs__tensor_acquire(t, i, STARPU_RW), 0, (size_t)t->ld * sizeof(float));
-        cavs__tensor_release(t, i);
-    }
+    for (int i = 0; i < s->nshards; i++)
+        cavs__tensor_clear(t, i);
     return CAVS_OK;
 }
 

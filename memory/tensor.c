@@ -59,12 +59,20 @@ int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows)
     if (starpu_malloc((void **)&grown.p, chunk_bytes(t, grown.rows)) != 0 || !grown.p)
         return -1;
     chunk_free(t, c);
-    memset(grown.p, 0, chunk_bytes(t, grown.rows));
     starpu_matrix_data_register(&grown.handle, STARPU_MAIN_RAM, (uintptr_t)grown.p, (uint32_t)t->ld, (uint32_t)t->ld,
                                 (uint32_t)grown.rows, sizeof(float));
     starpu_data_set_name(grown.handle, t->name);
     *c = grown;
     return 0;
+}
+
+void cavs__tensor_clear(struct cavs__tensor *t, int i)
+{
+    if (!t->chunks[i].handle)
+        return;
+    starpu_data_acquire(t->chunks[i].handle, STARPU_W);
+    memset(t->chunks[i].p, 0, chunk_bytes(t, t->chunks[i].rows));
+    starpu_data_release(t->chunks[i].handle);
 }
 
 float *cavs__tensor_acquire(struct cavs__tensor *t, int i, enum starpu_data_access_mode mode)

@@ -35,9 +35,12 @@ ptrdiff_t cavs__tensor_ld(int cols);
 int cavs__tensor_init(struct cavs__tensor *t, const char *name, int cols, int nchunks);
 /* Waits for the tasks that use the chunks, then frees everything. */
 void cavs__tensor_free(struct cavs__tensor *t);
-/* Makes chunk i at least `rows` rows large.  Growing waits for tasks that use the chunk, and new memory is zero.
+/* Makes chunk i at least `rows` rows large.  Growing waits for tasks that use the chunk; the new memory is whatever it was,
+ * so that the workers touch it first.
  * 0, or -1 when out of memory; the old chunk is then still there. */
 int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows);
+/* Sets chunk i to zero; waits for tasks that use it. */
+void cavs__tensor_clear(struct cavs__tensor *t, int i);
 /* The content of chunk i, for the caller alone until released; waits for tasks that use it. */
 float *cavs__tensor_acquire(struct cavs__tensor *t, int i, enum starpu_data_access_mode mode);
 void cavs__tensor_release(struct cavs__tensor *t, int i);

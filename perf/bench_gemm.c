@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_gemm.c - GFLOP/s of every provider of matrix products, one thread, for the shapes of batched tree-LSTMs.
+ * bench_gemm.c - GFLOP/s of every provider of matrix products, one thread, for the shapes of
+ * batched tree-LSTMs.
  *
  *     make perf/bench_gemm, then
  *     bench_gemm                       every provider, hidden sizes 64 128 256 512
  *     bench_gemm -p avx512 -h 256      one provider, one hidden size
  *     bench_gemm -t gemm_tn            only one of: gemm, gemm_tn, peak
  *
- * A number is the best of several short runs, because other programs only ever make a run slower.  The last lines give
- * the peak: a product of 2048^3, best of 5.
+ * A number is the best of several short runs, because other programs only ever make a run slower.
+ * The last lines give the peak: a product of 2048^3, best of 5.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -22,22 +23,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS 12
+#define RUNS     12
 #define RUN_FLOP 2e7
-#define PEAK 2048
+#define PEAK     2048
 
 struct arrays {
     float *x, *w, *y;
 };
 
-typedef void product_fn(const struct cavs__gemm_provider *p, int m, int n, int k, const struct arrays *a);
+typedef void product_fn(const struct cavs__gemm_provider *p, int m, int n, int k,
+                        const struct arrays *a);
 
 static double now(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* y (m, n) = x (m, k) w (k, n) */
@@ -47,7 +49,8 @@ static void gemm(const struct cavs__gemm_provider *p, int m, int n, int k, const
 }
 
 /* dw (k, n) += x^T dy, x (m, k), dy (m, n) */
-static void gemm_tn(const struct cavs__gemm_provider *p, int m, int n, int k, const struct arrays *a)
+static void gemm_tn(const struct cavs__gemm_provider *p, int m, int n, int k,
+                    const struct arrays *a)
 {
     p->gemm_tn(m, n, k, a->x, k, a->y, n, a->w, n, true);
 }
@@ -56,7 +59,7 @@ static double gflops(product_fn *f, const struct cavs__gemm_provider *p, int m, 
                      const struct arrays *a)
 {
     const double flop = 2.0 * m * n * k;
-    const int repeat = 1 + (int) (RUN_FLOP / flop);
+    const int repeat = 1 + (int)(RUN_FLOP / flop);
     double best = 0;
 
     for (int run = 0; run < RUNS; run++) {
@@ -69,8 +72,8 @@ static double gflops(product_fn *f, const struct cavs__gemm_provider *p, int m, 
     return best;
 }
 
-static void table(const char *title, product_fn *f, const struct cavs__gemm_provider *p, const int *rows, int h,
-                  const struct arrays *a)
+static void table(const char *title, product_fn *f, const struct cavs__gemm_provider *p,
+                  const int *rows, int h, const struct arrays *a)
 {
     const int shapes[][2] = {{3 * h, 2 * h}, {h, h}, {2 * h, 3 * h}, {h, 2 * h}, {5, h}};
 
@@ -102,15 +105,16 @@ static void peak(const struct cavs__gemm_provider *p, const struct arrays *a)
 /* Largest operand below: 2000 rows of 1536, weights of 1536 x 1024, 2048^2. */
 static float *array(void)
 {
-    const size_t n = (size_t) PEAK * PEAK;
+    const size_t n = (size_t)PEAK * PEAK;
     float *p = aligned_alloc(64, n * sizeof(float));
 
     for (size_t i = 0; p && i < n; i++)
-        p[i] = (float) (i % 97) * 0.01f - 0.5f;
+        p[i] = (float)(i % 97) * 0.01f - 0.5f;
     return p;
 }
 
-static void measure(const struct cavs__gemm_provider *p, const char *which, int h, const struct arrays *a)
+static void measure(const struct cavs__gemm_provider *p, const char *which, int h,
+                    const struct arrays *a)
 {
     static const int rows[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 256, 2000, 0};
     static const int long_rows[] = {4, 16, 32, 64, 128, 256, 512, 1000, 2000, 0};

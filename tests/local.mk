@@ -116,3 +116,6 @@ tests_test_update_SOURCES = tests/test_update.c tests/matrix.c tests/matrix.h te
 tests_test_update_LDADD = $(TEST_LIBS)
 tests_test_update_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_update
+
+# the programs in apps/, from outside
+dist_check_SCRIPTS += tests/test_apps.t

@@ -2,7 +2,8 @@
 /*
  * matrix.h - float32 matrices for kernel tests, with guards around them and between their rows.
  *
- * Guards are NaN: a kernel that reads one spoils its result, a kernel that writes one is found by matrix_check().
+ * Guards are NaN: a kernel that reads one spoils its result, a kernel that writes one is found by
+ * matrix_check().
  */
 #ifndef CAVS_TESTS_MATRIX_H
 #define CAVS_TESTS_MATRIX_H
@@ -18,7 +19,8 @@ struct matrix {
     size_t size; /* of memory, in numbers */
 };
 
-/* Numbers from [-1, 1), or guards only (outputs that have to be written).  Fails the test when out of memory. */
+/* Numbers from [-1, 1), or guards only (outputs that have to be written).  Fails the test when out
+ * of memory. */
 struct matrix matrix_random(uint64_t *state, int rows, int cols, int pad);
 struct matrix matrix_unset(int rows, int cols, int pad);
 struct matrix matrix_copy(const struct matrix *m);
@@ -34,7 +36,8 @@ void matrix_check(const struct matrix *m, const char *what);
 /* Fails the test unless a and b hold the same bits. */
 void matrix_same(const struct matrix *a, const struct matrix *b, const char *what);
 /* Fails the test unless |a - b| <= tolerance (1 + |b|) everywhere; NaN is never near. */
-void matrix_near(const struct matrix *a, const struct matrix *b, double tolerance, const char *what);
+void matrix_near(const struct matrix *a, const struct matrix *b, double tolerance,
+                 const char *what);
 /* The same for two numbers. */
 void number_near(double a, double b, double tolerance, const char *what);
 

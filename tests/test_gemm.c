@@ -2,8 +2,9 @@
 /*
  * test_gemm.c - every provider of matrix products against naive sums in double (codelets/gemm.h).
  *
- * Shapes are random and small, beside edges where kernels change their path: nothing at all, one, around vector
- * lengths and tile heights, a classifier's 5 columns, depths and rows past the blocks.
+ * Shapes are random and small, beside edges where kernels change their path: nothing at all, one,
+ * around vector lengths and tile heights, a classifier's 5 columns, depths and rows past the
+ * blocks.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +24,8 @@ struct shape {
     int m, n, k;
 };
 
-/* One product: y (m, n) = or += x w; or dw (k, n) = or += x^T dy with dy (m, n).  Fixed operands are a and b. */
+/* One product: y (m, n) = or += x w; or dw (k, n) = or += x^T dy with dy (m, n).  Fixed operands
+ * are a and b. */
 struct product {
     struct shape shape;
     bool transposed, accumulate;
@@ -32,10 +34,11 @@ struct product {
 };
 
 static const struct shape edges[] = {
-    {0, 7, 3},    {3, 0, 7},    {7, 3, 0},   {0, 0, 0},    {1, 1, 1},    {1, 5, 1},    {5, 1, 9},     {1, 1, 300},
-    {17, 1, 40},  {33, 5, 64},  {6, 64, 16}, {7, 65, 17},  {12, 63, 33}, {13, 128, 8}, {1, 200, 31},  {2, 130, 40},
-    {3, 97, 12},  {5, 48, 128}, {4, 15, 5},  {4, 16, 5},   {4, 17, 5},   {2, 129, 3},  {300, 20, 10}, {257, 70, 9},
-    {600, 66, 7}, {515, 5, 30}, {2, 9, 2100}, {70, 19, 1030}, {3, 2, 513}, {64, 192, 128},
+    {0, 7, 3},    {3, 0, 7},    {7, 3, 0},    {0, 0, 0},      {1, 1, 1},     {1, 5, 1},
+    {5, 1, 9},    {1, 1, 300},  {17, 1, 40},  {33, 5, 64},    {6, 64, 16},   {7, 65, 17},
+    {12, 63, 33}, {13, 128, 8}, {1, 200, 31}, {2, 130, 40},   {3, 97, 12},   {5, 48, 128},
+    {4, 15, 5},   {4, 16, 5},   {4, 17, 5},   {2, 129, 3},    {300, 20, 10}, {257, 70, 9},
+    {600, 66, 7}, {515, 5, 30}, {2, 9, 2100}, {70, 19, 1030}, {3, 2, 513},   {64, 192, 128},
 };
 enum { EDGES = sizeof(edges) / sizeof(*edges), RANDOM_SHAPES = 200 };
 
@@ -51,8 +54,8 @@ static struct shape shape_of(int i, uint64_t *state)
     return s;
 }
 
-static struct product product_random(const char *provider, struct shape s, bool transposed, bool accumulate,
-                                     uint64_t *state)
+static struct product product_random(const char *provider, struct shape s, bool transposed,
+                                     bool accumulate, uint64_t *state)
 {
     const int pad = random_int(state, 0, 2) * random_int(state, 0, 20);
     struct product p = {.shape = s, .transposed = transposed, .accumulate = accumulate};
@@ -61,8 +64,8 @@ static struct product product_random(const char *provider, struct shape s, bool 
     p.b = matrix_random(state, transposed ? s.m : s.k, s.n, random_int(state, 0, 9));
     p.c = accumulate ? matrix_random(state, transposed ? s.k : s.m, s.n, pad / 2)
                      : matrix_unset(transposed ? s.k : s.m, s.n, pad / 2);
-    snprintf(p.name, sizeof(p.name), "%s %s m %d n %d k %d%s", provider, transposed ? "gemm_tn" : "gemm", s.m, s.n,
-             s.k, accumulate ? " +=" : "");
+    snprintf(p.name, sizeof(p.name), "%s %s m %d n %d k %d%s", provider,
+             transposed ? "gemm_tn" : "gemm", s.m, s.n, s.k, accumulate ? " +=" : "");
     return p;
 }
 
@@ -79,12 +82,13 @@ static ptrdiff_t ld(const struct matrix *m)
     return m->ld > 0 ? m->ld : 1;
 }
 
-static void multiply(const struct cavs__gemm_provider *with, const struct product *p, struct matrix *c)
+static void multiply(const struct cavs__gemm_provider *with, const struct product *p,
+                     struct matrix *c)
 {
     const struct shape s = p->shape;
 
-    (p->transposed ? with->gemm_tn : with->gemm)(s.m, s.n, s.k, p->a.p, ld(&p->a), p->b.p, ld(&p->b), c->p, ld(c),
-                                                 p->accumulate);
+    (p->transposed ? with->gemm_tn : with->gemm)(s.m, s.n, s.k, p->a.p, ld(&p->a), p->b.p,
+                                                 ld(&p->b), c->p, ld(c), p->accumulate);
 }
 
 /* Checks c, of which `before` was the old value, with the classical bound on the error of a sum. */
@@ -100,9 +104,11 @@ static void check_sums(const struct product *p, const struct matrix *before, con
                 sum += a * *matrix_at(&p->b, q, j);
                 size += fabs(a * *matrix_at(&p->b, q, j));
             }
-            const double error = fabs(*matrix_at(c, i, j) - sum), bound = (depth + 2) * 0x1p-24 * size;
+            const double error = fabs(*matrix_at(c, i, j) - sum),
+                         bound = (depth + 2) * 0x1p-24 * size;
             if (!(error <= bound))
-                fail_msg("%s: %.9g instead of %.9g in row %d, column %d", p->name, *matrix_at(c, i, j), sum, i, j);
+                fail_msg("%s: %.9g instead of %.9g in row %d, column %d", p->name,
+                         *matrix_at(c, i, j), sum, i, j);
         }
 }
 
@@ -185,7 +191,8 @@ static void check_chain(const struct cavs__gemm_provider *with, struct product *
     matrix_free(&c);
 }
 
-/* So the bits depend neither on the other rows, nor on how rows are split, nor on the vector length. */
+/* So the bits depend neither on the other rows, nor on how rows are split, nor on the vector
+ * length. */
 static void tiled_products_are_chains_of_fused_multiply_adds(void **unused)
 {
     (void)unused;
@@ -200,7 +207,8 @@ static void nan_stays_in_its_row(void **unused)
     (void)unused;
     for (int g = 0; cavs__gemm_providers[g]; g++) {
         const struct cavs__gemm_provider *with = cavs__gemm_providers[g];
-        struct product p = product_random(with->name, (struct shape){9, 70, 40}, false, false, &state);
+        struct product p =
+            product_random(with->name, (struct shape){9, 70, 40}, false, false, &state);
         *matrix_at(&p.a, 4, 7) = NAN;
         if (with->available())
             multiply(with, &p, &p.c);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_kernels.c - row kernels (codelets/kernel.h): the CPU kernel against the reference, and both against formulas
- * written here, on random views: direct, one row for all, indexed with missing rows.
+ * test_kernels.c - row kernels (codelets/kernel.h): the CPU kernel against the reference, and both
+ * against formulas written here, on random views: direct, one row for all, indexed with missing
+ * rows.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -37,8 +38,10 @@ static struct input input_random(enum kind kind, int rows, int cols)
 {
     struct input in = {.rows = matrix_unset(rows, cols, 0)};
 
-    in.source = matrix_random(&state, rows > SOURCE_ROWS ? rows : SOURCE_ROWS, cols, random_int(&state, 0, 5));
-    in.view = (struct cavs__view){.p = in.source.p, .ld = kind == REPEATED ? 0 : in.source.ld, .cols = cols};
+    in.source = matrix_random(&state, rows > SOURCE_ROWS ? rows : SOURCE_ROWS, cols,
+                              random_int(&state, 0, 5));
+    in.view = (struct cavs__view){
+        .p = in.source.p, .ld = kind == REPEATED ? 0 : in.source.ld, .cols = cols};
     if (kind == INDEXED) {
         in.index = malloc((size_t)(rows + 1) * sizeof(*in.index));
         assert_non_null(in.index);
@@ -82,7 +85,8 @@ static int32_t *labels_random(int rows, int n, bool out_of_range)
 
 /* ---- running: `which` is 0 for the CPU kernel, 1 for the reference --------------------------- */
 
-static void run(const char *name, int which, bool accumulate, int rows, const struct cavs__view *v, unsigned flags)
+static void run(const char *name, int which, bool accumulate, int rows, const struct cavs__view *v,
+                unsigned flags)
 {
     const struct cavs__kernel *k = cavs__kernel_find(name);
     const struct cavs__call call = {.kernel = k, .accumulate = accumulate};
@@ -202,7 +206,8 @@ static void column_sum_adds_rows_to_what_is_there(void **unused)
     }
 }
 
-/* Rows [0, half) and then [half, rows) against all rows at once; a BLAS may block products differently. */
+/* Rows [0, half) and then [half, rows) against all rows at once; a BLAS may block products
+ * differently. */
 static void reductions_do_not_depend_on_how_rows_are_split(void **unused)
 {
     static const char *const names[] = {"column_sum", "gemm_tn"};
@@ -235,7 +240,8 @@ static void sum_rows_adds_none_one_or_many_named_rows(void **unused)
     for (int t = 0; t < TRIALS; t++) {
         const int rows = rows_random(), n = cols_random();
         struct matrix x = matrix_random(&state, SOURCE_ROWS, n, 1), want = matrix_unset(rows, n, 1);
-        int32_t *ptr = calloc((size_t)rows + 1, sizeof(*ptr)), *index = malloc(((size_t)rows * 5 + 1) * sizeof(*index));
+        int32_t *ptr = calloc((size_t)rows + 1, sizeof(*ptr)),
+                *index = malloc(((size_t)rows * 5 + 1) * sizeof(*index));
 
         for (int r = 0; r < rows; r++) {
             ptr[r + 1] = ptr[r] + random_int(&state, 0, 5);
@@ -250,7 +256,8 @@ static void sum_rows_adds_none_one_or_many_named_rows(void **unused)
         }
         for (int which = 0; which < 2; which++) {
             struct matrix y = matrix_unset(rows, n, 1);
-            const struct cavs__view v[] = {{.p = x.p, .ld = x.ld, .index = index, .ptr = ptr, .cols = n}, view_of(&y)};
+            const struct cavs__view v[] = {
+                {.p = x.p, .ld = x.ld, .index = index, .ptr = ptr, .cols = n}, view_of(&y)};
 
             run("sum_rows", which, false, rows, v, 0);
             matrix_near(&y, &want, 1e-6, "sum_rows");
@@ -328,8 +335,9 @@ static void softmax_xent_is_minus_log_of_the_labels_share(void **unused)
 
             run("softmax_xent", which, false, rows, v, 0);
             for (int r = 0; r < rows; r++)
-                number_near(*matrix_at(&y, r, 0), counts(labels[r], n) ? loss_of(&z.rows, r, labels[r], 0, -1) : 0,
-                            3e-6, "softmax_xent");
+                number_near(*matrix_at(&y, r, 0),
+                            counts(labels[r], n) ? loss_of(&z.rows, r, labels[r], 0, -1) : 0, 3e-6,
+                            "softmax_xent");
             matrix_check(&y, "softmax_xent");
             matrix_free(&y);
         }
@@ -351,16 +359,19 @@ static void softmax_xent_grad_is_the_slope_of_the_loss(void **unused)
 
         for (int which = 0; which < 2; which++) {
             struct matrix dz = matrix_unset(rows, n, t % 2);
-            const struct cavs__view v[] = {z.view, {.index = labels, .cols = 1}, g.view, view_of(&dz)};
+            const struct cavs__view v[] = {
+                z.view, {.index = labels, .cols = 1}, g.view, view_of(&dz)};
 
             run("softmax_xent_grad", which, false, rows, v, 0);
             for (int r = 0; r < rows; r++)
                 for (int j = 0; j < n && j < 50; j++) {
                     double slope = 0;
                     if (counts(labels[r], n))
-                        slope = (loss_of(&z.rows, r, labels[r], step, j) - loss_of(&z.rows, r, labels[r], -step, j)) /
+                        slope = (loss_of(&z.rows, r, labels[r], step, j) -
+                                 loss_of(&z.rows, r, labels[r], -step, j)) /
                                 (2 * step);
-                    number_near(*matrix_at(&dz, r, j), slope * *matrix_at(&g.rows, r, 0), 2e-6, "softmax_xent_grad");
+                    number_near(*matrix_at(&dz, r, j), slope * *matrix_at(&g.rows, r, 0), 2e-6,
+                                "softmax_xent_grad");
                 }
             matrix_check(&dz, "softmax_xent_grad");
             matrix_free(&dz);
@@ -375,8 +386,11 @@ static void softmax_of_huge_numbers_is_finite(void **unused)
 {
     int32_t labels[] = {0, 1, 0};
     float z[3][2] = {{1e30f, -1e30f}, {1e4f, 1e4f - 1}, {-1e38f, -1e38f}}, y[3], one = 1, dz[3][2];
-    struct cavs__view v[] = {{.p = &z[0][0], .ld = 2, .cols = 2}, {.index = labels, .cols = 1}, {.p = y, .ld = 1, .cols = 1}};
-    struct cavs__view vg[] = {v[0], v[1], {.p = &one, .ld = 0, .cols = 1}, {.p = &dz[0][0], .ld = 2, .cols = 2}};
+    struct cavs__view v[] = {{.p = &z[0][0], .ld = 2, .cols = 2},
+                             {.index = labels, .cols = 1},
+                             {.p = y, .ld = 1, .cols = 1}};
+    struct cavs__view vg[] = {
+        v[0], v[1], {.p = &one, .ld = 0, .cols = 1}, {.p = &dz[0][0], .ld = 2, .cols = 2}};
 
     (void)unused;
     for (int which = 0; which < 2; which++) {
@@ -414,7 +428,8 @@ static void correct_wants_the_first_of_the_largest(void **unused)
                 const int row = z.index ? z.index[r] : z.view.ld ? r : 0;
                 int best = 0;
                 for (int j = 0; j < n && row >= 0; j++)
-                    best = *matrix_at(&z.source, row, j) > *matrix_at(&z.source, row, best) ? j : best;
+                    best =
+                        *matrix_at(&z.source, row, j) > *matrix_at(&z.source, row, best) ? j : best;
                 assert_int_equal((int)*matrix_at(&y, r, 0), labels[r] == best);
             }
             matrix_check(&y, "correct");
@@ -440,7 +455,8 @@ static void metric_adds_rows_that_count_in_double(void **unused)
                 double d[2];
             } acc = {.d = {1e9, 3}};
             double sum = flags ? 0 : 1e9, count = flags ? 0 : 3;
-            const struct cavs__view v[] = {x.view, {.index = t % 4 < 2 ? where : NULL, .cols = 1},
+            const struct cavs__view v[] = {x.view,
+                                           {.index = t % 4 < 2 ? where : NULL, .cols = 1},
                                            {.p = acc.f, .ld = 4, .cols = 4}};
 
             run("metric", which, false, rows, v, flags);
@@ -454,6 +470,23 @@ static void metric_adds_rows_that_count_in_double(void **unused)
         }
         input_free(&x);
         free(where);
+    }
+}
+
+static void mask_is_one_where_there_is_an_id(void **unused)
+{
+    int32_t ids[] = {3, -1, 0, INT32_MAX};
+    (void)unused;
+
+    for (int which = 0; which < 2; which++) {
+        struct matrix y = matrix_unset(4, 1, which);
+        const struct cavs__view v[] = {{.index = ids, .cols = 1}, view_of(&y)};
+
+        run("mask", which, false, 4, v, 0);
+        for (int r = 0; r < 4; r++)
+            assert_true(*matrix_at(&y, r, 0) == (r != 1));
+        matrix_check(&y, "mask");
+        matrix_free(&y);
     }
 }
 
@@ -481,6 +514,7 @@ int main(void)
         cmocka_unit_test(softmax_of_huge_numbers_is_finite),
         cmocka_unit_test(correct_wants_the_first_of_the_largest),
         cmocka_unit_test(metric_adds_rows_that_count_in_double),
+        cmocka_unit_test(mask_is_one_where_there_is_an_id),
     };
 
     cavs__gemm_init();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_update.c - optimizer arithmetic (codelets/update.h) against the rules written once more, in double and one
- * number at a time.
+ * test_update.c - optimizer arithmetic (codelets/update.h) against the rules written once more, in
+ * double and one number at a time.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@
 
 enum { RULES = CAVS__RULE_ADAM + 1, STEPS = 4, SHAPES = 12, MOST_GRADS = 3 };
 
-static const int shapes[SHAPES][2] = {{0, 5},   {5, 0},   {1, 1},   {1, 300}, {300, 1},  {7, 9},
-                                      {8, 8},   {16, 16}, {17, 33}, {64, 80}, {33, 257}, {40, 600}};
+static const int shapes[SHAPES][2] = {{0, 5}, {5, 0},   {1, 1},   {1, 300}, {300, 1},  {7, 9},
+                                      {8, 8}, {16, 16}, {17, 33}, {64, 80}, {33, 257}, {40, 600}};
 static uint64_t state = 1;
 
 static struct cavs__update update_of(enum cavs__rule rule, int step)
@@ -85,7 +85,8 @@ static double *exact_at(const struct parameter *p, int r, int c)
 static struct parameter parameter_random(enum cavs__rule rule, int rows, int cols, int ngrads)
 {
     const int pad = random_int(&state, 0, 3);
-    struct parameter p = {.rows = rows, .cols = cols, .states = cavs__update_states(rule), .ngrads = ngrads};
+    struct parameter p = {
+        .rows = rows, .cols = cols, .states = cavs__update_states(rule), .ngrads = ngrads};
 
     p.w = matrix_random(&state, rows, cols, pad);
     p.wt = matrix_unset(cols, rows, random_int(&state, 0, 3));
@@ -156,8 +157,8 @@ static float *state_of(const struct parameter *p, int i)
 
 static void step_dense(struct parameter *p, const struct cavs__update *u, float *wt)
 {
-    cavs__update_dense(u, p->rows, p->cols, p->w.p, p->w.ld, state_of(p, 0), state_of(p, 1), p->ngrads, p->grads,
-                       p->cols + 2, wt, p->wt.ld);
+    cavs__update_dense(u, p->rows, p->cols, p->w.p, p->w.ld, state_of(p, 0), state_of(p, 1),
+                       p->ngrads, p->grads, p->cols + 2, wt, p->wt.ld);
 }
 
 /* Calls test(parameter, rule) for every rule, shape and one to three arrays of gradients. */
@@ -165,8 +166,8 @@ static void for_all(void test(struct parameter *, enum cavs__rule))
 {
     for (int rule = 0; rule < RULES; rule++)
         for (int s = 0; s < SHAPES; s++) {
-            struct parameter p =
-                parameter_random((enum cavs__rule)rule, shapes[s][0], shapes[s][1], 1 + (s + rule) % MOST_GRADS);
+            struct parameter p = parameter_random((enum cavs__rule)rule, shapes[s][0], shapes[s][1],
+                                                  1 + (s + rule) % MOST_GRADS);
             test(&p, (enum cavs__rule)rule);
             parameter_free(&p);
         }
@@ -176,7 +177,8 @@ static void check_dense(struct parameter *p, enum cavs__rule rule)
 {
     char what[64];
 
-    snprintf(what, sizeof(what), "rule %d, %d x %d, %d gradients", rule, p->rows, p->cols, p->ngrads);
+    snprintf(what, sizeof(what), "rule %d, %d x %d, %d gradients", rule, p->rows, p->cols,
+             p->ngrads);
     for (int step = 1; step <= STEPS; step++) {
         const struct cavs__update u = update_of(rule, step);
         new_gradients(p);
@@ -255,8 +257,8 @@ static struct entries some_rows(const struct parameter *p)
 
 static void step_sparse(struct parameter *p, const struct cavs__update *u, const struct entries *e)
 {
-    cavs__update_sparse(u, e->n, e->ids, e->ptr, e->gsrc, e->grow, p->cols, p->w.p, p->w.ld, state_of(p, 0),
-                        state_of(p, 1), p->grads, p->cols + 2);
+    cavs__update_sparse(u, e->n, e->ids, e->ptr, e->gsrc, e->grow, p->cols, p->w.p, p->w.ld,
+                        state_of(p, 0), state_of(p, 1), p->grads, p->cols + 2);
 }
 
 static void check_all_rows(struct parameter *p, enum cavs__rule rule)
@@ -334,11 +336,14 @@ static void check_squares(struct parameter *p, enum cavs__rule rule)
                 gradient += *matrix_at(&p->g[some.gsrc[k]], some.grow[k], c);
             sparse += gradient * gradient;
         }
-    number_near(cavs__squares_dense(p->rows, p->cols, p->ngrads, p->grads, p->cols + 2), dense, 1e-6, "dense");
-    number_near(cavs__squares_sparse(all.n, all.ptr, all.gsrc, all.grow, p->cols, p->grads, p->cols + 2), dense, 1e-6,
-                "all rows");
-    number_near(cavs__squares_sparse(some.n, some.ptr, some.gsrc, some.grow, p->cols, p->grads, p->cols + 2), sparse,
-                1e-6, "some rows");
+    number_near(cavs__squares_dense(p->rows, p->cols, p->ngrads, p->grads, p->cols + 2), dense,
+                1e-6, "dense");
+    number_near(
+        cavs__squares_sparse(all.n, all.ptr, all.gsrc, all.grow, p->cols, p->grads, p->cols + 2),
+        dense, 1e-6, "all rows");
+    number_near(cavs__squares_sparse(some.n, some.ptr, some.gsrc, some.grow, p->cols, p->grads,
+                                     p->cols + 2),
+                sparse, 1e-6, "some rows");
     entries_free(&all);
     entries_free(&some);
 }
@@ -354,7 +359,8 @@ static void transpose_swaps_rows_and_columns_and_touches_nothing_else(void **unu
     (void)unused;
     for (int rows = 0; rows < 40; rows++)
         for (int cols = 0; cols < 40; cols++) {
-            struct matrix x = matrix_random(&state, rows, cols, rows % 3), y = matrix_unset(cols, rows, cols % 4);
+            struct matrix x = matrix_random(&state, rows, cols, rows % 3),
+                          y = matrix_unset(cols, rows, cols % 4);
             cavs__transpose(rows, cols, x.p, x.ld, y.p, y.ld);
             for (int r = 0; r < rows; r++)
                 for (int c = 0; c < cols; c++)

@@ -22,7 +22,7 @@ struct trial {
     struct naive *oracle;
     int nsamples;
     struct sample **samples;
-    double floor; /* gradients are compared as if the largest entry were at least that part of the largest of all */
+    double floor; /* errors are relative to the largest entry of a gradient or channel, but at least to this */
 };
 
 /* Takes the model over.  Samples are made from the texts, changed by `adjust` (NULL: not) and added to the data. */

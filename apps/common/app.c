@@ -44,8 +44,10 @@ int app_finish(struct app *a)
         a->report.sgemm_peak = cavs_runtime_sgemm_peak(a->runtime);
     if (a->options->save)
         rc = cavs_session_save(a->session, a->options->save);
-    if (rc == 0 && !report_print(&a->report, a->options->json))
+    if (rc == 0 && !report_print(&a->report, a->options->json)) {
+        fprintf(stderr, "%s: cannot write the results to stdout\n", a->name);
         rc = CAVS_EIO;
+    }
     return rc;
 }
 

@@ -163,7 +163,7 @@ static error_t parse_training(int key, char *arg, struct argp_state *state)
         o->session.weight_decay = app_real(state, "weight-decay", arg, 0, 1e6);
         break;
     case KEY_SEED: o->session.seed = parse_seed(state, arg); break;
-    case KEY_INFER: o->infer = true; break;
+    case KEY_INFER: o->infer = o->session.inference = true; break;
     case KEY_INIT: o->init = arg; break;
     case KEY_SAVE: o->save = arg; break;
     default: return ARGP_ERR_UNKNOWN;

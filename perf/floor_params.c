@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* floor_params.c - the hand-written models' parameters: in memory, and from a safetensors file. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/common/random.h"
+#include "perf/floor.h"
+
+void *floor_zeros(size_t n, size_t size)
+{
+    void *p = NULL;
+    size_t bytes = (n * size + 63) / 64 * 64 + 64;
+
+    if (posix_memalign(&p, 64, bytes) != 0) {
+        fprintf(stderr, "floor: no memory for %zu bytes; take a smaller --batch or --hidden\n",
+                bytes);
+        exit(1);
+    }
+    return memset(p, 0, bytes);
+}
+
+static float *numbers(const struct floor_param *p, bool wanted)
+{
+    return wanted ? floor_zeros((size_t)p->rows * p->cols, sizeof(float)) : NULL;
+}
+
+static void transpose(struct floor_param *p)
+{
+    if (p->wt)
+        cavs__transpose(p->rows, p->cols, p->w, p->cols, p->wt, p->rows);
+}
+
+static void draw(struct floor_param *p, struct rng *r)
+{
+    size_t n = (size_t)p->rows * p->cols;
+
+    for (size_t i = 0; i < n; i++)
+        p->w[i] = p->lo + (p->hi - p->lo) * (float)(rng_next(r) >> 40) * 0x1p-24f;
+    transpose(p);
+}
+
+void floor_params_create(struct floor_params *s, int threads, bool train, uint64_t seed)
+{
+    struct rng r;
+
+    rng_seed(&r, seed, 0);
+    for (int i = 0; i < s->n; i++) {
+        struct floor_param *p = &s->p[i];
+
+        p->w = numbers(p, true);
+        p->s0 = numbers(p, train);
+        p->s1 = numbers(p, train);
+        p->wt = numbers(p, train && p->transposed);
+        for (int t = 0; t < threads; t++)
+            p->grad[t] = numbers(p, train && !p->table);
+        draw(p, &r);
+    }
+}
+
+void floor_params_destroy(struct floor_params *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        struct floor_param *p = &s->p[i];
+
+        free(p->w);
+        free(p->s0);
+        free(p->s1);
+        free(p->wt);
+        for (int t = 0; t < FLOOR_THREADS; t++)
+            free(p->grad[t]);
+    }
+}
+
+/* ---- safetensors: 8 bytes of header length, a JSON header, the numbers ------------------------ */
+
+static json_t *read_header(FILE *in, long *data)
+{
+    unsigned char length[8];
+    uint64_t n = 0;
+    json_t *header = NULL;
+    char *text;
+
+    if (fread(length, 1, 8, in) != 8)
+        return NULL;
+    for (int i = 0; i < 8; i++)
+        n |= (uint64_t)length[i] << 8 * i;
+    if (n > 100 << 20 || !(text = malloc(n)))
+        return NULL;
+    if (fread(text, 1, n, in) == n)
+        header = json_loadb(text, n, 0, NULL);
+    free(text);
+    *data = 8 + (long)n;
+    return header;
+}
+
+static bool read_param(struct floor_param *p, const json_t *header, FILE *in, long data)
+{
+    const json_t *entry = json_object_get(header, p->name);
+    json_int_t rows, cols, from, to;
+    size_t n = (size_t)p->rows * p->cols;
+
+    if (!entry || json_unpack((json_t *)entry, "{s:[I,I], s:[I,I]}", "shape", &rows, &cols,
+                              "data_offsets", &from, &to) != 0) {
+        fprintf(stderr, "floor: --init has no matrix '%s'\n", p->name);
+        return false;
+    }
+    if (rows != p->rows || cols != p->cols) {
+        fprintf(stderr, "floor: '%s' of --init is %lld x %lld, here it is %d x %d\n", p->name,
+                (long long)rows, (long long)cols, p->rows, p->cols);
+        return false;
+    }
+    if (fseek(in, data + (long)from, SEEK_SET) != 0 || fread(p->w, sizeof(float), n, in) != n) {
+        fprintf(stderr, "floor: --init ends within '%s'\n", p->name);
+        return false;
+    }
+    transpose(p);
+    return true;
+}
+
+bool floor_params_load(struct floor_params *s, const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    json_t *header;
+    long data = 0;
+    bool ok;
+
+    if (!in) {
+        fprintf(stderr, "floor: %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    header = read_header(in, &data);
+    ok = header != NULL;
+    if (!ok)
+        fprintf(stderr, "floor: %s: not a safetensors file\n", path);
+    for (int i = 0; ok && i < s->n; i++)
+        ok = read_param(&s->p[i], header, in, data);
+    json_decref(header);
+    fclose(in);
+    return ok;
+}
