@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-enum { MAX_VIEWS = 64 };
-
 /* One tile of one segment. */
 struct tile {
     const struct cavs__part_args *args;
@@ -101,7 +99,7 @@ static void check_finite(const struct tile *t, const struct cavs__step *s, const
 /* *first: buffers that nothing has been added to; the first reduction into each starts it from zero. */
 static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t *first)
 {
-    struct cavs__view v[MAX_VIEWS];
+    struct cavs__view v[s->nviews + 1]; /* a fused group may have some hundreds */
     unsigned flags = 0;
     int out = s->nviews > 0 ? s->v[s->nviews - 1].buffer : CAVS__NO_BUFFER;
 

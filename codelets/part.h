@@ -61,6 +61,7 @@ struct cavs__part {
     struct cavs__step *steps;
     int scratch;               /* floats per tile row */
     int tile;                  /* rows */
+    uint64_t adds_to;          /* bit b: some step adds to buffer b, over rows */
 };
 
 /* The first non-finite value seen, for the session's report. */

@@ -25,6 +25,7 @@ libcavs_la_SOURCES += \
 	core/error.c \
 	core/error.h \
 	core/explain.c \
+	core/merge.c \
 	core/model.c \
 	core/model.h \
 	core/operators.c \

@@ -103,7 +103,8 @@ void cavs_model_destroy(struct cavs_model *m)
         return;
     for (int i = 0; i < m->nstages; i++)
         stage_destroy(m->stages[i]);
-    for (int i = 0; i < m->nparams; i++) {
+    for (int i = 0; i < m->nstored; i++) {
+        free(m->params[i]->members);
         free(m->params[i]->name);
         free(m->params[i]);
     }
@@ -168,6 +169,7 @@ struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int 
         cavs__model_fail(m, CAVS_ENOMEM, "out of memory for parameter %s", name);
         return NULL;
     }
+    m->nstored = m->nparams;
     return p;
 }
 
@@ -322,6 +324,8 @@ int cavs_model_finish(struct cavs_model *m)
     rc = finish_functions(m);
     if (!rc)
         rc = cavs__pass_check(m);
+    if (!rc)
+        rc = cavs__pass_merge(m);
     if (!rc)
         rc = cavs__pass_autodiff(m);
     if (!rc)

@@ -86,6 +86,10 @@ struct cavs_param {
     bool dense_use;   /* some symbol multiplies or uses it: dense gradient */
     bool lookup_use;  /* some symbol looks rows up: sparse gradient */
     bool transposed;  /* dF needs its transpose */
+    struct cavs_param *merged; /* parameter that holds its numbers (merge.c), from column merged_col; or NULL */
+    int merged_col;
+    int nmembers;     /* of a merged parameter */
+    struct cavs_param **members;
 };
 
 /* Data the samples bring to a stage, by name. */
@@ -140,6 +144,7 @@ struct cavs_stage {
 
 struct cavs_model {
     int nparams, nstages, nmetrics;
+    int nstored;      /* parameters with the merged ones, which follow the user's nparams */
     struct cavs_param **params;
     struct cavs_stage **stages;
     struct cavs__metric **metrics;
@@ -164,6 +169,7 @@ int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...) __
 
 /* Passes, in the order cavs_model_finish() runs them.  0 or a cavs_error. */
 int cavs__pass_check(struct cavs_model *m);    /* well-formedness across functions of a stage */
+int cavs__pass_merge(struct cavs_model *m);    /* products that share an operand become one */
 int cavs__pass_autodiff(struct cavs_model *m); /* appends dF */
 void cavs__pass_live(struct cavs_model *m);    /* forward and backward prune */
 int cavs__pass_classify(struct cavs_model *m); /* eager, chain, lazy */

@@ -235,7 +235,7 @@ static int find_touched_rows(struct cavs_session *s, int slot, int nshards, cons
 
 int cavs__find_touched(struct cavs_session *s, int slot, int nshards)
 {
-    for (int i = 0; i < s->model->nparams; i++) {
+    for (int i = 0; i < s->model->nstored; i++) {
         const struct cavs_param *p = s->model->params[i];
         int rc = p->lookup_use && !p->frozen ? find_touched_rows(s, slot, nshards, p) : CAVS_OK;
 
@@ -329,7 +329,7 @@ static int submit_update(struct cavs_session *s, int slot, const struct cavs_par
     }
     add_gradients(s, t, p, a);
     if (a->clip > 0) {
-        a->nnorms = s->model->nparams;
+        a->nnorms = s->model->nstored;
         cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_R);
     }
     t->priority = 2; /* the next batch waits for all of them */
@@ -338,7 +338,7 @@ static int submit_update(struct cavs_session *s, int slot, const struct cavs_par
 
 static bool is_trained(const struct cavs_param *p)
 {
-    return !p->frozen && (p->dense_use || p->lookup_use);
+    return !p->frozen && !p->merged && (p->dense_use || p->lookup_use);
 }
 
 int cavs__submit_updates(struct cavs_session *s, int slot)
@@ -348,11 +348,11 @@ int cavs__submit_updates(struct cavs_session *s, int slot)
     s->step++;
     s->rule.correction1 = (float)(1 - pow(s->rule.beta1, (double)s->step));
     s->rule.correction2 = (float)(1 - pow(s->rule.beta2, (double)s->step));
-    for (int i = 0; i < s->model->nparams && s->options.clip > 0 && !rc; i++) {
+    for (int i = 0; i < s->model->nstored && s->options.clip > 0 && !rc; i++) {
         if (is_trained(s->model->params[i]))
             rc = submit_norm(s, slot, s->model->params[i]);
     }
-    for (int i = 0; i < s->model->nparams && !rc; i++) {
+    for (int i = 0; i < s->model->nstored && !rc; i++) {
         if (is_trained(s->model->params[i]))
             rc = submit_update(s, slot, s->model->params[i]);
     }

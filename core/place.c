@@ -14,6 +14,7 @@
 
 #include "core/array.h"
 #include "core/error.h"
+#include "memory/tensor.h"
 
 struct cavs_symbol *cavs__base(struct cavs_symbol *x, int *col)
 {
@@ -386,12 +387,53 @@ static bool channel_is_view(const struct cavs__placer *p, const struct cavs_symb
     return push->op == CAVS__OP_PUSH && p->sp->push[push->channel->number] == p->sp->state;
 }
 
+/* The value whose k-th piece of state width is what slot k gets, for all slots; NULL if there is none.  Slot rows of a
+ * vertex lie one behind the other: such a value can be computed right there. */
+static struct cavs_symbol *all_slots_value(const struct cavs__placer *p)
+{
+    int w = p->sp->stage->state_width, found = 0;
+    struct cavs_symbol *value = NULL;
+
+    if (cavs__tensor_ld(w) != w)
+        return NULL;
+    for (int i = 0; i < p->f->nsymbols; i++) {
+        struct cavs_symbol *x = p->f->symbols[i], *b;
+        int col;
+
+        if (x->op != CAVS__OP_SLOT_GRAD || !p->local[i].here)
+            continue;
+        b = cavs__base(written_value(x), &col);
+        if (col != x->k * w || written_value(x)->width != w || (value && b != value))
+            return NULL;
+        value = b;
+        found++;
+    }
+    return found > 1 && found == p->f->slots && value->width == found * w ? value : NULL;
+}
+
+static bool place_slots(struct cavs__placer *p)
+{
+    struct cavs_symbol *x = all_slots_value(p);
+    struct cavs__operand o;
+
+    if (!x || !p->local[x->number].here || p->local[x->number].placed)
+        return false;
+    o = tensor_operand(p->sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, x->width);
+    o.slots = p->f->slots;
+    set_place(p, x, o);
+    return true;
+}
+
 static bool place_destinations(struct cavs__placer *p)
 {
+    bool slots_placed = place_slots(p);
+
     for (int i = 0; i < p->f->nsymbols; i++) {
         struct cavs_symbol *x = p->f->symbols[i];
 
         if (!p->local[i].here || !is_destination(x) || channel_is_view(p, x))
+            continue;
+        if (x->op == CAVS__OP_SLOT_GRAD && slots_placed)
             continue;
         if (!put(p, written_value(x), destination(p, x), x))
             return false;
@@ -526,6 +568,9 @@ static bool time_items(struct cavs__placer *p)
     return true;
 }
 
+/* An item has up to four operands and a result: this stays far below CAVS__EW_MAX_VALUES. */
+enum { MOST_FUSED = 200 };
+
 /* ---- fusion: union-find over element-wise items of one time and width ---- */
 
 static int find_group(struct cavs__placer *p, int i)
@@ -574,7 +619,43 @@ static bool connected(const struct cavs__item *a, const struct cavs__item *b)
     return false;
 }
 
-static void fuse(struct cavs__placer *p)
+/* In the order in which a group computes its members: by symbol, copies last. */
+static bool comes_before(const struct cavs__item *a, const struct cavs__item *b)
+{
+    if (a->copy != b->copy)
+        return b->copy;
+    return a->x->number < b->x->number;
+}
+
+/* Cuts groups that would become too large for one program.  Each piece only reads what pieces before it made. */
+static bool split_groups(struct cavs__placer *p)
+{
+    int *set = malloc(2 * ((size_t)p->nitems + 1) * sizeof *set), *piece = set + p->nitems;
+
+    if (!set)
+        return false;
+    for (int i = 0; i < p->nitems; i++)
+        set[i] = find_group(p, i);
+    for (int i = 0; i < p->nitems; i++) {
+        int before = 0;
+
+        for (int j = 0; j < p->nitems; j++)
+            before += set[j] == set[i] && (comes_before(&p->items[j], &p->items[i]) ||
+                                           (!comes_before(&p->items[i], &p->items[j]) && j < i));
+        piece[i] = before / MOST_FUSED;
+    }
+    for (int i = 0; i < p->nitems; i++) {
+        int j = 0;
+
+        while (set[j] != set[i] || piece[j] != piece[i])
+            j++;
+        p->items[i].group = j;
+    }
+    free(set);
+    return true;
+}
+
+static bool fuse(struct cavs__placer *p)
 {
     for (int i = 0; i < p->nitems; i++)
         p->items[i].group = i;
@@ -584,6 +665,7 @@ static void fuse(struct cavs__placer *p)
                 join(p, i, j);
         }
     }
+    return p->nitems <= MOST_FUSED || split_groups(p);
 }
 
 /* An element-wise value needs memory if anything outside its group reads it. */
@@ -638,7 +720,8 @@ static int make_part(struct cavs__placer *p)
         return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     if (p->nitems == 0)
         return CAVS_OK;
-    fuse(p);
+    if (!fuse(p))
+        return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     place_elementwise(p);
     p->out = calloc(1, sizeof *p->out);
     if (!p->out)

@@ -64,10 +64,12 @@ static int plan_params(struct cavs__plan *p)
 {
     const struct cavs_model *m = p->model;
 
-    for (int i = 0; i < m->nparams; i++) {
+    for (int i = 0; i < m->nstored; i++) {
         struct cavs_param *w = m->params[i];
         struct cavs__tensor_desc d = {.space = CAVS__FIXED, .param = w, .cols = w->cols, .kind = CAVS__T_PARAM};
 
+        if (w->merged)
+            continue;
         p->param[i] = cavs__plan_tensor(p, d, "%s", w->name);
         p->param_t[i] = p->grad[i] = -1;
         if (w->transposed && p->options.training) {
@@ -364,6 +366,8 @@ static int bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
                     return cavs__fail(CAVS_EPROGRAM, "task %s touches more than %d tensors; split the function", k->name,
                                       CAVS__MAX_BUFFERS);
             }
+            if (s->call.kernel->reduces)
+                part->adds_to |= (uint64_t)1 << s->v[s->nviews - 1].buffer;
         }
     }
     cavs__task_codelet(k->name, &k->codelet);
@@ -397,7 +401,7 @@ static int plan_functions(struct cavs__plan *p)
 int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options, struct cavs__plan **out)
 {
     struct cavs__plan *p = calloc(1, sizeof *p);
-    size_t n = (size_t)m->nparams + 1;
+    size_t n = (size_t)m->nstored + 1;
     int rc = CAVS_OK;
 
     if (!p)

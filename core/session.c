@@ -75,45 +75,76 @@ static float initial_value(const struct cavs_init *init, uint64_t key, uint64_t 
     }
 }
 
-/* ---- parameters ---- */
+/* ---- parameters ----
+ * A merged parameter holds its members' columns side by side: members are windows into its tensors. */
 
-static struct cavs__tensor *param_tensor(struct cavs_session *s, const struct cavs_param *p)
+/* The numbers of a parameter in a tensor of its values: rows x cols from p, ld apart. */
+struct window {
+    struct cavs__tensor *tensor;
+    float *p;
+    int chunk;
+};
+
+static const struct cavs_param *stored(const struct cavs_param *p)
 {
-    return &s->tensors[s->plan->param[p->number]];
+    return p->merged ? p->merged : p;
 }
 
-static void write_transposed(struct cavs_session *s, const struct cavs_param *p, const float *w)
+static struct cavs__tensor *param_tensor(const struct cavs_session *s, const struct cavs_param *p)
 {
-    struct cavs__tensor *t = s->plan->param_t[p->number] >= 0 ? &s->tensors[s->plan->param_t[p->number]] : NULL;
+    return &s->tensors[s->plan->param[stored(p)->number]];
+}
+
+static struct window open_window(struct cavs__tensor *t, int chunk, const struct cavs_param *p,
+                                 enum starpu_data_access_mode mode)
+{
+    struct window w = {.tensor = t, .chunk = chunk};
+
+    w.p = cavs__tensor_acquire(t, chunk, mode) + p->merged_col;
+    return w;
+}
+
+static void close_window(const struct window *w)
+{
+    cavs__tensor_release(w->tensor, w->chunk);
+}
+
+/* The transposed copy of what is in w; a member's columns are rows of it. */
+static void write_transposed(struct cavs_session *s, const struct cavs_param *p, const struct window *w)
+{
+    int number = s->plan->param_t[stored(p)->number];
+    struct cavs__tensor *t = number >= 0 ? &s->tensors[number] : NULL;
 
     if (!t)
         return;
-    cavs__transpose(p->rows, p->cols, w, param_tensor(s, p)->ld, cavs__tensor_acquire(t, 0, STARPU_W), t->ld);
+    cavs__transpose(p->rows, p->cols, w->p, w->tensor->ld, cavs__tensor_acquire(t, 0, STARPU_RW) + p->merged_col * t->ld,
+                    t->ld);
     cavs__tensor_release(t, 0);
 }
 
 static void init_param(struct cavs_session *s, const struct cavs_param *p)
 {
-    struct cavs__tensor *t = param_tensor(s, p);
-    float *w = cavs__tensor_acquire(t, 0, STARPU_W);
+    struct window w = open_window(param_tensor(s, p), 0, p, STARPU_RW);
     uint64_t key = name_key(p->name, s->options.seed);
 
     for (int r = 0; r < p->rows; r++) {
         for (int c = 0; c < p->cols; c++)
-            w[r * t->ld + c] = initial_value(&p->init, key, (uint64_t)r * (uint64_t)p->cols + (uint64_t)c);
+            w.p[r * w.tensor->ld + c] = initial_value(&p->init, key, (uint64_t)r * (uint64_t)p->cols + (uint64_t)c);
     }
-    write_transposed(s, p, w);
-    cavs__tensor_release(t, 0);
+    write_transposed(s, p, &w);
+    close_window(&w);
 }
 
 static int create_params(struct cavs_session *s)
 {
     int nstates = s->plan->options.training ? cavs__update_states((enum cavs__rule)s->options.optimizer) : 0, rc = CAVS_OK;
 
-    for (int i = 0; i < s->model->nparams && !rc; i++) {
+    for (int i = 0; i < s->model->nstored && !rc; i++) {
         const struct cavs_param *p = s->model->params[i];
         int grad = s->plan->grad[i], wt = s->plan->param_t[i];
 
+        if (p->merged)
+            continue;
         rc = cavs__reserve(s, param_tensor(s, p), 0, p->rows);
         if (!rc && wt >= 0)
             rc = cavs__reserve(s, &s->tensors[wt], 0, p->cols);
@@ -127,9 +158,9 @@ static int create_params(struct cavs_session *s)
             if (!rc)
                 cavs__tensor_clear(&s->state[k][i], 0);
         }
-        if (!rc)
-            init_param(s, p);
     }
+    for (int i = 0; i < s->model->nparams && !rc; i++)
+        init_param(s, s->model->params[i]);
     return rc;
 }
 
@@ -169,7 +200,7 @@ static int create_tensors(struct cavs_session *s)
             return rc;
         cavs__tensor_clear(&s->tensors[s->plan->metric], i);
     }
-    if (cavs__tensor_init(&s->norms, "norms", 2 * s->model->nparams + 2, 1) != 0)
+    if (cavs__tensor_init(&s->norms, "norms", 2 * s->model->nstored + 2, 1) != 0)
         return cavs__fail_nomem("norms", sizeof(struct cavs__chunk));
     if (cavs__reserve(s, &s->norms, 0, 1))
         return CAVS_ENOMEM;
@@ -179,7 +210,7 @@ static int create_tensors(struct cavs_session *s)
 
 static int create_arrays(struct cavs_session *s)
 {
-    size_t n = (size_t)s->model->nparams + 1;
+    size_t n = (size_t)s->model->nstored + 1;
 
     s->shards = calloc((size_t)s->nshards, sizeof *s->shards);
     s->state[0] = calloc(n, sizeof **s->state);
@@ -262,13 +293,13 @@ void cavs_session_destroy(struct cavs_session *s)
     for (int i = 0; s->tensors && i < s->plan->ntensors; i++)
         cavs__tensor_free(&s->tensors[i]);
     for (int k = 0; k < 2; k++) {
-        for (int i = 0; s->state[k] && i < s->model->nparams; i++)
+        for (int i = 0; s->state[k] && i < s->model->nstored; i++)
             cavs__tensor_free(&s->state[k][i]);
         free(s->state[k]);
     }
     cavs__tensor_free(&s->norms);
     cavs__shards_free(s);
-    for (int i = 0; s->id_mark && i < s->model->nparams; i++)
+    for (int i = 0; s->id_mark && i < s->model->nstored; i++)
         free(s->id_mark[i]);
     for (int i = 0; i < CAVS__SLOTS; i++) {
         cavs__arena_free(&s->slots[i].arena);
@@ -511,47 +542,47 @@ static int check_param(const struct cavs_session *s, const struct cavs_param *p,
 int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
     int rc = check_param(s, p, values);
-    const float *w;
+    struct window w;
 
     if (rc)
         return rc;
-    w = cavs__tensor_acquire(param_tensor(s, p), 0, STARPU_R);
+    w = open_window(param_tensor(s, p), 0, p, STARPU_R);
     for (int r = 0; r < p->rows; r++)
-        memcpy(values + (size_t)r * (size_t)p->cols, w + r * param_tensor(s, p)->ld, (size_t)p->cols * sizeof *w);
-    cavs__tensor_release(param_tensor(s, p), 0);
+        memcpy(values + (size_t)r * (size_t)p->cols, w.p + r * w.tensor->ld, (size_t)p->cols * sizeof *values);
+    close_window(&w);
     return CAVS_OK;
 }
 
 int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values)
 {
     int rc = check_param(s, p, values);
-    float *w;
+    struct window w;
 
     if (rc)
         return rc;
-    w = cavs__tensor_acquire(param_tensor(s, p), 0, STARPU_W);
+    w = open_window(param_tensor(s, p), 0, p, STARPU_RW);
     for (int r = 0; r < p->rows; r++)
-        memcpy(w + r * param_tensor(s, p)->ld, values + (size_t)r * (size_t)p->cols, (size_t)p->cols * sizeof *w);
-    write_transposed(s, p, w);
-    cavs__tensor_release(param_tensor(s, p), 0);
+        memcpy(w.p + r * w.tensor->ld, values + (size_t)r * (size_t)p->cols, (size_t)p->cols * sizeof *values);
+    write_transposed(s, p, &w);
+    close_window(&w);
     return CAVS_OK;
 }
 
 static void add_dense(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
-    struct cavs__tensor *t = &s->tensors[s->plan->grad[p->number]];
+    struct cavs__tensor *t = &s->tensors[s->plan->grad[stored(p)->number]];
 
     for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
-        const float *g;
+        struct window g;
 
-        if (!s->grad_used[p->number][k])
+        if (!s->grad_used[stored(p)->number][k])
             continue;
-        g = cavs__tensor_acquire(t, k, STARPU_R);
+        g = open_window(t, k, p, STARPU_R);
         for (int r = 0; r < p->rows; r++) {
             for (int c = 0; c < p->cols; c++)
-                values[(size_t)r * (size_t)p->cols + (size_t)c] += g[r * t->ld + c];
+                values[(size_t)r * (size_t)p->cols + (size_t)c] += g.p[r * t->ld + c];
         }
-        cavs__tensor_release(t, k);
+        close_window(&g);
     }
 }
 
@@ -578,7 +609,7 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
         return cavs__fail(CAVS_ESTATE, "the last batch was not a cavs_session_gradient(): its gradient is gone");
     wait_slots(s);
     memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
-    if (s->plan->grad[p->number] >= 0)
+    if (s->plan->grad[stored(p)->number] >= 0)
         add_dense(s, p, values);
     else if (s->touched[p->number])
         add_touched(p, s->touched[p->number], values);

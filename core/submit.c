@@ -106,16 +106,14 @@ struct batch {
     enum cavs__run run;
 };
 
-/* Not every function of a chain adds to every gradient that the chain as a whole writes. */
-static bool adds_to(const struct cavs__part *part, int buffer)
+/* Buffers that these segments add to: not every function of a chain adds to every gradient that the chain writes. */
+static uint64_t adds_to(const struct cavs__task_kind *k, const struct cavs__segment *segments, int nsegments)
 {
-    for (int i = 0; i < part->nsteps; i++) {
-        const struct cavs__step *s = &part->steps[i];
+    uint64_t buffers = 0;
 
-        if (s->call.kernel->reduces && s->v[s->nviews - 1].buffer == buffer)
-            return true;
-    }
-    return false;
+    for (int i = 0; i < nsegments; i++)
+        buffers |= k->parts[segments[i].function]->adds_to;
+    return buffers;
 }
 
 static int submit_kind(const struct batch *b, int shard, const struct cavs__task_kind *k,
@@ -123,6 +121,7 @@ static int submit_kind(const struct batch *b, int shard, const struct cavs__task
 {
     struct cavs_session *s = b->s;
     struct cavs__part_args *a = cavs__arena_alloc(&s->slots[b->slot].arena, sizeof *a);
+    uint64_t added = adds_to(k, segments, nsegments);
     struct starpu_task *t;
 
     if (!a)
@@ -142,7 +141,7 @@ static int submit_kind(const struct batch *b, int shard, const struct cavs__task
         int tensor = k->tensor[i], chunk = cavs__chunk_of(s, tensor, b->slot, shard);
 
         cavs__task_buffer(t, s->tensors[tensor].chunks[chunk].handle, k->written[i] ? STARPU_RW : STARPU_R);
-        if (s->plan->tensors[tensor].kind == CAVS__T_GRAD && adds_to(k->parts[segments->function], i)) {
+        if (s->plan->tensors[tensor].kind == CAVS__T_GRAD && (added >> i & 1)) {
             bool *used = &s->grad_used[s->plan->tensors[tensor].param->number][chunk];
 
             if (!*used)
@@ -282,7 +281,7 @@ int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs_
     struct batch b = {.s = s, .slot = slot, .nshards = nshards, .run = run};
     int last = run == CAVS__RUN_EVALUATE ? CAVS__FORWARD : CAVS__GRADIENT, rc = CAVS_OK;
 
-    memset(s->grad_used, 0, (size_t)s->model->nparams * sizeof *s->grad_used);
+    memset(s->grad_used, 0, (size_t)s->model->nstored * sizeof *s->grad_used);
     for (int phase = 0; phase <= last && !rc; phase++)
         rc = submit_phase(&b, (enum cavs__phase)phase);
     return rc;

@@ -126,6 +126,28 @@ struct floor_model {
 
 extern const struct floor_model floor_tree_lstm, floor_tree_fc;
 
+/* ---- running (floor_run.c) -------------------------------------------------------------------- */
+
+struct floor_settings {
+    const struct floor_model *model;
+    struct floor_sizes sizes;
+    struct forest *forest;
+    int threads, batch;
+    bool train;
+    struct cavs__update update; /* but for the corrections */
+    /* before each batch, by one thread; may be NULL */
+    void (*before_batch)(void *context, const int *samples, int n);
+    void *context;
+};
+
+struct floor_run;
+
+/* The settings and the parameters have to outlive the run. */
+struct floor_run *floor_run_create(const struct floor_settings *s, struct floor_params *params);
+void floor_run_destroy(struct floor_run *run);
+/* The samples in this order, a batch at a time; returns the mean loss. */
+double floor_run_epoch(struct floor_run *run, const int *order, int n);
+
 /* ---- element-wise loops (floor_math.c) -------------------------------------------------------- */
 
 /* gate (rows x 3h): products in, activations out; leaf r's state goes to slot[r] of c and h */

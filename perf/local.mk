@@ -9,7 +9,11 @@
 # A script:
 #     EXTRA_DIST += perf/x.sh
 
-# needs internal functions, so it is built by name only: make perf/bench_gemm
-EXTRA_PROGRAMS += perf/bench_gemm
-perf_bench_gemm_SOURCES = perf/bench_gemm.c
-perf_bench_gemm_LDADD = libcavs-static.la $(CAVS_LIBS)
+# The models by hand: of the library only products, updates and formulas, and no StarPU.
+noinst_PROGRAMS += perf/floor
+perf_floor_SOURCES = perf/floor.c perf/floor.h perf/floor_fc.c perf/floor_levels.c \
+	perf/floor_lstm.c perf/floor_math.c perf/floor_params.c perf/floor_run.c \
+	apps/treebank.c apps/treebank.h
+perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
+perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
+	-lpthread -lm

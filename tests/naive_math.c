@@ -86,6 +86,70 @@ OPERATOR(op_square)
     return (struct naive_dual){a * a, 2 * a, 0};
 }
 
+/* Equal operands: the second one gets the gradient. */
+OPERATOR(op_max)
+{
+    UNUSED(s);
+    return (struct naive_dual){a > b ? a : b, a > b, a <= b};
+}
+
+OPERATOR(op_min)
+{
+    UNUSED(s);
+    return (struct naive_dual){a < b ? a : b, a < b, a >= b};
+}
+
+OPERATOR(op_copy)
+{
+    UNUSED(b), UNUSED(s);
+    return (struct naive_dual){a, 1, 0};
+}
+
+OPERATOR(op_abs)
+{
+    UNUSED(b), UNUSED(s);
+    return (struct naive_dual){fabs(a), (a > 0) - (a < 0), 0};
+}
+
+OPERATOR(op_sqrt)
+{
+    UNUSED(b), UNUSED(s);
+    return (struct naive_dual){sqrt(a), 1 / (2 * sqrt(a)), 0};
+}
+
+OPERATOR(op_leaky_relu)
+{
+    UNUSED(b);
+    return (struct naive_dual){a < 0 ? s * a : a, a > 0 ? 1 : s, 0};
+}
+
+OPERATOR(op_elu)
+{
+    UNUSED(b);
+    return (struct naive_dual){a < 0 ? s * (exp(a) - 1) : a, a > 0 ? 1 : s * exp(a), 0};
+}
+
+OPERATOR(op_softplus)
+{
+    UNUSED(b), UNUSED(s);
+    return (struct naive_dual){fmax(a, 0) + log1p(exp(-fabs(a))), 1 / (1 + exp(-a)), 0};
+}
+
+OPERATOR(op_clip)
+{
+    UNUSED(b);
+    return (struct naive_dual){fmin(fmax(a, -s), s), fabs(a) < s, 0};
+}
+
+/* 1/2 a (1 + tanh(u)), u = sqrt(2 / pi) (a + 0.044715 a^3) */
+OPERATOR(op_gelu)
+{
+    UNUSED(b), UNUSED(s);
+    double c = sqrt(2 / M_PI), t = tanh(c * (a + 0.044715 * a * a * a));
+    double du = c * (1 + 3 * 0.044715 * a * a);
+    return (struct naive_dual){a / 2 * (1 + t), (1 + t) / 2 + a / 2 * (1 - t * t) * du, 0};
+}
+
 static const struct {
     const char *name;
     struct naive_dual (*apply)(double a, double b, double s);
@@ -93,6 +157,8 @@ static const struct {
     {"add", op_add},         {"sub", op_sub},   {"mul", op_mul},   {"div", op_div}, {"neg", op_neg},
     {"scale", op_scale},     {"shift", op_shift}, {"sigmoid", op_sigmoid}, {"tanh", op_tanh},
     {"relu", op_relu},       {"exp", op_exp},   {"log", op_log},   {"square", op_square},
+    {"max", op_max}, {"min", op_min}, {"copy", op_copy}, {"abs", op_abs}, {"sqrt", op_sqrt},
+    {"leaky_relu", op_leaky_relu}, {"elu", op_elu}, {"softplus", op_softplus}, {"clip", op_clip}, {"gelu", op_gelu},
 };
 
 bool naive_elementwise(const char *op, double a, double b, double s, struct naive_dual *out)

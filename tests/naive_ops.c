@@ -141,25 +141,36 @@ static void lookup_back(place at, symbol x)
     add_to(x->width, table_row(at, x, at->oracle->gradient[x->param->number]), grad(at, x));
 }
 
+/* Number (r, c) of a matrix; a merged one is its members side by side. */
+static double *entry(double **arrays, const struct cavs_param *p, int r, int c)
+{
+    for (int i = 0; i < p->nmembers; i++) {
+        if (c < p->members[i]->cols)
+            return entry(arrays, p->members[i], r, c);
+        c -= p->members[i]->cols;
+    }
+    return &arrays[p->number][(size_t)r * p->cols + c];
+}
+
 static void matmul(place at, symbol x)
 {
-    const double *a = value(at, x->inputs[0]), *w = at->oracle->param[x->param->number];
+    const double *a = value(at, x->inputs[0]);
     double *y = value(at, x);
     for (int j = 0; j < x->width; j++) {
         y[j] = 0;
         for (int i = 0; i < x->inputs[0]->width; i++)
-            y[j] += a[i] * w[(size_t)i * x->width + j];
+            y[j] += a[i] * *entry(at->oracle->param, x->param, i, j);
     }
 }
 
 static void matmul_back(place at, symbol x)
 {
-    const double *a = value(at, x->inputs[0]), *w = at->oracle->param[x->param->number], *dy = grad(at, x);
-    double *da = grad(at, x->inputs[0]), *dw = at->oracle->gradient[x->param->number];
+    const double *a = value(at, x->inputs[0]), *dy = grad(at, x);
+    double *da = grad(at, x->inputs[0]);
     for (int i = 0; i < x->inputs[0]->width; i++) {
         for (int j = 0; j < x->width; j++) {
-            da[i] += dy[j] * w[(size_t)i * x->width + j];
-            dw[(size_t)i * x->width + j] += a[i] * dy[j];
+            da[i] += dy[j] * *entry(at->oracle->param, x->param, i, j);
+            *entry(at->oracle->gradient, x->param, i, j) += a[i] * dy[j];
         }
     }
 }

@@ -26,16 +26,54 @@ struct probe {
     float s;
 };
 
-/* Values that stay away from corners and poles. */
+/* Where an operator may be looked at: steps of 0.1 must not cross a corner or come near a pole. */
+enum range { ANYWHERE, POSITIVE, NOT_ZERO, NOT_LIMIT, APART };
+
+static const struct {
+    const char *op;
+    int operand;
+    enum range range;
+} ranges[] = {
+    {"log", 0, POSITIVE},        {"sqrt", 0, POSITIVE}, {"div", 1, POSITIVE},  {"relu", 0, NOT_ZERO}, {"abs", 0, NOT_ZERO},
+    {"leaky_relu", 0, NOT_ZERO}, {"elu", 0, NOT_ZERO},  {"clip", 0, NOT_LIMIT}, {"max", 0, APART},
+    {"max", 1, APART},           {"min", 0, APART},     {"min", 1, APART},
+};
+
+static const float LIMIT = 0.8f; /* the attribute of clip */
+
+static double safe_value(enum range range, int operand, uint64_t *seed)
+{
+    double sign = random_int(seed, 0, 1) ? 1 : -1;
+    switch (range) {
+    case POSITIVE:
+        return random_double(seed, 0.6, 1.2);
+    case NOT_ZERO:
+        return sign * random_double(seed, 0.3, 1.2);
+    case NOT_LIMIT:
+        return sign * (random_int(seed, 0, 1) ? random_double(seed, 0, 0.65) : random_double(seed, 0.95, 1.2));
+    case APART: /* the second operand lies half-way between what the first may be */
+        return 0.5 * random_int(seed, -2, 2) + 0.25 * operand + random_double(seed, 0, 0.1);
+    default:
+        return random_double(seed, -1.2, 1.2);
+    }
+}
+
 static void safe_values(const char *op, int operand, float *x, int n, uint64_t *seed)
 {
-    bool positive = !strcmp(op, "log") || (!strcmp(op, "div") && operand == 1);
-    bool corner = !strcmp(op, "relu");
-    for (int i = 0; i < n; i++) {
-        x[i] = (float)random_double(seed, positive || corner ? 0.6 : -1.2, 1.2);
-        if (corner && random_int(seed, 0, 1))
-            x[i] = -x[i];
+    enum range range = ANYWHERE;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (!strcmp(op, ranges[i].op) && ranges[i].operand == operand)
+            range = ranges[i].range;
     }
+    for (int i = 0; i < n; i++)
+        x[i] = (float)safe_value(range, operand, seed);
+}
+
+static float attribute(const char *op)
+{
+    if (!strcmp(op, "clip"))
+        return LIMIT;
+    return !strcmp(op, "elu") || !strcmp(op, "leaky_relu") ? 0.3f : -0.75f; /* must not be negative there */
 }
 
 static struct cavs_symbol *apply_elementwise(const struct probe *p, struct cavs_function *f, struct cavs_symbol *a,
@@ -259,6 +297,7 @@ static void is_the_slope_of_the_loss(void **state)
     const char *text = "flat:7";
     struct trial t;
     uint64_t seed = 11;
+    trial_compile(getenv("CAVS_TEST_LONG") != NULL);
     trial_open(&t, build(p), &text, 1, own_row_each);
     options.shards = 1;
     struct cavs_session *s = trial_session(&t, &options);
@@ -276,7 +315,7 @@ static int add_probe(struct probe *list, int op, int wa, int wb)
 {
     *list = (struct probe){.apply = apply_elementwise, .op = op, .wa = wa, .wb = wb};
     if (cavs__ew_has_scalar(op))
-        list->s = -0.75f;
+        list->s = attribute(cavs__ew_name(op));
     if (wb)
         snprintf(list->name, sizeof list->name, "%s of widths %d and %d", cavs__ew_name(op), wa, wb);
     else

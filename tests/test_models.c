@@ -5,11 +5,24 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/trial.h"
 
 static const enum cavs_policy policies[] = {CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH, CAVS_POLICY_FRONTIER,
                                             CAVS_POLICY_AGENDA};
+
+/* Models of which every session is compiled, so that all shapes of generated code are seen; CAVS_TEST_LONG compiles all. */
+static const char *const compiled[] = {"tree_lstm_bench", "tree_lstm_childsum", "gru", "arithmetic", "nonlinear", "wide"};
+
+static void open_trial(struct trial *t, const struct zoo_entry *z)
+{
+    bool compile = getenv("CAVS_TEST_LONG") != NULL;
+    for (size_t i = 0; i < sizeof compiled / sizeof *compiled; i++)
+        compile = compile || !strcmp(compiled[i], z->name);
+    trial_compile(compile);
+    trial_open_zoo(t, z);
+}
 
 struct batch {
     int n, samples[4 * ZOO_SAMPLES];
@@ -62,7 +75,7 @@ static void check_session(struct trial *t, const struct cavs_session_options *op
 static void every_policy_and_number_of_shards(void **state)
 {
     struct trial t;
-    trial_open_zoo(&t, *state);
+    open_trial(&t, *state);
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         for (int shards = 1; shards <= 3; shards++) {
             struct cavs_session_options options = cavs_session_defaults();
@@ -89,7 +102,7 @@ static void every_optimisation_switched_off(void **state)
 {
     static const int masks[] = {1, 2, 4, 8, 15};
     struct trial t;
-    trial_open_zoo(&t, *state);
+    open_trial(&t, *state);
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         struct cavs_session_options options = switched(masks[i]);
         check_session(&t, &options);
@@ -100,10 +113,30 @@ static void every_optimisation_switched_off(void **state)
 static void every_combination_of_switches(void **state)
 {
     struct trial t;
-    trial_open_zoo(&t, *state);
+    open_trial(&t, *state);
     for (int mask = 0; mask < 16; mask++) {
         struct cavs_session_options options = switched(mask);
         check_session(&t, &options);
+    }
+    trial_close(&t);
+}
+
+/* Nothing is kept for a backward pass then: every kept value that is missed shows in the outputs. */
+static void forward_only(void **state)
+{
+    struct trial t;
+    open_trial(&t, *state);
+    for (int mask = 0; mask < 16; mask += 5) {
+        struct cavs_session_options options = switched(mask);
+        options.inference = true;
+        struct cavs_session *s = trial_session(&t, &options);
+        struct batch all = all_samples(&t);
+        trial_check_outputs(&t, s, all.samples, all.n);
+        check_ok(cavs_session_reset_metrics(s));
+        check_ok(cavs_session_evaluate(s, t.data, all.samples, all.n));
+        trial_oracle(&t, all.samples, all.n, false);
+        trial_check_metrics(&t, s);
+        cavs_session_destroy(s);
     }
     trial_close(&t);
 }
@@ -112,7 +145,7 @@ static void every_combination_of_switches(void **state)
 static void every_sample_alone(void **state)
 {
     struct trial t;
-    trial_open_zoo(&t, *state);
+    open_trial(&t, *state);
     struct cavs_session_options options = cavs_session_defaults();
     options.shards = 3;
     struct cavs_session *s = trial_session(&t, &options);
@@ -131,6 +164,7 @@ static void check_large(const char *model, const char *const *texts, int n, enum
 {
     struct trial t;
     struct cavs_session_options options = cavs_session_defaults();
+    trial_compile(true);
     trial_open(&t, zoo_model(zoo_find(model)), texts, n, NULL);
     options.policy = policy;
     options.shards = 2;
@@ -186,7 +220,7 @@ static void many_points(void **state)
 
 /* ---- the list of tests ---- */
 
-enum { KINDS = 3, EXTRA = 3, LARGE = 6 };
+enum { KINDS = 4, EXTRA = 3, LARGE = 6 };
 
 static const struct {
     const char *name;
@@ -194,6 +228,7 @@ static const struct {
 } kinds[KINDS] = {
     {"policies and shards", every_policy_and_number_of_shards},
     {"switches", every_optimisation_switched_off},
+    {"forward only", forward_only},
     {"each sample alone", every_sample_alone},
 };
 

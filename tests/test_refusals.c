@@ -168,6 +168,21 @@ static void second_runtime(void **state)
     still_works(a);
 }
 
+static void training_for_inference(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_session_options o = cavs_session_defaults();
+    const int batch[] = {0, 1, 4};
+    float values[4096];
+    o.inference = true;
+    struct cavs_session *s = trial_session(&a->t, &o);
+    check_refused(cavs_session_train(s, a->t.data, batch, 3), CAVS_ESTATE, "inference");
+    check_refused(cavs_session_gradient(s, a->t.data, batch, 3), CAVS_ESTATE, "inference");
+    assert_true(cavs_session_get_gradient(s, cavs_model_param_at(a->t.model, 0), values) < 0);
+    trial_check_outputs(&a->t, s, batch, 3);
+    cavs_session_destroy(s);
+}
+
 /* ---- ids changed in place ---- */
 
 static void ids_out_of_range_when_used(void **state)
@@ -287,6 +302,39 @@ static void infinite_parameter_is_traced(void **state)
     cavs_session_destroy(s);
 }
 
+/* ---- size ---- */
+
+static void build_many_inputs(struct cavs_model *m)
+{
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    struct cavs_symbol *sum = cavs_use(f, zoo_weight(m, "b", 1, 2));
+    for (int i = 0; i < 70; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "input%d", i);
+        sum = cavs_add(sum, cavs_tanh(cavs_pull(f, name, 2)));
+    }
+    cavs_loss(f, "loss", cavs_sum(sum), NULL);
+}
+
+/* A task has room for so many tensors; a function that reads more is right, or is refused with the number. */
+static void more_inputs_than_a_task_can_read(void **state)
+{
+    static const struct zoo_entry model = {"inputs", build_many_inputs, {NULL}};
+    const char *text = "flat:5";
+    const int batch[] = {0};
+    struct trial t;
+    struct cavs_session *s = NULL;
+    (void)state;
+    trial_open(&t, zoo_model(&model), &text, 1, NULL);
+    int rc = cavs_session_create(trial_runtime, t.model, NULL, &s);
+    if (rc)
+        check_refused(rc, CAVS_EPROGRAM, "tensors");
+    else
+        trial_check_gradients(&t, s, batch, 1);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
 /* ---- memory ---- */
 
 static void build_huge(struct cavs_model *m)
@@ -313,11 +361,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(samples_out_of_range), TEST(things_of_another_model), TEST(names_that_are_not_there), TEST(nulls),
-        TEST(options_out_of_range), TEST(session_of_an_unfinished_model), TEST(second_runtime),
+        TEST(options_out_of_range), TEST(session_of_an_unfinished_model), TEST(second_runtime), TEST(training_for_inference),
         TEST(ids_out_of_range_when_used), TEST(index_out_of_range_when_used),
         cmocka_unit_test(not_a_number_is_traced_to_its_vertex),
         cmocka_unit_test(not_a_number_is_traced_without_fusion), cmocka_unit_test(not_a_number_passes_unchecked),
-        TEST(infinite_parameter_is_traced), TEST(memory_that_is_not_there),
+        TEST(infinite_parameter_is_traced), cmocka_unit_test(more_inputs_than_a_task_can_read),
+        TEST(memory_that_is_not_there),
     };
     return cmocka_run_group_tests_name("refusals", tests, trial_runtime_up, trial_runtime_down);
 }

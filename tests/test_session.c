@@ -395,6 +395,53 @@ static void statistics_count(void **state)
     assert_int_equal(st.batches + st.samples + st.vertices + st.tasks, 0);
 }
 
+static int64_t evaluated(struct scene *a, bool no_dedup, const int *batch, int n)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_stats st;
+    o.shards = 1;
+    o.no_dedup = no_dedup;
+    struct cavs_session *s = trial_session(&a->t, &o);
+    check_ok(cavs_session_evaluate(s, a->t.data, batch, n));
+    check_ok(cavs_session_wait(s));
+    cavs_session_stats(s, &st);
+    cavs_session_destroy(s);
+    return st.evaluated;
+}
+
+/* Equal words, and the same tree twice, are computed once. */
+static void identical_vertices_are_evaluated_once(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0, 1, 0, 0, 1};
+    int vertices = 3 * a->t.samples[0]->stages[0].n + 2 * a->t.samples[1]->stages[0].n;
+    assert_int_equal(evaluated(a, true, batch, 5), vertices);
+    assert_int_equal(evaluated(a, false, batch, 5), evaluated(a, false, batch, 2));
+    assert_true(evaluated(a, false, batch, 2) <= a->t.samples[0]->stages[0].n + a->t.samples[1]->stages[0].n);
+}
+
+/* Forward only: the same outputs and metrics, with less memory. */
+static void inference_gives_the_same_outputs(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_stats training, inference;
+    int batch[64];
+    for (int i = 0; i < 64; i++)
+        batch[i] = i % a->t.nsamples;
+    o.shards = 2;
+    o.inference = true;
+    struct cavs_session *s = trial_session(&a->t, &o);
+    trial_check_outputs(&a->t, s, batch, 64);
+    trial_check_outputs(&a->t, s, batch, 3);
+    check_ok(cavs_session_evaluate(a->s, a->t.data, batch, 64));
+    cavs_session_stats(s, &inference);
+    cavs_session_stats(a->s, &training);
+    if (inference.tensor_bytes >= training.tensor_bytes)
+        fail_msg("%zu bytes for inference, %zu for training", inference.tensor_bytes, training.tensor_bytes);
+    cavs_session_destroy(s);
+}
+
 static void explanation_names_operators_and_classes(void **state)
 {
     struct scene *a = *state;
@@ -421,6 +468,7 @@ int main(void)
         TEST(ids_rewritten_in_place_are_used), TEST(training_lowers_the_loss),
         TEST(two_sessions_do_not_touch_each_other), TEST(gradient_is_there_until_the_next_batch),
         TEST(statistics_count),
+        TEST(identical_vertices_are_evaluated_once), TEST(inference_gives_the_same_outputs),
         TEST(explanation_names_operators_and_classes),
     };
     return cmocka_run_group_tests_name("session", tests, trial_runtime_up, trial_runtime_down);

@@ -234,6 +234,17 @@ struct cavs_session *trial_session(struct trial *t, const struct cavs_session_op
     return s;
 }
 
+void trial_compile(bool on)
+{
+    static int given = -1;
+    if (given < 0)
+        given = getenv("CAVS_FUSION") != NULL;
+    if (!given && on)
+        unsetenv("CAVS_FUSION");
+    else if (!given)
+        setenv("CAVS_FUSION", "interpret", 1);
+}
+
 struct CMUnitTest *trial_tests(int n, const char *(*name)(int i), CMUnitTestFunction run, void *(*state)(int i))
 {
     struct CMUnitTest *tests = calloc((size_t)n, sizeof *tests);

@@ -63,6 +63,10 @@ int trial_runtime_down(void **state);
 /* A session of the trial's model on that runtime. */
 struct cavs_session *trial_session(struct trial *t, const struct cavs_session_options *options);
 
+/* Fused groups of the next sessions are compiled, as users have them, or interpreted, which spares half a second of
+ * compiler a session.  Without effect if the environment has CAVS_FUSION. */
+void trial_compile(bool on);
+
 /* A cmocka test for each element of a table: named, with its element as initial state.  Freed by the caller. */
 struct CMUnitTest *trial_tests(int n, const char *(*name)(int i), CMUnitTestFunction run, void *(*state)(int i));
 

@@ -67,6 +67,29 @@ static void build_arithmetic(struct cavs_model *m)
     cavs_metric(f, "ones", cavs_constant(f, 1, 1), NULL);
 }
 
+static struct cavs_symbol *apply(const char *op, struct cavs_symbol *x, float s)
+{
+    return cavs_apply1_at(op, x, s, CAVS_HERE);
+}
+
+/* The nonlinearities that have no macro, in a recurrent cell. */
+static void build_nonlinear(struct cavs_model *m)
+{
+    struct cavs_stage *s = cavs_stage_create(m, "chain", HIDDEN);
+    struct cavs_function *f = cavs_function_create(s, "cell");
+    struct cavs_param *u = zoo_weight(m, "U", HIDDEN, HIDDEN), *w = zoo_weight(m, "W", 3, HIDDEN);
+    struct cavs_symbol *h = cavs_add(cavs_matmul(cavs_gather(f, 0), u), cavs_matmul(cavs_pull(f, "x", 3), w));
+    struct cavs_symbol *up = apply("gelu", apply("elu", h, 0.7f), 0), *down = apply("leaky_relu", h, 0.2f);
+    struct cavs_symbol *most = cavs_apply2_at("max", up, down, CAVS_HERE);
+    struct cavs_symbol *least = cavs_apply2_at("min", cavs_sum(up), down, CAVS_HERE);
+    h = cavs_sub(apply("softplus", most, 0), apply("abs", least, 0));
+    h = cavs_div(h, apply("sqrt", cavs_shift(cavs_square(h), 1), 0));
+    h = apply("copy", apply("clip", h, 0.6f), 0);
+    cavs_scatter(f, h);
+    cavs_push(f, "h", h);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(h)), NULL);
+}
+
 /* A static network: no state, no edges, two layers and an external target. */
 static void build_mlp(struct cavs_model *m)
 {
@@ -95,6 +118,24 @@ static void build_star(struct cavs_model *m)
     }
     cavs_scatter(root, sum);
     cavs_loss(root, "loss", cavs_sum(cavs_square(sum)), NULL);
+}
+
+/* More children than any fused group has inputs: all summed at once, and side by side before a product. */
+static void build_wide(struct cavs_model *m)
+{
+    enum { SLOTS = 150, SMALL = 2 };
+    struct cavs_stage *s = cavs_stage_create(m, "wide", SMALL);
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"), *root = cavs_function_create(s, "root");
+    struct cavs_symbol *child[SLOTS], *sum = NULL;
+    cavs_scatter(leaf, cavs_matmul(cavs_pull(leaf, "x", 2), zoo_weight(m, "W", 2, SMALL)));
+    for (int k = 0; k < SLOTS; k++) {
+        child[k] = cavs_gather(root, k);
+        sum = sum ? cavs_add(sum, cavs_tanh(child[k])) : child[k];
+    }
+    struct cavs_symbol *y = cavs_matmul(cavs_concat(SLOTS, child), zoo_weight(m, "U", SMALL * SLOTS, SMALL));
+    cavs_scatter(root, cavs_tanh(cavs_add(y, sum)));
+    cavs_push(root, "y", y);
+    cavs_loss(root, "loss", cavs_sum(cavs_square(cavs_add(y, sum))), NULL);
 }
 
 /* Loss and metrics in some functions only, one name in two functions and a later stage. */
@@ -150,8 +191,10 @@ const struct zoo_entry zoo_oddities[] = {
       "single", "empty", "dag:15,parents=2,kinds=3,seed=8"}},
     {"partial", build_partial, {"dag:20,slots=3,parents=4", "chain:5", "single", "binary:4,missing=3", "empty", "flat:2"}},
     {"arithmetic", build_arithmetic, {"flat:13", "single", "empty", "flat:70"}},
+    {"nonlinear", build_nonlinear, {"chain:9", "chain:4", "single", "chain:12,shuffle=2"}},
     {"mlp", build_mlp, {"single", "single", "flat:5", "empty", "flat:131"}},
     {"star", build_star, {"star:40,kinds=2", "star:7,kinds=2", "star:33,kinds=2,missing=4", "single"}},
+    {"wide", build_wide, {"star:150,kinds=2", "star:80,kinds=2,missing=3", "single", "star:1,kinds=2"}},
     {"metrics", build_metrics, {"binary:6,kinds=2", "single", "random:5,kinds=2", "random:9,kinds=2,seed=6"}},
     {"no_gather", build_no_gather, {"flat:4|flat:6", "single|single", "flat:3|empty", "empty|flat:2"}},
     {"no_weights", build_no_weights, {"lattice:12,kinds=2", "binary:4,kinds=2", "single", "dag:20,parents=3,kinds=2"}},
