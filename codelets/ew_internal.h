@@ -72,6 +72,8 @@ struct cavs__ew_dialect {
     const char *open, *parameter, *body;
     const char *input, *scalar, *output;
     const char *loop, *load, *load_scalar, *store, *close;
+    int vector; /* other loop and close for widths above this one and no multiple of it; 0: none */
+    const char *ragged_loop, *ragged_close;
 };
 extern const struct cavs__ew_dialect cavs__ew_dialect_c;
 

@@ -2,13 +2,14 @@
 /*
  * ew_loops.c - one vector loop for every expression of elementwise.def.
  *
- * A kernel file, except that ew_math.def needs sums in the order in which they are written.  gcc's jump threading
- * follows the two ends of a clamp separately, which costs more mask operations than it saves (tanh 15 %).
+ * A kernel file, except that ew_math.def needs sums in the order in which they are written. gcc's
+ * jump threading follows the two ends of a clamp separately, which costs more mask operations than
+ * it saves (tanh 15 %).
  */
 #if defined __clang__
 #pragma clang fp reassociate(off)
 #elif defined __GNUC__
-#pragma GCC optimize("no-associative-math", "no-thread-jumps")
+#pragma GCC optimize("no-associative-math", "no-tree-pre", "no-thread-jumps")
 #endif
 
 #include <string.h>
@@ -18,15 +19,15 @@
 
 #define EW_FN __attribute__((always_inline)) static inline
 
-EW_FN int ew_bits(float x)
+EW_FN unsigned ew_bits(float x)
 {
-    int bits;
+    unsigned bits;
 
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-EW_FN float ew_float(int bits)
+EW_FN float ew_float(unsigned bits)
 {
     float x;
 

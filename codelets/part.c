@@ -3,6 +3,7 @@
 #include "codelets/part.h"
 
 #include <math.h>
+#include <time.h>
 
 /* One tile of one segment. */
 struct tile {
@@ -97,6 +98,23 @@ static void check_finite(const struct tile *t, const struct cavs__step *s, const
 }
 
 /* *first: buffers that nothing has been added to; the first reduction into each starts it from zero. */
+static uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void run_kernel(const struct tile *t, const struct cavs__step *s, const struct cavs__view *v, unsigned flags)
+{
+    uint64_t start = t->args->nanoseconds ? now() : 0;
+
+    s->call.kernel->cpu(&s->call, t->rows, v, flags);
+    if (t->args->nanoseconds)
+        __atomic_add_fetch(&t->args->nanoseconds[s->cost], now() - start, __ATOMIC_RELAXED);
+}
+
 static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t *first)
 {
     struct cavs__view v[s->nviews + 1]; /* a fused group may have some hundreds */
@@ -109,7 +127,7 @@ static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t
         flags |= CAVS__FIRST;
         *first &= ~((uint64_t)1 << out);
     }
-    s->call.kernel->cpu(&s->call, t->rows, v, flags);
+    run_kernel(t, s, v, flags);
     if (t->args->fault && !s->call.kernel->reduces) /* what goes into a reduction was checked before */
         check_finite(t, s, v);
 }

@@ -47,8 +47,12 @@ struct cavs__operand {
     int section, ptr_section;  /* of the index buffer */
 };
 
+/* What a step spends its time on. */
+enum cavs__cost { CAVS__COST_PRODUCT, CAVS__COST_MEMORY /* moves rows, computes nothing */, CAVS__COST_OTHER, CAVS__COSTS };
+
 struct cavs__step {
     struct cavs__call call;
+    enum cavs__cost cost;
     int nviews, noutputs;      /* outputs are the last views */
     struct cavs__operand *v;
     const char *label;         /* for people: operators in it */
@@ -83,6 +87,7 @@ struct cavs__part_args {
     const int32_t *sections;   /* offsets of the sections in it */
     uint64_t first;            /* bit b: reductions into buffer b start from zero */
     struct cavs__fault *fault; /* NULL: do not check */
+    uint64_t *nanoseconds;     /* [CAVS__COSTS] added to atomically; NULL: do not measure */
     int shard;
     long batch;
 };

@@ -200,12 +200,13 @@ static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_da
     }
 }
 
+/* Ids, and the numbers of float rows, which tell equal ones. */
 static void copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, const struct cavs__shard *shard)
 {
     for (int k = 0; k < sd->stage->ninputs; k++) {
-        const int32_t *ids = sd->inputs[k].p;
+        const int32_t *ids = sd->stage->inputs[k]->ids ? sd->inputs[k].p : sd->equal[k].p;
 
-        for (int i = 0; sd->stage->inputs[k]->ids && i < shard->nsamples; i++) {
+        for (int i = 0; ids && i < shard->nsamples; i++) {
             int32_t n = t->start[i + 1] - t->start[i];
 
             if (n > 0)
@@ -271,7 +272,7 @@ static void pulled_by(const struct cavs_stage *stage, const struct cavs__input *
 
         pulls[j] = false;
         for (int i = 0; i < f->nsymbols; i++)
-            pulls[j] |= f->symbols[i]->op == CAVS__OP_IDS && f->symbols[i]->input == in;
+            pulls[j] |= f->symbols[i]->input == in;
     }
 }
 
@@ -285,11 +286,9 @@ static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *
         const struct cavs__input *in = stage->inputs[k];
         const struct cavs__shard_stage *from = in->vertices_of ? &shard->stages[in->vertices_of->number] : NULL;
 
-        if (!in->ids)
-            continue;
         pulled_by(stage, in, pulls);
         for (int v = 0; v < t->n; v++) {
-            int32_t id = pulls[t->function[v]] ? t->ids[k][v] : -1;
+            int32_t id = pulls[t->function[v]] ? t->ids[k][v] : -1; /* of float rows: their number */
 
             t->keys[k][v] = id < 0 || !from ? id : from->schedule.row_of[from->start[t->sample_of[v]] + id];
         }

@@ -265,6 +265,7 @@ struct cavs_session_options {
                           * Results depend on this number in the last bits, and on nothing else of the machine. */
     bool inference;      /* forward only: nothing is kept for a backward pass, and there is no optimizer state */
     bool no_lazy, no_eager, no_fusion, no_dedup; /* switch one optimisation off */
+    bool measure;        /* time every step; costs about 50 ns each */
     bool check_finite;   /* report the first NaN or infinity with its operator and vertex; slow */
 };
 /* frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8, the rest 0 */
@@ -309,8 +310,11 @@ struct cavs_stats {
     int64_t batching_tasks;                        /* V_t, over all stages and shards, forward */
     double flops;                                  /* nominal GEMM operations (2mnk), as if nothing were shared */
     double schedule_s;                             /* main thread: scheduling and submission */
+    double exposed_s;                              /* part of it during which no earlier batch was being computed */
     double wait_s;                                 /* main thread: waiting for a free batch slot */
-    double memory_s;                               /* workers: gather/scatter/copy steps, when measured */
+    /* Seconds of all workers inside batching tasks, with the option measure: matrix products; steps that only move rows
+     * (gather, scatter, sums over parents; what is fused with arithmetic counts there); element-wise and the rest. */
+    double product_s, memory_s, other_s;
     size_t tensor_bytes;                           /* dynamic tensors and parameters */
 };
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out);

@@ -58,8 +58,12 @@ static int stage_data_init(struct cavs__stage_data *s, const struct cavs_stage *
     s->function.size = s->degree.size = s->child.size = s->over.size = sizeof(int32_t);
     s->inputs = calloc((size_t)stage->ninputs + 1, sizeof *s->inputs);
     s->has_input = calloc((size_t)stage->ninputs + 1, sizeof *s->has_input);
-    if (!s->inputs || !s->has_input)
+    s->equal = calloc((size_t)stage->ninputs + 1, sizeof *s->equal);
+    s->interned = calloc((size_t)stage->ninputs + 1, sizeof *s->interned);
+    if (!s->inputs || !s->has_input || !s->equal || !s->interned)
         return cavs__fail_nomem("data", sizeof *s);
+    for (int i = 0; i < stage->ninputs; i++)
+        s->equal[i].size = sizeof(int32_t);
     for (int i = 0; i < stage->ninputs; i++)
         s->inputs[i].size = stage->inputs[i]->ids ? sizeof(int32_t) : (size_t)stage->inputs[i]->width * sizeof(float);
     rc = column_append(&s->start, &zero, 1);
@@ -99,8 +103,13 @@ void cavs_data_destroy(struct cavs_data *d)
     for (int i = 0; i < d->model->nstages; i++) {
         struct cavs__stage_data *s = &d->stages[i];
 
-        for (int k = 0; s->stage && s->inputs && k < s->stage->ninputs; k++)
+        for (int k = 0; s->stage && s->inputs && k < s->stage->ninputs; k++) {
             free(s->inputs[k].p);
+            free(s->equal ? s->equal[k].p : NULL);
+            free(s->interned ? s->interned[k].table : NULL);
+        }
+        free(s->equal);
+        free(s->interned);
         free(s->start.p);
         free(s->function.p);
         free(s->degree.p);
@@ -415,6 +424,36 @@ int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_dat
     return CAVS_OK;
 }
 
+/* Numbers the float rows of a complete sample. */
+static int intern_rows(struct cavs__stage_data *s)
+{
+    for (int k = 0; k < s->stage->ninputs; k++) {
+        if (s->stage->inputs[k]->ids || s->stage->base)
+            continue;
+        while (s->equal[k].n < s->inputs[k].n) {
+            int32_t number;
+            int rc = cavs__intern_row(&s->interned[k], &s->inputs[k], s->equal[k].n, &number);
+
+            if (!rc)
+                rc = column_append(&s->equal[k], &number, 1);
+            if (rc)
+                return rc;
+        }
+    }
+    return CAVS_OK;
+}
+
+/* After a failure: all rows are numbered anew with the next sample. */
+static void forget_rows(struct cavs__stage_data *s)
+{
+    for (int k = 0; k < s->stage->ninputs; k++) {
+        s->equal[k].n = 0;
+        s->interned[k].n = 0;
+        if (s->interned[k].table)
+            memset(s->interned[k].table, 0, s->interned[k].cap * sizeof *s->interned[k].table);
+    }
+}
+
 int cavs_data_end(struct cavs_data *d)
 {
     int rc = CAVS_OK;
@@ -432,7 +471,15 @@ int cavs_data_end(struct cavs_data *d)
     if (rc)
         return drop(d, rc);
     d->samples++;
-    rewind_sample(d);
+    rewind_sample(d); /* the sample stays: it is counted */
+    for (int i = 0; i < d->model->nstages && !rc; i++)
+        rc = intern_rows(&d->stages[i]);
+    if (rc) {
+        d->samples--;
+        for (int i = 0; i < d->model->nstages; i++)
+            forget_rows(&d->stages[i]);
+        return drop(d, rc);
+    }
     return CAVS_OK;
 }
 

@@ -11,6 +11,14 @@ struct cavs__column {
     size_t n, cap, size; /* elements, and bytes of one */
 };
 
+/* Equal rows of a column by number; see intern.c. */
+struct cavs__intern {
+    int32_t *table; /* [cap] position + 1, 0 = free */
+    size_t cap, n;
+};
+/* *number: position of the first row equal to row i.  0 or CAVS_ENOMEM. */
+int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i, int32_t *number);
+
 /* One stage of all samples, laid one after the other. */
 struct cavs__stage_data {
     const struct cavs_stage *stage;
@@ -21,6 +29,8 @@ struct cavs__stage_data {
     struct cavs__column child;    /* int32: vertex of the same sample, or -1 */
     struct cavs__column over;     /* int32 [vertices]: vertex of the base stage stood over */
     struct cavs__column *inputs;  /* [ninputs] int32 or rows of floats, per vertex */
+    struct cavs__column *equal;   /* [ninputs] of rows: int32 number, the same for equal rows */
+    struct cavs__intern *interned;/* [ninputs] */
     bool has_graph;               /* of the sample being added */
     bool *has_input;
 };

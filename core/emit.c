@@ -8,6 +8,13 @@
 #include "core/error.h"
 #include "core/place.h"
 
+static enum cavs__cost cost_of(const char *kernel)
+{
+    if (strncmp(kernel, "gemm", 4) == 0)
+        return CAVS__COST_PRODUCT;
+    return strcmp(kernel, "sum_rows") == 0 ? CAVS__COST_MEMORY : CAVS__COST_OTHER;
+}
+
 static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, int nviews, int noutputs)
 {
     struct cavs__part *out = p->out;
@@ -17,7 +24,7 @@ static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, i
         return NULL;
     out->steps = steps;
     s = &steps[out->nsteps];
-    *s = (struct cavs__step){.nviews = nviews, .noutputs = noutputs};
+    *s = (struct cavs__step){.nviews = nviews, .noutputs = noutputs, .cost = cost_of(kernel)};
     s->call.kernel = cavs__kernel_find(kernel);
     s->v = calloc((size_t)nviews + 1, sizeof *s->v);
     if (!s->v || !s->call.kernel) {
@@ -288,6 +295,8 @@ static bool group_step(struct group *g)
     memcpy(s->v, g->inputs, (size_t)g->ninputs * sizeof *s->v);
     memcpy(s->v + g->ninputs, g->places, (size_t)g->noutputs * sizeof *s->v);
     s->label = strdup(g->label);
+    if (g->nnodes == 0)
+        s->cost = CAVS__COST_MEMORY;
     s->call.program = cavs__ew_program_create(&spec, mode);
     return s->call.program != NULL;
 }

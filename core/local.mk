@@ -25,6 +25,7 @@ libcavs_la_SOURCES += \
 	core/error.c \
 	core/error.h \
 	core/explain.c \
+	core/intern.c \
 	core/merge.c \
 	core/model.c \
 	core/model.h \
@@ -36,6 +37,7 @@ libcavs_la_SOURCES += \
 	core/plan.c \
 	core/plan.h \
 	core/runtime.c \
+	core/scratch.c \
 	core/session.c \
 	core/session.h \
 	core/submit.c \

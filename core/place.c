@@ -568,8 +568,8 @@ static bool time_items(struct cavs__placer *p)
     return true;
 }
 
-/* An item has up to four operands and a result: this stays far below CAVS__EW_MAX_VALUES. */
-enum { MOST_FUSED = 200 };
+/* Far below CAVS__EW_MAX_VALUES, with up to four operands and a result an item; larger programs take long to compile. */
+enum { MOST_FUSED = 64 };
 
 /* ---- fusion: union-find over element-wise items of one time and width ---- */
 
@@ -705,7 +705,7 @@ static int tile_rows(const struct cavs__placer *p)
 {
     int bytes = p->plan->options.l2_bytes > 0 ? p->plan->options.l2_bytes : 1 << 20;
     int most = p->part >= CAVS__PARTS_CLASSED ? 256 : 64;
-    int rows = p->scratch > 0 ? bytes / 2 / (p->scratch * (int)sizeof(float)) : most;
+    int rows = p->out->scratch > 0 ? bytes / 2 / (p->out->scratch * (int)sizeof(float)) : most;
 
     rows = rows / 16 * 16;
     return rows < 16 ? 16 : rows > most ? most : rows;
@@ -713,6 +713,8 @@ static int tile_rows(const struct cavs__placer *p)
 
 static int make_part(struct cavs__placer *p)
 {
+    int rc;
+
     p->nitems = 0;
     p->scratch = 0;
     find_here(p);
@@ -726,9 +728,11 @@ static int make_part(struct cavs__placer *p)
     p->out = calloc(1, sizeof *p->out);
     if (!p->out)
         return cavs__fail_nomem("plan", sizeof *p->out);
-    p->out->scratch = p->scratch;
+    rc = cavs__emit(p);
+    if (!rc)
+        rc = cavs__pack_scratch(p->out);
     p->out->tile = tile_rows(p);
-    return cavs__emit(p);
+    return rc;
 }
 
 /* ---- handing parts to task kinds ---- */

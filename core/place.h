@@ -68,5 +68,7 @@ struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol
 struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols);
 /* Emits the steps of the items of the part being made. */
 int cavs__emit(struct cavs__placer *p);
+/* scratch.c: lets scratch values share memory where their lives allow it. */
+int cavs__pack_scratch(struct cavs__part *part);
 
 #endif

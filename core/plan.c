@@ -184,9 +184,8 @@ static bool mergeable(const struct cavs_stage *s)
 {
     for (int j = 0; j < s->nfunctions; j++) {
         for (int i = 0; i < s->functions[j]->nsymbols; i++) {
-            /* metrics count vertices; float rows are not compared */
-            if (s->functions[j]->symbols[i]->op == CAVS__OP_METRIC || s->functions[j]->symbols[i]->op == CAVS__OP_PULL)
-                return false;
+            if (s->functions[j]->symbols[i]->op == CAVS__OP_METRIC)
+                return false; /* metrics count vertices */
         }
     }
     return s->base == NULL;

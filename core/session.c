@@ -359,10 +359,25 @@ static int report_fault(struct cavs_session *s)
                       s->shards[f->shard].samples[t->sample_of[v]], v - t->start[t->sample_of[v]]);
 }
 
+/* Scheduling from start to end (microseconds) is hidden while another batch is being computed. */
+static double exposed(struct cavs_session *s, int slot, double start, double end)
+{
+    for (int i = 0; i < CAVS__SLOTS; i++) {
+        struct cavs__slot *other = &s->slots[i];
+
+        if (i == slot)
+            continue;
+        pthread_mutex_lock(&other->lock);
+        start = other->busy ? end : fmax(start, other->done_at);
+        pthread_mutex_unlock(&other->lock);
+    }
+    return fmax(0, end - start) * 1e-6;
+}
+
 static int run_batch(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, enum cavs__run run)
 {
     int rc = check_samples(s, d, samples, n), slot, nshards = 0;
-    double t0, t1;
+    double t0, t1, t2;
 
     if (!rc && run != CAVS__RUN_EVALUATE && s->options.inference)
         rc = cavs__fail(CAVS_ESTATE, "this session was created for inference: it cannot train or give gradients");
@@ -386,7 +401,9 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
     s->stats.batches++;
     if (!rc && run == CAVS__RUN_GRADIENT)
         s->gradient_batch = s->batch;
-    s->stats.schedule_s += (starpu_timing_now() - t1) * 1e-6;
+    t2 = starpu_timing_now();
+    s->stats.schedule_s += (t2 - t1) * 1e-6;
+    s->stats.exposed_s += exposed(s, slot, t1, t2);
     if (!rc && s->options.check_finite) {
         wait_slots(s);
         rc = report_fault(s);
@@ -629,6 +646,9 @@ int cavs_session_set_lr(struct cavs_session *s, float lr)
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
 {
     *out = s->stats;
+    out->product_s = (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_PRODUCT], __ATOMIC_RELAXED) * 1e-9;
+    out->memory_s = (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_MEMORY], __ATOMIC_RELAXED) * 1e-9;
+    out->other_s = (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_OTHER], __ATOMIC_RELAXED) * 1e-9;
 }
 
 void cavs_session_reset_stats(struct cavs_session *s)
@@ -636,4 +656,6 @@ void cavs_session_reset_stats(struct cavs_session *s)
     size_t bytes = s->stats.tensor_bytes;
 
     s->stats = (struct cavs_stats){.tensor_bytes = bytes};
+    for (int i = 0; i < CAVS__COSTS; i++)
+        __atomic_store_n(&s->nanoseconds[i], 0, __ATOMIC_RELAXED);
 }

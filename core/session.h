@@ -67,6 +67,7 @@ struct cavs__slot {
     pthread_mutex_t lock;
     pthread_cond_t done;
     bool busy;
+    double done_at;          /* starpu_timing_now() */
     struct cavs__arena arena;
 };
 
@@ -107,6 +108,7 @@ struct cavs_session {
     int32_t **id_mark;               /* [nparams] scratch of touched rows: position + 1, 0 = not touched */
     struct cavs__touched **touched;  /* [nparams] of the last batch, in the arena of its slot */
     struct cavs__fault fault;
+    uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
     int failed;                      /* first error of a submission: reported by wait */
     struct cavs_stats stats;
 };

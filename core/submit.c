@@ -29,6 +29,7 @@ static void slot_release(void *arg)
         return;
     pthread_mutex_lock(&slot->lock);
     slot->busy = false;
+    slot->done_at = starpu_timing_now();
     pthread_cond_signal(&slot->done);
     pthread_mutex_unlock(&slot->lock);
 }
@@ -132,6 +133,7 @@ static int submit_kind(const struct batch *b, int shard, const struct cavs__task
                                   .index_buffer = k->index_buffer,
                                   .sections = s->shards[shard].stages[k->stage->number].offsets,
                                   .fault = s->options.check_finite ? &s->fault : NULL,
+                                  .nanoseconds = s->options.measure ? s->nanoseconds : NULL,
                                   .shard = shard,
                                   .batch = s->batch};
     t = cavs__task_create(s, b->slot, (struct starpu_codelet *)&k->codelet, a, k->nbuffers + 1);

@@ -123,7 +123,7 @@ static void build_star(struct cavs_model *m)
 /* More children than any fused group has inputs: all summed at once, and side by side before a product. */
 static void build_wide(struct cavs_model *m)
 {
-    enum { SLOTS = 150, SMALL = 2 };
+    enum { SLOTS = 100, SMALL = 2 };
     struct cavs_stage *s = cavs_stage_create(m, "wide", SMALL);
     struct cavs_function *leaf = cavs_function_create(s, "leaf"), *root = cavs_function_create(s, "root");
     struct cavs_symbol *child[SLOTS], *sum = NULL;
@@ -194,7 +194,7 @@ const struct zoo_entry zoo_oddities[] = {
     {"nonlinear", build_nonlinear, {"chain:9", "chain:4", "single", "chain:12,shuffle=2"}},
     {"mlp", build_mlp, {"single", "single", "flat:5", "empty", "flat:131"}},
     {"star", build_star, {"star:40,kinds=2", "star:7,kinds=2", "star:33,kinds=2,missing=4", "single"}},
-    {"wide", build_wide, {"star:150,kinds=2", "star:80,kinds=2,missing=3", "single", "star:1,kinds=2"}},
+    {"wide", build_wide, {"star:100,kinds=2", "star:80,kinds=2,missing=3", "single", "star:1,kinds=2"}},
     {"metrics", build_metrics, {"binary:6,kinds=2", "single", "random:5,kinds=2", "random:9,kinds=2,seed=6"}},
     {"no_gather", build_no_gather, {"flat:4|flat:6", "single|single", "flat:3|empty", "empty|flat:2"}},
     {"no_weights", build_no_weights, {"lattice:12,kinds=2", "binary:4,kinds=2", "single", "dag:20,parents=3,kinds=2"}},

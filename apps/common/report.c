@@ -40,7 +40,10 @@ void report_add_epoch(struct report *r, double seconds, double loss, const struc
     r->stats.flops += s->flops;
     r->stats.schedule_s += s->schedule_s;
     r->stats.wait_s += s->wait_s;
+    r->stats.exposed_s += s->exposed_s;
+    r->stats.product_s += s->product_s;
     r->stats.memory_s += s->memory_s;
+    r->stats.other_s += s->other_s;
     r->stats.tensor_bytes = s->tensor_bytes;
     json_array_append_new(r->epoch_seconds, number(seconds));
     json_array_append_new(r->epoch_loss, number(loss));
@@ -92,8 +95,11 @@ static void put_speed(json_t *o, const struct report *r)
     put(o, "vertices_per_s", ratio(r->vertices, r->seconds));
     put(o, "schedule_s", r->stats.schedule_s);
     put(o, "wait_s", r->stats.wait_s);
-    put(o, "compute_s", fmax(0, r->seconds - r->stats.schedule_s));
+    put(o, "schedule_exposed_s", r->stats.exposed_s);
+    put(o, "compute_s", r->seconds - r->stats.exposed_s);
+    put(o, "product_s", r->stats.product_s);
     put(o, "memory_s", r->stats.memory_s);
+    put(o, "other_s", r->stats.other_s);
     put(o, "flops", r->stats.flops);
     put(o, "gflops", gflops);
     if (r->sgemm_peak > 0) {

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* groups.h - builds descriptions of element-wise groups, for tests and benchmarks. */
+#ifndef CAVS_TESTS_GROUPS_H
+#define CAVS_TESTS_GROUPS_H
+
+#include "codelets/elementwise.h"
+
+#define GROUP_MAX 128
+
+struct group {
+    struct cavs__ew_spec spec; /* points into this struct: do not copy */
+    bool scalar[GROUP_MAX];
+    struct cavs__ew_node nodes[GROUP_MAX];
+    int outputs[GROUP_MAX];
+};
+
+void group_start(struct group *g, int width);
+/* These return an operand. */
+int group_input(struct group *g);
+int group_scalar(struct group *g);
+int group_constant(struct group *g, float s);
+/* Expression `which` of an operator, its operands in the order of cavs__ew_operands(). */
+int group_node(struct group *g, int op, int which, const int *in, float s);
+int group_op1(struct group *g, const char *name, int a);
+int group_op2(struct group *g, const char *name, int a, int b);
+/* The gradients of sigmoid and tanh, which read y and g. */
+int group_grad(struct group *g, const char *name, int y, int grad);
+void group_output(struct group *g, int operand);
+
+/* LSTM cell. Inputs zi zf zo zg (products), bi bf bo bg (biases), c of the child;
+ * outputs i f o g c tanh(c) h. */
+void group_lstm(struct group *g, int width);
+/* Its gradient. Inputs dh dc i f o g tanh(c), c of the child; outputs dzi dzf dzo dzg, dc of the child. */
+void group_lstm_grad(struct group *g, int width);
+
+#endif

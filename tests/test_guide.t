@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What README.md and doc/ say is so: the guide's programs run, code is quoted as it is, and the files
+# and names that are mentioned exist.
+
+top=${abs_top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+examples=${abs_top_builddir:-.}/doc/examples
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/guide.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$top" || exit 1
+documents="README.md doc/*.md"
+count=0
+
+# ok STATUS DESCRIPTION [FILE]: one line of TAP; FILE says what was wrong
+ok() {
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $count - $2"
+    else
+        echo "not ok $count - $2"
+        [ -z "$3" ] || sed 's/^/# /' "$3"
+    fi
+}
+
+# --- the programs --------------------------------------------------------------------------------
+
+# correct FILE PREFIX: the number before "correct" in the line that starts with PREFIX is at least 0.95
+correct() {
+    sed -n "s/^$2.* \([0-9.]*\) correct.*/\1/p" "$1" | awk '{ good = $1 >= 0.95 } END { exit !good }'
+}
+
+"$examples/first" "$work/model.safetensors" >"$work/first" 2>&1
+[ $? -eq 0 ] && correct "$work/first" "new formulas" && [ -s "$work/model.safetensors" ]
+ok $? "examples/first learns, and writes its parameters" "$work/first"
+
+"$examples/two_ways" >"$work/two_ways" 2>&1
+[ $? -eq 0 ] && correct "$work/two_ways" "new words"
+ok $? "examples/two_ways learns" "$work/two_ways"
+
+# folders and line numbers of source files are not compared
+plain() {
+    sed 's|[^ ]*/\([a-z_]*\.c\):|\1:|; s|\(\.c\):[0-9]*:|\1:|' "$@"
+}
+
+"$examples/mistakes" >"$work/out" 2>&1
+ok $? "examples/mistakes is refused everything" "$work/out"
+
+sed -n '/^```text mistakes$/,/^```$/p' doc/guide.md | sed '/^```/d; s/^ *//' | plain >"$work/quoted"
+plain "$work/out" >"$work/said"
+while IFS= read -r line; do
+    grep -qF -- "$line" "$work/said" || echo "$line"
+done <"$work/quoted" >"$work/missing"
+[ -s "$work/quoted" ] && ! [ -s "$work/missing" ]
+ok $? "the guide quotes what the library says to mistakes" "$work/missing"
+
+# --- code in the documents -----------------------------------------------------------------------
+
+# A block that starts with ```c FILE stands in FILE as it is.
+for document in $documents; do
+    awk '
+        /^```c [^ ]+$/ { file = $2; block = ""; first = NR; next }
+        /^```/ && file {
+            whole = ""
+            while ((getline line <file) > 0)
+                whole = whole line "\n"
+            close(file)
+            if (!index(whole, block))
+                print FILENAME ":" first ": not in " file
+            file = ""
+        }
+        file { block = block $0 "\n" }' "$document"
+done >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "code is quoted as it is" "$work/wrong"
+
+awk '/^```c$/ { print FILENAME ":" NR }' doc/guide.md README.md >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "all code of the guide comes from a program" "$work/wrong"
+
+# --- what is mentioned ---------------------------------------------------------------------------
+
+# links that are no addresses, relative to the document
+for document in $documents; do
+    folder=$(dirname "$document")
+    grep -o ']([^)#:]*[)#]' "$document" | sed 's/^](//; s/[)#]$//' | while read -r link; do
+        [ -e "$folder/$link" ] || echo "$document: $link"
+    done
+done >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "links lead somewhere" "$work/wrong"
+
+# `core/x.c` and the like, outside blocks of code
+for document in $documents; do
+    awk '/^```/ { code = !code } !code' "$document" |
+        grep -oE '`(apps|codelets|core|doc|memory|scheduler|tests)/[A-Za-z0-9_./-]*`' | tr -d '`' |
+        while read -r path; do
+            [ -e "$path" ] || echo "$document: $path"
+        done
+done >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "files that are mentioned exist" "$work/wrong"
+
+# names of the library and of environment variables
+for document in $documents; do
+    awk '/^```/ { code = !code } !code' "$document" |
+        grep -oE '(cavs_|CAVS_|STARPU_)[A-Za-z0-9_]*[A-Za-z0-9]' | sort -u | while read -r name; do
+        case $name in STARPU_*) continue ;; esac
+        grep -rqwF -- "$name" core codelets scheduler memory apps quickstart Makefile.am ||
+            echo "$document: $name"
+    done
+done >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "names that are mentioned exist" "$work/wrong"
+
+echo "1..$count"
