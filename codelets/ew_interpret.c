@@ -14,7 +14,7 @@
 #define BUFFER 6144     /* numbers in all slots together: 24 KiB */
 #define MIN_STRIP 16    /* when many values are alive: the cache then misses, nothing else */
 #define MAX_STRIP 1024
-#define WHOLE_ROW 300 /* from this width on a strip is one row at most, so that strided rows are not copied */
+#define WHOLE_ROW 200    /* from this width on a strip is one row at most, so that strided rows are not copied */
 
 /* ---- the plan ---- */
 

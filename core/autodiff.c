@@ -332,61 +332,7 @@ static int diff_function(struct cavs_function *f)
     return d.failed ? cavs__fail_nomem("autodiff", sizeof(struct cavs_symbol)) : CAVS_OK;
 }
 
-/* ---- what needs a gradient ---- */
-
-/* Is what this channel shows trained? */
-static bool channel_needs_grad(const struct cavs__channel *c)
-{
-    for (int j = 0; j < c->stage->nfunctions; j++) {
-        const struct cavs_function *f = c->stage->functions[j];
-
-        for (int i = 0; i < f->nsymbols; i++) {
-            if (f->symbols[i]->op == CAVS__OP_PUSH && f->symbols[i]->channel == c && f->symbols[i]->needs_grad)
-                return true;
-        }
-    }
-    return false;
-}
-
-static bool symbol_needs_grad(const struct cavs_symbol *x, bool state)
-{
-    switch (x->op) {
-    case CAVS__OP_GATHER:
-        return state;
-    case CAVS__OP_FETCH:
-        return channel_needs_grad(x->channel);
-    case CAVS__OP_CORRECT:
-        return false;
-    case CAVS__OP_USE:
-    case CAVS__OP_LOOKUP:
-    case CAVS__OP_MATMUL:
-        if (!x->param->frozen)
-            return true;
-        break;
-    default:
-        break;
-    }
-    for (int i = 0; i < x->ninputs; i++) {
-        if (x->inputs[i]->needs_grad)
-            return true;
-    }
-    return false;
-}
-
-/* One sweep over a stage; tells whether a scattered state needs a gradient. */
-static bool mark_stage(struct cavs_stage *s, bool state)
-{
-    bool scattered = false;
-
-    for (int j = 0; j < s->nfunctions; j++) {
-        struct cavs_function *f = s->functions[j];
-
-        for (int i = 0; i < f->nsymbols; i++)
-            f->symbols[i]->needs_grad = symbol_needs_grad(f->symbols[i], state);
-        scattered |= f->scatter && f->scatter->needs_grad;
-    }
-    return scattered;
-}
+/* ---- all stages ---- */
 
 /* Does a gradient enter this stage anywhere? */
 static bool reached(const struct cavs_stage *s)
@@ -425,9 +371,9 @@ int cavs__pass_autodiff(struct cavs_model *m)
         return cavs__fail_nomem("autodiff", (size_t)m->nstages);
     for (int i = 0; i < m->nstages; i++) {
         /* a state is trained if something scattered is; that may itself depend on a gather: one more sweep */
-        state[i] = mark_stage(m->stages[i], false);
+        state[i] = cavs__mark_needs_grad(m->stages[i], false);
         if (state[i])
-            mark_stage(m->stages[i], true);
+            cavs__mark_needs_grad(m->stages[i], true);
     }
     for (int i = m->nstages - 1; i >= 0; i--) {
         struct cavs_stage *s = m->stages[i];

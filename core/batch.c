@@ -249,21 +249,6 @@ static int make_graph(const struct cavs_data *d, struct cavs__shard *shard, cons
 
 /* ---- the schedule ---- */
 
-/* Rows of the fetched stage, per vertex of t: through the index input, or of the vertex stood over. */
-static const int32_t *fetched_rows(const struct cavs__shard *shard, struct cavs__shard_stage *t,
-                                   const struct cavs_symbol *fetch)
-{
-    const struct cavs__shard_stage *from = &shard->stages[fetch->channel->stage->number];
-    const int32_t *ids = fetch->ninputs > 0 ? t->ids[fetch->inputs[0]->input->number] : NULL;
-
-    for (int v = 0; v < t->n; v++) {
-        int32_t vertex = !ids ? t->over[v] : ids[v] < 0 ? -1 : from->start[t->sample_of[v]] + ids[v];
-
-        t->fetched[v] = vertex < 0 ? -1 : from->schedule.row_of[vertex];
-    }
-    return t->fetched;
-}
-
 /* Ids that a vertex's own function does not pull must not keep equal vertices apart. */
 static void pulled_by(const struct cavs_stage *stage, const struct cavs__input *in, bool *pulls)
 {
@@ -317,140 +302,6 @@ static int make_schedule(struct cavs_session *s, struct cavs__shard *shard, cons
         g.nkeys = make_keys(shard, t, stage, keys);
     if (cavs__schedule_make(&t->schedule, &g, (enum cavs__policy)s->options.policy, merge) != 0)
         return cavs__fail_nomem("schedule", (size_t)t->n * 64);
-    return CAVS_OK;
-}
-
-/* ---- index sections ---- */
-
-static int section_length(const struct cavs__section *sec, const struct cavs__shard_stage *t,
-                          const struct cavs__shard *shard)
-{
-    const struct cavs__schedule *sch = &t->schedule;
-
-    switch (sec->kind) {
-    case CAVS__S_PARENT_PTR:
-    case CAVS__S_CONSUMER_PTR:
-        return sch->rows + 1;
-    case CAVS__S_PARENT_EDGE:
-        return sch->rows > 0 ? sch->parent_ptr[sch->rows] : 0;
-    case CAVS__S_CONSUMER_ROW:
-        return shard->stages[sec->fetch->function->stage->number]
-            .schedule.function_rows[sec->fetch->function->number];
-    default:
-        return sch->function_rows[sec->function->number];
-    }
-}
-
-/* Value per vertex -> value per function row. */
-static void fill_vertex_section(int32_t *out, const struct cavs__schedule *sch, int function, const int32_t *values)
-{
-    for (int i = 0; i < sch->nvt; i++) {
-        const struct cavs__vt *vt = &sch->vt[i];
-
-        for (int r = 0; vt->function == function && r < vt->n; r++)
-            out[vt->frow0 + r] = values[sch->vertex_of[vt->row0 + r]];
-    }
-}
-
-static void fill_child_section(int32_t *out, const struct cavs__schedule *sch, const struct cavs_function *f, int slot)
-{
-    for (int i = 0; i < sch->nvt; i++) {
-        const struct cavs__vt *vt = &sch->vt[i];
-
-        for (int r = 0; vt->function == f->number && r < vt->n; r++)
-            out[vt->frow0 + r] = sch->edge_child[vt->edge0 + r * f->slots + slot];
-    }
-}
-
-/* Counting sort of the function rows of the fetching function by the row they fetched. */
-static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard *shard, const struct cavs_symbol *fetch,
-                           int nrows)
-{
-    struct cavs__shard_stage *t = &shard->stages[fetch->function->stage->number];
-    const struct cavs__schedule *sch = &t->schedule;
-    const int32_t *fetched = fetched_rows(shard, t, fetch);
-
-    memset(ptr, 0, ((size_t)nrows + 1) * sizeof *ptr);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < sch->nvt; i++) {
-            const struct cavs__vt *vt = &sch->vt[i];
-
-            for (int r = 0; vt->function == fetch->function->number && r < vt->n; r++) {
-                int32_t row = fetched[sch->vertex_of[vt->row0 + r]];
-
-                if (row >= 0 && pass == 0)
-                    ptr[row]++;
-                else if (row >= 0)
-                    rows[ptr[row]++] = vt->frow0 + r;
-            }
-        }
-        for (int r = 0, sum = 0; r <= nrows && pass == 0; r++) {
-            int count = ptr[r];
-
-            ptr[r] = sum;
-            sum += count;
-        }
-    }
-    /* the second pass has moved every start to the next one's */
-    memmove(ptr + 1, ptr, (size_t)nrows * sizeof *ptr);
-    ptr[0] = 0;
-}
-
-static void fill_section(const struct cavs__stage_plan *sp, int number, const struct cavs__shard *shard, int32_t *index)
-{
-    const struct cavs__section *sec = &sp->sections[number];
-    struct cavs__shard_stage *t = &shard->stages[sp->stage->number];
-    const struct cavs__schedule *sch = &t->schedule;
-    int32_t *out = index + t->offsets[number];
-
-    switch (sec->kind) {
-    case CAVS__S_IDS:
-        fill_vertex_section(out, sch, sec->function->number, t->ids[sec->number]);
-        break;
-    case CAVS__S_FETCH:
-        fill_vertex_section(out, sch, sec->function->number, fetched_rows(shard, t, sec->fetch));
-        break;
-    case CAVS__S_CHILD:
-        fill_child_section(out, sch, sec->function, sec->number);
-        break;
-    case CAVS__S_PARENT_PTR:
-        memcpy(out, sch->parent_ptr, ((size_t)sch->rows + 1) * sizeof *out);
-        break;
-    case CAVS__S_PARENT_EDGE:
-        if (sch->rows > 0)
-            memcpy(out, sch->parent_edge, (size_t)sch->parent_ptr[sch->rows] * sizeof *out);
-        break;
-    case CAVS__S_CONSUMER_PTR:
-        /* its partner of the same fetch was appended right after it (emit.c) */
-        fill_consumers(out, index + t->offsets[number + 1], shard, sec->fetch, sch->rows);
-        break;
-    case CAVS__S_CONSUMER_ROW:
-        break;
-    }
-}
-
-static int fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot, int chunk)
-{
-    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
-    struct cavs__shard_stage *t = &shard->stages[stage];
-    struct cavs__tensor *tensor = &s->tensors[sp->index];
-    int32_t *index;
-    int size = 0, rc;
-
-    t->offsets = cavs__arena_alloc(&s->slots[slot].arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
-    if (!t->offsets)
-        return cavs__fail_nomem("index sections", (size_t)sp->nsections * sizeof *t->offsets);
-    for (int i = 0; i < sp->nsections; i++) {
-        t->offsets[i] = size;
-        size += section_length(&sp->sections[i], t, shard);
-    }
-    rc = cavs__reserve(s, tensor, chunk, size + 1);
-    if (rc)
-        return rc;
-    index = (int32_t *)cavs__tensor_acquire(tensor, chunk, STARPU_W);
-    for (int i = 0; i < sp->nsections; i++)
-        fill_section(sp, i, shard, index);
-    cavs__tensor_release(tensor, chunk);
     return CAVS_OK;
 }
 
@@ -562,7 +413,7 @@ int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const
         rc = prepare_shard(s, d, &s->shards[i]);
     for (int i = 0; i < ns && !rc; i++) {
         for (int j = 0; j < s->model->nstages && !rc; j++) {
-            rc = fill_index(s, &s->shards[i], j, slot, slot * s->nshards + i);
+            rc = cavs__fill_index(s, &s->shards[i], j, slot, slot * s->nshards + i);
             if (!rc)
                 rc = fill_inputs(s, d, &s->shards[i], j, slot * s->nshards + i);
         }

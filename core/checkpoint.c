@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,7 @@ static int check_entry(const char *path, const struct cavs_param *p, json_t *ent
     if (dims > 2 || rows != p->rows || cols != p->cols)
         return cavs__fail(CAVS_ESHAPE, "%s: %s is %lld x %lld in the file, %d x %d in the model", path, p->name,
                           (long long)rows, (long long)cols, p->rows, p->cols);
-    if (a < 0 || b - a != (json_int_t)param_bytes(p))
+    if (a < 0 || b < a || b - a != (json_int_t)param_bytes(p))
         return cavs__fail(CAVS_EFORMAT, "%s: %s has byte range %lld..%lld for %zu bytes", path, p->name, (long long)a,
                           (long long)b, param_bytes(p));
     *offset = (long)a;
@@ -203,7 +204,7 @@ static int read_param(FILE *f, const char *path, const struct cavs_param *p, jso
     *out = malloc(param_bytes(p));
     if (!*out)
         return cavs__fail_nomem(p->name, param_bytes(p));
-    if (fseek(f, data + offset, SEEK_SET) != 0 || fread(*out, 1, param_bytes(p), f) != param_bytes(p))
+    if (offset > LONG_MAX - data || fseek(f, data + offset, SEEK_SET) != 0 || fread(*out, 1, param_bytes(p), f) != param_bytes(p))
         return cavs__fail(CAVS_EFORMAT, "%s: ends within %s", path, p->name);
     return CAVS_OK;
 }

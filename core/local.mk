@@ -16,6 +16,7 @@ libcavs_la_SOURCES += \
 	core/array.h \
 	core/autodiff.c \
 	core/batch.c \
+	core/build.h \
 	core/check.c \
 	core/checkpoint.c \
 	core/classify.c \
@@ -25,12 +26,19 @@ libcavs_la_SOURCES += \
 	core/error.c \
 	core/error.h \
 	core/explain.c \
+	core/expressions.c \
+	core/fuse.c \
+	core/index.c \
 	core/intern.c \
+	core/kinds.c \
 	core/merge.c \
 	core/model.c \
 	core/model.h \
+	core/needs_grad.c \
+	core/operand.c \
 	core/operators.c \
 	core/optimizer.c \
+	core/output.c \
 	core/peak.c \
 	core/place.c \
 	core/place.h \
@@ -41,4 +49,5 @@ libcavs_la_SOURCES += \
 	core/session.c \
 	core/session.h \
 	core/submit.c \
-	core/symbol.c
+	core/symbol.c \
+	core/values.c

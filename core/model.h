@@ -167,6 +167,9 @@ int cavs__function_fail(struct cavs_function *f, int code, const char *file, int
     __attribute__((format(printf, 5, 6)));
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* needs_grad.c: one sweep over a stage, given whether its gathered state is trained; tells whether what it scatters is. */
+bool cavs__mark_needs_grad(struct cavs_stage *s, bool state);
+
 /* Passes, in the order cavs_model_finish() runs them.  0 or a cavs_error. */
 int cavs__pass_check(struct cavs_model *m);    /* well-formedness across functions of a stage */
 int cavs__pass_merge(struct cavs_model *m);    /* products that share an operand become one */

@@ -51,14 +51,14 @@ bool cavs__is_elementwise(const struct cavs_symbol *x)
 }
 
 /* Sinks that only say where their operand is to be written. */
-static bool is_destination(const struct cavs_symbol *x)
+bool cavs__is_destination(const struct cavs_symbol *x)
 {
     return x->op == CAVS__OP_SCATTER || x->op == CAVS__OP_PUSH || x->op == CAVS__OP_SLOT_GRAD ||
            x->op == CAVS__OP_FETCH_GRAD || x->op == CAVS__OP_GRAD_LOOKUP;
 }
 
 /* Has a value or an effect of its own that some part must compute. */
-static bool is_computed(const struct cavs_symbol *x)
+bool cavs__is_computed(const struct cavs_symbol *x)
 {
     return !cavs__is_reference(x) && !cavs__is_constant(x) && x->op != CAVS__OP_SLICE;
 }
@@ -77,7 +77,7 @@ static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
         int col;
         struct cavs_symbol *b = cavs__base(x->inputs[i], &col);
 
-        if (is_computed(b) && p->value[b->number].part == p->value[x->number].part && !is_remade(p, b))
+        if (cavs__is_computed(b) && p->value[b->number].part == p->value[x->number].part && !is_remade(p, b))
             return false;
     }
     return true;
@@ -113,7 +113,7 @@ static void assign_parts(struct cavs__placer *p)
             struct cavs_symbol *x = p->f->symbols[i];
 
             if ((x->op == CAVS__OP_GRAD_MATMUL) == (pass == 0))
-                p->value[i].part = x->live && is_computed(x) ? part_of(p, x) : CAVS__NO_PART;
+                p->value[i].part = x->live && cavs__is_computed(x) ? part_of(p, x) : CAVS__NO_PART;
         }
     }
 }
@@ -124,7 +124,7 @@ static void note_read(struct cavs__placer *p, struct cavs_symbol *x, int part)
     int col;
     struct cavs_symbol *b = cavs__base(x, &col);
 
-    if (!is_computed(b))
+    if (!cavs__is_computed(b))
         return;
     if (is_remade(p, b)) {
         for (int i = 0; i < b->ninputs; i++)
@@ -146,149 +146,9 @@ static void find_saved(struct cavs__placer *p)
     }
 }
 
-/* ---- places ---- */
-
-static struct cavs__operand tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode, int col, int cols)
-{
-    return (struct cavs__operand){
-        .buffer = (int16_t)tensor, .space = (uint8_t)space, .mode = (uint8_t)mode, .col = col, .cols = cols};
-}
-
-struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols)
-{
-    ptrdiff_t ld = cols <= 1 ? 1 : (cols + 15) / 16 * 16;
-    struct cavs__operand o = {.buffer = CAVS__SCRATCH,
-                              .space = CAVS__FIXED,
-                              .mode = CAVS__DIRECT,
-                              .cols = cols,
-                              .region = p->scratch,
-                              .ld = ld};
-
-    p->scratch += (int)ld;
-    return o;
-}
-
-/* A field of the tensor that keeps this part's values, on a cache line of its own. */
-static struct cavs__operand kept_operand(struct cavs__placer *p, int cols)
-{
-    static const char *const names[CAVS__PARTS_CLASSED] = {"eager", "chain", "lazy", "grad.eager", "grad.chain", "grad.lazy"};
-    struct cavs__tensor_desc *d;
-    int col;
-
-    if (p->bundle[p->part] < 0)
-        p->bundle[p->part] = cavs__plan_tensor(p->plan,
-                                               (struct cavs__tensor_desc){.kind = CAVS__T_BUNDLE,
-                                                                          .space = CAVS__FROWS,
-                                                                          .stage = p->sp->stage,
-                                                                          .function = p->f},
-                                               "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part]);
-    if (p->bundle[p->part] < 0)
-        return (struct cavs__operand){.buffer = CAVS__NO_BUFFER};
-    d = &p->plan->tensors[p->bundle[p->part]];
-    col = cols > 1 ? (d->cols + 15) / 16 * 16 : d->cols;
-    d->cols = col + cols;
-    return tensor_operand(p->bundle[p->part], CAVS__FROWS, CAVS__DIRECT, col, cols);
-}
-
-static struct cavs__operand columns(struct cavs__operand o, int from, int cols)
-{
-    o.col += from;
-    o.cols = cols;
-    return o;
-}
-
-static int section(struct cavs__placer *p, struct cavs__section s)
-{
-    return cavs__plan_section(p->sp, s);
-}
-
-static struct cavs__operand indexed(struct cavs__placer *p, int tensor, int col, int cols, struct cavs__section s)
-{
-    struct cavs__operand o = tensor_operand(tensor, CAVS__FIXED, CAVS__INDEXED, col, cols);
-
-    o.section = section(p, s);
-    return o;
-}
-
-static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol *b)
-{
-    struct cavs__section s = {.function = p->f};
-    struct cavs__operand o;
-
-    switch (b->op) {
-    case CAVS__OP_USE:
-        return tensor_operand(p->plan->param[b->param->number], CAVS__FIXED, CAVS__SAME, 0, b->width);
-    case CAVS__OP_PULL:
-        return tensor_operand(p->sp->input[b->input->number], CAVS__ROWS, CAVS__DIRECT, 0, b->width);
-    case CAVS__OP_GATHER:
-        s.kind = CAVS__S_CHILD;
-        s.number = b->k;
-        return indexed(p, p->sp->state, 0, b->width, s);
-    case CAVS__OP_LOOKUP:
-        s.kind = CAVS__S_IDS;
-        s.number = b->inputs[0]->input->number;
-        return indexed(p, p->plan->param[b->param->number], 0, b->width, s);
-    case CAVS__OP_FETCH: {
-        const struct cavs__stage_plan *from = &p->plan->stages[b->channel->stage->number];
-
-        s.kind = CAVS__S_FETCH;
-        s.fetch = b;
-        return indexed(p, from->push[b->channel->number], from->push_col[b->channel->number], b->width, s);
-    }
-    case CAVS__OP_IDS:
-        s.kind = CAVS__S_IDS;
-        s.number = b->input->number;
-        o = (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS};
-        o.section = section(p, s);
-        return o;
-    default:
-        return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
-    }
-}
-
-struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x, bool contiguous)
-{
-    int col;
-    struct cavs_symbol *b;
-
-    if (contiguous && p->local[x->number].placed)
-        return p->local[x->number].at;
-    b = cavs__base(x, &col);
-    if (p->local[b->number].placed && (contiguous || p->local[b->number].here))
-        return columns(p->local[b->number].at, col, x->width);
-    if (is_computed(b))
-        return columns(p->value[b->number].at, col, x->width);
-    return columns(reference(p, b), col, x->width);
-}
-
-static struct cavs__operand destination(struct cavs__placer *p, struct cavs_symbol *sink)
-{
-    struct cavs__stage_plan *sp = p->sp;
-    struct cavs__operand o;
-
-    switch (sink->op) {
-    case CAVS__OP_SCATTER:
-        return tensor_operand(sp->state, CAVS__ROWS, CAVS__DIRECT, 0, sink->width);
-    case CAVS__OP_PUSH:
-        return tensor_operand(sp->push[sink->channel->number], CAVS__ROWS, CAVS__DIRECT,
-                              sp->push_col[sink->channel->number], sink->width);
-    case CAVS__OP_SLOT_GRAD:
-        o = tensor_operand(sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, sink->width);
-        o.slots = p->f->slots;
-        o.slot = sink->k;
-        return o;
-    case CAVS__OP_FETCH_GRAD:
-        return tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch), CAVS__FROWS,
-                              CAVS__DIRECT, 0, sink->width);
-    default: /* GRAD_LOOKUP */
-        return tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink), CAVS__FROWS, CAVS__DIRECT,
-                              0, sink->width);
-    }
-}
-
 /* ---- making one part ---- */
 
-static bool add_item(struct cavs__placer *p, struct cavs__item item)
+bool cavs__add_item(struct cavs__placer *p, struct cavs__item item)
 {
     if (p->nitems == p->cap_items) {
         int cap = p->cap_items ? 2 * p->cap_items : 32;
@@ -328,15 +188,15 @@ static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__oper
     /* what other parts read must not lie in scratch only */
     if (!l->here || l->placed || (is_saved_here(p, x) && dest.buffer == CAVS__SCRATCH)) {
         /* a source copied for one reader may serve the others */
-        if (dest.buffer == CAVS__SCRATCH && !is_computed(cavs__base(x, &col))) {
+        if (dest.buffer == CAVS__SCRATCH && !cavs__is_computed(cavs__base(x, &col))) {
             l->placed = true;
             l->at = dest;
         }
-        return add_item(p, (struct cavs__item){.x = x, .copy = true, .dest = dest, .into = into});
+        return cavs__add_item(p, (struct cavs__item){.x = x, .copy = true, .dest = dest, .into = into});
     }
     set_place(p, x, dest);
     for (int i = 0, at = 0; x->op == CAVS__OP_CONCAT && i < x->ninputs; at += x->inputs[i++]->width) {
-        if (!put(p, x->inputs[i], columns(dest, at, x->inputs[i]->width), x))
+        if (!put(p, x->inputs[i], cavs__columns(dest, at, x->inputs[i]->width), x))
             return false;
     }
     return true;
@@ -418,7 +278,7 @@ static bool place_slots(struct cavs__placer *p)
 
     if (!x || !p->local[x->number].here || p->local[x->number].placed)
         return false;
-    o = tensor_operand(p->sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, x->width);
+    o = cavs__tensor_operand(p->sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, x->width);
     o.slots = p->f->slots;
     set_place(p, x, o);
     return true;
@@ -431,11 +291,11 @@ static bool place_destinations(struct cavs__placer *p)
     for (int i = 0; i < p->f->nsymbols; i++) {
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (!p->local[i].here || !is_destination(x) || channel_is_view(p, x))
+        if (!p->local[i].here || !cavs__is_destination(x) || channel_is_view(p, x))
             continue;
         if (x->op == CAVS__OP_SLOT_GRAD && slots_placed)
             continue;
-        if (!put(p, written_value(x), destination(p, x), x))
+        if (!put(p, written_value(x), cavs__destination(p, x), x))
             return false;
     }
     return true;
@@ -443,7 +303,7 @@ static bool place_destinations(struct cavs__placer *p)
 
 static struct cavs__operand new_place(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return is_saved_here(p, x) ? kept_operand(p, x->width) : cavs__scratch_operand(p, x->width);
+    return is_saved_here(p, x) ? cavs__kept_operand(p, x->width) : cavs__scratch_operand(p, x->width);
 }
 
 /* Outer concatenations first, so that inner ones are computed inside them; then results of single steps. */
@@ -470,7 +330,7 @@ static bool place_constants(struct cavs__placer *p)
     for (int i = 0; i < p->f->nsymbols; i++) {
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (!p->local[i].here || cavs__is_elementwise(x) || x->op == CAVS__OP_CONCAT || is_destination(x))
+        if (!p->local[i].here || cavs__is_elementwise(x) || x->op == CAVS__OP_CONCAT || cavs__is_destination(x))
             continue;
         for (int k = 0; k < x->ninputs; k++) {
             int col;
@@ -484,211 +344,6 @@ static bool place_constants(struct cavs__placer *p)
     return true;
 }
 
-/* ---- times: when an item can run ----
- * Time 2L: single steps, in the order of symbols; time 2L+1: element-wise groups and copies.  An element-wise operator
- * may run at the time of an operand of the same width: they are then fused. */
-
-static int time_after(const struct cavs__placer *p, struct cavs_symbol *x, bool elementwise, int width)
-{
-    int col, t;
-    struct cavs_symbol *b = cavs__base(x, &col);
-    const struct cavs__local *l = &p->local[b->number];
-    /* a single step reads the copy of a source, if there is one: see cavs__operand_of() */
-    const struct cavs__local *copy = p->local[x->number].placed ? &p->local[x->number] : l;
-
-    if (!l->here && (elementwise || !copy->placed))
-        return elementwise;
-    t = l->here ? l->time : copy->time;
-    if (!elementwise)
-        return t + (t & 1);
-    if (!(t & 1))
-        return t + 1;
-    return b == x && cavs__is_elementwise(b) && b->width == width ? t : t + 2;
-}
-
-static int item_time(const struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    bool elementwise = cavs__is_elementwise(x);
-    int t = elementwise;
-
-    for (int i = 0; i < x->ninputs; i++) {
-        int after = time_after(p, x->inputs[i], elementwise, x->width);
-
-        if (after > t)
-            t = after;
-    }
-    return t;
-}
-
-/* A concatenation is there when the last of its operands is. */
-static int concat_time(const struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    int t = 0;
-
-    for (int i = 0; i < x->ninputs; i++) {
-        if (p->local[x->inputs[i]->number].here && p->local[x->inputs[i]->number].time > t)
-            t = p->local[x->inputs[i]->number].time;
-    }
-    for (int i = 0; i < p->nitems; i++) {
-        if (p->items[i].copy && p->items[i].into == x && p->items[i].time > t)
-            t = p->items[i].time;
-    }
-    return t;
-}
-
-static void time_copies_of(struct cavs__placer *p, struct cavs_symbol *x)
-{
-    for (int i = 0; i < p->nitems; i++) {
-        struct cavs__item *c = &p->items[i];
-
-        if (!c->copy || c->x != x)
-            continue;
-        c->time = time_after(p, x, true, x->width);
-        if (!p->local[x->number].here && p->local[x->number].placed)
-            p->local[x->number].time = c->time;
-    }
-}
-
-static bool time_items(struct cavs__placer *p)
-{
-    for (int i = 0; i < p->f->nsymbols; i++) {
-        struct cavs_symbol *x = p->f->symbols[i];
-        struct cavs__local *l = &p->local[i];
-
-        if (l->here && x->op == CAVS__OP_CONCAT) {
-            l->time = concat_time(p, x);
-        } else if (l->here && !is_destination(x)) {
-            l->time = item_time(p, x);
-            l->item = p->nitems;
-            if (!add_item(p, (struct cavs__item){.x = x, .time = l->time}))
-                return false;
-        }
-        time_copies_of(p, x);
-    }
-    return true;
-}
-
-/* Far below CAVS__EW_MAX_VALUES, with up to four operands and a result an item; larger programs take long to compile. */
-enum { MOST_FUSED = 64 };
-
-/* ---- fusion: union-find over element-wise items of one time and width ---- */
-
-static int find_group(struct cavs__placer *p, int i)
-{
-    while (p->items[i].group != i)
-        i = p->items[i].group = p->items[p->items[i].group].group;
-    return i;
-}
-
-static void join(struct cavs__placer *p, int i, int j)
-{
-    i = find_group(p, i);
-    j = find_group(p, j);
-    p->items[i > j ? i : j].group = i < j ? i : j;
-}
-
-static bool reads(const struct cavs__item *item, const struct cavs_symbol *x)
-{
-    if (item->copy)
-        return item->x == x;
-    for (int i = 0; i < item->x->ninputs; i++) {
-        if (item->x->inputs[i] == x)
-            return true;
-    }
-    return false;
-}
-
-static bool fusible(const struct cavs__item *a, const struct cavs__item *b)
-{
-    return (a->time & 1) && a->time == b->time && a->x->width == b->x->width;
-}
-
-/* Connected: one makes what the other reads, or both read the same value. */
-static bool connected(const struct cavs__item *a, const struct cavs__item *b)
-{
-    if (!a->copy && reads(b, a->x))
-        return true;
-    if (!b->copy && reads(a, b->x))
-        return true;
-    if (a->copy)
-        return reads(b, a->x);
-    for (int i = 0; i < a->x->ninputs; i++) {
-        if (!cavs__is_constant(a->x->inputs[i]) && reads(b, a->x->inputs[i]))
-            return true;
-    }
-    return false;
-}
-
-/* In the order in which a group computes its members: by symbol, copies last. */
-static bool comes_before(const struct cavs__item *a, const struct cavs__item *b)
-{
-    if (a->copy != b->copy)
-        return b->copy;
-    return a->x->number < b->x->number;
-}
-
-/* Cuts groups that would become too large for one program.  Each piece only reads what pieces before it made. */
-static bool split_groups(struct cavs__placer *p)
-{
-    int *set = malloc(2 * ((size_t)p->nitems + 1) * sizeof *set), *piece = set + p->nitems;
-
-    if (!set)
-        return false;
-    for (int i = 0; i < p->nitems; i++)
-        set[i] = find_group(p, i);
-    for (int i = 0; i < p->nitems; i++) {
-        int before = 0;
-
-        for (int j = 0; j < p->nitems; j++)
-            before += set[j] == set[i] && (comes_before(&p->items[j], &p->items[i]) ||
-                                           (!comes_before(&p->items[i], &p->items[j]) && j < i));
-        piece[i] = before / MOST_FUSED;
-    }
-    for (int i = 0; i < p->nitems; i++) {
-        int j = 0;
-
-        while (set[j] != set[i] || piece[j] != piece[i])
-            j++;
-        p->items[i].group = j;
-    }
-    free(set);
-    return true;
-}
-
-static bool fuse(struct cavs__placer *p)
-{
-    for (int i = 0; i < p->nitems; i++)
-        p->items[i].group = i;
-    for (int i = 0; i < p->nitems && !p->plan->options.no_fusion; i++) {
-        for (int j = 0; j < i; j++) {
-            if (fusible(&p->items[i], &p->items[j]) && connected(&p->items[i], &p->items[j]))
-                join(p, i, j);
-        }
-    }
-    return p->nitems <= MOST_FUSED || split_groups(p);
-}
-
-/* An element-wise value needs memory if anything outside its group reads it. */
-static bool read_outside(struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    int item = p->local[x->number].item;
-
-    for (int i = 0; i < p->nitems; i++) {
-        const struct cavs__item *it = &p->items[i];
-
-        for (int k = 0; k < (it->copy ? 1 : it->x->ninputs); k++) {
-            struct cavs_symbol *in = it->copy ? it->x : it->x->inputs[k];
-            int col;
-
-            if (cavs__base(in, &col) != x)
-                continue;
-            if (in != x || !(it->time & 1) || find_group(p, i) != find_group(p, item))
-                return true;
-        }
-    }
-    return false;
-}
-
 static void place_elementwise(struct cavs__placer *p)
 {
     for (int i = 0; i < p->f->nsymbols; i++) {
@@ -696,7 +351,7 @@ static void place_elementwise(struct cavs__placer *p)
 
         if (!p->local[i].here || p->local[i].placed || !cavs__is_elementwise(x))
             continue;
-        if (p->value[i].saved || read_outside(p, x))
+        if (p->value[i].saved || cavs__read_outside(p, x))
             set_place(p, x, new_place(p, x));
     }
 }
@@ -718,11 +373,11 @@ static int make_part(struct cavs__placer *p)
     p->nitems = 0;
     p->scratch = 0;
     find_here(p);
-    if (!place_destinations(p) || !place_results(p) || !place_constants(p) || !time_items(p))
+    if (!place_destinations(p) || !place_results(p) || !place_constants(p) || !cavs__time_items(p))
         return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     if (p->nitems == 0)
         return CAVS_OK;
-    if (!fuse(p))
+    if (!cavs__fuse(p))
         return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     place_elementwise(p);
     p->out = calloc(1, sizeof *p->out);

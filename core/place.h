@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - the working state while one function's parts are made (place.c: where values live; emit.c: steps).
+ * place.h - the working state while one function's parts are made: place.c says where values live, operand.c where they
+ * are read, fuse.c when items run and which run as one, emit.c makes the steps, scratch.c packs what is left.
  */
 #ifndef CAVS_CORE_PLACE_H
 #define CAVS_CORE_PLACE_H
@@ -63,9 +64,28 @@ bool cavs__is_constant(const struct cavs_symbol *x);
 bool cavs__is_elementwise(const struct cavs_symbol *x);
 /* A concatenation of references: made again by each part that reads it, rather than kept. */
 bool cavs__is_remade(const struct cavs_symbol *x);
+/* Has a value or an effect of its own that some part must compute. */
+bool cavs__is_computed(const struct cavs_symbol *x);
+/* Sinks that only say where their operand is to be written. */
+bool cavs__is_destination(const struct cavs_symbol *x);
+bool cavs__add_item(struct cavs__placer *p, struct cavs__item item); /* false: out of memory */
+
+/* operand.c */
 /* Where the part being made reads x. */
 struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x, bool contiguous);
 struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols);
+struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode, int col, int cols);
+struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int cols);
+struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols);
+/* Where a destination wants its value. */
+struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbol *sink);
+
+/* fuse.c; false: out of memory */
+bool cavs__time_items(struct cavs__placer *p);
+bool cavs__fuse(struct cavs__placer *p);
+/* An element-wise value needs memory if anything outside its group reads it. */
+bool cavs__read_outside(struct cavs__placer *p, const struct cavs_symbol *x);
+
 /* Emits the steps of the items of the part being made. */
 int cavs__emit(struct cavs__placer *p);
 /* scratch.c: lets scratch values share memory where their lives allow it. */

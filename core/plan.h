@@ -126,6 +126,10 @@ int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind, 
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
                         enum cavs__class klass, const char *what, struct cavs__part *part);
 
+/* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of their task. */
+void cavs__sort_kinds(struct cavs__stage_plan *sp);
+int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
+
 /* place.c: parts of one function.  kinds' parts refer to tensors by number until cavs__plan_create() renumbers them. */
 int cavs__place_function(struct cavs__plan *p, struct cavs_function *f);
 

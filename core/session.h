@@ -2,8 +2,11 @@
 /*
  * session.h - a plan with memory, parameters and batches in flight.
  *
- *   session.c     life, parameters' values, metrics, waiting
- *   batch.c       samples -> shards -> schedules and index sections (main thread, hidden behind the workers)
+ *   session.c     life, running a batch, waiting
+ *   values.c      parameters' values and gradients
+ *   output.c      pushed rows and metrics
+ *   batch.c       samples -> shards -> schedules (main thread, hidden behind the workers)
+ *   index.c       schedules -> index sections
  *   submit.c      schedules -> StarPU tasks
  *   optimizer.c   gradients -> updates
  *   checkpoint.c  model files
@@ -133,6 +136,8 @@ static inline int cavs__chunk_of(const struct cavs_session *s, int tensor, int s
 int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, int slot,
                         enum cavs__run run, int *nshards);
 void cavs__shards_free(struct cavs_session *s);
+/* index.c: fills the index sections of one stage of a shard; chunk: of the slot's index tensor. */
+int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot, int chunk);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs__run run);
@@ -150,7 +155,11 @@ void cavs__optimizer_init(struct cavs_session *s);
 int cavs__find_touched(struct cavs_session *s, int slot, int nshards);
 int cavs__submit_updates(struct cavs_session *s, int slot);
 
+/* values.c */
+int cavs__create_params(struct cavs_session *s);
+
 /* session.c */
+void cavs__wait_slots(struct cavs_session *s);
 int cavs__reserve(struct cavs_session *s, struct cavs__tensor *t, int chunk, int64_t rows);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.h - builds descriptions of element-wise groups, for tests and benchmarks. */
+/* groups.h - element-wise groups for tests and benchmarks: descriptions, and operands to run them on. */
 #ifndef CAVS_TESTS_GROUPS_H
 #define CAVS_TESTS_GROUPS_H
+
+#include <stdint.h>
 
 #include "codelets/elementwise.h"
 
@@ -32,5 +34,24 @@ void group_output(struct group *g, int operand);
 void group_lstm(struct group *g, int width);
 /* Its gradient. Inputs dh dc i f o g tanh(c), c of the child; outputs dzi dzf dzo dzg, dc of the child. */
 void group_lstm_grad(struct group *g, int width);
+
+/* Random operands: inputs of every kind that a view can be (direct, one row for all, gathered with
+ * missing rows), rows at odd distances, unset outputs. */
+struct group_data {
+    const struct cavs__ew_spec *spec;
+    int rows;
+    struct cavs__view views[GROUP_MAX];
+    void *memory[2 * GROUP_MAX];
+    int nmemory;
+};
+
+void group_data_init(struct group_data *d, const struct cavs__ew_spec *spec, int rows, double lo, double hi,
+                     uint64_t *random);
+void group_data_free(struct group_data *d);
+/* What input i reads as, and what stands in output k. */
+float group_data_input(const struct group_data *d, int i, int row, int column);
+float group_data_output(const struct group_data *d, int k, int row, int column);
+/* Fills the outputs with NaN. */
+void group_data_unset(struct group_data *d);
 
 #endif

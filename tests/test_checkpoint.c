@@ -306,7 +306,8 @@ static void other_type(void **state)
 static void byte_ranges_out_of_the_file(void **state)
 {
     struct scene *a = *state;
-    static const char *const ranges[] = {"[0,20]", "[-24,0]", "[24,0]", "[4000,4024]", "[9223372036854775783,9223372036854775807]"};
+    static const char *const ranges[] = {"[0,20]", "[-24,0]", "[24,0]", "[4000,4024]", "[9223372036854775783,9223372036854775807]",
+                                         "[9223372036854775783,-9223372036854775808]"};
     char header[256];
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         snprintf(header, sizeof header,

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* operand.c - where a part finds and leaves values: tensors, index sections, scratch. */
+#include "core/place.h"
+
+struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode, int col, int cols)
+{
+    return (struct cavs__operand){
+        .buffer = (int16_t)tensor, .space = (uint8_t)space, .mode = (uint8_t)mode, .col = col, .cols = cols};
+}
+
+struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols)
+{
+    ptrdiff_t ld = cols <= 1 ? 1 : (cols + 15) / 16 * 16;
+    struct cavs__operand o = {.buffer = CAVS__SCRATCH,
+                              .space = CAVS__FIXED,
+                              .mode = CAVS__DIRECT,
+                              .cols = cols,
+                              .region = p->scratch,
+                              .ld = ld};
+
+    p->scratch += (int)ld;
+    return o;
+}
+
+/* A field of the tensor that keeps this part's values, on a cache line of its own. */
+struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int cols)
+{
+    static const char *const names[CAVS__PARTS_CLASSED] = {"eager", "chain", "lazy", "grad.eager", "grad.chain", "grad.lazy"};
+    struct cavs__tensor_desc *d;
+    int col;
+
+    if (p->bundle[p->part] < 0)
+        p->bundle[p->part] = cavs__plan_tensor(p->plan,
+                                               (struct cavs__tensor_desc){.kind = CAVS__T_BUNDLE,
+                                                                          .space = CAVS__FROWS,
+                                                                          .stage = p->sp->stage,
+                                                                          .function = p->f},
+                                               "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part]);
+    if (p->bundle[p->part] < 0)
+        return (struct cavs__operand){.buffer = CAVS__NO_BUFFER};
+    d = &p->plan->tensors[p->bundle[p->part]];
+    col = cols > 1 ? (d->cols + 15) / 16 * 16 : d->cols;
+    d->cols = col + cols;
+    return cavs__tensor_operand(p->bundle[p->part], CAVS__FROWS, CAVS__DIRECT, col, cols);
+}
+
+struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols)
+{
+    o.col += from;
+    o.cols = cols;
+    return o;
+}
+
+static int section(struct cavs__placer *p, struct cavs__section s)
+{
+    return cavs__plan_section(p->sp, s);
+}
+
+static struct cavs__operand indexed(struct cavs__placer *p, int tensor, int col, int cols, struct cavs__section s)
+{
+    struct cavs__operand o = cavs__tensor_operand(tensor, CAVS__FIXED, CAVS__INDEXED, col, cols);
+
+    o.section = section(p, s);
+    return o;
+}
+
+static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol *b)
+{
+    struct cavs__section s = {.function = p->f};
+    struct cavs__operand o;
+
+    switch (b->op) {
+    case CAVS__OP_USE:
+        return cavs__tensor_operand(p->plan->param[b->param->number], CAVS__FIXED, CAVS__SAME, 0, b->width);
+    case CAVS__OP_PULL:
+        return cavs__tensor_operand(p->sp->input[b->input->number], CAVS__ROWS, CAVS__DIRECT, 0, b->width);
+    case CAVS__OP_GATHER:
+        s.kind = CAVS__S_CHILD;
+        s.number = b->k;
+        return indexed(p, p->sp->state, 0, b->width, s);
+    case CAVS__OP_LOOKUP:
+        s.kind = CAVS__S_IDS;
+        s.number = b->inputs[0]->input->number;
+        return indexed(p, p->plan->param[b->param->number], 0, b->width, s);
+    case CAVS__OP_FETCH: {
+        const struct cavs__stage_plan *from = &p->plan->stages[b->channel->stage->number];
+
+        s.kind = CAVS__S_FETCH;
+        s.fetch = b;
+        return indexed(p, from->push[b->channel->number], from->push_col[b->channel->number], b->width, s);
+    }
+    case CAVS__OP_IDS:
+        s.kind = CAVS__S_IDS;
+        s.number = b->input->number;
+        o = (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS};
+        o.section = section(p, s);
+        return o;
+    default:
+        return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
+    }
+}
+
+struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x, bool contiguous)
+{
+    int col;
+    struct cavs_symbol *b;
+
+    if (contiguous && p->local[x->number].placed)
+        return p->local[x->number].at;
+    b = cavs__base(x, &col);
+    if (p->local[b->number].placed && (contiguous || p->local[b->number].here))
+        return cavs__columns(p->local[b->number].at, col, x->width);
+    if (cavs__is_computed(b))
+        return cavs__columns(p->value[b->number].at, col, x->width);
+    return cavs__columns(reference(p, b), col, x->width);
+}
+
+struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbol *sink)
+{
+    struct cavs__stage_plan *sp = p->sp;
+    struct cavs__operand o;
+
+    switch (sink->op) {
+    case CAVS__OP_SCATTER:
+        return cavs__tensor_operand(sp->state, CAVS__ROWS, CAVS__DIRECT, 0, sink->width);
+    case CAVS__OP_PUSH:
+        return cavs__tensor_operand(sp->push[sink->channel->number], CAVS__ROWS, CAVS__DIRECT,
+                              sp->push_col[sink->channel->number], sink->width);
+    case CAVS__OP_SLOT_GRAD:
+        o = cavs__tensor_operand(sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, sink->width);
+        o.slots = p->f->slots;
+        o.slot = sink->k;
+        return o;
+    case CAVS__OP_FETCH_GRAD:
+        return cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch), CAVS__FROWS,
+                              CAVS__DIRECT, 0, sink->width);
+    default: /* GRAD_LOOKUP */
+        return cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink), CAVS__FROWS, CAVS__DIRECT,
+                              0, sink->width);
+    }
+}

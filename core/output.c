@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output.c - what comes back to the user: rows that were pushed, and metrics. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/session.h"
+
+static void copy_output(struct cavs_session *s, const struct cavs_stage *stage, int channel, int shard, const int64_t *at,
+                        float *rows)
+{
+    const struct cavs__stage_plan *sp = &s->plan->stages[stage->number];
+    const struct cavs__shard_stage *t = &s->shards[shard].stages[stage->number];
+    struct cavs__tensor *tensor = &s->tensors[sp->push[channel]];
+    int width = stage->channels[channel]->width;
+    const float *values = cavs__tensor_acquire(tensor, shard, STARPU_R);
+
+    for (int v = 0; v < t->n; v++) {
+        int i = t->sample_of[v];
+
+        memcpy(rows + (at[i] + v - t->start[i]) * width,
+               values + t->schedule.row_of[v] * tensor->ld + sp->push_col[channel], (size_t)width * sizeof *rows);
+    }
+    cavs__tensor_release(tensor, shard);
+}
+
+/* Samples went to shards in the order of the batch: walk them again to find where each one's rows go. */
+static int collect_output(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                          const struct cavs_stage *stage, int channel, float *rows)
+{
+    const int64_t *start = cavs__starts(&d->stages[stage->number]);
+    int nshards = n < s->nshards ? n : s->nshards;
+    int64_t *at = malloc(((size_t)n + 1) * sizeof *at), *of_shard = malloc(((size_t)n + 1) * sizeof *of_shard), sum = 0;
+
+    if (!at || !of_shard) {
+        free(at);
+        free(of_shard);
+        return cavs__fail_nomem("output", (size_t)n * sizeof *at);
+    }
+    for (int i = 0; i < n; i++) {
+        at[i] = sum;
+        sum += start[samples[i] + 1] - start[samples[i]];
+    }
+    for (int shard = 0; shard < nshards; shard++) {
+        int k = 0;
+
+        for (int i = 0; i < n; i++) {
+            if (s->sample_shard[i] == shard)
+                of_shard[k++] = at[i];
+        }
+        copy_output(s, stage, channel, shard, of_shard, rows);
+    }
+    free(at);
+    free(of_shard);
+    return CAVS_OK;
+}
+
+int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                        const struct cavs_stage *stage, const char *channel, float *rows)
+{
+    int rc, number = -1;
+
+    if (!s || !stage || stage->model != s->model || !channel || (n > 0 && !rows))
+        return cavs__fail(CAVS_EINVAL, "cavs_session_output: no session, stage, channel or room for rows");
+    for (int i = 0; i < stage->nchannels; i++) {
+        if (strcmp(stage->channels[i]->name, channel) == 0)
+            number = i;
+    }
+    if (number < 0)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_output: nothing is pushed on channel %s of stage %s", channel, stage->name);
+    rc = cavs_session_evaluate(s, d, samples, n);
+    if (rc || n == 0)
+        return rc;
+    cavs__wait_slots(s);
+    return collect_output(s, d, samples, n, stage, number, rows);
+}
+
+/* ---- metrics ---- */
+
+int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, double *count)
+{
+    struct cavs__tensor *t;
+    int number = -1;
+    double total[2] = {0, 0};
+
+    for (int i = 0; s && name && i < s->model->nmetrics; i++) {
+        if (strcmp(s->model->metrics[i]->name, name) == 0)
+            number = i;
+    }
+    if (number < 0)
+        return cavs__fail(CAVS_EINVAL, "the model has no metric or loss named %s", name ? name : "(null)");
+    t = &s->tensors[s->plan->metric];
+    for (int i = 0; i < s->nshards; i++) {
+        double part[2];
+
+        memcpy(part, cavs__tensor_acquire(t, i, STARPU_R) + 4 * number, sizeof part);
+        cavs__tensor_release(t, i);
+        total[0] += part[0];
+        total[1] += part[1];
+    }
+    if (sum)
+        *sum = total[0];
+    if (count)
+        *count = total[1];
+    return CAVS_OK;
+}
+
+int cavs_session_reset_metrics(struct cavs_session *s)
+{
+    struct cavs__tensor *t;
+
+    if (!s)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_reset_metrics(NULL)");
+    t = &s->tensors[s->plan->metric];
+    for (int i = 0; i < s->nshards; i++)
+        cavs__tensor_clear(t, i);
+    return CAVS_OK;
+}

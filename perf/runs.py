@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs of perf/ share: finding the built programs, running them, medians, tables.
+
+A measurement is several runs of one program, each of several epochs.  The first epoch of a run is
+left out (kernels are generated and memory is touched in it); of the others the median counts, and of
+the runs again the median.
+"""
+import argparse
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PERF = Path(__file__).resolve().parent
+TOP = PERF.parent
+SST_TREES = 8544  # in the whole training set
+FLOP_PER_LSTM_TREE = 3 * (19.14 * 6 + 18.14 * 16)  # times h^2, training, SST's mean tree, e = h
+
+
+class Failed(Exception):
+    """A run that ended badly; the text says why."""
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+# ---- command lines -----------------------------------------------------------------------------------
+
+
+def parser(doc):
+    """The options that all programs here have."""
+    p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--build", metavar="DIR", help="build directory (default: the current directory, "
+                   "build/ or the source tree, whichever has apps/tree_lstm)")
+    p.add_argument("--quick", action="store_true", help="small and short, to see that everything works; "
+                   "its numbers mean nothing")
+    p.add_argument("--runs", type=int, metavar="N", help="runs of each measurement (default 3, "
+                   "with --quick 1)")
+    p.add_argument("--json", metavar="FILE", help="write the results there too")
+    return p
+
+
+def parse(p):
+    o = p.parse_args()
+    o.build = find_build(o.build)
+    if o.runs is None:
+        o.runs = 1 if o.quick else 3
+    return o
+
+
+def find_build(given):
+    places = [Path(given)] if given else [Path.cwd(), TOP / "build", TOP]
+    for place in places:
+        if (place / "apps" / "tree_lstm").exists():
+            return place.resolve()
+    sys.exit(f"{Path(sys.argv[0]).name}: no apps/tree_lstm in {' or '.join(map(str, places))}: "
+             "build first (configure, make), or name the build directory with --build DIR")
+
+
+def save_json(path, value):
+    if path:
+        Path(path).write_text(json.dumps(value, indent=1) + "\n")
+
+
+# ---- data --------------------------------------------------------------------------------------------
+
+
+def data_folder():
+    return Path(os.environ.get("CAVS_DATA") or TOP.parent / "shared" / "data")
+
+
+def treebank():
+    path = data_folder() / "sst" / "train.txt"
+    if not path.exists():
+        raise Failed(f"no treebank at {path}: set CAVS_DATA to the folder that has sst/train.txt")
+    return path
+
+
+_subsets = {}
+
+
+def first_trees(n):
+    """A file with the first n trees of the treebank, gone when the program ends."""
+    if n >= SST_TREES:
+        return treebank()
+    if n not in _subsets:
+        file = tempfile.NamedTemporaryFile("wb", suffix=".txt")
+        with open(treebank(), "rb") as lines:
+            for _, line in zip(range(n), lines):
+                file.write(line)
+        file.flush()
+        _subsets[n] = file
+    return _subsets[n].name
+
+
+# ---- running -----------------------------------------------------------------------------------------
+
+
+def environment():
+    env = dict(os.environ)
+    env.setdefault("CAVS_DATA", str(data_folder()))
+    env.setdefault("STARPU_SILENT", "1")
+    env.setdefault("STARPU_FXT_TRACE", "0")
+    return env
+
+
+def last_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "nothing was printed"
+
+
+def execute(command, timeout=1800):
+    """Runs a program that prints JSON; returns what it printed last."""
+    command = [str(c) for c in command]
+    try:
+        done = subprocess.run(command, env=environment(), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=timeout)
+    except FileNotFoundError:
+        raise Failed(f"{command[0]} is not there: build it (make)") from None
+    except subprocess.TimeoutExpired:
+        raise Failed(f"no end after {timeout} s") from None
+    if done.returncode < 0:
+        raise Failed(f"ended by signal {-done.returncode}: {last_line(done.stderr)}")
+    if done.returncode:
+        raise Failed(f"exit status {done.returncode}: {last_line(done.stderr)}")
+    try:
+        return json.loads(last_line(done.stdout))
+    except ValueError:
+        raise Failed(f"no JSON but: {last_line(done.stdout)}") from None
+
+
+_help = {}
+
+
+def lacks(program, options):
+    """The first of these options that a program does not have, or None."""
+    if program not in _help:
+        done = subprocess.run([str(program), "--help"], env=environment(), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        _help[program] = set(re.findall(r"--[a-z][a-z-]*", done.stdout))
+    for option in options:
+        if str(option).startswith("--") and option not in _help[program]:
+            return option
+    return None
+
+
+class Measurement:
+    """The runs of one command, as rates of its median epoch."""
+
+    def __init__(self, runs):
+        self.runs = runs
+        epochs = [epoch_seconds(r) for r in runs]
+        self.seconds = statistics.median(statistics.median(e) for e in epochs)
+        self.spread = max(max(e) for e in epochs) / min(min(e) for e in epochs) - 1
+        self.samples = runs[0]["samples"] / runs[0]["epochs"]
+        self.rate = self.samples / self.seconds
+        self.gflops = runs[0]["flops"] / runs[0]["epochs"] / self.seconds / 1e9
+        self.workers = runs[0]["workers"]
+        self.peak = self.median("sgemm_peak_gflops")
+        self.ratio = self.gflops / self.peak if self.peak else None
+
+    def median(self, field):
+        values = [r[field] for r in self.runs if r.get(field) is not None]
+        return statistics.median(values) if values else None
+
+    def per_epoch(self, field):
+        value = self.median(field)
+        return None if value is None else value / self.runs[0]["epochs"]
+
+    def share(self, field):
+        """Of the whole time of a run, the first epoch included."""
+        values = [r[field] / r["seconds"] for r in self.runs if r.get(field) is not None]
+        return statistics.median(values) if values else None
+
+
+def epoch_seconds(run):
+    seconds = run["epoch_seconds"]
+    return seconds[1:] or seconds
+
+
+def measure(command, runs, label=None):
+    """Raises Failed, also when the program lacks an option: that is reported, never skipped."""
+    program, args = command[0], command[1:]
+    if not Path(program).exists():
+        raise Failed(f"{Path(program).name} is not built")
+    missing = lacks(program, args)
+    if missing:
+        raise Failed(f"{Path(program).name} has no option {missing}")
+    results = []
+    for i in range(runs):
+        say(f"  {label or Path(program).name}" + (f", run {i + 1} of {runs}" if runs > 1 else ""))
+        results.append(execute([program, *args, "--json", "--quiet"]))
+    return Measurement(results)
+
+
+def try_measure(command, runs, label=None):
+    """(measurement, None) or (None, why not)."""
+    try:
+        return measure(command, runs, label), None
+    except Failed as why:
+        say(f"  {label or command[0]}: {why}")
+        return None, str(why)
+
+
+# ---- commands ----------------------------------------------------------------------------------------
+
+
+def tree_lstm(build, h, batch=64, trees=SST_TREES, epochs=3):
+    """The `bench` cell with Adam on the first trees of SST, embedding as wide as the state."""
+    return [build / "apps" / "tree_lstm", *lstm_options(h, batch, trees, epochs),
+            "--cell", "bench", "--optimizer", "adam"]
+
+
+def lstm_options(h, batch, trees, epochs):
+    """The options which apps/tree_lstm, perf/floor and perf/peers/tree_lstm_torch share."""
+    return ["--train", first_trees(trees), "--hidden", h, "--embed", h, "--batch", batch,
+            "--epochs", epochs]
+
+
+def tree_fc(build, h, leaves, shape="balanced", samples=512, batch=64, epochs=3):
+    return [build / "apps" / "tree_fc", *fc_options(h, leaves, shape, samples, batch, epochs),
+            "--variant", "fold"]
+
+
+def fc_options(h, leaves, shape, samples, batch, epochs):
+    return ["--hidden", h, "--leaves", leaves, "--tree", shape, "--samples", samples,
+            "--batch", batch, "--epochs", epochs]
+
+
+def torch_python():
+    """A Python with PyTorch, or None."""
+    done = subprocess.run([str(PERF / "peers" / "setup"), "--find"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def torch_lstm(python, h, batch=64, trees=SST_TREES, epochs=3):
+    return [python, PERF / "peers" / "tree_lstm_torch", *lstm_options(h, batch, trees, epochs)]
+
+
+def measure_torch(command, runs, label):
+    """Like try_measure(), for a Python program."""
+    try:
+        say(f"  {label}")
+        return Measurement([execute([*command, "--json", "--quiet"]) for _ in range(runs)]), None
+    except Failed as why:
+        say(f"  {label}: {why}")
+        return None, str(why)
+
+
+# ---- the machine -------------------------------------------------------------------------------------
+
+
+def busy_cores(seconds=1.0):
+    """How many cores other programs kept busy just now; None where /proc does not tell."""
+
+    def read():
+        with open("/proc/stat") as f:
+            numbers = [int(x) for x in f.readline().split()[1:9]]
+        return sum(numbers) - numbers[3] - numbers[4]
+
+    try:
+        before = read()
+        time.sleep(seconds)
+        return (read() - before) / os.sysconf("SC_CLK_TCK") / seconds
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def warn_if_busy():
+    """Says on stderr that the machine is not quiet. Returns the number of busy cores, or None."""
+    busy = busy_cores()
+    if busy is not None and busy > 0.1:
+        say(f"warning: other programs keep {busy:.1f} cores busy: the numbers will be too low")
+    return busy
+
+
+# ---- tables ------------------------------------------------------------------------------------------
+
+
+def number(x, digits=3):
+    """So many significant digits, thousands separated; a dash for what is not there."""
+    if x is None or (isinstance(x, float) and not math.isfinite(x)):
+        return "-"
+    if x == 0:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(x))))
+    return f"{x:,.{places}f}"
+
+
+def percent(x):
+    return "-" if x is None else f"{100 * x:.1f} %"
+
+
+def table(head, rows):
+    """A markdown table that reads well as text too; the first column is left-aligned."""
+    rows = [[str(c) for c in row] for row in rows]
+    width = [max(len(str(c)) for c in column) for column in zip(head, *rows)]
+    align = lambda cells: "| " + " | ".join(
+        str(c).ljust(w) if i == 0 else str(c).rjust(w)
+        for i, (c, w) in enumerate(zip(cells, width))) + " |"
+    rule = "|" + "|".join("-" * (w + 2) if i == 0 else "-" * (w + 1) + ":"
+                          for i, w in enumerate(width)) + "|"
+    return "\n".join([align(head), rule, *(align(row) for row in rows)])

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_elementwise.c - every operator of elementwise.def, forward and gradient, compiled,
+ * interpreted and by the reference, against formulas written here in double.
+ */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "codelets/elementwise.h"
+#include "tests/groups.h"
+#include "tests/random.h"
+
+static uint64_t state = 1;
+
+/* ---- the formulas ---- */
+
+#define FORMULA(name, expression)                                                                  \
+    static double name##_of(double a, double b, double s)                                          \
+    {                                                                                              \
+        (void)a, (void)b, (void)s;                                                                 \
+        return expression;                                                                         \
+    }
+FORMULA(add, a + b)
+FORMULA(sub, a - b)
+FORMULA(mul, a * b)
+FORMULA(div, a / b)
+FORMULA(max, fmax(a, b))
+FORMULA(min, fmin(a, b))
+FORMULA(copy, a)
+FORMULA(neg, -a)
+FORMULA(scale, s * a)
+FORMULA(shift, s + a)
+FORMULA(abs, fabs(a))
+FORMULA(square, a * a)
+FORMULA(sqrt, sqrt(a))
+FORMULA(exp, exp(a))
+FORMULA(log, log(a))
+FORMULA(sigmoid, 1 / (1 + exp(-a)))
+FORMULA(tanh, tanh(a))
+FORMULA(relu, fmax(a, 0))
+FORMULA(leaky_relu, a > 0 ? a : s * a)
+FORMULA(elu, a > 0 ? a : s * expm1(a))
+FORMULA(softplus, a > 30 ? a : log1p(exp(a)))
+FORMULA(clip, fmin(fmax(a, -s), s))
+FORMULA(gelu, 0.5 * a * (1 + tanh(sqrt(2 / M_PI) * (a + 0.044715 * a * a * a))))
+
+static const struct formula {
+    const char *name;
+    double (*of)(double a, double b, double s);
+    double lo, hi; /* operands to try */
+    float s;
+} formulas[] = {
+    {"add", add_of, -3, 3, 0},
+    {"sub", sub_of, -3, 3, 0},
+    {"mul", mul_of, -3, 3, 0},
+    {"div", div_of, 0.2, 3, 0},
+    {"max", max_of, -3, 3, 0},
+    {"min", min_of, -3, 3, 0},
+    {"copy", copy_of, -3, 3, 0},
+    {"neg", neg_of, -3, 3, 0},
+    {"scale", scale_of, -3, 3, -1.7f},
+    {"shift", shift_of, -3, 3, 0.3f},
+    {"abs", abs_of, -3, 3, 0},
+    {"square", square_of, -3, 3, 0},
+    {"sqrt", sqrt_of, 0.1, 9, 0},
+    {"exp", exp_of, -9, 9, 0},
+    {"log", log_of, 0.1, 9, 0},
+    {"sigmoid", sigmoid_of, -9, 9, 0},
+    {"tanh", tanh_of, -5, 5, 0},
+    {"relu", relu_of, -3, 3, 0},
+    {"leaky_relu", leaky_relu_of, -3, 3, 0.1f},
+    {"elu", elu_of, -3, 3, 0.7f},
+    {"softplus", softplus_of, -9, 9, 0},
+    {"clip", clip_of, -3, 3, 1.5f},
+    {"gelu", gelu_of, -4, 4, 0},
+};
+
+static const struct formula *formula_of(int op)
+{
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+        if (!strcmp(formulas[i].name, cavs__ew_name(op)))
+            return &formulas[i];
+    fail_msg("the test has no formula for %s", cavs__ew_name(op));
+    return NULL;
+}
+
+/* Central difference with respect to operand 1 (a) or 2 (b); NaN at a kink. */
+static double derivative(const struct formula *f, int which, double a, double b)
+{
+    double h = 1e-5, da = which == 1 ? h : 0, db = which == 2 ? h : 0, at = f->of(a, b, f->s);
+    double above = f->of(a + da, b + db, f->s), below = f->of(a - da, b - db, f->s);
+
+    if (fabs((above - at) - (at - below)) > 1e-2 * h)
+        return NAN;
+    return (above - below) / (2 * h);
+}
+
+/* ---- one operator in one mode ---- */
+
+enum mode { COMPILED, INTERPRETED, REFERENCE, MODES };
+static const char *const mode_name[] = {"compiled", "interpreted", "reference"};
+
+static struct cavs__ew_program *make(const struct group *g, enum mode mode)
+{
+    struct cavs__ew_program *p =
+        cavs__ew_program_create(&g->spec, mode == COMPILED ? CAVS__EW_AUTO : CAVS__EW_INTERPRET);
+
+    assert_non_null(p);
+    return p;
+}
+
+static void run(const struct cavs__ew_program *p, enum mode mode, struct group_data *d)
+{
+    group_data_unset(d);
+    if (mode == REFERENCE)
+        cavs__ew_run_reference(p, d->rows, d->views);
+    else
+        cavs__ew_run(p, d->rows, d->views);
+}
+
+/* Inputs a, b and g; outputs y and, with which > 0, a gradient. */
+static void describe(struct group *g, int op, int which, int width, bool scalar)
+{
+    int value[128], in[CAVS__EW_MAX_OPERANDS] = {0};
+    const struct formula *f = formula_of(op);
+
+    group_start(g, width);
+    value['a'] = group_input(g);
+    value['b'] = scalar ? group_scalar(g) : group_input(g);
+    value['g'] = group_input(g);
+    for (int e = 0; e <= which; e += which ? which : 1) {
+        const char *letters = cavs__ew_operands(op, e);
+
+        for (int i = 0; letters[i]; i++)
+            in[i] = value[(unsigned char)letters[i]];
+        value['y'] = group_node(g, op, e, in, f->s);
+        group_output(g, value['y']);
+    }
+}
+
+static bool close_to(double x, double want)
+{
+    if (isnan(want) || isinf(want))
+        return isnan(want) ? isnan(x) : x == want;
+    return fabs(x - want) <= 1e-5 * fabs(want) + 2e-6;
+}
+
+static void check_element(const struct group_data *d, int op, int which, enum mode mode, int row, int column)
+{
+    const struct formula *f = formula_of(op);
+    double a = group_data_input(d, 0, row, column), b = group_data_input(d, 1, row, column);
+    double y = group_data_output(d, 0, row, column), want = f->of(a, b, f->s);
+
+    if (!close_to(y, want))
+        fail_msg("%s %s(%.9g, %.9g) = %.9g, not %.9g, at (%d, %d) of width %d", mode_name[mode], f->name, a, b, y,
+                 want, row, column, d->spec->width);
+    if (!which)
+        return;
+    want = derivative(f, which, a, b) * (double)group_data_input(d, 2, row, column);
+    y = group_data_output(d, 1, row, column);
+    if (!isnan(want) && !close_to(y, want))
+        fail_msg("%s gradient %d of %s(%.9g, %.9g) = %.9g, not %.9g, at (%d, %d) of width %d", mode_name[mode],
+                 which, f->name, a, b, y, want, row, column, d->spec->width);
+}
+
+static void check_program(const struct cavs__ew_program *p, int op, int which, enum mode mode)
+{
+    static const int rows[] = {0, 1, 2, 7, 33};
+    const struct formula *f = formula_of(op);
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct group_data d;
+
+        group_data_init(&d, cavs__ew_program_spec(p), rows[i], f->lo, f->hi, &state);
+        run(p, mode, &d);
+        for (int row = 0; row < d.rows; row++)
+            for (int column = 0; column < d.spec->width; column++)
+                check_element(&d, op, which, mode, row, column);
+        group_data_free(&d);
+    }
+}
+
+/* All expressions of the table at two widths each. */
+static void check_operators(enum mode mode)
+{
+    static const int widths[] = {1, 3, 16, 17, 64, 300};
+    static struct group g;
+    enum { N = 2 * 3 };
+    struct cavs__ew_program *p[64 * N];
+    int n = 0, count = cavs__ew_count();
+
+    assert_true(count <= 64);
+    cavs__ew_batch_begin();
+    for (int i = 0; i < count * N; i++) {
+        int op = i / N, which = i % 3;
+
+        p[i] = NULL;
+        if (which > cavs__ew_arity(op))
+            continue;
+        describe(&g, op, which, widths[n++ % 6], n % 5 == 0);
+        p[i] = make(&g, mode);
+    }
+    cavs__ew_batch_end();
+    for (int i = 0; i < count * N; i++) {
+        if (p[i] && (mode != COMPILED || cavs__ew_program_compiled(p[i])))
+            check_program(p[i], i / N, i % 3, mode);
+        cavs__ew_program_destroy(p[i]);
+    }
+}
+
+static void operators_compute_their_formula(void **unused)
+{
+    (void)unused;
+    check_operators(INTERPRETED);
+    check_operators(REFERENCE);
+}
+
+static void compiled_operators_compute_their_formula(void **unused)
+{
+    static struct group g;
+    struct cavs__ew_program *p;
+
+    (void)unused;
+    describe(&g, 0, 0, 8, false);
+    p = make(&g, COMPILED);
+    if (!cavs__ew_program_compiled(p)) {
+        cavs__ew_program_destroy(p);
+        print_message("# not compiled: %s\n", cavs__ew_fallback_reason());
+        skip();
+    }
+    cavs__ew_program_destroy(p);
+    check_operators(COMPILED);
+}
+
+/* ---- the table ---- */
+
+static void expressions_say_what_they_read(void **unused)
+{
+    (void)unused;
+    assert_string_equal(cavs__ew_operands(cavs__ew_find("mul"), 0), "ab");
+    assert_string_equal(cavs__ew_operands(cavs__ew_find("mul"), 2), "ag");
+    assert_string_equal(cavs__ew_operands(cavs__ew_find("tanh"), 1), "yg");
+    assert_string_equal(cavs__ew_operands(cavs__ew_find("add"), 1), "g");
+    assert_true(cavs__ew_is_identity(cavs__ew_find("add"), 2));
+    assert_false(cavs__ew_is_identity(cavs__ew_find("neg"), 1));
+    assert_true(cavs__ew_has_scalar(cavs__ew_find("scale")));
+    assert_false(cavs__ew_has_scalar(cavs__ew_find("exp")));
+    assert_int_equal(cavs__ew_find("frobnicate"), -1);
+}
+
+/* These are what an LSTM or a perceptron is made of: their inputs need not be kept for the gradient. */
+static void gradients_of_nonlinearities_read_results(void **unused)
+{
+    static const char *const names[] = {"sigmoid", "tanh", "relu", "exp", "sqrt", "elu", "softplus", "leaky_relu"};
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(cavs__ew_operands(cavs__ew_find(names[i]), 1), "yg");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(expressions_say_what_they_read),
+        cmocka_unit_test(gradients_of_nonlinearities_read_results),
+        cmocka_unit_test(operators_compute_their_formula),
+        cmocka_unit_test(compiled_operators_compute_their_formula),
+    };
+
+    return cmocka_run_group_tests_name("elementwise", tests, NULL, NULL);
+}
