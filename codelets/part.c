@@ -19,14 +19,10 @@ struct tile {
 static int64_t first_row(const struct tile *t, const struct cavs__operand *o)
 {
     switch (o->space) {
-    case CAVS__ROWS:
-        return t->segment->row0 + t->start;
-    case CAVS__FROWS:
-        return t->segment->frow0 + t->start;
-    case CAVS__EDGES:
-        return t->segment->edge0 + (int64_t)t->start * o->slots + o->slot;
-    default:
-        return 0;
+    case CAVS__ROWS: return t->segment->row0 + t->start;
+    case CAVS__FROWS: return t->segment->frow0 + t->start;
+    case CAVS__EDGES: return t->segment->edge0 + (int64_t)t->start * o->slots + o->slot;
+    default: return 0;
     }
 }
 
@@ -50,19 +46,14 @@ static struct cavs__view resolve(const struct tile *t, const struct cavs__operan
         if (o->space == CAVS__EDGES)
             v.ld *= o->slots;
         break;
-    case CAVS__SAME:
-        v.ld = 0;
-        break;
+    case CAVS__SAME: v.ld = 0; break;
     case CAVS__INDEXED:
-    case CAVS__IDS:
-        v.index = section(t, o->section) + t->segment->frow0 + t->start;
-        break;
+    case CAVS__IDS: v.index = section(t, o->section) + t->segment->frow0 + t->start; break;
     case CAVS__SUMMED:
         v.index = section(t, o->section);
         v.ptr = section(t, o->ptr_section) + t->segment->row0 + t->start;
         break;
-    default:
-        break;
+    default: break;
     }
     return v;
 }
@@ -72,7 +63,8 @@ static void report(const struct tile *t, const struct cavs__step *s, int row)
     struct cavs__fault *f = t->args->fault;
     int none = 0;
 
-    if (!__atomic_compare_exchange_n(&f->state, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&f->state, &none, 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
         return;
     f->part = t->part;
     f->step = s;
@@ -83,7 +75,8 @@ static void report(const struct tile *t, const struct cavs__step *s, int row)
     __atomic_store_n(&f->state, 2, __ATOMIC_RELEASE);
 }
 
-static void check_finite(const struct tile *t, const struct cavs__step *s, const struct cavs__view *v)
+static void check_finite(const struct tile *t, const struct cavs__step *s,
+                         const struct cavs__view *v)
 {
     for (int i = s->nviews - s->noutputs; i < s->nviews; i++) {
         for (int r = 0; r < t->rows; r++) {
@@ -97,7 +90,8 @@ static void check_finite(const struct tile *t, const struct cavs__step *s, const
     }
 }
 
-/* *first: buffers that nothing has been added to; the first reduction into each starts it from zero. */
+/* *first: buffers that nothing has been added to; the first reduction into each starts it from
+ * zero. */
 static uint64_t now(void)
 {
     struct timespec t;
@@ -106,7 +100,8 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void run_kernel(const struct tile *t, const struct cavs__step *s, const struct cavs__view *v, unsigned flags)
+static void run_kernel(const struct tile *t, const struct cavs__step *s, const struct cavs__view *v,
+                       unsigned flags)
 {
     uint64_t start = t->args->nanoseconds ? now() : 0;
 
@@ -128,7 +123,8 @@ static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t
         *first &= ~((uint64_t)1 << out);
     }
     run_kernel(t, s, v, flags);
-    if (t->args->fault && !s->call.kernel->reduces) /* what goes into a reduction was checked before */
+    if (t->args->fault &&
+        !s->call.kernel->reduces) /* what goes into a reduction was checked before */
         check_finite(t, s, v);
 }
 
@@ -142,7 +138,8 @@ void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float
         t.segment = &a->segments[i];
         t.part = a->parts[t.segment->function];
         for (t.start = 0; t.start < t.segment->rows; t.start += t.part->tile) {
-            t.rows = t.segment->rows - t.start < t.part->tile ? t.segment->rows - t.start : t.part->tile;
+            t.rows =
+                t.segment->rows - t.start < t.part->tile ? t.segment->rows - t.start : t.part->tile;
             for (int s = 0; s < t.part->nsteps; s++)
                 take_step(&t, &t.part->steps[s], &first);
         }

@@ -2,9 +2,10 @@
 /*
  * part.h - a part of a vertex function: the steps that one kind of task runs over its rows.
  *
- * A part is compiled once per function.  Running it walks segments (row ranges of V_t) in tiles of rows, and on each
- * tile takes all steps one after the other, so that a tile's values stay in cache from the gather to the scatter.
- * Operands say where their rows are relative to a segment; at run time they become views (kernel.h).
+ * A part is compiled once per function.  Running it walks segments (row ranges of V_t) in tiles of
+ * rows, and on each tile takes all steps one after the other, so that a tile's values stay in cache
+ * from the gather to the scatter. Operands say where their rows are relative to a segment; at run
+ * time they become views (kernel.h).
  */
 #ifndef CAVS_CODELETS_PART_H
 #define CAVS_CODELETS_PART_H
@@ -20,10 +21,10 @@ struct cavs__segment {
 
 /* Which numbering the rows of a buffer follow. */
 enum cavs__space {
-    CAVS__FIXED,  /* not per vertex: parameters, metrics */
-    CAVS__ROWS,   /* rows of the stage */
-    CAVS__FROWS,  /* rows of the function */
-    CAVS__EDGES   /* child slots */
+    CAVS__FIXED, /* not per vertex: parameters, metrics */
+    CAVS__ROWS,  /* rows of the stage */
+    CAVS__FROWS, /* rows of the function */
+    CAVS__EDGES  /* child slots */
 };
 
 enum cavs__mode {
@@ -38,42 +39,47 @@ enum cavs__mode {
 enum { CAVS__SCRATCH = -1, CAVS__NO_BUFFER = -2, CAVS__MAX_BUFFERS = 48 };
 
 struct cavs__operand {
-    int16_t buffer;            /* number in the task's buffer list, CAVS__SCRATCH or CAVS__NO_BUFFER */
-    uint8_t space, mode;       /* enum cavs__space, enum cavs__mode */
+    int16_t buffer;      /* number in the task's buffer list, CAVS__SCRATCH or CAVS__NO_BUFFER */
+    uint8_t space, mode; /* enum cavs__space, enum cavs__mode */
     int col, cols;
-    int region;                /* scratch: floats per tile row before the block this value lies in */
+    int region; /* scratch: floats per tile row before the block this value lies in */
     ptrdiff_t ld;
-    int slots, slot;           /* CAVS__EDGES: child slots per row, and which */
-    int section, ptr_section;  /* of the index buffer */
+    int slots, slot;          /* CAVS__EDGES: child slots per row, and which */
+    int section, ptr_section; /* of the index buffer */
 };
 
 /* What a step spends its time on. */
-enum cavs__cost { CAVS__COST_PRODUCT, CAVS__COST_MEMORY /* moves rows, computes nothing */, CAVS__COST_OTHER, CAVS__COSTS };
+enum cavs__cost {
+    CAVS__COST_PRODUCT,
+    CAVS__COST_MEMORY /* moves rows, computes nothing */,
+    CAVS__COST_OTHER,
+    CAVS__COSTS
+};
 
 struct cavs__step {
     struct cavs__call call;
     enum cavs__cost cost;
-    int nviews, noutputs;      /* outputs are the last views */
+    int nviews, noutputs; /* outputs are the last views */
     struct cavs__operand *v;
-    const char *label;         /* for people: operators in it */
-    double flops;              /* per row, nominal GEMM operations */
+    const char *label; /* for people: operators in it */
+    double flops;      /* per row, nominal GEMM operations */
 };
 
 struct cavs__part {
     char *name;
     int nsteps;
     struct cavs__step *steps;
-    int scratch;               /* floats per tile row */
-    int tile;                  /* rows */
-    uint64_t adds_to;          /* bit b: some step adds to buffer b, over rows */
+    int scratch;      /* floats per tile row */
+    int tile;         /* rows */
+    uint64_t adds_to; /* bit b: some step adds to buffer b, over rows */
 };
 
 /* The first non-finite value seen, for the session's report. */
 struct cavs__fault {
-    int state;                 /* 0 none, 1 being written, 2 set */
+    int state; /* 0 none, 1 being written, 2 set */
     const struct cavs__part *part;
     const struct cavs__step *step;
-    int32_t function, row;     /* stage row */
+    int32_t function, row; /* stage row */
     int shard;
     long batch;
 };
@@ -83,7 +89,7 @@ struct cavs__part_args {
     const struct cavs__part *const *parts; /* by function number */
     const struct cavs__segment *segments;
     int nsegments;
-    int index_buffer;          /* number of the buffer that holds the index sections, or CAVS__NO_BUFFER */
+    int index_buffer; /* number of the buffer that holds the index sections, or CAVS__NO_BUFFER */
     const int32_t *sections;   /* offsets of the sections in it */
     uint64_t first;            /* bit b: reductions into buffer b start from zero */
     struct cavs__fault *fault; /* NULL: do not check */

@@ -41,7 +41,8 @@ static struct model *new_model(const char *name, uint32_t (*footprint)(struct st
     return m;
 }
 
-struct starpu_perfmodel *cavs__task_model(const char *name, uint32_t (*footprint)(struct starpu_task *task))
+struct starpu_perfmodel *cavs__task_model(const char *name,
+                                          uint32_t (*footprint)(struct starpu_task *task))
 {
     struct model *m;
 
@@ -70,7 +71,8 @@ static uint32_t mix(uint32_t hash, uint32_t value)
     return hash;
 }
 
-/* Rows to within a quarter: M_t differs from task to task, and a model needs several samples of each size. */
+/* Rows to within a quarter: M_t differs from task to task, and a model needs several samples of
+ * each size. */
 static uint32_t size_class(uint32_t rows)
 {
     uint32_t log2 = 0;

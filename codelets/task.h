@@ -2,8 +2,9 @@
 /*
  * task.h - the StarPU codelets: how a worker runs the parts of a task.
  *
- * A task's buffers are those of its kind, then one scratch block.  Its argument is a struct cavs__part_args, owned by
- * whoever submitted it.  Devices add their functions to the codelet here and nowhere else.
+ * A task's buffers are those of its kind, then one scratch block.  Its argument is a struct
+ * cavs__part_args, owned by whoever submitted it.  Devices add their functions to the codelet here
+ * and nowhere else.
  */
 #ifndef CAVS_CODELETS_TASK_H
 #define CAVS_CODELETS_TASK_H
@@ -12,12 +13,13 @@
 
 #include "codelets/part.h"
 
-/* Fills a codelet that runs parts, with a performance model keyed by task kind, shapes and number of rows.
- * name is kept by reference. */
+/* Fills a codelet that runs parts, with a performance model keyed by task kind, shapes and number
+ * of rows. name is kept by reference. */
 void cavs__task_codelet(const char *name, struct starpu_codelet *cl);
-/* The history-based performance model of that name.  StarPU keeps pointers to the models that it has seen and writes
- * them out when it shuts down, so models outlive sessions: there is one per name, made at first mention and never freed.
- * NULL (no model) when out of memory. */
-struct starpu_perfmodel *cavs__task_model(const char *name, uint32_t (*footprint)(struct starpu_task *task));
+/* The history-based performance model of that name.  StarPU keeps pointers to the models that it
+ * has seen and writes them out when it shuts down, so models outlive sessions: there is one per
+ * name, made at first mention and never freed. NULL (no model) when out of memory. */
+struct starpu_perfmodel *cavs__task_model(const char *name,
+                                          uint32_t (*footprint)(struct starpu_task *task));
 
 #endif

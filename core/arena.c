@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arena.c - memory of a batch in flight: handed out piecemeal, taken back all at once, kept for the next batch. */
+/* arena.c - memory of a batch in flight: handed out piecemeal, taken back all at once, kept for the
+ * next batch. */
 #include <stdlib.h>
 
 #include "core/session.h"

@@ -21,7 +21,9 @@ static inline bool cavs__array_room(void **array, int n, size_t size)
 }
 
 /* Appends to `array` of `n` elements; false when out of memory. */
-#define CAVS__APPEND(array, n, element) \
-    (cavs__array_room((void **)&(array), (n), sizeof *(array)) ? ((array)[(n)++] = (element), true) : false)
+#define CAVS__APPEND(array, n, element)                        \
+    (cavs__array_room((void **)&(array), (n), sizeof *(array)) \
+         ? ((array)[(n)++] = (element), true)                  \
+         : false)
 
 #endif

@@ -2,11 +2,13 @@
 /*
  * autodiff.c - reverse-mode differentiation of a vertex function F: appends dF to its symbols.
  *
- * dF is a vertex function over the same graph walked from the parents to the children (Cavs section 3.4): the adjoint of
- * scatter is gathered from the parents' slots, the adjoint of gather(k) is scattered to slot k, push and pull change
- * places likewise, and each use of a parameter ends in a gradient sink that reduces over all rows.
+ * dF is a vertex function over the same graph walked from the parents to the children (Cavs
+ * section 3.4): the adjoint of scatter is gathered from the parents' slots, the adjoint of
+ * gather(k) is scattered to slot k, push and pull change places likewise, and each use of a
+ * parameter ends in a gradient sink that reduces over all rows.
  *
- * Stages are visited last to first, so that a channel knows which of its fetches pass a gradient back.
+ * Stages are visited last to first, so that a channel knows which of its fetches pass a gradient
+ * back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +37,8 @@ struct diff {
 
 /* ---- making backward symbols ---- */
 
-static struct cavs_symbol *make(struct diff *d, const struct cavs_symbol *of, struct cavs_symbol like, int n,
-                                struct cavs_symbol *const *inputs)
+static struct cavs_symbol *make(struct diff *d, const struct cavs_symbol *of,
+                                struct cavs_symbol like, int n, struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol *x;
 
@@ -49,18 +51,23 @@ static struct cavs_symbol *make(struct diff *d, const struct cavs_symbol *of, st
     return x;
 }
 
-static struct cavs_symbol *constant(struct diff *d, const struct cavs_symbol *of, int width, float s)
+static struct cavs_symbol *constant(struct diff *d, const struct cavs_symbol *of, int width,
+                                    float s)
 {
     return make(d, of, (struct cavs_symbol){.op = CAVS__OP_CONST, .width = width, .s = s}, 0, NULL);
 }
 
-static struct cavs_symbol *elementwise2(struct diff *d, const struct cavs_symbol *of, const char *name,
-                                        struct cavs_symbol *a, struct cavs_symbol *b)
+static struct cavs_symbol *elementwise2(struct diff *d, const struct cavs_symbol *of,
+                                        const char *name, struct cavs_symbol *a,
+                                        struct cavs_symbol *b)
 {
     struct cavs_symbol *in[2] = {a, b};
     int width = a->width > b->width ? a->width : b->width;
 
-    return make(d, of, (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = cavs__ew_find(name)}, 2, in);
+    return make(
+        d, of,
+        (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = cavs__ew_find(name)},
+        2, in);
 }
 
 static void contribute_piece(struct diff *d, struct cavs_symbol *x, int from, struct cavs_symbol *g)
@@ -97,8 +104,10 @@ static int by_column(const void *a, const void *b)
     return (p->from > q->from) - (p->from < q->from);
 }
 
-/* Takes a set of disjoint pieces, in column order, out of c and lays them side by side with zeros in the gaps. */
-static struct cavs_symbol *side_by_side(struct diff *d, const struct cavs_symbol *x, struct contributions *c)
+/* Takes a set of disjoint pieces, in column order, out of c and lays them side by side with zeros
+ * in the gaps. */
+static struct cavs_symbol *side_by_side(struct diff *d, const struct cavs_symbol *x,
+                                        struct contributions *c)
 {
     struct cavs_symbol **parts = malloc((2 * (size_t)c->n + 1) * sizeof *parts), *sum;
     int n = 0, at = 0, left = 0;
@@ -124,7 +133,8 @@ static struct cavs_symbol *side_by_side(struct diff *d, const struct cavs_symbol
         parts[n++] = constant(d, x, x->width - at, 0);
     sum = d->failed ? NULL
           : n == 1  ? parts[0]
-                    : make(d, x, (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = x->width}, n, parts);
+                    : make(d, x, (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = x->width}, n,
+                           parts);
     free(parts);
     return sum;
 }
@@ -164,9 +174,11 @@ static void diff_operand(struct diff *d, struct cavs_symbol *y, int i, struct ca
     if (cavs__ew_is_identity(y->k, i + 1))
         gx = g;
     else
-        gx = make(d, y,
-                  (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = y->k, .which = i + 1, .s = y->s}, n,
-                  in);
+        gx = make(
+            d, y,
+            (struct cavs_symbol){
+                .op = CAVS__OP_ELEMENTWISE, .width = width, .k = y->k, .which = i + 1, .s = y->s},
+            n, in);
     if (gx && x->width == 1 && gx->width > 1)
         gx = make(d, y, (struct cavs_symbol){.op = CAVS__OP_ROW_SUM, .width = 1}, 1, &gx);
     else if (gx && gx->width == 1 && x->width > 1)
@@ -193,7 +205,10 @@ static void diff_matmul(struct diff *d, struct cavs_symbol *y, struct cavs_symbo
     if (y->inputs[0]->needs_grad) {
         y->param->transposed = true;
         contribute(d, y->inputs[0],
-                   make(d, y, (struct cavs_symbol){.op = CAVS__OP_MATMUL_T, .width = y->inputs[0]->width, .param = y->param},
+                   make(d, y,
+                        (struct cavs_symbol){.op = CAVS__OP_MATMUL_T,
+                                             .width = y->inputs[0]->width,
+                                             .param = y->param},
                         1, &g));
     }
     if (!y->param->frozen)
@@ -205,20 +220,25 @@ static void diff_xent(struct diff *d, struct cavs_symbol *y, struct cavs_symbol 
     struct cavs_symbol *in[3] = {y->inputs[0], y->inputs[1], g};
 
     if (y->inputs[0]->needs_grad)
-        contribute(d, y->inputs[0],
-                   make(d, y, (struct cavs_symbol){.op = CAVS__OP_XENT_GRAD, .width = y->inputs[0]->width}, 3, in));
+        contribute(
+            d, y->inputs[0],
+            make(d, y, (struct cavs_symbol){.op = CAVS__OP_XENT_GRAD, .width = y->inputs[0]->width},
+                 3, in));
 }
 
 static void diff_row_sum(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
-    contribute(d, y->inputs[0], elementwise2(d, y, "add", constant(d, y, y->inputs[0]->width, 0), g));
+    contribute(d, y->inputs[0],
+               elementwise2(d, y, "add", constant(d, y, y->inputs[0]->width, 0), g));
 }
 
 static void diff_lookup(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     struct cavs_symbol *in[2] = {y->inputs[0], g};
 
-    make(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_LOOKUP, .width = g->width, .param = y->param}, 2, in);
+    make(d, y,
+         (struct cavs_symbol){.op = CAVS__OP_GRAD_LOOKUP, .width = g->width, .param = y->param}, 2,
+         in);
 }
 
 static void diff_value(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
@@ -228,32 +248,20 @@ static void diff_value(struct diff *d, struct cavs_symbol *y, struct cavs_symbol
         for (int i = 0; i < y->ninputs; i++)
             diff_operand(d, y, i, g);
         break;
-    case CAVS__OP_CONCAT:
-        diff_concat(d, y, g);
-        break;
-    case CAVS__OP_SLICE:
-        contribute_piece(d, y->inputs[0], y->k, g);
-        break;
-    case CAVS__OP_MATMUL:
-        diff_matmul(d, y, g);
-        break;
-    case CAVS__OP_XENT:
-        diff_xent(d, y, g);
-        break;
-    case CAVS__OP_ROW_SUM:
-        diff_row_sum(d, y, g);
-        break;
-    case CAVS__OP_LOOKUP:
-        diff_lookup(d, y, g);
-        break;
+    case CAVS__OP_CONCAT: diff_concat(d, y, g); break;
+    case CAVS__OP_SLICE: contribute_piece(d, y->inputs[0], y->k, g); break;
+    case CAVS__OP_MATMUL: diff_matmul(d, y, g); break;
+    case CAVS__OP_XENT: diff_xent(d, y, g); break;
+    case CAVS__OP_ROW_SUM: diff_row_sum(d, y, g); break;
+    case CAVS__OP_LOOKUP: diff_lookup(d, y, g); break;
     case CAVS__OP_USE:
         make(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_USE, .param = y->param}, 1, &g);
         break;
     case CAVS__OP_FETCH:
-        make(d, y, (struct cavs_symbol){.op = CAVS__OP_FETCH_GRAD, .width = g->width, .fetch = y}, 1, &g);
+        make(d, y, (struct cavs_symbol){.op = CAVS__OP_FETCH_GRAD, .width = g->width, .fetch = y},
+             1, &g);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -267,17 +275,23 @@ static void diff_sink(struct diff *d, struct cavs_symbol *y)
     if (y->op == CAVS__OP_METRIC && y->is_loss) {
         bool masked = y->ninputs == 2 && !(x->op == CAVS__OP_XENT && x->inputs[1] == y->inputs[1]);
 
-        contribute(d, x, masked ? make(d, y, (struct cavs_symbol){.op = CAVS__OP_MASK, .width = 1}, 1, &y->inputs[1])
-                                : constant(d, y, 1, 1));
+        contribute(d, x,
+                   masked ? make(d, y, (struct cavs_symbol){.op = CAVS__OP_MASK, .width = 1}, 1,
+                                 &y->inputs[1])
+                          : constant(d, y, 1, 1));
     } else if (y->op == CAVS__OP_SCATTER && d->f->stage->state_grad) {
-        contribute(d, x, make(d, y, (struct cavs_symbol){.op = CAVS__OP_STATE_GRAD, .width = y->width}, 0, NULL));
+        contribute(d, x,
+                   make(d, y, (struct cavs_symbol){.op = CAVS__OP_STATE_GRAD, .width = y->width}, 0,
+                        NULL));
     } else if (y->op == CAVS__OP_PUSH) {
         for (int i = 0; i < y->channel->nfetches; i++) {
             struct cavs_symbol *fetch = y->channel->fetches[i];
 
             if (fetch->adjoint)
                 contribute(d, x,
-                           make(d, y, (struct cavs_symbol){.op = CAVS__OP_PUSH_GRAD, .width = y->width, .fetch = fetch},
+                           make(d, y,
+                                (struct cavs_symbol){
+                                    .op = CAVS__OP_PUSH_GRAD, .width = y->width, .fetch = fetch},
                                 0, NULL));
         }
     }
@@ -299,7 +313,9 @@ static void diff_slots(struct diff *d)
         }
         if (!g)
             g = constant(d, gather, f->stage->state_width, 0);
-        make(d, gather, (struct cavs_symbol){.op = CAVS__OP_SLOT_GRAD, .width = f->stage->state_width, .k = k}, 1, &g);
+        make(d, gather,
+             (struct cavs_symbol){.op = CAVS__OP_SLOT_GRAD, .width = f->stage->state_width, .k = k},
+             1, &g);
     }
 }
 
@@ -370,7 +386,8 @@ int cavs__pass_autodiff(struct cavs_model *m)
     if (!state)
         return cavs__fail_nomem("autodiff", (size_t)m->nstages);
     for (int i = 0; i < m->nstages; i++) {
-        /* a state is trained if something scattered is; that may itself depend on a gather: one more sweep */
+        /* a state is trained if something scattered is; that may itself depend on a gather: one
+         * more sweep */
         state[i] = cavs__mark_needs_grad(m->stages[i], false);
         if (state[i])
             cavs__mark_needs_grad(m->stages[i], true);

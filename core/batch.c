@@ -2,8 +2,8 @@
 /*
  * batch.c - from samples to what the tasks of a batch read: shards, schedules and index sections.
  *
- * Runs on the main thread while the workers compute the batch before.  Linear in vertices and edges; once the arrays
- * have grown to the largest batch, nothing is allocated.
+ * Runs on the main thread while the workers compute the batch before.  Linear in vertices and
+ * edges; once the arrays have grown to the largest batch, nothing is allocated.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +137,8 @@ static int add_sample(struct cavs__shard *shard, int sample)
     return CAVS_OK;
 }
 
-static int split(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, int nshards)
+static int split(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                 int nshards)
 {
     int rc = reserve_samples(s, n);
 
@@ -145,7 +146,8 @@ static int split(struct cavs_session *s, const struct cavs_data *d, const int *s
         s->shards[i].nsamples = 0;
     for (int i = 0; i < n && !rc; i++)
         s->sample_work[i] = sample_work(s, d, samples[i]);
-    if (!rc && cavs__shard_split(n, s->sample_work, nshards, s->sample_shard, &s->split_scratch) != 0)
+    if (!rc &&
+        cavs__shard_split(n, s->sample_work, nshards, s->sample_shard, &s->split_scratch) != 0)
         rc = cavs__fail_nomem("batch", (size_t)n * 16);
     for (int i = 0; i < n && !rc; i++)
         rc = add_sample(&s->shards[s->sample_shard[i]], samples[i]);
@@ -154,7 +156,8 @@ static int split(struct cavs_session *s, const struct cavs_data *d, const int *s
 
 /* ---- the graph of one stage of one shard ---- */
 
-static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, const struct cavs__shard *shard)
+static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
+                          const struct cavs__shard *shard)
 {
     const int64_t *first = sd->first.p;
     int64_t n = 0, children = 0;
@@ -170,7 +173,8 @@ static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_
         children += first[shard->samples[i] + 1] - first[shard->samples[i]];
     }
     if (n > INT32_MAX / 4 || children > INT32_MAX / 4)
-        return cavs__fail(CAVS_EINVAL, "stage %s: %lld vertices in one batch are too many", sd->stage->name, (long long)n);
+        return cavs__fail(CAVS_EINVAL, "stage %s: %lld vertices in one batch are too many",
+                          sd->stage->name, (long long)n);
     t->start[shard->nsamples] = (int32_t)n;
     t->n = (int)n;
     t->nchildren = (int)children;
@@ -182,12 +186,13 @@ static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_
     return reserve_vertices(t, sd->stage, t->n);
 }
 
-static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, int i, int sample,
-                        const int32_t *base_start, int *children)
+static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, int i,
+                        int sample, const int32_t *base_start, int *children)
 {
     int64_t v0 = cavs__starts(sd)[sample], e = ((const int64_t *)sd->first.p)[sample];
     int32_t at = t->start[i], n = t->start[i + 1] - at;
-    const int32_t *degree = (const int32_t *)sd->degree.p + v0, *child = (const int32_t *)sd->child.p + e;
+    const int32_t *degree = (const int32_t *)sd->degree.p + v0,
+                  *child = (const int32_t *)sd->child.p + e;
 
     memcpy(t->function + at, (const int32_t *)sd->function.p + v0, (size_t)n * sizeof *t->function);
     for (int32_t v = 0; v < n; v++) {
@@ -201,7 +206,8 @@ static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_da
 }
 
 /* Ids, and the numbers of float rows, which tell equal ones. */
-static void copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, const struct cavs__shard *shard)
+static void copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
+                     const struct cavs__shard *shard)
 {
     for (int k = 0; k < sd->stage->ninputs; k++) {
         const int32_t *ids = sd->stage->inputs[k]->ids ? sd->inputs[k].p : sd->equal[k].p;
@@ -210,16 +216,19 @@ static void copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data 
             int32_t n = t->start[i + 1] - t->start[i];
 
             if (n > 0)
-                memcpy(t->ids[k] + t->start[i], ids + cavs__starts(sd)[shard->samples[i]], (size_t)n * sizeof *ids);
+                memcpy(t->ids[k] + t->start[i], ids + cavs__starts(sd)[shard->samples[i]],
+                       (size_t)n * sizeof *ids);
         }
     }
 }
 
-static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *sd, const struct cavs__shard *shard)
+static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *sd,
+                     const struct cavs__shard *shard)
 {
     for (int i = 0; i < shard->nsamples; i++) {
         for (int k = 0; k < sd->stage->ninputs; k++) {
-            int rc = sd->stage->inputs[k]->ids ? cavs__data_check_ids(d, sd, k, shard->samples[i]) : CAVS_OK;
+            int rc = sd->stage->inputs[k]->ids ? cavs__data_check_ids(d, sd, k, shard->samples[i])
+                                               : CAVS_OK;
 
             if (rc)
                 return rc;
@@ -228,7 +237,8 @@ static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *s
     return CAVS_OK;
 }
 
-static int make_graph(const struct cavs_data *d, struct cavs__shard *shard, const struct cavs_stage *stage)
+static int make_graph(const struct cavs_data *d, struct cavs__shard *shard,
+                      const struct cavs_stage *stage)
 {
     struct cavs__shard_stage *t = &shard->stages[stage->number];
     const struct cavs__stage_data *sd = &d->stages[stage->number];
@@ -261,28 +271,32 @@ static void pulled_by(const struct cavs_stage *stage, const struct cavs__input *
     }
 }
 
-static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *t, const struct cavs_stage *stage,
-                     const int32_t **keys)
+static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *t,
+                     const struct cavs_stage *stage, const int32_t **keys)
 {
     bool pulls[stage->nfunctions];
     int n = 0;
 
     for (int k = 0; k < stage->ninputs; k++) {
         const struct cavs__input *in = stage->inputs[k];
-        const struct cavs__shard_stage *from = in->vertices_of ? &shard->stages[in->vertices_of->number] : NULL;
+        const struct cavs__shard_stage *from =
+            in->vertices_of ? &shard->stages[in->vertices_of->number] : NULL;
 
         pulled_by(stage, in, pulls);
         for (int v = 0; v < t->n; v++) {
-            int32_t id = pulls[t->function[v]] ? t->ids[k][v] : -1; /* of float rows: their number */
+            int32_t id =
+                pulls[t->function[v]] ? t->ids[k][v] : -1; /* of float rows: their number */
 
-            t->keys[k][v] = id < 0 || !from ? id : from->schedule.row_of[from->start[t->sample_of[v]] + id];
+            t->keys[k][v] =
+                id < 0 || !from ? id : from->schedule.row_of[from->start[t->sample_of[v]] + id];
         }
         keys[n++] = t->keys[k];
     }
     return n;
 }
 
-static int make_schedule(struct cavs_session *s, struct cavs__shard *shard, const struct cavs_stage *stage)
+static int make_schedule(struct cavs_session *s, struct cavs__shard *shard,
+                         const struct cavs_stage *stage)
 {
     struct cavs__shard_stage *t = &shard->stages[stage->number];
     bool merge = s->plan->stages[stage->number].mergeable && !s->options.no_dedup;
@@ -307,8 +321,9 @@ static int make_schedule(struct cavs_session *s, struct cavs__shard *shard, cons
 
 /* ---- pulled float rows ---- */
 
-static void copy_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard, const struct cavs__shard_stage *t,
-                      const struct cavs__stage_data *sd, int input)
+static void copy_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard,
+                      const struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
+                      int input)
 {
     int width = sd->stage->inputs[input]->width;
     const float *rows = sd->inputs[input].p;
@@ -321,8 +336,8 @@ static void copy_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard,
     }
 }
 
-static int fill_inputs(struct cavs_session *s, const struct cavs_data *d, const struct cavs__shard *shard, int stage,
-                       int chunk)
+static int fill_inputs(struct cavs_session *s, const struct cavs_data *d,
+                       const struct cavs__shard *shard, int stage, int chunk)
 {
     const struct cavs__stage_plan *sp = &s->plan->stages[stage];
     const struct cavs__shard_stage *t = &shard->stages[stage];
@@ -335,7 +350,8 @@ static int fill_inputs(struct cavs_session *s, const struct cavs_data *d, const 
             return rc;
         if (!tensor)
             continue;
-        copy_rows(cavs__tensor_acquire(tensor, chunk, STARPU_W), tensor->ld, shard, t, &d->stages[stage], k);
+        copy_rows(cavs__tensor_acquire(tensor, chunk, STARPU_W), tensor->ld, shard, t,
+                  &d->stages[stage], k);
         cavs__tensor_release(tensor, chunk);
     }
     return CAVS_OK;
@@ -348,12 +364,9 @@ static int64_t rows_needed(const struct cavs__tensor_desc *d, const struct cavs_
     const struct cavs__schedule *sch = &shard->stages[d->stage->number].schedule;
 
     switch (d->space) {
-    case CAVS__ROWS:
-        return sch->rows;
-    case CAVS__EDGES:
-        return sch->edges;
-    default:
-        return sch->function_rows[d->function->number];
+    case CAVS__ROWS: return sch->rows;
+    case CAVS__EDGES: return sch->edges;
+    default: return sch->function_rows[d->function->number];
     }
 }
 
@@ -391,7 +404,8 @@ static void count(struct cavs_session *s, const struct cavs__shard *shard, enum 
     }
 }
 
-static int prepare_shard(struct cavs_session *s, const struct cavs_data *d, struct cavs__shard *shard)
+static int prepare_shard(struct cavs_session *s, const struct cavs_data *d,
+                         struct cavs__shard *shard)
 {
     int rc = shard->stages ? CAVS_OK : shard_init(s, shard);
 
@@ -403,8 +417,8 @@ static int prepare_shard(struct cavs_session *s, const struct cavs_data *d, stru
     return rc;
 }
 
-int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, int slot,
-                        enum cavs__run run, int *nshards)
+int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                        int n, int slot, enum cavs__run run, int *nshards)
 {
     int ns = n < s->nshards ? n : s->nshards, rc;
 

@@ -22,9 +22,13 @@ static int complete_channels(struct cavs_stage *s)
 
         for (int j = 0; j < s->nfunctions; j++) {
             struct cavs_function *f = s->functions[j];
-            struct cavs_symbol zero = {.op = CAVS__OP_CONST, .width = c->width, .file = __FILE__, .line = __LINE__};
-            struct cavs_symbol push = {
-                .op = CAVS__OP_PUSH, .width = c->width, .channel = c, .file = __FILE__, .line = __LINE__};
+            struct cavs_symbol zero = {
+                .op = CAVS__OP_CONST, .width = c->width, .file = __FILE__, .line = __LINE__};
+            struct cavs_symbol push = {.op = CAVS__OP_PUSH,
+                                       .width = c->width,
+                                       .channel = c,
+                                       .file = __FILE__,
+                                       .line = __LINE__};
             struct cavs_symbol *x;
 
             if (pushes(f, c))
@@ -42,8 +46,9 @@ static int check_stage(struct cavs_stage *s)
     if (s->nfunctions == 0)
         return cavs__fail(CAVS_EPROGRAM, "stage %s has no vertex function", s->name);
     if (s->base && s->nfunctions != 1)
-        return cavs__fail(CAVS_EPROGRAM, "stage %s stands over stage %s and must have one function, not %d", s->name,
-                          s->base->name, s->nfunctions);
+        return cavs__fail(CAVS_EPROGRAM,
+                          "stage %s stands over stage %s and must have one function, not %d",
+                          s->name, s->base->name, s->nfunctions);
     return complete_channels(s);
 }
 
@@ -56,7 +61,8 @@ int cavs__pass_check(struct cavs_model *m)
 
         if (p->dense_use && p->lookup_use)
             return cavs__fail(CAVS_EPROGRAM,
-                              "parameter %s is both looked up and multiplied; use two parameters of the same shape",
+                              "parameter %s is both looked up and multiplied; use two parameters "
+                              "of the same shape",
                               p->name);
     }
     for (int i = 0; i < m->nstages; i++) {

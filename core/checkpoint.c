@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.c - model files in the safetensors format: 8 bytes of header length (little endian), a JSON header that
- * names every tensor with its type, shape and byte range, then the numbers.  Parameters go by name, row-major float32.
+ * checkpoint.c - model files in the safetensors format: 8 bytes of header length (little endian), a
+ * JSON header that names every tensor with its type, shape and byte range, then the numbers.
+ * Parameters go by name, row-major float32.
  *
- * A file is written beside its final name, flushed, and renamed: whatever happens, the old file or the new one is there.
+ * A file is written beside its final name, flushed, and renamed: whatever happens, the old file or
+ * the new one is there.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -36,8 +38,9 @@ static char *make_header(const struct cavs_model *m)
         const struct cavs_param *p = m->params[i];
 
         json_object_set_new(header, p->name,
-                            json_pack("{s:s, s:[i,i], s:[I,I]}", "dtype", "F32", "shape", p->rows, p->cols, "data_offsets",
-                                      (json_int_t)at, (json_int_t)(at + param_bytes(p))));
+                            json_pack("{s:s, s:[i,i], s:[I,I]}", "dtype", "F32", "shape", p->rows,
+                                      p->cols, "data_offsets", (json_int_t)at,
+                                      (json_int_t)(at + param_bytes(p))));
         at += param_bytes(p);
     }
     text = json_dumps(header, JSON_COMPACT);
@@ -67,7 +70,8 @@ static int write_params(struct cavs_session *s, FILE *f)
         const struct cavs_param *p = s->model->params[i];
         float *values = malloc(param_bytes(p));
         size_t n = param_bytes(p) / sizeof *values, written;
-        int rc = values ? cavs_session_get_param(s, p, values) : cavs__fail_nomem(p->name, param_bytes(p));
+        int rc = values ? cavs_session_get_param(s, p, values)
+                        : cavs__fail_nomem(p->name, param_bytes(p));
 
         written = rc ? 0 : fwrite(values, sizeof *values, n, f);
         free(values);
@@ -86,7 +90,8 @@ static int write_file(struct cavs_session *s, const char *path)
     int rc;
 
     if (!f || !text) {
-        rc = f ? cavs__fail_nomem("header", 4096) : cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
+        rc = f ? cavs__fail_nomem("header", 4096)
+               : cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
         free(text);
         if (f)
             fclose(f);
@@ -137,13 +142,15 @@ static int read_header(FILE *f, const char *path, json_t **header, long *data)
     for (int i = 0; i < 8; i++)
         n |= (uint64_t)length[i] << (8 * i);
     if (n < 2 || n > MOST_HEADER)
-        return cavs__fail(CAVS_EFORMAT, "%s: not a safetensors file (header of %llu bytes)", path, (unsigned long long)n);
+        return cavs__fail(CAVS_EFORMAT, "%s: not a safetensors file (header of %llu bytes)", path,
+                          (unsigned long long)n);
     text = malloc(n);
     if (!text)
         return cavs__fail_nomem("header", n);
     if (fread(text, 1, n, f) != n) {
         free(text);
-        return cavs__fail(CAVS_EFORMAT, "%s: ends within its header of %llu bytes", path, (unsigned long long)n);
+        return cavs__fail(CAVS_EFORMAT, "%s: ends within its header of %llu bytes", path,
+                          (unsigned long long)n);
     }
     *header = json_loadb(text, n, 0, &error);
     free(text);
@@ -164,20 +171,23 @@ static int check_entry(const char *path, const struct cavs_param *p, json_t *ent
     size_t dims;
 
     if (!entry)
-        return cavs__fail(CAVS_EFORMAT, "%s: parameter %s (%d x %d) is missing", path, p->name, p->rows, p->cols);
-    if (json_unpack(entry, "{s:s, s:o, s:[I,I]}", "dtype", &dtype, "shape", &shape, "data_offsets", &a, &b) != 0)
-        return cavs__fail(CAVS_EFORMAT, "%s: entry of %s has no dtype, shape and data_offsets", path, p->name);
+        return cavs__fail(CAVS_EFORMAT, "%s: parameter %s (%d x %d) is missing", path, p->name,
+                          p->rows, p->cols);
+    if (json_unpack(entry, "{s:s, s:o, s:[I,I]}", "dtype", &dtype, "shape", &shape, "data_offsets",
+                    &a, &b) != 0)
+        return cavs__fail(CAVS_EFORMAT, "%s: entry of %s has no dtype, shape and data_offsets",
+                          path, p->name);
     if (strcmp(dtype, "F32") != 0)
         return cavs__fail(CAVS_EFORMAT, "%s: %s has type %s; F32 is wanted", path, p->name, dtype);
     dims = json_array_size(shape); /* a vector is one row */
     rows = dims == 2 ? json_integer_value(json_array_get(shape, 0)) : 1;
     cols = dims >= 1 ? json_integer_value(json_array_get(shape, dims - 1)) : 1;
     if (dims > 2 || rows != p->rows || cols != p->cols)
-        return cavs__fail(CAVS_ESHAPE, "%s: %s is %lld x %lld in the file, %d x %d in the model", path, p->name,
-                          (long long)rows, (long long)cols, p->rows, p->cols);
+        return cavs__fail(CAVS_ESHAPE, "%s: %s is %lld x %lld in the file, %d x %d in the model",
+                          path, p->name, (long long)rows, (long long)cols, p->rows, p->cols);
     if (a < 0 || b < a || b - a != (json_int_t)param_bytes(p))
-        return cavs__fail(CAVS_EFORMAT, "%s: %s has byte range %lld..%lld for %zu bytes", path, p->name, (long long)a,
-                          (long long)b, param_bytes(p));
+        return cavs__fail(CAVS_EFORMAT, "%s: %s has byte range %lld..%lld for %zu bytes", path,
+                          p->name, (long long)a, (long long)b, param_bytes(p));
     *offset = (long)a;
     return CAVS_OK;
 }
@@ -187,14 +197,16 @@ static int check_names(const char *path, const struct cavs_model *m, json_t *hea
     const char *name;
     json_t *value;
 
-    json_object_foreach(header, name, value) {
+    json_object_foreach(header, name, value)
+    {
         if (strcmp(name, "__metadata__") != 0 && !cavs_model_find_param(m, name))
             return cavs__fail(CAVS_EFORMAT, "%s: the model has no parameter named %s", path, name);
     }
     return CAVS_OK;
 }
 
-static int read_param(FILE *f, const char *path, const struct cavs_param *p, json_t *header, long data, float **out)
+static int read_param(FILE *f, const char *path, const struct cavs_param *p, json_t *header,
+                      long data, float **out)
 {
     long offset = 0;
     int rc = check_entry(path, p, json_object_get(header, p->name), &offset);
@@ -204,7 +216,8 @@ static int read_param(FILE *f, const char *path, const struct cavs_param *p, jso
     *out = malloc(param_bytes(p));
     if (!*out)
         return cavs__fail_nomem(p->name, param_bytes(p));
-    if (offset > LONG_MAX - data || fseek(f, data + offset, SEEK_SET) != 0 || fread(*out, 1, param_bytes(p), f) != param_bytes(p))
+    if (offset > LONG_MAX - data || fseek(f, data + offset, SEEK_SET) != 0 ||
+        fread(*out, 1, param_bytes(p), f) != param_bytes(p))
         return cavs__fail(CAVS_EFORMAT, "%s: ends within %s", path, p->name);
     return CAVS_OK;
 }
@@ -216,7 +229,8 @@ static int load_from(struct cavs_session *s, FILE *f, const char *path)
     float **values = calloc((size_t)m->nparams + 1, sizeof *values);
     json_t *header = NULL;
     long data = 0;
-    int rc = values ? read_header(f, path, &header, &data) : cavs__fail_nomem("parameters", sizeof *values);
+    int rc = values ? read_header(f, path, &header, &data)
+                    : cavs__fail_nomem("parameters", sizeof *values);
 
     if (!rc)
         rc = check_names(path, m, header);

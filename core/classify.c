@@ -2,9 +2,9 @@
 /*
  * classify.c - which symbols are asked for, and when each can be computed relative to the chain.
  *
- * Cavs section 3.5, Proposition 2, applied to F and, with the parts of gather and scatter taken by the state gradient and
- * the slot gradients, to dF: a symbol that does not depend on a gather is eager, one that does but that no scatter
- * depends on is lazy, the rest is the chain.
+ * Cavs section 3.5, Proposition 2, applied to F and, with the parts of gather and scatter taken by
+ * the state gradient and the slot gradients, to dF: a symbol that does not depend on a gather is
+ * eager, one that does but that no scatter depends on is lazy, the rest is the chain.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@
 
 static void mark_live(struct cavs_symbol *x)
 {
-    /* Operands come first in the list, so recursion depth is bounded by the function, not by any graph. */
+    /* Operands come first in the list, so recursion depth is bounded by the function, not by any
+     * graph. */
     if (x->live)
         return;
     x->live = true;
@@ -78,5 +79,6 @@ int cavs__pass_classify(struct cavs_model *m)
             classify_function(f, flags, flags + f->nsymbols);
             free(flags);
         }
-    }    return CAVS_OK;
+    }
+    return CAVS_OK;
 }

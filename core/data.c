@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data.c - building samples; see data.h.  A sample is appended column by column and cut off again if anything fails. */
+/* data.c - building samples; see data.h.  A sample is appended column by column and cut off again
+ * if anything fails. */
 #include "core/data.h"
 
 #include <stdlib.h>
@@ -65,7 +66,8 @@ static int stage_data_init(struct cavs__stage_data *s, const struct cavs_stage *
     for (int i = 0; i < stage->ninputs; i++)
         s->equal[i].size = sizeof(int32_t);
     for (int i = 0; i < stage->ninputs; i++)
-        s->inputs[i].size = stage->inputs[i]->ids ? sizeof(int32_t) : (size_t)stage->inputs[i]->width * sizeof(float);
+        s->inputs[i].size = stage->inputs[i]->ids ? sizeof(int32_t)
+                                                  : (size_t)stage->inputs[i]->width * sizeof(float);
     rc = column_append(&s->start, &zero, 1);
     return rc ? rc : column_append(&s->first, &zero, 1);
 }
@@ -170,7 +172,9 @@ static int find_stage(struct cavs_data *d, const struct cavs_stage *stage, const
     if (!d)
         return cavs__fail(CAVS_EINVAL, "%s: no data", call);
     if (!d->open)
-        return cavs__fail(CAVS_ESTATE, "%s: no sample is open (cavs_data_begin, or an earlier error closed it)", call);
+        return cavs__fail(CAVS_ESTATE,
+                          "%s: no sample is open (cavs_data_begin, or an earlier error closed it)",
+                          call);
     if (!stage || stage->model != d->model)
         return cavs__fail(CAVS_EINVAL, "%s: the stage does not belong to the data's model", call);
     *out = &d->stages[stage->number];
@@ -190,34 +194,43 @@ static int32_t *graph_work(struct cavs_data *d, size_t n)
     return d->work;
 }
 
-static int graph_fault(const struct cavs_data *d, const struct cavs__stage_data *s, enum cavs__graph_fault fault, int n,
-                       int32_t vertex, int32_t child)
+static int graph_fault(const struct cavs_data *d, const struct cavs__stage_data *s,
+                       enum cavs__graph_fault fault, int n, int32_t vertex, int32_t child)
 {
     const char *stage = s->stage->name;
 
     switch (fault) {
-    case CAVS__GRAPH_OK:
-        return CAVS_OK;
+    case CAVS__GRAPH_OK: return CAVS_OK;
     case CAVS__GRAPH_RANGE:
-        return cavs__fail(CAVS_EGRAPH, "sample %d, stage %s: vertex %d has child %d, but the graph has %d vertices",
-                          d->samples, stage, vertex, child, n);
+        return cavs__fail(
+            CAVS_EGRAPH,
+            "sample %d, stage %s: vertex %d has child %d, but the graph has %d vertices",
+            d->samples, stage, vertex, child, n);
     case CAVS__GRAPH_SLOTS:
-        return cavs__fail(CAVS_EGRAPH, "sample %d, stage %s: vertex %d has more children (%d) than its function gathers",
-                          d->samples, stage, vertex, child);
+        return cavs__fail(
+            CAVS_EGRAPH,
+            "sample %d, stage %s: vertex %d has more children (%d) than its function gathers",
+            d->samples, stage, vertex, child);
     case CAVS__GRAPH_CYCLE:
-        return cavs__fail(CAVS_EGRAPH, "sample %d, stage %s: vertex %d lies on a cycle", d->samples, stage, vertex);
-    default:
-        return cavs__fail(CAVS_EGRAPH, "sample %d, stage %s: vertex %d: function or child_ptr out of range", d->samples,
+        return cavs__fail(CAVS_EGRAPH, "sample %d, stage %s: vertex %d lies on a cycle", d->samples,
                           stage, vertex);
+    default:
+        return cavs__fail(CAVS_EGRAPH,
+                          "sample %d, stage %s: vertex %d: function or child_ptr out of range",
+                          d->samples, stage, vertex);
     }
 }
 
-static int check_graph(struct cavs_data *d, struct cavs__stage_data *s, int n, const int32_t *functions, const int *ptr,
-                       const int *children)
+static int check_graph(struct cavs_data *d, struct cavs__stage_data *s, int n,
+                       const int32_t *functions, const int *ptr, const int *children)
 {
     int slots[s->stage->nfunctions];
-    struct cavs__graph g = {
-        .n = n, .nfunctions = s->stage->nfunctions, .function = functions, .child_ptr = ptr, .child = children, .slots = slots};
+    struct cavs__graph g = {.n = n,
+                            .nfunctions = s->stage->nfunctions,
+                            .function = functions,
+                            .child_ptr = ptr,
+                            .child = children,
+                            .slots = slots};
     int32_t vertex = -1, child = -1, *work = graph_work(d, 2 * (size_t)n + 2);
     enum cavs__graph_fault fault;
 
@@ -229,17 +242,20 @@ static int check_graph(struct cavs_data *d, struct cavs__stage_data *s, int n, c
     return graph_fault(d, s, fault, n, vertex, child);
 }
 
-static int check_functions(const struct cavs_data *d, const struct cavs__stage_data *s, int n, const int *functions)
+static int check_functions(const struct cavs_data *d, const struct cavs__stage_data *s, int n,
+                           const int *functions)
 {
     for (int v = 0; v < n; v++) {
         if (functions[v] < 0 || functions[v] >= s->stage->nfunctions)
-            return cavs__fail(CAVS_EGRAPH, "sample %d, stage %s: vertex %d has function %d, but the stage has %d", d->samples,
-                              s->stage->name, v, functions[v], s->stage->nfunctions);
+            return cavs__fail(
+                CAVS_EGRAPH, "sample %d, stage %s: vertex %d has function %d, but the stage has %d",
+                d->samples, s->stage->name, v, functions[v], s->stage->nfunctions);
     }
     return CAVS_OK;
 }
 
-static int append_graph(struct cavs__stage_data *s, int n, const int *functions, const int *ptr, const int *children)
+static int append_graph(struct cavs__stage_data *s, int n, const int *functions, const int *ptr,
+                        const int *children)
 {
     int64_t start = last_start(&s->start) + n, first = last_start(&s->first) + (ptr ? ptr[n] : 0);
     int rc = column_append(&s->function, functions, (size_t)n);
@@ -256,8 +272,8 @@ static int append_graph(struct cavs__stage_data *s, int n, const int *functions,
     return rc ? rc : column_append(&s->first, &first, 1);
 }
 
-int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n, const int *functions,
-                    const int *child_ptr, const int *children)
+int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
+                    const int *functions, const int *child_ptr, const int *children)
 {
     struct cavs__stage_data *s = NULL;
     int rc = find_stage(d, stage, "cavs_data_graph", &s), base;
@@ -265,16 +281,16 @@ int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n, 
     if (rc)
         return rc;
     if (stage->base)
-        return drop(d, cavs__fail(CAVS_EDATA, "stage %s stands over stage %s and takes no graph", stage->name,
-                                  stage->base->name));
+        return drop(d, cavs__fail(CAVS_EDATA, "stage %s stands over stage %s and takes no graph",
+                                  stage->name, stage->base->name));
     if (s->has_graph || n < 0 || (child_ptr && child_ptr[n] > 0 && !children))
         return drop(d, cavs__fail(CAVS_EDATA, "sample %d, stage %s: %s", d->samples, stage->name,
                                   s->has_graph ? "second graph"
                                   : n < 0      ? "negative number of vertices"
                                                : "child_ptr without children"));
     if (child_ptr && child_ptr[0] != 0)
-        return drop(d, cavs__fail(CAVS_EDATA, "sample %d, stage %s: child_ptr[0] is %d, not 0", d->samples, stage->name,
-                                  child_ptr[0]));
+        return drop(d, cavs__fail(CAVS_EDATA, "sample %d, stage %s: child_ptr[0] is %d, not 0",
+                                  d->samples, stage->name, child_ptr[0]));
     rc = functions ? check_functions(d, s, n, functions) : CAVS_OK;
     base = (int)s->function.n;
     if (!rc && child_ptr && n > 0) {
@@ -290,7 +306,8 @@ int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n, 
     return drop(d, rc);
 }
 
-static int find_input(struct cavs_data *d, const struct cavs__stage_data *s, const char *name, bool ids, int *number)
+static int find_input(struct cavs_data *d, const struct cavs__stage_data *s, const char *name,
+                      bool ids, int *number)
 {
     for (int i = 0; name && i < s->stage->ninputs; i++) {
         const struct cavs__input *in = s->stage->inputs[i];
@@ -301,15 +318,17 @@ static int find_input(struct cavs_data *d, const struct cavs__stage_data *s, con
             return cavs__fail(CAVS_EDATA, "input %s of stage %s is %s", name, s->stage->name,
                               in->ids ? "ids (cavs_data_ids)" : "rows (cavs_data_rows)");
         if (s->has_input[i])
-            return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s is given twice", d->samples, name, s->stage->name);
+            return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s is given twice",
+                              d->samples, name, s->stage->name);
         *number = i;
         return CAVS_OK;
     }
-    return cavs__fail(CAVS_EDATA, "stage %s has no input %s", s->stage->name, name ? name : "(null)");
+    return cavs__fail(CAVS_EDATA, "stage %s has no input %s", s->stage->name,
+                      name ? name : "(null)");
 }
 
-static int append_input(struct cavs_data *d, const struct cavs_stage *stage, const char *name, int n, const void *values,
-                        bool ids, const char *call)
+static int append_input(struct cavs_data *d, const struct cavs_stage *stage, const char *name,
+                        int n, const void *values, bool ids, const char *call)
 {
     struct cavs__stage_data *s = NULL;
     int number = 0, rc = find_stage(d, stage, call, &s);
@@ -318,7 +337,8 @@ static int append_input(struct cavs_data *d, const struct cavs_stage *stage, con
         return rc;
     rc = find_input(d, s, name, ids, &number);
     if (!rc && (n < 0 || (n > 0 && !values)))
-        rc = cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has no values", d->samples, name, stage->name);
+        rc = cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has no values", d->samples,
+                        name, stage->name);
     if (!rc)
         rc = column_append(&s->inputs[number], values, (size_t)n);
     if (!rc)
@@ -326,12 +346,14 @@ static int append_input(struct cavs_data *d, const struct cavs_stage *stage, con
     return drop(d, rc);
 }
 
-int cavs_data_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const int *ids)
+int cavs_data_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n,
+                  const int *ids)
 {
     return append_input(d, stage, input, n, ids, true, "cavs_data_ids");
 }
 
-int cavs_data_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const float *rows)
+int cavs_data_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n,
+                   const float *rows)
 {
     return append_input(d, stage, input, n, rows, false, "cavs_data_rows");
 }
@@ -343,7 +365,8 @@ static int append_over(struct cavs_data *d, struct cavs__stage_data *s)
 {
     const struct cavs__stage_data *b = &d->stages[s->stage->base->number];
     int64_t v0 = cavs__starts(b)[d->samples], n = cavs__starts(b)[d->samples + 1] - v0;
-    int64_t e0 = ((const int64_t *)b->first.p)[d->samples], e1 = ((const int64_t *)b->first.p)[d->samples + 1];
+    int64_t e0 = ((const int64_t *)b->first.p)[d->samples],
+            e1 = ((const int64_t *)b->first.p)[d->samples + 1];
     int32_t *covered = graph_work(d, 2 * (size_t)n + 2);
     int count = 0, rc = covered ? column_room(&s->over, (size_t)n) : CAVS_ENOMEM;
 
@@ -375,7 +398,8 @@ static int complete_stage(struct cavs_data *d, struct cavs__stage_data *s)
     if (s->stage->base)
         rc = append_over(d, s);
     else if (!s->has_graph)
-        rc = cavs__fail(CAVS_EDATA, "sample %d: stage %s has no graph (cavs_data_graph)", d->samples, s->stage->name);
+        rc = cavs__fail(CAVS_EDATA, "sample %d: stage %s has no graph (cavs_data_graph)",
+                        d->samples, s->stage->name);
     if (rc)
         return rc;
     n = (size_t)last_start(&s->start);
@@ -384,10 +408,12 @@ static int complete_stage(struct cavs_data *d, struct cavs__stage_data *s)
         size_t before = (size_t)cavs__starts(s)[d->samples];
 
         if (!s->has_input[i] && n > before)
-            return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s is missing", d->samples, in->name, s->stage->name);
+            return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s is missing", d->samples,
+                              in->name, s->stage->name);
         if (s->inputs[i].n != n)
-            return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has %zu values for %zu vertices", d->samples,
-                              in->name, s->stage->name, s->inputs[i].n - before, n - before);
+            return cavs__fail(
+                CAVS_EDATA, "sample %d: input %s of stage %s has %zu values for %zu vertices",
+                d->samples, in->name, s->stage->name, s->inputs[i].n - before, n - before);
     }
     return CAVS_OK;
 }
@@ -402,7 +428,8 @@ static bool pulls(const struct cavs_function *f, const struct cavs__input *in)
 }
 
 /* Ids of one sample against what they index. */
-int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input, int sample)
+int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
+                         int sample)
 {
     const struct cavs__input *in = s->stage->inputs[input];
     const int32_t *ids = s->inputs[input].p, *function = s->function.p;
@@ -418,8 +445,10 @@ int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_dat
         if (ids[v] >= -1 && ids[v] < limit)
             continue;
         if (pulls(s->stage->functions[function[v]], in))
-            return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s: vertex %lld has id %d, not in -1..%lld", sample,
-                              in->name, s->stage->name, (long long)(v - v0), ids[v], (long long)limit - 1);
+            return cavs__fail(
+                CAVS_EDATA,
+                "sample %d: input %s of stage %s: vertex %lld has id %d, not in -1..%lld", sample,
+                in->name, s->stage->name, (long long)(v - v0), ids[v], (long long)limit - 1);
     }
     return CAVS_OK;
 }
@@ -459,7 +488,9 @@ int cavs_data_end(struct cavs_data *d)
     int rc = CAVS_OK;
 
     if (!d || !d->open)
-        return cavs__fail(CAVS_ESTATE, "cavs_data_end: no sample is open (cavs_data_begin, or an earlier error closed it)");
+        return cavs__fail(
+            CAVS_ESTATE,
+            "cavs_data_end: no sample is open (cavs_data_begin, or an earlier error closed it)");
     for (int i = 0; i < d->model->nstages && !rc; i++)
         rc = complete_stage(d, &d->stages[i]);
     for (int i = 0; i < d->model->nstages && !rc; i++) {
@@ -490,7 +521,8 @@ int cavs_data_size(const struct cavs_data *d)
     return d ? d->samples : 0;
 }
 
-static const struct cavs__stage_data *stage_of(const struct cavs_data *d, const struct cavs_stage *stage)
+static const struct cavs__stage_data *stage_of(const struct cavs_data *d,
+                                               const struct cavs_stage *stage)
 {
     return d && stage && stage->model == d->model ? &d->stages[stage->number] : NULL;
 }
@@ -506,10 +538,13 @@ int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage
 {
     const struct cavs__stage_data *s = stage_of(d, stage);
 
-    return s && sample >= 0 && sample < d->samples ? (int)(cavs__starts(s)[sample + 1] - cavs__starts(s)[sample]) : 0;
+    return s && sample >= 0 && sample < d->samples
+               ? (int)(cavs__starts(s)[sample + 1] - cavs__starts(s)[sample])
+               : 0;
 }
 
-int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int sample)
+int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                          int sample)
 {
     const struct cavs__stage_data *s = stage_of(d, stage);
 

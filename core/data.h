@@ -17,21 +17,22 @@ struct cavs__intern {
     size_t cap, n;
 };
 /* *number: position of the first row equal to row i.  0 or CAVS_ENOMEM. */
-int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i, int32_t *number);
+int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i,
+                     int32_t *number);
 
 /* One stage of all samples, laid one after the other. */
 struct cavs__stage_data {
     const struct cavs_stage *stage;
-    struct cavs__column start;    /* int64 [samples + 1]: first vertex of each sample */
-    struct cavs__column function; /* int32 [vertices] */
-    struct cavs__column degree;   /* int32 [vertices]: number of children */
-    struct cavs__column first;    /* int64 [samples + 1]: first child entry of each sample */
-    struct cavs__column child;    /* int32: vertex of the same sample, or -1 */
-    struct cavs__column over;     /* int32 [vertices]: vertex of the base stage stood over */
-    struct cavs__column *inputs;  /* [ninputs] int32 or rows of floats, per vertex */
-    struct cavs__column *equal;   /* [ninputs] of rows: int32 number, the same for equal rows */
-    struct cavs__intern *interned;/* [ninputs] */
-    bool has_graph;               /* of the sample being added */
+    struct cavs__column start;     /* int64 [samples + 1]: first vertex of each sample */
+    struct cavs__column function;  /* int32 [vertices] */
+    struct cavs__column degree;    /* int32 [vertices]: number of children */
+    struct cavs__column first;     /* int64 [samples + 1]: first child entry of each sample */
+    struct cavs__column child;     /* int32: vertex of the same sample, or -1 */
+    struct cavs__column over;      /* int32 [vertices]: vertex of the base stage stood over */
+    struct cavs__column *inputs;   /* [ninputs] int32 or rows of floats, per vertex */
+    struct cavs__column *equal;    /* [ninputs] of rows: int32 number, the same for equal rows */
+    struct cavs__intern *interned; /* [ninputs] */
+    bool has_graph;                /* of the sample being added */
     bool *has_input;
 };
 
@@ -45,7 +46,8 @@ struct cavs_data {
 };
 
 /* Checks the ids of one input of a sample against what they index. */
-int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input, int sample);
+int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
+                         int sample);
 
 static inline const int64_t *cavs__starts(const struct cavs__stage_data *s)
 {

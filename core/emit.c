@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit.c - from placed and timed items to the steps of a part: one kernel call each, or one fused element-wise group. */
+/* emit.c - from placed and timed items to the steps of a part: one kernel call each, or one fused
+ * element-wise group. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ static enum cavs__cost cost_of(const char *kernel)
     return strcmp(kernel, "sum_rows") == 0 ? CAVS__COST_MEMORY : CAVS__COST_OTHER;
 }
 
-static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, int nviews, int noutputs)
+static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, int nviews,
+                                   int noutputs)
 {
     struct cavs__part *out = p->out;
     struct cavs__step *steps = realloc(out->steps, ((size_t)out->nsteps + 1) * sizeof *steps), *s;
@@ -39,12 +41,16 @@ static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, i
 
 static struct cavs__operand fixed(int tensor, int col, int cols)
 {
-    return (struct cavs__operand){
-        .buffer = (int16_t)tensor, .space = CAVS__FIXED, .mode = CAVS__DIRECT, .col = col, .cols = cols};
+    return (struct cavs__operand){.buffer = (int16_t)tensor,
+                                  .space = CAVS__FIXED,
+                                  .mode = CAVS__DIRECT,
+                                  .col = col,
+                                  .cols = cols};
 }
 
-static struct cavs__operand summed(struct cavs__placer *p, int tensor, int cols, enum cavs__section_kind ptr,
-                                   enum cavs__section_kind index, const struct cavs_symbol *fetch)
+static struct cavs__operand summed(struct cavs__placer *p, int tensor, int cols,
+                                   enum cavs__section_kind ptr, enum cavs__section_kind index,
+                                   const struct cavs_symbol *fetch)
 {
     struct cavs__operand o = fixed(tensor, 0, cols);
 
@@ -57,7 +63,8 @@ static struct cavs__operand summed(struct cavs__placer *p, int tensor, int cols,
 static bool emit_product(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     struct cavs__step *s = new_step(p, "gemm", 3, 1);
-    int w = x->op == CAVS__OP_MATMUL ? p->plan->param[x->param->number] : p->plan->param_t[x->param->number];
+    int w = x->op == CAVS__OP_MATMUL ? p->plan->param[x->param->number]
+                                     : p->plan->param_t[x->param->number];
 
     if (!s)
         return false;
@@ -107,8 +114,8 @@ static bool emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x)
     if (x->op == CAVS__OP_STATE_GRAD)
         s->v[0] = summed(p, p->sp->edge, x->width, CAVS__S_PARENT_PTR, CAVS__S_PARENT_EDGE, NULL);
     else
-        s->v[0] = summed(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, x->fetch), x->width,
-                         CAVS__S_CONSUMER_PTR, CAVS__S_CONSUMER_ROW, x->fetch);
+        s->v[0] = summed(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, x->fetch),
+                         x->width, CAVS__S_CONSUMER_PTR, CAVS__S_CONSUMER_ROW, x->fetch);
     s->v[1] = p->local[x->number].at;
     return true;
 }
@@ -132,37 +139,18 @@ static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
 
     switch (x->op) {
     case CAVS__OP_MATMUL:
-    case CAVS__OP_MATMUL_T:
-        done = emit_product(p, x);
-        break;
+    case CAVS__OP_MATMUL_T: done = emit_product(p, x); break;
     case CAVS__OP_GRAD_MATMUL:
-    case CAVS__OP_GRAD_USE:
-        done = emit_param_grad(p, x);
-        break;
-    case CAVS__OP_METRIC:
-        done = emit_metric(p, x);
-        break;
+    case CAVS__OP_GRAD_USE: done = emit_param_grad(p, x); break;
+    case CAVS__OP_METRIC: done = emit_metric(p, x); break;
     case CAVS__OP_STATE_GRAD:
-    case CAVS__OP_PUSH_GRAD:
-        done = emit_sum_rows(p, x);
-        break;
-    case CAVS__OP_ROW_SUM:
-        done = emit_plain(p, x, "row_sum");
-        break;
-    case CAVS__OP_XENT:
-        done = emit_plain(p, x, "softmax_xent");
-        break;
-    case CAVS__OP_XENT_GRAD:
-        done = emit_plain(p, x, "softmax_xent_grad");
-        break;
-    case CAVS__OP_CORRECT:
-        done = emit_plain(p, x, "correct");
-        break;
-    case CAVS__OP_MASK:
-        done = emit_plain(p, x, "mask");
-        break;
-    default:
-        done = false;
+    case CAVS__OP_PUSH_GRAD: done = emit_sum_rows(p, x); break;
+    case CAVS__OP_ROW_SUM: done = emit_plain(p, x, "row_sum"); break;
+    case CAVS__OP_XENT: done = emit_plain(p, x, "softmax_xent"); break;
+    case CAVS__OP_XENT_GRAD: done = emit_plain(p, x, "softmax_xent_grad"); break;
+    case CAVS__OP_CORRECT: done = emit_plain(p, x, "correct"); break;
+    case CAVS__OP_MASK: done = emit_plain(p, x, "mask"); break;
+    default: done = false;
     }
     if (done)
         p->out->steps[p->out->nsteps - 1].label = strdup(cavs__symbol_label(x));
@@ -185,9 +173,9 @@ struct group {
 
 static bool same_operand(const struct cavs__operand *a, const struct cavs__operand *b)
 {
-    return a->buffer == b->buffer && a->mode == b->mode && a->space == b->space && a->col == b->col &&
-           a->cols == b->cols && a->region == b->region && a->slots == b->slots && a->slot == b->slot &&
-           a->section == b->section;
+    return a->buffer == b->buffer && a->mode == b->mode && a->space == b->space &&
+           a->col == b->col && a->cols == b->cols && a->region == b->region &&
+           a->slots == b->slots && a->slot == b->slot && a->section == b->section;
 }
 
 static int group_input(struct group *g, struct cavs_symbol *x)

@@ -6,7 +6,8 @@
 #include <stdarg.h>
 #include "core/cavs.h"
 
-/* Sets the message of this thread and returns code, so that `return cavs__fail(CAVS_EINVAL, ...)` reads well. */
+/* Sets the message of this thread and returns code, so that `return cavs__fail(CAVS_EINVAL, ...)`
+ * reads well. */
 int cavs__fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cavs__vfail(int code, const char *format, va_list ap);
 /* Puts "context: " before the present message. */

@@ -12,8 +12,8 @@ static void explain_step(FILE *out, const struct cavs__step *s)
     const struct cavs__operand *v = s->v;
 
     if (s->flops > 0)
-        fprintf(out, "    %-18s %s   (rows, %d) x (%d, %d)%s\n", s->call.kernel->name, s->label, v[0].cols,
-                v[0].cols, v[1].cols, s->call.accumulate ? " accumulated" : "");
+        fprintf(out, "    %-18s %s   (rows, %d) x (%d, %d)%s\n", s->call.kernel->name, s->label,
+                v[0].cols, v[0].cols, v[1].cols, s->call.accumulate ? " accumulated" : "");
     else if (s->call.program)
         fprintf(out, "    %-18s %s   (rows, %d), %d operands, %s\n", "fused group", s->label,
                 cavs__ew_program_spec(s->call.program)->width, s->nviews,
@@ -33,8 +33,8 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k)
 
         if (!p)
             continue;
-        fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch\n", k->stage->functions[f]->name, p->tile,
-                (double)cavs__part_scratch(p) * 4 / 1024);
+        fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch\n",
+                k->stage->functions[f]->name, p->tile, (double)cavs__part_scratch(p) * 4 / 1024);
         for (int i = 0; i < p->nsteps; i++)
             explain_step(out, &p->steps[i]);
     }
@@ -48,8 +48,8 @@ static void explain_symbols(FILE *out, const struct cavs_function *f)
     for (int i = 0; i < f->nsymbols; i++) {
         const struct cavs_symbol *x = f->symbols[i];
 
-        fprintf(out, "  %-8s %-6s %4d %s\n", x->backward ? "backward" : "forward", x->live ? classes[x->klass] : "pruned",
-                x->width, cavs__symbol_label(x));
+        fprintf(out, "  %-8s %-6s %4d %s\n", x->backward ? "backward" : "forward",
+                x->live ? classes[x->klass] : "pruned", x->width, cavs__symbol_label(x));
     }
 }
 

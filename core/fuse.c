@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 /* ---- times: when an item can run ----
- * Time 2L: single steps, in the order of symbols; time 2L+1: element-wise groups and copies.  An element-wise operator
- * may run at the time of an operand of the same width: they are then fused. */
+ * Time 2L: single steps, in the order of symbols; time 2L+1: element-wise groups and copies.  An
+ * element-wise operator may run at the time of an operand of the same width: they are then fused.
+ */
 
-static int time_after(const struct cavs__placer *p, struct cavs_symbol *x, bool elementwise, int width)
+static int time_after(const struct cavs__placer *p, struct cavs_symbol *x, bool elementwise,
+                      int width)
 {
     int col, t;
     struct cavs_symbol *b = cavs__base(x, &col);
@@ -88,7 +90,8 @@ bool cavs__time_items(struct cavs__placer *p)
     return true;
 }
 
-/* Far below CAVS__EW_MAX_VALUES, with up to four operands and a result an item; larger programs take long to compile. */
+/* Far below CAVS__EW_MAX_VALUES, with up to four operands and a result an item; larger programs
+ * take long to compile. */
 enum { MOST_FUSED = 64 };
 
 /* ---- fusion: union-find over element-wise items of one time and width ---- */
@@ -147,7 +150,8 @@ static bool comes_before(const struct cavs__item *a, const struct cavs__item *b)
     return a->x->number < b->x->number;
 }
 
-/* Cuts groups that would become too large for one program.  Each piece only reads what pieces before it made. */
+/* Cuts groups that would become too large for one program.  Each piece only reads what pieces
+ * before it made. */
 static bool split_groups(struct cavs__placer *p)
 {
     int *set = malloc(2 * ((size_t)p->nitems + 1) * sizeof *set), *piece = set + p->nitems;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.c - index sections: the int32 arrays through which the tasks of a shard gather, look up, fetch and sum. */
+/* index.c - index sections: the int32 arrays through which the tasks of a shard gather, look up,
+ * fetch and sum. */
 #include <string.h>
 
 #include "core/error.h"
 #include "core/session.h"
 
-/* Rows of the fetched stage, per vertex of t: through the index input, or of the vertex stood over. */
+/* Rows of the fetched stage, per vertex of t: through the index input, or of the vertex stood over.
+ */
 static const int32_t *fetched_rows(const struct cavs__shard *shard, struct cavs__shard_stage *t,
                                    const struct cavs_symbol *fetch)
 {
@@ -13,7 +15,9 @@ static const int32_t *fetched_rows(const struct cavs__shard *shard, struct cavs_
     const int32_t *ids = fetch->ninputs > 0 ? t->ids[fetch->inputs[0]->input->number] : NULL;
 
     for (int v = 0; v < t->n; v++) {
-        int32_t vertex = !ids ? t->over[v] : ids[v] < 0 ? -1 : from->start[t->sample_of[v]] + ids[v];
+        int32_t vertex = !ids         ? t->over[v]
+                         : ids[v] < 0 ? -1
+                                      : from->start[t->sample_of[v]] + ids[v];
 
         t->fetched[v] = vertex < 0 ? -1 : from->schedule.row_of[vertex];
     }
@@ -27,20 +31,18 @@ static int section_length(const struct cavs__section *sec, const struct cavs__sh
 
     switch (sec->kind) {
     case CAVS__S_PARENT_PTR:
-    case CAVS__S_CONSUMER_PTR:
-        return sch->rows + 1;
-    case CAVS__S_PARENT_EDGE:
-        return sch->rows > 0 ? sch->parent_ptr[sch->rows] : 0;
+    case CAVS__S_CONSUMER_PTR: return sch->rows + 1;
+    case CAVS__S_PARENT_EDGE: return sch->rows > 0 ? sch->parent_ptr[sch->rows] : 0;
     case CAVS__S_CONSUMER_ROW:
         return shard->stages[sec->fetch->function->stage->number]
             .schedule.function_rows[sec->fetch->function->number];
-    default:
-        return sch->function_rows[sec->function->number];
+    default: return sch->function_rows[sec->function->number];
     }
 }
 
 /* Value per vertex -> value per function row. */
-static void fill_vertex_section(int32_t *out, const struct cavs__schedule *sch, int function, const int32_t *values)
+static void fill_vertex_section(int32_t *out, const struct cavs__schedule *sch, int function,
+                                const int32_t *values)
 {
     for (int i = 0; i < sch->nvt; i++) {
         const struct cavs__vt *vt = &sch->vt[i];
@@ -50,7 +52,8 @@ static void fill_vertex_section(int32_t *out, const struct cavs__schedule *sch, 
     }
 }
 
-static void fill_child_section(int32_t *out, const struct cavs__schedule *sch, const struct cavs_function *f, int slot)
+static void fill_child_section(int32_t *out, const struct cavs__schedule *sch,
+                               const struct cavs_function *f, int slot)
 {
     for (int i = 0; i < sch->nvt; i++) {
         const struct cavs__vt *vt = &sch->vt[i];
@@ -61,8 +64,8 @@ static void fill_child_section(int32_t *out, const struct cavs__schedule *sch, c
 }
 
 /* Counting sort of the function rows of the fetching function by the row they fetched. */
-static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard *shard, const struct cavs_symbol *fetch,
-                           int nrows)
+static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard *shard,
+                           const struct cavs_symbol *fetch, int nrows)
 {
     struct cavs__shard_stage *t = &shard->stages[fetch->function->stage->number];
     const struct cavs__schedule *sch = &t->schedule;
@@ -94,7 +97,8 @@ static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard
     ptr[0] = 0;
 }
 
-static void fill_section(const struct cavs__stage_plan *sp, int number, const struct cavs__shard *shard, int32_t *index)
+static void fill_section(const struct cavs__stage_plan *sp, int number,
+                         const struct cavs__shard *shard, int32_t *index)
 {
     const struct cavs__section *sec = &sp->sections[number];
     struct cavs__shard_stage *t = &shard->stages[sp->stage->number];
@@ -108,9 +112,7 @@ static void fill_section(const struct cavs__stage_plan *sp, int number, const st
     case CAVS__S_FETCH:
         fill_vertex_section(out, sch, sec->function->number, fetched_rows(shard, t, sec->fetch));
         break;
-    case CAVS__S_CHILD:
-        fill_child_section(out, sch, sec->function, sec->number);
-        break;
+    case CAVS__S_CHILD: fill_child_section(out, sch, sec->function, sec->number); break;
     case CAVS__S_PARENT_PTR:
         memcpy(out, sch->parent_ptr, ((size_t)sch->rows + 1) * sizeof *out);
         break;
@@ -122,12 +124,12 @@ static void fill_section(const struct cavs__stage_plan *sp, int number, const st
         /* its partner of the same fetch was appended right after it (emit.c) */
         fill_consumers(out, index + t->offsets[number + 1], shard, sec->fetch, sch->rows);
         break;
-    case CAVS__S_CONSUMER_ROW:
-        break;
+    case CAVS__S_CONSUMER_ROW: break;
     }
 }
 
-int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot, int chunk)
+int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot,
+                     int chunk)
 {
     const struct cavs__stage_plan *sp = &s->plan->stages[stage];
     struct cavs__shard_stage *t = &shard->stages[stage];
@@ -135,7 +137,8 @@ int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stag
     int32_t *index;
     int size = 0, rc;
 
-    t->offsets = cavs__arena_alloc(&s->slots[slot].arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
+    t->offsets =
+        cavs__arena_alloc(&s->slots[slot].arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
     if (!t->offsets)
         return cavs__fail_nomem("index sections", (size_t)sp->nsections * sizeof *t->offsets);
     for (int i = 0; i < sp->nsections; i++) {

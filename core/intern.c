@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intern.c - numbers equal rows of pulled floats alike, once when samples are added, so that schedules can tell equal
- * vertices by comparing integers.  Open addressing; a row's number is the position of the first row equal to it.
+ * intern.c - numbers equal rows of pulled floats alike, once when samples are added, so that
+ * schedules can tell equal vertices by comparing integers.  Open addressing; a row's number is the
+ * position of the first row equal to it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static int32_t *lookup(const struct cavs__intern *t, const struct cavs__column *
 {
     size_t at = hash_row(row_at(rows, i), rows->size) & (t->cap - 1);
 
-    while (t->table[at] && memcmp(row_at(rows, (size_t)t->table[at] - 1), row_at(rows, i), rows->size) != 0)
+    while (t->table[at] &&
+           memcmp(row_at(rows, (size_t)t->table[at] - 1), row_at(rows, i), rows->size) != 0)
         at = (at + 1) & (t->cap - 1);
     return &t->table[at];
 }
@@ -57,7 +59,8 @@ static int grow(struct cavs__intern *t, const struct cavs__column *rows)
     return CAVS_OK;
 }
 
-int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i, int32_t *number)
+int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i,
+                     int32_t *number)
 {
     int32_t *place;
 

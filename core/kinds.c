@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kinds.c - task kinds: gathering the parts of functions into what one StarPU codelet runs, and binding its buffers. */
+/* kinds.c - task kinds: gathering the parts of functions into what one StarPU codelet runs, and
+ * binding its buffers. */
 #include "core/plan.h"
 
 #include <stdio.h>
@@ -26,7 +27,8 @@ static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs
 }
 
 static struct cavs__task_kind *new_kind(struct cavs__stage_plan *sp, const struct cavs_function *f,
-                                        enum cavs__phase phase, enum cavs__class klass, const char *what)
+                                        enum cavs__phase phase, enum cavs__class klass,
+                                        const char *what)
 {
     struct cavs__task_kind *k = calloc(1, sizeof *k);
     char name[160];
@@ -34,11 +36,14 @@ static struct cavs__task_kind *new_kind(struct cavs__stage_plan *sp, const struc
     if (!k)
         return NULL;
     if (what)
-        snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase], what);
+        snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase],
+                 what);
     else if (f)
-        snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase], class_names[klass]);
+        snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase],
+                 class_names[klass]);
     else
-        snprintf(name, sizeof name, "%s.%s.%s", sp->stage->name, phase_names[phase], class_names[klass]);
+        snprintf(name, sizeof name, "%s.%s.%s", sp->stage->name, phase_names[phase],
+                 class_names[klass]);
     k->name = strdup(name);
     k->phase = phase;
     k->klass = klass;
@@ -77,7 +82,8 @@ static int order_of(const struct cavs__task_kind *k)
     return 3 * (int)k->phase + (int)k->klass;
 }
 
-/* Forward eager, chain, lazy; backward the same; then gradients.  Stable: functions keep their order. */
+/* Forward eager, chain, lazy; backward the same; then gradients.  Stable: functions keep their
+ * order. */
 void cavs__sort_kinds(struct cavs__stage_plan *sp)
 {
     for (int i = 1; i < sp->nkinds; i++) {
@@ -104,7 +110,8 @@ static int buffer_of(struct cavs__task_kind *k, int tensor)
     return k->nbuffers++;
 }
 
-static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k, struct cavs__operand *o, bool output)
+static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k,
+                        struct cavs__operand *o, bool output)
 {
     int b = o->buffer;
 
@@ -135,8 +142,9 @@ int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
             k->gemm |= s->flops > 0;
             for (int j = 0; j < s->nviews; j++) {
                 if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))
-                    return cavs__fail(CAVS_EPROGRAM, "task %s touches more than %d tensors; split the function", k->name,
-                                      CAVS__MAX_BUFFERS);
+                    return cavs__fail(CAVS_EPROGRAM,
+                                      "task %s touches more than %d tensors; split the function",
+                                      k->name, CAVS__MAX_BUFFERS);
             }
             if (s->call.kernel->reduces)
                 part->adds_to |= (uint64_t)1 << s->v[s->nviews - 1].buffer;

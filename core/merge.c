@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - products that share an operand become one (Cavs section 3.5 calls it kernel fusion of the gates).
+ * merge.c - products that share an operand become one (Cavs section 3.5 calls it kernel fusion of
+ * the gates).
  *
- * x W1, x W2, .. is x [W1 W2 ..] cut into slices: one product, and in dF, which is derived afterwards, one product with the
- * transpose and one parameter gradient.  The parameters keep their names and shapes for the user; their numbers live side
- * by side in one merged parameter.  That asks that they appear together everywhere: in every function that multiplies by
- * one of them, all are multiplied by, once, with the same operand.
+ * x W1, x W2, .. is x [W1 W2 ..] cut into slices: one product, and in dF, which is derived
+ * afterwards, one product with the transpose and one parameter gradient.  The parameters keep their
+ * names and shapes for the user; their numbers live side by side in one merged parameter.  That
+ * asks that they appear together everywhere: in every function that multiplies by one of them, all
+ * are multiplied by, once, with the same operand.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,14 +122,16 @@ static bool insert_symbol(struct cavs_function *f, int at, struct cavs_symbol *x
 {
     if (!CAVS__APPEND(f->symbols, f->nsymbols, x))
         return false;
-    memmove(f->symbols + at + 1, f->symbols + at, (size_t)(f->nsymbols - 1 - at) * sizeof *f->symbols);
+    memmove(f->symbols + at + 1, f->symbols + at,
+            (size_t)(f->nsymbols - 1 - at) * sizeof *f->symbols);
     f->symbols[at] = x;
     for (int i = 0; i < f->nsymbols; i++)
         f->symbols[i]->number = i;
     return true;
 }
 
-/* A product with p in the place of the first product with a member; the members' products become slices of it. */
+/* A product with p in the place of the first product with a member; the members' products become
+ * slices of it. */
 static bool rewrite(struct cavs_function *f, struct cavs_param *p)
 {
     struct cavs_symbol *product = NULL;

@@ -28,7 +28,8 @@ int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
     return code;
 }
 
-int cavs__function_fail(struct cavs_function *f, int code, const char *file, int line, const char *format, ...)
+int cavs__function_fail(struct cavs_function *f, int code, const char *file, int line,
+                        const char *format, ...)
 {
     char text[512], where[1024];
     va_list ap;
@@ -36,7 +37,8 @@ int cavs__function_fail(struct cavs_function *f, int code, const char *file, int
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    snprintf(where, sizeof where, "%s:%d: function %s.%s: %s", file, line, f->stage->name, f->name, text);
+    snprintf(where, sizeof where, "%s:%d: function %s.%s: %s", file, line, f->stage->name, f->name,
+             text);
     cavs__fail(code, "%s", where);
     if (f->finished)
         return cavs__model_fail(f->stage->model, code, "%s", where);
@@ -138,17 +140,20 @@ struct cavs_param *cavs_model_find_param(const struct cavs_model *m, const char 
 static int check_param(struct cavs_model *m, const char *name, int rows, int cols)
 {
     if (m->finished)
-        return cavs__model_fail(m, CAVS_ESTATE, "parameter %s: the model is finished", name ? name : "(null)");
+        return cavs__model_fail(m, CAVS_ESTATE, "parameter %s: the model is finished",
+                                name ? name : "(null)");
     if (!name || !*name)
         return cavs__model_fail(m, CAVS_EINVAL, "a parameter needs a name");
     if (rows <= 0 || cols <= 0)
-        return cavs__model_fail(m, CAVS_ESHAPE, "parameter %s: shape %d x %d is not positive", name, rows, cols);
+        return cavs__model_fail(m, CAVS_ESHAPE, "parameter %s: shape %d x %d is not positive", name,
+                                rows, cols);
     if (cavs_model_find_param(m, name))
         return cavs__model_fail(m, CAVS_EINVAL, "parameter %s is declared twice", name);
     return CAVS_OK;
 }
 
-struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols, struct cavs_init init)
+struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols,
+                                    struct cavs_init init)
 {
     struct cavs_param *p;
 
@@ -178,7 +183,8 @@ void cavs_param_freeze(struct cavs_param *p)
     if (!p)
         return;
     if (p->model->finished)
-        cavs__model_fail(p->model, CAVS_ESTATE, "parameter %s: freeze before the model is finished", p->name);
+        cavs__model_fail(p->model, CAVS_ESTATE, "parameter %s: freeze before the model is finished",
+                         p->name);
     else
         p->frozen = true;
 }
@@ -214,8 +220,9 @@ struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int
 
     if (!m || m->finished || !name || state_width < 0) {
         if (m)
-            cavs__model_fail(m, m->finished ? CAVS_ESTATE : CAVS_EINVAL, "stage %s: %s", name ? name : "(null)",
-                             m->finished     ? "the model is finished"
+            cavs__model_fail(m, m->finished ? CAVS_ESTATE : CAVS_EINVAL, "stage %s: %s",
+                             name ? name : "(null)",
+                             m->finished       ? "the model is finished"
                              : state_width < 0 ? "negative state width"
                                                : "a stage needs a name");
         return NULL;
@@ -234,7 +241,8 @@ struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int
     return s;
 }
 
-struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struct cavs_stage *base, enum cavs_over which)
+struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struct cavs_stage *base,
+                                   enum cavs_over which)
 {
     struct cavs_stage *s;
 
@@ -260,8 +268,9 @@ struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char 
     if (!stage)
         return NULL;
     if (stage->model->finished || !name) {
-        cavs__model_fail(stage->model, stage->model->finished ? CAVS_ESTATE : CAVS_EINVAL, "stage %s: function %s: %s",
-                         stage->name, name ? name : "(null)", name ? "the model is finished" : "needs a name");
+        cavs__model_fail(stage->model, stage->model->finished ? CAVS_ESTATE : CAVS_EINVAL,
+                         "stage %s: function %s: %s", stage->name, name ? name : "(null)",
+                         name ? "the model is finished" : "needs a name");
         return NULL;
     }
     f = calloc(1, sizeof *f);
@@ -285,15 +294,17 @@ int cavs_function_number(const struct cavs_function *f)
 int cavs_function_finish(struct cavs_function *f)
 {
     if (!f)
-        return cavs__fail(CAVS_EINVAL, "cavs_function_finish(NULL): the function could not be created");
+        return cavs__fail(CAVS_EINVAL,
+                          "cavs_function_finish(NULL): the function could not be created");
     if (f->error)
         return cavs__fail(f->error, "%s", f->message ? f->message : cavs_strerror(f->error));
     if (f->finished)
         return CAVS_OK;
     if (f->stage->state_width > 0 && !f->scatter)
-        return cavs__function_fail(f, CAVS_EPROGRAM, "(end)", 0,
-                                   "no scatter: every function of stage %s must scatter a state of width %d",
-                                   f->stage->name, f->stage->state_width);
+        return cavs__function_fail(
+            f, CAVS_EPROGRAM, "(end)", 0,
+            "no scatter: every function of stage %s must scatter a state of width %d",
+            f->stage->name, f->stage->state_width);
     f->finished = true;
     return CAVS_OK;
 }

@@ -2,10 +2,10 @@
 /*
  * model.h - the one intermediate form: models, stages, vertex functions and their symbols.
  *
- * A vertex function is a list of symbols in topological order (operands come first).  The user's calls append forward
- * symbols; autodiff (autodiff.c) appends backward symbols to the same list, so that classification, placement and
- * execution treat both directions alike: in dF the state gradient plays the part of gather, the slot gradient that of
- * scatter.
+ * A vertex function is a list of symbols in topological order (operands come first).  The user's
+ * calls append forward symbols; autodiff (autodiff.c) appends backward symbols to the same list, so
+ * that classification, placement and execution treat both directions alike: in dF the state
+ * gradient plays the part of gather, the slot gradient that of scatter.
  */
 #ifndef CAVS_CORE_MODEL_H
 #define CAVS_CORE_MODEL_H
@@ -14,38 +14,39 @@
 
 enum cavs__op {
     /* sources */
-    CAVS__OP_PULL,       /* input (float rows) */
-    CAVS__OP_IDS,        /* input (ids); width 0 */
-    CAVS__OP_FETCH,      /* channel of an earlier stage; inputs: index ids, or none for the vertex stood over */
-    CAVS__OP_GATHER,     /* k: child slot; width = state width */
-    CAVS__OP_USE,        /* param with one row */
-    CAVS__OP_CONST,      /* s, in every column */
+    CAVS__OP_PULL,   /* input (float rows) */
+    CAVS__OP_IDS,    /* input (ids); width 0 */
+    CAVS__OP_FETCH,  /* channel of an earlier stage; inputs: index ids, or none for the vertex stood
+                        over */
+    CAVS__OP_GATHER, /* k: child slot; width = state width */
+    CAVS__OP_USE,    /* param with one row */
+    CAVS__OP_CONST,  /* s, in every column */
     /* computation */
-    CAVS__OP_LOOKUP,     /* param; inputs: ids */
-    CAVS__OP_MATMUL,     /* inputs: x; param W (w(x) x width) */
-    CAVS__OP_ELEMENTWISE,/* k: number in the element-wise table, which: 0 forward, 1/2 gradient; s; inputs: as
-                          * cavs__ew_operands(k, which); widths equal or 1 */
+    CAVS__OP_LOOKUP,      /* param; inputs: ids */
+    CAVS__OP_MATMUL,      /* inputs: x; param W (w(x) x width) */
+    CAVS__OP_ELEMENTWISE, /* k: number in the element-wise table, which: 0 forward, 1/2 gradient; s;
+                           * inputs: as cavs__ew_operands(k, which); widths equal or 1 */
     CAVS__OP_CONCAT,
-    CAVS__OP_SLICE,      /* k: first column */
+    CAVS__OP_SLICE, /* k: first column */
     CAVS__OP_ROW_SUM,
-    CAVS__OP_XENT,       /* inputs: logits, label ids */
-    CAVS__OP_CORRECT,    /* inputs: logits, label ids */
+    CAVS__OP_XENT,    /* inputs: logits, label ids */
+    CAVS__OP_CORRECT, /* inputs: logits, label ids */
     /* forward sinks */
-    CAVS__OP_SCATTER,    /* inputs: x */
-    CAVS__OP_PUSH,       /* inputs: x; channel */
-    CAVS__OP_METRIC,     /* inputs: x, [where ids]; metric; is_loss */
+    CAVS__OP_SCATTER, /* inputs: x */
+    CAVS__OP_PUSH,    /* inputs: x; channel */
+    CAVS__OP_METRIC,  /* inputs: x, [where ids]; metric; is_loss */
     /* backward only */
     CAVS__OP_STATE_GRAD, /* sum of what the parents' slots say: width = state width */
-    CAVS__OP_PUSH_GRAD,  /* sum of what the fetches of this channel by one fetch symbol say; fetch */
-    CAVS__OP_MATMUL_T,   /* inputs: dy; param W: dy W^T */
-    CAVS__OP_XENT_GRAD,  /* inputs: logits, label ids, g */
-    CAVS__OP_MASK,       /* inputs: ids; 1 where the id >= 0, else 0; width 1 */
+    CAVS__OP_PUSH_GRAD, /* sum of what the fetches of this channel by one fetch symbol say; fetch */
+    CAVS__OP_MATMUL_T,  /* inputs: dy; param W: dy W^T */
+    CAVS__OP_XENT_GRAD, /* inputs: logits, label ids, g */
+    CAVS__OP_MASK,      /* inputs: ids; 1 where the id >= 0, else 0; width 1 */
     /* backward sinks */
-    CAVS__OP_SLOT_GRAD,  /* inputs: g; k: child slot */
-    CAVS__OP_FETCH_GRAD, /* inputs: g; fetch: the FETCH symbol it belongs to */
-    CAVS__OP_GRAD_MATMUL,/* inputs: x, dy; param += x^T dy */
-    CAVS__OP_GRAD_USE,   /* inputs: g; param += column sums */
-    CAVS__OP_GRAD_LOOKUP,/* inputs: ids, g; param rows */
+    CAVS__OP_SLOT_GRAD,   /* inputs: g; k: child slot */
+    CAVS__OP_FETCH_GRAD,  /* inputs: g; fetch: the FETCH symbol it belongs to */
+    CAVS__OP_GRAD_MATMUL, /* inputs: x, dy; param += x^T dy */
+    CAVS__OP_GRAD_USE,    /* inputs: g; param += column sums */
+    CAVS__OP_GRAD_LOOKUP, /* inputs: ids, g; param rows */
     CAVS__OP_COUNT
 };
 
@@ -54,7 +55,7 @@ enum cavs__class { CAVS__EAGER, CAVS__CHAIN, CAVS__LAZY };
 
 struct cavs_symbol {
     struct cavs_function *function;
-    int number;                    /* position in function->symbols */
+    int number; /* position in function->symbols */
     enum cavs__op op;
     int width;
     int ninputs;
@@ -67,13 +68,14 @@ struct cavs_symbol {
     int k, which;
     float s;
     bool is_loss;
-    const char *file;              /* where the user asked for it */
+    const char *file; /* where the user asked for it */
     int line;
     /* set by cavs_model_finish() */
-    bool backward;                 /* belongs to dF */
-    bool live;                     /* something asked for depends on it (forward: in training) */
-    bool needs_grad;               /* depends on something trained */
-    struct cavs_symbol *adjoint;   /* gradient of the objective with respect to this symbol, or NULL */
+    bool backward;   /* belongs to dF */
+    bool live;       /* something asked for depends on it (forward: in training) */
+    bool needs_grad; /* depends on something trained */
+    struct cavs_symbol
+        *adjoint; /* gradient of the objective with respect to this symbol, or NULL */
     enum cavs__class klass;
 };
 
@@ -83,23 +85,26 @@ struct cavs_param {
     int number, rows, cols;
     struct cavs_init init;
     bool frozen;
-    bool dense_use;   /* some symbol multiplies or uses it: dense gradient */
-    bool lookup_use;  /* some symbol looks rows up: sparse gradient */
-    bool transposed;  /* dF needs its transpose */
-    struct cavs_param *merged; /* parameter that holds its numbers (merge.c), from column merged_col; or NULL */
+    bool dense_use;  /* some symbol multiplies or uses it: dense gradient */
+    bool lookup_use; /* some symbol looks rows up: sparse gradient */
+    bool transposed; /* dF needs its transpose */
+    struct cavs_param
+        *merged; /* parameter that holds its numbers (merge.c), from column merged_col; or NULL */
     int merged_col;
-    int nmembers;     /* of a merged parameter */
+    int nmembers; /* of a merged parameter */
     struct cavs_param **members;
 };
 
 /* Data the samples bring to a stage, by name. */
 struct cavs__input {
     char *name;
-    int number;       /* in its stage */
+    int number; /* in its stage */
     bool ids;
-    int width;        /* float rows: columns */
-    int limit;        /* ids: smallest bound of what they index (rows of a table, classes), INT32_MAX if none */
-    struct cavs_stage *vertices_of; /* ids that name vertices of an earlier stage of the same sample, or NULL */
+    int width; /* float rows: columns */
+    int limit; /* ids: smallest bound of what they index (rows of a table, classes), INT32_MAX if
+                  none */
+    struct cavs_stage
+        *vertices_of; /* ids that name vertices of an earlier stage of the same sample, or NULL */
 };
 
 /* What vertices of a stage make visible by push. */
@@ -119,13 +124,13 @@ struct cavs__metric {
 struct cavs_function {
     struct cavs_stage *stage;
     char *name;
-    int number;            /* in its stage */
-    int slots;             /* 1 + largest gathered child slot; 0 without gather */
+    int number; /* in its stage */
+    int slots;  /* 1 + largest gathered child slot; 0 without gather */
     int nsymbols;
     struct cavs_symbol **symbols;
     struct cavs_symbol *scatter; /* the SCATTER symbol, or NULL */
     bool finished;
-    int error;             /* first mistake, reported by finish */
+    int error; /* first mistake, reported by finish */
     char *message;
 };
 
@@ -133,41 +138,44 @@ struct cavs_stage {
     struct cavs_model *model;
     char *name;
     int number, state_width;
-    struct cavs_stage *base;  /* stage it stands over, or NULL */
+    struct cavs_stage *base; /* stage it stands over, or NULL */
     enum cavs_over over;
     int nfunctions, ninputs, nchannels;
     struct cavs_function **functions;
     struct cavs__input **inputs;
     struct cavs__channel **channels;
-    bool state_grad;          /* dF of this stage passes gradients through the state */
+    bool state_grad; /* dF of this stage passes gradients through the state */
 };
 
 struct cavs_model {
     int nparams, nstages, nmetrics;
-    int nstored;      /* parameters with the merged ones, which follow the user's nparams */
+    int nstored; /* parameters with the merged ones, which follow the user's nparams */
     struct cavs_param **params;
     struct cavs_stage **stages;
     struct cavs__metric **metrics;
     bool finished;
-    int error;                /* first mistake outside any function */
+    int error; /* first mistake outside any function */
     char *message;
 };
 
 /* symbol.c */
-/* Appends a symbol; inputs are copied.  NULL when out of memory.  Equal symbols are shared (common subexpressions). */
-struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
-                                     struct cavs_symbol *const *inputs);
+/* Appends a symbol; inputs are copied.  NULL when out of memory.  Equal symbols are shared (common
+ * subexpressions). */
+struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like,
+                                     int ninputs, struct cavs_symbol *const *inputs);
 bool cavs__op_is_sink(enum cavs__op op);
 const char *cavs__op_name(enum cavs__op op);
 /* "tanh", "matmul W", ...: the operator as the user knows it, in a static per-thread buffer */
 const char *cavs__symbol_label(const struct cavs_symbol *x);
 
 /* function.c */
-int cavs__function_fail(struct cavs_function *f, int code, const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int cavs__function_fail(struct cavs_function *f, int code, const char *file, int line,
+                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* needs_grad.c: one sweep over a stage, given whether its gathered state is trained; tells whether what it scatters is. */
+/* needs_grad.c: one sweep over a stage, given whether its gathered state is trained; tells whether
+ * what it scatters is. */
 bool cavs__mark_needs_grad(struct cavs_stage *s, bool state);
 
 /* Passes, in the order cavs_model_finish() runs them.  0 or a cavs_error. */

@@ -9,7 +9,8 @@ static bool channel_needs_grad(const struct cavs__channel *c)
         const struct cavs_function *f = c->stage->functions[j];
 
         for (int i = 0; i < f->nsymbols; i++) {
-            if (f->symbols[i]->op == CAVS__OP_PUSH && f->symbols[i]->channel == c && f->symbols[i]->needs_grad)
+            if (f->symbols[i]->op == CAVS__OP_PUSH && f->symbols[i]->channel == c &&
+                f->symbols[i]->needs_grad)
                 return true;
         }
     }
@@ -19,20 +20,16 @@ static bool channel_needs_grad(const struct cavs__channel *c)
 static bool symbol_needs_grad(const struct cavs_symbol *x, bool state)
 {
     switch (x->op) {
-    case CAVS__OP_GATHER:
-        return state;
-    case CAVS__OP_FETCH:
-        return channel_needs_grad(x->channel);
-    case CAVS__OP_CORRECT:
-        return false;
+    case CAVS__OP_GATHER: return state;
+    case CAVS__OP_FETCH: return channel_needs_grad(x->channel);
+    case CAVS__OP_CORRECT: return false;
     case CAVS__OP_USE:
     case CAVS__OP_LOOKUP:
     case CAVS__OP_MATMUL:
         if (!x->param->frozen)
             return true;
         break;
-    default:
-        break;
+    default: break;
     }
     for (int i = 0; i < x->ninputs; i++) {
         if (x->inputs[i]->needs_grad)

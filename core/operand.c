@@ -2,10 +2,14 @@
 /* operand.c - where a part finds and leaves values: tensors, index sections, scratch. */
 #include "core/place.h"
 
-struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode, int col, int cols)
+struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode,
+                                          int col, int cols)
 {
-    return (struct cavs__operand){
-        .buffer = (int16_t)tensor, .space = (uint8_t)space, .mode = (uint8_t)mode, .col = col, .cols = cols};
+    return (struct cavs__operand){.buffer = (int16_t)tensor,
+                                  .space = (uint8_t)space,
+                                  .mode = (uint8_t)mode,
+                                  .col = col,
+                                  .cols = cols};
 }
 
 struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols)
@@ -25,17 +29,19 @@ struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols)
 /* A field of the tensor that keeps this part's values, on a cache line of its own. */
 struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int cols)
 {
-    static const char *const names[CAVS__PARTS_CLASSED] = {"eager", "chain", "lazy", "grad.eager", "grad.chain", "grad.lazy"};
+    static const char *const names[CAVS__PARTS_CLASSED] = {"eager",      "chain",      "lazy",
+                                                           "grad.eager", "grad.chain", "grad.lazy"};
     struct cavs__tensor_desc *d;
     int col;
 
     if (p->bundle[p->part] < 0)
-        p->bundle[p->part] = cavs__plan_tensor(p->plan,
-                                               (struct cavs__tensor_desc){.kind = CAVS__T_BUNDLE,
-                                                                          .space = CAVS__FROWS,
-                                                                          .stage = p->sp->stage,
-                                                                          .function = p->f},
-                                               "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part]);
+        p->bundle[p->part] =
+            cavs__plan_tensor(p->plan,
+                              (struct cavs__tensor_desc){.kind = CAVS__T_BUNDLE,
+                                                         .space = CAVS__FROWS,
+                                                         .stage = p->sp->stage,
+                                                         .function = p->f},
+                              "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part]);
     if (p->bundle[p->part] < 0)
         return (struct cavs__operand){.buffer = CAVS__NO_BUFFER};
     d = &p->plan->tensors[p->bundle[p->part]];
@@ -56,7 +62,8 @@ static int section(struct cavs__placer *p, struct cavs__section s)
     return cavs__plan_section(p->sp, s);
 }
 
-static struct cavs__operand indexed(struct cavs__placer *p, int tensor, int col, int cols, struct cavs__section s)
+static struct cavs__operand indexed(struct cavs__placer *p, int tensor, int col, int cols,
+                                    struct cavs__section s)
 {
     struct cavs__operand o = cavs__tensor_operand(tensor, CAVS__FIXED, CAVS__INDEXED, col, cols);
 
@@ -71,9 +78,11 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
 
     switch (b->op) {
     case CAVS__OP_USE:
-        return cavs__tensor_operand(p->plan->param[b->param->number], CAVS__FIXED, CAVS__SAME, 0, b->width);
+        return cavs__tensor_operand(p->plan->param[b->param->number], CAVS__FIXED, CAVS__SAME, 0,
+                                    b->width);
     case CAVS__OP_PULL:
-        return cavs__tensor_operand(p->sp->input[b->input->number], CAVS__ROWS, CAVS__DIRECT, 0, b->width);
+        return cavs__tensor_operand(p->sp->input[b->input->number], CAVS__ROWS, CAVS__DIRECT, 0,
+                                    b->width);
     case CAVS__OP_GATHER:
         s.kind = CAVS__S_CHILD;
         s.number = b->k;
@@ -87,7 +96,8 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
 
         s.kind = CAVS__S_FETCH;
         s.fetch = b;
-        return indexed(p, from->push[b->channel->number], from->push_col[b->channel->number], b->width, s);
+        return indexed(p, from->push[b->channel->number], from->push_col[b->channel->number],
+                       b->width, s);
     }
     case CAVS__OP_IDS:
         s.kind = CAVS__S_IDS;
@@ -95,12 +105,12 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
         o = (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS};
         o.section = section(p, s);
         return o;
-    default:
-        return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
+    default: return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
     }
 }
 
-struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x, bool contiguous)
+struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x,
+                                      bool contiguous)
 {
     int col;
     struct cavs_symbol *b;
@@ -125,17 +135,18 @@ struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbo
         return cavs__tensor_operand(sp->state, CAVS__ROWS, CAVS__DIRECT, 0, sink->width);
     case CAVS__OP_PUSH:
         return cavs__tensor_operand(sp->push[sink->channel->number], CAVS__ROWS, CAVS__DIRECT,
-                              sp->push_col[sink->channel->number], sink->width);
+                                    sp->push_col[sink->channel->number], sink->width);
     case CAVS__OP_SLOT_GRAD:
         o = cavs__tensor_operand(sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, sink->width);
         o.slots = p->f->slots;
         o.slot = sink->k;
         return o;
     case CAVS__OP_FETCH_GRAD:
-        return cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch), CAVS__FROWS,
-                              CAVS__DIRECT, 0, sink->width);
+        return cavs__tensor_operand(
+            cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch), CAVS__FROWS,
+            CAVS__DIRECT, 0, sink->width);
     default: /* GRAD_LOOKUP */
-        return cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink), CAVS__FROWS, CAVS__DIRECT,
-                              0, sink->width);
+        return cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink),
+                                    CAVS__FROWS, CAVS__DIRECT, 0, sink->width);
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* operators.c - what connects a vertex function with the outside: inputs, the graph, channels, metrics. */
+/* operators.c - what connects a vertex function with the outside: inputs, the graph, channels,
+ * metrics. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,33 +23,38 @@ bool cavs__open_for(struct cavs_function *f, const char *op, const char *file, i
     return true;
 }
 
-bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op, const char *file, int line)
+bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                    const char *file, int line)
 {
     if (x->function != f)
-        FAIL(f, CAVS_EPROGRAM, "%s: operand %s (%s:%d) belongs to function %s.%s", op, cavs__symbol_label(x), x->file,
-             x->line, x->function->stage->name, x->function->name);
+        FAIL(f, CAVS_EPROGRAM, "%s: operand %s (%s:%d) belongs to function %s.%s", op,
+             cavs__symbol_label(x), x->file, x->line, x->function->stage->name, x->function->name);
     else if (x->op == CAVS__OP_IDS)
-        FAIL(f, CAVS_EPROGRAM, "%s: operand %s is an id input; use it with lookup or as labels", op, x->input->name);
+        FAIL(f, CAVS_EPROGRAM, "%s: operand %s is an id input; use it with lookup or as labels", op,
+             x->input->name);
     else
         return true;
     return false;
 }
 
-bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op, const char *file, int line)
+bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                  const char *file, int line)
 {
     if (x->function != f)
         FAIL(f, CAVS_EPROGRAM, "%s: ids %s belong to function %s.%s", op, cavs__symbol_label(x),
              x->function->stage->name, x->function->name);
     else if (x->op != CAVS__OP_IDS)
-        FAIL(f, CAVS_EPROGRAM, "%s: operand %s of width %d where ids are wanted (cavs_pull_ids)", op,
-             cavs__symbol_label(x), x->width);
+        FAIL(f, CAVS_EPROGRAM, "%s: operand %s of width %d where ids are wanted (cavs_pull_ids)",
+             op, cavs__symbol_label(x), x->width);
     else
         return true;
     return false;
 }
 
-/* A parameter that could not be found or made: said here, because here is the line that needs it. */
-bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op, const char *file, int line)
+/* A parameter that could not be found or made: said here, because here is the line that needs it.
+ */
+bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
+                    const char *file, int line)
 {
     if (!p)
         FAIL(f, CAVS_EINVAL, "%s: the parameter is NULL", op);
@@ -56,18 +62,20 @@ bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const c
 }
 
 struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
-                                      struct cavs_symbol *const *inputs)
+                                     struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
 
     if (!x)
-        cavs__function_fail(f, CAVS_ENOMEM, like.file, like.line, "%s: out of memory", cavs__op_name(like.op));
+        cavs__function_fail(f, CAVS_ENOMEM, like.file, like.line, "%s: out of memory",
+                            cavs__op_name(like.op));
     return x;
 }
 
-/* The stage's input of that name, made at first mention; NULL (reported) if it was declared otherwise before. */
-static struct cavs__input *find_input(struct cavs_function *f, const char *name, bool ids, int width, const char *file,
-                                      int line)
+/* The stage's input of that name, made at first mention; NULL (reported) if it was declared
+ * otherwise before. */
+static struct cavs__input *find_input(struct cavs_function *f, const char *name, bool ids,
+                                      int width, const char *file, int line)
 {
     struct cavs_stage *s = f->stage;
     struct cavs__input *in;
@@ -78,8 +86,9 @@ static struct cavs__input *find_input(struct cavs_function *f, const char *name,
             continue;
         if (in->ids == ids && in->width == width)
             return in;
-        FAIL(f, CAVS_ESHAPE, "pull: input %s is %s of width %d here, but %s of width %d elsewhere in stage %s", name,
-             ids ? "ids" : "rows", width, in->ids ? "ids" : "rows", in->width, s->name);
+        FAIL(f, CAVS_ESHAPE,
+             "pull: input %s is %s of width %d here, but %s of width %d elsewhere in stage %s",
+             name, ids ? "ids" : "rows", width, in->ids ? "ids" : "rows", in->width, s->name);
         return NULL;
     }
     in = calloc(1, sizeof *in);
@@ -95,7 +104,8 @@ static struct cavs__input *find_input(struct cavs_function *f, const char *name,
     return in;
 }
 
-struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width, const char *file, int line)
+struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width,
+                                 const char *file, int line)
 {
     struct cavs__input *in;
 
@@ -108,11 +118,15 @@ struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int 
     in = find_input(f, name, false, width, file, line);
     if (!in)
         return NULL;
-    return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_PULL, .width = width, .input = in, .file = file, .line = line},
-                      0, NULL);
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_PULL, .width = width, .input = in, .file = file, .line = line},
+        0, NULL);
 }
 
-struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, const char *file, int line)
+struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, const char *file,
+                                     int line)
 {
     struct cavs__input *in;
 
@@ -125,7 +139,9 @@ struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, 
     in = find_input(f, name, true, 0, file, line);
     if (!in)
         return NULL;
-    return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_IDS, .input = in, .file = file, .line = line}, 0, NULL);
+    return cavs__add_symbol(
+        f, (struct cavs_symbol){.op = CAVS__OP_IDS, .input = in, .file = file, .line = line}, 0,
+        NULL);
 }
 
 static struct cavs__channel *find_channel(const struct cavs_stage *s, const char *name)
@@ -137,25 +153,30 @@ static struct cavs__channel *find_channel(const struct cavs_stage *s, const char
     return NULL;
 }
 
-static struct cavs__channel *channel_to_fetch(struct cavs_function *f, struct cavs_stage *from, const char *channel,
-                                              const char *index, const char *file, int line)
+static struct cavs__channel *channel_to_fetch(struct cavs_function *f, struct cavs_stage *from,
+                                              const char *channel, const char *index,
+                                              const char *file, int line)
 {
     struct cavs__channel *c = NULL;
 
     if (!from || !channel)
         FAIL(f, CAVS_EINVAL, "pull_from: no %s given", from ? "channel" : "stage");
     else if (from->model != f->stage->model || from->number >= f->stage->number)
-        FAIL(f, CAVS_EPROGRAM, "pull_from: stage %s is not earlier than stage %s", from->name, f->stage->name);
+        FAIL(f, CAVS_EPROGRAM, "pull_from: stage %s is not earlier than stage %s", from->name,
+             f->stage->name);
     else if (!index && f->stage->base != from)
-        FAIL(f, CAVS_EPROGRAM, "pull_from: without an index, stage %s must stand over stage %s (cavs_stage_over)",
+        FAIL(f, CAVS_EPROGRAM,
+             "pull_from: without an index, stage %s must stand over stage %s (cavs_stage_over)",
              f->stage->name, from->name);
     else if (!(c = find_channel(from, channel)))
-        FAIL(f, CAVS_EPROGRAM, "pull_from: nothing is pushed on channel %s of stage %s", channel, from->name);
+        FAIL(f, CAVS_EPROGRAM, "pull_from: nothing is pushed on channel %s of stage %s", channel,
+             from->name);
     return c;
 }
 
-struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *from, const char *channel,
-                                      const char *index, const char *file, int line)
+struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *from,
+                                      const char *channel, const char *index, const char *file,
+                                      int line)
 {
     struct cavs__channel *c;
     struct cavs_symbol *ids = NULL, *x;
@@ -170,14 +191,17 @@ struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage
         if (!ids)
             return NULL;
         if (ids->input->vertices_of && ids->input->vertices_of != from) {
-            FAIL(f, CAVS_EPROGRAM, "pull_from: index %s names vertices of stage %s, not of %s", index,
-                 ids->input->vertices_of->name, from->name);
+            FAIL(f, CAVS_EPROGRAM, "pull_from: index %s names vertices of stage %s, not of %s",
+                 index, ids->input->vertices_of->name, from->name);
             return NULL;
         }
         ids->input->vertices_of = from;
     }
-    x = cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_FETCH, .width = c->width, .channel = c, .file = file, .line = line},
-                   ids ? 1 : 0, &ids);
+    x = cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_FETCH, .width = c->width, .channel = c, .file = file, .line = line},
+        ids ? 1 : 0, &ids);
     for (int i = 0; x && i < c->nfetches; i++) {
         if (c->fetches[i] == x)
             return x;
@@ -185,7 +209,8 @@ struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage
     return x && CAVS__APPEND(c->fetches, c->nfetches, x) ? x : NULL;
 }
 
-struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, const char *file, int line)
+struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, const char *file,
+                                int line)
 {
     if (!cavs__open_for(f, "use", file, line) || !cavs__is_param(f, p, "use", file, line))
         return NULL;
@@ -195,11 +220,15 @@ struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, c
         return NULL;
     }
     p->dense_use = true;
-    return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_USE, .width = p->cols, .param = p, .file = file, .line = line},
-                      0, NULL);
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_USE, .width = p->cols, .param = p, .file = file, .line = line},
+        0, NULL);
 }
 
-struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value, const char *file, int line)
+struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value,
+                                     const char *file, int line)
 {
     if (!cavs__open_for(f, "constant", file, line))
         return NULL;
@@ -207,8 +236,11 @@ struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float v
         FAIL(f, CAVS_ESHAPE, "constant: width %d is not positive", width);
         return NULL;
     }
-    return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_CONST, .width = width, .s = value, .file = file, .line = line},
-                      0, NULL);
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_CONST, .width = width, .s = value, .file = file, .line = line},
+        0, NULL);
 }
 
 struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *file, int line)
@@ -226,9 +258,12 @@ struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *f
     if (k + 1 > f->slots)
         f->slots = k + 1;
     return cavs__add_symbol(f,
-                      (struct cavs_symbol){
-                          .op = CAVS__OP_GATHER, .width = f->stage->state_width, .k = k, .file = file, .line = line},
-                      0, NULL);
+                            (struct cavs_symbol){.op = CAVS__OP_GATHER,
+                                                 .width = f->stage->state_width,
+                                                 .k = k,
+                                                 .file = file,
+                                                 .line = line},
+                            0, NULL);
 }
 
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, const char *file, int line)
@@ -238,25 +273,30 @@ void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, const char 
     if (!x) {
         FAIL(f, CAVS_EPROGRAM, "scatter of NULL");
     } else if (f->scatter) {
-        FAIL(f, CAVS_EPROGRAM, "second scatter; the first is at %s:%d", f->scatter->file, f->scatter->line);
+        FAIL(f, CAVS_EPROGRAM, "second scatter; the first is at %s:%d", f->scatter->file,
+             f->scatter->line);
     } else if (cavs__is_value(f, x, "scatter", file, line)) {
         if (x->width != f->stage->state_width)
             FAIL(f, CAVS_ESHAPE, "scatter: %s of width %d, but the state of stage %s has width %d",
                  cavs__symbol_label(x), x->width, f->stage->name, f->stage->state_width);
         else
             f->scatter = cavs__add_symbol(
-                f, (struct cavs_symbol){.op = CAVS__OP_SCATTER, .width = x->width, .file = file, .line = line}, 1, &x);
+                f,
+                (struct cavs_symbol){
+                    .op = CAVS__OP_SCATTER, .width = x->width, .file = file, .line = line},
+                1, &x);
     }
 }
 
-static struct cavs__channel *channel_to_push(struct cavs_function *f, const char *name, int width, const char *file,
-                                             int line)
+static struct cavs__channel *channel_to_push(struct cavs_function *f, const char *name, int width,
+                                             const char *file, int line)
 {
     struct cavs_stage *s = f->stage;
     struct cavs__channel *c = find_channel(s, name);
 
     if (c && c->width != width) {
-        FAIL(f, CAVS_ESHAPE, "push %s: width %d here, but %d elsewhere in stage %s", name, width, c->width, s->name);
+        FAIL(f, CAVS_ESHAPE, "push %s: width %d here, but %d elsewhere in stage %s", name, width,
+             c->width, s->name);
         return NULL;
     }
     if (c)
@@ -264,18 +304,21 @@ static struct cavs__channel *channel_to_push(struct cavs_function *f, const char
     c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
-    *c = (struct cavs__channel){.name = strdup(name), .stage = s, .number = s->nchannels, .width = width};
+    *c = (struct cavs__channel){
+        .name = strdup(name), .stage = s, .number = s->nchannels, .width = width};
     return CAVS__APPEND(s->channels, s->nchannels, c) ? c : NULL;
 }
 
-void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x, const char *file, int line)
+void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x,
+                  const char *file, int line)
 {
     struct cavs__channel *c;
 
     if (!cavs__open_for(f, "push", file, line))
         return;
     if (!x || !channel) {
-        FAIL(f, CAVS_EPROGRAM, "push %s of %s", channel ? channel : "(null)", x ? cavs__symbol_label(x) : "NULL");
+        FAIL(f, CAVS_EPROGRAM, "push %s of %s", channel ? channel : "(null)",
+             x ? cavs__symbol_label(x) : "NULL");
         return;
     }
     if (!cavs__is_value(f, x, "push", file, line))
@@ -283,14 +326,17 @@ void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symb
     c = channel_to_push(f, channel, x->width, file, line);
     for (int i = 0; c && i < f->nsymbols; i++) {
         if (f->symbols[i]->op == CAVS__OP_PUSH && f->symbols[i]->channel == c) {
-            FAIL(f, CAVS_EPROGRAM, "second push on channel %s; the first is at %s:%d", channel, f->symbols[i]->file,
-                 f->symbols[i]->line);
+            FAIL(f, CAVS_EPROGRAM, "second push on channel %s; the first is at %s:%d", channel,
+                 f->symbols[i]->file, f->symbols[i]->line);
             return;
         }
     }
     if (c)
-        cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_PUSH, .width = x->width, .channel = c, .file = file, .line = line},
-                   1, &x);
+        cavs__add_symbol(
+            f,
+            (struct cavs_symbol){
+                .op = CAVS__OP_PUSH, .width = x->width, .channel = c, .file = file, .line = line},
+            1, &x);
 }
 
 static struct cavs__metric *find_metric(struct cavs_model *m, const char *name)
@@ -308,8 +354,8 @@ static struct cavs__metric *find_metric(struct cavs_model *m, const char *name)
     return CAVS__APPEND(m->metrics, m->nmetrics, metric) ? metric : NULL;
 }
 
-void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x, struct cavs_symbol *where,
-                    bool is_loss, const char *file, int line)
+void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x,
+                    struct cavs_symbol *where, bool is_loss, const char *file, int line)
 {
     const char *op = is_loss ? "loss" : "metric";
     struct cavs_symbol *in[2] = {x, where};
@@ -318,20 +364,25 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
     if (!cavs__open_for(f, op, file, line))
         return;
     if (!x || !name) {
-        FAIL(f, CAVS_EPROGRAM, "%s %s of %s", op, name ? name : "(null)", x ? cavs__symbol_label(x) : "NULL");
+        FAIL(f, CAVS_EPROGRAM, "%s %s of %s", op, name ? name : "(null)",
+             x ? cavs__symbol_label(x) : "NULL");
         return;
     }
     if (!cavs__is_value(f, x, op, file, line) || (where && !cavs__is_ids(f, where, op, file, line)))
         return;
     if (x->width != 1) {
-        FAIL(f, CAVS_ESHAPE, "%s %s: %s has width %d, not 1 (cavs_sum)", op, name, cavs__symbol_label(x), x->width);
+        FAIL(f, CAVS_ESHAPE, "%s %s: %s has width %d, not 1 (cavs_sum)", op, name,
+             cavs__symbol_label(x), x->width);
         return;
     }
     metric = find_metric(f->stage->model, name);
     if (metric)
-        cavs__add_symbol(
-            f,
-            (struct cavs_symbol){
-                .op = CAVS__OP_METRIC, .width = 1, .metric = metric, .is_loss = is_loss, .file = file, .line = line},
-            where ? 2 : 1, in);
+        cavs__add_symbol(f,
+                         (struct cavs_symbol){.op = CAVS__OP_METRIC,
+                                              .width = 1,
+                                              .metric = metric,
+                                              .is_loss = is_loss,
+                                              .file = file,
+                                              .line = line},
+                         where ? 2 : 1, in);
 }

@@ -2,8 +2,8 @@
 /*
  * optimizer.c - from gradients to updates: one task per parameter, dense or by touched rows.
  *
- * Partial gradients of the shards are added in the order of shards, and occurrences of an id in the order of rows, so the
- * result does not depend on which worker ran what.
+ * Partial gradients of the shards are added in the order of shards, and occurrences of an id in the
+ * order of rows, so the result does not depend on which worker ran what.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +53,8 @@ static void run_update(void *descr[], void *arg)
     struct cavs__update rule = a->rule;
     const float *g[a->ngrads + 1];
     int b = 1 + a->nstates;
-    float *w = buffer(descr, 0), *s0 = a->nstates > 0 ? buffer(descr, 1) : NULL, *s1 = a->nstates > 1 ? buffer(descr, 2) : NULL;
+    float *w = buffer(descr, 0), *s0 = a->nstates > 0 ? buffer(descr, 1) : NULL,
+          *s1 = a->nstates > 1 ? buffer(descr, 2) : NULL;
     float *wt = a->transposed ? buffer(descr, b++) : NULL;
 
     b = gradients(descr, a, g, b);
@@ -62,9 +63,11 @@ static void run_update(void *descr[], void *arg)
     if (a->touched) {
         const struct cavs__touched *t = a->touched;
 
-        cavs__update_sparse(&rule, t->n, t->ids, t->ptr, t->source, t->row, a->cols, w, a->ld, s0, s1, g, a->ldg);
+        cavs__update_sparse(&rule, t->n, t->ids, t->ptr, t->source, t->row, a->cols, w, a->ld, s0,
+                            s1, g, a->ldg);
     } else {
-        cavs__update_dense(&rule, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g, a->ldg, wt, a->ldt);
+        cavs__update_dense(&rule, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g, a->ldg, wt,
+                           a->ldt);
     }
 }
 
@@ -85,8 +88,8 @@ static uint32_t update_footprint(struct starpu_task *task)
 {
     const struct update_args *a = task->cl_arg;
 
-    return (uint32_t)(a->touched ? a->touched->n / 64 : a->rows) * 2654435761u ^ (uint32_t)a->cols << 4 ^
-           (uint32_t)a->ngrads;
+    return (uint32_t)(a->touched ? a->touched->n / 64 : a->rows) * 2654435761u ^
+           (uint32_t)a->cols << 4 ^ (uint32_t)a->ngrads;
 }
 
 static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
@@ -165,7 +168,8 @@ static void visit(const struct cavs_session *s, const struct lookup *l, int sour
     }
 }
 
-static int touched_alloc(struct cavs_session *s, int slot, struct cavs__touched *t, int occurrences, int nuses)
+static int touched_alloc(struct cavs_session *s, int slot, struct cavs__touched *t, int occurrences,
+                         int nuses)
 {
     struct cavs__arena *a = &s->slots[slot].arena;
     size_t n = (size_t)occurrences + 1;
@@ -182,7 +186,8 @@ static int touched_alloc(struct cavs_session *s, int slot, struct cavs__touched 
     return cavs__fail_nomem("touched rows", n * 4 * sizeof *t->ids);
 }
 
-static void list_touched(struct cavs_session *s, const struct lookup *uses, struct cavs__touched *t, int32_t *mark)
+static void list_touched(struct cavs_session *s, const struct lookup *uses, struct cavs__touched *t,
+                         int32_t *mark)
 {
     int sum = 0;
 
@@ -206,7 +211,8 @@ static void list_touched(struct cavs_session *s, const struct lookup *uses, stru
         mark[t->ids[i]] = 0;
 }
 
-static int find_touched_rows(struct cavs_session *s, int slot, int nshards, const struct cavs_param *p)
+static int find_touched_rows(struct cavs_session *s, int slot, int nshards,
+                             const struct cavs_param *p)
 {
     struct cavs__touched *t = cavs__arena_alloc(&s->slots[slot].arena, sizeof *t);
     int n = 0, occurrences = 0, rc;
@@ -219,7 +225,9 @@ static int find_touched_rows(struct cavs_session *s, int slot, int nshards, cons
             if (d->kind != CAVS__T_LOOKUP_GRAD || d->param != p)
                 continue;
             uses[n++] = (struct lookup){d->symbol, i, shard};
-            occurrences += s->shards[shard].stages[d->stage->number].schedule.function_rows[d->function->number];
+            occurrences += s->shards[shard]
+                               .stages[d->stage->number]
+                               .schedule.function_rows[d->function->number];
         }
     }
     if (!s->id_mark[p->number])
@@ -248,8 +256,8 @@ int cavs__find_touched(struct cavs_session *s, int slot, int nshards)
 /* ---- tasks ---- */
 
 /* Adds the handles of the parameter's gradients to the task. */
-static void add_gradients(struct cavs_session *s, struct starpu_task *task, const struct cavs_param *p,
-                          struct update_args *a)
+static void add_gradients(struct cavs_session *s, struct starpu_task *task,
+                          const struct cavs_param *p, struct update_args *a)
 {
     int grad = s->plan->grad[p->number];
 

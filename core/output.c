@@ -6,8 +6,8 @@
 #include "core/error.h"
 #include "core/session.h"
 
-static void copy_output(struct cavs_session *s, const struct cavs_stage *stage, int channel, int shard, const int64_t *at,
-                        float *rows)
+static void copy_output(struct cavs_session *s, const struct cavs_stage *stage, int channel,
+                        int shard, const int64_t *at, float *rows)
 {
     const struct cavs__stage_plan *sp = &s->plan->stages[stage->number];
     const struct cavs__shard_stage *t = &s->shards[shard].stages[stage->number];
@@ -19,18 +19,21 @@ static void copy_output(struct cavs_session *s, const struct cavs_stage *stage, 
         int i = t->sample_of[v];
 
         memcpy(rows + (at[i] + v - t->start[i]) * width,
-               values + t->schedule.row_of[v] * tensor->ld + sp->push_col[channel], (size_t)width * sizeof *rows);
+               values + t->schedule.row_of[v] * tensor->ld + sp->push_col[channel],
+               (size_t)width * sizeof *rows);
     }
     cavs__tensor_release(tensor, shard);
 }
 
-/* Samples went to shards in the order of the batch: walk them again to find where each one's rows go. */
-static int collect_output(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
-                          const struct cavs_stage *stage, int channel, float *rows)
+/* Samples went to shards in the order of the batch: walk them again to find where each one's rows
+ * go. */
+static int collect_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                          int n, const struct cavs_stage *stage, int channel, float *rows)
 {
     const int64_t *start = cavs__starts(&d->stages[stage->number]);
     int nshards = n < s->nshards ? n : s->nshards;
-    int64_t *at = malloc(((size_t)n + 1) * sizeof *at), *of_shard = malloc(((size_t)n + 1) * sizeof *of_shard), sum = 0;
+    int64_t *at = malloc(((size_t)n + 1) * sizeof *at),
+            *of_shard = malloc(((size_t)n + 1) * sizeof *of_shard), sum = 0;
 
     if (!at || !of_shard) {
         free(at);
@@ -55,19 +58,22 @@ static int collect_output(struct cavs_session *s, const struct cavs_data *d, con
     return CAVS_OK;
 }
 
-int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
-                        const struct cavs_stage *stage, const char *channel, float *rows)
+int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                        int n, const struct cavs_stage *stage, const char *channel, float *rows)
 {
     int rc, number = -1;
 
     if (!s || !stage || stage->model != s->model || !channel || (n > 0 && !rows))
-        return cavs__fail(CAVS_EINVAL, "cavs_session_output: no session, stage, channel or room for rows");
+        return cavs__fail(CAVS_EINVAL,
+                          "cavs_session_output: no session, stage, channel or room for rows");
     for (int i = 0; i < stage->nchannels; i++) {
         if (strcmp(stage->channels[i]->name, channel) == 0)
             number = i;
     }
     if (number < 0)
-        return cavs__fail(CAVS_EINVAL, "cavs_session_output: nothing is pushed on channel %s of stage %s", channel, stage->name);
+        return cavs__fail(CAVS_EINVAL,
+                          "cavs_session_output: nothing is pushed on channel %s of stage %s",
+                          channel, stage->name);
     rc = cavs_session_evaluate(s, d, samples, n);
     if (rc || n == 0)
         return rc;
@@ -88,7 +94,8 @@ int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, d
             number = i;
     }
     if (number < 0)
-        return cavs__fail(CAVS_EINVAL, "the model has no metric or loss named %s", name ? name : "(null)");
+        return cavs__fail(CAVS_EINVAL, "the model has no metric or loss named %s",
+                          name ? name : "(null)");
     t = &s->tensors[s->plan->metric];
     for (int i = 0; i < s->nshards; i++) {
         double part[2];

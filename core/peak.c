@@ -26,8 +26,10 @@ static void run_product(void *descr[], void *arg)
     p->seconds = (starpu_timing_now() - t0) * 1e-6;
 }
 
-static struct starpu_codelet product_codelet = {
-    .cpu_funcs = {run_product}, .cpu_funcs_name = {"run_product"}, .nbuffers = 0, .name = "cavs_peak"};
+static struct starpu_codelet product_codelet = {.cpu_funcs = {run_product},
+                                                .cpu_funcs_name = {"run_product"},
+                                                .nbuffers = 0,
+                                                .name = "cavs_peak"};
 
 static float *matrix(void)
 {
@@ -39,8 +41,8 @@ static float *matrix(void)
 }
 
 /* One product on every worker at the same time; the rates add up. */
-static double try_once(const struct cavs__gemm_provider *provider, int n, const int *workers, const float *a,
-                       const float *b, float *const *c)
+static double try_once(const struct cavs__gemm_provider *provider, int n, const int *workers,
+                       const float *a, const float *b, float *const *c)
 {
     struct product p[n];
     double rate = 0;
@@ -88,7 +90,8 @@ static double best_rate(int n, const int *workers, const float *a, const float *
 double cavs_runtime_sgemm_peak(struct cavs_runtime *rt)
 {
     int workers[STARPU_NMAXWORKERS];
-    int n = rt ? (int)starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, workers, STARPU_NMAXWORKERS) : 0;
+    int n =
+        rt ? (int)starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, workers, STARPU_NMAXWORKERS) : 0;
     float *a = matrix(), *b = matrix(), *c[n + 1];
     bool there = a && b;
     double rate;
@@ -97,7 +100,7 @@ double cavs_runtime_sgemm_peak(struct cavs_runtime *rt)
         c[i] = matrix();
         there &= c[i] != NULL;
     }
-    rate = n <= 0 ? cavs__fail(CAVS_ERUNTIME, "no CPU worker to measure")
+    rate = n <= 0   ? cavs__fail(CAVS_ERUNTIME, "no CPU worker to measure")
            : !there ? cavs__fail_nomem("peak", (size_t)SIZE * SIZE * sizeof *a)
                     : best_rate(n, workers, a, b, c);
     for (int i = 0; i < n; i++)

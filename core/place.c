@@ -2,10 +2,11 @@
 /*
  * place.c - where every value of a function lives, and in what order a part computes them.
  *
- * Nothing is copied that can be computed in place: what is scattered, pushed or handed to a slot is written by its own
- * operator straight into the state, channel or slot rows; operands of a concatenation are computed side by side; slices
- * are views; gathers, lookups and fetches are indexed reads.  What only its own part reads lives in a tile's scratch, or
- * nowhere if one fused group makes and uses it; what other parts read is kept, packed, in one tensor per part.
+ * Nothing is copied that can be computed in place: what is scattered, pushed or handed to a slot is
+ * written by its own operator straight into the state, channel or slot rows; operands of a
+ * concatenation are computed side by side; slices are views; gathers, lookups and fetches are
+ * indexed reads.  What only its own part reads lives in a tile's scratch, or nowhere if one fused
+ * group makes and uses it; what other parts read is kept, packed, in one tensor per part.
  */
 #include "core/place.h"
 
@@ -33,10 +34,8 @@ bool cavs__is_reference(const struct cavs_symbol *x)
     case CAVS__OP_IDS:
     case CAVS__OP_FETCH:
     case CAVS__OP_GATHER:
-    case CAVS__OP_LOOKUP:
-        return true;
-    default:
-        return false;
+    case CAVS__OP_LOOKUP: return true;
+    default: return false;
     }
 }
 
@@ -77,7 +76,8 @@ static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
         int col;
         struct cavs_symbol *b = cavs__base(x->inputs[i], &col);
 
-        if (cavs__is_computed(b) && p->value[b->number].part == p->value[x->number].part && !is_remade(p, b))
+        if (cavs__is_computed(b) && p->value[b->number].part == p->value[x->number].part &&
+            !is_remade(p, b))
             return false;
     }
     return true;
@@ -118,7 +118,8 @@ static void assign_parts(struct cavs__placer *p)
     }
 }
 
-/* x is read by part `part`: if it comes from elsewhere it must be kept, or be made again from what is kept. */
+/* x is read by part `part`: if it comes from elsewhere it must be kept, or be made again from what
+ * is kept. */
 static void note_read(struct cavs__placer *p, struct cavs_symbol *x, int part)
 {
     int col;
@@ -178,8 +179,10 @@ static bool is_saved_here(const struct cavs__placer *p, const struct cavs_symbol
     return p->value[x->number].saved && p->value[x->number].part == p->part;
 }
 
-/* Arranges that x is in `dest`: computed there if it has no place yet, else copied.  into: the concatenation or sink. */
-static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__operand dest, struct cavs_symbol *into)
+/* Arranges that x is in `dest`: computed there if it has no place yet, else copied.  into: the
+ * concatenation or sink. */
+static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__operand dest,
+                struct cavs_symbol *into)
 {
     struct cavs__local *l = &p->local[x->number];
     int col;
@@ -192,10 +195,12 @@ static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__oper
             l->placed = true;
             l->at = dest;
         }
-        return cavs__add_item(p, (struct cavs__item){.x = x, .copy = true, .dest = dest, .into = into});
+        return cavs__add_item(
+            p, (struct cavs__item){.x = x, .copy = true, .dest = dest, .into = into});
     }
     set_place(p, x, dest);
-    for (int i = 0, at = 0; x->op == CAVS__OP_CONCAT && i < x->ninputs; at += x->inputs[i++]->width) {
+    for (int i = 0, at = 0; x->op == CAVS__OP_CONCAT && i < x->ninputs;
+         at += x->inputs[i++]->width) {
         if (!put(p, x->inputs[i], cavs__columns(dest, at, x->inputs[i]->width), x))
             return false;
     }
@@ -247,8 +252,9 @@ static bool channel_is_view(const struct cavs__placer *p, const struct cavs_symb
     return push->op == CAVS__OP_PUSH && p->sp->push[push->channel->number] == p->sp->state;
 }
 
-/* The value whose k-th piece of state width is what slot k gets, for all slots; NULL if there is none.  Slot rows of a
- * vertex lie one behind the other: such a value can be computed right there. */
+/* The value whose k-th piece of state width is what slot k gets, for all slots; NULL if there is
+ * none.  Slot rows of a vertex lie one behind the other: such a value can be computed right there.
+ */
 static struct cavs_symbol *all_slots_value(const struct cavs__placer *p)
 {
     int w = p->sp->stage->state_width, found = 0;
@@ -303,22 +309,26 @@ static bool place_destinations(struct cavs__placer *p)
 
 static struct cavs__operand new_place(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return is_saved_here(p, x) ? cavs__kept_operand(p, x->width) : cavs__scratch_operand(p, x->width);
+    return is_saved_here(p, x) ? cavs__kept_operand(p, x->width)
+                               : cavs__scratch_operand(p, x->width);
 }
 
-/* Outer concatenations first, so that inner ones are computed inside them; then results of single steps. */
+/* Outer concatenations first, so that inner ones are computed inside them; then results of single
+ * steps. */
 static bool place_results(struct cavs__placer *p)
 {
     for (int i = p->f->nsymbols - 1; i >= 0; i--) {
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (x->op == CAVS__OP_CONCAT && p->local[i].here && !p->local[i].placed && !put(p, x, new_place(p, x), x))
+        if (x->op == CAVS__OP_CONCAT && p->local[i].here && !p->local[i].placed &&
+            !put(p, x, new_place(p, x), x))
             return false;
     }
     for (int i = 0; i < p->f->nsymbols; i++) {
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (p->local[i].here && !p->local[i].placed && !cavs__op_is_sink(x->op) && !cavs__is_elementwise(x))
+        if (p->local[i].here && !p->local[i].placed && !cavs__op_is_sink(x->op) &&
+            !cavs__is_elementwise(x))
             set_place(p, x, new_place(p, x));
     }
     return true;
@@ -330,7 +340,8 @@ static bool place_constants(struct cavs__placer *p)
     for (int i = 0; i < p->f->nsymbols; i++) {
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (!p->local[i].here || cavs__is_elementwise(x) || x->op == CAVS__OP_CONCAT || cavs__is_destination(x))
+        if (!p->local[i].here || cavs__is_elementwise(x) || x->op == CAVS__OP_CONCAT ||
+            cavs__is_destination(x))
             continue;
         for (int k = 0; k < x->ninputs; k++) {
             int col;
@@ -396,7 +407,9 @@ static int deliver(struct cavs__placer *p)
 {
     bool gradient = p->part >= CAVS__PARTS_CLASSED;
     enum cavs__class k = gradient ? CAVS__LAZY : (enum cavs__class)(p->part % 3);
-    enum cavs__phase phase = gradient ? CAVS__GRADIENT : p->part >= 3 ? CAVS__BACKWARD : CAVS__FORWARD;
+    enum cavs__phase phase = gradient       ? CAVS__GRADIENT
+                             : p->part >= 3 ? CAVS__BACKWARD
+                                            : CAVS__FORWARD;
     const struct cavs_symbol *sink = gradient ? p->grad_sink[p->part - CAVS__PARTS_CLASSED] : NULL;
 
     return cavs__plan_add_part(p->plan, p->f, phase, k, sink ? sink->param->name : NULL, p->out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - the working state while one function's parts are made: place.c says where values live, operand.c where they
- * are read, fuse.c when items run and which run as one, emit.c makes the steps, scratch.c packs what is left.
+ * place.h - the working state while one function's parts are made: place.c says where values live,
+ * operand.c where they are read, fuse.c when items run and which run as one, emit.c makes the
+ * steps, scratch.c packs what is left.
  */
 #ifndef CAVS_CORE_PLACE_H
 #define CAVS_CORE_PLACE_H
@@ -13,29 +14,29 @@ enum { CAVS__PARTS_CLASSED = 6, CAVS__NO_PART = -1 };
 
 /* A value or a copy that a part computes. */
 struct cavs__item {
-    struct cavs_symbol *x;      /* what is computed or copied */
-    bool copy;                  /* copy x to `dest` instead of computing it */
-    struct cavs__operand dest;  /* copies */
-    struct cavs_symbol *into;   /* copies: the concatenation or sink that wants it */
-    int time;                   /* even: single steps, odd: element-wise groups; see cavs__item_times() */
-    int group;                  /* union-find parent among items of one time */
-    int set;                    /* group before the items were sorted */
+    struct cavs_symbol *x;     /* what is computed or copied */
+    bool copy;                 /* copy x to `dest` instead of computing it */
+    struct cavs__operand dest; /* copies */
+    struct cavs_symbol *into;  /* copies: the concatenation or sink that wants it */
+    int time;  /* even: single steps, odd: element-wise groups; see fuse.c */
+    int group; /* union-find parent among items of one time */
+    int set;   /* group before the items were sorted */
 };
 
 /* Per symbol, while the function is placed. */
 struct cavs__value {
-    int part;                   /* that computes it */
-    bool saved;                 /* read by another part */
+    int part;   /* that computes it */
+    bool saved; /* read by another part */
     bool placed;
-    struct cavs__operand at;    /* when placed; tensor numbers in .buffer */
+    struct cavs__operand at; /* when placed; tensor numbers in .buffer */
 };
 
 /* Per symbol, while one part is made. */
 struct cavs__local {
-    bool here;                  /* computed in this part (its own, or a concatenation made again) */
+    bool here; /* computed in this part (its own, or a concatenation made again) */
     bool placed;
     struct cavs__operand at;
-    int item;                   /* its item, -1: none */
+    int item; /* its item, -1: none */
     int time;
 };
 
@@ -44,15 +45,15 @@ struct cavs__placer {
     struct cavs__stage_plan *sp;
     struct cavs_function *f;
     int nparts;
-    struct cavs_symbol **grad_sink; /* [nparts - CAVS__PARTS_CLASSED] */
-    struct cavs__value *value;      /* [nsymbols] */
-    int bundle[CAVS__PARTS_CLASSED];/* tensor of values kept by that part, -1 */
+    struct cavs_symbol **grad_sink;  /* [nparts - CAVS__PARTS_CLASSED] */
+    struct cavs__value *value;       /* [nsymbols] */
+    int bundle[CAVS__PARTS_CLASSED]; /* tensor of values kept by that part, -1 */
     /* the part being made */
     int part;
-    struct cavs__local *local;      /* [nsymbols] */
+    struct cavs__local *local; /* [nsymbols] */
     int nitems, cap_items;
     struct cavs__item *items;
-    int scratch;                    /* floats per row so far */
+    int scratch; /* floats per row so far */
     struct cavs__part *out;
 };
 
@@ -72,9 +73,11 @@ bool cavs__add_item(struct cavs__placer *p, struct cavs__item item); /* false: o
 
 /* operand.c */
 /* Where the part being made reads x. */
-struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x, bool contiguous);
+struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x,
+                                      bool contiguous);
 struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols);
-struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode, int col, int cols);
+struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode,
+                                          int col, int cols);
 struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int cols);
 struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols);
 /* Where a destination wants its value. */

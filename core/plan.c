@@ -30,10 +30,15 @@ int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const
     return p->ntensors - 1;
 }
 
-int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind, const struct cavs_symbol *x)
+int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
+                             const struct cavs_symbol *x)
 {
-    struct cavs__tensor_desc d = {
-        .kind = kind, .space = CAVS__FROWS, .cols = x->width, .stage = x->function->stage, .function = x->function, .symbol = x};
+    struct cavs__tensor_desc d = {.kind = kind,
+                                  .space = CAVS__FROWS,
+                                  .cols = x->width,
+                                  .stage = x->function->stage,
+                                  .function = x->function,
+                                  .symbol = x};
 
     for (int i = 0; i < p->ntensors; i++) {
         if (p->tensors[i].kind == kind && p->tensors[i].symbol == x)
@@ -46,7 +51,8 @@ int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind, 
 
 static bool same_section(const struct cavs__section *a, const struct cavs__section *b)
 {
-    return a->kind == b->kind && a->function == b->function && a->number == b->number && a->fetch == b->fetch;
+    return a->kind == b->kind && a->function == b->function && a->number == b->number &&
+           a->fetch == b->fetch;
 }
 
 int cavs__plan_section(struct cavs__stage_plan *s, struct cavs__section section)
@@ -66,7 +72,8 @@ static int plan_params(struct cavs__plan *p)
 
     for (int i = 0; i < m->nstored; i++) {
         struct cavs_param *w = m->params[i];
-        struct cavs__tensor_desc d = {.space = CAVS__FIXED, .param = w, .cols = w->cols, .kind = CAVS__T_PARAM};
+        struct cavs__tensor_desc d = {
+            .space = CAVS__FIXED, .param = w, .cols = w->cols, .kind = CAVS__T_PARAM};
 
         if (w->merged)
             continue;
@@ -85,8 +92,11 @@ static int plan_params(struct cavs__plan *p)
         if (p->param[i] < 0)
             return p->param[i];
     }
-    p->metric = cavs__plan_tensor(
-        p, (struct cavs__tensor_desc){.kind = CAVS__T_METRIC, .space = CAVS__FIXED, .cols = 4 * m->nmetrics + 4}, "metrics");
+    p->metric = cavs__plan_tensor(p,
+                                  (struct cavs__tensor_desc){.kind = CAVS__T_METRIC,
+                                                             .space = CAVS__FIXED,
+                                                             .cols = 4 * m->nmetrics + 4},
+                                  "metrics");
     return p->metric < 0 ? p->metric : CAVS_OK;
 }
 
@@ -105,7 +115,8 @@ static int column_in_state(const struct cavs_function *f, const struct cavs__cha
         return -1;
     if (x == state)
         return 0;
-    for (int i = 0, at = 0; state->op == CAVS__OP_CONCAT && i < state->ninputs; at += state->inputs[i++]->width) {
+    for (int i = 0, at = 0; state->op == CAVS__OP_CONCAT && i < state->ninputs;
+         at += state->inputs[i++]->width) {
         if (state->inputs[i] == x)
             return at;
     }
@@ -138,7 +149,9 @@ static int plan_channels(struct cavs__plan *p, struct cavs__stage_plan *sp)
             continue;
         sp->push_col[i] = 0;
         sp->push[i] = cavs__plan_tensor(
-            p, (struct cavs__tensor_desc){.kind = CAVS__T_PUSH, .space = CAVS__ROWS, .cols = c->width, .stage = s},
+            p,
+            (struct cavs__tensor_desc){
+                .kind = CAVS__T_PUSH, .space = CAVS__ROWS, .cols = c->width, .stage = s},
             "%s.%s", s->name, c->name);
         if (sp->push[i] < 0)
             return sp->push[i];
@@ -157,7 +170,9 @@ static int plan_inputs(struct cavs__plan *p, struct cavs__stage_plan *sp)
         if (in->ids)
             continue;
         sp->input[i] = cavs__plan_tensor(
-            p, (struct cavs__tensor_desc){.kind = CAVS__T_INPUT, .space = CAVS__ROWS, .cols = in->width, .stage = s},
+            p,
+            (struct cavs__tensor_desc){
+                .kind = CAVS__T_INPUT, .space = CAVS__ROWS, .cols = in->width, .stage = s},
             "%s.%s", s->name, in->name);
         if (sp->input[i] < 0)
             return sp->input[i];
@@ -172,7 +187,8 @@ static double count_flops(const struct cavs_function *f, bool backward)
 
     for (int i = 0; i < f->nsymbols; i++) {
         const struct cavs_symbol *x = f->symbols[i];
-        bool product = x->op == CAVS__OP_MATMUL || x->op == CAVS__OP_MATMUL_T || x->op == CAVS__OP_GRAD_MATMUL;
+        bool product =
+            x->op == CAVS__OP_MATMUL || x->op == CAVS__OP_MATMUL_T || x->op == CAVS__OP_GRAD_MATMUL;
 
         if (product && x->live && (backward || !x->backward))
             sum += 2.0 * x->param->rows * x->param->cols;
@@ -196,19 +212,23 @@ static int plan_stage_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
     const struct cavs_stage *s = sp->stage;
 
     sp->state = sp->edge = -1;
-    sp->index = cavs__plan_tensor(
-        p, (struct cavs__tensor_desc){.kind = CAVS__T_INDEX, .space = CAVS__FIXED, .cols = 1, .stage = s}, "%s.index",
-        s->name);
+    sp->index =
+        cavs__plan_tensor(p,
+                          (struct cavs__tensor_desc){
+                              .kind = CAVS__T_INDEX, .space = CAVS__FIXED, .cols = 1, .stage = s},
+                          "%s.index", s->name);
     if (s->state_width > 0)
-        sp->state = cavs__plan_tensor(p,
-                                      (struct cavs__tensor_desc){
-                                          .kind = CAVS__T_STATE, .space = CAVS__ROWS, .cols = s->state_width, .stage = s},
-                                      "%s.state", s->name);
+        sp->state = cavs__plan_tensor(
+            p,
+            (struct cavs__tensor_desc){
+                .kind = CAVS__T_STATE, .space = CAVS__ROWS, .cols = s->state_width, .stage = s},
+            "%s.state", s->name);
     if (s->state_grad && p->options.training)
-        sp->edge = cavs__plan_tensor(p,
-                                     (struct cavs__tensor_desc){
-                                         .kind = CAVS__T_EDGE, .space = CAVS__EDGES, .cols = s->state_width, .stage = s},
-                                     "%s.state.grad", s->name);
+        sp->edge = cavs__plan_tensor(
+            p,
+            (struct cavs__tensor_desc){
+                .kind = CAVS__T_EDGE, .space = CAVS__EDGES, .cols = s->state_width, .stage = s},
+            "%s.state.grad", s->name);
     return sp->index < 0 || sp->state < -1 || sp->edge < -1 ? CAVS_ENOMEM : CAVS_OK;
 }
 
@@ -262,7 +282,8 @@ static int plan_functions(struct cavs__plan *p)
     return CAVS_OK;
 }
 
-int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options, struct cavs__plan **out)
+int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options,
+                      struct cavs__plan **out)
 {
     struct cavs__plan *p = calloc(1, sizeof *p);
     size_t n = (size_t)m->nstored + 1;

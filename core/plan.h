@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.h - a finished model compiled for execution: which dynamic tensors there are, where every symbol's value lives,
- * and which kinds of tasks compute them.  Made once per session, never per sample; pure: nothing here runs or allocates
- * tensor memory.
+ * plan.h - a finished model compiled for execution: which dynamic tensors there are, where every
+ * symbol's value lives, and which kinds of tasks compute them.  Made once per session, never per
+ * sample; pure: nothing here runs or allocates tensor memory.
  *
- * Parts of a function (classes of classify.c, for F and dF) become task kinds: eager and lazy parts run over all rows of
- * their function in a shard, the chain of all functions of a stage is one kind that runs V_t by V_t, and every parameter
- * gradient is a kind of its own over all rows (lazy batching).
+ * Parts of a function (classes of classify.c, for F and dF) become task kinds: eager and lazy parts
+ * run over all rows of their function in a shard, the chain of all functions of a stage is one kind
+ * that runs V_t by V_t, and every parameter gradient is a kind of its own over all rows (lazy
+ * batching).
  */
 #ifndef CAVS_CORE_PLAN_H
 #define CAVS_CORE_PLAN_H
@@ -17,18 +18,18 @@
 #include "core/model.h"
 
 enum cavs__tensor_kind {
-    CAVS__T_STATE,      /* scattered states                     rows of the stage */
-    CAVS__T_EDGE,       /* gradients of gathered slots          child slots */
-    CAVS__T_PUSH,       /* a channel                            rows of the stage */
-    CAVS__T_INPUT,      /* pulled float rows                    rows of the stage */
-    CAVS__T_BUNDLE,     /* values kept between parts, packed    rows of the function */
-    CAVS__T_FETCH_GRAD, /* gradient of one fetch                rows of the function */
-    CAVS__T_LOOKUP_GRAD,/* gradient of one lookup               rows of the function */
-    CAVS__T_INDEX,      /* int32 index sections */
+    CAVS__T_STATE,       /* scattered states                     rows of the stage */
+    CAVS__T_EDGE,        /* gradients of gathered slots          child slots */
+    CAVS__T_PUSH,        /* a channel                            rows of the stage */
+    CAVS__T_INPUT,       /* pulled float rows                    rows of the stage */
+    CAVS__T_BUNDLE,      /* values kept between parts, packed    rows of the function */
+    CAVS__T_FETCH_GRAD,  /* gradient of one fetch                rows of the function */
+    CAVS__T_LOOKUP_GRAD, /* gradient of one lookup               rows of the function */
+    CAVS__T_INDEX,       /* int32 index sections */
     CAVS__T_METRIC,
     CAVS__T_PARAM,
-    CAVS__T_PARAM_T,    /* transposed copy */
-    CAVS__T_GRAD        /* gradient of a dense parameter */
+    CAVS__T_PARAM_T, /* transposed copy */
+    CAVS__T_GRAD     /* gradient of a dense parameter */
 };
 
 struct cavs__tensor_desc {
@@ -39,17 +40,18 @@ struct cavs__tensor_desc {
     const struct cavs_stage *stage;       /* NULL for parameters and metrics */
     const struct cavs_function *function; /* for rows of one */
     const struct cavs_param *param;
-    const struct cavs_symbol *symbol;     /* the FETCH, or the GRAD_LOOKUP */
+    const struct cavs_symbol *symbol; /* the FETCH, or the GRAD_LOOKUP */
 };
 
 /* Index sections of a stage; all but the CSR ones are in function rows. */
 enum cavs__section_kind {
-    CAVS__S_IDS,          /* function, input */
-    CAVS__S_CHILD,        /* function, slot: state row of that child */
-    CAVS__S_FETCH,        /* function, fetch: row of the fetched stage */
-    CAVS__S_PARENT_PTR,   /* CSR over stage rows: child slots that read the row */
+    CAVS__S_IDS,        /* function, input */
+    CAVS__S_CHILD,      /* function, slot: state row of that child */
+    CAVS__S_FETCH,      /* function, fetch: row of the fetched stage */
+    CAVS__S_PARENT_PTR, /* CSR over stage rows: child slots that read the row */
     CAVS__S_PARENT_EDGE,
-    CAVS__S_CONSUMER_PTR, /* CSR over stage rows: function rows of fetch's function that fetched the row */
+    CAVS__S_CONSUMER_PTR, /* CSR over stage rows: function rows of fetch's function that fetched the
+                             row */
     CAVS__S_CONSUMER_ROW
 };
 
@@ -69,12 +71,12 @@ struct cavs__task_kind {
     enum cavs__class klass;
     const struct cavs_stage *stage;
     const struct cavs_function *function; /* NULL: chain, all functions of the stage */
-    struct cavs__part **parts;            /* by function number; NULL where the function has nothing to do */
+    struct cavs__part **parts; /* by function number; NULL where the function has nothing to do */
     int nbuffers;
     int tensor[CAVS__MAX_BUFFERS];
     bool written[CAVS__MAX_BUFFERS];
     int index_buffer;
-    bool gemm;                            /* contains products: worth a place of its own in traces */
+    bool gemm; /* contains products: worth a place of its own in traces */
     struct starpu_codelet codelet;
 };
 
@@ -88,9 +90,11 @@ struct cavs__stage_plan {
     struct cavs__section *sections;
     int nkinds;
     struct cavs__task_kind **kinds; /* in the order of execution */
-    bool mergeable;         /* equal vertices may share a row: nothing in it depends on which vertex it is */
-    double *flops;          /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
-    double *flops_forward;  /* [nfunctions] forward alone */
+    bool
+        mergeable; /* equal vertices may share a row: nothing in it depends on which vertex it is */
+    double
+        *flops; /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
+    double *flops_forward; /* [nfunctions] forward alone */
 };
 
 struct cavs__plan_options {
@@ -107,30 +111,36 @@ struct cavs__plan {
     struct cavs__stage_plan *stages; /* [nstages] */
     int *param, *param_t, *grad;     /* [nparams] tensor numbers, -1: none */
     int metric;
-    size_t scratch;                  /* floats: the largest scratch of any part */
+    size_t scratch; /* floats: the largest scratch of any part */
 };
 
-int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options, struct cavs__plan **out);
+int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options,
+                      struct cavs__plan **out);
 void cavs__plan_destroy(struct cavs__plan *p);
 int cavs__plan_explain(const struct cavs__plan *p, char **text);
 
 /* Used by place.c while the plan is made. */
 int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* number, or a negative code */
-int cavs__plan_section(struct cavs__stage_plan *s, struct cavs__section section); /* number, or a negative code */
+int cavs__plan_section(struct cavs__stage_plan *s,
+                       struct cavs__section section); /* number, or a negative code */
 
 /* The tensor of that kind that belongs to a fetch or lookup, made at first mention. */
-int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind, const struct cavs_symbol *x);
+int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
+                             const struct cavs_symbol *x);
 
-/* Hands over a part of f, which becomes (part of) a task kind; what: the parameter, for gradients.  Takes the part. */
+/* Hands over a part of f, which becomes (part of) a task kind; what: the parameter, for gradients.
+ * Takes the part. */
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
                         enum cavs__class klass, const char *what, struct cavs__part *part);
 
-/* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of their task. */
+/* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of
+ * their task. */
 void cavs__sort_kinds(struct cavs__stage_plan *sp);
 int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
 
-/* place.c: parts of one function.  kinds' parts refer to tensors by number until cavs__plan_create() renumbers them. */
+/* place.c: parts of one function.  kinds' parts refer to tensors by number until
+ * cavs__plan_create() renumbers them. */
 int cavs__place_function(struct cavs__plan *p, struct cavs_function *f);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runtime.c - starting and stopping StarPU: the one place outside codelets/ that knows of devices. */
+/* runtime.c - starting and stopping StarPU: the one place outside codelets/ that knows of devices.
+ */
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +44,16 @@ static bool is_scheduler(const char *name)
 static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     struct starpu_conf conf;
-    const char *scheduler = o->scheduler ? o->scheduler : (o->cuda == 0 && o->opencl == 0) ? "lws" : "dmdas";
+    const char *scheduler = o->scheduler                       ? o->scheduler
+                            : (o->cuda == 0 && o->opencl == 0) ? "lws"
+                                                               : "dmdas";
     int rc;
 
     if (!is_scheduler(scheduler))
-        return cavs__fail(CAVS_EINVAL, "StarPU has no scheduler named %s (it has eager, prio, lws, ws, dmda, dmdas, ...)",
-                          scheduler);
+        return cavs__fail(
+            CAVS_EINVAL,
+            "StarPU has no scheduler named %s (it has eager, prio, lws, ws, dmda, dmdas, ...)",
+            scheduler);
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
     conf.ncuda = o->cuda;
@@ -61,8 +66,9 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     starpu_malloc_set_align(64);
     rc = starpu_init(&conf);
     if (rc == -ENODEV)
-        return cavs__fail(CAVS_ERUNTIME, "StarPU found no worker (%d CPU, %d CUDA, %d OpenCL asked for)", o->workers,
-                          o->cuda, o->opencl);
+        return cavs__fail(CAVS_ERUNTIME,
+                          "StarPU found no worker (%d CPU, %d CUDA, %d OpenCL asked for)",
+                          o->workers, o->cuda, o->opencl);
     if (rc != 0)
         return cavs__fail(CAVS_ERUNTIME, "StarPU did not start: %s", strerror(-rc));
     return CAVS_OK;
@@ -79,7 +85,8 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     if (running)
         return cavs__fail(CAVS_ESTATE, "a runtime is already there: destroy it first");
     if (options->workers < -1 || options->workers > STARPU_NMAXWORKERS)
-        return cavs__fail(CAVS_EINVAL, "%d workers: not in 0..%d (-1: one per core)", options->workers, STARPU_NMAXWORKERS);
+        return cavs__fail(CAVS_EINVAL, "%d workers: not in 0..%d (-1: one per core)",
+                          options->workers, STARPU_NMAXWORKERS);
     rt = calloc(1, sizeof *rt);
     if (!rt)
         return cavs__fail_nomem("runtime", sizeof *rt);

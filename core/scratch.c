@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scratch.c - values of a tile that are not alive at the same time share memory, so that more rows fit the cache.
+ * scratch.c - values of a tile that are not alive at the same time share memory, so that more rows
+ * fit the cache.
  *
- * Steps are straight-line code: a block lives from the first step that touches it to the last.  Blocks are taken in the
- * order in which they begin to live, each at the lowest place where no living block is.
+ * Steps are straight-line code: a block lives from the first step that touches it to the last.
+ * Blocks are taken in the order in which they begin to live, each at the lowest place where no
+ * living block is.
  */
 #include <stdlib.h>
 
@@ -11,12 +13,13 @@
 #include "core/place.h"
 
 struct block {
-    int region, size;  /* old place, floats per tile row */
-    int first, last;   /* steps */
+    int region, size; /* old place, floats per tile row */
+    int first, last;  /* steps */
     int place;
 };
 
-static struct block *find_block(struct block *blocks, int *n, const struct cavs__operand *o, int step)
+static struct block *find_block(struct block *blocks, int *n, const struct cavs__operand *o,
+                                int step)
 {
     for (int i = 0; i < *n; i++) {
         if (blocks[i].region == o->region)
@@ -44,7 +47,8 @@ static bool live_together(const struct block *a, const struct block *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-/* Blocks before `at` have their places.  Every candidate place is 0 or the end of a living block. */
+/* Blocks before `at` have their places.  Every candidate place is 0 or the end of a living block.
+ */
 static int lowest_place(const struct block *blocks, int at)
 {
     int place = 0;
@@ -55,7 +59,8 @@ static int lowest_place(const struct block *blocks, int at)
         for (int i = 0; i < at; i++) {
             const struct block *b = &blocks[i];
 
-            if (live_together(b, &blocks[at]) && b->place < place + blocks[at].size && place < b->place + b->size) {
+            if (live_together(b, &blocks[at]) && b->place < place + blocks[at].size &&
+                place < b->place + b->size) {
                 place = b->place + b->size;
                 moved = true;
             }

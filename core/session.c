@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session.c - life of a session, its parameters' values and its metrics; see session.h for the other files. */
+/* session.c - life of a session, its parameters' values and its metrics; see session.h for the
+ * other files. */
 #include "core/session.h"
 
 #include <math.h>
@@ -28,7 +29,8 @@ int cavs__reserve(struct cavs_session *s, struct cavs__tensor *t, int chunk, int
         return CAVS_OK;
     if (cavs__tensor_reserve(t, chunk, rows) != 0)
         return cavs__fail(CAVS_ENOMEM,
-                          "out of memory: tensor %s wanted %lld rows of %d numbers (%.1f MB); %.1f MB are in use by all "
+                          "out of memory: tensor %s wanted %lld rows of %d numbers (%.1f MB); %.1f "
+                          "MB are in use by all "
                           "tensors; smaller batches or fewer shards need less",
                           t->name, (long long)rows, t->cols, (double)rows * (double)t->ld * 4e-6,
                           (double)s->stats.tensor_bytes * 1e-6);
@@ -44,7 +46,8 @@ static int check_options(const struct cavs_session_options *o)
         return cavs__fail(CAVS_EINVAL, "session options: unknown %s",
                           o->policy > CAVS_POLICY_AGENDA ? "policy" : "optimizer");
     if (!isfinite(o->lr) || o->shards < 0 || !(o->clip >= 0) || !isfinite(o->scale))
-        return cavs__fail(CAVS_EINVAL, "session options: lr %g, shards %d, clip %g or scale %g is out of range",
+        return cavs__fail(CAVS_EINVAL,
+                          "session options: lr %g, shards %d, clip %g or scale %g is out of range",
                           (double)o->lr, o->shards, (double)o->clip, (double)o->scale);
     return CAVS_OK;
 }
@@ -110,15 +113,16 @@ static int create_plan(struct cavs_session *s)
     return cavs__plan_create(s->model, &o, &s->plan);
 }
 
-int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m, const struct cavs_session_options *options,
-                        struct cavs_session **out)
+int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
+                        const struct cavs_session_options *options, struct cavs_session **out)
 {
     struct cavs_session_options defaults = cavs_session_defaults();
     struct cavs_session *s;
     int rc;
 
     if (!rt || !m || !m->finished)
-        return cavs__fail(CAVS_ESTATE, "a session needs a runtime and a finished model (cavs_model_finish)");
+        return cavs__fail(CAVS_ESTATE,
+                          "a session needs a runtime and a finished model (cavs_model_finish)");
     if (!options)
         options = &defaults;
     rc = check_options(options);
@@ -143,8 +147,8 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m, con
         return rc;
     }
     cavs__optimizer_init(s);
-    starpu_matrix_data_register(&s->scratch, -1, 0, (uint32_t)s->plan->scratch + 16, (uint32_t)s->plan->scratch + 16, 1,
-                                sizeof(float));
+    starpu_matrix_data_register(&s->scratch, -1, 0, (uint32_t)s->plan->scratch + 16,
+                                (uint32_t)s->plan->scratch + 16, 1, sizeof(float));
     *out = s;
     return CAVS_OK;
 }
@@ -188,15 +192,18 @@ void cavs_session_destroy(struct cavs_session *s)
 
 /* ---- batches ---- */
 
-static int check_samples(const struct cavs_session *s, const struct cavs_data *d, const int *samples, int n)
+static int check_samples(const struct cavs_session *s, const struct cavs_data *d,
+                         const int *samples, int n)
 {
     if (!s || !d || d->model != s->model || n < 0 || (n > 0 && !samples))
-        return cavs__fail(CAVS_EINVAL, "batch: %s", !s || !d            ? "no session or data"
-                                                    : d->model != s->model ? "the data belong to another model"
-                                                                           : "no samples given");
+        return cavs__fail(CAVS_EINVAL, "batch: %s",
+                          !s || !d               ? "no session or data"
+                          : d->model != s->model ? "the data belong to another model"
+                                                 : "no samples given");
     for (int i = 0; i < n; i++) {
         if (samples[i] < 0 || samples[i] >= d->samples)
-            return cavs__fail(CAVS_EINVAL, "batch: sample %d at position %d; the data have %d", samples[i], i, d->samples);
+            return cavs__fail(CAVS_EINVAL, "batch: sample %d at position %d; the data have %d",
+                              samples[i], i, d->samples);
     }
     return CAVS_OK;
 }
@@ -226,9 +233,11 @@ static int report_fault(struct cavs_session *s)
     t = &s->shards[f->shard].stages[stage->number];
     v = t->schedule.vertex_of[f->row];
     return cavs__fail(CAVS_ENUMERIC,
-                      "not a finite number: operator %s of function %s.%s (task %s), batch %ld, sample %d, vertex %d",
-                      f->step->label, stage->name, stage->functions[f->function]->name, kind->name, f->batch,
-                      s->shards[f->shard].samples[t->sample_of[v]], v - t->start[t->sample_of[v]]);
+                      "not a finite number: operator %s of function %s.%s (task %s), batch %ld, "
+                      "sample %d, vertex %d",
+                      f->step->label, stage->name, stage->functions[f->function]->name, kind->name,
+                      f->batch, s->shards[f->shard].samples[t->sample_of[v]],
+                      v - t->start[t->sample_of[v]]);
 }
 
 /* Scheduling from start to end (microseconds) is hidden while another batch is being computed. */
@@ -246,13 +255,16 @@ static double exposed(struct cavs_session *s, int slot, double start, double end
     return fmax(0, end - start) * 1e-6;
 }
 
-static int run_batch(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, enum cavs__run run)
+static int run_batch(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                     enum cavs__run run)
 {
     int rc = check_samples(s, d, samples, n), slot, nshards = 0;
     double t0, t1, t2;
 
     if (!rc && run != CAVS__RUN_EVALUATE && s->options.inference)
-        rc = cavs__fail(CAVS_ESTATE, "this session was created for inference: it cannot train or give gradients");
+        rc =
+            cavs__fail(CAVS_ESTATE,
+                       "this session was created for inference: it cannot train or give gradients");
     if (rc || n == 0)
         return rc;
     slot = (int)(s->batch % CAVS__SLOTS);
@@ -288,12 +300,14 @@ int cavs_session_train(struct cavs_session *s, const struct cavs_data *d, const 
     return run_batch(s, d, samples, n, CAVS__RUN_TRAIN);
 }
 
-int cavs_session_gradient(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n)
+int cavs_session_gradient(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                          int n)
 {
     return run_batch(s, d, samples, n, CAVS__RUN_GRADIENT);
 }
 
-int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n)
+int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                          int n)
 {
     return run_batch(s, d, samples, n, CAVS__RUN_EVALUATE);
 }
@@ -319,9 +333,12 @@ int cavs_session_set_lr(struct cavs_session *s, float lr)
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
 {
     *out = s->stats;
-    out->product_s = (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_PRODUCT], __ATOMIC_RELAXED) * 1e-9;
-    out->memory_s = (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_MEMORY], __ATOMIC_RELAXED) * 1e-9;
-    out->other_s = (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_OTHER], __ATOMIC_RELAXED) * 1e-9;
+    out->product_s =
+        (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_PRODUCT], __ATOMIC_RELAXED) * 1e-9;
+    out->memory_s =
+        (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_MEMORY], __ATOMIC_RELAXED) * 1e-9;
+    out->other_s =
+        (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_OTHER], __ATOMIC_RELAXED) * 1e-9;
 }
 
 void cavs_session_reset_stats(struct cavs_session *s)

@@ -28,7 +28,7 @@ enum cavs__run { CAVS__RUN_EVALUATE, CAVS__RUN_GRADIENT, CAVS__RUN_TRAIN };
 
 struct cavs_runtime {
     int workers;
-    int cores;        /* of the machine, for the default number of shards */
+    int cores; /* of the machine, for the default number of shards */
     int l2_bytes;
     char scheduler[64];
 };
@@ -37,40 +37,41 @@ struct cavs_runtime {
 struct cavs__arena {
     struct cavs__arena_block *blocks, *current;
 };
-void *cavs__arena_alloc(struct cavs__arena *a, size_t bytes); /* 16-byte aligned, not cleared; NULL when out of memory */
+void *cavs__arena_alloc(struct cavs__arena *a,
+                        size_t bytes); /* 16-byte aligned, not cleared; NULL when out of memory */
 void cavs__arena_reset(struct cavs__arena *a);
 void cavs__arena_free(struct cavs__arena *a);
 
 /* One stage of one shard of the batch being scheduled.  Grow-only arrays, reused. */
 struct cavs__shard_stage {
-    int n, cap;              /* vertices */
+    int n, cap; /* vertices */
     int nchildren, cap_children;
     int32_t *function, *child_ptr, *child;
-    int32_t *sample_of;      /* [n] position of the vertex's sample in the shard */
-    int32_t *over;           /* [n] vertex of the base stage stood over, in this shard's numbering */
-    int32_t **ids;           /* [ninputs][n] id inputs */
-    int32_t *start;          /* [samples of the shard + 1] first vertex of each sample */
+    int32_t *sample_of; /* [n] position of the vertex's sample in the shard */
+    int32_t *over;      /* [n] vertex of the base stage stood over, in this shard's numbering */
+    int32_t **ids;      /* [ninputs][n] id inputs */
+    int32_t *start;     /* [samples of the shard + 1] first vertex of each sample */
     int cap_start;
-    int32_t **keys;          /* [ninputs][n] for merging */
-    int32_t *fetched;        /* [n] scratch: fetched row per vertex */
+    int32_t **keys;   /* [ninputs][n] for merging */
+    int32_t *fetched; /* [n] scratch: fetched row per vertex */
     struct cavs__schedule schedule;
-    int32_t *offsets;        /* [nsections] in the arena of the slot */
+    int32_t *offsets; /* [nsections] in the arena of the slot */
     int index_size;
 };
 
 struct cavs__shard {
     int nsamples, cap;
-    int *samples;            /* numbers in the data */
+    int *samples; /* numbers in the data */
     struct cavs__shard_stage *stages;
 };
 
 /* A batch in flight. */
 struct cavs__slot {
-    int pending;             /* tasks not finished, plus one while submitting */
+    int pending; /* tasks not finished, plus one while submitting */
     pthread_mutex_t lock;
     pthread_cond_t done;
     bool busy;
-    double done_at;          /* starpu_timing_now() */
+    double done_at; /* starpu_timing_now() */
     struct cavs__arena arena;
 };
 
@@ -91,28 +92,29 @@ struct cavs_session {
     const struct cavs_model *model;
     struct cavs_session_options options;
     struct cavs__plan *plan;
-    int nshards;                     /* most per batch */
-    struct cavs__tensor *tensors;    /* [plan->ntensors] */
-    struct cavs__tensor *state[2];   /* [nparams] optimizer state */
-    struct cavs__tensor norms;       /* sums of squares of gradients, one double per parameter */
+    int nshards;                   /* most per batch */
+    struct cavs__tensor *tensors;  /* [plan->ntensors] */
+    struct cavs__tensor *state[2]; /* [nparams] optimizer state */
+    struct cavs__tensor norms;     /* sums of squares of gradients, one double per parameter */
     starpu_data_handle_t scratch;
     struct starpu_codelet update_codelet, norm_codelet;
     struct cavs__update rule;
-    long step;                       /* updates done, Adam's t */
-    long batch;                      /* batches submitted */
-    long gradient_batch;             /* the same after the last cavs_session_gradient(): its gradient is there until then */
+    long step;           /* updates done, Adam's t */
+    long batch;          /* batches submitted */
+    long gradient_batch; /* the same after the last cavs_session_gradient(): its gradient is there
+                            until then */
     struct cavs__slot slots[CAVS__SLOTS];
-    struct cavs__shard *shards;      /* [nshards] */
+    struct cavs__shard *shards; /* [nshards] */
     struct cavs__shard_scratch split_scratch;
-    double *sample_work;             /* scratch of the split */
+    double *sample_work; /* scratch of the split */
     int32_t *sample_shard;
     int sample_cap;
     bool (*grad_used)[CAVS__MAX_PARTIALS]; /* [nparams] partial gradients written by this batch */
-    int32_t **id_mark;               /* [nparams] scratch of touched rows: position + 1, 0 = not touched */
-    struct cavs__touched **touched;  /* [nparams] of the last batch, in the arena of its slot */
+    int32_t **id_mark; /* [nparams] scratch of touched rows: position + 1, 0 = not touched */
+    struct cavs__touched **touched; /* [nparams] of the last batch, in the arena of its slot */
     struct cavs__fault fault;
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
-    int failed;                      /* first error of a submission: reported by wait */
+    int failed;                        /* first error of a submission: reported by wait */
     struct cavs_stats stats;
 };
 
@@ -120,31 +122,31 @@ static inline int cavs__chunk_of(const struct cavs_session *s, int tensor, int s
 {
     switch (s->plan->tensors[tensor].kind) {
     case CAVS__T_INDEX:
-    case CAVS__T_INPUT:
-        return slot * s->nshards + shard;
+    case CAVS__T_INPUT: return slot * s->nshards + shard;
     case CAVS__T_PARAM:
-    case CAVS__T_PARAM_T:
-        return 0;
-    case CAVS__T_GRAD:
-        return shard % CAVS__MAX_PARTIALS;
-    default:
-        return shard;
+    case CAVS__T_PARAM_T: return 0;
+    case CAVS__T_GRAD: return shard % CAVS__MAX_PARTIALS;
+    default: return shard;
     }
 }
 
-/* batch.c: cuts samples into shards, schedules them, fills the index sections of `slot`.  *nshards: shards made. */
-int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, int slot,
-                        enum cavs__run run, int *nshards);
+/* batch.c: cuts samples into shards, schedules them, fills the index sections of `slot`.  *nshards:
+ * shards made. */
+int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                        int n, int slot, enum cavs__run run, int *nshards);
 void cavs__shards_free(struct cavs_session *s);
 /* index.c: fills the index sections of one stage of a shard; chunk: of the slot's index tensor. */
-int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot, int chunk);
+int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot,
+                     int chunk);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs__run run);
-/* A task of the slot for up to nbuffers handles, which the caller adds by cavs__task_buffer().  NULL: out of memory. */
-struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct starpu_codelet *cl, void *arg,
-                                      int nbuffers);
-void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle, enum starpu_data_access_mode mode);
+/* A task of the slot for up to nbuffers handles, which the caller adds by cavs__task_buffer().
+ * NULL: out of memory. */
+struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct starpu_codelet *cl,
+                                      void *arg, int nbuffers);
+void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
+                       enum starpu_data_access_mode mode);
 int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t);
 void cavs__slot_open(struct cavs__slot *slot);
 void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */

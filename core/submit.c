@@ -2,9 +2,9 @@
 /*
  * submit.c - from schedules to StarPU tasks.
  *
- * Tasks are submitted in an order in which data dependencies follow from StarPU's sequential consistency: per shard, the
- * eager parts, the chain V_1 .. V_T, the lazy parts, stage by stage; then the same backwards; then parameter gradients.
- * Nothing waits in between.
+ * Tasks are submitted in an order in which data dependencies follow from StarPU's sequential
+ * consistency: per shard, the eager parts, the chain V_1 .. V_T, the lazy parts, stage by stage;
+ * then the same backwards; then parameter gradients. Nothing waits in between.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +49,10 @@ void cavs__slot_wait(struct cavs__slot *slot)
 
 /* ---- tasks ---- */
 
-/* StarPU keeps up to STARPU_NMAXBUFS handles inside the task; more go to arrays that it frees with the task. */
-struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct starpu_codelet *cl, void *arg, int nbuffers)
+/* StarPU keeps up to STARPU_NMAXBUFS handles inside the task; more go to arrays that it frees with
+ * the task. */
+struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct starpu_codelet *cl,
+                                      void *arg, int nbuffers)
 {
     struct starpu_task *t = starpu_task_create();
 
@@ -71,7 +73,8 @@ struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct s
     return NULL;
 }
 
-void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle, enum starpu_data_access_mode mode)
+void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
+                       enum starpu_data_access_mode mode)
 {
     int i = t->nbuffers++;
 
@@ -107,8 +110,10 @@ struct batch {
     enum cavs__run run;
 };
 
-/* Buffers that these segments add to: not every function of a chain adds to every gradient that the chain writes. */
-static uint64_t adds_to(const struct cavs__task_kind *k, const struct cavs__segment *segments, int nsegments)
+/* Buffers that these segments add to: not every function of a chain adds to every gradient that the
+ * chain writes. */
+static uint64_t adds_to(const struct cavs__task_kind *k, const struct cavs__segment *segments,
+                        int nsegments)
 {
     uint64_t buffers = 0;
 
@@ -142,7 +147,8 @@ static int submit_kind(const struct batch *b, int shard, const struct cavs__task
     for (int i = 0; i < k->nbuffers; i++) {
         int tensor = k->tensor[i], chunk = cavs__chunk_of(s, tensor, b->slot, shard);
 
-        cavs__task_buffer(t, s->tensors[tensor].chunks[chunk].handle, k->written[i] ? STARPU_RW : STARPU_R);
+        cavs__task_buffer(t, s->tensors[tensor].chunks[chunk].handle,
+                          k->written[i] ? STARPU_RW : STARPU_R);
         if (s->plan->tensors[tensor].kind == CAVS__T_GRAD && (added >> i & 1)) {
             bool *used = &s->grad_used[s->plan->tensors[tensor].param->number][chunk];
 
@@ -160,13 +166,14 @@ static int submit_kind(const struct batch *b, int shard, const struct cavs__task
 
 static bool follows(const struct cavs__segment *a, const struct cavs__vt *vt, int slots)
 {
-    return a->function == vt->function && a->row0 + a->rows == vt->row0 && a->frow0 + a->rows == vt->frow0 &&
-           a->edge0 + a->rows * slots == vt->edge0;
+    return a->function == vt->function && a->row0 + a->rows == vt->row0 &&
+           a->frow0 + a->rows == vt->frow0 && a->edge0 + a->rows * slots == vt->edge0;
 }
 
-/* All rows of function f, as few segments as their numbering allows (or one a row, for the serial policy). */
-static int function_segments(const struct batch *b, const struct cavs__schedule *sch, const struct cavs_function *f,
-                             struct cavs__segment **out)
+/* All rows of function f, as few segments as their numbering allows (or one a row, for the serial
+ * policy). */
+static int function_segments(const struct batch *b, const struct cavs__schedule *sch,
+                             const struct cavs_function *f, struct cavs__segment **out)
 {
     struct cavs__segment *seg =
         cavs__arena_alloc(&b->s->slots[b->slot].arena, ((size_t)sch->nvt + 1) * sizeof *seg);
@@ -180,7 +187,8 @@ static int function_segments(const struct batch *b, const struct cavs__schedule 
 
         if (vt->function != f->number)
             continue;
-        if (n > 0 && b->s->options.policy != CAVS_POLICY_SERIAL && follows(&seg[n - 1], vt, f->slots))
+        if (n > 0 && b->s->options.policy != CAVS_POLICY_SERIAL &&
+            follows(&seg[n - 1], vt, f->slots))
             seg[n - 1].rows += vt->n;
         else
             seg[n++] = (struct cavs__segment){vt->function, vt->n, vt->row0, vt->frow0, vt->edge0};
@@ -200,12 +208,14 @@ static int submit_function(const struct batch *b, int shard, const struct cavs__
 }
 
 /* ---- the chain ----
- * A task per V_t; but tasks of one shard's chain can only run one after the other, so thin ones, for which the runtime's
- * cost per task would show, are run together: consecutive V_t until the task is worth TASK_SECONDS. */
+ * A task per V_t; but tasks of one shard's chain can only run one after the other, so thin ones,
+ * for which the runtime's cost per task would show, are run together: consecutive V_t until the
+ * task is worth TASK_SECONDS. */
 
-/* Measured on one core of a current server: a task costs the runtime some 5 us, so this keeps it below 2 %. */
-#define TASK_SECONDS 300e-6
-#define GEMM_RATE 80e9     /* operations a second in small products */
+/* Measured on one core of a current server: a task costs the runtime some 5 us, so this keeps it
+ * below 2 %. */
+#define TASK_SECONDS  300e-6
+#define GEMM_RATE     80e9 /* operations a second in small products */
 #define VALUE_SECONDS 1e-9 /* per number of scratch: element-wise work and copies */
 
 static double vt_seconds(const struct cavs__part *part, const struct cavs__vt *vt)
@@ -219,7 +229,8 @@ static double vt_seconds(const struct cavs__part *part, const struct cavs__vt *v
 
 static bool may_merge(const struct batch *b)
 {
-    return b->s->options.policy != CAVS_POLICY_SERIAL; /* which is there to show what one vertex a task costs */
+    return b->s->options.policy !=
+           CAVS_POLICY_SERIAL; /* which is there to show what one vertex a task costs */
 }
 
 static int submit_chain(const struct batch *b, int shard, const struct cavs__task_kind *k)
@@ -255,7 +266,9 @@ static int submit_stage(const struct batch *b, int shard, int stage, enum cavs__
 
     for (int i = 0; i < sp->nkinds; i++) {
         const struct cavs__task_kind *k = sp->kinds[i];
-        int rc = k->phase != phase ? CAVS_OK : k->function ? submit_function(b, shard, k) : submit_chain(b, shard, k);
+        int rc = k->phase != phase ? CAVS_OK
+                 : k->function     ? submit_function(b, shard, k)
+                                   : submit_chain(b, shard, k);
 
         if (rc)
             return rc;

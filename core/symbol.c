@@ -54,10 +54,8 @@ bool cavs__op_is_sink(enum cavs__op op)
     case CAVS__OP_FETCH_GRAD:
     case CAVS__OP_GRAD_MATMUL:
     case CAVS__OP_GRAD_USE:
-    case CAVS__OP_GRAD_LOOKUP:
-        return true;
-    default:
-        return false;
+    case CAVS__OP_GRAD_LOOKUP: return true;
+    default: return false;
     }
 }
 
@@ -85,14 +83,15 @@ const char *cavs__symbol_label(const struct cavs_symbol *x)
 static bool symbols_equal(const struct cavs_symbol *x, const struct cavs_symbol *like, int ninputs,
                           struct cavs_symbol *const *inputs)
 {
-    return x->op == like->op && x->width == like->width && x->ninputs == ninputs && x->param == like->param &&
-           x->input == like->input && x->channel == like->channel && x->metric == like->metric &&
-           x->fetch == like->fetch && x->k == like->k && x->which == like->which && x->s == like->s &&
+    return x->op == like->op && x->width == like->width && x->ninputs == ninputs &&
+           x->param == like->param && x->input == like->input && x->channel == like->channel &&
+           x->metric == like->metric && x->fetch == like->fetch && x->k == like->k &&
+           x->which == like->which && x->s == like->s &&
            (ninputs == 0 || memcmp(x->inputs, inputs, (size_t)ninputs * sizeof *inputs) == 0);
 }
 
-static struct cavs_symbol *find_equal(const struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
-                                      struct cavs_symbol *const *inputs)
+static struct cavs_symbol *find_equal(const struct cavs_function *f, const struct cavs_symbol *like,
+                                      int ninputs, struct cavs_symbol *const *inputs)
 {
     for (int i = 0; i < f->nsymbols && !cavs__op_is_sink(like->op); i++) {
         if (symbols_equal(f->symbols[i], like, ninputs, inputs))
@@ -101,8 +100,8 @@ static struct cavs_symbol *find_equal(const struct cavs_function *f, const struc
     return NULL;
 }
 
-struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
-                                     struct cavs_symbol *const *inputs)
+struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like,
+                                     int ninputs, struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol *x = find_equal(f, like, ninputs, inputs);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* values.c - the numbers of parameters: how they start, and what a user reads and writes of them and their gradients. */
+/* values.c - the numbers of parameters: how they start, and what a user reads and writes of them
+ * and their gradients. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "core/session.h"
 
 /* ---- initial values ----
- * A counter-based generator keyed by seed and parameter name: a parameter's values do not depend on the others. */
+ * A counter-based generator keyed by seed and parameter name: a parameter's values do not depend on
+ * the others. */
 
 static uint64_t splitmix(uint64_t x)
 {
@@ -37,17 +39,17 @@ static float initial_value(const struct cavs_init *init, uint64_t key, uint64_t 
     double u = uniform01(key, 2 * i);
 
     switch (init->kind) {
-    case CAVS_INIT_UNIFORM:
-        return (float)(init->a + (init->b - init->a) * u);
+    case CAVS_INIT_UNIFORM: return (float)(init->a + (init->b - init->a) * u);
     case CAVS_INIT_NORMAL: /* Box-Muller */
-        return (float)(init->a + init->b * sqrt(-2 * log(u)) * cos(2 * M_PI * uniform01(key, 2 * i + 1)));
-    default:
-        return init->a;
+        return (float)(init->a +
+                       init->b * sqrt(-2 * log(u)) * cos(2 * M_PI * uniform01(key, 2 * i + 1)));
+    default: return init->a;
     }
 }
 
 /* ---- windows ----
- * A merged parameter holds its members' columns side by side: members are windows into its tensors. */
+ * A merged parameter holds its members' columns side by side: members are windows into its tensors.
+ */
 
 /* The numbers of a parameter in a tensor of its values: rows x cols from p, ld apart. */
 struct window {
@@ -81,15 +83,16 @@ static void close_window(const struct window *w)
 }
 
 /* The transposed copy of what is in w; a member's columns are rows of it. */
-static void write_transposed(struct cavs_session *s, const struct cavs_param *p, const struct window *w)
+static void write_transposed(struct cavs_session *s, const struct cavs_param *p,
+                             const struct window *w)
 {
     int number = s->plan->param_t[stored(p)->number];
     struct cavs__tensor *t = number >= 0 ? &s->tensors[number] : NULL;
 
     if (!t)
         return;
-    cavs__transpose(p->rows, p->cols, w->p, w->tensor->ld, cavs__tensor_acquire(t, 0, STARPU_RW) + p->merged_col * t->ld,
-                    t->ld);
+    cavs__transpose(p->rows, p->cols, w->p, w->tensor->ld,
+                    cavs__tensor_acquire(t, 0, STARPU_RW) + p->merged_col * t->ld, t->ld);
     cavs__tensor_release(t, 0);
 }
 
@@ -100,7 +103,8 @@ static void init_param(struct cavs_session *s, const struct cavs_param *p)
 
     for (int r = 0; r < p->rows; r++) {
         for (int c = 0; c < p->cols; c++)
-            w.p[r * w.tensor->ld + c] = initial_value(&p->init, key, (uint64_t)r * (uint64_t)p->cols + (uint64_t)c);
+            w.p[r * w.tensor->ld + c] =
+                initial_value(&p->init, key, (uint64_t)r * (uint64_t)p->cols + (uint64_t)c);
     }
     write_transposed(s, p, &w);
     close_window(&w);
@@ -108,7 +112,10 @@ static void init_param(struct cavs_session *s, const struct cavs_param *p)
 
 int cavs__create_params(struct cavs_session *s)
 {
-    int nstates = s->plan->options.training ? cavs__update_states((enum cavs__rule)s->options.optimizer) : 0, rc = CAVS_OK;
+    int nstates = s->plan->options.training
+                      ? cavs__update_states((enum cavs__rule)s->options.optimizer)
+                      : 0,
+        rc = CAVS_OK;
 
     for (int i = 0; i < s->model->nstored && !rc; i++) {
         const struct cavs_param *p = s->model->params[i];
@@ -137,10 +144,13 @@ int cavs__create_params(struct cavs_session *s)
 
 /* ---- parameters and gradients for the user ---- */
 
-static int check_param(const struct cavs_session *s, const struct cavs_param *p, const float *values)
+static int check_param(const struct cavs_session *s, const struct cavs_param *p,
+                       const float *values)
 {
     if (!s || !p || p->model != s->model || !values)
-        return cavs__fail(CAVS_EINVAL, "%s", !p ? "no parameter" : "the parameter belongs to another model, or no values");
+        return cavs__fail(CAVS_EINVAL, "%s",
+                          !p ? "no parameter"
+                             : "the parameter belongs to another model, or no values");
     return CAVS_OK;
 }
 
@@ -153,7 +163,8 @@ int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, f
         return rc;
     w = open_window(param_tensor(s, p), 0, p, STARPU_R);
     for (int r = 0; r < p->rows; r++)
-        memcpy(values + (size_t)r * (size_t)p->cols, w.p + r * w.tensor->ld, (size_t)p->cols * sizeof *values);
+        memcpy(values + (size_t)r * (size_t)p->cols, w.p + r * w.tensor->ld,
+               (size_t)p->cols * sizeof *values);
     close_window(&w);
     return CAVS_OK;
 }
@@ -167,7 +178,8 @@ int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, c
         return rc;
     w = open_window(param_tensor(s, p), 0, p, STARPU_RW);
     for (int r = 0; r < p->rows; r++)
-        memcpy(w.p + r * w.tensor->ld, values + (size_t)r * (size_t)p->cols, (size_t)p->cols * sizeof *values);
+        memcpy(w.p + r * w.tensor->ld, values + (size_t)r * (size_t)p->cols,
+               (size_t)p->cols * sizeof *values);
     write_transposed(s, p, &w);
     close_window(&w);
     return CAVS_OK;
@@ -211,7 +223,8 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
     if (rc)
         return rc;
     if (s->batch == 0 || s->gradient_batch != s->batch)
-        return cavs__fail(CAVS_ESTATE, "the last batch was not a cavs_session_gradient(): its gradient is gone");
+        return cavs__fail(CAVS_ESTATE,
+                          "the last batch was not a cavs_session_gradient(): its gradient is gone");
     cavs__wait_slots(s);
     memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
     if (s->plan->grad[stored(p)->number] >= 0)

@@ -59,8 +59,8 @@ int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows)
     if (starpu_malloc((void **)&grown.p, chunk_bytes(t, grown.rows)) != 0 || !grown.p)
         return -1;
     chunk_free(t, c);
-    starpu_matrix_data_register(&grown.handle, STARPU_MAIN_RAM, (uintptr_t)grown.p, (uint32_t)t->ld, (uint32_t)t->ld,
-                                (uint32_t)grown.rows, sizeof(float));
+    starpu_matrix_data_register(&grown.handle, STARPU_MAIN_RAM, (uintptr_t)grown.p, (uint32_t)t->ld,
+                                (uint32_t)t->ld, (uint32_t)grown.rows, sizeof(float));
     starpu_data_set_name(grown.handle, t->name);
     *c = grown;
     return 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor.h - dynamic tensors: lists of chunks, each one contiguous row-major block and one StarPU matrix handle.
+ * tensor.h - dynamic tensors: lists of chunks, each one contiguous row-major block and one StarPU
+ * matrix handle.
  *
- * A chunk is registered once and reused for every batch: one chunk per shard for values of vertices, one chunk for
- * parameters.  A batching task V_t lies inside one chunk and names its rows by a range.  A chunk that a batch has
- * outgrown is replaced by a larger one; its old content is not kept.  Rows are padded to whole cache lines.
+ * A chunk is registered once and reused for every batch: one chunk per shard for values of
+ * vertices, one chunk for parameters.  A batching task V_t lies inside one chunk and names its rows
+ * by a range.  A chunk that a batch has outgrown is replaced by a larger one; its old content is
+ * not kept.  Rows are padded to whole cache lines.
  */
 #ifndef CAVS_MEMORY_TENSOR_H
 #define CAVS_MEMORY_TENSOR_H
@@ -23,7 +25,7 @@ struct cavs__chunk {
 struct cavs__tensor {
     const char *name; /* not owned */
     int cols;
-    ptrdiff_t ld;     /* floats between rows */
+    ptrdiff_t ld; /* floats between rows */
     int nchunks;
     struct cavs__chunk *chunks;
 };
@@ -35,9 +37,9 @@ ptrdiff_t cavs__tensor_ld(int cols);
 int cavs__tensor_init(struct cavs__tensor *t, const char *name, int cols, int nchunks);
 /* Waits for the tasks that use the chunks, then frees everything. */
 void cavs__tensor_free(struct cavs__tensor *t);
-/* Makes chunk i at least `rows` rows large.  Growing waits for tasks that use the chunk; the new memory is whatever it was,
- * so that the workers touch it first.
- * 0, or -1 when out of memory; the old chunk is then still there. */
+/* Makes chunk i at least `rows` rows large.  Growing waits for tasks that use the chunk; the new
+ * memory is whatever it was, so that the workers touch it first. 0, or -1 when out of memory; the
+ * old chunk is then still there. */
 int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows);
 /* Sets chunk i to zero; waits for tasks that use it. */
 void cavs__tensor_clear(struct cavs__tensor *t, int i);
