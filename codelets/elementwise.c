@@ -11,7 +11,7 @@ static const struct {
     int arity;
     const char *text[3]; /* y, gradient of a, gradient of b */
 } operators[] = {
-#define CAVS_EW1(name, y, grad_a) {#name, 1, {#y, #grad_a, ""}},
+#define CAVS_EW1(name, y, grad_a)         {#name, 1, {#y, #grad_a, ""}},
 #define CAVS_EW2(name, y, grad_a, grad_b) {#name, 2, {#y, #grad_a, #grad_b}},
 #include "codelets/elementwise.def"
 #undef CAVS_EW1

@@ -2,10 +2,11 @@
 /*
  * elementwise.h - element-wise operators and fused groups of them.
  *
- * All operators stand in ONE table, elementwise.def: name, arity, the forward expression in the variables a, b, s and
- * the gradient expressions in a, b, s, y (the result), g (the gradient of the result).  From it come the interpreter,
- * the reference and the generated source in every dialect.  A *group* is a small dataflow graph of such expressions over
- * rows of one width, evaluated in one sweep: values inside the group never reach memory.
+ * All operators stand in ONE table, elementwise.def: name, arity, the forward expression in the
+ * variables a, b, s and the gradient expressions in a, b, s, y (the result), g (the gradient of the
+ * result). From it come the interpreter, the reference and the generated source in every dialect. A
+ * *group* is a small dataflow graph of such expressions over rows of one width, evaluated in one
+ * sweep: values inside the group never reach memory.
  */
 #ifndef CAVS_CODELETS_ELEMENTWISE_H
 #define CAVS_CODELETS_ELEMENTWISE_H
@@ -13,54 +14,59 @@
 #include "codelets/kernel.h"
 
 #define CAVS__EW_MAX_OPERANDS 4
-#define CAVS__EW_MAX_VALUES 2048 /* inputs and nodes of one group */
+#define CAVS__EW_MAX_VALUES   2048 /* inputs and nodes of one group */
 
-/* Number of an operator, or -1; `which` below is 0 for the forward expression, 1 / 2 for the gradient with respect to
- * the first / second operand. */
+/* Number of an operator, or -1; `which` below is 0 for the forward expression, 1 / 2 for the
+ * gradient with respect to the first / second operand. */
 int cavs__ew_find(const char *name);
 int cavs__ew_count(void);
 const char *cavs__ew_name(int op);
 int cavs__ew_arity(int op);
 bool cavs__ew_has_scalar(int op); /* uses the attribute s */
-/* The variables that an expression reads, as letters out of "abyg" in that order: forward of mul "ab", gradient of tanh
- * "yg", gradient of add "g".  This is what the gradient needs kept. */
+/* The variables that an expression reads, as letters out of "abyg" in that order: forward of mul
+ * "ab", gradient of tanh "yg", gradient of add "g". This is what the gradient needs kept. */
 const char *cavs__ew_operands(int op, int which);
 /* The expression is just one of its variables: the gradient of add, shift and copy is g itself. */
 bool cavs__ew_is_identity(int op, int which);
 
 /* Operand of a node: input i of the group is ~i (negative), the value of an earlier node j is j. */
 struct cavs__ew_node {
-    int op;    /* -1: the constant s */
+    int op; /* -1: the constant s */
     int which;
     int in[CAVS__EW_MAX_OPERANDS]; /* in the order of cavs__ew_operands() */
     float s;
 };
 
 struct cavs__ew_spec {
-    int width;           /* columns of the group's values */
+    int width; /* columns of the group's values */
     int ninputs;
-    const bool *scalar;  /* [ninputs] input has one column, repeated over the width */
+    const bool *scalar; /* [ninputs] input has one column, repeated over the width */
     int nnodes;
     const struct cavs__ew_node *nodes;
     int noutputs;
-    const int *outputs;  /* [noutputs] operand notation: a node, or ~i to copy input i */
+    const int *outputs; /* [noutputs] operand notation: a node, or ~i to copy input i */
 };
 
-/* Compiles the group: generated C built by the system compiler into a private cache where possible, else the tile
- * interpreter.  NULL when out of memory.  mode AUTO: environment CAVS_FUSION=interpret forces the interpreter. */
+/* Compiles the group: generated C built by the system compiler into a private cache where possible,
+ * else the tile interpreter. NULL when out of memory. mode AUTO: environment CAVS_FUSION=interpret
+ * forces the interpreter. */
 enum cavs__ew_mode { CAVS__EW_AUTO, CAVS__EW_INTERPRET };
-struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spec, enum cavs__ew_mode mode);
+struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spec,
+                                                 enum cavs__ew_mode mode);
 void cavs__ew_program_destroy(struct cavs__ew_program *p);
 const struct cavs__ew_spec *cavs__ew_program_spec(const struct cavs__ew_program *p);
 bool cavs__ew_program_compiled(const struct cavs__ew_program *p); /* false: interpreted */
-/* Why the last group that should have been compiled was not; NULL: none. Valid until the thread's next call. */
+/* Why the last group that should have been compiled was not; NULL: none. Valid until the thread's
+ * next call. */
 const char *cavs__ew_fallback_reason(void);
 
 /* views: the inputs, then the outputs.  Inputs may be direct, ld 0 or indexed.  Thread-safe. */
 void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
-void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows, const struct cavs__view *v); /* double */
+void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows,
+                            const struct cavs__view *v); /* double */
 
-/* Builds many groups at once: programs created between begin and end are compiled together by one compiler run at end. */
+/* Builds many groups at once: programs created between begin and end are compiled together by one
+ * compiler run at end. */
 void cavs__ew_batch_begin(void);
 void cavs__ew_batch_end(void);
 

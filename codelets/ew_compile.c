@@ -23,9 +23,16 @@ extern char **environ;
 #define MAX_WORDS 32 /* in $CC */
 
 /* Fast, but NaN and infinities keep their meaning, and ew_math.def its order of sums. */
-static const char *const flags[] = {
-    "-O3",        "-w",     "-std=gnu11", "-fopenmp-simd",    "-fno-math-errno", "-fno-trapping-math",
-    "-fno-signed-zeros", "-ffp-contract=fast", "-fPIC", "-shared"};
+static const char *const flags[] = {"-O3",
+                                    "-w",
+                                    "-std=gnu11",
+                                    "-fopenmp-simd",
+                                    "-fno-math-errno",
+                                    "-fno-trapping-math",
+                                    "-fno-signed-zeros",
+                                    "-ffp-contract=fast",
+                                    "-fPIC",
+                                    "-shared"};
 #define NFLAGS ((int)(sizeof flags / sizeof *flags))
 
 /* For this machine; a compiler may not know one of them. */
@@ -60,8 +67,9 @@ static uint64_t hash_text(uint64_t h, const char *text)
 /* The lines of /proc/cpuinfo that say what the first processor is and can do. */
 static uint64_t hash_cpu(uint64_t h)
 {
-    static const char *const lines[] = {"vendor_id", "cpu family", "model", "flags", "Features",
-                                        "CPU implementer", "CPU part", "isa", "cpu\t"};
+    static const char *const lines[] = {"vendor_id", "cpu family", "model",
+                                        "flags",     "Features",   "CPU implementer",
+                                        "CPU part",  "isa",        "cpu\t"};
     FILE *f = fopen("/proc/cpuinfo", "re");
     char *line = NULL;
     size_t size = 0;
@@ -128,14 +136,16 @@ int cavs__ew_compiler_find(struct cavs__ew_compiler *c)
     struct stat st;
     char *program, *save = NULL;
 
-    *c = (struct cavs__ew_compiler){.words = strdup(cc && *cc ? cc : "cc"), .identity = hash_cpu(CAVS__EW_HASH_START)};
+    *c = (struct cavs__ew_compiler){.words = strdup(cc && *cc ? cc : "cc"),
+                                    .identity = hash_cpu(CAVS__EW_HASH_START)};
     c->word = c->words ? calloc(MAX_WORDS, sizeof *c->word) : NULL;
     if (!c->word) {
         cavs__ew_fallback("out of memory");
         cavs__ew_compiler_free(c);
         return -1;
     }
-    for (char *w = strtok_r(c->words, " \t", &save); w && c->nwords < MAX_WORDS; w = strtok_r(NULL, " \t", &save)) {
+    for (char *w = strtok_r(c->words, " \t", &save); w && c->nwords < MAX_WORDS;
+         w = strtok_r(NULL, " \t", &save)) {
         c->word[c->nwords++] = w;
         c->identity = hash_word(c->identity, w);
     }

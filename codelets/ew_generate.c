@@ -14,26 +14,28 @@
 
 /* ---- C ---- */
 
-/* What a compiled group sees of its views; the text goes into the source, the struct is checked here. */
-#define VIEW                                                                                       \
-    struct view {                                                                                  \
-        float *p;                                                                                  \
-        long ld;                                                                                   \
-        const int *index;                                                                          \
-        const int *ptr;                                                                            \
-        int cols;                                                                                  \
+/* What a compiled group sees of its views; the text goes into the source, the struct is checked
+ * here. */
+#define VIEW              \
+    struct view {         \
+        float *p;         \
+        long ld;          \
+        const int *index; \
+        const int *ptr;   \
+        int cols;         \
     };
-#define TEXT(...) #__VA_ARGS__
+#define TEXT(...)    #__VA_ARGS__
 #define TEXT_OF(...) TEXT(__VA_ARGS__)
 
 VIEW
 #define SAME(member) (offsetof(struct view, member) == offsetof(struct cavs__view, member))
-_Static_assert(sizeof(struct view) == sizeof(struct cavs__view) && SAME(p) && SAME(ld) && SAME(index),
-               "generated code has its own idea of struct cavs__view");
+    _Static_assert(sizeof(struct view) == sizeof(struct cavs__view) && SAME(p) && SAME(ld) &&
+                       SAME(index),
+                   "generated code has its own idea of struct cavs__view");
 
-/* Row pointers are restrict, or gcc gives up on loops with more than ten operands. Partial redundancy
- * elimination and jump threading make branches of clamps: then gcc does not vectorise a loop with
- * several of them, or a single one 15 % worse. */
+/* Row pointers are restrict, or gcc gives up on loops with more than ten operands. Partial
+ * redundancy elimination and jump threading make branches of clamps: then gcc does not vectorise a
+ * loop with several of them, or a single one 15 % worse. */
 static const char c_preamble[] =
     "#if defined __GNUC__ && !defined __clang__\n"
     "#pragma GCC optimize(\"no-tree-pre\", \"no-thread-jumps\")\n"
@@ -42,14 +44,14 @@ static const char c_preamble[] =
     "EW_FN unsigned ew_bits(float x) { union { float f; unsigned i; } u; u.f = x; return u.i; }\n"
     "EW_FN float ew_float(unsigned x) { union { float f; unsigned i; } u; u.i = x; return u.f; }\n"
     "EW_FN float ew_sqrt(float x) { return __builtin_sqrtf(x); }\n"
-    "EW_FN float ew_abs(float x) { return __builtin_fabsf(x); }\n"
-    TEXT_OF(VIEW) "\n"
-    "EW_FN const float *row(const struct view *v, int r, const float *zeros)\n"
-    "{\n"
-    "    if (!v->index)\n"
-    "        return v->p + r * v->ld;\n"
-    "    return v->index[r] < 0 ? zeros : v->p + v->index[r] * v->ld;\n"
-    "}\n";
+    "EW_FN float ew_abs(float x) { return __builtin_fabsf(x); }\n" TEXT_OF(
+        VIEW) "\n"
+              "EW_FN const float *row(const struct view *v, int r, const float *zeros)\n"
+              "{\n"
+              "    if (!v->index)\n"
+              "        return v->p + r * v->ld;\n"
+              "    return v->index[r] < 0 ? zeros : v->p + v->index[r] * v->ld;\n"
+              "}\n";
 
 const struct cavs__ew_dialect cavs__ew_dialect_c = {
     .name = "C",
@@ -112,7 +114,10 @@ static void put_constant(const struct writer *w, float s)
     if (isfinite(s))
         fprintf(w->to, "(%af)", (double)s);
     else
-        fprintf(w->to, "ew_float(0x%xu)", isnan(s) ? 0x7fc00000u : s < 0 ? 0xff800000u : 0x7f800000u);
+        fprintf(w->to, "ew_float(0x%xu)",
+                isnan(s) ? 0x7fc00000u
+                : s < 0  ? 0xff800000u
+                         : 0x7f800000u);
 }
 
 /* The expression with its letters replaced. */

@@ -2,10 +2,13 @@
 /*
  * ew_internal.h - what the files behind elementwise.h share.
  *
- *     elementwise.c   the table of operators          ew_program.c    a group's life, batches of groups
- *     ew_loops.c      one vector loop an expression   ew_generate.c   a group as source text
- *     ew_interpret.c  a group, strip by strip         ew_cache.c      text -> shared object, kept in a private folder
- *     ew_reference.c  a group, in double              ew_compile.c    runs the system compiler
+ *     elementwise.c   the table of operators
+ *     ew_program.c    a group's life, batches of groups
+ *     ew_interpret.c  runs a group strip by strip     ew_loops.c   one vector loop an expression
+ *     ew_reference.c  runs a group in double
+ *     ew_generate.c   a group as source text          ew_math.def  exp and its relatives, as text
+ *     ew_library.c    source text -> functions
+ *     ew_cache.c      where compiled text is kept     ew_compile.c runs the system's compiler
  */
 #ifndef CAVS_CODELETS_EW_INTERNAL_H
 #define CAVS_CODELETS_EW_INTERNAL_H
@@ -17,15 +20,17 @@
 
 /* ---- expressions ---- */
 
-/* The text of an expression of elementwise.def. */
+/* An expression of elementwise.def. */
 const char *cavs__ew_text(int op, int which);
 
-/* Length of the token that text starts with: a name, a number, or one other character.  *letter: it is one of the
- * variables a, b, s, y, g. */
+/* Length of the token that text starts with: a name, a number, or one other character. *letter: it
+ * is one of the variables a, b, s, y, g. */
 int cavs__ew_token(const char *text, bool *letter);
 
-/* One expression over n numbers, without aliasing.  Arrays of letters that it does not read may be anything readable. */
-typedef void cavs__ew_loop(int n, float *out, const float *a, const float *b, const float *y, const float *g, float s);
+/* One expression over n numbers, without aliasing. Arrays of letters that it does not read may be
+ * anything readable. */
+typedef void cavs__ew_loop(int n, float *out, const float *a, const float *b, const float *y,
+                           const float *g, float s);
 cavs__ew_loop *cavs__ew_loop_of(int op, int which);
 
 /* ---- a group ---- */
@@ -42,9 +47,9 @@ struct cavs__ew_plan {
         cavs__ew_loop *loop; /* NULL: the constant s */
         int from[4];         /* operands for a, b, y, g */
         int slot;
-        int output;          /* the first one that holds it; -1: none */
+        int output; /* the first one that holds it; -1: none */
         float s;
-    } *steps; /* [nnodes] */
+    } * steps; /* [nnodes] */
 };
 
 struct cavs__ew_program {
@@ -79,16 +84,24 @@ extern const struct cavs__ew_dialect cavs__ew_dialect_c;
 
 /* Writes what comes before all groups of a source file, and one group as function `name`. */
 void cavs__ew_generate_preamble(FILE *to, const struct cavs__ew_dialect *d);
-void cavs__ew_generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec, const char *name);
+void cavs__ew_generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec,
+                       const char *name);
 
 /* ---- shared objects ---- */
 
-/* The shared object made from a source text: from the cache, or compiled now.  NULL if there is no way; then
- * cavs__ew_fallback_reason() says why.  Each call takes a reference. */
+/* The functions of a source text: from the cache, or compiled now. NULL if there is no way; then
+ * cavs__ew_fallback_reason() says why. To be closed as often as opened and referenced. */
 struct cavs__ew_library *cavs__ew_library_open(const char *source);
 struct cavs__ew_library *cavs__ew_library_ref(struct cavs__ew_library *l);
 void cavs__ew_library_close(struct cavs__ew_library *l);
 cavs__ew_compiled *cavs__ew_library_find(struct cavs__ew_library *l, const char *name);
+
+/* The folder for shared objects, made if need be: 0, or -1 with the reason set. */
+int cavs__ew_cache_folder(char *path, size_t size);
+/* The file is a complete object for this key, and only we can have written it. */
+bool cavs__ew_cache_intact(const char *path, const uint64_t key[2]);
+/* Seals what a compiler has made for this key, and gives it its name. 0, or -1 with errno set. */
+int cavs__ew_cache_publish(const char *made, const char *path, const uint64_t key[2]);
 
 /* A compiler command: the words of $CC, or cc. `identity` changes with the command, the compiler's
  * file, our flags and the CPU. */
@@ -100,8 +113,8 @@ struct cavs__ew_compiler {
 };
 /* 0, or -1 with the reason set. */
 int cavs__ew_compiler_find(struct cavs__ew_compiler *c);
-int cavs__ew_compiler_run(const struct cavs__ew_compiler *c, const char *source_path, const char *object_path,
-                          const char *log_path);
+int cavs__ew_compiler_run(const struct cavs__ew_compiler *c, const char *source_path,
+                          const char *object_path, const char *log_path);
 void cavs__ew_compiler_free(struct cavs__ew_compiler *c);
 
 #define CAVS__EW_HASH_START 0xcbf29ce484222325u

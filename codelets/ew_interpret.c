@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ew_interpret.c - runs a group without a compiler: strip by strip, one vector loop for each node of the group.
+ * ew_interpret.c - runs a group without a compiler: strip by strip, one vector loop for each node
+ * of the group.
  *
- * A strip is a few rows, or a part of one wide row, small enough that all values alive at once stay in the first-level
- * cache.  A value is where its numbers lie: in an input or output itself where those are side by side there, else in
- * one of the plan's slots.  Slots are shared by values that are not alive at the same time.
+ * A strip is a few rows, or a part of one wide row, small enough that all values alive at once stay
+ * in the first-level cache. A value is where its numbers lie: in an input or output itself where
+ * those are side by side there, else in one of the plan's slots. Slots are shared by values that
+ * are not alive at the same time.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "codelets/ew_internal.h"
 
-#define BUFFER 6144     /* numbers in all slots together: 24 KiB */
-#define MIN_STRIP 16    /* when many values are alive: the cache then misses, nothing else */
+#define BUFFER    6144 /* numbers in all slots together: 24 KiB */
+#define MIN_STRIP 16   /* when many values are alive: the cache then misses, nothing else */
 #define MAX_STRIP 1024
-#define WHOLE_ROW 200    /* from this width on a strip is one row at most, so that strided rows are not copied */
+#define WHOLE_ROW \
+    200 /* from this width on a strip is one row at most, so that strided rows are not copied */
 
 /* ---- the plan ---- */
 
 /* Slots given to values while one walks through the nodes. */
 struct slots {
-    int *last_use; /* [ninputs + nnodes]: the node that reads the value last; index operand + ninputs */
-    int *slot_of;  /* likewise; -1: none yet */
-    int *unused;   /* stack of free slots */
+    int *
+        last_use; /* [ninputs + nnodes]: the node that reads the value last; index operand + ninputs */
+    int *slot_of; /* likewise; -1: none yet */
+    int *unused;  /* stack of free slots */
     int nunused, nslots;
 };
 
@@ -62,7 +66,8 @@ static void assign_slots(struct slots *s, const struct cavs__ew_spec *spec)
     }
 }
 
-static void make_step(struct cavs__ew_step *step, const struct cavs__ew_node *node, int slot, int output)
+static void make_step(struct cavs__ew_step *step, const struct cavs__ew_node *node, int slot,
+                      int output)
 {
     const char *letters = node->op < 0 ? "" : cavs__ew_operands(node->op, node->which);
 
@@ -104,10 +109,13 @@ int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *s
     for (int i = 0; i < spec->ninputs; i++)
         plan->input_slot[i] = s.slot_of[~i + spec->ninputs];
     for (int j = 0; j < spec->nnodes; j++)
-        make_step(&plan->steps[j], &spec->nodes[j], s.slot_of[j + spec->ninputs], first_output(spec, j));
+        make_step(&plan->steps[j], &spec->nodes[j], s.slot_of[j + spec->ninputs],
+                  first_output(spec, j));
     plan->nslots = s.nslots;
     plan->strip = BUFFER / (s.nslots + 1) / MIN_STRIP * MIN_STRIP;
-    plan->strip = plan->strip < MIN_STRIP ? MIN_STRIP : plan->strip > MAX_STRIP ? MAX_STRIP : plan->strip;
+    plan->strip = plan->strip < MIN_STRIP   ? MIN_STRIP
+                  : plan->strip > MAX_STRIP ? MAX_STRIP
+                                            : plan->strip;
     free(memory);
     return 0;
 }
@@ -120,7 +128,8 @@ void cavs__ew_plan_free(struct cavs__ew_plan *plan)
 
 /* ---- a strip ---- */
 
-/* Rows [row, row + rows) x columns [column, column + columns) of the views; rows > 1 only with whole rows. */
+/* Rows [row, row + rows) x columns [column, column + columns) of the views; rows > 1 only with
+ * whole rows. */
 struct strip {
     const struct cavs__ew_program *p;
     const struct cavs__view *v;
@@ -188,13 +197,15 @@ static const float *operand(const struct strip *s, int from)
 static void copy_rows(const struct strip *s, const struct cavs__view *out, const float *from)
 {
     for (int r = 0; r < s->rows; r++)
-        memcpy(row_of(s, out, r, false), from + (ptrdiff_t)r * s->columns, (size_t)s->columns * sizeof *from);
+        memcpy(row_of(s, out, r, false), from + (ptrdiff_t)r * s->columns,
+               (size_t)s->columns * sizeof *from);
 }
 
 static void run_step(const struct strip *s, int j)
 {
     const struct cavs__ew_step *step = &s->p->plan.steps[j];
-    const struct cavs__view *out = step->output < 0 ? NULL : &s->v[s->p->spec.ninputs + step->output];
+    const struct cavs__view *out =
+        step->output < 0 ? NULL : &s->v[s->p->spec.ninputs + step->output];
     bool in_place = out && side_by_side(s, out);
     float *to = in_place ? row_of(s, out, 0, false) : slot(s, step->slot);
     const float *in[4];

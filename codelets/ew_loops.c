@@ -48,28 +48,29 @@ EW_FN float ew_abs(float x)
 #define CAVS_EW_TEXT(...) __VA_ARGS__
 #include "codelets/ew_math.def"
 
-#define LOOP(name, expression)                                                                                       \
-    CAVS__CLONES static void name(int n, float *restrict out, const float *restrict a_, const float *restrict b_,    \
-                                  const float *restrict y_, const float *restrict g_, float s)                       \
-    {                                                                                                                \
-        (void)s;                                                                                                     \
-        _Pragma("omp simd") for (int i = 0; i < n; i++)                                                              \
-        {                                                                                                            \
-            const float a = a_[i], b = b_[i], y = y_[i], g = g_[i];                                                  \
-                                                                                                                     \
-            (void)a, (void)b, (void)y, (void)g;                                                                      \
-            out[i] = expression;                                                                                     \
-        }                                                                                                            \
+#define LOOP(name, expression)                                                          \
+    CAVS__CLONES static void name(int n, float *restrict out, const float *restrict a_, \
+                                  const float *restrict b_, const float *restrict y_,   \
+                                  const float *restrict g_, float s)                    \
+    {                                                                                   \
+        (void)s;                                                                        \
+        _Pragma("omp simd") for (int i = 0; i < n; i++)                                 \
+        {                                                                               \
+            const float a = a_[i], b = b_[i], y = y_[i], g = g_[i];                     \
+                                                                                        \
+            (void)a, (void)b, (void)y, (void)g;                                         \
+            out[i] = expression;                                                        \
+        }                                                                               \
     }
 
-#define CAVS_EW1(name, y, grad_a) LOOP(name##_y, y) LOOP(name##_grad_a, grad_a)
+#define CAVS_EW1(name, y, grad_a)         LOOP(name##_y, y) LOOP(name##_grad_a, grad_a)
 #define CAVS_EW2(name, y, grad_a, grad_b) CAVS_EW1(name, y, grad_a) LOOP(name##_grad_b, grad_b)
 #include "codelets/elementwise.def"
 #undef CAVS_EW1
 #undef CAVS_EW2
 
 static cavs__ew_loop *const loops[][3] = {
-#define CAVS_EW1(name, y, grad_a) {name##_y, name##_grad_a, NULL},
+#define CAVS_EW1(name, y, grad_a)         {name##_y, name##_grad_a, NULL},
 #define CAVS_EW2(name, y, grad_a, grad_b) {name##_y, name##_grad_a, name##_grad_b},
 #include "codelets/elementwise.def"
 };

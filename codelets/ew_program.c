@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ew_program.c - a group's life: created (alone or in a batch that is compiled together), run, destroyed. */
+/* ew_program.c - a group's life: created (alone or in a batch that is compiled together), run,
+ * destroyed. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +145,8 @@ static bool wants_compiler(enum cavs__ew_mode mode)
     return mode == CAVS__EW_AUTO && !(fusion && !strcmp(fusion, "interpret"));
 }
 
-struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spec, enum cavs__ew_mode mode)
+struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spec,
+                                                 enum cavs__ew_mode mode)
 {
     struct cavs__ew_program *p;
 
@@ -203,10 +205,12 @@ static void run(const struct cavs__call *call, int rows, const struct cavs__view
     cavs__ew_run(call->program, rows, v);
 }
 
-static void run_reference(const struct cavs__call *call, int rows, const struct cavs__view *v, unsigned flags)
+static void run_reference(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                          unsigned flags)
 {
     (void)flags;
     cavs__ew_run_reference(call->program, rows, v);
 }
 
-const struct cavs__kernel cavs__kernel_elementwise = {.name = "elementwise", .cpu = run, .reference = run_reference};
+const struct cavs__kernel cavs__kernel_elementwise = {
+    .name = "elementwise", .cpu = run, .reference = run_reference};

@@ -226,9 +226,9 @@ int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, c
 
 struct cavs_runtime_options {
     int workers;           /* CPU workers; -1: one per core */
-    int cuda;              /* CUDA devices; -1: all there are, 0: none */
-    int opencl;            /* OpenCL devices; -1: all, 0: none */
-    const char *scheduler; /* StarPU's policy by name; NULL: lws with CPUs only, dmdas with accelerators */
+    int cuda, opencl;      /* devices; -1: all that can be used, 0: none.  The codelets have CPU implementations only so
+                            * far: none can be used, and asking for a number of them is an error */
+    const char *scheduler; /* StarPU's policy by name; NULL: lws */
 };
 #define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1, .cuda = 0, .opencl = 0, .scheduler = NULL})
 

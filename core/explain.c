@@ -24,7 +24,7 @@ static void explain_step(FILE *out, const struct cavs__step *s)
 
 static void explain_kind(FILE *out, const struct cavs__task_kind *k)
 {
-    static const char *const how[] = {"all rows at once, ahead of the chain", "one task per V_t",
+    static const char *const how[] = {"all rows at once, ahead of the chain", "V_t by V_t",
                                       "all rows at once, after the chain"};
 
     fprintf(out, "task %s: %s, %d tensors\n", k->name, how[k->klass], k->nbuffers);
@@ -53,6 +53,25 @@ static void explain_symbols(FILE *out, const struct cavs_function *f)
     }
 }
 
+static void explain_choices(FILE *out, const struct cavs_session *s)
+{
+    bool serial = s->options.policy == CAVS_POLICY_SERIAL;
+
+    fprintf(out, "shards: a batch is cut into up to %d parts of equal work, whose chains are independent\n",
+            s->nshards);
+    if (serial)
+        fprintf(out, "chain: one vertex a task; no operator is batched, as the policy 'serial' asks\n");
+    else
+        fprintf(out,
+                "chain: consecutive V_t of a shard share a task until it is worth %.0f us of estimated work\n"
+                "every operator is batched\n",
+                CAVS__TASK_SECONDS * 1e6);
+    for (int i = 0; i < s->model->nstages; i++) {
+        if (s->plan->stages[i].mergeable && !s->options.no_dedup)
+            fprintf(out, "stage %s: equal vertices of a shard are evaluated once\n", s->model->stages[i]->name);
+    }
+}
+
 int cavs_session_explain(const struct cavs_session *s, char **text)
 {
     size_t size = 0;
@@ -71,6 +90,6 @@ int cavs_session_explain(const struct cavs_session *s, char **text)
         for (int j = 0; j < s->plan->stages[i].nkinds; j++)
             explain_kind(out, s->plan->stages[i].kinds[j]);
     }
-    fprintf(out, "%d shards; every operator is batched\n", s->nshards);
+    explain_choices(out, s);
     return fclose(out) == 0 ? CAVS_OK : cavs__fail_nomem("explanation", size);
 }

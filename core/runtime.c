@@ -44,9 +44,7 @@ static bool is_scheduler(const char *name)
 static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     struct starpu_conf conf;
-    const char *scheduler = o->scheduler                       ? o->scheduler
-                            : (o->cuda == 0 && o->opencl == 0) ? "lws"
-                                                               : "dmdas";
+    const char *scheduler = o->scheduler ? o->scheduler : "lws";
     int rc;
 
     if (!is_scheduler(scheduler))
@@ -56,8 +54,8 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
             scheduler);
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
-    conf.ncuda = o->cuda;
-    conf.nopencl = o->opencl;
+    conf.ncuda = 0;
+    conf.nopencl = 0;
     conf.sched_policy_name = scheduler;
     /* more workers than cores are allowed: then nobody is bound */
     if (o->workers > rt->cores)
@@ -66,9 +64,7 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     starpu_malloc_set_align(64);
     rc = starpu_init(&conf);
     if (rc == -ENODEV)
-        return cavs__fail(CAVS_ERUNTIME,
-                          "StarPU found no worker (%d CPU, %d CUDA, %d OpenCL asked for)",
-                          o->workers, o->cuda, o->opencl);
+        return cavs__fail(CAVS_ERUNTIME, "StarPU found no CPU worker (%d asked for)", o->workers);
     if (rc != 0)
         return cavs__fail(CAVS_ERUNTIME, "StarPU did not start: %s", strerror(-rc));
     return CAVS_OK;
@@ -87,6 +83,11 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     if (options->workers < -1 || options->workers > STARPU_NMAXWORKERS)
         return cavs__fail(CAVS_EINVAL, "%d workers: not in 0..%d (-1: one per core)",
                           options->workers, STARPU_NMAXWORKERS);
+    if (options->cuda > 0 || options->opencl > 0)
+        return cavs__fail(CAVS_EINVAL,
+                          "%d CUDA and %d OpenCL devices: the codelets have CPU implementations "
+                          "only so far; ask for 0",
+                          options->cuda, options->opencl);
     rt = calloc(1, sizeof *rt);
     if (!rt)
         return cavs__fail_nomem("runtime", sizeof *rt);

@@ -24,6 +24,10 @@
 
 enum { CAVS__SLOTS = 2 /* batches in flight */, CAVS__MAX_PARTIALS = 8 };
 
+/* What a task of the chain should be worth: the runtime's cost of some 5 us a task then stays below
+ * 2 %. */
+#define CAVS__TASK_SECONDS 300e-6
+
 enum cavs__run { CAVS__RUN_EVALUATE, CAVS__RUN_GRADIENT, CAVS__RUN_TRAIN };
 
 struct cavs_runtime {

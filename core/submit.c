@@ -210,11 +210,9 @@ static int submit_function(const struct batch *b, int shard, const struct cavs__
 /* ---- the chain ----
  * A task per V_t; but tasks of one shard's chain can only run one after the other, so thin ones,
  * for which the runtime's cost per task would show, are run together: consecutive V_t until the
- * task is worth TASK_SECONDS. */
+ * task is worth CAVS__TASK_SECONDS. */
 
-/* Measured on one core of a current server: a task costs the runtime some 5 us, so this keeps it
- * below 2 %. */
-#define TASK_SECONDS  300e-6
+/* Rough rates of one core of a current server. */
 #define GEMM_RATE     80e9 /* operations a second in small products */
 #define VALUE_SECONDS 1e-9 /* per number of scratch: element-wise work and copies */
 
@@ -250,7 +248,7 @@ static int submit_chain(const struct batch *b, int shard, const struct cavs__tas
             continue;
         seg[n++] = (struct cavs__segment){vt->function, vt->n, vt->row0, vt->frow0, vt->edge0};
         seconds += vt_seconds(k->parts[vt->function], vt);
-        if (may_merge(b) && seconds < TASK_SECONDS)
+        if (may_merge(b) && seconds < CAVS__TASK_SECONDS)
             continue;
         rc = submit_kind(b, shard, k, seg, n, 1);
         seg += n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_elementwise.c - speed of fused element-wise groups: the LSTM cell and its gradient, compiled
- * and interpreted, on a tile of 64 rows that stays in the cache.
+ * bench_elementwise.c - speed of fused element-wise groups: the LSTM cell and its gradient,
+ * compiled and interpreted, on a tile of 64 rows that stays in the cache.
  *
  *     bench_elementwise [rows]
  *
@@ -25,7 +25,8 @@ static double now(void)
 }
 
 /* Gates lie side by side in rows of 4 h, biases in one row; the child's rows are gathered. */
-static void forward_views(struct cavs__view *v, float *memory, const int32_t *index, int rows, int h)
+static void forward_views(struct cavs__view *v, float *memory, const int32_t *index, int rows,
+                          int h)
 {
     float *at = memory;
     ptrdiff_t n = (ptrdiff_t)rows * h;
@@ -41,7 +42,8 @@ static void forward_views(struct cavs__view *v, float *memory, const int32_t *in
         v[i] = (struct cavs__view){.p = at, .ld = h, .cols = h};
 }
 
-static void backward_views(struct cavs__view *v, float *memory, const int32_t *index, int rows, int h)
+static void backward_views(struct cavs__view *v, float *memory, const int32_t *index, int rows,
+                           int h)
 {
     float *at = memory;
     ptrdiff_t n = (ptrdiff_t)rows * h;
@@ -86,8 +88,8 @@ int main(int argc, char **argv)
 
     if (rows < 1)
         return 1;
-    printf("ns per element, %d rows\n%5s %21s %21s\n%5s %10s %10s %10s %10s\n", rows, "", "LSTM forward",
-           "LSTM backward", "h", "compiled", "interpr.", "compiled", "interpr.");
+    printf("ns per element, %d rows\n%5s %21s %21s\n%5s %10s %10s %10s %10s\n", rows, "",
+           "LSTM forward", "LSTM backward", "h", "compiled", "interpr.", "compiled", "interpr.");
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         int h = widths[i];
         size_t n = (size_t)rows * (size_t)h * 16 + 8 * (size_t)h;

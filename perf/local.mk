@@ -17,3 +17,10 @@ perf_floor_SOURCES = perf/floor.c perf/floor.h perf/floor_fc.c perf/floor_levels
 perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
 	-lpthread -lm
+
+# These need internal functions, so they are built by name only: make perf/bench_gemm
+EXTRA_PROGRAMS += perf/bench_gemm perf/bench_elementwise
+perf_bench_gemm_SOURCES = perf/bench_gemm.c
+perf_bench_gemm_LDADD = libcavs-static.la $(CAVS_LIBS)
+perf_bench_elementwise_SOURCES = perf/bench_elementwise.c tests/groups.c tests/groups.h tests/random.h
+perf_bench_elementwise_LDADD = libcavs-static.la $(CAVS_LIBS)

@@ -51,10 +51,10 @@ def linear_ticks(low, high):
 
 
 def log_ticks(low, high):
+    """Round numbers, the more of them the shorter the axis."""
+    digits = (1,) if high / low > 100 else (1, 2, 5) if high / low > 8 else range(1, 10)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    few = high / low < 100
-    ticks = [m * 10.0**d for d in decades for m in ((1, 2, 5) if few else (1,))]
-    return [t for t in ticks if low * 0.999 <= t <= high * 1.001]
+    return [m * 10.0**d for d in decades for m in digits if low <= m * 10.0**d <= high]
 
 
 class Axis:
@@ -64,11 +64,8 @@ class Axis:
         self.log, self.first, self.last = log, first, last
         low, high = (min(values), max(values)) if values else (1, 10)
         if log:
-            room = (high / low) ** 0.04 if high > low else 1.5
+            room = max((high / low) ** 0.04, 1.1)
             self.low, self.high = low / room, high * room
-            if not ticks:  # at least one round number below and above
-                self.low = min(self.low, 10 ** math.floor(math.log10(low) + 1e-9)
-                               if high / low < 10 else self.low)
         else:
             self.low = min(0, low)
             self.high = high * 1.05 if high > 0 else 1

@@ -34,16 +34,19 @@ def say(text):
 # ---- command lines -----------------------------------------------------------------------------------
 
 
-def parser(doc):
-    """The options that all programs here have."""
+def parser(doc, runs=3, svg=False):
+    """The options that all programs here have. runs: how many are usual; svg: it can draw."""
     p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--build", metavar="DIR", help="build directory (default: the current directory, "
                    "build/ or the source tree, whichever has apps/tree_lstm)")
     p.add_argument("--quick", action="store_true", help="small and short, to see that everything works; "
                    "its numbers mean nothing")
-    p.add_argument("--runs", type=int, metavar="N", help="runs of each measurement (default 3, "
-                   "with --quick 1)")
+    p.add_argument("--runs", type=int, metavar="N",
+                   help=f"runs of each measurement (default {runs}, with --quick 1)")
     p.add_argument("--json", metavar="FILE", help="write the results there too")
+    if svg:
+        p.add_argument("--svg", metavar="FILE", help="draw them there")
+    p.set_defaults(svg=None, usual_runs=runs)
     return p
 
 
@@ -51,7 +54,7 @@ def parse(p):
     o = p.parse_args()
     o.build = find_build(o.build)
     if o.runs is None:
-        o.runs = 1 if o.quick else 3
+        o.runs = 1 if o.quick else o.usual_runs
     return o
 
 
@@ -64,9 +67,22 @@ def find_build(given):
              "build first (configure, make), or name the build directory with --build DIR")
 
 
-def save_json(path, value):
-    if path:
-        Path(path).write_text(json.dumps(value, indent=1) + "\n")
+def save(o, value, svg=None):
+    """Writes what --json and --svg ask for; svg is a function that draws."""
+    if o.json:
+        Path(o.json).write_text(json.dumps(value, indent=1) + "\n")
+    if o.svg:
+        Path(o.svg).write_text(svg())
+
+
+def guard(main):
+    """Runs a program; what made it impossible goes to stderr as one line."""
+    try:
+        main()
+    except Failed as why:
+        sys.exit(f"{Path(sys.argv[0]).name}: {why}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 # ---- data --------------------------------------------------------------------------------------------

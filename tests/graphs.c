@@ -2,8 +2,8 @@
 /*
  * graphs.c - graphs from a line of text.
  *
- * Every maker appends vertices whose children exist already; options (shuffle, kinds, missing) are applied to the
- * finished graph, so that all makers have them.
+ * Every maker appends vertices whose children exist already; options (shuffle, kinds, missing) are
+ * applied to the finished graph, so that all makers have them.
  */
 #include "tests/graphs.h"
 
@@ -141,7 +141,8 @@ static void make_star(struct graph *g, const struct recipe *r)
     free(leaves);
 }
 
-/* Each vertex draws children among the earlier ones; a draw that has its parents already is dropped. */
+/* Each vertex draws children among the earlier ones; a draw that has its parents already is
+ * dropped. */
 static void make_dag(struct graph *g, const struct recipe *r)
 {
     uint64_t seed = r->seed;
@@ -170,10 +171,10 @@ static const struct maker {
     const char *kind;
     void (*make)(struct graph *g, const struct recipe *r);
 } makers[] = {
-    {"empty", make_empty},   {"single", make_flat},       {"flat", make_flat},
-    {"chain", make_chain},   {"lattice", make_lattice},   {"binary", make_binary},
-    {"sequence", make_sequence}, {"random", make_random}, {"star", make_star},
-    {"forest", make_forest}, {"dag", make_dag},
+    {"empty", make_empty},       {"single", make_flat},     {"flat", make_flat},
+    {"chain", make_chain},       {"lattice", make_lattice}, {"binary", make_binary},
+    {"sequence", make_sequence}, {"random", make_random},   {"star", make_star},
+    {"forest", make_forest},     {"dag", make_dag},
 };
 
 /* One "name=value" of the options. */

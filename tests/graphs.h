@@ -12,13 +12,14 @@
  *   random:L         a binary tree of L leaves, split at random at every inner vertex
  *   star:N           a root with N leaves
  *   forest:T         T trees as in random, of 1 to `leaves` (default 5) leaves each
- *   dag:N            N vertices with up to `slots` (default 2) children, none with more than `parents` (default 2)
+ *   dag:N            N vertices with up to `slots` (default 2) children, none with more than
+ *                    `parents` (default 2)
  *
  * Options follow after commas:
  *   seed=S           of everything random (default 1)
  *   shuffle=S        renumber the vertices at random with seed S; otherwise children come first
- *   kinds=K          function of a vertex: the number of its children, at most K-1 (default 1: all vertices are 0;
- *                    2: leaf 0 and inner 1)
+ *   kinds=K          function of a vertex: the number of its children, at most K-1
+ *                    (default 1: all vertices are 0; 2: leaf 0 and inner 1)
  *   missing=M        every child is, one time in M, replaced by -1
  */
 #ifndef CAVS_TESTS_GRAPHS_H

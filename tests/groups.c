@@ -71,9 +71,11 @@ void group_lstm(struct group *g, int width)
     for (int i = 0; i < 4; i++)
         z[i] = group_input(g);
     for (int i = 0; i < 4; i++)
-        gate[i] = group_op1(g, i < 3 ? "sigmoid" : "tanh", group_op2(g, "add", z[i], group_input(g)));
+        gate[i] =
+            group_op1(g, i < 3 ? "sigmoid" : "tanh", group_op2(g, "add", z[i], group_input(g)));
     child = group_input(g);
-    c = group_op2(g, "add", group_op2(g, "mul", gate[1], child), group_op2(g, "mul", gate[0], gate[3]));
+    c = group_op2(g, "add", group_op2(g, "mul", gate[1], child),
+                  group_op2(g, "mul", gate[0], gate[3]));
     tanh_c = group_op1(g, "tanh", c);
     for (int i = 0; i < 4; i++)
         group_output(g, gate[i]);
@@ -112,9 +114,11 @@ static void *keep(struct group_data *d, size_t size)
     return d->memory[d->nmemory++] = p;
 }
 
-static struct cavs__view random_view(struct group_data *d, int cols, int rows, bool input, uint64_t *random)
+static struct cavs__view random_view(struct group_data *d, int cols, int rows, bool input,
+                                     uint64_t *random)
 {
-    int kind = input ? random_int(random, 0, 3) : 0, pad = random_int(random, 0, 1) * random_int(random, 1, 9);
+    int kind = input ? random_int(random, 0, 3) : 0,
+        pad = random_int(random, 0, 1) * random_int(random, 1, 9);
     struct cavs__view v = {.ld = cols + pad, .cols = cols};
     int32_t *index;
 
@@ -130,8 +134,8 @@ static struct cavs__view random_view(struct group_data *d, int cols, int rows, b
     return v;
 }
 
-void group_data_init(struct group_data *d, const struct cavs__ew_spec *spec, int rows, double lo, double hi,
-                     uint64_t *random)
+void group_data_init(struct group_data *d, const struct cavs__ew_spec *spec, int rows, double lo,
+                     double hi, uint64_t *random)
 {
     *d = (struct group_data){.spec = spec, .rows = rows};
     for (int i = 0; i < spec->ninputs + spec->noutputs; i++) {
@@ -139,7 +143,8 @@ void group_data_init(struct group_data *d, const struct cavs__ew_spec *spec, int
         struct cavs__view *v = &d->views[i];
 
         *v = random_view(d, input && spec->scalar[i] ? 1 : spec->width, rows, input, random);
-        for (ptrdiff_t k = 0; input && k < (v->index ? SOURCE_ROWS : rows + 1) * (v->ld ? v->ld : v->cols); k++)
+        for (ptrdiff_t k = 0;
+             input && k < (v->index ? SOURCE_ROWS : rows + 1) * (v->ld ? v->ld : v->cols); k++)
             if (v->ld || k < v->cols)
                 v->p[k] = (float)random_double(random, lo, hi);
     }

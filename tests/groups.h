@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* groups.h - element-wise groups for tests and benchmarks: descriptions, and operands to run them on. */
+/* groups.h - element-wise groups for tests and benchmarks: descriptions, and operands to run them
+ * on. */
 #ifndef CAVS_TESTS_GROUPS_H
 #define CAVS_TESTS_GROUPS_H
 
@@ -32,7 +33,8 @@ void group_output(struct group *g, int operand);
 /* LSTM cell. Inputs zi zf zo zg (products), bi bf bo bg (biases), c of the child;
  * outputs i f o g c tanh(c) h. */
 void group_lstm(struct group *g, int width);
-/* Its gradient. Inputs dh dc i f o g tanh(c), c of the child; outputs dzi dzf dzo dzg, dc of the child. */
+/* Its gradient. Inputs dh dc i f o g tanh(c), c of the child; outputs dzi dzf dzo dzg, dc of the
+ * child. */
 void group_lstm_grad(struct group *g, int width);
 
 /* Random operands: inputs of every kind that a view can be (direct, one row for all, gathered with
@@ -45,8 +47,8 @@ struct group_data {
     int nmemory;
 };
 
-void group_data_init(struct group_data *d, const struct cavs__ew_spec *spec, int rows, double lo, double hi,
-                     uint64_t *random);
+void group_data_init(struct group_data *d, const struct cavs__ew_spec *spec, int rows, double lo,
+                     double hi, uint64_t *random);
 void group_data_free(struct group_data *d);
 /* What input i reads as, and what stands in output k. */
 float group_data_input(const struct group_data *d, int i, int row, int column);

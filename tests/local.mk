@@ -117,5 +117,27 @@ tests_test_update_LDADD = $(TEST_LIBS)
 tests_test_update_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_update
 
+# element-wise operators and fused groups
+check_PROGRAMS += tests/test_elementwise tests/test_element_values tests/test_groups \
+	tests/test_group_cache
+tests_test_elementwise_SOURCES = tests/test_elementwise.c tests/groups.c tests/groups.h tests/random.h
+tests_test_elementwise_LDADD = $(TEST_LIBS)
+tests_test_elementwise_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_element_values_SOURCES = tests/test_element_values.c tests/groups.c tests/groups.h \
+	tests/random.h
+tests_test_element_values_LDADD = $(TEST_LIBS)
+tests_test_element_values_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_groups_SOURCES = tests/test_groups.c tests/groups.c tests/groups.h tests/random.h
+tests_test_groups_LDADD = $(TEST_LIBS)
+tests_test_groups_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_group_cache_SOURCES = tests/test_group_cache.c tests/groups.c tests/groups.h tests/random.h
+tests_test_group_cache_LDADD = $(TEST_LIBS)
+tests_test_group_cache_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_elementwise tests/test_element_values tests/test_groups \
+	tests/test_group_cache
+
 # the programs in apps/, from outside
 dist_check_SCRIPTS += tests/test_apps.t
+
+# what README.md and doc/ say, and the programs in doc/examples/
+dist_check_SCRIPTS += tests/test_guide.t

@@ -124,7 +124,8 @@ static void prepare_stage(struct naive *o, const struct cavs_stage *stage, int n
     s->dtape = array((size_t)n, sizeof *s->dtape);
 }
 
-static const struct cavs_function *function_of(const struct naive *o, const struct cavs_stage *stage, int v)
+static const struct cavs_function *function_of(const struct naive *o,
+                                               const struct cavs_stage *stage, int v)
 {
     return stage->functions[o->sample->stages[stage->number].graph->functions[v]];
 }

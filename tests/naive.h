@@ -2,8 +2,9 @@
 /*
  * naive.h - the oracle: a finished model evaluated one vertex after the other in double.
  *
- * It shares with the library nothing but the list of forward symbols: operators have formulas of their own here, the
- * graph is walked vertex by vertex, and gradients come from a tape of values, not from the library's backward symbols.
+ * It shares with the library nothing but the list of forward symbols: operators have formulas of
+ * their own here, the graph is walked vertex by vertex, and gradients come from a tape of values,
+ * not from the library's backward symbols.
  */
 #ifndef CAVS_TESTS_NAIVE_H
 #define CAVS_TESTS_NAIVE_H
@@ -15,7 +16,7 @@ struct naive_stage {
     int n;                        /* vertices */
     double *state, *dstate;       /* [n * state_width] */
     double **channel, **dchannel; /* [nchannels] each [n * width]; zeros where nothing was pushed */
-    double **tape, **dtape;       /* [n] values of all symbols of the vertex's function, and their gradients */
+    double **tape, **dtape;       /* [n] all symbols' values at the vertex, and their gradients */
 };
 
 struct naive {
@@ -24,7 +25,7 @@ struct naive {
     double **gradient; /* [nparams] of the sum of all losses, added up over samples */
     double *sum;       /* [nmetrics] */
     double *count;     /* [nmetrics] */
-    int ***offset;     /* [stage][function][symbol] where the symbol's row starts on the tape; then the tape's length */
+    int ***offset;     /* [stage][function][symbol] start of its row on the tape; last: length */
     const struct sample *sample;
     struct naive_stage *stages; /* of the last sample */
 };
@@ -34,7 +35,8 @@ struct naive *naive_create(const struct cavs_model *finished);
 void naive_destroy(struct naive *o);
 /* Forgets gradients and metrics. */
 void naive_reset(struct naive *o);
-/* Evaluates one sample, and keeps its rows until the next call; adds to the metrics and, with `backward`, to the gradients. */
+/* Evaluates one sample, and keeps its rows until the next call; adds to the metrics and, with
+ * `backward`, to the gradients. */
 void naive_run(struct naive *o, const struct sample *s, bool backward);
 /* The sum of all losses since the last reset: what the gradient is of. */
 double naive_objective(const struct naive *o);

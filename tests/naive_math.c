@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* naive_math.c - element-wise operators in double, each with its derivatives, written from the textbook. */
+/* naive_math.c - element-wise operators in double, each with its derivatives, written from the
+ * textbook. */
 #include <math.h>
 #include <string.h>
 
 #include "tests/naive.h"
 
 #define OPERATOR(name) static struct naive_dual name(double a, double b, double s)
-#define UNUSED(x) ((void)(x))
+#define UNUSED(x)      ((void)(x))
 
 OPERATOR(op_add)
 {
@@ -154,11 +155,29 @@ static const struct {
     const char *name;
     struct naive_dual (*apply)(double a, double b, double s);
 } operators[] = {
-    {"add", op_add},         {"sub", op_sub},   {"mul", op_mul},   {"div", op_div}, {"neg", op_neg},
-    {"scale", op_scale},     {"shift", op_shift}, {"sigmoid", op_sigmoid}, {"tanh", op_tanh},
-    {"relu", op_relu},       {"exp", op_exp},   {"log", op_log},   {"square", op_square},
-    {"max", op_max}, {"min", op_min}, {"copy", op_copy}, {"abs", op_abs}, {"sqrt", op_sqrt},
-    {"leaky_relu", op_leaky_relu}, {"elu", op_elu}, {"softplus", op_softplus}, {"clip", op_clip}, {"gelu", op_gelu},
+    {"add", op_add},
+    {"sub", op_sub},
+    {"mul", op_mul},
+    {"div", op_div},
+    {"neg", op_neg},
+    {"scale", op_scale},
+    {"shift", op_shift},
+    {"sigmoid", op_sigmoid},
+    {"tanh", op_tanh},
+    {"relu", op_relu},
+    {"exp", op_exp},
+    {"log", op_log},
+    {"square", op_square},
+    {"max", op_max},
+    {"min", op_min},
+    {"copy", op_copy},
+    {"abs", op_abs},
+    {"sqrt", op_sqrt},
+    {"leaky_relu", op_leaky_relu},
+    {"elu", op_elu},
+    {"softplus", op_softplus},
+    {"clip", op_clip},
+    {"gelu", op_gelu},
 };
 
 bool naive_elementwise(const char *op, double a, double b, double s, struct naive_dual *out)

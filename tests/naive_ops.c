@@ -2,8 +2,8 @@
 /*
  * naive_ops.c - every forward operator at one vertex, with its derivative.
  *
- * In each pair, y is the operator's row, x (a, b) its operands, and dy, dx the gradients of the objective with respect to
- * them; gradients are always added, because a row may be used many times.
+ * In each pair, y is the operator's row, x (a, b) its operands, and dy, dx the gradients of the
+ * objective with respect to them; gradients are always added, because a row may be used many times.
  */
 #include <math.h>
 #include <stdio.h>
@@ -296,7 +296,8 @@ static void correct(place at, symbol x)
 static void scatter(place at, symbol x)
 {
     int n = at->stage->state_width;
-    copy_or_zero(n, rows_of(at, at->stage)->state + (size_t)at->vertex * n, value(at, x->inputs[0]));
+    copy_or_zero(n, rows_of(at, at->stage)->state + (size_t)at->vertex * n,
+                 value(at, x->inputs[0]));
 }
 
 static void scatter_back(place at, symbol x)

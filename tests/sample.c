@@ -23,7 +23,8 @@ static void *array(size_t n, size_t size)
 }
 
 /* A vertex for each vertex, or root, of the stage below. */
-static void stand_over(struct sample_stage *s, const struct sample_stage *base, enum cavs_over which)
+static void stand_over(struct sample_stage *s, const struct sample_stage *base,
+                       enum cavs_over which)
 {
     int *wanted = array((size_t)base->n, sizeof *wanted);
     if (which == CAVS_ROOTS)
@@ -50,7 +51,8 @@ static const char *bring_graph(struct sample_stage *s, const char *text)
     return text[length] ? text + length + 1 : NULL;
 }
 
-static void fill_ids(struct sample *s, const struct cavs__input *in, int *ids, int n, uint64_t *seed)
+static void fill_ids(struct sample *s, const struct cavs__input *in, int *ids, int n,
+                     uint64_t *seed)
 {
     int limit = in->limit == INT32_MAX ? 2 : in->limit;
     if (in->vertices_of)

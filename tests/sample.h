@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample.h - one sample for all stages of a model, made from a line of text, handed alike to the library and the oracle.
+ * sample.h - one sample for all stages of a model, made from a line of text, handed alike to the
+ * library and the oracle.
  */
 #ifndef CAVS_TESTS_SAMPLE_H
 #define CAVS_TESTS_SAMPLE_H
@@ -13,7 +14,7 @@
 struct sample_stage {
     int n;               /* vertices */
     struct graph *graph; /* no edges and function 0 for a stage that stands over another */
-    int *under;          /* [n] the vertex of the base that each vertex stands over; NULL for a stage with its own graph */
+    int *under;          /* [n] vertex of the base stood over; NULL without a base */
     int **ids;           /* [ninputs] each [n], or NULL where the input is of rows */
     float **rows;        /* [ninputs] each [n * width], or NULL where the input is of ids */
 };
@@ -23,8 +24,9 @@ struct sample {
     struct sample_stage *stages; /* [nstages] */
 };
 
-/* text: the graphs (graphs.h) of the stages that bring their own, in order, separated by '|'.  Inputs are filled at random:
- * rows uniform in [-1, 1), ids anywhere in their range or, one time in eight, -1.  Aborts when text and model do not fit. */
+/* text: the graphs (graphs.h) of the stages that bring their own, in order, separated by '|'.
+ * Inputs are filled at random: rows uniform in [-1, 1), ids anywhere in their range or, one time
+ * in eight, -1.  Aborts when text and model do not fit. */
 struct sample *sample_make(const struct cavs_model *finished, const char *text, uint64_t seed);
 void sample_free(struct sample *s);
 /* The ids or rows of an input by name, for a test to change before the sample is added. */

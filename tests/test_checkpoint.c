@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_checkpoint.c - model files: what is saved can be read by anybody and comes back bit by bit; everything else is
- * refused with a reason, and a file that is refused changes nothing.
+ * test_checkpoint.c - model files: what is saved can be read by anybody and comes back bit by bit;
+ * everything else is refused with a reason, and a file that is refused changes nothing.
  */
 #include <dirent.h>
 #include <math.h>
@@ -24,7 +24,8 @@ struct scene {
 static void build(struct cavs_model *m)
 {
     struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
-    struct cavs_symbol *y = cavs_affine(cavs_pull(f, "x", 2), zoo_weight(m, "W", 2, 3), zoo_weight(m, "b", 1, 3));
+    struct cavs_symbol *y =
+        cavs_affine(cavs_pull(f, "x", 2), zoo_weight(m, "W", 2, 3), zoo_weight(m, "b", 1, 3));
     cavs_loss(f, "loss", cavs_sum(cavs_square(y)), NULL);
 }
 
@@ -65,7 +66,8 @@ static void get(struct scene *a, float *w, float *b)
     check_ok(cavs_session_get_param(a->s, param(a, "b"), b));
 }
 
-static const float odd_w[6] = {1.5f, -0.0f, 1e-42f, INFINITY, 3.4028235e38f, -7}, odd_b[3] = {0.1f, -INFINITY, 9};
+static const float odd_w[6] = {1.5f, -0.0f, 1e-42f, INFINITY, 3.4028235e38f, -7},
+                   odd_b[3] = {0.1f, -INFINITY, 9};
 
 static void set_odd_values(struct scene *a)
 {
@@ -138,7 +140,8 @@ static void write_file(const char *path, const char *header, int n)
 static void refused(struct scene *a, int code, const char *const *says)
 {
     set_odd_values(a);
-    check_refused_at(cavs_session_load(a->s, a->path), code, "cavs_session_load", __FILE__, __LINE__, says);
+    check_refused_at(cavs_session_load(a->s, a->path), code, "cavs_session_load", __FILE__,
+                     __LINE__, says);
     check_odd_values(a);
 }
 
@@ -191,7 +194,8 @@ static void file_by_hand_is_read(void **state)
         assert_true(b[i] == (float)(6 + i));
 }
 
-/* Loading writes every copy that the library keeps: gradients after it are those of the loaded values. */
+/* Loading writes every copy that the library keeps: gradients after it are those of the loaded
+ * values. */
 static void loaded_values_are_used(void **state)
 {
     struct scene *a = *state;
@@ -246,8 +250,8 @@ static void every_truncation(void **state)
 static void foreign_files(void **state)
 {
     struct scene *a = *state;
-    static const char *const texts[] = {"This is not a model file, it is a sentence.", "MZ\x90\x01\x03 some other program",
-                                        "{\"W\": [1, 2, 3]}"};
+    static const char *const texts[] = {"This is not a model file, it is a sentence.",
+                                        "MZ\x90\x01\x03 some other program", "{\"W\": [1, 2, 3]}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         write_bytes(a->path, texts[i], strlen(texts[i]));
         REFUSED(a, CAVS_EFORMAT, a->path);
@@ -268,8 +272,12 @@ static void header_longer_than_any_file(void **state)
 static void headers_that_are_no_objects(void **state)
 {
     struct scene *a = *state;
-    static const char *const headers[] = {"[1, 2]", "{\"W\": ", "12", "{\"W\":{\"dtype\":\"F32\"}," B_ENTRY "}",
-                                          "{\"W\":7," B_ENTRY "}", "{\"W\":{\"dtype\":5,\"shape\":2}," B_ENTRY "}"};
+    static const char *const headers[] = {"[1, 2]",
+                                          "{\"W\": ",
+                                          "12",
+                                          "{\"W\":{\"dtype\":\"F32\"}," B_ENTRY "}",
+                                          "{\"W\":7," B_ENTRY "}",
+                                          "{\"W\":{\"dtype\":5,\"shape\":2}," B_ENTRY "}"};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         write_file(a->path, headers[i], 9);
         REFUSED(a, CAVS_EFORMAT, a->path);
@@ -279,7 +287,9 @@ static void headers_that_are_no_objects(void **state)
 static void unknown_name(void **state)
 {
     write_file(((struct scene *)*state)->path,
-               "{" W_ENTRY "," B_ENTRY ",\"stranger\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 9);
+               "{" W_ENTRY "," B_ENTRY
+               ",\"stranger\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
+               9);
     REFUSED(*state, CAVS_EFORMAT, "stranger");
 }
 
@@ -292,26 +302,33 @@ static void missing_name(void **state)
 static void other_shape(void **state)
 {
     write_file(((struct scene *)*state)->path,
-               "{\"W\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}," B_ENTRY "}", 9);
+               "{\"W\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}," B_ENTRY "}",
+               9);
     REFUSED(*state, CAVS_ESHAPE, "W", "3 x 2", "2 x 3");
 }
 
 static void other_type(void **state)
 {
     write_file(((struct scene *)*state)->path,
-               "{\"W\":{\"dtype\":\"F64\",\"shape\":[2,3],\"data_offsets\":[0,24]}," B_ENTRY "}", 9);
+               "{\"W\":{\"dtype\":\"F64\",\"shape\":[2,3],\"data_offsets\":[0,24]}," B_ENTRY "}",
+               9);
     REFUSED(*state, CAVS_EFORMAT, "W", "F64");
 }
 
 static void byte_ranges_out_of_the_file(void **state)
 {
     struct scene *a = *state;
-    static const char *const ranges[] = {"[0,20]", "[-24,0]", "[24,0]", "[4000,4024]", "[9223372036854775783,9223372036854775807]",
+    static const char *const ranges[] = {"[0,20]",
+                                         "[-24,0]",
+                                         "[24,0]",
+                                         "[4000,4024]",
+                                         "[9223372036854775783,9223372036854775807]",
                                          "[9223372036854775783,-9223372036854775808]"};
     char header[256];
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         snprintf(header, sizeof header,
-                 "{\"W\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":%s}," B_ENTRY "}", ranges[i]);
+                 "{\"W\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":%s}," B_ENTRY "}",
+                 ranges[i]);
         write_file(a->path, header, 9);
         REFUSED(a, CAVS_EFORMAT, "W");
     }
@@ -359,12 +376,24 @@ static void full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(values_come_back_bit_by_bit), TEST(file_is_safetensors), TEST(file_by_hand_is_read),
-        TEST(loaded_values_are_used), TEST(saving_replaces_the_file_and_leaves_nothing_else),
-        TEST(training_goes_on_after_loading), TEST(every_truncation), TEST(foreign_files),
-        TEST(header_longer_than_any_file), TEST(headers_that_are_no_objects), TEST(unknown_name),
-        TEST(missing_name), TEST(other_shape), TEST(other_type), TEST(byte_ranges_out_of_the_file),
-        TEST(file_that_is_not_there), TEST(folder_that_is_not_there), TEST(full_disk),
+        TEST(values_come_back_bit_by_bit),
+        TEST(file_is_safetensors),
+        TEST(file_by_hand_is_read),
+        TEST(loaded_values_are_used),
+        TEST(saving_replaces_the_file_and_leaves_nothing_else),
+        TEST(training_goes_on_after_loading),
+        TEST(every_truncation),
+        TEST(foreign_files),
+        TEST(header_longer_than_any_file),
+        TEST(headers_that_are_no_objects),
+        TEST(unknown_name),
+        TEST(missing_name),
+        TEST(other_shape),
+        TEST(other_type),
+        TEST(byte_ranges_out_of_the_file),
+        TEST(file_that_is_not_there),
+        TEST(folder_that_is_not_there),
+        TEST(full_disk),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, trial_runtime_up, trial_runtime_down);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_data.c - malformed samples are refused with the sample, vertex, input and value named, and leave the data as they
- * were; odd but sound samples are taken.
+ * test_data.c - malformed samples are refused with the sample, vertex, input and value named, and
+ * leave the data as they were; odd but sound samples are taken.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 enum { WORDS = 11, CLASSES = 4 };
 
-/* A tree of leaves (a word and a row each) and inner vertices (two children), a loss over its roots, and a stage that
- * reads any of its vertices by number. */
+/* A tree of leaves (a word and a row each) and inner vertices (two children), a loss over its
+ * roots, and a stage that reads any of its vertices by number. */
 struct scene {
     struct cavs_model *m;
     struct cavs_data *d;
@@ -21,10 +21,12 @@ struct scene {
 
 static void build_tree(struct scene *a)
 {
-    struct cavs_param *table = zoo_weight(a->m, "table", WORDS, 3), *w = zoo_weight(a->m, "W", 6, 3);
+    struct cavs_param *table = zoo_weight(a->m, "table", WORDS, 3),
+                      *w = zoo_weight(a->m, "W", 6, 3);
     a->tree = cavs_stage_create(a->m, "tree", 3);
     struct cavs_function *leaf = cavs_function_create(a->tree, "leaf");
-    struct cavs_symbol *x = cavs_add(cavs_lookup(table, cavs_pull_ids(leaf, "word")), cavs_pull(leaf, "x", 3));
+    struct cavs_symbol *x =
+        cavs_add(cavs_lookup(table, cavs_pull_ids(leaf, "word")), cavs_pull(leaf, "x", 3));
     cavs_scatter(leaf, x);
     cavs_push(leaf, "h", x);
     struct cavs_function *inner = cavs_function_create(a->tree, "inner");
@@ -41,7 +43,8 @@ static int scene_open(void **state)
     build_tree(a);
     a->top = cavs_stage_over(a->m, "top", a->tree, CAVS_ROOTS);
     struct cavs_function *f = cavs_function_create(a->top, "f");
-    struct cavs_symbol *logits = cavs_matmul(cavs_pull_from(f, a->tree, "h", NULL), zoo_weight(a->m, "C", 3, CLASSES));
+    struct cavs_symbol *logits =
+        cavs_matmul(cavs_pull_from(f, a->tree, "h", NULL), zoo_weight(a->m, "C", 3, CLASSES));
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, cavs_pull_ids(f, "label")), NULL);
     a->reader = cavs_stage_create(a->m, "reader", 0);
     struct cavs_function *g = cavs_function_create(a->reader, "g");
@@ -59,7 +62,8 @@ static int scene_close(void **state)
     return 0;
 }
 
-/* Three leaves, two inner vertices, and everything else that a sample needs; tests spoil one thing. */
+/* Three leaves, two inner vertices, and everything else that a sample needs; tests spoil one
+ * thing. */
 struct draft {
     int n, functions[8], child_ptr[9], children[8];
     int nwords, words[8], nrows;
@@ -283,7 +287,8 @@ static void end_without_begin(void **state)
 {
     struct scene *a = *state;
     check_refused(cavs_data_end(a->d), CAVS_ESTATE, "cavs_data_begin");
-    check_refused(cavs_data_graph(a->d, a->tree, 0, NULL, NULL, NULL), CAVS_ESTATE, "cavs_data_begin");
+    check_refused(cavs_data_graph(a->d, a->tree, 0, NULL, NULL, NULL), CAVS_ESTATE,
+                  "cavs_data_begin");
     check_refused(cavs_data_ids(a->d, a->tree, "word", 0, NULL), CAVS_ESTATE, "cavs_data_begin");
     check_refused(cavs_data_rows(a->d, a->tree, "x", 0, NULL), CAVS_ESTATE, "cavs_data_begin");
     assert_int_equal(cavs_data_size(a->d), 0);
@@ -326,7 +331,8 @@ static int give(struct scene *a, const struct cavs_stage *stage, const char *inp
 {
     struct draft s = sound();
     check_ok(cavs_data_begin(a->d));
-    return ids ? cavs_data_ids(a->d, stage, input, 5, s.words) : cavs_data_rows(a->d, stage, input, 5, s.rows);
+    return ids ? cavs_data_ids(a->d, stage, input, 5, s.words)
+               : cavs_data_rows(a->d, stage, input, 5, s.rows);
 }
 
 static void unknown_input(void **state)
@@ -419,8 +425,14 @@ static void sample_of_one_vertex(void **state)
 static void vertices_in_any_order(void **state)
 {
     struct scene *a = *state;
-    struct draft s = {.n = 3, .functions = {1, 0, 0}, .child_ptr = {0, 2, 2, 2}, .children = {2, 1},
-                      .nwords = 3, .nrows = 3, .nlabels = 1, .labels = {-1}};
+    struct draft s = {.n = 3,
+                      .functions = {1, 0, 0},
+                      .child_ptr = {0, 2, 2, 2},
+                      .children = {2, 1},
+                      .nwords = 3,
+                      .nrows = 3,
+                      .nlabels = 1,
+                      .labels = {-1}};
     check_ok(add(a, &s));
     assert_int_equal(cavs_data_sample_vertices(a->d, a->top, 0), 1);
 }
@@ -469,19 +481,44 @@ static void many_samples_keep_their_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(child_beyond_the_graph), TEST(child_below_minus_one), TEST(cycle_of_two),
-        TEST(vertex_that_is_its_own_child), TEST(more_children_than_slots), TEST(children_of_a_leaf_function),
-        TEST(function_beyond_the_stage), TEST(function_below_zero), TEST(child_pointers_that_descend),
-        TEST(child_pointers_that_start_late), TEST(negative_number_of_vertices), TEST(ids_too_few),
-        TEST(ids_too_many), TEST(rows_too_few), TEST(negative_number_of_ids),
-        TEST(labels_for_vertices_that_are_no_roots), TEST(word_beyond_the_table), TEST(word_below_minus_one),
-        TEST(label_beyond_the_classes), TEST(index_beyond_the_other_stage),
-        TEST(values_that_nobody_pulls_are_ignored), TEST(end_without_begin), TEST(begin_again_starts_over),
-        TEST(missing_graph), TEST(missing_input), TEST(unknown_input), TEST(input_of_the_other_kind),
-        TEST(input_given_twice), TEST(graph_given_twice), TEST(graph_for_a_stage_that_has_none),
-        TEST(stage_of_another_model), TEST(data_of_an_unfinished_model), TEST(sample_without_vertices),
-        TEST(sample_of_one_vertex), TEST(vertices_in_any_order), TEST(missing_children),
-        TEST(questions_out_of_range), TEST(many_samples_keep_their_values),
+        TEST(child_beyond_the_graph),
+        TEST(child_below_minus_one),
+        TEST(cycle_of_two),
+        TEST(vertex_that_is_its_own_child),
+        TEST(more_children_than_slots),
+        TEST(children_of_a_leaf_function),
+        TEST(function_beyond_the_stage),
+        TEST(function_below_zero),
+        TEST(child_pointers_that_descend),
+        TEST(child_pointers_that_start_late),
+        TEST(negative_number_of_vertices),
+        TEST(ids_too_few),
+        TEST(ids_too_many),
+        TEST(rows_too_few),
+        TEST(negative_number_of_ids),
+        TEST(labels_for_vertices_that_are_no_roots),
+        TEST(word_beyond_the_table),
+        TEST(word_below_minus_one),
+        TEST(label_beyond_the_classes),
+        TEST(index_beyond_the_other_stage),
+        TEST(values_that_nobody_pulls_are_ignored),
+        TEST(end_without_begin),
+        TEST(begin_again_starts_over),
+        TEST(missing_graph),
+        TEST(missing_input),
+        TEST(unknown_input),
+        TEST(input_of_the_other_kind),
+        TEST(input_given_twice),
+        TEST(graph_given_twice),
+        TEST(graph_for_a_stage_that_has_none),
+        TEST(stage_of_another_model),
+        TEST(data_of_an_unfinished_model),
+        TEST(sample_without_vertices),
+        TEST(sample_of_one_vertex),
+        TEST(vertices_in_any_order),
+        TEST(missing_children),
+        TEST(questions_out_of_range),
+        TEST(many_samples_keep_their_values),
     };
     return cmocka_run_group_tests_name("data", tests, NULL, NULL);
 }

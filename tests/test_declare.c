@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_declare.c - models, stages and parameters as such: their misuse, their phases, and NULL wherever it may come from.
- * (Operators: test_symbols.c.)
+ * test_declare.c - models, stages and parameters as such: their misuse, their phases, and NULL
+ * wherever it may come from. (Operators: test_symbols.c.)
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -139,7 +139,8 @@ static void stage_over_with_two_functions(void **state)
 {
     struct cavs_model *m = new_model();
     (void)state;
-    struct cavs_stage *base = sound_stage(m, "base"), *over = cavs_stage_over(m, "over", base, CAVS_ROOTS);
+    struct cavs_stage *base = sound_stage(m, "base"),
+                      *over = cavs_stage_over(m, "over", base, CAVS_ROOTS);
     for (int i = 0; i < 2; i++) {
         struct cavs_function *f = cavs_function_create(over, i ? "g" : "f");
         cavs_push(f, "z", cavs_pull_from(f, base, "y", NULL));
@@ -171,7 +172,8 @@ static void scatter_without_state(void **state)
     (void)state;
     struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "stateless", 0), "f");
     cavs_scatter(f, cavs_pull(f, "x", 19));
-    check_refused(cavs_function_finish(f), CAVS_ESHAPE, "scatter", "stateless", "19", "test_declare.c");
+    check_refused(cavs_function_finish(f), CAVS_ESHAPE, "scatter", "stateless", "19",
+                  "test_declare.c");
     cavs_model_destroy(m);
 }
 
@@ -179,7 +181,8 @@ static void index_naming_vertices_of_two_stages(void **state)
 {
     struct cavs_model *m = new_model();
     (void)state;
-    struct cavs_stage *a = sound_stage(m, "a"), *b = sound_stage(m, "b"), *c = cavs_stage_create(m, "c", 0);
+    struct cavs_stage *a = sound_stage(m, "a"), *b = sound_stage(m, "b"),
+                      *c = cavs_stage_create(m, "c", 0);
     struct cavs_function *f = cavs_function_create(c, "f");
     assert_non_null(cavs_pull_from(f, a, "y", "which"));
     assert_null(cavs_pull_from(f, b, "y", "which"));
@@ -231,7 +234,8 @@ static void everything_after_model_finish(void **state)
 
 static void null_is_passed_on(void **state)
 {
-    struct cavs_symbol *part[3] = {(void *)part, (void *)part, (void *)part}, *none[2] = {NULL, NULL};
+    struct cavs_symbol *part[3] = {(void *)part, (void *)part, (void *)part},
+                       *none[2] = {NULL, NULL};
     (void)state;
     assert_null(cavs_add(NULL, NULL));
     assert_null(cavs_tanh(NULL));
@@ -279,7 +283,8 @@ static void null_function_is_passed_on(void **state)
     cavs_runtime_destroy(NULL);
 }
 
-/* One wrong matmul makes a NULL that goes through everything behind it; the matmul is what is reported. */
+/* One wrong matmul makes a NULL that goes through everything behind it; the matmul is what is
+ * reported. */
 static void first_mistake_is_reported_through_nulls(void **state)
 {
     struct cavs_model *m = new_model();

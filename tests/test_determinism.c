@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_determinism.c - the same seed gives the same bits after training, whatever the workers and the scheduler; and a
- * long training does not grow.
+ * test_determinism.c - the same seed gives the same bits after training, whatever the workers and
+ * the scheduler; and a long training does not grow.
  *
- * StarPU is started anew for every configuration, each in a child process of its own, which sends a hash of all parameters
- * back through a pipe.
+ * StarPU is started anew for every configuration, each in a child process of its own, which sends
+ * a hash of all parameters back through a pipe.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static int train(struct cavs_session *s, const struct cavs_data *d, int epochs)
     return rc ? rc : cavs_session_wait(s);
 }
 
-/* Trains as configured; growth, if not NULL, gets the resident memory after a third of the epochs and at the end. */
+/* Everything from starting StarPU to stopping it; adds to the hash. */
 static int train_and_hash(const struct configuration *c, uint64_t *hash)
 {
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
@@ -136,7 +136,8 @@ static struct answer in_child(void (*work)(const struct configuration *c, struct
     close(ends[0]);
     waitpid(child, &status, 0);
     if (a.rc || status)
-        fail_msg("%d workers, scheduler %s: rc %d, status %d: %s", c->workers, c->scheduler, a.rc, status, a.message);
+        fail_msg("%d workers, scheduler %s: rc %d, status %d: %s", c->workers, c->scheduler, a.rc,
+                 status, a.message);
     return a;
 }
 
@@ -156,8 +157,8 @@ static void check_same(struct configuration c, uint64_t want)
 {
     uint64_t got = hash_of(c);
     if (got != want)
-        fail_msg("%s, %d workers, scheduler %s: hash %016llx, want %016llx", c.model, c.workers, c.scheduler,
-                 (unsigned long long)got, (unsigned long long)want);
+        fail_msg("%s, %d workers, scheduler %s: hash %016llx, want %016llx", c.model, c.workers,
+                 c.scheduler, (unsigned long long)got, (unsigned long long)want);
 }
 
 static struct configuration usual(void)
@@ -250,7 +251,8 @@ static void no_scheduler_work(const struct configuration *c, struct answer *a)
     int rc = cavs_runtime_create(&ro, &rt);
     if (rc >= 0) {
         a->rc = -1;
-        snprintf(a->message, sizeof a->message, "rc %d; scheduler %s", rc, rt ? cavs_runtime_scheduler(rt) : "-");
+        snprintf(a->message, sizeof a->message, "rc %d; scheduler %s", rc,
+                 rt ? cavs_runtime_scheduler(rt) : "-");
     } else if (!strstr(cavs_error_message(), c->scheduler)) {
         a->rc = -1;
         snprintf(a->message, sizeof a->message, "the message is \"%.200s\"", cavs_error_message());
@@ -291,15 +293,17 @@ static void growth_work(const struct configuration *c, struct answer *a)
     struct cavs_data *d = NULL;
     so.shards = c->shards;
     so.optimizer = CAVS_ADAM;
-    if ((a->rc = cavs_runtime_create(&ro, &rt)) || (a->rc = cavs_data_create(m, &d)) || (a->rc = fill(d, m)) ||
-        (a->rc = cavs_session_create(rt, m, &so, &s)) || (a->rc = train(s, d, MANY / 10)))
+    if ((a->rc = cavs_runtime_create(&ro, &rt)) || (a->rc = cavs_data_create(m, &d)) ||
+        (a->rc = fill(d, m)) || (a->rc = cavs_session_create(rt, m, &so, &s)) ||
+        (a->rc = train(s, d, MANY / 10)))
         return;
     long before = resident_kilobytes();
     a->rc = train(s, d, MANY);
     long after = resident_kilobytes();
     if (!a->rc && after > before + 2048)
         a->rc = -1;
-    snprintf(a->message, sizeof a->message, "%ld kB before, %ld kB after %d epochs", before, after, MANY);
+    snprintf(a->message, sizeof a->message, "%ld kB before, %ld kB after %d epochs", before, after,
+             MANY);
     cavs_session_destroy(s);
     cavs_data_destroy(d);
     cavs_runtime_destroy(rt);

@@ -22,24 +22,24 @@ static uint64_t state = 1;
 
 /* ---- the formulas ---- */
 
-#define FORMULA(name, expression)                                                                  \
-    static double name##_of(double a, double b, double s)                                          \
-    {                                                                                              \
-        (void)a, (void)b, (void)s;                                                                 \
-        return expression;                                                                         \
+#define FORMULA(name, expression)                         \
+    static double name##_of(double a, double b, double s) \
+    {                                                     \
+        (void)a, (void)b, (void)s;                        \
+        return expression;                                \
     }
 FORMULA(add, a + b)
 FORMULA(sub, a - b)
-FORMULA(mul, a * b)
+FORMULA(mul, a *b)
 FORMULA(div, a / b)
 FORMULA(max, fmax(a, b))
 FORMULA(min, fmin(a, b))
 FORMULA(copy, a)
 FORMULA(neg, -a)
-FORMULA(scale, s * a)
+FORMULA(scale, s *a)
 FORMULA(shift, s + a)
 FORMULA(abs, fabs(a))
-FORMULA(square, a * a)
+FORMULA(square, a *a)
 FORMULA(sqrt, sqrt(a))
 FORMULA(exp, exp(a))
 FORMULA(log, log(a))
@@ -153,22 +153,23 @@ static bool close_to(double x, double want)
     return fabs(x - want) <= 1e-5 * fabs(want) + 2e-6;
 }
 
-static void check_element(const struct group_data *d, int op, int which, enum mode mode, int row, int column)
+static void check_element(const struct group_data *d, int op, int which, enum mode mode, int row,
+                          int column)
 {
     const struct formula *f = formula_of(op);
     double a = group_data_input(d, 0, row, column), b = group_data_input(d, 1, row, column);
     double y = group_data_output(d, 0, row, column), want = f->of(a, b, f->s);
 
     if (!close_to(y, want))
-        fail_msg("%s %s(%.9g, %.9g) = %.9g, not %.9g, at (%d, %d) of width %d", mode_name[mode], f->name, a, b, y,
-                 want, row, column, d->spec->width);
+        fail_msg("%s %s(%.9g, %.9g) = %.9g, not %.9g, at (%d, %d) of width %d", mode_name[mode],
+                 f->name, a, b, y, want, row, column, d->spec->width);
     if (!which)
         return;
     want = derivative(f, which, a, b) * (double)group_data_input(d, 2, row, column);
     y = group_data_output(d, 1, row, column);
     if (!isnan(want) && !close_to(y, want))
-        fail_msg("%s gradient %d of %s(%.9g, %.9g) = %.9g, not %.9g, at (%d, %d) of width %d", mode_name[mode],
-                 which, f->name, a, b, y, want, row, column, d->spec->width);
+        fail_msg("%s gradient %d of %s(%.9g, %.9g) = %.9g, not %.9g, at (%d, %d) of width %d",
+                 mode_name[mode], which, f->name, a, b, y, want, row, column, d->spec->width);
 }
 
 static void check_program(const struct cavs__ew_program *p, int op, int which, enum mode mode)
@@ -205,8 +206,9 @@ static void check_operators(enum mode mode)
         p[i] = NULL;
         if (which > cavs__ew_arity(op))
             continue;
-        describe(&g, op, which, widths[n++ % 6], n % 5 == 0);
+        describe(&g, op, which, widths[n % 6], n % 5 == 0);
         p[i] = make(&g, mode);
+        n++;
     }
     cavs__ew_batch_end();
     for (int i = 0; i < count * N; i++) {
@@ -256,10 +258,12 @@ static void expressions_say_what_they_read(void **unused)
     assert_int_equal(cavs__ew_find("frobnicate"), -1);
 }
 
-/* These are what an LSTM or a perceptron is made of: their inputs need not be kept for the gradient. */
+/* These are what an LSTM or a perceptron is made of: their inputs need not be kept for the
+ * gradient. */
 static void gradients_of_nonlinearities_read_results(void **unused)
 {
-    static const char *const names[] = {"sigmoid", "tanh", "relu", "exp", "sqrt", "elu", "softplus", "leaky_relu"};
+    static const char *const names[] = {"sigmoid", "tanh", "relu",     "exp",
+                                        "sqrt",    "elu",  "softplus", "leaky_relu"};
 
     (void)unused;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

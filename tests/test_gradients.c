@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_gradients.c - every operator's gradient against central differences of the library's own loss.
+ * test_gradients.c - every operator's gradient against central differences of the library's own
+ * loss.
  *
- * The operands of the operator are rows of parameters, one for each vertex, in a range that is safe for it; the loss is a
- * sum of the result with weights that differ from column to column, so that no mistake cancels out.
+ * The operands of the operator are rows of parameters, one for each vertex, in a range that is
+ * safe for it; the loss is a sum of the result with weights that differ from column to column, so
+ * that no mistake cancels out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,8 +21,8 @@ enum { VERTICES = 7, WIDTH = 3 };
 /* One operator applied in function f to up to two operands; what it gives is weighed and summed. */
 struct probe {
     char name[64];
-    struct cavs_symbol *(*apply)(const struct probe *p, struct cavs_function *f, struct cavs_symbol *a,
-                                 struct cavs_symbol *b);
+    struct cavs_symbol *(*apply)(const struct probe *p, struct cavs_function *f,
+                                 struct cavs_symbol *a, struct cavs_symbol *b);
     int op;     /* in the element-wise table */
     int wa, wb; /* widths of the operands; wb 0: there is one */
     float s;
@@ -34,9 +36,9 @@ static const struct {
     int operand;
     enum range range;
 } ranges[] = {
-    {"log", 0, POSITIVE},        {"sqrt", 0, POSITIVE}, {"div", 1, POSITIVE},  {"relu", 0, NOT_ZERO}, {"abs", 0, NOT_ZERO},
-    {"leaky_relu", 0, NOT_ZERO}, {"elu", 0, NOT_ZERO},  {"clip", 0, NOT_LIMIT}, {"max", 0, APART},
-    {"max", 1, APART},           {"min", 0, APART},     {"min", 1, APART},
+    {"log", 0, POSITIVE}, {"sqrt", 0, POSITIVE},       {"div", 1, POSITIVE}, {"relu", 0, NOT_ZERO},
+    {"abs", 0, NOT_ZERO}, {"leaky_relu", 0, NOT_ZERO}, {"elu", 0, NOT_ZERO}, {"clip", 0, NOT_LIMIT},
+    {"max", 0, APART},    {"max", 1, APART},           {"min", 0, APART},    {"min", 1, APART},
 };
 
 static const float LIMIT = 0.8f; /* the attribute of clip */
@@ -45,16 +47,14 @@ static double safe_value(enum range range, int operand, uint64_t *seed)
 {
     double sign = random_int(seed, 0, 1) ? 1 : -1;
     switch (range) {
-    case POSITIVE:
-        return random_double(seed, 0.6, 1.2);
-    case NOT_ZERO:
-        return sign * random_double(seed, 0.3, 1.2);
+    case POSITIVE: return random_double(seed, 0.6, 1.2);
+    case NOT_ZERO: return sign * random_double(seed, 0.3, 1.2);
     case NOT_LIMIT:
-        return sign * (random_int(seed, 0, 1) ? random_double(seed, 0, 0.65) : random_double(seed, 0.95, 1.2));
+        return sign * (random_int(seed, 0, 1) ? random_double(seed, 0, 0.65)
+                                              : random_double(seed, 0.95, 1.2));
     case APART: /* the second operand lies half-way between what the first may be */
         return 0.5 * random_int(seed, -2, 2) + 0.25 * operand + random_double(seed, 0, 0.1);
-    default:
-        return random_double(seed, -1.2, 1.2);
+    default: return random_double(seed, -1.2, 1.2);
     }
 }
 
@@ -73,11 +73,13 @@ static float attribute(const char *op)
 {
     if (!strcmp(op, "clip"))
         return LIMIT;
-    return !strcmp(op, "elu") || !strcmp(op, "leaky_relu") ? 0.3f : -0.75f; /* must not be negative there */
+    return !strcmp(op, "elu") || !strcmp(op, "leaky_relu")
+               ? 0.3f
+               : -0.75f; /* must not be negative there */
 }
 
-static struct cavs_symbol *apply_elementwise(const struct probe *p, struct cavs_function *f, struct cavs_symbol *a,
-                                             struct cavs_symbol *b)
+static struct cavs_symbol *apply_elementwise(const struct probe *p, struct cavs_function *f,
+                                             struct cavs_symbol *a, struct cavs_symbol *b)
 {
     (void)f;
     if (b)
@@ -92,9 +94,9 @@ static struct cavs_model *model_of(struct cavs_function *f)
     return f->stage->model;
 }
 
-#define STRUCTURAL(name)                                                                                     \
-    static struct cavs_symbol *name(const struct probe *p, struct cavs_function *f, struct cavs_symbol *a, \
-                                    struct cavs_symbol *b)
+#define STRUCTURAL(name)                                                            \
+    static struct cavs_symbol *name(const struct probe *p, struct cavs_function *f, \
+                                    struct cavs_symbol *a, struct cavs_symbol *b)
 
 STRUCTURAL(apply_matmul)
 {
@@ -105,7 +107,8 @@ STRUCTURAL(apply_matmul)
 STRUCTURAL(apply_affine)
 {
     (void)p, (void)b;
-    return cavs_affine(a, zoo_weight(model_of(f), "W", WIDTH, 4), zoo_weight(model_of(f), "bias", 1, 4));
+    return cavs_affine(a, zoo_weight(model_of(f), "W", WIDTH, 4),
+                       zoo_weight(model_of(f), "bias", 1, 4));
 }
 
 STRUCTURAL(apply_use)
@@ -117,7 +120,8 @@ STRUCTURAL(apply_use)
 STRUCTURAL(apply_lookup)
 {
     (void)p;
-    struct cavs_symbol *row = cavs_lookup(zoo_weight(model_of(f), "words", 5, WIDTH), cavs_pull_ids(f, "word"));
+    struct cavs_symbol *row =
+        cavs_lookup(zoo_weight(model_of(f), "words", 5, WIDTH), cavs_pull_ids(f, "word"));
     return cavs_mul(cavs_mul(a, row), b);
 }
 
@@ -182,7 +186,8 @@ STRUCTURAL(apply_same_operand_twice)
 STRUCTURAL(apply_constant)
 {
     (void)p;
-    return cavs_mul(cavs_sub(cavs_constant(f, WIDTH, 0.7f), a), cavs_add(b, cavs_constant(f, 1, 0.3f)));
+    return cavs_mul(cavs_sub(cavs_constant(f, WIDTH, 0.7f), a),
+                    cavs_add(b, cavs_constant(f, 1, 0.3f)));
 }
 
 static const struct probe structural[] = {
@@ -243,8 +248,10 @@ static double loss(struct trial *t, struct cavs_session *s)
     return sum;
 }
 
-/* (f(x + e) - f(x - e)) / 2e, once more with half the step, and extrapolated: the error is of order e^4. */
-static double difference(struct trial *t, struct cavs_session *s, const struct cavs_param *p, float *values, int i)
+/* (f(x + e) - f(x - e)) / 2e, once more with half the step, and extrapolated: the error is of
+ * order e^4. */
+static double difference(struct trial *t, struct cavs_session *s, const struct cavs_param *p,
+                         float *values, int i)
 {
     double slope[2], was = values[i];
     for (int half = 0; half < 2; half++) {
@@ -264,7 +271,8 @@ static double difference(struct trial *t, struct cavs_session *s, const struct c
 static void check_param(struct trial *t, struct cavs_session *s, const struct cavs_param *p)
 {
     int n = cavs_param_rows(p) * cavs_param_cols(p);
-    float *values = calloc((size_t)n, sizeof *values), *gradient = calloc((size_t)n, sizeof *gradient);
+    float *values = calloc((size_t)n, sizeof *values),
+          *gradient = calloc((size_t)n, sizeof *gradient);
     assert_true(values && gradient);
     check_ok(cavs_session_get_param(s, p, values));
     check_ok(cavs_session_gradient(s, t->data, (int[]){0}, 1));
@@ -272,14 +280,15 @@ static void check_param(struct trial *t, struct cavs_session *s, const struct ca
     for (int i = 0; i < n; i++) {
         double want = difference(t, s, p, values, i);
         if (!(fabs(gradient[i] - want) <= 1e-3 * (0.3 + fabs(want))))
-            fail_msg("gradient of %s[%d]: got %.7g, central difference %.7g", cavs_param_name(p), i, gradient[i], want);
+            fail_msg("gradient of %s[%d]: got %.7g, central difference %.7g", cavs_param_name(p), i,
+                     gradient[i], want);
     }
     free(values);
     free(gradient);
 }
 
-static void set_operand(struct trial *t, struct cavs_session *s, const char *name, const char *op, int number,
-                        uint64_t *seed)
+static void set_operand(struct trial *t, struct cavs_session *s, const char *name, const char *op,
+                        int number, uint64_t *seed)
 {
     struct cavs_param *p = cavs_model_find_param(t->model, name);
     float values[VERTICES * WIDTH];
@@ -317,7 +326,8 @@ static int add_probe(struct probe *list, int op, int wa, int wb)
     if (cavs__ew_has_scalar(op))
         list->s = attribute(cavs__ew_name(op));
     if (wb)
-        snprintf(list->name, sizeof list->name, "%s of widths %d and %d", cavs__ew_name(op), wa, wb);
+        snprintf(list->name, sizeof list->name, "%s of widths %d and %d", cavs__ew_name(op), wa,
+                 wb);
     else
         snprintf(list->name, sizeof list->name, "%s", cavs__ew_name(op));
     return 1;
@@ -352,7 +362,8 @@ int main(void)
     for (int i = 0; i < n; i++)
         tests[i] = (struct CMUnitTest){
             .name = list[i].name, .test_func = is_the_slope_of_the_loss, .initial_state = &list[i]};
-    int failed = _cmocka_run_group_tests("gradients", tests, (size_t)n, trial_runtime_up, trial_runtime_down);
+    int failed = _cmocka_run_group_tests("gradients", tests, (size_t)n, trial_runtime_up,
+                                         trial_runtime_down);
     free(list);
     free(tests);
     return failed;

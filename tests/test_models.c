@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_models.c - whole models against the oracle: gradients of all parameters, metrics and outputs, for every policy,
- * number of shards and combination of optimisations, on batches of every odd shape.
+ * test_models.c - whole models against the oracle: gradients of all parameters, metrics and
+ * outputs, for every policy, number of shards and combination of optimisations, on batches of
+ * every odd shape.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,13 @@
 
 #include "tests/trial.h"
 
-static const enum cavs_policy policies[] = {CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH, CAVS_POLICY_FRONTIER,
-                                            CAVS_POLICY_AGENDA};
+static const enum cavs_policy policies[] = {CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH,
+                                            CAVS_POLICY_FRONTIER, CAVS_POLICY_AGENDA};
 
-/* Models of which every session is compiled, so that all shapes of generated code are seen; CAVS_TEST_LONG compiles all. */
-static const char *const compiled[] = {"tree_lstm_bench", "tree_lstm_childsum", "gru", "arithmetic", "nonlinear"};
+/* Models of which every session is compiled, so that all shapes of generated code are seen;
+ * CAVS_TEST_LONG compiles all. */
+static const char *const compiled[] = {"tree_lstm_bench", "tree_lstm_childsum", "gru", "arithmetic",
+                                       "nonlinear"};
 
 static void open_trial(struct trial *t, const struct zoo_entry *z)
 {
@@ -36,7 +39,8 @@ static struct batch all_samples(const struct trial *t)
     return b;
 }
 
-/* Backwards, with the first one again and again: an odd number of samples, some of them the same. */
+/* Backwards, with the first one again and again: an odd number of samples, some of them the
+ * same. */
 static struct batch repeated(const struct trial *t)
 {
     struct batch b = {.n = 0};
@@ -63,8 +67,8 @@ static void check_session(struct trial *t, const struct cavs_session_options *op
     struct cavs_session *s = trial_session(t, options);
     struct batch all = all_samples(t);
     trial_note("(policy %d, %d shards; off:%s%s%s%s)", (int)options->policy, options->shards,
-               options->no_lazy ? " lazy" : "", options->no_eager ? " eager" : "", options->no_fusion ? " fusion" : "",
-               options->no_dedup ? " dedup" : "");
+               options->no_lazy ? " lazy" : "", options->no_eager ? " eager" : "",
+               options->no_fusion ? " fusion" : "", options->no_dedup ? " dedup" : "");
     check_batch(t, s, all);
     check_batch(t, s, repeated(t));
     check_batch(t, s, all);
@@ -121,7 +125,8 @@ static void every_combination_of_switches(void **state)
     trial_close(&t);
 }
 
-/* Nothing is kept for a backward pass then: every kept value that is missed shows in the outputs. */
+/* Nothing is kept for a backward pass then: every kept value that is missed shows in the
+ * outputs. */
 static void forward_only(void **state)
 {
     struct trial t;
@@ -198,15 +203,16 @@ static void deep_chain_serial(void **state)
 /* More rows than any tile or row block has. */
 static void large_trees(void **state)
 {
-    const char *const texts[] = {"random:700,kinds=2,seed=3", "binary:512,kinds=2", "single,kinds=2",
-                                 "random:300,kinds=2,seed=9,shuffle=4"};
+    const char *const texts[] = {"random:700,kinds=2,seed=3", "binary:512,kinds=2",
+                                 "single,kinds=2", "random:300,kinds=2,seed=9,shuffle=4"};
     (void)state;
     check_large("tree_lstm_bench", texts, 4, CAVS_POLICY_FRONTIER);
 }
 
 static void large_dags(void **state)
 {
-    const char *const texts[] = {"dag:1500,parents=9,kinds=3", "dag:700,parents=700,kinds=3,seed=5,shuffle=3"};
+    const char *const texts[] = {"dag:1500,parents=9,kinds=3",
+                                 "dag:700,parents=700,kinds=3,seed=5,shuffle=3"};
     (void)state;
     check_large("dag", texts, 2, CAVS_POLICY_AGENDA);
 }
@@ -237,8 +243,9 @@ static const char *const combined[EXTRA] = {"tree_lstm_bench", "dag", "encoder_d
 int main(void)
 {
     const struct CMUnitTest large[LARGE] = {
-        cmocka_unit_test(deep_chains), cmocka_unit_test(deep_chain_agenda), cmocka_unit_test(deep_chain_serial),
-        cmocka_unit_test(large_trees), cmocka_unit_test(large_dags),        cmocka_unit_test(many_points),
+        cmocka_unit_test(deep_chains),       cmocka_unit_test(deep_chain_agenda),
+        cmocka_unit_test(deep_chain_serial), cmocka_unit_test(large_trees),
+        cmocka_unit_test(large_dags),        cmocka_unit_test(many_points),
     };
     int n = 0, failed, most = zoo_count() * KINDS + EXTRA + LARGE;
     struct CMUnitTest *tests = calloc((size_t)most, sizeof *tests);
@@ -247,15 +254,19 @@ int main(void)
         return 99;
     for (int i = 0; i < zoo_count() * KINDS + EXTRA; i++, n++) {
         bool extra = i >= zoo_count() * KINDS;
-        const struct zoo_entry *z = extra ? zoo_find(combined[i - zoo_count() * KINDS]) : zoo_at(i / KINDS);
-        snprintf(names[n], sizeof names[n], "%s: %s", z->name, extra ? "all switches" : kinds[i % KINDS].name);
+        const struct zoo_entry *z =
+            extra ? zoo_find(combined[i - zoo_count() * KINDS]) : zoo_at(i / KINDS);
+        snprintf(names[n], sizeof names[n], "%s: %s", z->name,
+                 extra ? "all switches" : kinds[i % KINDS].name);
         tests[n] = (struct CMUnitTest){.name = names[n],
-                                       .test_func = extra ? every_combination_of_switches : kinds[i % KINDS].run,
+                                       .test_func = extra ? every_combination_of_switches
+                                                          : kinds[i % KINDS].run,
                                        .initial_state = (void *)z};
     }
     for (int i = 0; i < LARGE; i++)
         tests[n++] = large[i];
-    failed = _cmocka_run_group_tests("models", tests, (size_t)n, trial_runtime_up, trial_runtime_down);
+    failed =
+        _cmocka_run_group_tests("models", tests, (size_t)n, trial_runtime_up, trial_runtime_down);
     free(tests);
     free(names);
     return failed;

@@ -2,7 +2,8 @@
 /*
  * test_optimizers.c - training steps against a loop over doubles with the oracle's gradients.
  *
- * The model has dense parameters and a table of which every batch touches a few rows; some are never touched.
+ * The model has dense parameters and a table of which every batch touches a few rows; some are
+ * never touched.
  */
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,8 @@ static int size_of(const struct cavs_param *p)
     return p->rows * p->cols;
 }
 
-static void reference_open(struct reference *r, const struct trial *t, const struct cavs_session_options *o)
+static void reference_open(struct reference *r, const struct trial *t,
+                           const struct cavs_session_options *o)
 {
     *r = (struct reference){.o = *o, .lr = o->lr};
     for (int i = 0; i < t->model->nparams; i++) {
@@ -73,17 +75,10 @@ static double updated(const struct reference *r, double w, double g, double *s0,
 {
     const struct cavs_session_options *o = &r->o;
     switch (o->optimizer) {
-    case CAVS_SGD:
-        return w - r->lr * g;
-    case CAVS_MOMENTUM:
-        *s0 = o->momentum * *s0 + g;
-        return w - r->lr * *s0;
-    case CAVS_NESTEROV:
-        *s0 = o->momentum * *s0 + g;
-        return w - r->lr * (g + o->momentum * *s0);
-    case CAVS_ADAGRAD:
-        *s0 += g * g;
-        return w - r->lr * g / (sqrt(*s0) + o->epsilon);
+    case CAVS_SGD: return w - r->lr * g;
+    case CAVS_MOMENTUM: *s0 = o->momentum * *s0 + g; return w - r->lr * *s0;
+    case CAVS_NESTEROV: *s0 = o->momentum * *s0 + g; return w - r->lr * (g + o->momentum * *s0);
+    case CAVS_ADAGRAD: *s0 += g * g; return w - r->lr * g / (sqrt(*s0) + o->epsilon);
     case CAVS_RMSPROP:
         *s0 = o->decay * *s0 + (1 - o->decay) * g * g;
         return w - r->lr * g / (sqrt(*s0) + o->epsilon);
@@ -163,14 +158,16 @@ static void check_untouched(struct trial *t, struct cavs_session *s, const float
     remember(t, s, after);
     for (int i = 4 * UNTOUCHED; i < 4 * WORDS; i++) {
         if (after[i] != before[i])
-            fail_msg("row %d of the table was never looked up, but went from %.9g to %.9g", i / 4, before[i], after[i]);
+            fail_msg("row %d of the table was never looked up, but went from %.9g to %.9g", i / 4,
+                     before[i], after[i]);
     }
 }
 
 static void open_trial(struct trial *t)
 {
     static const struct zoo_entry model = {"optimized", build, {NULL}};
-    const char *const texts[] = {"chain:5", "chain:9", "single", "chain:12,shuffle=3", "empty", "chain:7"};
+    const char *const texts[] = {"chain:5", "chain:9", "single", "chain:12,shuffle=3",
+                                 "empty",   "chain:7"};
     trial_open(t, zoo_model(&model), texts, 6, few_words);
 }
 
@@ -291,12 +288,15 @@ static void learning_rate_changes_between_batches(void **state)
 
 int main(void)
 {
-    static const char *const names[] = {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam"};
+    static const char *const names[] = {"sgd",     "momentum", "nesterov",
+                                        "adagrad", "rmsprop",  "adam"};
     static const struct {
         const char *name;
         CMUnitTestFunction run;
-    } kinds[] = {{"", plain}, {" with weight decay", decayed}, {" clipped and scaled", clipped_and_scaled}};
-    static enum cavs_optimizer optimizers[6] = {CAVS_SGD, CAVS_MOMENTUM, CAVS_NESTEROV, CAVS_ADAGRAD, CAVS_RMSPROP, CAVS_ADAM};
+    } kinds[] = {
+        {"", plain}, {" with weight decay", decayed}, {" clipped and scaled", clipped_and_scaled}};
+    static enum cavs_optimizer optimizers[6] = {CAVS_SGD,     CAVS_MOMENTUM, CAVS_NESTEROV,
+                                                CAVS_ADAGRAD, CAVS_RMSPROP,  CAVS_ADAM};
     static char titles[18][48];
     struct CMUnitTest tests[18 + 4] = {
         [18] = cmocka_unit_test(not_clipped_below_the_norm),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_oracle.c - who tests the tester: the oracle's gradients against central differences of its own loss. */
+/* test_oracle.c - who tests the tester: the oracle's gradients against central differences of its
+ * own loss. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,8 @@
 #include "tests/random.h"
 #include "tests/trial.h"
 
-/* Values away from zero and from one another, so that no relu has a corner where it is looked at. */
+/* Values away from zero and from one another, so that no relu has a corner where it is looked
+ * at. */
 static void fill_params(struct naive *o)
 {
     uint64_t seed = 5;
@@ -39,15 +41,16 @@ static double difference(struct naive *o, struct sample *const *samples, int n, 
 }
 
 /* Some entries of every parameter; the largest gradient seen. */
-static double check_param(struct naive *o, struct sample *const *samples, int n, const struct cavs_param *p,
-                        const double *gradient)
+static double check_param(struct naive *o, struct sample *const *samples, int n,
+                          const struct cavs_param *p, const double *gradient)
 {
     int size = p->rows * p->cols;
     double largest = 0;
     for (int j = 0; j < size; j += 5) {
         double want = difference(o, samples, n, &o->param[p->number][j]);
         if (!(fabs(gradient[j] - want) <= 1e-6 * (1 + fabs(want))))
-            fail_msg("gradient of %s[%d]: tape %.9g, central difference %.9g", p->name, j, gradient[j], want);
+            fail_msg("gradient of %s[%d]: tape %.9g, central difference %.9g", p->name, j,
+                     gradient[j], want);
         largest = fmax(largest, fabs(want));
     }
     return largest;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_random_models.c - vertex functions that nobody would write, drawn at random and compared with the oracle.
+ * test_random_models.c - vertex functions that nobody would write, drawn at random and compared
+ * with the oracle.
  *
- * A number is a whole test: it draws the stages, the functions, their operators, the graphs and the session's options.
- * CAVS_TEST_LONG=1 tries many more numbers; CAVS_TEST_SEED=N just that one, and CAVS_TEST_EXPLAIN=1 shows its tasks.
+ * A number is a whole test: it draws the stages, the functions, their operators, the graphs and
+ * the session's options. CAVS_TEST_LONG=1 tries many more numbers; CAVS_TEST_SEED=N just that one,
+ * and CAVS_TEST_EXPLAIN=1 shows its tasks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +21,8 @@ struct draw {
     uint64_t seed;
     struct cavs_model *m;
     struct cavs_stage *stages[3];
-    int nstages, kinds;            /* functions of the first stage: by number of children */
-    struct cavs_function *f;       /* being built */
+    int nstages, kinds;      /* functions of the first stage: by number of children */
+    struct cavs_function *f; /* being built */
     int nsymbols;
     struct cavs_symbol *pool[POOL]; /* its values so far */
 };
@@ -70,7 +72,8 @@ static struct cavs_symbol *input(struct draw *d)
 
 static struct cavs_symbol *word(struct draw *d)
 {
-    return cavs_lookup(weight(d, WORDS, 1 + pick(d, 4), true), cavs_pull_ids(d->f, pick(d, 2) ? "word" : "other"));
+    return cavs_lookup(weight(d, WORDS, 1 + pick(d, 4), true),
+                       cavs_pull_ids(d->f, pick(d, 2) ? "word" : "other"));
 }
 
 static struct cavs_symbol *bias(struct draw *d)
@@ -91,7 +94,8 @@ static struct cavs_symbol *fetched(struct draw *d)
     if (s->number == 0)
         return input(d);
     snprintf(index, sizeof index, "at%d", from->number);
-    return cavs_pull_from(d->f, from, pick(d, 2) ? "y" : "z", s->base == from && pick(d, 3) ? NULL : index);
+    return cavs_pull_from(d->f, from, pick(d, 2) ? "y" : "z",
+                          s->base == from && pick(d, 3) ? NULL : index);
 }
 
 static struct cavs_symbol *child(struct draw *d)
@@ -102,7 +106,8 @@ static struct cavs_symbol *child(struct draw *d)
 
 static struct cavs_symbol *source(struct draw *d)
 {
-    static struct cavs_symbol *(*const makers[])(struct draw *) = {input, word, bias, number, fetched, child, child};
+    static struct cavs_symbol *(*const makers[])(struct draw *) = {input,   word,  bias, number,
+                                                                   fetched, child, child};
     return keep(d, makers[pick(d, sizeof makers / sizeof *makers)](d));
 }
 
@@ -112,28 +117,17 @@ static struct cavs_symbol *unary(struct draw *d)
 {
     struct cavs_symbol *x = any(d);
     switch (pick(d, 11)) {
-    case 0:
-        return cavs_sigmoid(x);
-    case 1:
-        return cavs_relu(cavs_shift(cavs_tanh(x), 0.37f));
-    case 2:
-        return cavs_neg(x);
-    case 3:
-        return cavs_scale(x, (float)random_double(&d->seed, -1, 1));
-    case 4:
-        return cavs_square(cavs_tanh(x));
-    case 5:
-        return cavs_exp(cavs_tanh(x));
-    case 6:
-        return cavs_log(cavs_shift(cavs_square(x), 1));
-    case 7:
-        return cavs_apply1_at("gelu", cavs_tanh(x), 0, CAVS_HERE);
-    case 8:
-        return cavs_apply1_at("softplus", x, 0, CAVS_HERE);
-    case 9:
-        return cavs_apply1_at("sqrt", cavs_shift(cavs_square(x), 0.2f), 0, CAVS_HERE);
-    default:
-        return cavs_tanh(x);
+    case 0: return cavs_sigmoid(x);
+    case 1: return cavs_relu(cavs_shift(cavs_tanh(x), 0.37f));
+    case 2: return cavs_neg(x);
+    case 3: return cavs_scale(x, (float)random_double(&d->seed, -1, 1));
+    case 4: return cavs_square(cavs_tanh(x));
+    case 5: return cavs_exp(cavs_tanh(x));
+    case 6: return cavs_log(cavs_shift(cavs_square(x), 1));
+    case 7: return cavs_apply1_at("gelu", cavs_tanh(x), 0, CAVS_HERE);
+    case 8: return cavs_apply1_at("softplus", x, 0, CAVS_HERE);
+    case 9: return cavs_apply1_at("sqrt", cavs_shift(cavs_square(x), 0.2f), 0, CAVS_HERE);
+    default: return cavs_tanh(x);
     }
 }
 
@@ -150,14 +144,10 @@ static struct cavs_symbol *binary(struct draw *d)
 {
     struct cavs_symbol *x = any(d), *y = fit(d, x, any(d));
     switch (pick(d, 4)) {
-    case 0:
-        return cavs_sub(x, y);
-    case 1:
-        return cavs_tanh(cavs_mul(x, y));
-    case 2:
-        return cavs_div(x, cavs_shift(cavs_square(y), 1));
-    default:
-        return cavs_add(x, y);
+    case 0: return cavs_sub(x, y);
+    case 1: return cavs_tanh(cavs_mul(x, y));
+    case 2: return cavs_div(x, cavs_shift(cavs_square(y), 1));
+    default: return cavs_add(x, y);
     }
 }
 
@@ -174,10 +164,8 @@ static struct cavs_symbol *reshaped(struct draw *d)
     struct cavs_symbol *x = any(d), *xs[3] = {x, any(d), any(d)};
     int w = cavs_symbol_width(x), from = pick(d, w);
     switch (pick(d, 4)) {
-    case 0:
-        return cavs_tanh(cavs_sum(x));
-    case 1:
-        return cavs_slice(x, from, 1 + pick(d, w - from));
+    case 0: return cavs_tanh(cavs_sum(x));
+    case 1: return cavs_slice(x, from, 1 + pick(d, w - from));
     default:
         w += cavs_symbol_width(xs[1]) + cavs_symbol_width(xs[2]);
         return w < 24 ? cavs_concat(3, xs) : cavs_neg(x);
@@ -186,7 +174,8 @@ static struct cavs_symbol *reshaped(struct draw *d)
 
 static void operators(struct draw *d, int n)
 {
-    static struct cavs_symbol *(*const makers[])(struct draw *) = {unary, unary, binary, binary, product, reshaped};
+    static struct cavs_symbol *(*const makers[])(struct draw *) = {unary,  unary,   binary,
+                                                                   binary, product, reshaped};
     for (int i = 0; i < n; i++)
         keep(d, makers[pick(d, sizeof makers / sizeof *makers)](d));
 }
@@ -212,7 +201,8 @@ static void losses(struct draw *d)
         cavs_loss(d->f, "squares", cavs_squared_error(any(d), cavs_constant(d->f, 1, 0.3f)), NULL);
     if (pick(d, 2)) {
         struct cavs_symbol *label = cavs_pull_ids(d->f, "label"), *logits = of_width(d, CLASSES);
-        cavs_loss(d->f, "entropy", cavs_softmax_cross_entropy(logits, label), pick(d, 2) ? label : where);
+        cavs_loss(d->f, "entropy", cavs_softmax_cross_entropy(logits, label),
+                  pick(d, 2) ? label : where);
     }
     if (pick(d, 3) == 0)
         cavs_metric(d->f, "mean", cavs_sum(any(d)), where);
@@ -236,7 +226,8 @@ static void function(struct draw *d, struct cavs_stage *s)
     losses(d);
 }
 
-/* A graph with functions by number of children, then perhaps a stage over it, then perhaps another graph. */
+/* A graph with functions by number of children, then perhaps a stage over it, then perhaps another
+ * graph. */
 static void build(struct draw *d)
 {
     d->kinds = 1 + pick(d, 3);
@@ -246,7 +237,8 @@ static void build(struct draw *d)
     for (int i = 0; i < d->kinds; i++)
         function(d, d->stages[0]);
     if (pick(d, 2)) {
-        d->stages[d->nstages++] = cavs_stage_over(d->m, "over", d->stages[0], pick(d, 2) ? CAVS_ROOTS : CAVS_ALL_VERTICES);
+        d->stages[d->nstages++] = cavs_stage_over(d->m, "over", d->stages[0],
+                                                  pick(d, 2) ? CAVS_ROOTS : CAVS_ALL_VERTICES);
         function(d, d->stages[d->nstages - 1]);
     }
     if (pick(d, 3) == 0) {
@@ -259,15 +251,16 @@ static void build(struct draw *d)
 
 static const char *graph_text(struct draw *d, const struct cavs_stage *s, char *text, size_t n)
 {
-    static const char *const kinds[] = {"dag:%d,parents=3", "random:%d", "chain:%d", "lattice:%d", "forest:%d", "flat:%d"};
+    static const char *const kinds[] = {"dag:%d,parents=3", "random:%d", "chain:%d",
+                                        "lattice:%d",       "forest:%d", "flat:%d"};
     /* a vertex must not have more children than its function has slots */
     int slots = s->functions[s->nfunctions - 1]->slots, size = 1 + pick(d, 12);
     bool full = s->nfunctions == 1 ? slots >= 2 : true;
     for (int i = 1; i < s->nfunctions; i++)
         full = full && s->functions[i]->slots >= (i == s->nfunctions - 1 ? 2 : i);
     int length = snprintf(text, n, kinds[full ? pick(d, 6) : 5], size);
-    snprintf(text + length, n - (size_t)length, ",seed=%d,kinds=%d%s", 1 + pick(d, 1000), s->nfunctions,
-             pick(d, 3) ? "" : ",shuffle=3");
+    snprintf(text + length, n - (size_t)length, ",seed=%d,kinds=%d%s", 1 + pick(d, 1000),
+             s->nfunctions, pick(d, 3) ? "" : ",shuffle=3");
     return text;
 }
 
@@ -305,7 +298,8 @@ static void explain(const struct cavs_session *s)
     free(text);
 }
 
-/* A model may by chance be wrong in a way that the library refuses (no loss is fine, too few slots is not drawn). */
+/* A model may by chance be wrong in a way that the library refuses (no loss is fine, too few slots
+ * is not drawn). */
 static void run_seed(uint64_t seed)
 {
     struct draw d = {.seed = seed};
@@ -364,7 +358,9 @@ int main(void)
         ranges[i][0] = total * i / PARTS;
         ranges[i][1] = total * (i + 1) / PARTS;
         snprintf(names[i], sizeof names[i], "models %d to %d", ranges[i][0], ranges[i][1] - 1);
-        tests[i] = (struct CMUnitTest){.name = names[i], .test_func = random_models, .initial_state = ranges[i]};
+        tests[i] = (struct CMUnitTest){
+            .name = names[i], .test_func = random_models, .initial_state = ranges[i]};
     }
-    return cmocka_run_group_tests_name("random models", tests, trial_runtime_up, trial_runtime_down);
+    return cmocka_run_group_tests_name("random models", tests, trial_runtime_up,
+                                       trial_runtime_down);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_refusals.c - what a session refuses, and how it says why: wrong arguments, ids out of range when they are used,
- * numbers that are not finite, memory that is not there.  After each refusal the session goes on working.
+ * test_refusals.c - what a session refuses, and how it says why: wrong arguments, ids out of range
+ * when they are used, numbers that are not finite, memory that is not there.  After each refusal
+ * the session goes on working.
  */
 #include <limits.h>
 #include <math.h>
@@ -49,7 +50,8 @@ static void samples_out_of_range(void **state)
     struct scene *a = *state;
     int batch[] = {0, 1, 0};
     batch[1] = a->t.nsamples;
-    check_refused(cavs_session_train(a->s, a->t.data, batch, 3), CAVS_EINVAL, "sample 6", "position 1");
+    check_refused(cavs_session_train(a->s, a->t.data, batch, 3), CAVS_EINVAL, "sample 6",
+                  "position 1");
     batch[1] = -1;
     check_refused(cavs_session_gradient(a->s, a->t.data, batch, 3), CAVS_EINVAL, "-1");
     check_refused(cavs_session_evaluate(a->s, a->t.data, batch, 3), CAVS_EINVAL, "-1");
@@ -71,7 +73,8 @@ static void things_of_another_model(void **state)
     check_refused(cavs_session_set_param(a->s, foreign, values), CAVS_EINVAL, "another model");
     check_refused(cavs_session_get_gradient(a->s, foreign, values), CAVS_EINVAL, "another model");
     assert_int_equal(
-        cavs_session_output(a->s, a->t.data, batch, 1, a->other.model->stages[0], "guess", values), CAVS_EINVAL);
+        cavs_session_output(a->s, a->t.data, batch, 1, a->other.model->stages[0], "guess", values),
+        CAVS_EINVAL);
     still_works(a);
 }
 
@@ -85,7 +88,8 @@ static void names_that_are_not_there(void **state)
     check_refused(cavs_session_metric(a->s, "regret", &sum, &count), CAVS_EINVAL, "regret");
     check_refused(cavs_session_metric(a->s, NULL, &sum, &count), CAVS_EINVAL, "metric");
     assert_true(sum == 7 && count == 8);
-    check_refused(cavs_session_output(a->s, a->t.data, batch, 1, tree, "secret", values), CAVS_EINVAL, "secret", "tree");
+    check_refused(cavs_session_output(a->s, a->t.data, batch, 1, tree, "secret", values),
+                  CAVS_EINVAL, "secret", "tree");
     assert_true(cavs_session_output(a->s, a->t.data, batch, 1, NULL, "h", values) < 0);
     assert_true(cavs_session_output(a->s, a->t.data, batch, 1, tree, NULL, values) < 0);
     assert_true(cavs_session_output(a->s, a->t.data, batch, 1, tree, "h", NULL) < 0);
@@ -191,9 +195,11 @@ static void ids_out_of_range_when_used(void **state)
     const int batch[] = {4, 0};
     int *word = cavs_data_sample_ids(a->t.data, a->t.model->stages[0], "word", 0), was = word[2];
     word[2] = 8;
-    check_refused(cavs_session_train(a->s, a->t.data, batch, 2), CAVS_EDATA, "word", "sample 0", "vertex 2", "8");
+    check_refused(cavs_session_train(a->s, a->t.data, batch, 2), CAVS_EDATA, "word", "sample 0",
+                  "vertex 2", "8");
     word[2] = -5;
-    check_refused(cavs_session_evaluate(a->s, a->t.data, batch, 2), CAVS_EDATA, "word", "sample 0", "vertex 2", "-5");
+    check_refused(cavs_session_evaluate(a->s, a->t.data, batch, 2), CAVS_EDATA, "word", "sample 0",
+                  "vertex 2", "-5");
     word[2] = was;
     still_works(a);
 }
@@ -205,7 +211,8 @@ static void index_out_of_range_when_used(void **state)
     struct cavs_stage *top = a->t.model->stages[2];
     int *friend = cavs_data_sample_ids(a->t.data, top, "friend", 1), was = friend[1];
     friend[1] = a->t.samples[1]->stages[0].n;
-    check_refused(cavs_session_gradient(a->s, a->t.data, batch, 2), CAVS_EDATA, "friend", "sample 1", "vertex 1");
+    check_refused(cavs_session_gradient(a->s, a->t.data, batch, 2), CAVS_EDATA, "friend",
+                  "sample 1", "vertex 1");
     friend[1] = was;
     still_works(a);
 }
@@ -316,7 +323,8 @@ static void build_many_inputs(struct cavs_model *m)
     cavs_loss(f, "loss", cavs_sum(sum), NULL);
 }
 
-/* A task has room for so many tensors; a function that reads more is right, or is refused with the number. */
+/* A task has room for so many tensors; a function that reads more is right, or is refused with the
+ * number. */
 static void more_inputs_than_a_task_can_read(void **state)
 {
     static const struct zoo_entry model = {"inputs", build_many_inputs, {NULL}};
@@ -340,7 +348,8 @@ static void more_inputs_than_a_task_can_read(void **state)
 static void build_huge(struct cavs_model *m)
 {
     struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
-    struct cavs_param *universe = cavs_model_param(m, "universe", INT_MAX, 1 << 20, CAVS_CONSTANT(0));
+    struct cavs_param *universe =
+        cavs_model_param(m, "universe", INT_MAX, 1 << 20, CAVS_CONSTANT(0));
     cavs_push(f, "y", cavs_sum(cavs_lookup(universe, cavs_pull_ids(f, "i"))));
 }
 
@@ -360,12 +369,21 @@ static void memory_that_is_not_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(samples_out_of_range), TEST(things_of_another_model), TEST(names_that_are_not_there), TEST(nulls),
-        TEST(options_out_of_range), TEST(session_of_an_unfinished_model), TEST(second_runtime), TEST(training_for_inference),
-        TEST(ids_out_of_range_when_used), TEST(index_out_of_range_when_used),
+        TEST(samples_out_of_range),
+        TEST(things_of_another_model),
+        TEST(names_that_are_not_there),
+        TEST(nulls),
+        TEST(options_out_of_range),
+        TEST(session_of_an_unfinished_model),
+        TEST(second_runtime),
+        TEST(training_for_inference),
+        TEST(ids_out_of_range_when_used),
+        TEST(index_out_of_range_when_used),
         cmocka_unit_test(not_a_number_is_traced_to_its_vertex),
-        cmocka_unit_test(not_a_number_is_traced_without_fusion), cmocka_unit_test(not_a_number_passes_unchecked),
-        TEST(infinite_parameter_is_traced), cmocka_unit_test(more_inputs_than_a_task_can_read),
+        cmocka_unit_test(not_a_number_is_traced_without_fusion),
+        cmocka_unit_test(not_a_number_passes_unchecked),
+        TEST(infinite_parameter_is_traced),
+        cmocka_unit_test(more_inputs_than_a_task_can_read),
         TEST(memory_that_is_not_there),
     };
     return cmocka_run_group_tests_name("refusals", tests, trial_runtime_up, trial_runtime_down);

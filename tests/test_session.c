@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_session.c - what a session promises apart from arithmetic: parameters' values, metrics over batches, batches of any
- * size, outputs in the caller's order, errors that name their cause.
+ * test_session.c - what a session promises apart from arithmetic: parameters' values, metrics over
+ * batches, batches of any size, outputs in the caller's order, errors that name their cause.
  */
 #include <math.h>
 #include <stdio.h>
@@ -363,10 +363,12 @@ static void gradient_is_there_until_the_next_batch(void **state)
     check_refused(cavs_session_get_gradient(a->s, p, values), CAVS_ESTATE, "cavs_session_gradient");
     trial_check_gradients(&a->t, a->s, batch, 2);
     check_ok(cavs_session_get_gradient(a->s, p, values));
-    check_close("the same again", (size_t)(p->rows * p->cols), values, a->t.oracle->gradient[p->number], 1e-4);
+    check_close("the same again", (size_t)(p->rows * p->cols), values,
+                a->t.oracle->gradient[p->number], 1e-4);
     for (int i = 0; i < 3; i++) {
         check_ok(cavs_session_evaluate(a->s, a->t.data, others, 4));
-        check_refused(cavs_session_get_gradient(a->s, p, values), CAVS_ESTATE, "cavs_session_gradient");
+        check_refused(cavs_session_get_gradient(a->s, p, values), CAVS_ESTATE,
+                      "cavs_session_gradient");
     }
     trial_check_gradients(&a->t, a->s, others, 4);
     check_ok(cavs_session_train(a->s, a->t.data, batch, 2));
@@ -417,7 +419,8 @@ static void identical_vertices_are_evaluated_once(void **state)
     int vertices = 3 * a->t.samples[0]->stages[0].n + 2 * a->t.samples[1]->stages[0].n;
     assert_int_equal(evaluated(a, true, batch, 5), vertices);
     assert_int_equal(evaluated(a, false, batch, 5), evaluated(a, false, batch, 2));
-    assert_true(evaluated(a, false, batch, 2) <= a->t.samples[0]->stages[0].n + a->t.samples[1]->stages[0].n);
+    assert_true(evaluated(a, false, batch, 2) <=
+                a->t.samples[0]->stages[0].n + a->t.samples[1]->stages[0].n);
 }
 
 /* Forward only: the same outputs and metrics, with less memory. */
@@ -438,14 +441,16 @@ static void inference_gives_the_same_outputs(void **state)
     cavs_session_stats(s, &inference);
     cavs_session_stats(a->s, &training);
     if (inference.tensor_bytes >= training.tensor_bytes)
-        fail_msg("%zu bytes for inference, %zu for training", inference.tensor_bytes, training.tensor_bytes);
+        fail_msg("%zu bytes for inference, %zu for training", inference.tensor_bytes,
+                 training.tensor_bytes);
     cavs_session_destroy(s);
 }
 
 static void explanation_names_operators_and_classes(void **state)
 {
     struct scene *a = *state;
-    static const char *const words[] = {"matmul", "U_iou", "eager", "chain", "lazy", "inner", "leaf"};
+    static const char *const words[] = {"matmul", "U_iou", "eager", "chain",
+                                        "lazy",   "inner", "leaf"};
     char *text = NULL;
     check_ok(cavs_session_explain(a->s, &text));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -460,15 +465,24 @@ static void explanation_names_operators_and_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(set_values_are_read_back), TEST(values_follow_from_the_seed_alone),
-        cmocka_unit_test(parameters_start_as_declared), TEST(metrics_add_up_until_they_are_reset),
-        TEST(evaluation_changes_no_parameter), TEST(empty_batch_does_nothing),
-        TEST(batch_of_samples_without_vertices), TEST(batches_grow_and_shrink), TEST(unequal_batches_in_flight),
-        TEST(output_is_in_the_callers_order), TEST(data_may_change_while_a_batch_runs),
-        TEST(ids_rewritten_in_place_are_used), TEST(training_lowers_the_loss),
-        TEST(two_sessions_do_not_touch_each_other), TEST(gradient_is_there_until_the_next_batch),
+        TEST(set_values_are_read_back),
+        TEST(values_follow_from_the_seed_alone),
+        cmocka_unit_test(parameters_start_as_declared),
+        TEST(metrics_add_up_until_they_are_reset),
+        TEST(evaluation_changes_no_parameter),
+        TEST(empty_batch_does_nothing),
+        TEST(batch_of_samples_without_vertices),
+        TEST(batches_grow_and_shrink),
+        TEST(unequal_batches_in_flight),
+        TEST(output_is_in_the_callers_order),
+        TEST(data_may_change_while_a_batch_runs),
+        TEST(ids_rewritten_in_place_are_used),
+        TEST(training_lowers_the_loss),
+        TEST(two_sessions_do_not_touch_each_other),
+        TEST(gradient_is_there_until_the_next_batch),
         TEST(statistics_count),
-        TEST(identical_vertices_are_evaluated_once), TEST(inference_gives_the_same_outputs),
+        TEST(identical_vertices_are_evaluated_once),
+        TEST(inference_gives_the_same_outputs),
         TEST(explanation_names_operators_and_classes),
     };
     return cmocka_run_group_tests_name("session", tests, trial_runtime_up, trial_runtime_down);

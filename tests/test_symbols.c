@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_symbols.c - every misuse while a model is declared is reported when it is finished: the operator, both shapes, and
- * the line of the call.  Nothing crashes, and the first mistake is the one that is reported.
+ * test_symbols.c - every misuse while a model is declared is reported when it is finished: the
+ * operator, both shapes, and the line of the call.  Nothing crashes, and the first mistake is the
+ * one that is reported.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@ struct scene {
     struct cavs_stage *early, *s, *plain, *over, *late;
     struct cavs_function *f, *g, *elsewhere, *head, *on_early; /* of s, s, plain, over, early */
     struct cavs_param *w, *row, *table, *foreign;
-    struct cavs_symbol *x, *ids;                    /* of f */
-    int line;                                       /* of the mistake */
+    struct cavs_symbol *x, *ids; /* of f */
+    int line;                    /* of the mistake */
 };
 
 struct misuse {
@@ -415,7 +416,10 @@ static const struct misuse misuses[] = {
     {"push of one channel with two widths", push_other_width, CAVS_ESHAPE, {"channel", "37", "61"}},
     {"scatter twice", scatter_twice, CAVS_EPROGRAM, {"scatter"}},
     {"scatter missing where gather exists", scatter_missing, CAVS_EPROGRAM, {"scatter", "41"}},
-    {"scatter missing in a stage with state", scatter_missing_without_gather, CAVS_EPROGRAM, {"scatter", "41"}},
+    {"scatter missing in a stage with state",
+     scatter_missing_without_gather,
+     CAVS_EPROGRAM,
+     {"scatter", "41"}},
     {"scatter of NULL", scatter_null, CAVS_EPROGRAM, {"scatter"}},
     {"gather from a negative slot", gather_negative, CAVS_EINVAL, {"gather", "-3"}},
     {"gather from a slot nobody can have", gather_huge, CAVS_EINVAL, {"gather", "2147483647"}},
@@ -443,7 +447,10 @@ static const struct misuse misuses[] = {
     {"channel that nobody pushes", unknown_channel, CAVS_EPROGRAM, {"mystery", "early"}},
     {"channel of a later stage", channel_of_later_stage, CAVS_EPROGRAM, {"pull_from", "late"}},
     {"channel of the same stage", channel_of_same_stage, CAVS_EPROGRAM, {"pull_from", "stage s"}},
-    {"channel of a stage not stood over, without index", channel_without_index, CAVS_EPROGRAM, {"pull_from", "early"}},
+    {"channel of a stage not stood over, without index",
+     channel_without_index,
+     CAVS_EPROGRAM,
+     {"pull_from", "early"}},
     {"channel of no stage", channel_of_no_stage, CAVS_EINVAL, {"pull_from"}},
     {"matmul with no parameter", null_matrix, CAVS_EINVAL, {"matmul"}},
     {"lookup in no parameter", null_table, CAVS_EINVAL, {"lookup"}},

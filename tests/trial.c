@@ -22,22 +22,25 @@ void trial_note(const char *format, ...)
 void check_ok_at(int rc, const char *call, const char *file, int line)
 {
     if (rc != 0)
-        fail_msg("%s:%d: %s gave %d (%s): %s %s", file, line, call, rc, cavs_strerror(rc), cavs_error_message(), note);
+        fail_msg("%s:%d: %s gave %d (%s): %s %s", file, line, call, rc, cavs_strerror(rc),
+                 cavs_error_message(), note);
 }
 
-void check_refused_at(int rc, int code, const char *call, const char *file, int line, const char *const *texts)
+void check_refused_at(int rc, int code, const char *call, const char *file, int line,
+                      const char *const *texts)
 {
     if (rc != code)
-        fail_msg("%s:%d: %s gave %d (%s), not %d (%s); message: %s", file, line, call, rc, cavs_strerror(rc), code,
-                 cavs_strerror(code), cavs_error_message());
+        fail_msg("%s:%d: %s gave %d (%s), not %d (%s); message: %s", file, line, call, rc,
+                 cavs_strerror(rc), code, cavs_strerror(code), cavs_error_message());
     for (; *texts; texts++) {
         if (!strstr(cavs_error_message(), *texts))
-            fail_msg("%s:%d: %s: the message \"%s\" does not say \"%s\"", file, line, call, cavs_error_message(), *texts);
+            fail_msg("%s:%d: %s: the message \"%s\" does not say \"%s\"", file, line, call,
+                     cavs_error_message(), *texts);
     }
 }
 
-static void check_close_above(const char *what, size_t n, const float *got, const double *want, double tolerance,
-                              double floor)
+static void check_close_above(const char *what, size_t n, const float *got, const double *want,
+                              double tolerance, double floor)
 {
     double largest = fmax(1e-6, floor), worst = -1;
     size_t at = 0;
@@ -53,8 +56,8 @@ static void check_close_above(const char *what, size_t n, const float *got, cons
         }
     }
     if (n > 0 && !(worst <= tolerance * largest))
-        fail_msg("%s[%zu]: got %.9g, want %.9g (difference %.3g; largest of %zu values %.3g) %s", what, at, got[at],
-                 want[at], worst, n, largest, note);
+        fail_msg("%s[%zu]: got %.9g, want %.9g (difference %.3g; largest of %zu values %.3g) %s",
+                 what, at, got[at], want[at], worst, n, largest, note);
 }
 
 void check_close(const char *what, size_t n, const float *got, const double *want, double tolerance)
@@ -130,8 +133,9 @@ void trial_check_metrics(struct trial *t, struct cavs_session *s)
         double sum = NAN, count = NAN, want = t->oracle->sum[i];
         check_ok(cavs_session_metric(s, name, &sum, &count));
         if (count != t->oracle->count[i])
-            fail_msg("metric %s: counted %g vertices, want %g %s", name, count, t->oracle->count[i], note);
-        if (!(fabs(sum - want) <= TOLERANCE * (fabs(want) + 1e-3 * count + 1e-6)))
+            fail_msg("metric %s: counted %g vertices, want %g %s", name, count, t->oracle->count[i],
+                     note);
+        if (!(fabs(sum - want) <= TOLERANCE * (fmax(fabs(want), t->floor) + 1e-3 * count + 1e-6)))
             fail_msg("metric %s: got %.9g, want %.9g %s", name, sum, want, note);
     }
 }
@@ -144,7 +148,8 @@ static void check_gradient(struct trial *t, struct cavs_session *s, const struct
         memset(t->oracle->gradient[p->number], 0, param_size(p) * sizeof(double));
     snprintf(what, sizeof what, "gradient of %s", cavs_param_name(p));
     check_ok(cavs_session_get_gradient(s, p, got));
-    check_close_above(what, param_size(p), got, t->oracle->gradient[p->number], TOLERANCE, t->floor);
+    check_close_above(what, param_size(p), got, t->oracle->gradient[p->number], TOLERANCE,
+                      t->floor);
     free(got);
 }
 
@@ -245,10 +250,12 @@ void trial_compile(bool on)
         setenv("CAVS_FUSION", "interpret", 1);
 }
 
-struct CMUnitTest *trial_tests(int n, const char *(*name)(int i), CMUnitTestFunction run, void *(*state)(int i))
+struct CMUnitTest *trial_tests(int n, const char *(*name)(int i), CMUnitTestFunction run,
+                               void *(*state)(int i))
 {
     struct CMUnitTest *tests = calloc((size_t)n, sizeof *tests);
     for (int i = 0; tests && i < n; i++)
-        tests[i] = (struct CMUnitTest){.name = name(i), .test_func = run, .initial_state = state(i)};
+        tests[i] =
+            (struct CMUnitTest){.name = name(i), .test_func = run, .initial_state = state(i)};
     return tests;
 }

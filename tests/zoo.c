@@ -69,21 +69,22 @@ struct cavs_symbol *zoo_state(struct cavs_function *f, struct cavs_symbol *h, st
     return state;
 }
 
-void zoo_classify(struct cavs_model *m, struct cavs_stage *base, const char *channel, int width, int classes)
+void zoo_classify(struct cavs_model *m, struct cavs_stage *base, const char *channel, int width,
+                  int classes)
 {
     struct cavs_stage *head = cavs_stage_over(m, "head", base, CAVS_ALL_VERTICES);
     struct cavs_function *f = cavs_function_create(head, "classify");
     struct cavs_symbol *label = cavs_pull_ids(f, "label");
-    struct cavs_symbol *logits = cavs_affine(cavs_pull_from(f, base, channel, NULL),
-                                             zoo_weight(m, "W_class", width, classes),
-                                             zoo_weight(m, "b_class", 1, classes));
+    struct cavs_symbol *logits =
+        cavs_affine(cavs_pull_from(f, base, channel, NULL),
+                    zoo_weight(m, "W_class", width, classes), zoo_weight(m, "b_class", 1, classes));
     cavs_push(f, "logits", logits);
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     cavs_metric(f, "accuracy", cavs_correct(logits, label), label);
 }
 
-void zoo_lstm_end(struct cavs_function *f, struct cavs_symbol *i, struct cavs_symbol *o, struct cavs_symbol *u,
-                  struct cavs_symbol *forgotten)
+void zoo_lstm_end(struct cavs_function *f, struct cavs_symbol *i, struct cavs_symbol *o,
+                  struct cavs_symbol *u, struct cavs_symbol *forgotten)
 {
     struct cavs_symbol *c = cavs_mul(cavs_sigmoid(i), cavs_tanh(u));
     if (forgotten)

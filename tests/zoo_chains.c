@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zoo_chains.c - sequences: an LSTM language model, a GRU on rows, a tagger with both directions. */
+/* zoo_chains.c - sequences: an LSTM language model, a GRU on rows, a tagger with both
+ * directions. */
 #include "tests/zoo.h"
 
 #include <stddef.h>
@@ -16,7 +17,8 @@ static struct lstm lstm_params(struct cavs_model *m, const char *w, const char *
                          zoo_weight(m, b, 1, 4 * HIDDEN)};
 }
 
-static struct cavs_stage *lstm_stage(struct cavs_model *m, const char *name, struct lstm p, struct cavs_param *table)
+static struct cavs_stage *lstm_stage(struct cavs_model *m, const char *name, struct lstm p,
+                                     struct cavs_param *table)
 {
     struct cavs_stage *chain = cavs_stage_create(m, name, 2 * HIDDEN);
     struct cavs_function *f = cavs_function_create(chain, "cell");
@@ -35,12 +37,16 @@ static void build_chain_lstm(struct cavs_model *m)
     zoo_classify(m, chain, "h", HIDDEN, WORDS);
 }
 
-/* h = (1 - z) h' + z tanh(x W + (r h') U), on rows instead of words, with the loss in the cell's own stage. */
+/* h = (1 - z) h' + z tanh(x W + (r h') U), on rows instead of words, with the loss in the cell's
+ * own stage. */
 static void build_gru(struct cavs_model *m)
 {
-    struct cavs_param *w = zoo_weight(m, "W", EMBED, 3 * HIDDEN), *b = zoo_weight(m, "b", 1, 3 * HIDDEN);
-    struct cavs_param *uz = zoo_weight(m, "U_z", HIDDEN, HIDDEN), *ur = zoo_weight(m, "U_r", HIDDEN, HIDDEN);
-    struct cavs_param *uh = zoo_weight(m, "U_h", HIDDEN, HIDDEN), *out = zoo_weight(m, "out", HIDDEN, 2);
+    struct cavs_param *w = zoo_weight(m, "W", EMBED, 3 * HIDDEN),
+                      *b = zoo_weight(m, "b", 1, 3 * HIDDEN);
+    struct cavs_param *uz = zoo_weight(m, "U_z", HIDDEN, HIDDEN),
+                      *ur = zoo_weight(m, "U_r", HIDDEN, HIDDEN);
+    struct cavs_param *uh = zoo_weight(m, "U_h", HIDDEN, HIDDEN),
+                      *out = zoo_weight(m, "out", HIDDEN, 2);
     struct cavs_stage *chain = cavs_stage_create(m, "chain", HIDDEN);
     struct cavs_function *f = cavs_function_create(chain, "cell");
     struct cavs_symbol *before = cavs_gather(f, 0), *gate[3];
@@ -53,10 +59,12 @@ static void build_gru(struct cavs_model *m)
     cavs_scatter(f, h);
     struct cavs_symbol *guess = cavs_matmul(h, out);
     cavs_push(f, "guess", guess);
-    cavs_loss(f, "loss", cavs_squared_error(guess, cavs_pull(f, "target", 2)), cavs_pull_ids(f, "counts"));
+    cavs_loss(f, "loss", cavs_squared_error(guess, cavs_pull(f, "target", 2)),
+              cavs_pull_ids(f, "counts"));
 }
 
-/* Two chains over the same words; the tagger stands over one and finds its vertex of the other by an index. */
+/* Two chains over the same words; the tagger stands over one and finds its vertex of the other by
+ * an index. */
 static void build_bilstm(struct cavs_model *m)
 {
     struct cavs_param *table = zoo_weight(m, "embedding", WORDS, EMBED);
@@ -65,8 +73,10 @@ static void build_bilstm(struct cavs_model *m)
     struct cavs_stage *tagger = cavs_stage_over(m, "tagger", left, CAVS_ALL_VERTICES);
     struct cavs_function *f = cavs_function_create(tagger, "tag");
     struct cavs_symbol *label = cavs_pull_ids(f, "label");
-    struct cavs_symbol *h[2] = {cavs_pull_from(f, left, "h", NULL), cavs_pull_from(f, right, "h", "mirror")};
-    struct cavs_symbol *logits = cavs_matmul(cavs_concat(2, h), zoo_weight(m, "W_tag", 2 * HIDDEN, 4));
+    struct cavs_symbol *h[2] = {cavs_pull_from(f, left, "h", NULL),
+                                cavs_pull_from(f, right, "h", "mirror")};
+    struct cavs_symbol *logits =
+        cavs_matmul(cavs_concat(2, h), zoo_weight(m, "W_tag", 2 * HIDDEN, 4));
     cavs_push(f, "logits", logits);
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
 }
@@ -84,9 +94,14 @@ static void build_rnn(struct cavs_model *m)
 }
 
 const struct zoo_entry zoo_chains[] = {
-    {"chain_lstm", build_chain_lstm, {"chain:9", "chain:1", "chain:4", "empty", "chain:17,shuffle=3", "chain:4", "flat:3"}},
+    {"chain_lstm",
+     build_chain_lstm,
+     {"chain:9", "chain:1", "chain:4", "empty", "chain:17,shuffle=3", "chain:4", "flat:3"}},
     {"gru", build_gru, {"chain:7", "chain:12,shuffle=2", "single", "chain:3"}},
-    {"bilstm", build_bilstm, {"chain:6|chain:6", "chain:3|chain:3,shuffle=7", "empty|empty", "chain:11|chain:11", "empty|chain:4"}},
+    {"bilstm",
+     build_bilstm,
+     {"chain:6|chain:6", "chain:3|chain:3,shuffle=7", "empty|empty", "chain:11|chain:11",
+      "empty|chain:4"}},
     {"rnn", build_rnn, {"chain:5", "chain:40", "single"}},
     {NULL, NULL, {NULL}},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zoo_oddities.c - what is legal but rarely seen: unused parts, odd widths, wide vertices, many parents, no edges. */
+/* zoo_oddities.c - what is legal but rarely seen: unused parts, odd widths, wide vertices, many
+ * parents, no edges. */
 #include "tests/zoo.h"
 
 #include <stddef.h>
@@ -10,9 +11,11 @@ enum { HIDDEN = 6 };
 static void build_dag(struct cavs_model *m)
 {
     struct cavs_param *table = zoo_weight(m, "embedding", 7, HIDDEN);
-    struct cavs_param *w1 = zoo_weight(m, "W_one", HIDDEN, HIDDEN), *w2 = zoo_weight(m, "W_two", 2 * HIDDEN, HIDDEN);
+    struct cavs_param *w1 = zoo_weight(m, "W_one", HIDDEN, HIDDEN),
+                      *w2 = zoo_weight(m, "W_two", 2 * HIDDEN, HIDDEN);
     struct cavs_stage *dag = cavs_stage_create(m, "dag", HIDDEN);
-    struct cavs_function *f[3] = {cavs_function_create(dag, "none"), cavs_function_create(dag, "one"),
+    struct cavs_function *f[3] = {cavs_function_create(dag, "none"),
+                                  cavs_function_create(dag, "one"),
                                   cavs_function_create(dag, "two")};
     struct cavs_symbol *both[2] = {cavs_gather(f[2], 0), cavs_gather(f[2], 1)}, *h[3];
     h[0] = cavs_lookup(table, cavs_pull_ids(f[0], "word"));
@@ -27,27 +30,32 @@ static void build_dag(struct cavs_model *m)
     zoo_classify(m, dag, "h", HIDDEN, 3);
 }
 
-/* Parts of gathered states, a gather that nobody uses, values that nobody uses, biases used twice. */
+/* Parts of gathered states, a gather that nobody uses, values that nobody uses, biases used
+ * twice. */
 static void build_partial(struct cavs_model *m)
 {
     struct cavs_param *w = zoo_weight(m, "W", 2, HIDDEN), *b = zoo_weight(m, "b", 1, HIDDEN);
     struct cavs_param *idle = zoo_weight(m, "idle", HIDDEN, 3);
     struct cavs_stage *s = cavs_stage_create(m, "s", HIDDEN);
     struct cavs_function *f = cavs_function_create(s, "f");
-    struct cavs_symbol *a = cavs_gather(f, 0), *bias = cavs_use(f, b), *x = cavs_pull(f, "x", HIDDEN);
+    struct cavs_symbol *a = cavs_gather(f, 0), *bias = cavs_use(f, b),
+                       *x = cavs_pull(f, "x", HIDDEN);
     cavs_gather(f, 2);
-    cavs_log(cavs_neg(cavs_square(a)));                 /* not a number, and nobody asks */
+    cavs_log(cavs_neg(cavs_square(a)));                     /* not a number, and nobody asks */
     cavs_push(f, "unused", cavs_matmul(cavs_exp(x), idle)); /* shown, but in no loss */
     cavs_pull(f, "ignored", 2);
-    struct cavs_symbol *y = cavs_matmul(cavs_add(cavs_slice(a, 1, 2), cavs_slice(cavs_gather(f, 1), 3, 2)), w);
+    struct cavs_symbol *y =
+        cavs_matmul(cavs_add(cavs_slice(a, 1, 2), cavs_slice(cavs_gather(f, 1), 3, 2)), w);
     y = cavs_tanh(cavs_add(cavs_add(y, bias), cavs_mul(x, bias)));
-    y = cavs_concat(3, ((struct cavs_symbol *[]){cavs_slice(y, 4, 2), cavs_slice(y, 0, 3), cavs_slice(y, 4, 1)}));
+    y = cavs_concat(3, ((struct cavs_symbol *[]){cavs_slice(y, 4, 2), cavs_slice(y, 0, 3),
+                                                 cavs_slice(y, 4, 1)}));
     cavs_scatter(f, y);
     cavs_push(f, "y", cavs_slice(y, 2, 3));
     cavs_loss(f, "loss", cavs_sum(cavs_slice(y, 1, 4)), NULL);
 }
 
-/* Widths of one are repeated; sums, division, constants, exponentials and logarithms of safe values. */
+/* Widths of one are repeated; sums, division, constants, exponentials and logarithms of safe
+ * values. */
 static void build_arithmetic(struct cavs_model *m)
 {
     struct cavs_param *w = zoo_weight(m, "W", 4, HIDDEN), *one = zoo_weight(m, "scalar", 1, 1);
@@ -59,7 +67,8 @@ static void build_arithmetic(struct cavs_model *m)
     struct cavs_symbol *share = cavs_div(e, cavs_sum(e)); /* softmax by hand */
     struct cavs_symbol *entropy = cavs_neg(cavs_sum(cavs_mul(share, cavs_log(share))));
     struct cavs_symbol *bent = cavs_sub(cavs_mul(scalar, y), cavs_constant(f, 1, 0.25f));
-    bent = cavs_add(cavs_relu(bent), cavs_mul(cavs_constant(f, HIDDEN, 0.5f), cavs_div(scalar, cavs_shift(e, 1))));
+    bent = cavs_add(cavs_relu(bent),
+                    cavs_mul(cavs_constant(f, HIDDEN, 0.5f), cavs_div(scalar, cavs_shift(e, 1))));
     cavs_push(f, "share", share);
     cavs_loss(f, "entropy", entropy, where);
     cavs_loss(f, "bent", cavs_sum(cavs_square(bent)), NULL);
@@ -78,8 +87,10 @@ static void build_nonlinear(struct cavs_model *m)
     struct cavs_stage *s = cavs_stage_create(m, "chain", HIDDEN);
     struct cavs_function *f = cavs_function_create(s, "cell");
     struct cavs_param *u = zoo_weight(m, "U", HIDDEN, HIDDEN), *w = zoo_weight(m, "W", 3, HIDDEN);
-    struct cavs_symbol *h = cavs_add(cavs_matmul(cavs_gather(f, 0), u), cavs_matmul(cavs_pull(f, "x", 3), w));
-    struct cavs_symbol *up = apply("gelu", apply("elu", h, 0.7f), 0), *down = apply("leaky_relu", h, 0.2f);
+    struct cavs_symbol *h =
+        cavs_add(cavs_matmul(cavs_gather(f, 0), u), cavs_matmul(cavs_pull(f, "x", 3), w));
+    struct cavs_symbol *up = apply("gelu", apply("elu", h, 0.7f), 0),
+                       *down = apply("leaky_relu", h, 0.2f);
     struct cavs_symbol *most = cavs_apply2_at("max", up, down, CAVS_HERE);
     struct cavs_symbol *least = cavs_apply2_at("min", cavs_sum(up), down, CAVS_HERE);
     h = cavs_sub(apply("softplus", most, 0), apply("abs", least, 0));
@@ -96,7 +107,8 @@ static void build_mlp(struct cavs_model *m)
     struct cavs_stage *s = cavs_stage_create(m, "points", 0);
     struct cavs_function *f = cavs_function_create(s, "mlp");
     struct cavs_symbol *x = cavs_pull(f, "x", 3), *target = cavs_pull(f, "target", 2);
-    struct cavs_symbol *h = cavs_relu(cavs_affine(x, zoo_weight(m, "W1", 3, 16), zoo_weight(m, "b1", 1, 16)));
+    struct cavs_symbol *h =
+        cavs_relu(cavs_affine(x, zoo_weight(m, "W1", 3, 16), zoo_weight(m, "b1", 1, 16)));
     struct cavs_symbol *y = cavs_affine(h, zoo_weight(m, "W2", 16, 2), zoo_weight(m, "b2", 1, 2));
     cavs_push(f, "y", y);
     cavs_loss(f, "loss", cavs_squared_error(y, target), NULL);
@@ -107,8 +119,10 @@ static void build_star(struct cavs_model *m)
 {
     enum { SLOTS = 40, SMALL = 3 };
     struct cavs_stage *s = cavs_stage_create(m, "star", SMALL);
-    struct cavs_function *leaf = cavs_function_create(s, "leaf"), *root = cavs_function_create(s, "root");
-    struct cavs_symbol *x = cavs_matmul(cavs_pull(leaf, "x", 2), zoo_weight(m, "W", 2, SMALL)), *sum = NULL;
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"),
+                         *root = cavs_function_create(s, "root");
+    struct cavs_symbol *x = cavs_matmul(cavs_pull(leaf, "x", 2), zoo_weight(m, "W", 2, SMALL)),
+                       *sum = NULL;
     cavs_scatter(leaf, cavs_tanh(x));
     struct cavs_param *u = zoo_weight(m, "U", SMALL, SMALL);
     for (int k = 0; k < SLOTS; k++) {
@@ -120,19 +134,22 @@ static void build_star(struct cavs_model *m)
     cavs_loss(root, "loss", cavs_sum(cavs_square(sum)), NULL);
 }
 
-/* More children than any fused group has inputs: all summed at once, and side by side before a product. */
+/* More children than any fused group has inputs: all summed at once, and side by side before a
+ * product. */
 static void build_wide(struct cavs_model *m)
 {
     enum { SLOTS = 100, SMALL = 2 };
     struct cavs_stage *s = cavs_stage_create(m, "wide", SMALL);
-    struct cavs_function *leaf = cavs_function_create(s, "leaf"), *root = cavs_function_create(s, "root");
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"),
+                         *root = cavs_function_create(s, "root");
     struct cavs_symbol *child[SLOTS], *sum = NULL;
     cavs_scatter(leaf, cavs_matmul(cavs_pull(leaf, "x", 2), zoo_weight(m, "W", 2, SMALL)));
     for (int k = 0; k < SLOTS; k++) {
         child[k] = cavs_gather(root, k);
         sum = sum ? cavs_add(sum, cavs_tanh(child[k])) : child[k];
     }
-    struct cavs_symbol *y = cavs_matmul(cavs_concat(SLOTS, child), zoo_weight(m, "U", SMALL * SLOTS, SMALL));
+    struct cavs_symbol *y =
+        cavs_matmul(cavs_concat(SLOTS, child), zoo_weight(m, "U", SMALL * SLOTS, SMALL));
     cavs_scatter(root, cavs_tanh(cavs_add(y, sum)));
     cavs_push(root, "y", y);
     cavs_loss(root, "loss", cavs_sum(cavs_square(cavs_add(y, sum))), NULL);
@@ -143,12 +160,14 @@ static void build_metrics(struct cavs_model *m)
 {
     struct cavs_param *w = zoo_weight(m, "W", HIDDEN, HIDDEN);
     struct cavs_stage *s = cavs_stage_create(m, "s", HIDDEN);
-    struct cavs_function *leaf = cavs_function_create(s, "leaf"), *inner = cavs_function_create(s, "inner");
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"),
+                         *inner = cavs_function_create(s, "inner");
     struct cavs_symbol *x = cavs_sigmoid(cavs_matmul(cavs_pull(leaf, "x", HIDDEN), w));
     cavs_scatter(leaf, x);
     cavs_push(leaf, "h", x);
     cavs_metric(leaf, "size", cavs_sum(x), NULL);
-    struct cavs_symbol *y = cavs_tanh(cavs_matmul(cavs_mul(cavs_gather(inner, 0), cavs_gather(inner, 1)), w));
+    struct cavs_symbol *y =
+        cavs_tanh(cavs_matmul(cavs_mul(cavs_gather(inner, 0), cavs_gather(inner, 1)), w));
     cavs_scatter(inner, y);
     cavs_loss(inner, "loss", cavs_sum(y), cavs_pull_ids(inner, "where"));
     cavs_metric(inner, "size", cavs_sum(y), cavs_pull_ids(inner, "where"));
@@ -157,7 +176,8 @@ static void build_metrics(struct cavs_model *m)
     cavs_loss(f, "loss", cavs_sum(cavs_square(cavs_pull_from(f, s, "h", NULL))), NULL);
 }
 
-/* A state that every vertex scatters and none gathers; a second stage reads it through a channel. */
+/* A state that every vertex scatters and none gathers; a second stage reads it through a
+ * channel. */
 static void build_no_gather(struct cavs_model *m)
 {
     struct cavs_stage *s = cavs_stage_create(m, "s", 2);
@@ -167,7 +187,8 @@ static void build_no_gather(struct cavs_model *m)
     cavs_push(f, "x", x);
     struct cavs_stage *t = cavs_stage_create(m, "t", 0);
     struct cavs_function *g = cavs_function_create(t, "g");
-    struct cavs_symbol *pair = cavs_mul(cavs_pull_from(g, s, "x", "left"), cavs_pull_from(g, s, "x", "right"));
+    struct cavs_symbol *pair =
+        cavs_mul(cavs_pull_from(g, s, "x", "left"), cavs_pull_from(g, s, "x", "right"));
     cavs_loss(g, "loss", cavs_sum(pair), NULL);
     cavs_push(g, "pair", pair);
 }
@@ -176,27 +197,44 @@ static void build_no_gather(struct cavs_model *m)
 static void build_no_weights(struct cavs_model *m)
 {
     struct cavs_stage *s = cavs_stage_create(m, "s", 4);
-    struct cavs_function *leaf = cavs_function_create(s, "leaf"), *inner = cavs_function_create(s, "inner");
-    struct cavs_symbol *x = cavs_lookup(zoo_weight(m, "embedding", 6, 4), cavs_pull_ids(leaf, "word"));
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"),
+                         *inner = cavs_function_create(s, "inner");
+    struct cavs_symbol *x =
+        cavs_lookup(zoo_weight(m, "embedding", 6, 4), cavs_pull_ids(leaf, "word"));
     cavs_scatter(leaf, x);
-    struct cavs_symbol *y = cavs_tanh(cavs_sub(cavs_gather(inner, 0), cavs_scale(cavs_gather(inner, 1), 0.5f)));
+    struct cavs_symbol *y =
+        cavs_tanh(cavs_sub(cavs_gather(inner, 0), cavs_scale(cavs_gather(inner, 1), 0.5f)));
     cavs_scatter(inner, y);
     cavs_push(inner, "y", y);
     cavs_loss(inner, "loss", cavs_sum(cavs_square(y)), NULL);
 }
 
 const struct zoo_entry zoo_oddities[] = {
-    {"dag", build_dag,
-     {"dag:40,parents=3,kinds=3,seed=3", "lattice:9,kinds=3", "dag:23,parents=6,kinds=3,seed=4,shuffle=5,missing=6",
-      "single", "empty", "dag:15,parents=2,kinds=3,seed=8"}},
-    {"partial", build_partial, {"dag:20,slots=3,parents=4", "chain:5", "single", "binary:4,missing=3", "empty", "flat:2"}},
+    {"dag",
+     build_dag,
+     {"dag:40,parents=3,kinds=3,seed=3", "lattice:9,kinds=3",
+      "dag:23,parents=6,kinds=3,seed=4,shuffle=5,missing=6", "single", "empty",
+      "dag:15,parents=2,kinds=3,seed=8"}},
+    {"partial",
+     build_partial,
+     {"dag:20,slots=3,parents=4", "chain:5", "single", "binary:4,missing=3", "empty", "flat:2"}},
     {"arithmetic", build_arithmetic, {"flat:13", "single", "empty", "flat:70"}},
     {"nonlinear", build_nonlinear, {"chain:9", "chain:4", "single", "chain:12,shuffle=2"}},
     {"mlp", build_mlp, {"single", "single", "flat:5", "empty", "flat:131"}},
-    {"star", build_star, {"star:40,kinds=2", "star:7,kinds=2", "star:33,kinds=2,missing=4", "single"}},
-    {"wide", build_wide, {"star:100,kinds=2", "star:80,kinds=2,missing=3", "single", "star:1,kinds=2"}},
-    {"metrics", build_metrics, {"binary:6,kinds=2", "single", "random:5,kinds=2", "random:9,kinds=2,seed=6"}},
-    {"no_gather", build_no_gather, {"flat:4|flat:6", "single|single", "flat:3|empty", "empty|flat:2"}},
-    {"no_weights", build_no_weights, {"lattice:12,kinds=2", "binary:4,kinds=2", "single", "dag:20,parents=3,kinds=2"}},
+    {"star",
+     build_star,
+     {"star:40,kinds=2", "star:7,kinds=2", "star:33,kinds=2,missing=4", "single"}},
+    {"wide",
+     build_wide,
+     {"star:100,kinds=2", "star:80,kinds=2,missing=3", "single", "star:1,kinds=2"}},
+    {"metrics",
+     build_metrics,
+     {"binary:6,kinds=2", "single", "random:5,kinds=2", "random:9,kinds=2,seed=6"}},
+    {"no_gather",
+     build_no_gather,
+     {"flat:4|flat:6", "single|single", "flat:3|empty", "empty|flat:2"}},
+    {"no_weights",
+     build_no_weights,
+     {"lattice:12,kinds=2", "binary:4,kinds=2", "single", "dag:20,parents=3,kinds=2"}},
     {NULL, NULL, {NULL}},
 };

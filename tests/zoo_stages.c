@@ -8,7 +8,8 @@ enum { WORDS = 8, HIDDEN = 5 };
 
 static struct cavs_stage *tree_stage(struct cavs_model *m)
 {
-    struct cavs_param *table = zoo_weight(m, "embedding", WORDS, HIDDEN), *w = zoo_weight(m, "W", 2 * HIDDEN, HIDDEN);
+    struct cavs_param *table = zoo_weight(m, "embedding", WORDS, HIDDEN),
+                      *w = zoo_weight(m, "W", 2 * HIDDEN, HIDDEN);
     struct cavs_stage *tree = cavs_stage_create(m, "tree", HIDDEN);
     struct cavs_function *f = cavs_function_create(tree, "cell");
     struct cavs_symbol *both[2] = {cavs_gather(f, 0), cavs_gather(f, 1)};
@@ -20,14 +21,16 @@ static struct cavs_stage *tree_stage(struct cavs_model *m)
     return tree;
 }
 
-/* Heads over all vertices and over the roots, one of them fetching a channel twice and pushing on. */
+/* Heads over all vertices and over the roots, one of them fetching a channel twice and pushing
+ * on. */
 static void build_heads(struct cavs_model *m)
 {
     struct cavs_stage *tree = tree_stage(m);
     zoo_classify(m, tree, "h", HIDDEN, 3);
     struct cavs_stage *top = cavs_stage_over(m, "top", tree, CAVS_ROOTS);
     struct cavs_function *f = cavs_function_create(top, "root");
-    struct cavs_symbol *h = cavs_pull_from(f, tree, "h", NULL), *again = cavs_pull_from(f, tree, "again", NULL);
+    struct cavs_symbol *h = cavs_pull_from(f, tree, "h", NULL),
+                       *again = cavs_pull_from(f, tree, "again", NULL);
     struct cavs_symbol *other = cavs_pull_from(f, tree, "h", "friend");
     struct cavs_symbol *y = cavs_mul(cavs_add(h, again), other);
     cavs_push(f, "y", y);
@@ -55,10 +58,12 @@ static void build_tower(struct cavs_model *m)
     static const char *const names[] = {"first", "second", "third"};
     const char *channel = "h";
     for (int i = 0; i < 3; i++) {
-        struct cavs_stage *stage = cavs_stage_over(m, names[i], below, i == 0 ? CAVS_ROOTS : CAVS_ALL_VERTICES);
+        struct cavs_stage *stage =
+            cavs_stage_over(m, names[i], below, i == 0 ? CAVS_ROOTS : CAVS_ALL_VERTICES);
         struct cavs_function *f = cavs_function_create(stage, "layer");
         struct cavs_symbol *x = cavs_pull_from(f, below, channel, NULL);
-        struct cavs_symbol *y = cavs_sigmoid(cavs_matmul(x, zoo_weight(m, names[i], HIDDEN, HIDDEN)));
+        struct cavs_symbol *y =
+            cavs_sigmoid(cavs_matmul(x, zoo_weight(m, names[i], HIDDEN, HIDDEN)));
         channel = "out";
         cavs_push(f, channel, y);
         if (i == 1)
@@ -72,7 +77,8 @@ static void build_shared(struct cavs_model *m)
 {
     struct cavs_param *w = zoo_weight(m, "W", HIDDEN, HIDDEN), *b = zoo_weight(m, "b", 1, HIDDEN);
     struct cavs_stage *tree = cavs_stage_create(m, "tree", HIDDEN);
-    struct cavs_function *leaf = cavs_function_create(tree, "leaf"), *inner = cavs_function_create(tree, "inner");
+    struct cavs_function *leaf = cavs_function_create(tree, "leaf"),
+                         *inner = cavs_function_create(tree, "inner");
     struct cavs_symbol *x = cavs_tanh(cavs_affine(cavs_pull(leaf, "x", HIDDEN), w, b));
     cavs_scatter(leaf, x);
     cavs_push(leaf, "h", x);
@@ -91,7 +97,8 @@ static void build_shared(struct cavs_model *m)
 /* Frozen parameters in the middle of trained ones: gradients go through them, not into them. */
 static void build_frozen(struct cavs_model *m)
 {
-    struct cavs_param *table = zoo_weight(m, "embedding", WORDS, HIDDEN), *deep = zoo_weight(m, "deep", WORDS, HIDDEN);
+    struct cavs_param *table = zoo_weight(m, "embedding", WORDS, HIDDEN),
+                      *deep = zoo_weight(m, "deep", WORDS, HIDDEN);
     struct cavs_param *w = zoo_weight(m, "W", HIDDEN, HIDDEN), *b = zoo_weight(m, "b", 1, HIDDEN);
     struct cavs_param *u = zoo_weight(m, "U", HIDDEN, HIDDEN);
     cavs_param_freeze(table);
@@ -101,18 +108,25 @@ static void build_frozen(struct cavs_model *m)
     struct cavs_function *f = cavs_function_create(chain, "cell");
     struct cavs_symbol *word = cavs_pull_ids(f, "word");
     struct cavs_symbol *x = cavs_add(cavs_lookup(table, word), cavs_lookup(deep, word));
-    struct cavs_symbol *h = cavs_tanh(cavs_add(cavs_affine(x, w, b), cavs_matmul(cavs_gather(f, 0), u)));
+    struct cavs_symbol *h =
+        cavs_tanh(cavs_add(cavs_affine(x, w, b), cavs_matmul(cavs_gather(f, 0), u)));
     cavs_scatter(f, h);
     cavs_push(f, "h", h);
     zoo_classify(m, chain, "h", HIDDEN, 3);
 }
 
 const struct zoo_entry zoo_stages[] = {
-    {"heads", build_heads, {"random:6", "forest:4,seed=3", "single", "empty", "binary:4,shuffle=2", "flat:3"}},
-    {"encoder_decoder", build_encoder_decoder,
-     {"random:6|chain:4", "single|chain:7", "empty|chain:2", "binary:4|empty", "lattice:9,shuffle=4|chain:5,shuffle=2"}},
+    {"heads",
+     build_heads,
+     {"random:6", "forest:4,seed=3", "single", "empty", "binary:4,shuffle=2", "flat:3"}},
+    {"encoder_decoder",
+     build_encoder_decoder,
+     {"random:6|chain:4", "single|chain:7", "empty|chain:2", "binary:4|empty",
+      "lattice:9,shuffle=4|chain:5,shuffle=2"}},
     {"tower", build_tower, {"forest:5", "binary:4", "empty", "single"}},
-    {"shared", build_shared, {"binary:4,kinds=2", "random:7,kinds=2", "single,kinds=2", "sequence:4,kinds=2"}},
+    {"shared",
+     build_shared,
+     {"binary:4,kinds=2", "random:7,kinds=2", "single,kinds=2", "sequence:4,kinds=2"}},
     {"frozen", build_frozen, {"chain:5", "chain:9", "single"}},
     {NULL, NULL, {NULL}},
 };

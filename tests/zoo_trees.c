@@ -15,10 +15,12 @@ static void half_square(struct cavs_model *m, struct cavs_stage *tree, enum cavs
     cavs_loss(f, "loss", cavs_scale(cavs_sum(cavs_square(h)), 0.5f), NULL);
 }
 
-static struct cavs_symbol *fc_cell(struct cavs_model *m, struct cavs_symbol *left, struct cavs_symbol *right)
+static struct cavs_symbol *fc_cell(struct cavs_model *m, struct cavs_symbol *left,
+                                   struct cavs_symbol *right)
 {
     struct cavs_symbol *both = cavs_concat(2, ((struct cavs_symbol *[]){left, right}));
-    return cavs_relu(cavs_affine(both, cavs_model_find_param(m, "W"), cavs_model_find_param(m, "b")));
+    return cavs_relu(
+        cavs_affine(both, cavs_model_find_param(m, "W"), cavs_model_find_param(m, "b")));
 }
 
 static void fc_params(struct cavs_model *m)
@@ -34,7 +36,8 @@ static void build_tree_fc_fold(struct cavs_model *m)
     fc_params(m);
     struct cavs_stage *tree = cavs_stage_create(m, "tree", HIDDEN);
     struct cavs_function *leaf = cavs_function_create(tree, "leaf");
-    struct cavs_symbol *x = cavs_lookup(cavs_model_find_param(m, "embedding"), cavs_pull_ids(leaf, "word"));
+    struct cavs_symbol *x =
+        cavs_lookup(cavs_model_find_param(m, "embedding"), cavs_pull_ids(leaf, "word"));
     cavs_scatter(leaf, x);
     cavs_push(leaf, "h", x);
     struct cavs_function *inner = cavs_function_create(tree, "inner");
@@ -44,21 +47,24 @@ static void build_tree_fc_fold(struct cavs_model *m)
     half_square(m, tree, CAVS_ROOTS);
 }
 
-/* The original Cavs program's: one function, the cell also at the leaves, a loss at every vertex. */
+/* The original Cavs program's: one function, the cell also at the leaves, a loss at every
+ * vertex. */
 static void build_tree_fc_cavs(struct cavs_model *m)
 {
     fc_params(m);
     struct cavs_stage *tree = cavs_stage_create(m, "tree", HIDDEN);
     struct cavs_function *f = cavs_function_create(tree, "cell");
-    struct cavs_symbol *x = cavs_lookup(cavs_model_find_param(m, "embedding"), cavs_pull_ids(f, "word"));
-    struct cavs_symbol *y = fc_cell(m, cavs_add(cavs_gather(f, 0), x), cavs_add(cavs_gather(f, 1), x));
+    struct cavs_symbol *x =
+        cavs_lookup(cavs_model_find_param(m, "embedding"), cavs_pull_ids(f, "word"));
+    struct cavs_symbol *y =
+        fc_cell(m, cavs_add(cavs_gather(f, 0), x), cavs_add(cavs_gather(f, 1), x));
     cavs_scatter(f, y);
     cavs_push(f, "h", y);
     half_square(m, tree, CAVS_ALL_VERTICES);
 }
 
-static struct cavs_symbol *bias_add(struct cavs_model *m, struct cavs_symbol *x, struct cavs_function *f,
-                                    const char *bias)
+static struct cavs_symbol *bias_add(struct cavs_model *m, struct cavs_symbol *x,
+                                    struct cavs_function *f, const char *bias)
 {
     return cavs_add(x, cavs_use(f, cavs_model_find_param(m, bias)));
 }
@@ -66,8 +72,10 @@ static struct cavs_symbol *bias_add(struct cavs_model *m, struct cavs_symbol *x,
 static void lstm_leaf(struct cavs_model *m, struct cavs_stage *tree)
 {
     struct cavs_function *f = cavs_function_create(tree, "leaf");
-    struct cavs_symbol *gate[3], *x = cavs_lookup(cavs_model_find_param(m, "embedding"), cavs_pull_ids(f, "word"));
-    cavs_split(cavs_affine(x, cavs_model_find_param(m, "W_iou"), cavs_model_find_param(m, "b_iou")), 3, gate);
+    struct cavs_symbol *gate[3],
+        *x = cavs_lookup(cavs_model_find_param(m, "embedding"), cavs_pull_ids(f, "word"));
+    cavs_split(cavs_affine(x, cavs_model_find_param(m, "W_iou"), cavs_model_find_param(m, "b_iou")),
+               3, gate);
     zoo_lstm_end(f, gate[0], gate[1], gate[2], NULL);
 }
 
@@ -84,7 +92,8 @@ static void lstm_params(struct cavs_model *m, int gathered)
 static void build_lstm_bench(struct cavs_model *m)
 {
     lstm_params(m, 2 * HIDDEN);
-    struct cavs_param *forget[2] = {zoo_weight(m, "F_left", HIDDEN, HIDDEN), zoo_weight(m, "F_right", HIDDEN, HIDDEN)};
+    struct cavs_param *forget[2] = {zoo_weight(m, "F_left", HIDDEN, HIDDEN),
+                                    zoo_weight(m, "F_right", HIDDEN, HIDDEN)};
     struct cavs_stage *tree = cavs_stage_create(m, "tree", 2 * HIDDEN);
     lstm_leaf(m, tree);
     struct cavs_function *f = cavs_function_create(tree, "inner");
@@ -95,7 +104,9 @@ static void build_lstm_bench(struct cavs_model *m)
         kept[k] = cavs_mul(cavs_sigmoid(bias_add(m, cavs_matmul(h[k], forget[k]), f, "b_f")),
                            cavs_slice(state, HIDDEN, HIDDEN));
     }
-    cavs_split(bias_add(m, cavs_matmul(cavs_concat(2, h), cavs_model_find_param(m, "U_iou")), f, "b_iou"), 3, gate);
+    cavs_split(
+        bias_add(m, cavs_matmul(cavs_concat(2, h), cavs_model_find_param(m, "U_iou")), f, "b_iou"),
+        3, gate);
     zoo_lstm_end(f, gate[0], gate[1], gate[2], cavs_add(kept[0], kept[1]));
     zoo_classify(m, tree, "h", HIDDEN, CLASSES);
 }
@@ -105,19 +116,24 @@ static void build_lstm_childsum(struct cavs_model *m)
 {
     enum { SLOTS = 4 };
     lstm_params(m, HIDDEN);
-    struct cavs_param *wf = zoo_weight(m, "W_f", EMBED, HIDDEN), *uf = zoo_weight(m, "U_f", HIDDEN, HIDDEN);
+    struct cavs_param *wf = zoo_weight(m, "W_f", EMBED, HIDDEN),
+                      *uf = zoo_weight(m, "U_f", HIDDEN, HIDDEN);
     struct cavs_stage *tree = cavs_stage_create(m, "tree", 2 * HIDDEN);
     struct cavs_function *f = cavs_function_create(tree, "cell");
-    struct cavs_symbol *x = cavs_lookup(cavs_model_find_param(m, "embedding"), cavs_pull_ids(f, "word"));
-    struct cavs_symbol *wx = bias_add(m, cavs_matmul(x, wf), f, "b_f"), *sum = NULL, *kept = NULL, *gate[3];
+    struct cavs_symbol *x =
+        cavs_lookup(cavs_model_find_param(m, "embedding"), cavs_pull_ids(f, "word"));
+    struct cavs_symbol *wx = bias_add(m, cavs_matmul(x, wf), f, "b_f"), *sum = NULL, *kept = NULL,
+                       *gate[3];
     for (int k = 0; k < SLOTS; k++) {
         struct cavs_symbol *part[2];
         cavs_split(cavs_gather(f, k), 2, part);
-        struct cavs_symbol *fc = cavs_mul(cavs_sigmoid(cavs_add(wx, cavs_matmul(part[0], uf))), part[1]);
+        struct cavs_symbol *fc =
+            cavs_mul(cavs_sigmoid(cavs_add(wx, cavs_matmul(part[0], uf))), part[1]);
         sum = sum ? cavs_add(sum, part[0]) : part[0];
         kept = kept ? cavs_add(kept, fc) : fc;
     }
-    struct cavs_symbol *iou = cavs_affine(x, cavs_model_find_param(m, "W_iou"), cavs_model_find_param(m, "b_iou"));
+    struct cavs_symbol *iou =
+        cavs_affine(x, cavs_model_find_param(m, "W_iou"), cavs_model_find_param(m, "b_iou"));
     cavs_split(cavs_add(iou, cavs_matmul(sum, cavs_model_find_param(m, "U_iou"))), 3, gate);
     zoo_lstm_end(f, gate[0], gate[1], gate[2], kept);
     zoo_classify(m, tree, "h", HIDDEN, CLASSES);
@@ -135,7 +151,8 @@ static void build_lstm_nary(struct cavs_model *m)
     cavs_split(cavs_gather(f, 0), 2, l);
     cavs_split(cavs_gather(f, 1), 2, r);
     struct cavs_symbol *both = cavs_concat(2, ((struct cavs_symbol *[]){l[0], r[0]}));
-    cavs_split(bias_add(m, cavs_matmul(both, cavs_model_find_param(m, "U_iou")), f, "b_iou"), 3, gate);
+    cavs_split(bias_add(m, cavs_matmul(both, cavs_model_find_param(m, "U_iou")), f, "b_iou"), 3,
+               gate);
     cavs_split(cavs_matmul(both, uf), 2, keep);
     struct cavs_symbol *left = cavs_mul(cavs_sigmoid(bias_add(m, keep[0], f, "b_f")), l[1]);
     struct cavs_symbol *right = cavs_mul(cavs_sigmoid(bias_add(m, keep[1], f, "b_f")), r[1]);
@@ -143,18 +160,24 @@ static void build_lstm_nary(struct cavs_model *m)
     zoo_classify(m, tree, "h", HIDDEN, CLASSES);
 }
 
-#define TREES \
-    {"random:9,seed=1,kinds=2", "binary:8,kinds=2", "single,kinds=2", "sequence:6,kinds=2,shuffle=3", "empty", \
-     "random:12,seed=4,kinds=2,shuffle=5", "forest:3,seed=2,kinds=2", "binary:5,kinds=2"}
+#define TREES                                                                              \
+    {                                                                                      \
+        "random:9,seed=1,kinds=2", "binary:8,kinds=2", "single,kinds=2",                   \
+            "sequence:6,kinds=2,shuffle=3", "empty", "random:12,seed=4,kinds=2,shuffle=5", \
+            "forest:3,seed=2,kinds=2", "binary:5,kinds=2"                                  \
+    }
 
 const struct zoo_entry zoo_trees[] = {
     {"tree_fc_fold", build_tree_fc_fold, TREES},
-    {"tree_fc_cavs", build_tree_fc_cavs,
-     {"binary:8", "random:7,seed=2,shuffle=2", "single", "sequence:5", "empty", "binary:6", "forest:4,missing=5"}},
+    {"tree_fc_cavs",
+     build_tree_fc_cavs,
+     {"binary:8", "random:7,seed=2,shuffle=2", "single", "sequence:5", "empty", "binary:6",
+      "forest:4,missing=5"}},
     {"tree_lstm_bench", build_lstm_bench, TREES},
-    {"tree_lstm_childsum", build_lstm_childsum,
-     {"dag:25,slots=4,parents=1,seed=3", "star:4", "single", "chain:6", "random:7,missing=4", "empty", "flat:4",
-      "dag:18,slots=3,parents=1,seed=5,shuffle=9"}},
+    {"tree_lstm_childsum",
+     build_lstm_childsum,
+     {"dag:25,slots=4,parents=1,seed=3", "star:4", "single", "chain:6", "random:7,missing=4",
+      "empty", "flat:4", "dag:18,slots=3,parents=1,seed=5,shuffle=9"}},
     {"tree_lstm_nary", build_lstm_nary, TREES},
     {NULL, NULL, {NULL}},
 };

@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
     {"gpus", KEY_GPUS, "N", 0, "CUDA devices, or 'all'; default: 0", 0},
     {"opencl", KEY_OPENCL, "N", 0, "OpenCL devices, or 'all'; default: 0", 0},
     {"sched", KEY_SCHED, "NAME", 0,
-     "StarPU's scheduling policy; default: lws, with accelerators dmdas", 0},
+     "StarPU's scheduling policy; default: lws", 0},
 
     {NULL, 0, NULL, 0, "How a batch is evaluated:", 12},
     {"policy", KEY_POLICY, "NAME", 0,

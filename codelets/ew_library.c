@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ew_library.c - source text becomes functions: out of the cache, or by the compiler into the
+ * cache. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codelets/ew_internal.h"
+
+struct cavs__ew_library {
+    void *handle;
+    atomic_int references;
+};
+
+/* ---- why groups are interpreted ---- */
+
+static pthread_mutex_t reason_lock = PTHREAD_MUTEX_INITIALIZER;
+static char reason[400];
+
+void cavs__ew_fallback(const char *format, ...)
+{
+    va_list arguments;
+
+    pthread_mutex_lock(&reason_lock);
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    pthread_mutex_unlock(&reason_lock);
+}
+
+const char *cavs__ew_fallback_reason(void)
+{
+    static _Thread_local char copy[sizeof reason];
+
+    pthread_mutex_lock(&reason_lock);
+    memcpy(copy, reason, sizeof copy);
+    pthread_mutex_unlock(&reason_lock);
+    return copy[0] ? copy : NULL;
+}
+
+/* ---- building ---- */
+
+/* The compiler's first complaint. */
+static void explain(const char *log_path, const char *compiler)
+{
+    FILE *log = fopen(log_path, "re");
+    char line[200] = "";
+
+    while (log && fgets(line, sizeof line, log) && !strstr(line, "error"))
+        ;
+    line[strcspn(line, "\n")] = 0;
+    cavs__ew_fallback("%s failed: %s", compiler, line);
+    if (log)
+        fclose(log);
+}
+
+static int write_source(int fd, const char *source)
+{
+    FILE *f = fdopen(fd, "w");
+    int rc;
+
+    if (!f) {
+        close(fd);
+        return -1;
+    }
+    rc = fputs(source, f) < 0 ? -1 : 0;
+    return fclose(f) ? -1 : rc;
+}
+
+/* path: .../key.so. The source stays beside it, to be read. */
+static int build(const struct cavs__ew_compiler *c, const char *source, const char *path,
+                 const uint64_t key[2])
+{
+    char source_path[PATH_MAX], object_path[PATH_MAX + 4], log_path[PATH_MAX + 4], kept[PATH_MAX];
+    int stem = (int)strlen(path) - 3, fd, rc = -1;
+
+    if (snprintf(source_path, sizeof source_path, "%.*s-XXXXXX.c", stem, path) >=
+        (int)sizeof source_path)
+        return -1;
+    fd = mkostemps(source_path, 2, O_CLOEXEC);
+    if (fd < 0 || write_source(fd, source)) {
+        cavs__ew_fallback("cannot write %s: %s", source_path, strerror(errno));
+        return -1;
+    }
+    snprintf(object_path, sizeof object_path, "%s.so", source_path);
+    snprintf(log_path, sizeof log_path, "%s.log", source_path);
+    snprintf(kept, sizeof kept, "%.*s.c", stem, path);
+    if (cavs__ew_compiler_run(c, source_path, object_path, log_path))
+        explain(log_path, c->word[0]);
+    else if (cavs__ew_cache_publish(object_path, path, key))
+        cavs__ew_fallback("cannot keep %s: %s", path, strerror(errno));
+    else
+        rc = 0;
+    unlink(log_path);
+    unlink(object_path);
+    if (rc || rename(source_path, kept))
+        unlink(source_path);
+    return rc;
+}
+
+/* ---- libraries ---- */
+
+static struct cavs__ew_library *load(const char *path)
+{
+    struct cavs__ew_library *l = malloc(sizeof *l);
+
+    if (!l)
+        return NULL;
+    l->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!l->handle) {
+        cavs__ew_fallback("%s", dlerror());
+        free(l);
+        return NULL;
+    }
+    atomic_init(&l->references, 1);
+    return l;
+}
+
+struct cavs__ew_library *cavs__ew_library_open(const char *source)
+{
+    char folder[PATH_MAX - 64], path[PATH_MAX];
+    struct cavs__ew_compiler c;
+    struct cavs__ew_library *l = NULL;
+    uint64_t key[2];
+
+    if (cavs__ew_cache_folder(folder, sizeof folder) || cavs__ew_compiler_find(&c))
+        return NULL;
+    key[0] = cavs__ew_hash(c.identity, source, strlen(source));
+    key[1] = cavs__ew_hash(~c.identity, source, strlen(source));
+    snprintf(path, sizeof path, "%s/%016llx%016llx.so", folder, (unsigned long long)key[0],
+             (unsigned long long)key[1]);
+    if (cavs__ew_cache_intact(path, key) || !build(&c, source, path, key)) {
+        l = load(path);
+        if (!l)
+            unlink(path); /* whole, but not what the loader takes: a broken compiler's */
+    }
+    cavs__ew_compiler_free(&c);
+    return l;
+}
+
+struct cavs__ew_library *cavs__ew_library_ref(struct cavs__ew_library *l)
+{
+    atomic_fetch_add(&l->references, 1);
+    return l;
+}
+
+void cavs__ew_library_close(struct cavs__ew_library *l)
+{
+    if (!l || atomic_fetch_sub(&l->references, 1) > 1)
+        return;
+    dlclose(l->handle);
+    free(l);
+}
+
+cavs__ew_compiled *cavs__ew_library_find(struct cavs__ew_library *l, const char *name)
+{
+    return (cavs__ew_compiled *)dlsym(l->handle, name);
+}
