@@ -34,3 +34,22 @@ bin_PROGRAMS += apps/tree_lstm
 apps_tree_lstm_SOURCES = apps/tree_lstm.c apps/tree_lstm_cells.c apps/tree_lstm_cells.h \
 	apps/treebank.c apps/treebank.h
 apps_tree_lstm_LDADD = libapp.la $(APP_LIBS)
+
+# --- text: language models and taggers -----------------------------------------------------------------
+
+libapp_la_SOURCES += \
+	apps/common/data_files.c apps/common/data_files.h \
+	apps/common/sentences.c apps/common/sentences.h
+
+language_model_sources = apps/language_model.c apps/language_model.h apps/lstm_chain.c apps/lstm_chain.h
+tagger_sources = apps/tagger.c apps/tagger.h apps/lstm_chain.c apps/lstm_chain.h
+
+bin_PROGRAMS += apps/fixed_lstm apps/var_lstm apps/bilstm_tagger apps/bilstm_char_tagger
+apps_fixed_lstm_SOURCES = apps/fixed_lstm.c $(language_model_sources)
+apps_fixed_lstm_LDADD = libapp.la $(APP_LIBS)
+apps_var_lstm_SOURCES = apps/var_lstm.c $(language_model_sources)
+apps_var_lstm_LDADD = libapp.la $(APP_LIBS)
+apps_bilstm_tagger_SOURCES = apps/bilstm_tagger.c $(tagger_sources)
+apps_bilstm_tagger_LDADD = libapp.la $(APP_LIBS)
+apps_bilstm_char_tagger_SOURCES = apps/bilstm_char_tagger.c $(tagger_sources)
+apps_bilstm_char_tagger_LDADD = libapp.la $(APP_LIBS)

@@ -47,9 +47,10 @@ struct cavs__ew_spec {
     const int *outputs; /* [noutputs] operand notation: a node, or ~i to copy input i */
 };
 
-/* Compiles the group: generated C built by the system compiler into a private cache where possible,
- * else the tile interpreter. NULL when out of memory. mode AUTO: environment CAVS_FUSION=interpret
- * forces the interpreter. */
+/* Makes a program of a group. AUTO: C, compiled by $CC (or cc) and kept in the folder kernels/ of
+ * $CAVS_CACHE (or ${XDG_CACHE_HOME:-~/.cache}/cavs), or else the interpreter, as with INTERPRET and
+ * with CAVS_FUSION=interpret in the environment. The description is copied. NULL when out of memory
+ * or when the group has more than CAVS__EW_MAX_VALUES values. */
 enum cavs__ew_mode { CAVS__EW_AUTO, CAVS__EW_INTERPRET };
 struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spec,
                                                  enum cavs__ew_mode mode);
@@ -60,13 +61,14 @@ bool cavs__ew_program_compiled(const struct cavs__ew_program *p); /* false: inte
  * next call. */
 const char *cavs__ew_fallback_reason(void);
 
-/* views: the inputs, then the outputs.  Inputs may be direct, ld 0 or indexed.  Thread-safe. */
+/* views: the inputs, then the outputs. Inputs may be direct, ld 0 or indexed; outputs are direct and
+ * overlap neither inputs nor one another. Thread-safe. The reference computes in double, and the
+ * values inside the group are not rounded to float there. */
 void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
-void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows,
-                            const struct cavs__view *v); /* double */
+void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
 
-/* Builds many groups at once: programs created between begin and end are compiled together by one
- * compiler run at end. */
+/* Programs that this thread creates between begin and end are compiled together, by one compiler run
+ * at end; until then they are interpreted. Batches nest. */
 void cavs__ew_batch_begin(void);
 void cavs__ew_batch_end(void);
 

@@ -92,8 +92,13 @@ static char *read_file(int fd, size_t *size)
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_private(&st))
         return NULL;
     data = malloc((size_t)st.st_size + 1);
-    for (ssize_t got = 1; data && got > 0 && n<(size_t)st.st_size; n += got> 0 ? (size_t)got : 0)
-        got = pread(fd, data + n, (size_t)st.st_size - n, (off_t)n);
+    while (data && n < (size_t)st.st_size) {
+        ssize_t got = pread(fd, data + n, (size_t)st.st_size - n, (off_t)n);
+
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
     *size = n;
     return data;
 }

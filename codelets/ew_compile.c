@@ -23,16 +23,11 @@ extern char **environ;
 #define MAX_WORDS 32 /* in $CC */
 
 /* Fast, but NaN and infinities keep their meaning, and ew_math.def its order of sums. */
-static const char *const flags[] = {"-O3",
-                                    "-w",
-                                    "-std=gnu11",
-                                    "-fopenmp-simd",
-                                    "-fno-math-errno",
-                                    "-fno-trapping-math",
-                                    "-fno-signed-zeros",
-                                    "-ffp-contract=fast",
-                                    "-fPIC",
-                                    "-shared"};
+static const char *const flags[] = {
+    "-w",      "-std=gnu11", "-fopenmp-simd",         "-fno-math-errno",   "-fno-trapping-math",
+    "-O3",     "-fPIC",      "-fno-associative-math", "-fno-signed-zeros", "-ffp-contract=fast",
+    "-shared",
+};
 #define NFLAGS ((int)(sizeof flags / sizeof *flags))
 
 /* For this machine; a compiler may not know one of them. */

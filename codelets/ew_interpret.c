@@ -23,10 +23,9 @@
 
 /* Slots given to values while one walks through the nodes. */
 struct slots {
-    int *
-        last_use; /* [ninputs + nnodes]: the node that reads the value last; index operand + ninputs */
-    int *slot_of; /* likewise; -1: none yet */
-    int *unused;  /* stack of free slots */
+    int *last_use; /* [ninputs + nnodes] by operand + ninputs: the node that reads the value last */
+    int *slot_of;  /* likewise; -1: none yet */
+    int *unused;   /* stack of free slots */
     int nunused, nslots;
 };
 

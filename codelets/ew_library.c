@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ew_library.c - source text becomes functions: out of the cache, or by the compiler into the
- * cache. */
+/* ew_library.c - source text becomes functions, by way of the compiler and the cache. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +86,8 @@ static int build(const struct cavs__ew_compiler *c, const char *source, const ch
     fd = mkostemps(source_path, 2, O_CLOEXEC);
     if (fd < 0 || write_source(fd, source)) {
         cavs__ew_fallback("cannot write %s: %s", source_path, strerror(errno));
+        if (fd >= 0)
+            unlink(source_path);
         return -1;
     }
     snprintf(object_path, sizeof object_path, "%s.so", source_path);

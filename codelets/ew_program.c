@@ -43,7 +43,7 @@ static void free_spec(struct cavs__ew_spec *spec)
 /* Values are computed in the order of the nodes. */
 static bool well_formed(const struct cavs__ew_spec *spec)
 {
-    if (spec->width < 1 || spec->ninputs + spec->nnodes > CAVS__EW_MAX_VALUES)
+    if (spec->width < 1)
         return false;
     for (int j = 0; j < spec->nnodes; j++) {
         const struct cavs__ew_node *node = &spec->nodes[j];
@@ -151,7 +151,7 @@ struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spe
     struct cavs__ew_program *p;
 
     assert(well_formed(spec));
-    p = calloc(1, sizeof *p);
+    p = spec->ninputs + spec->nnodes <= CAVS__EW_MAX_VALUES ? calloc(1, sizeof *p) : NULL;
     if (!p)
         return NULL;
     if (copy_spec(&p->spec, spec) || cavs__ew_plan_make(&p->plan, &p->spec)) {

@@ -141,7 +141,9 @@ int cavs_function_finish(struct cavs_function *f);
 #define cavs_lookup(table, ids) cavs_lookup_at((table), (ids), CAVS_HERE)           /* row ids[v] of the table; id -1: zeros */
 #define cavs_matmul(x, W) cavs_matmul_at((x), (W), CAVS_HERE)                       /* x W; W is w(x) x n */
 #define cavs_affine(x, W, b) cavs_affine_at((x), (W), (b), CAVS_HERE)               /* x W + b; b is 1 x n */
-/* element-wise */
+/* element-wise: by name from the table in codelets/elementwise.def, s is an operator's attribute */
+#define cavs_apply1(op, a, s) cavs_apply1_at((op), (a), (s), CAVS_HERE)
+#define cavs_apply2(op, a, b) cavs_apply2_at((op), (a), (b), CAVS_HERE)
 #define cavs_add(a, b) cavs_apply2_at("add", (a), (b), CAVS_HERE)
 #define cavs_sub(a, b) cavs_apply2_at("sub", (a), (b), CAVS_HERE)
 #define cavs_mul(a, b) cavs_apply2_at("mul", (a), (b), CAVS_HERE)
@@ -155,6 +157,15 @@ int cavs_function_finish(struct cavs_function *f);
 #define cavs_exp(a) cavs_apply1_at("exp", (a), 0, CAVS_HERE)
 #define cavs_log(a) cavs_apply1_at("log", (a), 0, CAVS_HERE)
 #define cavs_square(a) cavs_apply1_at("square", (a), 0, CAVS_HERE)
+#define cavs_max(a, b) cavs_apply2_at("max", (a), (b), CAVS_HERE)
+#define cavs_min(a, b) cavs_apply2_at("min", (a), (b), CAVS_HERE)
+#define cavs_abs(a) cavs_apply1_at("abs", (a), 0, CAVS_HERE)
+#define cavs_sqrt(a) cavs_apply1_at("sqrt", (a), 0, CAVS_HERE)
+#define cavs_clip(a, s) cavs_apply1_at("clip", (a), (s), CAVS_HERE)                 /* to -s .. s */
+#define cavs_leaky_relu(a, s) cavs_apply1_at("leaky_relu", (a), (s), CAVS_HERE)     /* s a where a < 0 */
+#define cavs_elu(a, s) cavs_apply1_at("elu", (a), (s), CAVS_HERE)                   /* s (e^a - 1) where a < 0 */
+#define cavs_softplus(a) cavs_apply1_at("softplus", (a), 0, CAVS_HERE)
+#define cavs_gelu(a) cavs_apply1_at("gelu", (a), 0, CAVS_HERE)                      /* tanh approximation */
 /* shapes and reductions over the width */
 #define cavs_concat(n, xs) cavs_concat_at((n), (xs), CAVS_HERE)                     /* n symbols side by side */
 #define cavs_slice(x, from, width) cavs_slice_at((x), (from), (width), CAVS_HERE)
@@ -286,7 +297,7 @@ int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, con
 int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
                         const struct cavs_stage *stage, const char *channel, float *rows);
 
-/* Waits for everything submitted; reports what failed meanwhile. */
+/* Waits for everything submitted. */
 int cavs_session_wait(struct cavs_session *s);
 /* Sum of a metric or loss and number of vertices counted since the last reset; waits for all submitted batches. */
 int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, double *count);

@@ -293,6 +293,8 @@ int cavs_function_number(const struct cavs_function *f)
 
 int cavs_function_finish(struct cavs_function *f)
 {
+    const struct cavs_symbol *last = f && f->nsymbols > 0 ? f->symbols[f->nsymbols - 1] : NULL;
+
     if (!f)
         return cavs__fail(CAVS_EINVAL,
                           "cavs_function_finish(NULL): the function could not be created");
@@ -302,7 +304,7 @@ int cavs_function_finish(struct cavs_function *f)
         return CAVS_OK;
     if (f->stage->state_width > 0 && !f->scatter)
         return cavs__function_fail(
-            f, CAVS_EPROGRAM, "(end)", 0,
+            f, CAVS_EPROGRAM, last ? last->file : "(empty)", last ? last->line : 0,
             "no scatter: every function of stage %s must scatter a state of width %d",
             f->stage->name, f->stage->state_width);
     f->finished = true;

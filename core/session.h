@@ -118,7 +118,6 @@ struct cavs_session {
     struct cavs__touched **touched; /* [nparams] of the last batch, in the arena of its slot */
     struct cavs__fault fault;
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
-    int failed;                        /* first error of a submission: reported by wait */
     struct cavs_stats stats;
 };
 

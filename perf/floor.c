@@ -6,7 +6,8 @@
  * Same data, same order of samples, same objective and optimizer as apps/tree_lstm and apps/tree_fc;
  * with --init FILE (their --save) also the same parameters, so that losses can be compared.  It shares
  * with the library what is below any engine: matrix products (codelets/gemm.h), the arithmetic of
- * the optimizers (codelets/update.h) and the formulas of sigmoid and tanh.
+ * the optimizers (codelets/update.h) and the formulas of sigmoid and tanh.  A word is evaluated as often
+ * as it occurs in a batch: sharing words is not what one writes by hand.
  */
 #include <argp.h>
 #include <errno.h>
@@ -41,10 +42,12 @@ struct program {
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
+/* clang-format off */
 enum key {
     KEY_MODEL = 1, KEY_TRAIN, KEY_TREE, KEY_LEAVES, KEY_SAMPLES, KEY_EPOCHS, KEY_BATCH, KEY_HIDDEN,
     KEY_EMBED, KEY_LR, KEY_SEED, KEY_INIT, KEY_INFER, KEY_WORKERS, KEY_JSON, KEY_QUIET
 };
+/* clang-format on */
 
 static const struct argp_option options[] = {
     {"model", KEY_MODEL, "NAME", 0, "tree_lstm (default) or tree_fc", 1},

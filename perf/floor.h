@@ -35,12 +35,12 @@ enum {
 struct floor_param {
     const char *name;
     int rows, cols;
-    float lo, hi;                /* initial values are uniform there */
-    float *w, *s0, *s1;          /* values; Adam's moments */
-    float *wt;                   /* transposed values, or NULL: backward products read them */
-    float *grad[FLOOR_THREADS];  /* what each thread's trees add; a table has none of these */
-    bool table;                  /* rows are looked up: the gradient is sparse */
-    bool transposed;             /* wants wt */
+    float lo, hi;               /* initial values are uniform there */
+    float *w, *s0, *s1;         /* values; Adam's moments */
+    float *wt;                  /* transposed values, or NULL: backward products read them */
+    float *grad[FLOOR_THREADS]; /* what each thread's trees add; a table has none of these */
+    bool table;                 /* rows are looked up: the gradient is sparse */
+    bool transposed;            /* wants wt */
 };
 
 struct floor_params {
@@ -60,12 +60,12 @@ void *floor_zeros(size_t n, size_t size);
 
 struct floor_levels {
     int trees, leaves, inner, slots, depth;
-    int *first;      /* [depth + 1]: level l of the inner vertices has the rows first[l] .. first[l+1] */
-    int *next;       /* scratch: the next free row of each level */
-    int *inner_slot; /* [inner]: where a row's own state goes */
-    int *leaf_slot;  /* [leaves] */
-    int *word;       /* [leaves] */
-    int *label;      /* [slots] */
+    int *first; /* [depth + 1]: level l of the inner vertices has the rows first[l] .. first[l+1] */
+    int *next;  /* scratch: the next free row of each level */
+    int *inner_slot;          /* [inner]: where a row's own state goes */
+    int *leaf_slot;           /* [leaves] */
+    int *word;                /* [leaves] */
+    int *label;               /* [slots] */
     int *height, *row, *slot; /* by vertex of these trees, one tree after the other */
 };
 
@@ -82,10 +82,10 @@ struct floor_sizes {
 
 /* The arrays of one thread. */
 struct floor_lstm {
-    float *x, *gate_leaf, *tanh_leaf, *dx;    /* [leaves x e], [x 3h], [x h], [x e] */
-    float *h, *c, *dh, *dc;                   /* [slots x h] */
-    float *gate, *tanh_inner;                 /* [inner x 5h] i o u f_l f_r, [x h] */
-    float *logits;                            /* [slots x classes] */
+    float *x, *gate_leaf, *tanh_leaf, *dx; /* [leaves x e], [x 3h], [x h], [x e] */
+    float *h, *c, *dh, *dc;                /* [slots x h] */
+    float *gate, *tanh_inner;              /* [inner x 5h] i o u f_l f_r, [x h] */
+    float *logits;                         /* [slots x classes] */
 };
 
 struct floor_fc {

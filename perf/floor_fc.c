@@ -16,12 +16,8 @@ static void declare(struct floor_params *s, const struct floor_sizes *z)
     s->n = PARAMS;
     s->p[EMBEDDING] = (struct floor_param){
         .name = "embedding", .rows = z->words, .cols = h, .hi = 1, .table = true};
-    s->p[W] = (struct floor_param){.name = "W",
-                                   .rows = 2 * h,
-                                   .cols = h,
-                                   .lo = -range,
-                                   .hi = range,
-                                   .transposed = true};
+    s->p[W] = (struct floor_param){
+        .name = "W", .rows = 2 * h, .cols = h, .lo = -range, .hi = range, .transposed = true};
     s->p[B] = (struct floor_param){.name = "b", .rows = 1, .cols = h};
 }
 

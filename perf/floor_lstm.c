@@ -13,12 +13,8 @@ static struct floor_param weight(const char *name, int rows, int cols, int gates
 {
     float range = sqrtf(6.0f / (rows + cols / gates));
 
-    return (struct floor_param){.name = name,
-                                .rows = rows,
-                                .cols = cols,
-                                .lo = -range,
-                                .hi = range,
-                                .transposed = true};
+    return (struct floor_param){
+        .name = name, .rows = rows, .cols = cols, .lo = -range, .hi = range, .transposed = true};
 }
 
 static struct floor_param bias(const char *name, int cols)
@@ -31,12 +27,8 @@ static void declare(struct floor_params *s, const struct floor_sizes *z)
     int h = z->hidden, e = z->embed;
 
     s->n = PARAMS;
-    s->p[EMBEDDING] = (struct floor_param){.name = "embedding",
-                                           .rows = z->words,
-                                           .cols = e,
-                                           .lo = -0.05f,
-                                           .hi = 0.05f,
-                                           .table = true};
+    s->p[EMBEDDING] = (struct floor_param){
+        .name = "embedding", .rows = z->words, .cols = e, .lo = -0.05f, .hi = 0.05f, .table = true};
     s->p[W_IOU] = weight("W_iou", e, 3 * h, 3);
     s->p[B_LEAF] = bias("b_leaf", 3 * h);
     s->p[U_IOU] = weight("U_iou", 2 * h, 3 * h, 3);

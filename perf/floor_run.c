@@ -37,8 +37,8 @@ static void meet(struct barrier *b)
 
 /* The table's rows that a thread updates: where each one's gradients are. */
 struct touched {
-    int64_t *stamp;  /* [words]: the batch that a word was last seen in */
-    int *number;     /* [words]: its place in ids */
+    int64_t *stamp; /* [words]: the batch that a word was last seen in */
+    int *number;    /* [words]: its place in ids */
     int32_t *ids, *ptr, *source, *row, *next;
 };
 

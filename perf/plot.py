@@ -52,7 +52,9 @@ def linear_ticks(low, high):
 
 def log_ticks(low, high):
     """Round numbers, the more of them the shorter the axis."""
-    digits = (1,) if high / low > 100 else (1, 2, 5) if high / low > 8 else range(1, 10)
+    if high / low < 3:
+        return linear_ticks(low, high)
+    digits = (1,) if high / low > 100 else (1, 2, 5) if high / low > 12 else (1, 2, 3, 5, 7)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [m * 10.0**d for d in decades for m in digits if low <= m * 10.0**d <= high]
 
@@ -141,14 +143,22 @@ def draw_panel(p, left, top, width, height, names):
     return out
 
 
-def legend(names, left, top):
+def legend(names, left, top, swatch):
+    """Names with what stands for them: swatch(i, x, y) draws it."""
     out, x = [], left
-    for i, name in enumerate(names):
-        colour, kind = style(i)
-        out += [line(x, top, x + 22, top, colour, 2), mark(kind, x + 11, top, colour),
-                text(x + 28, top + 4, name, 12, "start")]
+    for i, name in enumerate(names if len(names) > 1 else []):
+        out += [*swatch(i, x, top), text(x + 28, top + 4, name, 12, "start")]
         x += 48 + 7.2 * len(name)
     return out
+
+
+def line_swatch(i, x, y):
+    colour, kind = style(i)
+    return [line(x, y, x + 22, y, colour, 2), mark(kind, x + 11, y, colour)]
+
+
+def bar_swatch(i, x, y):
+    return [f'<rect x="{x}" y="{y - 5}" width="22" height="10" fill="{style(i)[0]}"/>']
 
 
 def lines(title, panels):
@@ -158,7 +168,7 @@ def lines(title, panels):
     total = left + len(panels) * width + (len(panels) - 1) * gap + 24
     total = max(total, left + 8.2 * len(title), left + sum(48 + 7.2 * len(n) for n in names))
     parts = [text(left - 50, 24, title, 15, "start", 'font-weight="bold"')]
-    parts += legend(names, left - 50, 48)
+    parts += legend(names, left - 50, 48, line_swatch)
     for i, p in enumerate(panels):
         parts += draw_panel(p, left + i * (width + gap), top, width, height, names)
     return document(round(total), top + height + 52, parts)
@@ -169,23 +179,23 @@ def bars(title, unit, groups):
     groups = {k: v if isinstance(v, dict) else {"": v} for k, v in groups.items()}
     names = list(dict.fromkeys(n for g in groups.values() for n in g))
     thick, left, width = (20 if len(names) == 1 else 15), 210, 440
-    top = 40 if names == [""] else 66
-    axis = Axis([v for g in groups.values() for v in g.values()], left, left + width, False)
+    y = top = 40 if len(names) == 1 else 66
+    values = [v for g in groups.values() for v in g.values()]
+    axis = Axis(values, left, left + width, False)
     parts = [text(14, 24, title, 15, "start", 'font-weight="bold"')]
-    if names != [""]:
-        parts += legend(names, 14, 46)
-    y = top
+    parts += legend(names, 14, 46, bar_swatch)
     for label, group in groups.items():
         parts.append(text(left - 8, y + thick * len(group) / 2 + 4, label, 12, "end"))
         for name, value in group.items():
-            colour = COLOURS[names.index(name) % len(COLOURS)]
-            end = axis.at(value)
-            parts.append(f'<rect x="{left}" y="{y + 1}" width="{end - left:.1f}" '
-                         f'height="{thick - 2}" fill="{colour}"/>')
-            parts.append(text(end + 5, y + thick / 2 + 4, f"{value:,.4g}" if value < 1000
-                              else f"{value:,.0f}", 11, "start"))
+            parts += bar(left, axis.at(value), y, thick, style(names.index(name))[0], value)
             y += thick
         y += 10
     parts.append(line(left, top - 4, left, y - 4))
     parts.append(text(left + width / 2, y + 14, unit))
     return document(left + width + 80, y + 28, parts)
+
+
+def bar(first, end, y, thick, colour, value):
+    shown = f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return [f'<rect x="{first}" y="{y + 1}" width="{end - first:.1f}" height="{thick - 2}" '
+            f'fill="{colour}"/>', text(end + 5, y + thick / 2 + 4, shown, 11, "start")]

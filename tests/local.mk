@@ -119,7 +119,7 @@ SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_update
 
 # element-wise operators and fused groups
 check_PROGRAMS += tests/test_elementwise tests/test_element_values tests/test_groups \
-	tests/test_group_cache
+	tests/test_group_cache tests/test_group_compiler
 tests_test_elementwise_SOURCES = tests/test_elementwise.c tests/groups.c tests/groups.h tests/random.h
 tests_test_elementwise_LDADD = $(TEST_LIBS)
 tests_test_elementwise_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -130,11 +130,16 @@ tests_test_element_values_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_groups_SOURCES = tests/test_groups.c tests/groups.c tests/groups.h tests/random.h
 tests_test_groups_LDADD = $(TEST_LIBS)
 tests_test_groups_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_test_group_cache_SOURCES = tests/test_group_cache.c tests/groups.c tests/groups.h tests/random.h
+tests_test_group_cache_SOURCES = tests/test_group_cache.c tests/group_cache.c tests/group_cache.h \
+	tests/groups.c tests/groups.h tests/random.h
 tests_test_group_cache_LDADD = $(TEST_LIBS)
 tests_test_group_cache_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_group_compiler_SOURCES = tests/test_group_compiler.c tests/group_cache.c \
+	tests/group_cache.h tests/groups.c tests/groups.h tests/random.h
+tests_test_group_compiler_LDADD = $(TEST_LIBS)
+tests_test_group_compiler_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_elementwise tests/test_element_values tests/test_groups \
-	tests/test_group_cache
+	tests/test_group_cache tests/test_group_compiler
 
 # the programs in apps/, from outside
 dist_check_SCRIPTS += tests/test_apps.t

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/data_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_FOLDER "../shared/data"
+
+static int find(const char *given, const char *fallback, const char *option, char **path, struct app_error *e)
+{
+    const char *folder = getenv("CAVS_DATA");
+    bool is_set = folder && *folder;
+    int length = given ? asprintf(path, "%s", given)
+                       : asprintf(path, "%s/%s", is_set ? folder : DEFAULT_FOLDER, fallback);
+
+    if (length < 0) {
+        *path = NULL;
+        return app_fail(e, CAVS_ENOMEM, "no memory for a file name");
+    }
+    if (access(*path, R_OK) == 0)
+        return 0;
+    if (given)
+        return app_fail(e, CAVS_EIO, "%s: %s", given, strerror(errno));
+    return app_fail(e, CAVS_EIO,
+                    "no data set at %s (%s); name one with --%s, or the folder of all sets with the "
+                    "environment variable CAVS_DATA",
+                    *path, is_set ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
+}
+
+int data_files_find(struct data_files *f, struct app_error *e)
+{
+    int rc = find(f->train, f->default_train, "train", &f->train_path, e);
+
+    if (rc == 0 && (f->dev || !f->train))
+        rc = find(f->dev, f->default_dev, "dev", &f->dev_path, e);
+    return rc;
+}
+
+void data_files_clear(struct data_files *f)
+{
+    free(f->train_path);
+    free(f->dev_path);
+    f->train_path = f->dev_path = NULL;
+}

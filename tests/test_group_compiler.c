@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_group_compiler.c - groups run on with a strange compiler, and without one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "codelets/elementwise.h"
+#include "tests/group_cache.h"
+
+static void missing_compiler_leaves_the_interpreter(void **unused)
+{
+    (void)unused;
+    setenv("CC", "/nonexistent/cc", 1);
+    cache_check(false, 0);
+    assert_non_null(strstr(cavs__ew_fallback_reason(), "/nonexistent/cc"));
+}
+
+static void empty_path_leaves_the_interpreter(void **unused)
+{
+    char *path = strdup(getenv("PATH"));
+
+    (void)unused;
+    unsetenv("CC");
+    setenv("PATH", "", 1);
+    cache_check(false, 0);
+    setenv("PATH", path, 1);
+    free(path);
+}
+
+static void failing_compiler_leaves_the_interpreter(void **unused)
+{
+    (void)unused;
+    cache_write("cc", "#!/bin/sh\necho 'cc: fatal error: no licence' >&2\nexit 1\n", 0700);
+    cache_check(false, 0);
+    assert_non_null(strstr(cavs__ew_fallback_reason(), "no licence"));
+    assert_int_equal(cache_count("kernels/*"), 0);
+}
+
+static void compiler_that_makes_rubbish_leaves_the_interpreter(void **unused)
+{
+    (void)unused;
+    cache_write("cc",
+                "#!/bin/sh\nwhile [ $# -gt 1 ]; do\n[ $1 = -o ] && echo rubbish >$2\nshift\ndone\n",
+                0700);
+    cache_check(false, 0);
+    assert_int_equal(cache_count("kernels/*.so"), 0);
+}
+
+static void compiler_without_native_flags_is_used(void **unused)
+{
+    (void)unused;
+    cache_write("cc",
+                "#!/bin/sh\nfor a; do [ $a = -march=native ] && exit 1; done\n"
+                "echo run >>${0%/cc}/runs\nexec cc \"$@\"\n",
+                0700);
+    cache_check(true, 1);
+}
+
+static void unusable_folder_leaves_the_interpreter(void **unused)
+{
+    (void)unused;
+    setenv("CAVS_CACHE", "/dev/null/cache", 1);
+    cache_check(false, 0);
+    assert_non_null(strstr(cavs__ew_fallback_reason(), "/dev/null/cache"));
+}
+
+static void environment_can_forbid_compiling(void **unused)
+{
+    (void)unused;
+    setenv("CAVS_FUSION", "interpret", 1);
+    cache_check(false, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, cache_set_up, cache_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(missing_compiler_leaves_the_interpreter),
+        TEST(empty_path_leaves_the_interpreter),
+        TEST(failing_compiler_leaves_the_interpreter),
+        TEST(compiler_that_makes_rubbish_leaves_the_interpreter),
+        TEST(compiler_without_native_flags_is_used),
+        TEST(unusable_folder_leaves_the_interpreter),
+        TEST(environment_can_forbid_compiling),
+    };
+
+    if (cache_without_compiler()) {
+        printf("1..0 # SKIP there is no C compiler cc\n");
+        return 77;
+    }
+    return cmocka_run_group_tests_name("group compiler", tests, NULL, NULL);
+}
