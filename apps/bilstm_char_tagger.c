@@ -57,9 +57,11 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .doc = "Trains a bidirectional LSTM to tag the words of sentences; rare words are spelt.\v" TAGGER_DOC
+    .doc = "Trains a bidirectional LSTM to tag the words of sentences; rare words are "
+           "spelt.\v" TAGGER_DOC
            "  Of characters (c: --char-embed): char_embedding (256 x c), char_forward_W (c x 2e), "
-           "char_forward_U (e/2 x 2e), char_forward_b, char_backward_W, char_backward_U, char_backward_b."};
+           "char_forward_U (e/2 x 2e), char_forward_b, char_backward_W, char_backward_U, "
+           "char_backward_b."};
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
@@ -67,8 +69,8 @@ static void declare_chars(struct tagger *t)
 {
     static const char *const names[] = {"char_forward", "char_backward"};
     struct char_tagger *c = (struct char_tagger *)t;
-    struct cavs_param *table =
-        cavs_model_param(t->model, "char_embedding", 256, c->char_embed, CAVS_UNIFORM(-0.05f, 0.05f));
+    struct cavs_param *table = cavs_model_param(t->model, "char_embedding", 256, c->char_embed,
+                                                CAVS_UNIFORM(-0.05f, 0.05f));
 
     for (int way = 0; way < 2; way++) {
         struct cavs_function *f;
@@ -126,7 +128,8 @@ static void char_graph(struct char_tagger *c, enum lstm_way way, int chars, int 
             c->child[begin[w]] = -1;
 }
 
-static int add_chars(struct tagger *t, struct cavs_data *d, int n, const int *words, const int *functions)
+static int add_chars(struct tagger *t, struct cavs_data *d, int n, const int *words,
+                     const int *functions)
 {
     struct char_tagger *c = (struct char_tagger *)t;
     int chars = collect_chars(c, n, words, functions), rc = 0;

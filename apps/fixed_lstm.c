@@ -16,7 +16,9 @@ struct fixed_lstm {
 enum { KEY_STEPS = 1 };
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Chains:", 1}, {"steps", KEY_STEPS, "N", 0, "words in a chain (default 64)", 0}, {0}};
+    {NULL, 0, NULL, 0, "Chains:", 1},
+    {"steps", KEY_STEPS, "N", 0, "words in a chain (default 64)", 0},
+    {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -36,7 +38,8 @@ static const struct argp argp = {
     .children = children,
     .doc = "Trains an LSTM language model on chains of equal length.\v" LANGUAGE_MODEL_DOC};
 
-static size_t chain_end(const struct language_model *lm, const struct language_text *text, size_t begin)
+static size_t chain_end(const struct language_model *lm, const struct language_text *text,
+                        size_t begin)
 {
     size_t steps = ((const struct fixed_lstm *)lm)->steps;
 

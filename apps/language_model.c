@@ -16,10 +16,11 @@ enum { KEY_TRAIN = 1, KEY_DEV, KEY_WORDS };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Text:", 1},
-    {"train", KEY_TRAIN, "PATH", 0, "training text (default $CAVS_DATA/wikitext2/wiki.train.tokens)", 0},
+    {"train", KEY_TRAIN, "PATH", 0,
+     "training text (default $CAVS_DATA/wikitext2/wiki.train.tokens)", 0},
     {"dev", KEY_DEV, "PATH", 0,
-     "text to evaluate after each epoch (default $CAVS_DATA/wikitext2/wiki.valid.tokens, none if --train is "
-     "given)",
+     "text to evaluate after each epoch (default $CAVS_DATA/wikitext2/wiki.valid.tokens, none if "
+     "--train is given)",
      0},
     {"words", KEY_WORDS, "N", 0,
      "all but the N commonest words of the training text are <unk> (default 10000)", 0},
@@ -118,7 +119,8 @@ static int make_text(struct language_model *lm, struct sentences *s, struct lang
 }
 
 /* The training text, which is read first, decides on the words. */
-static int load(struct language_model *lm, const char *path, struct language_text *out, struct app_error *e)
+static int load(struct language_model *lm, const char *path, struct language_text *out,
+                struct app_error *e)
 {
     struct sentence_options o = {.words = lm->vocab, .end = EOS, .grow = !lm->row};
     struct sentences s = {0};
@@ -232,8 +234,8 @@ static int prepare(struct language_model *lm, struct app_error *e)
     if (!(lm->vocab = vocab_create()))
         return CAVS_ENOMEM;
     if ((rc = load(lm, f->train_path, &lm->train_text, e)) < 0 ||
-        (f->dev_path && (rc = load(lm, f->dev_path, &lm->dev_text, e)) < 0) || (rc = declare(lm)) < 0 ||
-        (rc = make_data(lm, &lm->train_text, &lm->train)) < 0 ||
+        (f->dev_path && (rc = load(lm, f->dev_path, &lm->dev_text, e)) < 0) ||
+        (rc = declare(lm)) < 0 || (rc = make_data(lm, &lm->train_text, &lm->train)) < 0 ||
         (f->dev_path && (rc = make_data(lm, &lm->dev_text, &lm->dev)) < 0))
         return rc;
     lm->common.session.scale =

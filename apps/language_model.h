@@ -22,7 +22,7 @@
 
 struct language_text {
     size_t words;
-    int *stream;  /* [words + 1]: <eos>, then the words; rows of the embedding table */
+    int *stream; /* [words + 1]: <eos>, then the words; rows of the embedding table */
     size_t lines;
     size_t *line; /* [lines + 1]: line l has the words line[l] .. line[l+1] */
 };
@@ -30,7 +30,8 @@ struct language_text {
 struct language_model {
     const char *name; /* of the program */
     /* The end of the chain that begins with word `begin`: more than that, at most text->words. */
-    size_t (*chain_end)(const struct language_model *lm, const struct language_text *text, size_t begin);
+    size_t (*chain_end)(const struct language_model *lm, const struct language_text *text,
+                        size_t begin);
     struct app_options common;
     struct data_files files;
     int max_words;
@@ -48,11 +49,11 @@ struct language_model {
 
 /* The options of both programs; its input is a struct language_model. */
 extern const struct argp language_model_argp;
-#define LANGUAGE_MODEL_DOC                                                                             \
-    "PATH is a text of words between spaces; CAVS_DATA is ../shared/data unless the environment says "  \
-    "otherwise.\n\n"                                                                                    \
-    "Parameters in model files (w: words, e: --embed, h: --hidden; gates i, f, o, u side by side): "    \
-    "embedding (w x e), lstm_W (e x 4h), lstm_U (h x 4h), lstm_b, W_out (h x w), b_out."
+#define LANGUAGE_MODEL_DOC                                                                        \
+    "PATH is a text of words between spaces; CAVS_DATA is ../shared/data unless the environment " \
+    "says otherwise.\n\n"                                                                         \
+    "Parameters in model files (w: words, e: --embed, h: --hidden; gates i, f, o, u side by "     \
+    "side): embedding (w x e), lstm_W (e x 4h), lstm_U (h x 4h), lstm_b, W_out (h x w), b_out."
 
 struct language_model language_model_defaults(const char *name);
 /* The whole program after its options are known; returns the exit status. */

@@ -13,8 +13,11 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Text:", 1},
     {"train", KEY_TRAIN, "PATH", 0, "training set (default $CAVS_DATA/wikiner10k/train.txt)", 0},
     {"dev", KEY_DEV, "PATH", 0,
-     "set to evaluate after each epoch (default $CAVS_DATA/wikiner10k/dev.txt, none if --train is given)", 0},
-    {"min-count", KEY_MIN_COUNT, "N", 0, "words seen less often in the training set are rare (default 5)", 0},
+     "set to evaluate after each epoch (default $CAVS_DATA/wikiner10k/dev.txt, none if --train is "
+     "given)",
+     0},
+    {"min-count", KEY_MIN_COUNT, "N", 0,
+     "words seen less often in the training set are rare (default 5)", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -81,7 +84,8 @@ static int load(struct tagger *t, struct app_error *e)
 
     if (!(t->words = o.words = vocab_create()) || !(t->tags = o.tags = vocab_create()))
         return CAVS_ENOMEM;
-    if ((rc = sentences_load(t->files.train_path, &o, &t->train_text, e)) < 0 || (rc = choose_words(t)) < 0)
+    if ((rc = sentences_load(t->files.train_path, &o, &t->train_text, e)) < 0 ||
+        (rc = choose_words(t)) < 0)
         return rc;
     if (t->train_text.n == 0)
         return app_fail(e, CAVS_EDATA, "%s: no sentences in it", t->files.train_path);
@@ -112,7 +116,8 @@ static void declare_head(struct tagger *t)
     struct cavs_init init = cavs_init_glorot(width, classes);
     struct cavs_param *W = cavs_model_param(t->model, "W_tag", width, classes, init);
     struct cavs_param *b = cavs_model_param(t->model, "b_tag", 1, classes, CAVS_CONSTANT(0));
-    struct cavs_stage *forward = t->lstm[LSTM_FORWARD].stage, *backward = t->lstm[LSTM_BACKWARD].stage;
+    struct cavs_stage *forward = t->lstm[LSTM_FORWARD].stage,
+                      *backward = t->lstm[LSTM_BACKWARD].stage;
     struct cavs_function *f;
     struct cavs_symbol *both[2], *logits, *label;
 
@@ -133,7 +138,8 @@ static int declare(struct tagger *t)
 
     if (rc < 0)
         return rc;
-    table = cavs_model_param(t->model, "embedding", t->rows, t->common.embed, CAVS_UNIFORM(-0.05f, 0.05f));
+    table = cavs_model_param(t->model, "embedding", t->rows, t->common.embed,
+                             CAVS_UNIFORM(-0.05f, 0.05f));
     if (t->rare)
         t->rare->declare(t);
     declare_words(t, LSTM_FORWARD, table);
@@ -160,8 +166,8 @@ static int add_words(const struct tagger *t, struct cavs_data *d, enum lstm_way 
     return rc < 0 ? rc : cavs_data_ids(d, stage, "word", n, s->row);
 }
 
-static int add_sentence(struct tagger *t, struct cavs_data *d, int n, const int *words, const int *tags,
-                        const struct scratch *s)
+static int add_sentence(struct tagger *t, struct cavs_data *d, int n, const int *words,
+                        const int *tags, const struct scratch *s)
 {
     int rc;
 
@@ -170,8 +176,10 @@ static int add_sentence(struct tagger *t, struct cavs_data *d, int n, const int 
         s->function[w] = t->rare && s->row[w] == VOCAB_UNKNOWN ? TAGGER_RARE : TAGGER_WORD;
         s->position[w] = w;
     }
-    if ((rc = cavs_data_begin(d)) < 0 || (t->rare && (rc = t->rare->add(t, d, n, words, s->function)) < 0) ||
-        (rc = add_words(t, d, LSTM_FORWARD, n, s)) < 0 || (rc = add_words(t, d, LSTM_BACKWARD, n, s)) < 0 ||
+    if ((rc = cavs_data_begin(d)) < 0 ||
+        (t->rare && (rc = t->rare->add(t, d, n, words, s->function)) < 0) ||
+        (rc = add_words(t, d, LSTM_FORWARD, n, s)) < 0 ||
+        (rc = add_words(t, d, LSTM_BACKWARD, n, s)) < 0 ||
         (rc = cavs_data_ids(d, t->head, "position", n, s->position)) < 0 ||
         (rc = cavs_data_ids(d, t->head, "label", n, tags)) < 0)
         return rc;
@@ -195,7 +203,8 @@ static int make_data(struct tagger *t, const struct sentences *text, struct cavs
     for (int i = 0; rc == 0 && i < text->n; i++) {
         size_t first = text->first[i];
 
-        rc = add_sentence(t, *out, sentences_length(text, i), text->word + first, text->tag + first, &s);
+        rc = add_sentence(t, *out, sentences_length(text, i), text->word + first, text->tag + first,
+                          &s);
     }
     free(all);
     return rc;
@@ -238,8 +247,8 @@ static int prepare(struct tagger *t, struct app_error *e)
 {
     int rc;
 
-    if ((rc = data_files_find(&t->files, e)) < 0 || (rc = load(t, e)) < 0 || (rc = declare(t)) < 0 ||
-        (rc = make_data(t, &t->train_text, &t->train)) < 0 ||
+    if ((rc = data_files_find(&t->files, e)) < 0 || (rc = load(t, e)) < 0 ||
+        (rc = declare(t)) < 0 || (rc = make_data(t, &t->train_text, &t->train)) < 0 ||
         (t->files.dev_path && (rc = make_data(t, &t->dev_text, &t->dev)) < 0))
         return rc;
     t->common.session.scale = 1.0f / t->common.batch;

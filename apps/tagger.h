@@ -32,7 +32,8 @@ struct tagger_rare {
     struct cavs_symbol *(*embedding)(struct tagger *t, struct cavs_function *f);
     /* adds to the sample that is open: a sentence of n words (ids of t->words) of these functions; 0 or a
      * negative code */
-    int (*add)(struct tagger *t, struct cavs_data *d, int n, const int *words, const int *functions);
+    int (*add)(struct tagger *t, struct cavs_data *d, int n, const int *words,
+               const int *functions);
 };
 
 struct tagger {
@@ -43,8 +44,8 @@ struct tagger {
     int min_count;
 
     struct vocab *words, *tags; /* of both sets */
-    int *row;                   /* [trained]: row in the embedding table of a word, 0 for a rare one */
-    int trained, rows;          /* words of the training set; rows of the table */
+    int *row;          /* [trained]: row in the embedding table of a word, 0 for a rare one */
+    int trained, rows; /* words of the training set; rows of the table */
     struct sentences train_text, dev_text;
     struct cavs_model *model;
     struct lstm lstm[2]; /* by enum lstm_way */
@@ -55,12 +56,12 @@ struct tagger {
 
 /* The options of both programs; its input is a struct tagger. */
 extern const struct argp tagger_argp;
-#define TAGGER_DOC                                                                                        \
-    "PATH is a file of sentences, one a line, of tokens word|TAG between spaces; CAVS_DATA is "            \
-    "../shared/data unless the environment says otherwise.\n\n"                                            \
-    "Parameters in model files (e: --embed, h: --hidden; gates i, f, o, u side by side): embedding "       \
-    "(words x e), forward_W (e x 4h), forward_U (h x 4h), forward_b, backward_W, backward_U, backward_b, " \
-    "W_tag (2h x tags), b_tag."
+#define TAGGER_DOC                                                                              \
+    "PATH is a file of sentences, one a line, of tokens word|TAG between spaces; CAVS_DATA is " \
+    "../shared/data unless the environment says otherwise.\n\n"                                 \
+    "Parameters in model files (e: --embed, h: --hidden; gates i, f, o, u side by side): "      \
+    "embedding (words x e), forward_W (e x 4h), forward_U (h x 4h), forward_b, backward_W, "    \
+    "backward_U, backward_b, W_tag (2h x tags), b_tag."
 
 struct tagger tagger_defaults(const char *name);
 /* The whole program after its options are known; returns the exit status. */

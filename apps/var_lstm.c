@@ -35,12 +35,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {{&language_model_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
-    .doc = "Trains an LSTM language model on chains of any length, the lines of a text.\v"
-           LANGUAGE_MODEL_DOC};
+static const struct argp argp = {.options = options,
+                                 .parser = parse,
+                                 .children = children,
+                                 .doc = "Trains an LSTM language model on chains of any length, "
+                                        "the lines of a text.\v" LANGUAGE_MODEL_DOC};
 
 /* Neither <unk>, which is what an unknown full stop would be, nor anything longer. */
 static bool ends_sentence(const struct language_model *lm, int row)
@@ -64,7 +63,8 @@ static int compare(const void *position, const void *line)
     return *p < at[0] ? -1 : *p >= at[1];
 }
 
-static size_t chain_end(const struct language_model *lm, const struct language_text *text, size_t begin)
+static size_t chain_end(const struct language_model *lm, const struct language_text *text,
+                        size_t begin)
 {
     const size_t *line = bsearch(&begin, text->line, text->lines, sizeof *text->line, compare);
 

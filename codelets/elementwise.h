@@ -61,14 +61,14 @@ bool cavs__ew_program_compiled(const struct cavs__ew_program *p); /* false: inte
  * next call. */
 const char *cavs__ew_fallback_reason(void);
 
-/* views: the inputs, then the outputs. Inputs may be direct, ld 0 or indexed; outputs are direct and
- * overlap neither inputs nor one another. Thread-safe. The reference computes in double, and the
- * values inside the group are not rounded to float there. */
+/* views: the inputs, then the outputs. Inputs may be direct, ld 0 or indexed; outputs are direct
+ * and overlap neither inputs nor one another. Thread-safe. The reference computes in double, and
+ * the values inside the group are not rounded to float there. */
 void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
 void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
 
-/* Programs that this thread creates between begin and end are compiled together, by one compiler run
- * at end; until then they are interpreted. Batches nest. */
+/* Programs that this thread creates between begin and end are compiled together, by one compiler
+ * run at end; until then they are interpreted. Batches nest. */
 void cavs__ew_batch_begin(void);
 void cavs__ew_batch_end(void);
 

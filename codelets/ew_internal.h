@@ -4,7 +4,8 @@
  *
  *     elementwise.c   the table of operators
  *     ew_program.c    a group's life, batches of groups
- *     ew_interpret.c  runs a group strip by strip     ew_loops.c   one vector loop an expression
+ *     ew_interpret.c  runs a group strip by strip     ew_plan.c    what is where then
+ *                                                     ew_loops.c   one vector loop an expression
  *     ew_reference.c  runs a group in double
  *     ew_generate.c   a group as source text          ew_math.def  exp and its relatives, as text
  *     ew_library.c    source text -> functions
@@ -38,7 +39,9 @@ cavs__ew_loop *cavs__ew_loop_of(int op, int which);
 /* The function made from a group's source text. */
 typedef void cavs__ew_compiled(int rows, const struct cavs__view *v);
 
-/* How the interpreter runs a group: see ew_interpret.c. */
+#define CAVS__EW_MIN_STRIP 16 /* when many values are alive: the cache then misses, nothing else */
+
+/* How the interpreter runs a group. */
 struct cavs__ew_plan {
     int nslots;      /* strip buffers needed at once */
     int strip;       /* numbers in one */

@@ -80,39 +80,42 @@ static double measure(const struct cavs__ew_spec *spec, enum cavs__ew_mode mode,
     return 1e9 * best / rows / spec->width;
 }
 
+static void bench_width(int rows, int h)
+{
+    static struct group forward, backward;
+    size_t n = (size_t)rows * (size_t)h * 16 + 8 * (size_t)h;
+    float *memory = aligned_alloc(64, n * sizeof *memory / 64 * 64 + 64);
+    int32_t *index = malloc((size_t)rows * sizeof *index);
+    struct cavs__view f[16], b[13];
+
+    for (size_t k = 0; k < n; k++)
+        memory[k] = (float)(k % 199) / 100 - 1;
+    for (int r = 0; r < rows; r++)
+        index[r] = r % 7 ? rows - 1 - r : -1;
+    forward_views(f, memory, index, rows, h);
+    backward_views(b, memory, index, rows, h);
+    group_lstm(&forward, h);
+    group_lstm_grad(&backward, h);
+    printf("%5d", h);
+    for (int mode = 0; mode < 2; mode++)
+        printf(" %10.3f", measure(&forward.spec, (enum cavs__ew_mode)mode, rows, f));
+    for (int mode = 0; mode < 2; mode++)
+        printf(" %10.3f", measure(&backward.spec, (enum cavs__ew_mode)mode, rows, b));
+    printf("\n");
+    free(memory);
+    free(index);
+}
+
 int main(int argc, char **argv)
 {
-    int rows = argc > 1 ? atoi(argv[1]) : 64;
     static const int widths[] = {64, 100, 128, 256, 300, 512};
-    static struct group forward, backward;
+    int rows = argc > 1 ? atoi(argv[1]) : 64;
 
     if (rows < 1)
         return 1;
     printf("ns per element, %d rows\n%5s %21s %21s\n%5s %10s %10s %10s %10s\n", rows, "",
            "LSTM forward", "LSTM backward", "h", "compiled", "interpr.", "compiled", "interpr.");
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        int h = widths[i];
-        size_t n = (size_t)rows * (size_t)h * 16 + 8 * (size_t)h;
-        float *memory = aligned_alloc(64, n * sizeof *memory / 64 * 64 + 64);
-        int32_t *index = malloc((size_t)rows * sizeof *index);
-        struct cavs__view f[16], b[13];
-
-        for (size_t k = 0; k < n; k++)
-            memory[k] = (float)(k % 199) / 100 - 1;
-        for (int r = 0; r < rows; r++)
-            index[r] = r % 7 ? rows - 1 - r : -1;
-        forward_views(f, memory, index, rows, h);
-        backward_views(b, memory, index, rows, h);
-        group_lstm(&forward, h);
-        group_lstm_grad(&backward, h);
-        printf("%5d", h);
-        for (int mode = 0; mode < 2; mode++)
-            printf(" %10.3f", measure(&forward.spec, (enum cavs__ew_mode)mode, rows, f));
-        for (int mode = 0; mode < 2; mode++)
-            printf(" %10.3f", measure(&backward.spec, (enum cavs__ew_mode)mode, rows, b));
-        printf("\n");
-        free(memory);
-        free(index);
-    }
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        bench_width(rows, widths[i]);
     return 0;
 }

@@ -177,7 +177,19 @@ void group_data_unset(struct group_data *d)
     for (int k = 0; k < d->spec->noutputs; k++) {
         const struct cavs__view *v = &d->views[d->spec->ninputs + k];
 
-        for (ptrdiff_t i = 0; i < d->rows * v->ld; i++)
+        for (ptrdiff_t i = 0; i < (d->rows + 1) * v->ld; i++)
             v->p[i] = NAN;
     }
+}
+
+bool group_data_untouched_outside(const struct group_data *d)
+{
+    for (int k = 0; k < d->spec->noutputs; k++) {
+        const struct cavs__view *v = &d->views[d->spec->ninputs + k];
+
+        for (ptrdiff_t i = 0; i < (d->rows + 1) * v->ld; i++)
+            if ((i / v->ld == d->rows || i % v->ld >= v->cols) && !isnan(v->p[i]))
+                return false;
+    }
+    return true;
 }

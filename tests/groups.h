@@ -53,7 +53,9 @@ void group_data_free(struct group_data *d);
 /* What input i reads as, and what stands in output k. */
 float group_data_input(const struct group_data *d, int i, int row, int column);
 float group_data_output(const struct group_data *d, int k, int row, int column);
-/* Fills the outputs with NaN. */
+/* Fills the outputs with NaN, also between and after their rows. */
 void group_data_unset(struct group_data *d);
+/* Between and after the rows there still is NaN. */
+bool group_data_untouched_outside(const struct group_data *d);
 
 #endif

@@ -146,3 +146,13 @@ dist_check_SCRIPTS += tests/test_apps.t
 
 # what README.md and doc/ say, and the programs in doc/examples/
 dist_check_SCRIPTS += tests/test_guide.t
+
+# text: the reader of sentences, and the programs that use it
+check_PROGRAMS += tests/test_text_readers
+tests_test_text_readers_SOURCES = tests/test_text_readers.c
+tests_test_text_readers_LDADD = libapp.la $(CMOCKA_LIBS)
+tests_test_text_readers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_text_readers
+dist_check_SCRIPTS += tests/test_apps_text.t
+EXTRA_DIST += tests/data/mini-text.txt tests/data/mini-text-dev.txt tests/data/mini-tags.txt \
+	tests/data/mini-tags-dev.txt

@@ -124,6 +124,7 @@ static void run(const struct cavs__ew_program *p, enum mode mode, struct group_d
         cavs__ew_run_reference(p, d->rows, d->views);
     else
         cavs__ew_run(p, d->rows, d->views);
+    assert_true(group_data_untouched_outside(d));
 }
 
 /* Inputs a, b and g; outputs y and, with which > 0, a gradient. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_group_cache.c - compiled groups in their private cache: what is reused, what is not trusted. */
+/* test_group_cache.c - compiled groups in their cache: what is reused, and what is not trusted. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -29,6 +29,7 @@ static void outputs_of(const struct cavs__ew_program *p, bool reference, struct 
         cavs__ew_run_reference(p, d->rows, d->views);
     else
         cavs__ew_run(p, d->rows, d->views);
+    assert_true(group_data_untouched_outside(d));
     for (int k = 0; k < d->spec->noutputs; k++)
         for (int row = 0; row < d->rows; row++)
             for (int column = 0; column < d->spec->width; column++)

@@ -9,7 +9,8 @@
 
 #define DEFAULT_FOLDER "../shared/data"
 
-static int find(const char *given, const char *fallback, const char *option, char **path, struct app_error *e)
+static int find(const char *given, const char *fallback, const char *option, char **path,
+                struct app_error *e)
 {
     const char *folder = getenv("CAVS_DATA");
     bool is_set = folder && *folder;
@@ -24,10 +25,11 @@ static int find(const char *given, const char *fallback, const char *option, cha
         return 0;
     if (given)
         return app_fail(e, CAVS_EIO, "%s: %s", given, strerror(errno));
-    return app_fail(e, CAVS_EIO,
-                    "no data set at %s (%s); name one with --%s, or the folder of all sets with the "
-                    "environment variable CAVS_DATA",
-                    *path, is_set ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
+    return app_fail(
+        e, CAVS_EIO,
+        "no data set at %s (%s); name one with --%s, or the folder of all sets with the "
+        "environment variable CAVS_DATA",
+        *path, is_set ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
 }
 
 int data_files_find(struct data_files *f, struct app_error *e)

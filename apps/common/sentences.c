@@ -60,8 +60,8 @@ static int add_token(struct reader *r, const char *text, size_t length)
     bar = memrchr(text, '|', length);
     word = bar ? bar - text : 0;
     if (word == 0 || word + 1 == length)
-        return app_fail(r->error, CAVS_EFORMAT, "%s:%zu:%zu: expected word|TAG, found '%.*s'", r->name,
-                        r->line, r->column, length < 60 ? (int)length : 60, text);
+        return app_fail(r->error, CAVS_EFORMAT, "%s:%zu:%zu: expected word|TAG, found '%.*s'",
+                        r->name, r->line, r->column, length < 60 ? (int)length : 60, text);
     rc = add_tag(r, bar + 1, length - word - 1);
     return rc < 0 ? rc : add_word(r, text, word);
 }
@@ -78,9 +78,9 @@ static int end_sentence(struct reader *r)
 
     if (s->tokens == s->first[s->n])
         return 0;
-    if (s->n == INT_MAX || s->tokens - s->first[s->n] > INT_MAX)
-        return app_fail(r->error, CAVS_EDATA, "%s:%zu: more than %d sentences, or words in one", r->name,
-                        r->line, INT_MAX);
+    if (s->n == INT_MAX || s->tokens - s->first[s->n] >= INT_MAX)
+        return app_fail(r->error, CAVS_EDATA, "%s:%zu: more than %d sentences, or words in one",
+                        r->name, r->line, INT_MAX);
     if (!array_reserve(&s->first, &s->first_cap, s->n + 2, sizeof *s->first))
         return no_memory(r);
     s->first[++s->n] = s->tokens;
@@ -94,8 +94,8 @@ static int parse_line(struct reader *r, const char *text, size_t n)
 
     r->line++;
     if (nul)
-        return app_fail(r->error, CAVS_EFORMAT, "%s:%zu:%zu: expected text, found a NUL byte", r->name,
-                        r->line, nul - text + 1);
+        return app_fail(r->error, CAVS_EFORMAT, "%s:%zu:%zu: expected text, found a NUL byte",
+                        r->name, r->line, nul - text + 1);
     for (size_t i = 0, length; rc == 0 && i < n; i += length + 1) {
         for (length = 0; i + length < n && !is_separator(text[i + length]);)
             length++;
@@ -127,8 +127,8 @@ static int parse(struct reader *r, FILE *in)
     return rc;
 }
 
-int sentences_read(FILE *in, const char *name, const struct sentence_options *options, struct sentences *out,
-                   struct app_error *e)
+int sentences_read(FILE *in, const char *name, const struct sentence_options *options,
+                   struct sentences *out, struct app_error *e)
 {
     struct reader r = {.name = name, .options = options, .error = e};
     int rc = parse(&r, in);

@@ -29,7 +29,7 @@ struct sentence_options {
     struct vocab *tags; /* NULL: plain words */
     const char *end;    /* a word to end each line with; NULL: none, and empty lines are skipped */
     bool grow;          /* new words are added to the vocabulary; without it they become <unk> */
-    bool grow_tags;     /* the same for tags: an unknown one is a class that no training example has */
+    bool grow_tags; /* the same for tags: an unknown one is a class that no training example has */
 };
 
 /*
@@ -37,8 +37,8 @@ struct sentence_options {
  * column (from 1, in bytes), what was expected there and what was found; *out is then untouched, but a
  * growing vocabulary keeps the words seen so far.
  */
-int sentences_read(FILE *in, const char *name, const struct sentence_options *options, struct sentences *out,
-                   struct app_error *e);
+int sentences_read(FILE *in, const char *name, const struct sentence_options *options,
+                   struct sentences *out, struct app_error *e);
 int sentences_load(const char *path, const struct sentence_options *options, struct sentences *out,
                    struct app_error *e);
 

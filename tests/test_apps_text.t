@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# The language models and the taggers from outside, on miniature texts.
+
+data=${abs_top_srcdir:-.}/tests/data
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/text.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0
+
+# ok STATUS DESCRIPTION: one line of TAP; after a failure what the program last said
+ok() {
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $count - $2"
+        return
+    fi
+    echo "not ok $count - $2"
+    sed 's/^/# status: /' "$work/status"
+    sed 's/^/# stdout: /' "$work/out"
+    sed 's/^/# stderr: /' "$work/err"
+}
+
+# run PROGRAM ARGUMENT...: its status, stdout and stderr go to files
+run() {
+    program=$1
+    shift
+    "$apps/$program" "$@" >"$work/out" 2>"$work/err"
+    echo $? >"$work/status"
+}
+
+status_is() {
+    [ "$(cat "$work/status")" -eq "$1" ]
+}
+
+said() {
+    grep -qF -- "$1" "$work/err"
+}
+
+# field NAME: a number of the JSON object in the last line of stdout
+field() {
+    tail -n 1 "$work/out" | sed -n "s/.*\"$1\":\([^],}]*\).*/\1/p"
+}
+
+# holds CONDITION: on numbers, as awk has them
+holds() {
+    awk "BEGIN { exit !($1) }" </dev/null
+}
+
+small="--hidden 8 --embed 8 --workers 2 --batch 2 --json --quiet"
+text="--train $data/mini-text.txt --dev $data/mini-text-dev.txt"
+tags="--train $data/mini-tags.txt --dev $data/mini-tags-dev.txt --min-count 2"
+
+# --- options and wrong input ---------------------------------------------------------------------------
+
+for program in fixed_lstm var_lstm bilstm_tagger bilstm_char_tagger; do
+    CAVS_DATA=/nonexistent run $program --help
+    status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q -- '--no-fusion' "$work/out" &&
+        grep -q -- '--train=PATH' "$work/out"
+    ok $? "$program --help needs no data"
+
+    CAVS_DATA=/nonexistent run $program --epochs 1
+    status_is 1 && said "no data set at /nonexistent/" && said "--train" && [ ! -s "$work/out" ]
+    ok $? "$program: missing data, where they were looked for"
+
+    : >"$work/empty.txt"
+    # shellcheck disable=SC2086
+    run $program $small --train "$work/empty.txt"
+    status_is 1 && said "empty.txt: no "
+    ok $? "$program refuses an empty file"
+done
+
+while IFS='|' read -r program arguments message; do
+    # the arguments are split on purpose
+    # shellcheck disable=SC2086
+    run "$program" $arguments
+    status_is 2 && said "$message" && [ ! -s "$work/out" ]
+    ok $? "$program $arguments is a mistake"
+done <<'END'
+fixed_lstm|--steps 0|--steps wants a whole number from 1
+fixed_lstm|--words few|--words wants a whole number
+fixed_lstm|word|unexpected argument 'word'
+var_lstm|--steps 3|unrecognized option
+bilstm_tagger|--min-count 0|--min-count wants a whole number
+bilstm_char_tagger|--embed 7|--embed has to be even, not 7
+END
+
+printf 'Anna|PER saw|O\nBerlin saw|O\n' >"$work/bad.txt"
+run bilstm_tagger --train "$work/bad.txt"
+status_is 1 && said "$work/bad.txt:2:1: expected word|TAG, found 'Berlin'"
+ok $? "a word without a tag: file, line and column"
+
+# --- results -------------------------------------------------------------------------------------------
+
+# the miniature has 22 words, counting one <eos> for each of its 4 lines
+while IFS='|' read -r arguments chains; do
+    # shellcheck disable=SC2086
+    run $arguments $small $text --epochs 40 --lr 0.02
+    status_is 0 && [ "$(field samples)" -eq $((40 * chains)) ] && [ "$(field vertices)" -eq 880 ] &&
+        [ "$(field words)" -eq 11 ] && holds "$(field train_perplexity) < 4" &&
+        holds "$(field dev_perplexity) > 1"
+    ok $? "$arguments learns three lines"
+done <<'END'
+fixed_lstm --steps 4|6
+var_lstm|4
+var_lstm --sentences|5
+END
+
+# shellcheck disable=SC2086
+run fixed_lstm $small $text --epochs 1 --words 3
+status_is 0 && [ "$(field words)" -eq 4 ]
+ok $? "--words 3 leaves three words and <unk>"
+
+for program in bilstm_tagger bilstm_char_tagger; do
+    # shellcheck disable=SC2086
+    run $program $small $tags --epochs 60 --lr 0.02
+    status_is 0 && [ "$(field samples)" -eq 240 ] && [ "$(field tags)" -eq 3 ] &&
+        holds "$(field train_accuracy) > 0.9" && holds "$(field dev_accuracy) <= 0.9"
+    ok $? "$program learns four sentences, and gets a tag wrong that it does not know"
+done
+
+# shellcheck disable=SC2086
+run bilstm_char_tagger $small $tags --min-count 1 --epochs 2
+status_is 0 && holds "$(field loss) > 0"
+ok $? "a training set without rare words"
+
+for program in var_lstm bilstm_char_tagger; do
+    different=
+    reference=
+    files=$text
+    [ $program = var_lstm ] || files=$tags
+    for policy in depth serial frontier agenda; do
+        # shellcheck disable=SC2086
+        run $program $small $files --epochs 2 --policy $policy
+        : "${reference:=$(field loss)}"
+        status_is 0 && holds "($(field loss) - $reference) ^ 2 < 1e-10" ||
+            different="$different $policy"
+    done
+    [ -z "$different" ]
+    ok $? "$program: all policies give the same loss${different:+, but not$different}"
+done
+
+echo "1..$count"
