@@ -187,6 +187,24 @@ static void training_for_inference(void **state)
     cavs_session_destroy(s);
 }
 
+/* Sound and unsound samples in turn: what is computed is that of the sound ones. */
+static void refused_samples_leave_no_trace(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0, 1, 2, 3, 4, 5};
+    cavs_data_destroy(a->t.data);
+    check_ok(cavs_data_create(a->t.model, &a->t.data));
+    for (int i = 0; i < a->t.nsamples; i++) {
+        struct sample *bad = sample_make(a->t.model, "binary:7", (uint64_t)i);
+        sample_ids(bad, 1, "label")[i] = 1000;
+        check_refused(sample_add(bad, a->t.data), CAVS_EDATA, "label", "1000");
+        check_ok(sample_add(a->t.samples[i], a->t.data));
+        sample_free(bad);
+    }
+    trial_check_gradients(&a->t, a->s, batch, 6);
+    trial_check_outputs(&a->t, a->s, batch, 6);
+}
+
 /* ---- ids changed in place ---- */
 
 static void ids_out_of_range_when_used(void **state)
@@ -377,6 +395,7 @@ int main(void)
         TEST(session_of_an_unfinished_model),
         TEST(second_runtime),
         TEST(training_for_inference),
+        TEST(refused_samples_leave_no_trace),
         TEST(ids_out_of_range_when_used),
         TEST(index_out_of_range_when_used),
         cmocka_unit_test(not_a_number_is_traced_to_its_vertex),
