@@ -10,7 +10,7 @@
 #     EXTRA_DIST += perf/x.sh
 
 EXTRA_DIST += perf/README.md perf/ablation perf/batching perf/bench perf/compare perf/figure8 \
-	perf/figure9 perf/learning perf/plot.py perf/report perf/runs.py perf/table2 \
+	perf/figure9 perf/learning perf/plot.py perf/policies perf/report perf/runs.py perf/table2 \
 	perf/peers/setup perf/peers/tree_lstm_torch
 
 # The models by hand: of the library only products, updates and formulas, and no StarPU.

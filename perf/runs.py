@@ -128,7 +128,7 @@ def environment():
 
 
 def last_line(text):
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [s for s in text.splitlines() if s.strip() and not s.startswith("Try `")]
     return lines[-1] if lines else "nothing was printed"
 
 
