@@ -240,12 +240,17 @@ struct cavs_runtime_options {
     int cuda, opencl;      /* devices; -1: all that can be used, 0: none.  The codelets have CPU implementations only so
                             * far: none can be used, and asking for a number of them is an error */
     const char *scheduler; /* StarPU's policy by name; NULL: lws */
+    const char *trace;     /* a new or empty folder to be filled with a trace of this run; NULL: no trace */
 };
-#define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1, .cuda = 0, .opencl = 0, .scheduler = NULL})
+#define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1})
 
 /* Starts StarPU's workers; one runtime at a time in a process.  options NULL: the defaults. */
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out);
-void cavs_runtime_destroy(struct cavs_runtime *rt);
+/* Stops the workers, then makes the trace that was asked for: StarPU's paje.trace, dag.dot, tasks.rec, ..., our summary.txt
+ * and gantt.svg.  0, or why the trace is incomplete; rt is gone in any case. */
+int cavs_runtime_destroy(struct cavs_runtime *rt);
+/* Whether StarPU can trace: it was built with FxT. */
+bool cavs_runtime_can_trace(void);
 int cavs_runtime_workers(const struct cavs_runtime *rt); /* all workers, devices included */
 const char *cavs_runtime_scheduler(const struct cavs_runtime *rt);
 

@@ -10,6 +10,7 @@
 #include "codelets/task.h"
 #include "core/array.h"
 #include "core/error.h"
+#include "core/trace/trace.h"
 #include "memory/tensor.h"
 
 /* ---- task kinds ---- */
@@ -151,5 +152,6 @@ int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
         }
     }
     cavs__task_codelet(k->name, &k->codelet);
+    k->codelet.color = cavs__trace_color(cavs__trace_kind_of(k->name));
     return CAVS_OK;
 }

@@ -12,6 +12,7 @@
 #include "codelets/task.h"
 #include "core/error.h"
 #include "core/session.h"
+#include "core/trace/trace.h"
 
 struct update_args {
     struct cavs__update rule;
@@ -99,6 +100,7 @@ static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu
     cl->cpu_funcs_name[0] = name;
     cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
     cl->name = name;
+    cl->color = cavs__trace_color(cavs__trace_kind_of(name));
     cl->model = cavs__task_model(name, update_footprint);
 }
 

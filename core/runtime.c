@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
+
 #include "codelets/gemm.h"
 #include "core/error.h"
 #include "core/session.h"
+#include "core/trace/trace.h"
 
 static bool running; /* StarPU can be initialised once at a time */
 
@@ -70,6 +73,25 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     return CAVS_OK;
 }
 
+bool cavs_runtime_can_trace(void)
+{
+#ifdef HAVE_STARPU_FXT
+    return true;
+#else
+    return false;
+#endif
+}
+
+static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    if (!o->trace)
+        return CAVS_OK;
+    if (!cavs_runtime_can_trace())
+        return cavs__fail(CAVS_ERUNTIME, "no trace: this StarPU (%s) was built without FxT; ./quickstart builds one with it",
+                          CAVS_STARPU_VERSION);
+    return cavs__trace_begin(o->trace, o->cuda != 0 || o->opencl != 0, &rt->trace);
+}
+
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
 {
     struct cavs_runtime_options defaults = CAVS_RUNTIME_DEFAULTS;
@@ -93,8 +115,11 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
         return cavs__fail_nomem("runtime", sizeof *rt);
     look_at_machine(rt);
     cavs__gemm_init();
-    rc = start(options, rt);
+    rc = begin_trace(options, rt);
+    if (!rc)
+        rc = start(options, rt);
     if (rc) {
+        cavs__trace_cancel(rt->trace);
         free(rt);
         return rc;
     }
@@ -105,13 +130,17 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     return CAVS_OK;
 }
 
-void cavs_runtime_destroy(struct cavs_runtime *rt)
+int cavs_runtime_destroy(struct cavs_runtime *rt)
 {
+    int rc;
+
     if (!rt)
-        return;
+        return CAVS_OK;
     starpu_shutdown();
     running = false;
+    rc = cavs__trace_end(rt->trace);
     free(rt);
+    return rc;
 }
 
 int cavs_runtime_workers(const struct cavs_runtime *rt)

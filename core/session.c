@@ -273,6 +273,7 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
     t1 = starpu_timing_now();
     s->stats.wait_s += (t1 - t0) * 1e-6;
     cavs__slot_open(&s->slots[slot]);
+    starpu_iteration_push((unsigned long)s->batch); /* tells a trace which tasks are one batch */
     rc = cavs__batch_prepare(s, d, samples, n, slot, run, &nshards);
     if (!rc && run != CAVS__RUN_EVALUATE)
         rc = cavs__find_touched(s, slot, nshards);
@@ -280,6 +281,7 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
         rc = cavs__submit_batch(s, slot, nshards, run);
     if (!rc && run == CAVS__RUN_TRAIN)
         rc = cavs__submit_updates(s, slot);
+    starpu_iteration_pop();
     cavs__slot_close(&s->slots[slot]);
     s->batch++;
     s->stats.batches++;

@@ -30,11 +30,14 @@ enum { CAVS__SLOTS = 2 /* batches in flight */, CAVS__MAX_PARTIALS = 8 };
 
 enum cavs__run { CAVS__RUN_EVALUATE, CAVS__RUN_GRADIENT, CAVS__RUN_TRAIN };
 
+struct cavs__trace_run;
+
 struct cavs_runtime {
     int workers;
     int cores; /* of the machine, for the default number of shards */
     int l2_bytes;
     char scheduler[64];
+    struct cavs__trace_run *trace; /* NULL: not traced */
 };
 
 /* Memory handed out piecemeal and taken back all at once. */

@@ -44,8 +44,10 @@ AC_SUBST([STARPU_MODULE])
 # other people's headers (StarPU includes CUDA's) do not concern our warnings
 STARPU_CFLAGS=$(AS_ECHO([" $STARPU_CFLAGS"]) | $SED 's/ -I/ -isystem /g')
 STARPU_VERSION=$($PKG_CONFIG --modversion "$STARPU_MODULE")
+cavs_prefix=$($PKG_CONFIG --variable=prefix "$STARPU_MODULE")
+AC_DEFINE_UNQUOTED([CAVS_STARPU_BINDIR], ["$cavs_prefix/bin"], [Where StarPU's tools are])
 AC_DEFINE_UNQUOTED([CAVS_STARPU_VERSION], ["$STARPU_VERSION"], [Version of StarPU built against])
-cavs_note=$($PKG_CONFIG --variable=prefix "$STARPU_MODULE")
+cavs_note=$cavs_prefix
 AS_IF([test "$STARPU_MODULE" = starpu-1.3],
     [cavs_note="$cavs_note (works, but older than 1.4.8; ./quickstart gets a newer one)"])
 CAVS_FEATURE([StarPU], [$STARPU_VERSION], [$cavs_note])

@@ -156,3 +156,12 @@ SANITIZE_TESTS += tests/test_text_readers
 dist_check_SCRIPTS += tests/test_apps_text.t
 EXTRA_DIST += tests/data/mini-text.txt tests/data/mini-text-dev.txt tests/data/mini-tags.txt \
 	tests/data/mini-tags-dev.txt
+
+# the summary of traces, and --trace
+check_PROGRAMS += tests/test_trace
+tests_test_trace_SOURCES = tests/test_trace.c
+tests_test_trace_LDADD = $(TEST_LIBS)
+tests_test_trace_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_trace
+EXTRA_DIST += tests/data/mini-trace/tasks.rec tests/data/mini-trace/activity.data
+dist_check_SCRIPTS += tests/test_trace_option.t

@@ -17,16 +17,29 @@ static int explain(const struct cavs_session *s)
     return 0;
 }
 
+/* A run that could be traced elsewhere is still a run: say it and go on. */
+static struct cavs_runtime_options runtime_options(const char *name, const struct app_options *o)
+{
+    struct cavs_runtime_options options = o->runtime;
+
+    if (options.trace && !cavs_runtime_can_trace()) {
+        fprintf(stderr, "%s: no trace: this StarPU was built without FxT; ./quickstart builds one that has it\n", name);
+        options.trace = NULL;
+    }
+    return options;
+}
+
 int app_start(struct app *a, const char *name, const struct app_options *o,
               const struct cavs_model *m)
 {
+    struct cavs_runtime_options options = runtime_options(name, o);
     int rc;
 
     a->name = name;
     a->options = o;
     if (!report_create(&a->report, name))
         return CAVS_ENOMEM;
-    if ((rc = cavs_runtime_create(&o->runtime, &a->runtime)) < 0)
+    if ((rc = cavs_runtime_create(&options, &a->runtime)) < 0)
         return rc;
     a->report.workers = cavs_runtime_workers(a->runtime);
     if ((rc = cavs_session_create(a->runtime, m, &o->session, &a->session)) < 0)
@@ -34,6 +47,20 @@ int app_start(struct app *a, const char *name, const struct app_options *o,
     if (o->init && (rc = cavs_session_load(a->session, o->init)) < 0)
         return rc;
     return o->explain ? explain(a->session) : 0;
+}
+
+/* The trace is made when the workers have stopped; what goes wrong with it is an error of this run. */
+static int finish_trace(struct app *a)
+{
+    int rc;
+
+    cavs_session_destroy(a->session);
+    a->session = NULL;
+    rc = cavs_runtime_destroy(a->runtime);
+    a->runtime = NULL;
+    if (rc == 0 && !a->options->quiet)
+        fprintf(stderr, "%s: trace in %s; see summary.txt and gantt.svg there\n", a->name, a->options->runtime.trace);
+    return rc;
 }
 
 int app_finish(struct app *a)
@@ -48,6 +75,8 @@ int app_finish(struct app *a)
         fprintf(stderr, "%s: cannot write the results to stdout\n", a->name);
         rc = CAVS_EIO;
     }
+    if (rc == 0 && a->options->runtime.trace && cavs_runtime_can_trace())
+        rc = finish_trace(a);
     return rc;
 }
 

@@ -26,7 +26,7 @@ enum key {
     KEY_EPOCHS = 0x100, KEY_BATCH, KEY_HIDDEN, KEY_EMBED, KEY_LR, KEY_OPTIMIZER, KEY_CLIP,
     KEY_WEIGHT_DECAY, KEY_SEED, KEY_INFER, KEY_INIT, KEY_SAVE, KEY_WORKERS, KEY_GPUS, KEY_OPENCL,
     KEY_SCHED, KEY_SHARDS, KEY_POLICY, KEY_NO_LAZY, KEY_NO_EAGER, KEY_NO_FUSION, KEY_NO_DEDUP,
-    KEY_JSON, KEY_ROOFLINE, KEY_QUIET, KEY_CHECK_FINITE, KEY_EXPLAIN, KEY_MEASURE
+    KEY_JSON, KEY_ROOFLINE, KEY_QUIET, KEY_CHECK_FINITE, KEY_EXPLAIN, KEY_MEASURE, KEY_TRACE
 };
 /* clang-format on */
 
@@ -69,6 +69,8 @@ static const struct argp_option options[] = {
     {"measure", KEY_MEASURE, NULL, 0, "time what workers do: products, moving rows, the rest", 0},
     {"quiet", KEY_QUIET, NULL, 0, "no progress on stderr", 0},
     {"explain", KEY_EXPLAIN, NULL, 0, "print first what became of each operator", 0},
+    {"trace", KEY_TRACE, "DIR", 0,
+     "fill this new or empty folder with a trace of the tasks: gantt.svg, summary.txt, paje.trace ...", 0},
     {"check-finite", KEY_CHECK_FINITE, NULL, 0,
      "stop at the first NaN or infinity and say where it arose (slow)", 0},
     {NULL, 0, NULL, 0, NULL, 0}};
@@ -189,6 +191,7 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
     case KEY_NO_FUSION: o->session.no_fusion = true; break;
     case KEY_NO_DEDUP: o->session.no_dedup = true; break;
     case KEY_MEASURE: o->session.measure = true; break;
+    case KEY_TRACE: o->runtime.trace = arg; break;
     case KEY_CHECK_FINITE: o->session.check_finite = true; break;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * read.c - the reader of tasks.rec and activity.data.
+ *
+ * tasks.rec has one record a task: lines "Key: value", ended by an empty line.  Keys that we do
+ * not need are skipped; a key that we do need has to be well formed.  Jobs of StarPU's own are
+ * there too: they carry dependencies, but have no worker and no times.
+ */
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/error.h"
+#include "core/trace/trace.h"
+
+enum { MOST_WORKERS = 1 << 16 };
+
+struct reader {
+    const char *path;
+    long line;
+    struct cavs__trace *t;
+    struct cavs__trace_task task; /* the record being read; codelet -1: no line of it seen yet */
+    long worker;
+    struct cavs__trace_raw raw;
+};
+
+static int bad(const struct reader *r, const char *what, const char *value)
+{
+    return cavs__fail(CAVS_EFORMAT, "%s:%ld: %s '%s'", r->path, r->line, what, value);
+}
+
+static int no_memory(void)
+{
+    return cavs__fail_nomem("trace", sizeof(struct cavs__trace_task));
+}
+
+static void begin_task(struct reader *r)
+{
+    r->worker = -1;
+    r->task = (struct cavs__trace_task){.codelet = -1,
+                                        .worker = -1,
+                                        .job = -1,
+                                        .batch = -1,
+                                        .start = -1,
+                                        .end = -1,
+                                        .order = -1,
+                                        .job0 = r->raw.njobs,
+                                        .access0 = r->raw.naccesses};
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static int read_codelet(struct reader *r, const char *name)
+{
+    struct cavs__trace *t = r->t;
+    struct cavs__trace_codelet c = {NULL, cavs__trace_kind_of(name)};
+
+    for (r->task.codelet = 0; r->task.codelet < t->ncodelets; r->task.codelet++) {
+        if (strcmp(t->codelets[r->task.codelet].name, name) == 0)
+            return CAVS_OK;
+    }
+    c.name = strdup(name);
+    if (c.name && CAVS__APPEND(t->codelets, t->ncodelets, c))
+        return CAVS_OK;
+    free(c.name);
+    return no_memory();
+}
+
+static int read_whole(const struct reader *r, const char *value, long *out)
+{
+    char *end;
+
+    *out = strtol(value, &end, 10);
+    return end == value || *end ? bad(r, "expected a whole number, not", value) : CAVS_OK;
+}
+
+static int read_time(const struct reader *r, const char *value, double *out)
+{
+    char *end;
+
+    *out = strtod(value, &end);
+    return end == value || *end || !(*out >= 0) ? bad(r, "expected a time, not", value) : CAVS_OK;
+}
+
+static int read_jobs(struct reader *r, const char *value)
+{
+    for (char *end; *value; value = end + strspn(end, " ")) {
+        long job = strtol(value, &end, 10);
+
+        if (end == value)
+            return bad(r, "expected numbers of jobs, not", value);
+        if (!CAVS__APPEND(r->raw.jobs, r->raw.njobs, job))
+            return no_memory();
+        r->task.njobs++;
+    }
+    return CAVS_OK;
+}
+
+static int read_handles(struct reader *r, const char *value)
+{
+    for (char *end; *value; value = end + strspn(end, " ")) {
+        struct cavs__trace_access a = {.handle = strtoul(value, &end, 16)};
+
+        if (end == value)
+            return bad(r, "expected handles, not", value);
+        if (!CAVS__APPEND(r->raw.accesses, r->raw.naccesses, a))
+            return no_memory();
+        r->task.naccesses++;
+    }
+    return CAVS_OK;
+}
+
+/* Beside the handles: R, W and RW, each with more letters for more detail; scratch memory is
+ * neither. */
+static int read_modes(struct reader *r, const char *value)
+{
+    for (int i = 0; i < r->task.naccesses && *value; i++) {
+        struct cavs__trace_access *a = &r->raw.accesses[r->task.access0 + i];
+        size_t length = strcspn(value, " ");
+
+        a->read = *value == 'R';
+        a->write = *value == 'W' || (*value == 'R' && value[1] == 'W');
+        value += length + strspn(value + length, " ");
+    }
+    return CAVS_OK;
+}
+
+static int read_field(struct reader *r, const char *key, const char *value)
+{
+    if (strcmp(key, "Name") == 0)
+        return read_codelet(r, value);
+    if (strcmp(key, "JobId") == 0)
+        return read_whole(r, value, &r->task.job);
+    if (strcmp(key, "WorkerId") == 0)
+        return read_whole(r, value, &r->worker);
+    if (strcmp(key, "Iteration") == 0)
+        return read_whole(r, value, &r->task.batch);
+    if (strcmp(key, "SubmitTime") == 0)
+        return read_time(r, value, &r->task.submit);
+    if (strcmp(key, "StartTime") == 0)
+        return read_time(r, value, &r->task.start);
+    if (strcmp(key, "EndTime") == 0)
+        return read_time(r, value, &r->task.end);
+    if (strcmp(key, "DependsOn") == 0)
+        return read_jobs(r, value);
+    if (strcmp(key, "SubmitOrder") == 0)
+        return read_whole(r, value, &r->task.order);
+    if (strcmp(key, "Handles") == 0)
+        return read_handles(r, value);
+    if (strcmp(key, "Modes") == 0)
+        return read_modes(r, value);
+    return CAVS_OK;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static int see_worker(struct cavs__trace *t, long id, const char *name)
+{
+    char *copy;
+
+    while (t->nworkers <= id) {
+        if (!CAVS__APPEND(t->workers, t->nworkers, NULL))
+            return no_memory();
+    }
+    if (t->workers[id])
+        return CAVS_OK;
+    copy = strdup(name);
+    t->workers[id] = copy;
+    return copy ? CAVS_OK : no_memory();
+}
+
+/* A task that was still running when the trace ended has a start only: it counts as not run. */
+static int end_task(struct reader *r)
+{
+    char name[32];
+    int rc = CAVS_OK;
+
+    if (r->task.codelet < 0)
+        return CAVS_OK;
+    if (r->task.job < 0)
+        return bad(r, "no JobId in the record of", r->t->codelets[r->task.codelet].name);
+    if (r->worker >= MOST_WORKERS)
+        return bad(r, "no worker of that number:", r->t->codelets[r->task.codelet].name);
+    if (r->task.end >= 0 && r->task.end < r->task.start)
+        return bad(r, "ends before it starts:", r->t->codelets[r->task.codelet].name);
+    if (r->worker >= 0 && r->task.start >= 0 && r->task.end >= 0) {
+        snprintf(name, sizeof name, "worker %ld", r->worker);
+        r->task.worker = (int)r->worker;
+        rc = see_worker(r->t, r->worker, name);
+    } else {
+        r->task.start = r->task.end = r->task.submit;
+    }
+    if (!rc && !CAVS__APPEND(r->t->tasks, r->t->ntasks, r->task))
+        rc = no_memory();
+    begin_task(r);
+    return rc;
+}
+
+static int read_line(struct reader *r, char *line)
+{
+    char *colon;
+
+    r->line++;
+    line[strcspn(line, "\n")] = '\0';
+    if (!*line)
+        return end_task(r);
+    colon = strstr(line, ": ");
+    if (!colon)
+        return line[strlen(line) - 1] == ':' ? CAVS_OK : bad(r, "expected 'Key: value', not", line);
+    *colon = '\0';
+    if (r->task.codelet < 0 && strcmp(line, "Name") != 0)
+        return bad(r, "expected a record to begin with Name, not", line);
+    return read_field(r, line, colon + 2);
+}
+
+static int read_tasks(struct reader *r)
+{
+    FILE *in = fopen(r->path, "r");
+    char *line = NULL;
+    size_t size = 0;
+    int rc = CAVS_OK;
+
+    if (!in)
+        return cavs__fail(CAVS_EIO, "cannot read %s", r->path);
+    begin_task(r);
+    while (!rc && getline(&line, &size, in) >= 0)
+        rc = read_line(r, line);
+    if (!rc)
+        rc = ferror(in) ? cavs__fail(CAVS_EIO, "cannot read %s", r->path) : end_task(r);
+    free(line);
+    fclose(in);
+    return rc;
+}
+
+/* The first lines of activity.data: "name <tab> 0 <tab> CPU 0".  Without the file workers have
+ * their numbers. */
+static int read_workers(const char *path, struct cavs__trace *t)
+{
+    FILE *in = fopen(path, "r");
+    char *line = NULL, name[64];
+    size_t size = 0;
+    long id;
+    int rc = CAVS_OK;
+
+    while (in && !rc && getline(&line, &size, in) >= 0 &&
+           sscanf(line, "name %ld %63[^\n]", &id, name) == 2) {
+        if (id >= 0 && id < MOST_WORKERS)
+            rc = see_worker(t, id, name);
+    }
+    free(line);
+    if (in)
+        fclose(in);
+    return rc;
+}
+
+/* ---- after the last record ------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct cavs__trace_task *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->job < y->job ? -1 : x->job > y->job;
+}
+
+/* Where batches are marked, what lies outside of them (a measurement of the machine, say) is not
+ * part of training. */
+static void choose(struct cavs__trace *t)
+{
+    bool batches = false;
+
+    for (int i = 0; i < t->ntasks; i++)
+        batches |= t->tasks[i].worker >= 0 && t->tasks[i].batch >= 0;
+    for (int i = 0; i < t->ntasks; i++)
+        t->tasks[i].counted = t->tasks[i].worker >= 0 && (!batches || t->tasks[i].batch >= 0);
+}
+
+int cavs__trace_read(const char *tasks, const char *workers, struct cavs__trace *out)
+{
+    struct cavs__trace t = {0};
+    struct reader r = {.path = tasks, .t = &t};
+    int rc = read_workers(workers, &t);
+
+    if (!rc)
+        rc = read_tasks(&r);
+    if (!rc && t.ntasks > 0) {
+        qsort(t.tasks, (size_t)t.ntasks, sizeof *t.tasks, by_start);
+        rc = cavs__trace_link(&t, &r.raw);
+    }
+    free(r.raw.jobs);
+    free(r.raw.accesses);
+    if (rc) {
+        cavs__trace_free(&t);
+        return rc;
+    }
+    choose(&t);
+    *out = t;
+    return CAVS_OK;
+}
+
+void cavs__trace_free(struct cavs__trace *t)
+{
+    for (int i = 0; i < t->ncodelets; i++)
+        free(t->codelets[i].name);
+    for (int i = 0; i < t->nworkers; i++)
+        free(t->workers[i]);
+    free(t->codelets);
+    free(t->workers);
+    free(t->tasks);
+    free(t->deps);
+}

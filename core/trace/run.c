@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - a traced run.
+ *
+ * FxT's settings are environment variables, read when StarPU starts.  They are set for the time
+ * from _begin() to _end() and then put back, so that a later runtime of the same process runs
+ * untraced.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <starpu.h>
+#include <starpu_fxt.h>
+
+#include "config.h"
+#include "core/error.h"
+#include "core/trace/trace.h"
+
+/* StarPU copies the name of its file into 128 bytes: there has to be room for "/trace.fxt_0". */
+enum { LONGEST_PREFIX = 100, VARIABLES = 5 };
+
+struct variable {
+    const char *name;
+    char *old; /* NULL: was not set */
+    bool changed;
+};
+
+struct cavs__trace_run {
+    char *dir;                       /* absolute: the program may change its working directory */
+    char prefix[LONGEST_PREFIX + 1]; /* the same folder, for StarPU */
+    int fd;                          /* of the folder, where prefix goes through it; else -1 */
+    struct variable variables[VARIABLES];
+    int nvariables;
+};
+
+/* ---- the environment ------------------------------------------------------------------------- */
+
+/* keep: what the user has set stays. */
+static int set(struct cavs__trace_run *run, const char *name, const char *value, bool keep)
+{
+    const char *old = getenv(name);
+    struct variable *v = &run->variables[run->nvariables];
+
+    if (old && keep)
+        return CAVS_OK;
+    *v = (struct variable){name, old ? strdup(old) : NULL, true};
+    if ((old && !v->old) || setenv(name, value, 1) != 0)
+        return cavs__fail_nomem("trace", strlen(value));
+    run->nvariables++;
+    return CAVS_OK;
+}
+
+static void restore(struct cavs__trace_run *run)
+{
+    for (int i = 0; i < run->nvariables; i++) {
+        struct variable *v = &run->variables[i];
+
+        if (v->old)
+            setenv(v->name, v->old, 1);
+        else
+            unsetenv(v->name);
+        free(v->old);
+    }
+    run->nvariables = 0;
+}
+
+/* Of StarPU's classes of events: TASK is what every file of the trace is made from, WORKER tells
+ * when workers sleep, USER and EVENT are marks of the program's own and of FxT writing its buffer
+ * to disk; DSM is what moves between memories, four events a task even if nothing does.  The other
+ * classes cost as much as these together, and the summary does not need them.
+ *
+ * FxT touches all of its buffer at the start, twice: 128 MB hold some 100,000 tasks, and 0.1 s
+ * is spent on it. */
+static int set_all(struct cavs__trace_run *run, bool transfers)
+{
+    int rc = set(run, "STARPU_FXT_TRACE", "1", false);
+
+    if (!rc)
+        rc = set(run, "STARPU_FXT_PREFIX", run->prefix, true);
+    if (!rc)
+        rc = set(run, "STARPU_FXT_SUFFIX", "trace.fxt", true);
+    if (!rc)
+        rc = set(run, "STARPU_FXT_EVENTS",
+                 transfers ? "TASK,WORKER,USER,EVENT,DSM" : "TASK,WORKER,USER,EVENT", true);
+    if (!rc)
+        rc = set(run, "STARPU_TRACE_BUFFER_SIZE", "128", true);
+    if (!rc)
+        starpu_fxt_autostart_profiling(1); /* without this STARPU_FXT_EVENTS has no effect */
+    return rc;
+}
+
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+static int check_empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    bool empty = true;
+
+    if (!d)
+        return cavs__fail(CAVS_EIO, "cannot open the folder %s for the trace: %s", dir,
+                          strerror(errno));
+    for (struct dirent *e; empty && (e = readdir(d));)
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    closedir(d);
+    if (!empty)
+        return cavs__fail(
+            CAVS_EIO, "the folder %s for the trace is not empty: name a new or an empty one", dir);
+    return CAVS_OK;
+}
+
+static int make_folder(const char *dir)
+{
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return cavs__fail(CAVS_EIO, "cannot make the folder %s for the trace: %s", dir,
+                          strerror(errno));
+    if (access(dir, W_OK | X_OK) != 0)
+        return cavs__fail(CAVS_EIO, "cannot write into the folder %s for the trace: %s", dir,
+                          strerror(errno));
+    return check_empty(dir);
+}
+
+/* A long path goes through a descriptor, whose name is short. */
+static int name_prefix(struct cavs__trace_run *run)
+{
+    if (strlen(run->dir) > LONGEST_PREFIX) {
+        run->fd = open(run->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (run->fd < 0)
+            return cavs__fail(CAVS_EIO, "cannot open the folder %s for the trace: %s", run->dir,
+                              strerror(errno));
+        snprintf(run->prefix, sizeof run->prefix, "/proc/self/fd/%d", run->fd);
+    } else {
+        strcpy(run->prefix, run->dir);
+    }
+    return CAVS_OK;
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+static void run_free(struct cavs__trace_run *run)
+{
+    restore(run);
+    if (run->fd >= 0)
+        close(run->fd);
+    free(run->dir);
+    free(run);
+}
+
+int cavs__trace_begin(const char *dir, bool transfers, struct cavs__trace_run **out)
+{
+    struct cavs__trace_run *run;
+    int rc = make_folder(dir);
+
+    if (rc)
+        return rc;
+    run = calloc(1, sizeof *run);
+    if (!run)
+        return cavs__fail_nomem("trace", sizeof *run);
+    run->fd = -1;
+    run->dir = realpath(dir, NULL);
+    rc = run->dir ? name_prefix(run)
+                  : cavs__fail(CAVS_EIO, "cannot find the folder %s: %s", dir, strerror(errno));
+    if (!rc)
+        rc = set_all(run, transfers);
+    if (rc) {
+        run_free(run);
+        return rc;
+    }
+    *out = run;
+    return CAVS_OK;
+}
+
+/* Where StarPU wrote to, by the user's variables or ours; 0 is the number of this process among
+ * those of MPI. */
+static void recorded_file(const struct cavs__trace_run *run, char *path, size_t size)
+{
+    const char *prefix = getenv("STARPU_FXT_PREFIX"), *suffix = getenv("STARPU_FXT_SUFFIX");
+    bool ours = strcmp(prefix, run->prefix) == 0;
+
+    snprintf(path, size, "%s/%s_0", ours ? run->dir : prefix, suffix);
+}
+
+/* The file gets a simpler name, if it is in our folder. */
+static void simplify_name(const struct cavs__trace_run *run, char *path, size_t size)
+{
+    char wanted[4200], given[4200];
+
+    snprintf(given, sizeof given, "%s/trace.fxt_0", run->dir);
+    snprintf(wanted, sizeof wanted, "%s/trace.fxt", run->dir);
+    if (strcmp(path, given) == 0 && rename(path, wanted) == 0)
+        snprintf(path, size, "%s", wanted);
+}
+
+static int convert(const struct cavs__trace_run *run, const char *recorded)
+{
+    const char *const argv[] = {"starpu_fxt_tool", "-c", "-i", recorded, "-d", run->dir, NULL};
+    char log[4200];
+
+    snprintf(log, sizeof log, "%s/starpu_fxt_tool.log", run->dir);
+    return cavs__trace_tool(argv, log);
+}
+
+int cavs__trace_end(struct cavs__trace_run *run)
+{
+    char recorded[4200];
+    int rc;
+
+    if (!run)
+        return CAVS_OK;
+    recorded_file(run, recorded, sizeof recorded);
+    restore(run);
+    simplify_name(run, recorded, sizeof recorded);
+    rc = convert(run, recorded);
+    if (!rc)
+        rc = cavs__trace_summarise(run->dir);
+    run_free(run);
+    return rc ? cavs__fail_in(rc, "the trace is incomplete") : CAVS_OK;
+}
+
+void cavs__trace_cancel(struct cavs__trace_run *run)
+{
+    if (run)
+        run_free(run);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* svg_lane.c - one worker's lane, as readable with a million tasks as with ten. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/error.h"
+#include "core/trace/svg.h"
+
+enum { KINDS = 2 * CAVS__TRACE_PHASES };
+
+static const double visible = 1.5; /* width from which on a task has a rectangle of its own */
+
+/* Of each column, one pixel wide, the share that short tasks of each kind took. */
+struct columns {
+    int n;
+    float (*share)[KINDS];
+};
+
+static void add_to_columns(struct columns *c, double x0, double x1, int kind)
+{
+    for (int i = (int)x0; i < c->n && i < x1; i++) {
+        double from = x0 > i ? x0 : i, to = x1 < i + 1 ? x1 : i + 1;
+
+        c->share[i][kind] += (float)(to - from);
+    }
+}
+
+static void draw_task(FILE *out, const struct cavs__trace *t, const struct cavs__trace_task *x,
+                      double x0, double x1, double y, double height)
+{
+    const struct cavs__trace_codelet *c = &t->codelets[x->codelet];
+
+    fprintf(out,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\"%s><title>",
+            x0, y, x1 - x0, height, cavs__trace_color(c->kind),
+            x1 - x0 > 5 ? " stroke=\"#fff\" stroke-width=\".6\"" : "");
+    cavs__svg_escape(out, c->name);
+    fprintf(out, ", %.1f us", 1000 * (x->end - x->start));
+    if (x->batch >= 0)
+        fprintf(out, ", batch %ld", x->batch);
+    fprintf(out, "</title></rect>\n");
+}
+
+static void draw_tasks(FILE *out, const struct cavs__trace *t, const struct cavs__svg_view *view,
+                       int worker, double y, double height, struct columns *short_ones)
+{
+    double scale = view->width / (view->end - view->begin);
+
+    for (int i = 0; i < t->ntasks; i++) {
+        const struct cavs__trace_task *x = &t->tasks[i];
+        double x0 = (x->start - view->begin) * scale, x1 = (x->end - view->begin) * scale;
+        struct cavs__trace_kind kind = t->codelets[x->codelet].kind;
+
+        if (!x->counted || x->worker != worker || x1 <= 0 || x0 >= view->width)
+            continue;
+        x0 = x0 > 0 ? x0 : 0;
+        x1 = x1 < view->width ? x1 : view->width;
+        if (x1 - x0 >= visible)
+            draw_task(out, t, x, view->x + x0, view->x + x1, y, height);
+        else
+            add_to_columns(short_ones, x0, x1, 2 * (int)kind.phase + kind.backward);
+    }
+}
+
+/* A piece of a column, in whole pixels so that equal neighbours become one. */
+struct piece {
+    int top, bottom;
+};
+
+/* The kind's piece of column i: kinds are stacked from the bottom. */
+static struct piece piece_of(const struct columns *c, int i, int kind, double height)
+{
+    double below = 0, above;
+
+    for (int k = 0; k < kind; k++)
+        below += c->share[i][k];
+    above = below + c->share[i][kind];
+    return (struct piece){(int)lround(height * (1 - fmin(1, above))),
+                          (int)lround(height * (1 - fmin(1, below)))};
+}
+
+/* How many columns from i on have the same piece. */
+static int same(const struct columns *c, int i, int kind, double height, struct piece piece)
+{
+    int n = 1;
+
+    for (; i + n < c->n; n++) {
+        struct piece q = piece_of(c, i + n, kind, height);
+
+        if (q.top != piece.top || q.bottom != piece.bottom)
+            break;
+    }
+    return n;
+}
+
+/* All pieces of a kind are one path: a trace has many, and a path is the shortest way to say so. */
+static void draw_columns(FILE *out, const struct columns *c, int kind, double x, double y,
+                         double height)
+{
+    struct cavs__trace_kind k = {(enum cavs__trace_phase)(kind / 2), kind % 2};
+    bool begun = false;
+
+    for (int i = 0, n; i < c->n; i += n) {
+        struct piece q = piece_of(c, i, kind, height);
+
+        n = same(c, i, kind, height, q);
+        if (q.top == q.bottom)
+            continue;
+        if (!begun)
+            fprintf(out, "<path fill=\"#%06x\" d=\"", cavs__trace_color(k));
+        begun = true;
+        fprintf(out, "M%g %gh%dv%dh-%dz", x + i, y + q.top, n, q.bottom - q.top, n);
+    }
+    if (begun)
+        fprintf(out, "\"/>\n");
+}
+
+int cavs__svg_lane(FILE *out, const struct cavs__trace *t, const struct cavs__svg_view *view,
+                   int worker, double y, double height)
+{
+    struct columns c = {.n = (int)ceil(view->width)};
+    size_t size = (size_t)c.n * sizeof *c.share;
+
+    c.share = calloc(1, size);
+    if (!c.share)
+        return cavs__fail_nomem("trace", size);
+    fprintf(out, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%06x\"/>\n", view->x,
+            y, view->width, height, CAVS__SVG_IDLE);
+    draw_tasks(out, t, view, worker, y, height, &c);
+    for (int kind = 0; kind < KINDS; kind++)
+        draw_columns(out, &c, kind, view->x, y, height);
+    free(c.share);
+    return CAVS_OK;
+}

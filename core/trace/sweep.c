@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sweep.c - sums over time.  All moments at which something changes (a task is submitted, becomes
+ * ready, starts, ends) are sorted; between two of them the state is constant, and its duration is
+ * added to where it belongs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/trace/trace.h"
+
+enum change { SUBMITTED, READY, STARTED, ENDED, CHANGES };
+
+struct moment {
+    double time;
+    enum change change;
+    enum cavs__trace_phase phase;
+};
+
+struct state {
+    long count[CHANGES]; /* tasks which that has happened to */
+    int running[CAVS__TRACE_PHASES];
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct moment *x = a, *y = b;
+
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (int)x->change - (int)y->change;
+}
+
+/* Clocks of workers differ a little: what has to come before a task's start is not later than
+ * it. */
+static struct moment *add_task(struct moment *m, const struct cavs__trace *t,
+                               const struct cavs__trace_graph *g, int i)
+{
+    const struct cavs__trace_task *x = &t->tasks[i];
+    enum cavs__trace_phase phase = t->codelets[x->codelet].kind.phase;
+    double ready = g->ready[i] < x->start ? g->ready[i] : x->start,
+           submit = x->submit < ready ? x->submit : ready;
+
+    *m++ = (struct moment){submit, SUBMITTED, phase};
+    *m++ = (struct moment){ready, READY, phase};
+    *m++ = (struct moment){x->start, STARTED, phase};
+    *m++ = (struct moment){x->end, ENDED, phase};
+    return m;
+}
+
+static void add_idle(const struct state *now, double ms, struct cavs__trace_stats *s)
+{
+    long running = now->count[STARTED] - now->count[ENDED],
+         ready = now->count[READY] - now->count[STARTED];
+    long idle = s->workers - running;
+
+    if (idle <= 0)
+        return;
+    if (ready > idle)
+        ready = idle;
+    s->idle[CAVS__TRACE_RUNTIME] += (double)ready * ms;
+    if (now->count[SUBMITTED] > now->count[READY])
+        s->idle[CAVS__TRACE_WAITING] += (double)(idle - ready) * ms;
+    else
+        s->idle[CAVS__TRACE_STARVING] += (double)(idle - ready) * ms;
+}
+
+static void add_together(const struct state *now, double ms, struct cavs__trace_stats *s)
+{
+    unsigned phases = 0;
+
+    for (int p = 0; p < CAVS__TRACE_PHASES; p++)
+        phases |= now->running[p] > 0 ? 1u << p : 0;
+    s->together[phases] += ms;
+}
+
+static void walk(const struct moment *moments, size_t n, struct cavs__trace_stats *s)
+{
+    struct state now = {{0}, {0}};
+    double last = s->begin;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct moment *m = &moments[i];
+
+        if (m->time > last) {
+            add_idle(&now, m->time - last, s);
+            add_together(&now, m->time - last, s);
+            last = m->time;
+        }
+        now.count[m->change]++;
+        if (m->change == STARTED)
+            now.running[m->phase]++;
+        if (m->change == ENDED)
+            now.running[m->phase]--;
+    }
+}
+
+int cavs__trace_sweep(const struct cavs__trace *t, const struct cavs__trace_graph *g,
+                      struct cavs__trace_stats *s)
+{
+    size_t size = ((size_t)s->all.count * CHANGES + 1) * sizeof(struct moment);
+    struct moment *moments = malloc(size), *end = moments;
+
+    if (!moments)
+        return cavs__fail_nomem("trace", size);
+    for (int i = 0; i < t->ntasks; i++) {
+        if (t->tasks[i].counted)
+            end = add_task(end, t, g, i);
+    }
+    qsort(moments, (size_t)(end - moments), sizeof *moments, by_time);
+    walk(moments, (size_t)(end - moments), s);
+    free(moments);
+    return CAVS_OK;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_trace.c - the summary of a trace, on a small one made by hand (tests/data/mini-trace):
+ * eight tasks on two workers,
+ * times in whole milliseconds, so that every number below can be checked with a pencil.
+ *
+ *     ms        1   2   3   4   5   6   7   8   9   10  11  12  13  14  15
+ *     CPU 0     eager...chain.......    chain...    gradient..update (12.5)
+ *     CPU 1     eager...........                back                lazy
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/cavs.h"
+#include "core/trace/trace.h"
+
+/* ---- helpers --------------------------------------------------------------------------------- */
+
+static const char *data_path(const char *name)
+{
+    static char path[2][4096];
+    static int turn;
+    const char *top = getenv("abs_top_srcdir");
+
+    turn = !turn;
+    snprintf(path[turn], sizeof path[turn], "%s/tests/data/mini-trace/%s", top ? top : ".", name);
+    return path[turn];
+}
+
+static struct cavs__trace read_mini(void)
+{
+    struct cavs__trace t;
+
+    if (cavs__trace_read(data_path("tasks.rec"), data_path("activity.data"), &t) != CAVS_OK)
+        fail_msg("refused: %s", cavs_error_message());
+    return t;
+}
+
+static int read_text(const char *text, struct cavs__trace *out)
+{
+    char path[] = "/tmp/cavs-trace-XXXXXX";
+    int fd = mkstemp(path), rc;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    rc = cavs__trace_read(path, "/nonexistent", out);
+    unlink(path);
+    return rc;
+}
+
+static void is(const char *what, double value, double wanted)
+{
+    if (!(fabs(value - wanted) < 1e-9))
+        fail_msg("%s is %.9g, not %.9g", what, value, wanted);
+}
+
+static int find(const struct cavs__trace *t, long job)
+{
+    for (int i = 0; i < t->ntasks; i++) {
+        if (t->tasks[i].job == job)
+            return i;
+    }
+    fail_msg("no job %ld", job);
+    return -1;
+}
+
+static bool depends(const struct cavs__trace *t, long job, long on)
+{
+    const struct cavs__trace_task *x = &t->tasks[find(t, job)];
+
+    for (int d = 0; d < x->ndeps; d++) {
+        if (t->deps[x->dep0 + d] == find(t, on))
+            return true;
+    }
+    return false;
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+static void test_phases(void **state)
+{
+    static const struct {
+        const char *codelet;
+        struct cavs__trace_kind kind;
+    } cases[] = {
+        {"tree.leaf.forward.eager", {CAVS__TRACE_EAGER, false}},
+        {"tree.inner.backward.eager", {CAVS__TRACE_EAGER, true}},
+        {"tree.forward.chain", {CAVS__TRACE_CHAIN, false}},
+        {"tree.backward.chain", {CAVS__TRACE_CHAIN, true}},
+        {"head.out.forward.lazy", {CAVS__TRACE_LAZY, false}},
+        {"tree.inner.gradient.U.eager", {CAVS__TRACE_GRADIENT, false}},
+        {"cavs_update", {CAVS__TRACE_UPDATE, false}},
+        {"cavs_norm", {CAVS__TRACE_UPDATE, false}},
+        {"cavs_peak", {CAVS__TRACE_OTHER, false}},
+        {"", {CAVS__TRACE_OTHER, false}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cavs__trace_kind kind = cavs__trace_kind_of(cases[i].codelet);
+
+        if (kind.phase != cases[i].kind.phase || kind.backward != cases[i].kind.backward)
+            fail_msg("%s is taken for %s", cases[i].codelet, cavs__trace_phase_name(kind.phase));
+    }
+}
+
+/* ---- the reader ------------------------------------------------------------------------------ */
+
+static void test_records(void **state)
+{
+    struct cavs__trace t = read_mini();
+    const struct cavs__trace_task *x = &t.tasks[find(&t, 12)];
+
+    (void)state;
+    assert_int_equal(t.ntasks, 11);
+    assert_int_equal(t.nworkers, 2);
+    assert_string_equal(t.workers[0], "CPU 0");
+    assert_string_equal(t.workers[1], "CPU 1");
+    assert_string_equal(t.codelets[x->codelet].name, "tree.forward.chain");
+    assert_int_equal(x->worker, 0);
+    assert_int_equal(x->batch, 0);
+    assert_true(x->counted);
+    is("submit", x->submit, 1);
+    is("start", x->start, 3);
+    is("end", x->end, 6);
+    assert_int_equal(t.tasks[find(&t, 13)].worker, -1);
+    assert_false(t.tasks[find(&t, 13)].counted);
+    assert_false(t.tasks[find(&t, 19)].counted); /* outside of batches */
+    cavs__trace_free(&t);
+}
+
+static void test_dependencies(void **state)
+{
+    struct cavs__trace t = read_mini();
+
+    (void)state;
+    assert_true(depends(&t, 10, 3));
+    assert_true(depends(&t, 14, 13));
+    assert_true(depends(&t, 12, 10)); /* reads what 10 wrote; not recorded by StarPU */
+    assert_false(depends(&t, 12, 11));
+    assert_int_equal(t.tasks[find(&t, 14)].ndeps, 1); /* job 999 is not in the trace */
+    cavs__trace_free(&t);
+}
+
+/* Data d: written by 1, read by 2 and 3, overwritten by 4, updated by 5; 6 uses it as scratch. */
+static void test_data_dependencies(void **state)
+{
+    static const char *const modes[] = {"W", "R", "R", "W", "RW", "S"};
+    static const long wanted[][2] = {{2, 1}, {3, 1}, {4, 2}, {4, 3}, {5, 4}};
+    char text[4096] = "";
+    struct cavs__trace t;
+    int n = 0;
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n,
+                      "Name: t\nJobId: %d\nSubmitOrder: %d\nWorkerId: 0\nSubmitTime: 0\nStartTime: "
+                      "%d\nEndTime: %d\n"
+                      "Handles: d\nModes: %s\n\n",
+                      i + 1, i, 10 - i, 11 - i, modes[i]);
+    assert_int_equal(read_text(text, &t), CAVS_OK);
+    assert_int_equal(t.ndeps, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        assert_true(depends(&t, wanted[i][0], wanted[i][1]));
+    cavs__trace_free(&t);
+}
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"JobId: 1\n\n", ":1: expected a record to begin with Name, not 'JobId'"},
+        {"Name: a\nnonsense\n", ":2: expected 'Key: value', not 'nonsense'"},
+        {"Name: a\nJobId: x\n", ":2: expected a whole number, not 'x'"},
+        {"Name: a\nJobId: 1\nStartTime: soon\n", ":3: expected a time, not 'soon'"},
+        {"Name: a\nStartTime: nan\n", ":2: expected a time, not 'nan'"},
+        {"Name: a\nDependsOn: 1 b\n", ":2: expected numbers of jobs, not 'b'"},
+        {"Name: a\nHandles: x\n", ":2: expected handles, not 'x'"},
+        {"Name: a\n\n", ":2: no JobId in the record of 'a'"},
+        {"Name: a\nJobId: 1\nWorkerId: 99999999\n\n", ":4: no worker of that number: 'a'"},
+        {"Name: a\nJobId: 1\nStartTime: 2\nEndTime: 1\n\n", ":5: ends before it starts: 'a'"},
+    };
+    struct cavs__trace t;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int rc = read_text(cases[i].text, &t);
+
+        if (rc != CAVS_EFORMAT || !strstr(cavs_error_message(), cases[i].message))
+            fail_msg("'%s' gives %d, %s", cases[i].text, rc, cavs_error_message());
+    }
+    assert_int_equal(cavs__trace_read("/nonexistent", "/nonexistent", &t), CAVS_EIO);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+static void check_totals(const struct cavs__trace_stats *s)
+{
+    assert_int_equal(s->workers, 2);
+    assert_int_equal(s->all.count, 8);
+    is("all work", s->all.ms, 15.5);
+    is("begin", s->begin, 1);
+    is("end", s->end, 15);
+    is("CPU 0", s->worker[0].ms, 9.5);
+    is("CPU 1", s->worker[1].ms, 6);
+    is("CPU 0 idle %", 100 - cavs__trace_percent(s->worker[0].ms, s->end - s->begin),
+       100 * 4.5 / 14);
+    assert_int_equal(s->kind[CAVS__TRACE_EAGER][0].count, 2);
+    is("eager", s->kind[CAVS__TRACE_EAGER][0].ms, 6);
+    is("chain forward", s->kind[CAVS__TRACE_CHAIN][0].ms, 5);
+    is("chain backward", s->kind[CAVS__TRACE_CHAIN][1].ms, 1);
+    is("lazy backward", s->kind[CAVS__TRACE_LAZY][1].ms, 1);
+    is("gradient", s->kind[CAVS__TRACE_GRADIENT][0].ms, 2);
+    is("update", s->kind[CAVS__TRACE_UPDATE][0].ms, 0.5);
+    is("other", s->kind[CAVS__TRACE_OTHER][0].ms, 0);
+}
+
+static void test_totals(void **state)
+{
+    struct cavs__trace t = read_mini();
+    struct cavs__trace_stats s;
+    int order[16];
+
+    (void)state;
+    assert_int_equal(cavs__trace_stats_make(&t, &s), CAVS_OK);
+    check_totals(&s);
+    assert_int_equal(s.nbatches, 2);
+    assert_int_equal(s.batch[0].count, 7);
+    assert_int_equal(s.batch[1].count, 1);
+    is("end of batch 0", s.batch[0].end, 13);
+    assert_int_equal(cavs__trace_by_time(&t, &s, order), 6);
+    assert_string_equal(t.codelets[order[0]].name, "tree.leaf.forward.eager");
+    assert_string_equal(t.codelets[order[5]].name, "cavs_update");
+    cavs__trace_stats_free(&s);
+    cavs__trace_free(&t);
+}
+
+static void test_overlap(void **state)
+{
+    struct cavs__trace t = read_mini();
+    struct cavs__trace_stats s;
+
+    (void)state;
+    assert_int_equal(cavs__trace_stats_make(&t, &s), CAVS_OK);
+    is("eager running", cavs__trace_both(&s, CAVS__TRACE_EAGER, CAVS__TRACE_EAGER), 4);
+    is("chain running", cavs__trace_both(&s, CAVS__TRACE_CHAIN, CAVS__TRACE_CHAIN), 6);
+    is("both", cavs__trace_both(&s, CAVS__TRACE_EAGER, CAVS__TRACE_CHAIN), 2);
+    is("nothing", s.together[0], 1 + 0.5 + 1);
+    is("idle: runtime", s.idle[CAVS__TRACE_RUNTIME], 1.5);
+    is("idle: waiting", s.idle[CAVS__TRACE_WAITING], 7);
+    is("idle: starving", s.idle[CAVS__TRACE_STARVING], 4);
+    cavs__trace_stats_free(&s);
+    cavs__trace_free(&t);
+}
+
+/* 10 -> 12 -> (13) -> 14 -> 15 -> 16 -> 17 */
+static void test_longest_path(void **state)
+{
+    struct cavs__trace t = read_mini();
+    struct cavs__trace_stats s;
+
+    (void)state;
+    assert_int_equal(cavs__trace_stats_make(&t, &s), CAVS_OK);
+    assert_int_equal(s.path.count, 6);
+    is("path", s.path.ms, 10.5);
+    is("eager on it", s.path_kind[CAVS__TRACE_EAGER][0], 2);
+    is("chain on it", s.path_kind[CAVS__TRACE_CHAIN][0], 5);
+    is("update on it", s.path_kind[CAVS__TRACE_UPDATE][0], 0.5);
+    cavs__trace_stats_free(&s);
+    cavs__trace_free(&t);
+}
+
+/* No true trace has one, but it must not hang or crash. */
+static void test_cycle(void **state)
+{
+    struct cavs__trace t;
+    struct cavs__trace_stats s;
+
+    (void)state;
+    assert_int_equal(read_text("Name: a\nJobId: 1\nDependsOn: 2\nWorkerId: 0\nSubmitTime: "
+                               "0\nStartTime: 1\nEndTime: 2\n\n"
+                               "Name: b\nJobId: 2\nDependsOn: 1 2\nWorkerId: 3\nSubmitTime: "
+                               "0\nStartTime: 2\nEndTime: 4\n",
+                               &t),
+                     CAVS_OK);
+    assert_string_equal(t.workers[3], "worker 3");
+    assert_int_equal(cavs__trace_stats_make(&t, &s), CAVS_OK);
+    assert_int_equal(s.workers, 2);
+    is("work", s.all.ms, 3);
+    cavs__trace_stats_free(&s);
+    cavs__trace_free(&t);
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static char *output(const struct cavs__trace *t, bool svg)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct cavs__trace_stats s;
+
+    assert_non_null(out);
+    assert_int_equal(cavs__trace_stats_make(t, &s), CAVS_OK);
+    if (svg)
+        assert_int_equal(cavs__trace_svg(out, t, &s), CAVS_OK);
+    else
+        cavs__trace_text(out, t, &s);
+    fclose(out);
+    cavs__trace_stats_free(&s);
+    return text;
+}
+
+static int count(const char *text, const char *part)
+{
+    int n = 0;
+
+    for (; (text = strstr(text, part)); text++)
+        n++;
+    return n;
+}
+
+/* Every element is closed in the right order; text has no stray < or &. */
+static void check_xml(const char *p)
+{
+    const char *open[64];
+    int depth = 0;
+
+    for (; (p = strchr(p, '<')); p++) {
+        size_t length = strcspn(p + 1, " >/\n");
+        const char *end = strchr(p, '>');
+
+        assert_non_null(end);
+        if (p[1] == '/') {
+            assert_true(depth > 0);
+            length = strcspn(p + 2, " >");
+            assert_memory_equal(open[--depth], p + 2, length);
+        } else if (end[-1] != '/') {
+            assert_true(depth < 64);
+            assert_true(length > 0);
+            open[depth++] = p + 1;
+        }
+        p = end;
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void test_text(void **state)
+{
+    struct cavs__trace t = read_mini();
+    char *text = output(&t, false);
+
+    (void)state;
+    assert_non_null(strstr(
+        text, "8 tasks on 2 workers in 14.000 ms: 55.4 % of the time at work, 44.6 % idle\n"));
+    assert_non_null(
+        strstr(text, "  CPU 0                                       5      9.500     32.1\n"));
+    assert_non_null(
+        strstr(text, "  eager                                   4.000      2.000     50.0\n"));
+    assert_non_null(
+        strstr(text, "  longest path                           10.500 ms   (75.0 % of the run;"));
+    assert_non_null(strstr(
+        text,
+        "  tree.leaf.forward.eager                     2      6.000     38.7      3000.00\n"));
+    free(text);
+    cavs__trace_free(&t);
+}
+
+static void test_svg(void **state)
+{
+    struct cavs__trace t = read_mini();
+    char *svg = output(&t, true);
+
+    (void)state;
+    check_xml(svg);
+    assert_int_equal(count(svg, "<title>"), 8); /* one rectangle a task */
+    assert_int_equal(count(svg, ">CPU 1: "), 1);
+    assert_non_null(strstr(svg, "<title>tree.forward.chain, 3000.0 us, batch 0</title>"));
+    free(svg);
+    cavs__trace_free(&t);
+}
+
+/* Thousands of tasks a pixel become columns; names are no markup. */
+static void test_svg_of_many(void **state)
+{
+    enum { TASKS = 40000 };
+    char *text = malloc(TASKS * 120), *p = text, *svg;
+    struct cavs__trace t;
+
+    (void)state;
+    assert_non_null(text);
+    for (int i = 0; i < TASKS; i++)
+        p += sprintf(p,
+                     "Name: %s\nJobId: %d\nWorkerId: %d\nSubmitTime: 0\nStartTime: %d\nEndTime: "
+                     "%d.5\nIteration: %d\n\n",
+                     i % 4 < 2 ? "a.forward.chain" : "<&\">", i, i % 4, i, i, i / 1000);
+    assert_int_equal(read_text(text, &t), CAVS_OK);
+    svg = output(&t, true);
+    check_xml(svg);
+    assert_int_equal(count(svg, "&#60;&#38;&#34;&#62;") > 0, 1);
+    assert_true(strlen(svg) < 200000);
+    free(svg);
+    free(text);
+    cavs__trace_free(&t);
+}
+
+static void test_nothing(void **state)
+{
+    struct cavs__trace t;
+    char *text;
+
+    (void)state;
+    assert_int_equal(read_text("", &t), CAVS_OK);
+    text = output(&t, false);
+    assert_non_null(strstr(text, "No task ran."));
+    free(text);
+    text = output(&t, true);
+    check_xml(text);
+    assert_non_null(strstr(text, "No task ran."));
+    free(text);
+    cavs__trace_free(&t);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_phases),       cmocka_unit_test(test_records),
+        cmocka_unit_test(test_dependencies), cmocka_unit_test(test_data_dependencies),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_overlap),      cmocka_unit_test(test_longest_path),
+        cmocka_unit_test(test_cycle),        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_svg),          cmocka_unit_test(test_svg_of_many),
+        cmocka_unit_test(test_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# --trace DIR from outside: what it puts into the folder, and which folders it refuses.
+
+build=${abs_top_builddir:-.}
+work=$(mktemp -d "$build/tests/home/trace.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0
+
+# ok STATUS DESCRIPTION: one line of TAP; after a failure what the program last said
+ok() {
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $count - $2"
+        return
+    fi
+    echo "not ok $count - $2"
+    sed 's/^/# stdout: /' "$work/out"
+    sed 's/^/# stderr: /' "$work/err"
+}
+
+# run ARGUMENT...: a small training; its status, stdout and stderr go to variables and files
+run() {
+    "$build/apps/tree_fc" --hidden 8 --leaves 16 --samples 40 --batch 8 --epochs 2 --workers 2 \
+        --quiet --json "$@" >"$work/out" 2>"$work/err"
+    status=$?
+}
+
+# refused TEXT: the program said so, before it trained
+refused() {
+    [ $status -eq 1 ] && grep -qF -- "$1" "$work/err" && [ ! -s "$work/out" ]
+}
+
+run --trace "$work/new"
+
+if ! grep -q '^#define HAVE_STARPU_FXT 1' "$build/config.h"; then
+    [ $status -eq 0 ] && grep -qF 'no trace: this StarPU was built without FxT' "$work/err" &&
+        [ -s "$work/out" ] && [ ! -e "$work/new" ]
+    ok $? "without FxT: one line about it, and the run goes on"
+    echo "1..$count"
+    exit 0
+fi
+
+[ $status -eq 0 ] && tail -n 1 "$work/out" | grep -q '^{.*"tasks":.*}$' && [ ! -s "$work/err" ]
+ok $? "a traced run succeeds"
+
+for file in summary.txt gantt.svg paje.trace dag.dot tasks.rec trace.rec data.rec activity.data \
+    distrib.data trace.html trace.fxt; do
+    [ -s "$work/new/$file" ]
+    ok $? "$file"
+done
+
+tasks=$(tail -n 1 "$work/out" | sed -n 's/.*"tasks":\([0-9]*\).*/\1/p')
+grep -q "^$tasks tasks on 2 workers in" "$work/new/summary.txt"
+ok $? "the summary has all tasks"
+grep -q '^  batches  *10$' "$work/new/summary.txt"
+ok $? "and all batches"
+grep -q '^  chain backward' "$work/new/summary.txt" && grep -q '^  update' "$work/new/summary.txt"
+ok $? "and phases"
+
+if command -v xmllint >/dev/null; then
+    xmllint --noout "$work/new/gantt.svg" 2>"$work/err"
+else
+    head -n 1 "$work/new/gantt.svg" | grep -q '^<svg ' && tail -n 1 "$work/new/gantt.svg" | grep -q '</svg>$'
+fi
+ok $? "gantt.svg is well formed"
+
+mkdir "$work/empty"
+STARPU_FXT_SUFFIX=mine run --trace "$work/empty"
+[ $status -eq 0 ] && [ -s "$work/empty/mine_0" ] && [ -s "$work/empty/gantt.svg" ]
+ok $? "an empty folder is taken; STARPU_FXT_SUFFIX stays as it was set"
+
+# StarPU cuts names of more than 127 bytes
+long=$work/$(printf '%0150d' 0)
+run --trace "$long"
+[ $status -eq 0 ] && [ -s "$long/trace.fxt" ] && [ -s "$long/gantt.svg" ]
+ok $? "a folder with a long name"
+
+cd "$work" || exit 1
+case $build in /*) ;; *) build=$OLDPWD/$build ;; esac
+run --trace relative
+[ $status -eq 0 ] && [ -s "$work/relative/gantt.svg" ]
+ok $? "a relative path"
+
+run --trace "$work/new"
+refused "the folder $work/new for the trace is not empty: name a new or an empty one"
+ok $? "a folder that is not empty is refused"
+
+run --trace "$work/none/new"
+refused "cannot make the folder $work/none/new for the trace: No such file or directory"
+ok $? "a folder in a missing one is refused"
+
+run --trace "$work/out2/../out"
+refused "cannot make the folder"
+ok $? "a path through nothing is refused"
+
+: >"$work/file"
+run --trace "$work/file"
+refused "$work/file"
+ok $? "a file is refused"
+
+mkdir -m 555 "$work/closed"
+if [ -w "$work/closed" ]; then
+    count=$((count + 1))
+    echo "ok $count - a closed folder is refused # SKIP everything is writable for this user"
+else
+    run --trace "$work/closed"
+    refused "cannot write into the folder $work/closed"
+    ok $? "a closed folder is refused"
+fi
+
+run --epochs 0 --trace "$work/idle"
+[ $status -eq 0 ] && grep -q '^No task ran' "$work/idle/summary.txt"
+ok $? "a run without tasks"
+
+echo "1..$count"
