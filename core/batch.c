@@ -93,18 +93,24 @@ void cavs__shards_free(struct cavs_session *s)
 
 /* ---- shards ---- */
 
+/* What the vertices of a sample cost, at so much for each of a function. */
+static double sample_cost(const struct cavs__stage_data *sd, int sample, const double *cost, double extra)
+{
+    int nf = sd->stage->nfunctions;
+    const int32_t *count = (const int32_t *)sd->count.p + (int64_t)sample * nf;
+    double sum = 0;
+
+    for (int f = 0; f < nf; f++)
+        sum += count[f] * (cost[f] + extra);
+    return sum;
+}
+
 static double sample_work(const struct cavs_session *s, const struct cavs_data *d, int sample)
 {
     double work = 1;
 
-    for (int i = 0; i < s->model->nstages; i++) {
-        const struct cavs__stage_data *sd = &d->stages[i];
-        const int32_t *function = sd->function.p;
-        const double *flops = s->plan->stages[i].flops;
-
-        for (int64_t v = cavs__starts(sd)[sample]; v < cavs__starts(sd)[sample + 1]; v++)
-            work += flops[function[v]] + 1000; /* a vertex costs something even without products */
-    }
+    for (int i = 0; i < s->model->nstages; i++) /* a vertex costs something even without products */
+        work += sample_cost(&d->stages[i], sample, s->plan->stages[i].flops, 1000);
     return work;
 }
 
@@ -387,15 +393,16 @@ static int reserve_shard(struct cavs_session *s, const struct cavs__shard *shard
 
 /* ---- all ---- */
 
-static void count(struct cavs_session *s, const struct cavs__shard *shard, enum cavs__run run)
+static void count(struct cavs_session *s, const struct cavs_data *d, const struct cavs__shard *shard,
+                  enum cavs__run run)
 {
     for (int i = 0; i < s->model->nstages; i++) {
         const struct cavs__stage_plan *sp = &s->plan->stages[i];
         const struct cavs__shard_stage *t = &shard->stages[i];
         const double *flops = run == CAVS__RUN_EVALUATE ? sp->flops_forward : sp->flops;
 
-        for (int v = 0; v < t->n; v++)
-            s->stats.flops += flops[t->function[v]];
+        for (int k = 0; k < shard->nsamples; k++)
+            s->stats.flops += sample_cost(&d->stages[i], shard->samples[k], flops, 0);
         if (sp->stage->base)
             continue; /* the same vertices again */
         s->stats.vertices += t->n;
@@ -435,7 +442,7 @@ int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const
             rc = reserve_shard(s, &s->shards[i], i);
     }
     for (int i = 0; i < ns && !rc; i++)
-        count(s, &s->shards[i], run);
+        count(s, d, &s->shards[i], run);
     s->stats.samples += rc ? 0 : n;
     *nshards = ns;
     return rc;

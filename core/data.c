@@ -57,6 +57,7 @@ static int stage_data_init(struct cavs__stage_data *s, const struct cavs_stage *
     s->stage = stage;
     s->start.size = s->first.size = sizeof(int64_t);
     s->function.size = s->degree.size = s->child.size = s->over.size = sizeof(int32_t);
+    s->count.size = sizeof(int32_t);
     s->inputs = calloc((size_t)stage->ninputs + 1, sizeof *s->inputs);
     s->has_input = calloc((size_t)stage->ninputs + 1, sizeof *s->has_input);
     s->equal = calloc((size_t)stage->ninputs + 1, sizeof *s->equal);
@@ -115,6 +116,7 @@ void cavs_data_destroy(struct cavs_data *d)
         free(s->start.p);
         free(s->function.p);
         free(s->degree.p);
+        free(s->count.p);
         free(s->first.p);
         free(s->child.p);
         free(s->over.p);
@@ -138,6 +140,7 @@ static void rewind_sample(struct cavs_data *d)
         s->start.n = s->first.n = (size_t)d->samples + 1;
         vertices = (size_t)last_start(&s->start);
         s->function.n = s->degree.n = vertices;
+        s->count.n = (size_t)d->samples * (size_t)s->stage->nfunctions;
         s->over.n = s->stage->base ? vertices : 0;
         s->child.n = (size_t)last_start(&s->first);
         for (int k = 0; k < s->stage->ninputs; k++) {
@@ -254,6 +257,18 @@ static int check_functions(const struct cavs_data *d, const struct cavs__stage_d
     return CAVS_OK;
 }
 
+/* How many of the last n vertices have each function: batches are balanced by it. */
+static int count_functions(struct cavs__stage_data *s, int n)
+{
+    size_t nf = (size_t)s->stage->nfunctions;
+    const int32_t *function = (const int32_t *)s->function.p + s->function.n - (size_t)n;
+    int rc = column_append(&s->count, NULL, nf);
+
+    for (int v = 0; v < n && !rc; v++)
+        ((int32_t *)s->count.p)[s->count.n - nf + (size_t)function[v]]++;
+    return rc;
+}
+
 static int append_graph(struct cavs__stage_data *s, int n, const int *functions, const int *ptr,
                         const int *children)
 {
@@ -268,7 +283,9 @@ static int append_graph(struct cavs__stage_data *s, int n, const int *functions,
         return rc;
     for (int v = 0; v < n && ptr; v++)
         ((int32_t *)s->degree.p)[s->degree.n - (size_t)n + (size_t)v] = ptr[v + 1] - ptr[v];
-    rc = column_append(&s->start, &start, 1);
+    rc = count_functions(s, n);
+    if (!rc)
+        rc = column_append(&s->start, &start, 1);
     return rc ? rc : column_append(&s->first, &first, 1);
 }
 

@@ -28,6 +28,7 @@ struct cavs__stage_data {
     struct cavs__column degree;    /* int32 [vertices]: number of children */
     struct cavs__column first;     /* int64 [samples + 1]: first child entry of each sample */
     struct cavs__column child;     /* int32: vertex of the same sample, or -1 */
+    struct cavs__column count;    /* int32 [samples][nfunctions]: vertices of each function */
     struct cavs__column over;      /* int32 [vertices]: vertex of the base stage stood over */
     struct cavs__column *inputs;   /* [ninputs] int32 or rows of floats, per vertex */
     struct cavs__column *equal;    /* [ninputs] of rows: int32 number, the same for equal rows */

@@ -87,7 +87,9 @@ static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime
     if (!o->trace)
         return CAVS_OK;
     if (!cavs_runtime_can_trace())
-        return cavs__fail(CAVS_ERUNTIME, "no trace: this StarPU (%s) was built without FxT; ./quickstart builds one with it",
+        return cavs__fail(CAVS_ERUNTIME,
+                          "no trace: this StarPU (%s) was built without FxT; "
+                          "./quickstart builds one that has it",
                           CAVS_STARPU_VERSION);
     return cavs__trace_begin(o->trace, o->cuda != 0 || o->opencl != 0, &rt->trace);
 }

@@ -9,7 +9,8 @@
 # A script:
 #     EXTRA_DIST += perf/x.sh
 
-EXTRA_DIST += perf/README.md perf/ablation perf/batching perf/bench perf/compare perf/figure8 \
+EXTRA_DIST += perf/README.md perf/RESULTS.md perf/figures/ablation.svg perf/figures/figure9.svg \
+	perf/figures/table2.svg perf/ablation perf/batching perf/bench perf/compare perf/figure8 \
 	perf/figure9 perf/learning perf/plot.py perf/policies perf/report perf/runs.py perf/table2 \
 	perf/peers/setup perf/peers/tree_lstm_torch
 

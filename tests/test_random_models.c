@@ -288,51 +288,65 @@ static struct cavs_session_options options(struct draw *d)
     return o;
 }
 
-enum { SAMPLES = 6 };
+enum { SAMPLES = 6, BATCH = 8 };
+
+static void open_trial(struct draw *d, struct trial *t)
+{
+    char texts[SAMPLES][200];
+    const char *text[SAMPLES];
+    check_ok(cavs_model_create(&d->m));
+    build(d);
+    check_ok(cavs_model_finish(d->m));
+    for (int i = 0; i < SAMPLES; i++) {
+        sample_text(d, texts[i], sizeof texts[i]);
+        text[i] = texts[i];
+    }
+    trial_open(t, d->m, text, SAMPLES, NULL);
+    t->floor = 0.2; /* values of order one may cancel by chance */
+}
 
 static void explain(const struct cavs_session *s)
 {
     char *text = NULL;
+    if (!getenv("CAVS_TEST_EXPLAIN"))
+        return;
     check_ok(cavs_session_explain(s, &text));
     fputs(text, stderr);
     free(text);
 }
 
-/* A model may by chance be wrong in a way that the library refuses (no loss is fine, too few slots
- * is not drawn). */
+static void check_training(struct trial *t, const struct cavs_session_options *o, const int *batch)
+{
+    struct cavs_session *s = trial_session(t, o);
+    explain(s);
+    trial_check_gradients(t, s, batch, BATCH);
+    trial_check_gradients(t, s, batch, 3);
+    trial_check_outputs(t, s, batch, BATCH);
+    cavs_session_destroy(s);
+}
+
+static void check_inference(struct trial *t, struct cavs_session_options o, const int *batch)
+{
+    o.inference = true;
+    struct cavs_session *s = trial_session(t, &o);
+    trial_check_outputs(t, s, batch, BATCH);
+    cavs_session_destroy(s);
+}
+
 static void run_seed(uint64_t seed)
 {
     struct draw d = {.seed = seed};
-    char texts[SAMPLES][200];
-    const char *text[SAMPLES];
-    int batch[SAMPLES + 2];
     struct trial t;
-    check_ok(cavs_model_create(&d.m));
-    build(&d);
+    int batch[BATCH];
     trial_note("(seed %llu)", (unsigned long long)seed);
-    check_ok(cavs_model_finish(d.m));
-    for (int i = 0; i < SAMPLES; i++) {
-        sample_text(&d, texts[i], sizeof texts[i]);
-        text[i] = texts[i];
-    }
-    trial_open(&t, d.m, text, SAMPLES, NULL);
-    t.floor = 0.2; /* values of order one may cancel by chance */
     trial_compile(seed % 20 == 0);
+    open_trial(&d, &t);
     struct cavs_session_options o = options(&d);
     o.seed = seed;
-    struct cavs_session *s = trial_session(&t, &o);
-    if (getenv("CAVS_TEST_EXPLAIN"))
-        explain(s);
-    for (int i = 0; i < SAMPLES + 2; i++)
+    for (int i = 0; i < BATCH; i++)
         batch[i] = pick(&d, SAMPLES);
-    trial_check_gradients(&t, s, batch, SAMPLES + 2);
-    trial_check_gradients(&t, s, batch, 3);
-    trial_check_outputs(&t, s, batch, SAMPLES + 2);
-    cavs_session_destroy(s);
-    o.inference = true;
-    s = trial_session(&t, &o);
-    trial_check_outputs(&t, s, batch, SAMPLES + 2);
-    cavs_session_destroy(s);
+    check_training(&t, &o, batch);
+    check_inference(&t, o, batch);
     trial_close(&t);
 }
 

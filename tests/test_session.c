@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random.h"
 #include "tests/trial.h"
 
 /* A session of a model of the zoo. */
@@ -81,6 +82,23 @@ static void set_values_are_read_back(void **state)
     check_ok(cavs_session_set_param(a->s, p, values));
     check_ok(cavs_session_get_param(a->s, p, back));
     assert_memory_equal(values, back, sizeof back);
+}
+
+/* Forward and backward pass use the new values, transposed copies included. */
+static void set_values_are_used(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0, 3, 5};
+    uint64_t seed = 3;
+    trial_check_gradients(&a->t, a->s, batch, 3);
+    for (int i = 0; i < cavs_model_param_count(a->t.model); i++) {
+        const struct cavs_param *p = cavs_model_param_at(a->t.model, i);
+        float values[4096];
+        for (int j = 0; j < cavs_param_rows(p) * cavs_param_cols(p); j++)
+            values[j] = (float)random_double(&seed, -0.5, 0.5);
+        check_ok(cavs_session_set_param(a->s, p, values));
+    }
+    trial_check_gradients(&a->t, a->s, batch, 3);
 }
 
 static void values_follow_from_the_seed_alone(void **state)
@@ -466,6 +484,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(set_values_are_read_back),
+        TEST(set_values_are_used),
         TEST(values_follow_from_the_seed_alone),
         cmocka_unit_test(parameters_start_as_declared),
         TEST(metrics_add_up_until_they_are_reset),

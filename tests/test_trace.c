@@ -432,6 +432,28 @@ static void test_nothing(void **state)
     cavs__trace_free(&t);
 }
 
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+static void test_tools(void **state)
+{
+    char log[] = "/tmp/cavs-trace-XXXXXX";
+    int fd = mkstemp(log);
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(cavs__trace_tool((const char *const[]){"true", NULL}, log), CAVS_OK);
+    assert_int_not_equal(access(log, F_OK), 0); /* it said nothing: no log */
+    assert_int_equal(cavs__trace_tool((const char *const[]){"echo", "yes", NULL}, log), CAVS_OK);
+    assert_int_equal(access(log, F_OK), 0);
+    assert_int_equal(cavs__trace_tool((const char *const[]){"false", NULL}, log), CAVS_ERUNTIME);
+    assert_non_null(strstr(cavs_error_message(), "false failed with status 1"));
+    assert_int_equal(cavs__trace_tool((const char *const[]){"no-such-tool", NULL}, log),
+                     CAVS_ERUNTIME);
+    assert_non_null(strstr(cavs_error_message(), "cannot run no-such-tool"));
+    unlink(log);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -441,7 +463,7 @@ int main(void)
         cmocka_unit_test(test_overlap),      cmocka_unit_test(test_longest_path),
         cmocka_unit_test(test_cycle),        cmocka_unit_test(test_text),
         cmocka_unit_test(test_svg),          cmocka_unit_test(test_svg_of_many),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_nothing),      cmocka_unit_test(test_tools),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

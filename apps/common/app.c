@@ -23,7 +23,8 @@ static struct cavs_runtime_options runtime_options(const char *name, const struc
     struct cavs_runtime_options options = o->runtime;
 
     if (options.trace && !cavs_runtime_can_trace()) {
-        fprintf(stderr, "%s: no trace: this StarPU was built without FxT; ./quickstart builds one that has it\n", name);
+        fprintf(stderr, "%s: no trace: this StarPU was built without FxT; ", name);
+        fprintf(stderr, "./quickstart builds one that has it\n");
         options.trace = NULL;
     }
     return options;
@@ -59,7 +60,8 @@ static int finish_trace(struct app *a)
     rc = cavs_runtime_destroy(a->runtime);
     a->runtime = NULL;
     if (rc == 0 && !a->options->quiet)
-        fprintf(stderr, "%s: trace in %s; see summary.txt and gantt.svg there\n", a->name, a->options->runtime.trace);
+        fprintf(stderr, "%s: trace in %s; see summary.txt and gantt.svg there\n", a->name,
+                a->options->runtime.trace);
     return rc;
 }
 

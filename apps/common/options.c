@@ -70,7 +70,7 @@ static const struct argp_option options[] = {
     {"quiet", KEY_QUIET, NULL, 0, "no progress on stderr", 0},
     {"explain", KEY_EXPLAIN, NULL, 0, "print first what became of each operator", 0},
     {"trace", KEY_TRACE, "DIR", 0,
-     "fill this new or empty folder with a trace of the tasks: gantt.svg, summary.txt, paje.trace ...", 0},
+     "fill this new or empty folder with a trace: summary.txt, gantt.svg, paje.trace, ...", 0},
     {"check-finite", KEY_CHECK_FINITE, NULL, 0,
      "stop at the first NaN or infinity and say where it arose (slow)", 0},
     {NULL, 0, NULL, 0, NULL, 0}};
