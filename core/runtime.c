@@ -64,6 +64,9 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     if (o->workers > rt->cores)
         setenv("STARPU_WORKERS_NOBIND", "1", 0);
     setenv("STARPU_SILENT", "1", 0);
+    /* as StarPU has it, the environment goes before what a program asks for */
+    strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
+            sizeof rt->scheduler - 1);
     starpu_malloc_set_align(64);
     rc = starpu_init(&conf);
     if (rc == -ENODEV)
@@ -127,7 +130,6 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     }
     running = true;
     rt->workers = (int)starpu_worker_get_count();
-    strncpy(rt->scheduler, starpu_sched_get_sched_policy()->policy_name, sizeof rt->scheduler - 1);
     *out = rt;
     return CAVS_OK;
 }
