@@ -35,7 +35,7 @@ static void chunk_free(const struct cavs__tensor *t, struct cavs__chunk *c)
     if (!c->handle)
         return;
     starpu_data_unregister_no_coherency(c->handle);
-    starpu_free_noflag(c->p, chunk_bytes(t, c->rows));
+    starpu_free_flags(c->p, chunk_bytes(t, c->rows), STARPU_MALLOC_PINNED);
     *c = (struct cavs__chunk){0};
 }
 
@@ -56,7 +56,9 @@ int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows)
         return 0;
     if (c->rows > 0)
         grown.rows += rows / 4; /* batches differ in size: do not grow by every few rows */
-    if (starpu_malloc((void **)&grown.p, chunk_bytes(t, grown.rows)) != 0 || !grown.p)
+    if (starpu_malloc_flags((void **)&grown.p, chunk_bytes(t, grown.rows), STARPU_MALLOC_PINNED) !=
+            0 ||
+        !grown.p)
         return -1;
     chunk_free(t, c);
     starpu_matrix_data_register(&grown.handle, STARPU_MAIN_RAM, (uintptr_t)grown.p, (uint32_t)t->ld,
