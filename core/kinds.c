@@ -140,7 +140,6 @@ int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
         for (int i = 0; part && i < part->nsteps; i++) {
             struct cavs__step *s = &part->steps[i];
 
-            k->gemm |= s->flops > 0;
             for (int j = 0; j < s->nviews; j++) {
                 if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))
                     return cavs__fail(CAVS_EPROGRAM,

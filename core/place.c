@@ -68,6 +68,7 @@ static struct cavs_symbol *written_value(const struct cavs_symbol *sink)
     return sink->inputs[sink->ninputs - 1];
 }
 
+/* A concatenation of what other parts hold: made again by each part that reads it, rather than kept. */
 static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
 {
     if (x->op != CAVS__OP_CONCAT)

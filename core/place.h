@@ -63,8 +63,6 @@ struct cavs_symbol *cavs__base(struct cavs_symbol *x, int *col);
 bool cavs__is_reference(const struct cavs_symbol *x);
 bool cavs__is_constant(const struct cavs_symbol *x);
 bool cavs__is_elementwise(const struct cavs_symbol *x);
-/* A concatenation of references: made again by each part that reads it, rather than kept. */
-bool cavs__is_remade(const struct cavs_symbol *x);
 /* Has a value or an effect of its own that some part must compute. */
 bool cavs__is_computed(const struct cavs_symbol *x);
 /* Sinks that only say where their operand is to be written. */

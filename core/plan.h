@@ -76,7 +76,6 @@ struct cavs__task_kind {
     int tensor[CAVS__MAX_BUFFERS];
     bool written[CAVS__MAX_BUFFERS];
     int index_buffer;
-    bool gemm; /* contains products: worth a place of its own in traces */
     struct starpu_codelet codelet;
 };
 

@@ -90,10 +90,6 @@ struct cavs__touched {
     int *chunk;
 };
 
-struct cavs__metric_sum {
-    double sum, count;
-};
-
 struct cavs_session {
     struct cavs_runtime *rt;
     const struct cavs_model *model;

@@ -107,7 +107,6 @@ int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t)
 struct batch {
     struct cavs_session *s;
     int slot, nshards;
-    enum cavs__run run;
 };
 
 /* Buffers that these segments add to: not every function of a chain adds to every gradient that the
@@ -291,7 +290,7 @@ static int submit_phase(const struct batch *b, enum cavs__phase phase)
 
 int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs__run run)
 {
-    struct batch b = {.s = s, .slot = slot, .nshards = nshards, .run = run};
+    struct batch b = {.s = s, .slot = slot, .nshards = nshards};
     int last = run == CAVS__RUN_EVALUATE ? CAVS__FORWARD : CAVS__GRADIENT, rc = CAVS_OK;
 
     memset(s->grad_used, 0, (size_t)s->model->nstored * sizeof *s->grad_used);

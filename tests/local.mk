@@ -165,3 +165,5 @@ tests_test_trace_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_trace
 EXTRA_DIST += tests/data/mini-trace/tasks.rec tests/data/mini-trace/activity.data
 dist_check_SCRIPTS += tests/test_trace_option.t
+
+EXTRA_DIST += tests/programs.sh

@@ -7,51 +7,9 @@ data=${abs_top_srcdir:-.}/tests/data
 apps=${abs_top_builddir:-.}/apps
 work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/apps.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
 
-# ok STATUS DESCRIPTION: one line of TAP; after a failure what the program last said
-ok() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-        return
-    fi
-    echo "not ok $count - $2"
-    sed 's/^/# status: /' "$work/status"
-    sed 's/^/# stdout: /' "$work/out"
-    sed 's/^/# stderr: /' "$work/err"
-}
-
-skip() {
-    count=$((count + 1))
-    echo "ok $count - $1 # SKIP $2"
-}
-
-# run PROGRAM ARGUMENT...: its status, stdout and stderr go to files
-run() {
-    program=$1
-    shift
-    "$apps/$program" "$@" >"$work/out" 2>"$work/err"
-    echo $? >"$work/status"
-}
-
-status_is() {
-    [ "$(cat "$work/status")" -eq "$1" ]
-}
-
-said() {
-    grep -qF -- "$1" "$work/err"
-}
-
-# field NAME: a number of the JSON object in the last line of stdout
-field() {
-    tail -n 1 "$work/out" | sed -n "s/.*\"$1\":\([^],}]*\).*/\1/p"
-}
-
-# holds CONDITION: on numbers, as awk has them
-holds() {
-    awk "BEGIN { exit !($1) }" </dev/null
-}
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
 
 small="--hidden 8 --embed 8 --workers 2"
 mini="--train $data/mini.txt --dev $data/mini-dev.txt --batch 4"

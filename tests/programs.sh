@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+#
+# What the tests that run programs share; they source it with $work (a folder) and $apps set.
+
+count=0
+
+# ok STATUS DESCRIPTION: one line of TAP; after a failure what the program last said
+ok() {
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $count - $2"
+        return
+    fi
+    echo "not ok $count - $2"
+    sed 's/^/# status: /' "$work/status"
+    sed 's/^/# stdout: /' "$work/out"
+    sed 's/^/# stderr: /' "$work/err"
+}
+
+skip() {
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# run PROGRAM ARGUMENT...: its status, stdout and stderr go to files
+run() {
+    program=$1
+    shift
+    "$apps/$program" "$@" >"$work/out" 2>"$work/err"
+    echo $? >"$work/status"
+}
+
+status_is() {
+    [ "$(cat "$work/status")" -eq "$1" ]
+}
+
+said() {
+    grep -qF -- "$1" "$work/err"
+}
+
+# field NAME: a number of the JSON object in the last line of stdout
+field() {
+    tail -n 1 "$work/out" | sed -n "s/.*\"$1\":\([^],}]*\).*/\1/p"
+}
+
+# holds CONDITION: on numbers, as awk has them
+holds() {
+    awk "BEGIN { exit !($1) }" </dev/null
+}
