@@ -94,7 +94,8 @@ void cavs__shards_free(struct cavs_session *s)
 /* ---- shards ---- */
 
 /* What the vertices of a sample cost, at so much for each of a function. */
-static double sample_cost(const struct cavs__stage_data *sd, int sample, const double *cost, double extra)
+static double sample_cost(const struct cavs__stage_data *sd, int sample, const double *cost,
+                          double extra)
 {
     int nf = sd->stage->nfunctions;
     const int32_t *count = (const int32_t *)sd->count.p + (int64_t)sample * nf;
@@ -266,21 +267,9 @@ static int make_graph(const struct cavs_data *d, struct cavs__shard *shard,
 /* ---- the schedule ---- */
 
 /* Ids that a vertex's own function does not pull must not keep equal vertices apart. */
-static void pulled_by(const struct cavs_stage *stage, const struct cavs__input *in, bool *pulls)
-{
-    for (int j = 0; j < stage->nfunctions; j++) {
-        const struct cavs_function *f = stage->functions[j];
-
-        pulls[j] = false;
-        for (int i = 0; i < f->nsymbols; i++)
-            pulls[j] |= f->symbols[i]->input == in;
-    }
-}
-
 static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *t,
                      const struct cavs_stage *stage, const int32_t **keys)
 {
-    bool pulls[stage->nfunctions];
     int n = 0;
 
     for (int k = 0; k < stage->ninputs; k++) {
@@ -288,10 +277,9 @@ static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *
         const struct cavs__shard_stage *from =
             in->vertices_of ? &shard->stages[in->vertices_of->number] : NULL;
 
-        pulled_by(stage, in, pulls);
         for (int v = 0; v < t->n; v++) {
             int32_t id =
-                pulls[t->function[v]] ? t->ids[k][v] : -1; /* of float rows: their number */
+                in->pulled[t->function[v]] ? t->ids[k][v] : -1; /* of float rows: their number */
 
             t->keys[k][v] =
                 id < 0 || !from ? id : from->schedule.row_of[from->start[t->sample_of[v]] + id];
@@ -393,8 +381,8 @@ static int reserve_shard(struct cavs_session *s, const struct cavs__shard *shard
 
 /* ---- all ---- */
 
-static void count(struct cavs_session *s, const struct cavs_data *d, const struct cavs__shard *shard,
-                  enum cavs__run run)
+static void count(struct cavs_session *s, const struct cavs_data *d,
+                  const struct cavs__shard *shard, enum cavs__run run)
 {
     for (int i = 0; i < s->model->nstages; i++) {
         const struct cavs__stage_plan *sp = &s->plan->stages[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check.c - what can only be seen when all functions of a model are there. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "core/error.h"
 #include "core/model.h"
@@ -41,15 +41,38 @@ static int complete_channels(struct cavs_stage *s)
     return CAVS_OK;
 }
 
+/* Which functions pull each input. */
+static int find_pulled(struct cavs_stage *s)
+{
+    for (int k = 0; k < s->ninputs; k++) {
+        free(s->inputs[k]->pulled); /* of an earlier attempt to finish */
+        s->inputs[k]->pulled = calloc((size_t)s->nfunctions, sizeof *s->inputs[k]->pulled);
+        if (!s->inputs[k]->pulled)
+            return cavs__fail_nomem("inputs", (size_t)s->nfunctions);
+    }
+    for (int j = 0; j < s->nfunctions; j++) {
+        for (int i = 0; i < s->functions[j]->nsymbols; i++) {
+            const struct cavs_symbol *x = s->functions[j]->symbols[i];
+
+            if (x->input)
+                x->input->pulled[j] = true;
+        }
+    }
+    return CAVS_OK;
+}
+
 static int check_stage(struct cavs_stage *s)
 {
+    int rc;
+
     if (s->nfunctions == 0)
         return cavs__fail(CAVS_EPROGRAM, "stage %s has no vertex function", s->name);
     if (s->base && s->nfunctions != 1)
         return cavs__fail(CAVS_EPROGRAM,
                           "stage %s stands over stage %s and must have one function, not %d",
                           s->name, s->base->name, s->nfunctions);
-    return complete_channels(s);
+    rc = complete_channels(s);
+    return rc ? rc : find_pulled(s);
 }
 
 int cavs__pass_check(struct cavs_model *m)

@@ -435,15 +435,6 @@ static int complete_stage(struct cavs_data *d, struct cavs__stage_data *s)
     return CAVS_OK;
 }
 
-static bool pulls(const struct cavs_function *f, const struct cavs__input *in)
-{
-    for (int i = 0; i < f->nsymbols; i++) {
-        if (f->symbols[i]->op == CAVS__OP_IDS && f->symbols[i]->input == in)
-            return true;
-    }
-    return false;
-}
-
 /* Ids of one sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                          int sample)
@@ -461,7 +452,7 @@ int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_dat
     for (int64_t v = v0; v < v1; v++) {
         if (ids[v] >= -1 && ids[v] < limit)
             continue;
-        if (pulls(s->stage->functions[function[v]], in))
+        if (in->pulled[function[v]])
             return cavs__fail(
                 CAVS_EDATA,
                 "sample %d: input %s of stage %s: vertex %lld has id %d, not in -1..%lld", sample,

@@ -88,6 +88,7 @@ static void stage_destroy(struct cavs_stage *s)
         function_destroy(s->functions[i]);
     for (int i = 0; i < s->ninputs; i++) {
         free(s->inputs[i]->name);
+        free(s->inputs[i]->pulled);
         free(s->inputs[i]);
     }
     for (int i = 0; i < s->nchannels; i++)

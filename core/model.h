@@ -105,6 +105,7 @@ struct cavs__input {
                   none */
     struct cavs_stage
         *vertices_of; /* ids that name vertices of an earlier stage of the same sample, or NULL */
+    bool *pulled;     /* [nfunctions] by which functions; set by cavs_model_finish() */
 };
 
 /* What vertices of a stage make visible by push. */
