@@ -53,6 +53,13 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  * column_sum (*)     x (rows, n), y (1, n)                  y += sum of the rows
  * sum_rows           x summed (rows, n), y (rows, n)        y[r] = sum of the rows named for r
  * row_sum            x (rows, n), y (rows, 1)               y[r] = sum of row r
+ * row_max            x (rows, n), y (rows, 1)               y[r] = largest of row r; NaN if one is NaN
+ * row_max_grad       x (rows, n), g (rows, 1),              g at the first largest of the row, 0
+ *                    dx (rows, n)                           elsewhere
+ * softmax            x (rows, n), y (rows, n)               e^x / sum of the row's e^x
+ * log_softmax        x (rows, n), y (rows, n)               the logarithm of it
+ * pick               x (rows, n), ids, y (rows, 1)          x[id]; 0 without id
+ * pick_grad          ids, g (rows, 1), dx (rows, n)         g at the id, 0 elsewhere
  * softmax_xent       z (rows, n), label ids, y (rows, 1)    -log softmax(z)[label]
  * softmax_xent_grad  z (rows, n), label ids, g (rows, 1),   g (softmax(z) - onehot(label))
  *                    dz (rows, n)

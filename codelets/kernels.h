@@ -11,6 +11,12 @@ extern const struct cavs__kernel cavs__kernel_gemm_tn;
 extern const struct cavs__kernel cavs__kernel_column_sum;
 extern const struct cavs__kernel cavs__kernel_sum_rows;
 extern const struct cavs__kernel cavs__kernel_row_sum;
+extern const struct cavs__kernel cavs__kernel_row_max;
+extern const struct cavs__kernel cavs__kernel_row_max_grad;
+extern const struct cavs__kernel cavs__kernel_softmax;
+extern const struct cavs__kernel cavs__kernel_log_softmax;
+extern const struct cavs__kernel cavs__kernel_pick;
+extern const struct cavs__kernel cavs__kernel_pick_grad;
 extern const struct cavs__kernel cavs__kernel_softmax_xent;
 extern const struct cavs__kernel cavs__kernel_softmax_xent_grad;
 extern const struct cavs__kernel cavs__kernel_correct;
@@ -22,6 +28,10 @@ extern const struct cavs__kernel cavs__kernel_elementwise;
 cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_column_sum,
     cavs__reference_sum_rows, cavs__reference_row_sum, cavs__reference_softmax_xent,
     cavs__reference_softmax_xent_grad, cavs__reference_correct, cavs__reference_metric;
+
+/* kernel_rows_reference.c: the same */
+cavs__kernel_fn cavs__reference_row_max, cavs__reference_row_max_grad, cavs__reference_softmax,
+    cavs__reference_log_softmax, cavs__reference_pick, cavs__reference_pick_grad;
 
 /* Row r of a direct or indexed view; NULL: it reads as zeros. */
 static inline float *cavs__row(const struct cavs__view *v, ptrdiff_t r)

@@ -25,7 +25,8 @@ endif
 
 # row kernels and their references
 libcavs_la_SOURCES += codelets/kernel.c codelets/kernel.h codelets/kernels.h codelets/kernel_gemm.c \
-	codelets/kernel_metric.c codelets/kernel_reference.c codelets/kernel_softmax.c
+	codelets/kernel_metric.c codelets/kernel_reference.c codelets/kernel_rows.c \
+	codelets/kernel_rows_reference.c codelets/kernel_softmax.c
 libkernels_la_SOURCES += codelets/simd.h codelets/exponentials.c codelets/exponentials.h \
 	codelets/kernel_sums.c
 

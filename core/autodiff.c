@@ -70,6 +70,21 @@ static struct cavs_symbol *elementwise2(struct diff *d, const struct cavs_symbol
         2, in);
 }
 
+static struct cavs_symbol *elementwise1(struct diff *d, const struct cavs_symbol *of,
+                                        const char *name, struct cavs_symbol *a)
+{
+    return make(d, of,
+                (struct cavs_symbol){
+                    .op = CAVS__OP_ELEMENTWISE, .width = a->width, .k = cavs__ew_find(name)},
+                1, &a);
+}
+
+static struct cavs_symbol *row_sum(struct diff *d, const struct cavs_symbol *of,
+                                   struct cavs_symbol *a)
+{
+    return make(d, of, (struct cavs_symbol){.op = CAVS__OP_ROW_SUM, .width = 1}, 1, &a);
+}
+
 static void contribute_piece(struct diff *d, struct cavs_symbol *x, int from, struct cavs_symbol *g)
 {
     struct contributions *c = &d->to[x->number];
@@ -180,7 +195,7 @@ static void diff_operand(struct diff *d, struct cavs_symbol *y, int i, struct ca
                 .op = CAVS__OP_ELEMENTWISE, .width = width, .k = y->k, .which = i + 1, .s = y->s},
             n, in);
     if (gx && x->width == 1 && gx->width > 1)
-        gx = make(d, y, (struct cavs_symbol){.op = CAVS__OP_ROW_SUM, .width = 1}, 1, &gx);
+        gx = row_sum(d, y, gx);
     else if (gx && gx->width == 1 && x->width > 1)
         gx = elementwise2(d, y, "add", constant(d, y, x->width, 0), gx);
     contribute(d, x, gx);
@@ -232,6 +247,48 @@ static void diff_row_sum(struct diff *d, struct cavs_symbol *y, struct cavs_symb
                elementwise2(d, y, "add", constant(d, y, y->inputs[0]->width, 0), g));
 }
 
+/* y (g - sum(y g)): of what was computed, y is all that has to be kept. */
+static void diff_softmax(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *yg, *sum, *rest;
+
+    if (!y->inputs[0]->needs_grad || !(yg = elementwise2(d, y, "mul", y, g)) ||
+        !(sum = row_sum(d, y, yg)) || !(rest = elementwise2(d, y, "sub", g, sum)))
+        return;
+    contribute(d, y->inputs[0], elementwise2(d, y, "mul", y, rest));
+}
+
+/* g - e^y sum(g) */
+static void diff_log_softmax(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *e, *sum, *share;
+
+    if (!y->inputs[0]->needs_grad || !(e = elementwise1(d, y, "exp", y)) ||
+        !(sum = row_sum(d, y, g)) || !(share = elementwise2(d, y, "mul", e, sum)))
+        return;
+    contribute(d, y->inputs[0], elementwise2(d, y, "sub", g, share));
+}
+
+static void diff_row_max(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *x = y->inputs[0], *in[2] = {x, g};
+
+    if (x->needs_grad)
+        contribute(d, x,
+                   make(d, y, (struct cavs_symbol){.op = CAVS__OP_ROW_MAX_GRAD, .width = x->width},
+                        2, in));
+}
+
+static void diff_pick(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *x = y->inputs[0], *in[2] = {y->inputs[1], g};
+
+    if (x->needs_grad)
+        contribute(
+            d, x,
+            make(d, y, (struct cavs_symbol){.op = CAVS__OP_PICK_GRAD, .width = x->width}, 2, in));
+}
+
 static void diff_lookup(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     struct cavs_symbol *in[2] = {y->inputs[0], g};
@@ -253,6 +310,10 @@ static void diff_value(struct diff *d, struct cavs_symbol *y, struct cavs_symbol
     case CAVS__OP_MATMUL: diff_matmul(d, y, g); break;
     case CAVS__OP_XENT: diff_xent(d, y, g); break;
     case CAVS__OP_ROW_SUM: diff_row_sum(d, y, g); break;
+    case CAVS__OP_ROW_MAX: diff_row_max(d, y, g); break;
+    case CAVS__OP_SOFTMAX: diff_softmax(d, y, g); break;
+    case CAVS__OP_LOG_SOFTMAX: diff_log_softmax(d, y, g); break;
+    case CAVS__OP_PICK: diff_pick(d, y, g); break;
     case CAVS__OP_LOOKUP: diff_lookup(d, y, g); break;
     case CAVS__OP_USE:
         make(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_USE, .param = y->param}, 1, &g);

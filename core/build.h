@@ -17,6 +17,8 @@ bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const ch
                   const char *file, int line);
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
                     const char *file, int line);
+/* Ids of this input have to be below the limit: data with others are refused. */
+void cavs__limit_ids(struct cavs_symbol *ids, int limit);
 struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                      struct cavs_symbol *const *inputs);
 

@@ -171,9 +171,23 @@ int cavs_function_finish(struct cavs_function *f);
 #define cavs_slice(x, from, width) cavs_slice_at((x), (from), (width), CAVS_HERE)
 #define cavs_split(x, n, out) cavs_split_at((x), (n), (out), CAVS_HERE)             /* n equal slices into out[n] */
 #define cavs_sum(x) cavs_sum_at((x), CAVS_HERE)                                     /* width 1 */
+#define cavs_mean(x) cavs_mean_at((x), CAVS_HERE)                                   /* width 1 */
+#define cavs_largest(x) cavs_largest_at((x), CAVS_HERE)                             /* width 1; the first of equals gets the gradient */
+#define cavs_pick(x, ids) cavs_pick_at((x), (ids), CAVS_HERE)                       /* width 1: entry ids[v] of the row; id -1: 0 */
+#define cavs_softmax(x) cavs_softmax_at((x), CAVS_HERE)                             /* over the width, safe for any x */
+#define cavs_log_softmax(x) cavs_log_softmax_at((x), CAVS_HERE)
+/* (x - mean) / sqrt(variance + 1e-5) over the width, times `gain`, plus `bias`: parameters of 1 x w(x), or NULL */
+#define cavs_layer_norm(x, gain, bias) cavs_layer_norm_at((x), (gain), (bias), CAVS_HERE)
 /* losses: width 1 */
 #define cavs_softmax_cross_entropy(logits, labels) cavs_softmax_cross_entropy_at((logits), (labels), CAVS_HERE) /* label -1: 0 */
 #define cavs_squared_error(a, b) cavs_squared_error_at((a), (b), CAVS_HERE)         /* 1/2 sum (a-b)^2 */
+#define cavs_absolute_error(a, b) cavs_absolute_error_at((a), (b), CAVS_HERE)       /* sum |a-b| */
+/* sum of 1/2 d^2 where |d| <= s, of s (|d| - s/2) elsewhere; d = a-b, s > 0 */
+#define cavs_huber_error(a, b, s) cavs_huber_error_at((a), (b), (s), CAVS_HERE)
+/* Sum of -t log p - (1-t) log(1-p), p = sigmoid(logits): truths t from 0 to 1, any logits */
+#define cavs_binary_cross_entropy(logits, t) cavs_binary_cross_entropy_at((logits), (t), CAVS_HERE)
+/* Sum of max(0, margin + x[j] - x[label]) over all j but the label; label -1: 0 */
+#define cavs_hinge(x, labels, margin) cavs_hinge_at((x), (labels), (margin), CAVS_HERE)
 #define cavs_correct(logits, labels) cavs_correct_at((logits), (labels), CAVS_HERE) /* 1 if the label has the largest logit; no gradient */
 /* Sums x (width 1) over all vertices of a batch under a name; where `where` (ids, or NULL for all) is not negative the
  * vertex is counted.  cavs_loss is a metric that is also differentiated: the training objective is the sum of all. */
@@ -200,9 +214,23 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const c
 struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, const char *file, int line);
 void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, const char *file, int line);
 struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids, const char *file, int line);
+struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param *gain, struct cavs_param *bias,
+                                       const char *file, int line);
 struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
                                                   const char *file, int line);
 struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b, const char *file, int line);
+struct cavs_symbol *cavs_absolute_error_at(struct cavs_symbol *a, struct cavs_symbol *b, const char *file, int line);
+struct cavs_symbol *cavs_huber_error_at(struct cavs_symbol *a, struct cavs_symbol *b, float s, const char *file,
+                                        int line);
+struct cavs_symbol *cavs_binary_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *truths,
+                                                 const char *file, int line);
+struct cavs_symbol *cavs_hinge_at(struct cavs_symbol *x, struct cavs_symbol *labels, float margin, const char *file,
+                                  int line);
 struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels, const char *file, int line);
 void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x, struct cavs_symbol *where,
                     bool is_loss, const char *file, int line);

@@ -146,6 +146,12 @@ static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
     case CAVS__OP_STATE_GRAD:
     case CAVS__OP_PUSH_GRAD: done = emit_sum_rows(p, x); break;
     case CAVS__OP_ROW_SUM: done = emit_plain(p, x, "row_sum"); break;
+    case CAVS__OP_ROW_MAX: done = emit_plain(p, x, "row_max"); break;
+    case CAVS__OP_ROW_MAX_GRAD: done = emit_plain(p, x, "row_max_grad"); break;
+    case CAVS__OP_SOFTMAX: done = emit_plain(p, x, "softmax"); break;
+    case CAVS__OP_LOG_SOFTMAX: done = emit_plain(p, x, "log_softmax"); break;
+    case CAVS__OP_PICK: done = emit_plain(p, x, "pick"); break;
+    case CAVS__OP_PICK_GRAD: done = emit_plain(p, x, "pick_grad"); break;
     case CAVS__OP_XENT: done = emit_plain(p, x, "softmax_xent"); break;
     case CAVS__OP_XENT_GRAD: done = emit_plain(p, x, "softmax_xent_grad"); break;
     case CAVS__OP_CORRECT: done = emit_plain(p, x, "correct"); break;

@@ -3,7 +3,7 @@
 #include "codelets/elementwise.h"
 #include "core/build.h"
 
-static void limit_ids(struct cavs_symbol *ids, int limit)
+void cavs__limit_ids(struct cavs_symbol *ids, int limit)
 {
     if (limit < ids->input->limit)
         ids->input->limit = limit;
@@ -21,7 +21,7 @@ struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol 
         FAIL(f, CAVS_EPROGRAM, "lookup: parameter %s belongs to another model", table->name);
         return NULL;
     }
-    limit_ids(ids, table->rows);
+    cavs__limit_ids(ids, table->rows);
     table->lookup_use = true;
     return cavs__add_symbol(f,
                             (struct cavs_symbol){.op = CAVS__OP_LOOKUP,
@@ -227,19 +227,6 @@ void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, const
         out[i] = cavs_slice_at(x, i * (x->width / n), x->width / n, file, line);
 }
 
-struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, const char *file, int line)
-{
-    struct cavs_function *f = x ? x->function : NULL;
-
-    if (!cavs__open_for(f, "sum", file, line) || !cavs__is_value(f, x, "sum", file, line))
-        return NULL;
-    if (x->width == 1)
-        return x;
-    return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = CAVS__OP_ROW_SUM, .width = 1, .file = file, .line = line}, 1,
-        &x);
-}
-
 static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *logits,
                                           struct cavs_symbol *labels, const char *file, int line)
 {
@@ -250,7 +237,7 @@ static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *
     if (!labels || !cavs__open_for(f, name, file, line) ||
         !cavs__is_value(f, logits, name, file, line) || !cavs__is_ids(f, labels, name, file, line))
         return NULL;
-    limit_ids(labels, logits->width);
+    cavs__limit_ids(labels, logits->width);
     return cavs__add_symbol(
         f, (struct cavs_symbol){.op = op, .width = 1, .file = file, .line = line}, 2, in);
 }
@@ -266,13 +253,4 @@ struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symb
                                     const char *file, int line)
 {
     return against_labels(CAVS__OP_CORRECT, logits, labels, file, line);
-}
-
-struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b,
-                                          const char *file, int line)
-{
-    struct cavs_symbol *d = cavs_apply2_at("sub", a, b, file, line);
-    struct cavs_symbol *sum = cavs_sum_at(cavs_apply1_at("square", d, 0, file, line), file, line);
-
-    return cavs_apply1_at("scale", sum, 0.5f, file, line);
 }

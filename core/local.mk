@@ -31,6 +31,7 @@ libcavs_la_SOURCES += \
 	core/index.c \
 	core/intern.c \
 	core/kinds.c \
+	core/losses.c \
 	core/merge.c \
 	core/model.c \
 	core/model.h \
@@ -44,6 +45,7 @@ libcavs_la_SOURCES += \
 	core/place.h \
 	core/plan.c \
 	core/plan.h \
+	core/rows.c \
 	core/runtime.c \
 	core/scratch.c \
 	core/session.c \

@@ -29,6 +29,11 @@ enum cavs__op {
     CAVS__OP_CONCAT,
     CAVS__OP_SLICE, /* k: first column */
     CAVS__OP_ROW_SUM,
+    CAVS__OP_ROW_MAX,
+    CAVS__OP_SOFTMAX,
+    CAVS__OP_LOG_SOFTMAX,
+    CAVS__OP_PICK,    /* inputs: x, ids: entry ids[v] of the row; width 1 */
+    CAVS__OP_MASK,    /* inputs: ids; 1 where the id >= 0, else 0; width 1 */
     CAVS__OP_XENT,    /* inputs: logits, label ids */
     CAVS__OP_CORRECT, /* inputs: logits, label ids */
     /* forward sinks */
@@ -40,7 +45,8 @@ enum cavs__op {
     CAVS__OP_PUSH_GRAD, /* sum of what the fetches of this channel by one fetch symbol say; fetch */
     CAVS__OP_MATMUL_T,  /* inputs: dy; param W: dy W^T */
     CAVS__OP_XENT_GRAD, /* inputs: logits, label ids, g */
-    CAVS__OP_MASK,      /* inputs: ids; 1 where the id >= 0, else 0; width 1 */
+    CAVS__OP_ROW_MAX_GRAD, /* inputs: x, g */
+    CAVS__OP_PICK_GRAD,    /* inputs: ids, g */
     /* backward sinks */
     CAVS__OP_SLOT_GRAD,   /* inputs: g; k: child slot */
     CAVS__OP_FETCH_GRAD,  /* inputs: g; fetch: the FETCH symbol it belongs to */

@@ -105,17 +105,20 @@ tests_test_schedule_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_schedule
 
 # kernels of codelets/
-check_PROGRAMS += tests/test_gemm tests/test_kernels tests/test_update
+check_PROGRAMS += tests/test_gemm tests/test_kernels tests/test_row_kernels tests/test_update
 tests_test_gemm_SOURCES = tests/test_gemm.c tests/matrix.c tests/matrix.h tests/random.h
 tests_test_gemm_LDADD = $(TEST_LIBS)
 tests_test_gemm_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_kernels_SOURCES = tests/test_kernels.c tests/matrix.c tests/matrix.h tests/random.h
 tests_test_kernels_LDADD = $(TEST_LIBS)
 tests_test_kernels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_row_kernels_SOURCES = tests/test_row_kernels.c tests/matrix.c tests/matrix.h tests/random.h
+tests_test_row_kernels_LDADD = $(TEST_LIBS)
+tests_test_row_kernels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_update_SOURCES = tests/test_update.c tests/matrix.c tests/matrix.h tests/random.h
 tests_test_update_LDADD = $(TEST_LIBS)
 tests_test_update_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_update
+SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_row_kernels tests/test_update
 
 # element-wise operators and fused groups
 check_PROGRAMS += tests/test_elementwise tests/test_element_values tests/test_groups \

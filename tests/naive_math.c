@@ -151,6 +151,23 @@ OPERATOR(op_gelu)
     return (struct naive_dual){a / 2 * (1 + t), (1 + t) / 2 + a / 2 * (1 - t * t) * du, 0};
 }
 
+/* d^2 / 2 up to |d| = s, then a line of slope s */
+OPERATOR(op_huber)
+{
+    UNUSED(b);
+    double d = fabs(a);
+    return (struct naive_dual){d <= s ? d * d / 2 : s * d - s * s / 2,
+                               fmin(d, s) * (a > 0 ? 1 : -1), 0};
+}
+
+/* -b log p - (1 - b) log(1 - p), p = 1 / (1 + e^-a) */
+OPERATOR(op_logit_cross_entropy)
+{
+    UNUSED(s);
+    double yes = -log1p(exp(-a)), no = -log1p(exp(a));
+    return (struct naive_dual){-b * yes - (1 - b) * no, 1 / (1 + exp(-a)) - b, -a};
+}
+
 static const struct {
     const char *name;
     struct naive_dual (*apply)(double a, double b, double s);
@@ -178,6 +195,8 @@ static const struct {
     {"softplus", op_softplus},
     {"clip", op_clip},
     {"gelu", op_gelu},
+    {"huber", op_huber},
+    {"logit_cross_entropy", op_logit_cross_entropy},
 };
 
 bool naive_elementwise(const char *op, double a, double b, double s, struct naive_dual *out)

@@ -254,6 +254,43 @@ static void row_sum_back(place at, symbol x)
         grad(at, x->inputs[0])[i] += *grad(at, x);
 }
 
+static int first_largest(place at, symbol x)
+{
+    const double *z = value(at, x);
+    int best = 0;
+    for (int i = 1; i < x->width; i++)
+        best = z[i] > z[best] ? i : best;
+    return best;
+}
+
+static void row_max(place at, symbol x)
+{
+    *value(at, x) = value(at, x->inputs[0])[first_largest(at, x->inputs[0])];
+}
+
+static void row_max_back(place at, symbol x)
+{
+    grad(at, x->inputs[0])[first_largest(at, x->inputs[0])] += *grad(at, x);
+}
+
+static void pick(place at, symbol x)
+{
+    int i = id(at, x->inputs[1]);
+    *value(at, x) = i < 0 ? 0 : value(at, x->inputs[0])[i];
+}
+
+static void pick_back(place at, symbol x)
+{
+    int i = id(at, x->inputs[1]);
+    if (i >= 0)
+        grad(at, x->inputs[0])[i] += *grad(at, x);
+}
+
+static void mask(place at, symbol x)
+{
+    *value(at, x) = id(at, x->inputs[0]) >= 0;
+}
+
 /* ---- losses ---- */
 
 static double log_of_sum_of_exp(int n, const double *z)
@@ -264,6 +301,39 @@ static double log_of_sum_of_exp(int n, const double *z)
     for (int i = 0; i < n; i++)
         sum += exp(z[i] - largest);
     return largest + log(sum);
+}
+
+static void log_softmax(place at, symbol x)
+{
+    const double *z = value(at, x->inputs[0]);
+    double norm = log_of_sum_of_exp(x->width, z);
+    for (int i = 0; i < x->width; i++)
+        value(at, x)[i] = z[i] - norm;
+}
+
+/* The derivative of log p[i] with respect to z[j] is (i == j) - p[j]. */
+static void log_softmax_back(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++)
+        for (int j = 0; j < x->width; j++)
+            grad(at, x->inputs[0])[j] += grad(at, x)[i] * ((i == j) - exp(value(at, x)[j]));
+}
+
+static void softmax(place at, symbol x)
+{
+    const double *z = value(at, x->inputs[0]);
+    double norm = log_of_sum_of_exp(x->width, z);
+    for (int i = 0; i < x->width; i++)
+        value(at, x)[i] = exp(z[i] - norm);
+}
+
+/* The derivative of p[i] with respect to z[j] is p[i] ((i == j) - p[j]). */
+static void softmax_back(place at, symbol x)
+{
+    const double *p = value(at, x);
+    for (int i = 0; i < x->width; i++)
+        for (int j = 0; j < x->width; j++)
+            grad(at, x->inputs[0])[j] += grad(at, x)[i] * p[i] * ((i == j) - p[j]);
 }
 
 static void xent(place at, symbol x)
@@ -284,11 +354,7 @@ static void xent_back(place at, symbol x)
 
 static void correct(place at, symbol x)
 {
-    const double *z = value(at, x->inputs[0]);
-    int best = 0;
-    for (int i = 1; i < x->inputs[0]->width; i++)
-        best = z[i] > z[best] ? i : best;
-    *value(at, x) = best == id(at, x->inputs[1]);
+    *value(at, x) = first_largest(at, x->inputs[0]) == id(at, x->inputs[1]);
 }
 
 /* ---- sinks ---- */
@@ -356,6 +422,11 @@ static const struct {
     [CAVS__OP_CONCAT] = {concat, concat_back},
     [CAVS__OP_SLICE] = {slice, slice_back},
     [CAVS__OP_ROW_SUM] = {row_sum, row_sum_back},
+    [CAVS__OP_ROW_MAX] = {row_max, row_max_back},
+    [CAVS__OP_SOFTMAX] = {softmax, softmax_back},
+    [CAVS__OP_LOG_SOFTMAX] = {log_softmax, log_softmax_back},
+    [CAVS__OP_PICK] = {pick, pick_back},
+    [CAVS__OP_MASK] = {mask, nothing},
     [CAVS__OP_XENT] = {xent, xent_back},
     [CAVS__OP_CORRECT] = {correct, nothing},
     [CAVS__OP_SCATTER] = {scatter, scatter_back},

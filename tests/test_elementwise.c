@@ -51,6 +51,8 @@ FORMULA(elu, a > 0 ? a : s * expm1(a))
 FORMULA(softplus, a > 30 ? a : log1p(exp(a)))
 FORMULA(clip, fmin(fmax(a, -s), s))
 FORMULA(gelu, 0.5 * a * (1 + tanh(sqrt(2 / M_PI) * (a + 0.044715 * a * a * a))))
+FORMULA(huber, fabs(a) < s ? a * a / 2 : s * (fabs(a) - s / 2))
+FORMULA(logit_cross_entropy, b *log1p(exp(-a)) + (1 - b) * log1p(exp(a)))
 
 static const struct formula {
     const char *name;
@@ -81,6 +83,8 @@ static const struct formula {
     {"softplus", softplus_of, -9, 9, 0},
     {"clip", clip_of, -3, 3, 1.5f},
     {"gelu", gelu_of, -4, 4, 0},
+    {"huber", huber_of, -3, 3, 1.5f},
+    {"logit_cross_entropy", logit_cross_entropy_of, -3, 3, 0},
 };
 
 static const struct formula *formula_of(int op)

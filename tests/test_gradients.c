@@ -36,12 +36,14 @@ static const struct {
     int operand;
     enum range range;
 } ranges[] = {
-    {"log", 0, POSITIVE}, {"sqrt", 0, POSITIVE},       {"div", 1, POSITIVE}, {"relu", 0, NOT_ZERO},
-    {"abs", 0, NOT_ZERO}, {"leaky_relu", 0, NOT_ZERO}, {"elu", 0, NOT_ZERO}, {"clip", 0, NOT_LIMIT},
-    {"max", 0, APART},    {"max", 1, APART},           {"min", 0, APART},    {"min", 1, APART},
+    {"log", 0, POSITIVE},  {"sqrt", 0, POSITIVE},  {"div", 1, POSITIVE},
+    {"relu", 0, NOT_ZERO}, {"abs", 0, NOT_ZERO},   {"leaky_relu", 0, NOT_ZERO},
+    {"elu", 0, NOT_ZERO},  {"clip", 0, NOT_LIMIT}, {"huber", 0, NOT_LIMIT},
+    {"max", 0, APART},     {"max", 1, APART},      {"min", 0, APART},
+    {"min", 1, APART},
 };
 
-static const float LIMIT = 0.8f; /* the attribute of clip */
+static const float LIMIT = 0.8f; /* the attribute of clip and huber */
 
 static double safe_value(enum range range, int operand, uint64_t *seed)
 {
@@ -71,7 +73,7 @@ static void safe_values(const char *op, int operand, float *x, int n, uint64_t *
 
 static float attribute(const char *op)
 {
-    if (!strcmp(op, "clip"))
+    if (!strcmp(op, "clip") || !strcmp(op, "huber"))
         return LIMIT;
     return !strcmp(op, "elu") || !strcmp(op, "leaky_relu")
                ? 0.3f
@@ -190,6 +192,78 @@ STRUCTURAL(apply_constant)
                     cavs_add(b, cavs_constant(f, 1, 0.3f)));
 }
 
+STRUCTURAL(apply_mean)
+{
+    (void)p, (void)f;
+    return cavs_mul(cavs_mean(a), cavs_mean(cavs_square(b)));
+}
+
+/* Column i lies between i and i + 1, whatever a and b are: none of them overtakes another. */
+STRUCTURAL(apply_largest)
+{
+    (void)p, (void)f;
+    struct cavs_symbol *small = cavs_scale(cavs_mul(a, b), 0.1f), *part[WIDTH];
+    cavs_split(small, WIDTH, part);
+    for (int i = 0; i < WIDTH; i++)
+        part[i] = cavs_shift(part[i], (float)(i * 2 % WIDTH));
+    return cavs_mul(cavs_largest(cavs_concat(WIDTH, part)), b);
+}
+
+STRUCTURAL(apply_softmax)
+{
+    (void)p, (void)f;
+    return cavs_mul(cavs_softmax(cavs_scale(a, 2)), b);
+}
+
+STRUCTURAL(apply_log_softmax)
+{
+    (void)p, (void)f;
+    return cavs_mul(cavs_log_softmax(cavs_scale(a, 2)), b);
+}
+
+STRUCTURAL(apply_pick)
+{
+    (void)p;
+    return cavs_mul(cavs_pick(cavs_square(a), cavs_pull_ids(f, "label")), b);
+}
+
+STRUCTURAL(apply_layer_norm)
+{
+    (void)p;
+    return cavs_mul(cavs_layer_norm(cavs_scale(a, 3), zoo_weight(model_of(f), "gain", 1, WIDTH),
+                                    zoo_weight(model_of(f), "bias", 1, WIDTH)),
+                    b);
+}
+
+/* What is subtracted is far from zero. */
+STRUCTURAL(apply_absolute_error)
+{
+    (void)p, (void)f;
+    return cavs_absolute_error(cavs_shift(a, 4), cavs_mul(a, b));
+}
+
+STRUCTURAL(apply_huber_error)
+{
+    (void)p, (void)f;
+    return cavs_add(cavs_huber_error(a, b, 9), cavs_huber_error(cavs_shift(a, 9), b, 2));
+}
+
+STRUCTURAL(apply_binary_cross_entropy)
+{
+    (void)p, (void)f;
+    return cavs_binary_cross_entropy(cavs_scale(a, 3), cavs_sigmoid(b));
+}
+
+/* Every term but one of three is above zero, by far more than a step. */
+STRUCTURAL(apply_hinge)
+{
+    (void)p;
+    struct cavs_symbol *small = cavs_scale(cavs_mul(a, b), 0.1f), *part[WIDTH];
+    cavs_split(small, WIDTH, part);
+    part[0] = cavs_shift(part[0], -10);
+    return cavs_hinge(cavs_concat(WIDTH, part), cavs_pull_ids(f, "label"), 2);
+}
+
 static const struct probe structural[] = {
     {"matmul", apply_matmul, -1, WIDTH, WIDTH, 0},
     {"affine", apply_affine, -1, WIDTH, WIDTH, 0},
@@ -202,6 +276,16 @@ static const struct probe structural[] = {
     {"sum", apply_sum, -1, WIDTH, WIDTH, 0},
     {"softmax cross entropy", apply_cross_entropy, -1, WIDTH, WIDTH, 0},
     {"squared error", apply_squared_error, -1, WIDTH, WIDTH, 0},
+    {"mean", apply_mean, -1, WIDTH, WIDTH, 0},
+    {"largest", apply_largest, -1, WIDTH, WIDTH, 0},
+    {"softmax", apply_softmax, -1, WIDTH, WIDTH, 0},
+    {"log softmax", apply_log_softmax, -1, WIDTH, WIDTH, 0},
+    {"pick", apply_pick, -1, WIDTH, WIDTH, 0},
+    {"layer norm", apply_layer_norm, -1, WIDTH, WIDTH, 0},
+    {"absolute error", apply_absolute_error, -1, WIDTH, WIDTH, 0},
+    {"huber error", apply_huber_error, -1, WIDTH, WIDTH, 0},
+    {"binary cross entropy", apply_binary_cross_entropy, -1, WIDTH, WIDTH, 0},
+    {"hinge", apply_hinge, -1, WIDTH, WIDTH, 0},
     {"broadcast", apply_broadcast, -1, WIDTH, WIDTH, 0},
     {"same operand twice", apply_same_operand_twice, -1, WIDTH, WIDTH, 0},
     {"constant", apply_constant, -1, WIDTH, WIDTH, 0},

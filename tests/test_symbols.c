@@ -322,6 +322,36 @@ static void rows_as_labels(struct scene *a)
     WRONG(a, cavs_softmax_cross_entropy(a->x, a->x));
 }
 
+static void rows_to_pick_by(struct scene *a)
+{
+    WRONG(a, cavs_pick(a->x, a->x));
+}
+
+static void ids_in_softmax(struct scene *a)
+{
+    WRONG(a, cavs_softmax(a->ids));
+}
+
+static void gain_of_other_width(struct scene *a)
+{
+    WRONG(a, cavs_layer_norm(a->x, a->row, NULL));
+}
+
+static void bias_of_other_width(struct scene *a)
+{
+    WRONG(a, cavs_layer_norm(a->x, NULL, a->row));
+}
+
+static void huber_without_limit(struct scene *a)
+{
+    WRONG(a, cavs_huber_error(a->x, a->x, 0));
+}
+
+static void hinge_without_margin(struct scene *a)
+{
+    WRONG(a, cavs_hinge(a->x, a->ids, -1));
+}
+
 static void rows_as_labels_of_metric(struct scene *a)
 {
     WRONG(a, cavs_correct(a->x, a->x));
@@ -441,6 +471,12 @@ static const struct misuse misuses[] = {
     {"rows used as ids", rows_as_ids, CAVS_EPROGRAM, {"lookup", "37"}},
     {"rows used as labels", rows_as_labels, CAVS_EPROGRAM, {"softmax_cross_entropy", "37"}},
     {"rows used as labels of a metric", rows_as_labels_of_metric, CAVS_EPROGRAM, {"correct", "37"}},
+    {"rows used to pick", rows_to_pick_by, CAVS_EPROGRAM, {"pick", "37"}},
+    {"ids in a softmax", ids_in_softmax, CAVS_EPROGRAM, {"softmax", "ids"}},
+    {"gain of another width", gain_of_other_width, CAVS_ESHAPE, {"layer_norm", "row", "59", "37"}},
+    {"bias of another width", bias_of_other_width, CAVS_ESHAPE, {"layer_norm", "row", "59", "37"}},
+    {"Huber's error without a limit", huber_without_limit, CAVS_EINVAL, {"huber_error", "0"}},
+    {"hinge without a margin", hinge_without_margin, CAVS_EINVAL, {"hinge", "-1"}},
     {"rows used to count", rows_as_where, CAVS_EPROGRAM, {"loss", "ids"}},
     {"ids input pulled as rows", input_of_two_kinds, CAVS_ESHAPE, {"ids", "37"}},
     {"rows input pulled as ids", input_of_two_kinds_again, CAVS_ESHAPE, {"x", "37"}},

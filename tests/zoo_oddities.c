@@ -101,6 +101,41 @@ static void build_nonlinear(struct cavs_model *m)
     cavs_loss(f, "loss", cavs_sum(cavs_square(h)), NULL);
 }
 
+/* Everything that looks at a whole row, in a recurrent cell with ids. */
+static void build_rows(struct cavs_model *m)
+{
+    struct cavs_stage *s = cavs_stage_create(m, "chain", HIDDEN);
+    struct cavs_function *f = cavs_function_create(s, "cell");
+    struct cavs_param *u = zoo_weight(m, "U", HIDDEN, HIDDEN), *w = zoo_weight(m, "W", 3, HIDDEN);
+    struct cavs_symbol *which = cavs_pull_ids(f, "which");
+    struct cavs_symbol *x = cavs_matmul(cavs_pull(f, "x", 3), w);
+    struct cavs_symbol *h = cavs_add(cavs_matmul(cavs_gather(f, 0), u), x);
+    h = cavs_tanh(
+        cavs_layer_norm(h, zoo_weight(m, "gain", 1, HIDDEN), zoo_weight(m, "bias", 1, HIDDEN)));
+    struct cavs_symbol *share = cavs_softmax(cavs_scale(h, 3));
+    struct cavs_symbol *chosen = cavs_pick(cavs_log_softmax(cavs_add(h, x)), which);
+    cavs_scatter(f, cavs_sub(h, cavs_mul(cavs_largest(h), share)));
+    cavs_push(f, "share", share);
+    cavs_push(f, "plain", cavs_layer_norm(x, NULL, NULL));
+    cavs_loss(f, "likelihood", cavs_neg(chosen), which);
+    cavs_loss(f, "middle", cavs_mean(cavs_mul(share, cavs_softmax(x))), NULL);
+}
+
+/* One loss of each kind. */
+static void build_losses(struct cavs_model *m)
+{
+    enum { N = 5 };
+    struct cavs_stage *s = cavs_stage_create(m, "points", 0);
+    struct cavs_function *f = cavs_function_create(s, "losses");
+    struct cavs_symbol *x = cavs_pull(f, "x", 3), *target = cavs_pull(f, "target", N);
+    struct cavs_symbol *label = cavs_pull_ids(f, "label");
+    struct cavs_symbol *y = cavs_scale(cavs_matmul(x, zoo_weight(m, "W", 3, N)), 4);
+    cavs_loss(f, "absolute", cavs_absolute_error(y, target), NULL);
+    cavs_loss(f, "huber", cavs_huber_error(y, target, 0.4f), label);
+    cavs_loss(f, "binary", cavs_binary_cross_entropy(y, cavs_sigmoid(target)), NULL);
+    cavs_loss(f, "hinge", cavs_hinge(y, label, 0.7f), NULL);
+}
+
 /* A static network: no state, no edges, two layers and an external target. */
 static void build_mlp(struct cavs_model *m)
 {
@@ -220,6 +255,8 @@ const struct zoo_entry zoo_oddities[] = {
      {"dag:20,slots=3,parents=4", "chain:5", "single", "binary:4,missing=3", "empty", "flat:2"}},
     {"arithmetic", build_arithmetic, {"flat:13", "single", "empty", "flat:70"}},
     {"nonlinear", build_nonlinear, {"chain:9", "chain:4", "single", "chain:12,shuffle=2"}},
+    {"rows", build_rows, {"chain:9", "chain:4", "single", "empty", "chain:12,shuffle=2"}},
+    {"losses", build_losses, {"flat:13", "single", "empty", "flat:70"}},
     {"mlp", build_mlp, {"single", "single", "flat:5", "empty", "flat:131"}},
     {"star",
      build_star,
