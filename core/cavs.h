@@ -45,6 +45,7 @@ struct cavs_stage;
 struct cavs_function;
 struct cavs_symbol;
 struct cavs_data;
+struct cavs_packed;
 struct cavs_runtime;
 struct cavs_session;
 
@@ -260,6 +261,43 @@ int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage
 /* The stored ids of one sample, to be rewritten in place between batches; NULL if there is no such input.  Bounds of new
  * values are checked when the sample is used. */
 int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int sample);
+
+/* ---- packed data: samples in a file that is used as it lies --------------------------------------------------------
+ *
+ * A packed file holds the arrays of samples as they stand in memory, under the names of stages and inputs
+ * (doc/packed-format.md).  Opened, it is mapped and not read: pages come when batches touch them, so the samples may be
+ * larger than memory, and nothing is parsed. */
+
+/* Data whose samples go to a file: they are added with cavs_data_begin() .. _end() as always, but collect in temporary
+ * files beside `path`, not in memory.  They can be trained on meanwhile. */
+int cavs_data_pack(const struct cavs_model *finished_model, const char *path, struct cavs_data **out);
+/* Keeps n bytes under a name in the file, a vocabulary for example; the same name replaces them. */
+int cavs_data_note(struct cavs_data *d, const char *name, const void *bytes, size_t n);
+/* Completes the file, which then replaces `path` in one step.  More samples may follow, for another
+ * cavs_data_write().  Without a successful call `path` is as it was. */
+int cavs_data_write(struct cavs_data *d);
+
+/* Samples from a packed file for a model.  Every stage of the model has to be there by name, standing over the same
+ * stage, with as many functions (functions go by number) and with all inputs of the model by name, kind and width; what
+ * else is in the file is ignored.  Sizes are checked now, a sample's graph and ids when it is used first.  Samples
+ * cannot be added; what is written through cavs_data_sample_ids() does not reach the file.  The file must not be
+ * shortened while it is open. */
+int cavs_data_open(const struct cavs_model *finished_model, const char *path, struct cavs_data **out);
+
+/* A packed file by itself, to ask what is in it before there is a model.  CAVS_EFORMAT with the reason if it is
+ * truncated, damaged or something else. */
+int cavs_packed_open(const char *path, struct cavs_packed **out);
+void cavs_packed_close(struct cavs_packed *p);
+int cavs_packed_size(const struct cavs_packed *p); /* samples */
+/* The functions of a stage: how many, and the name of one; -1 and NULL if there is no such stage or function. */
+int cavs_packed_functions(const struct cavs_packed *p, const char *stage);
+const char *cavs_packed_function(const struct cavs_packed *p, const char *stage, int function);
+/* The bytes kept under a name, until _close(); NULL if there are none. */
+const void *cavs_packed_note(const struct cavs_packed *p, const char *name, size_t *n);
+/* A text, to be freed by the caller: samples, stages with their functions and inputs, notes, sizes. */
+int cavs_packed_describe(const struct cavs_packed *p, char **text);
+/* Reads the whole file and compares it with the checksums in it. */
+int cavs_packed_verify(const struct cavs_packed *p);
 
 /* ---- runtime ------------------------------------------------------------------------------------------------------- */
 

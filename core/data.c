@@ -7,39 +7,45 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/packed.h"
 #include "scheduler/schedule.h"
 
 /* ---- columns ---- */
 
-static int column_room(struct cavs__column *c, size_t n)
-{
-    size_t cap = c->cap ? c->cap : 64;
-    void *p;
+/* The columns that every stage has. */
+static const struct {
+    const char *name;
+    size_t offset;
+} fixed_columns[] = {
+    {"start", offsetof(struct cavs__stage_data, start)},
+    {"function", offsetof(struct cavs__stage_data, function)},
+    {"degree", offsetof(struct cavs__stage_data, degree)},
+    {"first", offsetof(struct cavs__stage_data, first)},
+    {"child", offsetof(struct cavs__stage_data, child)},
+    {"count", offsetof(struct cavs__stage_data, count)},
+    {"over", offsetof(struct cavs__stage_data, over)},
+};
 
-    while (cap < c->n + n)
-        cap *= 2;
-    if (cap == c->cap)
-        return CAVS_OK;
-    p = realloc(c->p, cap * c->size);
-    if (!p)
-        return cavs__fail_nomem("data", cap * c->size);
-    c->p = p;
-    c->cap = cap;
-    return CAVS_OK;
+enum { NFIXED = sizeof fixed_columns / sizeof *fixed_columns };
+
+int cavs__stage_columns(const struct cavs__stage_data *s)
+{
+    return NFIXED + 2 * s->stage->ninputs;
 }
 
-static int column_append(struct cavs__column *c, const void *values, size_t n)
+struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
+                                        const struct cavs__input **input)
 {
-    int rc = column_room(c, n);
+    int k = (i - NFIXED) / 2;
+    bool fixed = i < NFIXED, values = (i - NFIXED) % 2 == 0;
 
-    if (rc)
-        return rc;
-    if (n > 0 && values)
-        memcpy((char *)c->p + c->n * c->size, values, n * c->size);
-    else if (n > 0)
-        memset((char *)c->p + c->n * c->size, 0, n * c->size);
-    c->n += n;
-    return CAVS_OK;
+    if (name)
+        *name = fixed ? fixed_columns[i].name : values ? "values" : "equal";
+    if (input)
+        *input = fixed ? NULL : s->stage->inputs[k];
+    return fixed    ? (struct cavs__column *)((char *)s + fixed_columns[i].offset)
+           : values ? &s->inputs[k]
+                    : &s->equal[k];
 }
 
 static int64_t last_start(const struct cavs__column *c)
@@ -69,8 +75,8 @@ static int stage_data_init(struct cavs__stage_data *s, const struct cavs_stage *
     for (int i = 0; i < stage->ninputs; i++)
         s->inputs[i].size = stage->inputs[i]->ids ? sizeof(int32_t)
                                                   : (size_t)stage->inputs[i]->width * sizeof(float);
-    rc = column_append(&s->start, &zero, 1);
-    return rc ? rc : column_append(&s->first, &zero, 1);
+    rc = cavs__column_append(&s->start, &zero, 1);
+    return rc ? rc : cavs__column_append(&s->first, &zero, 1);
 }
 
 int cavs_data_create(const struct cavs_model *m, struct cavs_data **out)
@@ -105,24 +111,20 @@ void cavs_data_destroy(struct cavs_data *d)
         return;
     for (int i = 0; i < d->model->nstages; i++) {
         struct cavs__stage_data *s = &d->stages[i];
+        bool whole = s->stage && s->inputs && s->equal;
 
-        for (int k = 0; s->stage && s->inputs && k < s->stage->ninputs; k++) {
-            free(s->inputs[k].p);
-            free(s->equal ? s->equal[k].p : NULL);
-            free(s->interned ? s->interned[k].table : NULL);
-        }
-        free(s->equal);
-        free(s->interned);
-        free(s->start.p);
-        free(s->function.p);
-        free(s->degree.p);
-        free(s->count.p);
-        free(s->first.p);
-        free(s->child.p);
-        free(s->over.p);
+        for (int k = 0; whole && k < cavs__stage_columns(s); k++)
+            cavs__column_free(cavs__stage_column(s, k, NULL, NULL));
+        for (int k = 0; whole && s->interned && k < s->stage->ninputs; k++)
+            free(s->interned[k].table);
         free(s->inputs);
         free(s->has_input);
+        free(s->equal);
+        free(s->interned);
     }
+    cavs__pack_free(d->pack);
+    cavs_packed_close(d->packed);
+    free(d->checked);
     free(d->stages);
     free(d->work);
     free(d);
@@ -156,6 +158,8 @@ int cavs_data_begin(struct cavs_data *d)
 {
     if (!d)
         return cavs__fail(CAVS_EINVAL, "cavs_data_begin(NULL)");
+    if (d->packed)
+        return cavs__fail(CAVS_ESTATE, "data opened from a file cannot be added to");
     rewind_sample(d);
     d->open = true;
     return CAVS_OK;
@@ -262,7 +266,7 @@ static int count_functions(struct cavs__stage_data *s, int n)
 {
     size_t nf = (size_t)s->stage->nfunctions;
     const int32_t *function = (const int32_t *)s->function.p + s->function.n - (size_t)n;
-    int rc = column_append(&s->count, NULL, nf);
+    int rc = cavs__column_append(&s->count, NULL, nf);
 
     for (int v = 0; v < n && !rc; v++)
         ((int32_t *)s->count.p)[s->count.n - nf + (size_t)function[v]]++;
@@ -273,27 +277,28 @@ static int append_graph(struct cavs__stage_data *s, int n, const int *functions,
                         const int *children)
 {
     int64_t start = last_start(&s->start) + n, first = last_start(&s->first) + (ptr ? ptr[n] : 0);
-    int rc = column_append(&s->function, functions, (size_t)n);
+    int rc = cavs__column_append(&s->function, functions, (size_t)n);
 
     if (!rc)
-        rc = column_append(&s->degree, NULL, (size_t)n);
+        rc = cavs__column_append(&s->degree, NULL, (size_t)n);
     if (!rc && ptr)
-        rc = column_append(&s->child, children, (size_t)ptr[n]);
+        rc = cavs__column_append(&s->child, children, (size_t)ptr[n]);
     if (rc)
         return rc;
     for (int v = 0; v < n && ptr; v++)
         ((int32_t *)s->degree.p)[s->degree.n - (size_t)n + (size_t)v] = ptr[v + 1] - ptr[v];
     rc = count_functions(s, n);
     if (!rc)
-        rc = column_append(&s->start, &start, 1);
-    return rc ? rc : column_append(&s->first, &first, 1);
+        rc = cavs__column_append(&s->start, &start, 1);
+    return rc ? rc : cavs__column_append(&s->first, &first, 1);
 }
 
 int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
                     const int *functions, const int *child_ptr, const int *children)
 {
     struct cavs__stage_data *s = NULL;
-    int rc = find_stage(d, stage, "cavs_data_graph", &s), base;
+    size_t base;
+    int rc = find_stage(d, stage, "cavs_data_graph", &s);
 
     if (rc)
         return rc;
@@ -309,13 +314,13 @@ int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
         return drop(d, cavs__fail(CAVS_EDATA, "sample %d, stage %s: child_ptr[0] is %d, not 0",
                                   d->samples, stage->name, child_ptr[0]));
     rc = functions ? check_functions(d, s, n, functions) : CAVS_OK;
-    base = (int)s->function.n;
+    base = s->function.n;
     if (!rc && child_ptr && n > 0) {
         /* functions may be NULL: check against the appended column */
-        rc = column_append(&s->function, functions, (size_t)n);
+        rc = cavs__column_append(&s->function, functions, (size_t)n);
         if (!rc)
             rc = check_graph(d, s, n, (const int32_t *)s->function.p + base, child_ptr, children);
-        s->function.n = (size_t)base;
+        s->function.n = base;
     }
     if (!rc)
         rc = append_graph(s, n, functions, child_ptr, children);
@@ -357,7 +362,7 @@ static int append_input(struct cavs_data *d, const struct cavs_stage *stage, con
         rc = cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has no values", d->samples,
                         name, stage->name);
     if (!rc)
-        rc = column_append(&s->inputs[number], values, (size_t)n);
+        rc = cavs__column_append(&s->inputs[number], values, (size_t)n);
     if (!rc)
         s->has_input[number] = true;
     return drop(d, rc);
@@ -385,7 +390,7 @@ static int append_over(struct cavs_data *d, struct cavs__stage_data *s)
     int64_t e0 = ((const int64_t *)b->first.p)[d->samples],
             e1 = ((const int64_t *)b->first.p)[d->samples + 1];
     int32_t *covered = graph_work(d, 2 * (size_t)n + 2);
-    int count = 0, rc = covered ? column_room(&s->over, (size_t)n) : CAVS_ENOMEM;
+    int count = 0, rc = covered ? cavs__column_room(&s->over, (size_t)n) : CAVS_ENOMEM;
 
     if (rc)
         return cavs__fail_nomem("data", (size_t)n);
@@ -472,7 +477,7 @@ static int intern_rows(struct cavs__stage_data *s)
             int rc = cavs__intern_row(&s->interned[k], &s->inputs[k], s->equal[k].n, &number);
 
             if (!rc)
-                rc = column_append(&s->equal[k], &number, 1);
+                rc = cavs__column_append(&s->equal[k], &number, 1);
             if (rc)
                 return rc;
         }

@@ -3,13 +3,8 @@
 #ifndef CAVS_CORE_DATA_H
 #define CAVS_CORE_DATA_H
 
+#include "core/column.h"
 #include "core/model.h"
-
-/* Array of int32 or float rows that grows by appending. */
-struct cavs__column {
-    void *p;
-    size_t n, cap, size; /* elements, and bytes of one */
-};
 
 /* Equal rows of a column by number; see intern.c. */
 struct cavs__intern {
@@ -28,7 +23,7 @@ struct cavs__stage_data {
     struct cavs__column degree;    /* int32 [vertices]: number of children */
     struct cavs__column first;     /* int64 [samples + 1]: first child entry of each sample */
     struct cavs__column child;     /* int32: vertex of the same sample, or -1 */
-    struct cavs__column count;    /* int32 [samples][nfunctions]: vertices of each function */
+    struct cavs__column count;     /* int32 [samples][nfunctions]: vertices of each function */
     struct cavs__column over;      /* int32 [vertices]: vertex of the base stage stood over */
     struct cavs__column *inputs;   /* [ninputs] int32 or rows of floats, per vertex */
     struct cavs__column *equal;    /* [ninputs] of rows: int32 number, the same for equal rows */
@@ -37,6 +32,9 @@ struct cavs__stage_data {
     bool *has_input;
 };
 
+struct cavs__pack; /* what a file of packed data consists of so far; pack.c */
+struct cavs_packed;
+
 struct cavs_data {
     const struct cavs_model *model;
     int samples;
@@ -44,7 +42,19 @@ struct cavs_data {
     struct cavs__stage_data *stages;
     int32_t *work; /* scratch of graph checks */
     size_t work_cap;
+    struct cavs__pack *pack;    /* the file that the samples go to, or NULL */
+    struct cavs_packed *packed; /* the file that the columns are pages of, or NULL */
+    unsigned char *checked;     /* [samples] of a packed file: which have been found sound */
 };
+
+/* The columns of a stage, by number: those that each stage has and then two of each input (its values, and the numbers
+ * of equal rows).  *name: what the column is called in files, *input: of which input, or NULL. */
+int cavs__stage_columns(const struct cavs__stage_data *s);
+struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
+                                        const struct cavs__input **input);
+
+/* Checks a sample that came from a file when it is used first: what cavs_data_graph() checks of others. */
+int cavs__data_check_sample(const struct cavs_data *d, int sample);
 
 /* Checks the ids of one input of a sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,

@@ -20,6 +20,8 @@ libcavs_la_SOURCES += \
 	core/check.c \
 	core/checkpoint.c \
 	core/classify.c \
+	core/column.c \
+	core/column.h \
 	core/data.c \
 	core/data.h \
 	core/emit.c \
@@ -40,6 +42,10 @@ libcavs_la_SOURCES += \
 	core/operators.c \
 	core/optimizer.c \
 	core/output.c \
+	core/pack.c \
+	core/packed.c \
+	core/packed.h \
+	core/packed_data.c \
 	core/peak.c \
 	core/place.c \
 	core/place.h \

@@ -170,3 +170,9 @@ EXTRA_DIST += tests/data/mini-trace/tasks.rec tests/data/mini-trace/activity.dat
 dist_check_SCRIPTS += tests/test_trace_option.t
 
 EXTRA_DIST += tests/programs.sh
+
+# packed data
+check_PROGRAMS += tests/test_packed
+tests_test_packed_SOURCES = tests/test_packed.c
+tests_test_packed_LDADD = $(TRIAL_LIBS)
+tests_test_packed_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
