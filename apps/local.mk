@@ -13,8 +13,11 @@
 libapp_la_SOURCES += \
 	apps/common/app.c apps/common/app.h \
 	apps/common/array.c apps/common/array.h \
+	apps/common/conllu.c apps/common/conllu.h \
+	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/error.c apps/common/error.h \
 	apps/common/forest.c apps/common/forest.h \
+	apps/common/lines.c apps/common/lines.h \
 	apps/common/number_rows.c apps/common/number_rows.h \
 	apps/common/options.c apps/common/options.h \
 	apps/common/progress.c apps/common/progress.h \

@@ -176,3 +176,10 @@ check_PROGRAMS += tests/test_packed
 tests_test_packed_SOURCES = tests/test_packed.c
 tests_test_packed_LDADD = $(TRIAL_LIBS)
 tests_test_packed_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
+# graphs: the readers of CoNLL-U and of edge lists
+check_PROGRAMS += tests/test_graph_readers
+tests_test_graph_readers_SOURCES = tests/test_graph_readers.c
+tests_test_graph_readers_LDADD = libapp.la $(CMOCKA_LIBS)
+tests_test_graph_readers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_graph_readers

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/lines.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lines_open(struct lines *l, struct app_error *e)
+{
+    l->in = fopen(l->name, "r");
+    return l->in ? 0 : app_fail(e, CAVS_EIO, "%s: %s", l->name, strerror(errno));
+}
+
+void lines_close(struct lines *l)
+{
+    if (l->in)
+        fclose(l->in);
+    free(l->text);
+    *l = (struct lines){.name = l->name};
+}
+
+int lines_next(struct lines *l, struct app_error *e)
+{
+    ssize_t n;
+
+    errno = 0;
+    n = getline(&l->text, &l->capacity, l->in);
+    if (n < 0)
+        return feof(l->in) ? 0 : app_fail(e, CAVS_EIO, "%s: %s", l->name, strerror(errno));
+    l->number++;
+    while (n > 0 && (l->text[n - 1] == '\n' || l->text[n - 1] == '\r'))
+        l->text[--n] = '\0';
+    l->length = n;
+    if (strlen(l->text) != l->length)
+        return app_fail(e, CAVS_EFORMAT, "%s:%zu:%zu: expected text, found a NUL byte", l->name,
+                        l->number, strlen(l->text) + 1);
+    return 1;
+}
+
+bool lines_field(const struct lines *l, char separator, size_t *at, struct field *out)
+{
+    const char *end;
+
+    if (*at > l->length)
+        return false;
+    end = strchr(l->text + *at, separator);
+    out->text = l->text + *at;
+    out->length = end ? (size_t)(end - out->text) : l->length - *at;
+    out->column = *at + 1;
+    *at += out->length + 1;
+    return true;
+}
+
+int lines_expected(const struct lines *l, const struct field *f, struct app_error *e,
+                   const char *format, ...)
+{
+    char what[300];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(what, sizeof what, format, ap);
+    va_end(ap);
+    return app_fail(e, CAVS_EFORMAT, "%s:%zu:%zu: expected %s, found '%.*s'", l->name, l->number,
+                    f->column, what, f->length < 60 ? (int)f->length : 60, f->text);
+}
+
+int field_number(const struct field *f)
+{
+    long long value = 0;
+
+    for (size_t i = 0; i < f->length; i++) {
+        if (f->text[i] < '0' || f->text[i] > '9')
+            return -1;
+        value = 10 * value + (f->text[i] - '0');
+        if (value > INT_MAX)
+            return -1;
+    }
+    return f->length ? (int)value : -1;
+}

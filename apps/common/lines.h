@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lines.h - a text file line by line, and a line field by field, with places for messages. */
+#ifndef CAVS_APPS_LINES_H
+#define CAVS_APPS_LINES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "apps/common/error.h"
+
+struct lines {
+    FILE *in;
+    const char *name; /* of the file, for messages */
+    size_t number;    /* of the present line, from 1 */
+    char *text;       /* without the line's end */
+    size_t length, capacity;
+};
+
+/* A piece of a line. */
+struct field {
+    const char *text;
+    size_t length, column; /* column from 1, in bytes */
+};
+
+/* Start from {.name = path}; 0 or a negative code. */
+int lines_open(struct lines *l, struct app_error *e);
+/* Closes the file, if it was opened here, and frees the text. */
+void lines_close(struct lines *l);
+/* The next line: 1, 0 at the end of the file, or a negative code; a NUL byte is an error. */
+int lines_next(struct lines *l, struct app_error *e);
+
+/* The field that begins at *at, which then moves behind it: up to the next separator.  False at the end of
+ * the line (a separator at the very end has an empty field behind it). */
+bool lines_field(const struct lines *l, char separator, size_t *at, struct field *out);
+
+/* "file:line:column: expected WHAT, found 'TEXT'"; returns CAVS_EFORMAT. */
+int lines_expected(const struct lines *l, const struct field *f, struct app_error *e,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* A whole number from 0 up that is the whole field; -1 if it is something else. */
+int field_number(const struct field *f);
+
+#endif
