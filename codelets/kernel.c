@@ -15,6 +15,7 @@ static const struct cavs__kernel *const kernels[] = {
     &cavs__kernel_row_max_grad,
     &cavs__kernel_softmax,
     &cavs__kernel_log_softmax,
+    &cavs__kernel_dropout,
     &cavs__kernel_pick,
     &cavs__kernel_pick_grad,
     &cavs__kernel_softmax_xent,

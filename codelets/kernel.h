@@ -37,6 +37,8 @@ struct cavs__call {
     const struct cavs__kernel *kernel;
     const struct cavs__ew_program *program; /* "elementwise" only */
     bool accumulate;                        /* "gemm": y += instead of y = */
+    float rate;                             /* "dropout": share of zeros, below 1 */
+    uint32_t site;                          /* "dropout": tells its numbers from those of others */
 };
 
 enum cavs__kernel_flags {
@@ -58,6 +60,9 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  *                    dx (rows, n)                           elsewhere
  * softmax            x (rows, n), y (rows, n)               e^x / sum of the row's e^x
  * log_softmax        x (rows, n), y (rows, n)               the logarithm of it
+ * dropout            x (rows, n), ids a, ids b,             x / (1 - rate) where the row's key, two
+ *                    y (rows, n)                            ids, keeps it, else 0 (philox.h); x where
+ *                                                           the key is 0, 0 or no ids are given
  * pick               x (rows, n), ids, y (rows, 1)          x[id]; 0 without id
  * pick_grad          ids, g (rows, 1), dx (rows, n)         g at the id, 0 elsewhere
  * softmax_xent       z (rows, n), label ids, y (rows, 1)    -log softmax(z)[label]

@@ -15,6 +15,7 @@ extern const struct cavs__kernel cavs__kernel_row_max;
 extern const struct cavs__kernel cavs__kernel_row_max_grad;
 extern const struct cavs__kernel cavs__kernel_softmax;
 extern const struct cavs__kernel cavs__kernel_log_softmax;
+extern const struct cavs__kernel cavs__kernel_dropout;
 extern const struct cavs__kernel cavs__kernel_pick;
 extern const struct cavs__kernel cavs__kernel_pick_grad;
 extern const struct cavs__kernel cavs__kernel_softmax_xent;
@@ -31,7 +32,8 @@ cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_c
 
 /* kernel_rows_reference.c: the same */
 cavs__kernel_fn cavs__reference_row_max, cavs__reference_row_max_grad, cavs__reference_softmax,
-    cavs__reference_log_softmax, cavs__reference_pick, cavs__reference_pick_grad;
+    cavs__reference_log_softmax, cavs__reference_dropout, cavs__reference_pick,
+    cavs__reference_pick_grad;
 
 /* Row r of a direct or indexed view; NULL: it reads as zeros. */
 static inline float *cavs__row(const struct cavs__view *v, ptrdiff_t r)

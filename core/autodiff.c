@@ -279,6 +279,17 @@ static void diff_row_max(struct diff *d, struct cavs_symbol *y, struct cavs_symb
                         2, in));
 }
 
+/* The same numbers are drawn again: nothing is kept. */
+static void diff_dropout(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    if (y->inputs[0]->needs_grad)
+        contribute(d, y->inputs[0],
+                   make(d, y,
+                        (struct cavs_symbol){
+                            .op = CAVS__OP_DROPOUT, .width = y->width, .s = y->s, .k = y->k},
+                        1, &g));
+}
+
 static void diff_pick(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     struct cavs_symbol *x = y->inputs[0], *in[2] = {y->inputs[1], g};
@@ -313,6 +324,7 @@ static void diff_value(struct diff *d, struct cavs_symbol *y, struct cavs_symbol
     case CAVS__OP_ROW_MAX: diff_row_max(d, y, g); break;
     case CAVS__OP_SOFTMAX: diff_softmax(d, y, g); break;
     case CAVS__OP_LOG_SOFTMAX: diff_log_softmax(d, y, g); break;
+    case CAVS__OP_DROPOUT: diff_dropout(d, y, g); break;
     case CAVS__OP_PICK: diff_pick(d, y, g); break;
     case CAVS__OP_LOOKUP: diff_lookup(d, y, g); break;
     case CAVS__OP_USE:

@@ -179,6 +179,12 @@ int cavs_function_finish(struct cavs_function *f);
 #define cavs_log_softmax(x) cavs_log_softmax_at((x), CAVS_HERE)
 /* (x - mean) / sqrt(variance + 1e-5) over the width, times `gain`, plus `bias`: parameters of 1 x w(x), or NULL */
 #define cavs_layer_norm(x, gain, bias) cavs_layer_norm_at((x), (gain), (bias), CAVS_HERE)
+/* In training each number is 0 with probability `rate`, or else divided by 1 - rate; in evaluation, output and inference x
+ * itself.  Which are 0 follows from the session's seed, the number of updates so far, the place of the sample in its batch,
+ * of the vertex in its sample and of the number in its row, and from which call of cavs_dropout() in the model it is: not
+ * from workers, shards or what ran before.  So the backward pass, and cavs_session_gradient() until the next update, see
+ * the same zeros.  Equal vertices of a stage with dropout are not shared in training. */
+#define cavs_dropout(x, rate) cavs_dropout_at((x), (rate), CAVS_HERE)
 /* losses: width 1 */
 #define cavs_softmax_cross_entropy(logits, labels) cavs_softmax_cross_entropy_at((logits), (labels), CAVS_HERE) /* label -1: 0 */
 #define cavs_squared_error(a, b) cavs_squared_error_at((a), (b), CAVS_HERE)         /* 1/2 sum (a-b)^2 */
@@ -222,6 +228,7 @@ struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, const char *file, int
 struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, const char *file, int line);
 struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param *gain, struct cavs_param *bias,
                                        const char *file, int line);
+struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, const char *file, int line);
 struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
                                                   const char *file, int line);
 struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b, const char *file, int line);
@@ -342,7 +349,7 @@ struct cavs_session_options {
     float weight_decay;  /* added to the gradient as weight_decay * parameter */
     float clip;          /* largest global norm of the gradient of a batch; 0: no clipping */
     float scale;         /* the gradient is multiplied by this before clipping (1 / batch size for a mean); 0 means 1 */
-    uint64_t seed;       /* of the parameters' initial values */
+    uint64_t seed;       /* of the parameters' initial values, and of dropout */
     int shards;          /* independent parts a batch is cut into; 0: one per core of the machine.
                           * Results depend on this number in the last bits, and on nothing else of the machine. */
     bool inference;      /* forward only: nothing is kept for a backward pass, and there is no optimizer state */

@@ -133,6 +133,32 @@ static bool emit_plain(struct cavs__placer *p, const struct cavs_symbol *x, cons
     return true;
 }
 
+static struct cavs__operand noise(struct cavs__placer *p, enum cavs__section_kind half)
+{
+    struct cavs__operand o = {.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
+
+    if (!p->plan->options.training)
+        return o;
+    o.mode = CAVS__IDS;
+    o.section = cavs__plan_section(p->sp, (struct cavs__section){.kind = half, .function = p->f});
+    return o;
+}
+
+static bool emit_dropout(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__step *s = new_step(p, "dropout", 4, 1);
+
+    if (!s)
+        return false;
+    s->v[0] = cavs__operand_of(p, x->inputs[0], true);
+    s->v[1] = noise(p, CAVS__S_NOISE_LOW);
+    s->v[2] = noise(p, CAVS__S_NOISE_HIGH);
+    s->v[3] = p->local[x->number].at;
+    s->call.rate = x->s;
+    s->call.site = (uint32_t)x->k;
+    return true;
+}
+
 static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     bool done;
@@ -150,6 +176,7 @@ static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
     case CAVS__OP_ROW_MAX_GRAD: done = emit_plain(p, x, "row_max_grad"); break;
     case CAVS__OP_SOFTMAX: done = emit_plain(p, x, "softmax"); break;
     case CAVS__OP_LOG_SOFTMAX: done = emit_plain(p, x, "log_softmax"); break;
+    case CAVS__OP_DROPOUT: done = emit_dropout(p, x); break;
     case CAVS__OP_PICK: done = emit_plain(p, x, "pick"); break;
     case CAVS__OP_PICK_GRAD: done = emit_plain(p, x, "pick_grad"); break;
     case CAVS__OP_XENT: done = emit_plain(p, x, "softmax_xent"); break;

@@ -69,6 +69,9 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
     for (int i = 0; i < s->model->nstages; i++) {
         if (s->plan->stages[i].mergeable && !s->options.no_dedup)
             fprintf(out, "stage %s: equal vertices of a shard are evaluated once\n", s->model->stages[i]->name);
+        else if (s->plan->stages[i].noisy)
+            fprintf(out, "stage %s: equal vertices are evaluated each for itself: their dropout differs\n",
+                    s->model->stages[i]->name);
     }
 }
 

@@ -97,9 +97,10 @@ static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard
     ptr[0] = 0;
 }
 
-static void fill_section(const struct cavs__stage_plan *sp, int number,
+static void fill_section(const struct cavs_session *s, int number, const struct cavs_stage *stage,
                          const struct cavs__shard *shard, int32_t *index)
 {
+    const struct cavs__stage_plan *sp = &s->plan->stages[stage->number];
     const struct cavs__section *sec = &sp->sections[number];
     struct cavs__shard_stage *t = &shard->stages[sp->stage->number];
     const struct cavs__schedule *sch = &t->schedule;
@@ -125,6 +126,11 @@ static void fill_section(const struct cavs__stage_plan *sp, int number,
         fill_consumers(out, index + t->offsets[number + 1], shard, sec->fetch, sch->rows);
         break;
     case CAVS__S_CONSUMER_ROW: break;
+    case CAVS__S_NOISE_LOW:
+    case CAVS__S_NOISE_HIGH:
+        fill_vertex_section(out, sch, sec->function->number,
+                            cavs__noise(s, shard, t, sec->kind == CAVS__S_NOISE_HIGH));
+        break;
     }
 }
 
@@ -150,7 +156,7 @@ int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stag
         return rc;
     index = (int32_t *)cavs__tensor_acquire(tensor, chunk, STARPU_W);
     for (int i = 0; i < sp->nsections; i++)
-        fill_section(sp, i, shard, index);
+        fill_section(s, i, sp->stage, shard, index);
     cavs__tensor_release(tensor, chunk);
     return CAVS_OK;
 }

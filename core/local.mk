@@ -38,6 +38,7 @@ libcavs_la_SOURCES += \
 	core/model.c \
 	core/model.h \
 	core/needs_grad.c \
+	core/noise.c \
 	core/operand.c \
 	core/operators.c \
 	core/optimizer.c \

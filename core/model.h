@@ -32,6 +32,7 @@ enum cavs__op {
     CAVS__OP_ROW_MAX,
     CAVS__OP_SOFTMAX,
     CAVS__OP_LOG_SOFTMAX,
+    CAVS__OP_DROPOUT, /* inputs: x; s: the rate; k: the site, a number of its own in the model */
     CAVS__OP_PICK,    /* inputs: x, ids: entry ids[v] of the row; width 1 */
     CAVS__OP_MASK,    /* inputs: ids; 1 where the id >= 0, else 0; width 1 */
     CAVS__OP_XENT,    /* inputs: logits, label ids */

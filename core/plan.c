@@ -196,15 +196,15 @@ static double count_flops(const struct cavs_function *f, bool backward)
     return sum;
 }
 
-static bool mergeable(const struct cavs_stage *s)
+static bool contains(const struct cavs_stage *s, enum cavs__op op)
 {
     for (int j = 0; j < s->nfunctions; j++) {
         for (int i = 0; i < s->functions[j]->nsymbols; i++) {
-            if (s->functions[j]->symbols[i]->op == CAVS__OP_METRIC)
-                return false; /* metrics count vertices */
+            if (s->functions[j]->symbols[i]->op == op)
+                return true;
         }
     }
-    return s->base == NULL;
+    return false;
 }
 
 static int plan_stage_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
@@ -238,7 +238,9 @@ static int plan_stage(struct cavs__plan *p, const struct cavs_stage *s)
     int rc;
 
     sp->stage = s;
-    sp->mergeable = mergeable(s);
+    sp->noisy = p->options.training && contains(s, CAVS__OP_DROPOUT);
+    /* metrics count vertices */
+    sp->mergeable = !s->base && !sp->noisy && !contains(s, CAVS__OP_METRIC);
     sp->push = calloc((size_t)s->nchannels + 1, sizeof *sp->push);
     sp->push_col = calloc((size_t)s->nchannels + 1, sizeof *sp->push_col);
     sp->input = calloc((size_t)s->ninputs + 1, sizeof *sp->input);

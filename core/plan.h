@@ -52,7 +52,9 @@ enum cavs__section_kind {
     CAVS__S_PARENT_EDGE,
     CAVS__S_CONSUMER_PTR, /* CSR over stage rows: function rows of fetch's function that fetched the
                              row */
-    CAVS__S_CONSUMER_ROW
+    CAVS__S_CONSUMER_ROW,
+    CAVS__S_NOISE_LOW, /* function: the row's key for dropout; see noise.c */
+    CAVS__S_NOISE_HIGH
 };
 
 struct cavs__section {
@@ -89,8 +91,8 @@ struct cavs__stage_plan {
     struct cavs__section *sections;
     int nkinds;
     struct cavs__task_kind **kinds; /* in the order of execution */
-    bool
-        mergeable; /* equal vertices may share a row: nothing in it depends on which vertex it is */
+    bool mergeable; /* equal vertices may share a row: nothing in it depends on which vertex it is */
+    bool noisy;     /* equal vertices differ by their dropout */
     double
         *flops; /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
     double *flops_forward; /* [nfunctions] forward alone */

@@ -50,6 +50,45 @@ struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, const char *file,
     return over_width(CAVS__OP_LOG_SOFTMAX, x, cavs_symbol_width(x), file, line);
 }
 
+/* Every call in a model has numbers of its own. */
+static int next_site(const struct cavs_model *m)
+{
+    int n = 0;
+
+    for (int i = 0; i < m->nstages; i++) {
+        for (int j = 0; j < m->stages[i]->nfunctions; j++) {
+            const struct cavs_function *f = m->stages[i]->functions[j];
+
+            for (int k = 0; k < f->nsymbols; k++)
+                n += f->symbols[k]->op == CAVS__OP_DROPOUT;
+        }
+    }
+    return n;
+}
+
+struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, const char *file, int line)
+{
+    struct cavs_function *f = x ? x->function : NULL;
+
+    if (!cavs__open_for(f, "dropout", file, line) || !cavs__is_value(f, x, "dropout", file, line))
+        return NULL;
+    if (!(rate >= 0 && rate < 1)) {
+        FAIL(f, CAVS_EINVAL, "dropout: the rate %g is not from 0 up to, but not including, 1",
+             (double)rate);
+        return NULL;
+    }
+    if (rate == 0)
+        return x;
+    return cavs__add_symbol(f,
+                            (struct cavs_symbol){.op = CAVS__OP_DROPOUT,
+                                                 .width = x->width,
+                                                 .s = rate,
+                                                 .k = next_site(f->stage->model),
+                                                 .file = file,
+                                                 .line = line},
+                            1, &x);
+}
+
 struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids, const char *file,
                                  int line)
 {

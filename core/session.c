@@ -279,6 +279,7 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
     s->stats.wait_s += (t1 - t0) * 1e-6;
     cavs__slot_open(&s->slots[slot]);
     starpu_iteration_push((unsigned long)s->batch); /* tells a trace which tasks are one batch */
+    s->dropping = run != CAVS__RUN_EVALUATE;
     rc = cavs__batch_prepare(s, d, samples, n, slot, run, &nshards);
     if (!rc && run != CAVS__RUN_EVALUATE)
         rc = cavs__find_touched(s, slot, nshards);

@@ -7,6 +7,7 @@
  *   output.c      pushed rows and metrics
  *   batch.c       samples -> shards -> schedules (main thread, hidden behind the workers)
  *   index.c       schedules -> index sections
+ *   noise.c       keys of dropout
  *   submit.c      schedules -> StarPU tasks
  *   optimizer.c   gradients -> updates
  *   checkpoint.c  model files
@@ -103,6 +104,7 @@ struct cavs_session {
     struct starpu_codelet update_codelet, norm_codelet;
     struct cavs__update rule;
     long step;           /* updates done, Adam's t */
+    bool dropping;       /* the batch being scheduled is not an evaluation */
     long batch;          /* batches submitted */
     long gradient_batch; /* the same after the last cavs_session_gradient(): its gradient is there
                             until then */
@@ -140,6 +142,11 @@ void cavs__shards_free(struct cavs_session *s);
 /* index.c: fills the index sections of one stage of a shard; chunk: of the slot's index tensor. */
 int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot,
                      int chunk);
+
+/* noise.c: half of the key that every vertex of t has for dropout in this batch; 0 for all where
+ * nothing is dropped.  In t->fetched, until that is used again. */
+const int32_t *cavs__noise(const struct cavs_session *s, const struct cavs__shard *shard,
+                           struct cavs__shard_stage *t, bool high);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs__run run);

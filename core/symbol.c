@@ -25,6 +25,7 @@ static const char *const op_names[CAVS__OP_COUNT] = {
     [CAVS__OP_ROW_MAX] = "largest",
     [CAVS__OP_SOFTMAX] = "softmax",
     [CAVS__OP_LOG_SOFTMAX] = "log_softmax",
+    [CAVS__OP_DROPOUT] = "dropout",
     [CAVS__OP_PICK] = "pick",
     [CAVS__OP_XENT] = "softmax_cross_entropy",
     [CAVS__OP_CORRECT] = "correct",

@@ -70,7 +70,7 @@ SANITIZE_TESTS += tests/test_oracle tests/test_symbols tests/test_declare tests/
 
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
 	tests/test_optimizers tests/test_session tests/test_refusals tests/test_checkpoint \
-	tests/test_determinism
+	tests/test_determinism tests/test_dropout
 tests_test_random_models_SOURCES = tests/test_random_models.c
 tests_test_random_models_LDADD = $(TRIAL_LIBS)
 tests_test_random_models_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -92,6 +92,9 @@ tests_test_refusals_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_checkpoint_SOURCES = tests/test_checkpoint.c
 tests_test_checkpoint_LDADD = $(TRIAL_LIBS)
 tests_test_checkpoint_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_dropout_SOURCES = tests/test_dropout.c tests/matrix.c tests/matrix.h
+tests_test_dropout_LDADD = $(TRIAL_LIBS)
+tests_test_dropout_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_determinism_SOURCES = tests/test_determinism.c
 tests_test_determinism_LDADD = $(TRIAL_LIBS)
 tests_test_determinism_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

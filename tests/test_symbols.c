@@ -342,6 +342,11 @@ static void bias_of_other_width(struct scene *a)
     WRONG(a, cavs_layer_norm(a->x, NULL, a->row));
 }
 
+static void dropout_of_everything(struct scene *a)
+{
+    WRONG(a, cavs_dropout(a->x, 1));
+}
+
 static void huber_without_limit(struct scene *a)
 {
     WRONG(a, cavs_huber_error(a->x, a->x, 0));
@@ -475,6 +480,7 @@ static const struct misuse misuses[] = {
     {"ids in a softmax", ids_in_softmax, CAVS_EPROGRAM, {"softmax", "ids"}},
     {"gain of another width", gain_of_other_width, CAVS_ESHAPE, {"layer_norm", "row", "59", "37"}},
     {"bias of another width", bias_of_other_width, CAVS_ESHAPE, {"layer_norm", "row", "59", "37"}},
+    {"dropout of everything", dropout_of_everything, CAVS_EINVAL, {"dropout", "1"}},
     {"Huber's error without a limit", huber_without_limit, CAVS_EINVAL, {"huber_error", "0"}},
     {"hinge without a margin", hinge_without_margin, CAVS_EINVAL, {"hinge", "-1"}},
     {"rows used to count", rows_as_where, CAVS_EPROGRAM, {"loss", "ids"}},
