@@ -12,11 +12,12 @@
 
 #include "codelets/kernel.h"
 
-/* Row ranges evaluated together; numbering as in scheduler/schedule.h. */
+/* Row ranges evaluated together; numbering as in scheduler/schedule.h.  brow0: the function row, counted
+ * from the first of the block. */
 struct cavs__segment {
     int32_t function;
     int32_t rows;
-    int32_t row0, frow0, edge0;
+    int32_t row0, frow0, edge0, brow0;
 };
 
 /* Which numbering the rows of a buffer follow. */
@@ -24,6 +25,7 @@ enum cavs__space {
     CAVS__FIXED, /* not per vertex: parameters, metrics */
     CAVS__ROWS,  /* rows of the stage */
     CAVS__FROWS, /* rows of the function */
+    CAVS__BROWS, /* rows of the function in a block of V_t */
     CAVS__EDGES  /* child slots */
 };
 
@@ -71,6 +73,7 @@ struct cavs__part {
     struct cavs__step *steps;
     int scratch;      /* floats per tile row */
     int tile;         /* rows */
+    double flops;     /* per row, of all steps */
     uint64_t adds_to; /* bit b: some step adds to buffer b, over rows */
 };
 

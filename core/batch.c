@@ -55,7 +55,9 @@ static int shard_init(struct cavs_session *s, struct cavs__shard *shard)
         cavs__schedule_init(&t->schedule);
         t->ids = calloc(n, sizeof *t->ids);
         t->keys = calloc(n, sizeof *t->keys);
-        if (!t->ids || !t->keys)
+        t->block_frow = calloc(CAVS__MAX_BLOCKS * ((size_t)s->model->stages[i]->nfunctions + 1),
+                               sizeof *t->block_frow);
+        if (!t->ids || !t->keys || !t->block_frow)
             return cavs__fail_nomem("batch", n * sizeof *t->ids);
     }
     return CAVS_OK;
@@ -73,6 +75,7 @@ void cavs__shards_free(struct cavs_session *s)
             }
             free(t->ids);
             free(t->keys);
+            free(t->block_frow);
             free(t->function);
             free(t->child_ptr);
             free(t->child);
@@ -313,6 +316,33 @@ static int make_schedule(struct cavs_session *s, struct cavs__shard *shard,
     return CAVS_OK;
 }
 
+/* ---- blocks ----
+ * Eager work that the chain waits for is done in blocks, so that the chain starts after the first
+ * (the paper's streaming).  Each block is worth a while, and what it keeps for the chain should
+ * still be in cache when the chain comes by. */
+
+/* First function rows of block b: after all V_t before it. */
+static void find_block_rows(struct cavs__shard_stage *t, int nfunctions)
+{
+    int32_t rows[nfunctions + 1];
+
+    memset(rows, 0, sizeof rows);
+    for (int b = 0; b < t->nblocks; b++) {
+        memcpy(t->block_frow + b * nfunctions, rows, (size_t)nfunctions * sizeof *rows);
+        for (int i = t->cut[b]; i < t->cut[b + 1]; i++)
+            rows[t->schedule.vt[i].function] += t->schedule.vt[i].n;
+    }
+}
+
+static void make_blocks(struct cavs_session *s, struct cavs__shard_stage *t,
+                        const struct cavs__stage_plan *sp)
+{
+    double least = s->options.grain > 0 ? (double)s->options.grain : CAVS__BLOCK_SECONDS;
+
+    t->nblocks = cavs__schedule_cut(&t->schedule, sp->streamed, least, CAVS__MAX_BLOCKS, t->cut);
+    find_block_rows(t, sp->stage->nfunctions);
+}
+
 /* ---- pulled float rows ---- */
 
 static void copy_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard,
@@ -353,11 +383,19 @@ static int fill_inputs(struct cavs_session *s, const struct cavs_data *d,
 
 /* ---- room in the tensors that tasks write ---- */
 
-static int64_t rows_needed(const struct cavs__tensor_desc *d, const struct cavs__shard *shard)
+/* In the chunk of a block, for what parts keep; else in the shard's. */
+static int64_t rows_needed(const struct cavs__tensor_desc *d, const struct cavs__shard *shard,
+                           int block)
 {
-    const struct cavs__schedule *sch = &shard->stages[d->stage->number].schedule;
+    const struct cavs__shard_stage *t = &shard->stages[d->stage->number];
+    const struct cavs__schedule *sch = &t->schedule;
+    int nf = d->stage->nfunctions;
 
     switch (d->space) {
+    case CAVS__BROWS:
+        return (block + 1 < t->nblocks ? t->block_frow[(block + 1) * nf + d->function->number]
+                                       : sch->function_rows[d->function->number]) -
+               t->block_frow[block * nf + d->function->number];
     case CAVS__ROWS: return sch->rows;
     case CAVS__EDGES: return sch->edges;
     default: return sch->function_rows[d->function->number];
@@ -368,11 +406,14 @@ static int reserve_shard(struct cavs_session *s, const struct cavs__shard *shard
 {
     for (int i = 0; i < s->plan->ntensors; i++) {
         const struct cavs__tensor_desc *d = &s->plan->tensors[i];
-        int rc;
+        int blocks, rc = CAVS_OK;
 
         if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
             continue;
-        rc = cavs__reserve(s, &s->tensors[i], number, rows_needed(d, shard) + 1);
+        blocks = d->space == CAVS__BROWS ? shard->stages[d->stage->number].nblocks : 1;
+        for (int b = 0; b < blocks && !rc; b++)
+            rc = cavs__reserve(s, &s->tensors[i], cavs__chunk_of(s, i, 0, number, b),
+                               rows_needed(d, shard, b) + 1);
         if (rc)
             return rc;
     }
@@ -408,6 +449,8 @@ static int prepare_shard(struct cavs_session *s, const struct cavs_data *d,
         rc = make_graph(d, shard, s->model->stages[i]);
         if (!rc)
             rc = make_schedule(s, shard, s->model->stages[i]);
+        if (!rc)
+            make_blocks(s, &shard->stages[i], &s->plan->stages[i]);
     }
     return rc;
 }

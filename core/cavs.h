@@ -352,6 +352,8 @@ struct cavs_session_options {
     uint64_t seed;       /* of the parameters' initial values, and of dropout */
     int shards;          /* independent parts a batch is cut into; 0: one per core of the machine.
                           * Results depend on this number in the last bits, and on nothing else of the machine. */
+    float grain;         /* seconds of work that a task should be worth for the runtime's cost per task not to show; 0:
+                          * 60 times the cost measured.  Thin V_t are put together up to it, wide ones cut down to it. */
     bool inference;      /* forward only: nothing is kept for a backward pass, and there is no optimizer state */
     bool no_lazy, no_eager, no_fusion, no_dedup; /* switch one optimisation off */
     bool measure;        /* time every step; costs about 50 ns each */

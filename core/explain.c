@@ -53,26 +53,68 @@ static void explain_symbols(FILE *out, const struct cavs_function *f)
     }
 }
 
+static void explain_cost(FILE *out, const struct cavs_session *s)
+{
+    const struct cavs__cost_model *c = &s->rt->cost;
+
+    fprintf(out, "measured: a task costs %.1f us; products of 1, 4, 16, 64 rows run at",
+            c->task * 1e6);
+    for (int i = 0; i < CAVS__COST_SIZES; i++)
+        fprintf(out, " %.0f", 1e-9 / c->gemm[i]);
+    fprintf(out, " GFLOP/s on one worker\n");
+}
+
+static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
+{
+    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
+    const char *name = sp->stage->name;
+    double streamed = 0;
+
+    for (int f = 0; f < sp->stage->nfunctions; f++)
+        streamed += sp->streamed[f];
+    if (streamed > 0)
+        fprintf(
+            out,
+            "stage %s: eager work runs in blocks of V_t worth %.0f us, up to %d a shard, and the "
+            "chain follows block by block\n",
+            name, (s->options.grain > 0 ? (double)s->options.grain : CAVS__BLOCK_SECONDS) * 1e6,
+            CAVS__MAX_BLOCKS);
+    if (sp->mergeable && !s->options.no_dedup)
+        fprintf(out, "stage %s: equal vertices of a shard are evaluated once\n", name);
+    else if (sp->noisy)
+        fprintf(out,
+                "stage %s: equal vertices are evaluated each for itself: their dropout differs\n",
+                name);
+    if (s->cuts && s->cuts[stage].vt > 0)
+        fprintf(
+            out,
+            "stage %s, last batch: %d V_t forward in %d tasks; %d blocks; %d tasks cut by rows\n",
+            name, s->cuts[stage].vt, s->cuts[stage].chain, s->cuts[stage].blocks,
+            s->cuts[stage].wide);
+}
+
 static void explain_choices(FILE *out, const struct cavs_session *s)
 {
-    bool serial = s->options.policy == CAVS_POLICY_SERIAL;
-
-    fprintf(out, "shards: a batch is cut into up to %d parts of equal work, whose chains are independent\n",
-            s->nshards);
-    if (serial)
-        fprintf(out, "chain: one vertex a task; no operator is batched, as the policy 'serial' asks\n");
+    explain_cost(out, s);
+    fprintf(
+        out,
+        "shards: a batch is cut into up to %d parts of equal work, whose chains are independent\n",
+        s->nshards);
+    if (s->options.policy == CAVS_POLICY_SERIAL)
+        fprintf(out,
+                "chain: one vertex a task; no operator is batched, as the policy 'serial' asks\n");
     else
         fprintf(out,
-                "chain: consecutive V_t of a shard share a task until it is worth %.0f us of estimated work\n"
+                "chain: consecutive V_t of a shard share a task until it is worth %.0f us\n"
                 "every operator is batched\n",
-                CAVS__TASK_SECONDS * 1e6);
-    for (int i = 0; i < s->model->nstages; i++) {
-        if (s->plan->stages[i].mergeable && !s->options.no_dedup)
-            fprintf(out, "stage %s: equal vertices of a shard are evaluated once\n", s->model->stages[i]->name);
-        else if (s->plan->stages[i].noisy)
-            fprintf(out, "stage %s: equal vertices are evaluated each for itself: their dropout differs\n",
-                    s->model->stages[i]->name);
-    }
+                cavs__grain(s) * 1e6);
+    fprintf(out, "%s\n",
+            s->rt->one_memory ? "rows of a wide task are cut among workers when a batch has fewer "
+                                "shards than there are workers"
+                              : "rows of a task are never cut among workers: they do not share one "
+                                "memory node");
+    for (int i = 0; i < s->model->nstages; i++)
+        explain_stage(out, s, i);
 }
 
 int cavs_session_explain(const struct cavs_session *s, char **text)

@@ -9,6 +9,7 @@
 
 #include "codelets/task.h"
 #include "core/array.h"
+#include "core/cost.h"
 #include "core/error.h"
 #include "core/trace/trace.h"
 #include "memory/tensor.h"
@@ -97,6 +98,24 @@ void cavs__sort_kinds(struct cavs__stage_plan *sp)
     }
 }
 
+static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_kind *eager)
+{
+    enum { ROWS = 1024 };
+    const struct cavs__task_kind *chain = find_chain(sp, eager->phase);
+    int f = eager->function->number;
+
+    if (chain && chain->parts[f])
+        sp->streamed[f] += cavs__nominal_seconds(eager->parts[f], ROWS) / ROWS;
+}
+
+void cavs__find_streamed(struct cavs__stage_plan *sp)
+{
+    for (int i = 0; i < sp->nkinds; i++) {
+        if (sp->kinds[i]->klass == CAVS__EAGER && sp->kinds[i]->phase != CAVS__GRADIENT)
+            add_streamed(sp, sp->kinds[i]);
+    }
+}
+
 /* ---- renumbering tensors to the buffers of a task ---- */
 
 static int buffer_of(struct cavs__task_kind *k, int tensor)
@@ -140,6 +159,7 @@ int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
         for (int i = 0; part && i < part->nsteps; i++) {
             struct cavs__step *s = &part->steps[i];
 
+            part->flops += s->flops;
             for (int j = 0; j < s->nviews; j++) {
                 if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))
                     return cavs__fail(CAVS_EPROGRAM,

@@ -22,6 +22,8 @@ libcavs_la_SOURCES += \
 	core/classify.c \
 	core/column.c \
 	core/column.h \
+	core/cost.c \
+	core/cost.h \
 	core/data.c \
 	core/data.h \
 	core/emit.c \
@@ -57,6 +59,7 @@ libcavs_la_SOURCES += \
 	core/scratch.c \
 	core/session.c \
 	core/session.h \
+	core/slot.c \
 	core/submit.c \
 	core/symbol.c \
 	core/trace/graph.c \

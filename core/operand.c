@@ -38,7 +38,7 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int cols)
         p->bundle[p->part] =
             cavs__plan_tensor(p->plan,
                               (struct cavs__tensor_desc){.kind = CAVS__T_BUNDLE,
-                                                         .space = CAVS__FROWS,
+                                                         .space = CAVS__BROWS,
                                                          .stage = p->sp->stage,
                                                          .function = p->f},
                               "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part]);
@@ -47,7 +47,7 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int cols)
     d = &p->plan->tensors[p->bundle[p->part]];
     col = cols > 1 ? (d->cols + 15) / 16 * 16 : d->cols;
     d->cols = col + cols;
-    return cavs__tensor_operand(p->bundle[p->part], CAVS__FROWS, CAVS__DIRECT, col, cols);
+    return cavs__tensor_operand(p->bundle[p->part], CAVS__BROWS, CAVS__DIRECT, col, cols);
 }
 
 struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols)

@@ -86,6 +86,26 @@ static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
 
 /* ---- which part computes what ---- */
 
+/* Sums over rows.  They are parts of their own, so that all other parts compute row by row and their
+ * rows can be cut among tasks. */
+static bool is_reduction(const struct cavs_symbol *x)
+{
+    return x->op == CAVS__OP_GRAD_MATMUL || x->op == CAVS__OP_GRAD_USE || x->op == CAVS__OP_METRIC;
+}
+
+/* A part for every product's gradient; biases ride with the function's first one, and its metrics are
+ * summed together. */
+static int reduction_part(struct cavs__placer *p, struct cavs_symbol *x)
+{
+    for (int i = CAVS__PARTS_CLASSED; i < p->nparts && x->op != CAVS__OP_GRAD_MATMUL; i++) {
+        if ((p->sum_sink[i - CAVS__PARTS_CLASSED]->op == CAVS__OP_METRIC) ==
+            (x->op == CAVS__OP_METRIC))
+            return i;
+    }
+    p->sum_sink[p->nparts - CAVS__PARTS_CLASSED] = x;
+    return p->nparts++;
+}
+
 static int part_of(struct cavs__placer *p, struct cavs_symbol *x)
 {
     const struct cavs__plan_options *o = &p->plan->options;
@@ -96,13 +116,8 @@ static int part_of(struct cavs__placer *p, struct cavs_symbol *x)
         return CAVS__NO_PART;
     if (chained && ((k == CAVS__EAGER && o->no_eager) || (k == CAVS__LAZY && o->no_lazy)))
         k = CAVS__CHAIN;
-    if ((x->op == CAVS__OP_GRAD_MATMUL || x->op == CAVS__OP_GRAD_USE) && !(chained && o->no_lazy)) {
-        /* biases ride with the function's first product */
-        if (x->op == CAVS__OP_GRAD_USE && p->nparts > CAVS__PARTS_CLASSED)
-            return CAVS__PARTS_CLASSED;
-        p->grad_sink[p->nparts - CAVS__PARTS_CLASSED] = x;
-        return p->nparts++;
-    }
+    if (is_reduction(x) && !(chained && o->no_lazy))
+        return reduction_part(p, x);
     return (x->backward ? 3 : 0) + (int)k;
 }
 
@@ -406,14 +421,18 @@ static int make_part(struct cavs__placer *p)
 
 static int deliver(struct cavs__placer *p)
 {
-    bool gradient = p->part >= CAVS__PARTS_CLASSED;
-    enum cavs__class k = gradient ? CAVS__LAZY : (enum cavs__class)(p->part % 3);
-    enum cavs__phase phase = gradient       ? CAVS__GRADIENT
-                             : p->part >= 3 ? CAVS__BACKWARD
-                                            : CAVS__FORWARD;
-    const struct cavs_symbol *sink = gradient ? p->grad_sink[p->part - CAVS__PARTS_CLASSED] : NULL;
+    bool sums = p->part >= CAVS__PARTS_CLASSED;
+    const struct cavs_symbol *sink = sums ? p->sum_sink[p->part - CAVS__PARTS_CLASSED] : NULL;
+    enum cavs__class k = sums ? CAVS__LAZY : (enum cavs__class)(p->part % 3);
+    enum cavs__phase phase = sums && sink->param     ? CAVS__GRADIENT
+                             : !sums && p->part >= 3 ? CAVS__BACKWARD
+                                                     : CAVS__FORWARD;
 
-    return cavs__plan_add_part(p->plan, p->f, phase, k, sink ? sink->param->name : NULL, p->out);
+    return cavs__plan_add_part(p->plan, p->f, phase, k,
+                               !sums         ? NULL
+                               : sink->param ? sink->param->name
+                                             : "metrics",
+                               p->out);
 }
 
 static int make_parts(struct cavs__placer *p)
@@ -442,8 +461,8 @@ int cavs__place_function(struct cavs__plan *plan, struct cavs_function *f)
         p.bundle[i] = -1;
     p.value = calloc(n, sizeof *p.value);
     p.local = calloc(n, sizeof *p.local);
-    p.grad_sink = calloc(n, sizeof *p.grad_sink);
-    if (!p.value || !p.local || !p.grad_sink) {
+    p.sum_sink = calloc(n, sizeof *p.sum_sink);
+    if (!p.value || !p.local || !p.sum_sink) {
         rc = cavs__fail_nomem("plan", n * sizeof *p.value);
     } else {
         assign_parts(&p);
@@ -452,7 +471,7 @@ int cavs__place_function(struct cavs__plan *plan, struct cavs_function *f)
     }
     free(p.value);
     free(p.local);
-    free(p.grad_sink);
+    free(p.sum_sink);
     free(p.items);
     return rc;
 }

@@ -9,7 +9,8 @@
 
 #include "core/plan.h"
 
-/* Part numbers of a function: forward and backward classes, then one per parameter gradient. */
+/* Part numbers of a function: forward and backward classes, then sums over rows: one per parameter
+ * gradient, and one for all metrics. */
 enum { CAVS__PARTS_CLASSED = 6, CAVS__NO_PART = -1 };
 
 /* A value or a copy that a part computes. */
@@ -45,7 +46,7 @@ struct cavs__placer {
     struct cavs__stage_plan *sp;
     struct cavs_function *f;
     int nparts;
-    struct cavs_symbol **grad_sink;  /* [nparts - CAVS__PARTS_CLASSED] */
+    struct cavs_symbol **sum_sink;   /* [nparts - CAVS__PARTS_CLASSED] a sink of each */
     struct cavs__value *value;       /* [nsymbols] */
     int bundle[CAVS__PARTS_CLASSED]; /* tensor of values kept by that part, -1 */
     /* the part being made */

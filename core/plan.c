@@ -246,7 +246,9 @@ static int plan_stage(struct cavs__plan *p, const struct cavs_stage *s)
     sp->input = calloc((size_t)s->ninputs + 1, sizeof *sp->input);
     sp->flops = calloc((size_t)s->nfunctions, sizeof *sp->flops);
     sp->flops_forward = calloc((size_t)s->nfunctions, sizeof *sp->flops_forward);
-    if (!sp->push || !sp->push_col || !sp->input || !sp->flops || !sp->flops_forward)
+    sp->streamed = calloc((size_t)s->nfunctions, sizeof *sp->streamed);
+    if (!sp->push || !sp->push_col || !sp->input || !sp->flops || !sp->flops_forward ||
+        !sp->streamed)
         return cavs__fail_nomem("plan", sizeof *sp);
     for (int j = 0; j < s->nfunctions; j++) {
         sp->flops[j] = count_flops(s->functions[j], p->options.training);
@@ -280,6 +282,7 @@ static int plan_functions(struct cavs__plan *p)
             if (rc)
                 return rc;
         }
+        cavs__find_streamed(sp);
     }
     return CAVS_OK;
 }
@@ -347,6 +350,7 @@ static void stage_plan_destroy(struct cavs__stage_plan *sp)
     free(sp->input);
     free(sp->flops);
     free(sp->flops_forward);
+    free(sp->streamed);
 }
 
 void cavs__plan_destroy(struct cavs__plan *p)

@@ -22,7 +22,7 @@ enum cavs__tensor_kind {
     CAVS__T_EDGE,        /* gradients of gathered slots          child slots */
     CAVS__T_PUSH,        /* a channel                            rows of the stage */
     CAVS__T_INPUT,       /* pulled float rows                    rows of the stage */
-    CAVS__T_BUNDLE,      /* values kept between parts, packed    rows of the function */
+    CAVS__T_BUNDLE,      /* values kept between parts, packed    rows of the function, by block */
     CAVS__T_FETCH_GRAD,  /* gradient of one fetch                rows of the function */
     CAVS__T_LOOKUP_GRAD, /* gradient of one lookup               rows of the function */
     CAVS__T_INDEX,       /* int32 index sections */
@@ -96,6 +96,7 @@ struct cavs__stage_plan {
     double
         *flops; /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
     double *flops_forward; /* [nfunctions] forward alone */
+    double *streamed; /* [nfunctions] nominal seconds per vertex of eager work that the chain waits for */
 };
 
 struct cavs__plan_options {
@@ -139,6 +140,8 @@ int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enu
  * their task. */
 void cavs__sort_kinds(struct cavs__stage_plan *sp);
 int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
+/* What the stage's chain waits for, once its kinds are bound. */
+void cavs__find_streamed(struct cavs__stage_plan *sp);
 
 /* place.c: parts of one function.  kinds' parts refer to tensors by number until
  * cavs__plan_create() renumbers them. */

@@ -130,6 +130,8 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     }
     running = true;
     rt->workers = (int)starpu_worker_get_count();
+    rt->one_memory = starpu_memory_nodes_get_count() == 1;
+    cavs__cost_measure(&rt->cost, rt->trace != NULL);
     *out = rt;
     return CAVS_OK;
 }

@@ -45,10 +45,12 @@ static int check_options(const struct cavs_session_options *o)
     if (o->policy > CAVS_POLICY_AGENDA || o->optimizer > CAVS_ADAM)
         return cavs__fail(CAVS_EINVAL, "session options: unknown %s",
                           o->policy > CAVS_POLICY_AGENDA ? "policy" : "optimizer");
-    if (!isfinite(o->lr) || o->shards < 0 || !(o->clip >= 0) || !isfinite(o->scale))
-        return cavs__fail(CAVS_EINVAL,
-                          "session options: lr %g, shards %d, clip %g or scale %g is out of range",
-                          (double)o->lr, o->shards, (double)o->clip, (double)o->scale);
+    if (!isfinite(o->lr) || o->shards < 0 || !(o->clip >= 0) || !isfinite(o->scale) ||
+        !(o->grain >= 0))
+        return cavs__fail(
+            CAVS_EINVAL,
+            "session options: lr %g, shards %d, clip %g, scale %g or grain %g is out of range",
+            (double)o->lr, o->shards, (double)o->clip, (double)o->scale, (double)o->grain);
     return CAVS_OK;
 }
 
@@ -65,6 +67,8 @@ static int create_tensors(struct cavs_session *s)
 
         if (d->kind == CAVS__T_GRAD)
             chunks = CAVS__MAX_PARTIALS;
+        if (d->kind == CAVS__T_BUNDLE)
+            chunks = CAVS__MAX_BLOCKS * s->nshards;
         if (cavs__tensor_init(&s->tensors[i], d->name, d->cols, chunks) != 0)
             return cavs__fail_nomem(d->name, (size_t)chunks * sizeof(struct cavs__chunk));
     }
@@ -93,11 +97,13 @@ static int create_arrays(struct cavs_session *s)
     s->grad_used = calloc(n, sizeof *s->grad_used);
     s->id_mark = calloc(n, sizeof *s->id_mark);
     s->touched = calloc(n, sizeof *s->touched);
+    s->cuts = calloc((size_t)s->model->nstages + 1, sizeof *s->cuts);
     for (int i = 0; i < CAVS__SLOTS; i++) {
         pthread_mutex_init(&s->slots[i].lock, NULL);
         pthread_cond_init(&s->slots[i].done, NULL);
     }
-    if (!s->shards || !s->state[0] || !s->state[1] || !s->grad_used || !s->id_mark || !s->touched)
+    if (!s->shards || !s->state[0] || !s->state[1] || !s->grad_used || !s->id_mark || !s->touched ||
+        !s->cuts)
         return cavs__fail_nomem("session", n * sizeof *s->grad_used);
     return CAVS_OK;
 }
@@ -187,6 +193,7 @@ void cavs_session_destroy(struct cavs_session *s)
     free(s->grad_used);
     free(s->id_mark);
     free(s->touched);
+    free(s->cuts);
     free(s);
 }
 

@@ -9,6 +9,8 @@
  *   index.c       schedules -> index sections
  *   noise.c       keys of dropout
  *   submit.c      schedules -> StarPU tasks
+ *   slot.c        the tasks of a batch in flight
+ *   cost.c        what work costs, to cut it well
  *   optimizer.c   gradients -> updates
  *   checkpoint.c  model files
  */
@@ -18,16 +20,21 @@
 #include <pthread.h>
 
 #include "codelets/update.h"
+#include "core/cost.h"
 #include "core/data.h"
 #include "core/plan.h"
 #include "memory/tensor.h"
 #include "scheduler/schedule.h"
 
-enum { CAVS__SLOTS = 2 /* batches in flight */, CAVS__MAX_PARTIALS = 8 };
+enum {
+    CAVS__SLOTS = 2, /* batches in flight */
+    CAVS__MAX_PARTIALS = 8,
+    CAVS__PARTIAL_ROWS = 2048, /* adding up one more partial gradient is then 1 % of making it */
+    CAVS__MAX_BLOCKS = 8       /* of a shard */
+};
 
-/* What a task of the chain should be worth: the runtime's cost of some 5 us a task then stays below
- * 2 %. */
-#define CAVS__TASK_SECONDS 300e-6
+/* What an eager block should be worth, at nominal rates: blocks cost tasks. */
+#define CAVS__BLOCK_SECONDS 1e-3
 
 enum cavs__run { CAVS__RUN_EVALUATE, CAVS__RUN_GRADIENT, CAVS__RUN_TRAIN };
 
@@ -37,6 +44,8 @@ struct cavs_runtime {
     int workers;
     int cores; /* of the machine, for the default number of shards */
     int l2_bytes;
+    bool one_memory; /* all workers share one memory node */
+    struct cavs__cost_model cost;
     char scheduler[64];
     struct cavs__trace_run *trace; /* NULL: not traced */
 };
@@ -63,6 +72,9 @@ struct cavs__shard_stage {
     int32_t **keys;   /* [ninputs][n] for merging */
     int32_t *fetched; /* [n] scratch: fetched row per vertex */
     struct cavs__schedule schedule;
+    int nblocks;
+    int32_t cut[CAVS__MAX_BLOCKS + 1]; /* V_t at which blocks begin, and the end */
+    int32_t *block_frow; /* [MAX_BLOCKS][nfunctions] first function row of each block */
     int32_t *offsets; /* [nsections] in the arena of the slot */
     int index_size;
 };
@@ -81,6 +93,12 @@ struct cavs__slot {
     bool busy;
     double done_at; /* starpu_timing_now() */
     struct cavs__arena arena;
+};
+
+/* How the last batch was cut, for people. */
+struct cavs__cuts {
+    int vt, chain;    /* forward: V_t, and the tasks they share */
+    int blocks, wide; /* over all shards; tasks cut by rows */
 };
 
 /* Rows of a looked-up parameter that a batch touches; see cavs__update_sparse(). */
@@ -117,19 +135,22 @@ struct cavs_session {
     bool (*grad_used)[CAVS__MAX_PARTIALS]; /* [nparams] partial gradients written by this batch */
     int32_t **id_mark; /* [nparams] scratch of touched rows: position + 1, 0 = not touched */
     struct cavs__touched **touched; /* [nparams] of the last batch, in the arena of its slot */
+    struct cavs__cuts *cuts; /* [nstages] */
     struct cavs__fault fault;
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
     struct cavs_stats stats;
 };
 
-static inline int cavs__chunk_of(const struct cavs_session *s, int tensor, int slot, int shard)
+/* Partial gradients have chunks of their own numbering, see submit.c. */
+static inline int cavs__chunk_of(const struct cavs_session *s, int tensor, int slot, int shard,
+                                 int block)
 {
     switch (s->plan->tensors[tensor].kind) {
+    case CAVS__T_BUNDLE: return shard * CAVS__MAX_BLOCKS + block;
     case CAVS__T_INDEX:
     case CAVS__T_INPUT: return slot * s->nshards + shard;
     case CAVS__T_PARAM:
     case CAVS__T_PARAM_T: return 0;
-    case CAVS__T_GRAD: return shard % CAVS__MAX_PARTIALS;
     default: return shard;
     }
 }
@@ -150,6 +171,11 @@ const int32_t *cavs__noise(const struct cavs_session *s, const struct cavs__shar
 
 /* submit.c */
 int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs__run run);
+
+/* cost.c: seconds that a task of this session should be worth. */
+double cavs__grain(const struct cavs_session *s);
+
+/* slot.c */
 /* A task of the slot for up to nbuffers handles, which the caller adds by cavs__task_buffer().
  * NULL: out of memory. */
 struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct starpu_codelet *cl,

@@ -4,6 +4,7 @@ libcavs_la_SOURCES += \
 	scheduler/internal.h \
 	scheduler/schedule.c \
 	scheduler/arena.c \
+	scheduler/block.c \
 	scheduler/topology.c \
 	scheduler/merge.c \
 	scheduler/agenda.c \

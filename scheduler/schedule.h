@@ -82,6 +82,12 @@ void cavs__schedule_free(struct cavs__schedule *s);
 int cavs__schedule_make(struct cavs__schedule *s, const struct cavs__graph *g,
                         enum cavs__policy policy, bool merge);
 
+/* Cuts the V_t into 1 to `most` blocks of consecutive V_t, each worth about the same and not much below
+ * `least`; a vertex of function f weighs weight[f] >= 0.  Block b is V_t cut[b] .. cut[b+1]-1.
+ * Returns the number of blocks; cut has room for most+1. */
+int cavs__schedule_cut(const struct cavs__schedule *s, const double *weight, double least, int most,
+                       int32_t *cut);
+
 /* Checks one graph: functions and children in range, not more children than slots, acyclic.  On a
  * fault *vertex is an offending vertex, and *child says more:
  *   RANGE     the child that is no vertex
