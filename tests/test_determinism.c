@@ -25,6 +25,7 @@ struct configuration {
     enum cavs_policy policy;
     int shards;
     uint64_t seed;
+    float grain;
 };
 
 /* What a child has to say. */
@@ -55,12 +56,14 @@ static int hash_params(struct cavs_session *s, const struct cavs_model *m, uint6
     return rc;
 }
 
-static int fill(struct cavs_data *d, const struct cavs_model *m)
+static int fill(struct cavs_data *d, const struct cavs_model *m, const char *model)
 {
+    bool chains = strstr(model, "chain") != NULL;
     int rc = 0;
     for (int i = 0; i < SAMPLES && !rc; i++) {
         char text[64];
-        snprintf(text, sizeof text, "random:%d,kinds=2,seed=%d", 1 + i * 7 % 30, i + 1);
+        snprintf(text, sizeof text, chains ? "chain:%d" : "random:%d,kinds=2,seed=%d",
+                 1 + i * 7 % 30, i + 1);
         struct sample *s = sample_make(m, text, (uint64_t)i);
         rc = sample_add(s, d);
         sample_free(s);
@@ -96,11 +99,12 @@ static int train_and_hash(const struct configuration *c, uint64_t *hash)
     so.policy = c->policy;
     so.shards = c->shards;
     so.seed = c->seed;
+    so.grain = c->grain;
     int rc = cavs_runtime_create(&ro, &rt);
     if (!rc)
         rc = cavs_data_create(m, &d);
     if (!rc)
-        rc = fill(d, m);
+        rc = fill(d, m, c->model);
     if (!rc)
         rc = cavs_session_create(rt, m, &so, &s);
     if (!rc)
@@ -164,7 +168,7 @@ static void check_same(struct configuration c, uint64_t want)
 
 static struct configuration usual(void)
 {
-    return (struct configuration){"tree_lstm_bench", 1, "lws", CAVS_POLICY_FRONTIER, 4, 1};
+    return (struct configuration){"tree_lstm_bench", 1, "lws", CAVS_POLICY_FRONTIER, 4, 1, 0};
 }
 
 static void any_number_of_workers(void **state)
@@ -209,6 +213,29 @@ static void default_shards_do_not_depend_on_workers(void **state)
     uint64_t want = hash_of(c);
     c.workers = 3;
     check_same(c, want);
+}
+
+/* So fine a grain that eager work runs in blocks and every task with rows enough is cut. */
+static void check_fine_grain(struct configuration c)
+{
+    uint64_t want = hash_of(c);
+    for (c.workers = 2; c.workers <= 5; c.workers += 3)
+        check_same(c, want);
+    c.scheduler = "random";
+    check_same(c, want);
+}
+
+static void any_workers_when_rows_are_cut(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    c.grain = 1e-7f;
+    c.shards = 1;
+    check_fine_grain(c);
+    c.model = "tree_lstm_nary";
+    check_fine_grain(c);
+    c.model = "chain_lstm";
+    check_fine_grain(c);
 }
 
 static void another_seed_gives_other_values(void **state)
@@ -322,7 +349,7 @@ static void growth_work(const struct configuration *c, struct answer *a)
     if (!a->rc)
         a->rc = cavs_data_create(m, &d);
     if (!a->rc)
-        a->rc = fill(d, m);
+        a->rc = fill(d, m, c->model);
     if (!a->rc)
         a->rc = cavs_session_create(rt, m, &so, &s);
     if (!a->rc)
@@ -353,6 +380,7 @@ int main(void)
         cmocka_unit_test(any_scheduler),
         cmocka_unit_test(any_workers_with_the_agenda),
         cmocka_unit_test(default_shards_do_not_depend_on_workers),
+        cmocka_unit_test(any_workers_when_rows_are_cut),
         cmocka_unit_test(another_seed_gives_other_values),
         cmocka_unit_test(runtimes_one_after_the_other),
         cmocka_unit_test(unknown_scheduler_is_refused),

@@ -66,9 +66,10 @@ static void check_session(struct trial *t, const struct cavs_session_options *op
 {
     struct cavs_session *s = trial_session(t, options);
     struct batch all = all_samples(t);
-    trial_note("(policy %d, %d shards; off:%s%s%s%s)", (int)options->policy, options->shards,
-               options->no_lazy ? " lazy" : "", options->no_eager ? " eager" : "",
-               options->no_fusion ? " fusion" : "", options->no_dedup ? " dedup" : "");
+    trial_note("(policy %d, %d shards, grain %g; off:%s%s%s%s)", (int)options->policy,
+               options->shards, (double)options->grain, options->no_lazy ? " lazy" : "",
+               options->no_eager ? " eager" : "", options->no_fusion ? " fusion" : "",
+               options->no_dedup ? " dedup" : "");
     check_batch(t, s, all);
     check_batch(t, s, repeated(t));
     check_batch(t, s, all);
@@ -85,6 +86,7 @@ static void every_policy_and_number_of_shards(void **state)
             struct cavs_session_options options = cavs_session_defaults();
             options.policy = policies[i];
             options.shards = shards;
+            options.grain = shards == 2 ? 0 : 1e-7f; /* the others in blocks, cut by rows */
             check_session(&t, &options);
         }
     }

@@ -281,6 +281,7 @@ static struct cavs_session_options options(struct draw *d)
     struct cavs_session_options o = cavs_session_defaults();
     o.policy = (enum cavs_policy)pick(d, 4);
     o.shards = 1 + pick(d, 4);
+    o.grain = pick(d, 2) ? 1e-7f : 0;
     o.no_lazy = pick(d, 4) == 0;
     o.no_eager = pick(d, 4) == 0;
     o.no_fusion = pick(d, 4) == 0;

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1053,6 +1054,49 @@ static void ties_between_samples_and_shards_go_by_number(void **state)
     cavs__shard_scratch_free(&fresh);
 }
 
+/* Blocks are consecutive, complete, not more than asked for, and none much heavier than its share. */
+static void blocks_are_consecutive_and_even(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    static const double weight[] = {1, 0, 3};
+    struct cavs__vt vt[N];
+    struct cavs__schedule s = {.nvt = N, .vt = vt};
+    double total = 0, heaviest = 0;
+    for (int i = 0; i < N; i++) {
+        vt[i] = (struct cavs__vt){.function = i % 3, .n = 1 + i * 7 % 5};
+        total += vt[i].n * weight[i % 3];
+        heaviest = fmax(heaviest, vt[i].n * weight[i % 3]);
+    }
+    for (int most = 1; most <= 9; most++) {
+        int32_t cut[10];
+        int n = cavs__schedule_cut(&s, weight, total / 6, most, cut);
+        assert_int_equal(n, most < 6 ? most : 6);
+        assert_int_equal(cut[0], 0);
+        assert_int_equal(cut[n], N);
+        for (int b = 0; b < n; b++) {
+            double sum = 0;
+            assert_true(cut[b] < cut[b + 1]);
+            for (int i = cut[b]; i < cut[b + 1]; i++)
+                sum += vt[i].n * weight[i % 3];
+            assert_true(sum <= total / n + heaviest);
+        }
+    }
+}
+
+static void light_or_empty_schedules_are_one_block(void **state)
+{
+    (void)state;
+    static const double weight[] = {0};
+    struct cavs__vt vt[] = {{.n = 100}, {.n = 3}};
+    struct cavs__schedule s = {.nvt = 2, .vt = vt}, none = {0};
+    int32_t cut[9] = {7, 7};
+    assert_int_equal(cavs__schedule_cut(&s, weight, 1e-3, 8, cut), 1);
+    assert_int_equal(cut[1], 2);
+    assert_int_equal(cavs__schedule_cut(&none, weight, 1e-3, 8, cut), 1);
+    assert_int_equal(cut[0] + cut[1], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1083,6 +1127,8 @@ int main(void)
         cmocka_unit_test(shards_are_balanced),
         cmocka_unit_test(shards_are_within_a_third_of_the_best),
         cmocka_unit_test(ties_between_samples_and_shards_go_by_number),
+        cmocka_unit_test(blocks_are_consecutive_and_even),
+        cmocka_unit_test(light_or_empty_schedules_are_one_block),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -478,6 +478,29 @@ static void explanation_names_operators_and_classes(void **state)
     free(text);
 }
 
+static void wide_tasks_are_cut_among_idle_workers(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_session_options o = cavs_session_defaults();
+    const char *line, *cut;
+    char *text = NULL;
+    int batch[64];
+    for (int i = 0; i < 64; i++)
+        batch[i] = i % a->t.nsamples;
+    o.shards = 1;
+    o.grain = 1e-7f;
+    o.no_dedup = true;
+    struct cavs_session *s = trial_session(&a->t, &o);
+    check_ok(cavs_session_train(s, a->t.data, batch, 64));
+    check_ok(cavs_session_explain(s, &text));
+    line = strstr(text, "last batch");
+    cut = line ? strstr(line, "blocks; ") : NULL;
+    if (!cut || (cavs_runtime_workers(trial_runtime) > 1 && atoi(cut + strlen("blocks; ")) == 0))
+        fail_msg("no task was cut by rows:\n%s", text);
+    free(text);
+    cavs_session_destroy(s);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, scene_close)
 
 int main(void)
@@ -503,6 +526,7 @@ int main(void)
         TEST(identical_vertices_are_evaluated_once),
         TEST(inference_gives_the_same_outputs),
         TEST(explanation_names_operators_and_classes),
+        TEST(wide_tasks_are_cut_among_idle_workers),
     };
     return cmocka_run_group_tests_name("session", tests, trial_runtime_up, trial_runtime_down);
 }

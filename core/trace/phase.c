@@ -38,7 +38,7 @@ struct cavs__trace_kind cavs__trace_kind_of(const char *codelet)
         kind.phase = CAVS__TRACE_EAGER;
     else if (ends_with(codelet, ".chain"))
         kind.phase = CAVS__TRACE_CHAIN;
-    else if (ends_with(codelet, ".lazy"))
+    else if (ends_with(codelet, ".lazy") || ends_with(codelet, ".metrics"))
         kind.phase = CAVS__TRACE_LAZY;
     if (!cavs__trace_has_directions(kind.phase))
         kind.backward = false;
