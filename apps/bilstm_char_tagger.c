@@ -18,7 +18,7 @@
 struct char_tagger {
     struct tagger tagger; /* first, so that its functions find the rest */
     int char_embed;
-    struct lstm lstm[2]; /* by enum lstm_way */
+    struct cavs_cell lstm[2]; /* by enum cavs_way */
     int *chars, *child_ptr, *child;
     size_t chars_cap, ptr_cap, child_cap;
     int *end[2]; /* for each word, the character where that way ends; -1 for frequent words */
@@ -75,9 +75,9 @@ static void declare_chars(struct tagger *t)
     for (int way = 0; way < 2; way++) {
         struct cavs_function *f;
 
-        c->lstm[way] = lstm_declare(t->model, names[way], c->char_embed, t->common.embed / 2);
+        c->lstm[way] = cavs_lstm_cell(t->model, names[way], c->char_embed, t->common.embed / 2);
         f = cavs_function_create(c->lstm[way].stage, "char");
-        lstm_define(&c->lstm[way], f, cavs_lookup(table, cavs_pull_ids(f, "char")));
+        cavs_cell_define(&c->lstm[way], f, cavs_lookup(table, cavs_pull_ids(f, "char")));
     }
 }
 
@@ -110,19 +110,19 @@ static int collect_chars(struct char_tagger *c, int n, const int *words, const i
             return CAVS_ENOMEM;
         for (size_t i = 0; i < length; i++)
             c->chars[chars + i] = (unsigned char)text[i];
-        c->end[LSTM_BACKWARD][w] = length ? (int)chars : -1;
+        c->end[CAVS_WAY_BACKWARD][w] = length ? (int)chars : -1;
         chars += length;
-        c->end[LSTM_FORWARD][w] = length ? (int)chars - 1 : -1;
+        c->end[CAVS_WAY_FORWARD][w] = length ? (int)chars - 1 : -1;
     }
     return chars;
 }
 
 /* One long chain, cut where a word ends: the first character that this way reads has no child. */
-static void char_graph(struct char_tagger *c, enum lstm_way way, int chars, int words)
+static void char_graph(struct char_tagger *c, enum cavs_way way, int chars, int words)
 {
     const int *begin = c->end[!way];
 
-    lstm_graph(way, chars, c->child_ptr, c->child);
+    cavs_chain_graph(way, chars, c->child_ptr, c->child);
     for (int w = 0; w < words; w++)
         if (begin[w] >= 0)
             c->child[begin[w]] = -1;
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     free(c.chars);
     free(c.child_ptr);
     free(c.child);
-    free(c.end[LSTM_FORWARD]);
-    free(c.end[LSTM_BACKWARD]);
+    free(c.end[CAVS_WAY_FORWARD]);
+    free(c.end[CAVS_WAY_BACKWARD]);
     return status;
 }

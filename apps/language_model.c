@@ -151,9 +151,9 @@ static int declare(struct language_model *lm)
     table = cavs_model_param(m, "embedding", lm->rows, embed, CAVS_UNIFORM(-0.05f, 0.05f));
     W = cavs_model_param(m, "W_out", hidden, lm->rows, cavs_init_glorot(hidden, lm->rows));
     b = cavs_model_param(m, "b_out", 1, lm->rows, CAVS_CONSTANT(0));
-    lm->lstm = lstm_declare(m, "lstm", embed, hidden);
+    lm->lstm = cavs_lstm_cell(m, "lstm", embed, hidden);
     f = cavs_function_create(lm->lstm.stage, "word");
-    lstm_define(&lm->lstm, f, cavs_lookup(table, cavs_pull_ids(f, "word")));
+    cavs_cell_define(&lm->lstm, f, cavs_lookup(table, cavs_pull_ids(f, "word")));
 
     lm->head = cavs_stage_over(m, "next", lm->lstm.stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(lm->head, "next");
@@ -187,7 +187,7 @@ static int make_data(const struct language_model *lm, const struct language_text
     int rc = child_ptr && child ? cavs_data_create(lm->model, out) : CAVS_ENOMEM;
 
     if (rc == 0)
-        lstm_graph(LSTM_FORWARD, longest, child_ptr, child);
+        cavs_chain_graph(CAVS_WAY_FORWARD, longest, child_ptr, child);
     for (size_t begin = 0, end; rc == 0 && begin < text->words; begin = end) {
         end = lm->chain_end(lm, text, begin);
         rc = add_chain(lm, *out, text->stream + begin, end - begin, child_ptr, child);

@@ -18,7 +18,7 @@
 #include "apps/common/app.h"
 #include "apps/common/data_files.h"
 #include "apps/common/vocab.h"
-#include "apps/lstm_chain.h"
+#include "core/cavs_cells.h"
 
 struct language_text {
     size_t words;
@@ -41,7 +41,7 @@ struct language_model {
     int rows;
     struct language_text train_text, dev_text;
     struct cavs_model *model;
-    struct lstm lstm;
+    struct cavs_cell lstm;
     struct cavs_stage *head;
     struct cavs_data *train, *dev;
     struct app app;

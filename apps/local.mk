@@ -44,8 +44,8 @@ libapp_la_SOURCES += \
 	apps/common/data_files.c apps/common/data_files.h \
 	apps/common/sentences.c apps/common/sentences.h
 
-language_model_sources = apps/language_model.c apps/language_model.h apps/lstm_chain.c apps/lstm_chain.h
-tagger_sources = apps/tagger.c apps/tagger.h apps/lstm_chain.c apps/lstm_chain.h
+language_model_sources = apps/language_model.c apps/language_model.h
+tagger_sources = apps/tagger.c apps/tagger.h
 
 bin_PROGRAMS += apps/fixed_lstm apps/var_lstm apps/bilstm_tagger apps/bilstm_char_tagger
 apps_fixed_lstm_SOURCES = apps/fixed_lstm.c $(language_model_sources)

@@ -95,19 +95,19 @@ static int load(struct tagger *t, struct app_error *e)
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
-static void declare_words(struct tagger *t, enum lstm_way way, struct cavs_param *table)
+static void declare_words(struct tagger *t, enum cavs_way way, struct cavs_param *table)
 {
     static const char *const names[] = {"forward", "backward"};
-    struct lstm *lstm = &t->lstm[way];
+    struct cavs_cell *lstm = &t->lstm[way];
     struct cavs_function *f;
 
-    *lstm = lstm_declare(t->model, names[way], t->common.embed, t->common.hidden);
+    *lstm = cavs_lstm_cell(t->model, names[way], t->common.embed, t->common.hidden);
     f = cavs_function_create(lstm->stage, "word");
-    lstm_define(lstm, f, cavs_lookup(table, cavs_pull_ids(f, "word")));
+    cavs_cell_define(lstm, f, cavs_lookup(table, cavs_pull_ids(f, "word")));
     if (!t->rare)
         return;
     f = cavs_function_create(lstm->stage, "rare");
-    lstm_define(lstm, f, t->rare->embedding(t, f));
+    cavs_cell_define(lstm, f, t->rare->embedding(t, f));
 }
 
 static void declare_head(struct tagger *t)
@@ -116,16 +116,14 @@ static void declare_head(struct tagger *t)
     struct cavs_init init = cavs_init_glorot(width, classes);
     struct cavs_param *W = cavs_model_param(t->model, "W_tag", width, classes, init);
     struct cavs_param *b = cavs_model_param(t->model, "b_tag", 1, classes, CAVS_CONSTANT(0));
-    struct cavs_stage *forward = t->lstm[LSTM_FORWARD].stage,
-                      *backward = t->lstm[LSTM_BACKWARD].stage;
+    const struct cavs_cell *forward = &t->lstm[CAVS_WAY_FORWARD],
+                           *backward = &t->lstm[CAVS_WAY_BACKWARD];
     struct cavs_function *f;
-    struct cavs_symbol *both[2], *logits, *label;
+    struct cavs_symbol *logits, *label;
 
-    t->head = cavs_stage_over(t->model, "tag", forward, CAVS_ALL_VERTICES);
+    t->head = cavs_stage_over(t->model, "tag", forward->stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(t->head, "tag");
-    both[0] = cavs_pull_from(f, forward, "h", NULL);
-    both[1] = cavs_pull_from(f, backward, "h", "position");
-    logits = cavs_affine(cavs_concat(2, both), W, b);
+    logits = cavs_affine(cavs_both_ways(f, forward, backward, "position"), W, b);
     label = cavs_pull_ids(f, "label");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     cavs_metric(f, "correct", cavs_correct(logits, label), label);
@@ -142,8 +140,8 @@ static int declare(struct tagger *t)
                              CAVS_UNIFORM(-0.05f, 0.05f));
     if (t->rare)
         t->rare->declare(t);
-    declare_words(t, LSTM_FORWARD, table);
-    declare_words(t, LSTM_BACKWARD, table);
+    declare_words(t, CAVS_WAY_FORWARD, table);
+    declare_words(t, CAVS_WAY_BACKWARD, table);
     declare_head(t);
     return cavs_model_finish(t->model);
 }
@@ -155,13 +153,13 @@ struct scratch {
     int *function, *row, *position, *child_ptr, *child;
 };
 
-static int add_words(const struct tagger *t, struct cavs_data *d, enum lstm_way way, int n,
+static int add_words(const struct tagger *t, struct cavs_data *d, enum cavs_way way, int n,
                      const struct scratch *s)
 {
     struct cavs_stage *stage = t->lstm[way].stage;
     int rc;
 
-    lstm_graph(way, n, s->child_ptr, s->child);
+    cavs_chain_graph(way, n, s->child_ptr, s->child);
     rc = cavs_data_graph(d, stage, n, s->function, s->child_ptr, s->child);
     return rc < 0 ? rc : cavs_data_ids(d, stage, "word", n, s->row);
 }
@@ -178,8 +176,8 @@ static int add_sentence(struct tagger *t, struct cavs_data *d, int n, const int 
     }
     if ((rc = cavs_data_begin(d)) < 0 ||
         (t->rare && (rc = t->rare->add(t, d, n, words, s->function)) < 0) ||
-        (rc = add_words(t, d, LSTM_FORWARD, n, s)) < 0 ||
-        (rc = add_words(t, d, LSTM_BACKWARD, n, s)) < 0 ||
+        (rc = add_words(t, d, CAVS_WAY_FORWARD, n, s)) < 0 ||
+        (rc = add_words(t, d, CAVS_WAY_BACKWARD, n, s)) < 0 ||
         (rc = cavs_data_ids(d, t->head, "position", n, s->position)) < 0 ||
         (rc = cavs_data_ids(d, t->head, "label", n, tags)) < 0)
         return rc;
@@ -264,7 +262,7 @@ static int run(struct tagger *t, struct app_error *e)
         return rc;
     training = (struct training){
         .data = t->train,
-        .graph = t->lstm[LSTM_FORWARD].stage,
+        .graph = t->lstm[CAVS_WAY_FORWARD].stage,
         .loss = "loss",
         .after_epoch = after_epoch,
         .context = t,

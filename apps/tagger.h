@@ -18,7 +18,7 @@
 #include "apps/common/app.h"
 #include "apps/common/data_files.h"
 #include "apps/common/sentences.h"
-#include "apps/lstm_chain.h"
+#include "core/cavs_cells.h"
 
 enum tagger_function { TAGGER_WORD, TAGGER_RARE }; /* numbers of the vertex functions */
 
@@ -48,7 +48,7 @@ struct tagger {
     int trained, rows; /* words of the training set; rows of the table */
     struct sentences train_text, dev_text;
     struct cavs_model *model;
-    struct lstm lstm[2]; /* by enum lstm_way */
+    struct cavs_cell lstm[2]; /* by enum cavs_way */
     struct cavs_stage *head;
     struct cavs_data *train, *dev;
     struct app app;

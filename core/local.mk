@@ -7,7 +7,7 @@
 # It includes headers by their path from the top: #include "core/x.h".
 # A header for the library's users (there is one, cavs.h) goes to include_HEADERS.
 
-include_HEADERS += core/cavs.h
+include_HEADERS += core/cavs.h core/cavs_cells.h
 
 pkgconfig_DATA += core/cavs.pc
 
@@ -17,6 +17,7 @@ libcavs_la_SOURCES += \
 	core/autodiff.c \
 	core/batch.c \
 	core/build.h \
+	core/cells.c \
 	core/check.c \
 	core/checkpoint.c \
 	core/classify.c \

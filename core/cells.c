@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cells.c - recurrent cells, made of the public interface only; see cavs_cells.h. */
+#include "core/cavs_cells.h"
+
+#include <stdio.h>
+
+/* operators at the line where the user asked for the cell */
+#define ADD(a, b)  cavs_apply2_at("add", (a), (b), file, line)
+#define SUB(a, b)  cavs_apply2_at("sub", (a), (b), file, line)
+#define MUL(a, b)  cavs_apply2_at("mul", (a), (b), file, line)
+#define SIGMOID(a) cavs_apply1_at("sigmoid", (a), 0, file, line)
+#define TANH(a)    cavs_apply1_at("tanh", (a), 0, file, line)
+
+/* ---- declarations ---------------------------------------------------------------------------- */
+
+/* Gates side by side are so many matrices, each with its own range. */
+static struct cavs_param *param(struct cavs_model *m, const char *cell, const char *name, int rows,
+                                int hidden, int gates)
+{
+    char full[200];
+
+    snprintf(full, sizeof full, "%s_%s", cell, name);
+    return cavs_model_param(m, full, rows, gates * hidden,
+                            rows > 1 ? cavs_init_glorot(rows, hidden) : CAVS_CONSTANT(0));
+}
+
+struct cavs_cell cavs_lstm_cell(struct cavs_model *m, const char *name, int width, int hidden)
+{
+    return (struct cavs_cell){
+        .kind = CAVS_LSTM,
+        .width = width,
+        .hidden = hidden,
+        .stage = cavs_stage_create(m, name, 2 * hidden),
+        .W = param(m, name, "W", width, hidden, 4),
+        .U = param(m, name, "U", hidden, hidden, 4),
+        .b = param(m, name, "b", 1, hidden, 4),
+    };
+}
+
+struct cavs_cell cavs_gru_cell(struct cavs_model *m, const char *name, int width, int hidden)
+{
+    return (struct cavs_cell){
+        .kind = CAVS_GRU,
+        .width = width,
+        .hidden = hidden,
+        .stage = cavs_stage_create(m, name, hidden),
+        .W = param(m, name, "W", width, hidden, 3),
+        .U = param(m, name, "U", hidden, hidden, 3),
+        .b = param(m, name, "b", 1, hidden, 3),
+        .b_u = param(m, name, "b_u", 1, hidden, 3),
+    };
+}
+
+/* ---- one step -------------------------------------------------------------------------------- */
+
+static struct cavs_symbol *lstm_next(const struct cavs_cell *l, struct cavs_symbol *x,
+                                     struct cavs_symbol *before, const char *file, int line)
+{
+    struct cavs_symbol *last[2] = {NULL}, *gate[4] = {NULL}, *state[2], *c, *forget;
+
+    cavs_split_at(before, 2, last, file, line); /* c', h' */
+    cavs_split_at(
+        ADD(cavs_affine_at(x, l->W, l->b, file, line), cavs_matmul_at(last[1], l->U, file, line)),
+        4, gate, file, line);
+    forget = SIGMOID(cavs_apply1_at("shift", gate[1], 1, file, line));
+    c = ADD(MUL(SIGMOID(gate[0]), TANH(gate[3])), MUL(forget, last[0]));
+    state[0] = c;
+    state[1] = MUL(SIGMOID(gate[2]), TANH(c));
+    return cavs_concat_at(2, state, file, line);
+}
+
+static struct cavs_symbol *gru_next(const struct cavs_cell *g, struct cavs_symbol *x,
+                                    struct cavs_symbol *before, const char *file, int line)
+{
+    struct cavs_symbol *own[3] = {NULL}, *last[3] = {NULL}, *r, *z, *n;
+
+    cavs_split_at(cavs_affine_at(x, g->W, g->b, file, line), 3, own, file, line);
+    cavs_split_at(cavs_affine_at(before, g->U, g->b_u, file, line), 3, last, file, line);
+    r = SIGMOID(ADD(own[0], last[0]));
+    z = SIGMOID(ADD(own[1], last[1]));
+    n = TANH(ADD(own[2], MUL(r, last[2])));
+    return ADD(n, MUL(z, SUB(before, n)));
+}
+
+struct cavs_symbol *cavs_cell_next_at(const struct cavs_cell *cell, struct cavs_symbol *x,
+                                      struct cavs_symbol *before, const char *file, int line)
+{
+    return cell->kind == CAVS_LSTM ? lstm_next(cell, x, before, file, line)
+                                   : gru_next(cell, x, before, file, line);
+}
+
+struct cavs_symbol *cavs_cell_output_at(const struct cavs_cell *cell, struct cavs_symbol *state,
+                                        const char *file, int line)
+{
+    return cell->kind == CAVS_LSTM ? cavs_slice_at(state, cell->hidden, cell->hidden, file, line)
+                                   : state;
+}
+
+void cavs_cell_define_at(const struct cavs_cell *cell, struct cavs_function *f,
+                         struct cavs_symbol *x, const char *file, int line)
+{
+    struct cavs_symbol *state =
+        cavs_cell_next_at(cell, x, cavs_gather_at(f, 0, file, line), file, line);
+
+    cavs_scatter_at(f, state, file, line);
+    cavs_push_at(f, "h", cavs_cell_output_at(cell, state, file, line), file, line);
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+void cavs_chain_graph(enum cavs_way way, int n, int *child_ptr, int *children)
+{
+    for (int v = 0; v <= n; v++)
+        child_ptr[v] = v;
+    for (int v = 0; v < n; v++)
+        children[v] = way == CAVS_WAY_FORWARD ? v - 1 : v + 1;
+    if (n > 0 && way == CAVS_WAY_BACKWARD)
+        children[n - 1] = -1;
+}
+
+struct cavs_symbol *cavs_both_ways_at(struct cavs_function *f, const struct cavs_cell *forward,
+                                      const struct cavs_cell *backward, const char *position,
+                                      const char *file, int line)
+{
+    struct cavs_symbol *both[2] = {
+        cavs_pull_from_at(f, forward->stage, "h", NULL, file, line),
+        cavs_pull_from_at(f, backward->stage, "h", position, file, line),
+    };
+
+    return cavs_concat_at(2, both, file, line);
+}
