@@ -4,14 +4,18 @@
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+    struct tagger *t = state->input;
+
     (void)arg;
     if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
+    state->child_inputs[0] = &t->packed;
+    state->child_inputs[1] = t;
     return 0;
 }
 
-static const struct argp_child children[] = {{&tagger_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&packed_argp, 0, NULL, 0}, {&tagger_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .parser = parse,
     .children = children,

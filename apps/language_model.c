@@ -31,7 +31,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct language_model *lm = state->input;
 
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &lm->common; break;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &lm->packed;
+        state->child_inputs[1] = &lm->common;
+        break;
+    case ARGP_KEY_SUCCESS:
+        packed_check_options(state, &lm->packed, lm->files.train, lm->files.dev);
+        break;
     case KEY_TRAIN: lm->files.train = arg; break;
     case KEY_DEV: lm->files.dev = arg; break;
     case KEY_WORDS: lm->max_words = app_int(state, "words", arg, 1, INT_MAX - 1); break;
@@ -41,7 +47,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static const struct argp_child children[] = {{&app_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&packed_argp, 0, NULL, 0}, {&app_argp, 0, NULL, 0}, {0}};
 const struct argp language_model_argp = {.options = options, .parser = parse, .children = children};
 
 struct language_model language_model_defaults(const char *name)
@@ -65,52 +72,15 @@ struct language_model language_model_defaults(const char *name)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-struct counted {
-    int id;
-    long count;
-};
-
-/* The commoner first, then the earlier. */
-static int compare(const void *a, const void *b)
-{
-    const struct counted *x = a, *y = b;
-
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-/* Rows of the embedding table, <unk> and the commonest words, in the order of first appearance. */
-static int choose_words(struct language_model *lm)
-{
-    int n = vocab_size(lm->vocab);
-    struct counted *words = malloc(n * sizeof *words);
-
-    lm->row = calloc(n, sizeof *lm->row);
-    if (!words || !lm->row) {
-        free(words);
-        return CAVS_ENOMEM;
-    }
-    for (int id = 1; id < n; id++)
-        words[id - 1] = (struct counted){.id = id, .count = vocab_count(lm->vocab, id)};
-    qsort(words, n - 1, sizeof *words, compare);
-    for (int i = 0; i < n - 1 && i < lm->max_words; i++)
-        lm->row[words[i].id] = 1;
-    lm->rows = 1;
-    for (int id = 1; id < n; id++)
-        lm->row[id] = lm->row[id] ? lm->rows++ : VOCAB_UNKNOWN;
-    free(words);
-    return 0;
-}
-
-static int make_text(struct language_model *lm, struct sentences *s, struct language_text *out)
+static int make_text(struct language_model *lm, struct sentences *s, const int *row,
+                     struct language_text *out)
 {
     out->stream = malloc((s->tokens + 1) * sizeof *out->stream);
     if (!out->stream)
         return CAVS_ENOMEM;
-    out->stream[0] = lm->row[vocab_find(lm->vocab, EOS, sizeof EOS - 1)];
+    out->stream[0] = vocab_find(lm->vocab, EOS, sizeof EOS - 1);
     for (size_t i = 0; i < s->tokens; i++)
-        out->stream[i + 1] = lm->row[s->word[i]];
+        out->stream[i + 1] = row ? row[s->word[i]] : s->word[i];
     out->words = s->tokens;
     out->lines = s->n;
     out->line = s->first;
@@ -118,20 +88,25 @@ static int make_text(struct language_model *lm, struct sentences *s, struct lang
     return 0;
 }
 
-/* The training text, which is read first, decides on the words. */
+/* The training text, which is read first, decides on the words: <unk> and the commonest, in the order of first
+ * appearance, are the rows of the embedding table. */
 static int load(struct language_model *lm, const char *path, struct language_text *out,
                 struct app_error *e)
 {
-    struct sentence_options o = {.words = lm->vocab, .end = EOS, .grow = !lm->row};
+    struct sentence_options o = {.words = lm->vocab, .end = EOS, .grow = !lm->rows};
     struct sentences s = {0};
-    int rc = sentences_load(path, &o, &s, e);
+    int rc = sentences_load(path, &o, &s, e), *row = NULL;
 
     if (rc == 0 && s.tokens == 0)
         rc = app_fail(e, CAVS_EDATA, "%s: no words in it", path);
-    if (rc == 0 && !lm->row)
-        rc = choose_words(lm);
+    if (rc == 0 && !lm->rows) {
+        row = vocab_keep(lm->vocab, lm->max_words);
+        lm->rows = vocab_size(lm->vocab);
+        rc = row ? 0 : CAVS_ENOMEM;
+    }
     if (rc == 0)
-        rc = make_text(lm, &s, out);
+        rc = make_text(lm, &s, row, out);
+    free(row);
     sentences_clear(&s);
     return rc;
 }
@@ -224,7 +199,20 @@ static int after_epoch(void *context)
     return rc < 0 ? rc : report_perplexity(lm, "dev_perplexity");
 }
 
-static int prepare(struct language_model *lm, struct app_error *e)
+static int load_packed(struct language_model *lm, struct app_error *e)
+{
+    const char *path = lm->packed.train;
+    struct cavs_packed *p;
+    int rc = cavs_packed_open(path, &p);
+
+    if (rc < 0)
+        return rc;
+    rc = packed_vocab_size(p, path, "words", &lm->rows, e);
+    cavs_packed_close(p);
+    return rc;
+}
+
+static int load_text(struct language_model *lm, struct app_error *e)
 {
     struct data_files *f = &lm->files;
     int rc = data_files_find(f, e);
@@ -233,13 +221,28 @@ static int prepare(struct language_model *lm, struct app_error *e)
         return rc;
     if (!(lm->vocab = vocab_create()))
         return CAVS_ENOMEM;
-    if ((rc = load(lm, f->train_path, &lm->train_text, e)) < 0 ||
-        (f->dev_path && (rc = load(lm, f->dev_path, &lm->dev_text, e)) < 0) ||
-        (rc = declare(lm)) < 0 || (rc = make_data(lm, &lm->train_text, &lm->train)) < 0 ||
-        (f->dev_path && (rc = make_data(lm, &lm->dev_text, &lm->dev)) < 0))
+    rc = load(lm, f->train_path, &lm->train_text, e);
+    return rc < 0 || !f->dev_path ? rc : load(lm, f->dev_path, &lm->dev_text, e);
+}
+
+static int make_sets(struct language_model *lm)
+{
+    int rc;
+
+    if (lm->packed.train)
+        return packed_open_data(&lm->packed, lm->model, &lm->train, &lm->dev);
+    rc = make_data(lm, &lm->train_text, &lm->train);
+    return rc < 0 || !lm->files.dev_path ? rc : make_data(lm, &lm->dev_text, &lm->dev);
+}
+
+static int prepare(struct language_model *lm, struct app_error *e)
+{
+    int rc = lm->packed.train ? load_packed(lm, e) : load_text(lm, e);
+
+    if (rc < 0 || (rc = declare(lm)) < 0 || (rc = make_sets(lm)) < 0)
         return rc;
-    lm->common.session.scale =
-        (float)cavs_data_size(lm->train) / lm->train_text.words / lm->common.batch;
+    lm->common.session.scale = (float)cavs_data_size(lm->train) /
+                               cavs_data_vertices(lm->train, lm->head) / lm->common.batch;
     return app_start(&lm->app, lm->name, &lm->common, lm->model);
 }
 
@@ -281,7 +284,6 @@ int language_model_main(struct language_model *lm)
     clear_text(&lm->train_text);
     clear_text(&lm->dev_text);
     vocab_destroy(lm->vocab);
-    free(lm->row);
     data_files_clear(&lm->files);
     return status;
 }

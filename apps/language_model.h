@@ -17,6 +17,7 @@
 
 #include "apps/common/app.h"
 #include "apps/common/data_files.h"
+#include "apps/common/packed.h"
 #include "apps/common/vocab.h"
 #include "core/cavs_cells.h"
 
@@ -34,11 +35,11 @@ struct language_model {
                         size_t begin);
     struct app_options common;
     struct data_files files;
+    struct packed_files packed; /* chains as they were packed, in place of chain_end */
     int max_words;
 
-    struct vocab *vocab;
-    int *row; /* [vocab_size(vocab)]: row in the embedding table of a word, 0 for <unk> */
-    int rows;
+    struct vocab *vocab; /* its ids are rows of the embedding table */
+    int rows;            /* 0: not read yet */
     struct language_text train_text, dev_text;
     struct cavs_model *model;
     struct cavs_cell lstm;

@@ -20,6 +20,7 @@ libapp_la_SOURCES += \
 	apps/common/lines.c apps/common/lines.h \
 	apps/common/number_rows.c apps/common/number_rows.h \
 	apps/common/options.c apps/common/options.h \
+	apps/common/packed.c apps/common/packed.h \
 	apps/common/progress.c apps/common/progress.h \
 	apps/common/ptb.c apps/common/ptb.h \
 	apps/common/random.c apps/common/random.h \
@@ -56,3 +57,10 @@ apps_bilstm_tagger_SOURCES = apps/bilstm_tagger.c $(tagger_sources)
 apps_bilstm_tagger_LDADD = libapp.la $(APP_LIBS)
 apps_bilstm_char_tagger_SOURCES = apps/bilstm_char_tagger.c $(tagger_sources)
 apps_bilstm_char_tagger_LDADD = libapp.la $(APP_LIBS)
+
+# --- packed data -------------------------------------------------------------------------------------------
+
+bin_PROGRAMS += apps/cavs-pack
+apps_cavs_pack_SOURCES = apps/cavs_pack.c apps/pack.h apps/pack_conllu.c apps/pack_text.c \
+	apps/pack_trees.c apps/lstm_chain.c apps/lstm_chain.h
+apps_cavs_pack_LDADD = libapp.la $(APP_LIBS)

@@ -26,6 +26,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &t->common; break;
+    case ARGP_KEY_SUCCESS:
+        packed_check_options(state, &t->packed, t->files.train, t->files.dev);
+        break;
     case KEY_TRAIN: t->files.train = arg; break;
     case KEY_DEV: t->files.dev = arg; break;
     case KEY_MIN_COUNT: t->min_count = app_int(state, "min-count", arg, 1, INT_MAX); break;
@@ -77,11 +80,28 @@ static int row_of(const struct tagger *t, int word)
     return word < t->trained ? t->row[word] : VOCAB_UNKNOWN;
 }
 
-static int load(struct tagger *t, struct app_error *e)
+static int load_packed(struct tagger *t, struct app_error *e)
+{
+    const char *path = t->packed.train;
+    struct cavs_packed *p;
+    int rc = cavs_packed_open(path, &p);
+
+    if (rc < 0)
+        return rc;
+    rc = packed_vocab_size(p, path, "words", &t->rows, e);
+    if (rc == 0)
+        rc = packed_vocab(p, path, "tags", &t->tags, e);
+    cavs_packed_close(p);
+    return rc;
+}
+
+static int load_text(struct tagger *t, struct app_error *e)
 {
     struct sentence_options o = {.grow = true, .grow_tags = true};
-    int rc;
+    int rc = data_files_find(&t->files, e);
 
+    if (rc < 0)
+        return rc;
     if (!(t->words = o.words = vocab_create()) || !(t->tags = o.tags = vocab_create()))
         return CAVS_ENOMEM;
     if ((rc = sentences_load(t->files.train_path, &o, &t->train_text, e)) < 0 ||
@@ -241,13 +261,21 @@ static int after_epoch(void *context)
     return rc < 0 ? rc : report_metrics(t, "dev");
 }
 
-static int prepare(struct tagger *t, struct app_error *e)
+static int make_sets(struct tagger *t)
 {
     int rc;
 
-    if ((rc = data_files_find(&t->files, e)) < 0 || (rc = load(t, e)) < 0 ||
-        (rc = declare(t)) < 0 || (rc = make_data(t, &t->train_text, &t->train)) < 0 ||
-        (t->files.dev_path && (rc = make_data(t, &t->dev_text, &t->dev)) < 0))
+    if (t->packed.train)
+        return packed_open_data(&t->packed, t->model, &t->train, &t->dev);
+    rc = make_data(t, &t->train_text, &t->train);
+    return rc < 0 || !t->files.dev_path ? rc : make_data(t, &t->dev_text, &t->dev);
+}
+
+static int prepare(struct tagger *t, struct app_error *e)
+{
+    int rc = t->packed.train ? load_packed(t, e) : load_text(t, e);
+
+    if (rc < 0 || (rc = declare(t)) < 0 || (rc = make_sets(t)) < 0)
         return rc;
     t->common.session.scale = 1.0f / t->common.batch;
     return app_start(&t->app, t->name, &t->common, t->model);

@@ -17,6 +17,7 @@
 
 #include "apps/common/app.h"
 #include "apps/common/data_files.h"
+#include "apps/common/packed.h"
 #include "apps/common/sentences.h"
 #include "core/cavs_cells.h"
 
@@ -41,6 +42,7 @@ struct tagger {
     const struct tagger_rare *rare; /* NULL: rare words are <unk> */
     struct app_options common;
     struct data_files files;
+    struct packed_files packed; /* used by bilstm_tagger only: rare words are not packed */
     int min_count;
 
     struct vocab *words, *tags; /* of both sets */

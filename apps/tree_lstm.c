@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "apps/common/app.h"
+#include "apps/common/packed.h"
 #include "apps/tree_lstm_cells.h"
 #include "apps/treebank.h"
 
@@ -22,9 +23,7 @@ struct tree_lstm {
     enum cell cell;
     struct treebank_options files;
     struct treebank bank;
-    int max_arity;
-    bool *arities;    /* [max_arity + 1]: which occur */
-    int *function_of; /* [max_arity + 1]: vertex function for so many children */
+    int *function_of; /* [bank.max_arity + 1]: vertex function for so many children */
     struct cavs_model *model;
     struct cavs_stage *tree, *classifier;
     struct cavs_data *train, *dev;
@@ -53,7 +52,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct tree_lstm *t = state->input;
 
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &t->common; break;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &t->files.packed;
+        state->child_inputs[1] = &t->common;
+        break;
+    case ARGP_KEY_SUCCESS:
+        packed_check_options(state, &t->files.packed, t->files.train, t->files.dev);
+        break;
     case KEY_TRAIN: t->files.train = arg; break;
     case KEY_DEV: t->files.dev = arg; break;
     case KEY_CELL: t->cell = app_choice(state, "cell", arg, cell_names); break;
@@ -64,7 +69,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static const struct argp_child children[] = {{&app_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&packed_argp, 0, NULL, 0}, {&app_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -81,50 +87,7 @@ static const struct argp argp = {
            "  childsum  b_iou, U_iou (h x 3h), U_f (h x h), b_f\n"
            "  nary      b_leaf, U_iouf (2h x 5h), b_iouf"};
 
-/* ---- which functions the trees need ---------------------------------------------------------- */
-
-static int note_arities(struct tree_lstm *t, const struct forest *f, const char *path,
-                        struct app_error *e)
-{
-    for (int i = 0; i < f->trees; i++) {
-        struct tree tree = forest_tree(f, i);
-
-        for (int v = 0; v < tree.n; v++) {
-            int arity = tree_arity(&tree, v);
-
-            if (t->cell != CELL_CHILDSUM && arity != 0 && arity != 2)
-                return app_fail(e, CAVS_EDATA,
-                                "%s:%zu: a vertex of this tree has %d child%s, --cell %s wants "
-                                "two: take --cell childsum",
-                                path, tree.line, arity, arity == 1 ? "" : "ren",
-                                cell_names[t->cell]);
-            if (t->arities)
-                t->arities[arity] = true;
-            else if (arity > t->max_arity)
-                t->max_arity = arity;
-        }
-    }
-    return 0;
-}
-
-static int find_arities(struct tree_lstm *t, struct app_error *e)
-{
-    int rc;
-
-    /* the first pass finds the largest, the second notes which occur */
-    for (int pass = 0; pass < 2; pass++) {
-        if ((rc = note_arities(t, &t->bank.train, t->bank.train_path, e)) < 0 ||
-            (rc = note_arities(t, &t->bank.dev, t->bank.dev_path, e)) < 0)
-            return rc;
-        if (pass == 0) {
-            t->arities = calloc(t->max_arity + 1, sizeof *t->arities);
-            t->function_of = calloc(t->max_arity + 1, sizeof *t->function_of);
-        }
-        if (!t->arities || !t->function_of)
-            return CAVS_ENOMEM;
-    }
-    return 0;
-}
+/* ---- model ----------------------------------------------------------------------------------- */
 
 static int declare(struct tree_lstm *t)
 {
@@ -133,13 +96,15 @@ static int declare(struct tree_lstm *t)
         .embed = t->common.embed,
         .hidden = t->common.hidden,
         .classes = CLASSES,
-        .arities = t->arities,
-        .max_arity = t->max_arity,
+        .arities = t->bank.arities,
+        .max_arity = t->bank.max_arity,
     };
     int rc = cavs_model_create(&t->model);
 
     if (rc < 0)
         return rc;
+    if (!(t->function_of = calloc(t->bank.max_arity + 1, sizeof *t->function_of)))
+        return CAVS_ENOMEM;
     t->tree = tree_lstm_declare(t->model, t->cell, &sizes, t->function_of);
     t->classifier = tree_lstm_classifier(t->model, t->tree, &sizes);
     return cavs_model_finish(t->model);
@@ -219,13 +184,22 @@ static int after_epoch(void *context)
     return rc < 0 ? rc : report_metrics(t, "dev");
 }
 
+static int make_sets(struct tree_lstm *t)
+{
+    int rc;
+
+    if (t->files.packed.train)
+        return packed_open_data(&t->files.packed, t->model, &t->train, &t->dev);
+    rc = make_data(t, &t->bank.train, &t->train);
+    return rc < 0 || !t->bank.dev_path ? rc : make_data(t, &t->bank.dev, &t->dev);
+}
+
 static int prepare(struct tree_lstm *t, struct app_error *e)
 {
     int rc;
 
-    if ((rc = treebank_load(&t->bank, &t->files, e)) < 0 || (rc = find_arities(t, e)) < 0 ||
-        (rc = declare(t)) < 0 || (rc = make_data(t, &t->bank.train, &t->train)) < 0 ||
-        (t->bank.dev_path && (rc = make_data(t, &t->bank.dev, &t->dev)) < 0))
+    if ((rc = treebank_load(&t->bank, &t->files, e)) < 0 || (rc = declare(t)) < 0 ||
+        (rc = make_sets(t)) < 0)
         return rc;
     return app_start(&t->app, "tree_lstm", &t->common, t->model);
 }
@@ -258,7 +232,6 @@ static void clean_up(struct tree_lstm *t)
     cavs_data_destroy(t->dev);
     cavs_model_destroy(t->model);
     treebank_clear(&t->bank);
-    free(t->arities);
     free(t->function_of);
 }
 
@@ -273,6 +246,7 @@ int main(int argc, char **argv)
     t.common.session.optimizer = CAVS_ADAM;
     t.common.session.lr = 1e-3f;
     argp_parse(&argp, argc, argv, 0, NULL, &t);
+    t.files.binary = t.cell == CELL_CHILDSUM ? NULL : cell_names[t.cell];
     t.common.session.scale = 1.0f / t.common.batch;
     rc = app_status("tree_lstm", run(&t, &error), &error);
     clean_up(&t);

@@ -123,7 +123,71 @@ static int load_three_files(struct treebank *b, const struct treebank_options *o
     return rc;
 }
 
-int treebank_load(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+/* ---- numbers of children --------------------------------------------------------------------- */
+
+static int note_arities(struct treebank *b, const struct forest *f, const char *path,
+                        const char *binary, struct app_error *e)
+{
+    for (int i = 0; i < f->trees; i++) {
+        struct tree tree = forest_tree(f, i);
+
+        for (int v = 0; v < tree.n; v++) {
+            int arity = tree_arity(&tree, v);
+
+            if (binary && arity != 0 && arity != 2)
+                return app_fail(e, CAVS_EDATA,
+                                "%s:%zu: a vertex of this tree has %d child%s, --cell %s wants "
+                                "two: take --cell childsum",
+                                path, tree.line, arity, arity == 1 ? "" : "ren", binary);
+            if (b->arities)
+                b->arities[arity] = true;
+            else if (arity > b->max_arity)
+                b->max_arity = arity;
+        }
+    }
+    return 0;
+}
+
+static int find_arities(struct treebank *b, const char *binary, struct app_error *e)
+{
+    int rc;
+
+    /* the first pass finds the largest, the second notes which occur */
+    for (int pass = 0; pass < 2; pass++) {
+        if ((rc = note_arities(b, &b->train, b->train_path, binary, e)) < 0 ||
+            (rc = note_arities(b, &b->dev, b->dev_path, binary, e)) < 0)
+            return rc;
+        if (pass == 0 && !(b->arities = calloc(b->max_arity + 1, sizeof *b->arities)))
+            return app_fail(e, CAVS_ENOMEM, "no memory for %d arities", b->max_arity);
+    }
+    return 0;
+}
+
+/* Packed trees have one function for each arity that occurs, as those of --cell childsum are. */
+static int find_packed(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+{
+    const char *path = o->packed.train;
+    struct cavs_packed *p;
+    int rc = cavs_packed_open(path, &p);
+
+    if (rc < 0)
+        return rc;
+    rc = packed_arities(p, path, &b->arities, &b->max_arity, e);
+    if (rc == 0)
+        rc = packed_vocab_size(p, path, "words", &b->words, e);
+    for (int arity = 1; rc == 0 && o->binary && arity <= b->max_arity; arity++)
+        if (b->arities[arity] && arity != 2)
+            rc = app_fail(e, CAVS_EDATA,
+                          "%s: it has vertices with %d child%s, --cell %s wants two: take --cell "
+                          "childsum",
+                          path, arity, arity == 1 ? "" : "ren", o->binary);
+    cavs_packed_close(p);
+    return rc;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static int load_text(struct treebank *b, const struct treebank_options *o, struct app_error *e)
 {
     int rc = choose_paths(b, o, e);
 
@@ -132,13 +196,19 @@ int treebank_load(struct treebank *b, const struct treebank_options *o, struct a
     rc = is_folder(b->train_path) ? load_three_files(b, o, e) : load_brackets(b, o, e);
     if (rc == 0 && b->train.trees == 0)
         rc = app_fail(e, CAVS_EDATA, "%s: no trees in it", b->train_path);
-    return rc;
+    return rc < 0 ? rc : find_arities(b, o->binary, e);
+}
+
+int treebank_load(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+{
+    return o->packed.train ? find_packed(b, o, e) : load_text(b, o, e);
 }
 
 void treebank_clear(struct treebank *b)
 {
     forest_clear(&b->train);
     forest_clear(&b->dev);
+    free(b->arities);
     free(b->train_path);
     free(b->dev_path);
 }

@@ -7,19 +7,25 @@
 
 #include "apps/common/error.h"
 #include "apps/common/forest.h"
+#include "apps/common/packed.h"
 
 struct treebank_options {
     const char
         *train; /* file in brackets or folder with three files; NULL: $CAVS_DATA/sst/train.txt */
     const char *dev; /* likewise; NULL: sst/dev.txt if train is NULL too, otherwise no such set */
     int labels;
+    struct packed_files packed; /* in place of both, if it has a training set */
     int min_count; /* rarer words of the training set are unknown words (brackets only) */
+    const char
+        *binary; /* the cell that wants two children at inner vertices; NULL: any number will do */
 };
 
 struct treebank {
     char *train_path, *dev_path; /* dev_path NULL: there is no dev set */
-    struct forest train, dev;
-    int words; /* size of the vocabulary */
+    struct forest train, dev;    /* empty if the trees are packed */
+    int words;                   /* size of the vocabulary */
+    int max_arity;
+    bool *arities; /* [max_arity + 1]: which numbers of children occur */
 };
 
 /*

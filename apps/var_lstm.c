@@ -47,9 +47,7 @@ static bool ends_sentence(const struct language_model *lm, int row)
     static const char *const stops[] = {".", "?", "!"};
 
     for (int i = 0; i < 3; i++) {
-        int id = vocab_find(lm->vocab, stops[i], 1);
-
-        if (row != VOCAB_UNKNOWN && row == lm->row[id])
+        if (row != VOCAB_UNKNOWN && row == vocab_find(lm->vocab, stops[i], 1))
             return true;
     }
     return false;

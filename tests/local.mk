@@ -182,6 +182,8 @@ check_PROGRAMS += tests/test_packed
 tests_test_packed_SOURCES = tests/test_packed.c
 tests_test_packed_LDADD = $(TRIAL_LIBS)
 tests_test_packed_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+dist_check_SCRIPTS += tests/test_pack.t
+EXTRA_DIST += tests/data/mini.conllu
 
 # graphs: the readers of CoNLL-U and of edge lists
 check_PROGRAMS += tests/test_graph_readers

@@ -57,6 +57,16 @@ int forest_add_vertex(struct forest *f, int label, int word, int n, const int *c
     return number;
 }
 
+static int hand_over(struct forest *f, struct app_error *e)
+{
+    struct tree tree = forest_tree(f, 0);
+    int rc = f->visitor->each(f->visitor->context, &tree, e);
+
+    f->trees = 0;
+    f->vertices = 0;
+    return rc < 0 ? rc : 0;
+}
+
 int forest_end_tree(struct forest *f, size_t line, struct app_error *e)
 {
     size_t n = f->trees;
@@ -68,7 +78,7 @@ int forest_end_tree(struct forest *f, size_t line, struct app_error *e)
     f->first[n + 1] = f->vertices;
     f->line[n] = line;
     f->trees++;
-    return 0;
+    return f->visitor ? hand_over(f, e) : 0;
 }
 
 struct tree forest_tree(const struct forest *f, int t)

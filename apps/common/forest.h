@@ -14,7 +14,17 @@
 
 #include "apps/common/error.h"
 
+struct tree;
+
+/* Is given one tree after the other, instead of a forest that holds all; what is negative ends the reading. */
+struct tree_visitor {
+    int (*each)(void *context, const struct tree *tree, struct app_error *e);
+    void *context;
+};
+
 struct forest {
+    const struct tree_visitor
+        *visitor; /* gets each complete tree, which is then forgotten; NULL: none */
     int trees;
     size_t vertices;
     size_t *first;  /* [trees + 1]: tree t has the vertices first[t] .. first[t+1] of all */

@@ -206,30 +206,49 @@ static int parse(struct parser *p, FILE *in)
     return rc;
 }
 
-int ptb_read(FILE *in, const char *name, const struct ptb_options *options, struct forest *out,
-             struct app_error *e)
+static int read_trees(FILE *in, const char *name, const struct ptb_options *options,
+                      const struct tree_visitor *visitor, struct forest *out, struct app_error *e)
 {
-    struct parser p = {.name = name, .options = options, .error = e};
+    struct parser p = {
+        .name = name, .options = options, .error = e, .forest = {.visitor = visitor}};
     int rc = parse(&p, in);
 
     free(p.stack);
     free(p.done);
-    if (rc < 0)
+    if (rc < 0 || visitor)
         forest_clear(&p.forest);
     else
         *out = p.forest;
     return rc;
 }
 
-int ptb_load(const char *path, const struct ptb_options *options, struct forest *out,
+int ptb_read(FILE *in, const char *name, const struct ptb_options *options, struct forest *out,
              struct app_error *e)
+{
+    return read_trees(in, name, options, NULL, out, e);
+}
+
+static int load_trees(const char *path, const struct ptb_options *options,
+                      const struct tree_visitor *visitor, struct forest *out, struct app_error *e)
 {
     FILE *in = fopen(path, "r");
     int rc;
 
     if (!in)
         return app_fail(e, CAVS_EIO, "%s: %s", path, strerror(errno));
-    rc = ptb_read(in, path, options, out, e);
+    rc = read_trees(in, path, options, visitor, out, e);
     fclose(in);
     return rc;
+}
+
+int ptb_load(const char *path, const struct ptb_options *options, struct forest *out,
+             struct app_error *e)
+{
+    return load_trees(path, options, NULL, out, e);
+}
+
+int ptb_each(const char *path, const struct ptb_options *options,
+             const struct tree_visitor *visitor, struct app_error *e)
+{
+    return load_trees(path, options, visitor, NULL, e);
 }

@@ -35,5 +35,8 @@ int ptb_read(FILE *in, const char *name, const struct ptb_options *options, stru
              struct app_error *e);
 int ptb_load(const char *path, const struct ptb_options *options, struct forest *out,
              struct app_error *e);
+/* The same, but the trees go to the visitor one by one: for files larger than memory. */
+int ptb_each(const char *path, const struct ptb_options *options,
+             const struct tree_visitor *visitor, struct app_error *e);
 
 #endif

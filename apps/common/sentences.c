@@ -11,6 +11,7 @@
 struct reader {
     const char *name;
     const struct sentence_options *options;
+    const struct sentence_visitor *visitor; /* or NULL */
     struct app_error *error;
     struct sentences sentences;
     size_t line, column;
@@ -71,6 +72,16 @@ static bool is_separator(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+static int hand_over(struct reader *r)
+{
+    struct sentences *s = &r->sentences;
+    int rc = r->visitor->each(r->visitor->context, s->tokens, s->word, s->tag, r->error);
+
+    s->n = 0;
+    s->tokens = 0;
+    return rc < 0 ? rc : 0;
+}
+
 /* The tokens since the last call are a sentence. */
 static int end_sentence(struct reader *r)
 {
@@ -84,7 +95,7 @@ static int end_sentence(struct reader *r)
     if (!array_reserve(&s->first, &s->first_cap, s->n + 2, sizeof *s->first))
         return no_memory(r);
     s->first[++s->n] = s->tokens;
-    return 0;
+    return r->visitor ? hand_over(r) : 0;
 }
 
 static int parse_line(struct reader *r, const char *text, size_t n)
@@ -127,30 +138,50 @@ static int parse(struct reader *r, FILE *in)
     return rc;
 }
 
-int sentences_read(FILE *in, const char *name, const struct sentence_options *options,
-                   struct sentences *out, struct app_error *e)
+static int read_sentences(FILE *in, const char *name, const struct sentence_options *options,
+                          const struct sentence_visitor *visitor, struct sentences *out,
+                          struct app_error *e)
 {
-    struct reader r = {.name = name, .options = options, .error = e};
+    struct reader r = {.name = name, .options = options, .visitor = visitor, .error = e};
     int rc = parse(&r, in);
 
-    if (rc < 0)
+    if (rc < 0 || visitor)
         sentences_clear(&r.sentences);
     else
         *out = r.sentences;
     return rc;
 }
 
-int sentences_load(const char *path, const struct sentence_options *options, struct sentences *out,
-                   struct app_error *e)
+int sentences_read(FILE *in, const char *name, const struct sentence_options *options,
+                   struct sentences *out, struct app_error *e)
+{
+    return read_sentences(in, name, options, NULL, out, e);
+}
+
+static int load_sentences(const char *path, const struct sentence_options *options,
+                          const struct sentence_visitor *visitor, struct sentences *out,
+                          struct app_error *e)
 {
     FILE *in = fopen(path, "r");
     int rc;
 
     if (!in)
         return app_fail(e, CAVS_EIO, "%s: %s", path, strerror(errno));
-    rc = sentences_read(in, path, options, out, e);
+    rc = read_sentences(in, path, options, visitor, out, e);
     fclose(in);
     return rc;
+}
+
+int sentences_load(const char *path, const struct sentence_options *options, struct sentences *out,
+                   struct app_error *e)
+{
+    return load_sentences(path, options, NULL, out, e);
+}
+
+int sentences_each(const char *path, const struct sentence_options *options,
+                   const struct sentence_visitor *visitor, struct app_error *e)
+{
+    return load_sentences(path, options, visitor, NULL, e);
 }
 
 void sentences_clear(struct sentences *s)

@@ -42,6 +42,15 @@ int sentences_read(FILE *in, const char *name, const struct sentence_options *op
 int sentences_load(const char *path, const struct sentence_options *options, struct sentences *out,
                    struct app_error *e);
 
+/* Is given one sentence after the other (tags NULL without tags); what is negative ends the reading. */
+struct sentence_visitor {
+    int (*each)(void *context, int n, const int *words, const int *tags, struct app_error *e);
+    void *context;
+};
+/* The same, but the sentences go to the visitor one by one: for files larger than memory. */
+int sentences_each(const char *path, const struct sentence_options *options,
+                   const struct sentence_visitor *visitor, struct app_error *e);
+
 /* Start from a zeroed struct. */
 void sentences_clear(struct sentences *s);
 

@@ -228,10 +228,11 @@ static int read_sample(struct reader *r)
     return forest_end_tree(&r->forest, r->rows[0].line, r->error);
 }
 
-int threefile_read(FILE *const in[THREEFILE_COUNT], const char *const names[THREEFILE_COUNT],
-                   int labels, struct forest *out, struct app_error *e)
+static int read_trees(FILE *const in[THREEFILE_COUNT], const char *const names[THREEFILE_COUNT],
+                      int labels, const struct tree_visitor *visitor, struct forest *out,
+                      struct app_error *e)
 {
-    struct reader r = {.error = e, .labels = labels};
+    struct reader r = {.error = e, .labels = labels, .forest = {.visitor = visitor}};
     int rc;
 
     for (int i = 0; i < THREEFILE_COUNT; i++) {
@@ -244,14 +245,21 @@ int threefile_read(FILE *const in[THREEFILE_COUNT], const char *const names[THRE
         number_rows_clear(&r.rows[i]);
     free(r.vertex);
     free(r.children);
-    if (rc < 0)
+    if (rc < 0 || visitor)
         forest_clear(&r.forest);
     else
         *out = r.forest;
     return rc;
 }
 
-int threefile_load(const char *folder, int labels, struct forest *out, struct app_error *e)
+int threefile_read(FILE *const in[THREEFILE_COUNT], const char *const names[THREEFILE_COUNT],
+                   int labels, struct forest *out, struct app_error *e)
+{
+    return read_trees(in, names, labels, NULL, out, e);
+}
+
+static int load_trees(const char *folder, int labels, const struct tree_visitor *visitor,
+                      struct forest *out, struct app_error *e)
 {
     static const char *const files[] = {"sents_idx.txt", "parents.txt", "labels.txt"};
     FILE *in[THREEFILE_COUNT] = {NULL};
@@ -267,11 +275,22 @@ int threefile_load(const char *folder, int labels, struct forest *out, struct ap
         }
     }
     if (rc == 0)
-        rc = threefile_read(in, (const char *const *)names, labels, out, e);
+        rc = read_trees(in, (const char *const *)names, labels, visitor, out, e);
     for (int i = 0; i < THREEFILE_COUNT; i++) {
         if (in[i])
             fclose(in[i]);
         free(names[i]);
     }
     return rc;
+}
+
+int threefile_load(const char *folder, int labels, struct forest *out, struct app_error *e)
+{
+    return load_trees(folder, labels, NULL, out, e);
+}
+
+int threefile_each(const char *folder, int labels, const struct tree_visitor *visitor,
+                   struct app_error *e)
+{
+    return load_trees(folder, labels, visitor, NULL, e);
 }

@@ -27,5 +27,8 @@ enum { THREEFILE_WORDS, THREEFILE_PARENTS, THREEFILE_LABELS, THREEFILE_COUNT };
 int threefile_read(FILE *const in[THREEFILE_COUNT], const char *const names[THREEFILE_COUNT],
                    int labels, struct forest *out, struct app_error *e);
 int threefile_load(const char *folder, int labels, struct forest *out, struct app_error *e);
+/* The same, but the trees go to the visitor one by one: for files larger than memory. */
+int threefile_each(const char *folder, int labels, const struct tree_visitor *visitor,
+                   struct app_error *e);
 
 #endif

@@ -136,15 +136,13 @@ long vocab_count(const struct vocab *v, int id)
     return v->entries[id].count;
 }
 
-int *vocab_trim(struct vocab *v, long min_count)
+/* Forgets the words whose map is 0; the others get their new ids there.  Takes the map over. */
+static int *forget(struct vocab *v, int *map)
 {
-    int *map = calloc(v->size, sizeof *map);
     size_t kept = 1;
 
-    if (!map)
-        return NULL;
     for (size_t id = 1; id < v->size; id++) {
-        if (v->entries[id].count < min_count) {
+        if (!map[id]) {
             v->entries[VOCAB_UNKNOWN].count += v->entries[id].count;
             free(v->entries[id].word);
         } else {
@@ -157,4 +155,49 @@ int *vocab_trim(struct vocab *v, long min_count)
     for (size_t id = 0; id < kept; id++)
         v->slots[slot_of(v, v->entries[id].word, v->entries[id].length)] = id;
     return map;
+}
+
+int *vocab_trim(struct vocab *v, long min_count)
+{
+    int *map = calloc(v->size, sizeof *map);
+
+    if (!map)
+        return NULL;
+    for (size_t id = 1; id < v->size; id++)
+        map[id] = v->entries[id].count >= min_count;
+    return forget(v, map);
+}
+
+struct counted {
+    int id;
+    long count;
+};
+
+/* The commoner first, then the earlier. */
+static int compare(const void *a, const void *b)
+{
+    const struct counted *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+int *vocab_keep(struct vocab *v, int n)
+{
+    int *map = calloc(v->size, sizeof *map), words = v->size - 1;
+    struct counted *order = malloc(v->size * sizeof *order);
+
+    if (!map || !order) {
+        free(map);
+        free(order);
+        return NULL;
+    }
+    for (int i = 0; i < words; i++)
+        order[i] = (struct counted){.id = i + 1, .count = v->entries[i + 1].count};
+    qsort(order, words, sizeof *order, compare);
+    for (int i = 0; i < words && i < n; i++)
+        map[order[i].id] = 1;
+    free(order);
+    return forget(v, map);
 }

@@ -30,5 +30,7 @@ long vocab_count(const struct vocab *v, int id); /* how often vocab_add() saw it
 /* Forgets words seen less than min_count times.  Returns the new id of every old one, to be freed by
  * the caller, or NULL when memory is short. */
 int *vocab_trim(struct vocab *v, long min_count);
+/* Forgets all but the n commonest words (of equally common ones the earlier stay), likewise. */
+int *vocab_keep(struct vocab *v, int n);
 
 #endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cavs-pack - makes files of packed data for the programs, and looks into them. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/common/app.h"
+#include "apps/common/array.h"
+#include "apps/common/options.h"
+#include "apps/common/packed.h"
+#include "apps/pack.h"
+
+static const struct pack_form *const forms[] = {&pack_brackets, &pack_threefile, &pack_text,
+                                                &pack_tagged, &pack_conllu};
+static const char *const form_names[] = {"brackets", "threefile", "text", "tagged", "conllu", NULL};
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+struct command {
+    struct pack pack;
+    const char *info, *verify;
+};
+
+enum {
+    KEY_LIKE = 1,
+    KEY_MIN_COUNT,
+    KEY_WORDS,
+    KEY_LABELS,
+    KEY_STEPS,
+    KEY_INFO,
+    KEY_VERIFY,
+    KEY_QUIET
+};
+
+static const struct argp_option options[] = {
+    {"like", KEY_LIKE, "FILE", 0,
+     "take words, tags and functions from this packed file: for the development set of a training "
+     "set",
+     0},
+    {"min-count", KEY_MIN_COUNT, "N", 0, "words seen less often are <unk> (default 1)", 0},
+    {"words", KEY_WORDS, "N", 0, "all but the N commonest words are <unk> (default: all are kept)",
+     0},
+    {"labels", KEY_LABELS, "N", 0, "brackets, threefile: labels are 0 to N - 1 (default 5)", 0},
+    {"steps", KEY_STEPS, "N", 0,
+     "text: chains of N words, wherever lines end (default: a chain for each line)", 0},
+    {"info", KEY_INFO, "FILE", 0, "print what is in a packed file", 0},
+    {"verify", KEY_VERIFY, "FILE", 0, "read a packed file and compare it with its checksums", 0},
+    {"quiet", KEY_QUIET, NULL, 0, "do not print what is in the new file", 0},
+    {0}};
+
+static error_t on_argument(struct command *c, char *arg, struct argp_state *state)
+{
+    switch (state->arg_num) {
+    case 0: c->pack.form = forms[app_choice(state, "FORM", arg, form_names)]; return 0;
+    case 1: c->pack.input = arg; return 0;
+    case 2: c->pack.output = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct command *c = state->input;
+    struct pack *p = &c->pack;
+
+    switch (key) {
+    case ARGP_KEY_INIT: argp_err_exit_status = APP_USAGE; return 0;
+    case KEY_LIKE: p->like = arg; return 0;
+    case KEY_MIN_COUNT: p->min_count = app_int(state, "min-count", arg, 1, INT_MAX); return 0;
+    case KEY_WORDS: p->words_kept = app_int(state, "words", arg, 1, INT_MAX - 1); return 0;
+    case KEY_LABELS: p->labels = app_int(state, "labels", arg, 1, INT_MAX); return 0;
+    case KEY_STEPS: p->steps = app_int(state, "steps", arg, 1, INT_MAX - 1); return 0;
+    case KEY_INFO: c->info = arg; return 0;
+    case KEY_VERIFY: c->verify = arg; return 0;
+    case KEY_QUIET: p->verbose = false; return 0;
+    case ARGP_KEY_ARG: return on_argument(c, arg, state);
+    case ARGP_KEY_END:
+        if (!p->output && (p->form || (!c->info && !c->verify)))
+            argp_error(state, "expected FORM INPUT OUTPUT");
+        if (p->form == &pack_threefile && (p->min_count > 1 || p->words_kept))
+            argp_error(
+                state,
+                "words of the form threefile are numbers already: no --min-count or --words");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "FORM INPUT OUTPUT\n--info FILE\n--verify FILE",
+    .doc = "Packs samples into a file that is used as it lies: see packed-format.md.\v"
+           "Forms of input:\n"
+           "  brackets   trees, \"(3 (2 good) (2 film))\": for tree_lstm\n"
+           "  threefile  a folder with sents_idx.txt, parents.txt and labels.txt: for tree_lstm\n"
+           "  text       words between spaces: for var_lstm and, with --steps, fixed_lstm\n"
+           "  tagged     sentences of tokens word|TAG, one a line: for bilstm_tagger\n"
+           "  conllu     CoNLL-U: trees of dependencies over the words, with UPOS\n"
+           "The input is read twice and may be larger than memory; the output is complete or not "
+           "there."};
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+struct cavs_stage *pack_stage(struct pack *p, const char *name)
+{
+    return cavs_stage_create(p->model, name, 1);
+}
+
+void pack_function(struct cavs_stage *stage, const char *name, int arity, const char *const *inputs)
+{
+    struct cavs_function *f = cavs_function_create(stage, name);
+    struct cavs_symbol *state = cavs_constant(f, 1, 0);
+
+    for (int k = 0; k < arity; k++)
+        state = cavs_gather(f, k);
+    for (; *inputs; inputs++)
+        cavs_pull_ids(f, *inputs);
+    cavs_scatter(f, state);
+}
+
+struct cavs_stage *pack_over(struct pack *p, const char *name, struct cavs_stage *base,
+                             const char *const *inputs)
+{
+    struct cavs_stage *stage = cavs_stage_over(p->model, name, base, CAVS_ALL_VERTICES);
+    struct cavs_function *f = cavs_function_create(stage, name);
+
+    for (; *inputs; inputs++)
+        cavs_pull_ids(f, *inputs);
+    return stage;
+}
+
+int *pack_ints(struct pack *p, size_t n)
+{
+    return array_reserve(&p->ints, &p->ints_cap, n, sizeof *p->ints) ? p->ints : NULL;
+}
+
+/* ---- packing --------------------------------------------------------------------------------- */
+
+/* The first reading: words that are frequent enough get the lowest ids. */
+static int choose_words(struct pack *p, struct app_error *e)
+{
+    int rc, *map;
+
+    p->growing = true;
+    rc = p->form->read(p, e);
+    p->growing = false;
+    if (rc < 0)
+        return rc;
+    map = p->words_kept ? vocab_keep(p->words, p->words_kept) : vocab_trim(p->words, p->min_count);
+    free(map);
+    return map ? 0 : CAVS_ENOMEM;
+}
+
+static int open_pattern(struct pack *p, struct app_error *e)
+{
+    int rc = cavs_packed_open(p->like, &p->pattern);
+
+    if (rc < 0 || (rc = packed_vocab(p->pattern, p->like, "words", &p->words, e)) < 0 ||
+        (rc = packed_vocab(p->pattern, p->like, "tags", &p->tags, e)) < 0)
+        return rc;
+    return packed_vocab(p->pattern, p->like, "relations", &p->relations, e);
+}
+
+static int choose(struct pack *p, struct app_error *e)
+{
+    if (p->like)
+        return open_pattern(p, e);
+    if (!(p->words = vocab_create()) || !(p->tags = vocab_create()) ||
+        !(p->relations = vocab_create()))
+        return CAVS_ENOMEM;
+    return choose_words(p, e);
+}
+
+static int pack(struct pack *p, struct app_error *e)
+{
+    int rc;
+
+    if ((rc = choose(p, e)) < 0 || (rc = cavs_model_create(&p->model)) < 0 ||
+        (rc = p->form->declare(p, e)) < 0 || (rc = cavs_model_finish(p->model)) < 0 ||
+        (rc = cavs_data_pack(p->model, p->output, &p->data)) < 0 || (rc = p->form->read(p, e)) < 0)
+        return rc;
+    if (cavs_data_size(p->data) == 0)
+        return app_fail(e, CAVS_EDATA, "%s: no samples in it", p->input);
+    if ((rc = packed_keep_vocab(p->data, "words", p->words)) < 0 ||
+        (rc = packed_keep_vocab(p->data, "tags", p->tags)) < 0 ||
+        (rc = packed_keep_vocab(p->data, "relations", p->relations)) < 0)
+        return rc;
+    return cavs_data_write(p->data);
+}
+
+static void clear(struct pack *p)
+{
+    cavs_data_destroy(p->data);
+    cavs_model_destroy(p->model);
+    cavs_packed_close(p->pattern);
+    vocab_destroy(p->words);
+    vocab_destroy(p->tags);
+    vocab_destroy(p->relations);
+    free(p->arities);
+    free(p->function_of);
+    free(p->ints);
+}
+
+/* ---- looking into files ---------------------------------------------------------------------- */
+
+static int print_info(const char *path)
+{
+    struct cavs_packed *p;
+    char *text;
+    int rc = cavs_packed_open(path, &p);
+
+    if (rc < 0)
+        return rc;
+    rc = cavs_packed_describe(p, &text);
+    if (rc == 0) {
+        fputs(text, stdout);
+        free(text);
+    }
+    cavs_packed_close(p);
+    return rc;
+}
+
+static int verify(const char *path)
+{
+    struct cavs_packed *p;
+    int rc = cavs_packed_open(path, &p);
+
+    if (rc < 0)
+        return rc;
+    rc = cavs_packed_verify(p);
+    cavs_packed_close(p);
+    if (rc == 0)
+        printf("%s: sound\n", path);
+    return rc;
+}
+
+static int run(struct command *c, struct app_error *e)
+{
+    int rc = 0;
+
+    if (c->pack.form) {
+        rc = pack(&c->pack, e);
+        clear(&c->pack);
+        if (rc == 0 && c->pack.verbose)
+            rc = print_info(c->pack.output);
+    }
+    if (rc == 0 && c->info)
+        rc = print_info(c->info);
+    if (rc == 0 && c->verify)
+        rc = verify(c->verify);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct command c = {.pack = {.min_count = 1, .labels = 5, .verbose = true}};
+    struct app_error error = {""};
+
+    argp_parse(&argp, argc, argv, 0, NULL, &c);
+    return app_status("cavs-pack", run(&c, &error), &error);
+}

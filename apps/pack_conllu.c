@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pack_conllu.c - trees of dependencies: the stage "tree" has a vertex a word, the children of a word are its dependents,
+ * its inputs are the word and the relation to its head; the stage "tag" over it has the label UPOS.
+ */
+#include <stdlib.h>
+
+#include "apps/common/conllu.h"
+#include "apps/common/packed.h"
+#include "apps/pack.h"
+
+enum { TREE, TAG };
+
+static int note_sentence(struct pack *p, const struct conllu_sentence *s, const int *child_ptr)
+{
+    for (int v = 0; v < s->n; v++)
+        if (child_ptr[v + 1] - child_ptr[v] > p->max_arity)
+            p->max_arity = child_ptr[v + 1] - child_ptr[v];
+    return 0;
+}
+
+static int add_sentence(struct pack *p, const struct conllu_sentence *s, const int *child_ptr,
+                        const int *child)
+{
+    int rc;
+
+    if ((rc = cavs_data_begin(p->data)) < 0 ||
+        (rc = cavs_data_graph(p->data, p->stages[TREE], s->n, NULL, child_ptr, child)) < 0 ||
+        (rc = cavs_data_ids(p->data, p->stages[TREE], "word", s->n, s->form)) < 0 ||
+        (rc = cavs_data_ids(p->data, p->stages[TREE], "relation", s->n, s->relation)) < 0 ||
+        (rc = cavs_data_ids(p->data, p->stages[TAG], "label", s->n, s->upos)) < 0)
+        return rc;
+    return cavs_data_end(p->data);
+}
+
+static int on_sentence(void *context, const struct conllu_sentence *s, struct app_error *e)
+{
+    struct pack *p = context;
+    int *child_ptr = pack_ints(p, 2 * (size_t)s->n + 1), *child = child_ptr + s->n + 1;
+
+    (void)e;
+    if (!child_ptr)
+        return CAVS_ENOMEM;
+    conllu_tree(s, child_ptr, child);
+    return p->data ? add_sentence(p, s, child_ptr, child) : note_sentence(p, s, child_ptr);
+}
+
+static int read_conllu(struct pack *p, struct app_error *e)
+{
+    struct conllu_options o = {.forms = p->words,
+                               .upos = p->tags,
+                               .relations = p->relations,
+                               .grow_forms = p->growing,
+                               .grow_tags = p->growing};
+    struct conllu_visitor visitor = {on_sentence, p};
+
+    return conllu_read(p->input, &o, &visitor, e);
+}
+
+/* A function has to gather as many children as there are, so with a pattern the input is read for this once more. */
+static int declare(struct pack *p, struct app_error *e)
+{
+    static const char *const of_word[] = {"word", "relation", NULL}, *const of_tag[] = {"label",
+                                                                                        NULL};
+    int rc = p->pattern ? read_conllu(p, e) : 0;
+
+    p->stages[TREE] = pack_stage(p, "tree");
+    pack_function(p->stages[TREE], "word", p->max_arity, of_word);
+    p->stages[TAG] = pack_over(p, "tag", p->stages[TREE], of_tag);
+    return rc;
+}
+
+const struct pack_form pack_conllu = {"conllu", read_conllu, declare};

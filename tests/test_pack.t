@@ -1,0 +1,146 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# cavs-pack from outside, and the programs on packed data: the same results as on text, to the last digit.
+
+data=${abs_top_srcdir:-.}/tests/data
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/pack.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+# --- options and wrong input ---------------------------------------------------------------------------
+
+run cavs-pack --help
+status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q 'packed-format.md' "$work/out"
+ok $? "cavs-pack --help"
+
+run cavs-pack --version
+status_is 0 && grep -q '^cavs-pack (cavs) ' "$work/out"
+ok $? "cavs-pack --version"
+
+while IFS='|' read -r arguments message; do
+    # the arguments are split on purpose
+    # shellcheck disable=SC2086
+    run cavs-pack $arguments
+    status_is 2 && said "$message" && [ ! -s "$work/out" ]
+    ok $? "cavs-pack $arguments is a mistake"
+done <<'END'
+|expected FORM INPUT OUTPUT
+text in|expected FORM INPUT OUTPUT
+html in out|FORM wants one of brackets, threefile, text, tagged, conllu
+text in out more|Too many arguments
+text in out --steps 0|--steps wants a whole number from 1
+threefile in out --min-count 2|words of the form threefile are numbers
+END
+
+while IFS='|' read -r form text message; do
+    printf '%b' "$text" >"$work/bad"
+    run cavs-pack "$form" "$work/bad" "$work/never"
+    status_is 1 && said "$message" && [ ! -e "$work/never" ] && [ "$(find "$work" -name 'never*')" = "" ]
+    ok $? "$form: $message"
+done <<'END'
+brackets|(3 good)\n(3|bad:2:3: expected ')' for the '(' at 2:1
+brackets||no trees in it
+text||no samples in it
+tagged|Anna|bad:1:1: expected word|TAG, found 'Anna'
+conllu|1\tx\n|bad:1:4: expected 10 columns
+END
+
+run cavs-pack text /nonexistent/in "$work/never"
+status_is 1 && said "/nonexistent/in: No such file"
+ok $? "a missing input is named"
+
+run cavs-pack text "$data/mini-text.txt" /nonexistent/out
+status_is 1 && said "/nonexistent/out"
+ok $? "a folder that is not there is named"
+
+for option in --info --verify; do
+    run cavs-pack $option "$data/mini.txt"
+    status_is 1 && said "mini.txt: no file of packed data"
+    ok $? "$option refuses text"
+done
+
+# --- what is packed ------------------------------------------------------------------------------------
+
+run cavs-pack conllu "$data/mini.conllu" "$work/ud.cavs"
+status_is 0 && grep -q '5 samples' "$work/out" && grep -q '^stage tree: 29 vertices, 24 children' "$work/out"
+ok $? "conllu: words and dependencies of five sentences, no multi-word tokens or empty nodes"
+
+run cavs-pack conllu "$data/mini.conllu" "$work/ud2.cavs" --quiet --like "$work/ud.cavs"
+status_is 0 && [ ! -s "$work/out" ] && cmp "$work/ud.cavs" "$work/ud2.cavs" >&2
+ok $? "the same input --like itself gives the same file"
+
+run cavs-pack --verify "$work/ud.cavs"
+status_is 0 && grep -q 'sound' "$work/out"
+ok $? "--verify finds it sound"
+
+printf 'x' | dd of="$work/ud2.cavs" bs=1 seek=$(($(wc -c <"$work/ud2.cavs") - 64)) conv=notrunc 2>/dev/null
+run cavs-pack --verify "$work/ud2.cavs"
+status_is 1 && said "wrong checksum"
+ok $? "--verify finds a wrong byte"
+
+# --- training on it ------------------------------------------------------------------------------------
+
+small="--hidden 8 --embed 8 --workers 2 --batch 2 --json --quiet --epochs 3 --lr 0.02"
+
+# results: the numbers that training and evaluation give, one a line
+results() {
+    for field in samples vertices loss train_loss train_accuracy train_accuracy_all dev_loss dev_accuracy \
+        dev_accuracy_root train_perplexity dev_perplexity words tags; do
+        echo "$field $(field $field)"
+    done
+}
+
+while IFS='|' read -r form train dev pack program options; do
+    # shellcheck disable=SC2086
+    "$apps/cavs-pack" $form "$data/$train" "$work/train.cavs" --quiet $pack &&
+        "$apps/cavs-pack" $form "$data/$dev" "$work/dev.cavs" --quiet $pack --like "$work/train.cavs"
+    packed=$?
+    # shellcheck disable=SC2086
+    run $program $small $options --train "$data/$train" --dev "$data/$dev"
+    results >"$work/text"
+    said=$(cat "$work/status")
+    # shellcheck disable=SC2086
+    run $program $small $options --packed "$work/train.cavs" --packed-dev "$work/dev.cavs"
+    results >"$work/packed"
+    [ "$packed" -eq 0 ] && [ "$said" -eq 0 ] && status_is 0 && grep -q 'loss [0-9]' "$work/text" &&
+        cmp "$work/text" "$work/packed" >&2
+    ok $? "$program $options: the same on packed $form"
+done <<'END'
+brackets|mini.txt|mini-dev.txt||tree_lstm|--cell bench
+brackets|mini.txt|mini-dev.txt||tree_lstm|--cell nary
+brackets|mini.txt|mini-dev.txt||tree_lstm|--cell childsum
+brackets|mini-any.txt|mini-any.txt||tree_lstm|--cell childsum
+threefile|mini-three|mini-three||tree_lstm|--cell childsum
+brackets|mini.txt|mini-dev.txt|--min-count 2|tree_lstm|--min-count 2
+text|mini-text.txt|mini-text-dev.txt|--words 5|var_lstm|--words 5
+text|mini-text.txt|mini-text-dev.txt|--steps 4|fixed_lstm|--steps 4
+tagged|mini-tags.txt|mini-tags-dev.txt|--min-count 2|bilstm_tagger|--min-count 2
+END
+
+run tree_lstm --packed "$work/ud.cavs" --epochs 1
+status_is 1 && said "ud.cavs: function 0 of stage tree is 'word'"
+ok $? "tree_lstm refuses data of another form"
+
+run bilstm_tagger --packed "$work/ud.cavs" --epochs 1
+status_is 1 && said "ud.cavs does not fit the model: stage forward is not in it"
+ok $? "bilstm_tagger refuses data of another form"
+
+"$apps/cavs-pack" brackets "$data/mini-any.txt" "$work/any.cavs" --quiet
+run tree_lstm --packed "$work/any.cavs" --epochs 1
+status_is 1 && said "any.cavs: it has vertices with 1 child, --cell bench wants two"
+ok $? "a cell for two children refuses other packed trees"
+
+for program in tree_lstm var_lstm bilstm_tagger; do
+    run $program --packed "$work/any.cavs" --train "$data/mini.txt"
+    status_is 2 && said "--packed is in place of --train and --dev"
+    ok $? "$program: --packed and --train at once"
+    run $program --packed-dev "$work/any.cavs"
+    status_is 2 && said "--packed-dev wants --packed"
+    ok $? "$program: --packed-dev alone"
+done
+
+echo "1..$count"
