@@ -62,5 +62,5 @@ apps_bilstm_char_tagger_LDADD = libapp.la $(APP_LIBS)
 
 bin_PROGRAMS += apps/cavs-pack
 apps_cavs_pack_SOURCES = apps/cavs_pack.c apps/pack.h apps/pack_conllu.c apps/pack_text.c \
-	apps/pack_trees.c apps/lstm_chain.c apps/lstm_chain.h
+	apps/pack_trees.c
 apps_cavs_pack_LDADD = libapp.la $(APP_LIBS)

@@ -8,7 +8,7 @@
 
 #include "apps/common/array.h"
 #include "apps/common/sentences.h"
-#include "apps/lstm_chain.h"
+#include "core/cavs_cells.h"
 #include "apps/pack.h"
 
 #define EOS "<eos>"
@@ -31,7 +31,7 @@ static int add_chain(struct pack *p, const int *text, int n)
 
     if (!ptr)
         return CAVS_ENOMEM;
-    lstm_graph(LSTM_FORWARD, n, ptr, child);
+    cavs_chain_graph(CAVS_WAY_FORWARD, n, ptr, child);
     if ((rc = cavs_data_begin(p->data)) < 0 ||
         (rc = cavs_data_graph(p->data, p->stages[LSTM], n, NULL, ptr, child)) < 0 ||
         (rc = cavs_data_ids(p->data, p->stages[LSTM], "word", n, text)) < 0 ||
@@ -100,12 +100,12 @@ const struct pack_form pack_text = {"text", read_text, declare_text};
 
 enum { FORWARD, BACKWARD, TAG };
 
-static int add_words(struct pack *p, enum lstm_way way, int n, const int *words, int *ptr,
+static int add_words(struct pack *p, enum cavs_way way, int n, const int *words, int *ptr,
                      int *child)
 {
     int rc;
 
-    lstm_graph(way, n, ptr, child);
+    cavs_chain_graph(way, n, ptr, child);
     rc = cavs_data_graph(p->data, p->stages[way], n, NULL, ptr, child);
     return rc < 0 ? rc : cavs_data_ids(p->data, p->stages[way], "word", n, words);
 }
@@ -125,8 +125,8 @@ static int on_sentence(void *context, int n, const int *words, const int *tags, 
     for (int w = 0; w < n; w++)
         position[w] = w;
     if ((rc = cavs_data_begin(p->data)) < 0 ||
-        (rc = add_words(p, LSTM_FORWARD, n, words, ptr, child)) < 0 ||
-        (rc = add_words(p, LSTM_BACKWARD, n, words, ptr, child)) < 0 ||
+        (rc = add_words(p, CAVS_WAY_FORWARD, n, words, ptr, child)) < 0 ||
+        (rc = add_words(p, CAVS_WAY_BACKWARD, n, words, ptr, child)) < 0 ||
         (rc = cavs_data_ids(p->data, p->stages[TAG], "position", n, position)) < 0 ||
         (rc = cavs_data_ids(p->data, p->stages[TAG], "label", n, tags)) < 0)
         return rc;
