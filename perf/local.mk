@@ -23,6 +23,11 @@ perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
 	-lpthread -lm
 
+# A scheduling policy of our own, which StarPU loads; built by name: make perf/policy_steal.la
+EXTRA_LTLIBRARIES = perf/policy_steal.la
+perf_policy_steal_la_SOURCES = perf/policy_steal.c
+perf_policy_steal_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
 # These need internal functions, so they are built by name only: make perf/bench_gemm
 EXTRA_PROGRAMS += perf/bench_gemm perf/bench_elementwise
 perf_bench_gemm_SOURCES = perf/bench_gemm.c
