@@ -64,3 +64,10 @@ bin_PROGRAMS += apps/cavs-pack
 apps_cavs_pack_SOURCES = apps/cavs_pack.c apps/pack.h apps/pack_conllu.c apps/pack_text.c \
 	apps/pack_trees.c
 apps_cavs_pack_LDADD = libapp.la $(APP_LIBS)
+
+# --- the parser ----------------------------------------------------------------------------------------
+
+bin_PROGRAMS += apps/parser
+apps_parser_SOURCES = apps/parser.c apps/parser.h apps/parser_data.c apps/parser_decode.c \
+	apps/parser_model.c apps/parser_text.c apps/parser_text.h apps/transitions.c apps/transitions.h
+apps_parser_LDADD = libapp.la $(APP_LIBS)

@@ -191,3 +191,12 @@ tests_test_graph_readers_SOURCES = tests/test_graph_readers.c
 tests_test_graph_readers_LDADD = libapp.la $(CMOCKA_LIBS)
 tests_test_graph_readers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_graph_readers
+
+# the parser
+check_PROGRAMS += tests/test_transitions
+tests_test_transitions_SOURCES = tests/test_transitions.c apps/transitions.c apps/transitions.h \
+	tests/random.h
+tests_test_transitions_LDADD = $(CMOCKA_LIBS)
+tests_test_transitions_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_transitions
+dist_check_SCRIPTS += tests/test_parser.t

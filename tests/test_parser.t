@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# The parser from outside, on a miniature treebank.
+
+data=${abs_top_srcdir:-.}/tests/data
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/parser.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+small="--hidden 16 --embed 16 --mlp 16 --min-count 1 --workers 2 --batch 2 --lr 0.01 --json --quiet"
+trees="--train $data/mini.conllu --dev $data/mini.conllu"
+
+CAVS_DATA=/nonexistent run parser --help
+status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q -- '--word-dropout=A' "$work/out"
+ok $? "--help needs no data"
+
+CAVS_DATA=/nonexistent run parser --epochs 1
+status_is 1 && said "no data set at /nonexistent/ud_ewt" && said "--train"
+ok $? "missing data, where they were looked for"
+
+while IFS='|' read -r arguments message; do
+    # the arguments are split on purpose
+    # shellcheck disable=SC2086
+    run parser $arguments
+    status_is 2 && said "$message" && [ ! -s "$work/out" ]
+    ok $? "$arguments is a mistake"
+done <<'END'
+--mlp 0|--mlp wants a whole number from 1
+--dropout 1|--dropout wants a number from 0 to 0.99
+word|unexpected argument 'word'
+END
+
+sed 's/^4	swim	swim	VERB	_	_	0/4	swim	swim	VERB	_	_	9/' "$data/mini.conllu" >"$work/bad.conllu"
+run parser --train "$work/bad.conllu"
+status_is 1 && said "bad.conllu:24:22: expected another word of the sentence or 0, found 9"
+ok $? "a wrong head: file, line and column"
+
+: >"$work/empty.conllu"
+run parser --train "$work/empty.conllu"
+status_is 1 && said "empty.conllu: no sentences in it"
+ok $? "an empty file"
+
+# shellcheck disable=SC2086
+run parser $small $trees --epochs 40
+status_is 0 && [ "$(field skipped_sentences)" -eq 0 ] && [ "$(field vertices)" -eq $((40 * 58)) ] &&
+    holds "$(field train_moves) > 0.9" && holds "$(field dev_uas) > 0.9" && holds "$(field dev_las) > 0.85" &&
+    holds "$(field dev_las) <= $(field dev_uas)" && holds "$(field best_dev_uas) >= $(field dev_uas)"
+ok $? "learns five sentences, two moves a word"
+
+# shellcheck disable=SC2086
+run parser $small $trees --epochs 3
+reference="$(field loss) $(field dev_uas) $(field dev_las)"
+different=
+for options in "--side-by-side 1" "--side-by-side 2" "--workers 1" "--policy agenda" "--policy serial"; do
+    # shellcheck disable=SC2086
+    run parser $small $trees --epochs 3 $options
+    [ "$reference" = "$(field loss) $(field dev_uas) $(field dev_las)" ] || different="$different, $options"
+done
+status_is 0 && [ -z "$different" ]
+ok $? "the same whatever the workers, the policy and how many are parsed at once${different:+, but not$different}"
+
+awk -F '\t' -v OFS='\t' '$1 == 1 && NR < 5 { $7 = 3 } $1 == 2 && NR < 6 { $7 = 4 } { print }' "$data/mini.conllu" \
+    >"$work/crossing.conllu"
+# shellcheck disable=SC2086
+run parser $small --train "$work/crossing.conllu" --epochs 1
+status_is 0 && [ "$(field skipped_sentences)" -eq 1 ] && [ "$(field samples)" -eq 4 ]
+ok $? "a sentence with crossing arcs is left out of training"
+
+echo "1..$count"
