@@ -348,7 +348,9 @@ struct cavs_session_options {
     float epsilon;       /* AdaGrad, RMSProp, Adam */
     float weight_decay;  /* added to the gradient as weight_decay * parameter */
     float clip;          /* largest global norm of the gradient of a batch; 0: no clipping */
-    float scale;         /* the gradient is multiplied by this before clipping (1 / batch size for a mean); 0 means 1 */
+    float scale;         /* the gradient is multiplied by this before clipping; 0 means 1 */
+    bool mean;           /* and divided by the number of samples of its batch: a mean over samples, also where the last
+                          * batch of an epoch is smaller.  A sample counts as one, however many vertices of it have a loss */
     uint64_t seed;       /* of the parameters' initial values, and of dropout */
     int shards;          /* independent parts a batch is cut into; 0: one per core of the machine.
                           * Results depend on this number in the last bits, and on nothing else of the machine. */
@@ -391,9 +393,20 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
 int cavs_session_set_lr(struct cavs_session *s, float lr);
 
 /* Model files: safetensors, parameters by name, row-major float32.  Saving replaces the file atomically.  Loading wants
- * every parameter of the model with its shape; names the model does not know are an error that names them. */
+ * every parameter of the model with its shape; names the model does not know are an error that names them.  A checkpoint
+ * will do as a model file. */
 int cavs_session_save(struct cavs_session *s, const char *path);
 int cavs_session_load(struct cavs_session *s, const char *path);
+
+/* Checkpoints: model files that also hold what the optimizer keeps, the number of updates, the learning rate as it was set
+ * last, the seed and the metrics since their last reset.  A session of the same model and options that resumes from one
+ * goes on as the session that wrote it would have, to the last bit.  `note` (UTF-8, NULL for none) is the caller's own: how
+ * far an epoch has come, for one.  It is in the same file, so the two cannot disagree.
+ * Both wait for everything submitted.  The file is replaced atomically and flushed to disk.  Resuming wants the same
+ * optimizer, takes seed and learning rate from the file, and with an error changes nothing; *note (unless note is NULL) is
+ * to be freed by the caller.  The number of shards may differ, at the cost of the last bits. */
+int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note);
+int cavs_session_resume(struct cavs_session *s, const char *path, char **note);
 
 struct cavs_stats {
     int64_t batches, samples, vertices, evaluated; /* evaluated: vertices left after sharing identical ones */

@@ -1,261 +1,325 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.c - model files in the safetensors format: 8 bytes of header length (little endian), a
- * JSON header that names every tensor with its type, shape and byte range, then the numbers.
- * Parameters go by name, row-major float32.
+ * checkpoint.c - model files, and checkpoints, which are model files with more in them:
  *
- * A file is written beside its final name, flushed, and renamed: whatever happens, the old file or
- * the new one is there.
+ *     NAME                  a parameter
+ *     cavs.state0.NAME, 1   what the optimizer keeps of it
+ *     cavs.metrics          sums and counts since the last reset, a row for each shard
+ *     metadata              updates so far, seed, learning rate, optimizer, shards, the caller's note
+ *
+ * Loading reads and checks everything before the first number changes.
  */
 #include <errno.h>
-#include <jansson.h>
-#include <limits.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
+#include "core/safetensors.h"
 #include "core/session.h"
 
-enum { MOST_HEADER = 100 << 20 /* the format's own limit */ };
+#define OWN_PREFIX "cavs."
 
-static size_t param_bytes(const struct cavs_param *p)
+/* A matrix of the file and where it belongs in the session. */
+struct item {
+    const struct cavs_param *p; /* NULL: the metrics */
+    int state;                  /* of the optimizer; -1: the parameter itself */
+};
+
+struct file {
+    struct cavs_session *s;
+    int n;
+    struct cavs__matrix *matrix;
+    struct item *item;
+    char **name; /* owned names of matrices, NULL where the name is the parameter's */
+};
+
+/* ---- what is in a file ---- */
+
+static void file_clear(struct file *f)
 {
-    return (size_t)p->rows * (size_t)p->cols * sizeof(float);
+    for (int i = 0; f->name && i < f->n; i++)
+        free(f->name[i]);
+    free(f->name);
+    free(f->matrix);
+    free(f->item);
 }
 
-/* ---- saving ---- */
-
-static char *make_header(const struct cavs_model *m)
+static void add_values(struct file *f)
 {
-    json_t *header = json_object();
-    size_t at = 0;
-    char *text;
+    for (int i = 0; i < f->s->model->nparams; i++) {
+        const struct cavs_param *p = f->s->model->params[i];
 
-    json_object_set_new(header, "__metadata__", json_pack("{s:s}", "format", "cavs"));
-    for (int i = 0; i < m->nparams; i++) {
-        const struct cavs_param *p = m->params[i];
-
-        json_object_set_new(header, p->name,
-                            json_pack("{s:s, s:[i,i], s:[I,I]}", "dtype", "F32", "shape", p->rows,
-                                      p->cols, "data_offsets", (json_int_t)at,
-                                      (json_int_t)(at + param_bytes(p))));
-        at += param_bytes(p);
+        f->item[f->n] = (struct item){p, -1};
+        f->matrix[f->n++] = (struct cavs__matrix){p->name, p->rows, p->cols, sizeof(float)};
     }
-    text = json_dumps(header, JSON_COMPACT);
-    json_decref(header);
-    return text;
 }
 
-static bool write_header(FILE *f, const char *text)
+static bool add_named(struct file *f, struct item item, char *name, int rows, int cols, int size)
 {
-    size_t n = strlen(text), padded = (n + 7) / 8 * 8;
-    unsigned char length[8];
-
-    for (int i = 0; i < 8; i++)
-        length[i] = (unsigned char)(padded >> (8 * i));
-    if (fwrite(length, 1, 8, f) != 8 || fwrite(text, 1, n, f) != n)
+    if (!name)
         return false;
-    for (; n < padded; n++) {
-        if (fputc(' ', f) == EOF)
-            return false;
+    f->name[f->n] = name;
+    f->item[f->n] = item;
+    f->matrix[f->n++] = (struct cavs__matrix){name, rows, cols, size};
+    return true;
+}
+
+static bool add_states(struct file *f)
+{
+    for (int i = 0; i < f->s->model->nparams; i++) {
+        const struct cavs_param *p = f->s->model->params[i];
+
+        for (int k = 0; k < cavs__states_of(f->s, p); k++) {
+            char *name;
+
+            if (asprintf(&name, OWN_PREFIX "state%d.%s", k, p->name) < 0)
+                name = NULL;
+            if (!add_named(f, (struct item){p, k}, name, p->rows, p->cols, sizeof(float)))
+                return false;
+        }
     }
     return true;
 }
 
-static int write_params(struct cavs_session *s, FILE *f)
+/* shards: rows of the metrics; 0 for a model file. */
+static int file_list(struct file *f, struct cavs_session *s, int shards)
 {
-    for (int i = 0; i < s->model->nparams; i++) {
-        const struct cavs_param *p = s->model->params[i];
-        float *values = malloc(param_bytes(p));
-        size_t n = param_bytes(p) / sizeof *values, written;
-        int rc = values ? cavs_session_get_param(s, p, values)
-                        : cavs__fail_nomem(p->name, param_bytes(p));
+    size_t most = 3 * (size_t)s->model->nparams + 2;
 
-        written = rc ? 0 : fwrite(values, sizeof *values, n, f);
-        free(values);
-        if (rc)
-            return rc;
-        if (written != n)
-            return cavs__fail(CAVS_EIO, "%s", strerror(errno));
+    *f = (struct file){.s = s,
+                       .matrix = calloc(most, sizeof *f->matrix),
+                       .item = calloc(most, sizeof *f->item),
+                       .name = calloc(most, sizeof *f->name)};
+    if (f->matrix && f->item && f->name) {
+        add_values(f);
+        if (!shards ||
+            (add_states(f) && add_named(f, (struct item){NULL, 0}, strdup(OWN_PREFIX "metrics"),
+                                        shards, 2 * s->model->nmetrics + 1, sizeof(double))))
+            return CAVS_OK;
     }
-    return CAVS_OK;
+    file_clear(f);
+    return cavs__fail_nomem("list of parameters", most * sizeof *f->matrix);
 }
 
-static int write_file(struct cavs_session *s, const char *path)
-{
-    FILE *f = fopen(path, "wb");
-    char *text = make_header(s->model);
-    int rc;
+/* ---- saving ---- */
 
-    if (!f || !text) {
-        rc = f ? cavs__fail_nomem("header", 4096)
-               : cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
-        free(text);
-        if (f)
-            fclose(f);
+static int get_item(void *context, int i, void *values)
+{
+    const struct file *f = context;
+    const struct item *item = &f->item[i];
+
+    if (!item->p)
+        return cavs__get_metrics(f->s, values);
+    return item->state < 0 ? cavs_session_get_param(f->s, item->p, values)
+                           : cavs__get_state(f->s, item->p, item->state, values);
+}
+
+static int save(struct cavs_session *s, const char *path, int shards, json_t *metadata)
+{
+    struct file f;
+    int rc = file_list(&f, s, shards);
+
+    if (rc) {
+        json_decref(metadata);
         return rc;
     }
-    rc = write_header(f, text) ? write_params(s, f) : cavs__fail(CAVS_EIO, "%s", strerror(errno));
-    free(text);
-    if (!rc && (fflush(f) != 0 || fsync(fileno(f)) != 0))
-        rc = cavs__fail(CAVS_EIO, "%s", strerror(errno));
-    if (fclose(f) != 0 && !rc)
-        rc = cavs__fail(CAVS_EIO, "%s", strerror(errno));
-    return rc ? cavs__fail_in(rc, "writing %s", path) : CAVS_OK;
+    rc = cavs__safetensors_write(path, metadata, f.n, f.matrix, get_item, &f);
+    file_clear(&f);
+    return rc;
 }
 
 int cavs_session_save(struct cavs_session *s, const char *path)
 {
-    size_t n;
-    char *temporary;
-    int rc;
-
     if (!s || !path || !*path)
         return cavs__fail(CAVS_EINVAL, "cavs_session_save: no session or path");
-    n = strlen(path) + 32;
-    temporary = malloc(n);
-    if (!temporary)
-        return cavs__fail_nomem("path", n);
-    snprintf(temporary, n, "%s.%ld.tmp", path, (long)getpid());
-    rc = write_file(s, temporary);
-    if (!rc && rename(temporary, path) != 0)
-        rc = cavs__fail(CAVS_EIO, "renaming %s to %s: %s", temporary, path, strerror(errno));
-    if (rc)
-        unlink(temporary);
-    free(temporary);
-    return rc;
+    return save(s, path, 0, json_pack("{s:s}", "format", "cavs"));
+}
+
+/* Numbers go as text: the format has strings only, and %a loses nothing. */
+static json_t *describe(const struct cavs_session *s, const char *note)
+{
+    char step[32], seed[32], lr[64], optimizer[16], shards[16];
+
+    snprintf(step, sizeof step, "%ld", s->step);
+    snprintf(seed, sizeof seed, "%" PRIu64, s->options.seed);
+    snprintf(lr, sizeof lr, "%a", (double)s->rule.lr);
+    snprintf(optimizer, sizeof optimizer, "%d", (int)s->options.optimizer);
+    snprintf(shards, sizeof shards, "%d", s->nshards);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "format", "cavs checkpoint", "updates",
+                     step, "seed", seed, "lr", lr, "optimizer", optimizer, "shards", shards, "note",
+                     note);
+}
+
+int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note)
+{
+    json_t *metadata;
+
+    if (!s || !path || !*path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_checkpoint: no session or path");
+    if (s->options.inference)
+        return cavs__fail(CAVS_ESTATE, "cavs_session_checkpoint: this session was created for "
+                                       "inference; cavs_session_save() keeps its parameters");
+    cavs__wait_slots(s);
+    metadata = describe(s, note ? note : "");
+    if (!metadata)
+        return cavs__fail(CAVS_EINVAL,
+                          "cavs_session_checkpoint: the note is not UTF-8, or out of memory");
+    return save(s, path, s->nshards, metadata);
 }
 
 /* ---- loading ---- */
 
-static int read_header(FILE *f, const char *path, json_t **header, long *data)
-{
-    unsigned char length[8];
-    uint64_t n = 0;
-    json_error_t error;
-    char *text;
-
-    if (fread(length, 1, 8, f) != 8)
-        return cavs__fail(CAVS_EFORMAT, "%s: shorter than a safetensors header", path);
-    for (int i = 0; i < 8; i++)
-        n |= (uint64_t)length[i] << (8 * i);
-    if (n < 2 || n > MOST_HEADER)
-        return cavs__fail(CAVS_EFORMAT, "%s: not a safetensors file (header of %llu bytes)", path,
-                          (unsigned long long)n);
-    text = malloc(n);
-    if (!text)
-        return cavs__fail_nomem("header", n);
-    if (fread(text, 1, n, f) != n) {
-        free(text);
-        return cavs__fail(CAVS_EFORMAT, "%s: ends within its header of %llu bytes", path,
-                          (unsigned long long)n);
-    }
-    *header = json_loadb(text, n, 0, &error);
-    free(text);
-    if (!json_is_object(*header)) {
-        json_decref(*header);
-        *header = NULL;
-        return cavs__fail(CAVS_EFORMAT, "%s: header is not a JSON object: %s", path, error.text);
-    }
-    *data = 8 + (long)n;
-    return CAVS_OK;
-}
-
-static int check_entry(const char *path, const struct cavs_param *p, json_t *entry, long *offset)
-{
-    const char *dtype = "";
-    json_t *shape = NULL;
-    json_int_t a = 0, b = 0, rows, cols;
-    size_t dims;
-
-    if (!entry)
-        return cavs__fail(CAVS_EFORMAT, "%s: parameter %s (%d x %d) is missing", path, p->name,
-                          p->rows, p->cols);
-    if (json_unpack(entry, "{s:s, s:o, s:[I,I]}", "dtype", &dtype, "shape", &shape, "data_offsets",
-                    &a, &b) != 0)
-        return cavs__fail(CAVS_EFORMAT, "%s: entry of %s has no dtype, shape and data_offsets",
-                          path, p->name);
-    if (strcmp(dtype, "F32") != 0)
-        return cavs__fail(CAVS_EFORMAT, "%s: %s has type %s; F32 is wanted", path, p->name, dtype);
-    dims = json_array_size(shape); /* a vector is one row */
-    rows = dims == 2 ? json_integer_value(json_array_get(shape, 0)) : 1;
-    cols = dims >= 1 ? json_integer_value(json_array_get(shape, dims - 1)) : 1;
-    if (dims > 2 || rows != p->rows || cols != p->cols)
-        return cavs__fail(CAVS_ESHAPE, "%s: %s is %lld x %lld in the file, %d x %d in the model",
-                          path, p->name, (long long)rows, (long long)cols, p->rows, p->cols);
-    if (a < 0 || b < a || b - a != (json_int_t)param_bytes(p))
-        return cavs__fail(CAVS_EFORMAT, "%s: %s has byte range %lld..%lld for %zu bytes", path,
-                          p->name, (long long)a, (long long)b, param_bytes(p));
-    *offset = (long)a;
-    return CAVS_OK;
-}
-
-static int check_names(const char *path, const struct cavs_model *m, json_t *header)
+/* A checkpoint will do as a model file: what else it holds is left out. */
+static int check_names(const struct cavs__safetensors *f, const struct cavs_model *m)
 {
     const char *name;
     json_t *value;
 
-    json_object_foreach(header, name, value)
+    json_object_foreach(f->header, name, value)
     {
-        if (strcmp(name, "__metadata__") != 0 && !cavs_model_find_param(m, name))
-            return cavs__fail(CAVS_EFORMAT, "%s: the model has no parameter named %s", path, name);
+        if (strcmp(name, "__metadata__") != 0 && !cavs_model_find_param(m, name) &&
+            strncmp(name, OWN_PREFIX, sizeof OWN_PREFIX - 1) != 0)
+            return cavs__fail(CAVS_EFORMAT, "%s: the model has no parameter named %s", f->path,
+                              name);
     }
     return CAVS_OK;
 }
 
-static int read_param(FILE *f, const char *path, const struct cavs_param *p, json_t *header,
-                      long data, float **out)
+static int set_item(const struct file *f, int i, const void *values)
 {
-    long offset = 0;
-    int rc = check_entry(path, p, json_object_get(header, p->name), &offset);
+    const struct item *item = &f->item[i];
+
+    if (!item->p)
+        return cavs__set_metrics(f->s, f->matrix[i].rows, values);
+    return item->state < 0 ? cavs_session_set_param(f->s, item->p, values)
+                           : cavs__set_state(f->s, item->p, item->state, values);
+}
+
+static int load(struct cavs_session *s, const struct cavs__safetensors *from, int shards)
+{
+    struct file f;
+    int rc = file_list(&f, s, shards);
+    void **values;
 
     if (rc)
         return rc;
-    *out = malloc(param_bytes(p));
-    if (!*out)
-        return cavs__fail_nomem(p->name, param_bytes(p));
-    if (offset > LONG_MAX - data || fseek(f, data + offset, SEEK_SET) != 0 ||
-        fread(*out, 1, param_bytes(p), f) != param_bytes(p))
-        return cavs__fail(CAVS_EFORMAT, "%s: ends within %s", path, p->name);
-    return CAVS_OK;
-}
-
-/* Everything is read and checked before the first parameter changes. */
-static int load_from(struct cavs_session *s, FILE *f, const char *path)
-{
-    const struct cavs_model *m = s->model;
-    float **values = calloc((size_t)m->nparams + 1, sizeof *values);
-    json_t *header = NULL;
-    long data = 0;
-    int rc = values ? read_header(f, path, &header, &data)
-                    : cavs__fail_nomem("parameters", sizeof *values);
-
-    if (!rc)
-        rc = check_names(path, m, header);
-    for (int i = 0; i < m->nparams && !rc; i++)
-        rc = read_param(f, path, m->params[i], header, data, &values[i]);
-    for (int i = 0; i < m->nparams && !rc; i++)
-        rc = cavs_session_set_param(s, m->params[i], values[i]);
-    for (int i = 0; values && i < m->nparams; i++)
+    values = calloc((size_t)f.n + 1, sizeof *values);
+    rc = values ? check_names(from, s->model)
+                : cavs__fail_nomem("parameters", (size_t)f.n * sizeof *values);
+    for (int i = 0; i < f.n && !rc; i++)
+        rc = cavs__safetensors_read(from, &f.matrix[i], &values[i]);
+    for (int i = 0; i < f.n && !rc; i++)
+        rc = set_item(&f, i, values[i]);
+    for (int i = 0; values && i < f.n; i++)
         free(values[i]);
     free(values);
-    json_decref(header);
+    file_clear(&f);
     return rc;
 }
 
 int cavs_session_load(struct cavs_session *s, const char *path)
 {
-    FILE *f;
+    struct cavs__safetensors f;
     int rc;
 
     if (!s || !path)
         return cavs__fail(CAVS_EINVAL, "cavs_session_load: no session or path");
-    f = fopen(path, "rb");
-    if (!f)
-        return cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
-    rc = load_from(s, f, path);
-    fclose(f);
+    rc = cavs__safetensors_open(&f, path);
+    if (rc)
+        return rc;
+    rc = load(s, &f, 0);
+    cavs__safetensors_close(&f);
+    return rc;
+}
+
+/* What a checkpoint says of itself. */
+struct description {
+    long step, optimizer, shards;
+    uint64_t seed;
+    double lr;
+};
+
+static const char *text_of(const struct cavs__safetensors *f, const char *name)
+{
+    const char *text = cavs__safetensors_note(f, name);
+
+    return text ? text : "";
+}
+
+static bool parse_long(const struct cavs__safetensors *f, const char *name, long lo, long hi,
+                       long *value)
+{
+    const char *text = text_of(f, name);
+    char *end;
+
+    errno = 0;
+    *value = strtol(text, &end, 10);
+    return end != text && !*end && errno == 0 && *value >= lo && *value <= hi;
+}
+
+static int read_description(const struct cavs__safetensors *f, struct description *d)
+{
+    const char *seed = text_of(f, "seed"), *lr = text_of(f, "lr");
+    char *seed_end, *lr_end;
+
+    if (!cavs__safetensors_note(f, "updates"))
+        return cavs__fail(CAVS_EFORMAT,
+                          "%s: a model file, not a checkpoint; cavs_session_load() reads it",
+                          f->path);
+    d->seed = strtoull(seed, &seed_end, 10);
+    d->lr = strtod(lr, &lr_end);
+    if (!*seed || *seed_end || !*lr || *lr_end ||
+        !parse_long(f, "updates", 0, LONG_MAX, &d->step) ||
+        !parse_long(f, "optimizer", 0, CAVS_ADAM, &d->optimizer) ||
+        !parse_long(f, "shards", 1, 1 << 20, &d->shards))
+        return cavs__fail(CAVS_EFORMAT, "%s: the metadata of this checkpoint cannot be understood",
+                          f->path);
+    return CAVS_OK;
+}
+
+static int resume(struct cavs_session *s, const struct cavs__safetensors *f, char **note)
+{
+    static const char *const names[] = {"SGD",     "momentum", "Nesterov",
+                                        "AdaGrad", "RMSProp",  "Adam"};
+    struct description d = {0};
+    char *copy = strdup(text_of(f, "note"));
+    int rc = copy ? read_description(f, &d) : cavs__fail_nomem("note", 1);
+
+    if (!rc && d.optimizer != (long)s->options.optimizer)
+        rc = cavs__fail(CAVS_EINVAL, "%s: written by a session with %s, this one has %s", f->path,
+                        names[d.optimizer], names[s->options.optimizer]);
+    if (!rc)
+        rc = load(s, f, (int)d.shards);
+    if (rc) {
+        free(copy);
+        return rc;
+    }
+    s->step = d.step;
+    s->options.seed = d.seed;
+    s->rule.lr = (float)d.lr;
+    if (note)
+        *note = copy;
+    else
+        free(copy);
+    return CAVS_OK;
+}
+
+int cavs_session_resume(struct cavs_session *s, const char *path, char **note)
+{
+    struct cavs__safetensors f;
+    int rc;
+
+    if (!s || !path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_resume: no session or path");
+    if (s->options.inference)
+        return cavs__fail(CAVS_ESTATE, "cavs_session_resume: this session was created for "
+                                       "inference; cavs_session_load() reads a checkpoint, too");
+    cavs__wait_slots(s);
+    rc = cavs__safetensors_open(&f, path);
+    if (rc)
+        return rc;
+    rc = resume(s, &f, note);
+    cavs__safetensors_close(&f);
     return rc;
 }

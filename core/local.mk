@@ -57,6 +57,8 @@ libcavs_la_SOURCES += \
 	core/plan.h \
 	core/rows.c \
 	core/runtime.c \
+	core/safetensors.c \
+	core/safetensors.h \
 	core/scratch.c \
 	core/session.c \
 	core/session.h \

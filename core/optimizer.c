@@ -117,8 +117,7 @@ void cavs__optimizer_init(struct cavs_session *s)
                                     .beta1 = o->beta1,
                                     .beta2 = o->beta2,
                                     .epsilon = o->epsilon,
-                                    .weight_decay = o->weight_decay,
-                                    .scale = o->scale == 0 ? 1 : o->scale};
+                                    .weight_decay = o->weight_decay};
 }
 
 /* ---- touched rows of looked-up parameters ---- */

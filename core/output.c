@@ -123,3 +123,39 @@ int cavs_session_reset_metrics(struct cavs_session *s)
         cavs__tensor_clear(t, i);
     return CAVS_OK;
 }
+
+/* ---- metrics in checkpoints ---- */
+
+int cavs__get_metrics(struct cavs_session *s, double *values)
+{
+    struct cavs__tensor *t = &s->tensors[s->plan->metric];
+    int n = 2 * s->model->nmetrics;
+
+    for (int i = 0; i < s->nshards; i++, values += n + 1) {
+        memcpy(values, cavs__tensor_acquire(t, i, STARPU_R), (size_t)n * sizeof *values);
+        cavs__tensor_release(t, i);
+        values[n] = 0;
+    }
+    return CAVS_OK;
+}
+
+int cavs__set_metrics(struct cavs_session *s, int shards, const double *values)
+{
+    struct cavs__tensor *t = &s->tensors[s->plan->metric];
+    int n = 2 * s->model->nmetrics;
+
+    cavs_session_reset_metrics(s);
+    for (int i = 0; i < shards; i++, values += n + 1) {
+        float *to = cavs__tensor_acquire(t, i % s->nshards, STARPU_RW);
+
+        for (int k = 0; k < n; k++) {
+            double sum;
+
+            memcpy(&sum, to + 2 * k, sizeof sum);
+            sum += values[k];
+            memcpy(to + 2 * k, &sum, sizeof sum);
+        }
+        cavs__tensor_release(t, i % s->nshards);
+    }
+    return CAVS_OK;
+}

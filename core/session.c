@@ -267,6 +267,14 @@ static double exposed(struct cavs_session *s, int slot, double start, double end
     return fmax(0, end - start) * 1e-6;
 }
 
+/* What the gradient of a batch of n samples is multiplied by. */
+static float gradient_scale(const struct cavs_session_options *o, int n)
+{
+    float scale = o->scale == 0 ? 1 : o->scale;
+
+    return o->mean ? scale / (float)n : scale;
+}
+
 static int run_batch(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
                      enum cavs__run run)
 {
@@ -292,8 +300,10 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
         rc = cavs__find_touched(s, slot, nshards);
     if (!rc)
         rc = cavs__submit_batch(s, slot, nshards, run);
-    if (!rc && run == CAVS__RUN_TRAIN)
+    if (!rc && run == CAVS__RUN_TRAIN) {
+        s->rule.scale = gradient_scale(&s->options, n);
         rc = cavs__submit_updates(s, slot);
+    }
     starpu_iteration_pop();
     cavs__slot_close(&s->slots[slot]);
     s->batch++;

@@ -12,7 +12,7 @@
  *   slot.c        the tasks of a batch in flight
  *   cost.c        what work costs, to cut it well
  *   optimizer.c   gradients -> updates
- *   checkpoint.c  model files
+ *   checkpoint.c  model files and checkpoints
  */
 #ifndef CAVS_CORE_SESSION_H
 #define CAVS_CORE_SESSION_H
@@ -194,6 +194,15 @@ int cavs__submit_updates(struct cavs_session *s, int slot);
 
 /* values.c */
 int cavs__create_params(struct cavs_session *s);
+/* Matrices of p's shape that the optimizer keeps, and their numbers. */
+int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p);
+int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values);
+int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values);
+
+/* output.c: sum and count of every metric in every shard, (shards, 2 nmetrics + 1); the last column is
+ * not used.  Rows of another number of shards are added up. */
+int cavs__get_metrics(struct cavs_session *s, double *values);
+int cavs__set_metrics(struct cavs_session *s, int shards, const double *values);
 
 /* session.c */
 void cavs__wait_slots(struct cavs_session *s);

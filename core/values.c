@@ -154,19 +154,34 @@ static int check_param(const struct cavs_session *s, const struct cavs_param *p,
     return CAVS_OK;
 }
 
-int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, float *values)
+static void copy_out(struct cavs__tensor *t, const struct cavs_param *p, float *values)
 {
-    int rc = check_param(s, p, values);
-    struct window w;
+    struct window w = open_window(t, 0, p, STARPU_R);
 
-    if (rc)
-        return rc;
-    w = open_window(param_tensor(s, p), 0, p, STARPU_R);
     for (int r = 0; r < p->rows; r++)
         memcpy(values + (size_t)r * (size_t)p->cols, w.p + r * w.tensor->ld,
                (size_t)p->cols * sizeof *values);
     close_window(&w);
-    return CAVS_OK;
+}
+
+static struct window copy_in(struct cavs__tensor *t, const struct cavs_param *p,
+                             const float *values)
+{
+    struct window w = open_window(t, 0, p, STARPU_RW);
+
+    for (int r = 0; r < p->rows; r++)
+        memcpy(w.p + r * w.tensor->ld, values + (size_t)r * (size_t)p->cols,
+               (size_t)p->cols * sizeof *values);
+    return w;
+}
+
+int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, float *values)
+{
+    int rc = check_param(s, p, values);
+
+    if (!rc)
+        copy_out(param_tensor(s, p), p, values);
+    return rc;
 }
 
 int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values)
@@ -176,11 +191,33 @@ int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, c
 
     if (rc)
         return rc;
-    w = open_window(param_tensor(s, p), 0, p, STARPU_RW);
-    for (int r = 0; r < p->rows; r++)
-        memcpy(w.p + r * w.tensor->ld, values + (size_t)r * (size_t)p->cols,
-               (size_t)p->cols * sizeof *values);
+    w = copy_in(param_tensor(s, p), p, values);
     write_transposed(s, p, &w);
+    close_window(&w);
+    return CAVS_OK;
+}
+
+/* ---- what the optimizer keeps ---- */
+
+int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
+{
+    int n = 0;
+
+    while (n < 2 && s->state[n][stored(p)->number].chunks)
+        n++;
+    return n;
+}
+
+int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
+{
+    copy_out(&s->state[k][stored(p)->number], p, values);
+    return CAVS_OK;
+}
+
+int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
+{
+    struct window w = copy_in(&s->state[k][stored(p)->number], p, values);
+
     close_window(&w);
     return CAVS_OK;
 }

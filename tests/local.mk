@@ -70,7 +70,8 @@ SANITIZE_TESTS += tests/test_oracle tests/test_symbols tests/test_declare tests/
 
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
 	tests/test_optimizers tests/test_session tests/test_refusals tests/test_checkpoint \
-	tests/test_determinism tests/test_dropout tests/test_cells
+	tests/test_determinism tests/test_dropout tests/test_cells \
+	tests/test_resume
 tests_test_random_models_SOURCES = tests/test_random_models.c
 tests_test_random_models_LDADD = $(TRIAL_LIBS)
 tests_test_random_models_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -95,6 +96,9 @@ tests_test_checkpoint_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_cells_SOURCES = tests/test_cells.c
 tests_test_cells_LDADD = $(TRIAL_LIBS)
 tests_test_cells_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_resume_SOURCES = tests/test_resume.c
+tests_test_resume_LDADD = $(TRIAL_LIBS)
+tests_test_resume_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_dropout_SOURCES = tests/test_dropout.c tests/matrix.c tests/matrix.h
 tests_test_dropout_LDADD = $(TRIAL_LIBS)
 tests_test_dropout_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
