@@ -258,6 +258,7 @@ static int run(struct language_model *lm, struct app_error *e)
         .graph = lm->lstm.stage,
         .loss = "loss",
         .after_epoch = after_epoch,
+        .error = e,
         .context = lm,
     };
     report_count(&lm->app.report, "words", lm->rows);

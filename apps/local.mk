@@ -13,6 +13,7 @@
 libapp_la_SOURCES += \
 	apps/common/app.c apps/common/app.h \
 	apps/common/array.c apps/common/array.h \
+	apps/common/checkpoint.c apps/common/checkpoint.h \
 	apps/common/conllu.c apps/common/conllu.h \
 	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/error.c apps/common/error.h \

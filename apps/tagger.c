@@ -230,35 +230,13 @@ static int make_data(struct tagger *t, const struct sentences *text, struct cavs
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Puts loss and accuracy of the samples since the last reset into the report, as SET_... */
-static int report_metrics(struct tagger *t, const char *set)
-{
-    static const char *const metrics[][2] = {{"loss", "loss"}, {"correct", "accuracy"}};
-
-    for (int i = 0; i < 2; i++) {
-        char name[64];
-        double mean;
-        int rc = app_mean(&t->app, metrics[i][0], &mean);
-
-        if (rc < 0)
-            return rc;
-        snprintf(name, sizeof name, "%s_%s", set, metrics[i][1]);
-        report_number(&t->app.report, name, mean);
-        if (!t->common.quiet)
-            fprintf(stderr, "  %s %.4f%s", name, mean, i == 1 ? "\n" : "");
-    }
-    return 0;
-}
-
 static int after_epoch(void *context)
 {
+    static const struct app_mean means[] = {
+        {"loss", "loss"}, {"correct", "accuracy"}, {NULL, NULL}};
     struct tagger *t = context;
-    int rc = report_metrics(t, "train");
 
-    if (rc < 0 || !t->dev)
-        return rc;
-    rc = app_evaluate(&t->app, t->dev);
-    return rc < 0 ? rc : report_metrics(t, "dev");
+    return app_report_epoch(&t->app, t->dev, means);
 }
 
 static int make_sets(struct tagger *t)
@@ -293,6 +271,7 @@ static int run(struct tagger *t, struct app_error *e)
         .graph = t->lstm[CAVS_WAY_FORWARD].stage,
         .loss = "loss",
         .after_epoch = after_epoch,
+        .error = e,
         .context = t,
     };
     report_count(&t->app.report, "words", t->rows);

@@ -179,7 +179,7 @@ static int draw_leaves(void *context, const int *samples, int n)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static int run(struct tree_fc *t, struct app *a)
+static int run(struct tree_fc *t, struct app *a, struct app_error *e)
 {
     struct training training;
     int rc;
@@ -193,6 +193,7 @@ static int run(struct tree_fc *t, struct app *a)
         .loss = "loss",
         .loss_per_sample = true,
         .before_batch = draw_leaves,
+        .error = e,
         .context = t,
     };
     report_text(&a->report, "variant", variant_names[t->variant]);
@@ -214,7 +215,7 @@ int main(int argc, char **argv)
     t.common.session.optimizer = CAVS_SGD;
     t.common.session.lr = 1e-5f;
     argp_parse(&argp, argc, argv, 0, NULL, &t);
-    rc = app_status("tree_fc", run(&t, &a), &error);
+    rc = app_status("tree_fc", run(&t, &a, &error), &error);
     app_stop(&a);
     cavs_data_destroy(t.data);
     cavs_model_destroy(t.model);

@@ -149,39 +149,15 @@ static int make_data(const struct tree_lstm *t, const struct forest *f, struct c
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Puts loss and accuracies of the samples since the last reset into the report, as SET_... */
-static int report_metrics(struct tree_lstm *t, const char *set)
-{
-    static const struct {
-        const char *metric, *field;
-    } fields[] = {{"loss", "loss"}, {"correct", "accuracy_all"}, {"root_correct", "accuracy_root"}};
-
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        char name[64];
-        double mean;
-        int rc = app_mean(&t->app, fields[i].metric, &mean);
-
-        if (rc < 0)
-            return rc;
-        snprintf(name, sizeof name, "%s_%s", set, fields[i].field);
-        report_number(&t->app.report, name, mean);
-        if (!t->common.quiet)
-            fprintf(stderr, "  %s %.4f", name, mean);
-    }
-    if (!t->common.quiet)
-        fputc('\n', stderr);
-    return 0;
-}
-
 static int after_epoch(void *context)
 {
+    static const struct app_mean means[] = {{"loss", "loss"},
+                                            {"correct", "accuracy_all"},
+                                            {"root_correct", "accuracy_root"},
+                                            {NULL, NULL}};
     struct tree_lstm *t = context;
-    int rc = report_metrics(t, "train");
 
-    if (rc < 0 || !t->dev)
-        return rc;
-    rc = app_evaluate(&t->app, t->dev);
-    return rc < 0 ? rc : report_metrics(t, "dev");
+    return app_report_epoch(&t->app, t->dev, means);
 }
 
 static int make_sets(struct tree_lstm *t)
@@ -216,6 +192,7 @@ static int run(struct tree_lstm *t, struct app_error *e)
         .graph = t->tree,
         .loss = "loss",
         .after_epoch = after_epoch,
+        .error = e,
         .context = t,
     };
     report_text(&t->app.report, "cell", cell_names[t->cell]);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/treebank.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "apps/common/data_files.h"
 #include "apps/common/ptb.h"
 #include "apps/common/threefile.h"
 #include "apps/common/vocab.h"
-
-#define DEFAULT_DATA "../shared/data"
 
 static bool is_folder(const char *path)
 {
@@ -20,55 +18,17 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* NULL when it is not set, or empty */
-static const char *data_variable(void)
-{
-    const char *data = getenv("CAVS_DATA");
-
-    return data && *data ? data : NULL;
-}
-
-/* The path the user gave, or that of the default set. */
-static char *choose_path(const char *given, const char *file)
-{
-    const char *data = data_variable();
-    char *path;
-
-    if (given)
-        return strdup(given);
-    if (asprintf(&path, "%s/sst/%s", data ? data : DEFAULT_DATA, file) < 0)
-        return NULL;
-    return path;
-}
-
-static int check_there(const char *path, bool is_default, const char *option, struct app_error *e)
-{
-    struct stat s;
-
-    if (stat(path, &s) == 0)
-        return 0;
-    if (!is_default)
-        return app_fail(e, CAVS_EIO, "%s: %s", path, strerror(errno));
-    return app_fail(e, CAVS_EIO,
-                    "no treebank at %s (%s); name one with --%s, or the folder that has sst/ with "
-                    "the environment variable CAVS_DATA",
-                    path, data_variable() ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
-}
-
 static int choose_paths(struct treebank *b, const struct treebank_options *o, struct app_error *e)
 {
-    bool want_dev = o->dev || !o->train;
-    int rc;
+    struct data_files f = {.train = o->train,
+                           .dev = o->dev,
+                           .default_train = "sst/train.txt",
+                           .default_dev = "sst/dev.txt"};
+    int rc = data_files_find(&f, e);
 
-    b->train_path = choose_path(o->train, "train.txt");
-    if (want_dev)
-        b->dev_path = choose_path(o->dev, "dev.txt");
-    if (!b->train_path || (want_dev && !b->dev_path))
-        return app_fail(e, CAVS_ENOMEM, "no memory for a file name");
-    rc = check_there(b->train_path, !o->train, "train", e);
-    if (rc == 0 && want_dev)
-        rc = check_there(b->dev_path, !o->dev, "dev", e);
-    if (rc == 0 && want_dev && is_folder(b->train_path) != is_folder(b->dev_path))
+    b->train_path = f.train_path;
+    b->dev_path = f.dev_path;
+    if (rc == 0 && b->dev_path && is_folder(b->train_path) != is_folder(b->dev_path))
         rc = app_fail(e, CAVS_EINVAL,
                       "%s and %s are of different forms: expected two files or two folders",
                       b->train_path, b->dev_path);

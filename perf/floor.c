@@ -254,9 +254,8 @@ static void record(struct program *p, int epoch, double seconds, double loss)
     stats.batches = (f->trees + p->set.batch - 1) / p->set.batch;
     stats.flops = p->set.model->flops(&p->set.sizes, all.leaves, all.vertices - all.leaves) *
                   (p->set.train ? 3 : 1);
-    p->report.samples += f->trees;
-    p->report.vertices += all.vertices;
-    report_add_epoch(&p->report, seconds, loss, &stats);
+    report_add_work(&p->report, seconds, f->trees, all.vertices, &stats);
+    report_add_epoch(&p->report, seconds, loss);
     if (!p->quiet)
         fprintf(stderr, "epoch %d/%d  loss %.4f  %.2f s  %.1f samples/s\n", epoch, p->epochs, loss,
                 seconds, f->trees / seconds);

@@ -155,7 +155,7 @@ SANITIZE_TESTS += tests/test_elementwise tests/test_element_values tests/test_gr
 	tests/test_group_cache tests/test_group_compiler
 
 # the programs in apps/, from outside
-dist_check_SCRIPTS += tests/test_apps.t
+dist_check_SCRIPTS += tests/test_apps.t tests/test_apps_resume.t
 
 # what README.md and doc/ say, and the programs in doc/examples/
 dist_check_SCRIPTS += tests/test_guide.t

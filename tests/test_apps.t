@@ -54,7 +54,7 @@ END
 # --- wrong input ---------------------------------------------------------------------------------------
 
 CAVS_DATA=/nonexistent run tree_lstm --epochs 1
-status_is 1 && said "no treebank at /nonexistent/sst/train.txt (from CAVS_DATA)" &&
+status_is 1 && said "no data set at /nonexistent/sst/train.txt (from CAVS_DATA)" &&
     said "CAVS_DATA" && [ ! -s "$work/out" ]
 ok $? "a missing treebank: where it was looked for"
 

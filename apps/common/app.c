@@ -116,6 +116,35 @@ int app_mean(struct app *a, const char *metric, double *mean)
     return rc;
 }
 
+static int report_means(struct app *a, const char *set, const struct app_mean *means)
+{
+    for (; means->metric; means++) {
+        char name[64];
+        double mean;
+        int rc = app_mean(a, means->metric, &mean);
+
+        if (rc < 0)
+            return rc;
+        snprintf(name, sizeof name, "%s_%s", set, means->field);
+        report_number(&a->report, name, mean);
+        if (!a->options->quiet)
+            fprintf(stderr, "  %s %.4f", name, mean);
+    }
+    if (!a->options->quiet)
+        fputc('\n', stderr);
+    return 0;
+}
+
+int app_report_epoch(struct app *a, const struct cavs_data *dev, const struct app_mean *means)
+{
+    int rc = report_means(a, "train", means);
+
+    if (rc < 0 || !dev)
+        return rc;
+    rc = app_evaluate(a, dev);
+    return rc < 0 ? rc : report_means(a, "dev", means);
+}
+
 int app_status(const char *name, int rc, const struct app_error *e)
 {
     const char *text = e->text[0] ? e->text : cavs_error_message();

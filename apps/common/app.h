@@ -36,6 +36,8 @@ struct training {
     /* after each epoch, while the metrics are those of this epoch; may evaluate something else */
     int (*after_epoch)(void *context);
     void *context;
+    struct app_error
+        *error; /* the program's, for what app_train() has to say; NULL: it goes to stderr */
 };
 
 /* Start from a zeroed struct. */
@@ -51,6 +53,13 @@ int app_status(const char *name, int rc, const struct app_error *e);
 
 /* One forward pass over all samples, metrics from zero. */
 int app_evaluate(struct app *a, const struct cavs_data *d);
+/* A metric of the model, and what its mean is called in the report. */
+struct app_mean {
+    const char *metric, *field;
+};
+/* Puts the means over the training set since the last reset into the report, as train_FIELD, then those of a pass over
+ * `dev` (unless it is NULL) as dev_FIELD, and both on stderr.  `means` is ended by one without a metric. */
+int app_report_epoch(struct app *a, const struct cavs_data *dev, const struct app_mean *means);
 /* Mean of a metric over what it counted; NaN if that was nothing. */
 int app_mean(struct app *a, const char *metric, double *mean);
 

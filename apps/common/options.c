@@ -24,7 +24,7 @@ static const char *const policy_names[] = {"serial", "depth", "frontier", "agend
 /* clang-format off */
 enum key {
     KEY_EPOCHS = 0x100, KEY_BATCH, KEY_HIDDEN, KEY_EMBED, KEY_LR, KEY_OPTIMIZER, KEY_CLIP,
-    KEY_WEIGHT_DECAY, KEY_SEED, KEY_INFER, KEY_INIT, KEY_SAVE, KEY_WORKERS, KEY_GPUS, KEY_OPENCL,
+    KEY_WEIGHT_DECAY, KEY_SEED, KEY_INFER, KEY_INIT, KEY_SAVE, KEY_CHECKPOINT, KEY_EVERY, KEY_RESUME, KEY_WORKERS, KEY_GPUS, KEY_OPENCL,
     KEY_SCHED, KEY_SHARDS, KEY_POLICY, KEY_NO_LAZY, KEY_NO_EAGER, KEY_NO_FUSION, KEY_NO_DEDUP,
     KEY_JSON, KEY_ROOFLINE, KEY_QUIET, KEY_CHECK_FINITE, KEY_EXPLAIN, KEY_MEASURE, KEY_TRACE
 };
@@ -44,13 +44,17 @@ static const struct argp_option options[] = {
     {"infer", KEY_INFER, NULL, 0, "forward passes only, nothing is trained", 0},
     {"init", KEY_INIT, "FILE", 0, "start from the parameters in this model file", 0},
     {"save", KEY_SAVE, "FILE", 0, "write the parameters there at the end (safetensors)", 0},
+    {"checkpoint", KEY_CHECKPOINT, "DIR", 0,
+     "after each epoch keep there what --resume needs, in one file that is replaced as a whole", 0},
+    {"every", KEY_EVERY, "N", 0, "and after every N batches", 0},
+    {"resume", KEY_RESUME, "DIR", 0,
+     "go on from the checkpoint there, to the same results as without interruption", 0},
 
     {NULL, 0, NULL, 0, "Machine:", 11},
     {"workers", KEY_WORKERS, "N", 0, "CPU workers; default: one a core", 0},
     {"gpus", KEY_GPUS, "N", 0, "CUDA devices, or 'all'; default: 0", 0},
     {"opencl", KEY_OPENCL, "N", 0, "OpenCL devices, or 'all'; default: 0", 0},
-    {"sched", KEY_SCHED, "NAME", 0,
-     "StarPU's scheduling policy; default: lws", 0},
+    {"sched", KEY_SCHED, "NAME", 0, "StarPU's scheduling policy; default: lws", 0},
 
     {NULL, 0, NULL, 0, "How a batch is evaluated:", 12},
     {"policy", KEY_POLICY, "NAME", 0,
@@ -169,6 +173,9 @@ static error_t parse_training(int key, char *arg, struct argp_state *state)
     case KEY_INFER: o->infer = o->session.inference = true; break;
     case KEY_INIT: o->init = arg; break;
     case KEY_SAVE: o->save = arg; break;
+    case KEY_CHECKPOINT: o->checkpoint = arg; break;
+    case KEY_EVERY: o->every = app_int(state, "every", arg, 1, INT_MAX); break;
+    case KEY_RESUME: o->resume = arg; break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -198,6 +205,20 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
+/* Options that do not go together. */
+static void check_together(const struct app_options *o, struct argp_state *state)
+{
+    if (!o->runtime.workers && !o->runtime.cuda && !o->runtime.opencl)
+        argp_error(state, "--workers 0 leaves nothing to compute with: add --gpus or --opencl");
+    if (o->infer && (o->checkpoint || o->resume))
+        argp_error(state, "--checkpoint and --resume are for training: leave --infer out, or give "
+                          "a checkpoint's file to --init");
+    if (o->init && o->resume)
+        argp_error(state, "--resume brings the parameters: leave --init out");
+    if (o->every && !o->checkpoint)
+        argp_error(state, "--every wants --checkpoint DIR");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct app_options *o = state->input;
@@ -208,10 +229,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_ROOFLINE: o->roofline = true; return 0;
     case KEY_QUIET: o->quiet = true; return 0;
     case KEY_EXPLAIN: o->explain = true; return 0;
-    case ARGP_KEY_SUCCESS:
-        if (!o->runtime.workers && !o->runtime.cuda && !o->runtime.opencl)
-            argp_error(state, "--workers 0 leaves nothing to compute with: add --gpus or --opencl");
-        return 0;
+    case ARGP_KEY_SUCCESS: check_together(o, state); return 0;
     default: return parse_training(key, arg, state) ? parse_machine(key, arg, state) : 0;
     }
 }

@@ -23,6 +23,8 @@ struct app_options {
     int embed; /* 0: not given; the program says what that means */
     bool infer, json, roofline, quiet, explain;
     const char *init, *save;
+    const char *checkpoint, *resume; /* folders */
+    int every;                       /* batches between checkpoints; 0: an epoch */
     struct cavs_runtime_options runtime;
     struct cavs_session_options session;
 };

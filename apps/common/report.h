@@ -30,7 +30,14 @@ struct report {
 bool report_create(struct report *r, const char *app);
 void report_destroy(struct report *r);
 
-void report_add_epoch(struct report *r, double seconds, double loss, const struct cavs_stats *s);
+/* Work that was done, in so many seconds. */
+void report_add_work(struct report *r, double seconds, int64_t samples, int64_t vertices,
+                     const struct cavs_stats *s);
+/* An epoch is over. */
+void report_add_epoch(struct report *r, double seconds, double loss);
+/* Everything but the name and the workers, as an object (NULL: memory is short), and back (false: it is none). */
+json_t *report_state(const struct report *r);
+bool report_restore(struct report *r, const json_t *state);
 /* Results of the program's own; NaN becomes null. */
 void report_number(struct report *r, const char *name, double value);
 void report_count(struct report *r, const char *name, int64_t value);

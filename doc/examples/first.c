@@ -240,7 +240,7 @@ int main(int argc, char **argv)
         samples[i] = i;
     options.optimizer = CAVS_ADAM;
     options.lr = 0.01f;
-    options.scale = 1.0f / BATCH;
+    options.mean = true;
     check(cavs_runtime_create(NULL, &runtime));
     check(cavs_session_create(runtime, net.model, &options, &session));
     train(session, data, samples);

@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# --checkpoint, --every and --resume: a run that was stopped, or killed, comes to the very numbers of one that
+# was not; and what does not fit is refused.
+
+data=${abs_top_srcdir:-.}/tests/data
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/resume.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+common="--workers 2 --shards 2 --quiet --json"
+trees="--train $data/mini.txt --dev $data/mini-dev.txt --batch 2 --hidden 8 --embed 8 $common"
+tags="--train $data/mini-tags.txt --dev $data/mini-tags-dev.txt --batch 3 --hidden 6 --embed 6 --min-count 2 $common"
+shapes="--leaves 8 --samples 44 --batch 4 --hidden 8 $common"
+many="--leaves 8 --samples 1998 --batch 4 --hidden 8 $common --epochs 3"
+
+# same_as_before FILE: the results that were put there, but for what was measured
+same_as_before() {
+    for name in epochs samples vertices batches tasks loss flops dev_accuracy_root dev_accuracy; do
+        now=$(field "$name")
+        before=$(tail -n 1 "$1" | sed -n "s/.*\"$name\":\([^],}]*\).*/\1/p")
+        [ "$now" = "$before" ] || return 1
+    done
+    [ -n "$(field loss)" ] || return 1
+    [ "$(grep -o '"epoch_loss":[^]]*' "$work/out")" = "$(grep -o '"epoch_loss":[^]]*' "$1")" ]
+}
+
+# --- stopped after an epoch --------------------------------------------------------------------------
+
+while IFS='|' read -r program arguments; do
+    # the arguments are split on purpose
+    # shellcheck disable=SC2086
+    {
+        rm -rf "$work/kept"
+        run "$program" $arguments --epochs 4 --save "$work/whole"
+        cp "$work/out" "$work/whole.out"
+        run "$program" $arguments --epochs 2 --checkpoint "$work/kept"
+        [ "$(ls "$work/kept")" = checkpoint.safetensors ]
+        ok $? "$program: a checkpoint is one file"
+        run "$program" $arguments --epochs 4 --resume "$work/kept" --save "$work/resumed"
+    }
+    status_is 0 && cmp "$work/whole" "$work/resumed" >>"$work/err" 2>&1
+    ok $? "$program: resumed after an epoch, the parameters are the same"
+    same_as_before "$work/whole.out"
+    ok $? "$program: and so are the results"
+done <<END
+tree_lstm|$trees --optimizer adam
+tree_lstm|$trees --optimizer momentum --cell childsum --clip 0.5
+bilstm_char_tagger|$tags
+tree_fc|$shapes --optimizer adagrad
+END
+
+# --- killed within an epoch --------------------------------------------------------------------------
+
+# killed PROGRAM ARGUMENT...: killed for good once it has kept something
+killed() {
+    program=$1
+    shift
+    rm -rf "$work/kept"
+    "$apps/$program" "$@" --checkpoint "$work/kept" --every 2 >"$work/out" 2>"$work/err" &
+    child=$!
+    tries=0
+    while ! [ -e "$work/kept/checkpoint.safetensors" ] && [ $tries -lt 600 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill -9 $child 2>/dev/null
+    wait $child 2>/dev/null
+    echo $? >"$work/status"
+}
+
+# shellcheck disable=SC2086
+{
+    run tree_fc $many --save "$work/whole"
+    cp "$work/out" "$work/whole.out"
+    killed tree_fc $many
+    status_is 137
+    ok $? "tree_fc: killed on the way"
+    grep -aq 'done\\":[1-9]' "$work/kept/checkpoint.safetensors"
+    ok $? "tree_fc: within an epoch"
+    run tree_fc $many --resume "$work/kept" --checkpoint "$work/kept" --every 150 --save "$work/resumed"
+    status_is 0 && cmp "$work/whole" "$work/resumed" >>"$work/err" 2>&1
+    ok $? "tree_fc: killed and resumed, the parameters are the same"
+    same_as_before "$work/whole.out"
+    ok $? "tree_fc: and so are the results"
+    run tree_fc $many --resume "$work/kept" --save "$work/resumed"
+    status_is 0 && cmp "$work/whole" "$work/resumed" >>"$work/err" 2>&1
+    ok $? "tree_fc: resumed where there is nothing left to do"
+}
+
+# --- keeping changes nothing -------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+{
+    run tree_lstm $trees --epochs 1
+    cp "$work/out" "$work/whole.out"
+    rm -rf "$work/kept"
+    run tree_lstm $trees --epochs 1 --checkpoint "$work/kept" --every 2
+}
+status_is 0 && same_as_before "$work/whole.out"
+ok $? "tree_lstm: keeping something every two batches changes no result"
+
+# --- what does not fit -------------------------------------------------------------------------------
+
+while IFS='|' read -r status program arguments message; do
+    # shellcheck disable=SC2086
+    run "$program" $arguments
+    status_is "$status" && said "$message"
+    ok $? "$program: $message"
+done <<END
+2|tree_lstm|$trees --every 3|--every wants --checkpoint DIR
+2|tree_lstm|$trees --infer --resume $work/kept|--checkpoint and --resume are for training
+2|tree_lstm|$trees --init $work/whole --resume $work/kept|leave --init out
+1|tree_lstm|$trees --checkpoint $work/kept|go on from it with --resume
+1|tree_lstm|$trees --checkpoint $work/whole|--checkpoint $work/whole: 
+1|tree_lstm|$trees --resume $work/nothing|$work/nothing/checkpoint.safetensors: No such file
+1|tree_lstm|$trees --resume $work/kept --batch 3|the run had --batch 2 --seed 0
+1|tree_lstm|$trees --resume $work/kept --seed 3|the run had --batch 2 --seed 0
+1|tree_lstm|$trees --resume $work/kept --epochs 0|beyond --epochs 0
+1|tree_lstm|$trees --resume $work/kept --optimizer sgd|this one has SGD
+1|tree_lstm|$trees --resume $work/kept --hidden 9|in the model
+1|tree_fc|$shapes --resume $work/kept|in
+END
+printf '%s\n' "1..$count"
