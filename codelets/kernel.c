@@ -23,6 +23,15 @@ static const struct cavs__kernel *const kernels[] = {
     &cavs__kernel_correct,
     &cavs__kernel_metric,
     &cavs__kernel_mask,
+    &cavs__kernel_gemm_select,
+    &cavs__kernel_gemm_select_t,
+    &cavs__kernel_gemm_tn_select,
+    &cavs__kernel_list_sum,
+    &cavs__kernel_list_max,
+    &cavs__kernel_list_max_grad,
+    &cavs__kernel_list_softmax,
+    &cavs__kernel_list_softmax_grad,
+    &cavs__kernel_list_share,
     &cavs__kernel_elementwise,
 };
 

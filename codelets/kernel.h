@@ -20,6 +20,8 @@
  *     summed      sum over e in [ptr[r], ptr[r+1]) of p + index[e] * ld, in that order, skipping
  *                 index[e] < 0; only for the input of "sum_rows"
  *     ids         index[r] itself (p is NULL)
+ *     listed      row r has the entries e in [ptr[r] - ptr[0], ptr[r+1] - ptr[0]), each a direct or
+ *                 indexed row of the view; ptr has one number more than there are rows
  * and has `cols` float32 numbers.  Outputs never overlap inputs.
  */
 struct cavs__view {
@@ -39,10 +41,12 @@ struct cavs__call {
     bool accumulate;                        /* "gemm": y += instead of y = */
     float rate;                             /* "dropout": share of zeros, below 1 */
     uint32_t site;                          /* "dropout": tells its numbers from those of others */
+    int rows;                               /* "gemm_tn_select": rows of all blocks together */
 };
 
 enum cavs__kernel_flags {
-    CAVS__FIRST = 1 /* reductions over rows: the output starts from zero instead of from what it holds */
+    CAVS__FIRST =
+        1 /* reductions over rows: the output starts from zero instead of from what it holds */
 };
 
 typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const struct cavs__view *v,
@@ -72,17 +76,30 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  * metric (*)         x (rows, 1), where ids or nothing      acc as double[2]: += sum of x, += count,
  *                    (p = index = NULL), acc (1, 4)         over rows with where >= 0
  * mask               ids, y (rows, 1)                       1 where the id >= 0, else 0
+ * gemm_select        x (rows, k), ids, w (any, n), y        y[r] = x[r] times rows [ids[r] k, + k)
+ *                                                            of w; 0 where the id is negative
+ * gemm_select_t      x (rows, k), ids, w (k, any), y         y[r] = x[r] times columns
+ *                    (rows, n)                               [ids[r] n, + n) of w
+ * gemm_tn_select (*) x (rows, k), dy (rows, n), ids,         rows [ids[r] k, + k) of dw += x[r]^T
+ *                    dw (call->rows, n)                      dy[r]
+ * list_sum           x listed (n), y (rows, n)               y[r] = sum over the entries of r
+ * list_max           x listed (n), y (rows, n)               largest entry per column, or 0
+ * list_max_grad      x listed, g (rows, n), dx listed        g[r] at the first largest, else 0
+ * list_softmax       x listed, y listed                      per column, over the entries of r
+ * list_softmax_grad  y listed, g listed, dx listed           y (g - sum over the entries of y g)
+ * list_share         ptr only (p NULL), y (rows, 1)          1 / entries of r, or 0
  * elementwise        the program's inputs, its outputs
  *
  * (*) reduces over rows, in the order of the rows: splitting rows over calls does not change the
  * bits (gemm_tn: with our own providers, see gemm.h).
  * Rows whose label is negative or not below n have no label: the result is 0.
- * All inputs but w may be indexed or one row for all (ld 0).
+ * All inputs but w may be indexed or one row for all (ld 0).  Sums over entries are taken in their
+ * order.
  */
 struct cavs__kernel {
     const char *name;
-    int nviews;              /* 0: any number */
-    bool reduces;            /* over rows: tiles of one output must run one after the other */
+    int nviews;   /* 0: any number */
+    bool reduces; /* over rows: tiles of one output must run one after the other */
     cavs__kernel_fn *cpu;
     cavs__kernel_fn *reference;
 };

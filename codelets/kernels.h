@@ -23,6 +23,15 @@ extern const struct cavs__kernel cavs__kernel_softmax_xent_grad;
 extern const struct cavs__kernel cavs__kernel_correct;
 extern const struct cavs__kernel cavs__kernel_metric;
 extern const struct cavs__kernel cavs__kernel_mask;
+extern const struct cavs__kernel cavs__kernel_gemm_select;
+extern const struct cavs__kernel cavs__kernel_gemm_select_t;
+extern const struct cavs__kernel cavs__kernel_gemm_tn_select;
+extern const struct cavs__kernel cavs__kernel_list_sum;
+extern const struct cavs__kernel cavs__kernel_list_max;
+extern const struct cavs__kernel cavs__kernel_list_max_grad;
+extern const struct cavs__kernel cavs__kernel_list_softmax;
+extern const struct cavs__kernel cavs__kernel_list_softmax_grad;
+extern const struct cavs__kernel cavs__kernel_list_share;
 extern const struct cavs__kernel cavs__kernel_elementwise;
 
 /* kernel_reference.c: plain loops in double */
@@ -34,6 +43,11 @@ cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_c
 cavs__kernel_fn cavs__reference_row_max, cavs__reference_row_max_grad, cavs__reference_softmax,
     cavs__reference_log_softmax, cavs__reference_dropout, cavs__reference_pick,
     cavs__reference_pick_grad;
+/* kernel_lists_reference.c */
+cavs__kernel_fn cavs__reference_gemm_select, cavs__reference_gemm_select_t,
+    cavs__reference_gemm_tn_select, cavs__reference_list_sum, cavs__reference_list_max,
+    cavs__reference_list_max_grad, cavs__reference_list_softmax, cavs__reference_list_softmax_grad,
+    cavs__reference_list_share;
 
 /* Row r of a direct or indexed view; NULL: it reads as zeros. */
 static inline float *cavs__row(const struct cavs__view *v, ptrdiff_t r)

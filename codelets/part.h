@@ -22,19 +22,23 @@ struct cavs__segment {
 
 /* Which numbering the rows of a buffer follow. */
 enum cavs__space {
-    CAVS__FIXED, /* not per vertex: parameters, metrics */
-    CAVS__ROWS,  /* rows of the stage */
-    CAVS__FROWS, /* rows of the function */
-    CAVS__BROWS, /* rows of the function in a block of V_t */
-    CAVS__EDGES  /* child slots */
+    CAVS__FIXED,   /* not per vertex: parameters, metrics */
+    CAVS__ROWS,    /* rows of the stage */
+    CAVS__FROWS,   /* rows of the function */
+    CAVS__BROWS,   /* rows of the function in a block of V_t */
+    CAVS__EDGES,   /* child slots of the stage */
+    CAVS__ENTRIES, /* entries of one list of the function */
+    CAVS__BENTRIES /* the same in a block of V_t */
 };
 
 enum cavs__mode {
     CAVS__DIRECT,
-    CAVS__SAME,    /* one row for all vertices */
-    CAVS__INDEXED, /* rows named by an index section, which is in function rows */
-    CAVS__SUMMED,  /* sums over rows named by a pair of CSR sections, which is in stage rows */
-    CAVS__IDS,     /* the index section itself */
+    CAVS__SAME,     /* one row for all vertices */
+    CAVS__INDEXED,  /* rows named by an index section, which is in function rows (or entries) */
+    CAVS__REPEATED, /* rows of vertices, each for all entries of its vertex in `list`; section: the
+                       function row that owns each entry */
+    CAVS__SUMMED,   /* sums over rows named by a pair of CSR sections, which is in stage rows */
+    CAVS__IDS,      /* the index section itself */
     CAVS__ABSENT
 };
 
@@ -48,6 +52,8 @@ struct cavs__operand {
     ptrdiff_t ld;
     int slots, slot;          /* CAVS__EDGES: child slots per row, and which */
     int section, ptr_section; /* of the index buffer */
+    uint8_t list; /* d > 0: a row for each entry of the part's list d - 1; 0: for each vertex */
+    bool listed;  /* the step takes vertices, and of this operand all entries of each */
 };
 
 /* What a step spends its time on. */
@@ -65,15 +71,29 @@ struct cavs__step {
     struct cavs__operand *v;
     const char *label; /* for people: operators in it */
     double flops;      /* per row, nominal GEMM operations */
+    int list;          /* rows: 0 of vertices, d > 0 entries of list d - 1 */
+};
+
+enum { CAVS__PART_LISTS = 8 };
+
+/* A ragged list whose entries some steps of a part take as rows.  Entries are numbered per
+ * function; those of a tile's vertices are contiguous. */
+struct cavs__part_list {
+    bool used;
+    int ptr_section; /* first entry of each function row, and one more */
+    int scratch;     /* floats per entry */
+    double flops;    /* per entry, of all steps over them */
+    int tile;        /* most entries of a tile, unless one vertex has more */
 };
 
 struct cavs__part {
     char *name;
     int nsteps;
     struct cavs__step *steps;
-    int scratch;      /* floats per tile row */
-    int tile;         /* rows */
-    double flops;     /* per row, of all steps */
+    int scratch;                                    /* floats per tile row */
+    int tile;                                       /* rows */
+    double flops;                                   /* per row, of all steps over vertices */
+    struct cavs__part_list lists[CAVS__PART_LISTS]; /* of its function */
     uint64_t adds_to; /* bit b: some step adds to buffer b, over rows */
 };
 
@@ -101,10 +121,26 @@ struct cavs__part_args {
     long batch;
 };
 
-/* Floats of scratch that a part needs in one task. */
-static inline size_t cavs__part_scratch(const struct cavs__part *p)
+/* Rows of a scratch block with room for n entries: blocks begin at cache lines. */
+static inline size_t cavs__entry_room(int64_t n)
 {
-    return (size_t)p->scratch * (size_t)p->tile;
+    return (size_t)(n + 15) / 16 * 16;
+}
+
+/* Floats of scratch that a part needs in one task; longest[d - 1]: most entries of one vertex in
+ * list d, NULL: no more than a tile has. */
+static inline size_t cavs__part_scratch(const struct cavs__part *p, const int32_t *longest)
+{
+    size_t floats = (size_t)p->scratch * (size_t)p->tile;
+
+    for (int i = 0; i < CAVS__PART_LISTS; i++) {
+        const struct cavs__part_list *l = &p->lists[i];
+        int most = longest && l->used && longest[i] > l->tile ? longest[i] : l->tile;
+
+        if (l->used)
+            floats += (size_t)l->scratch * cavs__entry_room(most);
+    }
+    return floats;
 }
 
 /* Runs on the CPU.  buffers[b]: base address of buffer b. */

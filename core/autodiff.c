@@ -45,6 +45,8 @@ static struct cavs_symbol *make(struct diff *d, const struct cavs_symbol *of,
     like.file = of->file;
     like.line = of->line;
     like.backward = true;
+    if (!like.domain)
+        like.domain = of->domain;
     x = cavs__symbol_new(d->f, &like, n, inputs);
     if (!x)
         d->failed = true;
@@ -105,8 +107,21 @@ static void contribute_piece(struct diff *d, struct cavs_symbol *x, int from, st
     c->pieces[c->n++] = (struct piece){from, g};
 }
 
-static void contribute(struct diff *d, struct cavs_symbol *x, struct cavs_symbol *g)
+static struct cavs_symbol *sum_of_list(struct diff *d, const struct cavs_symbol *of, int domain,
+                                       struct cavs_symbol *g)
 {
+    return make(d, of,
+                (struct cavs_symbol){.op = CAVS__OP_LIST_SUM, .width = g->width, .k = domain}, 1,
+                &g);
+}
+
+/* g, which y passes to its operand x.  What is the same everywhere gets the sum over the entries
+ * where y has rows of entries. */
+static void contribute(struct diff *d, const struct cavs_symbol *y, struct cavs_symbol *x,
+                       struct cavs_symbol *g)
+{
+    if (g && x->needs_grad && y->domain > 0 && cavs__domain(x) < 0)
+        g = sum_of_list(d, y, y->domain, g);
     contribute_piece(d, x, 0, g);
 }
 
@@ -198,7 +213,7 @@ static void diff_operand(struct diff *d, struct cavs_symbol *y, int i, struct ca
         gx = row_sum(d, y, gx);
     else if (gx && gx->width == 1 && x->width > 1)
         gx = elementwise2(d, y, "add", constant(d, y, x->width, 0), gx);
-    contribute(d, x, gx);
+    contribute(d, y, x, gx);
 }
 
 static void diff_concat(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
@@ -209,7 +224,7 @@ static void diff_concat(struct diff *d, struct cavs_symbol *y, struct cavs_symbo
         struct cavs_symbol *x = y->inputs[i];
 
         if (x->needs_grad)
-            contribute(d, x, cavs_slice_at(g, at, x->width, y->file, y->line));
+            contribute(d, y, x, cavs_slice_at(g, at, x->width, y->file, y->line));
     }
 }
 
@@ -219,7 +234,7 @@ static void diff_matmul(struct diff *d, struct cavs_symbol *y, struct cavs_symbo
 
     if (y->inputs[0]->needs_grad) {
         y->param->transposed = true;
-        contribute(d, y->inputs[0],
+        contribute(d, y, y->inputs[0],
                    make(d, y,
                         (struct cavs_symbol){.op = CAVS__OP_MATMUL_T,
                                              .width = y->inputs[0]->width,
@@ -236,14 +251,14 @@ static void diff_xent(struct diff *d, struct cavs_symbol *y, struct cavs_symbol 
 
     if (y->inputs[0]->needs_grad)
         contribute(
-            d, y->inputs[0],
+            d, y, y->inputs[0],
             make(d, y, (struct cavs_symbol){.op = CAVS__OP_XENT_GRAD, .width = y->inputs[0]->width},
                  3, in));
 }
 
 static void diff_row_sum(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
-    contribute(d, y->inputs[0],
+    contribute(d, y, y->inputs[0],
                elementwise2(d, y, "add", constant(d, y, y->inputs[0]->width, 0), g));
 }
 
@@ -255,7 +270,7 @@ static void diff_softmax(struct diff *d, struct cavs_symbol *y, struct cavs_symb
     if (!y->inputs[0]->needs_grad || !(yg = elementwise2(d, y, "mul", y, g)) ||
         !(sum = row_sum(d, y, yg)) || !(rest = elementwise2(d, y, "sub", g, sum)))
         return;
-    contribute(d, y->inputs[0], elementwise2(d, y, "mul", y, rest));
+    contribute(d, y, y->inputs[0], elementwise2(d, y, "mul", y, rest));
 }
 
 /* g - e^y sum(g) */
@@ -266,7 +281,7 @@ static void diff_log_softmax(struct diff *d, struct cavs_symbol *y, struct cavs_
     if (!y->inputs[0]->needs_grad || !(e = elementwise1(d, y, "exp", y)) ||
         !(sum = row_sum(d, y, g)) || !(share = elementwise2(d, y, "mul", e, sum)))
         return;
-    contribute(d, y->inputs[0], elementwise2(d, y, "sub", g, share));
+    contribute(d, y, y->inputs[0], elementwise2(d, y, "sub", g, share));
 }
 
 static void diff_row_max(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
@@ -274,7 +289,7 @@ static void diff_row_max(struct diff *d, struct cavs_symbol *y, struct cavs_symb
     struct cavs_symbol *x = y->inputs[0], *in[2] = {x, g};
 
     if (x->needs_grad)
-        contribute(d, x,
+        contribute(d, y, x,
                    make(d, y, (struct cavs_symbol){.op = CAVS__OP_ROW_MAX_GRAD, .width = x->width},
                         2, in));
 }
@@ -283,7 +298,7 @@ static void diff_row_max(struct diff *d, struct cavs_symbol *y, struct cavs_symb
 static void diff_dropout(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     if (y->inputs[0]->needs_grad)
-        contribute(d, y->inputs[0],
+        contribute(d, y, y->inputs[0],
                    make(d, y,
                         (struct cavs_symbol){
                             .op = CAVS__OP_DROPOUT, .width = y->width, .s = y->s, .k = y->k},
@@ -296,8 +311,59 @@ static void diff_pick(struct diff *d, struct cavs_symbol *y, struct cavs_symbol 
 
     if (x->needs_grad)
         contribute(
-            d, x,
+            d, y, x,
             make(d, y, (struct cavs_symbol){.op = CAVS__OP_PICK_GRAD, .width = x->width}, 2, in));
+}
+
+static void diff_select(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *x = y->inputs[0], *ids = y->inputs[1], *in[3] = {x, g, ids};
+
+    if (x->needs_grad) {
+        y->param->transposed = true;
+        contribute(d, y, x,
+                   make(d, y,
+                        (struct cavs_symbol){
+                            .op = CAVS__OP_MATMUL_SELECT_T, .width = x->width, .param = y->param},
+                        2, in + 1));
+    }
+    if (!y->param->frozen)
+        make(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_MATMUL_SELECT, .param = y->param}, 3,
+             in);
+}
+
+/* ---- between vertices and entries ---- */
+
+/* The row of each vertex for all its entries; a constant is there already. */
+static void diff_list_sum(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    if (cavs__domain(g) >= 0)
+        g = make(d, y,
+                 (struct cavs_symbol){.op = CAVS__OP_REPEAT, .width = g->width, .domain = y->k}, 1,
+                 &g);
+    contribute(d, y, y->inputs[0], g);
+}
+
+static void diff_list_max(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[2] = {y->inputs[0], g};
+
+    contribute(d, y, y->inputs[0],
+               make(d, y,
+                    (struct cavs_symbol){
+                        .op = CAVS__OP_LIST_MAX_GRAD, .width = y->width, .domain = y->k, .k = y->k},
+                    2, in));
+}
+
+static void diff_list_softmax(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[2] = {y, g};
+
+    contribute(
+        d, y, y->inputs[0],
+        make(d, y,
+             (struct cavs_symbol){.op = CAVS__OP_LIST_SOFTMAX_GRAD, .width = y->width, .k = y->k},
+             2, in));
 }
 
 static void diff_lookup(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
@@ -327,6 +393,14 @@ static void diff_value(struct diff *d, struct cavs_symbol *y, struct cavs_symbol
     case CAVS__OP_DROPOUT: diff_dropout(d, y, g); break;
     case CAVS__OP_PICK: diff_pick(d, y, g); break;
     case CAVS__OP_LOOKUP: diff_lookup(d, y, g); break;
+    case CAVS__OP_MATMUL_SELECT: diff_select(d, y, g); break;
+    case CAVS__OP_REPEAT:
+        if (y->inputs[0]->needs_grad)
+            contribute_piece(d, y->inputs[0], 0, sum_of_list(d, y, y->domain, g));
+        break;
+    case CAVS__OP_LIST_SUM: diff_list_sum(d, y, g); break;
+    case CAVS__OP_LIST_MAX: diff_list_max(d, y, g); break;
+    case CAVS__OP_LIST_SOFTMAX: diff_list_softmax(d, y, g); break;
     case CAVS__OP_USE:
         make(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_USE, .param = y->param}, 1, &g);
         break;
@@ -348,12 +422,12 @@ static void diff_sink(struct diff *d, struct cavs_symbol *y)
     if (y->op == CAVS__OP_METRIC && y->is_loss) {
         bool masked = y->ninputs == 2 && !(x->op == CAVS__OP_XENT && x->inputs[1] == y->inputs[1]);
 
-        contribute(d, x,
+        contribute(d, y, x,
                    masked ? make(d, y, (struct cavs_symbol){.op = CAVS__OP_MASK, .width = 1}, 1,
                                  &y->inputs[1])
                           : constant(d, y, 1, 1));
     } else if (y->op == CAVS__OP_SCATTER && d->f->stage->state_grad) {
-        contribute(d, x,
+        contribute(d, y, x,
                    make(d, y, (struct cavs_symbol){.op = CAVS__OP_STATE_GRAD, .width = y->width}, 0,
                         NULL));
     } else if (y->op == CAVS__OP_PUSH) {
@@ -361,7 +435,7 @@ static void diff_sink(struct diff *d, struct cavs_symbol *y)
             struct cavs_symbol *fetch = y->channel->fetches[i];
 
             if (fetch->adjoint)
-                contribute(d, x,
+                contribute(d, y, x,
                            make(d, y,
                                 (struct cavs_symbol){
                                     .op = CAVS__OP_PUSH_GRAD, .width = y->width, .fetch = fetch},
@@ -392,6 +466,31 @@ static void diff_slots(struct diff *d)
     }
 }
 
+/* The same where a vertex has a row per child. */
+static void diff_children(struct diff *d)
+{
+    struct cavs_function *f = d->f;
+    struct cavs_symbol *g = NULL, *each = f->scatter;
+    int domain = 0;
+
+    for (int i = 0; i < f->nlists; i++) {
+        if (f->lists[i]->children)
+            domain = i + 1;
+    }
+    for (int i = 0; i < d->nforward; i++) {
+        if (f->symbols[i]->op == CAVS__OP_EACH_CHILD) {
+            each = f->symbols[i];
+            g = each->adjoint;
+        }
+    }
+    if (!g)
+        g = constant(d, each, f->stage->state_width, 0);
+    make(d, each,
+         (struct cavs_symbol){
+             .op = CAVS__OP_EACH_GRAD, .width = f->stage->state_width, .domain = domain},
+         1, &g);
+}
+
 static int diff_function(struct cavs_function *f)
 {
     struct diff d = {.f = f, .nforward = f->nsymbols};
@@ -412,6 +511,8 @@ static int diff_function(struct cavs_function *f)
             diff_value(&d, x, x->adjoint);
     }
     diff_slots(&d);
+    if (f->slots == CAVS__ANY_CHILDREN && f->stage->state_grad && !d.failed)
+        diff_children(&d);
     f->finished = true;
     for (int i = d.nforward; i < f->nsymbols; i++)
         f->symbols[i]->backward = true;
@@ -446,6 +547,10 @@ static bool reached(const struct cavs_stage *s)
 static bool gathers(const struct cavs_stage *s)
 {
     for (int j = 0; j < s->nfunctions; j++) {
+        for (int i = 0; i < s->functions[j]->nsymbols; i++) {
+            if (s->functions[j]->symbols[i]->op == CAVS__OP_EACH_CHILD)
+                return true;
+        }
         if (s->functions[j]->slots > 0)
             return true;
     }

@@ -34,12 +34,36 @@ static int reserve_vertices(struct cavs__shard_stage *t, const struct cavs_stage
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !rc; i++)
         rc = grow(arrays[i], (size_t)n + 1);
     for (int i = 0; i < stage->ninputs && !rc; i++) {
-        rc = grow(&t->ids[i], (size_t)n);
+        if (stage->inputs[i]->per == CAVS__PER_EDGE)
+            continue;
+        if (stage->inputs[i]->per == CAVS__PER_ENTRY)
+            rc = grow(&t->ids_ptr[i], (size_t)n + 1);
+        else
+            rc = grow(&t->ids[i], (size_t)n);
         if (!rc)
             rc = grow(&t->keys[i], (size_t)n);
     }
     if (!rc)
         t->cap = n;
+    return rc;
+}
+
+/* Room for the values of an input per edge or entry. */
+static int reserve_values(struct cavs__shard_stage *t, const struct cavs__input *in, int64_t n)
+{
+    int rc;
+
+    if (n <= t->cap_ids[in->number] && t->ids[in->number])
+        return CAVS_OK;
+    if (n > INT32_MAX / 4)
+        return cavs__fail(CAVS_EINVAL, "input %s: %lld values in one batch are too many", in->name,
+                          (long long)n);
+    n += n / 4;
+    rc = grow(&t->ids[in->number], (size_t)n);
+    if (!rc && in->per == CAVS__PER_EDGE)
+        rc = grow(&t->keys[in->number], (size_t)n);
+    if (!rc)
+        t->cap_ids[in->number] = (int)n;
     return rc;
 }
 
@@ -57,7 +81,9 @@ static int shard_init(struct cavs_session *s, struct cavs__shard *shard)
         t->keys = calloc(n, sizeof *t->keys);
         t->block_frow = calloc(CAVS__MAX_BLOCKS * ((size_t)s->model->stages[i]->nfunctions + 1),
                                sizeof *t->block_frow);
-        if (!t->ids || !t->keys || !t->block_frow)
+        t->ids_ptr = calloc(n, sizeof *t->ids_ptr);
+        t->cap_ids = calloc(n, sizeof *t->cap_ids);
+        if (!t->ids || !t->keys || !t->ids_ptr || !t->cap_ids || !t->block_frow)
             return cavs__fail_nomem("batch", n * sizeof *t->ids);
     }
     return CAVS_OK;
@@ -72,7 +98,12 @@ void cavs__shards_free(struct cavs_session *s)
             for (int k = 0; k < s->model->stages[j]->ninputs; k++) {
                 free(t->ids ? t->ids[k] : NULL);
                 free(t->keys ? t->keys[k] : NULL);
+                free(t->ids_ptr ? t->ids_ptr[k] : NULL);
             }
+            free(t->ids_ptr);
+            free(t->cap_ids);
+            free(t->entries);
+            free(t->longest);
             free(t->ids);
             free(t->keys);
             free(t->block_frow);
@@ -96,16 +127,19 @@ void cavs__shards_free(struct cavs_session *s)
 
 /* ---- shards ---- */
 
-/* What the vertices of a sample cost, at so much for each of a function. */
-static double sample_cost(const struct cavs__stage_data *sd, int sample, const double *cost,
-                          double extra)
+/* What the vertices of a sample cost, at so much for each of a function and each entry of a list. */
+static double sample_cost(const struct cavs_data *d, const struct cavs_stage *stage, int sample,
+                          const double *cost, const double *list_cost, double extra)
 {
-    int nf = sd->stage->nfunctions;
+    const struct cavs__stage_data *sd = &d->stages[stage->number];
+    int nf = stage->nfunctions;
     const int32_t *count = (const int32_t *)sd->count.p + (int64_t)sample * nf;
     double sum = 0;
 
     for (int f = 0; f < nf; f++)
         sum += count[f] * (cost[f] + extra);
+    for (int i = 0; i < stage->nlists; i++)
+        sum += (double)cavs__data_entries(d, sd, stage->lists[i], sample) * (list_cost[i] + extra);
     return sum;
 }
 
@@ -114,7 +148,8 @@ static double sample_work(const struct cavs_session *s, const struct cavs_data *
     double work = 1;
 
     for (int i = 0; i < s->model->nstages; i++) /* a vertex costs something even without products */
-        work += sample_cost(&d->stages[i], sample, s->plan->stages[i].flops, 1000);
+        work += sample_cost(d, s->model->stages[i], sample, s->plan->stages[i].flops,
+                            s->plan->stages[i].list_flops, 1000);
     return work;
 }
 
@@ -215,21 +250,57 @@ static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_da
     }
 }
 
-/* Ids, and the numbers of float rows, which tell equal ones. */
-static void copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                     const struct cavs__shard *shard)
+/* The first entry of each vertex in an input per entry. */
+static void copy_pointers(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
+                          const struct cavs__shard *shard, int input)
 {
-    for (int k = 0; k < sd->stage->ninputs; k++) {
-        const int32_t *ids = sd->stage->inputs[k]->ids ? sd->inputs[k].p : sd->equal[k].p;
+    int32_t *ptr = t->ids_ptr[input];
 
-        for (int i = 0; ids && i < shard->nsamples; i++) {
-            int32_t n = t->start[i + 1] - t->start[i];
+    ptr[0] = 0;
+    for (int i = 0; i < shard->nsamples; i++) {
+        const int32_t *length =
+            (const int32_t *)sd->length[input].p + cavs__starts(sd)[shard->samples[i]];
 
-            if (n > 0)
-                memcpy(t->ids[k] + t->start[i], ids + cavs__starts(sd)[shard->samples[i]],
-                       (size_t)n * sizeof *ids);
-        }
+        for (int v = t->start[i]; v < t->start[i + 1]; v++)
+            ptr[v + 1] = ptr[v] + length[v - t->start[i]];
     }
+}
+
+/* Ids of one input, or the numbers of float rows, which tell equal ones. */
+static int copy_values(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
+                       const struct cavs__shard *shard, int input)
+{
+    const struct cavs__input *in = sd->stage->inputs[input];
+    const int32_t *ids = in->ids ? sd->inputs[input].p : sd->equal[input].p;
+    const int64_t *starts = cavs__input_starts(sd, input);
+    int64_t sum = 0;
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < shard->nsamples; i++)
+        sum += starts[shard->samples[i] + 1] - starts[shard->samples[i]];
+    if (in->per != CAVS__PER_VERTEX)
+        rc = reserve_values(t, in, sum);
+    sum = 0;
+    for (int i = 0; ids && i < shard->nsamples && !rc; i++) {
+        int64_t start = starts[shard->samples[i]], n = starts[shard->samples[i] + 1] - start;
+
+        if (n > 0)
+            memcpy(t->ids[input] + sum, ids + start, (size_t)n * sizeof *ids);
+        sum += n;
+    }
+    if (!rc && in->per == CAVS__PER_ENTRY)
+        copy_pointers(t, sd, shard, input);
+    return rc;
+}
+
+static int copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
+                    const struct cavs__shard *shard)
+{
+    int rc = CAVS_OK;
+
+    for (int k = 0; k < sd->stage->ninputs && !rc; k++)
+        rc = copy_values(t, sd, shard, k);
+    return rc;
 }
 
 static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *sd,
@@ -263,8 +334,7 @@ static int make_graph(const struct cavs_data *d, struct cavs__shard *shard,
     for (int i = 0; i < shard->nsamples; i++)
         copy_sample(t, sd, i, shard->samples[i], base_start, &children);
     t->child_ptr[t->n] = children;
-    copy_ids(t, sd, shard);
-    return CAVS_OK;
+    return copy_ids(t, sd, shard);
 }
 
 /* ---- the schedule ---- */
@@ -280,6 +350,9 @@ static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *
         const struct cavs__shard_stage *from =
             in->vertices_of ? &shard->stages[in->vertices_of->number] : NULL;
 
+        if (in->per != CAVS__PER_VERTEX)
+            continue;
+
         for (int v = 0; v < t->n; v++) {
             int32_t id =
                 in->pulled[t->function[v]] ? t->ids[k][v] : -1; /* of float rows: their number */
@@ -292,12 +365,32 @@ static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *
     return n;
 }
 
+/* The same for what a vertex pulls of each child. */
+static int make_edge_keys(struct cavs__shard_stage *t, const struct cavs_stage *stage,
+                          const int32_t **keys)
+{
+    int n = 0;
+
+    for (int k = 0; k < stage->ninputs; k++) {
+        const struct cavs__input *in = stage->inputs[k];
+
+        if (in->per != CAVS__PER_EDGE)
+            continue;
+        for (int v = 0; v < t->n; v++) {
+            for (int e = t->child_ptr[v]; e < t->child_ptr[v + 1]; e++)
+                t->keys[k][e] = in->pulled[t->function[v]] ? t->ids[k][e] : -1;
+        }
+        keys[n++] = t->keys[k];
+    }
+    return n;
+}
+
 static int make_schedule(struct cavs_session *s, struct cavs__shard *shard,
                          const struct cavs_stage *stage)
 {
     struct cavs__shard_stage *t = &shard->stages[stage->number];
     bool merge = s->plan->stages[stage->number].mergeable && !s->options.no_dedup;
-    const int32_t *keys[stage->ninputs + 1];
+    const int32_t *keys[stage->ninputs + 1], *edge_keys[stage->ninputs + 1];
     int slots[stage->nfunctions];
     struct cavs__graph g = {.n = t->n,
                             .nfunctions = stage->nfunctions,
@@ -305,15 +398,18 @@ static int make_schedule(struct cavs_session *s, struct cavs__shard *shard,
                             .child_ptr = t->child_ptr,
                             .child = t->child,
                             .slots = slots,
-                            .keys = keys};
+                            .keys = keys,
+                            .edge_keys = edge_keys};
 
     for (int j = 0; j < stage->nfunctions; j++)
         slots[j] = stage->functions[j]->slots;
-    if (merge)
+    if (merge) {
         g.nkeys = make_keys(shard, t, stage, keys);
+        g.nedge_keys = make_edge_keys(t, stage, edge_keys);
+    }
     if (cavs__schedule_make(&t->schedule, &g, (enum cavs__policy)s->options.policy, merge) != 0)
         return cavs__fail_nomem("schedule", (size_t)t->n * 64);
-    return CAVS_OK;
+    return cavs__count_entries(shard, t, stage);
 }
 
 /* ---- blocks ----
@@ -360,6 +456,26 @@ static void copy_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard,
     }
 }
 
+/* The same per edge, in the order of edge rows. */
+static void copy_edge_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard,
+                           const struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
+                           int input)
+{
+    int width = sd->stage->inputs[input]->width;
+    const float *rows = sd->inputs[input].p;
+
+    for (int r = 0; r < t->schedule.rows; r++) {
+        int v = t->schedule.vertex_of[r], i = t->sample_of[v];
+        int64_t at = ((const int64_t *)sd->first.p)[shard->samples[i]] +
+                     (t->child_ptr[v] - t->child_ptr[t->start[i]]);
+        int n = t->child_ptr[v + 1] - t->child_ptr[v];
+
+        for (int e = 0; e < n && t->schedule.edge_ptr[r] + e < t->schedule.edge_ptr[r + 1]; e++)
+            memcpy(out + (t->schedule.edge_ptr[r] + e) * ld, rows + (at + e) * width,
+                   (size_t)width * sizeof *out);
+    }
+}
+
 static int fill_inputs(struct cavs_session *s, const struct cavs_data *d,
                        const struct cavs__shard *shard, int stage, int chunk)
 {
@@ -368,14 +484,16 @@ static int fill_inputs(struct cavs_session *s, const struct cavs_data *d,
 
     for (int k = 0; k < sp->stage->ninputs; k++) {
         struct cavs__tensor *tensor = sp->input[k] >= 0 ? &s->tensors[sp->input[k]] : NULL;
-        int rc = tensor ? cavs__reserve(s, tensor, chunk, t->schedule.rows + 1) : CAVS_OK;
+        bool per_edge = sp->stage->inputs[k]->per == CAVS__PER_EDGE;
+        int rows = per_edge ? t->schedule.edges : t->schedule.rows;
+        int rc = tensor ? cavs__reserve(s, tensor, chunk, rows + 1) : CAVS_OK;
 
         if (rc)
             return rc;
         if (!tensor)
             continue;
-        copy_rows(cavs__tensor_acquire(tensor, chunk, STARPU_W), tensor->ld, shard, t,
-                  &d->stages[stage], k);
+        (per_edge ? copy_edge_rows : copy_rows)(cavs__tensor_acquire(tensor, chunk, STARPU_W),
+                                                tensor->ld, shard, t, &d->stages[stage], k);
         cavs__tensor_release(tensor, chunk);
     }
     return CAVS_OK;
@@ -398,6 +516,8 @@ static int64_t rows_needed(const struct cavs__tensor_desc *d, const struct cavs_
                t->block_frow[block * nf + d->function->number];
     case CAVS__ROWS: return sch->rows;
     case CAVS__EDGES: return sch->edges;
+    case CAVS__ENTRIES: return t->entries[d->list->number];
+    case CAVS__BENTRIES: return cavs__block_entries(shard, t, d->list, block);
     default: return sch->function_rows[d->function->number];
     }
 }
@@ -410,7 +530,7 @@ static int reserve_shard(struct cavs_session *s, const struct cavs__shard *shard
 
         if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
             continue;
-        blocks = d->space == CAVS__BROWS ? shard->stages[d->stage->number].nblocks : 1;
+        blocks = d->kind == CAVS__T_BUNDLE ? shard->stages[d->stage->number].nblocks : 1;
         for (int b = 0; b < blocks && !rc; b++)
             rc = cavs__reserve(s, &s->tensors[i], cavs__chunk_of(s, i, 0, number, b),
                                rows_needed(d, shard, b) + 1);
@@ -418,6 +538,39 @@ static int reserve_shard(struct cavs_session *s, const struct cavs__shard *shard
             return rc;
     }
     return CAVS_OK;
+}
+
+/* ---- scratch ---- */
+
+/* What a part of a function needs where a vertex has more entries than a tile is meant for. */
+static size_t scratch_needed(const struct cavs__part *part, const struct cavs_function *f,
+                             const struct cavs__shard_stage *t)
+{
+    int32_t longest[CAVS__PART_LISTS] = {0};
+
+    for (int i = 0; i < f->nlists; i++)
+        longest[i] = t->longest[f->lists[i]->number];
+    return cavs__part_scratch(part, longest);
+}
+
+static int reserve_scratch(struct cavs_session *s, const struct cavs__shard *shard)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < s->model->nstages; i++) {
+        const struct cavs__stage_plan *sp = &s->plan->stages[i];
+
+        for (int k = 0; k < sp->nkinds && sp->stage->nlists > 0; k++) {
+            for (int j = 0; j < sp->stage->nfunctions; j++) {
+                const struct cavs__part *part = sp->kinds[k]->parts[j];
+                size_t n =
+                    part ? scratch_needed(part, sp->stage->functions[j], &shard->stages[i]) : 0;
+
+                most = n > most ? n : most;
+            }
+        }
+    }
+    return cavs__reserve_scratch(s, most);
 }
 
 /* ---- all ---- */
@@ -428,10 +581,12 @@ static void count(struct cavs_session *s, const struct cavs_data *d,
     for (int i = 0; i < s->model->nstages; i++) {
         const struct cavs__stage_plan *sp = &s->plan->stages[i];
         const struct cavs__shard_stage *t = &shard->stages[i];
-        const double *flops = run == CAVS__RUN_EVALUATE ? sp->flops_forward : sp->flops;
+        bool forward = run == CAVS__RUN_EVALUATE;
+        const double *flops = forward ? sp->flops_forward : sp->flops,
+                     *list_flops = forward ? sp->list_flops_forward : sp->list_flops;
 
         for (int k = 0; k < shard->nsamples; k++)
-            s->stats.flops += sample_cost(&d->stages[i], shard->samples[k], flops, 0);
+            s->stats.flops += sample_cost(d, sp->stage, shard->samples[k], flops, list_flops, 0);
         if (sp->stage->base)
             continue; /* the same vertices again */
         s->stats.vertices += t->n;
@@ -471,6 +626,8 @@ int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const
         }
         if (!rc)
             rc = reserve_shard(s, &s->shards[i], i);
+        if (!rc)
+            rc = reserve_scratch(s, &s->shards[i]);
     }
     for (int i = 0; i < ns && !rc; i++)
         count(s, d, &s->shards[i], run);

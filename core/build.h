@@ -19,6 +19,27 @@ bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const c
                     const char *file, int line);
 /* Ids of this input have to be below the limit: data with others are refused. */
 void cavs__limit_ids(struct cavs_symbol *ids, int limit);
+/* May x, a float symbol of f, be used where there is one row per vertex? */
+bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                          const char *file, int line);
+/* Brings operands of one operator together: what has a row per vertex is repeated for each entry if
+ * another operand has a row per entry.  Ids cannot be repeated. */
+bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,
+                         const char *file, int line);
+
+/* operators.c; NULL: reported */
+struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
+                                     bool ids, int width, const char *file, int line);
+struct cavs_symbol *cavs__ids_symbol(struct cavs_function *f, struct cavs__input *in, int domain,
+                                     const char *file, int line);
+/* A fetch of a channel; ids NULL: of the vertex stood over, or, with a domain, of whole samples. */
+struct cavs__channel *cavs__channel_to_fetch(struct cavs_function *f, const char *op,
+                                             struct cavs_stage *from, const char *channel,
+                                             const char *file, int line);
+struct cavs_symbol *cavs__fetch_symbol(struct cavs_function *f, const char *op,
+                                       struct cavs__channel *c, struct cavs_symbol *ids, int domain,
+                                       const char *file, int line);
+
 struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                      struct cavs_symbol *const *inputs);
 

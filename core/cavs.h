@@ -138,10 +138,31 @@ int cavs_function_finish(struct cavs_function *f);
 #define cavs_gather(f, k) cavs_gather_at((f), (k), CAVS_HERE)                       /* state of child k; zeros if missing */
 #define cavs_scatter(f, x) cavs_scatter_at((f), (x), CAVS_HERE)                     /* w(x) = state width; once */
 #define cavs_push(f, channel, x) cavs_push_at((f), (channel), (x), CAVS_HERE)       /* visible to later stages and outputs */
+/* Ragged lists: symbols with a row for each child of a vertex, however many there are, or for each entry of another list
+ * that every vertex has.  All operators below work on such rows, too.  An element-wise operator or concatenation that
+ * joins them with a symbol of one row per vertex repeats the vertex's row for each of its entries; scatter, push and
+ * metrics take rows of vertices.  A function reads its children either by number (cavs_gather) or all alike. */
+#define cavs_each_child(f) cavs_each_child_at((f), CAVS_HERE)                       /* states of all children; zeros for -1 */
+#define cavs_pull_edge(f, name, width) cavs_pull_edge_at((f), (name), (width), CAVS_HERE) /* float row per child */
+#define cavs_pull_edge_ids(f, name) cavs_pull_edge_ids_at((f), (name), CAVS_HERE)   /* int32 id per child */
+#define cavs_pull_list_ids(f, name) cavs_pull_list_ids_at((f), (name), CAVS_HERE)   /* a list of ids per vertex: its entries */
+/* The rows that `channel` of an earlier stage holds for the vertices that the list of ids `list` names (as in
+ * cavs_pull_from; the same list as cavs_pull_list_ids); list NULL: for all vertices of the same sample, in order. */
+#define cavs_pull_from_each(f, stage, channel, list) cavs_pull_from_each_at((f), (stage), (channel), (list), CAVS_HERE)
+/* From rows of children or entries to one row per vertex; a vertex without any gets zeros. */
+#define cavs_sum_children(x) cavs_sum_children_at((x), CAVS_HERE)
+#define cavs_mean_children(x) cavs_mean_children_at((x), CAVS_HERE)
+#define cavs_max_children(x) cavs_max_children_at((x), CAVS_HERE)                   /* per column; gradient to the first largest */
+/* Softmax over the children or entries of each vertex, column by column.  Attention is
+ * cavs_sum_children(cavs_mul(cavs_softmax_children(score), value)). */
+#define cavs_softmax_children(x) cavs_softmax_children_at((x), CAVS_HERE)
 /* parameters */
 #define cavs_lookup(table, ids) cavs_lookup_at((table), (ids), CAVS_HERE)           /* row ids[v] of the table; id -1: zeros */
 #define cavs_matmul(x, W) cavs_matmul_at((x), (W), CAVS_HERE)                       /* x W; W is w(x) x n */
 #define cavs_affine(x, W, b) cavs_affine_at((x), (W), (b), CAVS_HERE)               /* x W + b; b is 1 x n */
+/* x times block ids[r] of W, whose nselect blocks of w(x) rows lie below one another; id -1: zeros.  For parameters that
+ * depend on a relation, a label, a language. */
+#define cavs_matmul_select(x, W, nselect, ids) cavs_matmul_select_at((x), (W), (nselect), (ids), CAVS_HERE)
 /* element-wise: by name from the table in codelets/elementwise.def, s is an operator's attribute */
 #define cavs_apply1(op, a, s) cavs_apply1_at((op), (a), (s), CAVS_HERE)
 #define cavs_apply2(op, a, b) cavs_apply2_at((op), (a), (b), CAVS_HERE)
@@ -208,6 +229,18 @@ struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage
 struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, const char *file, int line);
 struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value, const char *file, int line);
 struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *file, int line);
+struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, const char *file, int line);
+struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name, int width, const char *file, int line);
+struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name, const char *file, int line);
+struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *name, const char *file, int line);
+struct cavs_symbol *cavs_pull_from_each_at(struct cavs_function *f, struct cavs_stage *stage, const char *channel,
+                                           const char *list, const char *file, int line);
+struct cavs_symbol *cavs_sum_children_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, const char *file, int line);
+struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_param *w, int nselect,
+                                          struct cavs_symbol *ids, const char *file, int line);
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, const char *file, int line);
 void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x, const char *file, int line);
 struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids, const char *file, int line);
@@ -260,12 +293,20 @@ int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n, 
  * whose function does not pull the input are ignored.  Inputs are shared by all functions of a stage that pull them. */
 int cavs_data_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const int *ids);
 int cavs_data_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const float *rows);
+/* The same with one value for each entry of the children array given to cavs_data_graph(), in its order. */
+int cavs_data_edge_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int nedges, const int *ids);
+int cavs_data_edge_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int nedges,
+                        const float *rows);
+/* A list of ids for each of n vertices: ids[ptr[v] .. ptr[v+1]), with ptr[0] = 0. */
+int cavs_data_ragged_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const int *ptr,
+                         const int *ids);
 int cavs_data_end(struct cavs_data *d);
 
 int cavs_data_size(const struct cavs_data *d); /* samples */
 int64_t cavs_data_vertices(const struct cavs_data *d, const struct cavs_stage *stage);
 int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage *stage, int sample);
-/* The stored ids of one sample, to be rewritten in place between batches; NULL if there is no such input.  Bounds of new
+/* The stored ids of one sample (per vertex, edge or entry), to be rewritten in place between batches; NULL if there is no
+ * such input.  Bounds of new
  * values are checked when the sample is used. */
 int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int sample);
 

@@ -38,12 +38,12 @@ void cavs__pass_live(struct cavs_model *m)
 
 static bool starts_chain(const struct cavs_symbol *x)
 {
-    return x->op == CAVS__OP_GATHER || x->op == CAVS__OP_STATE_GRAD;
+    return x->op == CAVS__OP_GATHER || x->op == CAVS__OP_EACH_CHILD || x->op == CAVS__OP_STATE_GRAD;
 }
 
 static bool ends_chain(const struct cavs_symbol *x)
 {
-    return x->op == CAVS__OP_SCATTER || x->op == CAVS__OP_SLOT_GRAD;
+    return x->op == CAVS__OP_SCATTER || x->op == CAVS__OP_SLOT_GRAD || x->op == CAVS__OP_EACH_GRAD;
 }
 
 static void classify_function(struct cavs_function *f, bool *after, bool *before)

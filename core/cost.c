@@ -125,18 +125,28 @@ void cavs__cost_measure(struct cavs__cost_model *c, bool quiet)
 
 /* ---- estimates ---- */
 
-double cavs__cost_seconds(const struct cavs__cost_model *c, const struct cavs__part *p, int rows)
+double cavs__cost_seconds(const struct cavs__cost_model *c, const struct cavs__part *p, int rows,
+                          const double entries[CAVS__PART_LISTS])
 {
+    double flops = p->flops, values = p->scratch;
     int size = 0;
 
     while (size + 1 < CAVS__COST_SIZES && rows >= 2 << 2 * size)
         size++;
-    return rows * (p->flops * c->gemm[size] + p->scratch * c->value) + 1e-6;
+    for (int i = 0; i < CAVS__PART_LISTS; i++) {
+        flops += entries[i] * p->lists[i].flops;
+        values += entries[i] * p->lists[i].scratch;
+    }
+    return rows * (flops * c->gemm[size] + values * c->value) + 1e-6;
 }
 
 double cavs__nominal_seconds(const struct cavs__part *p, int rows)
 {
-    return cavs__cost_seconds(&nominal, p, rows);
+    double entries[CAVS__PART_LISTS];
+
+    for (int i = 0; i < CAVS__PART_LISTS; i++)
+        entries[i] = 2;
+    return cavs__cost_seconds(&nominal, p, rows, entries);
 }
 
 double cavs__grain(const struct cavs_session *s)

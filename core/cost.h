@@ -19,9 +19,11 @@ struct cavs__cost_model {
 /* Measures on this thread and on StarPU's workers, which must have been started; about 2 ms.  quiet: does not
  * submit tasks (a trace would show them). */
 void cavs__cost_measure(struct cavs__cost_model *c, bool quiet);
-/* Estimate for so many rows of a part in one task. */
-double cavs__cost_seconds(const struct cavs__cost_model *c, const struct cavs__part *p, int rows);
-/* The same at nominal rates, the same on all machines: for what decides about results' last bits. */
+/* Estimate for so many rows of a part in one task, which have so many entries each in the lists of the
+ * part. */
+double cavs__cost_seconds(const struct cavs__cost_model *c, const struct cavs__part *p, int rows,
+                          const double entries[CAVS__PART_LISTS]);
+/* The same at nominal rates and two entries a row, the same on all machines: for what decides about results' last bits. */
 double cavs__nominal_seconds(const struct cavs__part *p, int rows);
 
 #endif

@@ -26,31 +26,49 @@ static const struct {
     {"over", offsetof(struct cavs__stage_data, over)},
 };
 
-enum { NFIXED = sizeof fixed_columns / sizeof *fixed_columns };
+/* Those that every input has. */
+static const char *const input_columns[] = {"values", "equal", "length", "entry"};
+
+enum {
+    NFIXED = sizeof fixed_columns / sizeof *fixed_columns,
+    NINPUT = sizeof input_columns / sizeof *input_columns
+};
 
 int cavs__stage_columns(const struct cavs__stage_data *s)
 {
-    return NFIXED + 2 * s->stage->ninputs;
+    return NFIXED + NINPUT * s->stage->ninputs;
 }
 
 struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
                                         const struct cavs__input **input)
 {
-    int k = (i - NFIXED) / 2;
-    bool fixed = i < NFIXED, values = (i - NFIXED) % 2 == 0;
+    bool fixed = i < NFIXED;
+    int k = (i - NFIXED) / NINPUT, which = (i - NFIXED) % NINPUT;
 
     if (name)
-        *name = fixed ? fixed_columns[i].name : values ? "values" : "equal";
+        *name = fixed ? fixed_columns[i].name : input_columns[which];
     if (input)
         *input = fixed ? NULL : s->stage->inputs[k];
-    return fixed    ? (struct cavs__column *)((char *)s + fixed_columns[i].offset)
-           : values ? &s->inputs[k]
-                    : &s->equal[k];
+    if (fixed)
+        return (struct cavs__column *)((char *)s + fixed_columns[i].offset);
+    return which == 0   ? &s->inputs[k]
+           : which == 1 ? &s->equal[k]
+           : which == 2 ? &s->length[k]
+                        : &s->entry[k];
 }
 
 static int64_t last_start(const struct cavs__column *c)
 {
     return ((const int64_t *)c->p)[c->n - 1];
+}
+
+const int64_t *cavs__input_starts(const struct cavs__stage_data *s, int input)
+{
+    switch (s->stage->inputs[input]->per) {
+    case CAVS__PER_EDGE: return s->first.p;
+    case CAVS__PER_ENTRY: return s->entry[input].p;
+    default: return s->start.p;
+    }
 }
 
 /* ---- life ---- */
@@ -68,10 +86,17 @@ static int stage_data_init(struct cavs__stage_data *s, const struct cavs_stage *
     s->has_input = calloc((size_t)stage->ninputs + 1, sizeof *s->has_input);
     s->equal = calloc((size_t)stage->ninputs + 1, sizeof *s->equal);
     s->interned = calloc((size_t)stage->ninputs + 1, sizeof *s->interned);
-    if (!s->inputs || !s->has_input || !s->equal || !s->interned)
+    s->length = calloc((size_t)stage->ninputs + 1, sizeof *s->length);
+    s->entry = calloc((size_t)stage->ninputs + 1, sizeof *s->entry);
+    if (!s->inputs || !s->has_input || !s->equal || !s->interned || !s->length || !s->entry)
         return cavs__fail_nomem("data", sizeof *s);
-    for (int i = 0; i < stage->ninputs; i++)
-        s->equal[i].size = sizeof(int32_t);
+    for (int i = 0; i < stage->ninputs; i++) {
+        s->equal[i].size = s->length[i].size = sizeof(int32_t);
+        s->entry[i].size = sizeof(int64_t);
+        rc = cavs__column_append(&s->entry[i], &zero, 1);
+        if (rc)
+            return rc;
+    }
     for (int i = 0; i < stage->ninputs; i++)
         s->inputs[i].size = stage->inputs[i]->ids ? sizeof(int32_t)
                                                   : (size_t)stage->inputs[i]->width * sizeof(float);
@@ -111,7 +136,7 @@ void cavs_data_destroy(struct cavs_data *d)
         return;
     for (int i = 0; i < d->model->nstages; i++) {
         struct cavs__stage_data *s = &d->stages[i];
-        bool whole = s->stage && s->inputs && s->equal;
+        bool whole = s->stage && s->inputs && s->equal && s->length && s->entry;
 
         for (int k = 0; whole && k < cavs__stage_columns(s); k++)
             cavs__column_free(cavs__stage_column(s, k, NULL, NULL));
@@ -121,6 +146,8 @@ void cavs_data_destroy(struct cavs_data *d)
         free(s->has_input);
         free(s->equal);
         free(s->interned);
+        free(s->length);
+        free(s->entry);
     }
     cavs__pack_free(d->pack);
     cavs_packed_close(d->packed);
@@ -146,7 +173,9 @@ static void rewind_sample(struct cavs_data *d)
         s->over.n = s->stage->base ? vertices : 0;
         s->child.n = (size_t)last_start(&s->first);
         for (int k = 0; k < s->stage->ninputs; k++) {
-            s->inputs[k].n = vertices;
+            s->entry[k].n = (size_t)d->samples + 1;
+            s->length[k].n = s->stage->inputs[k]->per == CAVS__PER_ENTRY ? vertices : 0;
+            s->inputs[k].n = (size_t)cavs__input_starts(s, k)[d->samples];
             s->has_input[k] = false;
         }
         s->has_graph = false;
@@ -328,17 +357,29 @@ int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
     return drop(d, rc);
 }
 
+/* The call that brings an input. */
+static const char *call_for(const struct cavs__input *in)
+{
+    switch (in->per) {
+    case CAVS__PER_EDGE:
+        return in->ids ? "ids per edge (cavs_data_edge_ids)"
+                       : "rows per edge (cavs_data_edge_rows)";
+    case CAVS__PER_ENTRY: return "lists of ids (cavs_data_ragged_ids)";
+    default: return in->ids ? "ids (cavs_data_ids)" : "rows (cavs_data_rows)";
+    }
+}
+
 static int find_input(struct cavs_data *d, const struct cavs__stage_data *s, const char *name,
-                      bool ids, int *number)
+                      enum cavs__per per, bool ids, int *number)
 {
     for (int i = 0; name && i < s->stage->ninputs; i++) {
         const struct cavs__input *in = s->stage->inputs[i];
 
         if (strcmp(in->name, name) != 0)
             continue;
-        if (in->ids != ids)
+        if (in->ids != ids || in->per != per)
             return cavs__fail(CAVS_EDATA, "input %s of stage %s is %s", name, s->stage->name,
-                              in->ids ? "ids (cavs_data_ids)" : "rows (cavs_data_rows)");
+                              call_for(in));
         if (s->has_input[i])
             return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s is given twice",
                               d->samples, name, s->stage->name);
@@ -350,14 +391,14 @@ static int find_input(struct cavs_data *d, const struct cavs__stage_data *s, con
 }
 
 static int append_input(struct cavs_data *d, const struct cavs_stage *stage, const char *name,
-                        int n, const void *values, bool ids, const char *call)
+                        int n, const void *values, enum cavs__per per, bool ids, const char *call)
 {
     struct cavs__stage_data *s = NULL;
     int number = 0, rc = find_stage(d, stage, call, &s);
 
     if (rc)
         return rc;
-    rc = find_input(d, s, name, ids, &number);
+    rc = find_input(d, s, name, per, ids, &number);
     if (!rc && (n < 0 || (n > 0 && !values)))
         rc = cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has no values", d->samples,
                         name, stage->name);
@@ -371,13 +412,70 @@ static int append_input(struct cavs_data *d, const struct cavs_stage *stage, con
 int cavs_data_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n,
                   const int *ids)
 {
-    return append_input(d, stage, input, n, ids, true, "cavs_data_ids");
+    return append_input(d, stage, input, n, ids, CAVS__PER_VERTEX, true, "cavs_data_ids");
 }
 
 int cavs_data_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n,
                    const float *rows)
 {
-    return append_input(d, stage, input, n, rows, false, "cavs_data_rows");
+    return append_input(d, stage, input, n, rows, CAVS__PER_VERTEX, false, "cavs_data_rows");
+}
+
+int cavs_data_edge_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                       int nedges, const int *ids)
+{
+    return append_input(d, stage, input, nedges, ids, CAVS__PER_EDGE, true, "cavs_data_edge_ids");
+}
+
+int cavs_data_edge_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                        int nedges, const float *rows)
+{
+    return append_input(d, stage, input, nedges, rows, CAVS__PER_EDGE, false,
+                        "cavs_data_edge_rows");
+}
+
+static int check_lists(const struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                       int n, const int *ptr, const int *ids)
+{
+    if (n < 0 || !ptr || ptr[0] != 0)
+        return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s: %s", d->samples, input,
+                          stage->name,
+                          n < 0  ? "negative number of vertices"
+                          : !ptr ? "no pointers"
+                                 : "ptr[0] is not 0");
+    for (int v = 0; v < n; v++) {
+        if (ptr[v + 1] < ptr[v])
+            return cavs__fail(CAVS_EDATA,
+                              "sample %d: input %s of stage %s: ptr descends from %d to %d at "
+                              "vertex %d",
+                              d->samples, input, stage->name, ptr[v], ptr[v + 1], v);
+    }
+    if (ptr[n] > 0 && !ids)
+        return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has no values", d->samples,
+                          input, stage->name);
+    return CAVS_OK;
+}
+
+int cavs_data_ragged_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                         int n, const int *ptr, const int *ids)
+{
+    struct cavs__stage_data *s = NULL;
+    int number = 0, rc = find_stage(d, stage, "cavs_data_ragged_ids", &s);
+
+    if (rc)
+        return rc;
+    rc = find_input(d, s, input, CAVS__PER_ENTRY, true, &number);
+    if (!rc)
+        rc = check_lists(d, stage, input, n, ptr, ids);
+    if (!rc)
+        rc = cavs__column_append(&s->inputs[number], ids, (size_t)ptr[n]);
+    if (!rc)
+        rc = cavs__column_append(&s->length[number], NULL, (size_t)n);
+    for (int v = 0; v < n && !rc; v++)
+        ((int32_t *)s->length[number].p)[s->length[number].n - (size_t)n + (size_t)v] =
+            ptr[v + 1] - ptr[v];
+    s->has_input[number] = !rc;
+    return drop(d, rc);
 }
 
 /* ---- completing a sample ---- */
@@ -411,10 +509,53 @@ static int append_over(struct cavs_data *d, struct cavs__stage_data *s)
     return append_graph(s, count, NULL, NULL, NULL);
 }
 
+/* An input has as many values as the sample has vertices, or edges. */
+static int complete_input(const struct cavs_data *d, struct cavs__stage_data *s, int i)
+{
+    const struct cavs__input *in = s->stage->inputs[i];
+    bool per_edge = in->per == CAVS__PER_EDGE;
+    const struct cavs__column *starts = per_edge ? &s->first : &s->start;
+    const struct cavs__column *values = in->per == CAVS__PER_ENTRY ? &s->length[i] : &s->inputs[i];
+    size_t before = (size_t)((const int64_t *)starts->p)[d->samples],
+           n = (size_t)last_start(starts);
+    int64_t entries = (int64_t)s->inputs[i].n;
+
+    if (!s->has_input[i] && n > before)
+        return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s is missing", d->samples,
+                          in->name, s->stage->name);
+    if (values->n != n)
+        return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has %zu %s for %zu %s",
+                          d->samples, in->name, s->stage->name, values->n - before,
+                          in->per == CAVS__PER_ENTRY ? "lists" : "values", n - before,
+                          per_edge ? "edges" : "vertices");
+    return in->per == CAVS__PER_ENTRY ? cavs__column_append(&s->entry[i], &entries, 1) : CAVS_OK;
+}
+
+/* Entries that vertex v, of all the stage's, has in a list. */
+static int64_t entries_of(const struct cavs_data *d, const struct cavs__stage_data *s,
+                          const struct cavs__list *list, int sample, int64_t v)
+{
+    if (list->function->number != ((const int32_t *)s->function.p)[v])
+        return 0;
+    if (list->children)
+        return ((const int32_t *)s->degree.p)[v];
+    return list->whole ? cavs_data_sample_vertices(d, list->whole, sample)
+                       : ((const int32_t *)s->length[list->input->number].p)[v];
+}
+
+int64_t cavs__data_entries(const struct cavs_data *d, const struct cavs__stage_data *s,
+                           const struct cavs__list *list, int sample)
+{
+    int64_t sum = 0;
+
+    for (int64_t v = cavs__starts(s)[sample]; v < cavs__starts(s)[sample + 1]; v++)
+        sum += entries_of(d, s, list, sample, v);
+    return sum;
+}
+
 /* A base may itself stand over another stage; bases come first. */
 static int complete_stage(struct cavs_data *d, struct cavs__stage_data *s)
 {
-    size_t n;
     int rc = CAVS_OK;
 
     if (s->stage->base)
@@ -424,20 +565,23 @@ static int complete_stage(struct cavs_data *d, struct cavs__stage_data *s)
                         d->samples, s->stage->name);
     if (rc)
         return rc;
-    n = (size_t)last_start(&s->start);
-    for (int i = 0; i < s->stage->ninputs; i++) {
-        const struct cavs__input *in = s->stage->inputs[i];
-        size_t before = (size_t)cavs__starts(s)[d->samples];
+    for (int i = 0; i < s->stage->ninputs && !rc; i++)
+        rc = complete_input(d, s, i);
+    return rc;
+}
 
-        if (!s->has_input[i] && n > before)
-            return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s is missing", d->samples,
-                              in->name, s->stage->name);
-        if (s->inputs[i].n != n)
-            return cavs__fail(
-                CAVS_EDATA, "sample %d: input %s of stage %s has %zu values for %zu vertices",
-                d->samples, in->name, s->stage->name, s->inputs[i].n - before, n - before);
-    }
-    return CAVS_OK;
+/* The vertex of a sample that value i of an input belongs to. */
+static int64_t owner_of(const struct cavs__stage_data *s, const struct cavs__input *in, int sample,
+                        int64_t i)
+{
+    const int32_t *length = in->per == CAVS__PER_EDGE ? s->degree.p : s->length[in->number].p;
+    int64_t v = cavs__starts(s)[sample];
+
+    if (in->per == CAVS__PER_VERTEX)
+        return i;
+    for (; i >= length[v]; v++)
+        i -= length[v];
+    return v - cavs__starts(s)[sample];
 }
 
 /* Ids of one sample against what they index. */
@@ -445,23 +589,25 @@ int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_dat
                          int sample)
 {
     const struct cavs__input *in = s->stage->inputs[input];
-    const int32_t *ids = s->inputs[input].p, *function = s->function.p;
-    int64_t v0 = cavs__starts(s)[sample], v1 = cavs__starts(s)[sample + 1];
-    int64_t limit = in->limit;
+    const int32_t *ids = s->inputs[input].p;
+    int64_t v0 = cavs__input_starts(s, input)[sample],
+            v1 = cavs__input_starts(s, input)[sample + 1];
+    int64_t limit = in->limit, v;
 
     if (in->vertices_of) {
         const int64_t *start = cavs__starts(&d->stages[in->vertices_of->number]);
 
         limit = start[sample + 1] - start[sample];
     }
-    for (int64_t v = v0; v < v1; v++) {
-        if (ids[v] >= -1 && ids[v] < limit)
+    for (int64_t i = v0; i < v1; i++) {
+        if (ids[i] >= -1 && ids[i] < limit)
             continue;
-        if (in->pulled[function[v]])
+        v = owner_of(s, in, sample, i - v0);
+        if (in->pulled[((const int32_t *)s->function.p)[cavs__starts(s)[sample] + v]])
             return cavs__fail(
                 CAVS_EDATA,
                 "sample %d: input %s of stage %s: vertex %lld has id %d, not in -1..%lld", sample,
-                in->name, s->stage->name, (long long)(v - v0), ids[v], (long long)limit - 1);
+                in->name, s->stage->name, (long long)v, ids[i], (long long)limit - 1);
     }
     return CAVS_OK;
 }
@@ -563,7 +709,7 @@ int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, c
 
     for (int i = 0; s && input && sample >= 0 && sample < d->samples && i < stage->ninputs; i++) {
         if (stage->inputs[i]->ids && strcmp(stage->inputs[i]->name, input) == 0)
-            return (int *)s->inputs[i].p + cavs__starts(s)[sample];
+            return (int *)s->inputs[i].p + cavs__input_starts(s, i)[sample];
     }
     return NULL;
 }

@@ -18,15 +18,17 @@ int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, si
 /* One stage of all samples, laid one after the other. */
 struct cavs__stage_data {
     const struct cavs_stage *stage;
-    struct cavs__column start;     /* int64 [samples + 1]: first vertex of each sample */
-    struct cavs__column function;  /* int32 [vertices] */
-    struct cavs__column degree;    /* int32 [vertices]: number of children */
-    struct cavs__column first;     /* int64 [samples + 1]: first child entry of each sample */
-    struct cavs__column child;     /* int32: vertex of the same sample, or -1 */
-    struct cavs__column count;     /* int32 [samples][nfunctions]: vertices of each function */
-    struct cavs__column over;      /* int32 [vertices]: vertex of the base stage stood over */
-    struct cavs__column *inputs;   /* [ninputs] int32 or rows of floats, per vertex */
-    struct cavs__column *equal;    /* [ninputs] of rows: int32 number, the same for equal rows */
+    struct cavs__column start;    /* int64 [samples + 1]: first vertex of each sample */
+    struct cavs__column function; /* int32 [vertices] */
+    struct cavs__column degree;   /* int32 [vertices]: number of children */
+    struct cavs__column first;    /* int64 [samples + 1]: first child entry of each sample */
+    struct cavs__column child;    /* int32: vertex of the same sample, or -1 */
+    struct cavs__column count;    /* int32 [samples][nfunctions]: vertices of each function */
+    struct cavs__column over;     /* int32 [vertices]: vertex of the base stage stood over */
+    struct cavs__column *inputs;  /* [ninputs] int32 or rows of floats, per vertex, edge or entry */
+    struct cavs__column *length;  /* [ninputs] int32 [vertices]: entries of an input per entry */
+    struct cavs__column *entry;   /* [ninputs] int64 [samples + 1]: first entry of each sample */
+    struct cavs__column *equal;   /* [ninputs] of rows: int32 number, the same for equal rows */
     struct cavs__intern *interned; /* [ninputs] */
     bool has_graph;                /* of the sample being added */
     bool *has_input;
@@ -47,8 +49,8 @@ struct cavs_data {
     unsigned char *checked;     /* [samples] of a packed file: which have been found sound */
 };
 
-/* The columns of a stage, by number: those that each stage has and then two of each input (its values, and the numbers
- * of equal rows).  *name: what the column is called in files, *input: of which input, or NULL. */
+/* The columns of a stage, by number: those that each stage has and then four of each input (its values, the numbers of
+ * equal rows, and where the lists of an input per entry are).  *name: what the column is called in files, *input: of which input, or NULL. */
 int cavs__stage_columns(const struct cavs__stage_data *s);
 struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
                                         const struct cavs__input **input);
@@ -59,6 +61,13 @@ int cavs__data_check_sample(const struct cavs_data *d, int sample);
 /* Checks the ids of one input of a sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                          int sample);
+
+/* Entries that all vertices of a sample have in a list together. */
+int64_t cavs__data_entries(const struct cavs_data *d, const struct cavs__stage_data *s,
+                           const struct cavs__list *list, int sample);
+
+/* [samples + 1] where the values of an input begin in each sample. */
+const int64_t *cavs__input_starts(const struct cavs__stage_data *s, int input);
 
 static inline const int64_t *cavs__starts(const struct cavs__stage_data *s)
 {

@@ -13,7 +13,8 @@ static enum cavs__cost cost_of(const char *kernel)
 {
     if (strncmp(kernel, "gemm", 4) == 0)
         return CAVS__COST_PRODUCT;
-    return strcmp(kernel, "sum_rows") == 0 ? CAVS__COST_MEMORY : CAVS__COST_OTHER;
+    return strcmp(kernel, "sum_rows") == 0 || strcmp(kernel, "list_sum") == 0 ? CAVS__COST_MEMORY
+                                                                              : CAVS__COST_OTHER;
 }
 
 static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, int nviews,
@@ -60,6 +61,12 @@ static struct cavs__operand summed(struct cavs__placer *p, int tensor, int cols,
     return o;
 }
 
+/* Operand i of x, for steps in x's domain. */
+static struct cavs__operand read_operand(struct cavs__placer *p, const struct cavs_symbol *x, int i)
+{
+    return cavs__operand_in(p, cavs__operand_of(p, x->inputs[i], true), x->domain);
+}
+
 static bool emit_product(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     struct cavs__step *s = new_step(p, "gemm", 3, 1);
@@ -68,9 +75,26 @@ static bool emit_product(struct cavs__placer *p, const struct cavs_symbol *x)
 
     if (!s)
         return false;
-    s->v[0] = cavs__operand_of(p, x->inputs[0], true);
+    s->v[0] = read_operand(p, x, 0);
     s->v[1] = fixed(w, 0, x->width);
     s->v[2] = p->local[x->number].at;
+    s->flops = 2.0 * x->inputs[0]->width * x->width;
+    return true;
+}
+
+/* The blocks of a stacked parameter lie below one another; those of its transpose side by side. */
+static bool emit_select(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    bool transposed = x->op == CAVS__OP_MATMUL_SELECT_T;
+    struct cavs__step *s = new_step(p, transposed ? "gemm_select_t" : "gemm_select", 4, 1);
+    int w = transposed ? p->plan->param_t[x->param->number] : p->plan->param[x->param->number];
+
+    if (!s)
+        return false;
+    s->v[0] = read_operand(p, x, 0);
+    s->v[1] = read_operand(p, x, 1);
+    s->v[2] = fixed(w, 0, x->width);
+    s->v[3] = p->local[x->number].at;
     s->flops = 2.0 * x->inputs[0]->width * x->width;
     return true;
 }
@@ -78,16 +102,20 @@ static bool emit_product(struct cavs__placer *p, const struct cavs_symbol *x)
 static bool emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     int grad = p->plan->grad[x->param->number];
-    bool product = x->op == CAVS__OP_GRAD_MATMUL;
-    struct cavs__step *s = new_step(p, product ? "gemm_tn" : "column_sum", product ? 3 : 2, 1);
+    bool product = x->op != CAVS__OP_GRAD_USE;
+    const char *kernel = !product                        ? "column_sum"
+                         : x->op == CAVS__OP_GRAD_MATMUL ? "gemm_tn"
+                                                         : "gemm_tn_select";
+    struct cavs__step *s = new_step(p, kernel, x->ninputs + 1, 1);
 
     if (!s)
         return false;
     for (int i = 0; i < x->ninputs; i++)
-        s->v[i] = cavs__operand_of(p, x->inputs[i], true);
+        s->v[i] = read_operand(p, x, i);
     s->v[x->ninputs] = fixed(grad, 0, x->param->cols);
+    s->call.rows = x->param->rows;
     if (product)
-        s->flops = 2.0 * x->param->rows * x->param->cols;
+        s->flops = 2.0 * x->inputs[0]->width * x->param->cols;
     return true;
 }
 
@@ -128,19 +156,21 @@ static bool emit_plain(struct cavs__placer *p, const struct cavs_symbol *x, cons
     if (!s)
         return false;
     for (int i = 0; i < x->ninputs; i++)
-        s->v[i] = cavs__operand_of(p, x->inputs[i], true);
+        s->v[i] = read_operand(p, x, i);
     s->v[x->ninputs] = p->local[x->number].at;
     return true;
 }
 
-static struct cavs__operand noise(struct cavs__placer *p, enum cavs__section_kind half)
+static struct cavs__operand noise(struct cavs__placer *p, enum cavs__section_kind half, int domain)
 {
     struct cavs__operand o = {.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
 
     if (!p->plan->options.training)
         return o;
     o.mode = CAVS__IDS;
-    o.section = cavs__plan_section(p->sp, (struct cavs__section){.kind = half, .function = p->f});
+    o.list = (uint8_t)domain;
+    o.section = cavs__plan_section(
+        p->sp, (struct cavs__section){.kind = half, .function = p->f, .list = domain});
     return o;
 }
 
@@ -150,13 +180,48 @@ static bool emit_dropout(struct cavs__placer *p, const struct cavs_symbol *x)
 
     if (!s)
         return false;
-    s->v[0] = cavs__operand_of(p, x->inputs[0], true);
-    s->v[1] = noise(p, CAVS__S_NOISE_LOW);
-    s->v[2] = noise(p, CAVS__S_NOISE_HIGH);
+    s->v[0] = read_operand(p, x, 0);
+    s->v[1] = noise(p, CAVS__S_NOISE_LOW, x->domain);
+    s->v[2] = noise(p, CAVS__S_NOISE_HIGH, x->domain);
     s->v[3] = p->local[x->number].at;
     s->call.rate = x->s;
     s->call.site = (uint32_t)x->k;
     return true;
+}
+
+/* Kernels that take the entries of each vertex together. */
+static bool emit_listed(struct cavs__placer *p, const struct cavs_symbol *x, const char *kernel)
+{
+    int nviews = x->ninputs > 0 ? x->ninputs + 1 : 2;
+    struct cavs__step *s = new_step(p, kernel, nviews, 1);
+
+    if (!s)
+        return false;
+    if (x->ninputs == 0)
+        s->v[0] = cavs__listed(
+            p, (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT}, x->k);
+    for (int i = 0; i < x->ninputs; i++) {
+        s->v[i] = cavs__operand_of(p, x->inputs[i], true);
+        if (i == 0 || x->op == CAVS__OP_LIST_SOFTMAX_GRAD)
+            s->v[i] = cavs__listed(p, s->v[i], x->k);
+    }
+    s->v[nviews - 1] = p->local[x->number].at;
+    if (x->domain > 0)
+        s->v[nviews - 1] = cavs__listed(p, s->v[nviews - 1], x->k);
+    return true;
+}
+
+static bool takes_lists(const struct cavs_symbol *x)
+{
+    switch (x->op) {
+    case CAVS__OP_LIST_SUM:
+    case CAVS__OP_LIST_MAX:
+    case CAVS__OP_LIST_SHARE:
+    case CAVS__OP_LIST_SOFTMAX:
+    case CAVS__OP_LIST_MAX_GRAD:
+    case CAVS__OP_LIST_SOFTMAX_GRAD: return true;
+    default: return false;
+    }
 }
 
 static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
@@ -166,8 +231,17 @@ static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
     switch (x->op) {
     case CAVS__OP_MATMUL:
     case CAVS__OP_MATMUL_T: done = emit_product(p, x); break;
+    case CAVS__OP_MATMUL_SELECT:
+    case CAVS__OP_MATMUL_SELECT_T: done = emit_select(p, x); break;
     case CAVS__OP_GRAD_MATMUL:
+    case CAVS__OP_GRAD_MATMUL_SELECT:
     case CAVS__OP_GRAD_USE: done = emit_param_grad(p, x); break;
+    case CAVS__OP_LIST_SUM: done = emit_listed(p, x, "list_sum"); break;
+    case CAVS__OP_LIST_MAX: done = emit_listed(p, x, "list_max"); break;
+    case CAVS__OP_LIST_MAX_GRAD: done = emit_listed(p, x, "list_max_grad"); break;
+    case CAVS__OP_LIST_SHARE: done = emit_listed(p, x, "list_share"); break;
+    case CAVS__OP_LIST_SOFTMAX: done = emit_listed(p, x, "list_softmax"); break;
+    case CAVS__OP_LIST_SOFTMAX_GRAD: done = emit_listed(p, x, "list_softmax_grad"); break;
     case CAVS__OP_METRIC: done = emit_metric(p, x); break;
     case CAVS__OP_STATE_GRAD:
     case CAVS__OP_PUSH_GRAD: done = emit_sum_rows(p, x); break;
@@ -185,8 +259,10 @@ static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
     case CAVS__OP_MASK: done = emit_plain(p, x, "mask"); break;
     default: done = false;
     }
-    if (done)
+    if (done) {
         p->out->steps[p->out->nsteps - 1].label = strdup(cavs__symbol_label(x));
+        p->out->steps[p->out->nsteps - 1].list = takes_lists(x) ? 0 : x->domain;
+    }
     return done;
 }
 
@@ -208,7 +284,8 @@ static bool same_operand(const struct cavs__operand *a, const struct cavs__opera
 {
     return a->buffer == b->buffer && a->mode == b->mode && a->space == b->space &&
            a->col == b->col && a->cols == b->cols && a->region == b->region &&
-           a->slots == b->slots && a->slot == b->slot && a->section == b->section;
+           a->slots == b->slots && a->slot == b->slot && a->section == b->section &&
+           a->list == b->list;
 }
 
 static int group_input(struct group *g, struct cavs_symbol *x)
@@ -316,6 +393,7 @@ static bool group_step(struct group *g)
     memcpy(s->v, g->inputs, (size_t)g->ninputs * sizeof *s->v);
     memcpy(s->v + g->ninputs, g->places, (size_t)g->noutputs * sizeof *s->v);
     s->label = strdup(g->label);
+    s->list = cavs__item_domain(&g->p->items[g->number]);
     if (g->nnodes == 0)
         s->cost = CAVS__COST_MEMORY;
     s->call.program = cavs__ew_program_create(&spec, mode);

@@ -10,12 +10,14 @@
 static void explain_step(FILE *out, const struct cavs__step *s)
 {
     const struct cavs__operand *v = s->v;
+    const char *rows = s->list > 0 ? "entries" : "rows";
 
     if (s->flops > 0)
-        fprintf(out, "    %-18s %s   (rows, %d) x (%d, %d)%s\n", s->call.kernel->name, s->label,
-                v[0].cols, v[0].cols, v[1].cols, s->call.accumulate ? " accumulated" : "");
+        fprintf(out, "    %-18s %s   (%s, %d) x (%d, %d)%s\n", s->call.kernel->name, s->label, rows,
+                v[0].cols, v[0].cols, v[s->nviews - 1].cols,
+                s->call.accumulate ? " accumulated" : "");
     else if (s->call.program)
-        fprintf(out, "    %-18s %s   (rows, %d), %d operands, %s\n", "fused group", s->label,
+        fprintf(out, "    %-18s %s   (%s, %d), %d operands, %s\n", "fused group", s->label, rows,
                 cavs__ew_program_spec(s->call.program)->width, s->nviews,
                 cavs__ew_program_compiled(s->call.program) ? "compiled" : "interpreted");
     else
@@ -34,7 +36,8 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k)
         if (!p)
             continue;
         fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch\n",
-                k->stage->functions[f]->name, p->tile, (double)cavs__part_scratch(p) * 4 / 1024);
+                k->stage->functions[f]->name, p->tile,
+                (double)cavs__part_scratch(p, NULL) * 4 / 1024);
         for (int i = 0; i < p->nsteps; i++)
             explain_step(out, &p->steps[i]);
     }
@@ -48,8 +51,11 @@ static void explain_symbols(FILE *out, const struct cavs_function *f)
     for (int i = 0; i < f->nsymbols; i++) {
         const struct cavs_symbol *x = f->symbols[i];
 
-        fprintf(out, "  %-8s %-6s %4d %s\n", x->backward ? "backward" : "forward",
-                x->live ? classes[x->klass] : "pruned", x->width, cavs__symbol_label(x));
+        fprintf(out, "  %-8s %-6s %4d %s%s\n", x->backward ? "backward" : "forward",
+                x->live ? classes[x->klass] : "pruned", x->width, cavs__symbol_label(x),
+                x->domain == 0                      ? ""
+                : f->lists[x->domain - 1]->children ? "   (a row per child)"
+                                                    : "   (a row per entry of a list)");
     }
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expressions.c - operators on values of one function: their shape rules and error messages. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "codelets/elementwise.h"
 #include "core/build.h"
 
@@ -122,6 +125,8 @@ struct cavs_symbol *cavs_apply2_at(const char *name, struct cavs_symbol *a, stru
         FAIL(f, CAVS_ESHAPE, "%s: widths %d and %d differ", name, a->width, b->width);
         return NULL;
     }
+    if (!cavs__to_one_domain(f, name, 2, in, file, line))
+        return NULL;
     width = a->width > b->width ? a->width : b->width;
     return cavs__add_symbol(
         f,
@@ -133,6 +138,7 @@ struct cavs_symbol *cavs_apply2_at(const char *name, struct cavs_symbol *a, stru
 struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const char *file, int line)
 {
     struct cavs_function *f = n > 0 && xs && xs[0] ? xs[0]->function : NULL;
+    struct cavs_symbol **parts, *x = NULL;
     int width = 0;
 
     if (!cavs__open_for(f, "concat", file, line))
@@ -144,9 +150,19 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const c
     }
     if (n == 1)
         return xs[0];
-    return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = width, .file = file, .line = line},
-        n, xs);
+    parts = malloc((size_t)n * sizeof *parts);
+    if (!parts) {
+        FAIL(f, CAVS_ENOMEM, "concat: out of memory");
+        return NULL;
+    }
+    memcpy(parts, xs, (size_t)n * sizeof *parts);
+    if (cavs__to_one_domain(f, "concat", n, parts, file, line))
+        x = cavs__add_symbol(
+            f,
+            (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = width, .file = file, .line = line},
+            n, parts);
+    free(parts);
+    return x;
 }
 
 /* The part of a concatenation that holds columns [from, from + width), with *from made relative to
@@ -164,7 +180,7 @@ static struct cavs_symbol *concat_part(struct cavs_symbol *x, int *from, int wid
     return NULL;
 }
 
-/* slice(op(a, b)) = op(slice(a), slice(b)): so gates that are cut out of one product and its bias
+/* slice(op(a, b)) = op(slice(a), slice(b)), also for a repeated row: so gates that are cut out of one product and its bias
  * fuse with what follows. The uncut symbol is pruned unless something else reads it. */
 static struct cavs_symbol *slice_operands(struct cavs_symbol *x, int from, int width,
                                           const char *file, int line)
@@ -200,7 +216,7 @@ struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, co
         return cavs_slice_at(x->inputs[0], x->k + from, width, file, line);
     if (x->op == CAVS__OP_CONCAT && (part = concat_part(x, &from, width)))
         return cavs_slice_at(part, from, width, file, line);
-    if (x->op == CAVS__OP_ELEMENTWISE)
+    if (x->op == CAVS__OP_ELEMENTWISE || x->op == CAVS__OP_REPEAT)
         return slice_operands(x, from, width, file, line);
     return cavs__add_symbol(
         f,
@@ -235,7 +251,9 @@ static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *
     const char *name = cavs__op_name(op);
 
     if (!labels || !cavs__open_for(f, name, file, line) ||
-        !cavs__is_value(f, logits, name, file, line) || !cavs__is_ids(f, labels, name, file, line))
+        !cavs__is_value(f, logits, name, file, line) ||
+        !cavs__is_ids(f, labels, name, file, line) ||
+        !cavs__to_one_domain(f, name, 2, in, file, line))
         return NULL;
     cavs__limit_ids(labels, logits->width);
     return cavs__add_symbol(

@@ -9,15 +9,35 @@
  * element-wise operator may run at the time of an operand of the same width: they are then fused.
  */
 
+/* Entries read x of the vertices: never in the group that makes it. */
+static int time_after_repeated(const struct cavs__placer *p, struct cavs_symbol *x,
+                               bool elementwise)
+{
+    int col, t;
+    const struct cavs__local *l = &p->local[cavs__base(x, &col)->number];
+
+    if (!l->here)
+        l = &p->local[x->number];
+    if (!l->here && !l->placed)
+        return elementwise;
+    t = l->time;
+    if (!elementwise)
+        return t + (t & 1);
+    return t & 1 ? t + 2 : t + 1;
+}
+
 static int time_after(const struct cavs__placer *p, struct cavs_symbol *x, bool elementwise,
                       int width)
 {
     int col, t;
     struct cavs_symbol *b = cavs__base(x, &col);
-    const struct cavs__local *l = &p->local[b->number];
-    /* a single step reads the copy of a source, if there is one: see cavs__operand_of() */
-    const struct cavs__local *copy = p->local[x->number].placed ? &p->local[x->number] : l;
+    const struct cavs__local *l = &p->local[b->number], *copy;
 
+    /* what is repeated is read where it is, unless a single step finds a copy */
+    if (b->op == CAVS__OP_REPEAT && (elementwise || !(p->local[x->number].placed || l->placed)))
+        return time_after_repeated(p, b->inputs[0], elementwise);
+    /* a single step reads the copy of a source, if there is one: see cavs__operand_of() */
+    copy = p->local[x->number].placed ? &p->local[x->number] : l;
     if (!l->here && (elementwise || !copy->placed))
         return elementwise;
     t = l->here ? l->time : copy->time;
@@ -123,7 +143,8 @@ static bool reads(const struct cavs__item *item, const struct cavs_symbol *x)
 
 static bool fusible(const struct cavs__item *a, const struct cavs__item *b)
 {
-    return (a->time & 1) && a->time == b->time && a->x->width == b->x->width;
+    return (a->time & 1) && a->time == b->time && a->x->width == b->x->width &&
+           cavs__item_domain(a) == cavs__item_domain(b);
 }
 
 /* Connected: one makes what the other reads, or both read the same value. */
@@ -202,9 +223,8 @@ bool cavs__read_outside(struct cavs__placer *p, const struct cavs_symbol *x)
 
         for (int k = 0; k < (it->copy ? 1 : it->x->ninputs); k++) {
             struct cavs_symbol *in = it->copy ? it->x : it->x->inputs[k];
-            int col;
 
-            if (cavs__base(in, &col) != x)
+            if (cavs__root(in) != x)
                 continue;
             if (in != x || !(it->time & 1) || find_group(p, i) != find_group(p, item))
                 return true;

@@ -24,18 +24,30 @@ static const int32_t *fetched_rows(const struct cavs__shard *shard, struct cavs_
     return t->fetched;
 }
 
+/* How many rows a fetch has: function rows, or entries of a list. */
+static int fetching_rows(const struct cavs__shard_stage *t, const struct cavs_symbol *fetch)
+{
+    const struct cavs_function *f = fetch->function;
+
+    return fetch->domain > 0 ? t->entries[f->lists[fetch->domain - 1]->number]
+                             : t->schedule.function_rows[f->number];
+}
+
 static int section_length(const struct cavs__section *sec, const struct cavs__shard_stage *t,
                           const struct cavs__shard *shard)
 {
     const struct cavs__schedule *sch = &t->schedule;
 
+    if (sec->kind == CAVS__S_LIST_PTR)
+        return sch->function_rows[sec->function->number] + 1;
+    if (sec->list > 0)
+        return t->entries[sec->function->lists[sec->list - 1]->number];
     switch (sec->kind) {
     case CAVS__S_PARENT_PTR:
     case CAVS__S_CONSUMER_PTR: return sch->rows + 1;
     case CAVS__S_PARENT_EDGE: return sch->rows > 0 ? sch->parent_ptr[sch->rows] : 0;
     case CAVS__S_CONSUMER_ROW:
-        return shard->stages[sec->fetch->function->stage->number]
-            .schedule.function_rows[sec->fetch->function->number];
+        return fetching_rows(&shard->stages[sec->fetch->function->stage->number], sec->fetch);
     default: return sch->function_rows[sec->function->number];
     }
 }
@@ -63,27 +75,25 @@ static void fill_child_section(int32_t *out, const struct cavs__schedule *sch,
     }
 }
 
-/* Counting sort of the function rows of the fetching function by the row they fetched. */
+/* Counting sort of the rows of a fetch by the row that they fetched; fetched: scratch for them. */
 static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard *shard,
-                           const struct cavs_symbol *fetch, int nrows)
+                           const struct cavs_symbol *fetch, int nrows, int32_t *fetched)
 {
     struct cavs__shard_stage *t = &shard->stages[fetch->function->stage->number];
-    const struct cavs__schedule *sch = &t->schedule;
-    const int32_t *fetched = fetched_rows(shard, t, fetch);
+    int n = fetching_rows(t, fetch);
 
+    if (fetch->domain > 0)
+        cavs__fill_list_fetch(fetched, shard, t, fetch);
+    else
+        fill_vertex_section(fetched, &t->schedule, fetch->function->number,
+                            fetched_rows(shard, t, fetch));
     memset(ptr, 0, ((size_t)nrows + 1) * sizeof *ptr);
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < sch->nvt; i++) {
-            const struct cavs__vt *vt = &sch->vt[i];
-
-            for (int r = 0; vt->function == fetch->function->number && r < vt->n; r++) {
-                int32_t row = fetched[sch->vertex_of[vt->row0 + r]];
-
-                if (row >= 0 && pass == 0)
-                    ptr[row]++;
-                else if (row >= 0)
-                    rows[ptr[row]++] = vt->frow0 + r;
-            }
+        for (int i = 0; i < n; i++) {
+            if (fetched[i] >= 0 && pass == 0)
+                ptr[fetched[i]]++;
+            else if (fetched[i] >= 0)
+                rows[ptr[fetched[i]]++] = i;
         }
         for (int r = 0, sum = 0; r <= nrows && pass == 0; r++) {
             int count = ptr[r];
@@ -98,7 +108,7 @@ static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard
 }
 
 static void fill_section(const struct cavs_session *s, int number, const struct cavs_stage *stage,
-                         const struct cavs__shard *shard, int32_t *index)
+                         const struct cavs__shard *shard, int32_t *index, int32_t *scratch)
 {
     const struct cavs__stage_plan *sp = &s->plan->stages[stage->number];
     const struct cavs__section *sec = &sp->sections[number];
@@ -106,6 +116,10 @@ static void fill_section(const struct cavs_session *s, int number, const struct 
     const struct cavs__schedule *sch = &t->schedule;
     int32_t *out = index + t->offsets[number];
 
+    if (sec->list > 0) {
+        cavs__fill_list_section(s, out, shard, t, sec);
+        return;
+    }
     switch (sec->kind) {
     case CAVS__S_IDS:
         fill_vertex_section(out, sch, sec->function->number, t->ids[sec->number]);
@@ -123,7 +137,7 @@ static void fill_section(const struct cavs_session *s, int number, const struct 
         break;
     case CAVS__S_CONSUMER_PTR:
         /* its partner of the same fetch was appended right after it (emit.c) */
-        fill_consumers(out, index + t->offsets[number + 1], shard, sec->fetch, sch->rows);
+        fill_consumers(out, index + t->offsets[number + 1], shard, sec->fetch, sch->rows, scratch);
         break;
     case CAVS__S_CONSUMER_ROW: break;
     case CAVS__S_NOISE_LOW:
@@ -131,7 +145,24 @@ static void fill_section(const struct cavs_session *s, int number, const struct 
         fill_vertex_section(out, sch, sec->function->number,
                             cavs__noise(s, shard, t, sec->kind == CAVS__S_NOISE_HIGH));
         break;
+    default: break;
     }
+}
+
+/* Numbers of scratch that the sections of a stage ask for. */
+static int scratch_length(const struct cavs__stage_plan *sp, const struct cavs__shard *shard)
+{
+    int most = 0;
+
+    for (int i = 0; i < sp->nsections; i++) {
+        const struct cavs_symbol *fetch = sp->sections[i].fetch;
+        int n = sp->sections[i].kind == CAVS__S_CONSUMER_ROW
+                    ? fetching_rows(&shard->stages[fetch->function->stage->number], fetch)
+                    : 0;
+
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
 int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot,
@@ -140,12 +171,14 @@ int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stag
     const struct cavs__stage_plan *sp = &s->plan->stages[stage];
     struct cavs__shard_stage *t = &shard->stages[stage];
     struct cavs__tensor *tensor = &s->tensors[sp->index];
-    int32_t *index;
+    int32_t *index, *scratch;
     int size = 0, rc;
 
     t->offsets =
         cavs__arena_alloc(&s->slots[slot].arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
-    if (!t->offsets)
+    scratch = cavs__arena_alloc(&s->slots[slot].arena,
+                                ((size_t)scratch_length(sp, shard) + 1) * sizeof *scratch);
+    if (!t->offsets || !scratch)
         return cavs__fail_nomem("index sections", (size_t)sp->nsections * sizeof *t->offsets);
     for (int i = 0; i < sp->nsections; i++) {
         t->offsets[i] = size;
@@ -156,7 +189,7 @@ int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stag
         return rc;
     index = (int32_t *)cavs__tensor_acquire(tensor, chunk, STARPU_W);
     for (int i = 0; i < sp->nsections; i++)
-        fill_section(s, i, sp->stage, shard, index);
+        fill_section(s, i, sp->stage, shard, index, scratch);
     cavs__tensor_release(tensor, chunk);
     return CAVS_OK;
 }

@@ -74,8 +74,8 @@ int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enu
         return cavs__fail_nomem("task kind", sizeof *k);
     k->parts[f->number] = part;
     part->name = strdup(k->name);
-    if (cavs__part_scratch(part) > p->scratch)
-        p->scratch = cavs__part_scratch(part);
+    if (cavs__part_scratch(part, NULL) > p->scratch)
+        p->scratch = cavs__part_scratch(part, NULL);
     return CAVS_OK;
 }
 
@@ -135,7 +135,8 @@ static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k,
 {
     int b = o->buffer;
 
-    if (o->mode == CAVS__INDEXED || o->mode == CAVS__IDS || o->mode == CAVS__SUMMED) {
+    if (o->mode == CAVS__INDEXED || o->mode == CAVS__IDS || o->mode == CAVS__SUMMED ||
+        o->mode == CAVS__REPEATED || o->list > 0) {
         k->index_buffer = buffer_of(k, p->stages[k->stage->number].index);
         if (k->index_buffer < 0)
             return k->index_buffer;
@@ -159,7 +160,7 @@ int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
         for (int i = 0; part && i < part->nsteps; i++) {
             struct cavs__step *s = &part->steps[i];
 
-            part->flops += s->flops;
+            *(s->list > 0 ? &part->lists[s->list - 1].flops : &part->flops) += s->flops;
             for (int j = 0; j < s->nviews; j++) {
                 if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))
                     return cavs__fail(CAVS_EPROGRAM,

@@ -37,6 +37,8 @@ libcavs_la_SOURCES += \
 	core/intern.c \
 	core/kinds.c \
 	core/losses.c \
+	core/list_index.c \
+	core/lists.c \
 	core/merge.c \
 	core/model.c \
 	core/model.h \

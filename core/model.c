@@ -69,6 +69,8 @@ static void function_destroy(struct cavs_function *f)
 {
     for (int i = 0; i < f->nsymbols; i++)
         symbol_destroy(f->symbols[i]);
+    for (int i = 0; i < f->nlists; i++)
+        free(f->lists[i]);
     free(f->symbols);
     free(f->message);
     free(f->name);
@@ -96,6 +98,7 @@ static void stage_destroy(struct cavs_stage *s)
     free(s->functions);
     free(s->inputs);
     free(s->channels);
+    free(s->lists);
     free(s->name);
     free(s);
 }

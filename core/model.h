@@ -19,8 +19,9 @@ enum cavs__op {
     CAVS__OP_FETCH,  /* channel of an earlier stage; inputs: index ids, or none for the vertex stood
                         over */
     CAVS__OP_GATHER, /* k: child slot; width = state width */
-    CAVS__OP_USE,    /* param with one row */
-    CAVS__OP_CONST,  /* s, in every column */
+    CAVS__OP_EACH_CHILD, /* states of all children, a row each; width = state width */
+    CAVS__OP_USE,        /* param with one row */
+    CAVS__OP_CONST,      /* s, in every column */
     /* computation */
     CAVS__OP_LOOKUP,      /* param; inputs: ids */
     CAVS__OP_MATMUL,      /* inputs: x; param W (w(x) x width) */
@@ -37,6 +38,14 @@ enum cavs__op {
     CAVS__OP_MASK,    /* inputs: ids; 1 where the id >= 0, else 0; width 1 */
     CAVS__OP_XENT,    /* inputs: logits, label ids */
     CAVS__OP_CORRECT, /* inputs: logits, label ids */
+    CAVS__OP_MATMUL_SELECT, /* inputs: x, ids; param: stacked w(x) x width blocks; row r times block
+                               ids[r] */
+    /* between vertices and the entries of list k (its domain) */
+    CAVS__OP_REPEAT,       /* inputs: x of the vertices; the same row for each entry of a vertex */
+    CAVS__OP_LIST_SUM,     /* inputs: x of the entries; sum over the entries of each vertex */
+    CAVS__OP_LIST_MAX,     /* inputs: x; largest in each column, 0 without entries */
+    CAVS__OP_LIST_SOFTMAX, /* inputs: x; per column, over the entries of each vertex */
+    CAVS__OP_LIST_SHARE,   /* 1 / number of entries, 0 without any; width 1 */
     /* forward sinks */
     CAVS__OP_SCATTER, /* inputs: x */
     CAVS__OP_PUSH,    /* inputs: x; channel */
@@ -48,12 +57,17 @@ enum cavs__op {
     CAVS__OP_XENT_GRAD, /* inputs: logits, label ids, g */
     CAVS__OP_ROW_MAX_GRAD, /* inputs: x, g */
     CAVS__OP_PICK_GRAD,    /* inputs: ids, g */
+    CAVS__OP_MATMUL_SELECT_T,   /* inputs: dy, ids; param: dy times the transposed block */
+    CAVS__OP_LIST_MAX_GRAD,     /* inputs: x, g of the vertices: g at the first largest entry */
+    CAVS__OP_LIST_SOFTMAX_GRAD, /* inputs: y, g */
     /* backward sinks */
-    CAVS__OP_SLOT_GRAD,   /* inputs: g; k: child slot */
-    CAVS__OP_FETCH_GRAD,  /* inputs: g; fetch: the FETCH symbol it belongs to */
-    CAVS__OP_GRAD_MATMUL, /* inputs: x, dy; param += x^T dy */
-    CAVS__OP_GRAD_USE,    /* inputs: g; param += column sums */
-    CAVS__OP_GRAD_LOOKUP, /* inputs: ids, g; param rows */
+    CAVS__OP_SLOT_GRAD,          /* inputs: g; k: child slot */
+    CAVS__OP_EACH_GRAD,          /* inputs: g, a row per child */
+    CAVS__OP_FETCH_GRAD,         /* inputs: g; fetch: the FETCH symbol it belongs to */
+    CAVS__OP_GRAD_MATMUL,        /* inputs: x, dy; param += x^T dy */
+    CAVS__OP_GRAD_USE,           /* inputs: g; param += column sums */
+    CAVS__OP_GRAD_LOOKUP,        /* inputs: ids, g; param rows */
+    CAVS__OP_GRAD_MATMUL_SELECT, /* inputs: x, dy, ids; block ids[r] of param += x^T dy */
     CAVS__OP_COUNT
 };
 
@@ -64,6 +78,7 @@ struct cavs_symbol {
     struct cavs_function *function;
     int number; /* position in function->symbols */
     enum cavs__op op;
+    int domain; /* 0: a row per vertex; d > 0: a row per entry of function->lists[d - 1] */
     int width;
     int ninputs;
     struct cavs_symbol **inputs;
@@ -102,10 +117,14 @@ struct cavs_param {
     struct cavs_param **members;
 };
 
+/* What the rows of an input belong to. */
+enum cavs__per { CAVS__PER_VERTEX, CAVS__PER_EDGE, CAVS__PER_ENTRY /* of a list it brings */ };
+
 /* Data the samples bring to a stage, by name. */
 struct cavs__input {
     char *name;
     int number; /* in its stage */
+    enum cavs__per per;
     bool ids;
     int width; /* float rows: columns */
     int limit; /* ids: smallest bound of what they index (rows of a table, classes), INT32_MAX if
@@ -129,11 +148,31 @@ struct cavs__metric {
     int number;
 };
 
+enum { CAVS__MAX_LISTS = 8, CAVS__ANY_CHILDREN = -1 };
+
+/*
+ * A ragged list that every vertex of a function has: of its children, of ids that the samples
+ * bring, or of all vertices that its sample has in an earlier stage.  Symbols may have a row for
+ * each entry.  Entries are numbered per function, in the order of function rows.
+ */
+struct cavs__list {
+    struct cavs_function *function;
+    int number; /* among the lists of its stage */
+    bool children;
+    struct cavs__input *input; /* that brings it, or NULL */
+    struct cavs_stage *whole;  /* the earlier stage, or NULL */
+};
+
 struct cavs_function {
     struct cavs_stage *stage;
     char *name;
     int number; /* in its stage */
-    int slots;  /* 1 + largest gathered child slot; 0 without gather */
+    int slots;  /* 1 + largest gathered child slot; 0 without gather; CAVS__ANY_CHILDREN where a row
+                   per child is asked for */
+    const char *slots_file; /* where the graph was first read */
+    int slots_line;
+    int nlists;
+    struct cavs__list *lists[CAVS__MAX_LISTS]; /* [domain - 1] */
     int nsymbols;
     struct cavs_symbol **symbols;
     struct cavs_symbol *scatter; /* the SCATTER symbol, or NULL */
@@ -152,6 +191,8 @@ struct cavs_stage {
     struct cavs_function **functions;
     struct cavs__input **inputs;
     struct cavs__channel **channels;
+    int nlists;
+    struct cavs__list **lists;
     bool state_grad; /* dF of this stage passes gradients through the state */
 };
 
@@ -173,6 +214,9 @@ struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_
                                      int ninputs, struct cavs_symbol *const *inputs);
 bool cavs__op_is_sink(enum cavs__op op);
 const char *cavs__op_name(enum cavs__op op);
+/* What x has a row for: 0 vertices, d > 0 entries of list d - 1 of its function, -1: it is the same
+ * everywhere (a constant or one-row parameter, or a part of one). */
+int cavs__domain(const struct cavs_symbol *x);
 /* "tanh", "matmul W", ...: the operator as the user knows it, in a static per-thread buffer */
 const char *cavs__symbol_label(const struct cavs_symbol *x);
 

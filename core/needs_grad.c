@@ -20,12 +20,14 @@ static bool channel_needs_grad(const struct cavs__channel *c)
 static bool symbol_needs_grad(const struct cavs_symbol *x, bool state)
 {
     switch (x->op) {
-    case CAVS__OP_GATHER: return state;
+    case CAVS__OP_GATHER:
+    case CAVS__OP_EACH_CHILD: return state;
     case CAVS__OP_FETCH: return channel_needs_grad(x->channel);
     case CAVS__OP_CORRECT: return false;
     case CAVS__OP_USE:
     case CAVS__OP_LOOKUP:
     case CAVS__OP_MATMUL:
+    case CAVS__OP_MATMUL_SELECT:
         if (!x->param->frozen)
             return true;
         break;

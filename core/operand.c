@@ -12,42 +12,48 @@ struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, en
                                   .cols = cols};
 }
 
-struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols)
+struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, int cols)
 {
     ptrdiff_t ld = cols <= 1 ? 1 : (cols + 15) / 16 * 16;
     struct cavs__operand o = {.buffer = CAVS__SCRATCH,
                               .space = CAVS__FIXED,
                               .mode = CAVS__DIRECT,
                               .cols = cols,
-                              .region = p->scratch,
+                              .region = p->scratch[domain],
+                              .list = (uint8_t)domain,
                               .ld = ld};
 
-    p->scratch += (int)ld;
+    p->scratch[domain] += (int)ld;
     return o;
 }
 
 /* A field of the tensor that keeps this part's values, on a cache line of its own. */
-struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int cols)
+struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int cols)
 {
     static const char *const names[CAVS__PARTS_CLASSED] = {"eager",      "chain",      "lazy",
                                                            "grad.eager", "grad.chain", "grad.lazy"};
+    int *bundle = &p->bundle[p->part][domain], col;
     struct cavs__tensor_desc *d;
-    int col;
+    struct cavs__operand o;
 
-    if (p->bundle[p->part] < 0)
-        p->bundle[p->part] =
-            cavs__plan_tensor(p->plan,
-                              (struct cavs__tensor_desc){.kind = CAVS__T_BUNDLE,
-                                                         .space = CAVS__BROWS,
-                                                         .stage = p->sp->stage,
-                                                         .function = p->f},
-                              "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part]);
-    if (p->bundle[p->part] < 0)
+    if (*bundle < 0)
+        *bundle = cavs__plan_tensor(
+            p->plan,
+            (struct cavs__tensor_desc){.kind = CAVS__T_BUNDLE,
+                                       .space = domain ? CAVS__BENTRIES : CAVS__BROWS,
+                                       .list = domain ? p->f->lists[domain - 1] : NULL,
+                                       .stage = p->sp->stage,
+                                       .function = p->f},
+            domain ? "%s.%s.%s.list%d" : "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part],
+            domain);
+    if (*bundle < 0)
         return (struct cavs__operand){.buffer = CAVS__NO_BUFFER};
-    d = &p->plan->tensors[p->bundle[p->part]];
+    d = &p->plan->tensors[*bundle];
     col = cols > 1 ? (d->cols + 15) / 16 * 16 : d->cols;
     d->cols = col + cols;
-    return cavs__tensor_operand(p->bundle[p->part], CAVS__BROWS, CAVS__DIRECT, col, cols);
+    o = cavs__tensor_operand(*bundle, d->space, CAVS__DIRECT, col, cols);
+    o.list = (uint8_t)domain;
+    return o;
 }
 
 struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols)
@@ -68,12 +74,32 @@ static struct cavs__operand indexed(struct cavs__placer *p, int tensor, int col,
     struct cavs__operand o = cavs__tensor_operand(tensor, CAVS__FIXED, CAVS__INDEXED, col, cols);
 
     o.section = section(p, s);
+    o.list = (uint8_t)s.list;
+    return o;
+}
+
+struct cavs__operand cavs__operand_in(struct cavs__placer *p, struct cavs__operand o, int domain)
+{
+    if (domain == 0 || o.list == domain || o.mode != CAVS__DIRECT)
+        return o;
+    o.mode = CAVS__REPEATED;
+    o.list = (uint8_t)domain;
+    o.section = section(
+        p, (struct cavs__section){.kind = CAVS__S_LIST_OWNER, .function = p->f, .list = domain});
+    return o;
+}
+
+struct cavs__operand cavs__listed(struct cavs__placer *p, struct cavs__operand o, int domain)
+{
+    o = cavs__operand_in(p, o, domain);
+    o.list = (uint8_t)domain;
+    o.listed = true;
     return o;
 }
 
 static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol *b)
 {
-    struct cavs__section s = {.function = p->f};
+    struct cavs__section s = {.function = p->f, .list = b->domain};
     struct cavs__operand o;
 
     switch (b->op) {
@@ -81,8 +107,13 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
         return cavs__tensor_operand(p->plan->param[b->param->number], CAVS__FIXED, CAVS__SAME, 0,
                                     b->width);
     case CAVS__OP_PULL:
-        return cavs__tensor_operand(p->sp->input[b->input->number], CAVS__ROWS, CAVS__DIRECT, 0,
-                                    b->width);
+        o = cavs__tensor_operand(p->sp->input[b->input->number],
+                                 b->domain ? CAVS__EDGES : CAVS__ROWS, CAVS__DIRECT, 0, b->width);
+        o.list = (uint8_t)b->domain;
+        return o;
+    case CAVS__OP_EACH_CHILD:
+        s.kind = CAVS__S_LIST_CHILD;
+        return indexed(p, p->sp->state, 0, b->width, s);
     case CAVS__OP_GATHER:
         s.kind = CAVS__S_CHILD;
         s.number = b->k;
@@ -102,7 +133,8 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
     case CAVS__OP_IDS:
         s.kind = CAVS__S_IDS;
         s.number = b->input->number;
-        o = (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS};
+        o = (struct cavs__operand){
+            .buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS, .list = (uint8_t)b->domain};
         o.section = section(p, s);
         return o;
     default: return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
@@ -118,6 +150,12 @@ struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol
     if (contiguous && p->local[x->number].placed)
         return p->local[x->number].at;
     b = cavs__base(x, &col);
+    if (b->op == CAVS__OP_REPEAT) {
+        if (contiguous && p->local[b->number].placed)
+            return cavs__columns(p->local[b->number].at, col, x->width);
+        return cavs__columns(
+            cavs__operand_in(p, cavs__operand_of(p, b->inputs[0], true), b->domain), col, x->width);
+    }
     if (p->local[b->number].placed && (contiguous || p->local[b->number].here))
         return cavs__columns(p->local[b->number].at, col, x->width);
     if (cavs__is_computed(b))
@@ -141,12 +179,20 @@ struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbo
         o.slots = p->f->slots;
         o.slot = sink->k;
         return o;
+    case CAVS__OP_EACH_GRAD:
+        o = cavs__tensor_operand(sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, sink->width);
+        break;
     case CAVS__OP_FETCH_GRAD:
-        return cavs__tensor_operand(
-            cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch), CAVS__FROWS,
-            CAVS__DIRECT, 0, sink->width);
+        o = cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch),
+                                 sink->domain ? CAVS__ENTRIES : CAVS__FROWS, CAVS__DIRECT, 0,
+                                 sink->width);
+        break;
     default: /* GRAD_LOOKUP */
-        return cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink),
-                                    CAVS__FROWS, CAVS__DIRECT, 0, sink->width);
+        o = cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink),
+                                 sink->domain ? CAVS__ENTRIES : CAVS__FROWS, CAVS__DIRECT, 0,
+                                 sink->width);
+        break;
     }
+    o.list = (uint8_t)sink->domain;
+    return o;
 }

@@ -72,10 +72,12 @@ struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol
     return x;
 }
 
+static const char *const owners[] = {"vertex", "edge", "entry of a list"};
+
 /* The stage's input of that name, made at first mention; NULL (reported) if it was declared
  * otherwise before. */
-static struct cavs__input *find_input(struct cavs_function *f, const char *name, bool ids,
-                                      int width, const char *file, int line)
+struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
+                                     bool ids, int width, const char *file, int line)
 {
     struct cavs_stage *s = f->stage;
     struct cavs__input *in;
@@ -84,8 +86,14 @@ static struct cavs__input *find_input(struct cavs_function *f, const char *name,
         in = s->inputs[i];
         if (strcmp(in->name, name) != 0)
             continue;
-        if (in->ids == ids && in->width == width)
+        if (in->ids == ids && in->width == width && in->per == per)
             return in;
+        if (in->per != per) {
+            FAIL(f, CAVS_ESHAPE,
+                 "pull: input %s has a value per %s here, but one per %s elsewhere in stage %s",
+                 name, owners[per], owners[in->per], s->name);
+            return NULL;
+        }
         FAIL(f, CAVS_ESHAPE,
              "pull: input %s is %s of width %d here, but %s of width %d elsewhere in stage %s",
              name, ids ? "ids" : "rows", width, in->ids ? "ids" : "rows", in->width, s->name);
@@ -94,8 +102,12 @@ static struct cavs__input *find_input(struct cavs_function *f, const char *name,
     in = calloc(1, sizeof *in);
     if (!in)
         return NULL;
-    *in = (struct cavs__input){
-        .name = strdup(name), .number = s->ninputs, .ids = ids, .width = width, .limit = INT32_MAX};
+    *in = (struct cavs__input){.name = strdup(name),
+                               .number = s->ninputs,
+                               .per = per,
+                               .ids = ids,
+                               .width = width,
+                               .limit = INT32_MAX};
     if (!CAVS__APPEND(s->inputs, s->ninputs, in)) {
         free(in->name);
         free(in);
@@ -115,7 +127,7 @@ struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int 
         FAIL(f, CAVS_ESHAPE, "pull %s: width %d is not positive", name ? name : "(null)", width);
         return NULL;
     }
-    in = find_input(f, name, false, width, file, line);
+    in = cavs__find_input(f, name, CAVS__PER_VERTEX, false, width, file, line);
     if (!in)
         return NULL;
     return cavs__add_symbol(
@@ -125,23 +137,30 @@ struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int 
         0, NULL);
 }
 
+struct cavs_symbol *cavs__ids_symbol(struct cavs_function *f, struct cavs__input *in, int domain,
+                                     const char *file, int line)
+{
+    return in ? cavs__add_symbol(f,
+                                 (struct cavs_symbol){.op = CAVS__OP_IDS,
+                                                      .domain = domain,
+                                                      .input = in,
+                                                      .file = file,
+                                                      .line = line},
+                                 0, NULL)
+              : NULL;
+}
+
 struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, const char *file,
                                      int line)
 {
-    struct cavs__input *in;
-
     if (!cavs__open_for(f, "pull_ids", file, line))
         return NULL;
     if (!name) {
         FAIL(f, CAVS_EINVAL, "pull_ids: the input needs a name");
         return NULL;
     }
-    in = find_input(f, name, true, 0, file, line);
-    if (!in)
-        return NULL;
-    return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = CAVS__OP_IDS, .input = in, .file = file, .line = line}, 0,
-        NULL);
+    return cavs__ids_symbol(f, cavs__find_input(f, name, CAVS__PER_VERTEX, true, 0, file, line), 0,
+                            file, line);
 }
 
 static struct cavs__channel *find_channel(const struct cavs_stage *s, const char *name)
@@ -153,25 +172,50 @@ static struct cavs__channel *find_channel(const struct cavs_stage *s, const char
     return NULL;
 }
 
-static struct cavs__channel *channel_to_fetch(struct cavs_function *f, struct cavs_stage *from,
-                                              const char *channel, const char *index,
-                                              const char *file, int line)
+struct cavs__channel *cavs__channel_to_fetch(struct cavs_function *f, const char *op,
+                                             struct cavs_stage *from, const char *channel,
+                                             const char *file, int line)
 {
     struct cavs__channel *c = NULL;
 
     if (!from || !channel)
-        FAIL(f, CAVS_EINVAL, "pull_from: no %s given", from ? "channel" : "stage");
+        FAIL(f, CAVS_EINVAL, "%s: no %s given", op, from ? "channel" : "stage");
     else if (from->model != f->stage->model || from->number >= f->stage->number)
-        FAIL(f, CAVS_EPROGRAM, "pull_from: stage %s is not earlier than stage %s", from->name,
+        FAIL(f, CAVS_EPROGRAM, "%s: stage %s is not earlier than stage %s", op, from->name,
              f->stage->name);
-    else if (!index && f->stage->base != from)
-        FAIL(f, CAVS_EPROGRAM,
-             "pull_from: without an index, stage %s must stand over stage %s (cavs_stage_over)",
-             f->stage->name, from->name);
     else if (!(c = find_channel(from, channel)))
-        FAIL(f, CAVS_EPROGRAM, "pull_from: nothing is pushed on channel %s of stage %s", channel,
+        FAIL(f, CAVS_EPROGRAM, "%s: nothing is pushed on channel %s of stage %s", op, channel,
              from->name);
     return c;
+}
+
+/* ids, if there are any, then name vertices of the channel's stage. */
+struct cavs_symbol *cavs__fetch_symbol(struct cavs_function *f, const char *op,
+                                       struct cavs__channel *c, struct cavs_symbol *ids, int domain,
+                                       const char *file, int line)
+{
+    struct cavs_symbol *x;
+
+    if (ids && ids->input->vertices_of && ids->input->vertices_of != c->stage) {
+        FAIL(f, CAVS_EPROGRAM, "%s: index %s names vertices of stage %s, not of %s", op,
+             ids->input->name, ids->input->vertices_of->name, c->stage->name);
+        return NULL;
+    }
+    if (ids)
+        ids->input->vertices_of = c->stage;
+    x = cavs__add_symbol(f,
+                         (struct cavs_symbol){.op = CAVS__OP_FETCH,
+                                              .domain = domain,
+                                              .width = c->width,
+                                              .channel = c,
+                                              .file = file,
+                                              .line = line},
+                         ids ? 1 : 0, &ids);
+    for (int i = 0; x && i < c->nfetches; i++) {
+        if (c->fetches[i] == x)
+            return x;
+    }
+    return x && CAVS__APPEND(c->fetches, c->nfetches, x) ? x : NULL;
 }
 
 struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *from,
@@ -179,34 +223,22 @@ struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage
                                       int line)
 {
     struct cavs__channel *c;
-    struct cavs_symbol *ids = NULL, *x;
+    struct cavs_symbol *ids = NULL;
 
     if (!cavs__open_for(f, "pull_from", file, line))
         return NULL;
-    c = channel_to_fetch(f, from, channel, index, file, line);
-    if (!c)
+    if (from && !index && from->number < f->stage->number && f->stage->base != from) {
+        FAIL(f, CAVS_EPROGRAM,
+             "pull_from: without an index, stage %s must stand over stage %s (cavs_stage_over)",
+             f->stage->name, from->name);
         return NULL;
-    if (index) {
+    }
+    c = cavs__channel_to_fetch(f, "pull_from", from, channel, file, line);
+    if (c && index)
         ids = cavs_pull_ids_at(f, index, file, line);
-        if (!ids)
-            return NULL;
-        if (ids->input->vertices_of && ids->input->vertices_of != from) {
-            FAIL(f, CAVS_EPROGRAM, "pull_from: index %s names vertices of stage %s, not of %s",
-                 index, ids->input->vertices_of->name, from->name);
-            return NULL;
-        }
-        ids->input->vertices_of = from;
-    }
-    x = cavs__add_symbol(
-        f,
-        (struct cavs_symbol){
-            .op = CAVS__OP_FETCH, .width = c->width, .channel = c, .file = file, .line = line},
-        ids ? 1 : 0, &ids);
-    for (int i = 0; x && i < c->nfetches; i++) {
-        if (c->fetches[i] == x)
-            return x;
-    }
-    return x && CAVS__APPEND(c->fetches, c->nfetches, x) ? x : NULL;
+    if (!c || (index && !ids))
+        return NULL;
+    return cavs__fetch_symbol(f, "pull_from", c, ids, 0, file, line);
 }
 
 struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, const char *file,
@@ -255,6 +287,17 @@ struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *f
         FAIL(f, CAVS_EINVAL, "gather(%d): child slots are numbered from 0 to 65535", k);
         return NULL;
     }
+    if (f->slots == CAVS__ANY_CHILDREN) {
+        FAIL(f, CAVS_EPROGRAM,
+             "gather(%d): the function asks for a row per child at %s:%d; children are read either "
+             "by number or all alike",
+             k, f->slots_file, f->slots_line);
+        return NULL;
+    }
+    if (f->slots == 0) {
+        f->slots_file = file;
+        f->slots_line = line;
+    }
     if (k + 1 > f->slots)
         f->slots = k + 1;
     return cavs__add_symbol(f,
@@ -275,7 +318,8 @@ void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, const char 
     } else if (f->scatter) {
         FAIL(f, CAVS_EPROGRAM, "second scatter; the first is at %s:%d", f->scatter->file,
              f->scatter->line);
-    } else if (cavs__is_value(f, x, "scatter", file, line)) {
+    } else if (cavs__is_value(f, x, "scatter", file, line) &&
+               cavs__is_of_vertices(f, x, "scatter", file, line)) {
         if (x->width != f->stage->state_width)
             FAIL(f, CAVS_ESHAPE, "scatter: %s of width %d, but the state of stage %s has width %d",
                  cavs__symbol_label(x), x->width, f->stage->name, f->stage->state_width);
@@ -321,7 +365,8 @@ void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symb
              x ? cavs__symbol_label(x) : "NULL");
         return;
     }
-    if (!cavs__is_value(f, x, "push", file, line))
+    if (!cavs__is_value(f, x, "push", file, line) ||
+        !cavs__is_of_vertices(f, x, "push", file, line))
         return;
     c = channel_to_push(f, channel, x->width, file, line);
     for (int i = 0; c && i < f->nsymbols; i++) {
@@ -368,7 +413,9 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
              x ? cavs__symbol_label(x) : "NULL");
         return;
     }
-    if (!cavs__is_value(f, x, op, file, line) || (where && !cavs__is_ids(f, where, op, file, line)))
+    if (!cavs__is_value(f, x, op, file, line) || !cavs__is_of_vertices(f, x, op, file, line) ||
+        (where && (!cavs__is_ids(f, where, op, file, line) ||
+                   !cavs__is_of_vertices(f, where, op, file, line))))
         return;
     if (x->width != 1) {
         FAIL(f, CAVS_ESHAPE, "%s %s: %s has width %d, not 1 (cavs_sum)", op, name,

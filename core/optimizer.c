@@ -128,7 +128,8 @@ struct lookup {
     int tensor, shard;
 };
 
-/* The id of every function row of a lookup, from the index section that the tasks read, too. */
+/* The ids of a lookup: of vertices, children or entries, in the order in which the samples brought
+ * them. */
 static const int32_t *lookup_ids(const struct cavs_session *s, const struct lookup *l)
 {
     const struct cavs_function *f = l->grad->function;
@@ -137,34 +138,48 @@ static const int32_t *lookup_ids(const struct cavs_session *s, const struct look
     return t->ids[l->grad->inputs[0]->input->number];
 }
 
-/* Visits the rows of all lookups in order: pass 0 counts occurrences per id, pass 1 lists them. */
+/* An occurrence of an id: pass 0 counts it, pass 1 lists it. */
+static void touch(struct cavs__touched *t, int32_t *mark, int32_t id, int source, int row, int pass)
+{
+    int at;
+
+    if (id < 0)
+        return;
+    if (pass == 0) {
+        if (!mark[id]) {
+            t->ids[t->n] = id;
+            mark[id] = ++t->n;
+            t->ptr[t->n - 1] = 0;
+        }
+        t->ptr[mark[id] - 1]++;
+        return;
+    }
+    at = t->ptr[mark[id] - 1]++;
+    t->source[at] = source;
+    t->row[at] = row;
+}
+
+/* Visits the rows of a lookup in order, those of a list entry by entry: pass 0 counts occurrences per id, pass 1 lists them. */
 static void visit(const struct cavs_session *s, const struct lookup *l, int source, int32_t *mark,
                   struct cavs__touched *t, int pass)
 {
     const struct cavs_function *f = l->grad->function;
-    const struct cavs__schedule *sch = &s->shards[l->shard].stages[f->stage->number].schedule;
+    const struct cavs__shard *shard = &s->shards[l->shard];
+    const struct cavs__shard_stage *st = &shard->stages[f->stage->number];
+    const struct cavs__list *list = l->grad->domain > 0 ? f->lists[l->grad->domain - 1] : NULL;
     const int32_t *ids = lookup_ids(s, l);
+    int row = 0;
 
-    for (int i = 0; i < sch->nvt; i++) {
-        const struct cavs__vt *vt = &sch->vt[i];
+    for (int i = 0; i < st->schedule.nvt; i++) {
+        const struct cavs__vt *vt = &st->schedule.vt[i];
 
         for (int r = 0; vt->function == f->number && r < vt->n; r++) {
-            int32_t id = ids[sch->vertex_of[vt->row0 + r]], at;
+            int v = st->schedule.vertex_of[vt->row0 + r];
+            int from = list ? cavs__list_start(shard, st, list, v) : v;
+            int n = list ? cavs__list_length(shard, st, list, v) : 1;
 
-            if (id < 0)
-                continue;
-            if (pass == 0) {
-                if (!mark[id]) {
-                    t->ids[t->n] = id;
-                    mark[id] = ++t->n;
-                    t->ptr[t->n - 1] = 0;
-                }
-                t->ptr[mark[id] - 1]++;
-                continue;
-            }
-            at = t->ptr[mark[id] - 1]++;
-            t->source[at] = source;
-            t->row[at] = vt->frow0 + r;
+            for (int e = from; e < from + n; e++, row++)
+                touch(t, mark, ids[e], source, row, pass);
         }
     }
 }
@@ -212,6 +227,12 @@ static void list_touched(struct cavs_session *s, const struct lookup *uses, stru
         mark[t->ids[i]] = 0;
 }
 
+/* Rows of a lookup in a shard. */
+static int occurrences_in(const struct cavs__shard_stage *t, const struct cavs__tensor_desc *d)
+{
+    return d->list ? t->entries[d->list->number] : t->schedule.function_rows[d->function->number];
+}
+
 static int find_touched_rows(struct cavs_session *s, int slot, int nshards,
                              const struct cavs_param *p)
 {
@@ -226,9 +247,7 @@ static int find_touched_rows(struct cavs_session *s, int slot, int nshards,
             if (d->kind != CAVS__T_LOOKUP_GRAD || d->param != p)
                 continue;
             uses[n++] = (struct lookup){d->symbol, i, shard};
-            occurrences += s->shards[shard]
-                               .stages[d->stage->number]
-                               .schedule.function_rows[d->function->number];
+            occurrences += occurrences_in(&s->shards[shard].stages[d->stage->number], d);
         }
     }
     if (!s->id_mark[p->number])

@@ -16,6 +16,8 @@
 #include "core/error.h"
 #include "core/packed.h"
 
+const char *const cavs__packed_per[] = {"vertex", "edge", "entry"};
+
 struct note {
     char *name;
     void *bytes;
@@ -162,8 +164,8 @@ static json_t *over_entry(const struct cavs_stage *stage)
 
 static json_t *input_entry(const struct cavs__input *in)
 {
-    return json_pack("{s:s, s:s, s:i}", "name", in->name, "type", in->ids ? "ids" : "rows", "width",
-                     in->ids ? 1 : in->width);
+    return json_pack("{s:s, s:s, s:s, s:i}", "name", in->name, "type", in->ids ? "ids" : "rows",
+                     "per", cavs__packed_per[in->per], "width", in->ids ? 1 : in->width);
 }
 
 /* False when memory is short; jansson passes NULLs on until then. */

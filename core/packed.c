@@ -181,6 +181,7 @@ static bool is_input(const json_t *input)
 {
     return json_is_string(json_object_get(input, "name")) &&
            json_is_string(json_object_get(input, "type")) &&
+           json_is_string(json_object_get(input, "per")) &&
            json_is_integer(json_object_get(input, "width"));
 }
 

@@ -35,6 +35,8 @@ struct cavs_packed {
     json_t *directory;
 };
 
+/* What the values of an input belong to, by enum cavs__per. */
+extern const char *const cavs__packed_per[];
 /* FNV-1a, 64 bits. */
 uint64_t cavs__packed_checksum(const void *bytes, size_t n);
 /* The part of the directory for a stage, or NULL. */

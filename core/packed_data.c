@@ -46,7 +46,8 @@ static const json_t *find_input(const json_t *stage, const struct cavs__input *i
 static int check_input(const struct cavs_packed *p, const struct cavs_stage *stage,
                        const struct cavs__input *in, const json_t *entry)
 {
-    const char *type = json_string_value(json_object_get(entry, "type"));
+    const char *type = json_string_value(json_object_get(entry, "type")),
+               *per = json_string_value(json_object_get(entry, "per"));
     long long width = json_integer_value(json_object_get(entry, "width"));
 
     if (!entry)
@@ -58,6 +59,13 @@ static int check_input(const struct cavs_packed *p, const struct cavs_stage *sta
                           "it, the model wants %s of width %d",
                           p->path, in->name, stage->name, type, width, in->ids ? "ids" : "rows",
                           in->ids ? 1 : in->width);
+    if (!per || strcmp(per, cavs__packed_per[in->per]) != 0)
+        return cavs__fail(
+            CAVS_EDATA,
+            "%s does not fit the model: input %s of stage %s has a value per %s in it, "
+            "the model wants one per %s",
+            p->path, in->name, stage->name, per ? per : "something else",
+            cavs__packed_per[in->per]);
     return CAVS_OK;
 }
 
@@ -92,6 +100,20 @@ static bool are_starts(const struct cavs__column *c, int samples)
     return true;
 }
 
+/* The arrays of one input, in a stage of so many vertices. */
+static bool input_is_whole(const struct cavs__stage_data *s, int k, int samples, size_t vertices)
+{
+    const struct cavs__input *in = s->stage->inputs[k];
+    bool lists = in->per == CAVS__PER_ENTRY, numbered = !in->ids && !s->stage->base;
+    size_t n;
+
+    if (lists ? !are_starts(&s->entry[k], samples) : s->entry[k].n == 0)
+        return false;
+    n = (size_t)cavs__input_starts(s, k)[samples];
+    return s->length[k].n == (lists ? vertices : 0) && s->inputs[k].n == n &&
+           s->equal[k].n == (numbered ? n : 0);
+}
+
 static int check_sizes(const struct cavs_packed *p, const struct cavs__stage_data *s, int samples)
 {
     size_t vertices, children;
@@ -105,11 +127,8 @@ static int check_sizes(const struct cavs_packed *p, const struct cavs__stage_dat
     sound = s->function.n == vertices && s->degree.n == vertices && s->child.n == children &&
             s->count.n == (size_t)samples * (size_t)s->stage->nfunctions &&
             s->over.n == (s->stage->base ? vertices : 0);
-    for (int k = 0; k < s->stage->ninputs && sound; k++) {
-        bool numbered = !s->stage->inputs[k]->ids && !s->stage->base;
-
-        sound = s->inputs[k].n == vertices && s->equal[k].n == (numbered ? vertices : 0);
-    }
+    for (int k = 0; k < s->stage->ninputs && sound; k++)
+        sound = input_is_whole(s, k, samples, vertices);
     return sound ? CAVS_OK
                  : cavs__fail(CAVS_EFORMAT, "%s: stage %s: its arrays are of different lengths",
                               p->path, s->stage->name);
@@ -183,7 +202,7 @@ static bool numbers_are_sound(const struct cavs__stage_data *s, int sample, int3
 {
     int nf = s->stage->nfunctions;
     const int32_t *count = (const int32_t *)s->count.p + (int64_t)sample * nf;
-    int64_t v0 = cavs__starts(s)[sample], sum = 0;
+    int64_t sum = 0;
 
     for (int f = 0; f < nf; f++) {
         if (count[f] < 0)
@@ -191,14 +210,38 @@ static bool numbers_are_sound(const struct cavs__stage_data *s, int sample, int3
         sum += count[f];
     }
     for (int k = 0; k < s->stage->ninputs; k++) {
+        const int64_t *starts = cavs__input_starts(s, k);
         const int32_t *equal = s->equal[k].p;
 
-        for (int64_t v = v0; equal && v < v0 + n; v++) {
-            if (equal[v] < 0 || equal[v] > v)
+        for (int64_t i = starts[sample]; equal && i < starts[sample + 1]; i++) {
+            if (equal[i] < 0 || equal[i] > i)
                 return false;
         }
     }
     return sum == n;
+}
+
+/* Lengths of lists add up to what the sample has of entries. */
+static bool lists_are_sound(const struct cavs__stage_data *s, int sample, int32_t n)
+{
+    for (int k = 0; k < s->stage->ninputs; k++) {
+        const int64_t *starts = cavs__input_starts(s, k);
+        const int32_t *length = (const int32_t *)s->length[k].p;
+        int64_t sum = 0, entries = starts[sample + 1] - starts[sample];
+
+        if (s->stage->inputs[k]->per != CAVS__PER_ENTRY)
+            continue;
+        for (int32_t v = 0; v < n; v++) {
+            int32_t l = length[cavs__starts(s)[sample] + v];
+
+            if (l < 0 || l > entries - sum)
+                return false;
+            sum += l;
+        }
+        if (sum != entries)
+            return false;
+    }
+    return true;
 }
 
 /* child_ptr is made from the degrees; scratch has room for 3 n + 3. */
@@ -238,7 +281,7 @@ static int check_stage(const struct cavs_data *d, const struct cavs__stage_data 
     if (!scratch)
         return cavs__fail_nomem("graph check", (3 * (size_t)n + 3) * sizeof *scratch);
     sound = graph_is_sound(s, sample, n, scratch) && numbers_are_sound(s, sample, n) &&
-            (!s->stage->base || over_is_sound(d, s, sample, n));
+            lists_are_sound(s, sample, n) && (!s->stage->base || over_is_sound(d, s, sample, n));
     free(scratch);
     return sound ? CAVS_OK
                  : cavs__fail(

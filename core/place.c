@@ -27,6 +27,18 @@ struct cavs_symbol *cavs__base(struct cavs_symbol *x, int *col)
     return x;
 }
 
+struct cavs_symbol *cavs__root(struct cavs_symbol *x)
+{
+    while (x->op == CAVS__OP_SLICE || x->op == CAVS__OP_REPEAT)
+        x = x->inputs[0];
+    return x;
+}
+
+int cavs__item_domain(const struct cavs__item *item)
+{
+    return item->copy ? item->dest.list : item->x->domain;
+}
+
 bool cavs__is_reference(const struct cavs_symbol *x)
 {
     switch (x->op) {
@@ -34,6 +46,7 @@ bool cavs__is_reference(const struct cavs_symbol *x)
     case CAVS__OP_IDS:
     case CAVS__OP_FETCH:
     case CAVS__OP_GATHER:
+    case CAVS__OP_EACH_CHILD:
     case CAVS__OP_LOOKUP: return true;
     default: return false;
     }
@@ -53,13 +66,15 @@ bool cavs__is_elementwise(const struct cavs_symbol *x)
 bool cavs__is_destination(const struct cavs_symbol *x)
 {
     return x->op == CAVS__OP_SCATTER || x->op == CAVS__OP_PUSH || x->op == CAVS__OP_SLOT_GRAD ||
-           x->op == CAVS__OP_FETCH_GRAD || x->op == CAVS__OP_GRAD_LOOKUP;
+           x->op == CAVS__OP_EACH_GRAD || x->op == CAVS__OP_FETCH_GRAD ||
+           x->op == CAVS__OP_GRAD_LOOKUP;
 }
 
 /* Has a value or an effect of its own that some part must compute. */
 bool cavs__is_computed(const struct cavs_symbol *x)
 {
-    return !cavs__is_reference(x) && !cavs__is_constant(x) && x->op != CAVS__OP_SLICE;
+    return !cavs__is_reference(x) && !cavs__is_constant(x) && x->op != CAVS__OP_SLICE &&
+           x->op != CAVS__OP_REPEAT;
 }
 
 /* The value that a destination writes: its last operand. */
@@ -74,8 +89,7 @@ static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
     if (x->op != CAVS__OP_CONCAT)
         return false;
     for (int i = 0; i < x->ninputs; i++) {
-        int col;
-        struct cavs_symbol *b = cavs__base(x->inputs[i], &col);
+        struct cavs_symbol *b = cavs__root(x->inputs[i]);
 
         if (cavs__is_computed(b) && p->value[b->number].part == p->value[x->number].part &&
             !is_remade(p, b))
@@ -86,18 +100,23 @@ static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
 
 /* ---- which part computes what ---- */
 
+static bool is_product_grad(const struct cavs_symbol *x)
+{
+    return x->op == CAVS__OP_GRAD_MATMUL || x->op == CAVS__OP_GRAD_MATMUL_SELECT;
+}
+
 /* Sums over rows.  They are parts of their own, so that all other parts compute row by row and their
  * rows can be cut among tasks. */
 static bool is_reduction(const struct cavs_symbol *x)
 {
-    return x->op == CAVS__OP_GRAD_MATMUL || x->op == CAVS__OP_GRAD_USE || x->op == CAVS__OP_METRIC;
+    return is_product_grad(x) || x->op == CAVS__OP_GRAD_USE || x->op == CAVS__OP_METRIC;
 }
 
 /* A part for every product's gradient; biases ride with the function's first one, and its metrics are
  * summed together. */
 static int reduction_part(struct cavs__placer *p, struct cavs_symbol *x)
 {
-    for (int i = CAVS__PARTS_CLASSED; i < p->nparts && x->op != CAVS__OP_GRAD_MATMUL; i++) {
+    for (int i = CAVS__PARTS_CLASSED; i < p->nparts && !is_product_grad(x); i++) {
         if ((p->sum_sink[i - CAVS__PARTS_CLASSED]->op == CAVS__OP_METRIC) ==
             (x->op == CAVS__OP_METRIC))
             return i;
@@ -128,7 +147,7 @@ static void assign_parts(struct cavs__placer *p)
         for (int i = 0; i < p->f->nsymbols; i++) {
             struct cavs_symbol *x = p->f->symbols[i];
 
-            if ((x->op == CAVS__OP_GRAD_MATMUL) == (pass == 0))
+            if (is_product_grad(x) == (pass == 0))
                 p->value[i].part = x->live && cavs__is_computed(x) ? part_of(p, x) : CAVS__NO_PART;
         }
     }
@@ -138,8 +157,7 @@ static void assign_parts(struct cavs__placer *p)
  * is kept. */
 static void note_read(struct cavs__placer *p, struct cavs_symbol *x, int part)
 {
-    int col;
-    struct cavs_symbol *b = cavs__base(x, &col);
+    struct cavs_symbol *b = cavs__root(x);
 
     if (!cavs__is_computed(b))
         return;
@@ -206,8 +224,9 @@ static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__oper
     dest.cols = x->width;
     /* what other parts read must not lie in scratch only */
     if (!l->here || l->placed || (is_saved_here(p, x) && dest.buffer == CAVS__SCRATCH)) {
-        /* a source copied for one reader may serve the others */
-        if (dest.buffer == CAVS__SCRATCH && !cavs__is_computed(cavs__base(x, &col))) {
+        /* a source copied for one reader may serve the others, where it has a row of its own */
+        if (dest.buffer == CAVS__SCRATCH && dest.list == x->domain &&
+            !cavs__is_computed(cavs__base(x, &col))) {
             l->placed = true;
             l->at = dest;
         }
@@ -226,8 +245,7 @@ static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__oper
 /* Is x, or a slice of it, read by something that this part computes (or makes again)? */
 static void mark_read(struct cavs__placer *p, struct cavs_symbol *x)
 {
-    int col;
-    struct cavs_symbol *b = cavs__base(x, &col);
+    struct cavs_symbol *b = cavs__root(x);
 
     if (b->op != CAVS__OP_CONCAT || p->local[b->number].here)
         return;
@@ -325,8 +343,8 @@ static bool place_destinations(struct cavs__placer *p)
 
 static struct cavs__operand new_place(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return is_saved_here(p, x) ? cavs__kept_operand(p, x->width)
-                               : cavs__scratch_operand(p, x->width);
+    return is_saved_here(p, x) ? cavs__kept_operand(p, x->domain, x->width)
+                               : cavs__scratch_operand(p, x->domain, x->width);
 }
 
 /* Outer concatenations first, so that inner ones are computed inside them; then results of single
@@ -364,7 +382,28 @@ static bool place_constants(struct cavs__placer *p)
             struct cavs_symbol *in = x->inputs[k];
 
             if (cavs__is_constant(cavs__base(in, &col)) && !p->local[in->number].placed &&
-                !put(p, in, cavs__scratch_operand(p, in->width), x))
+                !put(p, in, cavs__scratch_operand(p, 0, in->width), x))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* An indexed row of a vertex that its entries read: copied first, for the entries name vertices. */
+static bool place_repeated(struct cavs__placer *p)
+{
+    for (int i = 0; i < p->f->nsymbols; i++) {
+        struct cavs_symbol *x = p->f->symbols[i];
+
+        for (int k = 0; p->local[i].here && k < x->ninputs; k++) {
+            int col;
+            struct cavs_symbol *in = cavs__base(x->inputs[k], &col), *of = in->inputs[0], *b;
+
+            if (in->op != CAVS__OP_REPEAT || p->local[of->number].placed)
+                continue;
+            b = cavs__base(of, &col);
+            if (cavs__is_reference(b) && b->op != CAVS__OP_PULL &&
+                !put(p, of, cavs__scratch_operand(p, 0, of->width), x))
                 return false;
         }
     }
@@ -390,7 +429,7 @@ static int64_t largest_weights(const struct cavs__part *part)
 
     for (int i = 0; i < part->nsteps; i++) {
         const struct cavs__step *s = &part->steps[i];
-        int64_t bytes = s->flops > 0 ? (int64_t)s->v[0].cols * s->v[1].cols * 4 : 0;
+        int64_t bytes = s->flops > 0 ? (int64_t)s->v[0].cols * s->v[s->nviews - 1].cols * 4 : 0;
 
         most = bytes > most ? bytes : most;
     }
@@ -398,15 +437,46 @@ static int64_t largest_weights(const struct cavs__part *part)
 }
 
 /* A tile's values should stay in L2.  Weights that do not are read from afar once a tile: then tiles
- * are taller (512 x 10000: 64 rows 87 GFLOP/s, 256 rows 102). */
+ * are taller (512 x 10000: 64 rows 87 GFLOP/s, 256 rows 102).  With twice as many entries of each list. */
 static int tile_rows(const struct cavs__placer *p)
 {
     int bytes = p->plan->options.l2_bytes > 0 ? p->plan->options.l2_bytes : 1 << 20;
     int most = p->part >= CAVS__PARTS_CLASSED || largest_weights(p->out) > bytes ? 256 : 64;
-    int rows = p->out->scratch > 0 ? bytes / 2 / (p->out->scratch * (int)sizeof(float)) : most;
+    int floats = p->out->scratch, rows;
 
+    for (int i = 0; i < p->f->nlists; i++)
+        floats += 2 * p->out->lists[i].scratch;
+    rows = floats > 0 ? bytes / 2 / (floats * (int)sizeof(float)) : most;
     rows = rows / 16 * 16;
     return rows < 16 ? 16 : rows > most ? most : rows;
+}
+
+static void cut_tiles(struct cavs__placer *p)
+{
+    p->out->tile = tile_rows(p);
+    for (int i = 0; i < p->f->nlists; i++)
+        p->out->lists[i].tile = 2 * p->out->tile;
+}
+
+/* Which lists the steps of the part read, and where their pointers are. */
+static void find_lists(struct cavs__placer *p)
+{
+    bool used[1 + CAVS__MAX_LISTS] = {false};
+
+    for (int s = 0; s < p->out->nsteps; s++) {
+        used[p->out->steps[s].list] = true;
+        for (int i = 0; i < p->out->steps[s].nviews; i++)
+            used[p->out->steps[s].v[i].list] = true;
+    }
+    for (int d = 1; d <= p->f->nlists; d++) {
+        struct cavs__part_list *l = &p->out->lists[d - 1];
+
+        l->used = used[d];
+        if (l->used)
+            l->ptr_section = cavs__plan_section(
+                p->sp,
+                (struct cavs__section){.kind = CAVS__S_LIST_PTR, .function = p->f, .list = d});
+    }
 }
 
 static int make_part(struct cavs__placer *p)
@@ -414,9 +484,10 @@ static int make_part(struct cavs__placer *p)
     int rc;
 
     p->nitems = 0;
-    p->scratch = 0;
+    memset(p->scratch, 0, sizeof p->scratch);
     find_here(p);
-    if (!place_destinations(p) || !place_results(p) || !place_constants(p) || !cavs__time_items(p))
+    if (!place_destinations(p) || !place_results(p) || !place_constants(p) || !place_repeated(p) ||
+        !cavs__time_items(p))
         return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     if (p->nitems == 0)
         return CAVS_OK;
@@ -427,9 +498,10 @@ static int make_part(struct cavs__placer *p)
     if (!p->out)
         return cavs__fail_nomem("plan", sizeof *p->out);
     rc = cavs__emit(p);
+    find_lists(p);
     if (!rc)
         rc = cavs__pack_scratch(p->out);
-    p->out->tile = tile_rows(p);
+    cut_tiles(p);
     return rc;
 }
 
@@ -473,8 +545,10 @@ int cavs__place_function(struct cavs__plan *plan, struct cavs_function *f)
         .plan = plan, .sp = &plan->stages[f->stage->number], .f = f, .nparts = CAVS__PARTS_CLASSED};
     int rc = CAVS_OK;
 
-    for (int i = 0; i < CAVS__PARTS_CLASSED; i++)
-        p.bundle[i] = -1;
+    for (int i = 0; i < CAVS__PARTS_CLASSED; i++) {
+        for (int d = 0; d <= CAVS__MAX_LISTS; d++)
+            p.bundle[i][d] = -1;
+    }
     p.value = calloc(n, sizeof *p.value);
     p.local = calloc(n, sizeof *p.local);
     p.sum_sink = calloc(n, sizeof *p.sum_sink);

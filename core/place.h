@@ -19,9 +19,9 @@ struct cavs__item {
     bool copy;                 /* copy x to `dest` instead of computing it */
     struct cavs__operand dest; /* copies */
     struct cavs_symbol *into;  /* copies: the concatenation or sink that wants it */
-    int time;  /* even: single steps, odd: element-wise groups; see fuse.c */
-    int group; /* union-find parent among items of one time */
-    int set;   /* group before the items were sorted */
+    int time;                  /* even: single steps, odd: element-wise groups; see fuse.c */
+    int group;                 /* union-find parent among items of one time */
+    int set;                   /* group before the items were sorted */
 };
 
 /* Per symbol, while the function is placed. */
@@ -46,20 +46,25 @@ struct cavs__placer {
     struct cavs__stage_plan *sp;
     struct cavs_function *f;
     int nparts;
-    struct cavs_symbol **sum_sink;   /* [nparts - CAVS__PARTS_CLASSED] a sink of each */
-    struct cavs__value *value;       /* [nsymbols] */
-    int bundle[CAVS__PARTS_CLASSED]; /* tensor of values kept by that part, -1 */
+    struct cavs_symbol **sum_sink; /* [nparts - CAVS__PARTS_CLASSED] a sink of each */
+    struct cavs__value *value;     /* [nsymbols] */
+    /* tensors of values kept by that part, by domain, -1 */
+    int bundle[CAVS__PARTS_CLASSED][1 + CAVS__MAX_LISTS];
     /* the part being made */
     int part;
     struct cavs__local *local; /* [nsymbols] */
     int nitems, cap_items;
     struct cavs__item *items;
-    int scratch; /* floats per row so far */
+    int scratch[1 + CAVS__MAX_LISTS]; /* floats per row so far, by domain */
     struct cavs__part *out;
 };
 
 /* Symbol under any slices, and the column it starts at. */
 struct cavs_symbol *cavs__base(struct cavs_symbol *x, int *col);
+/* The same, and under a repetition for the entries of a list: what is read in the end. */
+struct cavs_symbol *cavs__root(struct cavs_symbol *x);
+/* The domain in which an item computes or copies. */
+int cavs__item_domain(const struct cavs__item *item);
 /* Sources that can be read in any part from where they are. */
 bool cavs__is_reference(const struct cavs_symbol *x);
 bool cavs__is_constant(const struct cavs_symbol *x);
@@ -74,10 +79,14 @@ bool cavs__add_item(struct cavs__placer *p, struct cavs__item item); /* false: o
 /* Where the part being made reads x. */
 struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x,
                                       bool contiguous);
-struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int cols);
+struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, int cols);
+/* The same operand for a step over the entries of list `domain`: rows of vertices are repeated. */
+struct cavs__operand cavs__operand_in(struct cavs__placer *p, struct cavs__operand o, int domain);
+/* The operand of a step over vertices that reads all entries of each. */
+struct cavs__operand cavs__listed(struct cavs__placer *p, struct cavs__operand o, int domain);
 struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode,
                                           int col, int cols);
-struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int cols);
+struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int cols);
 struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols);
 /* Where a destination wants its value. */
 struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbol *sink);

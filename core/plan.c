@@ -34,7 +34,8 @@ int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
                              const struct cavs_symbol *x)
 {
     struct cavs__tensor_desc d = {.kind = kind,
-                                  .space = CAVS__FROWS,
+                                  .space = x->domain ? CAVS__ENTRIES : CAVS__FROWS,
+                                  .list = x->domain ? x->function->lists[x->domain - 1] : NULL,
                                   .cols = x->width,
                                   .stage = x->function->stage,
                                   .function = x->function,
@@ -52,7 +53,7 @@ int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
 static bool same_section(const struct cavs__section *a, const struct cavs__section *b)
 {
     return a->kind == b->kind && a->function == b->function && a->number == b->number &&
-           a->fetch == b->fetch;
+           a->list == b->list && a->fetch == b->fetch;
 }
 
 int cavs__plan_section(struct cavs__stage_plan *s, struct cavs__section section)
@@ -169,31 +170,57 @@ static int plan_inputs(struct cavs__plan *p, struct cavs__stage_plan *sp)
         sp->input[i] = -1;
         if (in->ids)
             continue;
-        sp->input[i] = cavs__plan_tensor(
-            p,
-            (struct cavs__tensor_desc){
-                .kind = CAVS__T_INPUT, .space = CAVS__ROWS, .cols = in->width, .stage = s},
-            "%s.%s", s->name, in->name);
+        sp->input[i] =
+            cavs__plan_tensor(p,
+                              (struct cavs__tensor_desc){
+                                  .kind = CAVS__T_INPUT,
+                                  .space = in->per == CAVS__PER_EDGE ? CAVS__EDGES : CAVS__ROWS,
+                                  .cols = in->width,
+                                  .stage = s},
+                              "%s.%s", s->name, in->name);
         if (sp->input[i] < 0)
             return sp->input[i];
     }
     return CAVS_OK;
 }
 
-/* Nominal GEMM operations of a vertex. */
-static double count_flops(const struct cavs_function *f, bool backward)
+/* Nominal GEMM operations of a product, per row. */
+static double product_flops(const struct cavs_symbol *x)
+{
+    switch (x->op) {
+    case CAVS__OP_MATMUL:
+    case CAVS__OP_MATMUL_T:
+    case CAVS__OP_GRAD_MATMUL: return 2.0 * x->param->rows * x->param->cols;
+    case CAVS__OP_MATMUL_SELECT:
+    case CAVS__OP_GRAD_MATMUL_SELECT: return 2.0 * x->inputs[0]->width * x->param->cols;
+    case CAVS__OP_MATMUL_SELECT_T: return 2.0 * x->width * x->param->cols;
+    default: return 0;
+    }
+}
+
+/* Of a vertex, or of an entry of one of the function's lists. */
+static double count_flops(const struct cavs_function *f, int domain, bool backward)
 {
     double sum = 0;
 
     for (int i = 0; i < f->nsymbols; i++) {
         const struct cavs_symbol *x = f->symbols[i];
-        bool product =
-            x->op == CAVS__OP_MATMUL || x->op == CAVS__OP_MATMUL_T || x->op == CAVS__OP_GRAD_MATMUL;
 
-        if (product && x->live && (backward || !x->backward))
-            sum += 2.0 * x->param->rows * x->param->cols;
+        if (x->live && x->domain == domain && (backward || !x->backward))
+            sum += product_flops(x);
     }
     return sum;
+}
+
+static void count_list_flops(struct cavs__stage_plan *sp, const struct cavs_function *f,
+                             bool training)
+{
+    for (int d = 1; d <= f->nlists; d++) {
+        int number = f->lists[d - 1]->number;
+
+        sp->list_flops[number] = count_flops(f, d, training);
+        sp->list_flops_forward[number] = count_flops(f, d, false);
+    }
 }
 
 static bool contains(const struct cavs_stage *s, enum cavs__op op)
@@ -203,6 +230,16 @@ static bool contains(const struct cavs_stage *s, enum cavs__op op)
             if (s->functions[j]->symbols[i]->op == op)
                 return true;
         }
+    }
+    return false;
+}
+
+/* Equal vertices may have different lists. */
+static bool brings_lists(const struct cavs_stage *s)
+{
+    for (int i = 0; i < s->nlists; i++) {
+        if (!s->lists[i]->children)
+            return true;
     }
     return false;
 }
@@ -240,19 +277,22 @@ static int plan_stage(struct cavs__plan *p, const struct cavs_stage *s)
     sp->stage = s;
     sp->noisy = p->options.training && contains(s, CAVS__OP_DROPOUT);
     /* metrics count vertices */
-    sp->mergeable = !s->base && !sp->noisy && !contains(s, CAVS__OP_METRIC);
+    sp->mergeable = !s->base && !sp->noisy && !contains(s, CAVS__OP_METRIC) && !brings_lists(s);
     sp->push = calloc((size_t)s->nchannels + 1, sizeof *sp->push);
     sp->push_col = calloc((size_t)s->nchannels + 1, sizeof *sp->push_col);
     sp->input = calloc((size_t)s->ninputs + 1, sizeof *sp->input);
     sp->flops = calloc((size_t)s->nfunctions, sizeof *sp->flops);
     sp->flops_forward = calloc((size_t)s->nfunctions, sizeof *sp->flops_forward);
     sp->streamed = calloc((size_t)s->nfunctions, sizeof *sp->streamed);
+    sp->list_flops = calloc((size_t)s->nlists + 1, sizeof *sp->list_flops);
+    sp->list_flops_forward = calloc((size_t)s->nlists + 1, sizeof *sp->list_flops_forward);
     if (!sp->push || !sp->push_col || !sp->input || !sp->flops || !sp->flops_forward ||
-        !sp->streamed)
+        !sp->streamed || !sp->list_flops || !sp->list_flops_forward)
         return cavs__fail_nomem("plan", sizeof *sp);
     for (int j = 0; j < s->nfunctions; j++) {
-        sp->flops[j] = count_flops(s->functions[j], p->options.training);
-        sp->flops_forward[j] = count_flops(s->functions[j], false);
+        sp->flops[j] = count_flops(s->functions[j], 0, p->options.training);
+        sp->flops_forward[j] = count_flops(s->functions[j], 0, false);
+        count_list_flops(sp, s->functions[j], p->options.training);
     }
     rc = plan_stage_tensors(p, sp);
     if (!rc)
@@ -351,6 +391,8 @@ static void stage_plan_destroy(struct cavs__stage_plan *sp)
     free(sp->flops);
     free(sp->flops_forward);
     free(sp->streamed);
+    free(sp->list_flops);
+    free(sp->list_flops_forward);
 }
 
 void cavs__plan_destroy(struct cavs__plan *p)

@@ -19,12 +19,12 @@
 
 enum cavs__tensor_kind {
     CAVS__T_STATE,       /* scattered states                     rows of the stage */
-    CAVS__T_EDGE,        /* gradients of gathered slots          child slots */
+    CAVS__T_EDGE,        /* gradients of gathered slots          child slots of the stage */
     CAVS__T_PUSH,        /* a channel                            rows of the stage */
-    CAVS__T_INPUT,       /* pulled float rows                    rows of the stage */
-    CAVS__T_BUNDLE,      /* values kept between parts, packed    rows of the function, by block */
-    CAVS__T_FETCH_GRAD,  /* gradient of one fetch                rows of the function */
-    CAVS__T_LOOKUP_GRAD, /* gradient of one lookup               rows of the function */
+    CAVS__T_INPUT,       /* pulled float rows                    rows, or edges, of the stage */
+    CAVS__T_BUNDLE,      /* values kept between parts, packed    the next, by block */
+    CAVS__T_FETCH_GRAD,  /* gradient of one fetch                rows of the function, or entries */
+    CAVS__T_LOOKUP_GRAD, /* gradient of one lookup               rows of the function, or entries */
     CAVS__T_INDEX,       /* int32 index sections */
     CAVS__T_METRIC,
     CAVS__T_PARAM,
@@ -39,21 +39,26 @@ struct cavs__tensor_desc {
     char *name;
     const struct cavs_stage *stage;       /* NULL for parameters and metrics */
     const struct cavs_function *function; /* for rows of one */
+    const struct cavs__list *list;        /* for entries of one */
     const struct cavs_param *param;
     const struct cavs_symbol *symbol; /* the FETCH, or the GRAD_LOOKUP */
 };
 
-/* Index sections of a stage; all but the CSR ones are in function rows. */
+/* Index sections of a stage; all but the CSR ones are in function rows, or in entries of a list of
+ * the function. */
 enum cavs__section_kind {
-    CAVS__S_IDS,        /* function, input */
+    CAVS__S_IDS,        /* function, input, [list] */
     CAVS__S_CHILD,      /* function, slot: state row of that child */
-    CAVS__S_FETCH,      /* function, fetch: row of the fetched stage */
+    CAVS__S_FETCH,      /* function, fetch, [list]: row of the fetched stage */
+    CAVS__S_LIST_PTR,   /* function, list: first entry of each function row, and one more */
+    CAVS__S_LIST_OWNER, /* function, list: function row that has the entry */
+    CAVS__S_LIST_CHILD, /* function, list: state row of the child */
     CAVS__S_PARENT_PTR, /* CSR over stage rows: child slots that read the row */
     CAVS__S_PARENT_EDGE,
-    CAVS__S_CONSUMER_PTR, /* CSR over stage rows: function rows of fetch's function that fetched the
-                             row */
+    CAVS__S_CONSUMER_PTR, /* CSR over stage rows: function rows (entries) of fetch's function that
+                             fetched the row */
     CAVS__S_CONSUMER_ROW,
-    CAVS__S_NOISE_LOW, /* function: the row's key for dropout; see noise.c */
+    CAVS__S_NOISE_LOW, /* function, [list]: the row's key for dropout; see noise.c */
     CAVS__S_NOISE_HIGH
 };
 
@@ -61,6 +66,7 @@ struct cavs__section {
     enum cavs__section_kind kind;
     const struct cavs_function *function;
     int number; /* input or slot */
+    int list;   /* d > 0: of the function, and a value per entry */
     const struct cavs_symbol *fetch;
 };
 
@@ -91,12 +97,15 @@ struct cavs__stage_plan {
     struct cavs__section *sections;
     int nkinds;
     struct cavs__task_kind **kinds; /* in the order of execution */
-    bool mergeable; /* equal vertices may share a row: nothing in it depends on which vertex it is */
-    bool noisy;     /* equal vertices differ by their dropout */
+    bool
+        mergeable; /* equal vertices may share a row: nothing in it depends on which vertex it is */
+    bool noisy;    /* equal vertices differ by their dropout */
     double
         *flops; /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
-    double *flops_forward; /* [nfunctions] forward alone */
-    double *streamed; /* [nfunctions] nominal seconds per vertex of eager work that the chain waits for */
+    double *flops_forward;                   /* [nfunctions] forward alone */
+    double *list_flops, *list_flops_forward; /* [nlists] the same per entry */
+    double *
+        streamed; /* [nfunctions] nominal seconds per vertex of eager work that the chain waits for */
 };
 
 struct cavs__plan_options {

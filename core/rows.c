@@ -98,6 +98,8 @@ struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids,
     if (!ids || !cavs__open_for(f, "pick", file, line) ||
         !cavs__is_value(f, x, "pick", file, line) || !cavs__is_ids(f, ids, "pick", file, line))
         return NULL;
+    if (!cavs__to_one_domain(f, "pick", 2, in, file, line))
+        return NULL;
     cavs__limit_ids(ids, x->width);
     return cavs__add_symbol(
         f, (struct cavs_symbol){.op = CAVS__OP_PICK, .width = 1, .file = file, .line = line}, 2,

@@ -13,19 +13,27 @@
 #include "core/place.h"
 
 struct block {
+    int list;         /* of whose entries it holds rows; 0: of vertices */
     int region, size; /* old place, floats per tile row */
     int first, last;  /* steps */
     int place;
 };
 
+/* A repeated operand is a block of vertices. */
+static int block_list(const struct cavs__operand *o)
+{
+    return o->mode == CAVS__REPEATED ? 0 : o->list;
+}
+
 static struct block *find_block(struct block *blocks, int *n, const struct cavs__operand *o,
                                 int step)
 {
     for (int i = 0; i < *n; i++) {
-        if (blocks[i].region == o->region)
+        if (blocks[i].region == o->region && blocks[i].list == block_list(o))
             return &blocks[i];
     }
-    blocks[*n] = (struct block){.region = o->region, .size = (int)o->ld, .first = step};
+    blocks[*n] = (struct block){
+        .list = block_list(o), .region = o->region, .size = (int)o->ld, .first = step};
     return &blocks[(*n)++];
 }
 
@@ -44,7 +52,7 @@ static int find_blocks(const struct cavs__part *part, struct block *blocks)
 
 static bool live_together(const struct block *a, const struct block *b)
 {
-    return a->first <= b->last && b->first <= a->last;
+    return a->list == b->list && a->first <= b->last && b->first <= a->last;
 }
 
 /* Blocks before `at` have their places.  Every candidate place is 0 or the end of a living block.
@@ -81,10 +89,16 @@ static void move_operands(struct cavs__part *part, struct block *blocks, int n)
     }
 }
 
+static void grow(int *size, int end)
+{
+    if (end > *size)
+        *size = end;
+}
+
 int cavs__pack_scratch(struct cavs__part *part)
 {
     struct block *blocks;
-    int operands = 0, n, size = 0;
+    int operands = 0, n;
 
     for (int s = 0; s < part->nsteps; s++)
         operands += part->steps[s].nviews;
@@ -94,11 +108,10 @@ int cavs__pack_scratch(struct cavs__part *part)
     n = find_blocks(part, blocks);
     for (int i = 0; i < n; i++) {
         blocks[i].place = lowest_place(blocks, i);
-        if (blocks[i].place + blocks[i].size > size)
-            size = blocks[i].place + blocks[i].size;
+        grow(blocks[i].list > 0 ? &part->lists[blocks[i].list - 1].scratch : &part->scratch,
+             blocks[i].place + blocks[i].size);
     }
     move_operands(part, blocks, n);
-    part->scratch = size;
     free(blocks);
     return CAVS_OK;
 }

@@ -38,6 +38,24 @@ int cavs__reserve(struct cavs_session *s, struct cavs__tensor *t, int chunk, int
     return CAVS_OK;
 }
 
+int cavs__reserve_scratch(struct cavs_session *s, size_t floats)
+{
+    if (s->scratch && floats <= s->scratch_floats)
+        return CAVS_OK;
+    floats += s->scratch ? floats / 4 + 16 : 16;
+    if (floats > UINT32_MAX)
+        return cavs__fail(CAVS_ENOMEM,
+                          "out of memory: a vertex with very many children or entries of a list "
+                          "wants %.1f MB of scratch",
+                          (double)floats * 4e-6);
+    if (s->scratch)
+        starpu_data_unregister(s->scratch);
+    starpu_matrix_data_register(&s->scratch, -1, 0, (uint32_t)floats, (uint32_t)floats, 1,
+                                sizeof(float));
+    s->scratch_floats = floats;
+    return CAVS_OK;
+}
+
 /* ---- life ---- */
 
 static int check_options(const struct cavs_session_options *o)
@@ -153,8 +171,11 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
         return rc;
     }
     cavs__optimizer_init(s);
-    starpu_matrix_data_register(&s->scratch, -1, 0, (uint32_t)s->plan->scratch + 16,
-                                (uint32_t)s->plan->scratch + 16, 1, sizeof(float));
+    rc = cavs__reserve_scratch(s, s->plan->scratch);
+    if (rc) {
+        cavs_session_destroy(s);
+        return rc;
+    }
     *out = s;
     return CAVS_OK;
 }

@@ -69,13 +69,17 @@ struct cavs__shard_stage {
     int32_t **ids;      /* [ninputs][n] id inputs */
     int32_t *start;     /* [samples of the shard + 1] first vertex of each sample */
     int cap_start;
-    int32_t **keys;   /* [ninputs][n] for merging */
-    int32_t *fetched; /* [n] scratch: fetched row per vertex */
+    int32_t **keys;    /* [ninputs][n] for merging, of edge inputs per child */
+    int32_t *fetched;  /* [n] scratch: fetched row per vertex */
+    int *cap_ids;      /* [ninputs] capacity of ids and keys of inputs per edge or entry */
+    int32_t **ids_ptr; /* [ninputs][n + 1] of inputs per entry: first of each vertex in ids */
+    int *cap_ptr;      /* [ninputs] */
+    int32_t *entries, *longest; /* [nlists] entries in all, and most of one vertex */
     struct cavs__schedule schedule;
     int nblocks;
     int32_t cut[CAVS__MAX_BLOCKS + 1]; /* V_t at which blocks begin, and the end */
     int32_t *block_frow; /* [MAX_BLOCKS][nfunctions] first function row of each block */
-    int32_t *offsets; /* [nsections] in the arena of the slot */
+    int32_t *offsets;    /* [nsections] in the arena of the slot */
     int index_size;
 };
 
@@ -119,6 +123,7 @@ struct cavs_session {
     struct cavs__tensor *state[2]; /* [nparams] optimizer state */
     struct cavs__tensor norms;     /* sums of squares of gradients, one double per parameter */
     starpu_data_handle_t scratch;
+    size_t scratch_floats;
     struct starpu_codelet update_codelet, norm_codelet;
     struct cavs__update rule;
     long step;           /* updates done, Adam's t */
@@ -135,7 +140,7 @@ struct cavs_session {
     bool (*grad_used)[CAVS__MAX_PARTIALS]; /* [nparams] partial gradients written by this batch */
     int32_t **id_mark; /* [nparams] scratch of touched rows: position + 1, 0 = not touched */
     struct cavs__touched **touched; /* [nparams] of the last batch, in the arena of its slot */
-    struct cavs__cuts *cuts; /* [nstages] */
+    struct cavs__cuts *cuts;        /* [nstages] */
     struct cavs__fault fault;
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
     struct cavs_stats stats;
@@ -168,6 +173,25 @@ int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stag
  * nothing is dropped.  In t->fetched, until that is used again. */
 const int32_t *cavs__noise(const struct cavs_session *s, const struct cavs__shard *shard,
                            struct cavs__shard_stage *t, bool high);
+/* list_index.c: lists of the vertices of a shard.  Where the entries of vertex v begin in what the
+ * samples brought, and how many there are. */
+int cavs__list_start(const struct cavs__shard *shard, const struct cavs__shard_stage *t,
+                     const struct cavs__list *list, int v);
+int cavs__list_length(const struct cavs__shard *shard, const struct cavs__shard_stage *t,
+                      const struct cavs__list *list, int v);
+/* Sets t->entries and t->longest; the stage has its schedule. */
+int cavs__count_entries(const struct cavs__shard *shard, struct cavs__shard_stage *t,
+                        const struct cavs_stage *stage);
+/* Entries of a list in a block of V_t. */
+int64_t cavs__block_entries(const struct cavs__shard *shard, const struct cavs__shard_stage *t,
+                            const struct cavs__list *list, int block);
+/* The section `sec`, which has a value per entry or is the pointers to them. */
+void cavs__fill_list_section(const struct cavs_session *s, int32_t *out,
+                             const struct cavs__shard *shard, struct cavs__shard_stage *t,
+                             const struct cavs__section *sec);
+/* Rows of the fetched stage, per entry. */
+void cavs__fill_list_fetch(int32_t *out, const struct cavs__shard *shard,
+                           const struct cavs__shard_stage *t, const struct cavs_symbol *fetch);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs__run run);
@@ -207,5 +231,7 @@ int cavs__set_metrics(struct cavs_session *s, int shards, const double *values);
 /* session.c */
 void cavs__wait_slots(struct cavs_session *s);
 int cavs__reserve(struct cavs_session *s, struct cavs__tensor *t, int chunk, int64_t rows);
+/* Makes the scratch block of a task at least that large; growing waits for the tasks that use it. */
+int cavs__reserve_scratch(struct cavs_session *s, size_t floats);
 
 #endif

@@ -223,7 +223,13 @@ static int side_by_side(const struct work *w, int ways, int priority)
 
 static double seconds(const struct work *w, const struct cavs__segment *seg)
 {
-    return cavs__cost_seconds(&w->b->s->rt->cost, w->k->parts[seg->function], seg->rows);
+    const struct cavs__shard_stage *t = stage_of(w);
+    const struct cavs_function *f = w->k->stage->functions[seg->function];
+    double entries[CAVS__PART_LISTS] = {0}; /* of a vertex, on average */
+
+    for (int i = 0; i < f->nlists; i++)
+        entries[i] = (double)t->entries[f->lists[i]->number] / t->schedule.function_rows[f->number];
+    return cavs__cost_seconds(&w->b->s->rt->cost, w->k->parts[seg->function], seg->rows, entries);
 }
 
 static int ways(const struct work *w)

@@ -14,6 +14,7 @@ static const char *const op_names[CAVS__OP_COUNT] = {
     [CAVS__OP_IDS] = "pull_ids",
     [CAVS__OP_FETCH] = "pull_from",
     [CAVS__OP_GATHER] = "gather",
+    [CAVS__OP_EACH_CHILD] = "each_child",
     [CAVS__OP_USE] = "use",
     [CAVS__OP_CONST] = "constant",
     [CAVS__OP_LOOKUP] = "lookup",
@@ -29,6 +30,12 @@ static const char *const op_names[CAVS__OP_COUNT] = {
     [CAVS__OP_PICK] = "pick",
     [CAVS__OP_XENT] = "softmax_cross_entropy",
     [CAVS__OP_CORRECT] = "correct",
+    [CAVS__OP_MATMUL_SELECT] = "matmul_select",
+    [CAVS__OP_REPEAT] = "repeat",
+    [CAVS__OP_LIST_SUM] = "sum_children",
+    [CAVS__OP_LIST_MAX] = "max_children",
+    [CAVS__OP_LIST_SOFTMAX] = "softmax_children",
+    [CAVS__OP_LIST_SHARE] = "share_of_children",
     [CAVS__OP_SCATTER] = "scatter",
     [CAVS__OP_PUSH] = "push",
     [CAVS__OP_METRIC] = "metric",
@@ -39,11 +46,16 @@ static const char *const op_names[CAVS__OP_COUNT] = {
     [CAVS__OP_ROW_MAX_GRAD] = "largest_grad",
     [CAVS__OP_PICK_GRAD] = "pick_grad",
     [CAVS__OP_MASK] = "mask",
+    [CAVS__OP_MATMUL_SELECT_T] = "matmul_select_t",
+    [CAVS__OP_LIST_MAX_GRAD] = "max_children_grad",
+    [CAVS__OP_LIST_SOFTMAX_GRAD] = "softmax_children_grad",
     [CAVS__OP_SLOT_GRAD] = "slot_grad",
+    [CAVS__OP_EACH_GRAD] = "each_child_grad",
     [CAVS__OP_FETCH_GRAD] = "fetch_grad",
     [CAVS__OP_GRAD_MATMUL] = "grad_matmul",
     [CAVS__OP_GRAD_USE] = "grad_use",
     [CAVS__OP_GRAD_LOOKUP] = "grad_lookup",
+    [CAVS__OP_GRAD_MATMUL_SELECT] = "grad_matmul_select",
 };
 
 const char *cavs__op_name(enum cavs__op op)
@@ -58,8 +70,10 @@ bool cavs__op_is_sink(enum cavs__op op)
     case CAVS__OP_PUSH:
     case CAVS__OP_METRIC:
     case CAVS__OP_SLOT_GRAD:
+    case CAVS__OP_EACH_GRAD:
     case CAVS__OP_FETCH_GRAD:
     case CAVS__OP_GRAD_MATMUL:
+    case CAVS__OP_GRAD_MATMUL_SELECT:
     case CAVS__OP_GRAD_USE:
     case CAVS__OP_GRAD_LOOKUP: return true;
     default: return false;
@@ -90,10 +104,10 @@ const char *cavs__symbol_label(const struct cavs_symbol *x)
 static bool symbols_equal(const struct cavs_symbol *x, const struct cavs_symbol *like, int ninputs,
                           struct cavs_symbol *const *inputs)
 {
-    return x->op == like->op && x->width == like->width && x->ninputs == ninputs &&
-           x->param == like->param && x->input == like->input && x->channel == like->channel &&
-           x->metric == like->metric && x->fetch == like->fetch && x->k == like->k &&
-           x->which == like->which && x->s == like->s &&
+    return x->op == like->op && x->domain == like->domain && x->width == like->width &&
+           x->ninputs == ninputs && x->param == like->param && x->input == like->input &&
+           x->channel == like->channel && x->metric == like->metric && x->fetch == like->fetch &&
+           x->k == like->k && x->which == like->which && x->s == like->s &&
            (ninputs == 0 || memcmp(x->inputs, inputs, (size_t)ninputs * sizeof *inputs) == 0);
 }
 
@@ -107,17 +121,48 @@ static struct cavs_symbol *find_equal(const struct cavs_function *f, const struc
     return NULL;
 }
 
-struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like,
+int cavs__domain(const struct cavs_symbol *x)
+{
+    const struct cavs_symbol *b = x;
+
+    while (b->op == CAVS__OP_SLICE)
+        b = b->inputs[0];
+    return b->op == CAVS__OP_CONST || b->op == CAVS__OP_USE ? -1 : x->domain;
+}
+
+/* Where a result has its rows: with its operands, unless it takes a list together. */
+static int domain_of(const struct cavs_symbol *like, int ninputs, struct cavs_symbol *const *inputs)
+{
+    int domain = like->domain;
+
+    switch (like->op) {
+    case CAVS__OP_CONST:
+    case CAVS__OP_USE:
+    case CAVS__OP_LIST_SUM:
+    case CAVS__OP_LIST_MAX:
+    case CAVS__OP_LIST_SHARE: return 0;
+    default: break;
+    }
+    for (int i = 0; i < ninputs; i++) {
+        if (inputs[i]->domain > domain)
+            domain = inputs[i]->domain;
+    }
+    return domain;
+}
+
+struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *given,
                                      int ninputs, struct cavs_symbol *const *inputs)
 {
-    struct cavs_symbol *x = find_equal(f, like, ninputs, inputs);
+    struct cavs_symbol like = *given, *x;
 
+    like.domain = domain_of(given, ninputs, inputs);
+    x = find_equal(f, &like, ninputs, inputs);
     if (x)
         return x;
     x = malloc(sizeof *x);
     if (!x)
         return NULL;
-    *x = *like;
+    *x = like;
     x->function = f;
     x->number = f->nsymbols;
     x->ninputs = ninputs;

@@ -48,7 +48,20 @@ static inline uint64_t hash_vertex(const struct cavs__graph *g, const int32_t *r
         h = mix(h, g->keys[k][v]);
     for (int32_t k = 0; k < nchild; k++)
         h = mix(h, child_rep(rep, child[k]));
+    for (int e = 0; e < g->nedge_keys; e++)
+        for (int32_t k = 0; k < nchild; k++)
+            h = mix(h, g->edge_keys[e][g->child_ptr[v] + k]);
     return (h ^ h >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+}
+
+static inline bool equal_edges(const struct cavs__graph *g, int32_t a, int32_t b, int32_t nchild)
+{
+    for (int e = 0; e < g->nedge_keys; e++) {
+        const int32_t *keys = g->edge_keys[e];
+        if (memcmp(keys + g->child_ptr[a], keys + g->child_ptr[b], (size_t)nchild * sizeof *keys))
+            return false;
+    }
+    return true;
 }
 
 static inline bool equal(const struct cavs__graph *g, const int32_t *rep, int32_t a, int32_t b,
@@ -63,7 +76,7 @@ static inline bool equal(const struct cavs__graph *g, const int32_t *rep, int32_
     for (int32_t k = 0; k < nchild; k++)
         if (child_rep(rep, child_a[k]) != child_rep(rep, child_b[k]))
             return false;
-    return true;
+    return equal_edges(g, a, b, nchild);
 }
 
 /* The vertex in the table equal to v, or v itself, which is then in the table. */

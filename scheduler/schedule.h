@@ -30,7 +30,9 @@ struct cavs__graph {
     const int *slots; /* [nfunctions] child slots a vertex of that function has, >= its number of
                        * children; -1: as many as the vertex has children */
     int nkeys; /* for merging: equal vertices have equal keys, functions and children's rows */
-    const int32_t *const *keys; /* [nkeys][n] */
+    const int32_t *const *keys;      /* [nkeys][n] */
+    int nedge_keys;                  /* the same for each child */
+    const int32_t *const *edge_keys; /* [nedge_keys][child_ptr[n]] */
 };
 
 /* A batching task: M_t = n vertices of one function, evaluated together. */
