@@ -47,6 +47,7 @@ tests_libtrial_la_SOURCES = \
 	tests/trial.c tests/trial.h \
 	tests/zoo.c tests/zoo.h \
 	tests/zoo_chains.c \
+	tests/zoo_lists.c \
 	tests/zoo_oddities.c \
 	tests/zoo_stages.c \
 	tests/zoo_trees.c

@@ -21,13 +21,25 @@ static double *zeros(size_t n)
     return array(n, sizeof(double));
 }
 
+int naive_entries(const struct naive *o, const struct cavs__list *list, int vertex)
+{
+    const struct sample_stage *s = &o->sample->stages[list->function->stage->number];
+    if (list->children)
+        return s->graph->child_ptr[vertex + 1] - s->graph->child_ptr[vertex];
+    if (list->input)
+        return s->ptr[list->input->number][vertex + 1] - s->ptr[list->input->number][vertex];
+    return o->sample->stages[list->whole->number].n;
+}
+
 /* Only forward symbols have a place on the tape. */
-static int *tape_layout(const struct cavs_function *f)
+static int *tape_layout(const struct naive *o, const struct cavs_function *f, int vertex)
 {
     int *offset = array((size_t)f->nsymbols + 1, sizeof *offset), length = 0;
     for (int i = 0; i < f->nsymbols; i++) {
+        const struct cavs_symbol *x = f->symbols[i];
+        int rows = x->domain ? naive_entries(o, f->lists[x->domain - 1], vertex) : 1;
         offset[i] = length;
-        length += f->symbols[i]->backward ? 0 : f->symbols[i]->width;
+        length += x->backward ? 0 : rows * x->width;
     }
     offset[f->nsymbols] = length;
     return offset;
@@ -47,13 +59,6 @@ struct naive *naive_create(const struct cavs_model *m)
     o->sum = zeros((size_t)m->nmetrics);
     o->count = zeros((size_t)m->nmetrics);
     o->stages = array((size_t)m->nstages, sizeof *o->stages);
-    o->offset = array((size_t)m->nstages, sizeof *o->offset);
-    for (int i = 0; i < m->nstages; i++) {
-        const struct cavs_stage *stage = m->stages[i];
-        o->offset[i] = array((size_t)stage->nfunctions, sizeof **o->offset);
-        for (int j = 0; j < stage->nfunctions; j++)
-            o->offset[i][j] = tape_layout(stage->functions[j]);
-    }
     return o;
 }
 
@@ -75,6 +80,9 @@ static void forget_sample(struct naive *o)
         free_rows(s->dchannel, channels);
         free_rows(s->tape, s->n);
         free_rows(s->dtape, s->n);
+        for (int v = 0; s->offset && v < s->n; v++)
+            free(s->offset[v]);
+        free(s->offset);
         memset(s, 0, sizeof *s);
     }
 }
@@ -84,12 +92,6 @@ void naive_destroy(struct naive *o)
     if (!o)
         return;
     forget_sample(o);
-    for (int i = 0; i < o->model->nstages; i++) {
-        for (int j = 0; j < o->model->stages[i]->nfunctions; j++)
-            free(o->offset[i][j]);
-        free(o->offset[i]);
-    }
-    free(o->offset);
     free_rows(o->param, o->model->nparams);
     free_rows(o->gradient, o->model->nparams);
     free(o->sum);
@@ -122,6 +124,7 @@ static void prepare_stage(struct naive *o, const struct cavs_stage *stage, int n
     }
     s->tape = array((size_t)n, sizeof *s->tape);
     s->dtape = array((size_t)n, sizeof *s->dtape);
+    s->offset = array((size_t)n, sizeof *s->offset);
 }
 
 static const struct cavs_function *function_of(const struct naive *o,
@@ -133,13 +136,13 @@ static const struct cavs_function *function_of(const struct naive *o,
 static struct naive_place stand_at(struct naive *o, const struct cavs_stage *stage, int v)
 {
     const struct cavs_function *f = function_of(o, stage, v);
-    const int *offset = o->offset[stage->number][f->number];
     struct naive_stage *s = &o->stages[stage->number];
     if (!s->tape[v]) {
-        s->tape[v] = zeros((size_t)offset[f->nsymbols]);
-        s->dtape[v] = zeros((size_t)offset[f->nsymbols]);
+        s->offset[v] = tape_layout(o, f, v);
+        s->tape[v] = zeros((size_t)s->offset[v][f->nsymbols]);
+        s->dtape[v] = zeros((size_t)s->offset[v][f->nsymbols]);
     }
-    return (struct naive_place){o, stage, v, offset, s->tape[v], s->dtape[v]};
+    return (struct naive_place){o, stage, v, 0, s->offset[v], s->tape[v], s->dtape[v]};
 }
 
 static void vertex_forward(struct naive *o, const struct cavs_stage *stage, int v)

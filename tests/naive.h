@@ -17,6 +17,7 @@ struct naive_stage {
     double *state, *dstate;       /* [n * state_width] */
     double **channel, **dchannel; /* [nchannels] each [n * width]; zeros where nothing was pushed */
     double **tape, **dtape;       /* [n] all symbols' values at the vertex, and their gradients */
+    int **offset; /* [n][symbol] start of its row, or rows of entries, on the tape; last: length */
 };
 
 struct naive {
@@ -25,7 +26,6 @@ struct naive {
     double **gradient; /* [nparams] of the sum of all losses, added up over samples */
     double *sum;       /* [nmetrics] */
     double *count;     /* [nmetrics] */
-    int ***offset;     /* [stage][function][symbol] start of its row on the tape; last: length */
     const struct sample *sample;
     struct naive_stage *stages; /* of the last sample */
 };
@@ -46,10 +46,13 @@ struct naive_place {
     struct naive *oracle;
     const struct cavs_stage *stage;
     int vertex;
-    const int *offset;    /* of the vertex's function */
+    int entry;            /* of the list that the symbol at hand has rows for */
+    const int *offset;    /* of the vertex */
     double *value, *grad; /* the vertex's tape */
 };
 void naive_forward(const struct naive_place *at, const struct cavs_symbol *x);
+/* How many entries the vertex has in a list of its function. */
+int naive_entries(const struct naive *o, const struct cavs__list *list, int vertex);
 /* Passes the gradient of x on to its operands, parameters, children and fetched rows. */
 void naive_backward(const struct naive_place *at, const struct cavs_symbol *x);
 

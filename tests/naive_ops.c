@@ -15,20 +15,37 @@
 typedef const struct naive_place *place;
 typedef const struct cavs_symbol *symbol;
 
+/* The row of x at this vertex, or at the entry at hand. */
+static size_t row(place at, symbol x)
+{
+    return (size_t)at->offset[x->number] + (x->domain ? (size_t)at->entry * x->width : 0);
+}
+
 static double *value(place at, symbol x)
 {
-    return at->value + at->offset[x->number];
+    return at->value + row(at, x);
 }
 
 static double *grad(place at, symbol x)
 {
-    return at->grad + at->offset[x->number];
+    return at->grad + row(at, x);
 }
 
-/* The id that symbol x, a pulled input of ids, has at this vertex. */
+/* Where the value of input x for this vertex, edge or entry stands among those of the sample. */
+static int position(place at, symbol x)
+{
+    const struct sample_stage *s = &at->oracle->sample->stages[at->stage->number];
+    switch (x->input->per) {
+    case CAVS__PER_EDGE: return s->graph->child_ptr[at->vertex] + at->entry;
+    case CAVS__PER_ENTRY: return s->ptr[x->input->number][at->vertex] + at->entry;
+    default: return at->vertex;
+    }
+}
+
+/* The id that symbol x, a pulled input of ids, has at this vertex, edge or entry. */
 static int id(place at, symbol x)
 {
-    return at->oracle->sample->stages[at->stage->number].ids[x->input->number][at->vertex];
+    return at->oracle->sample->stages[at->stage->number].ids[x->input->number][position(at, x)];
 }
 
 /* Where child k of this vertex keeps its state in `states`, or NULL if it has no such child. */
@@ -48,7 +65,9 @@ static double *fetched_row(place at, symbol x, double *rows)
     int v = at->vertex;
     if (x->ninputs)
         v = id(at, x->inputs[0]);
-    for (; !x->ninputs && stage != x->channel->stage; stage = stage->base)
+    else if (x->domain)
+        v = at->entry;
+    for (; !x->ninputs && !x->domain && stage != x->channel->stage; stage = stage->base)
         v = at->oracle->sample->stages[stage->number].under[v];
     return v < 0 ? NULL : rows + (size_t)v * x->channel->width;
 }
@@ -82,7 +101,7 @@ static void pull(place at, symbol x)
 {
     const float *rows = at->oracle->sample->stages[at->stage->number].rows[x->input->number];
     for (int i = 0; i < x->width; i++)
-        value(at, x)[i] = rows[(size_t)at->vertex * x->width + i];
+        value(at, x)[i] = rows[(size_t)position(at, x) * x->width + i];
 }
 
 static void fetch(place at, symbol x)
@@ -105,6 +124,16 @@ static void gather(place at, symbol x)
 static void gather_back(place at, symbol x)
 {
     add_to(x->width, child_row(at, x->k, rows_of(at, at->stage)->dstate), grad(at, x));
+}
+
+static void each_child(place at, symbol x)
+{
+    copy_or_zero(x->width, value(at, x), child_row(at, at->entry, rows_of(at, at->stage)->state));
+}
+
+static void each_child_back(place at, symbol x)
+{
+    add_to(x->width, child_row(at, at->entry, rows_of(at, at->stage)->dstate), grad(at, x));
 }
 
 static void use(place at, symbol x)
@@ -171,6 +200,146 @@ static void matmul_back(place at, symbol x)
         for (int j = 0; j < x->width; j++) {
             da[i] += dy[j] * *entry(at->oracle->param, x->param, i, j);
             *entry(at->oracle->gradient, x->param, i, j) += a[i] * dy[j];
+        }
+    }
+}
+
+/* Number (i, j) of the block that the id names. */
+static void select_product(place at, symbol x)
+{
+    int n = x->inputs[0]->width, block = id(at, x->inputs[1]);
+    const double *a = value(at, x->inputs[0]);
+    for (int j = 0; j < x->width; j++) {
+        value(at, x)[j] = 0;
+        for (int i = 0; block >= 0 && i < n; i++)
+            value(at, x)[j] += a[i] * *entry(at->oracle->param, x->param, block * n + i, j);
+    }
+}
+
+static void select_product_back(place at, symbol x)
+{
+    int n = x->inputs[0]->width, block = id(at, x->inputs[1]);
+    const double *a = value(at, x->inputs[0]), *dy = grad(at, x);
+    for (int i = 0; block >= 0 && i < n; i++) {
+        for (int j = 0; j < x->width; j++) {
+            grad(at, x->inputs[0])[i] +=
+                dy[j] * *entry(at->oracle->param, x->param, block * n + i, j);
+            *entry(at->oracle->gradient, x->param, block * n + i, j) += a[i] * dy[j];
+        }
+    }
+}
+
+/* ---- lists: each takes all entries of the vertex ---- */
+
+static int entries(place at, int list)
+{
+    const struct cavs_stage *stage = at->stage;
+    int function = at->oracle->sample->stages[stage->number].graph->functions[at->vertex];
+    return naive_entries(at->oracle, stage->functions[function]->lists[list - 1], at->vertex);
+}
+
+static struct naive_place at_entry(place at, int entry)
+{
+    struct naive_place there = *at;
+    there.entry = entry;
+    return there;
+}
+
+static void repeat(place at, symbol x)
+{
+    copy_or_zero(x->width, value(at, x), value(at, x->inputs[0]));
+}
+
+static void repeat_back(place at, symbol x)
+{
+    add_to(x->width, grad(at, x->inputs[0]), grad(at, x));
+}
+
+static void list_sum(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++)
+        value(at, x)[i] = 0;
+    for (int e = 0; e < entries(at, x->k); e++) {
+        struct naive_place there = at_entry(at, e);
+        add_to(x->width, value(at, x), value(&there, x->inputs[0]));
+    }
+}
+
+static void list_sum_back(place at, symbol x)
+{
+    for (int e = 0; e < entries(at, x->k); e++) {
+        struct naive_place there = at_entry(at, e);
+        add_to(x->width, grad(&there, x->inputs[0]), grad(at, x));
+    }
+}
+
+/* The first entry with the largest number in column i, or -1. */
+static int largest_entry(place at, symbol x, int i)
+{
+    int best = -1;
+    double most = 0;
+    for (int e = 0; e < entries(at, x->k); e++) {
+        struct naive_place there = at_entry(at, e);
+        if (best >= 0 && value(&there, x->inputs[0])[i] <= most)
+            continue;
+        best = e;
+        most = value(&there, x->inputs[0])[i];
+    }
+    return best;
+}
+
+static void list_max(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++) {
+        int best = largest_entry(at, x, i);
+        struct naive_place there = at_entry(at, best);
+        value(at, x)[i] = best < 0 ? 0 : value(&there, x->inputs[0])[i];
+    }
+}
+
+static void list_max_back(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++) {
+        int best = largest_entry(at, x, i);
+        struct naive_place there = at_entry(at, best);
+        if (best >= 0)
+            grad(&there, x->inputs[0])[i] += grad(at, x)[i];
+    }
+}
+
+static void list_share(place at, symbol x)
+{
+    int n = entries(at, x->k);
+    *value(at, x) = n ? 1.0 / n : 0;
+}
+
+/* Run once a vertex, at its first entry: all entries are made together. */
+static void list_softmax(place at, symbol x)
+{
+    for (int i = 0; i < x->width && at->entry == 0; i++) {
+        struct naive_place best = at_entry(at, largest_entry(at, x, i));
+        double most = value(&best, x->inputs[0])[i], sum = 0;
+        for (int e = 0; e < entries(at, x->k); e++) {
+            struct naive_place there = at_entry(at, e);
+            value(&there, x)[i] = exp(value(&there, x->inputs[0])[i] - most);
+            sum += value(&there, x)[i];
+        }
+        for (int e = 0; e < entries(at, x->k); e++) {
+            struct naive_place there = at_entry(at, e);
+            value(&there, x)[i] /= sum;
+        }
+    }
+}
+
+/* dx_e = sum over f of dy_f y_f (1[e = f] - y_e) */
+static void list_softmax_back(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++) {
+        double ye = value(at, x)[i];
+        for (int e = 0; e < entries(at, x->k); e++) {
+            struct naive_place other = at_entry(at, e);
+            grad(at, x->inputs[0])[i] +=
+                grad(&other, x)[i] * value(&other, x)[i] * ((e == at->entry) - ye);
         }
     }
 }
@@ -414,10 +583,17 @@ static const struct {
     [CAVS__OP_IDS] = {nothing, nothing},
     [CAVS__OP_FETCH] = {fetch, fetch_back},
     [CAVS__OP_GATHER] = {gather, gather_back},
+    [CAVS__OP_EACH_CHILD] = {each_child, each_child_back},
     [CAVS__OP_USE] = {use, use_back},
     [CAVS__OP_CONST] = {constant, nothing},
     [CAVS__OP_LOOKUP] = {lookup, lookup_back},
     [CAVS__OP_MATMUL] = {matmul, matmul_back},
+    [CAVS__OP_MATMUL_SELECT] = {select_product, select_product_back},
+    [CAVS__OP_REPEAT] = {repeat, repeat_back},
+    [CAVS__OP_LIST_SUM] = {list_sum, list_sum_back},
+    [CAVS__OP_LIST_MAX] = {list_max, list_max_back},
+    [CAVS__OP_LIST_SOFTMAX] = {list_softmax, list_softmax_back},
+    [CAVS__OP_LIST_SHARE] = {list_share, nothing},
     [CAVS__OP_ELEMENTWISE] = {elementwise, elementwise_back},
     [CAVS__OP_CONCAT] = {concat, concat_back},
     [CAVS__OP_SLICE] = {slice, slice_back},
@@ -443,12 +619,22 @@ static operation *known(operation *f, symbol x)
     return f;
 }
 
+/* Once, or for each entry of the list that x has rows for. */
+static void run(operation *f, place at, symbol x)
+{
+    int n = x->domain ? entries(at, x->domain) : 1;
+    for (int e = 0; e < n; e++) {
+        struct naive_place there = at_entry(at, e);
+        known(f, x)(&there, x);
+    }
+}
+
 void naive_forward(place at, symbol x)
 {
-    known(operations[x->op].forward, x)(at, x);
+    run(operations[x->op].forward, at, x);
 }
 
 void naive_backward(place at, symbol x)
 {
-    known(operations[x->op].backward, x)(at, x);
+    run(operations[x->op].backward, at, x);
 }

@@ -61,20 +61,35 @@ static void fill_ids(struct sample *s, const struct cavs__input *in, int *ids, i
         ids[v] = limit == 0 || random_int(seed, 0, 7) == 0 ? -1 : random_int(seed, 0, limit - 1);
 }
 
+/* How many values an input has; lists get their lengths. */
+static int values(struct sample_stage *own, const struct cavs__input *in, uint64_t *seed)
+{
+    if (in->per == CAVS__PER_EDGE)
+        return own->graph->child_ptr[own->n];
+    if (in->per == CAVS__PER_VERTEX)
+        return own->n;
+    int *ptr = own->ptr[in->number] = array((size_t)own->n + 1, sizeof *ptr);
+    for (int v = 0; v < own->n; v++)
+        ptr[v + 1] = ptr[v] + random_int(seed, 0, 4);
+    return ptr[own->n];
+}
+
 static void fill_stage(struct sample *s, const struct cavs_stage *stage, uint64_t *seed)
 {
     struct sample_stage *own = &s->stages[stage->number];
     own->ids = array((size_t)stage->ninputs, sizeof *own->ids);
     own->rows = array((size_t)stage->ninputs, sizeof *own->rows);
+    own->ptr = array((size_t)stage->ninputs, sizeof *own->ptr);
     for (int i = 0; i < stage->ninputs; i++) {
         const struct cavs__input *in = stage->inputs[i];
+        int n = values(own, in, seed);
         if (in->ids) {
-            own->ids[i] = array((size_t)own->n, sizeof(int));
-            fill_ids(s, in, own->ids[i], own->n, seed);
+            own->ids[i] = array((size_t)n, sizeof(int));
+            fill_ids(s, in, own->ids[i], n, seed);
             continue;
         }
-        own->rows[i] = array((size_t)own->n * in->width, sizeof(float));
-        for (int j = 0; j < own->n * in->width; j++)
+        own->rows[i] = array((size_t)n * in->width, sizeof(float));
+        for (int j = 0; j < n * in->width; j++)
             own->rows[i][j] = (float)random_double(seed, -1, 1);
     }
 }
@@ -102,9 +117,11 @@ void sample_free(struct sample *s)
         for (int j = 0; j < s->model->stages[i]->ninputs; j++) {
             free(own->ids[j]);
             free(own->rows[j]);
+            free(own->ptr[j]);
         }
         free(own->ids);
         free(own->rows);
+        free(own->ptr);
         free(own->under);
         graph_free(own->graph);
     }
@@ -143,7 +160,14 @@ static int add_stage(const struct sample *s, const struct cavs_stage *stage, str
         rc = cavs_data_graph(d, stage, g->n, g->functions, g->child_ptr, g->children);
     for (int i = 0; i < stage->ninputs && rc == 0; i++) {
         const char *name = stage->inputs[i]->name;
-        if (own->ids[i])
+        enum cavs__per per = stage->inputs[i]->per;
+        if (per == CAVS__PER_ENTRY)
+            rc = cavs_data_ragged_ids(d, stage, name, own->n, own->ptr[i], own->ids[i]);
+        else if (per == CAVS__PER_EDGE && own->ids[i])
+            rc = cavs_data_edge_ids(d, stage, name, g->child_ptr[g->n], own->ids[i]);
+        else if (per == CAVS__PER_EDGE)
+            rc = cavs_data_edge_rows(d, stage, name, g->child_ptr[g->n], own->rows[i]);
+        else if (own->ids[i])
             rc = cavs_data_ids(d, stage, name, own->n, own->ids[i]);
         else
             rc = cavs_data_rows(d, stage, name, own->n, own->rows[i]);

@@ -15,8 +15,9 @@ struct sample_stage {
     int n;               /* vertices */
     struct graph *graph; /* no edges and function 0 for a stage that stands over another */
     int *under;          /* [n] vertex of the base stood over; NULL without a base */
-    int **ids;           /* [ninputs] each [n], or NULL where the input is of rows */
-    float **rows;        /* [ninputs] each [n * width], or NULL where the input is of ids */
+    int **ids;           /* [ninputs] each [values], or NULL where the input is of rows */
+    float **rows;        /* [ninputs] each [values * width], or NULL where the input is of ids */
+    int **ptr;           /* [ninputs] each [n + 1], first entry of each vertex; or NULL */
 };
 
 struct sample {
@@ -26,7 +27,7 @@ struct sample {
 
 /* text: the graphs (graphs.h) of the stages that bring their own, in order, separated by '|'.
  * Inputs are filled at random: rows uniform in [-1, 1), ids anywhere in their range or, one time
- * in eight, -1.  Aborts when text and model do not fit. */
+ * in eight, -1; lists have up to 4 entries.  Aborts when text and model do not fit. */
 struct sample *sample_make(const struct cavs_model *finished, const char *text, uint64_t seed);
 void sample_free(struct sample *s);
 /* The ids or rows of an input by name, for a test to change before the sample is added. */

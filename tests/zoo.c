@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct zoo_entry *const rooms[] = {zoo_trees, zoo_chains, zoo_stages, zoo_oddities};
+static const struct zoo_entry *const rooms[] = {zoo_trees, zoo_chains, zoo_stages, zoo_oddities,
+                                                zoo_lists};
 
 const struct zoo_entry *zoo_at(int i)
 {

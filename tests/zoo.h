@@ -38,6 +38,6 @@ void zoo_lstm_end(struct cavs_function *f, struct cavs_symbol *i, struct cavs_sy
                   struct cavs_symbol *u, struct cavs_symbol *forgotten);
 
 /* The rooms of the zoo, each ended by an entry without a name. */
-extern const struct zoo_entry zoo_trees[], zoo_chains[], zoo_stages[], zoo_oddities[];
+extern const struct zoo_entry zoo_trees[], zoo_chains[], zoo_stages[], zoo_oddities[], zoo_lists[];
 
 #endif
