@@ -173,8 +173,10 @@ static void rewind_sample(struct cavs_data *d)
         s->over.n = s->stage->base ? vertices : 0;
         s->child.n = (size_t)last_start(&s->first);
         for (int k = 0; k < s->stage->ninputs; k++) {
-            s->entry[k].n = (size_t)d->samples + 1;
-            s->length[k].n = s->stage->inputs[k]->per == CAVS__PER_ENTRY ? vertices : 0;
+            if (s->stage->inputs[k]->per == CAVS__PER_ENTRY) {
+                s->entry[k].n = (size_t)d->samples + 1;
+                s->length[k].n = vertices;
+            }
             s->inputs[k].n = (size_t)cavs__input_starts(s, k)[d->samples];
             s->has_input[k] = false;
         }

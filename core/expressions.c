@@ -193,6 +193,8 @@ static struct cavs_symbol *slice_operands(struct cavs_symbol *x, int from, int w
         if (!in[i])
             return NULL;
     }
+    if (x->op == CAVS__OP_REPEAT && cavs__domain(in[0]) < 0)
+        return in[0]; /* a constant part: there for all entries already */
     like.width = width;
     return cavs__add_symbol(x->function, like, x->ninputs, in);
 }

@@ -44,6 +44,25 @@ static struct cavs_symbol *any(struct draw *d)
     return d->pool[pick(d, d->nsymbols)];
 }
 
+/* Of the vertices: entries of a list are taken together. */
+static struct cavs_symbol *per_vertex(struct draw *d, struct cavs_symbol *x)
+{
+    if (x->domain == 0)
+        return x;
+    switch (pick(d, 4)) {
+    case 0: return cavs_mean_children(x);
+    case 1: return cavs_max_children(x);
+    case 2: return cavs_sum_children(cavs_mul(cavs_softmax_children(x), x));
+    default: return cavs_tanh(cavs_sum_children(x));
+    }
+}
+
+/* y as it can be joined with x: not of another list. */
+static struct cavs_symbol *meet(struct draw *d, struct cavs_symbol *x, struct cavs_symbol *y)
+{
+    return x->domain && y->domain && x->domain != y->domain ? per_vertex(d, y) : y;
+}
+
 /* A parameter of that shape: an old one, one time in two, if there is one. */
 static struct cavs_param *weight(struct draw *d, int rows, int cols, bool table)
 {
@@ -98,16 +117,45 @@ static struct cavs_symbol *fetched(struct draw *d)
                           s->base == from && pick(d, 3) ? NULL : index);
 }
 
+/* A row per child: only where children are not numbered. */
+static struct cavs_symbol *edge(struct draw *d)
+{
+    int which = pick(d, 4), width = 1 + pick(d, 4);
+    char name[16];
+    if (d->f->slots > 0 || d->f->stage->base)
+        return fetched(d);
+    snprintf(name, sizeof name, "edge%d", width);
+    if (which == 0)
+        return cavs_pull_edge(d->f, name, width);
+    if (which == 1 || !d->f->stage->state_width)
+        return cavs_lookup(weight(d, WORDS, width, true), cavs_pull_edge_ids(d->f, "relation"));
+    return cavs_each_child(d->f);
+}
+
 static struct cavs_symbol *child(struct draw *d)
 {
     int slots = d->f->stage->number == 0 && d->kinds > 1 ? d->f->number : 2;
+    if (d->f->slots < 0 || (d->f->slots == 0 && pick(d, 3) == 0))
+        return edge(d);
     return d->f->stage->state_width && slots ? cavs_gather(d->f, pick(d, slots)) : fetched(d);
+}
+
+/* An entry each of a list of words, or of vertices of an earlier stage, or all of these. */
+static struct cavs_symbol *entries(struct draw *d)
+{
+    struct cavs_stage *s = d->f->stage, *from = d->stages[s->number ? pick(d, s->number) : 0];
+    char list[16];
+    if (s->number == 0 || pick(d, 3) == 0)
+        return cavs_lookup(weight(d, WORDS, 1 + pick(d, 4), true),
+                           cavs_pull_list_ids(d->f, "words"));
+    snprintf(list, sizeof list, "list%d", from->number);
+    return cavs_pull_from_each(d->f, from, pick(d, 2) ? "y" : "z", pick(d, 2) ? list : NULL);
 }
 
 static struct cavs_symbol *source(struct draw *d)
 {
-    static struct cavs_symbol *(*const makers[])(struct draw *) = {input,   word,  bias, number,
-                                                                   fetched, child, child};
+    static struct cavs_symbol *(*const makers[])(struct draw *) = {
+        input, word, bias, number, fetched, child, child, edge, entries};
     return keep(d, makers[pick(d, sizeof makers / sizeof *makers)](d));
 }
 
@@ -142,7 +190,7 @@ static struct cavs_symbol *fit(struct draw *d, struct cavs_symbol *x, struct cav
 
 static struct cavs_symbol *binary(struct draw *d)
 {
-    struct cavs_symbol *x = any(d), *y = fit(d, x, any(d));
+    struct cavs_symbol *x = any(d), *y = fit(d, x, meet(d, x, any(d)));
     switch (pick(d, 4)) {
     case 0: return cavs_sub(x, y);
     case 1: return cavs_tanh(cavs_mul(x, y));
@@ -151,17 +199,49 @@ static struct cavs_symbol *binary(struct draw *d)
     }
 }
 
+/* A product with a block named by an id of the vertex, edge or entry. */
+static struct cavs_symbol *selected(struct draw *d, struct cavs_symbol *x, int n)
+{
+    enum { BLOCKS = 3 };
+    const struct cavs__list *list = x->domain > 0 ? d->f->lists[x->domain - 1] : NULL;
+    struct cavs_symbol *ids;
+    if (list && !list->children && !list->input)
+        x = per_vertex(d, x);
+    if (x->domain == 0)
+        ids = cavs_pull_ids(d->f, "block");
+    else if (list->children)
+        ids = cavs_pull_edge_ids(d->f, "edge_block");
+    else if (!strcmp(list->input->name, "words"))
+        ids = cavs_pull_list_ids(d->f, "words");
+    else
+        return cavs_neg(x);
+    int blocks = x->domain && !list->children ? WORDS : BLOCKS;
+    return cavs_tanh(
+        cavs_matmul_select(x, weight(d, blocks * cavs_symbol_width(x), n, false), blocks, ids));
+}
+
+static struct cavs_symbol *together(struct draw *d)
+{
+    struct cavs_symbol *x = any(d);
+    if (x->domain && pick(d, 4) == 0)
+        return cavs_softmax_children(x);
+    return x->domain ? per_vertex(d, x) : cavs_neg(x);
+}
+
 static struct cavs_symbol *product(struct draw *d)
 {
     struct cavs_symbol *x = any(d);
     int n = 1 + pick(d, 6);
+    if (pick(d, 4) == 0)
+        return selected(d, x, n);
     struct cavs_param *w = weight(d, cavs_symbol_width(x), n, false);
     return cavs_tanh(pick(d, 2) ? cavs_matmul(x, w) : cavs_affine(x, w, weight(d, 1, n, false)));
 }
 
 static struct cavs_symbol *reshaped(struct draw *d)
 {
-    struct cavs_symbol *x = any(d), *xs[3] = {x, any(d), any(d)};
+    struct cavs_symbol *x = any(d), *xs[3] = {x, meet(d, x, any(d)), meet(d, x, any(d))};
+    xs[2] = meet(d, xs[1], xs[2]);
     int w = cavs_symbol_width(x), from = pick(d, w);
     switch (pick(d, 4)) {
     case 0: return cavs_tanh(cavs_sum(x));
@@ -174,8 +254,8 @@ static struct cavs_symbol *reshaped(struct draw *d)
 
 static void operators(struct draw *d, int n)
 {
-    static struct cavs_symbol *(*const makers[])(struct draw *) = {unary,  unary,   binary,
-                                                                   binary, product, reshaped};
+    static struct cavs_symbol *(*const makers[])(struct draw *) = {
+        unary, unary, binary, binary, product, reshaped, together};
     for (int i = 0; i < n; i++)
         keep(d, makers[pick(d, sizeof makers / sizeof *makers)](d));
 }
@@ -187,6 +267,7 @@ static struct cavs_symbol *of_width(struct draw *d, int width)
     struct cavs_symbol *x = any(d);
     for (int i = 0; i < 8 && cavs_symbol_width(x) < width; i++)
         x = any(d);
+    x = per_vertex(d, x);
     if (cavs_symbol_width(x) < width)
         return cavs_tanh(cavs_matmul(x, weight(d, cavs_symbol_width(x), width, false)));
     return cavs_slice(x, pick(d, cavs_symbol_width(x) - width + 1), width);
@@ -196,16 +277,17 @@ static void losses(struct draw *d)
 {
     struct cavs_symbol *where = pick(d, 2) ? cavs_pull_ids(d->f, "where") : NULL;
     if (pick(d, 3))
-        cavs_loss(d->f, "loss", cavs_sum(any(d)), where);
+        cavs_loss(d->f, "loss", cavs_sum(per_vertex(d, any(d))), where);
     if (pick(d, 2))
-        cavs_loss(d->f, "squares", cavs_squared_error(any(d), cavs_constant(d->f, 1, 0.3f)), NULL);
+        cavs_loss(d->f, "squares",
+                  cavs_squared_error(per_vertex(d, any(d)), cavs_constant(d->f, 1, 0.3f)), NULL);
     if (pick(d, 2)) {
         struct cavs_symbol *label = cavs_pull_ids(d->f, "label"), *logits = of_width(d, CLASSES);
         cavs_loss(d->f, "entropy", cavs_softmax_cross_entropy(logits, label),
                   pick(d, 2) ? label : where);
     }
     if (pick(d, 3) == 0)
-        cavs_metric(d->f, "mean", cavs_sum(any(d)), where);
+        cavs_metric(d->f, "mean", cavs_sum(per_vertex(d, any(d))), where);
 }
 
 static void function(struct draw *d, struct cavs_stage *s)
@@ -249,15 +331,20 @@ static void build(struct draw *d)
 
 /* ---- samples and options ---- */
 
+static bool has_room(const struct cavs_function *f, int children)
+{
+    return f->slots == CAVS__ANY_CHILDREN || f->slots >= children;
+}
+
 static const char *graph_text(struct draw *d, const struct cavs_stage *s, char *text, size_t n)
 {
     static const char *const kinds[] = {"dag:%d,parents=3", "random:%d", "chain:%d",
                                         "lattice:%d",       "forest:%d", "flat:%d"};
     /* a vertex must not have more children than its function has slots */
-    int slots = s->functions[s->nfunctions - 1]->slots, size = 1 + pick(d, 12);
-    bool full = s->nfunctions == 1 ? slots >= 2 : true;
+    int size = 1 + pick(d, 12);
+    bool full = s->nfunctions == 1 ? has_room(s->functions[0], 2) : true;
     for (int i = 1; i < s->nfunctions; i++)
-        full = full && s->functions[i]->slots >= (i == s->nfunctions - 1 ? 2 : i);
+        full = full && has_room(s->functions[i], i == s->nfunctions - 1 ? 2 : i);
     int length = snprintf(text, n, kinds[full ? pick(d, 6) : 5], size);
     snprintf(text + length, n - (size_t)length, ",seed=%d,kinds=%d%s", 1 + pick(d, 1000),
              s->nfunctions, pick(d, 3) ? "" : ",shuffle=3");

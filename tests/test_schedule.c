@@ -109,8 +109,13 @@ static struct graph *graph_new(int vertices, int edges, int nfunctions, const in
     for (int k = 0; k < MAX_KEYS; k++)
         q->key[k] = array((size_t)vertices, sizeof(int32_t));
     memcpy(q->slots, slots, (size_t)nfunctions * sizeof *slots);
-    q->g = (struct cavs__graph){0,        nfunctions, q->function, q->child_ptr,
-                                q->child, q->slots,   nkeys,       (const int32_t *const *)q->key};
+    q->g = (struct cavs__graph){.nfunctions = nfunctions,
+                                .function = q->function,
+                                .child_ptr = q->child_ptr,
+                                .child = q->child,
+                                .slots = q->slots,
+                                .nkeys = nkeys,
+                                .keys = (const int32_t *const *)q->key};
     return q;
 }
 
