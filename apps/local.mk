@@ -72,3 +72,9 @@ bin_PROGRAMS += apps/parser
 apps_parser_SOURCES = apps/parser.c apps/parser.h apps/parser_data.c apps/parser_decode.c \
 	apps/parser_model.c apps/parser_text.c apps/parser_text.h apps/transitions.c apps/transitions.h
 apps_parser_LDADD = libapp.la $(APP_LIBS)
+
+# --- encoder and decoder -------------------------------------------------------------------------------
+
+bin_PROGRAMS += apps/seq2seq
+apps_seq2seq_SOURCES = apps/seq2seq.c apps/seq2seq_tasks.c apps/seq2seq_tasks.h
+apps_seq2seq_LDADD = libapp.la $(APP_LIBS)

@@ -205,3 +205,6 @@ tests_test_transitions_LDADD = $(CMOCKA_LIBS)
 tests_test_transitions_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_transitions
 dist_check_SCRIPTS += tests/test_parser.t
+
+# encoder and decoder
+dist_check_SCRIPTS += tests/test_seq2seq.t
