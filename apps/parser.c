@@ -90,41 +90,22 @@ static int drop_words(void *context, const int *samples, int n)
     return 0;
 }
 
-static int report_mean(struct parser *p, const char *metric, const char *field)
-{
-    double mean;
-    int rc = app_mean(&p->app, metric, &mean);
-
-    if (rc == 0) {
-        report_number(&p->app.report, field, mean);
-        if (!p->common.quiet)
-            fprintf(stderr, "  %s %.4f", field, mean);
-    }
-    return rc;
-}
-
 static int after_epoch(void *context)
 {
+    static const struct app_mean means[] = {
+        {"correct_move", "moves"}, {"correct_relation", "relations"}, {NULL, NULL}};
     struct parser *p = context;
     double uas, las;
-    int rc;
+    int rc = app_report_epoch(&p->app, NULL, means);
 
-    if ((rc = report_mean(p, "correct_move", "train_moves")) < 0 ||
-        (rc = report_mean(p, "correct_relation", "train_relations")) < 0)
+    if (rc < 0 || !p->dev)
         return rc;
-    if (p->dev) {
-        if ((rc = parser_decode(p, &uas, &las)) < 0)
-            return rc;
-        if (uas > p->best_uas)
-            p->best_uas = uas;
-        report_number(&p->app.report, "dev_uas", uas);
-        report_number(&p->app.report, "dev_las", las);
-        report_number(&p->app.report, "best_dev_uas", p->best_uas);
-        if (!p->common.quiet)
-            fprintf(stderr, "  dev_uas %.4f  dev_las %.4f", uas, las);
-    }
+    if ((rc = parser_decode(p, &uas, &las)) < 0)
+        return rc;
+    report_number(&p->app.report, "dev_uas", uas);
+    report_number(&p->app.report, "dev_las", las);
     if (!p->common.quiet)
-        fputc('\n', stderr);
+        fprintf(stderr, "  dev_uas %.4f  dev_las %.4f\n", uas, las);
     return 0;
 }
 
@@ -180,6 +161,7 @@ static int run(struct parser *p, struct app_error *e)
         .loss = "loss",
         .before_batch = p->common.infer || p->word_dropout == 0 ? NULL : drop_words,
         .after_epoch = after_epoch,
+        .error = e,
         .context = p,
     };
     report_count(&p->app.report, "words", vocab_size(p->words.words));

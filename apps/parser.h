@@ -42,7 +42,6 @@ struct parser {
     struct cavs_model *mover; /* the second model */
     struct cavs_stage *moves;
     struct cavs_session *mover_session;
-    double best_uas;
     struct app app;
 };
 

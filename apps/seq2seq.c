@@ -252,16 +252,16 @@ static int evaluate(struct seq2seq *s, double *share)
 
 static int after_epoch(void *context)
 {
+    static const struct app_mean means[] = {{"correct", "symbols"}, {NULL, NULL}};
     struct seq2seq *s = context;
-    double symbols, exact;
+    double exact;
     int rc;
 
-    if ((rc = app_mean(&s->app, "correct", &symbols)) < 0 || (rc = evaluate(s, &exact)) < 0)
+    if ((rc = app_report_epoch(&s->app, NULL, means)) < 0 || (rc = evaluate(s, &exact)) < 0)
         return rc;
-    report_number(&s->app.report, "train_symbols", symbols);
     report_number(&s->app.report, "dev_exact", exact);
     if (!s->common.quiet)
-        fprintf(stderr, "  train_symbols %.4f  dev_exact %.4f\n", symbols, exact);
+        fprintf(stderr, "  dev_exact %.4f\n", exact);
     return 0;
 }
 
@@ -353,7 +353,7 @@ static int prepare(struct seq2seq *s)
     return app_start(&s->app, "seq2seq", &s->common, s->model);
 }
 
-static int run(struct seq2seq *s)
+static int run(struct seq2seq *s, struct app_error *e)
 {
     struct training training;
     int rc = prepare(s);
@@ -365,6 +365,7 @@ static int run(struct seq2seq *s)
         .graph = s->decoder.stage,
         .loss = "loss",
         .after_epoch = after_epoch,
+        .error = e,
         .context = s,
     };
     report_text(&s->app.report, "task", task_names[s->task]);
@@ -388,7 +389,7 @@ int main(int argc, char **argv)
     s.common.session.lr = 2e-3f;
     s.common.session.clip = 1;
     argp_parse(&argp, argc, argv, 0, NULL, &s);
-    status = app_status("seq2seq", run(&s), &error);
+    status = app_status("seq2seq", run(&s, &error), &error);
     app_stop(&s.app);
     cavs_data_destroy(s.train);
     cavs_data_destroy(s.dev);
