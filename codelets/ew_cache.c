@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -112,22 +113,64 @@ static struct footer footer_for(const uint64_t key[2], const char *data, size_t 
     return f;
 }
 
-bool cavs__ew_cache_intact(const char *path, const uint64_t key[2])
+void *cavs__ew_cache_read(const char *path, const uint64_t key[2], size_t *size)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    size_t size = 0;
-    char *data = fd < 0 ? NULL : read_file(fd, &size);
-    bool intact = false;
+    char *data = fd < 0 ? NULL : read_file(fd, size);
 
-    if (data && size > sizeof(struct footer)) {
-        struct footer want = footer_for(key, data, size - sizeof want);
-
-        intact = !memcmp(&want, data + size - sizeof want, sizeof want);
-    }
-    free(data);
     if (fd >= 0)
         close(fd);
-    return intact;
+    if (data && *size > sizeof(struct footer)) {
+        struct footer want = footer_for(key, data, *size - sizeof want);
+
+        *size -= sizeof want;
+        if (!memcmp(&want, data + *size, sizeof want))
+            return data;
+    }
+    free(data);
+    return NULL;
+}
+
+bool cavs__ew_cache_intact(const char *path, const uint64_t key[2])
+{
+    size_t size = 0;
+    void *data = cavs__ew_cache_read(path, key, &size);
+
+    free(data);
+    return data != NULL;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, data, size);
+
+        if (n <= 0)
+            return -1;
+        data += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int cavs__ew_cache_write(const char *path, const uint64_t key[2], const void *data, size_t size)
+{
+    char made[PATH_MAX];
+    int fd, rc;
+
+    if (snprintf(made, sizeof made, "%s.XXXXXX", path) >= (int)sizeof made)
+        return -1;
+    fd = mkostemp(made, O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    rc = write_all(fd, data, size);
+    if (close(fd))
+        rc = -1;
+    if (!rc)
+        rc = cavs__ew_cache_publish(made, path, key);
+    if (rc)
+        unlink(made);
+    return rc;
 }
 
 int cavs__ew_cache_publish(const char *made, const char *path, const uint64_t key[2])

@@ -61,6 +61,8 @@ struct cavs__ew_program {
     struct cavs__ew_library *library; /* NULL: interpreted */
     cavs__ew_compiled *compiled;
     struct cavs__ew_program *next_pending; /* batch under way */
+    struct cavs__device_groups *groups;    /* its kernels on devices, NULL: none */
+    int number;                            /* in groups */
 };
 
 /* 0, or -1 when out of memory. */
@@ -84,7 +86,7 @@ struct cavs__ew_dialect {
     int vector; /* other loop and close for widths above this one and no multiple of it; 0: none */
     const char *ragged_loop, *ragged_close;
 };
-extern const struct cavs__ew_dialect cavs__ew_dialect_c;
+extern const struct cavs__ew_dialect cavs__ew_dialect_c, cavs__ew_dialect_device;
 
 /* Writes what comes before all groups of a source file, and one group as function `name`. */
 void cavs__ew_generate_preamble(FILE *to, const struct cavs__ew_dialect *d);
@@ -104,6 +106,10 @@ cavs__ew_compiled *cavs__ew_library_find(struct cavs__ew_library *l, const char 
 int cavs__ew_cache_folder(char *path, size_t size);
 /* The file is a complete object for this key, and only we can have written it. */
 bool cavs__ew_cache_intact(const char *path, const uint64_t key[2]);
+/* The content of such a file, to be freed; NULL: there is none that is whole and ours. */
+void *cavs__ew_cache_read(const char *path, const uint64_t key[2], size_t *size);
+/* Makes such a file of `data`.  0, or -1. */
+int cavs__ew_cache_write(const char *path, const uint64_t key[2], const void *data, size_t size);
 /* Seals what a compiler has made for this key, and gives it its name. 0, or -1 with errno set. */
 int cavs__ew_cache_publish(const char *made, const char *path, const uint64_t key[2]);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/device/kernels.h"
 #include "codelets/ew_internal.h"
 
 /* The batch that this thread has begun.  Its programs run interpreted until the batch ends. */
@@ -213,4 +214,8 @@ static void run_reference(const struct cavs__call *call, int rows, const struct 
 }
 
 const struct cavs__kernel cavs__kernel_elementwise = {
-    .name = "elementwise", .cpu = run, .reference = run_reference};
+    .name = "elementwise",
+    .cpu = run,
+    .reference = run_reference,
+    .device = cavs__device_elementwise,
+};

@@ -49,6 +49,10 @@ enum cavs__kernel_flags {
         1 /* reductions over rows: the output starts from zero instead of from what it holds */
 };
 
+/* Queues the kernel on a device: codelets/device/device.h. 0, or -1: the device has failed. */
+struct cavs__device_call;
+typedef int cavs__device_fn(const struct cavs__device_call *c);
+
 typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const struct cavs__view *v,
                              unsigned flags);
 
@@ -102,6 +106,8 @@ struct cavs__kernel {
     bool reduces; /* over rows: tiles of one output must run one after the other */
     cavs__kernel_fn *cpu;
     cavs__kernel_fn *reference;
+    cavs__device_fn *device; /* NULL: tasks with such a step run on CPUs only */
+    bool needs_double;       /* that one does */
 };
 
 /* By name; NULL if there is none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_dropout.c - zeros drawn by a counter-based generator; philox.h says which word decides on
  * which column. */
+#include "codelets/device/kernels.h"
 #include "codelets/kernels.h"
 #include "codelets/philox.h"
 #include "codelets/simd.h"
@@ -81,4 +82,5 @@ const struct cavs__kernel cavs__kernel_dropout = {
     .nviews = 4,
     .cpu = dropout,
     .reference = cavs__reference_dropout,
+    .device = cavs__device_dropout,
 };

@@ -7,6 +7,7 @@
  * n multiply-adds.
  */
 #include "codelets/gemm.h"
+#include "codelets/device/kernels.h"
 #include "codelets/kernels.h"
 
 #include <string.h>
@@ -122,6 +123,7 @@ const struct cavs__kernel cavs__kernel_gemm = {
     .nviews = 3,
     .cpu = gemm,
     .reference = cavs__reference_gemm,
+    .device = cavs__device_gemm,
 };
 
 const struct cavs__kernel cavs__kernel_gemm_tn = {
@@ -130,4 +132,5 @@ const struct cavs__kernel cavs__kernel_gemm_tn = {
     .reduces = true,
     .cpu = gemm_tn,
     .reference = cavs__reference_gemm_tn,
+    .device = cavs__device_gemm_tn,
 };

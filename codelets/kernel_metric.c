@@ -5,6 +5,7 @@
  * Not compiled as a kernel file: the sum has to keep the order of the rows, and these are a few
  * numbers a row.
  */
+#include "codelets/device/kernels.h"
 #include "codelets/kernels.h"
 
 #include <string.h>
@@ -72,6 +73,7 @@ const struct cavs__kernel cavs__kernel_correct = {
     .nviews = 3,
     .cpu = correct,
     .reference = cavs__reference_correct,
+    .device = cavs__device_correct,
 };
 
 const struct cavs__kernel cavs__kernel_metric = {
@@ -80,8 +82,14 @@ const struct cavs__kernel cavs__kernel_metric = {
     .reduces = true,
     .cpu = metric,
     .reference = cavs__reference_metric,
+    .device = cavs__device_metric,
+    .needs_double = true,
 };
 
 const struct cavs__kernel cavs__kernel_mask = {
-    .name = "mask", .nviews = 2, .cpu = mask, .reference = mask, /* exact: nothing to round */
+    .name = "mask",
+    .nviews = 2,
+    .cpu = mask,
+    .reference = mask, /* exact: nothing to round */
+    .device = cavs__device_mask,
 };

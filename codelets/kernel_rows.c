@@ -6,6 +6,7 @@
  * lose digits.  What has to vectorise is in exponentials.c.
  */
 #include "codelets/exponentials.h"
+#include "codelets/device/kernels.h"
 #include "codelets/kernels.h"
 
 #include <math.h>
@@ -156,6 +157,7 @@ const struct cavs__kernel cavs__kernel_row_max = {
     .nviews = 2,
     .cpu = row_max,
     .reference = cavs__reference_row_max,
+    .device = cavs__device_row_max,
 };
 
 const struct cavs__kernel cavs__kernel_row_max_grad = {
@@ -163,6 +165,7 @@ const struct cavs__kernel cavs__kernel_row_max_grad = {
     .nviews = 3,
     .cpu = row_max_grad,
     .reference = cavs__reference_row_max_grad,
+    .device = cavs__device_row_max_grad,
 };
 
 const struct cavs__kernel cavs__kernel_softmax = {
@@ -170,6 +173,7 @@ const struct cavs__kernel cavs__kernel_softmax = {
     .nviews = 2,
     .cpu = softmax,
     .reference = cavs__reference_softmax,
+    .device = cavs__device_softmax,
 };
 
 const struct cavs__kernel cavs__kernel_log_softmax = {
@@ -177,6 +181,7 @@ const struct cavs__kernel cavs__kernel_log_softmax = {
     .nviews = 2,
     .cpu = log_softmax,
     .reference = cavs__reference_log_softmax,
+    .device = cavs__device_log_softmax,
 };
 
 const struct cavs__kernel cavs__kernel_pick = {
@@ -184,6 +189,7 @@ const struct cavs__kernel cavs__kernel_pick = {
     .nviews = 3,
     .cpu = pick,
     .reference = cavs__reference_pick,
+    .device = cavs__device_pick,
 };
 
 const struct cavs__kernel cavs__kernel_pick_grad = {
@@ -191,4 +197,5 @@ const struct cavs__kernel cavs__kernel_pick_grad = {
     .nviews = 3,
     .cpu = pick_grad,
     .reference = cavs__reference_pick_grad,
+    .device = cavs__device_pick_grad,
 };

@@ -6,6 +6,7 @@
  * large z lose digits.
  */
 #include "codelets/exponentials.h"
+#include "codelets/device/kernels.h"
 #include "codelets/kernels.h"
 
 #include <math.h>
@@ -99,6 +100,7 @@ const struct cavs__kernel cavs__kernel_softmax_xent = {
     .nviews = 3,
     .cpu = softmax_xent,
     .reference = cavs__reference_softmax_xent,
+    .device = cavs__device_softmax_xent,
 };
 
 const struct cavs__kernel cavs__kernel_softmax_xent_grad = {
@@ -106,4 +108,5 @@ const struct cavs__kernel cavs__kernel_softmax_xent_grad = {
     .nviews = 4,
     .cpu = softmax_xent_grad,
     .reference = cavs__reference_softmax_xent_grad,
+    .device = cavs__device_softmax_xent_grad,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_sums.c - sums over rows, over the columns of a row, and over the rows that an edge list
  * names. */
+#include "codelets/device/kernels.h"
 #include "codelets/kernels.h"
 #include "codelets/simd.h"
 
@@ -110,6 +111,7 @@ const struct cavs__kernel cavs__kernel_column_sum = {
     .reduces = true,
     .cpu = column_sum,
     .reference = cavs__reference_column_sum,
+    .device = cavs__device_column_sum,
 };
 
 const struct cavs__kernel cavs__kernel_sum_rows = {
@@ -117,6 +119,7 @@ const struct cavs__kernel cavs__kernel_sum_rows = {
     .nviews = 2,
     .cpu = sum_rows,
     .reference = cavs__reference_sum_rows,
+    .device = cavs__device_sum_rows,
 };
 
 const struct cavs__kernel cavs__kernel_row_sum = {
@@ -124,4 +127,5 @@ const struct cavs__kernel cavs__kernel_row_sum = {
     .nviews = 2,
     .cpu = row_sum,
     .reference = cavs__reference_row_sum,
+    .device = cavs__device_row_sum,
 };

@@ -33,6 +33,7 @@ libkernels_la_SOURCES += codelets/simd.h codelets/exponentials.c codelets/expone
 
 # optimizer arithmetic
 libkernels_la_SOURCES += codelets/update.h codelets/update.c codelets/transpose.c
+libcavs_la_SOURCES += codelets/update_task.c codelets/update_task.h
 
 # tasks: parts of vertex functions, run tile by tile
 libcavs_la_SOURCES += codelets/part.c codelets/part.h codelets/task.c codelets/task.h
@@ -43,3 +44,24 @@ libcavs_la_SOURCES += codelets/elementwise.c codelets/elementwise.def codelets/e
 	codelets/ew_interpret.c codelets/ew_library.c codelets/ew_plan.c codelets/ew_program.c \
 	codelets/ew_reference.c
 libkernels_la_SOURCES += codelets/ew_loops.c codelets/ew_math.def
+
+# devices: what CUDA and OpenCL share, and one file each for what they do not
+libcavs_la_SOURCES += codelets/device/cache.c codelets/device/device.c codelets/device/device.h codelets/device/groups.c \
+	codelets/device/kernels.c codelets/device/kernels.h codelets/device/source.c \
+	codelets/device/task.c codelets/device/task.h codelets/device/update.c codelets/device/walk.c \
+	codelets/device/walk.h
+if HAVE_OPENCL
+libcavs_la_SOURCES += codelets/device/opencl.c
+endif
+if HAVE_CUDA
+libcavs_la_SOURCES += codelets/device/cuda.c codelets/device/nvrtc.c codelets/device/nvrtc.h
+endif
+
+# their kernels, embedded as a string
+EXTRA_DIST += codelets/device/dialect.cl codelets/device/kernels.cl
+BUILT_SOURCES += codelets/device/dialect.inc codelets/device/kernels.inc
+CLEANFILES += codelets/device/dialect.inc codelets/device/kernels.inc
+SUFFIXES = .cl .inc
+.cl.inc:
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' \
+		-e 's/$$/\\n"/' $< >$@.tmp && mv $@.tmp $@

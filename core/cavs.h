@@ -351,9 +351,10 @@ int cavs_packed_verify(const struct cavs_packed *p);
 
 struct cavs_runtime_options {
     int workers;           /* CPU workers; -1: one per core */
-    int cuda, opencl;      /* devices; -1: all that can be used, 0: none.  The codelets have CPU implementations only so
-                            * far: none can be used, and asking for a number of them is an error */
-    const char *scheduler; /* StarPU's policy by name; NULL: lws */
+    int cuda, opencl;      /* devices; -1: all that can be used, 0: none.  One that cannot be used is reported on stderr,
+                            * and the run goes on without it */
+    bool tf32;             /* CUDA devices may round operands of products to TF32: faster, three digits */
+    const char *scheduler; /* StarPU's policy by name; NULL: lws, with devices dmdas */
     const char *trace;     /* a new or empty folder to be filled with a trace of this run; NULL: no trace */
 };
 #define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1})

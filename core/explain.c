@@ -30,6 +30,8 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k)
                                       "all rows at once, after the chain"};
 
     fprintf(out, "task %s: %s, %d tensors\n", k->name, how[k->klass], k->nbuffers);
+    if (k->cpu_only)
+        fprintf(out, "  on CPUs only: %s\n", k->cpu_only);
     for (int f = 0; f < k->stage->nfunctions; f++) {
         const struct cavs__part *p = k->parts[f];
 

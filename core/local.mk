@@ -27,6 +27,7 @@ libcavs_la_SOURCES += \
 	core/cost.h \
 	core/data.c \
 	core/data.h \
+	core/devices.c \
 	core/emit.c \
 	core/error.c \
 	core/error.h \

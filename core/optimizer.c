@@ -9,107 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/task.h"
+#include "codelets/update_task.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "core/trace/trace.h"
-
-struct update_args {
-    struct cavs__update rule;
-    double clip;
-    int nnorms; /* > 0: the last buffer holds that many sums of squares */
-    int rows, cols, nstates, number;
-    ptrdiff_t ld, ldt, ldg;
-    bool transposed;
-    int ngrads;
-    const struct cavs__touched *touched; /* sparse */
-};
-
-static float *buffer(void *descr[], int i)
-{
-    return (float *)STARPU_MATRIX_GET_PTR(descr[i]);
-}
-
-/* Buffers: the parameter, its states, [the transpose], the gradients, [norms]. */
-static int gradients(void *descr[], const struct update_args *a, const float **g, int first)
-{
-    for (int i = 0; i < a->ngrads; i++)
-        g[i] = buffer(descr, first + i);
-    return first + a->ngrads;
-}
-
-static float clipped_scale(const struct update_args *a, const double *norms)
-{
-    double sum = 0, norm;
-
-    for (int i = 0; i < a->nnorms; i++)
-        sum += norms[i];
-    norm = sqrt(sum) * a->rule.scale;
-    return norm > a->clip ? (float)(a->rule.scale * a->clip / norm) : a->rule.scale;
-}
-
-static void run_update(void *descr[], void *arg)
-{
-    const struct update_args *a = arg;
-    struct cavs__update rule = a->rule;
-    const float *g[a->ngrads + 1];
-    int b = 1 + a->nstates;
-    float *w = buffer(descr, 0), *s0 = a->nstates > 0 ? buffer(descr, 1) : NULL,
-          *s1 = a->nstates > 1 ? buffer(descr, 2) : NULL;
-    float *wt = a->transposed ? buffer(descr, b++) : NULL;
-
-    b = gradients(descr, a, g, b);
-    if (a->nnorms > 0)
-        rule.scale = clipped_scale(a, (const double *)buffer(descr, b));
-    if (a->touched) {
-        const struct cavs__touched *t = a->touched;
-
-        cavs__update_sparse(&rule, t->n, t->ids, t->ptr, t->source, t->row, a->cols, w, a->ld, s0,
-                            s1, g, a->ldg);
-    } else {
-        cavs__update_dense(&rule, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g, a->ldg, wt,
-                           a->ldt);
-    }
-}
-
-/* Buffers: the norms, the gradients. */
-static void run_norm(void *descr[], void *arg)
-{
-    const struct update_args *a = arg;
-    const float *g[a->ngrads + 1];
-    double *norms = (double *)buffer(descr, 0);
-    const struct cavs__touched *t = a->touched;
-
-    gradients(descr, a, g, 1);
-    norms[a->number] = t ? cavs__squares_sparse(t->n, t->ptr, t->source, t->row, a->cols, g, a->ldg)
-                         : cavs__squares_dense(a->rows, a->cols, a->ngrads, g, a->ldg);
-}
-
-static uint32_t update_footprint(struct starpu_task *task)
-{
-    const struct update_args *a = task->cl_arg;
-
-    return (uint32_t)(a->touched ? a->touched->n / 64 : a->rows) * 2654435761u ^
-           (uint32_t)a->cols << 4 ^ (uint32_t)a->ngrads;
-}
-
-static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
-{
-    starpu_codelet_init(cl);
-    cl->cpu_funcs[0] = func;
-    cl->cpu_funcs_name[0] = name;
-    cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
-    cl->name = name;
-    cl->color = cavs__trace_color(cavs__trace_kind_of(name));
-    cl->model = cavs__task_model(name, update_footprint);
-}
 
 void cavs__optimizer_init(struct cavs_session *s)
 {
     const struct cavs_session_options *o = &s->options;
 
-    init_codelet(&s->update_codelet, "cavs_update", run_update);
-    init_codelet(&s->norm_codelet, "cavs_norm", run_norm);
+    cavs__update_codelet(&s->update_codelet, o->clip > 0);
+    cavs__norm_codelet(&s->norm_codelet);
+    s->update_codelet.color = cavs__trace_color(cavs__trace_kind_of(s->update_codelet.name));
+    s->norm_codelet.color = cavs__trace_color(cavs__trace_kind_of(s->norm_codelet.name));
     s->rule = (struct cavs__update){.rule = (enum cavs__rule)o->optimizer,
                                     .lr = o->lr,
                                     .momentum = o->momentum,
@@ -184,22 +96,25 @@ static void visit(const struct cavs_session *s, const struct lookup *l, int sour
     }
 }
 
+/* The lists are in the slot's chunk of the parameter's tensor of lists, one after the other. */
 static int touched_alloc(struct cavs_session *s, int slot, struct cavs__touched *t, int occurrences,
-                         int nuses)
+                         int nuses, struct cavs__tensor *lists)
 {
     struct cavs__arena *a = &s->slots[slot].arena;
-    size_t n = (size_t)occurrences + 1;
+    int rc = cavs__reserve(s, lists, slot, 4 * (int64_t)occurrences + 1);
 
-    *t = (struct cavs__touched){.nuses = nuses};
-    t->ids = cavs__arena_alloc(a, n * sizeof *t->ids);
-    t->ptr = cavs__arena_alloc(a, (n + 1) * sizeof *t->ptr);
-    t->source = cavs__arena_alloc(a, n * sizeof *t->source);
-    t->row = cavs__arena_alloc(a, n * sizeof *t->row);
+    if (rc)
+        return rc;
+    *t = (struct cavs__touched){.nuses = nuses, .occurrences = occurrences};
     t->use = cavs__arena_alloc(a, ((size_t)nuses + 1) * sizeof *t->use);
     t->chunk = cavs__arena_alloc(a, ((size_t)nuses + 1) * sizeof *t->chunk);
-    if (t->ids && t->ptr && t->source && t->row && t->use && t->chunk)
-        return CAVS_OK;
-    return cavs__fail_nomem("touched rows", n * 4 * sizeof *t->ids);
+    if (!t->use || !t->chunk)
+        return cavs__fail_nomem("touched rows", (size_t)nuses * sizeof *t->use);
+    t->ids = (int32_t *)lists->chunks[slot].p;
+    t->ptr = t->ids + occurrences;
+    t->source = t->ptr + occurrences + 1;
+    t->row = t->source + occurrences;
+    return CAVS_OK;
 }
 
 static void list_touched(struct cavs_session *s, const struct lookup *uses, struct cavs__touched *t,
@@ -254,9 +169,12 @@ static int find_touched_rows(struct cavs_session *s, int slot, int nshards,
         s->id_mark[p->number] = calloc((size_t)p->rows, sizeof **s->id_mark);
     if (!s->id_mark[p->number] || !t)
         return cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **s->id_mark);
-    rc = touched_alloc(s, slot, t, occurrences, n);
-    if (!rc)
+    rc = touched_alloc(s, slot, t, occurrences, n, &s->touched_lists[p->number]);
+    if (!rc) {
+        cavs__tensor_acquire(&s->touched_lists[p->number], slot, STARPU_W);
         list_touched(s, uses, t, s->id_mark[p->number]);
+        cavs__tensor_release(&s->touched_lists[p->number], slot);
+    }
     s->touched[p->number] = t;
     return rc;
 }
@@ -277,14 +195,18 @@ int cavs__find_touched(struct cavs_session *s, int slot, int nshards)
 
 /* Adds the handles of the parameter's gradients to the task. */
 static void add_gradients(struct cavs_session *s, struct starpu_task *task,
-                          const struct cavs_param *p, struct update_args *a)
+                          const struct cavs_param *p, struct cavs__update_args *a)
 {
     int grad = s->plan->grad[p->number];
 
     if (p->lookup_use) {
         const struct cavs__touched *t = s->touched[p->number];
 
-        a->touched = t;
+        a->sparse = true;
+        a->n = t->n;
+        a->ptr = t->occurrences; /* see touched_alloc() */
+        a->source = 2 * t->occurrences + 1;
+        a->row = 3 * t->occurrences + 1;
         a->ldg = cavs__tensor_ld(p->cols);
         for (int i = 0; i < t->nuses; i++)
             cavs__task_buffer(task, t->use[i]->chunks[t->chunk[i]].handle, STARPU_R);
@@ -300,30 +222,41 @@ static void add_gradients(struct cavs_session *s, struct starpu_task *task,
     }
 }
 
-static struct update_args *new_args(struct cavs_session *s, int slot, const struct cavs_param *p)
+static struct cavs__update_args *new_args(struct cavs_session *s, int slot,
+                                          const struct cavs_param *p)
 {
-    struct update_args *a = cavs__arena_alloc(&s->slots[slot].arena, sizeof *a);
+    struct cavs__update_args *a = cavs__arena_alloc(&s->slots[slot].arena, sizeof *a);
 
     if (!a)
         return NULL;
-    *a = (struct update_args){.rule = s->rule,
-                              .clip = s->options.clip,
-                              .rows = p->rows,
-                              .cols = p->cols,
-                              .number = p->number,
-                              .nstates = cavs__update_states(s->rule.rule),
-                              .ld = s->tensors[s->plan->param[p->number]].ld};
+    *a = (struct cavs__update_args){.rule = s->rule,
+                                    .clip = s->options.clip,
+                                    .rows = p->rows,
+                                    .cols = p->cols,
+                                    .number = p->number,
+                                    .nstates = cavs__update_states(s->rule.rule),
+                                    .ld = s->tensors[s->plan->param[p->number]].ld};
     return a;
+}
+
+/* What both tasks have last. */
+static void add_lists_and_scratch(struct cavs_session *s, int slot, struct starpu_task *task,
+                                  const struct cavs_param *p)
+{
+    if (p->lookup_use)
+        cavs__task_buffer(task, s->touched_lists[p->number].chunks[slot].handle, STARPU_R);
+    if (s->devices)
+        cavs__task_buffer(task, s->scratch, STARPU_SCRATCH);
 }
 
 static int most_buffers(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return 6 + CAVS__MAX_PARTIALS + (p->lookup_use ? s->touched[p->number]->nuses : 0);
+    return 8 + CAVS__MAX_PARTIALS + (p->lookup_use ? s->touched[p->number]->nuses : 0);
 }
 
 static int submit_norm(struct cavs_session *s, int slot, const struct cavs_param *p)
 {
-    struct update_args *a = new_args(s, slot, p);
+    struct cavs__update_args *a = new_args(s, slot, p);
     struct starpu_task *t;
 
     if (!a)
@@ -333,12 +266,13 @@ static int submit_norm(struct cavs_session *s, int slot, const struct cavs_param
         return CAVS_ENOMEM;
     cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_RW);
     add_gradients(s, t, p, a);
+    add_lists_and_scratch(s, slot, t, p);
     return cavs__task_submit(s, slot, t);
 }
 
 static int submit_update(struct cavs_session *s, int slot, const struct cavs_param *p)
 {
-    struct update_args *a = new_args(s, slot, p);
+    struct cavs__update_args *a = new_args(s, slot, p);
     int wt = s->plan->param_t[p->number];
     struct starpu_task *t;
 
@@ -360,6 +294,7 @@ static int submit_update(struct cavs_session *s, int slot, const struct cavs_par
         a->nnorms = s->model->nstored;
         cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_R);
     }
+    add_lists_and_scratch(s, slot, t, p);
     t->priority = 2; /* the next batch waits for all of them */
     return cavs__task_submit(s, slot, t);
 }

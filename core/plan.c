@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/device/device.h"
 #include "codelets/elementwise.h"
 #include "codelets/task.h"
 #include "core/array.h"
@@ -352,6 +353,8 @@ int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_option
     if (!rc)
         rc = plan_functions(p);
     cavs__ew_batch_end();
+    if (!rc)
+        rc = cavs__plan_devices(p);
     if (rc) {
         cavs__plan_destroy(p);
         return rc;
@@ -401,6 +404,7 @@ void cavs__plan_destroy(struct cavs__plan *p)
         return;
     for (int i = 0; p->stages && i < p->model->nstages; i++)
         stage_plan_destroy(&p->stages[i]);
+    cavs__device_groups_destroy(p->groups);
     for (int i = 0; i < p->ntensors; i++)
         free(p->tensors[i].name);
     free(p->tensors);

@@ -84,6 +84,7 @@ struct cavs__task_kind {
     int tensor[CAVS__MAX_BUFFERS];
     bool written[CAVS__MAX_BUFFERS];
     int index_buffer;
+    const char *cpu_only; /* why not on devices; NULL: on those that are there, too */
     struct starpu_codelet codelet;
 };
 
@@ -111,7 +112,8 @@ struct cavs__stage_plan {
 struct cavs__plan_options {
     bool no_lazy, no_eager, no_fusion;
     bool training;
-    int l2_bytes; /* per core, for tile sizes */
+    const char *cpu_only; /* no task may run on a device, for this reason; NULL: it may */
+    int l2_bytes;         /* per core, for tile sizes */
 };
 
 struct cavs__plan {
@@ -122,7 +124,8 @@ struct cavs__plan {
     struct cavs__stage_plan *stages; /* [nstages] */
     int *param, *param_t, *grad;     /* [nparams] tensor numbers, -1: none */
     int metric;
-    size_t scratch; /* floats: the largest scratch of any part */
+    size_t scratch;                     /* floats: the largest scratch of any part */
+    struct cavs__device_groups *groups; /* kernels of fused groups on devices; NULL: none */
 };
 
 int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options,
@@ -151,6 +154,9 @@ void cavs__sort_kinds(struct cavs__stage_plan *sp);
 int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
 /* What the stage's chain waits for, once its kinds are bound. */
 void cavs__find_streamed(struct cavs__stage_plan *sp);
+
+/* devices.c: decides which kinds run on devices, and compiles their groups for them. */
+int cavs__plan_devices(struct cavs__plan *p);
 
 /* place.c: parts of one function.  kinds' parts refer to tensors by number until
  * cavs__plan_create() renumbers them. */

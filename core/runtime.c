@@ -2,11 +2,13 @@
 /* runtime.c - starting and stopping StarPU: the one place outside codelets/ that knows of devices.
  */
 #include <hwloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 
+#include "codelets/device/device.h"
 #include "codelets/gemm.h"
 #include "core/error.h"
 #include "core/session.h"
@@ -44,10 +46,36 @@ static bool is_scheduler(const char *name)
     return false;
 }
 
+static bool wants_devices(const struct cavs_runtime_options *o)
+{
+    return o->cuda != 0 || o->opencl != 0;
+}
+
+/* Without performance models (all but dmda and its kin) a scheduler cannot tell a GPU from a core. */
+static const char *scheduler_for(const struct cavs_runtime_options *o)
+{
+    return o->scheduler ? o->scheduler : wants_devices(o) ? "dmdas" : "lws";
+}
+
+/* More workers than cores are allowed: then nobody is bound.  Small kernels of one device overlap
+ * on two streams, and tasks wait in line there, so that it does not wait for us. */
+static void set_environment(const struct cavs_runtime_options *o, const struct cavs_runtime *rt)
+{
+    int devices = (o->cuda > 0 ? o->cuda : 0) + (o->opencl > 0 ? o->opencl : 0);
+
+    if (o->workers > 0 && o->workers + devices > rt->cores)
+        setenv("STARPU_WORKERS_NOBIND", "1", 0);
+    setenv("STARPU_SILENT", "1", 0);
+    if (o->cuda != 0) {
+        setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
+        setenv("STARPU_CUDA_PIPELINE", "4", 0);
+    }
+}
+
 static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     struct starpu_conf conf;
-    const char *scheduler = o->scheduler ? o->scheduler : "lws";
+    const char *scheduler = scheduler_for(o);
     int rc;
 
     if (!is_scheduler(scheduler))
@@ -57,23 +85,53 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
             scheduler);
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
-    conf.ncuda = 0;
-    conf.nopencl = 0;
+    conf.ncuda = o->cuda;
+    conf.nopencl = o->opencl;
     conf.sched_policy_name = scheduler;
-    /* more workers than cores are allowed: then nobody is bound */
-    if (o->workers > rt->cores)
-        setenv("STARPU_WORKERS_NOBIND", "1", 0);
-    setenv("STARPU_SILENT", "1", 0);
+    set_environment(o, rt);
     /* as StarPU has it, the environment goes before what a program asks for */
     strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
             sizeof rt->scheduler - 1);
     starpu_malloc_set_align(64);
     rc = starpu_init(&conf);
     if (rc == -ENODEV)
-        return cavs__fail(CAVS_ERUNTIME, "StarPU found no CPU worker (%d asked for)", o->workers);
+        return cavs__fail(CAVS_ERUNTIME,
+                          "StarPU found no worker (%d CPU workers, %d CUDA and %d OpenCL devices "
+                          "asked for)",
+                          o->workers, o->cuda, o->opencl);
     if (rc != 0)
         return cavs__fail(CAVS_ERUNTIME, "StarPU did not start: %s", strerror(-rc));
     return CAVS_OK;
+}
+
+/* ---- devices ---- */
+
+/* Fewer than asked for is worth a line, not an error: the run goes on with what is there. */
+static void report_missing(const char *kind, int wanted, int found, const char *hint)
+{
+    if (found < wanted)
+        fprintf(stderr, "cavs: %d %s device%s asked for, StarPU found %d%s\n", wanted, kind,
+                wanted > 1 ? "s" : "", found, hint);
+}
+
+/* The workers of a device whose kernels cannot be built get no task. */
+static int open_devices(const struct cavs_runtime_options *o)
+{
+    char *failures;
+
+    cavs__devices_tf32 = o->tf32;
+    cavs__devices_open(&failures);
+    report_missing("CUDA", o->cuda, cavs__devices_found(STARPU_CUDA), "");
+    report_missing("OpenCL", o->opencl, cavs__devices_found(STARPU_OPENCL),
+                   " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)");
+    if (failures)
+        fprintf(stderr, "cavs: %s", failures);
+    free(failures);
+    if (starpu_cpu_worker_get_count() > 0 || cavs__devices_count() > 0)
+        return CAVS_OK;
+    cavs__devices_close();
+    starpu_shutdown();
+    return cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
 }
 
 bool cavs_runtime_can_trace(void)
@@ -94,7 +152,7 @@ static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime
                           "no trace: this StarPU (%s) was built without FxT; "
                           "./quickstart builds one that has it",
                           CAVS_STARPU_VERSION);
-    return cavs__trace_begin(o->trace, o->cuda != 0 || o->opencl != 0, &rt->trace);
+    return cavs__trace_begin(o->trace, wants_devices(o), &rt->trace);
 }
 
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
@@ -110,10 +168,8 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     if (options->workers < -1 || options->workers > STARPU_NMAXWORKERS)
         return cavs__fail(CAVS_EINVAL, "%d workers: not in 0..%d (-1: one per core)",
                           options->workers, STARPU_NMAXWORKERS);
-    if (options->cuda > 0 || options->opencl > 0)
-        return cavs__fail(CAVS_EINVAL,
-                          "%d CUDA and %d OpenCL devices: the codelets have CPU implementations "
-                          "only so far; ask for 0",
+    if (options->cuda < -1 || options->opencl < -1)
+        return cavs__fail(CAVS_EINVAL, "%d CUDA and %d OpenCL devices: -1 is all, 0 none",
                           options->cuda, options->opencl);
     rt = calloc(1, sizeof *rt);
     if (!rt)
@@ -123,6 +179,8 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     rc = begin_trace(options, rt);
     if (!rc)
         rc = start(options, rt);
+    if (!rc)
+        rc = open_devices(options);
     if (rc) {
         cavs__trace_cancel(rt->trace);
         free(rt);
@@ -132,6 +190,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->trace != NULL);
+    rt->placement = getenv("CAVS_PLACEMENT");
     *out = rt;
     return CAVS_OK;
 }
@@ -142,6 +201,7 @@ int cavs_runtime_destroy(struct cavs_runtime *rt)
 
     if (!rt)
         return CAVS_OK;
+    cavs__devices_close();
     starpu_shutdown();
     running = false;
     rc = cavs__trace_end(rt->trace);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/device/device.h"
 #include "core/error.h"
 
 struct cavs_session_options cavs_session_defaults(void)
@@ -116,23 +117,26 @@ static int create_arrays(struct cavs_session *s)
     s->id_mark = calloc(n, sizeof *s->id_mark);
     s->touched = calloc(n, sizeof *s->touched);
     s->cuts = calloc((size_t)s->model->nstages + 1, sizeof *s->cuts);
+    s->touched_lists = calloc(n, sizeof *s->touched_lists);
     for (int i = 0; i < CAVS__SLOTS; i++) {
         pthread_mutex_init(&s->slots[i].lock, NULL);
         pthread_cond_init(&s->slots[i].done, NULL);
     }
     if (!s->shards || !s->state[0] || !s->state[1] || !s->grad_used || !s->id_mark || !s->touched ||
-        !s->cuts)
+        !s->cuts || !s->touched_lists)
         return cavs__fail_nomem("session", n * sizeof *s->grad_used);
     return CAVS_OK;
 }
 
 static int create_plan(struct cavs_session *s)
 {
-    struct cavs__plan_options o = {.no_lazy = s->options.no_lazy,
-                                   .no_eager = s->options.no_eager,
-                                   .no_fusion = s->options.no_fusion,
-                                   .training = !s->options.inference,
-                                   .l2_bytes = s->rt->l2_bytes};
+    struct cavs__plan_options o = {
+        .no_lazy = s->options.no_lazy,
+        .no_eager = s->options.no_eager,
+        .no_fusion = s->options.no_fusion,
+        .training = !s->options.inference,
+        .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
+        .l2_bytes = s->rt->l2_bytes};
 
     return cavs__plan_create(s->model, &o, &s->plan);
 }
@@ -158,6 +162,7 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
     s->rt = rt;
     s->model = m;
     s->options = *options;
+    s->devices = cavs__devices_count() > 0;
     s->nshards = options->shards > 0 ? options->shards : rt->cores;
     rc = create_arrays(s);
     if (!rc)
@@ -195,6 +200,8 @@ void cavs_session_destroy(struct cavs_session *s)
         starpu_data_unregister(s->scratch);
     for (int i = 0; s->tensors && i < s->plan->ntensors; i++)
         cavs__tensor_free(&s->tensors[i]);
+    for (int i = 0; s->touched_lists && i < s->model->nstored; i++)
+        cavs__tensor_free(&s->touched_lists[i]);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; s->state[k] && i < s->model->nstored; i++)
             cavs__tensor_free(&s->state[k][i]);
@@ -215,6 +222,7 @@ void cavs_session_destroy(struct cavs_session *s)
     free(s->id_mark);
     free(s->touched);
     free(s->cuts);
+    free(s->touched_lists);
     free(s);
 }
 
@@ -306,6 +314,8 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
         rc =
             cavs__fail(CAVS_ESTATE,
                        "this session was created for inference: it cannot train or give gradients");
+    if (!rc)
+        rc = cavs__check_devices();
     if (rc || n == 0)
         return rc;
     slot = (int)(s->batch % CAVS__SLOTS);
@@ -319,6 +329,8 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
     rc = cavs__batch_prepare(s, d, samples, n, slot, run, &nshards);
     if (!rc && run != CAVS__RUN_EVALUATE)
         rc = cavs__find_touched(s, slot, nshards);
+    if (!rc)
+        rc = cavs__reserve_device_scratch(s, nshards, run == CAVS__RUN_TRAIN);
     if (!rc)
         rc = cavs__submit_batch(s, slot, nshards, run);
     if (!rc && run == CAVS__RUN_TRAIN) {

@@ -47,6 +47,7 @@ struct cavs_runtime {
     bool one_memory; /* all workers share one memory node */
     struct cavs__cost_model cost;
     char scheduler[64];
+    const char *placement;         /* CAVS_PLACEMENT, NULL: as the scheduler likes */
     struct cavs__trace_run *trace; /* NULL: not traced */
 };
 
@@ -107,9 +108,9 @@ struct cavs__cuts {
 
 /* Rows of a looked-up parameter that a batch touches; see cavs__update_sparse(). */
 struct cavs__touched {
-    int n, nuses;
-    int32_t *ids, *ptr, *source, *row;
-    const struct cavs__tensor **use; /* gradient tensors and chunks, by source */
+    int n, nuses, occurrences;
+    int32_t *ids, *ptr, *source, *row; /* in the parameter's tensor of lists */
+    struct cavs__tensor **use;         /* gradient tensors and chunks, by source */
     int *chunk;
 };
 
@@ -122,8 +123,10 @@ struct cavs_session {
     struct cavs__tensor *tensors;  /* [plan->ntensors] */
     struct cavs__tensor *state[2]; /* [nparams] optimizer state */
     struct cavs__tensor norms;     /* sums of squares of gradients, one double per parameter */
+    struct cavs__tensor *touched_lists; /* [nparams] of looked-up parameters: touched rows, by slot */
     starpu_data_handle_t scratch;
     size_t scratch_floats;
+    bool devices; /* tasks may run on some: then scratch serves them, too */
     struct starpu_codelet update_codelet, norm_codelet;
     struct cavs__update rule;
     long step;           /* updates done, Adam's t */
@@ -227,6 +230,16 @@ int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, c
  * not used.  Rows of another number of shards are added up. */
 int cavs__get_metrics(struct cavs_session *s, double *values);
 int cavs__set_metrics(struct cavs_session *s, int shards, const double *values);
+
+/* devices.c */
+/* If there are devices: scratch for as many rows as the batch, and its updates, want. */
+int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updates);
+/* Tells on stderr which devices have been left out since it last did. */
+void cavs__report_devices(void);
+/* CAVS_ERUNTIME if a device has failed in the middle of a task since the last call. */
+int cavs__check_devices(void);
+/* CAVS_PLACEMENT in the environment: cpu, device, or alternate between them. */
+void cavs__place_task(const struct cavs_session *s, struct starpu_task *t);
 
 /* session.c */
 void cavs__wait_slots(struct cavs_session *s);

@@ -86,6 +86,7 @@ int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t)
     int rc;
 
     __atomic_add_fetch(&s->slots[slot].pending, 1, __ATOMIC_RELAXED);
+    cavs__place_task(s, t);
     rc = starpu_task_submit(t);
     s->stats.tasks++;
     if (rc == 0)

@@ -128,6 +128,9 @@ int cavs__create_params(struct cavs_session *s)
             rc = cavs__reserve(s, &s->tensors[wt], 0, p->cols);
         for (int k = 0; grad >= 0 && k < s->nshards && k < CAVS__MAX_PARTIALS && !rc; k++)
             rc = cavs__reserve(s, &s->tensors[grad], k, p->rows);
+        if (!rc && p->lookup_use &&
+            cavs__tensor_init(&s->touched_lists[i], "touched rows", 1, CAVS__SLOTS) != 0)
+            rc = cavs__fail_nomem("touched rows", sizeof(struct cavs__chunk));
         for (int k = 0; k < nstates && !p->frozen && !rc; k++) {
             if (cavs__tensor_init(&s->state[k][i], "optimizer state", p->cols, 1) != 0)
                 rc = cavs__fail_nomem("optimizer state", sizeof(struct cavs__chunk));
@@ -242,6 +245,8 @@ static void add_dense(struct cavs_session *s, const struct cavs_param *p, float 
 
 static void add_touched(const struct cavs_param *p, const struct cavs__touched *t, float *values)
 {
+    for (int u = 0; u < t->nuses; u++) /* a device may have the newest copy */
+        cavs__tensor_acquire(t->use[u], t->chunk[u], STARPU_R);
     for (int i = 0; i < t->n; i++) {
         for (int e = t->ptr[i]; e < t->ptr[i + 1]; e++) {
             const struct cavs__tensor *g = t->use[t->source[e]];
@@ -251,6 +256,8 @@ static void add_touched(const struct cavs_param *p, const struct cavs__touched *
                 values[(size_t)t->ids[i] * (size_t)p->cols + (size_t)c] += row[c];
         }
     }
+    for (int u = 0; u < t->nuses; u++)
+        cavs__tensor_release(t->use[u], t->chunk[u]);
 }
 
 int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p, float *values)

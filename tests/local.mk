@@ -120,7 +120,8 @@ check_PROGRAMS += tests/test_gemm tests/test_kernels tests/test_row_kernels test
 tests_test_gemm_SOURCES = tests/test_gemm.c tests/matrix.c tests/matrix.h tests/random.h
 tests_test_gemm_LDADD = $(TEST_LIBS)
 tests_test_gemm_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_test_kernels_SOURCES = tests/test_kernels.c tests/matrix.c tests/matrix.h tests/random.h
+tests_test_kernels_SOURCES = tests/test_kernels.c tests/kernel_cases.c tests/kernel_cases.h \
+	tests/matrix.c tests/matrix.h tests/random.h
 tests_test_kernels_LDADD = $(TEST_LIBS)
 tests_test_kernels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_row_kernels_SOURCES = tests/test_row_kernels.c tests/matrix.c tests/matrix.h tests/random.h
@@ -208,3 +209,20 @@ dist_check_SCRIPTS += tests/test_parser.t
 
 # encoder and decoder
 dist_check_SCRIPTS += tests/test_seq2seq.t
+
+# devices; skipped where there is none (PoCL is one)
+check_PROGRAMS += tests/test_opencl_kernels tests/test_opencl_models
+tests_test_opencl_kernels_SOURCES = tests/test_opencl_kernels.c tests/groups.c tests/groups.h \
+	tests/kernel_cases.c tests/kernel_cases.h tests/matrix.c tests/matrix.h tests/on_device.c \
+	tests/on_device.h tests/random.h
+tests_test_opencl_kernels_LDADD = $(TEST_LIBS)
+tests_test_opencl_kernels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_opencl_models_SOURCES = tests/test_opencl_models.c tests/on_device.c tests/on_device.h
+tests_test_opencl_models_LDADD = $(TRIAL_LIBS)
+tests_test_opencl_models_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
+# the CUDA text of kernels and of the programs' groups, compiled by NVRTC
+check_PROGRAMS += tests/test_cuda_kernels
+tests_test_cuda_kernels_SOURCES = tests/test_cuda_kernels.c
+tests_test_cuda_kernels_LDADD = $(TEST_LIBS)
+dist_check_SCRIPTS += tests/test_cuda_text.t

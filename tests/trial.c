@@ -216,7 +216,9 @@ int trial_runtime_up(void **state)
 {
     struct cavs_runtime_options options = CAVS_RUNTIME_DEFAULTS;
     const char *workers = getenv("CAVS_TEST_WORKERS");
+    const char *opencl = getenv("CAVS_TEST_OPENCL");
     options.workers = workers ? atoi(workers) : 2;
+    options.opencl = opencl ? atoi(opencl) : 0;
     (void)state;
     if (cavs_runtime_create(&options, &trial_runtime) == 0)
         return 0;

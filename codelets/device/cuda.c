@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cuda.c - NVIDIA GPUs: NVRTC's code loaded by the driver, launched on StarPU's streams, products
+ * by cuBLAS.
+ *
+ * Modules are the driver's business. It is opened at run time, not linked: with it no program would
+ * start on a machine without a GPU.
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cublas_v2.h>
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <nvrtc.h>
+#include <starpu.h>
+#include <starpu_cublas_v2.h>
+#include <starpu_cuda.h>
+
+#include "codelets/device/device.h"
+#include "codelets/device/nvrtc.h"
+
+/* The driver's functions that are needed. */
+static struct {
+    void *library;
+    CUresult (*load)(CUmodule *module, const void *image);
+    CUresult (*unload)(CUmodule module);
+    CUresult (*function)(CUfunction *f, CUmodule module, const char *name);
+    CUresult (*launch)(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                       unsigned by, unsigned bz, unsigned shared, CUstream stream, void **arguments,
+                       void **extra);
+    CUresult (*text)(CUresult rc, const char **text);
+} driver;
+
+/* ---- once ---- */
+
+static void start(void)
+{
+    driver.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (driver.library) {
+        *(void **)&driver.load = dlsym(driver.library, "cuModuleLoadData");
+        *(void **)&driver.unload = dlsym(driver.library, "cuModuleUnload");
+        *(void **)&driver.function = dlsym(driver.library, "cuModuleGetFunction");
+        *(void **)&driver.launch = dlsym(driver.library, "cuLaunchKernel");
+        *(void **)&driver.text = dlsym(driver.library, "cuGetErrorString");
+    }
+    starpu_cublas_init();
+}
+
+static void stop(void)
+{
+    starpu_cublas_shutdown();
+    if (driver.library)
+        dlclose(driver.library);
+    memset(&driver, 0, sizeof driver);
+}
+
+static const char *text_of(CUresult rc)
+{
+    const char *text = NULL;
+
+    return driver.text(rc, &text) == CUDA_SUCCESS && text ? text : "unknown error";
+}
+
+/* ---- life ---- */
+
+static int open_device(struct cavs__device *d)
+{
+    struct cudaDeviceProp properties;
+    cudaError_t rc = cudaGetDeviceProperties(&properties, d->id);
+
+    if (!driver.load || !driver.unload || !driver.function || !driver.launch || !driver.text) {
+        cavs__device_fail(d, "libcuda.so.1 cannot be used");
+        return -1;
+    }
+    if (rc != cudaSuccess) {
+        cavs__device_fail(d, "%s", cudaGetErrorString(rc));
+        return -1;
+    }
+    snprintf(d->name, sizeof d->name, "%.95s", properties.name);
+    d->capability = properties.major * 10 + properties.minor;
+    d->has_double = true;
+    d->max_parameters = 4096;
+    return 0;
+}
+
+static void close_device(struct cavs__device *d)
+{
+    (void)d;
+}
+
+/* ---- modules ---- */
+
+/* Code for this GPU: from a file, or compiled now.  NULL after cavs__device_fail(). */
+static void *code_for(struct cavs__device *d, const char *source, const char *architecture)
+{
+    char identity[128], log[300];
+    size_t size;
+    void *code;
+    int major = 0, minor = 0, version = 0;
+
+    nvrtcVersion(&major, &minor);
+    cudaDriverGetVersion(&version);
+    snprintf(identity, sizeof identity, "CUDA %d.%d, driver %d, %s", major, minor, version,
+             architecture);
+    code = cavs__device_cache_get(identity, source, &size);
+    if (code) {
+        d->cached++;
+        return code;
+    }
+    if (cavs__nvrtc_compile(source, architecture, &code, &size, log, sizeof log)) {
+        cavs__device_fail(d, "NVRTC refuses the kernels for %s: %s", architecture, log);
+        return NULL;
+    }
+    d->compiled++;
+    cavs__device_cache_put(identity, source, code, size);
+    return code;
+}
+
+static void *build(struct cavs__device *d, const char *source)
+{
+    char architecture[32];
+    CUmodule module;
+    CUresult rc;
+    void *code;
+
+    cavs__nvrtc_architecture(d->capability, architecture, sizeof architecture);
+    code = code_for(d, source, architecture);
+    if (!code)
+        return NULL;
+    rc = driver.load(&module, code);
+    free(code);
+    if (rc == CUDA_SUCCESS)
+        return module;
+    cavs__device_fail(d, "the driver refuses the kernels for %s: %s", architecture, text_of(rc));
+    return NULL;
+}
+
+static void *find(struct cavs__device *d, void *module, const char *name)
+{
+    CUfunction f;
+    CUresult rc = driver.function(&f, module, name);
+
+    if (rc == CUDA_SUCCESS)
+        return f;
+    cavs__device_fail(d, "kernel %s is missing: %s", name, text_of(rc));
+    return NULL;
+}
+
+static void unload(struct cavs__device *d, void *module, int nkernels, void *const *kernels)
+{
+    (void)d, (void)nkernels, (void)kernels;
+    driver.unload(module);
+}
+
+/* ---- launches ---- */
+
+static int launch(struct cavs__device *d, const struct cavs__launch *l)
+{
+    void *arguments[CAVS__MAX_ARGUMENTS];
+    CUresult rc;
+
+    for (int i = 0; i < l->nargs; i++)
+        arguments[i] = (void *)&l->argument[i].value;
+    rc = driver.launch(l->kernel, (unsigned)l->groups[0], (unsigned)l->groups[1], 1,
+                       (unsigned)l->items, 1, 1, 0, (CUstream)starpu_cuda_get_local_stream(),
+                       arguments, NULL);
+    if (rc == CUDA_SUCCESS)
+        return 0;
+    cavs__device_fail(d, "a kernel could not be launched: %s", text_of(rc));
+    return -1;
+}
+
+static void flush(struct cavs__device *d)
+{
+    (void)d; /* a stream starts by itself */
+}
+
+/* ---- products ---- */
+
+static bool has_gemm(const struct cavs__device *d)
+{
+    (void)d;
+    return true;
+}
+
+/* cuBLAS counts by columns: it sees the transposes of our matrices, and computes c^T = b^T a^T. */
+static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, struct cavs__memory a,
+                int lda, struct cavs__memory b, int ldb, struct cavs__memory c, int ldc,
+                bool accumulate)
+{
+    const float one = 1, old = accumulate ? 1 : 0;
+    cublasHandle_t handle = starpu_cublas_get_local_handle();
+    cublasStatus_t rc = cublasSetStream(handle, starpu_cuda_get_local_stream());
+
+    if (rc == CUBLAS_STATUS_SUCCESS)
+        rc = cublasSetMathMode(handle, cavs__devices_tf32 ? CUBLAS_TF32_TENSOR_OP_MATH
+                                                          : CUBLAS_DEFAULT_MATH);
+    if (rc == CUBLAS_STATUS_SUCCESS)
+        rc = cublasSgemm(handle, CUBLAS_OP_N, transposed ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &one,
+                         (const float *)b.p + b.at, ldb, (const float *)a.p + a.at, lda, &old,
+                         (float *)c.p + c.at, ldc);
+    __atomic_add_fetch(&d->launches, 1, __ATOMIC_RELAXED);
+    if (rc == CUBLAS_STATUS_SUCCESS)
+        return 0;
+    cavs__device_fail(d, "cublasSgemm: %s", cublasGetStatusString(rc));
+    return -1;
+}
+
+const struct cavs__device_api cavs__cuda_api = {
+    .name = "CUDA",
+    .where = STARPU_CUDA,
+    .start = start,
+    .stop = stop,
+    .open = open_device,
+    .close = close_device,
+    .build = build,
+    .find = find,
+    .unload = unload,
+    .launch = launch,
+    .flush = flush,
+    .has_gemm = has_gemm,
+    .gemm = gemm,
+};

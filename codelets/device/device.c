@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device.c - which devices there are, what each worker has, and launching. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <starpu.h>
+
+#include "config.h"
+
+#include "codelets/device/device.h"
+
+static struct cavs__device devices[CAVS__MAX_DEVICES];
+static int ndevices;
+static int8_t device_of[STARPU_NMAXWORKERS]; /* number + 1 */
+bool cavs__devices_tf32;
+static bool told[CAVS__MAX_DEVICES]; /* the failure has been reported */
+
+/* ---- failures ---- */
+
+void cavs__device_fail(struct cavs__device *d, const char *format, ...)
+{
+    va_list arguments;
+
+    if (d->reason[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(d->reason, sizeof d->reason, format, arguments);
+    va_end(arguments);
+    __atomic_store_n(&d->usable, false, __ATOMIC_RELEASE);
+}
+
+char *cavs__devices_failures(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = NULL;
+
+    for (int i = 0; i < ndevices; i++) {
+        if (told[i] || __atomic_load_n(&devices[i].usable, __ATOMIC_ACQUIRE))
+            continue;
+        if (!to)
+            to = open_memstream(&text, &size);
+        if (!to)
+            return NULL;
+        told[i] = true;
+        fprintf(to, "%s device %d (%s) is left out: %s\n", devices[i].api->name, devices[i].id,
+                devices[i].name, devices[i].reason);
+    }
+    if (to && fclose(to)) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
+static void visit(void (*run)(struct cavs__device *d, void *arg), void *arg, bool all);
+
+/* ---- finding them ---- */
+
+static const struct cavs__device_api *api_of(enum starpu_worker_archtype type)
+{
+#ifdef HAVE_OPENCL
+    if (type == STARPU_OPENCL_WORKER)
+        return &cavs__opencl_api;
+#endif
+#ifdef HAVE_CUDA
+    if (type == STARPU_CUDA_WORKER)
+        return &cavs__cuda_api;
+#endif
+    (void)type;
+    return NULL;
+}
+
+static struct cavs__device *find(const struct cavs__device_api *api, int id)
+{
+    for (int i = 0; i < ndevices; i++)
+        if (devices[i].api == api && devices[i].id == id)
+            return &devices[i];
+    return NULL;
+}
+
+static void add_worker(unsigned worker)
+{
+    const struct cavs__device_api *api = api_of(starpu_worker_get_type((int)worker));
+    int id = starpu_worker_get_devid((int)worker);
+    struct cavs__device *d = api ? find(api, id) : NULL;
+
+    if (!api)
+        return;
+    if (!d && ndevices < CAVS__MAX_DEVICES) {
+        d = &devices[ndevices];
+        *d = (struct cavs__device){.api = api, .number = ndevices, .id = id, .usable = true};
+        snprintf(d->name, sizeof d->name, "device %d", id);
+        told[ndevices++] = false;
+    }
+    if (d)
+        device_of[worker] = (int8_t)(d->number + 1);
+}
+
+static void open_device(struct cavs__device *d, void *arg)
+{
+    (void)arg;
+    if (d->api->open(d))
+        return;
+    d->module = d->api->build(d, cavs__device_kernels_text);
+    for (int i = 0; i < CAVS__DEVICE_COUNT && d->module; i++) {
+        if (i >= CAVS__DEVICE_IN_DOUBLE && !d->has_double)
+            break;
+        d->kernels[i] = d->api->find(d, d->module, cavs__device_kernel_names[i]);
+        if (!d->kernels[i])
+            return;
+    }
+}
+
+static void close_device(struct cavs__device *d, void *arg)
+{
+    (void)arg;
+    if (d->module)
+        d->api->unload(d, d->module, CAVS__DEVICE_COUNT, d->kernels);
+    d->api->close(d);
+}
+
+/* Calls start or stop of each kind of device that there is. */
+static void each_api(bool starting)
+{
+    const struct cavs__device_api *done = NULL;
+
+    for (int i = 0; i < ndevices; i++) {
+        const struct cavs__device_api *api = devices[i].api;
+
+        if (api != done && (starting ? api->start : api->stop))
+            (starting ? api->start : api->stop)();
+        done = api; /* StarPU numbers the workers of one kind one after the other */
+    }
+}
+
+void cavs__devices_open(char **text)
+{
+    ndevices = 0;
+    memset(device_of, 0, sizeof device_of);
+    for (unsigned i = 0; i < starpu_worker_get_count(); i++)
+        add_worker(i);
+    each_api(true);
+    cavs__devices_each(open_device, NULL);
+    *text = cavs__devices_failures();
+}
+
+void cavs__devices_close(void)
+{
+    visit(close_device, NULL, true);
+    each_api(false);
+    ndevices = 0;
+    memset(device_of, 0, sizeof device_of);
+}
+
+/* ---- asking ---- */
+
+struct cavs__device *cavs__device_at(int number)
+{
+    struct cavs__device *d = number >= 0 && number < ndevices ? &devices[number] : NULL;
+
+    return d && __atomic_load_n(&d->usable, __ATOMIC_ACQUIRE) ? d : NULL;
+}
+
+struct cavs__device *cavs__device_of_worker(int worker)
+{
+    return worker >= 0 && worker < STARPU_NMAXWORKERS ? cavs__device_at(device_of[worker] - 1)
+                                                      : NULL;
+}
+
+int cavs__devices_count(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < ndevices; i++)
+        n += cavs__device_at(i) != NULL;
+    return n;
+}
+
+int cavs__devices_found(uint32_t where)
+{
+    int n = 0;
+
+    for (int i = 0; i < ndevices; i++)
+        n += devices[i].api->where == where;
+    return n;
+}
+
+uint32_t cavs__devices_where(void)
+{
+    uint32_t where = 0;
+
+    for (int i = 0; i < ndevices; i++)
+        if (cavs__device_at(i))
+            where |= devices[i].api->where;
+    return where;
+}
+
+int64_t cavs__devices_launches(void)
+{
+    int64_t n = 0;
+
+    for (int i = 0; i < ndevices; i++)
+        n += __atomic_load_n(&devices[i].launches, __ATOMIC_RELAXED);
+    return n;
+}
+
+/* ---- on their workers ---- */
+
+struct errand {
+    void (*run)(struct cavs__device *d, void *arg);
+    void *arg;
+};
+
+static void run_errand(void *arg)
+{
+    const struct errand *e = arg;
+
+    e->run(&devices[device_of[starpu_worker_get_id()] - 1], e->arg);
+}
+
+static void visit(void (*run)(struct cavs__device *d, void *arg), void *arg, bool all)
+{
+    struct errand e = {run, arg};
+    unsigned workers[CAVS__MAX_DEVICES], n = 0;
+
+    for (int i = 0; i < ndevices; i++) {
+        unsigned worker = 0;
+
+        while (device_of[worker] != i + 1)
+            worker++;
+        if (all || cavs__device_at(i))
+            workers[n++] = worker;
+    }
+    if (n > 0)
+        starpu_execute_on_specific_workers(run_errand, &e, n, workers, "cavs_device");
+}
+
+void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg)
+{
+    visit(run, arg, false);
+}
+
+/* ---- launching ---- */
+
+void cavs__launch_kernel(struct cavs__launch *l, void *kernel, int64_t groups_x, int64_t groups_y,
+                         int items)
+{
+    l->kernel = kernel;
+    l->groups[0] = (size_t)groups_x;
+    l->groups[1] = (size_t)groups_y;
+    l->items = (size_t)items;
+    l->nargs = 0;
+}
+
+void cavs__launch_groups(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
+                         int64_t x, int64_t y, int items)
+{
+    cavs__launch_kernel(l, d->kernels[k], x, y, items);
+}
+
+void cavs__launch_items(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
+                        int64_t n)
+{
+    cavs__launch_groups(l, d, k, (n + 63) / 64, 1, 64);
+}
+
+void cavs__argument_int(struct cavs__launch *l, int64_t value)
+{
+    l->argument[l->nargs].size = sizeof(int32_t);
+    l->argument[l->nargs++].value.i = (int32_t)value;
+}
+
+void cavs__argument_float(struct cavs__launch *l, float value)
+{
+    l->argument[l->nargs].size = sizeof value;
+    l->argument[l->nargs++].value.f = value;
+}
+
+void cavs__argument_pointer(struct cavs__launch *l, void *p)
+{
+    l->argument[l->nargs].size = sizeof p;
+    l->argument[l->nargs++].value.p = p;
+}
+
+void cavs__argument_memory(struct cavs__launch *l, struct cavs__memory m)
+{
+    cavs__argument_pointer(l, m.p);
+    l->argument[l->nargs].size = sizeof m.at;
+    l->argument[l->nargs++].value.l = m.at;
+}
+
+void cavs__argument_view(struct cavs__launch *l, const struct cavs__device_view *v)
+{
+    cavs__argument_memory(l, v->memory);
+    cavs__argument_int(l, v->ld);
+    cavs__argument_int(l, v->index);
+}
+
+int cavs__launch(struct cavs__device *d, const struct cavs__launch *l)
+{
+    if (l->groups[0] == 0 || l->groups[1] == 0)
+        return 0;
+    __atomic_add_fetch(&d->launches, 1, __ATOMIC_RELAXED);
+    return d->api->launch(d, l);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.h - CUDA and OpenCL devices, behind one table of functions each.
+ *
+ *     device.c        which devices there are, and what each worker has
+ *     kernels.c       the kernels of kernel.h on a device: a launch or two each
+ *     walk.c          the steps of a part, each over all rows of a segment
+ *     update.c        optimizers
+ *     groups.c        fused groups
+ *     cache.c         compiled kernels kept in files
+ *     source.c        the text of all kernels: dialect.cl, kernels.cl, generated groups
+ *     opencl.c        OpenCL, and CLBlast if it is there
+ *     cuda.c          CUDA: cuBLAS on StarPU's streams; nvrtc.c compiles
+ *
+ * A device is used by its workers only, except where it says so. Kernels are queued in order; a
+ * codelet returns when all its kernels are queued.
+ */
+#ifndef CAVS_CODELETS_DEVICE_H
+#define CAVS_CODELETS_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codelets/kernel.h"
+
+enum { CAVS__MAX_DEVICES = 16, CAVS__MAX_ARGUMENTS = 700 };
+
+/* The kernels of kernels.cl. */
+#define CAVS__DEVICE_KERNELS(K)                                    \
+    K(copy_rows)                                                   \
+    K(transpose)                                                   \
+    K(gemm)                                                        \
+    K(gemm_tn)                                                     \
+    K(column_sum)                                                  \
+    K(sum_rows)                                                    \
+    K(row_sum)                                                     \
+    K(softmax_xent)                                                \
+    K(softmax_xent_grad)                                           \
+    K(correct)                                                     \
+    K(mask)                                                        \
+    K(row_max)                                                     \
+    K(row_max_grad)                                                \
+    K(softmax)                                                     \
+    K(log_softmax)                                                 \
+    K(pick)                                                        \
+    K(pick_grad)                                                   \
+    K(dropout)                                                     \
+    K(sparse_sum)                                                  \
+    K(update)                                                      \
+    /* these compute in double, which an OpenCL device may lack */ \
+    K(metric)                                                      \
+    K(squares)                                                     \
+    K(norm)                                                        \
+    K(clip)
+
+enum cavs__device_kernel {
+#define CAVS__NUMBER(name) CAVS__DEVICE_##name,
+    CAVS__DEVICE_KERNELS(CAVS__NUMBER)
+#undef CAVS__NUMBER
+        CAVS__DEVICE_COUNT,
+    CAVS__DEVICE_IN_DOUBLE = CAVS__DEVICE_metric /* from here on */
+};
+
+/* Memory of a device: `p` is a cl_mem or an address, `at` the floats before the first number. */
+struct cavs__memory {
+    void *p;
+    int64_t at;
+};
+
+/* struct cavs__view on a device: index and ptr are positions in the index buffer of the task, or
+ * below 0. */
+struct cavs__device_view {
+    struct cavs__memory memory;
+    int ld, index, ptr, cols;
+};
+
+/* A kernel with its arguments. */
+struct cavs__launch {
+    void *kernel;
+    size_t groups[2], items; /* work-groups, and work-items in one */
+    int nargs;
+    struct cavs__argument {
+        size_t size;
+        union {
+            void *p;
+            int64_t l;
+            int32_t i;
+            float f;
+        } value;
+    } argument[CAVS__MAX_ARGUMENTS];
+};
+
+struct cavs__device;
+
+/* One kind of device. All functions are called by a worker of the device; those that return int
+ * return 0, or -1 after cavs__device_fail(). */
+struct cavs__device_api {
+    const char *name;
+    uint32_t where;      /* STARPU_CUDA or STARPU_OPENCL */
+    void (*start)(void); /* once, by the main thread, NULL: nothing to do; stop likewise */
+    void (*stop)(void);
+    int (*open)(struct cavs__device *d);
+    void (*close)(struct cavs__device *d);
+    /* A module made of source text, and a kernel of it; NULL after cavs__device_fail(). */
+    void *(*build)(struct cavs__device *d, const char *source);
+    void *(*find)(struct cavs__device *d, void *module, const char *name);
+    void (*unload)(struct cavs__device *d, void *module, int nkernels, void *const *kernels);
+    int (*launch)(struct cavs__device *d, const struct cavs__launch *l);
+    void (*flush)(struct cavs__device *d); /* after the launches of a task */
+    /* c (m, n) = or += a b, or a^T b, with the device's library; false: there is none. */
+    bool (*has_gemm)(const struct cavs__device *d);
+    int (*gemm)(struct cavs__device *d, bool transposed, int m, int n, int k, struct cavs__memory a,
+                int lda, struct cavs__memory b, int ldb, struct cavs__memory c, int ldc,
+                bool accumulate);
+};
+
+struct cavs__device {
+    const struct cavs__device_api *api;
+    int number; /* among all */
+    int id;     /* StarPU's */
+    char name[96];
+    bool usable;      /* false: left out of everything from now on */
+    char reason[400]; /* the first failure */
+    int capability;   /* CUDA: 90 for 9.0 */
+    size_t max_parameters;
+    bool has_double;
+    void *module, *kernels[CAVS__DEVICE_COUNT];
+    void *own; /* of opencl.c or cuda.c */
+    int64_t launches;
+    int compiled, cached; /* modules made by the compiler, and from files */
+};
+
+extern const struct cavs__device_api cavs__opencl_api, cavs__cuda_api;
+
+/* ---- device.c ---- */
+
+/* Finds the devices of StarPU's workers and builds their kernels; after starpu_init(). The text
+ * says in whole lines which devices are left out and why; to be freed, NULL: nothing to say. */
+void cavs__devices_open(char **text);
+extern bool cavs__devices_tf32;          /* products of CUDA devices may round operands to TF32 */
+void cavs__devices_close(void);          /* before starpu_shutdown() */
+int cavs__devices_count(void);           /* usable ones */
+int cavs__devices_found(uint32_t where); /* of that kind, usable or not */
+/* NULL: no device's, or one left out. */
+struct cavs__device *cavs__device_of_worker(int worker);
+struct cavs__device *cavs__device_at(int number); /* NULL: none or left out */
+int64_t cavs__devices_launches(void);
+/* Kinds of devices of which there is one to use, as StarPU has it in starpu_codelet::where. */
+uint32_t cavs__devices_where(void);
+/* Leaves the device out; the first call says why. */
+void cavs__device_fail(struct cavs__device *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* What has failed since the last call, in whole lines, to be freed; NULL: nothing. */
+char *cavs__devices_failures(void);
+/* Runs a function on one worker of each usable device. */
+void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg);
+
+/* ---- launching ---- */
+
+void cavs__launch_kernel(struct cavs__launch *l, void *kernel, int64_t groups_x, int64_t groups_y,
+                         int items);
+/* Of kernels.cl, for n items or for groups. */
+void cavs__launch_items(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
+                        int64_t n);
+void cavs__launch_groups(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
+                         int64_t x, int64_t y, int items);
+void cavs__argument_int(struct cavs__launch *l, int64_t value);
+void cavs__argument_float(struct cavs__launch *l, float value);
+void cavs__argument_pointer(struct cavs__launch *l, void *p);
+void cavs__argument_memory(struct cavs__launch *l, struct cavs__memory m);
+void cavs__argument_view(struct cavs__launch *l, const struct cavs__device_view *v);
+int cavs__launch(struct cavs__device *d, const struct cavs__launch *l);
+
+/* ---- kernels.c ---- */
+
+/* One kernel of kernel.h over rows that lie in device memory. */
+struct cavs__device_call {
+    struct cavs__device *device;
+    const struct cavs__call *call;
+    int rows;
+    const struct cavs__device_view *v;
+    int nviews;
+    unsigned flags;
+    void *index;              /* the index buffer */
+    struct cavs__memory room; /* for what has to be packed: cavs__device_room() floats a row */
+};
+/* Floats a row that the call needs besides its operands. scattered(i): operand i is not rows of
+ * numbers at a fixed pitch. */
+int cavs__device_room(const struct cavs__call *call, const int *cols, const bool *scattered);
+
+/* ---- update.c: see update.h ---- */
+
+struct cavs__update;
+/* The gradient: dense arrays, or rows of arrays as cavs__update_sparse() has it, with the lists at
+ * these places of `lists`. */
+struct cavs__device_gradient {
+    int ngrads;
+    const struct cavs__memory *g;
+    int ld;
+    bool sparse;
+    void *lists;
+    int ids, ptr, source, row; /* positions in lists */
+    int n;                     /* rows: of the parameter, or touched */
+    int cols;
+    struct cavs__memory room; /* of `floats` numbers */
+    size_t floats;
+};
+struct cavs__device_param {
+    int ld, ldt;
+    struct cavs__memory w, s0, s1, wt; /* wt.p NULL: none */
+};
+int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
+                        const struct cavs__device_gradient *g, const struct cavs__device_param *p,
+                        float clip, int nnorms, struct cavs__memory norms);
+int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient *g,
+                      struct cavs__memory norms, int number);
+
+/* ---- groups.c ---- */
+
+struct cavs__ew_program;
+/* Kernels of fused groups on all devices, built together. Programs refer to it: it goes after
+ * them. NULL when out of memory; a device that cannot build them is left out. */
+struct cavs__device_groups *cavs__device_groups_create(int n,
+                                                       struct cavs__ew_program *const *programs);
+void cavs__device_groups_destroy(struct cavs__device_groups *g);
+/* The kernel of a program; NULL: not there. */
+void *cavs__device_group(const struct cavs__ew_program *p, const struct cavs__device *d);
+/* Bytes of arguments that a group of so many views takes. */
+size_t cavs__device_group_bytes(int nviews);
+
+/* ---- cache.c ---- */
+
+/* Compiled code for a text, of a compiler, options and device that `identity` names; to be freed,
+ * NULL: compile it. */
+void *cavs__device_cache_get(const char *identity, const char *source, size_t *size);
+void cavs__device_cache_put(const char *identity, const char *source, const void *data,
+                            size_t size);
+
+/* ---- source.c ---- */
+
+extern const char cavs__device_kernels_text[]; /* with the dialect before it */
+extern const char *const cavs__device_kernel_names[CAVS__DEVICE_COUNT];
+/* The text of these groups, functions group0, group1 ..; to be freed, NULL: out of memory. */
+char *cavs__device_groups_text(int n, struct cavs__ew_program *const *programs);
+
+#endif

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels.cl - the kernels of codelets/kernel.h and codelets/update.h on devices, in what OpenCL C
+ * and CUDA share (dialect.cl). Names, shapes and order of operands are those of the CPU kernels.
+ *
+ * Sums run in an order that depends on the shapes only, and there are no atomics: a device gives
+ * the same bits every time.
+ */
+
+/* ---- sums and largest of a work-group of 64; all items get the result ---- */
+
+EW_FN float sum64(LOCAL_POINTER float *part, float mine)
+{
+    float sum;
+
+    part[ITEM] = mine;
+    BARRIER;
+    for (int width = 32; width > 0; width /= 2) {
+        if (ITEM < width)
+            part[ITEM] += part[ITEM + width];
+        BARRIER;
+    }
+    sum = part[0];
+    BARRIER;
+    return sum;
+}
+
+EW_FN float largest64(LOCAL_POINTER float *part, float mine)
+{
+    float largest;
+
+    part[ITEM] = mine;
+    BARRIER;
+    for (int width = 32; width > 0; width /= 2) {
+        if (ITEM < width && part[ITEM + width] > part[ITEM])
+            part[ITEM] = part[ITEM + width];
+        BARRIER;
+    }
+    largest = part[0];
+    BARRIER;
+    return largest;
+}
+
+/* ---- moving rows ---- */
+
+/* x (rows, cols) -> y, an item each number */
+KERNEL(64) cavs_copy_rows(GLOBAL const int *index, int rows, int cols, VIEW(x), VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / cols), c = (int)(i % cols);
+
+    if (r < rows) {
+        long from = ROW(x, r);
+
+        y[y_at + (long)r * y_ld + c] = from < 0 ? 0.0f : x[from + c];
+    }
+}
+
+/* x (rows, cols) -> y (cols, rows), a group each square of 32 */
+KERNEL(256) cavs_transpose(int rows, int cols, GLOBAL const float *x, long x_at, int x_ld,
+                           GLOBAL float *y, long y_at, int y_ld)
+{
+    LOCAL float square[32 * 33];
+    int r0 = GROUP_X * 32, c0 = GROUP_Y * 32, c = ITEM % 32;
+
+    for (int r = ITEM / 32; r < 32; r += 8)
+        if (r0 + r < rows && c0 + c < cols)
+            square[r * 33 + c] = x[x_at + (long)(r0 + r) * x_ld + c0 + c];
+    BARRIER;
+    for (int r = ITEM / 32; r < 32; r += 8)
+        if (c0 + r < cols && r0 + c < rows)
+            y[y_at + (long)(c0 + r) * y_ld + r0 + c] = square[c * 33 + r];
+}
+
+/* ---- matrix products: where there is no library for them ----
+ * A group computes 64 x 64 numbers, 16 steps of the sum at a time; an item 4 x 4 of them. */
+
+#define STORE_4_BY_4(y, row, rows, col, cols, old)                                 \
+    for (int i = 0; i < 4; i++)                                                    \
+        for (int j = 0; j < 4; j++)                                                \
+            if (row + i < rows && col + j < cols) {                                \
+                long at = y##_at + (long)(row + i) * y##_ld + col + j;             \
+                y[at] = old ? y[at] + sum[i * 4 + j] : sum[i * 4 + j];             \
+            }
+
+#define MULTIPLY_ADD(a, b)                                                         \
+    for (int s = 0; s < 16; s++)                                                   \
+        for (int i = 0; i < 4; i++)                                                \
+            for (int j = 0; j < 4; j++)                                            \
+                sum[i * 4 + j] += a[s * 64 + ty * 4 + i] * b[s * 64 + tx * 4 + j];
+
+/* x (rows, k), w (k, n), y (rows, n): y = x w, or y += x w */
+KERNEL(256) cavs_gemm(GLOBAL const int *index, int rows, int k, int n, int accumulate, VIEW(x),
+                      VIEW(w), VIEW(y))
+{
+    LOCAL float xs[16 * 64], ws[16 * 64];
+    float sum[16];
+    int ty = ITEM / 16, tx = ITEM % 16, row = GROUP_X * 64 + ty * 4, col = GROUP_Y * 64 + tx * 4;
+    /* what this item loads: 4 numbers of a row of x, 4 of a row of w */
+    int xr = ITEM / 4, xc = ITEM % 4 * 4, wr = ITEM / 16, wc = GROUP_Y * 64 + ITEM % 16 * 4;
+    long from = GROUP_X * 64 + xr < rows ? ROW(x, GROUP_X * 64 + xr) : -1;
+
+    for (int i = 0; i < 16; i++)
+        sum[i] = 0.0f;
+    for (int p = 0; p < k; p += 16) {
+        for (int i = 0; i < 4; i++) {
+            xs[(xc + i) * 64 + xr] = from >= 0 && p + xc + i < k ? x[from + p + xc + i] : 0.0f;
+            ws[wr * 64 + ITEM % 16 * 4 + i] =
+                p + wr < k && wc + i < n ? w[w_at + (long)(p + wr) * w_ld + wc + i] : 0.0f;
+        }
+        BARRIER;
+        MULTIPLY_ADD(xs, ws)
+        BARRIER;
+    }
+    STORE_4_BY_4(y, row, rows, col, n, accumulate)
+}
+
+/* x (rows, k), dy (rows, n), dw (k, n): dw = or += x^T dy */
+KERNEL(256) cavs_gemm_tn(GLOBAL const int *index, int rows, int k, int n, int accumulate, VIEW(x),
+                         VIEW(dy), VIEW(dw))
+{
+    LOCAL float xs[16 * 64], ds[16 * 64];
+    float sum[16];
+    int ty = ITEM / 16, tx = ITEM % 16, row = GROUP_X * 64 + ty * 4, col = GROUP_Y * 64 + tx * 4;
+    int lr = ITEM / 16, lc = ITEM % 16 * 4; /* loads 4 numbers of a row of each */
+
+    for (int i = 0; i < 16; i++)
+        sum[i] = 0.0f;
+    for (int r = 0; r < rows; r += 16) {
+        long xf = r + lr < rows ? ROW(x, r + lr) : -1, df = r + lr < rows ? ROW(dy, r + lr) : -1;
+
+        for (int i = 0; i < 4; i++) {
+            int xc = GROUP_X * 64 + lc + i, dc = GROUP_Y * 64 + lc + i;
+
+            xs[lr * 64 + lc + i] = xf >= 0 && xc < k ? x[xf + xc] : 0.0f;
+            ds[lr * 64 + lc + i] = df >= 0 && dc < n ? dy[df + dc] : 0.0f;
+        }
+        BARRIER;
+        MULTIPLY_ADD(xs, ds)
+        BARRIER;
+    }
+    STORE_4_BY_4(dw, row, k, col, n, accumulate)
+}
+
+/* ---- sums ---- */
+
+/* x (rows, n), y (1, n): y = or += sum of the rows; a group each 16 columns, 16 lanes of rows */
+KERNEL(256) cavs_column_sum(GLOBAL const int *index, int rows, int n, int accumulate, VIEW(x),
+                            VIEW(y))
+{
+    LOCAL float part[256];
+    int c = GROUP_X * 16 + ITEM % 16;
+    float sum = 0.0f;
+
+    for (int r = ITEM / 16; r < rows && c < n; r += 16) {
+        long from = ROW(x, r);
+
+        sum += from < 0 ? 0.0f : x[from + c];
+    }
+    part[ITEM] = sum;
+    BARRIER;
+    if (ITEM < 16 && c < n) {
+        sum = accumulate ? y[y_at + c] : 0.0f;
+        for (int lane = 0; lane < 16; lane++)
+            sum += part[lane * 16 + ITEM];
+        y[y_at + c] = sum;
+    }
+}
+
+/* x summed (rows, n), y (rows, n): y[r] = sum of the rows named for r; an item each number */
+KERNEL(64) cavs_sum_rows(GLOBAL const int *index, int rows, int n, VIEW(x), int x_ptr, VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+    float sum = 0.0f;
+
+    if (r < rows) {
+        for (int e = index[x_ptr + r]; e < index[x_ptr + r + 1]; e++) {
+            int row = index[x_ix + e];
+
+            sum += row < 0 ? 0.0f : x[x_at + (long)row * x_ld + c];
+        }
+        y[y_at + (long)r * y_ld + c] = sum;
+    }
+}
+
+/* x (rows, n), y (rows, 1): y[r] = sum of row r; a group each row */
+KERNEL(64) cavs_row_sum(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+{
+    LOCAL float part[64];
+    long from = ROW(x, GROUP_X);
+    float sum = 0.0f;
+
+    for (int c = ITEM; c < n && from >= 0; c += 64)
+        sum += x[from + c];
+    sum = sum64(part, sum);
+    if (ITEM == 0)
+        y[y_at + (long)GROUP_X * y_ld] = sum;
+}
+
+/* ---- classifiers: a group each row ---- */
+
+/* Number c of a row that begins at `from`. */
+#define NUMBER(z, from, c) ((from) < 0 ? 0.0f : z[(from) + (c)])
+
+EW_FN float largest_of_row(LOCAL_POINTER float *part, GLOBAL const float *z, long from, int n)
+{
+    float largest = NUMBER(z, from, 0);
+
+    for (int c = ITEM; c < n; c += 64)
+        largest = NUMBER(z, from, c) > largest ? NUMBER(z, from, c) : largest;
+    return largest64(part, largest);
+}
+
+EW_FN float sum_of_exponentials(LOCAL_POINTER float *part, GLOBAL const float *z, long from, int n,
+                                float largest)
+{
+    float sum = 0.0f;
+
+    for (int c = ITEM; c < n; c += 64)
+        sum += ew_exp(NUMBER(z, from, c) - largest);
+    return sum64(part, sum);
+}
+
+/* z (rows, n), label ids, y (rows, 1): -log softmax(z)[label], 0 without a label */
+KERNEL(64) cavs_softmax_xent(GLOBAL const int *index, int n, VIEW(z), int label_ix, VIEW(y))
+{
+    LOCAL float part[64];
+    int label = index[label_ix + GROUP_X];
+    bool counts = label >= 0 && label < n;
+    long from = ROW(z, GROUP_X);
+    float largest = largest_of_row(part, z, from, n);
+    float sum = sum_of_exponentials(part, z, from, n, largest);
+
+    if (ITEM == 0)
+        y[y_at + (long)GROUP_X * y_ld] =
+            counts ? ew_log(sum) - (NUMBER(z, from, label) - largest) : 0.0f;
+}
+
+/* z (rows, n), label ids, g (rows, 1), dz (rows, n): g (softmax(z) - onehot(label)) */
+KERNEL(64) cavs_softmax_xent_grad(GLOBAL const int *index, int n, VIEW(z), int label_ix, VIEW(g),
+                                  VIEW(dz))
+{
+    LOCAL float part[64];
+    int label = index[label_ix + GROUP_X];
+    bool counts = label >= 0 && label < n;
+    long from = ROW(z, GROUP_X), g_from = ROW(g, GROUP_X), to = dz_at + (long)GROUP_X * dz_ld;
+    float largest = largest_of_row(part, z, from, n);
+    float sum = sum_of_exponentials(part, z, from, n, largest);
+    float slope = counts ? NUMBER(g, g_from, 0) : 0.0f;
+
+    for (int c = ITEM; c < n; c += 64)
+        dz[to + c] = counts ? slope * (ew_exp(NUMBER(z, from, c) - largest) / sum -
+                                       (c == label ? 1.0f : 0.0f))
+                            : 0.0f;
+}
+
+/* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0 */
+KERNEL(64) cavs_correct(GLOBAL const int *index, int n, VIEW(z), int label_ix, VIEW(y))
+{
+    LOCAL float part[64];
+    int label = index[label_ix + GROUP_X];
+    bool counts = label >= 0 && label < n;
+    long from = ROW(z, GROUP_X);
+    float own = counts ? NUMBER(z, from, label) : 0.0f, beaten = 0.0f;
+
+    for (int c = ITEM; c < n; c += 64)
+        if (c != label && (c < label ? NUMBER(z, from, c) >= own : NUMBER(z, from, c) > own))
+            beaten = 1.0f;
+    beaten = largest64(part, beaten);
+    if (ITEM == 0)
+        y[y_at + (long)GROUP_X * y_ld] = counts && beaten == 0.0f ? 1.0f : 0.0f;
+}
+
+/* ---- rows: a group each ---- */
+
+/* Position of the first largest of a row, of the first NaN if there is one; all items get it. */
+EW_FN int first_largest_of_row(LOCAL_POINTER float *part, GLOBAL const float *x, long from, int n)
+{
+    float nan_at = -1.0f, at = -1.0f, largest;
+
+    for (int c = ITEM; c < n; c += 64)
+        if (nan_at < 0.0f && NUMBER(x, from, c) != NUMBER(x, from, c))
+            nan_at = (float)(n - c);
+    nan_at = largest64(part, nan_at); /* n - c: the first is the largest */
+    largest = largest_of_row(part, x, from, n);
+    for (int c = ITEM; c < n; c += 64)
+        if (at < 0.0f && NUMBER(x, from, c) == largest)
+            at = (float)(n - c);
+    at = largest64(part, at);
+    return nan_at > 0.0f ? n - (int)nan_at : at > 0.0f ? n - (int)at : 0;
+}
+
+/* x (rows, n), y (rows, 1): y[r] = largest of row r */
+KERNEL(64) cavs_row_max(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+{
+    LOCAL float part[64];
+    long from = ROW(x, GROUP_X);
+    int at = first_largest_of_row(part, x, from, n);
+
+    if (ITEM == 0)
+        y[y_at + (long)GROUP_X * y_ld] = NUMBER(x, from, at);
+}
+
+/* x (rows, n), g (rows, 1), dx (rows, n): g at the first largest */
+KERNEL(64) cavs_row_max_grad(GLOBAL const int *index, int n, VIEW(x), VIEW(g), VIEW(dx))
+{
+    LOCAL float part[64];
+    int at = first_largest_of_row(part, x, ROW(x, GROUP_X), n);
+    long g_from = ROW(g, GROUP_X), to = dx_at + (long)GROUP_X * dx_ld;
+
+    for (int c = ITEM; c < n; c += 64)
+        dx[to + c] = c == at ? NUMBER(g, g_from, 0) : 0.0f;
+}
+
+/* x (rows, n), y (rows, n): e^x / sum of e^x */
+KERNEL(64) cavs_softmax(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+{
+    LOCAL float part[64];
+    long from = ROW(x, GROUP_X), to = y_at + (long)GROUP_X * y_ld;
+    float largest = largest_of_row(part, x, from, n);
+    float sum = sum_of_exponentials(part, x, from, n, largest);
+
+    for (int c = ITEM; c < n; c += 64)
+        y[to + c] = ew_exp(NUMBER(x, from, c) - largest) / sum;
+}
+
+/* x (rows, n), y (rows, n): x - log(sum of e^x) */
+KERNEL(64) cavs_log_softmax(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+{
+    LOCAL float part[64];
+    long from = ROW(x, GROUP_X), to = y_at + (long)GROUP_X * y_ld;
+    float largest = largest_of_row(part, x, from, n);
+    float norm = ew_log(sum_of_exponentials(part, x, from, n, largest));
+
+    for (int c = ITEM; c < n; c += 64)
+        y[to + c] = (NUMBER(x, from, c) - largest) - norm;
+}
+
+/* ---- an item each number ---- */
+
+/* x (rows, n), ids, y (rows, 1): x[id] */
+KERNEL(64) cavs_pick(GLOBAL const int *index, int rows, int n, VIEW(x), int ids_ix, VIEW(y))
+{
+    int r = GROUP_X * 64 + ITEM;
+
+    if (r < rows) {
+        int id = index[ids_ix + r];
+        long from = ROW(x, r);
+
+        y[y_at + (long)r * y_ld] = id >= 0 && id < n ? NUMBER(x, from, id) : 0.0f;
+    }
+}
+
+/* ids, g (rows, 1), dx (rows, n): g at the id */
+KERNEL(64) cavs_pick_grad(GLOBAL const int *index, int rows, int n, int ids_ix, VIEW(g), VIEW(dx))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+
+    if (r < rows) {
+        long from = ROW(g, r);
+
+        dx[dx_at + (long)r * dx_ld + c] = c == index[ids_ix + r] ? NUMBER(g, from, 0) : 0.0f;
+    }
+}
+
+/* The word of codelets/philox.h that decides on column c of a row with this key. */
+EW_FN unsigned philox_word(int c, unsigned site, unsigned key0, unsigned key1)
+{
+    unsigned c0 = (unsigned)(c / 64 * 16 + c % 16), c1 = site, c2 = 0, c3 = 0;
+    int word = c % 64 / 16;
+
+    for (int i = 0; i < 10; i++) {
+        unsigned p_high = MULTIPLY_HIGH(0xD2511F53u, c0), p_low = 0xD2511F53u * c0;
+        unsigned q_high = MULTIPLY_HIGH(0xCD9E8D57u, c2), q_low = 0xCD9E8D57u * c2;
+
+        c0 = q_high ^ c1 ^ key0;
+        c2 = p_high ^ c3 ^ key1;
+        c1 = q_low;
+        c3 = p_low;
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+    }
+    return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
+}
+
+/* x (rows, n), ids a and b (below 0: none), y (rows, n): factor x where the word is not below the
+ * limit, x where the key is 0 */
+KERNEL(64) cavs_dropout(GLOBAL const int *index, int rows, int n, int site, int limit, float factor,
+                        VIEW(x), int a_ix, int b_ix, VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+
+    if (r < rows) {
+        unsigned a = a_ix < 0 ? 0 : (unsigned)index[a_ix + r];
+        unsigned b = b_ix < 0 ? 0 : (unsigned)index[b_ix + r];
+        long from = ROW(x, r), to = y_at + (long)r * y_ld + c;
+
+        if (a == 0 && b == 0)
+            y[to] = NUMBER(x, from, c);
+        else
+            y[to] = philox_word(c, (unsigned)site, a, b) >= (unsigned)limit
+                        ? factor * NUMBER(x, from, c)
+                        : 0.0f;
+    }
+}
+
+/* ids, y (rows, 1): 1 where the id >= 0, else 0 */
+KERNEL(64) cavs_mask(GLOBAL const int *index, int rows, int ids_ix, VIEW(y))
+{
+    int r = GROUP_X * 64 + ITEM;
+
+    if (r < rows)
+        y[y_at + (long)r * y_ld] = index[ids_ix + r] >= 0 ? 1.0f : 0.0f;
+}
+
+/* ---- what is summed in double ---- */
+
+#ifdef HAS_DOUBLE
+
+EW_FN double double_sum256(LOCAL_POINTER double *part, double mine)
+{
+    double sum;
+
+    part[ITEM] = mine;
+    BARRIER;
+    for (int width = 128; width > 0; width /= 2) {
+        if (ITEM < width)
+            part[ITEM] += part[ITEM + width];
+        BARRIER;
+    }
+    sum = part[0];
+    BARRIER;
+    return sum;
+}
+
+/* x (rows, 1), where ids or nothing (below 0), acc as double[2]: = or += sum of x, count; one
+ * group */
+KERNEL(256) cavs_metric(GLOBAL const int *index, int rows, int accumulate, VIEW(x), int where_ix,
+                        VIEW(acc))
+{
+    LOCAL double part[256];
+    GLOBAL double *total = (GLOBAL double *)(acc + acc_at);
+    double sum = 0, count = 0;
+
+    for (int r = ITEM; r < rows; r += 256)
+        if (where_ix < 0 || index[where_ix + r] >= 0) {
+            long from = ROW(x, r);
+
+            sum += NUMBER(x, from, 0);
+            count += 1;
+        }
+    sum = double_sum256(part, sum);
+    count = double_sum256(part, count);
+    if (ITEM == 0) {
+        total[0] = accumulate ? total[0] + sum : sum;
+        total[1] = accumulate ? total[1] + count : count;
+    }
+}
+
+#endif
+
+/* ---- optimizers ----
+ * The gradient is the sum of up to eight arrays, in their order. */
+
+#define ARRAYS                                                                            \
+    int ngrads, int g_ld, GLOBAL const float *g0, long g0_at, GLOBAL const float *g1,     \
+        long g1_at, GLOBAL const float *g2, long g2_at, GLOBAL const float *g3,           \
+        long g3_at, GLOBAL const float *g4, long g4_at, GLOBAL const float *g5,           \
+        long g5_at, GLOBAL const float *g6, long g6_at, GLOBAL const float *g7, long g7_at
+
+/* Number `at` of array i. */
+#define ARRAY_NUMBER(i, at)                                                               \
+    ((i) < 4 ? ((i) < 2 ? ((i) < 1 ? g0[g0_at + (at)] : g1[g1_at + (at)])                 \
+                        : ((i) < 3 ? g2[g2_at + (at)] : g3[g3_at + (at)]))                \
+             : ((i) < 6 ? ((i) < 5 ? g4[g4_at + (at)] : g5[g5_at + (at)])                 \
+                        : ((i) < 7 ? g6[g6_at + (at)] : g7[g7_at + (at)])))
+
+/* out (n, cols): row i = or += the sum over e in [ptr[i], ptr[i+1]) of row row[e] of array
+ * source[e], for the arrays first .. first + ngrads - 1 */
+KERNEL(64) cavs_sparse_sum(GLOBAL const int *index, int n, int cols, int accumulate, int first,
+                           int ptr, int source, int row, ARRAYS, GLOBAL float *out, long out_at,
+                           int out_ld)
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / cols), c = (int)(i % cols);
+
+    if (r < n) {
+        long to = out_at + (long)r * out_ld + c;
+        float sum = accumulate ? out[to] : 0.0f;
+
+        for (int e = index[ptr + r]; e < index[ptr + r + 1]; e++) {
+            int s = index[source + e] - first;
+            long at = (long)index[row + e] * g_ld + c;
+
+            if (s >= 0 && s < ngrads)
+                sum += ARRAY_NUMBER(s, at);
+        }
+        out[to] = sum;
+    }
+}
+
+/* Row i of the gradient belongs to row ids[i] of w and states, or to row i if ids is below 0. The
+ * rules are those of codelets/update.h, by their numbers there. scaled: the scale is there, not in
+ * `scale`. */
+KERNEL(64) cavs_update(GLOBAL const int *index, int rows, int cols, int ids, int rule, float lr,
+                       float momentum, float decay, float beta1, float beta2, float epsilon,
+                       float weight_decay, float scale, float correction1, float correction2,
+                       GLOBAL const float *scaled, long scaled_at, int ld, GLOBAL float *w,
+                       long w_at, GLOBAL float *s0, long s0_at, GLOBAL float *s1, long s1_at,
+                       ARRAYS)
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / cols), c = (int)(i % cols);
+
+    if (r < rows) {
+        long from = (long)r * g_ld + c, at = (long)(ids < 0 ? r : index[ids + r]) * ld + c;
+        float d = 0.0f, old = w[w_at + at], m = 0.0f, v = 0.0f;
+
+        for (int j = 0; j < ngrads; j++)
+            d += ARRAY_NUMBER(j, from);
+        d = (scaled ? scaled[scaled_at] : scale) * d + weight_decay * old;
+        if (rule > 0)
+            m = s0[s0_at + at];
+        if (rule == 5)
+            v = s1[s1_at + at];
+        if (rule == 0) {
+            old -= lr * d;
+        } else if (rule == 1) {
+            m = momentum * m + d;
+            old -= lr * m;
+        } else if (rule == 2) {
+            m = momentum * m + d;
+            old -= lr * (d + momentum * m);
+        } else if (rule == 3) {
+            m += d * d;
+            old -= lr * d / (ew_sqrt(m) + epsilon);
+        } else if (rule == 4) {
+            m = decay * m + (1.0f - decay) * d * d;
+            old -= lr * d / (ew_sqrt(m) + epsilon);
+        } else {
+            m = beta1 * m + (1.0f - beta1) * d;
+            v = beta2 * v + (1.0f - beta2) * d * d;
+            old -= lr * (m / correction1) / (ew_sqrt(v / correction2) + epsilon);
+        }
+        w[w_at + at] = old;
+        if (rule > 0)
+            s0[s0_at + at] = m;
+        if (rule == 5)
+            s1[s1_at + at] = v;
+    }
+}
+
+#ifdef HAS_DOUBLE
+
+/* The sum of squares of (rows, cols), the part of each group */
+KERNEL(256) cavs_squares(int rows, int cols, ARRAYS, GLOBAL float *out, long out_at)
+{
+    LOCAL double part[256];
+    double sum = 0;
+
+    for (long i = (long)GROUP_X * 256 + ITEM; i < (long)rows * cols; i += (long)GROUPS_X * 256) {
+        long from = i / cols * g_ld + i % cols;
+        float d = 0.0f;
+
+        for (int j = 0; j < ngrads; j++)
+            d += ARRAY_NUMBER(j, from);
+        sum += (double)d * d;
+    }
+    sum = double_sum256(part, sum);
+    if (ITEM == 0)
+        ((GLOBAL double *)(out + out_at))[GROUP_X] = sum;
+}
+
+/* norms[number] = or += the sum of n parts; one group */
+KERNEL(256) cavs_norm(int n, int accumulate, GLOBAL const float *parts, long parts_at,
+                      GLOBAL float *norms, long norms_at, int number)
+{
+    LOCAL double part[256];
+    GLOBAL double *norm = (GLOBAL double *)(norms + norms_at) + number;
+    double sum = 0;
+
+    for (int i = ITEM; i < n; i += 256)
+        sum += ((GLOBAL const double *)(parts + parts_at))[i];
+    sum = double_sum256(part, sum);
+    if (ITEM == 0)
+        *norm = accumulate ? *norm + sum : sum;
+}
+
+/* The factor of the gradient that keeps the norm of all n parameters to `clip`; one group, of which
+ * one item works */
+KERNEL(64) cavs_clip(int n, float scale, float clip, GLOBAL const float *norms, long norms_at,
+                     GLOBAL float *scaled, long scaled_at)
+{
+    if (ITEM == 0) {
+        double sum = 0, norm;
+
+        for (int i = 0; i < n; i++)
+            sum += ((GLOBAL const double *)(norms + norms_at))[i];
+        norm = sqrt(sum) * scale;
+        scaled[scaled_at] = norm > clip ? (float)(scale * (double)clip / norm) : scale;
+    }
+}
+
+#endif

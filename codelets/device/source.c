@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* source.c - the text of device kernels: embedded files, and groups from the generator. */
+#include <stdlib.h>
+
+#include "codelets/device/device.h"
+#include "codelets/ew_internal.h"
+
+#define CAVS_EW_TEXT(...) #__VA_ARGS__ "\n"
+
+const char cavs__device_kernels_text[] =
+#include "codelets/device/dialect.inc"
+#include "codelets/ew_math.def"
+#include "codelets/device/kernels.inc"
+    ;
+
+static const char preamble[] =
+#include "codelets/device/dialect.inc"
+    ;
+
+const char *const cavs__device_kernel_names[CAVS__DEVICE_COUNT] = {
+#define CAVS__NAME(name) "cavs_" #name,
+    CAVS__DEVICE_KERNELS(CAVS__NAME)};
+
+/* An item each number; views are passed as kernels.cl has it. */
+const struct cavs__ew_dialect cavs__ew_dialect_device = {
+    .name = "OpenCL and CUDA",
+    .preamble = preamble,
+    .open = "\nKERNEL(64) $f(GLOBAL const int *index, int rows",
+    .parameter = ", VIEW(p$i)",
+    .body = ")\n{\n"
+            "    const long item = (long)GROUP_X * 64 + ITEM;\n"
+            "    const int r = (int)(item / $w), c = (int)(item % $w);\n"
+            "    if (r < rows) {\n",
+    .input = "        const long from$i = ROW(p$i, r);\n",
+    .scalar = "        const long from$i = ROW(p$i, r);\n"
+              "        const float x$i = from$i < 0 ? 0.0f : p$i[from$i];\n",
+    .output = "        const long to$i = p$i_at + (long)r * p$i_ld + c;\n",
+    .loop = "",
+    .load = "        const float x$i = from$i < 0 ? 0.0f : p$i[from$i + c];\n",
+    .load_scalar = "",
+    .store = "        p$i[to$i] = $x;\n",
+    .close = "    }\n}\n",
+};
+
+char *cavs__device_groups_text(int n, struct cavs__ew_program *const *programs)
+{
+    char *text = NULL, name[32];
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    if (!to)
+        return NULL;
+    cavs__ew_generate_preamble(to, &cavs__ew_dialect_device);
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "group%d", i);
+        cavs__ew_generate(to, &cavs__ew_dialect_device, &programs[i]->spec, name);
+    }
+    if (fclose(to)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

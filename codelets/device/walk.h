@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk.h - a part on a device: each step is launched once for all rows of a segment, so that the
+ * scratch of a task holds values of all of them. A segment for which it is too small goes through
+ * in blocks.
+ */
+#ifndef CAVS_CODELETS_DEVICE_WALK_H
+#define CAVS_CODELETS_DEVICE_WALK_H
+
+#include "codelets/device/device.h"
+#include "codelets/part.h"
+
+/* Floats of scratch for each row. */
+size_t cavs__part_device_floats(const struct cavs__part *p);
+/* Whether the device can run all steps; if not, *why is a reason for people. */
+bool cavs__part_runs_on(const struct cavs__part *p, const struct cavs__device *d, const char **why);
+/* Queues all kernels of a task.  The last of the nbuffers buffers is scratch of so many floats. */
+int cavs__part_queue(struct cavs__device *d, const struct cavs__part_args *a, int nbuffers,
+                     const struct cavs__memory *buffers, size_t scratch);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* update_task.c - see update_task.h. */
+#include "codelets/update_task.h"
+
+#include <math.h>
+
+#include "codelets/device/task.h"
+#include "codelets/task.h"
+
+static float *buffer(void *descr[], int i)
+{
+    return (float *)STARPU_MATRIX_GET_PTR(descr[i]);
+}
+
+static int gradients(void *descr[], const struct cavs__update_args *a, const float **g, int first)
+{
+    for (int i = 0; i < a->ngrads; i++)
+        g[i] = buffer(descr, first + i);
+    return first + a->ngrads;
+}
+
+static float clipped_scale(const struct cavs__update_args *a, const double *norms)
+{
+    double sum = 0, norm;
+
+    for (int i = 0; i < a->nnorms; i++)
+        sum += norms[i];
+    norm = sqrt(sum) * a->rule.scale;
+    return norm > a->clip ? (float)(a->rule.scale * (double)a->clip / norm) : a->rule.scale;
+}
+
+static void run_update(void *descr[], void *arg)
+{
+    const struct cavs__update_args *a = arg;
+    struct cavs__update rule = a->rule;
+    const float *g[a->ngrads + 1];
+    int b = 1 + a->nstates;
+    float *w = buffer(descr, 0), *s0 = a->nstates > 0 ? buffer(descr, 1) : NULL,
+          *s1 = a->nstates > 1 ? buffer(descr, 2) : NULL;
+    float *wt = a->transposed ? buffer(descr, b++) : NULL;
+
+    b = gradients(descr, a, g, b);
+    if (a->nnorms > 0)
+        rule.scale = clipped_scale(a, (const double *)buffer(descr, b++));
+    if (a->sparse) {
+        const int32_t *lists = (const int32_t *)buffer(descr, b);
+
+        cavs__update_sparse(&rule, a->n, lists + a->ids, lists + a->ptr, lists + a->source,
+                            lists + a->row, a->cols, w, a->ld, s0, s1, g, a->ldg);
+    } else {
+        cavs__update_dense(&rule, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g, a->ldg, wt,
+                           a->ldt);
+    }
+}
+
+static void run_norm(void *descr[], void *arg)
+{
+    const struct cavs__update_args *a = arg;
+    const float *g[a->ngrads + 1];
+    double *norms = (double *)buffer(descr, 0);
+    int b = gradients(descr, a, g, 1);
+
+    if (a->sparse) {
+        const int32_t *lists = (const int32_t *)buffer(descr, b);
+
+        norms[a->number] = cavs__squares_sparse(a->n, lists + a->ptr, lists + a->source,
+                                                lists + a->row, a->cols, g, a->ldg);
+    } else {
+        norms[a->number] = cavs__squares_dense(a->rows, a->cols, a->ngrads, g, a->ldg);
+    }
+}
+
+static uint32_t footprint(struct starpu_task *task)
+{
+    const struct cavs__update_args *a = task->cl_arg;
+
+    return (uint32_t)(a->sparse ? a->n / 64 : a->rows) * 2654435761u ^ (uint32_t)a->cols << 4 ^
+           (uint32_t)a->ngrads;
+}
+
+static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
+{
+    starpu_codelet_init(cl);
+    cl->cpu_funcs[0] = func;
+    cl->cpu_funcs_name[0] = name;
+    cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
+    cl->name = name;
+    cl->model = cavs__task_model(name, footprint);
+}
+
+void cavs__update_codelet(struct starpu_codelet *cl, bool clips)
+{
+    init_codelet(cl, "cavs_update", run_update);
+    cavs__update_devices(cl, clips);
+}
+
+void cavs__norm_codelet(struct starpu_codelet *cl)
+{
+    init_codelet(cl, "cavs_norm", run_norm);
+    cavs__norm_devices(cl);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * update_task.h - the StarPU codelets of the optimizer: how a worker updates a parameter, or adds
+ * up the squares of its gradient.
+ */
+#ifndef CAVS_CODELETS_UPDATE_TASK_H
+#define CAVS_CODELETS_UPDATE_TASK_H
+
+#include <stdbool.h>
+
+#include <starpu.h>
+
+#include "codelets/update.h"
+
+/* Argument of both, owned by whoever submitted the task.  Buffers of an update: the parameter, its
+ * states, [the transpose], the gradients, [norms], [lists], [scratch]; of a norm: norms, the
+ * gradients, [lists], [scratch]. */
+struct cavs__update_args {
+    struct cavs__update rule;
+    float clip;
+    int nnorms; /* > 0: norms holds that many sums of squares */
+    int rows, cols, nstates, number;
+    ptrdiff_t ld, ldt, ldg;
+    bool transposed;
+    int ngrads;
+    bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */
+    int n, ids, ptr, source, row;
+};
+
+/* clips: there are norms. */
+void cavs__update_codelet(struct starpu_codelet *cl, bool clips);
+void cavs__norm_codelet(struct starpu_codelet *cl);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* devices.c - what sessions do about devices: which kinds of tasks run there, and scratch for them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/device/device.h"
+#include "codelets/device/task.h"
+#include "codelets/device/walk.h"
+#include "core/error.h"
+#include "core/session.h"
+
+void cavs__report_devices(void)
+{
+    char *text = cavs__devices_failures();
+
+    if (text)
+        fprintf(stderr, "cavs: %s", text);
+    free(text);
+}
+
+/* What a device was computing when it failed is lost. */
+int cavs__check_devices(void)
+{
+    char *text = cavs__devices_failures();
+
+    if (!text)
+        return CAVS_OK;
+    text[strlen(text) - 1] = 0;
+    cavs__fail(CAVS_ERUNTIME, "%s; the batches under way are lost, start again from a model file",
+               text);
+    free(text);
+    return CAVS_ERUNTIME;
+}
+
+/* ---- kinds ---- */
+
+/* Calls visit for every step with a fused group. */
+static void each_group(const struct cavs__plan *p,
+                       void (*visit)(struct cavs__ew_program *program, void *arg), void *arg)
+{
+    for (int i = 0; i < p->model->nstages; i++) {
+        const struct cavs__stage_plan *sp = &p->stages[i];
+
+        for (int j = 0; j < sp->nkinds; j++) {
+            for (int f = 0; f < sp->stage->nfunctions; f++) {
+                const struct cavs__part *part = sp->kinds[j]->parts[f];
+
+                for (int k = 0; part && k < part->nsteps; k++) {
+                    if (part->steps[k].call.program)
+                        visit((struct cavs__ew_program *)part->steps[k].call.program, arg);
+                }
+            }
+        }
+    }
+}
+
+struct list {
+    int n;
+    struct cavs__ew_program **programs;
+};
+
+static void count(struct cavs__ew_program *program, void *arg)
+{
+    (void)program;
+    ((struct list *)arg)->n++;
+}
+
+static void append(struct cavs__ew_program *program, void *arg)
+{
+    struct list *l = arg;
+
+    l->programs[l->n++] = program;
+}
+
+/* For people and tests: the text of the groups as devices get it, in the file that
+ * CAVS_DEVICE_TEXT names.  It needs no device. */
+static int write_text(const struct list *l, const char *path)
+{
+    char *text = cavs__device_groups_text(l->n, l->programs);
+    FILE *f = text ? fopen(path, "w") : NULL;
+    int rc = CAVS_OK;
+
+    if (!text)
+        rc = cavs__fail_nomem("fused groups", (size_t)l->n * 1024);
+    else if (!f || fputs(text, f) < 0)
+        rc = cavs__fail(CAVS_EIO, "CAVS_DEVICE_TEXT: cannot write %s: %s", path, strerror(errno));
+    if (f && fclose(f) != 0 && !rc)
+        rc = cavs__fail(CAVS_EIO, "CAVS_DEVICE_TEXT: cannot write %s: %s", path, strerror(errno));
+    free(text);
+    return rc;
+}
+
+static int compile_groups(struct cavs__plan *p)
+{
+    const char *path = getenv("CAVS_DEVICE_TEXT");
+    struct list l = {0};
+    int rc = CAVS_OK;
+
+    if (!path && cavs__devices_count() == 0)
+        return CAVS_OK;
+    each_group(p, count, &l);
+    l.programs = calloc((size_t)l.n + 1, sizeof *l.programs);
+    if (!l.programs)
+        return cavs__fail_nomem("fused groups", (size_t)l.n * sizeof *l.programs);
+    l.n = 0;
+    each_group(p, append, &l);
+    if (path)
+        rc = write_text(&l, path);
+    if (!rc && cavs__devices_count() > 0) {
+        p->groups = cavs__device_groups_create(l.n, l.programs);
+        if (!p->groups)
+            rc = cavs__fail_nomem("fused groups", (size_t)l.n * 1024);
+    }
+    free(l.programs);
+    return rc;
+}
+
+static int check_kind(const struct cavs__task_kind *k)
+{
+    if (k->codelet.where != STARPU_CPU || starpu_cpu_worker_get_count() > 0)
+        return CAVS_OK;
+    return cavs__fail(CAVS_ERUNTIME, "task %s runs on CPUs only (%s), but there is no CPU worker",
+                      k->name, k->cpu_only ? k->cpu_only : "no device can be used");
+}
+
+int cavs__plan_devices(struct cavs__plan *p)
+{
+    int rc = CAVS_OK;
+
+    if (!p->options.cpu_only) {
+        rc = compile_groups(p);
+        cavs__report_devices();
+    }
+    if (rc || cavs__devices_count() == 0)
+        return rc;
+    for (int i = 0; i < p->model->nstages && !rc; i++) {
+        struct cavs__stage_plan *sp = &p->stages[i];
+
+        for (int j = 0; j < sp->nkinds && !rc; j++) {
+            struct cavs__task_kind *k = sp->kinds[j];
+
+            k->cpu_only = p->options.cpu_only;
+            if (!k->cpu_only)
+                cavs__task_devices(&k->codelet, sp->stage->nfunctions, k->parts, &k->cpu_only);
+            rc = check_kind(k);
+        }
+    }
+    return rc;
+}
+
+/* ---- scratch ---- */
+
+/* A segment for which this is too little goes through in blocks. */
+#define MOST_FLOATS  ((size_t)16 << 20)
+#define LEAST_FLOATS ((size_t)64 << 10)
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What the rows of a function in a shard want of the parts that run over them. */
+static size_t wanted_by_stage(const struct cavs_session *s, const struct cavs__shard *shard,
+                              int stage)
+{
+    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
+    const struct cavs__schedule *sch = &shard->stages[stage].schedule;
+    size_t most = 0;
+
+    for (int j = 0; j < sp->nkinds; j++) {
+        for (int f = 0; f < sp->stage->nfunctions; f++) {
+            const struct cavs__part *part = sp->kinds[j]->parts[f];
+
+            if (part)
+                most = larger(most, cavs__part_device_floats(part) * (size_t)sch->function_rows[f]);
+        }
+    }
+    return most;
+}
+
+/* Rows of looked-up parameters are summed in scratch. */
+static size_t wanted_by_updates(const struct cavs_session *s)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < s->model->nstored; i++) {
+        if (s->touched[i])
+            most = larger(most, (size_t)s->touched[i]->n * (size_t)s->model->params[i]->cols);
+    }
+    return most;
+}
+
+static size_t wanted(const struct cavs_session *s, int nshards, bool updates)
+{
+    size_t most = larger(LEAST_FLOATS, updates ? wanted_by_updates(s) : 0);
+
+    for (int i = 0; i < nshards; i++) {
+        for (int j = 0; j < s->model->nstages; j++)
+            most = larger(most, wanted_by_stage(s, &s->shards[i], j));
+    }
+    return most < MOST_FLOATS ? most : MOST_FLOATS;
+}
+
+int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updates)
+{
+    return s->devices ? cavs__reserve_scratch(s, wanted(s, nshards, updates)) : CAVS_OK;
+}
+
+/* ---- forced placement ---- */
+
+void cavs__place_task(const struct cavs_session *s, struct starpu_task *t)
+{
+    const char *placement = s->rt->placement;
+    uint32_t devices = t->cl->where & (STARPU_CUDA | STARPU_OPENCL);
+    bool device = devices != 0;
+
+    if (!placement || !device)
+        return;
+    if (strcmp(placement, "alternate") == 0)
+        device = (s->stats.tasks + s->batch) & 1;
+    else
+        device = strcmp(placement, "device") == 0;
+    t->where = (int32_t)(device ? devices : (uint32_t)STARPU_CPU);
+}

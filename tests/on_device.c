@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* on_device.c - see on_device.h. */
+#include "tests/on_device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "codelets/device/device.h"
+#include "codelets/elementwise.h"
+#include "core/session.h"
+
+enum { MOST_VIEWS = 128 };
+
+static struct cavs_runtime *runtime;
+
+void on_device_environment(void)
+{
+    setenv("STARPU_OPENCL_ON_CPUS", "1", 0);
+    setenv("STARPU_OPENCL_ONLY_ON_CPUS", "1", 0);
+}
+
+bool on_device_up(void)
+{
+    struct cavs_runtime_options options = {.workers = 1, .opencl = 1};
+
+    on_device_environment();
+    if (cavs_runtime_create(&options, &runtime) != 0)
+        return false;
+    if (cavs__devices_count() > 0)
+        return true;
+    on_device_down();
+    return false;
+}
+
+void on_device_down(void)
+{
+    cavs_runtime_destroy(runtime);
+    runtime = NULL;
+}
+
+/* ---- one kernel as a task ---- */
+
+/* Buffers of the task: the views' tables, the index arrays one after the other, room to pack. */
+struct job {
+    const struct cavs__call *call;
+    int rows, nviews;
+    const struct cavs__view *v;
+    unsigned flags;
+    int index[MOST_VIEWS], ptr[MOST_VIEWS]; /* positions of a view's arrays */
+    int rc;
+};
+
+static struct cavs__memory memory_of(void *descr)
+{
+    return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_DEV_HANDLE(descr),
+                                 .at = (int64_t)(STARPU_MATRIX_GET_OFFSET(descr) / sizeof(float))};
+}
+
+static void run(void *descr[], void *arg)
+{
+    struct job *j = arg;
+    struct cavs__device_view v[MOST_VIEWS];
+    struct cavs__device_call c = {.device = cavs__device_of_worker(starpu_worker_get_id()),
+                                  .call = j->call,
+                                  .rows = j->rows,
+                                  .v = v,
+                                  .nviews = j->nviews,
+                                  .flags = j->flags,
+                                  .index = memory_of(descr[j->nviews]).p,
+                                  .room = memory_of(descr[j->nviews + 1])};
+
+    for (int i = 0; i < j->nviews; i++) {
+        v[i] = (struct cavs__device_view){
+            .ld = (int)j->v[i].ld, .cols = j->v[i].cols, .index = j->index[i], .ptr = j->ptr[i]};
+        if (j->v[i].p)
+            v[i].memory = memory_of(descr[i]);
+    }
+    j->rc = c.device ? j->call->kernel->device(&c) : -1;
+    if (c.device)
+        c.device->api->flush(c.device);
+}
+
+static struct starpu_codelet codelet = {.where = STARPU_OPENCL,
+                                        .opencl_funcs = {run},
+                                        .opencl_flags = {STARPU_OPENCL_ASYNC},
+                                        .nbuffers = STARPU_VARIABLE_NBUFFERS,
+                                        .name = "test_kernel"};
+
+/* ---- operands ---- */
+
+static int entries(const struct cavs__view *v, int rows)
+{
+    return v->ptr ? v->ptr[rows] : rows;
+}
+
+/* Rows of view i, which are not those of the task in a matrix of weights and in a sum over rows. */
+static int rows_of(const struct job *j, int i)
+{
+    const char *kernel = j->call->kernel->name;
+
+    if (strncmp(kernel, "gemm", 4) == 0 && i == (strcmp(kernel, "gemm") == 0 ? 1 : 2))
+        return j->v[0].cols;
+    return j->call->kernel->reduces && i == j->nviews - 1 ? 1 : j->rows;
+}
+
+/* Numbers from v->p on that the kernel may touch. */
+static size_t span(const struct job *j, int i)
+{
+    const struct cavs__view *v = &j->v[i];
+    int last = v->index ? -1 : rows_of(j, i) - 1;
+
+    for (int k = 0; v->index && k < entries(v, j->rows); k++)
+        last = v->index[k] > last ? v->index[k] : last;
+    return last < 0 || !v->p ? 0 : (size_t)last * (size_t)v->ld + (size_t)v->cols;
+}
+
+static starpu_data_handle_t register_copy(const void *p, size_t n)
+{
+    starpu_data_handle_t h;
+    float *copy = calloc(n + 1, sizeof *copy);
+
+    assert_non_null(copy);
+    if (p && n > 0)
+        memcpy(copy, p, n * sizeof *copy);
+    starpu_matrix_data_register(&h, STARPU_MAIN_RAM, (uintptr_t)copy, (uint32_t)n + 1,
+                                (uint32_t)n + 1, 1, sizeof *copy);
+    return h;
+}
+
+/* Copies back to p unless it is NULL. */
+static void unregister_copy(starpu_data_handle_t h, void *p, size_t n)
+{
+    float *copy = (float *)starpu_matrix_get_local_ptr(h);
+
+    starpu_data_unregister(h);
+    if (p && n > 0)
+        memcpy(p, copy, n * sizeof *copy);
+    free(copy);
+}
+
+static int32_t *collect_index(struct job *j, int *n)
+{
+    int32_t *all;
+
+    *n = 0;
+    for (int i = 0; i < j->nviews; i++)
+        *n += (j->v[i].index ? entries(&j->v[i], j->rows) : 0) + (j->v[i].ptr ? j->rows + 1 : 0);
+    all = calloc((size_t)*n + 1, sizeof *all);
+    assert_non_null(all);
+    *n = 0;
+    for (int i = 0; i < j->nviews; i++) {
+        const struct cavs__view *v = &j->v[i];
+
+        j->index[i] = v->index ? *n : -1;
+        for (int k = 0; v->index && k < entries(v, j->rows); k++)
+            all[(*n)++] = v->index[k];
+        j->ptr[i] = v->ptr ? *n : -1;
+        for (int k = 0; v->ptr && k <= j->rows; k++)
+            all[(*n)++] = v->ptr[k];
+    }
+    return all;
+}
+
+static int views_of(const struct cavs__call *call)
+{
+    const struct cavs__ew_spec *spec = call->program ? cavs__ew_program_spec(call->program) : NULL;
+
+    return spec ? spec->ninputs + spec->noutputs : call->kernel->nviews;
+}
+
+void on_device_run(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                   unsigned flags)
+{
+    struct job j = {.call = call, .rows = rows, .nviews = views_of(call), .v = v, .flags = flags};
+    struct starpu_task *t = starpu_task_create();
+    starpu_data_handle_t h[MOST_VIEWS + 2];
+    enum starpu_data_access_mode modes[MOST_VIEWS + 2];
+    size_t room = 0;
+    int n, nindex;
+    int32_t *index = collect_index(&j, &nindex);
+
+    for (n = 0; n < j.nviews; n++) {
+        h[n] = register_copy(v[n].p, span(&j, n));
+        modes[n] = STARPU_RW;
+        room += (size_t)rows * (size_t)v[n].cols;
+    }
+    h[n] = register_copy(index, (size_t)nindex);
+    modes[n++] = STARPU_R;
+    h[n] = register_copy(NULL, room);
+    modes[n++] = STARPU_RW;
+    t->cl = &codelet;
+    t->cl_arg = &j;
+    t->dyn_handles = malloc((size_t)n * sizeof *t->dyn_handles);
+    t->dyn_modes = malloc((size_t)n * sizeof *t->dyn_modes);
+    assert_true(t->dyn_handles && t->dyn_modes);
+    memcpy(t->dyn_handles, h, (size_t)n * sizeof *h);
+    memcpy(t->dyn_modes, modes, (size_t)n * sizeof *modes);
+    t->nbuffers = n;
+    t->synchronous = 1;
+    assert_int_equal(starpu_task_submit(t), 0);
+    for (int i = 0; i < n; i++)
+        unregister_copy(h[i], i < j.nviews ? v[i].p : NULL, i < j.nviews ? span(&j, i) : 0);
+    free(index);
+    assert_int_equal(j.rc, 0);
+}

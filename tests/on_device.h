@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * on_device.h - kernels on an OpenCL device, from operands in main memory: what tests use to put a
+ * device in the place of the CPU.
+ */
+#ifndef CAVS_TESTS_ON_DEVICE_H
+#define CAVS_TESTS_ON_DEVICE_H
+
+#include <stdbool.h>
+
+#include "codelets/kernel.h"
+
+/* Lets StarPU take PoCL's CPU as a device, and quiets what PoCL prints; before StarPU starts. */
+void on_device_environment(void);
+/* StarPU with one OpenCL device; false: there is none. */
+bool on_device_up(void);
+void on_device_down(void);
+
+/* Copies the operands to the device, runs, and copies all of them back.  A fused group must have
+ * been compiled for devices. */
+void on_device_run(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                   unsigned flags);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_opencl_kernels.c - the kernels on an OpenCL device: the cases that all implementations
+ * share, and fused groups against their reference. Skipped where there is no device; PoCL is one.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/device/device.h"
+#include "codelets/gemm.h"
+#include "tests/groups.h"
+#include "tests/kernel_cases.h"
+#include "tests/matrix.h"
+#include "tests/on_device.h"
+#include "tests/random.h"
+
+enum { MOST_GROUPS = 32, OUTPUTS = 8, TRIALS = 6 };
+
+static uint64_t state = 11;
+
+/* ---- groups ---- */
+
+static struct group groups[MOST_GROUPS];
+static struct cavs__ew_program *programs[MOST_GROUPS];
+static int ngroups;
+
+/* Every expression of the table, so many a group, on numbers for which all of them are defined. */
+static void make_table_groups(void)
+{
+    struct group *g = NULL;
+    int in[CAVS__EW_MAX_OPERANDS];
+
+    for (int op = 0; op < cavs__ew_count(); op++)
+        for (int which = 0; which <= cavs__ew_arity(op); which++) {
+            if (!g || g->spec.noutputs == OUTPUTS) {
+                g = &groups[ngroups++];
+                group_start(g, ngroups % 2 ? 37 : 5);
+                for (int i = 0; i < CAVS__EW_MAX_OPERANDS; i++)
+                    in[i] = i == 2 ? group_scalar(g) : group_input(g);
+            }
+            group_output(g, group_node(g, op, which, in, 0.75f));
+        }
+}
+
+static void make_groups(void)
+{
+    make_table_groups();
+    group_lstm(&groups[ngroups++], 64);
+    group_lstm_grad(&groups[ngroups++], 33);
+    assert_true(ngroups <= MOST_GROUPS);
+    for (int i = 0; i < ngroups; i++) {
+        programs[i] = cavs__ew_program_create(&groups[i].spec, CAVS__EW_INTERPRET);
+        assert_non_null(programs[i]);
+    }
+}
+
+static void outputs_of(const struct cavs__ew_program *p, bool reference, struct group_data *d,
+                       float *to)
+{
+    const struct cavs__call call = {.kernel = cavs__kernel_find("elementwise"), .program = p};
+
+    group_data_unset(d);
+    if (reference)
+        cavs__ew_run_reference(p, d->rows, d->views);
+    else
+        on_device_run(&call, d->rows, d->views, 0);
+    assert_true(group_data_untouched_outside(d));
+    for (int k = 0; k < d->spec->noutputs; k++)
+        for (int row = 0; row < d->rows; row++)
+            for (int column = 0; column < d->spec->width; column++)
+                *to++ = group_data_output(d, k, row, column);
+}
+
+static void check_group(int group, int rows)
+{
+    const struct cavs__ew_spec *spec = &groups[group].spec;
+    size_t n = (size_t)rows * (size_t)spec->width * (size_t)spec->noutputs;
+    float *got = malloc((2 * n + 1) * sizeof *got), *want = got + n;
+    struct group_data d;
+
+    assert_non_null(got);
+    group_data_init(&d, spec, rows, 0.25, 3, &state);
+    outputs_of(programs[group], false, &d, got);
+    outputs_of(programs[group], true, &d, want);
+    for (size_t i = 0; i < n; i++)
+        if (!(fabsf(got[i] - want[i]) <= 1e-5f * (1 + fabsf(want[i]))) &&
+            !(isnan(got[i]) && isnan(want[i])) && got[i] != want[i])
+            fail_msg("group %d: %.9g, not %.9g: number %zu of %d rows", group, (double)got[i],
+                     (double)want[i], i, rows);
+    group_data_free(&d);
+    free(got);
+}
+
+static void fused_groups_agree_with_their_reference(void **unused)
+{
+    static const int rows[TRIALS] = {0, 1, 2, 63, 64, 200};
+    struct cavs__device_groups *on_devices;
+
+    (void)unused;
+    make_groups();
+    on_devices = cavs__device_groups_create(ngroups, programs);
+    assert_non_null(on_devices);
+    assert_null(cavs__devices_failures());
+    for (int i = 0; i < ngroups; i++)
+        for (int t = 0; t < TRIALS; t++)
+            check_group(i, rows[t]);
+    for (int i = 0; i < ngroups; i++)
+        cavs__ew_program_destroy(programs[i]);
+    cavs__device_groups_destroy(on_devices);
+}
+
+/* ---- rows ---- */
+
+enum { ROWS = 70, SOURCE_ROWS = 9, COLS = 150, IDS = 2 };
+
+/* Kernels whose operands are: x (rows, n) or ids or g (rows, 1), in the order of the letters; the
+ * result is w(ide) or n(arrow). */
+static const struct {
+    const char *kernel, *operands;
+} row_kernels[] = {
+    {"row_max", "xn"}, {"row_max_grad", "xgw"}, {"softmax", "xw"},   {"log_softmax", "xw"},
+    {"pick", "xin"},   {"pick_grad", "igw"},    {"dropout", "xiiw"}, {"dropout", "xaaw"},
+};
+
+struct rows {
+    struct matrix source, g;
+    int32_t index[ROWS], ids[IDS][ROWS];
+};
+
+static void rows_random(struct rows *r, int cols)
+{
+    r->source = matrix_random(&state, SOURCE_ROWS, cols, 3);
+    r->g = matrix_random(&state, ROWS, 1, 1);
+    for (int i = 0; i < ROWS; i++) {
+        r->index[i] = random_int(&state, -1, SOURCE_ROWS - 1);
+        for (int k = 0; k < IDS; k++)
+            r->ids[k][i] = random_int(&state, -1, cols);
+    }
+}
+
+static struct cavs__view operand(struct rows *r, char letter, int *ids, int cols)
+{
+    switch (letter) {
+    case 'x':
+        return (struct cavs__view){
+            .p = r->source.p, .ld = r->source.ld, .index = r->index, .cols = cols};
+    case 'i': return (struct cavs__view){.index = r->ids[(*ids)++], .cols = 1};
+    case 'g': return (struct cavs__view){.p = r->g.p, .ld = r->g.ld, .cols = 1};
+    default: return (struct cavs__view){.cols = 1}; /* absent */
+    }
+}
+
+static void check_row_kernel(const char *kernel, const char *operands, int cols)
+{
+    const struct cavs__call call = {
+        .kernel = cavs__kernel_find(kernel), .rate = 0.3f, .site = 0x9abcdef0u};
+    int n = (int)strlen(operands) - 1, ids = 0, width = operands[n] == 'w' ? cols : 1;
+    struct matrix got = matrix_unset(ROWS, width, 2), want = matrix_unset(ROWS, width, 2);
+    struct cavs__view v[5];
+    struct rows r;
+
+    rows_random(&r, cols);
+    for (int i = 0; i < n; i++)
+        v[i] = operand(&r, operands[i], &ids, cols);
+    v[n] = (struct cavs__view){.p = got.p, .ld = got.ld, .cols = width};
+    on_device_run(&call, ROWS, v, 0);
+    v[n].p = want.p;
+    call.kernel->reference(&call, ROWS, v, 0);
+    matrix_near(&got, &want, 2e-6, kernel);
+    matrix_check(&got, kernel);
+    matrix_free(&got);
+    matrix_free(&want);
+    matrix_free(&r.source);
+    matrix_free(&r.g);
+}
+
+static void row_kernels_agree_with_their_reference(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof row_kernels / sizeof *row_kernels; i++)
+        for (int cols = 1; cols <= COLS; cols += 37)
+            check_row_kernel(row_kernels[i].kernel, row_kernels[i].operands, cols);
+}
+
+static void nan_in_a_row_is_not_lost(void **unused)
+{
+    const char *const names[] = {"row_max", "softmax", "log_softmax"};
+
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        float x[COLS] = {[5] = 7, [99] = NAN}, y[COLS] = {0};
+        const struct cavs__call call = {.kernel = cavs__kernel_find(names[i])};
+        const struct cavs__view v[] = {{.p = x, .ld = COLS, .cols = COLS},
+                                       {.p = y, .ld = COLS, .cols = i ? COLS : 1}};
+
+        on_device_run(&call, 1, v, 0);
+        assert_true(isnan(y[i ? 5 : 0]));
+    }
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[KERNEL_CASES + 3] = {
+        cmocka_unit_test(row_kernels_agree_with_their_reference),
+        cmocka_unit_test(nan_in_a_row_is_not_lost),
+        cmocka_unit_test(fused_groups_agree_with_their_reference),
+    };
+    int failed;
+
+    if (!on_device_up()) {
+        printf("1..0 # SKIP no OpenCL device\n");
+        return 0;
+    }
+    memcpy(tests + 3, kernel_cases, sizeof(kernel_cases));
+    cavs__gemm_init();
+    kernel_cases_run_by(on_device_run, 18);
+    failed = cmocka_run_group_tests_name("kernels on OpenCL", tests, NULL, NULL);
+    on_device_down();
+    return failed;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_opencl_models.c - whole models on an OpenCL device, and on it and a CPU in turns, against
+ * the oracle and against the CPU alone. Skipped where there is no device; PoCL is one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/device/device.h"
+#include "core/session.h"
+#include "tests/on_device.h"
+#include "tests/trial.h"
+
+static const char *const models[] = {"tree_lstm_bench", "dag", "encoder_decoder", "mlp"};
+enum { MODELS = sizeof models / sizeof *models, STEPS = 4 };
+
+struct batch {
+    int n, samples[ZOO_SAMPLES];
+};
+
+static struct batch all_samples(const struct trial *t)
+{
+    struct batch b = {.n = t->nsamples};
+    for (int i = 0; i < b.n; i++)
+        b.samples[i] = i;
+    return b;
+}
+
+/* Where the tasks of the next batches run. */
+static void place(const char *placement)
+{
+    trial_runtime->placement = placement;
+    trial_note("(placement %s)", placement);
+}
+
+static void open_trial(struct trial *t, const char *model)
+{
+    trial_compile(false); /* concerns the CPU's groups: interpreting them saves time */
+    trial_open_zoo(t, zoo_find(model));
+}
+
+/* ---- gradients and outputs ---- */
+
+static void agrees_with_the_oracle_wherever_tasks_run(void **state)
+{
+    struct trial t;
+    struct cavs_session_options options = cavs_session_defaults();
+    open_trial(&t, *state);
+    struct batch b = all_samples(&t);
+    options.shards = 2;
+    struct cavs_session *s = trial_session(&t, &options);
+    int64_t before = cavs__devices_launches();
+    place("device");
+    trial_check_gradients(&t, s, b.samples, b.n);
+    trial_check_outputs(&t, s, b.samples, b.n);
+    assert_true(cavs__devices_launches() > before);
+    place("alternate");
+    for (int i = 0; i < 2; i++) /* what ran here runs there the second time */
+        trial_check_gradients(&t, s, b.samples, b.n);
+    place("cpu");
+    trial_check_gradients(&t, s, b.samples, b.n);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+/* ---- training ---- */
+
+static float *params_of(struct trial *t, struct cavs_session *s, size_t *n)
+{
+    float *all = NULL;
+    *n = 0;
+    for (int i = 0; i < cavs_model_param_count(t->model); i++) {
+        const struct cavs_param *p = cavs_model_param_at(t->model, i);
+        size_t size = (size_t)cavs_param_rows(p) * (size_t)cavs_param_cols(p);
+        all = realloc(all, (*n + size + 1) * sizeof *all);
+        assert_non_null(all);
+        check_ok(cavs_session_get_param(s, p, all + *n));
+        *n += size;
+    }
+    return all;
+}
+
+static float *trained(struct trial *t, const struct cavs_session_options *options,
+                      const char *placement, size_t *n)
+{
+    struct batch b = all_samples(t);
+    place(placement);
+    struct cavs_session *s = trial_session(t, options);
+    for (int i = 0; i < STEPS; i++)
+        check_ok(cavs_session_train(s, t->data, b.samples, b.n));
+    float *params = params_of(t, s, n);
+    cavs_session_destroy(s);
+    return params;
+}
+
+static void same_parameters(struct trial *t, const struct cavs_session_options *options,
+                            const char *placement)
+{
+    size_t n;
+    float *want = trained(t, options, "cpu", &n), *got = trained(t, options, placement, &n);
+    double *exact = malloc((n + 1) * sizeof *exact);
+    assert_non_null(exact);
+    for (size_t i = 0; i < n; i++)
+        exact[i] = want[i];
+    check_close("parameters", n, got, exact, 1e-4);
+    free(want);
+    free(got);
+    free(exact);
+}
+
+static void every_optimizer_trains_to_the_same_parameters(void **state)
+{
+    struct trial t;
+    (void)state;
+    open_trial(&t, "tree_lstm_bench");
+    for (int rule = CAVS_SGD; rule <= CAVS_ADAM; rule++) {
+        struct cavs_session_options options = cavs_session_defaults();
+        options.optimizer = (enum cavs_optimizer)rule;
+        options.shards = 3;
+        options.scale = 0.1f;
+        options.lr = 0.01f;
+        options.epsilon = 1e-3f; /* divides by what is not rounding error only */
+        options.clip = rule % 2 ? 0.05f : 0;
+        options.weight_decay = 0.01f;
+        same_parameters(&t, &options, "device");
+        same_parameters(&t, &options, "alternate");
+    }
+    trial_close(&t);
+}
+
+/* More sources of a looked-up parameter's gradient than a kernel takes at once. */
+static void many_shards_train_to_the_same_parameters(void **state)
+{
+    struct trial t;
+    struct cavs_session_options options = cavs_session_defaults();
+    (void)state;
+    open_trial(&t, "encoder_decoder");
+    options.shards = 11;
+    same_parameters(&t, &options, "device");
+    trial_close(&t);
+}
+
+/* ---- what devices are not for ---- */
+
+static void checking_for_finite_numbers_keeps_tasks_on_the_cpu(void **state)
+{
+    struct trial t;
+    struct cavs_session_options options = cavs_session_defaults();
+    char *text;
+    (void)state;
+    open_trial(&t, "mlp");
+    struct batch b = all_samples(&t);
+    place("device");
+    options.check_finite = true;
+    struct cavs_session *s = trial_session(&t, &options);
+    int64_t before = cavs__devices_launches();
+    check_ok(cavs_session_gradient(s, t.data, b.samples, b.n));
+    assert_true(cavs__devices_launches() == before);
+    check_ok(cavs_session_explain(s, &text));
+    assert_non_null(strstr(text, "on CPUs only"));
+    free(text);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+static bool device_there(void)
+{
+    on_device_environment();
+    setenv("CAVS_TEST_WORKERS", "1", 1);
+    setenv("CAVS_TEST_OPENCL", "1", 1);
+    if (trial_runtime_up(NULL) != 0)
+        return false;
+    return cavs__devices_count() > 0;
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[MODELS + 3] = {
+        cmocka_unit_test(every_optimizer_trains_to_the_same_parameters),
+        cmocka_unit_test(many_shards_train_to_the_same_parameters),
+        cmocka_unit_test(checking_for_finite_numbers_keeps_tasks_on_the_cpu),
+    };
+    char names[MODELS][80];
+    int failed;
+
+    if (!device_there()) {
+        trial_runtime_down(NULL);
+        printf("1..0 # SKIP no OpenCL device\n");
+        return 0;
+    }
+    for (int i = 0; i < MODELS; i++) {
+        snprintf(names[i], sizeof names[i], "%s agrees with the oracle wherever tasks run",
+                 models[i]);
+        tests[3 + i] = (struct CMUnitTest){.name = names[i],
+                                           .test_func = agrees_with_the_oracle_wherever_tasks_run,
+                                           .initial_state = (void *)models[i]};
+    }
+    failed = cmocka_run_group_tests_name("models on OpenCL", tests, NULL, NULL);
+    trial_runtime_down(NULL);
+    return failed;
+}
