@@ -7,6 +7,7 @@
  *     ew_interpret.c  runs a group strip by strip     ew_plan.c    what is where then
  *                                                     ew_loops.c   one vector loop an expression
  *     ew_reference.c  runs a group in double
+ *     ew_blame.c      finds the node that a bad number comes from
  *     ew_generate.c   a group as source text          ew_math.def  exp and its relatives, as text
  *     ew_library.c    source text -> functions
  *     ew_cache.c      where compiled text is kept     ew_compile.c runs the system's compiler

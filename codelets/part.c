@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* part.c - walks the rows of a task tile by tile and takes every step on each; see part.h. */
 #include "codelets/part.h"
+#include "codelets/elementwise.h"
 
 #include <math.h>
 #include <time.h>
@@ -118,7 +119,13 @@ static int owner(const struct tile *t, int list, int e)
     return r;
 }
 
-static void report(const struct tile *t, const struct cavs__step *s, int row)
+/* The part of the step that made number c of row r bad. */
+static int culprit(const struct cavs__step *s, const struct cavs__view *v, int r, int c)
+{
+    return s->call.program ? cavs__ew_blame(s->call.program, v, r, c) : 0;
+}
+
+static void report(const struct tile *t, const struct cavs__step *s, int row, int node)
 {
     struct cavs__fault *f = t->args->fault;
     int none = 0;
@@ -128,6 +135,7 @@ static void report(const struct tile *t, const struct cavs__step *s, int row)
         return;
     f->part = t->part;
     f->step = s;
+    f->node = node;
     f->function = t->segment->function;
     f->row = t->segment->row0 + t->start + row;
     f->shard = t->args->shard;
@@ -144,7 +152,7 @@ static void check_finite(const struct tile *t, const struct cavs__step *s,
         for (int r = 0; r < rows; r++) {
             for (int c = 0; c < v[i].cols; c++) {
                 if (!isfinite(v[i].p[r * v[i].ld + c])) {
-                    report(t, s, list > 0 ? owner(t, list, r) : r);
+                    report(t, s, list > 0 ? owner(t, list, r) : r, culprit(s, v, r, c));
                     return;
                 }
             }

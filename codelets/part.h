@@ -56,6 +56,8 @@ struct cavs__operand {
     bool listed;  /* the step takes vertices, and of this operand all entries of each */
 };
 
+struct cavs_symbol; /* core/model.h */
+
 /* What a step spends its time on. */
 enum cavs__cost {
     CAVS__COST_PRODUCT,
@@ -70,6 +72,8 @@ struct cavs__step {
     int nviews, noutputs; /* outputs are the last views */
     struct cavs__operand *v;
     const char *label; /* for people: operators in it */
+    /* what core made it from: [nodes of a fused group], NULL for constants, or [1] */
+    const struct cavs_symbol **origin;
     double flops;      /* per row, nominal GEMM operations */
     int list;          /* rows: 0 of vertices, d > 0 entries of list d - 1 */
 };
@@ -103,6 +107,7 @@ struct cavs__fault {
     const struct cavs__part *part;
     const struct cavs__step *step;
     int32_t function, row; /* stage row */
+    int node;              /* of the step's origin, -1: not known */
     int shard;
     long batch;
 };

@@ -38,6 +38,17 @@ static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, i
     return s;
 }
 
+/* For people: what it does, and where the user asked for it. */
+static bool describe_step(struct cavs__step *s, const char *label, int n,
+                          const struct cavs_symbol *const *origin)
+{
+    s->label = strdup(label);
+    s->origin = calloc((size_t)n + 1, sizeof *s->origin);
+    if (s->origin && n > 0)
+        memcpy(s->origin, origin, (size_t)n * sizeof *origin);
+    return s->label && s->origin;
+}
+
 /* ---- single steps ---- */
 
 static struct cavs__operand fixed(int tensor, int col, int cols)
@@ -259,11 +270,10 @@ static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
     case CAVS__OP_MASK: done = emit_plain(p, x, "mask"); break;
     default: done = false;
     }
-    if (done) {
-        p->out->steps[p->out->nsteps - 1].label = strdup(cavs__symbol_label(x));
-        p->out->steps[p->out->nsteps - 1].list = takes_lists(x) ? 0 : x->domain;
-    }
-    return done;
+    if (!done)
+        return false;
+    p->out->steps[p->out->nsteps - 1].list = takes_lists(x) ? 0 : x->domain;
+    return describe_step(&p->out->steps[p->out->nsteps - 1], cavs__symbol_label(x), 1, &x);
 }
 
 /* ---- element-wise groups ---- */
@@ -275,6 +285,7 @@ struct group {
     struct cavs__operand *inputs, *places; /* places: of the outputs */
     bool *scalar;
     struct cavs__ew_node *nodes;
+    const struct cavs_symbol **made; /* by node: the symbol, NULL for constants */
     int *outputs;
     int *node_of; /* [nsymbols] node that computes the symbol in this group, -1 */
     char label[256];
@@ -339,6 +350,7 @@ static void group_add(struct group *g, const struct cavs__item *item)
     for (int i = 0; i < x->ninputs; i++)
         node.in[i] = group_operand(g, x->inputs[i]);
     g->node_of[x->number] = g->nnodes;
+    g->made[g->nnodes] = x;
     g->nodes[g->nnodes++] = node;
     if (g->p->local[x->number].placed)
         group_output(g, g->node_of[x->number], g->p->local[x->number].at);
@@ -354,9 +366,11 @@ static bool group_alloc(struct group *g)
     g->places = calloc(n, sizeof *g->places);
     g->scalar = calloc(n, sizeof *g->scalar);
     g->nodes = calloc(n, sizeof *g->nodes);
+    g->made = calloc(n, sizeof *g->made);
     g->outputs = calloc(n, sizeof *g->outputs);
     g->node_of = malloc((size_t)g->p->f->nsymbols * sizeof *g->node_of);
-    if (!g->inputs || !g->places || !g->scalar || !g->nodes || !g->outputs || !g->node_of)
+    if (!g->inputs || !g->places || !g->scalar || !g->nodes || !g->made || !g->outputs ||
+        !g->node_of)
         return false;
     for (int i = 0; i < g->p->f->nsymbols; i++)
         g->node_of[i] = -1;
@@ -369,6 +383,7 @@ static void group_free(struct group *g)
     free(g->places);
     free(g->scalar);
     free(g->nodes);
+    free(g->made);
     free(g->outputs);
     free(g->node_of);
 }
@@ -392,7 +407,8 @@ static bool group_step(struct group *g)
         return false;
     memcpy(s->v, g->inputs, (size_t)g->ninputs * sizeof *s->v);
     memcpy(s->v + g->ninputs, g->places, (size_t)g->noutputs * sizeof *s->v);
-    s->label = strdup(g->label);
+    if (!describe_step(s, g->label, g->nnodes, g->made))
+        return false;
     s->list = cavs__item_domain(&g->p->items[g->number]);
     if (g->nnodes == 0)
         s->cost = CAVS__COST_MEMORY;

@@ -370,6 +370,7 @@ static void part_destroy(struct cavs__part *part)
     for (int i = 0; i < part->nsteps; i++) {
         cavs__ew_program_destroy((struct cavs__ew_program *)part->steps[i].call.program);
         free((char *)part->steps[i].label);
+        free(part->steps[i].origin);
         free(part->steps[i].v);
     }
     free(part->steps);

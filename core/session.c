@@ -249,6 +249,12 @@ static int check_samples(const struct cavs_session *s, const struct cavs_data *d
     return CAVS_OK;
 }
 
+/* The operator of the user's that a bad number came from; NULL: one of a fused group, it cannot be told which. */
+static const struct cavs_symbol *culprit(const struct cavs__fault *f)
+{
+    return f->node >= 0 ? f->step->origin[f->node] : NULL;
+}
+
 /* Where the first non-finite value came from, in the user's terms. */
 static int report_fault(struct cavs_session *s)
 {
@@ -256,6 +262,8 @@ static int report_fault(struct cavs_session *s)
     const struct cavs__task_kind *kind = NULL;
     const struct cavs__shard_stage *t;
     const struct cavs_stage *stage = NULL;
+    const struct cavs_symbol *x;
+    int rc;
     int v;
 
     if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != 2)
@@ -270,15 +278,17 @@ static int report_fault(struct cavs_session *s)
             }
         }
     }
+    x = culprit(f);
     s->fault.state = 0;
     t = &s->shards[f->shard].stages[stage->number];
     v = t->schedule.vertex_of[f->row];
-    return cavs__fail(CAVS_ENUMERIC,
-                      "not a finite number: operator %s of function %s.%s (task %s), batch %ld, "
-                      "sample %d, vertex %d",
-                      f->step->label, stage->name, stage->functions[f->function]->name, kind->name,
-                      f->batch, s->shards[f->shard].samples[t->sample_of[v]],
-                      v - t->start[t->sample_of[v]]);
+    rc = cavs__fail(CAVS_ENUMERIC,
+                    "not a finite number: operator %s of function %s.%s (task %s), batch %ld, "
+                    "sample %d, vertex %d",
+                    x ? cavs__symbol_label(x) : f->step->label, stage->name,
+                    stage->functions[f->function]->name, kind->name, f->batch,
+                    s->shards[f->shard].samples[t->sample_of[v]], v - t->start[t->sample_of[v]]);
+    return x ? cavs__fail_in(rc, "%s:%d", x->file, x->line) : rc;
 }
 
 /* Scheduling from start to end (microseconds) is hidden while another batch is being computed. */

@@ -249,12 +249,51 @@ static void lstm_gradient_is_right(void **unused)
     check_cell(group_lstm_grad, check_lstm_grad);
 }
 
+/* log(a - b) c, with a number below zero in one place, and what the others make of it. */
+static void bad_number_is_traced_to_its_operator(void **unused)
+{
+    enum { ROWS = 7, WIDTH = 20, ROW = 4, COLUMN = 13 };
+    struct group g;
+    struct group_data d;
+    struct cavs__ew_program *p;
+
+    (void)unused;
+    group_start(&g, WIDTH);
+    int a = group_input(&g), b = group_scalar(&g), c = group_input(&g);
+    int sum = group_op2(&g, "add", a, b), log = group_op1(&g, "log", sum);
+    int product = group_op2(&g, "mul", group_op2(&g, "add", log, group_constant(&g, 1)), c);
+    group_output(&g, product);
+    p = cavs__ew_program_create(&g.spec, CAVS__EW_INTERPRET);
+    assert_non_null(p);
+    group_data_init(&d, &g.spec, ROWS, 1, 2, &state);
+    for (int row = 0; row < ROWS; row++)
+        assert_true(cavs__ew_blame(p, d.views, row, COLUMN) == -1 ||
+                    group_data_input(&d, 0, row, COLUMN) == 0); /* a row that is missing */
+    float bad[ROWS][WIDTH];
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        (&bad[0][0])[i] = 3;
+    bad[ROW][COLUMN] = -9;
+    d.views[0] = (struct cavs__view){.p = &bad[0][0], .ld = WIDTH, .cols = WIDTH};
+    assert_int_equal(cavs__ew_blame(p, d.views, ROW, COLUMN), log);
+    assert_int_equal(cavs__ew_blame(p, d.views, ROW, COLUMN - 1), -1);
+    assert_int_equal(cavs__ew_blame(p, d.views, ROW - 1, COLUMN), -1);
+    bad[ROW][COLUMN] = NAN;
+    assert_int_equal(cavs__ew_blame(p, d.views, ROW, COLUMN), sum);
+    bad[ROW][COLUMN] = INFINITY;
+    assert_int_equal(cavs__ew_blame(p, d.views, ROW, COLUMN), sum);
+    group_data_free(&d);
+    cavs__ew_program_destroy(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_groups_agree),          cmocka_unit_test(wide_groups_agree),
-        cmocka_unit_test(inputs_are_copied_to_outputs), cmocka_unit_test(lstm_cell_is_right),
+        cmocka_unit_test(random_groups_agree),
+        cmocka_unit_test(wide_groups_agree),
+        cmocka_unit_test(inputs_are_copied_to_outputs),
+        cmocka_unit_test(lstm_cell_is_right),
         cmocka_unit_test(lstm_gradient_is_right),
+        cmocka_unit_test(bad_number_is_traced_to_its_operator),
     };
 
     return cmocka_run_group_tests_name("groups", tests, NULL, NULL);

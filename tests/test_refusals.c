@@ -239,11 +239,15 @@ static void index_out_of_range_when_used(void **state)
 
 enum { BAD_VERTEX = 3 };
 
+static char log_line[64]; /* where the logarithm is asked for */
+
 static void build_log(struct cavs_model *m)
 {
     struct cavs_stage *s = cavs_stage_create(m, "chain", 2);
     struct cavs_function *f = cavs_function_create(s, "hurts");
-    struct cavs_symbol *x = cavs_log(cavs_shift(cavs_pull(f, "x", 2), 2));
+    struct cavs_symbol *x = cavs_shift(cavs_pull(f, "x", 2), 2);
+    snprintf(log_line, sizeof log_line, "test_refusals.c:%d: ", __LINE__ + 1);
+    x = cavs_log(x);
     struct cavs_symbol *h = cavs_add(x, cavs_matmul(cavs_gather(f, 0), zoo_weight(m, "U", 2, 2)));
     cavs_scatter(f, h);
     cavs_loss(f, "loss", cavs_sum(cavs_square(h)), NULL);
@@ -268,7 +272,8 @@ static void check_finite_names_the_culprit(const struct cavs_session_options *o)
     int rc = cavs_session_evaluate(s, t.data, bad, 3);
     if (!rc)
         rc = cavs_session_wait(s);
-    check_refused(rc, CAVS_ENUMERIC, "log", "hurts", "chain", "sample 1", "vertex 3");
+    check_refused(rc, CAVS_ENUMERIC, "operator log of function chain.hurts ", log_line, "sample 1",
+                  "vertex 3");
     trial_check_gradients(&t, s, good, 2);
     cavs_session_destroy(s);
     trial_close(&t);
@@ -283,6 +288,16 @@ static void not_a_number_is_traced_to_its_vertex(void **state)
         o.shards = shards;
         check_finite_names_the_culprit(&o);
     }
+}
+
+static void not_a_number_is_traced_in_interpreted_groups(void **state)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    (void)state;
+    o.check_finite = true;
+    trial_compile(false);
+    check_finite_names_the_culprit(&o);
+    trial_compile(true);
 }
 
 static void not_a_number_is_traced_without_fusion(void **state)
@@ -399,6 +414,7 @@ int main(void)
         TEST(ids_out_of_range_when_used),
         TEST(index_out_of_range_when_used),
         cmocka_unit_test(not_a_number_is_traced_to_its_vertex),
+        cmocka_unit_test(not_a_number_is_traced_in_interpreted_groups),
         cmocka_unit_test(not_a_number_is_traced_without_fusion),
         cmocka_unit_test(not_a_number_passes_unchecked),
         TEST(infinite_parameter_is_traced),
