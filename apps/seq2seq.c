@@ -5,7 +5,8 @@
  *     encoder   a stage over the symbols of the source, a chain
  *     decoder   a stage over those of the answer: vertex t reads symbol t - 1 and is to say symbol t.  Its first vertex
  *               has a function of its own, whose state comes from the encoder's last vertex
- *     answer    over the decoder: the symbol, the loss
+ *     answer    over the decoder: the symbol, the loss.  With attention (Luong et al. 2015, "general") it looks at all
+ *               vertices of the encoder before it answers
  *
  * An answer is right if all of its symbols are.  Whether greedy decoding finds it can be told without decoding: as long as
  * each symbol so far was right, the decoder has read what it reads in training, so that the decoded answer is right if
@@ -27,6 +28,7 @@ struct seq2seq {
     struct app_options common;
     enum task task;
     int length, nsamples, dev_samples, decode;
+    bool no_attention;
     int symbols; /* with the end */
     struct cavs_model *model;
     struct cavs_cell encoder, decoder;
@@ -38,7 +40,7 @@ struct seq2seq {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_TASK = 1, KEY_LENGTH, KEY_SAMPLES, KEY_DEV_SAMPLES, KEY_DECODE };
+enum { KEY_TASK = 1, KEY_LENGTH, KEY_SAMPLES, KEY_DEV_SAMPLES, KEY_DECODE, KEY_NO_ATTENTION };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Task:", 1},
@@ -47,6 +49,7 @@ static const struct argp_option options[] = {
     {"samples", KEY_SAMPLES, "N", 0, "examples in an epoch (default 20000)", 0},
     {"dev-samples", KEY_DEV_SAMPLES, "N", 0,
      "examples to evaluate after each epoch, none of them trained on (default 2000)", 0},
+    {"no-attention", KEY_NO_ATTENTION, NULL, 0, "answer from the decoder's state alone", 0},
     {"decode", KEY_DECODE, "N", 0, "print the decoded answers to N of them at the end", 0},
     {0}};
 
@@ -62,6 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_DEV_SAMPLES:
         s->dev_samples = app_int(state, "dev-samples", arg, 1, INT_MAX - 1);
         break;
+    case KEY_NO_ATTENTION: s->no_attention = true; break;
     case KEY_DECODE: s->decode = app_int(state, "decode", arg, 0, INT_MAX - 1); break;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
     case ARGP_KEY_SUCCESS:
@@ -90,7 +94,8 @@ static const struct argp argp = {
         "mistake.\n\n"
         "Parameters in model files (s: symbols, e: --embed, h: --hidden; gates i, f, o, u side by "
         "side): embedding (s x e), encoder_W (e x 4h), encoder_U (h x 4h), encoder_b, decoder_W, "
-        "decoder_U, decoder_b, W_out (h x s), b_out."};
+        "decoder_U, decoder_b, W_score (h x h), W_attend (2h x h), b_attend, W_out (h x s), "
+        "b_out."};
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
@@ -124,6 +129,23 @@ static void declare_chains(struct seq2seq *s)
     define(&s->decoder, f, table, cavs_gather(f, 0));
 }
 
+/* A mean of the encoder's rows, weighted by how well they fit h, joins h. */
+static struct cavs_symbol *attend(struct seq2seq *s, struct cavs_function *f, struct cavs_symbol *h)
+{
+    int n = s->common.hidden;
+    struct cavs_param *W_score =
+        cavs_model_param(s->model, "W_score", n, n, cavs_init_glorot(n, n));
+    struct cavs_param *W =
+        cavs_model_param(s->model, "W_attend", 2 * n, n, cavs_init_glorot(2 * n, n));
+    struct cavs_param *b = cavs_model_param(s->model, "b_attend", 1, n, CAVS_CONSTANT(0));
+    struct cavs_symbol *rows = cavs_pull_from_each(f, s->encoder.stage, "h", NULL);
+    struct cavs_symbol *score = cavs_sum(cavs_mul(rows, cavs_matmul(h, W_score)));
+    struct cavs_symbol *both[2] = {cavs_sum_children(cavs_mul(cavs_softmax_children(score), rows)),
+                                   h};
+
+    return cavs_tanh(cavs_affine(cavs_concat(2, both), W, b));
+}
+
 static void declare_answer(struct seq2seq *s)
 {
     int hidden = s->common.hidden;
@@ -131,11 +153,12 @@ static void declare_answer(struct seq2seq *s)
     struct cavs_param *W = cavs_model_param(s->model, "W_out", hidden, s->symbols, init);
     struct cavs_param *b = cavs_model_param(s->model, "b_out", 1, s->symbols, CAVS_CONSTANT(0));
     struct cavs_function *f;
-    struct cavs_symbol *logits, *label, *right;
+    struct cavs_symbol *h, *logits, *label, *right;
 
     s->answer = cavs_stage_over(s->model, "answer", s->decoder.stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(s->answer, "symbol");
-    logits = cavs_affine(cavs_pull_from(f, s->decoder.stage, "h", NULL), W, b);
+    h = cavs_pull_from(f, s->decoder.stage, "h", NULL);
+    logits = cavs_affine(s->no_attention ? h : attend(s, f, h), W, b);
     label = cavs_pull_ids(f, "label");
     right = cavs_correct(logits, label);
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
@@ -370,6 +393,7 @@ static int run(struct seq2seq *s, struct app_error *e)
     };
     report_text(&s->app.report, "task", task_names[s->task]);
     report_count(&s->app.report, "length", s->length);
+    report_count(&s->app.report, "attention", !s->no_attention);
     if ((rc = app_train(&s->app, &training)) < 0 || (s->decode && (rc = decode(s)) < 0))
         return rc;
     return app_finish(&s->app);

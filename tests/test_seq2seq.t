@@ -40,6 +40,13 @@ ok $? "learns to reverse two letters, and reverses pairs that it has not seen"
     holds "$(field dev_exact) * 60 == 60 - $(grep -c ', not ' "$work/out")"
 ok $? "decoding symbol by symbol finds the answers that dev_exact counts"
 
+cp "$work/out" "$work/with"
+# shellcheck disable=SC2086
+run seq2seq $small --length 2 --epochs 14 --lr 0.02 --decode 60 --no-attention
+status_is 0 && holds "$(field train_symbols) > 0.9" && [ "$(field dev_exact)" = "$(field decoded_exact)" ] &&
+    [ "$(field attention)" -eq 0 ] && ! cmp -s "$work/out" "$work/with"
+ok $? "the same without attention"
+
 # every answer that is called right is the source backwards
 grep -v ', not ' "$work/out" | sed -n 's/ -> / /p' |
     while read -r source answer; do [ "$(echo "$source" | rev)" = "$answer" ] || echo "$source"; done >"$work/wrong"
