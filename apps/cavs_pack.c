@@ -111,7 +111,8 @@ struct cavs_stage *pack_stage(struct pack *p, const char *name)
 void pack_function(struct cavs_stage *stage, const char *name, int arity, const char *const *inputs)
 {
     struct cavs_function *f = cavs_function_create(stage, name);
-    struct cavs_symbol *state = cavs_constant(f, 1, 0);
+    struct cavs_symbol *state =
+        arity == PACK_ANY_ARITY ? cavs_sum_children(cavs_each_child(f)) : cavs_constant(f, 1, 0);
 
     for (int k = 0; k < arity; k++)
         state = cavs_gather(f, k);

@@ -78,3 +78,9 @@ apps_parser_LDADD = libapp.la $(APP_LIBS)
 bin_PROGRAMS += apps/seq2seq
 apps_seq2seq_SOURCES = apps/seq2seq.c apps/seq2seq_tasks.c apps/seq2seq_tasks.h
 apps_seq2seq_LDADD = libapp.la $(APP_LIBS)
+
+# --- graphs --------------------------------------------------------------------------------------------
+
+bin_PROGRAMS += apps/dag_rnn
+apps_dag_rnn_SOURCES = apps/dag_rnn.c
+apps_dag_rnn_LDADD = libapp.la $(APP_LIBS)

@@ -46,6 +46,8 @@ struct pack_form {
 
 extern const struct pack_form pack_brackets, pack_threefile, pack_text, pack_tagged, pack_conllu;
 
+enum { PACK_ANY_ARITY = -1 };
+
 /* A stage with a graph, a function of it, and a stage over all vertices of another with its one function; functions
  * gather `arity` children, and pull the ids that are named up to NULL. */
 struct cavs_stage *pack_stage(struct pack *p, const char *name);

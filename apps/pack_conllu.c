@@ -11,14 +11,6 @@
 
 enum { TREE, TAG };
 
-static int note_sentence(struct pack *p, const struct conllu_sentence *s, const int *child_ptr)
-{
-    for (int v = 0; v < s->n; v++)
-        if (child_ptr[v + 1] - child_ptr[v] > p->max_arity)
-            p->max_arity = child_ptr[v + 1] - child_ptr[v];
-    return 0;
-}
-
 static int add_sentence(struct pack *p, const struct conllu_sentence *s, const int *child_ptr,
                         const int *child)
 {
@@ -36,13 +28,17 @@ static int add_sentence(struct pack *p, const struct conllu_sentence *s, const i
 static int on_sentence(void *context, const struct conllu_sentence *s, struct app_error *e)
 {
     struct pack *p = context;
-    int *child_ptr = pack_ints(p, 2 * (size_t)s->n + 1), *child = child_ptr + s->n + 1;
+    int *child_ptr, *child;
 
     (void)e;
+    if (p->growing)
+        return 0;
+    child_ptr = pack_ints(p, 2 * (size_t)s->n + 1);
+    child = child_ptr + s->n + 1;
     if (!child_ptr)
         return CAVS_ENOMEM;
     conllu_tree(s, child_ptr, child);
-    return p->data ? add_sentence(p, s, child_ptr, child) : note_sentence(p, s, child_ptr);
+    return add_sentence(p, s, child_ptr, child);
 }
 
 static int read_conllu(struct pack *p, struct app_error *e)
@@ -57,17 +53,16 @@ static int read_conllu(struct pack *p, struct app_error *e)
     return conllu_read(p->input, &o, &visitor, e);
 }
 
-/* A function has to gather as many children as there are, so with a pattern the input is read for this once more. */
 static int declare(struct pack *p, struct app_error *e)
 {
     static const char *const of_word[] = {"word", "relation", NULL}, *const of_tag[] = {"label",
                                                                                         NULL};
-    int rc = p->pattern ? read_conllu(p, e) : 0;
 
+    (void)e;
     p->stages[TREE] = pack_stage(p, "tree");
-    pack_function(p->stages[TREE], "word", p->max_arity, of_word);
+    pack_function(p->stages[TREE], "word", PACK_ANY_ARITY, of_word);
     p->stages[TAG] = pack_over(p, "tag", p->stages[TREE], of_tag);
-    return rc;
+    return 0;
 }
 
 const struct pack_form pack_conllu = {"conllu", read_conllu, declare};

@@ -226,3 +226,6 @@ check_PROGRAMS += tests/test_cuda_kernels
 tests_test_cuda_kernels_SOURCES = tests/test_cuda_kernels.c
 tests_test_cuda_kernels_LDADD = $(TEST_LIBS)
 dist_check_SCRIPTS += tests/test_cuda_text.t
+
+# graphs of dependencies
+dist_check_SCRIPTS += tests/test_dag_rnn.t
