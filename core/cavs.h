@@ -453,6 +453,7 @@ int cavs_session_resume(struct cavs_session *s, const char *path, char **note);
 struct cavs_stats {
     int64_t batches, samples, vertices, evaluated; /* evaluated: vertices left after sharing identical ones */
     int64_t tasks;                                 /* StarPU tasks submitted */
+    int64_t launches;                              /* kernels queued on devices, by all sessions */
     int64_t batching_tasks;                        /* V_t, over all stages and shards, forward */
     double flops;                                  /* nominal GEMM operations (2mnk), as if nothing were shared */
     double schedule_s;                             /* main thread: scheduling and submission */

@@ -153,7 +153,7 @@ int cavs__plan_devices(struct cavs__plan *p)
 
 /* ---- scratch ---- */
 
-/* A segment for which this is too little goes through in blocks. */
+/* A segment for which the scratch is too little goes through in blocks. */
 #define MOST_FLOATS  ((size_t)16 << 20)
 #define LEAST_FLOATS ((size_t)64 << 10)
 
@@ -193,6 +193,20 @@ static size_t wanted_by_updates(const struct cavs_session *s)
     return most;
 }
 
+/* What a device's memory, as far as StarPU may use it, has room for beside the tensors. */
+static size_t most_floats(void)
+{
+    size_t most = MOST_FLOATS;
+
+    for (unsigned node = 1; node < starpu_memory_nodes_get_count(); node++) {
+        starpu_ssize_t bytes = starpu_memory_get_total(node);
+
+        if (bytes > 0 && (size_t)bytes / sizeof(float) / 8 < most)
+            most = (size_t)bytes / sizeof(float) / 8;
+    }
+    return most;
+}
+
 static size_t wanted(const struct cavs_session *s, int nshards, bool updates)
 {
     size_t most = larger(LEAST_FLOATS, updates ? wanted_by_updates(s) : 0);
@@ -201,7 +215,7 @@ static size_t wanted(const struct cavs_session *s, int nshards, bool updates)
         for (int j = 0; j < s->model->nstages; j++)
             most = larger(most, wanted_by_stage(s, &s->shards[i], j));
     }
-    return most < MOST_FLOATS ? most : MOST_FLOATS;
+    return most < most_floats() ? most : most_floats();
 }
 
 int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updates)

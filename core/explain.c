@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codelets/device/walk.h"
 #include "codelets/elementwise.h"
 #include "core/error.h"
 #include "core/session.h"
@@ -24,7 +25,7 @@ static void explain_step(FILE *out, const struct cavs__step *s)
         fprintf(out, "    %-18s %s\n", s->call.kernel->name, s->label);
 }
 
-static void explain_kind(FILE *out, const struct cavs__task_kind *k)
+static void explain_kind(FILE *out, const struct cavs__task_kind *k, bool devices)
 {
     static const char *const how[] = {"all rows at once, ahead of the chain", "V_t by V_t",
                                       "all rows at once, after the chain"};
@@ -37,9 +38,11 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k)
 
         if (!p)
             continue;
-        fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch\n",
-                k->stage->functions[f]->name, p->tile,
-                (double)cavs__part_scratch(p, NULL) * 4 / 1024);
+        fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch", k->stage->functions[f]->name,
+                p->tile, (double)cavs__part_scratch(p, NULL) * 4 / 1024);
+        if (devices && !k->cpu_only)
+            fprintf(out, "; on a device %d launches", cavs__part_launches(p));
+        fprintf(out, "\n");
         for (int i = 0; i < p->nsteps; i++)
             explain_step(out, &p->steps[i]);
     }
@@ -141,7 +144,7 @@ int cavs_session_explain(const struct cavs_session *s, char **text)
     }
     for (int i = 0; i < s->model->nstages; i++) {
         for (int j = 0; j < s->plan->stages[i].nkinds; j++)
-            explain_kind(out, s->plan->stages[i].kinds[j]);
+            explain_kind(out, s->plan->stages[i].kinds[j], s->devices);
     }
     explain_choices(out, s);
     return fclose(out) == 0 ? CAVS_OK : cavs__fail_nomem("explanation", size);

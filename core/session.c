@@ -163,6 +163,7 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
     s->model = m;
     s->options = *options;
     s->devices = cavs__devices_count() > 0;
+    s->launches_before = cavs__devices_launches();
     s->nshards = options->shards > 0 ? options->shards : rt->cores;
     rc = create_arrays(s);
     if (!rc)
@@ -401,6 +402,7 @@ int cavs_session_set_lr(struct cavs_session *s, float lr)
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
 {
     *out = s->stats;
+    out->launches = cavs__devices_launches() - s->launches_before;
     out->product_s =
         (double)__atomic_load_n(&s->nanoseconds[CAVS__COST_PRODUCT], __ATOMIC_RELAXED) * 1e-9;
     out->memory_s =
@@ -414,6 +416,7 @@ void cavs_session_reset_stats(struct cavs_session *s)
     size_t bytes = s->stats.tensor_bytes;
 
     s->stats = (struct cavs_stats){.tensor_bytes = bytes};
+    s->launches_before = cavs__devices_launches();
     for (int i = 0; i < CAVS__COSTS; i++)
         __atomic_store_n(&s->nanoseconds[i], 0, __ATOMIC_RELAXED);
 }

@@ -147,6 +147,7 @@ struct cavs_session {
     struct cavs__fault fault;
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
     struct cavs_stats stats;
+    int64_t launches_before; /* kernels queued on devices when the statistics were reset */
 };
 
 /* Partial gradients have chunks of their own numbering, see submit.c. */

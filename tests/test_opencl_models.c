@@ -13,7 +13,7 @@
 #include "tests/trial.h"
 
 static const char *const models[] = {"tree_lstm_bench", "dag", "encoder_decoder", "mlp"};
-enum { MODELS = sizeof models / sizeof *models, STEPS = 4 };
+enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 5 };
 
 struct batch {
     int n, samples[ZOO_SAMPLES];
@@ -164,6 +164,56 @@ static void checking_for_finite_numbers_keeps_tasks_on_the_cpu(void **state)
     trial_close(&t);
 }
 
+/* ---- what is kept ---- */
+
+/* Bytes that StarPU has taken of the device's memory. */
+static size_t used(void)
+{
+    size_t bytes = 0;
+    for (unsigned node = 1; node < starpu_memory_nodes_get_count(); node++)
+        bytes += starpu_memory_get_used(node);
+    return bytes;
+}
+
+static void a_hundred_batches_take_no_more_memory_than_ten(void **state)
+{
+    struct trial t;
+    struct cavs_session_options options = cavs_session_defaults();
+    size_t after_ten = 0;
+    (void)state;
+    open_trial(&t, "tree_lstm_bench");
+    struct batch b = all_samples(&t);
+    place("device");
+    options.shards = 2;
+    options.optimizer = CAVS_ADAM;
+    options.lr = 1e-4f;
+    struct cavs_session *s = trial_session(&t, &options);
+    for (int i = 0; i < 110; i++) {
+        check_ok(cavs_session_train(s, t.data, b.samples, b.n));
+        check_ok(cavs_session_wait(s));
+        after_ten = i == 9 ? used() : after_ten;
+    }
+    assert_true(after_ten > 0);
+    if (used() > after_ten)
+        fail_msg("%zu bytes after 110 batches, %zu after 10", used(), after_ten);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+static void groups_are_compiled_once(void **state)
+{
+    struct trial t;
+    (void)state;
+    open_trial(&t, "tree_lstm_bench");
+    cavs_session_destroy(trial_session(&t, NULL));
+    const struct cavs__device *d = cavs__device_at(0);
+    int compiled = d->compiled, cached = d->cached;
+    cavs_session_destroy(trial_session(&t, NULL));
+    assert_int_equal(d->compiled, compiled);
+    assert_int_equal(d->cached, cached + 1);
+    trial_close(&t);
+}
+
 static bool device_there(void)
 {
     on_device_environment();
@@ -176,10 +226,12 @@ static bool device_there(void)
 
 int main(void)
 {
-    struct CMUnitTest tests[MODELS + 3] = {
+    struct CMUnitTest tests[MODELS + EXTRA] = {
         cmocka_unit_test(every_optimizer_trains_to_the_same_parameters),
         cmocka_unit_test(many_shards_train_to_the_same_parameters),
         cmocka_unit_test(checking_for_finite_numbers_keeps_tasks_on_the_cpu),
+        cmocka_unit_test(a_hundred_batches_take_no_more_memory_than_ten),
+        cmocka_unit_test(groups_are_compiled_once),
     };
     char names[MODELS][80];
     int failed;
@@ -192,9 +244,10 @@ int main(void)
     for (int i = 0; i < MODELS; i++) {
         snprintf(names[i], sizeof names[i], "%s agrees with the oracle wherever tasks run",
                  models[i]);
-        tests[3 + i] = (struct CMUnitTest){.name = names[i],
-                                           .test_func = agrees_with_the_oracle_wherever_tasks_run,
-                                           .initial_state = (void *)models[i]};
+        tests[EXTRA + i] =
+            (struct CMUnitTest){.name = names[i],
+                                .test_func = agrees_with_the_oracle_wherever_tasks_run,
+                                .initial_state = (void *)models[i]};
     }
     failed = cmocka_run_group_tests_name("models on OpenCL", tests, NULL, NULL);
     trial_runtime_down(NULL);

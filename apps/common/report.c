@@ -38,6 +38,7 @@ void report_add_work(struct report *r, double seconds, int64_t samples, int64_t 
     r->stats.batches += s->batches;
     r->stats.tasks += s->tasks;
     r->stats.batching_tasks += s->batching_tasks;
+    r->stats.launches += s->launches;
     r->stats.flops += s->flops;
     r->stats.schedule_s += s->schedule_s;
     r->stats.wait_s += s->wait_s;
@@ -186,6 +187,7 @@ static json_t *report_object(const struct report *r)
     put_count(o, "batches", r->stats.batches);
     put_count(o, "tasks", r->stats.tasks);
     put_count(o, "batching_tasks", r->stats.batching_tasks);
+    put_count(o, "launches", r->stats.launches);
     put_count(o, "epochs", r->epochs);
     put(o, "loss", r->loss);
     put_speed(o, r);

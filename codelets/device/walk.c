@@ -3,6 +3,7 @@
 #include "codelets/device/walk.h"
 
 #include "codelets/elementwise.h"
+#include "codelets/kernels.h"
 
 /* Rows [start, start + rows) of one segment. */
 struct block {
@@ -49,6 +50,20 @@ static int room_for_packing(const struct cavs__part *p)
 size_t cavs__part_device_floats(const struct cavs__part *p)
 {
     return (size_t)p->scratch + (size_t)room_for_packing(p);
+}
+
+int cavs__part_launches(const struct cavs__part *p)
+{
+    int n = p->nsteps;
+
+    for (int i = 0; i < p->nsteps; i++) {
+        const struct cavs__step *s = &p->steps[i];
+        const struct cavs__kernel *k = s->call.kernel;
+
+        for (int j = 0; j < 2 && (k == &cavs__kernel_gemm || k == &cavs__kernel_gemm_tn); j++)
+            n += is_scattered(&s->v[j]) && (j == 0 || k == &cavs__kernel_gemm_tn);
+    }
+    return n;
 }
 
 /* Entries of lists are counted by what stands in index sections, which are on the device. */

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# A program with an OpenCL device: beside a CPU and alone, with too little memory, and where the
+# device cannot be used. Skipped where there is none; PoCL is one.
+
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/opencl.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+: "${STARPU_OPENCL_ON_CPUS=1}" "${STARPU_OPENCL_ONLY_ON_CPUS=1}"
+export STARPU_OPENCL_ON_CPUS STARPU_OPENCL_ONLY_ON_CPUS
+
+# fc ARGUMENT...: the same small training; 9 MB of tensors
+fc() {
+    run tree_fc --epochs 2 --samples 48 --batch 24 --hidden 64 --json --quiet "$@"
+}
+
+# same_loss: as without a device
+same_loss() {
+    status_is 0 && holds "($(field loss) / $loss - 1) ^ 2 < 1e-8"
+}
+
+fc --workers 1
+loss=$(field loss)
+fc --workers 1 --opencl 1
+if said "StarPU found 0"; then
+    echo "1..0 # SKIP no OpenCL device"
+    exit 0
+fi
+
+same_loss && ! said "left out"
+ok $? "a core and a device together: the same loss"
+
+fc --workers 0 --opencl all
+same_loss && holds "$(field launches) > 0" && [ "$(field workers)" -eq 1 ]
+ok $? "a device alone: the same loss"
+
+CAVS_PLACEMENT=alternate fc --workers 1 --opencl 1
+same_loss && holds "$(field launches) > 0"
+ok $? "tasks in turns on both: the same loss"
+
+STARPU_LIMIT_OPENCL_MEM=6 fc --workers 0 --opencl 1
+same_loss && holds "$(field tensor_mb) > 6"
+ok $? "6 MB of device memory for more than that: what is not used makes room"
+
+CAVS_OPENCL_FLAGS=-Dcavs_update=1 fc --workers 1 --opencl 1
+same_loss && [ "$(grep -c "is left out" "$work/err")" -eq 1 ] && [ "$(field launches)" -eq 0 ]
+ok $? "a device that cannot build the kernels is left out, and said so once"
+
+CAVS_OPENCL_FLAGS=-Dcavs_update=1 fc --workers 0 --opencl 1
+status_is 1 && said "no device can be used"
+ok $? "without a core that is an error"
+
+fc --workers 1 --opencl 5
+same_loss && said "5 OpenCL devices asked for, StarPU found 1"
+ok $? "fewer devices than asked for are said, and used"
+
+run tree_fc --epochs 0 --workers 1 --opencl 1 --explain --quiet
+status_is 0 && grep -q "on a device [0-9]* launches" "$work/out"
+ok $? "--explain counts launches"
+
+echo "1..$count"
