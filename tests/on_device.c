@@ -23,9 +23,17 @@ void on_device_environment(void)
     setenv("STARPU_OPENCL_ONLY_ON_CPUS", "1", 0);
 }
 
+bool on_device_cuda(void)
+{
+    const char *device = getenv("CAVS_TEST_DEVICE");
+
+    return device && strcmp(device, "cuda") == 0;
+}
+
 bool on_device_up(void)
 {
-    struct cavs_runtime_options options = {.workers = 1, .opencl = 1};
+    bool cuda = on_device_cuda();
+    struct cavs_runtime_options options = {.workers = 1, .cuda = cuda, .opencl = !cuda};
 
     on_device_environment();
     if (cavs_runtime_create(&options, &runtime) != 0)
@@ -56,6 +64,8 @@ struct job {
 
 static struct cavs__memory memory_of(void *descr)
 {
+    if (on_device_cuda())
+        return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_PTR(descr)};
     return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_DEV_HANDLE(descr),
                                  .at = (int64_t)(STARPU_MATRIX_GET_OFFSET(descr) / sizeof(float))};
 }
@@ -84,7 +94,9 @@ static void run(void *descr[], void *arg)
         c.device->api->flush(c.device);
 }
 
-static struct starpu_codelet codelet = {.where = STARPU_OPENCL,
+static struct starpu_codelet codelet = {.where = STARPU_OPENCL | STARPU_CUDA,
+                                        .cuda_funcs = {run},
+                                        .cuda_flags = {STARPU_CUDA_ASYNC},
                                         .opencl_funcs = {run},
                                         .opencl_flags = {STARPU_OPENCL_ASYNC},
                                         .nbuffers = STARPU_VARIABLE_NBUFFERS,

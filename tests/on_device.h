@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * on_device.h - kernels on an OpenCL device, from operands in main memory: what tests use to put a
+ * on_device.h - kernels on a device, from operands in main memory: what tests use to put a
  * device in the place of the CPU.
  */
 #ifndef CAVS_TESTS_ON_DEVICE_H
@@ -10,9 +10,11 @@
 
 #include "codelets/kernel.h"
 
-/* Lets StarPU take PoCL's CPU as a device, and quiets what PoCL prints; before StarPU starts. */
+/* Lets StarPU take PoCL's CPU as an OpenCL device; before StarPU starts. */
 void on_device_environment(void);
-/* StarPU with one OpenCL device; false: there is none. */
+/* CAVS_TEST_DEVICE=cuda in the environment: the tests are of a CUDA device, not of an OpenCL one. */
+bool on_device_cuda(void);
+/* StarPU with one device; false: there is none. */
 bool on_device_up(void);
 void on_device_down(void);
 

@@ -218,7 +218,7 @@ static bool device_there(void)
 {
     on_device_environment();
     setenv("CAVS_TEST_WORKERS", "1", 1);
-    setenv("CAVS_TEST_OPENCL", "1", 1);
+    setenv(on_device_cuda() ? "CAVS_TEST_CUDA" : "CAVS_TEST_OPENCL", "1", 1);
     if (trial_runtime_up(NULL) != 0)
         return false;
     return cavs__devices_count() > 0;
@@ -238,7 +238,7 @@ int main(void)
 
     if (!device_there()) {
         trial_runtime_down(NULL);
-        printf("1..0 # SKIP no OpenCL device\n");
+        printf("1..0 # SKIP no device\n");
         return 0;
     }
     for (int i = 0; i < MODELS; i++) {

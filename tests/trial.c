@@ -216,9 +216,10 @@ int trial_runtime_up(void **state)
 {
     struct cavs_runtime_options options = CAVS_RUNTIME_DEFAULTS;
     const char *workers = getenv("CAVS_TEST_WORKERS");
-    const char *opencl = getenv("CAVS_TEST_OPENCL");
+    const char *opencl = getenv("CAVS_TEST_OPENCL"), *cuda = getenv("CAVS_TEST_CUDA");
     options.workers = workers ? atoi(workers) : 2;
     options.opencl = opencl ? atoi(opencl) : 0;
+    options.cuda = cuda ? atoi(cuda) : 0;
     (void)state;
     if (cavs_runtime_create(&options, &trial_runtime) == 0)
         return 0;

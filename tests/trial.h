@@ -63,7 +63,8 @@ void check_refused_at(int rc, int code, const char *call, const char *file, int 
 void trial_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A runtime for a whole cmocka group: as its setup and teardown.  Two workers unless
- * CAVS_TEST_WORKERS says otherwise, and no OpenCL device unless CAVS_TEST_OPENCL does. */
+ * CAVS_TEST_WORKERS says otherwise, and no device unless CAVS_TEST_OPENCL or
+ * CAVS_TEST_CUDA does. */
 extern struct cavs_runtime *trial_runtime;
 int trial_runtime_up(void **state);
 int trial_runtime_down(void **state);
