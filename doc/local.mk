@@ -12,7 +12,7 @@
 #     doc_examples_x_LDADD = libcavs.la
 
 dist_doc_DATA += README.md doc/adding-a-model.md doc/adding-an-operator.md doc/architecture.md \
-	doc/gpu.md doc/guide.md doc/packed-format.md doc/parameters.md
+	doc/gpu.md doc/guide.md doc/lines-of-code.md doc/packed-format.md doc/parameters.md
 
 EXAMPLE_CPPFLAGS = -I$(top_srcdir)/core
 
