@@ -12,7 +12,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_TRAIN = 1, KEY_DEV, KEY_WORDS };
+enum { KEY_TRAIN = 1, KEY_DEV, KEY_WORDS, KEY_DROPOUT };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Text:", 1},
@@ -24,6 +24,9 @@ static const struct argp_option options[] = {
      0},
     {"words", KEY_WORDS, "N", 0,
      "all but the N commonest words of the training text are <unk> (default 10000)", 0},
+    {"dropout", KEY_DROPOUT, "X", 0,
+     "in training, the share of zeros put into the words and the states that are read (default 0)",
+     0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -41,6 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TRAIN: lm->files.train = arg; break;
     case KEY_DEV: lm->files.dev = arg; break;
     case KEY_WORDS: lm->max_words = app_int(state, "words", arg, 1, INT_MAX - 1); break;
+    case KEY_DROPOUT: lm->dropout = app_real(state, "dropout", arg, 0, 0.999); break;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -119,7 +123,7 @@ static int declare(struct language_model *lm)
     struct cavs_model *m = lm->model;
     struct cavs_param *table, *W, *b;
     struct cavs_function *f;
-    struct cavs_symbol *logits, *label;
+    struct cavs_symbol *h, *logits, *label;
 
     if (rc < 0)
         return rc;
@@ -128,11 +132,13 @@ static int declare(struct language_model *lm)
     b = cavs_model_param(m, "b_out", 1, lm->rows, CAVS_CONSTANT(0));
     lm->lstm = cavs_lstm_cell(m, "lstm", embed, hidden);
     f = cavs_function_create(lm->lstm.stage, "word");
-    cavs_cell_define(&lm->lstm, f, cavs_lookup(table, cavs_pull_ids(f, "word")));
+    cavs_cell_define(&lm->lstm, f,
+                     cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), lm->dropout));
 
     lm->head = cavs_stage_over(m, "next", lm->lstm.stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(lm->head, "next");
-    logits = cavs_affine(cavs_pull_from(f, lm->lstm.stage, "h", NULL), W, b);
+    h = cavs_dropout(cavs_pull_from(f, lm->lstm.stage, "h", NULL), lm->dropout);
+    logits = cavs_affine(h, W, b);
     label = cavs_pull_ids(f, "label");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     return cavs_model_finish(m);

@@ -37,6 +37,7 @@ struct language_model {
     struct data_files files;
     struct packed_files packed; /* chains as they were packed, in place of chain_end */
     int max_words;
+    float dropout;
 
     struct vocab *vocab; /* its ids are rows of the embedding table */
     int rows;            /* 0: not read yet */

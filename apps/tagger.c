@@ -7,7 +7,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_TRAIN = 1, KEY_DEV, KEY_MIN_COUNT };
+enum { KEY_TRAIN = 1, KEY_DEV, KEY_MIN_COUNT, KEY_DROPOUT };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Text:", 1},
@@ -18,6 +18,9 @@ static const struct argp_option options[] = {
      0},
     {"min-count", KEY_MIN_COUNT, "N", 0,
      "words seen less often in the training set are rare (default 5)", 0},
+    {"dropout", KEY_DROPOUT, "X", 0,
+     "in training, the share of zeros put into the words and the states that are read (default 0)",
+     0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -32,6 +35,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_TRAIN: t->files.train = arg; break;
     case KEY_DEV: t->files.dev = arg; break;
     case KEY_MIN_COUNT: t->min_count = app_int(state, "min-count", arg, 1, INT_MAX); break;
+    case KEY_DROPOUT: t->dropout = app_real(state, "dropout", arg, 0, 0.999); break;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -123,11 +127,12 @@ static void declare_words(struct tagger *t, enum cavs_way way, struct cavs_param
 
     *lstm = cavs_lstm_cell(t->model, names[way], t->common.embed, t->common.hidden);
     f = cavs_function_create(lstm->stage, "word");
-    cavs_cell_define(lstm, f, cavs_lookup(table, cavs_pull_ids(f, "word")));
+    cavs_cell_define(lstm, f,
+                     cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), t->dropout));
     if (!t->rare)
         return;
     f = cavs_function_create(lstm->stage, "rare");
-    cavs_cell_define(lstm, f, t->rare->embedding(t, f));
+    cavs_cell_define(lstm, f, cavs_dropout(t->rare->embedding(t, f), t->dropout));
 }
 
 static void declare_head(struct tagger *t)
@@ -139,11 +144,12 @@ static void declare_head(struct tagger *t)
     const struct cavs_cell *forward = &t->lstm[CAVS_WAY_FORWARD],
                            *backward = &t->lstm[CAVS_WAY_BACKWARD];
     struct cavs_function *f;
-    struct cavs_symbol *logits, *label;
+    struct cavs_symbol *h, *logits, *label;
 
     t->head = cavs_stage_over(t->model, "tag", forward->stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(t->head, "tag");
-    logits = cavs_affine(cavs_both_ways(f, forward, backward, "position"), W, b);
+    h = cavs_dropout(cavs_both_ways(f, forward, backward, "position"), t->dropout);
+    logits = cavs_affine(h, W, b);
     label = cavs_pull_ids(f, "label");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     cavs_metric(f, "correct", cavs_correct(logits, label), label);

@@ -44,6 +44,7 @@ struct tagger {
     struct data_files files;
     struct packed_files packed; /* used by bilstm_tagger only: rare words are not packed */
     int min_count;
+    float dropout;
 
     struct vocab *words, *tags; /* of both sets */
     int *row;          /* [trained]: row in the embedding table of a word, 0 for a rare one */

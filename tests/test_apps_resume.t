@@ -50,7 +50,7 @@ while IFS='|' read -r program arguments; do
 done <<END
 tree_lstm|$trees --optimizer adam
 tree_lstm|$trees --optimizer momentum --cell childsum --clip 0.5
-bilstm_char_tagger|$tags
+bilstm_char_tagger|$tags --dropout 0.3
 tree_fc|$shapes --optimizer adagrad
 END
 

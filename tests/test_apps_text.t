@@ -45,6 +45,7 @@ fixed_lstm|--steps 0|--steps wants a whole number from 1
 fixed_lstm|--words few|--words wants a whole number
 fixed_lstm|word|unexpected argument 'word'
 var_lstm|--steps 3|unrecognized option
+fixed_lstm|--dropout 1|--dropout wants a number from 0 to 0.999, not '1'
 bilstm_tagger|--min-count 0|--min-count wants a whole number
 bilstm_char_tagger|--embed 7|--embed has to be even, not 7
 END
@@ -87,6 +88,21 @@ done
 run bilstm_char_tagger $small $tags --min-count 1 --epochs 2
 status_is 0 && holds "$(field loss) > 0"
 ok $? "a training set without rare words"
+
+# loses PROGRAM WORKERS DROPOUT: the loss of three epochs
+loses() {
+    files=$text
+    [ "$1" = var_lstm ] || files=$tags
+    # shellcheck disable=SC2086
+    run "$1" $small $files --epochs 3 --shards 3 --workers "$2" --dropout "$3"
+    field loss
+}
+for program in var_lstm bilstm_char_tagger; do
+    one=$(loses $program 1 0.4)
+    [ -n "$one" ] && [ "$one" = "$(loses $program 3 0.4)" ] &&
+        [ "$one" != "$(loses $program 2 0)" ] && [ "$one" != "$(loses $program 2 0.2)" ]
+    ok $? "$program: dropout does not depend on workers"
+done
 
 for program in var_lstm bilstm_char_tagger; do
     different=
