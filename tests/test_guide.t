@@ -105,9 +105,14 @@ ok $? "files that are mentioned exist" "$work/wrong"
 for document in $documents; do
     awk '/^```/ { code = !code } !code' "$document" |
         grep -oE '(cavs_|CAVS_|STARPU_)[A-Za-z0-9_]*[A-Za-z0-9]' | sort -u | while read -r name; do
-        case $name in STARPU_*) continue ;; esac
-        grep -rqwF -- "$name" core codelets scheduler memory apps quickstart Makefile.am ||
-            echo "$document: $name"
+        where="core codelets scheduler memory apps quickstart Makefile.am"
+        case $name in
+        STARPU_*) continue ;;
+        CAVS_TEST_*) where=tests ;;
+        esac
+        # the folders are split on purpose
+        # shellcheck disable=SC2086
+        grep -rqwF -- "$name" $where || echo "$document: $name"
     done
 done >"$work/wrong"
 ! [ -s "$work/wrong" ]
