@@ -28,6 +28,7 @@ static int64_t first_row(const struct tile *t, const struct cavs__operand *o)
 
     switch (o->space) {
     case CAVS__ROWS: return t->segment->row0 + t->start;
+    case CAVS__DISTINCT:
     case CAVS__FROWS: return t->segment->frow0 + t->start;
     case CAVS__BROWS: return t->segment->brow0 + t->start;
     case CAVS__ENTRIES: return t->first[l];

@@ -22,13 +22,14 @@ struct cavs__segment {
 
 /* Which numbering the rows of a buffer follow. */
 enum cavs__space {
-    CAVS__FIXED,   /* not per vertex: parameters, metrics */
-    CAVS__ROWS,    /* rows of the stage */
-    CAVS__FROWS,   /* rows of the function */
-    CAVS__BROWS,   /* rows of the function in a block of V_t */
-    CAVS__EDGES,   /* child slots of the stage */
-    CAVS__ENTRIES, /* entries of one list of the function */
-    CAVS__BENTRIES /* the same in a block of V_t */
+    CAVS__FIXED,    /* not per vertex: parameters, metrics */
+    CAVS__ROWS,     /* rows of the stage */
+    CAVS__FROWS,    /* rows of the function */
+    CAVS__BROWS,    /* rows of the function in a block of V_t */
+    CAVS__DISTINCT, /* distinct inputs of the function: only for parts that have no other rows */
+    CAVS__EDGES,    /* child slots of the stage */
+    CAVS__ENTRIES,  /* entries of one list of the function */
+    CAVS__BENTRIES  /* the same in a block of V_t */
 };
 
 enum cavs__mode {

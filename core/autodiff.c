@@ -366,6 +366,20 @@ static void diff_list_softmax(struct diff *d, struct cavs_symbol *y, struct cavs
              2, in));
 }
 
+/* Out of what differs from vertex to vertex, into what all vertices with equal inputs share. */
+static void diff_spread(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *sink;
+
+    if (!y->inputs[0]->needs_grad)
+        return;
+    sink = make(d, y, (struct cavs_symbol){.op = CAVS__OP_SPREAD_GRAD, .width = y->width}, 1, &g);
+    contribute(d, y, y->inputs[0],
+               make(d, y,
+                    (struct cavs_symbol){.op = CAVS__OP_COLLECT, .width = y->width, .fetch = sink},
+                    1, &g));
+}
+
 static void diff_lookup(struct diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     struct cavs_symbol *in[2] = {y->inputs[0], g};
@@ -398,6 +412,7 @@ static void diff_value(struct diff *d, struct cavs_symbol *y, struct cavs_symbol
         if (y->inputs[0]->needs_grad)
             contribute_piece(d, y->inputs[0], 0, sum_of_list(d, y, y->domain, g));
         break;
+    case CAVS__OP_SPREAD: diff_spread(d, y, g); break;
     case CAVS__OP_LIST_SUM: diff_list_sum(d, y, g); break;
     case CAVS__OP_LIST_MAX: diff_list_max(d, y, g); break;
     case CAVS__OP_LIST_SOFTMAX: diff_list_softmax(d, y, g); break;

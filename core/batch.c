@@ -81,9 +81,13 @@ static int shard_init(struct cavs_session *s, struct cavs__shard *shard)
         t->keys = calloc(n, sizeof *t->keys);
         t->block_frow = calloc(CAVS__MAX_BLOCKS * ((size_t)s->model->stages[i]->nfunctions + 1),
                                sizeof *t->block_frow);
+        t->distinct.start =
+            calloc((size_t)s->model->stages[i]->nfunctions + 1, sizeof *t->distinct.start);
+        t->distinct.n = calloc((size_t)s->model->stages[i]->nfunctions + 1, sizeof *t->distinct.n);
         t->ids_ptr = calloc(n, sizeof *t->ids_ptr);
         t->cap_ids = calloc(n, sizeof *t->cap_ids);
-        if (!t->ids || !t->keys || !t->ids_ptr || !t->cap_ids || !t->block_frow)
+        if (!t->ids || !t->keys || !t->ids_ptr || !t->cap_ids || !t->block_frow ||
+            !t->distinct.start || !t->distinct.n)
             return cavs__fail_nomem("batch", n * sizeof *t->ids);
     }
     return CAVS_OK;
@@ -107,6 +111,11 @@ void cavs__shards_free(struct cavs_session *s)
             free(t->ids);
             free(t->keys);
             free(t->block_frow);
+            free(t->distinct.start);
+            free(t->distinct.n);
+            free(t->distinct.number);
+            free(t->distinct.first);
+            free(t->distinct.keys);
             free(t->function);
             free(t->child_ptr);
             free(t->child);
@@ -123,6 +132,7 @@ void cavs__shards_free(struct cavs_session *s)
     free(s->sample_work);
     free(s->sample_shard);
     cavs__shard_scratch_free(&s->split_scratch);
+    cavs__distinct_scratch_free(&s->distinct_scratch);
 }
 
 /* ---- shards ---- */
@@ -516,6 +526,7 @@ static int64_t rows_needed(const struct cavs__tensor_desc *d, const struct cavs_
                t->block_frow[block * nf + d->function->number];
     case CAVS__ROWS: return sch->rows;
     case CAVS__EDGES: return sch->edges;
+    case CAVS__DISTINCT: return t->distinct.n[d->function->number];
     case CAVS__ENTRIES: return t->entries[d->list->number];
     case CAVS__BENTRIES: return cavs__block_entries(shard, t, d->list, block);
     default: return sch->function_rows[d->function->number];
@@ -604,6 +615,8 @@ static int prepare_shard(struct cavs_session *s, const struct cavs_data *d,
         rc = make_graph(d, shard, s->model->stages[i]);
         if (!rc)
             rc = make_schedule(s, shard, s->model->stages[i]);
+        if (!rc)
+            rc = cavs__number_distinct(s, &shard->stages[i], &s->plan->stages[i]);
         if (!rc)
             make_blocks(s, &shard->stages[i], &s->plan->stages[i]);
     }

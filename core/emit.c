@@ -65,10 +65,13 @@ static struct cavs__operand summed(struct cavs__placer *p, int tensor, int cols,
                                    const struct cavs_symbol *fetch)
 {
     struct cavs__operand o = fixed(tensor, 0, cols);
+    const struct cavs_function *of = ptr == CAVS__S_SHARER_PTR ? p->f : NULL;
 
     o.mode = CAVS__SUMMED;
-    o.ptr_section = cavs__plan_section(p->sp, (struct cavs__section){.kind = ptr, .fetch = fetch});
-    o.section = cavs__plan_section(p->sp, (struct cavs__section){.kind = index, .fetch = fetch});
+    o.ptr_section = cavs__plan_section(
+        p->sp, (struct cavs__section){.kind = ptr, .function = of, .fetch = fetch});
+    o.section = cavs__plan_section(
+        p->sp, (struct cavs__section){.kind = index, .function = of, .fetch = fetch});
     return o;
 }
 
@@ -152,8 +155,11 @@ static bool emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x)
         return false;
     if (x->op == CAVS__OP_STATE_GRAD)
         s->v[0] = summed(p, p->sp->edge, x->width, CAVS__S_PARENT_PTR, CAVS__S_PARENT_EDGE, NULL);
+    else if (x->op == CAVS__OP_COLLECT)
+        s->v[0] = summed(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD, x->fetch, false),
+                         x->width, CAVS__S_SHARER_PTR, CAVS__S_SHARER_ROW, NULL);
     else
-        s->v[0] = summed(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, x->fetch),
+        s->v[0] = summed(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, x->fetch, false),
                          x->width, CAVS__S_CONSUMER_PTR, CAVS__S_CONSUMER_ROW, x->fetch);
     s->v[1] = p->local[x->number].at;
     return true;
@@ -255,6 +261,7 @@ static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
     case CAVS__OP_LIST_SOFTMAX_GRAD: done = emit_listed(p, x, "list_softmax_grad"); break;
     case CAVS__OP_METRIC: done = emit_metric(p, x); break;
     case CAVS__OP_STATE_GRAD:
+    case CAVS__OP_COLLECT:
     case CAVS__OP_PUSH_GRAD: done = emit_sum_rows(p, x); break;
     case CAVS__OP_ROW_SUM: done = emit_plain(p, x, "row_sum"); break;
     case CAVS__OP_ROW_MAX: done = emit_plain(p, x, "row_max"); break;
@@ -315,7 +322,7 @@ static int group_input(struct group *g, struct cavs_symbol *x)
 static int group_operand(struct group *g, struct cavs_symbol *x)
 {
     int col;
-    const struct cavs_symbol *b = cavs__base(x, &col);
+    const struct cavs_symbol *b = cavs__base(g->p, x, &col);
 
     if (b->op == CAVS__OP_CONST) {
         g->nodes[g->nnodes] = (struct cavs__ew_node){.op = -1, .s = b->s};

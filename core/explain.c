@@ -30,7 +30,8 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k, bool device
     static const char *const how[] = {"all rows at once, ahead of the chain", "V_t by V_t",
                                       "all rows at once, after the chain"};
 
-    fprintf(out, "task %s: %s, %d tensors\n", k->name, how[k->klass], k->nbuffers);
+    fprintf(out, "task %s: %s, %d tensors\n", k->name,
+            k->shared ? "once for all vertices with equal inputs" : how[k->klass], k->nbuffers);
     if (k->cpu_only)
         fprintf(out, "  on CPUs only: %s\n", k->cpu_only);
     for (int f = 0; f < k->stage->nfunctions; f++) {

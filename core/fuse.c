@@ -14,7 +14,7 @@ static int time_after_repeated(const struct cavs__placer *p, struct cavs_symbol 
                                bool elementwise)
 {
     int col, t;
-    const struct cavs__local *l = &p->local[cavs__base(x, &col)->number];
+    const struct cavs__local *l = &p->local[cavs__base(p, x, &col)->number];
 
     if (!l->here)
         l = &p->local[x->number];
@@ -30,7 +30,7 @@ static int time_after(const struct cavs__placer *p, struct cavs_symbol *x, bool 
                       int width)
 {
     int col, t;
-    struct cavs_symbol *b = cavs__base(x, &col);
+    struct cavs_symbol *b = cavs__base(p, x, &col);
     const struct cavs__local *l = &p->local[b->number], *copy;
 
     /* what is repeated is read where it is, unless a single step finds a copy */
@@ -224,7 +224,7 @@ bool cavs__read_outside(struct cavs__placer *p, const struct cavs_symbol *x)
         for (int k = 0; k < (it->copy ? 1 : it->x->ninputs); k++) {
             struct cavs_symbol *in = it->copy ? it->x : it->x->inputs[k];
 
-            if (cavs__root(in) != x)
+            if (cavs__root(p, in) != x)
                 continue;
             if (in != x || !(it->time & 1) || find_group(p, i) != find_group(p, item))
                 return true;

@@ -38,6 +38,8 @@ static int section_length(const struct cavs__section *sec, const struct cavs__sh
 {
     const struct cavs__schedule *sch = &t->schedule;
 
+    if (cavs__is_distinct(sec->kind))
+        return cavs__distinct_length(sec, t);
     if (sec->kind == CAVS__S_LIST_PTR)
         return sch->function_rows[sec->function->number] + 1;
     if (sec->list > 0)
@@ -116,6 +118,11 @@ static void fill_section(const struct cavs_session *s, int number, const struct 
     const struct cavs__schedule *sch = &t->schedule;
     int32_t *out = index + t->offsets[number];
 
+    if (cavs__is_distinct(sec->kind)) {
+        /* a pointer section's partner was appended right after it (emit.c) */
+        cavs__fill_distinct(sec, t, out, index + t->offsets[number + 1]);
+        return;
+    }
     if (sec->list > 0) {
         cavs__fill_list_section(s, out, shard, t, sec);
         return;
@@ -184,6 +191,7 @@ int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stag
         t->offsets[i] = size;
         size += section_length(&sp->sections[i], t, shard);
     }
+    t->offsets[sp->nsections] = size;
     rc = cavs__reserve(s, tensor, chunk, size + 1);
     if (rc)
         return rc;

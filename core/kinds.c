@@ -29,7 +29,7 @@ static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs
 }
 
 static struct cavs__task_kind *new_kind(struct cavs__stage_plan *sp, const struct cavs_function *f,
-                                        enum cavs__phase phase, enum cavs__class klass,
+                                        enum cavs__phase phase, enum cavs__class klass, bool shared,
                                         const char *what)
 {
     struct cavs__task_kind *k = calloc(1, sizeof *k);
@@ -49,6 +49,7 @@ static struct cavs__task_kind *new_kind(struct cavs__stage_plan *sp, const struc
     k->name = strdup(name);
     k->phase = phase;
     k->klass = klass;
+    k->shared = shared;
     k->stage = sp->stage;
     k->function = f;
     k->index_buffer = CAVS__NO_BUFFER;
@@ -62,14 +63,15 @@ static struct cavs__task_kind *new_kind(struct cavs__stage_plan *sp, const struc
 }
 
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
-                        enum cavs__class klass, const char *what, struct cavs__part *part)
+                        enum cavs__class klass, bool shared, const char *what,
+                        struct cavs__part *part)
 {
     struct cavs__stage_plan *sp = &p->stages[f->stage->number];
     bool chain = klass == CAVS__CHAIN;
     struct cavs__task_kind *k = chain ? find_chain(sp, phase) : NULL;
 
     if (!k)
-        k = new_kind(sp, chain ? NULL : f, phase, klass, what);
+        k = new_kind(sp, chain ? NULL : f, phase, klass, shared, what);
     if (!k)
         return cavs__fail_nomem("task kind", sizeof *k);
     k->parts[f->number] = part;
@@ -81,10 +83,12 @@ int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enu
 
 static int order_of(const struct cavs__task_kind *k)
 {
-    return 3 * (int)k->phase + (int)k->klass;
+    int when = k->klass == CAVS__EAGER ? !k->shared : 1 + (int)k->klass;
+
+    return 5 * (int)k->phase + when + (k->klass == CAVS__LAZY && k->shared);
 }
 
-/* Forward eager, chain, lazy; backward the same; then gradients.  Stable: functions keep their
+/* Forward shared values, eager, chain, lazy; backward eager, chain, lazy, shared ones; then gradients.  Stable: functions keep their
  * order. */
 void cavs__sort_kinds(struct cavs__stage_plan *sp)
 {
@@ -111,7 +115,7 @@ static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_ki
 void cavs__find_streamed(struct cavs__stage_plan *sp)
 {
     for (int i = 0; i < sp->nkinds; i++) {
-        if (sp->kinds[i]->klass == CAVS__EAGER && sp->kinds[i]->phase != CAVS__GRADIENT)
+        if (sp->kinds[i]->klass == CAVS__EAGER && !sp->kinds[i]->shared)
             add_streamed(sp, sp->kinds[i]);
     }
 }

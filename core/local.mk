@@ -28,6 +28,7 @@ libcavs_la_SOURCES += \
 	core/data.c \
 	core/data.h \
 	core/devices.c \
+	core/distinct.c \
 	core/emit.c \
 	core/error.c \
 	core/error.h \
@@ -65,6 +66,8 @@ libcavs_la_SOURCES += \
 	core/scratch.c \
 	core/session.c \
 	core/session.h \
+	core/share.c \
+	core/sharing.c \
 	core/slot.c \
 	core/submit.c \
 	core/symbol.c \

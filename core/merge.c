@@ -117,19 +117,6 @@ static struct cavs_param *merged_param(struct cavs_model *m, const struct set *s
     return p;
 }
 
-/* Puts x before position at. */
-static bool insert_symbol(struct cavs_function *f, int at, struct cavs_symbol *x)
-{
-    if (!CAVS__APPEND(f->symbols, f->nsymbols, x))
-        return false;
-    memmove(f->symbols + at + 1, f->symbols + at,
-            (size_t)(f->nsymbols - 1 - at) * sizeof *f->symbols);
-    f->symbols[at] = x;
-    for (int i = 0; i < f->nsymbols; i++)
-        f->symbols[i]->number = i;
-    return true;
-}
-
 /* A product with p in the place of the first product with a member; the members' products become
  * slices of it. */
 static bool rewrite(struct cavs_function *f, struct cavs_param *p)
@@ -149,7 +136,7 @@ static bool rewrite(struct cavs_function *f, struct cavs_param *p)
             product->inputs = malloc(sizeof *product->inputs);
             product->param = p;
             product->width = p->cols;
-            if (!product->inputs || !insert_symbol(f, i, product)) {
+            if (!product->inputs || !cavs__symbol_insert(f, i, product)) {
                 free(product->inputs);
                 free(product);
                 return false;

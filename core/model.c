@@ -344,6 +344,8 @@ int cavs_model_finish(struct cavs_model *m)
     if (!rc)
         rc = cavs__pass_merge(m);
     if (!rc)
+        rc = cavs__pass_share(m);
+    if (!rc)
         rc = cavs__pass_autodiff(m);
     if (!rc)
         rc = cavs__pass_classify(m);

@@ -41,6 +41,7 @@ enum cavs__op {
     CAVS__OP_MATMUL_SELECT, /* inputs: x, ids; param: stacked w(x) x width blocks; row r times block
                                ids[r] */
     /* between vertices and the entries of list k (its domain) */
+    CAVS__OP_SPREAD,       /* inputs: x, the same for all vertices with equal inputs; see share.c */
     CAVS__OP_REPEAT,       /* inputs: x of the vertices; the same row for each entry of a vertex */
     CAVS__OP_LIST_SUM,     /* inputs: x of the entries; sum over the entries of each vertex */
     CAVS__OP_LIST_MAX,     /* inputs: x; largest in each column, 0 without entries */
@@ -57,6 +58,7 @@ enum cavs__op {
     CAVS__OP_XENT_GRAD, /* inputs: logits, label ids, g */
     CAVS__OP_ROW_MAX_GRAD, /* inputs: x, g */
     CAVS__OP_PICK_GRAD,    /* inputs: ids, g */
+    CAVS__OP_COLLECT, /* inputs: g; fetch: the SPREAD_GRAD; sum over the vertices with equal inputs */
     CAVS__OP_MATMUL_SELECT_T,   /* inputs: dy, ids; param: dy times the transposed block */
     CAVS__OP_LIST_MAX_GRAD,     /* inputs: x, g of the vertices: g at the first largest entry */
     CAVS__OP_LIST_SOFTMAX_GRAD, /* inputs: y, g */
@@ -64,6 +66,7 @@ enum cavs__op {
     CAVS__OP_SLOT_GRAD,          /* inputs: g; k: child slot */
     CAVS__OP_EACH_GRAD,          /* inputs: g, a row per child */
     CAVS__OP_FETCH_GRAD,         /* inputs: g; fetch: the FETCH symbol it belongs to */
+    CAVS__OP_SPREAD_GRAD,        /* inputs: g, to be collected */
     CAVS__OP_GRAD_MATMUL,        /* inputs: x, dy; param += x^T dy */
     CAVS__OP_GRAD_USE,           /* inputs: g; param += column sums */
     CAVS__OP_GRAD_LOOKUP,        /* inputs: ids, g; param rows */
@@ -96,6 +99,7 @@ struct cavs_symbol {
     bool backward;   /* belongs to dF */
     bool live;       /* something asked for depends on it (forward: in training) */
     bool needs_grad; /* depends on something trained */
+    bool shared;     /* forward: depends on the vertex's own inputs alone; see share.c */
     struct cavs_symbol
         *adjoint; /* gradient of the objective with respect to this symbol, or NULL */
     enum cavs__class klass;
@@ -212,6 +216,8 @@ struct cavs_model {
  * subexpressions). */
 struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like,
                                      int ninputs, struct cavs_symbol *const *inputs);
+/* Puts x before position `at` of f; x's own fields but `number` are the caller's. */
+bool cavs__symbol_insert(struct cavs_function *f, int at, struct cavs_symbol *x);
 bool cavs__op_is_sink(enum cavs__op op);
 const char *cavs__op_name(enum cavs__op op);
 /* What x has a row for: 0 vertices, d > 0 entries of list d - 1 of its function, -1: it is the same
@@ -231,8 +237,9 @@ int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
 bool cavs__mark_needs_grad(struct cavs_stage *s, bool state);
 
 /* Passes, in the order cavs_model_finish() runs them.  0 or a cavs_error. */
-int cavs__pass_check(struct cavs_model *m);    /* well-formedness across functions of a stage */
-int cavs__pass_merge(struct cavs_model *m);    /* products that share an operand become one */
+int cavs__pass_check(struct cavs_model *m); /* well-formedness across functions of a stage */
+int cavs__pass_merge(struct cavs_model *m);
+int cavs__pass_share(struct cavs_model *m);    /* products that share an operand become one */
 int cavs__pass_autodiff(struct cavs_model *m); /* appends dF */
 void cavs__pass_live(struct cavs_model *m);    /* forward and backward prune */
 int cavs__pass_classify(struct cavs_model *m); /* eager, chain, lazy */

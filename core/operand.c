@@ -30,8 +30,8 @@ struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, i
 /* A field of the tensor that keeps this part's values, on a cache line of its own. */
 struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int cols)
 {
-    static const char *const names[CAVS__PARTS_CLASSED] = {"eager",      "chain",      "lazy",
-                                                           "grad.eager", "grad.chain", "grad.lazy"};
+    static const char *const names[CAVS__PARTS_CLASSED] = {
+        "eager", "chain", "lazy", "grad.eager", "grad.chain", "grad.lazy", "shared", "grad.shared"};
     int *bundle = &p->bundle[p->part][domain], col;
     struct cavs__tensor_desc *d;
     struct cavs__operand o;
@@ -40,7 +40,9 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int 
         *bundle = cavs__plan_tensor(
             p->plan,
             (struct cavs__tensor_desc){.kind = CAVS__T_BUNDLE,
-                                       .space = domain ? CAVS__BENTRIES : CAVS__BROWS,
+                                       .space = domain                    ? CAVS__BENTRIES
+                                                : cavs__in_shared_part(p) ? CAVS__DISTINCT
+                                                                          : CAVS__BROWS,
                                        .list = domain ? p->f->lists[domain - 1] : NULL,
                                        .stage = p->sp->stage,
                                        .function = p->f},
@@ -107,6 +109,10 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
         return cavs__tensor_operand(p->plan->param[b->param->number], CAVS__FIXED, CAVS__SAME, 0,
                                     b->width);
     case CAVS__OP_PULL:
+        if (cavs__in_shared_part(p)) {
+            s.kind = CAVS__S_DISTINCT_ROW;
+            return indexed(p, p->sp->input[b->input->number], 0, b->width, s);
+        }
         o = cavs__tensor_operand(p->sp->input[b->input->number],
                                  b->domain ? CAVS__EDGES : CAVS__ROWS, CAVS__DIRECT, 0, b->width);
         o.list = (uint8_t)b->domain;
@@ -119,7 +125,7 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
         s.number = b->k;
         return indexed(p, p->sp->state, 0, b->width, s);
     case CAVS__OP_LOOKUP:
-        s.kind = CAVS__S_IDS;
+        s.kind = cavs__in_shared_part(p) ? CAVS__S_DISTINCT_IDS : CAVS__S_IDS;
         s.number = b->inputs[0]->input->number;
         return indexed(p, p->plan->param[b->param->number], 0, b->width, s);
     case CAVS__OP_FETCH: {
@@ -131,7 +137,7 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
                        b->width, s);
     }
     case CAVS__OP_IDS:
-        s.kind = CAVS__S_IDS;
+        s.kind = cavs__in_shared_part(p) ? CAVS__S_DISTINCT_IDS : CAVS__S_IDS;
         s.number = b->input->number;
         o = (struct cavs__operand){
             .buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS, .list = (uint8_t)b->domain};
@@ -139,6 +145,17 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
         return o;
     default: return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
     }
+}
+
+/* What another part keeps; vertices read their row of what is shared. */
+static struct cavs__operand kept_elsewhere(struct cavs__placer *p, const struct cavs_symbol *b)
+{
+    struct cavs__operand o = p->value[b->number].at;
+
+    return cavs__is_spread_here(p, b)
+               ? indexed(p, o.buffer, o.col, o.cols,
+                         (struct cavs__section){.kind = CAVS__S_SHARER, .function = p->f})
+               : o;
 }
 
 struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x,
@@ -149,7 +166,7 @@ struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol
 
     if (contiguous && p->local[x->number].placed)
         return p->local[x->number].at;
-    b = cavs__base(x, &col);
+    b = cavs__base(p, x, &col);
     if (b->op == CAVS__OP_REPEAT) {
         if (contiguous && p->local[b->number].placed)
             return cavs__columns(p->local[b->number].at, col, x->width);
@@ -159,7 +176,7 @@ struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol
     if (p->local[b->number].placed && (contiguous || p->local[b->number].here))
         return cavs__columns(p->local[b->number].at, col, x->width);
     if (cavs__is_computed(b))
-        return cavs__columns(p->value[b->number].at, col, x->width);
+        return cavs__columns(kept_elsewhere(p, b), col, x->width);
     return cavs__columns(reference(p, b), col, x->width);
 }
 
@@ -183,14 +200,22 @@ struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbo
         o = cavs__tensor_operand(sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, sink->width);
         break;
     case CAVS__OP_FETCH_GRAD:
-        o = cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch),
-                                 sink->domain ? CAVS__ENTRIES : CAVS__FROWS, CAVS__DIRECT, 0,
-                                 sink->width);
+        o = cavs__tensor_operand(
+            cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch, false),
+            sink->domain ? CAVS__ENTRIES : CAVS__FROWS, CAVS__DIRECT, 0, sink->width);
+        break;
+    case CAVS__OP_SPREAD_GRAD:
+        o = cavs__tensor_operand(
+            cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD, sink, false), CAVS__FROWS,
+            CAVS__DIRECT, 0, sink->width);
         break;
     default: /* GRAD_LOOKUP */
-        o = cavs__tensor_operand(cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink),
-                                 sink->domain ? CAVS__ENTRIES : CAVS__FROWS, CAVS__DIRECT, 0,
-                                 sink->width);
+        o = cavs__tensor_operand(
+            cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink, cavs__in_shared_part(p)),
+            cavs__in_shared_part(p) ? CAVS__DISTINCT
+            : sink->domain          ? CAVS__ENTRIES
+                                    : CAVS__FROWS,
+            CAVS__DIRECT, 0, sink->width);
         break;
     }
     o.list = (uint8_t)sink->domain;

@@ -50,6 +50,12 @@ static const int32_t *lookup_ids(const struct cavs_session *s, const struct look
     return t->ids[l->grad->inputs[0]->input->number];
 }
 
+/* Has it a row per distinct input of the function? */
+static bool is_distinct(const struct cavs_session *s, const struct lookup *l)
+{
+    return s->plan->tensors[l->tensor].space == CAVS__DISTINCT;
+}
+
 /* An occurrence of an id: pass 0 counts it, pass 1 lists it. */
 static void touch(struct cavs__touched *t, int32_t *mark, int32_t id, int source, int row, int pass)
 {
@@ -81,6 +87,14 @@ static void visit(const struct cavs_session *s, const struct lookup *l, int sour
     const struct cavs__list *list = l->grad->domain > 0 ? f->lists[l->grad->domain - 1] : NULL;
     const int32_t *ids = lookup_ids(s, l);
     int row = 0;
+
+    if (is_distinct(s, l)) {
+        const int32_t *first = st->distinct.first + st->distinct.start[f->number];
+
+        for (; row < st->distinct.n[f->number]; row++)
+            touch(t, mark, ids[st->schedule.vertex_of[first[row]]], source, row, pass);
+        return;
+    }
 
     for (int i = 0; i < st->schedule.nvt; i++) {
         const struct cavs__vt *vt = &st->schedule.vt[i];

@@ -17,19 +17,25 @@
 #include "core/error.h"
 #include "memory/tensor.h"
 
-struct cavs_symbol *cavs__base(struct cavs_symbol *x, int *col)
+/* Only says which rows there are of its operand. */
+static bool is_crossing(const struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return x->op == CAVS__OP_SPREAD || (x->op == CAVS__OP_COLLECT && !p->shares);
+}
+
+struct cavs_symbol *cavs__base(const struct cavs__placer *p, struct cavs_symbol *x, int *col)
 {
     *col = 0;
-    while (x->op == CAVS__OP_SLICE) {
-        *col += x->k;
+    while (x->op == CAVS__OP_SLICE || is_crossing(p, x)) {
+        *col += x->op == CAVS__OP_SLICE ? x->k : 0;
         x = x->inputs[0];
     }
     return x;
 }
 
-struct cavs_symbol *cavs__root(struct cavs_symbol *x)
+struct cavs_symbol *cavs__root(const struct cavs__placer *p, struct cavs_symbol *x)
 {
-    while (x->op == CAVS__OP_SLICE || x->op == CAVS__OP_REPEAT)
+    while (x->op == CAVS__OP_SLICE || x->op == CAVS__OP_REPEAT || is_crossing(p, x))
         x = x->inputs[0];
     return x;
 }
@@ -67,14 +73,14 @@ bool cavs__is_destination(const struct cavs_symbol *x)
 {
     return x->op == CAVS__OP_SCATTER || x->op == CAVS__OP_PUSH || x->op == CAVS__OP_SLOT_GRAD ||
            x->op == CAVS__OP_EACH_GRAD || x->op == CAVS__OP_FETCH_GRAD ||
-           x->op == CAVS__OP_GRAD_LOOKUP;
+           x->op == CAVS__OP_SPREAD_GRAD || x->op == CAVS__OP_GRAD_LOOKUP;
 }
 
 /* Has a value or an effect of its own that some part must compute. */
 bool cavs__is_computed(const struct cavs_symbol *x)
 {
     return !cavs__is_reference(x) && !cavs__is_constant(x) && x->op != CAVS__OP_SLICE &&
-           x->op != CAVS__OP_REPEAT;
+           x->op != CAVS__OP_REPEAT && x->op != CAVS__OP_SPREAD;
 }
 
 /* The value that a destination writes: its last operand. */
@@ -89,7 +95,7 @@ static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
     if (x->op != CAVS__OP_CONCAT)
         return false;
     for (int i = 0; i < x->ninputs; i++) {
-        struct cavs_symbol *b = cavs__root(x->inputs[i]);
+        struct cavs_symbol *b = cavs__root(p, x->inputs[i]);
 
         if (cavs__is_computed(b) && p->value[b->number].part == p->value[x->number].part &&
             !is_remade(p, b))
@@ -112,17 +118,31 @@ static bool is_reduction(const struct cavs_symbol *x)
     return is_product_grad(x) || x->op == CAVS__OP_GRAD_USE || x->op == CAVS__OP_METRIC;
 }
 
-/* A part for every product's gradient; biases ride with the function's first one, and its metrics are
- * summed together. */
+static bool same_part(const struct cavs__placer *p, const struct cavs_symbol *x,
+                      const struct cavs_symbol *y)
+{
+    return (x->op == CAVS__OP_METRIC) == (y->op == CAVS__OP_METRIC) &&
+           p->shared[x->number] == p->shared[y->number];
+}
+
+/* A part for every product's gradient; biases ride with the function's first one that has the same
+ * rows, and its metrics are summed together. */
 static int reduction_part(struct cavs__placer *p, struct cavs_symbol *x)
 {
     for (int i = CAVS__PARTS_CLASSED; i < p->nparts && !is_product_grad(x); i++) {
-        if ((p->sum_sink[i - CAVS__PARTS_CLASSED]->op == CAVS__OP_METRIC) ==
-            (x->op == CAVS__OP_METRIC))
+        if (same_part(p, p->sum_sink[i - CAVS__PARTS_CLASSED], x))
             return i;
     }
     p->sum_sink[p->nparts - CAVS__PARTS_CLASSED] = x;
     return p->nparts++;
+}
+
+/* With what makes its value, which is then made in place. */
+static int spread_grad_part(const struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    const struct cavs_symbol *b = cavs__root(p, x->inputs[0]);
+
+    return b->backward && cavs__is_computed(b) ? p->value[b->number].part : 3 + CAVS__LAZY;
 }
 
 static int part_of(struct cavs__placer *p, struct cavs_symbol *x)
@@ -133,6 +153,16 @@ static int part_of(struct cavs__placer *p, struct cavs_symbol *x)
 
     if (x->backward && !o->training)
         return CAVS__NO_PART;
+    if (!p->shares && (x->op == CAVS__OP_SPREAD_GRAD || x->op == CAVS__OP_COLLECT))
+        return CAVS__NO_PART;
+    if (x->op == CAVS__OP_SPREAD_GRAD)
+        return spread_grad_part(p, x);
+    if (p->shared[x->number])
+        return is_reduction(x) ? reduction_part(p, x)
+               : x->backward   ? CAVS__PART_SHARED_BACK
+                               : CAVS__PART_SHARED;
+    if (p->value[x->number].after_spread)
+        k = CAVS__CHAIN;
     if (chained && ((k == CAVS__EAGER && o->no_eager) || (k == CAVS__LAZY && o->no_lazy)))
         k = CAVS__CHAIN;
     if (is_reduction(x) && !(chained && o->no_lazy))
@@ -157,7 +187,7 @@ static void assign_parts(struct cavs__placer *p)
  * is kept. */
 static void note_read(struct cavs__placer *p, struct cavs_symbol *x, int part)
 {
-    struct cavs_symbol *b = cavs__root(x);
+    struct cavs_symbol *b = cavs__root(p, x);
 
     if (!cavs__is_computed(b))
         return;
@@ -225,8 +255,10 @@ static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__oper
     /* what other parts read must not lie in scratch only */
     if (!l->here || l->placed || (is_saved_here(p, x) && dest.buffer == CAVS__SCRATCH)) {
         /* a source copied for one reader may serve the others, where it has a row of its own */
+        struct cavs_symbol *b = cavs__base(p, x, &col);
+
         if (dest.buffer == CAVS__SCRATCH && dest.list == x->domain &&
-            !cavs__is_computed(cavs__base(x, &col))) {
+            (!cavs__is_computed(b) || cavs__is_spread_here(p, b))) {
             l->placed = true;
             l->at = dest;
         }
@@ -245,7 +277,7 @@ static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__oper
 /* Is x, or a slice of it, read by something that this part computes (or makes again)? */
 static void mark_read(struct cavs__placer *p, struct cavs_symbol *x)
 {
-    struct cavs_symbol *b = cavs__root(x);
+    struct cavs_symbol *b = cavs__root(p, x);
 
     if (b->op != CAVS__OP_CONCAT || p->local[b->number].here)
         return;
@@ -302,7 +334,7 @@ static struct cavs_symbol *all_slots_value(const struct cavs__placer *p)
 
         if (x->op != CAVS__OP_SLOT_GRAD || !p->local[i].here)
             continue;
-        b = cavs__base(written_value(x), &col);
+        b = cavs__base(p, written_value(x), &col);
         if (col != x->k * w || written_value(x)->width != w || (value && b != value))
             return NULL;
         value = b;
@@ -381,7 +413,7 @@ static bool place_constants(struct cavs__placer *p)
             int col;
             struct cavs_symbol *in = x->inputs[k];
 
-            if (cavs__is_constant(cavs__base(in, &col)) && !p->local[in->number].placed &&
+            if (cavs__is_constant(cavs__base(p, in, &col)) && !p->local[in->number].placed &&
                 !put(p, in, cavs__scratch_operand(p, 0, in->width), x))
                 return false;
         }
@@ -397,12 +429,12 @@ static bool place_repeated(struct cavs__placer *p)
 
         for (int k = 0; p->local[i].here && k < x->ninputs; k++) {
             int col;
-            struct cavs_symbol *in = cavs__base(x->inputs[k], &col), *of = in->inputs[0], *b;
+            struct cavs_symbol *in = cavs__base(p, x->inputs[k], &col), *of = in->inputs[0], *b;
 
             if (in->op != CAVS__OP_REPEAT || p->local[of->number].placed)
                 continue;
-            b = cavs__base(of, &col);
-            if (cavs__is_reference(b) && b->op != CAVS__OP_PULL &&
+            b = cavs__base(p, of, &col);
+            if (((cavs__is_reference(b) && b->op != CAVS__OP_PULL) || cavs__is_spread_here(p, b)) &&
                 !put(p, of, cavs__scratch_operand(p, 0, of->width), x))
                 return false;
         }
@@ -511,13 +543,18 @@ static int deliver(struct cavs__placer *p)
 {
     bool sums = p->part >= CAVS__PARTS_CLASSED;
     const struct cavs_symbol *sink = sums ? p->sum_sink[p->part - CAVS__PARTS_CLASSED] : NULL;
-    enum cavs__class k = sums ? CAVS__LAZY : (enum cavs__class)(p->part % 3);
-    enum cavs__phase phase = sums && sink->param     ? CAVS__GRADIENT
-                             : !sums && p->part >= 3 ? CAVS__BACKWARD
-                                                     : CAVS__FORWARD;
+    bool shared = p->part == CAVS__PART_SHARED || p->part == CAVS__PART_SHARED_BACK;
+    bool back = p->part == CAVS__PART_SHARED_BACK || (p->part >= 3 && p->part < CAVS__PART_SHARED);
+    enum cavs__class k = sums || (shared && back) ? CAVS__LAZY
+                         : shared                 ? CAVS__EAGER
+                                                  : (enum cavs__class)(p->part % 3);
+    enum cavs__phase phase = sums && sink->param ? CAVS__GRADIENT
+                             : back              ? CAVS__BACKWARD
+                                                 : CAVS__FORWARD;
 
-    return cavs__plan_add_part(p->plan, p->f, phase, k,
-                               !sums         ? NULL
+    return cavs__plan_add_part(p->plan, p->f, phase, k, cavs__in_shared_part(p),
+                               shared        ? "shared"
+                               : !sums       ? NULL
                                : sink->param ? sink->param->name
                                              : "metrics",
                                p->out);
@@ -525,9 +562,12 @@ static int deliver(struct cavs__placer *p)
 
 static int make_parts(struct cavs__placer *p)
 {
-    for (p->part = 0; p->part < p->nparts; p->part++) {
+    for (int i = -1; i < p->nparts; i++) {
         int rc;
 
+        if (i == CAVS__PART_SHARED)
+            continue;
+        p->part = i < 0 ? CAVS__PART_SHARED : i; /* first: all others read it */
         p->out = NULL;
         rc = make_part(p);
         if (!rc && p->out)
@@ -552,9 +592,12 @@ int cavs__place_function(struct cavs__plan *plan, struct cavs_function *f)
     p.value = calloc(n, sizeof *p.value);
     p.local = calloc(n, sizeof *p.local);
     p.sum_sink = calloc(n, sizeof *p.sum_sink);
-    if (!p.value || !p.local || !p.sum_sink) {
+    p.shared = calloc(n, sizeof *p.shared);
+    if (!p.value || !p.local || !p.sum_sink || !p.shared)
         rc = cavs__fail_nomem("plan", n * sizeof *p.value);
-    } else {
+    if (!rc)
+        rc = cavs__find_sharing(&p);
+    if (!rc) {
         assign_parts(&p);
         find_saved(&p);
         rc = make_parts(&p);
@@ -562,6 +605,7 @@ int cavs__place_function(struct cavs__plan *plan, struct cavs_function *f)
     free(p.value);
     free(p.local);
     free(p.sum_sink);
+    free(p.shared);
     free(p.items);
     return rc;
 }

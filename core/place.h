@@ -9,9 +9,14 @@
 
 #include "core/plan.h"
 
-/* Part numbers of a function: forward and backward classes, then sums over rows: one per parameter
+/* Part numbers of a function: forward and backward classes, shared values, then sums over rows: one per parameter
  * gradient, and one for all metrics. */
-enum { CAVS__PARTS_CLASSED = 6, CAVS__NO_PART = -1 };
+enum {
+    CAVS__PART_SHARED = 6, /* what vertices with equal inputs share, in F and in dF */
+    CAVS__PART_SHARED_BACK,
+    CAVS__PARTS_CLASSED,
+    CAVS__NO_PART = -1
+};
 
 /* A value or a copy that a part computes. */
 struct cavs__item {
@@ -26,8 +31,9 @@ struct cavs__item {
 
 /* Per symbol, while the function is placed. */
 struct cavs__value {
-    int part;   /* that computes it */
-    bool saved; /* read by another part */
+    int part;          /* that computes it */
+    bool saved;        /* read by another part */
+    bool after_spread; /* see cavs__find_sharing() */
     bool placed;
     struct cavs__operand at; /* when placed; tensor numbers in .buffer */
 };
@@ -45,6 +51,8 @@ struct cavs__placer {
     struct cavs__plan *plan;
     struct cavs__stage_plan *sp;
     struct cavs_function *f;
+    bool shares;  /* evaluates something once per distinct input */
+    bool *shared; /* [nsymbols] what has rows of distinct inputs then */
     int nparts;
     struct cavs_symbol **sum_sink; /* [nparts - CAVS__PARTS_CLASSED] a sink of each */
     struct cavs__value *value;     /* [nsymbols] */
@@ -59,10 +67,10 @@ struct cavs__placer {
     struct cavs__part *out;
 };
 
-/* Symbol under any slices, and the column it starts at. */
-struct cavs_symbol *cavs__base(struct cavs_symbol *x, int *col);
+/* Symbol under any slices, and under what only tells which rows it has; and the column it starts at. */
+struct cavs_symbol *cavs__base(const struct cavs__placer *p, struct cavs_symbol *x, int *col);
 /* The same, and under a repetition for the entries of a list: what is read in the end. */
-struct cavs_symbol *cavs__root(struct cavs_symbol *x);
+struct cavs_symbol *cavs__root(const struct cavs__placer *p, struct cavs_symbol *x);
 /* The domain in which an item computes or copies. */
 int cavs__item_domain(const struct cavs__item *item);
 /* Sources that can be read in any part from where they are. */
@@ -74,6 +82,15 @@ bool cavs__is_computed(const struct cavs_symbol *x);
 /* Sinks that only say where their operand is to be written. */
 bool cavs__is_destination(const struct cavs_symbol *x);
 bool cavs__add_item(struct cavs__placer *p, struct cavs__item item); /* false: out of memory */
+
+/* sharing.c */
+/* Sets shares and shared, and after_spread of eager element-wise operators on shared values: they cost nothing in
+ * the chain, where they are fused with what reads them; ahead of it they would keep a row per vertex. */
+int cavs__find_sharing(struct cavs__placer *p);
+/* Has the part being made rows of distinct inputs? */
+bool cavs__in_shared_part(const struct cavs__placer *p);
+/* Does the part being made read b, which has a row per distinct input, for its vertices? */
+bool cavs__is_spread_here(const struct cavs__placer *p, const struct cavs_symbol *b);
 
 /* operand.c */
 /* Where the part being made reads x. */

@@ -32,10 +32,12 @@ int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const
 }
 
 int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
-                             const struct cavs_symbol *x)
+                             const struct cavs_symbol *x, bool shared)
 {
     struct cavs__tensor_desc d = {.kind = kind,
-                                  .space = x->domain ? CAVS__ENTRIES : CAVS__FROWS,
+                                  .space = shared      ? CAVS__DISTINCT
+                                           : x->domain ? CAVS__ENTRIES
+                                                       : CAVS__FROWS,
                                   .list = x->domain ? x->function->lists[x->domain - 1] : NULL,
                                   .cols = x->width,
                                   .stage = x->function->stage,
@@ -48,7 +50,9 @@ int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
     }
     d.param = x->param;
     return cavs__plan_tensor(p, d, "%s.%s.grad.%s", d.stage->name, d.function->name,
-                             x->param ? x->param->name : x->channel->name);
+                             x->param     ? x->param->name
+                             : x->channel ? x->channel->name
+                                          : "shared");
 }
 
 static bool same_section(const struct cavs__section *a, const struct cavs__section *b)
@@ -285,10 +289,11 @@ static int plan_stage(struct cavs__plan *p, const struct cavs_stage *s)
     sp->flops = calloc((size_t)s->nfunctions, sizeof *sp->flops);
     sp->flops_forward = calloc((size_t)s->nfunctions, sizeof *sp->flops_forward);
     sp->streamed = calloc((size_t)s->nfunctions, sizeof *sp->streamed);
+    sp->shared_inputs = calloc((size_t)s->nfunctions, sizeof *sp->shared_inputs);
     sp->list_flops = calloc((size_t)s->nlists + 1, sizeof *sp->list_flops);
     sp->list_flops_forward = calloc((size_t)s->nlists + 1, sizeof *sp->list_flops_forward);
     if (!sp->push || !sp->push_col || !sp->input || !sp->flops || !sp->flops_forward ||
-        !sp->streamed || !sp->list_flops || !sp->list_flops_forward)
+        !sp->streamed || !sp->shared_inputs || !sp->list_flops || !sp->list_flops_forward)
         return cavs__fail_nomem("plan", sizeof *sp);
     for (int j = 0; j < s->nfunctions; j++) {
         sp->flops[j] = count_flops(s->functions[j], 0, p->options.training);
@@ -395,6 +400,9 @@ static void stage_plan_destroy(struct cavs__stage_plan *sp)
     free(sp->flops);
     free(sp->flops_forward);
     free(sp->streamed);
+    for (int f = 0; sp->shared_inputs && f < sp->stage->nfunctions; f++)
+        free(sp->shared_inputs[f]);
+    free(sp->shared_inputs);
     free(sp->list_flops);
     free(sp->list_flops_forward);
 }

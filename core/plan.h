@@ -18,13 +18,14 @@
 #include "core/model.h"
 
 enum cavs__tensor_kind {
-    CAVS__T_STATE,       /* scattered states                     rows of the stage */
-    CAVS__T_EDGE,        /* gradients of gathered slots          child slots of the stage */
-    CAVS__T_PUSH,        /* a channel                            rows of the stage */
-    CAVS__T_INPUT,       /* pulled float rows                    rows, or edges, of the stage */
-    CAVS__T_BUNDLE,      /* values kept between parts, packed    the next, by block */
+    CAVS__T_STATE,  /* scattered states                     rows of the stage */
+    CAVS__T_EDGE,   /* gradients of gathered slots          child slots of the stage */
+    CAVS__T_PUSH,   /* a channel                            rows of the stage */
+    CAVS__T_INPUT,  /* pulled float rows                    rows, or edges, of the stage */
+    CAVS__T_BUNDLE, /* values kept between parts, packed    the next, by block; or distinct inputs */
     CAVS__T_FETCH_GRAD,  /* gradient of one fetch                rows of the function, or entries */
     CAVS__T_LOOKUP_GRAD, /* gradient of one lookup               rows of the function, or entries */
+    CAVS__T_SPREAD_GRAD, /* gradient of one shared value         rows of the function */
     CAVS__T_INDEX,       /* int32 index sections */
     CAVS__T_METRIC,
     CAVS__T_PARAM,
@@ -58,7 +59,12 @@ enum cavs__section_kind {
     CAVS__S_CONSUMER_PTR, /* CSR over stage rows: function rows (entries) of fetch's function that
                              fetched the row */
     CAVS__S_CONSUMER_ROW,
-    CAVS__S_NOISE_LOW, /* function, [list]: the row's key for dropout; see noise.c */
+    CAVS__S_SHARER,     /* function: number of the row's inputs among the distinct ones */
+    CAVS__S_SHARER_PTR, /* CSR over distinct inputs: function rows that have them */
+    CAVS__S_SHARER_ROW,
+    CAVS__S_DISTINCT_ROW, /* function, distinct inputs: a stage row that has them */
+    CAVS__S_DISTINCT_IDS, /* function, input, distinct inputs: the id */
+    CAVS__S_NOISE_LOW,    /* function, [list]: the row's key for dropout; see noise.c */
     CAVS__S_NOISE_HIGH
 };
 
@@ -77,6 +83,7 @@ struct cavs__task_kind {
     char *name;
     enum cavs__phase phase;
     enum cavs__class klass;
+    bool shared; /* rows are distinct inputs of the function */
     const struct cavs_stage *stage;
     const struct cavs_function *function; /* NULL: chain, all functions of the stage */
     struct cavs__part **parts; /* by function number; NULL where the function has nothing to do */
@@ -100,7 +107,10 @@ struct cavs__stage_plan {
     struct cavs__task_kind **kinds; /* in the order of execution */
     bool
         mergeable; /* equal vertices may share a row: nothing in it depends on which vertex it is */
-    bool noisy;    /* equal vertices differ by their dropout */
+    bool **
+        shared_inputs; /* [nfunctions][ninputs] what vertices must have in common to share work; NULL: the
+                           * function shares nothing */
+    bool noisy;        /* equal vertices differ by their dropout */
     double
         *flops; /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
     double *flops_forward;                   /* [nfunctions] forward alone */
@@ -111,6 +121,7 @@ struct cavs__stage_plan {
 
 struct cavs__plan_options {
     bool no_lazy, no_eager, no_fusion;
+    bool no_sharing; /* among vertices with equal inputs */
     bool training;
     const char *cpu_only; /* no task may run on a device, for this reason; NULL: it may */
     int l2_bytes;         /* per core, for tile sizes */
@@ -139,14 +150,16 @@ int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const
 int cavs__plan_section(struct cavs__stage_plan *s,
                        struct cavs__section section); /* number, or a negative code */
 
-/* The tensor of that kind that belongs to a fetch or lookup, made at first mention. */
+/* The tensor of that kind that belongs to a fetch, lookup or spread, made at first mention.  shared: its rows
+ * are distinct inputs. */
 int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
-                             const struct cavs_symbol *x);
+                             const struct cavs_symbol *x, bool shared);
 
 /* Hands over a part of f, which becomes (part of) a task kind; what: the parameter, for gradients.
  * Takes the part. */
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
-                        enum cavs__class klass, const char *what, struct cavs__part *part);
+                        enum cavs__class klass, bool shared, const char *what,
+                        struct cavs__part *part);
 
 /* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of
  * their task. */

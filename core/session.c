@@ -134,6 +134,7 @@ static int create_plan(struct cavs_session *s)
         .no_lazy = s->options.no_lazy,
         .no_eager = s->options.no_eager,
         .no_fusion = s->options.no_fusion,
+        .no_sharing = s->options.no_dedup || s->options.no_eager,
         .training = !s->options.inference,
         .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
         .l2_bytes = s->rt->l2_bytes};
@@ -282,7 +283,9 @@ static int report_fault(struct cavs_session *s)
     x = culprit(f);
     s->fault.state = 0;
     t = &s->shards[f->shard].stages[stage->number];
-    v = t->schedule.vertex_of[f->row];
+    v = t->schedule
+            .vertex_of[kind->shared ? t->distinct.first[t->distinct.start[f->function] + f->row]
+                                    : f->row];
     rc = cavs__fail(CAVS_ENUMERIC,
                     "not a finite number: operator %s of function %s.%s (task %s), batch %ld, "
                     "sample %d, vertex %d",

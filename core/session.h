@@ -8,6 +8,7 @@
  *   batch.c       samples -> shards -> schedules (main thread, hidden behind the workers)
  *   index.c       schedules -> index sections
  *   noise.c       keys of dropout
+ *   distinct.c    schedules -> what vertices with equal inputs share
  *   submit.c      schedules -> StarPU tasks
  *   slot.c        the tasks of a batch in flight
  *   cost.c        what work costs, to cut it well
@@ -77,6 +78,13 @@ struct cavs__shard_stage {
     int *cap_ptr;      /* [ninputs] */
     int32_t *entries, *longest; /* [nlists] entries in all, and most of one vertex */
     struct cavs__schedule schedule;
+    struct {
+        int cap;
+        int32_t *start, *n; /* [nfunctions] where a function's begin below, and how many it has */
+        int32_t *number,
+            *first;    /* number of each function row's inputs; stage row of each number */
+        int32_t *keys; /* scratch */
+    } distinct;        /* inputs, see distinct.c */
     int nblocks;
     int32_t cut[CAVS__MAX_BLOCKS + 1]; /* V_t at which blocks begin, and the end */
     int32_t *block_frow; /* [MAX_BLOCKS][nfunctions] first function row of each block */
@@ -137,6 +145,7 @@ struct cavs_session {
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__shard *shards; /* [nshards] */
     struct cavs__shard_scratch split_scratch;
+    struct cavs__distinct_scratch distinct_scratch;
     double *sample_work; /* scratch of the split */
     int32_t *sample_shard;
     int sample_cap;
@@ -155,7 +164,9 @@ static inline int cavs__chunk_of(const struct cavs_session *s, int tensor, int s
                                  int block)
 {
     switch (s->plan->tensors[tensor].kind) {
-    case CAVS__T_BUNDLE: return shard * CAVS__MAX_BLOCKS + block;
+    case CAVS__T_BUNDLE:
+        return shard * CAVS__MAX_BLOCKS +
+               (s->plan->tensors[tensor].space == CAVS__DISTINCT ? 0 : block);
     case CAVS__T_INDEX:
     case CAVS__T_INPUT: return slot * s->nshards + shard;
     case CAVS__T_PARAM:
@@ -196,6 +207,14 @@ void cavs__fill_list_section(const struct cavs_session *s, int32_t *out,
 /* Rows of the fetched stage, per entry. */
 void cavs__fill_list_fetch(int32_t *out, const struct cavs__shard *shard,
                            const struct cavs__shard_stage *t, const struct cavs_symbol *fetch);
+
+/* distinct.c: numbers the distinct inputs of the functions that share work. */
+int cavs__number_distinct(struct cavs_session *s, struct cavs__shard_stage *t,
+                          const struct cavs__stage_plan *sp);
+bool cavs__is_distinct(enum cavs__section_kind kind);
+int cavs__distinct_length(const struct cavs__section *sec, const struct cavs__shard_stage *t);
+void cavs__fill_distinct(const struct cavs__section *sec, const struct cavs__shard_stage *t,
+                         int32_t *out, int32_t *partner);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs__run run);

@@ -294,6 +294,26 @@ static int function_segments(struct work *w)
     return CAVS_OK;
 }
 
+/* Numbers of distinct inputs are the rows of a part that has them. */
+static int distinct_segments(struct work *w)
+{
+    const struct cavs__shard_stage *t = stage_of(w);
+    int rows = t->distinct.n[w->k->function->number];
+    bool serial = w->b->s->options.policy == CAVS_POLICY_SERIAL;
+
+    w->n = 0;
+    w->segments = new_segments(w->b, serial ? rows : 1);
+    if (!w->segments)
+        return CAVS_ENOMEM;
+    for (int i = 0; i < rows; i += w->segments[w->n - 1].rows)
+        w->segments[w->n++] = (struct cavs__segment){.function = w->k->function->number,
+                                                     .rows = serial ? 1 : rows,
+                                                     .row0 = i,
+                                                     .frow0 = i,
+                                                     .brow0 = i};
+    return CAVS_OK;
+}
+
 /* Sums over rows run one after the other, in a fixed order, into each partial gradient. */
 static int submit_sums(const struct work *w)
 {
@@ -307,7 +327,7 @@ static int submit_sums(const struct work *w)
 
 static int submit_function(struct work *w)
 {
-    int rc = function_segments(w);
+    int rc = w->k->shared ? distinct_segments(w) : function_segments(w);
 
     if (rc || w->n == 0)
         return rc;
@@ -391,8 +411,10 @@ static int submit_stage(const struct batch *b, int shard, int stage, enum cavs__
         struct work w = {.b = b, .k = sp->kinds[i], .sch = &t->schedule, .shard = shard};
         int rc = CAVS_OK;
 
-        for (int j = 0; j < t->nblocks && w.k->phase == phase && !rc; j++) {
-            w.block = phase == CAVS__FORWARD ? j : t->nblocks - 1 - j;
+        int nblocks = w.k->shared ? 1 : t->nblocks;
+
+        for (int j = 0; j < nblocks && w.k->phase == phase && !rc; j++) {
+            w.block = phase == CAVS__FORWARD ? j : nblocks - 1 - j;
             rc = w.k->function ? submit_function(&w) : submit_chain(&w);
         }
         if (rc)

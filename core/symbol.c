@@ -32,6 +32,7 @@ static const char *const op_names[CAVS__OP_COUNT] = {
     [CAVS__OP_CORRECT] = "correct",
     [CAVS__OP_MATMUL_SELECT] = "matmul_select",
     [CAVS__OP_REPEAT] = "repeat",
+    [CAVS__OP_SPREAD] = "spread",
     [CAVS__OP_LIST_SUM] = "sum_children",
     [CAVS__OP_LIST_MAX] = "max_children",
     [CAVS__OP_LIST_SOFTMAX] = "softmax_children",
@@ -41,6 +42,7 @@ static const char *const op_names[CAVS__OP_COUNT] = {
     [CAVS__OP_METRIC] = "metric",
     [CAVS__OP_STATE_GRAD] = "state_grad",
     [CAVS__OP_PUSH_GRAD] = "push_grad",
+    [CAVS__OP_COLLECT] = "collect",
     [CAVS__OP_MATMUL_T] = "matmul_t",
     [CAVS__OP_XENT_GRAD] = "softmax_cross_entropy_grad",
     [CAVS__OP_ROW_MAX_GRAD] = "largest_grad",
@@ -52,6 +54,7 @@ static const char *const op_names[CAVS__OP_COUNT] = {
     [CAVS__OP_SLOT_GRAD] = "slot_grad",
     [CAVS__OP_EACH_GRAD] = "each_child_grad",
     [CAVS__OP_FETCH_GRAD] = "fetch_grad",
+    [CAVS__OP_SPREAD_GRAD] = "spread_grad",
     [CAVS__OP_GRAD_MATMUL] = "grad_matmul",
     [CAVS__OP_GRAD_USE] = "grad_use",
     [CAVS__OP_GRAD_LOOKUP] = "grad_lookup",
@@ -72,6 +75,7 @@ bool cavs__op_is_sink(enum cavs__op op)
     case CAVS__OP_SLOT_GRAD:
     case CAVS__OP_EACH_GRAD:
     case CAVS__OP_FETCH_GRAD:
+    case CAVS__OP_SPREAD_GRAD:
     case CAVS__OP_GRAD_MATMUL:
     case CAVS__OP_GRAD_MATMUL_SELECT:
     case CAVS__OP_GRAD_USE:
@@ -125,7 +129,7 @@ int cavs__domain(const struct cavs_symbol *x)
 {
     const struct cavs_symbol *b = x;
 
-    while (b->op == CAVS__OP_SLICE)
+    while (b->op == CAVS__OP_SLICE || b->op == CAVS__OP_SPREAD)
         b = b->inputs[0];
     return b->op == CAVS__OP_CONST || b->op == CAVS__OP_USE ? -1 : x->domain;
 }
@@ -148,6 +152,18 @@ static int domain_of(const struct cavs_symbol *like, int ninputs, struct cavs_sy
             domain = inputs[i]->domain;
     }
     return domain;
+}
+
+bool cavs__symbol_insert(struct cavs_function *f, int at, struct cavs_symbol *x)
+{
+    if (!CAVS__APPEND(f->symbols, f->nsymbols, x))
+        return false;
+    memmove(f->symbols + at + 1, f->symbols + at,
+            (size_t)(f->nsymbols - 1 - at) * sizeof *f->symbols);
+    f->symbols[at] = x;
+    for (int i = 0; i < f->nsymbols; i++)
+        f->symbols[i]->number = i;
+    return true;
 }
 
 struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *given,

@@ -5,6 +5,7 @@ libcavs_la_SOURCES += \
 	scheduler/schedule.c \
 	scheduler/arena.c \
 	scheduler/block.c \
+	scheduler/distinct.c \
 	scheduler/topology.c \
 	scheduler/merge.c \
 	scheduler/agenda.c \

@@ -16,6 +16,7 @@
 #define CAVS_SCHEDULER_SCHEDULE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum cavs__policy { CAVS__SERIAL, CAVS__DEPTH, CAVS__FRONTIER, CAVS__AGENDA };
@@ -89,6 +90,18 @@ int cavs__schedule_make(struct cavs__schedule *s, const struct cavs__graph *g,
  * Returns the number of blocks; cut has room for most+1. */
 int cavs__schedule_cut(const struct cavs__schedule *s, const double *weight, double least, int most,
                        int32_t *cut);
+
+/* Numbers n rows of nkeys keys each, keys[i * nkeys + k], so that equal rows have the same number: in the
+ * order of first appearance.  number[i] is that of row i, first[d] the first row with number d; both
+ * have room for n.  Returns how many numbers there are, -1 when out of memory.  *scratch starts as {0}
+ * and only grows. */
+struct cavs__distinct_scratch {
+    int32_t *table;
+    size_t cap, mask;
+};
+int cavs__distinct(int n, int nkeys, const int32_t *keys, int32_t *number, int32_t *first,
+                   struct cavs__distinct_scratch *scratch);
+void cavs__distinct_scratch_free(struct cavs__distinct_scratch *scratch);
 
 /* Checks one graph: functions and children in range, not more children than slots, acyclic.  On a
  * fault *vertex is an offending vertex, and *child says more:

@@ -597,6 +597,7 @@ static const struct {
     [CAVS__OP_ELEMENTWISE] = {elementwise, elementwise_back},
     [CAVS__OP_CONCAT] = {concat, concat_back},
     [CAVS__OP_SLICE] = {slice, slice_back},
+    [CAVS__OP_SPREAD] = {slice, slice_back}, /* all columns; nothing is shared here */
     [CAVS__OP_ROW_SUM] = {row_sum, row_sum_back},
     [CAVS__OP_ROW_MAX] = {row_max, row_max_back},
     [CAVS__OP_SOFTMAX] = {softmax, softmax_back},

@@ -34,11 +34,12 @@ struct cavs__trace_kind cavs__trace_kind_of(const char *codelet)
         kind.phase = CAVS__TRACE_UPDATE;
     else if (strstr(codelet, ".gradient."))
         kind.phase = CAVS__TRACE_GRADIENT;
-    else if (ends_with(codelet, ".eager"))
+    else if (ends_with(codelet, ".eager") || ends_with(codelet, ".forward.shared"))
         kind.phase = CAVS__TRACE_EAGER;
     else if (ends_with(codelet, ".chain"))
         kind.phase = CAVS__TRACE_CHAIN;
-    else if (ends_with(codelet, ".lazy") || ends_with(codelet, ".metrics"))
+    else if (ends_with(codelet, ".lazy") || ends_with(codelet, ".metrics") ||
+             ends_with(codelet, ".backward.shared"))
         kind.phase = CAVS__TRACE_LAZY;
     if (!cavs__trace_has_directions(kind.phase))
         kind.backward = false;
