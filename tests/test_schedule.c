@@ -1102,6 +1102,33 @@ static void light_or_empty_schedules_are_one_block(void **state)
     assert_int_equal(cut[0] + cut[1], 0);
 }
 
+/* Rows of three keys of few values: equal rows and no others get one number. */
+static void equal_rows_get_one_number(void **state)
+{
+    (void)state;
+    enum { N = 500, KEYS = 3 };
+    static int32_t keys[N * KEYS], number[N], first[N];
+    struct cavs__distinct_scratch scratch = {0};
+    for (int i = 0; i < N * KEYS; i++)
+        keys[i] = (int32_t)((uint32_t)i * 2654435761u >> 30) - 1;
+    int n = cavs__distinct(N, KEYS, keys, number, first, &scratch);
+    assert_in_range(n, 2, 64);
+    for (int i = 0; i < N; i++) {
+        assert_in_range(number[i], 0, n - 1);
+        assert_true(first[number[i]] <= i);
+        for (int j = 0; j < i; j++)
+            assert_int_equal(number[i] == number[j],
+                             memcmp(keys + i * KEYS, keys + j * KEYS, KEYS * sizeof *keys) == 0);
+    }
+    for (int d = 0; d < n; d++) { /* in the order of first appearance */
+        assert_int_equal(number[first[d]], d);
+        assert_true(d == 0 || first[d - 1] < first[d]);
+    }
+    assert_int_equal(cavs__distinct(0, KEYS, keys, number, first, &scratch), 0);
+    assert_int_equal(cavs__distinct(N, 0, keys, number, first, &scratch), 1);
+    cavs__distinct_scratch_free(&scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1134,6 +1161,7 @@ int main(void)
         cmocka_unit_test(ties_between_samples_and_shards_go_by_number),
         cmocka_unit_test(blocks_are_consecutive_and_even),
         cmocka_unit_test(light_or_empty_schedules_are_one_block),
+        cmocka_unit_test(equal_rows_get_one_number),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

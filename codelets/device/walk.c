@@ -107,6 +107,7 @@ static int64_t first_row(const struct block *b, const struct cavs__operand *o)
 {
     switch (o->space) {
     case CAVS__ROWS: return b->segment->row0 + b->start;
+    case CAVS__DISTINCT:
     case CAVS__FROWS: return b->segment->frow0 + b->start;
     case CAVS__BROWS: return b->segment->brow0 + b->start;
     case CAVS__EDGES: return b->segment->edge0 + (int64_t)b->start * o->slots + o->slot;
