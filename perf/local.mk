@@ -11,7 +11,8 @@
 
 EXTRA_DIST += perf/README.md perf/RESULTS.md perf/figures/ablation.svg perf/figures/figure9.svg \
 	perf/figures/table2.svg perf/ablation perf/batching perf/bench perf/compare perf/figure8 \
-	perf/figure9 perf/gpu-check perf/learning perf/plot.py perf/policies perf/report perf/runs.py perf/table2 perf/tasks-by-policy \
+	perf/figure9 perf/gpu-check perf/learning perf/plot.py perf/policies perf/report perf/runs.py \
+	perf/table2 perf/tasks-by-policy \
 	perf/peers/setup perf/peers/tree_lstm_torch
 
 # The models by hand: of the library only products, updates and formulas, and no StarPU.
