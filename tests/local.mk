@@ -231,3 +231,13 @@ dist_check_SCRIPTS += tests/test_cuda_text.t
 
 # graphs of dependencies
 dist_check_SCRIPTS += tests/test_dag_rnn.t
+
+# rows per child, edge and entry of a list
+check_PROGRAMS += tests/test_list_kernels tests/test_lists
+tests_test_list_kernels_SOURCES = tests/test_list_kernels.c tests/matrix.c tests/matrix.h tests/random.h
+tests_test_list_kernels_LDADD = $(TEST_LIBS)
+tests_test_list_kernels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_list_kernels
+tests_test_lists_SOURCES = tests/test_lists.c
+tests_test_lists_LDADD = $(TRIAL_LIBS)
+tests_test_lists_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

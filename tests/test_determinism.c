@@ -236,6 +236,8 @@ static void any_workers_when_rows_are_cut(void **state)
     check_fine_grain(c);
     c.model = "chain_lstm";
     check_fine_grain(c);
+    c.model = "reductions";
+    check_fine_grain(c);
 }
 
 static void another_seed_gives_other_values(void **state)
