@@ -84,3 +84,9 @@ apps_seq2seq_LDADD = libapp.la $(APP_LIBS)
 bin_PROGRAMS += apps/dag_rnn
 apps_dag_rnn_SOURCES = apps/dag_rnn.c
 apps_dag_rnn_LDADD = libapp.la $(APP_LIBS)
+
+# --- citation graphs -------------------------------------------------------------------------------------
+
+bin_PROGRAMS += apps/gcn
+apps_gcn_SOURCES = apps/gcn.c apps/gcn_graph.c apps/gcn_graph.h
+apps_gcn_LDADD = libapp.la $(APP_LIBS)

@@ -241,3 +241,8 @@ SANITIZE_TESTS += tests/test_list_kernels
 tests_test_lists_SOURCES = tests/test_lists.c
 tests_test_lists_LDADD = $(TRIAL_LIBS)
 tests_test_lists_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
+# programs on graphs
+dist_check_SCRIPTS += tests/test_apps_graph.t
+EXTRA_DIST += tests/data/mini-cora/mini.content tests/data/mini-cora/mini.cites \
+	tests/data/mini-cora/mini.train tests/data/mini-cora/mini.val tests/data/mini-cora/mini.test
