@@ -90,3 +90,9 @@ apps_dag_rnn_LDADD = libapp.la $(APP_LIBS)
 bin_PROGRAMS += apps/gcn
 apps_gcn_SOURCES = apps/gcn.c apps/gcn_graph.c apps/gcn_graph.h
 apps_gcn_LDADD = libapp.la $(APP_LIBS)
+
+# --- dependency trees ------------------------------------------------------------------------------------
+
+bin_PROGRAMS += apps/dep_tree_lstm
+apps_dep_tree_lstm_SOURCES = apps/dep_tree_lstm.c
+apps_dep_tree_lstm_LDADD = libapp.la $(APP_LIBS)

@@ -52,4 +52,38 @@ else
     skip "Cora: test accuracy" "no data set at ${CAVS_DATA:-../shared/data}/cora"
 fi
 
+# --- dependency trees ------------------------------------------------------------------------------------
+
+CAVS_DATA=/nonexistent run dep_tree_lstm --help
+status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q -- '--min-count' "$work/out"
+ok $? "dep_tree_lstm --help needs no data"
+
+CAVS_DATA=/nonexistent run dep_tree_lstm --epochs 1
+status_is 1 && said "no data set at /nonexistent/ud_ewt/en_ewt-ud-train.conllu (from CAVS_DATA)"
+ok $? "missing sentences: where they were looked for"
+
+printf '1\tA\ta\tDET\t_\t_\t7\tdet\t_\t_\n\n' >"$work/bad.conllu"
+run dep_tree_lstm --train "$work/bad.conllu"
+status_is 1 && said "$work/bad.conllu:1:"
+ok $? "malformed sentences: file, line and column"
+
+trees="--train $data/mini.conllu --min-count 1 --dropout 0 --hidden 16 --embed 16 --batch 4"
+# shellcheck disable=SC2086
+run dep_tree_lstm $trees --lr 0.02 --epochs 60 --workers 2 --json --quiet
+status_is 0 && holds "$(field train_accuracy) == 1 && $(field loss) < 0.05"
+ok $? "dep_tree_lstm learns a few sentences by heart"
+
+# shellcheck disable=SC2086
+run dep_tree_lstm $trees --epochs 0 --explain --workers 1 --quiet
+status_is 0 && grep -q 'gemm_select *matmul_select U *(entries, 16)' "$work/out" "$work/err"
+ok $? "--explain shows products per child, selected by relation"
+
+if [ -n "$CAVS_TEST_LONG" ] && [ -r "${CAVS_DATA:-../shared/data}/ud_ewt/en_ewt-ud-train.conllu" ]; then
+    run dep_tree_lstm --epochs 4 --workers 2 --json --quiet
+    status_is 0 && holds "$(field dev_accuracy) >= 0.85"
+    ok $? "UD_EWT: dev accuracy of 0.85 and more after 4 epochs"
+else
+    skip "UD_EWT: dev accuracy" "a long test (CAVS_TEST_LONG=1), or no data set"
+fi
+
 echo "1..$count"
