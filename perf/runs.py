@@ -92,28 +92,31 @@ def data_folder():
     return Path(os.environ.get("CAVS_DATA") or TOP.parent / "shared" / "data")
 
 
-def treebank():
-    path = data_folder() / "sst" / "train.txt"
+def data_file(name):
+    path = data_folder() / name
     if not path.exists():
-        raise Failed(f"no treebank at {path}: set CAVS_DATA to the folder that has sst/train.txt")
+        raise Failed(f"no data at {path}: set CAVS_DATA to the folder that has {name}")
     return path
 
 
-_subsets = {}
+_parts = {}
+
+
+def first_part(name, n, samples_end_at=b"\n"):
+    """A file with the first n lines of a data file, or with samples_end_at b"\\n\\n" its first n paragraphs;
+    gone when the program ends."""
+    if (name, n) not in _parts:
+        text = data_file(name).read_bytes().split(samples_end_at, n)[:n]
+        file = tempfile.NamedTemporaryFile("wb", suffix=Path(name).suffix)
+        file.write(samples_end_at.join(text) + samples_end_at)
+        file.flush()
+        _parts[name, n] = file
+    return _parts[name, n].name
 
 
 def first_trees(n):
-    """A file with the first n trees of the treebank, gone when the program ends."""
-    if n >= SST_TREES:
-        return treebank()
-    if n not in _subsets:
-        file = tempfile.NamedTemporaryFile("wb", suffix=".txt")
-        with open(treebank(), "rb") as lines:
-            for _, line in zip(range(n), lines):
-                file.write(line)
-        file.flush()
-        _subsets[n] = file
-    return _subsets[n].name
+    name = "sst/train.txt"
+    return data_file(name) if n >= SST_TREES else first_part(name, n)
 
 
 # ---- running -----------------------------------------------------------------------------------------
@@ -250,6 +253,18 @@ def fc_options(h, leaves, shape, samples, batch, epochs):
             "--batch", batch, "--epochs", epochs]
 
 
+def language_model(build, model, h, lines, batch=64, epochs=3):
+    """model: fixed_lstm (chains of 64 words) or var_lstm (sentences)"""
+    return [build / "apps" / model, *language_options(h, lines, batch, epochs),
+            *(["--sentences"] if model == "var_lstm" else [])]
+
+
+def language_options(h, lines, batch, epochs):
+    """The options which apps/fixed_lstm, apps/var_lstm and perf/peers/lstm_torch share."""
+    return ["--train", first_part("wikitext2/wiki.train.tokens", lines), "--hidden", h, "--embed", h,
+            "--batch", batch, "--epochs", epochs]
+
+
 def torch_python():
     """A Python with PyTorch, or None."""
     done = subprocess.run([str(PERF / "peers" / "setup"), "--find"], stdout=subprocess.PIPE,
@@ -259,6 +274,11 @@ def torch_python():
 
 def torch_lstm(python, h, batch=64, trees=SST_TREES, epochs=3):
     return [python, PERF / "peers" / "tree_lstm_torch", *lstm_options(h, batch, trees, epochs)]
+
+
+def torch_language_model(python, model, h, lines, batch=64, epochs=3):
+    return [python, PERF / "peers" / "lstm_torch", *language_options(h, lines, batch, epochs),
+            "--chains", {"fixed_lstm": "fixed", "var_lstm": "sentences"}[model]]
 
 
 def measure_torch(command, runs, label):
