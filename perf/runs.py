@@ -255,8 +255,8 @@ def fc_options(h, leaves, shape, samples, batch, epochs):
 
 def language_model(build, model, h, lines, batch=64, epochs=3):
     """model: fixed_lstm (chains of 64 words) or var_lstm (sentences)"""
-    return [build / "apps" / model, *language_options(h, lines, batch, epochs),
-            *(["--sentences"] if model == "var_lstm" else [])]
+    command = [build / "apps" / model, *language_options(h, lines, batch, epochs)]
+    return [*command, "--sentences"] if model == "var_lstm" else command
 
 
 def language_options(h, lines, batch, epochs):
