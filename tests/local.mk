@@ -246,3 +246,8 @@ tests_test_lists_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 dist_check_SCRIPTS += tests/test_apps_graph.t
 EXTRA_DIST += tests/data/mini-cora/mini.content tests/data/mini-cora/mini.cites \
 	tests/data/mini-cora/mini.train tests/data/mini-cora/mini.val tests/data/mini-cora/mini.test
+
+# --- programs beside the same models by hand and in PyTorch ------------------------------------------
+
+LONG_TESTS += tests/peers_long.t
+EXTRA_DIST += tests/peers_long.t
