@@ -54,7 +54,7 @@ def log_ticks(low, high):
     """Round numbers, the more of them the shorter the axis."""
     if high / low < 3:
         return linear_ticks(low, high)
-    digits = (1,) if high / low > 100 else (1, 2, 5) if high / low > 12 else (1, 2, 3, 5, 7)
+    digits = (1,) if high / low > 1000 else (1, 2, 5) if high / low > 12 else (1, 2, 3, 5, 7)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [m * 10.0**d for d in decades for m in digits if low <= m * 10.0**d <= high]
 
@@ -163,8 +163,8 @@ def bar_swatch(i, x, y):
 
 def lines(title, panels):
     """Panels side by side with one legend."""
-    width, height, gap, left, top = 330, 250, 90, 76, 92
     names = list(dict.fromkeys(n for p in panels for n in p.series))
+    width, height, gap, left, top = 330, 250, 90, 76, 92 if len(names) > 1 else 66
     total = left + len(panels) * width + (len(panels) - 1) * gap + 24
     total = max(total, left + 8.2 * len(title), left + sum(48 + 7.2 * len(n) for n in names))
     parts = [text(left - 50, 24, title, 15, "start", 'font-weight="bold"')]
@@ -174,8 +174,8 @@ def lines(title, panels):
     return document(round(total), top + height + 52, parts)
 
 
-def bars(title, unit, groups):
-    """Horizontal bars; groups: label -> value, or label -> {series: value}."""
+def bars(title, unit, groups, form="#.3g"):
+    """Horizontal bars; groups: label -> value, or label -> {series: value}; form: how values are written."""
     groups = {k: v if isinstance(v, dict) else {"": v} for k, v in groups.items()}
     names = list(dict.fromkeys(n for g in groups.values() for n in g))
     thick, left, width = (20 if len(names) == 1 else 15), 210, 440
@@ -187,7 +187,7 @@ def bars(title, unit, groups):
     for label, group in groups.items():
         parts.append(text(left - 8, y + thick * len(group) / 2 + 4, label, 12, "end"))
         for name, value in group.items():
-            parts += bar(left, axis.at(value), y, thick, style(names.index(name))[0], value)
+            parts += bar(left, axis.at(value), y, thick, style(names.index(name))[0], f"{value:{form}}")
             y += thick
         y += 10
     parts.append(line(left, top - 4, left, y - 4))
@@ -195,7 +195,6 @@ def bars(title, unit, groups):
     return document(left + width + 80, y + 28, parts)
 
 
-def bar(first, end, y, thick, colour, value):
-    shown = f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+def bar(first, end, y, thick, colour, shown):
     return [f'<rect x="{first}" y="{y + 1}" width="{end - first:.1f}" height="{thick - 2}" '
             f'fill="{colour}"/>', text(end + 5, y + thick / 2 + 4, shown, 11, "start")]
