@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Task:", 1},
     {"task", KEY_TASK, "NAME", 0, "reverse (default) or add", 0},
     {"length", KEY_LENGTH, "N", 0, "at most N letters (default 10), or digits of a number (3)", 0},
-    {"samples", KEY_SAMPLES, "N", 0, "examples in an epoch (default 20000)", 0},
+    {"samples", KEY_SAMPLES, "N", 0, "examples in an epoch (default 40000)", 0},
     {"dev-samples", KEY_DEV_SAMPLES, "N", 0,
      "examples to evaluate after each epoch, none of them trained on (default 2000)", 0},
     {"no-attention", KEY_NO_ATTENTION, NULL, 0, "answer from the decoder's state alone", 0},
@@ -401,16 +401,16 @@ static int run(struct seq2seq *s, struct app_error *e)
 
 int main(int argc, char **argv)
 {
-    struct seq2seq s = {.common = app_options_defaults(), .nsamples = 20000, .dev_samples = 2000};
+    struct seq2seq s = {.common = app_options_defaults(), .nsamples = 40000, .dev_samples = 2000};
     struct app_error error = {""};
     int status;
 
-    s.common.epochs = 20;
+    s.common.epochs = 10;
     s.common.batch = 64;
-    s.common.hidden = 256;
+    s.common.hidden = 128;
     s.common.embed = 64;
     s.common.session.optimizer = CAVS_ADAM;
-    s.common.session.lr = 2e-3f;
+    s.common.session.lr = 3e-3f;
     s.common.session.clip = 1;
     argp_parse(&argp, argc, argv, 0, NULL, &s);
     status = app_status("seq2seq", run(&s, &error), &error);
