@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "codelets/device/kernels.h"
 #include "codelets/kernels.h"
 #include "codelets/simd.h"
 
@@ -283,6 +284,7 @@ const struct cavs__kernel cavs__kernel_list_sum = {
     .nviews = 2,
     .cpu = list_sum,
     .reference = cavs__reference_list_sum,
+    .device = cavs__device_list_sum,
 };
 
 const struct cavs__kernel cavs__kernel_list_max = {
@@ -290,6 +292,7 @@ const struct cavs__kernel cavs__kernel_list_max = {
     .nviews = 2,
     .cpu = list_max,
     .reference = cavs__reference_list_max,
+    .device = cavs__device_list_max,
 };
 
 const struct cavs__kernel cavs__kernel_list_max_grad = {
@@ -297,6 +300,7 @@ const struct cavs__kernel cavs__kernel_list_max_grad = {
     .nviews = 3,
     .cpu = list_max_grad,
     .reference = cavs__reference_list_max_grad,
+    .device = cavs__device_list_max_grad,
 };
 
 const struct cavs__kernel cavs__kernel_list_softmax = {
@@ -304,6 +308,7 @@ const struct cavs__kernel cavs__kernel_list_softmax = {
     .nviews = 2,
     .cpu = list_softmax,
     .reference = cavs__reference_list_softmax,
+    .device = cavs__device_list_softmax,
 };
 
 const struct cavs__kernel cavs__kernel_list_softmax_grad = {
@@ -311,6 +316,7 @@ const struct cavs__kernel cavs__kernel_list_softmax_grad = {
     .nviews = 3,
     .cpu = list_softmax_grad,
     .reference = cavs__reference_list_softmax_grad,
+    .device = cavs__device_list_softmax_grad,
 };
 
 const struct cavs__kernel cavs__kernel_list_share = {
@@ -318,4 +324,5 @@ const struct cavs__kernel cavs__kernel_list_share = {
     .nviews = 2,
     .cpu = list_share,
     .reference = cavs__reference_list_share,
+    .device = cavs__device_list_share,
 };

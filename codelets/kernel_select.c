@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "codelets/gemm.h"
+#include "codelets/device/kernels.h"
 #include "codelets/kernels.h"
 
 enum { ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
@@ -170,6 +171,7 @@ const struct cavs__kernel cavs__kernel_gemm_select = {
     .nviews = 4,
     .cpu = gemm_select,
     .reference = cavs__reference_gemm_select,
+    .device = cavs__device_gemm_select,
 };
 
 const struct cavs__kernel cavs__kernel_gemm_select_t = {
@@ -177,6 +179,7 @@ const struct cavs__kernel cavs__kernel_gemm_select_t = {
     .nviews = 4,
     .cpu = gemm_select_t,
     .reference = cavs__reference_gemm_select_t,
+    .device = cavs__device_gemm_select_t,
 };
 
 const struct cavs__kernel cavs__kernel_gemm_tn_select = {
@@ -185,4 +188,5 @@ const struct cavs__kernel cavs__kernel_gemm_tn_select = {
     .reduces = true,
     .cpu = gemm_tn_select,
     .reference = cavs__reference_gemm_tn_select,
+    .device = cavs__device_gemm_tn_select,
 };

@@ -120,6 +120,7 @@ struct cavs__part_args {
     int nsegments;
     int index_buffer; /* number of the buffer that holds the index sections, or CAVS__NO_BUFFER */
     const int32_t *sections;   /* offsets of the sections in it */
+    const int32_t *host_index; /* the sections in main memory, for who counts there; NULL: none */
     uint64_t first;            /* bit b: reductions into buffer b start from zero */
     struct cavs__fault *fault; /* NULL: do not check */
     uint64_t *nanoseconds;     /* [CAVS__COSTS] added to atomically; NULL: do not measure */

@@ -162,6 +162,13 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static void list_entries(const struct cavs_function *f, const struct cavs__shard_stage *t,
+                         int32_t *entries)
+{
+    for (int i = 0; i < f->nlists; i++)
+        entries[i] = t->entries[f->lists[i]->number];
+}
+
 /* What the rows of a function in a shard want of the parts that run over them. */
 static size_t wanted_by_stage(const struct cavs_session *s, const struct cavs__shard *shard,
                               int stage)
@@ -173,9 +180,11 @@ static size_t wanted_by_stage(const struct cavs_session *s, const struct cavs__s
     for (int j = 0; j < sp->nkinds; j++) {
         for (int f = 0; f < sp->stage->nfunctions; f++) {
             const struct cavs__part *part = sp->kinds[j]->parts[f];
+            int32_t entries[CAVS__PART_LISTS] = {0};
 
+            list_entries(sp->stage->functions[f], &shard->stages[stage], entries);
             if (part)
-                most = larger(most, cavs__part_device_floats(part) * (size_t)sch->function_rows[f]);
+                most = larger(most, cavs__part_device_floats(part, sch->function_rows[f], entries));
         }
     }
     return most;

@@ -94,6 +94,16 @@ static starpu_data_handle_t handle(const struct work *w, int i, int partial, int
     return b->s->tensors[tensor].chunks[*chunk].handle;
 }
 
+/* The index sections where the main thread has written them. */
+static const int32_t *host_index(const struct work *w)
+{
+    const struct cavs_session *s = w->b->s;
+    int tensor = s->plan->stages[w->k->stage->number].index;
+    int chunk = cavs__chunk_of(s, tensor, w->b->slot, w->shard, w->block);
+
+    return (const int32_t *)s->tensors[tensor].chunks[chunk].p;
+}
+
 static int submit_task(const struct work *w, int partial, enum access access, int priority)
 {
     struct cavs_session *s = w->b->s;
@@ -109,6 +119,7 @@ static int submit_task(const struct work *w, int partial, enum access access, in
                                   .nsegments = w->n,
                                   .index_buffer = k->index_buffer,
                                   .sections = stage_of(w)->offsets,
+                                  .host_index = host_index(w),
                                   .fault = s->options.check_finite ? &s->fault : NULL,
                                   .nanoseconds = s->options.measure ? s->nanoseconds : NULL,
                                   .shard = w->shard,

@@ -12,8 +12,9 @@
 #include "tests/on_device.h"
 #include "tests/trial.h"
 
-static const char *const models[] = {"tree_lstm_bench", "dag", "encoder_decoder", "mlp"};
-enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 5 };
+static const char *const models[] = {"tree_lstm_bench", "dag",      "encoder_decoder", "mlp",
+                                     "each_attention",  "relations"};
+enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 5, MOST = 100 };
 
 struct batch {
     int n, samples[ZOO_SAMPLES];
@@ -51,6 +52,10 @@ static void agrees_with_the_oracle_wherever_tasks_run(void **state)
     options.shards = 2;
     struct cavs_session *s = trial_session(&t, &options);
     int64_t before = cavs__devices_launches();
+    char *text;
+    check_ok(cavs_session_explain(s, &text));
+    assert_null(strstr(text, "on CPUs only"));
+    free(text);
     place("device");
     trial_check_gradients(&t, s, b.samples, b.n);
     trial_check_outputs(&t, s, b.samples, b.n);
@@ -224,32 +229,42 @@ static bool device_there(void)
     return cavs__devices_count() > 0;
 }
 
+/* The i-th model: with CAVS_TEST_LONG of the whole zoo. */
+static const char *model_at(int i, int *n)
+{
+    bool all = getenv("CAVS_TEST_LONG") != NULL;
+    *n = all ? zoo_count() : MODELS;
+    return i >= *n ? NULL : all ? zoo_at(i)->name : models[i];
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[MODELS + EXTRA] = {
+    struct CMUnitTest tests[MOST + EXTRA] = {
         cmocka_unit_test(every_optimizer_trains_to_the_same_parameters),
         cmocka_unit_test(many_shards_train_to_the_same_parameters),
         cmocka_unit_test(checking_for_finite_numbers_keeps_tasks_on_the_cpu),
         cmocka_unit_test(a_hundred_batches_take_no_more_memory_than_ten),
         cmocka_unit_test(groups_are_compiled_once),
     };
-    char names[MODELS][80];
-    int failed;
+    char names[MOST][80];
+    int failed, n;
 
     if (!device_there()) {
         trial_runtime_down(NULL);
         printf("1..0 # SKIP no device\n");
         return 0;
     }
-    for (int i = 0; i < MODELS; i++) {
-        snprintf(names[i], sizeof names[i], "%s agrees with the oracle wherever tasks run",
-                 models[i]);
+    for (int i = 0; i < MOST; i++) {
+        const char *model = model_at(i, &n);
+        if (!model)
+            break;
+        snprintf(names[i], sizeof names[i], "%s agrees with the oracle wherever tasks run", model);
         tests[EXTRA + i] =
             (struct CMUnitTest){.name = names[i],
                                 .test_func = agrees_with_the_oracle_wherever_tasks_run,
-                                .initial_state = (void *)models[i]};
+                                .initial_state = (void *)model};
     }
-    failed = cmocka_run_group_tests_name("models on OpenCL", tests, NULL, NULL);
+    failed = _cmocka_run_group_tests("models on a device", tests, (size_t)(EXTRA + n), NULL, NULL);
     trial_runtime_down(NULL);
     return failed;
 }

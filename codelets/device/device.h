@@ -46,6 +46,14 @@ enum { CAVS__MAX_DEVICES = 16, CAVS__MAX_ARGUMENTS = 700 };
     K(pick)                                                        \
     K(pick_grad)                                                   \
     K(dropout)                                                     \
+    K(gemm_select)                                                 \
+    K(gemm_tn_select)                                              \
+    K(list_sum)                                                    \
+    K(list_max)                                                    \
+    K(list_max_grad)                                               \
+    K(list_softmax)                                                \
+    K(list_softmax_grad)                                           \
+    K(list_share)                                                  \
     K(sparse_sum)                                                  \
     K(update)                                                      \
     /* these compute in double, which an OpenCL device may lack */ \

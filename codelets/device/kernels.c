@@ -273,3 +273,108 @@ int cavs__device_elementwise(const struct cavs__device_call *c)
         cavs__argument_view(&l, &c->v[i]);
     return cavs__launch(c->device, &l);
 }
+
+/* ---- products with a selected block ---- */
+
+static int select_block(const struct cavs__device_call *c, int row_step, int column_step)
+{
+    struct cavs__launch l;
+    int n = c->v[3].cols;
+
+    cavs__launch_items(&l, c->device, CAVS__DEVICE_gemm_select, (int64_t)c->rows * n);
+    cavs__argument_pointer(&l, c->index);
+    cavs__argument_int(&l, c->rows);
+    cavs__argument_int(&l, c->v[0].cols);
+    cavs__argument_int(&l, n);
+    cavs__argument_int(&l, row_step);
+    cavs__argument_int(&l, column_step);
+    cavs__argument_view(&l, &c->v[0]);
+    cavs__argument_int(&l, c->v[1].index);
+    cavs__argument_view(&l, &c->v[2]);
+    cavs__argument_view(&l, &c->v[3]);
+    return cavs__launch(c->device, &l);
+}
+
+int cavs__device_gemm_select(const struct cavs__device_call *c)
+{
+    return select_block(c, c->v[0].cols, 0);
+}
+
+int cavs__device_gemm_select_t(const struct cavs__device_call *c)
+{
+    return select_block(c, 0, c->v[3].cols);
+}
+
+int cavs__device_gemm_tn_select(const struct cavs__device_call *c)
+{
+    struct cavs__launch l;
+    int n = c->v[3].cols;
+
+    cavs__launch_items(&l, c->device, CAVS__DEVICE_gemm_tn_select, (int64_t)c->call->rows * n);
+    cavs__argument_pointer(&l, c->index);
+    cavs__argument_int(&l, c->rows);
+    cavs__argument_int(&l, c->v[0].cols);
+    cavs__argument_int(&l, n);
+    cavs__argument_int(&l, c->call->rows);
+    cavs__argument_int(&l, !(c->flags & CAVS__FIRST));
+    cavs__argument_view(&l, &c->v[0]);
+    cavs__argument_view(&l, &c->v[1]);
+    cavs__argument_int(&l, c->v[2].index);
+    cavs__argument_view(&l, &c->v[3]);
+    return cavs__launch(c->device, &l);
+}
+
+/* ---- lists ---- */
+
+/* index, rows, n, the list, views */
+static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
+{
+    struct cavs__launch l;
+    int n = c->v[c->nviews - 1].cols;
+
+    cavs__launch_items(&l, c->device, kernel, (int64_t)c->rows * n);
+    cavs__argument_pointer(&l, c->index);
+    cavs__argument_int(&l, c->rows);
+    cavs__argument_int(&l, n);
+    cavs__argument_int(&l, c->v[0].ptr);
+    for (int i = 0; i < c->nviews; i++)
+        cavs__argument_view(&l, &c->v[i]);
+    return cavs__launch(c->device, &l);
+}
+
+int cavs__device_list_sum(const struct cavs__device_call *c)
+{
+    return each_list(c, CAVS__DEVICE_list_sum);
+}
+
+int cavs__device_list_max(const struct cavs__device_call *c)
+{
+    return each_list(c, CAVS__DEVICE_list_max);
+}
+
+int cavs__device_list_max_grad(const struct cavs__device_call *c)
+{
+    return each_list(c, CAVS__DEVICE_list_max_grad);
+}
+
+int cavs__device_list_softmax(const struct cavs__device_call *c)
+{
+    return each_list(c, CAVS__DEVICE_list_softmax);
+}
+
+int cavs__device_list_softmax_grad(const struct cavs__device_call *c)
+{
+    return each_list(c, CAVS__DEVICE_list_softmax_grad);
+}
+
+int cavs__device_list_share(const struct cavs__device_call *c)
+{
+    struct cavs__launch l;
+
+    cavs__launch_items(&l, c->device, CAVS__DEVICE_list_share, c->rows);
+    cavs__argument_pointer(&l, c->index);
+    cavs__argument_int(&l, c->rows);
+    cavs__argument_int(&l, c->v[0].ptr);
+    cavs__argument_view(&l, &c->v[1]);
+    return cavs__launch(c->device, &l);
+}

@@ -201,7 +201,12 @@ KERNEL(64) cavs_row_sum(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
 /* ---- classifiers: a group each row ---- */
 
 /* Number c of a row that begins at `from`. */
-#define NUMBER(z, from, c) ((from) < 0 ? 0.0f : z[(from) + (c)])
+#define NUMBER(z, from, c) number_at(z, from, c)
+
+EW_FN float number_at(GLOBAL const float *z, long from, int c)
+{
+    return from < 0 ? 0.0f : z[from + c];
+}
 
 EW_FN float largest_of_row(LOCAL_POINTER float *part, GLOBAL const float *z, long from, int n)
 {
@@ -414,6 +419,156 @@ KERNEL(64) cavs_mask(GLOBAL const int *index, int rows, int ids_ix, VIEW(y))
 
     if (r < rows)
         y[y_at + (long)r * y_ld] = index[ids_ix + r] >= 0 ? 1.0f : 0.0f;
+}
+
+/* ---- products with a selected block: an item each number ---- */
+
+/* x (rows, k), ids, w, y (rows, n): y[r] = x[r] times the block of w that begins `row_step` rows and
+ * `column_step` columns after that of the id before; 0 where the id is negative */
+KERNEL(64) cavs_gemm_select(GLOBAL const int *index, int rows, int k, int n, int row_step,
+                            int column_step, VIEW(x), int ids_ix, VIEW(w), VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+
+    if (r < rows) {
+        int id = index[ids_ix + r];
+        long from = ROW(x, r), block = w_at + (long)id * row_step * w_ld + (long)id * column_step;
+        float sum = 0.0f;
+
+        for (int p = 0; p < k && id >= 0 && from >= 0; p++)
+            sum += x[from + p] * w[block + (long)p * w_ld + c];
+        y[y_at + (long)r * y_ld + c] = sum;
+    }
+}
+
+/* x (rows, k), dy (rows, n), ids, dw (dw_rows, n): rows [ids[r] k, + k) of dw = or += x[r]^T dy[r] */
+KERNEL(64) cavs_gemm_tn_select(GLOBAL const int *index, int rows, int k, int n, int dw_rows,
+                               int accumulate, VIEW(x), VIEW(dy), int ids_ix, VIEW(dw))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int p = (int)(i / n), c = (int)(i % n);
+
+    if (p < dw_rows) {
+        long to = dw_at + (long)p * dw_ld + c;
+        float sum = accumulate ? dw[to] : 0.0f;
+
+        for (int r = 0; r < rows; r++)
+            if (index[ids_ix + r] == p / k) {
+                long xf = ROW(x, r), df = ROW(dy, r);
+
+                sum += NUMBER(x, xf, p % k) * NUMBER(dy, df, c);
+            }
+        dw[to] = sum;
+    }
+}
+
+/* ---- lists: an item each number of a vertex; its entries are [FIRST, END) ---- */
+
+#define FIRST (index[ptr + r] - index[ptr])
+#define END (index[ptr + r + 1] - index[ptr])
+
+/* The largest of column c, NaN if one is NaN, 0 without entries. */
+EW_FN float largest_entry(GLOBAL const int *index, int first, int end, int c, VIEW(x))
+{
+    float largest = first < end ? NUMBER(x, ROW(x, first), c) : 0.0f;
+
+    for (int e = first + 1; e < end; e++) {
+        float number = NUMBER(x, ROW(x, e), c);
+
+        largest = largest >= number || largest != largest ? largest : number;
+    }
+    return largest;
+}
+
+#define PASS(x) x, x##_at, x##_ld, x##_ix
+
+/* x listed (n), y (rows, n): sum of the entries */
+KERNEL(64) cavs_list_sum(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+
+    if (r < rows) {
+        float sum = 0.0f;
+
+        for (int e = FIRST; e < END; e++)
+            sum += NUMBER(x, ROW(x, e), c);
+        y[y_at + (long)r * y_ld + c] = sum;
+    }
+}
+
+/* x listed (n), y (rows, n): largest of the entries */
+KERNEL(64) cavs_list_max(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+
+    if (r < rows)
+        y[y_at + (long)r * y_ld + c] = largest_entry(index, FIRST, END, c, PASS(x));
+}
+
+/* x listed, g (rows, n), dx listed: g at the first largest */
+KERNEL(64) cavs_list_max_grad(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(g),
+                              VIEW(dx))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+
+    if (r < rows) {
+        float largest = largest_entry(index, FIRST, END, c, PASS(x));
+        float left = NUMBER(g, ROW(g, r), c);
+
+        for (int e = FIRST; e < END; e++) {
+            bool here = NUMBER(x, ROW(x, e), c) == largest;
+
+            dx[dx_at + (long)e * dx_ld + c] = here ? left : 0.0f;
+            left = here ? 0.0f : left;
+        }
+    }
+}
+
+/* x listed (n), y listed: per column, over the entries */
+KERNEL(64) cavs_list_softmax(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+
+    if (r < rows) {
+        float largest = largest_entry(index, FIRST, END, c, PASS(x)), sum = 0.0f;
+
+        for (int e = FIRST; e < END; e++)
+            sum += ew_exp(NUMBER(x, ROW(x, e), c) - largest);
+        for (int e = FIRST; e < END; e++)
+            y[y_at + (long)e * y_ld + c] = ew_exp(NUMBER(x, ROW(x, e), c) - largest) / sum;
+    }
+}
+
+/* y listed, g listed, dx listed: y (g - sum over the entries of y g) */
+KERNEL(64) cavs_list_softmax_grad(GLOBAL const int *index, int rows, int n, int ptr, VIEW(y),
+                                  VIEW(g), VIEW(dx))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+
+    if (r < rows) {
+        float sum = 0.0f;
+
+        for (int e = FIRST; e < END; e++)
+            sum += NUMBER(y, ROW(y, e), c) * NUMBER(g, ROW(g, e), c);
+        for (int e = FIRST; e < END; e++)
+            dx[dx_at + (long)e * dx_ld + c] =
+                NUMBER(y, ROW(y, e), c) * (NUMBER(g, ROW(g, e), c) - sum);
+    }
+}
+
+/* y (rows, 1): 1 / number of entries, 0 without any */
+KERNEL(64) cavs_list_share(GLOBAL const int *index, int rows, int ptr, VIEW(y))
+{
+    int r = GROUP_X * 64 + ITEM;
+
+    if (r < rows)
+        y[y_at + (long)r * y_ld] = END > FIRST ? 1.0f / (float)(END - FIRST) : 0.0f;
 }
 
 /* ---- what is summed in double ---- */

@@ -14,6 +14,11 @@ struct block {
     const struct cavs__memory *buffers;
     struct cavs__memory scratch;
     int start, rows;
+    /* as in struct tile of part.c */
+    int32_t first[CAVS__PART_LISTS], first_of_segment[CAVS__PART_LISTS];
+    int32_t first_of_block[CAVS__PART_LISTS], entries[CAVS__PART_LISTS];
+    int64_t entry_scratch[CAVS__PART_LISTS]; /* floats from the begin of scratch */
+    int64_t used;                            /* of scratch, before the room for packing */
 };
 
 /* ---- what a part needs ---- */
@@ -47,9 +52,17 @@ static int room_for_packing(const struct cavs__part *p)
     return most;
 }
 
-size_t cavs__part_device_floats(const struct cavs__part *p)
+size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int32_t *entries)
 {
-    return (size_t)p->scratch + (size_t)room_for_packing(p);
+    size_t floats = (size_t)p->scratch * (size_t)rows, most = (size_t)rows;
+
+    for (int i = 0; i < CAVS__PART_LISTS; i++) {
+        if (!p->lists[i].used)
+            continue;
+        floats += (size_t)p->lists[i].scratch * cavs__entry_room(entries[i]);
+        most = (size_t)entries[i] > most ? (size_t)entries[i] : most;
+    }
+    return floats + (size_t)room_for_packing(p) * most;
 }
 
 int cavs__part_launches(const struct cavs__part *p)
@@ -66,20 +79,8 @@ int cavs__part_launches(const struct cavs__part *p)
     return n;
 }
 
-/* Entries of lists are counted by what stands in index sections, which are on the device. */
-static bool has_lists(const struct cavs__step *s)
-{
-    bool has = s->list > 0;
-
-    for (int i = 0; i < s->nviews; i++)
-        has = has || s->v[i].list > 0 || s->v[i].listed || s->v[i].mode == CAVS__REPEATED;
-    return has;
-}
-
 static const char *obstacle(const struct cavs__step *s, const struct cavs__device *d)
 {
-    if (has_lists(s))
-        return "it goes over lists";
     if (!s->call.kernel->device)
         return "a step has no kernel for devices";
     if (s->call.kernel->needs_double && !d->has_double)
@@ -105,12 +106,19 @@ bool cavs__part_runs_on(const struct cavs__part *p, const struct cavs__device *d
 
 static int64_t first_row(const struct block *b, const struct cavs__operand *o)
 {
+    int l = o->list - 1;
+
     switch (o->space) {
     case CAVS__ROWS: return b->segment->row0 + b->start;
     case CAVS__DISTINCT:
     case CAVS__FROWS: return b->segment->frow0 + b->start;
     case CAVS__BROWS: return b->segment->brow0 + b->start;
-    case CAVS__EDGES: return b->segment->edge0 + (int64_t)b->start * o->slots + o->slot;
+    case CAVS__ENTRIES: return b->first[l];
+    case CAVS__BENTRIES: return b->first[l] - b->first_of_block[l];
+    case CAVS__EDGES:
+        if (o->list > 0)
+            return b->segment->edge0 + b->first[l] - b->first_of_segment[l];
+        return b->segment->edge0 + (int64_t)b->start * o->slots + o->slot;
     default: return 0;
     }
 }
@@ -120,33 +128,71 @@ static int section(const struct block *b, int number)
     return (int)b->buffers[b->args->index_buffer].at + b->args->sections[number];
 }
 
+/* Function rows, or entries, before the block. */
+static int before_block(const struct block *b, int list)
+{
+    return list > 0 ? b->first[list - 1] : b->segment->frow0 + b->start;
+}
+
+static struct cavs__memory memory_of(const struct block *b, const struct cavs__operand *o)
+{
+    struct cavs__memory m = {0};
+    int l = o->list - 1;
+
+    if (o->buffer >= 0)
+        m = b->buffers[o->buffer];
+    else if (o->buffer == CAVS__SCRATCH)
+        m = b->scratch;
+    m.at += o->col;
+    if (o->buffer != CAVS__SCRATCH)
+        return m;
+    if (l < 0 || o->mode == CAVS__REPEATED)
+        m.at += (int64_t)o->region * b->rows;
+    else
+        m.at += b->entry_scratch[l] + (int64_t)o->region * (int64_t)cavs__entry_room(b->entries[l]);
+    return m;
+}
+
+/* A vertex's row for each of its entries: indexed by function row, so the view begins where
+ * function row 0 would be. */
+static void repeat(const struct block *b, const struct cavs__operand *o,
+                   struct cavs__device_view *v)
+{
+    struct cavs__operand vertices = *o;
+
+    vertices.list = 0;
+    if (o->buffer >= 0)
+        v->memory.at += first_row(b, &vertices) * o->ld;
+    if (o->space == CAVS__EDGES)
+        v->ld *= o->slots;
+    v->memory.at -= (int64_t)before_block(b, 0) * v->ld;
+    v->index = section(b, o->section) + before_block(b, o->list);
+}
+
 static struct cavs__device_view resolve(const struct block *b, const struct cavs__operand *o)
 {
-    struct cavs__device_view v = {.cols = o->cols, .ld = (int)o->ld, .index = -1, .ptr = -1};
+    struct cavs__device_view v = {
+        .memory = memory_of(b, o), .cols = o->cols, .ld = (int)o->ld, .index = -1, .ptr = -1};
 
-    if (o->buffer == CAVS__SCRATCH)
-        v.memory = b->scratch;
-    else if (o->buffer >= 0)
-        v.memory = b->buffers[o->buffer];
-    v.memory.at += o->col;
-    if (o->buffer == CAVS__SCRATCH)
-        v.memory.at += (int64_t)o->region * b->rows;
     switch (o->mode) {
     case CAVS__DIRECT:
         if (o->buffer >= 0)
             v.memory.at += first_row(b, o) * o->ld;
-        if (o->space == CAVS__EDGES)
+        if (o->space == CAVS__EDGES && o->list == 0)
             v.ld *= o->slots;
         break;
+    case CAVS__REPEATED: repeat(b, o, &v); break;
     case CAVS__SAME: v.ld = 0; break;
     case CAVS__INDEXED:
-    case CAVS__IDS: v.index = section(b, o->section) + b->segment->frow0 + b->start; break;
+    case CAVS__IDS: v.index = section(b, o->section) + before_block(b, o->list); break;
     case CAVS__SUMMED:
         v.index = section(b, o->section);
         v.ptr = section(b, o->ptr_section) + b->segment->row0 + b->start;
         break;
     default: break;
     }
+    if (o->listed)
+        v.ptr = section(b, b->part->lists[o->list - 1].ptr_section) + before_block(b, 0);
     return v;
 }
 
@@ -158,7 +204,7 @@ static int take_step(const struct block *b, const struct cavs__step *s, uint64_t
     struct cavs__device_view v[s->nviews + 1];
     struct cavs__device_call c = {.device = b->device,
                                   .call = &s->call,
-                                  .rows = b->rows,
+                                  .rows = s->list > 0 ? b->entries[s->list - 1] : b->rows,
                                   .v = v,
                                   .nviews = s->nviews,
                                   .room = b->scratch};
@@ -168,7 +214,7 @@ static int take_step(const struct block *b, const struct cavs__step *s, uint64_t
         v[i] = resolve(b, &s->v[i]);
     if (b->args->index_buffer >= 0)
         c.index = b->buffers[b->args->index_buffer].p;
-    c.room.at += (int64_t)b->part->scratch * b->rows;
+    c.room.at += b->used;
     if (s->call.kernel->reduces && out >= 0 && (*first >> out & 1)) {
         c.flags |= CAVS__FIRST;
         *first &= ~((uint64_t)1 << out);
@@ -176,11 +222,49 @@ static int take_step(const struct block *b, const struct cavs__step *s, uint64_t
     return s->call.kernel->device(&c);
 }
 
-static int rows_at_once(const struct cavs__part *p, size_t scratch)
+/* The first entry of function row f in list i of the part, as main memory has it: what the device
+ * has is a copy. */
+static int32_t first_entry(const struct block *b, int i, int f)
 {
-    size_t row = cavs__part_device_floats(p), rows = row ? scratch / row : INT32_MAX;
+    return b->args->host_index[b->args->sections[b->part->lists[i].ptr_section] + f];
+}
 
-    return rows > INT32_MAX ? INT32_MAX : rows < 1 ? 1 : (int)rows;
+/* Entries of the block's lists if it has so many rows. */
+static void count_entries(const struct block *b, int rows, int32_t *entries)
+{
+    int f = b->segment->frow0 + b->start;
+
+    for (int i = 0; i < CAVS__PART_LISTS; i++)
+        if (b->part->lists[i].used)
+            entries[i] = first_entry(b, i, f + rows) - first_entry(b, i, f);
+}
+
+static void place_lists(struct block *b)
+{
+    int f = b->segment->frow0;
+
+    b->used = (int64_t)b->part->scratch * b->rows;
+    for (int i = 0; i < CAVS__PART_LISTS; i++) {
+        if (!b->part->lists[i].used)
+            continue;
+        b->first[i] = first_entry(b, i, f + b->start);
+        b->first_of_segment[i] = first_entry(b, i, f);
+        b->first_of_block[i] = first_entry(b, i, f - b->segment->brow0);
+        b->entry_scratch[i] = b->used;
+        b->used += (int64_t)b->part->lists[i].scratch * (int64_t)cavs__entry_room(b->entries[i]);
+    }
+}
+
+/* As many rows as the scratch is large enough for, but at least one. */
+static void cut_block(struct block *b, size_t scratch)
+{
+    b->rows = b->segment->rows - b->start;
+    count_entries(b, b->rows, b->entries);
+    while (b->rows > 1 && cavs__part_device_floats(b->part, b->rows, b->entries) > scratch) {
+        b->rows = (b->rows + 1) / 2;
+        count_entries(b, b->rows, b->entries);
+    }
+    place_lists(b);
 }
 
 int cavs__part_queue(struct cavs__device *d, const struct cavs__part_args *a, int nbuffers,
@@ -190,13 +274,10 @@ int cavs__part_queue(struct cavs__device *d, const struct cavs__part_args *a, in
     uint64_t first = a->first;
 
     for (int i = 0; i < a->nsegments; i++) {
-        int at_once;
-
         b.segment = &a->segments[i];
         b.part = a->parts[b.segment->function];
-        at_once = rows_at_once(b.part, scratch);
         for (b.start = 0; b.start < b.segment->rows; b.start += b.rows) {
-            b.rows = b.segment->rows - b.start < at_once ? b.segment->rows - b.start : at_once;
+            cut_block(&b, scratch);
             for (int s = 0; s < b.part->nsteps; s++)
                 if (take_step(&b, &b.part->steps[s], &first))
                     return -1;

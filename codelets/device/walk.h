@@ -10,8 +10,8 @@
 #include "codelets/device/device.h"
 #include "codelets/part.h"
 
-/* Floats of scratch for each row. */
-size_t cavs__part_device_floats(const struct cavs__part *p);
+/* Floats of scratch for so many rows, whose lists have so many entries (by list of the part). */
+size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int32_t *entries);
 /* Kernels that it launches for each run of rows, with a library for products. */
 int cavs__part_launches(const struct cavs__part *p);
 /* Whether the device can run all steps; if not, *why is a reason for people. */
