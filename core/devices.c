@@ -9,6 +9,7 @@
 #include "codelets/device/device.h"
 #include "codelets/device/task.h"
 #include "codelets/device/walk.h"
+#include "codelets/elementwise.h"
 #include "core/error.h"
 #include "core/session.h"
 
@@ -62,17 +63,25 @@ struct list {
     struct cavs__ew_program **programs;
 };
 
+/* A device's compiler need not see what the device could not launch. */
+static bool fits(const struct cavs__ew_program *program)
+{
+    const struct cavs__ew_spec *spec = cavs__ew_program_spec(program);
+
+    return cavs__device_group_bytes(spec->ninputs + spec->noutputs) <= cavs__devices_parameters();
+}
+
 static void count(struct cavs__ew_program *program, void *arg)
 {
-    (void)program;
-    ((struct list *)arg)->n++;
+    ((struct list *)arg)->n += fits(program);
 }
 
 static void append(struct cavs__ew_program *program, void *arg)
 {
     struct list *l = arg;
 
-    l->programs[l->n++] = program;
+    if (fits(program))
+        l->programs[l->n++] = program;
 }
 
 /* For people and tests: the text of the groups as devices get it, in the file that

@@ -12,8 +12,8 @@
 #include "tests/on_device.h"
 #include "tests/trial.h"
 
-static const char *const models[] = {"tree_lstm_bench", "dag",      "encoder_decoder", "mlp",
-                                     "each_attention",  "relations"};
+static const char *const models[] = {
+    "tree_lstm_bench", "dag", "encoder_decoder", "mlp", "each_attention", "relations", "wide"};
 enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 5, MOST = 100 };
 
 struct batch {
@@ -54,7 +54,8 @@ static void agrees_with_the_oracle_wherever_tasks_run(void **state)
     int64_t before = cavs__devices_launches();
     char *text;
     check_ok(cavs_session_explain(s, &text));
-    assert_null(strstr(text, "on CPUs only"));
+    if (!strstr(text, "more operands than a kernel may have"))
+        assert_null(strstr(text, "on CPUs only"));
     free(text);
     place("device");
     trial_check_gradients(&t, s, b.samples, b.n);

@@ -198,6 +198,16 @@ uint32_t cavs__devices_where(void)
     return where;
 }
 
+size_t cavs__devices_parameters(void)
+{
+    size_t least = 4096;
+
+    for (int i = 0; i < ndevices; i++)
+        if (cavs__device_at(i) && devices[i].max_parameters < least)
+            least = devices[i].max_parameters;
+    return least;
+}
+
 int64_t cavs__devices_launches(void)
 {
     int64_t n = 0;

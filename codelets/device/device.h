@@ -154,6 +154,7 @@ int cavs__devices_found(uint32_t where); /* of that kind, usable or not */
 struct cavs__device *cavs__device_of_worker(int worker);
 struct cavs__device *cavs__device_at(int number); /* NULL: none or left out */
 int64_t cavs__devices_launches(void);
+size_t cavs__devices_parameters(void); /* bytes of arguments that all of them take; 4096 at most */
 /* Kinds of devices of which there is one to use, as StarPU has it in starpu_codelet::where. */
 uint32_t cavs__devices_where(void);
 /* Leaves the device out; the first call says why. */
