@@ -232,6 +232,8 @@ static int side_by_side(const struct work *w, int ways, int priority)
 
 /* ---- how to cut ---- */
 
+enum { PIECE = 2 /* grains */ };
+
 static double seconds(const struct work *w, const struct cavs__segment *seg)
 {
     const struct cavs__shard_stage *t = stage_of(w);
@@ -243,15 +245,16 @@ static double seconds(const struct work *w, const struct cavs__segment *seg)
     return cavs__cost_seconds(&w->b->s->rt->cost, w->k->parts[seg->function], seg->rows, entries);
 }
 
+/* Pieces of a task: each worth several grains, for they run between two more tasks. */
 static int ways(const struct work *w)
 {
-    double sum = 0;
+    double sum = 0, piece = PIECE * w->b->grain;
 
     if (w->b->ways < 2 || adds_to(w))
         return 1;
     for (int i = 0; i < w->n; i++)
         sum += seconds(w, &w->segments[i]);
-    return sum < w->b->ways * w->b->grain ? (int)(sum / w->b->grain) : w->b->ways;
+    return sum < w->b->ways * piece ? (int)(sum / piece) : w->b->ways;
 }
 
 static int submit_work(const struct work *w, int priority)
