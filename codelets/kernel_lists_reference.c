@@ -7,22 +7,7 @@
  */
 #include <math.h>
 
-#include "codelets/kernels.h"
-
-#define UNUSED(x) ((void)(x))
-
-/* Element c of row r of an input. */
-static double at(const struct cavs__view *v, int r, int c)
-{
-    const float *row = cavs__row(v, r);
-
-    return row ? row[c] : 0;
-}
-
-static float *out(const struct cavs__view *v, int r, int c)
-{
-    return v->p + r * v->ld + c;
-}
+#include "codelets/kernel_reference.h"
 
 /* The entries of row r of a listed view are [begin, end). */
 static int begin(const struct cavs__view *v, int r)

@@ -5,25 +5,10 @@
  *
  * Not compiled as a kernel file: this is the oracle and keeps strict arithmetic.
  */
-#include "codelets/kernels.h"
+#include "codelets/kernel_reference.h"
 
 #include <math.h>
 #include <string.h>
-
-#define UNUSED(x) ((void)(x))
-
-/* Element c of row r of an input. */
-static double at(const struct cavs__view *v, int r, int c)
-{
-    const float *row = cavs__row(v, r);
-
-    return row ? row[c] : 0;
-}
-
-static float *out(const struct cavs__view *v, int r, int c)
-{
-    return v->p + r * v->ld + c;
-}
 
 void cavs__reference_gemm(const struct cavs__call *call, int rows, const struct cavs__view *v,
                           unsigned flags)

@@ -4,24 +4,10 @@
  *
  * Not compiled as a kernel file: this is the oracle and keeps strict arithmetic.
  */
-#include "codelets/kernels.h"
+#include "codelets/kernel_reference.h"
 #include "codelets/philox.h"
 
 #include <math.h>
-
-#define UNUSED(x) ((void)(x))
-
-static double at(const struct cavs__view *v, int r, int c)
-{
-    const float *row = cavs__row(v, r);
-
-    return row ? row[c] : 0;
-}
-
-static float *out(const struct cavs__view *v, int r, int c)
-{
-    return v->p + r * v->ld + c;
-}
 
 /* The first NaN, or else the first largest. */
 static int largest(const struct cavs__view *x, int r)

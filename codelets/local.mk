@@ -26,6 +26,7 @@ endif
 # row kernels and their references
 libcavs_la_SOURCES += codelets/kernel.c codelets/kernel.h codelets/kernels.h codelets/kernel_gemm.c \
 	codelets/kernel_lists_reference.c codelets/kernel_metric.c codelets/kernel_reference.c \
+	codelets/kernel_reference.h \
 	codelets/kernel_rows.c codelets/kernel_rows_reference.c codelets/kernel_select.c \
 	codelets/kernel_softmax.c codelets/philox.h
 libkernels_la_SOURCES += codelets/simd.h codelets/exponentials.c codelets/exponentials.h \
