@@ -98,21 +98,6 @@ int cavs__number_distinct(struct cavs_session *s, struct cavs__shard_stage *t,
     return CAVS_OK;
 }
 
-/* Rows with each number, in order: a counting sort. */
-static void fill_sharers(int32_t *ptr, int32_t *rows, const int32_t *number, int n, int ndistinct)
-{
-    memset(ptr, 0, ((size_t)ndistinct + 1) * sizeof *ptr);
-    for (int i = 0; i < n; i++)
-        ptr[number[i] + 1]++;
-    for (int d = 0; d < ndistinct; d++)
-        ptr[d + 1] += ptr[d];
-    for (int i = 0; i < n; i++)
-        rows[ptr[number[i]]++] = i;
-    memmove(ptr + 1, ptr,
-            (size_t)ndistinct * sizeof *ptr); /* every start has moved to the next's */
-    ptr[0] = 0;
-}
-
 bool cavs__is_distinct(enum cavs__section_kind kind)
 {
     return kind >= CAVS__S_SHARER && kind <= CAVS__S_DISTINCT_IDS;
@@ -139,7 +124,7 @@ void cavs__fill_distinct(const struct cavs__section *sec, const struct cavs__sha
 
     switch (sec->kind) {
     case CAVS__S_SHARER: memcpy(out, number, (size_t)n * sizeof *out); break;
-    case CAVS__S_SHARER_PTR: fill_sharers(out, partner, number, n, nd); break;
+    case CAVS__S_SHARER_PTR: cavs__invert(out, partner, number, n, nd); break;
     case CAVS__S_DISTINCT_ROW: memcpy(out, first, (size_t)nd * sizeof *out); break;
     case CAVS__S_DISTINCT_IDS:
         for (int d = 0; d < nd; d++)

@@ -77,7 +77,24 @@ static void fill_child_section(int32_t *out, const struct cavs__schedule *sch,
     }
 }
 
-/* Counting sort of the rows of a fetch by the row that they fetched; fetched: scratch for them. */
+void cavs__invert(int32_t *ptr, int32_t *rows, const int32_t *values, int n, int nvalues)
+{
+    memset(ptr, 0, ((size_t)nvalues + 1) * sizeof *ptr);
+    for (int i = 0; i < n; i++) {
+        if (values[i] >= 0)
+            ptr[values[i] + 1]++;
+    }
+    for (int v = 0; v < nvalues; v++)
+        ptr[v + 1] += ptr[v];
+    for (int i = 0; i < n; i++) {
+        if (values[i] >= 0)
+            rows[ptr[values[i]]++] = i;
+    }
+    memmove(ptr + 1, ptr, (size_t)nvalues * sizeof *ptr); /* every start has moved to the next's */
+    ptr[0] = 0;
+}
+
+/* The rows of a fetch by the row that they fetched; fetched: scratch for them. */
 static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard *shard,
                            const struct cavs_symbol *fetch, int nrows, int32_t *fetched)
 {
@@ -89,24 +106,7 @@ static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard
     else
         fill_vertex_section(fetched, &t->schedule, fetch->function->number,
                             fetched_rows(shard, t, fetch));
-    memset(ptr, 0, ((size_t)nrows + 1) * sizeof *ptr);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < n; i++) {
-            if (fetched[i] >= 0 && pass == 0)
-                ptr[fetched[i]]++;
-            else if (fetched[i] >= 0)
-                rows[ptr[fetched[i]]++] = i;
-        }
-        for (int r = 0, sum = 0; r <= nrows && pass == 0; r++) {
-            int count = ptr[r];
-
-            ptr[r] = sum;
-            sum += count;
-        }
-    }
-    /* the second pass has moved every start to the next one's */
-    memmove(ptr + 1, ptr, (size_t)nrows * sizeof *ptr);
-    ptr[0] = 0;
+    cavs__invert(ptr, rows, fetched, n, nrows);
 }
 
 static void fill_section(const struct cavs_session *s, int number, const struct cavs_stage *stage,

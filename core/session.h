@@ -184,6 +184,10 @@ void cavs__shards_free(struct cavs_session *s);
 int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot,
                      int chunk);
 
+/* A counting sort: rows[ptr[v]] .. rows[ptr[v + 1] - 1] are the i with values[i] = v, ascending, for v in
+ * 0 .. nvalues - 1; negative values have no place. */
+void cavs__invert(int32_t *ptr, int32_t *rows, const int32_t *values, int n, int nvalues);
+
 /* noise.c: half of the key that every vertex of t has for dropout in this batch; 0 for all where
  * nothing is dropped.  In t->fetched, until that is used again. */
 const int32_t *cavs__noise(const struct cavs_session *s, const struct cavs__shard *shard,
