@@ -23,6 +23,11 @@ perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
 	-lpthread -lm
 
+# How far the cores are from one another.
+noinst_PROGRAMS += perf/core_to_core
+perf_core_to_core_SOURCES = perf/core_to_core.c
+perf_core_to_core_LDADD = -lpthread
+
 # A scheduling policy of our own, which StarPU loads; built by name: make perf/policy_steal.la
 EXTRA_LTLIBRARIES = perf/policy_steal.la
 perf_policy_steal_la_SOURCES = perf/policy_steal.c

@@ -318,6 +318,13 @@ def warn_if_busy():
     return busy
 
 
+def core_to_core(build):
+    """Nanoseconds a cache line takes from one core to another; None where there is one core only."""
+    done = subprocess.run([build / "perf" / "core_to_core"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True)
+    return int(done.stdout) if done.returncode == 0 else None
+
+
 # ---- tables ------------------------------------------------------------------------------------------
 
 
