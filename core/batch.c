@@ -193,16 +193,17 @@ static int add_sample(struct cavs__shard *shard, int sample)
 }
 
 static int split(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
-                 int nshards)
+                 int nshards, enum cavs__run run)
 {
+    const double *share = cavs__shares(s, run);
     int rc = reserve_samples(s, n);
 
     for (int i = 0; i < nshards; i++)
         s->shards[i].nsamples = 0;
     for (int i = 0; i < n && !rc; i++)
         s->sample_work[i] = sample_work(s, d, samples[i]);
-    if (!rc &&
-        cavs__shard_split(n, s->sample_work, nshards, s->sample_shard, &s->split_scratch) != 0)
+    if (!rc && cavs__shard_split(n, s->sample_work, nshards, share, s->sample_shard,
+                                 &s->split_scratch) != 0)
         rc = cavs__fail_nomem("batch", (size_t)n * 16);
     for (int i = 0; i < n && !rc; i++)
         rc = add_sample(&s->shards[s->sample_shard[i]], samples[i]);
@@ -623,15 +624,51 @@ static int prepare_shard(struct cavs_session *s, const struct cavs_data *d,
     return rc;
 }
 
+/* What the tensors of a shard want, about. */
+static size_t shard_bytes(const struct cavs_session *s, const struct cavs__shard *shard)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < s->plan->ntensors; i++) {
+        const struct cavs__tensor_desc *d = &s->plan->tensors[i];
+        int blocks =
+            d->kind == CAVS__T_BUNDLE && d->stage ? shard->stages[d->stage->number].nblocks : 1;
+
+        for (int b = 0; d->space != CAVS__FIXED && b < blocks; b++)
+            sum += (size_t)(rows_needed(d, shard, b) + 1) * (size_t)cavs__tensor_ld(d->cols) *
+                   sizeof(float);
+    }
+    return sum;
+}
+
+/* Again with smaller shards where they are too large for the memory of their device. */
+static int prepare_shards(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                          int n, int nshards, enum cavs__run run)
+{
+    size_t bytes[nshards];
+    int rc;
+
+    do {
+        rc = split(s, d, samples, n, nshards, run);
+        for (int i = 0; i < nshards && !rc; i++) {
+            rc = prepare_shard(s, d, &s->shards[i]);
+            bytes[i] = !rc && s->homes ? shard_bytes(s, &s->shards[i]) : 0;
+        }
+    } while (!rc && cavs__homes_crowded(s, bytes));
+    return rc;
+}
+
 int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples,
                         int n, int slot, enum cavs__run run, int *nshards)
 {
-    int ns = n < s->nshards ? n : s->nshards, rc;
+    int ns = cavs__shards_of_batch(s, n), rc;
 
-    rc = split(s, d, samples, n, ns);
-    for (int i = 0; i < ns && !rc; i++)
-        rc = prepare_shard(s, d, &s->shards[i]);
+    rc = prepare_shards(s, d, samples, n, ns, run);
+    for (int i = 0; i < n && !rc; i++)
+        cavs__homes_count(s, slot, s->sample_shard[i], s->sample_work[i]);
     for (int i = 0; i < ns && !rc; i++) {
+        if (s->shards[i].nsamples == 0)
+            continue; /* no task of it will ask for anything */
         for (int j = 0; j < s->model->nstages && !rc; j++) {
             rc = cavs__fill_index(s, &s->shards[i], j, slot, slot * s->nshards + i);
             if (!rc)

@@ -230,6 +230,10 @@ static size_t wanted(const struct cavs_session *s, int nshards, bool updates)
     size_t most = larger(LEAST_FLOATS, updates ? wanted_by_updates(s) : 0);
 
     for (int i = 0; i < nshards; i++) {
+        int home = cavs__home_of(s, i);
+
+        if (home >= 0 && s->homes->home[home].device < 0)
+            continue; /* it stays on CPUs */
         for (int j = 0; j < s->model->nstages; j++)
             most = larger(most, wanted_by_stage(s, &s->shards[i], j));
     }
@@ -241,19 +245,39 @@ int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updat
     return s->devices ? cavs__reserve_scratch(s, wanted(s, nshards, updates)) : CAVS_OK;
 }
 
-/* ---- forced placement ---- */
+/* ---- placement ---- */
 
-void cavs__place_task(const struct cavs_session *s, struct starpu_task *t)
+static void stay_home(const struct cavs__home *h, struct starpu_task *t)
 {
-    const char *placement = s->rt->placement;
+    if (!(t->cl->where & h->where) || (h->device >= 0 && !cavs__device_at(h->device)))
+        return;
+    t->where = (int32_t)h->where;
+    if (h->device < 0)
+        return;
+    t->workerids = (uint32_t *)h->workers;
+    t->workerids_len = sizeof h->workers / sizeof *h->workers;
+}
+
+static void force(const struct cavs_session *s, const char *placement, struct starpu_task *t)
+{
     uint32_t devices = t->cl->where & (STARPU_CUDA | STARPU_OPENCL);
     bool device = devices != 0;
 
-    if (!placement || !device)
+    if (!device)
         return;
     if (strcmp(placement, "alternate") == 0)
         device = (s->stats.tasks + s->batch) & 1;
     else
         device = strcmp(placement, "device") == 0;
     t->where = (int32_t)(device ? devices : (uint32_t)STARPU_CPU);
+}
+
+void cavs__place_task(const struct cavs_session *s, int shard, struct starpu_task *t)
+{
+    int home = cavs__home_of(s, shard);
+
+    if (s->rt->placement && strcmp(s->rt->placement, "any") != 0)
+        force(s, s->rt->placement, t);
+    else if (home >= 0)
+        stay_home(&s->homes->home[home], t);
 }

@@ -39,8 +39,9 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k, bool device
 
         if (!p)
             continue;
-        fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch", k->stage->functions[f]->name,
-                p->tile, (double)cavs__part_scratch(p, NULL) * 4 / 1024);
+        fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch",
+                k->stage->functions[f]->name, p->tile,
+                (double)cavs__part_scratch(p, NULL) * 4 / 1024);
         if (devices && !k->cpu_only)
             fprintf(out, "; on a device %d launches", cavs__part_launches(p));
         fprintf(out, "\n");
@@ -108,10 +109,10 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
 static void explain_choices(FILE *out, const struct cavs_session *s)
 {
     explain_cost(out, s);
-    fprintf(
-        out,
-        "shards: a batch is cut into up to %d parts of equal work, whose chains are independent\n",
-        s->nshards);
+    fprintf(out, "shards: a batch is cut into up to %d parts%s, whose chains are independent\n",
+            s->nshards, s->homes ? "" : " of equal work");
+    if (s->homes)
+        cavs__homes_explain(out, s);
     if (s->options.policy == CAVS_POLICY_SERIAL)
         fprintf(out,
                 "chain: one vertex a task; no operator is batched, as the policy 'serial' asks\n");

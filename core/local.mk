@@ -35,6 +35,7 @@ libcavs_la_SOURCES += \
 	core/explain.c \
 	core/expressions.c \
 	core/fuse.c \
+	core/homes.c \
 	core/index.c \
 	core/intern.c \
 	core/kinds.c \

@@ -170,7 +170,7 @@ static int find_touched_rows(struct cavs_session *s, int slot, int nshards,
     struct lookup uses[s->plan->ntensors * nshards + 1];
 
     for (int shard = 0; shard < nshards; shard++) {
-        for (int i = 0; i < s->plan->ntensors; i++) {
+        for (int i = 0; i < s->plan->ntensors && s->shards[shard].nsamples > 0; i++) {
             const struct cavs__tensor_desc *d = &s->plan->tensors[i];
 
             if (d->kind != CAVS__T_LOOKUP_GRAD || d->param != p)
@@ -275,7 +275,7 @@ static int submit_norm(struct cavs_session *s, int slot, const struct cavs_param
 
     if (!a)
         return cavs__fail_nomem("task", sizeof *a);
-    t = cavs__task_create(s, slot, &s->norm_codelet, a, most_buffers(s, p));
+    t = cavs__task_create(s, slot, -1, &s->norm_codelet, a, most_buffers(s, p));
     if (!t)
         return CAVS_ENOMEM;
     cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_RW);
@@ -292,7 +292,7 @@ static int submit_update(struct cavs_session *s, int slot, const struct cavs_par
 
     if (!a)
         return cavs__fail_nomem("task", sizeof *a);
-    t = cavs__task_create(s, slot, &s->update_codelet, a, most_buffers(s, p));
+    t = cavs__task_create(s, slot, -1, &s->update_codelet, a, most_buffers(s, p));
     if (!t)
         return CAVS_ENOMEM;
     cavs__task_buffer(t, s->tensors[s->plan->param[p->number]].chunks[0].handle, STARPU_RW);

@@ -31,7 +31,7 @@ static int collect_output(struct cavs_session *s, const struct cavs_data *d, con
                           int n, const struct cavs_stage *stage, int channel, float *rows)
 {
     const int64_t *start = cavs__starts(&d->stages[stage->number]);
-    int nshards = n < s->nshards ? n : s->nshards;
+    int nshards = cavs__shards_of_batch(s, n);
     int64_t *at = malloc(((size_t)n + 1) * sizeof *at),
             *of_shard = malloc(((size_t)n + 1) * sizeof *of_shard), sum = 0;
 

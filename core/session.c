@@ -119,6 +119,8 @@ static int create_arrays(struct cavs_session *s)
     s->cuts = calloc((size_t)s->model->nstages + 1, sizeof *s->cuts);
     s->touched_lists = calloc(n, sizeof *s->touched_lists);
     for (int i = 0; i < CAVS__SLOTS; i++) {
+        for (int k = 0; k <= CAVS__MAX_HOMES; k++)
+            s->slots[i].laps[k].slot = &s->slots[i];
         pthread_mutex_init(&s->slots[i].lock, NULL);
         pthread_cond_init(&s->slots[i].done, NULL);
     }
@@ -165,8 +167,9 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
     s->options = *options;
     s->devices = cavs__devices_count() > 0;
     s->launches_before = cavs__devices_launches();
-    s->nshards = options->shards > 0 ? options->shards : rt->cores;
-    rc = create_arrays(s);
+    rc = cavs__homes_init(s);
+    if (!rc)
+        rc = create_arrays(s);
     if (!rc)
         rc = create_plan(s);
     if (!rc)
@@ -211,6 +214,7 @@ void cavs_session_destroy(struct cavs_session *s)
     }
     cavs__tensor_free(&s->norms);
     cavs__shards_free(s);
+    cavs__homes_free(s);
     for (int i = 0; s->id_mark && i < s->model->nstored; i++)
         free(s->id_mark[i]);
     for (int i = 0; i < CAVS__SLOTS; i++) {
@@ -337,6 +341,8 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
     cavs__slot_wait(&s->slots[slot]);
     t1 = starpu_timing_now();
     s->stats.wait_s += (t1 - t0) * 1e-6;
+    cavs__homes_observe(s, slot);
+    cavs__homes_begin(s, slot, run);
     cavs__slot_open(&s->slots[slot]);
     starpu_iteration_push((unsigned long)s->batch); /* tells a trace which tasks are one batch */
     s->dropping = run != CAVS__RUN_EVALUATE;

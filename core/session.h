@@ -12,6 +12,7 @@
  *   submit.c      schedules -> StarPU tasks
  *   slot.c        the tasks of a batch in flight
  *   cost.c        what work costs, to cut it well
+ *   homes.c       which device, or the CPU workers, a shard belongs to
  *   optimizer.c   gradients -> updates
  *   checkpoint.c  model files and checkpoints
  */
@@ -19,6 +20,7 @@
 #define CAVS_CORE_SESSION_H
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "codelets/update.h"
 #include "core/cost.h"
@@ -31,7 +33,9 @@ enum {
     CAVS__SLOTS = 2, /* batches in flight */
     CAVS__MAX_PARTIALS = 8,
     CAVS__PARTIAL_ROWS = 2048, /* adding up one more partial gradient is then 1 % of making it */
-    CAVS__MAX_BLOCKS = 8       /* of a shard */
+    CAVS__MAX_BLOCKS = 8,      /* of a shard */
+    CAVS__MAX_HOMES = 17,      /* devices, and the CPU workers */
+    CAVS__SPARE_SHARDS = 15    /* of a device */
 };
 
 /* What an eager block should be worth, at nominal rates: blocks cost tasks. */
@@ -98,6 +102,12 @@ struct cavs__shard {
     struct cavs__shard_stage *stages;
 };
 
+/* The tasks of one home, or of no shard: when they could begin, and when the last one was done. */
+struct cavs__lap {
+    struct cavs__slot *slot;
+    double began, done; /* starpu_timing_now() */
+};
+
 /* A batch in flight. */
 struct cavs__slot {
     int pending; /* tasks not finished, plus one while submitting */
@@ -105,7 +115,30 @@ struct cavs__slot {
     pthread_cond_t done;
     bool busy;
     double done_at; /* starpu_timing_now() */
+    /* for homes.c: */
+    enum cavs__run run;
+    double submitted;                           /* likewise */
+    struct cavs__lap laps[CAVS__MAX_HOMES + 1]; /* [0]: of no shard */
     struct cavs__arena arena;
+};
+
+/* Workers that keep the tensors of some shards: a device, or all CPU workers; see homes.c. */
+struct cavs__home {
+    uint32_t where;                                   /* STARPU_CPU, .. */
+    int device;                                       /* its number, -1: the CPU workers */
+    const char *name;                                 /* for people */
+    uint32_t workers[(STARPU_NMAXWORKERS + 31) / 32]; /* of a device, as starpu_task::workerids */
+    int first, n, used;   /* its shards, and how many of them get something */
+    double room;          /* bytes that a shard should have at most; 0: any */
+    double rate[2];       /* work a second: forward only, and all */
+    unsigned given, seen; /* bit k: had work, and rate[k] is measured */
+};
+
+struct cavs__homes {
+    int n;
+    struct cavs__home home[CAVS__MAX_HOMES];
+    double work[CAVS__SLOTS][CAVS__MAX_HOMES]; /* of the batch in the slot */
+    double *share;                             /* [nshards] scratch */
 };
 
 /* How the last batch was cut, for people. */
@@ -131,7 +164,8 @@ struct cavs_session {
     struct cavs__tensor *tensors;  /* [plan->ntensors] */
     struct cavs__tensor *state[2]; /* [nparams] optimizer state */
     struct cavs__tensor norms;     /* sums of squares of gradients, one double per parameter */
-    struct cavs__tensor *touched_lists; /* [nparams] of looked-up parameters: touched rows, by slot */
+    struct cavs__tensor
+        *touched_lists; /* [nparams] of looked-up parameters: touched rows, by slot */
     starpu_data_handle_t scratch;
     size_t scratch_floats;
     bool devices; /* tasks may run on some: then scratch serves them, too */
@@ -144,6 +178,7 @@ struct cavs_session {
                             until then */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__shard *shards; /* [nshards] */
+    struct cavs__homes *homes;  /* NULL: any worker takes any shard */
     struct cavs__shard_scratch split_scratch;
     struct cavs__distinct_scratch distinct_scratch;
     double *sample_work; /* scratch of the split */
@@ -227,16 +262,38 @@ int cavs__submit_batch(struct cavs_session *s, int slot, int nshards, enum cavs_
 double cavs__grain(const struct cavs_session *s);
 
 /* slot.c */
-/* A task of the slot for up to nbuffers handles, which the caller adds by cavs__task_buffer().
- * NULL: out of memory. */
-struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct starpu_codelet *cl,
-                                      void *arg, int nbuffers);
+/* A task of the slot, and of a shard or none (-1), for up to nbuffers handles, which the caller adds
+ * by cavs__task_buffer().  NULL: out of memory. */
+struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, int shard,
+                                      struct starpu_codelet *cl, void *arg, int nbuffers);
 void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
                        enum starpu_data_access_mode mode);
 int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t);
 void cavs__slot_open(struct cavs__slot *slot);
 void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */
 void cavs__slot_wait(struct cavs__slot *slot);
+
+/* homes.c */
+/* Decides how many shards there are, and where each lives. */
+int cavs__homes_init(struct cavs_session *s);
+void cavs__homes_free(struct cavs_session *s);
+int cavs__home_of(const struct cavs_session *s, int shard); /* -1: none */
+/* What part of a batch each shard should have, relative to one another, [nshards]; NULL: the same. */
+const double *cavs__shares(const struct cavs_session *s, enum cavs__run run);
+/* The chunk of a parameter's gradient that a shard adds to: never one of another device's. */
+int cavs__partial_of(const struct cavs_session *s, int shard, int partial, int partials);
+int cavs__partials(const struct cavs_session *s); /* such chunks */
+/* Shards of a batch of n samples; with homes some can be empty. */
+int cavs__shards_of_batch(const struct cavs_session *s, int n);
+/* Shards with so many bytes of tensors are more than a device's memory should hold: true, and next
+ * time they are smaller. */
+bool cavs__homes_crowded(struct cavs_session *s, const size_t *bytes);
+/* In this order, for each batch: the tasks that were in the slot are done; it is used anew; work that
+ * has been given to a shard. */
+void cavs__homes_observe(struct cavs_session *s, int slot);
+void cavs__homes_begin(struct cavs_session *s, int slot, enum cavs__run run);
+void cavs__homes_count(struct cavs_session *s, int slot, int shard, double work);
+void cavs__homes_explain(FILE *out, const struct cavs_session *s);
 
 /* optimizer.c */
 void cavs__optimizer_init(struct cavs_session *s);
@@ -262,8 +319,9 @@ int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updat
 void cavs__report_devices(void);
 /* CAVS_ERUNTIME if a device has failed in the middle of a task since the last call. */
 int cavs__check_devices(void);
-/* CAVS_PLACEMENT in the environment: cpu, device, or alternate between them. */
-void cavs__place_task(const struct cavs_session *s, struct starpu_task *t);
+/* To its home, for a task of a shard (or none, -1), if it can run there; or as CAVS_PLACEMENT in the
+ * environment says: cpu, device, alternate between them, or any. */
+void cavs__place_task(const struct cavs_session *s, int shard, struct starpu_task *t);
 
 /* session.c */
 void cavs__wait_slots(struct cavs_session *s);

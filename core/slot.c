@@ -17,7 +17,14 @@ void cavs__slot_open(struct cavs__slot *slot)
 
 static void slot_release(void *arg)
 {
-    struct cavs__slot *slot = arg;
+    struct cavs__lap *lap = arg;
+    struct cavs__slot *slot = lap->slot;
+    double now;
+
+    if (lap != slot->laps) { /* its home wants to know */
+        now = starpu_timing_now();
+        __atomic_store(&lap->done, &now, __ATOMIC_RELAXED);
+    }
 
     if (__atomic_sub_fetch(&slot->pending, 1, __ATOMIC_ACQ_REL) > 0)
         return;
@@ -30,7 +37,7 @@ static void slot_release(void *arg)
 
 void cavs__slot_close(struct cavs__slot *slot)
 {
-    slot_release(slot);
+    slot_release(slot->laps);
 }
 
 void cavs__slot_wait(struct cavs__slot *slot)
@@ -45,8 +52,8 @@ void cavs__slot_wait(struct cavs__slot *slot)
 
 /* StarPU keeps up to STARPU_NMAXBUFS handles inside the task; more go to arrays that it frees with
  * the task. */
-struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct starpu_codelet *cl,
-                                      void *arg, int nbuffers)
+struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, int shard,
+                                      struct starpu_codelet *cl, void *arg, int nbuffers)
 {
     struct starpu_task *t = starpu_task_create();
 
@@ -54,7 +61,8 @@ struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, struct s
     t->cl_arg = arg;
     t->nbuffers = 0;
     t->callback_func = slot_release;
-    t->callback_arg = &s->slots[slot];
+    t->callback_arg = &s->slots[slot].laps[cavs__home_of(s, shard) + 1];
+    cavs__place_task(s, shard, t);
     if (nbuffers <= STARPU_NMAXBUFS)
         return t;
     t->dyn_handles = malloc((size_t)nbuffers * sizeof *t->dyn_handles);
@@ -86,12 +94,11 @@ int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t)
     int rc;
 
     __atomic_add_fetch(&s->slots[slot].pending, 1, __ATOMIC_RELAXED);
-    cavs__place_task(s, t);
     rc = starpu_task_submit(t);
     s->stats.tasks++;
     if (rc == 0)
         return CAVS_OK;
-    slot_release(&s->slots[slot]);
+    slot_release(s->slots[slot].laps);
     t->destroy = 0;
     starpu_task_destroy(t);
     return cavs__fail(CAVS_ERUNTIME, "StarPU refused task %s: %s", t->cl->name, strerror(-rc));

@@ -89,7 +89,7 @@ static starpu_data_handle_t handle(const struct work *w, int i, int partial, int
     int tensor = w->k->tensor[i];
 
     *chunk = b->s->plan->tensors[tensor].kind == CAVS__T_GRAD
-                 ? (w->shard * b->partials + partial) % CAVS__MAX_PARTIALS
+                 ? cavs__partial_of(b->s, w->shard, partial, b->partials)
                  : cavs__chunk_of(b->s, tensor, b->slot, w->shard, w->block);
     return b->s->tensors[tensor].chunks[*chunk].handle;
 }
@@ -124,7 +124,8 @@ static int submit_task(const struct work *w, int partial, enum access access, in
                                   .nanoseconds = s->options.measure ? s->nanoseconds : NULL,
                                   .shard = w->shard,
                                   .batch = s->batch};
-    t = cavs__task_create(s, w->b->slot, (struct starpu_codelet *)&k->codelet, a, k->nbuffers + 1);
+    t = cavs__task_create(s, w->b->slot, w->shard, (struct starpu_codelet *)&k->codelet, a,
+                          k->nbuffers + 1);
     if (!t)
         return CAVS_ENOMEM;
     for (int i = 0; i < k->nbuffers; i++) {
@@ -157,7 +158,8 @@ static struct starpu_codelet fence_codelet = {
 static int submit_fence(const struct work *w)
 {
     struct cavs_session *s = w->b->s;
-    struct starpu_task *t = cavs__task_create(s, w->b->slot, &fence_codelet, NULL, w->k->nbuffers);
+    struct starpu_task *t =
+        cavs__task_create(s, w->b->slot, -1, &fence_codelet, NULL, w->k->nbuffers);
 
     if (!t)
         return CAVS_ENOMEM;

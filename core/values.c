@@ -126,7 +126,7 @@ int cavs__create_params(struct cavs_session *s)
         rc = cavs__reserve(s, param_tensor(s, p), 0, p->rows);
         if (!rc && wt >= 0)
             rc = cavs__reserve(s, &s->tensors[wt], 0, p->cols);
-        for (int k = 0; grad >= 0 && k < s->nshards && k < CAVS__MAX_PARTIALS && !rc; k++)
+        for (int k = 0; grad >= 0 && k < cavs__partials(s) && !rc; k++)
             rc = cavs__reserve(s, &s->tensors[grad], k, p->rows);
         if (!rc && p->lookup_use &&
             cavs__tensor_init(&s->touched_lists[i], "touched rows", 1, CAVS__SLOTS) != 0)

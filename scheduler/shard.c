@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shard.c - samples cut into parts of about equal work.
+ * shard.c - samples cut into parts of about equal work, or of work in given proportions.
  *
- * Longest processing time first: the largest remaining sample goes to the least loaded part.  The
- * fullest part is then at most 4/3 of the best possible.  One kind of binary heap serves both ends;
+ * Longest processing time first: the largest remaining sample goes to the least loaded part, or to
+ * the one that will be done with it first.  Of equal parts the fullest is then at most 4/3 of the
+ * best possible (Graham, Bounds on Multiprocessing Timing Anomalies, 1969); of parts in proportions
+ * at most twice (Gonzalez, Ibarra and Sahni, Bounds for LPT Schedules on Uniform Processors, 1977).  One kind of binary heap serves both ends;
  * no qsort(), which may allocate.
  */
 #include <stdlib.h>
@@ -59,7 +61,30 @@ static void heap_of_samples(struct entry *heap, int n, const double *work)
         sift_down(heap, n, i);
 }
 
-int cavs__shard_split(int n, const double *work, int shards, int32_t *shard,
+/* To the least loaded part, which is the first of the heap; its number. */
+static int64_t give(struct entry *parts, int n, double work)
+{
+    int64_t number = parts[0].number;
+
+    parts[0].key += work;
+    sift_down(parts, n, 0);
+    return number;
+}
+
+/* To the part that will have done it first: it does share[i] of work in a unit of time. */
+static int64_t give_shared(struct entry *parts, int n, double work, const double *share)
+{
+    int best = 0;
+
+    for (int i = 1; i < n; i++) {
+        if ((parts[i].key + work) * share[best] < (parts[best].key + work) * share[i])
+            best = i;
+    }
+    parts[best].key += work;
+    return best;
+}
+
+int cavs__shard_split(int n, const double *work, int shards, const double *share, int32_t *shard,
                       struct cavs__shard_scratch *scratch)
 {
     if (reserve(scratch, (int64_t)n + shards) < 0)
@@ -69,9 +94,9 @@ int cavs__shard_split(int n, const double *work, int shards, int32_t *shard,
     for (int i = 0; i < shards; i++)
         parts[i] = (struct entry){0, i}; /* equal loads, ascending numbers: a heap already */
     for (; n > 0; n--) {
-        shard[samples[0].number] = (int32_t)parts[0].number;
-        parts[0].key -= samples[0].key;
-        sift_down(parts, shards, 0);
+        shard[samples[0].number] =
+            (int32_t)(share ? give_shared(parts, shards, -samples[0].key, share)
+                            : give(parts, shards, -samples[0].key));
         samples[0] = samples[n - 1];
         sift_down(samples, n - 1, 0);
     }

@@ -115,6 +115,12 @@ tests_test_schedule_LDADD = $(TEST_LIBS)
 tests_test_schedule_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_schedule
 
+check_PROGRAMS += tests/test_homes
+tests_test_homes_SOURCES = tests/test_homes.c
+tests_test_homes_LDADD = $(TEST_LIBS)
+tests_test_homes_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_homes
+
 # kernels of codelets/
 check_PROGRAMS += tests/test_gemm tests/test_kernels tests/test_row_kernels tests/test_update
 tests_test_gemm_SOURCES = tests/test_gemm.c tests/matrix.c tests/matrix.h tests/random.h

@@ -14,7 +14,7 @@
 
 static const char *const models[] = {
     "tree_lstm_bench", "dag", "encoder_decoder", "mlp", "each_attention", "relations", "wide"};
-enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 5, MOST = 100 };
+enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 7, MOST = 100 };
 
 struct batch {
     int n, samples[ZOO_SAMPLES];
@@ -28,10 +28,10 @@ static struct batch all_samples(const struct trial *t)
     return b;
 }
 
-/* Where the tasks of the next batches run. */
+/* Where the tasks of the next batches run; "home": at the homes of shards, of sessions made after it. */
 static void place(const char *placement)
 {
-    trial_runtime->placement = placement;
+    trial_runtime->placement = strcmp(placement, "home") == 0 ? NULL : placement;
     trial_note("(placement %s)", placement);
 }
 
@@ -131,6 +131,7 @@ static void every_optimizer_trains_to_the_same_parameters(void **state)
         options.weight_decay = 0.01f;
         same_parameters(&t, &options, "device");
         same_parameters(&t, &options, "alternate");
+        same_parameters(&t, &options, "home");
     }
     trial_close(&t);
 }
@@ -144,6 +145,69 @@ static void many_shards_train_to_the_same_parameters(void **state)
     open_trial(&t, "encoder_decoder");
     options.shards = 11;
     same_parameters(&t, &options, "device");
+    trial_close(&t);
+}
+
+/* ---- homes ---- */
+
+static void shards_stay_at_homes_that_are_all_used(void **state)
+{
+    struct trial t;
+    struct cavs_session_options options = cavs_session_defaults();
+    char *text;
+    (void)state;
+    open_trial(&t, "tree_lstm_bench");
+    struct batch b = all_samples(&t);
+    place("home");
+    options.lr = 1e-3f;
+    struct cavs_session *s = trial_session(&t, &options);
+    int64_t before = cavs__devices_launches();
+    assert_int_equal(s->nshards, 2 + CAVS__SPARE_SHARDS);
+    for (int i = 0; i < 20; i++)
+        check_ok(cavs_session_train(s, t.data, b.samples, b.n));
+    for (int i = 0; i < 6; i++)
+        check_ok(cavs_session_evaluate(s, t.data, b.samples, b.n));
+    check_ok(cavs_session_wait(s));
+    assert_true(cavs__devices_launches() > before);
+    for (int i = 0; i < s->homes->n; i++) {
+        assert_int_equal(s->homes->home[i].seen, 3);
+        assert_true(s->homes->home[i].rate[0] > 0 && s->homes->home[i].rate[1] > 0);
+    }
+    for (int i = 0; i < s->plan->ntensors; i++) { /* states of a shard are where it lives only */
+        unsigned node = starpu_worker_get_memory_node((unsigned)starpu_worker_get_by_type(
+            on_device_cuda() ? STARPU_CUDA_WORKER : STARPU_OPENCL_WORKER, 0));
+        int allocated, valid, loading;
+        if (s->plan->tensors[i].kind != CAVS__T_STATE ||
+            !s->tensors[i].chunks[s->nshards - 1].handle)
+            continue;
+        starpu_data_query_status(s->tensors[i].chunks[s->nshards - 1].handle, (int)node, &allocated,
+                                 &valid, &loading);
+        assert_false(valid);
+    }
+    check_ok(cavs_session_explain(s, &text));
+    assert_non_null(strstr(text, "home: CPU workers: 1 shard of"));
+    assert_non_null(strstr(text, "from measured rates"));
+    free(text);
+    trial_check_gradients(&t, s, b.samples, b.n);
+    trial_check_outputs(&t, s, b.samples, b.n);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+static void small_batches_leave_homes_empty(void **state)
+{
+    struct trial t;
+    (void)state;
+    open_trial(&t, "dag");
+    struct batch b = all_samples(&t);
+    place("home");
+    struct cavs_session *s = trial_session(&t, NULL);
+    for (int i = 0; i < 12; i++) {
+        int sample = i % b.n;
+        trial_check_gradients(&t, s, &sample, 1);
+        check_ok(cavs_session_train(s, t.data, &sample, 1));
+    }
+    cavs_session_destroy(s);
     trial_close(&t);
 }
 
@@ -243,6 +307,8 @@ int main(void)
     struct CMUnitTest tests[MOST + EXTRA] = {
         cmocka_unit_test(every_optimizer_trains_to_the_same_parameters),
         cmocka_unit_test(many_shards_train_to_the_same_parameters),
+        cmocka_unit_test(shards_stay_at_homes_that_are_all_used),
+        cmocka_unit_test(small_batches_leave_homes_empty),
         cmocka_unit_test(checking_for_finite_numbers_keeps_tasks_on_the_cpu),
         cmocka_unit_test(a_hundred_batches_take_no_more_memory_than_ten),
         cmocka_unit_test(groups_are_compiled_once),

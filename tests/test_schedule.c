@@ -819,7 +819,7 @@ static void running_out_of_memory_leaves_the_last_schedule(void **state)
     make(&s, small, CAVS__FRONTIER, true);
     out_of_memory = true;
     int made = cavs__schedule_make(&s, &large->g, CAVS__FRONTIER, true);
-    int split = cavs__shard_split(1, (double[]){1}, 2, &shard, &scratch);
+    int split = cavs__shard_split(1, (double[]){1}, 2, NULL, &shard, &scratch);
     out_of_memory = false;
     assert_int_equal(made, -1);
     assert_int_equal(split, -1);
@@ -1004,7 +1004,7 @@ static void shards_are_balanced(void **state)
                 sum += work[i];
                 most = work[i] > most ? work[i] : most;
             }
-            assert_int_equal(cavs__shard_split(n, work, shards, shard, &scratch), 0);
+            assert_int_equal(cavs__shard_split(n, work, shards, NULL, shard, &scratch), 0);
             assert_true(fullest(n, work, shards, shard) <=
                         sum / shards + most * (shards - 1) / shards + 1e-9);
         }
@@ -1036,9 +1036,80 @@ static void shards_are_within_a_third_of_the_best(void **state)
         int shards = 2 + round % 2;
         for (int i = 0; i < 8; i++)
             work[i] = 1 + below(20);
-        assert_int_equal(cavs__shard_split(8, work, shards, shard, &scratch), 0);
+        assert_int_equal(cavs__shard_split(8, work, shards, NULL, shard, &scratch), 0);
         assert_true(3 * fullest(8, work, shards, shard) <= 4 * best_split(8, work, shards));
     }
+    cavs__shard_scratch_free(&scratch);
+}
+
+/* When the last part is done, each at its own speed. */
+static double latest(int n, const double *work, int shards, const double *share,
+                     const int32_t *shard)
+{
+    double load[8] = {0}, last = 0;
+    for (int i = 0; i < n; i++)
+        load[shard[i]] += work[i];
+    for (int i = 0; i < shards; i++)
+        last = load[i] > last * share[i] ? load[i] / share[i] : last;
+    return last;
+}
+
+static double best_shared_split(int n, const double *work, int shards, const double *share)
+{
+    int32_t shard[8] = {0};
+    double best = latest(n, work, shards, share, shard);
+    for (int i = 0; i < n;) { /* as in best_split() */
+        for (i = 0; i < n && ++shard[i] == shards; i++)
+            shard[i] = 0;
+        double now = latest(n, work, shards, share, shard);
+        best = now < best ? now : best;
+    }
+    return best;
+}
+
+static void shards_in_proportions_are_done_together(void **state)
+{
+    (void)state;
+    struct cavs__shard_scratch scratch = {0};
+    random_state = 7;
+    for (int round = 0; round < 20; round++) {
+        double work[8], share[3];
+        int32_t shard[8];
+        int shards = 2 + round % 2;
+        for (int i = 0; i < 8; i++)
+            work[i] = 1 + below(20);
+        for (int i = 0; i < shards; i++)
+            share[i] = 1 + below(30);
+        assert_int_equal(cavs__shard_split(8, work, shards, share, shard, &scratch), 0);
+        assert_true(latest(8, work, shards, share, shard) <=
+                    2 * best_shared_split(8, work, shards, share));
+    }
+    double work[1000], share[] = {16, 1, 0, 3}, load[4] = {0};
+    int32_t shard[1000];
+    for (int i = 0; i < 1000; i++)
+        work[i] = 1 + below(20);
+    assert_int_equal(cavs__shard_split(1000, work, 4, share, shard, &scratch), 0);
+    for (int i = 0; i < 1000; i++)
+        load[shard[i]] += work[i];
+    assert_true(fabs(load[0] / load[1] - 16) < 0.5);
+    assert_true(load[2] == 0);
+    assert_true(fabs(load[3] / load[1] - 3) < 0.2);
+    cavs__shard_scratch_free(&scratch);
+}
+
+static void shards_in_equal_proportions_are_those_without(void **state)
+{
+    (void)state;
+    struct cavs__shard_scratch scratch = {0};
+    static const double share[] = {2, 2, 2, 2, 2};
+    double work[60];
+    int32_t shared[60], plain[60];
+    random_state = 8;
+    for (int i = 0; i < 60; i++)
+        work[i] = below(9);
+    assert_int_equal(cavs__shard_split(60, work, 5, share, shared, &scratch), 0);
+    assert_int_equal(cavs__shard_split(60, work, 5, NULL, plain, &scratch), 0);
+    assert_memory_equal(shared, plain, sizeof plain);
     cavs__shard_scratch_free(&scratch);
 }
 
@@ -1049,9 +1120,9 @@ static void ties_between_samples_and_shards_go_by_number(void **state)
     static const int32_t expected[] = {2, 0, 2, 2, 1, 1, 0};
     struct cavs__shard_scratch used = {0}, fresh = {0};
     int32_t shard[7], again[7];
-    assert_int_equal(cavs__shard_split(7, work, 3, again, &used), 0);
-    assert_int_equal(cavs__shard_split(7, work, 3, again, &used), 0);
-    assert_int_equal(cavs__shard_split(7, work, 3, shard, &fresh), 0);
+    assert_int_equal(cavs__shard_split(7, work, 3, NULL, again, &used), 0);
+    assert_int_equal(cavs__shard_split(7, work, 3, NULL, again, &used), 0);
+    assert_int_equal(cavs__shard_split(7, work, 3, NULL, shard, &fresh), 0);
     assert_memory_equal(shard, again, sizeof shard);
     for (int i = 0; i < 7; i++)
         assert_int_equal(shard[i], expected[i]);
@@ -1158,6 +1229,8 @@ int main(void)
         cmocka_unit_test(random_cycles_are_found_where_they_are),
         cmocka_unit_test(shards_are_balanced),
         cmocka_unit_test(shards_are_within_a_third_of_the_best),
+        cmocka_unit_test(shards_in_proportions_are_done_together),
+        cmocka_unit_test(shards_in_equal_proportions_are_those_without),
         cmocka_unit_test(ties_between_samples_and_shards_go_by_number),
         cmocka_unit_test(blocks_are_consecutive_and_even),
         cmocka_unit_test(light_or_empty_schedules_are_one_block),

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_homes.c - the sizes of shards on unlike workers (core/homes.c), on made-up machines: batches
+ * take what a formula says, two are in flight, and shares have to settle where all are done together.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/session.h"
+
+enum { MOST_GRAINS = 5000 };
+
+/* A home takes `launches` seconds a batch whatever its size, and `pace` seconds for a unit of work. */
+struct machine {
+    const char *name;
+    double launches, pace;
+};
+
+struct world {
+    struct cavs_session s;
+    struct cavs__homes homes;
+    double share[CAVS__MAX_HOMES], took[CAVS__MAX_HOMES];
+    struct cavs__shard_scratch scratch;
+    double now; /* microseconds: when the batch before was done */
+};
+
+static struct world *new_world(int n, const struct machine *m)
+{
+    struct world *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    w->now = 1e6;
+    w->s.homes = &w->homes;
+    w->s.nshards = w->homes.n = n;
+    w->homes.share = w->share;
+    for (int i = 0; i < n; i++)
+        w->homes.home[i] = (struct cavs__home){
+            .where = STARPU_CPU, .device = -1, .name = m[i].name, .first = i, .n = 1, .used = 1};
+    for (int slot = 0; slot < CAVS__SLOTS; slot++)
+        for (int i = 0; i <= CAVS__MAX_HOMES; i++)
+            w->s.slots[slot].laps[i].slot = &w->s.slots[slot];
+    return w;
+}
+
+static void free_world(struct world *w)
+{
+    cavs__shard_scratch_free(&w->scratch);
+    free(w);
+}
+
+/* A batch of so much work in `grains` equal samples. */
+static void run_batch(struct world *w, const struct machine *m, enum cavs__run run, double work,
+                      int grains)
+{
+    int slot = (int)(w->s.batch++ % CAVS__SLOTS), samples[CAVS__MAX_HOMES] = {0};
+    int32_t shard[MOST_GRAINS];
+    double each[MOST_GRAINS], end = w->now;
+    assert_in_range(grains, 1, MOST_GRAINS);
+    cavs__homes_observe(&w->s, slot);
+    cavs__homes_begin(&w->s, slot, run);
+    w->s.slots[slot].submitted = w->now - 1; /* long before its turn */
+    for (int i = 0; i < grains; i++)
+        each[i] = work / grains;
+    assert_int_equal(
+        cavs__shard_split(grains, each, w->homes.n, cavs__shares(&w->s, run), shard, &w->scratch),
+        0);
+    for (int i = 0; i < grains; i++)
+        samples[shard[i]]++;
+    for (int i = 0; i < w->homes.n; i++) {
+        int mine = samples[i];
+        double done = w->now;
+        w->took[i] = mine > 0 ? m[i].launches + m[i].pace * work * mine / grains : 0;
+        if (mine > 0) {
+            cavs__homes_count(&w->s, slot, i, work * mine / grains);
+            w->s.slots[slot].laps[i + 1].done = done += 1e6 * w->took[i];
+        }
+        end = done > end ? done : end;
+    }
+    w->s.slots[slot].done_at = w->now = end;
+}
+
+static double longest(const struct world *w)
+{
+    double t = 0;
+    for (int i = 0; i < w->homes.n; i++)
+        t = w->took[i] > t ? w->took[i] : t;
+    return t;
+}
+
+static double shortest(const struct world *w)
+{
+    double t = INFINITY;
+    for (int i = 0; i < w->homes.n; i++)
+        t = w->took[i] < t ? w->took[i] : t;
+    return t;
+}
+
+static void all_are_done_together_whatever_their_speed(void **state)
+{
+    (void)state;
+    static const struct machine cases[][3] = {
+        {{"gpu", 0, 1e-3}, {"cpus", 0, 20e-3}, {"old gpu", 0, 4e-3}},
+        {{"gpu", 20e-3, 0.2e-3}, {"cpus", 0, 20e-3}, {"old gpu", 30e-3, 1e-3}}, /* launches */
+        {{"gpu", 0, 1e-3}, {"cpus", 0, 1e-3}, {"old gpu", 0, 1e-3}},
+        {{"gpu", 0, 20e-3}, {"cpus", 0, 0.5e-3}, {"old gpu", 1e-3, 5e-3}}, /* not what is guessed */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct world *w = new_world(3, cases[k]);
+        for (int i = 0; i < 40; i++)
+            run_batch(w, cases[k], CAVS__RUN_TRAIN, 100, MOST_GRAINS);
+        assert_true(longest(w) < 1.03 * shortest(w));
+        free_world(w);
+    }
+}
+
+static void forward_runs_have_rates_of_their_own(void **state)
+{
+    (void)state;
+    static const struct machine train[] = {{"gpu", 0, 1e-3}, {"cpus", 0, 8e-3}},
+                                evaluate[] = {{"gpu", 0, 2e-3}, {"cpus", 0, 3e-3}};
+    struct world *w = new_world(2, train);
+    for (int i = 0; i < 60; i++) {
+        bool training = i % 10 < 5;
+        run_batch(w, training ? train : evaluate, training ? CAVS__RUN_TRAIN : CAVS__RUN_EVALUATE,
+                  100, MOST_GRAINS);
+        if (i >= 20)
+            assert_true(longest(w) < 1.1 * shortest(w));
+    }
+    free_world(w);
+}
+
+static void a_home_that_gets_nothing_is_tried_again(void **state)
+{
+    (void)state;
+    struct machine m[] = {{"gpu", 0, 1e-3}, {"cpus", 0, 1}};
+    struct world *w = new_world(2, m);
+    int idle = 0, given = 0;
+    for (int i = 0; i < 40; i++)
+        run_batch(w, m, CAVS__RUN_TRAIN, 10, 20);
+    m[1].pace = 1e-3; /* whatever kept it busy has gone */
+    for (int i = 0; i < 400; i++) {
+        run_batch(w, m, CAVS__RUN_TRAIN, 10, 20);
+        idle += w->took[1] == 0;
+        given += w->took[1] > 0;
+    }
+    assert_true(idle > 0);
+    assert_true(given > 100);
+    assert_true(longest(w) < 1.5 * shortest(w));
+    free_world(w);
+}
+
+static void every_home_is_given_a_try_even_by_batches_of_one_sample(void **state)
+{
+    (void)state;
+    static const struct machine m[] = {{"slow", 0, 5e-3}, {"fast", 0, 1e-3}, {"middle", 0, 2e-3}};
+    struct world *w = new_world(3, m);
+    int tried[3] = {0};
+    for (int i = 0; i < 12; i++) {
+        run_batch(w, m, CAVS__RUN_TRAIN, 1, 1);
+        for (int k = 0; k < 3; k++)
+            tried[k] += w->took[k] > 0;
+    }
+    assert_true(tried[0] > 0 && tried[2] > 0);
+    assert_true(tried[1] > tried[0] + tried[2]);
+    free_world(w);
+}
+
+static void like_devices_have_equal_shares(void **state)
+{
+    (void)state;
+    static const struct machine m[] = {{"gpu", 0, 1e-3}, {"gpu", 0, 1.4e-3}, {"cpus", 0, 8e-3}};
+    struct world *w = new_world(3, m);
+    for (int i = 0; i < 30; i++) {
+        run_batch(w, m, CAVS__RUN_TRAIN, 100, MOST_GRAINS);
+        assert_true(w->share[0] == w->share[1]);
+    }
+    assert_true(w->share[2] < w->share[0]);
+    free_world(w);
+}
+
+static void shards_find_their_homes_and_gradients_of_their_own(void **state)
+{
+    (void)state;
+    struct world *w = new_world(3, (struct machine[]){{"a", 0, 0}, {"b", 0, 0}, {"cpus", 0, 0}});
+    w->homes.home[0].device = 0;
+    w->homes.home[1].device = 1;
+    w->homes.home[2].n = 20;
+    w->s.nshards = 22;
+    assert_int_equal(cavs__partials(&w->s), 8);
+    w->homes.home[2].n = 1;
+    assert_int_equal(cavs__partials(&w->s), 3);
+    w->homes.home[2].n = 20;
+    assert_int_equal(cavs__home_of(&w->s, -1), -1);
+    assert_int_equal(cavs__home_of(&w->s, 0), 0);
+    assert_int_equal(cavs__home_of(&w->s, 1), 1);
+    assert_int_equal(cavs__home_of(&w->s, 2), 2);
+    assert_int_equal(cavs__home_of(&w->s, 21), 2);
+    for (int shard = 0; shard < 22; shard++) {
+        int chunk = cavs__partial_of(&w->s, shard, 0, 1);
+        assert_in_range(chunk, 0, CAVS__MAX_PARTIALS - 1);
+        if (shard < 2)
+            assert_int_equal(chunk, shard);
+        else
+            assert_int_equal(chunk, 2 + (shard - 2) % 6); /* those of few shards come first */
+    }
+    w->s.homes = NULL;
+    assert_int_equal(cavs__home_of(&w->s, 5), -1);
+    free_world(w);
+}
+
+static void shards_that_crowd_a_device_are_cut(void **state)
+{
+    (void)state;
+    struct world *w = new_world(2, (struct machine[]){{"gpu", 0, 1e-3}, {"cpus", 0, 1e-3}});
+    w->homes.home[0] = (struct cavs__home){
+        .where = STARPU_CPU, .device = -1, .name = "gpu", .n = 16, .used = 1, .room = 1000};
+    w->homes.home[1].first = 16;
+    w->s.nshards = 17;
+    double share[17];
+    size_t bytes[17] = {[0] = 1000, [16] = 5000};
+    w->homes.share = share;
+    assert_false(cavs__homes_crowded(&w->s, bytes));
+    bytes[0] = 2500;
+    assert_true(cavs__homes_crowded(&w->s, bytes));
+    assert_int_equal(w->homes.home[0].used, 3);
+    cavs__shares(&w->s, CAVS__RUN_TRAIN);
+    assert_true(share[0] > 0 && share[0] == share[2] && share[3] == 0 && share[15] == 0);
+    bytes[1] = bytes[2] = 900;
+    bytes[0] = 900;
+    assert_false(cavs__homes_crowded(&w->s, bytes));
+    bytes[1] = 1 << 20; /* more than all shards have room for */
+    assert_true(cavs__homes_crowded(&w->s, bytes));
+    assert_int_equal(w->homes.home[0].used, 16);
+    assert_false(cavs__homes_crowded(&w->s, bytes));
+    free_world(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_are_done_together_whatever_their_speed),
+        cmocka_unit_test(forward_runs_have_rates_of_their_own),
+        cmocka_unit_test(a_home_that_gets_nothing_is_tried_again),
+        cmocka_unit_test(every_home_is_given_a_try_even_by_batches_of_one_sample),
+        cmocka_unit_test(shards_that_crowd_a_device_are_cut),
+        cmocka_unit_test(like_devices_have_equal_shares),
+        cmocka_unit_test(shards_find_their_homes_and_gradients_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
