@@ -11,123 +11,10 @@
 #include "core/error.h"
 #include "core/session.h"
 
-/* ---- grow-only arrays ---- */
-
-static int grow(int32_t **p, size_t n)
-{
-    int32_t *q = realloc(*p, (n + 1) * sizeof *q);
-
-    if (!q)
-        return cavs__fail_nomem("batch", n * sizeof *q);
-    *p = q;
-    return CAVS_OK;
-}
-
-static int reserve_vertices(struct cavs__shard_stage *t, const struct cavs_stage *stage, int n)
-{
-    int32_t **arrays[] = {&t->function, &t->child_ptr, &t->sample_of, &t->over, &t->fetched};
-    int rc = CAVS_OK;
-
-    if (n <= t->cap && t->child_ptr) /* even no vertices have one child pointer */
-        return CAVS_OK;
-    n += n / 4;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !rc; i++)
-        rc = grow(arrays[i], (size_t)n + 1);
-    for (int i = 0; i < stage->ninputs && !rc; i++) {
-        if (stage->inputs[i]->per == CAVS__PER_EDGE)
-            continue;
-        if (stage->inputs[i]->per == CAVS__PER_ENTRY)
-            rc = grow(&t->ids_ptr[i], (size_t)n + 1);
-        else
-            rc = grow(&t->ids[i], (size_t)n);
-        if (!rc)
-            rc = grow(&t->keys[i], (size_t)n);
-    }
-    if (!rc)
-        t->cap = n;
-    return rc;
-}
-
-/* Room for the values of an input per edge or entry. */
-static int reserve_values(struct cavs__shard_stage *t, const struct cavs__input *in, int64_t n)
-{
-    int rc;
-
-    if (n <= t->cap_ids[in->number] && t->ids[in->number])
-        return CAVS_OK;
-    if (n > INT32_MAX / 4)
-        return cavs__fail(CAVS_EINVAL, "input %s: %lld values in one batch are too many", in->name,
-                          (long long)n);
-    n += n / 4;
-    rc = grow(&t->ids[in->number], (size_t)n);
-    if (!rc && in->per == CAVS__PER_EDGE)
-        rc = grow(&t->keys[in->number], (size_t)n);
-    if (!rc)
-        t->cap_ids[in->number] = (int)n;
-    return rc;
-}
-
-static int shard_init(struct cavs_session *s, struct cavs__shard *shard)
-{
-    shard->stages = calloc((size_t)s->model->nstages, sizeof *shard->stages);
-    if (!shard->stages)
-        return cavs__fail_nomem("batch", sizeof *shard->stages);
-    for (int i = 0; i < s->model->nstages; i++) {
-        struct cavs__shard_stage *t = &shard->stages[i];
-        size_t n = (size_t)s->model->stages[i]->ninputs + 1;
-
-        cavs__schedule_init(&t->schedule);
-        t->ids = calloc(n, sizeof *t->ids);
-        t->keys = calloc(n, sizeof *t->keys);
-        t->block_frow = calloc(CAVS__MAX_BLOCKS * ((size_t)s->model->stages[i]->nfunctions + 1),
-                               sizeof *t->block_frow);
-        t->distinct.start =
-            calloc((size_t)s->model->stages[i]->nfunctions + 1, sizeof *t->distinct.start);
-        t->distinct.n = calloc((size_t)s->model->stages[i]->nfunctions + 1, sizeof *t->distinct.n);
-        t->ids_ptr = calloc(n, sizeof *t->ids_ptr);
-        t->cap_ids = calloc(n, sizeof *t->cap_ids);
-        if (!t->ids || !t->keys || !t->ids_ptr || !t->cap_ids || !t->block_frow ||
-            !t->distinct.start || !t->distinct.n)
-            return cavs__fail_nomem("batch", n * sizeof *t->ids);
-    }
-    return CAVS_OK;
-}
-
 void cavs__shards_free(struct cavs_session *s)
 {
-    for (int i = 0; s->shards && i < s->nshards; i++) {
-        for (int j = 0; s->shards[i].stages && j < s->model->nstages; j++) {
-            struct cavs__shard_stage *t = &s->shards[i].stages[j];
-
-            for (int k = 0; k < s->model->stages[j]->ninputs; k++) {
-                free(t->ids ? t->ids[k] : NULL);
-                free(t->keys ? t->keys[k] : NULL);
-                free(t->ids_ptr ? t->ids_ptr[k] : NULL);
-            }
-            free(t->ids_ptr);
-            free(t->cap_ids);
-            free(t->entries);
-            free(t->longest);
-            free(t->ids);
-            free(t->keys);
-            free(t->block_frow);
-            free(t->distinct.start);
-            free(t->distinct.n);
-            free(t->distinct.number);
-            free(t->distinct.first);
-            free(t->distinct.keys);
-            free(t->function);
-            free(t->child_ptr);
-            free(t->child);
-            free(t->sample_of);
-            free(t->over);
-            free(t->fetched);
-            free(t->start);
-            cavs__schedule_free(&t->schedule);
-        }
-        free(s->shards[i].stages);
-        free(s->shards[i].samples);
-    }
+    for (int i = 0; s->shards && i < s->nshards; i++)
+        cavs__shard_free(s, &s->shards[i]);
     free(s->shards);
     free(s->sample_work);
     free(s->sample_shard);
@@ -166,13 +53,16 @@ static double sample_work(const struct cavs_session *s, const struct cavs_data *
 static int reserve_samples(struct cavs_session *s, int n)
 {
     double *work;
+    int32_t *shard;
 
     if (n <= s->sample_cap)
         return CAVS_OK;
     work = realloc(s->sample_work, (size_t)n * sizeof *work);
-    if (!work || grow(&s->sample_shard, (size_t)n))
+    s->sample_work = work ? work : s->sample_work;
+    shard = realloc(s->sample_shard, (size_t)n * sizeof *shard);
+    s->sample_shard = shard ? shard : s->sample_shard;
+    if (!work || !shard)
         return cavs__fail_nomem("batch", (size_t)n * sizeof *work);
-    s->sample_work = work;
     s->sample_cap = n;
     return CAVS_OK;
 }
@@ -208,144 +98,6 @@ static int split(struct cavs_session *s, const struct cavs_data *d, const int *s
     for (int i = 0; i < n && !rc; i++)
         rc = add_sample(&s->shards[s->sample_shard[i]], samples[i]);
     return rc;
-}
-
-/* ---- the graph of one stage of one shard ---- */
-
-static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                          const struct cavs__shard *shard)
-{
-    const int64_t *first = sd->first.p;
-    int64_t n = 0, children = 0;
-
-    if (shard->nsamples + 1 > t->cap_start) {
-        if (grow(&t->start, (size_t)shard->cap + 1))
-            return CAVS_ENOMEM;
-        t->cap_start = shard->cap + 1;
-    }
-    for (int i = 0; i < shard->nsamples; i++) {
-        t->start[i] = (int32_t)n;
-        n += cavs__starts(sd)[shard->samples[i] + 1] - cavs__starts(sd)[shard->samples[i]];
-        children += first[shard->samples[i] + 1] - first[shard->samples[i]];
-    }
-    if (n > INT32_MAX / 4 || children > INT32_MAX / 4)
-        return cavs__fail(CAVS_EINVAL, "stage %s: %lld vertices in one batch are too many",
-                          sd->stage->name, (long long)n);
-    t->start[shard->nsamples] = (int32_t)n;
-    t->n = (int)n;
-    t->nchildren = (int)children;
-    if (t->nchildren > t->cap_children) {
-        if (grow(&t->child, (size_t)children + (size_t)children / 4))
-            return CAVS_ENOMEM;
-        t->cap_children = t->nchildren + t->nchildren / 4;
-    }
-    return reserve_vertices(t, sd->stage, t->n);
-}
-
-static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, int i,
-                        int sample, const int32_t *base_start, int *children)
-{
-    int64_t v0 = cavs__starts(sd)[sample], e = ((const int64_t *)sd->first.p)[sample];
-    int32_t at = t->start[i], n = t->start[i + 1] - at;
-    const int32_t *degree = (const int32_t *)sd->degree.p + v0,
-                  *child = (const int32_t *)sd->child.p + e;
-
-    memcpy(t->function + at, (const int32_t *)sd->function.p + v0, (size_t)n * sizeof *t->function);
-    for (int32_t v = 0; v < n; v++) {
-        t->sample_of[at + v] = i;
-        t->child_ptr[at + v] = *children;
-        for (int32_t k = 0; k < degree[v]; k++, child++)
-            t->child[(*children)++] = *child < 0 ? -1 : at + *child;
-        if (base_start)
-            t->over[at + v] = base_start[i] + ((const int32_t *)sd->over.p)[v0 + v];
-    }
-}
-
-/* The first entry of each vertex in an input per entry. */
-static void copy_pointers(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                          const struct cavs__shard *shard, int input)
-{
-    int32_t *ptr = t->ids_ptr[input];
-
-    ptr[0] = 0;
-    for (int i = 0; i < shard->nsamples; i++) {
-        const int32_t *length =
-            (const int32_t *)sd->length[input].p + cavs__starts(sd)[shard->samples[i]];
-
-        for (int v = t->start[i]; v < t->start[i + 1]; v++)
-            ptr[v + 1] = ptr[v] + length[v - t->start[i]];
-    }
-}
-
-/* Ids of one input, or the numbers of float rows, which tell equal ones. */
-static int copy_values(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                       const struct cavs__shard *shard, int input)
-{
-    const struct cavs__input *in = sd->stage->inputs[input];
-    const int32_t *ids = in->ids ? sd->inputs[input].p : sd->equal[input].p;
-    const int64_t *starts = cavs__input_starts(sd, input);
-    int64_t sum = 0;
-    int rc = CAVS_OK;
-
-    for (int i = 0; i < shard->nsamples; i++)
-        sum += starts[shard->samples[i] + 1] - starts[shard->samples[i]];
-    if (in->per != CAVS__PER_VERTEX)
-        rc = reserve_values(t, in, sum);
-    sum = 0;
-    for (int i = 0; ids && i < shard->nsamples && !rc; i++) {
-        int64_t start = starts[shard->samples[i]], n = starts[shard->samples[i] + 1] - start;
-
-        if (n > 0)
-            memcpy(t->ids[input] + sum, ids + start, (size_t)n * sizeof *ids);
-        sum += n;
-    }
-    if (!rc && in->per == CAVS__PER_ENTRY)
-        copy_pointers(t, sd, shard, input);
-    return rc;
-}
-
-static int copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                    const struct cavs__shard *shard)
-{
-    int rc = CAVS_OK;
-
-    for (int k = 0; k < sd->stage->ninputs && !rc; k++)
-        rc = copy_values(t, sd, shard, k);
-    return rc;
-}
-
-static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *sd,
-                     const struct cavs__shard *shard)
-{
-    for (int i = 0; i < shard->nsamples; i++) {
-        for (int k = 0; k < sd->stage->ninputs; k++) {
-            int rc = sd->stage->inputs[k]->ids ? cavs__data_check_ids(d, sd, k, shard->samples[i])
-                                               : CAVS_OK;
-
-            if (rc)
-                return rc;
-        }
-    }
-    return CAVS_OK;
-}
-
-static int make_graph(const struct cavs_data *d, struct cavs__shard *shard,
-                      const struct cavs_stage *stage)
-{
-    struct cavs__shard_stage *t = &shard->stages[stage->number];
-    const struct cavs__stage_data *sd = &d->stages[stage->number];
-    const int32_t *base_start;
-    int children = 0, rc = count_vertices(t, sd, shard);
-
-    if (!rc)
-        rc = check_ids(d, sd, shard);
-    if (rc)
-        return rc;
-    base_start = stage->base ? shard->stages[stage->base->number].start : NULL;
-    for (int i = 0; i < shard->nsamples; i++)
-        copy_sample(t, sd, i, shard->samples[i], base_start, &children);
-    t->child_ptr[t->n] = children;
-    return copy_ids(t, sd, shard);
 }
 
 /* ---- the schedule ---- */
@@ -452,38 +204,29 @@ static void make_blocks(struct cavs_session *s, struct cavs__shard_stage *t,
 
 /* ---- pulled float rows ---- */
 
+/* In the order of rows, or of edge rows. */
 static void copy_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard,
                       const struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
                       int input)
 {
-    int width = sd->stage->inputs[input]->width;
+    const struct cavs__schedule *sch = &t->schedule;
     const float *rows = sd->inputs[input].p;
-
-    for (int r = 0; r < t->schedule.rows; r++) {
-        int v = t->schedule.vertex_of[r], i = t->sample_of[v];
-        int64_t at = cavs__starts(sd)[shard->samples[i]] + (v - t->start[i]);
-
-        memcpy(out + r * ld, rows + at * width, (size_t)width * sizeof *out);
-    }
-}
-
-/* The same per edge, in the order of edge rows. */
-static void copy_edge_rows(float *out, ptrdiff_t ld, const struct cavs__shard *shard,
-                           const struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                           int input)
-{
     int width = sd->stage->inputs[input]->width;
-    const float *rows = sd->inputs[input].p;
+    bool per_edge = sd->stage->inputs[input]->per == CAVS__PER_EDGE;
 
-    for (int r = 0; r < t->schedule.rows; r++) {
-        int v = t->schedule.vertex_of[r], i = t->sample_of[v];
-        int64_t at = ((const int64_t *)sd->first.p)[shard->samples[i]] +
-                     (t->child_ptr[v] - t->child_ptr[t->start[i]]);
-        int n = t->child_ptr[v + 1] - t->child_ptr[v];
+    for (int r = 0; r < sch->rows; r++) {
+        int v = sch->vertex_of[r], i = t->sample_of[v], to = r, n = 1;
+        int64_t from = cavs__starts(sd)[shard->samples[i]] + (v - t->start[i]);
 
-        for (int e = 0; e < n && t->schedule.edge_ptr[r] + e < t->schedule.edge_ptr[r + 1]; e++)
-            memcpy(out + (t->schedule.edge_ptr[r] + e) * ld, rows + (at + e) * width,
-                   (size_t)width * sizeof *out);
+        if (per_edge) {
+            to = sch->edge_ptr[r];
+            n = t->child_ptr[v + 1] - t->child_ptr[v]; /* slots without a child have no row */
+            n = n < sch->edge_ptr[r + 1] - to ? n : sch->edge_ptr[r + 1] - to;
+            from = ((const int64_t *)sd->first.p)[shard->samples[i]] +
+                   (t->child_ptr[v] - t->child_ptr[t->start[i]]);
+        }
+        for (int e = 0; e < n; e++)
+            memcpy(out + (to + e) * ld, rows + (from + e) * width, (size_t)width * sizeof *out);
     }
 }
 
@@ -503,86 +246,11 @@ static int fill_inputs(struct cavs_session *s, const struct cavs_data *d,
             return rc;
         if (!tensor)
             continue;
-        (per_edge ? copy_edge_rows : copy_rows)(cavs__tensor_acquire(tensor, chunk, STARPU_W),
-                                                tensor->ld, shard, t, &d->stages[stage], k);
+        copy_rows(cavs__tensor_acquire(tensor, chunk, STARPU_W), tensor->ld, shard, t,
+                  &d->stages[stage], k);
         cavs__tensor_release(tensor, chunk);
     }
     return CAVS_OK;
-}
-
-/* ---- room in the tensors that tasks write ---- */
-
-/* In the chunk of a block, for what parts keep; else in the shard's. */
-static int64_t rows_needed(const struct cavs__tensor_desc *d, const struct cavs__shard *shard,
-                           int block)
-{
-    const struct cavs__shard_stage *t = &shard->stages[d->stage->number];
-    const struct cavs__schedule *sch = &t->schedule;
-    int nf = d->stage->nfunctions;
-
-    switch (d->space) {
-    case CAVS__BROWS:
-        return (block + 1 < t->nblocks ? t->block_frow[(block + 1) * nf + d->function->number]
-                                       : sch->function_rows[d->function->number]) -
-               t->block_frow[block * nf + d->function->number];
-    case CAVS__ROWS: return sch->rows;
-    case CAVS__EDGES: return sch->edges;
-    case CAVS__DISTINCT: return t->distinct.n[d->function->number];
-    case CAVS__ENTRIES: return t->entries[d->list->number];
-    case CAVS__BENTRIES: return cavs__block_entries(shard, t, d->list, block);
-    default: return sch->function_rows[d->function->number];
-    }
-}
-
-static int reserve_shard(struct cavs_session *s, const struct cavs__shard *shard, int number)
-{
-    for (int i = 0; i < s->plan->ntensors; i++) {
-        const struct cavs__tensor_desc *d = &s->plan->tensors[i];
-        int blocks, rc = CAVS_OK;
-
-        if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
-            continue;
-        blocks = d->kind == CAVS__T_BUNDLE ? shard->stages[d->stage->number].nblocks : 1;
-        for (int b = 0; b < blocks && !rc; b++)
-            rc = cavs__reserve(s, &s->tensors[i], cavs__chunk_of(s, i, 0, number, b),
-                               rows_needed(d, shard, b) + 1);
-        if (rc)
-            return rc;
-    }
-    return CAVS_OK;
-}
-
-/* ---- scratch ---- */
-
-/* What a part of a function needs where a vertex has more entries than a tile is meant for. */
-static size_t scratch_needed(const struct cavs__part *part, const struct cavs_function *f,
-                             const struct cavs__shard_stage *t)
-{
-    int32_t longest[CAVS__PART_LISTS] = {0};
-
-    for (int i = 0; i < f->nlists; i++)
-        longest[i] = t->longest[f->lists[i]->number];
-    return cavs__part_scratch(part, longest);
-}
-
-static int reserve_scratch(struct cavs_session *s, const struct cavs__shard *shard)
-{
-    size_t most = 0;
-
-    for (int i = 0; i < s->model->nstages; i++) {
-        const struct cavs__stage_plan *sp = &s->plan->stages[i];
-
-        for (int k = 0; k < sp->nkinds && sp->stage->nlists > 0; k++) {
-            for (int j = 0; j < sp->stage->nfunctions; j++) {
-                const struct cavs__part *part = sp->kinds[k]->parts[j];
-                size_t n =
-                    part ? scratch_needed(part, sp->stage->functions[j], &shard->stages[i]) : 0;
-
-                most = n > most ? n : most;
-            }
-        }
-    }
-    return cavs__reserve_scratch(s, most);
 }
 
 /* ---- all ---- */
@@ -610,10 +278,10 @@ static void count(struct cavs_session *s, const struct cavs_data *d,
 static int prepare_shard(struct cavs_session *s, const struct cavs_data *d,
                          struct cavs__shard *shard)
 {
-    int rc = shard->stages ? CAVS_OK : shard_init(s, shard);
+    int rc = shard->stages ? CAVS_OK : cavs__shard_init(s, shard);
 
     for (int i = 0; i < s->model->nstages && !rc; i++) {
-        rc = make_graph(d, shard, s->model->stages[i]);
+        rc = cavs__make_graph(d, shard, s->model->stages[i]);
         if (!rc)
             rc = make_schedule(s, shard, s->model->stages[i]);
         if (!rc)
@@ -622,23 +290,6 @@ static int prepare_shard(struct cavs_session *s, const struct cavs_data *d,
             make_blocks(s, &shard->stages[i], &s->plan->stages[i]);
     }
     return rc;
-}
-
-/* What the tensors of a shard want, about. */
-static size_t shard_bytes(const struct cavs_session *s, const struct cavs__shard *shard)
-{
-    size_t sum = 0;
-
-    for (int i = 0; i < s->plan->ntensors; i++) {
-        const struct cavs__tensor_desc *d = &s->plan->tensors[i];
-        int blocks =
-            d->kind == CAVS__T_BUNDLE && d->stage ? shard->stages[d->stage->number].nblocks : 1;
-
-        for (int b = 0; d->space != CAVS__FIXED && b < blocks; b++)
-            sum += (size_t)(rows_needed(d, shard, b) + 1) * (size_t)cavs__tensor_ld(d->cols) *
-                   sizeof(float);
-    }
-    return sum;
 }
 
 /* Again with smaller shards where they are too large for the memory of their device. */
@@ -652,7 +303,7 @@ static int prepare_shards(struct cavs_session *s, const struct cavs_data *d, con
         rc = split(s, d, samples, n, nshards, run);
         for (int i = 0; i < nshards && !rc; i++) {
             rc = prepare_shard(s, d, &s->shards[i]);
-            bytes[i] = !rc && s->homes ? shard_bytes(s, &s->shards[i]) : 0;
+            bytes[i] = !rc && s->homes ? cavs__shard_bytes(s, &s->shards[i]) : 0;
         }
     } while (!rc && cavs__homes_crowded(s, bytes));
     return rc;
@@ -675,9 +326,9 @@ int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const
                 rc = fill_inputs(s, d, &s->shards[i], j, slot * s->nshards + i);
         }
         if (!rc)
-            rc = reserve_shard(s, &s->shards[i], i);
+            rc = cavs__reserve_shard(s, &s->shards[i], i);
         if (!rc)
-            rc = reserve_scratch(s, &s->shards[i]);
+            rc = cavs__reserve_shard_scratch(s, &s->shards[i]);
     }
     for (int i = 0; i < ns && !rc; i++)
         count(s, d, &s->shards[i], run);

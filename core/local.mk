@@ -35,6 +35,7 @@ libcavs_la_SOURCES += \
 	core/explain.c \
 	core/expressions.c \
 	core/fuse.c \
+	core/graph.c \
 	core/homes.c \
 	core/index.c \
 	core/intern.c \
@@ -61,6 +62,7 @@ libcavs_la_SOURCES += \
 	core/plan.c \
 	core/plan.h \
 	core/rows.c \
+	core/room.c \
 	core/runtime.c \
 	core/safetensors.c \
 	core/safetensors.h \

@@ -6,6 +6,8 @@
  *   values.c      parameters' values and gradients
  *   output.c      pushed rows and metrics
  *   batch.c       samples -> shards -> schedules (main thread, hidden behind the workers)
+ *   graph.c       samples of a shard -> input graphs
+ *   room.c        rows in the tensors of a shard
  *   index.c       schedules -> index sections
  *   noise.c       keys of dropout
  *   distinct.c    schedules -> what vertices with equal inputs share
@@ -215,6 +217,16 @@ static inline int cavs__chunk_of(const struct cavs_session *s, int tensor, int s
 int cavs__batch_prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples,
                         int n, int slot, enum cavs__run run, int *nshards);
 void cavs__shards_free(struct cavs_session *s);
+/* graph.c */
+int cavs__shard_init(const struct cavs_session *s, struct cavs__shard *shard);
+void cavs__shard_free(const struct cavs_session *s, struct cavs__shard *shard);
+/* Of the shard's samples; stages it stands over come first. */
+int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
+                     const struct cavs_stage *stage);
+/* room.c: rows in the tensors of shard `number`; scratch for it; bytes of its tensors, about. */
+int cavs__reserve_shard(struct cavs_session *s, const struct cavs__shard *shard, int number);
+int cavs__reserve_shard_scratch(struct cavs_session *s, const struct cavs__shard *shard);
+size_t cavs__shard_bytes(const struct cavs_session *s, const struct cavs__shard *shard);
 /* index.c: fills the index sections of one stage of a shard; chunk: of the slot's index tensor. */
 int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot,
                      int chunk);
