@@ -288,7 +288,7 @@ static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
 struct group {
     struct cavs__placer *p;
     int number, width;
-    int ninputs, nnodes, noutputs;
+    int nmembers, ninputs, nnodes, noutputs;
     struct cavs__operand *inputs, *places; /* places: of the outputs */
     bool *scalar;
     struct cavs__ew_node *nodes;
@@ -326,6 +326,7 @@ static int group_operand(struct group *g, struct cavs_symbol *x)
 
     if (b->op == CAVS__OP_CONST) {
         g->nodes[g->nnodes] = (struct cavs__ew_node){.op = -1, .s = b->s};
+        g->made[g->nnodes] = NULL;
         return g->nnodes++;
     }
     return g->node_of[x->number] >= 0 ? g->node_of[x->number] : group_input(g, x);
@@ -349,6 +350,7 @@ static void group_add(struct group *g, const struct cavs__item *item)
     struct cavs_symbol *x = item->x;
     struct cavs__ew_node node = {.op = x->k, .which = x->which, .s = x->s};
 
+    g->nmembers++;
     if (item->copy) {
         group_output(g, group_operand(g, x), item->dest);
         group_label(g, "copy");
@@ -423,17 +425,49 @@ static bool group_step(struct group *g)
     return s->call.program != NULL;
 }
 
+/* Adds a set of connected items, of which the first is at `head`. */
+static void group_add_set(struct group *g, int head)
+{
+    struct cavs__placer *p = g->p;
+
+    /* copies last: what they copy is then a node */
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = head; i < p->nitems; i++) {
+            if (p->items[i].group == head && p->items[i].copy == (pass == 1))
+                group_add(g, &p->items[i]);
+        }
+    }
+    p->items[head].emitted = true;
+}
+
+/* The same, unless the group would become too large. */
+static void group_join_set(struct group *g, int head)
+{
+    struct cavs__placer *p = g->p;
+    struct group before = *g;
+
+    group_add_set(g, head);
+    if (g->nmembers <= CAVS__MOST_FUSED && g->ninputs + g->noutputs <= CAVS__MOST_OPERANDS)
+        return;
+    for (int i = head; i < p->nitems; i++) {
+        if (p->items[i].group == head && !p->items[i].copy)
+            g->node_of[p->items[i].x->number] = -1;
+    }
+    *g = before;
+    p->items[head].emitted = false;
+}
+
+/* One step for the set that begins at `number`, and for later ones that have the same rows. */
 static bool emit_group(struct cavs__placer *p, int number)
 {
     struct group g = {.p = p, .number = number, .width = p->items[number].x->width};
     bool done = group_alloc(&g);
 
-    /* copies last: what they copy is then a node */
-    for (int pass = 0; pass < 2 && done; pass++) {
-        for (int i = number; i < p->nitems; i++) {
-            if (p->items[i].group == number && p->items[i].copy == (pass == 1))
-                group_add(&g, &p->items[i]);
-        }
+    if (done)
+        group_add_set(&g, number);
+    for (int i = number + 1; i < p->nitems && done; i++) {
+        if (p->items[i].group == i && !p->items[i].emitted && cavs__may_join(p, number, i))
+            group_join_set(&g, i);
     }
     done = done && group_step(&g);
     group_free(&g);
@@ -482,7 +516,7 @@ int cavs__emit(struct cavs__placer *p)
     for (int i = 0; i < p->nitems && done; i++) {
         if (!(p->items[i].time & 1))
             done = emit_single(p, p->items[i].x);
-        else if (p->items[i].group == i)
+        else if (p->items[i].group == i && !p->items[i].emitted)
             done = emit_group(p, i);
     }
     return done ? CAVS_OK : cavs__fail_nomem("steps of a part", sizeof(struct cavs__step));

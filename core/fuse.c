@@ -110,10 +110,6 @@ bool cavs__time_items(struct cavs__placer *p)
     return true;
 }
 
-/* Far below CAVS__EW_MAX_VALUES, with up to four operands and a result an item; larger programs
- * take long to compile. */
-enum { MOST_FUSED = 64 };
-
 /* ---- fusion: union-find over element-wise items of one time and width ---- */
 
 static int find_group(struct cavs__placer *p, int i)
@@ -187,7 +183,7 @@ static bool split_groups(struct cavs__placer *p)
         for (int j = 0; j < p->nitems; j++)
             before += set[j] == set[i] && (comes_before(&p->items[j], &p->items[i]) ||
                                            (!comes_before(&p->items[i], &p->items[j]) && j < i));
-        piece[i] = before / MOST_FUSED;
+        piece[i] = before / CAVS__MOST_FUSED;
     }
     for (int i = 0; i < p->nitems; i++) {
         int j = 0;
@@ -195,6 +191,7 @@ static bool split_groups(struct cavs__placer *p)
         while (set[j] != set[i] || piece[j] != piece[i])
             j++;
         p->items[i].group = j;
+        p->items[i].piece = piece[i];
     }
     free(set);
     return true;
@@ -210,7 +207,14 @@ bool cavs__fuse(struct cavs__placer *p)
                 join(p, i, j);
         }
     }
-    return p->nitems <= MOST_FUSED || split_groups(p);
+    return p->nitems <= CAVS__MOST_FUSED || split_groups(p);
+}
+
+/* Groups of one time do not read one another, but for the pieces of one that was cut. */
+bool cavs__may_join(const struct cavs__placer *p, int i, int j)
+{
+    return !p->plan->options.no_fusion && fusible(&p->items[i], &p->items[j]) &&
+           p->items[i].piece == 0 && p->items[j].piece == 0;
 }
 
 /* An element-wise value needs memory if anything outside its group reads it. */

@@ -27,6 +27,8 @@ struct cavs__item {
     int time;                  /* even: single steps, odd: element-wise groups; see fuse.c */
     int group;                 /* union-find parent among items of one time */
     int set;                   /* group before the items were sorted */
+    int piece;    /* of a group that was cut: it reads what the pieces before it made */
+    bool emitted; /* first members of groups: there is a step for them */
 };
 
 /* Per symbol, while the function is placed. */
@@ -108,9 +110,20 @@ struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols);
 /* Where a destination wants its value. */
 struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbol *sink);
 
+/*
+ * Limits of one program.  Items: far below CAVS__EW_MAX_VALUES, with up to four operands and a
+ * result an item; larger programs take long to compile.  Operands, of groups that share nothing and
+ * are joined to save calls and launches only: a core's prefetchers follow about 32 streams, and an
+ * OpenCL device promises room for the arguments of 42 operands (cavs__device_group_bytes()).  The
+ * limits are the same on all machines, so that what is computed does not depend on the devices.
+ */
+enum { CAVS__MOST_FUSED = 64, CAVS__MOST_OPERANDS = 24 };
+
 /* fuse.c; false: out of memory */
 bool cavs__time_items(struct cavs__placer *p);
 bool cavs__fuse(struct cavs__placer *p);
+/* May the groups of items i and j, which share no value, be one step? */
+bool cavs__may_join(const struct cavs__placer *p, int i, int j);
 /* An element-wise value needs memory if anything outside its group reads it. */
 bool cavs__read_outside(struct cavs__placer *p, const struct cavs_symbol *x);
 
