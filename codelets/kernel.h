@@ -44,6 +44,9 @@ struct cavs__call {
     int rows;                               /* "gemm_tn_select": rows of all blocks together */
 };
 
+/* Products that a device takes in one launch at most. */
+enum { CAVS__MOST_TOGETHER = 8 };
+
 enum cavs__kernel_flags {
     CAVS__FIRST =
         1 /* reductions over rows: the output starts from zero instead of from what it holds */

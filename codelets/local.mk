@@ -48,7 +48,8 @@ libkernels_la_SOURCES += codelets/ew_loops.c codelets/ew_math.def
 
 # devices: what CUDA and OpenCL share, and one file each for what they do not
 libcavs_la_SOURCES += codelets/device/cache.c codelets/device/device.c codelets/device/device.h codelets/device/groups.c \
-	codelets/device/kernels.c codelets/device/kernels.h codelets/device/source.c \
+	codelets/device/kernels.c codelets/device/kernels.h codelets/device/products.c \
+	codelets/device/products.h codelets/device/source.c \
 	codelets/device/task.c codelets/device/task.h codelets/device/update.c codelets/device/walk.c \
 	codelets/device/walk.h
 if HAVE_OPENCL
@@ -59,9 +60,9 @@ libcavs_la_SOURCES += codelets/device/cuda.c codelets/device/nvrtc.c codelets/de
 endif
 
 # their kernels, embedded as a string
-EXTRA_DIST += codelets/device/dialect.cl codelets/device/kernels.cl
-BUILT_SOURCES += codelets/device/dialect.inc codelets/device/kernels.inc
-CLEANFILES += codelets/device/dialect.inc codelets/device/kernels.inc
+EXTRA_DIST += codelets/device/dialect.cl codelets/device/kernels.cl codelets/device/products.cl
+BUILT_SOURCES += codelets/device/dialect.inc codelets/device/kernels.inc codelets/device/products.inc
+CLEANFILES += codelets/device/dialect.inc codelets/device/kernels.inc codelets/device/products.inc
 SUFFIXES = .cl .inc
 .cl.inc:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' \

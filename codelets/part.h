@@ -75,8 +75,10 @@ struct cavs__step {
     const char *label; /* for people: operators in it */
     /* what core made it from: [nodes of a fused group], NULL for constants, or [1] */
     const struct cavs_symbol **origin;
-    double flops;      /* per row, nominal GEMM operations */
-    int list;          /* rows: 0 of vertices, d > 0 entries of list d - 1 */
+    double flops; /* per row, nominal GEMM operations */
+    int list;     /* rows: 0 of vertices, d > 0 entries of list d - 1 */
+    int together; /* so many steps from this one on may run at once: no one's result is touched by
+                     another */
 };
 
 enum { CAVS__PART_LISTS = 8 };

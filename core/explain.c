@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - a plan as text: what became of every operator. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codelets/device/products.h"
 #include "codelets/device/walk.h"
 #include "codelets/elementwise.h"
 #include "core/error.h"
@@ -25,6 +27,23 @@ static void explain_step(FILE *out, const struct cavs__step *s)
         fprintf(out, "    %-18s %s\n", s->call.kernel->name, s->label);
 }
 
+/* Of few rows, and of many if that differs. */
+static void explain_launches(FILE *out, const struct cavs__part *p)
+{
+    const struct cavs__device *d = cavs__device_at(0);
+    int few, many;
+
+    for (int i = 1; !d && i < CAVS__MAX_DEVICES; i++)
+        d = cavs__device_at(i);
+    if (!d)
+        return;
+    few = cavs__part_launches(p, d, 1);
+    many = cavs__part_launches(p, d, INT_MAX);
+    fprintf(out, "; on a device %d launches", few);
+    if (many != few)
+        fprintf(out, " (%d of many rows)", many);
+}
+
 static void explain_kind(FILE *out, const struct cavs__task_kind *k, bool devices)
 {
     static const char *const how[] = {"all rows at once, ahead of the chain", "V_t by V_t",
@@ -43,7 +62,7 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k, bool device
                 k->stage->functions[f]->name, p->tile,
                 (double)cavs__part_scratch(p, NULL) * 4 / 1024);
         if (devices && !k->cpu_only)
-            fprintf(out, "; on a device %d launches", cavs__part_launches(p));
+            explain_launches(out, p);
         fprintf(out, "\n");
         for (int i = 0; i < p->nsteps; i++)
             explain_step(out, &p->steps[i]);
@@ -75,6 +94,25 @@ static void explain_cost(FILE *out, const struct cavs_session *s)
     for (int i = 0; i < CAVS__COST_SIZES; i++)
         fprintf(out, " %.0f", 1e-9 / c->gemm[i]);
     fprintf(out, " GFLOP/s on one worker\n");
+}
+
+/* Up to how many rows products that may run at once are one launch. */
+static void explain_products(FILE *out)
+{
+    for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
+        const struct cavs__device *d = cavs__device_at(i);
+
+        if (!d)
+            continue;
+        fprintf(out, "%s device %d (%s): ", d->api->name, d->id, d->name);
+        if (cavs__device_takes_together(d, 2, INT_MAX, false))
+            fprintf(out, "independent products in one launch\n");
+        else
+            fprintf(out,
+                    "independent products in one launch up to %d rows, %d if some are rows by "
+                    "index, single ones by our kernel up to %d and %d; the others by its library\n",
+                    d->together[1][0], d->together[1][1], d->together[0][0], d->together[0][1]);
+    }
 }
 
 static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
@@ -126,6 +164,8 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
                                 "shards than there are workers"
                               : "rows of a task are never cut among workers: they do not share one "
                                 "memory node");
+    if (s->devices)
+        explain_products(out);
     for (int i = 0; i < s->model->nstages; i++)
         explain_stage(out, s, i);
 }

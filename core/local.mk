@@ -74,6 +74,7 @@ libcavs_la_SOURCES += \
 	core/slot.c \
 	core/submit.c \
 	core/symbol.c \
+	core/together.c \
 	core/trace/graph.c \
 	core/trace/link.c \
 	core/trace/pauses.c \

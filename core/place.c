@@ -531,6 +531,7 @@ static int make_part(struct cavs__placer *p)
         return cavs__fail_nomem("plan", sizeof *p->out);
     rc = cavs__emit(p);
     find_lists(p);
+    cavs__find_together(p->out, p->sp->stage->state_width);
     if (!rc)
         rc = cavs__pack_scratch(p->out);
     cut_tiles(p);

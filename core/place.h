@@ -2,7 +2,7 @@
 /*
  * place.h - the working state while one function's parts are made: place.c says where values live,
  * operand.c where they are read, fuse.c when items run and which run as one, emit.c makes the
- * steps, scratch.c packs what is left.
+ * steps, together.c finds those that may run at once, scratch.c packs what is left.
  */
 #ifndef CAVS_CORE_PLACE_H
 #define CAVS_CORE_PLACE_H
@@ -129,6 +129,8 @@ bool cavs__read_outside(struct cavs__placer *p, const struct cavs_symbol *x);
 
 /* Emits the steps of the items of the part being made. */
 int cavs__emit(struct cavs__placer *p);
+/* together.c: sets `together` of the steps.  width: of the stage's state */
+void cavs__find_together(struct cavs__part *part, int width);
 /* scratch.c: lets scratch values share memory where their lives allow it. */
 int cavs__pack_scratch(struct cavs__part *part);
 

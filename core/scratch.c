@@ -3,7 +3,8 @@
  * scratch.c - values of a tile that are not alive at the same time share memory, so that more rows
  * fit the cache.
  *
- * Steps are straight-line code: a block lives from the first step that touches it to the last.
+ * Steps are straight-line code: a block lives from the first step that touches it to the last, and
+ * steps that may run at once are one.
  * Blocks are taken in the order in which they begin to live, each at the lowest place where no
  * living block is.
  */
@@ -41,11 +42,15 @@ static int find_blocks(const struct cavs__part *part, struct block *blocks)
 {
     int n = 0;
 
-    for (int s = 0; s < part->nsteps; s++) {
-        for (int i = 0; i < part->steps[s].nviews; i++) {
-            if (part->steps[s].v[i].buffer == CAVS__SCRATCH)
-                find_block(blocks, &n, &part->steps[s].v[i], s)->last = s;
+    for (int s = 0, first = 0; s < part->nsteps; s++) {
+        const struct cavs__step *step = &part->steps[s];
+
+        for (int i = 0; i < step->nviews; i++) {
+            if (step->v[i].buffer == CAVS__SCRATCH)
+                find_block(blocks, &n, &step->v[i], first)->last = s + step->together - 1;
         }
+        if (step->together == 1)
+            first = s + 1;
     }
     return n;
 }

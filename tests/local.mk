@@ -217,17 +217,21 @@ dist_check_SCRIPTS += tests/test_parser.t
 dist_check_SCRIPTS += tests/test_seq2seq.t
 
 # devices; skipped where there is none (PoCL is one)
-check_PROGRAMS += tests/test_opencl_kernels tests/test_opencl_models
+check_PROGRAMS += tests/test_opencl_kernels tests/test_opencl_products tests/test_opencl_models
 tests_test_opencl_kernels_SOURCES = tests/test_opencl_kernels.c tests/groups.c tests/groups.h \
 	tests/kernel_cases.c tests/kernel_cases.h tests/matrix.c tests/matrix.h tests/on_device.c \
 	tests/on_device.h tests/random.h
 tests_test_opencl_kernels_LDADD = $(TEST_LIBS)
 tests_test_opencl_kernels_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_opencl_products_SOURCES = tests/test_opencl_products.c tests/matrix.c tests/matrix.h \
+	tests/on_device.c tests/on_device.h tests/random.h
+tests_test_opencl_products_LDADD = $(TEST_LIBS)
+tests_test_opencl_products_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_opencl_models_SOURCES = tests/test_opencl_models.c tests/on_device.c tests/on_device.h
 tests_test_opencl_models_LDADD = $(TRIAL_LIBS)
 tests_test_opencl_models_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
-dist_check_SCRIPTS += tests/test_opencl_runs.t
+dist_check_SCRIPTS += tests/test_opencl_launches.t tests/test_opencl_runs.t
 
 # the CUDA text of kernels and of the programs' groups, compiled by NVRTC
 check_PROGRAMS += tests/test_cuda_kernels

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "codelets/device/device.h"
+#include "codelets/device/products.h"
 #include "codelets/elementwise.h"
 #include "core/session.h"
 
@@ -50,11 +50,12 @@ void on_device_down(void)
     runtime = NULL;
 }
 
-/* ---- one kernel as a task ---- */
+/* ---- one kernel, or products together, as a task ---- */
 
 /* Buffers of the task: the views' tables, the index arrays one after the other, room to pack. */
 struct job {
     const struct cavs__call *call;
+    int products; /* 0: one kernel */
     int rows, nviews;
     const struct cavs__view *v;
     unsigned flags;
@@ -68,6 +69,22 @@ static struct cavs__memory memory_of(void *descr)
         return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_PTR(descr)};
     return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_DEV_HANDLE(descr),
                                  .at = (int64_t)(STARPU_MATRIX_GET_OFFSET(descr) / sizeof(float))};
+}
+
+/* Every three views of *all are those of a product. */
+static int run_products(const struct job *j, const struct cavs__device_call *all)
+{
+    struct cavs__device_call c[CAVS__MOST_TOGETHER];
+    const struct cavs__device_call *calls[CAVS__MOST_TOGETHER];
+
+    for (int i = 0; i < j->products; i++) {
+        c[i] = *all;
+        c[i].call = &j->call[i];
+        c[i].v = &all->v[i * 3];
+        c[i].nviews = 3;
+        calls[i] = &c[i];
+    }
+    return cavs__device_products(j->products, calls);
 }
 
 static void run(void *descr[], void *arg)
@@ -89,7 +106,7 @@ static void run(void *descr[], void *arg)
         if (j->v[i].p)
             v[i].memory = memory_of(descr[i]);
     }
-    j->rc = c.device ? j->call->kernel->device(&c) : -1;
+    j->rc = !c.device ? -1 : j->products ? run_products(j, &c) : j->call->kernel->device(&c);
     if (c.device)
         c.device->api->flush(c.device);
 }
@@ -114,7 +131,9 @@ static int rows_of(const struct job *j, int i)
 {
     const char *kernel = j->call->kernel->name;
 
-    if (strncmp(kernel, "gemm", 4) == 0 && i == (strcmp(kernel, "gemm") == 0 ? 1 : 2))
+    if (strcmp(kernel, "gemm") == 0 && i % 3 == 1)
+        return j->v[i - 1].cols;
+    if (strncmp(kernel, "gemm_", 5) == 0 && i == 2)
         return j->v[0].cols;
     return j->call->kernel->reduces && i == j->nviews - 1 ? 1 : j->rows;
 }
@@ -184,28 +203,26 @@ static int views_of(const struct cavs__call *call)
     return spec ? spec->ninputs + spec->noutputs : call->kernel->nviews;
 }
 
-void on_device_run(const struct cavs__call *call, int rows, const struct cavs__view *v,
-                   unsigned flags)
+static void run_job(struct job *j)
 {
-    struct job j = {.call = call, .rows = rows, .nviews = views_of(call), .v = v, .flags = flags};
     struct starpu_task *t = starpu_task_create();
     starpu_data_handle_t h[MOST_VIEWS + 2];
     enum starpu_data_access_mode modes[MOST_VIEWS + 2];
     size_t room = 0;
     int n, nindex;
-    int32_t *index = collect_index(&j, &nindex);
+    int32_t *index = collect_index(j, &nindex);
 
-    for (n = 0; n < j.nviews; n++) {
-        h[n] = register_copy(v[n].p, span(&j, n));
+    for (n = 0; n < j->nviews; n++) {
+        h[n] = register_copy(j->v[n].p, span(j, n));
         modes[n] = STARPU_RW;
-        room += (size_t)rows * (size_t)v[n].cols;
+        room += (size_t)j->rows * (size_t)j->v[n].cols;
     }
     h[n] = register_copy(index, (size_t)nindex);
     modes[n++] = STARPU_R;
     h[n] = register_copy(NULL, room);
     modes[n++] = STARPU_RW;
     t->cl = &codelet;
-    t->cl_arg = &j;
+    t->cl_arg = j;
     t->dyn_handles = malloc((size_t)n * sizeof *t->dyn_handles);
     t->dyn_modes = malloc((size_t)n * sizeof *t->dyn_modes);
     assert_true(t->dyn_handles && t->dyn_modes);
@@ -215,7 +232,22 @@ void on_device_run(const struct cavs__call *call, int rows, const struct cavs__v
     t->synchronous = 1;
     assert_int_equal(starpu_task_submit(t), 0);
     for (int i = 0; i < n; i++)
-        unregister_copy(h[i], i < j.nviews ? v[i].p : NULL, i < j.nviews ? span(&j, i) : 0);
+        unregister_copy(h[i], i < j->nviews ? j->v[i].p : NULL, i < j->nviews ? span(j, i) : 0);
     free(index);
-    assert_int_equal(j.rc, 0);
+    assert_int_equal(j->rc, 0);
+}
+
+void on_device_run(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                   unsigned flags)
+{
+    struct job j = {.call = call, .rows = rows, .nviews = views_of(call), .v = v, .flags = flags};
+
+    run_job(&j);
+}
+
+void on_device_products(int n, const struct cavs__call *calls, int rows, const struct cavs__view *v)
+{
+    struct job j = {.call = calls, .products = n, .rows = rows, .nviews = 3 * n, .v = v};
+
+    run_job(&j);
 }

@@ -84,6 +84,7 @@ static int open_device(struct cavs__device *d)
     snprintf(d->name, sizeof d->name, "%.95s", properties.name);
     d->capability = properties.major * 10 + properties.minor;
     d->has_double = true;
+    d->units = properties.multiProcessorCount;
     d->max_parameters = 4096;
     return 0;
 }
@@ -180,6 +181,37 @@ static void flush(struct cavs__device *d)
     (void)d; /* a stream starts by itself */
 }
 
+static int finish(struct cavs__device *d)
+{
+    cudaError_t rc = cudaStreamSynchronize(starpu_cuda_get_local_stream());
+
+    if (rc == cudaSuccess)
+        return 0;
+    cavs__device_fail(d, "kernels failed: %s", cudaGetErrorString(rc));
+    return -1;
+}
+
+/* ---- memory ---- */
+
+static void *allocate(struct cavs__device *d, size_t bytes, const void *content)
+{
+    void *memory = NULL;
+
+    (void)d;
+    if (cudaMalloc(&memory, bytes) != cudaSuccess)
+        return NULL;
+    if (cudaMemcpy(memory, content, bytes, cudaMemcpyHostToDevice) == cudaSuccess)
+        return memory;
+    cudaFree(memory);
+    return NULL;
+}
+
+static void release(struct cavs__device *d, void *memory)
+{
+    (void)d;
+    cudaFree(memory);
+}
+
 /* ---- products ---- */
 
 static bool has_gemm(const struct cavs__device *d)
@@ -223,6 +255,9 @@ const struct cavs__device_api cavs__cuda_api = {
     .unload = unload,
     .launch = launch,
     .flush = flush,
+    .finish = finish,
+    .allocate = allocate,
+    .release = release,
     .has_gemm = has_gemm,
     .gemm = gemm,
 };

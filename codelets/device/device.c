@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "codelets/device/device.h"
+#include "codelets/device/products.h"
 
 static struct cavs__device devices[CAVS__MAX_DEVICES];
 static int ndevices;
@@ -112,6 +113,8 @@ static void open_device(struct cavs__device *d, void *arg)
         if (!d->kernels[i])
             return;
     }
+    if (d->module)
+        cavs__device_choose_products(d);
 }
 
 static void close_device(struct cavs__device *d, void *arg)

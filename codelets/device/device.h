@@ -3,12 +3,13 @@
  * device.h - CUDA and OpenCL devices, behind one table of functions each.
  *
  *     device.c        which devices there are, and what each worker has
- *     kernels.c       the kernels of kernel.h on a device: a launch or two each
+ *     kernels.c       the kernels of kernel.h on a device: a launch each
+ *     products.c      but for matrix products: by a library or by our kernel, which takes several
  *     walk.c          the steps of a part, each over all rows of a segment
  *     update.c        optimizers
  *     groups.c        fused groups
  *     cache.c         compiled kernels kept in files
- *     source.c        the text of all kernels: dialect.cl, kernels.cl, generated groups
+ *     source.c        the text of all kernels: dialect.cl, kernels.cl, products.cl, groups
  *     opencl.c        OpenCL, and CLBlast if it is there
  *     cuda.c          CUDA: cuBLAS on StarPU's streams; nvrtc.c compiles
  *
@@ -26,11 +27,10 @@
 
 enum { CAVS__MAX_DEVICES = 16, CAVS__MAX_ARGUMENTS = 700 };
 
-/* The kernels of kernels.cl. */
+/* The kernels of kernels.cl and products.cl. */
 #define CAVS__DEVICE_KERNELS(K)                                    \
     K(copy_rows)                                                   \
     K(transpose)                                                   \
-    K(gemm)                                                        \
     K(gemm_tn)                                                     \
     K(column_sum)                                                  \
     K(sum_rows)                                                    \
@@ -56,6 +56,8 @@ enum { CAVS__MAX_DEVICES = 16, CAVS__MAX_ARGUMENTS = 700 };
     K(list_share)                                                  \
     K(sparse_sum)                                                  \
     K(update)                                                      \
+    K(products_short)                                              \
+    K(products_tall)                                               \
     /* these compute in double, which an OpenCL device may lack */ \
     K(metric)                                                      \
     K(squares)                                                     \
@@ -116,6 +118,10 @@ struct cavs__device_api {
     void (*unload)(struct cavs__device *d, void *module, int nkernels, void *const *kernels);
     int (*launch)(struct cavs__device *d, const struct cavs__launch *l);
     void (*flush)(struct cavs__device *d); /* after the launches of a task */
+    int (*finish)(struct cavs__device *d); /* waits for all launches */
+    /* Memory of so many bytes with this content, NULL: there is none. */
+    void *(*allocate)(struct cavs__device *d, size_t bytes, const void *content);
+    void (*release)(struct cavs__device *d, void *memory);
     /* c (m, n) = or += a b, or a^T b, with the device's library; false: there is none. */
     bool (*has_gemm)(const struct cavs__device *d);
     int (*gemm)(struct cavs__device *d, bool transposed, int m, int n, int k, struct cavs__memory a,
@@ -132,7 +138,11 @@ struct cavs__device {
     char reason[400]; /* the first failure */
     int capability;   /* CUDA: 90 for 9.0 */
     size_t max_parameters;
-    bool has_double;
+    bool has_double, is_cpu;
+    int units; /* groups that run at the same time, at least */
+    /* [several][some are rows by index] products of up to so many rows are one launch; of more the
+     * library's: products.h. Where there is no library that does not count. */
+    int together[2][2];
     void *module, *kernels[CAVS__DEVICE_COUNT];
     void *own; /* of opencl.c or cuda.c */
     int64_t launches;

@@ -21,6 +21,11 @@
 #define GROUP_Y ((int)get_group_id(1))
 #define GROUPS_X ((int)get_num_groups(0))
 #define MULTIPLY_HIGH(a, b) mul_hi((uint)(a), (uint)(b))
+#ifdef ON_CPU /* has few registers to gain, and its compiler takes long */
+#define UNROLL
+#else
+#define UNROLL _Pragma("unroll")
+#endif
 EW_FN unsigned ew_bits(float x) { return as_uint(x); }
 EW_FN float ew_float(unsigned x) { return as_float(x); }
 EW_FN float ew_sqrt(float x) { return sqrt(x); }
@@ -38,6 +43,7 @@ EW_FN float ew_abs(float x) { return fabs(x); }
 #define GROUP_Y ((int)blockIdx.y)
 #define GROUPS_X ((int)gridDim.x)
 #define MULTIPLY_HIGH(a, b) __umulhi(a, b)
+#define UNROLL _Pragma("unroll")
 EW_FN unsigned ew_bits(float x) { return __float_as_uint(x); }
 EW_FN float ew_float(unsigned x) { return __uint_as_float(x); }
 EW_FN float ew_sqrt(float x) { return sqrtf(x); }

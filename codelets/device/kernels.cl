@@ -72,7 +72,7 @@ KERNEL(256) cavs_transpose(int rows, int cols, GLOBAL const float *x, long x_at,
             y[y_at + (long)(c0 + r) * y_ld + r0 + c] = square[c * 33 + r];
 }
 
-/* ---- matrix products: where there is no library for them ----
+/* ---- gradients of products, where there is no library for them; products: products.cl ----
  * A group computes 64 x 64 numbers, 16 steps of the sum at a time; an item 4 x 4 of them. */
 
 #define STORE_4_BY_4(y, row, rows, col, cols, old)                                 \
@@ -88,32 +88,6 @@ KERNEL(256) cavs_transpose(int rows, int cols, GLOBAL const float *x, long x_at,
         for (int i = 0; i < 4; i++)                                                \
             for (int j = 0; j < 4; j++)                                            \
                 sum[i * 4 + j] += a[s * 64 + ty * 4 + i] * b[s * 64 + tx * 4 + j];
-
-/* x (rows, k), w (k, n), y (rows, n): y = x w, or y += x w */
-KERNEL(256) cavs_gemm(GLOBAL const int *index, int rows, int k, int n, int accumulate, VIEW(x),
-                      VIEW(w), VIEW(y))
-{
-    LOCAL float xs[16 * 64], ws[16 * 64];
-    float sum[16];
-    int ty = ITEM / 16, tx = ITEM % 16, row = GROUP_X * 64 + ty * 4, col = GROUP_Y * 64 + tx * 4;
-    /* what this item loads: 4 numbers of a row of x, 4 of a row of w */
-    int xr = ITEM / 4, xc = ITEM % 4 * 4, wr = ITEM / 16, wc = GROUP_Y * 64 + ITEM % 16 * 4;
-    long from = GROUP_X * 64 + xr < rows ? ROW(x, GROUP_X * 64 + xr) : -1;
-
-    for (int i = 0; i < 16; i++)
-        sum[i] = 0.0f;
-    for (int p = 0; p < k; p += 16) {
-        for (int i = 0; i < 4; i++) {
-            xs[(xc + i) * 64 + xr] = from >= 0 && p + xc + i < k ? x[from + p + xc + i] : 0.0f;
-            ws[wr * 64 + ITEM % 16 * 4 + i] =
-                p + wr < k && wc + i < n ? w[w_at + (long)(p + wr) * w_ld + wc + i] : 0.0f;
-        }
-        BARRIER;
-        MULTIPLY_ADD(xs, ws)
-        BARRIER;
-    }
-    STORE_4_BY_4(y, row, rows, col, n, accumulate)
-}
 
 /* x (rows, k), dy (rows, n), dw (k, n): dw = or += x^T dy */
 KERNEL(256) cavs_gemm_tn(GLOBAL const int *index, int rows, int k, int n, int accumulate, VIEW(x),

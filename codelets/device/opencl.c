@@ -43,6 +43,7 @@ static void look_at(struct cavs__device *d, const struct opencl *o, cl_device_ty
 {
     char name[sizeof d->name] = "", extensions[8192] = "";
     size_t parameters = 0;
+    cl_uint units = 1;
 
     if (!clGetDeviceInfo(o->device, CL_DEVICE_NAME, sizeof name, name, NULL) && name[0])
         memcpy(d->name, name, sizeof name);
@@ -51,6 +52,9 @@ static void look_at(struct cavs__device *d, const struct opencl *o, cl_device_ty
     clGetDeviceInfo(o->device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL);
     clGetDeviceInfo(o->device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof parameters, &parameters, NULL);
     d->has_double = strstr(extensions, "cl_khr_fp64") != NULL;
+    clGetDeviceInfo(o->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    d->units = (int)units;
+    d->is_cpu = (*type & CL_DEVICE_TYPE_CPU) != 0;
     d->max_parameters = parameters < 1024 ? 1024 : parameters > 4096 ? 4096 : parameters;
 }
 
@@ -170,7 +174,8 @@ static void *build(struct cavs__device *d, const char *source)
     char flags[FLAGS_SIZE], identity[FLAGS_SIZE + 2048];
     cl_program program;
 
-    snprintf(flags, sizeof flags, "-cl-std=CL1.2 %s", more ? more : "");
+    snprintf(flags, sizeof flags, "-cl-std=CL1.2 %s %s", d->is_cpu ? "-DON_CPU" : "",
+             more ? more : "");
     identify(d->own, flags, identity, sizeof identity);
     program = from_file(d->own, identity, source);
     if (program) {
@@ -228,6 +233,32 @@ static void flush(struct cavs__device *d)
     clFlush(((const struct opencl *)d->own)->queue);
 }
 
+static int finish(struct cavs__device *d)
+{
+    cl_int rc = clFinish(((const struct opencl *)d->own)->queue);
+
+    if (rc == CL_SUCCESS)
+        return 0;
+    cavs__device_fail(d, "kernels failed (%d)", rc);
+    return -1;
+}
+
+/* ---- memory ---- */
+
+static void *allocate(struct cavs__device *d, size_t bytes, const void *content)
+{
+    const struct opencl *o = d->own;
+
+    return clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes,
+                          (void *)content, NULL);
+}
+
+static void release(struct cavs__device *d, void *memory)
+{
+    (void)d;
+    clReleaseMemObject(memory);
+}
+
 /* ---- products ---- */
 
 static bool has_gemm(const struct cavs__device *d)
@@ -269,6 +300,9 @@ const struct cavs__device_api cavs__opencl_api = {
     .unload = unload,
     .launch = launch,
     .flush = flush,
+    .finish = finish,
+    .allocate = allocate,
+    .release = release,
     .has_gemm = has_gemm,
     .gemm = gemm,
 };

@@ -11,6 +11,20 @@ const char cavs__device_kernels_text[] =
 #include "codelets/device/dialect.inc"
 #include "codelets/ew_math.def"
 #include "codelets/device/kernels.inc"
+/* products.cl, for tiles of so many rows; see there */
+#define CAVS_TILES(name, tile_rows, item_rows, items) \
+    "#undef TILED\n"                                  \
+    "#undef TILE_ROWS\n"                              \
+    "#undef ITEM_ROWS\n"                              \
+    "#undef ITEMS\n"                                  \
+    "#define TILED(f) f##_" name "\n"                 \
+    "#define TILE_ROWS " tile_rows "\n"               \
+    "#define ITEM_ROWS " item_rows "\n"               \
+    "#define ITEMS " items "\n"
+    CAVS_TILES("short", "16", "4", "64")
+#include "codelets/device/products.inc"
+        CAVS_TILES("tall", "64", "8", "128")
+#include "codelets/device/products.inc"
     ;
 
 static const char preamble[] =

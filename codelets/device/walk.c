@@ -2,6 +2,7 @@
 /* walk.c - see walk.h. */
 #include "codelets/device/walk.h"
 
+#include "codelets/device/products.h"
 #include "codelets/elementwise.h"
 #include "codelets/kernels.h"
 
@@ -65,16 +66,31 @@ size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int3
     return floats + (size_t)room_for_packing(p) * most;
 }
 
-int cavs__part_launches(const struct cavs__part *p)
+/* Launches of products that may run at once; their x may have to be packed. */
+static int product_launches(const struct cavs__step *s, const struct cavs__device *d, int rows)
 {
-    int n = p->nsteps;
+    int packed = 0;
 
-    for (int i = 0; i < p->nsteps; i++) {
+    for (int i = 0; i < s->together; i++)
+        packed += is_scattered(&s[i].v[0]);
+    return cavs__device_takes_together(d, s->together, rows, packed > 0) ? 1 : s->together + packed;
+}
+
+static int gradient_launches(const struct cavs__step *s, const struct cavs__device *d)
+{
+    return d->api->has_gemm(d) ? 1 + is_scattered(&s->v[0]) + is_scattered(&s->v[1]) : 1;
+}
+
+int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d, int rows)
+{
+    int n = 0;
+
+    for (int i = 0; i < p->nsteps; i += p->steps[i].together) {
         const struct cavs__step *s = &p->steps[i];
-        const struct cavs__kernel *k = s->call.kernel;
 
-        for (int j = 0; j < 2 && (k == &cavs__kernel_gemm || k == &cavs__kernel_gemm_tn); j++)
-            n += is_scattered(&s->v[j]) && (j == 0 || k == &cavs__kernel_gemm_tn);
+        n += s->call.kernel == &cavs__kernel_gemm      ? product_launches(s, d, rows)
+             : s->call.kernel == &cavs__kernel_gemm_tn ? gradient_launches(s, d)
+                                                       : 1;
     }
     return n;
 }
@@ -198,10 +214,10 @@ static struct cavs__device_view resolve(const struct block *b, const struct cavs
 
 /* ---- steps ---- */
 
-/* *first: as in part.c */
-static int take_step(const struct block *b, const struct cavs__step *s, uint64_t *first)
+/* The call of a step; v: room for its views.  *first: as in part.c */
+static struct cavs__device_call call_of(const struct block *b, const struct cavs__step *s,
+                                        struct cavs__device_view *v, uint64_t *first)
 {
-    struct cavs__device_view v[s->nviews + 1];
     struct cavs__device_call c = {.device = b->device,
                                   .call = &s->call,
                                   .rows = s->list > 0 ? b->entries[s->list - 1] : b->rows,
@@ -219,7 +235,41 @@ static int take_step(const struct block *b, const struct cavs__step *s, uint64_t
         c.flags |= CAVS__FIRST;
         *first &= ~((uint64_t)1 << out);
     }
+    return c;
+}
+
+static int take_step(const struct block *b, const struct cavs__step *s, uint64_t *first)
+{
+    struct cavs__device_view v[s->nviews + 1];
+    struct cavs__device_call c = call_of(b, s, v, first);
+
     return s->call.kernel->device(&c);
+}
+
+/* Products that may run at once. */
+static int take_products(const struct block *b, const struct cavs__step *s, uint64_t *first)
+{
+    struct cavs__device_view v[CAVS__MOST_TOGETHER][3];
+    struct cavs__device_call c[CAVS__MOST_TOGETHER];
+    const struct cavs__device_call *calls[CAVS__MOST_TOGETHER];
+
+    for (int i = 0; i < s->together; i++) {
+        c[i] = call_of(b, &s[i], v[i], first);
+        calls[i] = &c[i];
+    }
+    return cavs__device_products(s->together, calls);
+}
+
+static int take_steps(const struct block *b, uint64_t *first)
+{
+    int rc = 0;
+
+    for (int i = 0; i < b->part->nsteps && !rc; i += b->part->steps[i].together) {
+        const struct cavs__step *s = &b->part->steps[i];
+
+        rc = s->together > 1 ? take_products(b, s, first) : take_step(b, s, first);
+    }
+    return rc;
 }
 
 /* The first entry of function row f in list i of the part, as main memory has it: what the device
@@ -278,9 +328,8 @@ int cavs__part_queue(struct cavs__device *d, const struct cavs__part_args *a, in
         b.part = a->parts[b.segment->function];
         for (b.start = 0; b.start < b.segment->rows; b.start += b.rows) {
             cut_block(&b, scratch);
-            for (int s = 0; s < b.part->nsteps; s++)
-                if (take_step(&b, &b.part->steps[s], &first))
-                    return -1;
+            if (take_steps(&b, &first))
+                return -1;
         }
     }
     return 0;

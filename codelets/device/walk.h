@@ -12,8 +12,8 @@
 
 /* Floats of scratch for so many rows, whose lists have so many entries (by list of the part). */
 size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int32_t *entries);
-/* Kernels that it launches for each run of rows, with a library for products. */
-int cavs__part_launches(const struct cavs__part *p);
+/* Kernels that the device launches for each run of so many rows. */
+int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d, int rows);
 /* Whether the device can run all steps; if not, *why is a reason for people. */
 bool cavs__part_runs_on(const struct cavs__part *p, const struct cavs__device *d, const char **why);
 /* Queues all kernels of a task.  The last of the nbuffers buffers is scratch of so many floats. */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * products.h - matrix products on devices: by the device's library, one launch each and one more
+ * for rows that have to be packed; or by our kernel (products.cl), which takes several at once and
+ * reads rows where they are.
+ *
+ * Small products are launches above all, large ones arithmetic: which is faster is measured when a
+ * device is opened first, and kept beside the compiled kernels, so that a device takes the same way
+ * in all runs.
+ */
+#ifndef CAVS_CODELETS_DEVICE_PRODUCTS_H
+#define CAVS_CODELETS_DEVICE_PRODUCTS_H
+
+#include "codelets/device/device.h"
+
+/* y = x w of kernel "gemm", n calls with the same number of rows, none of which reads or writes what
+ * another one writes; at most CAVS__MOST_TOGETHER.  0, or -1: the device has failed. */
+int cavs__device_products(int n, const struct cavs__device_call *const *calls);
+/* Whether n products of so many rows are one launch there, or else go to the library one by one.
+ * indexed: x of some are rows by index. */
+bool cavs__device_takes_together(const struct cavs__device *d, int n, int rows, bool indexed);
+/* Sets d->together, by its worker.  CAVS_DEVICE_PRODUCTS decides, if it is set. */
+void cavs__device_choose_products(struct cavs__device *d);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_opencl_products.c - products that a device takes in one launch, against a sum in double, and
+ * each against itself alone. Skipped where there is no device; PoCL is one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <limits.h>
+#include <cmocka.h>
+
+#include "codelets/device/products.h"
+#include "tests/matrix.h"
+#include "tests/on_device.h"
+#include "tests/random.h"
+
+enum { SOURCE_ROWS = 40, MOST = CAVS__MOST_TOGETHER };
+
+static uint64_t state = 5;
+
+/* The products of a launch; x of each is rows as they lie, one row for all, or rows by index, some
+ * of which are missing. */
+struct products {
+    int n, rows;
+    struct matrix x[MOST], w[MOST], old[MOST], y[MOST];
+    int32_t *index[MOST];
+    struct cavs__call calls[MOST];
+};
+
+static int one_of(int n, const int *values)
+{
+    return values[random_int(&state, 0, n - 1)];
+}
+
+static struct products products_random(int n, int rows)
+{
+    static const int ks[] = {1, 15, 16, 17, 64, 70}, ns[] = {1, 7, 63, 64, 65, 130};
+    struct products p = {.n = n, .rows = rows};
+
+    for (int i = 0; i < n; i++) {
+        int k = one_of(6, ks), cols = one_of(6, ns), most = rows > SOURCE_ROWS ? rows : SOURCE_ROWS;
+
+        p.x[i] = matrix_random(&state, most, k, random_int(&state, 0, 3));
+        p.w[i] = matrix_random(&state, k, cols, random_int(&state, 0, 3));
+        p.old[i] = matrix_random(&state, rows, cols, random_int(&state, 0, 3));
+        p.calls[i] = (struct cavs__call){.kernel = cavs__kernel_find("gemm"),
+                                         .accumulate = random_int(&state, 0, 1)};
+        if (i % 2 == 0)
+            continue;
+        p.index[i] = malloc(((size_t)rows + 1) * sizeof **p.index);
+        assert_non_null(p.index[i]);
+        for (int r = 0; r < rows; r++)
+            p.index[i][r] = random_int(&state, -1, most - 1);
+    }
+    return p;
+}
+
+static void products_free(struct products *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        matrix_free(&p->x[i]);
+        matrix_free(&p->w[i]);
+        matrix_free(&p->old[i]);
+        free(p->index[i]);
+    }
+}
+
+/* One row for all in every third product. */
+static bool repeats(int i)
+{
+    return i % 3 == 2 && i % 2 == 0;
+}
+
+static void views_of(const struct products *p, int i, struct cavs__view *v)
+{
+    v[0] = (struct cavs__view){.p = p->x[i].p,
+                               .ld = repeats(i) ? 0 : p->x[i].ld,
+                               .index = p->index[i],
+                               .cols = p->x[i].cols};
+    v[1] = (struct cavs__view){.p = p->w[i].p, .ld = p->w[i].ld, .cols = p->w[i].cols};
+    v[2] = (struct cavs__view){.p = p->y[i].p, .ld = p->y[i].ld, .cols = p->y[i].cols};
+}
+
+/* Fills y: in one launch, or in one each. */
+static void run(struct products *p, bool together)
+{
+    struct cavs__view v[3 * MOST];
+    int64_t before = cavs__devices_launches();
+
+    for (int i = 0; i < p->n; i++) {
+        p->y[i] = matrix_copy(&p->old[i]);
+        views_of(p, i, &v[3 * i]);
+    }
+    if (together)
+        on_device_products(p->n, p->calls, p->rows, v);
+    for (int i = 0; i < p->n && !together; i++)
+        on_device_run(&p->calls[i], p->rows, &v[3 * i], 0);
+    assert_int_equal(cavs__devices_launches() - before, p->rows == 0 ? 0 : together ? 1 : p->n);
+}
+
+static double expected(const struct products *p, int i, int r, int c)
+{
+    int row = p->index[i] ? p->index[i][r] : repeats(i) ? 0 : r;
+    double sum = p->calls[i].accumulate ? *matrix_at(&p->old[i], r, c) : 0;
+
+    for (int k = 0; k < p->x[i].cols && row >= 0; k++)
+        sum += (double)*matrix_at(&p->x[i], row, k) * *matrix_at(&p->w[i], k, c);
+    return sum;
+}
+
+static void check(const struct products *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        matrix_check(&p->y[i], "product");
+        for (int r = 0; r < p->rows; r++)
+            for (int c = 0; c < p->y[i].cols; c++)
+                number_near(*matrix_at(&p->y[i], r, c), expected(p, i, r, c), 2e-5, "product");
+    }
+}
+
+static void free_results(struct products *p)
+{
+    for (int i = 0; i < p->n; i++)
+        matrix_free(&p->y[i]);
+}
+
+static const int some_rows[] = {0, 1, 2, 15, 16, 17, 33, 64, 65, 130};
+enum { SOME_ROWS = sizeof some_rows / sizeof *some_rows };
+
+/* So many tiles run at a time that all are short, or that all of more than 32 rows are tall. */
+static void check_all(int units)
+{
+    struct cavs__device *d = cavs__device_at(0);
+    int before = d->units;
+
+    d->units = units;
+    for (int i = 0; i < SOME_ROWS; i++)
+        for (int n = 1 + i % 2; n <= MOST; n += 2) {
+            struct products p = products_random(n, some_rows[i]);
+
+            run(&p, true);
+            check(&p);
+            free_results(&p);
+            products_free(&p);
+        }
+    d->units = before;
+}
+
+static void short_tiles_multiply_rows_of_any_number(void **unused)
+{
+    (void)unused;
+    check_all(INT_MAX);
+}
+
+static void tall_tiles_multiply_rows_of_any_number(void **unused)
+{
+    (void)unused;
+    check_all(0);
+}
+
+static void a_product_has_the_same_bits_alone_and_in_any_tiles(void **unused)
+{
+    struct cavs__device *d = cavs__device_at(0);
+    struct products p = products_random(MOST, 70), alone = p;
+    int before = d->units;
+
+    (void)unused;
+    d->units = 0;
+    run(&p, true);
+    d->units = INT_MAX;
+    run(&alone, false);
+    d->units = before;
+    for (int i = 0; i < MOST; i++)
+        matrix_same(&p.y[i], &alone.y[i], "product");
+    free_results(&p);
+    free_results(&alone);
+    products_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_tiles_multiply_rows_of_any_number),
+        cmocka_unit_test(tall_tiles_multiply_rows_of_any_number),
+        cmocka_unit_test(a_product_has_the_same_bits_alone_and_in_any_tiles),
+    };
+    int failed;
+
+    setenv("CAVS_DEVICE_PRODUCTS", "grouped", 1);
+    if (!on_device_up()) {
+        printf("1..0 # SKIP no device\n");
+        return 0;
+    }
+    failed = cmocka_run_group_tests_name("products on OpenCL", tests, NULL, NULL);
+    on_device_down();
+    return failed;
+}
