@@ -27,6 +27,7 @@ libcavs_la_SOURCES += \
 	core/cost.h \
 	core/data.c \
 	core/data.h \
+	core/delay.c \
 	core/devices.c \
 	core/distinct.c \
 	core/emit.c \

@@ -523,7 +523,7 @@ static int make_part(struct cavs__placer *p)
         return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     if (p->nitems == 0)
         return CAVS_OK;
-    if (!cavs__fuse(p))
+    if (!cavs__delay_items(p) || !cavs__fuse(p))
         return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     place_elementwise(p);
     p->out = calloc(1, sizeof *p->out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place.h - the working state while one function's parts are made: place.c says where values live,
- * operand.c where they are read, fuse.c when items run and which run as one, emit.c makes the
- * steps, together.c finds those that may run at once, scratch.c packs what is left.
+ * operand.c where they are read, fuse.c and delay.c when items run, fuse.c which run as one, emit.c
+ * makes the steps, together.c finds those that may run at once, scratch.c packs what is left.
  */
 #ifndef CAVS_CORE_PLACE_H
 #define CAVS_CORE_PLACE_H
@@ -122,6 +122,7 @@ enum { CAVS__MOST_FUSED = 64, CAVS__MOST_OPERANDS = 24 };
 /* fuse.c; false: out of memory */
 bool cavs__time_items(struct cavs__placer *p);
 bool cavs__fuse(struct cavs__placer *p);
+bool cavs__delay_items(struct cavs__placer *p); /* delay.c, between these two; likewise */
 /* May the groups of items i and j, which share no value, be one step? */
 bool cavs__may_join(const struct cavs__placer *p, int i, int j);
 /* An element-wise value needs memory if anything outside its group reads it. */

@@ -67,6 +67,11 @@ tests_test_declare_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_data_SOURCES = tests/test_data.c
 tests_test_data_LDADD = $(TRIAL_LIBS)
 tests_test_data_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+check_PROGRAMS += tests/test_fusion
+tests_test_fusion_SOURCES = tests/test_fusion.c
+tests_test_fusion_LDADD = $(TRIAL_LIBS)
+tests_test_fusion_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_fusion
 SANITIZE_TESTS += tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
 
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \

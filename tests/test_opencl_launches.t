@@ -65,7 +65,7 @@ costs tree_fc 3 5
 
 tree bench 3 5
 tree nary 3 5
-tree childsum 4 5
+tree childsum 3 5
 
 CAVS_OPENCL_GEMM=own
 CAVS_DEVICE_PRODUCTS=library

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_fusion.c - which steps a plan makes of a function: element-wise operators that become one
+ * group, those that do not, and products that may run at once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/plan.h"
+#include "tests/zoo.h"
+
+enum { W = 4, MOST = 40 };
+
+/* The steps of a chain part that computes one function of gathered states. */
+struct built {
+    struct cavs_model *model;
+    struct cavs__plan *plan;
+    const struct cavs__part *part;
+};
+
+static struct built build(void (*declare)(struct cavs_model *m, struct cavs_function *f),
+                          bool no_fusion)
+{
+    const struct cavs__plan_options options = {.no_fusion = no_fusion, .l2_bytes = 1 << 20};
+    struct built b = {0};
+    struct cavs_function *f;
+
+    setenv("CAVS_FUSION", "interpret", 1);
+    assert_int_equal(cavs_model_create(&b.model), 0);
+    f = cavs_function_create(cavs_stage_create(b.model, "tree", W), "node");
+    declare(b.model, f);
+    if (cavs_model_finish(b.model) || cavs__plan_create(b.model, &options, &b.plan))
+        fail_msg("%s", cavs_error_message());
+    for (int i = 0; i < b.plan->stages[0].nkinds; i++)
+        if (b.plan->stages[0].kinds[i]->klass == CAVS__CHAIN)
+            b.part = b.plan->stages[0].kinds[i]->parts[0];
+    assert_non_null(b.part);
+    return b;
+}
+
+static void drop(struct built *b)
+{
+    cavs__plan_destroy(b->plan);
+    cavs_model_destroy(b->model);
+}
+
+/* Fails unless these are the steps: e for a group, p for a product, one letter each. */
+static void has_steps(const struct built *b, const char *want)
+{
+    char got[MOST + 1] = "";
+
+    assert_true(b->part->nsteps <= MOST);
+    for (int i = 0; i < b->part->nsteps; i++) {
+        const char *kernel = b->part->steps[i].call.kernel->name;
+
+        got[i] = strcmp(kernel, "elementwise") == 0 ? 'e' : strcmp(kernel, "gemm") == 0 ? 'p' : '?';
+    }
+    assert_string_equal(got, want);
+}
+
+static struct cavs_symbol *sum(struct cavs_symbol *const *x, int n)
+{
+    struct cavs_symbol *all = x[0];
+
+    for (int i = 1; i < n; i++)
+        all = cavs_add(all, x[i]);
+    return all;
+}
+
+/* ---- groups ---- */
+
+/* Nothing that one strand reads is read by another; each ends in a product. */
+static void strands(struct cavs_model *m, struct cavs_function *f, int n)
+{
+    struct cavs_symbol *y[MOST];
+    char name[16];
+
+    for (int i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "w%d", i);
+        y[i] = cavs_matmul(cavs_tanh(cavs_neg(cavs_gather(f, i))), zoo_weight(m, name, W, W));
+    }
+    cavs_scatter(f, sum(y, n));
+}
+
+static void three_strands(struct cavs_model *m, struct cavs_function *f)
+{
+    strands(m, f, 3);
+}
+
+static void groups_that_share_nothing_are_one_step(void **unused)
+{
+    struct built b = build(three_strands, false);
+
+    (void)unused;
+    has_steps(&b, "epppe");
+    assert_int_equal(b.part->steps[0].nviews, 6);
+    drop(&b);
+}
+
+static void without_fusion_every_operator_is_a_step(void **unused)
+{
+    struct built b = build(three_strands, true);
+
+    (void)unused;
+    has_steps(&b, "eeeeeepppee");
+    drop(&b);
+}
+
+/* Two operands each: thirteen have more than a joined group may have. */
+static void thirteen_strands(struct cavs_model *m, struct cavs_function *f)
+{
+    strands(m, f, 13);
+}
+
+static void a_joined_group_has_a_limit(void **unused)
+{
+    struct built b = build(thirteen_strands, false);
+
+    (void)unused;
+    has_steps(&b, "eepppppppppppppe");
+    assert_int_equal(b.part->steps[0].nviews, 24);
+    assert_int_equal(b.part->steps[1].nviews, 2);
+    drop(&b);
+}
+
+/* ---- products ---- */
+
+static void products_are_taken_together_up_to_eight(void **unused)
+{
+    struct built b = build(thirteen_strands, false);
+
+    (void)unused;
+    assert_int_equal(b.part->steps[2].together, 8);
+    assert_int_equal(b.part->steps[9].together, 1);
+    assert_int_equal(b.part->steps[10].together, 5);
+    drop(&b);
+}
+
+static void a_product_of_a_product(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = cavs_matmul(cavs_gather(f, 0), zoo_weight(m, "first", W, W));
+
+    cavs_scatter(f, cavs_matmul(x, zoo_weight(m, "second", W, W)));
+}
+
+static void a_product_waits_for_the_one_it_reads(void **unused)
+{
+    struct built b = build(a_product_of_a_product, false);
+
+    (void)unused;
+    has_steps(&b, "pp");
+    assert_int_equal(b.part->steps[0].together, 1);
+    assert_int_equal(b.part->steps[1].together, 1);
+    drop(&b);
+}
+
+/* Products that run at once read and write different memory. */
+static void scratch_of_products_taken_together_is_apart(void **unused)
+{
+    struct built b = build(three_strands, false);
+    const struct cavs__step *s = &b.part->steps[1];
+
+    (void)unused;
+    assert_int_equal(s->together, 3);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            assert_int_equal(s[i].v[2].buffer, CAVS__SCRATCH);
+            assert_int_not_equal(s[i].v[2].region, s[j].v[0].region);
+            assert_true(i == j || s[i].v[2].region != s[j].v[2].region);
+        }
+    drop(&b);
+}
+
+/* ---- delays ---- */
+
+/* The gate of one child waits for nothing, the other product for a sum. */
+static void gate_beside_a_sum(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *a = cavs_gather(f, 0), *b = cavs_gather(f, 1);
+    struct cavs_symbol *gate = cavs_sigmoid(cavs_matmul(a, zoo_weight(m, "gate", W, W)));
+    struct cavs_symbol *all = cavs_matmul(cavs_add(a, b), zoo_weight(m, "sum", W, W));
+
+    cavs_scatter(f, cavs_add(cavs_mul(gate, b), cavs_tanh(all)));
+}
+
+static void what_only_a_later_group_reads_is_computed_there(void **unused)
+{
+    struct built b = build(gate_beside_a_sum, false);
+
+    (void)unused;
+    has_steps(&b, "eppe");
+    assert_int_equal(b.part->steps[1].together, 2);
+    drop(&b);
+    b = build(gate_beside_a_sum, true);
+    has_steps(&b, "peepeee"); /* as soon as each can */
+    drop(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_that_share_nothing_are_one_step),
+        cmocka_unit_test(without_fusion_every_operator_is_a_step),
+        cmocka_unit_test(a_joined_group_has_a_limit),
+        cmocka_unit_test(products_are_taken_together_up_to_eight),
+        cmocka_unit_test(a_product_waits_for_the_one_it_reads),
+        cmocka_unit_test(scratch_of_products_taken_together_is_apart),
+        cmocka_unit_test(what_only_a_later_group_reads_is_computed_there),
+    };
+
+    return cmocka_run_group_tests_name("steps of a plan", tests, NULL, NULL);
+}
