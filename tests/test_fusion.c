@@ -198,7 +198,7 @@ static void what_only_a_later_group_reads_is_computed_there(void **unused)
     assert_int_equal(b.part->steps[1].together, 2);
     drop(&b);
     b = build(gate_beside_a_sum, true);
-    has_steps(&b, "peepeee"); /* as soon as each can */
+    has_steps(&b, "peeepee"); /* as soon as each can */
     drop(&b);
 }
 
