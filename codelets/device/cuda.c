@@ -193,14 +193,17 @@ static int finish(struct cavs__device *d)
 
 /* ---- memory ---- */
 
+/* The copy goes through the stream of the kernels, which wait for no other. */
 static void *allocate(struct cavs__device *d, size_t bytes, const void *content)
 {
+    cudaStream_t stream = starpu_cuda_get_local_stream();
     void *memory = NULL;
 
     (void)d;
     if (cudaMalloc(&memory, bytes) != cudaSuccess)
         return NULL;
-    if (cudaMemcpy(memory, content, bytes, cudaMemcpyHostToDevice) == cudaSuccess)
+    if (cudaMemcpyAsync(memory, content, bytes, cudaMemcpyHostToDevice, stream) == cudaSuccess &&
+        cudaStreamSynchronize(stream) == cudaSuccess)
         return memory;
     cudaFree(memory);
     return NULL;
