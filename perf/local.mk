@@ -23,6 +23,11 @@ perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
 	-lpthread -lm
 
+# What a device can do at most.
+noinst_PROGRAMS += perf/device_peak
+perf_device_peak_SOURCES = perf/device_peak.c
+perf_device_peak_LDADD = libapp.la libcavs-static.la $(CAVS_LIBS)
+
 # How far the cores are from one another.
 noinst_PROGRAMS += perf/core_to_core
 perf_core_to_core_SOURCES = perf/core_to_core.c

@@ -248,6 +248,7 @@ static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, st
 
 const struct cavs__device_api cavs__cuda_api = {
     .name = "CUDA",
+    .products = "cuBLAS",
     .where = STARPU_CUDA,
     .start = start,
     .stop = stop,

@@ -107,8 +107,9 @@ struct cavs__device;
  * return 0, or -1 after cavs__device_fail(). */
 struct cavs__device_api {
     const char *name;
-    uint32_t where;      /* STARPU_CUDA or STARPU_OPENCL */
-    void (*start)(void); /* once, by the main thread, NULL: nothing to do; stop likewise */
+    const char *products; /* the library of gemm */
+    uint32_t where;       /* STARPU_CUDA or STARPU_OPENCL */
+    void (*start)(void);  /* once, by the main thread, NULL: nothing to do; stop likewise */
     void (*stop)(void);
     int (*open)(struct cavs__device *d);
     void (*close)(struct cavs__device *d);

@@ -292,6 +292,7 @@ static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, st
 
 const struct cavs__device_api cavs__opencl_api = {
     .name = "OpenCL",
+    .products = "CLBlast",
     .where = STARPU_OPENCL,
     .open = open_device,
     .close = close_device,
