@@ -5,7 +5,7 @@ A peer is a class with
 
     values               name -> initial tensor, not to be changed
     start()              begins anew with these values
-    train(samples)       one batch; returns its summed loss
+    train(samples)       one batch; returns its summed loss, a tensor of one number
     evaluate(samples)    the same without learning
     variants             names of the ways in which it can do so; `variant` is the one in use
 
@@ -27,6 +27,7 @@ except ImportError as error:  # --help works without them
 
 PROGRAM = os.path.basename(sys.argv[0])
 MASK = (1 << 64) - 1
+device = "cpu"  # where parameters and batches lie: --device
 
 
 # ---- the apps' random numbers: the order of the samples --------------------------------------------
@@ -75,6 +76,40 @@ def draw_order(n, seed, epoch):
     return order
 
 
+# ---- the device -------------------------------------------------------------------------------------
+
+
+def use_device(name):
+    """Products in full float32, as the apps do them without --tf32: cuDNN would round to TF32."""
+    global device
+    if name == "cuda":
+        if not torch.cuda.is_available():
+            sys.exit(f"{PROGRAM}: this PyTorch ({torch.__version__}) sees no CUDA device")
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+    device = name
+
+
+def put(array):
+    """A numpy array as a tensor on the device."""
+    return torch.from_numpy(array).to(device)
+
+
+def empty(*shape):
+    return torch.empty(*shape, device=device)
+
+
+def device_name():
+    return torch.cuda.get_device_name() if device == "cuda" else "cpu"
+
+
+def clock():
+    """The time when all that was queued on the device is done."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
 # ---- parameters -------------------------------------------------------------------------------------
 
 
@@ -108,7 +143,8 @@ def loaded(wanted, path):
 
 
 def initial(o, wanted, gates=()):
-    return loaded(wanted, o.init) if o.init else drawn(wanted, o.seed, dict(gates))
+    values = loaded(wanted, o.init) if o.init else drawn(wanted, o.seed, dict(gates))
+    return {name: v.to(device) for name, v in values.items()}
 
 
 class Adam:
@@ -138,7 +174,8 @@ def parser(doc, **defaults):
     p.add_argument("--init", help="parameters from this model file")
     p.add_argument("--infer", action="store_true", help="forward passes only")
     p.add_argument("--workers", type=int, default=0,
-                   help="threads; default: the number that is fastest on some batches")
+                   help="threads; default: the number that is fastest on some batches, or with a GPU one a core")
+    p.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default %(default)s")
     p.add_argument("--json", action="store_true", help="results as one JSON object")
     p.add_argument("--quiet", action="store_true", help="nothing on stderr")
     return p
@@ -148,6 +185,7 @@ def parse(p):
     o = p.parse_args()
     if torch is None:
         sys.exit(f"{PROGRAM}: {missing}; run it with the Python that perf/peers/setup prints")
+    use_device(o.device)
     return o
 
 
@@ -156,10 +194,11 @@ def data_folder():
 
 
 def run_epoch(step, samples, order, batch):
-    loss, begin = 0, time.perf_counter()
+    """summed loss, which is read once at the end: a GPU need not be waited for after each batch; seconds"""
+    begin, loss = clock(), torch.zeros((), dtype=torch.float64, device=device)
     for i in range(0, len(order), batch):
         loss += step([samples[k] for k in order[i : i + batch]])
-    return loss, time.perf_counter() - begin
+    return loss.item(), clock() - begin
 
 
 def start(o, model, threads, variant):
@@ -173,7 +212,7 @@ def fastest(o, model, samples):
     """Tries every number of threads and every variant on the same batches, about a second's worth;
     returns the best pair."""
     speed, some = {}, None
-    threads = [o.workers] if o.workers else range((os.cpu_count() or 1), 0, -1)
+    threads = [o.workers] if o.workers else range((os.cpu_count() or 1), 0, -1)[: 1 if device == "cuda" else None]
     for choice in [(n, v) for n in threads for v in model.variants]:
         step, order = start(o, model, *choice), draw_order(len(samples), o.seed, 0)
         run_epoch(step, samples, order[: o.batch], o.batch)
@@ -206,7 +245,7 @@ def main(o, model, samples, count, forward_flops):
     seconds, losses = train(o, start(o, model, *choice), samples, count)
     flops = float(forward_flops * (1 if o.infer else 3)) * o.epochs
     report = {
-        "app": PROGRAM, "version": torch.__version__, "samples": len(samples) * o.epochs,
+        "app": PROGRAM, "version": torch.__version__, "device": device_name(), "samples": len(samples) * o.epochs,
         "vertices": count * o.epochs, "epochs": o.epochs, "loss": losses[-1], "seconds": sum(seconds),
         "samples_per_s": len(samples) * o.epochs / sum(seconds), "flops": flops,
         "gflops": flops / sum(seconds) / 1e9, "workers": choice[0], "variant": choice[1],
