@@ -236,7 +236,7 @@ tests_test_opencl_models_SOURCES = tests/test_opencl_models.c tests/on_device.c 
 tests_test_opencl_models_LDADD = $(TRIAL_LIBS)
 tests_test_opencl_models_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
-dist_check_SCRIPTS += tests/test_opencl_launches.t tests/test_opencl_runs.t
+dist_check_SCRIPTS += tests/test_opencl_launches.t tests/test_opencl_runs.t tests/test_gpu_check.t
 
 # the CUDA text of kernels and of the programs' groups, compiled by NVRTC
 check_PROGRAMS += tests/test_cuda_kernels
