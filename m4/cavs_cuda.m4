@@ -2,17 +2,17 @@
 
 # CAVS_CUDA_FIND_ROOT
 #   Sets cuda_root to the toolkit's folder: the one asked for, $CUDA_HOME, the one nvcc is in, or
-#   /usr/local/cuda. Empty if there is none.
+#   /usr/local/cuda. Empty if there is none. nvcc itself is not needed: NVRTC compiles the kernels.
 AC_DEFUN([CAVS_CUDA_FIND_ROOT],
 [cuda_root=
 cavs_nvcc=$(command -v nvcc 2>/dev/null)
 AS_CASE([$with_cuda],
     [auto|yes],
     [for cavs_dir in "$CUDA_HOME" "${cavs_nvcc%/bin/nvcc}" /usr/local/cuda; do
-         AS_IF([test -z "$cuda_root" && test -n "$cavs_dir" && test -x "$cavs_dir/bin/nvcc"],
-             [cuda_root=$cavs_dir])
+         AS_IF([test -z "$cuda_root" && test -n "$cavs_dir" &&
+                test -f "$cavs_dir/include/cuda_runtime_api.h"], [cuda_root=$cavs_dir])
      done],
-    [AS_IF([test -x "$with_cuda/bin/nvcc"], [cuda_root=$with_cuda])])])
+    [AS_IF([test -f "$with_cuda/include/cuda_runtime_api.h"], [cuda_root=$with_cuda])])])
 
 # CAVS_CUDA_TRY_LIBS
 #   Tries to link cuBLAS, NVRTC and the runtime below $cuda_root. The driver (-lcuda) is left out
@@ -40,7 +40,7 @@ LIBS=$cavs_saved_LIBS
 AC_MSG_RESULT([$have_cuda])])
 
 # CAVS_CUDA
-#   HAVE_CUDA needs all of: a StarPU with CUDA, nvcc, cuBLAS, NVRTC.
+#   HAVE_CUDA needs all of: a StarPU with CUDA, the toolkit's headers, cuBLAS, NVRTC.
 AC_DEFUN([CAVS_CUDA],
 [AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda=auto|yes|no|DIR], [NVIDIA GPUs; DIR is the toolkit @<:@auto@:>@])],
@@ -48,16 +48,14 @@ AC_DEFUN([CAVS_CUDA],
 have_cuda=no
 CAVS_CUDA_FIND_ROOT
 AS_IF([test "x$with_cuda" = xno], [cuda_why="switched off (--with-cuda=no)"],
-    [test -z "$cuda_root"], [cuda_why="no CUDA toolkit (nvcc) found"],
+    [test -z "$cuda_root"], [cuda_why="no CUDA toolkit (include/cuda_runtime_api.h) found"],
     [test $starpu_has_cuda = no], [cuda_why="this StarPU was built without CUDA"],
     [cuda_why="cuBLAS or NVRTC does not link (see config.log)"
      CAVS_CUDA_TRY_LIBS])
 AS_IF([test $have_cuda = yes],
-    [AC_DEFINE([HAVE_CUDA], [1], [CUDA, cuBLAS and NVRTC are there and StarPU drives GPUs])
-     NVCC="$cuda_root/bin/nvcc"],
-    [CUDA_CFLAGS= CUDA_LIBS= NVCC=
+    [AC_DEFINE([HAVE_CUDA], [1], [CUDA, cuBLAS and NVRTC are there and StarPU drives GPUs])],
+    [CUDA_CFLAGS= CUDA_LIBS=
      AS_CASE([$with_cuda], [auto|no], [], [AC_MSG_ERROR([--with-cuda: $cuda_why])])])
-AC_SUBST([NVCC])
 AC_SUBST([CUDA_CFLAGS])
 AC_SUBST([CUDA_LIBS])
 AM_CONDITIONAL([HAVE_CUDA], [test $have_cuda = yes])
