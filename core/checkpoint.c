@@ -131,9 +131,12 @@ static int save(struct cavs_session *s, const char *path, int shards, json_t *me
 
 int cavs_session_save(struct cavs_session *s, const char *path)
 {
+    int rc;
+
     if (!s || !path || !*path)
         return cavs__fail(CAVS_EINVAL, "cavs_session_save: no session or path");
-    return save(s, path, 0, json_pack("{s:s}", "format", "cavs"));
+    rc = cavs__settle(s);
+    return rc ? rc : save(s, path, 0, json_pack("{s:s}", "format", "cavs"));
 }
 
 /* Numbers go as text: the format has strings only, and %a loses nothing. */
@@ -154,13 +157,16 @@ static json_t *describe(const struct cavs_session *s, const char *note)
 int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note)
 {
     json_t *metadata;
+    int rc;
 
     if (!s || !path || !*path)
         return cavs__fail(CAVS_EINVAL, "cavs_session_checkpoint: no session or path");
     if (s->options.inference)
         return cavs__fail(CAVS_ESTATE, "cavs_session_checkpoint: this session was created for "
                                        "inference; cavs_session_save() keeps its parameters");
-    cavs__wait_slots(s);
+    rc = cavs__settle(s);
+    if (rc)
+        return rc;
     metadata = describe(s, note ? note : "");
     if (!metadata)
         return cavs__fail(CAVS_EINVAL,

@@ -122,7 +122,7 @@ void cavs__cost_measure(struct cavs__cost_model *c, bool quiet)
 {
     *c = nominal;
     measure_products(c);
-    if (!quiet)
+    if (!quiet && starpu_cpu_worker_get_count() > 0)
         measure_tasks(c);
 }
 

@@ -22,18 +22,26 @@ void cavs__report_devices(void)
     free(text);
 }
 
-/* What a device was computing when it failed is lost. */
-int cavs__check_devices(void)
+/* What a device was computing when it failed is lost, and with it all that the session has. */
+int cavs__check_devices(const struct cavs_session *s)
 {
     char *text = cavs__devices_failures();
 
-    if (!text)
+    if (!text && cavs__devices_failed() == s->devices_failed)
         return CAVS_OK;
-    text[strlen(text) - 1] = 0;
-    cavs__fail(CAVS_ERUNTIME, "%s; the batches under way are lost, start again from a model file",
-               text);
+    if (text)
+        text[strlen(text) - 1] = 0;
+    cavs__fail(CAVS_ERUNTIME,
+               "%s; what this session had is lost, start again from a model file or a checkpoint",
+               text ? text : "a device has failed");
     free(text);
     return CAVS_ERUNTIME;
+}
+
+int cavs__settle(struct cavs_session *s)
+{
+    cavs__wait_slots(s);
+    return cavs__check_devices(s);
 }
 
 /* ---- kinds ---- */
@@ -143,6 +151,8 @@ int cavs__plan_devices(struct cavs__plan *p)
         rc = compile_groups(p);
         cavs__report_devices();
     }
+    if (!rc && cavs__devices_count() == 0 && starpu_cpu_worker_get_count() == 0)
+        rc = cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
     if (rc || cavs__devices_count() == 0)
         return rc;
     for (int i = 0; i < p->model->nstages && !rc; i++) {

@@ -77,8 +77,8 @@ int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const
     rc = cavs_session_evaluate(s, d, samples, n);
     if (rc || n == 0)
         return rc;
-    cavs__wait_slots(s);
-    return collect_output(s, d, samples, n, stage, number, rows);
+    rc = cavs__settle(s);
+    return rc ? rc : collect_output(s, d, samples, n, stage, number, rows);
 }
 
 /* ---- metrics ---- */
@@ -86,7 +86,7 @@ int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const
 int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, double *count)
 {
     struct cavs__tensor *t;
-    int number = -1;
+    int number = -1, rc;
     double total[2] = {0, 0};
 
     for (int i = 0; s && name && i < s->model->nmetrics; i++) {
@@ -105,6 +105,9 @@ int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, d
         total[0] += part[0];
         total[1] += part[1];
     }
+    rc = cavs__check_devices(s);
+    if (rc)
+        return rc;
     if (sum)
         *sum = total[0];
     if (count)

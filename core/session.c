@@ -186,6 +186,7 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
         cavs_session_destroy(s);
         return rc;
     }
+    s->devices_failed = cavs__devices_failed();
     *out = s;
     return CAVS_OK;
 }
@@ -333,7 +334,7 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
             cavs__fail(CAVS_ESTATE,
                        "this session was created for inference: it cannot train or give gradients");
     if (!rc)
-        rc = cavs__check_devices();
+        rc = cavs__check_devices(s);
     if (rc || n == 0)
         return rc;
     slot = (int)(s->batch % CAVS__SLOTS);
@@ -394,8 +395,7 @@ int cavs_session_wait(struct cavs_session *s)
 {
     if (!s)
         return cavs__fail(CAVS_EINVAL, "cavs_session_wait(NULL)");
-    cavs__wait_slots(s);
-    return CAVS_OK;
+    return cavs__settle(s);
 }
 
 int cavs_session_set_lr(struct cavs_session *s, float lr)

@@ -194,6 +194,7 @@ struct cavs_session {
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
     struct cavs_stats stats;
     int64_t launches_before; /* kernels queued on devices when the statistics were reset */
+    int devices_failed;      /* before this session was made */
 };
 
 /* Partial gradients have chunks of their own numbering, see submit.c. */
@@ -330,7 +331,9 @@ int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updat
 /* Tells on stderr which devices have been left out since it last did. */
 void cavs__report_devices(void);
 /* CAVS_ERUNTIME if a device has failed in the middle of a task since the last call. */
-int cavs__check_devices(void);
+int cavs__check_devices(const struct cavs_session *s);
+/* Waits for everything submitted, and then asks that. */
+int cavs__settle(struct cavs_session *s);
 /* To its home, for a task of a shard (or none, -1), if it can run there; or as CAVS_PLACEMENT in the
  * environment says: cpu, device, alternate between them, or any. */
 void cavs__place_task(const struct cavs_session *s, int shard, struct starpu_task *t);

@@ -183,6 +183,8 @@ int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, f
     int rc = check_param(s, p, values);
 
     if (!rc)
+        rc = cavs__settle(s);
+    if (!rc)
         copy_out(param_tensor(s, p), p, values);
     return rc;
 }
@@ -269,7 +271,9 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
     if (s->batch == 0 || s->gradient_batch != s->batch)
         return cavs__fail(CAVS_ESTATE,
                           "the last batch was not a cavs_session_gradient(): its gradient is gone");
-    cavs__wait_slots(s);
+    rc = cavs__settle(s);
+    if (rc)
+        return rc;
     memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
     if (s->plan->grad[stored(p)->number] >= 0)
         add_dense(s, p, values);

@@ -236,6 +236,14 @@ tests_test_opencl_models_SOURCES = tests/test_opencl_models.c tests/on_device.c 
 tests_test_opencl_models_LDADD = $(TRIAL_LIBS)
 tests_test_opencl_models_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
+check_PROGRAMS += tests/test_device_failure tests/test_starpu_checks
+tests_test_starpu_checks_SOURCES = tests/test_starpu_checks.c tests/on_device.c tests/on_device.h
+tests_test_starpu_checks_LDADD = $(TEST_LIBS)
+tests_test_starpu_checks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_device_failure_SOURCES = tests/test_device_failure.c tests/on_device.c tests/on_device.h
+tests_test_device_failure_LDADD = $(TRIAL_LIBS)
+tests_test_device_failure_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
 dist_check_SCRIPTS += tests/test_opencl_launches.t tests/test_opencl_runs.t tests/test_gpu_check.t
 
 # the CUDA text of kernels and of the programs' groups, compiled by NVRTC

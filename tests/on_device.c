@@ -17,10 +17,15 @@ enum { MOST_VIEWS = 128 };
 
 static struct cavs_runtime *runtime;
 
+/* Also switches on what StarPU checks only on demand: it aborts when no task ends for so many
+ * microseconds, and when tasks are left at its end. */
 void on_device_environment(void)
 {
     setenv("STARPU_OPENCL_ON_CPUS", "1", 0);
     setenv("STARPU_OPENCL_ONLY_ON_CPUS", "1", 0);
+    setenv("STARPU_WATCHDOG_TIMEOUT", "120000000", 0);
+    setenv("STARPU_WATCHDOG_CRASH", "1", 0);
+    setenv("STARPU_MAX_MEMORY_USE", "1", 0);
 }
 
 bool on_device_cuda(void)

@@ -10,7 +10,7 @@
 
 #include "codelets/kernel.h"
 
-/* Lets StarPU take PoCL's CPU as an OpenCL device; before StarPU starts. */
+/* Lets StarPU take PoCL's CPU as an OpenCL device, and check itself; before StarPU starts. */
 void on_device_environment(void);
 /* CAVS_TEST_DEVICE=cuda in the environment: the tests are of a CUDA device, not of an OpenCL one. */
 bool on_device_cuda(void);

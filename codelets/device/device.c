@@ -16,7 +16,6 @@ static struct cavs__device devices[CAVS__MAX_DEVICES];
 static int ndevices;
 static int8_t device_of[STARPU_NMAXWORKERS]; /* number + 1 */
 bool cavs__devices_tf32;
-static bool told[CAVS__MAX_DEVICES]; /* the failure has been reported */
 
 /* ---- failures ---- */
 
@@ -32,24 +31,52 @@ void cavs__device_fail(struct cavs__device *d, const char *format, ...)
     __atomic_store_n(&d->usable, false, __ATOMIC_RELEASE);
 }
 
+static bool has_failed(const struct cavs__device *d)
+{
+    return !__atomic_load_n(&d->usable, __ATOMIC_ACQUIRE);
+}
+
+int cavs__devices_failed(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < ndevices; i++)
+        n += has_failed(&devices[i]);
+    return n;
+}
+
+/* A scheduler that has taken a task must find a worker for it: no device is left out before all that
+ * has been submitted is done. */
+static bool find_leaving(bool *leaving)
+{
+    bool any = false;
+
+    for (int i = 0; i < ndevices; i++) {
+        leaving[i] = has_failed(&devices[i]) && !devices[i].left_out;
+        any |= leaving[i];
+    }
+    if (any)
+        starpu_task_wait_for_all();
+    return any;
+}
+
 char *cavs__devices_failures(void)
 {
     char *text = NULL;
     size_t size;
-    FILE *to = NULL;
+    bool leaving[CAVS__MAX_DEVICES];
+    FILE *to = find_leaving(leaving) ? open_memstream(&text, &size) : NULL;
 
+    if (!to)
+        return NULL;
     for (int i = 0; i < ndevices; i++) {
-        if (told[i] || __atomic_load_n(&devices[i].usable, __ATOMIC_ACQUIRE))
+        if (!leaving[i])
             continue;
-        if (!to)
-            to = open_memstream(&text, &size);
-        if (!to)
-            return NULL;
-        told[i] = true;
+        devices[i].left_out = true;
         fprintf(to, "%s device %d (%s) is left out: %s\n", devices[i].api->name, devices[i].id,
                 devices[i].name, devices[i].reason);
     }
-    if (to && fclose(to)) {
+    if (fclose(to)) {
         free(text);
         text = NULL;
     }
@@ -94,7 +121,7 @@ static void add_worker(unsigned worker)
         d = &devices[ndevices];
         *d = (struct cavs__device){.api = api, .number = ndevices, .id = id, .usable = true};
         snprintf(d->name, sizeof d->name, "device %d", id);
-        told[ndevices++] = false;
+        ndevices++;
     }
     if (d)
         device_of[worker] = (int8_t)(d->number + 1);
@@ -171,6 +198,13 @@ struct cavs__device *cavs__device_of_worker(int worker)
 {
     return worker >= 0 && worker < STARPU_NMAXWORKERS ? cavs__device_at(device_of[worker] - 1)
                                                       : NULL;
+}
+
+bool cavs__device_takes_tasks(int worker)
+{
+    int number = worker >= 0 && worker < STARPU_NMAXWORKERS ? device_of[worker] - 1 : -1;
+
+    return number >= 0 && !devices[number].left_out;
 }
 
 int cavs__devices_count(void)

@@ -135,7 +135,8 @@ struct cavs__device {
     int number; /* among all */
     int id;     /* StarPU's */
     char name[96];
-    bool usable;      /* false: left out of everything from now on */
+    bool usable;      /* false: it has failed, and computes nothing from now on */
+    bool left_out;    /* and gets no more tasks, which has been said */
     char reason[400]; /* the first failure */
     int capability;   /* CUDA: 90 for 9.0 */
     size_t max_parameters;
@@ -168,11 +169,15 @@ int64_t cavs__devices_launches(void);
 size_t cavs__devices_parameters(void); /* bytes of arguments that all of them take; 4096 at most */
 /* Kinds of devices of which there is one to use, as StarPU has it in starpu_codelet::where. */
 uint32_t cavs__devices_where(void);
-/* Leaves the device out; the first call says why. */
+/* The device has failed; the first call says why. Its tasks are still taken, and do nothing, until
+ * cavs__devices_failures() leaves it out: what has been submitted must end somewhere. */
 void cavs__device_fail(struct cavs__device *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* What has failed since the last call, in whole lines, to be freed; NULL: nothing. */
+/* What has failed since the last call, in whole lines, to be freed; NULL: nothing. By the main thread: if
+ * something has, it waits for all tasks, and those devices get none from now on. */
 char *cavs__devices_failures(void);
+int cavs__devices_failed(void); /* devices that have failed so far */
+bool cavs__device_takes_tasks(int worker);
 /* Runs a function on one worker of each usable device. */
 void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg);
 

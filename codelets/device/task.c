@@ -123,7 +123,7 @@ static int can_execute(unsigned worker, struct starpu_task *task, unsigned imple
     (void)task;
     (void)implementation;
     return starpu_worker_get_type((int)worker) == STARPU_CPU_WORKER ||
-           cavs__device_of_worker((int)worker);
+           cavs__device_takes_tasks((int)worker);
 }
 
 static void add_devices(struct starpu_codelet *cl, uint32_t where,

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_device_failure.c - a device that fails in the middle of a run, with and without a core beside
+ * it: the next batch says so, and nothing waits for what can no longer be computed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/device/device.h"
+#include "core/session.h"
+#include "tests/on_device.h"
+#include "tests/trial.h"
+
+enum { BATCHES = 6 };
+
+/* What the session would give is wrong now. */
+static void check_nothing_is_given_out(struct trial *t, struct cavs_session *s)
+{
+    const struct cavs_param *p = cavs_model_param_at(t->model, 0);
+    float *values = calloc((size_t)cavs_param_rows(p), (size_t)cavs_param_cols(p) * sizeof *values);
+    double sum;
+
+    assert_non_null(values);
+    check_refused(cavs_session_wait(s), CAVS_ERUNTIME, "a device has failed");
+    check_refused(cavs_session_metric(s, "loss", &sum, NULL), CAVS_ERUNTIME, "a device has failed");
+    check_refused(cavs_session_get_param(s, p, values), CAVS_ERUNTIME, "a device has failed");
+    check_refused(cavs_session_save(s, "/nonexistent/file"), CAVS_ERUNTIME, "a device has failed");
+    check_refused(cavs_session_checkpoint(s, "/nonexistent/file", NULL), CAVS_ERUNTIME,
+                  "a device has failed");
+    free(values);
+}
+
+/* A new session does without the device, on the core if there is one. */
+static void next_session(struct trial *t, const int *samples)
+{
+    struct cavs_session *s = NULL;
+
+    trial_runtime->placement = NULL;
+    if (starpu_cpu_worker_get_count() == 0) {
+        check_refused(cavs_session_create(trial_runtime, t->model, NULL, &s), CAVS_ERUNTIME,
+                      "no device can be used, and there is no CPU worker");
+        return;
+    }
+    s = trial_session(t, NULL);
+    trial_check_gradients(t, s, samples, t->nsamples);
+    cavs_session_destroy(s);
+}
+
+/* The error of the next batches after the device has failed while some are under way. */
+static void fail_under_way(void)
+{
+    struct trial t;
+    struct cavs_session_options options = cavs_session_defaults();
+    int samples[ZOO_SAMPLES], rc = 0;
+
+    trial_compile(false);
+    trial_open_zoo(&t, zoo_find("tree_lstm_bench"));
+    for (int i = 0; i < t.nsamples; i++)
+        samples[i] = i;
+    options.shards = 3;
+    struct cavs_session *s = trial_session(&t, &options);
+    trial_runtime->placement = "device";
+    check_ok(cavs_session_train(s, t.data, samples, t.nsamples));
+    check_ok(cavs_session_train(s, t.data, samples, t.nsamples));
+    cavs__device_fail(cavs__device_at(0), "it was pulled out");
+    for (int i = 0; i < BATCHES && !rc; i++)
+        rc = cavs_session_train(s, t.data, samples, t.nsamples);
+    assert_int_equal(rc, CAVS_ERUNTIME);
+    assert_non_null(strstr(cavs_error_message(), "it was pulled out"));
+    check_nothing_is_given_out(&t, s);
+    cavs_session_destroy(s);
+    next_session(&t, samples);
+    trial_close(&t);
+}
+
+static bool up(const char *workers)
+{
+    on_device_environment();
+    setenv("CAVS_TEST_WORKERS", workers, 1);
+    setenv(on_device_cuda() ? "CAVS_TEST_CUDA" : "CAVS_TEST_OPENCL", "1", 1);
+    return trial_runtime_up(NULL) == 0 && cavs__devices_count() > 0;
+}
+
+static void run_with(const char *workers)
+{
+    if (!up(workers)) {
+        trial_runtime_down(NULL);
+        skip();
+    }
+    fail_under_way();
+    trial_runtime_down(NULL);
+}
+
+static void with_a_core_beside_it(void **state)
+{
+    (void)state;
+    run_with("1");
+}
+
+static void alone(void **state)
+{
+    (void)state;
+    run_with("0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_a_core_beside_it),
+        cmocka_unit_test(alone),
+    };
+
+    return cmocka_run_group_tests_name("a device that fails", tests, NULL, NULL);
+}
