@@ -48,7 +48,7 @@ static void next_session(struct trial *t, const int *samples)
 }
 
 /* The error of the next batches after the device has failed while some are under way. */
-static void fail_under_way(void)
+static void fail_under_way(const char *placement)
 {
     struct trial t;
     struct cavs_session_options options = cavs_session_defaults();
@@ -59,8 +59,8 @@ static void fail_under_way(void)
     for (int i = 0; i < t.nsamples; i++)
         samples[i] = i;
     options.shards = 3;
+    trial_runtime->placement = placement;
     struct cavs_session *s = trial_session(&t, &options);
-    trial_runtime->placement = "device";
     check_ok(cavs_session_train(s, t.data, samples, t.nsamples));
     check_ok(cavs_session_train(s, t.data, samples, t.nsamples));
     cavs__device_fail(cavs__device_at(0), "it was pulled out");
@@ -82,32 +82,39 @@ static bool up(const char *workers)
     return trial_runtime_up(NULL) == 0 && cavs__devices_count() > 0;
 }
 
-static void run_with(const char *workers)
+static void run_with(const char *workers, const char *placement)
 {
     if (!up(workers)) {
         trial_runtime_down(NULL);
         skip();
     }
-    fail_under_way();
+    fail_under_way(placement);
     trial_runtime_down(NULL);
 }
 
 static void with_a_core_beside_it(void **state)
 {
     (void)state;
-    run_with("1");
+    run_with("1", "device");
 }
 
 static void alone(void **state)
 {
     (void)state;
-    run_with("0");
+    run_with("0", "device");
+}
+
+static void with_shards_at_home(void **state)
+{
+    (void)state;
+    run_with("1", NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_a_core_beside_it),
+        cmocka_unit_test(with_shards_at_home),
         cmocka_unit_test(alone),
     };
 
