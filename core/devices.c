@@ -143,6 +143,14 @@ static int check_kind(const struct cavs__task_kind *k)
                       k->name, k->cpu_only ? k->cpu_only : "no device can be used");
 }
 
+/* Those there are may all be of devices that have been left out. */
+static int check_workers(void)
+{
+    if (starpu_worker_get_count() == 0 || starpu_cpu_worker_get_count() > 0)
+        return CAVS_OK;
+    return cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
+}
+
 int cavs__plan_devices(struct cavs__plan *p)
 {
     int rc = CAVS_OK;
@@ -151,10 +159,8 @@ int cavs__plan_devices(struct cavs__plan *p)
         rc = compile_groups(p);
         cavs__report_devices();
     }
-    if (!rc && cavs__devices_count() == 0 && starpu_cpu_worker_get_count() == 0)
-        rc = cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
     if (rc || cavs__devices_count() == 0)
-        return rc;
+        return rc ? rc : check_workers();
     for (int i = 0; i < p->model->nstages && !rc; i++) {
         struct cavs__stage_plan *sp = &p->stages[i];
 
