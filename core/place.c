@@ -454,6 +454,11 @@ static void place_elementwise(struct cavs__placer *p)
     }
 }
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Bytes of the largest parameter that the part multiplies by. */
 static int64_t largest_weights(const struct cavs__part *part)
 {
@@ -468,19 +473,28 @@ static int64_t largest_weights(const struct cavs__part *part)
     return most;
 }
 
-/* A tile's values should stay in L2.  Weights that do not are read from afar once a tile: then tiles
- * are taller (512 x 10000: 64 rows 87 GFLOP/s, 256 rows 102).  With twice as many entries of each list. */
+enum { SHORT_TILE = 64, TALL_TILE = 256 };
+
+/* A tile's values should stay in L2.  Weights are read once a tile: from L3, if they do not stay in
+ * L2; the tile may then be taller (512 x 10000: 64 rows 87 GFLOP/s, 256 rows 102).  Weights that take
+ * much of L3 come from memory: then tiles are so tall that this is no more than what their own values
+ * cost that have to leave L2, too (h 2048: 16 rows 110 GFLOP/s, 256 rows 165; where weights stay in L3
+ * that is slower by 2 %).  With twice as many entries of each list. */
 static int tile_rows(const struct cavs__placer *p)
 {
-    int bytes = p->plan->options.l2_bytes > 0 ? p->plan->options.l2_bytes : 1 << 20;
-    int most = p->part >= CAVS__PARTS_CLASSED || largest_weights(p->out) > bytes ? 256 : 64;
-    int floats = p->out->scratch, rows;
+    int64_t l2 = p->plan->options.l2_bytes > 0 ? p->plan->options.l2_bytes : 1 << 20;
+    int64_t weights = largest_weights(p->out), row = p->out->scratch, rows;
+    int64_t l3 = p->plan->options.l3_bytes > 0 ? p->plan->options.l3_bytes : 16 << 20;
 
     for (int i = 0; i < p->f->nlists; i++)
-        floats += 2 * p->out->lists[i].scratch;
-    rows = floats > 0 ? bytes / 2 / (floats * (int)sizeof(float)) : most;
-    rows = rows / 16 * 16;
-    return rows < 16 ? 16 : rows > most ? most : rows;
+        row += 2 * p->out->lists[i].scratch;
+    row *= sizeof(float);
+    rows = row > 0 ? l2 / 2 / row : TALL_TILE;
+    if (weights > l3 / 4 && row > 0 && weights / row > rows)
+        rows = weights / row;
+    rows = smaller(rows / 16 * 16,
+                   weights > l2 || p->part >= CAVS__PARTS_CLASSED ? TALL_TILE : SHORT_TILE);
+    return rows < 16 ? 16 : (int)rows;
 }
 
 static void cut_tiles(struct cavs__placer *p)

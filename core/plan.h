@@ -125,6 +125,7 @@ struct cavs__plan_options {
     bool training;
     const char *cpu_only; /* no task may run on a device, for this reason; NULL: it may */
     int l2_bytes;         /* per core, for tile sizes */
+    int64_t l3_bytes;     /* likewise */
 };
 
 struct cavs__plan {

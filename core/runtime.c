@@ -19,10 +19,11 @@ static bool running; /* StarPU can be initialised once at a time */
 static void look_at_machine(struct cavs_runtime *rt)
 {
     hwloc_topology_t topology;
-    hwloc_obj_t l2;
+    hwloc_obj_t l2, l3;
 
     rt->cores = 1;
     rt->l2_bytes = 1 << 20;
+    rt->l3_bytes = 16 << 20;
     if (hwloc_topology_init(&topology) != 0)
         return;
     if (hwloc_topology_load(topology) == 0) {
@@ -32,6 +33,9 @@ static void look_at_machine(struct cavs_runtime *rt)
         l2 = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L2CACHE, 0);
         if (l2 && l2->attr->cache.size > 0)
             rt->l2_bytes = (int)l2->attr->cache.size;
+        l3 = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L3CACHE, 0);
+        if (l3 && l3->attr->cache.size > 0)
+            rt->l3_bytes = (int64_t)l3->attr->cache.size;
     }
     hwloc_topology_destroy(topology);
 }

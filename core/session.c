@@ -139,7 +139,8 @@ static int create_plan(struct cavs_session *s)
         .no_sharing = s->options.no_dedup || s->options.no_eager,
         .training = !s->options.inference,
         .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
-        .l2_bytes = s->rt->l2_bytes};
+        .l2_bytes = s->rt->l2_bytes,
+        .l3_bytes = s->rt->l3_bytes};
 
     return cavs__plan_create(s->model, &o, &s->plan);
 }

@@ -51,6 +51,7 @@ struct cavs_runtime {
     int workers;
     int cores; /* of the machine, for the default number of shards */
     int l2_bytes;
+    int64_t l3_bytes; /* of one, which some cores share */
     bool one_memory; /* all workers share one memory node */
     struct cavs__cost_model cost;
     char scheduler[64];

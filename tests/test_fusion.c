@@ -15,7 +15,7 @@
 #include "core/plan.h"
 #include "tests/zoo.h"
 
-enum { W = 4, MOST = 40 };
+enum { W = 256, MOST = 40 };
 
 /* The steps of a chain part that computes one function of gathered states. */
 struct built {
@@ -24,10 +24,10 @@ struct built {
     const struct cavs__part *part;
 };
 
-static struct built build(void (*declare)(struct cavs_model *m, struct cavs_function *f),
-                          bool no_fusion)
+typedef void declaration(struct cavs_model *m, struct cavs_function *f);
+
+static struct built build_with(declaration *declare, struct cavs__plan_options options)
 {
-    const struct cavs__plan_options options = {.no_fusion = no_fusion, .l2_bytes = 1 << 20};
     struct built b = {0};
     struct cavs_function *f;
 
@@ -42,6 +42,12 @@ static struct built build(void (*declare)(struct cavs_model *m, struct cavs_func
             b.part = b.plan->stages[0].kinds[i]->parts[0];
     assert_non_null(b.part);
     return b;
+}
+
+static struct built build(declaration *declare, bool no_fusion)
+{
+    return build_with(declare,
+                      (struct cavs__plan_options){.no_fusion = no_fusion, .l2_bytes = 1 << 20});
 }
 
 static void drop(struct built *b)
@@ -202,6 +208,30 @@ static void what_only_a_later_group_reads_is_computed_there(void **unused)
     drop(&b);
 }
 
+/* ---- tiles ---- */
+
+static int tile_with(int l2_bytes, int64_t l3_bytes)
+{
+    struct built b = build_with(
+        three_strands, (struct cavs__plan_options){.l2_bytes = l2_bytes, .l3_bytes = l3_bytes});
+    int tile = b.part->tile;
+
+    drop(&b);
+    return tile;
+}
+
+/* A weight is 256 KB, the values of a row some 6 KB. */
+static void tiles_are_taller_the_further_away_the_weights_are(void **unused)
+{
+    int near = tile_with(1 << 20, 32 << 20), in_l3 = tile_with(64 << 10, 32 << 20),
+        in_memory = tile_with(64 << 10, 512 << 10);
+
+    (void)unused;
+    assert_int_equal(near, 64);
+    assert_int_equal(in_l3, 16); /* so that values stay in L2 */
+    assert_true(in_memory >= 32 && in_memory <= 256);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +242,7 @@ int main(void)
         cmocka_unit_test(a_product_waits_for_the_one_it_reads),
         cmocka_unit_test(scratch_of_products_taken_together_is_apart),
         cmocka_unit_test(what_only_a_later_group_reads_is_computed_there),
+        cmocka_unit_test(tiles_are_taller_the_further_away_the_weights_are),
     };
 
     return cmocka_run_group_tests_name("steps of a plan", tests, NULL, NULL);
