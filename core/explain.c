@@ -30,10 +30,10 @@ static void explain_step(FILE *out, const struct cavs__step *s)
 /* Of few rows, and of many if that differs. */
 static void explain_launches(FILE *out, const struct cavs__part *p)
 {
-    const struct cavs__device *d = cavs__device_at(0);
+    const struct cavs__device *d = NULL;
     int few, many;
 
-    for (int i = 1; !d && i < CAVS__MAX_DEVICES; i++)
+    for (int i = 0; !d && i < CAVS__MAX_DEVICES; i++)
         d = cavs__device_at(i);
     if (!d)
         return;

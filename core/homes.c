@@ -31,26 +31,17 @@
 
 /* ---- which there are ---- */
 
-static void add_workers(struct cavs__home *h, int device)
-{
-    for (int w = 0; w < (int)starpu_worker_get_count(); w++) {
-        const struct cavs__device *d = cavs__device_of_worker(w);
-
-        if (d && d->number == device)
-            h->workers[w / 32] |= (uint32_t)1 << w % 32;
-    }
-}
-
 static void add_device(struct cavs__homes *hs, const struct cavs__device *d)
 {
     struct cavs__home *h = &hs->home[hs->n++];
     starpu_ssize_t bytes = -1;
 
     *h = (struct cavs__home){.where = d->api->where, .device = d->number, .name = d->name};
-    add_workers(h, d->number);
     for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
-        if (cavs__device_of_worker((int)w) == d)
-            bytes = starpu_memory_get_total(starpu_worker_get_memory_node(w));
+        if (cavs__device_of_worker((int)w) != d)
+            continue;
+        h->workers[w / 32] |= (uint32_t)1 << w % 32;
+        bytes = starpu_memory_get_total(starpu_worker_get_memory_node(w));
     }
     h->room = bytes > 0 ? (double)bytes / CROWD : 0;
 }

@@ -12,7 +12,6 @@
  * Each is the best of five.  perf/gpu-check holds the programs' GFLOP/s against the first.
  */
 #include <argp.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include <starpu.h>
 
+#include "apps/common/options.h"
 #include "apps/common/progress.h"
 #include "codelets/device/device.h"
 #include "core/cavs.h"
@@ -50,18 +50,6 @@ static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "the results as one JSON object", 1},
     {0}};
 
-static int whole(struct argp_state *state, const char *arg, long lo, long hi)
-{
-    char *end;
-    long value;
-
-    errno = 0;
-    value = strtol(arg, &end, 10);
-    if (errno || end == arg || *end || value < lo || value > hi)
-        argp_error(state, "expected a whole number from %ld to %ld, not '%s'", lo, hi, arg);
-    return (int)value;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct program *p = state->input;
@@ -72,8 +60,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!p->opencl && strcmp(arg, "cuda") != 0)
             argp_error(state, "--device wants cuda or opencl, not '%s'", arg);
         break;
-    case KEY_MOST: p->most = whole(state, arg, LEAST_SIZE, 1 << 15); break;
-    case KEY_CHAIN: p->chain = whole(state, arg, 1, 1 << 20); break;
+    case KEY_MOST: p->most = app_int(state, "most", arg, LEAST_SIZE, 1 << 15); break;
+    case KEY_CHAIN: p->chain = app_int(state, "chain", arg, 1, 1 << 20); break;
     case KEY_TF32: p->tf32 = true; break;
     case KEY_JSON: p->json = true; break;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
