@@ -265,7 +265,13 @@ static void add_lists_and_scratch(struct cavs_session *s, int slot, struct starp
 
 static int most_buffers(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return 8 + CAVS__MAX_PARTIALS + (p->lookup_use ? s->touched[p->number]->nuses : 0);
+    int n = 8 + CAVS__MAX_PARTIALS;
+
+    /* Not `n + (lookup_use ? nuses : 0)`: gcc 14.2 makes that lookup_use * nuses, and reads nuses through the NULL of a
+     * parameter that is not looked up. */
+    if (p->lookup_use)
+        n += s->touched[p->number]->nuses;
+    return n;
 }
 
 static int submit_norm(struct cavs_session *s, int slot, const struct cavs_param *p)
