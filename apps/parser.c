@@ -95,13 +95,17 @@ static int after_epoch(void *context)
     static const struct app_mean means[] = {
         {"correct_move", "moves"}, {"correct_relation", "relations"}, {NULL, NULL}};
     struct parser *p = context;
+    struct cavs_stats before, after;
     double uas, las;
     int rc = app_report_epoch(&p->app, NULL, means);
 
     if (rc < 0 || !p->dev)
         return rc;
+    cavs_session_stats(p->app.session, &before);
     if ((rc = parser_decode(p, &uas, &las)) < 0)
         return rc;
+    cavs_session_stats(p->app.session, &after);
+    report_count(&p->app.report, "dev_batches", after.batches - before.batches);
     report_number(&p->app.report, "dev_uas", uas);
     report_number(&p->app.report, "dev_las", las);
     if (!p->common.quiet)

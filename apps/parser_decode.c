@@ -67,16 +67,15 @@ static void start(struct group *g)
     }
 }
 
-/* What the words give to each position: once for all moves. */
+/* What the words give to each position: once for all moves, and in one pass over the words. */
 static int compute_rows(struct group *g)
 {
     struct parser *p = g->parser;
-    int rc = 0;
+    struct cavs_fetch fetches[POSITIONS];
 
-    for (int i = 0; rc == 0 && i < POSITIONS; i++)
-        rc = cavs_session_output(p->app.session, p->dev, g->samples, g->n, p->word,
-                                 parser_positions[i], g->row[i]);
-    return rc;
+    for (int i = 0; i < POSITIONS; i++)
+        fetches[i] = (struct cavs_fetch){p->word, parser_positions[i], g->row[i]};
+    return cavs_session_run(p->app.session, p->dev, g->samples, g->n, POSITIONS, fetches);
 }
 
 /* Copies what the unfinished sentences look at; returns how many they are. */

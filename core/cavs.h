@@ -416,8 +416,18 @@ void cavs_session_destroy(struct cavs_session *s);
 int cavs_session_train(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n);    /* forward, backward, update */
 int cavs_session_gradient(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n); /* forward, backward; read with _get_gradient */
 int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n); /* forward only */
-/* Forward only, then waits and copies what the vertices pushed on the channel: one row of the channel's width for every
- * vertex of the stage, samples one after the other, vertices in the samples' own order. */
+/* What vertices pushed on a channel: `rows` gets one row of the channel's width for every vertex of the stage, samples one
+ * after the other, vertices in the samples' own order.  The array is the caller's and is written only on success. */
+struct cavs_fetch {
+    const struct cavs_stage *stage;
+    const char *channel;
+    float *rows;
+};
+/* Forward only, once, then waits and copies all that is asked for, of any stages.  As with cavs_session_evaluate(), what
+ * the batch adds to metrics and losses is added once, however many channels are fetched. */
+int cavs_session_run(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, int nfetches,
+                     const struct cavs_fetch *fetches);
+/* cavs_session_run() for one channel. */
 int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
                         const struct cavs_stage *stage, const char *channel, float *rows);
 

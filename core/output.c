@@ -25,23 +25,23 @@ static void copy_output(struct cavs_session *s, const struct cavs_stage *stage, 
     cavs__tensor_release(tensor, shard);
 }
 
+/* Where the rows of each sample of a batch go: of all samples, and of one shard's. */
+struct places {
+    int64_t *at, *of_shard; /* [n] */
+};
+
 /* Samples went to shards in the order of the batch: walk them again to find where each one's rows
  * go. */
-static int collect_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
-                          int n, const struct cavs_stage *stage, int channel, float *rows)
+static void collect_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                           int n, const struct cavs__channel *c, const struct places *p,
+                           float *rows)
 {
-    const int64_t *start = cavs__starts(&d->stages[stage->number]);
+    const int64_t *start = cavs__starts(&d->stages[c->stage->number]);
     int nshards = cavs__shards_of_batch(s, n);
-    int64_t *at = malloc(((size_t)n + 1) * sizeof *at),
-            *of_shard = malloc(((size_t)n + 1) * sizeof *of_shard), sum = 0;
+    int64_t sum = 0;
 
-    if (!at || !of_shard) {
-        free(at);
-        free(of_shard);
-        return cavs__fail_nomem("output", (size_t)n * sizeof *at);
-    }
     for (int i = 0; i < n; i++) {
-        at[i] = sum;
+        p->at[i] = sum;
         sum += start[samples[i] + 1] - start[samples[i]];
     }
     for (int shard = 0; shard < nshards; shard++) {
@@ -49,36 +49,68 @@ static int collect_output(struct cavs_session *s, const struct cavs_data *d, con
 
         for (int i = 0; i < n; i++) {
             if (s->sample_shard[i] == shard)
-                of_shard[k++] = at[i];
+                p->of_shard[k++] = p->at[i];
         }
-        copy_output(s, stage, channel, shard, of_shard, rows);
+        copy_output(s, c->stage, c->number, shard, p->of_shard, rows);
     }
-    free(at);
-    free(of_shard);
-    return CAVS_OK;
+}
+
+/* The channel that is asked for, or NULL with the message made. */
+static const struct cavs__channel *find_channel(const struct cavs_session *s, int n,
+                                                const struct cavs_fetch *f)
+{
+    if (!f->stage || f->stage->model != s->model || !f->channel || (n > 0 && !f->rows)) {
+        cavs__fail(CAVS_EINVAL, "output: no stage, channel or room for rows");
+        return NULL;
+    }
+    for (int i = 0; i < f->stage->nchannels; i++) {
+        if (strcmp(f->stage->channels[i]->name, f->channel) == 0)
+            return f->stage->channels[i];
+    }
+    cavs__fail(CAVS_EINVAL, "output: nothing is pushed on channel %s of stage %s", f->channel,
+               f->stage->name);
+    return NULL;
+}
+
+static int run_and_collect(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                           int n, int nfetches, const struct cavs_fetch *fetches,
+                           const struct places *p)
+{
+    int rc = cavs_session_evaluate(s, d, samples, n);
+
+    if (!rc)
+        rc = cavs__settle(s);
+    for (int i = 0; i < nfetches && n > 0 && !rc; i++)
+        collect_output(s, d, samples, n, find_channel(s, n, &fetches[i]), p, fetches[i].rows);
+    return rc;
+}
+
+int cavs_session_run(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                     int nfetches, const struct cavs_fetch *fetches)
+{
+    size_t bytes = (size_t)(n > 0 ? n : 0) + 1;
+    struct places p;
+    int rc;
+
+    if (!s || nfetches < 0 || (nfetches > 0 && !fetches))
+        return cavs__fail(CAVS_EINVAL, "output: no session, or no channels to fetch");
+    for (int i = 0; i < nfetches; i++) {
+        if (!find_channel(s, n, &fetches[i]))
+            return CAVS_EINVAL;
+    }
+    bytes *= sizeof *p.at;
+    p = (struct places){malloc(bytes), malloc(bytes)};
+    rc = p.at && p.of_shard ? run_and_collect(s, d, samples, n, nfetches, fetches, &p)
+                            : cavs__fail_nomem("output", 2 * bytes);
+    free(p.at);
+    free(p.of_shard);
+    return rc;
 }
 
 int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
                         int n, const struct cavs_stage *stage, const char *channel, float *rows)
 {
-    int rc, number = -1;
-
-    if (!s || !stage || stage->model != s->model || !channel || (n > 0 && !rows))
-        return cavs__fail(CAVS_EINVAL,
-                          "cavs_session_output: no session, stage, channel or room for rows");
-    for (int i = 0; i < stage->nchannels; i++) {
-        if (strcmp(stage->channels[i]->name, channel) == 0)
-            number = i;
-    }
-    if (number < 0)
-        return cavs__fail(CAVS_EINVAL,
-                          "cavs_session_output: nothing is pushed on channel %s of stage %s",
-                          channel, stage->name);
-    rc = cavs_session_evaluate(s, d, samples, n);
-    if (rc || n == 0)
-        return rc;
-    rc = cavs__settle(s);
-    return rc ? rc : collect_output(s, d, samples, n, stage, number, rows);
+    return cavs_session_run(s, d, samples, n, 1, &(struct cavs_fetch){stage, channel, rows});
 }
 
 /* ---- metrics ---- */

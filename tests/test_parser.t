@@ -65,6 +65,11 @@ status_is 0 && [ -z "$different" ]
 ok $? "the same whatever the workers and how many are parsed at once${different:+, but not$different}"
 
 # shellcheck disable=SC2086
+run parser $small $trees --epochs 1 --side-by-side 2
+status_is 0 && [ "$(field dev_batches)" -eq 3 ]
+ok $? "five sentences, two at a time, are read in three passes: each gives the rows of all positions"
+
+# shellcheck disable=SC2086
 run parser $small $trees --epochs 2 --checkpoint "$work/kept"
 # shellcheck disable=SC2086
 run parser $small $trees --epochs 3 --resume "$work/kept"

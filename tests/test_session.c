@@ -215,6 +215,55 @@ static void evaluation_changes_no_parameter(void **state)
     free(after);
 }
 
+/* One pass gives what one pass a channel gives, to the last bit, at the cost of one. */
+static void several_channels_come_from_one_pass(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {5, 0, 3};
+    float one[2][4096] = {{0}}, all[2][4096] = {{0}};
+    struct cavs_stats single, both;
+    double loss[2], n[2];
+    struct cavs_stage *tree = a->t.model->stages[0], *head = a->t.model->stages[1];
+    const struct cavs_fetch fetches[] = {{tree, "h", all[0]}, {head, "logits", all[1]}};
+    check_ok(cavs_session_output(a->s, a->t.data, batch, 3, tree, "h", one[0]));
+    check_ok(cavs_session_reset_metrics(a->s));
+    cavs_session_reset_stats(a->s);
+    check_ok(cavs_session_output(a->s, a->t.data, batch, 3, head, "logits", one[1]));
+    cavs_session_stats(a->s, &single);
+    check_ok(cavs_session_metric(a->s, "loss", &loss[0], &n[0]));
+    check_ok(cavs_session_reset_metrics(a->s));
+    cavs_session_reset_stats(a->s);
+    check_ok(cavs_session_run(a->s, a->t.data, batch, 3, 2, fetches));
+    cavs_session_stats(a->s, &both);
+    check_ok(cavs_session_metric(a->s, "loss", &loss[1], &n[1]));
+    assert_memory_equal(one, all, sizeof one);
+    assert_true(all[0][0] != 0 && all[1][0] != 0);
+    assert_true(loss[0] == loss[1] && n[0] == n[1] && n[0] > 0);
+    assert_int_equal(both.batches, 1);
+    assert_true(single.tasks > 0 && both.tasks == single.tasks);
+}
+
+/* If one of the channels is not there, nothing is run and nothing written. */
+static void one_wrong_channel_refuses_the_run(void **state)
+{
+    struct scene *a = *state;
+    const int batch[] = {0};
+    float rows[4096] = {7}, none[1];
+    struct cavs_stage *head = a->t.model->stages[1];
+    const struct cavs_fetch fetches[] = {{head, "logits", rows}, {head, "secret", none}};
+    cavs_session_reset_stats(a->s);
+    check_refused(cavs_session_run(a->s, a->t.data, batch, 1, 2, fetches), CAVS_EINVAL, "secret",
+                  head->name);
+    check_refused(cavs_session_run(a->s, a->t.data, batch, 1, 2, NULL), CAVS_EINVAL, "channels");
+    check_refused(cavs_session_run(a->s, a->t.data, batch, 1, -1, fetches), CAVS_EINVAL,
+                  "channels");
+    struct cavs_stats stats;
+    cavs_session_stats(a->s, &stats);
+    assert_true(stats.batches == 0 && rows[0] == 7);
+    check_ok(cavs_session_run(a->s, a->t.data, batch, 1, 0, NULL));
+    check_ok(cavs_session_run(a->s, a->t.data, NULL, 0, 1, fetches));
+}
+
 static void empty_batch_does_nothing(void **state)
 {
     struct scene *a = *state;
@@ -512,6 +561,8 @@ int main(void)
         cmocka_unit_test(parameters_start_as_declared),
         TEST(metrics_add_up_until_they_are_reset),
         TEST(evaluation_changes_no_parameter),
+        TEST(several_channels_come_from_one_pass),
+        TEST(one_wrong_channel_refuses_the_run),
         TEST(empty_batch_does_nothing),
         TEST(batch_of_samples_without_vertices),
         TEST(batches_grow_and_shrink),
