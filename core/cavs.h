@@ -359,7 +359,10 @@ struct cavs_runtime_options {
 };
 #define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1})
 
-/* Starts StarPU's workers; one runtime at a time in a process.  options NULL: the defaults. */
+/* Starts StarPU's workers; one runtime at a time in a process.  options NULL: the defaults.  StarPU keeps performance models
+ * in the folder .starpu of $XDG_CACHE_HOME, $STARPU_HOME or $HOME; if none of them can be written, in a private folder in
+ * $TMPDIR that goes with the runtime.  A $STARPU_HOME or $STARPU_PERF_MODEL_DIR that is needed and cannot be written is
+ * CAVS_ERUNTIME. */
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out);
 /* Stops the workers, then makes the trace that was asked for: StarPU's paje.trace, dag.dot, tasks.rec, ..., our summary.txt
  * and gantt.svg.  0, or why the trace is incomplete; rt is gone in any case. */
@@ -388,7 +391,10 @@ struct cavs_session_options {
     float decay;         /* RMSProp's moving average */
     float beta1, beta2;  /* Adam */
     float epsilon;       /* AdaGrad, RMSProp, Adam */
-    float weight_decay;  /* added to the gradient as weight_decay * parameter */
+    /* Added to the gradient as weight_decay * parameter.  Parameters that are looked up (embeddings) are updated lazily: a
+     * row that a batch does not touch stays as it is, with no momentum and no weight decay, and what the optimizer keeps for
+     * it does not decay either. */
+    float weight_decay;
     float clip;          /* largest global norm of the gradient of a batch; 0: no clipping */
     float scale;         /* the gradient is multiplied by this before clipping; 0 means 1 */
     bool mean;           /* and divided by the number of samples of its batch: a mean over samples, also where the last

@@ -35,6 +35,7 @@ libcavs_la_SOURCES += \
 	core/error.h \
 	core/explain.c \
 	core/expressions.c \
+	core/folder.c \
 	core/fuse.c \
 	core/graph.c \
 	core/homes.c \

@@ -180,13 +180,16 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
         return cavs__fail_nomem("runtime", sizeof *rt);
     look_at_machine(rt);
     cavs__gemm_init();
-    rc = begin_trace(options, rt);
+    rc = cavs__folder_choose(&rt->folder);
+    if (!rc)
+        rc = begin_trace(options, rt);
     if (!rc)
         rc = start(options, rt);
     if (!rc)
         rc = open_devices(options);
     if (rc) {
         cavs__trace_cancel(rt->trace);
+        cavs__folder_forget(&rt->folder);
         free(rt);
         return rc;
     }
@@ -209,6 +212,7 @@ int cavs_runtime_destroy(struct cavs_runtime *rt)
     starpu_shutdown();
     running = false;
     rc = cavs__trace_end(rt->trace);
+    cavs__folder_forget(&rt->folder);
     free(rt);
     return rc;
 }

@@ -14,6 +14,7 @@
  *   submit.c      schedules -> StarPU tasks
  *   slot.c        the tasks of a batch in flight
  *   cost.c        what work costs, to cut it well
+ *   folder.c      where StarPU keeps its files
  *   homes.c       which device, or the CPU workers, a shard belongs to
  *   optimizer.c   gradients -> updates
  *   checkpoint.c  model files and checkpoints
@@ -47,6 +48,12 @@ enum cavs__run { CAVS__RUN_EVALUATE, CAVS__RUN_GRADIENT, CAVS__RUN_TRAIN };
 
 struct cavs__trace_run;
 
+/* Where StarPU keeps its performance models if that is not left to it. */
+struct cavs__folder {
+    char *path; /* NULL: left to it */
+    bool own;   /* of this run: it goes with it */
+};
+
 struct cavs_runtime {
     int workers;
     int cores; /* of the machine, for the default number of shards */
@@ -57,6 +64,7 @@ struct cavs_runtime {
     char scheduler[64];
     const char *placement;         /* CAVS_PLACEMENT, NULL: as the scheduler likes */
     struct cavs__trace_run *trace; /* NULL: not traced */
+    struct cavs__folder folder;
 };
 
 /* Memory handed out piecemeal and taken back all at once. */
@@ -320,6 +328,12 @@ int cavs__create_params(struct cavs_session *s);
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p);
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values);
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values);
+
+/* folder.c */
+/* Before starpu_init(): makes sure that StarPU has a folder that it can write, or says what to set. */
+int cavs__folder_choose(struct cavs__folder *f);
+/* After starpu_shutdown(). */
+void cavs__folder_forget(struct cavs__folder *f);
 
 /* output.c: sum and count of every metric in every shard, (shards, 2 nmetrics + 1); the last column is
  * not used.  Rows of another number of shards are added up. */

@@ -114,6 +114,14 @@ tests_test_determinism_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
 dist_check_SCRIPTS += tests/test_exports.t
 
+# where StarPU's files go, and other things that a program finds or not
+check_PROGRAMS += tests/test_folder
+tests_test_folder_SOURCES = tests/test_folder.c
+tests_test_folder_LDADD = $(TRIAL_LIBS)
+tests_test_folder_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_folder
+dist_check_SCRIPTS += tests/test_surroundings.t
+
 check_PROGRAMS += tests/test_schedule
 tests_test_schedule_SOURCES = tests/test_schedule.c
 tests_test_schedule_LDADD = $(TEST_LIBS)

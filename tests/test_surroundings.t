@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What surrounds a program: a home that cannot be written, none at all, and closed descriptors.
+
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/surroundings.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+small="--hidden 8 --leaves 5 --samples 10 --batch 4 --epochs 1 --workers 2 --json --quiet"
+mkdir "$work/tmp"
+: >"$work/file"
+
+# run_with SETTING...: tree_fc where StarPU's folder follows from these alone
+run_with() {
+    # shellcheck disable=SC2086
+    env -u STARPU_HOME -u XDG_CACHE_HOME -u STARPU_PERF_MODEL_DIR "$@" TMPDIR="$work/tmp" \
+        "$apps/tree_fc" $small >"$work/out" 2>"$work/err"
+    echo $? >"$work/status"
+}
+
+# went_well: results, not a word, and nothing left in the folder for temporary files
+went_well() {
+    status_is 0 && [ "$(field samples)" -eq 10 ] && [ ! -s "$work/err" ] &&
+        [ -z "$(ls "$work/tmp")" ]
+}
+
+# --- HOME ------------------------------------------------------------------------------------------
+
+for home in /proc/no-such-folder /dev/null "$work/file" ""; do
+    run_with HOME="$home"
+    went_well
+    ok $? "HOME=$(basename "$home") is no obstacle"
+done
+
+run_with -u HOME
+went_well
+ok $? "no HOME is no obstacle"
+
+mkdir "$work/locked"
+chmod 500 "$work/locked"
+if [ -w "$work/locked" ]; then
+    skip "a HOME that cannot be written is no obstacle" "root can write everywhere"
+else
+    run_with HOME="$work/locked"
+    went_well
+    ok $? "a HOME that cannot be written is no obstacle"
+fi
+
+run_with HOME="$work" STARPU_HOME=/proc/no-such-folder
+status_is 1 && said "/proc/no-such-folder" && said "set STARPU_HOME" && [ ! -s "$work/out" ]
+ok $? "a STARPU_HOME that cannot be made is an error that says what to set"
+
+echo "1..$count"
