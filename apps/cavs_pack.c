@@ -7,6 +7,7 @@
 
 #include "apps/common/app.h"
 #include "apps/common/array.h"
+#include "apps/common/descriptors.h"
 #include "apps/common/options.h"
 #include "apps/common/packed.h"
 #include "apps/pack.h"
@@ -259,6 +260,7 @@ int main(int argc, char **argv)
     struct command c = {.pack = {.min_count = 1, .labels = 5, .verbose = true}};
     struct app_error error = {""};
 
+    app_keep_descriptors();
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     return app_status("cavs-pack", run(&c, &error), &error);
 }

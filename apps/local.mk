@@ -15,6 +15,7 @@ libapp_la_SOURCES += \
 	apps/common/array.c apps/common/array.h \
 	apps/common/checkpoint.c apps/common/checkpoint.h \
 	apps/common/conllu.c apps/common/conllu.h \
+	apps/common/descriptors.c apps/common/descriptors.h \
 	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/error.c apps/common/error.h \
 	apps/common/forest.c apps/common/forest.h \

@@ -54,4 +54,30 @@ run_with HOME="$work" STARPU_HOME=/proc/no-such-folder
 status_is 1 && said "/proc/no-such-folder" && said "set STARPU_HOME" && [ ! -s "$work/out" ]
 ok $? "a STARPU_HOME that cannot be made is an error that says what to set"
 
+# --- closed descriptors ------------------------------------------------------------------------------
+# What the program opens first would get the number of a closed one, and then what is meant for it.
+
+: >"$work/out"
+# shellcheck disable=SC2086
+"$apps/tree_fc" $small --save "$work/model" >&- 2>"$work/err"
+echo $? >"$work/status"
+status_is 1 && said "cannot write the results to stdout"
+ok $? "results cannot be written to a closed stdout"
+
+! grep -q '"app"' "$work/model"
+ok $? "and are in no other file"
+
+# shellcheck disable=SC2086
+"$apps/tree_fc" $small --save "$work/model" >"$work/out" 2>"$work/err" <&-
+echo $? >"$work/status"
+status_is 0 && [ "$(field samples)" -eq 10 ] && [ ! -s "$work/err" ]
+ok $? "a closed stdin is no obstacle"
+
+# shellcheck disable=SC2086
+"$apps/tree_fc" $small --save /proc/no-such-folder/model >"$work/out" 2>&- <&-
+echo $? >"$work/status"
+: >"$work/err"
+status_is 1 && ! grep -q 'no-such-folder' "$work/out"
+ok $? "messages for a closed stderr go nowhere else"
+
 echo "1..$count"

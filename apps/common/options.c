@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/descriptors.h"
+
 static void print_version(FILE *stream, struct argp_state *state)
 {
     fprintf(stream, "%s (cavs) %s\n", state->name, cavs_version());
@@ -228,7 +230,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct app_options *o = state->input;
 
     switch (key) {
-    case ARGP_KEY_INIT: argp_err_exit_status = APP_USAGE; return 0;
+    case ARGP_KEY_INIT:
+        app_keep_descriptors();
+        argp_err_exit_status = APP_USAGE;
+        return 0;
     case KEY_JSON: o->json = true; return 0;
     case KEY_ROOFLINE: o->roofline = true; return 0;
     case KEY_QUIET: o->quiet = true; return 0;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/descriptors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Input is opened for writing only and the others for reading only: using them fails, as it should. */
+void app_keep_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int opened = fd;
+
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            opened = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        if (opened < 0)
+            return;
+    }
+}
