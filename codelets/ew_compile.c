@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ew_compile.c - finds and runs the system's C compiler, without a shell.
+ * ew_compile.c - finds the system's C compiler and gives it work, without a shell.
  *
  * What it makes depends on the compiler and, through -march=native, on the CPU: both are part of
  * the name under which the result is cached. The compiler is known by the file's size and time, so
  * that a cached group is found without running anything.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "codelets/ew_internal.h"
-
-extern char **environ;
 
 #define MAX_WORDS 32 /* in $CC */
 
@@ -161,36 +155,9 @@ void cavs__ew_compiler_free(struct cavs__ew_compiler *c)
     free(c->word);
 }
 
-/* Runs a command with its output in a file; 0 if it succeeded. A host program that ignores SIGCHLD
- * leaves nothing to wait for: then the caller looks at what was made. */
-static int run(char *const argv[], const char *log_path)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    pid_t pid;
-    int rc, status = 0;
-
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&files, 1, 2);
-    posix_spawnattr_init(&attributes);
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    rc = posix_spawnp(&pid, argv[0], &files, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    if (rc)
-        return -1;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status ? -1 : 0;
-}
-
-static int run_with(const struct cavs__ew_compiler *c, const char *const native[], int nnative,
-                    const char *source_path, const char *object_path, const char *log_path)
+static enum cavs__ew_end run_with(const struct cavs__ew_compiler *c, const char *const native[],
+                                  int nnative, const char *source_path, const char *object_path,
+                                  const char *log_path)
 {
     const char *argv[MAX_WORDS + NFLAGS + 8];
     int n = 0;
@@ -205,16 +172,48 @@ static int run_with(const struct cavs__ew_compiler *c, const char *const native[
     argv[n++] = object_path;
     argv[n++] = source_path;
     argv[n] = NULL;
-    return run((char *const *)argv, log_path);
+    return cavs__ew_process_run((char *const *)argv, log_path);
 }
 
-int cavs__ew_compiler_run(const struct cavs__ew_compiler *c, const char *source_path,
-                          const char *object_path, const char *log_path)
+/* The compiler's first complaint. */
+static void explain(const struct cavs__ew_compiler *c, const char *log_path)
+{
+    FILE *log = fopen(log_path, "re");
+    char line[200] = "";
+    const char *said = NULL; /* what comes before it names a file of no interest */
+
+    while (log && !said && fgets(line, sizeof line, log))
+        said = strstr(line, "error");
+    line[strcspn(line, "\n")] = 0;
+    cavs__ew_fallback("%s failed: %s", c->word[0], said ? said : line);
+    if (log)
+        fclose(log);
+}
+
+/* A compiler that hangs is not waited for again and again. */
+static _Atomic uint64_t given_up;
+
+static void give_up(const struct cavs__ew_compiler *c)
+{
+    given_up = c->identity;
+    cavs__ew_fallback("%s took more than %ld s (CAVS_COMPILE_TIMEOUT) and is not tried again",
+                      c->word[0], cavs__ew_process_limit());
+}
+
+bool cavs__ew_compiler_run(const struct cavs__ew_compiler *c, const char *source_path,
+                           const char *object_path, const char *log_path)
 {
     const char *native[2];
     int n = native_flags(native);
+    enum cavs__ew_end rc = CAVS__EW_TOO_LATE;
 
-    if (!run_with(c, native, n, source_path, object_path, log_path))
-        return 0;
-    return run_with(c, NULL, 0, source_path, object_path, log_path);
+    if (given_up != c->identity)
+        rc = run_with(c, native, n, source_path, object_path, log_path);
+    if (rc == CAVS__EW_FAILED)
+        rc = run_with(c, NULL, 0, source_path, object_path, log_path);
+    if (rc == CAVS__EW_TOO_LATE)
+        give_up(c);
+    else if (rc == CAVS__EW_FAILED)
+        explain(c, log_path);
+    return rc == CAVS__EW_DONE;
 }

@@ -10,7 +10,8 @@
  *     ew_blame.c      finds the node that a bad number comes from
  *     ew_generate.c   a group as source text          ew_math.def  exp and its relatives, as text
  *     ew_library.c    source text -> functions
- *     ew_cache.c      where compiled text is kept     ew_compile.c runs the system's compiler
+ *     ew_cache.c      where compiled text is kept     ew_compile.c calls the system's compiler
+ *     ew_process.c    ... for so long and no longer
  */
 #ifndef CAVS_CODELETS_EW_INTERNAL_H
 #define CAVS_CODELETS_EW_INTERNAL_H
@@ -114,6 +115,13 @@ int cavs__ew_cache_write(const char *path, const uint64_t key[2], const void *da
 /* Seals what a compiler has made for this key, and gives it its name. 0, or -1 with errno set. */
 int cavs__ew_cache_publish(const char *made, const char *path, const uint64_t key[2]);
 
+/* Runs a command without a shell, its output in a file.  One that takes more than
+ * cavs__ew_process_limit() seconds is killed with all it has started. */
+enum cavs__ew_end { CAVS__EW_DONE, CAVS__EW_FAILED, CAVS__EW_TOO_LATE };
+enum cavs__ew_end cavs__ew_process_run(char *const argv[], const char *log_path);
+/* $CAVS_COMPILE_TIMEOUT, or a default; 0: no limit. */
+long cavs__ew_process_limit(void);
+
 /* A compiler command: the words of $CC, or cc. `identity` changes with the command, the compiler's
  * file, our flags and the CPU. */
 struct cavs__ew_compiler {
@@ -124,8 +132,9 @@ struct cavs__ew_compiler {
 };
 /* 0, or -1 with the reason set. */
 int cavs__ew_compiler_find(struct cavs__ew_compiler *c);
-int cavs__ew_compiler_run(const struct cavs__ew_compiler *c, const char *source_path,
-                          const char *object_path, const char *log_path);
+/* Makes the object; false, with the reason set, if the compiler refuses or takes too long. */
+bool cavs__ew_compiler_run(const struct cavs__ew_compiler *c, const char *source_path,
+                           const char *object_path, const char *log_path);
 void cavs__ew_compiler_free(struct cavs__ew_compiler *c);
 
 #define CAVS__EW_HASH_START 0xcbf29ce484222325u

@@ -46,20 +46,6 @@ const char *cavs__ew_fallback_reason(void)
 
 /* ---- building ---- */
 
-/* The compiler's first complaint. */
-static void explain(const char *log_path, const char *compiler)
-{
-    FILE *log = fopen(log_path, "re");
-    char line[200] = "";
-
-    while (log && fgets(line, sizeof line, log) && !strstr(line, "error"))
-        ;
-    line[strcspn(line, "\n")] = 0;
-    cavs__ew_fallback("%s failed: %s", compiler, line);
-    if (log)
-        fclose(log);
-}
-
 static int write_source(int fd, const char *source)
 {
     FILE *f = fdopen(fd, "w");
@@ -93,12 +79,11 @@ static int build(const struct cavs__ew_compiler *c, const char *source, const ch
     snprintf(object_path, sizeof object_path, "%s.so", source_path);
     snprintf(log_path, sizeof log_path, "%s.log", source_path);
     snprintf(kept, sizeof kept, "%.*s.c", stem, path);
-    if (cavs__ew_compiler_run(c, source_path, object_path, log_path))
-        explain(log_path, c->word[0]);
-    else if (cavs__ew_cache_publish(object_path, path, key))
-        cavs__ew_fallback("cannot keep %s: %s", path, strerror(errno));
-    else
-        rc = 0;
+    if (cavs__ew_compiler_run(c, source_path, object_path, log_path)) {
+        rc = cavs__ew_cache_publish(object_path, path, key);
+        if (rc)
+            cavs__ew_fallback("cannot keep %s: %s", path, strerror(errno));
+    }
     unlink(log_path);
     unlink(object_path);
     if (rc || rename(source_path, kept))

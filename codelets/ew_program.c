@@ -7,6 +7,7 @@
 
 #include "codelets/device/kernels.h"
 #include "codelets/ew_internal.h"
+#include "codelets/notice.h"
 
 /* The batch that this thread has begun.  Its programs run interpreted until the batch ends. */
 static _Thread_local struct {
@@ -84,12 +85,22 @@ static char *source_of(const struct cavs__ew_program *list)
     return text;
 }
 
+static void say_interpreted(void)
+{
+    const char *reason = cavs__ew_fallback_reason();
+
+    cavs__notice("fused groups of operators are interpreted, which is slower: %s",
+                 reason ? reason : "out of memory");
+}
+
 static void compile(struct cavs__ew_program *list)
 {
     char *source = source_of(list), name[32];
     struct cavs__ew_library *library = source ? cavs__ew_library_open(source) : NULL;
     int n = 0;
 
+    if (!library)
+        say_interpreted();
     for (struct cavs__ew_program *next; list; list = next) {
         next = list->next_pending;
         list->next_pending = NULL;
@@ -143,7 +154,12 @@ static bool wants_compiler(enum cavs__ew_mode mode)
 {
     const char *fusion = getenv("CAVS_FUSION");
 
-    return mode == CAVS__EW_AUTO && !(fusion && !strcmp(fusion, "interpret"));
+    if (mode != CAVS__EW_AUTO || !fusion || !*fusion)
+        return mode == CAVS__EW_AUTO;
+    if (!strcmp(fusion, "interpret"))
+        return false;
+    cavs__notice("CAVS_FUSION=%s means nothing: only 'interpret' does; groups are compiled", fusion);
+    return true;
 }
 
 struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spec,

@@ -6,6 +6,7 @@
 
 #include "codelets/gemm.h"
 #include "codelets/gemm_providers.h"
+#include "codelets/notice.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -34,6 +35,9 @@ static const struct cavs__gemm_provider *choose(const char *wanted)
         if (!best)
             best = p;
     }
+    if (wanted && *wanted)
+        cavs__notice("CAVS_GEMM=%s: no such source of matrix products works here; %s is used", wanted,
+                     best->name);
     return best;
 }
 

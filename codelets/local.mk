@@ -39,10 +39,13 @@ libcavs_la_SOURCES += codelets/update_task.c codelets/update_task.h
 # tasks: parts of vertex functions, run tile by tile
 libcavs_la_SOURCES += codelets/part.c codelets/part.h codelets/task.c codelets/task.h
 
+# what is said, and is no error
+libcavs_la_SOURCES += codelets/notice.c codelets/notice.h
+
 # element-wise operators and fused groups
 libcavs_la_SOURCES += codelets/elementwise.c codelets/elementwise.def codelets/elementwise.h \
 	codelets/ew_blame.c codelets/ew_cache.c codelets/ew_compile.c codelets/ew_generate.c codelets/ew_internal.h \
-	codelets/ew_interpret.c codelets/ew_library.c codelets/ew_plan.c codelets/ew_program.c \
+	codelets/ew_interpret.c codelets/ew_library.c codelets/ew_plan.c codelets/ew_process.c codelets/ew_program.c \
 	codelets/ew_reference.c
 libkernels_la_SOURCES += codelets/ew_loops.c codelets/ew_math.def
 

@@ -21,7 +21,8 @@
  * Errors.  Functions returning int give 0 or one of the negative codes of enum cavs_error; cavs_error_message()
  * then holds a sentence naming the operand, shapes and place.  Functions that build symbols return NULL on misuse;
  * a NULL operand is accepted and passed on, and the first mistake is reported by cavs_function_finish().
- * The library never exits or aborts because of what its caller did.  Out-arguments are set only on success.
+ * The library never exits or aborts because of what its caller did, and prints nothing: what is worth a word and no
+ * error is a notice (cavs_notice_set_handler).  Out-arguments are set only on success.
  *
  * Threads.  One thread at a time may use a model, its data and its sessions; the error message is per thread.
  *
@@ -70,6 +71,13 @@ enum cavs_error {
 const char *cavs_strerror(int code);
 /* What went wrong in the last failing call of this thread; "" if nothing did.  Valid until the next failing call. */
 const char *cavs_error_message(void);
+
+/* What goes on otherwise than asked for, and is no error: fused groups that are interpreted because there is no
+ * compiler, devices that are left out, settings of the environment that mean nothing.  The library prints nothing; a
+ * program that wants to tell its user sets a handler, which gets one line of text without a newline, each once in a
+ * process: those given before at once, others as they come, one at a time, from any thread, also while a function of
+ * the library runs.  handler NULL: nobody listens.  The text is valid until the process ends. */
+void cavs_notice_set_handler(void (*handler)(const char *text, void *context), void *context);
 
 const char *cavs_version(void);
 
@@ -351,8 +359,8 @@ int cavs_packed_verify(const struct cavs_packed *p);
 
 struct cavs_runtime_options {
     int workers;           /* CPU workers; -1: one per core */
-    int cuda, opencl;      /* devices; -1: all that can be used, 0: none.  One that cannot be used is reported on stderr,
-                            * and the run goes on without it */
+    int cuda, opencl;      /* devices; -1: all that can be used, 0: none.  One that cannot be used is a notice, and
+                            * the run goes on without it */
     bool tf32;             /* CUDA devices may round operands of products to TF32: faster, three digits */
     const char *scheduler; /* StarPU's policy by name; NULL: lws, with devices dmdas */
     const char *trace;     /* a new or empty folder to be filled with a trace of this run; NULL: no trace */

@@ -10,6 +10,7 @@
 #include "codelets/device/task.h"
 #include "codelets/device/walk.h"
 #include "codelets/elementwise.h"
+#include "codelets/notice.h"
 #include "core/error.h"
 #include "core/session.h"
 
@@ -17,8 +18,7 @@ void cavs__report_devices(void)
 {
     char *text = cavs__devices_failures();
 
-    if (text)
-        fprintf(stderr, "cavs: %s", text);
+    cavs__notice_lines(text);
     free(text);
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.c - the per-thread message behind a negative return code. */
+/* error.c - the per-thread message behind a negative return code; and who hears of what is none. */
 #include "core/error.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "codelets/notice.h"
 
 static _Thread_local char message[1024];
 
@@ -74,4 +76,9 @@ int cavs__fail_in(int code, const char *format, ...)
 int cavs__fail_nomem(const char *what, size_t bytes)
 {
     return cavs__fail(CAVS_ENOMEM, "out of memory: %s wanted %.1f MB", what, (double)bytes / 1e6);
+}
+
+void cavs_notice_set_handler(void (*handler)(const char *text, void *context), void *context)
+{
+    cavs__notice_listen(handler, context);
 }

@@ -2,7 +2,6 @@
 /* runtime.c - starting and stopping StarPU: the one place outside codelets/ that knows of devices.
  */
 #include <hwloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 
 #include "codelets/device/device.h"
 #include "codelets/gemm.h"
+#include "codelets/notice.h"
 #include "core/error.h"
 #include "core/session.h"
 #include "core/trace/trace.h"
@@ -108,14 +108,29 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     return CAVS_OK;
 }
 
+/* Where tasks run, if the environment says so: see doc/gpu.md. */
+static const char *forced_placement(void)
+{
+    static const char *const known[] = {"cpu", "device", "alternate", "any"};
+    const char *wanted = getenv("CAVS_PLACEMENT");
+
+    for (size_t i = 0; wanted && i < sizeof known / sizeof *known; i++) {
+        if (strcmp(wanted, known[i]) == 0)
+            return wanted;
+    }
+    if (wanted && *wanted)
+        cavs__notice("CAVS_PLACEMENT=%s means nothing: cpu, device, alternate and any do", wanted);
+    return NULL;
+}
+
 /* ---- devices ---- */
 
-/* Fewer than asked for is worth a line, not an error: the run goes on with what is there. */
+/* Fewer than asked for is worth a notice, not an error: the run goes on with what is there. */
 static void report_missing(const char *kind, int wanted, int found, const char *hint)
 {
     if (found < wanted)
-        fprintf(stderr, "cavs: %d %s device%s asked for, StarPU found %d%s\n", wanted, kind,
-                wanted > 1 ? "s" : "", found, hint);
+        cavs__notice("%d %s device%s asked for, StarPU found %d%s", wanted, kind,
+                     wanted > 1 ? "s" : "", found, hint);
 }
 
 /* The workers of a device whose kernels cannot be built get no task. */
@@ -128,8 +143,7 @@ static int open_devices(const struct cavs_runtime_options *o)
     report_missing("CUDA", o->cuda, cavs__devices_found(STARPU_CUDA), "");
     report_missing("OpenCL", o->opencl, cavs__devices_found(STARPU_OPENCL),
                    " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)");
-    if (failures)
-        fprintf(stderr, "cavs: %s", failures);
+    cavs__notice_lines(failures);
     free(failures);
     if (starpu_cpu_worker_get_count() > 0 || cavs__devices_count() > 0)
         return CAVS_OK;
@@ -197,7 +211,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->trace != NULL);
-    rt->placement = getenv("CAVS_PLACEMENT");
+    rt->placement = forced_placement();
     *out = rt;
     return CAVS_OK;
 }

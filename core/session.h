@@ -343,7 +343,7 @@ int cavs__set_metrics(struct cavs_session *s, int shards, const double *values);
 /* devices.c */
 /* If there are devices: scratch for as many rows as the batch, and its updates, want. */
 int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updates);
-/* Tells on stderr which devices have been left out since it last did. */
+/* Gives a notice of each device that has been left out since it last did. */
 void cavs__report_devices(void);
 /* CAVS_ERUNTIME if a device has failed in the middle of a task since the last call. */
 int cavs__check_devices(const struct cavs_session *s);

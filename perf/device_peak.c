@@ -321,6 +321,12 @@ static const char *measure(struct program *p)
     return print(p) ? NULL : "cannot write to stdout";
 }
 
+static void notice(const char *text, void *context)
+{
+    (void)context;
+    fprintf(stderr, "device_peak: note: %s\n", text);
+}
+
 int main(int argc, char **argv)
 {
     struct program p = {.most = 8192, .chain = 1000};
@@ -333,6 +339,7 @@ int main(int argc, char **argv)
     o.cuda = !p.opencl;
     o.opencl = p.opencl;
     o.tf32 = p.tf32;
+    cavs_notice_set_handler(notice, NULL);
     if (cavs_runtime_create(&o, &p.rt) != 0) {
         fprintf(stderr, "device_peak: %s\n", cavs_error_message());
         return 1;

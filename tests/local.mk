@@ -153,7 +153,7 @@ SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_row_kernels test
 
 # element-wise operators and fused groups
 check_PROGRAMS += tests/test_elementwise tests/test_element_values tests/test_groups \
-	tests/test_group_cache tests/test_group_compiler
+	tests/test_group_cache tests/test_group_compiler tests/test_notices
 tests_test_elementwise_SOURCES = tests/test_elementwise.c tests/groups.c tests/groups.h tests/random.h
 tests_test_elementwise_LDADD = $(TEST_LIBS)
 tests_test_elementwise_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -172,11 +172,15 @@ tests_test_group_compiler_SOURCES = tests/test_group_compiler.c tests/group_cach
 	tests/group_cache.h tests/groups.c tests/groups.h tests/random.h
 tests_test_group_compiler_LDADD = $(TEST_LIBS)
 tests_test_group_compiler_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_notices_SOURCES = tests/test_notices.c tests/group_cache.c tests/group_cache.h \
+	tests/groups.c tests/groups.h tests/random.h
+tests_test_notices_LDADD = $(TEST_LIBS)
+tests_test_notices_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_elementwise tests/test_element_values tests/test_groups \
-	tests/test_group_cache tests/test_group_compiler
+	tests/test_group_cache tests/test_group_compiler tests/test_notices
 
 # the programs in apps/, from outside
-dist_check_SCRIPTS += tests/test_apps.t tests/test_apps_resume.t
+dist_check_SCRIPTS += tests/test_apps.t tests/test_apps_resume.t tests/test_apps_notices.t
 
 # what README.md and doc/ say, and the programs in doc/examples/
 dist_check_SCRIPTS += tests/test_guide.t

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "codelets/elementwise.h"
@@ -39,6 +40,40 @@ static void failing_compiler_leaves_the_interpreter(void **unused)
     cache_check(false, 0);
     assert_non_null(strstr(cavs__ew_fallback_reason(), "no licence"));
     assert_int_equal(cache_count("kernels/*"), 0);
+}
+
+/* A process that has ended, waited for or not, has no command line. */
+static bool child_runs(void)
+{
+    FILE *f = fopen(cache_path("child"), "r");
+    char path[64];
+    int pid, c;
+
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%d", &pid), 1);
+    fclose(f);
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    f = fopen(path, "r");
+    c = f ? getc(f) : EOF;
+    if (f)
+        fclose(f);
+    return c != EOF;
+}
+
+/* The script's child is in its group: both are gone, and nobody waits for either a second time. */
+static void hanging_compiler_is_ended(void **unused)
+{
+    time_t start = time(NULL);
+
+    (void)unused;
+    cache_write("cc", "#!/bin/sh\nsleep 300 &\necho $! >${0%/cc}/child\nwait\n", 0700);
+    setenv("CAVS_COMPILE_TIMEOUT", "1", 1);
+    cache_check(false, 0);
+    cache_check(false, 0);
+    unsetenv("CAVS_COMPILE_TIMEOUT");
+    assert_in_range(time(NULL) - start, 1, 60);
+    assert_non_null(strstr(cavs__ew_fallback_reason(), "took more than 1 s"));
+    assert_false(child_runs());
 }
 
 static void compiler_that_makes_rubbish_leaves_the_interpreter(void **unused)
@@ -84,6 +119,7 @@ int main(void)
         TEST(missing_compiler_leaves_the_interpreter),
         TEST(empty_path_leaves_the_interpreter),
         TEST(failing_compiler_leaves_the_interpreter),
+        TEST(hanging_compiler_is_ended),
         TEST(compiler_that_makes_rubbish_leaves_the_interpreter),
         TEST(compiler_without_native_flags_is_used),
         TEST(unusable_folder_leaves_the_interpreter),

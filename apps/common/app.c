@@ -17,14 +17,23 @@ static int explain(const struct cavs_session *s)
     return 0;
 }
 
+/* What goes on otherwise than asked for: once on stderr, and in the report. */
+static void notice(const char *text, void *context)
+{
+    struct app *a = context;
+
+    fprintf(stderr, "%s: note: %s\n", a->name, text);
+    report_notice(&a->report, text);
+}
+
 /* A run that could be traced elsewhere is still a run: say it and go on. */
-static struct cavs_runtime_options runtime_options(const char *name, const struct app_options *o)
+static struct cavs_runtime_options runtime_options(struct app *a, const struct app_options *o)
 {
     struct cavs_runtime_options options = o->runtime;
 
     if (options.trace && !cavs_runtime_can_trace()) {
-        fprintf(stderr, "%s: no trace: this StarPU was built without FxT; ", name);
-        fprintf(stderr, "./quickstart builds one that has it\n");
+        notice("no trace: this StarPU was built without FxT; ./quickstart builds one that has it",
+               a);
         options.trace = NULL;
     }
     return options;
@@ -33,13 +42,15 @@ static struct cavs_runtime_options runtime_options(const char *name, const struc
 int app_start(struct app *a, const char *name, const struct app_options *o,
               const struct cavs_model *m)
 {
-    struct cavs_runtime_options options = runtime_options(name, o);
+    struct cavs_runtime_options options;
     int rc;
 
     a->name = name;
     a->options = o;
     if (!report_create(&a->report, name))
         return CAVS_ENOMEM;
+    cavs_notice_set_handler(notice, a);
+    options = runtime_options(a, o);
     if ((rc = cavs_runtime_create(&options, &a->runtime)) < 0)
         return rc;
     a->report.workers = cavs_runtime_workers(a->runtime);
@@ -86,6 +97,7 @@ void app_stop(struct app *a)
 {
     cavs_session_destroy(a->session);
     cavs_runtime_destroy(a->runtime);
+    cavs_notice_set_handler(NULL, NULL);
     report_destroy(&a->report);
 }
 

@@ -11,14 +11,16 @@ bool report_create(struct report *r, const char *app)
     *r = (struct report){.app = app, .loss = NAN};
     r->epoch_seconds = json_array();
     r->epoch_loss = json_array();
+    r->notices = json_array();
     r->extra = json_object();
-    return r->epoch_seconds && r->epoch_loss && r->extra;
+    return r->epoch_seconds && r->epoch_loss && r->notices && r->extra;
 }
 
 void report_destroy(struct report *r)
 {
     json_decref(r->epoch_seconds);
     json_decref(r->epoch_loss);
+    json_decref(r->notices);
     json_decref(r->extra);
 }
 
@@ -55,6 +57,11 @@ void report_add_epoch(struct report *r, double seconds, double loss)
     r->loss = loss;
     json_array_append_new(r->epoch_seconds, number(seconds));
     json_array_append_new(r->epoch_loss, number(loss));
+}
+
+void report_notice(struct report *r, const char *text)
+{
+    json_array_append_new(r->notices, json_string(text));
 }
 
 /* ---- in checkpoints --------------------------------------------------------------------------- */
@@ -196,6 +203,7 @@ static json_t *report_object(const struct report *r)
     put(o, "rss_mb", peak_rss_mb());
     json_object_set(o, "epoch_seconds", r->epoch_seconds);
     json_object_set(o, "epoch_loss", r->epoch_loss);
+    json_object_set(o, "notices", r->notices);
     json_object_update(o, r->extra);
     return o;
 }

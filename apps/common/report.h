@@ -23,6 +23,7 @@ struct report {
     struct cavs_stats stats;
     double sgemm_peak;                  /* GFLOP/s; 0: not measured */
     json_t *epoch_seconds, *epoch_loss; /* arrays */
+    json_t *notices;                    /* texts: what went on otherwise than asked for */
     json_t *extra;                      /* the program's own results: an object */
 };
 
@@ -35,7 +36,9 @@ void report_add_work(struct report *r, double seconds, int64_t samples, int64_t 
                      const struct cavs_stats *s);
 /* An epoch is over. */
 void report_add_epoch(struct report *r, double seconds, double loss);
-/* Everything but the name and the workers, as an object (NULL: memory is short), and back (false: it is none). */
+/* Something went on otherwise than asked for. */
+void report_notice(struct report *r, const char *text);
+/* Everything but the name, the workers and the notices, as an object (NULL: memory is short), and back (false: it is none). */
 json_t *report_state(const struct report *r);
 bool report_restore(struct report *r, const json_t *state);
 /* Results of the program's own; NaN becomes null. */

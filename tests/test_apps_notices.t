@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What goes on otherwise than asked for: programs say it once on stderr, and have it in their results.
+
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/notices.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+# trained VARIABLE=VALUE...: a small run in this environment
+trained() {
+    (
+        export "$@"
+        run tree_fc --hidden 8 --leaves 4 --samples 8 --batch 4 --epochs 1 --workers 1 --quiet --json
+    )
+}
+
+# noted TEXT: this is all that was said, in both places, and the run succeeded
+noted() {
+    status_is 0 && [ "$(wc -l <"$work/err")" -eq 1 ] && said "tree_fc: note: " && said "$1" &&
+        tail -n 1 "$work/out" | grep -qF -- "\"notices\":[\"" &&
+        tail -n 1 "$work/out" | grep -qF -- "$1"
+}
+
+trained CAVS_GEMM= CAVS_FUSION= CAVS_PLACEMENT=
+status_is 0 && [ ! -s "$work/err" ] && tail -n 1 "$work/out" | grep -qF '"notices":[]'
+ok $? "a sound run has nothing to say"
+
+trained CAVS_CACHE="$work/cache" CC=/nonexistent/cc
+noted "fused groups of operators are interpreted, which is slower: there is no C compiler /nonexistent/cc"
+ok $? "no compiler is said"
+
+trained CAVS_CACHE=/dev/null/cache
+noted "cannot use the folder /dev/null/cache/kernels"
+ok $? "a cache that cannot be made is said"
+
+mkdir -p "$work/open/kernels"
+chmod 770 "$work/open/kernels"
+trained CAVS_CACHE="$work/open"
+noted "the folder $work/open/kernels is not private"
+ok $? "a cache that others may write to is said"
+
+trained CAVS_GEMM=fastest
+noted "CAVS_GEMM=fastest: no such source of matrix products works here; "
+ok $? "an unknown CAVS_GEMM is said"
+
+trained CAVS_FUSION=never
+noted "CAVS_FUSION=never means nothing"
+ok $? "an unknown CAVS_FUSION is said"
+
+trained CAVS_PLACEMENT=sideways
+noted "CAVS_PLACEMENT=sideways means nothing"
+ok $? "an unknown CAVS_PLACEMENT is said"
+
+printf '#!/bin/sh\nsleep 600\n' >"$work/cc"
+chmod 700 "$work/cc"
+trained CAVS_CACHE="$work/cache" CC="$work/cc" CAVS_COMPILE_TIMEOUT=1
+noted "$work/cc took more than 1 s (CAVS_COMPILE_TIMEOUT) and is not tried again"
+ok $? "a compiler that hangs is ended, and said"
+
+printf '#!/bin/sh\nsleep 2.5\nexec cc "$@"\n' >"$work/cc"
+trained CAVS_CACHE="$work/cache" CC="$work/cc" CAVS_COMPILE_TIMEOUT=500
+noted "compiling fused groups of operators with $work/cc takes more than 2 s, 500 s at most"
+ok $? "a compiler that takes long is said"
+
+echo "1..$count"
