@@ -16,6 +16,8 @@ libapp_la_SOURCES += \
 	apps/common/checkpoint.c apps/common/checkpoint.h \
 	apps/common/conllu.c apps/common/conllu.h \
 	apps/common/descriptors.c apps/common/descriptors.h \
+	apps/common/conllu_graph.c \
+	apps/common/conllu_text.c \
 	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/error.c apps/common/error.h \
 	apps/common/forest.c apps/common/forest.h \
@@ -25,8 +27,10 @@ libapp_la_SOURCES += \
 	apps/common/packed.c apps/common/packed.h \
 	apps/common/progress.c apps/common/progress.h \
 	apps/common/ptb.c apps/common/ptb.h \
+	apps/common/ptb_write.c \
 	apps/common/random.c apps/common/random.h \
 	apps/common/report.c apps/common/report.h \
+	apps/common/texts.c apps/common/texts.h \
 	apps/common/threefile.c apps/common/threefile.h \
 	apps/common/train.c \
 	apps/common/vocab.c apps/common/vocab.h \

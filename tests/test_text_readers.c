@@ -96,6 +96,20 @@ static void an_end_word_closes_every_line(void **state)
     drop(&o, &s);
 }
 
+static void an_end_word_has_no_tag(void **state)
+{
+    struct sentence_options o = growing(true);
+    struct sentences s;
+
+    (void)state;
+    o.end = "<eos>";
+    s = sentences("a|X b|Y\n\nc|X\n", &o);
+    assert_int_equal(s.tokens, 6);
+    assert_ints(s.tag, 6, (int[]){1, 2, -1, -1, 1, -1});
+    assert_ints(s.word, 6, (int[]){1, 2, 3, 3, 4, 3});
+    drop(&o, &s);
+}
+
 static void unknown_words_become_unk(void **state)
 {
     struct sentence_options o = growing(false);
@@ -259,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_become_sentences),
         cmocka_unit_test(an_end_word_closes_every_line),
+        cmocka_unit_test(an_end_word_has_no_tag),
         cmocka_unit_test(unknown_words_become_unk),
         cmocka_unit_test(only_ascii_space_separates_words),
         cmocka_unit_test(an_empty_file_has_no_sentences),

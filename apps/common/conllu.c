@@ -12,7 +12,7 @@ enum { ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC, COLUMNS };
 
 /* A head as it is written: word.empty, and where. */
 struct reference {
-    int word, empty;
+    int word, empty; /* word -1: '_' */
     size_t line, column;
 };
 
@@ -28,14 +28,15 @@ struct raw_edge {
     struct reference head;
 };
 
-struct reader {
+struct conllu_stream {
     struct lines lines;
-    const struct conllu_options *options;
-    struct app_error *error;
-    int words;         /* of this sentence so far */
-    int empty;         /* empty nodes behind the last word */
-    int covered;       /* last word of the present multi-word token */
-    size_t first_line; /* of this sentence; 0: none is open */
+    struct conllu_options options;
+    struct app_error *error; /* of the present call */
+    int failed;              /* what ended the reading, or 0 */
+    int words;               /* of this sentence so far */
+    int empty;               /* empty nodes behind the last word */
+    int covered;             /* last word of the present multi-word token */
+    size_t first_line;       /* of this sentence; 0: none is open */
     struct node *nodes;
     struct raw_edge *raw;
     int nnodes, nraw;
@@ -48,7 +49,7 @@ struct reader {
     size_t form_cap, upos_cap, head_cap, relation_cap, number_cap, edges_cap;
 };
 
-static int no_memory(struct reader *r)
+static int no_memory(struct conllu_stream *r)
 {
     return app_fail(r->error, CAVS_ENOMEM, "%s:%zu: no memory for a sentence of %d nodes",
                     r->lines.name, r->lines.number, r->nnodes);
@@ -77,7 +78,7 @@ static bool read_id(struct field f, char separator, int *first, int *second)
     return *first >= 0;
 }
 
-static const char *lowered(struct reader *r, const struct field *f)
+static const char *lowered(struct conllu_stream *r, const struct field *f)
 {
     if (!array_reserve(&r->lower, &r->lower_cap, f->length + 1, 1))
         return NULL;
@@ -94,7 +95,7 @@ static int find_id(struct vocab *v, bool grow, const char *text, size_t length)
     return !text ? -1 : grow ? vocab_add(v, text, length) : vocab_find(v, text, length);
 }
 
-static int add_edge(struct reader *r, const struct field *entry)
+static int add_edge(struct conllu_stream *r, const struct field *entry)
 {
     const char *colon = memchr(entry->text, ':', entry->length);
     struct field head = *entry;
@@ -105,15 +106,15 @@ static int add_edge(struct reader *r, const struct field *entry)
     if (!colon || colon + 1 == entry->text + entry->length ||
         !read_id(head, '.', &edge.head.word, &edge.head.empty))
         return EXPECTED(r, entry, "HEAD:RELATION in the column DEPS");
-    edge.relation = find_id(r->options->deps, r->options->grow_tags, colon + 1,
-                            entry->length - head.length - 1);
+    edge.relation =
+        find_id(r->options.deps, r->options.grow_tags, colon + 1, entry->length - head.length - 1);
     if (edge.relation < 0 || !array_reserve(&r->raw, &r->raw_cap, r->nraw + 1, sizeof *r->raw))
         return no_memory(r);
     r->raw[r->nraw++] = edge;
     return 0;
 }
 
-static int add_edges(struct reader *r, const struct field *deps)
+static int add_edges(struct conllu_stream *r, const struct field *deps)
 {
     size_t from = 0;
 
@@ -134,7 +135,7 @@ static int add_edges(struct reader *r, const struct field *deps)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static int split(struct reader *r, struct field *f)
+static int split(struct conllu_stream *r, struct field *f)
 {
     size_t at = 0;
     int n = 0;
@@ -154,21 +155,39 @@ static int split(struct reader *r, struct field *f)
     return 0;
 }
 
-static int add_node(struct reader *r, const struct field *f, int word, int empty)
+/* The id of a tag, or -1 if it is not known. */
+static int find_tag(struct conllu_stream *r, struct vocab *v, const struct field *f, int *id)
 {
-    const struct conllu_options *o = r->options;
+    if (r->options.partial && f->length == 1 && *f->text == '_')
+        *id = -1;
+    else if ((*id = find_id(v, r->options.grow_tags, f->text, f->length)) < 0)
+        return no_memory(r);
+    return 0;
+}
+
+static int read_head(struct conllu_stream *r, const struct field *f, struct reference *head)
+{
+    *head = (struct reference){field_number(f), 0, r->lines.number, f->column};
+    if (head->word >= 0 || (r->options.partial && f->length == 1 && *f->text == '_'))
+        return 0;
+    return EXPECTED(r, f, "the number of a word or 0 in the column HEAD");
+}
+
+static int add_node(struct conllu_stream *r, const struct field *f, int word, int empty)
+{
+    const struct conllu_options *o = &r->options;
     struct node node = {.word = word, .empty = empty};
     const char *form = o->lower ? lowered(r, &f[FORM]) : f[FORM].text;
+    int rc;
 
     node.form = find_id(o->forms, o->grow_forms, form, f[FORM].length);
-    node.upos = find_id(o->upos, o->grow_tags, f[UPOS].text, f[UPOS].length);
-    if (!empty)
-        node.relation = find_id(o->relations, o->grow_tags, f[DEPREL].text, f[DEPREL].length);
-    if (!empty && (node.head.word = field_number(&f[HEAD])) < 0)
-        return EXPECTED(r, &f[HEAD], "the number of a word or 0 in the column HEAD");
-    node.head.line = r->lines.number;
-    node.head.column = f[HEAD].column;
-    if (node.form < 0 || node.upos < 0 || node.relation < 0 || r->nnodes == INT_MAX ||
+    if (node.form < 0)
+        return no_memory(r);
+    if ((rc = find_tag(r, o->upos, &f[UPOS], &node.upos)) < 0 ||
+        (!empty && (rc = find_tag(r, o->relations, &f[DEPREL], &node.relation)) < 0) ||
+        (!empty && (rc = read_head(r, &f[HEAD], &node.head)) < 0))
+        return rc;
+    if (r->nnodes == INT_MAX ||
         !array_reserve(&r->nodes, &r->nodes_cap, r->nnodes + (size_t)1, sizeof *r->nodes))
         return no_memory(r);
     r->nodes[r->nnodes++] = node;
@@ -176,7 +195,7 @@ static int add_node(struct reader *r, const struct field *f, int word, int empty
 }
 
 /* A line 3-4: the words to come are written as one. */
-static int on_range(struct reader *r, const struct field *id)
+static int on_range(struct conllu_stream *r, const struct field *id)
 {
     int from, to;
 
@@ -186,7 +205,7 @@ static int on_range(struct reader *r, const struct field *id)
     return 0;
 }
 
-static int on_word(struct reader *r, const struct field *f)
+static int on_word(struct conllu_stream *r, const struct field *f)
 {
     int word, empty;
 
@@ -205,7 +224,7 @@ static int on_word(struct reader *r, const struct field *f)
 
 /* ---- a complete sentence --------------------------------------------------------------------- */
 
-static int bad_head(struct reader *r, const struct reference *at, const char *what)
+static int bad_head(struct conllu_stream *r, const struct reference *at, const char *what)
 {
     return app_fail(r->error, CAVS_EFORMAT, "%s:%zu:%zu: expected %s, found %d%s%.0d",
                     r->lines.name, at->line, at->column, what, at->word, at->empty ? "." : "",
@@ -213,7 +232,7 @@ static int bad_head(struct reader *r, const struct reference *at, const char *wh
 }
 
 /* Words first, then the empty nodes: number[i] is that of the i-th node of the file. */
-static void number_nodes(struct reader *r)
+static void number_nodes(struct conllu_stream *r)
 {
     int next = r->words;
 
@@ -221,7 +240,7 @@ static void number_nodes(struct reader *r)
         r->number[i] = r->nodes[i].empty ? next++ : r->nodes[i].word - 1;
 }
 
-static int make_words(struct reader *r)
+static int make_words(struct conllu_stream *r)
 {
     int roots = 0;
 
@@ -237,14 +256,14 @@ static int make_words(struct reader *r)
             return bad_head(r, &node->head, "another word of the sentence or 0");
         if (node->head.word == 0 && roots++)
             return bad_head(r, &node->head, "the head of a word (there is a root before)");
-        r->head[v] = node->head.word - 1;
+        r->head[v] = node->head.word < 0 ? CONLLU_NO_HEAD : node->head.word - 1;
         r->relation[v] = node->relation;
     }
     return 0;
 }
 
-/* Every word reaches the root in at most n steps; number[] is free to note which are known to. */
-static int check_tree(struct reader *r)
+/* Every word reaches the root (or a word whose head is not known) in at most n steps; number[] is free to note which are known to. */
+static int check_tree(struct conllu_stream *r)
 {
     int *reaches = r->number;
 
@@ -265,7 +284,7 @@ static int check_tree(struct reader *r)
 }
 
 /* The node with that ID, CONLLU_ROOT for 0, or -2. */
-static int find_node(const struct reader *r, const struct reference *id)
+static int find_node(const struct conllu_stream *r, const struct reference *id)
 {
     if (!id->empty)
         return id->word <= r->words ? id->word - 1 : -2;
@@ -275,7 +294,7 @@ static int find_node(const struct reader *r, const struct reference *id)
     return -2;
 }
 
-static int make_edges(struct reader *r)
+static int make_edges(struct conllu_stream *r)
 {
     for (int i = 0; i < r->nraw; i++) {
         const struct raw_edge *raw = &r->raw[i];
@@ -288,7 +307,7 @@ static int make_edges(struct reader *r)
     return 0;
 }
 
-static bool reserve_sentence(struct reader *r)
+static bool reserve_sentence(struct conllu_stream *r)
 {
     size_t n = r->nnodes;
 
@@ -300,9 +319,9 @@ static bool reserve_sentence(struct reader *r)
            array_reserve(&r->edges, &r->edges_cap, r->nraw, sizeof *r->edges);
 }
 
-static int end_sentence(struct reader *r, const struct conllu_visitor *visitor)
+/* 1: there is one; 0: no words have been read. */
+static int end_sentence(struct conllu_stream *r, struct conllu_sentence *out)
 {
-    struct conllu_sentence s;
     int rc;
 
     if (!r->first_line)
@@ -316,7 +335,9 @@ static int end_sentence(struct reader *r, const struct conllu_visitor *visitor)
     number_nodes(r);
     if ((rc = make_words(r)) < 0 || (rc = make_edges(r)) < 0 || (rc = check_tree(r)) < 0)
         return rc;
-    s = (struct conllu_sentence){
+    if (r->options.text && !conllu_text_end(r->options.text))
+        return no_memory(r);
+    *out = (struct conllu_sentence){
         .line = r->first_line,
         .n = r->words,
         .nodes = r->nnodes,
@@ -329,16 +350,19 @@ static int end_sentence(struct reader *r, const struct conllu_visitor *visitor)
     };
     r->words = r->empty = r->covered = r->nnodes = r->nraw = 0;
     r->first_line = 0;
-    return visitor->each(visitor->context, &s, r->error);
+    return 1;
 }
 
-static int parse_line(struct reader *r, const struct conllu_visitor *visitor)
+/* 1: a sentence ended here. */
+static int parse_line(struct conllu_stream *r, struct conllu_sentence *out)
 {
     struct field f[COLUMNS];
     int rc;
 
+    if (r->options.text && !lines_keep(&r->lines, &r->options.text->lines))
+        return no_memory(r);
     if (!r->lines.length)
-        return end_sentence(r, visitor);
+        return end_sentence(r, out);
     if (r->lines.text[0] == '#')
         return 0;
     if (!r->first_line)
@@ -347,95 +371,70 @@ static int parse_line(struct reader *r, const struct conllu_visitor *visitor)
     return rc < 0 ? rc : on_word(r, f);
 }
 
-int conllu_read(const char *path, const struct conllu_options *options,
-                const struct conllu_visitor *visitor, struct app_error *e)
-{
-    struct reader r = {.lines = {.name = path}, .options = options, .error = e};
-    int rc = lines_open(&r.lines, e);
+/* ---- streams --------------------------------------------------------------------------------- */
 
-    while (rc >= 0 && (rc = lines_next(&r.lines, e)) > 0)
-        rc = parse_line(&r, visitor);
+int conllu_open(struct conllu_stream **out, FILE *in, const char *name,
+                const struct conllu_options *options, struct app_error *e)
+{
+    struct conllu_stream *r = calloc(1, sizeof *r);
+    int rc;
+
+    if (!r)
+        return app_fail(e, CAVS_ENOMEM, "%s: no memory for a reader", name);
+    r->lines.in = in;
+    r->lines.name = name;
+    r->options = *options;
+    if ((rc = lines_open(&r->lines, e)) < 0) {
+        conllu_close(r);
+        return rc;
+    }
+    *out = r;
+    return 0;
+}
+
+void conllu_close(struct conllu_stream *r)
+{
+    if (!r)
+        return;
+    lines_close(&r->lines);
+    free(r->nodes);
+    free(r->raw);
+    free(r->lower);
+    free(r->form);
+    free(r->upos);
+    free(r->head);
+    free(r->relation);
+    free(r->number);
+    free(r->edges);
+    free(r);
+}
+
+int conllu_next(struct conllu_stream *r, struct conllu_sentence *out, struct app_error *e)
+{
+    int rc = r->failed, line = 1;
+
+    r->error = e;
+    while (rc == 0 && (line = lines_next(&r->lines, e)) > 0)
+        rc = parse_line(r, out);
     if (rc == 0)
-        rc = end_sentence(&r, visitor);
-    lines_close(&r.lines);
-    free(r.nodes);
-    free(r.raw);
-    free(r.lower);
-    free(r.form);
-    free(r.upos);
-    free(r.head);
-    free(r.relation);
-    free(r.number);
-    free(r.edges);
+        rc = line < 0 ? line : end_sentence(r, out);
+    if (rc < 0)
+        r->failed = rc;
     return rc;
 }
 
-/* ---- graphs ---------------------------------------------------------------------------------- */
-
-void conllu_tree(const struct conllu_sentence *s, int *child_ptr, int *child)
+int conllu_read(const char *path, const struct conllu_options *options,
+                const struct conllu_visitor *visitor, struct app_error *e)
 {
-    memset(child_ptr, 0, (s->n + 1) * sizeof *child_ptr);
-    for (int v = 0; v < s->n; v++)
-        if (s->head[v] >= 0)
-            child_ptr[s->head[v] + 1]++;
-    for (int v = 0; v < s->n; v++)
-        child_ptr[v + 1] += child_ptr[v];
-    /* from the last word, so that child_ptr[h + 1] goes down to where the children of h begin */
-    for (int v = s->n - 1; v >= 0; v--)
-        if (s->head[v] >= 0)
-            child[--child_ptr[s->head[v] + 1]] = v;
-    for (int v = 0; v < s->n; v++)
-        child_ptr[v] = child_ptr[v + 1];
-    child_ptr[s->n] = s->n - 1;
-}
+    struct conllu_stream *r;
+    struct conllu_sentence s;
+    int rc = conllu_open(&r, NULL, path, options, e);
 
-void conllu_graph(const struct conllu_sentence *s, int *child_ptr, int *child, int *relation)
-{
-    int n = 0;
-
-    memset(child_ptr, 0, (s->nodes + 1) * sizeof *child_ptr);
-    for (int i = 0; i < s->nedges; i++)
-        if (s->edges[i].head >= 0) {
-            child_ptr[s->edges[i].head + 1]++;
-            n++;
-        }
-    for (int v = 0; v < s->nodes; v++)
-        child_ptr[v + 1] += child_ptr[v];
-    for (int i = s->nedges - 1; i >= 0; i--) {
-        const struct conllu_edge *edge = &s->edges[i];
-        int at;
-
-        if (edge->head < 0)
-            continue;
-        at = --child_ptr[edge->head + 1];
-        child[at] = edge->node;
-        if (relation)
-            relation[at] = edge->relation;
-    }
-    for (int v = 0; v < s->nodes; v++)
-        child_ptr[v] = child_ptr[v + 1];
-    child_ptr[s->nodes] = n;
-}
-
-/* Takes nodes whose heads are all taken, as long as there are any. */
-bool conllu_is_acyclic(const struct conllu_sentence *s, int *scratch)
-{
-    int *ptr = scratch, *child = ptr + s->nodes + 1, *heads = child + s->nedges;
-    int *queue = heads + s->nodes, taken = 0, n = 0;
-
-    conllu_graph(s, ptr, child, NULL);
-    memset(heads, 0, s->nodes * sizeof *heads);
-    for (int i = 0; i < ptr[s->nodes]; i++)
-        heads[child[i]]++;
-    for (int v = 0; v < s->nodes; v++)
-        if (!heads[v])
-            queue[n++] = v;
-    while (taken < n) {
-        int v = queue[taken++];
-
-        for (int k = ptr[v]; k < ptr[v + 1]; k++)
-            if (--heads[child[k]] == 0)
-                queue[n++] = child[k];
-    }
-    return n == s->nodes;
+    if (rc < 0)
+        return rc;
+    while ((rc = conllu_next(r, &s, e)) > 0)
+        if ((rc = visitor->each(visitor->context, &s, e)) < 0)
+            break;
+    conllu_close(r);
+    return rc;
 }

@@ -15,11 +15,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "apps/common/error.h"
+#include "apps/common/texts.h"
 #include "apps/common/vocab.h"
 
-enum { CONLLU_ROOT = -1 }; /* in place of a head */
+/* in place of a head: of the root, and of a word that has '_' there */
+enum { CONLLU_ROOT = -1, CONLLU_NO_HEAD = -2 };
 
 /* An entry of DEPS: node `head` (or the root) has node `node` as its dependent. */
 struct conllu_edge {
@@ -31,7 +34,7 @@ struct conllu_sentence {
     int n, nodes;        /* words; words and empty nodes */
     const int *form;     /* [nodes] */
     const int *upos;     /* [nodes] */
-    const int *head;     /* [n]: a word, or CONLLU_ROOT for exactly one */
+    const int *head;     /* [n]: a word, or CONLLU_ROOT for exactly one; or CONLLU_NO_HEAD */
     const int *relation; /* [n] */
     const struct conllu_edge
         *edges; /* [nedges], nodes in ascending order (empty nodes where they stand) */
@@ -43,7 +46,36 @@ struct conllu_options {
     bool grow_forms,
         grow_tags; /* new ones are added to the vocabulary; without it they become <unk> */
     bool lower;    /* forms with ASCII capitals made small */
+    bool
+        partial; /* '_' in the columns UPOS, HEAD and DEPREL of a word stands for what is not known: -1 and CONLLU_NO_HEAD */
+    struct conllu_text
+        *text; /* gets the lines of all sentences as they stand in the file; NULL: not wanted */
 };
+
+/* Sentences as they stand in their file: all lines behind the sentence before, comments and empty ones too. */
+struct conllu_text {
+    int n;
+    size_t *
+        first; /* [n + 1]: sentence s has the lines first[s] .. first[s+1]; what follows has none */
+    struct texts lines; /* with their ends */
+    size_t first_cap;
+};
+
+/*
+ * Sentences from a file, one at a time.  `in` stays the caller's; NULL: the file `name`, or standard input if that is "-".
+ * The options are copied; what they point to and the name have to live as long.  0 or a negative code.
+ */
+struct conllu_stream;
+int conllu_open(struct conllu_stream **out, FILE *in, const char *name,
+                const struct conllu_options *options, struct app_error *e);
+void conllu_close(struct conllu_stream *s); /* NULL is fine */
+
+/*
+ * The next sentence; its arrays are the stream's, until the next call.  1, 0 at the end of the file, or a negative code
+ * with a message that says file, line and column, what was expected there and what was found; nothing more can be read
+ * then.
+ */
+int conllu_next(struct conllu_stream *s, struct conllu_sentence *out, struct app_error *e);
 
 /* Is given one sentence after the other; the arrays are the reader's.  What is negative ends the reading. */
 struct conllu_visitor {
@@ -51,12 +83,26 @@ struct conllu_visitor {
     void *context;
 };
 
-/*
- * Reads a file to its end, one sentence at a time.  0, what the visitor returned, or a negative code with a message that
- * says file, line and column, what was expected there and what was found.
- */
+/* All sentences to the end of the file: 0, what the visitor returned, or as above. */
 int conllu_read(const char *path, const struct conllu_options *options,
                 const struct conllu_visitor *visitor, struct app_error *e);
+
+/* Start from a zeroed struct.  Emptied, its memory is used again. */
+void conllu_text_empty(struct conllu_text *t);
+void conllu_text_clear(struct conllu_text *t);
+/* For the reader: the lines since the last call are a sentence; false when memory is short. */
+bool conllu_text_end(struct conllu_text *t);
+
+/* What is put in place of the columns of a sentence: NULL leaves one as it was, -1 (CONLLU_NO_HEAD) writes '_'. */
+struct conllu_columns {
+    const int *upos, *head, *relation; /* [words], as in conllu_sentence */
+    const struct vocab *upos_names, *relation_names;
+};
+
+/* Writes sentence i as it was read but for these columns of its words.  Errors are those of the file (ferror()). */
+void conllu_write(FILE *out, const struct conllu_text *t, int i, const struct conllu_columns *c);
+/* Writes the lines behind the last sentence: none before the end of the file was read. */
+void conllu_write_rest(FILE *out, const struct conllu_text *t);
 
 /* Trees and graphs in the form of cavs_data_graph(), children of a node in ascending order: head -> dependents.
  * child_ptr has room for n + 1 (nodes + 1) numbers, child for n (nedges); `relation` of conllu_graph(), for as many,

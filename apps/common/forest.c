@@ -16,6 +16,7 @@ void forest_clear(struct forest *f)
     free(f->word);
     free(f->child_ptr);
     free(f->children);
+    texts_clear(&f->texts);
     *f = (struct forest){0};
 }
 
@@ -23,6 +24,18 @@ void forest_clear(struct forest *f)
 static size_t open_first(const struct forest *f)
 {
     return f->trees ? f->first[f->trees] : 0;
+}
+
+void forest_drop_vertices(struct forest *f)
+{
+    f->vertices = open_first(f);
+    texts_keep(&f->texts, f->vertices);
+}
+
+void forest_empty(struct forest *f)
+{
+    f->trees = 0;
+    forest_drop_vertices(f);
 }
 
 static bool reserve_vertex(struct forest *f, int children)
@@ -57,16 +70,6 @@ int forest_add_vertex(struct forest *f, int label, int word, int n, const int *c
     return number;
 }
 
-static int hand_over(struct forest *f, struct app_error *e)
-{
-    struct tree tree = forest_tree(f, 0);
-    int rc = f->visitor->each(f->visitor->context, &tree, e);
-
-    f->trees = 0;
-    f->vertices = 0;
-    return rc < 0 ? rc : 0;
-}
-
 int forest_end_tree(struct forest *f, size_t line, struct app_error *e)
 {
     size_t n = f->trees;
@@ -78,7 +81,7 @@ int forest_end_tree(struct forest *f, size_t line, struct app_error *e)
     f->first[n + 1] = f->vertices;
     f->line[n] = line;
     f->trees++;
-    return f->visitor ? hand_over(f, e) : 0;
+    return 0;
 }
 
 struct tree forest_tree(const struct forest *f, int t)
@@ -93,6 +96,19 @@ struct tree forest_tree(const struct forest *f, int t)
         .child_ptr = f->child_ptr + first + t,
         .children = f->children + first - t,
     };
+}
+
+int forest_visit(struct forest *f, const struct tree_visitor *visitor, struct app_error *e)
+{
+    int rc = 0;
+
+    for (int i = 0; rc >= 0 && i < f->trees; i++) {
+        struct tree tree = forest_tree(f, i);
+
+        rc = visitor->each(visitor->context, &tree, e);
+    }
+    forest_empty(f);
+    return rc < 0 ? rc : 0;
 }
 
 static void take_max(int *max, int value)

@@ -13,26 +13,19 @@
 #include <stdint.h>
 
 #include "apps/common/error.h"
-
-struct tree;
-
-/* Is given one tree after the other, instead of a forest that holds all; what is negative ends the reading. */
-struct tree_visitor {
-    int (*each)(void *context, const struct tree *tree, struct app_error *e);
-    void *context;
-};
+#include "apps/common/texts.h"
 
 struct forest {
-    const struct tree_visitor
-        *visitor; /* gets each complete tree, which is then forgotten; NULL: none */
     int trees;
     size_t vertices;
     size_t *first;  /* [trees + 1]: tree t has the vertices first[t] .. first[t+1] of all */
     size_t *line;   /* [trees]: where in its file the tree began */
-    int *label;     /* [vertices] */
+    int *label;     /* [vertices]; -1: unknown */
     int *word;      /* [vertices]: -1 at inner vertices */
     int *child_ptr; /* [vertices + trees]: n + 1 numbers a tree */
     int *children;  /* [vertices - trees]: every vertex but the root is somebody's child */
+    struct texts
+        texts; /* [vertices]: words as they were written, "" at inner vertices; or empty, if not wanted */
     size_t first_cap, line_cap, label_cap, word_cap, ptr_cap, children_cap;
 };
 
@@ -51,8 +44,18 @@ struct forest_stats {
     int max_word;   /* -1 without words */
 };
 
+/* Is given one tree after the other, instead of a forest that holds all; what is negative ends the reading. */
+struct tree_visitor {
+    int (*each)(void *context, const struct tree *tree, struct app_error *e);
+    void *context;
+};
+
 /* Start from a zeroed struct. */
 void forest_clear(struct forest *f);
+/* No trees are left; their memory is used again. */
+void forest_empty(struct forest *f);
+/* Forgets the tree under construction. */
+void forest_drop_vertices(struct forest *f);
 
 /* Adds the next vertex of the tree under construction and returns its number in that tree, or a
  * negative code.  The children have been added before; word is -1 for an inner vertex. */
@@ -62,6 +65,13 @@ int forest_add_vertex(struct forest *f, int label, int word, int n, const int *c
 int forest_end_tree(struct forest *f, size_t line, struct app_error *e);
 
 struct tree forest_tree(const struct forest *f, int t);
+/* The word of a leaf as it was written, if the reader was asked to keep it. */
+static inline const char *forest_text(const struct forest *f, int t, int v)
+{
+    return texts_get(&f->texts, f->first[t] + v);
+}
+/* Gives each tree to the visitor and empties the forest; 0, or the first negative number it returned. */
+int forest_visit(struct forest *f, const struct tree_visitor *visitor, struct app_error *e);
 static inline int tree_arity(const struct tree *t, int v)
 {
     return t->child_ptr[v + 1] - t->child_ptr[v];

@@ -9,13 +9,19 @@
 
 int lines_open(struct lines *l, struct app_error *e)
 {
-    l->in = fopen(l->name, "r");
+    l->borrowed = l->in || strcmp(l->name, "-") == 0;
+    if (!l->in && l->borrowed) {
+        l->in = stdin;
+        l->name = "standard input";
+    }
+    if (!l->in)
+        l->in = fopen(l->name, "r");
     return l->in ? 0 : app_fail(e, CAVS_EIO, "%s: %s", l->name, strerror(errno));
 }
 
 void lines_close(struct lines *l)
 {
-    if (l->in)
+    if (l->in && !l->borrowed)
         fclose(l->in);
     free(l->text);
     *l = (struct lines){.name = l->name};
@@ -30,13 +36,26 @@ int lines_next(struct lines *l, struct app_error *e)
     if (n < 0)
         return feof(l->in) ? 0 : app_fail(e, CAVS_EIO, "%s: %s", l->name, strerror(errno));
     l->number++;
+    l->whole = n;
     while (n > 0 && (l->text[n - 1] == '\n' || l->text[n - 1] == '\r'))
-        l->text[--n] = '\0';
+        n--;
+    l->cut = l->text[n];
+    l->text[n] = '\0';
     l->length = n;
     if (strlen(l->text) != l->length)
         return app_fail(e, CAVS_EFORMAT, "%s:%zu:%zu: expected text, found a NUL byte", l->name,
                         l->number, strlen(l->text) + 1);
     return 1;
+}
+
+bool lines_keep(struct lines *l, struct texts *to)
+{
+    bool kept;
+
+    l->text[l->length] = l->cut;
+    kept = texts_add(to, l->text, l->whole);
+    l->text[l->length] = '\0';
+    return kept;
 }
 
 bool lines_field(const struct lines *l, char separator, size_t *at, struct field *out)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "apps/common/error.h"
+#include "apps/common/texts.h"
 
 struct lines {
     FILE *in;
@@ -14,6 +15,9 @@ struct lines {
     size_t number;    /* of the present line, from 1 */
     char *text;       /* without the line's end */
     size_t length, capacity;
+    size_t whole;  /* length with the line's end */
+    char cut;      /* what stood in place of the NUL behind the text */
+    bool borrowed; /* the file is not ours to close */
 };
 
 /* A piece of a line. */
@@ -22,12 +26,15 @@ struct field {
     size_t length, column; /* column from 1, in bytes */
 };
 
-/* Start from {.name = path}; 0 or a negative code. */
+/* Start from {.name = path}, where "-" is standard input, or from {.in = file, .name = name}: that file stays the
+ * caller's.  0 or a negative code; the name has to live as long. */
 int lines_open(struct lines *l, struct app_error *e);
 /* Closes the file, if it was opened here, and frees the text. */
 void lines_close(struct lines *l);
 /* The next line: 1, 0 at the end of the file, or a negative code; a NUL byte is an error. */
 int lines_next(struct lines *l, struct app_error *e);
+/* Adds the present line as it stands in the file, its end included; false when memory is short. */
+bool lines_keep(struct lines *l, struct texts *to);
 
 /* The field that begins at *at, which then moves behind it: up to the next separator.  False at the end of
  * the line (a separator at the very end has an empty field behind it). */

@@ -232,7 +232,7 @@ static int read_trees(FILE *const in[THREEFILE_COUNT], const char *const names[T
                       int labels, const struct tree_visitor *visitor, struct forest *out,
                       struct app_error *e)
 {
-    struct reader r = {.error = e, .labels = labels, .forest = {.visitor = visitor}};
+    struct reader r = {.error = e, .labels = labels};
     int rc;
 
     for (int i = 0; i < THREEFILE_COUNT; i++) {
@@ -240,7 +240,8 @@ static int read_trees(FILE *const in[THREEFILE_COUNT], const char *const names[T
         r.rows[i].name = names[i];
     }
     while ((rc = next_sample(&r)) > 0 && (rc = read_sample(&r)) >= 0)
-        ;
+        if (visitor && (rc = forest_visit(&r.forest, visitor, e)) < 0)
+            break;
     for (int i = 0; i < THREEFILE_COUNT; i++)
         number_rows_clear(&r.rows[i]);
     free(r.vertex);
