@@ -81,6 +81,16 @@ void cavs_notice_set_handler(void (*handler)(const char *text, void *context), v
 
 const char *cavs_version(void);
 
+/* ---- files that are written ------------------------------------------------------------------------------------
+ *
+ * Every file that the library writes under a given name replaces what is there in one step: it is written beside it,
+ * flushed and renamed, and keeps the permissions of the old file.  Whatever happens, the old file or the new one is there.
+ * A symbolic link stays, and the file that it leads to is replaced.  Devices and pipes are written into. */
+
+/* Whether such a file could be written now: 0, or CAVS_EIO with the reason (no such folder, no permission, a folder).
+ * Nothing is left behind, and a file that is there is not touched.  For the start of work whose result goes there. */
+int cavs_file_writable(const char *path);
+
 /* ---- model: parameters, stages, functions ---------------------------------------------------------------------- */
 
 int cavs_model_create(struct cavs_model **out);

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/replace.h"
 
 static int grow_in_memory(struct cavs__column *c, size_t needed)
 {
@@ -77,21 +77,10 @@ int cavs__column_append(struct cavs__column *c, const void *values, size_t n)
 int cavs__column_to_file(struct cavs__column *c, const char *path)
 {
     struct cavs__column old = *c;
-    size_t length = strlen(path) + 32;
-    char *name = malloc(length);
-    int fd, rc;
+    int fd = cavs__scratch_file(path), rc;
 
-    if (!name)
-        return cavs__fail_nomem("path", length);
-    snprintf(name, length, "%s.XXXXXX", path);
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
-    else
-        cavs__fail(CAVS_EIO, "%s: %s", name, strerror(errno));
-    free(name);
     if (fd < 0)
-        return CAVS_EIO;
+        return fd;
     *c = (struct cavs__column){.size = old.size, .storage = CAVS__IN_FILE, .fd = fd};
     rc = old.n ? cavs__column_append(c, old.p, old.n) : CAVS_OK;
     cavs__column_free(&old);

@@ -16,6 +16,8 @@ libcavs_la_SOURCES += \
 	core/array.h \
 	core/autodiff.c \
 	core/batch.c \
+	core/beside.c \
+	core/beside.h \
 	core/build.h \
 	core/cells.c \
 	core/check.c \
@@ -63,6 +65,8 @@ libcavs_la_SOURCES += \
 	core/place.h \
 	core/plan.c \
 	core/plan.h \
+	core/replace.c \
+	core/replace.h \
 	core/rows.c \
 	core/room.c \
 	core/runtime.c \

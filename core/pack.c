@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pack.c - writing packed data.  While samples are added, every column is a temporary file (column.c).  To complete the
- * packed file, a directory of all arrays is made, and directory and arrays are written one after the other under a
- * temporary name.
+ * packed file, a directory of all arrays is made, and directory and arrays are written one after the other.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/array.h"
 #include "core/error.h"
 #include "core/packed.h"
+#include "core/replace.h"
 
 const char *const cavs__packed_per[] = {"vertex", "edge", "entry"};
 
@@ -251,41 +248,20 @@ static bool write_all(FILE *f, const struct plan *p, const char *directory)
     for (int i = 0; i < p->narrays && sound; i++)
         sound = write_padded(f, p->arrays[i].bytes, p->arrays[i].n, '\0');
     free(text);
-    return sound && fflush(f) == 0 && fsync(fileno(f)) == 0;
-}
-
-/* mkstemp() gives a file that only its owner can read; this one shall be like any other. */
-static void usual_mode(int fd)
-{
-    mode_t mask = umask(0);
-
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
+    return sound;
 }
 
 static int write_file(const struct plan *p, const char *directory, const char *path)
 {
-    size_t length = strlen(path) + 16;
-    char *name = malloc(length);
-    int fd, rc = CAVS_OK;
-    FILE *f;
+    struct cavs__replacement r;
+    int rc = cavs__replace_open(&r, path);
 
-    if (!name)
-        return cavs__fail_nomem("path", length);
-    snprintf(name, length, "%s.XXXXXX", path);
-    fd = mkostemp(name, O_CLOEXEC);
-    f = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    if (f)
-        usual_mode(fd);
-    if (!f || !write_all(f, p, directory))
-        rc = cavs__fail(CAVS_EIO, "writing %s: %s", name, strerror(errno));
-    if (f && fclose(f) != 0 && !rc)
-        rc = cavs__fail(CAVS_EIO, "writing %s: %s", name, strerror(errno));
-    if (!rc && rename(name, path) != 0)
-        rc = cavs__fail(CAVS_EIO, "renaming %s to %s: %s", name, path, strerror(errno));
-    if (rc && fd >= 0)
-        unlink(name);
-    free(name);
+    if (rc)
+        return rc;
+    if (write_all(r.file, p, directory))
+        return cavs__replace_commit(&r);
+    rc = cavs__replace_failed(&r);
+    cavs__replace_cancel(&r);
     return rc;
 }
 

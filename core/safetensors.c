@@ -3,14 +3,13 @@
 #include "core/safetensors.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
+#include "core/replace.h"
 
 enum { MOST_HEADER = 100 << 20 /* the format's own limit */ };
 
@@ -63,77 +62,38 @@ static bool write_header(FILE *f, const char *text)
     return true;
 }
 
-static int write_matrix(FILE *f, const struct cavs__matrix *m, int i, cavs__matrix_get *get,
-                        void *context)
+static int write_matrix(struct cavs__replacement *r, const struct cavs__matrix *m, int i,
+                        cavs__matrix_get *get, void *context)
 {
-    size_t n = cavs__matrix_bytes(m), written;
+    size_t n = cavs__matrix_bytes(m);
     void *values = malloc(n);
     int rc = values ? get(context, i, values) : cavs__fail_nomem(m->name, n);
 
-    written = rc ? 0 : fwrite(values, 1, n, f);
+    if (!rc && fwrite(values, 1, n, r->file) != n)
+        rc = cavs__replace_failed(r);
     free(values);
-    return rc || written == n ? rc : cavs__fail(CAVS_EIO, "%s", strerror(errno));
-}
-
-static int write_file(const char *path, const char *header, int n, const struct cavs__matrix *m,
-                      cavs__matrix_get *get, void *context)
-{
-    FILE *f = fopen(path, "wb");
-    int rc;
-
-    if (!f)
-        return cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
-    rc = write_header(f, header) ? CAVS_OK : cavs__fail(CAVS_EIO, "%s", strerror(errno));
-    for (int i = 0; i < n && !rc; i++)
-        rc = write_matrix(f, &m[i], i, get, context);
-    if (!rc && (fflush(f) != 0 || fsync(fileno(f)) != 0))
-        rc = cavs__fail(CAVS_EIO, "%s", strerror(errno));
-    if (fclose(f) != 0 && !rc)
-        rc = cavs__fail(CAVS_EIO, "%s", strerror(errno));
-    return rc ? cavs__fail_in(rc, "writing %s", path) : CAVS_OK;
-}
-
-/* The new name has to survive a crash of the machine, too.  Where folders cannot be flushed there is nothing to do. */
-static void flush_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    int f = folder ? open(folder, O_RDONLY | O_DIRECTORY) : -1;
-
-    if (f >= 0) {
-        fsync(f);
-        close(f);
-    }
-    free(folder);
-}
-
-static int replace_file(const char *temporary, const char *path)
-{
-    if (rename(temporary, path) != 0)
-        return cavs__fail(CAVS_EIO, "renaming %s to %s: %s", temporary, path, strerror(errno));
-    flush_folder(path);
-    return CAVS_OK;
+    return rc;
 }
 
 int cavs__safetensors_write(const char *path, json_t *metadata, int n, const struct cavs__matrix *m,
                             cavs__matrix_get *get, void *context)
 {
     char *header = metadata ? make_header(metadata, n, m) : NULL;
-    size_t length = strlen(path) + 32;
-    char *temporary = malloc(length);
-    int rc = header && temporary ? CAVS_OK : cavs__fail_nomem("header", length);
+    struct cavs__replacement r;
+    int rc = header ? cavs__replace_open(&r, path) : cavs__fail_nomem("header", 256 * (size_t)n);
 
-    if (!rc) {
-        snprintf(temporary, length, "%s.%ld.tmp", path, (long)getpid());
-        rc = write_file(temporary, header, n, m, get, context);
-        if (!rc)
-            rc = replace_file(temporary, path);
-        if (rc)
-            unlink(temporary);
-    }
-    free(temporary);
-    free(header);
     json_decref(metadata);
+    if (rc) {
+        free(header);
+        return rc;
+    }
+    rc = write_header(r.file, header) ? CAVS_OK : cavs__replace_failed(&r);
+    for (int i = 0; i < n && !rc; i++)
+        rc = write_matrix(&r, &m[i], i, get, context);
+    free(header);
+    if (!rc)
+        return cavs__replace_commit(&r);
+    cavs__replace_cancel(&r);
     return rc;
 }
 

@@ -20,8 +20,8 @@ size_t cavs__matrix_bytes(const struct cavs__matrix *m);
 /* Writes the numbers of matrix i to `values`; 0 or a cavs_error. */
 typedef int cavs__matrix_get(void *context, int i, void *values);
 
-/* Writes n matrices and the metadata, an object of strings, which it takes (NULL: out of memory).  The file is
- * written beside its final name, flushed, and renamed: whatever happens, the old file or the new one is there. */
+/* Writes n matrices and the metadata, an object of strings, which it takes (NULL: out of memory), in one step
+ * (replace.h). */
 int cavs__safetensors_write(const char *path, json_t *metadata, int n, const struct cavs__matrix *m,
                             cavs__matrix_get *get, void *context);
 

@@ -112,6 +112,12 @@ tests_test_determinism_SOURCES = tests/test_determinism.c
 tests_test_determinism_LDADD = $(TRIAL_LIBS)
 tests_test_determinism_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
+check_PROGRAMS += tests/test_replace
+tests_test_replace_SOURCES = tests/test_replace.c
+tests_test_replace_LDADD = $(TEST_LIBS)
+tests_test_replace_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_replace
+
 dist_check_SCRIPTS += tests/test_exports.t
 
 # where StarPU's files go, and other things that a program finds or not

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/trial.h"
@@ -217,6 +218,62 @@ static void saving_replaces_the_file_and_leaves_nothing_else(void **state)
     assert_int_equal(entries(a), 1);
 }
 
+/* The link stays, and what it leads to is the model. */
+static void saving_through_a_link(void **state)
+{
+    struct scene *a = *state;
+    struct stat st;
+    char link[96];
+    snprintf(link, sizeof link, "%s/link", a->folder);
+    write_bytes(a->path, "old", 3);
+    assert_int_equal(symlink("model", link), 0);
+    set_odd_values(a);
+    check_ok(cavs_session_save(a->s, link));
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    set_zeros(a);
+    check_ok(cavs_session_load(a->s, a->path));
+    check_odd_values(a);
+    unlink(link);
+    assert_int_equal(entries(a), 1);
+}
+
+/* A link stands for the device: where devices are replaced, it is the link that goes. */
+static void saving_into_devices(void **state)
+{
+    struct scene *a = *state;
+    struct stat st;
+    assert_int_equal(symlink("/dev/null", a->path), 0);
+    check_ok(cavs_session_save(a->s, a->path));
+    assert_int_equal(stat(a->path, &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+    assert_int_equal(unlink(a->path), 0);
+    assert_int_equal(symlink("/dev/full", a->path), 0);
+    check_refused(cavs_session_save(a->s, a->path), CAVS_EIO, a->path);
+    assert_int_equal(stat(a->path, &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+    assert_int_equal(entries(a), 1);
+}
+
+/* Nobody can lead the writer elsewhere by a link under a name that he can guess. */
+static void planted_links_are_not_followed(void **state)
+{
+    struct scene *a = *state;
+    char victim[96], planted[128];
+    size_t n;
+    snprintf(victim, sizeof victim, "%s/victim", a->folder);
+    snprintf(planted, sizeof planted, "%s.%ld.tmp", a->path, (long)getpid());
+    write_bytes(victim, "precious", 8);
+    assert_int_equal(symlink("victim", planted), 0);
+    check_ok(cavs_session_save(a->s, a->path));
+    unsigned char *bytes = contents(victim, &n);
+    assert_int_equal(n, 8);
+    assert_memory_equal(bytes, "precious", 8);
+    free(bytes);
+    unlink(planted);
+    unlink(victim);
+}
+
 static void training_goes_on_after_loading(void **state)
 {
     struct scene *a = *state;
@@ -381,6 +438,9 @@ int main(void)
         TEST(file_by_hand_is_read),
         TEST(loaded_values_are_used),
         TEST(saving_replaces_the_file_and_leaves_nothing_else),
+        TEST(saving_through_a_link),
+        TEST(saving_into_devices),
+        TEST(planted_links_are_not_followed),
         TEST(training_goes_on_after_loading),
         TEST(every_truncation),
         TEST(foreign_files),
