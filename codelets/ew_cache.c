@@ -109,7 +109,7 @@ static struct footer footer_for(const uint64_t key[2], const char *data, size_t 
     struct footer f = {.key = {key[0], key[1]}, .size = size};
 
     memcpy(f.magic, MAGIC, sizeof f.magic);
-    f.hash = cavs__ew_hash(CAVS__EW_HASH_START, data, size);
+    f.hash = cavs__hash(CAVS__HASH_START, data, size);
     return f;
 }
 

@@ -37,18 +37,9 @@ static int native_flags(const char *to[2])
     return n;
 }
 
-uint64_t cavs__ew_hash(uint64_t h, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ bytes[i]) * 0x100000001b3u; /* FNV-1a */
-    return h;
-}
-
 static uint64_t hash_text(uint64_t h, const char *text)
 {
-    return cavs__ew_hash(h, text, strlen(text) + 1);
+    return cavs__hash(h, text, strlen(text) + 1);
 }
 
 /* ---- what the result depends on ---- */
@@ -98,8 +89,8 @@ static uint64_t hash_word(uint64_t h, const char *word)
     h = hash_text(h, word);
     if (file) {
         h = hash_text(h, file);
-        h = cavs__ew_hash(h, &st.st_size, sizeof st.st_size);
-        h = cavs__ew_hash(h, &st.st_mtim, sizeof st.st_mtim);
+        h = cavs__hash(h, &st.st_size, sizeof st.st_size);
+        h = cavs__hash(h, &st.st_mtim, sizeof st.st_mtim);
     }
     free(file);
     return h;
@@ -126,7 +117,7 @@ int cavs__ew_compiler_find(struct cavs__ew_compiler *c)
     char *program, *save = NULL;
 
     *c = (struct cavs__ew_compiler){.words = strdup(cc && *cc ? cc : "cc"),
-                                    .identity = hash_cpu(CAVS__EW_HASH_START)};
+                                    .identity = hash_cpu(CAVS__HASH_START)};
     c->word = c->words ? calloc(MAX_WORDS, sizeof *c->word) : NULL;
     if (!c->word) {
         cavs__ew_fallback("out of memory");

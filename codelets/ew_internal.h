@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "codelets/elementwise.h"
+#include "codelets/hash.h"
 
 /* ---- expressions ---- */
 
@@ -136,9 +137,6 @@ int cavs__ew_compiler_find(struct cavs__ew_compiler *c);
 bool cavs__ew_compiler_run(const struct cavs__ew_compiler *c, const char *source_path,
                            const char *object_path, const char *log_path);
 void cavs__ew_compiler_free(struct cavs__ew_compiler *c);
-
-#define CAVS__EW_HASH_START 0xcbf29ce484222325u
-uint64_t cavs__ew_hash(uint64_t h, const void *data, size_t size);
 
 /* Remembers why groups are interpreted. */
 void cavs__ew_fallback(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -118,8 +118,8 @@ struct cavs__ew_library *cavs__ew_library_open(const char *source)
 
     if (cavs__ew_cache_folder(folder, sizeof folder) || cavs__ew_compiler_find(&c))
         return NULL;
-    key[0] = cavs__ew_hash(c.identity, source, strlen(source));
-    key[1] = cavs__ew_hash(~c.identity, source, strlen(source));
+    key[0] = cavs__hash(c.identity, source, strlen(source));
+    key[1] = cavs__hash(~c.identity, source, strlen(source));
     snprintf(path, sizeof path, "%s/%016llx%016llx.so", folder, (unsigned long long)key[0],
              (unsigned long long)key[1]);
     if (cavs__ew_cache_intact(path, key) || !build(&c, source, path, key)) {

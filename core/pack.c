@@ -43,16 +43,6 @@ static size_t padded(size_t n)
     return (n + CAVS__PACKED_ALIGN - 1) / CAVS__PACKED_ALIGN * CAVS__PACKED_ALIGN;
 }
 
-uint64_t cavs__packed_checksum(const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
-
 /* ---- what goes into a file ---- */
 
 void cavs__pack_free(struct cavs__pack *p)
@@ -145,7 +135,7 @@ static json_t *plan_array(struct plan *p, const void *bytes, size_t n)
     if (!CAVS__APPEND(p->arrays, p->narrays, a))
         return NULL;
     snprintf(checksum, sizeof checksum, "%016llx",
-             (unsigned long long)cavs__packed_checksum(bytes, n));
+             (unsigned long long)cavs__hash(CAVS__HASH_START, bytes, n));
     entry = json_pack("[I, I, s]", (json_int_t)p->at, (json_int_t)n, checksum);
     p->at += padded(n);
     return entry;
@@ -243,7 +233,7 @@ static bool write_all(FILE *f, const struct plan *p, const char *directory)
     }
     memset(text, ' ', padded(length));
     memcpy(text, directory, length);
-    header.checksum = cavs__packed_checksum(text, padded(length));
+    header.checksum = cavs__hash(CAVS__HASH_START, text, padded(length));
     sound = fwrite(&header, sizeof header, 1, f) == 1 && write_padded(f, text, padded(length), ' ');
     for (int i = 0; i < p->narrays && sound; i++)
         sound = write_padded(f, p->arrays[i].bytes, p->arrays[i].n, '\0');

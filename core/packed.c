@@ -121,7 +121,7 @@ static int check_sum(const struct cavs_packed *p, const char *where, const char 
     uint64_t checksum;
 
     if (!read_entry(entry, &offset, &n, &checksum) ||
-        cavs__packed_checksum(p->bytes + p->arrays + offset, n) != checksum)
+        cavs__hash(CAVS__HASH_START, p->bytes + p->arrays + offset, n) != checksum)
         return cavs__fail(CAVS_EFORMAT, "%s: stage %s, array %s: damaged (wrong checksum)", p->path,
                           where, name);
     return CAVS_OK;
@@ -158,7 +158,7 @@ static int check_header(const struct cavs_packed *p, const struct cavs__packed_h
                           (unsigned long long)h->file);
     if (h->directory % CAVS__PACKED_ALIGN != 0 || h->directory > p->n - sizeof *h)
         return bad(p, "damaged (the directory does not fit into it)");
-    if (cavs__packed_checksum(p->bytes + sizeof *h, h->directory) != h->checksum)
+    if (cavs__hash(CAVS__HASH_START, p->bytes + sizeof *h, h->directory) != h->checksum)
         return bad(p, "damaged (wrong checksum of the directory)");
     return CAVS_OK;
 }

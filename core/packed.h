@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "codelets/hash.h"
 #include "core/data.h"
 
 #define CAVS__PACKED_MAGIC "CAVSPACK"
@@ -37,8 +38,6 @@ struct cavs_packed {
 
 /* What the values of an input belong to, by enum cavs__per. */
 extern const char *const cavs__packed_per[];
-/* FNV-1a, 64 bits. */
-uint64_t cavs__packed_checksum(const void *bytes, size_t n);
 /* The part of the directory for a stage, or NULL. */
 json_t *cavs__packed_stage(const struct cavs_packed *p, const char *name);
 /* The array that an entry of the directory describes; its place has been checked when the file was opened.  False if it

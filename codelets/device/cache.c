@@ -12,12 +12,12 @@ static int file_for(const char *identity, const char *source, char *path, size_t
                     uint64_t key[2])
 {
     char folder[PATH_MAX - 64];
-    uint64_t start = cavs__ew_hash(CAVS__EW_HASH_START, identity, strlen(identity) + 1);
+    uint64_t start = cavs__hash(CAVS__HASH_START, identity, strlen(identity) + 1);
 
     if (cavs__ew_cache_folder(folder, sizeof folder))
         return -1;
-    key[0] = cavs__ew_hash(start, source, strlen(source));
-    key[1] = cavs__ew_hash(~start, source, strlen(source));
+    key[0] = cavs__hash(start, source, strlen(source));
+    key[1] = cavs__hash(~start, source, strlen(source));
     snprintf(path, size, "%s/%016llx%016llx.bin", folder, (unsigned long long)key[0],
              (unsigned long long)key[1]);
     return 0;
