@@ -49,6 +49,7 @@ struct cavs_data;
 struct cavs_packed;
 struct cavs_runtime;
 struct cavs_session;
+struct cavs_model_file;
 
 /* ---- errors -------------------------------------------------------------------------------------------------- */
 
@@ -112,7 +113,8 @@ struct cavs_init {
 struct cavs_init cavs_init_glorot(int rows, int cols);
 
 /* A parameter: a row-major rows x cols matrix (a bias has one row; an embedding table one row per id).
- * Names are unique in the model and are the names in model files.  NULL on misuse, reported by cavs_model_finish(). */
+ * Names are unique in the model and are the names in model files; they do not begin with "cavs.".  NULL on misuse,
+ * reported by cavs_model_finish(). */
 struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols, struct cavs_init init);
 /* A frozen parameter gets no gradient and is not updated. */
 void cavs_param_freeze(struct cavs_param *p);
@@ -470,9 +472,17 @@ int cavs_session_set_lr(struct cavs_session *s, float lr);
 
 /* Model files: safetensors, parameters by name, row-major float32.  Saving replaces the file atomically.  Loading wants
  * every parameter of the model with its shape; names the model does not know are an error that names them.  A checkpoint
- * will do as a model file. */
+ * will do as a model file.  The files hold checksums in their metadata: what is damaged is refused (CAVS_EFORMAT, and the
+ * parameter's name), before anything is changed.  Files without checksums are read, too; a program that changes numbers in
+ * a file has to leave out the metadata whose names begin with "cavs.checksum". */
 int cavs_session_save(struct cavs_session *s, const char *path);
 int cavs_session_load(struct cavs_session *s, const char *path);
+
+/* Keeps a text (UTF-8) under a name in the metadata of every model file and checkpoint that the session writes from now
+ * on: the options of the model, a vocabulary.  The same name replaces it, text NULL removes it.  Names that begin with
+ * "cavs." and the name "format" are taken.  Loading and resuming leave a session's notes as they are: read those of a file
+ * with cavs_model_file_note(). */
+int cavs_session_note(struct cavs_session *s, const char *name, const char *text);
 
 /* Checkpoints: model files that also hold what the optimizer keeps, the number of updates, the learning rate as it was set
  * last, the seed and the metrics since their last reset.  A session of the same model and options that resumes from one
@@ -483,6 +493,22 @@ int cavs_session_load(struct cavs_session *s, const char *path);
  * to be freed by the caller.  The number of shards may differ, at the cost of the last bits. */
 int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note);
 int cavs_session_resume(struct cavs_session *s, const char *path, char **note);
+
+/* A model file by itself, without a model: to see what is in it, and to take single parameters from it by
+ * cavs_session_set_param().  Checkpoints will do (what the optimizer keeps is left out), and safetensors files of other
+ * programs: vectors are one row; of more than two dimensions, all but the last are rows.  Strings are valid until
+ * _close(). */
+int cavs_model_file_open(const char *path, struct cavs_model_file **out);
+void cavs_model_file_close(struct cavs_model_file *f);
+/* A text of the metadata; NULL if there is none of that name. */
+const char *cavs_model_file_note(const struct cavs_model_file *f, const char *name);
+/* Parameters are numbered from 0.  NULL and -1: there is no parameter i. */
+int cavs_model_file_count(const struct cavs_model_file *f);
+const char *cavs_model_file_name(const struct cavs_model_file *f, int i);
+int cavs_model_file_rows(const struct cavs_model_file *f, int i);
+int cavs_model_file_cols(const struct cavs_model_file *f, int i);
+/* rows x cols numbers, row-major; F64, F16 and BF16 become float32, other types are refused, and so is what is damaged. */
+int cavs_model_file_read(struct cavs_model_file *f, int i, float *values);
 
 struct cavs_stats {
     int64_t batches, samples, vertices, evaluated; /* evaluated: vertices left after sharing identical ones */

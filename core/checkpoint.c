@@ -5,20 +5,17 @@
  *     NAME                  a parameter
  *     cavs.state0.NAME, 1   what the optimizer keeps of it
  *     cavs.metrics          sums and counts since the last reset, a row for each shard
- *     metadata              updates so far, seed, learning rate, optimizer, shards, the caller's note
+ *     metadata              what metadata.c puts there
  *
  * Loading reads and checks everything before the first number changes.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
+#include "core/metadata.h"
 #include "core/safetensors.h"
 #include "core/session.h"
-
-#define OWN_PREFIX "cavs."
 
 /* A matrix of the file and where it belongs in the session. */
 struct item {
@@ -73,7 +70,7 @@ static bool add_states(struct file *f)
         for (int k = 0; k < cavs__states_of(f->s, p); k++) {
             char *name;
 
-            if (asprintf(&name, OWN_PREFIX "state%d.%s", k, p->name) < 0)
+            if (asprintf(&name, CAVS__OWN_PREFIX "state%d.%s", k, p->name) < 0)
                 name = NULL;
             if (!add_named(f, (struct item){p, k}, name, p->rows, p->cols, sizeof(float)))
                 return false;
@@ -93,9 +90,9 @@ static int file_list(struct file *f, struct cavs_session *s, int shards)
                        .name = calloc(most, sizeof *f->name)};
     if (f->matrix && f->item && f->name) {
         add_values(f);
-        if (!shards ||
-            (add_states(f) && add_named(f, (struct item){NULL, 0}, strdup(OWN_PREFIX "metrics"),
-                                        shards, 2 * s->model->nmetrics + 1, sizeof(double))))
+        if (!shards || (add_states(f) &&
+                        add_named(f, (struct item){NULL, 0}, strdup(CAVS__OWN_PREFIX "metrics"),
+                                  shards, 2 * s->model->nmetrics + 1, sizeof(double))))
             return CAVS_OK;
     }
     file_clear(f);
@@ -136,22 +133,7 @@ int cavs_session_save(struct cavs_session *s, const char *path)
     if (!s || !path || !*path)
         return cavs__fail(CAVS_EINVAL, "cavs_session_save: no session or path");
     rc = cavs__settle(s);
-    return rc ? rc : save(s, path, 0, json_pack("{s:s}", "format", "cavs"));
-}
-
-/* Numbers go as text: the format has strings only, and %a loses nothing. */
-static json_t *describe(const struct cavs_session *s, const char *note)
-{
-    char step[32], seed[32], lr[64], optimizer[16], shards[16];
-
-    snprintf(step, sizeof step, "%ld", s->step);
-    snprintf(seed, sizeof seed, "%" PRIu64, s->options.seed);
-    snprintf(lr, sizeof lr, "%a", (double)s->rule.lr);
-    snprintf(optimizer, sizeof optimizer, "%d", (int)s->options.optimizer);
-    snprintf(shards, sizeof shards, "%d", s->nshards);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "format", "cavs checkpoint", "updates",
-                     step, "seed", seed, "lr", lr, "optimizer", optimizer, "shards", shards, "note",
-                     note);
+    return rc ? rc : save(s, path, 0, cavs__describe(s, "cavs"));
 }
 
 int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note)
@@ -167,7 +149,7 @@ int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char
     rc = cavs__settle(s);
     if (rc)
         return rc;
-    metadata = describe(s, note ? note : "");
+    metadata = cavs__describe_run(s, note ? note : "");
     if (!metadata)
         return cavs__fail(CAVS_EINVAL,
                           "cavs_session_checkpoint: the note is not UTF-8, or out of memory");
@@ -185,7 +167,7 @@ static int check_names(const struct cavs__safetensors *f, const struct cavs_mode
     json_object_foreach(f->header, name, value)
     {
         if (strcmp(name, "__metadata__") != 0 && !cavs_model_find_param(m, name) &&
-            strncmp(name, OWN_PREFIX, sizeof OWN_PREFIX - 1) != 0)
+            !cavs__is_own(name))
             return cavs__fail(CAVS_EFORMAT, "%s: the model has no parameter named %s", f->path,
                               name);
     }
@@ -239,58 +221,13 @@ int cavs_session_load(struct cavs_session *s, const char *path)
     return rc;
 }
 
-/* What a checkpoint says of itself. */
-struct description {
-    long step, optimizer, shards;
-    uint64_t seed;
-    double lr;
-};
-
-static const char *text_of(const struct cavs__safetensors *f, const char *name)
-{
-    const char *text = cavs__safetensors_note(f, name);
-
-    return text ? text : "";
-}
-
-static bool parse_long(const struct cavs__safetensors *f, const char *name, long lo, long hi,
-                       long *value)
-{
-    const char *text = text_of(f, name);
-    char *end;
-
-    errno = 0;
-    *value = strtol(text, &end, 10);
-    return end != text && !*end && errno == 0 && *value >= lo && *value <= hi;
-}
-
-static int read_description(const struct cavs__safetensors *f, struct description *d)
-{
-    const char *seed = text_of(f, "seed"), *lr = text_of(f, "lr");
-    char *seed_end, *lr_end;
-
-    if (!cavs__safetensors_note(f, "updates"))
-        return cavs__fail(CAVS_EFORMAT,
-                          "%s: a model file, not a checkpoint; cavs_session_load() reads it",
-                          f->path);
-    d->seed = strtoull(seed, &seed_end, 10);
-    d->lr = strtod(lr, &lr_end);
-    if (!*seed || *seed_end || !*lr || *lr_end ||
-        !parse_long(f, "updates", 0, LONG_MAX, &d->step) ||
-        !parse_long(f, "optimizer", 0, CAVS_ADAM, &d->optimizer) ||
-        !parse_long(f, "shards", 1, 1 << 20, &d->shards))
-        return cavs__fail(CAVS_EFORMAT, "%s: the metadata of this checkpoint cannot be understood",
-                          f->path);
-    return CAVS_OK;
-}
-
 static int resume(struct cavs_session *s, const struct cavs__safetensors *f, char **note)
 {
     static const char *const names[] = {"SGD",     "momentum", "Nesterov",
                                         "AdaGrad", "RMSProp",  "Adam"};
-    struct description d = {0};
-    char *copy = strdup(text_of(f, "note"));
-    int rc = copy ? read_description(f, &d) : cavs__fail_nomem("note", 1);
+    struct cavs__description d = {0};
+    char *copy = strdup(cavs__described(f, "note"));
+    int rc = copy ? cavs__read_description(f, &d) : cavs__fail_nomem("note", 1);
 
     if (!rc && d.optimizer != (long)s->options.optimizer)
         rc = cavs__fail(CAVS_EINVAL, "%s: written by a session with %s, this one has %s", f->path,

@@ -48,8 +48,11 @@ libcavs_la_SOURCES += \
 	core/list_index.c \
 	core/lists.c \
 	core/merge.c \
+	core/metadata.c \
+	core/metadata.h \
 	core/model.c \
 	core/model.h \
+	core/model_file.c \
 	core/needs_grad.c \
 	core/noise.c \
 	core/operand.c \
@@ -72,6 +75,7 @@ libcavs_la_SOURCES += \
 	core/runtime.c \
 	core/safetensors.c \
 	core/safetensors.h \
+	core/safetensors_write.c \
 	core/scratch.c \
 	core/session.c \
 	core/session.h \

@@ -11,6 +11,7 @@
 
 #include "core/array.h"
 #include "core/error.h"
+#include "core/safetensors.h"
 
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
 {
@@ -148,6 +149,9 @@ static int check_param(struct cavs_model *m, const char *name, int rows, int col
                                 name ? name : "(null)");
     if (!name || !*name)
         return cavs__model_fail(m, CAVS_EINVAL, "a parameter needs a name");
+    if (cavs__is_own(name) || strcmp(name, "__metadata__") == 0)
+        return cavs__model_fail(m, CAVS_EINVAL,
+                                "parameter %s: model files need this name themselves", name);
     if (rows <= 0 || cols <= 0)
         return cavs__model_fail(m, CAVS_ESHAPE, "parameter %s: shape %d x %d is not positive", name,
                                 rows, cols);

@@ -1,152 +1,142 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* safetensors.c - reading and writing files of named matrices; see safetensors.h. */
+/* safetensors.c - reading files of named matrices; see safetensors.h. */
 #include "core/safetensors.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "codelets/hash.h"
 #include "core/error.h"
-#include "core/replace.h"
 
-enum { MOST_HEADER = 100 << 20 /* the format's own limit */ };
-
-size_t cavs__matrix_bytes(const struct cavs__matrix *m)
+bool cavs__is_own(const char *name)
 {
-    return (size_t)m->rows * (size_t)m->cols * (size_t)m->size;
+    return strncmp(name, CAVS__OWN_PREFIX, strlen(CAVS__OWN_PREFIX)) == 0;
 }
 
-static const char *type_name(const struct cavs__matrix *m)
+/* ---- checksums ---- */
+
+static void hash_text(uint64_t h, char text[17])
 {
-    return m->size == 8 ? "F64" : "F32";
+    snprintf(text, 17, "%016llx", (unsigned long long)h);
 }
 
-/* ---- writing ---- */
-
-static char *make_header(json_t *metadata, int n, const struct cavs__matrix *m)
+bool cavs__matrix_checksum(const json_t *entry, const void *bytes, size_t n, char text[17])
 {
-    json_t *header = json_object();
-    size_t at = 0;
-    char *text;
+    const char *type = json_string_value(json_object_get(entry, "dtype"));
+    char *shape = json_dumps(json_object_get(entry, "shape"), JSON_COMPACT);
+    uint64_t h = CAVS__HASH_START;
 
-    json_object_set(header, "__metadata__", metadata);
-    for (int i = 0; i < n; i++) {
-        size_t end = at + cavs__matrix_bytes(&m[i]);
-
-        json_object_set_new(header, m[i].name,
-                            json_pack("{s:s, s:[i,i], s:[I,I]}", "dtype", type_name(&m[i]), "shape",
-                                      m[i].rows, m[i].cols, "data_offsets", (json_int_t)at,
-                                      (json_int_t)end));
-        at = end;
-    }
-    text = json_dumps(header, JSON_COMPACT);
-    json_decref(header);
-    return text;
-}
-
-static bool write_header(FILE *f, const char *text)
-{
-    size_t n = strlen(text), padded = (n + 7) / 8 * 8;
-    unsigned char length[8];
-
-    for (int i = 0; i < 8; i++)
-        length[i] = (unsigned char)(padded >> (8 * i));
-    if (fwrite(length, 1, 8, f) != 8 || fwrite(text, 1, n, f) != n)
+    if (!type || !shape) {
+        free(shape);
         return false;
-    for (; n < padded; n++) {
-        if (fputc(' ', f) == EOF)
-            return false;
     }
+    h = cavs__hash(h, type, strlen(type));
+    h = cavs__hash(h, shape, strlen(shape));
+    hash_text(cavs__hash(h, bytes, n), text);
+    free(shape);
     return true;
 }
 
-static int write_matrix(struct cavs__replacement *r, const struct cavs__matrix *m, int i,
-                        cavs__matrix_get *get, void *context)
+bool cavs__metadata_checksum(json_t *metadata, char text[17])
 {
-    size_t n = cavs__matrix_bytes(m);
-    void *values = malloc(n);
-    int rc = values ? get(context, i, values) : cavs__fail_nomem(m->name, n);
+    json_t *others = json_copy(metadata);
+    char *all;
 
-    if (!rc && fwrite(values, 1, n, r->file) != n)
-        rc = cavs__replace_failed(r);
-    free(values);
-    return rc;
+    json_object_del(others, CAVS__CHECKSUM);
+    all = json_dumps(others, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(others);
+    if (!all)
+        return false;
+    hash_text(cavs__hash(CAVS__HASH_START, all, strlen(all)), text);
+    free(all);
+    return true;
 }
 
-int cavs__safetensors_write(const char *path, json_t *metadata, int n, const struct cavs__matrix *m,
-                            cavs__matrix_get *get, void *context)
+/* ---- opening ---- */
+
+static int too_short(const struct cavs__safetensors *f, const char *what)
 {
-    char *header = metadata ? make_header(metadata, n, m) : NULL;
-    struct cavs__replacement r;
-    int rc = header ? cavs__replace_open(&r, path) : cavs__fail_nomem("header", 256 * (size_t)n);
-
-    json_decref(metadata);
-    if (rc) {
-        free(header);
-        return rc;
-    }
-    rc = write_header(r.file, header) ? CAVS_OK : cavs__replace_failed(&r);
-    for (int i = 0; i < n && !rc; i++)
-        rc = write_matrix(&r, &m[i], i, get, context);
-    free(header);
-    if (!rc)
-        return cavs__replace_commit(&r);
-    cavs__replace_cancel(&r);
-    return rc;
+    if (ferror(f->file))
+        return cavs__fail(CAVS_EIO, "%s: %s", f->path, strerror(errno));
+    return cavs__fail(CAVS_EFORMAT, "%s: %s", f->path, what);
 }
-
-/* ---- reading ---- */
 
 static int read_length(struct cavs__safetensors *f, uint64_t *n)
 {
     unsigned char length[8];
 
     if (fread(length, 1, 8, f->file) != 8)
-        return cavs__fail(CAVS_EFORMAT, "%s: shorter than a safetensors header", f->path);
+        return too_short(f, "shorter than a safetensors header");
     *n = 0;
     for (int i = 0; i < 8; i++)
         *n |= (uint64_t)length[i] << (8 * i);
-    if (*n < 2 || *n > MOST_HEADER)
+    if (*n < 2 || *n > CAVS__MOST_HEADER)
         return cavs__fail(CAVS_EFORMAT, "%s: not a safetensors file (header of %llu bytes)",
                           f->path, (unsigned long long)*n);
     return CAVS_OK;
 }
 
+static int read_text(struct cavs__safetensors *f, char *text, size_t n)
+{
+    json_error_t error;
+
+    if (fread(text, 1, n, f->file) != n)
+        return too_short(f, "ends within its header");
+    f->header = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(f->header))
+        return cavs__fail(CAVS_EFORMAT, "%s: header is not a JSON object: %s", f->path,
+                          f->header ? "another kind of value" : error.text);
+    f->data = 8 + (long)n;
+    return CAVS_OK;
+}
+
+static int check_metadata(const struct cavs__safetensors *f)
+{
+    const char *want = cavs__safetensors_note(f, CAVS__CHECKSUM);
+    char got[17];
+
+    if (!want)
+        return CAVS_OK;
+    if (!cavs__metadata_checksum(json_object_get(f->header, "__metadata__"), got))
+        return cavs__fail_nomem("metadata", 256);
+    return strcmp(want, got) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_EFORMAT, "%s: damaged (wrong checksum of the metadata)", f->path);
+}
+
 static int read_header(struct cavs__safetensors *f)
 {
     uint64_t n = 0;
-    json_error_t error;
     char *text;
     int rc = read_length(f, &n);
 
     if (rc)
         return rc;
     text = malloc(n);
-    if (!text)
-        return cavs__fail_nomem("header", n);
-    if (fread(text, 1, n, f->file) != n) {
-        free(text);
-        return cavs__fail(CAVS_EFORMAT, "%s: ends within its header of %llu bytes", f->path,
-                          (unsigned long long)n);
-    }
-    f->header = json_loadb(text, n, 0, &error);
+    rc = text ? read_text(f, text, n) : cavs__fail_nomem("header", n);
     free(text);
-    if (!json_is_object(f->header))
-        return cavs__fail(CAVS_EFORMAT, "%s: header is not a JSON object: %s", f->path, error.text);
-    f->data = 8 + (long)n;
-    return CAVS_OK;
+    return rc ? rc : check_metadata(f);
 }
 
 int cavs__safetensors_open(struct cavs__safetensors *f, const char *path)
 {
-    int rc;
+    struct stat st;
+    int rc = CAVS_OK;
 
-    *f = (struct cavs__safetensors){.path = path, .file = fopen(path, "rb")};
+    *f = (struct cavs__safetensors){.path = path, .file = fopen(path, "rbe")};
     if (!f->file)
         return cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
-    rc = read_header(f);
+    if (fstat(fileno(f->file), &st) != 0)
+        rc = cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
+    else if (S_ISDIR(st.st_mode))
+        rc = cavs__fail(CAVS_EFORMAT, "%s is a folder; a model file is wanted", path);
+    if (!rc) {
+        f->size = st.st_size;
+        rc = read_header(f);
+    }
     if (rc)
         cavs__safetensors_close(f);
     return rc;
@@ -163,55 +153,141 @@ const char *cavs__safetensors_note(const struct cavs__safetensors *f, const char
     return json_string_value(json_object_get(json_object_get(f->header, "__metadata__"), name));
 }
 
-static int check_entry(const struct cavs__safetensors *f, const struct cavs__matrix *m,
-                       long *offset)
-{
-    json_t *entry = json_object_get(f->header, m->name), *shape = NULL;
-    const char *dtype = "";
-    json_int_t a = 0, b = 0, rows, cols;
-    size_t dims;
+/* ---- matrices ---- */
 
-    if (!entry)
+/* False if the product of all dimensions but the last, or the last, is no int. */
+static bool read_shape(const json_t *shape, int *rows, int *cols)
+{
+    size_t n = json_array_size(shape);
+    json_int_t size[2] = {1, 1}; /* all but the last one, and that */
+
+    for (size_t i = 0; i < n; i++) {
+        json_int_t d = json_integer_value(json_array_get(shape, i));
+        bool good = json_is_integer(json_array_get(shape, i)) && d >= 0 && d <= INT_MAX;
+
+        if (!good || size[i + 1 == n] * d > INT_MAX)
+            return false;
+        size[i + 1 == n] *= d;
+    }
+    *rows = (int)size[0];
+    *cols = (int)size[1];
+    return json_is_array(shape);
+}
+
+size_t cavs__type_size(const char *type)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } types[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}};
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(type, types[i].name) == 0)
+            return types[i].size;
+    }
+    return 0;
+}
+
+static int check_range(const struct cavs__safetensors *f, const char *name, json_int_t a,
+                       json_int_t b, const struct cavs__stored *m)
+{
+    size_t wanted = (size_t)m->rows * (size_t)m->cols * cavs__type_size(m->type);
+
+    if (a < 0 || b < a || (wanted > 0 && (size_t)(b - a) != wanted))
+        return cavs__fail(CAVS_EFORMAT, "%s: %s, %s of %d x %d, has byte range %lld..%lld", f->path,
+                          name, m->type, m->rows, m->cols, (long long)a, (long long)b);
+    if (b > f->size - f->data)
+        return cavs__fail(CAVS_EFORMAT, "%s: ends within %s", f->path, name);
+    return CAVS_OK;
+}
+
+int cavs__safetensors_find(const struct cavs__safetensors *f, const char *name,
+                           struct cavs__stored *out)
+{
+    json_t *shape = NULL;
+    json_int_t a = 0, b = 0;
+    struct cavs__stored m = {.name = name, .entry = json_object_get(f->header, name)};
+    int rc;
+
+    if (json_unpack(m.entry, "{s:s, s:o, s:[I,I]}", "dtype", &m.type, "shape", &shape,
+                    "data_offsets", &a, &b) != 0)
+        return cavs__fail(CAVS_EFORMAT, "%s: entry of %s has no dtype, shape and data_offsets",
+                          f->path, name);
+    if (!read_shape(shape, &m.rows, &m.cols))
+        return cavs__fail(CAVS_EFORMAT, "%s: the shape of %s is not one of a matrix", f->path,
+                          name);
+    rc = check_range(f, name, a, b, &m);
+    if (rc)
+        return rc;
+    m.bytes = (size_t)(b - a);
+    m.offset = f->data + (long)a;
+    *out = m;
+    return CAVS_OK;
+}
+
+/* A file with checksums has one of each matrix. */
+static int check_bytes(const struct cavs__safetensors *f, const struct cavs__stored *m,
+                       const void *bytes)
+{
+    const char *want = NULL;
+    char *name, got[17];
+
+    if (asprintf(&name, CAVS__CHECKSUM ".%s", m->name) < 0)
+        return cavs__fail_nomem("checksum", 64);
+    want = cavs__safetensors_note(f, name);
+    free(name);
+    if (!want && !cavs__safetensors_note(f, CAVS__CHECKSUM))
+        return CAVS_OK;
+    if (!cavs__matrix_checksum(m->entry, bytes, m->bytes, got))
+        return cavs__fail_nomem("checksum", 64);
+    return want && strcmp(want, got) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_EFORMAT, "%s: %s is damaged (wrong checksum)", f->path, m->name);
+}
+
+int cavs__safetensors_bytes(const struct cavs__safetensors *f, const struct cavs__stored *m,
+                            void *bytes)
+{
+    if (fseek(f->file, m->offset, SEEK_SET) != 0 || fread(bytes, 1, m->bytes, f->file) != m->bytes)
+        return cavs__fail(CAVS_EIO, "%s: reading %s: %s", f->path, m->name, strerror(errno));
+    return check_bytes(f, m, bytes);
+}
+
+/* What the file has under the name of m is a matrix like m. */
+static int find_like(const struct cavs__safetensors *f, const struct cavs__matrix *m,
+                     struct cavs__stored *found)
+{
+    int rc;
+
+    if (!json_object_get(f->header, m->name))
         return cavs__fail(CAVS_EFORMAT, "%s: parameter %s (%d x %d) is missing", f->path, m->name,
                           m->rows, m->cols);
-    if (json_unpack(entry, "{s:s, s:o, s:[I,I]}", "dtype", &dtype, "shape", &shape, "data_offsets",
-                    &a, &b) != 0)
-        return cavs__fail(CAVS_EFORMAT, "%s: entry of %s has no dtype, shape and data_offsets",
-                          f->path, m->name);
-    if (strcmp(dtype, type_name(m)) != 0)
-        return cavs__fail(CAVS_EFORMAT, "%s: %s has type %s; %s is wanted", f->path, m->name, dtype,
-                          type_name(m));
-    dims = json_array_size(shape); /* a vector is one row */
-    rows = dims == 2 ? json_integer_value(json_array_get(shape, 0)) : 1;
-    cols = dims >= 1 ? json_integer_value(json_array_get(shape, dims - 1)) : 1;
-    if (dims > 2 || rows != m->rows || cols != m->cols)
-        return cavs__fail(CAVS_ESHAPE, "%s: %s is %lld x %lld in the file, %d x %d in the model",
-                          f->path, m->name, (long long)rows, (long long)cols, m->rows, m->cols);
-    if (a < 0 || b < a || b - a != (json_int_t)cavs__matrix_bytes(m))
-        return cavs__fail(CAVS_EFORMAT, "%s: %s has byte range %lld..%lld for %zu bytes", f->path,
-                          m->name, (long long)a, (long long)b, cavs__matrix_bytes(m));
-    *offset = (long)a;
+    rc = cavs__safetensors_find(f, m->name, found);
+    if (rc)
+        return rc;
+    if (strcmp(found->type, cavs__matrix_type(m)) != 0)
+        return cavs__fail(CAVS_EFORMAT, "%s: %s has type %s; %s is wanted", f->path, m->name,
+                          found->type, cavs__matrix_type(m));
+    if (found->rows != m->rows || found->cols != m->cols)
+        return cavs__fail(CAVS_ESHAPE, "%s: %s is %d x %d in the file, %d x %d in the model",
+                          f->path, m->name, found->rows, found->cols, m->rows, m->cols);
     return CAVS_OK;
 }
 
 int cavs__safetensors_read(const struct cavs__safetensors *f, const struct cavs__matrix *m,
                            void **values)
 {
-    size_t n = cavs__matrix_bytes(m);
-    long offset = 0;
-    int rc = check_entry(f, m, &offset);
+    struct cavs__stored found;
+    int rc = find_like(f, m, &found);
     void *p;
 
     if (rc)
         return rc;
-    p = malloc(n);
-    if (!p)
-        return cavs__fail_nomem(m->name, n);
-    if (offset > LONG_MAX - f->data || fseek(f->file, f->data + offset, SEEK_SET) != 0 ||
-        fread(p, 1, n, f->file) != n) {
+    p = malloc(found.bytes + 1);
+    rc = p ? cavs__safetensors_bytes(f, &found, p) : cavs__fail_nomem(m->name, found.bytes);
+    if (rc)
         free(p);
-        return cavs__fail(CAVS_EFORMAT, "%s: ends within %s", f->path, m->name);
-    }
-    *values = p;
-    return CAVS_OK;
+    else
+        *values = p;
+    return rc;
 }

@@ -231,6 +231,7 @@ void cavs_session_destroy(struct cavs_session *s)
     free(s->touched);
     free(s->cuts);
     free(s->touched_lists);
+    json_decref(s->notes);
     free(s);
 }
 

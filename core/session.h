@@ -18,10 +18,12 @@
  *   homes.c       which device, or the CPU workers, a shard belongs to
  *   optimizer.c   gradients -> updates
  *   checkpoint.c  model files and checkpoints
+ *   metadata.c    what those say of themselves
  */
 #ifndef CAVS_CORE_SESSION_H
 #define CAVS_CORE_SESSION_H
 
+#include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -199,6 +201,7 @@ struct cavs_session {
     int32_t **id_mark; /* [nparams] scratch of touched rows: position + 1, 0 = not touched */
     struct cavs__touched **touched; /* [nparams] of the last batch, in the arena of its slot */
     struct cavs__cuts *cuts;        /* [nstages] */
+    json_t *notes;                  /* texts by name for model files; NULL: none */
     struct cavs__fault fault;
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
     struct cavs_stats stats;

@@ -112,7 +112,10 @@ tests_test_determinism_SOURCES = tests/test_determinism.c
 tests_test_determinism_LDADD = $(TRIAL_LIBS)
 tests_test_determinism_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
-check_PROGRAMS += tests/test_replace
+check_PROGRAMS += tests/test_model_file tests/test_replace
+tests_test_model_file_SOURCES = tests/test_model_file.c
+tests_test_model_file_LDADD = $(TRIAL_LIBS)
+tests_test_model_file_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_replace_SOURCES = tests/test_replace.c
 tests_test_replace_LDADD = $(TEST_LIBS)
 tests_test_replace_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

@@ -395,7 +395,7 @@ static void file_that_is_not_there(void **state)
 {
     struct scene *a = *state;
     REFUSED(a, CAVS_EIO, a->path);
-    check_refused(cavs_session_load(a->s, a->folder), CAVS_EFORMAT, a->folder);
+    check_refused(cavs_session_load(a->s, a->folder), CAVS_EFORMAT, a->folder, "is a folder");
     assert_true(cavs_session_load(a->s, NULL) < 0);
 }
 
