@@ -376,6 +376,8 @@ struct cavs_runtime_options {
     bool tf32;             /* CUDA devices may round operands of products to TF32: faster, three digits */
     const char *scheduler; /* StarPU's policy by name; NULL: lws, with devices dmdas */
     const char *trace;     /* a new or empty folder to be filled with a trace of this run; NULL: no trace */
+    bool require;          /* a device that was asked for and cannot be used (with -1: none found) is CAVS_ERUNTIME, here or
+                            * where a session finds that it cannot build its kernels */
 };
 #define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1})
 

@@ -14,12 +14,17 @@
 #include "core/error.h"
 #include "core/session.h"
 
-void cavs__report_devices(void)
+int cavs__report_devices(bool require)
 {
     char *text = cavs__devices_failures();
+    int rc = CAVS_OK;
 
-    cavs__notice_lines(text);
+    if (text && require)
+        rc = cavs__fail(CAVS_ERUNTIME, "%.*s", (int)strlen(text) - 1, text);
+    else
+        cavs__notice_lines(text);
     free(text);
+    return rc;
 }
 
 /* What a device was computing when it failed is lost, and with it all that the session has. */
@@ -157,7 +162,8 @@ int cavs__plan_devices(struct cavs__plan *p)
 
     if (!p->options.cpu_only) {
         rc = compile_groups(p);
-        cavs__report_devices();
+        if (!rc)
+            rc = cavs__report_devices(p->options.require);
     }
     if (rc || cavs__devices_count() == 0)
         return rc ? rc : check_workers();

@@ -123,6 +123,7 @@ struct cavs__plan_options {
     bool no_lazy, no_eager, no_fusion;
     bool no_sharing; /* among vertices with equal inputs */
     bool training;
+    bool require;         /* a device that cannot be used is an error */
     const char *cpu_only; /* no task may run on a device, for this reason; NULL: it may */
     int l2_bytes;         /* per core, for tile sizes */
     int64_t l3_bytes;     /* likewise */

@@ -125,31 +125,51 @@ static const char *forced_placement(void)
 
 /* ---- devices ---- */
 
-/* Fewer than asked for is worth a notice, not an error: the run goes on with what is there. */
-static void report_missing(const char *kind, int wanted, int found, const char *hint)
+/* Fewer than asked for is worth a notice, and an error only where they are required: otherwise the run
+ * goes on with what is there. */
+static int report_missing(const char *kind, const struct cavs_runtime_options *o, int wanted,
+                          int found, const char *hint)
 {
-    if (found < wanted)
-        cavs__notice("%d %s device%s asked for, StarPU found %d%s", wanted, kind,
-                     wanted > 1 ? "s" : "", found, hint);
+    char number[16], text[200];
+
+    if (found >= wanted && !(o->require && wanted == -1 && found == 0))
+        return CAVS_OK;
+    snprintf(number, sizeof number, "%d", wanted);
+    snprintf(text, sizeof text, "%s %s device%s asked for, StarPU found %d%s",
+             wanted == -1 ? "all" : number, kind, wanted == 1 ? "" : "s", found, hint);
+    if (o->require)
+        return cavs__fail(CAVS_ERUNTIME, "%s", text);
+    cavs__notice("%s", text);
+    return CAVS_OK;
 }
 
 /* The workers of a device whose kernels cannot be built get no task. */
+static int find_devices(const struct cavs_runtime_options *o)
+{
+    int rc = report_missing("CUDA", o, o->cuda, cavs__devices_found(STARPU_CUDA), "");
+
+    if (!rc)
+        rc = report_missing("OpenCL", o, o->opencl, cavs__devices_found(STARPU_OPENCL),
+                            " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)");
+    if (!rc)
+        rc = cavs__report_devices(o->require);
+    if (!rc && starpu_cpu_worker_get_count() == 0 && cavs__devices_count() == 0)
+        rc = cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
+    return rc;
+}
+
 static int open_devices(const struct cavs_runtime_options *o)
 {
-    char *failures;
+    int rc;
 
     cavs__devices_tf32 = o->tf32;
-    cavs__devices_open(&failures);
-    report_missing("CUDA", o->cuda, cavs__devices_found(STARPU_CUDA), "");
-    report_missing("OpenCL", o->opencl, cavs__devices_found(STARPU_OPENCL),
-                   " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)");
-    cavs__notice_lines(failures);
-    free(failures);
-    if (starpu_cpu_worker_get_count() > 0 || cavs__devices_count() > 0)
-        return CAVS_OK;
-    cavs__devices_close();
-    starpu_shutdown();
-    return cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
+    cavs__devices_open();
+    rc = find_devices(o);
+    if (rc) {
+        cavs__devices_close();
+        starpu_shutdown();
+    }
+    return rc;
 }
 
 bool cavs_runtime_can_trace(void)
@@ -208,6 +228,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
         return rc;
     }
     running = true;
+    rt->require = options->require;
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->trace != NULL);

@@ -138,6 +138,7 @@ static int create_plan(struct cavs_session *s)
         .no_fusion = s->options.no_fusion,
         .no_sharing = s->options.no_dedup || s->options.no_eager,
         .training = !s->options.inference,
+        .require = s->rt->require,
         .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
         .l2_bytes = s->rt->l2_bytes,
         .l3_bytes = s->rt->l3_bytes};

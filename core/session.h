@@ -62,6 +62,7 @@ struct cavs_runtime {
     int l2_bytes;
     int64_t l3_bytes; /* of one, which some cores share */
     bool one_memory; /* all workers share one memory node */
+    bool require;    /* a device that cannot be used is an error */
     struct cavs__cost_model cost;
     char scheduler[64];
     const char *placement;         /* CAVS_PLACEMENT, NULL: as the scheduler likes */
@@ -346,8 +347,9 @@ int cavs__set_metrics(struct cavs_session *s, int shards, const double *values);
 /* devices.c */
 /* If there are devices: scratch for as many rows as the batch, and its updates, want. */
 int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updates);
-/* Gives a notice of each device that has been left out since it last did. */
-void cavs__report_devices(void);
+/* Gives a notice of each device that has been left out since it last did; CAVS_ERUNTIME if they are
+ * required. */
+int cavs__report_devices(bool require);
 /* CAVS_ERUNTIME if a device has failed in the middle of a task since the last call. */
 int cavs__check_devices(const struct cavs_session *s);
 /* Waits for everything submitted, and then asks that. */

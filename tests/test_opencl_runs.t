@@ -50,6 +50,10 @@ CAVS_OPENCL_FLAGS=-Dcavs_update=1 fc --workers 1 --opencl 1
 same_loss && [ "$(grep -c "is left out" "$work/err")" -eq 1 ] && [ "$(field launches)" -eq 0 ]
 ok $? "a device that cannot build the kernels is left out, and said so once"
 
+CAVS_OPENCL_FLAGS=-Dcavs_update=1 fc --workers 1 --opencl 1 --require
+status_is 1 && said "is left out" && [ ! -s "$work/out" ]
+ok $? "with --require that is an error"
+
 CAVS_OPENCL_FLAGS=-Dcavs_update=1 fc --workers 0 --opencl 1
 status_is 1 && said "no device can be used"
 ok $? "without a core that is an error"
@@ -57,6 +61,14 @@ ok $? "without a core that is an error"
 fc --workers 1 --opencl 5
 same_loss && said "5 OpenCL devices asked for, StarPU found 1"
 ok $? "fewer devices than asked for are said, and used"
+
+fc --workers 1 --opencl 5 --require
+status_is 1 && said "5 OpenCL devices asked for, StarPU found 1"
+ok $? "with --require that is an error, too"
+
+fc --workers 1 --opencl all --require
+same_loss
+ok $? "all devices that are there are no error"
 
 run tree_fc --epochs 0 --workers 1 --opencl 1 --explain --quiet
 status_is 0 && grep -q "on a device [0-9]* launches" "$work/out"

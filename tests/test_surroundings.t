@@ -54,6 +54,18 @@ run_with HOME="$work" STARPU_HOME=/proc/no-such-folder
 status_is 1 && said "/proc/no-such-folder" && said "set STARPU_HOME" && [ ! -s "$work/out" ]
 ok $? "a STARPU_HOME that cannot be made is an error that says what to set"
 
+# --- devices -----------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run tree_fc $small --gpus 99
+status_is 0 && said "99 CUDA devices asked for, StarPU found" && [ "$(field samples)" -eq 10 ]
+ok $? "devices that are not there: one line, and the run goes on without them"
+
+# shellcheck disable=SC2086
+run tree_fc $small --gpus 99 --require
+status_is 1 && said "99 CUDA devices asked for, StarPU found" && [ ! -s "$work/out" ]
+ok $? "with --require that is an error"
+
 # --- closed descriptors ------------------------------------------------------------------------------
 # What the program opens first would get the number of a closed one, and then what is meant for it.
 

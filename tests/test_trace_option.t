@@ -38,6 +38,9 @@ if ! grep -q '^#define HAVE_STARPU_FXT 1' "$build/config.h"; then
     [ $status -eq 0 ] && grep -qF 'no trace: this StarPU was built without FxT' "$work/err" &&
         [ -s "$work/out" ] && [ ! -e "$work/new" ]
     ok $? "without FxT: one line about it, and the run goes on"
+    run --trace "$work/new" --require
+    refused 'no trace: this StarPU'
+    ok $? "with --require that is an error"
     echo "1..$count"
     exit 0
 fi

@@ -31,7 +31,7 @@ static struct cavs_runtime_options runtime_options(struct app *a, const struct a
 {
     struct cavs_runtime_options options = o->runtime;
 
-    if (options.trace && !cavs_runtime_can_trace()) {
+    if (options.trace && !options.require && !cavs_runtime_can_trace()) {
         notice("no trace: this StarPU was built without FxT; ./quickstart builds one that has it",
                a);
         options.trace = NULL;

@@ -27,7 +27,7 @@ static const char *const policy_names[] = {"serial", "depth", "frontier", "agend
 enum key {
     KEY_EPOCHS = 0x100, KEY_BATCH, KEY_HIDDEN, KEY_EMBED, KEY_LR, KEY_OPTIMIZER, KEY_CLIP,
     KEY_WEIGHT_DECAY, KEY_SEED, KEY_INFER, KEY_INIT, KEY_SAVE, KEY_CHECKPOINT, KEY_EVERY,
-    KEY_RESUME, KEY_WORKERS, KEY_GPUS, KEY_OPENCL, KEY_TF32,
+    KEY_RESUME, KEY_WORKERS, KEY_GPUS, KEY_OPENCL, KEY_TF32, KEY_REQUIRE,
     KEY_SCHED, KEY_SHARDS, KEY_POLICY, KEY_NO_LAZY, KEY_NO_EAGER, KEY_NO_FUSION, KEY_NO_DEDUP,
     KEY_JSON, KEY_ROOFLINE, KEY_QUIET, KEY_CHECK_FINITE, KEY_EXPLAIN, KEY_MEASURE, KEY_TRACE
 };
@@ -57,6 +57,8 @@ static const struct argp_option options[] = {
     {"workers", KEY_WORKERS, "N", 0, "CPU workers; default: one a core", 0},
     {"gpus", KEY_GPUS, "N", 0, "CUDA devices, or 'all'; default: 0", 0},
     {"opencl", KEY_OPENCL, "N", 0, "OpenCL devices, or 'all'; default: 0", 0},
+    {"require", KEY_REQUIRE, NULL, 0, "fail if a device or trace that was asked for is not there",
+     0},
     {"tf32", KEY_TF32, NULL, 0, "let CUDA devices round operands of products to TF32", 0},
     {"sched", KEY_SCHED, "NAME", 0,
      "StarPU's scheduling policy; default: lws, with devices dmdas", 0},
@@ -195,6 +197,7 @@ static error_t parse_machine(int key, char *arg, struct argp_state *state)
     case KEY_WORKERS: o->runtime.workers = app_int(state, "workers", arg, 0, 4096); break;
     case KEY_GPUS: o->runtime.cuda = parse_devices(state, "gpus", arg); break;
     case KEY_OPENCL: o->runtime.opencl = parse_devices(state, "opencl", arg); break;
+    case KEY_REQUIRE: o->runtime.require = true; break;
     case KEY_TF32: o->runtime.tf32 = true; break;
     case KEY_SCHED: o->runtime.scheduler = arg; break;
     case KEY_POLICY: o->session.policy = app_choice(state, "policy", arg, policy_names); break;

@@ -155,9 +155,9 @@ extern const struct cavs__device_api cavs__opencl_api, cavs__cuda_api;
 
 /* ---- device.c ---- */
 
-/* Finds the devices of StarPU's workers and builds their kernels; after starpu_init(). The text
- * says in whole lines which devices are left out and why; to be freed, NULL: nothing to say. */
-void cavs__devices_open(char **text);
+/* Finds the devices of StarPU's workers and builds their kernels; after starpu_init(). Which are left
+ * out and why, cavs__devices_failures() says. */
+void cavs__devices_open(void);
 extern bool cavs__devices_tf32;          /* products of CUDA devices may round operands to TF32 */
 void cavs__devices_close(void);          /* before starpu_shutdown() */
 int cavs__devices_count(void);           /* usable ones */
