@@ -26,13 +26,21 @@ AS_IF([test -z "${KERNEL_CFLAGS+set}"],
 AC_SUBST([CAVS_CFLAGS])])
 
 # CAVS_CHECK_SANITIZER
-#   --enable-sanitizer[=LIST] puts -fsanitize=LIST into SANITIZER_CFLAGS.
+#   --enable-sanitizer[=LIST] puts -fsanitize=LIST into SANITIZER_CFLAGS.  --enable-fuzzing does, too, and
+#   tests/fuzz/explore is built: it needs clang's libFuzzer.
 AC_DEFUN([CAVS_CHECK_SANITIZER],
 [AC_ARG_ENABLE([sanitizer],
     [AS_HELP_STRING([--enable-sanitizer@<:@=LIST@:>@],
         [build with -fsanitize=LIST @<:@address,undefined@:>@])],
     [], [enable_sanitizer=no])
+AC_ARG_ENABLE([fuzzing],
+    [AS_HELP_STRING([--enable-fuzzing],
+        [build tests/fuzz/explore, libFuzzer over the readers, with sanitizers (needs clang)])],
+    [], [enable_fuzzing=no])
+AS_IF([test "x$enable_fuzzing" != xno && test "x$enable_sanitizer" = xno], [enable_sanitizer=yes])
 AS_IF([test "x$enable_sanitizer" = xyes], [enable_sanitizer=address,undefined])
+AS_IF([test "x$enable_fuzzing" != xno], [enable_sanitizer="$enable_sanitizer,fuzzer-no-link"])
+AM_CONDITIONAL([FUZZING], [test "x$enable_fuzzing" != xno])
 SANITIZER_CFLAGS=
 AS_IF([test "x$enable_sanitizer" != xno], [
     SANITIZER_CFLAGS="-fsanitize=$enable_sanitizer -fno-omit-frame-pointer"

@@ -296,6 +296,61 @@ dist_check_SCRIPTS += tests/test_apps_graph.t
 EXTRA_DIST += tests/data/mini-cora/mini.content tests/data/mini-cora/mini.cites \
 	tests/data/mini-cora/mini.train tests/data/mini-cora/mini.val tests/data/mini-cora/mini.test
 
+# --- readers and checks against any input (tests/fuzz/fuzz.h) ------------------------------------------
+
+fuzz_sources = \
+	tests/fuzz/brackets.c \
+	tests/fuzz/checkpoint.c \
+	tests/fuzz/conllu.c \
+	tests/fuzz/edge_list.c \
+	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
+	tests/fuzz/graphs.c \
+	tests/fuzz/groups.c \
+	tests/fuzz/model.c tests/fuzz/model.h \
+	tests/fuzz/model_file.c \
+	tests/fuzz/options.c \
+	tests/fuzz/packed.c \
+	tests/fuzz/sentences.c \
+	tests/fuzz/targets.c tests/fuzz/targets.h \
+	tests/fuzz/threefile.c \
+	tests/fuzz/trace.c \
+	tests/groups.c tests/groups.h \
+	tests/random.h
+
+check_PROGRAMS += tests/test_fuzz_corpus
+tests_test_fuzz_corpus_SOURCES = $(fuzz_sources) tests/fuzz/mutate.c tests/fuzz/mutate.h tests/fuzz/replay.c
+tests_test_fuzz_corpus_LDADD = libapp.la $(TEST_LIBS)
+tests_test_fuzz_corpus_CFLAGS = $(AM_CFLAGS)
+SANITIZE_TESTS += tests/test_fuzz_corpus
+EXTRA_DIST += tests/fuzz/corpus
+
+# make fuzz: libFuzzer over each target for some seconds.  What it finds is kept in fuzz/.
+.PHONY: fuzz
+if FUZZING
+noinst_PROGRAMS += tests/fuzz/explore
+tests_fuzz_explore_SOURCES = $(fuzz_sources) tests/fuzz/libfuzzer.c
+tests_fuzz_explore_LDADD = libapp.la $(TEST_LIBS)
+tests_fuzz_explore_CFLAGS = $(AM_CFLAGS)
+tests_fuzz_explore_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+
+FUZZ_TARGETS = brackets threefile number_rows sentences conllu edge_list options trace graphs groups packed \
+	model_file checkpoint
+FUZZ_SECONDS = 60
+
+fuzz: tests/fuzz/explore tests/test_fuzz_corpus
+	$(AM_TESTS_ENVIRONMENT) \
+	for target in $(FUZZ_TARGETS); do \
+		$(MKDIR_P) fuzz/$$target; \
+		tests/test_fuzz_corpus --make $$target fuzz/$$target/made 2>/dev/null; \
+		tests/fuzz/explore --target=$$target -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
+			-artifact_prefix=fuzz/$$target- -print_final_stats=1 \
+			fuzz/$$target $(srcdir)/tests/fuzz/corpus/$$target || exit 1; \
+	done
+else
+fuzz:
+	@echo 'make fuzz wants a build by clang with --enable-fuzzing' >&2; exit 1
+endif
+
 # --- programs beside the same models by hand and in PyTorch ------------------------------------------
 
 LONG_TESTS += tests/peers_long.t
