@@ -200,8 +200,7 @@ static void clear(struct pack *p)
     vocab_destroy(p->words);
     vocab_destroy(p->tags);
     vocab_destroy(p->relations);
-    free(p->arities);
-    free(p->function_of);
+    arities_clear(&p->arities);
     free(p->ints);
 }
 

@@ -12,6 +12,7 @@
 
 libapp_la_SOURCES += \
 	apps/common/app.c apps/common/app.h \
+	apps/common/arities.c apps/common/arities.h \
 	apps/common/array.c apps/common/array.h \
 	apps/common/checkpoint.c apps/common/checkpoint.h \
 	apps/common/conllu.c apps/common/conllu.h \

@@ -11,6 +11,7 @@
 #ifndef CAVS_APPS_PACK_H
 #define CAVS_APPS_PACK_H
 
+#include "apps/common/arities.h"
 #include "apps/common/error.h"
 #include "apps/common/vocab.h"
 
@@ -26,9 +27,7 @@ struct pack {
     struct cavs_packed *pattern; /* what `like` names, or NULL */
     struct vocab *words, *tags, *relations;
     bool growing; /* first reading */
-    int max_arity;
-    bool *arities; /* [max_arity + 1]: which occur */
-    int *function_of;
+    struct arities arities;
     struct cavs_model *model;
     struct cavs_stage *stages[3];
     struct cavs_data *data;

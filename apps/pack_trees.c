@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack_trees.c - trees for tree_lstm: the stage "tree" with the functions leaf, inner1, inner2, ... for the numbers of
- * children that occur, and the stage "class" over it.
+ * pack_trees.c - trees for tree_lstm: the stage "tree" with a function for each number of children that occurs, as
+ * arities.h has them, and the stage "class" over it.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "apps/common/packed.h"
 #include "apps/common/ptb.h"
@@ -12,28 +11,6 @@
 #include "apps/pack.h"
 
 enum { TREE, CLASS };
-
-/* ---- the first reading: arities, and ids of words that are numbers already --------------------- */
-
-static int note_tree(struct pack *p, const struct tree *t)
-{
-    for (int v = 0; v < t->n; v++) {
-        int arity = tree_arity(t, v);
-
-        if (arity > p->max_arity || !p->arities) {
-            bool *grown = realloc(p->arities, (arity + 1) * sizeof *grown);
-
-            if (!grown)
-                return CAVS_ENOMEM;
-            for (int k = p->arities ? p->max_arity + 1 : 0; k <= arity; k++)
-                grown[k] = false;
-            p->arities = grown;
-            p->max_arity = arity;
-        }
-        p->arities[arity] = true;
-    }
-    return 0;
-}
 
 /* ---- samples ----------------------------------------------------------------------------------- */
 
@@ -44,13 +21,11 @@ static int add_tree(struct pack *p, const struct tree *t, struct app_error *e)
     if (!functions)
         return CAVS_ENOMEM;
     for (int v = 0; v < t->n; v++) {
-        int arity = tree_arity(t, v);
-
-        if (arity > p->max_arity || !p->arities[arity])
+        functions[v] = arities_function(&p->arities, tree_arity(t, v));
+        if (functions[v] < 0)
             return app_fail(e, CAVS_EDATA,
                             "%s:%zu: a vertex of this tree has %d children, as none in %s",
-                            p->input, t->line, arity, p->like);
-        functions[v] = p->function_of[arity];
+                            p->input, t->line, tree_arity(t, v), p->like);
         root[v] = v == t->n - 1 ? t->label[v] : -1;
     }
     if ((rc = cavs_data_begin(p->data)) < 0 ||
@@ -67,7 +42,7 @@ static int on_tree(void *context, const struct tree *t, struct app_error *e)
 {
     struct pack *p = context;
 
-    return p->growing ? note_tree(p, t) : add_tree(p, t, e);
+    return p->growing ? arities_note_tree(&p->arities, t) : add_tree(p, t, e);
 }
 
 static int read_brackets(struct pack *p, struct app_error *e)
@@ -108,24 +83,20 @@ static int declare(struct pack *p, struct app_error *e)
 {
     static const char *const of_leaf[] = {"word", NULL}, *const of_inner[] = {NULL};
     static const char *const of_class[] = {"label", "root", NULL};
-    int rc, n = 0;
+    char name[ARITY_NAME_SIZE];
+    int rc;
 
-    if (p->pattern && (rc = packed_arities(p->pattern, p->like, &p->arities, &p->max_arity, e)) < 0)
+    if (p->pattern && (rc = packed_arities(p->pattern, p->like, &p->arities, e)) < 0)
         return rc;
-    if (!p->arities)
+    if (p->arities.n == 0)
         return app_fail(e, CAVS_EDATA, "%s: no trees in it", p->input);
-    if (!(p->function_of = calloc(p->max_arity + 1, sizeof *p->function_of)))
-        return CAVS_ENOMEM;
     p->stages[TREE] = pack_stage(p, "tree");
-    for (int arity = 0; arity <= p->max_arity; arity++) {
-        char name[32] = "leaf";
+    for (int i = 0; i < p->arities.n; i++) {
+        int children = p->arities.children[i];
 
-        if (!p->arities[arity])
-            continue;
-        if (arity)
-            snprintf(name, sizeof name, "inner%d", arity);
-        pack_function(p->stages[TREE], name, arity, arity ? of_inner : of_leaf);
-        p->function_of[arity] = n++;
+        pack_function(p->stages[TREE], arities_name(&p->arities, i, name),
+                      children < ARITY_MANY ? children : PACK_ANY_ARITY,
+                      children > 0 ? of_inner : of_leaf);
     }
     p->stages[CLASS] = pack_over(p, "class", p->stages[TREE], of_class);
     return 0;

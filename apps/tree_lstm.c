@@ -23,7 +23,6 @@ struct tree_lstm {
     enum cell cell;
     struct treebank_options files;
     struct treebank bank;
-    int *function_of; /* [bank.max_arity + 1]: vertex function for so many children */
     struct cavs_model *model;
     struct cavs_stage *tree, *classifier;
     struct cavs_data *train, *dev;
@@ -96,16 +95,13 @@ static int declare(struct tree_lstm *t)
         .embed = t->common.embed,
         .hidden = t->common.hidden,
         .classes = CLASSES,
-        .arities = t->bank.arities,
-        .max_arity = t->bank.max_arity,
+        .arities = &t->bank.arities,
     };
     int rc = cavs_model_create(&t->model);
 
     if (rc < 0)
         return rc;
-    if (!(t->function_of = calloc(t->bank.max_arity + 1, sizeof *t->function_of)))
-        return CAVS_ENOMEM;
-    t->tree = tree_lstm_declare(t->model, t->cell, &sizes, t->function_of);
+    t->tree = tree_lstm_declare(t->model, t->cell, &sizes);
     t->classifier = tree_lstm_classifier(t->model, t->tree, &sizes);
     return cavs_model_finish(t->model);
 }
@@ -118,7 +114,7 @@ static int add_tree(const struct tree_lstm *t, struct cavs_data *d, const struct
     int rc;
 
     for (int v = 0; v < tree->n; v++) {
-        functions[v] = t->function_of[tree_arity(tree, v)];
+        functions[v] = arities_function(&t->bank.arities, tree_arity(tree, v));
         root_label[v] = v == tree->n - 1 ? tree->label[v] : -1;
     }
     if ((rc = cavs_data_begin(d)) < 0 ||
@@ -209,7 +205,6 @@ static void clean_up(struct tree_lstm *t)
     cavs_data_destroy(t->dev);
     cavs_model_destroy(t->model);
     treebank_clear(&t->bank);
-    free(t->function_of);
 }
 
 int main(int argc, char **argv)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/tree_lstm_cells.h"
 
-#include <stdio.h>
-
 const char *const cell_names[] = {"bench", "childsum", "nary", NULL};
 
 static struct cavs_param *weight(struct cavs_model *m, const char *name, int rows, int cols,
@@ -71,7 +69,7 @@ static void declare_leaf(struct cavs_model *m, struct cavs_stage *tree,
 
 /* ---- inner vertices -------------------------------------------------------------------------- */
 
-static int declare_bench(struct cavs_model *m, struct cavs_stage *tree, int h)
+static void declare_bench(struct cavs_model *m, struct cavs_stage *tree, int h)
 {
     struct cavs_param *U = weight(m, "U_iou", 2 * h, 3 * h, 3), *b = bias(m, "b_iou", 3 * h);
     struct cavs_param *F1 = weight(m, "F1", h, h, 1), *F2 = weight(m, "F2", h, h, 1);
@@ -85,10 +83,9 @@ static int declare_bench(struct cavs_model *m, struct cavs_stage *tree, int h)
     c = keep(c, cavs_affine(l.h, F1, b_f), l.c);
     c = keep(c, cavs_affine(r.h, F2, b_f), r.c);
     set_state(inner, c, iou[1]);
-    return cavs_function_number(inner);
 }
 
-static int declare_nary(struct cavs_model *m, struct cavs_stage *tree, int h)
+static void declare_nary(struct cavs_model *m, struct cavs_stage *tree, int h)
 {
     struct cavs_param *U = weight(m, "U_iouf", 2 * h, 5 * h, 5), *b = bias(m, "b_iouf", 5 * h);
     struct cavs_function *inner = cavs_function_create(tree, "inner");
@@ -100,7 +97,6 @@ static int declare_nary(struct cavs_model *m, struct cavs_stage *tree, int h)
     c = keep(c, gate[3], l.c);
     c = keep(c, gate[4], r.c);
     set_state(inner, c, gate[1]);
-    return cavs_function_number(inner);
 }
 
 /* What the childsum functions of all arities share. */
@@ -108,15 +104,10 @@ struct childsum {
     struct cavs_param *U, *b, *U_f, *b_f;
 };
 
-static int declare_childsum(struct cavs_stage *tree, const struct childsum *p, int arity)
+static void declare_childsum(struct cavs_function *inner, const struct childsum *p, int arity)
 {
-    char name[32];
-    struct cavs_function *inner;
-    struct cavs_symbol *sum, *iou[3] = {NULL}, *c;
+    struct cavs_symbol *sum = gather_child(inner, 0).h, *iou[3] = {NULL}, *c;
 
-    snprintf(name, sizeof name, "inner%d", arity);
-    inner = cavs_function_create(tree, name);
-    sum = gather_child(inner, 0).h;
     for (int k = 1; k < arity; k++)
         sum = cavs_add(sum, gather_child(inner, k).h);
     cavs_split(cavs_affine(sum, p->U, p->b), 3, iou);
@@ -127,15 +118,26 @@ static int declare_childsum(struct cavs_stage *tree, const struct childsum *p, i
         c = keep(c, cavs_affine(child.h, p->U_f, p->b_f), child.c);
     }
     set_state(inner, c, iou[1]);
-    return cavs_function_number(inner);
 }
 
-/* One function for each arity that occurs: no arithmetic on children that are not there. */
+/* The same for any number of children: a row for each of them. */
+static void declare_childsum_of_many(struct cavs_function *inner, const struct childsum *p)
+{
+    struct cavs_symbol *child[2] = {NULL, NULL}, *iou[3] = {NULL}, *f, *c;
+
+    cavs_split(cavs_each_child(inner), 2, child); /* c, h */
+    cavs_split(cavs_affine(cavs_sum_children(child[1]), p->U, p->b), 3, iou);
+    f = cavs_sigmoid(cavs_affine(child[1], p->U_f, p->b_f));
+    c = cavs_add(input_part(iou[0], iou[2]), cavs_sum_children(cavs_mul(f, child[0])));
+    set_state(inner, c, iou[1]);
+}
+
+/* One function for each small arity that occurs: no arithmetic on children that are not there. */
 static void declare_childsums(struct cavs_model *m, struct cavs_stage *tree,
-                              const struct tree_lstm_sizes *s, struct cavs_param *b,
-                              int *function_of)
+                              const struct tree_lstm_sizes *s, struct cavs_param *b)
 {
     int h = s->hidden;
+    char name[ARITY_NAME_SIZE];
     struct childsum p = {
         .U = weight(m, "U_iou", h, 3 * h, 3),
         .b = b,
@@ -143,23 +145,29 @@ static void declare_childsums(struct cavs_model *m, struct cavs_stage *tree,
         .b_f = bias(m, "b_f", h),
     };
 
-    for (int arity = 1; arity <= s->max_arity; arity++)
-        if (s->arities[arity])
-            function_of[arity] = declare_childsum(tree, &p, arity);
+    for (int i = 1; i < s->arities->n; i++) {
+        struct cavs_function *inner = cavs_function_create(tree, arities_name(s->arities, i, name));
+
+        if (s->arities->children[i] < ARITY_MANY)
+            declare_childsum(inner, &p, s->arities->children[i]);
+        else
+            declare_childsum_of_many(inner, &p);
+    }
 }
 
 struct cavs_stage *tree_lstm_declare(struct cavs_model *m, enum cell cell,
-                                     const struct tree_lstm_sizes *s, int *function_of)
+                                     const struct tree_lstm_sizes *s)
 {
     struct cavs_stage *tree = cavs_stage_create(m, "tree", 2 * s->hidden);
     struct cavs_param *b = bias(m, cell == CELL_CHILDSUM ? "b_iou" : "b_leaf", 3 * s->hidden);
 
     declare_leaf(m, tree, s, b);
     if (cell == CELL_CHILDSUM)
-        declare_childsums(m, tree, s, b, function_of);
-    else if (s->max_arity >= 2)
-        function_of[2] = cell == CELL_NARY ? declare_nary(m, tree, s->hidden)
-                                           : declare_bench(m, tree, s->hidden);
+        declare_childsums(m, tree, s, b);
+    else if (s->arities->n > 1 && cell == CELL_NARY)
+        declare_nary(m, tree, s->hidden);
+    else if (s->arities->n > 1)
+        declare_bench(m, tree, s->hidden);
     return tree;
 }
 

@@ -20,8 +20,7 @@
 #ifndef CAVS_APPS_TREE_LSTM_CELLS_H
 #define CAVS_APPS_TREE_LSTM_CELLS_H
 
-#include <stdbool.h>
-
+#include "apps/common/arities.h"
 #include "core/cavs.h"
 
 enum cell { CELL_BENCH, CELL_CHILDSUM, CELL_NARY };
@@ -30,17 +29,15 @@ extern const char *const cell_names[];
 
 struct tree_lstm_sizes {
     int words, embed, hidden, classes;
-    const bool *arities; /* [max_arity + 1]: inner vertices with so many children occur */
-    int max_arity;
+    const struct arities *arities; /* the vertex functions wanted; the first is the leaf */
 };
 
 /*
  * Declares the stage "tree" of state width 2 hidden, which pulls the ids "word" at leaves and pushes "h".
- * The function of a leaf has number 0; function_of[k] becomes the number of the function for k
- * children (function_of has max_arity + 1 elements; those of arities that do not occur are left).
+ * Its functions have the numbers that arities_function() gives.
  */
 struct cavs_stage *tree_lstm_declare(struct cavs_model *m, enum cell cell,
-                                     const struct tree_lstm_sizes *sizes, int *function_of);
+                                     const struct tree_lstm_sizes *sizes);
 
 /*
  * Declares the stage "class" over all vertices of the tree: pulls the ids "label" and "root" (the

@@ -85,45 +85,54 @@ static int load_three_files(struct treebank *b, const struct treebank_options *o
 
 /* ---- numbers of children --------------------------------------------------------------------- */
 
-static int note_arities(struct treebank *b, const struct forest *f, const char *path,
-                        const char *binary, struct app_error *e)
+static int note_tree(struct treebank *b, const struct tree *t, const char *path, const char *binary,
+                     struct app_error *e)
 {
-    for (int i = 0; i < f->trees; i++) {
+    for (int v = 0; binary && v < t->n; v++) {
+        int arity = tree_arity(t, v);
+
+        if (arity != 0 && arity != 2)
+            return app_fail(e, CAVS_EDATA,
+                            "%s:%zu: a vertex of this tree has %d child%s, --cell %s wants "
+                            "two: take --cell childsum",
+                            path, t->line, arity, arity == 1 ? "" : "ren", binary);
+    }
+    return arities_note_tree(&b->arities, t);
+}
+
+static int note_forest(struct treebank *b, const struct forest *f, const char *path,
+                       const char *binary, struct app_error *e)
+{
+    int rc = 0;
+
+    for (int i = 0; i < f->trees && rc == 0; i++) {
         struct tree tree = forest_tree(f, i);
 
-        for (int v = 0; v < tree.n; v++) {
-            int arity = tree_arity(&tree, v);
-
-            if (binary && arity != 0 && arity != 2)
-                return app_fail(e, CAVS_EDATA,
-                                "%s:%zu: a vertex of this tree has %d child%s, --cell %s wants "
-                                "two: take --cell childsum",
-                                path, tree.line, arity, arity == 1 ? "" : "ren", binary);
-            if (b->arities)
-                b->arities[arity] = true;
-            else if (arity > b->max_arity)
-                b->max_arity = arity;
-        }
+        rc = note_tree(b, &tree, path, binary, e);
     }
-    return 0;
+    return rc;
 }
 
 static int find_arities(struct treebank *b, const char *binary, struct app_error *e)
 {
-    int rc;
+    int rc = note_forest(b, &b->train, b->train_path, binary, e);
 
-    /* the first pass finds the largest, the second notes which occur */
-    for (int pass = 0; pass < 2; pass++) {
-        if ((rc = note_arities(b, &b->train, b->train_path, binary, e)) < 0 ||
-            (rc = note_arities(b, &b->dev, b->dev_path, binary, e)) < 0)
-            return rc;
-        if (pass == 0 && !(b->arities = calloc(b->max_arity + 1, sizeof *b->arities)))
-            return app_fail(e, CAVS_ENOMEM, "no memory for %d arities", b->max_arity);
-    }
+    return rc < 0 ? rc : note_forest(b, &b->dev, b->dev_path, binary, e);
+}
+
+static int check_packed(const struct arities *a, const char *path, const char *binary,
+                        struct app_error *e)
+{
+    for (int i = 0; binary && i < a->n; i++)
+        if (a->children[i] != 0 && a->children[i] != 2)
+            return app_fail(e, CAVS_EDATA,
+                            "%s: it has vertices with %d child%s, --cell %s wants two: take --cell "
+                            "childsum",
+                            path, a->children[i], a->children[i] == 1 ? "" : "ren", binary);
     return 0;
 }
 
-/* Packed trees have one function for each arity that occurs, as those of --cell childsum are. */
+/* Packed trees have the functions that --cell childsum has. */
 static int find_packed(struct treebank *b, const struct treebank_options *o, struct app_error *e)
 {
     const char *path = o->packed.train;
@@ -132,15 +141,11 @@ static int find_packed(struct treebank *b, const struct treebank_options *o, str
 
     if (rc < 0)
         return rc;
-    rc = packed_arities(p, path, &b->arities, &b->max_arity, e);
+    rc = packed_arities(p, path, &b->arities, e);
     if (rc == 0)
         rc = packed_vocab_size(p, path, "words", &b->words, e);
-    for (int arity = 1; rc == 0 && o->binary && arity <= b->max_arity; arity++)
-        if (b->arities[arity] && arity != 2)
-            rc = app_fail(e, CAVS_EDATA,
-                          "%s: it has vertices with %d child%s, --cell %s wants two: take --cell "
-                          "childsum",
-                          path, arity, arity == 1 ? "" : "ren", o->binary);
+    if (rc == 0)
+        rc = check_packed(&b->arities, path, o->binary, e);
     cavs_packed_close(p);
     return rc;
 }
@@ -168,7 +173,7 @@ void treebank_clear(struct treebank *b)
 {
     forest_clear(&b->train);
     forest_clear(&b->dev);
-    free(b->arities);
+    arities_clear(&b->arities);
     free(b->train_path);
     free(b->dev_path);
 }

@@ -24,8 +24,7 @@ struct treebank {
     char *train_path, *dev_path; /* dev_path NULL: there is no dev set */
     struct forest train, dev;    /* empty if the trees are packed */
     int words;                   /* size of the vocabulary */
-    int max_arity;
-    bool *arities; /* [max_arity + 1]: which numbers of children occur */
+    struct arities arities;      /* which numbers of children occur */
 };
 
 /*

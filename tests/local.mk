@@ -30,7 +30,7 @@ tests_test_readers_SOURCES = tests/test_readers.c
 tests_test_readers_LDADD = libapp.la $(CMOCKA_LIBS)
 tests_test_readers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_readers
-EXTRA_DIST += tests/data/mini.txt tests/data/mini-dev.txt tests/data/mini-any.txt \
+EXTRA_DIST += tests/data/mini.txt tests/data/mini-dev.txt tests/data/mini-any.txt tests/data/mini-wide.txt \
 	tests/data/mini-three/sents_idx.txt tests/data/mini-three/parents.txt \
 	tests/data/mini-three/labels.txt
 
@@ -120,6 +120,11 @@ tests_test_replace_SOURCES = tests/test_replace.c
 tests_test_replace_LDADD = $(TEST_LIBS)
 tests_test_replace_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_replace
+
+check_PROGRAMS += tests/test_tree_cells
+tests_test_tree_cells_SOURCES = tests/test_tree_cells.c apps/tree_lstm_cells.c
+tests_test_tree_cells_LDADD = libapp.la $(TRIAL_LIBS)
+tests_test_tree_cells_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
 dist_check_SCRIPTS += tests/test_exports.t
 

@@ -145,6 +145,22 @@ run tree_lstm $small --train "$data/mini-any.txt" --cell childsum --epochs 2 --j
 status_is 0 && [ "$(field vertices)" -eq 32 ]
 ok $? "childsum takes any number of children"
 
+{
+    printf '(1'
+    i=0
+    while [ $i -lt 10000 ]; do
+        printf ' (%d w%d)' $((i % 5)) $((i % 50))
+        i=$((i + 1))
+    done
+    echo ')'
+} >"$work/wide.txt"
+# a limit that only the numbers of children could exceed
+CAVS_COMPILE_TIMEOUT=60 run tree_lstm --hidden 8 --embed 8 --workers 2 --train "$work/wide.txt" \
+    --cell childsum --epochs 2 --json --quiet
+status_is 0 && [ "$(field vertices)" -eq 20002 ] && holds "$(field loss) < 1.7" &&
+    holds "$(field loss) > 1.5" && [ ! -s "$work/err" ]
+ok $? "ten thousand children of one vertex, in little time"
+
 # shellcheck disable=SC2086
 run tree_lstm $small --train "$data/mini-three" --epochs 2 --json
 status_is 0 && [ "$(field vertices)" -eq 26 ] && [ "$(field words)" -eq 7 ]

@@ -114,6 +114,7 @@ brackets|mini.txt|mini-dev.txt||tree_lstm|--cell bench
 brackets|mini.txt|mini-dev.txt||tree_lstm|--cell nary
 brackets|mini.txt|mini-dev.txt||tree_lstm|--cell childsum
 brackets|mini-any.txt|mini-any.txt||tree_lstm|--cell childsum
+brackets|mini-wide.txt|mini-wide.txt||tree_lstm|--cell childsum
 threefile|mini-three|mini-three||tree_lstm|--cell childsum
 brackets|mini.txt|mini-dev.txt|--min-count 2|tree_lstm|--min-count 2
 text|mini-text.txt|mini-text-dev.txt|--words 5|var_lstm|--words 5

@@ -102,41 +102,23 @@ int packed_vocab_size(const struct cavs_packed *p, const char *path, const char 
     return 0;
 }
 
-/* 3 for "inner3", 0 for "leaf", -1 for anything else. */
-static int arity_of(const char *function)
-{
-    int arity, end = 0;
-
-    if (strcmp(function, "leaf") == 0)
-        return 0;
-    return sscanf(function, "inner%d%n", &arity, &end) == 1 && !function[end] && arity > 0 ? arity
-                                                                                           : -1;
-}
-
-int packed_arities(const struct cavs_packed *p, const char *path, bool **arities, int *max_arity,
+int packed_arities(const struct cavs_packed *p, const char *path, struct arities *a,
                    struct app_error *e)
 {
-    int n = cavs_packed_functions(p, "tree"), last = -1;
+    int n = cavs_packed_functions(p, "tree"), rc = 0;
 
-    for (int i = 0; i < n; i++) {
-        int arity = arity_of(cavs_packed_function(p, "tree", i));
+    for (int i = 0; i < n && rc == 0; i++) {
+        const char *name = cavs_packed_function(p, "tree", i);
 
-        if (arity <= last || (i == 0 && arity != 0))
-            return app_fail(
-                e, CAVS_EDATA,
-                "%s: function %d of stage tree is '%s', not a leaf or an inner vertex of "
-                "more children than the one before",
-                path, i, cavs_packed_function(p, "tree", i));
-        last = arity;
+        rc = arities_append(a, name);
+        if (rc == CAVS_EDATA)
+            return app_fail(e, rc,
+                            "%s: function %d of stage tree is '%s', not a leaf or an inner vertex "
+                            "of more children than the one before",
+                            path, i, name);
     }
-    if (last < 0)
+    if (n < 1)
         return app_fail(e, CAVS_EDATA, "%s: no stage 'tree' in it: cavs-pack brackets makes one",
                         path);
-    *arities = calloc(last + 1, sizeof **arities);
-    if (!*arities)
-        return CAVS_ENOMEM;
-    for (int i = 0; i < n; i++)
-        (*arities)[arity_of(cavs_packed_function(p, "tree", i))] = true;
-    *max_arity = last;
-    return 0;
+    return rc;
 }

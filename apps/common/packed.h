@@ -5,6 +5,7 @@
 
 #include <argp.h>
 
+#include "apps/common/arities.h"
 #include "apps/common/error.h"
 #include "apps/common/vocab.h"
 
@@ -30,9 +31,8 @@ int packed_vocab(const struct cavs_packed *p, const char *path, const char *name
 int packed_vocab_size(const struct cavs_packed *p, const char *path, const char *name, int *size,
                       struct app_error *e);
 
-/* Functions of the stage "tree" are leaf, inner1, inner2, ...: which numbers of children occur.  *arities is to be freed
- * by the caller and has *max_arity + 1 elements. */
-int packed_arities(const struct cavs_packed *p, const char *path, bool **arities, int *max_arity,
+/* The functions of the stage "tree", added to an empty struct: 0, or a negative code. */
+int packed_arities(const struct cavs_packed *p, const char *path, struct arities *a,
                    struct app_error *e);
 
 #endif
