@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ew_cache.c - the private folder in which shared objects made from generated source are kept.
+ * ew_cache.c - files of compiled code in the private folder (ew_folder.c).
  *
- * What is loaded becomes code of this process. So the folder and the file have to be ours and
- * writable by nobody else, and the file has to be whole: it ends with a footer that holds its key,
- * size and hash. Anything else is not loaded but made again. A file appears under its name complete
+ * What is loaded becomes code of this process. So the file has to be ours and writable by nobody
+ * else, and whole: it ends with a footer that holds its key, size and hash. What is loaded is the
+ * file that was looked at, by its descriptor. Anything else is not loaded but made again. A file appears under its name complete
  * (rename), so processes need no lock; two that build the same one do the work twice.
  */
 #include <errno.h>
@@ -26,63 +26,6 @@ struct footer {
 };
 #define MAGIC "cavs-ew1"
 
-/* ---- the folder ---- */
-
-static int folder_name(char *to, size_t size)
-{
-    const char *cavs = getenv("CAVS_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
-    int n;
-
-    if (cavs && *cavs)
-        n = snprintf(to, size, "%s/kernels", cavs);
-    else if (xdg && *xdg)
-        n = snprintf(to, size, "%s/cavs/kernels", xdg);
-    else if (home && *home)
-        n = snprintf(to, size, "%s/.cache/cavs/kernels", home);
-    else
-        return -1;
-    return n < 0 || (size_t)n >= size ? -1 : 0;
-}
-
-static void make_folders(char *path)
-{
-    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = 0;
-        mkdir(path, 0700);
-        *at = '/';
-    }
-    mkdir(path, 0700);
-}
-
-/* Ours, and nobody else may write to it. */
-static bool is_private(const struct stat *st)
-{
-    return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
-int cavs__ew_cache_folder(char *path, size_t size)
-{
-    struct stat st;
-
-    if (folder_name(path, size)) {
-        cavs__ew_fallback("there is no place for compiled groups: set CAVS_CACHE");
-        return -1;
-    }
-    make_folders(path);
-    if (stat(path, &st) || !S_ISDIR(st.st_mode) || access(path, W_OK)) {
-        cavs__ew_fallback("cannot use the folder %s: %s", path, strerror(errno));
-        return -1;
-    }
-    if (!is_private(&st)) {
-        cavs__ew_fallback("the folder %s is not private: others own it or may write to it", path);
-        return -1;
-    }
-    return 0;
-}
-
-/* ---- files ---- */
-
 /* The whole of an open file, in memory to free. */
 static char *read_file(int fd, size_t *size)
 {
@@ -90,7 +33,7 @@ static char *read_file(int fd, size_t *size)
     char *data;
     size_t n = 0;
 
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_private(&st))
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !cavs__ew_is_private(&st))
         return NULL;
     data = malloc((size_t)st.st_size + 1);
     while (data && n < (size_t)st.st_size) {
@@ -113,13 +56,13 @@ static struct footer footer_for(const uint64_t key[2], const char *data, size_t 
     return f;
 }
 
-void *cavs__ew_cache_read(const char *path, const uint64_t key[2], size_t *size)
+/* The content of such a file, to be freed, and the open file; NULL and -1: there is none. */
+static char *open_whole(const char *path, const uint64_t key[2], size_t *size, int *fd)
 {
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    char *data = fd < 0 ? NULL : read_file(fd, size);
+    char *data;
 
-    if (fd >= 0)
-        close(fd);
+    *fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    data = *fd < 0 ? NULL : read_file(*fd, size);
     if (data && *size > sizeof(struct footer)) {
         struct footer want = footer_for(key, data, *size - sizeof want);
 
@@ -128,16 +71,29 @@ void *cavs__ew_cache_read(const char *path, const uint64_t key[2], size_t *size)
             return data;
     }
     free(data);
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
     return NULL;
 }
 
-bool cavs__ew_cache_intact(const char *path, const uint64_t key[2])
+void *cavs__ew_cache_read(const char *path, const uint64_t key[2], size_t *size)
+{
+    int fd;
+    char *data = open_whole(path, key, size, &fd);
+
+    if (fd >= 0)
+        close(fd);
+    return data;
+}
+
+int cavs__ew_cache_open(const char *path, const uint64_t key[2])
 {
     size_t size = 0;
-    void *data = cavs__ew_cache_read(path, key, &size);
+    int fd;
 
-    free(data);
-    return data != NULL;
+    free(open_whole(path, key, &size, &fd));
+    return fd;
 }
 
 static int write_all(int fd, const char *data, size_t size)

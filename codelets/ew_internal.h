@@ -10,7 +10,8 @@
  *     ew_blame.c      finds the node that a bad number comes from
  *     ew_generate.c   a group as source text          ew_math.def  exp and its relatives, as text
  *     ew_library.c    source text -> functions
- *     ew_cache.c      where compiled text is kept     ew_compile.c calls the system's compiler
+ *     ew_folder.c     where compiled text is kept
+ *     ew_cache.c      its files there                 ew_compile.c calls the system's compiler
  *     ew_process.c    ... for so long and no longer
  */
 #ifndef CAVS_CODELETS_EW_INTERNAL_H
@@ -18,6 +19,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "codelets/elementwise.h"
 #include "codelets/hash.h"
@@ -105,10 +107,14 @@ struct cavs__ew_library *cavs__ew_library_ref(struct cavs__ew_library *l);
 void cavs__ew_library_close(struct cavs__ew_library *l);
 cavs__ew_compiled *cavs__ew_library_find(struct cavs__ew_library *l, const char *name);
 
-/* The folder for shared objects, made if need be: 0, or -1 with the reason set. */
+/* ew_folder.c: the folder for shared objects, made if need be, without symbolic links in its path:
+ * 0, or -1 with the reason set. */
 int cavs__ew_cache_folder(char *path, size_t size);
-/* The file is a complete object for this key, and only we can have written it. */
-bool cavs__ew_cache_intact(const char *path, const uint64_t key[2]);
+/* Ours, and nobody else may write to it. */
+bool cavs__ew_is_private(const struct stat *st);
+/* A descriptor of the file, if it is a complete object for this key that only we can have written;
+ * -1 if not. */
+int cavs__ew_cache_open(const char *path, const uint64_t key[2]);
 /* The content of such a file, to be freed; NULL: there is none that is whole and ours. */
 void *cavs__ew_cache_read(const char *path, const uint64_t key[2], size_t *size);
 /* Makes such a file of `data`.  0, or -1. */

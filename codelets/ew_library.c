@@ -15,6 +15,7 @@
 
 struct cavs__ew_library {
     void *handle;
+    int fd; /* of the file; open as long as it is loaded, for the loader knows it by this number */
     atomic_int references;
 };
 
@@ -93,15 +94,18 @@ static int build(const struct cavs__ew_compiler *c, const char *source, const ch
 
 /* ---- libraries ---- */
 
-static struct cavs__ew_library *load(const char *path)
+/* Takes the descriptor: what was looked at is what is loaded, whatever has its name by now. */
+static struct cavs__ew_library *load(int fd)
 {
     struct cavs__ew_library *l = malloc(sizeof *l);
+    char name[64];
 
-    if (!l)
-        return NULL;
-    l->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!l->handle) {
-        cavs__ew_fallback("%s", dlerror());
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (l)
+        *l = (struct cavs__ew_library){.fd = fd, .handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)};
+    if (!l || !l->handle) {
+        cavs__ew_fallback("%s", l ? dlerror() : "out of memory");
+        close(fd);
         free(l);
         return NULL;
     }
@@ -115,6 +119,7 @@ struct cavs__ew_library *cavs__ew_library_open(const char *source)
     struct cavs__ew_compiler c;
     struct cavs__ew_library *l = NULL;
     uint64_t key[2];
+    int fd;
 
     if (cavs__ew_cache_folder(folder, sizeof folder) || cavs__ew_compiler_find(&c))
         return NULL;
@@ -122,8 +127,11 @@ struct cavs__ew_library *cavs__ew_library_open(const char *source)
     key[1] = cavs__hash(~c.identity, source, strlen(source));
     snprintf(path, sizeof path, "%s/%016llx%016llx.so", folder, (unsigned long long)key[0],
              (unsigned long long)key[1]);
-    if (cavs__ew_cache_intact(path, key) || !build(&c, source, path, key)) {
-        l = load(path);
+    fd = cavs__ew_cache_open(path, key);
+    if (fd < 0 && !build(&c, source, path, key))
+        fd = cavs__ew_cache_open(path, key);
+    if (fd >= 0) {
+        l = load(fd);
         if (!l)
             unlink(path); /* whole, but not what the loader takes: a broken compiler's */
     }
@@ -142,6 +150,7 @@ void cavs__ew_library_close(struct cavs__ew_library *l)
     if (!l || atomic_fetch_sub(&l->references, 1) > 1)
         return;
     dlclose(l->handle);
+    close(l->fd);
     free(l);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_group_cache.c - compiled groups in their cache: what is reused, and what is not trusted. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,6 +179,120 @@ static void folder_open_to_others_is_not_used(void **unused)
     cache_check(true, 1);
 }
 
+/* Makes the folder `way` in the scene and has the cache in it. */
+static void cache_by(const char *way, mode_t mode)
+{
+    char path[CACHE_PATH];
+
+    assert_int_equal(mkdir(cache_path("way"), 0700), 0);
+    snprintf(path, sizeof path, "%s", cache_path(way));
+    setenv("CAVS_CACHE", path, 1);
+    cache_check(true, 1);
+    assert_int_equal(chmod(cache_path("way"), mode), 0);
+}
+
+static void check_way_is_refused(const char *names)
+{
+    cache_check(false, 1);
+    if (!strstr(cavs__ew_fallback_reason(), "not private") ||
+        !strstr(cavs__ew_fallback_reason(), names))
+        fail_msg("'%s' should name %s", cavs__ew_fallback_reason(), names);
+}
+
+static void remove_way(const char *folder)
+{
+    char pattern[CACHE_PATH];
+
+    chmod(cache_path("way"), 0700);
+    snprintf(pattern, sizeof pattern, "rm -rf '%s'", cache_path(folder));
+    assert_int_equal(system(pattern), 0);
+}
+
+static void folder_below_one_open_to_others_is_not_used(void **unused)
+{
+    static const mode_t modes[] = {0720, 0702, 0777};
+
+    (void)unused;
+    cache_by("way/cache", 0700);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(chmod(cache_path("way"), modes[i]), 0);
+        check_way_is_refused("/way");
+    }
+    assert_int_equal(chmod(cache_path("way"), 01777), 0); /* as /tmp: only owners may remove */
+    cache_check(true, 1);
+    assert_int_equal(chmod(cache_path("way"), 0755), 0);
+    cache_check(true, 1);
+    remove_way("way");
+}
+
+static void folder_below_another_users_is_not_used(void **unused)
+{
+    (void)unused;
+    cache_by("way/cache", 0755);
+    if (chown(cache_path("way"), 4321, (gid_t)-1)) {
+        remove_way("way");
+        skip(); /* only root can give it away */
+    }
+    check_way_is_refused("/way");
+    remove_way("way");
+}
+
+/* Whoever owns the link can lead it elsewhere; who may write to the folder of the link, too. */
+static void links_of_others_are_not_followed(void **unused)
+{
+    bool root;
+
+    (void)unused;
+    assert_int_equal(mkdir(cache_path("way"), 0700), 0);
+    assert_int_equal(mkdir(cache_path("real"), 0700), 0);
+    assert_int_equal(symlink("../real", cache_path("way/link")), 0);
+    setenv("CAVS_CACHE", cache_path("way/link"), 1);
+    cache_check(true, 1); /* ours, and in a folder of ours */
+    assert_int_equal(chmod(cache_path("way"), 0777), 0);
+    check_way_is_refused("/way");
+    assert_int_equal(chmod(cache_path("way"), 01777), 0);
+    root = lchown(cache_path("way/link"), 4321, (gid_t)-1) == 0;
+    if (root)
+        check_way_is_refused("/way/link");
+    else
+        cache_check(true, 1); /* it stayed ours */
+    remove_way("way");
+    remove_way("real");
+}
+
+static void links_in_a_circle_are_left(void **unused)
+{
+    (void)unused;
+    assert_int_equal(symlink("circle", cache_path("circle")), 0);
+    setenv("CAVS_CACHE", cache_path("circle"), 1);
+    cache_check(false, 0);
+    assert_non_null(strstr(cavs__ew_fallback_reason(), strerror(ELOOP)));
+}
+
+/* Two libraries at a time, and one after the other: the loader takes none of them for another. */
+static void libraries_are_told_apart(void **unused)
+{
+    struct cavs__ew_program *p[3];
+
+    (void)unused;
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < 3; i++) {
+            p[i] = cache_make(1 + i);
+            assert_true(cavs__ew_program_compiled(p[i]));
+        }
+        for (int i = 0; i < 3; i++) {
+            cache_check_result(p[i]);
+            cavs__ew_program_destroy(p[i]);
+        }
+        for (int i = 2; i >= 0; i--) {
+            p[0] = cache_make(1 + i);
+            cache_check_result(p[0]);
+            cavs__ew_program_destroy(p[0]);
+        }
+    }
+    assert_int_equal(cache_compiler_runs(), 3);
+}
+
 static void made_files_are_private_under_any_umask(void **unused)
 {
     mode_t before = umask(0);
@@ -209,6 +324,11 @@ int main(void)
         TEST(symbolic_link_is_built_again),
         TEST(file_of_another_user_is_built_again),
         TEST(folder_open_to_others_is_not_used),
+        TEST(folder_below_one_open_to_others_is_not_used),
+        TEST(folder_below_another_users_is_not_used),
+        TEST(links_of_others_are_not_followed),
+        TEST(links_in_a_circle_are_left),
+        TEST(libraries_are_told_apart),
         TEST(made_files_are_private_under_any_umask),
     };
 
