@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codelets/ew_internal.h"
+#include "codelets/points.h"
 
 /* ---- C ---- */
 
@@ -158,8 +159,8 @@ static void put_views(const struct writer *w, const struct cavs__ew_dialect *d,
         put(w, d->output, spec->ninputs + k, "");
 }
 
-void cavs__ew_generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec,
-                       const char *name)
+static void generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec,
+                     const char *name)
 {
     const struct writer w = {to, name, spec->width};
     bool ragged = d->vector && spec->width > d->vector && spec->width % d->vector;
@@ -184,6 +185,15 @@ void cavs__ew_generate(FILE *to, const struct cavs__ew_dialect *d, const struct 
 static const char math_text[] =
 #include "codelets/ew_math.def"
     ;
+
+void cavs__ew_generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec,
+                       const char *name)
+{
+    struct cavs__points points = cavs__points_begin();
+
+    generate(to, d, spec, name);
+    cavs__points_end(points);
+}
 
 void cavs__ew_generate_preamble(FILE *to, const struct cavs__ew_dialect *d)
 {

@@ -46,7 +46,7 @@ libcavs_la_SOURCES += codelets/notice.c codelets/notice.h
 libcavs_la_SOURCES += codelets/elementwise.c codelets/elementwise.def codelets/elementwise.h \
 	codelets/ew_blame.c codelets/ew_cache.c codelets/ew_compile.c codelets/ew_folder.c codelets/ew_generate.c codelets/ew_internal.h \
 	codelets/ew_interpret.c codelets/ew_library.c codelets/ew_plan.c codelets/ew_process.c codelets/ew_program.c \
-	codelets/ew_reference.c codelets/hash.h
+	codelets/ew_reference.c codelets/hash.h codelets/points.h
 libkernels_la_SOURCES += codelets/ew_loops.c codelets/ew_math.def
 
 # devices: what CUDA and OpenCL share, and one file each for what they do not

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/points.h"
 #include "core/error.h"
 
 /* ---- writing ---- */
@@ -61,10 +62,12 @@ json_t *cavs__describe_run(const struct cavs_session *s, const char *note)
 {
     char step[32], seed[32], lr[64], optimizer[16], shards[16];
     json_t *metadata = cavs__describe(s, "cavs checkpoint");
+    struct cavs__points points = cavs__points_begin();
 
     snprintf(step, sizeof step, "%ld", s->step);
     snprintf(seed, sizeof seed, "%" PRIu64, s->options.seed);
     snprintf(lr, sizeof lr, "%a", (double)s->rule.lr);
+    cavs__points_end(points);
     snprintf(optimizer, sizeof optimizer, "%d", (int)s->options.optimizer);
     snprintf(shards, sizeof shards, "%d", s->nshards);
     if (set_own(metadata, "updates", step) && set_own(metadata, "seed", seed) &&
@@ -88,6 +91,17 @@ const char *cavs__described(const struct cavs__safetensors *f, const char *name)
     return text ? text : "";
 }
 
+static bool parse_double(const struct cavs__safetensors *f, const char *name, double *value)
+{
+    const char *text = cavs__described(f, name);
+    struct cavs__points points = cavs__points_begin();
+    char *end;
+
+    *value = strtod(text, &end);
+    cavs__points_end(points);
+    return end != text && !*end;
+}
+
 static bool parse_long(const struct cavs__safetensors *f, const char *name, long lo, long hi,
                        long *value)
 {
@@ -101,16 +115,15 @@ static bool parse_long(const struct cavs__safetensors *f, const char *name, long
 
 int cavs__read_description(const struct cavs__safetensors *f, struct cavs__description *d)
 {
-    const char *seed = cavs__described(f, "seed"), *lr = cavs__described(f, "lr");
-    char *seed_end, *lr_end;
+    const char *seed = cavs__described(f, "seed");
+    char *seed_end;
 
     if (!*cavs__described(f, "updates"))
         return cavs__fail(CAVS_EFORMAT,
                           "%s: a model file, not a checkpoint; cavs_session_load() reads it",
                           f->path);
     d->seed = strtoull(seed, &seed_end, 10);
-    d->lr = strtod(lr, &lr_end);
-    if (!*seed || *seed_end || !*lr || *lr_end ||
+    if (!*seed || *seed_end || !parse_double(f, "lr", &d->lr) ||
         !parse_long(f, "updates", 0, LONG_MAX, &d->step) ||
         !parse_long(f, "optimizer", 0, CAVS_ADAM, &d->optimizer) ||
         !parse_long(f, "shards", 1, 1 << 20, &d->shards))

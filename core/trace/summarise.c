@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summarise.c - a folder's records -> its summary.txt and gantt.svg. */
 #include <errno.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/points.h"
 #include "core/error.h"
 #include "core/trace/trace.h"
 
@@ -75,15 +75,11 @@ static int summarise(const char *dir)
     return rc;
 }
 
-/* Files have decimal points, whatever the locale of the program. */
 int cavs__trace_summarise(const char *dir)
 {
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), old = c ? uselocale(c) : (locale_t)0;
+    struct cavs__points points = cavs__points_begin();
     int rc = summarise(dir);
 
-    if (c) {
-        uselocale(old);
-        freelocale(c);
-    }
+    cavs__points_end(points);
     return rc;
 }
