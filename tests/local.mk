@@ -112,11 +112,15 @@ tests_test_determinism_SOURCES = tests/test_determinism.c
 tests_test_determinism_LDADD = $(TRIAL_LIBS)
 tests_test_determinism_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
-check_PROGRAMS += tests/test_locale tests/test_model_file tests/test_replace
+check_PROGRAMS += tests/test_locale tests/test_model_file tests/test_packed_graphs tests/test_replace
 tests_test_locale_SOURCES = tests/test_locale.c tests/group_cache.c tests/group_cache.h \
 	tests/groups.c tests/groups.h
 tests_test_locale_LDADD = $(TRIAL_LIBS)
 tests_test_locale_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_packed_graphs_SOURCES = tests/test_packed_graphs.c
+tests_test_packed_graphs_LDADD = $(TRIAL_LIBS)
+tests_test_packed_graphs_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_packed_graphs
 tests_test_model_file_SOURCES = tests/test_model_file.c
 tests_test_model_file_LDADD = $(TRIAL_LIBS)
 tests_test_model_file_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
