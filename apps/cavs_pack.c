@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cavs-pack - makes files of packed data for the programs, and looks into them. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "apps/common/app.h"
 #include "apps/common/array.h"
@@ -92,15 +94,16 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "FORM INPUT OUTPUT\n--info FILE\n--verify FILE",
-    .doc = "Packs samples into a file that is used as it lies: see packed-format.md.\v"
-           "Forms of input:\n"
-           "  brackets   trees, \"(3 (2 good) (2 film))\": for tree_lstm\n"
-           "  threefile  a folder with sents_idx.txt, parents.txt and labels.txt: for tree_lstm\n"
-           "  text       words between spaces: for var_lstm and, with --steps, fixed_lstm\n"
-           "  tagged     sentences of tokens word|TAG, one a line: for bilstm_tagger\n"
-           "  conllu     CoNLL-U: trees of dependencies over the words, with UPOS\n"
-           "The input is read twice and may be larger than memory; the output is complete or not "
-           "there."};
+    .doc =
+        "Packs samples into a file that is used as it lies: see packed-format.md.\v"
+        "Forms of input:\n"
+        "  brackets   trees, \"(3 (2 good) (2 film))\": for tree_lstm\n"
+        "  threefile  a folder with sents_idx.txt, parents.txt and labels.txt: for tree_lstm\n"
+        "  text       words between spaces: for var_lstm and, with --steps, fixed_lstm\n"
+        "  tagged     sentences of tokens word|TAG, one a line: for bilstm_tagger\n"
+        "  conllu     CoNLL-U: trees of dependencies over the words, with UPOS\n"
+        "The input is read twice (once with --like: it may be a pipe then) and may be larger than "
+        "memory; the output is complete or not there."};
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
@@ -165,10 +168,28 @@ static int open_pattern(struct pack *p, struct app_error *e)
     return packed_vocab(p->pattern, p->like, "relations", &p->relations, e);
 }
 
+/* A pipe gives what it holds once only. */
+static int check_input(const struct pack *p, struct app_error *e)
+{
+    struct stat st;
+
+    if (strcmp(p->input, "-") != 0 &&
+        (stat(p->input, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+        return 0; /* what is not there is reported by who reads it */
+    return app_fail(e, CAVS_EINVAL,
+                    "%s: the input is read twice, first for its words, and a pipe can be read only "
+                    "once: give a file, or take the words from a packed one (--like)",
+                    p->input);
+}
+
 static int choose(struct pack *p, struct app_error *e)
 {
+    int rc;
+
     if (p->like)
         return open_pattern(p, e);
+    if ((rc = check_input(p, e)) < 0)
+        return rc;
     if (!(p->words = vocab_create()) || !(p->tags = vocab_create()) ||
         !(p->relations = vocab_create()))
         return CAVS_ENOMEM;
@@ -237,6 +258,13 @@ static int verify(const char *path)
     return rc;
 }
 
+static int flush_output(struct app_error *e)
+{
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? 0
+               : app_fail(e, CAVS_EIO, "cannot write to standard output: %s", strerror(errno));
+}
+
 static int run(struct command *c, struct app_error *e)
 {
     int rc = 0;
@@ -251,7 +279,7 @@ static int run(struct command *c, struct app_error *e)
         rc = print_info(c->info);
     if (rc == 0 && c->verify)
         rc = verify(c->verify);
-    return rc;
+    return rc == 0 ? flush_output(e) : rc;
 }
 
 int main(int argc, char **argv)

@@ -231,12 +231,12 @@ static int load_text(struct language_model *lm, struct app_error *e)
     return rc < 0 || !f->dev_path ? rc : load(lm, f->dev_path, &lm->dev_text, e);
 }
 
-static int make_sets(struct language_model *lm)
+static int make_sets(struct language_model *lm, struct app_error *e)
 {
     int rc;
 
     if (lm->packed.train)
-        return packed_open_data(&lm->packed, lm->model, &lm->train, &lm->dev);
+        return packed_open_data(&lm->packed, lm->model, &lm->train, &lm->dev, e);
     rc = make_data(lm, &lm->train_text, &lm->train);
     return rc < 0 || !lm->files.dev_path ? rc : make_data(lm, &lm->dev_text, &lm->dev);
 }
@@ -245,7 +245,7 @@ static int prepare(struct language_model *lm, struct app_error *e)
 {
     int rc = lm->packed.train ? load_packed(lm, e) : load_text(lm, e);
 
-    if (rc < 0 || (rc = declare(lm)) < 0 || (rc = make_sets(lm)) < 0)
+    if (rc < 0 || (rc = declare(lm)) < 0 || (rc = make_sets(lm, e)) < 0)
         return rc;
     lm->common.session.scale = (float)cavs_data_size(lm->train) /
                                cavs_data_vertices(lm->train, lm->head) / lm->common.batch;

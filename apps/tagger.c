@@ -245,12 +245,12 @@ static int after_epoch(void *context)
     return app_report_epoch(&t->app, t->dev, means);
 }
 
-static int make_sets(struct tagger *t)
+static int make_sets(struct tagger *t, struct app_error *e)
 {
     int rc;
 
     if (t->packed.train)
-        return packed_open_data(&t->packed, t->model, &t->train, &t->dev);
+        return packed_open_data(&t->packed, t->model, &t->train, &t->dev, e);
     rc = make_data(t, &t->train_text, &t->train);
     return rc < 0 || !t->files.dev_path ? rc : make_data(t, &t->dev_text, &t->dev);
 }
@@ -259,7 +259,7 @@ static int prepare(struct tagger *t, struct app_error *e)
 {
     int rc = t->packed.train ? load_packed(t, e) : load_text(t, e);
 
-    if (rc < 0 || (rc = declare(t)) < 0 || (rc = make_sets(t)) < 0)
+    if (rc < 0 || (rc = declare(t)) < 0 || (rc = make_sets(t, e)) < 0)
         return rc;
     t->common.session.scale = 1.0f / t->common.batch;
     return app_start(&t->app, t->name, &t->common, t->model);

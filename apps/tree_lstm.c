@@ -156,12 +156,12 @@ static int after_epoch(void *context)
     return app_report_epoch(&t->app, t->dev, means);
 }
 
-static int make_sets(struct tree_lstm *t)
+static int make_sets(struct tree_lstm *t, struct app_error *e)
 {
     int rc;
 
     if (t->files.packed.train)
-        return packed_open_data(&t->files.packed, t->model, &t->train, &t->dev);
+        return packed_open_data(&t->files.packed, t->model, &t->train, &t->dev, e);
     rc = make_data(t, &t->bank.train, &t->train);
     return rc < 0 || !t->bank.dev_path ? rc : make_data(t, &t->bank.dev, &t->dev);
 }
@@ -171,7 +171,7 @@ static int prepare(struct tree_lstm *t, struct app_error *e)
     int rc;
 
     if ((rc = treebank_load(&t->bank, &t->files, e)) < 0 || (rc = declare(t)) < 0 ||
-        (rc = make_sets(t)) < 0)
+        (rc = make_sets(t, e)) < 0)
         return rc;
     return app_start(&t->app, "tree_lstm", &t->common, t->model);
 }

@@ -82,6 +82,45 @@ run cavs-pack --verify "$work/ud2.cavs"
 status_is 1 && said "wrong checksum"
 ok $? "--verify finds a wrong byte"
 
+for option in --info --verify; do
+    "$apps/cavs-pack" $option "$work/ud.cavs" >/dev/full 2>"$work/err"
+    [ $? -eq 1 ] && said "cannot write to standard output"
+    ok $? "$option to a full device fails"
+done
+
+# --- pipes, links and devices ----------------------------------------------------------------------------
+
+mkfifo "$work/pipe"
+"$apps/cavs-pack" text "$data/mini-text.txt" "$work/text.cavs" --quiet
+for input in - /dev/stdin; do
+    # a pipe is what this is about
+    # shellcheck disable=SC2002
+    cat "$data/mini-text.txt" | run cavs-pack text $input "$work/never"
+    status_is 1 && said "the input is read twice" && [ ! -e "$work/never" ]
+    ok $? "words cannot come from a pipe ($input)"
+    # shellcheck disable=SC2002
+    cat "$data/mini-text.txt" |
+        run cavs-pack text $input "$work/like.cavs" --quiet --like "$work/text.cavs"
+    status_is 0 && cmp "$work/like.cavs" "$work/text.cavs" >&2
+    ok $? "samples can ($input)"
+done
+
+cat <"$work/pipe" >"$work/piped.cavs" &
+run cavs-pack text "$data/mini-text.txt" "$work/pipe" --quiet
+wait
+status_is 0 && cmp "$work/piped.cavs" "$work/text.cavs" >&2 && [ -p "$work/pipe" ]
+ok $? "a pipe is written into"
+
+ln -s link.cavs "$work/link"
+run cavs-pack text "$data/mini-text.txt" "$work/link" --quiet
+status_is 0 && [ -L "$work/link" ] && cmp "$work/link.cavs" "$work/text.cavs" >&2
+ok $? "a link stays, and leads to the file"
+
+ln -s /dev/full "$work/full"
+run cavs-pack text "$data/mini-text.txt" "$work/full" --quiet
+status_is 1 && said "cannot write $work/full: " && [ -L "$work/full" ] && [ -c "$work/full" ]
+ok $? "a full device is an error"
+
 # --- training on it ------------------------------------------------------------------------------------
 
 small="--hidden 8 --embed 8 --workers 2 --batch 2 --json --quiet --epochs 3 --lr 0.02"
@@ -120,6 +159,20 @@ brackets|mini.txt|mini-dev.txt|--min-count 2|tree_lstm|--min-count 2
 text|mini-text.txt|mini-text-dev.txt|--words 5|var_lstm|--words 5
 text|mini-text.txt|mini-text-dev.txt|--steps 4|fixed_lstm|--steps 4
 tagged|mini-tags.txt|mini-tags-dev.txt|--min-count 2|bilstm_tagger|--min-count 2
+END
+
+# what --packed-dev has to be, by program
+while IFS='|' read -r form train dev program what; do
+    "$apps/cavs-pack" $form "$data/$train" "$work/train.cavs" --quiet
+    "$apps/cavs-pack" $form "$data/$dev" "$work/dev.cavs" --quiet
+    run $program --epochs 1 --hidden 8 --packed "$work/train.cavs" --packed-dev "$work/dev.cavs"
+    status_is 1 && said "dev.cavs: its $what are not those of $work/train.cavs" &&
+        said "cavs-pack --like $work/train.cavs"
+    ok $? "$program refuses a development set with other words"
+done <<'END'
+brackets|mini.txt|mini-dev.txt|tree_lstm|words
+text|mini-text.txt|mini-text-dev.txt|var_lstm|words
+tagged|mini-tags.txt|mini-tags-dev.txt|bilstm_tagger|words
 END
 
 run tree_lstm --packed "$work/ud.cavs" --epochs 1

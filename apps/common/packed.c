@@ -37,11 +37,49 @@ void packed_check_options(struct argp_state *state, const struct packed_files *f
         argp_error(state, "--packed-dev wants --packed, too");
 }
 
-int packed_open_data(const struct packed_files *f, const struct cavs_model *m,
-                     struct cavs_data **train, struct cavs_data **dev)
+/* Words are numbers in the samples: both files have to mean the same by them. */
+static int check_words(const struct packed_files *f, const struct cavs_packed *train,
+                       const struct cavs_packed *dev, struct app_error *e)
 {
-    int rc = cavs_data_open(m, f->train, train);
+    static const char *const names[] = {"words", "tags", "relations"};
 
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = 0, m = 0;
+        const void *a = cavs_packed_note(train, names[i], &n),
+                   *b = cavs_packed_note(dev, names[i], &m);
+
+        if (!a != !b || n != m || (a && memcmp(a, b, n) != 0))
+            return app_fail(
+                e, CAVS_EDATA,
+                "%s: its %s are not those of %s: pack it again with cavs-pack --like %s", f->dev,
+                names[i], f->train, f->train);
+    }
+    return 0;
+}
+
+static int check_alike(const struct packed_files *f, struct app_error *e)
+{
+    struct cavs_packed *train, *dev;
+    int rc = cavs_packed_open(f->train, &train);
+
+    if (rc < 0)
+        return rc;
+    rc = cavs_packed_open(f->dev, &dev);
+    if (rc == 0) {
+        rc = check_words(f, train, dev, e);
+        cavs_packed_close(dev);
+    }
+    cavs_packed_close(train);
+    return rc;
+}
+
+int packed_open_data(const struct packed_files *f, const struct cavs_model *m,
+                     struct cavs_data **train, struct cavs_data **dev, struct app_error *e)
+{
+    int rc = f->dev ? check_alike(f, e) : 0;
+
+    if (rc == 0)
+        rc = cavs_data_open(m, f->train, train);
     return rc < 0 || !f->dev ? rc : cavs_data_open(m, f->dev, dev);
 }
 

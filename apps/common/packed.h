@@ -18,9 +18,10 @@ extern const struct argp packed_argp;
 void packed_check_options(struct argp_state *state, const struct packed_files *f, const char *train,
                           const char *dev);
 
-/* The data of both sets for the finished model; *dev stays as it is if there is none. */
+/* The data of both sets for the finished model; *dev stays as it is if there is none.  Their vocabularies have to be the
+ * same. */
 int packed_open_data(const struct packed_files *f, const struct cavs_model *m,
-                     struct cavs_data **train, struct cavs_data **dev);
+                     struct cavs_data **train, struct cavs_data **dev, struct app_error *e);
 
 /* Keeps a vocabulary in the file that is being made: one word a line, in the order of ids. */
 int packed_keep_vocab(struct cavs_data *d, const char *name, const struct vocab *v);
