@@ -9,7 +9,8 @@
 struct group {
     struct parser *parser;
     const int *samples; /* [n] */
-    int n, words;
+    int n;
+    int64_t words;
     struct parse *parses;   /* [n] */
     int *first;             /* [n]: row of a sentence's word 0 */
     int *ints;              /* what the parses consist of */
@@ -32,12 +33,11 @@ static void group_clear(struct group *g)
 
 static bool group_make(struct group *g)
 {
-    size_t mlp = g->parser->mlp, scores = MOVES + vocab_size(g->parser->words.relations);
-    const struct parser_text *t = &g->parser->dev_text;
+    const struct parser *p = g->parser;
+    size_t mlp = p->mlp, scores = cavs_channel_width(p->moves, "scores");
     bool enough = true;
 
-    for (int i = 0; i < g->n; i++)
-        g->words += t->first[g->samples[i] + 1] - t->first[g->samples[i]];
+    g->words = cavs_data_batch_vertices(p->dev, p->word, g->samples, g->n);
     g->parses = calloc(g->n, sizeof *g->parses);
     g->first = calloc(g->n, sizeof *g->first);
     g->ints = malloc(3 * (size_t)g->words * sizeof *g->ints);

@@ -137,8 +137,22 @@ struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struc
 /* A vertex function of the stage.  Its number is what graphs name it by: 0 for the stage's first function, then 1 ... */
 struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char *name);
 int cavs_function_number(const struct cavs_function *f);
+const char *cavs_function_name(const struct cavs_function *f);
 /* Ends the declaration and reports the first mistake in it: the operator, both shapes, and where it was called. */
 int cavs_function_finish(struct cavs_function *f);
+
+/* What has been declared, in the order of declaration.  NULL or 0 for what there is not; names belong to the model. */
+int cavs_model_stage_count(const struct cavs_model *m);
+struct cavs_stage *cavs_model_stage_at(const struct cavs_model *m, int i);
+struct cavs_stage *cavs_model_find_stage(const struct cavs_model *m, const char *name);
+const char *cavs_stage_name(const struct cavs_stage *s);
+int cavs_stage_state_width(const struct cavs_stage *s);
+int cavs_stage_function_count(const struct cavs_stage *s);
+struct cavs_function *cavs_stage_function_at(const struct cavs_stage *s, int i);
+/* The channels that functions of the stage push on: their names, and the width of the rows. */
+int cavs_stage_channel_count(const struct cavs_stage *s);
+const char *cavs_stage_channel_at(const struct cavs_stage *s, int i);
+int cavs_channel_width(const struct cavs_stage *s, const char *channel);
 
 /* ---- symbols ----------------------------------------------------------------------------------------------------
  * Every operator is a macro that notes where it was called.  x, y, a, b are symbols of one function; w(x) is the
@@ -309,25 +323,32 @@ int cavs_data_begin(struct cavs_data *d);
  * no edges).  Any order of vertices is accepted; a cycle is refused with a vertex of it named. */
 int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n, const int *functions,
                     const int *child_ptr, const int *children);
-/* One id (n = number of vertices of the stage) or one row of the pulled width for every vertex.  Values for vertices
- * whose function does not pull the input are ignored.  Inputs are shared by all functions of a stage that pull them. */
+/* One id or one row of the pulled width for every vertex (n = number of vertices of the stage; those for vertices whose
+ * function does not pull the input are ignored), or only for those whose function pulls it, in order (n = their number).
+ * An input that no vertex of the sample pulls may be left out.  Inputs are shared by all functions of a stage that pull
+ * them. */
 int cavs_data_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const int *ids);
 int cavs_data_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const float *rows);
-/* The same with one value for each entry of the children array given to cavs_data_graph(), in its order. */
+/* The same with one value for each entry of the children array given to cavs_data_graph(), in its order, or only for the
+ * children of those vertices. */
 int cavs_data_edge_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int nedges, const int *ids);
 int cavs_data_edge_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int nedges,
                         const float *rows);
-/* A list of ids for each of n vertices: ids[ptr[v] .. ptr[v+1]), with ptr[0] = 0. */
+/* A list of ids for each of n vertices, of all or of those: ids[ptr[v] .. ptr[v+1]), with ptr[0] = 0. */
 int cavs_data_ragged_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const int *ptr,
                          const int *ids);
 int cavs_data_end(struct cavs_data *d);
 
 int cavs_data_size(const struct cavs_data *d); /* samples */
 int64_t cavs_data_vertices(const struct cavs_data *d, const struct cavs_stage *stage);
+/* Of one sample, or with sample = cavs_data_size() of the one being added: 0 before cavs_data_graph() has been called for
+ * the stage, or for the one that it stands over (so how many roots there are need not be counted). */
 int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage *stage, int sample);
-/* The stored ids of one sample (per vertex, edge or entry), to be rewritten in place between batches; NULL if there is no
- * such input.  Bounds of new
- * values are checked when the sample is used. */
+/* Of n samples together: so many rows of a channel of the stage they give. */
+int64_t cavs_data_batch_vertices(const struct cavs_data *d, const struct cavs_stage *stage, const int *samples, int n);
+/* The stored ids of one sample, per edge or entry or per vertex (all of them, also where only those were given that are
+ * pulled), to be rewritten in place between batches; NULL if there is no such input.  Bounds of new values are checked
+ * when the sample is used. */
 int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int sample);
 
 /* ---- packed data: samples in a file that is used as it lies --------------------------------------------------------

@@ -324,6 +324,50 @@ static int append_graph(struct cavs__stage_data *s, int n, const int *functions,
     return rc ? rc : cavs__column_append(&s->first, &first, 1);
 }
 
+/* Vertices of the base that the stage stands over: all, or those that no vertex has as a child. */
+static int append_over(struct cavs_data *d, struct cavs__stage_data *s)
+{
+    const struct cavs__stage_data *b = &d->stages[s->stage->base->number];
+    int64_t v0 = cavs__starts(b)[d->samples], n = cavs__starts(b)[d->samples + 1] - v0;
+    int64_t e0 = ((const int64_t *)b->first.p)[d->samples],
+            e1 = ((const int64_t *)b->first.p)[d->samples + 1];
+    int32_t *covered = graph_work(d, 2 * (size_t)n + 2);
+    int count = 0, rc = covered ? cavs__column_room(&s->over, (size_t)n) : CAVS_ENOMEM;
+
+    if (rc)
+        return cavs__fail_nomem("data", (size_t)n);
+    memset(covered, 0, (size_t)n * sizeof *covered);
+    for (int64_t e = e0; e < e1 && s->stage->over == CAVS_ROOTS; e++) {
+        int32_t c = ((const int32_t *)b->child.p)[e];
+
+        if (c >= 0)
+            covered[c] = 1;
+    }
+    for (int64_t v = 0; v < n; v++) {
+        if (!covered[v]) {
+            ((int32_t *)s->over.p)[s->over.n++] = (int32_t)v;
+            count++;
+        }
+    }
+    s->has_graph = true;
+    return append_graph(s, count, NULL, NULL, NULL);
+}
+
+/* The stages that stand over one that has its graph now.  A base may itself stand over another stage; bases
+ * come first. */
+static int append_stages_over(struct cavs_data *d)
+{
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < d->model->nstages && !rc; i++) {
+        struct cavs__stage_data *s = &d->stages[i];
+
+        if (s->stage->base && !s->has_graph && d->stages[s->stage->base->number].has_graph)
+            rc = append_over(d, s);
+    }
+    return rc;
+}
+
 int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
                     const int *functions, const int *child_ptr, const int *children)
 {
@@ -356,7 +400,7 @@ int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
     if (!rc)
         rc = append_graph(s, n, functions, child_ptr, children);
     s->has_graph = !rc;
-    return drop(d, rc);
+    return drop(d, rc ? rc : append_stages_over(d));
 }
 
 /* The call that brings an input. */
@@ -482,55 +526,31 @@ int cavs_data_ragged_ids(struct cavs_data *d, const struct cavs_stage *stage, co
 
 /* ---- completing a sample ---- */
 
-/* Vertices of the base that the stage stands over: all, or those that no vertex has as a child. */
-static int append_over(struct cavs_data *d, struct cavs__stage_data *s)
-{
-    const struct cavs__stage_data *b = &d->stages[s->stage->base->number];
-    int64_t v0 = cavs__starts(b)[d->samples], n = cavs__starts(b)[d->samples + 1] - v0;
-    int64_t e0 = ((const int64_t *)b->first.p)[d->samples],
-            e1 = ((const int64_t *)b->first.p)[d->samples + 1];
-    int32_t *covered = graph_work(d, 2 * (size_t)n + 2);
-    int count = 0, rc = covered ? cavs__column_room(&s->over, (size_t)n) : CAVS_ENOMEM;
-
-    if (rc)
-        return cavs__fail_nomem("data", (size_t)n);
-    memset(covered, 0, (size_t)n * sizeof *covered);
-    for (int64_t e = e0; e < e1 && s->stage->over == CAVS_ROOTS; e++) {
-        int32_t c = ((const int32_t *)b->child.p)[e];
-
-        if (c >= 0)
-            covered[c] = 1;
-    }
-    for (int64_t v = 0; v < n; v++) {
-        if (!covered[v]) {
-            ((int32_t *)s->over.p)[s->over.n++] = (int32_t)v;
-            count++;
-        }
-    }
-    s->has_graph = true;
-    return append_graph(s, count, NULL, NULL, NULL);
-}
-
-/* An input has as many values as the sample has vertices, or edges. */
+/* An input has as many values as the sample has vertices, or edges; or as many as those of them have whose
+ * function pulls it, and then the others get some that nobody reads. */
 static int complete_input(const struct cavs_data *d, struct cavs__stage_data *s, int i)
 {
     const struct cavs__input *in = s->stage->inputs[i];
-    bool per_edge = in->per == CAVS__PER_EDGE;
+    bool per_edge = in->per == CAVS__PER_EDGE, lists = in->per == CAVS__PER_ENTRY;
     const struct cavs__column *starts = per_edge ? &s->first : &s->start;
-    const struct cavs__column *values = in->per == CAVS__PER_ENTRY ? &s->length[i] : &s->inputs[i];
+    const struct cavs__column *values = lists ? &s->length[i] : &s->inputs[i];
     size_t before = (size_t)((const int64_t *)starts->p)[d->samples],
-           n = (size_t)last_start(starts);
+           all = (size_t)last_start(starts) - before, given = values->n - before,
+           pulled = cavs__count_pulled(d, s, i);
     int64_t entries = (int64_t)s->inputs[i].n;
+    int rc;
 
-    if (!s->has_input[i] && n > before)
+    if (!s->has_input[i] && pulled > 0)
         return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s is missing", d->samples,
                           in->name, s->stage->name);
-    if (values->n != n)
-        return cavs__fail(CAVS_EDATA, "sample %d: input %s of stage %s has %zu %s for %zu %s",
-                          d->samples, in->name, s->stage->name, values->n - before,
-                          in->per == CAVS__PER_ENTRY ? "lists" : "values", n - before,
-                          per_edge ? "edges" : "vertices");
-    return in->per == CAVS__PER_ENTRY ? cavs__column_append(&s->entry[i], &entries, 1) : CAVS_OK;
+    if (given != all && given != pulled)
+        return cavs__fail(CAVS_EDATA,
+                          "sample %d: input %s of stage %s has %zu %s for %zu %s (%zu of functions "
+                          "that pull it)",
+                          d->samples, in->name, s->stage->name, given, lists ? "lists" : "values",
+                          all, per_edge ? "edges" : "vertices", pulled);
+    rc = cavs__spread_pulled(d, s, i, all - given);
+    return !rc && lists ? cavs__column_append(&s->entry[i], &entries, 1) : rc;
 }
 
 /* Entries that vertex v, of all the stage's, has in a list. */
@@ -555,18 +575,13 @@ int64_t cavs__data_entries(const struct cavs_data *d, const struct cavs__stage_d
     return sum;
 }
 
-/* A base may itself stand over another stage; bases come first. */
 static int complete_stage(struct cavs_data *d, struct cavs__stage_data *s)
 {
     int rc = CAVS_OK;
 
-    if (s->stage->base)
-        rc = append_over(d, s);
-    else if (!s->has_graph)
-        rc = cavs__fail(CAVS_EDATA, "sample %d: stage %s has no graph (cavs_data_graph)",
-                        d->samples, s->stage->name);
-    if (rc)
-        return rc;
+    if (!s->has_graph)
+        return cavs__fail(CAVS_EDATA, "sample %d: stage %s has no graph (cavs_data_graph)",
+                          d->samples, s->stage->name);
     for (int i = 0; i < s->stage->ninputs && !rc; i++)
         rc = complete_input(d, s, i);
     return rc;
@@ -699,9 +714,19 @@ int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage
 {
     const struct cavs__stage_data *s = stage_of(d, stage);
 
-    return s && sample >= 0 && sample < d->samples
-               ? (int)(cavs__starts(s)[sample + 1] - cavs__starts(s)[sample])
-               : 0;
+    if (!s || sample < 0 || sample > d->samples || (sample == d->samples && !s->has_graph))
+        return 0;
+    return (int)(cavs__starts(s)[sample + 1] - cavs__starts(s)[sample]);
+}
+
+int64_t cavs_data_batch_vertices(const struct cavs_data *d, const struct cavs_stage *stage,
+                                 const int *samples, int n)
+{
+    int64_t sum = 0;
+
+    for (int i = 0; samples && i < n; i++)
+        sum += cavs_data_sample_vertices(d, stage, samples[i]);
+    return sum;
 }
 
 int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,

@@ -62,6 +62,13 @@ int cavs__data_check_sample(const struct cavs_data *d, int sample);
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                          int sample);
 
+/* pulled.c: of the sample being completed, whose graph is there.  Values (lists) of an input that vertices
+ * have whose function pulls it. */
+size_t cavs__count_pulled(const struct cavs_data *d, const struct cavs__stage_data *s, int input);
+/* Those are given: puts the missing ones of the other vertices between them. */
+int cavs__spread_pulled(const struct cavs_data *d, struct cavs__stage_data *s, int input,
+                        size_t missing);
+
 /* Entries that all vertices of a sample have in a list together. */
 int64_t cavs__data_entries(const struct cavs_data *d, const struct cavs__stage_data *s,
                            const struct cavs__list *list, int sample);

@@ -68,6 +68,7 @@ libcavs_la_SOURCES += \
 	core/place.h \
 	core/plan.c \
 	core/plan.h \
+	core/pulled.c \
 	core/replace.c \
 	core/replace.h \
 	core/rows.c \

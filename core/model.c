@@ -269,6 +269,64 @@ struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struc
     return s;
 }
 
+int cavs_model_stage_count(const struct cavs_model *m)
+{
+    return m ? m->nstages : 0;
+}
+
+struct cavs_stage *cavs_model_stage_at(const struct cavs_model *m, int i)
+{
+    return m && i >= 0 && i < m->nstages ? m->stages[i] : NULL;
+}
+
+struct cavs_stage *cavs_model_find_stage(const struct cavs_model *m, const char *name)
+{
+    for (int i = 0; m && name && i < m->nstages; i++) {
+        if (strcmp(m->stages[i]->name, name) == 0)
+            return m->stages[i];
+    }
+    return NULL;
+}
+
+const char *cavs_stage_name(const struct cavs_stage *s)
+{
+    return s ? s->name : NULL;
+}
+
+int cavs_stage_state_width(const struct cavs_stage *s)
+{
+    return s ? s->state_width : 0;
+}
+
+int cavs_stage_function_count(const struct cavs_stage *s)
+{
+    return s ? s->nfunctions : 0;
+}
+
+struct cavs_function *cavs_stage_function_at(const struct cavs_stage *s, int i)
+{
+    return s && i >= 0 && i < s->nfunctions ? s->functions[i] : NULL;
+}
+
+int cavs_stage_channel_count(const struct cavs_stage *s)
+{
+    return s ? s->nchannels : 0;
+}
+
+const char *cavs_stage_channel_at(const struct cavs_stage *s, int i)
+{
+    return s && i >= 0 && i < s->nchannels ? s->channels[i]->name : NULL;
+}
+
+int cavs_channel_width(const struct cavs_stage *s, const char *channel)
+{
+    for (int i = 0; s && channel && i < s->nchannels; i++) {
+        if (strcmp(s->channels[i]->name, channel) == 0)
+            return s->channels[i]->width;
+    }
+    return 0;
+}
+
 struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char *name)
 {
     struct cavs_function *f;
@@ -292,6 +350,11 @@ struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char 
         return NULL;
     }
     return f;
+}
+
+const char *cavs_function_name(const struct cavs_function *f)
+{
+    return f ? f->name : NULL;
 }
 
 int cavs_function_number(const struct cavs_function *f)

@@ -136,6 +136,12 @@ tests_test_tree_cells_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
 dist_check_SCRIPTS += tests/test_exports.t
 
+# inputs for some vertices only, and counts that the library gives
+check_PROGRAMS += tests/test_pulled
+tests_test_pulled_SOURCES = tests/test_pulled.c
+tests_test_pulled_LDADD = $(TRIAL_LIBS)
+tests_test_pulled_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
 # where StarPU's files go, and other things that a program finds or not
 check_PROGRAMS += tests/test_folder
 tests_test_folder_SOURCES = tests/test_folder.c
