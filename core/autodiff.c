@@ -481,7 +481,24 @@ static void diff_slots(struct diff *d)
     }
 }
 
-/* The same where a vertex has a row per child. */
+/* The gradient of a child read by number, where a vertex has a row per child: in the row of that child,
+ * zeros in the others. */
+static struct cavs_symbol *in_its_row(struct diff *d, const struct cavs_symbol *gather, int domain)
+{
+    struct cavs_symbol *g = gather->adjoint, *ids, *mask;
+
+    if (cavs__domain(g) >= 0)
+        g = make(d, gather,
+                 (struct cavs_symbol){.op = CAVS__OP_REPEAT, .width = g->width, .domain = domain},
+                 1, &g);
+    ids = make(d, gather,
+               (struct cavs_symbol){.op = CAVS__OP_NTH, .k = gather->k, .domain = domain}, 0, NULL);
+    mask = ids ? make(d, gather, (struct cavs_symbol){.op = CAVS__OP_MASK, .width = 1}, 1, &ids)
+               : NULL;
+    return g && mask ? elementwise2(d, gather, "mul", g, mask) : NULL;
+}
+
+/* The same as diff_slots() where a vertex has a row per child. */
 static void diff_children(struct diff *d)
 {
     struct cavs_function *f = d->f;
@@ -497,6 +514,13 @@ static void diff_children(struct diff *d)
             each = f->symbols[i];
             g = each->adjoint;
         }
+    }
+    for (int i = 0; i < d->nforward && !d->failed; i++) {
+        const struct cavs_symbol *x = f->symbols[i];
+        struct cavs_symbol *row =
+            x->op == CAVS__OP_GATHER && x->adjoint ? in_its_row(d, x, domain) : NULL;
+
+        g = g && row ? elementwise2(d, x, "add", g, row) : row ? row : g;
     }
     if (!g)
         g = constant(d, each, f->stage->state_width, 0);
@@ -563,11 +587,11 @@ static bool gathers(const struct cavs_stage *s)
 {
     for (int j = 0; j < s->nfunctions; j++) {
         for (int i = 0; i < s->functions[j]->nsymbols; i++) {
-            if (s->functions[j]->symbols[i]->op == CAVS__OP_EACH_CHILD)
+            enum cavs__op op = s->functions[j]->symbols[i]->op;
+
+            if (op == CAVS__OP_GATHER || op == CAVS__OP_EACH_CHILD)
                 return true;
         }
-        if (s->functions[j]->slots > 0)
-            return true;
     }
     return false;
 }

@@ -175,7 +175,8 @@ int cavs_channel_width(const struct cavs_stage *s, const char *channel);
 /* Ragged lists: symbols with a row for each child of a vertex, however many there are, or for each entry of another list
  * that every vertex has.  All operators below work on such rows, too.  An element-wise operator or concatenation that
  * joins them with a symbol of one row per vertex repeats the vertex's row for each of its entries; scatter, push and
- * metrics take rows of vertices.  A function reads its children either by number (cavs_gather) or all alike. */
+ * metrics take rows of vertices.  A function may read its children by number (cavs_gather), all alike, or both; if not by number
+ * alone, a vertex may have any number of children. */
 #define cavs_each_child(f) cavs_each_child_at((f), CAVS_HERE)                       /* states of all children; zeros for -1 */
 #define cavs_pull_edge(f, name, width) cavs_pull_edge_at((f), (name), (width), CAVS_HERE) /* float row per child */
 #define cavs_pull_edge_ids(f, name) cavs_pull_edge_ids_at((f), (name), CAVS_HERE)   /* int32 id per child */

@@ -72,8 +72,12 @@ static void fill_child_section(int32_t *out, const struct cavs__schedule *sch,
     for (int i = 0; i < sch->nvt; i++) {
         const struct cavs__vt *vt = &sch->vt[i];
 
-        for (int r = 0; vt->function == f->number && r < vt->n; r++)
-            out[vt->frow0 + r] = sch->edge_child[vt->edge0 + r * f->slots + slot];
+        for (int r = 0; vt->function == f->number && r < vt->n; r++) {
+            int32_t first = sch->edge_ptr[vt->row0 + r], end = sch->edge_ptr[vt->row0 + r + 1];
+
+            /* one that reads all its children may have fewer than it reads by number */
+            out[vt->frow0 + r] = slot < end - first ? sch->edge_child[first + slot] : -1;
+        }
     }
 }
 

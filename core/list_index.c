@@ -153,6 +153,17 @@ static void fill_child(void *arg, int row, int frow, int v)
         f->out[f->at++] = sch->edge_child[e];
 }
 
+static void fill_nth(void *arg, int row, int frow, int v)
+{
+    struct filling *f = arg;
+    int n = cavs__list_length(f->shard, f->t, f->list, v);
+
+    (void)row;
+    (void)frow;
+    for (int e = 0; e < n; e++)
+        f->out[f->at++] = e == f->sec->number ? 0 : -1;
+}
+
 static void fill_ids(void *arg, int row, int frow, int v)
 {
     struct filling *f = arg;
@@ -231,6 +242,7 @@ void cavs__fill_list_section(const struct cavs_session *s, int32_t *out,
         break;
     case CAVS__S_LIST_OWNER: fill = fill_owner; break;
     case CAVS__S_LIST_CHILD: fill = fill_child; break;
+    case CAVS__S_LIST_NTH: fill = fill_nth; break;
     case CAVS__S_IDS: fill = fill_ids; break;
     case CAVS__S_NOISE_LOW:
     case CAVS__S_NOISE_HIGH:

@@ -110,23 +110,16 @@ static int list_domain(struct cavs_function *f, struct cavs__list like, const ch
 /* The domain of the children; 0: reported. */
 static int children_domain(struct cavs_function *f, const char *op, const char *file, int line)
 {
-    if (f->slots > 0) {
-        FAIL(f, CAVS_EPROGRAM,
-             "%s: the function gathers children by number at %s:%d; children are read either by "
-             "number or all alike",
-             op, f->slots_file, f->slots_line);
-        return 0;
-    }
     if (f->stage->base) {
         FAIL(f, CAVS_EPROGRAM, "%s: stage %s stands over stage %s: its vertices have no children",
              op, f->stage->name, f->stage->base->name);
         return 0;
     }
     if (f->slots == 0) {
-        f->slots = CAVS__ANY_CHILDREN;
         f->slots_file = file;
         f->slots_line = line;
     }
+    f->slots = CAVS__ANY_CHILDREN; /* also if some are gathered by number */
     return list_domain(f, (struct cavs__list){.children = true}, op, file, line);
 }
 

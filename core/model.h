@@ -53,6 +53,7 @@ enum cavs__op {
     CAVS__OP_METRIC,  /* inputs: x, [where ids]; metric; is_loss */
     /* backward only */
     CAVS__OP_STATE_GRAD, /* sum of what the parents' slots say: width = state width */
+    CAVS__OP_NTH,       /* k: ids of the entries of a list: 0 for the k-th of each vertex, else -1; width 0 */
     CAVS__OP_PUSH_GRAD, /* sum of what the fetches of this channel by one fetch symbol say; fetch */
     CAVS__OP_MATMUL_T,  /* inputs: dy; param W: dy W^T */
     CAVS__OP_XENT_GRAD, /* inputs: logits, label ids, g */

@@ -99,6 +99,15 @@ struct cavs__operand cavs__listed(struct cavs__placer *p, struct cavs__operand o
     return o;
 }
 
+static struct cavs__operand ids(struct cavs__placer *p, struct cavs__section s)
+{
+    struct cavs__operand o = {
+        .buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS, .list = (uint8_t)s.list};
+
+    o.section = section(p, s);
+    return o;
+}
+
 static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol *b)
 {
     struct cavs__section s = {.function = p->f, .list = b->domain};
@@ -136,13 +145,14 @@ static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol
         return indexed(p, from->push[b->channel->number], from->push_col[b->channel->number],
                        b->width, s);
     }
+    case CAVS__OP_NTH:
+        s.kind = CAVS__S_LIST_NTH;
+        s.number = b->k;
+        return ids(p, s);
     case CAVS__OP_IDS:
         s.kind = cavs__in_shared_part(p) ? CAVS__S_DISTINCT_IDS : CAVS__S_IDS;
         s.number = b->input->number;
-        o = (struct cavs__operand){
-            .buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS, .list = (uint8_t)b->domain};
-        o.section = section(p, s);
-        return o;
+        return ids(p, s);
     default: return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
     }
 }

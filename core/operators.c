@@ -287,18 +287,11 @@ struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *f
         FAIL(f, CAVS_EINVAL, "gather(%d): child slots are numbered from 0 to 65535", k);
         return NULL;
     }
-    if (f->slots == CAVS__ANY_CHILDREN) {
-        FAIL(f, CAVS_EPROGRAM,
-             "gather(%d): the function asks for a row per child at %s:%d; children are read either "
-             "by number or all alike",
-             k, f->slots_file, f->slots_line);
-        return NULL;
-    }
     if (f->slots == 0) {
         f->slots_file = file;
         f->slots_line = line;
     }
-    if (k + 1 > f->slots)
+    if (f->slots != CAVS__ANY_CHILDREN && k + 1 > f->slots)
         f->slots = k + 1;
     return cavs__add_symbol(f,
                             (struct cavs_symbol){.op = CAVS__OP_GATHER,

@@ -53,6 +53,7 @@ bool cavs__is_reference(const struct cavs_symbol *x)
     case CAVS__OP_FETCH:
     case CAVS__OP_GATHER:
     case CAVS__OP_EACH_CHILD:
+    case CAVS__OP_NTH:
     case CAVS__OP_LOOKUP: return true;
     default: return false;
     }

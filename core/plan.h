@@ -54,6 +54,7 @@ enum cavs__section_kind {
     CAVS__S_LIST_PTR,   /* function, list: first entry of each function row, and one more */
     CAVS__S_LIST_OWNER, /* function, list: function row that has the entry */
     CAVS__S_LIST_CHILD, /* function, list: state row of the child */
+    CAVS__S_LIST_NTH,   /* function, list, number: 0 where the entry has it in its list, else -1 */
     CAVS__S_PARENT_PTR, /* CSR over stage rows: child slots that read the row */
     CAVS__S_PARENT_EDGE,
     CAVS__S_CONSUMER_PTR, /* CSR over stage rows: function rows (entries) of fetch's function that
@@ -71,7 +72,7 @@ enum cavs__section_kind {
 struct cavs__section {
     enum cavs__section_kind kind;
     const struct cavs_function *function;
-    int number; /* input or slot */
+    int number; /* input, slot or place in a list */
     int list;   /* d > 0: of the function, and a value per entry */
     const struct cavs_symbol *fetch;
 };

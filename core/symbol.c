@@ -41,6 +41,7 @@ static const char *const op_names[CAVS__OP_COUNT] = {
     [CAVS__OP_PUSH] = "push",
     [CAVS__OP_METRIC] = "metric",
     [CAVS__OP_STATE_GRAD] = "state_grad",
+    [CAVS__OP_NTH] = "nth_child",
     [CAVS__OP_PUSH_GRAD] = "push_grad",
     [CAVS__OP_COLLECT] = "collect",
     [CAVS__OP_MATMUL_T] = "matmul_t",

@@ -54,18 +54,6 @@ static void counted(struct scene *a)
     cavs_loss(a->f, "loss", cavs_sum(cavs_each_child(a->f)), NULL);
 }
 
-static void gathered_and_each(struct scene *a)
-{
-    cavs_gather(a->f, 1);
-    cavs_each_child(a->f);
-}
-
-static void each_and_gathered(struct scene *a)
-{
-    cavs_pull_edge_ids(a->f, "relation");
-    cavs_gather(a->f, 0);
-}
-
 static void summed_vertex(struct scene *a)
 {
     cavs_sum_children(cavs_pull(a->f, "x", 2));
@@ -138,11 +126,6 @@ static const struct misuse misuses[] = {
      {"scatter", "each_child", "cavs_sum_children"}},
     {"push of rows per child", pushed, CAVS_EPROGRAM, {"push", "a row per child"}},
     {"loss of rows per child", counted, CAVS_EPROGRAM, {"loss", "a row per child"}},
-    {"gather, then each child",
-     gathered_and_each,
-     CAVS_EPROGRAM,
-     {"each_child", "by number", "test_lists.c"}},
-    {"each child, then gather", each_and_gathered, CAVS_EPROGRAM, {"gather(0)", "test_lists.c"}},
     {"sum over the children of a row per vertex",
      summed_vertex,
      CAVS_EPROGRAM,

@@ -117,12 +117,12 @@ static struct cavs_symbol *fetched(struct draw *d)
                           s->base == from && pick(d, 3) ? NULL : index);
 }
 
-/* A row per child: only where children are not numbered. */
+/* A row per child. */
 static struct cavs_symbol *edge(struct draw *d)
 {
     int which = pick(d, 4), width = 1 + pick(d, 4);
     char name[16];
-    if (d->f->slots > 0 || d->f->stage->base)
+    if (d->f->stage->base)
         return fetched(d);
     snprintf(name, sizeof name, "edge%d", width);
     if (which == 0)
@@ -135,7 +135,7 @@ static struct cavs_symbol *edge(struct draw *d)
 static struct cavs_symbol *child(struct draw *d)
 {
     int slots = d->f->stage->number == 0 && d->kinds > 1 ? d->f->number : 2;
-    if (d->f->slots < 0 || (d->f->slots == 0 && pick(d, 3) == 0))
+    if (pick(d, d->f->slots < 0 ? 2 : 3) == 0)
         return edge(d);
     return d->f->stage->state_width && slots ? cavs_gather(d->f, pick(d, slots)) : fetched(d);
 }

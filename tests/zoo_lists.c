@@ -138,6 +138,35 @@ static void build_lookers(struct cavs_model *m)
     zoo_classify(m, decoder, "h", HIDDEN, CLASSES);
 }
 
+/* The first two children by number, all of them alike, and the third by number after that. */
+static void build_both(struct cavs_model *m)
+{
+    struct cavs_stage *dag = cavs_stage_create(m, "dag", HIDDEN);
+    struct cavs_function *f = cavs_function_create(dag, "both");
+    struct cavs_symbol *x = word(m, f, HIDDEN), *first = cavs_gather(f, 0),
+                       *second = cavs_gather(f, 1), *all = cavs_each_child(f);
+    struct cavs_symbol *sum = cavs_sum_children(cavs_tanh(cavs_mul(all, second)));
+    struct cavs_symbol *third = cavs_matmul(cavs_gather(f, 2), zoo_weight(m, "W", HIDDEN, HIDDEN));
+    struct cavs_symbol *h =
+        cavs_tanh(cavs_add(cavs_add(x, cavs_scale(first, 2)), cavs_add(sum, third)));
+    cavs_scatter(f, h);
+    cavs_push(f, "h", h);
+    zoo_classify(m, dag, "h", HIDDEN, CLASSES);
+}
+
+/* By number, and a number for each edge: no row of a child is asked for. */
+static void build_weighed(struct cavs_model *m)
+{
+    struct cavs_stage *dag = cavs_stage_create(m, "dag", HIDDEN);
+    struct cavs_function *f = cavs_function_create(dag, "weighed");
+    struct cavs_symbol *weight = cavs_sum_children(cavs_pull_edge(f, "weight", 1));
+    struct cavs_symbol *last = cavs_gather(f, 3);
+    struct cavs_symbol *h = cavs_tanh(cavs_add(word(m, f, HIDDEN), cavs_mul(weight, last)));
+    cavs_scatter(f, h);
+    cavs_push(f, "h", h);
+    zoo_classify(m, dag, "h", HIDDEN, CLASSES);
+}
+
 const struct zoo_entry zoo_lists[] = {
     {"each_childsum",
      build_childsum,
@@ -159,6 +188,14 @@ const struct zoo_entry zoo_lists[] = {
     {"messages",
      build_messages,
      {"dag:25,slots=4,parents=3,seed=3", "star:300", "single", "chain:6", "empty", "flat:3"}},
+    {"both",
+     build_both,
+     {"dag:25,slots=4,parents=3,seed=3", "star:70", "single", "chain:6", "random:7,missing=4",
+      "empty", "flat:4", "dag:30,slots=9,parents=4,seed=5,shuffle=9"}},
+    {"weighed",
+     build_weighed,
+     {"dag:25,slots=6,parents=3,seed=3", "star:9", "single", "chain:6", "random:7,missing=4",
+      "empty", "dag:30,slots=9,parents=4,seed=5,shuffle=9"}},
     {"lookers",
      build_lookers,
      {"chain:6|chain:4", "chain:130|chain:3", "single|chain:7", "empty|chain:2", "chain:4|empty",
