@@ -21,28 +21,17 @@ static bool is_elementwise(const struct cavs__item *item)
     return !item->copy && cavs__is_elementwise(item->x);
 }
 
-/* Operand k of an item; NULL: there are no more. */
-static struct cavs_symbol *operand(const struct cavs__item *item, int k)
+/* Of which symbols a concatenation or a destination of the part says where they have to be. */
+static void find_delivered(const struct cavs__placer *p, bool *delivered)
 {
-    if (item->copy)
-        return k == 0 ? item->x : NULL;
-    return k < item->x->ninputs ? item->x->inputs[k] : NULL;
-}
+    for (int h = 0; h < p->nhere; h++) {
+        const struct cavs_symbol *s = p->f->symbols[p->here[h]];
 
-/* Does a concatenation or a destination of the part say where x has to be? */
-static bool is_delivered(const struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    for (int i = 0; i < p->f->nsymbols; i++) {
-        const struct cavs_symbol *s = p->f->symbols[i];
-
-        if (!p->local[i].here || (s->op != CAVS__OP_CONCAT && !cavs__is_destination(s)))
+        if (s->op != CAVS__OP_CONCAT && !cavs__is_destination(s))
             continue;
-        for (int k = 0; k < s->ninputs; k++) {
-            if (cavs__root(p, s->inputs[k]) == x)
-                return true;
-        }
+        for (int k = 0; k < s->ninputs; k++)
+            delivered[cavs__root(p, s->inputs[k])->number] = true;
     }
-    return false;
 }
 
 /* May the reader be the reason to delay the item, whose value it reads as `in`? */
@@ -62,13 +51,16 @@ static bool waits(const struct cavs__placer *p, const struct cavs__item *item,
 /* The time of all that read the item, to[] of each; 0: it differs, or there is another obstacle. */
 static int time_of_readers(const struct cavs__placer *p, const int *to, int i)
 {
+    const struct cavs_symbol *x = p->items[i].x;
+    const int *first = p->root_readers.first + x->number;
     int time = 0;
 
-    for (int r = 0; r < p->nitems; r++) {
+    for (int at = first[0]; at < first[1]; at++) {
+        int r = p->root_readers.item[at];
         struct cavs_symbol *in;
 
-        for (int k = 0; (in = operand(&p->items[r], k)) != NULL; k++) {
-            if (cavs__root(p, in) != p->items[i].x)
+        for (int k = 0; (in = cavs__item_operand(&p->items[r], k)) != NULL; k++) {
+            if (cavs__root(p, in) != x)
                 continue;
             if (!waits(p, &p->items[i], &p->items[r], in) || (time && to[r] != time))
                 return 0;
@@ -83,7 +75,7 @@ static bool leaves_no_operand(const struct cavs__placer *p, const int *to, int i
 {
     struct cavs_symbol *in;
 
-    for (int k = 0; (in = operand(&p->items[i], k)) != NULL; k++) {
+    for (int k = 0; (in = cavs__item_operand(&p->items[i], k)) != NULL; k++) {
         int o = p->local[cavs__root(p, in)->number].item;
 
         if (o >= 0 && p->items[o].time == p->items[i].time && to[o] != to[i])
@@ -109,10 +101,10 @@ static void settle(const struct cavs__placer *p, int *to)
     }
 }
 
-static void delay_elementwise(const struct cavs__placer *p, int *to)
+static void delay_elementwise(const struct cavs__placer *p, const bool *delivered, int *to)
 {
     for (int i = p->nitems - 1; i >= 0; i--) {
-        int time = is_elementwise(&p->items[i]) && !is_delivered(p, p->items[i].x)
+        int time = is_elementwise(&p->items[i]) && !delivered[p->items[i].x->number]
                        ? time_of_readers(p, to, i)
                        : 0;
 
@@ -130,33 +122,40 @@ static bool is_time_of_products(const struct cavs__placer *p, int time)
     return false;
 }
 
-static void delay_products(const struct cavs__placer *p, int *to)
+static void delay_products(const struct cavs__placer *p, const bool *delivered, int *to)
 {
     for (int i = 0; i < p->nitems; i++) {
         int time = is_product(&p->items[i]) ? time_of_readers(p, to, i) - 1 : 0;
 
         if (time > p->items[i].time && is_time_of_products(p, time) &&
-            !is_delivered(p, p->items[i].x))
+            !delivered[p->items[i].x->number])
             to[i] = time;
     }
 }
 
 bool cavs__delay_items(struct cavs__placer *p)
 {
+    bool *delivered;
     int *to;
 
     if (p->plan->options.no_fusion)
         return true;
     to = malloc(((size_t)p->nitems + 1) * sizeof *to);
-    if (!to)
+    delivered = calloc((size_t)p->f->nsymbols + 1, sizeof *delivered);
+    if (!to || !delivered) {
+        free(to);
+        free(delivered);
         return false;
-    delay_elementwise(p, to);
-    delay_products(p, to);
+    }
+    find_delivered(p, delivered);
+    delay_elementwise(p, delivered, to);
+    delay_products(p, delivered, to);
     for (int i = 0; i < p->nitems; i++) {
         p->items[i].time = to[i];
         if (!p->items[i].copy)
             p->local[p->items[i].x->number].time = to[i];
     }
     free(to);
+    free(delivered);
     return true;
 }

@@ -430,13 +430,9 @@ static void group_add_set(struct group *g, int head)
 {
     struct cavs__placer *p = g->p;
 
-    /* copies last: what they copy is then a node */
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = head; i < p->nitems; i++) {
-            if (p->items[i].group == head && p->items[i].copy == (pass == 1))
-                group_add(g, &p->items[i]);
-        }
-    }
+    /* copies are last: what they copy is then a node */
+    for (int i = head; i >= 0; i = p->items[i].next)
+        group_add(g, &p->items[i]);
     p->items[head].emitted = true;
 }
 
@@ -449,8 +445,8 @@ static void group_join_set(struct group *g, int head)
     group_add_set(g, head);
     if (g->nmembers <= CAVS__MOST_FUSED && g->ninputs + g->noutputs <= CAVS__MOST_OPERANDS)
         return;
-    for (int i = head; i < p->nitems; i++) {
-        if (p->items[i].group == head && !p->items[i].copy)
+    for (int i = head; i >= 0; i = p->items[i].next) {
+        if (!p->items[i].copy)
             g->node_of[p->items[i].x->number] = -1;
     }
     *g = before;
@@ -488,8 +484,30 @@ static int by_time_and_symbol(const void *a, const void *b)
     return (x->x->number > y->x->number) - (x->x->number < y->x->number);
 }
 
-/* Sorts, and renames every group to the new position of its first member. */
-static void sort_items(struct cavs__placer *p)
+/* Renames every group to the new position of its first member, and links its members. */
+static bool link_groups(struct cavs__placer *p)
+{
+    int *last = malloc(((size_t)p->nitems + 1) * sizeof *last);
+
+    if (!last)
+        return false;
+    for (int i = 0; i < p->nitems; i++)
+        last[i] = -1;
+    for (int i = 0; i < p->nitems; i++) {
+        struct cavs__item *item = &p->items[i];
+        int before = last[item->set];
+
+        item->group = before < 0 ? i : p->items[before].group;
+        item->next = -1;
+        if (before >= 0)
+            p->items[before].next = i;
+        last[item->set] = i;
+    }
+    free(last);
+    return true;
+}
+
+static bool sort_items(struct cavs__placer *p)
 {
     for (int i = 0; i < p->nitems; i++) {
         while (p->items[i].group != p->items[p->items[i].group].group)
@@ -498,21 +516,13 @@ static void sort_items(struct cavs__placer *p)
     for (int i = 0; i < p->nitems; i++)
         p->items[i].set = p->items[i].group;
     qsort(p->items, (size_t)p->nitems, sizeof *p->items, by_time_and_symbol);
-    for (int i = 0; i < p->nitems; i++) {
-        for (int j = 0; j <= i; j++) {
-            if (p->items[j].set == p->items[i].set) {
-                p->items[i].group = j;
-                break;
-            }
-        }
-    }
+    return link_groups(p);
 }
 
 int cavs__emit(struct cavs__placer *p)
 {
-    bool done = true;
+    bool done = sort_items(p);
 
-    sort_items(p);
     for (int i = 0; i < p->nitems && done; i++) {
         if (!(p->items[i].time & 1))
             done = emit_single(p, p->items[i].x);

@@ -62,8 +62,8 @@ static int item_time(const struct cavs__placer *p, const struct cavs_symbol *x)
     return t;
 }
 
-/* A concatenation is there when the last of its operands is. */
-static int concat_time(const struct cavs__placer *p, const struct cavs_symbol *x)
+/* A concatenation is there when the last of its operands is.  The first items are the copies. */
+static int concat_time(const struct cavs__placer *p, int ncopies, const struct cavs_symbol *x)
 {
     int t = 0;
 
@@ -71,19 +71,19 @@ static int concat_time(const struct cavs__placer *p, const struct cavs_symbol *x
         if (p->local[x->inputs[i]->number].here && p->local[x->inputs[i]->number].time > t)
             t = p->local[x->inputs[i]->number].time;
     }
-    for (int i = 0; i < p->nitems; i++) {
-        if (p->items[i].copy && p->items[i].into == x && p->items[i].time > t)
+    for (int i = 0; i < ncopies; i++) {
+        if (p->items[i].into == x && p->items[i].time > t)
             t = p->items[i].time;
     }
     return t;
 }
 
-static void time_copies_of(struct cavs__placer *p, struct cavs_symbol *x)
+static void time_copies_of(struct cavs__placer *p, int ncopies, struct cavs_symbol *x)
 {
-    for (int i = 0; i < p->nitems; i++) {
+    for (int i = 0; i < ncopies; i++) {
         struct cavs__item *c = &p->items[i];
 
-        if (!c->copy || c->x != x)
+        if (c->x != x)
             continue;
         c->time = time_after(p, x, true, x->width);
         if (!p->local[x->number].here && p->local[x->number].placed)
@@ -91,21 +91,29 @@ static void time_copies_of(struct cavs__placer *p, struct cavs_symbol *x)
     }
 }
 
+static bool time_item(struct cavs__placer *p, int ncopies, struct cavs_symbol *x)
+{
+    struct cavs__local *l = &p->local[x->number];
+
+    if (x->op == CAVS__OP_CONCAT)
+        l->time = concat_time(p, ncopies, x);
+    if (x->op == CAVS__OP_CONCAT || cavs__is_destination(x))
+        return true;
+    l->time = item_time(p, x);
+    l->item = p->nitems;
+    return cavs__add_item(p, (struct cavs__item){.x = x, .time = l->time});
+}
+
 bool cavs__time_items(struct cavs__placer *p)
 {
-    for (int i = 0; i < p->f->nsymbols; i++) {
-        struct cavs_symbol *x = p->f->symbols[i];
-        struct cavs__local *l = &p->local[i];
+    int ncopies = p->nitems, n = ncopies > 0 ? p->f->nsymbols : p->nhere;
 
-        if (l->here && x->op == CAVS__OP_CONCAT) {
-            l->time = concat_time(p, x);
-        } else if (l->here && !cavs__is_destination(x)) {
-            l->time = item_time(p, x);
-            l->item = p->nitems;
-            if (!cavs__add_item(p, (struct cavs__item){.x = x, .time = l->time}))
-                return false;
-        }
-        time_copies_of(p, x);
+    for (int i = 0; i < n; i++) {
+        struct cavs_symbol *x = p->f->symbols[ncopies > 0 ? i : p->here[i]];
+
+        if (p->local[x->number].here && !time_item(p, ncopies, x))
+            return false;
+        time_copies_of(p, ncopies, x);
     }
     return true;
 }
@@ -126,74 +134,96 @@ static void join(struct cavs__placer *p, int i, int j)
     p->items[i > j ? i : j].group = i < j ? i : j;
 }
 
-static bool reads(const struct cavs__item *item, const struct cavs_symbol *x)
-{
-    if (item->copy)
-        return item->x == x;
-    for (int i = 0; i < item->x->ninputs; i++) {
-        if (item->x->inputs[i] == x)
-            return true;
-    }
-    return false;
-}
-
 static bool fusible(const struct cavs__item *a, const struct cavs__item *b)
 {
     return (a->time & 1) && a->time == b->time && a->x->width == b->x->width &&
            cavs__item_domain(a) == cavs__item_domain(b);
 }
 
-/* Connected: one makes what the other reads, or both read the same value. */
-static bool connected(const struct cavs__item *a, const struct cavs__item *b)
+/* Joins the t-th reader of x with those before it: both read the same value.  Constants are nobody's, but a copy of one
+ * is made where it is read. */
+static void join_with_earlier(struct cavs__placer *p, const struct cavs_symbol *x,
+                              const int *reader, int t)
 {
-    if (!a->copy && reads(b, a->x))
-        return true;
-    if (!b->copy && reads(a, b->x))
-        return true;
-    if (a->copy)
-        return reads(b, a->x);
-    for (int i = 0; i < a->x->ninputs; i++) {
-        if (!cavs__is_constant(a->x->inputs[i]) && reads(b, a->x->inputs[i]))
-            return true;
+    bool constant = cavs__is_constant(x);
+
+    if (constant && !p->items[reader[t]].copy)
+        return;
+    for (int u = 0; u < t; u++) {
+        if (!fusible(&p->items[reader[t]], &p->items[reader[u]]))
+            continue;
+        join(p, reader[t], reader[u]);
+        if (!constant)
+            return; /* the others have been joined with that one */
     }
-    return false;
 }
 
-/* In the order in which a group computes its members: by symbol, copies last. */
-static bool comes_before(const struct cavs__item *a, const struct cavs__item *b)
+/* Connected: one makes what the other reads, or both read the same value. */
+static void join_readers(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    if (a->copy != b->copy)
-        return b->copy;
-    return a->x->number < b->x->number;
+    const int *first = p->readers.first + x->number, *reader = p->readers.item + first[0];
+    int maker = p->local[x->number].item;
+
+    for (int t = 0; t < first[1] - first[0]; t++) {
+        if (maker >= 0 && fusible(&p->items[maker], &p->items[reader[t]]))
+            join(p, maker, reader[t]);
+        join_with_earlier(p, x, reader, t);
+    }
+}
+
+/* An item on the way to its piece. */
+struct member {
+    const struct cavs__item *item;
+    int number, set;
+};
+
+/* Sets together, each in the order in which a group computes its members: by symbol, copies last. */
+static int by_set_and_symbol(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->set != y->set)
+        return x->set < y->set ? -1 : 1;
+    if (x->item->copy != y->item->copy)
+        return x->item->copy ? 1 : -1;
+    if (x->item->x != y->item->x)
+        return x->item->x->number < y->item->x->number ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* The pieces of one set: m[0] up to m[n]. */
+static void split_set(struct cavs__placer *p, const struct member *m, int n)
+{
+    for (int first = 0; first < n; first += CAVS__MOST_FUSED) {
+        int end = first + CAVS__MOST_FUSED < n ? first + CAVS__MOST_FUSED : n;
+        int group = m[first].number;
+
+        for (int i = first; i < end; i++)
+            group = m[i].number < group ? m[i].number : group;
+        for (int i = first; i < end; i++) {
+            p->items[m[i].number].group = group;
+            p->items[m[i].number].piece = first / CAVS__MOST_FUSED;
+        }
+    }
 }
 
 /* Cuts groups that would become too large for one program.  Each piece only reads what pieces
  * before it made. */
 static bool split_groups(struct cavs__placer *p)
 {
-    int *set = malloc(2 * ((size_t)p->nitems + 1) * sizeof *set), *piece = set + p->nitems;
+    struct member *m = malloc(((size_t)p->nitems + 1) * sizeof *m);
 
-    if (!set)
+    if (!m)
         return false;
     for (int i = 0; i < p->nitems; i++)
-        set[i] = find_group(p, i);
-    for (int i = 0; i < p->nitems; i++) {
-        int before = 0;
-
-        for (int j = 0; j < p->nitems; j++)
-            before += set[j] == set[i] && (comes_before(&p->items[j], &p->items[i]) ||
-                                           (!comes_before(&p->items[i], &p->items[j]) && j < i));
-        piece[i] = before / CAVS__MOST_FUSED;
+        m[i] = (struct member){.item = &p->items[i], .number = i, .set = find_group(p, i)};
+    qsort(m, (size_t)p->nitems, sizeof *m, by_set_and_symbol);
+    for (int first = 0, end; first < p->nitems; first = end) {
+        for (end = first + 1; end < p->nitems && m[end].set == m[first].set;)
+            end++;
+        split_set(p, m + first, end - first);
     }
-    for (int i = 0; i < p->nitems; i++) {
-        int j = 0;
-
-        while (set[j] != set[i] || piece[j] != piece[i])
-            j++;
-        p->items[i].group = j;
-        p->items[i].piece = piece[i];
-    }
-    free(set);
+    free(m);
     return true;
 }
 
@@ -201,11 +231,9 @@ bool cavs__fuse(struct cavs__placer *p)
 {
     for (int i = 0; i < p->nitems; i++)
         p->items[i].group = i;
-    for (int i = 0; i < p->nitems && !p->plan->options.no_fusion; i++) {
-        for (int j = 0; j < i; j++) {
-            if (fusible(&p->items[i], &p->items[j]) && connected(&p->items[i], &p->items[j]))
-                join(p, i, j);
-        }
+    for (int i = 0; i < p->f->nsymbols && !p->plan->options.no_fusion; i++) {
+        if (p->readers.first[i] < p->readers.first[i + 1])
+            join_readers(p, p->f->symbols[i]);
     }
     return p->nitems <= CAVS__MOST_FUSED || split_groups(p);
 }
@@ -220,17 +248,17 @@ bool cavs__may_join(const struct cavs__placer *p, int i, int j)
 /* An element-wise value needs memory if anything outside its group reads it. */
 bool cavs__read_outside(struct cavs__placer *p, const struct cavs_symbol *x)
 {
+    const int *first = p->root_readers.first + x->number;
     int item = p->local[x->number].item;
 
-    for (int i = 0; i < p->nitems; i++) {
-        const struct cavs__item *it = &p->items[i];
+    for (int at = first[0]; at < first[1]; at++) {
+        int i = p->root_readers.item[at];
+        struct cavs_symbol *in;
 
-        for (int k = 0; k < (it->copy ? 1 : it->x->ninputs); k++) {
-            struct cavs_symbol *in = it->copy ? it->x : it->x->inputs[k];
-
+        for (int k = 0; (in = cavs__item_operand(&p->items[i], k)) != NULL; k++) {
             if (cavs__root(p, in) != x)
                 continue;
-            if (in != x || !(it->time & 1) || find_group(p, i) != find_group(p, item))
+            if (in != x || !(p->items[i].time & 1) || find_group(p, i) != find_group(p, item))
                 return true;
         }
     }

@@ -32,7 +32,7 @@ libcavs_la_SOURCES += \
 	core/delay.c \
 	core/devices.c \
 	core/distinct.c \
-	core/emit.c \
+	core/emit.c core/equal.c \
 	core/error.c \
 	core/error.h \
 	core/explain.c \
@@ -64,7 +64,7 @@ libcavs_la_SOURCES += \
 	core/packed.h \
 	core/packed_data.c \
 	core/peak.c \
-	core/place.c \
+	core/place.c core/readers.c \
 	core/place.h \
 	core/plan.c \
 	core/plan.h \

@@ -73,6 +73,7 @@ static void function_destroy(struct cavs_function *f)
     for (int i = 0; i < f->nlists; i++)
         free(f->lists[i]);
     free(f->symbols);
+    cavs__equals_clear(&f->equals);
     free(f->message);
     free(f->name);
     free(f);

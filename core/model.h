@@ -168,6 +168,13 @@ struct cavs__list {
     struct cavs_stage *whole;  /* the earlier stage, or NULL */
 };
 
+/* equal.c: chains of symbols that may be equal; all zero at first. */
+struct cavs__equals {
+    int room, n; /* n: symbols that are in it */
+    int *head;   /* [room] by hash; -1: none */
+    int *next;   /* [room] by symbol */
+};
+
 struct cavs_function {
     struct cavs_stage *stage;
     char *name;
@@ -180,6 +187,7 @@ struct cavs_function {
     struct cavs__list *lists[CAVS__MAX_LISTS]; /* [domain - 1] */
     int nsymbols;
     struct cavs_symbol **symbols;
+    struct cavs__equals equals;
     struct cavs_symbol *scatter; /* the SCATTER symbol, or NULL */
     bool finished;
     int error; /* first mistake, reported by finish */
@@ -211,6 +219,14 @@ struct cavs_model {
     int error; /* first mistake outside any function */
     char *message;
 };
+
+/* equal.c */
+/* The first symbol that is equal to what `like` and the operands say; NULL: there is none. */
+struct cavs_symbol *cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like,
+                                     int ninputs, struct cavs_symbol *const *inputs);
+/* Symbols have been changed, or renumbered. */
+void cavs__equals_forget(struct cavs__equals *e);
+void cavs__equals_clear(struct cavs__equals *e);
 
 /* symbol.c */
 /* Appends a symbol; inputs are copied.  NULL when out of memory.  Equal symbols are shared (common

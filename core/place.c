@@ -184,6 +184,23 @@ static void assign_parts(struct cavs__placer *p)
     }
 }
 
+/* The symbols of each part, in their order. */
+static void list_parts(struct cavs__placer *p)
+{
+    int *first = p->first_own;
+
+    for (int i = 0; i < p->f->nsymbols; i++) {
+        if (p->value[i].part != CAVS__NO_PART)
+            first[p->value[i].part]++;
+    }
+    for (int i = 0; i < p->nparts; i++)
+        first[i + 1] += first[i];
+    for (int i = p->f->nsymbols - 1; i >= 0; i--) {
+        if (p->value[i].part != CAVS__NO_PART)
+            p->own[--first[p->value[i].part]] = i;
+    }
+}
+
 /* x is read by part `part`: if it comes from elsewhere it must be kept, or be made again from what
  * is kept. */
 static void note_read(struct cavs__placer *p, struct cavs_symbol *x, int part)
@@ -275,6 +292,12 @@ static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__oper
     return true;
 }
 
+static void set_here(struct cavs__placer *p, int symbol)
+{
+    p->local[symbol].here = true;
+    p->here[p->nhere++] = symbol;
+}
+
 /* Is x, or a slice of it, read by something that this part computes (or makes again)? */
 static void mark_read(struct cavs__placer *p, struct cavs_symbol *x)
 {
@@ -283,35 +306,59 @@ static void mark_read(struct cavs__placer *p, struct cavs_symbol *x)
     if (b->op != CAVS__OP_CONCAT || p->local[b->number].here)
         return;
     if (p->value[b->number].part == p->part || is_remade(p, b)) {
-        p->local[b->number].here = true;
+        set_here(p, b->number);
         for (int i = 0; i < b->ninputs; i++)
             mark_read(p, b->inputs[i]);
     }
 }
 
+static void mark_all_read(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    for (int k = 0; k < x->ninputs; k++)
+        mark_read(p, x->inputs[k]);
+}
+
+/* Forgets the part before: what it had here, and what it copied. */
+static void forget_here(struct cavs__placer *p)
+{
+    for (int h = 0; h < p->nhere; h++)
+        p->local[p->here[h]] = (struct cavs__local){.item = -1};
+    for (int i = 0; i < p->nitems; i++)
+        p->local[p->items[i].x->number] = (struct cavs__local){.item = -1};
+    p->nhere = p->nitems = 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
 /* What the part computes: its own symbols, and concatenations it reads that are made again. */
 static void find_here(struct cavs__placer *p)
 {
-    memset(p->local, 0, (size_t)p->f->nsymbols * sizeof *p->local);
-    for (int i = 0; i < p->f->nsymbols; i++) {
-        struct cavs_symbol *x = p->f->symbols[i];
+    const int *own = p->own + p->first_own[p->part];
+    int n = p->first_own[p->part + 1] - p->first_own[p->part];
 
-        p->local[i].item = -1;
-        if (p->value[i].part != p->part || x->op == CAVS__OP_CONCAT)
+    forget_here(p);
+    for (int i = 0; i < n; i++) {
+        const struct cavs_symbol *x = p->f->symbols[own[i]];
+
+        if (x->op == CAVS__OP_CONCAT)
             continue;
-        p->local[i].here = true;
-        for (int k = 0; k < x->ninputs; k++)
-            mark_read(p, x->inputs[k]);
+        set_here(p, own[i]);
+        mark_all_read(p, x);
     }
-    for (int i = 0; i < p->f->nsymbols; i++) {
-        struct cavs_symbol *x = p->f->symbols[i];
+    for (int i = 0; i < n; i++) {
+        const struct cavs_symbol *x = p->f->symbols[own[i]];
 
-        if (is_saved_here(p, x) && !p->local[i].here) {
-            p->local[i].here = true; /* a concatenation that only other parts read */
-            for (int k = 0; k < x->ninputs; k++)
-                mark_read(p, x->inputs[k]);
+        if (is_saved_here(p, x) && !p->local[own[i]].here) {
+            set_here(p, own[i]); /* a concatenation that only other parts read */
+            mark_all_read(p, x);
         }
     }
+    qsort(p->here, (size_t)p->nhere, sizeof *p->here, by_number);
 }
 
 static bool channel_is_view(const struct cavs__placer *p, const struct cavs_symbol *push)
@@ -329,11 +376,11 @@ static struct cavs_symbol *all_slots_value(const struct cavs__placer *p)
 
     if (cavs__tensor_ld(w) != w)
         return NULL;
-    for (int i = 0; i < p->f->nsymbols; i++) {
-        struct cavs_symbol *x = p->f->symbols[i], *b;
+    for (int h = 0; h < p->nhere; h++) {
+        struct cavs_symbol *x = p->f->symbols[p->here[h]], *b;
         int col;
 
-        if (x->op != CAVS__OP_SLOT_GRAD || !p->local[i].here)
+        if (x->op != CAVS__OP_SLOT_GRAD)
             continue;
         b = cavs__base(p, written_value(x), &col);
         if (col != x->k * w || written_value(x)->width != w || (value && b != value))
@@ -361,10 +408,11 @@ static bool place_destinations(struct cavs__placer *p)
 {
     bool slots_placed = place_slots(p);
 
-    for (int i = 0; i < p->f->nsymbols; i++) {
+    for (int h = 0; h < p->nhere; h++) {
+        int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (!p->local[i].here || !cavs__is_destination(x) || channel_is_view(p, x))
+        if (!cavs__is_destination(x) || channel_is_view(p, x))
             continue;
         if (x->op == CAVS__OP_SLOT_GRAD && slots_placed)
             continue;
@@ -384,17 +432,19 @@ static struct cavs__operand new_place(struct cavs__placer *p, const struct cavs_
  * steps. */
 static bool place_results(struct cavs__placer *p)
 {
-    for (int i = p->f->nsymbols - 1; i >= 0; i--) {
+    for (int h = p->nhere - 1; h >= 0; h--) {
+        int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (x->op == CAVS__OP_CONCAT && p->local[i].here && !p->local[i].placed &&
+        if (x->op == CAVS__OP_CONCAT && !p->local[i].placed &&
             !put(p, x, new_place(p, x), x))
             return false;
     }
-    for (int i = 0; i < p->f->nsymbols; i++) {
+    for (int h = 0; h < p->nhere; h++) {
+        int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (p->local[i].here && !p->local[i].placed && !cavs__op_is_sink(x->op) &&
+        if (!p->local[i].placed && !cavs__op_is_sink(x->op) &&
             !cavs__is_elementwise(x))
             set_place(p, x, new_place(p, x));
     }
@@ -404,10 +454,11 @@ static bool place_results(struct cavs__placer *p)
 /* Kernels read memory: constants that a single step reads are written to scratch first. */
 static bool place_constants(struct cavs__placer *p)
 {
-    for (int i = 0; i < p->f->nsymbols; i++) {
+    for (int h = 0; h < p->nhere; h++) {
+        int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (!p->local[i].here || cavs__is_elementwise(x) || x->op == CAVS__OP_CONCAT ||
+        if (cavs__is_elementwise(x) || x->op == CAVS__OP_CONCAT ||
             cavs__is_destination(x))
             continue;
         for (int k = 0; k < x->ninputs; k++) {
@@ -425,10 +476,11 @@ static bool place_constants(struct cavs__placer *p)
 /* An indexed row of a vertex that its entries read: copied first, for the entries name vertices. */
 static bool place_repeated(struct cavs__placer *p)
 {
-    for (int i = 0; i < p->f->nsymbols; i++) {
+    for (int h = 0; h < p->nhere; h++) {
+        int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        for (int k = 0; p->local[i].here && k < x->ninputs; k++) {
+        for (int k = 0; k < x->ninputs; k++) {
             int col;
             struct cavs_symbol *in = cavs__base(p, x->inputs[k], &col), *of = in->inputs[0], *b;
 
@@ -445,10 +497,11 @@ static bool place_repeated(struct cavs__placer *p)
 
 static void place_elementwise(struct cavs__placer *p)
 {
-    for (int i = 0; i < p->f->nsymbols; i++) {
+    for (int h = 0; h < p->nhere; h++) {
+        int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (!p->local[i].here || p->local[i].placed || !cavs__is_elementwise(x))
+        if (p->local[i].placed || !cavs__is_elementwise(x))
             continue;
         if (p->value[i].saved || cavs__read_outside(p, x))
             set_place(p, x, new_place(p, x));
@@ -530,7 +583,6 @@ static int make_part(struct cavs__placer *p)
 {
     int rc;
 
-    p->nitems = 0;
     memset(p->scratch, 0, sizeof p->scratch);
     find_here(p);
     if (!place_destinations(p) || !place_results(p) || !place_constants(p) || !place_repeated(p) ||
@@ -538,6 +590,9 @@ static int make_part(struct cavs__placer *p)
         return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     if (p->nitems == 0)
         return CAVS_OK;
+    rc = cavs__find_readers(p);
+    if (rc)
+        return rc;
     if (!cavs__delay_items(p) || !cavs__fuse(p))
         return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
     place_elementwise(p);
@@ -609,12 +664,18 @@ int cavs__place_function(struct cavs__plan *plan, struct cavs_function *f)
     p.local = calloc(n, sizeof *p.local);
     p.sum_sink = calloc(n, sizeof *p.sum_sink);
     p.shared = calloc(n, sizeof *p.shared);
-    if (!p.value || !p.local || !p.sum_sink || !p.shared)
+    p.here = calloc(n, sizeof *p.here);
+    p.own = calloc(n, sizeof *p.own);
+    p.first_own = calloc(n + CAVS__PARTS_CLASSED, sizeof *p.first_own);
+    for (size_t i = 0; p.local && i < n; i++)
+        p.local[i].item = -1;
+    if (!p.here || !p.own || !p.first_own || !p.value || !p.local || !p.sum_sink || !p.shared)
         rc = cavs__fail_nomem("plan", n * sizeof *p.value);
     if (!rc)
         rc = cavs__find_sharing(&p);
     if (!rc) {
         assign_parts(&p);
+        list_parts(&p);
         find_saved(&p);
         rc = make_parts(&p);
     }
@@ -622,6 +683,10 @@ int cavs__place_function(struct cavs__plan *plan, struct cavs_function *f)
     free(p.local);
     free(p.sum_sink);
     free(p.shared);
+    free(p.here);
+    free(p.own);
+    free(p.first_own);
     free(p.items);
+    cavs__free_readers(&p);
     return rc;
 }

@@ -27,6 +27,7 @@ struct cavs__item {
     int time;                  /* even: single steps, odd: element-wise groups; see fuse.c */
     int group;                 /* union-find parent among items of one time */
     int set;                   /* group before the items were sorted */
+    int next;                  /* member of the group after this one, -1: none; since then */
     int piece;    /* of a group that was cut: it reads what the pieces before it made */
     bool emitted; /* first members of groups: there is a step for them */
 };
@@ -49,6 +50,12 @@ struct cavs__local {
     int time;
 };
 
+/* Items that read symbol i: item[first[i]] up to item[first[i + 1]], without that. */
+struct cavs__readers {
+    int *first; /* [nsymbols + 1] */
+    int *item;
+};
+
 struct cavs__placer {
     struct cavs__plan *plan;
     struct cavs__stage_plan *sp;
@@ -58,13 +65,18 @@ struct cavs__placer {
     int nparts;
     struct cavs_symbol **sum_sink; /* [nparts - CAVS__PARTS_CLASSED] a sink of each */
     struct cavs__value *value;     /* [nsymbols] */
+    int *own;       /* symbols by the part that computes them: part i has own[first_own[i]] up to the next */
+    int *first_own; /* [nparts + 1] */
     /* tensors of values kept by that part, by domain, -1 */
     int bundle[CAVS__PARTS_CLASSED][1 + CAVS__MAX_LISTS];
     /* the part being made */
     int part;
     struct cavs__local *local; /* [nsymbols] */
+    int nhere, *here;          /* [nhere] numbers of the symbols that are, increasing */
     int nitems, cap_items;
     struct cavs__item *items;
+    struct cavs__readers readers;      /* of a symbol as it is */
+    struct cavs__readers root_readers; /* of a symbol itself or by way of slices, see cavs__root() */
     int scratch[1 + CAVS__MAX_LISTS]; /* floats per row so far, by domain */
     struct cavs__part *out;
 };
@@ -84,6 +96,13 @@ bool cavs__is_computed(const struct cavs_symbol *x);
 /* Sinks that only say where their operand is to be written. */
 bool cavs__is_destination(const struct cavs_symbol *x);
 bool cavs__add_item(struct cavs__placer *p, struct cavs__item item); /* false: out of memory */
+
+/* readers.c */
+/* Operand k of an item; NULL: there are no more. */
+struct cavs_symbol *cavs__item_operand(const struct cavs__item *item, int k);
+/* Finds the readers, when all items are there and as long as they stay in their order. */
+int cavs__find_readers(struct cavs__placer *p);
+void cavs__free_readers(struct cavs__placer *p);
 
 /* sharing.c */
 /* Sets shares and shared, and after_spread of eager element-wise operators on shared values: they cost nothing in

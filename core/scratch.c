@@ -60,20 +60,30 @@ static bool live_together(const struct block *a, const struct block *b)
     return a->list == b->list && a->first <= b->last && b->first <= a->last;
 }
 
-/* Blocks before `at` have their places.  Every candidate place is 0 or the end of a living block.
- */
-static int lowest_place(const struct block *blocks, int at)
+/* Of the blocks `alive`, those that still are when `b` begins to live, in their order. */
+static int keep_living(const struct block *blocks, const struct block *b, int *alive, int n)
+{
+    int kept = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (blocks[alive[i]].last >= b->first)
+            alive[kept++] = alive[i];
+    }
+    return kept;
+}
+
+/* The n blocks alive have their places.  Every candidate place is 0 or the end of one of them. */
+static int lowest_place(const struct block *blocks, const struct block *of, const int *alive, int n)
 {
     int place = 0;
     bool moved = true;
 
     while (moved) {
         moved = false;
-        for (int i = 0; i < at; i++) {
-            const struct block *b = &blocks[i];
+        for (int i = 0; i < n; i++) {
+            const struct block *b = &blocks[alive[i]];
 
-            if (live_together(b, &blocks[at]) && b->place < place + blocks[at].size &&
-                place < b->place + b->size) {
+            if (live_together(b, of) && b->place < place + of->size && place < b->place + b->size) {
                 place = b->place + b->size;
                 moved = true;
             }
@@ -103,20 +113,27 @@ static void grow(int *size, int end)
 int cavs__pack_scratch(struct cavs__part *part)
 {
     struct block *blocks;
-    int operands = 0, n;
+    int operands = 0, living = 0, n, *alive;
 
     for (int s = 0; s < part->nsteps; s++)
         operands += part->steps[s].nviews;
     blocks = calloc((size_t)operands + 1, sizeof *blocks);
-    if (!blocks)
-        return cavs__fail_nomem("plan", (size_t)operands * sizeof *blocks);
+    alive = malloc(((size_t)operands + 1) * sizeof *alive);
+    if (!blocks || !alive) {
+        free(blocks);
+        free(alive);
+        return cavs__fail_nomem("plan", (size_t)operands * (sizeof *blocks + sizeof *alive));
+    }
     n = find_blocks(part, blocks);
     for (int i = 0; i < n; i++) {
-        blocks[i].place = lowest_place(blocks, i);
+        living = keep_living(blocks, &blocks[i], alive, living);
+        blocks[i].place = lowest_place(blocks, &blocks[i], alive, living);
+        alive[living++] = i;
         grow(blocks[i].list > 0 ? &part->lists[blocks[i].list - 1].scratch : &part->scratch,
              blocks[i].place + blocks[i].size);
     }
     move_operands(part, blocks, n);
     free(blocks);
+    free(alive);
     return CAVS_OK;
 }

@@ -106,26 +106,6 @@ const char *cavs__symbol_label(const struct cavs_symbol *x)
     return text;
 }
 
-static bool symbols_equal(const struct cavs_symbol *x, const struct cavs_symbol *like, int ninputs,
-                          struct cavs_symbol *const *inputs)
-{
-    return x->op == like->op && x->domain == like->domain && x->width == like->width &&
-           x->ninputs == ninputs && x->param == like->param && x->input == like->input &&
-           x->channel == like->channel && x->metric == like->metric && x->fetch == like->fetch &&
-           x->k == like->k && x->which == like->which && x->s == like->s &&
-           (ninputs == 0 || memcmp(x->inputs, inputs, (size_t)ninputs * sizeof *inputs) == 0);
-}
-
-static struct cavs_symbol *find_equal(const struct cavs_function *f, const struct cavs_symbol *like,
-                                      int ninputs, struct cavs_symbol *const *inputs)
-{
-    for (int i = 0; i < f->nsymbols && !cavs__op_is_sink(like->op); i++) {
-        if (symbols_equal(f->symbols[i], like, ninputs, inputs))
-            return f->symbols[i];
-    }
-    return NULL;
-}
-
 int cavs__domain(const struct cavs_symbol *x)
 {
     const struct cavs_symbol *b = x;
@@ -162,6 +142,7 @@ bool cavs__symbol_insert(struct cavs_function *f, int at, struct cavs_symbol *x)
     memmove(f->symbols + at + 1, f->symbols + at,
             (size_t)(f->nsymbols - 1 - at) * sizeof *f->symbols);
     f->symbols[at] = x;
+    cavs__equals_forget(&f->equals);
     for (int i = 0; i < f->nsymbols; i++)
         f->symbols[i]->number = i;
     return true;
@@ -173,7 +154,7 @@ struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_
     struct cavs_symbol like = *given, *x;
 
     like.domain = domain_of(given, ninputs, inputs);
-    x = find_equal(f, &like, ninputs, inputs);
+    x = cavs__op_is_sink(like.op) ? NULL : cavs__find_equal(f, &like, ninputs, inputs);
     if (x)
         return x;
     x = malloc(sizeof *x);
