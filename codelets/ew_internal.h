@@ -68,6 +68,8 @@ struct cavs__ew_program {
     struct cavs__ew_program *next_pending; /* batch under way */
     struct cavs__device_groups *groups;    /* its kernels on devices, NULL: none */
     int number;                            /* in groups */
+    uint64_t hash;                         /* of spec */
+    int function;                          /* number in the source text of its batch */
 };
 
 /* 0, or -1 when out of memory. */

@@ -7,6 +7,7 @@
 
 #include "codelets/device/kernels.h"
 #include "codelets/ew_internal.h"
+#include "codelets/hash.h"
 #include "codelets/notice.h"
 
 /* The batch that this thread has begun.  Its programs run interpreted until the batch ends. */
@@ -63,7 +64,46 @@ static bool well_formed(const struct cavs__ew_spec *spec)
 
 /* ---- compiling ---- */
 
-/* One source file with all programs of a list, the functions numbered; NULL when out of memory. */
+static uint64_t hash_spec(const struct cavs__ew_spec *s)
+{
+    uint64_t h = cavs__hash(CAVS__HASH_START, &s->width, sizeof s->width);
+
+    h = cavs__hash(h, s->scalar, (size_t)s->ninputs * sizeof *s->scalar);
+    h = cavs__hash(h, s->nodes, (size_t)s->nnodes * sizeof *s->nodes);
+    return cavs__hash(h, s->outputs, (size_t)s->noutputs * sizeof *s->outputs);
+}
+
+static bool same(const void *a, const void *b, int n, size_t size)
+{
+    return n == 0 || memcmp(a, b, (size_t)n * size) == 0;
+}
+
+static bool same_group(const struct cavs__ew_program *p, const struct cavs__ew_program *q)
+{
+    const struct cavs__ew_spec *a = &p->spec, *b = &q->spec;
+
+    return p->hash == q->hash && a->width == b->width && a->ninputs == b->ninputs &&
+           a->nnodes == b->nnodes && a->noutputs == b->noutputs &&
+           same(a->scalar, b->scalar, a->ninputs, sizeof *a->scalar) &&
+           same(a->nodes, b->nodes, a->nnodes, sizeof *a->nodes) &&
+           same(a->outputs, b->outputs, a->noutputs, sizeof *a->outputs);
+}
+
+/* Equal groups, such as the pieces of one that was cut, share a function. */
+static void number_functions(struct cavs__ew_program *list)
+{
+    int n = 0;
+
+    for (struct cavs__ew_program *p = list; p; p = p->next_pending) {
+        const struct cavs__ew_program *q = list;
+
+        while (q != p && !same_group(q, p))
+            q = q->next_pending;
+        p->function = q != p ? q->function : n++;
+    }
+}
+
+/* One source file with the functions of all programs of a list; NULL when out of memory. */
 static char *source_of(const struct cavs__ew_program *list)
 {
     char *text = NULL, name[32];
@@ -75,6 +115,8 @@ static char *source_of(const struct cavs__ew_program *list)
         return NULL;
     cavs__ew_generate_preamble(to, &cavs__ew_dialect_c);
     for (; list; list = list->next_pending) {
+        if (list->function != n)
+            continue;
         snprintf(name, sizeof name, "group%d", n++);
         cavs__ew_generate(to, &cavs__ew_dialect_c, &list->spec, name);
     }
@@ -95,16 +137,18 @@ static void say_interpreted(void)
 
 static void compile(struct cavs__ew_program *list)
 {
-    char *source = source_of(list), name[32];
-    struct cavs__ew_library *library = source ? cavs__ew_library_open(source) : NULL;
-    int n = 0;
+    struct cavs__ew_library *library;
+    char *source, name[32];
 
+    number_functions(list);
+    source = source_of(list);
+    library = source ? cavs__ew_library_open(source) : NULL;
     if (!library)
         say_interpreted();
     for (struct cavs__ew_program *next; list; list = next) {
         next = list->next_pending;
         list->next_pending = NULL;
-        snprintf(name, sizeof name, "group%d", n++);
+        snprintf(name, sizeof name, "group%d", list->function);
         list->compiled = library ? cavs__ew_library_find(library, name) : NULL;
         if (list->compiled)
             list->library = cavs__ew_library_ref(library);
@@ -158,7 +202,8 @@ static bool wants_compiler(enum cavs__ew_mode mode)
         return mode == CAVS__EW_AUTO;
     if (!strcmp(fusion, "interpret"))
         return false;
-    cavs__notice("CAVS_FUSION=%s means nothing: only 'interpret' does; groups are compiled", fusion);
+    cavs__notice("CAVS_FUSION=%s means nothing: only 'interpret' does; groups are compiled",
+                 fusion);
     return true;
 }
 
@@ -176,6 +221,7 @@ struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spe
         free(p);
         return NULL;
     }
+    p->hash = hash_spec(&p->spec);
     if (!wants_compiler(mode))
         return p;
     if (batch.depth > 0)

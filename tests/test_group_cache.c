@@ -50,6 +50,38 @@ static void batch_is_compiled_by_one_run(void **unused)
     }
 }
 
+/* How many functions the source text beside the object has. */
+static int functions_made(void)
+{
+    FILE *f = fopen(cache_only("kernels/*.c"), "r");
+    char line[500];
+    int n = 0;
+
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        n += strncmp(line, "void group", 10) == 0;
+    fclose(f);
+    return n;
+}
+
+static void equal_groups_of_a_batch_are_one_function(void **unused)
+{
+    static const int width[] = {1, 2, 1, 1, 2};
+    struct cavs__ew_program *p[5];
+
+    (void)unused;
+    cavs__ew_batch_begin();
+    for (int i = 0; i < 5; i++)
+        p[i] = cache_make(width[i]);
+    cavs__ew_batch_end();
+    assert_int_equal(functions_made(), 2);
+    for (int i = 0; i < 5; i++) {
+        assert_true(cavs__ew_program_compiled(p[i]));
+        cache_check_result(p[i]);
+        cavs__ew_program_destroy(p[i]);
+    }
+}
+
 static void program_may_be_destroyed_within_a_batch(void **unused)
 {
     struct cavs__ew_program *p[3];
@@ -315,6 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(second_creation_runs_no_compiler),
         TEST(batch_is_compiled_by_one_run),
+        TEST(equal_groups_of_a_batch_are_one_function),
         TEST(program_may_be_destroyed_within_a_batch),
         TEST(several_processes_may_build_the_same),
         TEST(truncated_file_is_built_again),
