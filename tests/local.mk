@@ -134,6 +134,11 @@ tests_test_tree_cells_SOURCES = tests/test_tree_cells.c apps/tree_lstm_cells.c
 tests_test_tree_cells_LDADD = libapp.la $(TRIAL_LIBS)
 tests_test_tree_cells_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
+check_PROGRAMS += tests/test_wide
+tests_test_wide_SOURCES = tests/test_wide.c
+tests_test_wide_LDADD = $(TRIAL_LIBS)
+tests_test_wide_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+
 dist_check_SCRIPTS += tests/test_exports.t
 
 # inputs for some vertices only, and counts that the library gives
