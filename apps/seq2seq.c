@@ -259,7 +259,8 @@ static int count_exact(struct seq2seq *s, const int *samples, int n, int *exact)
 
 static int evaluate(struct seq2seq *s, double *share)
 {
-    int batch = s->common.batch, exact = 0, rc = 0, *samples = malloc(batch * sizeof *samples);
+    int exact = 0, rc = 0, batch = s->common.batch < s->dev_samples ? s->common.batch : s->dev_samples;
+    int *samples = malloc(((size_t)batch + 1) * sizeof *samples);
 
     if (!samples)
         return CAVS_ENOMEM;

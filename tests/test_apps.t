@@ -162,6 +162,14 @@ status_is 0 && [ "$(field vertices)" -eq 20002 ] && holds "$(field loss) < 1.7" 
 ok $? "ten thousand children of one vertex, in little time"
 
 # shellcheck disable=SC2086
+(
+    ulimit -v 8000000
+    CAVS_FUSION=interpret run tree_lstm $small $mini --batch 2147483647 --epochs 1 --quiet --json
+)
+status_is 0 && [ "$(field samples)" -eq 6 ]
+ok $? "a batch larger than the data takes no more memory than they do"
+
+# shellcheck disable=SC2086
 run tree_lstm $small --train "$data/mini-three" --epochs 2 --json
 status_is 0 && [ "$(field vertices)" -eq 26 ] && [ "$(field words)" -eq 7 ]
 ok $? "the three-file form is read from a folder"

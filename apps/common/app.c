@@ -104,12 +104,13 @@ void app_stop(struct app *a)
 int app_evaluate(struct app *a, const struct cavs_data *d)
 {
     int size = cavs_data_size(d), rc = cavs_session_reset_metrics(a->session);
-    int *batch = malloc(a->options->batch * sizeof *batch);
+    int most = size < a->options->batch ? size : a->options->batch;
+    int *batch = malloc(((size_t)most + 1) * sizeof *batch);
 
     if (!batch)
         rc = CAVS_ENOMEM;
     for (int first = 0, n; rc == 0 && first < size; first += n) {
-        n = size - first < a->options->batch ? size - first : a->options->batch;
+        n = size - first < most ? size - first : most;
         for (int i = 0; i < n; i++)
             batch[i] = first + i;
         rc = cavs_session_evaluate(a->session, d, batch, n);
