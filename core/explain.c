@@ -173,11 +173,12 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
 int cavs_session_explain(const struct cavs_session *s, char **text)
 {
     size_t size = 0;
+    char *written = NULL;
     FILE *out;
 
     if (!s || !text)
         return cavs__fail(CAVS_EINVAL, "cavs_session_explain(NULL)");
-    out = open_memstream(text, &size);
+    out = open_memstream(&written, &size);
     if (!out)
         return cavs__fail_nomem("explanation", 4096);
     for (int i = 0; i < s->model->nstages; i++) {
@@ -189,5 +190,10 @@ int cavs_session_explain(const struct cavs_session *s, char **text)
             explain_kind(out, s->plan->stages[i].kinds[j], s->devices);
     }
     explain_choices(out, s);
-    return fclose(out) == 0 ? CAVS_OK : cavs__fail_nomem("explanation", size);
+    if (fclose(out) != 0) {
+        free(written);
+        return cavs__fail_nomem("explanation", size);
+    }
+    *text = written;
+    return CAVS_OK;
 }

@@ -43,6 +43,8 @@ libcavs_la_SOURCES += \
 	core/homes.c \
 	core/index.c \
 	core/intern.c \
+	core/json_text.c \
+	core/json_text.h \
 	core/kinds.c \
 	core/losses.c \
 	core/list_index.c \

@@ -10,6 +10,7 @@
 
 #include "core/array.h"
 #include "core/error.h"
+#include "core/json_text.h"
 #include "core/packed.h"
 #include "core/replace.h"
 
@@ -63,8 +64,8 @@ int cavs_data_pack(const struct cavs_model *m, const char *path, struct cavs_dat
     struct cavs_data *d;
     int rc;
 
-    if (!path || !*path)
-        return cavs__fail(CAVS_EINVAL, "cavs_data_pack: no path");
+    if (!path || !*path || !out)
+        return cavs__fail(CAVS_EINVAL, "cavs_data_pack: no path, or nowhere to put the data");
     rc = cavs_data_create(m, &d);
     if (rc)
         return rc;
@@ -266,7 +267,7 @@ int cavs_data_write(struct cavs_data *d)
     if (d->open)
         return cavs__fail(CAVS_ESTATE, "cavs_data_write: a sample is open (cavs_data_end)");
     if (plan_all(&p, d))
-        directory = json_dumps(p.directory, JSON_COMPACT);
+        directory = cavs__json_text(p.directory);
     rc = directory ? write_file(&p, directory, d->pack->path)
                    : cavs__fail_nomem("directory", (size_t)p.narrays * 64);
     free(directory);

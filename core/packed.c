@@ -251,11 +251,11 @@ static int read_directory(struct cavs_packed *p)
 
 int cavs_packed_open(const char *path, struct cavs_packed **out)
 {
-    struct cavs_packed *p = path ? calloc(1, sizeof *p) : NULL;
+    struct cavs_packed *p = path && out ? calloc(1, sizeof *p) : NULL;
     int rc;
 
-    if (!path)
-        return cavs__fail(CAVS_EINVAL, "cavs_packed_open: no path");
+    if (!path || !out)
+        return cavs__fail(CAVS_EINVAL, "cavs_packed_open: no path, or nowhere to put the file");
     if (!p || !(p->path = strdup(path))) {
         free(p);
         return cavs__fail_nomem("path", strlen(path));
@@ -355,14 +355,15 @@ static void describe_stage(FILE *out, json_t *stage)
 
 int cavs_packed_describe(const struct cavs_packed *p, char **text)
 {
-    size_t length, i;
+    size_t length = 0, i;
+    char *written = NULL;
     const char *name;
     json_t *entry;
     FILE *out;
 
     if (!p || !text)
         return cavs__fail(CAVS_EINVAL, "cavs_packed_describe: no file or text");
-    out = open_memstream(text, &length);
+    out = open_memstream(&written, &length);
     if (!out)
         return cavs__fail_nomem("description", 4096);
     fprintf(out, "%s: %d samples, %zu bytes, version %d\n", p->path, cavs_packed_size(p), p->n,
@@ -371,5 +372,10 @@ int cavs_packed_describe(const struct cavs_packed *p, char **text)
         describe_stage(out, entry);
     json_object_foreach(json_object_get(p->directory, "notes"), name, entry)
         fprintf(out, "note %s: %zu bytes\n", name, bytes_of(entry));
-    return fclose(out) == 0 ? CAVS_OK : cavs__fail_nomem("description", length);
+    if (fclose(out) != 0) {
+        free(written);
+        return cavs__fail_nomem("description", length);
+    }
+    *text = written;
+    return CAVS_OK;
 }

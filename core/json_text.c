@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/json_text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+char *cavs__json_text(const json_t *value)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *to = value ? open_memstream(&text, &n) : NULL;
+    bool sound = to && json_dumpf(value, to, JSON_COMPACT) == 0 && !ferror(to);
+
+    if (to && fclose(to) != 0)
+        sound = false;
+    if (sound)
+        return text;
+    free(text);
+    return NULL;
+}
