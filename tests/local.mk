@@ -375,6 +375,19 @@ fuzz:
 	@echo 'make fuzz wants a build by clang with --enable-fuzzing' >&2; exit 1
 endif
 
+# --- what is killed, damaged, in a hurry, large or long --------------------------------------------------
+
+fuzz_model_sources = tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/model.c tests/fuzz/model.h
+check_PROGRAMS += tests/test_mutated_files tests/test_soak
+tests_test_mutated_files_SOURCES = tests/test_mutated_files.c $(fuzz_model_sources) \
+	tests/fuzz/checkpoint.c tests/fuzz/model_file.c tests/fuzz/targets.h
+tests_test_mutated_files_LDADD = $(TEST_LIBS)
+tests_test_mutated_files_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_soak_SOURCES = tests/test_soak.c $(fuzz_model_sources)
+tests_test_soak_LDADD = $(TRIAL_LIBS)
+tests_test_soak_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+dist_check_SCRIPTS += tests/test_kills.t tests/test_large.t tests/test_racing_starts.t
+
 # --- programs beside the same models by hand and in PyTorch ------------------------------------------
 
 LONG_TESTS += tests/peers_long.t

@@ -72,15 +72,11 @@ const struct cavs_model *fuzz_model(void)
 static void start(void)
 {
     struct cavs_runtime_options r = CAVS_RUNTIME_DEFAULTS;
-    struct cavs_session_options o = cavs_session_defaults();
 
     setenv("CAVS_FUSION", "interpret", 0);
     r.workers = 1;
-    o.optimizer = CAVS_ADAM;
-    o.shards = 1;
-    o.seed = 1;
     must(cavs_runtime_create(&r, &runtime));
-    must(cavs_session_create(runtime, fuzz_model(), &o, &session));
+    session = fuzz_new_session();
     must(cavs_data_create(model, &data));
     fuzz_fill(data);
 }
@@ -92,6 +88,18 @@ static void stop(void)
     cavs_model_destroy(model);
     if (runtime)
         cavs_runtime_destroy(runtime);
+}
+
+struct cavs_session *fuzz_new_session(void)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_session *s;
+
+    o.optimizer = CAVS_ADAM;
+    o.shards = 1;
+    o.seed = 1;
+    must(cavs_session_create(runtime, fuzz_model(), &o, &s));
+    return s;
 }
 
 struct cavs_session *fuzz_session(void)

@@ -12,6 +12,8 @@ const struct cavs_model *fuzz_model(void);
 struct cavs_stage *fuzz_stage(void); /* of the trees: functions 0 (no child), 1 (two) and 2 (any) */
 /* A session of one worker and one shard with Adam; starts the runtime. */
 struct cavs_session *fuzz_session(void);
+/* Another one of the same, the caller's, once the runtime has been started. */
+struct cavs_session *fuzz_new_session(void);
 /* Adds four samples. */
 void fuzz_fill(struct cavs_data *d);
 /* A batch of them. */
