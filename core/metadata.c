@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,7 @@ int cavs__read_description(const struct cavs__safetensors *f, struct cavs__descr
                           "%s: a model file, not a checkpoint; cavs_session_load() reads it",
                           f->path);
     d->seed = strtoull(seed, &seed_end, 10);
-    if (!*seed || *seed_end || !parse_double(f, "lr", &d->lr) ||
+    if (!*seed || *seed_end || !parse_double(f, "lr", &d->lr) || !isfinite((float)d->lr) ||
         !parse_long(f, "updates", 0, LONG_MAX, &d->step) ||
         !parse_long(f, "optimizer", 0, CAVS_ADAM, &d->optimizer) ||
         !parse_long(f, "shards", 1, 1 << 20, &d->shards))

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints: resumed and trained on from, or refused with nothing changed. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/session.h"
 #include "tests/fuzz/model.h"
 #include "tests/fuzz/targets.h"
 
@@ -41,6 +43,7 @@ void fuzz_checkpoint(const uint8_t *data, size_t size)
     fuzz_get_values(s, before);
     if (cavs_session_resume(s, file.path, &note) == 0) {
         FUZZ_MUST(note, "no note");
+        FUZZ_MUST(isfinite(s->rule.lr), "a learning rate of %g", (double)s->rule.lr);
         fuzz_train(s);
     } else {
         FUZZ_MUST(*cavs_error_message(), "refused without a message");
