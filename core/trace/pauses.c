@@ -30,9 +30,9 @@ void cavs__trace_read_pauses(const char *path, struct cavs__trace *t)
     while (in && getline(&line, &size, in) >= 0) {
         if (line[0] == 'N') {
             event = event_of(line + 1);
-        } else if (line[0] == 'S' && event == BEGIN) {
+        } else if (strncmp(line, "S:", 2) == 0 && event == BEGIN) {
             begun = strtod(line + 2, NULL);
-        } else if (line[0] == 'S' && event == END && begun >= 0) {
+        } else if (strncmp(line, "S:", 2) == 0 && event == END && begun >= 0) {
             t->pauses++;
             t->paused += strtod(line + 2, NULL) - begun;
             begun = -1;
