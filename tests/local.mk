@@ -323,21 +323,21 @@ EXTRA_DIST += tests/data/mini-cora/mini.content tests/data/mini-cora/mini.cites 
 # --- readers and checks against any input (tests/fuzz/fuzz.h) ------------------------------------------
 
 fuzz_sources = \
-	tests/fuzz/brackets.c \
-	tests/fuzz/checkpoint.c \
-	tests/fuzz/conllu.c \
-	tests/fuzz/edge_list.c \
 	tests/fuzz/fuzz.c tests/fuzz/fuzz.h \
-	tests/fuzz/graphs.c \
-	tests/fuzz/groups.c \
-	tests/fuzz/model.c tests/fuzz/model.h \
-	tests/fuzz/model_file.c \
-	tests/fuzz/options.c \
-	tests/fuzz/packed.c \
-	tests/fuzz/sentences.c \
+	tests/fuzz/fuzz_brackets.c \
+	tests/fuzz/fuzz_checkpoint.c \
+	tests/fuzz/fuzz_conllu.c \
+	tests/fuzz/fuzz_edge_list.c \
+	tests/fuzz/fuzz_graphs.c \
+	tests/fuzz/fuzz_groups.c \
+	tests/fuzz/fuzz_model.c tests/fuzz/fuzz_model.h \
+	tests/fuzz/fuzz_model_file.c \
+	tests/fuzz/fuzz_options.c \
+	tests/fuzz/fuzz_packed.c \
+	tests/fuzz/fuzz_sentences.c \
+	tests/fuzz/fuzz_threefile.c \
+	tests/fuzz/fuzz_trace.c \
 	tests/fuzz/targets.c tests/fuzz/targets.h \
-	tests/fuzz/threefile.c \
-	tests/fuzz/trace.c \
 	tests/groups.c tests/groups.h \
 	tests/random.h
 
@@ -377,10 +377,10 @@ endif
 
 # --- what is killed, damaged, in a hurry, large or long --------------------------------------------------
 
-fuzz_model_sources = tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/model.c tests/fuzz/model.h
+fuzz_model_sources = tests/fuzz/fuzz.c tests/fuzz/fuzz.h tests/fuzz/fuzz_model.c tests/fuzz/fuzz_model.h
 check_PROGRAMS += tests/test_mutated_files tests/test_soak
 tests_test_mutated_files_SOURCES = tests/test_mutated_files.c $(fuzz_model_sources) \
-	tests/fuzz/checkpoint.c tests/fuzz/model_file.c tests/fuzz/targets.h
+	tests/fuzz/fuzz_checkpoint.c tests/fuzz/fuzz_model_file.c tests/fuzz/targets.h
 tests_test_mutated_files_LDADD = $(TEST_LIBS)
 tests_test_mutated_files_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_test_soak_SOURCES = tests/test_soak.c $(fuzz_model_sources)

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/model.h"
+#include "tests/fuzz/fuzz_model.h"
 #include "tests/fuzz/targets.h"
 
 /* A sound file, and what a session comes to from it. */

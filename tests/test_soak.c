@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "tests/fuzz/model.h"
+#include "tests/fuzz/fuzz_model.h"
 #include "tests/trial.h"
 
 /* How much more resident memory is still flat: the allocator's own moods, not a leak of a few bytes a batch. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/fuzz/model.h"
+#include "tests/fuzz/fuzz_model.h"
 #include "tests/fuzz/targets.h"
 
 void fuzz_make_model_file(const char *path)

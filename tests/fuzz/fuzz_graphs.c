@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scheduler/schedule.h"
-#include "tests/fuzz/model.h"
+#include "tests/fuzz/fuzz_model.h"
 #include "tests/fuzz/targets.h"
 
 enum { MOST_VERTICES = 64, MOST_EDGES = 256 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/session.h"
-#include "tests/fuzz/model.h"
+#include "tests/fuzz/fuzz_model.h"
 #include "tests/fuzz/targets.h"
 
 void fuzz_make_checkpoint(const char *path)

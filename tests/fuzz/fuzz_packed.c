@@ -2,7 +2,7 @@
 /* Packed data: opened, described, verified, and used for a batch. */
 #include <stdlib.h>
 
-#include "tests/fuzz/model.h"
+#include "tests/fuzz/fuzz_model.h"
 #include "tests/fuzz/targets.h"
 
 enum { MOST_SAMPLES = 64 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The small model that targets share, its session and its samples. */
-#include "tests/fuzz/model.h"
+#include "tests/fuzz/fuzz_model.h"
 
 #include <stdlib.h>
 
