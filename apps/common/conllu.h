@@ -46,8 +46,8 @@ struct conllu_options {
     bool grow_forms,
         grow_tags; /* new ones are added to the vocabulary; without it they become <unk> */
     bool lower;    /* forms with ASCII capitals made small */
-    bool
-        partial; /* '_' in the columns UPOS, HEAD and DEPREL of a word stands for what is not known: -1 and CONLLU_NO_HEAD */
+    /* '_' in the columns UPOS, HEAD and DEPREL of a word is what is not known: -1 and CONLLU_NO_HEAD. */
+    bool partial;
     struct conllu_text
         *text; /* gets the lines of all sentences as they stand in the file; NULL: not wanted */
 };
@@ -62,8 +62,8 @@ struct conllu_text {
 };
 
 /*
- * Sentences from a file, one at a time.  `in` stays the caller's; NULL: the file `name`, or standard input if that is "-".
- * The options are copied; what they point to and the name have to live as long.  0 or a negative code.
+ * Sentences from a file, one at a time.  `in` stays the caller's; NULL: the file `name`, or standard input if that
+ * is "-".  The options are copied; what they point to and the name have to live as long.  0 or a negative code.
  */
 struct conllu_stream;
 int conllu_open(struct conllu_stream **out, FILE *in, const char *name,

@@ -6,9 +6,10 @@
  * must hold for all inputs does not.  Crashes, hangs, leaks and undefined behaviour are for the sanitizers to see.  Two
  * mains run targets:
  *
- *     replay.c      tests/test_fuzz_corpus: every file of corpus/TARGET and some hundred mutations of each, the same ones
- *                   every time.  Part of `make check`.
- *     libfuzzer.c   tests/fuzz/explore: libFuzzer, which looks for new inputs.  With clang and configure --enable-fuzzing.
+ *     replay.c      tests/test_fuzz_corpus: every file of corpus/TARGET and some hundred mutations of each,
+ *                   the same ones every time.  Part of `make check`.
+ *     libfuzzer.c   tests/fuzz/explore: libFuzzer, which looks for new inputs.  Wants clang and configure
+ *                   --enable-fuzzing.
  *
  * An input that found something becomes a file of the corpus when it has been mended.
  */

@@ -5,7 +5,7 @@
  *     test_fuzz_corpus                               all of it
  *     test_fuzz_corpus TARGET FILE                   one input, in this process: for a debugger
  *     test_fuzz_corpus TARGET FILE MUTATION OUTPUT   writes the input that a failed test names
- *     test_fuzz_corpus --make TARGET OUTPUT          writes an input that is as it should be, for libFuzzer to begin with
+ *     test_fuzz_corpus --make TARGET OUTPUT          writes a sound input, for libFuzzer to begin with
  */
 #include <dirent.h>
 #include <stdbool.h>
