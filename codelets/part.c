@@ -24,7 +24,7 @@ struct tile {
 
 static int64_t first_row(const struct tile *t, const struct cavs__operand *o)
 {
-    int l = o->list - 1;
+    int l = o->list > 0 ? o->list - 1 : 0; /* of the entries' spaces; the edges of a stage have none */
 
     switch (o->space) {
     case CAVS__ROWS: return t->segment->row0 + t->start;
