@@ -240,7 +240,7 @@ static void compiled_operators_compute_their_formula(void **unused)
     p = make(&g, COMPILED);
     if (!cavs__ew_program_compiled(p)) {
         cavs__ew_program_destroy(p);
-        print_message("# not compiled: %s\n", cavs__ew_fallback_reason());
+        print_message("# SKIP: not compiled: %s\n", cavs__ew_fallback_reason());
         skip();
     }
     cavs__ew_program_destroy(p);

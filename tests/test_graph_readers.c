@@ -62,7 +62,7 @@ static const char *set(const char *name)
     snprintf(path, sizeof path, "%s/%s", data ? data : "../shared/data", name);
     if (access(path, R_OK) == 0)
         return path;
-    print_message("no data set at %s\n", path);
+    print_message("# SKIP: no data set at %s\n", path);
     return NULL;
 }
 

@@ -315,7 +315,7 @@ static void the_sentiment_treebank_has_its_known_size(void **state)
 
     (void)state;
     if (access(train, R_OK) != 0 || access(dev, R_OK) != 0) {
-        print_message("# no data set at %s\n", train);
+        print_message("# SKIP: no data set at %s\n", train);
         vocab_destroy(vocab);
         free(train);
         free(dev);

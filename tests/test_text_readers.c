@@ -243,7 +243,7 @@ static void check_set(const char *file, const char *end, bool tags, int lines, s
     snprintf(path, sizeof path, "%s/%s", folder ? folder : "../shared/data", file);
     if (access(path, R_OK) != 0) {
         drop(&o, &s);
-        print_message("no data set at %s\n", path);
+        print_message("# SKIP: no data set at %s\n", path);
         skip();
     }
     o.end = end;
