@@ -27,8 +27,8 @@ static int find(const char *given, const char *fallback, const char *option, cha
         return app_fail(e, CAVS_EIO, "%s: %s", given, strerror(errno));
     return app_fail(
         e, CAVS_EIO,
-        "no data set at %s (%s); name one with --%s, or the folder of all sets with the "
-        "environment variable CAVS_DATA",
+        "no data set at %s (%s); doc/data.md says where it comes from. Name a file with --%s, or the "
+        "folder of all sets with the environment variable CAVS_DATA",
         *path, is_set ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
 }
 
