@@ -85,6 +85,7 @@ libcavs_la_SOURCES += \
 	core/share.c \
 	core/sharing.c \
 	core/slot.c \
+	core/starpu_init.c \
 	core/submit.c \
 	core/symbol.c \
 	core/together.c \

@@ -97,7 +97,7 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
             sizeof rt->scheduler - 1);
     starpu_malloc_set_align(64);
-    rc = starpu_init(&conf);
+    rc = cavs__starpu_init(&conf);
     if (rc == -ENODEV)
         return cavs__fail(CAVS_ERUNTIME,
                           "StarPU found no worker (%d CPU workers, %d CUDA and %d OpenCL devices "

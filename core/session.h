@@ -15,6 +15,7 @@
  *   slot.c        the tasks of a batch in flight
  *   cost.c        what work costs, to cut it well
  *   folder.c      where StarPU keeps its files
+ *   starpu_init.c StarPU's start, without a message that means nothing
  *   homes.c       which device, or the CPU workers, a shard belongs to
  *   optimizer.c   gradients -> updates
  *   checkpoint.c  model files and checkpoints
@@ -338,6 +339,9 @@ int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, c
 int cavs__folder_choose(struct cavs__folder *f);
 /* After starpu_shutdown(). */
 void cavs__folder_forget(struct cavs__folder *f);
+
+/* starpu_init.c */
+int cavs__starpu_init(struct starpu_conf *conf);
 
 /* output.c: sum and count of every metric in every shard, (shards, 2 nmetrics + 1); the last column is
  * not used.  Rows of another number of shards are added up. */

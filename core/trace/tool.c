@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool.c - runs one of StarPU's programs. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -35,14 +36,37 @@ static int start(const char *path, const char *const *argv, const char *log, pid
     return rc;
 }
 
+static int start_in(const char *folder, const char *const *argv, const char *log, pid_t *pid)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/%s", folder, argv[0]);
+
+    return n < (int)sizeof path ? start(path, argv, log, pid) : ENAMETOOLONG;
+}
+
+/* `make install` may put a copy beside the library (build-aux/install-starpu). */
+static int start_beside_library(const char *const *argv, const char *log, pid_t *pid)
+{
+    static const char folder[] = "cavs";
+    Dl_info library;
+    const char *end;
+    char path[4096];
+
+    if (!dladdr(folder, &library) || !(end = strrchr(library.dli_fname, '/')))
+        return ENOENT;
+    if (snprintf(path, sizeof path, "%.*s/%s", (int)(end - library.dli_fname), library.dli_fname,
+                 folder) >= (int)sizeof path)
+        return ENAMETOOLONG;
+    return start_in(path, argv, log, pid);
+}
+
 /* A tool of the same StarPU understands the trace best; PATH is for one that was moved. */
 static int start_somewhere(const char *const *argv, const char *log, pid_t *pid)
 {
-    char path[4096];
-    int rc = ENOENT;
+    int rc = start_in(CAVS_STARPU_BINDIR, argv, log, pid);
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", CAVS_STARPU_BINDIR, argv[0]) < sizeof path)
-        rc = start(path, argv, log, pid);
+    if (rc)
+        rc = start_beside_library(argv, log, pid);
     return rc ? start(argv[0], argv, log, pid) : 0;
 }
 
