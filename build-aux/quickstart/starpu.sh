@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2046,SC2086,SC2034,SC2154
+#
+# Finding a StarPU that will do: where pkg-config looks, in the cache, or built now
+# (starpu_source.sh), or else the distribution's package.
+
+STARPU_OLDEST=1.4.8
+# the newest comes last; each has its own name for pkg-config
+STARPU_SERIES="1.4 1.5"
+STARPU_FEATURES="--enable-fxt --enable-maxcpus=64 --disable-static --disable-mpi
+--disable-build-tests --disable-build-examples --disable-build-doc --disable-fortran --disable-socl
+--disable-starpufft --disable-openmp --disable-starpupy --disable-papi --disable-glpk
+--disable-hdf5 --disable-leveldb --enable-blas-lib=none"
+# and with --starpu-checks
+STARPU_CHECKS="--enable-debug --enable-spinlock-check"
+# goes into the cache key: raise it when the way of building changes
+STARPU_RECIPE=1
+
+# find_cuda: sets cuda to the toolkit's folder, or to nothing.
+find_cuda() {
+    local nvcc dir
+    cuda=
+    nvcc=$(command -v nvcc) && nvcc=$(readlink -f "$nvcc")
+    for dir in "${CUDA_HOME:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
+        # NVIDIA's wheels on PyPI have no nvcc, and nothing here needs it
+        if [ -n "$dir" ] && { [ -x "$dir/bin/nvcc" ] || [ -f "$dir/include/cuda_runtime_api.h" ]; }; then
+            cuda=$dir
+            return
+        fi
+    done
+}
+
+# pkg_path PREFIX: prints a PKG_CONFIG_PATH that puts the StarPU in PREFIX first.
+pkg_path() {
+    local dir path=${PKG_CONFIG_PATH:-}
+    for dir in "$1"/lib/*/pkgconfig "$1"/lib64/pkgconfig "$1"/lib/pkgconfig; do
+        [ -d "$dir" ] && path=$dir${path:+:$path}
+    done
+    echo "$path"
+}
+
+# starpu_module [VERSION]: what pkg-config calls the StarPU it finds, of VERSION at least.
+starpu_module() {
+    local series
+    have pkg-config || return 1
+    for series in $STARPU_SERIES $([ $# -gt 0 ] || echo 1.3); do
+        pkg-config --atleast-version="${1:-0}" "starpu-$series" 2>/dev/null &&
+            echo "starpu-$series" && return
+    done
+    return 1
+}
+
+# starpu_has MODULE FEATURE: was it built with STARPU_FEATURE? (grep -q would end the compiler by SIGPIPE.)
+# shellcheck disable=SC2143
+starpu_has() {
+    [ -n "$(echo '#include <starpu_config.h>' |
+        ${CC:-cc} -E -dM $(pkg-config --cflags-only-I "$1") - 2>/dev/null |
+        grep "define STARPU_$2 ")" ]
+}
+
+# starpu_good [PREFIX]: new enough, can trace, and drives the GPUs if this machine can build
+# for them. Says why not.
+starpu_good() {
+    local module
+    [ $# -eq 0 ] || local -x PKG_CONFIG_PATH
+    [ $# -eq 0 ] || PKG_CONFIG_PATH=$(pkg_path "$1")
+    why="no StarPU >= $STARPU_OLDEST there"
+    module=$(starpu_module $STARPU_OLDEST) || return 1
+    why="built without FxT"
+    starpu_has $module USE_FXT || return 1
+    why="built without its checks"
+    [ $checks = no ] || starpu_has $module DEBUG || return 1
+    why="built without CUDA, but nvcc is there"
+    [ -z "$cuda" ] || starpu_has $module USE_CUDA
+}
+
+# starpu_key: a name for "StarPU as we would build it here": same key, same result.
+starpu_key() {
+    {
+        echo "$STARPU_RECIPE" $STARPU_FEATURES
+        uname -m
+        ${CC:-cc} --version | head -n 1
+        ${CXX:-c++} --version 2>&1 | head -n 1
+        pkg-config --modversion hwloc fxt OpenCL 2>/dev/null
+        [ -z "$cuda" ] || "$cuda/bin/nvcc" --version 2>/dev/null | grep release ||
+            grep 'define CUDA_VERSION' "$cuda/include/cuda.h"
+    } | sha256sum | cut -c 1-10
+}
+
+# starpu_is_there: may well be one that will do, so that nothing need be installed to build one.
+starpu_is_there() {
+    [ -n "$with_starpu" ] || starpu_module $STARPU_OLDEST >/dev/null ||
+        compgen -G "$cache/starpu-1.*-*" >/dev/null
+}
+
+# cached_starpu: sets starpu to the newest in the cache that was built as we would build it.
+cached_starpu() {
+    local dir
+    for dir in "$cache"/starpu-1.*-"$key"; do
+        starpu_good "$dir" && starpu=$dir
+    done
+    [ -n "$starpu" ]
+}
+
+# find_starpu: sets starpu to the prefix of the StarPU to use, or to nothing if pkg-config finds
+# it by itself.
+find_starpu() {
+    step "StarPU"
+    find_cuda
+    starpu=
+    if [ -n "$with_starpu" ]; then
+        starpu_good "$with_starpu" || die "--with-starpu=$with_starpu: $why"
+        starpu=$with_starpu
+    elif [ "$packaged" = yes ]; then
+        packaged_starpu
+    elif ! starpu_good; then
+        key=$(starpu_key)
+        cached_starpu || build_starpu || {
+            note "falling back to the packaged StarPU (CPU and OpenCL, no trace)"
+            packaged_starpu
+        }
+    fi
+    note "${starpu:-$(starpu_module), $(pkg-config --modversion "$(starpu_module)"), as pkg-config finds it}"
+}
+
+# packaged_starpu: the distribution's own package. On Debian 12 that is 1.3.10.
+packaged_starpu() {
+    starpu=
+    starpu_module >/dev/null && return
+    [ "$allow_apt" = yes ] || die "there is no StarPU, and --no-install forbids to install Debian's"
+    { have apt-get && may_install; } ||
+        die "there is no StarPU. Have this done by an administrator:"$'\n\n'"$(advice libstarpu-dev)"
+    apt_install libstarpu-dev
+    starpu_module >/dev/null || die "no StarPU to be had"
+}

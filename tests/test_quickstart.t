@@ -1,0 +1,317 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# ./quickstart on machines that are not there: apt, sudo, the compiler, StarPU and make are small scripts,
+# so that what is said and left behind can be tested in seconds and without a network.
+
+top=${abs_top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+work=$(mktemp -d "${TMPDIR:-/tmp}/cavs-test.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+unset CAVS_CACHE XDG_CACHE_HOME MAKEFLAGS CC CXX PKG_CONFIG_PATH CUDA_HOME
+count=0
+
+# ok STATUS DESCRIPTION
+ok() {
+    count=$((count + 1))
+    [ "$1" -eq 0 ] && echo "ok $count - $2" && return
+    echo "not ok $count - $2"
+    sed 's/^/# /' "$work/said" "$work/calls" 2>/dev/null
+}
+
+said() { grep -qF -- "$1" "$work/said"; }
+called() { grep -q -- "$1" "$work/calls"; }
+
+# --- the machine ------------------------------------------------------------------------------------
+
+# What every machine has. The rest of the system is out of sight.
+bin=$work/bin
+mkdir "$bin"
+for tool in awk basename bash cat chmod cmp cp cut date df dirname env find flock getent grep head id kill \
+    ls mkdir mktemp mv nproc paste printf readlink rm rmdir sed seq sh sha256sum sleep sort tail tee \
+    touch tr uname wc; do
+    path=$(command -v "$tool") && [ -x "$path" ] && ln -s "$path" "$bin/$tool"
+done
+ln -sf "$(readlink -f /bin/sh)" "$bin/sh"
+
+# stub NAME: a program NAME from stdin, which first writes down how it was called. It takes the place of a
+# link into the system: nothing must be written through that.
+stub() {
+    rm -f "$bin/$1"
+    { printf '#!/bin/bash\necho "%s $*" >>"%s/calls"\n' "$1" "$work" && cat; } >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+
+# apt with nothing installed; lists of packages are there after an update
+apt_machine() {
+    stub apt-get <<'END'
+case "$*" in
+*indextargets*) [ ! -e "$WORK/lists" ] || echo lists ;;
+*--assume-no*)
+    [ -e "$WORK/lists" ] || exit 1
+    echo "Need to get 184 MB of archives."
+    echo "After this operation, 931 MB of additional disk space will be used." ;;
+update*) [ ! -e "$WORK/offline" ] || { echo "Temporary failure resolving 'mirror'" && exit; }
+    touch "$WORK/lists" ;;
+install*) [ ! -e "$WORK/offline" ] || exit 100
+    touch "$WORK/installed" ;;
+esac
+END
+    stub apt-cache </dev/null
+    stub dpkg </dev/null
+    stub dpkg-query <<'END'
+[ ! -e "$WORK/installed" ] || echo installed
+END
+}
+
+# a compiler, autotools, and a StarPU in $work/starpu; make and configure do nothing, slowly if told so
+building_machine() {
+    touch "$work/installed"
+    for tool in libtoolize autoreconf dpkg-source xz patch g++; do
+        stub $tool </dev/null
+    done
+    stub cc <<'END'
+[ -e "$WORK/no-starpu" ] || echo '#define STARPU_USE_FXT 1'
+END
+    stub pkg-config <<'END'
+case "$*" in *starpu*) [ ! -e "$WORK/no-starpu" ] && case "$*" in *1.4*) ;; *) exit 1 ;; esac ;; esac
+END
+    stub autoreconf <<'END'
+cat >configure <<'CONFIGURE'
+#!/bin/bash
+mkdir "$WORK/alone" || exit 1
+sleep "$(cat "$WORK/slow" 2>/dev/null || echo 0)"
+touch Makefile
+echo '#define PACKAGE_VERSION "1"' >config.h
+rmdir "$WORK/alone"
+CONFIGURE
+chmod +x configure
+touch config.h.in Makefile.in build-aux/ltmain.sh
+END
+    stub make <<'END'
+case "$*" in
+*" check")
+    mkdir -p build/tests
+    printf ':test-result: PASS 1 - one\n:test-result: FAIL 2 - two\n:test-result: SKIP 3 - three\n' \
+        >build/tests/test_x.trs
+    echo "not ok 2 - two" >build/tests/test_x.log
+    exit 2 ;;
+esac
+END
+}
+
+# fresh: a new tree in $tree, a new home, and no calls yet
+fresh() {
+    tree=$work/tree
+    rm -rf "$tree" "${work:?}/home" "$work/alone" "$work/slow" "$work/no-starpu" "$work/offline" \
+        "$work/lists" "$work/tmp"
+    mkdir -p "$tree/build-aux/quickstart" "$work/home" "$work/tmp"
+    cp "$top/quickstart" "$top/configure.ac" "$tree"
+    cp "$top"/build-aux/quickstart/*.sh "$tree/build-aux/quickstart"
+    : >"$work/calls"
+}
+
+# machine COMMAND...: runs it there, with an empty environment
+machine() {
+    timeout 300 env -i PATH="$bin" HOME="$work/home" TMPDIR="$work/tmp" WORK="$work" "$@"
+}
+
+# quickstart ARGUMENT...: in $tree, with its status in $status
+quickstart() {
+    (cd "$tree" && machine ./quickstart "$@") >"$work/said" 2>&1 </dev/null
+    status=$?
+}
+
+# --- what is wrong from the start -------------------------------------------------------------------
+
+fresh
+quickstart --foo=3
+[ $status -eq 2 ] && said "there is no --foo" && ! said "Usage"
+ok $? "an unknown option is named"
+
+quickstart --version
+[ $status -eq 0 ] && grep -q '^quickstart (cavs) [0-9]' "$work/said"
+ok $? "--version"
+
+apt_machine
+mkdir "$work/my projects" && cp -a "$tree" "$work/my projects/cavs"
+tree="$work/my projects/cavs" quickstart
+[ $status -eq 1 ] && said "has a blank" && said "$work/my projects/cavs" && ! called apt-get
+ok $? "a folder with a blank is refused before anything is installed"
+
+fresh
+touch "$tree/config.status"
+quickstart
+[ $status -eq 1 ] && said "make distclean" && ! called apt-get
+ok $? "after a configure in place it says what to do"
+
+fresh
+(cd "$tree" && machine env TMPDIR="$work/none" ./quickstart) >"$work/said" 2>&1
+[ $? -eq 1 ] && said "TMPDIR is $work/none" && ! called apt-get
+ok $? "a TMPDIR that is not there is named"
+
+fresh
+quickstart --no-install
+[ $status -eq 1 ] && said "these programs are missing: cc make autoreconf libtoolize pkg-config" &&
+    said "apt-get install" && ! said "command not found" && ! called "apt-get install"
+ok $? "--no-install on a bare machine names what is missing"
+
+(cd "$tree" && machine env -u HOME CAVS_CACHE="$work/cache" ./quickstart --no-install) >"$work/said" 2>&1
+said "these programs are missing" && ! said "unbound"
+ok $? "HOME may be unset"
+
+# --- packages ---------------------------------------------------------------------------------------
+
+stub id <<'END'
+echo 1000
+END
+fresh
+quickstart
+[ $status -eq 1 ] && [ "$(grep -c 'apt-get' "$work/said")" -eq 1 ] &&
+    line=$(grep '^    apt-get update && apt-get install' "$work/said") &&
+    for package in gcc libcmocka-dev libfxt-dev dpkg-dev xz-utils patch g++ ca-certificates; do
+        case " $line " in *" $package "*) ;; *) false && break ;; esac
+    done
+ok $? "without sudo there is one line to paste, with all that is needed"
+
+stub sudo <<'END'
+case "$*" in "-n true") exit 1 ;; -v) echo "[sudo] password" >&2 ;; *) exec "$@" ;; esac
+END
+fresh
+touch "$work/lists"
+quickstart build
+awk '/libhwloc-dev/ && /184 MB to download, 931 MB on disk/ { told = NR } /sudo. password/ { asked = NR }
+    END { exit !(told && asked && told < asked) }' "$work/said" && called "sudo env .*apt-get install -y"
+ok $? "before sudo asks it is said what is installed, and how much"
+
+rm -f "$work/installed"
+fresh
+touch "$work/offline"
+quickstart build
+[ $status -eq 1 ] && said "is there a network?" && ! said "Unable to locate"
+ok $? "without a network that is the reason"
+rm -f "$bin/sudo" "$work/offline"
+stub id <<'END'
+echo 0
+END
+
+# --- one at a time, and signals -----------------------------------------------------------------------
+
+building_machine
+fresh
+echo 2 >"$work/slow"
+
+# waits for the configure that the last command has started
+until_configuring() {
+    local i
+    for i in $(seq 300); do
+        [ ! -d "$work/alone" ] || return
+        sleep 0.1
+    done
+    echo "# configure did not start within ${i}00 ms"
+}
+
+(cd "$tree" && machine ./quickstart build) >"$work/first" 2>&1 &
+first=$!
+until_configuring
+quickstart build
+wait $first && [ $status -eq 0 ] && said "waiting until it is done" && [ -e "$tree/build/.quickstart" ]
+ok $? "two at once: the second waits, and both succeed"
+
+echo >"$tree/build/config.h"
+rm -f "$work/slow"
+quickstart build
+[ $status -eq 0 ] && grep -q PACKAGE_VERSION "$tree/build/config.h"
+ok $? "a broken config.h is made again"
+
+# interrupted SIGNAL: sends it to a quickstart whose configure (or StarPU's) sleeps; sets status
+interrupted() {
+    (cd "$tree" && exec env -i --default-signal=INT,TERM PATH="$bin" HOME="$work/home" \
+        TMPDIR="$work/tmp" WORK="$work" ./quickstart build "${@:2}") >"$work/said" 2>&1 &
+    first=$!
+    until_configuring
+    kill "-$1" $first
+    wait $first
+    status=$?
+}
+
+for signal in INT:130 TERM:143; do
+    fresh
+    echo 333 >"$work/slow"
+    SECONDS=0
+    interrupted ${signal%:*}
+    [ $status -eq ${signal#*:} ] && [ $SECONDS -lt 300 ] && [ ! -e "$tree/build/.quickstart" ] &&
+        ! pgrep -f 'sleep 333' >/dev/null
+    ok $? "${signal%:*} stops it and what it started, with ${signal#*:}"
+done
+
+# --- StarPU -----------------------------------------------------------------------------------------
+
+# a source package whose configure sleeps, or fails
+source=$work/source
+mkdir "$source"
+echo content >"$source/starpu_1.4.10.tar.xz"
+printf 'Checksums-Sha256:\n %s 8 starpu_1.4.10.tar.xz\n' \
+    "$(sha256sum <"$source/starpu_1.4.10.tar.xz" | cut -d ' ' -f 1)" >"$source/starpu_1.4.10.dsc"
+stub dpkg-source <<'END'
+mkdir -p "$3/src/drivers/cuda"
+touch "$3"/src/drivers/cuda/driver_cuda.c "$3"/src/drivers/cuda/driver_cuda1.c
+cat >"$3/configure" <<'CONFIGURE'
+#!/bin/bash
+mkdir "$WORK/alone"
+sleep "$(cat "$WORK/slow" 2>/dev/null || echo 0)"
+exit 1
+CONFIGURE
+chmod +x "$3/configure"
+END
+
+marks() { ls "$work"/home/.cache/cavs/failed-* >/dev/null 2>&1; }
+
+fresh
+touch "$work/no-starpu"
+echo 333 >"$work/slow"
+interrupted TERM --starpu-source="$source"
+[ $status -eq 143 ] && ! marks && [ -z "$(ls "$work/tmp")" ] && said "building StarPU"
+ok $? "a signal leaves no mark of a failed StarPU, and no temporary folder"
+
+fresh
+touch "$work/no-starpu"
+mv "$bin/patch" "$work/patch"
+quickstart --starpu-source="$source" build
+mv "$work/patch" "$bin/patch"
+[ $status -eq 1 ] && said "are missing: patch." && ! marks
+ok $? "nor does a missing tool, which is named"
+
+fresh
+touch "$work/no-starpu"
+stub df <<'END'
+printf 'Filesystem 1M-blocks Used Available Use%% Mounted on\nnone 100 97 3 97%% /tmp\n'
+END
+quickstart --starpu-source="$source" build
+rm -f "$bin/df" && ln -s "$(command -v df)" "$bin/df"
+[ $status -eq 1 ] && said "and 3 are left there" && ! marks
+ok $? "nor does a full disk, which is the reason given"
+
+fresh
+touch "$work/no-starpu"
+quickstart --starpu-source="$source" --no-install build
+[ $status -eq 1 ] && said "configuring StarPU failed" && marks && [ -z "$(ls "$work/tmp")" ]
+ok $? "a StarPU that does not compile is marked"
+
+# --- the commands -------------------------------------------------------------------------------------
+
+fresh
+quickstart check
+[ $status -eq 1 ] && said "3 tests: 1 passed, 1 skipped, 1 failed" && said "test_x.log FAIL 2 - two" &&
+    said "| not ok 2 - two" && called "make .*-j[0-9].* check"
+ok $? "check ends with what failed"
+
+quickstart clean
+[ $status -eq 0 ] && [ ! -e "$tree/build" ] && [ -e "$tree/quickstart" ]
+ok $? "clean removes the build"
+
+mkdir "$tree/mine" && touch "$tree/mine/thesis"
+quickstart --build=mine clean
+[ $status -eq 1 ] && [ -e "$tree/mine/thesis" ]
+ok $? "clean removes nothing but a build"
+
+echo "1..$count"
