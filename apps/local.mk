@@ -2,8 +2,8 @@
 #
 # apps/: the programs: model + data + training loop.
 #
-# To add a program tree_fc made from tree_fc.c (it is installed by `make install`):
-#     bin_PROGRAMS += apps/tree_fc
+# To add a program tree_fc made from tree_fc.c (`make install` installs it as cavs-tree_fc):
+#     APPS += apps/tree_fc
 #     apps_tree_fc_SOURCES = apps/tree_fc.c
 #     apps_tree_fc_LDADD = libapp.la $(APP_LIBS)
 # Code that several programs share (options, progress, JSON) goes to libapp.la:
@@ -37,11 +37,11 @@ libapp_la_SOURCES += \
 	apps/common/vocab.c apps/common/vocab.h \
 	apps/tree_shapes.c apps/tree_shapes.h
 
-bin_PROGRAMS += apps/tree_fc
+APPS += apps/tree_fc
 apps_tree_fc_SOURCES = apps/tree_fc.c
 apps_tree_fc_LDADD = libapp.la $(APP_LIBS)
 
-bin_PROGRAMS += apps/tree_lstm
+APPS += apps/tree_lstm
 apps_tree_lstm_SOURCES = apps/tree_lstm.c apps/tree_lstm_cells.c apps/tree_lstm_cells.h \
 	apps/treebank.c apps/treebank.h
 apps_tree_lstm_LDADD = libapp.la $(APP_LIBS)
@@ -55,7 +55,7 @@ libapp_la_SOURCES += \
 language_model_sources = apps/language_model.c apps/language_model.h
 tagger_sources = apps/tagger.c apps/tagger.h
 
-bin_PROGRAMS += apps/fixed_lstm apps/var_lstm apps/bilstm_tagger apps/bilstm_char_tagger
+APPS += apps/fixed_lstm apps/var_lstm apps/bilstm_tagger apps/bilstm_char_tagger
 apps_fixed_lstm_SOURCES = apps/fixed_lstm.c $(language_model_sources)
 apps_fixed_lstm_LDADD = libapp.la $(APP_LIBS)
 apps_var_lstm_SOURCES = apps/var_lstm.c $(language_model_sources)
@@ -67,38 +67,38 @@ apps_bilstm_char_tagger_LDADD = libapp.la $(APP_LIBS)
 
 # --- packed data -------------------------------------------------------------------------------------------
 
-bin_PROGRAMS += apps/cavs-pack
+APPS += apps/cavs-pack
 apps_cavs_pack_SOURCES = apps/cavs_pack.c apps/pack.h apps/pack_conllu.c apps/pack_text.c \
 	apps/pack_trees.c
 apps_cavs_pack_LDADD = libapp.la $(APP_LIBS)
 
 # --- the parser ----------------------------------------------------------------------------------------
 
-bin_PROGRAMS += apps/parser
+APPS += apps/parser
 apps_parser_SOURCES = apps/parser.c apps/parser.h apps/parser_data.c apps/parser_decode.c \
 	apps/parser_model.c apps/parser_text.c apps/parser_text.h apps/transitions.c apps/transitions.h
 apps_parser_LDADD = libapp.la $(APP_LIBS)
 
 # --- encoder and decoder -------------------------------------------------------------------------------
 
-bin_PROGRAMS += apps/seq2seq
+APPS += apps/seq2seq
 apps_seq2seq_SOURCES = apps/seq2seq.c apps/seq2seq_tasks.c apps/seq2seq_tasks.h
 apps_seq2seq_LDADD = libapp.la $(APP_LIBS)
 
 # --- graphs --------------------------------------------------------------------------------------------
 
-bin_PROGRAMS += apps/dag_rnn
+APPS += apps/dag_rnn
 apps_dag_rnn_SOURCES = apps/dag_rnn.c
 apps_dag_rnn_LDADD = libapp.la $(APP_LIBS)
 
 # --- citation graphs -------------------------------------------------------------------------------------
 
-bin_PROGRAMS += apps/gcn
+APPS += apps/gcn
 apps_gcn_SOURCES = apps/gcn.c apps/gcn_graph.c apps/gcn_graph.h
 apps_gcn_LDADD = libapp.la $(APP_LIBS)
 
 # --- dependency trees ------------------------------------------------------------------------------------
 
-bin_PROGRAMS += apps/dep_tree_lstm
+APPS += apps/dep_tree_lstm
 apps_dep_tree_lstm_SOURCES = apps/dep_tree_lstm.c
 apps_dep_tree_lstm_LDADD = libapp.la $(APP_LIBS)

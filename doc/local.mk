@@ -3,7 +3,8 @@
 # doc/: the guide and its programs, how it works, how to add an operator or a model.
 #
 # To add a document:
-#     dist_doc_DATA += doc/x.md
+#     nobase_dist_doc_DATA += doc/x.md
+# It is installed with its folder, so that links between documents work.
 # To add an example: a program that uses cavs.h as an installed program would, and nothing else of
 # the tree.  tests/test_guide.t runs it.
 #     noinst_PROGRAMS += doc/examples/x
@@ -11,8 +12,16 @@
 #     doc_examples_x_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
 #     doc_examples_x_LDADD = libcavs.la
 
-dist_doc_DATA += README.md doc/adding-a-model.md doc/adding-an-operator.md doc/architecture.md \
-	doc/gpu.md doc/guide.md doc/lines-of-code.md doc/packed-format.md doc/parameters.md
+nobase_dist_doc_DATA += LICENSE README.md doc/adding-a-model.md doc/adding-an-operator.md \
+	doc/architecture.md doc/data.md doc/gpu.md doc/guide.md doc/lines-of-code.md \
+	doc/packed-format.md doc/parameters.md
+# what these have links to (tests/test_install.t)
+nobase_dist_doc_DATA += apps/tree_fc.c apps/tree_lstm.c apps/tree_lstm_cells.c \
+	codelets/device/dialect.cl codelets/device/kernels.cl codelets/device/products.cl \
+	codelets/device/walk.c codelets/elementwise.def codelets/kernel.h codelets/part.h \
+	core/cavs.h core/cavs_cells.h core/homes.c core/model.h core/plan.h core/symbol.c \
+	doc/examples/first.c doc/examples/mistakes.c doc/examples/two_ways.c memory/tensor.h \
+	scheduler/schedule.h
 
 EXAMPLE_CPPFLAGS = -I$(top_srcdir)/core
 

@@ -218,6 +218,10 @@ dist_check_SCRIPTS += tests/test_apps.t tests/test_apps_resume.t tests/test_apps
 # what README.md and doc/ say, and the programs in doc/examples/
 dist_check_SCRIPTS += tests/test_guide.t
 
+# setting up and installing; tests/debian/fresh-root does it for real (make check-debian)
+dist_check_SCRIPTS += tests/test_quickstart.t tests/test_install.t
+EXTRA_DIST += tests/debian/fresh-root
+
 # text: the reader of sentences, and the programs that use it
 check_PROGRAMS += tests/test_text_readers
 tests_test_text_readers_SOURCES = tests/test_text_readers.c

@@ -105,7 +105,7 @@ ok $? "files that are mentioned exist" "$work/wrong"
 for document in $documents; do
     awk '/^```/ { code = !code } !code' "$document" |
         grep -oE '(cavs_|CAVS_|STARPU_)[A-Za-z0-9_]*[A-Za-z0-9]' | sort -u | while read -r name; do
-        where="core codelets scheduler memory apps quickstart Makefile.am"
+        where="core codelets scheduler memory apps quickstart build-aux Makefile.am"
         case $name in
         STARPU_*) continue ;;
         CAVS_TEST_*) where=tests ;;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
+
 #include "codelets/device/device.h"
 #include "core/session.h"
 #include "tests/on_device.h"
@@ -236,7 +238,10 @@ static void checking_for_finite_numbers_keeps_tasks_on_the_cpu(void **state)
 
 /* ---- what is kept ---- */
 
-/* Bytes that StarPU has taken of the device's memory. */
+/* Bytes that StarPU has taken of the device's memory. 1.3 does not tell: the test is skipped. */
+#ifdef HAVE_STARPU_MEMORY_GET_USED
+static void need_used(void) {}
+
 static size_t used(void)
 {
     size_t bytes = 0;
@@ -244,6 +249,18 @@ static size_t used(void)
         bytes += starpu_memory_get_used(node);
     return bytes;
 }
+#else
+static void need_used(void)
+{
+    print_message("# SKIP: this StarPU does not say how much memory it uses\n");
+    skip();
+}
+
+static size_t used(void)
+{
+    return 0;
+}
+#endif
 
 static void a_hundred_batches_take_no_more_memory_than_ten(void **state)
 {
@@ -251,6 +268,7 @@ static void a_hundred_batches_take_no_more_memory_than_ten(void **state)
     struct cavs_session_options options = cavs_session_defaults();
     size_t after_ten = 0;
     (void)state;
+    need_used();
     open_trial(&t, "tree_lstm_bench");
     struct batch b = all_samples(&t);
     place("device");

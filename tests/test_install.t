@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What `make install` installs works for everybody: for root, who may have built it with things that only
+# root can read, this asks the user nobody.
+
+build=${abs_top_builddir:-$PWD}
+# nobody has to reach it, and the build may be in root's home
+work=$(mktemp -d "${TMPDIR:-/tmp}/cavs-install.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+unset MAKEFLAGS MAKELEVEL MFLAGS
+count=0
+
+# ok STATUS DESCRIPTION [FILE]: one line of TAP; FILE says what was wrong
+ok() {
+    count=$((count + 1))
+    [ "$1" -eq 0 ] && echo "ok $count - $2" && return
+    echo "not ok $count - $2"
+    [ -z "$3" ] || sed 's/^/# /' "$3"
+}
+
+# everybody COMMAND: a shell as nobody, if we are root, with a home of its own
+everybody() {
+    set -- env -i PATH="$PATH" HOME="$work/home" STARPU_HOME="$work/home" CAVS_CACHE="$work/home" \
+        LD_LIBRARY_PATH="$lib" PKG_CONFIG_PATH="$lib/pkgconfig" sh -c "cd '$work/home' && $1"
+    [ "$(id -u)" -ne 0 ] || set -- setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+    "$@" >"$work/out" 2>&1
+}
+
+make -C "$build" install DESTDIR="$work/root" >"$work/out" 2>&1
+ok $? "make install DESTDIR=..." "$work/out"
+
+lib=$(dirname "$(find "$work/root" -name libcavs.so)")
+bin=$(dirname "$(find "$work/root" -name cavs-pack)")
+doc=$(dirname "$(find "$work/root" -name README.md)")
+prefix=$(dirname "$bin")
+chmod -R a+rX "$work" && mkdir -m 777 "$work/home"
+
+ls "$bin" | grep -v '^cavs-' >"$work/wrong"
+[ -s "$bin/cavs-parser" ] && [ ! -s "$work/wrong" ]
+ok $? "all programs are called cavs-..." "$work/wrong"
+
+# a folder that is somebody's own has no place in what all users load, unless it is installed to
+to=${lib#"$work/root"}
+for file in "$bin"/* "$lib"/libcavs.so "$lib"/cavs/*; do
+    readelf -d "$file" | grep -E 'R(UN)?PATH' | sed "s|$to||" |
+        grep -E "/home/|/root/|/cavs/starpu-|$work" | sed "s|^|$file|"
+done >"$work/wrong" 2>/dev/null
+! [ -s "$work/wrong" ]
+ok $? "libraries are not loaded from anybody's home or cache" "$work/wrong"
+
+grep -n "dependency_libs='[^']" "$lib/libcavs.la" >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "libcavs.la asks for no other library" "$work/wrong"
+
+everybody "'$bin/cavs-tree_fc' --version && '$bin/cavs-tree_fc' --leaves 4 --hidden 8 --samples 8 --epochs 1 \
+    --workers 1 --quiet"
+[ $? -eq 0 ] && grep -q '^cavs-tree_fc (cavs) ' "$work/out" && grep -q ' loss ' "$work/out"
+ok $? "every user can run a program" "$work/out"
+
+! grep -F '[starpu]' "$work/out" >"$work/wrong"
+ok $? "StarPU has nothing to say to that" "$work/wrong"
+
+# shellcheck disable=SC2016 # for the inner shell
+everybody "cc '$doc/doc/examples/first.c' \$(pkg-config --define-variable=prefix='$prefix' --cflags --libs cavs) \
+    -o first && ./first"
+[ $? -eq 0 ] && grep -q 'new formulas' "$work/out"
+ok $? "every user can build with pkg-config, and run it" "$work/out"
+
+if grep -q '^#define HAVE_STARPU_FXT' "$build/config.h"; then
+    everybody "'$bin/cavs-tree_fc' --leaves 4 --hidden 8 --samples 8 --epochs 1 --workers 1 --trace trace --quiet"
+    [ $? -eq 0 ] && [ -s "$work/home/trace/summary.txt" ]
+    ok $? "every user can trace" "$work/out"
+else
+    count=$((count + 1))
+    echo "ok $count - every user can trace # SKIP this StarPU has no FxT"
+fi
+
+[ -s "$doc/LICENSE" ] && [ -s "$doc/doc/examples/two_ways.c" ]
+ok $? "licence and examples are installed"
+
+for document in "$doc/README.md" "$doc"/doc/*.md; do
+    folder=$(dirname "$document")
+    grep -o ']([^)#:]*[)#]' "$document" | sed 's/^](//; s/[)#]$//' | while read -r link; do
+        [ -e "$folder/$link" ] || echo "${document#"$doc/"}: $link (see doc/local.mk)"
+    done
+done >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "links of the installed documents lead somewhere" "$work/wrong"
+
+make -C "$build" uninstall DESTDIR="$work/root" >"$work/out" 2>&1
+find "$work/root" ! -type d >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "make uninstall leaves no file" "$work/wrong"
+
+echo "1..$count"
