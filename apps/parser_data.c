@@ -112,7 +112,7 @@ static int add_sentence(struct parser *p, struct cavs_data *d, int n, const int 
 int parser_make_data(struct parser *p, const struct parser_text *t, struct cavs_data **out,
                      int **sentence_of)
 {
-    struct scratch s = {NULL};
+    struct scratch s = {0};
     int *map = calloc(t->n + 1, sizeof *map), added = 0;
     int rc = map && scratch_make(&s, longest(t)) ? cavs_data_create(p->model, out) : CAVS_ENOMEM;
 
