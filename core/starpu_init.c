@@ -3,8 +3,8 @@
  * starpu_init.c - starting StarPU without a message that means nothing.
  *
  * It looks for performance models that came with its installation, and where there is no folder for
- * them (Debian's package has none; that of another user cannot be read) it says so on stderr, whatever
- * STARPU_SILENT is. Whoever trains a model can make nothing of that.
+ * them (Debian's package has none; that of another user cannot be read) it says so on stderr,
+ * whatever STARPU_SILENT is. Whoever trains a model can make nothing of that.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static ssize_t pass_on(void *where, const char *text, size_t size)
     return fwrite(text, 1, size, where) == size ? (ssize_t)size : 0;
 }
 
-/* In the GNU C library stderr is a variable. What other threads write meanwhile passes through, too;
- * one of them may still be at it afterwards, so the stream is kept. */
+/* In the GNU C library stderr is a variable. What other threads write meanwhile passes through,
+ * too; one of them may still be at it afterwards, so the stream is kept. */
 int cavs__starpu_init(struct starpu_conf *conf)
 {
     static FILE *filter;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `make install` installs works for everybody: for root, who may have built it with things that only
-# root can read, this asks the user nobody.
+# What `make install` installs works for everybody: for root, who may have built it with things that
+# only root can read, this asks the user nobody.
 
 build=${abs_top_builddir:-$PWD}
 # nobody has to reach it, and the build may be in root's home
@@ -53,8 +53,8 @@ grep -n "dependency_libs='[^']" "$lib/libcavs.la" >"$work/wrong"
 ! [ -s "$work/wrong" ]
 ok $? "libcavs.la asks for no other library" "$work/wrong"
 
-everybody "'$bin/cavs-tree_fc' --version && '$bin/cavs-tree_fc' --leaves 4 --hidden 8 --samples 8 --epochs 1 \
-    --workers 1 --quiet"
+small="--leaves 4 --hidden 8 --samples 8 --epochs 1 --workers 1 --quiet"
+everybody "'$bin/cavs-tree_fc' --version && '$bin/cavs-tree_fc' $small"
 [ $? -eq 0 ] && grep -q '^cavs-tree_fc (cavs) ' "$work/out" && grep -q ' loss ' "$work/out"
 ok $? "every user can run a program" "$work/out"
 
@@ -62,13 +62,13 @@ ok $? "every user can run a program" "$work/out"
 ok $? "StarPU has nothing to say to that" "$work/wrong"
 
 # shellcheck disable=SC2016 # for the inner shell
-everybody "cc '$doc/doc/examples/first.c' \$(pkg-config --define-variable=prefix='$prefix' --cflags --libs cavs) \
-    -o first && ./first"
+everybody "cc '$doc/doc/examples/first.c' -o first \
+    \$(pkg-config --define-variable=prefix='$prefix' --cflags --libs cavs) && ./first"
 [ $? -eq 0 ] && grep -q 'new formulas' "$work/out"
 ok $? "every user can build with pkg-config, and run it" "$work/out"
 
 if grep -q '^#define HAVE_STARPU_FXT' "$build/config.h"; then
-    everybody "'$bin/cavs-tree_fc' --leaves 4 --hidden 8 --samples 8 --epochs 1 --workers 1 --trace trace --quiet"
+    everybody "'$bin/cavs-tree_fc' $small --trace trace"
     [ $? -eq 0 ] && [ -s "$work/home/trace/summary.txt" ]
     ok $? "every user can trace" "$work/out"
 else

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ./quickstart on machines that are not there: apt, sudo, the compiler, StarPU and make are small scripts,
-# so that what is said and left behind can be tested in seconds and without a network.
+# ./quickstart on machines that are not there: apt, sudo, the compiler, StarPU and make are small
+# scripts, so that what is said and left behind can be tested in seconds and without a network.
 
 top=${abs_top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/cavs-test.XXXXXX") || exit 1
@@ -21,20 +21,20 @@ ok() {
 said() { grep -qF -- "$1" "$work/said"; }
 called() { grep -q -- "$1" "$work/calls"; }
 
-# --- the machine ------------------------------------------------------------------------------------
+# --- the machine ----------------------------------------------------------------------------------
 
 # What every machine has. The rest of the system is out of sight.
 bin=$work/bin
 mkdir "$bin"
-for tool in awk basename bash cat chmod cmp cp cut date df dirname env find flock getent grep head id kill \
-    ls mkdir mktemp mv nproc paste printf readlink rm rmdir sed seq sh sha256sum sleep sort tail tee \
-    touch tr uname wc; do
+for tool in awk basename bash cat chmod cmp cp cut date df dirname env find flock fold getent grep \
+    head id kill ls mkdir mktemp mv nproc paste printf readlink rm rmdir sed seq sh sha256sum sleep \
+    sort tail tee touch tr uname wc; do
     path=$(command -v "$tool") && [ -x "$path" ] && ln -s "$path" "$bin/$tool"
 done
 ln -sf "$(readlink -f /bin/sh)" "$bin/sh"
 
-# stub NAME: a program NAME from stdin, which first writes down how it was called. It takes the place of a
-# link into the system: nothing must be written through that.
+# stub NAME: a program NAME from stdin, which first writes down how it was called. It takes the place
+# of a link into the system: nothing must be written through that.
 stub() {
     rm -f "$bin/$1"
     { printf '#!/bin/bash\necho "%s $*" >>"%s/calls"\n' "$1" "$work" && cat; } >"$bin/$1"
@@ -63,7 +63,7 @@ END
 END
 }
 
-# a compiler, autotools, and a StarPU in $work/starpu; make and configure do nothing, slowly if told so
+# a compiler, autotools, and a StarPU; make and configure do nothing, slowly if told so
 building_machine() {
     touch "$work/installed"
     for tool in libtoolize autoreconf dpkg-source xz patch g++; do
@@ -73,7 +73,10 @@ building_machine() {
 [ -e "$WORK/no-starpu" ] || echo '#define STARPU_USE_FXT 1'
 END
     stub pkg-config <<'END'
-case "$*" in *starpu*) [ ! -e "$WORK/no-starpu" ] && case "$*" in *1.4*) ;; *) exit 1 ;; esac ;; esac
+case "$*" in
+*starpu-1.4*) [ ! -e "$WORK/no-starpu" ] ;;
+*starpu*) exit 1 ;;
+esac
 END
     stub autoreconf <<'END'
 cat >configure <<'CONFIGURE'
@@ -91,7 +94,7 @@ END
 case "$*" in
 *" check")
     mkdir -p build/tests
-    printf ':test-result: PASS 1 - one\n:test-result: FAIL 2 - two\n:test-result: SKIP 3 - three\n' \
+    printf ':test-result: %s\n' 'PASS 1 - one' 'FAIL 2 - two' 'SKIP 3 - three' \
         >build/tests/test_x.trs
     echo "not ok 2 - two" >build/tests/test_x.log
     exit 2 ;;
@@ -121,7 +124,7 @@ quickstart() {
     status=$?
 }
 
-# --- what is wrong from the start -------------------------------------------------------------------
+# --- what is wrong from the start -----------------------------------------------------------------
 
 fresh
 quickstart --foo=3
@@ -155,11 +158,12 @@ quickstart --no-install
     said "apt-get install" && ! said "command not found" && ! called "apt-get install"
 ok $? "--no-install on a bare machine names what is missing"
 
-(cd "$tree" && machine env -u HOME CAVS_CACHE="$work/cache" ./quickstart --no-install) >"$work/said" 2>&1
+(cd "$tree" && machine env -u HOME CAVS_CACHE="$work/cache" ./quickstart --no-install) \
+    >"$work/said" 2>&1
 said "these programs are missing" && ! said "unbound"
 ok $? "HOME may be unset"
 
-# --- packages ---------------------------------------------------------------------------------------
+# --- packages -------------------------------------------------------------------------------------
 
 stub id <<'END'
 echo 1000
@@ -179,8 +183,10 @@ END
 fresh
 touch "$work/lists"
 quickstart build
-awk '/libhwloc-dev/ && /184 MB to download, 931 MB on disk/ { told = NR } /sudo. password/ { asked = NR }
-    END { exit !(told && asked && told < asked) }' "$work/said" && called "sudo env .*apt-get install -y"
+awk '/libhwloc-dev/ && /184 MB to download, 931 MB on disk/ { told = NR }
+    /sudo. password/ { asked = NR }
+    END { exit !(told && asked && told < asked) }' "$work/said" &&
+    called "sudo env .*apt-get install -y"
 ok $? "before sudo asks it is said what is installed, and how much"
 
 rm -f "$work/installed"
@@ -194,7 +200,7 @@ stub id <<'END'
 echo 0
 END
 
-# --- one at a time, and signals -----------------------------------------------------------------------
+# --- one at a time, and signals -------------------------------------------------------------------
 
 building_machine
 fresh
@@ -214,7 +220,8 @@ until_configuring() {
 first=$!
 until_configuring
 quickstart build
-wait $first && [ $status -eq 0 ] && said "waiting until it is done" && [ -e "$tree/build/.quickstart" ]
+wait $first && [ $status -eq 0 ] && said "waiting until it is done" &&
+    [ -e "$tree/build/.quickstart" ]
 ok $? "two at once: the second waits, and both succeed"
 
 echo >"$tree/build/config.h"
@@ -244,7 +251,7 @@ for signal in INT:130 TERM:143; do
     ok $? "${signal%:*} stops it and what it started, with ${signal#*:}"
 done
 
-# --- StarPU -----------------------------------------------------------------------------------------
+# --- StarPU ---------------------------------------------------------------------------------------
 
 # a source package whose configure sleeps, or fails
 source=$work/source
@@ -288,7 +295,7 @@ printf 'Filesystem 1M-blocks Used Available Use%% Mounted on\nnone 100 97 3 97%%
 END
 quickstart --starpu-source="$source" build
 rm -f "$bin/df" && ln -s "$(command -v df)" "$bin/df"
-[ $status -eq 1 ] && said "and 3 are left there" && ! marks
+[ $status -eq 1 ] && said "and 3 are left;" && ! marks
 ok $? "nor does a full disk, which is the reason given"
 
 fresh
@@ -297,12 +304,12 @@ quickstart --starpu-source="$source" --no-install build
 [ $status -eq 1 ] && said "configuring StarPU failed" && marks && [ -z "$(ls "$work/tmp")" ]
 ok $? "a StarPU that does not compile is marked"
 
-# --- the commands -------------------------------------------------------------------------------------
+# --- the commands ---------------------------------------------------------------------------------
 
 fresh
 quickstart check
-[ $status -eq 1 ] && said "3 tests: 1 passed, 1 skipped, 1 failed" && said "test_x.log FAIL 2 - two" &&
-    said "| not ok 2 - two" && called "make .*-j[0-9].* check"
+[ $status -eq 1 ] && said "3 tests: 1 passed, 1 skipped, 1 failed" &&
+    said "test_x.log FAIL 2 - two" && said "| not ok 2 - two" && called "make .*-j[0-9].* check"
 ok $? "check ends with what failed"
 
 quickstart clean

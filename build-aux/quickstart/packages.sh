@@ -8,8 +8,8 @@ REQUIRED_PACKAGES="autoconf automake libtool pkgconf gcc libc6-dev make libhwloc
 libjansson-dev libcmocka-dev"
 # without these StarPU cannot be built from its source package
 STARPU_PACKAGES="dpkg-dev xz-utils patch ca-certificates g++ libfxt-dev"
-# each of these adds something: small products of matrices, OpenCL (with a device for its tests), the
-# scripts of perf/
+# each of these adds something: small products of matrices, OpenCL (with a device for its tests),
+# the scripts of perf/
 OPTIONAL_PACKAGES="libxsmm-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libclblast-dev
 python3"
 # all of them on a bare system, as apt counts
@@ -41,7 +41,9 @@ missing() {
 
 # shellcheck disable=SC2016 # for apt
 # lists: does apt have lists of packages? A new image may have none.
-lists() { [ -n "$(apt-get indextargets --format '$(FILENAME)' 'Created-By: Packages' 2>/dev/null)" ]; }
+lists() {
+    [ -n "$(apt-get indextargets --format '$(FILENAME)' 'Created-By: Packages' 2>/dev/null)" ]
+}
 
 # known PACKAGE...: prints those which apt can install; all of them as long as there are no lists.
 known() {
@@ -86,22 +88,24 @@ install_packages() {
     elif [ -z "$required" ]; then
         note "not installed, but of use:" $optional
     elif [ "$allow_apt" = yes ]; then
-        die "packages are missing, and you are neither root nor is there sudo. Have this done by an" \
-            "administrator, then run me again:"$'\n\n'"$(advice $required $optional)"
+        die "packages are missing, and you are neither root nor is there sudo. Have this done by" \
+            "an administrator, then run me again:"$'\n\n'"$(advice $required $optional)"
     else
         note "not installed (--no-install):" $required
         need_tools
     fi
 }
 
-# Whatever the packages are called here: these have to be there before configure can say what is missing.
+# Whatever the packages are called here: these have to be there before configure can say what is
+# missing.
 need_tools() {
     local tool lacking=
     for tool in "${CC:-cc}" make autoreconf libtoolize pkg-config; do
         have "${tool%% *}" || lacking="$lacking $tool"
     done
-    [ -z "$lacking" ] || die "these programs are missing:$lacking. On Debian and Ubuntu all that is" \
-        "needed comes with"$'\n\n'"$(advice $REQUIRED_PACKAGES $STARPU_PACKAGES $OPTIONAL_PACKAGES)"
+    [ -z "$lacking" ] || die "these programs are missing:$lacking. On Debian and Ubuntu all that" \
+        "is needed comes with"$'\n\n'\
+"$(advice $REQUIRED_PACKAGES $STARPU_PACKAGES $OPTIONAL_PACKAGES)"
 }
 
 # advice PACKAGE...: one line to paste.
@@ -109,8 +113,8 @@ advice() {
     echo "    apt-get update && apt-get install -y --no-install-recommends" $(known "$@")
 }
 
-# size PACKAGE...: what apt would download and take, in words; nothing if it does not know. The first two
-# expressions are for apt 2, the others for apt 3.
+# size PACKAGE...: what apt would download and take, in words; nothing if it does not know. The
+# first two expressions are for apt 2, the others for apt 3.
 size() {
     LC_ALL=C apt-get install --assume-no -o Debug::NoLocking=true --no-install-recommends "$@" \
         2>/dev/null </dev/null |
@@ -145,7 +149,8 @@ apt_install() {
     say "apt installs, with what they need (${figures:-$USUAL_SIZE}):" "$@"
     ask_for_root "$@"
     # A dead third-party repository must not stop us: the installation decides.
-    apt_job "apt-get update" "$logs/apt-update.log" apt-get update || note "going on with the old lists"
+    apt_job "apt-get update" "$logs/apt-update.log" apt-get update ||
+        note "going on with the old lists"
     lists || explain_failure "$logs/apt-update.log"
     packages=$(known "$@")
     [ -n "$figures" ] || note "$(size $packages)"

@@ -23,7 +23,8 @@ find_cuda() {
     nvcc=$(command -v nvcc) && nvcc=$(readlink -f "$nvcc")
     for dir in "${CUDA_HOME:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
         # NVIDIA's wheels on PyPI have no nvcc, and nothing here needs it
-        if [ -n "$dir" ] && { [ -x "$dir/bin/nvcc" ] || [ -f "$dir/include/cuda_runtime_api.h" ]; }; then
+        if [ -n "$dir" ] &&
+            { [ -x "$dir/bin/nvcc" ] || [ -f "$dir/include/cuda_runtime_api.h" ]; }; then
             cuda=$dir
             return
         fi
@@ -50,7 +51,8 @@ starpu_module() {
     return 1
 }
 
-# starpu_has MODULE FEATURE: was it built with STARPU_FEATURE? (grep -q would end the compiler by SIGPIPE.)
+# starpu_has MODULE FEATURE: was it built with STARPU_FEATURE? (grep -q would end the compiler by
+# SIGPIPE.)
 # shellcheck disable=SC2143
 starpu_has() {
     [ -n "$(echo '#include <starpu_config.h>' |
@@ -120,7 +122,7 @@ find_starpu() {
             packaged_starpu
         }
     fi
-    note "${starpu:-$(starpu_module), $(pkg-config --modversion "$(starpu_module)"), as pkg-config finds it}"
+    note "${starpu:-$(starpu_module), $(pkg-config --modversion "$(starpu_module)"), of the system}"
 }
 
 # packaged_starpu: the distribution's own package. On Debian 12 that is 1.3.10.
@@ -129,7 +131,7 @@ packaged_starpu() {
     starpu_module >/dev/null && return
     [ "$allow_apt" = yes ] || die "there is no StarPU, and --no-install forbids to install Debian's"
     { have apt-get && may_install; } ||
-        die "there is no StarPU. Have this done by an administrator:"$'\n\n'"$(advice libstarpu-dev)"
+        die "there is no StarPU. Have an administrator do this:"$'\n\n'"$(advice libstarpu-dev)"
     apt_install libstarpu-dev
     starpu_module >/dev/null || die "no StarPU to be had"
 }

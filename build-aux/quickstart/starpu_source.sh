@@ -133,7 +133,7 @@ need_room() {
     local left
     left=$(df -Pm "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')
     [ -z "$left" ] || [ "$left" -ge "$2" ] ||
-        die "building StarPU takes $2 MB in $1, and $left are left there; TMPDIR may name another folder"
+        die "building StarPU takes $2 MB in $1, and $left are left; TMPDIR names another place"
 }
 
 # starpu_tools: stops if StarPU cannot be built for want of a program or header.
@@ -147,8 +147,8 @@ starpu_tools() {
         "On Debian and Ubuntu:"$'\n\n'"$(advice $STARPU_PACKAGES)"
 }
 
-# failure_mark: the name of the mark that says "StarPU could not be compiled like this": with this key,
-# and these versions of what it is built with.
+# failure_mark: the name of the mark that says "StarPU could not be compiled like this": with this
+# key, and these versions of what it is built with.
 failure_mark() {
     local tools
     tools=$(dpkg-query -W $REQUIRED_PACKAGES $STARPU_PACKAGES 2>/dev/null | sha256sum | cut -c 1-10)

@@ -20,7 +20,7 @@ step() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# --- commands that take long, and signals -----------------------------------------------------------
+# --- commands that take long, and signals ---------------------------------------------------------
 
 job=        # process group of the command that runs, or nothing
 job_by=user # or root: that of apt under sudo
@@ -41,8 +41,8 @@ run_job() {
     return $status
 }
 
-# watched WHAT LOG COMMAND...: runs COMMAND with its output in LOG; a dot every five seconds, and at the
-# end how long it took.
+# watched WHAT LOG COMMAND...: runs COMMAND with its output in LOG; a dot every five seconds, and at
+# the end how long it took.
 watched() {
     local log=$2 status start=$SECONDS
     printf '    %s ' "$1" >&2
@@ -67,7 +67,8 @@ logged() {
     return $status
 }
 
-# explain_failure LOG: stops with one sentence where the reason is known and has nothing to do with us.
+# explain_failure LOG: stops with one sentence where the reason is known and has nothing to do with
+# us.
 explain_failure() {
     local unreachable='Temporary failure resolving|Could not resolve|Could not connect'
     unreachable="$unreachable|Unable to connect|Connection timed out|Network is unreachable"
@@ -117,7 +118,8 @@ handle_signals() {
 
 # --- one at a time --------------------------------------------------------------------------------
 
-# only_one FOLDER WHAT: waits until no other quickstart has locked FOLDER, then locks it until we end.
+# only_one FOLDER WHAT: waits until no other quickstart has locked FOLDER, then locks it until we
+# end.
 only_one() {
     local folder
     have flock && exec {folder}<"$1" || return 0

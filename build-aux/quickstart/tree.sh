@@ -70,7 +70,8 @@ train() {
     build_tree all
     step "training Tree-FC: 256 binary trees of 32 leaves, three times over"
     note "$command"
-    run_job $command || die "tree_fc failed, see above (log of the build: $build/quickstart-make.log)"
+    run_job $command ||
+        die "tree_fc failed, see above (log of the build: $build/quickstart-make.log)"
     [ "$came_from" = "$top" ] || there="    cd $top
 "
     cat >&2 <<NEXT
