@@ -11,14 +11,25 @@
 
 #include "core/session.h"
 
-/* Each message of StarPU's is one write, as the stream has no buffer. */
+static bool is_dropped(const char *line, size_t size)
+{
+    static const char text[] = "as set by installation directory does not exist";
+
+    return memmem(line, size, text, sizeof text - 1) != NULL;
+}
+
+/* Whole lines, or what is left of one when the stream is flushed. */
 static ssize_t pass_on(void *where, const char *text, size_t size)
 {
-    static const char dropped[] = "as set by installation directory does not exist";
+    const char *end = text + size, *next;
 
-    if (memmem(text, size, dropped, sizeof dropped - 1))
-        return (ssize_t)size;
-    return fwrite(text, 1, size, where) == size ? (ssize_t)size : 0;
+    for (const char *line = text; line < end; line = next) {
+        next = memchr(line, '\n', end - line);
+        next = next ? next + 1 : end;
+        if (!is_dropped(line, next - line))
+            fwrite(line, 1, next - line, where);
+    }
+    return (ssize_t)size;
 }
 
 /* In the GNU C library stderr is a variable. What other threads write meanwhile passes through,
@@ -30,10 +41,12 @@ int cavs__starpu_init(struct starpu_conf *conf)
     int rc;
 
     if (!filter && (filter = fopencookie(user, "w", (cookie_io_functions_t){.write = pass_on})))
-        setvbuf(filter, NULL, _IONBF, 0);
+        setvbuf(filter, NULL, _IOLBF, BUFSIZ);
     if (filter)
         stderr = filter;
     rc = starpu_init(conf);
     stderr = user;
+    if (filter)
+        fflush(filter);
     return rc;
 }
