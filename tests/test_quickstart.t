@@ -94,9 +94,8 @@ END
 case "$*" in
 *" check")
     mkdir -p build/tests
-    printf ':test-result: %s\n' 'PASS 1 - one' 'FAIL 2 - two' 'SKIP 3 - three' \
-        >build/tests/test_x.trs
-    echo "not ok 2 - two" >build/tests/test_x.log
+    printf ':test-result: %s\n' PASS FAIL SKIP >build/tests/test_x.trs
+    printf '%s\n' 'PASS: test_x 1 - one' 'FAIL: test_x 2 - two' '# is not three' >build/tests/test_x.log
     exit 2 ;;
 esac
 END
@@ -308,8 +307,9 @@ ok $? "a StarPU that does not compile is marked"
 
 fresh
 quickstart check
-[ $status -eq 1 ] && said "3 tests: 1 passed, 1 skipped, 1 failed" &&
-    said "test_x.log FAIL 2 - two" && said "| not ok 2 - two" && called "make .*-j[0-9].* check"
+[ $status -eq 1 ] && said "3 tests: 1 passed, 1 skipped, 1 failed" && said "tests/test_x.log:" &&
+    said "| FAIL: test_x 2 - two" && said "| # is not three" && ! said "PASS" &&
+    called "make .*-j[0-9].* check"
 ok $? "check ends with what failed"
 
 quickstart clean

@@ -58,7 +58,7 @@ known() {
 wanted_packages() {
     if [ "$packaged" = yes ] && ! starpu_module >/dev/null; then
         required=$(missing $REQUIRED_PACKAGES libstarpu-dev)
-        optional=$(missing $OPTIONAL_PACKAGES)
+        optional=$(missing $OPTIONAL_PACKAGES starpu-tools)
     elif starpu_is_there; then
         required=$(missing $REQUIRED_PACKAGES)
         optional=$(missing $OPTIONAL_PACKAGES $STARPU_PACKAGES)

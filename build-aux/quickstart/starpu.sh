@@ -131,7 +131,7 @@ packaged_starpu() {
     starpu_module >/dev/null && return
     [ "$allow_apt" = yes ] || die "there is no StarPU, and --no-install forbids to install Debian's"
     { have apt-get && may_install; } ||
-        die "there is no StarPU. Have an administrator do this:"$'\n\n'"$(advice libstarpu-dev)"
-    apt_install libstarpu-dev
+        die "there is no StarPU. Have an administrator do this:"$'\n\n'"$(advice libstarpu-dev starpu-tools)"
+    apt_install libstarpu-dev starpu-tools
     starpu_module >/dev/null || die "no StarPU to be had"
 }

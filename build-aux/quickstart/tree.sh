@@ -102,23 +102,23 @@ check() {
     [ $status -eq 0 ] || die "tests failed, see above or $log"
 }
 
-# summarise SECONDS: how many tests there were, and for each that failed the end of its log.
+# summarise SECONDS: how many tests there were, and from the logs which failed, with what they say.
 summarise() {
-    local result
-    find "$build/tests" -name '*.trs' | sort | while read -r result; do
-        sed -n "s|^:test-result: |${result%.trs}.log |p" "$result"
+    local log
+    find "$build/tests" -name '*.trs' | sort | while read -r log; do
+        sed -n "s|^:test-result: \([A-Z]*\).*|\1 ${log%.trs}.log|p" "$log"
     done >"$build/quickstart-results"
     awk -v seconds="$1" '
-        { n++; count[$2]++; if ($2 ~ /FAIL|ERROR|XPASS/) { bad++; failed[bad] = $0 } }
+        { n++; count[$1]++ }
         END {
             printf "%d tests: %d passed, %d skipped, %d failed, in %d s\n", n,
-                count["PASS"] + count["XFAIL"], count["SKIP"], bad, seconds
-            for (i = 1; i <= bad; i++) print "    " failed[i]
+                count["PASS"] + count["XFAIL"], count["SKIP"],
+                count["FAIL"] + count["XPASS"] + count["ERROR"], seconds
         }' "$build/quickstart-results" >&2
-    awk '$2 ~ /FAIL|ERROR|XPASS/ { print $1 }' "$build/quickstart-results" | sort -u |
-        while read -r result; do
-            printf 'The end of %s:\n' "$result"
-            tail -n 25 "$result" | sed 's/^/    | /'
+    sed -nE 's/^(FAIL|XPASS|ERROR) //p' "$build/quickstart-results" | sort -u |
+        while read -r log; do
+            echo "$log:"
+            grep -E -A 12 '^(FAIL|XPASS|ERROR): ' "$log" | grep -vE '^(ok |PASS: )' | sed 's/^/    | /'
         done >&2
 }
 
