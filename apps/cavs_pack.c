@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "apps/common/app.h"
 #include "apps/common/array.h"
 #include "apps/common/descriptors.h"
-#include "apps/common/options.h"
+#include "apps/common/option_table.h"
 #include "apps/common/packed.h"
+#include "apps/common/status.h"
 #include "apps/pack.h"
 
 static const struct pack_form *const forms[] = {&pack_brackets, &pack_threefile, &pack_text,

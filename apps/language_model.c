@@ -5,72 +5,41 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "apps/common/sentences.h"
+#include "apps/common/model_note.h"
+#include "apps/common/packed.h"
+#include "apps/common/utf8.h"
 
-#define EOS "<eos>"
+#define EOS  "<eos>"
+#define COST "cost" /* channel: minus the log-probability of a word */
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_TRAIN = 1, KEY_DEV, KEY_WORDS, KEY_DROPOUT };
+#define ROW(kind, name, argument, member, role, ...)                                        \
+    OPTION_ROW(OPTION_##kind, name, argument, struct language_model, member, OPTION_##role, \
+               __VA_ARGS__)
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Text:", 1},
-    {"train", KEY_TRAIN, "PATH", 0,
-     "training text (default $CAVS_DATA/wikitext2/wiki.train.tokens)", 0},
-    {"dev", KEY_DEV, "PATH", 0,
-     "text to evaluate after each epoch (default $CAVS_DATA/wikitext2/wiki.valid.tokens, none if "
-     "--train is given)",
-     0},
-    {"words", KEY_WORDS, "N", 0,
-     "all but the N commonest words of the training text are <unk> (default 10000)", 0},
-    {"dropout", KEY_DROPOUT, "X", 0,
-     "in training, the share of zeros put into the words and the states that are read (default 0)",
-     0},
+const struct app_option language_model_options[] = {
+    OPTION_GROUP("Text:"),
+    ROW(INT, "words", "N", max_words, RUN,
+        "all but the N commonest words of the training text are <unk>", 1, INT_MAX - 1),
+    ROW(REAL, "dropout", "X", dropout, RUN,
+        "in training, the share of zeros put into the words and the states that are read", 0,
+        0.999),
     {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+struct language_model language_model_defaults(void)
 {
-    struct language_model *lm = state->input;
+    struct language_model lm = {.app = {.options = app_options_defaults()}, .max_words = 10000};
+    struct app_options *o = &lm.app.options;
 
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &lm->packed;
-        state->child_inputs[1] = &lm->common;
-        break;
-    case ARGP_KEY_SUCCESS:
-        packed_check_options(state, &lm->packed, lm->files.train, lm->files.dev);
-        break;
-    case KEY_TRAIN: lm->files.train = arg; break;
-    case KEY_DEV: lm->files.dev = arg; break;
-    case KEY_WORDS: lm->max_words = app_int(state, "words", arg, 1, INT_MAX - 1); break;
-    case KEY_DROPOUT: lm->dropout = app_real(state, "dropout", arg, 0, 0.999); break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {
-    {&packed_argp, 0, NULL, 0}, {&app_argp, 0, NULL, 0}, {0}};
-const struct argp language_model_argp = {.options = options, .parser = parse, .children = children};
-
-struct language_model language_model_defaults(const char *name)
-{
-    struct language_model lm = {
-        .name = name,
-        .common = app_options_defaults(),
-        .files = {.default_train = "wikitext2/wiki.train.tokens",
-                  .default_dev = "wikitext2/wiki.valid.tokens"},
-        .max_words = 10000,
-    };
-
-    lm.common.epochs = 6;
-    lm.common.batch = 32;
-    lm.common.hidden = lm.common.embed = 512;
-    lm.common.session.optimizer = CAVS_ADAM;
-    lm.common.session.lr = 1e-3f;
-    lm.common.session.clip = 1;
+    o->epochs = 6;
+    o->batch = 32;
+    o->hidden = o->embed = 512;
+    o->session.optimizer = CAVS_ADAM;
+    o->session.lr = 1e-3f;
+    o->session.clip = 1;
     return lm;
 }
 
@@ -92,44 +61,71 @@ static int make_text(struct language_model *lm, struct sentences *s, const int *
     return 0;
 }
 
-/* The training text, which is read first, decides on the words: <unk> and the commonest, in the order of first
- * appearance, are the rows of the embedding table. */
-static int load(struct language_model *lm, const char *path, struct language_text *out,
-                struct app_error *e)
+/* The training text, which is read first, decides on the words unless a model file has: <unk> and the commonest, in the
+ * order of first appearance, are the rows of the embedding table. */
+static int load(struct language_model *lm, enum app_set set, bool choose)
 {
-    struct sentence_options o = {.words = lm->vocab, .end = EOS, .grow = !lm->rows};
+    struct app_error *e = &lm->app.error;
+    struct sentence_options o = {.words = lm->vocab, .end = EOS, .grow = choose};
     struct sentences s = {0};
-    int rc = sentences_load(path, &o, &s, e), *row = NULL;
+    int rc = sentences_load(lm->app.path[set], &o, &s, e), *row = NULL;
 
     if (rc == 0 && s.tokens == 0)
-        rc = app_fail(e, CAVS_EDATA, "%s: no words in it", path);
-    if (rc == 0 && !lm->rows) {
-        row = vocab_keep(lm->vocab, lm->max_words);
-        lm->rows = vocab_size(lm->vocab);
-        rc = row ? 0 : CAVS_ENOMEM;
-    }
+        rc = app_fail(e, CAVS_EDATA, "%s: no words in it", lm->app.path[set]);
+    if (rc == 0 && choose && !(row = vocab_keep(lm->vocab, lm->max_words)))
+        rc = CAVS_ENOMEM;
     if (rc == 0)
-        rc = make_text(lm, &s, row, out);
+        rc = make_text(lm, &s, row, &lm->text[set]);
     free(row);
     sentences_clear(&s);
     return rc;
+}
+
+static int load_text(struct language_model *lm)
+{
+    bool choose;
+    int rc = app_vocab(&lm->app, "words", &lm->vocab);
+
+    choose = !lm->vocab;
+    if (rc == 0 && choose && !(lm->vocab = vocab_create()))
+        rc = CAVS_ENOMEM;
+    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
+        if (!lm->app.path[i])
+            continue;
+        rc = load(lm, i, choose);
+        choose = false;
+    }
+    return rc;
+}
+
+static int load_packed(struct language_model *lm, const char *path)
+{
+    struct cavs_packed *p;
+    int rc = cavs_packed_open(path, &p);
+
+    if (rc < 0)
+        return rc;
+    rc = packed_vocab(p, path, "words", &lm->vocab, &lm->app.error);
+    cavs_packed_close(p);
+    return rc < 0 ? rc : model_note_same_words(&lm->app, "words", lm->vocab, path);
 }
 
 /* ---- model and data -------------------------------------------------------------------------- */
 
 static int declare(struct language_model *lm)
 {
-    int embed = lm->common.embed, hidden = lm->common.hidden, rc = cavs_model_create(&lm->model);
-    struct cavs_model *m = lm->model;
+    int embed = lm->app.options.embed, hidden = lm->app.options.hidden;
+    int words = vocab_size(lm->vocab), rc = cavs_model_create(&lm->app.model);
+    struct cavs_model *m = lm->app.model;
     struct cavs_param *table, *W, *b;
     struct cavs_function *f;
-    struct cavs_symbol *h, *logits, *label;
+    struct cavs_symbol *h, *logits, *label, *cost;
 
     if (rc < 0)
         return rc;
-    table = cavs_model_param(m, "embedding", lm->rows, embed, CAVS_UNIFORM(-0.05f, 0.05f));
-    W = cavs_model_param(m, "W_out", hidden, lm->rows, cavs_init_glorot(hidden, lm->rows));
-    b = cavs_model_param(m, "b_out", 1, lm->rows, CAVS_CONSTANT(0));
+    table = cavs_model_param(m, "embedding", words, embed, CAVS_UNIFORM(-0.05f, 0.05f));
+    W = cavs_model_param(m, "W_out", hidden, words, cavs_init_glorot(hidden, words));
+    b = cavs_model_param(m, "b_out", 1, words, CAVS_CONSTANT(0));
     lm->lstm = cavs_lstm_cell(m, "lstm", embed, hidden);
     f = cavs_function_create(lm->lstm.stage, "word");
     cavs_cell_define(&lm->lstm, f,
@@ -140,7 +136,10 @@ static int declare(struct language_model *lm)
     h = cavs_dropout(cavs_pull_from(f, lm->lstm.stage, "h", NULL), lm->dropout);
     logits = cavs_affine(h, W, b);
     label = cavs_pull_ids(f, "label");
-    cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
+    cost = cavs_softmax_cross_entropy(logits, label);
+    cavs_loss(f, "loss", cost, label);
+    if (lm->app.options.predict)
+        cavs_push(f, COST, cost);
     return cavs_model_finish(m);
 }
 
@@ -158,139 +157,216 @@ static int add_chain(const struct language_model *lm, struct cavs_data *d, const
     return cavs_data_end(d);
 }
 
-static int make_data(const struct language_model *lm, const struct language_text *text,
-                     struct cavs_data **out)
+/* All chains of a text are added to the data. */
+static int add_text(const struct language_model *lm, struct cavs_data *d,
+                    const struct language_text *text)
 {
     /* a forward chain is the beginning of each longer one, so that one graph does for all */
-    int longest = text->words < INT_MAX ? (int)text->words : INT_MAX - 1;
+    int longest = text->words < INT_MAX ? (int)text->words : INT_MAX - 1, rc = 0;
     int *child_ptr = malloc(((size_t)longest + 1) * sizeof *child_ptr);
     int *child = malloc(((size_t)longest + 1) * sizeof *child);
-    int rc = child_ptr && child ? cavs_data_create(lm->model, out) : CAVS_ENOMEM;
 
-    if (rc == 0)
+    if (!child_ptr || !child)
+        rc = CAVS_ENOMEM;
+    else
         cavs_chain_graph(CAVS_WAY_FORWARD, longest, child_ptr, child);
     for (size_t begin = 0, end; rc == 0 && begin < text->words; begin = end) {
         end = lm->chain_end(lm, text, begin);
-        rc = add_chain(lm, *out, text->stream + begin, end - begin, child_ptr, child);
+        rc = add_chain(lm, d, text->stream + begin, end - begin, child_ptr, child);
     }
     free(child_ptr);
     free(child);
     return rc;
 }
 
-/* ---- the program ----------------------------------------------------------------------------- */
-
-/* Puts the perplexity since the last reset into the report. */
-static int report_perplexity(struct language_model *lm, const char *name)
+static int make_set(struct language_model *lm, enum app_set set)
 {
-    double loss;
-    int rc = app_mean(&lm->app, "loss", &loss);
+    struct app *a = &lm->app;
+    int rc;
+
+    if (!app_has_set(a, set))
+        return 0;
+    if (a->options.packed[set])
+        return packed_open_set(a, set);
+    rc = cavs_data_create(a->model, &a->data[set]);
+    return rc < 0 ? rc : add_text(lm, a->data[set], &lm->text[set]);
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+static int read_lines(struct language_model *lm, int most)
+{
+    struct app *a = &lm->app;
+    struct sentence_options o = {.words = lm->vocab, .end = EOS, .keep_words = true};
+    int rc = lm->stream ? 0
+                        : sentences_open(&lm->stream, a->predictions.in, a->predictions.in_name, &o,
+                                         &a->error);
 
     if (rc < 0)
         return rc;
-    report_number(&lm->app.report, name, exp(loss));
-    if (!lm->common.quiet)
-        fprintf(stderr, "  %s %.2f\n", name, exp(loss));
-    return 0;
+    sentences_empty(&lm->lines);
+    return sentences_next(lm->stream, most, &lm->lines, &a->error);
 }
 
-static int after_epoch(void *context)
+/* A line by itself: its chains begin and end with it. */
+static int add_line(struct language_model *lm, struct cavs_data *d, int i)
 {
-    struct language_model *lm = context;
-    int rc = report_perplexity(lm, "train_perplexity");
+    const struct sentences *s = &lm->lines;
+    size_t n = (size_t)sentences_length(s, i), line[2] = {0, n};
+    struct language_text text = {
+        .words = n, .stream = malloc((n + 1) * sizeof *text.stream), .lines = 1, .line = line};
+    int rc;
 
-    if (rc < 0 || !lm->dev)
-        return rc;
-    rc = app_evaluate(&lm->app, lm->dev);
-    return rc < 0 ? rc : report_perplexity(lm, "dev_perplexity");
-}
-
-static int load_packed(struct language_model *lm, struct app_error *e)
-{
-    const char *path = lm->packed.train;
-    struct cavs_packed *p;
-    int rc = cavs_packed_open(path, &p);
-
-    if (rc < 0)
-        return rc;
-    rc = packed_vocab_size(p, path, "words", &lm->rows, e);
-    cavs_packed_close(p);
+    if (!text.stream)
+        return CAVS_ENOMEM;
+    text.stream[0] = vocab_find(lm->vocab, EOS, sizeof EOS - 1);
+    memcpy(text.stream + 1, s->word + s->first[i], n * sizeof *text.stream);
+    rc = add_text(lm, d, &text);
+    free(text.stream);
     return rc;
 }
 
-static int load_text(struct language_model *lm, struct app_error *e)
+static void write_line(struct language_model *lm, int i, double perplexity)
 {
-    struct data_files *f = &lm->files;
-    int rc = data_files_find(f, e);
+    const struct sentences *s = &lm->lines;
+    FILE *out = lm->app.predictions.out;
 
+    fprintf(out, "%.4f\t", perplexity);
+    for (size_t k = s->first[i]; k + 1 < s->first[i + 1]; k++)
+        fprintf(out, "%s%s", k > s->first[i] ? " " : "", texts_get(&s->texts, k));
+    fputc('\n', out);
+}
+
+static void write_json(struct language_model *lm, int i, const float *cost, double perplexity)
+{
+    const struct sentences *s = &lm->lines;
+    json_t *line = json_object(), *words = json_array(), *numbers = json_array();
+
+    for (size_t k = s->first[i]; k < s->first[i + 1]; k++) {
+        bool last = k + 1 == s->first[i + 1];
+
+        json_array_append_new(words, utf8_to_json(last ? EOS : texts_get(&s->texts, k)));
+        json_array_append_new(numbers, json_real(-(double)cost[k - s->first[i]]));
+    }
+    json_object_set_new(line, "perplexity", json_real(perplexity));
+    json_object_set_new(line, "words", words);
+    json_object_set_new(line, "log_probabilities", numbers);
+    json_dumpf(line, lm->app.predictions.out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', lm->app.predictions.out);
+    json_decref(line);
+}
+
+static void write_lines(struct language_model *lm, const float *cost)
+{
+    const struct sentences *s = &lm->lines;
+
+    for (int i = 0; i < s->n; i++) {
+        double sum = 0;
+
+        for (size_t k = s->first[i]; k < s->first[i + 1]; k++)
+            sum += (double)cost[k];
+        sum = exp(sum / sentences_length(s, i));
+        if (lm->app.options.json)
+            write_json(lm, i, cost + s->first[i], sum);
+        else
+            write_line(lm, i, sum);
+    }
+}
+
+static int predict(struct app *a, int most)
+{
+    struct language_model *lm = (struct language_model *)a;
+    struct cavs_data *d = NULL;
+    const float *cost;
+    int n = read_lines(lm, most), rc;
+
+    if (n <= 0)
+        return n;
+    rc = cavs_data_create(a->model, &d);
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = add_line(lm, d, i);
+    if (rc == 0)
+        rc = app_rows(a, d, lm->head, COST, &cost);
+    if (rc == 0)
+        write_lines(lm, cost);
+    cavs_data_destroy(d);
+    return rc < 0 ? rc : n;
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static int measure(struct app *a, enum app_set set)
+{
+    double loss;
+    int rc = app_mean(a, "loss", &loss);
+
+    if (rc == 0)
+        app_number(a, set, "perplexity", exp(loss));
+    return rc;
+}
+
+/* The objective is a mean per word, as if all batches had as many. */
+static void set_scale(struct language_model *lm)
+{
+    struct app *a = &lm->app;
+    const struct cavs_data *train = a->data[APP_TRAIN];
+
+    if (train)
+        a->options.session.scale =
+            (float)cavs_data_size(train) / cavs_data_vertices(train, lm->head) / a->options.batch;
+}
+
+static int prepare(struct app *a)
+{
+    struct language_model *lm = (struct language_model *)a;
+    const char *packed = app_first_packed(a);
+    int rc = packed ? load_packed(lm, packed) : load_text(lm);
+
+    if (rc < 0 || (rc = declare(lm)) < 0)
+        return rc;
+    for (int i = 0; rc == 0 && i < APP_SETS; i++)
+        rc = make_set(lm, i);
     if (rc < 0)
         return rc;
-    if (!(lm->vocab = vocab_create()))
-        return CAVS_ENOMEM;
-    rc = load(lm, f->train_path, &lm->train_text, e);
-    return rc < 0 || !f->dev_path ? rc : load(lm, f->dev_path, &lm->dev_text, e);
+    set_scale(lm);
+    a->graph = lm->lstm.stage;
+    app_keep_vocab(a, "words", lm->vocab, "embedding", "W_out b_out");
+    report_count(&a->report, "words", vocab_size(lm->vocab));
+    return 0;
 }
 
-static int make_sets(struct language_model *lm, struct app_error *e)
+static void clear(struct app *a)
 {
-    int rc;
+    struct language_model *lm = (struct language_model *)a;
 
-    if (lm->packed.train)
-        return packed_open_data(&lm->packed, lm->model, &lm->train, &lm->dev, e);
-    rc = make_data(lm, &lm->train_text, &lm->train);
-    return rc < 0 || !lm->files.dev_path ? rc : make_data(lm, &lm->dev_text, &lm->dev);
-}
-
-static int prepare(struct language_model *lm, struct app_error *e)
-{
-    int rc = lm->packed.train ? load_packed(lm, e) : load_text(lm, e);
-
-    if (rc < 0 || (rc = declare(lm)) < 0 || (rc = make_sets(lm, e)) < 0)
-        return rc;
-    lm->common.session.scale = (float)cavs_data_size(lm->train) /
-                               cavs_data_vertices(lm->train, lm->head) / lm->common.batch;
-    return app_start(&lm->app, lm->name, &lm->common, lm->model);
-}
-
-static int run(struct language_model *lm, struct app_error *e)
-{
-    struct training training;
-    int rc = prepare(lm, e);
-
-    if (rc < 0)
-        return rc;
-    training = (struct training){
-        .data = lm->train,
-        .graph = lm->lstm.stage,
-        .loss = "loss",
-        .after_epoch = after_epoch,
-        .error = e,
-        .context = lm,
-    };
-    report_count(&lm->app.report, "words", lm->rows);
-    if ((rc = app_train(&lm->app, &training)) < 0)
-        return rc;
-    return app_finish(&lm->app);
-}
-
-static void clear_text(struct language_text *t)
-{
-    free(t->stream);
-    free(t->line);
-}
-
-int language_model_main(struct language_model *lm)
-{
-    struct app_error error = {""};
-    int status = app_status(lm->name, run(lm, &error), &error);
-
-    app_stop(&lm->app);
-    cavs_data_destroy(lm->train);
-    cavs_data_destroy(lm->dev);
-    cavs_model_destroy(lm->model);
-    clear_text(&lm->train_text);
-    clear_text(&lm->dev_text);
+    for (int i = 0; i < APP_SETS; i++) {
+        free(lm->text[i].stream);
+        free(lm->text[i].line);
+    }
+    sentences_close(lm->stream);
+    sentences_clear(&lm->lines);
     vocab_destroy(lm->vocab);
-    data_files_clear(&lm->files);
-    return status;
+}
+
+struct program language_model_program(const char *name, const char *doc,
+                                      const struct app_option *options)
+{
+    static const char *const measures[] = {"perplexity", NULL};
+
+    return (struct program){
+        .name = name,
+        .doc = doc,
+        .options = options,
+        .shared_options = language_model_options,
+        .reads_data = true,
+        .reads_packed = true,
+        .embeds = true,
+        .default_set = {"wikitext2/wiki.train.tokens", "wikitext2/wiki.valid.tokens"},
+        .prepare = prepare,
+        .clear = clear,
+        .loss = "loss",
+        .measures = measures,
+        .measure = measure,
+        .predict = predict,
+    };
 }

@@ -15,10 +15,8 @@
 
 #include <stddef.h>
 
-#include "apps/common/app.h"
-#include "apps/common/data_files.h"
-#include "apps/common/packed.h"
-#include "apps/common/vocab.h"
+#include "apps/common/program.h"
+#include "apps/common/sentences.h"
 #include "core/cavs_cells.h"
 
 struct language_text {
@@ -29,36 +27,35 @@ struct language_text {
 };
 
 struct language_model {
-    const char *name; /* of the program */
+    struct app app; /* first: the frame hands it over */
     /* The end of the chain that begins with word `begin`: more than that, at most text->words. */
     size_t (*chain_end)(const struct language_model *lm, const struct language_text *text,
                         size_t begin);
-    struct app_options common;
-    struct data_files files;
-    struct packed_files packed; /* chains as they were packed, in place of chain_end */
     int max_words;
     float dropout;
 
     struct vocab *vocab; /* its ids are rows of the embedding table */
-    int rows;            /* 0: not read yet */
-    struct language_text train_text, dev_text;
-    struct cavs_model *model;
+    struct language_text text[APP_SETS];
     struct cavs_cell lstm;
     struct cavs_stage *head;
-    struct cavs_data *train, *dev;
-    struct app app;
+
+    struct sentence_stream *stream; /* of what is to be predicted, */
+    struct sentences lines;         /* and what was read of it last */
 };
 
-/* The options of both programs; its input is a struct language_model. */
-extern const struct argp language_model_argp;
+/* The options that both programs share; their values lie in a struct language_model. */
+extern const struct app_option language_model_options[];
 #define LANGUAGE_MODEL_DOC                                                                        \
-    "PATH is a text of words between spaces; CAVS_DATA is ../shared/data unless the environment " \
-    "says otherwise.\n\n"                                                                         \
+    "PATH is a text of words between spaces; without --train, "                                   \
+    "$CAVS_DATA/wikitext2/wiki.train.tokens and wiki.valid.tokens are read.  --predict writes "   \
+    "for each line its perplexity, a tab, and the line; with --json also the log-probability of " \
+    "each word.\n\n"                                                                              \
     "Parameters in model files (w: words, e: --embed, h: --hidden; gates i, f, o, u side by "     \
     "side): embedding (w x e), lstm_W (e x 4h), lstm_U (h x 4h), lstm_b, W_out (h x w), b_out."
 
-struct language_model language_model_defaults(const char *name);
-/* The whole program after its options are known; returns the exit status. */
-int language_model_main(struct language_model *lm);
+/* What both programs have in common; a program adds its name, its options and what they are for. */
+struct program language_model_program(const char *name, const char *doc,
+                                      const struct app_option *options);
+struct language_model language_model_defaults(void);
 
 #endif

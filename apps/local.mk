@@ -11,9 +11,10 @@
 # $(APP_LIBS) is libcavs.la and what the programs themselves call (jansson, argp, libm).
 
 libapp_la_SOURCES += \
-	apps/common/app.c apps/common/app.h \
 	apps/common/arities.c apps/common/arities.h \
 	apps/common/array.c apps/common/array.h \
+	apps/common/best.c apps/common/best.h \
+	apps/common/by_name.c \
 	apps/common/checkpoint.c apps/common/checkpoint.h \
 	apps/common/conllu.c apps/common/conllu.h \
 	apps/common/descriptors.c apps/common/descriptors.h \
@@ -21,19 +22,30 @@ libapp_la_SOURCES += \
 	apps/common/conllu_text.c \
 	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/error.c apps/common/error.h \
+	apps/common/evaluate.c \
 	apps/common/forest.c apps/common/forest.h \
+	apps/common/learning_rate.c apps/common/learning_rate.h \
 	apps/common/lines.c apps/common/lines.h \
+	apps/common/model_note.c apps/common/model_note.h \
 	apps/common/number_rows.c apps/common/number_rows.h \
+	apps/common/option_table.c apps/common/option_table.h \
 	apps/common/options.c apps/common/options.h \
 	apps/common/packed.c apps/common/packed.h \
+	apps/common/predict.c apps/common/predict.h \
+	apps/common/program.c apps/common/program.h \
 	apps/common/progress.c apps/common/progress.h \
 	apps/common/ptb.c apps/common/ptb.h \
 	apps/common/ptb_write.c \
 	apps/common/random.c apps/common/random.h \
 	apps/common/report.c apps/common/report.h \
+	apps/common/start.c apps/common/start.h \
+	apps/common/status.c apps/common/status.h \
+	apps/common/stop.c apps/common/stop.h \
 	apps/common/texts.c apps/common/texts.h \
 	apps/common/threefile.c apps/common/threefile.h \
-	apps/common/train.c \
+	apps/common/train.c apps/common/train.h \
+	apps/common/utf8.c apps/common/utf8.h \
+	apps/common/vectors.c \
 	apps/common/vocab.c apps/common/vocab.h \
 	apps/tree_shapes.c apps/tree_shapes.h
 
@@ -43,7 +55,7 @@ apps_tree_fc_LDADD = libapp.la $(APP_LIBS)
 
 APPS += apps/tree_lstm
 apps_tree_lstm_SOURCES = apps/tree_lstm.c apps/tree_lstm_cells.c apps/tree_lstm_cells.h \
-	apps/treebank.c apps/treebank.h
+	apps/tree_lstm_predict.c apps/tree_lstm_predict.h apps/treebank.c apps/treebank.h
 apps_tree_lstm_LDADD = libapp.la $(APP_LIBS)
 
 # --- text: language models and taggers -----------------------------------------------------------------

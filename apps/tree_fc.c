@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "apps/common/app.h"
+#include "apps/common/program.h"
 #include "apps/common/random.h"
 #include "apps/tree_shapes.h"
 
@@ -24,55 +24,28 @@ enum variant { FOLD, CAVS };
 static const char *const variant_names[] = {"fold", "cavs", NULL};
 
 struct tree_fc {
-    struct app_options common;
-    enum variant variant;
-    enum tree_shape shape;
+    struct app app;     /* first: the frame hands it over */
+    int variant, shape; /* enum variant, enum tree_shape */
     int leaves, samples;
-    struct cavs_model *model;
     struct cavs_stage *tree;
-    struct cavs_data *data;
     struct rng leaf_ids;
 };
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_VARIANT = 1, KEY_TREE, KEY_LEAVES, KEY_SAMPLES };
+#define ROW(kind, name, argument, member, role, ...) \
+    OPTION_ROW(OPTION_##kind, name, argument, struct tree_fc, member, OPTION_##role, __VA_ARGS__)
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Trees:", 1},
-    {"variant", KEY_VARIANT, "NAME", 0,
-     "fold: layer at inner vertices, loss at the root (default); cavs: both at every vertex", 0},
-    {"tree", KEY_TREE, "SHAPE", 0, "balanced (default), random or sequence", 0},
-    {"leaves", KEY_LEAVES, "N", 0, "leaves of each tree (default 256)", 0},
-    {"samples", KEY_SAMPLES, "N", 0, "trees in an epoch (default 512)", 0},
+static const struct app_option options[] = {
+    OPTION_GROUP("Trees:"),
+    ROW(CHOICE, "variant", "NAME", variant, MODEL,
+        "fold: layer at inner vertices, loss at the root; cavs: both at every vertex",
+        .choices = variant_names),
+    ROW(CHOICE, "tree", "SHAPE", shape, RUN, "balanced, random or sequence",
+        .choices = tree_shape_names),
+    ROW(INT, "leaves", "N", leaves, MODEL, "leaves of each tree", 1, 1 << 24),
+    ROW(INT, "samples", "N", samples, RUN, "trees in an epoch", 1, INT_MAX),
     {0}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct tree_fc *t = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &t->common; break;
-    case KEY_VARIANT: t->variant = app_choice(state, "variant", arg, variant_names); break;
-    case KEY_TREE: t->shape = app_choice(state, "tree", arg, tree_shape_names); break;
-    case KEY_LEAVES: t->leaves = app_int(state, "leaves", arg, 1, 1 << 24); break;
-    case KEY_SAMPLES: t->samples = app_int(state, "samples", arg, 1, INT_MAX); break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
-    case ARGP_KEY_SUCCESS:
-        if (t->common.embed && t->common.embed != t->common.hidden)
-            argp_error(state, "--embed has to equal --hidden: a leaf's embedding is its state");
-        break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&app_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
-    .doc = "Trains a fully connected layer over binary trees: the Tree-FC benchmark."};
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
@@ -93,7 +66,7 @@ static void set_state(struct cavs_function *f, struct cavs_symbol *state)
 
 static struct cavs_stage *declare_tree(struct cavs_model *m, const struct tree_fc *t)
 {
-    int h = t->common.hidden;
+    int h = t->app.options.hidden;
     float range = 1.43f * sqrtf(3.0f / (2 * h));
     struct cavs_param *table = cavs_model_param(m, "embedding", t->leaves, h, CAVS_UNIFORM(0, 1));
     struct cavs_param *W = cavs_model_param(m, "W", 2 * h, h, CAVS_UNIFORM(-range, range));
@@ -119,13 +92,13 @@ static void declare_loss(struct cavs_model *m, struct cavs_stage *tree, enum cav
 
 static int declare(struct tree_fc *t)
 {
-    int rc = cavs_model_create(&t->model);
+    int rc = cavs_model_create(&t->app.model);
 
     if (rc < 0)
         return rc;
-    t->tree = declare_tree(t->model, t);
-    declare_loss(t->model, t->tree, t->variant == CAVS ? CAVS_ALL_VERTICES : CAVS_ROOTS);
-    return cavs_model_finish(t->model);
+    t->tree = declare_tree(t->app.model, t);
+    declare_loss(t->app.model, t->tree, t->variant == CAVS ? CAVS_ALL_VERTICES : CAVS_ROOTS);
+    return cavs_model_finish(t->app.model);
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -134,6 +107,7 @@ static int declare(struct tree_fc *t)
 static int add_tree(struct tree_fc *t, struct rng *r, int *functions, int *child_ptr, int *kids,
                     int *ids)
 {
+    struct cavs_data *d = t->app.data[APP_TRAIN];
     int n = 2 * t->leaves - 1, rc;
 
     for (int v = 0; v < n; v++) {
@@ -141,21 +115,22 @@ static int add_tree(struct tree_fc *t, struct rng *r, int *functions, int *child
         ids[v] = v >= t->leaves ? -1 : 0;
     }
     if ((rc = tree_shape_make(t->shape, t->leaves, r, child_ptr, kids)) < 0 ||
-        (rc = cavs_data_begin(t->data)) < 0 ||
-        (rc = cavs_data_graph(t->data, t->tree, n, functions, child_ptr, kids)) < 0 ||
-        (rc = cavs_data_ids(t->data, t->tree, "leaf", n, ids)) < 0)
+        (rc = cavs_data_begin(d)) < 0 ||
+        (rc = cavs_data_graph(d, t->tree, n, functions, child_ptr, kids)) < 0 ||
+        (rc = cavs_data_ids(d, t->tree, "leaf", n, ids)) < 0)
         return rc;
-    return cavs_data_end(t->data);
+    return cavs_data_end(d);
 }
 
 static int make_data(struct tree_fc *t)
 {
     size_t n = 2 * (size_t)t->leaves;
-    int *scratch = malloc(4 * n * sizeof *scratch), rc = cavs_data_create(t->model, &t->data);
+    int *scratch = malloc(4 * n * sizeof *scratch),
+        rc = cavs_data_create(t->app.model, &t->app.data[APP_TRAIN]);
     struct rng shapes;
 
-    rng_seed(&shapes, t->common.session.seed, UINT64_MAX);
-    rng_seed(&t->leaf_ids, t->common.session.seed, UINT64_MAX - 1);
+    rng_seed(&shapes, t->app.options.session.seed, UINT64_MAX);
+    rng_seed(&t->leaf_ids, t->app.options.session.seed, UINT64_MAX - 1);
     if (!scratch)
         rc = CAVS_ENOMEM;
     for (int i = 0; rc == 0 && i < t->samples; i++)
@@ -164,12 +139,12 @@ static int make_data(struct tree_fc *t)
     return rc;
 }
 
-static int draw_leaves(void *context, const int *samples, int n)
+static int draw_leaves(struct app *a, const int *samples, int n)
 {
-    struct tree_fc *t = context;
+    struct tree_fc *t = (struct tree_fc *)a;
 
     for (int i = 0; i < n; i++) {
-        int *ids = cavs_data_sample_ids(t->data, t->tree, "leaf", samples[i]);
+        int *ids = cavs_data_sample_ids(a->data[APP_TRAIN], t->tree, "leaf", samples[i]);
 
         for (int v = 0; v < t->leaves; v++)
             ids[v] = rng_below(&t->leaf_ids, t->leaves);
@@ -179,45 +154,36 @@ static int draw_leaves(void *context, const int *samples, int n)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static int run(struct tree_fc *t, struct app *a, struct app_error *e)
+static int prepare(struct app *a)
 {
-    struct training training;
-    int rc;
+    struct tree_fc *t = (struct tree_fc *)a;
+    int rc = declare(t);
 
-    if ((rc = declare(t)) < 0 || (rc = make_data(t)) < 0 ||
-        (rc = app_start(a, "tree_fc", &t->common, t->model)) < 0)
-        return rc;
-    training = (struct training){
-        .data = t->data,
-        .graph = t->tree,
-        .loss = "loss",
-        .loss_per_sample = true,
-        .before_batch = draw_leaves,
-        .error = e,
-        .context = t,
-    };
+    if (rc == 0)
+        rc = make_data(t);
+    a->graph = t->tree;
     report_text(&a->report, "variant", variant_names[t->variant]);
     report_text(&a->report, "tree", tree_shape_names[t->shape]);
     report_count(&a->report, "leaves", t->leaves);
-    if ((rc = app_train(a, &training)) < 0)
-        return rc;
-    return app_finish(a);
+    return rc;
 }
+
+static const struct program program = {
+    .name = "tree_fc",
+    .doc = "Trains a fully connected layer over binary trees: the Tree-FC benchmark.",
+    .options = options,
+    .prepare = prepare,
+    .loss = "loss",
+    .loss_per_sample = true,
+    .before_batch = draw_leaves,
+};
 
 int main(int argc, char **argv)
 {
-    struct tree_fc t = {.common = app_options_defaults(), .leaves = 256, .samples = 512};
-    struct app a = {0};
-    struct app_error error = {""};
-    int rc;
+    struct tree_fc t = {.app = {.options = app_options_defaults()}, .leaves = 256, .samples = 512};
 
-    t.common.hidden = 512;
-    t.common.session.optimizer = CAVS_SGD;
-    t.common.session.lr = 1e-5f;
-    argp_parse(&argp, argc, argv, 0, NULL, &t);
-    rc = app_status("tree_fc", run(&t, &a, &error), &error);
-    app_stop(&a);
-    cavs_data_destroy(t.data);
-    cavs_model_destroy(t.model);
-    return rc;
+    t.app.options.hidden = 512;
+    t.app.options.session.optimizer = CAVS_SGD;
+    t.app.options.session.lr = 1e-5f;
+    return program_main(&program, &t.app, argc, argv);
 }

@@ -11,102 +11,61 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/common/app.h"
 #include "apps/common/packed.h"
+#include "apps/common/program.h"
+#include "apps/common/ptb.h"
 #include "apps/tree_lstm_cells.h"
+#include "apps/tree_lstm_predict.h"
 #include "apps/treebank.h"
 
-#define CLASSES 5
-
 struct tree_lstm {
-    struct app_options common;
-    enum cell cell;
-    struct treebank_options files;
+    struct app app; /* first: the frame hands it over */
+    int cell;       /* enum cell */
+    int min_count;
     struct treebank bank;
-    struct cavs_model *model;
     struct cavs_stage *tree, *classifier;
-    struct cavs_data *train, *dev;
-    struct app app;
+    struct tree_predictor predictor;
 };
+
+static const char *binary_cell(const struct tree_lstm *t)
+{
+    return t->cell == CELL_CHILDSUM ? NULL : cell_names[t->cell];
+}
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_TRAIN = 1, KEY_DEV, KEY_CELL, KEY_MIN_COUNT };
+#define ROW(kind, name, argument, member, role, ...) \
+    OPTION_ROW(OPTION_##kind, name, argument, struct tree_lstm, member, OPTION_##role, __VA_ARGS__)
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Treebank and cell:", 1},
-    {"train", KEY_TRAIN, "PATH", 0, "training set (default $CAVS_DATA/sst/train.txt)", 0},
-    {"dev", KEY_DEV, "PATH", 0,
-     "set to evaluate after each epoch (default $CAVS_DATA/sst/dev.txt, none if --train is given)",
-     0},
-    {"cell", KEY_CELL, "NAME", 0, "bench (default), childsum or nary", 0},
-    {"min-count", KEY_MIN_COUNT, "N", 0,
-     "words seen less often in the training set are <unk>, as words of the other set that it does "
-     "not have (default 1: <unk> is not trained)",
-     0},
+static const struct app_option options[] = {
+    OPTION_GROUP("Treebank and cell:"),
+    ROW(CHOICE, "cell", "NAME", cell, MODEL, "bench, childsum or nary", .choices = cell_names),
+    ROW(INT, "min-count", "N", min_count, RUN,
+        "words seen less often in the training set are <unk>, as words of the other sets that it "
+        "does not have (with 1 <unk> is not trained)",
+        1, INT_MAX),
     {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct tree_lstm *t = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &t->files.packed;
-        state->child_inputs[1] = &t->common;
-        break;
-    case ARGP_KEY_SUCCESS:
-        packed_check_options(state, &t->files.packed, t->files.train, t->files.dev);
-        break;
-    case KEY_TRAIN: t->files.train = arg; break;
-    case KEY_DEV: t->files.dev = arg; break;
-    case KEY_CELL: t->cell = app_choice(state, "cell", arg, cell_names); break;
-    case KEY_MIN_COUNT: t->files.min_count = app_int(state, "min-count", arg, 1, INT_MAX); break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {
-    {&packed_argp, 0, NULL, 0}, {&app_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
-    .doc = "Trains a Tree-LSTM to label every vertex of parse trees (5 classes).\v"
-           "PATH is a file of trees in labelled brackets, \"(3 (2 good) (2 film))\", or a folder "
-           "with the three files sents_idx.txt, parents.txt and labels.txt.  CAVS_DATA is "
-           "../shared/data unless the environment says otherwise.\n\n"
-           "Cells: bench and nary want two children at each inner vertex, childsum takes any "
-           "number.  Their parameters in model files (e: --embed, h: --hidden; gates side by side "
-           "in the order of their names):\n"
-           "  all       embedding (words x e), W_iou (e x 3h), W_class (h x 5), b_class\n"
-           "  bench     b_leaf, U_iou (2h x 3h), b_iou, F1 (h x h), F2 (h x h), b_f\n"
-           "  childsum  b_iou, U_iou (h x 3h), U_f (h x h), b_f\n"
-           "  nary      b_leaf, U_iouf (2h x 5h), b_iouf"};
-
-/* ---- model ----------------------------------------------------------------------------------- */
+/* ---- model and data -------------------------------------------------------------------------- */
 
 static int declare(struct tree_lstm *t)
 {
     struct tree_lstm_sizes sizes = {
         .words = t->bank.words,
-        .embed = t->common.embed,
-        .hidden = t->common.hidden,
-        .classes = CLASSES,
+        .embed = t->app.options.embed,
+        .hidden = t->app.options.hidden,
+        .classes = TREE_CLASSES,
         .arities = &t->bank.arities,
+        .predict = t->app.options.predict != NULL,
     };
-    int rc = cavs_model_create(&t->model);
+    int rc = cavs_model_create(&t->app.model);
 
     if (rc < 0)
         return rc;
-    t->tree = tree_lstm_declare(t->model, t->cell, &sizes);
-    t->classifier = tree_lstm_classifier(t->model, t->tree, &sizes);
-    return cavs_model_finish(t->model);
+    t->tree = tree_lstm_declare(t->app.model, t->cell, &sizes);
+    t->classifier = tree_lstm_classifier(t->app.model, t->tree, &sizes);
+    return cavs_model_finish(t->app.model);
 }
-
-/* ---- data ------------------------------------------------------------------------------------ */
 
 static int add_tree(const struct tree_lstm *t, struct cavs_data *d, const struct tree *tree,
                     int *functions, int *root_label)
@@ -131,7 +90,7 @@ static int make_data(const struct tree_lstm *t, const struct forest *f, struct c
 {
     int *functions = malloc((f->vertices + 1) * sizeof *functions);
     int *root_label = malloc((f->vertices + 1) * sizeof *root_label);
-    int rc = functions && root_label ? cavs_data_create(t->model, out) : CAVS_ENOMEM;
+    int rc = functions && root_label ? cavs_data_create(t->app.model, out) : CAVS_ENOMEM;
 
     for (int i = 0; rc == 0 && i < f->trees; i++) {
         struct tree tree = forest_tree(f, i);
@@ -143,84 +102,104 @@ static int make_data(const struct tree_lstm *t, const struct forest *f, struct c
     return rc;
 }
 
+static int make_set(struct tree_lstm *t, enum app_set set)
+{
+    struct app *a = &t->app;
+
+    if (!app_has_set(a, set))
+        return 0;
+    return a->options.packed[set] ? packed_open_set(a, set)
+                                  : make_data(t, &t->bank.set[set], &a->data[set]);
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+static int predict(struct app *a, int most)
+{
+    struct tree_lstm *t = (struct tree_lstm *)a;
+    struct tree_predictor *p = &t->predictor;
+    struct cavs_data *d = NULL;
+    const float *rows;
+    int n = tree_predictor_read(p, a, most, t->bank.vocab, binary_cell(t)), rc;
+
+    if (n <= 0)
+        return n;
+    rc = make_data(t, &p->trees, &d);
+    if (rc == 0)
+        rc = app_rows(a, d, t->classifier, TREE_LOG_PROBABILITIES, &rows);
+    if (rc == 0)
+        rc = tree_predictor_write(p, a, rows);
+    cavs_data_destroy(d);
+    return rc < 0 ? rc : n;
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static int after_epoch(void *context)
+static int prepare(struct app *a)
 {
-    static const struct app_mean means[] = {{"loss", "loss"},
-                                            {"correct", "accuracy_all"},
-                                            {"root_correct", "accuracy_root"},
-                                            {NULL, NULL}};
-    struct tree_lstm *t = context;
-
-    return app_report_epoch(&t->app, t->dev, means);
-}
-
-static int make_sets(struct tree_lstm *t, struct app_error *e)
-{
+    struct tree_lstm *t = (struct tree_lstm *)a;
+    struct treebank_options files = {
+        .labels = TREE_CLASSES, .min_count = t->min_count, .binary = binary_cell(t)};
     int rc;
 
-    if (t->files.packed.train)
-        return packed_open_data(&t->files.packed, t->model, &t->train, &t->dev, e);
-    rc = make_data(t, &t->bank.train, &t->train);
-    return rc < 0 || !t->bank.dev_path ? rc : make_data(t, &t->bank.dev, &t->dev);
+    a->options.session.scale = 1.0f / (float)a->options.batch;
+    if ((rc = treebank_load(&t->bank, a, &files)) < 0 || (rc = declare(t)) < 0)
+        return rc;
+    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
+        rc = make_set(t, i);
+        forest_clear(&t->bank.set[i]);
+        t->bank.set[i] = (struct forest){0};
+    }
+    a->graph = t->tree;
+    report_text(&a->report, "cell", cell_names[t->cell]);
+    report_count(&a->report, "words", t->bank.words);
+    return rc;
 }
 
-static int prepare(struct tree_lstm *t, struct app_error *e)
+static void clear(struct app *a)
 {
-    int rc;
+    struct tree_lstm *t = (struct tree_lstm *)a;
 
-    if ((rc = treebank_load(&t->bank, &t->files, e)) < 0 || (rc = declare(t)) < 0 ||
-        (rc = make_sets(t, e)) < 0)
-        return rc;
-    return app_start(&t->app, "tree_lstm", &t->common, t->model);
-}
-
-static int run(struct tree_lstm *t, struct app_error *e)
-{
-    struct training training;
-    int rc = prepare(t, e);
-
-    if (rc < 0)
-        return rc;
-    training = (struct training){
-        .data = t->train,
-        .graph = t->tree,
-        .loss = "loss",
-        .after_epoch = after_epoch,
-        .error = e,
-        .context = t,
-    };
-    report_text(&t->app.report, "cell", cell_names[t->cell]);
-    report_count(&t->app.report, "words", t->bank.words);
-    if ((rc = app_train(&t->app, &training)) < 0)
-        return rc;
-    return app_finish(&t->app);
-}
-
-static void clean_up(struct tree_lstm *t)
-{
-    app_stop(&t->app);
-    cavs_data_destroy(t->train);
-    cavs_data_destroy(t->dev);
-    cavs_model_destroy(t->model);
+    tree_predictor_clear(&t->predictor);
     treebank_clear(&t->bank);
 }
 
+static const struct app_mean means[] = {
+    {"loss", "loss"}, {"correct", "accuracy_all"}, {"root_correct", "accuracy_root"}, {NULL, NULL}};
+
+static const struct program program = {
+    .name = "tree_lstm",
+    .doc = "Trains a Tree-LSTM to label every vertex of parse trees (5 classes).\v"
+           "PATH is a file of trees in labelled brackets, \"(3 (2 good) (2 film))\", or a folder "
+           "with the three files sents_idx.txt, parents.txt and labels.txt.  Without --train, "
+           "$CAVS_DATA/sst/train.txt and dev.txt are read.  --predict reads brackets, whose labels "
+           "may "
+           "be missing or '?', and writes them with the labels that the model gives.\n\n"
+           "Cells: bench and nary want two children at each inner vertex, childsum takes any "
+           "number.  Their parameters in model files (e: --embed, h: --hidden; gates side by side "
+           "in the order of their names):\n"
+           "  all       embedding (words x e), W_iou (e x 3h), W_class (h x 5), b_class\n"
+           "  bench     b_leaf, U_iou (2h x 3h), b_iou, F1 (h x h), F2 (h x h), b_f\n"
+           "  childsum  b_iou, U_iou (h x 3h), U_f (h x h), b_f\n"
+           "  nary      b_leaf, U_iouf (2h x 5h), b_iouf",
+    .options = options,
+    .reads_data = true,
+    .reads_packed = true,
+    .embeds = true,
+    .default_set = {"sst/train.txt", "sst/dev.txt"},
+    .prepare = prepare,
+    .clear = clear,
+    .loss = "loss",
+    .means = means,
+    .predict = predict,
+};
+
 int main(int argc, char **argv)
 {
-    struct tree_lstm t = {.common = app_options_defaults(),
-                          .files = {.labels = CLASSES, .min_count = 1}};
-    struct app_error error = {""};
-    int rc;
+    struct tree_lstm t = {.app = {.options = app_options_defaults()}, .min_count = 1};
 
-    t.common.embed = 256;
-    t.common.session.optimizer = CAVS_ADAM;
-    t.common.session.lr = 1e-3f;
-    argp_parse(&argp, argc, argv, 0, NULL, &t);
-    t.files.binary = t.cell == CELL_CHILDSUM ? NULL : cell_names[t.cell];
-    t.common.session.scale = 1.0f / t.common.batch;
-    rc = app_status("tree_lstm", run(&t, &error), &error);
-    clean_up(&t);
-    return rc;
+    t.app.options.embed = 256;
+    t.app.options.session.optimizer = CAVS_ADAM;
+    t.app.options.session.lr = 1e-3f;
+    return program_main(&program, &t.app, argc, argv);
 }

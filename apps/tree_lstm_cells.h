@@ -20,6 +20,8 @@
 #ifndef CAVS_APPS_TREE_LSTM_CELLS_H
 #define CAVS_APPS_TREE_LSTM_CELLS_H
 
+#include <stdbool.h>
+
 #include "apps/common/arities.h"
 #include "core/cavs.h"
 
@@ -30,7 +32,9 @@ extern const char *const cell_names[];
 struct tree_lstm_sizes {
     int words, embed, hidden, classes;
     const struct arities *arities; /* the vertex functions wanted; the first is the leaf */
+    bool predict;                  /* the classifier pushes what predictions are made from */
 };
+#define TREE_LOG_PROBABILITIES "log_probabilities" /* that channel: a number for each class */
 
 /*
  * Declares the stage "tree" of state width 2 hidden, which pulls the ids "word" at leaves and pushes "h".

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/treebank.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "apps/common/data_files.h"
+#include "apps/common/model_note.h"
+#include "apps/common/packed.h"
 #include "apps/common/ptb.h"
 #include "apps/common/threefile.h"
-#include "apps/common/vocab.h"
+
+#define TABLE "embedding"
 
 static bool is_folder(const char *path)
 {
@@ -18,26 +19,12 @@ static bool is_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-static int choose_paths(struct treebank *b, const struct treebank_options *o, struct app_error *e)
-{
-    struct data_files f = {.train = o->train,
-                           .dev = o->dev,
-                           .default_train = "sst/train.txt",
-                           .default_dev = "sst/dev.txt"};
-    int rc = data_files_find(&f, e);
+/* ---- brackets -------------------------------------------------------------------------------- */
 
-    b->train_path = f.train_path;
-    b->dev_path = f.dev_path;
-    if (rc == 0 && b->dev_path && is_folder(b->train_path) != is_folder(b->dev_path))
-        rc = app_fail(e, CAVS_EINVAL,
-                      "%s and %s are of different forms: expected two files or two folders",
-                      b->train_path, b->dev_path);
-    return rc;
-}
-
-static int trim_words(struct forest *train, struct vocab *vocab, int min_count, struct app_error *e)
+static int trim_words(struct treebank *b, int min_count, struct app_error *e)
 {
-    int *map = vocab_trim(vocab, min_count);
+    struct forest *train = &b->set[APP_TRAIN];
+    int *map = vocab_trim(b->vocab, min_count);
 
     if (!map)
         return app_fail(e, CAVS_ENOMEM, "no memory for the vocabulary");
@@ -48,45 +35,66 @@ static int trim_words(struct forest *train, struct vocab *vocab, int min_count, 
     return 0;
 }
 
-static int load_brackets(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+/* The training set, which is read first, makes the vocabulary unless a model file has brought one. */
+static int load_brackets(struct treebank *b, struct app *a, const struct treebank_options *o)
 {
-    struct ptb_options ptb = {.labels = o->labels, .vocab = vocab_create(), .grow = true};
-    int rc;
+    int rc = app_vocab(a, "words", &b->vocab);
+    struct ptb_options ptb = {.labels = o->labels, .grow = !b->vocab};
 
-    if (!ptb.vocab)
-        return app_fail(e, CAVS_ENOMEM, "no memory for a vocabulary");
-    rc = ptb_load(b->train_path, &ptb, &b->train, e);
-    if (rc == 0 && o->min_count > 1)
-        rc = trim_words(&b->train, ptb.vocab, o->min_count, e);
-    ptb.grow = false;
-    if (rc == 0 && b->dev_path)
-        rc = ptb_load(b->dev_path, &ptb, &b->dev, e);
-    b->words = vocab_size(ptb.vocab);
-    vocab_destroy(ptb.vocab);
+    if (rc == 0 && !b->vocab && !(b->vocab = vocab_create()))
+        rc = app_fail(&a->error, CAVS_ENOMEM, "no memory for a vocabulary");
+    ptb.vocab = b->vocab;
+    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
+        if (!a->path[i])
+            continue;
+        rc = ptb_load(a->path[i], &ptb, &b->set[i], &a->error);
+        if (rc == 0 && i == APP_TRAIN && ptb.grow && o->min_count > 1)
+            rc = trim_words(b, o->min_count, &a->error);
+        ptb.grow = false;
+    }
+    if (rc == 0)
+        b->words = vocab_size(b->vocab);
     return rc;
 }
 
-static int load_three_files(struct treebank *b, const struct treebank_options *o,
-                            struct app_error *e)
-{
-    struct forest_stats train, dev = {.max_word = -1};
-    int rc = threefile_load(b->train_path, o->labels, &b->train, e);
+/* ---- three files ------------------------------------------------------------------------------- */
 
-    if (rc == 0 && b->dev_path)
-        rc = threefile_load(b->dev_path, o->labels, &b->dev, e);
-    if (rc == 0)
-        rc = forest_measure(&b->train, &train, e);
-    if (rc == 0)
-        rc = forest_measure(&b->dev, &dev, e);
-    if (rc == 0)
-        b->words = 1 + (train.max_word > dev.max_word ? train.max_word : dev.max_word);
+/* Rows that the embedding has in the model file; 0: it is not there. */
+static int rows_in_model_file(const struct app *a)
+{
+    for (int i = 0; a->model_file && i < cavs_model_file_count(a->model_file); i++)
+        if (strcmp(cavs_model_file_name(a->model_file, i), TABLE) == 0)
+            return cavs_model_file_rows(a->model_file, i);
+    return 0;
+}
+
+static int load_three_files(struct treebank *b, struct app *a, const struct treebank_options *o)
+{
+    int rows = rows_in_model_file(a), rc = 0;
+
+    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
+        struct forest_stats stats = {.max_word = -1};
+
+        if (!a->path[i])
+            continue;
+        rc = threefile_load(a->path[i], o->labels, &b->set[i], &a->error);
+        if (rc == 0)
+            rc = forest_measure(&b->set[i], &stats, &a->error);
+        if (rc == 0 && rows && stats.max_word >= rows)
+            rc = app_fail(&a->error, CAVS_EDATA, "%s: word %d, but the model %s has %d words",
+                          a->path[i], stats.max_word, a->model_path, rows);
+        if (stats.max_word >= b->words)
+            b->words = 1 + stats.max_word;
+    }
+    if (rows)
+        b->words = rows;
     return rc;
 }
 
 /* ---- numbers of children --------------------------------------------------------------------- */
 
-static int note_tree(struct treebank *b, const struct tree *t, const char *path, const char *binary,
-                     struct app_error *e)
+int treebank_check_tree(const struct tree *t, const char *path, const char *binary,
+                        struct app_error *e)
 {
     for (int v = 0; binary && v < t->n; v++) {
         int arity = tree_arity(t, v);
@@ -97,83 +105,119 @@ static int note_tree(struct treebank *b, const struct tree *t, const char *path,
                             "two: take --cell childsum",
                             path, t->line, arity, arity == 1 ? "" : "ren", binary);
     }
-    return arities_note_tree(&b->arities, t);
+    return 0;
 }
 
-static int note_forest(struct treebank *b, const struct forest *f, const char *path,
-                       const char *binary, struct app_error *e)
+static int note_set(struct treebank *b, struct app *a, int set, const char *binary)
 {
+    const struct forest *f = &b->set[set];
     int rc = 0;
 
-    for (int i = 0; i < f->trees && rc == 0; i++) {
+    for (int i = 0; rc == 0 && i < f->trees; i++) {
         struct tree tree = forest_tree(f, i);
 
-        rc = note_tree(b, &tree, path, binary, e);
+        rc = treebank_check_tree(&tree, a->path[set], binary, &a->error);
+        if (rc == 0)
+            rc = arities_note_tree(&b->arities, &tree);
     }
     return rc;
 }
 
-static int find_arities(struct treebank *b, const char *binary, struct app_error *e)
+/* Of trees to predict nothing is known yet. */
+static int note_all(struct treebank *b, const char *binary)
 {
-    int rc = note_forest(b, &b->train, b->train_path, binary, e);
+    int rc = arities_note(&b->arities, 0);
 
-    return rc < 0 ? rc : note_forest(b, &b->dev, b->dev_path, binary, e);
+    for (int k = 1; rc == 0 && k <= ARITY_MANY; k++)
+        if (!binary || k == 2)
+            rc = arities_note(&b->arities, k);
+    return rc;
 }
 
-static int check_packed(const struct arities *a, const char *path, const char *binary,
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* 1 if the sets are folders, 0 if files; both together have no words in common. */
+static int find_form(struct app *a)
+{
+    const char *first = NULL;
+
+    for (int i = 0; i < APP_SETS; i++) {
+        if (!a->path[i])
+            continue;
+        if (first && is_folder(first) != is_folder(a->path[i]))
+            return app_fail(&a->error, CAVS_EINVAL,
+                            "%s and %s are of different forms: expected files or folders", first,
+                            a->path[i]);
+        first = a->path[i];
+    }
+    return first && is_folder(first);
+}
+
+static int load_text(struct treebank *b, struct app *a, const struct treebank_options *o)
+{
+    int folders = find_form(a), rc;
+
+    if (folders < 0)
+        return folders;
+    rc = folders ? load_three_files(b, a, o) : load_brackets(b, a, o);
+    if (rc == 0 && a->path[APP_TRAIN] && b->set[APP_TRAIN].trees == 0)
+        rc = app_fail(&a->error, CAVS_EDATA, "%s: no trees in it", a->path[APP_TRAIN]);
+    for (int i = 0; rc == 0 && i < APP_SETS; i++)
+        rc = note_set(b, a, i, o->binary);
+    return rc;
+}
+
+/* ---- packed ---------------------------------------------------------------------------------- */
+
+static int check_packed(const struct arities *r, const char *path, const char *binary,
                         struct app_error *e)
 {
-    for (int i = 0; binary && i < a->n; i++)
-        if (a->children[i] != 0 && a->children[i] != 2)
+    for (int i = 0; binary && i < r->n; i++)
+        if (r->children[i] != 0 && r->children[i] != 2)
             return app_fail(e, CAVS_EDATA,
                             "%s: it has vertices with %d child%s, --cell %s wants two: take --cell "
                             "childsum",
-                            path, a->children[i], a->children[i] == 1 ? "" : "ren", binary);
+                            path, r->children[i], r->children[i] == 1 ? "" : "ren", binary);
     return 0;
 }
 
-/* Packed trees have the functions that --cell childsum has. */
-static int find_packed(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+/* Packed trees have the functions that --cell childsum has, and their words with them. */
+static int find_packed(struct treebank *b, struct app *a, const char *path,
+                       const struct treebank_options *o)
 {
-    const char *path = o->packed.train;
     struct cavs_packed *p;
     int rc = cavs_packed_open(path, &p);
 
     if (rc < 0)
         return rc;
-    rc = packed_arities(p, path, &b->arities, e);
+    if ((rc = packed_arities(p, path, &b->arities, &a->error)) == 0 &&
+        (rc = packed_vocab(p, path, "words", &b->vocab, &a->error)) == 0 &&
+        (rc = check_packed(&b->arities, path, o->binary, &a->error)) == 0)
+        rc = model_note_same_words(a, "words", b->vocab, path);
     if (rc == 0)
-        rc = packed_vocab_size(p, path, "words", &b->words, e);
-    if (rc == 0)
-        rc = check_packed(&b->arities, path, o->binary, e);
+        b->words = vocab_size(b->vocab);
     cavs_packed_close(p);
     return rc;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static int load_text(struct treebank *b, const struct treebank_options *o, struct app_error *e)
+int treebank_load(struct treebank *b, struct app *a, const struct treebank_options *o)
 {
-    int rc = choose_paths(b, o, e);
+    const char *packed = app_first_packed(a);
+    int rc = packed ? find_packed(b, a, packed, o) : load_text(b, a, o);
 
-    if (rc < 0)
-        return rc;
-    rc = is_folder(b->train_path) ? load_three_files(b, o, e) : load_brackets(b, o, e);
-    if (rc == 0 && b->train.trees == 0)
-        rc = app_fail(e, CAVS_EDATA, "%s: no trees in it", b->train_path);
-    return rc < 0 ? rc : find_arities(b, o->binary, e);
-}
-
-int treebank_load(struct treebank *b, const struct treebank_options *o, struct app_error *e)
-{
-    return o->packed.train ? find_packed(b, o, e) : load_text(b, o, e);
+    if (rc == 0 && (a->options.predict || b->arities.n == 0))
+        rc = note_all(b, o->binary);
+    if (rc == 0 && b->vocab)
+        app_keep_vocab(a, "words", b->vocab, TABLE, NULL);
+    return rc;
 }
 
 void treebank_clear(struct treebank *b)
 {
-    forest_clear(&b->train);
-    forest_clear(&b->dev);
+    for (int i = 0; i < APP_SETS; i++)
+        forest_clear(&b->set[i]);
     arities_clear(&b->arities);
-    free(b->train_path);
-    free(b->dev_path);
+    vocab_destroy(b->vocab);
 }

@@ -14,32 +14,11 @@ struct var_lstm {
     bool sentences;
 };
 
-enum { KEY_SENTENCES = 1 };
-
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Chains:", 1},
-    {"sentences", KEY_SENTENCES, NULL, 0,
-     "a chain also ends after each '.', '?' and '!' (default: only with its line)", 0},
+static const struct app_option options[] = {
+    OPTION_GROUP("Chains:"),
+    OPTION_ROW(OPTION_FLAG, "sentences", NULL, struct var_lstm, sentences, OPTION_MODEL,
+               "a chain also ends after each '.', '?' and '!' (default: only with its line)"),
     {0}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct var_lstm *p = state->input;
-
-    (void)arg;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &p->lm; return 0;
-    case KEY_SENTENCES: p->sentences = true; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_child children[] = {{&language_model_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {.options = options,
-                                 .parser = parse,
-                                 .children = children,
-                                 .doc = "Trains an LSTM language model on chains of any length, "
-                                        "the lines of a text.\v" LANGUAGE_MODEL_DOC};
 
 /* Neither <unk>, which is what an unknown full stop would be, nor anything longer. */
 static bool ends_sentence(const struct language_model *lm, int row)
@@ -75,9 +54,13 @@ static size_t chain_end(const struct language_model *lm, const struct language_t
 
 int main(int argc, char **argv)
 {
-    struct var_lstm p = {.lm = language_model_defaults("var_lstm")};
+    struct program program =
+        language_model_program("var_lstm",
+                               "Trains an LSTM language model on chains of any length, the lines "
+                               "of a text.\v" LANGUAGE_MODEL_DOC,
+                               options);
+    struct var_lstm p = {.lm = language_model_defaults()};
 
     p.lm.chain_end = chain_end;
-    argp_parse(&argp, argc, argv, 0, NULL, &p);
-    return language_model_main(&p.lm);
+    return program_main(&program, &p.lm.app, argc, argv);
 }

@@ -342,6 +342,9 @@ int cavs_data_end(struct cavs_data *d);
 
 int cavs_data_size(const struct cavs_data *d); /* samples */
 int64_t cavs_data_vertices(const struct cavs_data *d, const struct cavs_stage *stage);
+/* A number that is the same for the same samples and, but for chance, for no others: graphs and inputs as they are now, on
+ * this kind of machine.  Of packed data that are opened, it is that of the file. */
+int cavs_data_fingerprint(const struct cavs_data *d, uint64_t *out);
 /* Of one sample, or with sample = cavs_data_size() of the one being added: 0 before cavs_data_graph() has been called for
  * the stage, or for the one that it stands over (so how many roots there are need not be counted). */
 int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage *stage, int sample);

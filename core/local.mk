@@ -38,6 +38,7 @@ libcavs_la_SOURCES += \
 	core/explain.c \
 	core/expressions.c \
 	core/folder.c \
+	core/fingerprint.c \
 	core/fuse.c \
 	core/graph.c \
 	core/homes.c \

@@ -17,19 +17,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apps/common/data_files.h"
 #include "apps/common/progress.h"
+#include "apps/common/ptb.h"
 #include "apps/common/random.h"
 #include "apps/common/report.h"
 #include "apps/tree_shapes.h"
-#include "apps/treebank.h"
 #include "perf/floor.h"
 
-struct program {
+struct floor_program {
     struct floor_settings set;
     struct floor_params params;
-    struct treebank_options files;
-    struct treebank bank; /* Tree-LSTM */
-    struct forest shapes; /* Tree-FC */
+    const char *train;
+    struct forest trees, shapes; /* of Tree-LSTM, and of Tree-FC */
     struct rng leaf_ids;
     enum tree_shape shape;
     int epochs, leaves, samples, hidden;
@@ -101,11 +101,11 @@ static const struct floor_model *model_named(struct argp_state *state, const cha
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct program *p = state->input;
+    struct floor_program *p = state->input;
 
     switch (key) {
     case KEY_MODEL: p->set.model = model_named(state, arg); break;
-    case KEY_TRAIN: p->files.train = arg; break;
+    case KEY_TRAIN: p->train = arg; break;
     case KEY_TREE: p->shape = shape_named(state, arg); break;
     case KEY_LEAVES: p->leaves = (int)whole(state, arg, 1, 1 << 24); break;
     case KEY_SAMPLES: p->samples = (int)whole(state, arg, 1, INT_MAX); break;
@@ -134,25 +134,37 @@ static const struct argp argp = {
 
 /* ---- data ------------------------------------------------------------------------------------- */
 
-static int load_trees(struct program *p, struct app_error *e)
+static int check_binary(const struct forest *f, const char *path, struct app_error *e)
 {
-    int rc = treebank_load(&p->bank, &p->files, e);
-    struct forest *f = &p->bank.train;
-
-    for (int i = 0; rc == 0 && i < f->trees; i++) {
+    for (int i = 0; i < f->trees; i++) {
         struct tree t = forest_tree(f, i);
 
-        for (int v = 0; rc == 0 && v < t.n; v++)
+        for (int v = 0; v < t.n; v++)
             if (tree_arity(&t, v) != 0 && tree_arity(&t, v) != 2)
-                rc = app_fail(e, CAVS_EDATA, "%s:%zu: this program wants binary trees",
-                              p->bank.train_path, t.line);
+                return app_fail(e, CAVS_EDATA, "%s:%zu: this program wants binary trees", path,
+                                t.line);
     }
-    p->set.forest = f;
-    p->set.sizes.words = p->bank.words;
+    return 0;
+}
+
+static int load_trees(struct floor_program *p, struct app_error *e)
+{
+    struct ptb_options o = {.labels = FLOOR_CLASSES, .vocab = vocab_create(), .grow = true};
+    char *path = NULL;
+    int rc = o.vocab ? data_file_find(p->train, "sst/train.txt", "train", &path, e) : CAVS_ENOMEM;
+
+    if (rc == 0)
+        rc = ptb_load(path, &o, &p->trees, e);
+    if (rc == 0)
+        rc = check_binary(&p->trees, path, e);
+    p->set.forest = &p->trees;
+    p->set.sizes.words = o.vocab ? vocab_size(o.vocab) : 0;
+    vocab_destroy(o.vocab);
+    free(path);
     return rc;
 }
 
-static int add_shape(struct program *p, struct rng *r, int *child_ptr, int *children,
+static int add_shape(struct floor_program *p, struct rng *r, int *child_ptr, int *children,
                      struct app_error *e)
 {
     int n = 2 * p->leaves - 1, rc = tree_shape_make(p->shape, p->leaves, r, child_ptr, children);
@@ -163,7 +175,7 @@ static int add_shape(struct program *p, struct rng *r, int *child_ptr, int *chil
     return rc < 0 ? rc : forest_end_tree(&p->shapes, 0, e);
 }
 
-static int make_shapes(struct program *p, struct app_error *e)
+static int make_shapes(struct floor_program *p, struct app_error *e)
 {
     int *child_ptr = floor_zeros(4 * (size_t)p->leaves, sizeof *child_ptr), rc = 0;
     struct rng r;
@@ -181,7 +193,7 @@ static int make_shapes(struct program *p, struct app_error *e)
 /* The same draws as apps/tree_fc. */
 static void draw_leaves(void *context, const int *samples, int n)
 {
-    struct program *p = context;
+    struct floor_program *p = context;
 
     for (int i = 0; i < n; i++) {
         int *ids = p->shapes.word + p->shapes.first[samples[i]];
@@ -193,7 +205,7 @@ static void draw_leaves(void *context, const int *samples, int n)
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-static void set_up_tree_lstm(struct program *p)
+static void set_up_tree_lstm(struct floor_program *p)
 {
     p->set.sizes.hidden = p->hidden ? p->hidden : 256;
     p->set.update = (struct cavs__update){.rule = CAVS__RULE_ADAM,
@@ -204,7 +216,7 @@ static void set_up_tree_lstm(struct program *p)
                                           .scale = 1.0f / p->set.batch};
 }
 
-static void set_up_tree_fc(struct program *p)
+static void set_up_tree_fc(struct floor_program *p)
 {
     p->set.sizes.hidden = p->set.sizes.embed = p->hidden ? p->hidden : 512;
     p->set.update = (struct cavs__update){
@@ -213,7 +225,7 @@ static void set_up_tree_fc(struct program *p)
     p->set.context = p;
 }
 
-static int set_up(struct program *p, struct app_error *e)
+static int set_up(struct floor_program *p, struct app_error *e)
 {
     bool lstm = p->set.model == &floor_tree_lstm;
     int rc = lstm ? load_trees(p, e) : make_shapes(p, e);
@@ -231,7 +243,7 @@ static int set_up(struct program *p, struct app_error *e)
     return 0;
 }
 
-static void draw_order(const struct program *p, int epoch, int *order)
+static void draw_order(const struct floor_program *p, int epoch, int *order)
 {
     int n = p->set.forest->trees;
     struct rng r;
@@ -243,7 +255,7 @@ static void draw_order(const struct program *p, int epoch, int *order)
         rng_shuffle(&r, order, n);
 }
 
-static void record(struct program *p, int epoch, double seconds, double loss)
+static void record(struct floor_program *p, int epoch, double seconds, double loss)
 {
     const struct forest *f = p->set.forest;
     struct forest_stats all = {0};
@@ -261,7 +273,7 @@ static void record(struct program *p, int epoch, double seconds, double loss)
                 seconds, f->trees / seconds);
 }
 
-static void train(struct program *p)
+static void train(struct floor_program *p)
 {
     int n = p->set.forest->trees, *order = floor_zeros(n, sizeof *order);
     struct floor_run *run = floor_run_create(&p->set, &p->params);
@@ -277,7 +289,7 @@ static void train(struct program *p)
     free(order);
 }
 
-static int run(struct program *p, struct app_error *e)
+static int run(struct floor_program *p, struct app_error *e)
 {
     int rc = set_up(p, e);
 
@@ -289,22 +301,21 @@ static int run(struct program *p, struct app_error *e)
     report_text(&p->report, "model", p->set.model->name);
     report_text(&p->report, "gemm", cavs__gemm()->name);
     train(p);
-    return report_print(&p->report, p->json) ? 0 : app_fail(e, CAVS_EIO, "cannot write to stdout");
+    return report_print(&p->report, stdout, p->json) ? 0 : app_fail(e, CAVS_EIO, "cannot write to stdout");
 }
 
-static void clean_up(struct program *p)
+static void clean_up(struct floor_program *p)
 {
     report_destroy(&p->report);
     floor_params_destroy(&p->params);
-    treebank_clear(&p->bank);
+    forest_clear(&p->trees);
     forest_clear(&p->shapes);
 }
 
 int main(int argc, char **argv)
 {
-    struct program p = {
+    struct floor_program p = {
         .set = {.model = &floor_tree_lstm, .batch = 64, .train = true, .sizes = {.embed = 256}},
-        .files = {.labels = FLOOR_CLASSES, .min_count = 1},
         .epochs = 3,
         .leaves = 256,
         .samples = 512,

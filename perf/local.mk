@@ -17,8 +17,7 @@ EXTRA_DIST += perf/README.md perf/RESULTS.md perf/figures perf/ablation perf/bat
 # The models by hand: of the library only products, updates and formulas, and no StarPU.
 noinst_PROGRAMS += perf/floor
 perf_floor_SOURCES = perf/floor.c perf/floor.h perf/floor_fc.c perf/floor_levels.c \
-	perf/floor_lstm.c perf/floor_math.c perf/floor_params.c perf/floor_run.c \
-	apps/treebank.c apps/treebank.h
+	perf/floor_lstm.c perf/floor_math.c perf/floor_params.c perf/floor_run.c
 perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
 	-lpthread -lm

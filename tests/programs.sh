@@ -39,6 +39,11 @@ said() {
     grep -qF -- "$1" "$work/err"
 }
 
+# Nothing on stderr, but that a compiler takes its time on a busy machine.
+silent() {
+    ! grep -qv 'note: compiling fused groups of operators' "$work/err"
+}
+
 # field NAME: a number of the JSON object in the last line of stdout
 field() {
     tail -n 1 "$work/out" | sed -n "s/.*\"$1\":\([^],}]*\).*/\1/p"

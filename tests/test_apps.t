@@ -45,7 +45,7 @@ tree_fc|--optimizer lbfgs|--optimizer wants one of sgd,
 tree_fc|--tree bush|--tree wants one of balanced, random, sequence
 tree_fc|--leaves 0|--leaves wants a whole number
 tree_fc|--workers 0|--workers 0 leaves nothing to compute with
-tree_fc|--hidden 8 --embed 9|--embed has to equal --hidden
+tree_fc|--embed 9|unrecognized option
 tree_fc|word|unexpected argument 'word'
 tree_lstm|--cell gru|--cell wants one of bench, childsum, nary
 tree_lstm|--unknown|unrecognized option
@@ -96,7 +96,7 @@ for name in $fields; do
     tail -n 1 "$work/out" | grep -q "\"$name\":" || missing="$missing $name"
 done
 status_is 0 && [ -z "$missing" ] && [ "$(field samples)" -eq 20 ] &&
-    [ "$(field vertices)" -eq 180 ] && [ "$(field workers)" -eq 2 ] && [ ! -s "$work/err" ]
+    [ "$(field vertices)" -eq 180 ] && [ "$(field workers)" -eq 2 ] && silent
 ok $? "tree_fc --json --quiet has all fields${missing:+, but not$missing}"
 
 if command -v python3 >/dev/null; then
@@ -124,7 +124,7 @@ done
 diverging="--hidden 16 --leaves 256 --tree sequence --variant cavs --lr 10 --epochs 3 --samples 8"
 # shellcheck disable=SC2086
 run tree_fc $diverging --json --workers 2
-status_is 0 && [ "$(field loss)" = null ] && said "the loss is not finite"
+status_is 3 && [ "$(field loss)" = null ] && said "the loss is not finite"
 ok $? "a loss that is not finite is null, and is warned of"
 
 # shellcheck disable=SC2086
@@ -158,7 +158,7 @@ ok $? "childsum takes any number of children"
 CAVS_COMPILE_TIMEOUT=60 run tree_lstm --hidden 8 --embed 8 --workers 2 --train "$work/wide.txt" \
     --cell childsum --epochs 2 --json --quiet
 status_is 0 && [ "$(field vertices)" -eq 20002 ] && holds "$(field loss) < 1.7" &&
-    holds "$(field loss) > 1.5" && [ ! -s "$work/err" ]
+    holds "$(field loss) > 1.5" && silent
 ok $? "ten thousand children of one vertex, in little time"
 
 # shellcheck disable=SC2086

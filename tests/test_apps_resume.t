@@ -114,15 +114,15 @@ while IFS='|' read -r status program arguments message; do
 done <<END
 2|tree_lstm|$trees --every 3|--every wants --checkpoint DIR
 2|tree_lstm|$trees --infer --resume $work/kept|--checkpoint and --resume are for training
-2|tree_lstm|$trees --init $work/whole --resume $work/kept|leave --init out
+2|tree_lstm|$trees --init $work/whole --resume $work/kept|leave --init, --partial and --vectors out
 1|tree_lstm|$trees --checkpoint $work/kept|go on from it with --resume
 1|tree_lstm|$trees --checkpoint $work/whole|--checkpoint $work/whole: 
 1|tree_lstm|$trees --resume $work/nothing|$work/nothing/checkpoint.safetensors: No such file
-1|tree_lstm|$trees --resume $work/kept --batch 3|the run had --batch 2 --seed 0
-1|tree_lstm|$trees --resume $work/kept --seed 3|the run had --batch 2 --seed 0
+1|tree_lstm|$trees --resume $work/kept --batch 3|--batch 3: $work/kept/checkpoint.safetensors was made with 2
+1|tree_lstm|$trees --resume $work/kept --seed 3|--seed 3: $work/kept/checkpoint.safetensors was made with 0
 1|tree_lstm|$trees --resume $work/kept --epochs 0|beyond --epochs 0
-1|tree_lstm|$trees --resume $work/kept --optimizer sgd|this one has SGD
-1|tree_lstm|$trees --resume $work/kept --hidden 9|in the model
+1|tree_lstm|$trees --resume $work/kept --optimizer sgd|--optimizer sgd: $work/kept/checkpoint.safetensors was made with adam
+1|tree_lstm|$trees --resume $work/kept --hidden 9|--hidden 9: $work/kept/checkpoint.safetensors was made with 8
 1|tree_fc|$shapes --resume $work/kept|in
 END
 printf '%s\n' "1..$count"

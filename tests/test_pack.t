@@ -190,10 +190,10 @@ ok $? "a cell for two children refuses other packed trees"
 
 for program in tree_lstm var_lstm bilstm_tagger; do
     run $program --packed "$work/any.cavs" --train "$data/mini.txt"
-    status_is 2 && said "--packed is in place of --train and --dev"
+    status_is 2 && said "--packed is in place of --train, --dev and --test"
     ok $? "$program: --packed and --train at once"
     run $program --packed-dev "$work/any.cavs"
-    status_is 2 && said "--packed-dev wants --packed"
+    status_is 2 && said "--packed-dev and --packed-test want --packed"
     ok $? "$program: --packed-dev alone"
 done
 

@@ -214,22 +214,20 @@ static void a_missing_file_is_named(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void default_sets_go_together(void **state)
+static void a_set_that_was_named_needs_no_folder_of_sets(void **state)
 {
-    struct data_files f = {
-        .train = "/dev/null", .default_train = "no/such", .default_dev = "no/such"};
     struct app_error e;
+    char *path = NULL;
 
     (void)state;
-    assert_int_equal(data_files_find(&f, &e), 0);
-    assert_string_equal(f.train_path, "/dev/null");
-    assert_null(f.dev_path);
-    data_files_clear(&f);
-    f.train = NULL;
-    assert_int_equal(data_files_find(&f, &e), CAVS_EIO);
+    assert_int_equal(data_file_find("/dev/null", "no/such", "train", &path, &e), 0);
+    assert_string_equal(path, "/dev/null");
+    free(path);
+    path = NULL;
+    assert_int_equal(data_file_find(NULL, "no/such", "train", &path, &e), CAVS_EIO);
     assert_non_null(strstr(e.text, "no data set at "));
     assert_non_null(strstr(e.text, "--train"));
-    data_files_clear(&f);
+    free(path);
 }
 
 static void check_set(const char *file, const char *end, bool tags, int lines, size_t tokens)
@@ -280,7 +278,7 @@ int main(void)
         cmocka_unit_test(the_last_bar_divides_word_and_tag),
         cmocka_unit_test(malformed_text_is_refused_with_its_place),
         cmocka_unit_test(a_missing_file_is_named),
-        cmocka_unit_test(default_sets_go_together),
+        cmocka_unit_test(a_set_that_was_named_needs_no_folder_of_sets),
         cmocka_unit_test(wikitext2_has_its_known_size),
         cmocka_unit_test(wikiner_has_its_known_size),
     };

@@ -9,8 +9,8 @@
 
 #define DEFAULT_FOLDER "../shared/data"
 
-static int find(const char *given, const char *fallback, const char *option, char **path,
-                struct app_error *e)
+int data_file_find(const char *given, const char *fallback, const char *option, char **path,
+                   struct app_error *e)
 {
     const char *folder = getenv("CAVS_DATA");
     bool is_set = folder && *folder;
@@ -30,20 +30,4 @@ static int find(const char *given, const char *fallback, const char *option, cha
         "no data set at %s (%s); doc/data.md says where it comes from. Name a file with --%s, or the "
         "folder of all sets with the environment variable CAVS_DATA",
         *path, is_set ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
-}
-
-int data_files_find(struct data_files *f, struct app_error *e)
-{
-    int rc = find(f->train, f->default_train, "train", &f->train_path, e);
-
-    if (rc == 0 && (f->dev || !f->train))
-        rc = find(f->dev, f->default_dev, "dev", &f->dev_path, e);
-    return rc;
-}
-
-void data_files_clear(struct data_files *f)
-{
-    free(f->train_path);
-    free(f->dev_path);
-    f->train_path = f->dev_path = NULL;
 }

@@ -1,44 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * options.h - the options that every program has, as an argp parser to be used as a child.
- *
- * A program fills struct app_options with app_options_defaults() and its own defaults, lists
- * &app_argp among its argp children, and passes the struct on in its parser:
- *     case ARGP_KEY_INIT: state->child_inputs[0] = &mine->common;
- * A mistake of the user's ends the program with a message and status APP_USAGE, as argp does.
- */
+/* options.h - the options that every program has, and those of the programs that read data. */
 #ifndef CAVS_APPS_OPTIONS_H
 #define CAVS_APPS_OPTIONS_H
 
-#include <argp.h>
 #include <stdbool.h>
 
+#include "apps/common/learning_rate.h"
+#include "apps/common/option_table.h"
+#include "apps/common/status.h"
 #include "core/cavs.h"
 
-/* What programs exit with. */
-enum { APP_OK = 0, APP_FAILED = 1, APP_USAGE = 2 };
+/* Sets of samples, by what they are for. */
+enum app_set { APP_TRAIN, APP_DEV, APP_TEST, APP_SETS };
+/* "train", "dev", "test": what options and results call them */
+extern const char *const app_set_names[APP_SETS];
 
 struct app_options {
     int epochs, batch, hidden;
-    int embed; /* 0: not given; the program says what that means */
+    int embed; /* of programs that have an embedding */
     bool infer, json, roofline, quiet, explain;
-    const char *init, *save;
+    const char *set[APP_SETS];    /* paths of text; NULL: not given */
+    const char *packed[APP_SETS]; /* packed files in place of text */
+    const char *predict, *output;
+    const char *init, *partial, *vectors, *save;
     const char *checkpoint, *resume; /* folders */
     int every;                       /* batches between checkpoints; 0: an epoch */
+    const char *best;                /* name of a number on the development set; NULL: the last epoch's model counts */
+    int patience;                    /* epochs without a better one; 0: all epochs */
+    struct learning_rate rate;
+    const char *log;
     struct cavs_runtime_options runtime;
     struct cavs_session_options session;
 };
 
-extern const struct argp app_argp;
-
 struct app_options app_options_defaults(void);
 
-/* Numbers and choices of a program's own options: on a mistake they end the program with a message
- * that names the option.  app_choice() returns the position of arg in names, which NULL ends. */
-int app_int(struct argp_state *state, const char *option, const char *arg, int lo, int hi);
-double app_real(struct argp_state *state, const char *option, const char *arg, double lo,
-                double hi);
-int app_choice(struct argp_state *state, const char *option, const char *arg,
-               const char *const *names);
+/* The tables; their values lie in a struct app_options. */
+extern const struct app_option app_options_training[], app_options_machine[];
+/* --embed, for programs that have one */
+extern const struct app_option app_options_embed[];
+/* --train, --dev, --test, --predict, --output, --vectors; and the same sets packed */
+extern const struct app_option app_options_data[], app_options_packed[];
+
+/* Options that do not go together: ends the program with a message.  Then fills what follows from others. */
+void app_options_check(struct app_options *o, const struct option_list *l);
 
 #endif

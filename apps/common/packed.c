@@ -6,81 +6,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- options --------------------------------------------------------------------------------- */
-
-enum { KEY_PACKED = 0x200, KEY_PACKED_DEV };
-
-static const struct argp_option options[] = {
-    {"packed", KEY_PACKED, "FILE", 0, "training set as cavs-pack made it, in place of text", 0},
-    {"packed-dev", KEY_PACKED_DEV, "FILE", 0, "the set to evaluate, packed --like the other", 0},
-    {0}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct packed_files *f = state->input;
-
-    switch (key) {
-    case KEY_PACKED: f->train = arg; return 0;
-    case KEY_PACKED_DEV: f->dev = arg; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp packed_argp = {.options = options, .parser = parse};
-
-void packed_check_options(struct argp_state *state, const struct packed_files *f, const char *train,
-                          const char *dev)
-{
-    if (f->train && (train || dev))
-        argp_error(state, "--packed is in place of --train and --dev: give either");
-    if (f->dev && !f->train)
-        argp_error(state, "--packed-dev wants --packed, too");
-}
+/* ---- sets ------------------------------------------------------------------------------------- */
 
 /* Words are numbers in the samples: both files have to mean the same by them. */
-static int check_words(const struct packed_files *f, const struct cavs_packed *train,
-                       const struct cavs_packed *dev, struct app_error *e)
+static int check_words(const struct cavs_packed *first, const char *first_path,
+                       const struct cavs_packed *other, const char *path, struct app_error *e)
 {
     static const char *const names[] = {"words", "tags", "relations"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = 0, m = 0;
-        const void *a = cavs_packed_note(train, names[i], &n),
-                   *b = cavs_packed_note(dev, names[i], &m);
+        const void *a = cavs_packed_note(first, names[i], &n),
+                   *b = cavs_packed_note(other, names[i], &m);
 
         if (!a != !b || n != m || (a && memcmp(a, b, n) != 0))
             return app_fail(
                 e, CAVS_EDATA,
-                "%s: its %s are not those of %s: pack it again with cavs-pack --like %s", f->dev,
-                names[i], f->train, f->train);
+                "%s: its %s are not those of %s: pack it again with cavs-pack --like %s", path,
+                names[i], first_path, first_path);
     }
     return 0;
 }
 
-static int check_alike(const struct packed_files *f, struct app_error *e)
+static int check_alike(const char *first_path, const char *path, struct app_error *e)
 {
-    struct cavs_packed *train, *dev;
-    int rc = cavs_packed_open(f->train, &train);
+    struct cavs_packed *first, *other;
+    int rc = cavs_packed_open(first_path, &first);
 
     if (rc < 0)
         return rc;
-    rc = cavs_packed_open(f->dev, &dev);
+    rc = cavs_packed_open(path, &other);
     if (rc == 0) {
-        rc = check_words(f, train, dev, e);
-        cavs_packed_close(dev);
+        rc = check_words(first, first_path, other, path, e);
+        cavs_packed_close(other);
     }
-    cavs_packed_close(train);
+    cavs_packed_close(first);
     return rc;
 }
 
-int packed_open_data(const struct packed_files *f, const struct cavs_model *m,
-                     struct cavs_data **train, struct cavs_data **dev, struct app_error *e)
+int packed_open_set(struct app *a, enum app_set set)
 {
-    int rc = f->dev ? check_alike(f, e) : 0;
+    const char *path = a->options.packed[set], *first = app_first_packed(a);
+    int rc = first != path ? check_alike(first, path, &a->error) : 0;
 
-    if (rc == 0)
-        rc = cavs_data_open(m, f->train, train);
-    return rc < 0 || !f->dev ? rc : cavs_data_open(m, f->dev, dev);
+    return rc < 0 ? rc : cavs_data_open(a->model, path, &a->data[set]);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */

@@ -11,15 +11,19 @@ bool report_create(struct report *r, const char *app)
     *r = (struct report){.app = app, .loss = NAN};
     r->epoch_seconds = json_array();
     r->epoch_loss = json_array();
+    r->history = json_array();
+    r->epoch = json_object();
     r->notices = json_array();
     r->extra = json_object();
-    return r->epoch_seconds && r->epoch_loss && r->notices && r->extra;
+    return r->epoch_seconds && r->epoch_loss && r->history && r->epoch && r->notices && r->extra;
 }
 
 void report_destroy(struct report *r)
 {
     json_decref(r->epoch_seconds);
     json_decref(r->epoch_loss);
+    json_decref(r->history);
+    json_decref(r->epoch);
     json_decref(r->notices);
     json_decref(r->extra);
 }
@@ -57,6 +61,21 @@ void report_add_epoch(struct report *r, double seconds, double loss)
     r->loss = loss;
     json_array_append_new(r->epoch_seconds, number(seconds));
     json_array_append_new(r->epoch_loss, number(loss));
+    json_object_set_new(r->epoch, "epoch", json_integer(r->epochs));
+    json_object_set_new(r->epoch, "seconds", number(seconds));
+    json_object_set_new(r->epoch, "loss", number(loss));
+}
+
+void report_epoch_number(struct report *r, const char *name, double value)
+{
+    report_number(r, name, value);
+    json_object_set_new(r->epoch, name, number(value));
+}
+
+void report_end_epoch(struct report *r)
+{
+    json_array_append_new(r->history, r->epoch);
+    r->epoch = json_object();
 }
 
 void report_notice(struct report *r, const char *text)
@@ -67,7 +86,7 @@ void report_notice(struct report *r, const char *text)
 /* ---- in checkpoints --------------------------------------------------------------------------- */
 
 #define COUNTS "{s:i, s:I, s:I, s:I, s:I, s:I, s:I"
-#define TIMES  ", s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:O, s:O, s:O}"
+#define TIMES  ", s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:O, s:O, s:O, s:O}"
 
 json_t *report_state(const struct report *r)
 {
@@ -80,7 +99,7 @@ json_t *report_state(const struct report *r)
         (json_int_t)s->batching_tasks, "total_seconds", r->seconds, "flops", s->flops, "schedule_s",
         s->schedule_s, "wait_s", s->wait_s, "exposed_s", s->exposed_s, "product_s", s->product_s,
         "memory_s", s->memory_s, "other_s", s->other_s, "loss", number(r->loss), "epoch_seconds",
-        r->epoch_seconds, "epoch_loss", r->epoch_loss, "extra", r->extra);
+        r->epoch_seconds, "epoch_loss", r->epoch_loss, "history", r->history, "extra", r->extra);
 }
 
 /* Arrays and objects of the report are replaced by those of the state. */
@@ -95,18 +114,19 @@ bool report_restore(struct report *r, const json_t *state)
 {
     struct cavs_stats *s = &r->stats;
     json_int_t n[6];
-    json_t *loss, *seconds, *losses, *extra;
+    json_t *loss, *seconds, *losses, *history, *extra;
     int epochs;
 
     if (json_unpack((json_t *)state,
-                    COUNTS ", s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:o, s:o, s:o, s:o}",
+                    COUNTS ", s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:o, s:o, s:o, s:o, s:o}",
                     "epochs", &epochs, "samples", &n[0], "vertices", &n[1], "evaluated", &n[2],
                     "batches", &n[3], "tasks", &n[4], "batching_tasks", &n[5], "total_seconds",
                     &r->seconds, "flops", &s->flops, "schedule_s", &s->schedule_s, "wait_s",
                     &s->wait_s, "exposed_s", &s->exposed_s, "product_s", &s->product_s, "memory_s",
                     &s->memory_s, "other_s", &s->other_s, "loss", &loss, "epoch_seconds", &seconds,
-                    "epoch_loss", &losses, "extra", &extra) != 0 ||
-        !json_is_array(seconds) || !json_is_array(losses) || !json_is_object(extra))
+                    "epoch_loss", &losses, "history", &history, "extra", &extra) != 0 ||
+        !json_is_array(seconds) || !json_is_array(losses) || !json_is_array(history) ||
+        !json_is_object(extra))
         return false;
     r->epochs = epochs;
     r->samples = n[0];
@@ -118,6 +138,7 @@ bool report_restore(struct report *r, const json_t *state)
     r->loss = json_is_number(loss) ? json_number_value(loss) : NAN;
     adopt(&r->epoch_seconds, seconds);
     adopt(&r->epoch_loss, losses);
+    adopt(&r->history, history);
     json_object_update_missing(r->extra, extra);
     return true;
 }
@@ -172,9 +193,9 @@ static void put_speed(json_t *o, const struct report *r)
     put(o, "wait_s", r->stats.wait_s);
     put(o, "schedule_exposed_s", r->stats.exposed_s);
     put(o, "compute_s", r->seconds - r->stats.exposed_s);
-    put(o, "product_s", r->stats.product_s);
-    put(o, "memory_s", r->stats.memory_s);
-    put(o, "other_s", r->stats.other_s);
+    put(o, "product_s", r->measured ? r->stats.product_s : NAN);
+    put(o, "memory_s", r->measured ? r->stats.memory_s : NAN);
+    put(o, "other_s", r->measured ? r->stats.other_s : NAN);
     put(o, "flops", r->stats.flops);
     put(o, "gflops", gflops);
     if (r->sgemm_peak > 0) {
@@ -203,12 +224,13 @@ static json_t *report_object(const struct report *r)
     put(o, "rss_mb", peak_rss_mb());
     json_object_set(o, "epoch_seconds", r->epoch_seconds);
     json_object_set(o, "epoch_loss", r->epoch_loss);
+    json_object_set(o, "history", r->history);
     json_object_set(o, "notices", r->notices);
     json_object_update(o, r->extra);
     return o;
 }
 
-static void print_extra(const json_t *extra)
+static void print_extra(FILE *to, const json_t *extra)
 {
     const char *name;
     json_t *value;
@@ -216,43 +238,61 @@ static void print_extra(const json_t *extra)
     json_object_foreach((json_t *)extra, name, value)
     {
         if (json_is_string(value))
-            printf("  %-22s %s\n", name, json_string_value(value));
+            fprintf(to, "  %-22s %s\n", name, json_string_value(value));
         else if (json_is_number(value))
-            printf("  %-22s %.6g\n", name, json_number_value(value));
+            fprintf(to, "  %-22s %.6g\n", name, json_number_value(value));
     }
 }
 
-static void print_text(const struct report *r)
+/* "1 epoch", "2 epochs" */
+static const char *plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_speed(FILE *to, const struct report *r)
 {
     double gflops = ratio(r->stats.flops, r->seconds) / 1e9;
 
-    printf("%s: %d epochs, %lld samples, %lld vertices in %.2f s\n", r->app, r->epochs,
-           (long long)r->samples, (long long)r->vertices, r->seconds);
-    printf("  %-22s %.6g\n", "loss", r->loss);
-    print_extra(r->extra);
-    printf("  %-22s %.1f samples/s, %.0f vertices/s on %d workers\n", "speed",
-           ratio(r->samples, r->seconds), ratio(r->vertices, r->seconds), r->workers);
-    printf("  %-22s %lld tasks for %lld batches; %.2f s scheduling\n", "tasks",
-           (long long)r->stats.tasks, (long long)r->stats.batches, r->stats.schedule_s);
-    printf("  %-22s %.1f GFLOP/s", "arithmetic", gflops);
+    fprintf(to, "  %-22s %.1f samples/s, %.0f vertices/s on %d worker%s\n", "speed",
+            ratio(r->samples, r->seconds), ratio(r->vertices, r->seconds), r->workers,
+            plural(r->workers));
+    fprintf(to, "  %-22s %lld tasks for %lld batch%s; %.2f s scheduling\n", "tasks",
+            (long long)r->stats.tasks, (long long)r->stats.batches,
+            r->stats.batches == 1 ? "" : "es", r->stats.schedule_s);
+    fprintf(to, "  %-22s %.1f GFLOP/s", "arithmetic", gflops);
     if (r->sgemm_peak > 0)
-        printf(", %.0f %% of %.1f GFLOP/s in plain matrix products", 100 * gflops / r->sgemm_peak,
-               r->sgemm_peak);
-    printf("\n  %-22s %.0f MB\n", "memory", peak_rss_mb());
+        fprintf(to, ", %.0f %% of %.1f GFLOP/s in plain matrix products",
+                100 * gflops / r->sgemm_peak, r->sgemm_peak);
+    fputc('\n', to);
 }
 
-bool report_print(const struct report *r, bool as_json)
+static void print_text(FILE *to, const struct report *r)
+{
+    if (r->epochs)
+        fprintf(to, "%s: %d epoch%s, %lld samples, %lld vertices in %.2f s\n  %-22s %.6g\n", r->app,
+                r->epochs, plural(r->epochs), (long long)r->samples, (long long)r->vertices,
+                r->seconds, "loss", r->loss);
+    else
+        fprintf(to, "%s: nothing was trained\n", r->app);
+    print_extra(to, r->extra);
+    if (r->samples)
+        print_speed(to, r);
+    fprintf(to, "  %-22s %.0f MB\n", "memory", peak_rss_mb());
+}
+
+bool report_print(const struct report *r, FILE *to, bool as_json)
 {
     json_t *o;
 
     if (!as_json) {
-        print_text(r);
-        return fflush(stdout) == 0;
+        print_text(to, r);
+        return fflush(to) == 0 && !ferror(to);
     }
     o = report_object(r);
-    if (!o || json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12)) < 0)
-        printf("{}");
-    printf("\n");
+    if (!o || json_dumpf(o, to, JSON_COMPACT | JSON_REAL_PRECISION(12)) < 0)
+        fputs("{}", to);
+    fputc('\n', to);
     json_decref(o);
-    return fflush(stdout) == 0 && !ferror(stdout);
+    return fflush(to) == 0 && !ferror(to);
 }

@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/cavs.h"
 
@@ -21,8 +22,11 @@ struct report {
     double loss;               /* mean in the last epoch */
     double seconds;
     struct cavs_stats stats;
+    bool measured;                      /* --measure: what workers do has been timed */
     double sgemm_peak;                  /* GFLOP/s; 0: not measured */
     json_t *epoch_seconds, *epoch_loss; /* arrays */
+    json_t *history;                    /* an array: an object with all numbers of each epoch */
+    json_t *epoch;                      /* such an object, of the epoch at hand */
     json_t *notices;                    /* texts: what went on otherwise than asked for */
     json_t *extra;                      /* the program's own results: an object */
 };
@@ -34,8 +38,12 @@ void report_destroy(struct report *r);
 /* Work that was done, in so many seconds. */
 void report_add_work(struct report *r, double seconds, int64_t samples, int64_t vertices,
                      const struct cavs_stats *s);
-/* An epoch is over. */
+/* An epoch is over; what report_epoch_number() adds belongs to it until report_end_epoch(). */
 void report_add_epoch(struct report *r, double seconds, double loss);
+/* A number of the epoch, which also is the result until there is a later one; NaN becomes null. */
+void report_epoch_number(struct report *r, const char *name, double value);
+/* The epoch goes to the history. */
+void report_end_epoch(struct report *r);
 /* Something went on otherwise than asked for. */
 void report_notice(struct report *r, const char *text);
 /* Everything but the name, the workers and the notices, as an object (NULL: memory is short), and back (false: it is none). */
@@ -46,7 +54,7 @@ void report_number(struct report *r, const char *name, double value);
 void report_count(struct report *r, const char *name, int64_t value);
 void report_text(struct report *r, const char *name, const char *value);
 
-/* To stdout.  False when that failed. */
-bool report_print(const struct report *r, bool as_json);
+/* False when that failed. */
+bool report_print(const struct report *r, FILE *to, bool as_json);
 
 #endif

@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop over epochs and batches. */
+#include "apps/common/train.h"
+
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "apps/common/app.h"
+#include "apps/common/best.h"
 #include "apps/common/checkpoint.h"
 #include "apps/common/progress.h"
 #include "apps/common/random.h"
+#include "apps/common/stop.h"
+
+enum { SECONDS_TO_RETRY = 30 }; /* after a checkpoint that could not be written */
 
 /* One run of app_train(). */
 struct loop {
     struct app *app;
-    const struct training *training;
-    struct app_error *error;
     struct progress progress;
     struct progress_state state;
+    struct best best;
+    FILE *log;
     int *order; /* the samples in the order of this epoch */
     double started;
+    bool over;        /* nothing more is to be trained */
+    double failed_at; /* when the last checkpoint could not be written; 0: it could */
     /* of this epoch, what was done before a checkpoint from which the run has resumed */
     int skipped;
     double seconds_before;
@@ -26,7 +34,7 @@ struct loop {
 /* The order depends on the seed and the epoch only, not on what ran before. */
 static void draw_order(struct loop *l)
 {
-    const struct app_options *o = l->app->options;
+    const struct app_options *o = &l->app->options;
     struct rng r;
 
     for (int i = 0; i < l->state.samples; i++)
@@ -38,12 +46,13 @@ static void draw_order(struct loop *l)
 
 static int read_loss(struct loop *l)
 {
+    const struct program *p = l->app->program;
     double sum, count;
-    int rc = cavs_session_metric(l->app->session, l->training->loss, &sum, &count);
+    int rc = cavs_session_metric(l->app->session, p->loss, &sum, &count);
 
     if (rc < 0)
         return rc;
-    if (l->training->loss_per_sample)
+    if (p->loss_per_sample)
         count = l->state.done;
     l->state.loss = count > 0 ? sum / count : NAN;
     return 0;
@@ -52,23 +61,33 @@ static int read_loss(struct loop *l)
 /* The next batch of the epoch begins at `done`. */
 static int batch_size(const struct loop *l)
 {
-    int left = l->state.samples - l->state.done, batch = l->app->options->batch;
+    int left = l->state.samples - l->state.done, batch = l->app->options.batch;
 
     return left < batch ? left : batch;
 }
 
+static double rate_now(const struct loop *l)
+{
+    const struct app_options *o = &l->app->options;
+    const struct progress_state *s = &l->state;
+    long before = (long)(s->epoch - 1) * s->batches + s->batch;
+
+    return o->session.lr * learning_rate_at(&o->rate, before, s->batches, s->epochs);
+}
+
 static int run_batch(struct loop *l, const int *samples, int n)
 {
-    const struct training *t = l->training;
+    struct app *a = l->app;
+    const struct app_options *o = &a->options;
     int rc = 0;
 
-    if (t->before_batch)
-        rc = t->before_batch(t->context, samples, n);
-    if (rc < 0)
-        return rc;
-    if (l->app->options->infer)
-        return cavs_session_evaluate(l->app->session, t->data, samples, n);
-    return cavs_session_train(l->app->session, t->data, samples, n);
+    if (a->program->before_batch)
+        rc = a->program->before_batch(a, samples, n);
+    if (rc == 0 && o->infer)
+        return cavs_session_evaluate(a->session, a->data[APP_TRAIN], samples, n);
+    if (rc == 0 && !learning_rate_is_constant(&o->rate))
+        rc = cavs_session_set_lr(a->session, (float)rate_now(l));
+    return rc < 0 ? rc : cavs_session_train(a->session, a->data[APP_TRAIN], samples, n);
 }
 
 static int show_progress(struct loop *l)
@@ -83,19 +102,71 @@ static int show_progress(struct loop *l)
     return rc;
 }
 
+/* ---- numbers that are none --------------------------------------------------------------------- */
+
+static int is_param_finite(struct app *a, const struct cavs_param *p, bool *finite)
+{
+    size_t n = (size_t)cavs_param_rows(p) * (size_t)cavs_param_cols(p);
+    float *values = malloc((n + 1) * sizeof *values);
+    int rc = values ? cavs_session_get_param(a->session, p, values) : CAVS_ENOMEM;
+
+    for (size_t i = 0; rc == 0 && *finite && i < n; i++)
+        *finite = isfinite(values[i]);
+    free(values);
+    return rc;
+}
+
+/* Ends the run if the parameters are no numbers any more: from there, nothing comes back. */
+static int check_params(struct loop *l)
+{
+    struct app *a = l->app;
+    bool finite = true;
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && finite && i < cavs_model_param_count(a->model); i++)
+        rc = is_param_finite(a, cavs_model_param_at(a->model, i), &finite);
+    if (rc < 0 || finite)
+        return rc;
+    fprintf(stderr,
+            "%s: in epoch %d parameters became NaN or infinite: the run ends%s; a smaller --lr or "
+            "--clip may help, "
+            "--check-finite says where it begins\n",
+            a->program->name, l->state.epoch,
+            a->options.checkpoint ? ", the last checkpoint is from before" : "");
+    a->status = APP_DIVERGED;
+    l->over = true;
+    return 0;
+}
+
 /* ---- checkpoints ------------------------------------------------------------------------------ */
 
 /* What this process has done of the epoch goes into the report. */
 static void add_work(struct loop *l, struct report *r, double seconds)
 {
-    const struct training *t = l->training;
+    const struct app *a = l->app;
     struct cavs_stats stats;
     int64_t vertices = 0;
 
     for (int i = l->skipped; i < l->state.done; i++)
-        vertices += cavs_data_sample_vertices(t->data, t->graph, l->order[i]);
-    cavs_session_stats(l->app->session, &stats);
+        vertices += cavs_data_sample_vertices(a->data[APP_TRAIN], a->graph, l->order[i]);
+    cavs_session_stats(a->session, &stats);
     report_add_work(r, seconds, l->state.done - l->skipped, vertices, &stats);
+}
+
+/* What cannot be written is said, and tried again: the run is worth more than its checkpoint. */
+static int write_checkpoint(struct loop *l, const struct standing *s, const struct report *so_far)
+{
+    struct app *a = l->app;
+    int rc = check_params(l);
+
+    if (rc < 0 || a->status == APP_DIVERGED)
+        return rc;
+    rc = checkpoint_write(a, s, so_far);
+    l->failed_at = rc < 0 ? app_now() : 0;
+    if (rc < 0)
+        fprintf(stderr, "%s: no checkpoint: %s; it will be tried again\n", a->program->name,
+                cavs_error_message());
+    return 0;
 }
 
 static int checkpoint_in_epoch(struct loop *l)
@@ -106,31 +177,36 @@ static int checkpoint_in_epoch(struct loop *l)
                             .samples = s->samples,
                             .done = s->done,
                             .batch = s->batch,
-                            .seconds = l->seconds_before + seconds};
+                            .seconds = l->seconds_before + seconds,
+                            .best = l->best.value,
+                            .best_epoch = l->best.epoch};
     struct report so_far = l->app->report;
 
     add_work(l, &so_far, seconds);
-    return checkpoint_write(l->app, &here, &so_far, l->error);
+    return write_checkpoint(l, &here, &so_far);
 }
 
 static int checkpoint_after_epoch(struct loop *l)
 {
-    struct standing next = {.epoch = l->state.epoch + 1, .samples = l->state.samples};
+    struct standing next = {.epoch = l->state.epoch + 1,
+                            .samples = l->state.samples,
+                            .best = l->best.value,
+                            .best_epoch = l->best.epoch};
 
-    return checkpoint_write(l->app, &next, &l->app->report, l->error);
+    return write_checkpoint(l, &next, &l->app->report);
 }
 
 /* Batches that are behind the run draw what they drew, so that the next ones find it as it was. */
 static int repeat_draws(struct loop *l, int samples)
 {
-    const struct training *t = l->training;
+    struct app *a = l->app;
     int rc = 0;
 
     draw_order(l);
-    for (l->state.done = 0; rc == 0 && t->before_batch && l->state.done < samples;) {
+    for (l->state.done = 0; rc == 0 && a->program->before_batch && l->state.done < samples;) {
         int n = batch_size(l);
 
-        rc = t->before_batch(t->context, l->order + l->state.done, n);
+        rc = a->program->before_batch(a, l->order + l->state.done, n);
         l->state.done += n;
     }
     return rc;
@@ -141,7 +217,7 @@ static int resume(struct loop *l)
 {
     struct progress_state *s = &l->state;
     struct standing here = {.epochs = s->epochs, .samples = s->samples};
-    int rc = checkpoint_read(l->app, &here, l->error);
+    int rc = checkpoint_read(l->app, &here);
 
     for (s->epoch = 1; rc == 0 && s->epoch < here.epoch; s->epoch++)
         rc = repeat_draws(l, s->samples);
@@ -150,21 +226,60 @@ static int resume(struct loop *l)
     s->done = l->skipped = here.done;
     s->batch = here.batch;
     l->seconds_before = here.seconds;
-    return rc;
+    l->best.value = here.best;
+    l->best.epoch = here.best_epoch;
+    l->over = here.best_epoch && best_gave_up(&l->best, l->app, here.epoch - 1);
+    return rc == 0 && here.best_epoch ? best_resume(&l->best, l->app) : rc;
+}
+
+/* ---- the log ---------------------------------------------------------------------------------- */
+
+static void log_epoch(struct loop *l, const json_t *epoch)
+{
+    if (!l->log)
+        return;
+    json_dumpf(epoch, l->log, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    fputc('\n', l->log);
+    if (fflush(l->log) == 0 && !ferror(l->log))
+        return;
+    fprintf(stderr, "%s: --log %s: %s; nothing more goes there\n", l->app->program->name,
+            l->app->options.log, strerror(errno));
+    l->app->status = APP_FAILED;
+    fclose(l->log);
+    l->log = NULL;
+}
+
+/* A resumed run begins its log with what the report has of the epochs before. */
+static int open_log(struct loop *l)
+{
+    struct app *a = l->app;
+    const json_t *epoch;
+    size_t i;
+
+    if (!a->options.log)
+        return 0;
+    l->log = fopen(a->options.log, "w");
+    if (!l->log)
+        return app_fail(&a->error, CAVS_EIO, "--log %s: %s", a->options.log, strerror(errno));
+    json_array_foreach(a->report.history, i, epoch) log_epoch(l, epoch);
+    return 0;
 }
 
 /* ---- epochs ----------------------------------------------------------------------------------- */
 
 static int after_batch(struct loop *l)
 {
-    const struct app_options *o = l->app->options;
+    const struct app_options *o = &l->app->options;
+    bool due = o->every && l->state.batch % o->every == 0 && l->state.done < l->state.samples;
+    bool again = l->failed_at > 0 && app_now() - l->failed_at > SECONDS_TO_RETRY;
     int rc = 0;
 
-    if (o->checkpoint && o->every && l->state.batch % o->every == 0 &&
-        l->state.done < l->state.samples)
+    if (o->checkpoint && (due || again || stop_signal()))
         rc = checkpoint_in_epoch(l);
-    if (rc == 0 && progress_due(&l->progress))
+    if (rc == 0 && !l->over && progress_due(&l->progress))
         rc = show_progress(l);
+    if (rc == 0 && !l->over && isnan(l->state.loss))
+        rc = check_params(l);
     return rc;
 }
 
@@ -173,7 +288,7 @@ static int run_batches(struct loop *l)
     struct progress_state *s = &l->state;
     int rc = 0;
 
-    while (rc == 0 && s->done < s->samples) {
+    while (rc == 0 && !l->over && s->done < s->samples && !stop_signal()) {
         int n = batch_size(l);
 
         rc = run_batch(l, l->order + s->done, n);
@@ -187,20 +302,59 @@ static int run_batches(struct loop *l)
 
 static void record_epoch(struct loop *l, double seconds)
 {
-    add_work(l, &l->app->report, seconds);
-    report_add_epoch(&l->app->report, l->seconds_before + seconds, l->state.loss);
+    struct report *r = &l->app->report;
+
+    add_work(l, r, seconds);
+    report_add_epoch(r, l->seconds_before + seconds, l->state.loss);
+    json_object_set_new(r->epoch, "lr", json_real(rate_now(l)));
     l->state.all_done += l->state.samples - l->skipped;
     l->state.all_seconds += seconds;
     progress_epoch(&l->progress, &l->state, l->seconds_before + seconds);
     if (!isfinite(l->state.loss))
         fprintf(stderr, "%s: the loss is not finite; --check-finite says where that begins\n",
-                l->app->name);
+                l->app->program->name);
+}
+
+/* A better model that cannot be written is still in memory. */
+static int look_at_best(struct loop *l)
+{
+    struct app *a = l->app;
+    int rc = a->options.best && a->data[APP_DEV] ? best_see(&l->best, a, l->state.epoch) : 0;
+
+    if (rc == CAVS_EIO) {
+        fprintf(stderr, "%s: the best model was not written: %s\n", a->program->name,
+                cavs_error_message());
+        rc = 0;
+    }
+    if (rc == 0 && a->options.best && best_gave_up(&l->best, a, l->state.epoch)) {
+        l->over = true;
+        if (!a->options.quiet)
+            fprintf(stderr, "%s: no better %s since epoch %d: the training ends\n",
+                    a->program->name, a->options.best, l->best.epoch);
+    }
+    return rc;
+}
+
+/* All batches are behind. */
+static int end_epoch(struct loop *l)
+{
+    struct app *a = l->app;
+    int rc;
+
+    if (!isfinite(l->state.loss) && (rc = check_params(l)) < 0)
+        return rc;
+    if ((rc = app_report_set(a, APP_TRAIN)) < 0 ||
+        (a->data[APP_DEV] && (rc = app_report_set(a, APP_DEV)) < 0) ||
+        (!l->over && (rc = look_at_best(l)) < 0))
+        return rc;
+    log_epoch(l, a->report.epoch);
+    report_end_epoch(&a->report);
+    return a->options.checkpoint && a->status != APP_DIVERGED ? checkpoint_after_epoch(l) : 0;
 }
 
 /* From where the run stands to the end of the epoch. */
 static int run_epoch(struct loop *l)
 {
-    const struct training *t = l->training;
     double seconds;
     int rc = l->skipped ? 0 : cavs_session_reset_metrics(l->app->session);
 
@@ -210,49 +364,76 @@ static int run_epoch(struct loop *l)
     if (rc < 0 || (rc = run_batches(l)) < 0)
         return rc;
     seconds = app_now() - l->started;
+    if (l->state.done < l->state.samples && !l->over)
+        return 0; /* a signal */
     if ((rc = read_loss(l)) < 0)
         return rc;
     record_epoch(l, seconds);
     l->skipped = l->state.done = l->state.batch = 0;
     l->seconds_before = 0;
-    if (t->after_epoch && (rc = t->after_epoch(t->context)) < 0)
-        return rc;
-    return l->app->options->checkpoint ? checkpoint_after_epoch(l) : 0;
+    return end_epoch(l);
+}
+
+static void say_stopped(const struct loop *l)
+{
+    const struct app *a = l->app;
+
+    fprintf(stderr, "%s: stopped by %s ", a->program->name, stop_signal_name());
+    if (l->state.done)
+        fprintf(stderr, "in epoch %d after %d of %d samples", l->state.epoch, l->state.done,
+                l->state.samples);
+    else
+        fprintf(stderr, "after epoch %d", l->app->report.epochs);
+    if (a->options.checkpoint && !l->failed_at)
+        fprintf(stderr, "; go on with --resume %s\n", a->options.checkpoint);
+    else
+        fprintf(stderr, "; nothing was kept%s\n",
+                a->options.checkpoint ? "" : ": --checkpoint DIR does");
 }
 
 static int run_epochs(struct loop *l)
 {
-    const struct app_options *o = l->app->options;
-    int rc = o->checkpoint ? checkpoint_prepare(o, l->error) : 0;
+    struct app *a = l->app;
+    int rc = 0;
 
     l->state.epoch = 1;
-    if (rc == 0 && o->resume)
+    if (a->options.resume)
         rc = resume(l);
-    for (; rc == 0 && l->state.epoch <= l->state.epochs; l->state.epoch++)
+    if (rc == 0)
+        rc = open_log(l);
+    while (rc == 0 && !l->over && l->state.epoch <= l->state.epochs && !stop_signal()) {
         rc = run_epoch(l);
+        if (rc == 0 && !stop_signal())
+            l->state.epoch++;
+    }
+    if (rc == 0 && stop_signal())
+        say_stopped(l);
+    else if (rc == 0 && l->best.epoch)
+        rc = best_restore(&l->best, a);
+    if (rc == 0 && l->failed_at > 0 && a->status == APP_OK)
+        a->status = APP_FAILED;
     return rc;
 }
 
-int app_train(struct app *a, const struct training *t)
+int app_train(struct app *a)
 {
-    int size = cavs_data_size(t->data), batch = a->options->batch, rc = 0;
-    struct app_error own = {""};
+    int size = cavs_data_size(a->data[APP_TRAIN]), batch = a->options.batch, rc;
     struct loop l = {
         .app = a,
-        .training = t,
-        .error = t->error ? t->error : &own,
-        .progress = progress_start(a->options->quiet),
-        .state = {.epochs = a->options->epochs,
+        .progress = progress_start(a->options.quiet),
+        .state = {.epochs = a->options.epochs,
                   .samples = size,
                   .batches = size / batch + (size % batch != 0)},
-        .order = malloc((size + 1) * sizeof(int)),
+        .order = malloc(((size_t)size + 1) * sizeof(int)),
     };
 
     if (!l.order)
         return CAVS_ENOMEM;
+    a->report.measured = a->options.session.measure;
     rc = run_epochs(&l);
-    if (own.text[0])
-        fprintf(stderr, "%s: %s\n", a->name, own.text);
+    best_clear(&l.best, a);
+    if (l.log)
+        fclose(l.log);
     free(l.order);
     return rc;
 }

@@ -23,6 +23,10 @@ void fuzz_options(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1), *arguments[MOST_ARGUMENTS + 2] = {"fuzz"}, *rest = text;
     struct app_options o = app_options_defaults();
+    struct option_set sets[] = {{app_options_data, &o},  {app_options_packed, &o},
+                                {app_options_embed, &o}, {app_options_training, &o},
+                                {app_options_machine, &o}, {NULL, NULL}};
+    struct option_list list;
     int n = 1;
 
     FUZZ_MUST(text, "no memory");
@@ -32,7 +36,9 @@ void fuzz_options(const uint8_t *data, size_t size)
         if (*word)
             arguments[n++] = word;
     /* with these flags argp neither prints nor exits; a mistake leaves the value at the lower end of its range */
-    argp_parse(&app_argp, n, arguments, ARGP_SILENT, NULL, &o);
+    FUZZ_MUST(options_list(&list, sets), "no memory");
+    options_parse(&list, NULL, ARGP_SILENT, n, arguments);
     check_accepted(&o);
+    options_clear(&list);
     free(text);
 }

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/best.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/common/checkpoint.h"
+
+static const char *const smaller_is_better[] = {"loss", "perplexity", NULL};
+
+static bool is_better(const char *name, double value, double than)
+{
+    for (const char *const *s = smaller_is_better; *s; s++)
+        if (strcmp(*s, name) == 0)
+            return value < than;
+    return value > than;
+}
+
+static size_t count_values(const struct cavs_param *p)
+{
+    return (size_t)cavs_param_rows(p) * (size_t)cavs_param_cols(p);
+}
+
+static int make_room(struct best *b, const struct app *a)
+{
+    int n = cavs_model_param_count(a->model);
+
+    if (!b->params && !(b->params = calloc((size_t)n + 1, sizeof *b->params)))
+        return CAVS_ENOMEM;
+    for (int i = 0; i < n; i++)
+        if (!b->params[i] &&
+            !(b->params[i] =
+                  malloc(count_values(cavs_model_param_at(a->model, i)) * sizeof **b->params)))
+            return CAVS_ENOMEM;
+    return 0;
+}
+
+static int keep_params(struct best *b, struct app *a)
+{
+    int rc = make_room(b, a);
+
+    for (int i = 0; rc == 0 && i < cavs_model_param_count(a->model); i++)
+        rc = cavs_session_get_param(a->session, cavs_model_param_at(a->model, i), b->params[i]);
+    return rc;
+}
+
+static int write_files(struct app *a)
+{
+    char *path = a->options.checkpoint ? checkpoint_best_file(a->options.checkpoint) : NULL;
+    int rc = 0;
+
+    if (a->options.checkpoint)
+        rc = path ? cavs_session_save(a->session, path) : CAVS_ENOMEM;
+    if (rc == 0 && a->options.save)
+        rc = cavs_session_save(a->session, a->options.save);
+    free(path);
+    return rc;
+}
+
+int best_see(struct best *b, struct app *a, int epoch)
+{
+    char field[64];
+    double value;
+    json_t *number;
+    int rc;
+
+    snprintf(field, sizeof field, "dev_%s", a->options.best);
+    number = json_object_get(a->report.epoch, field);
+    value = json_is_number(number) ? json_number_value(number) : NAN;
+    if (!isfinite(value) || (b->epoch && !is_better(a->options.best, value, b->value)))
+        return 0;
+    b->value = value;
+    b->epoch = epoch;
+    report_number(&a->report, "best", value);
+    report_count(&a->report, "best_epoch", epoch);
+    rc = keep_params(b, a);
+    return rc < 0 ? rc : write_files(a);
+}
+
+bool best_gave_up(const struct best *b, const struct app *a, int epoch)
+{
+    return a->options.patience && epoch - b->epoch >= a->options.patience;
+}
+
+static int read_params(struct best *b, struct app *a, struct cavs_model_file *f)
+{
+    int rc = make_room(b, a);
+
+    for (int i = 0; rc == 0 && i < cavs_model_file_count(f); i++) {
+        const char *name = cavs_model_file_name(f, i);
+
+        for (int k = 0; rc == 0 && k < cavs_model_param_count(a->model); k++) {
+            const struct cavs_param *p = cavs_model_param_at(a->model, k);
+
+            if (strcmp(cavs_param_name(p), name) == 0 &&
+                cavs_model_file_rows(f, i) == cavs_param_rows(p) &&
+                cavs_model_file_cols(f, i) == cavs_param_cols(p))
+                rc = cavs_model_file_read(f, i, b->params[k]);
+        }
+    }
+    return rc;
+}
+
+int best_resume(struct best *b, struct app *a)
+{
+    struct cavs_model_file *f = NULL;
+    char *path = checkpoint_best_file(a->options.resume);
+    int rc = path ? cavs_model_file_open(path, &f) : CAVS_ENOMEM;
+
+    if (rc == 0)
+        rc = read_params(b, a, f);
+    cavs_model_file_close(f);
+    free(path);
+    return rc;
+}
+
+int best_restore(const struct best *b, struct app *a)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < cavs_model_param_count(a->model); i++)
+        rc = cavs_session_set_param(a->session, cavs_model_param_at(a->model, i), b->params[i]);
+    return rc;
+}
+
+void best_clear(struct best *b, const struct app *a)
+{
+    for (int i = 0; b->params && i < cavs_model_param_count(a->model); i++)
+        free(b->params[i]);
+    free(b->params);
+    *b = (struct best){0};
+}

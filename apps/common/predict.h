@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* predict.h - --predict: a batch is read, predicted and written, then the next, so that memory does not grow with the input. */
+#ifndef CAVS_APPS_PREDICT_H
+#define CAVS_APPS_PREDICT_H
+
+#include "apps/common/program.h"
+
+/* Opens what --predict reads; what it writes is opened when there is something. */
+int predictions_open(struct app *a);
+int predictions_make(struct app *a);
+void predictions_close(struct app *a);
+/* Whether predictions go to standard output, so that nothing else may. */
+bool predictions_take_stdout(const struct app *a);
+
+#endif

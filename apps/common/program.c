@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/common/checkpoint.h"
+#include "apps/common/data_files.h"
+#include "apps/common/model_note.h"
+#include "apps/common/predict.h"
+#include "apps/common/start.h"
+#include "apps/common/stop.h"
+#include "apps/common/train.h"
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+enum { MOST_TABLES = 8 };
+
+static bool list_options(struct app *a, struct option_list *l)
+{
+    const struct program *p = a->program;
+    struct option_set sets[MOST_TABLES] = {{0}};
+    int n = 0;
+
+    if (p->reads_data)
+        sets[n++] = (struct option_set){app_options_data, &a->options};
+    if (p->reads_packed)
+        sets[n++] = (struct option_set){app_options_packed, &a->options};
+    if (p->shared_options)
+        sets[n++] = (struct option_set){p->shared_options, a};
+    sets[n++] = (struct option_set){p->options, a};
+    sets[n++] = (struct option_set){app_options_training, &a->options};
+    if (p->embeds)
+        sets[n++] = (struct option_set){app_options_embed, &a->options};
+    sets[n++] = (struct option_set){app_options_machine, &a->options};
+    return options_list(l, sets);
+}
+
+/* A name that --best may have: a number which is there for the development set after each epoch. */
+static bool is_measured(const struct program *p, const char *name)
+{
+    for (const struct app_mean *m = p->means; m && m->metric; m++)
+        if (strcmp(m->field, name) == 0)
+            return true;
+    for (const char *const *m = p->measures; m && *m; m++)
+        if (strcmp(*m, name) == 0)
+            return true;
+    return false;
+}
+
+static void check_best(const struct app *a)
+{
+    const struct program *p = a->program;
+    char list[300] = "";
+
+    if (!a->options.best || is_measured(p, a->options.best))
+        return;
+    for (const struct app_mean *m = p->means; m && m->metric; m++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), " %s", m->field);
+    for (const char *const *m = p->measures; m && *m; m++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), " %s", *m);
+    options_mistake("--best wants one of:%s; not '%s'", list, a->options.best);
+}
+
+static void check_options(struct app *a)
+{
+    app_options_check(&a->options, &a->list);
+    check_best(a);
+    if (a->program->check)
+        a->program->check(a, &a->list);
+}
+
+/* ---- what is read, and from where --------------------------------------------------------------- */
+
+/* Training data are not touched where a model file says all that they would. */
+static bool wants_training_data(const struct app *a)
+{
+    return a->options.epochs > 0 || a->options.infer || a->options.resume || !a->model_path;
+}
+
+bool app_has_set(const struct app *a, enum app_set set)
+{
+    if (set == APP_TRAIN && !wants_training_data(a))
+        return false;
+    return a->path[set] || a->options.packed[set];
+}
+
+const char *app_first_packed(const struct app *a)
+{
+    for (int i = 0; i < APP_SETS; i++)
+        if (a->options.packed[i] && app_has_set(a, i))
+            return a->options.packed[i];
+    return NULL;
+}
+
+/* Sets that have a place below $CAVS_DATA are read from there if the user named none at all. */
+static int find_sets(struct app *a)
+{
+    const struct app_options *o = &a->options;
+    bool by_default = wants_training_data(a) && !o->set[APP_TRAIN] && !o->packed[APP_TRAIN];
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
+        const char *fallback = by_default ? a->program->default_set[i] : NULL;
+
+        if (i == APP_TRAIN && !wants_training_data(a))
+            continue;
+        if (o->set[i] || (fallback && !o->packed[i]))
+            rc = data_file_find(o->set[i], fallback, app_set_names[i], &a->path[i], &a->error);
+    }
+    return rc;
+}
+
+/* Every place that results go to is tried before work begins. */
+static int try_outputs(struct app *a)
+{
+    const struct app_options *o = &a->options;
+    const char *const paths[] = {o->save, o->log, o->output};
+
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        int rc = paths[i] ? cavs_file_writable(paths[i]) : 0;
+
+        if (rc < 0)
+            return rc;
+    }
+    return o->checkpoint ? checkpoint_prepare(o, &a->error) : 0;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int prepare(struct app *a)
+{
+    int rc;
+
+    if (!report_create(&a->report, a->program->name))
+        return CAVS_ENOMEM;
+    if ((rc = model_note_open(a)) < 0)
+        return rc;
+    check_options(a);
+    if ((rc = try_outputs(a)) < 0 || (rc = predictions_open(a)) < 0 || (rc = find_sets(a)) < 0 ||
+        (rc = a->program->prepare(a)) < 0 ||
+        (a->data[APP_TRAIN] && (rc = model_note_check_data(a)) < 0))
+        return rc;
+    return app_start(a);
+}
+
+static int evaluate_at_end(struct app *a)
+{
+    bool evaluated = a->options.epochs > 0; /* the epochs have looked at the development set */
+    int rc = 0;
+
+    if (a->data[APP_DEV] && !evaluated)
+        rc = app_report_set(a, APP_DEV);
+    if (rc == 0 && a->data[APP_TEST])
+        rc = app_report_set(a, APP_TEST);
+    return rc;
+}
+
+static int run(struct app *a)
+{
+    int rc = prepare(a);
+
+    if (rc == 0 && a->data[APP_TRAIN])
+        rc = app_train(a);
+    if (rc == 0 && !stop_signal())
+        rc = evaluate_at_end(a);
+    if (rc == 0 && !stop_signal() && a->options.predict)
+        rc = predictions_make(a);
+    return rc < 0 || stop_signal() ? rc : app_finish(a);
+}
+
+static int status(const struct app *a, int rc)
+{
+    if (rc < 0)
+        return app_status(a->program->name, rc, &a->error);
+    return stop_signal() ? 128 + stop_signal() : a->status;
+}
+
+static void clear(struct app *a)
+{
+    predictions_close(a);
+    app_stop(a);
+    if (a->program->clear)
+        a->program->clear(a);
+    for (int i = 0; i < APP_SETS; i++) {
+        cavs_data_destroy(a->data[i]);
+        free(a->path[i]);
+    }
+    cavs_model_destroy(a->model);
+    model_note_close(a);
+    options_clear(&a->list);
+}
+
+int program_main(const struct program *p, struct app *a, int argc, char **argv)
+{
+    int rc;
+
+    argv[0] = (char *)p->name; /* messages say this, not where the program lies */
+    stop_catch_signals();
+    a->program = p;
+    if (!list_options(a, &a->list)) {
+        rc = CAVS_ENOMEM;
+    } else {
+        options_parse(&a->list, p->doc, 0, argc, argv);
+        rc = run(a);
+    }
+    rc = status(a, rc);
+    clear(a);
+    return rc;
+}

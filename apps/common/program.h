@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.h - the frame of all programs: what one does from its command line to its exit status.
+ *
+ * A program is a struct program, which says what is its own: options, data, model, and what it measures and predicts.  Its
+ * state is a struct of its own that begins with a struct app, so that the functions below, which are given the app, find
+ * the rest.  main() fills the defaults of the state in and calls program_main():
+ *
+ *     options            of the command line, completed by those that a model file or checkpoint was made with
+ *     paths              of output are tried, of data found
+ *     prepare()          the program's: words, texts, a finished model, data
+ *     session            workers start; --init, --partial, --vectors, --resume
+ *     epochs             train.c; after each the development set is evaluated, a checkpoint written
+ *     test set           evaluated once, by the best model if --best was given
+ *     predictions        predict.c
+ *     report             and the model file
+ */
+#ifndef CAVS_APPS_PROGRAM_H
+#define CAVS_APPS_PROGRAM_H
+
+#include <stdio.h>
+
+#include "apps/common/error.h"
+#include "apps/common/options.h"
+#include "apps/common/report.h"
+#include "apps/common/vocab.h"
+
+struct app;
+
+/* A metric of the model, and what its mean is called in the report behind train_, dev_ and test_. */
+struct app_mean {
+    const char *metric, *field;
+};
+
+struct program {
+    const char *name;
+    const char *doc;                         /* of --help, as argp has it */
+    const struct app_option *options;        /* its own; their values lie in the program's state */
+    const struct app_option *shared_options; /* and those of a family of programs; NULL: none */
+    bool reads_data;   /* it has the options --train, --dev, --test, --predict, ... */
+    bool reads_packed; /* and --packed, ... */
+    bool embeds;       /* and --embed */
+    const char *default_set[APP_SETS]; /* below $CAVS_DATA: read if --train is not given */
+
+    /* Options of the program's own that do not go together: options_mistake() says so.  May be NULL. */
+    void (*check)(struct app *a, const struct option_list *l);
+    /* Sets a->model, finished, and a->data[i] for each set that is there: app_has_set().  Words are those of the model file
+     * where app_vocab() has them; otherwise those of the training set, which app_keep_vocab() makes part of model files.
+     * May set a->options.session, too.  Returns 0 or a negative code with a->error or the library's message. */
+    int (*prepare)(struct app *a);
+    void (*clear)(
+        struct app
+            *a); /* frees the program's own; a->model and a->data are the frame's.  May be NULL. */
+
+    /* What is trained. */
+    const char *loss;     /* the metric that progress and the report call loss */
+    bool loss_per_sample; /* its mean is over samples; otherwise over what it counted */
+    /* before each batch; may rewrite inputs of these samples.  May be NULL. */
+    int (*before_batch)(struct app *a, const int *samples, int n);
+
+    /* What is measured. */
+    const struct app_mean *means; /* ended by one without a metric; NULL: none */
+    const char *const *measures;  /* names of what measure() adds, ended by NULL; NULL: none */
+    /* After a pass over the set, while its metrics hold: more numbers, by app_number(); may run passes of its own.  May be
+     * NULL. */
+    int (*measure)(struct app *a, enum app_set set);
+
+    /* Predicts what is next in a->predictions.in, at most `most` samples, and writes the results to a->predictions.out.
+     * Returns how many there were, 0 at the end, or a negative code.  NULL: the program predicts nothing. */
+    int (*predict)(struct app *a, int most);
+};
+
+/* A vocabulary that model files keep. */
+struct app_words {
+    const char *name; /* "words", "tags", ... */
+    const struct vocab *vocab;
+    const char *rows, *cols; /* parameters whose rows, or columns, are these words; NULL: none */
+};
+enum { APP_MOST_VOCABS = 8 };
+
+/* What --predict reads and writes. */
+struct predictions {
+    FILE *in, *out;
+    const char *in_name, *out_name; /* for messages */
+    float *rows;                    /* app_rows()'s */
+    size_t room;
+};
+
+struct app {
+    const struct program *program;
+    struct app_options options;
+    struct option_list list;
+    struct app_error error; /* what went wrong, if it was not in the library */
+    int status;             /* what main() returns if nothing else went wrong */
+
+    char *path[APP_SETS];   /* of the sets that are to be read as text; NULL: none */
+    const char *model_path; /* of the model file below: --init, or the checkpoint of --resume */
+    struct cavs_model_file *model_file;
+    char *owned_path;
+    char fingerprint[24]; /* of the training set */
+    struct app_words words[APP_MOST_VOCABS];
+    int nwords;
+
+    struct cavs_model *model;
+    struct cavs_data *data[APP_SETS];
+    const struct cavs_stage
+        *graph; /* the stage whose vertices the report counts; prepare() sets it */
+    struct cavs_runtime *runtime;
+    struct cavs_session *session;
+    struct report report;
+    struct predictions predictions;
+};
+
+/* The whole program; returns the exit status.  `a` has its options' defaults, all else is zero. */
+int program_main(const struct program *p, struct app *a, int argc, char **argv);
+
+/* ---- for prepare() --------------------------------------------------------------------------- */
+
+/* Whether the set is to be read, from a->path[set] or as a packed file. */
+bool app_has_set(const struct app *a, enum app_set set);
+/* The first packed file among the sets to be read, whose words are those of all; NULL: there is none. */
+const char *app_first_packed(const struct app *a);
+/* The vocabulary of that name in the model file: *out is set, and the caller's; 0 without one there leaves it NULL. */
+int app_vocab(struct app *a, const char *name, struct vocab **out);
+/* From now on model files keep this vocabulary; it has to live as long as `a`.  `rows` and `cols` name the parameters whose
+ * rows or columns stand for its words (NULL: none): --partial and --vectors go by them. */
+void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, const char *rows,
+                    const char *cols);
+
+/* ---- for measure() and predict() --------------------------------------------------------------- */
+
+/* A number of that set for the report, the log and --best: train_NAME, dev_NAME or test_NAME. */
+void app_number(struct app *a, enum app_set set, const char *name, double value);
+/* Mean of a metric over what it counted since the last reset; NaN if that was nothing. */
+int app_mean(struct app *a, const char *metric, double *mean);
+/* One forward pass over all samples, metrics from zero. */
+int app_evaluate(struct app *a, const struct cavs_data *d);
+/* Evaluates the set and reports its numbers: the means and what the program measures. */
+int app_report_set(struct app *a, enum app_set set);
+/* One forward pass over all samples of d, which are few: what the vertices of the stage pushed on the channel, as
+ * cavs_session_output() gives it; valid until the next call. */
+int app_rows(struct app *a, const struct cavs_data *d, const struct cavs_stage *stage,
+             const char *channel, const float **rows);
+
+#endif

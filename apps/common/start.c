@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/start.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apps/common/model_note.h"
+#include "apps/common/predict.h"
+
+static int explain(const struct cavs_session *s)
+{
+    char *text;
+    int rc = cavs_session_explain(s, &text);
+
+    if (rc < 0)
+        return rc;
+    fputs(text, stdout);
+    free(text);
+    return 0;
+}
+
+/* What goes on otherwise than asked for: once on stderr, and in the report. */
+static void notice(const char *text, void *context)
+{
+    struct app *a = context;
+
+    fprintf(stderr, "%s: note: %s\n", a->program->name, text);
+    report_notice(&a->report, text);
+}
+
+/* A run that could be traced elsewhere is still a run: say it and go on. */
+static struct cavs_runtime_options runtime_options(struct app *a)
+{
+    struct cavs_runtime_options options = a->options.runtime;
+
+    if (options.trace && !options.require && !cavs_runtime_can_trace()) {
+        notice("no trace: this StarPU was built without FxT; ./quickstart builds one that has it",
+               a);
+        options.trace = NULL;
+    }
+    return options;
+}
+
+/* Where the parameters start; --resume brings them later. */
+static int fill_parameters(struct app *a)
+{
+    const struct app_options *o = &a->options;
+    int rc = 0;
+
+    if (o->init)
+        rc = cavs_session_load(a->session, o->init);
+    if (rc == 0 && o->partial)
+        rc = app_take_partial(a);
+    if (rc == 0 && o->vectors)
+        rc = app_take_vectors(a);
+    return rc;
+}
+
+int app_start(struct app *a)
+{
+    struct cavs_runtime_options options;
+    int rc;
+
+    cavs_notice_set_handler(notice, a);
+    options = runtime_options(a);
+    if ((rc = cavs_runtime_create(&options, &a->runtime)) < 0)
+        return rc;
+    a->report.workers = cavs_runtime_workers(a->runtime);
+    if ((rc = cavs_session_create(a->runtime, a->model, &a->options.session, &a->session)) < 0 ||
+        (rc = model_note_keep(a)) < 0 || (rc = fill_parameters(a)) < 0)
+        return rc;
+    return a->options.explain ? explain(a->session) : 0;
+}
+
+/* The trace is made when the workers have stopped; what goes wrong with it is an error of this run. */
+static int finish_trace(struct app *a)
+{
+    int rc;
+
+    cavs_session_destroy(a->session);
+    a->session = NULL;
+    rc = cavs_runtime_destroy(a->runtime);
+    a->runtime = NULL;
+    if (rc == 0 && !a->options.quiet)
+        fprintf(stderr, "%s: trace in %s; see summary.txt and gantt.svg there\n", a->program->name,
+                a->options.runtime.trace);
+    return rc;
+}
+
+static int print_report(struct app *a)
+{
+    bool taken = predictions_take_stdout(a);
+
+    if (taken && a->options.quiet)
+        return 0;
+    if (report_print(&a->report, taken ? stderr : stdout, a->options.json && !taken))
+        return 0;
+    return app_fail(&a->error, CAVS_EIO, "cannot write the results to stdout");
+}
+
+int app_finish(struct app *a)
+{
+    int rc = 0;
+
+    if (a->options.roofline)
+        a->report.sgemm_peak = cavs_runtime_sgemm_peak(a->runtime);
+    if (a->options.save && a->status != APP_DIVERGED)
+        rc = cavs_session_save(a->session, a->options.save);
+    if (rc == 0)
+        rc = print_report(a);
+    if (rc == 0 && a->options.runtime.trace && cavs_runtime_can_trace())
+        rc = finish_trace(a);
+    return rc;
+}
+
+void app_stop(struct app *a)
+{
+    cavs_notice_set_handler(NULL, NULL);
+    cavs_session_destroy(a->session);
+    cavs_runtime_destroy(a->runtime);
+    report_destroy(&a->report);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* status.h - what programs exit with. */
+#ifndef CAVS_APPS_STATUS_H
+#define CAVS_APPS_STATUS_H
+
+#include "apps/common/error.h"
+
+enum {
+    APP_OK = 0,
+    APP_FAILED = 1,
+    APP_USAGE = 2,     /* a mistake on the command line */
+    APP_DIVERGED = 3   /* the parameters are no numbers any more */
+    /* 128 + number of the signal that stopped it: 130 for SIGINT, 143 for SIGTERM */
+};
+
+/* What main() returns for rc: APP_OK, or if it is negative APP_FAILED, after a line on stderr with the sentence, or if that
+ * is empty the library's message. */
+int app_status(const char *program, int rc, const struct app_error *e);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/stop.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t noted;
+
+static void note_signal(int signal_number)
+{
+    noted = signal_number;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+/* What was ignored stays ignored: a program started in the background of a shell has no use for ^C.  SA_RESTART: reading
+ * and writing go on, the run ends after its batch. */
+static void catch_signal(int signal_number)
+{
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
+
+    sigemptyset(&action.sa_mask);
+    if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(signal_number, &action, NULL);
+}
+
+void stop_catch_signals(void)
+{
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
+}
+
+int stop_signal(void)
+{
+    return noted;
+}
+
+const char *stop_signal_name(void)
+{
+    return noted == SIGINT ? "SIGINT" : "SIGTERM";
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stop.h - SIGINT and SIGTERM ask a run to end where it can be taken up again: after the batch at hand, with a checkpoint.
+ * A second signal ends it at once.
+ */
+#ifndef CAVS_APPS_STOP_H
+#define CAVS_APPS_STOP_H
+
+/* From now on a first signal is noted. */
+void stop_catch_signals(void);
+/* The number of the signal that was noted; 0: none. */
+int stop_signal(void);
+/* "SIGINT" or "SIGTERM" */
+const char *stop_signal_name(void);
+
+#endif

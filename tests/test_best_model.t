@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What a training does beyond its epochs: the best model, an early end, learning rates, the log.
+
+data=${abs_top_srcdir:-.}/tests/data
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/best.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+common="--train $data/mini.txt --dev $data/mini-dev.txt --test $data/mini-dev.txt --workers 2 --shards 2 --quiet --json"
+small="$common --hidden 8 --embed 8 --batch 2 --lr 0.1 --optimizer adam"
+
+# epochs NAME: the numbers of that name in the history
+epochs() {
+    tail -n 1 "$work/out" | sed 's/.*"history":\[//; s/\].*//' | tr '{' '\n' | sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p"
+}
+
+# --- the best ----------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run tree_lstm $small --epochs 12 --best accuracy_all --save "$work/best"
+largest=$(epochs dev_accuracy_all | sort -gr | head -n 1)
+best=$(field best_epoch)
+loss=$(epochs dev_loss | sed -n "${best}p")
+status_is 0 && [ "$(epochs dev_loss | wc -l)" -eq 12 ] && [ "$(field best)" = "$largest" ] && [ "$best" -lt 11 ] &&
+    [ "$(epochs dev_accuracy_all | grep -nxF "$largest" | head -n 1)" = "$best:$largest" ]
+ok $? "--best accuracy_all: the first epoch with the largest of all"
+holds "($(field test_loss) - $loss) ^ 2 < 1e-12"
+ok $? "the test set is evaluated with that model"
+
+# shellcheck disable=SC2086
+run tree_lstm --init "$work/best" --epochs 0 --dev "$data/mini-dev.txt" --workers 2 --shards 2 --quiet --json
+holds "($(field dev_loss) - $loss) ^ 2 < 1e-12"
+ok $? "and it is what --save has"
+
+# shellcheck disable=SC2086
+run tree_lstm $small --epochs 12 --best loss
+smallest=$(epochs dev_loss | sort -g | head -n 1)
+holds "$(field best) == $smallest"
+ok $? "of losses the smallest is the best"
+
+# shellcheck disable=SC2086
+run tree_lstm $small --epochs 12 --best accuracy_all --patience 3
+status_is 0 && [ "$(field epochs)" -eq $((best + 3)) ] && [ "$(field best_epoch)" -eq "$best" ]
+ok $? "--patience 3 ends two epochs after the best"
+
+# shellcheck disable=SC2086
+{
+    run tree_lstm $small --epochs 12 --best accuracy_all --patience 3 --checkpoint "$work/kept" --save "$work/whole"
+    cp "$work/out" "$work/whole.out"
+    run tree_lstm $small --epochs $((best + 1)) --best accuracy_all --patience 3 --checkpoint "$work/part"
+    run tree_lstm --resume "$work/part" --epochs 12 --save "$work/resumed" --workers 2 --quiet --json
+}
+status_is 0 && cmp "$work/whole" "$work/resumed" >>"$work/err" 2>&1 && [ "$(field best_epoch)" -eq "$best" ]
+ok $? "a resumed run finds the same model, with no option but --resume"
+[ "$(epochs dev_loss)" = "$(cp "$work/whole.out" "$work/out" && epochs dev_loss)" ]
+ok $? "and has the same history"
+
+run tree_lstm --resume "$work/kept" --workers 2 --quiet --json
+status_is 0 && [ "$(field epochs)" -eq $((best + 3)) ] && holds "($(field test_loss) - $loss) ^ 2 < 1e-12"
+ok $? "resumed after its end, nothing is trained and the best model counts"
+
+# shellcheck disable=SC2086
+run tree_lstm $small --best f1
+status_is 2 && said "--best wants one of: loss accuracy_all accuracy_root; not 'f1'"
+ok $? "--best of something that is not measured"
+
+# shellcheck disable=SC2086
+run tree_lstm $small --patience 3
+status_is 2 && said "--patience wants --best NAME"
+ok $? "--patience without --best"
+
+# --- learning rates ----------------------------------------------------------------------------------
+
+# rates EXPECTED...: the rates at the end of each epoch
+rates() {
+    for want; do
+        i=$((i + 1))
+        epochs lr | sed -n "${i}p" | awk "{ exit !((\$1 - $want) ^ 2 < 1e-12) }" || return 1
+    done
+}
+
+while IFS='|' read -r name arguments want; do
+    # shellcheck disable=SC2086
+    run tree_lstm $small --epochs 4 --lr-schedule $arguments
+    i=0
+    # shellcheck disable=SC2086
+    status_is 0 && rates $want
+    ok $? "learning rate: $name"
+done <<'END'
+constant|constant|0.1 0.1 0.1 0.1
+halved every two epochs|step --lr-step 2|0.1 0.05 0.05 0.025
+a factor an epoch|exponential --lr-factor 0.1|0.01 0.001 0.0001 0.00001
+cosine to a tenth|cosine --lr-factor 0.1|0.0868198 0.055 0.0231802 0.01
+warm-up of six batches|constant --warmup 6|0.0666667 0.1 0.1 0.1
+END
+
+# shellcheck disable=SC2086
+{
+    run tree_lstm $small --epochs 4 --lr-schedule cosine --warmup 5 --save "$work/whole"
+    rm -rf "$work/kept"
+    run tree_lstm $small --epochs 2 --lr-schedule cosine --warmup 5 --checkpoint "$work/kept" --every 1
+    run tree_lstm --resume "$work/kept" --lr-schedule step
+}
+status_is 1 && said "--lr-schedule step: $work/kept/checkpoint.safetensors was made with cosine"
+ok $? "a resumed run keeps its schedule"
+
+# --- the log -----------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run tree_lstm $small --epochs 3 --log "$work/log"
+[ "$(wc -l <"$work/log")" -eq 3 ] && [ "$(sed -n 's/.*"dev_loss":\([^,}]*\).*/\1/p' "$work/log")" = "$(epochs dev_loss)" ] &&
+    grep -q '"epoch":3,"seconds":' "$work/log"
+ok $? "--log has a line with all numbers for each epoch"
+
+# shellcheck disable=SC2086
+{
+    rm -rf "$work/kept"
+    run tree_lstm $small --epochs 2 --checkpoint "$work/kept" --log "$work/log"
+    run tree_lstm --resume "$work/kept" --epochs 4 --log "$work/log" --workers 2 --quiet --json
+}
+[ "$(sed -n 's/.*"epoch":\([^,}]*\).*/\1/p' "$work/log" | tr '\n' ' ')" = "1 2 3 4 " ]
+ok $? "a resumed run has them all"
+
+echo "1..$count"

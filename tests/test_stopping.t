@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs that end otherwise than planned: by a signal, for want of room on a disk, or with numbers that are none.
+
+data=${abs_top_srcdir:-.}/tests/data
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/stopping.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+common="--workers 2 --shards 2 --quiet --json"
+many="--leaves 8 --samples 1998 --batch 4 --hidden 8 --epochs 40 $common"
+
+# wait_for FILE
+wait_for() {
+    tries=0
+    while ! [ -e "$1" ] && [ $tries -lt 600 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+}
+
+# stopped SIGNAL FILE PROGRAM ARGUMENT...: runs the program, which gets the signal once the file is there.  The program is in
+# the foreground: one in the background of a shell ignores SIGINT.
+stopped() {
+    signal=$1
+    file=$2
+    shift 2
+    rm -f "$work/pid"
+    (
+        wait_for "$work/pid"
+        wait_for "$file"
+        kill "-$signal" "$(cat "$work/pid")"
+    ) &
+    program=$1
+    shift
+    # the inner shell is to expand these
+    # shellcheck disable=SC2016
+    sh -c 'echo $$ >"$1.new" && mv "$1.new" "$1"; shift; exec "$@"' sh "$work/pid" "$apps/$program" "$@" \
+        >"$work/out" 2>"$work/err"
+    echo $? >"$work/status"
+    wait
+}
+
+# --- signals -----------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run tree_fc $many --save "$work/whole"
+for signal in TERM INT; do
+    rm -rf "$work/kept"
+    status=143
+    [ $signal = INT ] && status=130
+    # shellcheck disable=SC2086
+    stopped $signal "$work/kept/checkpoint.safetensors" tree_fc $many --checkpoint "$work/kept" --every 10
+    status_is $status && said "stopped by SIG$signal" && said "go on with --resume $work/kept" && [ ! -s "$work/out" ]
+    ok $? "SIG$signal: the batch is finished, a checkpoint written, the status is $status"
+    run tree_fc --resume "$work/kept" --save "$work/resumed" --workers 2 --quiet --json
+    status_is 0 && cmp "$work/whole" "$work/resumed" >>"$work/err" 2>&1
+    ok $? "SIG$signal: resumed, the parameters are those of a whole run"
+done
+
+# shellcheck disable=SC2086
+stopped TERM "$work/log" tree_fc $many --epochs 100000 --log "$work/log"
+status_is 143 && said "nothing was kept: --checkpoint DIR does"
+ok $? "without --checkpoint it says that nothing was kept"
+
+# --- a disk without room -----------------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+run tree_fc $many --epochs 2 --checkpoint "$work/none/kept"
+status_is 1 && said "--checkpoint $work/none/kept: No such file"
+ok $? "a folder for checkpoints that cannot be made is said at the start"
+
+if [ -w /dev/full ]; then
+    mkdir "$work/full"
+    ln -s /dev/full "$work/full/checkpoint.safetensors"
+    rm -rf "$work/part"
+    # shellcheck disable=SC2086
+    run tree_fc --leaves 8 --samples 20 --batch 4 --hidden 8 --epochs 1 $common --checkpoint "$work/part"
+    run tree_fc --resume "$work/part" --epochs 3 --checkpoint "$work/full" --save "$work/saved" --workers 2 --json
+    status_is 1 && said "no checkpoint: " && said "No space left" && said "it will be tried again" &&
+        [ "$(field epochs)" -eq 3 ] && [ -s "$work/saved" ]
+    ok $? "a checkpoint that cannot be written does not end the run, and shows in its status"
+else
+    skip "a checkpoint that cannot be written" "no /dev/full here"
+fi
+
+# --- numbers that are none ---------------------------------------------------------------------------
+
+diverging="--hidden 16 --leaves 256 --tree sequence --variant cavs --epochs 3 --samples 8 --workers 2 --json"
+rm -rf "$work/kept"
+# shellcheck disable=SC2086
+{
+    run tree_fc $diverging --lr 1e-7 --epochs 1 --checkpoint "$work/kept" --save "$work/good"
+    cp -r "$work/kept" "$work/before"
+    run tree_fc --resume "$work/before" --checkpoint "$work/before" --epochs 2 --lr 1e6 --workers 2
+    run tree_fc --resume "$work/kept" --checkpoint "$work/kept" --epochs 5 --lr 1e6 --save "$work/good" --workers 2 --json
+}
+status_is 3 && said "parameters became NaN or infinite" && [ "$(field loss)" = null ]
+ok $? "parameters that are no numbers end the run with a status of their own"
+for folder in before kept; do
+    run tree_fc --init "$work/$folder/checkpoint.safetensors" --epochs 0 --save "$work/$folder.st" --workers 2 --quiet
+done
+status_is 0 && cmp "$work/before.st" "$work/kept.st" >>"$work/err" 2>&1
+ok $? "the checkpoint is that of the epoch before"
+run tree_fc --init "$work/good" --epochs 1 --lr 0 --leaves 256 --tree sequence --samples 8 --workers 2 --json
+status_is 0 && [ "$(field loss)" != null ]
+ok $? "and so does the model file"
+
+echo "1..$count"
