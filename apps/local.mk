@@ -62,7 +62,9 @@ apps_tree_lstm_LDADD = libapp.la $(APP_LIBS)
 
 libapp_la_SOURCES += \
 	apps/common/data_files.c apps/common/data_files.h \
-	apps/common/sentences.c apps/common/sentences.h
+	apps/common/entities.c apps/common/entities.h \
+	apps/common/sentences.c apps/common/sentences.h \
+	apps/common/tag_baseline.c apps/common/tag_baseline.h
 
 language_model_sources = apps/language_model.c apps/language_model.h
 tagger_sources = apps/tagger.c apps/tagger.h

@@ -233,6 +233,11 @@ tests_test_stream_readers_SOURCES = tests/test_stream_readers.c
 tests_test_stream_readers_LDADD = libapp.la $(CMOCKA_LIBS)
 tests_test_stream_readers_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_stream_readers
+check_PROGRAMS += tests/test_entities
+tests_test_entities_SOURCES = tests/test_entities.c tests/random.h
+tests_test_entities_LDADD = libapp.la $(CMOCKA_LIBS) -lm
+tests_test_entities_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_entities
 dist_check_SCRIPTS += tests/test_apps_text.t
 EXTRA_DIST += tests/data/mini-text.txt tests/data/mini-text-dev.txt tests/data/mini-tags.txt \
 	tests/data/mini-tags-dev.txt
