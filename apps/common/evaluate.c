@@ -7,7 +7,13 @@
 #include "apps/common/program.h"
 #include "apps/common/stop.h"
 
-int app_evaluate(struct app *a, const struct cavs_data *d)
+static int evaluate_batch(struct app *a, struct cavs_data *d, const int *samples, int n)
+{
+    return a->program->evaluate ? a->program->evaluate(a, d, samples, n)
+                                : cavs_session_evaluate(a->session, d, samples, n);
+}
+
+int app_evaluate(struct app *a, struct cavs_data *d)
 {
     int size = cavs_data_size(d), rc = cavs_session_reset_metrics(a->session);
     int most = size < a->options.batch ? size : a->options.batch;
@@ -19,7 +25,7 @@ int app_evaluate(struct app *a, const struct cavs_data *d)
         n = size - first < most ? size - first : most;
         for (int i = 0; i < n; i++)
             batch[i] = first + i;
-        rc = cavs_session_evaluate(a->session, d, batch, n);
+        rc = evaluate_batch(a, d, batch, n);
     }
     free(batch);
     return rc;

@@ -77,27 +77,46 @@ void predictions_close(struct app *a)
     *p = (struct predictions){0};
 }
 
+/* Sees to it that p->rows has room for n numbers. */
+static int make_room(struct app *a, size_t n)
+{
+    struct predictions *p = &a->predictions;
+
+    if (n <= p->room)
+        return 0;
+    free(p->rows);
+    p->rows = malloc(n * sizeof *p->rows);
+    p->room = p->rows ? n : 0;
+    return p->rows ? 0
+                   : app_fail(&a->error, CAVS_ENOMEM, "no memory for %.1f MB of predictions",
+                              (double)n * 4e-6);
+}
+
+int app_rows_of(struct app *a, const struct cavs_data *d, const int *samples, int n,
+                const struct cavs_stage *stage, const char *channel, const float **rows)
+{
+    size_t vertices = 0;
+    int rc;
+
+    for (int i = 0; i < n; i++)
+        vertices += (size_t)cavs_data_sample_vertices(d, stage, samples[i]);
+    rc = make_room(a, vertices * (size_t)cavs_channel_width(stage, channel) + 1);
+    if (rc == 0)
+        rc = cavs_session_output(a->session, d, samples, n, stage, channel, a->predictions.rows);
+    *rows = a->predictions.rows;
+    return rc;
+}
+
 int app_rows(struct app *a, const struct cavs_data *d, const struct cavs_stage *stage,
              const char *channel, const float **rows)
 {
-    struct predictions *p = &a->predictions;
     int n = cavs_data_size(d), *samples = malloc(((size_t)n + 1) * sizeof *samples), rc;
-    size_t want = (size_t)cavs_data_vertices(d, stage) * (size_t)cavs_channel_width(stage, channel);
 
-    if (want > p->room) {
-        free(p->rows);
-        p->rows = malloc(want * sizeof *p->rows);
-        p->room = p->rows ? want : 0;
-    }
-    if (!samples || (want && !p->rows)) {
-        free(samples);
-        return app_fail(&a->error, CAVS_ENOMEM, "no memory for %.1f MB of predictions",
-                        want * 4e-6);
-    }
+    if (!samples)
+        return app_fail(&a->error, CAVS_ENOMEM, "no memory for the numbers of %d samples", n);
     for (int i = 0; i < n; i++)
         samples[i] = i;
-    rc = cavs_session_output(a->session, d, samples, n, stage, channel, p->rows);
+    rc = app_rows_of(a, d, samples, n, stage, channel, rows);
     free(samples);
-    *rows = p->rows;
     return rc;
 }

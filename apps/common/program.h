@@ -61,6 +61,9 @@ struct program {
     /* What is measured. */
     const struct app_mean *means; /* ended by one without a metric; NULL: none */
     const char *const *measures;  /* names of what measure() adds, ended by NULL; NULL: none */
+    /* Evaluates these samples of the development or test set as cavs_session_evaluate() does, and looks at what comes of it:
+     * app_rows_of() does both.  May be NULL. */
+    int (*evaluate)(struct app *a, struct cavs_data *d, const int *samples, int n);
     /* After a pass over the set, while its metrics hold: more numbers, by app_number(); may run passes of its own.  May be
      * NULL. */
     int (*measure)(struct app *a, enum app_set set);
@@ -134,11 +137,13 @@ void app_number(struct app *a, enum app_set set, const char *name, double value)
 /* Mean of a metric over what it counted since the last reset; NaN if that was nothing. */
 int app_mean(struct app *a, const char *metric, double *mean);
 /* One forward pass over all samples, metrics from zero. */
-int app_evaluate(struct app *a, const struct cavs_data *d);
+int app_evaluate(struct app *a, struct cavs_data *d);
 /* Evaluates the set and reports its numbers: the means and what the program measures. */
 int app_report_set(struct app *a, enum app_set set);
-/* One forward pass over all samples of d, which are few: what the vertices of the stage pushed on the channel, as
+/* One forward pass over n samples of d, or over all, which are few: what the vertices of the stage pushed on the channel, as
  * cavs_session_output() gives it; valid until the next call. */
+int app_rows_of(struct app *a, const struct cavs_data *d, const int *samples, int n,
+                const struct cavs_stage *stage, const char *channel, const float **rows);
 int app_rows(struct app *a, const struct cavs_data *d, const struct cavs_stage *stage,
              const char *channel, const float **rows);
 
