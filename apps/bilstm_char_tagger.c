@@ -29,39 +29,20 @@ static const char *const end_names[] = {"last_char", "first_char"};
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_CHAR_EMBED = 1 };
-
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Characters:", 2},
-    {"char-embed", KEY_CHAR_EMBED, "N", 0, "width of a character's embedding (default 32)", 0},
+static const struct app_option options[] = {
+    TAGGER_OPTIONS,
+    OPTION_GROUP("Characters:"),
+    OPTION_ROW(OPTION_INT, "char-embed", "N", struct char_tagger, char_embed, OPTION_MODEL,
+               "width of a character's embedding", 1, 1 << 20),
     {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void check(struct app *a, const struct option_list *l)
 {
-    struct char_tagger *c = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &c->tagger; return 0;
-    case KEY_CHAR_EMBED: c->char_embed = app_int(state, "char-embed", arg, 1, 1 << 20); return 0;
-    case ARGP_KEY_SUCCESS:
-        if (c->tagger.common.embed % 2)
-            argp_error(state, "--embed has to be even, not %d: half of it is for each way",
-                       c->tagger.common.embed);
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    (void)l;
+    if (a->options.embed % 2)
+        options_mistake("--embed has to be even, not %d: half of it is for each way",
+                        a->options.embed);
 }
-
-static const struct argp_child children[] = {{&tagger_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
-    .doc = "Trains a bidirectional LSTM to tag the words of sentences; rare words are "
-           "spelt.\v" TAGGER_DOC
-           "  Of characters (c: --char-embed): char_embedding (256 x c), char_forward_W (c x 2e), "
-           "char_forward_U (e/2 x 2e), char_forward_b, char_backward_W, char_backward_U, "
-           "char_backward_b."};
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
@@ -69,13 +50,14 @@ static void declare_chars(struct tagger *t)
 {
     static const char *const names[] = {"char_forward", "char_backward"};
     struct char_tagger *c = (struct char_tagger *)t;
-    struct cavs_param *table = cavs_model_param(t->model, "char_embedding", 256, c->char_embed,
+    struct cavs_param *table = cavs_model_param(t->app.model, "char_embedding", 256, c->char_embed,
                                                 CAVS_UNIFORM(-0.05f, 0.05f));
 
     for (int way = 0; way < 2; way++) {
         struct cavs_function *f;
 
-        c->lstm[way] = cavs_lstm_cell(t->model, names[way], c->char_embed, t->common.embed / 2);
+        c->lstm[way] =
+            cavs_lstm_cell(t->app.model, names[way], c->char_embed, t->app.options.embed / 2);
         f = cavs_function_create(c->lstm[way].stage, "char");
         cavs_cell_define(&c->lstm[way], f, cavs_lookup(table, cavs_pull_ids(f, "char")));
     }
@@ -95,7 +77,8 @@ static struct cavs_symbol *spelling(struct tagger *t, struct cavs_function *f)
 
 /* The characters of the rare words one after the other, and where each begins and ends.  Returns how many
  * characters there are, or a negative code. */
-static int collect_chars(struct char_tagger *c, int n, const int *words, const int *functions)
+static int collect_chars(struct char_tagger *c, int n, const char *const *words,
+                         const int *functions)
 {
     size_t chars = 0;
 
@@ -103,18 +86,20 @@ static int collect_chars(struct char_tagger *c, int n, const int *words, const i
         if (!array_reserve(&c->end[way], &c->end_cap[way], n, sizeof **c->end))
             return CAVS_ENOMEM;
     for (int w = 0; w < n; w++) {
-        const char *text = vocab_word(c->tagger.words, words[w]);
-        size_t length = functions[w] == TAGGER_RARE ? strlen(text) : 0;
+        size_t length = functions[w] == TAGGER_RARE ? strlen(words[w]) : 0;
 
+        if (chars + length > INT_MAX)
+            return app_fail(&c->tagger.app.error, CAVS_EDATA,
+                            "a sentence whose rare words have more than %d characters", INT_MAX);
         if (!array_reserve(&c->chars, &c->chars_cap, chars + length, sizeof *c->chars))
             return CAVS_ENOMEM;
         for (size_t i = 0; i < length; i++)
-            c->chars[chars + i] = (unsigned char)text[i];
+            c->chars[chars + i] = (unsigned char)words[w][i];
         c->end[CAVS_WAY_BACKWARD][w] = length ? (int)chars : -1;
         chars += length;
         c->end[CAVS_WAY_FORWARD][w] = length ? (int)chars - 1 : -1;
     }
-    return chars;
+    return (int)chars;
 }
 
 /* One long chain, cut where a word ends: the first character that this way reads has no child. */
@@ -128,7 +113,7 @@ static void char_graph(struct char_tagger *c, enum cavs_way way, int chars, int 
             c->child[begin[w]] = -1;
 }
 
-static int add_chars(struct tagger *t, struct cavs_data *d, int n, const int *words,
+static int add_chars(struct tagger *t, struct cavs_data *d, int n, const char *const *words,
                      const int *functions)
 {
     struct char_tagger *c = (struct char_tagger *)t;
@@ -155,19 +140,33 @@ static int add_chars(struct tagger *t, struct cavs_data *d, int n, const int *wo
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
+static void clear(struct app *a)
+{
+    struct char_tagger *c = (struct char_tagger *)a;
+
+    tagger_clear(a);
+    free(c->chars);
+    free(c->child_ptr);
+    free(c->child);
+    free(c->end[CAVS_WAY_FORWARD]);
+    free(c->end[CAVS_WAY_BACKWARD]);
+}
+
 int main(int argc, char **argv)
 {
     static const struct tagger_rare rare = {declare_chars, spelling, add_chars};
-    struct char_tagger c = {.tagger = tagger_defaults("bilstm_char_tagger"), .char_embed = 32};
-    int status;
+    struct char_tagger c = {.tagger = tagger_defaults(), .char_embed = 32};
+    struct program p = tagger_program();
 
     c.tagger.rare = &rare;
-    argp_parse(&argp, argc, argv, 0, NULL, &c);
-    status = tagger_main(&c.tagger);
-    free(c.chars);
-    free(c.child_ptr);
-    free(c.child);
-    free(c.end[CAVS_WAY_FORWARD]);
-    free(c.end[CAVS_WAY_BACKWARD]);
-    return status;
+    p.name = "bilstm_char_tagger";
+    p.doc = "Trains a bidirectional LSTM to tag the words of sentences; rare words are "
+            "spelt.\v" TAGGER_DOC
+            "  Of characters (c: --char-embed): char_embedding (256 x c), char_forward_W (c x 2e), "
+            "char_forward_U (e/2 x 2e), char_forward_b, char_backward_W, char_backward_U, "
+            "char_backward_b.";
+    p.options = options;
+    p.check = check;
+    p.clear = clear;
+    return program_main(&p, &c.tagger.app, argc, argv);
 }

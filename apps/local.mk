@@ -67,7 +67,7 @@ libapp_la_SOURCES += \
 	apps/common/tag_baseline.c apps/common/tag_baseline.h
 
 language_model_sources = apps/language_model.c apps/language_model.h
-tagger_sources = apps/tagger.c apps/tagger.h
+tagger_sources = apps/tagger.c apps/tagger.h apps/tagger_predict.c apps/tagger_text.c
 
 APPS += apps/fixed_lstm apps/var_lstm apps/bilstm_tagger apps/bilstm_char_tagger
 apps_fixed_lstm_SOURCES = apps/fixed_lstm.c $(language_model_sources)

@@ -8,16 +8,17 @@
  * Vertex w is word w of the sentence in all three stages; the tag stage stands over the forward one and
  * names vertices of the backward one by their number (the input "position").
  *
- * Words of the two LSTM stages have the function "word", which looks up an embedding.  A program may add
- * the function "rare" for rare words, made from something else.  The objective is the cross-entropy summed
- * over a batch and divided by --batch: a mean per sentence.
+ * Words of the two LSTM stages have the function "word", which looks up an embedding.  A word without a row there is rare:
+ * it takes the row of <unk>, or in a program that adds the function "rare" it is made from something else.  The objective
+ * is the cross-entropy summed over a batch and divided by --batch: a mean per sentence.
  */
 #ifndef CAVS_APPS_TAGGER_H
 #define CAVS_APPS_TAGGER_H
 
-#include "apps/common/app.h"
-#include "apps/common/data_files.h"
-#include "apps/common/packed.h"
+#include <limits.h>
+
+#include "apps/common/entities.h"
+#include "apps/common/program.h"
 #include "apps/common/sentences.h"
 #include "core/cavs_cells.h"
 
@@ -31,43 +32,79 @@ struct tagger_rare {
     void (*declare)(struct tagger *t);
     /* what stands for the embedding of a rare word in its function f: --embed wide */
     struct cavs_symbol *(*embedding)(struct tagger *t, struct cavs_function *f);
-    /* adds to the sample that is open: a sentence of n words (ids of t->words) of these functions; 0 or a
-     * negative code */
-    int (*add)(struct tagger *t, struct cavs_data *d, int n, const int *words,
+    /* adds to the sample that is open: a sentence of n words of these functions; 0 or a negative code */
+    int (*add)(struct tagger *t, struct cavs_data *d, int n, const char *const *words,
                const int *functions);
 };
 
+/* --predict: the input and what was read last. */
+struct tagger_predictor {
+    struct sentence_stream *stream;
+    struct sentences read;
+    size_t lines; /* of the input that have been written */
+    int *tags;    /* the likeliest: room for those of a sentence or a batch */
+    size_t room;
+};
+
 struct tagger {
-    const char *name;               /* of the program */
+    struct app app;                 /* first: the frame hands it over */
     const struct tagger_rare *rare; /* NULL: rare words are <unk> */
-    struct app_options common;
-    struct data_files files;
-    struct packed_files packed; /* used by bilstm_tagger only: rare words are not packed */
     int min_count;
     float dropout;
 
-    struct vocab *words, *tags; /* of both sets */
-    int *row;          /* [trained]: row in the embedding table of a word, 0 for a rare one */
-    int trained, rows; /* words of the training set; rows of the table */
-    struct sentences train_text, dev_text;
-    struct cavs_model *model;
+    struct vocab *words; /* those with a row in the embedding */
+    struct vocab *tags;
     struct cavs_cell lstm[2]; /* by enum cavs_way */
     struct cavs_stage *head;
-    struct cavs_data *train, *dev;
-    struct app app;
+    struct entity_counts found; /* in the pass over a set that is going on */
+    struct tagger_predictor predictor;
 };
 
-/* The options of both programs; its input is a struct tagger. */
-extern const struct argp tagger_argp;
+/* ---- for the programs ------------------------------------------------------------------------ */
+
+/* The first rows of their tables of options; the struct that the values lie in begins with a struct tagger. */
+#define TAGGER_OPTIONS                                                                       \
+    OPTION_GROUP("Text:"),                                                                   \
+        OPTION_ROW(OPTION_INT, "min-count", "N", struct tagger, min_count, OPTION_MODEL,     \
+                   "words seen less often in the training set are rare", 1, INT_MAX),        \
+        OPTION_ROW(OPTION_REAL, "dropout", "X", struct tagger, dropout, OPTION_RUN,          \
+                   "in training, the share of zeros put into the words and the states that " \
+                   "are read",                                                               \
+                   0, 0.999)
+
 #define TAGGER_DOC                                                                              \
-    "PATH is a file of sentences, one a line, of tokens word|TAG between spaces; CAVS_DATA is " \
-    "../shared/data unless the environment says otherwise.\n\n"                                 \
+    "PATH is a file of sentences, one a line, of tokens word|TAG between spaces.  Without "     \
+    "--train, $CAVS_DATA/wikiner10k/train.txt and dev.txt are read.  --predict reads such "     \
+    "lines, too, or words without tags, and writes word|TAG with the tags that the model "      \
+    "gives.\n\n"                                                                                \
+    "Entities are what tags B-TYPE and I-TYPE mark (IOB1 or IOB2), counted as conlleval does: " \
+    "f1, precision and recall.  The baselines are the commonest tag for all words "             \
+    "(majority) and for each word its commonest one (word).\n\n"                                \
     "Parameters in model files (e: --embed, h: --hidden; gates i, f, o, u side by side): "      \
     "embedding (words x e), forward_W (e x 4h), forward_U (h x 4h), forward_b, backward_W, "    \
     "backward_U, backward_b, W_tag (2h x tags), b_tag."
 
-struct tagger tagger_defaults(const char *name);
-/* The whole program after its options are known; returns the exit status. */
-int tagger_main(struct tagger *t);
+struct tagger tagger_defaults(void);
+/* All of the program but its name, doc, options, and what reads_packed says. */
+struct program tagger_program(void);
+void tagger_clear(struct app *a);
+
+/* ---- its parts ------------------------------------------------------------------------------- */
+
+/* tagger_text.c: sets t->words and t->tags to those of the model file, or of the training set, and reads the sets that are
+ * text into text[APP_SETS], with their words as they are written.  What the commonest tags give goes to the report.  Clear
+ * the sentences in any case. */
+int tagger_read(struct tagger *t, struct sentences *text);
+
+/* tagger.c: samples from sentences with their words as they are written; not `tagged`: without labels. */
+int tagger_make_data(struct tagger *t, const struct sentences *s, bool tagged,
+                     struct cavs_data **out);
+
+/* tagger_predict.c: what the frame's struct program has. */
+int tagger_evaluate(struct app *a, struct cavs_data *d, const int *samples, int n);
+int tagger_measure(struct app *a, enum app_set set);
+int tagger_predict(struct app *a, int most);
+void tagger_predictor_clear(struct tagger_predictor *p);
+#define TAGGER_LOGITS "logits" /* channel of the stage "tag": one for each tag */
 
 #endif

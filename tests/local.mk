@@ -238,7 +238,7 @@ tests_test_entities_SOURCES = tests/test_entities.c tests/random.h
 tests_test_entities_LDADD = libapp.la $(CMOCKA_LIBS) -lm
 tests_test_entities_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_entities
-dist_check_SCRIPTS += tests/test_apps_text.t
+dist_check_SCRIPTS += tests/test_apps_text.t tests/test_predict_tags.t
 EXTRA_DIST += tests/data/mini-text.txt tests/data/mini-text-dev.txt tests/data/mini-tags.txt \
 	tests/data/mini-tags-dev.txt
 

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tagger_predict.c - the tags that the model gives: counted in evaluations, written by --predict. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "apps/common/array.h"
+#include "apps/common/utf8.h"
+#include "apps/tagger.h"
+
+static int likeliest(const float *logit, int classes)
+{
+    int best = 0;
+
+    for (int k = 1; k < classes; k++)
+        if (logit[k] > logit[best])
+            best = k;
+    return best;
+}
+
+/* The tags of n words go to t->predictor.tags. */
+static int choose_tags(struct tagger *t, size_t n, const float *logits)
+{
+    struct tagger_predictor *p = &t->predictor;
+    int classes = vocab_size(t->tags);
+
+    if (!array_reserve(&p->tags, &p->room, n + 1, sizeof *p->tags))
+        return app_fail(&t->app.error, CAVS_ENOMEM, "no memory for the tags of %zu words", n);
+    for (size_t w = 0; w < n; w++)
+        p->tags[w] = likeliest(logits + w * (size_t)classes, classes);
+    return 0;
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------ */
+
+int tagger_evaluate(struct app *a, struct cavs_data *d, const int *samples, int n)
+{
+    struct tagger *t = (struct tagger *)a;
+    const float *logits;
+    int rc = app_rows_of(a, d, samples, n, t->head, TAGGER_LOGITS, &logits);
+
+    for (int i = 0; rc == 0 && i < n; i++) {
+        int words = cavs_data_sample_vertices(d, t->head, samples[i]);
+
+        rc = choose_tags(t, (size_t)words, logits);
+        if (rc == 0)
+            entities_count(&t->found, t->tags, words,
+                           cavs_data_sample_ids(d, t->head, "label", samples[i]),
+                           t->predictor.tags);
+        logits += (size_t)words * (size_t)vocab_size(t->tags);
+    }
+    return rc;
+}
+
+int tagger_measure(struct app *a, enum app_set set)
+{
+    struct tagger *t = (struct tagger *)a;
+
+    if (set == APP_TRAIN) /* which the epoch passed over, without a look at its tags */
+        return 0;
+    app_number(a, set, "f1", entities_f1(&t->found));
+    app_number(a, set, "precision", entities_precision(&t->found));
+    app_number(a, set, "recall", entities_recall(&t->found));
+    t->found = (struct entity_counts){0};
+    return 0;
+}
+
+/* ---- predictions: JSON ----------------------------------------------------------------------- */
+
+/* The share of each tag by its name. */
+static json_t *shares(const struct vocab *tags, const float *logit)
+{
+    int classes = vocab_size(tags);
+    float most = logit[likeliest(logit, classes)];
+    json_t *all = json_object();
+    double sum = 0;
+
+    for (int k = 0; k < classes; k++)
+        sum += exp((double)logit[k] - most);
+    for (int k = 0; k < classes; k++) {
+        json_t *name = utf8_to_json(vocab_word(tags, k));
+
+        json_object_set_new(all, json_string_value(name),
+                            json_real(exp((double)logit[k] - most) / sum));
+        json_decref(name);
+    }
+    return all;
+}
+
+/* Sentence i, and where the tags and logits of its words begin. */
+static int write_json(const struct tagger *t, int i, const int *tags, const float *logits,
+                      FILE *out)
+{
+    const struct sentences *s = &t->predictor.read;
+    json_t *words = json_array(), *names = json_array(), *all = json_array(), *o;
+    int rc;
+
+    for (int w = 0; w < sentences_length(s, i); w++) {
+        json_array_append_new(words, utf8_to_json(texts_get(&s->texts, s->first[i] + (size_t)w)));
+        json_array_append_new(names, utf8_to_json(vocab_word(t->tags, tags[w])));
+        json_array_append_new(all,
+                              shares(t->tags, logits + (size_t)w * (size_t)vocab_size(t->tags)));
+    }
+    o = json_pack("{s:o, s:o, s:o}", "words", words, "tags", names, "probabilities", all);
+    rc = o ? json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) : CAVS_ENOMEM;
+    fputc('\n', out);
+    json_decref(o);
+    return rc < 0 ? CAVS_ENOMEM : 0;
+}
+
+/* ---- predictions: text ----------------------------------------------------------------------- */
+
+/* Lines without words before this one are lines without words. */
+static void write_empty_lines(struct tagger_predictor *p, size_t before, FILE *out)
+{
+    for (; p->lines + 1 < before; p->lines++)
+        fputc('\n', out);
+}
+
+static void write_text(struct tagger *t, int i, const int *tags, FILE *out)
+{
+    struct tagger_predictor *p = &t->predictor;
+
+    write_empty_lines(p, p->read.line[i], out);
+    sentences_write(out, &p->read, i, tags, t->tags);
+    p->lines++;
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+static int open_input(struct tagger *t)
+{
+    struct app *a = &t->app;
+    struct sentence_options o = {
+        .words = t->words, .tags = t->tags, .keep_words = true, .untagged = true};
+
+    return sentences_open(&t->predictor.stream, a->predictions.in, a->predictions.in_name, &o,
+                          &a->error);
+}
+
+static int write_all(struct tagger *t, const float *logits)
+{
+    const struct tagger_predictor *p = &t->predictor;
+    struct app *a = &t->app;
+    int rc = choose_tags(t, p->read.tokens, logits);
+
+    for (int i = 0; rc == 0 && i < p->read.n; i++) {
+        size_t first = p->read.first[i];
+
+        if (a->options.json)
+            rc = write_json(t, i, p->tags + first, logits + first * (size_t)vocab_size(t->tags),
+                            a->predictions.out);
+        else
+            write_text(t, i, p->tags + first, a->predictions.out);
+    }
+    return rc;
+}
+
+/* Of what was read last. */
+static int predict_sentences(struct tagger *t)
+{
+    struct cavs_data *d = NULL;
+    const float *logits;
+    int rc = tagger_make_data(t, &t->predictor.read, false, &d);
+
+    if (rc == 0)
+        rc = app_rows(&t->app, d, t->head, TAGGER_LOGITS, &logits);
+    if (rc == 0)
+        rc = write_all(t, logits);
+    cavs_data_destroy(d);
+    return rc;
+}
+
+/* Sentences before a mistake in the input are there, and written. */
+int tagger_predict(struct app *a, int most)
+{
+    struct tagger *t = (struct tagger *)a;
+    struct tagger_predictor *p = &t->predictor;
+    int rc = p->stream ? 0 : open_input(t), n;
+
+    if (rc < 0)
+        return rc;
+    sentences_empty(&p->read);
+    n = sentences_next(p->stream, most, &p->read, &a->error);
+    if (p->read.n > 0 && (rc = predict_sentences(t)) < 0)
+        return rc;
+    if (n == 0 && !a->options.json)
+        write_empty_lines(p, sentences_lines(p->stream) + 1, a->predictions.out);
+    return n;
+}
+
+void tagger_predictor_clear(struct tagger_predictor *p)
+{
+    sentences_close(p->stream);
+    sentences_clear(&p->read);
+    free(p->tags);
+}
