@@ -399,6 +399,58 @@ static void conllu_of_which_parts_are_unknown_is_read(void **state)
     fclose(in);
 }
 
+static void columns_that_are_wanted_must_not_be_empty(void **state)
+{
+    static const struct {
+        unsigned wanted;
+        const char *message;
+    } cases[] = {{CONLLU_HEAD, "t:5:17: expected the number of a word or 0 in the column HEAD"},
+                 {CONLLU_DEPREL, "t:5:19: expected a relation in the column DEPREL"},
+                 {CONLLU_DEPS, "t:5:21: expected HEAD:RELATION in the column DEPS"}};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        FILE *in = open_text(conllu);
+        struct conllu_options o = {.partial = true, .wanted = cases[i].wanted};
+        struct conllu_stream *r;
+        struct conllu_sentence s;
+        struct app_error e = {""};
+
+        assert_code(conllu_open(&r, in, "t", &o, &e), 0, &e);
+        assert_int_equal(conllu_next(r, &s, &e), CAVS_EFORMAT);
+        if (strncmp(e.text, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("said '%s', not '%s'", e.text, cases[i].message);
+        conllu_close(r);
+        fclose(in);
+    }
+}
+
+static void forms_are_found_as_they_are_written(void **state)
+{
+    FILE *in = open_text(conllu);
+    struct conllu_text text = {0};
+    struct conllu_options o = {.partial = true, .text = &text};
+    struct conllu_stream *r;
+    struct conllu_sentence s;
+    struct app_error e = {""};
+    const char *form;
+    size_t at = 0, n;
+
+    (void)state;
+    assert_code(conllu_open(&r, in, "t", &o, &e), 0, &e);
+    assert_code(conllu_next(r, &s, &e), 1, &e);
+    form = conllu_text_form(&text, 0, &at, &n);
+    assert_int_equal(n, 2);
+    assert_memory_equal(form, "ca", 2);
+    form = conllu_text_form(&text, 0, &at, &n);
+    assert_int_equal(n, 3);
+    assert_memory_equal(form, "n't", 3);
+    assert_null(conllu_text_form(&text, 0, &at, &n));
+    conllu_text_clear(&text);
+    conllu_close(r);
+    fclose(in);
+}
+
 static void conllu_is_written_as_it_was(void **state)
 {
     static const int batches[] = {1, 2, 9};
@@ -483,6 +535,8 @@ int main(void)
         cmocka_unit_test(sentences_before_an_error_are_there),
         cmocka_unit_test(tags_may_be_missing_and_are_written),
         cmocka_unit_test(conllu_of_which_parts_are_unknown_is_read),
+        cmocka_unit_test(columns_that_are_wanted_must_not_be_empty),
+        cmocka_unit_test(forms_are_found_as_they_are_written),
         cmocka_unit_test(conllu_is_written_as_it_was),
         cmocka_unit_test(predicted_columns_are_filled_in),
     };

@@ -173,6 +173,27 @@ static int read_head(struct conllu_stream *r, const struct field *f, struct refe
     return EXPECTED(r, f, "the number of a word or 0 in the column HEAD");
 }
 
+/* '_' in a column that is wanted. */
+static int check_wanted(struct conllu_stream *r, const struct field *f, bool is_empty)
+{
+    static const struct {
+        unsigned column;
+        int at;
+        const char *what;
+    } columns[] = {{CONLLU_HEAD, HEAD, "the number of a word or 0 in the column HEAD"},
+                   {CONLLU_DEPREL, DEPREL, "a relation in the column DEPREL"},
+                   {CONLLU_DEPS, DEPS, "HEAD:RELATION in the column DEPS"}};
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const struct field *field = &f[columns[i].at];
+
+        if ((r->options.wanted & columns[i].column) && field->length == 1 && *field->text == '_' &&
+            (!is_empty || columns[i].column == CONLLU_DEPS))
+            return EXPECTED(r, field, "%s", columns[i].what);
+    }
+    return 0;
+}
+
 static int add_node(struct conllu_stream *r, const struct field *f, int word, int empty)
 {
     const struct conllu_options *o = &r->options;
@@ -183,7 +204,8 @@ static int add_node(struct conllu_stream *r, const struct field *f, int word, in
     node.form = find_id(o->forms, o->grow_forms, form, f[FORM].length);
     if (node.form < 0)
         return no_memory(r);
-    if ((rc = find_tag(r, o->upos, &f[UPOS], &node.upos)) < 0 ||
+    if ((rc = check_wanted(r, f, empty)) < 0 ||
+        (rc = find_tag(r, o->upos, &f[UPOS], &node.upos)) < 0 ||
         (!empty && (rc = find_tag(r, o->relations, &f[DEPREL], &node.relation)) < 0) ||
         (!empty && (rc = read_head(r, &f[HEAD], &node.head)) < 0))
         return rc;

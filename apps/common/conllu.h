@@ -41,6 +41,9 @@ struct conllu_sentence {
     int nedges;
 };
 
+/* Columns that a program may not be able to do without. */
+enum conllu_column { CONLLU_HEAD = 1, CONLLU_DEPREL = 2, CONLLU_DEPS = 4 };
+
 struct conllu_options {
     struct vocab *forms, *upos, *relations, *deps; /* NULL: not wanted, and 0 in the sentence */
     bool grow_forms,
@@ -48,6 +51,8 @@ struct conllu_options {
     bool lower;    /* forms with ASCII capitals made small */
     /* '_' in the columns UPOS, HEAD and DEPREL of a word is what is not known: -1 and CONLLU_NO_HEAD. */
     bool partial;
+    /* Columns (enum conllu_column, added up) where '_' is an error: of a word; of an empty node in DEPS. */
+    unsigned wanted;
     struct conllu_text
         *text; /* gets the lines of all sentences as they stand in the file; NULL: not wanted */
 };
@@ -93,6 +98,10 @@ void conllu_text_clear(struct conllu_text *t);
 /* For the reader: the lines since the last call are a sentence; false when memory is short. */
 bool conllu_text_end(struct conllu_text *t);
 
+/* The column FORM of the words of sentence i, one after the other: from *at = 0 on, which goes on with each call; NULL behind
+ * the last.  It is as long as *length says. */
+const char *conllu_text_form(const struct conllu_text *t, int i, size_t *at, size_t *length);
+
 /* What is put in place of the columns of a sentence: NULL leaves one as it was, -1 (CONLLU_NO_HEAD) writes '_'. */
 struct conllu_columns {
     const int *upos, *head, *relation; /* [words], as in conllu_sentence */
@@ -109,7 +118,13 @@ void conllu_write_rest(FILE *out, const struct conllu_text *t);
  * gets the relation of each entry of `child`; it may be NULL. */
 void conllu_tree(const struct conllu_sentence *s, int *child_ptr, int *child);
 void conllu_graph(const struct conllu_sentence *s, int *child_ptr, int *child, int *relation);
-/* Whether the graph of DEPS has no cycle.  Scratch: nodes + 1 + nodes + nedges + nodes ints. */
-bool conllu_is_acyclic(const struct conllu_sentence *s, int *scratch);
+/*
+ * Takes edges out of the graph of DEPS, as conllu_graph() made it, until it has no cycle, and says how many: none if there
+ * was none.  From the dependents of the root, then from what these do not reach, a walk goes down to the children of each
+ * node in their order; an edge back to a node that the walk is on its way down from closes a cycle and is taken out.
+ * `relation` may be NULL.  Scratch: 3 * nodes ints.
+ */
+int conllu_cut_cycles(const struct conllu_sentence *s, int *child_ptr, int *child, int *relation,
+                      int *scratch);
 
 #endif

@@ -51,25 +51,79 @@ void conllu_graph(const struct conllu_sentence *s, int *child_ptr, int *child, i
     child_ptr[s->nodes] = n;
 }
 
-/* Takes nodes whose heads are all taken, as long as there are any. */
-bool conllu_is_acyclic(const struct conllu_sentence *s, int *scratch)
+/* ---- cycles ---------------------------------------------------------------------------------- */
+
+/* A walk down the graph.  A node's first child that has not been looked at is next[node]. */
+struct walk {
+    int *child_ptr, *child;
+    int *state, *next, *path; /* [nodes] */
+    int cut;
+};
+
+enum { UNSEEN, ON_PATH, DONE };
+
+static const int CUT = -1; /* in place of a child */
+
+static void walk_from(struct walk *w, int root)
 {
-    int *ptr = scratch, *child = ptr + s->nodes + 1, *heads = child + s->nedges;
-    int *queue = heads + s->nodes, taken = 0, n = 0;
+    int depth = 0;
 
-    conllu_graph(s, ptr, child, NULL);
-    memset(heads, 0, s->nodes * sizeof *heads);
-    for (int i = 0; i < ptr[s->nodes]; i++)
-        heads[child[i]]++;
-    for (int v = 0; v < s->nodes; v++)
-        if (!heads[v])
-            queue[n++] = v;
-    while (taken < n) {
-        int v = queue[taken++];
+    w->path[depth++] = root;
+    w->state[root] = ON_PATH;
+    while (depth > 0) {
+        int node = w->path[depth - 1], k = w->next[node]++, child;
 
-        for (int k = ptr[v]; k < ptr[v + 1]; k++)
-            if (--heads[child[k]] == 0)
-                queue[n++] = child[k];
+        if (k == w->child_ptr[node + 1]) {
+            w->state[node] = DONE;
+            depth--;
+            continue;
+        }
+        child = w->child[k];
+        if (w->state[child] == ON_PATH) {
+            w->child[k] = CUT;
+            w->cut++;
+        } else if (w->state[child] == UNSEEN) {
+            w->state[child] = ON_PATH;
+            w->path[depth++] = child;
+        }
     }
-    return n == s->nodes;
+}
+
+static void close_gaps(int nodes, int *child_ptr, int *child, int *relation)
+{
+    int to = 0, from = 0;
+
+    for (int v = 0; v < nodes; v++) {
+        int end = child_ptr[v + 1];
+
+        for (; from < end; from++) {
+            if (child[from] == CUT)
+                continue;
+            child[to] = child[from];
+            if (relation)
+                relation[to] = relation[from];
+            to++;
+        }
+        child_ptr[v + 1] = to;
+    }
+}
+
+int conllu_cut_cycles(const struct conllu_sentence *s, int *child_ptr, int *child, int *relation,
+                      int *scratch)
+{
+    struct walk w = {child_ptr, child, scratch, scratch + s->nodes, scratch + 2 * s->nodes, 0};
+
+    for (int v = 0; v < s->nodes; v++) {
+        w.state[v] = UNSEEN;
+        w.next[v] = child_ptr[v];
+    }
+    for (int i = 0; i < s->nedges; i++)
+        if (s->edges[i].head == CONLLU_ROOT && w.state[s->edges[i].node] == UNSEEN)
+            walk_from(&w, s->edges[i].node);
+    for (int v = 0; v < s->nodes; v++)
+        if (w.state[v] == UNSEEN)
+            walk_from(&w, v);
+    if (w.cut)
+        close_gaps(s->nodes, child_ptr, child, relation);
+    return w.cut;
 }

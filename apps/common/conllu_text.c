@@ -36,6 +36,20 @@ static bool is_word(const char *line)
     return digits && line[digits] == '\t';
 }
 
+const char *conllu_text_form(const struct conllu_text *t, int i, size_t *at, size_t *length)
+{
+    while (t->first[i] + *at < t->first[i + 1]) {
+        const char *line = texts_get(&t->lines, t->first[i] + (*at)++);
+
+        if (is_word(line)) {
+            line = strchr(line, '\t') + 1;
+            *length = strcspn(line, "\t");
+            return line;
+        }
+    }
+    return NULL;
+}
+
 static void write_name(FILE *out, const struct vocab *names, int id)
 {
     fputs(id < 0 ? "_" : vocab_word(names, id), out);
