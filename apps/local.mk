@@ -19,6 +19,7 @@ libapp_la_SOURCES += \
 	apps/common/conllu.c apps/common/conllu.h \
 	apps/common/descriptors.c apps/common/descriptors.h \
 	apps/common/conllu_graph.c \
+	apps/common/conllu_predict.c apps/common/conllu_predict.h \
 	apps/common/conllu_text.c \
 	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/error.c apps/common/error.h \

@@ -226,6 +226,29 @@ int app_vocab(struct app *a, const char *name, struct vocab **out)
     return model_note_vocab(a->model_file, a->model_path, name, out, &a->error);
 }
 
+int app_vocabs(struct app *a, const char *const *names, struct vocab **const *out)
+{
+    int rc = 0, found = 0, n = 0;
+
+    for (; rc == 0 && names[n]; n++) {
+        rc = app_vocab(a, names[n], out[n]);
+        found += *out[n] != NULL;
+    }
+    if (rc < 0 || found == n)
+        return rc < 0 ? rc : 1;
+    if (!app_has_set(a, APP_TRAIN))
+        return app_fail(&a->error, CAVS_EDATA,
+                        "%s: it does not say what words it was made with, and without training "
+                        "data they are not known",
+                        a->model_path);
+    for (int i = 0; i < n; i++) {
+        vocab_destroy(*out[i]);
+        if (!(*out[i] = vocab_create()))
+            return app_fail(&a->error, CAVS_ENOMEM, "no memory for a vocabulary");
+    }
+    return 0;
+}
+
 int model_note_same_words(struct app *a, const char *name, const struct vocab *v, const char *path)
 {
     struct vocab *mine;

@@ -125,6 +125,9 @@ bool app_has_set(const struct app *a, enum app_set set);
 const char *app_first_packed(const struct app *a);
 /* The vocabulary of that name in the model file: *out is set, and the caller's; 0 without one there leaves it NULL. */
 int app_vocab(struct app *a, const char *name, struct vocab **out);
+/* Several vocabularies, whose names NULL ends: 1 if the model file has them all; 0 if they are to be filled from the training
+ * set, and are empty.  A model file without them is an error where no training set is read. */
+int app_vocabs(struct app *a, const char *const *names, struct vocab **const *out);
 /* From now on model files keep this vocabulary; it has to live as long as `a`.  `rows` and `cols` name the parameters whose
  * rows or columns stand for its words (NULL: none): --partial and --vectors go by them. */
 void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, const char *rows,

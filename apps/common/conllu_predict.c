@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/conllu_predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/common/array.h"
+#include "apps/common/utf8.h"
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int open_stream(struct conllu_predictor *p, struct app *a, const struct conllu_options *o)
+{
+    struct conllu_options options = *o;
+
+    options.partial = true;
+    options.text = &p->text;
+    return conllu_open(&p->stream, a->predictions.in, a->predictions.in_name, &options, &a->error);
+}
+
+int conllu_predictor_read(struct conllu_predictor *p, struct app *a, int most,
+                          const struct conllu_options *o, const struct conllu_visitor *visitor)
+{
+    struct conllu_sentence s;
+    int n = 0, rc = p->stream ? 0 : open_stream(p, a, o);
+
+    if (rc < 0)
+        return rc;
+    conllu_text_empty(&p->text);
+    while (n < most && (rc = conllu_next(p->stream, &s, &a->error)) > 0) {
+        if ((rc = visitor->each(visitor->context, &s, &a->error)) < 0)
+            return rc;
+        n++;
+    }
+    p->at_end = n < most && rc == 0;
+    if (n == 0)
+        conllu_predictor_finish(p, a);
+    return n ? n : rc;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+void conllu_predictor_write(struct conllu_predictor *p, struct app *a, int i,
+                            const struct conllu_columns *c)
+{
+    conllu_write(a->predictions.out, &p->text, i, c);
+}
+
+void conllu_predictor_write_json(struct app *a, json_t *object)
+{
+    json_dumpf(object, a->predictions.out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    fputc('\n', a->predictions.out);
+    json_decref(object);
+}
+
+void conllu_predictor_finish(struct conllu_predictor *p, struct app *a)
+{
+    if (p->at_end && !a->options.json)
+        conllu_write_rest(a->predictions.out, &p->text);
+}
+
+json_t *conllu_predictor_forms(const struct conllu_predictor *p, int i)
+{
+    json_t *forms = json_array();
+    size_t at = 0, length;
+    const char *form;
+
+    while ((form = conllu_text_form(&p->text, i, &at, &length))) {
+        char *copy = strndup(form, length);
+
+        if (copy)
+            json_array_append_new(forms, utf8_to_json(copy));
+        free(copy);
+    }
+    return forms;
+}
+
+void conllu_predictor_clear(struct conllu_predictor *p)
+{
+    conllu_close(p->stream);
+    conllu_text_clear(&p->text);
+    free(p->ids);
+}
+
+/* ---- tags ------------------------------------------------------------------------------------ */
+
+/* -1 if <unk> is all there is. */
+static int likeliest(const float *row, int tags)
+{
+    int best = -1;
+
+    for (int k = 1; k < tags; k++)
+        if (best < 0 || row[k] > row[best])
+            best = k;
+    return best;
+}
+
+static json_t *probabilities(const float *row, const struct vocab *tags)
+{
+    json_t *object = json_object();
+
+    for (int k = 0; k < vocab_size(tags); k++) {
+        json_t *name = utf8_to_json(vocab_word(tags, k));
+
+        json_object_set_new(object, json_string_value(name), json_real(exp((double)row[k])));
+        json_decref(name);
+    }
+    return object;
+}
+
+static void write_tags_json(struct conllu_predictor *p, struct app *a, int i, const float *rows,
+                            const struct vocab *tags)
+{
+    json_t *sentence = json_object(), *forms = conllu_predictor_forms(p, i);
+    json_t *names = json_array(), *shares = json_array();
+
+    for (size_t v = 0; v < json_array_size(forms); v++) {
+        int tag = p->ids[v];
+
+        json_array_append_new(names, tag < 0 ? json_null() : utf8_to_json(vocab_word(tags, tag)));
+        json_array_append_new(shares, probabilities(rows + v * (size_t)vocab_size(tags), tags));
+    }
+    json_object_set_new(sentence, "forms", forms);
+    json_object_set_new(sentence, "upos", names);
+    json_object_set_new(sentence, "probabilities", shares);
+    conllu_predictor_write_json(a, sentence);
+}
+
+static int write_tags(struct conllu_predictor *p, struct app *a, int i, int vertices,
+                      const float *rows, const struct vocab *tags)
+{
+    struct conllu_columns c = {.upos_names = tags};
+
+    if (!array_reserve(&p->ids, &p->room, (size_t)vertices, sizeof *p->ids))
+        return app_fail(&a->error, CAVS_ENOMEM, "no memory for the tags of %d words", vertices);
+    for (int v = 0; v < vertices; v++)
+        p->ids[v] = likeliest(rows + (size_t)v * (size_t)vocab_size(tags), vocab_size(tags));
+    c.upos = p->ids;
+    if (a->options.json)
+        write_tags_json(p, a, i, rows, tags);
+    else
+        conllu_predictor_write(p, a, i, &c);
+    return 0;
+}
+
+int conllu_predictor_tag(struct conllu_predictor *p, struct app *a, const struct cavs_data *d,
+                         const struct cavs_stage *stage, const struct vocab *tags)
+{
+    const float *rows;
+    int rc = app_rows(a, d, stage, CONLLU_TAGS, &rows);
+
+    for (int i = 0; rc == 0 && i < cavs_data_size(d); i++) {
+        int vertices = cavs_data_sample_vertices(d, stage, i);
+
+        rc = write_tags(p, a, i, vertices, rows, tags);
+        rows += (size_t)vertices * (size_t)vocab_size(tags);
+    }
+    if (rc == 0)
+        conllu_predictor_finish(p, a);
+    return rc;
+}
