@@ -12,65 +12,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/common/app.h"
-#include "apps/common/conllu.h"
-#include "apps/common/data_files.h"
+#include "apps/common/conllu_predict.h"
 
 struct dep_tree_lstm {
-    struct app_options common;
-    struct data_files files;
+    struct app app; /* first: the frame hands it over */
     int min_count;
     float dropout;
     struct vocab *forms, *tags, *relations;
-    struct cavs_model *model;
     struct cavs_stage *tree, *classifier;
-    struct cavs_data *train, *dev;
-    struct app app;
+    struct conllu_predictor predictor;
 };
 
 /* ---- options ------------------------------------------------------------------------------------------------------ */
 
-enum { KEY_TRAIN = 1, KEY_DEV, KEY_MIN_COUNT, KEY_DROPOUT };
+#define ROW(kind, name, argument, member, role, ...)                                       \
+    OPTION_ROW(OPTION_##kind, name, argument, struct dep_tree_lstm, member, OPTION_##role, \
+               __VA_ARGS__)
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Sentences and cell:", 1},
-    {"train", KEY_TRAIN, "FILE", 0,
-     "training set in the CoNLL-U format (default $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu)", 0},
-    {"dev", KEY_DEV, "FILE", 0,
-     "set to evaluate after each epoch (default $CAVS_DATA/ud_ewt/en_ewt-ud-dev.conllu, none if "
-     "--train is given)",
-     0},
-    {"min-count", KEY_MIN_COUNT, "N", 0,
-     "words seen less often in the training set are <unk> (default 2)", 0},
-    {"dropout", KEY_DROPOUT, "RATE", 0, "of words and of what is classified (default 0.3)", 0},
+static const struct app_option options[] = {
+    OPTION_GROUP("Sentences and cell:"),
+    ROW(INT, "min-count", "N", min_count, RUN,
+        "words seen less often in the training set are <unk>", 1, INT_MAX),
+    ROW(REAL, "dropout", "RATE", dropout, RUN, "of words and of what is classified", 0, 0.99),
     {0}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct dep_tree_lstm *t = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &t->common; break;
-    case KEY_TRAIN: t->files.train = arg; break;
-    case KEY_DEV: t->files.dev = arg; break;
-    case KEY_MIN_COUNT: t->min_count = app_int(state, "min-count", arg, 1, INT_MAX); break;
-    case KEY_DROPOUT: t->dropout = (float)app_real(state, "dropout", arg, 0, 0.99); break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&app_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
-    .doc =
-        "Trains a Tree-LSTM over dependency trees to tag every word with its part of speech.\v"
-        "CAVS_DATA is ../shared/data unless the environment says otherwise.  Parameters in model "
-        "files (e: --embed, h: --hidden): embedding (words x e), W_iou (e x 3h), b_iou, W_f (e x "
-        "h), b_f, U (relations h x 4h: a block of h rows for each), W_class (h x tags), b_class."};
 
 /* ---- model -------------------------------------------------------------------------------------------------------- */
 
@@ -87,8 +51,8 @@ static struct cavs_param *bias(struct cavs_model *m, const char *name, int cols)
 
 static void declare_cell(struct dep_tree_lstm *t)
 {
-    int e = t->common.embed, h = t->common.hidden, relations = vocab_size(t->relations);
-    struct cavs_model *m = t->model;
+    int e = t->app.options.embed, h = t->app.options.hidden, relations = vocab_size(t->relations);
+    struct cavs_model *m = t->app.model;
     struct cavs_function *f = cavs_function_create(t->tree, "word");
     struct cavs_param *table =
         weight(m, "embedding", vocab_size(t->forms), e, CAVS_UNIFORM(-0.1f, 0.1f));
@@ -114,23 +78,26 @@ static void declare_cell(struct dep_tree_lstm *t)
 
 static int declare(struct dep_tree_lstm *t)
 {
-    int h = t->common.hidden, tags = vocab_size(t->tags), rc = cavs_model_create(&t->model);
+    int h = t->app.options.hidden, tags = vocab_size(t->tags),
+        rc = cavs_model_create(&t->app.model);
     struct cavs_function *f;
     struct cavs_symbol *logits, *tag;
 
     if (rc < 0)
         return rc;
-    t->tree = cavs_stage_create(t->model, "tree", 2 * h);
+    t->tree = cavs_stage_create(t->app.model, "tree", 2 * h);
     declare_cell(t);
-    t->classifier = cavs_stage_over(t->model, "class", t->tree, CAVS_ALL_VERTICES);
+    t->classifier = cavs_stage_over(t->app.model, "class", t->tree, CAVS_ALL_VERTICES);
     f = cavs_function_create(t->classifier, "class");
     logits = cavs_affine(cavs_dropout(cavs_pull_from(f, t->tree, "h", NULL), t->dropout),
-                         weight(t->model, "W_class", h, tags, cavs_init_glorot(h, tags)),
-                         bias(t->model, "b_class", tags));
+                         weight(t->app.model, "W_class", h, tags, cavs_init_glorot(h, tags)),
+                         bias(t->app.model, "b_class", tags));
+    if (t->app.options.predict)
+        cavs_push(f, CONLLU_TAGS, cavs_log_softmax(logits));
     tag = cavs_pull_ids(f, "tag");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, tag), tag);
     cavs_metric(f, "correct", cavs_correct(logits, tag), tag);
-    return cavs_model_finish(t->model);
+    return cavs_model_finish(t->app.model);
 }
 
 /* ---- data --------------------------------------------------------------------------------------------------------- */
@@ -174,113 +141,137 @@ static int add_sentence(void *context, const struct conllu_sentence *s, struct a
     return rc;
 }
 
-static int read_file(const struct dep_tree_lstm *t, const char *path, struct cavs_data *to,
-                     struct app_error *e)
+static struct conllu_options reader(const struct dep_tree_lstm *t, bool grow)
 {
-    struct adding adding = {t, to};
-    struct conllu_options options = {.forms = t->forms,
-                                     .upos = t->tags,
-                                     .relations = t->relations,
-                                     .grow_forms = !to,
-                                     .grow_tags = !to,
-                                     .lower = true};
-    struct conllu_visitor visitor = {.each = add_sentence, .context = &adding};
-
-    return conllu_read(path, &options, &visitor, e);
+    return (struct conllu_options){.forms = t->forms,
+                                   .upos = t->tags,
+                                   .relations = t->relations,
+                                   .grow_forms = grow,
+                                   .grow_tags = grow,
+                                   .lower = true,
+                                   .wanted = CONLLU_HEAD | CONLLU_DEPREL};
 }
 
-/* Words, tags and relations are those of the training set. */
-static int read_vocabularies(struct dep_tree_lstm *t, struct app_error *e)
+static int read_file(struct dep_tree_lstm *t, const char *path, struct cavs_data *to)
 {
-    int rc = data_files_find(&t->files, e), *renumbered;
+    struct adding adding = {t, to};
+    struct conllu_options o = reader(t, !to);
+    struct conllu_visitor visitor = {.each = add_sentence, .context = &adding};
+    int rc = conllu_read(path, &o, &visitor, &t->app.error);
 
-    t->forms = vocab_create();
-    t->tags = vocab_create();
-    t->relations = vocab_create();
-    if (rc < 0)
+    if (rc == 0 && to && cavs_data_size(to) == 0)
+        rc = app_fail(&t->app.error, CAVS_EDATA, "%s: no sentences in it", path);
+    return rc;
+}
+
+/* Words, tags and relations are those of the model file, or of the training set. */
+static int find_words(struct dep_tree_lstm *t)
+{
+    static const char *const names[] = {"words", "tags", "relations", NULL};
+    struct vocab **const all[] = {&t->forms, &t->tags, &t->relations};
+    int rc = app_vocabs(&t->app, names, all), *renumbered;
+
+    if (rc != 0)
         return rc;
-    if (!t->forms || !t->tags || !t->relations)
-        return CAVS_ENOMEM;
-    if ((rc = read_file(t, t->files.train_path, NULL, e)) < 0)
+    if ((rc = read_file(t, t->app.path[APP_TRAIN], NULL)) < 0)
         return rc;
     renumbered = vocab_trim(t->forms, t->min_count);
     free(renumbered);
     return renumbered ? 0 : CAVS_ENOMEM;
 }
 
-static int make_sets(struct dep_tree_lstm *t, struct app_error *e)
+static int make_set(struct dep_tree_lstm *t, enum app_set set)
 {
+    struct app *a = &t->app;
     int rc;
 
-    if ((rc = cavs_data_create(t->model, &t->train)) < 0 ||
-        (rc = read_file(t, t->files.train_path, t->train, e)) < 0)
-        return rc;
-    if (!t->files.dev_path)
+    if (!app_has_set(a, set))
         return 0;
-    rc = cavs_data_create(t->model, &t->dev);
-    return rc < 0 ? rc : read_file(t, t->files.dev_path, t->dev, e);
+    rc = cavs_data_create(a->model, &a->data[set]);
+    return rc < 0 ? rc : read_file(t, a->path[set], a->data[set]);
 }
 
 /* ---- the program -------------------------------------------------------------------------------------------------- */
 
-static int after_epoch(void *context)
+static int prepare(struct app *a)
 {
-    static const struct app_mean means[] = {
-        {"loss", "loss"}, {"correct", "accuracy"}, {NULL, NULL}};
-    struct dep_tree_lstm *t = context;
-
-    return app_report_epoch(&t->app, t->dev, means);
-}
-
-static int run(struct dep_tree_lstm *t, struct app_error *e)
-{
-    struct training training;
+    struct dep_tree_lstm *t = (struct dep_tree_lstm *)a;
     int rc;
 
-    if ((rc = read_vocabularies(t, e)) < 0 || (rc = declare(t)) < 0 || (rc = make_sets(t, e)) < 0 ||
-        (rc = app_start(&t->app, "dep_tree_lstm", &t->common, t->model)) < 0)
+    a->options.session.scale = 1.0f / (float)a->options.batch;
+    if ((rc = find_words(t)) < 0 || (rc = declare(t)) < 0)
         return rc;
-    training = (struct training){.data = t->train,
-                                 .graph = t->tree,
-                                 .loss = "loss",
-                                 .after_epoch = after_epoch,
-                                 .error = e,
-                                 .context = t};
-    report_count(&t->app.report, "words", vocab_size(t->forms));
-    report_count(&t->app.report, "relations", vocab_size(t->relations));
-    rc = app_train(&t->app, &training);
-    return rc < 0 ? rc : app_finish(&t->app);
+    app_keep_vocab(a, "words", t->forms, "embedding", NULL);
+    app_keep_vocab(a, "tags", t->tags, NULL, "W_class");
+    app_keep_vocab(a, "tags", t->tags, NULL, "b_class");
+    app_keep_vocab(a, "relations", t->relations, NULL, NULL);
+    for (int i = 0; rc == 0 && i < APP_SETS; i++)
+        rc = make_set(t, i);
+    a->graph = t->tree;
+    report_count(&a->report, "words", vocab_size(t->forms));
+    report_count(&a->report, "relations", vocab_size(t->relations));
+    return rc;
 }
 
-static void clean_up(struct dep_tree_lstm *t)
+static int predict(struct app *a, int most)
 {
-    app_stop(&t->app);
-    cavs_data_destroy(t->train);
-    cavs_data_destroy(t->dev);
-    cavs_model_destroy(t->model);
+    struct dep_tree_lstm *t = (struct dep_tree_lstm *)a;
+    struct adding adding = {.program = t};
+    struct conllu_options o = reader(t, false);
+    struct conllu_visitor visitor = {.each = add_sentence, .context = &adding};
+    int rc = cavs_data_create(a->model, &adding.to), n = 0;
+
+    if (rc == 0)
+        rc = n = conllu_predictor_read(&t->predictor, a, most, &o, &visitor);
+    if (n > 0)
+        rc = conllu_predictor_tag(&t->predictor, a, adding.to, t->classifier, t->tags);
+    cavs_data_destroy(adding.to);
+    return rc < 0 ? rc : n;
+}
+
+static void clear(struct app *a)
+{
+    struct dep_tree_lstm *t = (struct dep_tree_lstm *)a;
+
+    conllu_predictor_clear(&t->predictor);
     vocab_destroy(t->forms);
     vocab_destroy(t->tags);
     vocab_destroy(t->relations);
-    data_files_clear(&t->files);
 }
+
+static const struct app_mean means[] = {{"loss", "loss"}, {"correct", "accuracy"}, {NULL, NULL}};
+
+static const struct program program = {
+    .name = "dep_tree_lstm",
+    .doc =
+        "Trains a Tree-LSTM over dependency trees to tag every word with its part of speech.\v"
+        "PATH is a file in the CoNLL-U format with trees in the columns HEAD and DEPREL.  Without "
+        "--train, $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu are read; "
+        "CAVS_DATA is ../shared/data unless the environment says otherwise.  Accuracies are over "
+        "all words.  --predict writes the column UPOS and leaves everything else as it is; with "
+        "--json it writes forms, upos and the probabilities of all tags, an object a sentence.\n\n"
+        "Parameters in model "
+        "files (e: --embed, h: --hidden): embedding (words x e), W_iou (e x 3h), b_iou, W_f (e x "
+        "h), b_f, U (relations h x 4h: a block of h rows for each), W_class (h x tags), b_class.",
+    .options = options,
+    .reads_data = true,
+    .embeds = true,
+    .default_set = {"ud_ewt/en_ewt-ud-train.conllu", "ud_ewt/en_ewt-ud-dev.conllu"},
+    .prepare = prepare,
+    .clear = clear,
+    .loss = "loss",
+    .means = means,
+    .predict = predict,
+};
 
 int main(int argc, char **argv)
 {
-    struct dep_tree_lstm t = {.common = app_options_defaults(),
-                              .files = {.default_train = "ud_ewt/en_ewt-ud-train.conllu",
-                                        .default_dev = "ud_ewt/en_ewt-ud-dev.conllu"},
-                              .min_count = 2,
-                              .dropout = 0.3f};
-    struct app_error error = {""};
-    int rc;
+    struct dep_tree_lstm t = {
+        .app = {.options = app_options_defaults()}, .min_count = 2, .dropout = 0.3f};
 
-    t.common.embed = 128;
-    t.common.hidden = 128;
-    t.common.session.optimizer = CAVS_ADAM;
-    t.common.session.lr = 2e-3f;
-    argp_parse(&argp, argc, argv, 0, NULL, &t);
-    t.common.session.scale = 1.0f / (float)t.common.batch;
-    rc = app_status("dep_tree_lstm", run(&t, &error), &error);
-    clean_up(&t);
-    return rc;
+    t.app.options.embed = 128;
+    t.app.options.hidden = 128;
+    t.app.options.session.optimizer = CAVS_ADAM;
+    t.app.options.session.lr = 2e-3f;
+    return program_main(&program, &t.app, argc, argv);
 }
