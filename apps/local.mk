@@ -103,7 +103,7 @@ apps_seq2seq_LDADD = libapp.la $(APP_LIBS)
 # --- graphs --------------------------------------------------------------------------------------------
 
 APPS += apps/dag_rnn
-apps_dag_rnn_SOURCES = apps/dag_rnn.c
+apps_dag_rnn_SOURCES = apps/dag_rnn.c apps/dag_rnn.h apps/dag_rnn_data.c
 apps_dag_rnn_LDADD = libapp.la $(APP_LIBS)
 
 # --- citation graphs -------------------------------------------------------------------------------------
