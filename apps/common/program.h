@@ -52,6 +52,10 @@ struct program {
         struct app
             *a); /* frees the program's own; a->model and a->data are the frame's.  May be NULL. */
 
+    /* Ends what the program has on the runtime itself, sessions of its own; called before the runtime ends, maybe more than
+     * once.  May be NULL. */
+    void (*stop)(struct app *a);
+
     /* What is trained. */
     const char *loss;     /* the metric that progress and the report call loss */
     bool loss_per_sample; /* its mean is over samples; otherwise over what it counted */
@@ -67,6 +71,7 @@ struct program {
     /* After a pass over the set, while its metrics hold: more numbers, by app_number(); may run passes of its own.  May be
      * NULL. */
     int (*measure)(struct app *a, enum app_set set);
+    bool measures_alone; /* no pass over the development or test set is made before measure() */
 
     /* Predicts what is next in a->predictions.in, at most `most` samples, and writes the results to a->predictions.out.
      * Returns how many there were, 0 at the end, or a negative code.  NULL: the program predicts nothing. */

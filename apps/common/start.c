@@ -72,15 +72,25 @@ int app_start(struct app *a)
     return a->options.explain ? explain(a->session) : 0;
 }
 
-/* The trace is made when the workers have stopped; what goes wrong with it is an error of this run. */
-static int finish_trace(struct app *a)
+/* Sessions end before the runtime they are on. */
+static int end_runtime(struct app *a)
 {
     int rc;
 
+    if (a->program->stop)
+        a->program->stop(a);
     cavs_session_destroy(a->session);
     a->session = NULL;
     rc = cavs_runtime_destroy(a->runtime);
     a->runtime = NULL;
+    return rc;
+}
+
+/* The trace is made when the workers have stopped; what goes wrong with it is an error of this run. */
+static int finish_trace(struct app *a)
+{
+    int rc = end_runtime(a);
+
     if (rc == 0 && !a->options.quiet)
         fprintf(stderr, "%s: trace in %s; see summary.txt and gantt.svg there\n", a->program->name,
                 a->options.runtime.trace);
@@ -116,7 +126,6 @@ int app_finish(struct app *a)
 void app_stop(struct app *a)
 {
     cavs_notice_set_handler(NULL, NULL);
-    cavs_session_destroy(a->session);
-    cavs_runtime_destroy(a->runtime);
+    end_runtime(a);
     report_destroy(&a->report);
 }
