@@ -91,7 +91,7 @@ apps_cavs_pack_LDADD = libapp.la $(APP_LIBS)
 
 APPS += apps/parser
 apps_parser_SOURCES = apps/parser.c apps/parser.h apps/parser_data.c apps/parser_decode.c \
-	apps/parser_model.c apps/parser_text.c apps/parser_text.h apps/transitions.c apps/transitions.h
+	apps/parser_model.c apps/parser_predict.c apps/parser_text.c apps/parser_text.h apps/transitions.c apps/transitions.h
 apps_parser_LDADD = libapp.la $(APP_LIBS)
 
 # --- encoder and decoder -------------------------------------------------------------------------------

@@ -10,212 +10,247 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_TRAIN = 1, KEY_DEV, KEY_MIN_COUNT, KEY_MLP, KEY_WORD_DROPOUT, KEY_DROPOUT, KEY_SIDE };
+#define ROW(kind, name, argument, member, role, ...) \
+    OPTION_ROW(OPTION_##kind, name, argument, struct parser, member, OPTION_##role, __VA_ARGS__)
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Treebank and network:", 1},
-    {"train", KEY_TRAIN, "PATH", 0,
-     "training set (default $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu)", 0},
-    {"dev", KEY_DEV, "PATH", 0,
-     "set to parse after each epoch (default $CAVS_DATA/ud_ewt/en_ewt-ud-dev.conllu, none if "
-     "--train is given)",
-     0},
-    {"min-count", KEY_MIN_COUNT, "N", 0, "words seen less often are <unk> (default 2)", 0},
-    {"mlp", KEY_MLP, "N", 0, "width of the network that decides (default 128)", 0},
-    {"dropout", KEY_DROPOUT, "X", 0, "share of the words' inputs and states set to 0 (default 0.2)",
-     0},
-    {"word-dropout", KEY_WORD_DROPOUT, "A", 0,
-     "a word seen n times is <unk> in training with probability A / (n + A) (default 0.25)", 0},
-    {"side-by-side", KEY_SIDE, "N", 0, "sentences parsed at once (default 512)", 0},
+static const struct app_option options[] = {
+    OPTION_GROUP("Treebank and network:"),
+    ROW(INT, "min-count", "N", min_count, RUN, "words seen less often are <unk>", 1, INT_MAX),
+    ROW(INT, "mlp", "N", mlp, MODEL, "width of the network that decides", 1, 1 << 20),
+    ROW(REAL, "dropout", "X", dropout, RUN, "share of the words' inputs and states set to 0", 0,
+        0.99),
+    ROW(REAL, "word-dropout", "A", word_dropout, RUN,
+        "a word seen n times is <unk> in training with probability A / (n + A)", 0, 1e6),
+    ROW(INT, "side-by-side", "N", side_by_side, FREE, "sentences parsed at once", 1, 1 << 20),
     {0}};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct parser *p = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &p->common; break;
-    case KEY_TRAIN: p->files.train = arg; break;
-    case KEY_DEV: p->files.dev = arg; break;
-    case KEY_MIN_COUNT: p->min_count = app_int(state, "min-count", arg, 1, INT_MAX); break;
-    case KEY_MLP: p->mlp = app_int(state, "mlp", arg, 1, 1 << 20); break;
-    case KEY_DROPOUT: p->dropout = app_real(state, "dropout", arg, 0, 0.99); break;
-    case KEY_WORD_DROPOUT: p->word_dropout = app_real(state, "word-dropout", arg, 0, 1e6); break;
-    case KEY_SIDE: p->side_by_side = app_int(state, "side-by-side", arg, 1, 1 << 20); break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&app_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse_option,
-    .children = children,
-    .doc =
-        "Trains an arc-standard parser with a bidirectional LSTM.\v"
-        "PATH is a file in the CoNLL-U format; CAVS_DATA is ../shared/data unless the environment "
-        "says otherwise.  Sentences whose trees have crossing arcs are left out of training.  "
-        "dev_uas and dev_las are shares of all words, punctuation counted.\n\n"
-        "Parameters in model files (e: --embed, h: --hidden, m: --mlp; gates i, f, o, u side by "
-        "side): embedding (words x e), shape (endings x e/2), forward_W (1.5e x 4h), forward_U "
-        "(h x 4h), forward_b, backward_W, backward_U, backward_b, W_stack0, W_stack1, W_stack2, "
-        "W_next (2h x m), b_position, W_score (m x 3 + relations), b_score."};
 
 /* ---- training -------------------------------------------------------------------------------- */
 
-/* Draws anew which words of these sentences are unknown. */
-static int drop_words(void *context, const int *samples, int n)
+/* Draws anew which words of a sentence are unknown. */
+static void drop_words_of(struct parser *p, struct rng *r, int sample)
 {
-    struct parser *p = context;
+    const struct parser_text *t = &p->text[APP_TRAIN];
+    struct cavs_data *d = p->app.data[APP_TRAIN];
+    size_t first = t->first[p->sentence_of[sample]];
+    int words = cavs_data_sample_vertices(d, p->word, sample), *row[2];
+
+    for (int way = 0; way < 2; way++)
+        row[way] = cavs_data_sample_ids(d, p->lstm[way].stage, "word", sample);
+    for (int v = 0; v < words; v++) {
+        int word = t->word[first + (size_t)v];
+        double draw = (double)(rng_next(r) >> 11) * 0x1p-53;
+        bool drop =
+            v > 0 && draw * ((double)p->counts[word] + p->word_dropout) < (double)p->word_dropout;
+
+        row[0][v] = row[1][v] = drop ? VOCAB_UNKNOWN : word;
+    }
+}
+
+static int drop_words(struct app *a, const int *samples, int n)
+{
+    struct parser *p = (struct parser *)a;
     struct rng r;
 
-    rng_seed(&r, p->common.session.seed, (1ull << 32) + p->batches++);
-    for (int i = 0; i < n; i++) {
-        size_t first = p->train_text.first[p->sentence_of[samples[i]]];
-        int words = cavs_data_sample_vertices(p->train, p->word, samples[i]);
-        int *row[2];
-
-        for (int way = 0; way < 2; way++)
-            row[way] = cavs_data_sample_ids(p->train, p->lstm[way].stage, "word", samples[i]);
-        for (int v = 0; v < words; v++) {
-            const struct parser_form *f = &p->words.form[p->train_text.form[first + v]];
-            double draw = (rng_next(&r) >> 11) * 0x1p-53;
-            bool drop = v > 0 && draw * (f->count + p->word_dropout) < p->word_dropout;
-
-            row[0][v] = row[1][v] = drop ? VOCAB_UNKNOWN : f->word;
-        }
-    }
+    if (a->options.infer || p->word_dropout == 0)
+        return 0;
+    rng_seed(&r, a->options.session.seed, (1ull << 32) + p->batches++);
+    for (int i = 0; i < n; i++)
+        drop_words_of(p, &r, samples[i]);
     return 0;
 }
 
-static int after_epoch(void *context)
-{
-    static const struct app_mean means[] = {
-        {"correct_move", "moves"}, {"correct_relation", "relations"}, {NULL, NULL}};
-    struct parser *p = context;
-    struct cavs_stats before, after;
-    double uas, las;
-    int rc = app_report_epoch(&p->app, NULL, means);
+/* ---- what is measured ------------------------------------------------------------------------- */
 
-    if (rc < 0 || !p->dev)
+static int measure_moves(struct app *a)
+{
+    double moves, relations;
+    int rc = app_mean(a, "correct_move", &moves);
+
+    if (rc == 0)
+        rc = app_mean(a, "correct_relation", &relations);
+    if (rc < 0)
         return rc;
-    cavs_session_stats(p->app.session, &before);
-    if ((rc = parser_decode(p, &uas, &las)) < 0)
+    app_number(a, APP_TRAIN, "moves", moves);
+    app_number(a, APP_TRAIN, "relations", relations);
+    return 0;
+}
+
+/* Shares of words with the right head, and with the right head and relation. */
+static void report_attachment(struct app *a, enum app_set set)
+{
+    struct parser *p = (struct parser *)a;
+    const struct parser_text *t = &p->text[set];
+    int64_t heads = 0, both = 0, words = (int64_t)t->words - t->n;
+
+    for (int i = 0; i < t->n; i++)
+        for (size_t v = t->first[i] + 1; v < t->first[i + 1]; v++) {
+            bool right = p->trees.head[v] == t->head[v];
+
+            heads += right;
+            both += right && p->trees.relation[v] == t->relation[v];
+        }
+    app_number(a, set, "uas", (double)heads / (double)words);
+    app_number(a, set, "las", (double)both / (double)words);
+}
+
+static int measure(struct app *a, enum app_set set)
+{
+    struct parser *p = (struct parser *)a;
+    struct cavs_stats before, after;
+    char name[64];
+    int rc;
+
+    if (set == APP_TRAIN)
+        return measure_moves(a);
+    if (!parser_trees_reserve(&p->trees, p->text[set].words, false))
+        return app_fail(&a->error, CAVS_ENOMEM, "no memory for the trees of %d sentences",
+                        p->text[set].n);
+    cavs_session_stats(a->session, &before);
+    if ((rc = parser_decode(p, &p->text[set], a->data[set], &p->trees)) < 0)
         return rc;
-    cavs_session_stats(p->app.session, &after);
-    report_count(&p->app.report, "dev_batches", after.batches - before.batches);
-    report_number(&p->app.report, "dev_uas", uas);
-    report_number(&p->app.report, "dev_las", las);
-    if (!p->common.quiet)
-        fprintf(stderr, "  dev_uas %.4f  dev_las %.4f\n", uas, las);
+    cavs_session_stats(a->session, &after);
+    snprintf(name, sizeof name, "%s_batches", app_set_names[set]);
+    report_count(&a->report, name, after.batches - before.batches);
+    report_attachment(a, set);
     return 0;
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static int load(struct parser *p, struct app_error *e)
+static int count_words(struct parser *p)
 {
+    const struct parser_text *t = &p->text[APP_TRAIN];
+
+    p->counts = calloc((size_t)vocab_size(p->words.words), sizeof *p->counts);
+    if (!p->counts)
+        return app_fail(&p->app.error, CAVS_ENOMEM, "no memory for %d words",
+                        vocab_size(p->words.words));
+    for (size_t v = 0; v < t->words; v++)
+        p->counts[t->word[v]]++;
+    return 0;
+}
+
+/* Words are those of the model file, or of the training set. */
+static int load(struct parser *p)
+{
+    static const char *const names[] = {"words", "shapes", "relations", NULL};
+    struct parser_words *w = &p->words;
+    struct vocab **const all[] = {&w->words, &w->shapes, &w->relations};
+    struct app *a = &p->app;
+    int rc = app_vocabs(a, names, all);
+
+    if (rc == 0)
+        rc = parser_words_choose(w, a->path[APP_TRAIN], p->min_count, &a->error);
+    for (int i = 0; rc >= 0 && i < APP_SETS; i++)
+        if (app_has_set(a, i))
+            rc = parser_text_load(a->path[i], w, &p->text[i], &a->error);
+    return rc < 0 ? rc : count_words(p);
+}
+
+static int make_sets(struct parser *p)
+{
+    struct app *a = &p->app;
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < APP_SETS; i++)
+        if (app_has_set(a, i))
+            rc = parser_make_data(p, &p->text[i], &a->data[i],
+                                  i == APP_TRAIN ? &p->sentence_of : NULL);
+    if (rc == 0 && a->data[APP_TRAIN] && cavs_data_size(a->data[APP_TRAIN]) == 0)
+        rc =
+            app_fail(&a->error, CAVS_EDATA, "%s: all trees have crossing arcs", a->path[APP_TRAIN]);
+    return rc;
+}
+
+static int prepare(struct app *a)
+{
+    struct parser *p = (struct parser *)a;
     int rc;
 
-    if ((rc = data_files_find(&p->files, e)) < 0 ||
-        (rc = parser_text_load(p->files.train_path, &p->words, &p->train_text, e)) < 0 ||
-        (rc = parser_words_choose(&p->words, p->min_count, e)) < 0 ||
-        (p->files.dev_path &&
-         (rc = parser_text_load(p->files.dev_path, &p->words, &p->dev_text, e)) < 0))
+    a->options.session.scale = 1.0f / (float)a->options.batch;
+    if ((rc = load(p)) < 0 || (rc = parser_declare(p)) < 0 || (rc = make_sets(p)) < 0)
         return rc;
-    return parser_words_look_up(&p->words, e);
+    app_keep_vocab(a, "words", p->words.words, "embedding", NULL);
+    app_keep_vocab(a, "shapes", p->words.shapes, "shape", NULL);
+    app_keep_vocab(a, "relations", p->words.relations, NULL, NULL);
+    a->graph = p->decision;
+    report_count(&a->report, "words", vocab_size(p->words.words));
+    report_count(&a->report, "relations", vocab_size(p->words.relations) - 1);
+    report_count(&a->report, "skipped_sentences", p->skipped);
+    return 0;
 }
 
-static int make_mover(struct parser *p)
+static void stop(struct app *a)
 {
-    struct cavs_session_options o = p->common.session;
-    int rc = parser_declare_mover(p);
+    struct parser *p = (struct parser *)a;
 
-    o.inference = true;
-    return rc < 0 ? rc : cavs_session_create(p->app.runtime, p->mover, &o, &p->mover_session);
-}
-
-static int prepare(struct parser *p, struct app_error *e)
-{
-    int rc;
-
-    if ((rc = load(p, e)) < 0 || (rc = parser_declare(p)) < 0 ||
-        (rc = parser_make_data(p, &p->train_text, &p->train, &p->sentence_of)) < 0 ||
-        (p->files.dev_path && (rc = parser_make_data(p, &p->dev_text, &p->dev, NULL)) < 0))
-        return rc;
-    if (cavs_data_size(p->train) == 0)
-        return app_fail(e, CAVS_EDATA, "%s: all trees have crossing arcs", p->files.train_path);
-    p->common.session.scale = 1.0f / p->common.batch;
-    rc = app_start(&p->app, "parser", &p->common, p->model);
-    return rc < 0 || !p->dev ? rc : make_mover(p);
-}
-
-static int run(struct parser *p, struct app_error *e)
-{
-    struct training training;
-    int rc = prepare(p, e);
-
-    if (rc < 0)
-        return rc;
-    training = (struct training){
-        .data = p->train,
-        .graph = p->decision,
-        .loss = "loss",
-        .before_batch = p->common.infer || p->word_dropout == 0 ? NULL : drop_words,
-        .after_epoch = after_epoch,
-        .error = e,
-        .context = p,
-    };
-    report_count(&p->app.report, "words", vocab_size(p->words.words));
-    report_count(&p->app.report, "relations", vocab_size(p->words.relations) - 1);
-    report_count(&p->app.report, "skipped_sentences", p->skipped);
-    if ((rc = app_train(&p->app, &training)) < 0)
-        return rc;
-    /* its session has to end before the runtime, which --trace ends */
     cavs_session_destroy(p->mover_session);
     p->mover_session = NULL;
-    return app_finish(&p->app);
 }
 
-static void clean_up(struct parser *p)
+static void clear(struct app *a)
 {
-    cavs_session_destroy(p->mover_session);
-    app_stop(&p->app);
-    cavs_data_destroy(p->train);
-    cavs_data_destroy(p->dev);
-    cavs_model_destroy(p->model);
+    struct parser *p = (struct parser *)a;
+
+    conllu_predictor_clear(&p->predictor);
     cavs_model_destroy(p->mover);
-    parser_text_clear(&p->train_text);
-    parser_text_clear(&p->dev_text);
+    for (int i = 0; i < APP_SETS; i++)
+        parser_text_clear(&p->text[i]);
+    parser_text_clear(&p->unparsed);
+    parser_trees_clear(&p->trees);
     parser_words_clear(&p->words);
+    free(p->counts);
     free(p->sentence_of);
-    data_files_clear(&p->files);
 }
+
+static const char *const measures[] = {"uas", "las", NULL};
+
+static const struct program program = {
+    .name = "parser",
+    .doc = "Trains an arc-standard parser with a bidirectional LSTM.\v"
+           "PATH is a file in the CoNLL-U format.  Without --train, "
+           "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu are read; CAVS_DATA "
+           "is ../shared/data unless the environment says otherwise.  Sentences whose trees have "
+           "crossing arcs are left out of training (skipped_sentences), of nothing else: dev_uas, "
+           "dev_las, test_uas and test_las are shares of all words, punctuation counted.  "
+           "--predict writes the columns HEAD and DEPREL, a tree of one root for each sentence; "
+           "with --json it writes forms, heads (0: the root), relations, and the model's "
+           "probabilities of the move that made each arc and of its relation, an object a "
+           "sentence.\n\n"
+           "Parameters in model files (e: --embed, h: --hidden, m: --mlp; gates i, f, o, u side "
+           "by side): embedding (words x e), shape (endings x e/2), forward_W (1.5e x 4h), "
+           "forward_U (h x 4h), forward_b, backward_W, backward_U, backward_b, W_stack0, "
+           "W_stack1, W_stack2, W_next (2h x m), b_position, W_score (m x 3 + relations), b_score.",
+    .options = options,
+    .reads_data = true,
+    .embeds = true,
+    .default_set = {"ud_ewt/en_ewt-ud-train.conllu", "ud_ewt/en_ewt-ud-dev.conllu"},
+    .prepare = prepare,
+    .stop = stop,
+    .clear = clear,
+    .loss = "loss",
+    .before_batch = drop_words,
+    .measures = measures,
+    .measure = measure,
+    .measures_alone = true,
+    .predict = parser_predict,
+};
 
 int main(int argc, char **argv)
 {
-    struct parser p = {.common = app_options_defaults(),
-                       .files = {.default_train = "ud_ewt/en_ewt-ud-train.conllu",
-                                 .default_dev = "ud_ewt/en_ewt-ud-dev.conllu"},
+    struct parser p = {.app = {.options = app_options_defaults()},
                        .min_count = 2,
                        .mlp = 128,
                        .side_by_side = 512,
-                       .dropout = 0.2,
-                       .word_dropout = 0.25};
-    struct app_error error = {""};
-    int status;
+                       .dropout = 0.2f,
+                       .word_dropout = 0.25f};
 
-    p.common.epochs = 10;
-    p.common.batch = 32;
-    p.common.hidden = 128;
-    p.common.embed = 100;
-    p.common.session.optimizer = CAVS_ADAM;
-    p.common.session.lr = 2e-3f;
-    p.common.session.clip = 5;
-    argp_parse(&argp, argc, argv, 0, NULL, &p);
-    status = app_status("parser", run(&p, &error), &error);
-    clean_up(&p);
-    return status;
+    p.app.options.epochs = 10;
+    p.app.options.batch = 32;
+    p.app.options.hidden = 128;
+    p.app.options.embed = 100;
+    p.app.options.session.optimizer = CAVS_ADAM;
+    p.app.options.session.lr = 2e-3f;
+    p.app.options.session.clip = 5;
+    return program_main(&program, &p.app, argc, argv);
 }

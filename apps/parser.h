@@ -16,46 +16,62 @@
 #ifndef CAVS_APPS_PARSER_H
 #define CAVS_APPS_PARSER_H
 
-#include "apps/common/app.h"
-#include "apps/common/data_files.h"
-#include "core/cavs_cells.h"
+#include "apps/common/conllu_predict.h"
+#include "apps/common/program.h"
 #include "apps/parser_text.h"
 #include "apps/transitions.h"
+#include "core/cavs_cells.h"
+
+/* Trees of all sentences of a text, word by word as in struct parser_text.  Start from a zeroed struct. */
+struct parser_trees {
+    int *head, *relation; /* relation 0: the model knows none */
+    float *move,
+        *label; /* NULL: not wanted; probabilities of the move that made the arc, and of its relation */
+    size_t head_cap, relation_cap, move_cap, label_cap;
+};
 
 struct parser {
-    struct app_options common;
-    struct data_files files;
+    struct app app; /* first: the frame hands it over */
     int min_count, mlp, side_by_side;
-    double word_dropout, dropout;
+    float word_dropout, dropout;
 
     struct parser_words words;
-    struct parser_text train_text, dev_text;
+    struct parser_text text[APP_SETS];
+    long *counts;     /* [words]: how often a word is in the training set */
     int *sentence_of; /* [samples]: the sentence of the training text */
-    int skipped;      /* sentences with crossing arcs */
+    int skipped;      /* sentences of the training set with crossing arcs */
 
-    struct cavs_model *model;
     struct cavs_cell lstm[2]; /* by enum cavs_way */
     struct cavs_stage *word, *decision;
-    struct cavs_data *train, *dev;
     uint64_t batches; /* trained so far: what words are dropped depends on it */
 
     struct cavs_model *mover; /* the second model */
     struct cavs_stage *moves;
     struct cavs_session *mover_session;
-    struct app app;
+
+    struct conllu_predictor predictor;
+    struct parser_text unparsed; /* what it read last */
+    struct parser_trees trees;
 };
 
 /* parser_model.c: 0 or a negative code. */
 int parser_declare(struct parser *p);
 int parser_declare_mover(struct parser *p);
-/* parser_data.c */
+/* parser_data.c: a sample for each sentence; if sentence_of is not NULL, with the moves that lead to its tree, and without
+ * sentences that none lead to: *sentence_of then gets the sentence of each sample. */
 int parser_make_data(struct parser *p, const struct parser_text *t, struct cavs_data **out,
                      int **sentence_of);
-/* parser_decode.c: parses the development set with the present parameters; shares of words with the right head, and with
- * the right head and relation. */
-int parser_decode(struct parser *p, double *uas, double *las);
+/* parser_decode.c: parses the text, whose sentences are the samples of d, with the present parameters.  *out has to have
+ * room for all words; each tree has one root and no cycle. */
+int parser_decode(struct parser *p, const struct parser_text *t, const struct cavs_data *d,
+                  struct parser_trees *out);
+/* False when memory is short. */
+bool parser_trees_reserve(struct parser_trees *t, size_t words, bool shares);
+void parser_trees_clear(struct parser_trees *t);
+/* parser_predict.c: struct program's predict(). */
+int parser_predict(struct app *a, int most);
 
-/* Arrays of one sentence: the graph of its words, and what each move looks at. */
+/* What a decision looks at: inputs of the stage "decision", channels of the stage "word". */
 extern const char *const parser_positions[POSITIONS];
 
 #endif

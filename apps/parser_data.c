@@ -8,15 +8,15 @@
 /* Arrays with room for the longest sentence of n words, roots counted, and its 2 n - 2 moves. */
 struct scratch {
     int *all;
-    int *word, *shape, *position, *child_ptr, *child, *waiting;
+    int *position, *child_ptr, *child, *waiting;
     int *at[POSITIONS], *move, *relation; /* of moves */
     struct parse parse;
 };
 
 static bool scratch_make(struct scratch *s, size_t n)
 {
-    int **of_words[] = {&s->word,    &s->shape,       &s->position,   &s->child_ptr,     &s->child,
-                        &s->waiting, &s->parse.stack, &s->parse.head, &s->parse.relation};
+    int **of_words[] = {&s->position,    &s->child_ptr,  &s->child,         &s->waiting,
+                        &s->parse.stack, &s->parse.head, &s->parse.relation};
     size_t words = sizeof of_words / sizeof *of_words, at = 0;
 
     n++; /* child_ptr has one more */
@@ -65,23 +65,21 @@ static int collect_moves(struct scratch *s, int n, const int *head, const int *r
     return moves;
 }
 
-static int add_words(struct parser *p, struct cavs_data *d, int n, const int *form,
+static int add_words(struct parser *p, struct cavs_data *d, const struct parser_text *t, int i,
                      struct scratch *s)
 {
-    int rc;
+    const int *word = t->word + t->first[i], *shape = t->shape + t->first[i];
+    int n = (int)(t->first[i + 1] - t->first[i]), rc;
 
-    for (int v = 0; v < n; v++) {
-        s->word[v] = p->words.form[form[v]].word;
-        s->shape[v] = p->words.form[form[v]].shape;
+    for (int v = 0; v < n; v++)
         s->position[v] = v;
-    }
     for (int way = 0; way < 2; way++) {
         struct cavs_stage *stage = p->lstm[way].stage;
 
         cavs_chain_graph(way, n, s->child_ptr, s->child);
         if ((rc = cavs_data_graph(d, stage, n, NULL, s->child_ptr, s->child)) < 0 ||
-            (rc = cavs_data_ids(d, stage, "word", n, s->word)) < 0 ||
-            (rc = cavs_data_ids(d, stage, "shape", n, s->shape)) < 0)
+            (rc = cavs_data_ids(d, stage, "word", n, word)) < 0 ||
+            (rc = cavs_data_ids(d, stage, "shape", n, shape)) < 0)
             return rc;
     }
     return cavs_data_ids(d, p->word, "position", n, s->position);
@@ -98,12 +96,12 @@ static int add_moves(struct parser *p, struct cavs_data *d, int moves, struct sc
     return cavs_data_ids(d, p->decision, "relation", moves, s->relation);
 }
 
-static int add_sentence(struct parser *p, struct cavs_data *d, int n, const int *form, int moves,
-                        struct scratch *s)
+static int add_sentence(struct parser *p, struct cavs_data *d, const struct parser_text *t, int i,
+                        int moves, struct scratch *s)
 {
     int rc;
 
-    if ((rc = cavs_data_begin(d)) < 0 || (rc = add_words(p, d, n, form, s)) < 0 ||
+    if ((rc = cavs_data_begin(d)) < 0 || (rc = add_words(p, d, t, i, s)) < 0 ||
         (rc = add_moves(p, d, moves, s)) < 0)
         return rc;
     return cavs_data_end(d);
@@ -114,7 +112,8 @@ int parser_make_data(struct parser *p, const struct parser_text *t, struct cavs_
 {
     struct scratch s = {0};
     int *map = calloc(t->n + 1, sizeof *map), added = 0;
-    int rc = map && scratch_make(&s, longest(t)) ? cavs_data_create(p->model, out) : CAVS_ENOMEM;
+    int rc =
+        map && scratch_make(&s, longest(t)) ? cavs_data_create(p->app.model, out) : CAVS_ENOMEM;
 
     for (int i = 0; rc == 0 && i < t->n; i++) {
         size_t first = t->first[i];
@@ -126,7 +125,7 @@ int parser_make_data(struct parser *p, const struct parser_text *t, struct cavs_
         if (moves < 0)
             continue;
         map[added++] = i;
-        rc = add_sentence(p, *out, n, t->form + first, moves, &s);
+        rc = add_sentence(p, *out, t, i, moves, &s);
     }
     free(s.all);
     if (sentence_of)

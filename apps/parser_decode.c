@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parser_decode.c - parsing side by side: the next moves of all unfinished sentences are one batch. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/array.h"
 #include "apps/parser.h"
 
-/* Some sentences of the development set. */
+/* Some sentences of a text. */
 struct group {
     struct parser *parser;
-    const int *samples; /* [n] */
+    const struct parser_text *text;
+    const struct cavs_data *data;
+    const int *samples;        /* [n]: sentences of the text, samples of the data */
+    struct parser_trees *into; /* what is found out */
     int n;
     int64_t words;
     struct parse *parses;   /* [n] */
@@ -37,7 +42,7 @@ static bool group_make(struct group *g)
     size_t mlp = p->mlp, scores = cavs_channel_width(p->moves, "scores");
     bool enough = true;
 
-    g->words = cavs_data_batch_vertices(p->dev, p->word, g->samples, g->n);
+    g->words = cavs_data_batch_vertices(g->data, p->word, g->samples, g->n);
     g->parses = calloc(g->n, sizeof *g->parses);
     g->first = calloc(g->n, sizeof *g->first);
     g->ints = malloc(3 * (size_t)g->words * sizeof *g->ints);
@@ -52,7 +57,7 @@ static bool group_make(struct group *g)
 
 static void start(struct group *g)
 {
-    const struct parser_text *t = &g->parser->dev_text;
+    const struct parser_text *t = g->text;
     int *ints = g->ints, words = 0;
 
     for (int i = 0; i < g->n; i++) {
@@ -75,7 +80,7 @@ static int compute_rows(struct group *g)
 
     for (int i = 0; i < POSITIONS; i++)
         fetches[i] = (struct cavs_fetch){p->word, parser_positions[i], g->row[i]};
-    return cavs_session_run(p->app.session, p->dev, g->samples, g->n, POSITIONS, fetches);
+    return cavs_session_run(p->app.session, g->data, g->samples, g->n, POSITIONS, fetches);
 }
 
 /* Copies what the unfinished sentences look at; returns how many they are. */
@@ -122,69 +127,101 @@ out:
     return rc;
 }
 
-static int best(const float *scores, int n)
+/* The best of the allowed moves. */
+static enum move best_move(const struct parse *parse, const float *scores)
 {
-    int at = 0;
+    enum move m = MOVES;
 
-    for (int i = 1; i < n; i++)
+    for (enum move k = 0; k < MOVES; k++)
+        if (parse_allows(parse, k) && (m == MOVES || scores[k] > scores[m]))
+            m = k;
+    return m;
+}
+
+/* The best relation, which <unk> (0) is none of unless it is all there is. */
+static int best_relation(const float *scores, int n)
+{
+    int at = n > 1;
+
+    for (int i = 2; i < n; i++)
         if (scores[i] > scores[at])
             at = i;
     return at;
 }
 
-/* The best of the allowed moves, for each. */
-static void move(struct group *g)
+/* The share that the model gives to one of n. */
+static float probability(const float *scores, int n, int of)
 {
-    int relations = vocab_size(g->parser->words.relations), active = 0;
+    double sum = 0;
 
-    for (int i = 0; i < g->n; i++) {
-        struct parse *parse = &g->parses[i];
-        const float *scores = g->scores + (size_t)active * (MOVES + relations);
-        enum move m = MOVES;
-
-        if (parse_is_done(parse))
-            continue;
-        for (enum move k = 0; k < MOVES; k++)
-            if (parse_allows(parse, k) && (m == MOVES || scores[k] > scores[m]))
-                m = k;
-        parse_move(parse, m, best(scores + MOVES, relations));
-        active++;
-    }
+    for (int i = 0; i < n; i++)
+        sum += exp((double)scores[i] - scores[of]);
+    return (float)(1 / sum);
 }
 
-static void count(const struct group *g, int64_t *heads, int64_t *both)
+/* Makes the move that is best in sentence i. */
+static void move_one(struct group *g, int i, const float *scores)
 {
-    const struct parser_text *t = &g->parser->dev_text;
+    int relations = vocab_size(g->parser->words.relations);
+    struct parse *parse = &g->parses[i];
+    enum move m = best_move(parse, scores);
+    int relation = best_relation(scores + MOVES, relations);
+    int dependent = parse->stack[parse->depth - (m == LEFT ? 2 : 1)];
+    size_t at = g->text->first[g->samples[i]] + (size_t)dependent;
 
+    if (m != SHIFT && g->into->move) {
+        g->into->move[at] = probability(scores, MOVES, m);
+        g->into->label[at] = probability(scores + MOVES, relations, relation);
+    }
+    parse_move(parse, m, relation);
+}
+
+static void move_all(struct group *g)
+{
+    size_t width = MOVES + (size_t)vocab_size(g->parser->words.relations), active = 0;
+
+    for (int i = 0; i < g->n; i++)
+        if (!parse_is_done(&g->parses[i]))
+            move_one(g, i, g->scores + active++ * width);
+}
+
+static void keep_trees(const struct group *g)
+{
     for (int i = 0; i < g->n; i++) {
         const struct parse *parse = &g->parses[i];
-        size_t first = t->first[g->samples[i]];
+        size_t first = g->text->first[g->samples[i]], bytes = (size_t)parse->n * sizeof(int);
 
-        for (int v = 1; v < parse->n; v++) {
-            bool right = parse->head[v] == t->head[first + v];
-
-            *heads += right;
-            *both += right && parse->relation[v] == t->relation[first + v];
-        }
+        memcpy(g->into->head + first, parse->head, bytes);
+        memcpy(g->into->relation + first, parse->relation, bytes);
     }
 }
 
-static int parse_group(struct parser *p, const int *samples, int n, int64_t *heads, int64_t *both)
+static int parse_group(struct group *g)
 {
-    struct group g = {.parser = p, .samples = samples, .n = n};
-    int rc = group_make(&g) ? compute_rows(&g) : CAVS_ENOMEM, active;
+    int rc = group_make(g) ? compute_rows(g) : CAVS_ENOMEM, active;
 
     if (rc == 0)
-        start(&g);
-    while (rc == 0 && (active = look(&g)) > 0) {
-        rc = score(&g, active);
+        start(g);
+    while (rc == 0 && (active = look(g)) > 0) {
+        rc = score(g, active);
         if (rc == 0)
-            move(&g);
+            move_all(g);
     }
     if (rc == 0)
-        count(&g, heads, both);
-    group_clear(&g);
+        keep_trees(g);
+    group_clear(g);
     return rc;
+}
+
+/* ---- the second model ------------------------------------------------------------------------ */
+
+static int make_mover(struct parser *p)
+{
+    struct cavs_session_options o = p->app.options.session;
+    int rc = parser_declare_mover(p);
+
+    o.inference = true;
+    return rc < 0 ? rc : cavs_session_create(p->app.runtime, p->mover, &o, &p->mover_session);
 }
 
 /* The second model gets the parameters of the first that have the same names. */
@@ -194,7 +231,7 @@ static int copy_params(struct parser *p)
 
     for (int i = 0; rc == 0 && i < cavs_model_param_count(p->mover); i++) {
         struct cavs_param *to = cavs_model_param_at(p->mover, i);
-        struct cavs_param *from = cavs_model_find_param(p->model, cavs_param_name(to));
+        struct cavs_param *from = cavs_model_find_param(p->app.model, cavs_param_name(to));
         float *values = malloc((size_t)cavs_param_rows(to) * cavs_param_cols(to) * sizeof *values);
 
         rc = values ? cavs_session_get_param(p->app.session, from, values) : CAVS_ENOMEM;
@@ -205,22 +242,42 @@ static int copy_params(struct parser *p)
     return rc;
 }
 
-int parser_decode(struct parser *p, double *uas, double *las)
-{
-    int size = cavs_data_size(p->dev), rc = copy_params(p);
-    int *samples = malloc((size_t)p->side_by_side * sizeof *samples);
-    int64_t heads = 0, both = 0, words = p->dev_text.words - p->dev_text.n;
+/* ---- trees ------------------------------------------------------------------------------------ */
 
-    if (!samples)
-        rc = CAVS_ENOMEM;
-    for (int first = 0, n; rc == 0 && first < size; first += n) {
-        n = size - first < p->side_by_side ? size - first : p->side_by_side;
+bool parser_trees_reserve(struct parser_trees *t, size_t words, bool shares)
+{
+    return array_reserve(&t->head, &t->head_cap, words, sizeof *t->head) &&
+           array_reserve(&t->relation, &t->relation_cap, words, sizeof *t->relation) &&
+           (!shares || (array_reserve(&t->move, &t->move_cap, words, sizeof *t->move) &&
+                        array_reserve(&t->label, &t->label_cap, words, sizeof *t->label)));
+}
+
+void parser_trees_clear(struct parser_trees *t)
+{
+    free(t->head);
+    free(t->relation);
+    free(t->move);
+    free(t->label);
+    *t = (struct parser_trees){0};
+}
+
+int parser_decode(struct parser *p, const struct parser_text *t, const struct cavs_data *d,
+                  struct parser_trees *out)
+{
+    int rc = p->mover_session ? 0 : make_mover(p);
+    int *samples = malloc((size_t)p->side_by_side * sizeof *samples);
+
+    if (rc == 0)
+        rc = samples ? copy_params(p) : CAVS_ENOMEM;
+    for (int first = 0, n; rc == 0 && first < t->n; first += n) {
+        struct group g = {.parser = p, .text = t, .data = d, .samples = samples, .into = out};
+
+        n = t->n - first < p->side_by_side ? t->n - first : p->side_by_side;
         for (int i = 0; i < n; i++)
             samples[i] = first + i;
-        rc = parse_group(p, samples, n, &heads, &both);
+        g.n = n;
+        rc = parse_group(&g);
     }
     free(samples);
-    *uas = (double)heads / words;
-    *las = (double)both / words;
     return rc;
 }

@@ -31,10 +31,10 @@ static struct cavs_symbol *decide(struct parser *p, struct cavs_model *m, struct
 static void declare_words(struct parser *p)
 {
     static const char *const names[] = {"forward", "backward"};
-    int embed = p->common.embed, shape = embed / 2;
-    struct cavs_param *words = cavs_model_param(p->model, "embedding", vocab_size(p->words.words),
-                                                embed, CAVS_UNIFORM(-0.1f, 0.1f));
-    struct cavs_param *shapes = cavs_model_param(p->model, "shape", vocab_size(p->words.shapes),
+    int embed = p->app.options.embed, shape = embed / 2;
+    struct cavs_param *words = cavs_model_param(
+        p->app.model, "embedding", vocab_size(p->words.words), embed, CAVS_UNIFORM(-0.1f, 0.1f));
+    struct cavs_param *shapes = cavs_model_param(p->app.model, "shape", vocab_size(p->words.shapes),
                                                  shape, CAVS_UNIFORM(-0.1f, 0.1f));
 
     for (int way = 0; way < 2; way++) {
@@ -42,11 +42,11 @@ static void declare_words(struct parser *p)
         struct cavs_function *f;
         struct cavs_symbol *x[2];
 
-        *lstm = cavs_lstm_cell(p->model, names[way], embed + shape, p->common.hidden);
+        *lstm = cavs_lstm_cell(p->app.model, names[way], embed + shape, p->app.options.hidden);
         f = cavs_function_create(lstm->stage, "word");
         x[0] = cavs_lookup(words, cavs_pull_ids(f, "word"));
         x[1] = cavs_lookup(shapes, cavs_pull_ids(f, "shape"));
-        cavs_cell_define(lstm, f, cavs_dropout(cavs_concat(2, x), (float)p->dropout));
+        cavs_cell_define(lstm, f, cavs_dropout(cavs_concat(2, x), p->dropout));
     }
 }
 
@@ -56,16 +56,16 @@ static void declare_positions(struct parser *p)
     struct cavs_function *f;
     struct cavs_symbol *both;
 
-    p->word = cavs_stage_over(p->model, "word", forward->stage, CAVS_ALL_VERTICES);
+    p->word = cavs_stage_over(p->app.model, "word", forward->stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(p->word, "word");
     both = cavs_both_ways(f, forward, &p->lstm[CAVS_WAY_BACKWARD], "position");
-    both = cavs_dropout(both, (float)p->dropout);
+    both = cavs_dropout(both, p->dropout);
     for (int i = 0; i < POSITIONS; i++) {
         char name[32];
 
         snprintf(name, sizeof name, "W_%s", parser_positions[i]);
         cavs_push(f, parser_positions[i],
-                  cavs_matmul(both, weight(p->model, name, 2 * p->common.hidden, p->mlp)));
+                  cavs_matmul(both, weight(p->app.model, name, 2 * p->app.options.hidden, p->mlp)));
     }
 }
 
@@ -74,11 +74,11 @@ static void declare_decisions(struct parser *p)
     struct cavs_symbol *at[POSITIONS], *scores, *move, *relation, *of_move, *of_relation;
     struct cavs_function *f;
 
-    p->decision = cavs_stage_create(p->model, "decision", 0);
+    p->decision = cavs_stage_create(p->app.model, "decision", 0);
     f = cavs_function_create(p->decision, "decision");
     for (int i = 0; i < POSITIONS; i++)
         at[i] = cavs_pull_from(f, p->word, parser_positions[i], parser_positions[i]);
-    scores = decide(p, p->model, f, at);
+    scores = decide(p, p->app.model, f, at);
     move = cavs_slice(scores, 0, MOVES);
     relation = cavs_slice(scores, MOVES, vocab_size(p->words.relations));
     of_move = cavs_pull_ids(f, "move");
@@ -93,14 +93,14 @@ static void declare_decisions(struct parser *p)
 
 int parser_declare(struct parser *p)
 {
-    int rc = cavs_model_create(&p->model);
+    int rc = cavs_model_create(&p->app.model);
 
     if (rc < 0)
         return rc;
     declare_words(p);
     declare_positions(p);
     declare_decisions(p);
-    return cavs_model_finish(p->model);
+    return cavs_model_finish(p->app.model);
 }
 
 int parser_declare_mover(struct parser *p)

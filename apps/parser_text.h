@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "apps/common/conllu.h"
 #include "apps/common/error.h"
 #include "apps/common/vocab.h"
 
@@ -12,36 +13,36 @@ struct parser_text {
     int n;
     size_t words;  /* of all sentences, roots counted */
     size_t *first; /* [n + 1]: sentence s has the words first[s] .. first[s+1] of all */
-    int *form;     /* [words]: forms as they are written; 0 for roots */
-    int *head;     /* [words]: within the sentence; -1 for roots */
-    int *relation; /* [words] */
-    size_t first_cap, form_cap, head_cap, relation_cap;
+    int *word;     /* [words]: row of its small letters; 0: rare or unknown */
+    int *shape;    /* [words]: row of its last three bytes and of whether it has a capital letter */
+    int *head;     /* [words]: within the sentence; -1 for roots, and where it is not known */
+    int *relation; /* [words]; likewise */
+    size_t first_cap, word_cap, shape_cap, head_cap, relation_cap;
 };
 
-/* What is known of a form. */
-struct parser_form {
-    int word;   /* row of its small letters; 0: rare or unknown */
-    int shape;  /* row of its last three bytes and of whether it has a capital letter */
-    long count; /* how often the word is in the training set */
-};
-
+/* What has a row in a table of the model. */
 struct parser_words {
-    struct vocab *forms, *relations;
-    struct vocab *words, *shapes; /* of the training set */
-    struct parser_form *form;     /* [vocab_size(forms)] */
+    struct vocab *words, *shapes, *relations;
+    char *small; /* scratch */
+    size_t small_cap;
 };
 
 enum { PARSER_ROOT_WORD = 1 }; /* row of the root, in both tables */
 
-/* Reads a CoNLL-U file; relations that are not in the training set (read first) become <unk>.  Start from zeroed structs,
- * clear them in any case. */
+/* Fills the empty vocabularies with the words of a CoNLL-U file that are there min_count times at least, their endings, and
+ * all relations. */
+int parser_words_choose(struct parser_words *w, const char *path, int min_count,
+                        struct app_error *e);
+void parser_words_clear(struct parser_words *w);
+
+/* Reads a CoNLL-U file.  Start from a zeroed struct, clear it in any case. */
 int parser_text_load(const char *path, struct parser_words *w, struct parser_text *out,
                      struct app_error *e);
+/* Adds the sentence, whose lines are those of sentence i of `lines`. */
+int parser_text_add(struct parser_text *t, struct parser_words *w, const struct conllu_sentence *s,
+                    const struct conllu_text *lines, int i, struct app_error *e);
+/* Emptied, its memory is used again. */
+void parser_text_empty(struct parser_text *t);
 void parser_text_clear(struct parser_text *t);
-/* After the training set was read: the rows of its words, of those seen min_count times at least. */
-int parser_words_choose(struct parser_words *w, int min_count, struct app_error *e);
-/* After all sets were read: fills w->form. */
-int parser_words_look_up(struct parser_words *w, struct app_error *e);
-void parser_words_clear(struct parser_words *w);
 
 #endif
