@@ -312,7 +312,7 @@ tests_test_cuda_kernels_LDADD = $(TEST_LIBS)
 dist_check_SCRIPTS += tests/test_cuda_text.t
 
 # graphs of dependencies
-dist_check_SCRIPTS += tests/test_dag_rnn.t
+dist_check_SCRIPTS += tests/test_dag_rnn.t tests/test_predict_conllu.t
 
 # rows per child, edge and entry of a list
 check_PROGRAMS += tests/test_list_kernels tests/test_lists
