@@ -23,6 +23,11 @@ struct cavs__column {
 /* Room for n more elements; append copies them there, or zeros if values is NULL.  0 or a cavs_error. */
 int cavs__column_room(struct cavs__column *c, size_t n);
 int cavs__column_append(struct cavs__column *c, const void *values, size_t n);
+/* Element i, or what lies behind the last one.  A column that never had an element has no memory: NULL. */
+static inline const void *cavs__column_at(const struct cavs__column *c, size_t i)
+{
+    return c->p ? (const char *)c->p + i * c->size : NULL;
+}
 /* Moves a column from memory into a temporary file in the folder of `path`, without a name. */
 int cavs__column_to_file(struct cavs__column *c, const char *path);
 void cavs__column_free(struct cavs__column *c);

@@ -296,7 +296,7 @@ static int check_functions(const struct cavs_data *d, const struct cavs__stage_d
 static int count_functions(struct cavs__stage_data *s, int n)
 {
     size_t nf = (size_t)s->stage->nfunctions;
-    const int32_t *function = (const int32_t *)s->function.p + s->function.n - (size_t)n;
+    const int32_t *function = cavs__column_at(&s->function, s->function.n - (size_t)n);
     int rc = cavs__column_append(&s->count, NULL, nf);
 
     for (int v = 0; v < n && !rc; v++)

@@ -163,10 +163,12 @@ static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_da
 {
     int64_t v0 = cavs__starts(sd)[sample], e = ((const int64_t *)sd->first.p)[sample];
     int32_t at = t->start[i], n = t->start[i + 1] - at;
-    const int32_t *degree = (const int32_t *)sd->degree.p + v0,
-                  *child = (const int32_t *)sd->child.p + e;
+    const int32_t *degree = cavs__column_at(&sd->degree, (size_t)v0),
+                  *child = cavs__column_at(&sd->child, (size_t)e);
 
-    memcpy(t->function + at, (const int32_t *)sd->function.p + v0, (size_t)n * sizeof *t->function);
+    if (n)
+        memcpy(t->function + at, cavs__column_at(&sd->function, (size_t)v0),
+               (size_t)n * sizeof *t->function);
     for (int32_t v = 0; v < n; v++) {
         t->sample_of[at + v] = i;
         t->child_ptr[at + v] = *children;
@@ -186,7 +188,7 @@ static void copy_pointers(struct cavs__shard_stage *t, const struct cavs__stage_
     ptr[0] = 0;
     for (int i = 0; i < shard->nsamples; i++) {
         const int32_t *length =
-            (const int32_t *)sd->length[input].p + cavs__starts(sd)[shard->samples[i]];
+            cavs__column_at(&sd->length[input], (size_t)cavs__starts(sd)[shard->samples[i]]);
 
         for (int v = t->start[i]; v < t->start[i + 1]; v++)
             ptr[v + 1] = ptr[v] + length[v - t->start[i]];

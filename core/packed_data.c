@@ -183,20 +183,12 @@ int cavs_data_open(const struct cavs_model *m, const char *path, struct cavs_dat
 
 /* ---- the first use of a sample ---- */
 
-/* The elements from number i on.  An array without elements has no memory to point into. */
-static const int32_t *from(const struct cavs__column *c, int64_t i)
-{
-    static const int32_t none[1];
-
-    return c->n > 0 ? (const int32_t *)c->p + i : none;
-}
-
 /* Vertices stood over; whether those are the right ones makes no difference to memory. */
 static bool over_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int sample,
                           int32_t n)
 {
     const int64_t *base = cavs__starts(&d->stages[s->stage->base->number]);
-    const int32_t *over = from(&s->over, cavs__starts(s)[sample]);
+    const int32_t *over = cavs__column_at(&s->over, (size_t)cavs__starts(s)[sample]);
 
     for (int32_t v = 0; v < n; v++) {
         if (over[v] < 0 || over[v] >= base[sample + 1] - base[sample])
@@ -209,7 +201,7 @@ static bool over_is_sound(const struct cavs_data *d, const struct cavs__stage_da
 static bool numbers_are_sound(const struct cavs__stage_data *s, int sample, int32_t n)
 {
     int nf = s->stage->nfunctions;
-    const int32_t *count = from(&s->count, (int64_t)sample * nf);
+    const int32_t *count = cavs__column_at(&s->count, (size_t)sample * (size_t)nf);
     int64_t sum = 0;
 
     for (int f = 0; f < nf; f++) {
@@ -258,13 +250,13 @@ static bool graph_is_sound(const struct cavs__stage_data *s, int sample, int32_t
 {
     const int64_t *first = s->first.p;
     int64_t v0 = cavs__starts(s)[sample], e = 0, edges = first[sample + 1] - first[sample];
-    const int32_t *degree = from(&s->degree, v0);
+    const int32_t *degree = cavs__column_at(&s->degree, (size_t)v0);
     int slots[s->stage->nfunctions];
     struct cavs__graph g = {.n = n,
                             .nfunctions = s->stage->nfunctions,
-                            .function = from(&s->function, v0),
+                            .function = cavs__column_at(&s->function, (size_t)v0),
                             .child_ptr = scratch,
-                            .child = from(&s->child, first[sample]),
+                            .child = cavs__column_at(&s->child, (size_t)first[sample]),
                             .slots = slots};
     int32_t vertex, child;
 
