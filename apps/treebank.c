@@ -59,18 +59,9 @@ static int load_brackets(struct treebank *b, struct app *a, const struct treeban
 
 /* ---- three files ------------------------------------------------------------------------------- */
 
-/* Rows that the embedding has in the model file; 0: it is not there. */
-static int rows_in_model_file(const struct app *a)
-{
-    for (int i = 0; a->model_file && i < cavs_model_file_count(a->model_file); i++)
-        if (strcmp(cavs_model_file_name(a->model_file, i), TABLE) == 0)
-            return cavs_model_file_rows(a->model_file, i);
-    return 0;
-}
-
 static int load_three_files(struct treebank *b, struct app *a, const struct treebank_options *o)
 {
-    int rows = rows_in_model_file(a), rc = 0;
+    int rows = app_model_rows(a, TABLE), rc = 0;
 
     for (int i = 0; rc == 0 && i < APP_SETS; i++) {
         struct forest_stats stats = {.max_word = -1};

@@ -19,15 +19,15 @@ static void same_places(struct places *p)
         p->at[i] = i;
 }
 
-/* Number i stands for word i of `mine`, in the file for a word of `theirs`. */
-static void word_places(struct places *p, const struct vocab *mine, const struct vocab *theirs)
+/* Number i stands for the word first + i of `mine`, in the file for a word of `theirs`. */
+static void word_places(struct places *p, const struct vocab *mine, const struct vocab *theirs,
+                        int first)
 {
     for (int i = 0; i < p->n; i++) {
-        const char *word = vocab_word(mine, i);
+        const char *word = vocab_word(mine, first + i);
+        int id = vocab_find(theirs, word, strlen(word));
 
-        p->at[i] = vocab_find(theirs, word, strlen(word));
-        if (p->at[i] == VOCAB_UNKNOWN && i != VOCAB_UNKNOWN)
-            p->at[i] = -1;
+        p->at[i] = id == VOCAB_UNKNOWN && first + i != VOCAB_UNKNOWN ? -1 : id - first;
     }
     p->by_word = true;
 }
@@ -66,15 +66,16 @@ static int find_places(struct taking *t, const char *param, bool rows, int there
 {
     const struct app_words *w = words_of(t->a, param, rows);
     struct vocab *theirs = NULL;
+    int first = w && vocab_size(w->vocab) == p->n + 1; /* classes need not have <unk> */
     int rc = w ? model_note_vocab(t->file, t->path, w->name, &theirs, &t->a->error) : 0;
 
     if (rc < 0)
         return rc;
-    *fits = theirs ? vocab_size(theirs) == there : there == p->n;
+    *fits = theirs ? vocab_size(theirs) == first + there : there == p->n;
     if (!(p->at = malloc(((size_t)p->n + 1) * sizeof *p->at)))
         rc = CAVS_ENOMEM;
     else if (theirs && *fits)
-        word_places(p, w->vocab, theirs);
+        word_places(p, w->vocab, theirs, first);
     else
         same_places(p);
     vocab_destroy(theirs);

@@ -249,6 +249,14 @@ int app_vocabs(struct app *a, const char *const *names, struct vocab **const *ou
     return 0;
 }
 
+int app_model_rows(const struct app *a, const char *param)
+{
+    for (int i = 0; a->model_file && i < cavs_model_file_count(a->model_file); i++)
+        if (strcmp(cavs_model_file_name(a->model_file, i), param) == 0)
+            return cavs_model_file_rows(a->model_file, i);
+    return 0;
+}
+
 int model_note_same_words(struct app *a, const char *name, const struct vocab *v, const char *path)
 {
     struct vocab *mine;

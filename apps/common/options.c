@@ -19,17 +19,11 @@ static const char *const policy_names[] = {"serial", "depth", "frontier", "agend
 
 /* clang-format off */
 const struct app_option app_options_data[] = {
-    OPTION_GROUP("Data and predictions:"),
+    OPTION_GROUP("Data:"),
     ROW(TEXT, "train", "PATH", set[APP_TRAIN], KEPT, "training set"),
     ROW(TEXT, "dev", "PATH", set[APP_DEV], KEPT,
         "development set: evaluated after each epoch, and what --best and --patience look at"),
     ROW(TEXT, "test", "PATH", set[APP_TEST], KEPT, "test set: evaluated once, at the end"),
-    ROW(TEXT, "predict", "FILE", predict, FREE,
-        "label what is in FILE ('-': standard input), with the model of --init or the one just trained; "
-        "without --epochs nothing is trained.  Results go to --output, in the form of the input, or as "
-        "a JSON object a line with --json"),
-    ROW(TEXT, "output", "FILE", output, FREE,
-        "where predictions go; default: standard output, the report then goes to standard error"),
     ROW(TEXT, "vectors", "FILE", vectors, FREE,
         "start the embedding from these word vectors: a word and --embed numbers a line (GloVe's text form)"),
     {0}};
@@ -40,6 +34,16 @@ const struct app_option app_options_packed[] = {
     ROW(TEXT, "packed-dev", "FILE", packed[APP_DEV], KEPT,
         "the development set, packed --like the training set"),
     ROW(TEXT, "packed-test", "FILE", packed[APP_TEST], KEPT, "likewise the test set"),
+    {0}};
+
+const struct app_option app_options_predict[] = {
+    OPTION_GROUP("Predictions:"),
+    ROW(TEXT, "predict", "FILE", predict, FREE,
+        "label what is in FILE ('-': standard input), with the model of --init or the one just trained; "
+        "without --epochs nothing is trained.  Results go to --output, in the form of the input, or as "
+        "a JSON object a line with --json"),
+    ROW(TEXT, "output", "FILE", output, FREE,
+        "where predictions go; default: standard output, the report then goes to standard error"),
     {0}};
 
 const struct app_option app_options_embed[] = {

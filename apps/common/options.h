@@ -39,8 +39,10 @@ struct app_options app_options_defaults(void);
 extern const struct app_option app_options_training[], app_options_machine[];
 /* --embed, for programs that have one */
 extern const struct app_option app_options_embed[];
-/* --train, --dev, --test, --predict, --output, --vectors; and the same sets packed */
+/* --train, --dev, --test, --vectors; and the same sets packed */
 extern const struct app_option app_options_data[], app_options_packed[];
+/* --predict and --output, for programs that predict */
+extern const struct app_option app_options_predict[];
 
 /* Options that do not go together: ends the program with a message.  Then fills what follows from others. */
 void app_options_check(struct app_options *o, const struct option_list *l);

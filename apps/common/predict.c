@@ -19,8 +19,6 @@ int predictions_open(struct app *a)
 
     if (!path)
         return 0;
-    if (!a->program->predict)
-        return app_fail(&a->error, CAVS_EINVAL, "%s predicts nothing", a->program->name);
     p->in_name = strcmp(path, "-") == 0 ? "standard input" : path;
     p->in = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
     if (!p->in)

@@ -15,7 +15,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { MOST_TABLES = 8 };
+enum { MOST_TABLES = 9 };
 
 static bool list_options(struct app *a, struct option_list *l)
 {
@@ -27,6 +27,8 @@ static bool list_options(struct app *a, struct option_list *l)
         sets[n++] = (struct option_set){app_options_data, &a->options};
     if (p->reads_packed)
         sets[n++] = (struct option_set){app_options_packed, &a->options};
+    if (p->predict)
+        sets[n++] = (struct option_set){app_options_predict, &a->options};
     if (p->shared_options)
         sets[n++] = (struct option_set){p->shared_options, a};
     sets[n++] = (struct option_set){p->options, a};
@@ -74,14 +76,14 @@ static void check_options(struct app *a)
 /* ---- what is read, and from where --------------------------------------------------------------- */
 
 /* Training data are not touched where a model file says all that they would. */
-static bool wants_training_data(const struct app *a)
+bool app_trains(const struct app *a)
 {
     return a->options.epochs > 0 || a->options.infer || a->options.resume || !a->model_path;
 }
 
 bool app_has_set(const struct app *a, enum app_set set)
 {
-    if (set == APP_TRAIN && !wants_training_data(a))
+    if (set == APP_TRAIN && !app_trains(a))
         return false;
     return a->path[set] || a->options.packed[set];
 }
@@ -98,13 +100,13 @@ const char *app_first_packed(const struct app *a)
 static int find_sets(struct app *a)
 {
     const struct app_options *o = &a->options;
-    bool by_default = wants_training_data(a) && !o->set[APP_TRAIN] && !o->packed[APP_TRAIN];
+    bool by_default = app_trains(a) && !o->set[APP_TRAIN] && !o->packed[APP_TRAIN];
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < APP_SETS; i++) {
         const char *fallback = by_default ? a->program->default_set[i] : NULL;
 
-        if (i == APP_TRAIN && !wants_training_data(a))
+        if (i == APP_TRAIN && !app_trains(a))
             continue;
         if (o->set[i] || (fallback && !o->packed[i]))
             rc = data_file_find(o->set[i], fallback, app_set_names[i], &a->path[i], &a->error);
@@ -135,6 +137,8 @@ static int prepare(struct app *a)
 
     if (!report_create(&a->report, a->program->name))
         return CAVS_ENOMEM;
+    if (a->program->samples)
+        a->report.unit = a->program->samples;
     if ((rc = model_note_open(a)) < 0)
         return rc;
     check_options(a);
@@ -154,7 +158,7 @@ static int evaluate_at_end(struct app *a)
         rc = app_report_set(a, APP_DEV);
     if (rc == 0 && a->data[APP_TEST])
         rc = app_report_set(a, APP_TEST);
-    return rc;
+    return rc == 0 && a->program->at_end ? a->program->at_end(a) : rc;
 }
 
 static int run(struct app *a)

@@ -37,7 +37,7 @@ struct program {
     const char *doc;                         /* of --help, as argp has it */
     const struct app_option *options;        /* its own; their values lie in the program's state */
     const struct app_option *shared_options; /* and those of a family of programs; NULL: none */
-    bool reads_data;   /* it has the options --train, --dev, --test, --predict, ... */
+    bool reads_data;   /* it has the options --train, --dev, --test, --vectors */
     bool reads_packed; /* and --packed, ... */
     bool embeds;       /* and --embed */
     const char *default_set[APP_SETS]; /* below $CAVS_DATA: read if --train is not given */
@@ -59,6 +59,7 @@ struct program {
     /* What is trained. */
     const char *loss;     /* the metric that progress and the report call loss */
     bool loss_per_sample; /* its mean is over samples; otherwise over what it counted */
+    const char *samples;  /* what people call them; NULL: samples */
     /* before each batch; may rewrite inputs of these samples.  May be NULL. */
     int (*before_batch)(struct app *a, const int *samples, int n);
 
@@ -72,9 +73,12 @@ struct program {
      * NULL. */
     int (*measure)(struct app *a, enum app_set set);
     bool measures_alone; /* no pass over the development or test set is made before measure() */
+    /* After the last epoch and the test set, with the model that counts: what else there is to do.  May be NULL. */
+    int (*at_end)(struct app *a);
 
     /* Predicts what is next in a->predictions.in, at most `most` samples, and writes the results to a->predictions.out.
-     * Returns how many there were, 0 at the end, or a negative code.  NULL: the program predicts nothing. */
+     * Returns how many there were, 0 at the end, or a negative code.  NULL: the program predicts nothing, and has no option
+     * --predict. */
     int (*predict)(struct app *a, int most);
 };
 
@@ -124,6 +128,8 @@ int program_main(const struct program *p, struct app *a, int argc, char **argv);
 
 /* ---- for prepare() --------------------------------------------------------------------------- */
 
+/* Whether there will be a pass over the training set; otherwise its samples are not needed. */
+bool app_trains(const struct app *a);
 /* Whether the set is to be read, from a->path[set] or as a packed file. */
 bool app_has_set(const struct app *a, enum app_set set);
 /* The first packed file among the sets to be read, whose words are those of all; NULL: there is none. */
@@ -133,8 +139,10 @@ int app_vocab(struct app *a, const char *name, struct vocab **out);
 /* Several vocabularies, whose names NULL ends: 1 if the model file has them all; 0 if they are to be filled from the training
  * set, and are empty.  A model file without them is an error where no training set is read. */
 int app_vocabs(struct app *a, const char *const *names, struct vocab **const *out);
+/* Rows that this parameter has in the model file; 0: it is not there. */
+int app_model_rows(const struct app *a, const char *param);
 /* From now on model files keep this vocabulary; it has to live as long as `a`.  `rows` and `cols` name the parameters whose
- * rows or columns stand for its words (NULL: none): --partial and --vectors go by them. */
+ * rows or columns stand for its words, or for all but <unk> (NULL: none): --partial and --vectors go by them. */
 void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, const char *rows,
                     const char *cols);
 

@@ -13,13 +13,14 @@ double app_now(void)
     return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-struct progress progress_start(bool quiet)
+struct progress progress_start(bool quiet, const char *samples)
 {
     bool terminal = isatty(STDERR_FILENO);
 
     return (struct progress){
         .quiet = quiet,
         .terminal = terminal,
+        .samples = samples,
         .interval = terminal ? 1 : 10,
         .last = app_now(),
     };
@@ -55,9 +56,9 @@ void progress_show(struct progress *p, const struct progress_state *s)
     if (p->quiet)
         return;
     format_time(time_left, sizeof time_left, rate(left, speed));
-    fprintf(stderr, "%sepoch %d/%d  batch %d/%d  loss %.4g  %.0f samples/s  %s left%s",
+    fprintf(stderr, "%sepoch %d/%d  batch %d/%d  loss %.4g  %.0f %s/s  %s left%s",
             p->terminal ? "\r" : "", s->epoch, s->epochs, s->batch, s->batches, s->loss, speed,
-            time_left, p->terminal ? "\033[K" : "\n");
+            p->samples, time_left, p->terminal ? "\033[K" : "\n");
     fflush(stderr);
     p->last = app_now();
 }
@@ -66,8 +67,8 @@ void progress_epoch(struct progress *p, const struct progress_state *s, double s
 {
     if (p->quiet)
         return;
-    fprintf(stderr, "%sepoch %d/%d  loss %.6g  %.0f samples/s  %.2f s%s\n", p->terminal ? "\r" : "",
-            s->epoch, s->epochs, s->loss, rate(s->done, seconds), seconds,
+    fprintf(stderr, "%sepoch %d/%d  loss %.6g  %.0f %s/s  %.2f s%s\n", p->terminal ? "\r" : "",
+            s->epoch, s->epochs, s->loss, rate(s->done, seconds), p->samples, seconds,
             p->terminal ? "\033[K" : "");
     p->last = app_now();
 }

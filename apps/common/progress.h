@@ -14,6 +14,7 @@
 
 struct progress {
     bool quiet, terminal;
+    const char *samples;
     double interval, last; /* seconds */
 };
 
@@ -29,7 +30,8 @@ struct progress_state {
 
 double app_now(void); /* seconds of the monotonic clock */
 
-struct progress progress_start(bool quiet);
+/* `samples`: what people call them; lives as long. */
+struct progress progress_start(bool quiet, const char *samples);
 /* True when it is time for another progress_show(). */
 bool progress_due(const struct progress *p);
 void progress_show(struct progress *p, const struct progress_state *s);

@@ -8,7 +8,7 @@
 
 bool report_create(struct report *r, const char *app)
 {
-    *r = (struct report){.app = app, .loss = NAN};
+    *r = (struct report){.app = app, .unit = "samples", .loss = NAN};
     r->epoch_seconds = json_array();
     r->epoch_loss = json_array();
     r->history = json_array();
@@ -254,8 +254,8 @@ static void print_speed(FILE *to, const struct report *r)
 {
     double gflops = ratio(r->stats.flops, r->seconds) / 1e9;
 
-    fprintf(to, "  %-22s %.1f samples/s, %.0f vertices/s on %d worker%s\n", "speed",
-            ratio(r->samples, r->seconds), ratio(r->vertices, r->seconds), r->workers,
+    fprintf(to, "  %-22s %.1f %s/s, %.0f vertices/s on %d worker%s\n", "speed",
+            ratio(r->samples, r->seconds), r->unit, ratio(r->vertices, r->seconds), r->workers,
             plural(r->workers));
     fprintf(to, "  %-22s %lld tasks for %lld batch%s; %.2f s scheduling\n", "tasks",
             (long long)r->stats.tasks, (long long)r->stats.batches,
@@ -270,9 +270,9 @@ static void print_speed(FILE *to, const struct report *r)
 static void print_text(FILE *to, const struct report *r)
 {
     if (r->epochs)
-        fprintf(to, "%s: %d epoch%s, %lld samples, %lld vertices in %.2f s\n  %-22s %.6g\n", r->app,
-                r->epochs, plural(r->epochs), (long long)r->samples, (long long)r->vertices,
-                r->seconds, "loss", r->loss);
+        fprintf(to, "%s: %d epoch%s, %lld %s, %lld vertices in %.2f s\n  %-22s %.6g\n", r->app,
+                r->epochs, plural(r->epochs), (long long)r->samples, r->unit,
+                (long long)r->vertices, r->seconds, "loss", r->loss);
     else
         fprintf(to, "%s: nothing was trained\n", r->app);
     print_extra(to, r->extra);

@@ -17,6 +17,7 @@
 
 struct report {
     const char *app;
+    const char *unit; /* what people call samples */
     int epochs, workers;
     int64_t samples, vertices; /* vertices of input graphs, whatever is shared */
     double loss;               /* mean in the last epoch */

@@ -420,7 +420,7 @@ int app_train(struct app *a)
     int size = cavs_data_size(a->data[APP_TRAIN]), batch = a->options.batch, rc;
     struct loop l = {
         .app = a,
-        .progress = progress_start(a->options.quiet),
+        .progress = progress_start(a->options.quiet, a->report.unit),
         .state = {.epochs = a->options.epochs,
                   .samples = size,
                   .batches = size / batch + (size % batch != 0)},
