@@ -39,6 +39,7 @@ libapp_la_SOURCES += \
 	apps/common/ptb_write.c \
 	apps/common/random.c apps/common/random.h \
 	apps/common/report.c apps/common/report.h \
+	apps/common/scores.c apps/common/scores.h \
 	apps/common/start.c apps/common/start.h \
 	apps/common/status.c apps/common/status.h \
 	apps/common/stop.c apps/common/stop.h \
@@ -109,7 +110,8 @@ apps_dag_rnn_LDADD = libapp.la $(APP_LIBS)
 # --- citation graphs -------------------------------------------------------------------------------------
 
 APPS += apps/gcn
-apps_gcn_SOURCES = apps/gcn.c apps/gcn_graph.c apps/gcn_graph.h
+apps_gcn_SOURCES = apps/gcn.c apps/gcn.h apps/gcn_graph.c apps/gcn_graph.h apps/gcn_nodes.c apps/gcn_nodes.h \
+	apps/gcn_predict.c
 apps_gcn_LDADD = libapp.la $(APP_LIBS)
 
 # --- dependency trees ------------------------------------------------------------------------------------

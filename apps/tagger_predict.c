@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tagger_predict.c - the tags that the model gives: counted in evaluations, written by --predict. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "apps/common/array.h"
+#include "apps/common/scores.h"
 #include "apps/common/utf8.h"
 #include "apps/tagger.h"
-
-static int likeliest(const float *logit, int classes)
-{
-    int best = 0;
-
-    for (int k = 1; k < classes; k++)
-        if (logit[k] > logit[best])
-            best = k;
-    return best;
-}
 
 /* The tags of n words go to t->predictor.tags. */
 static int choose_tags(struct tagger *t, size_t n, const float *logits)
@@ -26,7 +16,7 @@ static int choose_tags(struct tagger *t, size_t n, const float *logits)
     if (!array_reserve(&p->tags, &p->room, n + 1, sizeof *p->tags))
         return app_fail(&t->app.error, CAVS_ENOMEM, "no memory for the tags of %zu words", n);
     for (size_t w = 0; w < n; w++)
-        p->tags[w] = likeliest(logits + w * (size_t)classes, classes);
+        p->tags[w] = scores_likeliest(logits + w * (size_t)classes, classes);
     return 0;
 }
 
@@ -66,39 +56,19 @@ int tagger_measure(struct app *a, enum app_set set)
 
 /* ---- predictions: JSON ----------------------------------------------------------------------- */
 
-/* The share of each tag by its name. */
-static json_t *shares(const struct vocab *tags, const float *logit)
-{
-    int classes = vocab_size(tags);
-    float most = logit[likeliest(logit, classes)];
-    json_t *all = json_object();
-    double sum = 0;
-
-    for (int k = 0; k < classes; k++)
-        sum += exp((double)logit[k] - most);
-    for (int k = 0; k < classes; k++) {
-        json_t *name = utf8_to_json(vocab_word(tags, k));
-
-        json_object_set_new(all, json_string_value(name),
-                            json_real(exp((double)logit[k] - most) / sum));
-        json_decref(name);
-    }
-    return all;
-}
-
 /* Sentence i, and where the tags and logits of its words begin. */
 static int write_json(const struct tagger *t, int i, const int *tags, const float *logits,
                       FILE *out)
 {
     const struct sentences *s = &t->predictor.read;
     json_t *words = json_array(), *names = json_array(), *all = json_array(), *o;
-    int rc;
+    int classes = vocab_size(t->tags), rc;
 
     for (int w = 0; w < sentences_length(s, i); w++) {
         json_array_append_new(words, utf8_to_json(texts_get(&s->texts, s->first[i] + (size_t)w)));
         json_array_append_new(names, utf8_to_json(vocab_word(t->tags, tags[w])));
-        json_array_append_new(all,
-                              shares(t->tags, logits + (size_t)w * (size_t)vocab_size(t->tags)));
+        json_array_append_new(
+            all, scores_to_json(logits + (size_t)w * (size_t)classes, classes, t->tags, 0));
     }
     o = json_pack("{s:o, s:o, s:o}", "words", words, "tags", names, "probabilities", all);
     rc = o ? json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) : CAVS_ENOMEM;
