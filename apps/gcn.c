@@ -5,77 +5,29 @@
  *
  * k rounds are a graph of k + 1 copies of every node: the first copy makes a row of the node's words, and a node of a
  * later copy has its neighbours and itself in the copy before as children.  The matrix D^-1/2 (A + I) D^-1/2 of the
- * paper is a number per edge.  The whole graph is one sample, so an epoch is one batch.
+ * paper is a number per edge.  The whole graph is one sample, so an epoch is one batch.  Training, development and test
+ * set are that graph with the labels of their nodes only.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "apps/common/app.h"
 #include "apps/common/data_files.h"
-#include "apps/gcn_graph.h"
-
-#define SUFFIX ".content"
-
-/* Sets of nodes, by the ends of their files' names and those of the inputs and metrics. */
-enum { TRAIN, VAL, TEST, SETS };
-static const char *const set_names[SETS] = {"train", "val", "test"};
-
-struct gcn {
-    struct app_options common;
-    struct data_files files; /* the content; the others lie beside it */
-    int rounds;
-    float dropout;
-    struct edge_list graph;
-    int *set[SETS], count[SETS];
-    struct cavs_model *model;
-    struct cavs_stage *stage, *head;
-    struct cavs_data *data;
-    struct app app;
-    double best, test_at_best;
-};
+#include "apps/gcn.h"
 
 /* ---- options ------------------------------------------------------------------------------------------------------ */
 
-enum { KEY_DATA = 1, KEY_ROUNDS, KEY_DROPOUT };
+#define ROW(kind, name, argument, member, role, ...) \
+    OPTION_ROW(OPTION_##kind, name, argument, struct gcn, member, OPTION_##role, __VA_ARGS__)
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Graph and model:", 1},
-    {"data", KEY_DATA, "FILE", 0,
-     "nodes in the form of cora.content (default $CAVS_DATA/cora/cora.content); beside it .cites "
-     "and the splits .train, .val and .test",
-     0},
-    {"rounds", KEY_ROUNDS, "K", 0, "rounds of message passing (default 2)", 0},
-    {"dropout", KEY_DROPOUT, "RATE", 0, "between rounds (default 0.5)", 0},
+static const struct app_option options[] = {
+    OPTION_GROUP("Graph and model:"),
+    ROW(TEXT, "data", "FILE", content, KEPT,
+        "nodes in the form of cora.content (default $CAVS_DATA/cora/cora.content); beside it "
+        ".cites "
+        "and the splits .train, .val and .test"),
+    ROW(INT, "rounds", "K", rounds, MODEL, "rounds of message passing", 1, 32),
+    ROW(REAL, "dropout", "RATE", dropout, RUN, "between rounds", 0, 0.99),
     {0}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct gcn *g = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &g->common; break;
-    case KEY_DATA: g->files.train = arg; break;
-    case KEY_ROUNDS: g->rounds = app_int(state, "rounds", arg, 1, 32); break;
-    case KEY_DROPOUT: g->dropout = (float)app_real(state, "dropout", arg, 0, 0.99); break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
-}
-
-static const struct argp_child children[] = {{&app_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
-    .doc =
-        "Trains a graph convolutional network to classify the nodes of a citation graph.\v"
-        "The report gives the accuracy on the test nodes after the epoch that was best on the "
-        "validation nodes.  CAVS_DATA is ../shared/data unless the environment says otherwise.  "
-        "Parameters in model files (h: --hidden): words (features x h), b1 .. (h), W2 .. (h x h), "
-        "W_class (h x classes), b_class."};
 
 /* ---- model -------------------------------------------------------------------------------------------------------- */
 
@@ -97,12 +49,12 @@ static void declare_round(struct gcn *g, int round, int h)
     x = cavs_sum_children(cavs_mul(cavs_each_child(f), cavs_pull_edge(f, "weight", 1)));
     if (round < g->rounds) {
         snprintf(name, sizeof name, "b%d", round);
-        x = cavs_add(x, cavs_use(f, cavs_model_param(g->model, name, 1, h, CAVS_CONSTANT(0))));
+        x = cavs_add(x, cavs_use(f, cavs_model_param(g->app.model, name, 1, h, CAVS_CONSTANT(0))));
         x = cavs_dropout(cavs_relu(x), g->dropout);
     }
     if (round + 1 < g->rounds) {
         snprintf(name, sizeof name, "W%d", round + 1);
-        x = cavs_matmul(x, weight(g->model, name, h, h));
+        x = cavs_matmul(x, weight(g->app.model, name, h, h));
     }
     cavs_scatter(f, x);
     cavs_push(f, "h", x);
@@ -110,167 +62,191 @@ static void declare_round(struct gcn *g, int round, int h)
 
 static int declare(struct gcn *g)
 {
-    int h = g->common.hidden, classes = vocab_size(g->graph.labels) - 1;
-    int rc = cavs_model_create(&g->model);
+    int h = g->app.options.hidden, rc = cavs_model_create(&g->app.model);
+    struct cavs_model *m = g->app.model;
     struct cavs_function *f;
-    struct cavs_symbol *x, *logits;
+    struct cavs_symbol *x, *logits, *label;
 
     if (rc < 0)
         return rc;
-    g->stage = cavs_stage_create(g->model, "node", h);
+    g->stage = cavs_stage_create(m, "node", h);
     f = cavs_function_create(g->stage, "words");
     x = cavs_mean_children(
-        cavs_lookup(weight(g->model, "words", g->graph.width, h), cavs_pull_list_ids(f, "words")));
+        cavs_lookup(weight(m, "words", g->features, h), cavs_pull_list_ids(f, "words")));
     cavs_scatter(f, x);
     for (int round = 1; round <= g->rounds; round++)
         declare_round(g, round, h);
-    g->head = cavs_stage_over(g->model, "class", g->stage, CAVS_ROOTS);
+    g->head = cavs_stage_over(m, "class", g->stage, CAVS_ROOTS);
     f = cavs_function_create(g->head, "class");
     logits =
-        cavs_affine(cavs_pull_from(f, g->stage, "h", NULL), weight(g->model, "W_class", h, classes),
-                    cavs_model_param(g->model, "b_class", 1, classes, CAVS_CONSTANT(0)));
-    for (int i = 0; i < SETS; i++) {
-        struct cavs_symbol *label = cavs_pull_ids(f, set_names[i]);
-
-        if (i == TRAIN)
-            cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
-        cavs_metric(f, set_names[i], cavs_correct(logits, label), label);
-    }
-    return cavs_model_finish(g->model);
+        cavs_affine(cavs_pull_from(f, g->stage, "h", NULL), weight(m, "W_class", h, g->nclasses),
+                    cavs_model_param(m, "b_class", 1, g->nclasses, CAVS_CONSTANT(0)));
+    label = cavs_pull_ids(f, "label");
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
+    cavs_metric(f, "correct", cavs_correct(logits, label), label);
+    if (g->app.options.predict)
+        cavs_push(f, GCN_LOGITS, logits);
+    return cavs_model_finish(m);
 }
 
 /* ---- data --------------------------------------------------------------------------------------------------------- */
 
-static int read_graph(struct gcn *g, struct app_error *e)
+/* Features and classes are those of the model file, where there is one; the graph has to have the same. */
+static int load_nodes(struct gcn *g)
 {
-    char path[PATH_MAX], content[PATH_MAX];
-    int stem, rc = data_files_find(&g->files, e);
+    struct app *a = &g->app;
+    bool wanted[APP_SETS] = {app_trains(a), true, true};
+    int rc = app_vocab(a, "classes", &g->known);
 
-    if (rc < 0)
-        return rc;
-    snprintf(content, sizeof content, "%s", g->files.train_path);
-    stem = (int)strlen(content) - (int)strlen(SUFFIX);
-    if (stem < 0 || strcmp(content + stem, SUFFIX) != 0)
-        return app_fail(e, CAVS_EINVAL, "%s does not end in %s", content, SUFFIX);
-    snprintf(path, sizeof path, "%.*s.cites", stem, content);
-    rc = edge_list_load(content, path, &g->graph, e);
-    for (int i = 0; i < SETS && rc == 0; i++) {
-        snprintf(path, sizeof path, "%.*s.%s", stem, content, set_names[i]);
-        rc = edge_list_split(path, g->graph.n, &g->set[i], &g->count[i], e);
+    g->nodes.graph.form =
+        (struct edge_list_form){.width = app_model_rows(a, "words"), .classes = g->known};
+    if (rc == 0 && (g->content || app_trains(a))) {
+        if ((rc = data_file_find(g->content, "cora/cora.content", "data", &g->path, &a->error)) ==
+            0)
+            rc = gcn_nodes_load(g->path, wanted, &g->nodes, &a->error);
+    } else if (rc == 0 && !g->known) {
+        rc = app_fail(&a->error, CAVS_EINVAL,
+                      "%s does not say which classes it knows: name the graph with --data FILE",
+                      a->model_path);
     }
     return rc;
 }
 
-static int add_labels(const struct gcn *g, int set, int *labels)
+int gcn_add_graph(const struct gcn *g, struct cavs_data *d, const struct edge_list *graph,
+                  const struct gcn_arrays *a, int count, const int *set)
 {
-    for (int v = 0; v < g->graph.n; v++)
-        labels[v] = -1;
-    for (int i = 0; i < g->count[set]; i++)
-        labels[g->set[set][i]] = g->graph.label[g->set[set][i]] - 1; /* 0 is <unk> */
-    return cavs_data_ids(g->data, g->head, set_names[set], g->graph.n, labels);
-}
+    int n = graph->n * (g->rounds + 1), rc = cavs_data_begin(d);
 
-static int add_graph(const struct gcn *g, const struct gcn_arrays *a)
-{
-    int n = g->graph.n * (g->rounds + 1), rc = cavs_data_begin(g->data);
-
+    for (int v = 0; v < graph->n; v++)
+        a->labels[v] = -1;
+    for (int i = 0; i < count; i++)
+        a->labels[set[i]] = graph->label[set[i]];
     if (rc < 0 ||
-        (rc = cavs_data_graph(g->data, g->stage, n, a->functions, a->child_ptr, a->children)) < 0 ||
-        (rc = cavs_data_ragged_ids(g->data, g->stage, "words", n, a->word_ptr, a->words)) < 0 ||
-        (rc = cavs_data_edge_rows(g->data, g->stage, "weight", a->child_ptr[n], a->weights)) < 0)
+        (rc = cavs_data_graph(d, g->stage, n, a->functions, a->child_ptr, a->children)) < 0 ||
+        (rc = cavs_data_ragged_ids(d, g->stage, "words", n, a->word_ptr, a->words)) < 0 ||
+        (rc = cavs_data_edge_rows(d, g->stage, "weight", a->child_ptr[n], a->weights)) < 0 ||
+        (rc = cavs_data_ids(d, g->head, "label", graph->n, a->labels)) < 0)
         return rc;
-    for (int i = 0; i < SETS && rc == 0; i++)
-        rc = add_labels(g, i, a->labels);
-    return rc < 0 ? rc : cavs_data_end(g->data);
+    return cavs_data_end(d);
 }
 
-static int make_data(struct gcn *g)
+static int make_sets(struct gcn *g)
 {
-    struct gcn_arrays a;
-    int rc = cavs_data_create(g->model, &g->data);
+    const struct gcn_nodes *nodes = &g->nodes;
+    struct gcn_arrays arrays;
+    int rc = gcn_arrays_make(&nodes->graph, g->rounds, &arrays);
 
-    if (rc < 0)
-        return rc;
-    rc = gcn_arrays_make(&g->graph, g->rounds, &a);
+    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
+        struct cavs_data **d = &g->app.data[i];
+
+        if (nodes->count[i] && (rc = cavs_data_create(g->app.model, d)) == 0)
+            rc = gcn_add_graph(g, *d, &nodes->graph, &arrays, nodes->count[i], nodes->set[i]);
+    }
+    gcn_arrays_clear(&arrays);
+    return rc;
+}
+
+/* ---- measures ----------------------------------------------------------------------------------------------------- */
+
+/* How many nodes the numbers are of, and beside the accuracy on the test nodes that of the same model on the validation
+ * nodes, whichever epoch it is from. */
+static int measure(struct app *a, enum app_set set)
+{
+    double sum, count, accuracy;
+    char field[32];
+    int rc = cavs_session_metric(a->session, "correct", &sum, &count);
+
+    snprintf(field, sizeof field, "%s_nodes", app_set_names[set]);
     if (rc == 0)
-        rc = add_graph(g, &a);
-    gcn_arrays_clear(&a);
+        report_count(&a->report, field, (int64_t)count);
+    if (rc < 0 || set != APP_TEST || !a->data[APP_DEV])
+        return rc;
+    if ((rc = app_evaluate(a, a->data[APP_DEV])) == 0 &&
+        (rc = app_mean(a, "correct", &accuracy)) == 0)
+        report_number(&a->report, "val_accuracy", accuracy);
     return rc;
 }
 
 /* ---- the program -------------------------------------------------------------------------------------------------- */
 
-/* Accuracies of a pass without dropout; the epoch that is best on the validation nodes counts. */
-static int after_epoch(void *context)
+static void check(struct app *a, const struct option_list *l)
 {
-    struct gcn *g = context;
-    double accuracy[SETS];
-    int rc = app_evaluate(&g->app, g->data);
+    (void)l;
+    if (a->options.predict && !gcn_is_content(a->options.predict))
+        options_mistake(
+            "--predict wants a file that ends in .content, beside which .cites lies, not "
+            "'%s'",
+            a->options.predict);
+}
 
-    for (int i = 0; i < SETS && rc == 0; i++)
-        rc = app_mean(&g->app, set_names[i], &accuracy[i]);
+static int prepare(struct app *a)
+{
+    struct gcn *g = (struct gcn *)a;
+    int rc = load_nodes(g);
+
     if (rc < 0)
         return rc;
-    if (accuracy[VAL] > g->best) {
-        g->best = accuracy[VAL];
-        g->test_at_best = accuracy[TEST];
-    }
-    report_number(&g->app.report, "train_accuracy", accuracy[TRAIN]);
-    report_number(&g->app.report, "val_accuracy", g->best);
-    report_number(&g->app.report, "test_accuracy", g->test_at_best);
+    g->features = g->path ? g->nodes.graph.width : g->nodes.graph.form.width;
+    g->classes = g->known ? g->known : g->nodes.graph.labels;
+    g->nclasses = vocab_size(g->classes) - 1;
+    app_keep_vocab(a, "classes", g->classes, NULL, "W_class b_class");
+    if (g->nodes.count[APP_TRAIN])
+        a->options.session.scale = 1.0f / (float)g->nodes.count[APP_TRAIN];
+    if ((rc = declare(g)) < 0 || (g->path && (rc = make_sets(g)) < 0))
+        return rc;
+    a->graph = g->stage;
+    report_count(&a->report, "nodes", g->nodes.graph.n);
+    report_count(&a->report, "citations", g->nodes.graph.nedges);
+    report_count(&a->report, "classes", g->nclasses);
     return 0;
 }
 
-static int run(struct gcn *g, struct app_error *e)
+static void clear(struct app *a)
 {
-    struct training training;
-    int rc;
+    struct gcn *g = (struct gcn *)a;
 
-    if ((rc = read_graph(g, e)) < 0 || (rc = declare(g)) < 0 || (rc = make_data(g)) < 0)
-        return rc;
-    g->common.session.scale = 1.0f / (float)g->count[TRAIN];
-    if ((rc = app_start(&g->app, "gcn", &g->common, g->model)) < 0)
-        return rc;
-    training = (struct training){.data = g->data,
-                                 .graph = g->stage,
-                                 .loss = "loss",
-                                 .after_epoch = after_epoch,
-                                 .error = e,
-                                 .context = g};
-    report_count(&g->app.report, "nodes", g->graph.n);
-    report_count(&g->app.report, "citations", g->graph.nedges);
-    rc = app_train(&g->app, &training);
-    return rc < 0 ? rc : app_finish(&g->app);
+    gcn_nodes_clear(&g->nodes);
+    vocab_destroy(g->known);
+    free(g->path);
 }
 
-static void clean_up(struct gcn *g)
-{
-    app_stop(&g->app);
-    cavs_data_destroy(g->data);
-    cavs_model_destroy(g->model);
-    for (int i = 0; i < SETS; i++)
-        free(g->set[i]);
-    edge_list_clear(&g->graph);
-    data_files_clear(&g->files);
-}
+static const struct app_mean means[] = {{"loss", "loss"}, {"correct", "accuracy"}, {NULL, NULL}};
+
+static const struct program program = {
+    .name = "gcn",
+    .doc =
+        "Trains a graph convolutional network to classify the nodes of a citation graph.\v"
+        "The validation nodes are the development set; the model of the epoch that was best on "
+        "them "
+        "(--best accuracy) is what the test nodes are evaluated with, once, at the end.  CAVS_DATA "
+        "is "
+        "../shared/data unless the environment says otherwise.\n\n"
+        "--predict reads another file like cora.content, whose classes may be missing, and .cites "
+        "beside it, and writes a line for each node: its name, a tab, its class.  The whole graph "
+        "is "
+        "in memory at once.\n\n"
+        "Parameters in model files (h: --hidden): words (features x h), b1 .. (h), W2 .. (h x h), "
+        "W_class (h x classes), b_class.",
+    .options = options,
+    .check = check,
+    .prepare = prepare,
+    .clear = clear,
+    .loss = "loss",
+    .samples = "graphs",
+    .means = means,
+    .measure = measure,
+    .predict = gcn_predict,
+};
 
 int main(int argc, char **argv)
 {
-    struct gcn g = {.common = app_options_defaults(),
-                    .files = {.default_train = "cora/cora.content"},
-                    .rounds = 2,
-                    .dropout = 0.5f};
-    struct app_error error = {""};
-    int rc;
+    struct gcn g = {.app = {.options = app_options_defaults()}, .rounds = 2, .dropout = 0.5f};
 
-    g.files.default_dev = g.files.default_train;
-    g.common.epochs = 200;
-    g.common.hidden = 16;
-    g.common.session.optimizer = CAVS_ADAM;
-    g.common.session.lr = 1e-2f;
-    g.common.session.weight_decay = 5e-4f;
-    argp_parse(&argp, argc, argv, 0, NULL, &g);
-    rc = app_status("gcn", run(&g, &error), &error);
-    clean_up(&g);
-    return rc;
+    g.app.options.epochs = 200;
+    g.app.options.hidden = 16;
+    g.app.options.best = "accuracy";
+    g.app.options.session.optimizer = CAVS_ADAM;
+    g.app.options.session.lr = 1e-2f;
+    g.app.options.session.weight_decay = 5e-4f;
+    return program_main(&program, &g.app, argc, argv);
 }

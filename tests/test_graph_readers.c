@@ -409,6 +409,33 @@ static void nodes_and_edges_are_read(void **state)
     edge_list_clear(&g);
 }
 
+/* Classes in the order of another file, and nodes without any. */
+static void a_graph_for_a_model_has_its_classes(void **state)
+{
+    struct vocab *classes = vocab_create();
+    struct edge_list known = {.form = {.width = 2, .classes = classes}};
+    struct edge_list other = known, bare = known;
+    struct app_error e = {""};
+
+    (void)state;
+    assert_int_equal(vocab_add(classes, "dog", 3), 1);
+    assert_int_equal(vocab_add(classes, "cat", 3), 2);
+    if (read_graph("a 0 1 cat\nb 1 0 dog\n", "", &known, &e) != 0)
+        fail_msg("refused: %s", e.text);
+    assert_ints(known.label, 2, (int[]){1, 0});
+    assert_int_equal(read_graph("a 0 1 cat\nb 1 0 cow\n", "", &other, &e), CAVS_EFORMAT);
+    assert_non_null(strstr(e.text, "content:2:7: expected a class of the model, found 'cow'"));
+    bare.form.unlabelled = true;
+    if (read_graph("a 0 1\nb 1 0 cow\nc 7 8 cat\n", "a c\n", &bare, &e) != 0)
+        fail_msg("refused: %s", e.text);
+    assert_ints(bare.label, 3, (int[]){-1, -1, -1});
+    assert_memory_equal(bare.feature, ((float[]){0, 1, 1, 0, 7, 8}), 6 * sizeof(float));
+    edge_list_clear(&known);
+    edge_list_clear(&other);
+    edge_list_clear(&bare);
+    vocab_destroy(classes);
+}
+
 static void malformed_graphs_are_refused_with_their_place(void **state)
 {
     static const struct {
@@ -507,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_nul_byte_is_no_text),
         cmocka_unit_test(ud_ewt_has_its_known_size),
         cmocka_unit_test(nodes_and_edges_are_read),
+        cmocka_unit_test(a_graph_for_a_model_has_its_classes),
         cmocka_unit_test(malformed_graphs_are_refused_with_their_place),
         cmocka_unit_test(splits_are_read),
         cmocka_unit_test(cora_has_its_known_size),

@@ -35,27 +35,58 @@ static bool read_feature(const struct field *f, float *value)
     return end == f->text + f->length && isfinite(*value);
 }
 
-/* Everything between the name and the last token: *width features. */
+static int add_feature(struct edge_list *g, const struct lines *l, const struct field *f,
+                       int *width, struct app_error *e)
+{
+    size_t used = (size_t)g->n * g->width + *width;
+
+    if ((g->n > 0 || g->form.width) && *width == g->width)
+        return lines_expected(l, f, e, "a class after %d features", g->width);
+    if (!array_reserve(&g->feature, &g->feature_cap, used + 1, sizeof *g->feature))
+        return no_memory(l, e);
+    if (!read_feature(f, &g->feature[used]))
+        return lines_expected(l, f, e, "a number");
+    ++*width;
+    return 0;
+}
+
+/* Everything between the name and the last token, the class: *width features.  A class that is missing is an empty token. */
 static int add_features(struct edge_list *g, const struct lines *l, size_t at, int *width,
-                        struct field *last, struct app_error *e)
+                        struct field *label, struct app_error *e)
 {
     struct field next;
+    int rc = 0;
 
     *width = 0;
-    if (!token(l, &at, last))
-        return lines_expected(l, last, e, "features and a class after the name of the node");
-    while (token(l, &at, &next)) {
-        size_t used = (size_t)g->n * g->width + *width;
-
-        if (g->n > 0 && *width == g->width)
-            return lines_expected(l, last, e, "a class after %d features", g->width);
-        if (!array_reserve(&g->feature, &g->feature_cap, used + 1, sizeof *g->feature))
-            return no_memory(l, e);
-        if (!read_feature(last, &g->feature[used]))
-            return lines_expected(l, last, e, "a number");
-        ++*width;
-        *last = next;
+    if (!token(l, &at, label))
+        return lines_expected(l, label, e, "features and a class after the name of the node");
+    while (rc == 0 && token(l, &at, &next)) {
+        rc = add_feature(g, l, label, width, e);
+        *label = next;
     }
+    if (rc == 0 && g->form.unlabelled && *width == g->width - 1) {
+        rc = add_feature(g, l, label, width, e);
+        *label = next;
+    }
+    return rc;
+}
+
+/* The class from 0; -1 if none is wanted. */
+static int find_class(struct edge_list *g, const struct lines *l, const struct field *f, int *out,
+                      struct app_error *e)
+{
+    int id = 0;
+
+    if (g->form.classes && !g->form.unlabelled) {
+        id = vocab_find(g->form.classes, f->text, f->length);
+        if (id == VOCAB_UNKNOWN)
+            return lines_expected(l, f, e, "a class of the model");
+    } else if (!g->form.unlabelled) {
+        id = vocab_add(g->labels, f->text, f->length);
+        if (id < 0)
+            return no_memory(l, e);
+    }
+    *out = id - 1;
     return 0;
 }
 
@@ -63,7 +94,7 @@ static int add_node(struct edge_list *g, const struct lines *l, struct app_error
 {
     struct field name, label;
     size_t at = 0;
-    int width, id, rc;
+    int width, class = -1, rc;
 
     if (!token(l, &at, &name))
         return 0;
@@ -71,16 +102,17 @@ static int add_node(struct edge_list *g, const struct lines *l, struct app_error
         return lines_expected(l, &name, e, "the name of a node that is not there yet");
     if ((rc = add_features(g, l, at, &width, &label, e)) < 0)
         return rc;
-    if (g->n == 0)
+    if (g->n == 0 && !g->form.width)
         g->width = width;
     if (width != g->width)
         return lines_expected(l, &label, e, "%d features before the class, not %d", g->width,
                               width);
-    id = vocab_add(g->labels, label.text, label.length);
-    if (id < 0 || vocab_add(g->names, name.text, name.length) < 0 || g->n == INT_MAX ||
+    if ((rc = find_class(g, l, &label, &class, e)) < 0)
+        return rc;
+    if (vocab_add(g->names, name.text, name.length) < 0 || g->n == INT_MAX ||
         !array_reserve(&g->label, &g->label_cap, g->n + (size_t)1, sizeof *g->label))
         return no_memory(l, e);
-    g->label[g->n++] = id - 1;
+    g->label[g->n++] = class;
     return 0;
 }
 
@@ -137,6 +169,7 @@ int edge_list_load(const char *content, const char *cites, struct edge_list *out
 
     if (!(out->names = vocab_create()) || !(out->labels = vocab_create()))
         return app_fail(e, CAVS_ENOMEM, "no memory for the names of nodes");
+    out->width = out->form.width;
     rc = read_lines(out, content, add_node, e);
     return rc < 0 ? rc : read_lines(out, cites, add_edge, e);
 }

@@ -29,6 +29,19 @@ static void read_split(const char *path, int n)
     free(nodes);
 }
 
+/* What was read is read without its classes, too. */
+static void read_unlabelled(const struct fuzz_file *file, const struct edge_list *g)
+{
+    struct edge_list again = {
+        .form = {.width = g->width, .classes = g->labels, .unlabelled = true}};
+    struct app_error e = {""};
+
+    FUZZ_MUST(edge_list_load(file[0].path, file[1].path, &again, &e) == 0, "%s", e.text);
+    FUZZ_MUST(again.n == g->n && again.nedges == g->nedges, "%d nodes, %d edges", again.n,
+              again.nedges);
+    edge_list_clear(&again);
+}
+
 void fuzz_edge_list(const uint8_t *data, size_t size)
 {
     struct fuzz_part part[3];
@@ -42,6 +55,8 @@ void fuzz_edge_list(const uint8_t *data, size_t size)
     if (edge_list_load(file[0].path, file[1].path, &g, &e) == 0) {
         check_graph(&g);
         read_split(file[2].path, g.n);
+        if (g.width > 0)
+            read_unlabelled(file, &g);
     } else {
         FUZZ_MUST(e.text[0], "refused without a message");
     }
