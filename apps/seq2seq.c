@@ -10,92 +10,51 @@
  *
  * An answer is right if all of its symbols are.  Whether greedy decoding finds it can be told without decoding: as long as
  * each symbol so far was right, the decoder has read what it reads in training, so that the decoded answer is right if
- * and only if every symbol is the likeliest one behind the right ones before it.  dev_exact is counted so; --decode does
- * decode, symbol by symbol.
+ * and only if every symbol is the likeliest one behind the right ones before it.  dev_exact is counted so; --decode and
+ * --predict do decode, symbol by symbol (seq2seq_decode.c).
  */
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/app.h"
-#include "apps/seq2seq_tasks.h"
-#include "core/cavs_cells.h"
+#include "apps/seq2seq.h"
 
 enum { DECODER_FIRST, DECODER_NEXT }; /* numbers of the vertex functions */
 
-struct seq2seq {
-    struct app_options common;
-    enum task task;
-    int length, nsamples, dev_samples, decode;
-    bool no_attention;
-    int symbols; /* with the end */
-    struct cavs_model *model;
-    struct cavs_cell encoder, decoder;
-    struct cavs_stage *answer;
-    struct example *train_examples, *dev_examples;
-    struct cavs_data *train, *dev;
-    struct app app;
-};
-
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { KEY_TASK = 1, KEY_LENGTH, KEY_SAMPLES, KEY_DEV_SAMPLES, KEY_DECODE, KEY_NO_ATTENTION };
+#define ROW(kind, name, argument, member, role, ...) \
+    OPTION_ROW(OPTION_##kind, name, argument, struct seq2seq, member, OPTION_##role, __VA_ARGS__)
 
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "Task:", 1},
-    {"task", KEY_TASK, "NAME", 0, "reverse (default) or add", 0},
-    {"length", KEY_LENGTH, "N", 0, "at most N letters (default 10), or digits of a number (3)", 0},
-    {"samples", KEY_SAMPLES, "N", 0, "examples in an epoch (default 40000)", 0},
-    {"dev-samples", KEY_DEV_SAMPLES, "N", 0,
-     "examples to evaluate after each epoch, none of them trained on (default 2000)", 0},
-    {"no-attention", KEY_NO_ATTENTION, NULL, 0, "answer from the decoder's state alone", 0},
-    {"decode", KEY_DECODE, "N", 0, "print the decoded answers to N of them at the end", 0},
+static const struct app_option options[] = {
+    OPTION_GROUP("Task:"),
+    ROW(CHOICE, "task", "NAME", task, MODEL, "reverse or add", .choices = task_names),
+    ROW(INT, "length", "N", length, MODEL,
+        "at most N letters (default 10), or digits of a number (3)", 1, EXAMPLE_MOST - 1),
+    ROW(INT, "samples", "N", nsamples, RUN, "examples in an epoch", 1, INT_MAX - 1),
+    ROW(INT, "dev-samples", "N", dev_samples, RUN,
+        "examples to evaluate after each epoch, none of them trained on", 1, INT_MAX - 1),
+    ROW(FLAG, "no-attention", NULL, no_attention, MODEL, "answer from the decoder's state alone"),
+    ROW(INT, "decode", "N", decode, FREE, "print the decoded answers to N of them at the end", 0,
+        INT_MAX - 1),
     {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void check(struct app *a, const struct option_list *l)
 {
-    struct seq2seq *s = state->input;
+    struct seq2seq *s = (struct seq2seq *)a;
 
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &s->common; break;
-    case KEY_TASK: s->task = app_choice(state, "task", arg, task_names); break;
-    case KEY_LENGTH: s->length = app_int(state, "length", arg, 1, task_most(TASK_REVERSE)); break;
-    case KEY_SAMPLES: s->nsamples = app_int(state, "samples", arg, 1, INT_MAX - 1); break;
-    case KEY_DEV_SAMPLES:
-        s->dev_samples = app_int(state, "dev-samples", arg, 1, INT_MAX - 1);
-        break;
-    case KEY_NO_ATTENTION: s->no_attention = true; break;
-    case KEY_DECODE: s->decode = app_int(state, "decode", arg, 0, INT_MAX - 1); break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
-    case ARGP_KEY_SUCCESS:
-        if (!s->length)
-            s->length = s->task == TASK_ADD ? 3 : 10;
-        if (s->length > task_most(s->task))
-            argp_error(state, "--task %s has at most --length %d", task_names[s->task],
-                       task_most(s->task));
-        if (s->decode > s->dev_samples)
-            argp_error(state, "--decode %d is more than --dev-samples %d", s->decode,
-                       s->dev_samples);
-        break;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-    return 0;
+    (void)l;
+    if (!s->length)
+        s->length = s->task == TASK_ADD ? 3 : 10;
+    if (s->length > task_most(s->task))
+        options_mistake("--task %s has at most --length %d", task_names[s->task],
+                        task_most(s->task));
+    if (s->decode > s->dev_samples)
+        options_mistake("--decode %d is more than --dev-samples %d", s->decode, s->dev_samples);
+    if (s->decode && a->options.predict)
+        options_mistake(
+            "--decode prints answers to examples, --predict those to FILE: give either");
 }
-
-static const struct argp_child children[] = {{&app_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .children = children,
-    .doc =
-        "Trains an encoder and a decoder LSTM to reverse strings or to add numbers.\v"
-        "A sum is written from its last digit on.  dev_exact is the share of answers without a "
-        "mistake.\n\n"
-        "Parameters in model files (s: symbols, e: --embed, h: --hidden; gates i, f, o, u side by "
-        "side): embedding (s x e), encoder_W (e x 4h), encoder_U (h x 4h), encoder_b, decoder_W, "
-        "decoder_U, decoder_b, W_score (h x h), W_attend (2h x h), b_attend, W_out (h x s), "
-        "b_out."};
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
@@ -113,16 +72,16 @@ static void define(const struct cavs_cell *cell, struct cavs_function *f, struct
 
 static void declare_chains(struct seq2seq *s)
 {
-    int embed = s->common.embed, hidden = s->common.hidden;
+    int embed = s->app.options.embed, hidden = s->app.options.hidden;
     struct cavs_param *table =
-        cavs_model_param(s->model, "embedding", s->symbols, embed, CAVS_UNIFORM(-0.1f, 0.1f));
+        cavs_model_param(s->app.model, "embedding", s->symbols, embed, CAVS_UNIFORM(-0.1f, 0.1f));
     struct cavs_function *f;
 
-    s->encoder = cavs_lstm_cell(s->model, "encoder", embed, hidden);
+    s->encoder = cavs_lstm_cell(s->app.model, "encoder", embed, hidden);
     f = cavs_function_create(s->encoder.stage, "symbol");
     define(&s->encoder, f, table, cavs_gather(f, 0));
 
-    s->decoder = cavs_lstm_cell(s->model, "decoder", embed, hidden);
+    s->decoder = cavs_lstm_cell(s->app.model, "decoder", embed, hidden);
     f = cavs_function_create(s->decoder.stage, "first");
     define(&s->decoder, f, table, cavs_pull_from(f, s->encoder.stage, "state", "last"));
     f = cavs_function_create(s->decoder.stage, "next");
@@ -132,12 +91,12 @@ static void declare_chains(struct seq2seq *s)
 /* A mean of the encoder's rows, weighted by how well they fit h, joins h. */
 static struct cavs_symbol *attend(struct seq2seq *s, struct cavs_function *f, struct cavs_symbol *h)
 {
-    int n = s->common.hidden;
+    int n = s->app.options.hidden;
     struct cavs_param *W_score =
-        cavs_model_param(s->model, "W_score", n, n, cavs_init_glorot(n, n));
+        cavs_model_param(s->app.model, "W_score", n, n, cavs_init_glorot(n, n));
     struct cavs_param *W =
-        cavs_model_param(s->model, "W_attend", 2 * n, n, cavs_init_glorot(2 * n, n));
-    struct cavs_param *b = cavs_model_param(s->model, "b_attend", 1, n, CAVS_CONSTANT(0));
+        cavs_model_param(s->app.model, "W_attend", 2 * n, n, cavs_init_glorot(2 * n, n));
+    struct cavs_param *b = cavs_model_param(s->app.model, "b_attend", 1, n, CAVS_CONSTANT(0));
     struct cavs_symbol *rows = cavs_pull_from_each(f, s->encoder.stage, "h", NULL);
     struct cavs_symbol *score = cavs_sum(cavs_mul(rows, cavs_matmul(h, W_score)));
     struct cavs_symbol *both[2] = {cavs_sum_children(cavs_mul(cavs_softmax_children(score), rows)),
@@ -148,14 +107,14 @@ static struct cavs_symbol *attend(struct seq2seq *s, struct cavs_function *f, st
 
 static void declare_answer(struct seq2seq *s)
 {
-    int hidden = s->common.hidden;
+    int hidden = s->app.options.hidden;
     struct cavs_init init = cavs_init_glorot(hidden, s->symbols);
-    struct cavs_param *W = cavs_model_param(s->model, "W_out", hidden, s->symbols, init);
-    struct cavs_param *b = cavs_model_param(s->model, "b_out", 1, s->symbols, CAVS_CONSTANT(0));
+    struct cavs_param *W = cavs_model_param(s->app.model, "W_out", hidden, s->symbols, init);
+    struct cavs_param *b = cavs_model_param(s->app.model, "b_out", 1, s->symbols, CAVS_CONSTANT(0));
     struct cavs_function *f;
     struct cavs_symbol *h, *logits, *label, *right;
 
-    s->answer = cavs_stage_over(s->model, "answer", s->decoder.stage, CAVS_ALL_VERTICES);
+    s->answer = cavs_stage_over(s->app.model, "answer", s->decoder.stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(s->answer, "symbol");
     h = cavs_pull_from(f, s->decoder.stage, "h", NULL);
     logits = cavs_affine(s->no_attention ? h : attend(s, f, h), W, b);
@@ -164,18 +123,19 @@ static void declare_answer(struct seq2seq *s)
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     cavs_metric(f, "correct", right, label);
     cavs_push(f, "right", right);
-    cavs_push(f, "logits", logits);
+    if (s->app.options.predict || s->decode)
+        cavs_push(f, SEQ2SEQ_LOGITS, logits);
 }
 
 static int declare(struct seq2seq *s)
 {
-    int rc = cavs_model_create(&s->model);
+    int rc = cavs_model_create(&s->app.model);
 
     if (rc < 0)
         return rc;
     declare_chains(s);
     declare_answer(s);
-    return cavs_model_finish(s->model);
+    return cavs_model_finish(s->app.model);
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -197,8 +157,7 @@ static int add_chain(struct cavs_data *d, const struct cavs_cell *cell, int n, c
     return rc < 0 ? rc : cavs_data_ids(d, cell->stage, "symbol", n, symbols);
 }
 
-/* An example with the first n symbols of its answer. */
-static int add_example(struct seq2seq *s, struct cavs_data *d, const struct example *x, int n)
+int seq2seq_add(const struct seq2seq *s, struct cavs_data *d, const struct example *x, int n)
 {
     int before[EXAMPLE_MOST], functions[EXAMPLE_MOST], last[EXAMPLE_MOST], rc;
 
@@ -216,211 +175,132 @@ static int add_example(struct seq2seq *s, struct cavs_data *d, const struct exam
     return cavs_data_end(d);
 }
 
-static int make_data(struct seq2seq *s, bool dev, int n, struct example **examples,
-                     struct cavs_data **out)
+static int make_set(struct seq2seq *s, enum app_set set, int n, struct example *keep)
 {
     struct rng r;
-    int rc = cavs_data_create(s->model, out);
+    bool dev = set == APP_DEV;
+    int rc = cavs_data_create(s->app.model, &s->app.data[set]);
 
-    *examples = malloc((n + (size_t)1) * sizeof **examples);
-    if (!*examples)
-        return CAVS_ENOMEM;
-    rng_seed(&r, s->common.session.seed, (1ull << 33) + dev);
+    rng_seed(&r, s->app.options.session.seed, (1ull << 33) + dev);
     for (int i = 0; rc == 0 && i < n; i++) {
-        struct example *x = *examples + i;
+        struct example x;
 
-        task_draw(s->task, s->length, dev, &r, x);
-        rc = add_example(s, *out, x, x->nanswer);
+        task_draw(s->task, s->length, dev, &r, &x);
+        rc = seq2seq_add(s, s->app.data[set], &x, x.nanswer);
+        if (keep)
+            keep[i] = x;
     }
     return rc;
+}
+
+static int make_sets(struct seq2seq *s)
+{
+    bool trains = app_trains(&s->app);
+    int rc = trains ? make_set(s, APP_TRAIN, s->nsamples, NULL) : 0;
+
+    if (rc < 0 || (s->app.options.predict && !trains))
+        return rc;
+    s->dev_examples = malloc(((size_t)s->dev_samples + 1) * sizeof *s->dev_examples);
+    return s->dev_examples ? make_set(s, APP_DEV, s->dev_samples, s->dev_examples) : CAVS_ENOMEM;
 }
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/* Answers of some development examples without a mistake. */
-static int count_exact(struct seq2seq *s, const int *samples, int n, int *exact)
+/* Counts answers without a mistake. */
+static int evaluate(struct app *a, struct cavs_data *d, const int *samples, int n)
 {
-    int64_t rows = cavs_data_batch_vertices(s->dev, s->answer, samples, n);
-    float *right = malloc((rows + 1) * sizeof *right), *at = right;
-    int rc =
-        right ? cavs_session_output(s->app.session, s->dev, samples, n, s->answer, "right", right)
-              : CAVS_ENOMEM;
+    struct seq2seq *s = (struct seq2seq *)a;
+    const float *right;
+    int rc = app_rows_of(a, d, samples, n, s->answer, "right", &right);
 
     for (int i = 0; rc == 0 && i < n; i++) {
         int wrong = 0;
 
-        for (int t = 0; t < s->dev_examples[samples[i]].nanswer; t++)
-            wrong += *at++ == 0;
-        *exact += !wrong;
+        for (int t = cavs_data_sample_vertices(d, s->answer, samples[i]); t > 0; t--)
+            wrong += *right++ == 0;
+        s->exact += !wrong;
     }
-    free(right);
     return rc;
 }
 
-static int evaluate(struct seq2seq *s, double *share)
+static int measure(struct app *a, enum app_set set)
 {
-    int exact = 0, rc = 0, batch = s->common.batch < s->dev_samples ? s->common.batch : s->dev_samples;
-    int *samples = malloc(((size_t)batch + 1) * sizeof *samples);
+    struct seq2seq *s = (struct seq2seq *)a;
 
-    if (!samples)
-        return CAVS_ENOMEM;
-    for (int first = 0, n; rc == 0 && first < s->dev_samples; first += n) {
-        n = s->dev_samples - first < batch ? s->dev_samples - first : batch;
-        for (int i = 0; i < n; i++)
-            samples[i] = first + i;
-        rc = count_exact(s, samples, n, &exact);
-    }
-    free(samples);
-    *share = (double)exact / s->dev_samples;
-    return rc;
-}
-
-static int after_epoch(void *context)
-{
-    static const struct app_mean means[] = {{"correct", "symbols"}, {NULL, NULL}};
-    struct seq2seq *s = context;
-    double exact;
-    int rc;
-
-    if ((rc = app_report_epoch(&s->app, NULL, means)) < 0 || (rc = evaluate(s, &exact)) < 0)
-        return rc;
-    report_number(&s->app.report, "dev_exact", exact);
-    if (!s->common.quiet)
-        fprintf(stderr, "  dev_exact %.4f\n", exact);
+    if (set == APP_TRAIN) /* whose answers nobody has looked at */
+        return 0;
+    app_number(a, set, "exact", (double)s->exact / cavs_data_size(a->data[set]));
+    s->exact = 0;
     return 0;
-}
-
-/* ---- decoding -------------------------------------------------------------------------------- */
-
-/* The likeliest next symbol of each answer whose first t symbols are there. */
-static int decode_step(struct seq2seq *s, struct example *guess, int t, float *logits)
-{
-    struct cavs_data *d = NULL;
-    int n = s->decode, rc = cavs_data_create(s->model, &d), *samples = malloc(n * sizeof *samples);
-
-    if (!samples)
-        rc = CAVS_ENOMEM;
-    for (int i = 0; rc == 0 && i < n; i++) {
-        guess[i].answer[t] = 0; /* a label, of which nothing but a metric depends */
-        samples[i] = i;
-        rc = add_example(s, d, &guess[i], t + 1);
-    }
-    if (rc == 0)
-        rc = cavs_session_output(s->app.session, d, samples, n, s->answer, "logits", logits);
-    for (int i = 0; rc == 0 && i < n; i++) {
-        const float *last = logits + ((size_t)i * (t + 1) + t) * s->symbols;
-
-        for (int k = 1; k < s->symbols; k++)
-            if (last[k] > last[guess[i].answer[t]])
-                guess[i].answer[t] = k;
-    }
-    free(samples);
-    cavs_data_destroy(d);
-    return rc;
-}
-
-static void print_answers(struct seq2seq *s, const struct example *guess)
-{
-    int exact = 0;
-
-    for (int i = 0; i < s->decode; i++) {
-        const struct example *x = &s->dev_examples[i];
-        char source[EXAMPLE_MOST + 1], answer[EXAMPLE_MOST + 1], want[EXAMPLE_MOST + 1];
-
-        task_spell(s->task, x->source, x->nsource, source);
-        task_spell(s->task, guess[i].answer, guess[i].nanswer, answer);
-        task_spell(s->task, x->answer, x->nanswer, want);
-        exact += strcmp(answer, want) == 0;
-        printf("%s -> %s%s%s\n", source, answer, strcmp(answer, want) ? ", not " : "",
-               strcmp(answer, want) ? want : "");
-    }
-    report_number(&s->app.report, "decoded_exact", (double)exact / s->decode);
-}
-
-/* All answers grow symbol by symbol, side by side; what comes behind an end does not count. */
-static int decode(struct seq2seq *s)
-{
-    int longest = 0, rc = 0;
-    struct example *guess = malloc((s->decode + (size_t)1) * sizeof *guess);
-    float *logits;
-
-    for (int i = 0; i < s->decode; i++)
-        if (s->dev_examples[i].nanswer > longest)
-            longest = s->dev_examples[i].nanswer;
-    logits = malloc((size_t)s->decode * longest * s->symbols * sizeof *logits);
-    if (!guess || !logits)
-        rc = CAVS_ENOMEM;
-    for (int i = 0; rc == 0 && i < s->decode; i++) {
-        guess[i] = s->dev_examples[i];
-        guess[i].nanswer = longest;
-    }
-    for (int t = 0; rc == 0 && t < longest; t++)
-        rc = decode_step(s, guess, t, logits);
-    if (rc == 0)
-        print_answers(s, guess);
-    free(guess);
-    free(logits);
-    return rc;
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static int prepare(struct seq2seq *s)
+static int prepare(struct app *a)
 {
+    struct seq2seq *s = (struct seq2seq *)a;
     int rc;
 
-    s->symbols = 1 + strlen(task_symbols(s->task));
-    if ((rc = declare(s)) < 0 ||
-        (rc = make_data(s, false, s->nsamples, &s->train_examples, &s->train)) < 0 ||
-        (rc = make_data(s, true, s->dev_samples, &s->dev_examples, &s->dev)) < 0)
+    s->symbols = 1 + (int)strlen(task_symbols(s->task));
+    a->options.session.scale = 1.0f / (float)a->options.batch;
+    if ((rc = declare(s)) < 0 || (rc = make_sets(s)) < 0)
         return rc;
-    s->common.session.scale = 1.0f / s->common.batch;
-    return app_start(&s->app, "seq2seq", &s->common, s->model);
+    a->graph = s->decoder.stage;
+    report_text(&a->report, "task", task_names[s->task]);
+    report_count(&a->report, "length", s->length);
+    report_count(&a->report, "attention", !s->no_attention);
+    return 0;
 }
 
-static int run(struct seq2seq *s, struct app_error *e)
+static void clear(struct app *a)
 {
-    struct training training;
-    int rc = prepare(s);
+    struct seq2seq *s = (struct seq2seq *)a;
 
-    if (rc < 0)
-        return rc;
-    training = (struct training){
-        .data = s->train,
-        .graph = s->decoder.stage,
-        .loss = "loss",
-        .after_epoch = after_epoch,
-        .error = e,
-        .context = s,
-    };
-    report_text(&s->app.report, "task", task_names[s->task]);
-    report_count(&s->app.report, "length", s->length);
-    report_count(&s->app.report, "attention", !s->no_attention);
-    if ((rc = app_train(&s->app, &training)) < 0 || (s->decode && (rc = decode(s)) < 0))
-        return rc;
-    return app_finish(&s->app);
+    free(s->dev_examples);
+    seq2seq_decoder_clear(&s->decoding);
 }
+
+static const struct app_mean means[] = {{"loss", "loss"}, {"correct", "symbols"}, {NULL, NULL}};
+static const char *const measures[] = {"exact", NULL};
+
+static const struct program program = {
+    .name = "seq2seq",
+    .doc =
+        "Trains an encoder and a decoder LSTM to reverse strings or to add numbers.\v"
+        "A sum is written from its last digit on.  dev_exact is the share of answers without a "
+        "mistake.\n\n"
+        "--predict reads a source a line, \"stare\" or \"128+95\", and writes the answers, "
+        "\"erats\" "
+        "and \"322\"; with --json also the probability of each symbol, and last that of the "
+        "end.\n\n"
+        "Parameters in model files (s: symbols, e: --embed, h: --hidden; gates i, f, o, u side by "
+        "side): embedding (s x e), encoder_W (e x 4h), encoder_U (h x 4h), encoder_b, decoder_W, "
+        "decoder_U, decoder_b, W_score (h x h), W_attend (2h x h), b_attend, W_out (h x s), "
+        "b_out.",
+    .options = options,
+    .embeds = true,
+    .check = check,
+    .prepare = prepare,
+    .clear = clear,
+    .loss = "loss",
+    .means = means,
+    .measures = measures,
+    .evaluate = evaluate,
+    .measure = measure,
+    .at_end = seq2seq_print_answers,
+    .predict = seq2seq_predict,
+};
 
 int main(int argc, char **argv)
 {
-    struct seq2seq s = {.common = app_options_defaults(), .nsamples = 40000, .dev_samples = 2000};
-    struct app_error error = {""};
-    int status;
+    struct seq2seq s = {
+        .app = {.options = app_options_defaults()}, .nsamples = 40000, .dev_samples = 2000};
 
-    s.common.epochs = 10;
-    s.common.batch = 64;
-    s.common.hidden = 128;
-    s.common.embed = 64;
-    s.common.session.optimizer = CAVS_ADAM;
-    s.common.session.lr = 3e-3f;
-    s.common.session.clip = 1;
-    argp_parse(&argp, argc, argv, 0, NULL, &s);
-    status = app_status("seq2seq", run(&s, &error), &error);
-    app_stop(&s.app);
-    cavs_data_destroy(s.train);
-    cavs_data_destroy(s.dev);
-    cavs_model_destroy(s.model);
-    free(s.train_examples);
-    free(s.dev_examples);
-    return status;
+    s.app.options.epochs = 10;
+    s.app.options.hidden = 128;
+    s.app.options.embed = 64;
+    s.app.options.session.optimizer = CAVS_ADAM;
+    s.app.options.session.lr = 3e-3f;
+    s.app.options.session.clip = 1;
+    return program_main(&program, &s.app, argc, argv);
 }

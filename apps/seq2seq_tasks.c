@@ -2,6 +2,7 @@
 #include "apps/seq2seq_tasks.h"
 
 #include <stddef.h>
+#include <string.h>
 
 const char *const task_names[] = {"reverse", "add", NULL};
 
@@ -77,6 +78,30 @@ void task_draw(enum task task, int length, bool dev, struct rng *r, struct examp
             draw_sum(length, r, out);
     } while (is_for_dev(out) != dev);
     out->answer[out->nanswer++] = 0;
+}
+
+const char *task_sources(enum task task)
+{
+    return task == TASK_REVERSE ? "letters from a to z, 63 at most"
+                                : "two numbers with a + between them, 63 characters at most";
+}
+
+int task_read(enum task task, const char *text, size_t n, struct example *x)
+{
+    const char *symbols = task_symbols(task);
+    size_t plus = 0; /* its column */
+
+    for (size_t i = 0; i < n; i++) {
+        const char *symbol = i < EXAMPLE_MOST - 1 ? strchr(symbols, text[i]) : NULL;
+
+        if (!symbol || (*symbol == '+' && (plus || i == 0)))
+            return (int)i + 1;
+        if (*symbol == '+')
+            plus = i + 1;
+        x->source[i] = 1 + (int)(symbol - symbols);
+    }
+    x->nsource = (int)n;
+    return n == plus || (task == TASK_ADD && !plus) ? (int)n + 1 : 0;
 }
 
 void task_spell(enum task task, const int *symbols, int n, char *text)

@@ -9,6 +9,7 @@
 #define CAVS_APPS_SEQ2SEQ_TASKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "apps/common/random.h"
 
@@ -31,6 +32,11 @@ int task_most(enum task task);
  * it, is for the development set; training examples are drawn from the others, so that nothing is tested that was
  * trained on. */
 void task_draw(enum task task, int length, bool dev, struct rng *r, struct example *out);
+
+/* The source that the text is, to *x: 0, or the column from 1 of the first character that does not belong there. */
+int task_read(enum task task, const char *text, size_t n, struct example *x);
+/* What task_read() wants, for messages. */
+const char *task_sources(enum task task);
 
 /* Symbols as text, up to the end or n; `text` has room for n + 1. */
 void task_spell(enum task task, const int *symbols, int n, char *text);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * seq2seq_decode.c - greedy decoding: answers grow side by side, each by its likeliest next symbol, until it has an end or
+ * there is no more room.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/common/array.h"
+#include "apps/common/scores.h"
+#include "apps/seq2seq.h"
+
+/* ---- decoding -------------------------------------------------------------------------------- */
+
+static int make_room(struct seq2seq *s, int n)
+{
+    struct seq2seq_decoder *d = &s->decoding;
+
+    if (array_reserve(&d->guess, &d->room, (size_t)n, sizeof *d->guess))
+        return 0;
+    return app_fail(&s->app.error, CAVS_ENOMEM, "no memory for %d answers", n);
+}
+
+/* Those of n that have no end yet, as samples, each with t symbols and one to be found. */
+static int add_growing(struct seq2seq *s, int n, int t, struct cavs_data *d)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < n; i++) {
+        struct guess *g = &s->decoding.guess[i];
+
+        if (g->ended)
+            continue;
+        g->x.answer[t] = 0; /* a label, of which nothing but a metric depends */
+        rc = seq2seq_add(s, d, &g->x, t + 1);
+    }
+    return rc;
+}
+
+/* The scores of t + 1 symbols of each growing answer, of which the last are new. */
+static int take_symbols(struct seq2seq *s, int n, int t, const float *scores)
+{
+    int growing = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct guess *g = &s->decoding.guess[i];
+        const float *last = scores + (size_t)t * (size_t)s->symbols;
+
+        if (g->ended)
+            continue;
+        g->x.answer[t] = scores_likeliest(last, s->symbols);
+        g->probability[t] = scores_probability(last, s->symbols, g->x.answer[t]);
+        g->x.nanswer = t + 1;
+        g->ended = g->x.answer[t] == 0;
+        growing += !g->ended;
+        scores += (size_t)(t + 1) * (size_t)s->symbols;
+    }
+    return growing;
+}
+
+/* Answers to the sources of the first n guesses. */
+static int decode(struct seq2seq *s, int n)
+{
+    int rc = 0, growing = n;
+
+    for (int i = 0; i < n; i++)
+        s->decoding.guess[i].ended = false;
+    for (int t = 0; rc == 0 && growing > 0 && t < EXAMPLE_MOST; t++) {
+        struct cavs_data *d = NULL;
+        const float *scores;
+
+        if ((rc = cavs_data_create(s->app.model, &d)) == 0 && (rc = add_growing(s, n, t, d)) == 0 &&
+            (rc = app_rows(&s->app, d, s->answer, SEQ2SEQ_LOGITS, &scores)) == 0)
+            growing = take_symbols(s, n, t, scores);
+        cavs_data_destroy(d);
+    }
+    return rc;
+}
+
+/* ---- of the development set ------------------------------------------------------------------ */
+
+static bool print_answer(const struct seq2seq *s, const struct example *x, const struct guess *g)
+{
+    char source[EXAMPLE_MOST + 1], answer[EXAMPLE_MOST + 1], want[EXAMPLE_MOST + 1];
+    bool right;
+
+    task_spell(s->task, x->source, x->nsource, source);
+    task_spell(s->task, g->x.answer, g->x.nanswer, answer);
+    task_spell(s->task, x->answer, x->nanswer, want);
+    right = strcmp(answer, want) == 0;
+    printf("%s -> %s%s%s\n", source, answer, right ? "" : ", not ", right ? "" : want);
+    return right;
+}
+
+int seq2seq_print_answers(struct app *a)
+{
+    struct seq2seq *s = (struct seq2seq *)a;
+    int exact = 0, rc = 0;
+
+    for (int first = 0, n; rc == 0 && first < s->decode; first += n) {
+        n = s->decode - first < a->options.batch ? s->decode - first : a->options.batch;
+        if ((rc = make_room(s, n)) < 0)
+            return rc;
+        for (int i = 0; i < n; i++)
+            s->decoding.guess[i].x = s->dev_examples[first + i];
+        rc = decode(s, n);
+        for (int i = 0; rc == 0 && i < n; i++)
+            exact += print_answer(s, &s->dev_examples[first + i], &s->decoding.guess[i]);
+    }
+    if (rc == 0 && s->decode)
+        report_number(&a->report, "decoded_exact", (double)exact / s->decode);
+    return rc;
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+/* The next line is source i: 1, 0 at the end, or a negative code. */
+static int read_source(struct seq2seq *s, int i)
+{
+    struct lines *l = &s->decoding.lines;
+    int rc = lines_next(l, &s->app.error), column;
+
+    if (rc <= 0 || (rc = make_room(s, i + 1)) < 0)
+        return rc;
+    column = task_read(s->task, l->text, l->length, &s->decoding.guess[i].x);
+    if (column)
+        return lines_expected(
+            l,
+            &(struct field){l->text + column - 1, l->length - (size_t)column + 1, (size_t)column},
+            &s->app.error, "%s", task_sources(s->task));
+    return 1;
+}
+
+/* As many as there are, at most `most`. */
+static int read_sources(struct seq2seq *s, int most)
+{
+    struct seq2seq_decoder *d = &s->decoding;
+    int n = 0, rc = d->failed;
+
+    if (!d->open) {
+        d->lines = (struct lines){.in = s->app.predictions.in, .name = s->app.predictions.in_name};
+        rc = lines_open(&d->lines, &s->app.error);
+        d->open = true;
+    }
+    while (rc >= 0 && n < most && (rc = read_source(s, n)) > 0)
+        n++;
+    d->failed = rc < 0 ? rc : 0;
+    return n > 0 ? n : rc;
+}
+
+static int write_json(const struct guess *g, const char *source, const char *answer, FILE *out)
+{
+    json_t *shares = json_array(), *o;
+    int rc;
+
+    for (int t = 0; t < g->x.nanswer; t++)
+        json_array_append_new(shares, json_real(g->probability[t]));
+    o = json_pack("{s:s, s:s, s:o}", "source", source, "answer", answer, "probabilities", shares);
+    rc = o ? json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) : -1;
+    fputc('\n', out);
+    json_decref(o);
+    return rc < 0 ? CAVS_ENOMEM : 0;
+}
+
+static int write_guess(const struct seq2seq *s, const struct guess *g)
+{
+    char source[EXAMPLE_MOST + 1], answer[EXAMPLE_MOST + 1];
+    FILE *out = s->app.predictions.out;
+
+    task_spell(s->task, g->x.source, g->x.nsource, source);
+    task_spell(s->task, g->x.answer, g->x.nanswer, answer);
+    if (s->app.options.json)
+        return write_json(g, source, answer, out);
+    fprintf(out, "%s\n", answer);
+    return 0;
+}
+
+int seq2seq_predict(struct app *a, int most)
+{
+    struct seq2seq *s = (struct seq2seq *)a;
+    int n = read_sources(s, most), rc = n > 0 ? decode(s, n) : 0;
+
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = write_guess(s, &s->decoding.guess[i]);
+    return rc < 0 ? rc : n;
+}
+
+void seq2seq_decoder_clear(struct seq2seq_decoder *d)
+{
+    if (d->open)
+        lines_close(&d->lines);
+    free(d->guess);
+}
