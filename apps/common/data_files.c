@@ -25,9 +25,9 @@ int data_file_find(const char *given, const char *fallback, const char *option, 
         return 0;
     if (given)
         return app_fail(e, CAVS_EIO, "%s: %s", given, strerror(errno));
-    return app_fail(
-        e, CAVS_EIO,
-        "no data set at %s (%s); doc/data.md says where it comes from. Name a file with --%s, or the "
-        "folder of all sets with the environment variable CAVS_DATA",
-        *path, is_set ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
+    return app_fail(e, CAVS_EIO,
+                    "no data set at %s (%s); doc/data.md says where it comes from. Name a file "
+                    "with --%s, or the "
+                    "folder of all sets with the environment variable CAVS_DATA",
+                    *path, is_set ? "from CAVS_DATA" : "CAVS_DATA is not set", option);
 }

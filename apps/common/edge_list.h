@@ -26,10 +26,10 @@ struct edge_list_form {
 
 struct edge_list {
     struct edge_list_form form;
-    int n, width;        /* nodes, and features of each */
-    float *feature;      /* [n][width] */
-    int *label;          /* [n]: classes from 0, class c is the word c + 1; -1: unlabelled */
-    struct vocab *names; /* node v is the word v + 1: 0 is <unk>, as in all vocabularies */
+    int n, width;         /* nodes, and features of each */
+    float *feature;       /* [n][width] */
+    int *label;           /* [n]: classes from 0, class c is the word c + 1; -1: unlabelled */
+    struct vocab *names;  /* node v is the word v + 1: 0 is <unk>, as in all vocabularies */
     struct vocab *labels; /* of form.classes, if these are there, none is kept here */
     int nedges;
     int *from, *to; /* [nedges] */

@@ -13,8 +13,8 @@ static const char *const optimizer_names[] = {"sgd",     "momentum", "nesterov",
                                               "rmsprop", "adam",     NULL};
 static const char *const policy_names[] = {"serial", "depth", "frontier", "agenda", NULL};
 
-#define ROW(kind, name, argument, member, role, ...)                                               \
-    OPTION_ROW(OPTION_##kind, name, argument, struct app_options, member, OPTION_##role,           \
+#define ROW(kind, name, argument, member, role, ...)                                     \
+    OPTION_ROW(OPTION_##kind, name, argument, struct app_options, member, OPTION_##role, \
                __VA_ARGS__)
 
 /* clang-format off */
@@ -154,7 +154,8 @@ static void check_start(const struct app_options *o)
     if (o->init && o->partial)
         options_mistake("--init takes all of a model file, --partial what fits: give either");
     if ((o->init || o->partial || o->vectors) && o->resume)
-        options_mistake("--resume brings the parameters: leave --init, --partial and --vectors out");
+        options_mistake(
+            "--resume brings the parameters: leave --init, --partial and --vectors out");
     if (o->init && o->vectors)
         options_mistake("--init brings the embedding: leave --vectors out");
 }

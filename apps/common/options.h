@@ -25,8 +25,9 @@ struct app_options {
     const char *init, *partial, *vectors, *save;
     const char *checkpoint, *resume; /* folders */
     int every;                       /* batches between checkpoints; 0: an epoch */
-    const char *best;                /* name of a number on the development set; NULL: the last epoch's model counts */
-    int patience;                    /* epochs without a better one; 0: all epochs */
+    const char
+        *best;    /* name of a number on the development set; NULL: the last epoch's model counts */
+    int patience; /* epochs without a better one; 0: all epochs */
     struct learning_rate rate;
     const char *log;
     struct cavs_runtime_options runtime;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/common/program.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +201,7 @@ int program_main(const struct program *p, struct app *a, int argc, char **argv)
 {
     int rc;
 
-    argv[0] = (char *)p->name; /* messages say this, not where the program lies */
+    argv[0] = program_invocation_short_name; /* messages say this, not where the program lies */
     stop_catch_signals();
     a->program = p;
     if (!list_options(a, &a->list)) {

@@ -37,9 +37,9 @@ struct program {
     const char *doc;                         /* of --help, as argp has it */
     const struct app_option *options;        /* its own; their values lie in the program's state */
     const struct app_option *shared_options; /* and those of a family of programs; NULL: none */
-    bool reads_data;   /* it has the options --train, --dev, --test, --vectors */
-    bool reads_packed; /* and --packed, ... */
-    bool embeds;       /* and --embed */
+    bool reads_data;                   /* it has the options --train, --dev, --test, --vectors */
+    bool reads_packed;                 /* and --packed, ... */
+    bool embeds;                       /* and --embed */
     const char *default_set[APP_SETS]; /* below $CAVS_DATA: read if --train is not given */
 
     /* Options of the program's own that do not go together: options_mistake() says so.  May be NULL. */

@@ -8,8 +8,8 @@
 enum {
     APP_OK = 0,
     APP_FAILED = 1,
-    APP_USAGE = 2,     /* a mistake on the command line */
-    APP_DIVERGED = 3   /* the parameters are no numbers any more */
+    APP_USAGE = 2,   /* a mistake on the command line */
+    APP_DIVERGED = 3 /* the parameters are no numbers any more */
     /* 128 + number of the signal that stopped it: 130 for SIGINT, 143 for SIGTERM */
 };
 
