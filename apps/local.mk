@@ -98,7 +98,7 @@ apps_parser_LDADD = libapp.la $(APP_LIBS)
 # --- encoder and decoder -------------------------------------------------------------------------------
 
 APPS += apps/seq2seq
-apps_seq2seq_SOURCES = apps/seq2seq.c apps/seq2seq.h apps/seq2seq_decode.c \
+apps_seq2seq_SOURCES = apps/seq2seq.c apps/seq2seq.h apps/seq2seq_decode.c apps/seq2seq_model.c \
 	apps/seq2seq_tasks.c apps/seq2seq_tasks.h
 apps_seq2seq_LDADD = libapp.la $(APP_LIBS)
 

@@ -19,8 +19,6 @@
 
 #include "apps/seq2seq.h"
 
-enum { DECODER_FIRST, DECODER_NEXT }; /* numbers of the vertex functions */
-
 /* ---- options --------------------------------------------------------------------------------- */
 
 #define ROW(kind, name, argument, member, role, ...) \
@@ -54,88 +52,6 @@ static void check(struct app *a, const struct option_list *l)
     if (s->decode && a->options.predict)
         options_mistake(
             "--decode prints answers to examples, --predict those to FILE: give either");
-}
-
-/* ---- model ----------------------------------------------------------------------------------- */
-
-/* A function of a cell with a state that comes from anywhere. */
-static void define(const struct cavs_cell *cell, struct cavs_function *f, struct cavs_param *table,
-                   struct cavs_symbol *before)
-{
-    struct cavs_symbol *x = cavs_lookup(table, cavs_pull_ids(f, "symbol"));
-    struct cavs_symbol *state = cavs_cell_next(cell, x, before);
-
-    cavs_scatter(f, state);
-    cavs_push(f, "state", state);
-    cavs_push(f, "h", cavs_cell_output(cell, state));
-}
-
-static void declare_chains(struct seq2seq *s)
-{
-    int embed = s->app.options.embed, hidden = s->app.options.hidden;
-    struct cavs_param *table =
-        cavs_model_param(s->app.model, "embedding", s->symbols, embed, CAVS_UNIFORM(-0.1f, 0.1f));
-    struct cavs_function *f;
-
-    s->encoder = cavs_lstm_cell(s->app.model, "encoder", embed, hidden);
-    f = cavs_function_create(s->encoder.stage, "symbol");
-    define(&s->encoder, f, table, cavs_gather(f, 0));
-
-    s->decoder = cavs_lstm_cell(s->app.model, "decoder", embed, hidden);
-    f = cavs_function_create(s->decoder.stage, "first");
-    define(&s->decoder, f, table, cavs_pull_from(f, s->encoder.stage, "state", "last"));
-    f = cavs_function_create(s->decoder.stage, "next");
-    define(&s->decoder, f, table, cavs_gather(f, 0));
-}
-
-/* A mean of the encoder's rows, weighted by how well they fit h, joins h. */
-static struct cavs_symbol *attend(struct seq2seq *s, struct cavs_function *f, struct cavs_symbol *h)
-{
-    int n = s->app.options.hidden;
-    struct cavs_param *W_score =
-        cavs_model_param(s->app.model, "W_score", n, n, cavs_init_glorot(n, n));
-    struct cavs_param *W =
-        cavs_model_param(s->app.model, "W_attend", 2 * n, n, cavs_init_glorot(2 * n, n));
-    struct cavs_param *b = cavs_model_param(s->app.model, "b_attend", 1, n, CAVS_CONSTANT(0));
-    struct cavs_symbol *rows = cavs_pull_from_each(f, s->encoder.stage, "h", NULL);
-    struct cavs_symbol *score = cavs_sum(cavs_mul(rows, cavs_matmul(h, W_score)));
-    struct cavs_symbol *both[2] = {cavs_sum_children(cavs_mul(cavs_softmax_children(score), rows)),
-                                   h};
-
-    return cavs_tanh(cavs_affine(cavs_concat(2, both), W, b));
-}
-
-static void declare_answer(struct seq2seq *s)
-{
-    int hidden = s->app.options.hidden;
-    struct cavs_init init = cavs_init_glorot(hidden, s->symbols);
-    struct cavs_param *W = cavs_model_param(s->app.model, "W_out", hidden, s->symbols, init);
-    struct cavs_param *b = cavs_model_param(s->app.model, "b_out", 1, s->symbols, CAVS_CONSTANT(0));
-    struct cavs_function *f;
-    struct cavs_symbol *h, *logits, *label, *right;
-
-    s->answer = cavs_stage_over(s->app.model, "answer", s->decoder.stage, CAVS_ALL_VERTICES);
-    f = cavs_function_create(s->answer, "symbol");
-    h = cavs_pull_from(f, s->decoder.stage, "h", NULL);
-    logits = cavs_affine(s->no_attention ? h : attend(s, f, h), W, b);
-    label = cavs_pull_ids(f, "label");
-    right = cavs_correct(logits, label);
-    cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
-    cavs_metric(f, "correct", right, label);
-    cavs_push(f, "right", right);
-    if (s->app.options.predict || s->decode)
-        cavs_push(f, SEQ2SEQ_LOGITS, logits);
-}
-
-static int declare(struct seq2seq *s)
-{
-    int rc = cavs_model_create(&s->app.model);
-
-    if (rc < 0)
-        return rc;
-    declare_chains(s);
-    declare_answer(s);
-    return cavs_model_finish(s->app.model);
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -243,7 +159,7 @@ static int prepare(struct app *a)
 
     s->symbols = 1 + (int)strlen(task_symbols(s->task));
     a->options.session.scale = 1.0f / (float)a->options.batch;
-    if ((rc = declare(s)) < 0 || (rc = make_sets(s)) < 0)
+    if ((rc = seq2seq_declare(s)) < 0 || (rc = make_sets(s)) < 0)
         return rc;
     a->graph = s->decoder.stage;
     report_text(&a->report, "task", task_names[s->task]);

@@ -40,6 +40,10 @@ struct seq2seq {
     struct seq2seq_decoder decoding;
 };
 
+/* The finished model. */
+int seq2seq_declare(struct seq2seq *s);
+enum { DECODER_FIRST, DECODER_NEXT }; /* numbers of the decoder's functions */
+
 /* Adds an example with the first n symbols of its answer. */
 int seq2seq_add(const struct seq2seq *s, struct cavs_data *d, const struct example *x, int n);
 
