@@ -6,6 +6,7 @@
 
 #include "apps/common/array.h"
 #include "apps/common/ptb.h"
+#include "apps/common/scores.h"
 #include "apps/common/utf8.h"
 #include "apps/treebank.h"
 
@@ -40,16 +41,6 @@ int tree_predictor_read(struct tree_predictor *p, struct app *a, int most, struc
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
-
-static int likeliest(const float *row)
-{
-    int best = 0;
-
-    for (int k = 1; k < TREE_CLASSES; k++)
-        if (row[k] > row[best])
-            best = k;
-    return best;
-}
 
 static char *tree_text(const struct tree_predictor *p, int t, const int *labels,
                        struct app_error *e)
@@ -107,7 +98,7 @@ int tree_predictor_write(struct tree_predictor *p, struct app *a, const float *r
         return app_fail(&a->error, CAVS_ENOMEM, "no memory for the labels of %zu vertices",
                         p->trees.vertices);
     for (size_t v = 0; v < p->trees.vertices; v++)
-        p->labels[v] = likeliest(rows + v * TREE_CLASSES);
+        p->labels[v] = scores_likeliest(rows + v * TREE_CLASSES, TREE_CLASSES);
     for (int t = 0; t < p->trees.trees && rc == 0; t++) {
         size_t first = p->trees.first[t];
         const int *labels = p->labels + first;
