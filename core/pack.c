@@ -267,7 +267,7 @@ int cavs_data_write(struct cavs_data *d)
     if (d->open)
         return cavs__fail(CAVS_ESTATE, "cavs_data_write: a sample is open (cavs_data_end)");
     if (plan_all(&p, d))
-        directory = cavs__json_text(p.directory);
+        directory = cavs__json_text(p.directory, JSON_COMPACT);
     rc = directory ? write_file(&p, directory, d->pack->path)
                    : cavs__fail_nomem("directory", (size_t)p.narrays * 64);
     free(directory);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/json_text.h"
 #include "core/replace.h"
 #include "core/safetensors.h"
 
@@ -145,7 +146,7 @@ int cavs__safetensors_write(const char *path, json_t *metadata, int n, const str
     char *text = NULL;
 
     if (!rc) {
-        text = json_dumps(c.header, JSON_COMPACT);
+        text = cavs__json_text(c.header, JSON_COMPACT);
         rc = text ? write_file(path, &c, text) : cavs__fail_nomem("header", 256 * (size_t)n);
     }
     free(text);
