@@ -35,13 +35,18 @@ struct diff {
     bool failed;              /* out of memory */
 };
 
-/* ---- making backward symbols ---- */
+/* ---- making backward symbols ----
+ * Once memory has run out there are no more symbols: NULL goes in and NULL comes out. */
 
 static struct cavs_symbol *make(struct diff *d, const struct cavs_symbol *of,
                                 struct cavs_symbol like, int n, struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol *x;
 
+    for (int i = 0; i < n; i++)
+        d->failed |= !inputs[i];
+    if (d->failed)
+        return NULL;
     like.file = of->file;
     like.line = of->line;
     like.backward = true;
@@ -64,7 +69,7 @@ static struct cavs_symbol *elementwise2(struct diff *d, const struct cavs_symbol
                                         struct cavs_symbol *b)
 {
     struct cavs_symbol *in[2] = {a, b};
-    int width = a->width > b->width ? a->width : b->width;
+    int wa = cavs_symbol_width(a), wb = cavs_symbol_width(b), width = wa > wb ? wa : wb;
 
     return make(
         d, of,
@@ -76,8 +81,9 @@ static struct cavs_symbol *elementwise1(struct diff *d, const struct cavs_symbol
                                         const char *name, struct cavs_symbol *a)
 {
     return make(d, of,
-                (struct cavs_symbol){
-                    .op = CAVS__OP_ELEMENTWISE, .width = a->width, .k = cavs__ew_find(name)},
+                (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE,
+                                     .width = cavs_symbol_width(a),
+                                     .k = cavs__ew_find(name)},
                 1, &a);
 }
 
@@ -91,8 +97,12 @@ static void contribute_piece(struct diff *d, struct cavs_symbol *x, int from, st
 {
     struct contributions *c = &d->to[x->number];
 
-    if (!g || !x->needs_grad)
+    if (!x->needs_grad)
         return;
+    if (!g) {
+        d->failed = true;
+        return;
+    }
     if (c->n == c->cap) {
         int cap = c->cap ? 2 * c->cap : 4;
         struct piece *p = realloc(c->pieces, (size_t)cap * sizeof *p);
@@ -110,9 +120,10 @@ static void contribute_piece(struct diff *d, struct cavs_symbol *x, int from, st
 static struct cavs_symbol *sum_of_list(struct diff *d, const struct cavs_symbol *of, int domain,
                                        struct cavs_symbol *g)
 {
-    return make(d, of,
-                (struct cavs_symbol){.op = CAVS__OP_LIST_SUM, .width = g->width, .k = domain}, 1,
-                &g);
+    return make(
+        d, of,
+        (struct cavs_symbol){.op = CAVS__OP_LIST_SUM, .width = cavs_symbol_width(g), .k = domain},
+        1, &g);
 }
 
 /* g, which y passes to its operand x.  What is the same everywhere gets the sum over the entries
@@ -267,9 +278,11 @@ static void diff_softmax(struct diff *d, struct cavs_symbol *y, struct cavs_symb
 {
     struct cavs_symbol *yg, *sum, *rest;
 
-    if (!y->inputs[0]->needs_grad || !(yg = elementwise2(d, y, "mul", y, g)) ||
-        !(sum = row_sum(d, y, yg)) || !(rest = elementwise2(d, y, "sub", g, sum)))
+    if (!y->inputs[0]->needs_grad)
         return;
+    yg = elementwise2(d, y, "mul", y, g);
+    sum = row_sum(d, y, yg);
+    rest = elementwise2(d, y, "sub", g, sum);
     contribute(d, y, y->inputs[0], elementwise2(d, y, "mul", y, rest));
 }
 
@@ -278,9 +291,11 @@ static void diff_log_softmax(struct diff *d, struct cavs_symbol *y, struct cavs_
 {
     struct cavs_symbol *e, *sum, *share;
 
-    if (!y->inputs[0]->needs_grad || !(e = elementwise1(d, y, "exp", y)) ||
-        !(sum = row_sum(d, y, g)) || !(share = elementwise2(d, y, "mul", e, sum)))
+    if (!y->inputs[0]->needs_grad)
         return;
+    e = elementwise1(d, y, "exp", y);
+    sum = row_sum(d, y, g);
+    share = elementwise2(d, y, "mul", e, sum);
     contribute(d, y, y->inputs[0], elementwise2(d, y, "sub", g, share));
 }
 

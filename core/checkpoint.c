@@ -130,8 +130,11 @@ int cavs_session_save(struct cavs_session *s, const char *path)
 {
     int rc;
 
-    if (!s || !path || !*path)
-        return cavs__fail(CAVS_EINVAL, "cavs_session_save: no session or path");
+    if (!path || !*path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_save: no path");
+    rc = cavs__session_ready(s, "cavs_session_save");
+    if (rc)
+        return rc;
     rc = cavs__settle(s);
     return rc ? rc : save(s, path, 0, cavs__describe(s, "cavs"));
 }
@@ -141,8 +144,11 @@ int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char
     json_t *metadata;
     int rc;
 
-    if (!s || !path || !*path)
-        return cavs__fail(CAVS_EINVAL, "cavs_session_checkpoint: no session or path");
+    if (!path || !*path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_checkpoint: no path");
+    rc = cavs__session_ready(s, "cavs_session_checkpoint");
+    if (rc)
+        return rc;
     if (s->options.inference)
         return cavs__fail(CAVS_ESTATE, "cavs_session_checkpoint: this session was created for "
                                        "inference; cavs_session_save() keeps its parameters");
@@ -211,8 +217,11 @@ int cavs_session_load(struct cavs_session *s, const char *path)
     struct cavs__safetensors f;
     int rc;
 
-    if (!s || !path)
-        return cavs__fail(CAVS_EINVAL, "cavs_session_load: no session or path");
+    if (!path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_load: no path");
+    rc = cavs__session_ready(s, "cavs_session_load");
+    if (rc)
+        return rc;
     rc = cavs__safetensors_open(&f, path);
     if (rc)
         return rc;
@@ -253,8 +262,11 @@ int cavs_session_resume(struct cavs_session *s, const char *path, char **note)
     struct cavs__safetensors f;
     int rc;
 
-    if (!s || !path)
-        return cavs__fail(CAVS_EINVAL, "cavs_session_resume: no session or path");
+    if (!path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_resume: no path");
+    rc = cavs__session_ready(s, "cavs_session_resume");
+    if (rc)
+        return rc;
     if (s->options.inference)
         return cavs__fail(CAVS_ESTATE, "cavs_session_resume: this session was created for "
                                        "inference; cavs_session_load() reads a checkpoint, too");

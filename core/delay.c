@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "core/error.h"
+
 static bool is_product(const struct cavs__item *item)
 {
     return !item->copy && (item->x->op == CAVS__OP_MATMUL || item->x->op == CAVS__OP_MATMUL_T);
@@ -133,19 +135,19 @@ static void delay_products(const struct cavs__placer *p, const bool *delivered, 
     }
 }
 
-bool cavs__delay_items(struct cavs__placer *p)
+int cavs__delay_items(struct cavs__placer *p)
 {
     bool *delivered;
     int *to;
 
     if (p->plan->options.no_fusion)
-        return true;
+        return CAVS_OK;
     to = malloc(((size_t)p->nitems + 1) * sizeof *to);
     delivered = calloc((size_t)p->f->nsymbols + 1, sizeof *delivered);
     if (!to || !delivered) {
         free(to);
         free(delivered);
-        return false;
+        return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *to);
     }
     find_delivered(p, delivered);
     delay_elementwise(p, delivered, to);
@@ -157,5 +159,5 @@ bool cavs__delay_items(struct cavs__placer *p)
     }
     free(to);
     free(delivered);
-    return true;
+    return CAVS_OK;
 }

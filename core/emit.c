@@ -17,36 +17,39 @@ static enum cavs__cost cost_of(const char *kernel)
                                                                               : CAVS__COST_OTHER;
 }
 
-static struct cavs__step *new_step(struct cavs__placer *p, const char *kernel, int nviews,
-                                   int noutputs)
+/* A step of the part; valid until the next one is made. */
+static int new_step(struct cavs__placer *p, const char *kernel, int nviews, int noutputs,
+                    struct cavs__step **made)
 {
     struct cavs__part *out = p->out;
-    struct cavs__step *steps = realloc(out->steps, ((size_t)out->nsteps + 1) * sizeof *steps), *s;
+    size_t bytes = ((size_t)out->nsteps + 1) * sizeof *out->steps;
+    struct cavs__step *s = realloc(out->steps, bytes);
 
-    if (!steps)
-        return NULL;
-    out->steps = steps;
-    s = &steps[out->nsteps];
+    if (!s)
+        return cavs__fail_nomem("steps of a part", bytes);
+    out->steps = s;
+    s += out->nsteps;
     *s = (struct cavs__step){.nviews = nviews, .noutputs = noutputs, .cost = cost_of(kernel)};
     s->call.kernel = cavs__kernel_find(kernel);
     s->v = calloc((size_t)nviews + 1, sizeof *s->v);
-    if (!s->v || !s->call.kernel) {
-        free(s->v);
-        return NULL;
-    }
+    if (!s->v)
+        return cavs__fail_nomem("steps of a part", (size_t)nviews * sizeof *s->v);
     out->nsteps++;
-    return s;
+    *made = s;
+    return CAVS_OK;
 }
 
 /* For people: what it does, and where the user asked for it. */
-static bool describe_step(struct cavs__step *s, const char *label, int n,
-                          const struct cavs_symbol *const *origin)
+static int describe_step(struct cavs__step *s, const char *label, int n,
+                         const struct cavs_symbol *const *origin)
 {
     s->label = strdup(label);
     s->origin = calloc((size_t)n + 1, sizeof *s->origin);
-    if (s->origin && n > 0)
+    if (!s->label || !s->origin)
+        return cavs__fail_nomem("steps of a part", strlen(label) + (size_t)n * sizeof *origin);
+    if (n > 0)
         memcpy(s->origin, origin, (size_t)n * sizeof *origin);
-    return s->label && s->origin;
+    return CAVS_OK;
 }
 
 /* ---- single steps ---- */
@@ -68,10 +71,10 @@ static struct cavs__operand summed(struct cavs__placer *p, int tensor, int cols,
     const struct cavs_function *of = ptr == CAVS__S_SHARER_PTR ? p->f : NULL;
 
     o.mode = CAVS__SUMMED;
-    o.ptr_section = cavs__plan_section(
-        p->sp, (struct cavs__section){.kind = ptr, .function = of, .fetch = fetch});
-    o.section = cavs__plan_section(
-        p->sp, (struct cavs__section){.kind = index, .function = of, .fetch = fetch});
+    o.ptr_section =
+        cavs__section(p, (struct cavs__section){.kind = ptr, .function = of, .fetch = fetch});
+    o.section =
+        cavs__section(p, (struct cavs__section){.kind = index, .function = of, .fetch = fetch});
     return o;
 }
 
@@ -81,101 +84,111 @@ static struct cavs__operand read_operand(struct cavs__placer *p, const struct ca
     return cavs__operand_in(p, cavs__operand_of(p, x->inputs[i], true), x->domain);
 }
 
-static bool emit_product(struct cavs__placer *p, const struct cavs_symbol *x)
+static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    struct cavs__step *s = new_step(p, "gemm", 3, 1);
+    struct cavs__step *s;
+    int rc = new_step(p, "gemm", 3, 1, &s);
     int w = x->op == CAVS__OP_MATMUL ? p->plan->param[x->param->number]
                                      : p->plan->param_t[x->param->number];
 
-    if (!s)
-        return false;
+    if (rc)
+        return rc;
     s->v[0] = read_operand(p, x, 0);
     s->v[1] = fixed(w, 0, x->width);
     s->v[2] = p->local[x->number].at;
     s->flops = 2.0 * x->inputs[0]->width * x->width;
-    return true;
+    return CAVS_OK;
 }
 
 /* The blocks of a stacked parameter lie below one another; those of its transpose side by side. */
-static bool emit_select(struct cavs__placer *p, const struct cavs_symbol *x)
+static int emit_select(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     bool transposed = x->op == CAVS__OP_MATMUL_SELECT_T;
-    struct cavs__step *s = new_step(p, transposed ? "gemm_select_t" : "gemm_select", 4, 1);
+    struct cavs__step *s;
+    int rc = new_step(p, transposed ? "gemm_select_t" : "gemm_select", 4, 1, &s);
     int w = transposed ? p->plan->param_t[x->param->number] : p->plan->param[x->param->number];
 
-    if (!s)
-        return false;
+    if (rc)
+        return rc;
     s->v[0] = read_operand(p, x, 0);
     s->v[1] = read_operand(p, x, 1);
     s->v[2] = fixed(w, 0, x->width);
     s->v[3] = p->local[x->number].at;
     s->flops = 2.0 * x->inputs[0]->width * x->width;
-    return true;
+    return CAVS_OK;
 }
 
-static bool emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+static int emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     int grad = p->plan->grad[x->param->number];
     bool product = x->op != CAVS__OP_GRAD_USE;
     const char *kernel = !product                        ? "column_sum"
                          : x->op == CAVS__OP_GRAD_MATMUL ? "gemm_tn"
                                                          : "gemm_tn_select";
-    struct cavs__step *s = new_step(p, kernel, x->ninputs + 1, 1);
+    struct cavs__step *s;
+    int rc = new_step(p, kernel, x->ninputs + 1, 1, &s);
 
-    if (!s)
-        return false;
+    if (rc)
+        return rc;
     for (int i = 0; i < x->ninputs; i++)
         s->v[i] = read_operand(p, x, i);
     s->v[x->ninputs] = fixed(grad, 0, x->param->cols);
     s->call.rows = x->param->rows;
     if (product)
         s->flops = 2.0 * x->inputs[0]->width * x->param->cols;
-    return true;
+    return CAVS_OK;
 }
 
-static bool emit_metric(struct cavs__placer *p, const struct cavs_symbol *x)
+static int emit_metric(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    struct cavs__step *s = new_step(p, "metric", 3, 1);
+    struct cavs__step *s;
+    int rc = new_step(p, "metric", 3, 1, &s);
 
-    if (!s)
-        return false;
+    if (rc)
+        return rc;
     s->v[0] = cavs__operand_of(p, x->inputs[0], true);
     s->v[1] = (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
     if (x->ninputs == 2)
         s->v[1] = cavs__operand_of(p, x->inputs[1], true);
     s->v[2] = fixed(p->plan->metric, 4 * x->metric->number, 4);
-    return true;
+    return CAVS_OK;
 }
 
-static bool emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x)
+static int emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    struct cavs__step *s = new_step(p, "sum_rows", 2, 1);
+    struct cavs__step *s;
+    int rc = new_step(p, "sum_rows", 2, 1, &s);
 
-    if (!s)
-        return false;
+    if (rc)
+        return rc;
     if (x->op == CAVS__OP_STATE_GRAD)
         s->v[0] = summed(p, p->sp->edge, x->width, CAVS__S_PARENT_PTR, CAVS__S_PARENT_EDGE, NULL);
     else if (x->op == CAVS__OP_COLLECT)
-        s->v[0] = summed(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD, x->fetch, false),
+        s->v[0] = summed(p,
+                         cavs__checked(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD,
+                                                                   x->fetch, false)),
                          x->width, CAVS__S_SHARER_PTR, CAVS__S_SHARER_ROW, NULL);
     else
-        s->v[0] = summed(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, x->fetch, false),
+        s->v[0] = summed(p,
+                         cavs__checked(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD,
+                                                                   x->fetch, false)),
                          x->width, CAVS__S_CONSUMER_PTR, CAVS__S_CONSUMER_ROW, x->fetch);
     s->v[1] = p->local[x->number].at;
-    return true;
+    return CAVS_OK;
 }
 
 /* Kernels whose views are the operands, then the result. */
-static bool emit_plain(struct cavs__placer *p, const struct cavs_symbol *x, const char *kernel)
+static int emit_plain(struct cavs__placer *p, const struct cavs_symbol *x, const char *kernel)
 {
-    struct cavs__step *s = new_step(p, kernel, x->ninputs + 1, 1);
+    struct cavs__step *s;
+    int rc = new_step(p, kernel, x->ninputs + 1, 1, &s);
 
-    if (!s)
-        return false;
+    if (rc)
+        return rc;
     for (int i = 0; i < x->ninputs; i++)
         s->v[i] = read_operand(p, x, i);
     s->v[x->ninputs] = p->local[x->number].at;
-    return true;
+    return CAVS_OK;
 }
 
 static struct cavs__operand noise(struct cavs__placer *p, enum cavs__section_kind half, int domain)
@@ -186,34 +199,36 @@ static struct cavs__operand noise(struct cavs__placer *p, enum cavs__section_kin
         return o;
     o.mode = CAVS__IDS;
     o.list = (uint8_t)domain;
-    o.section = cavs__plan_section(
-        p->sp, (struct cavs__section){.kind = half, .function = p->f, .list = domain});
+    o.section =
+        cavs__section(p, (struct cavs__section){.kind = half, .function = p->f, .list = domain});
     return o;
 }
 
-static bool emit_dropout(struct cavs__placer *p, const struct cavs_symbol *x)
+static int emit_dropout(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    struct cavs__step *s = new_step(p, "dropout", 4, 1);
+    struct cavs__step *s;
+    int rc = new_step(p, "dropout", 4, 1, &s);
 
-    if (!s)
-        return false;
+    if (rc)
+        return rc;
     s->v[0] = read_operand(p, x, 0);
     s->v[1] = noise(p, CAVS__S_NOISE_LOW, x->domain);
     s->v[2] = noise(p, CAVS__S_NOISE_HIGH, x->domain);
     s->v[3] = p->local[x->number].at;
     s->call.rate = x->s;
     s->call.site = (uint32_t)x->k;
-    return true;
+    return CAVS_OK;
 }
 
 /* Kernels that take the entries of each vertex together. */
-static bool emit_listed(struct cavs__placer *p, const struct cavs_symbol *x, const char *kernel)
+static int emit_listed(struct cavs__placer *p, const struct cavs_symbol *x, const char *kernel)
 {
     int nviews = x->ninputs > 0 ? x->ninputs + 1 : 2;
-    struct cavs__step *s = new_step(p, kernel, nviews, 1);
+    struct cavs__step *s;
+    int rc = new_step(p, kernel, nviews, 1, &s);
 
-    if (!s)
-        return false;
+    if (rc)
+        return rc;
     if (x->ninputs == 0)
         s->v[0] = cavs__listed(
             p, (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT}, x->k);
@@ -225,7 +240,7 @@ static bool emit_listed(struct cavs__placer *p, const struct cavs_symbol *x, con
     s->v[nviews - 1] = p->local[x->number].at;
     if (x->domain > 0)
         s->v[nviews - 1] = cavs__listed(p, s->v[nviews - 1], x->k);
-    return true;
+    return CAVS_OK;
 }
 
 static bool takes_lists(const struct cavs_symbol *x)
@@ -241,44 +256,44 @@ static bool takes_lists(const struct cavs_symbol *x)
     }
 }
 
-static bool emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
+static int emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    bool done;
+    int rc;
 
     switch (x->op) {
     case CAVS__OP_MATMUL:
-    case CAVS__OP_MATMUL_T: done = emit_product(p, x); break;
+    case CAVS__OP_MATMUL_T: rc = emit_product(p, x); break;
     case CAVS__OP_MATMUL_SELECT:
-    case CAVS__OP_MATMUL_SELECT_T: done = emit_select(p, x); break;
+    case CAVS__OP_MATMUL_SELECT_T: rc = emit_select(p, x); break;
     case CAVS__OP_GRAD_MATMUL:
     case CAVS__OP_GRAD_MATMUL_SELECT:
-    case CAVS__OP_GRAD_USE: done = emit_param_grad(p, x); break;
-    case CAVS__OP_LIST_SUM: done = emit_listed(p, x, "list_sum"); break;
-    case CAVS__OP_LIST_MAX: done = emit_listed(p, x, "list_max"); break;
-    case CAVS__OP_LIST_MAX_GRAD: done = emit_listed(p, x, "list_max_grad"); break;
-    case CAVS__OP_LIST_SHARE: done = emit_listed(p, x, "list_share"); break;
-    case CAVS__OP_LIST_SOFTMAX: done = emit_listed(p, x, "list_softmax"); break;
-    case CAVS__OP_LIST_SOFTMAX_GRAD: done = emit_listed(p, x, "list_softmax_grad"); break;
-    case CAVS__OP_METRIC: done = emit_metric(p, x); break;
+    case CAVS__OP_GRAD_USE: rc = emit_param_grad(p, x); break;
+    case CAVS__OP_LIST_SUM: rc = emit_listed(p, x, "list_sum"); break;
+    case CAVS__OP_LIST_MAX: rc = emit_listed(p, x, "list_max"); break;
+    case CAVS__OP_LIST_MAX_GRAD: rc = emit_listed(p, x, "list_max_grad"); break;
+    case CAVS__OP_LIST_SHARE: rc = emit_listed(p, x, "list_share"); break;
+    case CAVS__OP_LIST_SOFTMAX: rc = emit_listed(p, x, "list_softmax"); break;
+    case CAVS__OP_LIST_SOFTMAX_GRAD: rc = emit_listed(p, x, "list_softmax_grad"); break;
+    case CAVS__OP_METRIC: rc = emit_metric(p, x); break;
     case CAVS__OP_STATE_GRAD:
     case CAVS__OP_COLLECT:
-    case CAVS__OP_PUSH_GRAD: done = emit_sum_rows(p, x); break;
-    case CAVS__OP_ROW_SUM: done = emit_plain(p, x, "row_sum"); break;
-    case CAVS__OP_ROW_MAX: done = emit_plain(p, x, "row_max"); break;
-    case CAVS__OP_ROW_MAX_GRAD: done = emit_plain(p, x, "row_max_grad"); break;
-    case CAVS__OP_SOFTMAX: done = emit_plain(p, x, "softmax"); break;
-    case CAVS__OP_LOG_SOFTMAX: done = emit_plain(p, x, "log_softmax"); break;
-    case CAVS__OP_DROPOUT: done = emit_dropout(p, x); break;
-    case CAVS__OP_PICK: done = emit_plain(p, x, "pick"); break;
-    case CAVS__OP_PICK_GRAD: done = emit_plain(p, x, "pick_grad"); break;
-    case CAVS__OP_XENT: done = emit_plain(p, x, "softmax_xent"); break;
-    case CAVS__OP_XENT_GRAD: done = emit_plain(p, x, "softmax_xent_grad"); break;
-    case CAVS__OP_CORRECT: done = emit_plain(p, x, "correct"); break;
-    case CAVS__OP_MASK: done = emit_plain(p, x, "mask"); break;
-    default: done = false;
+    case CAVS__OP_PUSH_GRAD: rc = emit_sum_rows(p, x); break;
+    case CAVS__OP_ROW_SUM: rc = emit_plain(p, x, "row_sum"); break;
+    case CAVS__OP_ROW_MAX: rc = emit_plain(p, x, "row_max"); break;
+    case CAVS__OP_ROW_MAX_GRAD: rc = emit_plain(p, x, "row_max_grad"); break;
+    case CAVS__OP_SOFTMAX: rc = emit_plain(p, x, "softmax"); break;
+    case CAVS__OP_LOG_SOFTMAX: rc = emit_plain(p, x, "log_softmax"); break;
+    case CAVS__OP_DROPOUT: rc = emit_dropout(p, x); break;
+    case CAVS__OP_PICK: rc = emit_plain(p, x, "pick"); break;
+    case CAVS__OP_PICK_GRAD: rc = emit_plain(p, x, "pick_grad"); break;
+    case CAVS__OP_XENT: rc = emit_plain(p, x, "softmax_xent"); break;
+    case CAVS__OP_XENT_GRAD: rc = emit_plain(p, x, "softmax_xent_grad"); break;
+    case CAVS__OP_CORRECT: rc = emit_plain(p, x, "correct"); break;
+    case CAVS__OP_MASK: rc = emit_plain(p, x, "mask"); break;
+    default: rc = cavs__fail(CAVS_EPROGRAM, "no kernel for operator %s", cavs__symbol_label(x));
     }
-    if (!done)
-        return false;
+    if (rc)
+        return rc;
     p->out->steps[p->out->nsteps - 1].list = takes_lists(x) ? 0 : x->domain;
     return describe_step(&p->out->steps[p->out->nsteps - 1], cavs__symbol_label(x), 1, &x);
 }
@@ -366,7 +381,7 @@ static void group_add(struct group *g, const struct cavs__item *item)
     group_label(g, cavs__symbol_label(x));
 }
 
-static bool group_alloc(struct group *g)
+static int group_alloc(struct group *g)
 {
     /* an item has at most four operands, each of which may be a constant's node */
     size_t n = 5 * ((size_t)g->p->nitems + 1);
@@ -380,10 +395,10 @@ static bool group_alloc(struct group *g)
     g->node_of = malloc((size_t)g->p->f->nsymbols * sizeof *g->node_of);
     if (!g->inputs || !g->places || !g->scalar || !g->nodes || !g->made || !g->outputs ||
         !g->node_of)
-        return false;
+        return cavs__fail_nomem("fused group", n * sizeof *g->nodes);
     for (int i = 0; i < g->p->f->nsymbols; i++)
         g->node_of[i] = -1;
-    return true;
+    return CAVS_OK;
 }
 
 static void group_free(struct group *g)
@@ -397,7 +412,7 @@ static void group_free(struct group *g)
     free(g->node_of);
 }
 
-static bool group_step(struct group *g)
+static int group_step(struct group *g)
 {
     struct cavs__ew_spec spec = {.width = g->width,
                                  .ninputs = g->ninputs,
@@ -408,21 +423,23 @@ static bool group_step(struct group *g)
                                  .outputs = g->outputs};
     enum cavs__ew_mode mode = g->p->plan->options.no_fusion ? CAVS__EW_INTERPRET : CAVS__EW_AUTO;
     struct cavs__step *s;
+    int rc;
 
     if (g->noutputs == 0)
-        return true; /* nobody reads it */
-    s = new_step(g->p, "elementwise", g->ninputs + g->noutputs, g->noutputs);
-    if (!s)
-        return false;
+        return CAVS_OK; /* nobody reads it */
+    rc = new_step(g->p, "elementwise", g->ninputs + g->noutputs, g->noutputs, &s);
+    if (rc)
+        return rc;
     memcpy(s->v, g->inputs, (size_t)g->ninputs * sizeof *s->v);
     memcpy(s->v + g->ninputs, g->places, (size_t)g->noutputs * sizeof *s->v);
-    if (!describe_step(s, g->label, g->nnodes, g->made))
-        return false;
+    rc = describe_step(s, g->label, g->nnodes, g->made);
+    if (rc)
+        return rc;
     s->list = cavs__item_domain(&g->p->items[g->number]);
     if (g->nnodes == 0)
         s->cost = CAVS__COST_MEMORY;
     s->call.program = cavs__ew_program_create(&spec, mode);
-    return s->call.program != NULL;
+    return s->call.program ? CAVS_OK : cavs__fail_nomem("fused group", sizeof *s);
 }
 
 /* Adds a set of connected items, of which the first is at `head`. */
@@ -454,20 +471,21 @@ static void group_join_set(struct group *g, int head)
 }
 
 /* One step for the set that begins at `number`, and for later ones that have the same rows. */
-static bool emit_group(struct cavs__placer *p, int number)
+static int emit_group(struct cavs__placer *p, int number)
 {
     struct group g = {.p = p, .number = number, .width = p->items[number].x->width};
-    bool done = group_alloc(&g);
+    int rc = group_alloc(&g);
 
-    if (done)
+    if (!rc)
         group_add_set(&g, number);
-    for (int i = number + 1; i < p->nitems && done; i++) {
+    for (int i = number + 1; i < p->nitems && !rc; i++) {
         if (p->items[i].group == i && !p->items[i].emitted && cavs__may_join(p, number, i))
             group_join_set(&g, i);
     }
-    done = done && group_step(&g);
+    if (!rc)
+        rc = p->error ? p->error : group_step(&g);
     group_free(&g);
-    return done;
+    return rc;
 }
 
 /* ---- all ---- */
@@ -485,12 +503,12 @@ static int by_time_and_symbol(const void *a, const void *b)
 }
 
 /* Renames every group to the new position of its first member, and links its members. */
-static bool link_groups(struct cavs__placer *p)
+static int link_groups(struct cavs__placer *p)
 {
     int *last = malloc(((size_t)p->nitems + 1) * sizeof *last);
 
     if (!last)
-        return false;
+        return cavs__fail_nomem("steps of a part", (size_t)p->nitems * sizeof *last);
     for (int i = 0; i < p->nitems; i++)
         last[i] = -1;
     for (int i = 0; i < p->nitems; i++) {
@@ -504,10 +522,10 @@ static bool link_groups(struct cavs__placer *p)
         last[item->set] = i;
     }
     free(last);
-    return true;
+    return CAVS_OK;
 }
 
-static bool sort_items(struct cavs__placer *p)
+static int sort_items(struct cavs__placer *p)
 {
     for (int i = 0; i < p->nitems; i++) {
         while (p->items[i].group != p->items[p->items[i].group].group)
@@ -521,13 +539,13 @@ static bool sort_items(struct cavs__placer *p)
 
 int cavs__emit(struct cavs__placer *p)
 {
-    bool done = sort_items(p);
+    int rc = sort_items(p);
 
-    for (int i = 0; i < p->nitems && done; i++) {
+    for (int i = 0; i < p->nitems && !rc; i++) {
         if (!(p->items[i].time & 1))
-            done = emit_single(p, p->items[i].x);
+            rc = emit_single(p, p->items[i].x);
         else if (p->items[i].group == i && !p->items[i].emitted)
-            done = emit_group(p, i);
+            rc = emit_group(p, i);
     }
-    return done ? CAVS_OK : cavs__fail_nomem("steps of a part", sizeof(struct cavs__step));
+    return rc ? rc : p->error;
 }

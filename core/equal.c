@@ -81,20 +81,18 @@ static bool follow(struct cavs__equals *e, const struct cavs_function *f)
     return true;
 }
 
-struct cavs_symbol *cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like,
-                                     int ninputs, struct cavs_symbol *const *inputs)
+bool cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
+                      struct cavs_symbol *const *inputs, struct cavs_symbol **found)
 {
-    struct cavs_symbol *found = NULL;
-    int i;
-
+    *found = NULL;
     if (!follow(&f->equals, f))
-        return NULL; /* memory is short: it is computed twice */
+        return false;
     /* newest first: the last one found is the one that has been there longest */
-    for (i = *chain(&f->equals, like, ninputs, inputs); i >= 0; i = f->equals.next[i]) {
+    for (int i = *chain(&f->equals, like, ninputs, inputs); i >= 0; i = f->equals.next[i]) {
         if (symbols_equal(f->symbols[i], like, ninputs, inputs))
-            found = f->symbols[i];
+            *found = f->symbols[i];
     }
-    return found;
+    return true;
 }
 
 void cavs__equals_forget(struct cavs__equals *e)

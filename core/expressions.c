@@ -139,7 +139,7 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const c
 {
     struct cavs_function *f = n > 0 && xs && xs[0] ? xs[0]->function : NULL;
     struct cavs_symbol **parts, *x = NULL;
-    int width = 0;
+    int64_t width = 0;
 
     if (!cavs__open_for(f, "concat", file, line))
         return NULL;
@@ -150,6 +150,11 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const c
     }
     if (n == 1)
         return xs[0];
+    if (width > INT32_MAX) {
+        FAIL(f, CAVS_ESHAPE, "concat: the %d operands have %lld columns, more than %d", n,
+             (long long)width, INT32_MAX);
+        return NULL;
+    }
     parts = malloc((size_t)n * sizeof *parts);
     if (!parts) {
         FAIL(f, CAVS_ENOMEM, "concat: out of memory");
@@ -159,7 +164,8 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const c
     if (cavs__to_one_domain(f, "concat", n, parts, file, line))
         x = cavs__add_symbol(
             f,
-            (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = width, .file = file, .line = line},
+            (struct cavs_symbol){
+                .op = CAVS__OP_CONCAT, .width = (int)width, .file = file, .line = line},
             n, parts);
     free(parts);
     return x;
@@ -232,10 +238,14 @@ void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, const
 {
     struct cavs_function *f = x ? x->function : NULL;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; out && i < n; i++)
         out[i] = NULL;
     if (!cavs__open_for(f, "split", file, line) || !cavs__is_value(f, x, "split", file, line))
         return;
+    if (!out) {
+        FAIL(f, CAVS_EINVAL, "split: nowhere to put the parts (NULL)");
+        return;
+    }
     if (n <= 0 || x->width % n != 0) {
         FAIL(f, CAVS_ESHAPE, "split: width %d of %s does not divide into %d parts", x->width,
              cavs__symbol_label(x), n);

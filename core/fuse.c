@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "core/error.h"
+
 /* ---- times: when an item can run ----
  * Time 2L: single steps, in the order of symbols; time 2L+1: element-wise groups and copies.  An
  * element-wise operator may run at the time of an operand of the same width: they are then fused.
@@ -91,31 +93,32 @@ static void time_copies_of(struct cavs__placer *p, int ncopies, struct cavs_symb
     }
 }
 
-static bool time_item(struct cavs__placer *p, int ncopies, struct cavs_symbol *x)
+static int time_item(struct cavs__placer *p, int ncopies, struct cavs_symbol *x)
 {
     struct cavs__local *l = &p->local[x->number];
 
     if (x->op == CAVS__OP_CONCAT)
         l->time = concat_time(p, ncopies, x);
     if (x->op == CAVS__OP_CONCAT || cavs__is_destination(x))
-        return true;
+        return CAVS_OK;
     l->time = item_time(p, x);
     l->item = p->nitems;
     return cavs__add_item(p, (struct cavs__item){.x = x, .time = l->time});
 }
 
-bool cavs__time_items(struct cavs__placer *p)
+int cavs__time_items(struct cavs__placer *p)
 {
     int ncopies = p->nitems, n = ncopies > 0 ? p->f->nsymbols : p->nhere;
 
     for (int i = 0; i < n; i++) {
         struct cavs_symbol *x = p->f->symbols[ncopies > 0 ? i : p->here[i]];
+        int rc = p->local[x->number].here ? time_item(p, ncopies, x) : CAVS_OK;
 
-        if (p->local[x->number].here && !time_item(p, ncopies, x))
-            return false;
+        if (rc)
+            return rc;
         time_copies_of(p, ncopies, x);
     }
-    return true;
+    return CAVS_OK;
 }
 
 /* ---- fusion: union-find over element-wise items of one time and width ---- */
@@ -209,12 +212,12 @@ static void split_set(struct cavs__placer *p, const struct member *m, int n)
 
 /* Cuts groups that would become too large for one program.  Each piece only reads what pieces
  * before it made. */
-static bool split_groups(struct cavs__placer *p)
+static int split_groups(struct cavs__placer *p)
 {
     struct member *m = malloc(((size_t)p->nitems + 1) * sizeof *m);
 
     if (!m)
-        return false;
+        return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *m);
     for (int i = 0; i < p->nitems; i++)
         m[i] = (struct member){.item = &p->items[i], .number = i, .set = find_group(p, i)};
     qsort(m, (size_t)p->nitems, sizeof *m, by_set_and_symbol);
@@ -224,10 +227,10 @@ static bool split_groups(struct cavs__placer *p)
         split_set(p, m + first, end - first);
     }
     free(m);
-    return true;
+    return CAVS_OK;
 }
 
-bool cavs__fuse(struct cavs__placer *p)
+int cavs__fuse(struct cavs__placer *p)
 {
     for (int i = 0; i < p->nitems; i++)
         p->items[i].group = i;
@@ -235,7 +238,7 @@ bool cavs__fuse(struct cavs__placer *p)
         if (p->readers.first[i] < p->readers.first[i + 1])
             join_readers(p, p->f->symbols[i]);
     }
-    return p->nitems <= CAVS__MOST_FUSED || split_groups(p);
+    return p->nitems <= CAVS__MOST_FUSED ? CAVS_OK : split_groups(p);
 }
 
 /* Groups of one time do not read one another, but for the pieces of one that was cut. */

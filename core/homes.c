@@ -78,7 +78,9 @@ int cavs__homes_init(struct cavs_session *s)
     int cpus = (int)starpu_cpu_worker_get_count(), wanted = s->options.shards;
     struct cavs__homes *hs;
 
-    s->nshards = wanted > 0 ? wanted : s->rt->cores;
+    s->nshards = wanted > 0                        ? wanted
+                 : s->rt->cores < CAVS__MAX_SHARDS ? s->rt->cores
+                                                   : CAVS__MAX_SHARDS;
     if (!s->devices || s->rt->placement || s->options.check_finite)
         return CAVS_OK;
     hs = calloc(1, sizeof *hs);

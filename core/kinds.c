@@ -72,10 +72,14 @@ int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enu
 
     if (!k)
         k = new_kind(sp, chain ? NULL : f, phase, klass, shared, what);
-    if (!k)
-        return cavs__fail_nomem("task kind", sizeof *k);
+    if (!k) {
+        cavs__part_destroy(part);
+        return cavs__fail_nomem("task kind", sizeof(struct cavs__task_kind));
+    }
     k->parts[f->number] = part;
     part->name = strdup(k->name);
+    if (!part->name)
+        return cavs__fail_nomem("task kind", strlen(k->name));
     if (cavs__part_scratch(part, NULL) > p->scratch)
         p->scratch = cavs__part_scratch(part, NULL);
     return CAVS_OK;

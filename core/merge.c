@@ -157,7 +157,7 @@ static int merge_set(struct cavs_model *m, const struct set *s)
     struct cavs_param *p = merged_param(m, s);
 
     if (!p)
-        return cavs__fail_nomem("merged parameter", sizeof *p);
+        return cavs__fail_nomem("merged parameter", sizeof(struct cavs_param));
     for (int i = 0; i < m->nstages; i++) {
         for (int j = 0; j < m->stages[i]->nfunctions; j++) {
             if (!rewrite(m->stages[i]->functions[j], p))

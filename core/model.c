@@ -52,8 +52,10 @@ int cavs__function_fail(struct cavs_function *f, int code, const char *file, int
 
 int cavs_model_create(struct cavs_model **out)
 {
-    struct cavs_model *m = calloc(1, sizeof *m);
+    struct cavs_model *m = out ? calloc(1, sizeof *m) : NULL;
 
+    if (!out)
+        return cavs__fail(CAVS_EINVAL, "cavs_model_create(NULL)");
     if (!m)
         return cavs__fail_nomem("model", sizeof *m);
     *out = m;
@@ -68,6 +70,8 @@ static void symbol_destroy(struct cavs_symbol *x)
 
 static void function_destroy(struct cavs_function *f)
 {
+    if (!f)
+        return;
     for (int i = 0; i < f->nsymbols; i++)
         symbol_destroy(f->symbols[i]);
     for (int i = 0; i < f->nlists; i++)
@@ -88,6 +92,8 @@ static void channel_destroy(struct cavs__channel *c)
 
 static void stage_destroy(struct cavs_stage *s)
 {
+    if (!s)
+        return;
     for (int i = 0; i < s->nfunctions; i++)
         function_destroy(s->functions[i]);
     for (int i = 0; i < s->ninputs; i++) {
@@ -105,10 +111,8 @@ static void stage_destroy(struct cavs_stage *s)
     free(s);
 }
 
-void cavs_model_destroy(struct cavs_model *m)
+static void model_free(struct cavs_model *m)
 {
-    if (!m)
-        return;
     for (int i = 0; i < m->nstages; i++)
         stage_destroy(m->stages[i]);
     for (int i = 0; i < m->nstored; i++) {
@@ -127,9 +131,30 @@ void cavs_model_destroy(struct cavs_model *m)
     free(m);
 }
 
+void cavs_model_destroy(struct cavs_model *m)
+{
+    if (!m)
+        return;
+    m->destroyed = true;
+    if (m->users == 0)
+        model_free(m);
+}
+
+/* Whoever uses a finished model only reads it; its users are counted all the same. */
+void cavs__model_hold(const struct cavs_model *m)
+{
+    ((struct cavs_model *)m)->users++;
+}
+
+void cavs__model_release(const struct cavs_model *m)
+{
+    if (--((struct cavs_model *)m)->users == 0 && m->destroyed)
+        model_free((struct cavs_model *)m);
+}
+
 struct cavs_init cavs_init_glorot(int rows, int cols)
 {
-    float a = sqrtf(6.0f / (float)(rows + cols));
+    float a = sqrtf(6.0f / ((float)rows + (float)cols));
 
     return CAVS_UNIFORM(-a, a);
 }
@@ -169,16 +194,15 @@ struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int 
     if (!m || check_param(m, name, rows, cols))
         return NULL;
     p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->model = m;
-    p->name = strdup(name);
-    p->rows = rows;
-    p->cols = cols;
-    p->init = init;
-    p->number = m->nparams;
-    if (!CAVS__APPEND(m->params, m->nparams, p)) {
-        free(p->name);
+    if (p)
+        *p = (struct cavs_param){.model = m,
+                                 .name = strdup(name),
+                                 .rows = rows,
+                                 .cols = cols,
+                                 .init = init,
+                                 .number = m->nparams};
+    if (!p || !p->name || !CAVS__APPEND(m->params, m->nparams, p)) {
+        free(p ? p->name : NULL);
         free(p);
         cavs__model_fail(m, CAVS_ENOMEM, "out of memory for parameter %s", name);
         return NULL;
@@ -200,27 +224,27 @@ void cavs_param_freeze(struct cavs_param *p)
 
 int cavs_model_param_count(const struct cavs_model *m)
 {
-    return m->nparams;
+    return m ? m->nparams : 0;
 }
 
 struct cavs_param *cavs_model_param_at(const struct cavs_model *m, int i)
 {
-    return i >= 0 && i < m->nparams ? m->params[i] : NULL;
+    return m && i >= 0 && i < m->nparams ? m->params[i] : NULL;
 }
 
 const char *cavs_param_name(const struct cavs_param *p)
 {
-    return p->name;
+    return p ? p->name : NULL;
 }
 
 int cavs_param_rows(const struct cavs_param *p)
 {
-    return p->rows;
+    return p ? p->rows : 0;
 }
 
 int cavs_param_cols(const struct cavs_param *p)
 {
-    return p->cols;
+    return p ? p->cols : 0;
 }
 
 struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int state_width)
@@ -237,14 +261,12 @@ struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int
         return NULL;
     }
     s = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
-    s->model = m;
-    s->name = strdup(name);
-    s->state_width = state_width;
-    s->number = m->nstages;
-    if (!CAVS__APPEND(m->stages, m->nstages, s)) {
+    if (s)
+        *s = (struct cavs_stage){
+            .model = m, .name = strdup(name), .state_width = state_width, .number = m->nstages};
+    if (!s || !s->name || !CAVS__APPEND(m->stages, m->nstages, s)) {
         stage_destroy(s);
+        cavs__model_fail(m, CAVS_ENOMEM, "out of memory for stage %s", name);
         return NULL;
     }
     return s;
@@ -341,13 +363,13 @@ struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char 
         return NULL;
     }
     f = calloc(1, sizeof *f);
-    if (!f)
-        return NULL;
-    f->stage = stage;
-    f->name = strdup(name);
-    f->number = stage->nfunctions;
-    if (!CAVS__APPEND(stage->functions, stage->nfunctions, f)) {
+    if (f)
+        *f = (struct cavs_function){
+            .stage = stage, .name = strdup(name), .number = stage->nfunctions};
+    if (!f || !f->name || !CAVS__APPEND(stage->functions, stage->nfunctions, f)) {
         function_destroy(f);
+        cavs__model_fail(stage->model, CAVS_ENOMEM, "out of memory for function %s.%s", stage->name,
+                         name);
         return NULL;
     }
     return f;
@@ -396,6 +418,23 @@ static int finish_functions(struct cavs_model *m)
     return CAVS_OK;
 }
 
+/* They change the list of symbols: what one of them leaves half done cannot be done again. */
+static int run_passes(struct cavs_model *m)
+{
+    int rc = cavs__pass_merge(m);
+
+    if (!rc)
+        rc = cavs__pass_share(m);
+    if (!rc)
+        rc = cavs__pass_autodiff(m);
+    if (!rc)
+        rc = cavs__pass_classify(m);
+    if (rc)
+        cavs__model_fail(m, rc, "%s; the model cannot be finished any more: declare another one",
+                         cavs_error_message());
+    return rc;
+}
+
 int cavs_model_finish(struct cavs_model *m)
 {
     int rc;
@@ -410,13 +449,7 @@ int cavs_model_finish(struct cavs_model *m)
     if (!rc)
         rc = cavs__pass_check(m);
     if (!rc)
-        rc = cavs__pass_merge(m);
-    if (!rc)
-        rc = cavs__pass_share(m);
-    if (!rc)
-        rc = cavs__pass_autodiff(m);
-    if (!rc)
-        rc = cavs__pass_classify(m);
+        rc = run_passes(m);
     if (rc)
         return rc;
     cavs__pass_live(m);

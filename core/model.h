@@ -216,17 +216,24 @@ struct cavs_model {
     struct cavs_stage **stages;
     struct cavs__metric **metrics;
     bool finished;
-    int error; /* first mistake outside any function */
+    int users;      /* data and sessions of it that are there */
+    bool destroyed; /* and is freed with the last of them */
+    int error;      /* first mistake outside any function */
     char *message;
 };
 
 /* equal.c */
-/* The first symbol that is equal to what `like` and the operands say; NULL: there is none. */
-struct cavs_symbol *cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like,
-                                     int ninputs, struct cavs_symbol *const *inputs);
+/* *found: the first symbol that is equal to what `like` and the operands say; NULL: there is none.
+ * false: out of memory. */
+bool cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
+                      struct cavs_symbol *const *inputs, struct cavs_symbol **found);
 /* Symbols have been changed, or renumbered. */
 void cavs__equals_forget(struct cavs__equals *e);
 void cavs__equals_clear(struct cavs__equals *e);
+
+/* model.c: data and sessions hold their model, so that it does not matter which is destroyed first. */
+void cavs__model_hold(const struct cavs_model *m);
+void cavs__model_release(const struct cavs_model *m);
 
 /* symbol.c */
 /* Appends a symbol; inputs are copied.  NULL when out of memory.  Equal symbols are shared (common

@@ -2,6 +2,34 @@
 /* operand.c - where a part finds and leaves values: tensors, index sections, scratch. */
 #include "core/place.h"
 
+#include <limits.h>
+
+#include "core/error.h"
+
+int cavs__checked(struct cavs__placer *p, int tensor)
+{
+    if (tensor < 0 && !p->error)
+        p->error = tensor;
+    return tensor < 0 ? 0 : tensor;
+}
+
+int cavs__section(struct cavs__placer *p, struct cavs__section s)
+{
+    return cavs__checked(p, cavs__plan_section(p->sp, s));
+}
+
+/* Room for so many more columns behind `used` ones. */
+static bool has_room(struct cavs__placer *p, int64_t used, int64_t columns)
+{
+    if (used + columns <= INT_MAX)
+        return true;
+    if (!p->error)
+        p->error =
+            cavs__fail(CAVS_ESHAPE, "function %s.%s: its values have more than %d columns together",
+                       p->sp->stage->name, p->f->name, INT_MAX);
+    return false;
+}
+
 struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode,
                                           int col, int cols)
 {
@@ -14,7 +42,7 @@ struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, en
 
 struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, int cols)
 {
-    ptrdiff_t ld = cols <= 1 ? 1 : (cols + 15) / 16 * 16;
+    ptrdiff_t ld = cols <= 1 ? 1 : ((ptrdiff_t)cols + 15) / 16 * 16;
     struct cavs__operand o = {.buffer = CAVS__SCRATCH,
                               .space = CAVS__FIXED,
                               .mode = CAVS__DIRECT,
@@ -23,7 +51,8 @@ struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, i
                               .list = (uint8_t)domain,
                               .ld = ld};
 
-    p->scratch[domain] += (int)ld;
+    if (has_room(p, p->scratch[domain], ld))
+        p->scratch[domain] += (int)ld;
     return o;
 }
 
@@ -32,7 +61,8 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int 
 {
     static const char *const names[CAVS__PARTS_CLASSED] = {
         "eager", "chain", "lazy", "grad.eager", "grad.chain", "grad.lazy", "shared", "grad.shared"};
-    int *bundle = &p->bundle[p->part][domain], col;
+    int *bundle = &p->bundle[p->part][domain];
+    int64_t col;
     struct cavs__tensor_desc *d;
     struct cavs__operand o;
 
@@ -48,12 +78,12 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int 
                                        .function = p->f},
             domain ? "%s.%s.%s.list%d" : "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part],
             domain);
-    if (*bundle < 0)
+    d = &p->plan->tensors[cavs__checked(p, *bundle)];
+    col = cols > 1 ? ((int64_t)d->cols + 15) / 16 * 16 : d->cols;
+    if (p->error || !has_room(p, col, cols))
         return (struct cavs__operand){.buffer = CAVS__NO_BUFFER};
-    d = &p->plan->tensors[*bundle];
-    col = cols > 1 ? (d->cols + 15) / 16 * 16 : d->cols;
-    d->cols = col + cols;
-    o = cavs__tensor_operand(*bundle, d->space, CAVS__DIRECT, col, cols);
+    d->cols = (int)col + cols;
+    o = cavs__tensor_operand(*bundle, d->space, CAVS__DIRECT, (int)col, cols);
     o.list = (uint8_t)domain;
     return o;
 }
@@ -65,17 +95,12 @@ struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols)
     return o;
 }
 
-static int section(struct cavs__placer *p, struct cavs__section s)
-{
-    return cavs__plan_section(p->sp, s);
-}
-
 static struct cavs__operand indexed(struct cavs__placer *p, int tensor, int col, int cols,
                                     struct cavs__section s)
 {
     struct cavs__operand o = cavs__tensor_operand(tensor, CAVS__FIXED, CAVS__INDEXED, col, cols);
 
-    o.section = section(p, s);
+    o.section = cavs__section(p, s);
     o.list = (uint8_t)s.list;
     return o;
 }
@@ -86,7 +111,7 @@ struct cavs__operand cavs__operand_in(struct cavs__placer *p, struct cavs__opera
         return o;
     o.mode = CAVS__REPEATED;
     o.list = (uint8_t)domain;
-    o.section = section(
+    o.section = cavs__section(
         p, (struct cavs__section){.kind = CAVS__S_LIST_OWNER, .function = p->f, .list = domain});
     return o;
 }
@@ -104,7 +129,7 @@ static struct cavs__operand ids(struct cavs__placer *p, struct cavs__section s)
     struct cavs__operand o = {
         .buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS, .list = (uint8_t)s.list};
 
-    o.section = section(p, s);
+    o.section = cavs__section(p, s);
     return o;
 }
 
@@ -211,17 +236,19 @@ struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbo
         break;
     case CAVS__OP_FETCH_GRAD:
         o = cavs__tensor_operand(
-            cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch, false),
+            cavs__checked(
+                p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch, false)),
             sink->domain ? CAVS__ENTRIES : CAVS__FROWS, CAVS__DIRECT, 0, sink->width);
         break;
     case CAVS__OP_SPREAD_GRAD:
         o = cavs__tensor_operand(
-            cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD, sink, false), CAVS__FROWS,
-            CAVS__DIRECT, 0, sink->width);
+            cavs__checked(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD, sink, false)),
+            CAVS__FROWS, CAVS__DIRECT, 0, sink->width);
         break;
     default: /* GRAD_LOOKUP */
         o = cavs__tensor_operand(
-            cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink, cavs__in_shared_part(p)),
+            cavs__checked(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink,
+                                                      cavs__in_shared_part(p))),
             cavs__in_shared_part(p) ? CAVS__DISTINCT
             : sink->domain          ? CAVS__ENTRIES
                                     : CAVS__FROWS,

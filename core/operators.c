@@ -100,17 +100,17 @@ struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, 
         return NULL;
     }
     in = calloc(1, sizeof *in);
-    if (!in)
-        return NULL;
-    *in = (struct cavs__input){.name = strdup(name),
-                               .number = s->ninputs,
-                               .per = per,
-                               .ids = ids,
-                               .width = width,
-                               .limit = INT32_MAX};
-    if (!CAVS__APPEND(s->inputs, s->ninputs, in)) {
-        free(in->name);
+    if (in)
+        *in = (struct cavs__input){.name = strdup(name),
+                                   .number = s->ninputs,
+                                   .per = per,
+                                   .ids = ids,
+                                   .width = width,
+                                   .limit = INT32_MAX};
+    if (!in || !in->name || !CAVS__APPEND(s->inputs, s->ninputs, in)) {
+        free(in ? in->name : NULL);
         free(in);
+        FAIL(f, CAVS_ENOMEM, "pull: out of memory for input %s", name);
         return NULL;
     }
     return in;
@@ -215,7 +215,11 @@ struct cavs_symbol *cavs__fetch_symbol(struct cavs_function *f, const char *op,
         if (c->fetches[i] == x)
             return x;
     }
-    return x && CAVS__APPEND(c->fetches, c->nfetches, x) ? x : NULL;
+    if (x && !CAVS__APPEND(c->fetches, c->nfetches, x)) {
+        FAIL(f, CAVS_ENOMEM, "%s: out of memory", op);
+        return NULL;
+    }
+    return x;
 }
 
 struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *from,
@@ -339,11 +343,16 @@ static struct cavs__channel *channel_to_push(struct cavs_function *f, const char
     if (c)
         return c;
     c = calloc(1, sizeof *c);
-    if (!c)
+    if (c)
+        *c = (struct cavs__channel){
+            .name = strdup(name), .stage = s, .number = s->nchannels, .width = width};
+    if (!c || !c->name || !CAVS__APPEND(s->channels, s->nchannels, c)) {
+        free(c ? c->name : NULL);
+        free(c);
+        FAIL(f, CAVS_ENOMEM, "push: out of memory for channel %s", name);
         return NULL;
-    *c = (struct cavs__channel){
-        .name = strdup(name), .stage = s, .number = s->nchannels, .width = width};
-    return CAVS__APPEND(s->channels, s->nchannels, c) ? c : NULL;
+    }
+    return c;
 }
 
 void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x,
@@ -377,8 +386,11 @@ void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symb
             1, &x);
 }
 
-static struct cavs__metric *find_metric(struct cavs_model *m, const char *name)
+/* The model's metric of that name, made at first mention; NULL: reported. */
+static struct cavs__metric *find_metric(struct cavs_function *f, const char *name, const char *file,
+                                        int line)
 {
+    struct cavs_model *m = f->stage->model;
     struct cavs__metric *metric;
 
     for (int i = 0; i < m->nmetrics; i++) {
@@ -386,10 +398,15 @@ static struct cavs__metric *find_metric(struct cavs_model *m, const char *name)
             return m->metrics[i];
     }
     metric = calloc(1, sizeof *metric);
-    if (!metric)
+    if (metric)
+        *metric = (struct cavs__metric){.name = strdup(name), .number = m->nmetrics};
+    if (!metric || !metric->name || !CAVS__APPEND(m->metrics, m->nmetrics, metric)) {
+        free(metric ? metric->name : NULL);
+        free(metric);
+        FAIL(f, CAVS_ENOMEM, "out of memory for metric %s", name);
         return NULL;
-    *metric = (struct cavs__metric){.name = strdup(name), .number = m->nmetrics};
-    return CAVS__APPEND(m->metrics, m->nmetrics, metric) ? metric : NULL;
+    }
+    return metric;
 }
 
 void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x,
@@ -415,7 +432,7 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
              cavs__symbol_label(x), x->width);
         return;
     }
-    metric = find_metric(f->stage->model, name);
+    metric = find_metric(f, name, file, line);
     if (metric)
         cavs__add_symbol(f,
                          (struct cavs_symbol){.op = CAVS__OP_METRIC,

@@ -161,7 +161,8 @@ static int open_stage(const struct cavs_packed *p, struct cavs__stage_data *s)
 int cavs_data_open(const struct cavs_model *m, const char *path, struct cavs_data **out)
 {
     struct cavs_data *d;
-    int rc = cavs_data_create(m, &d);
+    int rc = out ? cavs_data_create(m, &d)
+                 : cavs__fail(CAVS_EINVAL, "cavs_data_open: nowhere to put the data (NULL)");
 
     if (rc)
         return rc;

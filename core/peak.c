@@ -90,8 +90,9 @@ static double best_rate(int n, const int *workers, const float *a, const float *
 double cavs_runtime_sgemm_peak(struct cavs_runtime *rt)
 {
     int workers[STARPU_NMAXWORKERS];
-    int n =
-        rt ? (int)starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, workers, STARPU_NMAXWORKERS) : 0;
+    int rc = cavs__runtime_ready(rt, "cavs_runtime_sgemm_peak");
+    int n = !rc ? (int)starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, workers, STARPU_NMAXWORKERS)
+                : 0;
     float *a = matrix(), *b = matrix(), *c[n + 1];
     bool there = a && b;
     double rate;
@@ -100,7 +101,8 @@ double cavs_runtime_sgemm_peak(struct cavs_runtime *rt)
         c[i] = matrix();
         there &= c[i] != NULL;
     }
-    rate = n <= 0   ? cavs__fail(CAVS_ERUNTIME, "no CPU worker to measure")
+    rate = rc       ? rc
+           : n <= 0 ? cavs__fail(CAVS_ERUNTIME, "no CPU worker to measure")
            : !there ? cavs__fail_nomem("peak", (size_t)SIZE * SIZE * sizeof *a)
                     : best_rate(n, workers, a, b, c);
     for (int i = 0; i < n; i++)

@@ -231,19 +231,19 @@ static void find_saved(struct cavs__placer *p)
 
 /* ---- making one part ---- */
 
-bool cavs__add_item(struct cavs__placer *p, struct cavs__item item)
+int cavs__add_item(struct cavs__placer *p, struct cavs__item item)
 {
     if (p->nitems == p->cap_items) {
         int cap = p->cap_items ? 2 * p->cap_items : 32;
         struct cavs__item *items = realloc(p->items, (size_t)cap * sizeof *items);
 
         if (!items)
-            return false;
+            return cavs__fail_nomem("plan", (size_t)cap * sizeof *items);
         p->items = items;
         p->cap_items = cap;
     }
     p->items[p->nitems++] = item;
-    return true;
+    return CAVS_OK;
 }
 
 static void set_place(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__operand at)
@@ -263,8 +263,8 @@ static bool is_saved_here(const struct cavs__placer *p, const struct cavs_symbol
 
 /* Arranges that x is in `dest`: computed there if it has no place yet, else copied.  into: the
  * concatenation or sink. */
-static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__operand dest,
-                struct cavs_symbol *into)
+static int put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__operand dest,
+               struct cavs_symbol *into)
 {
     struct cavs__local *l = &p->local[x->number];
     int col;
@@ -286,10 +286,12 @@ static bool put(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__oper
     set_place(p, x, dest);
     for (int i = 0, at = 0; x->op == CAVS__OP_CONCAT && i < x->ninputs;
          at += x->inputs[i++]->width) {
-        if (!put(p, x->inputs[i], cavs__columns(dest, at, x->inputs[i]->width), x))
-            return false;
+        int rc = put(p, x->inputs[i], cavs__columns(dest, at, x->inputs[i]->width), x);
+
+        if (rc)
+            return rc;
     }
-    return true;
+    return CAVS_OK;
 }
 
 static void set_here(struct cavs__placer *p, int symbol)
@@ -404,22 +406,24 @@ static bool place_slots(struct cavs__placer *p)
     return true;
 }
 
-static bool place_destinations(struct cavs__placer *p)
+static int place_destinations(struct cavs__placer *p)
 {
     bool slots_placed = place_slots(p);
 
     for (int h = 0; h < p->nhere; h++) {
         int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
+        int rc;
 
         if (!cavs__is_destination(x) || channel_is_view(p, x))
             continue;
         if (x->op == CAVS__OP_SLOT_GRAD && slots_placed)
             continue;
-        if (!put(p, written_value(x), cavs__destination(p, x), x))
-            return false;
+        rc = put(p, written_value(x), cavs__destination(p, x), x);
+        if (rc)
+            return rc;
     }
-    return true;
+    return CAVS_OK;
 }
 
 static struct cavs__operand new_place(struct cavs__placer *p, const struct cavs_symbol *x)
@@ -430,69 +434,70 @@ static struct cavs__operand new_place(struct cavs__placer *p, const struct cavs_
 
 /* Outer concatenations first, so that inner ones are computed inside them; then results of single
  * steps. */
-static bool place_results(struct cavs__placer *p)
+static int place_results(struct cavs__placer *p)
 {
     for (int h = p->nhere - 1; h >= 0; h--) {
         int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
+        int rc = x->op == CAVS__OP_CONCAT && !p->local[i].placed ? put(p, x, new_place(p, x), x)
+                                                                 : CAVS_OK;
 
-        if (x->op == CAVS__OP_CONCAT && !p->local[i].placed &&
-            !put(p, x, new_place(p, x), x))
-            return false;
+        if (rc)
+            return rc;
     }
     for (int h = 0; h < p->nhere; h++) {
         int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (!p->local[i].placed && !cavs__op_is_sink(x->op) &&
-            !cavs__is_elementwise(x))
+        if (!p->local[i].placed && !cavs__op_is_sink(x->op) && !cavs__is_elementwise(x))
             set_place(p, x, new_place(p, x));
     }
-    return true;
+    return CAVS_OK;
 }
 
 /* Kernels read memory: constants that a single step reads are written to scratch first. */
-static bool place_constants(struct cavs__placer *p)
+static int place_constants(struct cavs__placer *p)
 {
     for (int h = 0; h < p->nhere; h++) {
         int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (cavs__is_elementwise(x) || x->op == CAVS__OP_CONCAT ||
-            cavs__is_destination(x))
+        if (cavs__is_elementwise(x) || x->op == CAVS__OP_CONCAT || cavs__is_destination(x))
             continue;
         for (int k = 0; k < x->ninputs; k++) {
-            int col;
             struct cavs_symbol *in = x->inputs[k];
+            int col, rc = CAVS_OK;
 
-            if (cavs__is_constant(cavs__base(p, in, &col)) && !p->local[in->number].placed &&
-                !put(p, in, cavs__scratch_operand(p, 0, in->width), x))
-                return false;
+            if (cavs__is_constant(cavs__base(p, in, &col)) && !p->local[in->number].placed)
+                rc = put(p, in, cavs__scratch_operand(p, 0, in->width), x);
+            if (rc)
+                return rc;
         }
     }
-    return true;
+    return CAVS_OK;
 }
 
 /* An indexed row of a vertex that its entries read: copied first, for the entries name vertices. */
-static bool place_repeated(struct cavs__placer *p)
+static int place_repeated(struct cavs__placer *p)
 {
     for (int h = 0; h < p->nhere; h++) {
         int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
         for (int k = 0; k < x->ninputs; k++) {
-            int col;
+            int col, rc = CAVS_OK;
             struct cavs_symbol *in = cavs__base(p, x->inputs[k], &col), *of = in->inputs[0], *b;
 
             if (in->op != CAVS__OP_REPEAT || p->local[of->number].placed)
                 continue;
             b = cavs__base(p, of, &col);
-            if (((cavs__is_reference(b) && b->op != CAVS__OP_PULL) || cavs__is_spread_here(p, b)) &&
-                !put(p, of, cavs__scratch_operand(p, 0, of->width), x))
-                return false;
+            if ((cavs__is_reference(b) && b->op != CAVS__OP_PULL) || cavs__is_spread_here(p, b))
+                rc = put(p, of, cavs__scratch_operand(p, 0, of->width), x);
+            if (rc)
+                return rc;
         }
     }
-    return true;
+    return CAVS_OK;
 }
 
 static void place_elementwise(struct cavs__placer *p)
@@ -573,38 +578,73 @@ static void find_lists(struct cavs__placer *p)
 
         l->used = used[d];
         if (l->used)
-            l->ptr_section = cavs__plan_section(
-                p->sp,
-                (struct cavs__section){.kind = CAVS__S_LIST_PTR, .function = p->f, .list = d});
+            l->ptr_section = cavs__section(
+                p, (struct cavs__section){.kind = CAVS__S_LIST_PTR, .function = p->f, .list = d});
     }
 }
 
-static int make_part(struct cavs__placer *p)
+/* What the part computes and copies, and when. */
+static int find_items(struct cavs__placer *p)
 {
     int rc;
 
     memset(p->scratch, 0, sizeof p->scratch);
     find_here(p);
-    if (!place_destinations(p) || !place_results(p) || !place_constants(p) || !place_repeated(p) ||
-        !cavs__time_items(p))
-        return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
-    if (p->nitems == 0)
-        return CAVS_OK;
-    rc = cavs__find_readers(p);
+    rc = place_destinations(p);
+    if (!rc)
+        rc = place_results(p);
+    if (!rc)
+        rc = place_constants(p);
+    if (!rc)
+        rc = place_repeated(p);
+    if (!rc)
+        rc = cavs__time_items(p);
+    return rc ? rc : p->error;
+}
+
+/* Which of them wait for others, and which run as one. */
+static int group_items(struct cavs__placer *p)
+{
+    int rc = cavs__find_readers(p);
+
+    if (!rc)
+        rc = cavs__delay_items(p);
+    return rc ? rc : cavs__fuse(p);
+}
+
+static int make_steps(struct cavs__placer *p)
+{
+    int rc = cavs__emit(p);
+
     if (rc)
         return rc;
-    if (!cavs__delay_items(p) || !cavs__fuse(p))
-        return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *p->items);
+    find_lists(p);
+    cavs__find_together(p->out, p->sp->stage->state_width);
+    rc = cavs__pack_scratch(p->out);
+    cut_tiles(p);
+    return rc ? rc : p->error;
+}
+
+/* p->out: the part, or NULL where there is nothing to do. */
+static int make_part(struct cavs__placer *p)
+{
+    int rc = find_items(p);
+
+    p->out = NULL;
+    if (rc || p->nitems == 0)
+        return rc;
+    rc = group_items(p);
+    if (rc)
+        return rc;
     place_elementwise(p);
     p->out = calloc(1, sizeof *p->out);
     if (!p->out)
         return cavs__fail_nomem("plan", sizeof *p->out);
-    rc = cavs__emit(p);
-    find_lists(p);
-    cavs__find_together(p->out, p->sp->stage->state_width);
-    if (!rc)
-        rc = cavs__pack_scratch(p->out);
-    cut_tiles(p);
+    rc = make_steps(p);
+    if (rc) {
+        cavs__part_destroy(p->out);
+        p->out = NULL;
+    }
     return rc;
 }
 
@@ -639,7 +679,6 @@ static int make_parts(struct cavs__placer *p)
         if (i == CAVS__PART_SHARED)
             continue;
         p->part = i < 0 ? CAVS__PART_SHARED : i; /* first: all others read it */
-        p->out = NULL;
         rc = make_part(p);
         if (!rc && p->out)
             rc = deliver(p);

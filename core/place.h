@@ -79,6 +79,8 @@ struct cavs__placer {
     struct cavs__readers root_readers; /* of a symbol itself or by way of slices, see cavs__root() */
     int scratch[1 + CAVS__MAX_LISTS]; /* floats per row so far, by domain */
     struct cavs__part *out;
+    /* the first error behind an operand; operands are then of no use, and neither is the part */
+    int error;
 };
 
 /* Symbol under any slices, and under what only tells which rows it has; and the column it starts at. */
@@ -95,7 +97,7 @@ bool cavs__is_elementwise(const struct cavs_symbol *x);
 bool cavs__is_computed(const struct cavs_symbol *x);
 /* Sinks that only say where their operand is to be written. */
 bool cavs__is_destination(const struct cavs_symbol *x);
-bool cavs__add_item(struct cavs__placer *p, struct cavs__item item); /* false: out of memory */
+int cavs__add_item(struct cavs__placer *p, struct cavs__item item);
 
 /* readers.c */
 /* Operand k of an item; NULL: there are no more. */
@@ -113,7 +115,11 @@ bool cavs__in_shared_part(const struct cavs__placer *p);
 /* Does the part being made read b, which has a row per distinct input, for its vertices? */
 bool cavs__is_spread_here(const struct cavs__placer *p, const struct cavs_symbol *b);
 
-/* operand.c */
+/* operand.c.  Operands always come back; what went wrong with them is in p->error. */
+/* The index section, made at first mention; 0 where it cannot be. */
+int cavs__section(struct cavs__placer *p, struct cavs__section s);
+/* tensor, as cavs__plan_symbol_tensor() and cavs__plan_tensor() give it; 0 for a code, which is noted. */
+int cavs__checked(struct cavs__placer *p, int tensor);
 /* Where the part being made reads x. */
 struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x,
                                       bool contiguous);
@@ -138,10 +144,10 @@ struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbo
  */
 enum { CAVS__MOST_FUSED = 64, CAVS__MOST_OPERANDS = 24 };
 
-/* fuse.c; false: out of memory */
-bool cavs__time_items(struct cavs__placer *p);
-bool cavs__fuse(struct cavs__placer *p);
-bool cavs__delay_items(struct cavs__placer *p); /* delay.c, between these two; likewise */
+/* fuse.c; 0 or a code */
+int cavs__time_items(struct cavs__placer *p);
+int cavs__fuse(struct cavs__placer *p);
+int cavs__delay_items(struct cavs__placer *p); /* delay.c, between these two; likewise */
 /* May the groups of items i and j, which share no value, be one step? */
 bool cavs__may_join(const struct cavs__placer *p, int i, int j);
 /* An element-wise value needs memory if anything outside its group reads it. */

@@ -26,8 +26,10 @@ int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const
     vsnprintf(name, sizeof name, format, ap);
     va_end(ap);
     desc.name = strdup(name);
-    if (!desc.name || !CAVS__APPEND(p->tensors, p->ntensors, desc))
+    if (!desc.name || !CAVS__APPEND(p->tensors, p->ntensors, desc)) {
+        free(desc.name);
         return cavs__fail_nomem("plan", sizeof desc);
+    }
     return p->ntensors - 1;
 }
 
@@ -67,36 +69,43 @@ int cavs__plan_section(struct cavs__stage_plan *s, struct cavs__section section)
         if (same_section(&s->sections[i], &section))
             return i;
     }
-    return CAVS__APPEND(s->sections, s->nsections, section) ? s->nsections - 1 : CAVS_ENOMEM;
+    return CAVS__APPEND(s->sections, s->nsections, section)
+               ? s->nsections - 1
+               : cavs__fail_nomem("plan", sizeof section);
 }
 
 /* ---- parameters ---- */
+
+static int plan_param(struct cavs__plan *p, const struct cavs_param *w)
+{
+    struct cavs__tensor_desc d = {
+        .space = CAVS__FIXED, .param = w, .cols = w->cols, .kind = CAVS__T_PARAM};
+    int i = w->number, rc;
+
+    p->param_t[i] = p->grad[i] = -1;
+    rc = p->param[i] = cavs__plan_tensor(p, d, "%s", w->name);
+    if (rc >= 0 && w->transposed && p->options.training) {
+        d.kind = CAVS__T_PARAM_T;
+        d.cols = w->rows;
+        rc = p->param_t[i] = cavs__plan_tensor(p, d, "%s.transposed", w->name);
+    }
+    if (rc >= 0 && w->dense_use && !w->frozen && p->options.training) {
+        d.kind = CAVS__T_GRAD;
+        d.cols = w->cols;
+        rc = p->grad[i] = cavs__plan_tensor(p, d, "%s.gradient", w->name);
+    }
+    return rc < 0 ? rc : CAVS_OK;
+}
 
 static int plan_params(struct cavs__plan *p)
 {
     const struct cavs_model *m = p->model;
 
     for (int i = 0; i < m->nstored; i++) {
-        struct cavs_param *w = m->params[i];
-        struct cavs__tensor_desc d = {
-            .space = CAVS__FIXED, .param = w, .cols = w->cols, .kind = CAVS__T_PARAM};
+        int rc = m->params[i]->merged ? CAVS_OK : plan_param(p, m->params[i]);
 
-        if (w->merged)
-            continue;
-        p->param[i] = cavs__plan_tensor(p, d, "%s", w->name);
-        p->param_t[i] = p->grad[i] = -1;
-        if (w->transposed && p->options.training) {
-            d.kind = CAVS__T_PARAM_T;
-            d.cols = w->rows;
-            p->param_t[i] = cavs__plan_tensor(p, d, "%s.transposed", w->name);
-        }
-        if (w->dense_use && !w->frozen && p->options.training) {
-            d.kind = CAVS__T_GRAD;
-            d.cols = w->cols;
-            p->grad[i] = cavs__plan_tensor(p, d, "%s.gradient", w->name);
-        }
-        if (p->param[i] < 0)
-            return p->param[i];
+        if (rc)
+            return rc;
     }
     p->metric = cavs__plan_tensor(p,
                                   (struct cavs__tensor_desc){.kind = CAVS__T_METRIC,
@@ -368,7 +377,7 @@ int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_option
     return CAVS_OK;
 }
 
-static void part_destroy(struct cavs__part *part)
+void cavs__part_destroy(struct cavs__part *part)
 {
     if (!part)
         return;
@@ -387,7 +396,7 @@ static void stage_plan_destroy(struct cavs__stage_plan *sp)
 {
     for (int i = 0; i < sp->nkinds; i++) {
         for (int f = 0; f < sp->stage->nfunctions; f++)
-            part_destroy(sp->kinds[i]->parts[f]);
+            cavs__part_destroy(sp->kinds[i]->parts[f]);
         free(sp->kinds[i]->parts);
         free(sp->kinds[i]->name);
         free(sp->kinds[i]);

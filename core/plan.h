@@ -159,10 +159,12 @@ int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
                              const struct cavs_symbol *x, bool shared);
 
 /* Hands over a part of f, which becomes (part of) a task kind; what: the parameter, for gradients.
- * Takes the part. */
+ * Takes the part, also with an error. */
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
                         enum cavs__class klass, bool shared, const char *what,
                         struct cavs__part *part);
+
+void cavs__part_destroy(struct cavs__part *part);
 
 /* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of
  * their task. */

@@ -4,6 +4,7 @@
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 
@@ -199,6 +200,8 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     struct cavs_runtime *rt;
     int rc;
 
+    if (!out)
+        return cavs__fail(CAVS_EINVAL, "cavs_runtime_create: nowhere to put the runtime (NULL)");
     if (!options)
         options = &defaults;
     if (running)
@@ -229,6 +232,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     }
     running = true;
     rt->require = options->require;
+    rt->pid = getpid();
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->trace != NULL);
@@ -237,12 +241,10 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     return CAVS_OK;
 }
 
-int cavs_runtime_destroy(struct cavs_runtime *rt)
+static int stop(struct cavs_runtime *rt)
 {
     int rc;
 
-    if (!rt)
-        return CAVS_OK;
     cavs__devices_close();
     starpu_shutdown();
     running = false;
@@ -252,12 +254,52 @@ int cavs_runtime_destroy(struct cavs_runtime *rt)
     return rc;
 }
 
+int cavs_runtime_destroy(struct cavs_runtime *rt)
+{
+    int rc = rt ? cavs__runtime_ready(rt, "cavs_runtime_destroy") : CAVS_OK;
+
+    if (!rt || rc)
+        return rc;
+    rt->stopping = true;
+    if (rt->sessions == 0)
+        return stop(rt);
+    return cavs__fail(CAVS_ESTATE,
+                      "cavs_runtime_destroy: %d session%s still there; the workers stop with the "
+                      "last one (cavs_session_destroy)",
+                      rt->sessions, rt->sessions == 1 ? " is" : "s are");
+}
+
+void cavs__runtime_release(struct cavs_runtime *rt)
+{
+    if (--rt->sessions == 0 && rt->stopping && stop(rt) != CAVS_OK)
+        fprintf(stderr, "cavs: %s\n", cavs_error_message());
+}
+
+int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call)
+{
+    if (!rt)
+        return cavs__fail(CAVS_EINVAL, "%s: no runtime (NULL)", call);
+    if (rt->pid == getpid())
+        return CAVS_OK;
+    return cavs__fail(CAVS_ESTATE,
+                      "%s: the workers are in process %ld, of which this one is a child by fork(); "
+                      "fork before cavs_runtime_create()",
+                      call, (long)rt->pid);
+}
+
+int cavs__session_ready(const struct cavs_session *s, const char *call)
+{
+    if (!s)
+        return cavs__fail(CAVS_EINVAL, "%s: no session (NULL)", call);
+    return cavs__runtime_ready(s->rt, call);
+}
+
 int cavs_runtime_workers(const struct cavs_runtime *rt)
 {
-    return rt->workers;
+    return rt ? rt->workers : 0;
 }
 
 const char *cavs_runtime_scheduler(const struct cavs_runtime *rt)
 {
-    return rt->scheduler;
+    return rt ? rt->scheduler : NULL;
 }

@@ -27,6 +27,7 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "codelets/update.h"
 #include "core/cost.h"
@@ -40,6 +41,7 @@ enum {
     CAVS__MAX_PARTIALS = 8,
     CAVS__PARTIAL_ROWS = 2048, /* adding up one more partial gradient is then 1 % of making it */
     CAVS__MAX_BLOCKS = 8,      /* of a shard */
+    CAVS__MAX_SHARDS = 4096,   /* of a session: more than any machine has cores */
     CAVS__MAX_HOMES = 17,      /* devices, and the CPU workers */
     CAVS__SPARE_SHARDS = 15    /* of a device */
 };
@@ -62,8 +64,11 @@ struct cavs_runtime {
     int cores; /* of the machine, for the default number of shards */
     int l2_bytes;
     int64_t l3_bytes; /* of one, which some cores share */
-    bool one_memory; /* all workers share one memory node */
-    bool require;    /* a device that cannot be used is an error */
+    bool one_memory;  /* all workers share one memory node */
+    bool require;     /* a device that cannot be used is an error */
+    pid_t pid;        /* of the process that has the workers: a child made by fork() has none */
+    int sessions;     /* that are there */
+    bool stopping;    /* with the last of them */
     struct cavs__cost_model cost;
     char scheduler[64];
     const char *placement;         /* CAVS_PLACEMENT, NULL: as the scheduler likes */
@@ -209,6 +214,8 @@ struct cavs_session {
     struct cavs_stats stats;
     int64_t launches_before; /* kernels queued on devices when the statistics were reset */
     int devices_failed;      /* before this session was made */
+    bool lost;               /* some parameters were updated and some not */
+    bool half_counted;       /* metrics have a part of a batch that failed; until they are reset */
 };
 
 /* Partial gradients have chunks of their own numbering, see submit.c. */
@@ -296,6 +303,7 @@ struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, int shar
 void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
                        enum starpu_data_access_mode mode);
 int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t);
+void cavs__task_drop(struct starpu_task *t); /* one that was not submitted */
 void cavs__slot_open(struct cavs__slot *slot);
 void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */
 void cavs__slot_wait(struct cavs__slot *slot);
@@ -361,6 +369,13 @@ int cavs__settle(struct cavs_session *s);
 /* To its home, for a task of a shard (or none, -1), if it can run there; or as CAVS_PLACEMENT in the
  * environment says: cpu, device, alternate between them, or any. */
 void cavs__place_task(const struct cavs_session *s, int shard, struct starpu_task *t);
+
+/* runtime.c: stops with the last session of a runtime that has been destroyed before. */
+void cavs__runtime_release(struct cavs_runtime *rt);
+/* 0, or why `call` cannot use the session: there is none, or this process has no workers. */
+int cavs__session_ready(const struct cavs_session *s, const char *call);
+/* The same of a runtime. */
+int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
 
 /* session.c */
 void cavs__wait_slots(struct cavs_session *s);

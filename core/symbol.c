@@ -151,10 +151,11 @@ bool cavs__symbol_insert(struct cavs_function *f, int at, struct cavs_symbol *x)
 struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *given,
                                      int ninputs, struct cavs_symbol *const *inputs)
 {
-    struct cavs_symbol like = *given, *x;
+    struct cavs_symbol like = *given, *x = NULL;
 
     like.domain = domain_of(given, ninputs, inputs);
-    x = cavs__op_is_sink(like.op) ? NULL : cavs__find_equal(f, &like, ninputs, inputs);
+    if (!cavs__op_is_sink(like.op) && !cavs__find_equal(f, &like, ninputs, inputs, &x))
+        return NULL;
     if (x)
         return x;
     x = malloc(sizeof *x);

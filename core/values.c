@@ -150,7 +150,11 @@ int cavs__create_params(struct cavs_session *s)
 static int check_param(const struct cavs_session *s, const struct cavs_param *p,
                        const float *values)
 {
-    if (!s || !p || p->model != s->model || !values)
+    int rc = cavs__session_ready(s, "parameter");
+
+    if (rc)
+        return rc;
+    if (!p || p->model != s->model || !values)
         return cavs__fail(CAVS_EINVAL, "%s",
                           !p ? "no parameter"
                              : "the parameter belongs to another model, or no values");

@@ -9,7 +9,7 @@ enum { LINE = 16 }; /* floats in a cache line */
 
 ptrdiff_t cavs__tensor_ld(int cols)
 {
-    return cols <= 1 ? 1 : (cols + LINE - 1) / LINE * LINE;
+    return cols <= 1 ? 1 : ((ptrdiff_t)cols + LINE - 1) / LINE * LINE;
 }
 
 int cavs__tensor_init(struct cavs__tensor *t, const char *name, int cols, int nchunks)
