@@ -12,10 +12,10 @@ static float *buffer(void *descr[], int i)
     return (float *)STARPU_MATRIX_GET_PTR(descr[i]);
 }
 
-static int gradients(void *descr[], const struct cavs__update_args *a, const float **g, int first)
+static int gradients(void *descr[], const struct cavs__update_args *a, int first)
 {
     for (int i = 0; i < a->ngrads; i++)
-        g[i] = buffer(descr, first + i);
+        a->gradients[i] = buffer(descr, first + i);
     return first + a->ngrads;
 }
 
@@ -33,13 +33,13 @@ static void run_update(void *descr[], void *arg)
 {
     const struct cavs__update_args *a = arg;
     struct cavs__update rule = a->rule;
-    const float *g[a->ngrads + 1];
+    const float **g = a->gradients;
     int b = 1 + a->nstates;
     float *w = buffer(descr, 0), *s0 = a->nstates > 0 ? buffer(descr, 1) : NULL,
           *s1 = a->nstates > 1 ? buffer(descr, 2) : NULL;
     float *wt = a->transposed ? buffer(descr, b++) : NULL;
 
-    b = gradients(descr, a, g, b);
+    b = gradients(descr, a, b);
     if (a->nnorms > 0)
         rule.scale = clipped_scale(a, (const double *)buffer(descr, b++));
     if (a->sparse) {
@@ -56,9 +56,9 @@ static void run_update(void *descr[], void *arg)
 static void run_norm(void *descr[], void *arg)
 {
     const struct cavs__update_args *a = arg;
-    const float *g[a->ngrads + 1];
+    const float **g = a->gradients;
     double *norms = (double *)buffer(descr, 0);
-    int b = gradients(descr, a, g, 1);
+    int b = gradients(descr, a, 1);
 
     if (a->sparse) {
         const int32_t *lists = (const int32_t *)buffer(descr, b);

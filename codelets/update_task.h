@@ -23,6 +23,7 @@ struct cavs__update_args {
     ptrdiff_t ld, ldt, ldg;
     bool transposed;
     int ngrads;
+    const float **gradients; /* scratch of the task: room for ngrads of them */
     bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */
     int n, ids, ptr, source, row;
 };

@@ -108,6 +108,8 @@ int cavs_data_create(const struct cavs_model *m, struct cavs_data **out)
 {
     struct cavs_data *d;
 
+    if (!out)
+        return cavs__fail(CAVS_EINVAL, "nowhere to put the data (NULL)");
     if (!m || !m->finished)
         return cavs__fail(CAVS_ESTATE, "data need a finished model (cavs_model_finish)");
     d = calloc(1, sizeof *d);
@@ -118,6 +120,7 @@ int cavs_data_create(const struct cavs_model *m, struct cavs_data **out)
         return cavs__fail_nomem("data", sizeof *d);
     }
     d->model = m;
+    cavs__model_hold(m);
     for (int i = 0; i < m->nstages; i++) {
         int rc = stage_data_init(&d->stages[i], m->stages[i]);
 
@@ -154,6 +157,7 @@ void cavs_data_destroy(struct cavs_data *d)
     free(d->checked);
     free(d->stages);
     free(d->work);
+    cavs__model_release(d->model);
     free(d);
 }
 
@@ -648,14 +652,15 @@ static int intern_rows(struct cavs__stage_data *s)
     return CAVS_OK;
 }
 
-/* After a failure: all rows are numbered anew with the next sample. */
-static void forget_rows(struct cavs__stage_data *s)
+/* After a failure: forgets the numbers of rows behind the last complete sample. */
+static void forget_rows(struct cavs__stage_data *s, int samples)
 {
     for (int k = 0; k < s->stage->ninputs; k++) {
-        s->equal[k].n = 0;
-        s->interned[k].n = 0;
-        if (s->interned[k].table)
-            memset(s->interned[k].table, 0, s->interned[k].cap * sizeof *s->interned[k].table);
+        size_t rows = (size_t)cavs__input_starts(s, k)[samples];
+
+        if (s->equal[k].n > rows)
+            s->equal[k].n = rows;
+        cavs__intern_again(&s->interned[k], &s->inputs[k], s->equal[k].n);
     }
 }
 
@@ -684,7 +689,7 @@ int cavs_data_end(struct cavs_data *d)
     if (rc) {
         d->samples--;
         for (int i = 0; i < d->model->nstages; i++)
-            forget_rows(&d->stages[i]);
+            forget_rows(&d->stages[i], d->samples);
         return drop(d, rc);
     }
     return CAVS_OK;

@@ -14,6 +14,8 @@ struct cavs__intern {
 /* *number: position of the first row equal to row i.  0 or CAVS_ENOMEM. */
 int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i,
                      int32_t *number);
+/* Only the first n rows, which have been interned before, stay in the table, with their numbers. */
+void cavs__intern_again(struct cavs__intern *t, const struct cavs__column *rows, size_t n);
 
 /* One stage of all samples, laid one after the other. */
 struct cavs__stage_data {

@@ -32,6 +32,10 @@ int cavs__check_devices(const struct cavs_session *s)
 {
     char *text = cavs__devices_failures();
 
+    if (!text && s->lost)
+        return cavs__fail(CAVS_ERUNTIME,
+                          "StarPU refused a part of an update; what this session had "
+                          "is lost, start again from a model file or a checkpoint");
     if (!text && cavs__devices_failed() == s->devices_failed)
         return CAVS_OK;
     if (text)

@@ -26,9 +26,9 @@ static int reserve_vertices(struct cavs__shard_stage *t, const struct cavs_stage
     int32_t **arrays[] = {&t->function, &t->child_ptr, &t->sample_of, &t->over, &t->fetched};
     int rc = CAVS_OK;
 
-    if (n <= t->cap && t->child_ptr) /* even no vertices have one child pointer */
+    if (n <= t->cap && t->cap > 0)
         return CAVS_OK;
-    n += n / 4;
+    n += n / 4 + 1; /* even no vertices have one child pointer */
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !rc; i++)
         rc = grow(arrays[i], (size_t)n + 1);
     for (int i = 0; i < stage->ninputs && !rc; i++) {
@@ -51,12 +51,12 @@ static int reserve_values(struct cavs__shard_stage *t, const struct cavs__input 
 {
     int rc;
 
-    if (n <= t->cap_ids[in->number] && t->ids[in->number])
+    if (n <= t->cap_ids[in->number] && t->cap_ids[in->number] > 0)
         return CAVS_OK;
     if (n > INT32_MAX / 4)
         return cavs__fail(CAVS_EINVAL, "input %s: %lld values in one batch are too many", in->name,
                           (long long)n);
-    n += n / 4;
+    n += n / 4 + 1;
     rc = grow(&t->ids[in->number], (size_t)n);
     if (!rc && in->per == CAVS__PER_EDGE)
         rc = grow(&t->keys[in->number], (size_t)n);
@@ -65,64 +65,78 @@ static int reserve_values(struct cavs__shard_stage *t, const struct cavs__input 
     return rc;
 }
 
+static int stage_init(struct cavs__shard_stage *t, const struct cavs_stage *stage)
+{
+    size_t n = (size_t)stage->ninputs + 1, nf = (size_t)stage->nfunctions + 1;
+
+    cavs__schedule_init(&t->schedule);
+    t->ids = calloc(n, sizeof *t->ids);
+    t->keys = calloc(n, sizeof *t->keys);
+    t->ids_ptr = calloc(n, sizeof *t->ids_ptr);
+    t->cap_ids = calloc(n, sizeof *t->cap_ids);
+    t->block_frow = calloc(CAVS__MAX_BLOCKS * nf, sizeof *t->block_frow);
+    t->distinct.start = calloc(nf, sizeof *t->distinct.start);
+    t->distinct.n = calloc(nf, sizeof *t->distinct.n);
+    return t->ids && t->keys && t->ids_ptr && t->cap_ids && t->block_frow && t->distinct.start &&
+                   t->distinct.n
+               ? CAVS_OK
+               : cavs__fail_nomem("batch", n * sizeof *t->ids);
+}
+
+static void stage_free(struct cavs__shard_stage *t, const struct cavs_stage *stage)
+{
+    for (int k = 0; k < stage->ninputs; k++) {
+        free(t->ids ? t->ids[k] : NULL);
+        free(t->keys ? t->keys[k] : NULL);
+        free(t->ids_ptr ? t->ids_ptr[k] : NULL);
+    }
+    free(t->ids_ptr);
+    free(t->cap_ids);
+    free(t->entries);
+    free(t->longest);
+    free(t->ids);
+    free(t->keys);
+    free(t->block_frow);
+    free(t->distinct.start);
+    free(t->distinct.n);
+    free(t->distinct.number);
+    free(t->distinct.first);
+    free(t->distinct.keys);
+    free(t->function);
+    free(t->child_ptr);
+    free(t->child);
+    free(t->sample_of);
+    free(t->over);
+    free(t->fetched);
+    free(t->start);
+    cavs__schedule_free(&t->schedule);
+}
+
+static void stages_free(const struct cavs_session *s, struct cavs__shard *shard)
+{
+    for (int i = 0; shard->stages && i < s->model->nstages; i++)
+        stage_free(&shard->stages[i], s->model->stages[i]);
+    free(shard->stages);
+    shard->stages = NULL;
+}
+
 int cavs__shard_init(const struct cavs_session *s, struct cavs__shard *shard)
 {
+    int rc = CAVS_OK;
+
     shard->stages = calloc((size_t)s->model->nstages, sizeof *shard->stages);
     if (!shard->stages)
         return cavs__fail_nomem("batch", sizeof *shard->stages);
-    for (int i = 0; i < s->model->nstages; i++) {
-        struct cavs__shard_stage *t = &shard->stages[i];
-        size_t n = (size_t)s->model->stages[i]->ninputs + 1;
-
-        cavs__schedule_init(&t->schedule);
-        t->ids = calloc(n, sizeof *t->ids);
-        t->keys = calloc(n, sizeof *t->keys);
-        t->block_frow = calloc(CAVS__MAX_BLOCKS * ((size_t)s->model->stages[i]->nfunctions + 1),
-                               sizeof *t->block_frow);
-        t->distinct.start =
-            calloc((size_t)s->model->stages[i]->nfunctions + 1, sizeof *t->distinct.start);
-        t->distinct.n = calloc((size_t)s->model->stages[i]->nfunctions + 1, sizeof *t->distinct.n);
-        t->ids_ptr = calloc(n, sizeof *t->ids_ptr);
-        t->cap_ids = calloc(n, sizeof *t->cap_ids);
-        if (!t->ids || !t->keys || !t->ids_ptr || !t->cap_ids || !t->block_frow ||
-            !t->distinct.start || !t->distinct.n)
-            return cavs__fail_nomem("batch", n * sizeof *t->ids);
-    }
-    return CAVS_OK;
+    for (int i = 0; i < s->model->nstages && !rc; i++)
+        rc = stage_init(&shard->stages[i], s->model->stages[i]);
+    if (rc)
+        stages_free(s, shard);
+    return rc;
 }
 
 void cavs__shard_free(const struct cavs_session *s, struct cavs__shard *shard)
 {
-    for (int j = 0; shard->stages && j < s->model->nstages; j++) {
-        struct cavs__shard_stage *t = &shard->stages[j];
-
-        for (int k = 0; k < s->model->stages[j]->ninputs; k++) {
-            free(t->ids ? t->ids[k] : NULL);
-            free(t->keys ? t->keys[k] : NULL);
-            free(t->ids_ptr ? t->ids_ptr[k] : NULL);
-        }
-        free(t->ids_ptr);
-        free(t->cap_ids);
-        free(t->entries);
-        free(t->longest);
-        free(t->ids);
-        free(t->keys);
-        free(t->block_frow);
-        free(t->distinct.start);
-        free(t->distinct.n);
-        free(t->distinct.number);
-        free(t->distinct.first);
-        free(t->distinct.keys);
-        free(t->function);
-        free(t->child_ptr);
-        free(t->child);
-        free(t->sample_of);
-        free(t->over);
-        free(t->fetched);
-        free(t->start);
-        cavs__schedule_free(&t->schedule);
-    }
-    free(shard->stages);
+    stages_free(s, shard);
     free(shard->samples);
 }
 

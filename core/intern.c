@@ -59,22 +59,37 @@ static int grow(struct cavs__intern *t, const struct cavs__column *rows)
     return CAVS_OK;
 }
 
+/* In the table if no row before it is equal to it. */
+static int32_t *add_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i)
+{
+    int32_t *place = lookup(t, rows, i);
+
+    if (!*place) {
+        *place = (int32_t)i + 1;
+        t->n++;
+    }
+    return place;
+}
+
 int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i,
                      int32_t *number)
 {
-    int32_t *place;
-
     if (2 * (t->n + 1) > t->cap) {
         int rc = grow(t, rows);
 
         if (rc)
             return rc;
     }
-    place = lookup(t, rows, i);
-    if (!*place) {
-        *place = (int32_t)i + 1;
-        t->n++;
-    }
-    *number = *place - 1;
+    *number = *add_row(t, rows, i) - 1;
     return CAVS_OK;
+}
+
+void cavs__intern_again(struct cavs__intern *t, const struct cavs__column *rows, size_t n)
+{
+    if (!t->table)
+        return;
+    memset(t->table, 0, t->cap * sizeof *t->table);
+    t->n = 0;
+    for (size_t i = 0; i < n; i++)
+        add_row(t, rows, i);
 }

@@ -165,10 +165,14 @@ static int occurrences_in(const struct cavs__shard_stage *t, const struct cavs__
 static int find_touched_rows(struct cavs_session *s, int slot, int nshards,
                              const struct cavs_param *p)
 {
+    size_t most = (size_t)s->plan->ntensors * (size_t)nshards + 1;
     struct cavs__touched *t = cavs__arena_alloc(&s->slots[slot].arena, sizeof *t);
+    struct lookup *uses = cavs__arena_alloc(&s->slots[slot].arena, most * sizeof *uses);
     int n = 0, occurrences = 0, rc;
-    struct lookup uses[s->plan->ntensors * nshards + 1];
 
+    s->touched[p->number] = NULL;
+    if (!t || !uses)
+        return cavs__fail_nomem("touched rows", most * sizeof *uses);
     for (int shard = 0; shard < nshards; shard++) {
         for (int i = 0; i < s->plan->ntensors && s->shards[shard].nsamples > 0; i++) {
             const struct cavs__tensor_desc *d = &s->plan->tensors[i];
@@ -181,16 +185,16 @@ static int find_touched_rows(struct cavs_session *s, int slot, int nshards,
     }
     if (!s->id_mark[p->number])
         s->id_mark[p->number] = calloc((size_t)p->rows, sizeof **s->id_mark);
-    if (!s->id_mark[p->number] || !t)
+    if (!s->id_mark[p->number])
         return cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **s->id_mark);
     rc = touched_alloc(s, slot, t, occurrences, n, &s->touched_lists[p->number]);
-    if (!rc) {
-        cavs__tensor_acquire(&s->touched_lists[p->number], slot, STARPU_W);
-        list_touched(s, uses, t, s->id_mark[p->number]);
-        cavs__tensor_release(&s->touched_lists[p->number], slot);
-    }
+    if (rc)
+        return rc;
+    cavs__tensor_acquire(&s->touched_lists[p->number], slot, STARPU_W);
+    list_touched(s, uses, t, s->id_mark[p->number]);
+    cavs__tensor_release(&s->touched_lists[p->number], slot);
     s->touched[p->number] = t;
-    return rc;
+    return CAVS_OK;
 }
 
 int cavs__find_touched(struct cavs_session *s, int slot, int nshards)
@@ -236,12 +240,26 @@ static void add_gradients(struct cavs_session *s, struct starpu_task *task,
     }
 }
 
+static int most_buffers(const struct cavs_session *s, const struct cavs_param *p)
+{
+    int n = 8 + CAVS__MAX_PARTIALS;
+
+    /* Not `n + (lookup_use ? nuses : 0)`: gcc 14.2 makes that lookup_use * nuses, and reads nuses through the NULL of a
+     * parameter that is not looked up. */
+    if (p->lookup_use)
+        n += s->touched[p->number]->nuses;
+    return n;
+}
+
 static struct cavs__update_args *new_args(struct cavs_session *s, int slot,
                                           const struct cavs_param *p)
 {
-    struct cavs__update_args *a = cavs__arena_alloc(&s->slots[slot].arena, sizeof *a);
+    struct cavs__arena *arena = &s->slots[slot].arena;
+    struct cavs__update_args *a = cavs__arena_alloc(arena, sizeof *a);
+    const float **gradients =
+        cavs__arena_alloc(arena, (size_t)most_buffers(s, p) * sizeof *gradients);
 
-    if (!a)
+    if (!a || !gradients)
         return NULL;
     *a = (struct cavs__update_args){.rule = s->rule,
                                     .clip = s->options.clip,
@@ -249,6 +267,7 @@ static struct cavs__update_args *new_args(struct cavs_session *s, int slot,
                                     .cols = p->cols,
                                     .number = p->number,
                                     .nstates = cavs__update_states(s->rule.rule),
+                                    .gradients = gradients,
                                     .ld = s->tensors[s->plan->param[p->number]].ld};
     return a;
 }
@@ -263,18 +282,14 @@ static void add_lists_and_scratch(struct cavs_session *s, int slot, struct starp
         cavs__task_buffer(task, s->scratch, STARPU_SCRATCH);
 }
 
-static int most_buffers(const struct cavs_session *s, const struct cavs_param *p)
-{
-    int n = 8 + CAVS__MAX_PARTIALS;
+/* The tasks of an update, all made before the first is submitted: it happens to all parameters or none. */
+struct updates {
+    int n;
+    struct starpu_task **tasks;
+};
 
-    /* Not `n + (lookup_use ? nuses : 0)`: gcc 14.2 makes that lookup_use * nuses, and reads nuses through the NULL of a
-     * parameter that is not looked up. */
-    if (p->lookup_use)
-        n += s->touched[p->number]->nuses;
-    return n;
-}
-
-static int submit_norm(struct cavs_session *s, int slot, const struct cavs_param *p)
+static int make_norm(struct cavs_session *s, int slot, const struct cavs_param *p,
+                     struct updates *u)
 {
     struct cavs__update_args *a = new_args(s, slot, p);
     struct starpu_task *t;
@@ -287,10 +302,12 @@ static int submit_norm(struct cavs_session *s, int slot, const struct cavs_param
     cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_RW);
     add_gradients(s, t, p, a);
     add_lists_and_scratch(s, slot, t, p);
-    return cavs__task_submit(s, slot, t);
+    u->tasks[u->n++] = t;
+    return CAVS_OK;
 }
 
-static int submit_update(struct cavs_session *s, int slot, const struct cavs_param *p)
+static int make_update(struct cavs_session *s, int slot, const struct cavs_param *p,
+                       struct updates *u)
 {
     struct cavs__update_args *a = new_args(s, slot, p);
     int wt = s->plan->param_t[p->number];
@@ -316,7 +333,8 @@ static int submit_update(struct cavs_session *s, int slot, const struct cavs_par
     }
     add_lists_and_scratch(s, slot, t, p);
     t->priority = 2; /* the next batch waits for all of them */
-    return cavs__task_submit(s, slot, t);
+    u->tasks[u->n++] = t;
+    return CAVS_OK;
 }
 
 static bool is_trained(const struct cavs_param *p)
@@ -324,20 +342,47 @@ static bool is_trained(const struct cavs_param *p)
     return !p->frozen && !p->merged && (p->dense_use || p->lookup_use);
 }
 
-int cavs__submit_updates(struct cavs_session *s, int slot)
+static int make_all(struct cavs_session *s, int slot, struct updates *u)
 {
+    size_t bytes = 2 * ((size_t)s->model->nstored + 1) * sizeof *u->tasks;
     int rc = CAVS_OK;
 
-    s->step++;
-    s->rule.correction1 = (float)(1 - pow(s->rule.beta1, (double)s->step));
-    s->rule.correction2 = (float)(1 - pow(s->rule.beta2, (double)s->step));
+    u->tasks = cavs__arena_alloc(&s->slots[slot].arena, bytes);
+    if (!u->tasks)
+        return cavs__fail_nomem("update", bytes);
     for (int i = 0; i < s->model->nstored && s->options.clip > 0 && !rc; i++) {
         if (is_trained(s->model->params[i]))
-            rc = submit_norm(s, slot, s->model->params[i]);
+            rc = make_norm(s, slot, s->model->params[i], u);
     }
     for (int i = 0; i < s->model->nstored && !rc; i++) {
         if (is_trained(s->model->params[i]))
-            rc = submit_update(s, slot, s->model->params[i]);
+            rc = make_update(s, slot, s->model->params[i], u);
     }
+    return rc;
+}
+
+/* The number of updates that the next one's rule goes by. */
+static void set_step(struct cavs_session *s, long step)
+{
+    s->step = step;
+    s->rule.correction1 = (float)(1 - pow(s->rule.beta1, (double)step));
+    s->rule.correction2 = (float)(1 - pow(s->rule.beta2, (double)step));
+}
+
+int cavs__submit_updates(struct cavs_session *s, int slot)
+{
+    struct updates u = {0};
+    int done = 0, rc;
+
+    set_step(s, s->step + 1);
+    rc = make_all(s, slot, &u);
+    if (rc)
+        set_step(s, s->step - 1);
+    while (done < u.n && !rc) {
+        rc = cavs__task_submit(s, slot, u.tasks[done++]);
+        s->lost |= rc != CAVS_OK;
+    }
+    for (; done < u.n; done++)
+        cavs__task_drop(u.tasks[done]);
     return rc;
 }

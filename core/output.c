@@ -115,13 +115,24 @@ int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const
 
 /* ---- metrics ---- */
 
+static int check_counted(const struct cavs_session *s)
+{
+    return s->half_counted ? cavs__fail(CAVS_ESTATE, "metrics: a batch that failed is counted in "
+                                                     "part (cavs_session_reset_metrics)")
+                           : CAVS_OK;
+}
+
 int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, double *count)
 {
     struct cavs__tensor *t;
-    int number = -1, rc;
+    int number = -1, rc = cavs__session_ready(s, "cavs_session_metric");
     double total[2] = {0, 0};
 
-    for (int i = 0; s && name && i < s->model->nmetrics; i++) {
+    if (!rc)
+        rc = check_counted(s);
+    if (rc)
+        return rc;
+    for (int i = 0; name && i < s->model->nmetrics; i++) {
         if (strcmp(s->model->metrics[i]->name, name) == 0)
             number = i;
     }
@@ -150,12 +161,14 @@ int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, d
 int cavs_session_reset_metrics(struct cavs_session *s)
 {
     struct cavs__tensor *t;
+    int rc = cavs__session_ready(s, "cavs_session_reset_metrics");
 
-    if (!s)
-        return cavs__fail(CAVS_EINVAL, "cavs_session_reset_metrics(NULL)");
+    if (rc)
+        return rc;
     t = &s->tensors[s->plan->metric];
     for (int i = 0; i < s->nshards; i++)
         cavs__tensor_clear(t, i);
+    s->half_counted = false;
     return CAVS_OK;
 }
 
@@ -164,8 +177,10 @@ int cavs_session_reset_metrics(struct cavs_session *s)
 int cavs__get_metrics(struct cavs_session *s, double *values)
 {
     struct cavs__tensor *t = &s->tensors[s->plan->metric];
-    int n = 2 * s->model->nmetrics;
+    int n = 2 * s->model->nmetrics, rc = check_counted(s);
 
+    if (rc)
+        return rc;
     for (int i = 0; i < s->nshards; i++, values += n + 1) {
         memcpy(values, cavs__tensor_acquire(t, i, STARPU_R), (size_t)n * sizeof *values);
         cavs__tensor_release(t, i);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codelets/device/device.h"
 #include "core/error.h"
@@ -59,18 +60,40 @@ int cavs__reserve_scratch(struct cavs_session *s, size_t floats)
 
 /* ---- life ---- */
 
+static bool is_share(float x)
+{
+    return x >= 0 && x < 1;
+}
+
+/* Also of what the optimizer in use does not look at: a NaN there is a mistake, too. */
+static int check_rule(const struct cavs_session_options *o)
+{
+    if (!is_share(o->decay) || !is_share(o->beta1) || !is_share(o->beta2))
+        return cavs__fail(CAVS_EINVAL,
+                          "session options: decay %g, beta1 %g or beta2 %g is not from 0 up to 1",
+                          (double)o->decay, (double)o->beta1, (double)o->beta2);
+    if (!isfinite(o->momentum) || !isfinite(o->weight_decay) || !isfinite(o->epsilon) ||
+        o->epsilon < 0)
+        return cavs__fail(
+            CAVS_EINVAL,
+            "session options: momentum %g, weight decay %g or epsilon %g is out of range",
+            (double)o->momentum, (double)o->weight_decay, (double)o->epsilon);
+    return CAVS_OK;
+}
+
 static int check_options(const struct cavs_session_options *o)
 {
     if (o->policy > CAVS_POLICY_AGENDA || o->optimizer > CAVS_ADAM)
         return cavs__fail(CAVS_EINVAL, "session options: unknown %s",
                           o->policy > CAVS_POLICY_AGENDA ? "policy" : "optimizer");
-    if (!isfinite(o->lr) || o->shards < 0 || !(o->clip >= 0) || !isfinite(o->scale) ||
-        !(o->grain >= 0))
-        return cavs__fail(
-            CAVS_EINVAL,
-            "session options: lr %g, shards %d, clip %g, scale %g or grain %g is out of range",
-            (double)o->lr, o->shards, (double)o->clip, (double)o->scale, (double)o->grain);
-    return CAVS_OK;
+    if (o->shards < 0 || o->shards > CAVS__MAX_SHARDS)
+        return cavs__fail(CAVS_EINVAL, "session options: %d shards: not in 0..%d (0: one per core)",
+                          o->shards, CAVS__MAX_SHARDS);
+    if (!isfinite(o->lr) || !(o->clip >= 0) || !isfinite(o->scale) || !(o->grain >= 0))
+        return cavs__fail(CAVS_EINVAL,
+                          "session options: lr %g, clip %g, scale %g or grain %g is out of range",
+                          (double)o->lr, (double)o->clip, (double)o->scale, (double)o->grain);
+    return check_rule(o);
 }
 
 static int create_tensors(struct cavs_session *s)
@@ -106,6 +129,16 @@ static int create_tensors(struct cavs_session *s)
     return CAVS_OK;
 }
 
+static void create_slots(struct cavs_session *s)
+{
+    for (int i = 0; i < CAVS__SLOTS; i++) {
+        for (int k = 0; k <= CAVS__MAX_HOMES; k++)
+            s->slots[i].laps[k].slot = &s->slots[i];
+        pthread_mutex_init(&s->slots[i].lock, NULL);
+        pthread_cond_init(&s->slots[i].done, NULL);
+    }
+}
+
 static int create_arrays(struct cavs_session *s)
 {
     size_t n = (size_t)s->model->nstored + 1;
@@ -118,12 +151,6 @@ static int create_arrays(struct cavs_session *s)
     s->touched = calloc(n, sizeof *s->touched);
     s->cuts = calloc((size_t)s->model->nstages + 1, sizeof *s->cuts);
     s->touched_lists = calloc(n, sizeof *s->touched_lists);
-    for (int i = 0; i < CAVS__SLOTS; i++) {
-        for (int k = 0; k <= CAVS__MAX_HOMES; k++)
-            s->slots[i].laps[k].slot = &s->slots[i];
-        pthread_mutex_init(&s->slots[i].lock, NULL);
-        pthread_cond_init(&s->slots[i].done, NULL);
-    }
     if (!s->shards || !s->state[0] || !s->state[1] || !s->grad_used || !s->id_mark || !s->touched ||
         !s->cuts || !s->touched_lists)
         return cavs__fail_nomem("session", n * sizeof *s->grad_used);
@@ -153,20 +180,26 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
     struct cavs_session *s;
     int rc;
 
-    if (!rt || !m || !m->finished)
-        return cavs__fail(CAVS_ESTATE,
-                          "a session needs a runtime and a finished model (cavs_model_finish)");
+    if (!rt || !m || !m->finished || !out)
+        return cavs__fail(out ? CAVS_ESTATE : CAVS_EINVAL,
+                          out ? "a session needs a runtime and a finished model (cavs_model_finish)"
+                              : "nowhere to put the session (NULL)");
     if (!options)
         options = &defaults;
-    rc = check_options(options);
+    rc = cavs__runtime_ready(rt, "cavs_session_create");
+    if (!rc)
+        rc = check_options(options);
     if (rc)
         return rc;
     s = calloc(1, sizeof *s);
     if (!s)
         return cavs__fail_nomem("session", sizeof *s);
     s->rt = rt;
+    rt->sessions++;
     s->model = m;
+    cavs__model_hold(m);
     s->options = *options;
+    create_slots(s);
     s->devices = cavs__devices_count() > 0;
     s->launches_before = cavs__devices_launches();
     rc = cavs__homes_init(s);
@@ -201,7 +234,7 @@ void cavs__wait_slots(struct cavs_session *s)
 
 void cavs_session_destroy(struct cavs_session *s)
 {
-    if (!s)
+    if (!s || s->rt->pid != getpid()) /* a child has its parent's memory, but not its workers */
         return;
     cavs__wait_slots(s);
     if (s->scratch)
@@ -233,6 +266,8 @@ void cavs_session_destroy(struct cavs_session *s)
     free(s->cuts);
     free(s->touched_lists);
     json_decref(s->notes);
+    cavs__model_release(s->model);
+    cavs__runtime_release(s->rt);
     free(s);
 }
 
@@ -241,14 +276,16 @@ void cavs_session_destroy(struct cavs_session *s)
 static int check_samples(const struct cavs_session *s, const struct cavs_data *d,
                          const int *samples, int n)
 {
-    if (!s || !d || d->model != s->model || n < 0 || (n > 0 && !samples))
+    int rc = cavs__session_ready(s, "batch");
+
+    if (rc)
+        return rc;
+    if (!d || d->model != s->model || n < 0 || (n > 0 && !samples))
         return cavs__fail(CAVS_EINVAL, "batch: %s",
-                          !s || !d               ? "no session or data"
+                          !d                     ? "no data"
                           : d->model != s->model ? "the data belong to another model"
                                                  : "no samples given");
     for (int i = 0; i < n; i++) {
-        int rc;
-
         if (samples[i] < 0 || samples[i] >= d->samples)
             return cavs__fail(CAVS_EINVAL, "batch: sample %d at position %d; the data have %d",
                               samples[i], i, d->samples);
@@ -326,18 +363,60 @@ static float gradient_scale(const struct cavs_session_options *o, int n)
     return o->mean ? scale / (float)n : scale;
 }
 
-static int run_batch(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
-                     enum cavs__run run)
+static int check_batch(const struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                       int n, enum cavs__run run)
 {
-    int rc = check_samples(s, d, samples, n), slot, nshards = 0;
-    double t0, t1, t2;
+    int rc = check_samples(s, d, samples, n);
 
     if (!rc && run != CAVS__RUN_EVALUATE && s->options.inference)
         rc =
             cavs__fail(CAVS_ESTATE,
                        "this session was created for inference: it cannot train or give gradients");
+    return rc ? rc : cavs__check_devices(s);
+}
+
+/* Everything the tasks read, and room for what they write: a batch that fails here leaves no trace. */
+static int prepare(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                   int slot, enum cavs__run run, int *nshards)
+{
+    int rc;
+
+    s->dropping = run != CAVS__RUN_EVALUATE;
+    rc = cavs__batch_prepare(s, d, samples, n, slot, run, nshards);
+    if (!rc && run != CAVS__RUN_EVALUATE)
+        rc = cavs__find_touched(s, slot, *nshards);
     if (!rc)
-        rc = cavs__check_devices(s);
+        rc = cavs__reserve_device_scratch(s, *nshards, run == CAVS__RUN_TRAIN);
+    return rc;
+}
+
+/* A bad number keeps the update from the parameters. */
+static int check_numbers(struct cavs_session *s)
+{
+    starpu_task_wait_for_all();
+    return report_fault(s);
+}
+
+static int submit(struct cavs_session *s, int n, int slot, int nshards, enum cavs__run run)
+{
+    int rc = cavs__submit_batch(s, slot, nshards, run);
+
+    if (!rc && s->options.check_finite)
+        rc = check_numbers(s);
+    if (!rc && run == CAVS__RUN_TRAIN) {
+        s->rule.scale = gradient_scale(&s->options, n);
+        rc = cavs__submit_updates(s, slot);
+    }
+    s->half_counted |= rc && rc != CAVS_ENUMERIC;
+    return rc;
+}
+
+static int run_batch(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                     enum cavs__run run)
+{
+    int rc = check_batch(s, d, samples, n, run), slot, nshards = 0;
+    double t0, t1, t2;
+
     if (rc || n == 0)
         return rc;
     slot = (int)(s->batch % CAVS__SLOTS);
@@ -349,31 +428,20 @@ static int run_batch(struct cavs_session *s, const struct cavs_data *d, const in
     cavs__homes_begin(s, slot, run);
     cavs__slot_open(&s->slots[slot]);
     starpu_iteration_push((unsigned long)s->batch); /* tells a trace which tasks are one batch */
-    s->dropping = run != CAVS__RUN_EVALUATE;
-    rc = cavs__batch_prepare(s, d, samples, n, slot, run, &nshards);
-    if (!rc && run != CAVS__RUN_EVALUATE)
-        rc = cavs__find_touched(s, slot, nshards);
+    rc = prepare(s, d, samples, n, slot, run, &nshards);
     if (!rc)
-        rc = cavs__reserve_device_scratch(s, nshards, run == CAVS__RUN_TRAIN);
-    if (!rc)
-        rc = cavs__submit_batch(s, slot, nshards, run);
-    if (!rc && run == CAVS__RUN_TRAIN) {
-        s->rule.scale = gradient_scale(&s->options, n);
-        rc = cavs__submit_updates(s, slot);
-    }
+        rc = submit(s, n, slot, nshards, run);
     starpu_iteration_pop();
     cavs__slot_close(&s->slots[slot]);
     s->batch++;
     s->stats.batches++;
-    if (!rc && run == CAVS__RUN_GRADIENT)
+    if (run == CAVS__RUN_GRADIENT && (!rc || rc == CAVS_ENUMERIC))
         s->gradient_batch = s->batch;
     t2 = starpu_timing_now();
     s->stats.schedule_s += (t2 - t1) * 1e-6;
     s->stats.exposed_s += exposed(s, slot, t1, t2);
-    if (!rc && s->options.check_finite) {
+    if (rc) /* tasks side by side may lack the fence that orders them before others */
         cavs__wait_slots(s);
-        rc = report_fault(s);
-    }
     return rc;
 }
 
@@ -396,9 +464,9 @@ int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, con
 
 int cavs_session_wait(struct cavs_session *s)
 {
-    if (!s)
-        return cavs__fail(CAVS_EINVAL, "cavs_session_wait(NULL)");
-    return cavs__settle(s);
+    int rc = cavs__session_ready(s, "cavs_session_wait");
+
+    return rc ? rc : cavs__settle(s);
 }
 
 int cavs_session_set_lr(struct cavs_session *s, float lr)
@@ -413,6 +481,8 @@ int cavs_session_set_lr(struct cavs_session *s, float lr)
 
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
 {
+    if (!s || !out)
+        return;
     *out = s->stats;
     out->launches = cavs__devices_launches() - s->launches_before;
     out->product_s =
@@ -425,8 +495,10 @@ void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
 
 void cavs_session_reset_stats(struct cavs_session *s)
 {
-    size_t bytes = s->stats.tensor_bytes;
+    size_t bytes = s ? s->stats.tensor_bytes : 0;
 
+    if (!s)
+        return;
     s->stats = (struct cavs_stats){.tensor_bytes = bytes};
     s->launches_before = cavs__devices_launches();
     for (int i = 0; i < CAVS__COSTS; i++)

@@ -50,6 +50,13 @@ void cavs__slot_wait(struct cavs__slot *slot)
 
 /* ---- tasks ---- */
 
+/* What was never submitted is not StarPU's to free. */
+void cavs__task_drop(struct starpu_task *t)
+{
+    t->destroy = 0;
+    starpu_task_destroy(t);
+}
+
 /* StarPU keeps up to STARPU_NMAXBUFS handles inside the task; more go to arrays that it frees with
  * the task. */
 struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, int shard,
@@ -69,8 +76,7 @@ struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, int shar
     t->dyn_modes = malloc((size_t)nbuffers * sizeof *t->dyn_modes);
     if (t->dyn_handles && t->dyn_modes)
         return t;
-    t->destroy = 0;
-    starpu_task_destroy(t);
+    cavs__task_drop(t);
     cavs__fail_nomem("task", (size_t)nbuffers * sizeof *t->dyn_handles);
     return NULL;
 }
@@ -99,7 +105,7 @@ int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t)
     if (rc == 0)
         return CAVS_OK;
     slot_release(s->slots[slot].laps);
-    t->destroy = 0;
-    starpu_task_destroy(t);
-    return cavs__fail(CAVS_ERUNTIME, "StarPU refused task %s: %s", t->cl->name, strerror(-rc));
+    rc = cavs__fail(CAVS_ERUNTIME, "StarPU refused task %s: %s", t->cl->name, strerror(-rc));
+    cavs__task_drop(t);
+    return rc;
 }
