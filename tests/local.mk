@@ -401,3 +401,15 @@ dist_check_SCRIPTS += tests/test_kills.t tests/test_large.t tests/test_racing_st
 
 LONG_TESTS += tests/peers_long.t
 EXTRA_DIST += tests/peers_long.t
+
+# memory that runs out: the archive once more, with allocations that can fail (tests/failing_alloc.h)
+tests/failing-libcavs-static.a: libcavs-static.la tests/failing_alloc.names
+	$(AM_V_GEN)$(OBJCOPY) --redefine-syms=$(srcdir)/tests/failing_alloc.names \
+		.libs/libcavs-static.a $@
+check_PROGRAMS += tests/test_allocation
+tests_test_allocation_SOURCES = tests/test_allocation.c tests/failing_alloc.c tests/failing_alloc.h
+tests_test_allocation_LDADD = tests/libtrial.la tests/failing-libcavs-static.a $(CMOCKA_LIBS) \
+	$(CAVS_LIBS)
+tests_test_allocation_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+EXTRA_DIST += tests/failing_alloc.names
+CLEANFILES += tests/failing-libcavs-static.a
