@@ -14,8 +14,8 @@
  *   session   a model compiled for a runtime: parameters' values, optimizer state, the execution engine
  *   runtime   the StarPU workers
  *
- * The life of these objects: declare the model, cavs_model_finish(), make data for it, create sessions; destroy in
- * the reverse order.  Terms follow Xu et al., "Cavs: A Vertex-centric Programming Interface for Dynamic Neural
+ * The life of these objects: declare the model, cavs_model_finish(), make data for it, create sessions; destroy them in
+ * any order.  Terms follow Xu et al., "Cavs: A Vertex-centric Programming Interface for Dynamic Neural
  * Networks" (arXiv 1712.04048).
  *
  * Errors.  Functions returning int give 0 or one of the negative codes of enum cavs_error; cavs_error_message()
@@ -26,8 +26,16 @@
  *
  * Threads.  One thread at a time may use a model, its data and its sessions; the error message is per thread.
  *
- * Ownership.  Every *_create() has its *_destroy(), which accepts NULL.  Parameters, stages, functions and symbols
- * belong to their model.  Strings and arrays passed in are copied unless a declaration says otherwise.
+ * Memory.  A call that runs out of memory gives CAVS_ENOMEM and can be made once more: what it did is undone.  Two cases
+ * are different.  A model whose declaration or cavs_model_finish() ran out of memory cannot be finished any more.  And
+ * where a batch fails after a part of it was given to the workers, metrics are refused (CAVS_ESTATE) until they are reset;
+ * parameters are as they were before that batch.
+ *
+ * Processes.  StarPU's workers do not survive fork(): in a child, calls with a runtime or session of its parent give
+ * CAVS_ESTATE.
+ *
+ * Ownership.  Every *_create() has its *_destroy(), which accepts NULL.  Destroyed models live on while there are data or
+ * sessions of them, runtimes while there are sessions.  Parameters, stages, functions and symbols belong to their model.  Strings and arrays passed in are copied unless a declaration says otherwise.
  */
 #ifndef CAVS_CAVS_H
 #define CAVS_CAVS_H
@@ -412,7 +420,8 @@ struct cavs_runtime_options {
  * CAVS_ERUNTIME. */
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out);
 /* Stops the workers, then makes the trace that was asked for: StarPU's paje.trace, dag.dot, tasks.rec, ..., our summary.txt
- * and gantt.svg.  0, or why the trace is incomplete; rt is gone in any case. */
+ * and gantt.svg.  0, or why the trace is incomplete; rt is gone in any case.  While there are sessions: CAVS_ESTATE, and all
+ * that happens with the last of them (a trace that is incomplete is then a notice). */
 int cavs_runtime_destroy(struct cavs_runtime *rt);
 /* Whether StarPU can trace: it was built with FxT. */
 bool cavs_runtime_can_trace(void);
@@ -447,14 +456,15 @@ struct cavs_session_options {
     bool mean;           /* and divided by the number of samples of its batch: a mean over samples, also where the last
                           * batch of an epoch is smaller.  A sample counts as one, however many vertices of it have a loss */
     uint64_t seed;       /* of the parameters' initial values, and of dropout */
-    int shards;          /* independent parts a batch is cut into; 0: one per core of the machine.
+    int shards;          /* independent parts a batch is cut into, at most 4096; 0: one per core of the machine.
                           * Results depend on this number in the last bits, and on nothing else of the machine. */
     float grain;         /* seconds of work that a task should be worth for the runtime's cost per task not to show; 0:
                           * 60 times the cost measured.  Thin V_t are put together up to it, wide ones cut down to it. */
     bool inference;      /* forward only: nothing is kept for a backward pass, and there is no optimizer state */
     bool no_lazy, no_eager, no_fusion, no_dedup; /* switch one optimisation off */
     bool measure;        /* time every step; costs about 50 ns each */
-    bool check_finite;   /* report the first NaN or infinity with its operator and vertex; slow */
+    bool check_finite;   /* report the first NaN or infinity with its operator and vertex (CAVS_ENUMERIC); parameters are then
+                          * as before that batch, metrics are not.  Slow: every batch is waited for */
 };
 /* frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8, the rest 0 */
 struct cavs_session_options cavs_session_defaults(void);

@@ -85,6 +85,8 @@ static struct cavs_symbol *gru_next(const struct cavs_cell *g, struct cavs_symbo
 struct cavs_symbol *cavs_cell_next_at(const struct cavs_cell *cell, struct cavs_symbol *x,
                                       struct cavs_symbol *before, const char *file, int line)
 {
+    if (!cell)
+        return NULL;
     return cell->kind == CAVS_LSTM ? lstm_next(cell, x, before, file, line)
                                    : gru_next(cell, x, before, file, line);
 }
@@ -92,6 +94,8 @@ struct cavs_symbol *cavs_cell_next_at(const struct cavs_cell *cell, struct cavs_
 struct cavs_symbol *cavs_cell_output_at(const struct cavs_cell *cell, struct cavs_symbol *state,
                                         const char *file, int line)
 {
+    if (!cell)
+        return NULL;
     return cell->kind == CAVS_LSTM ? cavs_slice_at(state, cell->hidden, cell->hidden, file, line)
                                    : state;
 }
@@ -99,9 +103,11 @@ struct cavs_symbol *cavs_cell_output_at(const struct cavs_cell *cell, struct cav
 void cavs_cell_define_at(const struct cavs_cell *cell, struct cavs_function *f,
                          struct cavs_symbol *x, const char *file, int line)
 {
-    struct cavs_symbol *state =
-        cavs_cell_next_at(cell, x, cavs_gather_at(f, 0, file, line), file, line);
+    struct cavs_symbol *state;
 
+    if (!cell)
+        return;
+    state = cavs_cell_next_at(cell, x, cavs_gather_at(f, 0, file, line), file, line);
     cavs_scatter_at(f, state, file, line);
     cavs_push_at(f, "h", cavs_cell_output_at(cell, state, file, line), file, line);
 }
@@ -110,8 +116,10 @@ void cavs_cell_define_at(const struct cavs_cell *cell, struct cavs_function *f,
 
 void cavs_chain_graph(enum cavs_way way, int n, int *child_ptr, int *children)
 {
-    for (int v = 0; v <= n; v++)
+    for (int v = 0; v <= n && child_ptr; v++)
         child_ptr[v] = v;
+    if (!children)
+        return;
     for (int v = 0; v < n; v++)
         children[v] = way == CAVS_WAY_FORWARD ? v - 1 : v + 1;
     if (n > 0 && way == CAVS_WAY_BACKWARD)
@@ -123,8 +131,8 @@ struct cavs_symbol *cavs_both_ways_at(struct cavs_function *f, const struct cavs
                                       const char *file, int line)
 {
     struct cavs_symbol *both[2] = {
-        cavs_pull_from_at(f, forward->stage, "h", NULL, file, line),
-        cavs_pull_from_at(f, backward->stage, "h", position, file, line),
+        cavs_pull_from_at(f, forward ? forward->stage : NULL, "h", NULL, file, line),
+        cavs_pull_from_at(f, backward ? backward->stage : NULL, "h", position, file, line),
     };
 
     return cavs_concat_at(2, both, file, line);

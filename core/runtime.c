@@ -15,7 +15,7 @@
 #include "core/session.h"
 #include "core/trace/trace.h"
 
-static bool running; /* StarPU can be initialised once at a time */
+static pid_t running; /* the process with a runtime: StarPU can be initialised once at a time */
 
 static void look_at_machine(struct cavs_runtime *rt)
 {
@@ -205,7 +205,10 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     if (!options)
         options = &defaults;
     if (running)
-        return cavs__fail(CAVS_ESTATE, "a runtime is already there: destroy it first");
+        return cavs__fail(CAVS_ESTATE, running == getpid()
+                                           ? "a runtime is already there: destroy it first"
+                                           : "the process that this one is a child of has a "
+                                             "runtime: fork before cavs_runtime_create()");
     if (options->workers < -1 || options->workers > STARPU_NMAXWORKERS)
         return cavs__fail(CAVS_EINVAL, "%d workers: not in 0..%d (-1: one per core)",
                           options->workers, STARPU_NMAXWORKERS);
@@ -230,9 +233,8 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
         free(rt);
         return rc;
     }
-    running = true;
+    running = rt->pid = getpid();
     rt->require = options->require;
-    rt->pid = getpid();
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->trace != NULL);
@@ -247,7 +249,7 @@ static int stop(struct cavs_runtime *rt)
 
     cavs__devices_close();
     starpu_shutdown();
-    running = false;
+    running = 0;
     rc = cavs__trace_end(rt->trace);
     cavs__folder_forget(&rt->folder);
     free(rt);
@@ -272,7 +274,7 @@ int cavs_runtime_destroy(struct cavs_runtime *rt)
 void cavs__runtime_release(struct cavs_runtime *rt)
 {
     if (--rt->sessions == 0 && rt->stopping && stop(rt) != CAVS_OK)
-        fprintf(stderr, "cavs: %s\n", cavs_error_message());
+        cavs__notice("%s", cavs_error_message());
 }
 
 int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call)

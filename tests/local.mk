@@ -413,3 +413,9 @@ tests_test_allocation_LDADD = tests/libtrial.la tests/failing-libcavs-static.a $
 tests_test_allocation_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 EXTRA_DIST += tests/failing_alloc.names
 CLEANFILES += tests/failing-libcavs-static.a
+
+# calls that are wrong, in every way that the header allows
+check_PROGRAMS += tests/test_misuse
+tests_test_misuse_SOURCES = tests/test_misuse.c
+tests_test_misuse_LDADD = $(TRIAL_LIBS)
+tests_test_misuse_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)

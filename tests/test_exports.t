@@ -6,9 +6,9 @@
 top=${abs_top_srcdir:-$(dirname "$0")/..}
 library=${abs_top_builddir:-.}/.libs/libcavs.so
 
-echo 1..3
+echo 1..4
 if ! [ -e "$library" ]; then
-    for i in 1 2 3; do
+    for i in 1 2 3 4; do
         echo "ok $i # SKIP there is no $library"
     done
     exit 0
@@ -40,3 +40,9 @@ else
     echo "not ok 3 - the header was understood"
     sed 's/^/# /' "$folder/declared"
 fi
+
+# A function that is not called there with NULL has not been asked what it does then.
+sed 's/_at$//' "$folder/declared" | while read -r name; do
+    grep -Eq "\\b${name}(_at)?\\(" "$top/tests/test_misuse.c" || echo "$name"
+done >"$folder/untried"
+check 4 "every function is called with NULL in tests/test_misuse.c" "$folder/untried"
