@@ -139,7 +139,7 @@ tests_test_wide_SOURCES = tests/test_wide.c
 tests_test_wide_LDADD = $(TRIAL_LIBS)
 tests_test_wide_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 
-dist_check_SCRIPTS += tests/test_exports.t tests/test_model_files.t tests/test_best_model.t tests/test_stopping.t
+dist_check_SCRIPTS += tests/test_exports.t tests/test_model_files.t tests/test_best_model.t tests/test_stopping.t tests/test_predict.t
 
 # inputs for some vertices only, and counts that the library gives
 check_PROGRAMS += tests/test_pulled

@@ -104,6 +104,9 @@ killed() {
 status_is 0 && same_as_before "$work/whole.out"
 ok $? "tree_lstm: keeping something every two batches changes no result"
 
+# as many trees and vertices, but for one label
+sed '1s/([0-9]/(0/' "$data/mini.txt" >"$work/other.txt"
+
 # --- what does not fit -------------------------------------------------------------------------------
 
 while IFS='|' read -r status program arguments message; do
@@ -120,6 +123,9 @@ done <<END
 1|tree_lstm|$trees --resume $work/nothing|$work/nothing/checkpoint.safetensors: No such file
 1|tree_lstm|$trees --resume $work/kept --batch 3|--batch 3: $work/kept/checkpoint.safetensors was made with 2
 1|tree_lstm|$trees --resume $work/kept --seed 3|--seed 3: $work/kept/checkpoint.safetensors was made with 0
+1|tree_lstm|$trees --resume $work/kept --clip 2|--clip 2: $work/kept/checkpoint.safetensors was made with 0
+1|tree_lstm|$trees --resume $work/kept --weight-decay 0.1|--weight-decay 0.1: $work/kept/checkpoint.safetensors was made with 0
+1|tree_lstm|$trees --resume $work/kept --train $work/other.txt|the run had another training set
 1|tree_lstm|$trees --resume $work/kept --epochs 0|beyond --epochs 0
 1|tree_lstm|$trees --resume $work/kept --optimizer sgd|--optimizer sgd: $work/kept/checkpoint.safetensors was made with adam
 1|tree_lstm|$trees --resume $work/kept --hidden 9|--hidden 9: $work/kept/checkpoint.safetensors was made with 8

@@ -375,7 +375,10 @@ static int refuse_other(const struct option_list *l, int i, const json_t *json, 
     json_decref(mine);
     if (same)
         return 0;
-    spell_value(o, value_of(l, i), text, sizeof text);
+    if (o->kind == OPTION_REAL)
+        snprintf(text, sizeof text, "%g", (double)*(const float *)value_of(l, i));
+    else
+        spell_value(o, value_of(l, i), text, sizeof text);
     if (json_is_string(json))
         snprintf(there, sizeof there, "%s", json_string_value(json));
     else if (json_is_integer(json))

@@ -204,6 +204,22 @@ static int convert(const struct cavs__trace_run *run, const char *recorded)
     return cavs__trace_tool(argv, log);
 }
 
+/* What the tool leaves without anything in it: records of MPI and of modular schedulers, and a page about the latter's
+ * queues that also wants a script from the net. */
+static void drop_empty_files(const struct cavs__trace_run *run)
+{
+    static const char *const names[] = {"comms.rec", "sched_tasks.rec", "trace.html"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4200];
+        struct stat s;
+
+        snprintf(path, sizeof path, "%s/%s", run->dir, names[i]);
+        if (stat(path, &s) == 0 && (s.st_size == 0 || strcmp(names[i], "trace.html") == 0))
+            unlink(path);
+    }
+}
+
 int cavs__trace_end(struct cavs__trace_run *run)
 {
     char recorded[4200];
@@ -215,6 +231,7 @@ int cavs__trace_end(struct cavs__trace_run *run)
     restore(run);
     simplify_name(run, recorded, sizeof recorded);
     rc = convert(run, recorded);
+    drop_empty_files(run);
     if (!rc)
         rc = cavs__trace_summarise(run->dir);
     run_free(run);

@@ -149,7 +149,6 @@ static void print_files(FILE *out)
             "  tasks.rec            one record a task; so data.rec, and trace.rec for states\n"
             "  activity.data        for starpu_workers_activity\n"
             "  distrib.data         for starpu_codelet_profile\n"
-            "  trace.html           queues of StarPU's modular schedulers\n"
             "  trace.fxt            what StarPU recorded, for starpu_fxt_tool\n");
 }
 
