@@ -215,6 +215,12 @@ SANITIZE_TESTS += tests/test_elementwise tests/test_element_values tests/test_gr
 # the programs in apps/, from outside
 dist_check_SCRIPTS += tests/test_apps.t tests/test_apps_resume.t tests/test_apps_notices.t
 
+check_PROGRAMS += tests/test_progress
+tests_test_progress_SOURCES = tests/test_progress.c
+tests_test_progress_LDADD = libapp.la $(CMOCKA_LIBS)
+tests_test_progress_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+SANITIZE_TESTS += tests/test_progress
+
 # what README.md and doc/ say, and the programs in doc/examples/
 dist_check_SCRIPTS += tests/test_guide.t
 
