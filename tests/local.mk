@@ -222,7 +222,7 @@ tests_test_progress_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 SANITIZE_TESTS += tests/test_progress
 
 # what README.md and doc/ say, and the programs in doc/examples/
-dist_check_SCRIPTS += tests/test_guide.t
+dist_check_SCRIPTS += tests/test_guide.t tests/test_readme.t
 
 # setting up and installing; tests/debian/fresh-root does it for real (make check-debian)
 dist_check_SCRIPTS += tests/test_quickstart.t tests/test_install.t
