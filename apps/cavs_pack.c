@@ -98,7 +98,7 @@ static const struct argp argp = {
         "Packs samples into a file that is used as it lies: see packed-format.md.\v"
         "Forms of input:\n"
         "  brackets   trees, \"(3 (2 good) (2 film))\": for tree_lstm\n"
-        "  threefile  a folder with sents_idx.txt, parents.txt and labels.txt: for tree_lstm\n"
+        "  threefile  folder of sents_idx.txt, parents.txt, labels.txt: for tree_lstm\n"
         "  text       words between spaces: for var_lstm and, with --steps, fixed_lstm\n"
         "  tagged     sentences of tokens word|TAG, one a line: for bilstm_tagger\n"
         "  conllu     CoNLL-U: trees of dependencies over the words, with UPOS\n"

@@ -33,7 +33,8 @@ static const struct app_option options[] = {
     OPTION_GROUP("Sentences and cell:"),
     ROW(INT, "min-count", "N", min_count, RUN,
         "words seen less often in the training set are <unk>", 1, INT_MAX),
-    ROW(REAL, "dropout", "RATE", dropout, RUN, "of words and of what is classified", 0, 0.99),
+    ROW(REAL, "dropout", "X", dropout, RUN, "share of the words' inputs and states set to 0", 0,
+        0.99),
     {0}};
 
 /* ---- model -------------------------------------------------------------------------------------------------------- */
@@ -245,10 +246,10 @@ static const struct program program = {
     .name = "dep_tree_lstm",
     .doc =
         "Trains a Tree-LSTM over dependency trees to tag every word with its part of speech.\v"
-        "PATH is a file in the CoNLL-U format with trees in the columns HEAD and DEPREL.  Without "
+        "PATH is a file in the CoNLL-U format with trees in the columns HEAD and DEPREL. Without "
         "--train, $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu are read; "
-        "CAVS_DATA is ../shared/data unless the environment says otherwise.  Accuracies are over "
-        "all words.  --predict writes the column UPOS and leaves everything else as it is; with "
+        "CAVS_DATA is ../shared/data unless the environment says otherwise. Accuracies are over "
+        "all words. --predict writes the column UPOS and leaves everything else as it is; with "
         "--json it writes forms, upos and the probabilities of all tags, an object a sentence.\n\n"
         "Parameters in model "
         "files (e: --embed, h: --hidden): embedding (words x e), W_iou (e x 3h), b_iou, W_f (e x "

@@ -26,7 +26,7 @@ static const struct app_option options[] = {
         ".cites "
         "and the splits .train, .val and .test"),
     ROW(INT, "rounds", "K", rounds, MODEL, "rounds of message passing", 1, 32),
-    ROW(REAL, "dropout", "RATE", dropout, RUN, "between rounds", 0, 0.99),
+    ROW(REAL, "dropout", "X", dropout, RUN, "share of the states between rounds set to 0", 0, 0.99),
     {0}};
 
 /* ---- model -------------------------------------------------------------------------------------------------------- */
@@ -218,11 +218,11 @@ static const struct program program = {
         "Trains a graph convolutional network to classify the nodes of a citation graph.\v"
         "The validation nodes are the development set; the model of the epoch that was best on "
         "them "
-        "(--best accuracy) is what the test nodes are evaluated with, once, at the end.  CAVS_DATA "
+        "(--best accuracy) is what the test nodes are evaluated with, once, at the end. CAVS_DATA "
         "is "
         "../shared/data unless the environment says otherwise.\n\n"
         "--predict reads another file like cora.content, whose classes may be missing, and .cites "
-        "beside it, and writes a line for each node: its name, a tab, its class.  The whole graph "
+        "beside it, and writes a line for each node: its name, a tab, its class. The whole graph "
         "is "
         "in memory at once.\n\n"
         "Parameters in model files (h: --hidden): words (features x h), b1 .. (h), W2 .. (h x h), "

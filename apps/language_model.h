@@ -47,7 +47,7 @@ struct language_model {
 extern const struct app_option language_model_options[];
 #define LANGUAGE_MODEL_DOC                                                                        \
     "PATH is a text of words between spaces; without --train, "                                   \
-    "$CAVS_DATA/wikitext2/wiki.train.tokens and wiki.valid.tokens are read.  --predict writes "   \
+    "$CAVS_DATA/wikitext2/wiki.train.tokens and wiki.valid.tokens are read. --predict writes "    \
     "for each line its perplexity, a tab, and the line; with --json also the log-probability of " \
     "each word.\n\n"                                                                              \
     "Parameters in model files (w: words, e: --embed, h: --hidden; gates i, f, o, u side by "     \

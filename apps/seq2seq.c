@@ -183,7 +183,7 @@ static const struct program program = {
     .name = "seq2seq",
     .doc =
         "Trains an encoder and a decoder LSTM to reverse strings or to add numbers.\v"
-        "A sum is written from its last digit on.  dev_exact is the share of answers without a "
+        "A sum is written from its last digit on. dev_exact is the share of answers without a "
         "mistake.\n\n"
         "--predict reads a source a line, \"stare\" or \"128+95\", and writes the answers, "
         "\"erats\" "

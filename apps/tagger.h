@@ -73,12 +73,12 @@ struct tagger {
                    0, 0.999)
 
 #define TAGGER_DOC                                                                              \
-    "PATH is a file of sentences, one a line, of tokens word|TAG between spaces.  Without "     \
-    "--train, $CAVS_DATA/wikiner10k/train.txt and dev.txt are read.  --predict reads such "     \
+    "PATH is a file of sentences, one a line, of tokens word|TAG between spaces. Without "      \
+    "--train, $CAVS_DATA/wikiner10k/train.txt and dev.txt are read. --predict reads such "      \
     "lines, too, or words without tags, and writes word|TAG with the tags that the model "      \
     "gives.\n\n"                                                                                \
     "Entities are what tags B-TYPE and I-TYPE mark (IOB1 or IOB2), counted as conlleval does: " \
-    "f1, precision and recall.  The baselines are the commonest tag for all words "             \
+    "f1, precision and recall. The baselines are the commonest tag for all words "              \
     "(majority) and for each word its commonest one (word).\n\n"                                \
     "Parameters in model files (e: --embed, h: --hidden; gates i, f, o, u side by side): "      \
     "embedding (words x e), forward_W (e x 4h), forward_U (h x 4h), forward_b, backward_W, "    \

@@ -26,6 +26,32 @@ for program in tree_fc tree_lstm; do
     ok $? "$program --version"
 done
 
+# A heading has options below it, a line has room in a terminal, and begins where it should.
+fits() {
+    awk '
+        length($0) > 79 { print "long: " $0 }
+        /^ [^ ]/ && !/:$/ { print "begins in column 2: " $0 }
+        heading && !/^  / { print "nothing below: " heading }
+        { heading = /^ [A-Z].*:$/ ? $0 : "" }' "$1" >>"$work/err"
+    [ ! -s "$work/err" ]
+}
+
+for program in tree_fc tree_lstm fixed_lstm var_lstm bilstm_tagger bilstm_char_tagger parser seq2seq dag_rnn gcn \
+    dep_tree_lstm cavs-pack; do
+    COLUMNS=80 run $program --help
+    status_is 0 && fits "$work/out"
+    ok $? "$program --help is in order on 80 columns"
+    [ $program = cavs-pack ] && continue
+    tr -s ' \n' '  ' <"$work/out" >"$work/flat"
+    grep -q 'Exit status: 0; 1 failed; 2 a mistake' "$work/flat"
+    ok $? "$program --help says what it exits with"
+    for default in epochs batch hidden lr seed optimizer; do
+        grep -qE -- "--$default=[A-Z]+ [^=]*\\(default [^ ]+\\)" "$work/flat" || echo "no default of --$default" >>"$work/err"
+    done
+    [ ! -s "$work/err" ]
+    ok $? "$program --help has the defaults"
+done
+
 while IFS='|' read -r program arguments message; do
     # the arguments are split on purpose
     # shellcheck disable=SC2086

@@ -69,6 +69,14 @@ run tree_lstm $small --best f1
 status_is 2 && said "--best wants one of: loss accuracy_all accuracy_root; not 'f1'"
 ok $? "--best of something that is not measured"
 
+run tree_fc --best loss
+status_is 2 && said "--best: nothing is measured here on a development set"
+ok $? "--best of a program that has no development set"
+
+run tree_lstm --train "$data/mini.txt" --hidden 8 --embed 8 --epochs 4 --best accuracy_all --patience 2 --quiet
+status_is 1 && said "--best accuracy_all is looked for on a development set, and there is none"
+ok $? "--best without a development set"
+
 # shellcheck disable=SC2086
 run tree_lstm $small --patience 3
 status_is 2 && said "--patience wants --best NAME"

@@ -224,7 +224,8 @@ static bool has_default(const struct option_list *l, int i)
 {
     const struct app_option *o = l->row[i];
 
-    return o->kind == OPTION_INT || o->kind == OPTION_REAL || o->kind == OPTION_CHOICE ||
+    return o->kind == OPTION_INT || o->kind == OPTION_REAL || o->kind == OPTION_SEED ||
+           o->kind == OPTION_CHOICE ||
            (o->kind == OPTION_TEXT && *(const char *const *)value_of(l, i));
 }
 
@@ -234,6 +235,8 @@ static char *help_filter(int key, const char *text, void *input)
     int i = key - FIRST_KEY;
     char value[200], *longer;
 
+    if (key == ARGP_KEY_HELP_EXTRA)
+        return strdup(APP_STATUS_HELP);
     if (!l || i < 0 || i >= l->n || !text || !has_default(l, i) || strstr(text, "default"))
         return (char *)text;
     if (l->row[i]->kind == OPTION_REAL)

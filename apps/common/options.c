@@ -39,8 +39,8 @@ const struct app_option app_options_packed[] = {
 const struct app_option app_options_predict[] = {
     OPTION_GROUP("Predictions:"),
     ROW(TEXT, "predict", "FILE", predict, FREE,
-        "label what is in FILE ('-': standard input), with the model of --init or the one just trained; "
-        "without --epochs nothing is trained.  Results go to --output, in the form of the input, or as "
+        "write what the model says of the samples in FILE ('-': standard input); it is the model of --init or the one just trained, "
+        "and without --epochs nothing is trained. Results go to --output, in the form of the input, or as "
         "a JSON object a line with --json"),
     ROW(TEXT, "output", "FILE", output, FREE,
         "where predictions go; default: standard output, the report then goes to standard error"),
@@ -60,21 +60,21 @@ const struct app_option app_options_training[] = {
     ROW(REAL, "lr", "X", session.lr, KEPT, "learning rate", 0, 1e6),
     ROW(CHOICE, "lr-schedule", "NAME", rate.schedule, RUN,
         "how the learning rate changes: constant, step, exponential or cosine", .choices = rate_schedule_names),
-    ROW(INT, "lr-step", "N", rate.step, RUN, "step: epochs until the next step", 1, INT_MAX),
+    ROW(INT, "lr-step", "N", rate.step, RUN, "of --lr-schedule step: epochs from one step to the next", 1, INT_MAX),
     ROW(REAL, "lr-factor", "X", rate.factor, RUN,
-        "step, exponential: what a step, or an epoch, multiplies the rate by; cosine: the share of it that is left at the end",
+        "of --lr-schedule: what a step, or with exponential an epoch, multiplies the rate by; with cosine the share of it that is left at the end",
         0, 1e6),
-    ROW(INT, "warmup", "N", rate.warmup, RUN, "the first N batches go from 0 to the full rate", 0, INT_MAX),
+    ROW(INT, "warmup", "N", rate.warmup, RUN, "in the first N batches the learning rate goes up from 0", 0, INT_MAX),
     ROW(REAL, "clip", "X", session.clip, RUN, "largest norm of the gradient; 0: any", 0, 1e30),
     ROW(REAL, "weight-decay", "X", session.weight_decay, RUN,
         "added to the gradient: X times the parameter (of an embedding, the rows that a batch touches)", 0, 1e6),
-    ROW(SEED, "seed", "N", session.seed, RUN, "of everything that is random"),
+    ROW(SEED, "seed", "N", session.seed, RUN, "of everything that is drawn at random"),
     ROW(FLAG, "infer", NULL, infer, FREE,
         "forward passes over the training set only, one unless --epochs says more; nothing is trained"),
     ROW(TEXT, "best", "NAME", best, RUN,
         "keep the model of the epoch that was best on the development set by this number, as the report calls it "
         "without dev_: loss, accuracy, ..."),
-    ROW(INT, "patience", "N", patience, RUN, "stop after N epochs without a better one; 0: never", 0, INT_MAX),
+    ROW(INT, "patience", "N", patience, RUN, "stop when N epochs in a row were no better than the --best one; 0: never", 0, INT_MAX),
     ROW(TEXT, "init", "FILE", init, FREE,
         "start from this model file: its parameters, words and sizes; no other option has to be repeated"),
     ROW(TEXT, "partial", "FILE", partial, FREE,
@@ -82,7 +82,7 @@ const struct app_option app_options_training[] = {
     ROW(TEXT, "save", "FILE", save, FREE, "write the model there at the end (safetensors)"),
     ROW(TEXT, "checkpoint", "DIR", checkpoint, FREE,
         "after each epoch keep there what --resume needs, in one file that is replaced as a whole"),
-    ROW(INT, "every", "N", every, FREE, "and after every N batches; 0: not", 0, INT_MAX),
+    ROW(INT, "every", "N", every, FREE, "with --checkpoint: after every N batches, too; 0: not", 0, INT_MAX),
     ROW(TEXT, "resume", "DIR", resume, FREE,
         "go on from the checkpoint there with the options it was made with, to the same results as without "
         "interruption"),

@@ -63,6 +63,8 @@ static void check_best(const struct app *a)
         snprintf(list + strlen(list), sizeof list - strlen(list), " %s", m->field);
     for (const char *const *m = p->measures; m && *m; m++)
         snprintf(list + strlen(list), sizeof list - strlen(list), " %s", *m);
+    if (!*list)
+        options_mistake("--best: nothing is measured here on a development set");
     options_mistake("--best wants one of:%s; not '%s'", list, a->options.best);
 }
 
@@ -130,6 +132,20 @@ static int try_outputs(struct app *a)
     return o->checkpoint ? checkpoint_prepare(o, &a->error) : 0;
 }
 
+/* A run that could not find its best epoch would go on to the end, or give up at once, as if there were none. */
+static int check_dev_set(struct app *a)
+{
+    const struct app_options *o = &a->options;
+    bool looks = o->best && o->epochs > 0 && !o->infer;
+
+    return !looks || a->data[APP_DEV]
+               ? 0
+               : app_fail(&a->error, CAVS_EINVAL,
+                          "--best %s is looked for on a development set, and there is none: --dev "
+                          "names one",
+                          o->best);
+}
+
 /* ---- the run ----------------------------------------------------------------------------------- */
 
 static int prepare(struct app *a)
@@ -144,7 +160,7 @@ static int prepare(struct app *a)
         return rc;
     check_options(a);
     if ((rc = try_outputs(a)) < 0 || (rc = predictions_open(a)) < 0 || (rc = find_sets(a)) < 0 ||
-        (rc = a->program->prepare(a)) < 0 ||
+        (rc = a->program->prepare(a)) < 0 || (rc = check_dev_set(a)) < 0 ||
         (a->data[APP_TRAIN] && (rc = model_note_check_data(a)) < 0))
         return rc;
     return app_start(a);

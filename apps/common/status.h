@@ -13,6 +13,11 @@ enum {
     /* 128 + number of the signal that stopped it: 130 for SIGINT, 143 for SIGTERM */
 };
 
+/* The same for people, in --help. */
+#define APP_STATUS_HELP                                                                          \
+    "Exit status: 0; 1 failed; 2 a mistake on the command line; 3 the parameters became NaN or " \
+    "infinite; 130 and 143 stopped by SIGINT and SIGTERM."
+
 /* What main() returns for rc: APP_OK, or if it is negative APP_FAILED, after a line on stderr with the sentence, or if that
  * is empty the library's message. */
 int app_status(const char *program, int rc, const struct app_error *e);
