@@ -110,7 +110,7 @@ static int load_packed(struct language_model *lm, const char *path)
     return rc < 0 ? rc : model_note_same_words(&lm->app, "words", lm->vocab, path);
 }
 
-/* ---- model and data -------------------------------------------------------------------------- */
+/* ---- model ----------------------------------------------------------------------------------- */
 
 static int declare(struct language_model *lm)
 {
@@ -142,6 +142,8 @@ static int declare(struct language_model *lm)
         cavs_push(f, COST, cost);
     return cavs_model_finish(m);
 }
+
+/* ---- data ------------------------------------------------------------------------------------ */
 
 /* One chain: its words are text[1 .. n], each predicted from the one before. */
 static int add_chain(const struct language_model *lm, struct cavs_data *d, const int *text, int n,

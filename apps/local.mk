@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# apps/: the programs: model + data + training loop.
+# apps/: the programs: options, data, models, in a frame that they share (apps/common/program.h; doc/adding-a-model.md).
 #
 # To add a program tree_fc made from tree_fc.c (`make install` installs it as cavs-tree_fc):
 #     APPS += apps/tree_fc
 #     apps_tree_fc_SOURCES = apps/tree_fc.c
 #     apps_tree_fc_LDADD = libapp.la $(APP_LIBS)
-# Code that several programs share (options, progress, JSON) goes to libapp.la:
-#     libapp_la_SOURCES += apps/options.c apps/options.h
+# Code that several programs share (the frame, readers) goes to libapp.la:
+#     libapp_la_SOURCES += apps/common/x.c apps/common/x.h
 # $(APP_LIBS) is libcavs.la and what the programs themselves call (jansson, argp, libm).
 
 libapp_la_SOURCES += \

@@ -46,7 +46,7 @@ static const struct app_option options[] = {
         1, INT_MAX),
     {0}};
 
-/* ---- model and data -------------------------------------------------------------------------- */
+/* ---- model ----------------------------------------------------------------------------------- */
 
 static int declare(struct tree_lstm *t)
 {
@@ -66,6 +66,8 @@ static int declare(struct tree_lstm *t)
     t->classifier = tree_lstm_classifier(t->app.model, t->tree, &sizes);
     return cavs_model_finish(t->app.model);
 }
+
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static int add_tree(const struct tree_lstm *t, struct cavs_data *d, const struct tree *tree,
                     int *functions, int *root_label)
