@@ -41,7 +41,7 @@ for program in tree_fc tree_lstm fixed_lstm var_lstm bilstm_tagger bilstm_char_t
     COLUMNS=80 run $program --help
     status_is 0 && fits "$work/out"
     ok $? "$program --help is in order on 80 columns"
-    [ $program = cavs-pack ] && continue
+    [ "$program" = cavs-pack ] && continue
     tr -s ' \n' '  ' <"$work/out" >"$work/flat"
     grep -q 'Exit status: 0; 1 failed; 2 a mistake' "$work/flat"
     ok $? "$program --help says what it exits with"
