@@ -48,9 +48,8 @@ struct program {
      * where app_vocab() has them; otherwise those of the training set, which app_keep_vocab() makes part of model files.
      * May set a->options.session, too.  Returns 0 or a negative code with a->error or the library's message. */
     int (*prepare)(struct app *a);
-    void (*clear)(
-        struct app
-            *a); /* frees the program's own; a->model and a->data are the frame's.  May be NULL. */
+    /* Frees the program's own; a->model and a->data are the frame's.  May be NULL. */
+    void (*clear)(struct app *a);
 
     /* Ends what the program has on the runtime itself, sessions of its own; called before the runtime ends, maybe more than
      * once.  May be NULL. */
