@@ -64,8 +64,11 @@ endif
 
 # their kernels, embedded as a string
 EXTRA_DIST += codelets/device/dialect.cl codelets/device/kernels.cl codelets/device/products.cl
-BUILT_SOURCES += codelets/device/dialect.inc codelets/device/kernels.inc codelets/device/products.inc
-CLEANFILES += codelets/device/dialect.inc codelets/device/kernels.inc codelets/device/products.inc
+device_texts = codelets/device/dialect.inc codelets/device/kernels.inc codelets/device/products.inc
+BUILT_SOURCES += $(device_texts)
+CLEANFILES += $(device_texts)
+# BUILT_SOURCES are made for `make all` only, and any target may be the first in a new tree
+codelets/device/source.lo: $(device_texts)
 SUFFIXES = .cl .inc
 .cl.inc:
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' \
