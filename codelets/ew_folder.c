@@ -4,12 +4,14 @@
  *
  * What lies there becomes code of this process. So nobody else may be able to put another folder in
  * its place: every folder on the way from the root, and every symbolic link, has to be ours or
- * root's, and not writable by others. A folder like /tmp, where only owners may remove, will do on
+ * root's, and not writable by others; the user's private group is nobody else. A folder like /tmp, where only owners may remove, will do on
  * the way. The way is walked by descriptors: what has been looked at is what is entered.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,9 +38,33 @@ static int folder_name(char *to, size_t size)
     return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
+/* Many systems give each user a group of the same name with nobody else in it, and umask 002. */
+static bool is_private_group(gid_t gid)
+{
+    char users[4096], groups[4096];
+    struct passwd user, *u = NULL;
+    struct group group, *g = NULL;
+
+    if (geteuid() == 0) /* root's group has whoever the system put there */
+        return false;
+    if (getpwuid_r(geteuid(), &user, users, sizeof users, &u) != 0 || !u || u->pw_gid != gid ||
+        getgrgid_r(gid, &group, groups, sizeof groups, &g) != 0 || !g ||
+        strcmp(g->gr_name, u->pw_name) != 0)
+        return false;
+    for (char **member = g->gr_mem; *member; member++)
+        if (strcmp(*member, u->pw_name) != 0)
+            return false;
+    return true;
+}
+
+static bool others_may_write(const struct stat *st)
+{
+    return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !is_private_group(st->st_gid));
+}
+
 bool cavs__ew_is_private(const struct stat *st)
 {
-    return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+    return st->st_uid == geteuid() && !others_may_write(st);
 }
 
 /* ---- the way there ---- */
@@ -50,7 +76,7 @@ static bool is_trusted(const struct stat *st)
 
     if (S_ISLNK(st->st_mode))
         return owned;
-    return owned && (!(st->st_mode & (S_IWGRP | S_IWOTH)) || st->st_mode & S_ISVTX);
+    return owned && (st->st_mode & S_ISVTX || !others_may_write(st));
 }
 
 struct walk {

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -175,7 +177,7 @@ static void writable_file_is_built_again(void **unused)
     cache_check(true, 1);
     assert_int_equal(chmod(cache_only("kernels/*.so"), 0722), 0);
     cache_check(true, 2);
-    assert_int_equal(chmod(cache_only("kernels/*.so"), 0770), 0);
+    assert_int_equal(chmod(cache_only("kernels/*.so"), 0707), 0);
     cache_check(true, 3);
 }
 
@@ -242,7 +244,7 @@ static void remove_way(const char *folder)
 
 static void folder_below_one_open_to_others_is_not_used(void **unused)
 {
-    static const mode_t modes[] = {0720, 0702, 0777};
+    static const mode_t modes[] = {0702, 0722, 0777};
 
     (void)unused;
     cache_by("way/cache", 0700);
@@ -254,6 +256,22 @@ static void folder_below_one_open_to_others_is_not_used(void **unused)
     cache_check(true, 1);
     assert_int_equal(chmod(cache_path("way"), 0755), 0);
     cache_check(true, 1);
+    remove_way("way");
+}
+
+/* A user's private group is nobody else, so with umask 002 all is as it should be. */
+static void only_a_private_group_may_write_on_the_way(void **unused)
+{
+    struct passwd *user = getpwuid(geteuid());
+    struct group *group = getgrgid(getegid());
+    bool own = user && group && strcmp(user->pw_name, group->gr_name) == 0 && !group->gr_mem[0];
+
+    (void)unused;
+    cache_by("way/cache", 0720);
+    if (geteuid() != 0 && own)
+        cache_check(true, 1);
+    else
+        check_way_is_refused("/way");
     remove_way("way");
 }
 
@@ -358,6 +376,7 @@ int main(void)
         TEST(file_of_another_user_is_built_again),
         TEST(folder_open_to_others_is_not_used),
         TEST(folder_below_one_open_to_others_is_not_used),
+        TEST(only_a_private_group_may_write_on_the_way),
         TEST(folder_below_another_users_is_not_used),
         TEST(links_of_others_are_not_followed),
         TEST(links_in_a_circle_are_left),

@@ -27,6 +27,15 @@ everybody() {
     "$@" >"$work/out" 2>&1
 }
 
+# In a new tree nothing but rules says what a file includes: what is generated has to be named there.
+make -C "$build" -s -f - which <<'END' >"$work/out" 2>&1
+include Makefile
+which:
+	@echo $(device_texts) && grep '^codelets/device/source.lo:.*device_texts' Makefile
+END
+[ $? -eq 0 ] && grep -q 'products.inc' "$work/out"
+ok $? "one file alone can be made in a new tree" "$work/out"
+
 make -C "$build" install DESTDIR="$work/root" >"$work/out" 2>&1
 ok $? "make install DESTDIR=..." "$work/out"
 
