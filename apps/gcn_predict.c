@@ -2,26 +2,23 @@
 /* gcn_predict.c - the nodes of another graph, and their classes by the model. */
 #include <stdio.h>
 
+#include "apps/common/predict.h"
 #include "apps/common/scores.h"
 #include "apps/common/utf8.h"
 #include "apps/gcn.h"
 
-static int write_node(const struct gcn *g, const char *name, const float *logits, FILE *out)
+static int write_node(struct gcn *g, const char *name, const float *logits)
 {
     const char *class = vocab_word(g->classes, 1 + scores_likeliest(logits, g->nclasses));
-    json_t *o;
-    int rc;
 
     if (!g->app.options.json) {
-        fprintf(out, "%s\t%s\n", name, class);
+        fprintf(g->app.predictions.out, "%s\t%s\n", name, class);
         return 0;
     }
-    o = json_pack("{s:o, s:o, s:o}", "node", utf8_to_json(name), "class", utf8_to_json(class),
-                  "probabilities", scores_to_json(logits, g->nclasses, g->classes, 1));
-    rc = o ? json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) : -1;
-    fputc('\n', out);
-    json_decref(o);
-    return rc < 0 ? CAVS_ENOMEM : 0;
+    return predictions_write_json(&g->app,
+                                  json_pack("{s:o, s:o, s:o}", "node", utf8_to_json(name), "class",
+                                            utf8_to_json(class), "probabilities",
+                                            scores_to_json(logits, g->nclasses, g->classes, 1)));
 }
 
 static int predict_graph(struct gcn *g, const struct edge_list *graph)
@@ -37,8 +34,7 @@ static int predict_graph(struct gcn *g, const struct edge_list *graph)
     if (rc == 0)
         rc = app_rows(a, d, g->head, GCN_LOGITS, &rows);
     for (int v = 0; rc == 0 && v < graph->n; v++)
-        rc = write_node(g, vocab_word(graph->names, 1 + v), rows + (size_t)v * g->nclasses,
-                        a->predictions.out);
+        rc = write_node(g, vocab_word(graph->names, 1 + v), rows + (size_t)v * g->nclasses);
     gcn_arrays_clear(&arrays);
     cavs_data_destroy(d);
     return rc;

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/json_build.h"
 #include "apps/common/model_note.h"
 #include "apps/common/packed.h"
+#include "apps/common/predict.h"
 #include "apps/common/utf8.h"
 
 #define EOS  "<eos>"
@@ -228,7 +230,7 @@ static int add_line(struct language_model *lm, struct cavs_data *d, int i)
     return rc;
 }
 
-static void write_line(struct language_model *lm, int i, double perplexity)
+static int write_line(struct language_model *lm, int i, double perplexity)
 {
     const struct sentences *s = &lm->lines;
     FILE *out = lm->app.predictions.out;
@@ -237,9 +239,10 @@ static void write_line(struct language_model *lm, int i, double perplexity)
     for (size_t k = s->first[i]; k + 1 < s->first[i + 1]; k++)
         fprintf(out, "%s%s", k > s->first[i] ? " " : "", texts_get(&s->texts, k));
     fputc('\n', out);
+    return 0;
 }
 
-static void write_json(struct language_model *lm, int i, const float *cost, double perplexity)
+static int write_json(struct language_model *lm, int i, const float *cost, double perplexity)
 {
     const struct sentences *s = &lm->lines;
     json_t *line = json_object(), *words = json_array(), *numbers = json_array();
@@ -247,32 +250,30 @@ static void write_json(struct language_model *lm, int i, const float *cost, doub
     for (size_t k = s->first[i]; k < s->first[i + 1]; k++) {
         bool last = k + 1 == s->first[i + 1];
 
-        json_array_append_new(words, utf8_to_json(last ? EOS : texts_get(&s->texts, k)));
-        json_array_append_new(numbers, json_real(-(double)cost[k - s->first[i]]));
+        json_build_append(&words, utf8_to_json(last ? EOS : texts_get(&s->texts, k)));
+        json_build_append(&numbers, json_build_number(-(double)cost[k - s->first[i]]));
     }
-    json_object_set_new(line, "perplexity", json_real(perplexity));
-    json_object_set_new(line, "words", words);
-    json_object_set_new(line, "log_probabilities", numbers);
-    json_dumpf(line, lm->app.predictions.out, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    fputc('\n', lm->app.predictions.out);
-    json_decref(line);
+    json_build_set(&line, "perplexity", json_build_number(perplexity));
+    json_build_set(&line, "words", words);
+    json_build_set(&line, "log_probabilities", numbers);
+    return predictions_write_json(&lm->app, line);
 }
 
-static void write_lines(struct language_model *lm, const float *cost)
+static int write_lines(struct language_model *lm, const float *cost)
 {
     const struct sentences *s = &lm->lines;
+    int rc = 0;
 
-    for (int i = 0; i < s->n; i++) {
+    for (int i = 0; rc == 0 && i < s->n; i++) {
         double sum = 0;
 
         for (size_t k = s->first[i]; k < s->first[i + 1]; k++)
             sum += (double)cost[k];
         sum = exp(sum / sentences_length(s, i));
-        if (lm->app.options.json)
-            write_json(lm, i, cost + s->first[i], sum);
-        else
-            write_line(lm, i, sum);
+        rc = lm->app.options.json ? write_json(lm, i, cost + s->first[i], sum)
+                                  : write_line(lm, i, sum);
     }
+    return rc;
 }
 
 static int predict(struct app *a, int most)
@@ -290,7 +291,7 @@ static int predict(struct app *a, int most)
     if (rc == 0)
         rc = app_rows(a, d, lm->head, COST, &cost);
     if (rc == 0)
-        write_lines(lm, cost);
+        rc = write_lines(lm, cost);
     cavs_data_destroy(d);
     return rc < 0 ? rc : n;
 }

@@ -34,9 +34,9 @@ static int on_sentence(void *context, const struct conllu_sentence *s, struct ap
     if (p->growing)
         return 0;
     child_ptr = pack_ints(p, 2 * (size_t)s->n + 1);
-    child = child_ptr + s->n + 1;
     if (!child_ptr)
         return CAVS_ENOMEM;
+    child = child_ptr + s->n + 1;
     conllu_tree(s, child_ptr, child);
     return add_sentence(p, s, child_ptr, child);
 }

@@ -27,10 +27,11 @@ struct stream {
 /* Words text[1 .. n], each predicted from the one before. */
 static int add_chain(struct pack *p, const int *text, int n)
 {
-    int *ptr = pack_ints(p, 2 * (size_t)n + 1), *child = ptr + n + 1, rc;
+    int *ptr = pack_ints(p, 2 * (size_t)n + 1), *child, rc;
 
     if (!ptr)
         return CAVS_ENOMEM;
+    child = ptr + n + 1;
     cavs_chain_graph(CAVS_WAY_FORWARD, n, ptr, child);
     if ((rc = cavs_data_begin(p->data)) < 0 ||
         (rc = cavs_data_graph(p->data, p->stages[LSTM], n, NULL, ptr, child)) < 0 ||

@@ -16,10 +16,11 @@ enum { TREE, CLASS };
 
 static int add_tree(struct pack *p, const struct tree *t, struct app_error *e)
 {
-    int *functions = pack_ints(p, 2 * (size_t)t->n), *root = functions + t->n, rc;
+    int *functions = pack_ints(p, 2 * (size_t)t->n), *root, rc;
 
     if (!functions)
         return CAVS_ENOMEM;
+    root = functions + t->n;
     for (int v = 0; v < t->n; v++) {
         functions[v] = arities_function(&p->arities, tree_arity(t, v));
         if (functions[v] < 0)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parser_predict.c - sentences in, their trees out. */
+#include "apps/common/json_build.h"
+#include "apps/common/predict.h"
 #include "apps/common/utf8.h"
 #include "apps/parser.h"
 
@@ -25,7 +27,7 @@ static int parse_all(struct parser *p)
 }
 
 /* Heads are the numbers of words from 1, 0 for the root. */
-static void write_json(struct parser *p, int i)
+static int write_json(struct parser *p, int i)
 {
     size_t first = p->unparsed.first[i], end = p->unparsed.first[i + 1];
     json_t *sentence = json_object(), *heads = json_array(), *relations = json_array();
@@ -34,23 +36,23 @@ static void write_json(struct parser *p, int i)
     for (size_t v = first + 1; v < end; v++) {
         int relation = p->trees.relation[v];
 
-        json_array_append_new(heads, json_integer(p->trees.head[v]));
-        json_array_append_new(relations,
-                              relation ? utf8_to_json(vocab_word(p->words.relations, relation))
-                                       : json_null());
-        json_array_append_new(moves, json_real((double)p->trees.move[v]));
-        json_array_append_new(labels, json_real((double)p->trees.label[v]));
+        json_build_append(&heads, json_integer(p->trees.head[v]));
+        json_build_append(&relations, relation
+                                          ? utf8_to_json(vocab_word(p->words.relations, relation))
+                                          : json_null());
+        json_build_append(&moves, json_build_number((double)p->trees.move[v]));
+        json_build_append(&labels, json_build_number((double)p->trees.label[v]));
     }
-    json_object_set_new(sentence, "forms", conllu_predictor_forms(&p->predictor, i));
-    json_object_set_new(sentence, "heads", heads);
-    json_object_set_new(sentence, "relations", relations);
-    json_object_set_new(sentence, "move_probabilities", moves);
-    json_object_set_new(sentence, "relation_probabilities", labels);
-    conllu_predictor_write_json(&p->app, sentence);
+    json_build_set(&sentence, "forms", conllu_predictor_forms(&p->predictor, i));
+    json_build_set(&sentence, "heads", heads);
+    json_build_set(&sentence, "relations", relations);
+    json_build_set(&sentence, "move_probabilities", moves);
+    json_build_set(&sentence, "relation_probabilities", labels);
+    return predictions_write_json(&p->app, sentence);
 }
 
 /* The words of a CoNLL-U sentence are numbered from 0, without the root. */
-static void write_lines(struct parser *p, int i)
+static int write_lines(struct parser *p, int i)
 {
     size_t first = p->unparsed.first[i] + 1;
     struct conllu_columns c = {.head = p->trees.head + first,
@@ -63,6 +65,7 @@ static void write_lines(struct parser *p, int i)
             p->trees.relation[v] = -1;
     }
     conllu_predictor_write(&p->predictor, &p->app, i, &c);
+    return 0;
 }
 
 int parser_predict(struct app *a, int most)
@@ -78,8 +81,10 @@ int parser_predict(struct app *a, int most)
         return n;
     if ((rc = parse_all(p)) < 0)
         return rc;
-    for (int i = 0; i < n; i++)
-        (a->options.json ? write_json : write_lines)(p, i);
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = (a->options.json ? write_json : write_lines)(p, i);
+    if (rc < 0)
+        return rc;
     conllu_predictor_finish(&p->predictor, a);
     return n;
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "apps/common/array.h"
+#include "apps/common/json_build.h"
+#include "apps/common/predict.h"
 #include "apps/common/scores.h"
 #include "apps/seq2seq.h"
 
@@ -149,30 +151,25 @@ static int read_sources(struct seq2seq *s, int most)
     return n > 0 ? n : rc;
 }
 
-static int write_json(const struct guess *g, const char *source, const char *answer, FILE *out)
+static int write_json(struct app *a, const struct guess *g, const char *source, const char *answer)
 {
-    json_t *shares = json_array(), *o;
-    int rc;
+    json_t *shares = json_array();
 
     for (int t = 0; t < g->x.nanswer; t++)
-        json_array_append_new(shares, json_real(g->probability[t]));
-    o = json_pack("{s:s, s:s, s:o}", "source", source, "answer", answer, "probabilities", shares);
-    rc = o ? json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) : -1;
-    fputc('\n', out);
-    json_decref(o);
-    return rc < 0 ? CAVS_ENOMEM : 0;
+        json_build_append(&shares, json_build_number(g->probability[t]));
+    return predictions_write_json(a, json_pack("{s:s, s:s, s:o}", "source", source, "answer",
+                                               answer, "probabilities", shares));
 }
 
-static int write_guess(const struct seq2seq *s, const struct guess *g)
+static int write_guess(struct seq2seq *s, const struct guess *g)
 {
     char source[EXAMPLE_MOST + 1], answer[EXAMPLE_MOST + 1];
-    FILE *out = s->app.predictions.out;
 
     task_spell(s->task, g->x.source, g->x.nsource, source);
     task_spell(s->task, g->x.answer, g->x.nanswer, answer);
     if (s->app.options.json)
-        return write_json(g, source, answer, out);
-    fprintf(out, "%s\n", answer);
+        return write_json(&s->app, g, source, answer);
+    fprintf(s->app.predictions.out, "%s\n", answer);
     return 0;
 }
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "apps/common/array.h"
+#include "apps/common/json_build.h"
+#include "apps/common/predict.h"
 #include "apps/common/scores.h"
 #include "apps/common/utf8.h"
 #include "apps/tagger.h"
@@ -57,24 +59,20 @@ int tagger_measure(struct app *a, enum app_set set)
 /* ---- predictions: JSON ----------------------------------------------------------------------- */
 
 /* Sentence i, and where the tags and logits of its words begin. */
-static int write_json(const struct tagger *t, int i, const int *tags, const float *logits,
-                      FILE *out)
+static int write_json(struct tagger *t, int i, const int *tags, const float *logits)
 {
     const struct sentences *s = &t->predictor.read;
-    json_t *words = json_array(), *names = json_array(), *all = json_array(), *o;
-    int classes = vocab_size(t->tags), rc;
+    json_t *words = json_array(), *names = json_array(), *all = json_array();
+    int classes = vocab_size(t->tags);
 
     for (int w = 0; w < sentences_length(s, i); w++) {
-        json_array_append_new(words, utf8_to_json(texts_get(&s->texts, s->first[i] + (size_t)w)));
-        json_array_append_new(names, utf8_to_json(vocab_word(t->tags, tags[w])));
-        json_array_append_new(
-            all, scores_to_json(logits + (size_t)w * (size_t)classes, classes, t->tags, 0));
+        json_build_append(&words, utf8_to_json(texts_get(&s->texts, s->first[i] + (size_t)w)));
+        json_build_append(&names, utf8_to_json(vocab_word(t->tags, tags[w])));
+        json_build_append(
+            &all, scores_to_json(logits + (size_t)w * (size_t)classes, classes, t->tags, 0));
     }
-    o = json_pack("{s:o, s:o, s:o}", "words", words, "tags", names, "probabilities", all);
-    rc = o ? json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) : CAVS_ENOMEM;
-    fputc('\n', out);
-    json_decref(o);
-    return rc < 0 ? CAVS_ENOMEM : 0;
+    return predictions_write_json(
+        &t->app, json_pack("{s:o, s:o, s:o}", "words", words, "tags", names, "probabilities", all));
 }
 
 /* ---- predictions: text ----------------------------------------------------------------------- */
@@ -117,8 +115,7 @@ static int write_all(struct tagger *t, const float *logits)
         size_t first = p->read.first[i];
 
         if (a->options.json)
-            rc = write_json(t, i, p->tags + first, logits + first * (size_t)vocab_size(t->tags),
-                            a->predictions.out);
+            rc = write_json(t, i, p->tags + first, logits + first * (size_t)vocab_size(t->tags));
         else
             write_text(t, i, p->tags + first, a->predictions.out);
     }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "apps/common/array.h"
+#include "apps/common/json_build.h"
+#include "apps/common/predict.h"
 #include "apps/common/ptb.h"
 #include "apps/common/scores.h"
 #include "apps/common/utf8.h"
@@ -63,7 +65,7 @@ static json_t *probabilities(const float *row)
     json_t *array = json_array();
 
     for (int k = 0; k < TREE_CLASSES; k++)
-        json_array_append_new(array, json_real(exp((double)row[k])));
+        json_build_append(&array, json_build_number(exp((double)row[k])));
     return array;
 }
 
@@ -76,18 +78,15 @@ static int write_json(struct tree_predictor *p, struct app *a, int t, const int 
     json_t *tree = json_object(), *numbers = json_array(), *shares = json_array();
 
     for (int v = 0; v < n; v++) {
-        json_array_append_new(numbers, json_integer(labels[v]));
-        json_array_append_new(shares, probabilities(rows + (size_t)v * TREE_CLASSES));
+        json_build_append(&numbers, json_integer(labels[v]));
+        json_build_append(&shares, probabilities(rows + (size_t)v * TREE_CLASSES));
     }
-    json_object_set_new(tree, "tree", text ? utf8_to_json(text) : NULL);
-    json_object_set_new(tree, "label", json_integer(labels[n - 1]));
-    json_object_set_new(tree, "labels", numbers);
-    json_object_set_new(tree, "probabilities", shares);
-    json_dumpf(tree, a->predictions.out, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    fputc('\n', a->predictions.out);
-    json_decref(tree);
+    json_build_set(&tree, "tree", text ? utf8_to_json(text) : NULL);
+    json_build_set(&tree, "label", json_integer(labels[n - 1]));
+    json_build_set(&tree, "labels", numbers);
+    json_build_set(&tree, "probabilities", shares);
     free(text);
-    return text ? 0 : CAVS_ENOMEM;
+    return predictions_write_json(a, tree);
 }
 
 int tree_predictor_write(struct tree_predictor *p, struct app *a, const float *rows)

@@ -301,7 +301,7 @@ static int run(struct floor_program *p, struct app_error *e)
     report_text(&p->report, "model", p->set.model->name);
     report_text(&p->report, "gemm", cavs__gemm()->name);
     train(p);
-    return report_print(&p->report, stdout, p->json) ? 0 : app_fail(e, CAVS_EIO, "cannot write to stdout");
+    return report_print(&p->report, stdout, p->json, e);
 }
 
 static void clean_up(struct floor_program *p)

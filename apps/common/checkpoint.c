@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apps/common/json_build.h"
+
 static char *file_in(const char *folder, const char *name)
 {
     char *path;
@@ -66,7 +68,7 @@ static json_t *describe(const struct standing *s, const struct report *so_far)
 int checkpoint_write(struct app *a, const struct standing *s, const struct report *so_far)
 {
     json_t *note = describe(s, so_far);
-    char *text = note ? json_dumps(note, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = json_build_text(note, 17);
     char *path = checkpoint_file(a->options.checkpoint);
     int rc = text && path ? cavs_session_checkpoint(a->session, path, text)
                           : app_fail(&a->error, CAVS_ENOMEM, "no memory for a checkpoint");

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "apps/common/array.h"
+#include "apps/common/json_build.h"
+#include "apps/common/predict.h"
 #include "apps/common/utf8.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -47,13 +49,6 @@ void conllu_predictor_write(struct conllu_predictor *p, struct app *a, int i,
     conllu_write(a->predictions.out, &p->text, i, c);
 }
 
-void conllu_predictor_write_json(struct app *a, json_t *object)
-{
-    json_dumpf(object, a->predictions.out, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    fputc('\n', a->predictions.out);
-    json_decref(object);
-}
-
 void conllu_predictor_finish(struct conllu_predictor *p, struct app *a)
 {
     if (p->at_end && !a->options.json)
@@ -69,8 +64,7 @@ json_t *conllu_predictor_forms(const struct conllu_predictor *p, int i)
     while ((form = conllu_text_form(&p->text, i, &at, &length))) {
         char *copy = strndup(form, length);
 
-        if (copy)
-            json_array_append_new(forms, utf8_to_json(copy));
+        json_build_append(&forms, copy ? utf8_to_json(copy) : NULL);
         free(copy);
     }
     return forms;
@@ -100,17 +94,17 @@ static json_t *probabilities(const float *row, const struct vocab *tags)
 {
     json_t *object = json_object();
 
-    for (int k = 0; k < vocab_size(tags); k++) {
+    for (int k = 0; object && k < vocab_size(tags); k++) {
         json_t *name = utf8_to_json(vocab_word(tags, k));
 
-        json_object_set_new(object, json_string_value(name), json_real(exp((double)row[k])));
+        json_build_set(&object, json_string_value(name), json_build_number(exp((double)row[k])));
         json_decref(name);
     }
     return object;
 }
 
-static void write_tags_json(struct conllu_predictor *p, struct app *a, int i, const float *rows,
-                            const struct vocab *tags)
+static int write_tags_json(struct conllu_predictor *p, struct app *a, int i, const float *rows,
+                           const struct vocab *tags)
 {
     json_t *sentence = json_object(), *forms = conllu_predictor_forms(p, i);
     json_t *names = json_array(), *shares = json_array();
@@ -118,13 +112,13 @@ static void write_tags_json(struct conllu_predictor *p, struct app *a, int i, co
     for (size_t v = 0; v < json_array_size(forms); v++) {
         int tag = p->ids[v];
 
-        json_array_append_new(names, tag < 0 ? json_null() : utf8_to_json(vocab_word(tags, tag)));
-        json_array_append_new(shares, probabilities(rows + v * (size_t)vocab_size(tags), tags));
+        json_build_append(&names, tag < 0 ? json_null() : utf8_to_json(vocab_word(tags, tag)));
+        json_build_append(&shares, probabilities(rows + v * (size_t)vocab_size(tags), tags));
     }
-    json_object_set_new(sentence, "forms", forms);
-    json_object_set_new(sentence, "upos", names);
-    json_object_set_new(sentence, "probabilities", shares);
-    conllu_predictor_write_json(a, sentence);
+    json_build_set(&sentence, "forms", forms);
+    json_build_set(&sentence, "upos", names);
+    json_build_set(&sentence, "probabilities", shares);
+    return predictions_write_json(a, sentence);
 }
 
 static int write_tags(struct conllu_predictor *p, struct app *a, int i, int vertices,
@@ -138,9 +132,8 @@ static int write_tags(struct conllu_predictor *p, struct app *a, int i, int vert
         p->ids[v] = likeliest(rows + (size_t)v * (size_t)vocab_size(tags), vocab_size(tags));
     c.upos = p->ids;
     if (a->options.json)
-        write_tags_json(p, a, i, rows, tags);
-    else
-        conllu_predictor_write(p, a, i, &c);
+        return write_tags_json(p, a, i, rows, tags);
+    conllu_predictor_write(p, a, i, &c);
     return 0;
 }
 

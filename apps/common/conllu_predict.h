@@ -25,11 +25,9 @@ int conllu_predictor_read(struct conllu_predictor *p, struct app *a, int most,
 /* Writes sentence i of these with the columns. */
 void conllu_predictor_write(struct conllu_predictor *p, struct app *a, int i,
                             const struct conllu_columns *c);
-/* Writes an object on a line of its own, and takes it. */
-void conllu_predictor_write_json(struct app *a, json_t *object);
 /* Writes what stands behind the last sentence; to be called after the sentences of each conllu_predictor_read(). */
 void conllu_predictor_finish(struct conllu_predictor *p, struct app *a);
-/* The words of sentence i as they are written: an array. */
+/* The words of sentence i as they are written: an array; NULL: memory is short. */
 json_t *conllu_predictor_forms(const struct conllu_predictor *p, int i);
 void conllu_predictor_clear(struct conllu_predictor *p);
 

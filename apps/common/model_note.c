@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apps/common/checkpoint.h"
+#include "apps/common/json_build.h"
 #include "apps/common/utf8.h"
 
 #define PROGRAM "program"
@@ -103,7 +104,7 @@ int model_note_vocab(const struct cavs_model_file *f, const char *path, const ch
 {
     char key[64], *copy;
     const char *text;
-    bool sound;
+    bool sound, no_memory;
 
     *out = NULL;
     snprintf(key, sizeof key, WORDS "%s", name);
@@ -111,12 +112,15 @@ int model_note_vocab(const struct cavs_model_file *f, const char *path, const ch
         return 0;
     copy = strdup(text);
     *out = vocab_create();
-    sound = copy && *out && add_lines(*out, copy);
+    no_memory = !copy || !*out;
+    sound = !no_memory && add_lines(*out, copy);
     if (!sound) {
         vocab_destroy(*out);
         *out = NULL;
     }
     free(copy);
+    if (!sound && no_memory)
+        return app_fail(e, CAVS_ENOMEM, "%s: no memory for its vocabulary of %s", path, name);
     return sound ? 0
                  : app_fail(e, CAVS_EFORMAT, "%s: its vocabulary of %s cannot be understood", path,
                             name);
@@ -289,7 +293,7 @@ void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, cons
 /* Takes the note. */
 static int keep_note(struct app *a, const char *name, json_t *note)
 {
-    char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
+    char *text = json_build_text(note, 17);
     int rc = text ? cavs_session_note(a->session, name, text) : CAVS_ENOMEM;
 
     free(text);

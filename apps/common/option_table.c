@@ -375,6 +375,8 @@ static int refuse_other(const struct option_list *l, int i, const json_t *json, 
     bool same = json_equal(mine, json);
     char text[200] = "", there[200];
 
+    if (!mine)
+        return app_fail(e, CAVS_ENOMEM, "no memory for the option --%s", o->name);
     json_decref(mine);
     if (same)
         return 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/json_build.h"
 #include "apps/common/stop.h"
 
 bool predictions_take_stdout(const struct app *a)
@@ -73,6 +74,14 @@ void predictions_close(struct app *a)
         fclose(p->out);
     free(p->rows);
     *p = (struct predictions){0};
+}
+
+int predictions_write_json(struct app *a, json_t *object)
+{
+    int rc = json_build_write(object, 9, a->predictions.out);
+
+    json_decref(object);
+    return rc < 0 ? app_fail(&a->error, rc, "no memory for a prediction in JSON") : 0;
 }
 
 /* Sees to it that p->rows has room for n numbers. */

@@ -9,6 +9,8 @@
 int predictions_open(struct app *a);
 int predictions_make(struct app *a);
 void predictions_close(struct app *a);
+/* Writes one of them as an object on a line of its own, and takes it; NULL: memory was short for it, an error. */
+int predictions_write_json(struct app *a, json_t *object);
 /* Whether predictions go to standard output, so that nothing else may. */
 bool predictions_take_stdout(const struct app *a);
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "apps/common/json_build.h"
+#include "apps/common/utf8.h"
+
 bool report_create(struct report *r, const char *app)
 {
     *r = (struct report){.app = app, .unit = "samples", .loss = NAN};
@@ -15,6 +18,11 @@ bool report_create(struct report *r, const char *app)
     r->epoch = json_object();
     r->notices = json_array();
     r->extra = json_object();
+    return report_is_whole(r);
+}
+
+bool report_is_whole(const struct report *r)
+{
     return r->epoch_seconds && r->epoch_loss && r->history && r->epoch && r->notices && r->extra;
 }
 
@@ -26,12 +34,6 @@ void report_destroy(struct report *r)
     json_decref(r->epoch);
     json_decref(r->notices);
     json_decref(r->extra);
-}
-
-/* JSON has no NaN and no infinity. */
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
 }
 
 void report_add_work(struct report *r, double seconds, int64_t samples, int64_t vertices,
@@ -59,28 +61,33 @@ void report_add_epoch(struct report *r, double seconds, double loss)
 {
     r->epochs++;
     r->loss = loss;
-    json_array_append_new(r->epoch_seconds, number(seconds));
-    json_array_append_new(r->epoch_loss, number(loss));
-    json_object_set_new(r->epoch, "epoch", json_integer(r->epochs));
-    json_object_set_new(r->epoch, "seconds", number(seconds));
-    json_object_set_new(r->epoch, "loss", number(loss));
+    json_build_append(&r->epoch_seconds, json_build_number(seconds));
+    json_build_append(&r->epoch_loss, json_build_number(loss));
+    json_build_set(&r->epoch, "epoch", json_integer(r->epochs));
+    json_build_set(&r->epoch, "seconds", json_build_number(seconds));
+    json_build_set(&r->epoch, "loss", json_build_number(loss));
 }
 
 void report_epoch_number(struct report *r, const char *name, double value)
 {
     report_number(r, name, value);
-    json_object_set_new(r->epoch, name, number(value));
+    report_of_epoch(r, name, value);
+}
+
+void report_of_epoch(struct report *r, const char *name, double value)
+{
+    json_build_set(&r->epoch, name, json_build_number(value));
 }
 
 void report_end_epoch(struct report *r)
 {
-    json_array_append_new(r->history, r->epoch);
+    json_build_append(&r->history, r->epoch);
     r->epoch = json_object();
 }
 
 void report_notice(struct report *r, const char *text)
 {
-    json_array_append_new(r->notices, json_string(text));
+    json_build_append(&r->notices, utf8_to_json(text));
 }
 
 /* ---- in checkpoints --------------------------------------------------------------------------- */
@@ -92,14 +99,15 @@ json_t *report_state(const struct report *r)
 {
     const struct cavs_stats *s = &r->stats;
 
-    return json_pack(
-        COUNTS TIMES, "epochs", r->epochs, "samples", (json_int_t)r->samples, "vertices",
-        (json_int_t)r->vertices, "evaluated", (json_int_t)s->evaluated, "batches",
-        (json_int_t)s->batches, "tasks", (json_int_t)s->tasks, "batching_tasks",
-        (json_int_t)s->batching_tasks, "total_seconds", r->seconds, "flops", s->flops, "schedule_s",
-        s->schedule_s, "wait_s", s->wait_s, "exposed_s", s->exposed_s, "product_s", s->product_s,
-        "memory_s", s->memory_s, "other_s", s->other_s, "loss", number(r->loss), "epoch_seconds",
-        r->epoch_seconds, "epoch_loss", r->epoch_loss, "history", r->history, "extra", r->extra);
+    return json_pack(COUNTS TIMES, "epochs", r->epochs, "samples", (json_int_t)r->samples,
+                     "vertices", (json_int_t)r->vertices, "evaluated", (json_int_t)s->evaluated,
+                     "batches", (json_int_t)s->batches, "tasks", (json_int_t)s->tasks,
+                     "batching_tasks", (json_int_t)s->batching_tasks, "total_seconds", r->seconds,
+                     "flops", s->flops, "schedule_s", s->schedule_s, "wait_s", s->wait_s,
+                     "exposed_s", s->exposed_s, "product_s", s->product_s, "memory_s", s->memory_s,
+                     "other_s", s->other_s, "loss", json_build_number(r->loss), "epoch_seconds",
+                     r->epoch_seconds, "epoch_loss", r->epoch_loss, "history", r->history, "extra",
+                     r->extra);
 }
 
 /* Arrays and objects of the report are replaced by those of the state. */
@@ -139,25 +147,24 @@ bool report_restore(struct report *r, const json_t *state)
     adopt(&r->epoch_seconds, seconds);
     adopt(&r->epoch_loss, losses);
     adopt(&r->history, history);
-    json_object_update_missing(r->extra, extra);
-    return true;
+    return json_object_update_missing(r->extra, extra) == 0;
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
 void report_number(struct report *r, const char *name, double value)
 {
-    json_object_set_new(r->extra, name, number(value));
+    json_build_set(&r->extra, name, json_build_number(value));
 }
 
 void report_count(struct report *r, const char *name, int64_t value)
 {
-    json_object_set_new(r->extra, name, json_integer(value));
+    json_build_set(&r->extra, name, json_integer(value));
 }
 
 void report_text(struct report *r, const char *name, const char *value)
 {
-    json_object_set_new(r->extra, name, json_string(value));
+    json_build_set(&r->extra, name, utf8_to_json(value));
 }
 
 static double ratio(double a, double b)
@@ -172,17 +179,17 @@ static double peak_rss_mb(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss / 1024.0 : NAN;
 }
 
-static void put(json_t *o, const char *name, double value)
+static void put(json_t **o, const char *name, double value)
 {
-    json_object_set_new(o, name, number(value));
+    json_build_set(o, name, json_build_number(value));
 }
 
-static void put_count(json_t *o, const char *name, int64_t value)
+static void put_count(json_t **o, const char *name, int64_t value)
 {
-    json_object_set_new(o, name, json_integer(value));
+    json_build_set(o, name, json_integer(value));
 }
 
-static void put_speed(json_t *o, const struct report *r)
+static void put_speed(json_t **o, const struct report *r)
 {
     double gflops = ratio(r->stats.flops, r->seconds) / 1e9;
 
@@ -204,30 +211,33 @@ static void put_speed(json_t *o, const struct report *r)
     }
 }
 
+/* NULL: memory is short. */
 static json_t *report_object(const struct report *r)
 {
     json_t *o = json_object();
 
-    json_object_set_new(o, "app", json_string(r->app));
-    put_count(o, "samples", r->samples);
-    put_count(o, "vertices", r->vertices);
-    put_count(o, "evaluated", r->stats.evaluated);
-    put_count(o, "batches", r->stats.batches);
-    put_count(o, "tasks", r->stats.tasks);
-    put_count(o, "batching_tasks", r->stats.batching_tasks);
-    put_count(o, "launches", r->stats.launches);
-    put_count(o, "epochs", r->epochs);
-    put(o, "loss", r->loss);
-    put_speed(o, r);
-    put_count(o, "workers", r->workers);
-    put(o, "tensor_mb", r->stats.tensor_bytes / 1048576.0);
-    put(o, "rss_mb", peak_rss_mb());
-    json_object_set(o, "epoch_seconds", r->epoch_seconds);
-    json_object_set(o, "epoch_loss", r->epoch_loss);
-    json_object_set(o, "history", r->history);
-    json_object_set(o, "notices", r->notices);
-    json_object_update(o, r->extra);
-    return o;
+    json_build_set(&o, "app", json_string(r->app));
+    put_count(&o, "samples", r->samples);
+    put_count(&o, "vertices", r->vertices);
+    put_count(&o, "evaluated", r->stats.evaluated);
+    put_count(&o, "batches", r->stats.batches);
+    put_count(&o, "tasks", r->stats.tasks);
+    put_count(&o, "batching_tasks", r->stats.batching_tasks);
+    put_count(&o, "launches", r->stats.launches);
+    put_count(&o, "epochs", r->epochs);
+    put(&o, "loss", r->loss);
+    put_speed(&o, r);
+    put_count(&o, "workers", r->workers);
+    put(&o, "tensor_mb", r->stats.tensor_bytes / 1048576.0);
+    put(&o, "rss_mb", peak_rss_mb());
+    json_build_set(&o, "epoch_seconds", json_incref(r->epoch_seconds));
+    json_build_set(&o, "epoch_loss", json_incref(r->epoch_loss));
+    json_build_set(&o, "history", json_incref(r->history));
+    json_build_set(&o, "notices", json_incref(r->notices));
+    if (json_object_update(o, r->extra) == 0)
+        return o;
+    json_decref(o);
+    return NULL;
 }
 
 static void print_extra(FILE *to, const json_t *extra)
@@ -281,18 +291,19 @@ static void print_text(FILE *to, const struct report *r)
     fprintf(to, "  %-22s %.0f MB\n", "memory", peak_rss_mb());
 }
 
-bool report_print(const struct report *r, FILE *to, bool as_json)
+int report_print(const struct report *r, FILE *to, bool as_json, struct app_error *e)
 {
-    json_t *o;
+    json_t *o = NULL;
+    int rc = 0;
 
-    if (!as_json) {
+    if (as_json)
+        rc = json_build_write(o = report_object(r), 12, to);
+    else
         print_text(to, r);
-        return fflush(to) == 0 && !ferror(to);
-    }
-    o = report_object(r);
-    if (!o || json_dumpf(o, to, JSON_COMPACT | JSON_REAL_PRECISION(12)) < 0)
-        fputs("{}", to);
-    fputc('\n', to);
     json_decref(o);
-    return fflush(to) == 0 && !ferror(to);
+    if (rc < 0 || !report_is_whole(r))
+        return app_fail(e, CAVS_ENOMEM, "no memory for the results");
+    return fflush(to) == 0 && !ferror(to)
+               ? 0
+               : app_fail(e, CAVS_EIO, "cannot write the results to stdout");
 }

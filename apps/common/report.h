@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/cavs.h"
+#include "apps/common/error.h"
 
 struct report {
     const char *app;
@@ -23,8 +23,9 @@ struct report {
     double loss;               /* mean in the last epoch */
     double seconds;
     struct cavs_stats stats;
-    bool measured;                      /* --measure: what workers do has been timed */
-    double sgemm_peak;                  /* GFLOP/s; 0: not measured */
+    bool measured;     /* --measure: what workers do has been timed */
+    double sgemm_peak; /* GFLOP/s; 0: not measured */
+    /* as json_build.h has it, NULL once memory was short: */
     json_t *epoch_seconds, *epoch_loss; /* arrays */
     json_t *history;                    /* an array: an object with all numbers of each epoch */
     json_t *epoch;                      /* such an object, of the epoch at hand */
@@ -35,6 +36,8 @@ struct report {
 /* False when memory is short. */
 bool report_create(struct report *r, const char *app);
 void report_destroy(struct report *r);
+/* False when memory was short for something that belongs to it: it cannot be printed any more. */
+bool report_is_whole(const struct report *r);
 
 /* Work that was done, in so many seconds. */
 void report_add_work(struct report *r, double seconds, int64_t samples, int64_t vertices,
@@ -43,11 +46,14 @@ void report_add_work(struct report *r, double seconds, int64_t samples, int64_t 
 void report_add_epoch(struct report *r, double seconds, double loss);
 /* A number of the epoch, which also is the result until there is a later one; NaN becomes null. */
 void report_epoch_number(struct report *r, const char *name, double value);
+/* One of the epoch alone. */
+void report_of_epoch(struct report *r, const char *name, double value);
 /* The epoch goes to the history. */
 void report_end_epoch(struct report *r);
 /* Something went on otherwise than asked for. */
 void report_notice(struct report *r, const char *text);
-/* Everything but the name, the workers and the notices, as an object (NULL: memory is short), and back (false: it is none). */
+/* Everything but the name, the workers and the notices, as an object (NULL: memory is short), and back (false: it is none, or
+ * memory is short). */
 json_t *report_state(const struct report *r);
 bool report_restore(struct report *r, const json_t *state);
 /* Results of the program's own; NaN becomes null. */
@@ -55,7 +61,7 @@ void report_number(struct report *r, const char *name, double value);
 void report_count(struct report *r, const char *name, int64_t value);
 void report_text(struct report *r, const char *name, const char *value);
 
-/* False when that failed. */
-bool report_print(const struct report *r, FILE *to, bool as_json);
+/* 0, or a negative code when memory is short, for the report or before for a piece of it, or when writing failed. */
+int report_print(const struct report *r, FILE *to, bool as_json, struct app_error *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "apps/common/json_build.h"
 #include "apps/common/utf8.h"
 
 int scores_likeliest(const float *score, int n)
@@ -41,8 +42,8 @@ json_t *scores_to_json(const float *score, int n, const struct vocab *v, int fir
     for (int k = 0; all && k < n; k++) {
         json_t *name = utf8_to_json(vocab_word(v, first + k));
 
-        json_object_set_new(all, json_string_value(name),
-                            json_real(exp((double)score[k] - largest) / sum));
+        json_build_set(&all, json_string_value(name),
+                       json_build_number(exp((double)score[k] - largest) / sum));
         json_decref(name);
     }
     return all;

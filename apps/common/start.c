@@ -103,9 +103,7 @@ static int print_report(struct app *a)
 
     if (taken && a->options.quiet)
         return 0;
-    if (report_print(&a->report, taken ? stderr : stdout, a->options.json && !taken))
-        return 0;
-    return app_fail(&a->error, CAVS_EIO, "cannot write the results to stdout");
+    return report_print(&a->report, taken ? stderr : stdout, a->options.json && !taken, &a->error);
 }
 
 int app_finish(struct app *a)

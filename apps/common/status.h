@@ -18,8 +18,10 @@ enum {
     "Exit status: 0; 1 failed; 2 a mistake on the command line; 3 the parameters became NaN or " \
     "infinite; 130 and 143 stopped by SIGINT and SIGTERM."
 
-/* What main() returns for rc: APP_OK, or if it is negative APP_FAILED, after a line on stderr with the sentence, or if that
- * is empty the library's message. */
+/* What to say of the negative code rc: the sentence, or if that is empty the library's message. */
+const char *app_error_text(int rc, const struct app_error *e);
+
+/* What main() returns for rc: APP_OK, or if it is negative APP_FAILED, after a line on stderr with that text. */
 int app_status(const char *program, int rc, const struct app_error *e);
 
 #endif

@@ -9,8 +9,10 @@
 
 #include "apps/common/best.h"
 #include "apps/common/checkpoint.h"
+#include "apps/common/json_build.h"
 #include "apps/common/progress.h"
 #include "apps/common/random.h"
+#include "apps/common/status.h"
 #include "apps/common/stop.h"
 
 enum { SECONDS_TO_RETRY = 30 }; /* after a checkpoint that could not be written */
@@ -165,7 +167,8 @@ static int write_checkpoint(struct loop *l, const struct standing *s, const stru
     l->failed_at = rc < 0 ? app_now() : 0;
     if (rc < 0)
         fprintf(stderr, "%s: no checkpoint: %s; it will be tried again\n", a->program->name,
-                cavs_error_message());
+                app_error_text(rc, &a->error));
+    a->error.text[0] = '\0';
     return 0;
 }
 
@@ -238,9 +241,9 @@ static void log_epoch(struct loop *l, const json_t *epoch)
 {
     if (!l->log)
         return;
-    json_dumpf(epoch, l->log, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    fputc('\n', l->log);
-    if (fflush(l->log) == 0 && !ferror(l->log))
+    if (json_build_write(epoch, 12, l->log) < 0)
+        errno = ENOMEM;
+    else if (fflush(l->log) == 0 && !ferror(l->log))
         return;
     fprintf(stderr, "%s: --log %s: %s; nothing more goes there\n", l->app->program->name,
             l->app->options.log, strerror(errno));
@@ -306,7 +309,7 @@ static void record_epoch(struct loop *l, double seconds)
 
     add_work(l, r, seconds);
     report_add_epoch(r, l->seconds_before + seconds, l->state.loss);
-    json_object_set_new(r->epoch, "lr", json_real(rate_now(l)));
+    report_of_epoch(r, "lr", rate_now(l));
     l->state.all_done += l->state.samples - l->skipped;
     l->state.all_seconds += seconds;
     progress_epoch(&l->progress, &l->state, l->seconds_before + seconds);
@@ -335,6 +338,14 @@ static int look_at_best(struct loop *l)
     return rc;
 }
 
+/* What memory was short for may be the number that --best goes by. */
+static int check_report(struct app *a)
+{
+    return report_is_whole(&a->report)
+               ? 0
+               : app_fail(&a->error, CAVS_ENOMEM, "no memory for the results");
+}
+
 /* All batches are behind. */
 static int end_epoch(struct loop *l)
 {
@@ -344,7 +355,7 @@ static int end_epoch(struct loop *l)
     if (!isfinite(l->state.loss) && (rc = check_params(l)) < 0)
         return rc;
     if ((rc = app_report_set(a, APP_TRAIN)) < 0 ||
-        (a->data[APP_DEV] && (rc = app_report_set(a, APP_DEV)) < 0) ||
+        (a->data[APP_DEV] && (rc = app_report_set(a, APP_DEV)) < 0) || (rc = check_report(a)) < 0 ||
         (!l->over && (rc = look_at_best(l)) < 0))
         return rc;
     log_epoch(l, a->report.epoch);
