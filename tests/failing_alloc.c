@@ -38,6 +38,8 @@ void *failing_realloc(void *p, size_t n);
 char *failing_strdup(const char *s);
 char *failing_strndup(const char *s, size_t n);
 int failing_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ssize_t failing_getline(char **line, size_t *room, FILE *f);
+ssize_t failing_getdelim(char **line, size_t *room, int end, FILE *f);
 FILE *failing_fopen(const char *path, const char *mode);
 FILE *failing_fdopen(int fd, const char *mode);
 FILE *failing_open_memstream(char **text, size_t *size);
@@ -79,6 +81,17 @@ int failing_asprintf(char **text, const char *format, ...)
     n = vasprintf(text, format, ap);
     va_end(ap);
     return n;
+}
+
+ssize_t failing_getline(char **line, size_t *room, FILE *f)
+{
+    return fails() ? -1 : getline(line, room, f);
+}
+
+/* What getline() may be in the end. */
+ssize_t failing_getdelim(char **line, size_t *room, int end, FILE *f)
+{
+    return fails() ? -1 : getdelim(line, room, end, f);
 }
 
 FILE *failing_fopen(const char *path, const char *mode)

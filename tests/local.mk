@@ -420,6 +420,41 @@ tests_test_allocation_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 EXTRA_DIST += tests/failing_alloc.names
 CLEANFILES += tests/failing-libcavs-static.a
 
+# the same of programs: their own objects, and what they share
+failing_apps = tests/failing-tree_lstm tests/failing-bilstm_char_tagger tests/failing-parser \
+	tests/failing-cavs-pack
+EXTRA_PROGRAMS += $(failing_apps)
+check_DATA += $(failing_apps)
+failing_sources = tests/failing_program.c tests/failing_alloc.c tests/failing_alloc.h
+failing_libs = tests/failing-libapp.a $(APP_LIBS) $(STARPU_LIBS) -ldl
+failing_names = $(srcdir)/tests/failing_alloc.names
+failing_archive = rm -f $@ && $(AR) cr $@
+tests/failing-libapp.a: libapp.la tests/failing_alloc.names
+	$(AM_V_GEN)$(OBJCOPY) --redefine-syms=$(failing_names) .libs/libapp.a $@
+tests/failing-tree_lstm.a: $(apps_tree_lstm_OBJECTS) tests/failing_alloc.names
+	$(AM_V_GEN)$(failing_archive) $(apps_tree_lstm_OBJECTS) && \
+		$(OBJCOPY) --redefine-syms=$(failing_names) $@
+tests/failing-bilstm_char_tagger.a: $(apps_bilstm_char_tagger_OBJECTS) tests/failing_alloc.names
+	$(AM_V_GEN)$(failing_archive) $(apps_bilstm_char_tagger_OBJECTS) && \
+		$(OBJCOPY) --redefine-syms=$(failing_names) $@
+tests/failing-parser.a: $(apps_parser_OBJECTS) tests/failing_alloc.names
+	$(AM_V_GEN)$(failing_archive) $(apps_parser_OBJECTS) && \
+		$(OBJCOPY) --redefine-syms=$(failing_names) $@
+tests/failing-cavs-pack.a: $(apps_cavs_pack_OBJECTS) tests/failing_alloc.names
+	$(AM_V_GEN)$(failing_archive) $(apps_cavs_pack_OBJECTS) && \
+		$(OBJCOPY) --redefine-syms=$(failing_names) $@
+tests_failing_tree_lstm_SOURCES = $(failing_sources)
+tests_failing_tree_lstm_LDADD = tests/failing-tree_lstm.a $(failing_libs)
+tests_failing_bilstm_char_tagger_SOURCES = $(failing_sources)
+tests_failing_bilstm_char_tagger_LDADD = tests/failing-bilstm_char_tagger.a $(failing_libs)
+tests_failing_parser_SOURCES = $(failing_sources)
+tests_failing_parser_LDADD = tests/failing-parser.a $(failing_libs)
+tests_failing_cavs_pack_SOURCES = $(failing_sources)
+tests_failing_cavs_pack_LDADD = tests/failing-cavs-pack.a $(failing_libs)
+CLEANFILES += $(failing_apps) tests/failing-libapp.a tests/failing-tree_lstm.a \
+	tests/failing-bilstm_char_tagger.a tests/failing-parser.a tests/failing-cavs-pack.a
+dist_check_SCRIPTS += tests/test_app_allocation.t
+
 # calls that are wrong, in every way that the header allows
 check_PROGRAMS += tests/test_misuse
 tests_test_misuse_SOURCES = tests/test_misuse.c
