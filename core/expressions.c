@@ -242,13 +242,13 @@ void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, const
         out[i] = NULL;
     if (!cavs__open_for(f, "split", file, line) || !cavs__is_value(f, x, "split", file, line))
         return;
-    if (!out) {
-        FAIL(f, CAVS_EINVAL, "split: nowhere to put the parts (NULL)");
-        return;
-    }
     if (n <= 0 || x->width % n != 0) {
         FAIL(f, CAVS_ESHAPE, "split: width %d of %s does not divide into %d parts", x->width,
              cavs__symbol_label(x), n);
+        return;
+    }
+    if (!out) {
+        FAIL(f, CAVS_EINVAL, "split: nowhere to put the parts (NULL)");
         return;
     }
     for (int i = 0; i < n; i++)

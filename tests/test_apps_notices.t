@@ -38,7 +38,7 @@ noted "cannot use the folder /dev/null/cache/kernels"
 ok $? "a cache that cannot be made is said"
 
 mkdir -p "$work/open/kernels"
-chmod 770 "$work/open/kernels"
+chmod 777 "$work/open/kernels"
 trained CAVS_CACHE="$work/open"
 noted "the folder $work/open/kernels is not private"
 ok $? "a cache that others may write to is said"
