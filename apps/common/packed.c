@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/common/packed.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,20 +91,6 @@ int packed_vocab(const struct cavs_packed *p, const char *path, const char *name
         n -= end + 1 - text;
     }
     *out = v;
-    return 0;
-}
-
-int packed_vocab_size(const struct cavs_packed *p, const char *path, const char *name, int *size,
-                      struct app_error *e)
-{
-    size_t n, lines = 0;
-    const char *text = cavs_packed_note(p, name, &n);
-
-    if (!text)
-        return app_fail(e, CAVS_EDATA, NO_NOTE, path, name);
-    for (size_t i = 0; i < n; i++)
-        lines += text[i] == '\n';
-    *size = lines < INT_MAX ? (int)lines : INT_MAX;
     return 0;
 }
 

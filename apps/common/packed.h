@@ -14,9 +14,6 @@ int packed_keep_vocab(struct cavs_data *d, const char *name, const struct vocab 
 /* The vocabulary of that name in a file; *out is to be destroyed by the caller. */
 int packed_vocab(const struct cavs_packed *p, const char *path, const char *name,
                  struct vocab **out, struct app_error *e);
-/* Words of that vocabulary: rows of an embedding table, classes. */
-int packed_vocab_size(const struct cavs_packed *p, const char *path, const char *name, int *size,
-                      struct app_error *e);
 
 /* The functions of the stage "tree", added to an empty struct: 0, or a negative code. */
 int packed_arities(const struct cavs_packed *p, const char *path, struct arities *a,
