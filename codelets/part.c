@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* part.c - walks the rows of a task tile by tile and takes every step on each; see part.h. */
 #include "codelets/part.h"
-#include "codelets/elementwise.h"
+#include "codelets/groups/elementwise.h"
 
 #include <math.h>
 #include <time.h>

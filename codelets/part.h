@@ -10,7 +10,7 @@
 #ifndef CAVS_CODELETS_PART_H
 #define CAVS_CODELETS_PART_H
 
-#include "codelets/kernel.h"
+#include "codelets/kernels/kernel.h"
 
 /* Row ranges evaluated together; numbering as in scheduler/schedule.h.  brow0: the function row, counted
  * from the first of the block. */
@@ -57,7 +57,7 @@ struct cavs__operand {
     bool listed;  /* the step takes vertices, and of this operand all entries of each */
 };
 
-struct cavs_symbol; /* core/model.h */
+struct cavs_symbol; /* core/declare/model.h */
 
 /* What a step spends its time on. */
 enum cavs__cost {

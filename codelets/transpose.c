@@ -5,7 +5,7 @@
  * Rows of y are finished one after the other as far as x goes, two blocks at a time: 64 bytes, a
  * cache line.
  */
-#include "codelets/simd.h"
+#include "codelets/kernels/simd.h"
 #include "codelets/update.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * the partial gradients, the rule, and the transposed copy of the new values.
  */
 #include "codelets/update.h"
-#include "codelets/simd.h"
+#include "codelets/kernels/simd.h"
 
 #include <stdbool.h>
 #include <string.h>

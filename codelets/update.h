@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * update.h - optimizer arithmetic on rows of one parameter.  Pure kernels; core/optimizer.c makes
+ * update.h - optimizer arithmetic on rows of one parameter.  Pure kernels; core/run/optimizer.c makes
  * tasks of them.
  */
 #ifndef CAVS_CODELETS_UPDATE_H

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "codelets/device/task.h"
+#include "codelets/device/device_task.h"
 #include "codelets/task.h"
 
 static float *buffer(void *descr[], int i)

@@ -206,7 +206,7 @@ int cavs_channel_width(const struct cavs_stage *s, const char *channel);
 /* x times block ids[r] of W, whose nselect blocks of w(x) rows lie below one another; id -1: zeros.  For parameters that
  * depend on a relation, a label, a language. */
 #define cavs_matmul_select(x, W, nselect, ids) cavs_matmul_select_at((x), (W), (nselect), (ids), CAVS_HERE)
-/* element-wise: by name from the table in codelets/elementwise.def, s is an operator's attribute */
+/* element-wise: by name from the table in codelets/groups/elementwise.def, s is an operator's attribute */
 #define cavs_apply1(op, a, s) cavs_apply1_at((op), (a), (s), CAVS_HERE)
 #define cavs_apply2(op, a, b) cavs_apply2_at((op), (a), (b), CAVS_HERE)
 #define cavs_add(a, b) cavs_apply2_at("add", (a), (b), CAVS_HERE)

@@ -2,7 +2,7 @@
 /*
  * cavs_cells.h - recurrent cells, ready-made: LSTM, GRU, and their chains in one or both directions.
  *
- * Ordinary code on cavs.h (core/cells.c includes nothing else): whoever wants another cell can copy it.
+ * Ordinary code on cavs.h (core/declare/cells.c includes nothing else): whoever wants another cell can copy it.
  * The conventions are those of cavs.h; the calls that build symbols are macros that note where they were called.
  *
  *     struct cavs_cell lstm = cavs_lstm_cell(m, "lstm", embed, hidden);

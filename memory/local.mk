@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# memory/: dynamic tensors, chunk arenas, StarPU handles.
+# memory/: dynamic tensors as StarPU handles, arenas, growing columns.
 #
 # To add a file:
 #     libcavs_la_SOURCES += memory/x.c memory/x.h
 
-libcavs_la_SOURCES += memory/tensor.c memory/tensor.h
+libcavs_la_SOURCES += \
+	memory/arena.c \
+	memory/arena.h \
+	memory/column.c \
+	memory/column.h \
+	memory/tensor.c \
+	memory/tensor.h

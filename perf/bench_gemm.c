@@ -15,7 +15,7 @@
 #include "config.h"
 #endif
 
-#include "codelets/gemm.h"
+#include "codelets/products/gemm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

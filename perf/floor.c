@@ -5,7 +5,7 @@
  *
  * Same data, same order of samples, same objective and optimizer as apps/tree_lstm and apps/tree_fc;
  * with --init FILE (their --save) also the same parameters, so that losses can be compared.  It shares
- * with the library what is below any engine: matrix products (codelets/gemm.h), the arithmetic of
+ * with the library what is below any engine: matrix products (codelets/products/gemm.h), the arithmetic of
  * the optimizers (codelets/update.h) and the formulas of sigmoid and tanh.  A word is evaluated as often
  * as it occurs in a batch: sharing words is not what one writes by hand.
  */

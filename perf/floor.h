@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "apps/common/forest.h"
-#include "codelets/gemm.h"
+#include "codelets/products/gemm.h"
 #include "codelets/update.h"
 
 enum {

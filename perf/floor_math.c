@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codelets/simd.h"
+#include "codelets/kernels/simd.h"
 #include "perf/floor.h"
 
 #define EW_FN __attribute__((always_inline)) static inline
@@ -40,7 +40,7 @@ EW_FN float ew_abs(float x)
 {
     return fabsf(x);
 }
-#include "codelets/ew_math.def"
+#include "codelets/groups/ew_math.def"
 
 /* ---- Tree-LSTM -------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
  * A schedule is made in five passes, each a file: children before parents (topology.c), equal
  * vertices to one representative (merge.c), a step in time for every representative (schedule.c,
  * agenda.c), rows sorted by step and function, then numbers and edges for them (layout.c).  All
- * arrays live in one block (arena.c).
+ * arrays live in one block (capacity.c).
  */
 #ifndef CAVS_SCHEDULER_INTERNAL_H
 #define CAVS_SCHEDULER_INTERNAL_H

@@ -3,8 +3,8 @@ libcavs_la_SOURCES += \
 	scheduler/schedule.h \
 	scheduler/internal.h \
 	scheduler/schedule.c \
-	scheduler/arena.c \
-	scheduler/block.c \
+	scheduler/capacity.c \
+	scheduler/cut.c \
 	scheduler/distinct.c \
 	scheduler/topology.c \
 	scheduler/merge.c \

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "codelets/ew_internal.h"
+#include "codelets/groups/ew_internal.h"
 #include "tests/group_cache.h"
 #include "tests/groups.h"
 

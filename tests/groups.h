@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "codelets/elementwise.h"
+#include "codelets/groups/elementwise.h"
 
 #define GROUP_MAX 128
 

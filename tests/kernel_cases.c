@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_cases.c - row kernels (codelets/kernel.h): an implementation against the reference, and
+ * kernel_cases.c - row kernels (codelets/kernels/kernel.h): an implementation against the reference, and
  * both against formulas written here, on random views: direct, one row for all, indexed with
  * missing rows.
  */
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "codelets/gemm.h"
-#include "codelets/kernel.h"
+#include "codelets/products/gemm.h"
+#include "codelets/kernels/kernel.h"
 #include "tests/kernel_cases.h"
 #include "tests/matrix.h"
 #include "tests/random.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_cases.h - one table of cases for the kernels of codelets/kernel.h, for every
+ * kernel_cases.h - one table of cases for the kernels of codelets/kernels/kernel.h, for every
  * implementation of them.
  */
 #ifndef CAVS_TESTS_KERNEL_CASES_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "codelets/kernel.h"
+#include "codelets/kernels/kernel.h"
 
 enum { KERNEL_CASES = 11 };
 extern const struct CMUnitTest kernel_cases[KERNEL_CASES];

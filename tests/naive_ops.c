@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "codelets/elementwise.h"
+#include "codelets/groups/elementwise.h"
 #include "tests/naive.h"
 
 typedef const struct naive_place *place;

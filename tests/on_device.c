@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "codelets/device/products.h"
-#include "codelets/elementwise.h"
-#include "core/session.h"
+#include "codelets/groups/elementwise.h"
+#include "core/run/session.h"
 
 enum { MOST_VIEWS = 128 };
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "codelets/kernel.h"
+#include "codelets/kernels/kernel.h"
 
 /* Lets StarPU take PoCL's CPU as an OpenCL device, and check itself; before StarPU starts. */
 void on_device_environment(void);

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "core/model.h"
+#include "core/declare/model.h"
 #include "tests/graphs.h"
 
 struct sample_stage {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "codelets/device/device.h"
-#include "core/session.h"
+#include "core/run/session.h"
 #include "tests/on_device.h"
 #include "tests/trial.h"
 

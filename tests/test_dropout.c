@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/kernel.h"
-#include "codelets/philox.h"
+#include "codelets/kernels/kernel.h"
+#include "codelets/kernels/philox.h"
 #include "tests/matrix.h"
 #include "tests/random.h"
 #include "tests/trial.h"

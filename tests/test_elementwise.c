@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "codelets/elementwise.h"
+#include "codelets/groups/elementwise.h"
 #include "tests/groups.h"
 #include "tests/random.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/plan.h"
+#include "core/compile/plan.h"
 #include "tests/zoo.h"
 
 enum { W = 256, MOST = 40 };

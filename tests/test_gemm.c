@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_gemm.c - every provider of matrix products against naive sums in double (codelets/gemm.h).
+ * test_gemm.c - every provider of matrix products against naive sums in double (codelets/products/gemm.h).
  *
  * Shapes are random and small, beside edges where kernels change their path: nothing at all, one,
  * around vector lengths and tile heights, a classifier's 5 columns, depths and rows past the
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "codelets/gemm.h"
+#include "codelets/products/gemm.h"
 #include "tests/matrix.h"
 #include "tests/random.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/elementwise.h"
+#include "codelets/groups/elementwise.h"
 #include "tests/random.h"
 #include "tests/trial.h"
 

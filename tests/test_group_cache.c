@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "codelets/elementwise.h"
+#include "codelets/groups/elementwise.h"
 #include "tests/group_cache.h"
 
 /* ---- reuse ---- */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "codelets/elementwise.h"
+#include "codelets/groups/elementwise.h"
 #include "tests/group_cache.h"
 
 static void missing_compiler_leaves_the_interpreter(void **unused)

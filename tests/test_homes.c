@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_homes.c - the sizes of shards on unlike workers (core/homes.c), on made-up machines: batches
+ * test_homes.c - the sizes of shards on unlike workers (core/run/homes.c), on made-up machines: batches
  * take what a formula says, two are in flight, and shares have to settle where all are done together.
  */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/session.h"
+#include "core/run/session.h"
 
 enum { MOST_GRAINS = 5000 };
 

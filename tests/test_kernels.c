@@ -3,7 +3,7 @@
  * promise. */
 #include <string.h>
 
-#include "codelets/gemm.h"
+#include "codelets/products/gemm.h"
 #include "tests/kernel_cases.h"
 #include "tests/matrix.h"
 #include "tests/random.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "codelets/kernel.h"
+#include "codelets/kernels/kernel.h"
 #include "tests/matrix.h"
 #include "tests/random.h"
 

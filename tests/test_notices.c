@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "codelets/elementwise.h"
-#include "codelets/notice.h"
+#include "codelets/groups/elementwise.h"
+#include "core/base/notice.h"
 #include "core/cavs.h"
 #include "tests/group_cache.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "codelets/device/device.h"
-#include "codelets/gemm.h"
+#include "codelets/products/gemm.h"
 #include "tests/groups.h"
 #include "tests/kernel_cases.h"
 #include "tests/matrix.h"

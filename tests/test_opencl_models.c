@@ -10,7 +10,7 @@
 #include "config.h"
 
 #include "codelets/device/device.h"
-#include "core/session.h"
+#include "core/run/session.h"
 #include "tests/on_device.h"
 #include "tests/trial.h"
 

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "core/packed.h"
+#include "core/data/packed.h"
 #include "tests/random.h"
 #include "tests/sample.h"
 #include "tests/trial.h"

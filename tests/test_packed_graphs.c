@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/packed.h"
+#include "core/data/packed.h"
 #include "tests/trial.h"
 
 static char path[64];

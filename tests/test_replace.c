@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "core/cavs.h"
-#include "core/replace.h"
+#include "core/base/replace.h"
 
 static char folder[64];
 static char here[4096];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_row_kernels.c - kernels that look at a whole row (codelets/kernel_rows.c): the CPU kernel and
+ * test_row_kernels.c - kernels that look at a whole row (codelets/kernels/kernel_rows.c): the CPU kernel and
  * the reference against formulas written here, on rows read directly, by index with some missing,
  * and one row for all.
  */
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "codelets/kernel.h"
+#include "codelets/kernels/kernel.h"
 #include "tests/matrix.h"
 #include "tests/random.h"
 

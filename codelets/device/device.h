@@ -3,12 +3,12 @@
  * device.h - CUDA and OpenCL devices, behind one table of functions each.
  *
  *     device.c        which devices there are, and what each worker has
- *     kernels.c       the kernels of kernel.h on a device: a launch each
+ *     device_kernels.cthe kernels of kernel.h on a device: a launch each
  *     products.c      but for matrix products: by a library or by our kernel, which takes several
  *     walk.c          the steps of a part, each over all rows of a segment
- *     update.c        optimizers
- *     groups.c        fused groups
- *     cache.c         compiled kernels kept in files
+ *     device_update.c optimizers
+ *     device_groups.c fused groups
+ *     device_cache.c  compiled kernels kept in files
  *     source.c        the text of all kernels: dialect.cl, kernels.cl, products.cl, groups
  *     opencl.c        OpenCL, and CLBlast if it is there
  *     cuda.c          CUDA: cuBLAS on StarPU's streams; nvrtc.c compiles
@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codelets/kernel.h"
+#include "codelets/kernels/kernel.h"
 
 enum { CAVS__MAX_DEVICES = 16, CAVS__MAX_ARGUMENTS = 700 };
 
@@ -197,7 +197,7 @@ void cavs__argument_memory(struct cavs__launch *l, struct cavs__memory m);
 void cavs__argument_view(struct cavs__launch *l, const struct cavs__device_view *v);
 int cavs__launch(struct cavs__device *d, const struct cavs__launch *l);
 
-/* ---- kernels.c ---- */
+/* ---- device_kernels.c ---- */
 
 /* One kernel of kernel.h over rows that lie in device memory. */
 struct cavs__device_call {
@@ -214,7 +214,7 @@ struct cavs__device_call {
  * numbers at a fixed pitch. */
 int cavs__device_room(const struct cavs__call *call, const int *cols, const bool *scattered);
 
-/* ---- update.c: see update.h ---- */
+/* ---- device_update.c: see update.h ---- */
 
 struct cavs__update;
 /* The gradient: dense arrays, or rows of arrays as cavs__update_sparse() has it, with the lists at
@@ -241,7 +241,7 @@ int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
 int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient *g,
                       struct cavs__memory norms, int number);
 
-/* ---- groups.c ---- */
+/* ---- device_groups.c ---- */
 
 struct cavs__ew_program;
 /* Kernels of fused groups on all devices, built together. Programs refer to it: it goes after
@@ -254,7 +254,7 @@ void *cavs__device_group(const struct cavs__ew_program *p, const struct cavs__de
 /* Bytes of arguments that a group of so many views takes. */
 size_t cavs__device_group_bytes(int nviews);
 
-/* ---- cache.c ---- */
+/* ---- device_cache.c ---- */
 
 /* Compiled code for a text, of a compiler, options and device that `identity` names; to be freed,
  * NULL: compile it. */

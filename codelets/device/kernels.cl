@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.cl - the kernels of codelets/kernel.h and codelets/update.h on devices, in what OpenCL C
+ * kernels.cl - the kernels of codelets/kernels/kernel.h and codelets/update.h on devices, in what OpenCL C
  * and CUDA share (dialect.cl). Names, shapes and order of operands are those of the CPU kernels.
  *
  * Sums run in an order that depends on the shapes only, and there are no atomics: a device gives
@@ -344,7 +344,7 @@ KERNEL(64) cavs_pick_grad(GLOBAL const int *index, int rows, int n, int ids_ix, 
     }
 }
 
-/* The word of codelets/philox.h that decides on column c of a row with this key. */
+/* The word of codelets/kernels/philox.h that decides on column c of a row with this key. */
 EW_FN unsigned philox_word(int c, unsigned site, unsigned key0, unsigned key1)
 {
     unsigned c0 = (unsigned)(c / 64 * 16 + c % 16), c1 = site, c2 = 0, c3 = 0;

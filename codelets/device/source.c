@@ -3,13 +3,13 @@
 #include <stdlib.h>
 
 #include "codelets/device/device.h"
-#include "codelets/ew_internal.h"
+#include "codelets/groups/ew_internal.h"
 
 #define CAVS_EW_TEXT(...) #__VA_ARGS__ "\n"
 
 const char cavs__device_kernels_text[] =
 #include "codelets/device/dialect.inc"
-#include "codelets/ew_math.def"
+#include "codelets/groups/ew_math.def"
 #include "codelets/device/kernels.inc"
 /* products.cl, for tiles of so many rows; see there */
 #define CAVS_TILES(name, tile_rows, item_rows, items) \

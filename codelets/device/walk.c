@@ -3,8 +3,8 @@
 #include "codelets/device/walk.h"
 
 #include "codelets/device/products.h"
-#include "codelets/elementwise.h"
-#include "codelets/kernels.h"
+#include "codelets/groups/elementwise.h"
+#include "codelets/kernels/kernel_table.h"
 
 /* Rows [start, start + rows) of one segment. */
 struct block {

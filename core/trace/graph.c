@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/trace.h"
 
 /* Tasks in an order in which dependencies come first, by counting those that are still open. */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
-#include "core/error.h"
+#include "core/base/array.h"
+#include "core/base/error.h"
 #include "core/trace/trace.h"
 
 enum { MOST_WORKERS = 1 << 16 };

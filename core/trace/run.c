@@ -18,7 +18,7 @@
 #include <starpu_fxt.h>
 
 #include "config.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/trace.h"
 
 /* StarPU copies the name of its file into 128 bytes: there has to be room for "/trace.fxt_0". */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/points.h"
-#include "core/error.h"
+#include "core/base/points.h"
+#include "core/base/error.h"
 #include "core/trace/trace.h"
 
 static FILE *create(const char *dir, const char *name, char *path, size_t size)

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/svg.h"
 
 enum { WIDTH = 1400, MARGIN = 24 };

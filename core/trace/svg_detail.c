@@ -3,7 +3,7 @@
  * those that something disturbed. */
 #include <stdlib.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/svg.h"
 
 enum { ENOUGH = 150 /* tasks */ };

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/svg.h"
 
 enum { KINDS = 2 * CAVS__TRACE_PHASES };

@@ -2,7 +2,7 @@
 /* svg_runs.c - time from left to right, one lane a worker: the whole run, then a part of it. */
 #include <math.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/svg.h"
 
 enum { LABELS = 150 /* names of workers, left of the lanes */, TITLE = 26, AXIS = 34, GAP = 4 };

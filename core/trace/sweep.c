@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/trace.h"
 
 enum change { SUBMITTED, READY, STARTED, ENDED, CHANGES };

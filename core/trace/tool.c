@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/trace.h"
 
 extern char **environ;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "core/trace/trace.h"
 
 static void add(struct cavs__trace_total *total, double ms)

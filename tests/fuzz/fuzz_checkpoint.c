@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/session.h"
+#include "core/run/session.h"
 #include "tests/fuzz/fuzz_model.h"
 #include "tests/fuzz/targets.h"
 

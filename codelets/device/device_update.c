@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device_update.c - optimizers on a device.
+ *
+ * A sparse gradient is first summed into scratch, a row for each touched one; from there on it is
+ * a dense one whose rows have numbers. Kernels take eight arrays at most.
+ */
+#include "codelets/device/device.h"
+#include "codelets/update.h"
+
+enum { ARRAYS = 8, ROOM_FOR_SCALE = 16, NORM_GROUPS = 64 };
+
+static void argument_arrays(struct cavs__launch *l, const struct cavs__memory *g, int n, int ld)
+{
+    struct cavs__memory none = {0};
+
+    cavs__argument_int(l, n);
+    cavs__argument_int(l, ld);
+    for (int i = 0; i < ARRAYS; i++)
+        cavs__argument_memory(l, i < n ? g[i] : none);
+}
+
+/* ---- sparse ---- */
+
+/* Touched rows [first, first + n) to `to`, cols apart. */
+static int sum_sparse(struct cavs__device *d, const struct cavs__device_gradient *g, int first,
+                      int n, struct cavs__memory to)
+{
+    int rc = 0;
+
+    for (int i = 0; i < g->ngrads && !rc; i += ARRAYS) {
+        struct cavs__launch l;
+
+        cavs__launch_items(&l, d, CAVS__DEVICE_sparse_sum, (int64_t)n * g->cols);
+        cavs__argument_pointer(&l, g->lists);
+        cavs__argument_int(&l, n);
+        cavs__argument_int(&l, g->cols);
+        cavs__argument_int(&l, i > 0);
+        cavs__argument_int(&l, i);
+        cavs__argument_int(&l, g->ptr + first);
+        cavs__argument_int(&l, g->source);
+        cavs__argument_int(&l, g->row);
+        argument_arrays(&l, g->g + i, g->ngrads - i < ARRAYS ? g->ngrads - i : ARRAYS, g->ld);
+        cavs__argument_memory(&l, to);
+        cavs__argument_int(&l, g->cols);
+        rc = cavs__launch(d, &l);
+    }
+    return rc;
+}
+
+/* Rows of the gradient that are done at once, as arrays. */
+struct rows {
+    int first, n, ngrads, ld;
+    const struct cavs__memory *g;
+    struct cavs__memory sums; /* of a sparse gradient */
+};
+
+/* Rows from `first` on: all of a dense gradient, of a sparse one as many as fit the room after
+ * `taken` floats of it. n is 0 after the last one. */
+static int next_rows(struct cavs__device *d, const struct cavs__device_gradient *g, int taken,
+                     int first, struct rows *r)
+{
+    size_t fit = (g->floats - (size_t)taken) / (size_t)(g->cols > 0 ? g->cols : 1);
+
+    *r = (struct rows){
+        .first = first, .n = g->n - first, .ngrads = g->ngrads, .ld = g->ld, .g = g->g};
+    if (!g->sparse || r->n <= 0)
+        return 0;
+    if ((size_t)r->n > fit)
+        r->n = fit > 0 ? (int)fit : 1;
+    r->sums = g->room;
+    r->sums.at += taken;
+    r->ngrads = 1;
+    r->ld = g->cols;
+    r->g = &r->sums;
+    return sum_sparse(d, g, first, r->n, r->sums);
+}
+
+/* ---- updates ---- */
+
+static int clip_scale(struct cavs__device *d, float scale, float clip, int n,
+                      struct cavs__memory norms, struct cavs__memory scaled)
+{
+    struct cavs__launch l;
+
+    cavs__launch_groups(&l, d, CAVS__DEVICE_clip, 1, 1, 64);
+    cavs__argument_int(&l, n);
+    cavs__argument_float(&l, scale);
+    cavs__argument_float(&l, clip);
+    cavs__argument_memory(&l, norms);
+    cavs__argument_memory(&l, scaled);
+    return cavs__launch(d, &l);
+}
+
+static void argument_rule(struct cavs__launch *l, const struct cavs__update *u)
+{
+    cavs__argument_int(l, u->rule);
+    cavs__argument_float(l, u->lr);
+    cavs__argument_float(l, u->momentum);
+    cavs__argument_float(l, u->decay);
+    cavs__argument_float(l, u->beta1);
+    cavs__argument_float(l, u->beta2);
+    cavs__argument_float(l, u->epsilon);
+    cavs__argument_float(l, u->weight_decay);
+    cavs__argument_float(l, u->scale);
+    cavs__argument_float(l, u->correction1);
+    cavs__argument_float(l, u->correction2);
+}
+
+static int update_rows(struct cavs__device *d, const struct cavs__update *u,
+                       const struct cavs__device_gradient *g, const struct rows *r,
+                       const struct cavs__device_param *p, struct cavs__memory scaled)
+{
+    struct cavs__launch l;
+
+    cavs__launch_items(&l, d, CAVS__DEVICE_update, (int64_t)r->n * g->cols);
+    cavs__argument_pointer(&l, g->sparse ? g->lists : NULL);
+    cavs__argument_int(&l, r->n);
+    cavs__argument_int(&l, g->cols);
+    cavs__argument_int(&l, g->sparse ? g->ids + r->first : -1);
+    argument_rule(&l, u);
+    cavs__argument_memory(&l, scaled);
+    cavs__argument_int(&l, p->ld);
+    cavs__argument_memory(&l, p->w);
+    cavs__argument_memory(&l, p->s0);
+    cavs__argument_memory(&l, p->s1);
+    argument_arrays(&l, r->g, r->ngrads, r->ld);
+    return cavs__launch(d, &l);
+}
+
+static int transpose(struct cavs__device *d, int rows, int cols, const struct cavs__device_param *p)
+{
+    struct cavs__launch l;
+
+    cavs__launch_groups(&l, d, CAVS__DEVICE_transpose, (rows + 31) / 32, (cols + 31) / 32, 256);
+    cavs__argument_int(&l, rows);
+    cavs__argument_int(&l, cols);
+    cavs__argument_memory(&l, p->w);
+    cavs__argument_int(&l, p->ld);
+    cavs__argument_memory(&l, p->wt);
+    cavs__argument_int(&l, p->ldt);
+    return cavs__launch(d, &l);
+}
+
+int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
+                        const struct cavs__device_gradient *g, const struct cavs__device_param *p,
+                        float clip, int nnorms, struct cavs__memory norms)
+{
+    struct cavs__memory scaled = {0};
+    struct rows r = {0};
+
+    if (nnorms > 0) {
+        scaled = g->room;
+        if (clip_scale(d, u->scale, clip, nnorms, norms, scaled))
+            return -1;
+    }
+    do {
+        if (next_rows(d, g, ROOM_FOR_SCALE, r.first + r.n, &r) ||
+            update_rows(d, u, g, &r, p, scaled))
+            return -1;
+    } while (r.first + r.n < g->n);
+    return p->wt.p ? transpose(d, g->n, g->cols, p) : 0;
+}
+
+/* ---- norms ---- */
+
+static int squares(struct cavs__device *d, const struct rows *r, int cols, int groups,
+                   struct cavs__memory parts)
+{
+    struct cavs__launch l;
+
+    cavs__launch_groups(&l, d, CAVS__DEVICE_squares, groups, 1, 256);
+    cavs__argument_int(&l, r->n);
+    cavs__argument_int(&l, cols);
+    argument_arrays(&l, r->g, r->ngrads, r->ld);
+    cavs__argument_memory(&l, parts);
+    return cavs__launch(d, &l);
+}
+
+static int add_parts(struct cavs__device *d, int groups, bool accumulate, struct cavs__memory parts,
+                     struct cavs__memory norms, int number)
+{
+    struct cavs__launch l;
+
+    cavs__launch_groups(&l, d, CAVS__DEVICE_norm, 1, 1, 256);
+    cavs__argument_int(&l, groups);
+    cavs__argument_int(&l, accumulate);
+    cavs__argument_memory(&l, parts);
+    cavs__argument_memory(&l, norms);
+    cavs__argument_int(&l, number);
+    return cavs__launch(d, &l);
+}
+
+int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient *g,
+                      struct cavs__memory norms, int number)
+{
+    struct rows r = {0};
+
+    do {
+        int groups;
+
+        if (next_rows(d, g, 2 * NORM_GROUPS, r.first + r.n, &r))
+            return -1;
+        groups = (int)(((int64_t)r.n * g->cols + 4095) / 4096);
+        groups = groups > NORM_GROUPS ? NORM_GROUPS : groups;
+        if (groups > 0 && squares(d, &r, g->cols, groups, g->room))
+            return -1;
+        if (add_parts(d, groups, r.first > 0, g->room, norms, number))
+            return -1;
+    } while (r.first + r.n < g->n);
+    return 0;
+}

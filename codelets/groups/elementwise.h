@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elementwise.h - element-wise operators and fused groups of them.
+ *
+ * All operators stand in ONE table, elementwise.def: name, arity, the forward expression in the
+ * variables a, b, s and the gradient expressions in a, b, s, y (the result), g (the gradient of the
+ * result). From it come the interpreter, the reference and the generated source in every dialect. A
+ * *group* is a small dataflow graph of such expressions over rows of one width, evaluated in one
+ * sweep: values inside the group never reach memory.
+ */
+#ifndef CAVS_CODELETS_GROUPS_ELEMENTWISE_H
+#define CAVS_CODELETS_GROUPS_ELEMENTWISE_H
+
+#include "codelets/kernels/kernel.h"
+
+#define CAVS__EW_MAX_OPERANDS 4
+#define CAVS__EW_MAX_VALUES   2048 /* inputs and nodes of one group */
+
+/* Number of an operator, or -1; `which` below is 0 for the forward expression, 1 / 2 for the
+ * gradient with respect to the first / second operand. */
+int cavs__ew_find(const char *name);
+int cavs__ew_count(void);
+const char *cavs__ew_name(int op);
+int cavs__ew_arity(int op);
+bool cavs__ew_has_scalar(int op); /* uses the attribute s */
+/* The variables that an expression reads, as letters out of "abyg" in that order: forward of mul
+ * "ab", gradient of tanh "yg", gradient of add "g". This is what the gradient needs kept. */
+const char *cavs__ew_operands(int op, int which);
+/* The expression is just one of its variables: the gradient of add, shift and copy is g itself. */
+bool cavs__ew_is_identity(int op, int which);
+
+/* Operand of a node: input i of the group is ~i (negative), the value of an earlier node j is j. */
+struct cavs__ew_node {
+    int op; /* -1: the constant s */
+    int which;
+    int in[CAVS__EW_MAX_OPERANDS]; /* in the order of cavs__ew_operands() */
+    float s;
+};
+
+struct cavs__ew_spec {
+    int width; /* columns of the group's values */
+    int ninputs;
+    const bool *scalar; /* [ninputs] input has one column, repeated over the width */
+    int nnodes;
+    const struct cavs__ew_node *nodes;
+    int noutputs;
+    const int *outputs; /* [noutputs] operand notation: a node, or ~i to copy input i */
+};
+
+/* Makes a program of a group. AUTO: C, compiled by $CC (or cc) and kept in the folder kernels/ of
+ * $CAVS_CACHE (or ${XDG_CACHE_HOME:-~/.cache}/cavs), or else the interpreter, as with INTERPRET and
+ * with CAVS_FUSION=interpret in the environment. The description is copied. NULL when out of memory
+ * or when the group has more than CAVS__EW_MAX_VALUES values. */
+enum cavs__ew_mode { CAVS__EW_AUTO, CAVS__EW_INTERPRET };
+struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spec,
+                                                 enum cavs__ew_mode mode);
+void cavs__ew_program_destroy(struct cavs__ew_program *p);
+const struct cavs__ew_spec *cavs__ew_program_spec(const struct cavs__ew_program *p);
+bool cavs__ew_program_compiled(const struct cavs__ew_program *p); /* false: interpreted */
+/* Why the last group that should have been compiled was not; NULL: none. Valid until the thread's
+ * next call. */
+const char *cavs__ew_fallback_reason(void);
+
+/* views: the inputs, then the outputs. Inputs may be direct, ld 0 or indexed; outputs are direct
+ * and overlap neither inputs nor one another. Thread-safe. The reference computes in double, and
+ * the values inside the group are not rounded to float there. */
+void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
+void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
+
+/* The first node whose value in this row and column is not finite: where the first bad number arises, if the
+ * inputs are sound.  -1: none, which may be at the border of the range, since compilers round differently. */
+int cavs__ew_blame(const struct cavs__ew_program *p, const struct cavs__view *v, int row,
+                   int column);
+
+/* Programs that this thread creates between begin and end are compiled together, by one compiler
+ * run at end; until then they are interpreted. Batches nest. */
+void cavs__ew_batch_begin(void);
+void cavs__ew_batch_end(void);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_dropout.c - zeros drawn by a counter-based generator; philox.h says which word decides on
+ * which column. */
+#include "codelets/device/device_kernels.h"
+#include "codelets/kernels/kernel_table.h"
+#include "codelets/kernels/philox.h"
+#include "codelets/kernels/simd.h"
+
+#include <string.h>
+
+enum { LANES = 16, BLOCK = 4 * LANES /* columns that LANES counters serve */ };
+
+/* word[w][j]: word w of counter (first + j, site, 0, 0) */
+CAVS__CLONES static void draw(uint32_t first, uint32_t site, uint32_t key0, uint32_t key1,
+                              uint32_t word[4][LANES])
+{
+#pragma omp simd
+    for (uint32_t j = 0; j < LANES; j++) {
+        uint32_t c0 = first + j, c1 = site, c2 = 0, c3 = 0;
+
+        for (uint32_t i = 0; i < CAVS__PHILOX_ROUNDS; i++) {
+            const uint64_t p = (uint64_t)CAVS__PHILOX_M0 * c0, q = (uint64_t)CAVS__PHILOX_M1 * c2;
+
+            c0 = (uint32_t)(q >> 32) ^ c1 ^ (key0 + i * CAVS__PHILOX_W0);
+            c2 = (uint32_t)(p >> 32) ^ c3 ^ (key1 + i * CAVS__PHILOX_W1);
+            c1 = (uint32_t)q;
+            c3 = (uint32_t)p;
+        }
+        word[0][j] = c0;
+        word[1][j] = c1;
+        word[2][j] = c2;
+        word[3][j] = c3;
+    }
+}
+
+/* y = factor x where the word is not below the limit, else 0 */
+CAVS__CLONES static void keep(int n, uint32_t limit, float factor, const uint32_t *word,
+                              const float *x, float *y)
+{
+#pragma omp simd
+    for (int j = 0; j < n; j++)
+        y[j] = word[j] >= limit ? factor * x[j] : 0;
+}
+
+static void drop(const struct cavs__call *call, int n, uint32_t key0, uint32_t key1, const float *x,
+                 float *y)
+{
+    const uint32_t limit = cavs__dropout_limit(call->rate);
+    const float factor = 1 / (1 - call->rate);
+    uint32_t word[4][LANES];
+
+    for (int c = 0; c < n; c += BLOCK) {
+        draw((uint32_t)(c / 4), call->site, key0, key1, word);
+        keep(n - c < BLOCK ? n - c : BLOCK, limit, factor, &word[0][0], x + c, y + c);
+    }
+}
+
+/* x (rows, n), ids a, ids b, y (rows, n) */
+static void dropout(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                    unsigned flags)
+{
+    const int n = v[3].cols;
+
+    (void)flags;
+    for (int r = 0; r < rows; r++) {
+        const uint32_t a = v[1].index ? (uint32_t)v[1].index[r] : 0;
+        const uint32_t b = v[2].index ? (uint32_t)v[2].index[r] : 0;
+        const float *x = cavs__row(&v[0], r);
+        float *y = v[3].p + r * v[3].ld;
+
+        if (!x)
+            memset(y, 0, (size_t)n * sizeof *y);
+        else if (!a && !b)
+            memcpy(y, x, (size_t)n * sizeof *y);
+        else
+            drop(call, n, a, b, x, y);
+    }
+}
+
+const struct cavs__kernel cavs__kernel_dropout = {
+    .name = "dropout",
+    .nviews = 4,
+    .cpu = dropout,
+    .reference = cavs__reference_dropout,
+    .device = cavs__device_dropout,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernel_gemm.c - the two matrix products of a layer on views: y = x w, and dw += x^T dy.
+ *
+ * Providers want rows at a fixed pitch.  Rows read by index (a gather of children's states) are
+ * first copied, a block that stays in L2 at a time, to a buffer on the stack: one number copied for
+ * n multiply-adds.
+ */
+#include "codelets/products/gemm.h"
+#include "codelets/device/device_kernels.h"
+#include "codelets/kernels/kernel_table.h"
+
+#include <string.h>
+
+#define BLOCK_COLS 512
+#define BLOCK_ROWS 128
+#define BLOCK      (BLOCK_ROWS * BLOCK_COLS) /* floats: 256 KB */
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* A view that a provider cannot read: indexed, or one row repeated. */
+static bool scattered(const struct cavs__view *v)
+{
+    return v->index || v->ld < v->cols;
+}
+
+/* Rows [r, r + rows) and columns [c, c + cols) of a view as a provider reads them: where they are,
+ * or copied to buffer with zeros where there is no row. */
+static const float *piece(const struct cavs__view *v, int r, int rows, int c, int cols,
+                          float *buffer, ptrdiff_t *ld)
+{
+    const size_t size = (size_t)cols * sizeof(*buffer);
+
+    *ld = v->ld;
+    if (!scattered(v))
+        return v->p + r * v->ld + c;
+    *ld = cols;
+    for (int i = 0; i < rows; i++) {
+        const float *row = cavs__row(v, r + i);
+        if (row)
+            memcpy(buffer + (ptrdiff_t)i * cols, row + c, size);
+        else
+            memset(buffer + (ptrdiff_t)i * cols, 0, size);
+    }
+    return buffer;
+}
+
+/* y (rows, n) = or += x w, by blocks of rows and of the depth.  Not inlined: only this path needs
+ * so large a frame. */
+static __attribute__((noinline)) void gemm_blocks(bool accumulate, int rows,
+                                                  const struct cavs__view *x,
+                                                  const struct cavs__view *w,
+                                                  const struct cavs__view *y)
+{
+    float buffer[BLOCK];
+    ptrdiff_t ldx;
+
+    for (int r = 0; r < rows; r += BLOCK_ROWS) {
+        const int m = smaller(BLOCK_ROWS, rows - r);
+        for (int c = 0; c < x->cols; c += BLOCK_COLS) {
+            const int k = smaller(BLOCK_COLS, x->cols - c);
+            const float *xp = piece(x, r, m, c, k, buffer, &ldx);
+            cavs__gemm()->gemm(m, y->cols, k, xp, ldx, w->p + c * w->ld, w->ld, y->p + r * y->ld,
+                               y->ld, accumulate || c > 0);
+        }
+    }
+}
+
+/* x (rows, k), w (k, n), y (rows, n): y = x w, or y += x w */
+static void gemm(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                 unsigned flags)
+{
+    const struct cavs__view *x = &v[0], *w = &v[1], *y = &v[2];
+
+    (void)flags;
+    if (scattered(x))
+        gemm_blocks(call->accumulate, rows, x, w, y);
+    else
+        cavs__gemm()->gemm(rows, y->cols, x->cols, x->p, x->ld, w->p, w->ld, y->p, y->ld,
+                           call->accumulate);
+}
+
+/* dw (k, n) = or += x^T dy over m rows from row r */
+static void tn_rows(bool accumulate, int r, int m, const struct cavs__view *x,
+                    const struct cavs__view *dy, const struct cavs__view *dw)
+{
+    float xbuffer[BLOCK], dybuffer[BLOCK];
+    ptrdiff_t ldx, lddy;
+
+    for (int j = 0; j < dy->cols; j += BLOCK_COLS) {
+        const int n = smaller(BLOCK_COLS, dy->cols - j);
+        const float *dyp = piece(dy, r, m, j, n, dybuffer, &lddy);
+        for (int c = 0; c < x->cols; c += BLOCK_COLS) {
+            const int k = smaller(BLOCK_COLS, x->cols - c);
+            const float *xp = piece(x, r, m, c, k, xbuffer, &ldx);
+            cavs__gemm()->gemm_tn(m, n, k, xp, ldx, dyp, lddy, dw->p + c * dw->ld + j, dw->ld,
+                                  accumulate);
+        }
+    }
+}
+
+/* x (rows, k), dy (rows, n), dw (k, n): dw += x^T dy */
+static void gemm_tn(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                    unsigned flags)
+{
+    const struct cavs__view *x = &v[0], *dy = &v[1], *dw = &v[2];
+    const bool first = flags & CAVS__FIRST;
+
+    (void)call;
+    if (rows > 0 && (scattered(x) || scattered(dy)))
+        for (int r = 0; r < rows; r += BLOCK_ROWS)
+            tn_rows(!first || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
+    else
+        cavs__gemm()->gemm_tn(rows, dw->cols, x->cols, x->p, x->ld, dy->p, dy->ld, dw->p, dw->ld,
+                              !first);
+}
+
+const struct cavs__kernel cavs__kernel_gemm = {
+    .name = "gemm",
+    .nviews = 3,
+    .cpu = gemm,
+    .reference = cavs__reference_gemm,
+    .device = cavs__device_gemm,
+};
+
+const struct cavs__kernel cavs__kernel_gemm_tn = {
+    .name = "gemm_tn",
+    .nviews = 3,
+    .reduces = true,
+    .cpu = gemm_tn,
+    .reference = cavs__reference_gemm_tn,
+    .device = cavs__device_gemm_tn,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernel_reference.c - what every kernel means: plain loops over plain elements, arithmetic in
+ * double.  Kept for ever.
+ *
+ * Not compiled as a kernel file: this is the oracle and keeps strict arithmetic.
+ */
+#include "codelets/kernels/kernel_reference.h"
+
+#include <math.h>
+#include <string.h>
+
+void cavs__reference_gemm(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                          unsigned flags)
+{
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < v[2].cols; j++) {
+            double sum = call->accumulate ? *out(&v[2], r, j) : 0;
+            for (int p = 0; p < v[0].cols; p++)
+                sum += at(&v[0], r, p) * at(&v[1], p, j);
+            *out(&v[2], r, j) = (float)sum;
+        }
+}
+
+void cavs__reference_gemm_tn(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                             unsigned flags)
+{
+    UNUSED(call);
+    for (int p = 0; p < v[0].cols; p++)
+        for (int j = 0; j < v[2].cols; j++) {
+            double sum = flags & CAVS__FIRST ? 0 : *out(&v[2], p, j);
+            for (int r = 0; r < rows; r++)
+                sum += at(&v[0], r, p) * at(&v[1], r, j);
+            *out(&v[2], p, j) = (float)sum;
+        }
+}
+
+void cavs__reference_column_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                                unsigned flags)
+{
+    UNUSED(call);
+    for (int j = 0; j < v[1].cols; j++) {
+        double sum = flags & CAVS__FIRST ? 0 : *out(&v[1], 0, j);
+        for (int r = 0; r < rows; r++)
+            sum += at(&v[0], r, j);
+        *out(&v[1], 0, j) = (float)sum;
+    }
+}
+
+void cavs__reference_sum_rows(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                              unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < v[1].cols; j++) {
+            double sum = 0;
+            for (int e = v[0].ptr[r]; e < v[0].ptr[r + 1]; e++)
+                sum += at(&v[0], e, j);
+            *out(&v[1], r, j) = (float)sum;
+        }
+}
+
+void cavs__reference_row_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                             unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        double sum = 0;
+        for (int j = 0; j < v[0].cols; j++)
+            sum += at(&v[0], r, j);
+        *out(&v[1], r, 0) = (float)sum;
+    }
+}
+
+/* The largest of row r, and the sum of exp(z - largest).  z may be large: only differences are
+ * safe. */
+static double sum_of_exponentials(const struct cavs__view *z, int r, double *largest)
+{
+    double sum = 0;
+
+    *largest = -INFINITY;
+    for (int j = 0; j < z->cols; j++)
+        *largest = fmax(*largest, at(z, r, j));
+    for (int j = 0; j < z->cols; j++)
+        sum += exp(at(z, r, j) - *largest);
+    return sum;
+}
+
+void cavs__reference_softmax_xent(const struct cavs__call *call, int rows,
+                                  const struct cavs__view *v, unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        const int label = cavs__label(&v[1], r, v[0].cols);
+        double largest, sum = sum_of_exponentials(&v[0], r, &largest);
+        *out(&v[2], r, 0) = label < 0 ? 0 : (float)(log(sum) + (largest - at(&v[0], r, label)));
+    }
+}
+
+void cavs__reference_softmax_xent_grad(const struct cavs__call *call, int rows,
+                                       const struct cavs__view *v, unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        const int label = cavs__label(&v[1], r, v[0].cols);
+        double largest, sum = sum_of_exponentials(&v[0], r, &largest);
+        for (int j = 0; j < v[0].cols; j++) {
+            const double p = exp(at(&v[0], r, j) - largest) / sum - (j == label);
+            *out(&v[3], r, j) = label < 0 ? 0 : (float)(at(&v[2], r, 0) * p);
+        }
+    }
+}
+
+void cavs__reference_correct(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                             unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        const int label = cavs__label(&v[1], r, v[0].cols);
+        int best = 0;
+        for (int j = 1; j < v[0].cols; j++)
+            if (at(&v[0], r, j) > at(&v[0], r, best))
+                best = j;
+        *out(&v[2], r, 0) = label >= 0 && best == label;
+    }
+}
+
+void cavs__reference_metric(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                            unsigned flags)
+{
+    double sums[2] = {0, 0};
+
+    UNUSED(call);
+    if (!(flags & CAVS__FIRST))
+        memcpy(sums, v[2].p, sizeof(sums));
+    for (int r = 0; r < rows; r++) {
+        const bool counts = !v[1].index || v[1].index[r] >= 0;
+        sums[0] += counts ? at(&v[0], r, 0) : 0;
+        sums[1] += counts;
+    }
+    memcpy(v[2].p, sums, sizeof(sums));
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_reference.h - how the reference kernels read and write elements. */
+#ifndef CAVS_CODELETS_KERNELS_KERNEL_REFERENCE_H
+#define CAVS_CODELETS_KERNELS_KERNEL_REFERENCE_H
+
+#include "codelets/kernels/kernel_table.h"
+
+#define UNUSED(x) ((void)(x))
+
+/* Element c of row r of an input. */
+static inline double at(const struct cavs__view *v, int r, int c)
+{
+    const float *row = cavs__row(v, r);
+
+    return row ? row[c] : 0;
+}
+
+static inline float *out(const struct cavs__view *v, int r, int c)
+{
+    return v->p + r * v->ld + c;
+}
+
+#endif

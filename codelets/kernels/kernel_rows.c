@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernel_rows.c - the largest of a row, the softmax of a row and its logarithm, one entry of a row.
+ *
+ * Not compiled as a kernel file: (x - largest) - log(sum) has to be taken in this order, or large x
+ * lose digits.  What has to vectorise is in exponentials.c.
+ */
+#include "codelets/kernels/exponentials.h"
+#include "codelets/device/device_kernels.h"
+#include "codelets/kernels/kernel_table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Position of the first largest of x (n), n > 0; of the first NaN if there is one. */
+static int first_largest(int n, const float *x)
+{
+    int at = 0;
+
+    for (int j = 1; j < n && x[at] == x[at]; j++)
+        if (x[j] > x[at] || x[j] != x[j])
+            at = j;
+    return at;
+}
+
+/* x (rows, n), y (rows, 1): y[r] = largest of row r */
+static void row_max(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                    unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    for (int r = 0; r < rows; r++) {
+        const float *x = cavs__row(&v[0], r);
+
+        v[1].p[r * v[1].ld] = x ? x[first_largest(v[0].cols, x)] : 0;
+    }
+}
+
+static void zero(const struct cavs__view *y, int r)
+{
+    memset(y->p + r * y->ld, 0, (size_t)y->cols * sizeof *y->p);
+}
+
+/* x (rows, n), g (rows, 1), dx (rows, n): g at the first largest */
+static void row_max_grad(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                         unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    for (int r = 0; r < rows; r++) {
+        const float *x = cavs__row(&v[0], r), *g = cavs__row(&v[1], r);
+
+        zero(&v[2], r);
+        v[2].p[r * v[2].ld + (x ? first_largest(v[0].cols, x) : 0)] = g ? *g : 0;
+    }
+}
+
+/* ---- softmax --------------------------------------------------------------------------------- */
+
+/* y of row r, from its exponentials e (which may stand in y), their sum and the row's largest */
+typedef void finish(const struct cavs__view *v, int r, const float *e, float sum, float largest);
+
+static void shares(const struct cavs__view *v, int r, const float *e, float sum, float largest)
+{
+    (void)largest;
+    cavs__scale(v[0].cols, 1 / sum, e, v[1].p + r * v[1].ld);
+}
+
+static void log_shares(const struct cavs__view *v, int r, const float *e, float sum, float largest)
+{
+    const float *x = cavs__row(&v[0], r), norm = logf(sum);
+    float *y = v[1].p + r * v[1].ld;
+
+    (void)e;
+    for (int j = 0; j < v[0].cols; j++)
+        y[j] = (x ? x[j] - largest : 0) - norm;
+}
+
+static void long_row(const struct cavs__view *v, int r, finish *f)
+{
+    const float *x = cavs__row(&v[0], r);
+    float *y = v[1].p + r * v[1].ld, largest = 0, sum = (float)v[0].cols;
+
+    if (x)
+        sum = cavs__exponentials_of_row(v[0].cols, x, &largest, y);
+    else
+        for (int j = 0; j < v[0].cols; j++)
+            y[j] = 1;
+    f(v, r, y, sum, largest);
+}
+
+static void each_row(int rows, const struct cavs__view *v, finish *f)
+{
+    struct cavs__group g;
+
+    for (int r = 0; r < rows && v[0].cols > CAVS__GROUP_COLS; r++)
+        long_row(v, r, f);
+    for (int r = 0; r < rows && v[0].cols <= CAVS__GROUP_COLS; r += g.rows) {
+        cavs__exponentials(&g, &v[0], r, rows - r);
+        for (int i = 0; i < g.rows; i++)
+            f(v, r + i, g.e + i * v[0].cols, g.sum[i], g.largest[i]);
+    }
+}
+
+/* x (rows, n), y (rows, n): e^x / sum of e^x */
+static void softmax(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                    unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    each_row(rows, v, shares);
+}
+
+/* x (rows, n), y (rows, n): x - log(sum of e^x) */
+static void log_softmax(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                        unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    each_row(rows, v, log_shares);
+}
+
+/* ---- one entry ------------------------------------------------------------------------------- */
+
+/* x (rows, n), ids, y (rows, 1): x[id] */
+static void pick(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                 unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    for (int r = 0; r < rows; r++) {
+        const float *x = cavs__row(&v[0], r);
+        const int id = cavs__label(&v[1], r, v[0].cols);
+
+        v[2].p[r * v[2].ld] = x && id >= 0 ? x[id] : 0;
+    }
+}
+
+/* ids, g (rows, 1), dx (rows, n): g at the id */
+static void pick_grad(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                      unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    for (int r = 0; r < rows; r++) {
+        const float *g = cavs__row(&v[1], r);
+        const int id = cavs__label(&v[0], r, v[2].cols);
+
+        zero(&v[2], r);
+        if (id >= 0 && g)
+            v[2].p[r * v[2].ld + id] = *g;
+    }
+}
+
+const struct cavs__kernel cavs__kernel_row_max = {
+    .name = "row_max",
+    .nviews = 2,
+    .cpu = row_max,
+    .reference = cavs__reference_row_max,
+    .device = cavs__device_row_max,
+};
+
+const struct cavs__kernel cavs__kernel_row_max_grad = {
+    .name = "row_max_grad",
+    .nviews = 3,
+    .cpu = row_max_grad,
+    .reference = cavs__reference_row_max_grad,
+    .device = cavs__device_row_max_grad,
+};
+
+const struct cavs__kernel cavs__kernel_softmax = {
+    .name = "softmax",
+    .nviews = 2,
+    .cpu = softmax,
+    .reference = cavs__reference_softmax,
+    .device = cavs__device_softmax,
+};
+
+const struct cavs__kernel cavs__kernel_log_softmax = {
+    .name = "log_softmax",
+    .nviews = 2,
+    .cpu = log_softmax,
+    .reference = cavs__reference_log_softmax,
+    .device = cavs__device_log_softmax,
+};
+
+const struct cavs__kernel cavs__kernel_pick = {
+    .name = "pick",
+    .nviews = 3,
+    .cpu = pick,
+    .reference = cavs__reference_pick,
+    .device = cavs__device_pick,
+};
+
+const struct cavs__kernel cavs__kernel_pick_grad = {
+    .name = "pick_grad",
+    .nviews = 3,
+    .cpu = pick_grad,
+    .reference = cavs__reference_pick_grad,
+    .device = cavs__device_pick_grad,
+};

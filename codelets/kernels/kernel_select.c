@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernel_select.c - products in which every row is multiplied by the block of a parameter that its
+ * id names.
+ *
+ * A block of rows is sorted by id, stably; the rows of one id are copied side by side and
+ * multiplied at once.  A row's result does not depend on the rows beside it, and each block of a
+ * gradient adds up its rows in their order.
+ */
+#include <string.h>
+
+#include "codelets/products/gemm.h"
+#include "codelets/device/device_kernels.h"
+#include "codelets/kernels/kernel_table.h"
+
+enum { ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
+
+/* Rows of one block in the order of their ids; those without an id come first. */
+struct sorted {
+    int n;
+    int row[ROWS];
+    int32_t id[ROWS]; /* by position */
+};
+
+static void sort_rows(struct sorted *s, const struct cavs__view *ids, int first, int rows)
+{
+    s->n = rows < ROWS ? rows : ROWS;
+    for (int i = 0; i < s->n; i++) {
+        int32_t id = ids->index[first + i] < 0 ? -1 : ids->index[first + i];
+        int at = i;
+
+        for (; at > 0 && s->id[at - 1] > id; at--) {
+            s->id[at] = s->id[at - 1];
+            s->row[at] = s->row[at - 1];
+        }
+        s->id[at] = id;
+        s->row[at] = first + i;
+    }
+}
+
+/* The position after the last of those with the id at position i. */
+static int end_of_run(const struct sorted *s, int i)
+{
+    int32_t id = s->id[i];
+
+    while (i < s->n && s->id[i] == id)
+        i++;
+    return i;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Columns [c, c + cols) of the rows at positions [from, end), copied to buffer side by side. */
+static void collect(const struct cavs__view *v, const struct sorted *s, int from, int end, int c,
+                    int cols, float *buffer)
+{
+    for (int i = from; i < end; i++, buffer += cols) {
+        const float *row = cavs__row(v, s->row[i]);
+
+        if (row)
+            memcpy(buffer, row + c, (size_t)cols * sizeof *buffer);
+        else
+            memset(buffer, 0, (size_t)cols * sizeof *buffer);
+    }
+}
+
+/* Columns [c, c + n) of y = x w for the rows at positions [from, end); w (k, y's columns) */
+static void multiply_strip(const struct cavs__view *v, const struct sorted *s, int from, int end,
+                           const float *w, int c, int n)
+{
+    const struct cavs__view *x = &v[0], *y = &v[3];
+    float xs[BUFFER], ys[BUFFER], *out = ys;
+
+    for (int p = 0; p < x->cols; p += COLS) {
+        int k = smaller(COLS, x->cols - p);
+
+        collect(x, s, from, end, p, k, xs);
+        cavs__gemm()->gemm(end - from, n, k, xs, k, w + p * v[2].ld + c, v[2].ld, ys, n, p > 0);
+    }
+    for (int i = from; i < end; i++, out += n)
+        memcpy(y->p + s->row[i] * y->ld + c, out, (size_t)n * sizeof *out);
+}
+
+static void clear(const struct cavs__view *y, const struct sorted *s, int from, int end)
+{
+    for (int i = from; i < end; i++)
+        memset(y->p + s->row[i] * y->ld, 0, (size_t)y->cols * sizeof *y->p);
+}
+
+/* step: floats from one block of w to the next */
+static void multiply(int rows, const struct cavs__view *v, ptrdiff_t step)
+{
+    struct sorted s;
+
+    for (int first = 0; first < rows; first += s.n) {
+        sort_rows(&s, &v[1], first, rows - first);
+        for (int i = 0, end; i < s.n; i = end) {
+            end = end_of_run(&s, i);
+            if (s.id[i] < 0)
+                clear(&v[3], &s, i, end);
+            for (int c = 0; c < v[3].cols && s.id[i] >= 0; c += COLS)
+                multiply_strip(v, &s, i, end, v[2].p + s.id[i] * step, c,
+                               smaller(COLS, v[3].cols - c));
+        }
+    }
+}
+
+/* x (rows, k), ids, w: blocks (k, n) below one another, y (rows, n) */
+static void gemm_select(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                        unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    multiply(rows, v, v[0].cols * v[2].ld);
+}
+
+/* x (rows, k), ids, w: blocks (k, n) side by side, y (rows, n) */
+static void gemm_select_t(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                          unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    multiply(rows, v, v[3].cols);
+}
+
+/* dw (k, n) += x^T dy over the rows at positions [from, end) */
+static void add_products(const struct cavs__view *v, const struct sorted *s, int from, int end,
+                         float *dw)
+{
+    const struct cavs__view *x = &v[0], *dy = &v[1];
+    float xs[BUFFER], dys[BUFFER];
+
+    for (int j = 0; j < dy->cols; j += COLS) {
+        int n = smaller(COLS, dy->cols - j);
+
+        collect(dy, s, from, end, j, n, dys);
+        for (int c = 0; c < x->cols; c += COLS) {
+            int k = smaller(COLS, x->cols - c);
+
+            collect(x, s, from, end, c, k, xs);
+            cavs__gemm()->gemm_tn(end - from, n, k, xs, k, dys, n, dw + c * v[3].ld + j, v[3].ld,
+                                  true);
+        }
+    }
+}
+
+/* x (rows, k), dy (rows, n), ids, dw: blocks (k, n) below one another, call->rows in all */
+static void gemm_tn_select(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                           unsigned flags)
+{
+    const struct cavs__view *dw = &v[3];
+    struct sorted s;
+
+    for (int r = 0; flags & CAVS__FIRST && r < call->rows; r++)
+        memset(dw->p + r * dw->ld, 0, (size_t)dw->cols * sizeof *dw->p);
+    for (int first = 0; first < rows; first += s.n) {
+        sort_rows(&s, &v[2], first, rows - first);
+        for (int i = 0, end; i < s.n; i = end) {
+            end = end_of_run(&s, i);
+            if (s.id[i] >= 0)
+                add_products(v, &s, i, end, dw->p + s.id[i] * v[0].cols * dw->ld);
+        }
+    }
+}
+
+const struct cavs__kernel cavs__kernel_gemm_select = {
+    .name = "gemm_select",
+    .nviews = 4,
+    .cpu = gemm_select,
+    .reference = cavs__reference_gemm_select,
+    .device = cavs__device_gemm_select,
+};
+
+const struct cavs__kernel cavs__kernel_gemm_select_t = {
+    .name = "gemm_select_t",
+    .nviews = 4,
+    .cpu = gemm_select_t,
+    .reference = cavs__reference_gemm_select_t,
+    .device = cavs__device_gemm_select_t,
+};
+
+const struct cavs__kernel cavs__kernel_gemm_tn_select = {
+    .name = "gemm_tn_select",
+    .nviews = 4,
+    .reduces = true,
+    .cpu = gemm_tn_select,
+    .reference = cavs__reference_gemm_tn_select,
+    .device = cavs__device_gemm_tn_select,
+};

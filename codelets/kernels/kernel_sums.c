@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_sums.c - sums over rows, over the columns of a row, and over the rows that an edge list
+ * names. */
+#include "codelets/device/device_kernels.h"
+#include "codelets/kernels/kernel_table.h"
+#include "codelets/kernels/simd.h"
+
+#include <string.h>
+
+CAVS__CLONES static void add(int n, const float *x, float *y)
+{
+#pragma omp simd
+    for (int j = 0; j < n; j++)
+        y[j] += x[j];
+}
+
+CAVS__CLONES static void sum_of_two(int n, const float *a, const float *b, float *y)
+{
+#pragma omp simd
+    for (int j = 0; j < n; j++)
+        y[j] = a[j] + b[j];
+}
+
+CAVS__CLONES static float total(int n, const float *x)
+{
+    float sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < n; j++)
+        sum += x[j];
+    return sum;
+}
+
+static void zero(int n, float *y)
+{
+    if (n > 0)
+        memset(y, 0, (size_t)n * sizeof(*y));
+}
+
+static void copy(int n, const float *x, float *y)
+{
+    if (n > 0)
+        memcpy(y, x, (size_t)n * sizeof(*y));
+}
+
+/* x (rows, n), y (1, n): y += sum of rows, one row after the other, so that tiles of rows give the
+ * same bits */
+static void column_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                       unsigned flags)
+{
+    (void)call;
+    if (flags & CAVS__FIRST)
+        zero(v[1].cols, v[1].p);
+    for (int r = 0; r < rows; r++) {
+        const float *x = cavs__row(&v[0], r);
+        if (x)
+            add(v[1].cols, x, v[1].p);
+    }
+}
+
+/* y = x[e] + x[e + 1] + ... for entries [e, end), in that order.  Most rows have no entry or one (a
+ * parent each in a tree, leaves none), then two. */
+static void sum_entries(const struct cavs__view *x, int e, int end, int n, float *y)
+{
+    const float *first = NULL, *second = NULL;
+
+    for (; e < end && !second; e++)
+        if (x->index[e] >= 0) {
+            const float *row = x->p + x->index[e] * x->ld;
+            if (!first)
+                first = row;
+            else
+                second = row;
+        }
+    if (!first)
+        zero(n, y);
+    else if (!second)
+        copy(n, first, y);
+    else
+        sum_of_two(n, first, second, y);
+    for (; e < end; e++)
+        if (x->index[e] >= 0)
+            add(n, x->p + x->index[e] * x->ld, y);
+}
+
+/* x summed (rows, n), y (rows, n): y[r] = sum of the rows named for r */
+static void sum_rows(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                     unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    for (int r = 0; r < rows; r++)
+        sum_entries(&v[0], v[0].ptr[r], v[0].ptr[r + 1], v[1].cols, v[1].p + r * v[1].ld);
+}
+
+/* x (rows, n), y (rows, 1): y[r] = sum of row r */
+static void row_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                    unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    for (int r = 0; r < rows; r++) {
+        const float *x = cavs__row(&v[0], r);
+        v[1].p[r * v[1].ld] = x ? total(v[0].cols, x) : 0;
+    }
+}
+
+const struct cavs__kernel cavs__kernel_column_sum = {
+    .name = "column_sum",
+    .nviews = 2,
+    .reduces = true,
+    .cpu = column_sum,
+    .reference = cavs__reference_column_sum,
+    .device = cavs__device_column_sum,
+};
+
+const struct cavs__kernel cavs__kernel_sum_rows = {
+    .name = "sum_rows",
+    .nviews = 2,
+    .cpu = sum_rows,
+    .reference = cavs__reference_sum_rows,
+    .device = cavs__device_sum_rows,
+};
+
+const struct cavs__kernel cavs__kernel_row_sum = {
+    .name = "row_sum",
+    .nviews = 2,
+    .cpu = row_sum,
+    .reference = cavs__reference_row_sum,
+    .device = cavs__device_row_sum,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_table.h - what the files that implement kernels share: views, the table's entries, the
+ * reference functions. */
+#ifndef CAVS_CODELETS_KERNELS_KERNEL_TABLE_H
+#define CAVS_CODELETS_KERNELS_KERNEL_TABLE_H
+
+#include "codelets/kernels/kernel.h"
+
+extern const struct cavs__kernel cavs__kernel_gemm;
+extern const struct cavs__kernel cavs__kernel_gemm_tn;
+extern const struct cavs__kernel cavs__kernel_column_sum;
+extern const struct cavs__kernel cavs__kernel_sum_rows;
+extern const struct cavs__kernel cavs__kernel_row_sum;
+extern const struct cavs__kernel cavs__kernel_row_max;
+extern const struct cavs__kernel cavs__kernel_row_max_grad;
+extern const struct cavs__kernel cavs__kernel_softmax;
+extern const struct cavs__kernel cavs__kernel_log_softmax;
+extern const struct cavs__kernel cavs__kernel_dropout;
+extern const struct cavs__kernel cavs__kernel_pick;
+extern const struct cavs__kernel cavs__kernel_pick_grad;
+extern const struct cavs__kernel cavs__kernel_softmax_xent;
+extern const struct cavs__kernel cavs__kernel_softmax_xent_grad;
+extern const struct cavs__kernel cavs__kernel_correct;
+extern const struct cavs__kernel cavs__kernel_metric;
+extern const struct cavs__kernel cavs__kernel_mask;
+extern const struct cavs__kernel cavs__kernel_gemm_select;
+extern const struct cavs__kernel cavs__kernel_gemm_select_t;
+extern const struct cavs__kernel cavs__kernel_gemm_tn_select;
+extern const struct cavs__kernel cavs__kernel_list_sum;
+extern const struct cavs__kernel cavs__kernel_list_max;
+extern const struct cavs__kernel cavs__kernel_list_max_grad;
+extern const struct cavs__kernel cavs__kernel_list_softmax;
+extern const struct cavs__kernel cavs__kernel_list_softmax_grad;
+extern const struct cavs__kernel cavs__kernel_list_share;
+extern const struct cavs__kernel cavs__kernel_elementwise;
+
+/* kernel_reference.c: plain loops in double */
+cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_column_sum,
+    cavs__reference_sum_rows, cavs__reference_row_sum, cavs__reference_softmax_xent,
+    cavs__reference_softmax_xent_grad, cavs__reference_correct, cavs__reference_metric;
+
+/* kernel_rows_reference.c: the same */
+cavs__kernel_fn cavs__reference_row_max, cavs__reference_row_max_grad, cavs__reference_softmax,
+    cavs__reference_log_softmax, cavs__reference_dropout, cavs__reference_pick,
+    cavs__reference_pick_grad;
+/* kernel_lists_reference.c */
+cavs__kernel_fn cavs__reference_gemm_select, cavs__reference_gemm_select_t,
+    cavs__reference_gemm_tn_select, cavs__reference_list_sum, cavs__reference_list_max,
+    cavs__reference_list_max_grad, cavs__reference_list_softmax, cavs__reference_list_softmax_grad,
+    cavs__reference_list_share;
+
+/* Row r of a direct or indexed view; NULL: it reads as zeros. */
+static inline float *cavs__row(const struct cavs__view *v, ptrdiff_t r)
+{
+    if (!v->index)
+        return v->p + r * v->ld;
+    return v->index[r] < 0 ? NULL : v->p + v->index[r] * v->ld;
+}
+
+/* Label of row r if it names one of n classes, else -1: the row does not count. */
+static inline int cavs__label(const struct cavs__view *labels, int r, int n)
+{
+    const int32_t label = labels->index[r];
+
+    return label >= 0 && label < n ? label : -1;
+}
+
+#endif

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# codelets/kernels/: row kernels and their references.
+
+libcavs_la_SOURCES += \
+	codelets/kernels/kernel.c \
+	codelets/kernels/kernel.h \
+	codelets/kernels/kernel_gemm.c \
+	codelets/kernels/kernel_lists_reference.c \
+	codelets/kernels/kernel_metric.c \
+	codelets/kernels/kernel_reference.c \
+	codelets/kernels/kernel_reference.h \
+	codelets/kernels/kernel_rows.c \
+	codelets/kernels/kernel_rows_reference.c \
+	codelets/kernels/kernel_select.c \
+	codelets/kernels/kernel_softmax.c \
+	codelets/kernels/kernel_table.h \
+	codelets/kernels/philox.h
+libkernels_la_SOURCES += \
+	codelets/kernels/exponentials.c \
+	codelets/kernels/exponentials.h \
+	codelets/kernels/kernel_dropout.c \
+	codelets/kernels/kernel_lists.c \
+	codelets/kernels/kernel_sums.c \
+	codelets/kernels/simd.h

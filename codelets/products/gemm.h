@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gemm.h - single-threaded float32 matrix products on row-major operands, behind one small table of
+ * providers.
+ *
+ * The result for a row never depends on the number of threads; a provider must give the same bits
+ * for the same call.  Ours ("avx512", "avx2") promise more: every number is one chain of fused
+ * multiply-adds in the order of the sum, so the bits do not depend on the rows beside a row, on how
+ * rows are split over calls that accumulate, or on which of the two is used.
+ *
+ * Leading dimensions are in numbers and at least as large as a row.  Operands need no alignment.
+ */
+#ifndef CAVS_CODELETS_PRODUCTS_GEMM_H
+#define CAVS_CODELETS_PRODUCTS_GEMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cavs__gemm_provider {
+    const char *name;
+    bool (*available)(void);
+    /* y (m, n) = or += x (m, k) w (k, n); any dimension may be 0 (k = 0 gives zeros unless
+     * accumulating) */
+    void (*gemm)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w, ptrdiff_t ldw,
+                 float *y, ptrdiff_t ldy, bool accumulate);
+    /* dw (k, n) = or += x^T dy, x (m, k), dy (m, n): the sum over m runs in a fixed order */
+    void (*gemm_tn)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
+                    ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate);
+};
+
+/* NULL-terminated, best first; "reference" (naive, double accumulation) is the last. */
+extern const struct cavs__gemm_provider *const cavs__gemm_providers[];
+/* The provider in use: the first available one, or the one named by the environment variable
+ * CAVS_GEMM. Thread-safe. */
+const struct cavs__gemm_provider *cavs__gemm(void);
+/* Makes BLAS libraries single-threaded in this process; called once by the runtime. */
+void cavs__gemm_init(void);
+
+#endif

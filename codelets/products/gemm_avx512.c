@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gemm_avx512.c - register tiles for AVX-512: 32 registers of 16 float32 numbers.
+ *
+ * 6 rows x 4 vectors: 24 accumulators, 4 vectors of b and one number of a; 10 loads for 24
+ * multiply-adds.  4 rows are enough for full speed: 8 loads for 16.  Masked loads cost nothing, so
+ * a partial vector is as fast as a whole one.
+ */
+#include "codelets/products/gemm_providers.h"
+#include "codelets/products/gemm_tile.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#define TILE_TARGET __attribute__((target("avx512f"))) CAVS__TILE_UNCHECKED
+#define LANES       16
+#define OP          static inline __attribute__((always_inline)) TILE_TARGET
+
+typedef __m512 vec;
+
+OP vec vec_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+
+OP vec vec_set(float x)
+{
+    return _mm512_set1_ps(x);
+}
+
+OP vec vec_load(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
+OP vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+OP void vec_store(float *p, vec x)
+{
+    _mm512_storeu_ps(p, x);
+}
+
+OP vec vec_load_part(const float *p, int n)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+}
+
+OP void vec_store_part(float *p, int n, vec x)
+{
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), x);
+}
+
+#define TILE_BODY
+#include "codelets/products/gemm_tile.h"
+
+#define UP_TO_4(rows) INSTANCE(rows, 1) INSTANCE(rows, 2) INSTANCE(rows, 3) INSTANCE(rows, 4)
+#define UP_TO_6(rows) UP_TO_4(rows) INSTANCE(rows, 5) INSTANCE(rows, 6)
+#define UP_TO_8(rows) UP_TO_6(rows) INSTANCE(rows, 7) INSTANCE(rows, 8)
+
+UP_TO_8(1)
+UP_TO_8(2)
+UP_TO_6(3)
+UP_TO_4(4)
+UP_TO_4(5)
+UP_TO_4(6)
+
+#define LIST_4(f) f##_1, f##_2, f##_3, f##_4
+#define LIST_6(f) LIST_4(f), f##_5, f##_6
+#define LIST_8(f) LIST_6(f), f##_7, f##_8
+
+static const struct cavs__tiles tiles = {
+    .lanes = LANES,
+    .vecs = {8, 8, 6, 4, 4, 4},
+    .fn = {{{LIST_8(whole_1)},
+            {LIST_8(whole_2)},
+            {LIST_6(whole_3)},
+            {LIST_4(whole_4)},
+            {LIST_4(whole_5)},
+            {LIST_4(whole_6)}},
+           {{LIST_8(part_1)},
+            {LIST_8(part_2)},
+            {LIST_6(part_3)},
+            {LIST_4(part_4)},
+            {LIST_4(part_5)},
+            {LIST_4(part_6)}}},
+};
+
+static bool available(void)
+{
+    return __builtin_cpu_supports("avx512f");
+}
+
+const struct cavs__gemm_provider cavs__gemm_avx512 = {
+    .name = "avx512",
+    .available = available,
+    .gemm = gemm,
+    .gemm_tn = gemm_tn,
+};
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gemm_tile.h - the innermost loop of our matrix products, kept in registers: c = or += a b.
+ *
+ * A tile has a few rows and a few vectors of columns.  Each of its numbers is ONE chain of fused
+ * multiply-adds in the order of the depth, starting from what c holds (or zero).  Storing and
+ * reloading a float loses nothing, so the bits do not depend on how a product is cut into tiles and
+ * blocks, on the vector length, or on the rows beside it.
+ *
+ * gemm_tiled.c cuts products into tiles and sees struct cavs__tiles.  A file for one instruction
+ * set is a provider: it defines TILE_BODY and what stands in its comment and includes this again
+ * (gemm_avx512.c, gemm_avx2.c).
+ */
+#ifndef CAVS_CODELETS_PRODUCTS_GEMM_TILE_H
+#define CAVS_CODELETS_PRODUCTS_GEMM_TILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cavs__tile {
+    const float *a; /* a(i, p) = a[i * row + p * step]: x as it lies, or transposed */
+    ptrdiff_t row, step;
+    const float *b; /* b(p, j) = b[p * ldb + j] */
+    ptrdiff_t ldb;
+    float *c; /* c(i, j) = c[i * ldc + j] */
+    ptrdiff_t ldc;
+    int depth;
+    int tail;  /* columns of the last vector; only "part" tiles look at it */
+    bool load; /* start from c instead of zero */
+};
+
+typedef void cavs__tile_fn(const struct cavs__tile *t);
+
+#define CAVS__TILE_ROWS 6
+#define CAVS__TILE_VECS 8
+
+struct cavs__tiles {
+    int lanes;                 /* float32 numbers in a vector */
+    int vecs[CAVS__TILE_ROWS]; /* most vectors of a tile, by rows - 1 */
+    /* [0]: the last vector is whole, [1]: it is partial; then by rows - 1 and by vectors - 1 */
+    cavs__tile_fn *fn[2][CAVS__TILE_ROWS][CAVS__TILE_VECS];
+};
+
+/* Sanitizers would put a check on each of the unrolled loads, which takes compilers minutes; tests
+ * have guards. */
+#define CAVS__TILE_UNCHECKED __attribute__((no_sanitize("address", "undefined")))
+
+/* gemm_tiled.c: the two products of a provider */
+void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const float *x,
+                      ptrdiff_t ldx, const float *w, ptrdiff_t ldw, float *y, ptrdiff_t ldy,
+                      bool accumulate);
+void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k, const float *x,
+                         ptrdiff_t ldx, const float *dy, ptrdiff_t lddy, float *dw, ptrdiff_t lddw,
+                         bool accumulate);
+
+#endif
+
+#ifdef TILE_BODY
+/*
+ * Wanted: TILE_TARGET (attributes of every function), vec (type), LANES, and with these attributes
+ *     vec vec_zero(void), vec_set(float), vec_fma(vec a, vec b, vec c) = a b + c
+ *     vec vec_load(const float *), vec_load_part(const float *, int n)
+ *     void vec_store(float *, vec), vec_store_part(float *, int n, vec): the first n numbers
+ */
+#undef TILE_BODY
+
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/* Keeps a value in a register: gcc would load b again for every row, but loads are scarce. */
+#define IN_REGISTER(x) __asm__("" : "+v"(x))
+/* Makes gcc forget where an address came from: it would keep them all, in vector registers. */
+#define ADDRESS(x) __asm__("" : "+r"(x))
+
+#define TILE_INLINE static inline __attribute__((always_inline)) TILE_TARGET
+
+TILE_INLINE vec load_at(const float *p, bool part, int tail)
+{
+    return part ? vec_load_part(p, tail) : vec_load(p);
+}
+
+TILE_INLINE void load_tile(vec acc[][CAVS__TILE_VECS], int rows, int vecs, bool part,
+                           const struct cavs__tile *t)
+{
+    const float *c = t->c;
+
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int j = 0; j < vecs; j++)
+            acc[i][j] = load_at(c + j * LANES, part && j == vecs - 1, t->tail);
+        c += t->ldc;
+        ADDRESS(c);
+    }
+}
+
+TILE_INLINE void zero_tile(vec acc[][CAVS__TILE_VECS], int rows, int vecs)
+{
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int j = 0; j < vecs; j++)
+            acc[i][j] = vec_zero();
+    }
+}
+
+TILE_INLINE void store_tile(vec acc[][CAVS__TILE_VECS], int rows, int vecs, bool part,
+                            const struct cavs__tile *t)
+{
+    float *c = t->c;
+
+    ADDRESS(c);
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int j = 0; j < vecs; j++) {
+            if (part && j == vecs - 1)
+                vec_store_part(c + j * LANES, t->tail, acc[i][j]);
+            else
+                vec_store(c + j * LANES, acc[i][j]);
+        }
+        c += t->ldc;
+        ADDRESS(c);
+    }
+}
+
+/* rows, vecs and part are constants in every instance below. */
+TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
+{
+    const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb;
+    const float *a = t->a, *b = t->b;
+    const int tail = t->tail;
+    vec acc[CAVS__TILE_ROWS][CAVS__TILE_VECS], bp[CAVS__TILE_VECS];
+
+    if (t->load)
+        load_tile(acc, rows, vecs, part, t);
+    else
+        zero_tile(acc, rows, vecs);
+
+    for (int p = t->depth; p > 0; p--) {
+        UNROLL
+        for (int j = 0; j < vecs; j++) {
+            bp[j] = load_at(b + j * LANES, part && j == vecs - 1, tail);
+            IN_REGISTER(bp[j]);
+        }
+        UNROLL
+        for (int i = 0; i < rows; i++) {
+            const vec ap = vec_set(a[i * row]);
+            UNROLL
+            for (int j = 0; j < vecs; j++)
+                acc[i][j] = vec_fma(ap, bp[j], acc[i][j]);
+        }
+        a += step;
+        b += ldb;
+    }
+    store_tile(acc, rows, vecs, part, t);
+}
+
+#define INSTANCE(rows, vecs)                                                  \
+    TILE_TARGET static void whole_##rows##_##vecs(const struct cavs__tile *t) \
+    {                                                                         \
+        tile(rows, vecs, false, t);                                           \
+    }                                                                         \
+    TILE_TARGET static void part_##rows##_##vecs(const struct cavs__tile *t)  \
+    {                                                                         \
+        tile(rows, vecs, true, t);                                            \
+    }
+
+/* The provider, with `tiles` filled in by the file. */
+static const struct cavs__tiles tiles;
+
+static void gemm(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w, ptrdiff_t ldw,
+                 float *y, ptrdiff_t ldy, bool accumulate)
+{
+    cavs__tiled_gemm(&tiles, m, n, k, x, ldx, w, ldw, y, ldy, accumulate);
+}
+
+static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
+                    ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate)
+{
+    cavs__tiled_gemm_tn(&tiles, m, n, k, x, ldx, dy, lddy, dw, lddw, accumulate);
+}
+#endif

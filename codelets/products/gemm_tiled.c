@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gemm_tiled.c - our own products: cut into register tiles (gemm_tile.h), (nearly) nothing packed.
+ *
+ * Batching tasks are small products: 4 to 64 rows of x against weights that lie in L2 or L3.  A
+ * panel of a few vectors of columns of w is read once, from far, by the first tile of rows and then
+ * stays in L2 for the others.  The transposed product needs no transposing: its tiles walk x and dy
+ * down their rows.  Tried and slower: prefetching w or the next tile of dw, packing dy or x of the
+ * transposed product, large pages.
+ */
+#include "codelets/products/gemm_tile.h"
+
+#include <string.h>
+
+/* Depth done in one go.  The transposed product sums over rows of long pitch: 256 rows of one panel
+ * of dy are 64 KB and stay in L2 while all of dw's rows pass. */
+#define DEPTH    1024
+#define DEPTH_TN 256
+
+/* From this many rows a panel of w is worth copying to one place: its rows may lie a power of two
+ * apart, where they push each other out of the caches (2048^3: 63 GFLOP/s as it lies, 111 copied).
+ * Fewer rows pay for the copy without earning it back. */
+#define PACK_ROWS 512
+#define PANEL     64 /* most columns of a panel with as many rows */
+
+static int parts_of(int whole, int part)
+{
+    return (whole + part - 1) / part;
+}
+
+/* c (rows, width) in one panel: rows spread evenly over tiles, 7 = 4 + 3 and not 6 + 1, as thin
+ * tiles are slow. */
+static void panel(const struct cavs__tiles *s, int rows, int width, struct cavs__tile t)
+{
+    const int vecs = parts_of(width, s->lanes);
+    cavs__tile_fn *const(*fn)[CAVS__TILE_VECS];
+
+    t.tail = width - (vecs - 1) * s->lanes;
+    fn = s->fn[t.tail < s->lanes];
+    for (int n = parts_of(rows, CAVS__TILE_ROWS); n > 0; n--) {
+        const int r = parts_of(rows, n);
+        fn[r - 1][vecs - 1](&t);
+        t.a += r * t.row;
+        t.c += r * t.ldc;
+        rows -= r;
+    }
+}
+
+/* The same from a copy of the panel.  Not inlined: only this path needs so large a frame. */
+static __attribute__((noinline)) void packed_panel(const struct cavs__tiles *s, int rows, int width,
+                                                   struct cavs__tile t)
+{
+    float copy[DEPTH * PANEL] __attribute__((aligned(64)));
+
+    for (int p = 0; p < t.depth; p++)
+        memcpy(copy + p * PANEL, t.b + p * t.ldb, (size_t)width * sizeof(*copy));
+    t.b = copy;
+    t.ldb = PANEL;
+    panel(s, rows, width, t);
+}
+
+/* c (rows, cols), rows > 0: vectors of columns spread evenly over panels, which are wider for thin
+ * tiles. */
+static void block(const struct cavs__tiles *s, int rows, int cols, struct cavs__tile t, bool pack)
+{
+    const int tallest = parts_of(rows, parts_of(rows, CAVS__TILE_ROWS));
+    int vecs = parts_of(cols, s->lanes);
+
+    for (int n = parts_of(vecs, s->vecs[tallest - 1]); n > 0; n--) {
+        const int v = parts_of(vecs, n);
+        const int width = v * s->lanes < cols ? v * s->lanes : cols;
+        if (pack)
+            packed_panel(s, rows, width, t);
+        else
+            panel(s, rows, width, t);
+        t.b += width;
+        t.c += width;
+        cols -= width;
+        vecs -= v;
+    }
+}
+
+static void clear(int rows, int cols, float *c, ptrdiff_t ldc)
+{
+    for (int r = 0; r < rows && cols > 0; r++)
+        memset(c + r * ldc, 0, (size_t)cols * sizeof(*c));
+}
+
+/* y (m, n) = or += x (m, k) w (k, n) */
+void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const float *x,
+                      ptrdiff_t ldx, const float *w, ptrdiff_t ldw, float *y, ptrdiff_t ldy,
+                      bool accumulate)
+{
+    struct cavs__tile t = {
+        .row = ldx, .step = 1, .ldb = ldw, .c = y, .ldc = ldy, .load = accumulate};
+
+    if (k <= 0 && !accumulate)
+        clear(m, n, y, ldy);
+    for (int p = 0; p < k && m > 0; p += DEPTH) {
+        t.a = x + p;
+        t.b = w + p * ldw;
+        t.depth = k - p < DEPTH ? k - p : DEPTH;
+        block(s, m, n, t, m >= PACK_ROWS);
+        t.load = true;
+    }
+}
+
+/* dw (k, n) = or += x^T dy, x (m, k), dy (m, n) */
+void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k, const float *x,
+                         ptrdiff_t ldx, const float *dy, ptrdiff_t lddy, float *dw, ptrdiff_t lddw,
+                         bool accumulate)
+{
+    struct cavs__tile t = {
+        .row = 1, .step = ldx, .ldb = lddy, .c = dw, .ldc = lddw, .load = accumulate};
+
+    if (m <= 0 && !accumulate)
+        clear(k, n, dw, lddw);
+    for (int p = 0; p < m && k > 0; p += DEPTH_TN) {
+        t.a = x + p * ldx;
+        t.b = dy + p * lddy;
+        t.depth = m - p < DEPTH_TN ? m - p : DEPTH_TN;
+        block(s, k, n, t, false);
+        t.load = true;
+    }
+}

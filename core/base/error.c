@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error.c - the per-thread message behind a negative return code; and who hears of what is none. */
+#include "core/base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/notice.h"
+
+static _Thread_local char message[1024];
+
+static const struct {
+    int code;
+    const char *text;
+} texts[] = {
+    {CAVS_OK, "no error"},
+    {CAVS_EINVAL, "argument out of range"},
+    {CAVS_ESHAPE, "shapes do not fit"},
+    {CAVS_EPROGRAM, "vertex function not well formed"},
+    {CAVS_EGRAPH, "input graph not valid"},
+    {CAVS_EDATA, "input missing or out of range"},
+    {CAVS_ENOMEM, "out of memory"},
+    {CAVS_EIO, "input/output error"},
+    {CAVS_EFORMAT, "file not in the expected format"},
+    {CAVS_ESTATE, "called in the wrong phase"},
+    {CAVS_ERUNTIME, "StarPU or a device failed"},
+    {CAVS_ENUMERIC, "not a finite number"},
+};
+
+const char *cavs_strerror(int code)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].code == code)
+            return texts[i].text;
+    }
+    return "unknown error";
+}
+
+const char *cavs_error_message(void)
+{
+    return message;
+}
+
+int cavs__vfail(int code, const char *format, va_list ap)
+{
+    /* Through a buffer of its own: an argument may be the present message. */
+    char text[sizeof message];
+
+    vsnprintf(text, sizeof text, format, ap);
+    memcpy(message, text, sizeof message);
+    return code;
+}
+
+int cavs__fail(int code, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    cavs__vfail(code, format, ap);
+    va_end(ap);
+    return code;
+}
+
+int cavs__fail_in(int code, const char *format, ...)
+{
+    char context[256], old[sizeof message];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(context, sizeof context, format, ap);
+    va_end(ap);
+    memcpy(old, message, sizeof old);
+    return cavs__fail(code, "%s: %.700s", context, old);
+}
+
+int cavs__fail_nomem(const char *what, size_t bytes)
+{
+    return cavs__fail(CAVS_ENOMEM, "out of memory: %s wanted %.1f MB", what, (double)bytes / 1e6);
+}
+
+void cavs_notice_set_handler(void (*handler)(const char *text, void *context), void *context)
+{
+    cavs__notice_listen(handler, context);
+}

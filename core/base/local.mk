@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# core/base/: what everything else may use: errors, notices, growing arrays, hashes, files that are written beside and renamed.
+
+libcavs_la_SOURCES += \
+	core/base/array.h \
+	core/base/beside.c \
+	core/base/beside.h \
+	core/base/error.c \
+	core/base/error.h \
+	core/base/hash.h \
+	core/base/json_text.c \
+	core/base/json_text.h \
+	core/base/notice.c \
+	core/base/notice.h \
+	core/base/points.h \
+	core/base/replace.c \
+	core/base/replace.h

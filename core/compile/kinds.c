@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kinds.c - task kinds: gathering the parts of functions into what one StarPU codelet runs, and
+ * binding its buffers. */
+#include "core/compile/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/task.h"
+#include "core/base/array.h"
+#include "core/run/cost.h"
+#include "core/base/error.h"
+#include "core/trace/trace.h"
+#include "memory/tensor.h"
+
+/* ---- task kinds ---- */
+
+static const char *const class_names[] = {"eager", "chain", "lazy"};
+static const char *const phase_names[] = {"forward", "backward", "gradient"};
+
+static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs__phase phase)
+{
+    for (int i = 0; i < sp->nkinds; i++) {
+        if (!sp->kinds[i]->function && sp->kinds[i]->phase == phase)
+            return sp->kinds[i];
+    }
+    return NULL;
+}
+
+static struct cavs__task_kind *new_kind(struct cavs__stage_plan *sp, const struct cavs_function *f,
+                                        enum cavs__phase phase, enum cavs__class klass, bool shared,
+                                        const char *what)
+{
+    struct cavs__task_kind *k = calloc(1, sizeof *k);
+    char name[160];
+
+    if (!k)
+        return NULL;
+    if (what)
+        snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase],
+                 what);
+    else if (f)
+        snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase],
+                 class_names[klass]);
+    else
+        snprintf(name, sizeof name, "%s.%s.%s", sp->stage->name, phase_names[phase],
+                 class_names[klass]);
+    k->name = strdup(name);
+    k->phase = phase;
+    k->klass = klass;
+    k->shared = shared;
+    k->stage = sp->stage;
+    k->function = f;
+    k->index_buffer = CAVS__NO_BUFFER;
+    k->parts = calloc((size_t)sp->stage->nfunctions, sizeof *k->parts);
+    if (k->name && k->parts && CAVS__APPEND(sp->kinds, sp->nkinds, k))
+        return k;
+    free(k->name);
+    free(k->parts);
+    free(k);
+    return NULL;
+}
+
+int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
+                        enum cavs__class klass, bool shared, const char *what,
+                        struct cavs__part *part)
+{
+    struct cavs__stage_plan *sp = &p->stages[f->stage->number];
+    bool chain = klass == CAVS__CHAIN;
+    struct cavs__task_kind *k = chain ? find_chain(sp, phase) : NULL;
+
+    if (!k)
+        k = new_kind(sp, chain ? NULL : f, phase, klass, shared, what);
+    if (!k) {
+        cavs__part_destroy(part);
+        return cavs__fail_nomem("task kind", sizeof(struct cavs__task_kind));
+    }
+    k->parts[f->number] = part;
+    part->name = strdup(k->name);
+    if (!part->name)
+        return cavs__fail_nomem("task kind", strlen(k->name));
+    if (cavs__part_scratch(part, NULL) > p->scratch)
+        p->scratch = cavs__part_scratch(part, NULL);
+    return CAVS_OK;
+}
+
+static int order_of(const struct cavs__task_kind *k)
+{
+    int when = k->klass == CAVS__EAGER ? !k->shared : 1 + (int)k->klass;
+
+    return 5 * (int)k->phase + when + (k->klass == CAVS__LAZY && k->shared);
+}
+
+/* Forward shared values, eager, chain, lazy; backward eager, chain, lazy, shared ones; then gradients.  Stable: functions keep their
+ * order. */
+void cavs__sort_kinds(struct cavs__stage_plan *sp)
+{
+    for (int i = 1; i < sp->nkinds; i++) {
+        struct cavs__task_kind *k = sp->kinds[i];
+        int j = i;
+
+        for (; j > 0 && order_of(sp->kinds[j - 1]) > order_of(k); j--)
+            sp->kinds[j] = sp->kinds[j - 1];
+        sp->kinds[j] = k;
+    }
+}
+
+static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_kind *eager)
+{
+    enum { ROWS = 1024 };
+    const struct cavs__task_kind *chain = find_chain(sp, eager->phase);
+    int f = eager->function->number;
+
+    if (chain && chain->parts[f])
+        sp->streamed[f] += cavs__nominal_seconds(eager->parts[f], ROWS) / ROWS;
+}
+
+void cavs__find_streamed(struct cavs__stage_plan *sp)
+{
+    for (int i = 0; i < sp->nkinds; i++) {
+        if (sp->kinds[i]->klass == CAVS__EAGER && !sp->kinds[i]->shared)
+            add_streamed(sp, sp->kinds[i]);
+    }
+}
+
+/* ---- renumbering tensors to the buffers of a task ---- */
+
+static int buffer_of(struct cavs__task_kind *k, int tensor)
+{
+    for (int i = 0; i < k->nbuffers; i++) {
+        if (k->tensor[i] == tensor)
+            return i;
+    }
+    if (k->nbuffers == CAVS__MAX_BUFFERS)
+        return CAVS_EPROGRAM;
+    k->tensor[k->nbuffers] = tensor;
+    return k->nbuffers++;
+}
+
+static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k,
+                        struct cavs__operand *o, bool output)
+{
+    int b = o->buffer;
+
+    if (o->mode == CAVS__INDEXED || o->mode == CAVS__IDS || o->mode == CAVS__SUMMED ||
+        o->mode == CAVS__REPEATED || o->list > 0) {
+        k->index_buffer = buffer_of(k, p->stages[k->stage->number].index);
+        if (k->index_buffer < 0)
+            return k->index_buffer;
+    }
+    if (b < 0)
+        return CAVS_OK;
+    o->ld = cavs__tensor_ld(p->tensors[b].cols);
+    b = buffer_of(k, b);
+    if (b < 0)
+        return b;
+    o->buffer = (int16_t)b;
+    k->written[b] |= output;
+    return CAVS_OK;
+}
+
+int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
+{
+    for (int f = 0; f < k->stage->nfunctions; f++) {
+        struct cavs__part *part = k->parts[f];
+
+        for (int i = 0; part && i < part->nsteps; i++) {
+            struct cavs__step *s = &part->steps[i];
+
+            *(s->list > 0 ? &part->lists[s->list - 1].flops : &part->flops) += s->flops;
+            for (int j = 0; j < s->nviews; j++) {
+                if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))
+                    return cavs__fail(CAVS_EPROGRAM,
+                                      "task %s touches more than %d tensors; split the function",
+                                      k->name, CAVS__MAX_BUFFERS);
+            }
+            if (s->call.kernel->reduces)
+                part->adds_to |= (uint64_t)1 << s->v[s->nviews - 1].buffer;
+        }
+    }
+    cavs__task_codelet(k->name, &k->codelet);
+    k->codelet.color = cavs__trace_color(cavs__trace_kind_of(k->name));
+    return CAVS_OK;
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# core/compile/: passes over a declared model: sharing, dF, classes, and the plan of steps that a task runs.
+
+libcavs_la_SOURCES += \
+	core/compile/autodiff.c \
+	core/compile/classify.c \
+	core/compile/delay.c \
+	core/compile/emit.c \
+	core/compile/evaluate_once.c \
+	core/compile/explain.c \
+	core/compile/fuse.c \
+	core/compile/join_products.c \
+	core/compile/kinds.c \
+	core/compile/needs_grad.c \
+	core/compile/operand.c \
+	core/compile/place.c \
+	core/compile/place.h \
+	core/compile/plan.c \
+	core/compile/plan.h \
+	core/compile/readers.c \
+	core/compile/scratch.c \
+	core/compile/share.c \
+	core/compile/together.c

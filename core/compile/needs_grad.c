@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* needs_grad.c - which symbols depend on something trained: the backward prune. */
+#include "core/declare/model.h"
+
+/* Is what this channel shows trained? */
+static bool channel_needs_grad(const struct cavs__channel *c)
+{
+    for (int j = 0; j < c->stage->nfunctions; j++) {
+        const struct cavs_function *f = c->stage->functions[j];
+
+        for (int i = 0; i < f->nsymbols; i++) {
+            if (f->symbols[i]->op == CAVS__OP_PUSH && f->symbols[i]->channel == c &&
+                f->symbols[i]->needs_grad)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool symbol_needs_grad(const struct cavs_symbol *x, bool state)
+{
+    switch (x->op) {
+    case CAVS__OP_GATHER:
+    case CAVS__OP_EACH_CHILD: return state;
+    case CAVS__OP_FETCH: return channel_needs_grad(x->channel);
+    case CAVS__OP_CORRECT: return false;
+    case CAVS__OP_USE:
+    case CAVS__OP_LOOKUP:
+    case CAVS__OP_MATMUL:
+    case CAVS__OP_MATMUL_SELECT:
+        if (!x->param->frozen)
+            return true;
+        break;
+    default: break;
+    }
+    for (int i = 0; i < x->ninputs; i++) {
+        if (x->inputs[i]->needs_grad)
+            return true;
+    }
+    return false;
+}
+
+/* One sweep over a stage; tells whether a scattered state needs a gradient. */
+bool cavs__mark_needs_grad(struct cavs_stage *s, bool state)
+{
+    bool scattered = false;
+
+    for (int j = 0; j < s->nfunctions; j++) {
+        struct cavs_function *f = s->functions[j];
+
+        for (int i = 0; i < f->nsymbols; i++)
+            f->symbols[i]->needs_grad = symbol_needs_grad(f->symbols[i], state);
+        scattered |= f->scatter && f->scatter->needs_grad;
+    }
+    return scattered;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.h - a finished model compiled for execution: which dynamic tensors there are, where every
+ * symbol's value lives, and which kinds of tasks compute them.  Made once per session, never per
+ * sample; pure: nothing here runs or allocates tensor memory.
+ *
+ * Parts of a function (classes of classify.c, for F and dF) become task kinds: eager and lazy parts
+ * run over all rows of their function in a shard, the chain of all functions of a stage is one kind
+ * that runs V_t by V_t, and every parameter gradient is a kind of its own over all rows (lazy
+ * batching).
+ */
+#ifndef CAVS_CORE_COMPILE_PLAN_H
+#define CAVS_CORE_COMPILE_PLAN_H
+
+#include <starpu.h>
+
+#include "codelets/part.h"
+#include "core/declare/model.h"
+
+enum cavs__tensor_kind {
+    CAVS__T_STATE,  /* scattered states                     rows of the stage */
+    CAVS__T_EDGE,   /* gradients of gathered slots          child slots of the stage */
+    CAVS__T_PUSH,   /* a channel                            rows of the stage */
+    CAVS__T_INPUT,  /* pulled float rows                    rows, or edges, of the stage */
+    CAVS__T_BUNDLE, /* values kept between parts, packed    the next, by block; or distinct inputs */
+    CAVS__T_FETCH_GRAD,  /* gradient of one fetch                rows of the function, or entries */
+    CAVS__T_LOOKUP_GRAD, /* gradient of one lookup               rows of the function, or entries */
+    CAVS__T_SPREAD_GRAD, /* gradient of one shared value         rows of the function */
+    CAVS__T_INDEX,       /* int32 index sections */
+    CAVS__T_METRIC,
+    CAVS__T_PARAM,
+    CAVS__T_PARAM_T, /* transposed copy */
+    CAVS__T_GRAD     /* gradient of a dense parameter */
+};
+
+struct cavs__tensor_desc {
+    enum cavs__tensor_kind kind;
+    enum cavs__space space;
+    int cols;
+    char *name;
+    const struct cavs_stage *stage;       /* NULL for parameters and metrics */
+    const struct cavs_function *function; /* for rows of one */
+    const struct cavs__list *list;        /* for entries of one */
+    const struct cavs_param *param;
+    const struct cavs_symbol *symbol; /* the FETCH, or the GRAD_LOOKUP */
+};
+
+/* Index sections of a stage; all but the CSR ones are in function rows, or in entries of a list of
+ * the function. */
+enum cavs__section_kind {
+    CAVS__S_IDS,        /* function, input, [list] */
+    CAVS__S_CHILD,      /* function, slot: state row of that child */
+    CAVS__S_FETCH,      /* function, fetch, [list]: row of the fetched stage */
+    CAVS__S_LIST_PTR,   /* function, list: first entry of each function row, and one more */
+    CAVS__S_LIST_OWNER, /* function, list: function row that has the entry */
+    CAVS__S_LIST_CHILD, /* function, list: state row of the child */
+    CAVS__S_LIST_NTH,   /* function, list, number: 0 where the entry has it in its list, else -1 */
+    CAVS__S_PARENT_PTR, /* CSR over stage rows: child slots that read the row */
+    CAVS__S_PARENT_EDGE,
+    CAVS__S_CONSUMER_PTR, /* CSR over stage rows: function rows (entries) of fetch's function that
+                             fetched the row */
+    CAVS__S_CONSUMER_ROW,
+    CAVS__S_SHARER,     /* function: number of the row's inputs among the distinct ones */
+    CAVS__S_SHARER_PTR, /* CSR over distinct inputs: function rows that have them */
+    CAVS__S_SHARER_ROW,
+    CAVS__S_DISTINCT_ROW, /* function, distinct inputs: a stage row that has them */
+    CAVS__S_DISTINCT_IDS, /* function, input, distinct inputs: the id */
+    CAVS__S_NOISE_LOW,    /* function, [list]: the row's key for dropout; see noise.c */
+    CAVS__S_NOISE_HIGH
+};
+
+struct cavs__section {
+    enum cavs__section_kind kind;
+    const struct cavs_function *function;
+    int number; /* input, slot or place in a list */
+    int list;   /* d > 0: of the function, and a value per entry */
+    const struct cavs_symbol *fetch;
+};
+
+enum cavs__phase { CAVS__FORWARD, CAVS__BACKWARD, CAVS__GRADIENT, CAVS__PHASES };
+
+/* One kind of task: a StarPU codelet with the tensors it touches. */
+struct cavs__task_kind {
+    char *name;
+    enum cavs__phase phase;
+    enum cavs__class klass;
+    bool shared; /* rows are distinct inputs of the function */
+    const struct cavs_stage *stage;
+    const struct cavs_function *function; /* NULL: chain, all functions of the stage */
+    struct cavs__part **parts; /* by function number; NULL where the function has nothing to do */
+    int nbuffers;
+    int tensor[CAVS__MAX_BUFFERS];
+    bool written[CAVS__MAX_BUFFERS];
+    int index_buffer;
+    const char *cpu_only; /* why not on devices; NULL: on those that are there, too */
+    struct starpu_codelet codelet;
+};
+
+struct cavs__stage_plan {
+    const struct cavs_stage *stage;
+    int state, edge, index; /* tensor numbers, -1: none */
+    int *push;              /* [nchannels] tensor that holds the channel */
+    int *push_col;          /* [nchannels] first column of the channel in it */
+    int *input;             /* [ninputs] tensor of float rows, -1 for ids */
+    int nsections;
+    struct cavs__section *sections;
+    int nkinds;
+    struct cavs__task_kind **kinds; /* in the order of execution */
+    bool
+        mergeable; /* equal vertices may share a row: nothing in it depends on which vertex it is */
+    bool **
+        shared_inputs; /* [nfunctions][ninputs] what vertices must have in common to share work; NULL: the
+                           * function shares nothing */
+    bool noisy;        /* equal vertices differ by their dropout */
+    double
+        *flops; /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
+    double *flops_forward;                   /* [nfunctions] forward alone */
+    double *list_flops, *list_flops_forward; /* [nlists] the same per entry */
+    double *
+        streamed; /* [nfunctions] nominal seconds per vertex of eager work that the chain waits for */
+};
+
+struct cavs__plan_options {
+    bool no_lazy, no_eager, no_fusion;
+    bool no_sharing; /* among vertices with equal inputs */
+    bool training;
+    bool require;         /* a device that cannot be used is an error */
+    const char *cpu_only; /* no task may run on a device, for this reason; NULL: it may */
+    int l2_bytes;         /* per core, for tile sizes */
+    int64_t l3_bytes;     /* likewise */
+};
+
+struct cavs__plan {
+    const struct cavs_model *model;
+    struct cavs__plan_options options;
+    int ntensors;
+    struct cavs__tensor_desc *tensors;
+    struct cavs__stage_plan *stages; /* [nstages] */
+    int *param, *param_t, *grad;     /* [nparams] tensor numbers, -1: none */
+    int metric;
+    size_t scratch;                     /* floats: the largest scratch of any part */
+    struct cavs__device_groups *groups; /* kernels of fused groups on devices; NULL: none */
+};
+
+int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options,
+                      struct cavs__plan **out);
+void cavs__plan_destroy(struct cavs__plan *p);
+int cavs__plan_explain(const struct cavs__plan *p, char **text);
+
+/* Used by place.c while the plan is made. */
+int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); /* number, or a negative code */
+int cavs__plan_section(struct cavs__stage_plan *s,
+                       struct cavs__section section); /* number, or a negative code */
+
+/* The tensor of that kind that belongs to a fetch, lookup or spread, made at first mention.  shared: its rows
+ * are distinct inputs. */
+int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
+                             const struct cavs_symbol *x, bool shared);
+
+/* Hands over a part of f, which becomes (part of) a task kind; what: the parameter, for gradients.
+ * Takes the part, also with an error. */
+int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
+                        enum cavs__class klass, bool shared, const char *what,
+                        struct cavs__part *part);
+
+void cavs__part_destroy(struct cavs__part *part);
+
+/* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of
+ * their task. */
+void cavs__sort_kinds(struct cavs__stage_plan *sp);
+int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
+/* What the stage's chain waits for, once its kinds are bound. */
+void cavs__find_streamed(struct cavs__stage_plan *sp);
+
+/* devices.c: decides which kinds run on devices, and compiles their groups for them. */
+int cavs__plan_devices(struct cavs__plan *p);
+
+/* place.c: parts of one function.  kinds' parts refer to tensors by number until
+ * cavs__plan_create() renumbers them. */
+int cavs__place_function(struct cavs__plan *p, struct cavs_function *f);
+
+#endif

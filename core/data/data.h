@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* data.h - samples in memory, stage by stage, in the layout that batches are cut from. */
+#ifndef CAVS_CORE_DATA_DATA_H
+#define CAVS_CORE_DATA_DATA_H
+
+#include "memory/column.h"
+#include "core/declare/model.h"
+
+/* Equal rows of a column by number; see intern.c. */
+struct cavs__intern {
+    int32_t *table; /* [cap] position + 1, 0 = free */
+    size_t cap, n;
+};
+/* *number: position of the first row equal to row i.  0 or CAVS_ENOMEM. */
+int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i,
+                     int32_t *number);
+/* Only the first n rows, which have been interned before, stay in the table, with their numbers. */
+void cavs__intern_again(struct cavs__intern *t, const struct cavs__column *rows, size_t n);
+
+/* One stage of all samples, laid one after the other. */
+struct cavs__stage_data {
+    const struct cavs_stage *stage;
+    struct cavs__column start;    /* int64 [samples + 1]: first vertex of each sample */
+    struct cavs__column function; /* int32 [vertices] */
+    struct cavs__column degree;   /* int32 [vertices]: number of children */
+    struct cavs__column first;    /* int64 [samples + 1]: first child entry of each sample */
+    struct cavs__column child;    /* int32: vertex of the same sample, or -1 */
+    struct cavs__column count;    /* int32 [samples][nfunctions]: vertices of each function */
+    struct cavs__column over;     /* int32 [vertices]: vertex of the base stage stood over */
+    struct cavs__column *inputs;  /* [ninputs] int32 or rows of floats, per vertex, edge or entry */
+    struct cavs__column *length;  /* [ninputs] int32 [vertices]: entries of an input per entry */
+    struct cavs__column *entry;   /* [ninputs] int64 [samples + 1]: first entry of each sample */
+    struct cavs__column *equal;   /* [ninputs] of rows: int32 number, the same for equal rows */
+    struct cavs__intern *interned; /* [ninputs] */
+    bool has_graph;                /* of the sample being added */
+    bool *has_input;
+};
+
+struct cavs__pack; /* what a file of packed data consists of so far; packed_write.c */
+struct cavs_packed;
+
+struct cavs_data {
+    const struct cavs_model *model;
+    int samples;
+    bool open;
+    struct cavs__stage_data *stages;
+    int32_t *work; /* scratch of graph checks */
+    size_t work_cap;
+    struct cavs__pack *pack;    /* the file that the samples go to, or NULL */
+    struct cavs_packed *packed; /* the file that the columns are pages of, or NULL */
+    unsigned char *checked;     /* [samples] of a packed file: which have been found sound */
+};
+
+/* The columns of a stage, by number: those that each stage has and then four of each input (its values, the numbers of
+ * equal rows, and where the lists of an input per entry are).  *name: what the column is called in files, *input: of which input, or NULL. */
+int cavs__stage_columns(const struct cavs__stage_data *s);
+struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
+                                        const struct cavs__input **input);
+
+/* Checks a sample that came from a file when it is used first: what cavs_data_graph() checks of others. */
+int cavs__data_check_sample(const struct cavs_data *d, int sample);
+
+/* Checks the ids of one input of a sample against what they index. */
+int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
+                         int sample);
+
+/* pulled.c: of the sample being completed, whose graph is there.  Values (lists) of an input that vertices
+ * have whose function pulls it. */
+size_t cavs__count_pulled(const struct cavs_data *d, const struct cavs__stage_data *s, int input);
+/* Those are given: puts the missing ones of the other vertices between them. */
+int cavs__spread_pulled(const struct cavs_data *d, struct cavs__stage_data *s, int input,
+                        size_t missing);
+
+/* Entries that all vertices of a sample have in a list together. */
+int64_t cavs__data_entries(const struct cavs_data *d, const struct cavs__stage_data *s,
+                           const struct cavs__list *list, int sample);
+
+/* [samples + 1] where the values of an input begin in each sample. */
+const int64_t *cavs__input_starts(const struct cavs__stage_data *s, int input);
+
+static inline const int64_t *cavs__starts(const struct cavs__stage_data *s)
+{
+    return s->start.p;
+}
+
+#endif

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# core/data/: samples in memory and in packed files.
+
+libcavs_la_SOURCES += \
+	core/data/data.c \
+	core/data/data.h \
+	core/data/fingerprint.c \
+	core/data/intern.c \
+	core/data/packed.c \
+	core/data/packed.h \
+	core/data/packed_data.c \
+	core/data/packed_write.c \
+	core/data/pulled.c

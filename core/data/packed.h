@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packed.h - files of packed data; doc/packed-format.md describes the format.
+ *
+ *     packed_write.c writes one
+ *     packed.c       maps one and finds its arrays
+ *     packed_data.c  data whose columns are such arrays
+ */
+#ifndef CAVS_CORE_DATA_PACKED_H
+#define CAVS_CORE_DATA_PACKED_H
+
+#include <jansson.h>
+
+#include "core/base/hash.h"
+#include "core/data/data.h"
+
+#define CAVS__PACKED_MAGIC "CAVSPACK"
+enum { CAVS__PACKED_ALIGN = 64, CAVS__PACKED_VERSION = 1, CAVS__PACKED_ORDER = 0x01020304 };
+
+/* The first 64 bytes.  The directory follows, padded with spaces so that the arrays behind it are aligned. */
+struct cavs__packed_header {
+    char magic[8];
+    uint32_t order; /* CAVS__PACKED_ORDER in the byte order of the writing machine */
+    uint32_t version;
+    uint64_t directory; /* bytes of the directory, a multiple of 64 */
+    uint64_t file;      /* bytes of the whole file */
+    uint64_t checksum;  /* of the directory */
+    uint64_t zero[3];
+};
+
+struct cavs_packed {
+    char *path;
+    const char *bytes; /* the mapped file */
+    size_t n;
+    size_t arrays; /* where they begin */
+    json_t *directory;
+};
+
+/* What the values of an input belong to, by enum cavs__per. */
+extern const char *const cavs__packed_per[];
+/* The part of the directory for a stage, or NULL. */
+json_t *cavs__packed_stage(const struct cavs_packed *p, const char *name);
+/* The array that an entry of the directory describes; its place has been checked when the file was opened.  False if it
+ * is not there. */
+bool cavs__packed_array(const struct cavs_packed *p, const json_t *entry, const void **bytes,
+                        size_t *n);
+
+void cavs__pack_free(struct cavs__pack *p);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packed_write.c - writing packed data.  While samples are added, every column is a temporary file (column.c).  To complete the
+ * packed file, a directory of all arrays is made, and directory and arrays are written one after the other.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/base/error.h"
+#include "core/base/json_text.h"
+#include "core/data/packed.h"
+#include "core/base/replace.h"
+
+const char *const cavs__packed_per[] = {"vertex", "edge", "entry"};
+
+struct note {
+    char *name;
+    void *bytes;
+    size_t n;
+};
+
+struct cavs__pack {
+    char *path;
+    int nnotes;
+    struct note *notes;
+};
+
+/* The arrays in the order in which they are written, and the directory that says where each is. */
+struct plan {
+    struct array {
+        const void *bytes;
+        size_t n;
+    } * arrays;
+    int narrays;
+    size_t at; /* where the next one will be */
+    json_t *directory;
+};
+
+static size_t padded(size_t n)
+{
+    return (n + CAVS__PACKED_ALIGN - 1) / CAVS__PACKED_ALIGN * CAVS__PACKED_ALIGN;
+}
+
+/* ---- what goes into a file ---- */
+
+void cavs__pack_free(struct cavs__pack *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; i < p->nnotes; i++) {
+        free(p->notes[i].name);
+        free(p->notes[i].bytes);
+    }
+    free(p->notes);
+    free(p->path);
+    free(p);
+}
+
+int cavs_data_pack(const struct cavs_model *m, const char *path, struct cavs_data **out)
+{
+    struct cavs_data *d;
+    int rc;
+
+    if (!path || !*path || !out)
+        return cavs__fail(CAVS_EINVAL, "cavs_data_pack: no path, or nowhere to put the data");
+    rc = cavs_data_create(m, &d);
+    if (rc)
+        return rc;
+    d->pack = calloc(1, sizeof *d->pack);
+    if (!d->pack || !(d->pack->path = strdup(path)))
+        rc = cavs__fail_nomem("path", strlen(path));
+    for (int i = 0; i < m->nstages && !rc; i++) {
+        struct cavs__stage_data *s = &d->stages[i];
+
+        for (int k = 0; k < cavs__stage_columns(s) && !rc; k++)
+            rc = cavs__column_to_file(cavs__stage_column(s, k, NULL, NULL), path);
+    }
+    if (rc) {
+        cavs_data_destroy(d);
+        return rc;
+    }
+    *out = d;
+    return CAVS_OK;
+}
+
+/* The note of that name, new or not; NULL when memory is short. */
+static struct note *find_note(struct cavs__pack *p, const char *name)
+{
+    struct note new = {.name = NULL};
+
+    for (int i = 0; i < p->nnotes; i++) {
+        if (strcmp(p->notes[i].name, name) == 0)
+            return &p->notes[i];
+    }
+    new.name = strdup(name);
+    if (!new.name || !CAVS__APPEND(p->notes, p->nnotes, new)) {
+        free(new.name);
+        return NULL;
+    }
+    return &p->notes[p->nnotes - 1];
+}
+
+int cavs_data_note(struct cavs_data *d, const char *name, const void *bytes, size_t n)
+{
+    struct note *note;
+    void *copy;
+
+    if (!d || !d->pack || !name || (n > 0 && !bytes))
+        return cavs__fail(CAVS_EINVAL, "cavs_data_note: no data from cavs_data_pack(), or no note");
+    copy = malloc(n + 1);
+    note = copy ? find_note(d->pack, name) : NULL;
+    if (!note) {
+        free(copy);
+        return cavs__fail_nomem(name, n);
+    }
+    if (n > 0)
+        memcpy(copy, bytes, n);
+    free(note->bytes);
+    note->bytes = copy;
+    note->n = n;
+    return CAVS_OK;
+}
+
+/* ---- the directory ---- */
+
+/* Plans an array and returns its entry, [offset, bytes, checksum]; NULL when memory is short. */
+static json_t *plan_array(struct plan *p, const void *bytes, size_t n)
+{
+    struct array a = {bytes, n};
+    json_t *entry;
+    char checksum[17];
+
+    if (!CAVS__APPEND(p->arrays, p->narrays, a))
+        return NULL;
+    snprintf(checksum, sizeof checksum, "%016llx",
+             (unsigned long long)cavs__hash(CAVS__HASH_START, bytes, n));
+    entry = json_pack("[I, I, s]", (json_int_t)p->at, (json_int_t)n, checksum);
+    p->at += padded(n);
+    return entry;
+}
+
+static json_t *over_entry(const struct cavs_stage *stage)
+{
+    if (!stage->base)
+        return json_null();
+    return json_pack("{s:s, s:s}", "stage", stage->base->name, "which",
+                     stage->over == CAVS_ROOTS ? "roots" : "all");
+}
+
+static json_t *input_entry(const struct cavs__input *in)
+{
+    return json_pack("{s:s, s:s, s:s, s:i}", "name", in->name, "type", in->ids ? "ids" : "rows",
+                     "per", cavs__packed_per[in->per], "width", in->ids ? 1 : in->width);
+}
+
+/* False when memory is short; jansson passes NULLs on until then. */
+static bool plan_stage(struct plan *p, struct cavs__stage_data *s, json_t *stages)
+{
+    json_t *entry = json_object(), *functions = json_array(), *arrays = json_object(),
+           *inputs = json_array();
+    bool sound = true;
+
+    for (int i = 0; i < s->stage->nfunctions; i++)
+        sound &= json_array_append_new(functions, json_string(s->stage->functions[i]->name)) == 0;
+    for (int i = 0; i < s->stage->ninputs; i++)
+        sound &= json_array_append_new(inputs, input_entry(s->stage->inputs[i])) == 0;
+    for (int i = 0; i < cavs__stage_columns(s); i++) {
+        const struct cavs__input *in;
+        const char *name;
+        const struct cavs__column *c = cavs__stage_column(s, i, &name, &in);
+
+        sound &= json_object_set_new(in ? json_array_get(inputs, (size_t)in->number) : arrays, name,
+                                     plan_array(p, c->p, c->n * c->size)) == 0;
+    }
+    sound &= json_object_set_new(entry, "name", json_string(s->stage->name)) == 0 &&
+             json_object_set_new(entry, "over", over_entry(s->stage)) == 0;
+    sound &= json_object_set_new(entry, "functions", functions) == 0;
+    sound &= json_object_set_new(entry, "arrays", arrays) == 0;
+    sound &= json_object_set_new(entry, "inputs", inputs) == 0;
+    return json_array_append_new(stages, entry) == 0 && sound;
+}
+
+static bool plan_all(struct plan *p, struct cavs_data *d)
+{
+    json_t *stages = json_array(), *notes = json_object();
+    bool sound = true;
+
+    p->directory = json_object();
+    for (int i = 0; i < d->model->nstages; i++)
+        sound &= plan_stage(p, &d->stages[i], stages);
+    for (int i = 0; i < d->pack->nnotes; i++) {
+        const struct note *note = &d->pack->notes[i];
+
+        sound &= json_object_set_new(notes, note->name, plan_array(p, note->bytes, note->n)) == 0;
+    }
+    sound &= json_object_set_new(p->directory, "samples", json_integer(d->samples)) == 0;
+    sound &= json_object_set_new(p->directory, "stages", stages) == 0;
+    sound &= json_object_set_new(p->directory, "notes", notes) == 0;
+    return sound;
+}
+
+/* ---- the file ---- */
+
+static bool write_padded(FILE *f, const void *bytes, size_t n, char pad)
+{
+    if (n > 0 && fwrite(bytes, 1, n, f) != n)
+        return false;
+    for (size_t rest = padded(n) - n; rest > 0; rest--) {
+        if (putc(pad, f) == EOF)
+            return false;
+    }
+    return true;
+}
+
+static bool write_all(FILE *f, const struct plan *p, const char *directory)
+{
+    size_t length = strlen(directory);
+    struct cavs__packed_header header = {
+        .magic = CAVS__PACKED_MAGIC,
+        .order = CAVS__PACKED_ORDER,
+        .version = CAVS__PACKED_VERSION,
+        .directory = padded(length),
+        .file = sizeof header + padded(length) + p->at,
+    };
+    char *text = malloc(padded(length));
+    bool sound;
+
+    if (!text) {
+        errno = ENOMEM;
+        return false;
+    }
+    memset(text, ' ', padded(length));
+    memcpy(text, directory, length);
+    header.checksum = cavs__hash(CAVS__HASH_START, text, padded(length));
+    sound = fwrite(&header, sizeof header, 1, f) == 1 && write_padded(f, text, padded(length), ' ');
+    for (int i = 0; i < p->narrays && sound; i++)
+        sound = write_padded(f, p->arrays[i].bytes, p->arrays[i].n, '\0');
+    free(text);
+    return sound;
+}
+
+static int write_file(const struct plan *p, const char *directory, const char *path)
+{
+    struct cavs__replacement r;
+    int rc = cavs__replace_open(&r, path);
+
+    if (rc)
+        return rc;
+    if (write_all(r.file, p, directory))
+        return cavs__replace_commit(&r);
+    rc = cavs__replace_failed(&r);
+    cavs__replace_cancel(&r);
+    return rc;
+}
+
+int cavs_data_write(struct cavs_data *d)
+{
+    struct plan p = {.arrays = NULL};
+    char *directory = NULL;
+    int rc;
+
+    if (!d || !d->pack)
+        return cavs__fail(CAVS_EINVAL, "cavs_data_write: no data from cavs_data_pack()");
+    if (d->open)
+        return cavs__fail(CAVS_ESTATE, "cavs_data_write: a sample is open (cavs_data_end)");
+    if (plan_all(&p, d))
+        directory = cavs__json_text(p.directory, JSON_COMPACT);
+    rc = directory ? write_file(&p, directory, d->pack->path)
+                   : cavs__fail_nomem("directory", (size_t)p.narrays * 64);
+    free(directory);
+    json_decref(p.directory);
+    free(p.arrays);
+    return rc;
+}

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# core/declare/: models, stages, functions and symbols as the user declares them, with their shape rules.
+
+libcavs_la_SOURCES += \
+	core/declare/build.h \
+	core/declare/cells.c \
+	core/declare/check.c \
+	core/declare/equal.c \
+	core/declare/expressions.c \
+	core/declare/lists.c \
+	core/declare/losses.c \
+	core/declare/model.c \
+	core/declare/model.h \
+	core/declare/operators.c \
+	core/declare/rows.c \
+	core/declare/symbol.c

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model.h - the one intermediate form: models, stages, vertex functions and their symbols.
+ *
+ * A vertex function is a list of symbols in topological order (operands come first).  The user's
+ * calls append forward symbols; autodiff (autodiff.c) appends backward symbols to the same list, so
+ * that classification, placement and execution treat both directions alike: in dF the state
+ * gradient plays the part of gather, the slot gradient that of scatter.
+ */
+#ifndef CAVS_CORE_DECLARE_MODEL_H
+#define CAVS_CORE_DECLARE_MODEL_H
+
+#include "core/cavs.h"
+
+enum cavs__op {
+    /* sources */
+    CAVS__OP_PULL,   /* input (float rows) */
+    CAVS__OP_IDS,    /* input (ids); width 0 */
+    CAVS__OP_FETCH,  /* channel of an earlier stage; inputs: index ids, or none for the vertex stood
+                        over */
+    CAVS__OP_GATHER, /* k: child slot; width = state width */
+    CAVS__OP_EACH_CHILD, /* states of all children, a row each; width = state width */
+    CAVS__OP_USE,        /* param with one row */
+    CAVS__OP_CONST,      /* s, in every column */
+    /* computation */
+    CAVS__OP_LOOKUP,      /* param; inputs: ids */
+    CAVS__OP_MATMUL,      /* inputs: x; param W (w(x) x width) */
+    CAVS__OP_ELEMENTWISE, /* k: number in the element-wise table, which: 0 forward, 1/2 gradient; s;
+                           * inputs: as cavs__ew_operands(k, which); widths equal or 1 */
+    CAVS__OP_CONCAT,
+    CAVS__OP_SLICE, /* k: first column */
+    CAVS__OP_ROW_SUM,
+    CAVS__OP_ROW_MAX,
+    CAVS__OP_SOFTMAX,
+    CAVS__OP_LOG_SOFTMAX,
+    CAVS__OP_DROPOUT, /* inputs: x; s: the rate; k: the site, a number of its own in the model */
+    CAVS__OP_PICK,    /* inputs: x, ids: entry ids[v] of the row; width 1 */
+    CAVS__OP_MASK,    /* inputs: ids; 1 where the id >= 0, else 0; width 1 */
+    CAVS__OP_XENT,    /* inputs: logits, label ids */
+    CAVS__OP_CORRECT, /* inputs: logits, label ids */
+    CAVS__OP_MATMUL_SELECT, /* inputs: x, ids; param: stacked w(x) x width blocks; row r times block
+                               ids[r] */
+    /* between vertices and the entries of list k (its domain) */
+    CAVS__OP_SPREAD,       /* inputs: x, the same for all vertices with equal inputs; see share.c */
+    CAVS__OP_REPEAT,       /* inputs: x of the vertices; the same row for each entry of a vertex */
+    CAVS__OP_LIST_SUM,     /* inputs: x of the entries; sum over the entries of each vertex */
+    CAVS__OP_LIST_MAX,     /* inputs: x; largest in each column, 0 without entries */
+    CAVS__OP_LIST_SOFTMAX, /* inputs: x; per column, over the entries of each vertex */
+    CAVS__OP_LIST_SHARE,   /* 1 / number of entries, 0 without any; width 1 */
+    /* forward sinks */
+    CAVS__OP_SCATTER, /* inputs: x */
+    CAVS__OP_PUSH,    /* inputs: x; channel */
+    CAVS__OP_METRIC,  /* inputs: x, [where ids]; metric; is_loss */
+    /* backward only */
+    CAVS__OP_STATE_GRAD, /* sum of what the parents' slots say: width = state width */
+    CAVS__OP_NTH,       /* k: ids of the entries of a list: 0 for the k-th of each vertex, else -1; width 0 */
+    CAVS__OP_PUSH_GRAD, /* sum of what the fetches of this channel by one fetch symbol say; fetch */
+    CAVS__OP_MATMUL_T,  /* inputs: dy; param W: dy W^T */
+    CAVS__OP_XENT_GRAD, /* inputs: logits, label ids, g */
+    CAVS__OP_ROW_MAX_GRAD, /* inputs: x, g */
+    CAVS__OP_PICK_GRAD,    /* inputs: ids, g */
+    CAVS__OP_COLLECT, /* inputs: g; fetch: the SPREAD_GRAD; sum over the vertices with equal inputs */
+    CAVS__OP_MATMUL_SELECT_T,   /* inputs: dy, ids; param: dy times the transposed block */
+    CAVS__OP_LIST_MAX_GRAD,     /* inputs: x, g of the vertices: g at the first largest entry */
+    CAVS__OP_LIST_SOFTMAX_GRAD, /* inputs: y, g */
+    /* backward sinks */
+    CAVS__OP_SLOT_GRAD,          /* inputs: g; k: child slot */
+    CAVS__OP_EACH_GRAD,          /* inputs: g, a row per child */
+    CAVS__OP_FETCH_GRAD,         /* inputs: g; fetch: the FETCH symbol it belongs to */
+    CAVS__OP_SPREAD_GRAD,        /* inputs: g, to be collected */
+    CAVS__OP_GRAD_MATMUL,        /* inputs: x, dy; param += x^T dy */
+    CAVS__OP_GRAD_USE,           /* inputs: g; param += column sums */
+    CAVS__OP_GRAD_LOOKUP,        /* inputs: ids, g; param rows */
+    CAVS__OP_GRAD_MATMUL_SELECT, /* inputs: x, dy, ids; block ids[r] of param += x^T dy */
+    CAVS__OP_COUNT
+};
+
+/* When a symbol is computed, relative to the chain (Cavs section 3.5, Proposition 2). */
+enum cavs__class { CAVS__EAGER, CAVS__CHAIN, CAVS__LAZY };
+
+struct cavs_symbol {
+    struct cavs_function *function;
+    int number; /* position in function->symbols */
+    enum cavs__op op;
+    int domain; /* 0: a row per vertex; d > 0: a row per entry of function->lists[d - 1] */
+    int width;
+    int ninputs;
+    struct cavs_symbol **inputs;
+    struct cavs_param *param;
+    struct cavs__input *input;
+    struct cavs__channel *channel;
+    struct cavs__metric *metric;
+    struct cavs_symbol *fetch;
+    int k, which;
+    float s;
+    bool is_loss;
+    const char *file; /* where the user asked for it */
+    int line;
+    /* set by cavs_model_finish() */
+    bool backward;   /* belongs to dF */
+    bool live;       /* something asked for depends on it (forward: in training) */
+    bool needs_grad; /* depends on something trained */
+    bool shared;     /* forward: depends on the vertex's own inputs alone; see share.c */
+    struct cavs_symbol
+        *adjoint; /* gradient of the objective with respect to this symbol, or NULL */
+    enum cavs__class klass;
+};
+
+struct cavs_param {
+    struct cavs_model *model;
+    char *name;
+    int number, rows, cols;
+    struct cavs_init init;
+    bool frozen;
+    bool dense_use;  /* some symbol multiplies or uses it: dense gradient */
+    bool lookup_use; /* some symbol looks rows up: sparse gradient */
+    bool transposed; /* dF needs its transpose */
+    struct cavs_param
+        *merged; /* parameter that holds its numbers (join_products.c), from column merged_col; or NULL */
+    int merged_col;
+    int nmembers; /* of a merged parameter */
+    struct cavs_param **members;
+};
+
+/* What the rows of an input belong to. */
+enum cavs__per { CAVS__PER_VERTEX, CAVS__PER_EDGE, CAVS__PER_ENTRY /* of a list it brings */ };
+
+/* Data the samples bring to a stage, by name. */
+struct cavs__input {
+    char *name;
+    int number; /* in its stage */
+    enum cavs__per per;
+    bool ids;
+    int width; /* float rows: columns */
+    int limit; /* ids: smallest bound of what they index (rows of a table, classes), INT32_MAX if
+                  none */
+    struct cavs_stage
+        *vertices_of; /* ids that name vertices of an earlier stage of the same sample, or NULL */
+    bool *pulled;     /* [nfunctions] by which functions; set by cavs_model_finish() */
+};
+
+/* What vertices of a stage make visible by push. */
+struct cavs__channel {
+    char *name;
+    struct cavs_stage *stage;
+    int number, width;
+    int nfetches;
+    struct cavs_symbol **fetches; /* FETCH symbols of later stages */
+};
+
+struct cavs__metric {
+    char *name;
+    int number;
+};
+
+enum { CAVS__MAX_LISTS = 8, CAVS__ANY_CHILDREN = -1 };
+
+/*
+ * A ragged list that every vertex of a function has: of its children, of ids that the samples
+ * bring, or of all vertices that its sample has in an earlier stage.  Symbols may have a row for
+ * each entry.  Entries are numbered per function, in the order of function rows.
+ */
+struct cavs__list {
+    struct cavs_function *function;
+    int number; /* among the lists of its stage */
+    bool children;
+    struct cavs__input *input; /* that brings it, or NULL */
+    struct cavs_stage *whole;  /* the earlier stage, or NULL */
+};
+
+/* equal.c: chains of symbols that may be equal; all zero at first. */
+struct cavs__equals {
+    int room, n; /* n: symbols that are in it */
+    int *head;   /* [room] by hash; -1: none */
+    int *next;   /* [room] by symbol */
+};
+
+struct cavs_function {
+    struct cavs_stage *stage;
+    char *name;
+    int number; /* in its stage */
+    int slots;  /* 1 + largest gathered child slot; 0 without gather; CAVS__ANY_CHILDREN where a row
+                   per child is asked for */
+    const char *slots_file; /* where the graph was first read */
+    int slots_line;
+    int nlists;
+    struct cavs__list *lists[CAVS__MAX_LISTS]; /* [domain - 1] */
+    int nsymbols;
+    struct cavs_symbol **symbols;
+    struct cavs__equals equals;
+    struct cavs_symbol *scatter; /* the SCATTER symbol, or NULL */
+    bool finished;
+    int error; /* first mistake, reported by finish */
+    char *message;
+};
+
+struct cavs_stage {
+    struct cavs_model *model;
+    char *name;
+    int number, state_width;
+    struct cavs_stage *base; /* stage it stands over, or NULL */
+    enum cavs_over over;
+    int nfunctions, ninputs, nchannels;
+    struct cavs_function **functions;
+    struct cavs__input **inputs;
+    struct cavs__channel **channels;
+    int nlists;
+    struct cavs__list **lists;
+    bool state_grad; /* dF of this stage passes gradients through the state */
+};
+
+struct cavs_model {
+    int nparams, nstages, nmetrics;
+    int nstored; /* parameters with the merged ones, which follow the user's nparams */
+    struct cavs_param **params;
+    struct cavs_stage **stages;
+    struct cavs__metric **metrics;
+    bool finished;
+    int users;      /* data and sessions of it that are there */
+    bool destroyed; /* and is freed with the last of them */
+    int error;      /* first mistake outside any function */
+    char *message;
+};
+
+/* equal.c */
+/* *found: the first symbol that is equal to what `like` and the operands say; NULL: there is none.
+ * false: out of memory. */
+bool cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
+                      struct cavs_symbol *const *inputs, struct cavs_symbol **found);
+/* Symbols have been changed, or renumbered. */
+void cavs__equals_forget(struct cavs__equals *e);
+void cavs__equals_clear(struct cavs__equals *e);
+
+/* model.c: data and sessions hold their model, so that it does not matter which is destroyed first. */
+void cavs__model_hold(const struct cavs_model *m);
+void cavs__model_release(const struct cavs_model *m);
+
+/* symbol.c */
+/* Appends a symbol; inputs are copied.  NULL when out of memory.  Equal symbols are shared (common
+ * subexpressions). */
+struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like,
+                                     int ninputs, struct cavs_symbol *const *inputs);
+/* Puts x before position `at` of f; x's own fields but `number` are the caller's. */
+bool cavs__symbol_insert(struct cavs_function *f, int at, struct cavs_symbol *x);
+bool cavs__op_is_sink(enum cavs__op op);
+const char *cavs__op_name(enum cavs__op op);
+/* What x has a row for: 0 vertices, d > 0 entries of list d - 1 of its function, -1: it is the same
+ * everywhere (a constant or one-row parameter, or a part of one). */
+int cavs__domain(const struct cavs_symbol *x);
+/* "tanh", "matmul W", ...: the operator as the user knows it, in a static per-thread buffer */
+const char *cavs__symbol_label(const struct cavs_symbol *x);
+
+/* function.c */
+int cavs__function_fail(struct cavs_function *f, int code, const char *file, int line,
+                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* needs_grad.c: one sweep over a stage, given whether its gathered state is trained; tells whether
+ * what it scatters is. */
+bool cavs__mark_needs_grad(struct cavs_stage *s, bool state);
+
+/* Passes, in the order cavs_model_finish() runs them.  0 or a cavs_error. */
+int cavs__pass_check(struct cavs_model *m); /* well-formedness across functions of a stage */
+int cavs__pass_merge(struct cavs_model *m);
+int cavs__pass_share(struct cavs_model *m);    /* products that share an operand become one */
+int cavs__pass_autodiff(struct cavs_model *m); /* appends dF */
+void cavs__pass_live(struct cavs_model *m);    /* forward and backward prune */
+int cavs__pass_classify(struct cavs_model *m); /* eager, chain, lazy */
+
+#endif

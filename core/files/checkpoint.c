@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * checkpoint.c - model files, and checkpoints, which are model files with more in them:
+ *
+ *     NAME                  a parameter
+ *     cavs.state0.NAME, 1   what the optimizer keeps of it
+ *     cavs.metrics          sums and counts since the last reset, a row for each shard
+ *     metadata              what metadata.c puts there
+ *
+ * Loading reads and checks everything before the first number changes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/files/metadata.h"
+#include "core/files/safetensors.h"
+#include "core/run/session.h"
+
+/* A matrix of the file and where it belongs in the session. */
+struct item {
+    const struct cavs_param *p; /* NULL: the metrics */
+    int state;                  /* of the optimizer; -1: the parameter itself */
+};
+
+struct file {
+    struct cavs_session *s;
+    int n;
+    struct cavs__matrix *matrix;
+    struct item *item;
+    char **name; /* owned names of matrices, NULL where the name is the parameter's */
+};
+
+/* ---- what is in a file ---- */
+
+static void file_clear(struct file *f)
+{
+    for (int i = 0; f->name && i < f->n; i++)
+        free(f->name[i]);
+    free(f->name);
+    free(f->matrix);
+    free(f->item);
+}
+
+static void add_values(struct file *f)
+{
+    for (int i = 0; i < f->s->model->nparams; i++) {
+        const struct cavs_param *p = f->s->model->params[i];
+
+        f->item[f->n] = (struct item){p, -1};
+        f->matrix[f->n++] = (struct cavs__matrix){p->name, p->rows, p->cols, sizeof(float)};
+    }
+}
+
+static bool add_named(struct file *f, struct item item, char *name, int rows, int cols, int size)
+{
+    if (!name)
+        return false;
+    f->name[f->n] = name;
+    f->item[f->n] = item;
+    f->matrix[f->n++] = (struct cavs__matrix){name, rows, cols, size};
+    return true;
+}
+
+static bool add_states(struct file *f)
+{
+    for (int i = 0; i < f->s->model->nparams; i++) {
+        const struct cavs_param *p = f->s->model->params[i];
+
+        for (int k = 0; k < cavs__states_of(f->s, p); k++) {
+            char *name;
+
+            if (asprintf(&name, CAVS__OWN_PREFIX "state%d.%s", k, p->name) < 0)
+                name = NULL;
+            if (!add_named(f, (struct item){p, k}, name, p->rows, p->cols, sizeof(float)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* shards: rows of the metrics; 0 for a model file. */
+static int file_list(struct file *f, struct cavs_session *s, int shards)
+{
+    size_t most = 3 * (size_t)s->model->nparams + 2;
+
+    *f = (struct file){.s = s,
+                       .matrix = calloc(most, sizeof *f->matrix),
+                       .item = calloc(most, sizeof *f->item),
+                       .name = calloc(most, sizeof *f->name)};
+    if (f->matrix && f->item && f->name) {
+        add_values(f);
+        if (!shards || (add_states(f) &&
+                        add_named(f, (struct item){NULL, 0}, strdup(CAVS__OWN_PREFIX "metrics"),
+                                  shards, 2 * s->model->nmetrics + 1, sizeof(double))))
+            return CAVS_OK;
+    }
+    file_clear(f);
+    return cavs__fail_nomem("list of parameters", most * sizeof *f->matrix);
+}
+
+/* ---- saving ---- */
+
+static int get_item(void *context, int i, void *values)
+{
+    const struct file *f = context;
+    const struct item *item = &f->item[i];
+
+    if (!item->p)
+        return cavs__get_metrics(f->s, values);
+    return item->state < 0 ? cavs_session_get_param(f->s, item->p, values)
+                           : cavs__get_state(f->s, item->p, item->state, values);
+}
+
+static int save(struct cavs_session *s, const char *path, int shards, json_t *metadata)
+{
+    struct file f;
+    int rc = file_list(&f, s, shards);
+
+    if (rc) {
+        json_decref(metadata);
+        return rc;
+    }
+    rc = cavs__safetensors_write(path, metadata, f.n, f.matrix, get_item, &f);
+    file_clear(&f);
+    return rc;
+}
+
+int cavs_session_save(struct cavs_session *s, const char *path)
+{
+    int rc;
+
+    if (!path || !*path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_save: no path");
+    rc = cavs__session_ready(s, "cavs_session_save");
+    if (rc)
+        return rc;
+    rc = cavs__settle(s);
+    return rc ? rc : save(s, path, 0, cavs__describe(s, "cavs"));
+}
+
+int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note)
+{
+    json_t *metadata;
+    int rc;
+
+    if (!path || !*path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_checkpoint: no path");
+    rc = cavs__session_ready(s, "cavs_session_checkpoint");
+    if (rc)
+        return rc;
+    if (s->options.inference)
+        return cavs__fail(CAVS_ESTATE, "cavs_session_checkpoint: this session was created for "
+                                       "inference; cavs_session_save() keeps its parameters");
+    rc = cavs__settle(s);
+    if (rc)
+        return rc;
+    metadata = cavs__describe_run(s, note ? note : "");
+    if (!metadata)
+        return cavs__fail(CAVS_EINVAL,
+                          "cavs_session_checkpoint: the note is not UTF-8, or out of memory");
+    return save(s, path, s->nshards, metadata);
+}
+
+/* ---- loading ---- */
+
+/* A checkpoint will do as a model file: what else it holds is left out. */
+static int check_names(const struct cavs__safetensors *f, const struct cavs_model *m)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(f->header, name, value)
+    {
+        if (strcmp(name, "__metadata__") != 0 && !cavs_model_find_param(m, name) &&
+            !cavs__is_own(name))
+            return cavs__fail(CAVS_EFORMAT, "%s: the model has no parameter named %s", f->path,
+                              name);
+    }
+    return CAVS_OK;
+}
+
+static int set_item(const struct file *f, int i, const void *values)
+{
+    const struct item *item = &f->item[i];
+
+    if (!item->p)
+        return cavs__set_metrics(f->s, f->matrix[i].rows, values);
+    return item->state < 0 ? cavs_session_set_param(f->s, item->p, values)
+                           : cavs__set_state(f->s, item->p, item->state, values);
+}
+
+static int load(struct cavs_session *s, const struct cavs__safetensors *from, int shards)
+{
+    struct file f;
+    int rc = file_list(&f, s, shards);
+    void **values;
+
+    if (rc)
+        return rc;
+    values = calloc((size_t)f.n + 1, sizeof *values);
+    rc = values ? check_names(from, s->model)
+                : cavs__fail_nomem("parameters", (size_t)f.n * sizeof *values);
+    for (int i = 0; i < f.n && !rc; i++)
+        rc = cavs__safetensors_read(from, &f.matrix[i], &values[i]);
+    for (int i = 0; i < f.n && !rc; i++)
+        rc = set_item(&f, i, values[i]);
+    for (int i = 0; values && i < f.n; i++)
+        free(values[i]);
+    free(values);
+    file_clear(&f);
+    return rc;
+}
+
+int cavs_session_load(struct cavs_session *s, const char *path)
+{
+    struct cavs__safetensors f;
+    int rc;
+
+    if (!path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_load: no path");
+    rc = cavs__session_ready(s, "cavs_session_load");
+    if (rc)
+        return rc;
+    rc = cavs__safetensors_open(&f, path);
+    if (rc)
+        return rc;
+    rc = load(s, &f, 0);
+    cavs__safetensors_close(&f);
+    return rc;
+}
+
+static int resume(struct cavs_session *s, const struct cavs__safetensors *f, char **note)
+{
+    static const char *const names[] = {"SGD",     "momentum", "Nesterov",
+                                        "AdaGrad", "RMSProp",  "Adam"};
+    struct cavs__description d = {0};
+    char *copy = strdup(cavs__described(f, "note"));
+    int rc = copy ? cavs__read_description(f, &d) : cavs__fail_nomem("note", 1);
+
+    if (!rc && d.optimizer != (long)s->options.optimizer)
+        rc = cavs__fail(CAVS_EINVAL, "%s: written by a session with %s, this one has %s", f->path,
+                        names[d.optimizer], names[s->options.optimizer]);
+    if (!rc)
+        rc = load(s, f, (int)d.shards);
+    if (rc) {
+        free(copy);
+        return rc;
+    }
+    s->step = d.step;
+    s->options.seed = d.seed;
+    s->rule.lr = (float)d.lr;
+    if (note)
+        *note = copy;
+    else
+        free(copy);
+    return CAVS_OK;
+}
+
+int cavs_session_resume(struct cavs_session *s, const char *path, char **note)
+{
+    struct cavs__safetensors f;
+    int rc;
+
+    if (!path)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_resume: no path");
+    rc = cavs__session_ready(s, "cavs_session_resume");
+    if (rc)
+        return rc;
+    if (s->options.inference)
+        return cavs__fail(CAVS_ESTATE, "cavs_session_resume: this session was created for "
+                                       "inference; cavs_session_load() reads a checkpoint, too");
+    cavs__wait_slots(s);
+    rc = cavs__safetensors_open(&f, path);
+    if (rc)
+        return rc;
+    rc = resume(s, &f, note);
+    cavs__safetensors_close(&f);
+    return rc;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metadata.c - what model files and checkpoints say of themselves; see metadata.h. */
+#include "core/files/metadata.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/points.h"
+#include "core/base/error.h"
+
+/* ---- writing ---- */
+
+int cavs_session_note(struct cavs_session *s, const char *name, const char *text)
+{
+    json_t *value;
+
+    if (!s || !name || !*name)
+        return cavs__fail(CAVS_EINVAL, "cavs_session_note: no session or name");
+    if (cavs__is_own(name) || strcmp(name, "format") == 0)
+        return cavs__fail(
+            CAVS_EINVAL,
+            "cavs_session_note: the name %s is taken: those that begin with " CAVS__OWN_PREFIX
+            " are the library's, 'format' names the kind of file",
+            name);
+    if (!text) {
+        json_object_del(s->notes, name);
+        return CAVS_OK;
+    }
+    if (!s->notes && !(s->notes = json_object()))
+        return cavs__fail_nomem(name, strlen(text));
+    value = json_string(text);
+    return json_object_set_new(s->notes, name, value) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_EINVAL,
+                            "cavs_session_note: the name or text is not UTF-8, or out of memory");
+}
+
+json_t *cavs__describe(const struct cavs_session *s, const char *format)
+{
+    json_t *metadata = s->notes ? json_copy(s->notes) : json_object();
+
+    if (json_object_set_new(metadata, "format", json_string(format)) == 0)
+        return metadata;
+    json_decref(metadata);
+    return NULL;
+}
+
+/* Metadata of the session's, beside which its notes have their own names. */
+static bool set_own(json_t *metadata, const char *name, const char *text)
+{
+    char own[64];
+
+    snprintf(own, sizeof own, CAVS__OWN_PREFIX "%s", name);
+    return json_object_set_new(metadata, own, json_string(text)) == 0;
+}
+
+/* Numbers go as text: the format has strings only, and %a loses nothing. */
+json_t *cavs__describe_run(const struct cavs_session *s, const char *note)
+{
+    char step[32], seed[32], lr[64], optimizer[16], shards[16];
+    json_t *metadata = cavs__describe(s, "cavs checkpoint");
+    struct cavs__points points = cavs__points_begin();
+
+    snprintf(step, sizeof step, "%ld", s->step);
+    snprintf(seed, sizeof seed, "%" PRIu64, s->options.seed);
+    snprintf(lr, sizeof lr, "%a", (double)s->rule.lr);
+    cavs__points_end(points);
+    snprintf(optimizer, sizeof optimizer, "%d", (int)s->options.optimizer);
+    snprintf(shards, sizeof shards, "%d", s->nshards);
+    if (set_own(metadata, "updates", step) && set_own(metadata, "seed", seed) &&
+        set_own(metadata, "lr", lr) && set_own(metadata, "optimizer", optimizer) &&
+        set_own(metadata, "shards", shards) && set_own(metadata, "note", note))
+        return metadata;
+    json_decref(metadata);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+const char *cavs__described(const struct cavs__safetensors *f, const char *name)
+{
+    bool old = !cavs__safetensors_note(f, CAVS__OWN_PREFIX "updates");
+    const char *text;
+    char own[64];
+
+    snprintf(own, sizeof own, "%s%s", old ? "" : CAVS__OWN_PREFIX, name);
+    text = cavs__safetensors_note(f, own);
+    return text ? text : "";
+}
+
+static bool parse_double(const struct cavs__safetensors *f, const char *name, double *value)
+{
+    const char *text = cavs__described(f, name);
+    struct cavs__points points = cavs__points_begin();
+    char *end;
+
+    *value = strtod(text, &end);
+    cavs__points_end(points);
+    return end != text && !*end;
+}
+
+static bool parse_long(const struct cavs__safetensors *f, const char *name, long lo, long hi,
+                       long *value)
+{
+    const char *text = cavs__described(f, name);
+    char *end;
+
+    errno = 0;
+    *value = strtol(text, &end, 10);
+    return end != text && !*end && errno == 0 && *value >= lo && *value <= hi;
+}
+
+int cavs__read_description(const struct cavs__safetensors *f, struct cavs__description *d)
+{
+    const char *seed = cavs__described(f, "seed");
+    char *seed_end;
+
+    if (!*cavs__described(f, "updates"))
+        return cavs__fail(CAVS_EFORMAT,
+                          "%s: a model file, not a checkpoint; cavs_session_load() reads it",
+                          f->path);
+    d->seed = strtoull(seed, &seed_end, 10);
+    if (!*seed || *seed_end || !parse_double(f, "lr", &d->lr) || !isfinite((float)d->lr) ||
+        !parse_long(f, "updates", 0, LONG_MAX, &d->step) ||
+        !parse_long(f, "optimizer", 0, CAVS_ADAM, &d->optimizer) ||
+        !parse_long(f, "shards", 1, 1 << 20, &d->shards))
+        return cavs__fail(CAVS_EFORMAT, "%s: the metadata of this checkpoint cannot be understood",
+                          f->path);
+    return CAVS_OK;
+}

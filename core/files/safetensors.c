@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* safetensors.c - reading files of named matrices; see safetensors.h. */
+#include "core/files/safetensors.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/hash.h"
+#include "core/base/error.h"
+#include "core/base/json_text.h"
+
+bool cavs__is_own(const char *name)
+{
+    return strncmp(name, CAVS__OWN_PREFIX, strlen(CAVS__OWN_PREFIX)) == 0;
+}
+
+/* ---- checksums ---- */
+
+static void hash_text(uint64_t h, char text[17])
+{
+    snprintf(text, 17, "%016llx", (unsigned long long)h);
+}
+
+bool cavs__matrix_checksum(const json_t *entry, const void *bytes, size_t n, char text[17])
+{
+    const char *type = json_string_value(json_object_get(entry, "dtype"));
+    char *shape = cavs__json_text(json_object_get(entry, "shape"), JSON_COMPACT);
+    uint64_t h = CAVS__HASH_START;
+
+    if (!type || !shape) {
+        free(shape);
+        return false;
+    }
+    h = cavs__hash(h, type, strlen(type));
+    h = cavs__hash(h, shape, strlen(shape));
+    hash_text(cavs__hash(h, bytes, n), text);
+    free(shape);
+    return true;
+}
+
+bool cavs__metadata_checksum(json_t *metadata, char text[17])
+{
+    json_t *others = json_copy(metadata);
+    bool whole = json_object_size(others) == json_object_size(metadata); /* it does not say */
+    char *all;
+
+    json_object_del(others, CAVS__CHECKSUM);
+    all = whole ? cavs__json_text(others, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(others);
+    if (!all)
+        return false;
+    hash_text(cavs__hash(CAVS__HASH_START, all, strlen(all)), text);
+    free(all);
+    return true;
+}
+
+/* ---- opening ---- */
+
+static int too_short(const struct cavs__safetensors *f, const char *what)
+{
+    if (ferror(f->file))
+        return cavs__fail(CAVS_EIO, "%s: %s", f->path, strerror(errno));
+    return cavs__fail(CAVS_EFORMAT, "%s: %s", f->path, what);
+}
+
+static int read_length(struct cavs__safetensors *f, uint64_t *n)
+{
+    unsigned char length[8];
+
+    if (fread(length, 1, 8, f->file) != 8)
+        return too_short(f, "shorter than a safetensors header");
+    *n = 0;
+    for (int i = 0; i < 8; i++)
+        *n |= (uint64_t)length[i] << (8 * i);
+    if (*n < 2 || *n > CAVS__MOST_HEADER)
+        return cavs__fail(CAVS_EFORMAT, "%s: not a safetensors file (header of %llu bytes)",
+                          f->path, (unsigned long long)*n);
+    return CAVS_OK;
+}
+
+static int read_text(struct cavs__safetensors *f, char *text, size_t n)
+{
+    json_error_t error;
+
+    if (fread(text, 1, n, f->file) != n)
+        return too_short(f, "ends within its header");
+    f->header = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(f->header))
+        return cavs__fail(CAVS_EFORMAT, "%s: header is not a JSON object: %s", f->path,
+                          f->header ? "another kind of value" : error.text);
+    f->data = 8 + (long)n;
+    return CAVS_OK;
+}
+
+static int check_metadata(const struct cavs__safetensors *f)
+{
+    const char *want = cavs__safetensors_note(f, CAVS__CHECKSUM);
+    char got[17];
+
+    if (!want)
+        return CAVS_OK;
+    if (!cavs__metadata_checksum(json_object_get(f->header, "__metadata__"), got))
+        return cavs__fail_nomem("metadata", 256);
+    return strcmp(want, got) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_EFORMAT, "%s: damaged (wrong checksum of the metadata)", f->path);
+}
+
+static int read_header(struct cavs__safetensors *f)
+{
+    uint64_t n = 0;
+    char *text;
+    int rc = read_length(f, &n);
+
+    if (rc)
+        return rc;
+    text = malloc(n);
+    rc = text ? read_text(f, text, n) : cavs__fail_nomem("header", n);
+    free(text);
+    return rc ? rc : check_metadata(f);
+}
+
+int cavs__safetensors_open(struct cavs__safetensors *f, const char *path)
+{
+    struct stat st;
+    int rc = CAVS_OK;
+
+    *f = (struct cavs__safetensors){.path = path, .file = fopen(path, "rbe")};
+    if (!f->file)
+        return cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
+    if (fstat(fileno(f->file), &st) != 0)
+        rc = cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
+    else if (S_ISDIR(st.st_mode))
+        rc = cavs__fail(CAVS_EFORMAT, "%s is a folder; a model file is wanted", path);
+    if (!rc) {
+        f->size = st.st_size;
+        rc = read_header(f);
+    }
+    if (rc)
+        cavs__safetensors_close(f);
+    return rc;
+}
+
+void cavs__safetensors_close(struct cavs__safetensors *f)
+{
+    fclose(f->file);
+    json_decref(f->header);
+}
+
+const char *cavs__safetensors_note(const struct cavs__safetensors *f, const char *name)
+{
+    return json_string_value(json_object_get(json_object_get(f->header, "__metadata__"), name));
+}
+
+/* ---- matrices ---- */
+
+/* False if the product of all dimensions but the last, or the last, is no int. */
+static bool read_shape(const json_t *shape, int *rows, int *cols)
+{
+    size_t n = json_array_size(shape);
+    json_int_t size[2] = {1, 1}; /* all but the last one, and that */
+
+    for (size_t i = 0; i < n; i++) {
+        json_int_t d = json_integer_value(json_array_get(shape, i));
+        bool good = json_is_integer(json_array_get(shape, i)) && d >= 0 && d <= INT_MAX;
+
+        if (!good || size[i + 1 == n] * d > INT_MAX)
+            return false;
+        size[i + 1 == n] *= d;
+    }
+    *rows = (int)size[0];
+    *cols = (int)size[1];
+    return json_is_array(shape);
+}
+
+size_t cavs__type_size(const char *type)
+{
+    static const struct {
+        const char *name;
+        size_t size;
+    } types[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}};
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(type, types[i].name) == 0)
+            return types[i].size;
+    }
+    return 0;
+}
+
+static int check_range(const struct cavs__safetensors *f, const char *name, json_int_t a,
+                       json_int_t b, const struct cavs__stored *m)
+{
+    size_t wanted = (size_t)m->rows * (size_t)m->cols * cavs__type_size(m->type);
+
+    if (a < 0 || b < a || (wanted > 0 && (size_t)(b - a) != wanted))
+        return cavs__fail(CAVS_EFORMAT, "%s: %s, %s of %d x %d, has byte range %lld..%lld", f->path,
+                          name, m->type, m->rows, m->cols, (long long)a, (long long)b);
+    if (b > f->size - f->data)
+        return cavs__fail(CAVS_EFORMAT, "%s: ends within %s", f->path, name);
+    return CAVS_OK;
+}
+
+int cavs__safetensors_find(const struct cavs__safetensors *f, const char *name,
+                           struct cavs__stored *out)
+{
+    json_t *shape = NULL;
+    json_int_t a = 0, b = 0;
+    struct cavs__stored m = {.name = name, .entry = json_object_get(f->header, name)};
+    int rc;
+
+    if (json_unpack(m.entry, "{s:s, s:o, s:[I,I]}", "dtype", &m.type, "shape", &shape,
+                    "data_offsets", &a, &b) != 0)
+        return cavs__fail(CAVS_EFORMAT, "%s: entry of %s has no dtype, shape and data_offsets",
+                          f->path, name);
+    if (!read_shape(shape, &m.rows, &m.cols))
+        return cavs__fail(CAVS_EFORMAT, "%s: the shape of %s is not one of a matrix", f->path,
+                          name);
+    rc = check_range(f, name, a, b, &m);
+    if (rc)
+        return rc;
+    m.bytes = (size_t)(b - a);
+    m.offset = f->data + (long)a;
+    *out = m;
+    return CAVS_OK;
+}
+
+/* A file with checksums has one of each matrix. */
+static int check_bytes(const struct cavs__safetensors *f, const struct cavs__stored *m,
+                       const void *bytes)
+{
+    const char *want = NULL;
+    char *name, got[17];
+
+    if (asprintf(&name, CAVS__CHECKSUM ".%s", m->name) < 0)
+        return cavs__fail_nomem("checksum", 64);
+    want = cavs__safetensors_note(f, name);
+    free(name);
+    if (!want && !cavs__safetensors_note(f, CAVS__CHECKSUM))
+        return CAVS_OK;
+    if (!cavs__matrix_checksum(m->entry, bytes, m->bytes, got))
+        return cavs__fail_nomem("checksum", 64);
+    return want && strcmp(want, got) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_EFORMAT, "%s: %s is damaged (wrong checksum)", f->path, m->name);
+}
+
+int cavs__safetensors_bytes(const struct cavs__safetensors *f, const struct cavs__stored *m,
+                            void *bytes)
+{
+    if (fseek(f->file, m->offset, SEEK_SET) != 0 || fread(bytes, 1, m->bytes, f->file) != m->bytes)
+        return cavs__fail(CAVS_EIO, "%s: reading %s: %s", f->path, m->name, strerror(errno));
+    return check_bytes(f, m, bytes);
+}
+
+/* What the file has under the name of m is a matrix like m. */
+static int find_like(const struct cavs__safetensors *f, const struct cavs__matrix *m,
+                     struct cavs__stored *found)
+{
+    int rc;
+
+    if (!json_object_get(f->header, m->name))
+        return cavs__fail(CAVS_EFORMAT, "%s: parameter %s (%d x %d) is missing", f->path, m->name,
+                          m->rows, m->cols);
+    rc = cavs__safetensors_find(f, m->name, found);
+    if (rc)
+        return rc;
+    if (strcmp(found->type, cavs__matrix_type(m)) != 0)
+        return cavs__fail(CAVS_EFORMAT, "%s: %s has type %s; %s is wanted", f->path, m->name,
+                          found->type, cavs__matrix_type(m));
+    if (found->rows != m->rows || found->cols != m->cols)
+        return cavs__fail(CAVS_ESHAPE, "%s: %s is %d x %d in the file, %d x %d in the model",
+                          f->path, m->name, found->rows, found->cols, m->rows, m->cols);
+    return CAVS_OK;
+}
+
+int cavs__safetensors_read(const struct cavs__safetensors *f, const struct cavs__matrix *m,
+                           void **values)
+{
+    struct cavs__stored found;
+    int rc = find_like(f, m, &found);
+    void *p;
+
+    if (rc)
+        return rc;
+    p = malloc(found.bytes + 1);
+    rc = p ? cavs__safetensors_bytes(f, &found, p) : cavs__fail_nomem(m->name, found.bytes);
+    if (rc)
+        free(p);
+    else
+        *values = p;
+    return rc;
+}

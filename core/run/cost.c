@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cost.c - see cost.h. */
+#include "core/run/cost.h"
+
+#include <starpu.h>
+#include <stdlib.h>
+
+#include "codelets/kernels/kernel.h"
+#include "core/run/session.h"
+
+enum { WIDTH = 256, TRIES = 5, TASKS = 64, HANDLES = 6 };
+
+/* Rough figures of one core of a current server. */
+static const struct cavs__cost_model nominal = {
+    .task = 5e-6, .gemm = {2.5e-11, 1.5e-11, 1.25e-11, 1.25e-11}, .value = 1e-9};
+
+/* Tasks of the chain have twice as many handles as the empty ones measured here, with memory behind them. */
+#define FULL 2
+
+/* A task of the chain should be worth this many times what the runtime spends on it. */
+#define WORTH 60
+
+static double now(void)
+{
+    return starpu_timing_now() * 1e-6;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double within(double x, double least, double most)
+{
+    return x < least ? least : smaller(x, most);
+}
+
+/* ---- products ---- */
+
+static double time_product(const struct cavs__kernel *gemm, int rows, float *x, float *w, float *y)
+{
+    struct cavs__call call = {.kernel = gemm};
+    struct cavs__view v[] = {{.p = x, .ld = WIDTH, .cols = WIDTH},
+                             {.p = w, .ld = WIDTH, .cols = WIDTH},
+                             {.p = y, .ld = WIDTH, .cols = WIDTH}};
+    double best = 1;
+
+    for (int i = 0; i < TRIES; i++) {
+        double start = now();
+
+        gemm->cpu(&call, rows, v, 0);
+        best = smaller(best, now() - start);
+    }
+    return best / (2.0 * rows * WIDTH * WIDTH);
+}
+
+static void measure_products(struct cavs__cost_model *c)
+{
+    const size_t n = (size_t)WIDTH * WIDTH;
+    float *p = calloc(3 * n, sizeof *p);
+
+    for (int i = 0; p && i < CAVS__COST_SIZES; i++)
+        c->gemm[i] = within(
+            time_product(cavs__kernel_find("gemm"), 1 << 2 * i, p, p + n, p + 2 * n), 1e-13, 1e-8);
+    free(p);
+}
+
+/* ---- tasks ---- */
+
+static void do_nothing(void *descr[], void *arg)
+{
+    (void)descr;
+    (void)arg;
+}
+
+static struct starpu_codelet codelet = {.cpu_funcs = {do_nothing},
+                                        .cpu_funcs_name = {"do_nothing"},
+                                        .nbuffers = STARPU_VARIABLE_NBUFFERS,
+                                        .name = "cavs_nothing"};
+
+/* One after the other, as the V_t of a chain; seconds a task, negative: StarPU refused. */
+static double time_tasks(starpu_data_handle_t *h)
+{
+    double start = now();
+    int rc = 0;
+
+    for (int i = 0; i < TASKS && !rc; i++) {
+        struct starpu_task *t = starpu_task_create();
+
+        t->cl = &codelet;
+        t->nbuffers = HANDLES;
+        for (int k = 0; k < HANDLES; k++) {
+            t->handles[k] = h[k];
+            t->modes[k] = k == 0 ? STARPU_RW : STARPU_R;
+        }
+        rc = starpu_task_submit(t);
+        if (rc) {
+            t->destroy = 0;
+            starpu_task_destroy(t);
+        }
+    }
+    starpu_task_wait_for_all();
+    return rc ? -1 : (now() - start) / TASKS;
+}
+
+static void measure_tasks(struct cavs__cost_model *c)
+{
+    starpu_data_handle_t h[HANDLES];
+    double best = 1;
+
+    for (int i = 0; i < HANDLES; i++)
+        starpu_void_data_register(&h[i]);
+    for (int i = 0; i < TRIES && best > 0; i++)
+        best = smaller(best, time_tasks(h));
+    for (int i = 0; i < HANDLES; i++)
+        starpu_data_unregister(h[i]);
+    if (best > 0)
+        c->task = within(FULL * best, 4e-6, 50e-6);
+}
+
+void cavs__cost_measure(struct cavs__cost_model *c, bool quiet)
+{
+    *c = nominal;
+    measure_products(c);
+    if (!quiet && starpu_cpu_worker_get_count() > 0)
+        measure_tasks(c);
+}
+
+/* ---- estimates ---- */
+
+double cavs__cost_seconds(const struct cavs__cost_model *c, const struct cavs__part *p, int rows,
+                          const double entries[CAVS__PART_LISTS])
+{
+    double flops = p->flops, values = p->scratch;
+    int size = 0;
+
+    while (size + 1 < CAVS__COST_SIZES && rows >= 2 << 2 * size)
+        size++;
+    for (int i = 0; i < CAVS__PART_LISTS; i++) {
+        flops += entries[i] * p->lists[i].flops;
+        values += entries[i] * p->lists[i].scratch;
+    }
+    return rows * (flops * c->gemm[size] + values * c->value) + 1e-6;
+}
+
+double cavs__nominal_seconds(const struct cavs__part *p, int rows)
+{
+    double entries[CAVS__PART_LISTS];
+
+    for (int i = 0; i < CAVS__PART_LISTS; i++)
+        entries[i] = 2;
+    return cavs__cost_seconds(&nominal, p, rows, entries);
+}
+
+double cavs__grain(const struct cavs_session *s)
+{
+    return s->options.grain > 0 ? (double)s->options.grain : WORTH * s->rt->cost.task;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* devices.c - what sessions do about devices: which kinds of tasks run there, and scratch for them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/device/device.h"
+#include "codelets/device/device_task.h"
+#include "codelets/device/walk.h"
+#include "codelets/groups/elementwise.h"
+#include "core/base/notice.h"
+#include "core/base/error.h"
+#include "core/run/session.h"
+
+int cavs__report_devices(bool require)
+{
+    char *text = cavs__devices_failures();
+    int rc = CAVS_OK;
+
+    if (text && require)
+        rc = cavs__fail(CAVS_ERUNTIME, "%.*s", (int)strlen(text) - 1, text);
+    else
+        cavs__notice_lines(text);
+    free(text);
+    return rc;
+}
+
+/* What a device was computing when it failed is lost, and with it all that the session has. */
+int cavs__check_devices(const struct cavs_session *s)
+{
+    char *text = cavs__devices_failures();
+
+    if (!text && s->lost)
+        return cavs__fail(CAVS_ERUNTIME,
+                          "StarPU refused a part of an update; what this session had "
+                          "is lost, start again from a model file or a checkpoint");
+    if (!text && cavs__devices_failed() == s->devices_failed)
+        return CAVS_OK;
+    if (text)
+        text[strlen(text) - 1] = 0;
+    cavs__fail(CAVS_ERUNTIME,
+               "%s; what this session had is lost, start again from a model file or a checkpoint",
+               text ? text : "a device has failed");
+    free(text);
+    return CAVS_ERUNTIME;
+}
+
+int cavs__settle(struct cavs_session *s)
+{
+    cavs__wait_slots(s);
+    return cavs__check_devices(s);
+}
+
+/* ---- kinds ---- */
+
+/* Calls visit for every step with a fused group. */
+static void each_group(const struct cavs__plan *p,
+                       void (*visit)(struct cavs__ew_program *program, void *arg), void *arg)
+{
+    for (int i = 0; i < p->model->nstages; i++) {
+        const struct cavs__stage_plan *sp = &p->stages[i];
+
+        for (int j = 0; j < sp->nkinds; j++) {
+            for (int f = 0; f < sp->stage->nfunctions; f++) {
+                const struct cavs__part *part = sp->kinds[j]->parts[f];
+
+                for (int k = 0; part && k < part->nsteps; k++) {
+                    if (part->steps[k].call.program)
+                        visit((struct cavs__ew_program *)part->steps[k].call.program, arg);
+                }
+            }
+        }
+    }
+}
+
+struct list {
+    int n;
+    struct cavs__ew_program **programs;
+};
+
+/* A device's compiler need not see what the device could not launch. */
+static bool fits(const struct cavs__ew_program *program)
+{
+    const struct cavs__ew_spec *spec = cavs__ew_program_spec(program);
+
+    return cavs__device_group_bytes(spec->ninputs + spec->noutputs) <= cavs__devices_parameters();
+}
+
+static void count(struct cavs__ew_program *program, void *arg)
+{
+    ((struct list *)arg)->n += fits(program);
+}
+
+static void append(struct cavs__ew_program *program, void *arg)
+{
+    struct list *l = arg;
+
+    if (fits(program))
+        l->programs[l->n++] = program;
+}
+
+/* For people and tests: the text of the groups as devices get it, in the file that
+ * CAVS_DEVICE_TEXT names.  It needs no device. */
+static int write_text(const struct list *l, const char *path)
+{
+    char *text = cavs__device_groups_text(l->n, l->programs);
+    FILE *f = text ? fopen(path, "w") : NULL;
+    int rc = CAVS_OK;
+
+    if (!text)
+        rc = cavs__fail_nomem("fused groups", (size_t)l->n * 1024);
+    else if (!f || fputs(text, f) < 0)
+        rc = cavs__fail(CAVS_EIO, "CAVS_DEVICE_TEXT: cannot write %s: %s", path, strerror(errno));
+    if (f && fclose(f) != 0 && !rc)
+        rc = cavs__fail(CAVS_EIO, "CAVS_DEVICE_TEXT: cannot write %s: %s", path, strerror(errno));
+    free(text);
+    return rc;
+}
+
+static int compile_groups(struct cavs__plan *p)
+{
+    const char *path = getenv("CAVS_DEVICE_TEXT");
+    struct list l = {0};
+    int rc = CAVS_OK;
+
+    if (!path && cavs__devices_count() == 0)
+        return CAVS_OK;
+    each_group(p, count, &l);
+    l.programs = calloc((size_t)l.n + 1, sizeof *l.programs);
+    if (!l.programs)
+        return cavs__fail_nomem("fused groups", (size_t)l.n * sizeof *l.programs);
+    l.n = 0;
+    each_group(p, append, &l);
+    if (path)
+        rc = write_text(&l, path);
+    if (!rc && cavs__devices_count() > 0) {
+        p->groups = cavs__device_groups_create(l.n, l.programs);
+        if (!p->groups)
+            rc = cavs__fail_nomem("fused groups", (size_t)l.n * 1024);
+    }
+    free(l.programs);
+    return rc;
+}
+
+static int check_kind(const struct cavs__task_kind *k)
+{
+    if (k->codelet.where != STARPU_CPU || starpu_cpu_worker_get_count() > 0)
+        return CAVS_OK;
+    return cavs__fail(CAVS_ERUNTIME, "task %s runs on CPUs only (%s), but there is no CPU worker",
+                      k->name, k->cpu_only ? k->cpu_only : "no device can be used");
+}
+
+/* Those there are may all be of devices that have been left out. */
+static int check_workers(void)
+{
+    if (starpu_worker_get_count() == 0 || starpu_cpu_worker_get_count() > 0)
+        return CAVS_OK;
+    return cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
+}
+
+int cavs__plan_devices(struct cavs__plan *p)
+{
+    int rc = CAVS_OK;
+
+    if (!p->options.cpu_only) {
+        rc = compile_groups(p);
+        if (!rc)
+            rc = cavs__report_devices(p->options.require);
+    }
+    if (rc || cavs__devices_count() == 0)
+        return rc ? rc : check_workers();
+    for (int i = 0; i < p->model->nstages && !rc; i++) {
+        struct cavs__stage_plan *sp = &p->stages[i];
+
+        for (int j = 0; j < sp->nkinds && !rc; j++) {
+            struct cavs__task_kind *k = sp->kinds[j];
+
+            k->cpu_only = p->options.cpu_only;
+            if (!k->cpu_only)
+                cavs__task_devices(&k->codelet, sp->stage->nfunctions, k->parts, &k->cpu_only);
+            rc = check_kind(k);
+        }
+    }
+    return rc;
+}
+
+/* ---- scratch ---- */
+
+/* A segment for which the scratch is too little goes through in blocks. */
+#define MOST_FLOATS  ((size_t)16 << 20)
+#define LEAST_FLOATS ((size_t)64 << 10)
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void list_entries(const struct cavs_function *f, const struct cavs__shard_stage *t,
+                         int32_t *entries)
+{
+    for (int i = 0; i < f->nlists; i++)
+        entries[i] = t->entries[f->lists[i]->number];
+}
+
+/* What the rows of a function in a shard want of the parts that run over them. */
+static size_t wanted_by_stage(const struct cavs_session *s, const struct cavs__shard *shard,
+                              int stage)
+{
+    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
+    const struct cavs__schedule *sch = &shard->stages[stage].schedule;
+    size_t most = 0;
+
+    for (int j = 0; j < sp->nkinds; j++) {
+        for (int f = 0; f < sp->stage->nfunctions; f++) {
+            const struct cavs__part *part = sp->kinds[j]->parts[f];
+            int32_t entries[CAVS__PART_LISTS] = {0};
+
+            list_entries(sp->stage->functions[f], &shard->stages[stage], entries);
+            if (part)
+                most = larger(most, cavs__part_device_floats(part, sch->function_rows[f], entries));
+        }
+    }
+    return most;
+}
+
+/* Rows of looked-up parameters are summed in scratch. */
+static size_t wanted_by_updates(const struct cavs_session *s)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < s->model->nstored; i++) {
+        if (s->touched[i])
+            most = larger(most, (size_t)s->touched[i]->n * (size_t)s->model->params[i]->cols);
+    }
+    return most;
+}
+
+/* What a device's memory, as far as StarPU may use it, has room for beside the tensors. */
+static size_t most_floats(void)
+{
+    size_t most = MOST_FLOATS;
+
+    for (unsigned node = 1; node < starpu_memory_nodes_get_count(); node++) {
+        starpu_ssize_t bytes = starpu_memory_get_total(node);
+
+        if (bytes > 0 && (size_t)bytes / sizeof(float) / 8 < most)
+            most = (size_t)bytes / sizeof(float) / 8;
+    }
+    return most;
+}
+
+static size_t wanted(const struct cavs_session *s, int nshards, bool updates)
+{
+    size_t most = larger(LEAST_FLOATS, updates ? wanted_by_updates(s) : 0);
+
+    for (int i = 0; i < nshards; i++) {
+        int home = cavs__home_of(s, i);
+
+        if (home >= 0 && s->homes->home[home].device < 0)
+            continue; /* it stays on CPUs */
+        for (int j = 0; j < s->model->nstages; j++)
+            most = larger(most, wanted_by_stage(s, &s->shards[i], j));
+    }
+    return most < most_floats() ? most : most_floats();
+}
+
+int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updates)
+{
+    return s->devices ? cavs__reserve_scratch(s, wanted(s, nshards, updates)) : CAVS_OK;
+}
+
+/* ---- placement ---- */
+
+static void stay_home(const struct cavs__home *h, struct starpu_task *t)
+{
+    if (!(t->cl->where & h->where) || (h->device >= 0 && !cavs__device_at(h->device)))
+        return;
+    t->where = (int32_t)h->where;
+    if (h->device < 0)
+        return;
+    t->workerids = (uint32_t *)h->workers;
+    t->workerids_len = sizeof h->workers / sizeof *h->workers;
+}
+
+static void force(const struct cavs_session *s, const char *placement, struct starpu_task *t)
+{
+    uint32_t devices = t->cl->where & (STARPU_CUDA | STARPU_OPENCL);
+    bool device = devices != 0;
+
+    if (!device)
+        return;
+    if (strcmp(placement, "alternate") == 0)
+        device = (s->stats.tasks + s->batch) & 1;
+    else
+        device = strcmp(placement, "device") == 0;
+    t->where = (int32_t)(device ? devices : (uint32_t)STARPU_CPU);
+}
+
+void cavs__place_task(const struct cavs_session *s, int shard, struct starpu_task *t)
+{
+    int home = cavs__home_of(s, shard);
+
+    if (s->rt->placement && strcmp(s->rt->placement, "any") != 0)
+        force(s, s->rt->placement, t);
+    else if (home >= 0)
+        stay_home(&s->homes->home[home], t);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * homes.c - where shards live when there are devices, and how large each is.
+ *
+ * Every device is the home of one shard, the CPU workers together are the home of one shard each.
+ * The tasks of a shard stay at its home, so that its tensors are never moved; parameters and their
+ * gradients travel once a batch.  Shards are sized so that all homes finish together: a home's share
+ * is the rate, work a second, at which it went through its shards of earlier batches.  A device's
+ * time is mostly a constant (launches) and a core's is not, but where times are equal shares stay as
+ * they are, whatever the times depend on.
+ *
+ * Homes that are alike (GPUs of one name) get equal shares: then only the number of devices decides
+ * how a batch is cut.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/device/device.h"
+#include "core/base/error.h"
+#include "core/run/session.h"
+
+/* A shard may have this part of a device's memory: its tensors are there all together, beside
+ * parameters, scratch, and what is on its way. */
+#define CROWD 4
+/* How much of a rate is the last batch's. */
+#define NEWEST 0.5
+/* A home that was too slow to get any sample is thought this much faster after each batch, so that
+ * it is tried again now and then. */
+#define HOPE 1.02
+
+/* ---- which there are ---- */
+
+static void add_device(struct cavs__homes *hs, const struct cavs__device *d)
+{
+    struct cavs__home *h = &hs->home[hs->n++];
+    starpu_ssize_t bytes = -1;
+
+    *h = (struct cavs__home){.where = d->api->where, .device = d->number, .name = d->name};
+    for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
+        if (cavs__device_of_worker((int)w) != d)
+            continue;
+        h->workers[w / 32] |= (uint32_t)1 << w % 32;
+        bytes = starpu_memory_get_total(starpu_worker_get_memory_node(w));
+    }
+    h->room = bytes > 0 ? (double)bytes / CROWD : 0;
+}
+
+static void add_cpus(struct cavs__homes *hs)
+{
+    struct cavs__home *h = &hs->home[hs->n++];
+
+    *h = (struct cavs__home){.where = STARPU_CPU, .device = -1, .name = "CPU workers"};
+}
+
+/* Shards: one a device, the others for the CPU workers; without those they go round.  Devices have
+ * some to spare for batches that are larger than their memory.  Returns how many there are. */
+static int deal_shards(struct cavs__homes *hs, int shards)
+{
+    bool cpus = hs->home[hs->n - 1].device < 0;
+    int devices = hs->n - cpus, at = 0;
+
+    for (int i = 0; i < hs->n; i++) {
+        struct cavs__home *h = &hs->home[i];
+
+        h->used = !cpus         ? shards / devices + (i < shards % devices)
+                  : i < devices ? 1
+                                : shards - devices;
+        h->first = at;
+        h->n = h->used + (i < devices ? CAVS__SPARE_SHARDS : 0);
+        at += h->n;
+    }
+    return at;
+}
+
+int cavs__homes_init(struct cavs_session *s)
+{
+    int cpus = (int)starpu_cpu_worker_get_count(), wanted = s->options.shards;
+    struct cavs__homes *hs;
+
+    s->nshards = wanted > 0                        ? wanted
+                 : s->rt->cores < CAVS__MAX_SHARDS ? s->rt->cores
+                                                   : CAVS__MAX_SHARDS;
+    if (!s->devices || s->rt->placement || s->options.check_finite)
+        return CAVS_OK;
+    hs = calloc(1, sizeof *hs);
+    if (!hs)
+        return cavs__fail_nomem("homes of shards", sizeof *hs);
+    for (int i = 0; i < CAVS__MAX_DEVICES && (wanted <= 0 || hs->n < wanted); i++) {
+        if (cavs__device_at(i))
+            add_device(hs, cavs__device_at(i));
+    }
+    if (cpus > 0 && (wanted <= 0 || hs->n < wanted))
+        add_cpus(hs);
+    s->nshards = deal_shards(hs, wanted > 0 ? wanted : cavs__devices_count() + cpus);
+    s->homes = hs;
+    hs->share = calloc((size_t)s->nshards, sizeof *hs->share);
+    return hs->share ? CAVS_OK : cavs__fail_nomem("shares", (size_t)s->nshards * sizeof *hs->share);
+}
+
+void cavs__homes_free(struct cavs_session *s)
+{
+    if (s->homes)
+        free(s->homes->share);
+    free(s->homes);
+}
+
+int cavs__home_of(const struct cavs_session *s, int shard)
+{
+    int i = 0;
+
+    if (!s->homes || shard < 0)
+        return -1;
+    while (shard >= s->homes->home[i].first + s->homes->home[i].n)
+        i++;
+    return i;
+}
+
+static int count_devices(const struct cavs__homes *hs)
+{
+    return hs->n - (hs->home[hs->n - 1].device < 0);
+}
+
+int cavs__partial_of(const struct cavs_session *s, int shard, int partial, int partials)
+{
+    int i = cavs__home_of(s, shard), devices;
+
+    if (!s->homes)
+        return (shard * partials + partial) % CAVS__MAX_PARTIALS;
+    devices = count_devices(s->homes);
+    if (i < devices || devices >= CAVS__MAX_PARTIALS)
+        return i % CAVS__MAX_PARTIALS;
+    return devices + (shard - s->homes->home[i].first) % (CAVS__MAX_PARTIALS - devices);
+}
+
+int cavs__partials(const struct cavs_session *s)
+{
+    int n = s->nshards, devices;
+
+    if (s->homes) {
+        devices = count_devices(s->homes);
+        n = devices + (devices < s->homes->n ? s->homes->home[devices].n : 0);
+    }
+    return n < CAVS__MAX_PARTIALS ? n : CAVS__MAX_PARTIALS;
+}
+
+int cavs__shards_of_batch(const struct cavs_session *s, int n)
+{
+    return n < s->nshards && !s->homes ? n : s->nshards;
+}
+
+bool cavs__homes_crowded(struct cavs_session *s, const size_t *bytes)
+{
+    bool crowded = false;
+
+    for (int i = 0; s->homes && i < s->homes->n; i++) {
+        struct cavs__home *h = &s->homes->home[i];
+        double most = 0;
+        int wanted;
+
+        for (int k = h->first; k < h->first + h->used; k++)
+            most = fmax(most, (double)bytes[k]);
+        if (h->room <= 0 || most <= h->room || h->used == h->n)
+            continue;
+        wanted = (int)fmin(h->n, ceil(h->used * most / h->room));
+        h->used = wanted > h->used ? wanted : h->n;
+        crowded = true;
+    }
+    return crowded;
+}
+
+/* ---- shares ---- */
+
+static bool is_usable(const struct cavs__home *h)
+{
+    return h->device < 0 || cavs__device_at(h->device);
+}
+
+static bool alike(const struct cavs__home *a, const struct cavs__home *b)
+{
+    return a->where == b->where && strcmp(a->name, b->name) == 0;
+}
+
+/* Of a home among those like it. */
+static double mean_rate(const struct cavs__homes *hs, const struct cavs__home *h, int run)
+{
+    double sum = 0;
+    int n = 0;
+
+    for (int i = 0; i < hs->n; i++) {
+        if (alike(&hs->home[i], h) && is_usable(&hs->home[i])) {
+            sum += hs->home[i].rate[run];
+            n++;
+        }
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+/* Rates are comparable once all homes have one. */
+static bool all_have(const struct cavs__homes *hs, int run, bool measured)
+{
+    for (int i = 0; i < hs->n; i++) {
+        const struct cavs__home *h = &hs->home[i];
+
+        if (is_usable(h) && !((measured ? h->seen : h->given) >> run & 1))
+            return false;
+    }
+    return true;
+}
+
+/* To begin with every home has to be given something, however small the batches are. */
+static double first_share(const struct cavs__home *h, int run)
+{
+    return h->given >> run & 1 ? 1e-3 : 1;
+}
+
+static double rate_of(const struct cavs__homes *hs, const struct cavs__home *h, int run)
+{
+    if (!is_usable(h))
+        return 0;
+    if (all_have(hs, run, true))
+        return mean_rate(hs, h, run);
+    return (all_have(hs, run, false) ? 1 : first_share(h, run)) * h->used;
+}
+
+const double *cavs__shares(const struct cavs_session *s, enum cavs__run run)
+{
+    struct cavs__homes *hs = s->homes;
+
+    for (int i = 0; hs && i < hs->n; i++) {
+        struct cavs__home *h = &hs->home[i];
+        double rate = rate_of(hs, h, run != CAVS__RUN_EVALUATE);
+
+        for (int k = 0; k < h->n; k++)
+            hs->share[h->first + k] = k < h->used ? rate / h->used : 0;
+    }
+    return hs ? hs->share : NULL;
+}
+
+/* ---- rates ---- */
+
+/* When a home could begin with the batch after the one in `slot`: after updates everybody waits for
+ * the parameters, else for its own tasks only. */
+static double free_at(const struct cavs__slot *slot, int home)
+{
+    return slot->run == CAVS__RUN_TRAIN ? slot->done_at : slot->laps[home + 1].done;
+}
+
+void cavs__homes_begin(struct cavs_session *s, int slot, enum cavs__run run)
+{
+    struct cavs__slot *this = &s->slots[slot], *other = &s->slots[(slot + 1) % CAVS__SLOTS];
+
+    if (!s->homes)
+        return;
+    for (int i = 0; i < s->homes->n; i++) { /* here: the batch before that in the other slot */
+        other->laps[i + 1].began = fmax(other->submitted, free_at(this, i));
+        s->homes->work[slot][i] = 0;
+    }
+    this->run = run;
+    this->submitted = starpu_timing_now();
+}
+
+void cavs__homes_count(struct cavs_session *s, int slot, int shard, double work)
+{
+    int home = cavs__home_of(s, shard);
+
+    if (home < 0)
+        return;
+    s->homes->work[slot][home] += work;
+    s->homes->home[home].given |= 1u << (s->slots[slot].run != CAVS__RUN_EVALUATE);
+}
+
+void cavs__homes_observe(struct cavs_session *s, int slot)
+{
+    const struct cavs__slot *of = &s->slots[slot];
+    int kind = of->run != CAVS__RUN_EVALUATE;
+
+    for (int i = 0; s->homes && of->submitted > 0 && i < s->homes->n; i++) {
+        struct cavs__home *h = &s->homes->home[i];
+        double work = s->homes->work[slot][i],
+               time = (of->laps[i + 1].done - of->laps[i + 1].began) * 1e-6;
+        bool seen = h->seen >> kind & 1;
+
+        if (work <= 0 && seen)
+            h->rate[kind] *= HOPE;
+        if (work <= 0 || time <= 0)
+            continue;
+        h->rate[kind] = seen ? (1 - NEWEST) * h->rate[kind] + NEWEST * work / time : work / time;
+        h->seen |= 1u << kind;
+    }
+}
+
+void cavs__homes_explain(FILE *out, const struct cavs_session *s)
+{
+    const double *share = cavs__shares(s, s->slots[0].run);
+    double sum = 0;
+
+    for (int i = 0; i < s->nshards; i++)
+        sum += share[i];
+    for (int i = 0; i < s->homes->n; i++) {
+        const struct cavs__home *h = &s->homes->home[i];
+
+        fprintf(out, "home: %s: %d shard%s of %.1f %% of a batch%s\n", h->name, h->used,
+                h->used == 1 ? "" : "s", sum > 0 ? 100 * share[h->first] / sum : 0,
+                h->seen ? ", from measured rates" : "");
+    }
+}

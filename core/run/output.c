@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output.c - what comes back to the user: rows that were pushed, and metrics. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/run/session.h"
+
+static void copy_output(struct cavs_session *s, const struct cavs_stage *stage, int channel,
+                        int shard, const int64_t *at, float *rows)
+{
+    const struct cavs__stage_plan *sp = &s->plan->stages[stage->number];
+    const struct cavs__shard_stage *t = &s->shards[shard].stages[stage->number];
+    struct cavs__tensor *tensor = &s->tensors[sp->push[channel]];
+    int width = stage->channels[channel]->width;
+    const float *values = cavs__tensor_acquire(tensor, shard, STARPU_R);
+
+    for (int v = 0; v < t->n; v++) {
+        int i = t->sample_of[v];
+
+        memcpy(rows + (at[i] + v - t->start[i]) * width,
+               values + t->schedule.row_of[v] * tensor->ld + sp->push_col[channel],
+               (size_t)width * sizeof *rows);
+    }
+    cavs__tensor_release(tensor, shard);
+}
+
+/* Where the rows of each sample of a batch go: of all samples, and of one shard's. */
+struct places {
+    int64_t *at, *of_shard; /* [n] */
+};
+
+/* Samples went to shards in the order of the batch: walk them again to find where each one's rows
+ * go. */
+static void collect_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                           int n, const struct cavs__channel *c, const struct places *p,
+                           float *rows)
+{
+    const int64_t *start = cavs__starts(&d->stages[c->stage->number]);
+    int nshards = cavs__shards_of_batch(s, n);
+    int64_t sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        p->at[i] = sum;
+        sum += start[samples[i] + 1] - start[samples[i]];
+    }
+    for (int shard = 0; shard < nshards; shard++) {
+        int k = 0;
+
+        for (int i = 0; i < n; i++) {
+            if (s->sample_shard[i] == shard)
+                p->of_shard[k++] = p->at[i];
+        }
+        copy_output(s, c->stage, c->number, shard, p->of_shard, rows);
+    }
+}
+
+/* The channel that is asked for, or NULL with the message made. */
+static const struct cavs__channel *find_channel(const struct cavs_session *s, int n,
+                                                const struct cavs_fetch *f)
+{
+    if (!f->stage || f->stage->model != s->model || !f->channel || (n > 0 && !f->rows)) {
+        cavs__fail(CAVS_EINVAL, "output: no stage, channel or room for rows");
+        return NULL;
+    }
+    for (int i = 0; i < f->stage->nchannels; i++) {
+        if (strcmp(f->stage->channels[i]->name, f->channel) == 0)
+            return f->stage->channels[i];
+    }
+    cavs__fail(CAVS_EINVAL, "output: nothing is pushed on channel %s of stage %s", f->channel,
+               f->stage->name);
+    return NULL;
+}
+
+static int run_and_collect(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                           int n, int nfetches, const struct cavs_fetch *fetches,
+                           const struct places *p)
+{
+    int rc = cavs_session_evaluate(s, d, samples, n);
+
+    if (!rc)
+        rc = cavs__settle(s);
+    for (int i = 0; i < nfetches && n > 0 && !rc; i++)
+        collect_output(s, d, samples, n, find_channel(s, n, &fetches[i]), p, fetches[i].rows);
+    return rc;
+}
+
+int cavs_session_run(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                     int nfetches, const struct cavs_fetch *fetches)
+{
+    size_t bytes = (size_t)(n > 0 ? n : 0) + 1;
+    struct places p;
+    int rc;
+
+    if (!s || nfetches < 0 || (nfetches > 0 && !fetches))
+        return cavs__fail(CAVS_EINVAL, "output: no session, or no channels to fetch");
+    for (int i = 0; i < nfetches; i++) {
+        if (!find_channel(s, n, &fetches[i]))
+            return CAVS_EINVAL;
+    }
+    bytes *= sizeof *p.at;
+    p = (struct places){malloc(bytes), malloc(bytes)};
+    rc = p.at && p.of_shard ? run_and_collect(s, d, samples, n, nfetches, fetches, &p)
+                            : cavs__fail_nomem("output", 2 * bytes);
+    free(p.at);
+    free(p.of_shard);
+    return rc;
+}
+
+int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                        int n, const struct cavs_stage *stage, const char *channel, float *rows)
+{
+    return cavs_session_run(s, d, samples, n, 1, &(struct cavs_fetch){stage, channel, rows});
+}
+
+/* ---- metrics ---- */
+
+static int check_counted(const struct cavs_session *s)
+{
+    return s->half_counted ? cavs__fail(CAVS_ESTATE, "metrics: a batch that failed is counted in "
+                                                     "part (cavs_session_reset_metrics)")
+                           : CAVS_OK;
+}
+
+int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, double *count)
+{
+    struct cavs__tensor *t;
+    int number = -1, rc = cavs__session_ready(s, "cavs_session_metric");
+    double total[2] = {0, 0};
+
+    if (!rc)
+        rc = check_counted(s);
+    if (rc)
+        return rc;
+    for (int i = 0; name && i < s->model->nmetrics; i++) {
+        if (strcmp(s->model->metrics[i]->name, name) == 0)
+            number = i;
+    }
+    if (number < 0)
+        return cavs__fail(CAVS_EINVAL, "the model has no metric or loss named %s",
+                          name ? name : "(null)");
+    t = &s->tensors[s->plan->metric];
+    for (int i = 0; i < s->nshards; i++) {
+        double part[2];
+
+        memcpy(part, cavs__tensor_acquire(t, i, STARPU_R) + 4 * number, sizeof part);
+        cavs__tensor_release(t, i);
+        total[0] += part[0];
+        total[1] += part[1];
+    }
+    rc = cavs__check_devices(s);
+    if (rc)
+        return rc;
+    if (sum)
+        *sum = total[0];
+    if (count)
+        *count = total[1];
+    return CAVS_OK;
+}
+
+int cavs_session_reset_metrics(struct cavs_session *s)
+{
+    struct cavs__tensor *t;
+    int rc = cavs__session_ready(s, "cavs_session_reset_metrics");
+
+    if (rc)
+        return rc;
+    t = &s->tensors[s->plan->metric];
+    for (int i = 0; i < s->nshards; i++)
+        cavs__tensor_clear(t, i);
+    s->half_counted = false;
+    return CAVS_OK;
+}
+
+/* ---- metrics in checkpoints ---- */
+
+int cavs__get_metrics(struct cavs_session *s, double *values)
+{
+    struct cavs__tensor *t = &s->tensors[s->plan->metric];
+    int n = 2 * s->model->nmetrics, rc = check_counted(s);
+
+    if (rc)
+        return rc;
+    for (int i = 0; i < s->nshards; i++, values += n + 1) {
+        memcpy(values, cavs__tensor_acquire(t, i, STARPU_R), (size_t)n * sizeof *values);
+        cavs__tensor_release(t, i);
+        values[n] = 0;
+    }
+    return CAVS_OK;
+}
+
+int cavs__set_metrics(struct cavs_session *s, int shards, const double *values)
+{
+    struct cavs__tensor *t = &s->tensors[s->plan->metric];
+    int n = 2 * s->model->nmetrics;
+
+    cavs_session_reset_metrics(s);
+    for (int i = 0; i < shards; i++, values += n + 1) {
+        float *to = cavs__tensor_acquire(t, i % s->nshards, STARPU_RW);
+
+        for (int k = 0; k < n; k++) {
+            double sum;
+
+            memcpy(&sum, to + 2 * k, sizeof sum);
+            sum += values[k];
+            memcpy(to + 2 * k, &sum, sizeof sum);
+        }
+        cavs__tensor_release(t, i % s->nshards);
+    }
+    return CAVS_OK;
+}

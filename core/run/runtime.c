@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runtime.c - starting and stopping StarPU: the one place outside codelets/ that knows of devices.
+ */
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "codelets/device/device.h"
+#include "codelets/products/gemm.h"
+#include "core/base/notice.h"
+#include "core/base/error.h"
+#include "core/run/session.h"
+#include "core/trace/trace.h"
+
+static pid_t running; /* the process with a runtime: StarPU can be initialised once at a time */
+
+static void look_at_machine(struct cavs_runtime *rt)
+{
+    hwloc_topology_t topology;
+    hwloc_obj_t l2, l3;
+
+    rt->cores = 1;
+    rt->l2_bytes = 1 << 20;
+    rt->l3_bytes = 16 << 20;
+    if (hwloc_topology_init(&topology) != 0)
+        return;
+    if (hwloc_topology_load(topology) == 0) {
+        int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+
+        rt->cores = cores > 0 ? cores : 1;
+        l2 = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L2CACHE, 0);
+        if (l2 && l2->attr->cache.size > 0)
+            rt->l2_bytes = (int)l2->attr->cache.size;
+        l3 = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L3CACHE, 0);
+        if (l3 && l3->attr->cache.size > 0)
+            rt->l3_bytes = (int64_t)l3->attr->cache.size;
+    }
+    hwloc_topology_destroy(topology);
+}
+
+/* StarPU itself only warns and takes another one. */
+static bool is_scheduler(const char *name)
+{
+    for (struct starpu_sched_policy **p = starpu_sched_get_predefined_policies(); *p; p++) {
+        if (strcmp((*p)->policy_name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool wants_devices(const struct cavs_runtime_options *o)
+{
+    return o->cuda != 0 || o->opencl != 0;
+}
+
+/* Without performance models (all but dmda and its kin) a scheduler cannot tell a GPU from a core. */
+static const char *scheduler_for(const struct cavs_runtime_options *o)
+{
+    return o->scheduler ? o->scheduler : wants_devices(o) ? "dmdas" : "lws";
+}
+
+/* More workers than cores are allowed: then nobody is bound.  Small kernels of one device overlap
+ * on two streams, and tasks wait in line there, so that it does not wait for us. */
+static void set_environment(const struct cavs_runtime_options *o, const struct cavs_runtime *rt)
+{
+    int devices = (o->cuda > 0 ? o->cuda : 0) + (o->opencl > 0 ? o->opencl : 0);
+
+    if (o->workers > 0 && o->workers + devices > rt->cores)
+        setenv("STARPU_WORKERS_NOBIND", "1", 0);
+    setenv("STARPU_SILENT", "1", 0);
+    if (o->cuda != 0) {
+        setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
+        setenv("STARPU_CUDA_PIPELINE", "4", 0);
+    }
+}
+
+static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    struct starpu_conf conf;
+    const char *scheduler = scheduler_for(o);
+    int rc;
+
+    if (!is_scheduler(scheduler))
+        return cavs__fail(
+            CAVS_EINVAL,
+            "StarPU has no scheduler named %s (it has eager, prio, lws, ws, dmda, dmdas, ...)",
+            scheduler);
+    starpu_conf_init(&conf);
+    conf.ncpus = o->workers;
+    conf.ncuda = o->cuda;
+    conf.nopencl = o->opencl;
+    conf.sched_policy_name = scheduler;
+    set_environment(o, rt);
+    /* as StarPU has it, the environment goes before what a program asks for */
+    strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
+            sizeof rt->scheduler - 1);
+    starpu_malloc_set_align(64);
+    rc = cavs__starpu_init(&conf);
+    if (rc == -ENODEV)
+        return cavs__fail(CAVS_ERUNTIME,
+                          "StarPU found no worker (%d CPU workers, %d CUDA and %d OpenCL devices "
+                          "asked for)",
+                          o->workers, o->cuda, o->opencl);
+    if (rc != 0)
+        return cavs__fail(CAVS_ERUNTIME, "StarPU did not start: %s", strerror(-rc));
+    return CAVS_OK;
+}
+
+/* Where tasks run, if the environment says so: see doc/gpu.md. */
+static const char *forced_placement(void)
+{
+    static const char *const known[] = {"cpu", "device", "alternate", "any"};
+    const char *wanted = getenv("CAVS_PLACEMENT");
+
+    for (size_t i = 0; wanted && i < sizeof known / sizeof *known; i++) {
+        if (strcmp(wanted, known[i]) == 0)
+            return wanted;
+    }
+    if (wanted && *wanted)
+        cavs__notice("CAVS_PLACEMENT=%s means nothing: cpu, device, alternate and any do", wanted);
+    return NULL;
+}
+
+/* ---- devices ---- */
+
+/* Fewer than asked for is worth a notice, and an error only where they are required: otherwise the run
+ * goes on with what is there. */
+static int report_missing(const char *kind, const struct cavs_runtime_options *o, int wanted,
+                          int found, const char *hint)
+{
+    char number[16], text[200];
+
+    if (found >= wanted && !(o->require && wanted == -1 && found == 0))
+        return CAVS_OK;
+    snprintf(number, sizeof number, "%d", wanted);
+    snprintf(text, sizeof text, "%s %s device%s asked for, StarPU found %d%s",
+             wanted == -1 ? "all" : number, kind, wanted == 1 ? "" : "s", found, hint);
+    if (o->require)
+        return cavs__fail(CAVS_ERUNTIME, "%s", text);
+    cavs__notice("%s", text);
+    return CAVS_OK;
+}
+
+/* The workers of a device whose kernels cannot be built get no task. */
+static int find_devices(const struct cavs_runtime_options *o)
+{
+    int rc = report_missing("CUDA", o, o->cuda, cavs__devices_found(STARPU_CUDA), "");
+
+    if (!rc)
+        rc = report_missing("OpenCL", o, o->opencl, cavs__devices_found(STARPU_OPENCL),
+                            " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)");
+    if (!rc)
+        rc = cavs__report_devices(o->require);
+    if (!rc && starpu_cpu_worker_get_count() == 0 && cavs__devices_count() == 0)
+        rc = cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
+    return rc;
+}
+
+static int open_devices(const struct cavs_runtime_options *o)
+{
+    int rc;
+
+    cavs__devices_tf32 = o->tf32;
+    cavs__devices_open();
+    rc = find_devices(o);
+    if (rc) {
+        cavs__devices_close();
+        starpu_shutdown();
+    }
+    return rc;
+}
+
+bool cavs_runtime_can_trace(void)
+{
+#ifdef HAVE_STARPU_FXT
+    return true;
+#else
+    return false;
+#endif
+}
+
+static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    if (!o->trace)
+        return CAVS_OK;
+    if (!cavs_runtime_can_trace())
+        return cavs__fail(CAVS_ERUNTIME,
+                          "no trace: this StarPU (%s) was built without FxT; "
+                          "./quickstart builds one that has it",
+                          CAVS_STARPU_VERSION);
+    return cavs__trace_begin(o->trace, wants_devices(o), &rt->trace);
+}
+
+int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
+{
+    struct cavs_runtime_options defaults = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_runtime *rt;
+    int rc;
+
+    if (!out)
+        return cavs__fail(CAVS_EINVAL, "cavs_runtime_create: nowhere to put the runtime (NULL)");
+    if (!options)
+        options = &defaults;
+    if (running)
+        return cavs__fail(CAVS_ESTATE, running == getpid()
+                                           ? "a runtime is already there: destroy it first"
+                                           : "the process that this one is a child of has a "
+                                             "runtime: fork before cavs_runtime_create()");
+    if (options->workers < -1 || options->workers > STARPU_NMAXWORKERS)
+        return cavs__fail(CAVS_EINVAL, "%d workers: not in 0..%d (-1: one per core)",
+                          options->workers, STARPU_NMAXWORKERS);
+    if (options->cuda < -1 || options->opencl < -1)
+        return cavs__fail(CAVS_EINVAL, "%d CUDA and %d OpenCL devices: -1 is all, 0 none",
+                          options->cuda, options->opencl);
+    rt = calloc(1, sizeof *rt);
+    if (!rt)
+        return cavs__fail_nomem("runtime", sizeof *rt);
+    look_at_machine(rt);
+    cavs__gemm_init();
+    rc = cavs__folder_choose(&rt->folder);
+    if (!rc)
+        rc = begin_trace(options, rt);
+    if (!rc)
+        rc = start(options, rt);
+    if (!rc)
+        rc = open_devices(options);
+    if (rc) {
+        cavs__trace_cancel(rt->trace);
+        cavs__folder_forget(&rt->folder);
+        free(rt);
+        return rc;
+    }
+    running = rt->pid = getpid();
+    rt->require = options->require;
+    rt->workers = (int)starpu_worker_get_count();
+    rt->one_memory = starpu_memory_nodes_get_count() == 1;
+    cavs__cost_measure(&rt->cost, rt->trace != NULL);
+    rt->placement = forced_placement();
+    *out = rt;
+    return CAVS_OK;
+}
+
+static int stop(struct cavs_runtime *rt)
+{
+    int rc;
+
+    cavs__devices_close();
+    starpu_shutdown();
+    running = 0;
+    rc = cavs__trace_end(rt->trace);
+    cavs__folder_forget(&rt->folder);
+    free(rt);
+    return rc;
+}
+
+int cavs_runtime_destroy(struct cavs_runtime *rt)
+{
+    int rc = rt ? cavs__runtime_ready(rt, "cavs_runtime_destroy") : CAVS_OK;
+
+    if (!rt || rc)
+        return rc;
+    rt->stopping = true;
+    if (rt->sessions == 0)
+        return stop(rt);
+    return cavs__fail(CAVS_ESTATE,
+                      "cavs_runtime_destroy: %d session%s still there; the workers stop with the "
+                      "last one (cavs_session_destroy)",
+                      rt->sessions, rt->sessions == 1 ? " is" : "s are");
+}
+
+void cavs__runtime_release(struct cavs_runtime *rt)
+{
+    if (--rt->sessions == 0 && rt->stopping && stop(rt) != CAVS_OK)
+        cavs__notice("%s", cavs_error_message());
+}
+
+int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call)
+{
+    if (!rt)
+        return cavs__fail(CAVS_EINVAL, "%s: no runtime (NULL)", call);
+    if (rt->pid == getpid())
+        return CAVS_OK;
+    return cavs__fail(CAVS_ESTATE,
+                      "%s: the workers are in process %ld, of which this one is a child by fork(); "
+                      "fork before cavs_runtime_create()",
+                      call, (long)rt->pid);
+}
+
+int cavs__session_ready(const struct cavs_session *s, const char *call)
+{
+    if (!s)
+        return cavs__fail(CAVS_EINVAL, "%s: no session (NULL)", call);
+    return cavs__runtime_ready(s->rt, call);
+}
+
+int cavs_runtime_workers(const struct cavs_runtime *rt)
+{
+    return rt ? rt->workers : 0;
+}
+
+const char *cavs_runtime_scheduler(const struct cavs_runtime *rt)
+{
+    return rt ? rt->scheduler : NULL;
+}

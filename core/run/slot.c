@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot.c - the tasks of a batch in flight: making, submitting and counting them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/run/session.h"
+
+/* ---- slots: counting the tasks of a batch ---- */
+
+void cavs__slot_open(struct cavs__slot *slot)
+{
+    slot->pending = 1;
+    slot->busy = true;
+    cavs__arena_reset(&slot->arena);
+}
+
+static void slot_release(void *arg)
+{
+    struct cavs__lap *lap = arg;
+    struct cavs__slot *slot = lap->slot;
+    double now;
+
+    if (lap != slot->laps) { /* its home wants to know */
+        now = starpu_timing_now();
+        __atomic_store(&lap->done, &now, __ATOMIC_RELAXED);
+    }
+
+    if (__atomic_sub_fetch(&slot->pending, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    pthread_mutex_lock(&slot->lock);
+    slot->busy = false;
+    slot->done_at = starpu_timing_now();
+    pthread_cond_signal(&slot->done);
+    pthread_mutex_unlock(&slot->lock);
+}
+
+void cavs__slot_close(struct cavs__slot *slot)
+{
+    slot_release(slot->laps);
+}
+
+void cavs__slot_wait(struct cavs__slot *slot)
+{
+    pthread_mutex_lock(&slot->lock);
+    while (slot->busy)
+        pthread_cond_wait(&slot->done, &slot->lock);
+    pthread_mutex_unlock(&slot->lock);
+}
+
+/* ---- tasks ---- */
+
+/* What was never submitted is not StarPU's to free. */
+void cavs__task_drop(struct starpu_task *t)
+{
+    t->destroy = 0;
+    starpu_task_destroy(t);
+}
+
+/* StarPU keeps up to STARPU_NMAXBUFS handles inside the task; more go to arrays that it frees with
+ * the task. */
+struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, int shard,
+                                      struct starpu_codelet *cl, void *arg, int nbuffers)
+{
+    struct starpu_task *t = starpu_task_create();
+
+    t->cl = cl;
+    t->cl_arg = arg;
+    t->nbuffers = 0;
+    t->callback_func = slot_release;
+    t->callback_arg = &s->slots[slot].laps[cavs__home_of(s, shard) + 1];
+    cavs__place_task(s, shard, t);
+    if (nbuffers <= STARPU_NMAXBUFS)
+        return t;
+    t->dyn_handles = malloc((size_t)nbuffers * sizeof *t->dyn_handles);
+    t->dyn_modes = malloc((size_t)nbuffers * sizeof *t->dyn_modes);
+    if (t->dyn_handles && t->dyn_modes)
+        return t;
+    cavs__task_drop(t);
+    cavs__fail_nomem("task", (size_t)nbuffers * sizeof *t->dyn_handles);
+    return NULL;
+}
+
+void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
+                       enum starpu_data_access_mode mode)
+{
+    int i = t->nbuffers++;
+
+    if (t->dyn_handles) {
+        t->dyn_handles[i] = handle;
+        t->dyn_modes[i] = mode;
+    } else {
+        t->handles[i] = handle;
+        t->modes[i] = mode;
+    }
+}
+
+int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t)
+{
+    int rc;
+
+    __atomic_add_fetch(&s->slots[slot].pending, 1, __ATOMIC_RELAXED);
+    rc = starpu_task_submit(t);
+    s->stats.tasks++;
+    if (rc == 0)
+        return CAVS_OK;
+    slot_release(s->slots[slot].laps);
+    rc = cavs__fail(CAVS_ERUNTIME, "StarPU refused task %s: %s", t->cl->name, strerror(-rc));
+    cavs__task_drop(t);
+    return rc;
+}

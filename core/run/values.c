@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* values.c - the numbers of parameters: how they start, and what a user reads and writes of them
+ * and their gradients. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/run/session.h"
+
+/* ---- initial values ----
+ * A counter-based generator keyed by seed and parameter name: a parameter's values do not depend on
+ * the others. */
+
+static uint64_t splitmix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static uint64_t name_key(const char *name, uint64_t seed)
+{
+    uint64_t h = splitmix(seed ^ 0x632be59bd9b4e019u);
+
+    for (; *name; name++)
+        h = splitmix(h ^ (uint64_t)(unsigned char)*name);
+    return h;
+}
+
+static double uniform01(uint64_t key, uint64_t i)
+{
+    return ((double)(splitmix(key ^ splitmix(i)) >> 11) + 0.5) * 0x1p-53;
+}
+
+static float initial_value(const struct cavs_init *init, uint64_t key, uint64_t i)
+{
+    double u = uniform01(key, 2 * i);
+
+    switch (init->kind) {
+    case CAVS_INIT_UNIFORM: return (float)(init->a + (init->b - init->a) * u);
+    case CAVS_INIT_NORMAL: /* Box-Muller */
+        return (float)(init->a +
+                       init->b * sqrt(-2 * log(u)) * cos(2 * M_PI * uniform01(key, 2 * i + 1)));
+    default: return init->a;
+    }
+}
+
+/* ---- windows ----
+ * A merged parameter holds its members' columns side by side: members are windows into its tensors.
+ */
+
+/* The numbers of a parameter in a tensor of its values: rows x cols from p, ld apart. */
+struct window {
+    struct cavs__tensor *tensor;
+    float *p;
+    int chunk;
+};
+
+static const struct cavs_param *stored(const struct cavs_param *p)
+{
+    return p->merged ? p->merged : p;
+}
+
+static struct cavs__tensor *param_tensor(const struct cavs_session *s, const struct cavs_param *p)
+{
+    return &s->tensors[s->plan->param[stored(p)->number]];
+}
+
+static struct window open_window(struct cavs__tensor *t, int chunk, const struct cavs_param *p,
+                                 enum starpu_data_access_mode mode)
+{
+    struct window w = {.tensor = t, .chunk = chunk};
+
+    w.p = cavs__tensor_acquire(t, chunk, mode) + p->merged_col;
+    return w;
+}
+
+static void close_window(const struct window *w)
+{
+    cavs__tensor_release(w->tensor, w->chunk);
+}
+
+/* The transposed copy of what is in w; a member's columns are rows of it. */
+static void write_transposed(struct cavs_session *s, const struct cavs_param *p,
+                             const struct window *w)
+{
+    int number = s->plan->param_t[stored(p)->number];
+    struct cavs__tensor *t = number >= 0 ? &s->tensors[number] : NULL;
+
+    if (!t)
+        return;
+    cavs__transpose(p->rows, p->cols, w->p, w->tensor->ld,
+                    cavs__tensor_acquire(t, 0, STARPU_RW) + p->merged_col * t->ld, t->ld);
+    cavs__tensor_release(t, 0);
+}
+
+static void init_param(struct cavs_session *s, const struct cavs_param *p)
+{
+    struct window w = open_window(param_tensor(s, p), 0, p, STARPU_RW);
+    uint64_t key = name_key(p->name, s->options.seed);
+
+    for (int r = 0; r < p->rows; r++) {
+        for (int c = 0; c < p->cols; c++)
+            w.p[r * w.tensor->ld + c] =
+                initial_value(&p->init, key, (uint64_t)r * (uint64_t)p->cols + (uint64_t)c);
+    }
+    write_transposed(s, p, &w);
+    close_window(&w);
+}
+
+int cavs__create_params(struct cavs_session *s)
+{
+    int nstates = s->plan->options.training
+                      ? cavs__update_states((enum cavs__rule)s->options.optimizer)
+                      : 0,
+        rc = CAVS_OK;
+
+    for (int i = 0; i < s->model->nstored && !rc; i++) {
+        const struct cavs_param *p = s->model->params[i];
+        int grad = s->plan->grad[i], wt = s->plan->param_t[i];
+
+        if (p->merged)
+            continue;
+        rc = cavs__reserve(s, param_tensor(s, p), 0, p->rows);
+        if (!rc && wt >= 0)
+            rc = cavs__reserve(s, &s->tensors[wt], 0, p->cols);
+        for (int k = 0; grad >= 0 && k < cavs__partials(s) && !rc; k++)
+            rc = cavs__reserve(s, &s->tensors[grad], k, p->rows);
+        if (!rc && p->lookup_use &&
+            cavs__tensor_init(&s->touched_lists[i], "touched rows", 1, CAVS__SLOTS) != 0)
+            rc = cavs__fail_nomem("touched rows", sizeof(struct cavs__chunk));
+        for (int k = 0; k < nstates && !p->frozen && !rc; k++) {
+            if (cavs__tensor_init(&s->state[k][i], "optimizer state", p->cols, 1) != 0)
+                rc = cavs__fail_nomem("optimizer state", sizeof(struct cavs__chunk));
+            else
+                rc = cavs__reserve(s, &s->state[k][i], 0, p->rows);
+            if (!rc)
+                cavs__tensor_clear(&s->state[k][i], 0);
+        }
+    }
+    for (int i = 0; i < s->model->nparams && !rc; i++)
+        init_param(s, s->model->params[i]);
+    return rc;
+}
+
+/* ---- parameters and gradients for the user ---- */
+
+static int check_param(const struct cavs_session *s, const struct cavs_param *p,
+                       const float *values)
+{
+    int rc = cavs__session_ready(s, "parameter");
+
+    if (rc)
+        return rc;
+    if (!p || p->model != s->model || !values)
+        return cavs__fail(CAVS_EINVAL, "%s",
+                          !p ? "no parameter"
+                             : "the parameter belongs to another model, or no values");
+    return CAVS_OK;
+}
+
+static void copy_out(struct cavs__tensor *t, const struct cavs_param *p, float *values)
+{
+    struct window w = open_window(t, 0, p, STARPU_R);
+
+    for (int r = 0; r < p->rows; r++)
+        memcpy(values + (size_t)r * (size_t)p->cols, w.p + r * w.tensor->ld,
+               (size_t)p->cols * sizeof *values);
+    close_window(&w);
+}
+
+static struct window copy_in(struct cavs__tensor *t, const struct cavs_param *p,
+                             const float *values)
+{
+    struct window w = open_window(t, 0, p, STARPU_RW);
+
+    for (int r = 0; r < p->rows; r++)
+        memcpy(w.p + r * w.tensor->ld, values + (size_t)r * (size_t)p->cols,
+               (size_t)p->cols * sizeof *values);
+    return w;
+}
+
+int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, float *values)
+{
+    int rc = check_param(s, p, values);
+
+    if (!rc)
+        rc = cavs__settle(s);
+    if (!rc)
+        copy_out(param_tensor(s, p), p, values);
+    return rc;
+}
+
+int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values)
+{
+    int rc = check_param(s, p, values);
+    struct window w;
+
+    if (rc)
+        return rc;
+    w = copy_in(param_tensor(s, p), p, values);
+    write_transposed(s, p, &w);
+    close_window(&w);
+    return CAVS_OK;
+}
+
+/* ---- what the optimizer keeps ---- */
+
+int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
+{
+    int n = 0;
+
+    while (n < 2 && s->state[n][stored(p)->number].chunks)
+        n++;
+    return n;
+}
+
+int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
+{
+    copy_out(&s->state[k][stored(p)->number], p, values);
+    return CAVS_OK;
+}
+
+int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
+{
+    struct window w = copy_in(&s->state[k][stored(p)->number], p, values);
+
+    close_window(&w);
+    return CAVS_OK;
+}
+
+static void add_dense(struct cavs_session *s, const struct cavs_param *p, float *values)
+{
+    struct cavs__tensor *t = &s->tensors[s->plan->grad[stored(p)->number]];
+
+    for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
+        struct window g;
+
+        if (!s->grad_used[stored(p)->number][k])
+            continue;
+        g = open_window(t, k, p, STARPU_R);
+        for (int r = 0; r < p->rows; r++) {
+            for (int c = 0; c < p->cols; c++)
+                values[(size_t)r * (size_t)p->cols + (size_t)c] += g.p[r * t->ld + c];
+        }
+        close_window(&g);
+    }
+}
+
+static void add_touched(const struct cavs_param *p, const struct cavs__touched *t, float *values)
+{
+    for (int u = 0; u < t->nuses; u++) /* a device may have the newest copy */
+        cavs__tensor_acquire(t->use[u], t->chunk[u], STARPU_R);
+    for (int i = 0; i < t->n; i++) {
+        for (int e = t->ptr[i]; e < t->ptr[i + 1]; e++) {
+            const struct cavs__tensor *g = t->use[t->source[e]];
+            const float *row = g->chunks[t->chunk[t->source[e]]].p + t->row[e] * g->ld;
+
+            for (int c = 0; c < p->cols; c++)
+                values[(size_t)t->ids[i] * (size_t)p->cols + (size_t)c] += row[c];
+        }
+    }
+    for (int u = 0; u < t->nuses; u++)
+        cavs__tensor_release(t->use[u], t->chunk[u]);
+}
+
+int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p, float *values)
+{
+    int rc = check_param(s, p, values);
+
+    if (rc)
+        return rc;
+    if (s->batch == 0 || s->gradient_batch != s->batch)
+        return cavs__fail(CAVS_ESTATE,
+                          "the last batch was not a cavs_session_gradient(): its gradient is gone");
+    rc = cavs__settle(s);
+    if (rc)
+        return rc;
+    memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
+    if (s->plan->grad[stored(p)->number] >= 0)
+        add_dense(s, p, values);
+    else if (s->touched[p->number])
+        add_touched(p, s->touched[p->number], values);
+    return CAVS_OK;
+}
