@@ -166,7 +166,16 @@ int cavs_channel_width(const struct cavs_stage *s, const char *channel);
  * Every operator is a macro that notes where it was called.  x, y, a, b are symbols of one function; w(x) is the
  * width of x.  Element-wise operators take operands of equal width, or one of width 1, which is repeated. */
 
-#define CAVS_HERE __FILE__, __LINE__
+/* A place in a program, for messages.  The library keeps the pointer to the name of the file. */
+struct cavs_place {
+    const char *file;
+    int line;
+};
+#ifdef __cplusplus
+#define CAVS_HERE (cavs_place{__FILE__, __LINE__})
+#else
+#define CAVS_HERE ((struct cavs_place){__FILE__, __LINE__})
+#endif
 
 /* inputs */
 #define cavs_pull(f, name, width) cavs_pull_at((f), (name), (width), CAVS_HERE)     /* float row per vertex */
@@ -265,59 +274,55 @@ int cavs_channel_width(const struct cavs_stage *s, const char *channel);
 #define cavs_loss(f, name, x, where) cavs_metric_at((f), (name), (x), (where), true, CAVS_HERE)
 #define cavs_metric(f, name, x, where) cavs_metric_at((f), (name), (x), (where), false, CAVS_HERE)
 
-struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width, const char *file, int line);
-struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, const char *file, int line);
+struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width, struct cavs_place at);
+struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, struct cavs_place at);
 struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *stage, const char *channel,
-                                      const char *index, const char *file, int line);
-struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, const char *file, int line);
-struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value, const char *file, int line);
-struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *file, int line);
-struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, const char *file, int line);
-struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name, int width, const char *file, int line);
-struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name, const char *file, int line);
-struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *name, const char *file, int line);
+                                      const char *index, struct cavs_place at);
+struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, struct cavs_place at);
+struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value, struct cavs_place at);
+struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_place at);
+struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_place at);
+struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name, int width, struct cavs_place at);
+struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name, struct cavs_place at);
+struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *name, struct cavs_place at);
 struct cavs_symbol *cavs_pull_from_each_at(struct cavs_function *f, struct cavs_stage *stage, const char *channel,
-                                           const char *list, const char *file, int line);
-struct cavs_symbol *cavs_sum_children_at(struct cavs_symbol *x, const char *file, int line);
-struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, const char *file, int line);
-struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, const char *file, int line);
-struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, const char *file, int line);
+                                           const char *list, struct cavs_place at);
+struct cavs_symbol *cavs_sum_children_at(struct cavs_symbol *x, struct cavs_place at);
+struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_place at);
+struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, struct cavs_place at);
+struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_param *w, int nselect,
-                                          struct cavs_symbol *ids, const char *file, int line);
-void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, const char *file, int line);
-void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x, const char *file, int line);
-struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids, const char *file, int line);
-struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w, const char *file, int line);
-struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w, struct cavs_param *b, const char *file,
-                                   int line);
-struct cavs_symbol *cavs_apply1_at(const char *op, struct cavs_symbol *a, float s, const char *file, int line);
-struct cavs_symbol *cavs_apply2_at(const char *op, struct cavs_symbol *a, struct cavs_symbol *b, const char *file,
-                                   int line);
-struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const char *file, int line);
-struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, const char *file, int line);
-void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, const char *file, int line);
-struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, const char *file, int line);
-struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, const char *file, int line);
-struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, const char *file, int line);
-struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids, const char *file, int line);
-struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, const char *file, int line);
-struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, const char *file, int line);
+                                          struct cavs_symbol *ids, struct cavs_place at);
+void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at);
+void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x, struct cavs_place at);
+struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids, struct cavs_place at);
+struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w, struct cavs_place at);
+struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w, struct cavs_param *b, struct cavs_place at);
+struct cavs_symbol *cavs_apply1_at(const char *op, struct cavs_symbol *a, float s, struct cavs_place at);
+struct cavs_symbol *cavs_apply2_at(const char *op, struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, struct cavs_place at);
+struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, struct cavs_place at);
+void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struct cavs_place at);
+struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, struct cavs_place at);
+struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, struct cavs_place at);
+struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, struct cavs_place at);
+struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids, struct cavs_place at);
+struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, struct cavs_place at);
+struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param *gain, struct cavs_param *bias,
-                                       const char *file, int line);
-struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, const char *file, int line);
+                                       struct cavs_place at);
+struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, struct cavs_place at);
 struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
-                                                  const char *file, int line);
-struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b, const char *file, int line);
-struct cavs_symbol *cavs_absolute_error_at(struct cavs_symbol *a, struct cavs_symbol *b, const char *file, int line);
-struct cavs_symbol *cavs_huber_error_at(struct cavs_symbol *a, struct cavs_symbol *b, float s, const char *file,
-                                        int line);
+                                                  struct cavs_place at);
+struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_absolute_error_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_huber_error_at(struct cavs_symbol *a, struct cavs_symbol *b, float s, struct cavs_place at);
 struct cavs_symbol *cavs_binary_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *truths,
-                                                 const char *file, int line);
-struct cavs_symbol *cavs_hinge_at(struct cavs_symbol *x, struct cavs_symbol *labels, float margin, const char *file,
-                                  int line);
-struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels, const char *file, int line);
+                                                 struct cavs_place at);
+struct cavs_symbol *cavs_hinge_at(struct cavs_symbol *x, struct cavs_symbol *labels, float margin, struct cavs_place at);
+struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels, struct cavs_place at);
 void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x, struct cavs_symbol *where,
-                    bool is_loss, const char *file, int line);
+                    bool is_loss, struct cavs_place at);
 int cavs_symbol_width(const struct cavs_symbol *x); /* 0 for NULL and for ids */
 
 /* ---- data: samples in memory ------------------------------------------------------------------------------------ */

@@ -48,17 +48,15 @@ struct cavs_cell cavs_gru_cell(struct cavs_model *m, const char *name, int width
 /* Makes f, a function of the cell's stage, the cell over child 0 with input x: gathers, scatters, and pushes h on the
  * channel "h". */
 #define cavs_cell_define(cell, f, x) cavs_cell_define_at((cell), (f), (x), CAVS_HERE)
-void cavs_cell_define_at(const struct cavs_cell *cell, struct cavs_function *f, struct cavs_symbol *x, const char *file,
-                         int line);
+void cavs_cell_define_at(const struct cavs_cell *cell, struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at);
 
 /* The same piece by piece, for functions whose state does not come from child 0 (the first word of a decoder), or which
  * push something else: the state that follows on `before` with input x, and the h in a state.  Any stage will do. */
 #define cavs_cell_next(cell, x, before) cavs_cell_next_at((cell), (x), (before), CAVS_HERE)
 #define cavs_cell_output(cell, state) cavs_cell_output_at((cell), (state), CAVS_HERE)
 struct cavs_symbol *cavs_cell_next_at(const struct cavs_cell *cell, struct cavs_symbol *x, struct cavs_symbol *before,
-                                      const char *file, int line);
-struct cavs_symbol *cavs_cell_output_at(const struct cavs_cell *cell, struct cavs_symbol *state, const char *file,
-                                        int line);
+                                      struct cavs_place at);
+struct cavs_symbol *cavs_cell_output_at(const struct cavs_cell *cell, struct cavs_symbol *state, struct cavs_place at);
 
 /* The graph of a chain of n vertices with one child each, for cavs_data_graph(): the child of v is v-1 (forward) or v+1
  * (backward).  child_ptr has room for n + 1 numbers, children for n. */
@@ -70,7 +68,7 @@ void cavs_chain_graph(enum cavs_way way, int n, int *child_ptr, int *children);
  * of a stage over `forward` and of `backward` are the same words. */
 #define cavs_both_ways(f, forward, backward, position) cavs_both_ways_at((f), (forward), (backward), (position), CAVS_HERE)
 struct cavs_symbol *cavs_both_ways_at(struct cavs_function *f, const struct cavs_cell *forward,
-                                      const struct cavs_cell *backward, const char *position, const char *file, int line);
+                                      const struct cavs_cell *backward, const char *position, struct cavs_place at);
 
 #ifdef __cplusplus
 }

@@ -36,8 +36,8 @@ static const struct cavs__gemm_provider *choose(const char *wanted)
             best = p;
     }
     if (wanted && *wanted)
-        cavs__notice("CAVS_GEMM=%s: no such source of matrix products works here; %s is used", wanted,
-                     best->name);
+        cavs__notice("CAVS_GEMM=%s: no such source of matrix products works here; %s is used",
+                     wanted, best->name);
     return best;
 }
 

@@ -47,8 +47,7 @@ static struct cavs_symbol *make(struct diff *d, const struct cavs_symbol *of,
         d->failed |= !inputs[i];
     if (d->failed)
         return NULL;
-    like.file = of->file;
-    like.line = of->line;
+    like.at = of->at;
     like.backward = true;
     if (!like.domain)
         like.domain = of->domain;
@@ -235,7 +234,7 @@ static void diff_concat(struct diff *d, struct cavs_symbol *y, struct cavs_symbo
         struct cavs_symbol *x = y->inputs[i];
 
         if (x->needs_grad)
-            contribute(d, y, x, cavs_slice_at(g, at, x->width, y->file, y->line));
+            contribute(d, y, x, cavs_slice_at(g, at, x->width, y->at));
     }
 }
 

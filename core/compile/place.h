@@ -65,7 +65,8 @@ struct cavs__placer {
     int nparts;
     struct cavs_symbol **sum_sink; /* [nparts - CAVS__PARTS_CLASSED] a sink of each */
     struct cavs__value *value;     /* [nsymbols] */
-    int *own;       /* symbols by the part that computes them: part i has own[first_own[i]] up to the next */
+    int *
+        own; /* symbols by the part that computes them: part i has own[first_own[i]] up to the next */
     int *first_own; /* [nparts + 1] */
     /* tensors of values kept by that part, by domain, -1 */
     int bundle[CAVS__PARTS_CLASSED][1 + CAVS__MAX_LISTS];
@@ -75,8 +76,9 @@ struct cavs__placer {
     int nhere, *here;          /* [nhere] numbers of the symbols that are, increasing */
     int nitems, cap_items;
     struct cavs__item *items;
-    struct cavs__readers readers;      /* of a symbol as it is */
-    struct cavs__readers root_readers; /* of a symbol itself or by way of slices, see cavs__root() */
+    struct cavs__readers readers; /* of a symbol as it is */
+    struct cavs__readers
+        root_readers;                 /* of a symbol itself or by way of slices, see cavs__root() */
     int scratch[1 + CAVS__MAX_LISTS]; /* floats per row so far, by domain */
     struct cavs__part *out;
     /* the first error behind an operand; operands are then of no use, and neither is the part */

@@ -95,12 +95,8 @@ static struct cavs_symbol *new_spread(struct cavs_function *f, struct cavs_symbo
 
     if (!s)
         return NULL;
-    *s = (struct cavs_symbol){.function = f,
-                              .op = CAVS__OP_SPREAD,
-                              .width = x->width,
-                              .ninputs = 1,
-                              .file = x->file,
-                              .line = x->line};
+    *s = (struct cavs_symbol){
+        .function = f, .op = CAVS__OP_SPREAD, .width = x->width, .ninputs = 1, .at = x->at};
     s->inputs = malloc(sizeof *s->inputs);
     if (!s->inputs || !cavs__symbol_insert(f, x->number + 1, s)) {
         free(s->inputs);

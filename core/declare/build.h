@@ -6,39 +6,39 @@
 
 #include "core/declare/model.h"
 
-#define FAIL(f, code, ...) cavs__function_fail((f), (code), file, line, __VA_ARGS__)
+#define FAIL(f, code, ...) cavs__function_fail((f), (code), at, __VA_ARGS__)
 
 /* May f still grow?  Is x one of its float symbols, one of its id inputs, is p a parameter of its
  * model? */
-bool cavs__open_for(struct cavs_function *f, const char *op, const char *file, int line);
+bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at);
 bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                    const char *file, int line);
+                    struct cavs_place at);
 bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                  const char *file, int line);
+                  struct cavs_place at);
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
-                    const char *file, int line);
+                    struct cavs_place at);
 /* Ids of this input have to be below the limit: data with others are refused. */
 void cavs__limit_ids(struct cavs_symbol *ids, int limit);
 /* May x, a float symbol of f, be used where there is one row per vertex? */
 bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                          const char *file, int line);
+                          struct cavs_place at);
 /* Brings operands of one operator together: what has a row per vertex is repeated for each entry if
  * another operand has a row per entry.  Ids cannot be repeated. */
 bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,
-                         const char *file, int line);
+                         struct cavs_place at);
 
 /* operators.c; NULL: reported */
 struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
-                                     bool ids, int width, const char *file, int line);
+                                     bool ids, int width, struct cavs_place at);
 struct cavs_symbol *cavs__ids_symbol(struct cavs_function *f, struct cavs__input *in, int domain,
-                                     const char *file, int line);
+                                     struct cavs_place at);
 /* A fetch of a channel; ids NULL: of the vertex stood over, or, with a domain, of whole samples. */
 struct cavs__channel *cavs__channel_to_fetch(struct cavs_function *f, const char *op,
                                              struct cavs_stage *from, const char *channel,
-                                             const char *file, int line);
+                                             struct cavs_place at);
 struct cavs_symbol *cavs__fetch_symbol(struct cavs_function *f, const char *op,
                                        struct cavs__channel *c, struct cavs_symbol *ids, int domain,
-                                       const char *file, int line);
+                                       struct cavs_place at);
 
 struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                      struct cavs_symbol *const *inputs);

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 /* operators at the line where the user asked for the cell */
-#define ADD(a, b)  cavs_apply2_at("add", (a), (b), file, line)
-#define SUB(a, b)  cavs_apply2_at("sub", (a), (b), file, line)
-#define MUL(a, b)  cavs_apply2_at("mul", (a), (b), file, line)
-#define SIGMOID(a) cavs_apply1_at("sigmoid", (a), 0, file, line)
-#define TANH(a)    cavs_apply1_at("tanh", (a), 0, file, line)
+#define ADD(a, b)  cavs_apply2_at("add", (a), (b), at)
+#define SUB(a, b)  cavs_apply2_at("sub", (a), (b), at)
+#define MUL(a, b)  cavs_apply2_at("mul", (a), (b), at)
+#define SIGMOID(a) cavs_apply1_at("sigmoid", (a), 0, at)
+#define TANH(a)    cavs_apply1_at("tanh", (a), 0, at)
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
@@ -54,28 +54,27 @@ struct cavs_cell cavs_gru_cell(struct cavs_model *m, const char *name, int width
 /* ---- one step -------------------------------------------------------------------------------- */
 
 static struct cavs_symbol *lstm_next(const struct cavs_cell *l, struct cavs_symbol *x,
-                                     struct cavs_symbol *before, const char *file, int line)
+                                     struct cavs_symbol *before, struct cavs_place at)
 {
     struct cavs_symbol *last[2] = {NULL}, *gate[4] = {NULL}, *state[2], *c, *forget;
 
-    cavs_split_at(before, 2, last, file, line); /* c', h' */
-    cavs_split_at(
-        ADD(cavs_affine_at(x, l->W, l->b, file, line), cavs_matmul_at(last[1], l->U, file, line)),
-        4, gate, file, line);
-    forget = SIGMOID(cavs_apply1_at("shift", gate[1], 1, file, line));
+    cavs_split_at(before, 2, last, at); /* c', h' */
+    cavs_split_at(ADD(cavs_affine_at(x, l->W, l->b, at), cavs_matmul_at(last[1], l->U, at)), 4,
+                  gate, at);
+    forget = SIGMOID(cavs_apply1_at("shift", gate[1], 1, at));
     c = ADD(MUL(SIGMOID(gate[0]), TANH(gate[3])), MUL(forget, last[0]));
     state[0] = c;
     state[1] = MUL(SIGMOID(gate[2]), TANH(c));
-    return cavs_concat_at(2, state, file, line);
+    return cavs_concat_at(2, state, at);
 }
 
 static struct cavs_symbol *gru_next(const struct cavs_cell *g, struct cavs_symbol *x,
-                                    struct cavs_symbol *before, const char *file, int line)
+                                    struct cavs_symbol *before, struct cavs_place at)
 {
     struct cavs_symbol *own[3] = {NULL}, *last[3] = {NULL}, *r, *z, *n;
 
-    cavs_split_at(cavs_affine_at(x, g->W, g->b, file, line), 3, own, file, line);
-    cavs_split_at(cavs_affine_at(before, g->U, g->b_u, file, line), 3, last, file, line);
+    cavs_split_at(cavs_affine_at(x, g->W, g->b, at), 3, own, at);
+    cavs_split_at(cavs_affine_at(before, g->U, g->b_u, at), 3, last, at);
     r = SIGMOID(ADD(own[0], last[0]));
     z = SIGMOID(ADD(own[1], last[1]));
     n = TANH(ADD(own[2], MUL(r, last[2])));
@@ -83,33 +82,31 @@ static struct cavs_symbol *gru_next(const struct cavs_cell *g, struct cavs_symbo
 }
 
 struct cavs_symbol *cavs_cell_next_at(const struct cavs_cell *cell, struct cavs_symbol *x,
-                                      struct cavs_symbol *before, const char *file, int line)
+                                      struct cavs_symbol *before, struct cavs_place at)
 {
     if (!cell)
         return NULL;
-    return cell->kind == CAVS_LSTM ? lstm_next(cell, x, before, file, line)
-                                   : gru_next(cell, x, before, file, line);
+    return cell->kind == CAVS_LSTM ? lstm_next(cell, x, before, at) : gru_next(cell, x, before, at);
 }
 
 struct cavs_symbol *cavs_cell_output_at(const struct cavs_cell *cell, struct cavs_symbol *state,
-                                        const char *file, int line)
+                                        struct cavs_place at)
 {
     if (!cell)
         return NULL;
-    return cell->kind == CAVS_LSTM ? cavs_slice_at(state, cell->hidden, cell->hidden, file, line)
-                                   : state;
+    return cell->kind == CAVS_LSTM ? cavs_slice_at(state, cell->hidden, cell->hidden, at) : state;
 }
 
 void cavs_cell_define_at(const struct cavs_cell *cell, struct cavs_function *f,
-                         struct cavs_symbol *x, const char *file, int line)
+                         struct cavs_symbol *x, struct cavs_place at)
 {
     struct cavs_symbol *state;
 
     if (!cell)
         return;
-    state = cavs_cell_next_at(cell, x, cavs_gather_at(f, 0, file, line), file, line);
-    cavs_scatter_at(f, state, file, line);
-    cavs_push_at(f, "h", cavs_cell_output_at(cell, state, file, line), file, line);
+    state = cavs_cell_next_at(cell, x, cavs_gather_at(f, 0, at), at);
+    cavs_scatter_at(f, state, at);
+    cavs_push_at(f, "h", cavs_cell_output_at(cell, state, at), at);
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -128,12 +125,12 @@ void cavs_chain_graph(enum cavs_way way, int n, int *child_ptr, int *children)
 
 struct cavs_symbol *cavs_both_ways_at(struct cavs_function *f, const struct cavs_cell *forward,
                                       const struct cavs_cell *backward, const char *position,
-                                      const char *file, int line)
+                                      struct cavs_place at)
 {
     struct cavs_symbol *both[2] = {
-        cavs_pull_from_at(f, forward ? forward->stage : NULL, "h", NULL, file, line),
-        cavs_pull_from_at(f, backward ? backward->stage : NULL, "h", position, file, line),
+        cavs_pull_from_at(f, forward ? forward->stage : NULL, "h", NULL, at),
+        cavs_pull_from_at(f, backward ? backward->stage : NULL, "h", position, at),
     };
 
-    return cavs_concat_at(2, both, file, line);
+    return cavs_concat_at(2, both, at);
 }

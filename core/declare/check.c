@@ -22,13 +22,9 @@ static int complete_channels(struct cavs_stage *s)
 
         for (int j = 0; j < s->nfunctions; j++) {
             struct cavs_function *f = s->functions[j];
-            struct cavs_symbol zero = {
-                .op = CAVS__OP_CONST, .width = c->width, .file = __FILE__, .line = __LINE__};
-            struct cavs_symbol push = {.op = CAVS__OP_PUSH,
-                                       .width = c->width,
-                                       .channel = c,
-                                       .file = __FILE__,
-                                       .line = __LINE__};
+            struct cavs_symbol zero = {.op = CAVS__OP_CONST, .width = c->width, .at = CAVS_HERE};
+            struct cavs_symbol push = {
+                .op = CAVS__OP_PUSH, .width = c->width, .channel = c, .at = CAVS_HERE};
             struct cavs_symbol *x;
 
             if (pushes(f, c))

@@ -13,12 +13,12 @@ void cavs__limit_ids(struct cavs_symbol *ids, int limit)
 }
 
 struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids,
-                                   const char *file, int line)
+                                   struct cavs_place at)
 {
     struct cavs_function *f = ids ? ids->function : NULL;
 
-    if (!cavs__open_for(f, "lookup", file, line) || !cavs__is_ids(f, ids, "lookup", file, line) ||
-        !cavs__is_param(f, table, "lookup", file, line))
+    if (!cavs__open_for(f, "lookup", at) || !cavs__is_ids(f, ids, "lookup", at) ||
+        !cavs__is_param(f, table, "lookup", at))
         return NULL;
     if (table->model != f->stage->model) {
         FAIL(f, CAVS_EPROGRAM, "lookup: parameter %s belongs to another model", table->name);
@@ -26,22 +26,19 @@ struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol 
     }
     cavs__limit_ids(ids, table->rows);
     table->lookup_use = true;
-    return cavs__add_symbol(f,
-                            (struct cavs_symbol){.op = CAVS__OP_LOOKUP,
-                                                 .width = table->cols,
-                                                 .param = table,
-                                                 .file = file,
-                                                 .line = line},
-                            1, &ids);
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){.op = CAVS__OP_LOOKUP, .width = table->cols, .param = table, .at = at},
+        1, &ids);
 }
 
-struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w, const char *file,
-                                   int line)
+struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
+                                   struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
 
-    if (!cavs__open_for(f, "matmul", file, line) || !cavs__is_value(f, x, "matmul", file, line) ||
-        !cavs__is_param(f, w, "matmul", file, line))
+    if (!cavs__open_for(f, "matmul", at) || !cavs__is_value(f, x, "matmul", at) ||
+        !cavs__is_param(f, w, "matmul", at))
         return NULL;
     if (w->model != f->stage->model || w->rows != x->width) {
         FAIL(f, CAVS_ESHAPE, "matmul: %s of width %d times parameter %s (%d x %d)%s",
@@ -51,18 +48,16 @@ struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w, 
     }
     w->dense_use = true;
     return cavs__add_symbol(
-        f,
-        (struct cavs_symbol){
-            .op = CAVS__OP_MATMUL, .width = w->cols, .param = w, .file = file, .line = line},
-        1, &x);
+        f, (struct cavs_symbol){.op = CAVS__OP_MATMUL, .width = w->cols, .param = w, .at = at}, 1,
+        &x);
 }
 
 struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
-                                   struct cavs_param *b, const char *file, int line)
+                                   struct cavs_param *b, struct cavs_place at)
 {
-    struct cavs_symbol *y = cavs_matmul_at(x, w, file, line);
+    struct cavs_symbol *y = cavs_matmul_at(x, w, at);
 
-    if (!y || !cavs__is_param(y->function, b, "affine", file, line))
+    if (!y || !cavs__is_param(y->function, b, "affine", at))
         return NULL;
     if (b->cols != y->width) {
         struct cavs_function *f = y->function;
@@ -71,11 +66,11 @@ struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
              b->rows, b->cols, y->width);
         return NULL;
     }
-    return cavs_apply2_at("add", y, cavs_use_at(y->function, b, file, line), file, line);
+    return cavs_apply2_at("add", y, cavs_use_at(y->function, b, at), at);
 }
 
-static int operator_number(struct cavs_function *f, const char *name, int arity, const char *file,
-                           int line)
+static int operator_number(struct cavs_function *f, const char *name, int arity,
+                           struct cavs_place at)
 {
     int op = name ? cavs__ew_find(name) : -1;
 
@@ -88,63 +83,58 @@ static int operator_number(struct cavs_function *f, const char *name, int arity,
 }
 
 struct cavs_symbol *cavs_apply1_at(const char *name, struct cavs_symbol *a, float s,
-                                   const char *file, int line)
+                                   struct cavs_place at)
 {
     struct cavs_function *f = a ? a->function : NULL;
     int op;
 
-    if (!cavs__open_for(f, name, file, line) || !cavs__is_value(f, a, name, file, line))
+    if (!cavs__open_for(f, name, at) || !cavs__is_value(f, a, name, at))
         return NULL;
-    op = operator_number(f, name, 1, file, line);
+    op = operator_number(f, name, 1, at);
     if (op < 0)
         return NULL;
-    return cavs__add_symbol(f,
-                            (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE,
-                                                 .width = a->width,
-                                                 .k = op,
-                                                 .s = s,
-                                                 .file = file,
-                                                 .line = line},
-                            1, &a);
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_ELEMENTWISE, .width = a->width, .k = op, .s = s, .at = at},
+        1, &a);
 }
 
 struct cavs_symbol *cavs_apply2_at(const char *name, struct cavs_symbol *a, struct cavs_symbol *b,
-                                   const char *file, int line)
+                                   struct cavs_place at)
 {
     struct cavs_function *f = a ? a->function : NULL;
     struct cavs_symbol *in[2] = {a, b};
     int op, width;
 
-    if (!b || !cavs__open_for(f, name, file, line) || !cavs__is_value(f, a, name, file, line) ||
-        !cavs__is_value(f, b, name, file, line))
+    if (!b || !cavs__open_for(f, name, at) || !cavs__is_value(f, a, name, at) ||
+        !cavs__is_value(f, b, name, at))
         return NULL;
-    op = operator_number(f, name, 2, file, line);
+    op = operator_number(f, name, 2, at);
     if (op < 0)
         return NULL;
     if (a->width != b->width && a->width != 1 && b->width != 1) {
         FAIL(f, CAVS_ESHAPE, "%s: widths %d and %d differ", name, a->width, b->width);
         return NULL;
     }
-    if (!cavs__to_one_domain(f, name, 2, in, file, line))
+    if (!cavs__to_one_domain(f, name, 2, in, at))
         return NULL;
     width = a->width > b->width ? a->width : b->width;
     return cavs__add_symbol(
-        f,
-        (struct cavs_symbol){
-            .op = CAVS__OP_ELEMENTWISE, .width = width, .k = op, .file = file, .line = line},
-        2, in);
+        f, (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = op, .at = at}, 2,
+        in);
 }
 
-struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const char *file, int line)
+struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, struct cavs_place at)
 {
     struct cavs_function *f = n > 0 && xs && xs[0] ? xs[0]->function : NULL;
     struct cavs_symbol **parts, *x = NULL;
     int64_t width = 0;
 
-    if (!cavs__open_for(f, "concat", file, line))
+    if (!cavs__open_for(f, "concat", at))
         return NULL;
     for (int i = 0; i < n; i++) {
-        if (!xs[i] || !cavs__is_value(f, xs[i], "concat", file, line))
+        if (!xs[i] || !cavs__is_value(f, xs[i], "concat", at))
             return NULL;
         width += xs[i]->width;
     }
@@ -161,12 +151,10 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, const c
         return NULL;
     }
     memcpy(parts, xs, (size_t)n * sizeof *parts);
-    if (cavs__to_one_domain(f, "concat", n, parts, file, line))
+    if (cavs__to_one_domain(f, "concat", n, parts, at))
         x = cavs__add_symbol(
-            f,
-            (struct cavs_symbol){
-                .op = CAVS__OP_CONCAT, .width = (int)width, .file = file, .line = line},
-            n, parts);
+            f, (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = (int)width, .at = at}, n,
+            parts);
     free(parts);
     return x;
 }
@@ -189,13 +177,13 @@ static struct cavs_symbol *concat_part(struct cavs_symbol *x, int *from, int wid
 /* slice(op(a, b)) = op(slice(a), slice(b)), also for a repeated row: so gates that are cut out of one product and its bias
  * fuse with what follows. The uncut symbol is pruned unless something else reads it. */
 static struct cavs_symbol *slice_operands(struct cavs_symbol *x, int from, int width,
-                                          const char *file, int line)
+                                          struct cavs_place at)
 {
     struct cavs_symbol like = *x, *in[CAVS__EW_MAX_OPERANDS];
 
     for (int i = 0; i < x->ninputs; i++) {
-        in[i] = x->inputs[i]->width == 1 ? x->inputs[i]
-                                         : cavs_slice_at(x->inputs[i], from, width, file, line);
+        in[i] =
+            x->inputs[i]->width == 1 ? x->inputs[i] : cavs_slice_at(x->inputs[i], from, width, at);
         if (!in[i])
             return NULL;
     }
@@ -205,13 +193,12 @@ static struct cavs_symbol *slice_operands(struct cavs_symbol *x, int from, int w
     return cavs__add_symbol(x->function, like, x->ninputs, in);
 }
 
-struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, const char *file,
-                                  int line)
+struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
     struct cavs_symbol *part;
 
-    if (!cavs__open_for(f, "slice", file, line) || !cavs__is_value(f, x, "slice", file, line))
+    if (!cavs__open_for(f, "slice", at) || !cavs__is_value(f, x, "slice", at))
         return NULL;
     if (from < 0 || width <= 0 || from > x->width - width) {
         FAIL(f, CAVS_ESHAPE, "slice: %d columns from column %d of %s, which has width %d", width,
@@ -221,26 +208,22 @@ struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, co
     if (width == x->width)
         return x;
     if (x->op == CAVS__OP_SLICE)
-        return cavs_slice_at(x->inputs[0], x->k + from, width, file, line);
+        return cavs_slice_at(x->inputs[0], x->k + from, width, at);
     if (x->op == CAVS__OP_CONCAT && (part = concat_part(x, &from, width)))
-        return cavs_slice_at(part, from, width, file, line);
+        return cavs_slice_at(part, from, width, at);
     if (x->op == CAVS__OP_ELEMENTWISE || x->op == CAVS__OP_REPEAT)
-        return slice_operands(x, from, width, file, line);
+        return slice_operands(x, from, width, at);
     return cavs__add_symbol(
-        f,
-        (struct cavs_symbol){
-            .op = CAVS__OP_SLICE, .width = width, .k = from, .file = file, .line = line},
-        1, &x);
+        f, (struct cavs_symbol){.op = CAVS__OP_SLICE, .width = width, .k = from, .at = at}, 1, &x);
 }
 
-void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, const char *file,
-                   int line)
+void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
 
     for (int i = 0; out && i < n; i++)
         out[i] = NULL;
-    if (!cavs__open_for(f, "split", file, line) || !cavs__is_value(f, x, "split", file, line))
+    if (!cavs__open_for(f, "split", at) || !cavs__is_value(f, x, "split", at))
         return;
     if (n <= 0 || x->width % n != 0) {
         FAIL(f, CAVS_ESHAPE, "split: width %d of %s does not divide into %d parts", x->width,
@@ -252,35 +235,31 @@ void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, const
         return;
     }
     for (int i = 0; i < n; i++)
-        out[i] = cavs_slice_at(x, i * (x->width / n), x->width / n, file, line);
+        out[i] = cavs_slice_at(x, i * (x->width / n), x->width / n, at);
 }
 
 static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *logits,
-                                          struct cavs_symbol *labels, const char *file, int line)
+                                          struct cavs_symbol *labels, struct cavs_place at)
 {
     struct cavs_function *f = logits ? logits->function : NULL;
     struct cavs_symbol *in[2] = {logits, labels};
     const char *name = cavs__op_name(op);
 
-    if (!labels || !cavs__open_for(f, name, file, line) ||
-        !cavs__is_value(f, logits, name, file, line) ||
-        !cavs__is_ids(f, labels, name, file, line) ||
-        !cavs__to_one_domain(f, name, 2, in, file, line))
+    if (!labels || !cavs__open_for(f, name, at) || !cavs__is_value(f, logits, name, at) ||
+        !cavs__is_ids(f, labels, name, at) || !cavs__to_one_domain(f, name, 2, in, at))
         return NULL;
     cavs__limit_ids(labels, logits->width);
-    return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = op, .width = 1, .file = file, .line = line}, 2, in);
+    return cavs__add_symbol(f, (struct cavs_symbol){.op = op, .width = 1, .at = at}, 2, in);
 }
 
 struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits,
-                                                  struct cavs_symbol *labels, const char *file,
-                                                  int line)
+                                                  struct cavs_symbol *labels, struct cavs_place at)
 {
-    return against_labels(CAVS__OP_XENT, logits, labels, file, line);
+    return against_labels(CAVS__OP_XENT, logits, labels, at);
 }
 
 struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
-                                    const char *file, int line)
+                                    struct cavs_place at)
 {
-    return against_labels(CAVS__OP_CORRECT, logits, labels, file, line);
+    return against_labels(CAVS__OP_CORRECT, logits, labels, at);
 }

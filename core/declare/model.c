@@ -29,8 +29,8 @@ int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
     return code;
 }
 
-int cavs__function_fail(struct cavs_function *f, int code, const char *file, int line,
-                        const char *format, ...)
+int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at, const char *format,
+                        ...)
 {
     char text[512], where[1024];
     va_list ap;
@@ -38,8 +38,8 @@ int cavs__function_fail(struct cavs_function *f, int code, const char *file, int
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    snprintf(where, sizeof where, "%s:%d: function %s.%s: %s", file, line, f->stage->name, f->name,
-             text);
+    snprintf(where, sizeof where, "%s:%d: function %s.%s: %s", at.file, at.line, f->stage->name,
+             f->name, text);
     cavs__fail(code, "%s", where);
     if (f->finished)
         return cavs__model_fail(f->stage->model, code, "%s", where);
@@ -398,7 +398,7 @@ int cavs_function_finish(struct cavs_function *f)
         return CAVS_OK;
     if (f->stage->state_width > 0 && !f->scatter)
         return cavs__function_fail(
-            f, CAVS_EPROGRAM, last ? last->file : "(empty)", last ? last->line : 0,
+            f, CAVS_EPROGRAM, last ? last->at : (struct cavs_place){"(empty)", 0},
             "no scatter: every function of stage %s must scatter a state of width %d",
             f->stage->name, f->stage->state_width);
     f->finished = true;

@@ -53,7 +53,7 @@ enum cavs__op {
     CAVS__OP_METRIC,  /* inputs: x, [where ids]; metric; is_loss */
     /* backward only */
     CAVS__OP_STATE_GRAD, /* sum of what the parents' slots say: width = state width */
-    CAVS__OP_NTH,       /* k: ids of the entries of a list: 0 for the k-th of each vertex, else -1; width 0 */
+    CAVS__OP_NTH, /* k: ids of the entries of a list: 0 for the k-th of each vertex, else -1; width 0 */
     CAVS__OP_PUSH_GRAD, /* sum of what the fetches of this channel by one fetch symbol say; fetch */
     CAVS__OP_MATMUL_T,  /* inputs: dy; param W: dy W^T */
     CAVS__OP_XENT_GRAD, /* inputs: logits, label ids, g */
@@ -94,8 +94,7 @@ struct cavs_symbol {
     int k, which;
     float s;
     bool is_loss;
-    const char *file; /* where the user asked for it */
-    int line;
+    struct cavs_place at; /* where the user asked for it */
     /* set by cavs_model_finish() */
     bool backward;   /* belongs to dF */
     bool live;       /* something asked for depends on it (forward: in training) */
@@ -115,8 +114,8 @@ struct cavs_param {
     bool dense_use;  /* some symbol multiplies or uses it: dense gradient */
     bool lookup_use; /* some symbol looks rows up: sparse gradient */
     bool transposed; /* dF needs its transpose */
-    struct cavs_param
-        *merged; /* parameter that holds its numbers (join_products.c), from column merged_col; or NULL */
+    struct cavs_param *
+        merged; /* parameter that holds its numbers (join_products.c), from column merged_col; or NULL */
     int merged_col;
     int nmembers; /* of a merged parameter */
     struct cavs_param **members;
@@ -181,8 +180,7 @@ struct cavs_function {
     int number; /* in its stage */
     int slots;  /* 1 + largest gathered child slot; 0 without gather; CAVS__ANY_CHILDREN where a row
                    per child is asked for */
-    const char *slots_file; /* where the graph was first read */
-    int slots_line;
+    struct cavs_place slots_at; /* where the graph was first read */
     int nlists;
     struct cavs__list *lists[CAVS__MAX_LISTS]; /* [domain - 1] */
     int nsymbols;
@@ -251,8 +249,8 @@ int cavs__domain(const struct cavs_symbol *x);
 const char *cavs__symbol_label(const struct cavs_symbol *x);
 
 /* function.c */
-int cavs__function_fail(struct cavs_function *f, int code, const char *file, int line,
-                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -12,7 +12,7 @@
 #include "core/declare/model.h"
 
 /* Every builder starts with one of these: may f still grow, is x one of its float symbols? */
-bool cavs__open_for(struct cavs_function *f, const char *op, const char *file, int line)
+bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at)
 {
     if (!f)
         return false;
@@ -24,11 +24,12 @@ bool cavs__open_for(struct cavs_function *f, const char *op, const char *file, i
 }
 
 bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                    const char *file, int line)
+                    struct cavs_place at)
 {
     if (x->function != f)
         FAIL(f, CAVS_EPROGRAM, "%s: operand %s (%s:%d) belongs to function %s.%s", op,
-             cavs__symbol_label(x), x->file, x->line, x->function->stage->name, x->function->name);
+             cavs__symbol_label(x), x->at.file, x->at.line, x->function->stage->name,
+             x->function->name);
     else if (x->op == CAVS__OP_IDS)
         FAIL(f, CAVS_EPROGRAM, "%s: operand %s is an id input; use it with lookup or as labels", op,
              x->input->name);
@@ -38,7 +39,7 @@ bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const 
 }
 
 bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                  const char *file, int line)
+                  struct cavs_place at)
 {
     if (x->function != f)
         FAIL(f, CAVS_EPROGRAM, "%s: ids %s belong to function %s.%s", op, cavs__symbol_label(x),
@@ -54,7 +55,7 @@ bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const ch
 /* A parameter that could not be found or made: said here, because here is the line that needs it.
  */
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
-                    const char *file, int line)
+                    struct cavs_place at)
 {
     if (!p)
         FAIL(f, CAVS_EINVAL, "%s: the parameter is NULL", op);
@@ -67,8 +68,7 @@ struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol
     struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
 
     if (!x)
-        cavs__function_fail(f, CAVS_ENOMEM, like.file, like.line, "%s: out of memory",
-                            cavs__op_name(like.op));
+        cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory", cavs__op_name(like.op));
     return x;
 }
 
@@ -77,7 +77,7 @@ static const char *const owners[] = {"vertex", "edge", "entry of a list"};
 /* The stage's input of that name, made at first mention; NULL (reported) if it was declared
  * otherwise before. */
 struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
-                                     bool ids, int width, const char *file, int line)
+                                     bool ids, int width, struct cavs_place at)
 {
     struct cavs_stage *s = f->stage;
     struct cavs__input *in;
@@ -117,50 +117,44 @@ struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, 
 }
 
 struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width,
-                                 const char *file, int line)
+                                 struct cavs_place at)
 {
     struct cavs__input *in;
 
-    if (!cavs__open_for(f, "pull", file, line))
+    if (!cavs__open_for(f, "pull", at))
         return NULL;
     if (!name || width <= 0) {
         FAIL(f, CAVS_ESHAPE, "pull %s: width %d is not positive", name ? name : "(null)", width);
         return NULL;
     }
-    in = cavs__find_input(f, name, CAVS__PER_VERTEX, false, width, file, line);
+    in = cavs__find_input(f, name, CAVS__PER_VERTEX, false, width, at);
     if (!in)
         return NULL;
     return cavs__add_symbol(
-        f,
-        (struct cavs_symbol){
-            .op = CAVS__OP_PULL, .width = width, .input = in, .file = file, .line = line},
-        0, NULL);
+        f, (struct cavs_symbol){.op = CAVS__OP_PULL, .width = width, .input = in, .at = at}, 0,
+        NULL);
 }
 
 struct cavs_symbol *cavs__ids_symbol(struct cavs_function *f, struct cavs__input *in, int domain,
-                                     const char *file, int line)
+                                     struct cavs_place at)
 {
     return in ? cavs__add_symbol(f,
-                                 (struct cavs_symbol){.op = CAVS__OP_IDS,
-                                                      .domain = domain,
-                                                      .input = in,
-                                                      .file = file,
-                                                      .line = line},
+                                 (struct cavs_symbol){
+                                     .op = CAVS__OP_IDS, .domain = domain, .input = in, .at = at},
                                  0, NULL)
               : NULL;
 }
 
-struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, const char *file,
-                                     int line)
+struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name,
+                                     struct cavs_place at)
 {
-    if (!cavs__open_for(f, "pull_ids", file, line))
+    if (!cavs__open_for(f, "pull_ids", at))
         return NULL;
     if (!name) {
         FAIL(f, CAVS_EINVAL, "pull_ids: the input needs a name");
         return NULL;
     }
-    return cavs__ids_symbol(f, cavs__find_input(f, name, CAVS__PER_VERTEX, true, 0, file, line), 0,
-                            file, line);
+    return cavs__ids_symbol(f, cavs__find_input(f, name, CAVS__PER_VERTEX, true, 0, at), 0, at);
 }
 
 static struct cavs__channel *find_channel(const struct cavs_stage *s, const char *name)
@@ -174,7 +168,7 @@ static struct cavs__channel *find_channel(const struct cavs_stage *s, const char
 
 struct cavs__channel *cavs__channel_to_fetch(struct cavs_function *f, const char *op,
                                              struct cavs_stage *from, const char *channel,
-                                             const char *file, int line)
+                                             struct cavs_place at)
 {
     struct cavs__channel *c = NULL;
 
@@ -192,7 +186,7 @@ struct cavs__channel *cavs__channel_to_fetch(struct cavs_function *f, const char
 /* ids, if there are any, then name vertices of the channel's stage. */
 struct cavs_symbol *cavs__fetch_symbol(struct cavs_function *f, const char *op,
                                        struct cavs__channel *c, struct cavs_symbol *ids, int domain,
-                                       const char *file, int line)
+                                       struct cavs_place at)
 {
     struct cavs_symbol *x;
 
@@ -203,14 +197,11 @@ struct cavs_symbol *cavs__fetch_symbol(struct cavs_function *f, const char *op,
     }
     if (ids)
         ids->input->vertices_of = c->stage;
-    x = cavs__add_symbol(f,
-                         (struct cavs_symbol){.op = CAVS__OP_FETCH,
-                                              .domain = domain,
-                                              .width = c->width,
-                                              .channel = c,
-                                              .file = file,
-                                              .line = line},
-                         ids ? 1 : 0, &ids);
+    x = cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_FETCH, .domain = domain, .width = c->width, .channel = c, .at = at},
+        ids ? 1 : 0, &ids);
     for (int i = 0; x && i < c->nfetches; i++) {
         if (c->fetches[i] == x)
             return x;
@@ -223,13 +214,12 @@ struct cavs_symbol *cavs__fetch_symbol(struct cavs_function *f, const char *op,
 }
 
 struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *from,
-                                      const char *channel, const char *index, const char *file,
-                                      int line)
+                                      const char *channel, const char *index, struct cavs_place at)
 {
     struct cavs__channel *c;
     struct cavs_symbol *ids = NULL;
 
-    if (!cavs__open_for(f, "pull_from", file, line))
+    if (!cavs__open_for(f, "pull_from", at))
         return NULL;
     if (from && !index && from->number < f->stage->number && f->stage->base != from) {
         FAIL(f, CAVS_EPROGRAM,
@@ -237,18 +227,17 @@ struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage
              f->stage->name, from->name);
         return NULL;
     }
-    c = cavs__channel_to_fetch(f, "pull_from", from, channel, file, line);
+    c = cavs__channel_to_fetch(f, "pull_from", from, channel, at);
     if (c && index)
-        ids = cavs_pull_ids_at(f, index, file, line);
+        ids = cavs_pull_ids_at(f, index, at);
     if (!c || (index && !ids))
         return NULL;
-    return cavs__fetch_symbol(f, "pull_from", c, ids, 0, file, line);
+    return cavs__fetch_symbol(f, "pull_from", c, ids, 0, at);
 }
 
-struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, const char *file,
-                                int line)
+struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, struct cavs_place at)
 {
-    if (!cavs__open_for(f, "use", file, line) || !cavs__is_param(f, p, "use", file, line))
+    if (!cavs__open_for(f, "use", at) || !cavs__is_param(f, p, "use", at))
         return NULL;
     if (p->model != f->stage->model || p->rows != 1) {
         FAIL(f, CAVS_ESHAPE, "use: parameter %s (%d x %d) %s", p->name, p->rows, p->cols,
@@ -257,31 +246,27 @@ struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, c
     }
     p->dense_use = true;
     return cavs__add_symbol(
-        f,
-        (struct cavs_symbol){
-            .op = CAVS__OP_USE, .width = p->cols, .param = p, .file = file, .line = line},
-        0, NULL);
+        f, (struct cavs_symbol){.op = CAVS__OP_USE, .width = p->cols, .param = p, .at = at}, 0,
+        NULL);
 }
 
 struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value,
-                                     const char *file, int line)
+                                     struct cavs_place at)
 {
-    if (!cavs__open_for(f, "constant", file, line))
+    if (!cavs__open_for(f, "constant", at))
         return NULL;
     if (width <= 0) {
         FAIL(f, CAVS_ESHAPE, "constant: width %d is not positive", width);
         return NULL;
     }
     return cavs__add_symbol(
-        f,
-        (struct cavs_symbol){
-            .op = CAVS__OP_CONST, .width = width, .s = value, .file = file, .line = line},
-        0, NULL);
+        f, (struct cavs_symbol){.op = CAVS__OP_CONST, .width = width, .s = value, .at = at}, 0,
+        NULL);
 }
 
-struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *file, int line)
+struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_place at)
 {
-    if (!cavs__open_for(f, "gather", file, line))
+    if (!cavs__open_for(f, "gather", at))
         return NULL;
     if (f->stage->state_width == 0) {
         FAIL(f, CAVS_EPROGRAM, "gather(%d): stage %s has no state", k, f->stage->name);
@@ -292,45 +277,39 @@ struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, const char *f
         return NULL;
     }
     if (f->slots == 0) {
-        f->slots_file = file;
-        f->slots_line = line;
+        f->slots_at = at;
     }
     if (f->slots != CAVS__ANY_CHILDREN && k + 1 > f->slots)
         f->slots = k + 1;
-    return cavs__add_symbol(f,
-                            (struct cavs_symbol){.op = CAVS__OP_GATHER,
-                                                 .width = f->stage->state_width,
-                                                 .k = k,
-                                                 .file = file,
-                                                 .line = line},
-                            0, NULL);
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_GATHER, .width = f->stage->state_width, .k = k, .at = at},
+        0, NULL);
 }
 
-void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, const char *file, int line)
+void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at)
 {
-    if (!cavs__open_for(f, "scatter", file, line))
+    if (!cavs__open_for(f, "scatter", at))
         return;
     if (!x) {
         FAIL(f, CAVS_EPROGRAM, "scatter of NULL");
     } else if (f->scatter) {
-        FAIL(f, CAVS_EPROGRAM, "second scatter; the first is at %s:%d", f->scatter->file,
-             f->scatter->line);
-    } else if (cavs__is_value(f, x, "scatter", file, line) &&
-               cavs__is_of_vertices(f, x, "scatter", file, line)) {
+        FAIL(f, CAVS_EPROGRAM, "second scatter; the first is at %s:%d", f->scatter->at.file,
+             f->scatter->at.line);
+    } else if (cavs__is_value(f, x, "scatter", at) && cavs__is_of_vertices(f, x, "scatter", at)) {
         if (x->width != f->stage->state_width)
             FAIL(f, CAVS_ESHAPE, "scatter: %s of width %d, but the state of stage %s has width %d",
                  cavs__symbol_label(x), x->width, f->stage->name, f->stage->state_width);
         else
             f->scatter = cavs__add_symbol(
-                f,
-                (struct cavs_symbol){
-                    .op = CAVS__OP_SCATTER, .width = x->width, .file = file, .line = line},
-                1, &x);
+                f, (struct cavs_symbol){.op = CAVS__OP_SCATTER, .width = x->width, .at = at}, 1,
+                &x);
     }
 }
 
 static struct cavs__channel *channel_to_push(struct cavs_function *f, const char *name, int width,
-                                             const char *file, int line)
+                                             struct cavs_place at)
 {
     struct cavs_stage *s = f->stage;
     struct cavs__channel *c = find_channel(s, name);
@@ -356,39 +335,36 @@ static struct cavs__channel *channel_to_push(struct cavs_function *f, const char
 }
 
 void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x,
-                  const char *file, int line)
+                  struct cavs_place at)
 {
     struct cavs__channel *c;
 
-    if (!cavs__open_for(f, "push", file, line))
+    if (!cavs__open_for(f, "push", at))
         return;
     if (!x || !channel) {
         FAIL(f, CAVS_EPROGRAM, "push %s of %s", channel ? channel : "(null)",
              x ? cavs__symbol_label(x) : "NULL");
         return;
     }
-    if (!cavs__is_value(f, x, "push", file, line) ||
-        !cavs__is_of_vertices(f, x, "push", file, line))
+    if (!cavs__is_value(f, x, "push", at) || !cavs__is_of_vertices(f, x, "push", at))
         return;
-    c = channel_to_push(f, channel, x->width, file, line);
+    c = channel_to_push(f, channel, x->width, at);
     for (int i = 0; c && i < f->nsymbols; i++) {
         if (f->symbols[i]->op == CAVS__OP_PUSH && f->symbols[i]->channel == c) {
             FAIL(f, CAVS_EPROGRAM, "second push on channel %s; the first is at %s:%d", channel,
-                 f->symbols[i]->file, f->symbols[i]->line);
+                 f->symbols[i]->at.file, f->symbols[i]->at.line);
             return;
         }
     }
     if (c)
         cavs__add_symbol(
-            f,
-            (struct cavs_symbol){
-                .op = CAVS__OP_PUSH, .width = x->width, .channel = c, .file = file, .line = line},
+            f, (struct cavs_symbol){.op = CAVS__OP_PUSH, .width = x->width, .channel = c, .at = at},
             1, &x);
 }
 
 /* The model's metric of that name, made at first mention; NULL: reported. */
-static struct cavs__metric *find_metric(struct cavs_function *f, const char *name, const char *file,
-                                        int line)
+static struct cavs__metric *find_metric(struct cavs_function *f, const char *name,
+                                        struct cavs_place at)
 {
     struct cavs_model *m = f->stage->model;
     struct cavs__metric *metric;
@@ -410,36 +386,32 @@ static struct cavs__metric *find_metric(struct cavs_function *f, const char *nam
 }
 
 void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x,
-                    struct cavs_symbol *where, bool is_loss, const char *file, int line)
+                    struct cavs_symbol *where, bool is_loss, struct cavs_place at)
 {
     const char *op = is_loss ? "loss" : "metric";
     struct cavs_symbol *in[2] = {x, where};
     struct cavs__metric *metric;
 
-    if (!cavs__open_for(f, op, file, line))
+    if (!cavs__open_for(f, op, at))
         return;
     if (!x || !name) {
         FAIL(f, CAVS_EPROGRAM, "%s %s of %s", op, name ? name : "(null)",
              x ? cavs__symbol_label(x) : "NULL");
         return;
     }
-    if (!cavs__is_value(f, x, op, file, line) || !cavs__is_of_vertices(f, x, op, file, line) ||
-        (where && (!cavs__is_ids(f, where, op, file, line) ||
-                   !cavs__is_of_vertices(f, where, op, file, line))))
+    if (!cavs__is_value(f, x, op, at) || !cavs__is_of_vertices(f, x, op, at) ||
+        (where && (!cavs__is_ids(f, where, op, at) || !cavs__is_of_vertices(f, where, op, at))))
         return;
     if (x->width != 1) {
         FAIL(f, CAVS_ESHAPE, "%s %s: %s has width %d, not 1 (cavs_sum)", op, name,
              cavs__symbol_label(x), x->width);
         return;
     }
-    metric = find_metric(f, name, file, line);
+    metric = find_metric(f, name, at);
     if (metric)
-        cavs__add_symbol(f,
-                         (struct cavs_symbol){.op = CAVS__OP_METRIC,
-                                              .width = 1,
-                                              .metric = metric,
-                                              .is_loss = is_loss,
-                                              .file = file,
-                                              .line = line},
-                         where ? 2 : 1, in);
+        cavs__add_symbol(
+            f,
+            (struct cavs_symbol){
+                .op = CAVS__OP_METRIC, .width = 1, .metric = metric, .is_loss = is_loss, .at = at},
+            where ? 2 : 1, in);
 }

@@ -3,51 +3,49 @@
 #include "core/declare/build.h"
 
 static struct cavs_symbol *over_width(enum cavs__op op, struct cavs_symbol *x, int width,
-                                      const char *file, int line)
+                                      struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
     const char *name = cavs__op_name(op);
 
-    if (!cavs__open_for(f, name, file, line) || !cavs__is_value(f, x, name, file, line))
+    if (!cavs__open_for(f, name, at) || !cavs__is_value(f, x, name, at))
         return NULL;
-    return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = op, .width = width, .file = file, .line = line}, 1, &x);
+    return cavs__add_symbol(f, (struct cavs_symbol){.op = op, .width = width, .at = at}, 1, &x);
 }
 
 /* A sum or maximum over one column is that column. */
-static struct cavs_symbol *reduced(enum cavs__op op, struct cavs_symbol *x, const char *file,
-                                   int line)
+static struct cavs_symbol *reduced(enum cavs__op op, struct cavs_symbol *x, struct cavs_place at)
 {
     if (x && x->width == 1 && !x->function->finished)
         return x;
-    return over_width(op, x, 1, file, line);
+    return over_width(op, x, 1, at);
 }
 
-struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, const char *file, int line)
+struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, struct cavs_place at)
 {
-    return reduced(CAVS__OP_ROW_SUM, x, file, line);
+    return reduced(CAVS__OP_ROW_SUM, x, at);
 }
 
-struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, const char *file, int line)
+struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, struct cavs_place at)
 {
-    struct cavs_symbol *sum = cavs_sum_at(x, file, line);
+    struct cavs_symbol *sum = cavs_sum_at(x, at);
 
-    return sum ? cavs_apply1_at("scale", sum, 1.0f / (float)x->width, file, line) : NULL;
+    return sum ? cavs_apply1_at("scale", sum, 1.0f / (float)x->width, at) : NULL;
 }
 
-struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, const char *file, int line)
+struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, struct cavs_place at)
 {
-    return reduced(CAVS__OP_ROW_MAX, x, file, line);
+    return reduced(CAVS__OP_ROW_MAX, x, at);
 }
 
-struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, const char *file, int line)
+struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, struct cavs_place at)
 {
-    return over_width(CAVS__OP_SOFTMAX, x, cavs_symbol_width(x), file, line);
+    return over_width(CAVS__OP_SOFTMAX, x, cavs_symbol_width(x), at);
 }
 
-struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, const char *file, int line)
+struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, struct cavs_place at)
 {
-    return over_width(CAVS__OP_LOG_SOFTMAX, x, cavs_symbol_width(x), file, line);
+    return over_width(CAVS__OP_LOG_SOFTMAX, x, cavs_symbol_width(x), at);
 }
 
 /* Every call in a model has numbers of its own. */
@@ -66,11 +64,11 @@ static int next_site(const struct cavs_model *m)
     return n;
 }
 
-struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, const char *file, int line)
+struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
 
-    if (!cavs__open_for(f, "dropout", file, line) || !cavs__is_value(f, x, "dropout", file, line))
+    if (!cavs__open_for(f, "dropout", at) || !cavs__is_value(f, x, "dropout", at))
         return NULL;
     if (!(rate >= 0 && rate < 1)) {
         FAIL(f, CAVS_EINVAL, "dropout: the rate %g is not from 0 up to, but not including, 1",
@@ -84,44 +82,41 @@ struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, const cha
                                                  .width = x->width,
                                                  .s = rate,
                                                  .k = next_site(f->stage->model),
-                                                 .file = file,
-                                                 .line = line},
+                                                 .at = at},
                             1, &x);
 }
 
-struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids, const char *file,
-                                 int line)
+struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids,
+                                 struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
     struct cavs_symbol *in[2] = {x, ids};
 
-    if (!ids || !cavs__open_for(f, "pick", file, line) ||
-        !cavs__is_value(f, x, "pick", file, line) || !cavs__is_ids(f, ids, "pick", file, line))
+    if (!ids || !cavs__open_for(f, "pick", at) || !cavs__is_value(f, x, "pick", at) ||
+        !cavs__is_ids(f, ids, "pick", at))
         return NULL;
-    if (!cavs__to_one_domain(f, "pick", 2, in, file, line))
+    if (!cavs__to_one_domain(f, "pick", 2, in, at))
         return NULL;
     cavs__limit_ids(ids, x->width);
-    return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = CAVS__OP_PICK, .width = 1, .file = file, .line = line}, 2,
-        in);
+    return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_PICK, .width = 1, .at = at}, 2,
+                            in);
 }
 
 /* ---- layer normalisation: made of the above, so that it is differentiated and fused like them ---- */
 
-static struct cavs_symbol *normalised(struct cavs_symbol *x, const char *file, int line)
+static struct cavs_symbol *normalised(struct cavs_symbol *x, struct cavs_place at)
 {
-    struct cavs_symbol *off = cavs_apply2_at("sub", x, cavs_mean_at(x, file, line), file, line);
-    struct cavs_symbol *variance =
-        cavs_mean_at(cavs_apply1_at("square", off, 0, file, line), file, line);
+    struct cavs_symbol *off = cavs_apply2_at("sub", x, cavs_mean_at(x, at), at);
+    struct cavs_symbol *variance = cavs_mean_at(cavs_apply1_at("square", off, 0, at), at);
     struct cavs_symbol *deviation =
-        cavs_apply1_at("sqrt", cavs_apply1_at("shift", variance, 1e-5f, file, line), 0, file, line);
+        cavs_apply1_at("sqrt", cavs_apply1_at("shift", variance, 1e-5f, at), 0, at);
 
-    return cavs_apply2_at("div", off, deviation, file, line);
+    return cavs_apply2_at("div", off, deviation, at);
 }
 
 /* Is p a row for x? */
 static bool fits(struct cavs_function *f, const struct cavs_param *p, const char *what, int width,
-                 const char *file, int line)
+                 struct cavs_place at)
 {
     if (p && (p->rows != 1 || p->cols != width)) {
         FAIL(f, CAVS_ESHAPE, "layer_norm: %s %s (%d x %d) for a row of width %d", what, p->name,
@@ -132,18 +127,16 @@ static bool fits(struct cavs_function *f, const struct cavs_param *p, const char
 }
 
 struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param *gain,
-                                       struct cavs_param *bias, const char *file, int line)
+                                       struct cavs_param *bias, struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
     struct cavs_symbol *y;
 
-    if (!cavs__open_for(f, "layer_norm", file, line) ||
-        !cavs__is_value(f, x, "layer_norm", file, line) ||
-        !fits(f, gain, "gain", x->width, file, line) ||
-        !fits(f, bias, "bias", x->width, file, line))
+    if (!cavs__open_for(f, "layer_norm", at) || !cavs__is_value(f, x, "layer_norm", at) ||
+        !fits(f, gain, "gain", x->width, at) || !fits(f, bias, "bias", x->width, at))
         return NULL;
-    y = normalised(x, file, line);
+    y = normalised(x, at);
     if (gain)
-        y = cavs_apply2_at("mul", y, cavs_use_at(f, gain, file, line), file, line);
-    return bias ? cavs_apply2_at("add", y, cavs_use_at(f, bias, file, line), file, line) : y;
+        y = cavs_apply2_at("mul", y, cavs_use_at(f, gain, at), at);
+    return bias ? cavs_apply2_at("add", y, cavs_use_at(f, bias, at), at) : y;
 }

@@ -337,7 +337,7 @@ static int report_fault(struct cavs_session *s)
                     x ? cavs__symbol_label(x) : f->step->label, stage->name,
                     stage->functions[f->function]->name, kind->name, f->batch,
                     s->shards[f->shard].samples[t->sample_of[v]], v - t->start[t->sample_of[v]]);
-    return x ? cavs__fail_in(rc, "%s:%d", x->file, x->line) : rc;
+    return x ? cavs__fail_in(rc, "%s:%d", x->at.file, x->at.line) : rc;
 }
 
 /* Scheduling from start to end (microseconds) is hidden while another batch is being computed. */
