@@ -135,7 +135,7 @@ def last_line(text):
     return lines[-1] if lines else "nothing was printed"
 
 
-def execute(command, timeout=1800):
+def execute(command, timeout=7200):
     """Runs a program that prints JSON; returns what it printed last."""
     command = [str(c) for c in command]
     try:
