@@ -13,6 +13,7 @@ libcavs_la_SOURCES += \
 	core/base/json_text.h \
 	core/base/notice.c \
 	core/base/notice.h \
+	core/base/own_name.h \
 	core/base/points.h \
 	core/base/replace.c \
 	core/base/replace.h

@@ -15,7 +15,7 @@
 
 #include "codelets/groups/elementwise.h"
 #include "core/base/error.h"
-#include "core/declare/model.h"
+#include "core/compile/passes.h"
 
 /* Gradients that reach parts of a value: columns [from, from + g->width). */
 struct piece {

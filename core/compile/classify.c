@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/declare/model.h"
+#include "core/compile/passes.h"
 
 static void mark_live(struct cavs_symbol *x)
 {

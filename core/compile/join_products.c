@@ -14,7 +14,7 @@
 
 #include "core/base/array.h"
 #include "core/base/error.h"
-#include "core/declare/model.h"
+#include "core/compile/passes.h"
 
 enum { MOST_MEMBERS = 16 };
 

@@ -9,11 +9,13 @@ libcavs_la_SOURCES += \
 	core/compile/emit.c \
 	core/compile/evaluate_once.c \
 	core/compile/explain.c \
+	core/compile/finish.c \
 	core/compile/fuse.c \
 	core/compile/join_products.c \
 	core/compile/kinds.c \
 	core/compile/needs_grad.c \
 	core/compile/operand.c \
+	core/compile/passes.h \
 	core/compile/place.c \
 	core/compile/place.h \
 	core/compile/plan.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* needs_grad.c - which symbols depend on something trained: the backward prune. */
-#include "core/declare/model.h"
+#include "core/compile/passes.h"
 
 /* Is what this channel shows trained? */
 static bool channel_needs_grad(const struct cavs__channel *c)

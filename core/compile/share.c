@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/declare/model.h"
+#include "core/compile/passes.h"
 
 /* Per symbol of a function. */
 struct mark {

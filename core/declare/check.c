@@ -71,7 +71,7 @@ static int check_stage(struct cavs_stage *s)
     return rc ? rc : find_pulled(s);
 }
 
-int cavs__pass_check(struct cavs_model *m)
+int cavs__model_check(struct cavs_model *m)
 {
     if (m->nstages == 0)
         return cavs__fail(CAVS_EPROGRAM, "the model has no stage");

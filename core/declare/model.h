@@ -254,16 +254,7 @@ int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at,
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* needs_grad.c: one sweep over a stage, given whether its gathered state is trained; tells whether
- * what it scatters is. */
-bool cavs__mark_needs_grad(struct cavs_stage *s, bool state);
-
-/* Passes, in the order cavs_model_finish() runs them.  0 or a cavs_error. */
-int cavs__pass_check(struct cavs_model *m); /* well-formedness across functions of a stage */
-int cavs__pass_merge(struct cavs_model *m);
-int cavs__pass_share(struct cavs_model *m);    /* products that share an operand become one */
-int cavs__pass_autodiff(struct cavs_model *m); /* appends dF */
-void cavs__pass_live(struct cavs_model *m);    /* forward and backward prune */
-int cavs__pass_classify(struct cavs_model *m); /* eager, chain, lazy */
+/* check.c: is it well-formed across the functions of a stage?  0 or a cavs_error. */
+int cavs__model_check(struct cavs_model *m);
 
 #endif

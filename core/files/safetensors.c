@@ -12,11 +12,6 @@
 #include "core/base/error.h"
 #include "core/base/json_text.h"
 
-bool cavs__is_own(const char *name)
-{
-    return strncmp(name, CAVS__OWN_PREFIX, strlen(CAVS__OWN_PREFIX)) == 0;
-}
-
 /* ---- checksums ---- */
 
 static void hash_text(uint64_t h, char text[17])

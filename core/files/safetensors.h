@@ -21,9 +21,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Names that begin so are ours: neither parameters nor notes of users. */
-#define CAVS__OWN_PREFIX "cavs."
-#define CAVS__CHECKSUM   CAVS__OWN_PREFIX "checksum"
+#include "core/base/own_name.h"
+
+#define CAVS__CHECKSUM CAVS__OWN_PREFIX "checksum"
 enum { CAVS__MOST_HEADER = 100 << 20 /* the format's own limit */ };
 
 /* ---- writing ---- */
@@ -83,8 +83,6 @@ int cavs__safetensors_read(const struct cavs__safetensors *f, const struct cavs_
 
 /* ---- both ---- */
 
-/* Begins with CAVS__OWN_PREFIX. */
-bool cavs__is_own(const char *name);
 /* Checksums as text.  Of a matrix with this entry in the header; of the metadata.  False: out of memory. */
 bool cavs__matrix_checksum(const json_t *entry, const void *bytes, size_t n, char text[17]);
 bool cavs__metadata_checksum(json_t *metadata, char text[17]);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * passes.h - what cavs_model_finish() does to the symbols of a declared model, in this order.  Each returns 0 or
+ * a cavs_error.
+ */
+#ifndef CAVS_CORE_COMPILE_PASSES_H
+#define CAVS_CORE_COMPILE_PASSES_H
+
+#include "core/declare/model.h"
+
+int cavs__pass_merge(
+    struct cavs_model *m); /* join_products.c: products that share an operand become one */
+int cavs__pass_share(struct cavs_model *m); /* share.c: products of a vertex's own inputs alone */
+int cavs__pass_autodiff(struct cavs_model *m); /* autodiff.c: appends dF */
+int cavs__pass_classify(struct cavs_model *m); /* classify.c: eager, chain, lazy */
+void cavs__pass_live(struct cavs_model *m);    /* classify.c: forward and backward prune */
+
+/* needs_grad.c: one sweep over a stage, given whether its gathered state is trained; tells whether
+ * what it scatters is. */
+bool cavs__mark_needs_grad(struct cavs_stage *s, bool state);
+
+#endif
