@@ -42,7 +42,7 @@ static void pack_and_look(int samples, int vertices)
     check_ok(cavs_data_open(m, path, &d));
     assert_int_equal(cavs_data_size(d), samples);
     for (int i = 0; i < samples; i++)
-        check_ok(cavs__data_check_sample(d, i));
+        check_ok(cavs__data_check_samples(d, &i, 1));
     cavs_data_destroy(d);
     cavs_model_destroy(m);
 }

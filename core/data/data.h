@@ -57,8 +57,9 @@ int cavs__stage_columns(const struct cavs__stage_data *s);
 struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
                                         const struct cavs__input **input);
 
-/* Checks a sample that came from a file when it is used first: what cavs_data_graph() checks of others. */
-int cavs__data_check_sample(const struct cavs_data *d, int sample);
+/* sound.c: are samples of these numbers there?  Those that came from a file are checked when they are used first, as
+ * cavs_data_graph() checks others. */
+int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int n);
 
 /* Checks the ids of one input of a sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,

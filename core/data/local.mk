@@ -11,4 +11,5 @@ libcavs_la_SOURCES += \
 	core/data/packed.h \
 	core/data/packed_data.c \
 	core/data/packed_write.c \
-	core/data/pulled.c
+	core/data/pulled.c \
+	core/data/sound.c

@@ -5,6 +5,7 @@
  *     packed_write.c writes one
  *     packed.c       maps one and finds its arrays
  *     packed_data.c  data whose columns are such arrays
+ *     sound.c        the first look at a sample
  */
 #ifndef CAVS_CORE_DATA_PACKED_H
 #define CAVS_CORE_DATA_PACKED_H

@@ -285,15 +285,7 @@ static int check_samples(const struct cavs_session *s, const struct cavs_data *d
                           !d                     ? "no data"
                           : d->model != s->model ? "the data belong to another model"
                                                  : "no samples given");
-    for (int i = 0; i < n; i++) {
-        if (samples[i] < 0 || samples[i] >= d->samples)
-            return cavs__fail(CAVS_EINVAL, "batch: sample %d at position %d; the data have %d",
-                              samples[i], i, d->samples);
-        rc = cavs__data_check_sample(d, samples[i]);
-        if (rc)
-            return rc;
-    }
-    return CAVS_OK;
+    return cavs__data_check_samples(d, samples, n);
 }
 
 /* The operator of the user's that a bad number came from; NULL: one of a fused group, it cannot be told which. */

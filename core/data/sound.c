@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sound.c - whether the samples of a batch can be used: they are there, and what came from a packed file is, when a
+ * sample is used first, what cavs_data_graph() and others make sure of when a sample is added. */
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/data/packed.h"
+#include "scheduler/schedule.h"
+
+/* Vertices stood over; whether those are the right ones makes no difference to memory. */
+static bool over_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int sample,
+                          int32_t n)
+{
+    const int64_t *base = cavs__starts(&d->stages[s->stage->base->number]);
+    const int32_t *over = cavs__column_at(&s->over, (size_t)cavs__starts(s)[sample]);
+
+    for (int32_t v = 0; v < n; v++) {
+        if (over[v] < 0 || over[v] >= base[sample + 1] - base[sample])
+            return false;
+    }
+    return true;
+}
+
+/* count and equal steer the balance of shards and the sharing of rows. */
+static bool numbers_are_sound(const struct cavs__stage_data *s, int sample, int32_t n)
+{
+    int nf = s->stage->nfunctions;
+    const int32_t *count = cavs__column_at(&s->count, (size_t)sample * (size_t)nf);
+    int64_t sum = 0;
+
+    for (int f = 0; f < nf; f++) {
+        if (count[f] < 0)
+            return false;
+        sum += count[f];
+    }
+    for (int k = 0; k < s->stage->ninputs; k++) {
+        const int64_t *starts = cavs__input_starts(s, k);
+        const int32_t *equal = s->equal[k].p;
+
+        for (int64_t i = starts[sample]; equal && i < starts[sample + 1]; i++) {
+            if (equal[i] < 0 || equal[i] > i)
+                return false;
+        }
+    }
+    return sum == n;
+}
+
+/* Lengths of lists add up to what the sample has of entries. */
+static bool lists_are_sound(const struct cavs__stage_data *s, int sample, int32_t n)
+{
+    for (int k = 0; k < s->stage->ninputs; k++) {
+        const int64_t *starts = cavs__input_starts(s, k);
+        const int32_t *length = (const int32_t *)s->length[k].p;
+        int64_t sum = 0, entries = starts[sample + 1] - starts[sample];
+
+        if (s->stage->inputs[k]->per != CAVS__PER_ENTRY)
+            continue;
+        for (int32_t v = 0; v < n; v++) {
+            int32_t l = length[cavs__starts(s)[sample] + v];
+
+            if (l < 0 || l > entries - sum)
+                return false;
+            sum += l;
+        }
+        if (sum != entries)
+            return false;
+    }
+    return true;
+}
+
+/* child_ptr is made from the degrees; scratch has room for 3 n + 3. */
+static bool graph_is_sound(const struct cavs__stage_data *s, int sample, int32_t n,
+                           int32_t *scratch)
+{
+    const int64_t *first = s->first.p;
+    int64_t v0 = cavs__starts(s)[sample], e = 0, edges = first[sample + 1] - first[sample];
+    const int32_t *degree = cavs__column_at(&s->degree, (size_t)v0);
+    int slots[s->stage->nfunctions];
+    struct cavs__graph g = {.n = n,
+                            .nfunctions = s->stage->nfunctions,
+                            .function = cavs__column_at(&s->function, (size_t)v0),
+                            .child_ptr = scratch,
+                            .child = cavs__column_at(&s->child, (size_t)first[sample]),
+                            .slots = slots};
+    int32_t vertex, child;
+
+    scratch[0] = 0;
+    for (int32_t v = 0; v < n; v++) {
+        if (degree[v] < 0 || degree[v] > edges - e)
+            return false;
+        e += degree[v];
+        scratch[v + 1] = (int32_t)e;
+    }
+    for (int f = 0; f < s->stage->nfunctions; f++)
+        slots[f] = s->stage->functions[f]->slots;
+    return e == edges && cavs__graph_check(&g, scratch + n + 1, &vertex, &child) == CAVS__GRAPH_OK;
+}
+
+static int check_stage(const struct cavs_data *d, const struct cavs__stage_data *s, int sample)
+{
+    int32_t n = (int32_t)(cavs__starts(s)[sample + 1] - cavs__starts(s)[sample]);
+    int32_t *scratch = malloc((3 * (size_t)n + 3) * sizeof *scratch);
+    bool sound;
+
+    if (!scratch)
+        return cavs__fail_nomem("graph check", (3 * (size_t)n + 3) * sizeof *scratch);
+    sound = graph_is_sound(s, sample, n, scratch) && numbers_are_sound(s, sample, n) &&
+            lists_are_sound(s, sample, n) && (!s->stage->base || over_is_sound(d, s, sample, n));
+    free(scratch);
+    return sound ? CAVS_OK
+                 : cavs__fail(
+                       CAVS_EGRAPH,
+                       "%s: sample %d, stage %s: its graph does not fit the model's functions, "
+                       "or is damaged (cavs-pack --verify)",
+                       d->packed->path, sample, s->stage->name);
+}
+
+static int check_sample(const struct cavs_data *d, int sample)
+{
+    int rc = CAVS_OK;
+
+    if (!d->packed || d->checked[sample])
+        return CAVS_OK;
+    for (int i = 0; i < d->model->nstages && !rc; i++)
+        rc = check_stage(d, &d->stages[i], sample);
+    d->checked[sample] = !rc;
+    return rc;
+}
+
+int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int n)
+{
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < n && !rc; i++)
+        rc = samples[i] < 0 || samples[i] >= d->samples
+                 ? cavs__fail(CAVS_EINVAL, "batch: sample %d at position %d; the data have %d",
+                              samples[i], i, d->samples)
+                 : check_sample(d, samples[i]);
+    return rc;
+}
