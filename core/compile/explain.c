@@ -91,8 +91,8 @@ static void explain_cost(FILE *out, const struct cavs_session *s)
 
     fprintf(out, "measured: a task costs %.1f us; products of 1, 4, 16, 64 rows run at",
             c->task * 1e6);
-    for (int i = 0; i < CAVS__COST_SIZES; i++)
-        fprintf(out, " %.0f", 1e-9 / c->gemm[i]);
+    for (int i = 0; i < CAVS__RATE_SIZES; i++)
+        fprintf(out, " %.0f", 1e-9 / c->rates.gemm[i]);
     fprintf(out, " GFLOP/s on one worker\n");
 }
 

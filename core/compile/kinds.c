@@ -9,7 +9,6 @@
 
 #include "codelets/task.h"
 #include "core/base/array.h"
-#include "core/run/cost.h"
 #include "core/base/error.h"
 #include "core/trace/trace.h"
 #include "memory/tensor.h"
@@ -106,21 +105,26 @@ void cavs__sort_kinds(struct cavs__stage_plan *sp)
     }
 }
 
-static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_kind *eager)
+/* Lists are taken to have two entries. */
+static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_kind *eager,
+                         const struct cavs__rates *rates)
 {
     enum { ROWS = 1024 };
+    double entries[CAVS__PART_LISTS];
     const struct cavs__task_kind *chain = find_chain(sp, eager->phase);
     int f = eager->function->number;
 
+    for (int i = 0; i < CAVS__PART_LISTS; i++)
+        entries[i] = 2;
     if (chain && chain->parts[f])
-        sp->streamed[f] += cavs__nominal_seconds(eager->parts[f], ROWS) / ROWS;
+        sp->streamed[f] += cavs__part_seconds(rates, eager->parts[f], ROWS, entries) / ROWS;
 }
 
-void cavs__find_streamed(struct cavs__stage_plan *sp)
+void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__rates *rates)
 {
     for (int i = 0; i < sp->nkinds; i++) {
         if (sp->kinds[i]->klass == CAVS__EAGER && !sp->kinds[i]->shared)
-            add_streamed(sp, sp->kinds[i]);
+            add_streamed(sp, sp->kinds[i], rates);
     }
 }
 

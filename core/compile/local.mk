@@ -23,4 +23,5 @@ libcavs_la_SOURCES += \
 	core/compile/readers.c \
 	core/compile/scratch.c \
 	core/compile/share.c \
-	core/compile/together.c
+	core/compile/together.c \
+	core/compile/worth.c

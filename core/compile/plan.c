@@ -337,7 +337,7 @@ static int plan_functions(struct cavs__plan *p)
             if (rc)
                 return rc;
         }
-        cavs__find_streamed(sp);
+        cavs__find_streamed(sp, &p->options.rates);
     }
     return CAVS_OK;
 }

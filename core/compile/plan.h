@@ -120,14 +120,23 @@ struct cavs__stage_plan {
         streamed; /* [nfunctions] nominal seconds per vertex of eager work that the chain waits for */
 };
 
+enum { CAVS__RATE_SIZES = 4 /* products of 1, 4, 16, 64 rows */ };
+
+/* How fast work goes on one worker. */
+struct cavs__rates {
+    double gemm[CAVS__RATE_SIZES]; /* seconds per operation */
+    double value;                  /* seconds per number written by element-wise work and copies */
+};
+
 struct cavs__plan_options {
     bool no_lazy, no_eager, no_fusion;
     bool no_sharing; /* among vertices with equal inputs */
     bool training;
-    bool require;         /* a device that cannot be used is an error */
-    const char *cpu_only; /* no task may run on a device, for this reason; NULL: it may */
-    int l2_bytes;         /* per core, for tile sizes */
-    int64_t l3_bytes;     /* likewise */
+    bool require;             /* a device that cannot be used is an error */
+    const char *cpu_only;     /* no task may run on a device, for this reason; NULL: it may */
+    int l2_bytes;             /* per core, for tile sizes */
+    int64_t l3_bytes;         /* likewise */
+    struct cavs__rates rates; /* by which `streamed` is told */
 };
 
 struct cavs__plan {
@@ -166,12 +175,16 @@ int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enu
 
 void cavs__part_destroy(struct cavs__part *part);
 
+/* worth.c: seconds for so many rows of a part in one task, which have so many entries each in the lists of the part. */
+double cavs__part_seconds(const struct cavs__rates *r, const struct cavs__part *p, int rows,
+                          const double entries[CAVS__PART_LISTS]);
+
 /* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of
  * their task. */
 void cavs__sort_kinds(struct cavs__stage_plan *sp);
 int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
 /* What the stage's chain waits for, once its kinds are bound. */
-void cavs__find_streamed(struct cavs__stage_plan *sp);
+void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__rates *rates);
 
 /* devices.c: decides which kinds run on devices, and compiles their groups for them. */
 int cavs__plan_devices(struct cavs__plan *p);

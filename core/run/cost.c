@@ -11,8 +11,9 @@
 enum { WIDTH = 256, TRIES = 5, TASKS = 64, HANDLES = 6 };
 
 /* Rough figures of one core of a current server. */
-static const struct cavs__cost_model nominal = {
-    .task = 5e-6, .gemm = {2.5e-11, 1.5e-11, 1.25e-11, 1.25e-11}, .value = 1e-9};
+const struct cavs__rates cavs__nominal_rates = {.gemm = {2.5e-11, 1.5e-11, 1.25e-11, 1.25e-11},
+                                                .value = 1e-9};
+#define NOMINAL_TASK 5e-6
 
 /* Tasks of the chain have twice as many handles as the empty ones measured here, with memory behind them. */
 #define FULL 2
@@ -54,13 +55,13 @@ static double time_product(const struct cavs__kernel *gemm, int rows, float *x, 
     return best / (2.0 * rows * WIDTH * WIDTH);
 }
 
-static void measure_products(struct cavs__cost_model *c)
+static void measure_products(struct cavs__rates *r)
 {
     const size_t n = (size_t)WIDTH * WIDTH;
     float *p = calloc(3 * n, sizeof *p);
 
-    for (int i = 0; p && i < CAVS__COST_SIZES; i++)
-        c->gemm[i] = within(
+    for (int i = 0; p && i < CAVS__RATE_SIZES; i++)
+        r->gemm[i] = within(
             time_product(cavs__kernel_find("gemm"), 1 << 2 * i, p, p + n, p + 2 * n), 1e-13, 1e-8);
     free(p);
 }
@@ -120,36 +121,10 @@ static void measure_tasks(struct cavs__cost_model *c)
 
 void cavs__cost_measure(struct cavs__cost_model *c, bool quiet)
 {
-    *c = nominal;
-    measure_products(c);
+    *c = (struct cavs__cost_model){.task = NOMINAL_TASK, .rates = cavs__nominal_rates};
+    measure_products(&c->rates);
     if (!quiet && starpu_cpu_worker_get_count() > 0)
         measure_tasks(c);
-}
-
-/* ---- estimates ---- */
-
-double cavs__cost_seconds(const struct cavs__cost_model *c, const struct cavs__part *p, int rows,
-                          const double entries[CAVS__PART_LISTS])
-{
-    double flops = p->flops, values = p->scratch;
-    int size = 0;
-
-    while (size + 1 < CAVS__COST_SIZES && rows >= 2 << 2 * size)
-        size++;
-    for (int i = 0; i < CAVS__PART_LISTS; i++) {
-        flops += entries[i] * p->lists[i].flops;
-        values += entries[i] * p->lists[i].scratch;
-    }
-    return rows * (flops * c->gemm[size] + values * c->value) + 1e-6;
-}
-
-double cavs__nominal_seconds(const struct cavs__part *p, int rows)
-{
-    double entries[CAVS__PART_LISTS];
-
-    for (int i = 0; i < CAVS__PART_LISTS; i++)
-        entries[i] = 2;
-    return cavs__cost_seconds(&nominal, p, rows, entries);
 }
 
 double cavs__grain(const struct cavs_session *s)

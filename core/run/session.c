@@ -168,7 +168,8 @@ static int create_plan(struct cavs_session *s)
         .require = s->rt->require,
         .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
         .l2_bytes = s->rt->l2_bytes,
-        .l3_bytes = s->rt->l3_bytes};
+        .l3_bytes = s->rt->l3_bytes,
+        .rates = cavs__nominal_rates};
 
     return cavs__plan_create(s->model, &o, &s->plan);
 }

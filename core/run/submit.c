@@ -244,7 +244,8 @@ static double seconds(const struct work *w, const struct cavs__segment *seg)
 
     for (int i = 0; i < f->nlists; i++)
         entries[i] = (double)t->entries[f->lists[i]->number] / t->schedule.function_rows[f->number];
-    return cavs__cost_seconds(&w->b->s->rt->cost, w->k->parts[seg->function], seg->rows, entries);
+    return cavs__part_seconds(&w->b->s->rt->cost.rates, w->k->parts[seg->function], seg->rows,
+                              entries);
 }
 
 /* Pieces of a task: each worth several grains, for they run between two more tasks. */
