@@ -2,13 +2,10 @@
 /* explain.c - a plan as text: what became of every operator. */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "codelets/device/products.h"
 #include "codelets/device/walk.h"
 #include "codelets/groups/elementwise.h"
-#include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/compile/plan.h"
 
 static void explain_step(FILE *out, const struct cavs__step *s)
 {
@@ -44,7 +41,7 @@ static void explain_launches(FILE *out, const struct cavs__part *p)
         fprintf(out, " (%d of many rows)", many);
 }
 
-static void explain_kind(FILE *out, const struct cavs__task_kind *k, bool devices)
+static void explain_kind(FILE *out, const struct cavs__task_kind *k)
 {
     static const char *const how[] = {"all rows at once, ahead of the chain", "V_t by V_t",
                                       "all rows at once, after the chain"};
@@ -61,7 +58,7 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k, bool device
         fprintf(out, "  function %s: tiles of %d rows, %.0f KB scratch",
                 k->stage->functions[f]->name, p->tile,
                 (double)cavs__part_scratch(p, NULL) * 4 / 1024);
-        if (devices && !k->cpu_only)
+        if (!k->cpu_only)
             explain_launches(out, p);
         fprintf(out, "\n");
         for (int i = 0; i < p->nsteps; i++)
@@ -85,115 +82,14 @@ static void explain_symbols(FILE *out, const struct cavs_function *f)
     }
 }
 
-static void explain_cost(FILE *out, const struct cavs_session *s)
+void cavs__plan_explain(const struct cavs__plan *p, FILE *out)
 {
-    const struct cavs__cost_model *c = &s->rt->cost;
-
-    fprintf(out, "measured: a task costs %.1f us; products of 1, 4, 16, 64 rows run at",
-            c->task * 1e6);
-    for (int i = 0; i < CAVS__RATE_SIZES; i++)
-        fprintf(out, " %.0f", 1e-9 / c->rates.gemm[i]);
-    fprintf(out, " GFLOP/s on one worker\n");
-}
-
-/* Up to how many rows products that may run at once are one launch. */
-static void explain_products(FILE *out)
-{
-    for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
-        const struct cavs__device *d = cavs__device_at(i);
-
-        if (!d)
-            continue;
-        fprintf(out, "%s device %d (%s): ", d->api->name, d->id, d->name);
-        if (cavs__device_takes_together(d, 2, INT_MAX, false))
-            fprintf(out, "independent products in one launch\n");
-        else
-            fprintf(out,
-                    "independent products in one launch up to %d rows, %d if some are rows by "
-                    "index, single ones by our kernel up to %d and %d; the others by its library\n",
-                    d->together[1][0], d->together[1][1], d->together[0][0], d->together[0][1]);
+    for (int i = 0; i < p->model->nstages; i++) {
+        for (int j = 0; j < p->model->stages[i]->nfunctions; j++)
+            explain_symbols(out, p->model->stages[i]->functions[j]);
     }
-}
-
-static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
-{
-    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
-    const char *name = sp->stage->name;
-    double streamed = 0;
-
-    for (int f = 0; f < sp->stage->nfunctions; f++)
-        streamed += sp->streamed[f];
-    if (streamed > 0)
-        fprintf(
-            out,
-            "stage %s: eager work runs in blocks of V_t worth %.0f us, up to %d a shard, and the "
-            "chain follows block by block\n",
-            name, (s->options.grain > 0 ? (double)s->options.grain : CAVS__BLOCK_SECONDS) * 1e6,
-            CAVS__MAX_BLOCKS);
-    if (sp->mergeable && !s->options.no_dedup)
-        fprintf(out, "stage %s: equal vertices of a shard are evaluated once\n", name);
-    else if (sp->noisy)
-        fprintf(out,
-                "stage %s: equal vertices are evaluated each for itself: their dropout differs\n",
-                name);
-    if (s->cuts && s->cuts[stage].vt > 0)
-        fprintf(
-            out,
-            "stage %s, last batch: %d V_t forward in %d tasks; %d blocks; %d tasks cut by rows\n",
-            name, s->cuts[stage].vt, s->cuts[stage].chain, s->cuts[stage].blocks,
-            s->cuts[stage].wide);
-}
-
-static void explain_choices(FILE *out, const struct cavs_session *s)
-{
-    explain_cost(out, s);
-    fprintf(out, "shards: a batch is cut into up to %d parts%s, whose chains are independent\n",
-            s->nshards, s->homes ? "" : " of equal work");
-    if (s->homes)
-        cavs__homes_explain(out, s);
-    if (s->options.policy == CAVS_POLICY_SERIAL)
-        fprintf(out,
-                "chain: one vertex a task; no operator is batched, as the policy 'serial' asks\n");
-    else
-        fprintf(out,
-                "chain: consecutive V_t of a shard share a task until it is worth %.0f us\n"
-                "every operator is batched\n",
-                cavs__grain(s) * 1e6);
-    fprintf(out, "%s\n",
-            s->rt->one_memory ? "rows of a wide task are cut among workers when a batch has fewer "
-                                "shards than there are workers"
-                              : "rows of a task are never cut among workers: they do not share one "
-                                "memory node");
-    if (s->devices)
-        explain_products(out);
-    for (int i = 0; i < s->model->nstages; i++)
-        explain_stage(out, s, i);
-}
-
-int cavs_session_explain(const struct cavs_session *s, char **text)
-{
-    size_t size = 0;
-    char *written = NULL;
-    FILE *out;
-
-    if (!s || !text)
-        return cavs__fail(CAVS_EINVAL, "cavs_session_explain(NULL)");
-    out = open_memstream(&written, &size);
-    if (!out)
-        return cavs__fail_nomem("explanation", 4096);
-    for (int i = 0; i < s->model->nstages; i++) {
-        for (int j = 0; j < s->model->stages[i]->nfunctions; j++)
-            explain_symbols(out, s->model->stages[i]->functions[j]);
+    for (int i = 0; i < p->model->nstages; i++) {
+        for (int j = 0; j < p->stages[i].nkinds; j++)
+            explain_kind(out, p->stages[i].kinds[j]);
     }
-    for (int i = 0; i < s->model->nstages; i++) {
-        for (int j = 0; j < s->plan->stages[i].nkinds; j++)
-            explain_kind(out, s->plan->stages[i].kinds[j], s->devices);
-    }
-    explain_choices(out, s);
-    if (fclose(out) != 0) {
-        free(written);
-        return cavs__fail_nomem("explanation", size);
-    }
-    *text = written;
-    return CAVS_OK;
 }

@@ -367,8 +367,6 @@ int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_option
     if (!rc)
         rc = plan_functions(p);
     cavs__ew_batch_end();
-    if (!rc)
-        rc = cavs__plan_devices(p);
     if (rc) {
         cavs__plan_destroy(p);
         return rc;

@@ -13,6 +13,7 @@
 #define CAVS_CORE_COMPILE_PLAN_H
 
 #include <starpu.h>
+#include <stdio.h>
 
 #include "codelets/part.h"
 #include "core/declare/model.h"
@@ -154,7 +155,8 @@ struct cavs__plan {
 int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options,
                       struct cavs__plan **out);
 void cavs__plan_destroy(struct cavs__plan *p);
-int cavs__plan_explain(const struct cavs__plan *p, char **text);
+/* explain.c: what became of every operator, as text. */
+void cavs__plan_explain(const struct cavs__plan *p, FILE *out);
 
 /* Used by place.c while the plan is made. */
 int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const char *format, ...)
@@ -185,9 +187,6 @@ void cavs__sort_kinds(struct cavs__stage_plan *sp);
 int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
 /* What the stage's chain waits for, once its kinds are bound. */
 void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__rates *rates);
-
-/* devices.c: decides which kinds run on devices, and compiles their groups for them. */
-int cavs__plan_devices(struct cavs__plan *p);
 
 /* place.c: parts of one function.  kinds' parts refer to tensors by number until
  * cavs__plan_create() renumbers them. */

@@ -5,6 +5,7 @@
 libcavs_la_SOURCES += \
 	core/run/batch.c \
 	core/run/batch_graph.c \
+	core/run/choices.c \
 	core/run/cost.c \
 	core/run/cost.h \
 	core/run/devices.c \

@@ -171,7 +171,9 @@ static int create_plan(struct cavs_session *s)
         .l3_bytes = s->rt->l3_bytes,
         .rates = cavs__nominal_rates};
 
-    return cavs__plan_create(s->model, &o, &s->plan);
+    int rc = cavs__plan_create(s->model, &o, &s->plan);
+
+    return rc ? rc : cavs__plan_devices(s->plan);
 }
 
 int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,

@@ -349,6 +349,8 @@ int cavs__get_metrics(struct cavs_session *s, double *values);
 int cavs__set_metrics(struct cavs_session *s, int shards, const double *values);
 
 /* devices.c */
+/* Decides which kinds of a plan run on devices, and compiles their groups for them. */
+int cavs__plan_devices(struct cavs__plan *p);
 /* If there are devices: scratch for as many rows as the batch, and its updates, want. */
 int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updates);
 /* Gives a notice of each device that has been left out since it last did; CAVS_ERUNTIME if they are
