@@ -4,11 +4,11 @@
 #
 # To add a program tree_fc made from tree_fc.c (`make install` installs it as cavs-tree_fc):
 #     APPS += apps/tree_fc
-#     apps_tree_fc_SOURCES = apps/tree_fc.c
-#     apps_tree_fc_LDADD = libapp.la $(APP_LIBS)
+# and if it has more files than that:
+#     apps_tree_fc_SOURCES = apps/tree_fc.c apps/tree_shapes.c apps/tree_shapes.h
 # Code that several programs share (the frame, readers) goes to libapp.la:
 #     libapp_la_SOURCES += apps/common/x.c apps/common/x.h
-# $(APP_LIBS) is libcavs.la and what the programs themselves call (jansson, argp, libm).
+# Programs are linked with that, with libcavs.la, and with what they themselves call (jansson, argp, libm).
 
 libapp_la_SOURCES += \
 	apps/common/arities.c apps/common/arities.h \
@@ -53,13 +53,10 @@ libapp_la_SOURCES += \
 	apps/tree_shapes.c apps/tree_shapes.h
 
 APPS += apps/tree_fc
-apps_tree_fc_SOURCES = apps/tree_fc.c
-apps_tree_fc_LDADD = libapp.la $(APP_LIBS)
 
 APPS += apps/tree_lstm
 apps_tree_lstm_SOURCES = apps/tree_lstm.c apps/tree_lstm_cells.c apps/tree_lstm_cells.h \
 	apps/tree_lstm_predict.c apps/tree_lstm_predict.h apps/treebank.c apps/treebank.h
-apps_tree_lstm_LDADD = libapp.la $(APP_LIBS)
 
 # --- text: language models and taggers -----------------------------------------------------------------
 
@@ -74,50 +71,39 @@ tagger_sources = apps/tagger.c apps/tagger.h apps/tagger_predict.c apps/tagger_t
 
 APPS += apps/fixed_lstm apps/var_lstm apps/bilstm_tagger apps/bilstm_char_tagger
 apps_fixed_lstm_SOURCES = apps/fixed_lstm.c $(language_model_sources)
-apps_fixed_lstm_LDADD = libapp.la $(APP_LIBS)
 apps_var_lstm_SOURCES = apps/var_lstm.c $(language_model_sources)
-apps_var_lstm_LDADD = libapp.la $(APP_LIBS)
 apps_bilstm_tagger_SOURCES = apps/bilstm_tagger.c $(tagger_sources)
-apps_bilstm_tagger_LDADD = libapp.la $(APP_LIBS)
 apps_bilstm_char_tagger_SOURCES = apps/bilstm_char_tagger.c $(tagger_sources)
-apps_bilstm_char_tagger_LDADD = libapp.la $(APP_LIBS)
 
 # --- packed data -------------------------------------------------------------------------------------------
 
 APPS += apps/cavs-pack
 apps_cavs_pack_SOURCES = apps/cavs_pack.c apps/pack.h apps/pack_conllu.c apps/pack_text.c \
 	apps/pack_trees.c
-apps_cavs_pack_LDADD = libapp.la $(APP_LIBS)
 
 # --- the parser ----------------------------------------------------------------------------------------
 
 APPS += apps/parser
 apps_parser_SOURCES = apps/parser.c apps/parser.h apps/parser_data.c apps/parser_decode.c \
 	apps/parser_model.c apps/parser_predict.c apps/parser_text.c apps/parser_text.h apps/transitions.c apps/transitions.h
-apps_parser_LDADD = libapp.la $(APP_LIBS)
 
 # --- encoder and decoder -------------------------------------------------------------------------------
 
 APPS += apps/seq2seq
 apps_seq2seq_SOURCES = apps/seq2seq.c apps/seq2seq.h apps/seq2seq_decode.c apps/seq2seq_model.c \
 	apps/seq2seq_tasks.c apps/seq2seq_tasks.h
-apps_seq2seq_LDADD = libapp.la $(APP_LIBS)
 
 # --- graphs --------------------------------------------------------------------------------------------
 
 APPS += apps/dag_rnn
 apps_dag_rnn_SOURCES = apps/dag_rnn.c apps/dag_rnn.h apps/dag_rnn_data.c
-apps_dag_rnn_LDADD = libapp.la $(APP_LIBS)
 
 # --- citation graphs -------------------------------------------------------------------------------------
 
 APPS += apps/gcn
 apps_gcn_SOURCES = apps/gcn.c apps/gcn.h apps/gcn_graph.c apps/gcn_graph.h apps/gcn_nodes.c apps/gcn_nodes.h \
 	apps/gcn_predict.c
-apps_gcn_LDADD = libapp.la $(APP_LIBS)
 
 # --- dependency trees ------------------------------------------------------------------------------------
 
 APPS += apps/dep_tree_lstm
-apps_dep_tree_lstm_SOURCES = apps/dep_tree_lstm.c
-apps_dep_tree_lstm_LDADD = libapp.la $(APP_LIBS)

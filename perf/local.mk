@@ -2,10 +2,8 @@
 #
 # perf/: benchmarks, comparisons with other programs, trace tools. Nothing here is installed.
 #
-# To add a program:
+# To add a program made from perf/bench.c, linked as programs in apps/ are:
 #     noinst_PROGRAMS += perf/bench
-#     perf_bench_SOURCES = perf/bench.c
-#     perf_bench_LDADD = libapp.la $(APP_LIBS)
 # A script:
 #     EXTRA_DIST += perf/x.sh
 
@@ -24,12 +22,10 @@ perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) 
 
 # What a device can do at most.
 noinst_PROGRAMS += perf/device_peak
-perf_device_peak_SOURCES = perf/device_peak.c
 perf_device_peak_LDADD = libapp.la libcavs-static.la $(CAVS_LIBS)
 
 # How far the cores are from one another.
 noinst_PROGRAMS += perf/core_to_core
-perf_core_to_core_SOURCES = perf/core_to_core.c
 perf_core_to_core_LDADD = -lpthread
 
 # A scheduling policy of our own, which StarPU loads; built by name: make perf/policy_steal.la
@@ -39,7 +35,5 @@ perf_policy_steal_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 # These need internal functions, so they are built by name only: make perf/bench_gemm
 EXTRA_PROGRAMS += perf/bench_gemm perf/bench_elementwise
-perf_bench_gemm_SOURCES = perf/bench_gemm.c
 perf_bench_gemm_LDADD = libcavs-static.la $(CAVS_LIBS)
-perf_bench_elementwise_SOURCES = perf/bench_elementwise.c tests/groups.c tests/groups.h tests/random.h
-perf_bench_elementwise_LDADD = libcavs-static.la $(CAVS_LIBS)
+perf_bench_elementwise_LDADD = tests/libtrial.la libcavs-static.la $(CAVS_LIBS)
