@@ -29,7 +29,7 @@ struct raw_edge {
 };
 
 struct conllu_stream {
-    struct lines lines;
+    struct lines lines; /* first: lines_stream() makes it */
     struct conllu_options options;
     struct app_error *error; /* of the present call */
     int failed;              /* what ended the reading, or 0 */
@@ -399,20 +399,13 @@ static int parse_line(struct conllu_stream *r, struct conllu_sentence *out)
 int conllu_open(struct conllu_stream **out, FILE *in, const char *name,
                 const struct conllu_options *options, struct app_error *e)
 {
-    struct conllu_stream *r = calloc(1, sizeof *r);
     int rc;
+    struct conllu_stream *r = lines_stream(sizeof *r, in, name, &rc, e);
 
-    if (!r)
-        return app_fail(e, CAVS_ENOMEM, "%s: no memory for a reader", name);
-    r->lines.in = in;
-    r->lines.name = name;
-    r->options = *options;
-    if ((rc = lines_open(&r->lines, e)) < 0) {
-        conllu_close(r);
-        return rc;
-    }
+    if (r)
+        r->options = *options;
     *out = r;
-    return 0;
+    return rc;
 }
 
 void conllu_close(struct conllu_stream *r)

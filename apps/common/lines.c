@@ -19,6 +19,22 @@ int lines_open(struct lines *l, struct app_error *e)
     return l->in ? 0 : app_fail(e, CAVS_EIO, "%s: %s", l->name, strerror(errno));
 }
 
+void *lines_stream(size_t size, FILE *in, const char *name, int *rc, struct app_error *e)
+{
+    struct lines *l = calloc(1, size);
+
+    if (!l) {
+        *rc = app_fail(e, CAVS_ENOMEM, "%s: no memory for a reader", name);
+        return NULL;
+    }
+    l->in = in;
+    l->name = name;
+    if ((*rc = lines_open(l, e)) == 0)
+        return l;
+    free(l);
+    return NULL;
+}
+
 void lines_close(struct lines *l)
 {
     if (l->in && !l->borrowed)

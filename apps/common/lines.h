@@ -29,6 +29,9 @@ struct field {
 /* Start from {.name = path}, where "-" is standard input, or from {.in = file, .name = name}: that file stays the
  * caller's.  0 or a negative code; the name has to live as long. */
 int lines_open(struct lines *l, struct app_error *e);
+/* A reader that is a struct of that size and begins with a struct lines: zeroed, but for the lines, which are open, from `in`
+ * or where that is NULL from the file of that name.  The caller's to close and to free; NULL with *rc a negative code. */
+void *lines_stream(size_t size, FILE *in, const char *name, int *rc, struct app_error *e);
 /* Closes the file, if it was opened here, and frees the text. */
 void lines_close(struct lines *l);
 /* The next line: 1, 0 at the end of the file, or a negative code; a NUL byte is an error. */

@@ -21,7 +21,7 @@ struct open_vertex {
 };
 
 struct ptb_stream {
-    struct lines lines;
+    struct lines lines; /* first: lines_stream() makes it */
     struct ptb_options options;
     struct app_error *error; /* of the present call */
     struct forest *forest;
@@ -252,20 +252,13 @@ static int on_token(struct ptb_stream *p)
 int ptb_open(struct ptb_stream **out, FILE *in, const char *name, const struct ptb_options *options,
              struct app_error *e)
 {
-    struct ptb_stream *p = calloc(1, sizeof *p);
     int rc;
+    struct ptb_stream *p = lines_stream(sizeof *p, in, name, &rc, e);
 
-    if (!p)
-        return app_fail(e, CAVS_ENOMEM, "%s: no memory for a reader", name);
-    p->lines.in = in;
-    p->lines.name = name;
-    p->options = *options;
-    if ((rc = lines_open(&p->lines, e)) < 0) {
-        ptb_close(p);
-        return rc;
-    }
+    if (p)
+        p->options = *options;
     *out = p;
-    return 0;
+    return rc;
 }
 
 void ptb_close(struct ptb_stream *p)

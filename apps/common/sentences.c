@@ -9,7 +9,7 @@
 #include "apps/common/lines.h"
 
 struct sentence_stream {
-    struct lines lines;
+    struct lines lines; /* first: lines_stream() makes it */
     struct sentence_options options;
     struct app_error *error; /* of the present call */
     struct sentences *to;
@@ -109,20 +109,13 @@ static int parse_line(struct sentence_stream *r)
 int sentences_open(struct sentence_stream **out, FILE *in, const char *name,
                    const struct sentence_options *options, struct app_error *e)
 {
-    struct sentence_stream *r = calloc(1, sizeof *r);
     int rc;
+    struct sentence_stream *r = lines_stream(sizeof *r, in, name, &rc, e);
 
-    if (!r)
-        return app_fail(e, CAVS_ENOMEM, "%s: no memory for a reader", name);
-    r->lines.in = in;
-    r->lines.name = name;
-    r->options = *options;
-    if ((rc = lines_open(&r->lines, e)) < 0) {
-        sentences_close(r);
-        return rc;
-    }
+    if (r)
+        r->options = *options;
     *out = r;
-    return 0;
+    return rc;
 }
 
 void sentences_close(struct sentence_stream *r)
