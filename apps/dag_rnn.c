@@ -102,7 +102,7 @@ static void declare_tag(struct dag_rnn *d)
     logits = cavs_affine(cavs_dropout(cavs_pull_from(f, d->dag, "h", NULL), d->dropout),
                          weight(d, "W_tag", h, tags, 1), bias(d, "b_tag", tags, 0));
     if (d->app.options.predict)
-        cavs_push(f, CONLLU_TAGS, cavs_log_softmax(logits));
+        cavs_push(f, CONLLU_LOGITS, logits);
     label = cavs_pull_ids(f, "label");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     cavs_metric(f, "correct", cavs_correct(logits, label), label);

@@ -94,7 +94,7 @@ static int declare(struct dep_tree_lstm *t)
                          weight(t->app.model, "W_class", h, tags, cavs_init_glorot(h, tags)),
                          bias(t->app.model, "b_class", tags));
     if (t->app.options.predict)
-        cavs_push(f, CONLLU_TAGS, cavs_log_softmax(logits));
+        cavs_push(f, CONLLU_LOGITS, logits);
     tag = cavs_pull_ids(f, "tag");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, tag), tag);
     cavs_metric(f, "correct", cavs_correct(logits, tag), tag);

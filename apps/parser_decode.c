@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parser_decode.c - parsing side by side: the next moves of all unfinished sentences are one batch. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apps/common/array.h"
+#include "apps/common/scores.h"
 #include "apps/parser.h"
 
 /* Some sentences of a text. */
@@ -138,40 +138,19 @@ static enum move best_move(const struct parse *parse, const float *scores)
     return m;
 }
 
-/* The best relation, which <unk> (0) is none of unless it is all there is. */
-static int best_relation(const float *scores, int n)
-{
-    int at = n > 1;
-
-    for (int i = 2; i < n; i++)
-        if (scores[i] > scores[at])
-            at = i;
-    return at;
-}
-
-/* The share that the model gives to one of n. */
-static float probability(const float *scores, int n, int of)
-{
-    double sum = 0;
-
-    for (int i = 0; i < n; i++)
-        sum += exp((double)scores[i] - scores[of]);
-    return (float)(1 / sum);
-}
-
 /* Makes the move that is best in sentence i. */
 static void move_one(struct group *g, int i, const float *scores)
 {
     int relations = vocab_size(g->parser->words.relations);
     struct parse *parse = &g->parses[i];
     enum move m = best_move(parse, scores);
-    int relation = best_relation(scores + MOVES, relations);
+    int relation = scores_likeliest_known(scores + MOVES, relations);
     int dependent = parse->stack[parse->depth - (m == LEFT ? 2 : 1)];
     size_t at = g->text->first[g->samples[i]] + (size_t)dependent;
 
     if (m != SHIFT && g->into->move) {
-        g->into->move[at] = probability(scores, MOVES, m);
-        g->into->label[at] = probability(scores + MOVES, relations, relation);
+        g->into->move[at] = (float)scores_probability(scores, MOVES, m);
+        g->into->label[at] = (float)scores_probability(scores + MOVES, relations, relation);
     }
     parse_move(parse, m, relation);
 }

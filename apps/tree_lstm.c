@@ -128,7 +128,7 @@ static int predict(struct app *a, int most)
         return n;
     rc = make_data(t, &p->trees, &d);
     if (rc == 0)
-        rc = app_rows(a, d, t->classifier, TREE_LOG_PROBABILITIES, &rows);
+        rc = app_rows(a, d, t->classifier, TREE_LOGITS, &rows);
     if (rc == 0)
         rc = tree_predictor_write(p, a, rows);
     cavs_data_destroy(d);

@@ -182,7 +182,7 @@ struct cavs_stage *tree_lstm_classifier(struct cavs_model *m, struct cavs_stage 
     struct cavs_symbol *label = cavs_pull_ids(f, "label"), *root = cavs_pull_ids(f, "root");
 
     if (s->predict)
-        cavs_push(f, TREE_LOG_PROBABILITIES, cavs_log_softmax(logits));
+        cavs_push(f, TREE_LOGITS, logits);
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     cavs_metric(f, "correct", cavs_correct(logits, label), label);
     cavs_metric(f, "root_correct", cavs_correct(logits, root), root);

@@ -34,7 +34,7 @@ struct tree_lstm_sizes {
     const struct arities *arities; /* the vertex functions wanted; the first is the leaf */
     bool predict;                  /* the classifier pushes what predictions are made from */
 };
-#define TREE_LOG_PROBABILITIES "log_probabilities" /* that channel: a number for each class */
+#define TREE_LOGITS "logits" /* that channel: a score for each class */
 
 /*
  * Declares the stage "tree" of state width 2 hidden, which pulls the ids "word" at leaves and pushes "h".

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/tree_lstm_predict.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "apps/common/array.h"
@@ -65,7 +64,7 @@ static json_t *probabilities(const float *row)
     json_t *array = json_array();
 
     for (int k = 0; k < TREE_CLASSES; k++)
-        json_build_append(&array, json_build_number(exp((double)row[k])));
+        json_build_append(&array, json_build_number(scores_probability(row, TREE_CLASSES, k)));
     return array;
 }
 

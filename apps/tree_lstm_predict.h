@@ -19,7 +19,7 @@ struct tree_predictor {
 /* Reads the next trees, at most `most`, into p->trees; how many, 0 at the end, or a negative code. */
 int tree_predictor_read(struct tree_predictor *p, struct app *a, int most, struct vocab *words,
                         const char *binary_cell);
-/* Writes them with the likeliest labels.  rows: a log-probability for each vertex and class. */
+/* Writes them with the likeliest labels.  rows: a score for each vertex and class. */
 int tree_predictor_write(struct tree_predictor *p, struct app *a, const float *rows);
 void tree_predictor_clear(struct tree_predictor *p);
 

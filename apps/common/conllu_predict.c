@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/common/conllu_predict.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apps/common/array.h"
 #include "apps/common/json_build.h"
 #include "apps/common/predict.h"
+#include "apps/common/scores.h"
 #include "apps/common/utf8.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -79,30 +79,6 @@ void conllu_predictor_clear(struct conllu_predictor *p)
 
 /* ---- tags ------------------------------------------------------------------------------------ */
 
-/* -1 if <unk> is all there is. */
-static int likeliest(const float *row, int tags)
-{
-    int best = -1;
-
-    for (int k = 1; k < tags; k++)
-        if (best < 0 || row[k] > row[best])
-            best = k;
-    return best;
-}
-
-static json_t *probabilities(const float *row, const struct vocab *tags)
-{
-    json_t *object = json_object();
-
-    for (int k = 0; object && k < vocab_size(tags); k++) {
-        json_t *name = utf8_to_json(vocab_word(tags, k));
-
-        json_build_set(&object, json_string_value(name), json_build_number(exp((double)row[k])));
-        json_decref(name);
-    }
-    return object;
-}
-
 static int write_tags_json(struct conllu_predictor *p, struct app *a, int i, const float *rows,
                            const struct vocab *tags)
 {
@@ -110,10 +86,10 @@ static int write_tags_json(struct conllu_predictor *p, struct app *a, int i, con
     json_t *names = json_array(), *shares = json_array();
 
     for (size_t v = 0; v < json_array_size(forms); v++) {
-        int tag = p->ids[v];
+        int n = vocab_size(tags), tag = p->ids[v];
 
         json_build_append(&names, tag < 0 ? json_null() : utf8_to_json(vocab_word(tags, tag)));
-        json_build_append(&shares, probabilities(rows + v * (size_t)vocab_size(tags), tags));
+        json_build_append(&shares, scores_to_json(rows + v * (size_t)n, n, tags, 0));
     }
     json_build_set(&sentence, "forms", forms);
     json_build_set(&sentence, "upos", names);
@@ -125,11 +101,15 @@ static int write_tags(struct conllu_predictor *p, struct app *a, int i, int vert
                       const float *rows, const struct vocab *tags)
 {
     struct conllu_columns c = {.upos_names = tags};
+    int n = vocab_size(tags);
 
     if (!array_reserve(&p->ids, &p->room, (size_t)vertices, sizeof *p->ids))
         return app_fail(&a->error, CAVS_ENOMEM, "no memory for the tags of %d words", vertices);
-    for (int v = 0; v < vertices; v++)
-        p->ids[v] = likeliest(rows + (size_t)v * (size_t)vocab_size(tags), vocab_size(tags));
+    for (int v = 0; v < vertices; v++) {
+        int tag = scores_likeliest_known(rows + (size_t)v * (size_t)n, n);
+
+        p->ids[v] = tag == VOCAB_UNKNOWN ? -1 : tag;
+    }
     c.upos = p->ids;
     if (a->options.json)
         return write_tags_json(p, a, i, rows, tags);
@@ -141,7 +121,7 @@ int conllu_predictor_tag(struct conllu_predictor *p, struct app *a, const struct
                          const struct cavs_stage *stage, const struct vocab *tags)
 {
     const float *rows;
-    int rc = app_rows(a, d, stage, CONLLU_TAGS, &rows);
+    int rc = app_rows(a, d, stage, CONLLU_LOGITS, &rows);
 
     for (int i = 0; rc == 0 && i < cavs_data_size(d); i++) {
         int vertices = cavs_data_sample_vertices(d, stage, i);

@@ -31,8 +31,8 @@ void conllu_predictor_finish(struct conllu_predictor *p, struct app *a);
 json_t *conllu_predictor_forms(const struct conllu_predictor *p, int i);
 void conllu_predictor_clear(struct conllu_predictor *p);
 
-/* The channel on which a stage pushes log-probabilities of all tags. */
-#define CONLLU_TAGS "log_probabilities"
+/* The channel on which a stage pushes the scores of all tags. */
+#define CONLLU_LOGITS "logits"
 
 /* Writes all sentences, the samples of d, with the likeliest tags in the column UPOS: those of the stage's vertices, of
  * which the first of each sample are its words.  <unk> is no tag.  JSON: "forms", "upos" and "probabilities", an object

@@ -6,14 +6,24 @@
 #include "apps/common/json_build.h"
 #include "apps/common/utf8.h"
 
-int scores_likeliest(const float *score, int n)
+static int likeliest_from(const float *score, int n, int first)
 {
-    int best = 0;
+    int best = first;
 
-    for (int k = 1; k < n; k++)
+    for (int k = first + 1; k < n; k++)
         if (score[k] > score[best])
             best = k;
     return best;
+}
+
+int scores_likeliest(const float *score, int n)
+{
+    return likeliest_from(score, n, 0);
+}
+
+int scores_likeliest_known(const float *score, int n)
+{
+    return n > 1 ? likeliest_from(score, n, VOCAB_UNKNOWN + 1) : VOCAB_UNKNOWN;
 }
 
 /* Of exp(score - the largest), so that none overflows. */
