@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 #include "apps/tagger.h"
 
 struct char_tagger {

@@ -2,7 +2,7 @@
 /* dag_rnn_data.c - sentences as graphs: of the sets, and of what is to be predicted. */
 #include <stdlib.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 #include "apps/dag_rnn.h"
 
 /* The sentences of one file on their way to the data. */

@@ -9,7 +9,7 @@
 
 #include "apps/common/json_build.h"
 #include "apps/common/model_note.h"
-#include "apps/common/packed.h"
+#include "apps/common/packed_set.h"
 #include "apps/common/predict.h"
 #include "apps/common/utf8.h"
 

@@ -11,18 +11,18 @@
 # Programs are linked with that, with libcavs.la, and with what they themselves call (jansson, argp, libm).
 
 libapp_la_SOURCES += \
+	apps/common/app_error.c apps/common/app_error.h \
 	apps/common/arities.c apps/common/arities.h \
-	apps/common/array.c apps/common/array.h \
 	apps/common/best.c apps/common/best.h \
 	apps/common/by_name.c \
-	apps/common/checkpoint.c apps/common/checkpoint.h \
 	apps/common/conllu.c apps/common/conllu.h \
-	apps/common/descriptors.c apps/common/descriptors.h \
 	apps/common/conllu_graph.c \
 	apps/common/conllu_predict.c apps/common/conllu_predict.h \
 	apps/common/conllu_text.c \
+	apps/common/data_files.c apps/common/data_files.h \
+	apps/common/descriptors.c apps/common/descriptors.h \
 	apps/common/edge_list.c apps/common/edge_list.h \
-	apps/common/error.c apps/common/error.h \
+	apps/common/entities.c apps/common/entities.h \
 	apps/common/evaluate.c \
 	apps/common/forest.c apps/common/forest.h \
 	apps/common/json_build.c apps/common/json_build.h \
@@ -32,7 +32,7 @@ libapp_la_SOURCES += \
 	apps/common/number_rows.c apps/common/number_rows.h \
 	apps/common/option_table.c apps/common/option_table.h \
 	apps/common/options.c apps/common/options.h \
-	apps/common/packed.c apps/common/packed.h \
+	apps/common/packed_set.c apps/common/packed_set.h \
 	apps/common/predict.c apps/common/predict.h \
 	apps/common/program.c apps/common/program.h \
 	apps/common/progress.c apps/common/progress.h \
@@ -40,10 +40,14 @@ libapp_la_SOURCES += \
 	apps/common/ptb_write.c \
 	apps/common/random.c apps/common/random.h \
 	apps/common/report.c apps/common/report.h \
+	apps/common/reserve.c apps/common/reserve.h \
+	apps/common/run_checkpoint.c apps/common/run_checkpoint.h \
 	apps/common/scores.c apps/common/scores.h \
+	apps/common/sentences.c apps/common/sentences.h \
 	apps/common/start.c apps/common/start.h \
 	apps/common/status.c apps/common/status.h \
 	apps/common/stop.c apps/common/stop.h \
+	apps/common/tag_baseline.c apps/common/tag_baseline.h \
 	apps/common/texts.c apps/common/texts.h \
 	apps/common/threefile.c apps/common/threefile.h \
 	apps/common/train.c apps/common/train.h \
@@ -59,12 +63,6 @@ apps_tree_lstm_SOURCES = apps/tree_lstm.c apps/tree_lstm_cells.c apps/tree_lstm_
 	apps/tree_lstm_predict.c apps/tree_lstm_predict.h apps/treebank.c apps/treebank.h
 
 # --- text: language models and taggers -----------------------------------------------------------------
-
-libapp_la_SOURCES += \
-	apps/common/data_files.c apps/common/data_files.h \
-	apps/common/entities.c apps/common/entities.h \
-	apps/common/sentences.c apps/common/sentences.h \
-	apps/common/tag_baseline.c apps/common/tag_baseline.h
 
 language_model_sources = apps/language_model.c apps/language_model.h
 tagger_sources = apps/tagger.c apps/tagger.h apps/tagger_predict.c apps/tagger_text.c

@@ -12,7 +12,7 @@
 #define CAVS_APPS_PACK_H
 
 #include "apps/common/arities.h"
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "apps/common/vocab.h"
 
 struct pack_form;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "apps/common/conllu.h"
-#include "apps/common/packed.h"
+#include "apps/common/packed_set.h"
 #include "apps/pack.h"
 
 enum { TREE, TAG };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 #include "apps/common/sentences.h"
 #include "core/cavs_cells.h"
 #include "apps/pack.h"

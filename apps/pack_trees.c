@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "apps/common/packed.h"
+#include "apps/common/packed_set.h"
 #include "apps/common/ptb.h"
 #include "apps/common/threefile.h"
 #include "apps/pack.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 
 static const char ROOT[] = "<root>";
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "apps/common/conllu.h"
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "apps/common/vocab.h"
 
 struct parser_text {

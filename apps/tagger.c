@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/packed.h"
+#include "apps/common/packed_set.h"
 
 /* ---- model ----------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "apps/common/model_note.h"
-#include "apps/common/packed.h"
+#include "apps/common/packed_set.h"
 #include "apps/common/tag_baseline.h"
 #include "apps/tagger.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/common/packed.h"
+#include "apps/common/packed_set.h"
 #include "apps/common/program.h"
 #include "apps/common/ptb.h"
 #include "apps/tree_lstm_cells.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 #include "apps/common/json_build.h"
 #include "apps/common/predict.h"
 #include "apps/common/ptb.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "apps/common/model_note.h"
-#include "apps/common/packed.h"
+#include "apps/common/packed_set.h"
 #include "apps/common/ptb.h"
 #include "apps/common/threefile.h"
 

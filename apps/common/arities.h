@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "apps/common/forest.h"
 
 enum { ARITY_MANY = 9 };

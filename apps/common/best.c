@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/checkpoint.h"
+#include "apps/common/run_checkpoint.h"
 
 static const char *const smaller_is_better[] = {"loss", "perplexity", NULL};
 

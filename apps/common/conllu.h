@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "apps/common/texts.h"
 #include "apps/common/vocab.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 #include "apps/common/conllu.h"
 
 bool conllu_text_end(struct conllu_text *t)

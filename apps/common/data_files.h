@@ -3,7 +3,7 @@
 #ifndef CAVS_APPS_DATA_FILES_H
 #define CAVS_APPS_DATA_FILES_H
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 
 /* *path, to be freed by the caller, is `given`, or if that is NULL `fallback` in the folder of all sets.  What cannot be
  * read is an error that names the option. */

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "apps/common/vocab.h"
 
 /* What a model expects of a graph; all zero: nothing. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/checkpoint.h"
+#include "apps/common/run_checkpoint.h"
 #include "apps/common/json_build.h"
 #include "apps/common/utf8.h"
 

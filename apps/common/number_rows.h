@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 
 struct number_rows {
     FILE *in;

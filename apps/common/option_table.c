@@ -280,7 +280,8 @@ static json_t *value_to_json(const struct app_option *o, const void *value)
     case OPTION_DEVICES:
     case OPTION_INT: return json_integer(*(const int *)value);
     case OPTION_TEXT:
-        return *(const char *const *)value ? utf8_to_json(*(const char *const *)value) : json_null();
+        return *(const char *const *)value ? utf8_to_json(*(const char *const *)value)
+                                           : json_null();
     default: return spell_value(o, value, text, sizeof text) ? json_string(text) : json_null();
     }
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 
 enum option_kind {
     OPTION_HEADING, /* only `help`: the title of the group that follows */

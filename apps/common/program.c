@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/checkpoint.h"
+#include "apps/common/run_checkpoint.h"
 #include "apps/common/data_files.h"
 #include "apps/common/model_note.h"
 #include "apps/common/predict.h"

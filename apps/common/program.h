@@ -20,7 +20,7 @@
 
 #include <stdio.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "apps/common/options.h"
 #include "apps/common/report.h"
 #include "apps/common/vocab.h"

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "apps/common/forest.h"
 #include "apps/common/vocab.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 
 struct report {
     const char *app;

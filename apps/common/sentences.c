@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 #include "apps/common/lines.h"
 
 struct sentence_stream {

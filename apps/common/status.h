@@ -3,7 +3,7 @@
 #ifndef CAVS_APPS_STATUS_H
 #define CAVS_APPS_STATUS_H
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 
 enum {
     APP_OK = 0,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 
 bool texts_add(struct texts *t, const char *text, size_t length)
 {

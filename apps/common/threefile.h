@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "apps/common/forest.h"
 
 enum { THREEFILE_WORDS, THREEFILE_PARENTS, THREEFILE_LABELS, THREEFILE_COUNT };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "apps/common/best.h"
-#include "apps/common/checkpoint.h"
+#include "apps/common/run_checkpoint.h"
 #include "apps/common/json_build.h"
 #include "apps/common/progress.h"
 #include "apps/common/random.h"

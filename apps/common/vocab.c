@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 
 struct entry {
     char *word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packed.h - packed data in place of text, and what cavs-pack notes in files beside the samples. */
-#ifndef CAVS_APPS_PACKED_H
-#define CAVS_APPS_PACKED_H
+/* packed_set.h - packed data in place of text, and what cavs-pack notes in files beside the samples. */
+#ifndef CAVS_APPS_PACKED_SET_H
+#define CAVS_APPS_PACKED_SET_H
 
 #include "apps/common/arities.h"
 #include "apps/common/program.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apps/common/checkpoint.h"
+#include "apps/common/run_checkpoint.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apps/common/packed.h"
+#include "apps/common/packed_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* array.h - arrays that grow by doubling. */
-#ifndef CAVS_APPS_ARRAY_H
-#define CAVS_APPS_ARRAY_H
+/* reserve.h - arrays that grow by doubling. */
+#ifndef CAVS_APPS_RESERVE_H
+#define CAVS_APPS_RESERVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 
 #include <stdarg.h>
 #include <stdio.h>

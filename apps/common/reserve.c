@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apps/common/array.h"
+#include "apps/common/reserve.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.h - --checkpoint, --every and --resume: a run that was stopped goes on where its last
+ * run_checkpoint.h - --checkpoint, --every and --resume: a run that was stopped goes on where its last
  * checkpoint was written, and comes to the same numbers as if it had never stopped.
  *
  * A checkpoint is one file, DIR/checkpoint.safetensors, replaced as a whole: the session's, with how far the
  * run has come and its report so far in the note.  With --best, DIR/best.safetensors is the best model so far.
  */
-#ifndef CAVS_APPS_CHECKPOINT_H
-#define CAVS_APPS_CHECKPOINT_H
+#ifndef CAVS_APPS_RUN_CHECKPOINT_H
+#define CAVS_APPS_RUN_CHECKPOINT_H
 
 #include "apps/common/program.h"
 

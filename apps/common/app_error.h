@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.h - what went wrong while a program read its data: one sentence beside a cavs_error code. */
-#ifndef CAVS_APPS_ERROR_H
-#define CAVS_APPS_ERROR_H
+/* app_error.h - what went wrong while a program read its data: one sentence beside a cavs_error code. */
+#ifndef CAVS_APPS_APP_ERROR_H
+#define CAVS_APPS_APP_ERROR_H
 
 #include "core/cavs.h"
 
