@@ -23,12 +23,14 @@ libapp_la_SOURCES += \
 	apps/common/descriptors.c apps/common/descriptors.h \
 	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/entities.c apps/common/entities.h \
+	apps/common/epoch_log.c apps/common/epoch_log.h \
 	apps/common/evaluate.c \
 	apps/common/forest.c apps/common/forest.h \
 	apps/common/json_build.c apps/common/json_build.h \
 	apps/common/learning_rate.c apps/common/learning_rate.h \
 	apps/common/lines.c apps/common/lines.h \
 	apps/common/model_note.c apps/common/model_note.h \
+	apps/common/model_words.c \
 	apps/common/number_rows.c apps/common/number_rows.h \
 	apps/common/option_table.c apps/common/option_table.h \
 	apps/common/options.c apps/common/options.h \
@@ -51,6 +53,7 @@ libapp_la_SOURCES += \
 	apps/common/texts.c apps/common/texts.h \
 	apps/common/threefile.c apps/common/threefile.h \
 	apps/common/train.c apps/common/train.h \
+	apps/common/train_checkpoint.c apps/common/train_loop.h \
 	apps/common/utf8.c apps/common/utf8.h \
 	apps/common/vectors.c \
 	apps/common/vocab.c apps/common/vocab.h \

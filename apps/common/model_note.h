@@ -24,6 +24,8 @@ int model_note_check_data(struct app *a);
 /* Sees to it that all files which the session writes say what they are. */
 int model_note_keep(struct app *a);
 
+/* model_words.c: the vocabularies that the program keeps go into all files that the session writes. */
+int model_note_keep_words(struct app *a);
 /* The vocabulary of that name in a model file; *out is the caller's, NULL if the file has none. */
 int model_note_vocab(const struct cavs_model_file *f, const char *path, const char *name,
                      struct vocab **out, struct app_error *e);

@@ -1,40 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/common/train.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "apps/common/best.h"
-#include "apps/common/run_checkpoint.h"
-#include "apps/common/json_build.h"
-#include "apps/common/progress.h"
 #include "apps/common/random.h"
 #include "apps/common/status.h"
 #include "apps/common/stop.h"
+#include "apps/common/train_loop.h"
 
-enum { SECONDS_TO_RETRY = 30 }; /* after a checkpoint that could not be written */
-
-/* One run of app_train(). */
-struct loop {
-    struct app *app;
-    struct progress progress;
-    struct progress_state state;
-    struct best best;
-    FILE *log;
-    int *order; /* the samples in the order of this epoch */
-    double started;
-    bool over;        /* nothing more is to be trained */
-    double failed_at; /* when the last checkpoint could not be written; 0: it could */
-    /* of this epoch, what was done before a checkpoint from which the run has resumed */
-    int skipped;
-    double seconds_before;
-};
-
-/* The order depends on the seed and the epoch only, not on what ran before. */
-static void draw_order(struct loop *l)
+void loop_draw_order(struct loop *l)
 {
     const struct app_options *o = &l->app->options;
     struct rng r;
@@ -60,8 +36,7 @@ static int read_loss(struct loop *l)
     return 0;
 }
 
-/* The next batch of the epoch begins at `done`. */
-static int batch_size(const struct loop *l)
+int loop_batch_size(const struct loop *l)
 {
     int left = l->state.samples - l->state.done, batch = l->app->options.batch;
 
@@ -104,6 +79,18 @@ static int show_progress(struct loop *l)
     return rc;
 }
 
+void loop_add_work(const struct loop *l, struct report *r, double seconds)
+{
+    const struct app *a = l->app;
+    struct cavs_stats stats;
+    int64_t vertices = 0;
+
+    for (int i = l->skipped; i < l->state.done; i++)
+        vertices += cavs_data_sample_vertices(a->data[APP_TRAIN], a->graph, l->order[i]);
+    cavs_session_stats(a->session, &stats);
+    report_add_work(r, seconds, l->state.done - l->skipped, vertices, &stats);
+}
+
 /* ---- numbers that are none --------------------------------------------------------------------- */
 
 static int is_param_finite(struct app *a, const struct cavs_param *p, bool *finite)
@@ -118,8 +105,7 @@ static int is_param_finite(struct app *a, const struct cavs_param *p, bool *fini
     return rc;
 }
 
-/* Ends the run if the parameters are no numbers any more: from there, nothing comes back. */
-static int check_params(struct loop *l)
+int loop_check_params(struct loop *l)
 {
     struct app *a = l->app;
     bool finite = true;
@@ -140,149 +126,16 @@ static int check_params(struct loop *l)
     return 0;
 }
 
-/* ---- checkpoints ------------------------------------------------------------------------------ */
-
-/* What this process has done of the epoch goes into the report. */
-static void add_work(struct loop *l, struct report *r, double seconds)
-{
-    const struct app *a = l->app;
-    struct cavs_stats stats;
-    int64_t vertices = 0;
-
-    for (int i = l->skipped; i < l->state.done; i++)
-        vertices += cavs_data_sample_vertices(a->data[APP_TRAIN], a->graph, l->order[i]);
-    cavs_session_stats(a->session, &stats);
-    report_add_work(r, seconds, l->state.done - l->skipped, vertices, &stats);
-}
-
-/* What cannot be written is said, and tried again: the run is worth more than its checkpoint. */
-static int write_checkpoint(struct loop *l, const struct standing *s, const struct report *so_far)
-{
-    struct app *a = l->app;
-    int rc = check_params(l);
-
-    if (rc < 0 || a->status == APP_DIVERGED)
-        return rc;
-    rc = checkpoint_write(a, s, so_far);
-    l->failed_at = rc < 0 ? app_now() : 0;
-    if (rc < 0)
-        fprintf(stderr, "%s: no checkpoint: %s; it will be tried again\n", a->program->name,
-                app_error_text(rc, &a->error));
-    a->error.text[0] = '\0';
-    return 0;
-}
-
-static int checkpoint_in_epoch(struct loop *l)
-{
-    const struct progress_state *s = &l->state;
-    double seconds = app_now() - l->started;
-    struct standing here = {.epoch = s->epoch,
-                            .samples = s->samples,
-                            .done = s->done,
-                            .batch = s->batch,
-                            .seconds = l->seconds_before + seconds,
-                            .best = l->best.value,
-                            .best_epoch = l->best.epoch};
-    struct report so_far = l->app->report;
-
-    add_work(l, &so_far, seconds);
-    return write_checkpoint(l, &here, &so_far);
-}
-
-static int checkpoint_after_epoch(struct loop *l)
-{
-    struct standing next = {.epoch = l->state.epoch + 1,
-                            .samples = l->state.samples,
-                            .best = l->best.value,
-                            .best_epoch = l->best.epoch};
-
-    return write_checkpoint(l, &next, &l->app->report);
-}
-
-/* Batches that are behind the run draw what they drew, so that the next ones find it as it was. */
-static int repeat_draws(struct loop *l, int samples)
-{
-    struct app *a = l->app;
-    int rc = 0;
-
-    draw_order(l);
-    for (l->state.done = 0; rc == 0 && a->program->before_batch && l->state.done < samples;) {
-        int n = batch_size(l);
-
-        rc = a->program->before_batch(a, l->order + l->state.done, n);
-        l->state.done += n;
-    }
-    return rc;
-}
-
-/* Sets the epoch to begin with, and where in it. */
-static int resume(struct loop *l)
-{
-    struct progress_state *s = &l->state;
-    struct standing here = {.epochs = s->epochs, .samples = s->samples};
-    int rc = checkpoint_read(l->app, &here);
-
-    for (s->epoch = 1; rc == 0 && s->epoch < here.epoch; s->epoch++)
-        rc = repeat_draws(l, s->samples);
-    if (rc == 0)
-        rc = repeat_draws(l, here.done);
-    s->done = l->skipped = here.done;
-    s->batch = here.batch;
-    l->seconds_before = here.seconds;
-    l->best.value = here.best;
-    l->best.epoch = here.best_epoch;
-    l->over = here.best_epoch && best_gave_up(&l->best, l->app, here.epoch - 1);
-    return rc == 0 && here.best_epoch ? best_resume(&l->best, l->app) : rc;
-}
-
-/* ---- the log ---------------------------------------------------------------------------------- */
-
-static void log_epoch(struct loop *l, const json_t *epoch)
-{
-    if (!l->log)
-        return;
-    if (json_build_write(epoch, 12, l->log) < 0)
-        errno = ENOMEM;
-    else if (fflush(l->log) == 0 && !ferror(l->log))
-        return;
-    fprintf(stderr, "%s: --log %s: %s; nothing more goes there\n", l->app->program->name,
-            l->app->options.log, strerror(errno));
-    l->app->status = APP_FAILED;
-    fclose(l->log);
-    l->log = NULL;
-}
-
-/* A resumed run begins its log with what the report has of the epochs before. */
-static int open_log(struct loop *l)
-{
-    struct app *a = l->app;
-    const json_t *epoch;
-    size_t i;
-
-    if (!a->options.log)
-        return 0;
-    l->log = fopen(a->options.log, "w");
-    if (!l->log)
-        return app_fail(&a->error, CAVS_EIO, "--log %s: %s", a->options.log, strerror(errno));
-    json_array_foreach(a->report.history, i, epoch) log_epoch(l, epoch);
-    return 0;
-}
-
 /* ---- epochs ----------------------------------------------------------------------------------- */
 
 static int after_batch(struct loop *l)
 {
-    const struct app_options *o = &l->app->options;
-    bool due = o->every && l->state.batch % o->every == 0 && l->state.done < l->state.samples;
-    bool again = l->failed_at > 0 && app_now() - l->failed_at > SECONDS_TO_RETRY;
-    int rc = 0;
+    int rc = loop_checkpoint_is_due(l) ? loop_checkpoint_in_epoch(l) : 0;
 
-    if (o->checkpoint && (due || again || stop_signal()))
-        rc = checkpoint_in_epoch(l);
     if (rc == 0 && !l->over && progress_due(&l->progress))
         rc = show_progress(l);
     if (rc == 0 && !l->over && isnan(l->state.loss))
-        rc = check_params(l);
+        rc = loop_check_params(l);
     return rc;
 }
 
@@ -292,7 +145,7 @@ static int run_batches(struct loop *l)
     int rc = 0;
 
     while (rc == 0 && !l->over && s->done < s->samples && !stop_signal()) {
-        int n = batch_size(l);
+        int n = loop_batch_size(l);
 
         rc = run_batch(l, l->order + s->done, n);
         s->done += n;
@@ -307,7 +160,7 @@ static void record_epoch(struct loop *l, double seconds)
 {
     struct report *r = &l->app->report;
 
-    add_work(l, r, seconds);
+    loop_add_work(l, r, seconds);
     report_add_epoch(r, l->seconds_before + seconds, l->state.loss);
     report_of_epoch(r, "lr", rate_now(l));
     l->state.all_done += l->state.samples - l->skipped;
@@ -352,15 +205,15 @@ static int end_epoch(struct loop *l)
     struct app *a = l->app;
     int rc;
 
-    if (!isfinite(l->state.loss) && (rc = check_params(l)) < 0)
+    if (!isfinite(l->state.loss) && (rc = loop_check_params(l)) < 0)
         return rc;
     if ((rc = app_report_set(a, APP_TRAIN)) < 0 ||
         (a->data[APP_DEV] && (rc = app_report_set(a, APP_DEV)) < 0) || (rc = check_report(a)) < 0 ||
         (!l->over && (rc = look_at_best(l)) < 0))
         return rc;
-    log_epoch(l, a->report.epoch);
+    epoch_log_add(&l->log, a, a->report.epoch);
     report_end_epoch(&a->report);
-    return a->options.checkpoint && a->status != APP_DIVERGED ? checkpoint_after_epoch(l) : 0;
+    return a->options.checkpoint && a->status != APP_DIVERGED ? loop_checkpoint_after_epoch(l) : 0;
 }
 
 /* From where the run stands to the end of the epoch. */
@@ -370,7 +223,7 @@ static int run_epoch(struct loop *l)
     int rc = l->skipped ? 0 : cavs_session_reset_metrics(l->app->session);
 
     cavs_session_reset_stats(l->app->session);
-    draw_order(l);
+    loop_draw_order(l);
     l->started = app_now();
     if (rc < 0 || (rc = run_batches(l)) < 0)
         return rc;
@@ -409,9 +262,9 @@ static int run_epochs(struct loop *l)
 
     l->state.epoch = 1;
     if (a->options.resume)
-        rc = resume(l);
+        rc = loop_resume(l);
     if (rc == 0)
-        rc = open_log(l);
+        rc = epoch_log_open(&l->log, a);
     while (rc == 0 && !l->over && l->state.epoch <= l->state.epochs && !stop_signal()) {
         rc = run_epoch(l);
         if (rc == 0 && !stop_signal())
@@ -443,8 +296,7 @@ int app_train(struct app *a)
     a->report.measured = a->options.session.measure;
     rc = run_epochs(&l);
     best_clear(&l.best, a);
-    if (l.log)
-        fclose(l.log);
+    epoch_log_close(&l.log);
     free(l.order);
     return rc;
 }
