@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/descriptors.h"
 #include "apps/common/option_table.h"
 #include "apps/common/packed_set.h"
+#include "apps/common/reserve.h"
 #include "apps/common/status.h"
 #include "apps/pack.h"
 

@@ -11,8 +11,8 @@
 #ifndef CAVS_APPS_PACK_H
 #define CAVS_APPS_PACK_H
 
-#include "apps/common/arities.h"
 #include "apps/common/app_error.h"
+#include "apps/common/arities.h"
 #include "apps/common/vocab.h"
 
 struct pack_form;

@@ -8,8 +8,8 @@
 
 #include "apps/common/reserve.h"
 #include "apps/common/sentences.h"
-#include "core/cavs_cells.h"
 #include "apps/pack.h"
+#include "core/cavs_cells.h"
 
 #define EOS "<eos>"
 

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "apps/common/conllu.h"
 #include "apps/common/app_error.h"
+#include "apps/common/conllu.h"
 #include "apps/common/vocab.h"
 
 struct parser_text {

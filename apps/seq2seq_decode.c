@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/json_build.h"
 #include "apps/common/predict.h"
+#include "apps/common/reserve.h"
 #include "apps/common/scores.h"
 #include "apps/seq2seq.h"
 

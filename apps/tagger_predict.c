@@ -2,9 +2,9 @@
 /* tagger_predict.c - the tags that the model gives: counted in evaluations, written by --predict. */
 #include <stdlib.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/json_build.h"
 #include "apps/common/predict.h"
+#include "apps/common/reserve.h"
 #include "apps/common/scores.h"
 #include "apps/common/utf8.h"
 #include "apps/tagger.h"

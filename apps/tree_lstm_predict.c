@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/json_build.h"
 #include "apps/common/predict.h"
 #include "apps/common/ptb.h"
+#include "apps/common/reserve.h"
 #include "apps/common/scores.h"
 #include "apps/common/utf8.h"
 #include "apps/treebank.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/json_build.h"
 #include "apps/common/predict.h"
+#include "apps/common/reserve.h"
 #include "apps/common/scores.h"
 #include "apps/common/utf8.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/conllu.h"
+#include "apps/common/reserve.h"
 
 bool conllu_text_end(struct conllu_text *t)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/lines.h"
+#include "apps/common/reserve.h"
 
 static int no_memory(const struct lines *l, struct app_error *e)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/run_checkpoint.h"
 #include "apps/common/json_build.h"
+#include "apps/common/run_checkpoint.h"
 
 #define PROGRAM "program"
 #define RUN     "run"

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/run_checkpoint.h"
 #include "apps/common/data_files.h"
 #include "apps/common/model_note.h"
 #include "apps/common/predict.h"
+#include "apps/common/run_checkpoint.h"
 #include "apps/common/start.h"
 #include "apps/common/stop.h"
 #include "apps/common/train.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/lines.h"
+#include "apps/common/reserve.h"
 
 enum { NOT_SEEN = -2 };
 

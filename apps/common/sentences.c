@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/lines.h"
+#include "apps/common/reserve.h"
 
 struct sentence_stream {
     struct lines lines; /* first: lines_stream() makes it */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/number_rows.h"
+#include "apps/common/reserve.h"
 
 /* One sample's vertices by their numbers in the file, 1 .. n; 0 means none. */
 struct links {
