@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/params.h"
 #include "apps/common/reserve.h"
 #include "apps/tagger.h"
 
@@ -50,8 +51,8 @@ static void declare_chars(struct tagger *t)
 {
     static const char *const names[] = {"char_forward", "char_backward"};
     struct char_tagger *c = (struct char_tagger *)t;
-    struct cavs_param *table = cavs_model_param(t->app.model, "char_embedding", 256, c->char_embed,
-                                                CAVS_UNIFORM(-0.05f, 0.05f));
+    struct cavs_param *table =
+        app_embedding(t->app.model, "char_embedding", 256, c->char_embed, 0.05f);
 
     for (int way = 0; way < 2; way++) {
         struct cavs_function *f;

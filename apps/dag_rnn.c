@@ -21,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps/common/params.h"
+
 static const char *const graph_names[] = {"deps", "head", NULL};
 static const char *const cycles_names[] = {"skip", "cut", NULL};
 
@@ -46,21 +48,10 @@ static const struct app_option options[] = {
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
-/* n matrices of equal size side by side, each with its own range. */
-static struct cavs_param *weight(struct dag_rnn *d, const char *name, int rows, int cols, int n)
-{
-    return cavs_model_param(d->app.model, name, rows, n * cols, cavs_init_glorot(rows, cols));
-}
-
-static struct cavs_param *bias(struct dag_rnn *d, const char *name, int cols, float value)
-{
-    return cavs_model_param(d->app.model, name, 1, cols, CAVS_CONSTANT(value));
-}
-
 static struct cavs_symbol *input(struct dag_rnn *d, struct cavs_function *f)
 {
-    struct cavs_param *table = cavs_model_param(d->app.model, "embedding", vocab_size(d->words),
-                                                d->app.options.embed, CAVS_UNIFORM(-0.1f, 0.1f));
+    struct cavs_param *table =
+        app_embedding(d->app.model, "embedding", vocab_size(d->words), d->app.options.embed, 0.1f);
 
     return cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), d->dropout);
 }
@@ -68,21 +59,22 @@ static struct cavs_symbol *input(struct dag_rnn *d, struct cavs_function *f)
 static void declare_dag(struct dag_rnn *d)
 {
     int e = d->app.options.embed, h = d->app.options.hidden;
-    struct cavs_param *relations = cavs_model_param(
-        d->app.model, "relation", vocab_size(d->relations), h, CAVS_UNIFORM(-0.1f, 0.1f));
+    struct cavs_model *m = d->app.model;
+    struct cavs_param *relations = app_embedding(m, "relation", vocab_size(d->relations), h, 0.1f);
     struct cavs_function *f;
     struct cavs_symbol *x, *child[2], *gate[3], *forget, *c, *state[2];
 
-    d->dag = cavs_stage_create(d->app.model, "dag", 2 * h);
+    d->dag = cavs_stage_create(m, "dag", 2 * h);
     f = cavs_function_create(d->dag, "word");
     x = input(d, f);
     cavs_split(cavs_each_child(f), 2, child); /* c_k, h_k */
     child[1] = cavs_add(child[1], cavs_lookup(relations, cavs_pull_edge_ids(f, "relation")));
-    cavs_split(cavs_add(cavs_affine(x, weight(d, "W", e, h, 3), bias(d, "b", 3 * h, 0)),
-                        cavs_matmul(cavs_sum_children(child[1]), weight(d, "U", h, h, 3))),
+    cavs_split(cavs_add(cavs_affine(x, app_weights(m, "W", e, h, 3), app_bias(m, "b", 3 * h)),
+                        cavs_matmul(cavs_sum_children(child[1]), app_weights(m, "U", h, h, 3))),
                3, gate);
-    forget = cavs_add(cavs_affine(x, weight(d, "W_f", e, h, 1), bias(d, "b_f", h, 1)),
-                      cavs_matmul(child[1], weight(d, "U_f", h, h, 1)));
+    forget = cavs_add(cavs_affine(x, app_weight(m, "W_f", e, h),
+                                  cavs_model_param(m, "b_f", 1, h, CAVS_CONSTANT(1))),
+                      cavs_matmul(child[1], app_weight(m, "U_f", h, h)));
     c = cavs_add(cavs_mul(cavs_sigmoid(gate[0]), cavs_tanh(gate[2])),
                  cavs_sum_children(cavs_mul(cavs_sigmoid(forget), child[0])));
     state[0] = c;
@@ -94,13 +86,14 @@ static void declare_dag(struct dag_rnn *d)
 static void declare_tag(struct dag_rnn *d)
 {
     int h = d->app.options.hidden, tags = vocab_size(d->tags);
+    struct cavs_model *m = d->app.model;
     struct cavs_function *f;
     struct cavs_symbol *logits, *label;
 
-    d->tag = cavs_stage_over(d->app.model, "tag", d->dag, CAVS_ALL_VERTICES);
+    d->tag = cavs_stage_over(m, "tag", d->dag, CAVS_ALL_VERTICES);
     f = cavs_function_create(d->tag, "tag");
     logits = cavs_affine(cavs_dropout(cavs_pull_from(f, d->dag, "h", NULL), d->dropout),
-                         weight(d, "W_tag", h, tags, 1), bias(d, "b_tag", tags, 0));
+                         app_weight(m, "W_tag", h, tags), app_bias(m, "b_tag", tags));
     if (d->app.options.predict)
         cavs_push(f, CONLLU_LOGITS, logits);
     label = cavs_pull_ids(f, "label");

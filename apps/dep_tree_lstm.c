@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "apps/common/conllu_predict.h"
+#include "apps/common/params.h"
 
 struct dep_tree_lstm {
     struct app app; /* first: the frame hands it over */
@@ -39,35 +40,22 @@ static const struct app_option options[] = {
 
 /* ---- model -------------------------------------------------------------------------------------------------------- */
 
-static struct cavs_param *weight(struct cavs_model *m, const char *name, int rows, int cols,
-                                 struct cavs_init init)
-{
-    return cavs_model_param(m, name, rows, cols, init);
-}
-
-static struct cavs_param *bias(struct cavs_model *m, const char *name, int cols)
-{
-    return cavs_model_param(m, name, 1, cols, CAVS_CONSTANT(0));
-}
-
 static void declare_cell(struct dep_tree_lstm *t)
 {
     int e = t->app.options.embed, h = t->app.options.hidden, relations = vocab_size(t->relations);
     struct cavs_model *m = t->app.model;
     struct cavs_function *f = cavs_function_create(t->tree, "word");
-    struct cavs_param *table =
-        weight(m, "embedding", vocab_size(t->forms), e, CAVS_UNIFORM(-0.1f, 0.1f));
+    struct cavs_param *table = app_embedding(m, "embedding", vocab_size(t->forms), e, 0.1f);
     struct cavs_symbol *x = cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "form")), t->dropout);
     struct cavs_symbol *child[2], *gate[3], *message, *iou, *forget, *c, *state[2];
 
     cavs_split(cavs_each_child(f), 2, child); /* c, h */
-    message =
-        cavs_matmul_select(child[1], weight(m, "U", relations * h, 4 * h, cavs_init_glorot(h, h)),
-                           relations, cavs_pull_edge_ids(f, "relation"));
-    iou = cavs_affine(x, weight(m, "W_iou", e, 3 * h, cavs_init_glorot(e, h)),
-                      bias(m, "b_iou", 3 * h));
+    message = cavs_matmul_select(
+        child[1], cavs_model_param(m, "U", relations * h, 4 * h, cavs_init_glorot(h, h)), relations,
+        cavs_pull_edge_ids(f, "relation"));
+    iou = cavs_affine(x, app_weights(m, "W_iou", e, h, 3), app_bias(m, "b_iou", 3 * h));
     iou = cavs_add(iou, cavs_sum_children(cavs_slice(message, 0, 3 * h)));
-    forget = cavs_affine(x, weight(m, "W_f", e, h, cavs_init_glorot(e, h)), bias(m, "b_f", h));
+    forget = cavs_affine(x, app_weight(m, "W_f", e, h), app_bias(m, "b_f", h));
     forget = cavs_sigmoid(cavs_add(cavs_slice(message, 3 * h, h), forget));
     cavs_split(iou, 3, gate);
     c = cavs_mul(cavs_sigmoid(gate[0]), cavs_tanh(gate[2]));
@@ -91,8 +79,8 @@ static int declare(struct dep_tree_lstm *t)
     t->classifier = cavs_stage_over(t->app.model, "class", t->tree, CAVS_ALL_VERTICES);
     f = cavs_function_create(t->classifier, "class");
     logits = cavs_affine(cavs_dropout(cavs_pull_from(f, t->tree, "h", NULL), t->dropout),
-                         weight(t->app.model, "W_class", h, tags, cavs_init_glorot(h, tags)),
-                         bias(t->app.model, "b_class", tags));
+                         app_weight(t->app.model, "W_class", h, tags),
+                         app_bias(t->app.model, "b_class", tags));
     if (t->app.options.predict)
         cavs_push(f, CONLLU_LOGITS, logits);
     tag = cavs_pull_ids(f, "tag");

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "apps/common/data_files.h"
+#include "apps/common/params.h"
 #include "apps/gcn.h"
 
 /* ---- options ------------------------------------------------------------------------------------------------------ */
@@ -31,11 +32,6 @@ static const struct app_option options[] = {
 
 /* ---- model -------------------------------------------------------------------------------------------------------- */
 
-static struct cavs_param *weight(struct cavs_model *m, const char *name, int rows, int cols)
-{
-    return cavs_model_param(m, name, rows, cols, cavs_init_glorot(rows, cols));
-}
-
 /* One round: the weighted sum over the copies of the neighbours in the round before; then, unless it is the last, a
  * nonlinearity, and the next round's product, here where it is made once a node. */
 static void declare_round(struct gcn *g, int round, int h)
@@ -49,12 +45,12 @@ static void declare_round(struct gcn *g, int round, int h)
     x = cavs_sum_children(cavs_mul(cavs_each_child(f), cavs_pull_edge(f, "weight", 1)));
     if (round < g->rounds) {
         snprintf(name, sizeof name, "b%d", round);
-        x = cavs_add(x, cavs_use(f, cavs_model_param(g->app.model, name, 1, h, CAVS_CONSTANT(0))));
+        x = cavs_add(x, cavs_use(f, app_bias(g->app.model, name, h)));
         x = cavs_dropout(cavs_relu(x), g->dropout);
     }
     if (round + 1 < g->rounds) {
         snprintf(name, sizeof name, "W%d", round + 1);
-        x = cavs_matmul(x, weight(g->app.model, name, h, h));
+        x = cavs_matmul(x, app_weight(g->app.model, name, h, h));
     }
     cavs_scatter(f, x);
     cavs_push(f, "h", x);
@@ -72,15 +68,15 @@ static int declare(struct gcn *g)
     g->stage = cavs_stage_create(m, "node", h);
     f = cavs_function_create(g->stage, "words");
     x = cavs_mean_children(
-        cavs_lookup(weight(m, "words", g->features, h), cavs_pull_list_ids(f, "words")));
+        cavs_lookup(app_weight(m, "words", g->features, h), cavs_pull_list_ids(f, "words")));
     cavs_scatter(f, x);
     for (int round = 1; round <= g->rounds; round++)
         declare_round(g, round, h);
     g->head = cavs_stage_over(m, "class", g->stage, CAVS_ROOTS);
     f = cavs_function_create(g->head, "class");
     logits =
-        cavs_affine(cavs_pull_from(f, g->stage, "h", NULL), weight(m, "W_class", h, g->nclasses),
-                    cavs_model_param(m, "b_class", 1, g->nclasses, CAVS_CONSTANT(0)));
+        cavs_affine(cavs_pull_from(f, g->stage, "h", NULL),
+                    app_weight(m, "W_class", h, g->nclasses), app_bias(m, "b_class", g->nclasses));
     label = cavs_pull_ids(f, "label");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     cavs_metric(f, "correct", cavs_correct(logits, label), label);

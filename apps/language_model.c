@@ -10,6 +10,7 @@
 #include "apps/common/json_build.h"
 #include "apps/common/model_note.h"
 #include "apps/common/packed_set.h"
+#include "apps/common/params.h"
 #include "apps/common/predict.h"
 #include "apps/common/utf8.h"
 
@@ -125,9 +126,9 @@ static int declare(struct language_model *lm)
 
     if (rc < 0)
         return rc;
-    table = cavs_model_param(m, "embedding", words, embed, CAVS_UNIFORM(-0.05f, 0.05f));
-    W = cavs_model_param(m, "W_out", hidden, words, cavs_init_glorot(hidden, words));
-    b = cavs_model_param(m, "b_out", 1, words, CAVS_CONSTANT(0));
+    table = app_embedding(m, "embedding", words, embed, 0.05f);
+    W = app_weight(m, "W_out", hidden, words);
+    b = app_bias(m, "b_out", words);
     lm->lstm = cavs_lstm_cell(m, "lstm", embed, hidden);
     f = cavs_function_create(lm->lstm.stage, "word");
     cavs_cell_define(&lm->lstm, f,

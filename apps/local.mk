@@ -35,6 +35,7 @@ libapp_la_SOURCES += \
 	apps/common/option_table.c apps/common/option_table.h \
 	apps/common/options.c apps/common/options.h \
 	apps/common/packed_set.c apps/common/packed_set.h \
+	apps/common/params.h \
 	apps/common/predict.c apps/common/predict.h \
 	apps/common/program.c apps/common/program.h \
 	apps/common/progress.c apps/common/progress.h \

@@ -1,41 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "apps/common/params.h"
 #include "apps/parser.h"
 
 const char *const parser_positions[POSITIONS] = {"stack0", "stack1", "stack2", "next"};
-
-static struct cavs_param *weight(struct cavs_model *m, const char *name, int rows, int cols)
-{
-    return cavs_model_param(m, name, rows, cols, cavs_init_glorot(rows, cols));
-}
-
-static struct cavs_param *bias(struct cavs_model *m, const char *name, int cols)
-{
-    return cavs_model_param(m, name, 1, cols, CAVS_CONSTANT(0));
-}
 
 /* From what the positions give to scores: MOVES of moves, then those of relations. */
 static struct cavs_symbol *decide(struct parser *p, struct cavs_model *m, struct cavs_function *f,
                                   struct cavs_symbol *const at[POSITIONS])
 {
     int scores = MOVES + vocab_size(p->words.relations);
-    struct cavs_symbol *sum = cavs_use(f, bias(m, "b_position", p->mlp));
+    struct cavs_symbol *sum = cavs_use(f, app_bias(m, "b_position", p->mlp));
 
     for (int i = 0; i < POSITIONS; i++)
         sum = cavs_add(sum, at[i]);
-    return cavs_affine(cavs_tanh(sum), weight(m, "W_score", p->mlp, scores),
-                       bias(m, "b_score", scores));
+    return cavs_affine(cavs_tanh(sum), app_weight(m, "W_score", p->mlp, scores),
+                       app_bias(m, "b_score", scores));
 }
 
 static void declare_words(struct parser *p)
 {
     static const char *const names[] = {"forward", "backward"};
     int embed = p->app.options.embed, shape = embed / 2;
-    struct cavs_param *words = cavs_model_param(
-        p->app.model, "embedding", vocab_size(p->words.words), embed, CAVS_UNIFORM(-0.1f, 0.1f));
-    struct cavs_param *shapes = cavs_model_param(p->app.model, "shape", vocab_size(p->words.shapes),
-                                                 shape, CAVS_UNIFORM(-0.1f, 0.1f));
+    struct cavs_param *words =
+        app_embedding(p->app.model, "embedding", vocab_size(p->words.words), embed, 0.1f);
+    struct cavs_param *shapes =
+        app_embedding(p->app.model, "shape", vocab_size(p->words.shapes), shape, 0.1f);
 
     for (int way = 0; way < 2; way++) {
         struct cavs_cell *lstm = &p->lstm[way];
@@ -64,8 +55,9 @@ static void declare_positions(struct parser *p)
         char name[32];
 
         snprintf(name, sizeof name, "W_%s", parser_positions[i]);
-        cavs_push(f, parser_positions[i],
-                  cavs_matmul(both, weight(p->app.model, name, 2 * p->app.options.hidden, p->mlp)));
+        cavs_push(
+            f, parser_positions[i],
+            cavs_matmul(both, app_weight(p->app.model, name, 2 * p->app.options.hidden, p->mlp)));
     }
 }
 

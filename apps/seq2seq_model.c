@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seq2seq_model.c - the stages of encoder, decoder and answer, as seq2seq.c describes them. */
+#include "apps/common/params.h"
 #include "apps/seq2seq.h"
 
 /* A function of a cell with a state that comes from anywhere. */
@@ -17,8 +18,7 @@ static void define(const struct cavs_cell *cell, struct cavs_function *f, struct
 static void declare_chains(struct seq2seq *s)
 {
     int embed = s->app.options.embed, hidden = s->app.options.hidden;
-    struct cavs_param *table =
-        cavs_model_param(s->app.model, "embedding", s->symbols, embed, CAVS_UNIFORM(-0.1f, 0.1f));
+    struct cavs_param *table = app_embedding(s->app.model, "embedding", s->symbols, embed, 0.1f);
     struct cavs_function *f;
 
     s->encoder = cavs_lstm_cell(s->app.model, "encoder", embed, hidden);
@@ -36,11 +36,9 @@ static void declare_chains(struct seq2seq *s)
 static struct cavs_symbol *attend(struct seq2seq *s, struct cavs_function *f, struct cavs_symbol *h)
 {
     int n = s->app.options.hidden;
-    struct cavs_param *W_score =
-        cavs_model_param(s->app.model, "W_score", n, n, cavs_init_glorot(n, n));
-    struct cavs_param *W =
-        cavs_model_param(s->app.model, "W_attend", 2 * n, n, cavs_init_glorot(2 * n, n));
-    struct cavs_param *b = cavs_model_param(s->app.model, "b_attend", 1, n, CAVS_CONSTANT(0));
+    struct cavs_param *W_score = app_weight(s->app.model, "W_score", n, n);
+    struct cavs_param *W = app_weight(s->app.model, "W_attend", 2 * n, n);
+    struct cavs_param *b = app_bias(s->app.model, "b_attend", n);
     struct cavs_symbol *rows = cavs_pull_from_each(f, s->encoder.stage, "h", NULL);
     struct cavs_symbol *score = cavs_sum(cavs_mul(rows, cavs_matmul(h, W_score)));
     struct cavs_symbol *both[2] = {cavs_sum_children(cavs_mul(cavs_softmax_children(score), rows)),
@@ -52,9 +50,8 @@ static struct cavs_symbol *attend(struct seq2seq *s, struct cavs_function *f, st
 static void declare_answer(struct seq2seq *s)
 {
     int hidden = s->app.options.hidden;
-    struct cavs_init init = cavs_init_glorot(hidden, s->symbols);
-    struct cavs_param *W = cavs_model_param(s->app.model, "W_out", hidden, s->symbols, init);
-    struct cavs_param *b = cavs_model_param(s->app.model, "b_out", 1, s->symbols, CAVS_CONSTANT(0));
+    struct cavs_param *W = app_weight(s->app.model, "W_out", hidden, s->symbols);
+    struct cavs_param *b = app_bias(s->app.model, "b_out", s->symbols);
     struct cavs_function *f;
     struct cavs_symbol *h, *logits, *label, *right;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apps/common/packed_set.h"
+#include "apps/common/params.h"
 
 /* ---- model ----------------------------------------------------------------------------------- */
 
@@ -35,9 +36,8 @@ static void declare_head(struct tagger *t)
 {
     struct cavs_model *m = t->app.model;
     int width = 2 * t->app.options.hidden, classes = vocab_size(t->tags);
-    struct cavs_init init = cavs_init_glorot(width, classes);
-    struct cavs_param *W = cavs_model_param(m, "W_tag", width, classes, init);
-    struct cavs_param *b = cavs_model_param(m, "b_tag", 1, classes, CAVS_CONSTANT(0));
+    struct cavs_param *W = app_weight(m, "W_tag", width, classes);
+    struct cavs_param *b = app_bias(m, "b_tag", classes);
     const struct cavs_cell *forward = &t->lstm[CAVS_WAY_FORWARD],
                            *backward = &t->lstm[CAVS_WAY_BACKWARD];
     struct cavs_function *f;
@@ -61,8 +61,8 @@ static int declare(struct tagger *t)
 
     if (rc < 0)
         return rc;
-    table = cavs_model_param(t->app.model, "embedding", vocab_size(t->words), t->app.options.embed,
-                             CAVS_UNIFORM(-0.05f, 0.05f));
+    table =
+        app_embedding(t->app.model, "embedding", vocab_size(t->words), t->app.options.embed, 0.05f);
     if (t->rare)
         t->rare->declare(t);
     declare_words(t, CAVS_WAY_FORWARD, table);

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/tree_lstm_cells.h"
 
+#include "apps/common/params.h"
+
 const char *const cell_names[] = {"bench", "childsum", "nary", NULL};
-
-static struct cavs_param *weight(struct cavs_model *m, const char *name, int rows, int cols,
-                                 int gates)
-{
-    /* gates side by side are so many matrices, each with its own range */
-    return cavs_model_param(m, name, rows, cols, cavs_init_glorot(rows, cols / gates));
-}
-
-static struct cavs_param *bias(struct cavs_model *m, const char *name, int cols)
-{
-    return cavs_model_param(m, name, 1, cols, CAVS_CONSTANT(0));
-}
 
 /* c and h of a child */
 struct child {
@@ -56,9 +46,8 @@ static void set_state(struct cavs_function *f, struct cavs_symbol *c, struct cav
 static void declare_leaf(struct cavs_model *m, struct cavs_stage *tree,
                          const struct tree_lstm_sizes *s, struct cavs_param *b)
 {
-    struct cavs_param *table =
-        cavs_model_param(m, "embedding", s->words, s->embed, CAVS_UNIFORM(-0.05f, 0.05f));
-    struct cavs_param *W = weight(m, "W_iou", s->embed, 3 * s->hidden, 3);
+    struct cavs_param *table = app_embedding(m, "embedding", s->words, s->embed, 0.05f);
+    struct cavs_param *W = app_weights(m, "W_iou", s->embed, s->hidden, 3);
     struct cavs_function *leaf = cavs_function_create(tree, "leaf");
     struct cavs_symbol *x = cavs_lookup(table, cavs_pull_ids(leaf, "word"));
     struct cavs_symbol *iou[3] = {NULL};
@@ -71,9 +60,9 @@ static void declare_leaf(struct cavs_model *m, struct cavs_stage *tree,
 
 static void declare_bench(struct cavs_model *m, struct cavs_stage *tree, int h)
 {
-    struct cavs_param *U = weight(m, "U_iou", 2 * h, 3 * h, 3), *b = bias(m, "b_iou", 3 * h);
-    struct cavs_param *F1 = weight(m, "F1", h, h, 1), *F2 = weight(m, "F2", h, h, 1);
-    struct cavs_param *b_f = bias(m, "b_f", h);
+    struct cavs_param *U = app_weights(m, "U_iou", 2 * h, h, 3), *b = app_bias(m, "b_iou", 3 * h);
+    struct cavs_param *F1 = app_weight(m, "F1", h, h), *F2 = app_weight(m, "F2", h, h);
+    struct cavs_param *b_f = app_bias(m, "b_f", h);
     struct cavs_function *inner = cavs_function_create(tree, "inner");
     struct child l = gather_child(inner, 0), r = gather_child(inner, 1);
     struct cavs_symbol *both[] = {l.h, r.h}, *iou[3] = {NULL}, *c;
@@ -87,7 +76,7 @@ static void declare_bench(struct cavs_model *m, struct cavs_stage *tree, int h)
 
 static void declare_nary(struct cavs_model *m, struct cavs_stage *tree, int h)
 {
-    struct cavs_param *U = weight(m, "U_iouf", 2 * h, 5 * h, 5), *b = bias(m, "b_iouf", 5 * h);
+    struct cavs_param *U = app_weights(m, "U_iouf", 2 * h, h, 5), *b = app_bias(m, "b_iouf", 5 * h);
     struct cavs_function *inner = cavs_function_create(tree, "inner");
     struct child l = gather_child(inner, 0), r = gather_child(inner, 1);
     struct cavs_symbol *both[] = {l.h, r.h}, *gate[5] = {NULL}, *c;
@@ -139,10 +128,10 @@ static void declare_childsums(struct cavs_model *m, struct cavs_stage *tree,
     int h = s->hidden;
     char name[ARITY_NAME_SIZE];
     struct childsum p = {
-        .U = weight(m, "U_iou", h, 3 * h, 3),
+        .U = app_weights(m, "U_iou", h, h, 3),
         .b = b,
-        .U_f = weight(m, "U_f", h, h, 1),
-        .b_f = bias(m, "b_f", h),
+        .U_f = app_weight(m, "U_f", h, h),
+        .b_f = app_bias(m, "b_f", h),
     };
 
     for (int i = 1; i < s->arities->n; i++) {
@@ -159,7 +148,7 @@ struct cavs_stage *tree_lstm_declare(struct cavs_model *m, enum cell cell,
                                      const struct tree_lstm_sizes *s)
 {
     struct cavs_stage *tree = cavs_stage_create(m, "tree", 2 * s->hidden);
-    struct cavs_param *b = bias(m, cell == CELL_CHILDSUM ? "b_iou" : "b_leaf", 3 * s->hidden);
+    struct cavs_param *b = app_bias(m, cell == CELL_CHILDSUM ? "b_iou" : "b_leaf", 3 * s->hidden);
 
     declare_leaf(m, tree, s, b);
     if (cell == CELL_CHILDSUM)
@@ -174,8 +163,8 @@ struct cavs_stage *tree_lstm_declare(struct cavs_model *m, enum cell cell,
 struct cavs_stage *tree_lstm_classifier(struct cavs_model *m, struct cavs_stage *tree,
                                         const struct tree_lstm_sizes *s)
 {
-    struct cavs_param *W = weight(m, "W_class", s->hidden, s->classes, 1);
-    struct cavs_param *b = bias(m, "b_class", s->classes);
+    struct cavs_param *W = app_weight(m, "W_class", s->hidden, s->classes);
+    struct cavs_param *b = app_bias(m, "b_class", s->classes);
     struct cavs_stage *head = cavs_stage_over(m, "class", tree, CAVS_ALL_VERTICES);
     struct cavs_function *f = cavs_function_create(head, "class");
     struct cavs_symbol *logits = cavs_affine(cavs_pull_from(f, tree, "h", NULL), W, b);
