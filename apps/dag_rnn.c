@@ -40,10 +40,8 @@ static const struct app_option options[] = {
         "as training does; cut takes "
         "out the edges that close it, as predictions do",
         .choices = cycles_names),
-    ROW(INT, "min-count", "N", min_count, RUN, "words seen less often are <unk>", 1, INT_MAX),
-    ROW(INT, "min-relation", "N", min_relation, RUN, "likewise relations", 1, INT_MAX),
-    ROW(REAL, "dropout", "X", dropout, RUN, "share of the words' inputs and states set to 0", 0,
-        0.99),
+    ROW(INT, "min-relation", "N", min_relation, RUN, "relations seen less often are <unk>", 1,
+        INT_MAX),
     {0}};
 
 /* ---- model ----------------------------------------------------------------------------------- */
@@ -53,7 +51,7 @@ static struct cavs_symbol *input(struct dag_rnn *d, struct cavs_function *f)
     struct cavs_param *table =
         app_embedding(d->app.model, "embedding", vocab_size(d->words), d->app.options.embed, 0.1f);
 
-    return cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), d->dropout);
+    return cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), d->app.options.dropout);
 }
 
 static void declare_dag(struct dag_rnn *d)
@@ -92,7 +90,7 @@ static void declare_tag(struct dag_rnn *d)
 
     d->tag = cavs_stage_over(m, "tag", d->dag, CAVS_ALL_VERTICES);
     f = cavs_function_create(d->tag, "tag");
-    logits = cavs_affine(cavs_dropout(cavs_pull_from(f, d->dag, "h", NULL), d->dropout),
+    logits = cavs_affine(cavs_dropout(cavs_pull_from(f, d->dag, "h", NULL), d->app.options.dropout),
                          app_weight(m, "W_tag", h, tags), app_bias(m, "b_tag", tags));
     if (d->app.options.predict)
         cavs_push(f, CONLLU_LOGITS, logits);
@@ -153,22 +151,24 @@ static int prepare(struct app *a)
     struct dag_rnn *d = (struct dag_rnn *)a;
     int rc;
 
-    a->options.session.scale = 1.0f / (float)a->options.batch;
     if ((rc = dag_rnn_words(d)) < 0 || (rc = declare(d)) < 0)
         return rc;
     app_keep_vocab(a, "words", d->words, "embedding", NULL);
-    app_keep_vocab(a, "tags", d->tags, NULL, "W_tag");
-    app_keep_vocab(a, "tags", d->tags, NULL, "b_tag");
+    app_keep_vocab(a, "tags", d->tags, NULL, "W_tag b_tag");
     app_keep_vocab(a, "relations", d->relations, "relation", NULL);
     a->graph = d->dag;
     report_text(&a->report, "graph", graph_names[d->graph]);
     report_count(&a->report, "words", vocab_size(d->words));
     report_count(&a->report, "relations", vocab_size(d->relations));
-    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
-        rc = dag_rnn_set(d, i);
-        if (rc == 0 && a->data[i])
-            report_coverage(a, i, &d->coverage[i]);
-    }
+    return 0;
+}
+
+static int fill(struct app *a, enum app_set set, struct cavs_data *d)
+{
+    int rc = dag_rnn_fill(a, set, d);
+
+    if (rc == 0)
+        report_coverage(a, set, &((struct dag_rnn *)a)->coverage[set]);
     return rc;
 }
 
@@ -207,10 +207,14 @@ static const struct program program = {
         "h), b_f, W_tag (h x tags), b_tag.",
     .options = options,
     .reads_data = true,
+    .counts_words = true,
     .embeds = true,
-    .default_set = {"ud_ewt/en_ewt-ud-train.conllu", "ud_ewt/en_ewt-ud-dev.conllu"},
+    .drops = true,
+    .default_set = CONLLU_DEFAULT_SETS,
     .prepare = prepare,
+    .fill = fill,
     .clear = clear,
+    .objective = APP_MEAN_OF_SAMPLES,
     .loss = "loss",
     .means = means,
     .measures = measures,
@@ -220,15 +224,14 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-    struct dag_rnn d = {.app = {.options = app_options_defaults()},
-                        .min_count = 2,
-                        .min_relation = 10,
-                        .dropout = 0.3f};
+    struct dag_rnn d = {.app = {.options = app_options_defaults()}, .min_relation = 10};
 
     d.app.options.epochs = 10;
     d.app.options.batch = 32;
     d.app.options.hidden = 128;
     d.app.options.embed = 100;
+    d.app.options.min_count = 2;
+    d.app.options.dropout = 0.3f;
     d.app.options.session.optimizer = CAVS_ADAM;
     d.app.options.session.lr = 2e-3f;
     d.app.options.session.clip = 5;

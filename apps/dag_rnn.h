@@ -21,8 +21,7 @@ struct dag_rnn {
     struct app app; /* first: the frame hands it over */
     int graph;      /* enum graph */
     int cycles;     /* enum cycles */
-    int min_count, min_relation;
-    float dropout;
+    int min_relation;
     struct vocab *words, *tags, *relations;
     struct cavs_stage *dag, *tag;
     struct coverage coverage[APP_SETS];
@@ -34,9 +33,8 @@ struct dag_rnn {
 /* Words, tags and relations of the model file, or those of the training set that are frequent enough.  0 or a negative code,
  * as of what follows. */
 int dag_rnn_words(struct dag_rnn *d);
-/* Reads the set, if there is one, and counts what is in it. */
-int dag_rnn_set(struct dag_rnn *d, enum app_set set);
-/* struct program's predict(). */
-int dag_rnn_predict(struct app *a, int most);
+/* struct program's: dag_rnn_fill() also counts what is in the set. */
+int dag_rnn_fill(struct app *a, enum app_set set, struct cavs_data *to);
+int dag_rnn_predict(struct app *a, struct cavs_data *to, int most);
 
 #endif

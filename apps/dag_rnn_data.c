@@ -118,7 +118,7 @@ int dag_rnn_words(struct dag_rnn *d)
         return rc;
     if ((rc = read_file(&r, d->app.path[APP_TRAIN])) < 0)
         return rc;
-    map = vocab_trim(d->words, d->min_count);
+    map = vocab_trim(d->words, d->app.options.min_count);
     free(map);
     if (!map || !(map = vocab_trim(d->relations, d->min_relation)))
         return CAVS_ENOMEM;
@@ -126,39 +126,31 @@ int dag_rnn_words(struct dag_rnn *d)
     return 0;
 }
 
-int dag_rnn_set(struct dag_rnn *d, enum app_set set)
+int dag_rnn_fill(struct app *a, enum app_set set, struct cavs_data *to)
 {
-    struct app *a = &d->app;
+    struct dag_rnn *d = (struct dag_rnn *)a;
     struct reading r = {.d = d,
+                        .data = to,
                         .cycles = set == APP_TRAIN ? CYCLES_SKIP : d->cycles,
                         .coverage = &d->coverage[set]};
-    int rc;
+    int rc = read_file(&r, a->path[set]);
 
-    if (!app_has_set(a, set))
-        return 0;
-    if ((rc = cavs_data_create(a->model, &a->data[set])) < 0)
+    if (rc < 0 || cavs_data_size(to) > 0)
         return rc;
-    r.data = a->data[set];
-    if ((rc = read_file(&r, a->path[set])) < 0)
-        return rc;
-    return cavs_data_size(r.data) ? 0
-                                  : app_fail(&a->error, CAVS_EDATA, "%s: no %ssentences in it",
-                                             a->path[set], r.coverage->cyclic ? "acyclic " : "");
+    return app_fail(&a->error, CAVS_EDATA, "%s: no %ssentences in it", a->path[set],
+                    r.coverage->cyclic ? "acyclic " : "");
 }
 
-int dag_rnn_predict(struct app *a, int most)
+int dag_rnn_predict(struct app *a, struct cavs_data *to, int most)
 {
     struct dag_rnn *d = (struct dag_rnn *)a;
     struct coverage all = {0};
-    struct reading r = {.d = d, .cycles = CYCLES_CUT, .coverage = &all};
+    struct reading r = {.d = d, .data = to, .cycles = CYCLES_CUT, .coverage = &all};
     struct conllu_options o = reader(d, false);
     struct conllu_visitor visitor = {on_sentence, &r};
-    int rc = cavs_data_create(a->model, &r.data), n = 0;
+    int n = conllu_predictor_read(&d->predictor, a, most, &o, &visitor), rc = 0;
 
-    if (rc == 0)
-        rc = n = conllu_predictor_read(&d->predictor, a, most, &o, &visitor);
     if (n > 0)
-        rc = conllu_predictor_tag(&d->predictor, a, r.data, d->tag, d->tags);
-    cavs_data_destroy(r.data);
+        rc = conllu_predictor_tag(&d->predictor, a, to, d->tag, d->tags);
     return rc < 0 ? rc : n;
 }

@@ -8,7 +8,6 @@
  *     f_k         = s(x W_f + q_k + b_f)
  *     c           = s(i) tanh(u) + sum of f_k c_k,   h = s(o) tanh(c)
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,26 +16,10 @@
 
 struct dep_tree_lstm {
     struct app app; /* first: the frame hands it over */
-    int min_count;
-    float dropout;
     struct vocab *forms, *tags, *relations;
     struct cavs_stage *tree, *classifier;
     struct conllu_predictor predictor;
 };
-
-/* ---- options ------------------------------------------------------------------------------------------------------ */
-
-#define ROW(kind, name, argument, member, role, ...)                                       \
-    OPTION_ROW(OPTION_##kind, name, argument, struct dep_tree_lstm, member, OPTION_##role, \
-               __VA_ARGS__)
-
-static const struct app_option options[] = {
-    OPTION_GROUP("Sentences and cell:"),
-    ROW(INT, "min-count", "N", min_count, RUN,
-        "words seen less often in the training set are <unk>", 1, INT_MAX),
-    ROW(REAL, "dropout", "X", dropout, RUN, "share of the words' inputs and states set to 0", 0,
-        0.99),
-    {0}};
 
 /* ---- model -------------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +29,8 @@ static void declare_cell(struct dep_tree_lstm *t)
     struct cavs_model *m = t->app.model;
     struct cavs_function *f = cavs_function_create(t->tree, "word");
     struct cavs_param *table = app_embedding(m, "embedding", vocab_size(t->forms), e, 0.1f);
-    struct cavs_symbol *x = cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "form")), t->dropout);
+    struct cavs_symbol *x =
+        cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "form")), t->app.options.dropout);
     struct cavs_symbol *child[2], *gate[3], *message, *iou, *forget, *c, *state[2];
 
     cavs_split(cavs_each_child(f), 2, child); /* c, h */
@@ -78,9 +62,9 @@ static int declare(struct dep_tree_lstm *t)
     declare_cell(t);
     t->classifier = cavs_stage_over(t->app.model, "class", t->tree, CAVS_ALL_VERTICES);
     f = cavs_function_create(t->classifier, "class");
-    logits = cavs_affine(cavs_dropout(cavs_pull_from(f, t->tree, "h", NULL), t->dropout),
-                         app_weight(t->app.model, "W_class", h, tags),
-                         app_bias(t->app.model, "b_class", tags));
+    logits = cavs_affine(
+        cavs_dropout(cavs_pull_from(f, t->tree, "h", NULL), t->app.options.dropout),
+        app_weight(t->app.model, "W_class", h, tags), app_bias(t->app.model, "b_class", tags));
     if (t->app.options.predict)
         cavs_push(f, CONLLU_LOGITS, logits);
     tag = cavs_pull_ids(f, "tag");
@@ -164,20 +148,14 @@ static int find_words(struct dep_tree_lstm *t)
         return rc;
     if ((rc = read_file(t, t->app.path[APP_TRAIN], NULL)) < 0)
         return rc;
-    renumbered = vocab_trim(t->forms, t->min_count);
+    renumbered = vocab_trim(t->forms, t->app.options.min_count);
     free(renumbered);
     return renumbered ? 0 : CAVS_ENOMEM;
 }
 
-static int make_set(struct dep_tree_lstm *t, enum app_set set)
+static int fill(struct app *a, enum app_set set, struct cavs_data *d)
 {
-    struct app *a = &t->app;
-    int rc;
-
-    if (!app_has_set(a, set))
-        return 0;
-    rc = cavs_data_create(a->model, &a->data[set]);
-    return rc < 0 ? rc : read_file(t, a->path[set], a->data[set]);
+    return read_file((struct dep_tree_lstm *)a, a->path[set], d);
 }
 
 /* ---- the program -------------------------------------------------------------------------------------------------- */
@@ -187,34 +165,27 @@ static int prepare(struct app *a)
     struct dep_tree_lstm *t = (struct dep_tree_lstm *)a;
     int rc;
 
-    a->options.session.scale = 1.0f / (float)a->options.batch;
     if ((rc = find_words(t)) < 0 || (rc = declare(t)) < 0)
         return rc;
     app_keep_vocab(a, "words", t->forms, "embedding", NULL);
-    app_keep_vocab(a, "tags", t->tags, NULL, "W_class");
-    app_keep_vocab(a, "tags", t->tags, NULL, "b_class");
+    app_keep_vocab(a, "tags", t->tags, NULL, "W_class b_class");
     app_keep_vocab(a, "relations", t->relations, NULL, NULL);
-    for (int i = 0; rc == 0 && i < APP_SETS; i++)
-        rc = make_set(t, i);
     a->graph = t->tree;
     report_count(&a->report, "words", vocab_size(t->forms));
     report_count(&a->report, "relations", vocab_size(t->relations));
-    return rc;
+    return 0;
 }
 
-static int predict(struct app *a, int most)
+static int predict(struct app *a, struct cavs_data *d, int most)
 {
     struct dep_tree_lstm *t = (struct dep_tree_lstm *)a;
-    struct adding adding = {.program = t};
+    struct adding adding = {.program = t, .to = d};
     struct conllu_options o = reader(t, false);
     struct conllu_visitor visitor = {.each = add_sentence, .context = &adding};
-    int rc = cavs_data_create(a->model, &adding.to), n = 0;
+    int n = conllu_predictor_read(&t->predictor, a, most, &o, &visitor), rc = 0;
 
-    if (rc == 0)
-        rc = n = conllu_predictor_read(&t->predictor, a, most, &o, &visitor);
     if (n > 0)
-        rc = conllu_predictor_tag(&t->predictor, a, adding.to, t->classifier, t->tags);
-    cavs_data_destroy(adding.to);
+        rc = conllu_predictor_tag(&t->predictor, a, d, t->classifier, t->tags);
     return rc < 0 ? rc : n;
 }
 
@@ -242,12 +213,15 @@ static const struct program program = {
         "Parameters in model "
         "files (e: --embed, h: --hidden): embedding (words x e), W_iou (e x 3h), b_iou, W_f (e x "
         "h), b_f, U (relations h x 4h: a block of h rows for each), W_class (h x tags), b_class.",
-    .options = options,
     .reads_data = true,
+    .counts_words = true,
     .embeds = true,
-    .default_set = {"ud_ewt/en_ewt-ud-train.conllu", "ud_ewt/en_ewt-ud-dev.conllu"},
+    .drops = true,
+    .default_set = CONLLU_DEFAULT_SETS,
     .prepare = prepare,
+    .fill = fill,
     .clear = clear,
+    .objective = APP_MEAN_OF_SAMPLES,
     .loss = "loss",
     .means = means,
     .predict = predict,
@@ -255,9 +229,10 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-    struct dep_tree_lstm t = {
-        .app = {.options = app_options_defaults()}, .min_count = 2, .dropout = 0.3f};
+    struct dep_tree_lstm t = {.app = {.options = app_options_defaults()}};
 
+    t.app.options.min_count = 2;
+    t.app.options.dropout = 0.3f;
     t.app.options.embed = 128;
     t.app.options.hidden = 128;
     t.app.options.session.optimizer = CAVS_ADAM;

@@ -29,6 +29,6 @@ int gcn_add_graph(const struct gcn *g, struct cavs_data *d, const struct edge_li
                   const struct gcn_arrays *a, int count, const int *set);
 
 /* struct program's. */
-int gcn_predict(struct app *a, int most);
+int gcn_predict(struct app *a, struct cavs_data *d, int most);
 
 #endif

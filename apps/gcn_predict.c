@@ -21,27 +21,24 @@ static int write_node(struct gcn *g, const char *name, const float *logits)
                                             scores_to_json(logits, g->nclasses, g->classes, 1)));
 }
 
-static int predict_graph(struct gcn *g, const struct edge_list *graph)
+static int predict_graph(struct gcn *g, struct cavs_data *d, const struct edge_list *graph)
 {
-    struct app *a = &g->app;
-    struct cavs_data *d = NULL;
     struct gcn_arrays arrays;
     const float *rows;
     int rc = gcn_arrays_make(graph, g->rounds, &arrays);
 
-    if (rc == 0 && (rc = cavs_data_create(a->model, &d)) == 0)
+    if (rc == 0)
         rc = gcn_add_graph(g, d, graph, &arrays, 0, NULL);
     if (rc == 0)
-        rc = app_rows(a, d, g->head, GCN_LOGITS, &rows);
+        rc = app_rows(&g->app, d, g->head, GCN_LOGITS, &rows);
     for (int v = 0; rc == 0 && v < graph->n; v++)
         rc = write_node(g, vocab_word(graph->names, 1 + v), rows + (size_t)v * g->nclasses);
     gcn_arrays_clear(&arrays);
-    cavs_data_destroy(d);
     return rc;
 }
 
 /* All nodes at once: any may be the neighbour of any other. */
-int gcn_predict(struct app *a, int most)
+int gcn_predict(struct app *a, struct cavs_data *d, int most)
 {
     static const bool no_sets[APP_SETS] = {false};
     struct gcn *g = (struct gcn *)a;
@@ -56,7 +53,7 @@ int gcn_predict(struct app *a, int most)
     rc = gcn_nodes_load(a->options.predict, no_sets, &nodes, &a->error);
     n = nodes.graph.n;
     if (rc == 0 && n > 0)
-        rc = predict_graph(g, &nodes.graph);
+        rc = predict_graph(g, d, &nodes.graph);
     gcn_nodes_clear(&nodes);
     return rc < 0 ? rc : n;
 }

@@ -27,9 +27,6 @@ const struct app_option language_model_options[] = {
     OPTION_GROUP("Text:"),
     ROW(INT, "words", "N", max_words, RUN,
         "all but the N commonest words of the training text are <unk>", 1, INT_MAX - 1),
-    ROW(REAL, "dropout", "X", dropout, RUN,
-        "in training, the share of zeros put into the words and the states that are read", 0,
-        0.999),
     {0}};
 
 struct language_model language_model_defaults(void)
@@ -131,12 +128,13 @@ static int declare(struct language_model *lm)
     b = app_bias(m, "b_out", words);
     lm->lstm = cavs_lstm_cell(m, "lstm", embed, hidden);
     f = cavs_function_create(lm->lstm.stage, "word");
-    cavs_cell_define(&lm->lstm, f,
-                     cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), lm->dropout));
+    cavs_cell_define(
+        &lm->lstm, f,
+        cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), lm->app.options.dropout));
 
     lm->head = cavs_stage_over(m, "next", lm->lstm.stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(lm->head, "next");
-    h = cavs_dropout(cavs_pull_from(f, lm->lstm.stage, "h", NULL), lm->dropout);
+    h = cavs_dropout(cavs_pull_from(f, lm->lstm.stage, "h", NULL), lm->app.options.dropout);
     logits = cavs_affine(h, W, b);
     label = cavs_pull_ids(f, "label");
     cost = cavs_softmax_cross_entropy(logits, label);
@@ -184,17 +182,11 @@ static int add_text(const struct language_model *lm, struct cavs_data *d,
     return rc;
 }
 
-static int make_set(struct language_model *lm, enum app_set set)
+static int fill(struct app *a, enum app_set set, struct cavs_data *d)
 {
-    struct app *a = &lm->app;
-    int rc;
+    struct language_model *lm = (struct language_model *)a;
 
-    if (!app_has_set(a, set))
-        return 0;
-    if (a->options.packed[set])
-        return packed_open_set(a, set);
-    rc = cavs_data_create(a->model, &a->data[set]);
-    return rc < 0 ? rc : add_text(lm, a->data[set], &lm->text[set]);
+    return add_text(lm, d, &lm->text[set]);
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
@@ -277,23 +269,20 @@ static int write_lines(struct language_model *lm, const float *cost)
     return rc;
 }
 
-static int predict(struct app *a, int most)
+static int predict(struct app *a, struct cavs_data *d, int most)
 {
     struct language_model *lm = (struct language_model *)a;
-    struct cavs_data *d = NULL;
     const float *cost;
-    int n = read_lines(lm, most), rc;
+    int n = read_lines(lm, most), rc = 0;
 
     if (n <= 0)
         return n;
-    rc = cavs_data_create(a->model, &d);
     for (int i = 0; rc == 0 && i < n; i++)
         rc = add_line(lm, d, i);
     if (rc == 0)
         rc = app_rows(a, d, lm->head, COST, &cost);
     if (rc == 0)
         rc = write_lines(lm, cost);
-    cavs_data_destroy(d);
     return rc < 0 ? rc : n;
 }
 
@@ -309,17 +298,6 @@ static int measure(struct app *a, enum app_set set)
     return rc;
 }
 
-/* The objective is a mean per word, as if all batches had as many. */
-static void set_scale(struct language_model *lm)
-{
-    struct app *a = &lm->app;
-    const struct cavs_data *train = a->data[APP_TRAIN];
-
-    if (train)
-        a->options.session.scale =
-            (float)cavs_data_size(train) / cavs_data_vertices(train, lm->head) / a->options.batch;
-}
-
 static int prepare(struct app *a)
 {
     struct language_model *lm = (struct language_model *)a;
@@ -328,11 +306,6 @@ static int prepare(struct app *a)
 
     if (rc < 0 || (rc = declare(lm)) < 0)
         return rc;
-    for (int i = 0; rc == 0 && i < APP_SETS; i++)
-        rc = make_set(lm, i);
-    if (rc < 0)
-        return rc;
-    set_scale(lm);
     a->graph = lm->lstm.stage;
     app_keep_vocab(a, "words", lm->vocab, "embedding", "W_out b_out");
     report_count(&a->report, "words", vocab_size(lm->vocab));
@@ -365,9 +338,12 @@ struct program language_model_program(const char *name, const char *doc,
         .reads_data = true,
         .reads_packed = true,
         .embeds = true,
+        .drops = true,
         .default_set = {"wikitext2/wiki.train.tokens", "wikitext2/wiki.valid.tokens"},
         .prepare = prepare,
+        .fill = fill,
         .clear = clear,
+        .objective = APP_MEAN_OF_VERTICES,
         .loss = "loss",
         .measures = measures,
         .measure = measure,

@@ -32,7 +32,6 @@ struct language_model {
     size_t (*chain_end)(const struct language_model *lm, const struct language_text *text,
                         size_t begin);
     int max_words;
-    float dropout;
 
     struct vocab *vocab; /* its ids are rows of the embedding table */
     struct language_text text[APP_SETS];

@@ -14,11 +14,8 @@
     OPTION_ROW(OPTION_##kind, name, argument, struct parser, member, OPTION_##role, __VA_ARGS__)
 
 static const struct app_option options[] = {
-    OPTION_GROUP("Treebank and network:"),
-    ROW(INT, "min-count", "N", min_count, RUN, "words seen less often are <unk>", 1, INT_MAX),
+    OPTION_GROUP("Network:"),
     ROW(INT, "mlp", "N", mlp, MODEL, "width of the network that decides", 1, 1 << 20),
-    ROW(REAL, "dropout", "X", dropout, RUN, "share of the words' inputs and states set to 0", 0,
-        0.99),
     ROW(REAL, "word-dropout", "A", word_dropout, RUN,
         "a word seen n times is <unk> in training with probability A / (n + A)", 0, 1e6),
     ROW(INT, "side-by-side", "N", side_by_side, FREE, "sentences parsed at once", 1, 1 << 20),
@@ -140,26 +137,11 @@ static int load(struct parser *p)
     int rc = app_vocabs(a, names, all);
 
     if (rc == 0)
-        rc = parser_words_choose(w, a->path[APP_TRAIN], p->min_count, &a->error);
+        rc = parser_words_choose(w, a->path[APP_TRAIN], a->options.min_count, &a->error);
     for (int i = 0; rc >= 0 && i < APP_SETS; i++)
         if (app_has_set(a, i))
             rc = parser_text_load(a->path[i], w, &p->text[i], &a->error);
     return rc < 0 ? rc : count_words(p);
-}
-
-static int make_sets(struct parser *p)
-{
-    struct app *a = &p->app;
-    int rc = 0;
-
-    for (int i = 0; rc == 0 && i < APP_SETS; i++)
-        if (app_has_set(a, i))
-            rc = parser_make_data(p, &p->text[i], &a->data[i],
-                                  i == APP_TRAIN ? &p->sentence_of : NULL);
-    if (rc == 0 && a->data[APP_TRAIN] && cavs_data_size(a->data[APP_TRAIN]) == 0)
-        rc =
-            app_fail(&a->error, CAVS_EDATA, "%s: all trees have crossing arcs", a->path[APP_TRAIN]);
-    return rc;
 }
 
 static int prepare(struct app *a)
@@ -167,8 +149,7 @@ static int prepare(struct app *a)
     struct parser *p = (struct parser *)a;
     int rc;
 
-    a->options.session.scale = 1.0f / (float)a->options.batch;
-    if ((rc = load(p)) < 0 || (rc = parser_declare(p)) < 0 || (rc = make_sets(p)) < 0)
+    if ((rc = load(p)) < 0 || (rc = parser_declare(p)) < 0)
         return rc;
     app_keep_vocab(a, "words", p->words.words, "embedding", NULL);
     app_keep_vocab(a, "shapes", p->words.shapes, "shape", NULL);
@@ -176,8 +157,19 @@ static int prepare(struct app *a)
     a->graph = p->decision;
     report_count(&a->report, "words", vocab_size(p->words.words));
     report_count(&a->report, "relations", vocab_size(p->words.relations) - 1);
-    report_count(&a->report, "skipped_sentences", p->skipped);
+    report_count(&a->report, "skipped_sentences", 0);
     return 0;
+}
+
+static int fill(struct app *a, enum app_set set, struct cavs_data *d)
+{
+    struct parser *p = (struct parser *)a;
+    int rc = parser_add_text(p, d, &p->text[set], set == APP_TRAIN ? &p->sentence_of : NULL);
+
+    report_count(&a->report, "skipped_sentences", p->skipped);
+    if (rc == 0 && set == APP_TRAIN && cavs_data_size(d) == 0)
+        rc = app_fail(&a->error, CAVS_EDATA, "%s: all trees have crossing arcs", a->path[set]);
+    return rc;
 }
 
 static void stop(struct app *a)
@@ -223,11 +215,15 @@ static const struct program program = {
            "W_stack1, W_stack2, W_next (2h x m), b_position, W_score (m x 3 + relations), b_score.",
     .options = options,
     .reads_data = true,
+    .counts_words = true,
     .embeds = true,
-    .default_set = {"ud_ewt/en_ewt-ud-train.conllu", "ud_ewt/en_ewt-ud-dev.conllu"},
+    .drops = true,
+    .default_set = CONLLU_DEFAULT_SETS,
     .prepare = prepare,
+    .fill = fill,
     .stop = stop,
     .clear = clear,
+    .objective = APP_MEAN_OF_SAMPLES,
     .loss = "loss",
     .before_batch = drop_words,
     .measures = measures,
@@ -239,16 +235,16 @@ static const struct program program = {
 int main(int argc, char **argv)
 {
     struct parser p = {.app = {.options = app_options_defaults()},
-                       .min_count = 2,
                        .mlp = 128,
                        .side_by_side = 512,
-                       .dropout = 0.2f,
                        .word_dropout = 0.25f};
 
     p.app.options.epochs = 10;
     p.app.options.batch = 32;
     p.app.options.hidden = 128;
     p.app.options.embed = 100;
+    p.app.options.min_count = 2;
+    p.app.options.dropout = 0.2f;
     p.app.options.session.optimizer = CAVS_ADAM;
     p.app.options.session.lr = 2e-3f;
     p.app.options.session.clip = 5;

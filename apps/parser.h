@@ -32,8 +32,8 @@ struct parser_trees {
 
 struct parser {
     struct app app; /* first: the frame hands it over */
-    int min_count, mlp, side_by_side;
-    float word_dropout, dropout;
+    int mlp, side_by_side;
+    float word_dropout;
 
     struct parser_words words;
     struct parser_text text[APP_SETS];
@@ -57,10 +57,10 @@ struct parser {
 /* parser_model.c: 0 or a negative code. */
 int parser_declare(struct parser *p);
 int parser_declare_mover(struct parser *p);
-/* parser_data.c: a sample for each sentence; if sentence_of is not NULL, with the moves that lead to its tree, and without
- * sentences that none lead to: *sentence_of then gets the sentence of each sample. */
-int parser_make_data(struct parser *p, const struct parser_text *t, struct cavs_data **out,
-                     int **sentence_of);
+/* parser_data.c: adds a sample for each sentence; if sentence_of is not NULL, with the moves that lead to its tree, and
+ * without sentences that none lead to: *sentence_of then gets the sentence of each sample. */
+int parser_add_text(struct parser *p, struct cavs_data *d, const struct parser_text *t,
+                    int **sentence_of);
 /* parser_decode.c: parses the text, whose sentences are the samples of d, with the present parameters.  *out has to have
  * room for all words; each tree has one root and no cycle. */
 int parser_decode(struct parser *p, const struct parser_text *t, const struct cavs_data *d,
@@ -69,7 +69,7 @@ int parser_decode(struct parser *p, const struct parser_text *t, const struct ca
 bool parser_trees_reserve(struct parser_trees *t, size_t words, bool shares);
 void parser_trees_clear(struct parser_trees *t);
 /* parser_predict.c: struct program's predict(). */
-int parser_predict(struct app *a, int most);
+int parser_predict(struct app *a, struct cavs_data *d, int most);
 
 /* What a decision looks at: inputs of the stage "decision", channels of the stage "word". */
 extern const char *const parser_positions[POSITIONS];

@@ -107,13 +107,12 @@ static int add_sentence(struct parser *p, struct cavs_data *d, const struct pars
     return cavs_data_end(d);
 }
 
-int parser_make_data(struct parser *p, const struct parser_text *t, struct cavs_data **out,
-                     int **sentence_of)
+int parser_add_text(struct parser *p, struct cavs_data *d, const struct parser_text *t,
+                    int **sentence_of)
 {
     struct scratch s = {0};
     int *map = calloc(t->n + 1, sizeof *map), added = 0;
-    int rc =
-        map && scratch_make(&s, longest(t)) ? cavs_data_create(p->app.model, out) : CAVS_ENOMEM;
+    int rc = map && scratch_make(&s, longest(t)) ? 0 : CAVS_ENOMEM;
 
     for (int i = 0; rc == 0 && i < t->n; i++) {
         size_t first = t->first[i];
@@ -125,7 +124,7 @@ int parser_make_data(struct parser *p, const struct parser_text *t, struct cavs_
         if (moves < 0)
             continue;
         map[added++] = i;
-        rc = add_sentence(p, *out, t, i, moves, &s);
+        rc = add_sentence(p, d, t, i, moves, &s);
     }
     free(s.all);
     if (sentence_of)

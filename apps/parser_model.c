@@ -37,7 +37,7 @@ static void declare_words(struct parser *p)
         f = cavs_function_create(lstm->stage, "word");
         x[0] = cavs_lookup(words, cavs_pull_ids(f, "word"));
         x[1] = cavs_lookup(shapes, cavs_pull_ids(f, "shape"));
-        cavs_cell_define(lstm, f, cavs_dropout(cavs_concat(2, x), p->dropout));
+        cavs_cell_define(lstm, f, cavs_dropout(cavs_concat(2, x), p->app.options.dropout));
     }
 }
 
@@ -50,7 +50,7 @@ static void declare_positions(struct parser *p)
     p->word = cavs_stage_over(p->app.model, "word", forward->stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(p->word, "word");
     both = cavs_both_ways(f, forward, &p->lstm[CAVS_WAY_BACKWARD], "position");
-    both = cavs_dropout(both, p->dropout);
+    both = cavs_dropout(both, p->app.options.dropout);
     for (int i = 0; i < POSITIONS; i++) {
         char name[32];
 

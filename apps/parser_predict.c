@@ -13,16 +13,14 @@ static int on_sentence(void *context, const struct conllu_sentence *s, struct ap
     return parser_text_add(&p->unparsed, &p->words, s, lines, lines->n - 1, e);
 }
 
-static int parse_all(struct parser *p)
+static int parse_all(struct parser *p, struct cavs_data *d)
 {
-    struct cavs_data *d = NULL;
-    int rc = parser_make_data(p, &p->unparsed, &d, NULL);
+    int rc = parser_add_text(p, d, &p->unparsed, NULL);
 
     if (rc == 0)
         rc = parser_trees_reserve(&p->trees, p->unparsed.words, p->app.options.json)
                  ? parser_decode(p, &p->unparsed, d, &p->trees)
                  : CAVS_ENOMEM;
-    cavs_data_destroy(d);
     return rc;
 }
 
@@ -68,7 +66,7 @@ static int write_lines(struct parser *p, int i)
     return 0;
 }
 
-int parser_predict(struct app *a, int most)
+int parser_predict(struct app *a, struct cavs_data *d, int most)
 {
     struct parser *p = (struct parser *)a;
     struct conllu_options options = {.relations = p->words.relations};
@@ -79,7 +77,7 @@ int parser_predict(struct app *a, int most)
     n = conllu_predictor_read(&p->predictor, a, most, &options, &visitor);
     if (n <= 0)
         return n;
-    if ((rc = parse_all(p)) < 0)
+    if ((rc = parse_all(p, d)) < 0)
         return rc;
     for (int i = 0; rc == 0 && i < n; i++)
         rc = (a->options.json ? write_json : write_lines)(p, i);

@@ -158,7 +158,6 @@ static int prepare(struct app *a)
     int rc;
 
     s->symbols = 1 + (int)strlen(task_symbols(s->task));
-    a->options.session.scale = 1.0f / (float)a->options.batch;
     if ((rc = seq2seq_declare(s)) < 0 || (rc = make_sets(s)) < 0)
         return rc;
     a->graph = s->decoder.stage;
@@ -198,6 +197,7 @@ static const struct program program = {
     .check = check,
     .prepare = prepare,
     .clear = clear,
+    .objective = APP_MEAN_OF_SAMPLES,
     .loss = "loss",
     .means = means,
     .measures = measures,

@@ -49,7 +49,7 @@ int seq2seq_add(const struct seq2seq *s, struct cavs_data *d, const struct examp
 
 /* struct program's; the first one is for --decode. */
 int seq2seq_print_answers(struct app *a);
-int seq2seq_predict(struct app *a, int most);
+int seq2seq_predict(struct app *a, struct cavs_data *d, int most);
 void seq2seq_decoder_clear(struct seq2seq_decoder *d);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/packed_set.h"
 #include "apps/common/params.h"
 
 /* ---- model ----------------------------------------------------------------------------------- */
@@ -18,12 +17,13 @@ static void declare_words(struct tagger *t, enum cavs_way way, struct cavs_param
 
     *lstm = cavs_lstm_cell(t->app.model, names[way], o->embed, o->hidden);
     f = cavs_function_create(lstm->stage, "word");
-    cavs_cell_define(lstm, f,
-                     cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), t->dropout));
+    cavs_cell_define(
+        lstm, f,
+        cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "word")), t->app.options.dropout));
     if (!t->rare)
         return;
     f = cavs_function_create(lstm->stage, "rare");
-    cavs_cell_define(lstm, f, cavs_dropout(t->rare->embedding(t, f), t->dropout));
+    cavs_cell_define(lstm, f, cavs_dropout(t->rare->embedding(t, f), t->app.options.dropout));
 }
 
 /* Whether someone looks at the tags themselves: a copy of a few numbers a word, which training alone does without. */
@@ -45,7 +45,7 @@ static void declare_head(struct tagger *t)
 
     t->head = cavs_stage_over(m, "tag", forward->stage, CAVS_ALL_VERTICES);
     f = cavs_function_create(t->head, "tag");
-    h = cavs_dropout(cavs_both_ways(f, forward, backward, "position"), t->dropout);
+    h = cavs_dropout(cavs_both_ways(f, forward, backward, "position"), t->app.options.dropout);
     logits = cavs_affine(h, W, b);
     if (wants_tags(&t->app))
         cavs_push(f, TAGGER_LOGITS, logits);
@@ -137,30 +137,26 @@ static int add_all(struct tagger *t, const struct sentences *from, bool tagged, 
     return rc;
 }
 
-int tagger_make_data(struct tagger *t, const struct sentences *from, bool tagged,
-                     struct cavs_data **out)
+int tagger_add(struct tagger *t, struct cavs_data *d, const struct sentences *from, bool tagged)
 {
     size_t n = longest(from) + 1;
     const char **texts = malloc(n * sizeof *texts);
     int *all = malloc(6 * n * sizeof *all);
     struct scratch s = {texts, all, all + n, all + 2 * n, all + 3 * n, all + 4 * n, all + 5 * n};
-    int rc = texts && all ? cavs_data_create(t->app.model, out) : CAVS_ENOMEM;
+    int rc = texts && all ? add_all(t, from, tagged, d, &s) : CAVS_ENOMEM;
 
-    if (rc == 0)
-        rc = add_all(t, from, tagged, *out, &s);
     free(texts);
     free(all);
     return rc;
 }
 
-static int make_set(struct tagger *t, const struct sentences *text, enum app_set set)
+static int fill(struct app *a, enum app_set set, struct cavs_data *d)
 {
-    struct app *a = &t->app;
+    struct tagger *t = (struct tagger *)a;
+    int rc = tagger_add(t, d, &t->text[set], true);
 
-    if (!app_has_set(a, set))
-        return 0;
-    return a->options.packed[set] ? packed_open_set(a, set)
-                                  : tagger_make_data(t, text, true, &a->data[set]);
+    sentences_clear(&t->text[set]);
+    return rc;
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -168,18 +164,9 @@ static int make_set(struct tagger *t, const struct sentences *text, enum app_set
 static int prepare(struct app *a)
 {
     struct tagger *t = (struct tagger *)a;
-    struct sentences text[APP_SETS] = {{0}};
-    int rc = tagger_read(t, text);
+    int rc = tagger_read(t);
 
-    a->options.session.scale = 1.0f / (float)a->options.batch;
-    if (rc == 0)
-        rc = declare(t);
-    for (int i = 0; i < APP_SETS; i++) {
-        if (rc == 0)
-            rc = make_set(t, &text[i], i);
-        sentences_clear(&text[i]);
-    }
-    if (rc < 0)
+    if (rc < 0 || (rc = declare(t)) < 0)
         return rc;
     a->graph = t->lstm[CAVS_WAY_FORWARD].stage;
     report_count(&a->report, "words", vocab_size(t->words));
@@ -192,6 +179,8 @@ void tagger_clear(struct app *a)
     struct tagger *t = (struct tagger *)a;
 
     tagger_predictor_clear(&t->predictor);
+    for (int i = 0; i < APP_SETS; i++)
+        sentences_clear(&t->text[i]);
     vocab_destroy(t->words);
     vocab_destroy(t->tags);
 }
@@ -205,9 +194,12 @@ struct program tagger_program(void)
     return (struct program){
         .reads_data = true,
         .embeds = true,
+        .drops = true,
         .default_set = {"wikiner10k/train.txt", "wikiner10k/dev.txt"},
         .prepare = prepare,
+        .fill = fill,
         .clear = tagger_clear,
+        .objective = APP_MEAN_OF_SAMPLES,
         .loss = "loss",
         .means = means,
         .evaluate = tagger_evaluate,

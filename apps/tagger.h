@@ -50,11 +50,11 @@ struct tagger {
     struct app app;                 /* first: the frame hands it over */
     const struct tagger_rare *rare; /* NULL: rare words are <unk> */
     int min_count;
-    float dropout;
 
     struct vocab *words; /* those with a row in the embedding */
     struct vocab *tags;
-    struct cavs_cell lstm[2]; /* by enum cavs_way */
+    struct sentences text[APP_SETS]; /* until it has become samples */
+    struct cavs_cell lstm[2];        /* by enum cavs_way */
     struct cavs_stage *head;
     struct entity_counts found; /* in the pass over a set that is going on */
     struct tagger_predictor predictor;
@@ -63,14 +63,10 @@ struct tagger {
 /* ---- for the programs ------------------------------------------------------------------------ */
 
 /* The first rows of their tables of options; the struct that the values lie in begins with a struct tagger. */
-#define TAGGER_OPTIONS                                                                       \
-    OPTION_GROUP("Text:"),                                                                   \
-        OPTION_ROW(OPTION_INT, "min-count", "N", struct tagger, min_count, OPTION_MODEL,     \
-                   "words seen less often in the training set are rare", 1, INT_MAX),        \
-        OPTION_ROW(OPTION_REAL, "dropout", "X", struct tagger, dropout, OPTION_RUN,          \
-                   "in training, the share of zeros put into the words and the states that " \
-                   "are read",                                                               \
-                   0, 0.999)
+#define TAGGER_OPTIONS                                                                   \
+    OPTION_GROUP("Text:"),                                                               \
+        OPTION_ROW(OPTION_INT, "min-count", "N", struct tagger, min_count, OPTION_MODEL, \
+                   "words seen less often in the training set are rare", 1, INT_MAX)
 
 #define TAGGER_DOC                                                                              \
     "PATH is a file of sentences, one a line, of tokens word|TAG between spaces. Without "      \
@@ -92,18 +88,16 @@ void tagger_clear(struct app *a);
 /* ---- its parts ------------------------------------------------------------------------------- */
 
 /* tagger_text.c: sets t->words and t->tags to those of the model file, or of the training set, and reads the sets that are
- * text into text[APP_SETS], with their words as they are written.  What the commonest tags give goes to the report.  Clear
- * the sentences in any case. */
-int tagger_read(struct tagger *t, struct sentences *text);
+ * text into t->text, with their words as they are written.  What the commonest tags give goes to the report. */
+int tagger_read(struct tagger *t);
 
-/* tagger.c: samples from sentences with their words as they are written; not `tagged`: without labels. */
-int tagger_make_data(struct tagger *t, const struct sentences *s, bool tagged,
-                     struct cavs_data **out);
+/* tagger.c: adds samples from sentences with their words as they are written; not `tagged`: without labels. */
+int tagger_add(struct tagger *t, struct cavs_data *d, const struct sentences *s, bool tagged);
 
 /* tagger_predict.c: what the frame's struct program has. */
 int tagger_evaluate(struct app *a, struct cavs_data *d, const int *samples, int n);
 int tagger_measure(struct app *a, enum app_set set);
-int tagger_predict(struct app *a, int most);
+int tagger_predict(struct app *a, struct cavs_data *d, int most);
 void tagger_predictor_clear(struct tagger_predictor *p);
 #define TAGGER_LOGITS "logits" /* channel of the stage "tag": one for each tag */
 

@@ -123,22 +123,18 @@ static int write_all(struct tagger *t, const float *logits)
 }
 
 /* Of what was read last. */
-static int predict_sentences(struct tagger *t)
+static int predict_sentences(struct tagger *t, struct cavs_data *d)
 {
-    struct cavs_data *d = NULL;
     const float *logits;
-    int rc = tagger_make_data(t, &t->predictor.read, false, &d);
+    int rc = tagger_add(t, d, &t->predictor.read, false);
 
     if (rc == 0)
         rc = app_rows(&t->app, d, t->head, TAGGER_LOGITS, &logits);
-    if (rc == 0)
-        rc = write_all(t, logits);
-    cavs_data_destroy(d);
-    return rc;
+    return rc == 0 ? write_all(t, logits) : rc;
 }
 
 /* Sentences before a mistake in the input are there, and written. */
-int tagger_predict(struct app *a, int most)
+int tagger_predict(struct app *a, struct cavs_data *d, int most)
 {
     struct tagger *t = (struct tagger *)a;
     struct tagger_predictor *p = &t->predictor;
@@ -148,7 +144,7 @@ int tagger_predict(struct app *a, int most)
         return rc;
     sentences_empty(&p->read);
     n = sentences_next(p->stream, most, &p->read, &a->error);
-    if (p->read.n > 0 && (rc = predict_sentences(t)) < 0)
+    if (p->read.n > 0 && (rc = predict_sentences(t, d)) < 0)
         return rc;
     if (n == 0 && !a->options.json)
         write_empty_lines(p, sentences_lines(p->stream) + 1, a->predictions.out);

@@ -110,9 +110,10 @@ static int read_other(struct tagger *t, struct vocab *seen, enum app_set set,
 }
 
 /* The words of `seen` are all those of the training set: baselines know more words than the model. */
-static int read_sets(struct tagger *t, struct vocab *seen, struct sentences *text)
+static int read_sets(struct tagger *t, struct vocab *seen)
 {
     struct app *a = &t->app;
+    struct sentences *text = t->text;
     const struct sentences *train = &text[APP_TRAIN];
     struct tag_baseline b = {0};
     bool known = app_has_set(a, APP_TRAIN);
@@ -133,13 +134,13 @@ static int read_sets(struct tagger *t, struct vocab *seen, struct sentences *tex
     return rc;
 }
 
-static int read_text(struct tagger *t, struct sentences *text)
+static int read_text(struct tagger *t)
 {
     struct vocab *seen = vocab_create();
     int rc = seen ? take_words(t) : CAVS_ENOMEM;
 
     if (rc == 0)
-        rc = read_sets(t, seen, text);
+        rc = read_sets(t, seen);
     vocab_destroy(seen);
     return rc;
 }
@@ -164,16 +165,15 @@ static int take_packed(struct tagger *t, const char *path)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-int tagger_read(struct tagger *t, struct sentences *text)
+int tagger_read(struct tagger *t)
 {
     struct app *a = &t->app;
     const char *packed = app_first_packed(a);
-    int rc = packed ? take_packed(t, packed) : read_text(t, text);
+    int rc = packed ? take_packed(t, packed) : read_text(t);
 
     if (rc < 0)
         return rc;
     app_keep_vocab(a, "words", t->words, "embedding", NULL);
-    app_keep_vocab(a, "tags", t->tags, NULL, "W_tag");
-    app_keep_vocab(a, "tags", t->tags, NULL, "b_tag");
+    app_keep_vocab(a, "tags", t->tags, NULL, "W_tag b_tag");
     return 0;
 }

@@ -7,11 +7,9 @@
  * suits all batch sizes (the last, smaller batch of an epoch is divided by --batch too: each tree has
  * the same weight).
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/common/packed_set.h"
 #include "apps/common/program.h"
 #include "apps/common/ptb.h"
 #include "apps/tree_lstm_cells.h"
@@ -21,7 +19,6 @@
 struct tree_lstm {
     struct app app; /* first: the frame hands it over */
     int cell;       /* enum cell */
-    int min_count;
     struct treebank bank;
     struct cavs_stage *tree, *classifier;
     struct tree_predictor predictor;
@@ -40,10 +37,6 @@ static const char *binary_cell(const struct tree_lstm *t)
 static const struct app_option options[] = {
     OPTION_GROUP("Treebank and cell:"),
     ROW(CHOICE, "cell", "NAME", cell, MODEL, "bench, childsum or nary", .choices = cell_names),
-    ROW(INT, "min-count", "N", min_count, RUN,
-        "words seen less often in the training set are <unk>, as words of the other sets that it "
-        "does not have (with 1 <unk> is not trained)",
-        1, INT_MAX),
     {0}};
 
 /* ---- model ----------------------------------------------------------------------------------- */
@@ -88,50 +81,49 @@ static int add_tree(const struct tree_lstm *t, struct cavs_data *d, const struct
     return cavs_data_end(d);
 }
 
-static int make_data(const struct tree_lstm *t, const struct forest *f, struct cavs_data **out)
+static int add_forest(const struct tree_lstm *t, struct cavs_data *d, const struct forest *f)
 {
     int *functions = malloc((f->vertices + 1) * sizeof *functions);
     int *root_label = malloc((f->vertices + 1) * sizeof *root_label);
-    int rc = functions && root_label ? cavs_data_create(t->app.model, out) : CAVS_ENOMEM;
+    int rc = functions && root_label ? 0 : CAVS_ENOMEM;
 
     for (int i = 0; rc == 0 && i < f->trees; i++) {
         struct tree tree = forest_tree(f, i);
 
-        rc = add_tree(t, *out, &tree, functions, root_label);
+        rc = add_tree(t, d, &tree, functions, root_label);
     }
     free(functions);
     free(root_label);
     return rc;
 }
 
-static int make_set(struct tree_lstm *t, enum app_set set)
+static int fill(struct app *a, enum app_set set, struct cavs_data *d)
 {
-    struct app *a = &t->app;
+    struct tree_lstm *t = (struct tree_lstm *)a;
+    struct forest *f = &t->bank.set[set];
+    int rc = add_forest(t, d, f);
 
-    if (!app_has_set(a, set))
-        return 0;
-    return a->options.packed[set] ? packed_open_set(a, set)
-                                  : make_data(t, &t->bank.set[set], &a->data[set]);
+    forest_clear(f);
+    *f = (struct forest){0};
+    return rc;
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
 
-static int predict(struct app *a, int most)
+static int predict(struct app *a, struct cavs_data *d, int most)
 {
     struct tree_lstm *t = (struct tree_lstm *)a;
     struct tree_predictor *p = &t->predictor;
-    struct cavs_data *d = NULL;
     const float *rows;
     int n = tree_predictor_read(p, a, most, t->bank.vocab, binary_cell(t)), rc;
 
     if (n <= 0)
         return n;
-    rc = make_data(t, &p->trees, &d);
+    rc = add_forest(t, d, &p->trees);
     if (rc == 0)
         rc = app_rows(a, d, t->classifier, TREE_LOGITS, &rows);
     if (rc == 0)
         rc = tree_predictor_write(p, a, rows);
-    cavs_data_destroy(d);
     return rc < 0 ? rc : n;
 }
 
@@ -141,21 +133,15 @@ static int prepare(struct app *a)
 {
     struct tree_lstm *t = (struct tree_lstm *)a;
     struct treebank_options files = {
-        .labels = TREE_CLASSES, .min_count = t->min_count, .binary = binary_cell(t)};
+        .labels = TREE_CLASSES, .min_count = a->options.min_count, .binary = binary_cell(t)};
     int rc;
 
-    a->options.session.scale = 1.0f / (float)a->options.batch;
     if ((rc = treebank_load(&t->bank, a, &files)) < 0 || (rc = declare(t)) < 0)
         return rc;
-    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
-        rc = make_set(t, i);
-        forest_clear(&t->bank.set[i]);
-        t->bank.set[i] = (struct forest){0};
-    }
     a->graph = t->tree;
     report_text(&a->report, "cell", cell_names[t->cell]);
     report_count(&a->report, "words", t->bank.words);
-    return rc;
+    return 0;
 }
 
 static void clear(struct app *a)
@@ -187,10 +173,13 @@ static const struct program program = {
     .options = options,
     .reads_data = true,
     .reads_packed = true,
+    .counts_words = true,
     .embeds = true,
     .default_set = {"sst/train.txt", "sst/dev.txt"},
     .prepare = prepare,
+    .fill = fill,
     .clear = clear,
+    .objective = APP_MEAN_OF_SAMPLES,
     .loss = "loss",
     .means = means,
     .predict = predict,
@@ -198,7 +187,7 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-    struct tree_lstm t = {.app = {.options = app_options_defaults()}, .min_count = 1};
+    struct tree_lstm t = {.app = {.options = app_options_defaults()}};
 
     t.app.options.embed = 256;
     t.app.options.session.optimizer = CAVS_ADAM;

@@ -6,6 +6,12 @@
 #include "apps/common/conllu.h"
 #include "apps/common/program.h"
 
+/* struct program's default_set. */
+#define CONLLU_DEFAULT_SETS                                            \
+    {                                                                  \
+        "ud_ewt/en_ewt-ud-train.conllu", "ud_ewt/en_ewt-ud-dev.conllu" \
+    }
+
 /* Start from a zeroed struct. */
 struct conllu_predictor {
     struct conllu_stream *stream;

@@ -36,6 +36,13 @@ const struct app_option app_options_packed[] = {
     ROW(TEXT, "packed-test", "FILE", packed[APP_TEST], KEPT, "likewise the test set"),
     {0}};
 
+const struct app_option app_options_words[] = {
+    ROW(INT, "min-count", "N", min_count, RUN,
+        "words seen less often in the training set are <unk>, as words of the other sets that it does not have "
+        "(with 1 <unk> is not trained)",
+        1, INT_MAX),
+    {0}};
+
 const struct app_option app_options_predict[] = {
     OPTION_GROUP("Predictions:"),
     ROW(TEXT, "predict", "FILE", predict, FREE,
@@ -48,6 +55,11 @@ const struct app_option app_options_predict[] = {
 
 const struct app_option app_options_embed[] = {
     ROW(INT, "embed", "N", embed, MODEL, "width of the embedding", 1, 1 << 20),
+    {0}};
+
+const struct app_option app_options_dropout[] = {
+    ROW(REAL, "dropout", "X", dropout, RUN,
+        "in training, the share of zeros put into the words and the states that are read", 0, 0.999),
     {0}};
 
 const struct app_option app_options_training[] = {
@@ -130,6 +142,7 @@ struct app_options app_options_defaults(void)
         .epochs = 3,
         .batch = 64,
         .hidden = 256,
+        .min_count = 1,
         .rate = {.step = 1, .factor = 0.5f},
         .runtime = CAVS_RUNTIME_DEFAULTS,
         .session = cavs_session_defaults(),

@@ -17,7 +17,10 @@ extern const char *const app_set_names[APP_SETS];
 
 struct app_options {
     int epochs, batch, hidden;
-    int embed; /* of programs that have an embedding */
+    /* of programs that have them: */
+    int embed;     /* width of the embedding */
+    int min_count; /* rarer words are <unk> */
+    float dropout;
     bool infer, json, roofline, quiet, explain;
     const char *set[APP_SETS];    /* paths of text; NULL: not given */
     const char *packed[APP_SETS]; /* packed files in place of text */
@@ -38,8 +41,8 @@ struct app_options app_options_defaults(void);
 
 /* The tables; their values lie in a struct app_options. */
 extern const struct app_option app_options_training[], app_options_machine[];
-/* --embed, for programs that have one */
-extern const struct app_option app_options_embed[];
+/* --embed, --dropout and --min-count, for programs that have them */
+extern const struct app_option app_options_embed[], app_options_dropout[], app_options_words[];
 /* --train, --dev, --test, --vectors; and the same sets packed */
 extern const struct app_option app_options_data[], app_options_packed[];
 /* --predict and --output, for programs that predict */

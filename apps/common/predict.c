@@ -48,13 +48,25 @@ static int flush_output(struct app *a)
     return 0;
 }
 
+/* The next samples: how many, 0 at the end, or a negative code. */
+static int predict_some(struct app *a)
+{
+    struct cavs_data *d = NULL;
+    int n = cavs_data_create(a->model, &d);
+
+    if (n == 0)
+        n = a->program->predict(a, d, a->options.batch);
+    cavs_data_destroy(d);
+    return n;
+}
+
 int predictions_make(struct app *a)
 {
     int rc = open_output(a), n = rc < 0 ? rc : 1;
     int64_t all = 0;
 
     while (n > 0 && !stop_signal()) {
-        n = a->program->predict(a, a->options.batch);
+        n = predict_some(a);
         if (n > 0 && (rc = flush_output(a)) < 0)
             n = rc;
         if (n > 0)

@@ -8,6 +8,7 @@
 
 #include "apps/common/data_files.h"
 #include "apps/common/model_note.h"
+#include "apps/common/packed_set.h"
 #include "apps/common/predict.h"
 #include "apps/common/run_checkpoint.h"
 #include "apps/common/start.h"
@@ -16,7 +17,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { MOST_TABLES = 9 };
+enum { MOST_TABLES = 11 };
 
 static bool list_options(struct app *a, struct option_list *l)
 {
@@ -28,14 +29,19 @@ static bool list_options(struct app *a, struct option_list *l)
         sets[n++] = (struct option_set){app_options_data, &a->options};
     if (p->reads_packed)
         sets[n++] = (struct option_set){app_options_packed, &a->options};
+    if (p->counts_words)
+        sets[n++] = (struct option_set){app_options_words, &a->options};
     if (p->predict)
         sets[n++] = (struct option_set){app_options_predict, &a->options};
     if (p->shared_options)
         sets[n++] = (struct option_set){p->shared_options, a};
-    sets[n++] = (struct option_set){p->options, a};
+    if (p->options)
+        sets[n++] = (struct option_set){p->options, a};
     sets[n++] = (struct option_set){app_options_training, &a->options};
     if (p->embeds)
         sets[n++] = (struct option_set){app_options_embed, &a->options};
+    if (p->drops)
+        sets[n++] = (struct option_set){app_options_dropout, &a->options};
     sets[n++] = (struct option_set){app_options_machine, &a->options};
     return options_list(l, sets);
 }
@@ -117,6 +123,42 @@ static int find_sets(struct app *a)
     return rc;
 }
 
+static int fill_set(struct app *a, enum app_set set)
+{
+    int rc;
+
+    if (a->options.packed[set])
+        return packed_open_set(a, set);
+    rc = cavs_data_create(a->model, &a->data[set]);
+    return rc < 0 ? rc : a->program->fill(a, set, a->data[set]);
+}
+
+static int fill_sets(struct app *a)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && a->program->fill && i < APP_SETS; i++)
+        if (app_has_set(a, i))
+            rc = fill_set(a, i);
+    return rc;
+}
+
+static void set_scale(struct app *a)
+{
+    const struct cavs_data *train = a->data[APP_TRAIN];
+    float *scale = &a->options.session.scale;
+    int batch = a->options.batch;
+
+    switch (a->program->objective) {
+    case APP_SUM: break;
+    case APP_MEAN_OF_SAMPLES: *scale = 1.0f / (float)batch; break;
+    case APP_MEAN_OF_VERTICES:
+        if (train)
+            *scale = (float)cavs_data_size(train) / cavs_data_vertices(train, a->graph) / batch;
+        break;
+    }
+}
+
 /* Every place that results go to is tried before work begins. */
 static int try_outputs(struct app *a)
 {
@@ -160,9 +202,10 @@ static int prepare(struct app *a)
         return rc;
     check_options(a);
     if ((rc = try_outputs(a)) < 0 || (rc = predictions_open(a)) < 0 || (rc = find_sets(a)) < 0 ||
-        (rc = a->program->prepare(a)) < 0 || (rc = check_dev_set(a)) < 0 ||
-        (a->data[APP_TRAIN] && (rc = model_note_check_data(a)) < 0))
+        (rc = a->program->prepare(a)) < 0 || (rc = fill_sets(a)) < 0 ||
+        (rc = check_dev_set(a)) < 0 || (a->data[APP_TRAIN] && (rc = model_note_check_data(a)) < 0))
         return rc;
+    set_scale(a);
     return app_start(a);
 }
 

@@ -8,7 +8,7 @@
  *
  *     options            of the command line, completed by those that a model file or checkpoint was made with
  *     paths              of output are tried, of data found
- *     prepare()          the program's: words, texts, a finished model, data
+ *     prepare(), fill()  the program's: words, texts, a finished model; samples of each set
  *     session            workers start; --init, --partial, --vectors, --resume
  *     epochs             train.c; after each the development set is evaluated, a checkpoint written
  *     test set           evaluated once, by the best model if --best was given
@@ -27,6 +27,13 @@
 
 struct app;
 
+/* What is minimised, of what the losses of a batch add up to. */
+enum app_objective {
+    APP_SUM, /* that, or what prepare() makes of it by options.session.scale */
+    APP_MEAN_OF_SAMPLES, /* divided by --batch: each sample has the same weight, in the last, smaller batch, too */
+    APP_MEAN_OF_VERTICES, /* by the vertices that a batch of the training set has on average: each has the same weight */
+};
+
 /* A metric of the model, and what its mean is called in the report behind train_, dev_ and test_. */
 struct app_mean {
     const char *metric, *field;
@@ -35,19 +42,24 @@ struct app_mean {
 struct program {
     const char *name;
     const char *doc;                         /* of --help, as argp has it */
-    const struct app_option *options;        /* its own; their values lie in the program's state */
+    const struct app_option *options;        /* its own, in the program's state; NULL: none */
     const struct app_option *shared_options; /* and those of a family of programs; NULL: none */
     bool reads_data;                   /* it has the options --train, --dev, --test, --vectors */
     bool reads_packed;                 /* and --packed, ... */
+    bool counts_words;                 /* and --min-count */
     bool embeds;                       /* and --embed */
+    bool drops;                        /* and --dropout */
     const char *default_set[APP_SETS]; /* below $CAVS_DATA: read if --train is not given */
 
     /* Options of the program's own that do not go together: options_mistake() says so.  May be NULL. */
     void (*check)(struct app *a, const struct option_list *l);
-    /* Sets a->model, finished, and a->data[i] for each set that is there: app_has_set().  Words are those of the model file
-     * where app_vocab() has them; otherwise those of the training set, which app_keep_vocab() makes part of model files.
-     * May set a->options.session, too.  Returns 0 or a negative code with a->error or the library's message. */
+    /* Sets a->model, finished, and a->graph.  Words are those of the model file where app_vocab() has them; otherwise those
+     * of the training set, which app_keep_vocab() makes part of model files.  May set a->options.session and make sets of its
+     * own, too.  Returns 0 or a negative code with a->error or the library's message, as what follows does. */
     int (*prepare)(struct app *a);
+    /* After that, for each set that is there as text (app_has_set()): adds its samples to d, which becomes a->data[set].
+     * NULL: prepare() has made all sets. */
+    int (*fill)(struct app *a, enum app_set set, struct cavs_data *d);
     /* Frees the program's own; a->model and a->data are the frame's.  May be NULL. */
     void (*clear)(struct app *a);
 
@@ -56,6 +68,7 @@ struct program {
     void (*stop)(struct app *a);
 
     /* What is trained. */
+    enum app_objective objective;
     const char *loss;     /* the metric that progress and the report call loss */
     bool loss_per_sample; /* its mean is over samples; otherwise over what it counted */
     const char *samples;  /* what people call them; NULL: samples */
@@ -76,9 +89,9 @@ struct program {
     int (*at_end)(struct app *a);
 
     /* Predicts what is next in a->predictions.in, at most `most` samples, and writes the results to a->predictions.out.
-     * Returns how many there were, 0 at the end, or a negative code.  NULL: the program predicts nothing, and has no option
-     * --predict. */
-    int (*predict)(struct app *a, int most);
+     * d is empty, for these samples.  Returns how many there were, 0 at the end, or a negative code.  NULL: the program
+     * predicts nothing, and has no option --predict. */
+    int (*predict)(struct app *a, struct cavs_data *d, int most);
 };
 
 /* A vocabulary that model files keep. */
