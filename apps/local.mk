@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# apps/: the programs: options, data, models, in a frame that they share (apps/common/program.h; doc/adding-a-model.md).
+# apps/: the programs: options, data, models, in a frame that they share (apps/common/program.h;
+# doc/adding-a-model.md), and tools (cavs_pack.c, trace/).
 #
 # To add a program tree_fc made from tree_fc.c (`make install` installs it as cavs-tree_fc):
 #     APPS += apps/tree_fc
@@ -52,6 +53,7 @@ libapp_la_SOURCES += \
 	apps/common/stop.c apps/common/stop.h \
 	apps/common/tag_baseline.c apps/common/tag_baseline.h \
 	apps/common/texts.c apps/common/texts.h \
+	apps/common/tool.c apps/common/tool.h \
 	apps/common/threefile.c apps/common/threefile.h \
 	apps/common/train.c apps/common/train.h \
 	apps/common/train_checkpoint.c apps/common/train_loop.h \
@@ -109,3 +111,7 @@ apps_gcn_SOURCES = apps/gcn.c apps/gcn.h apps/gcn_graph.c apps/gcn_graph.h apps/
 # --- dependency trees ------------------------------------------------------------------------------------
 
 APPS += apps/dep_tree_lstm
+
+# --- traces ----------------------------------------------------------------------------------------------
+
+include apps/trace/local.mk

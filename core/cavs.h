@@ -413,7 +413,7 @@ struct cavs_runtime_options {
                             * the run goes on without it */
     bool tf32;             /* CUDA devices may round operands of products to TF32: faster, three digits */
     const char *scheduler; /* StarPU's policy by name; NULL: lws, with devices dmdas */
-    const char *trace;     /* a new or empty folder to be filled with a trace of this run; NULL: no trace */
+    const char *trace;     /* a new or empty folder for a trace of this run, trace.fxt; NULL: no trace */
     bool require;          /* a device that was asked for and cannot be used (with -1: none found) is CAVS_ERUNTIME, here or
                             * where a session finds that it cannot build its kernels */
 };
@@ -424,9 +424,10 @@ struct cavs_runtime_options {
  * $TMPDIR that goes with the runtime.  A $STARPU_HOME or $STARPU_PERF_MODEL_DIR that is needed and cannot be written is
  * CAVS_ERUNTIME. */
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out);
-/* Stops the workers, then makes the trace that was asked for: StarPU's paje.trace, dag.dot, tasks.rec, ..., our summary.txt
- * and gantt.svg.  0, or why the trace is incomplete; rt is gone in any case.  While there are sessions: CAVS_ESTATE, and all
- * that happens with the last of them (a trace that is incomplete is then a notice). */
+/* Stops the workers.  Where a trace was asked for, its folder has then what StarPU recorded, trace.fxt; the program
+ * `cavs-trace FOLDER` makes the rest of it: StarPU's paje.trace, dag.dot, tasks.rec and others, summary.txt and gantt.svg.
+ * 0, or why there is no trace; rt is gone in any case.  While there are sessions: CAVS_ESTATE, and all that happens with
+ * the last of them (a trace that is missing is then a notice). */
 int cavs_runtime_destroy(struct cavs_runtime *rt);
 /* Whether StarPU can trace: it was built with FxT. */
 bool cavs_runtime_can_trace(void);

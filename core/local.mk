@@ -16,4 +16,3 @@ include core/compile/local.mk
 include core/data/local.mk
 include core/run/local.mk
 include core/files/local.mk
-include core/trace/local.mk

@@ -131,8 +131,9 @@ dist_check_SCRIPTS += tests/test_apps_text.t tests/test_predict_tags.t
 EXTRA_DIST += tests/data/mini-text.txt tests/data/mini-text-dev.txt tests/data/mini-tags.txt \
 	tests/data/mini-tags-dev.txt
 
-# the summary of traces, and --trace
+# the summary of traces, cavs-trace and --trace
 check_PROGRAMS += tests/test_trace
+tests_test_trace_LDADD = libtrace.la libapp.la $(TRIAL_LIBS) -ldl
 SANITIZE_TESTS += tests/test_trace
 EXTRA_DIST += tests/data/mini-trace/tasks.rec tests/data/mini-trace/activity.data
 dist_check_SCRIPTS += tests/test_trace_option.t
@@ -203,7 +204,7 @@ fuzz_sources = \
 
 check_PROGRAMS += tests/test_fuzz_corpus
 tests_test_fuzz_corpus_SOURCES = $(fuzz_sources) tests/fuzz/mutate.c tests/fuzz/mutate.h tests/fuzz/replay.c
-tests_test_fuzz_corpus_LDADD = libapp.la $(TRIAL_LIBS)
+tests_test_fuzz_corpus_LDADD = libtrace.la libapp.la $(TRIAL_LIBS) -ldl
 SANITIZE_TESTS += tests/test_fuzz_corpus
 EXTRA_DIST += tests/fuzz/corpus
 
@@ -212,7 +213,7 @@ EXTRA_DIST += tests/fuzz/corpus
 if FUZZING
 noinst_PROGRAMS += tests/fuzz/explore
 tests_fuzz_explore_SOURCES = $(fuzz_sources) tests/fuzz/libfuzzer.c
-tests_fuzz_explore_LDADD = libapp.la $(TRIAL_LIBS)
+tests_fuzz_explore_LDADD = libtrace.la libapp.la $(TRIAL_LIBS) -ldl
 tests_fuzz_explore_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 
 FUZZ_TARGETS = brackets threefile number_rows sentences conllu edge_list options trace graphs groups packed \

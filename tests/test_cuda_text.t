@@ -51,9 +51,10 @@ conllu="--train $data/mini.conllu --min-count 1"
 # The programs are all there: none of apps/ is without its text.
 for program in "$apps"/*; do
     name=${program##*/}
-    if [ ! -f "$program" ] || [ ! -x "$program" ] || [ "$name" = cavs-pack ]; then
+    if [ ! -f "$program" ] || [ ! -x "$program" ]; then
         continue
     fi
+    case $name in cavs-*) continue ;; esac # tools without a model
     if [ -z "$(find "$work" -name "$name*")" ]; then
         echo "Bail out! $name: its groups are not among those compiled"
         exit 99

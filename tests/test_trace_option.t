@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# --trace DIR from outside: what it puts into the folder, and which folders it refuses.
+# --trace DIR from outside: what it puts into the folder, and which folders it refuses; and cavs-trace, which makes
+# summary and picture.
 
 build=${abs_top_builddir:-.}
 work=$(mktemp -d "$build/tests/home/trace.XXXXXX") || exit 1
@@ -31,6 +32,40 @@ run() {
 refused() {
     [ $status -eq 1 ] && grep -qF -- "$1" "$work/err" && [ ! -s "$work/out" ]
 }
+
+# analyse ARGUMENT...: cavs-trace; its status, stdout and stderr go to variables and files
+analyse() {
+    "$build/apps/cavs-trace" "$@" >"$work/out" 2>"$work/err"
+    status=$?
+}
+
+# --- cavs-trace without a record ---
+
+mkdir "$work/records" && cp "${abs_top_srcdir:-.}"/tests/data/mini-trace/* "$work/records"
+analyse "$work/records"
+[ $status -eq 0 ] && grep -q '^8 tasks on 2 workers in 14.000 ms' "$work/out" &&
+    cmp "$work/out" "$work/records/summary.txt" && [ -s "$work/records/gantt.svg" ]
+ok $? "a folder that was converted before can be summarised"
+
+echo 'no record' >"$work/records/tasks.rec"
+analyse "$work/records"
+[ $status -eq 1 ] && grep -qF "tasks.rec:1: expected 'Key: value', not 'no record'" "$work/err"
+ok $? "records that cannot be understood are refused"
+
+mkdir "$work/nothing"
+analyse "$work/nothing"
+[ $status -eq 1 ] && grep -qF "cavs-trace: no trace in the folder $work/nothing" "$work/err"
+ok $? "a folder without a trace is refused"
+
+analyse
+[ $status -eq 2 ] && grep -qF 'expected the folder of a trace' "$work/err"
+ok $? "without a folder: a mistake on the command line"
+
+analyse --version
+[ $status -eq 0 ] && grep -q '^cavs-trace (cavs) [0-9]' "$work/out"
+ok $? "--version"
+
+# --- --trace ---
 
 run --trace "$work/new"
 
@@ -78,6 +113,12 @@ STARPU_FXT_SUFFIX=mine run --trace "$work/empty"
 [ $status -eq 0 ] && [ -s "$work/empty/mine_0" ] && [ -s "$work/empty/gantt.svg" ]
 ok $? "an empty folder is taken; STARPU_FXT_SUFFIX stays as it was set"
 
+mkdir "$work/mine"
+STARPU_FXT_PREFIX=$work/mine run --trace "$work/theirs"
+[ $status -eq 0 ] && [ -s "$work/mine/trace.fxt_0" ] && [ -h "$work/theirs/trace.fxt" ] &&
+    [ -s "$work/theirs/gantt.svg" ]
+ok $? "STARPU_FXT_PREFIX stays, too, and the folder has a link"
+
 # StarPU cuts names of more than 127 bytes
 long=$work/$(printf '%0150d' 0)
 run --trace "$long"
@@ -116,6 +157,28 @@ else
     refused "cannot write into the folder $work/closed"
     ok $? "a closed folder is refused"
 fi
+
+# --- cavs-trace by itself ---
+
+cp "$work/new/summary.txt" "$work/before" && rm "$work/new/summary.txt" "$work/new/gantt.svg"
+analyse "$work/new"
+[ $status -eq 0 ] && cmp "$work/before" "$work/new/summary.txt" && cmp "$work/before" "$work/out" &&
+    [ -s "$work/new/gantt.svg" ]
+ok $? "cavs-trace can be repeated, and prints the summary"
+
+analyse --quiet "$work/new"
+[ $status -eq 0 ] && [ ! -s "$work/out" ]
+ok $? "--quiet prints nothing"
+
+mkdir "$work/starpu" && cp "$work/new/trace.fxt" "$work/starpu/prof_file_me_0"
+analyse "$work/starpu"
+[ $status -eq 0 ] && [ -s "$work/starpu/paje.trace" ] && cmp "$work/before" "$work/out"
+ok $? "a record with the name that StarPU gives it"
+
+mkdir "$work/other"
+analyse --input "$work/new/trace.fxt" "$work/other"
+[ $status -eq 0 ] && [ -s "$work/other/gantt.svg" ] && cmp "$work/before" "$work/out"
+ok $? "--input: a record elsewhere"
 
 run --epochs 0 --trace "$work/idle"
 [ $status -eq 0 ] && grep -q '^No task ran' "$work/idle/summary.txt"

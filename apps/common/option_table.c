@@ -15,13 +15,13 @@
 
 #define FIRST_KEY 0x100 /* option i has the key FIRST_KEY + i: no letter */
 
-static void print_version(FILE *stream, struct argp_state *state)
+void app_print_version(FILE *stream, struct argp_state *state)
 {
     fprintf(stream, "%s (cavs) %s\n", state->name, cavs_version());
 }
 
 /* argp's own variable: it has to be set before argp_parse() begins */
-void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = app_print_version;
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 

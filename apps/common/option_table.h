@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "apps/common/app_error.h"
 
@@ -82,6 +83,9 @@ void options_clear(struct option_list *l);
 void options_parse(struct option_list *l, const char *doc, unsigned flags, int argc, char **argv);
 /* A mistake that only several options together are: ends the program with that message and status APP_USAGE. */
 void options_mistake(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* What --version prints.  For a program without tables, which has to set argp_program_version_hook. */
+void app_print_version(FILE *stream, struct argp_state *state);
 
 /* Whether the option was given on the command line; false for a name that is none. */
 bool options_given(const struct option_list *l, const char *name);

@@ -3,9 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "apps/common/model_note.h"
 #include "apps/common/predict.h"
+#include "apps/common/tool.h"
 
 static int explain(const struct cavs_session *s)
 {
@@ -86,11 +89,42 @@ static int end_runtime(struct app *a)
     return rc;
 }
 
+/* The folder that this program lies in; NULL: it cannot be found out. */
+static const char *own_folder(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    char *end;
+
+    if (n < 0)
+        return NULL;
+    path[n] = '\0';
+    end = strrchr(path, '/');
+    if (!end)
+        return NULL;
+    *end = '\0';
+    return path;
+}
+
+/* The runtime leaves a record; cavs-trace makes what people read of it. */
+static int convert_trace(struct app *a)
+{
+    const char *dir = a->options.runtime.trace;
+    const char *const argv[] = {"cavs-trace", "--quiet", "--", dir, NULL};
+    char folder[4096];
+    struct tool tool = {.argv = argv, .folders = {own_folder(folder, sizeof folder)}};
+    struct app_error why = {""};
+    int rc = tool_run(&tool, &why);
+
+    return rc ? app_fail(&a->error, rc, "the trace in %s is incomplete: %.300s", dir, why.text) : 0;
+}
+
 /* The trace is made when the workers have stopped; what goes wrong with it is an error of this run. */
 static int finish_trace(struct app *a)
 {
     int rc = end_runtime(a);
 
+    if (rc == 0)
+        rc = convert_trace(a);
     if (rc == 0 && !a->options.quiet)
         fprintf(stderr, "%s: trace in %s; see summary.txt and gantt.svg there\n", a->program->name,
                 a->options.runtime.trace);

@@ -10,7 +10,7 @@
 #include "codelets/task.h"
 #include "core/base/array.h"
 #include "core/base/error.h"
-#include "core/trace/trace.h"
+#include "core/compile/work.h"
 #include "memory/tensor.h"
 
 /* ---- task kinds ---- */
@@ -184,6 +184,6 @@ int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
         }
     }
     cavs__task_codelet(k->name, &k->codelet);
-    k->codelet.color = cavs__trace_color(cavs__trace_kind_of(k->name));
+    k->codelet.color = cavs__work_color(cavs__work_of(k->name));
     return CAVS_OK;
 }

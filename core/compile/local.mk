@@ -24,4 +24,6 @@ libcavs_la_SOURCES += \
 	core/compile/scratch.c \
 	core/compile/share.c \
 	core/compile/together.c \
+	core/compile/work.c \
+	core/compile/work.h \
 	core/compile/worth.c

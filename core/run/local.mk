@@ -17,6 +17,8 @@ libcavs_la_SOURCES += \
 	core/run/optimizer.c \
 	core/run/output.c \
 	core/run/peak.c \
+	core/run/record.c \
+	core/run/record.h \
 	core/run/room.c \
 	core/run/runtime.c \
 	core/run/session.c \

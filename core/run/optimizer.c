@@ -12,7 +12,7 @@
 #include "codelets/update_task.h"
 #include "core/base/error.h"
 #include "core/run/session.h"
-#include "core/trace/trace.h"
+#include "core/compile/work.h"
 
 void cavs__optimizer_init(struct cavs_session *s)
 {
@@ -20,8 +20,8 @@ void cavs__optimizer_init(struct cavs_session *s)
 
     cavs__update_codelet(&s->update_codelet, o->clip > 0);
     cavs__norm_codelet(&s->norm_codelet);
-    s->update_codelet.color = cavs__trace_color(cavs__trace_kind_of(s->update_codelet.name));
-    s->norm_codelet.color = cavs__trace_color(cavs__trace_kind_of(s->norm_codelet.name));
+    s->update_codelet.color = cavs__work_color(cavs__work_of(s->update_codelet.name));
+    s->norm_codelet.color = cavs__work_color(cavs__work_of(s->norm_codelet.name));
     s->rule = (struct cavs__update){.rule = (enum cavs__rule)o->optimizer,
                                     .lr = o->lr,
                                     .momentum = o->momentum,

@@ -12,8 +12,8 @@
 #include "codelets/products/gemm.h"
 #include "core/base/notice.h"
 #include "core/base/error.h"
+#include "core/run/record.h"
 #include "core/run/session.h"
-#include "core/trace/trace.h"
 
 static pid_t running; /* the process with a runtime: StarPU can be initialised once at a time */
 
@@ -191,7 +191,7 @@ static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime
                           "no trace: this StarPU (%s) was built without FxT; "
                           "./quickstart builds one that has it",
                           CAVS_STARPU_VERSION);
-    return cavs__trace_begin(o->trace, wants_devices(o), &rt->trace);
+    return cavs__record_begin(o->trace, wants_devices(o), &rt->record);
 }
 
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
@@ -228,7 +228,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     if (!rc)
         rc = open_devices(options);
     if (rc) {
-        cavs__trace_cancel(rt->trace);
+        cavs__record_cancel(rt->record);
         cavs__folder_forget(&rt->folder);
         free(rt);
         return rc;
@@ -237,7 +237,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     rt->require = options->require;
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
-    cavs__cost_measure(&rt->cost, rt->trace != NULL);
+    cavs__cost_measure(&rt->cost, rt->record != NULL);
     rt->placement = forced_placement();
     *out = rt;
     return CAVS_OK;
@@ -250,7 +250,7 @@ static int stop(struct cavs_runtime *rt)
     cavs__devices_close();
     starpu_shutdown();
     running = 0;
-    rc = cavs__trace_end(rt->trace);
+    rc = cavs__record_end(rt->record);
     cavs__folder_forget(&rt->folder);
     free(rt);
     return rc;

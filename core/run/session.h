@@ -52,7 +52,7 @@ enum {
 
 enum cavs__run { CAVS__RUN_EVALUATE, CAVS__RUN_GRADIENT, CAVS__RUN_TRAIN };
 
-struct cavs__trace_run;
+struct cavs__record;
 
 /* Where StarPU keeps its performance models if that is not left to it. */
 struct cavs__folder {
@@ -73,7 +73,7 @@ struct cavs_runtime {
     struct cavs__cost_model cost;
     char scheduler[64];
     const char *placement;         /* CAVS_PLACEMENT, NULL: as the scheduler likes */
-    struct cavs__trace_run *trace; /* NULL: not traced */
+    struct cavs__record *record; /* NULL: not traced */
     struct cavs__folder folder;
 };
 

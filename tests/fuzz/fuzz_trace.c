@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces: tasks.rec, activity.data and trace.rec, and the summary and picture made of them. */
 #include "core/cavs.h"
-#include "core/trace/trace.h"
+#include "apps/trace/trace.h"
 #include "tests/fuzz/targets.h"
 
-static void summarise(const struct cavs__trace *t)
+static void summarise(const struct trace *t)
 {
-    struct cavs__trace_stats s;
+    struct trace_stats s;
     FILE *out = fopen("/dev/null", "w");
 
     FUZZ_MUST(out, "no /dev/null");
-    if (cavs__trace_stats_make(t, &s) == 0) {
-        cavs__trace_text(out, t, &s);
-        cavs__trace_svg(out, t, &s);
-        cavs__trace_stats_free(&s);
+    if (trace_stats_make(t, &s) == 0) {
+        trace_text(out, t, &s);
+        trace_svg(out, t, &s);
+        trace_stats_free(&s);
     }
     fclose(out);
 }
@@ -22,17 +22,18 @@ void fuzz_trace(const uint8_t *data, size_t size)
 {
     struct fuzz_part part[3];
     struct fuzz_file file[3];
-    struct cavs__trace t;
+    struct trace t;
+    struct app_error e = {""};
 
     fuzz_split(data, size, 3, part);
     for (int i = 0; i < 3; i++)
         file[i] = fuzz_file(part[i].data, part[i].size);
-    if (cavs__trace_read(file[0].path, file[1].path, &t) == 0) {
-        cavs__trace_read_pauses(file[2].path, &t);
+    if (trace_read(file[0].path, file[1].path, &t, &e) == 0) {
+        trace_read_pauses(file[2].path, &t);
         summarise(&t);
-        cavs__trace_free(&t);
+        trace_free(&t);
     } else {
-        FUZZ_MUST(*cavs_error_message(), "refused without a message");
+        FUZZ_MUST(*e.text, "refused without a message");
     }
     for (int i = 0; i < 3; i++)
         fuzz_file_close(&file[i]);

@@ -3,19 +3,18 @@
  * those that something disturbed. */
 #include <stdlib.h>
 
-#include "core/base/error.h"
-#include "core/trace/svg.h"
+#include "apps/trace/svg.h"
 
 enum { ENOUGH = 150 /* tasks */ };
 
 /* From batch `first` on, as many batches as have enough tasks; false if there are not that many. */
-static bool make_window(const struct cavs__trace_stats *s, long first, struct cavs__svg_detail *w)
+static bool make_window(const struct trace_stats *s, long first, struct svg_detail *w)
 {
     long tasks = 0;
 
-    *w = (struct cavs__svg_detail){.first = first};
+    *w = (struct svg_detail){.first = first};
     for (long i = first; i < s->nbatches && tasks < ENOUGH; i++) {
-        const struct cavs__trace_batch *b = &s->batch[i];
+        const struct trace_batch *b = &s->batch[i];
 
         if (b->count == 0)
             continue;
@@ -31,21 +30,21 @@ static bool make_window(const struct cavs__trace_stats *s, long first, struct ca
 
 static int by_length(const void *a, const void *b)
 {
-    const struct cavs__svg_detail *x = a, *y = b;
+    const struct svg_detail *x = a, *y = b;
     double d = (x->end - x->begin) - (y->end - y->begin);
 
     return d < 0 ? -1 : d > 0 ? 1 : (x->first > y->first) - (x->first < y->first);
 }
 
-int cavs__svg_choose_detail(const struct cavs__trace_stats *s, struct cavs__svg_detail *out)
+int svg_choose_detail(const struct trace_stats *s, struct svg_detail *out)
 {
     long n = 0, from = s->nbatches / 4, to = s->nbatches - from;
-    size_t size = ((size_t)(to - from) + 1) * sizeof(struct cavs__svg_detail);
-    struct cavs__svg_detail *windows = malloc(size);
+    size_t size = ((size_t)(to - from) + 1) * sizeof(struct svg_detail);
+    struct svg_detail *windows = malloc(size);
 
-    *out = (struct cavs__svg_detail){.batches = 0};
+    *out = (struct svg_detail){.batches = 0};
     if (!windows)
-        return cavs__fail_nomem("trace", size);
+        return CAVS_ENOMEM;
     for (long i = from; i < to && s->all.count >= 3 * ENOUGH; i++)
         n += make_window(s, i, &windows[n]);
     if (n > 0) {

@@ -3,8 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "core/base/error.h"
-#include "core/trace/svg.h"
+#include "apps/trace/svg.h"
 
 enum { WIDTH = 1400, MARGIN = 24 };
 
@@ -14,7 +13,7 @@ static const char style[] =
     ".n{font-size:12px;fill:#666}.e{text-anchor:end}.m{text-anchor:middle}</style>\n"
     "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
 
-void cavs__svg_escape(FILE *out, const char *text)
+void svg_escape(FILE *out, const char *text)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -26,8 +25,7 @@ void cavs__svg_escape(FILE *out, const char *text)
     }
 }
 
-void cavs__svg_text(struct cavs__svg *p, double x, double y, const char *attributes,
-                    const char *format, ...)
+void svg_text(struct svg *p, double x, double y, const char *attributes, const char *format, ...)
 {
     char text[512];
     va_list ap;
@@ -36,40 +34,40 @@ void cavs__svg_text(struct cavs__svg *p, double x, double y, const char *attribu
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-    cavs__svg_escape(p->out, text);
+    svg_escape(p->out, text);
     fprintf(p->out, "</text>\n");
 }
 
-static int draw(struct cavs__svg *p)
+static int draw(struct svg *p)
 {
     int rc = CAVS_OK;
 
     if (p->s->end > p->s->begin) {
-        cavs__svg_head(p);
-        rc = cavs__svg_runs(p);
+        svg_head(p);
+        rc = svg_runs(p);
         if (!rc)
-            cavs__svg_bars(p);
+            svg_bars(p);
     } else {
         p->y += 20;
-        cavs__svg_text(p, p->margin, p->y, "", "No task ran.");
+        svg_text(p, p->margin, p->y, "", "No task ran.");
     }
     return rc;
 }
 
 /* The body is drawn first: only then its height is known. */
-int cavs__trace_svg(FILE *out, const struct cavs__trace *t, const struct cavs__trace_stats *s)
+int trace_svg(FILE *out, const struct trace *t, const struct trace_stats *s)
 {
     size_t size = 0;
     char *body = NULL;
-    struct cavs__svg p = {open_memstream(&body, &size), t, s, MARGIN, WIDTH, MARGIN / 2};
+    struct svg p = {open_memstream(&body, &size), t, s, MARGIN, WIDTH, MARGIN / 2};
     int rc, height;
 
     if (!p.out)
-        return cavs__fail_nomem("trace", 1 << 16);
+        return CAVS_ENOMEM;
     rc = draw(&p);
     height = (int)p.y + MARGIN;
     if (fclose(p.out) != 0 && !rc)
-        rc = cavs__fail_nomem("trace", 1 << 16);
+        rc = CAVS_ENOMEM;
     if (!rc)
         fprintf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" "

@@ -2,8 +2,7 @@
 /* svg_runs.c - time from left to right, one lane a worker: the whole run, then a part of it. */
 #include <math.h>
 
-#include "core/base/error.h"
-#include "core/trace/svg.h"
+#include "apps/trace/svg.h"
 
 enum { LABELS = 150 /* names of workers, left of the lanes */, TITLE = 26, AXIS = 34, GAP = 4 };
 
@@ -15,7 +14,7 @@ static double tick_step(double span)
     return power * (step > 5 ? 10 : step > 2 ? 5 : step > 1 ? 2 : 1);
 }
 
-static void draw_axis(struct cavs__svg *p, const struct cavs__svg_view *v, double top)
+static void draw_axis(struct svg *p, const struct svg_view *v, double top)
 {
     double zero = p->s->begin, step = tick_step(v->end - v->begin);
 
@@ -24,30 +23,30 @@ static void draw_axis(struct cavs__svg *p, const struct cavs__svg_view *v, doubl
 
         fprintf(p->out, "<path d=\"M%.1f %gV%g\" stroke=\"#000\" stroke-opacity=\".13\"/>", x, top,
                 p->y + 4);
-        cavs__svg_text(p, x, p->y + 17, "class=\"n m\"", "%g", n * step);
+        svg_text(p, x, p->y + 17, "class=\"n m\"", "%g", n * step);
     }
-    cavs__svg_text(p, v->x - 10, p->y + 17, "class=\"n e\"", "ms");
+    svg_text(p, v->x - 10, p->y + 17, "class=\"n e\"", "ms");
     p->y += AXIS;
 }
 
 /* Lanes get thinner where there are many workers. */
-static double lane_height(const struct cavs__svg *p)
+static double lane_height(const struct svg *p)
 {
     return p->s->workers <= 8 ? 34 : p->s->workers <= 24 ? 22 : 14;
 }
 
-static void draw_label(struct cavs__svg *p, double x, int worker, bool idle)
+static void draw_label(struct svg *p, double x, int worker, bool idle)
 {
     double span = p->s->end - p->s->begin, y = p->y + lane_height(p) / 2 + 4;
 
     if (idle)
-        cavs__svg_text(p, x, y, "class=\"e\"", "%s: %.0f %% idle", p->t->workers[worker],
-                       100 - cavs__trace_percent(p->s->worker[worker].ms, span));
+        svg_text(p, x, y, "class=\"e\"", "%s: %.0f %% idle", p->t->workers[worker],
+                 100 - trace_percent(p->s->worker[worker].ms, span));
     else
-        cavs__svg_text(p, x, y, "class=\"e\"", "%s", p->t->workers[worker]);
+        svg_text(p, x, y, "class=\"e\"", "%s", p->t->workers[worker]);
 }
 
-static int draw_lanes(struct cavs__svg *p, const struct cavs__svg_view *v, bool idle)
+static int draw_lanes(struct svg *p, const struct svg_view *v, bool idle)
 {
     double top = p->y;
     int rc = CAVS_OK;
@@ -56,7 +55,7 @@ static int draw_lanes(struct cavs__svg *p, const struct cavs__svg_view *v, bool 
         if (!p->t->workers[i])
             continue;
         draw_label(p, v->x - 10, i, idle);
-        rc = cavs__svg_lane(p->out, p->t, v, i, p->y, lane_height(p));
+        rc = svg_lane(p->out, p->t, v, i, p->y, lane_height(p));
         p->y += lane_height(p) + GAP;
     }
     draw_axis(p, v, top);
@@ -64,8 +63,7 @@ static int draw_lanes(struct cavs__svg *p, const struct cavs__svg_view *v, bool 
 }
 
 /* A frame round the lanes above, where they show what the detail enlarges. */
-static void mark(struct cavs__svg *p, const struct cavs__svg_view *all,
-                 const struct cavs__svg_detail *d)
+static void mark(struct svg *p, const struct svg_view *all, const struct svg_detail *d)
 {
     double scale = all->width / (all->end - all->begin);
     double height = p->s->workers * (lane_height(p) + GAP);
@@ -77,32 +75,31 @@ static void mark(struct cavs__svg *p, const struct cavs__svg_view *all,
             fmax(2, (d->end - d->begin) * scale), height);
 }
 
-static int draw_detail(struct cavs__svg *p, struct cavs__svg_view v,
-                       const struct cavs__svg_detail *d)
+static int draw_detail(struct svg *p, struct svg_view v, const struct svg_detail *d)
 {
     mark(p, &v, d);
     v.begin = d->begin;
     v.end = d->end;
-    cavs__svg_text(p, p->margin, p->y + 16, "class=\"t\"",
-                   d->batches == 1 ? "The marked part: batch %ld and what runs beside it"
-                                   : "The marked part: from batch %ld on, %ld batches",
-                   d->first, d->batches);
+    svg_text(p, p->margin, p->y + 16, "class=\"t\"",
+             d->batches == 1 ? "The marked part: batch %ld and what runs beside it"
+                             : "The marked part: from batch %ld on, %ld batches",
+             d->first, d->batches);
     p->y += TITLE;
     return draw_lanes(p, &v, false);
 }
 
-int cavs__svg_runs(struct cavs__svg *p)
+int svg_runs(struct svg *p)
 {
     double width = p->width - 2 * p->margin - LABELS;
-    struct cavs__svg_view all = {p->s->begin, p->s->end, p->margin + LABELS, width};
-    struct cavs__svg_detail d;
+    struct svg_view all = {p->s->begin, p->s->end, p->margin + LABELS, width};
+    struct svg_detail d;
     int rc;
 
-    cavs__svg_text(p, p->margin, p->y + 16, "class=\"t\"", "The whole run");
+    svg_text(p, p->margin, p->y + 16, "class=\"t\"", "The whole run");
     p->y += TITLE;
     rc = draw_lanes(p, &all, true);
     if (!rc)
-        rc = cavs__svg_choose_detail(p->s, &d);
+        rc = svg_choose_detail(p->s, &d);
     if (rc || d.batches == 0)
         return rc;
     return draw_detail(p, all, &d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.c - the reader of tasks.rec and activity.data.
+ * records.c - the reader of tasks.rec and activity.data.
  *
  * tasks.rec has one record a task: lines "Key: value", ended by an empty line.  Keys that we do
  * not need are skipped; a key that we do need has to be well formed.  Jobs of StarPU's own are
@@ -12,50 +12,45 @@
 #include <string.h>
 
 #include "core/base/array.h"
-#include "core/base/error.h"
-#include "core/trace/trace.h"
+#include "apps/trace/trace.h"
 
 enum { MOST_WORKERS = 1 << 16 };
 
 struct reader {
     const char *path;
+    struct app_error *error;
     long line;
-    struct cavs__trace *t;
-    struct cavs__trace_task task; /* the record being read; codelet -1: no line of it seen yet */
+    struct trace *t;
+    struct trace_task task; /* the record being read; codelet -1: no line of it seen yet */
     long worker;
-    struct cavs__trace_raw raw;
+    struct trace_raw raw;
 };
 
 static int bad(const struct reader *r, const char *what, const char *value)
 {
-    return cavs__fail(CAVS_EFORMAT, "%s:%ld: %s '%s'", r->path, r->line, what, value);
-}
-
-static int no_memory(void)
-{
-    return cavs__fail_nomem("trace", sizeof(struct cavs__trace_task));
+    return app_fail(r->error, CAVS_EFORMAT, "%s:%ld: %s '%s'", r->path, r->line, what, value);
 }
 
 static void begin_task(struct reader *r)
 {
     r->worker = -1;
-    r->task = (struct cavs__trace_task){.codelet = -1,
-                                        .worker = -1,
-                                        .job = -1,
-                                        .batch = -1,
-                                        .start = -1,
-                                        .end = -1,
-                                        .order = -1,
-                                        .job0 = r->raw.njobs,
-                                        .access0 = r->raw.naccesses};
+    r->task = (struct trace_task){.codelet = -1,
+                                  .worker = -1,
+                                  .job = -1,
+                                  .batch = -1,
+                                  .start = -1,
+                                  .end = -1,
+                                  .order = -1,
+                                  .job0 = r->raw.njobs,
+                                  .access0 = r->raw.naccesses};
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static int read_codelet(struct reader *r, const char *name)
 {
-    struct cavs__trace *t = r->t;
-    struct cavs__trace_codelet c = {NULL, cavs__trace_kind_of(name)};
+    struct trace *t = r->t;
+    struct trace_codelet c = {NULL, cavs__work_of(name)};
 
     for (r->task.codelet = 0; r->task.codelet < t->ncodelets; r->task.codelet++) {
         if (strcmp(t->codelets[r->task.codelet].name, name) == 0)
@@ -65,7 +60,7 @@ static int read_codelet(struct reader *r, const char *name)
     if (c.name && CAVS__APPEND(t->codelets, t->ncodelets, c))
         return CAVS_OK;
     free(c.name);
-    return no_memory();
+    return CAVS_ENOMEM;
 }
 
 static int read_whole(const struct reader *r, const char *value, long *out)
@@ -92,7 +87,7 @@ static int read_jobs(struct reader *r, const char *value)
         if (end == value)
             return bad(r, "expected numbers of jobs, not", value);
         if (!CAVS__APPEND(r->raw.jobs, r->raw.njobs, job))
-            return no_memory();
+            return CAVS_ENOMEM;
         r->task.njobs++;
     }
     return CAVS_OK;
@@ -101,12 +96,12 @@ static int read_jobs(struct reader *r, const char *value)
 static int read_handles(struct reader *r, const char *value)
 {
     for (char *end; *value; value = end + strspn(end, " ")) {
-        struct cavs__trace_access a = {.handle = strtoul(value, &end, 16)};
+        struct trace_access a = {.handle = strtoul(value, &end, 16)};
 
         if (end == value)
             return bad(r, "expected handles, not", value);
         if (!CAVS__APPEND(r->raw.accesses, r->raw.naccesses, a))
-            return no_memory();
+            return CAVS_ENOMEM;
         r->task.naccesses++;
     }
     return CAVS_OK;
@@ -117,7 +112,7 @@ static int read_handles(struct reader *r, const char *value)
 static int read_modes(struct reader *r, const char *value)
 {
     for (int i = 0; i < r->task.naccesses && *value; i++) {
-        struct cavs__trace_access *a = &r->raw.accesses[r->task.access0 + i];
+        struct trace_access *a = &r->raw.accesses[r->task.access0 + i];
         size_t length = strcspn(value, " ");
 
         a->read = *value == 'R';
@@ -156,19 +151,19 @@ static int read_field(struct reader *r, const char *key, const char *value)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static int see_worker(struct cavs__trace *t, long id, const char *name)
+static int see_worker(struct trace *t, long id, const char *name)
 {
     char *copy;
 
     while (t->nworkers <= id) {
         if (!CAVS__APPEND(t->workers, t->nworkers, NULL))
-            return no_memory();
+            return CAVS_ENOMEM;
     }
     if (t->workers[id])
         return CAVS_OK;
     copy = strdup(name);
     t->workers[id] = copy;
-    return copy ? CAVS_OK : no_memory();
+    return copy ? CAVS_OK : CAVS_ENOMEM;
 }
 
 /* A task that was still running when the trace ended has a start only: it counts as not run. */
@@ -193,7 +188,7 @@ static int end_task(struct reader *r)
         r->task.start = r->task.end = r->task.submit;
     }
     if (!rc && !CAVS__APPEND(r->t->tasks, r->t->ntasks, r->task))
-        rc = no_memory();
+        rc = CAVS_ENOMEM;
     begin_task(r);
     return rc;
 }
@@ -223,12 +218,12 @@ static int read_tasks(struct reader *r)
     int rc = CAVS_OK;
 
     if (!in)
-        return cavs__fail(CAVS_EIO, "cannot read %s", r->path);
+        return app_fail(r->error, CAVS_EIO, "cannot read %s", r->path);
     begin_task(r);
     while (!rc && getline(&line, &size, in) >= 0)
         rc = read_line(r, line);
     if (!rc)
-        rc = ferror(in) ? cavs__fail(CAVS_EIO, "cannot read %s", r->path) : end_task(r);
+        rc = ferror(in) ? app_fail(r->error, CAVS_EIO, "cannot read %s", r->path) : end_task(r);
     free(line);
     fclose(in);
     return rc;
@@ -236,7 +231,7 @@ static int read_tasks(struct reader *r)
 
 /* The first lines of activity.data: "name <tab> 0 <tab> CPU 0".  Without the file workers have
  * their numbers. */
-static int read_workers(const char *path, struct cavs__trace *t)
+static int read_workers(const char *path, struct trace *t)
 {
     FILE *in = fopen(path, "r");
     char *line = NULL, name[64];
@@ -259,7 +254,7 @@ static int read_workers(const char *path, struct cavs__trace *t)
 
 static int by_start(const void *a, const void *b)
 {
-    const struct cavs__trace_task *x = a, *y = b;
+    const struct trace_task *x = a, *y = b;
 
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
@@ -268,7 +263,7 @@ static int by_start(const void *a, const void *b)
 
 /* Where batches are marked, what lies outside of them (a measurement of the machine, say) is not
  * part of training. */
-static void choose(struct cavs__trace *t)
+static void choose(struct trace *t)
 {
     bool batches = false;
 
@@ -278,22 +273,22 @@ static void choose(struct cavs__trace *t)
         t->tasks[i].counted = t->tasks[i].worker >= 0 && (!batches || t->tasks[i].batch >= 0);
 }
 
-int cavs__trace_read(const char *tasks, const char *workers, struct cavs__trace *out)
+int trace_read(const char *tasks, const char *workers, struct trace *out, struct app_error *e)
 {
-    struct cavs__trace t = {0};
-    struct reader r = {.path = tasks, .t = &t};
+    struct trace t = {0};
+    struct reader r = {.path = tasks, .error = e, .t = &t};
     int rc = read_workers(workers, &t);
 
     if (!rc)
         rc = read_tasks(&r);
     if (!rc && t.ntasks > 0) {
         qsort(t.tasks, (size_t)t.ntasks, sizeof *t.tasks, by_start);
-        rc = cavs__trace_link(&t, &r.raw);
+        rc = trace_link(&t, &r.raw);
     }
     free(r.raw.jobs);
     free(r.raw.accesses);
     if (rc) {
-        cavs__trace_free(&t);
+        trace_free(&t);
         return rc;
     }
     choose(&t);
@@ -301,7 +296,7 @@ int cavs__trace_read(const char *tasks, const char *workers, struct cavs__trace 
     return CAVS_OK;
 }
 
-void cavs__trace_free(struct cavs__trace *t)
+void trace_free(struct trace *t)
 {
     for (int i = 0; i < t->ncodelets; i++)
         free(t->codelets[i].name);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link.c - who depends on whom: by the numbers of jobs that StarPU recorded, and by the data
+/* dependencies.c - who depends on whom: by the numbers of jobs that StarPU recorded, and by the data
  * they use. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/array.h"
-#include "core/base/error.h"
-#include "core/trace/trace.h"
+#include "apps/trace/trace.h"
 
 struct number {
     long key; /* of a job; of submission */
@@ -20,8 +19,8 @@ struct datum {
 };
 
 struct linking {
-    struct cavs__trace *t;
-    const struct cavs__trace_raw *raw;
+    struct trace *t;
+    const struct trace_raw *raw;
     struct number *jobs;      /* [ntasks] sorted */
     struct number *submitted; /* [ntasks] sorted */
     unsigned long *handles;   /* sorted, unique */
@@ -60,7 +59,7 @@ static int allocate(struct linking *l)
     l->next = malloc(m * sizeof *l->next);
     if (l->jobs && l->submitted && l->handles && l->data && l->reader && l->next)
         return CAVS_OK;
-    return cavs__fail_nomem("trace", n * 2 * sizeof *l->jobs + m * 4 * sizeof *l->handles);
+    return CAVS_ENOMEM;
 }
 
 static void release(struct linking *l)
@@ -122,7 +121,7 @@ static int find_job(const struct linking *l, long job)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-static bool add(struct linking *l, struct cavs__trace_task *x, int on)
+static bool add(struct linking *l, struct trace_task *x, int on)
 {
     if (on < 0 || &l->t->tasks[on] == x)
         return true;
@@ -131,8 +130,7 @@ static bool add(struct linking *l, struct cavs__trace_task *x, int on)
 }
 
 /* A writer waits for everybody who read what it overwrites, or if nobody did for who wrote it. */
-static bool add_access(struct linking *l, struct cavs__trace_task *x,
-                       const struct cavs__trace_access *a)
+static bool add_access(struct linking *l, struct trace_task *x, const struct trace_access *a)
 {
     const struct datum *d = find_datum(l, a->handle);
     bool ok = true;
@@ -148,7 +146,7 @@ static bool add_access(struct linking *l, struct cavs__trace_task *x,
 
 static void note_access(struct linking *l, int task, int access)
 {
-    const struct cavs__trace_access *a = &l->raw->accesses[access];
+    const struct trace_access *a = &l->raw->accesses[access];
     struct datum *d = find_datum(l, a->handle);
 
     if (a->write) {
@@ -162,7 +160,7 @@ static void note_access(struct linking *l, int task, int access)
 
 static bool link_task(struct linking *l, int task)
 {
-    struct cavs__trace_task *x = &l->t->tasks[task];
+    struct trace_task *x = &l->t->tasks[task];
     bool ok = true;
 
     x->dep0 = l->t->ndeps;
@@ -177,7 +175,7 @@ static bool link_task(struct linking *l, int task)
     return ok;
 }
 
-int cavs__trace_link(struct cavs__trace *t, const struct cavs__trace_raw *raw)
+int trace_link(struct trace *t, const struct trace_raw *raw)
 {
     struct linking l = {.t = t, .raw = raw};
     int rc = allocate(&l);
@@ -188,7 +186,7 @@ int cavs__trace_link(struct cavs__trace *t, const struct cavs__trace_raw *raw)
     }
     for (int i = 0; i < t->ntasks && !rc; i++) {
         if (!link_task(&l, l.submitted[i].task))
-            rc = cavs__fail_nomem("trace", 2 * (size_t)t->ndeps * sizeof *t->deps);
+            rc = CAVS_ENOMEM;
     }
     release(&l);
     return rc;

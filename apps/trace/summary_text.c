@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c - the summary for a terminal. */
+/* summary_text.c - the summary for a terminal. */
 #include <stdlib.h>
 
-#include "core/trace/trace.h"
+#include "apps/trace/trace.h"
 
-static void print_head(FILE *out, const struct cavs__trace *t, const struct cavs__trace_stats *s)
+static void print_head(FILE *out, const struct trace *t, const struct trace_stats *s)
 {
     double span = s->end - s->begin;
 
     fprintf(out, "%ld tasks on %d workers in %.3f ms: %.1f %% of the time at work, %.1f %% idle\n",
-            s->all.count, s->workers, span, cavs__trace_percent(s->all.ms, span * s->workers),
-            100 - cavs__trace_percent(s->all.ms, span * s->workers));
+            s->all.count, s->workers, span, trace_percent(s->all.ms, span * s->workers),
+            100 - trace_percent(s->all.ms, span * s->workers));
     fprintf(out, "The clock runs from the first task's start to the last one's end; %s.\n",
             s->nbatches > 0 ? "tasks outside of batches are left out"
                             : "batches are not marked in this trace");
@@ -22,13 +22,13 @@ static void print_head(FILE *out, const struct cavs__trace *t, const struct cavs
                 t->pauses, t->pauses == 1 ? "" : "s", t->paused);
 }
 
-static void print_batches(FILE *out, const struct cavs__trace_stats *s)
+static void print_batches(FILE *out, const struct trace_stats *s)
 {
     long n = 0, fewest = 0, most = 0;
     double span = 0;
 
     for (long i = 0; i < s->nbatches; i++) {
-        const struct cavs__trace_batch *b = &s->batch[i];
+        const struct trace_batch *b = &s->batch[i];
 
         if (b->count == 0)
             continue;
@@ -52,12 +52,12 @@ static void print_batches(FILE *out, const struct cavs__trace_stats *s)
     fprintf(out, "  %-34s %10.3f ms\n", "work in a batch, all workers", s->all.ms / (double)n);
 }
 
-static void print_workers(FILE *out, const struct cavs__trace *t, const struct cavs__trace_stats *s)
+static void print_workers(FILE *out, const struct trace *t, const struct trace_stats *s)
 {
-    static const char *const why[CAVS__TRACE_IDLES] = {
-        [CAVS__TRACE_RUNTIME] = "a task was ready, not yet started",
-        [CAVS__TRACE_WAITING] = "tasks waited for other tasks",
-        [CAVS__TRACE_STARVING] = "nothing was submitted",
+    static const char *const why[TRACE_IDLES] = {
+        [TRACE_RUNTIME] = "a task was ready, not yet started",
+        [TRACE_WAITING] = "tasks waited for other tasks",
+        [TRACE_STARVING] = "nothing was submitted",
     };
     double span = s->end - s->begin;
 
@@ -65,75 +65,73 @@ static void print_workers(FILE *out, const struct cavs__trace *t, const struct c
     for (int i = 0; i < t->nworkers; i++) {
         if (t->workers[i])
             fprintf(out, "  %-34s %10ld %10.3f %8.1f\n", t->workers[i], s->worker[i].count,
-                    s->worker[i].ms, 100 - cavs__trace_percent(s->worker[i].ms, span));
+                    s->worker[i].ms, 100 - trace_percent(s->worker[i].ms, span));
     }
     fprintf(out, "\n%-36s %10s %10s %8s\n", "Why workers were idle", "", "ms", "% of all");
-    for (int i = 0; i < CAVS__TRACE_IDLES; i++)
+    for (int i = 0; i < TRACE_IDLES; i++)
         fprintf(out, "  %-34s %10s %10.3f %8.1f\n", why[i], "", s->idle[i],
-                cavs__trace_percent(s->idle[i], span * s->workers));
+                trace_percent(s->idle[i], span * s->workers));
 }
 
-static void print_phase(FILE *out, const struct cavs__trace_stats *s, struct cavs__trace_kind kind)
+static void print_phase(FILE *out, const struct trace_stats *s, struct cavs__work kind)
 {
-    const struct cavs__trace_total *total = &s->kind[kind.phase][kind.backward];
+    const struct trace_total *total = &s->kind[kind.phase][kind.backward];
     char name[32];
 
     if (total->count == 0)
         return;
-    snprintf(name, sizeof name, "%s%s", cavs__trace_phase_name(kind.phase),
-             cavs__trace_direction(kind));
+    snprintf(name, sizeof name, "%s%s", cavs__work_phase_name(kind.phase),
+             cavs__work_direction(kind));
     fprintf(out, "  %-34s %10ld %10.3f %8.1f %12.1f\n", name, total->count, total->ms,
-            cavs__trace_percent(total->ms, s->all.ms),
-            cavs__trace_percent(s->path_kind[kind.phase][kind.backward], s->path.ms));
+            trace_percent(total->ms, s->all.ms),
+            trace_percent(s->path_kind[kind.phase][kind.backward], s->path.ms));
 }
 
-static void print_phases(FILE *out, const struct cavs__trace_stats *s)
+static void print_phases(FILE *out, const struct trace_stats *s)
 {
     fprintf(out, "\n%-36s %10s %10s %8s %12s\n", "Phases", "tasks", "ms", "share %", "of path %");
-    for (int i = 0; i < 2 * CAVS__TRACE_PHASES; i++)
-        print_phase(out, s, (struct cavs__trace_kind){(enum cavs__trace_phase)(i / 2), i % 2});
+    for (int i = 0; i < 2 * CAVS__WORK_PHASES; i++)
+        print_phase(out, s, (struct cavs__work){(enum cavs__work_phase)(i / 2), i % 2});
 }
 
 /* What ran beside the chain cost no time of its own. */
-static void print_overlap(FILE *out, const struct cavs__trace_stats *s)
+static void print_overlap(FILE *out, const struct trace_stats *s)
 {
     fprintf(out, "\n%-36s %10s %10s %8s\n", "Beside the chain", "running ms", "beside ms", "%");
-    for (int p = 0; p < CAVS__TRACE_PHASES; p++) {
-        enum cavs__trace_phase phase = (enum cavs__trace_phase)p;
-        double both = cavs__trace_both(s, phase, CAVS__TRACE_CHAIN),
-               alone = cavs__trace_both(s, phase, phase);
+    for (int p = 0; p < CAVS__WORK_PHASES; p++) {
+        enum cavs__work_phase phase = (enum cavs__work_phase)p;
+        double both = trace_both(s, phase, CAVS__WORK_CHAIN), alone = trace_both(s, phase, phase);
 
-        if (phase != CAVS__TRACE_CHAIN && alone > 0)
-            fprintf(out, "  %-34s %10.3f %10.3f %8.1f\n", cavs__trace_phase_name(phase), alone,
-                    both, cavs__trace_percent(both, alone));
+        if (phase != CAVS__WORK_CHAIN && alone > 0)
+            fprintf(out, "  %-34s %10.3f %10.3f %8.1f\n", cavs__work_phase_name(phase), alone, both,
+                    trace_percent(both, alone));
     }
 }
 
-static void print_path(FILE *out, const struct cavs__trace_stats *s)
+static void print_path(FILE *out, const struct trace_stats *s)
 {
     double span = s->end - s->begin, work = s->workers > 0 ? s->all.ms / s->workers : 0;
 
     fprintf(out, "\nHow short this run could have been\n");
     fprintf(out, "  %-34s %10.3f ms   (%.1f %% of the run; %ld tasks that wait for each other)\n",
-            "longest path", s->path.ms, cavs__trace_percent(s->path.ms, span), s->path.count);
+            "longest path", s->path.ms, trace_percent(s->path.ms, span), s->path.count);
     fprintf(out, "  %-34s %10.3f ms   (%.1f %% of the run)\n", "work divided by workers", work,
-            cavs__trace_percent(work, span));
+            trace_percent(work, span));
 }
 
-static void print_codelets(FILE *out, const struct cavs__trace *t,
-                           const struct cavs__trace_stats *s)
+static void print_codelets(FILE *out, const struct trace *t, const struct trace_stats *s)
 {
     int *order = malloc(((size_t)t->ncodelets + 1) * sizeof *order), n;
 
     if (!order)
         return;
-    n = cavs__trace_by_time(t, s, order);
+    n = trace_by_time(t, s, order);
     fprintf(out, "\n%-36s %10s %10s %8s %12s\n", "Codelets", "tasks", "ms", "share %", "mean us");
     for (int i = 0; i < n; i++) {
-        const struct cavs__trace_total *total = &s->codelet[order[i]];
+        const struct trace_total *total = &s->codelet[order[i]];
 
         fprintf(out, "  %-34s %10ld %10.3f %8.1f %12.2f\n", t->codelets[order[i]].name,
-                total->count, total->ms, cavs__trace_percent(total->ms, s->all.ms),
+                total->count, total->ms, trace_percent(total->ms, s->all.ms),
                 1000 * total->ms / (double)total->count);
     }
     free(order);
@@ -152,7 +150,7 @@ static void print_files(FILE *out)
             "  trace.fxt            what StarPU recorded, for starpu_fxt_tool\n");
 }
 
-void cavs__trace_text(FILE *out, const struct cavs__trace *t, const struct cavs__trace_stats *s)
+void trace_text(FILE *out, const struct trace *t, const struct trace_stats *s)
 {
     if (s->all.count > 0) {
         print_head(out, t, s);

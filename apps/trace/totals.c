@@ -3,16 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/error.h"
-#include "core/trace/trace.h"
+#include "apps/trace/trace.h"
 
-static void add(struct cavs__trace_total *total, double ms)
+static void add(struct trace_total *total, double ms)
 {
     total->count++;
     total->ms += ms;
 }
 
-static void add_to_batch(struct cavs__trace_batch *b, const struct cavs__trace_task *x)
+static void add_to_batch(struct trace_batch *b, const struct trace_task *x)
 {
     if (b->count == 0 || x->start < b->begin)
         b->begin = x->start;
@@ -21,10 +20,9 @@ static void add_to_batch(struct cavs__trace_batch *b, const struct cavs__trace_t
     b->count++;
 }
 
-static void add_task(const struct cavs__trace *t, const struct cavs__trace_task *x,
-                     struct cavs__trace_stats *s)
+static void add_task(const struct trace *t, const struct trace_task *x, struct trace_stats *s)
 {
-    struct cavs__trace_kind kind = t->codelets[x->codelet].kind;
+    struct cavs__work kind = t->codelets[x->codelet].kind;
     double ms = x->end - x->start;
 
     if (s->all.count == 0 || x->start < s->begin)
@@ -40,7 +38,7 @@ static void add_task(const struct cavs__trace *t, const struct cavs__trace_task 
 }
 
 /* Batches are numbered from 0 on and have a task each; other numbers are no batches of ours. */
-static long count_batches(const struct cavs__trace *t)
+static long count_batches(const struct trace *t)
 {
     long n = 0;
 
@@ -52,17 +50,16 @@ static long count_batches(const struct cavs__trace *t)
     return n;
 }
 
-static void walk_path(const struct cavs__trace *t, const struct cavs__trace_graph *g,
-                      struct cavs__trace_stats *s)
+static void walk_path(const struct trace *t, const struct trace_paths *p, struct trace_stats *s)
 {
     int last = -1;
 
     for (int i = 0; i < t->ntasks; i++) {
-        if (t->tasks[i].counted && (last < 0 || g->path[i] > g->path[last]))
+        if (t->tasks[i].counted && (last < 0 || p->path[i] > p->path[last]))
             last = i;
     }
-    for (int i = last; i >= 0; i = g->before[i]) {
-        struct cavs__trace_kind kind = t->codelets[t->tasks[i].codelet].kind;
+    for (int i = last; i >= 0; i = p->before[i]) {
+        struct cavs__work kind = t->codelets[t->tasks[i].codelet].kind;
 
         if (!t->tasks[i].counted)
             continue;
@@ -71,29 +68,29 @@ static void walk_path(const struct cavs__trace *t, const struct cavs__trace_grap
     }
 }
 
-static int over_time(const struct cavs__trace *t, struct cavs__trace_stats *s)
+static int over_time(const struct trace *t, struct trace_stats *s)
 {
-    struct cavs__trace_graph g;
-    int rc = cavs__trace_graph_make(t, &g);
+    struct trace_paths p;
+    int rc = trace_paths_make(t, &p);
 
     if (rc)
         return rc;
-    walk_path(t, &g, s);
-    rc = cavs__trace_sweep(t, &g, s);
-    cavs__trace_graph_free(&g);
+    walk_path(t, &p, s);
+    rc = trace_sweep(t, &p, s);
+    trace_paths_free(&p);
     return rc;
 }
 
-int cavs__trace_stats_make(const struct cavs__trace *t, struct cavs__trace_stats *s)
+int trace_stats_make(const struct trace *t, struct trace_stats *s)
 {
     int rc = CAVS_OK;
 
-    *s = (struct cavs__trace_stats){.nbatches = count_batches(t)};
+    *s = (struct trace_stats){.nbatches = count_batches(t)};
     s->codelet = calloc((size_t)t->ncodelets + 1, sizeof *s->codelet);
     s->worker = calloc((size_t)t->nworkers + 1, sizeof *s->worker);
     s->batch = calloc((size_t)s->nbatches + 1, sizeof *s->batch);
     if (!s->codelet || !s->worker || !s->batch)
-        rc = cavs__fail_nomem("trace", (size_t)s->nbatches * sizeof *s->batch);
+        rc = CAVS_ENOMEM;
     for (int i = 0; i < t->nworkers; i++)
         s->workers += t->workers[i] != NULL;
     for (int i = 0; i < t->ntasks && !rc; i++) {
@@ -103,11 +100,11 @@ int cavs__trace_stats_make(const struct cavs__trace *t, struct cavs__trace_stats
     if (!rc)
         rc = over_time(t, s);
     if (rc)
-        cavs__trace_stats_free(s);
+        trace_stats_free(s);
     return rc;
 }
 
-void cavs__trace_stats_free(struct cavs__trace_stats *s)
+void trace_stats_free(struct trace_stats *s)
 {
     free(s->codelet);
     free(s->worker);
@@ -116,18 +113,17 @@ void cavs__trace_stats_free(struct cavs__trace_stats *s)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-double cavs__trace_percent(double part, double whole)
+double trace_percent(double part, double whole)
 {
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-double cavs__trace_both(const struct cavs__trace_stats *s, enum cavs__trace_phase a,
-                        enum cavs__trace_phase b)
+double trace_both(const struct trace_stats *s, enum cavs__work_phase a, enum cavs__work_phase b)
 {
     unsigned wanted = 1u << a | 1u << b;
     double ms = 0;
 
-    for (unsigned phases = 0; phases < 1u << CAVS__TRACE_PHASES; phases++) {
+    for (unsigned phases = 0; phases < 1u << CAVS__WORK_PHASES; phases++) {
         if ((phases & wanted) == wanted)
             ms += s->together[phases];
     }
@@ -135,7 +131,7 @@ double cavs__trace_both(const struct cavs__trace_stats *s, enum cavs__trace_phas
 }
 
 /* Insertion: there are a few dozen codelets. */
-int cavs__trace_by_time(const struct cavs__trace *t, const struct cavs__trace_stats *s, int *order)
+int trace_by_time(const struct trace *t, const struct trace_stats *s, int *order)
 {
     int n = 0;
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/trace/trace.h"
+#include "apps/trace/trace.h"
 
 enum event { OTHER, BEGIN, END };
 
@@ -19,7 +19,7 @@ static enum event event_of(const char *name)
 }
 
 /* trace.rec has an event in lines: E: its kind, N: its name, ..., S: its time. */
-void cavs__trace_read_pauses(const char *path, struct cavs__trace *t)
+void trace_read_pauses(const char *path, struct trace *t)
 {
     FILE *in = fopen(path, "r");
     char *line = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.c - dependencies between tasks: when they became ready, and the longest path. */
+/* longest_path.c - dependencies between tasks: when they became ready, and the longest path. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/error.h"
-#include "core/trace/trace.h"
+#include "apps/trace/trace.h"
 
 /* Tasks in an order in which dependencies come first, by counting those that are still open. */
 struct sorting {
@@ -13,7 +12,7 @@ struct sorting {
     int *next0, *next; /* CSR: who depends on the task */
 };
 
-static int sorting_make(const struct cavs__trace *t, struct sorting *s)
+static int sorting_make(const struct trace *t, struct sorting *s)
 {
     size_t n = (size_t)t->ntasks + 2, m = (size_t)t->ndeps + 1;
 
@@ -24,7 +23,7 @@ static int sorting_make(const struct cavs__trace *t, struct sorting *s)
     s->next = malloc(m * sizeof *s->next);
     if (s->order && s->open && s->next0 && s->next)
         return CAVS_OK;
-    return cavs__fail_nomem("trace", (3 * n + m) * sizeof *s->order);
+    return CAVS_ENOMEM;
 }
 
 static void sorting_free(struct sorting *s)
@@ -37,7 +36,7 @@ static void sorting_free(struct sorting *s)
 
 /* next0 counts, sums up, and is moved to its place by filling: next0[i + 1] runs from the start
  * of i to its end. */
-static void link_dependents(const struct cavs__trace *t, struct sorting *s)
+static void link_dependents(const struct trace *t, struct sorting *s)
 {
     for (int i = 0; i < t->ntasks; i++) {
         s->open[i] = t->tasks[i].ndeps;
@@ -53,7 +52,7 @@ static void link_dependents(const struct cavs__trace *t, struct sorting *s)
 }
 
 /* Tasks on a cycle, which no true trace has, stay out of the order. */
-static void sort(const struct cavs__trace *t, struct sorting *s)
+static void sort(const struct trace *t, struct sorting *s)
 {
     link_dependents(t, s);
     for (int i = 0; i < t->ntasks; i++) {
@@ -70,58 +69,58 @@ static void sort(const struct cavs__trace *t, struct sorting *s)
     }
 }
 
-static double end_of(const struct cavs__trace *t, const struct cavs__trace_graph *g, int i)
+static double end_of(const struct trace *t, const struct trace_paths *p, int i)
 {
-    return t->tasks[i].worker >= 0 ? t->tasks[i].end : g->ready[i];
+    return t->tasks[i].worker >= 0 ? t->tasks[i].end : p->ready[i];
 }
 
-static void visit(const struct cavs__trace *t, struct cavs__trace_graph *g, int i)
+static void visit(const struct trace *t, struct trace_paths *p, int i)
 {
-    const struct cavs__trace_task *x = &t->tasks[i];
+    const struct trace_task *x = &t->tasks[i];
 
     for (int d = x->dep0; d < x->dep0 + x->ndeps; d++) {
         int dep = t->deps[d];
 
-        if (end_of(t, g, dep) > g->ready[i])
-            g->ready[i] = end_of(t, g, dep);
-        if (g->path[dep] > g->path[i]) {
-            g->path[i] = g->path[dep];
-            g->before[i] = dep;
+        if (end_of(t, p, dep) > p->ready[i])
+            p->ready[i] = end_of(t, p, dep);
+        if (p->path[dep] > p->path[i]) {
+            p->path[i] = p->path[dep];
+            p->before[i] = dep;
         }
     }
     if (x->counted)
-        g->path[i] += x->end - x->start;
+        p->path[i] += x->end - x->start;
 }
 
-int cavs__trace_graph_make(const struct cavs__trace *t, struct cavs__trace_graph *g)
+int trace_paths_make(const struct trace *t, struct trace_paths *p)
 {
     struct sorting s;
     size_t n = (size_t)t->ntasks + 1;
     int rc = sorting_make(t, &s);
 
-    g->ready = calloc(n, sizeof *g->ready);
-    g->path = calloc(n, sizeof *g->path);
-    g->before = malloc(n * sizeof *g->before);
-    if (!rc && !(g->ready && g->path && g->before))
-        rc = cavs__fail_nomem("trace", n * sizeof *g->ready);
+    p->ready = calloc(n, sizeof *p->ready);
+    p->path = calloc(n, sizeof *p->path);
+    p->before = malloc(n * sizeof *p->before);
+    if (!rc && !(p->ready && p->path && p->before))
+        rc = CAVS_ENOMEM;
     if (!rc) {
         sort(t, &s);
         for (int i = 0; i < t->ntasks; i++) {
-            g->ready[i] = t->tasks[i].submit;
-            g->before[i] = -1;
+            p->ready[i] = t->tasks[i].submit;
+            p->before[i] = -1;
         }
         for (int k = 0; k < s.norder; k++)
-            visit(t, g, s.order[k]);
+            visit(t, p, s.order[k]);
     }
     sorting_free(&s);
     if (rc)
-        cavs__trace_graph_free(g);
+        trace_paths_free(p);
     return rc;
 }
 
-void cavs__trace_graph_free(struct cavs__trace_graph *g)
+void trace_paths_free(struct trace_paths *p)
 {
-    free(g->ready);
-    free(g->path);
-    free(g->before);
+    free(p->ready);
+    free(p->path);
+    free(p->before);
 }

@@ -3,10 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/base/error.h"
-#include "core/trace/svg.h"
+#include "apps/trace/svg.h"
 
-enum { KINDS = 2 * CAVS__TRACE_PHASES };
+enum { KINDS = 2 * CAVS__WORK_PHASES };
 
 static const double visible = 1.5; /* width from which on a task has a rectangle of its own */
 
@@ -25,31 +24,31 @@ static void add_to_columns(struct columns *c, double x0, double x1, int kind)
     }
 }
 
-static void draw_task(FILE *out, const struct cavs__trace *t, const struct cavs__trace_task *x,
-                      double x0, double x1, double y, double height)
+static void draw_task(FILE *out, const struct trace *t, const struct trace_task *x, double x0,
+                      double x1, double y, double height)
 {
-    const struct cavs__trace_codelet *c = &t->codelets[x->codelet];
+    const struct trace_codelet *c = &t->codelets[x->codelet];
 
     fprintf(out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\"%s><title>",
-            x0, y, x1 - x0, height, cavs__trace_color(c->kind),
+            x0, y, x1 - x0, height, cavs__work_color(c->kind),
             x1 - x0 > 5 ? " stroke=\"#fff\" stroke-width=\".6\"" : "");
-    cavs__svg_escape(out, c->name);
+    svg_escape(out, c->name);
     fprintf(out, ", %.1f us", 1000 * (x->end - x->start));
     if (x->batch >= 0)
         fprintf(out, ", batch %ld", x->batch);
     fprintf(out, "</title></rect>\n");
 }
 
-static void draw_tasks(FILE *out, const struct cavs__trace *t, const struct cavs__svg_view *view,
-                       int worker, double y, double height, struct columns *short_ones)
+static void draw_tasks(FILE *out, const struct trace *t, const struct svg_view *view, int worker,
+                       double y, double height, struct columns *short_ones)
 {
     double scale = view->width / (view->end - view->begin);
 
     for (int i = 0; i < t->ntasks; i++) {
-        const struct cavs__trace_task *x = &t->tasks[i];
+        const struct trace_task *x = &t->tasks[i];
         double x0 = (x->start - view->begin) * scale, x1 = (x->end - view->begin) * scale;
-        struct cavs__trace_kind kind = t->codelets[x->codelet].kind;
+        struct cavs__work kind = t->codelets[x->codelet].kind;
 
         if (!x->counted || x->worker != worker || x1 <= 0 || x0 >= view->width)
             continue;
@@ -97,7 +96,7 @@ static int same(const struct columns *c, int i, int kind, double height, struct 
 static void draw_columns(FILE *out, const struct columns *c, int kind, double x, double y,
                          double height)
 {
-    struct cavs__trace_kind k = {(enum cavs__trace_phase)(kind / 2), kind % 2};
+    struct cavs__work k = {(enum cavs__work_phase)(kind / 2), kind % 2};
     bool begun = false;
 
     for (int i = 0, n; i < c->n; i += n) {
@@ -107,7 +106,7 @@ static void draw_columns(FILE *out, const struct columns *c, int kind, double x,
         if (q.top == q.bottom)
             continue;
         if (!begun)
-            fprintf(out, "<path fill=\"#%06x\" d=\"", cavs__trace_color(k));
+            fprintf(out, "<path fill=\"#%06x\" d=\"", cavs__work_color(k));
         begun = true;
         fprintf(out, "M%g %gh%dv%dh-%dz", x + i, y + q.top, n, q.bottom - q.top, n);
     }
@@ -115,17 +114,17 @@ static void draw_columns(FILE *out, const struct columns *c, int kind, double x,
         fprintf(out, "\"/>\n");
 }
 
-int cavs__svg_lane(FILE *out, const struct cavs__trace *t, const struct cavs__svg_view *view,
-                   int worker, double y, double height)
+int svg_lane(FILE *out, const struct trace *t, const struct svg_view *view, int worker, double y,
+             double height)
 {
     struct columns c = {.n = (int)ceil(view->width)};
     size_t size = (size_t)c.n * sizeof *c.share;
 
     c.share = calloc(1, size);
     if (!c.share)
-        return cavs__fail_nomem("trace", size);
+        return CAVS_ENOMEM;
     fprintf(out, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%06x\"/>\n", view->x,
-            y, view->width, height, CAVS__SVG_IDLE);
+            y, view->width, height, SVG_IDLE);
     draw_tasks(out, t, view, worker, y, height, &c);
     for (int kind = 0; kind < KINDS; kind++)
         draw_columns(out, &c, kind, view->x, y, height);

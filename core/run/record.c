@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - a traced run.
+ * record.c - a run of which StarPU records what happens.
  *
  * FxT's settings are environment variables, read when StarPU starts.  They are set for the time
  * from _begin() to _end() and then put back, so that a later runtime of the same process runs
@@ -19,7 +19,7 @@
 
 #include "config.h"
 #include "core/base/error.h"
-#include "core/trace/trace.h"
+#include "core/run/record.h"
 
 /* StarPU copies the name of its file into 128 bytes: there has to be room for "/trace.fxt_0". */
 enum { LONGEST_PREFIX = 100, VARIABLES = 5 };
@@ -30,7 +30,7 @@ struct variable {
     bool changed;
 };
 
-struct cavs__trace_run {
+struct cavs__record {
     char *dir;                       /* absolute: the program may change its working directory */
     char prefix[LONGEST_PREFIX + 1]; /* the same folder, for StarPU */
     int fd;                          /* of the folder, where prefix goes through it; else -1 */
@@ -41,7 +41,7 @@ struct cavs__trace_run {
 /* ---- the environment ------------------------------------------------------------------------- */
 
 /* keep: what the user has set stays. */
-static int set(struct cavs__trace_run *run, const char *name, const char *value, bool keep)
+static int set(struct cavs__record *run, const char *name, const char *value, bool keep)
 {
     const char *old = getenv(name);
     struct variable *v = &run->variables[run->nvariables];
@@ -55,7 +55,7 @@ static int set(struct cavs__trace_run *run, const char *name, const char *value,
     return CAVS_OK;
 }
 
-static void restore(struct cavs__trace_run *run)
+static void restore(struct cavs__record *run)
 {
     for (int i = 0; i < run->nvariables; i++) {
         struct variable *v = &run->variables[i];
@@ -76,7 +76,7 @@ static void restore(struct cavs__trace_run *run)
  *
  * FxT touches all of its buffer at the start, twice: 128 MB hold some 100,000 tasks, and 0.1 s
  * is spent on it. */
-static int set_all(struct cavs__trace_run *run, bool transfers)
+static int set_all(struct cavs__record *run, bool transfers)
 {
     int rc = set(run, "STARPU_FXT_TRACE", "1", false);
 
@@ -125,7 +125,7 @@ static int make_folder(const char *dir)
 }
 
 /* A long path goes through a descriptor, whose name is short. */
-static int name_prefix(struct cavs__trace_run *run)
+static int name_prefix(struct cavs__record *run)
 {
     if (strlen(run->dir) > LONGEST_PREFIX) {
         run->fd = open(run->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -141,7 +141,7 @@ static int name_prefix(struct cavs__trace_run *run)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-static void run_free(struct cavs__trace_run *run)
+static void run_free(struct cavs__record *run)
 {
     restore(run);
     if (run->fd >= 0)
@@ -150,9 +150,9 @@ static void run_free(struct cavs__trace_run *run)
     free(run);
 }
 
-int cavs__trace_begin(const char *dir, bool transfers, struct cavs__trace_run **out)
+int cavs__record_begin(const char *dir, bool transfers, struct cavs__record **out)
 {
-    struct cavs__trace_run *run;
+    struct cavs__record *run;
     int rc = make_folder(dir);
 
     if (rc)
@@ -176,7 +176,7 @@ int cavs__trace_begin(const char *dir, bool transfers, struct cavs__trace_run **
 
 /* Where StarPU wrote to, by the user's variables or ours; 0 is the number of this process among
  * those of MPI. */
-static void recorded_file(const struct cavs__trace_run *run, char *path, size_t size)
+static void recorded_file(const struct cavs__record *run, char *path, size_t size)
 {
     const char *prefix = getenv("STARPU_FXT_PREFIX"), *suffix = getenv("STARPU_FXT_SUFFIX");
     bool ours = strcmp(prefix, run->prefix) == 0;
@@ -184,43 +184,27 @@ static void recorded_file(const struct cavs__trace_run *run, char *path, size_t 
     snprintf(path, size, "%s/%s_0", ours ? run->dir : prefix, suffix);
 }
 
-/* The file gets a simpler name, if it is in our folder. */
-static void simplify_name(const struct cavs__trace_run *run, char *path, size_t size)
+/* The folder's trace.fxt is the file, if that is in the folder by the name that we gave it, or a
+ * link to where the user's settings have put it. */
+static int name_file(const struct cavs__record *run, const char *recorded)
 {
-    char wanted[4200], given[4200];
+    char wanted[4200], given[4200], *target = realpath(recorded, NULL);
+    int rc;
 
+    if (!target)
+        return cavs__fail(CAVS_ERUNTIME, "StarPU left no file %s: %s", recorded, strerror(errno));
     snprintf(given, sizeof given, "%s/trace.fxt_0", run->dir);
     snprintf(wanted, sizeof wanted, "%s/trace.fxt", run->dir);
-    if (strcmp(path, given) == 0 && rename(path, wanted) == 0)
-        snprintf(path, size, "%s", wanted);
+    rc = strcmp(recorded, given) == 0 ? rename(given, wanted) : symlink(target, wanted);
+    if (rc != 0 && errno != EEXIST)
+        rc = cavs__fail(CAVS_EIO, "cannot make %s: %s", wanted, strerror(errno));
+    else
+        rc = CAVS_OK;
+    free(target);
+    return rc;
 }
 
-static int convert(const struct cavs__trace_run *run, const char *recorded)
-{
-    const char *const argv[] = {"starpu_fxt_tool", "-c", "-i", recorded, "-d", run->dir, NULL};
-    char log[4200];
-
-    snprintf(log, sizeof log, "%s/starpu_fxt_tool.log", run->dir);
-    return cavs__trace_tool(argv, log);
-}
-
-/* What the tool leaves without anything in it: records of MPI and of modular schedulers, and a page about the latter's
- * queues that also wants a script from the net. */
-static void drop_empty_files(const struct cavs__trace_run *run)
-{
-    static const char *const names[] = {"comms.rec", "sched_tasks.rec", "trace.html"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[4200];
-        struct stat s;
-
-        snprintf(path, sizeof path, "%s/%s", run->dir, names[i]);
-        if (stat(path, &s) == 0 && (s.st_size == 0 || strcmp(names[i], "trace.html") == 0))
-            unlink(path);
-    }
-}
-
-int cavs__trace_end(struct cavs__trace_run *run)
+int cavs__record_end(struct cavs__record *run)
 {
     char recorded[4200];
     int rc;
@@ -229,16 +213,12 @@ int cavs__trace_end(struct cavs__trace_run *run)
         return CAVS_OK;
     recorded_file(run, recorded, sizeof recorded);
     restore(run);
-    simplify_name(run, recorded, sizeof recorded);
-    rc = convert(run, recorded);
-    drop_empty_files(run);
-    if (!rc)
-        rc = cavs__trace_summarise(run->dir);
+    rc = name_file(run, recorded);
     run_free(run);
-    return rc ? cavs__fail_in(rc, "the trace is incomplete") : CAVS_OK;
+    return rc ? cavs__fail_in(rc, "there is no trace") : CAVS_OK;
 }
 
-void cavs__trace_cancel(struct cavs__trace_run *run)
+void cavs__record_cancel(struct cavs__record *run)
 {
     if (run)
         run_free(run);

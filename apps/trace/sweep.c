@@ -7,20 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/error.h"
-#include "core/trace/trace.h"
+#include "apps/trace/trace.h"
 
 enum change { SUBMITTED, READY, STARTED, ENDED, CHANGES };
 
 struct moment {
     double time;
     enum change change;
-    enum cavs__trace_phase phase;
+    enum cavs__work_phase phase;
 };
 
 struct state {
     long count[CHANGES]; /* tasks which that has happened to */
-    int running[CAVS__TRACE_PHASES];
+    int running[CAVS__WORK_PHASES];
 };
 
 static int by_time(const void *a, const void *b)
@@ -34,12 +33,12 @@ static int by_time(const void *a, const void *b)
 
 /* Clocks of workers differ a little: what has to come before a task's start is not later than
  * it. */
-static struct moment *add_task(struct moment *m, const struct cavs__trace *t,
-                               const struct cavs__trace_graph *g, int i)
+static struct moment *add_task(struct moment *m, const struct trace *t, const struct trace_paths *p,
+                               int i)
 {
-    const struct cavs__trace_task *x = &t->tasks[i];
-    enum cavs__trace_phase phase = t->codelets[x->codelet].kind.phase;
-    double ready = g->ready[i] < x->start ? g->ready[i] : x->start,
+    const struct trace_task *x = &t->tasks[i];
+    enum cavs__work_phase phase = t->codelets[x->codelet].kind.phase;
+    double ready = p->ready[i] < x->start ? p->ready[i] : x->start,
            submit = x->submit < ready ? x->submit : ready;
 
     *m++ = (struct moment){submit, SUBMITTED, phase};
@@ -49,7 +48,7 @@ static struct moment *add_task(struct moment *m, const struct cavs__trace *t,
     return m;
 }
 
-static void add_idle(const struct state *now, double ms, struct cavs__trace_stats *s)
+static void add_idle(const struct state *now, double ms, struct trace_stats *s)
 {
     long running = now->count[STARTED] - now->count[ENDED],
          ready = now->count[READY] - now->count[STARTED];
@@ -59,23 +58,23 @@ static void add_idle(const struct state *now, double ms, struct cavs__trace_stat
         return;
     if (ready > idle)
         ready = idle;
-    s->idle[CAVS__TRACE_RUNTIME] += (double)ready * ms;
+    s->idle[TRACE_RUNTIME] += (double)ready * ms;
     if (now->count[SUBMITTED] > now->count[READY])
-        s->idle[CAVS__TRACE_WAITING] += (double)(idle - ready) * ms;
+        s->idle[TRACE_WAITING] += (double)(idle - ready) * ms;
     else
-        s->idle[CAVS__TRACE_STARVING] += (double)(idle - ready) * ms;
+        s->idle[TRACE_STARVING] += (double)(idle - ready) * ms;
 }
 
-static void add_together(const struct state *now, double ms, struct cavs__trace_stats *s)
+static void add_together(const struct state *now, double ms, struct trace_stats *s)
 {
     unsigned phases = 0;
 
-    for (int p = 0; p < CAVS__TRACE_PHASES; p++)
+    for (int p = 0; p < CAVS__WORK_PHASES; p++)
         phases |= now->running[p] > 0 ? 1u << p : 0;
     s->together[phases] += ms;
 }
 
-static void walk(const struct moment *moments, size_t n, struct cavs__trace_stats *s)
+static void walk(const struct moment *moments, size_t n, struct trace_stats *s)
 {
     struct state now = {{0}, {0}};
     double last = s->begin;
@@ -96,17 +95,16 @@ static void walk(const struct moment *moments, size_t n, struct cavs__trace_stat
     }
 }
 
-int cavs__trace_sweep(const struct cavs__trace *t, const struct cavs__trace_graph *g,
-                      struct cavs__trace_stats *s)
+int trace_sweep(const struct trace *t, const struct trace_paths *p, struct trace_stats *s)
 {
     size_t size = ((size_t)s->all.count * CHANGES + 1) * sizeof(struct moment);
     struct moment *moments = malloc(size), *end = moments;
 
     if (!moments)
-        return cavs__fail_nomem("trace", size);
+        return CAVS_ENOMEM;
     for (int i = 0; i < t->ntasks; i++) {
         if (t->tasks[i].counted)
-            end = add_task(end, t, g, i);
+            end = add_task(end, t, p, i);
     }
     qsort(moments, (size_t)(end - moments), sizeof *moments, by_time);
     walk(moments, (size_t)(end - moments), s);

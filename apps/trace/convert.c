@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* convert.c - what StarPU recorded -> tasks.rec, paje.trace and the like, by its starpu_fxt_tool. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "apps/common/tool.h"
+#include "apps/trace/trace.h"
+
+/* ---- the record ------------------------------------------------------------------------------ */
+
+bool trace_has(const char *dir, const char *name, char *path, size_t size)
+{
+    struct stat st;
+
+    snprintf(path, size, "%s/%s", dir, name);
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* StarPU itself calls the file PREFIX_0, by default prof_file_USER_0. */
+static bool has_number(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n > 2 && strcmp(name + n - 2, "_0") == 0;
+}
+
+bool trace_find_record(const char *dir, char *path, size_t size)
+{
+    DIR *d;
+    int found = 0;
+
+    if (trace_has(dir, "trace.fxt", path, size))
+        return true;
+    d = opendir(dir);
+    for (struct dirent *entry; d && (entry = readdir(d));)
+        if (has_number(entry->d_name) && trace_has(dir, entry->d_name, path, size))
+            found++;
+    if (d)
+        closedir(d);
+    return found == 1;
+}
+
+/* ---- the tool -------------------------------------------------------------------------------- */
+
+/* The folder cavs beside the library: `make install` may put a copy of the tool there
+ * (build-aux/install-starpu). */
+static const char *folder_of_copy(char *path, size_t size)
+{
+    Dl_info library;
+    const char *end;
+
+    if (!dladdr((void *)cavs_version, &library) || !(end = strrchr(library.dli_fname, '/')))
+        return NULL;
+    if (snprintf(path, size, "%.*s/cavs", (int)(end - library.dli_fname), library.dli_fname) >=
+        (int)size)
+        return NULL;
+    return path;
+}
+
+/* What the tool leaves without anything in it: records of MPI and of modular schedulers, and a page
+ * about the latter's queues that also wants a script from the net. */
+static void drop_empty_files(const char *dir)
+{
+    static const char *const names[] = {"comms.rec", "sched_tasks.rec", "trace.html"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4200];
+        struct stat s;
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        if (stat(path, &s) == 0 && (s.st_size == 0 || strcmp(names[i], "trace.html") == 0))
+            unlink(path);
+    }
+}
+
+int trace_convert(const char *dir, const char *record, struct app_error *e)
+{
+    const char *const argv[] = {"starpu_fxt_tool", "-c", "-i", record, "-d", dir, NULL};
+    char log[4200], copy[4096];
+    /* A tool of the same StarPU understands the record best; PATH is for one that was moved. */
+    struct tool tool = {.argv = argv,
+                        .folders = {CAVS_STARPU_BINDIR, folder_of_copy(copy, sizeof copy)},
+                        .log = log,
+                        .hint = " (Debian: package starpu-tools)"};
+    int rc;
+
+    snprintf(log, sizeof log, "%s/starpu_fxt_tool.log", dir);
+    rc = tool_run(&tool, e);
+    drop_empty_files(dir);
+    return rc;
+}
