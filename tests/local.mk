@@ -46,6 +46,7 @@ tests_libtrial_la_SOURCES = \
 	tests/naive_ops.c \
 	tests/on_device.c tests/on_device.h \
 	tests/random.h \
+	tests/random_model.c tests/random_model.h \
 	tests/sample.c tests/sample.h \
 	tests/trial.c tests/trial.h \
 	tests/zoo.c tests/zoo.h \
@@ -61,6 +62,18 @@ $(check_PROGRAMS): tests/libtrial.la libcavs-static.la
 check_PROGRAMS += tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
 check_PROGRAMS += tests/test_fusion
 SANITIZE_TESTS += tests/test_fusion tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
+
+# operators made of others; lists of symbols before and after each pass: test_rewrites.c stands between passes
+check_PROGRAMS += tests/test_composites tests/test_rewrites
+tests_test_composites_SOURCES = tests/test_composites.c
+tests_test_composites_LDADD = $(TRIAL_LIBS)
+tests_test_composites_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_rewrites_SOURCES = tests/test_rewrites.c
+tests_test_rewrites_LDADD = $(TRIAL_LIBS)
+tests_test_rewrites_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_test_rewrites_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cavs__find_equal -Wl,--wrap=cavs_slice_at \
+	-Wl,--wrap=cavs_split_at
+SANITIZE_TESTS += tests/test_rewrites
 
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
 	tests/test_optimizers tests/test_session tests/test_refusals tests/test_checkpoint \
