@@ -94,9 +94,11 @@ const char *cavs_version(void);
  *
  * Every file that the library writes under a given name replaces what is there in one step: it is written beside it,
  * flushed and renamed, and keeps the permissions of the old file.  Whatever happens, the old file or the new one is there.
- * A symbolic link stays, and the file that it leads to is replaced.  Devices and pipes are written into. */
+ * A symbolic link stays, and the file that it leads to is replaced.  Devices and pipes are written into.  A file
+ * that is mounted by itself, as containers do, cannot be replaced and is refused: mount its folder. */
 
-/* Whether such a file could be written now: 0, or CAVS_EIO with the reason (no such folder, no permission, a folder).
+/* Whether such a file could be written now: 0, or CAVS_EIO with the reason (no such folder, no permission, a folder, a
+ * mount point).
  * Nothing is left behind, and a file that is there is not touched.  For the start of work whose result goes there. */
 int cavs_file_writable(const char *path);
 

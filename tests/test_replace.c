@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -349,6 +352,43 @@ static void folder_that_takes_no_files(void **state)
     refused(cavs_file_writable("/proc/f"), "/proc/f");
 }
 
+/* In a name space of its own; 77: there is none for us. */
+static int try_mounted_file(void)
+{
+    if ((unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("elsewhere", "f", NULL, MS_BIND, NULL) != 0)
+        return 77;
+    if (cavs_file_writable("f") != CAVS_EIO || !strstr(cavs_error_message(), "mount point"))
+        return 1;
+    if (replace("f", "new") != CAVS_EIO || !strstr(cavs_error_message(), "mount point"))
+        return 2;
+    if (replace("link", "new") != CAVS_EIO || entries(".") != 3)
+        return 3;
+    return umount("f") == 0 && replace("f", "new") == 0 ? 0 : 4;
+}
+
+/* As containers have them: nothing can be renamed onto it. */
+static void file_that_is_a_mount_point(void **state)
+{
+    int status = 0;
+    pid_t child;
+    (void)state;
+    put("f", "under");
+    put("elsewhere", "old");
+    assert_int_equal(symlink("f", "link"), 0);
+    child = fork();
+    if (child == 0)
+        _exit(try_mounted_file());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+    holds("elsewhere", "old");
+    holds("f", "new");
+}
+
 static void no_path(void **state)
 {
     (void)state;
@@ -392,6 +432,7 @@ int main(void)
         TEST(asking_does_not_open_pipes),
         TEST(folder_without_permission),
         TEST(folder_that_takes_no_files),
+        TEST(file_that_is_a_mount_point),
         TEST(no_path),
         TEST(scratch_file_has_no_name),
     };

@@ -75,6 +75,20 @@ char *cavs__resolve(const char *path)
     return name;
 }
 
+/* Nothing can be renamed onto it.  Systems that do not know give false; there rename() fails. */
+static bool is_mount_point(const char *name)
+{
+#ifdef STATX_ATTR_MOUNT_ROOT
+    struct statx stx;
+
+    return statx(AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) == 0 &&
+           (stx.stx_attributes & stx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT);
+#else
+    (void)name;
+    return false;
+#endif
+}
+
 enum cavs__target cavs__look_at(const char *name, struct stat *st)
 {
     struct stat link;
@@ -87,8 +101,10 @@ enum cavs__target cavs__look_at(const char *name, struct stat *st)
     errno = error;
     if (error)
         return CAVS__BAD;
-    return S_ISREG(st->st_mode) && lstat(name, &link) == 0 && S_ISREG(link.st_mode) ? CAVS__REGULAR
-                                                                                    : CAVS__OTHER;
+    if (!S_ISREG(st->st_mode) || lstat(name, &link) != 0 || !S_ISREG(link.st_mode))
+        return CAVS__OTHER;
+    errno = EBUSY;
+    return is_mount_point(name) ? CAVS__BAD : CAVS__REGULAR;
 }
 
 /* ---- temporary files ---- */

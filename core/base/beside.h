@@ -17,7 +17,7 @@ char *cavs__resolve(const char *path);
 
 /* What is, or can be, under a resolved name. */
 enum cavs__target {
-    CAVS__BAD, /* neither; errno says why */
+    CAVS__BAD, /* neither; errno says why: EBUSY, it is a mount point of its own */
     CAVS__NEW,
     CAVS__REGULAR,
     CAVS__OTHER /* a device, a pipe: can be written into, but not replaced */

@@ -15,7 +15,10 @@
 static int failed(const char *path)
 {
     return cavs__fail(CAVS_EIO, "cannot write %s: %s", path,
-                      errno == ENOENT ? "its folder does not exist" : strerror(errno));
+                      errno == ENOENT ? "its folder does not exist"
+                      : errno == EBUSY
+                          ? "it is a mount point, and cannot be replaced; mount its folder"
+                          : strerror(errno));
 }
 
 int cavs__replace_failed(const struct cavs__replacement *r)

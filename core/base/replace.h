@@ -3,7 +3,8 @@
  * replace.h - a file that takes its place in one step: written beside its name, flushed, renamed.
  *
  * Whatever happens, the old file or the new one is there.  Symbolic links stay, what they lead to is replaced.
- * What is no regular file (a device, a pipe) cannot be replaced, and is written into.
+ * What is no regular file (a device, a pipe) cannot be replaced, and is written into.  A regular file that is a mount
+ * point cannot be replaced either; writing into it could leave half of each, so it is refused, at the beginning.
  */
 #ifndef CAVS_CORE_BASE_REPLACE_H
 #define CAVS_CORE_BASE_REPLACE_H
