@@ -287,17 +287,36 @@ static void folder_below_another_users_is_not_used(void **unused)
     remove_way("way");
 }
 
+static void make_link(void)
+{
+    assert_int_equal(mkdir(cache_path("way"), 0700), 0);
+    assert_int_equal(mkdir(cache_path("real"), 0700), 0);
+    assert_int_equal(symlink("../real", cache_path("way/link")), 0);
+    setenv("CAVS_CACHE", cache_path("way/link"), 1);
+}
+
+/* Also where others may put links, but not replace ours; what it leads to has to be private all the same. */
+static void our_links_are_followed_to_private_folders(void **unused)
+{
+    (void)unused;
+    make_link();
+    cache_check(true, 1);
+    assert_int_equal(chmod(cache_path("way"), 01777), 0);
+    cache_check(true, 1);
+    assert_int_equal(chmod(cache_path("real"), 0777), 0);
+    check_way_is_refused("/real");
+    remove_way("way");
+    remove_way("real");
+}
+
 /* Whoever owns the link can lead it elsewhere; who may write to the folder of the link, too. */
 static void links_of_others_are_not_followed(void **unused)
 {
     bool root;
 
     (void)unused;
-    assert_int_equal(mkdir(cache_path("way"), 0700), 0);
-    assert_int_equal(mkdir(cache_path("real"), 0700), 0);
-    assert_int_equal(symlink("../real", cache_path("way/link")), 0);
-    setenv("CAVS_CACHE", cache_path("way/link"), 1);
-    cache_check(true, 1); /* ours, and in a folder of ours */
+    make_link();
+    cache_check(true, 1);
     assert_int_equal(chmod(cache_path("way"), 0777), 0);
     check_way_is_refused("/way");
     assert_int_equal(chmod(cache_path("way"), 01777), 0);
@@ -378,6 +397,7 @@ int main(void)
         TEST(folder_below_one_open_to_others_is_not_used),
         TEST(only_a_private_group_may_write_on_the_way),
         TEST(folder_below_another_users_is_not_used),
+        TEST(our_links_are_followed_to_private_folders),
         TEST(links_of_others_are_not_followed),
         TEST(links_in_a_circle_are_left),
         TEST(libraries_are_told_apart),
