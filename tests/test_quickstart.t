@@ -169,11 +169,13 @@ echo 1000
 END
 fresh
 quickstart
+line= missing=
 [ $status -eq 1 ] && [ "$(grep -c 'apt-get' "$work/said")" -eq 1 ] &&
-    line=$(grep '^    apt-get update && apt-get install' "$work/said") &&
-    for package in gcc libcmocka-dev libfxt-dev dpkg-dev xz-utils patch g++ ca-certificates; do
-        case " $line " in *" $package "*) ;; *) false && break ;; esac
-    done
+    line=$(grep '^    apt-get update && apt-get install' "$work/said")
+for package in gcc libcmocka-dev libfxt-dev dpkg-dev xz-utils patch g++ ca-certificates; do
+    case " $line " in *" $package "*) ;; *) missing="$missing $package" ;; esac
+done
+[ -n "$line" ] && [ -z "$missing" ]
 ok $? "without sudo there is one line to paste, with all that is needed"
 
 stub sudo <<'END'

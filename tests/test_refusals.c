@@ -344,11 +344,11 @@ static void infinite_parameter_is_traced(void **state)
 
 /* ---- size ---- */
 
-static void build_many_inputs(struct cavs_model *m)
+static void build_inputs(struct cavs_model *m, int n)
 {
     struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
     struct cavs_symbol *sum = cavs_use(f, zoo_weight(m, "b", 1, 2));
-    for (int i = 0; i < 70; i++) {
+    for (int i = 0; i < n; i++) {
         char name[16];
         snprintf(name, sizeof name, "input%d", i);
         sum = cavs_add(sum, cavs_tanh(cavs_pull(f, name, 2)));
@@ -356,24 +356,41 @@ static void build_many_inputs(struct cavs_model *m)
     cavs_loss(f, "loss", cavs_sum(sum), NULL);
 }
 
-/* A task has room for so many tensors; a function that reads more is right, or is refused with the
- * number. */
-static void more_inputs_than_a_task_can_read(void **state)
+static void build_many_inputs(struct cavs_model *m)
+{
+    build_inputs(m, 40);
+}
+
+static void build_too_many_inputs(struct cavs_model *m)
+{
+    build_inputs(m, 70);
+}
+
+/* A task has room for 48 tensors. */
+static void as_many_inputs_as_a_task_can_read(void **state)
 {
     static const struct zoo_entry model = {"inputs", build_many_inputs, {NULL}};
     const char *text = "flat:5";
     const int batch[] = {0};
     struct trial t;
-    struct cavs_session *s = NULL;
     (void)state;
     trial_open(&t, zoo_model(&model), &text, 1, NULL);
-    int rc = cavs_session_create(trial_runtime, t.model, NULL, &s);
-    if (rc)
-        check_refused(rc, CAVS_EPROGRAM, "tensors");
-    else
-        trial_check_gradients(&t, s, batch, 1);
+    struct cavs_session *s = trial_session(&t, NULL);
+    trial_check_gradients(&t, s, batch, 1);
     cavs_session_destroy(s);
     trial_close(&t);
+}
+
+static void more_inputs_than_a_task_can_read(void **state)
+{
+    static const struct zoo_entry model = {"inputs", build_too_many_inputs, {NULL}};
+    struct cavs_model *m = zoo_model(&model);
+    struct cavs_session *s = NULL;
+    (void)state;
+    check_refused(cavs_session_create(trial_runtime, m, NULL, &s), CAVS_EPROGRAM, "s.f.",
+                  "more than 48 tensors");
+    assert_null(s);
+    cavs_model_destroy(m);
 }
 
 /* ---- memory ---- */
@@ -386,14 +403,27 @@ static void build_huge(struct cavs_model *m)
     cavs_push(f, "y", cavs_sum(cavs_lookup(universe, cavs_pull_ids(f, "i"))));
 }
 
+/* As many bytes as size_t can just count. */
+static void build_largest(struct cavs_model *m)
+{
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    struct cavs_param *universe =
+        cavs_model_param(m, "universe", INT_MAX, INT_MAX, CAVS_CONSTANT(0));
+    cavs_push(f, "y", cavs_sum(cavs_lookup(universe, cavs_pull_ids(f, "i"))));
+}
+
 static void memory_that_is_not_there(void **state)
 {
-    static const struct zoo_entry model = {"huge", build_huge, {NULL}};
-    struct cavs_model *m = zoo_model(&model);
-    struct cavs_session *s = NULL;
-    check_refused(cavs_session_create(trial_runtime, m, NULL, &s), CAVS_ENOMEM, "universe", "MB");
-    assert_null(s);
-    cavs_model_destroy(m);
+    static const struct zoo_entry models[] = {{"huge", build_huge, {NULL}},
+                                              {"largest", build_largest, {NULL}}};
+    for (int i = 0; i < 2; i++) {
+        struct cavs_model *m = zoo_model(&models[i]);
+        struct cavs_session *s = NULL;
+        check_refused(cavs_session_create(trial_runtime, m, NULL, &s), CAVS_ENOMEM, "universe",
+                      "MB");
+        assert_null(s);
+        cavs_model_destroy(m);
+    }
     still_works(*state);
 }
 
@@ -418,6 +448,7 @@ int main(void)
         cmocka_unit_test(not_a_number_is_traced_without_fusion),
         cmocka_unit_test(not_a_number_passes_unchecked),
         TEST(infinite_parameter_is_traced),
+        cmocka_unit_test(as_many_inputs_as_a_task_can_read),
         cmocka_unit_test(more_inputs_than_a_task_can_read),
         TEST(memory_that_is_not_there),
     };

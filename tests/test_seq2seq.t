@@ -41,7 +41,7 @@ status_is 0 && [ "$(field samples)" -eq 8400 ] && holds "$(field train_symbols) 
     holds "$(field dev_exact) > 0.5" && [ "$(grep -c -- ' -> ' "$work/out")" -eq 60 ]
 ok $? "learns to reverse two letters, and reverses pairs that it has not seen"
 
-[ "$(field dev_exact)" = "$(field decoded_exact)" ] &&
+holds "$(field dev_exact) == $(field decoded_exact)" &&
     holds "$(field dev_exact) * 60 == 60 - $(grep -c ', not ' "$work/out")"
 ok $? "decoding symbol by symbol finds the answers that dev_exact counts"
 
@@ -142,7 +142,7 @@ ok $? "--resume DIR goes on to the same bits"
 
 # shellcheck disable=SC2086
 run seq2seq $small --length 2 --epochs 14 --lr 0.02 --decode 60 --no-attention
-status_is 0 && holds "$(field train_symbols) > 0.9" && [ "$(field dev_exact)" = "$(field decoded_exact)" ] &&
+status_is 0 && holds "$(field train_symbols) > 0.9" && holds "$(field dev_exact) == $(field decoded_exact)" &&
     [ "$(field attention)" -eq 0 ] && ! cmp -s "$work/out" "$work/with"
 ok $? "the same without attention"
 
@@ -154,7 +154,7 @@ ok $? "what is called right is right"
 
 # shellcheck disable=SC2086
 run seq2seq $small --task add --length 1 --epochs 20 --lr 0.02 --decode 60 --save "$model"
-status_is 0 && holds "$(field train_symbols) > 0.9" && [ "$(field dev_exact)" = "$(field decoded_exact)" ]
+status_is 0 && holds "$(field train_symbols) > 0.9" && holds "$(field dev_exact) == $(field decoded_exact)"
 ok $? "learns to add digits"
 
 grep -v ', not ' "$work/out" | sed -n 's/+/ /; s/ -> / /p' |
