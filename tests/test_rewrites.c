@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/compile/passes.h"
 #include "tests/random.h"
 #include "tests/random_model.h"
 #include "tests/trial.h"
@@ -94,7 +95,7 @@ static struct cavs_model *make(enum rewriting r, declare *how, void *what)
         for (int j = 0; j < m->stages[i]->nfunctions; j++)
             check_ok(cavs_function_finish(m->stages[i]->functions[j]));
     }
-    check_ok(cavs__pass_check(m));
+    check_ok(cavs__model_check(m));
     if (r >= JOINED)
         check_ok(cavs__pass_merge(m));
     if (r >= SHARED)

@@ -3,7 +3,7 @@
 #ifndef CAVS_APPS_TOOL_H
 #define CAVS_APPS_TOOL_H
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 
 enum { TOOL_FOLDERS = 2 };
 

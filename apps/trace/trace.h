@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "apps/common/error.h"
+#include "apps/common/app_error.h"
 #include "core/compile/work.h"
 
 /* ---- a folder -------------------------------------------------------------------------------- */
