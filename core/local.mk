@@ -13,6 +13,7 @@ pkgconfig_DATA += core/cavs.pc
 include core/base/local.mk
 include core/declare/local.mk
 include core/compile/local.mk
+include core/operators/local.mk
 include core/data/local.mk
 include core/run/local.mk
 include core/files/local.mk

@@ -27,19 +27,7 @@ bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, 
 bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,
                          struct cavs_place at);
 
-/* operators.c; NULL: reported */
-struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
-                                     bool ids, int width, struct cavs_place at);
-struct cavs_symbol *cavs__ids_symbol(struct cavs_function *f, struct cavs__input *in, int domain,
-                                     struct cavs_place at);
-/* A fetch of a channel; ids NULL: of the vertex stood over, or, with a domain, of whole samples. */
-struct cavs__channel *cavs__channel_to_fetch(struct cavs_function *f, const char *op,
-                                             struct cavs_stage *from, const char *channel,
-                                             struct cavs_place at);
-struct cavs_symbol *cavs__fetch_symbol(struct cavs_function *f, const char *op,
-                                       struct cavs__channel *c, struct cavs_symbol *ids, int domain,
-                                       struct cavs_place at);
-
+/* A symbol like this one with n operands, or an equal one that is there; NULL: reported. */
 struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                      struct cavs_symbol *const *inputs);
 

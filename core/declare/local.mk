@@ -3,15 +3,11 @@
 # core/declare/: models, stages, functions and symbols as the user declares them, with their shape rules.
 
 libcavs_la_SOURCES += \
+	core/declare/build.c \
 	core/declare/build.h \
 	core/declare/cells.c \
 	core/declare/check.c \
 	core/declare/equal.c \
-	core/declare/expressions.c \
-	core/declare/lists.c \
-	core/declare/losses.c \
 	core/declare/model.c \
 	core/declare/model.h \
-	core/declare/operators.c \
-	core/declare/rows.c \
 	core/declare/symbol.c

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* build.c - what every call that builds a symbol begins and ends with. */
+#include "core/declare/build.h"
+
+/* Every builder starts with one of these: may f still grow, is x one of its float symbols? */
+bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at)
+{
+    if (!f)
+        return false;
+    if (f->finished) {
+        FAIL(f, CAVS_ESTATE, "%s after the function was finished", op);
+        return false;
+    }
+    return true;
+}
+
+bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                    struct cavs_place at)
+{
+    if (x->function != f)
+        FAIL(f, CAVS_EPROGRAM, "%s: operand %s (%s:%d) belongs to function %s.%s", op,
+             cavs__symbol_label(x), x->at.file, x->at.line, x->function->stage->name,
+             x->function->name);
+    else if (x->op == CAVS__OP_IDS)
+        FAIL(f, CAVS_EPROGRAM, "%s: operand %s is an id input; use it with lookup or as labels", op,
+             x->input->name);
+    else
+        return true;
+    return false;
+}
+
+bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                  struct cavs_place at)
+{
+    if (x->function != f)
+        FAIL(f, CAVS_EPROGRAM, "%s: ids %s belong to function %s.%s", op, cavs__symbol_label(x),
+             x->function->stage->name, x->function->name);
+    else if (x->op != CAVS__OP_IDS)
+        FAIL(f, CAVS_EPROGRAM, "%s: operand %s of width %d where ids are wanted (cavs_pull_ids)",
+             op, cavs__symbol_label(x), x->width);
+    else
+        return true;
+    return false;
+}
+
+/* A parameter that could not be found or made: said here, because here is the line that needs it.
+ */
+bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
+                    struct cavs_place at)
+{
+    if (!p)
+        FAIL(f, CAVS_EINVAL, "%s: the parameter is NULL", op);
+    return p != NULL;
+}
+
+void cavs__limit_ids(struct cavs_symbol *ids, int limit)
+{
+    if (limit < ids->input->limit)
+        ids->input->limit = limit;
+}
+
+/* ---- rows of vertices and of entries ---- */
+
+static const char *rows_of(const struct cavs_symbol *x)
+{
+    if (x->domain == 0)
+        return "a row per vertex";
+    return x->function->lists[x->domain - 1]->children ? "a row per child"
+                                                       : "a row per entry of a list";
+}
+
+bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                          struct cavs_place at)
+{
+    if (x->domain == 0)
+        return true;
+    FAIL(f, CAVS_EPROGRAM, "%s: operand %s has %s; take them together first (cavs_sum_children)",
+         op, cavs__symbol_label(x), rows_of(x));
+    return false;
+}
+
+/* x, which has a row per vertex, for each entry of a list. */
+static struct cavs_symbol *repeat(struct cavs_symbol *x, int domain, struct cavs_place at)
+{
+    return cavs__add_symbol(
+        x->function,
+        (struct cavs_symbol){.op = CAVS__OP_REPEAT, .domain = domain, .width = x->width, .at = at},
+        1, &x);
+}
+
+static struct cavs_symbol *first_of_list(int n, struct cavs_symbol *const *xs)
+{
+    for (int i = 0; i < n; i++) {
+        if (cavs__domain(xs[i]) > 0)
+            return xs[i];
+    }
+    return NULL;
+}
+
+bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,
+                         struct cavs_place at)
+{
+    const struct cavs_symbol *of_list = first_of_list(n, xs);
+
+    for (int i = 0; i < n && of_list; i++) {
+        int domain = cavs__domain(xs[i]);
+
+        if (domain < 0 || domain == of_list->domain)
+            continue;
+        if (domain > 0 || xs[i]->op == CAVS__OP_IDS) {
+            FAIL(f, CAVS_EPROGRAM, "%s: operand %s has %s, but %s has %s%s", op,
+                 cavs__symbol_label(of_list), rows_of(of_list), cavs__op_name(xs[i]->op),
+                 rows_of(xs[i]), domain > 0 ? " of another list" : ", and ids are not repeated");
+            return false;
+        }
+        xs[i] = repeat(xs[i], of_list->domain, at);
+        if (!xs[i])
+            return false;
+    }
+    return true;
+}
+
+/* ---- the symbol itself ---- */
+
+struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
+                                     struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
+
+    if (!x)
+        cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory", cavs__op_name(like.op));
+    return x;
+}

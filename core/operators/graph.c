@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph.c - states of children, and the state of the vertex itself: gather, each_child, scatter. */
+#include "core/operators/family.h"
+
+struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_place at)
+{
+    if (!cavs__open_for(f, "gather", at))
+        return NULL;
+    if (f->stage->state_width == 0) {
+        FAIL(f, CAVS_EPROGRAM, "gather(%d): stage %s has no state", k, f->stage->name);
+        return NULL;
+    }
+    if (k < 0 || k > 65535) {
+        FAIL(f, CAVS_EINVAL, "gather(%d): child slots are numbered from 0 to 65535", k);
+        return NULL;
+    }
+    if (f->slots == 0) {
+        f->slots_at = at;
+    }
+    if (f->slots != CAVS__ANY_CHILDREN && k + 1 > f->slots)
+        f->slots = k + 1;
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_GATHER, .width = f->stage->state_width, .k = k, .at = at},
+        0, NULL);
+}
+
+struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_place at)
+{
+    int domain;
+
+    if (!cavs__open_for(f, "each_child", at))
+        return NULL;
+    if (f->stage->state_width == 0) {
+        FAIL(f, CAVS_EPROGRAM, "each_child: stage %s has no state", f->stage->name);
+        return NULL;
+    }
+    domain = cavs__children_domain(f, "each_child", at);
+    return domain ? cavs__add_symbol(f,
+                                     (struct cavs_symbol){.op = CAVS__OP_EACH_CHILD,
+                                                          .domain = domain,
+                                                          .width = f->stage->state_width,
+                                                          .at = at},
+                                     0, NULL)
+                  : NULL;
+}
+
+void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at)
+{
+    if (!cavs__open_for(f, "scatter", at))
+        return;
+    if (!x) {
+        FAIL(f, CAVS_EPROGRAM, "scatter of NULL");
+    } else if (f->scatter) {
+        FAIL(f, CAVS_EPROGRAM, "second scatter; the first is at %s:%d", f->scatter->at.file,
+             f->scatter->at.line);
+    } else if (cavs__is_value(f, x, "scatter", at) && cavs__is_of_vertices(f, x, "scatter", at)) {
+        if (x->width != f->stage->state_width)
+            FAIL(f, CAVS_ESHAPE, "scatter: %s of width %d, but the state of stage %s has width %d",
+                 cavs__symbol_label(x), x->width, f->stage->name, f->stage->state_width);
+        else
+            f->scatter = cavs__add_symbol(
+                f, (struct cavs_symbol){.op = CAVS__OP_SCATTER, .width = x->width, .at = at}, 1,
+                &x);
+    }
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inputs.c - what the samples bring: rows and ids of vertices, edges and entries of lists. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/operators/family.h"
+
+static const char *const owners[] = {"vertex", "edge", "entry of a list"};
+
+/* The stage's input of that name, made at first mention; NULL (reported) if it was declared
+ * otherwise before. */
+struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
+                                     bool ids, int width, struct cavs_place at)
+{
+    struct cavs_stage *s = f->stage;
+    struct cavs__input *in;
+
+    for (int i = 0; i < s->ninputs; i++) {
+        in = s->inputs[i];
+        if (strcmp(in->name, name) != 0)
+            continue;
+        if (in->ids == ids && in->width == width && in->per == per)
+            return in;
+        if (in->per != per) {
+            FAIL(f, CAVS_ESHAPE,
+                 "pull: input %s has a value per %s here, but one per %s elsewhere in stage %s",
+                 name, owners[per], owners[in->per], s->name);
+            return NULL;
+        }
+        FAIL(f, CAVS_ESHAPE,
+             "pull: input %s is %s of width %d here, but %s of width %d elsewhere in stage %s",
+             name, ids ? "ids" : "rows", width, in->ids ? "ids" : "rows", in->width, s->name);
+        return NULL;
+    }
+    in = calloc(1, sizeof *in);
+    if (in)
+        *in = (struct cavs__input){.name = strdup(name),
+                                   .number = s->ninputs,
+                                   .per = per,
+                                   .ids = ids,
+                                   .width = width,
+                                   .limit = INT32_MAX};
+    if (!in || !in->name || !CAVS__APPEND(s->inputs, s->ninputs, in)) {
+        free(in ? in->name : NULL);
+        free(in);
+        FAIL(f, CAVS_ENOMEM, "pull: out of memory for input %s", name);
+        return NULL;
+    }
+    return in;
+}
+
+struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width,
+                                 struct cavs_place at)
+{
+    struct cavs__input *in;
+
+    if (!cavs__open_for(f, "pull", at))
+        return NULL;
+    if (!name || width <= 0) {
+        FAIL(f, CAVS_ESHAPE, "pull %s: width %d is not positive", name ? name : "(null)", width);
+        return NULL;
+    }
+    in = cavs__find_input(f, name, CAVS__PER_VERTEX, false, width, at);
+    if (!in)
+        return NULL;
+    return cavs__add_symbol(
+        f, (struct cavs_symbol){.op = CAVS__OP_PULL, .width = width, .input = in, .at = at}, 0,
+        NULL);
+}
+
+static struct cavs_symbol *ids_symbol(struct cavs_function *f, struct cavs__input *in, int domain,
+                                      struct cavs_place at)
+{
+    return in ? cavs__add_symbol(f,
+                                 (struct cavs_symbol){
+                                     .op = CAVS__OP_IDS, .domain = domain, .input = in, .at = at},
+                                 0, NULL)
+              : NULL;
+}
+
+struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name,
+                                     struct cavs_place at)
+{
+    if (!cavs__open_for(f, "pull_ids", at))
+        return NULL;
+    if (!name) {
+        FAIL(f, CAVS_EINVAL, "pull_ids: the input needs a name");
+        return NULL;
+    }
+    return ids_symbol(f, cavs__find_input(f, name, CAVS__PER_VERTEX, true, 0, at), 0, at);
+}
+
+struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name, int width,
+                                      struct cavs_place at)
+{
+    struct cavs__input *in;
+    int domain;
+
+    if (!cavs__open_for(f, "pull_edge", at))
+        return NULL;
+    if (!name || width <= 0) {
+        FAIL(f, CAVS_ESHAPE, "pull_edge %s: width %d is not positive", name ? name : "(null)",
+             width);
+        return NULL;
+    }
+    in = cavs__find_input(f, name, CAVS__PER_EDGE, false, width, at);
+    domain = in ? cavs__children_domain(f, "pull_edge", at) : 0;
+    return domain ? cavs__add_symbol(f,
+                                     (struct cavs_symbol){.op = CAVS__OP_PULL,
+                                                          .domain = domain,
+                                                          .width = width,
+                                                          .input = in,
+                                                          .at = at},
+                                     0, NULL)
+                  : NULL;
+}
+
+struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name,
+                                          struct cavs_place at)
+{
+    struct cavs__input *in;
+    int domain;
+
+    if (!cavs__open_for(f, "pull_edge_ids", at))
+        return NULL;
+    if (!name) {
+        FAIL(f, CAVS_EINVAL, "pull_edge_ids: the input needs a name");
+        return NULL;
+    }
+    in = cavs__find_input(f, name, CAVS__PER_EDGE, true, 0, at);
+    domain = in ? cavs__children_domain(f, "pull_edge_ids", at) : 0;
+    return domain ? ids_symbol(f, in, domain, at) : NULL;
+}
+
+struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *name,
+                                          struct cavs_place at)
+{
+    struct cavs__input *in;
+    int domain;
+
+    if (!cavs__open_for(f, "pull_list_ids", at))
+        return NULL;
+    if (!name) {
+        FAIL(f, CAVS_EINVAL, "pull_list_ids: the input needs a name");
+        return NULL;
+    }
+    in = cavs__find_input(f, name, CAVS__PER_ENTRY, true, 0, at);
+    domain = in ? cavs__list_domain(f, (struct cavs__list){.input = in}, "pull_list_ids", at) : 0;
+    return domain ? ids_symbol(f, in, domain, at) : NULL;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lists.c - between the rows of vertices and those of the entries of a ragged list, such as their children.
+ */
+#include <stdlib.h>
+
+#include "core/base/array.h"
+#include "core/operators/family.h"
+
+/* ---- lists of a function ---- */
+
+static bool same_list(const struct cavs__list *a, const struct cavs__list *b)
+{
+    return a->children == b->children && a->input == b->input && a->whole == b->whole;
+}
+
+/* The domain of that list of f, made at first mention; 0: reported. */
+int cavs__list_domain(struct cavs_function *f, struct cavs__list like, const char *op,
+                      struct cavs_place at)
+{
+    struct cavs__list *list;
+
+    for (int i = 0; i < f->nlists; i++) {
+        if (same_list(f->lists[i], &like))
+            return i + 1;
+    }
+    if (f->nlists == CAVS__MAX_LISTS) {
+        FAIL(f, CAVS_EPROGRAM, "%s: a function reads at most %d different lists", op,
+             CAVS__MAX_LISTS);
+        return 0;
+    }
+    list = malloc(sizeof *list);
+    if (list) {
+        *list = like;
+        list->function = f;
+        list->number = f->stage->nlists;
+    }
+    if (!list || !CAVS__APPEND(f->stage->lists, f->stage->nlists, list)) {
+        free(list);
+        FAIL(f, CAVS_ENOMEM, "%s: out of memory", op);
+        return 0;
+    }
+    f->lists[f->nlists++] = list;
+    return f->nlists;
+}
+
+/* The domain of the children; 0: reported. */
+int cavs__children_domain(struct cavs_function *f, const char *op, struct cavs_place at)
+{
+    if (f->stage->base) {
+        FAIL(f, CAVS_EPROGRAM, "%s: stage %s stands over stage %s: its vertices have no children",
+             op, f->stage->name, f->stage->base->name);
+        return 0;
+    }
+    if (f->slots == 0) {
+        f->slots_at = at;
+    }
+    f->slots = CAVS__ANY_CHILDREN; /* also if some are gathered by number */
+    return cavs__list_domain(f, (struct cavs__list){.children = true}, op, at);
+}
+
+/* ---- reductions ---- */
+
+static bool is_of_list(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                       struct cavs_place at)
+{
+    if (!cavs__open_for(f, op, at) || !cavs__is_value(f, x, op, at))
+        return false;
+    if (cavs__domain(x) > 0)
+        return true;
+    FAIL(f, CAVS_EPROGRAM,
+         "%s: operand %s does not have a row per child or entry of a list (cavs_each_child, "
+         "cavs_pull_edge, cavs_pull_from_each)",
+         op, cavs__symbol_label(x));
+    return false;
+}
+
+static struct cavs_symbol *over_list(enum cavs__op op, struct cavs_symbol *x, struct cavs_place at)
+{
+    struct cavs_function *f = x ? x->function : NULL;
+
+    if (!x || !is_of_list(f, x, cavs__op_name(op), at))
+        return NULL;
+    return cavs__add_symbol(
+        f, (struct cavs_symbol){.op = op, .width = x->width, .k = x->domain, .at = at}, 1, &x);
+}
+
+struct cavs_symbol *cavs_sum_children_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    return over_list(CAVS__OP_LIST_SUM, x, at);
+}
+
+struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    return over_list(CAVS__OP_LIST_MAX, x, at);
+}
+
+struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    return over_list(CAVS__OP_LIST_SOFTMAX, x, at);
+}
+
+struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    struct cavs_symbol *sum, *share;
+
+    if (!x || !is_of_list(x->function, x, "mean_children", at))
+        return NULL;
+    sum = cavs_sum_children_at(x, at);
+    share = cavs__add_symbol(
+        x->function,
+        (struct cavs_symbol){.op = CAVS__OP_LIST_SHARE, .width = 1, .k = x->domain, .at = at}, 0,
+        NULL);
+    return sum && share ? cavs_apply2_at("mul", sum, share, at) : NULL;
+}

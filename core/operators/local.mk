@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# core/operators/: a family of operators a file.
+
+libcavs_la_SOURCES += \
+	core/operators/channels.c \
+	core/operators/columns.c \
+	core/operators/dropout.c \
+	core/operators/elementwise.c \
+	core/operators/family.h \
+	core/operators/graph.c \
+	core/operators/inputs.c \
+	core/operators/lists.c \
+	core/operators/losses.c \
+	core/operators/norms.c \
+	core/operators/parameters.c \
+	core/operators/products.c \
+	core/operators/rows.c

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* losses.c - what is reported of vertices, and losses: one number per vertex. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/operators/family.h"
+
+/* ---- metrics ---- */
+
+/* The model's metric of that name, made at first mention; NULL: reported. */
+static struct cavs__metric *find_metric(struct cavs_function *f, const char *name,
+                                        struct cavs_place at)
+{
+    struct cavs_model *m = f->stage->model;
+    struct cavs__metric *metric;
+
+    for (int i = 0; i < m->nmetrics; i++) {
+        if (strcmp(m->metrics[i]->name, name) == 0)
+            return m->metrics[i];
+    }
+    metric = calloc(1, sizeof *metric);
+    if (metric)
+        *metric = (struct cavs__metric){.name = strdup(name), .number = m->nmetrics};
+    if (!metric || !metric->name || !CAVS__APPEND(m->metrics, m->nmetrics, metric)) {
+        free(metric ? metric->name : NULL);
+        free(metric);
+        FAIL(f, CAVS_ENOMEM, "out of memory for metric %s", name);
+        return NULL;
+    }
+    return metric;
+}
+
+void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x,
+                    struct cavs_symbol *where, bool is_loss, struct cavs_place at)
+{
+    const char *op = is_loss ? "loss" : "metric";
+    struct cavs_symbol *in[2] = {x, where};
+    struct cavs__metric *metric;
+
+    if (!cavs__open_for(f, op, at))
+        return;
+    if (!x || !name) {
+        FAIL(f, CAVS_EPROGRAM, "%s %s of %s", op, name ? name : "(null)",
+             x ? cavs__symbol_label(x) : "NULL");
+        return;
+    }
+    if (!cavs__is_value(f, x, op, at) || !cavs__is_of_vertices(f, x, op, at) ||
+        (where && (!cavs__is_ids(f, where, op, at) || !cavs__is_of_vertices(f, where, op, at))))
+        return;
+    if (x->width != 1) {
+        FAIL(f, CAVS_ESHAPE, "%s %s: %s has width %d, not 1 (cavs_sum)", op, name,
+             cavs__symbol_label(x), x->width);
+        return;
+    }
+    metric = find_metric(f, name, at);
+    if (metric)
+        cavs__add_symbol(
+            f,
+            (struct cavs_symbol){
+                .op = CAVS__OP_METRIC, .width = 1, .metric = metric, .is_loss = is_loss, .at = at},
+            where ? 2 : 1, in);
+}
+
+/* ---- against labels ---- */
+
+static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *logits,
+                                          struct cavs_symbol *labels, struct cavs_place at)
+{
+    struct cavs_function *f = logits ? logits->function : NULL;
+    struct cavs_symbol *in[2] = {logits, labels};
+    const char *name = cavs__op_name(op);
+
+    if (!labels || !cavs__open_for(f, name, at) || !cavs__is_value(f, logits, name, at) ||
+        !cavs__is_ids(f, labels, name, at) || !cavs__to_one_domain(f, name, 2, in, at))
+        return NULL;
+    cavs__limit_ids(labels, logits->width);
+    return cavs__add_symbol(f, (struct cavs_symbol){.op = op, .width = 1, .at = at}, 2, in);
+}
+
+struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits,
+                                                  struct cavs_symbol *labels, struct cavs_place at)
+{
+    return against_labels(CAVS__OP_XENT, logits, labels, at);
+}
+
+struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
+                                    struct cavs_place at)
+{
+    return against_labels(CAVS__OP_CORRECT, logits, labels, at);
+}
+
+/* ---- losses that are made of other operators ---- */
+
+static struct cavs_symbol *sum1(const char *op, struct cavs_symbol *a, float s,
+                                struct cavs_place at)
+{
+    return cavs_sum_at(cavs_apply1_at(op, a, s, at), at);
+}
+
+struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b,
+                                          struct cavs_place at)
+{
+    struct cavs_symbol *d = cavs_apply2_at("sub", a, b, at);
+
+    return cavs_apply1_at("scale", sum1("square", d, 0, at), 0.5f, at);
+}
+
+struct cavs_symbol *cavs_absolute_error_at(struct cavs_symbol *a, struct cavs_symbol *b,
+                                           struct cavs_place at)
+{
+    return sum1("abs", cavs_apply2_at("sub", a, b, at), 0, at);
+}
+
+struct cavs_symbol *cavs_huber_error_at(struct cavs_symbol *a, struct cavs_symbol *b, float s,
+                                        struct cavs_place at)
+{
+    struct cavs_symbol *d = cavs_apply2_at("sub", a, b, at);
+
+    if (d && !(s > 0)) {
+        FAIL(d->function, CAVS_EINVAL, "huber_error: the limit %g is not positive", (double)s);
+        return NULL;
+    }
+    return sum1("huber", d, s, at);
+}
+
+struct cavs_symbol *cavs_binary_cross_entropy_at(struct cavs_symbol *logits,
+                                                 struct cavs_symbol *truths, struct cavs_place at)
+{
+    return cavs_sum_at(cavs_apply2_at("logit_cross_entropy", logits, truths, at), at);
+}
+
+/* The label's own term of the sum is the margin. */
+struct cavs_symbol *cavs_hinge_at(struct cavs_symbol *x, struct cavs_symbol *labels, float margin,
+                                  struct cavs_place at)
+{
+    struct cavs_symbol *own = cavs_pick_at(x, labels, at), *above, *sum, *counts;
+
+    if (own && !(margin > 0)) {
+        FAIL(own->function, CAVS_EINVAL, "hinge: the margin %g is not positive", (double)margin);
+        return NULL;
+    }
+    above = cavs_apply1_at("shift", cavs_apply2_at("sub", x, own, at), margin, at);
+    sum = cavs_apply1_at("shift", sum1("relu", above, 0, at), -margin, at);
+    if (!sum)
+        return NULL;
+    counts = cavs__add_symbol(
+        sum->function, (struct cavs_symbol){.op = CAVS__OP_MASK, .width = 1, .at = at}, 1, &labels);
+    return cavs_apply2_at("mul", sum, counts, at);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parameters.c - a row of numbers that are trained, rows of a table of them, and constants. */
+#include "core/operators/family.h"
+
+struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, struct cavs_place at)
+{
+    if (!cavs__open_for(f, "use", at) || !cavs__is_param(f, p, "use", at))
+        return NULL;
+    if (p->model != f->stage->model || p->rows != 1) {
+        FAIL(f, CAVS_ESHAPE, "use: parameter %s (%d x %d) %s", p->name, p->rows, p->cols,
+             p->rows != 1 ? "must have one row" : "belongs to another model");
+        return NULL;
+    }
+    p->dense_use = true;
+    return cavs__add_symbol(
+        f, (struct cavs_symbol){.op = CAVS__OP_USE, .width = p->cols, .param = p, .at = at}, 0,
+        NULL);
+}
+
+struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value,
+                                     struct cavs_place at)
+{
+    if (!cavs__open_for(f, "constant", at))
+        return NULL;
+    if (width <= 0) {
+        FAIL(f, CAVS_ESHAPE, "constant: width %d is not positive", width);
+        return NULL;
+    }
+    return cavs__add_symbol(
+        f, (struct cavs_symbol){.op = CAVS__OP_CONST, .width = width, .s = value, .at = at}, 0,
+        NULL);
+}
+
+struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids,
+                                   struct cavs_place at)
+{
+    struct cavs_function *f = ids ? ids->function : NULL;
+
+    if (!cavs__open_for(f, "lookup", at) || !cavs__is_ids(f, ids, "lookup", at) ||
+        !cavs__is_param(f, table, "lookup", at))
+        return NULL;
+    if (table->model != f->stage->model) {
+        FAIL(f, CAVS_EPROGRAM, "lookup: parameter %s belongs to another model", table->name);
+        return NULL;
+    }
+    cavs__limit_ids(ids, table->rows);
+    table->lookup_use = true;
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){.op = CAVS__OP_LOOKUP, .width = table->cols, .param = table, .at = at},
+        1, &ids);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* products.c - products with a parameter, or with a block of one that each row selects. */
+#include "core/operators/family.h"
+
+struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
+                                   struct cavs_place at)
+{
+    struct cavs_function *f = x ? x->function : NULL;
+
+    if (!cavs__open_for(f, "matmul", at) || !cavs__is_value(f, x, "matmul", at) ||
+        !cavs__is_param(f, w, "matmul", at))
+        return NULL;
+    if (w->model != f->stage->model || w->rows != x->width) {
+        FAIL(f, CAVS_ESHAPE, "matmul: %s of width %d times parameter %s (%d x %d)%s",
+             cavs__symbol_label(x), x->width, w->name, w->rows, w->cols,
+             w->model != f->stage->model ? " of another model" : "");
+        return NULL;
+    }
+    w->dense_use = true;
+    return cavs__add_symbol(
+        f, (struct cavs_symbol){.op = CAVS__OP_MATMUL, .width = w->cols, .param = w, .at = at}, 1,
+        &x);
+}
+
+struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
+                                   struct cavs_param *b, struct cavs_place at)
+{
+    struct cavs_symbol *y = cavs_matmul_at(x, w, at);
+
+    if (!y || !cavs__is_param(y->function, b, "affine", at))
+        return NULL;
+    if (b->cols != y->width) {
+        struct cavs_function *f = y->function;
+
+        FAIL(f, CAVS_ESHAPE, "affine: bias %s (%d x %d) for a product of width %d", b->name,
+             b->rows, b->cols, y->width);
+        return NULL;
+    }
+    return cavs_apply2_at("add", y, cavs_use_at(y->function, b, at), at);
+}
+
+struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_param *w, int nselect,
+                                          struct cavs_symbol *ids, struct cavs_place at)
+{
+    struct cavs_function *f = x ? x->function : NULL;
+    struct cavs_symbol *in[2] = {x, ids};
+    static const char op[] = "matmul_select";
+
+    if (!ids || !cavs__open_for(f, op, at) || !cavs__is_value(f, x, op, at) ||
+        !cavs__is_ids(f, ids, op, at) || !cavs__is_param(f, w, op, at))
+        return NULL;
+    if (w->model != f->stage->model) {
+        FAIL(f, CAVS_EPROGRAM, "matmul_select: parameter %s belongs to another model", w->name);
+        return NULL;
+    }
+    if (nselect <= 0 || (int64_t)nselect * x->width != w->rows) {
+        FAIL(
+            f, CAVS_ESHAPE,
+            "matmul_select: %s of width %d times one of %d blocks of parameter %s (%d x %d), which "
+            "should have %d rows for each",
+            cavs__symbol_label(x), x->width, nselect, w->name, w->rows, w->cols, x->width);
+        return NULL;
+    }
+    if (!cavs__to_one_domain(f, op, 2, in, at))
+        return NULL;
+    cavs__limit_ids(ids, nselect);
+    w->dense_use = true;
+    return cavs__add_symbol(
+        f,
+        (struct cavs_symbol){.op = CAVS__OP_MATMUL_SELECT, .width = w->cols, .param = w, .at = at},
+        2, in);
+}

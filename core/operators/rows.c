@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows.c - operators that look at the whole width of a row. */
+#include "core/operators/family.h"
+
+static struct cavs_symbol *over_width(enum cavs__op op, struct cavs_symbol *x, int width,
+                                      struct cavs_place at)
+{
+    struct cavs_function *f = x ? x->function : NULL;
+    const char *name = cavs__op_name(op);
+
+    if (!cavs__open_for(f, name, at) || !cavs__is_value(f, x, name, at))
+        return NULL;
+    return cavs__add_symbol(f, (struct cavs_symbol){.op = op, .width = width, .at = at}, 1, &x);
+}
+
+/* A sum or maximum over one column is that column. */
+static struct cavs_symbol *reduced(enum cavs__op op, struct cavs_symbol *x, struct cavs_place at)
+{
+    if (x && x->width == 1 && !x->function->finished)
+        return x;
+    return over_width(op, x, 1, at);
+}
+
+struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    return reduced(CAVS__OP_ROW_SUM, x, at);
+}
+
+struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    struct cavs_symbol *sum = cavs_sum_at(x, at);
+
+    return sum ? cavs_apply1_at("scale", sum, 1.0f / (float)x->width, at) : NULL;
+}
+
+struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    return reduced(CAVS__OP_ROW_MAX, x, at);
+}
+
+struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    return over_width(CAVS__OP_SOFTMAX, x, cavs_symbol_width(x), at);
+}
+
+struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, struct cavs_place at)
+{
+    return over_width(CAVS__OP_LOG_SOFTMAX, x, cavs_symbol_width(x), at);
+}
+
+struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids,
+                                 struct cavs_place at)
+{
+    struct cavs_function *f = x ? x->function : NULL;
+    struct cavs_symbol *in[2] = {x, ids};
+
+    if (!ids || !cavs__open_for(f, "pick", at) || !cavs__is_value(f, x, "pick", at) ||
+        !cavs__is_ids(f, ids, "pick", at))
+        return NULL;
+    if (!cavs__to_one_domain(f, "pick", 2, in, at))
+        return NULL;
+    cavs__limit_ids(ids, x->width);
+    return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_PICK, .width = 1, .at = at}, 2,
+                            in);
+}
