@@ -16,6 +16,7 @@
 #include "codelets/groups/elementwise.h"
 #include "core/base/error.h"
 #include "core/compile/passes.h"
+#include "core/declare/operator.h"
 
 /* Gradients that reach parts of a value: columns [from, from + g->width). */
 struct piece {
@@ -553,7 +554,7 @@ static int diff_function(struct cavs_function *f)
         return cavs__fail_nomem("autodiff", (size_t)f->nsymbols * sizeof *d.to);
     f->finished = false; /* the backward symbols go through the same builders */
     for (int i = 0; i < d.nforward && !d.failed; i++) {
-        if (cavs__op_is_sink(f->symbols[i]->op))
+        if (cavs__is_sink(f->symbols[i]))
             diff_sink(&d, f->symbols[i]);
     }
     for (int i = d.nforward - 1; i >= 0 && !d.failed; i--) {
@@ -601,9 +602,7 @@ static bool gathers(const struct cavs_stage *s)
 {
     for (int j = 0; j < s->nfunctions; j++) {
         for (int i = 0; i < s->functions[j]->nsymbols; i++) {
-            enum cavs__op op = s->functions[j]->symbols[i]->op;
-
-            if (op == CAVS__OP_GATHER || op == CAVS__OP_EACH_CHILD)
+            if (cavs__starts_chain(s->functions[j]->symbols[i]))
                 return true;
         }
     }

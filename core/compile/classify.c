@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/compile/passes.h"
+#include "core/declare/operator.h"
 
 static void mark_live(struct cavs_symbol *x)
 {
@@ -29,21 +30,11 @@ void cavs__pass_live(struct cavs_model *m)
             struct cavs_function *f = m->stages[s]->functions[j];
 
             for (int i = 0; i < f->nsymbols; i++) {
-                if (cavs__op_is_sink(f->symbols[i]->op))
+                if (cavs__is_sink(f->symbols[i]))
                     mark_live(f->symbols[i]);
             }
         }
     }
-}
-
-static bool starts_chain(const struct cavs_symbol *x)
-{
-    return x->op == CAVS__OP_GATHER || x->op == CAVS__OP_EACH_CHILD || x->op == CAVS__OP_STATE_GRAD;
-}
-
-static bool ends_chain(const struct cavs_symbol *x)
-{
-    return x->op == CAVS__OP_SCATTER || x->op == CAVS__OP_SLOT_GRAD || x->op == CAVS__OP_EACH_GRAD;
 }
 
 static void classify_function(struct cavs_function *f, bool *after, bool *before)
@@ -51,7 +42,7 @@ static void classify_function(struct cavs_function *f, bool *after, bool *before
     for (int i = 0; i < f->nsymbols; i++) {
         const struct cavs_symbol *x = f->symbols[i];
 
-        after[i] = starts_chain(x);
+        after[i] = cavs__starts_chain(x);
         before[i] = false;
         /* dF reads what F computed: only operands of the same direction carry the dependency */
         for (int k = 0; k < x->ninputs; k++)
@@ -60,7 +51,7 @@ static void classify_function(struct cavs_function *f, bool *after, bool *before
     for (int i = f->nsymbols - 1; i >= 0; i--) {
         struct cavs_symbol *x = f->symbols[i];
 
-        before[i] |= ends_chain(x);
+        before[i] |= cavs__operator_of(x)->chain == CAVS__ENDS_CHAIN;
         for (int k = 0; k < x->ninputs && before[i]; k++)
             before[x->inputs[k]->number] |= x->inputs[k]->backward == x->backward;
         x->klass = !after[i] ? CAVS__EAGER : before[i] ? CAVS__CHAIN : CAVS__LAZY;

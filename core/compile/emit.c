@@ -7,6 +7,7 @@
 
 #include "codelets/groups/elementwise.h"
 #include "core/base/error.h"
+#include "core/declare/operator.h"
 #include "core/compile/place.h"
 
 static enum cavs__cost cost_of(const char *kernel)
@@ -243,19 +244,6 @@ static int emit_listed(struct cavs__placer *p, const struct cavs_symbol *x, cons
     return CAVS_OK;
 }
 
-static bool takes_lists(const struct cavs_symbol *x)
-{
-    switch (x->op) {
-    case CAVS__OP_LIST_SUM:
-    case CAVS__OP_LIST_MAX:
-    case CAVS__OP_LIST_SHARE:
-    case CAVS__OP_LIST_SOFTMAX:
-    case CAVS__OP_LIST_MAX_GRAD:
-    case CAVS__OP_LIST_SOFTMAX_GRAD: return true;
-    default: return false;
-    }
-}
-
 static int emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     int rc;
@@ -294,7 +282,8 @@ static int emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
     }
     if (rc)
         return rc;
-    p->out->steps[p->out->nsteps - 1].list = takes_lists(x) ? 0 : x->domain;
+    p->out->steps[p->out->nsteps - 1].list =
+        cavs__has_role(x, CAVS__ROLE_SINGLE_LIST) ? 0 : x->domain;
     return describe_step(&p->out->steps[p->out->nsteps - 1], cavs__symbol_label(x), 1, &x);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* needs_grad.c - which symbols depend on something trained: the backward prune. */
 #include "core/compile/passes.h"
+#include "core/declare/operator.h"
 
 /* Is what this channel shows trained? */
 static bool channel_needs_grad(const struct cavs__channel *c)
@@ -19,20 +20,14 @@ static bool channel_needs_grad(const struct cavs__channel *c)
 
 static bool symbol_needs_grad(const struct cavs_symbol *x, bool state)
 {
-    switch (x->op) {
-    case CAVS__OP_GATHER:
-    case CAVS__OP_EACH_CHILD: return state;
-    case CAVS__OP_FETCH: return channel_needs_grad(x->channel);
-    case CAVS__OP_CORRECT: return false;
-    case CAVS__OP_USE:
-    case CAVS__OP_LOOKUP:
-    case CAVS__OP_MATMUL:
-    case CAVS__OP_MATMUL_SELECT:
-        if (!x->param->frozen)
-            return true;
-        break;
-    default: break;
-    }
+    if (cavs__starts_chain(x))
+        return state;
+    if (x->op == CAVS__OP_FETCH)
+        return channel_needs_grad(x->channel);
+    if (x->op == CAVS__OP_CORRECT)
+        return false;
+    if (x->param && !x->param->frozen)
+        return true;
     for (int i = 0; i < x->ninputs; i++) {
         if (x->inputs[i]->needs_grad)
             return true;

@@ -15,6 +15,7 @@
 
 #include "core/base/array.h"
 #include "core/base/error.h"
+#include "core/declare/operator.h"
 #include "memory/tensor.h"
 
 /* Only says which rows there are of its operand. */
@@ -47,41 +48,27 @@ int cavs__item_domain(const struct cavs__item *item)
 
 bool cavs__is_reference(const struct cavs_symbol *x)
 {
-    switch (x->op) {
-    case CAVS__OP_PULL:
-    case CAVS__OP_IDS:
-    case CAVS__OP_FETCH:
-    case CAVS__OP_GATHER:
-    case CAVS__OP_EACH_CHILD:
-    case CAVS__OP_NTH:
-    case CAVS__OP_LOOKUP: return true;
-    default: return false;
-    }
+    return cavs__has_role(x, CAVS__ROLE_SOURCE);
 }
 
 bool cavs__is_constant(const struct cavs_symbol *x)
 {
-    return x->op == CAVS__OP_CONST || x->op == CAVS__OP_USE;
+    return cavs__has_role(x, CAVS__ROLE_CONSTANT);
 }
 
 bool cavs__is_elementwise(const struct cavs_symbol *x)
 {
-    return x->op == CAVS__OP_ELEMENTWISE;
+    return cavs__has_role(x, CAVS__ROLE_ELEMENTWISE);
 }
 
-/* Sinks that only say where their operand is to be written. */
 bool cavs__is_destination(const struct cavs_symbol *x)
 {
-    return x->op == CAVS__OP_SCATTER || x->op == CAVS__OP_PUSH || x->op == CAVS__OP_SLOT_GRAD ||
-           x->op == CAVS__OP_EACH_GRAD || x->op == CAVS__OP_FETCH_GRAD ||
-           x->op == CAVS__OP_SPREAD_GRAD || x->op == CAVS__OP_GRAD_LOOKUP;
+    return cavs__has_role(x, CAVS__ROLE_DESTINATION);
 }
 
-/* Has a value or an effect of its own that some part must compute. */
 bool cavs__is_computed(const struct cavs_symbol *x)
 {
-    return !cavs__is_reference(x) && !cavs__is_constant(x) && x->op != CAVS__OP_SLICE &&
-           x->op != CAVS__OP_REPEAT && x->op != CAVS__OP_SPREAD;
+    return !cavs__is_reference(x) && !cavs__is_constant(x) && !cavs__has_role(x, CAVS__ROLE_VIEW);
 }
 
 /* The value that a destination writes: its last operand. */
@@ -109,14 +96,14 @@ static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
 
 static bool is_product_grad(const struct cavs_symbol *x)
 {
-    return x->op == CAVS__OP_GRAD_MATMUL || x->op == CAVS__OP_GRAD_MATMUL_SELECT;
+    return cavs__has_role(x, CAVS__ROLE_SUM) && cavs__operator_of(x)->flops;
 }
 
 /* Sums over rows.  They are parts of their own, so that all other parts compute row by row and their
  * rows can be cut among tasks. */
 static bool is_reduction(const struct cavs_symbol *x)
 {
-    return is_product_grad(x) || x->op == CAVS__OP_GRAD_USE || x->op == CAVS__OP_METRIC;
+    return cavs__has_role(x, CAVS__ROLE_SUM);
 }
 
 static bool same_part(const struct cavs__placer *p, const struct cavs_symbol *x,
@@ -449,7 +436,7 @@ static int place_results(struct cavs__placer *p)
         int i = p->here[h];
         struct cavs_symbol *x = p->f->symbols[i];
 
-        if (!p->local[i].placed && !cavs__op_is_sink(x->op) && !cavs__is_elementwise(x))
+        if (!p->local[i].placed && !cavs__is_sink(x) && !cavs__is_elementwise(x))
             set_place(p, x, new_place(p, x));
     }
     return CAVS_OK;

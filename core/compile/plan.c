@@ -13,6 +13,7 @@
 #include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/compile/place.h"
+#include "core/declare/operator.h"
 #include "memory/tensor.h"
 
 /* ---- tensors and sections ---- */
@@ -198,21 +199,7 @@ static int plan_inputs(struct cavs__plan *p, struct cavs__stage_plan *sp)
     return CAVS_OK;
 }
 
-/* Nominal GEMM operations of a product, per row. */
-static double product_flops(const struct cavs_symbol *x)
-{
-    switch (x->op) {
-    case CAVS__OP_MATMUL:
-    case CAVS__OP_MATMUL_T:
-    case CAVS__OP_GRAD_MATMUL: return 2.0 * x->param->rows * x->param->cols;
-    case CAVS__OP_MATMUL_SELECT:
-    case CAVS__OP_GRAD_MATMUL_SELECT: return 2.0 * x->inputs[0]->width * x->param->cols;
-    case CAVS__OP_MATMUL_SELECT_T: return 2.0 * x->width * x->param->cols;
-    default: return 0;
-    }
-}
-
-/* Of a vertex, or of an entry of one of the function's lists. */
+/* Nominal operations of products, of a vertex or of an entry of one of the function's lists. */
 static double count_flops(const struct cavs_function *f, int domain, bool backward)
 {
     double sum = 0;
@@ -221,7 +208,7 @@ static double count_flops(const struct cavs_function *f, int domain, bool backwa
         const struct cavs_symbol *x = f->symbols[i];
 
         if (x->live && x->domain == domain && (backward || !x->backward))
-            sum += product_flops(x);
+            sum += cavs__operator_of(x)->flops ? cavs__operator_of(x)->flops(x) : 0;
     }
     return sum;
 }

@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/compile/passes.h"
+#include "core/declare/operator.h"
 
 /* Per symbol of a function. */
 struct mark {
@@ -22,37 +23,13 @@ struct mark {
     bool shared;
 };
 
-static bool may_be_pure(const struct cavs_symbol *x)
-{
-    if (x->domain != 0)
-        return false;
-    switch (x->op) {
-    case CAVS__OP_PULL:
-    case CAVS__OP_IDS:
-    case CAVS__OP_USE:
-    case CAVS__OP_CONST:
-    case CAVS__OP_LOOKUP:
-    case CAVS__OP_MATMUL:
-    case CAVS__OP_MATMUL_SELECT:
-    case CAVS__OP_ELEMENTWISE:
-    case CAVS__OP_CONCAT:
-    case CAVS__OP_SLICE:
-    case CAVS__OP_ROW_SUM:
-    case CAVS__OP_ROW_MAX:
-    case CAVS__OP_SOFTMAX:
-    case CAVS__OP_LOG_SOFTMAX:
-    case CAVS__OP_PICK: return true;
-    default: return false;
-    }
-}
-
 static void find_pure(const struct cavs_function *f, struct mark *marks)
 {
     for (int i = 0; i < f->nsymbols; i++) {
         const struct cavs_symbol *x = f->symbols[i];
         struct mark *m = &marks[i];
 
-        m->pure = may_be_pure(x);
+        m->pure = x->domain == 0 && cavs__operator_of(x)->pure;
         for (int k = 0; k < x->ninputs; k++)
             m->pure &= marks[x->inputs[k]->number].pure;
     }
@@ -68,17 +45,12 @@ static void mark_shared(const struct cavs_symbol *x, struct mark *marks)
         mark_shared(x->inputs[i], marks);
 }
 
-static bool is_product(const struct cavs_symbol *x)
-{
-    return x->op == CAVS__OP_MATMUL || x->op == CAVS__OP_MATMUL_SELECT;
-}
-
 /* Products and what leads to them.  Cheap operators behind the last product stay with the vertices:
  * there they are fused with what follows. */
 static void find_shared(const struct cavs_function *f, struct mark *marks)
 {
     for (int i = 0; i < f->nsymbols; i++) {
-        if (marks[i].pure && is_product(f->symbols[i]))
+        if (marks[i].pure && cavs__operator_of(f->symbols[i])->flops)
             mark_shared(f->symbols[i], marks);
     }
 }
@@ -132,7 +104,7 @@ static bool spread(struct cavs_function *f, const bool *shared, int n, struct ca
 static bool has_chain(const struct cavs_function *f)
 {
     for (int i = 0; i < f->nsymbols; i++) {
-        if (f->symbols[i]->op == CAVS__OP_GATHER || f->symbols[i]->op == CAVS__OP_EACH_CHILD)
+        if (cavs__starts_chain(f->symbols[i]))
             return true;
     }
     return false;

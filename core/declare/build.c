@@ -2,6 +2,8 @@
 /* build.c - what every call that builds a symbol begins and ends with. */
 #include "core/declare/build.h"
 
+#include "core/declare/operator.h"
+
 /* Every builder starts with one of these: may f still grow, is x one of its float symbols? */
 bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at)
 {
@@ -109,7 +111,7 @@ bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct 
             continue;
         if (domain > 0 || xs[i]->op == CAVS__OP_IDS) {
             FAIL(f, CAVS_EPROGRAM, "%s: operand %s has %s, but %s has %s%s", op,
-                 cavs__symbol_label(of_list), rows_of(of_list), cavs__op_name(xs[i]->op),
+                 cavs__symbol_label(of_list), rows_of(of_list), cavs__operator_of(xs[i])->name,
                  rows_of(xs[i]), domain > 0 ? " of another list" : ", and ids are not repeated");
             return false;
         }
@@ -128,6 +130,6 @@ struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol
     struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
 
     if (!x)
-        cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory", cavs__op_name(like.op));
+        cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory", cavs__operators[like.op]->name);
     return x;
 }

@@ -10,4 +10,6 @@ libcavs_la_SOURCES += \
 	core/declare/equal.c \
 	core/declare/model.c \
 	core/declare/model.h \
+	core/declare/operator.h \
+	core/declare/operators.def \
 	core/declare/symbol.c

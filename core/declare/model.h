@@ -13,65 +13,9 @@
 #include "core/cavs.h"
 
 enum cavs__op {
-    /* sources */
-    CAVS__OP_PULL,   /* input (float rows) */
-    CAVS__OP_IDS,    /* input (ids); width 0 */
-    CAVS__OP_FETCH,  /* channel of an earlier stage; inputs: index ids, or none for the vertex stood
-                        over */
-    CAVS__OP_GATHER, /* k: child slot; width = state width */
-    CAVS__OP_EACH_CHILD, /* states of all children, a row each; width = state width */
-    CAVS__OP_USE,        /* param with one row */
-    CAVS__OP_CONST,      /* s, in every column */
-    /* computation */
-    CAVS__OP_LOOKUP,      /* param; inputs: ids */
-    CAVS__OP_MATMUL,      /* inputs: x; param W (w(x) x width) */
-    CAVS__OP_ELEMENTWISE, /* k: number in the element-wise table, which: 0 forward, 1/2 gradient; s;
-                           * inputs: as cavs__ew_operands(k, which); widths equal or 1 */
-    CAVS__OP_CONCAT,
-    CAVS__OP_SLICE, /* k: first column */
-    CAVS__OP_ROW_SUM,
-    CAVS__OP_ROW_MAX,
-    CAVS__OP_SOFTMAX,
-    CAVS__OP_LOG_SOFTMAX,
-    CAVS__OP_DROPOUT, /* inputs: x; s: the rate; k: the site, a number of its own in the model */
-    CAVS__OP_PICK,    /* inputs: x, ids: entry ids[v] of the row; width 1 */
-    CAVS__OP_MASK,    /* inputs: ids; 1 where the id >= 0, else 0; width 1 */
-    CAVS__OP_XENT,    /* inputs: logits, label ids */
-    CAVS__OP_CORRECT, /* inputs: logits, label ids */
-    CAVS__OP_MATMUL_SELECT, /* inputs: x, ids; param: stacked w(x) x width blocks; row r times block
-                               ids[r] */
-    /* between vertices and the entries of list k (its domain) */
-    CAVS__OP_SPREAD,       /* inputs: x, the same for all vertices with equal inputs; see share.c */
-    CAVS__OP_REPEAT,       /* inputs: x of the vertices; the same row for each entry of a vertex */
-    CAVS__OP_LIST_SUM,     /* inputs: x of the entries; sum over the entries of each vertex */
-    CAVS__OP_LIST_MAX,     /* inputs: x; largest in each column, 0 without entries */
-    CAVS__OP_LIST_SOFTMAX, /* inputs: x; per column, over the entries of each vertex */
-    CAVS__OP_LIST_SHARE,   /* 1 / number of entries, 0 without any; width 1 */
-    /* forward sinks */
-    CAVS__OP_SCATTER, /* inputs: x */
-    CAVS__OP_PUSH,    /* inputs: x; channel */
-    CAVS__OP_METRIC,  /* inputs: x, [where ids]; metric; is_loss */
-    /* backward only */
-    CAVS__OP_STATE_GRAD, /* sum of what the parents' slots say: width = state width */
-    CAVS__OP_NTH, /* k: ids of the entries of a list: 0 for the k-th of each vertex, else -1; width 0 */
-    CAVS__OP_PUSH_GRAD, /* sum of what the fetches of this channel by one fetch symbol say; fetch */
-    CAVS__OP_MATMUL_T,  /* inputs: dy; param W: dy W^T */
-    CAVS__OP_XENT_GRAD, /* inputs: logits, label ids, g */
-    CAVS__OP_ROW_MAX_GRAD, /* inputs: x, g */
-    CAVS__OP_PICK_GRAD,    /* inputs: ids, g */
-    CAVS__OP_COLLECT, /* inputs: g; fetch: the SPREAD_GRAD; sum over the vertices with equal inputs */
-    CAVS__OP_MATMUL_SELECT_T,   /* inputs: dy, ids; param: dy times the transposed block */
-    CAVS__OP_LIST_MAX_GRAD,     /* inputs: x, g of the vertices: g at the first largest entry */
-    CAVS__OP_LIST_SOFTMAX_GRAD, /* inputs: y, g */
-    /* backward sinks */
-    CAVS__OP_SLOT_GRAD,          /* inputs: g; k: child slot */
-    CAVS__OP_EACH_GRAD,          /* inputs: g, a row per child */
-    CAVS__OP_FETCH_GRAD,         /* inputs: g; fetch: the FETCH symbol it belongs to */
-    CAVS__OP_SPREAD_GRAD,        /* inputs: g, to be collected */
-    CAVS__OP_GRAD_MATMUL,        /* inputs: x, dy; param += x^T dy */
-    CAVS__OP_GRAD_USE,           /* inputs: g; param += column sums */
-    CAVS__OP_GRAD_LOOKUP,        /* inputs: ids, g; param rows */
-    CAVS__OP_GRAD_MATMUL_SELECT, /* inputs: x, dy, ids; block ids[r] of param += x^T dy */
+#define OPERATOR(NAME, record) CAVS__OP_##NAME,
+#include "core/declare/operators.def"
+#undef OPERATOR
     CAVS__OP_COUNT
 };
 
@@ -240,8 +184,6 @@ struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_
                                      int ninputs, struct cavs_symbol *const *inputs);
 /* Puts x before position `at` of f; x's own fields but `number` are the caller's. */
 bool cavs__symbol_insert(struct cavs_function *f, int at, struct cavs_symbol *x);
-bool cavs__op_is_sink(enum cavs__op op);
-const char *cavs__op_name(enum cavs__op op);
 /* What x has a row for: 0 vertices, d > 0 entries of list d - 1 of its function, -1: it is the same
  * everywhere (a constant or one-row parameter, or a part of one). */
 int cavs__domain(const struct cavs_symbol *x);

@@ -109,6 +109,12 @@ struct cavs_symbol *cavs_pull_from_each_at(struct cavs_function *f, struct cavs_
     return domain ? fetch_symbol(f, op, c, ids, domain, at) : NULL;
 }
 
+const struct cavs__operator cavs__operator_fetch = {
+    .name = "pull_from",
+    .role = CAVS__ROLE_SOURCE,
+    .domain = cavs__domain_of_operands,
+};
+
 /* ---- push ---- */
 
 static struct cavs__channel *channel_to_push(struct cavs_function *f, const char *name, int width,
@@ -164,3 +170,21 @@ void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symb
             f, (struct cavs_symbol){.op = CAVS__OP_PUSH, .width = x->width, .channel = c, .at = at},
             1, &x);
 }
+
+const struct cavs__operator cavs__operator_push = {
+    .name = "push",
+    .role = CAVS__ROLE_DESTINATION,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_push_grad = {
+    .name = "push_grad",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_fetch_grad = {
+    .name = "fetch_grad",
+    .role = CAVS__ROLE_DESTINATION,
+    .domain = cavs__domain_of_operands,
+};

@@ -40,6 +40,13 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, struct 
     return x;
 }
 
+const struct cavs__operator cavs__operator_concat = {
+    .name = "concat",
+    .role = CAVS__ROLE_CONCAT,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};
+
 /* The part of a concatenation that holds columns [from, from + width), with *from made relative to
  * it; or NULL. */
 static struct cavs_symbol *concat_part(struct cavs_symbol *x, int *from, int width)
@@ -118,3 +125,10 @@ void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struc
     for (int i = 0; i < n; i++)
         out[i] = cavs_slice_at(x, i * (x->width / n), x->width / n, at);
 }
+
+const struct cavs__operator cavs__operator_slice = {
+    .name = "slice",
+    .role = CAVS__ROLE_VIEW,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};

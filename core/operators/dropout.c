@@ -39,3 +39,9 @@ struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, struct ca
                                                  .at = at},
                             1, &x);
 }
+
+const struct cavs__operator cavs__operator_dropout = {
+    .name = "dropout",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+};

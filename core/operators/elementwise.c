@@ -58,3 +58,10 @@ struct cavs_symbol *cavs_apply2_at(const char *name, struct cavs_symbol *a, stru
         f, (struct cavs_symbol){.op = CAVS__OP_ELEMENTWISE, .width = width, .k = op, .at = at}, 2,
         in);
 }
+
+const struct cavs__operator cavs__operator_elementwise = {
+    .name = "elementwise",
+    .role = CAVS__ROLE_ELEMENTWISE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};

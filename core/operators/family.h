@@ -9,6 +9,7 @@
 #define CAVS_CORE_OPERATORS_FAMILY_H
 
 #include "core/declare/build.h"
+#include "core/declare/operator.h"
 
 /* inputs.c; NULL: reported */
 /* The stage's input of that name, made at first mention. */

@@ -26,6 +26,13 @@ struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_p
         0, NULL);
 }
 
+const struct cavs__operator cavs__operator_gather = {
+    .name = "gather",
+    .role = CAVS__ROLE_SOURCE,
+    .chain = CAVS__STARTS_CHAIN,
+    .domain = cavs__domain_of_operands,
+};
+
 struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_place at)
 {
     int domain;
@@ -46,6 +53,13 @@ struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_plac
                   : NULL;
 }
 
+const struct cavs__operator cavs__operator_each_child = {
+    .name = "each_child",
+    .role = CAVS__ROLE_SOURCE,
+    .chain = CAVS__STARTS_CHAIN,
+    .domain = cavs__domain_of_operands,
+};
+
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at)
 {
     if (!cavs__open_for(f, "scatter", at))
@@ -65,3 +79,37 @@ void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs
                 &x);
     }
 }
+
+const struct cavs__operator cavs__operator_scatter = {
+    .name = "scatter",
+    .role = CAVS__ROLE_DESTINATION,
+    .chain = CAVS__ENDS_CHAIN,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_state_grad = {
+    .name = "state_grad",
+    .role = CAVS__ROLE_SINGLE,
+    .chain = CAVS__STARTS_CHAIN,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_nth = {
+    .name = "nth_child",
+    .role = CAVS__ROLE_SOURCE,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_slot_grad = {
+    .name = "slot_grad",
+    .role = CAVS__ROLE_DESTINATION,
+    .chain = CAVS__ENDS_CHAIN,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_each_grad = {
+    .name = "each_child_grad",
+    .role = CAVS__ROLE_DESTINATION,
+    .chain = CAVS__ENDS_CHAIN,
+    .domain = cavs__domain_of_operands,
+};

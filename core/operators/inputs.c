@@ -116,6 +116,13 @@ struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name,
                   : NULL;
 }
 
+const struct cavs__operator cavs__operator_pull = {
+    .name = "pull",
+    .role = CAVS__ROLE_SOURCE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};
+
 struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name,
                                           struct cavs_place at)
 {
@@ -149,3 +156,10 @@ struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *n
     domain = in ? cavs__list_domain(f, (struct cavs__list){.input = in}, "pull_list_ids", at) : 0;
     return domain ? ids_symbol(f, in, domain, at) : NULL;
 }
+
+const struct cavs__operator cavs__operator_ids = {
+    .name = "pull_ids",
+    .role = CAVS__ROLE_SOURCE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};

@@ -59,6 +59,12 @@ int cavs__children_domain(struct cavs_function *f, const char *op, struct cavs_p
     return cavs__list_domain(f, (struct cavs__list){.children = true}, op, at);
 }
 
+const struct cavs__operator cavs__operator_repeat = {
+    .name = "repeat",
+    .role = CAVS__ROLE_VIEW,
+    .domain = cavs__domain_of_operands,
+};
+
 /* ---- reductions ---- */
 
 static bool is_of_list(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
@@ -79,7 +85,7 @@ static struct cavs_symbol *over_list(enum cavs__op op, struct cavs_symbol *x, st
 {
     struct cavs_function *f = x ? x->function : NULL;
 
-    if (!x || !is_of_list(f, x, cavs__op_name(op), at))
+    if (!x || !is_of_list(f, x, cavs__operators[op]->name, at))
         return NULL;
     return cavs__add_symbol(
         f, (struct cavs_symbol){.op = op, .width = x->width, .k = x->domain, .at = at}, 1, &x);
@@ -90,15 +96,45 @@ struct cavs_symbol *cavs_sum_children_at(struct cavs_symbol *x, struct cavs_plac
     return over_list(CAVS__OP_LIST_SUM, x, at);
 }
 
+const struct cavs__operator cavs__operator_list_sum = {
+    .name = "sum_children",
+    .role = CAVS__ROLE_SINGLE_LIST,
+    .domain = cavs__domain_of_vertices,
+};
+
 struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, struct cavs_place at)
 {
     return over_list(CAVS__OP_LIST_MAX, x, at);
 }
 
+const struct cavs__operator cavs__operator_list_max = {
+    .name = "max_children",
+    .role = CAVS__ROLE_SINGLE_LIST,
+    .domain = cavs__domain_of_vertices,
+};
+
+const struct cavs__operator cavs__operator_list_max_grad = {
+    .name = "max_children_grad",
+    .role = CAVS__ROLE_SINGLE_LIST,
+    .domain = cavs__domain_of_operands,
+};
+
 struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, struct cavs_place at)
 {
     return over_list(CAVS__OP_LIST_SOFTMAX, x, at);
 }
+
+const struct cavs__operator cavs__operator_list_softmax = {
+    .name = "softmax_children",
+    .role = CAVS__ROLE_SINGLE_LIST,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_list_softmax_grad = {
+    .name = "softmax_children_grad",
+    .role = CAVS__ROLE_SINGLE_LIST,
+    .domain = cavs__domain_of_operands,
+};
 
 struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_place at)
 {
@@ -113,3 +149,9 @@ struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_pla
         NULL);
     return sum && share ? cavs_apply2_at("mul", sum, share, at) : NULL;
 }
+
+const struct cavs__operator cavs__operator_list_share = {
+    .name = "share_of_children",
+    .role = CAVS__ROLE_SINGLE_LIST,
+    .domain = cavs__domain_of_vertices,
+};

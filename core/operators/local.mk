@@ -15,4 +15,6 @@ libcavs_la_SOURCES += \
 	core/operators/norms.c \
 	core/operators/parameters.c \
 	core/operators/products.c \
-	core/operators/rows.c
+	core/operators/rows.c \
+	core/operators/spread.c \
+	core/operators/table.c

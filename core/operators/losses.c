@@ -62,6 +62,12 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
             where ? 2 : 1, in);
 }
 
+const struct cavs__operator cavs__operator_metric = {
+    .name = "metric",
+    .role = CAVS__ROLE_SUM,
+    .domain = cavs__domain_of_operands,
+};
+
 /* ---- against labels ---- */
 
 static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *logits,
@@ -69,7 +75,7 @@ static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *
 {
     struct cavs_function *f = logits ? logits->function : NULL;
     struct cavs_symbol *in[2] = {logits, labels};
-    const char *name = cavs__op_name(op);
+    const char *name = cavs__operators[op]->name;
 
     if (!labels || !cavs__open_for(f, name, at) || !cavs__is_value(f, logits, name, at) ||
         !cavs__is_ids(f, labels, name, at) || !cavs__to_one_domain(f, name, 2, in, at))
@@ -84,11 +90,29 @@ struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits,
     return against_labels(CAVS__OP_XENT, logits, labels, at);
 }
 
+const struct cavs__operator cavs__operator_xent = {
+    .name = "softmax_cross_entropy",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_xent_grad = {
+    .name = "softmax_cross_entropy_grad",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+};
+
 struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
                                     struct cavs_place at)
 {
     return against_labels(CAVS__OP_CORRECT, logits, labels, at);
 }
+
+const struct cavs__operator cavs__operator_correct = {
+    .name = "correct",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+};
 
 /* ---- losses that are made of other operators ---- */
 

@@ -17,6 +17,19 @@ struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, s
         NULL);
 }
 
+const struct cavs__operator cavs__operator_use = {
+    .name = "use",
+    .role = CAVS__ROLE_CONSTANT,
+    .pure = true,
+    .domain = cavs__domain_of_vertices,
+};
+
+const struct cavs__operator cavs__operator_grad_use = {
+    .name = "grad_use",
+    .role = CAVS__ROLE_SUM,
+    .domain = cavs__domain_of_operands,
+};
+
 struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value,
                                      struct cavs_place at)
 {
@@ -30,6 +43,13 @@ struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float v
         f, (struct cavs_symbol){.op = CAVS__OP_CONST, .width = width, .s = value, .at = at}, 0,
         NULL);
 }
+
+const struct cavs__operator cavs__operator_constant = {
+    .name = "constant",
+    .role = CAVS__ROLE_CONSTANT,
+    .pure = true,
+    .domain = cavs__domain_of_vertices,
+};
 
 struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids,
                                    struct cavs_place at)
@@ -50,3 +70,16 @@ struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol 
         (struct cavs_symbol){.op = CAVS__OP_LOOKUP, .width = table->cols, .param = table, .at = at},
         1, &ids);
 }
+
+const struct cavs__operator cavs__operator_lookup = {
+    .name = "lookup",
+    .role = CAVS__ROLE_SOURCE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_grad_lookup = {
+    .name = "grad_lookup",
+    .role = CAVS__ROLE_DESTINATION,
+    .domain = cavs__domain_of_operands,
+};

@@ -2,6 +2,11 @@
 /* products.c - products with a parameter, or with a block of one that each row selects. */
 #include "core/operators/family.h"
 
+static double product_flops(const struct cavs_symbol *x)
+{
+    return 2.0 * x->param->rows * x->param->cols;
+}
+
 struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_place at)
 {
@@ -39,6 +44,28 @@ struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
     return cavs_apply2_at("add", y, cavs_use_at(y->function, b, at), at);
 }
 
+const struct cavs__operator cavs__operator_matmul = {
+    .name = "matmul",
+    .role = CAVS__ROLE_SINGLE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+    .flops = product_flops,
+};
+
+const struct cavs__operator cavs__operator_matmul_t = {
+    .name = "matmul_t",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+    .flops = product_flops,
+};
+
+const struct cavs__operator cavs__operator_grad_matmul = {
+    .name = "grad_matmul",
+    .role = CAVS__ROLE_SUM,
+    .domain = cavs__domain_of_operands,
+    .flops = product_flops,
+};
+
 struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_param *w, int nselect,
                                           struct cavs_symbol *ids, struct cavs_place at)
 {
@@ -70,3 +97,35 @@ struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_par
         (struct cavs_symbol){.op = CAVS__OP_MATMUL_SELECT, .width = w->cols, .param = w, .at = at},
         2, in);
 }
+
+static double select_flops(const struct cavs_symbol *x)
+{
+    return 2.0 * x->inputs[0]->width * x->param->cols;
+}
+
+static double select_t_flops(const struct cavs_symbol *x)
+{
+    return 2.0 * x->width * x->param->cols;
+}
+
+const struct cavs__operator cavs__operator_matmul_select = {
+    .name = "matmul_select",
+    .role = CAVS__ROLE_SINGLE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+    .flops = select_flops,
+};
+
+const struct cavs__operator cavs__operator_matmul_select_t = {
+    .name = "matmul_select_t",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+    .flops = select_t_flops,
+};
+
+const struct cavs__operator cavs__operator_grad_matmul_select = {
+    .name = "grad_matmul_select",
+    .role = CAVS__ROLE_SUM,
+    .domain = cavs__domain_of_operands,
+    .flops = select_flops,
+};

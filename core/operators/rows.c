@@ -6,7 +6,7 @@ static struct cavs_symbol *over_width(enum cavs__op op, struct cavs_symbol *x, i
                                       struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
-    const char *name = cavs__op_name(op);
+    const char *name = cavs__operators[op]->name;
 
     if (!cavs__open_for(f, name, at) || !cavs__is_value(f, x, name, at))
         return NULL;
@@ -33,20 +33,54 @@ struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, struct cavs_place at)
     return sum ? cavs_apply1_at("scale", sum, 1.0f / (float)x->width, at) : NULL;
 }
 
+const struct cavs__operator cavs__operator_row_sum = {
+    .name = "sum",
+    .role = CAVS__ROLE_SINGLE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};
+
 struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, struct cavs_place at)
 {
     return reduced(CAVS__OP_ROW_MAX, x, at);
 }
+
+const struct cavs__operator cavs__operator_row_max = {
+    .name = "largest",
+    .role = CAVS__ROLE_SINGLE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_row_max_grad = {
+    .name = "largest_grad",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+};
 
 struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, struct cavs_place at)
 {
     return over_width(CAVS__OP_SOFTMAX, x, cavs_symbol_width(x), at);
 }
 
+const struct cavs__operator cavs__operator_softmax = {
+    .name = "softmax",
+    .role = CAVS__ROLE_SINGLE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};
+
 struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, struct cavs_place at)
 {
     return over_width(CAVS__OP_LOG_SOFTMAX, x, cavs_symbol_width(x), at);
 }
+
+const struct cavs__operator cavs__operator_log_softmax = {
+    .name = "log_softmax",
+    .role = CAVS__ROLE_SINGLE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};
 
 struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids,
                                  struct cavs_place at)
@@ -63,3 +97,22 @@ struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids,
     return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_PICK, .width = 1, .at = at}, 2,
                             in);
 }
+
+const struct cavs__operator cavs__operator_pick = {
+    .name = "pick",
+    .role = CAVS__ROLE_SINGLE,
+    .pure = true,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_pick_grad = {
+    .name = "pick_grad",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+};
+
+const struct cavs__operator cavs__operator_mask = {
+    .name = "mask",
+    .role = CAVS__ROLE_SINGLE,
+    .domain = cavs__domain_of_operands,
+};
