@@ -6,6 +6,7 @@ libcavs_la_SOURCES += \
 	core/compile/autodiff.c \
 	core/compile/classify.c \
 	core/compile/delay.c \
+	core/compile/diff.h \
 	core/compile/emit.c \
 	core/compile/evaluate_once.c \
 	core/compile/explain.c \

@@ -24,7 +24,7 @@ static bool symbol_needs_grad(const struct cavs_symbol *x, bool state)
         return state;
     if (x->op == CAVS__OP_FETCH)
         return channel_needs_grad(x->channel);
-    if (x->op == CAVS__OP_CORRECT)
+    if (cavs__operator_of(x)->diff == cavs__not_differentiable)
         return false;
     if (x->param && !x->param->frozen)
         return true;

@@ -130,6 +130,7 @@ struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol
     struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
 
     if (!x)
-        cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory", cavs__operators[like.op]->name);
+        cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory",
+                            cavs__operators[like.op]->name);
     return x;
 }

@@ -27,6 +27,8 @@ enum cavs__role {
 /* Where the chain of V_t begins and ends, in F and in dF. */
 enum cavs__chain_end { CAVS__NO_END, CAVS__STARTS_CHAIN, CAVS__ENDS_CHAIN };
 
+struct cavs__diff;
+
 struct cavs__operator {
     const char *name; /* as the user knows it */
     enum cavs__role role;
@@ -35,7 +37,13 @@ struct cavs__operator {
     /* For what the result has rows, as cavs_symbol.domain says; of a symbol that is to be made. */
     int (*domain)(const struct cavs_symbol *like, int ninputs, struct cavs_symbol *const *inputs);
     double (*flops)(const struct cavs_symbol *x); /* nominal, per row; NULL: it is not a product */
+    /* Hands the gradient g of y, NULL for a sink, on to what y is made of: core/compile/diff.h. */
+    void (*diff)(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g);
 };
+
+/* autodiff.c: no gradient passes through y; y is made for dF, which is not differentiated again. */
+void cavs__not_differentiable(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g);
+void cavs__of_df(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g);
 
 extern const struct cavs__operator *const cavs__operators[CAVS__OP_COUNT];
 

@@ -109,10 +109,18 @@ struct cavs_symbol *cavs_pull_from_each_at(struct cavs_function *f, struct cavs_
     return domain ? fetch_symbol(f, op, c, ids, domain, at) : NULL;
 }
 
+static void diff_fetch(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    cavs__diff_symbol(
+        d, y, (struct cavs_symbol){.op = CAVS__OP_FETCH_GRAD, .width = g->width, .fetch = y}, 1,
+        &g);
+}
+
 const struct cavs__operator cavs__operator_fetch = {
     .name = "pull_from",
     .role = CAVS__ROLE_SOURCE,
     .domain = cavs__domain_of_operands,
+    .diff = diff_fetch,
 };
 
 /* ---- push ---- */
@@ -171,20 +179,40 @@ void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symb
             1, &x);
 }
 
+/* A gradient from each fetch that passes one back. */
+static void diff_push(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    (void)g;
+    for (int i = 0; i < y->channel->nfetches; i++) {
+        struct cavs_symbol *fetch = y->channel->fetches[i];
+
+        if (fetch->adjoint)
+            cavs__contribute(d, y, y->inputs[0],
+                             cavs__diff_symbol(d, y,
+                                               (struct cavs_symbol){.op = CAVS__OP_PUSH_GRAD,
+                                                                    .width = y->width,
+                                                                    .fetch = fetch},
+                                               0, NULL));
+    }
+}
+
 const struct cavs__operator cavs__operator_push = {
     .name = "push",
     .role = CAVS__ROLE_DESTINATION,
     .domain = cavs__domain_of_operands,
+    .diff = diff_push,
 };
 
 const struct cavs__operator cavs__operator_push_grad = {
     .name = "push_grad",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 const struct cavs__operator cavs__operator_fetch_grad = {
     .name = "fetch_grad",
     .role = CAVS__ROLE_DESTINATION,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };

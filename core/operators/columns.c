@@ -40,11 +40,24 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, struct 
     return x;
 }
 
+static void diff_concat(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    int at = 0;
+
+    for (int i = 0; i < y->ninputs; at += y->inputs[i++]->width) {
+        struct cavs_symbol *x = y->inputs[i];
+
+        if (x->needs_grad)
+            cavs__contribute(d, y, x, cavs_slice_at(g, at, x->width, y->at));
+    }
+}
+
 const struct cavs__operator cavs__operator_concat = {
     .name = "concat",
     .role = CAVS__ROLE_CONCAT,
     .pure = true,
     .domain = cavs__domain_of_operands,
+    .diff = diff_concat,
 };
 
 /* The part of a concatenation that holds columns [from, from + width), with *from made relative to
@@ -126,9 +139,15 @@ void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struc
         out[i] = cavs_slice_at(x, i * (x->width / n), x->width / n, at);
 }
 
+static void diff_slice(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    cavs__contribute_columns(d, y->inputs[0], y->k, g);
+}
+
 const struct cavs__operator cavs__operator_slice = {
     .name = "slice",
     .role = CAVS__ROLE_VIEW,
     .pure = true,
     .domain = cavs__domain_of_operands,
+    .diff = diff_slice,
 };

@@ -40,8 +40,21 @@ struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, struct ca
                             1, &x);
 }
 
+/* The same numbers are drawn again: nothing is kept. */
+static void diff_dropout(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    if (y->inputs[0]->needs_grad)
+        cavs__contribute(
+            d, y, y->inputs[0],
+            cavs__diff_symbol(d, y,
+                              (struct cavs_symbol){
+                                  .op = CAVS__OP_DROPOUT, .width = y->width, .s = y->s, .k = y->k},
+                              1, &g));
+}
+
 const struct cavs__operator cavs__operator_dropout = {
     .name = "dropout",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
+    .diff = diff_dropout,
 };

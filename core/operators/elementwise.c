@@ -59,9 +59,46 @@ struct cavs_symbol *cavs_apply2_at(const char *name, struct cavs_symbol *a, stru
         in);
 }
 
+/* Gradient of an element-wise y = op(a, b) with respect to operand i. */
+static void diff_operand(struct cavs__diff *d, struct cavs_symbol *y, int i, struct cavs_symbol *g)
+{
+    struct cavs_symbol *x = y->inputs[i], *in[CAVS__EW_MAX_OPERANDS], *gx;
+    const char *letters = cavs__ew_operands(y->k, i + 1);
+    int n = 0, width = 1;
+
+    if (!x->needs_grad)
+        return;
+    for (const char *l = letters; *l; l++) {
+        in[n] = *l == 'a' ? y->inputs[0] : *l == 'b' ? y->inputs[1] : *l == 'y' ? y : g;
+        if (in[n]->width > width)
+            width = in[n]->width;
+        n++;
+    }
+    if (cavs__ew_is_identity(y->k, i + 1))
+        gx = g;
+    else
+        gx = cavs__diff_symbol(
+            d, y,
+            (struct cavs_symbol){
+                .op = CAVS__OP_ELEMENTWISE, .width = width, .k = y->k, .which = i + 1, .s = y->s},
+            n, in);
+    if (gx && x->width == 1 && gx->width > 1)
+        gx = cavs__diff_row_sum(d, y, gx);
+    else if (gx && gx->width == 1 && x->width > 1)
+        gx = cavs__diff_apply2(d, y, "add", cavs__diff_constant(d, y, x->width, 0), gx);
+    cavs__contribute(d, y, x, gx);
+}
+
+static void diff_elementwise(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    for (int i = 0; i < y->ninputs; i++)
+        diff_operand(d, y, i, g);
+}
+
 const struct cavs__operator cavs__operator_elementwise = {
     .name = "elementwise",
     .role = CAVS__ROLE_ELEMENTWISE,
     .pure = true,
     .domain = cavs__domain_of_operands,
+    .diff = diff_elementwise,
 };

@@ -8,8 +8,8 @@
 #ifndef CAVS_CORE_OPERATORS_FAMILY_H
 #define CAVS_CORE_OPERATORS_FAMILY_H
 
+#include "core/compile/diff.h"
 #include "core/declare/build.h"
-#include "core/declare/operator.h"
 
 /* inputs.c; NULL: reported */
 /* The stage's input of that name, made at first mention. */

@@ -26,11 +26,18 @@ struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_p
         0, NULL);
 }
 
+/* The gradient goes to the child in any case: see autodiff.c, where each slot gets one. */
+static void diff_child(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    (void)d, (void)y, (void)g;
+}
+
 const struct cavs__operator cavs__operator_gather = {
     .name = "gather",
     .role = CAVS__ROLE_SOURCE,
     .chain = CAVS__STARTS_CHAIN,
     .domain = cavs__domain_of_operands,
+    .diff = diff_child,
 };
 
 struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_place at)
@@ -58,6 +65,7 @@ const struct cavs__operator cavs__operator_each_child = {
     .role = CAVS__ROLE_SOURCE,
     .chain = CAVS__STARTS_CHAIN,
     .domain = cavs__domain_of_operands,
+    .diff = diff_child,
 };
 
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at)
@@ -80,11 +88,22 @@ void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs
     }
 }
 
+static void diff_scatter(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    (void)g;
+    if (y->function->stage->state_grad)
+        cavs__contribute(
+            d, y, y->inputs[0],
+            cavs__diff_symbol(
+                d, y, (struct cavs_symbol){.op = CAVS__OP_STATE_GRAD, .width = y->width}, 0, NULL));
+}
+
 const struct cavs__operator cavs__operator_scatter = {
     .name = "scatter",
     .role = CAVS__ROLE_DESTINATION,
     .chain = CAVS__ENDS_CHAIN,
     .domain = cavs__domain_of_operands,
+    .diff = diff_scatter,
 };
 
 const struct cavs__operator cavs__operator_state_grad = {
@@ -92,12 +111,14 @@ const struct cavs__operator cavs__operator_state_grad = {
     .role = CAVS__ROLE_SINGLE,
     .chain = CAVS__STARTS_CHAIN,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 const struct cavs__operator cavs__operator_nth = {
     .name = "nth_child",
     .role = CAVS__ROLE_SOURCE,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 const struct cavs__operator cavs__operator_slot_grad = {
@@ -105,6 +126,7 @@ const struct cavs__operator cavs__operator_slot_grad = {
     .role = CAVS__ROLE_DESTINATION,
     .chain = CAVS__ENDS_CHAIN,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 const struct cavs__operator cavs__operator_each_grad = {
@@ -112,4 +134,5 @@ const struct cavs__operator cavs__operator_each_grad = {
     .role = CAVS__ROLE_DESTINATION,
     .chain = CAVS__ENDS_CHAIN,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };

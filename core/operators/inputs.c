@@ -121,6 +121,7 @@ const struct cavs__operator cavs__operator_pull = {
     .role = CAVS__ROLE_SOURCE,
     .pure = true,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__not_differentiable,
 };
 
 struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name,
@@ -162,4 +163,5 @@ const struct cavs__operator cavs__operator_ids = {
     .role = CAVS__ROLE_SOURCE,
     .pure = true,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__not_differentiable,
 };

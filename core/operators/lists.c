@@ -59,10 +59,17 @@ int cavs__children_domain(struct cavs_function *f, const char *op, struct cavs_p
     return cavs__list_domain(f, (struct cavs__list){.children = true}, op, at);
 }
 
+static void diff_repeat(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    if (y->inputs[0]->needs_grad)
+        cavs__contribute_columns(d, y->inputs[0], 0, cavs__diff_list_sum(d, y, y->domain, g));
+}
+
 const struct cavs__operator cavs__operator_repeat = {
     .name = "repeat",
     .role = CAVS__ROLE_VIEW,
     .domain = cavs__domain_of_operands,
+    .diff = diff_repeat,
 };
 
 /* ---- reductions ---- */
@@ -96,10 +103,21 @@ struct cavs_symbol *cavs_sum_children_at(struct cavs_symbol *x, struct cavs_plac
     return over_list(CAVS__OP_LIST_SUM, x, at);
 }
 
+/* The row of each vertex for all its entries; a constant is there already. */
+static void diff_list_sum(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    if (cavs__domain(g) >= 0)
+        g = cavs__diff_symbol(
+            d, y, (struct cavs_symbol){.op = CAVS__OP_REPEAT, .width = g->width, .domain = y->k}, 1,
+            &g);
+    cavs__contribute(d, y, y->inputs[0], g);
+}
+
 const struct cavs__operator cavs__operator_list_sum = {
     .name = "sum_children",
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_vertices,
+    .diff = diff_list_sum,
 };
 
 struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, struct cavs_place at)
@@ -107,16 +125,31 @@ struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, struct cavs_plac
     return over_list(CAVS__OP_LIST_MAX, x, at);
 }
 
+static void diff_list_max(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[2] = {y->inputs[0], g};
+
+    cavs__contribute(d, y, y->inputs[0],
+                     cavs__diff_symbol(d, y,
+                                       (struct cavs_symbol){.op = CAVS__OP_LIST_MAX_GRAD,
+                                                            .width = y->width,
+                                                            .domain = y->k,
+                                                            .k = y->k},
+                                       2, in));
+}
+
 const struct cavs__operator cavs__operator_list_max = {
     .name = "max_children",
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_vertices,
+    .diff = diff_list_max,
 };
 
 const struct cavs__operator cavs__operator_list_max_grad = {
     .name = "max_children_grad",
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, struct cavs_place at)
@@ -124,16 +157,30 @@ struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, struct cavs_
     return over_list(CAVS__OP_LIST_SOFTMAX, x, at);
 }
 
+static void diff_list_softmax(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[2] = {y, g};
+
+    cavs__contribute(
+        d, y, y->inputs[0],
+        cavs__diff_symbol(
+            d, y,
+            (struct cavs_symbol){.op = CAVS__OP_LIST_SOFTMAX_GRAD, .width = y->width, .k = y->k}, 2,
+            in));
+}
+
 const struct cavs__operator cavs__operator_list_softmax = {
     .name = "softmax_children",
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_operands,
+    .diff = diff_list_softmax,
 };
 
 const struct cavs__operator cavs__operator_list_softmax_grad = {
     .name = "softmax_children_grad",
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_place at)
@@ -154,4 +201,5 @@ const struct cavs__operator cavs__operator_list_share = {
     .name = "share_of_children",
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_vertices,
+    .diff = cavs__not_differentiable,
 };

@@ -62,10 +62,27 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
             where ? 2 : 1, in);
 }
 
+/* 1 where the loss counts; a cross-entropy of the same labels is 0 elsewhere, and so is its gradient. */
+static void diff_metric(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *x = y->inputs[0];
+    bool masked = y->ninputs == 2 && !(x->op == CAVS__OP_XENT && x->inputs[1] == y->inputs[1]);
+
+    (void)g;
+    if (!y->is_loss)
+        return;
+    cavs__contribute(
+        d, y, x,
+        masked ? cavs__diff_symbol(d, y, (struct cavs_symbol){.op = CAVS__OP_MASK, .width = 1}, 1,
+                                   &y->inputs[1])
+               : cavs__diff_constant(d, y, 1, 1));
+}
+
 const struct cavs__operator cavs__operator_metric = {
     .name = "metric",
     .role = CAVS__ROLE_SUM,
     .domain = cavs__domain_of_operands,
+    .diff = diff_metric,
 };
 
 /* ---- against labels ---- */
@@ -90,16 +107,30 @@ struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits,
     return against_labels(CAVS__OP_XENT, logits, labels, at);
 }
 
+static void diff_xent(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[3] = {y->inputs[0], y->inputs[1], g};
+
+    if (y->inputs[0]->needs_grad)
+        cavs__contribute(d, y, y->inputs[0],
+                         cavs__diff_symbol(d, y,
+                                           (struct cavs_symbol){.op = CAVS__OP_XENT_GRAD,
+                                                                .width = y->inputs[0]->width},
+                                           3, in));
+}
+
 const struct cavs__operator cavs__operator_xent = {
     .name = "softmax_cross_entropy",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
+    .diff = diff_xent,
 };
 
 const struct cavs__operator cavs__operator_xent_grad = {
     .name = "softmax_cross_entropy_grad",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
@@ -112,6 +143,7 @@ const struct cavs__operator cavs__operator_correct = {
     .name = "correct",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__not_differentiable,
 };
 
 /* ---- losses that are made of other operators ---- */

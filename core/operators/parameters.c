@@ -17,17 +17,25 @@ struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, s
         NULL);
 }
 
+static void diff_use(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    cavs__diff_symbol(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_USE, .param = y->param}, 1,
+                      &g);
+}
+
 const struct cavs__operator cavs__operator_use = {
     .name = "use",
     .role = CAVS__ROLE_CONSTANT,
     .pure = true,
     .domain = cavs__domain_of_vertices,
+    .diff = diff_use,
 };
 
 const struct cavs__operator cavs__operator_grad_use = {
     .name = "grad_use",
     .role = CAVS__ROLE_SUM,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value,
@@ -49,6 +57,7 @@ const struct cavs__operator cavs__operator_constant = {
     .role = CAVS__ROLE_CONSTANT,
     .pure = true,
     .domain = cavs__domain_of_vertices,
+    .diff = cavs__not_differentiable,
 };
 
 struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids,
@@ -71,15 +80,27 @@ struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol 
         1, &ids);
 }
 
+static void diff_lookup(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[2] = {y->inputs[0], g};
+
+    cavs__diff_symbol(
+        d, y,
+        (struct cavs_symbol){.op = CAVS__OP_GRAD_LOOKUP, .width = g->width, .param = y->param}, 2,
+        in);
+}
+
 const struct cavs__operator cavs__operator_lookup = {
     .name = "lookup",
     .role = CAVS__ROLE_SOURCE,
     .pure = true,
     .domain = cavs__domain_of_operands,
+    .diff = diff_lookup,
 };
 
 const struct cavs__operator cavs__operator_grad_lookup = {
     .name = "grad_lookup",
     .role = CAVS__ROLE_DESTINATION,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };

@@ -44,12 +44,31 @@ struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
     return cavs_apply2_at("add", y, cavs_use_at(y->function, b, at), at);
 }
 
+static void diff_matmul(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *in[2] = {y->inputs[0], g};
+
+    if (y->inputs[0]->needs_grad) {
+        y->param->transposed = true;
+        cavs__contribute(d, y, y->inputs[0],
+                         cavs__diff_symbol(d, y,
+                                           (struct cavs_symbol){.op = CAVS__OP_MATMUL_T,
+                                                                .width = y->inputs[0]->width,
+                                                                .param = y->param},
+                                           1, &g));
+    }
+    if (!y->param->frozen)
+        cavs__diff_symbol(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_MATMUL, .param = y->param},
+                          2, in);
+}
+
 const struct cavs__operator cavs__operator_matmul = {
     .name = "matmul",
     .role = CAVS__ROLE_SINGLE,
     .pure = true,
     .domain = cavs__domain_of_operands,
     .flops = product_flops,
+    .diff = diff_matmul,
 };
 
 const struct cavs__operator cavs__operator_matmul_t = {
@@ -57,6 +76,7 @@ const struct cavs__operator cavs__operator_matmul_t = {
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .flops = product_flops,
+    .diff = cavs__of_df,
 };
 
 const struct cavs__operator cavs__operator_grad_matmul = {
@@ -64,6 +84,7 @@ const struct cavs__operator cavs__operator_grad_matmul = {
     .role = CAVS__ROLE_SUM,
     .domain = cavs__domain_of_operands,
     .flops = product_flops,
+    .diff = cavs__of_df,
 };
 
 struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_param *w, int nselect,
@@ -108,12 +129,32 @@ static double select_t_flops(const struct cavs_symbol *x)
     return 2.0 * x->width * x->param->cols;
 }
 
+static void diff_select(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *x = y->inputs[0], *ids = y->inputs[1], *in[3] = {x, g, ids};
+
+    if (x->needs_grad) {
+        y->param->transposed = true;
+        cavs__contribute(d, y, x,
+                         cavs__diff_symbol(d, y,
+                                           (struct cavs_symbol){.op = CAVS__OP_MATMUL_SELECT_T,
+                                                                .width = x->width,
+                                                                .param = y->param},
+                                           2, in + 1));
+    }
+    if (!y->param->frozen)
+        cavs__diff_symbol(
+            d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_MATMUL_SELECT, .param = y->param}, 3,
+            in);
+}
+
 const struct cavs__operator cavs__operator_matmul_select = {
     .name = "matmul_select",
     .role = CAVS__ROLE_SINGLE,
     .pure = true,
     .domain = cavs__domain_of_operands,
     .flops = select_flops,
+    .diff = diff_select,
 };
 
 const struct cavs__operator cavs__operator_matmul_select_t = {
@@ -121,6 +162,7 @@ const struct cavs__operator cavs__operator_matmul_select_t = {
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .flops = select_t_flops,
+    .diff = cavs__of_df,
 };
 
 const struct cavs__operator cavs__operator_grad_matmul_select = {
@@ -128,4 +170,5 @@ const struct cavs__operator cavs__operator_grad_matmul_select = {
     .role = CAVS__ROLE_SUM,
     .domain = cavs__domain_of_operands,
     .flops = select_flops,
+    .diff = cavs__of_df,
 };

@@ -5,20 +5,39 @@
  */
 #include "core/operators/family.h"
 
+/* Out of what differs from vertex to vertex, into what all vertices with equal inputs share. */
+static void diff_spread(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    struct cavs_symbol *sink;
+
+    if (!y->inputs[0]->needs_grad)
+        return;
+    sink = cavs__diff_symbol(
+        d, y, (struct cavs_symbol){.op = CAVS__OP_SPREAD_GRAD, .width = y->width}, 1, &g);
+    cavs__contribute(
+        d, y, y->inputs[0],
+        cavs__diff_symbol(
+            d, y, (struct cavs_symbol){.op = CAVS__OP_COLLECT, .width = y->width, .fetch = sink}, 1,
+            &g));
+}
+
 const struct cavs__operator cavs__operator_spread = {
     .name = "spread",
     .role = CAVS__ROLE_VIEW,
     .domain = cavs__domain_of_operands,
+    .diff = diff_spread,
 };
 
 const struct cavs__operator cavs__operator_collect = {
     .name = "collect",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };
 
 const struct cavs__operator cavs__operator_spread_grad = {
     .name = "spread_grad",
     .role = CAVS__ROLE_DESTINATION,
     .domain = cavs__domain_of_operands,
+    .diff = cavs__of_df,
 };

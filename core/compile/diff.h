@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diff.h - what the derivatives of operators are made with (autodiff.c).
+ *
+ * The derivative of y gets the gradient g of the objective with respect to y, NULL for a sink, and
+ * contributes to the gradients of y's operands.  Symbols that it makes stand in dF and have the rows
+ * of `of`, at least.  Once memory has run out there are no more of them: NULL goes in and NULL
+ * comes out.
+ */
+#ifndef CAVS_CORE_COMPILE_DIFF_H
+#define CAVS_CORE_COMPILE_DIFF_H
+
+#include "core/declare/operator.h"
+
+/* Any symbol, like this one. */
+struct cavs_symbol *cavs__diff_symbol(struct cavs__diff *d, const struct cavs_symbol *of,
+                                      struct cavs_symbol like, int n,
+                                      struct cavs_symbol *const *inputs);
+/* s in every column. */
+struct cavs_symbol *cavs__diff_constant(struct cavs__diff *d, const struct cavs_symbol *of,
+                                        int width, float s);
+/* Element-wise operators by name, without attribute; a column of one operand is repeated. */
+struct cavs_symbol *cavs__diff_apply1(struct cavs__diff *d, const struct cavs_symbol *of,
+                                      const char *name, struct cavs_symbol *a);
+struct cavs_symbol *cavs__diff_apply2(struct cavs__diff *d, const struct cavs_symbol *of,
+                                      const char *name, struct cavs_symbol *a,
+                                      struct cavs_symbol *b);
+/* The sum of each row; the sum over the entries of each vertex in a list. */
+struct cavs_symbol *cavs__diff_row_sum(struct cavs__diff *d, const struct cavs_symbol *of,
+                                       struct cavs_symbol *a);
+struct cavs_symbol *cavs__diff_list_sum(struct cavs__diff *d, const struct cavs_symbol *of,
+                                        int domain, struct cavs_symbol *g);
+
+/* Adds g, which y passes to its operand x, to the gradient of x; nothing if nobody needs that.  What
+ * is the same everywhere gets the sum over the entries where y has rows of entries. */
+void cavs__contribute(struct cavs__diff *d, const struct cavs_symbol *y, struct cavs_symbol *x,
+                      struct cavs_symbol *g);
+/* The same for the columns of x from `from` on, as many as g has. */
+void cavs__contribute_columns(struct cavs__diff *d, struct cavs_symbol *x, int from,
+                              struct cavs_symbol *g);
+
+#endif
