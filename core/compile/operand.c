@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "core/base/error.h"
+#include "core/declare/operator.h"
 
 int cavs__checked(struct cavs__placer *p, int tensor)
 {
@@ -95,8 +96,8 @@ struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols)
     return o;
 }
 
-static struct cavs__operand indexed(struct cavs__placer *p, int tensor, int col, int cols,
-                                    struct cavs__section s)
+struct cavs__operand cavs__indexed_operand(struct cavs__placer *p, int tensor, int col, int cols,
+                                           struct cavs__section s)
 {
     struct cavs__operand o = cavs__tensor_operand(tensor, CAVS__FIXED, CAVS__INDEXED, col, cols);
 
@@ -124,7 +125,7 @@ struct cavs__operand cavs__listed(struct cavs__placer *p, struct cavs__operand o
     return o;
 }
 
-static struct cavs__operand ids(struct cavs__placer *p, struct cavs__section s)
+struct cavs__operand cavs__ids_operand(struct cavs__placer *p, struct cavs__section s)
 {
     struct cavs__operand o = {
         .buffer = CAVS__NO_BUFFER, .mode = CAVS__IDS, .list = (uint8_t)s.list};
@@ -133,63 +134,15 @@ static struct cavs__operand ids(struct cavs__placer *p, struct cavs__section s)
     return o;
 }
 
-static struct cavs__operand reference(struct cavs__placer *p, struct cavs_symbol *b)
-{
-    struct cavs__section s = {.function = p->f, .list = b->domain};
-    struct cavs__operand o;
-
-    switch (b->op) {
-    case CAVS__OP_USE:
-        return cavs__tensor_operand(p->plan->param[b->param->number], CAVS__FIXED, CAVS__SAME, 0,
-                                    b->width);
-    case CAVS__OP_PULL:
-        if (cavs__in_shared_part(p)) {
-            s.kind = CAVS__S_DISTINCT_ROW;
-            return indexed(p, p->sp->input[b->input->number], 0, b->width, s);
-        }
-        o = cavs__tensor_operand(p->sp->input[b->input->number],
-                                 b->domain ? CAVS__EDGES : CAVS__ROWS, CAVS__DIRECT, 0, b->width);
-        o.list = (uint8_t)b->domain;
-        return o;
-    case CAVS__OP_EACH_CHILD:
-        s.kind = CAVS__S_LIST_CHILD;
-        return indexed(p, p->sp->state, 0, b->width, s);
-    case CAVS__OP_GATHER:
-        s.kind = CAVS__S_CHILD;
-        s.number = b->k;
-        return indexed(p, p->sp->state, 0, b->width, s);
-    case CAVS__OP_LOOKUP:
-        s.kind = cavs__in_shared_part(p) ? CAVS__S_DISTINCT_IDS : CAVS__S_IDS;
-        s.number = b->inputs[0]->input->number;
-        return indexed(p, p->plan->param[b->param->number], 0, b->width, s);
-    case CAVS__OP_FETCH: {
-        const struct cavs__stage_plan *from = &p->plan->stages[b->channel->stage->number];
-
-        s.kind = CAVS__S_FETCH;
-        s.fetch = b;
-        return indexed(p, from->push[b->channel->number], from->push_col[b->channel->number],
-                       b->width, s);
-    }
-    case CAVS__OP_NTH:
-        s.kind = CAVS__S_LIST_NTH;
-        s.number = b->k;
-        return ids(p, s);
-    case CAVS__OP_IDS:
-        s.kind = cavs__in_shared_part(p) ? CAVS__S_DISTINCT_IDS : CAVS__S_IDS;
-        s.number = b->input->number;
-        return ids(p, s);
-    default: return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
-    }
-}
-
 /* What another part keeps; vertices read their row of what is shared. */
 static struct cavs__operand kept_elsewhere(struct cavs__placer *p, const struct cavs_symbol *b)
 {
     struct cavs__operand o = p->value[b->number].at;
 
     return cavs__is_spread_here(p, b)
-               ? indexed(p, o.buffer, o.col, o.cols,
-                         (struct cavs__section){.kind = CAVS__S_SHARER, .function = p->f})
+               ? cavs__indexed_operand(
+                     p, o.buffer, o.col, o.cols,
+                     (struct cavs__section){.kind = CAVS__S_SHARER, .function = p->f})
                : o;
 }
 
@@ -212,49 +165,5 @@ struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol
         return cavs__columns(p->local[b->number].at, col, x->width);
     if (cavs__is_computed(b))
         return cavs__columns(kept_elsewhere(p, b), col, x->width);
-    return cavs__columns(reference(p, b), col, x->width);
-}
-
-struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbol *sink)
-{
-    struct cavs__stage_plan *sp = p->sp;
-    struct cavs__operand o;
-
-    switch (sink->op) {
-    case CAVS__OP_SCATTER:
-        return cavs__tensor_operand(sp->state, CAVS__ROWS, CAVS__DIRECT, 0, sink->width);
-    case CAVS__OP_PUSH:
-        return cavs__tensor_operand(sp->push[sink->channel->number], CAVS__ROWS, CAVS__DIRECT,
-                                    sp->push_col[sink->channel->number], sink->width);
-    case CAVS__OP_SLOT_GRAD:
-        o = cavs__tensor_operand(sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, sink->width);
-        o.slots = p->f->slots;
-        o.slot = sink->k;
-        return o;
-    case CAVS__OP_EACH_GRAD:
-        o = cavs__tensor_operand(sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, sink->width);
-        break;
-    case CAVS__OP_FETCH_GRAD:
-        o = cavs__tensor_operand(
-            cavs__checked(
-                p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, sink->fetch, false)),
-            sink->domain ? CAVS__ENTRIES : CAVS__FROWS, CAVS__DIRECT, 0, sink->width);
-        break;
-    case CAVS__OP_SPREAD_GRAD:
-        o = cavs__tensor_operand(
-            cavs__checked(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD, sink, false)),
-            CAVS__FROWS, CAVS__DIRECT, 0, sink->width);
-        break;
-    default: /* GRAD_LOOKUP */
-        o = cavs__tensor_operand(
-            cavs__checked(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, sink,
-                                                      cavs__in_shared_part(p))),
-            cavs__in_shared_part(p) ? CAVS__DISTINCT
-            : sink->domain          ? CAVS__ENTRIES
-                                    : CAVS__FROWS,
-            CAVS__DIRECT, 0, sink->width);
-        break;
-    }
-    o.list = (uint8_t)sink->domain;
-    return o;
+    return cavs__columns(cavs__operator_of(b)->where(p, b), col, x->width);
 }

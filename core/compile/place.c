@@ -406,7 +406,7 @@ static int place_destinations(struct cavs__placer *p)
             continue;
         if (x->op == CAVS__OP_SLOT_GRAD && slots_placed)
             continue;
-        rc = put(p, written_value(x), cavs__destination(p, x), x);
+        rc = put(p, written_value(x), cavs__operator_of(x)->where(p, x), x);
         if (rc)
             return rc;
     }

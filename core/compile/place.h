@@ -134,8 +134,10 @@ struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, en
                                           int col, int cols);
 struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int cols);
 struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols);
-/* Where a destination wants its value. */
-struct cavs__operand cavs__destination(struct cavs__placer *p, struct cavs_symbol *sink);
+/* Rows of a tensor named by an index section; the section itself. */
+struct cavs__operand cavs__indexed_operand(struct cavs__placer *p, int tensor, int col, int cols,
+                                           struct cavs__section s);
+struct cavs__operand cavs__ids_operand(struct cavs__placer *p, struct cavs__section s);
 
 /*
  * Limits of one program.  Items: far below CAVS__EW_MAX_VALUES, with up to four operands and a

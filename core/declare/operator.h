@@ -28,6 +28,8 @@ enum cavs__role {
 enum cavs__chain_end { CAVS__NO_END, CAVS__STARTS_CHAIN, CAVS__ENDS_CHAIN };
 
 struct cavs__diff;
+struct cavs__placer;
+struct cavs__operand;
 
 struct cavs__operator {
     const char *name; /* as the user knows it */
@@ -39,6 +41,9 @@ struct cavs__operator {
     double (*flops)(const struct cavs_symbol *x); /* nominal, per row; NULL: it is not a product */
     /* Hands the gradient g of y, NULL for a sink, on to what y is made of: core/compile/diff.h. */
     void (*diff)(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g);
+    /* Where the rows of a source or constant are read, or those of a destination written, by the part
+     * being made: core/compile/place.h.  NULL for all others. */
+    struct cavs__operand (*where)(struct cavs__placer *p, const struct cavs_symbol *x);
 };
 
 /* autodiff.c: no gradient passes through y; y is made for dF, which is not differentiated again. */

@@ -116,11 +116,22 @@ static void diff_fetch(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_
         &g);
 }
 
+static struct cavs__operand where_fetch(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    const struct cavs__stage_plan *from = &p->plan->stages[x->channel->stage->number];
+    struct cavs__section s = {
+        .kind = CAVS__S_FETCH, .function = p->f, .list = x->domain, .fetch = x};
+
+    return cavs__indexed_operand(p, from->push[x->channel->number],
+                                 from->push_col[x->channel->number], x->width, s);
+}
+
 const struct cavs__operator cavs__operator_fetch = {
     .name = "pull_from",
     .role = CAVS__ROLE_SOURCE,
     .domain = cavs__domain_of_operands,
     .diff = diff_fetch,
+    .where = where_fetch,
 };
 
 /* ---- push ---- */
@@ -196,11 +207,18 @@ static void diff_push(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_s
     }
 }
 
+static struct cavs__operand where_push(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return cavs__tensor_operand(p->sp->push[x->channel->number], CAVS__ROWS, CAVS__DIRECT,
+                                p->sp->push_col[x->channel->number], x->width);
+}
+
 const struct cavs__operator cavs__operator_push = {
     .name = "push",
     .role = CAVS__ROLE_DESTINATION,
     .domain = cavs__domain_of_operands,
     .diff = diff_push,
+    .where = where_push,
 };
 
 const struct cavs__operator cavs__operator_push_grad = {
@@ -210,9 +228,21 @@ const struct cavs__operator cavs__operator_push_grad = {
     .diff = cavs__of_df,
 };
 
+static struct cavs__operand where_fetch_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    int tensor = cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, x->fetch, false);
+    struct cavs__operand o =
+        cavs__tensor_operand(cavs__checked(p, tensor), x->domain ? CAVS__ENTRIES : CAVS__FROWS,
+                             CAVS__DIRECT, 0, x->width);
+
+    o.list = (uint8_t)x->domain;
+    return o;
+}
+
 const struct cavs__operator cavs__operator_fetch_grad = {
     .name = "fetch_grad",
     .role = CAVS__ROLE_DESTINATION,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .where = where_fetch_grad,
 };

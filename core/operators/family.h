@@ -9,6 +9,7 @@
 #define CAVS_CORE_OPERATORS_FAMILY_H
 
 #include "core/compile/diff.h"
+#include "core/compile/place.h"
 #include "core/declare/build.h"
 
 /* inputs.c; NULL: reported */

@@ -32,12 +32,21 @@ static void diff_child(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_
     (void)d, (void)y, (void)g;
 }
 
+static struct cavs__operand where_gather(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return cavs__indexed_operand(
+        p, p->sp->state, 0, x->width,
+        (struct cavs__section){
+            .kind = CAVS__S_CHILD, .function = p->f, .number = x->k, .list = x->domain});
+}
+
 const struct cavs__operator cavs__operator_gather = {
     .name = "gather",
     .role = CAVS__ROLE_SOURCE,
     .chain = CAVS__STARTS_CHAIN,
     .domain = cavs__domain_of_operands,
     .diff = diff_child,
+    .where = where_gather,
 };
 
 struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_place at)
@@ -60,12 +69,20 @@ struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_plac
                   : NULL;
 }
 
+static struct cavs__operand where_each_child(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return cavs__indexed_operand(
+        p, p->sp->state, 0, x->width,
+        (struct cavs__section){.kind = CAVS__S_LIST_CHILD, .function = p->f, .list = x->domain});
+}
+
 const struct cavs__operator cavs__operator_each_child = {
     .name = "each_child",
     .role = CAVS__ROLE_SOURCE,
     .chain = CAVS__STARTS_CHAIN,
     .domain = cavs__domain_of_operands,
     .diff = diff_child,
+    .where = where_each_child,
 };
 
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at)
@@ -98,12 +115,18 @@ static void diff_scatter(struct cavs__diff *d, struct cavs_symbol *y, struct cav
                 d, y, (struct cavs_symbol){.op = CAVS__OP_STATE_GRAD, .width = y->width}, 0, NULL));
 }
 
+static struct cavs__operand where_scatter(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return cavs__tensor_operand(p->sp->state, CAVS__ROWS, CAVS__DIRECT, 0, x->width);
+}
+
 const struct cavs__operator cavs__operator_scatter = {
     .name = "scatter",
     .role = CAVS__ROLE_DESTINATION,
     .chain = CAVS__ENDS_CHAIN,
     .domain = cavs__domain_of_operands,
     .diff = diff_scatter,
+    .where = where_scatter,
 };
 
 const struct cavs__operator cavs__operator_state_grad = {
@@ -114,12 +137,30 @@ const struct cavs__operator cavs__operator_state_grad = {
     .diff = cavs__of_df,
 };
 
+static struct cavs__operand where_nth(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return cavs__ids_operand(
+        p, (struct cavs__section){
+               .kind = CAVS__S_LIST_NTH, .function = p->f, .number = x->k, .list = x->domain});
+}
+
 const struct cavs__operator cavs__operator_nth = {
     .name = "nth_child",
     .role = CAVS__ROLE_SOURCE,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .where = where_nth,
 };
+
+static struct cavs__operand where_slot_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__operand o =
+        cavs__tensor_operand(p->sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, x->width);
+
+    o.slots = p->f->slots;
+    o.slot = x->k;
+    return o;
+}
 
 const struct cavs__operator cavs__operator_slot_grad = {
     .name = "slot_grad",
@@ -127,7 +168,17 @@ const struct cavs__operator cavs__operator_slot_grad = {
     .chain = CAVS__ENDS_CHAIN,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .where = where_slot_grad,
 };
+
+static struct cavs__operand where_each_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__operand o =
+        cavs__tensor_operand(p->sp->edge, CAVS__EDGES, CAVS__DIRECT, 0, x->width);
+
+    o.list = (uint8_t)x->domain;
+    return o;
+}
 
 const struct cavs__operator cavs__operator_each_grad = {
     .name = "each_child_grad",
@@ -135,4 +186,5 @@ const struct cavs__operator cavs__operator_each_grad = {
     .chain = CAVS__ENDS_CHAIN,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .where = where_each_grad,
 };

@@ -116,12 +116,30 @@ struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name,
                   : NULL;
 }
 
+/* The rows of the samples; where inputs are shared, that of one of the vertices that have them. */
+static struct cavs__operand where_pull(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    int tensor = p->sp->input[x->input->number];
+    struct cavs__operand o;
+
+    if (cavs__in_shared_part(p))
+        return cavs__indexed_operand(p, tensor, 0, x->width,
+                                     (struct cavs__section){.kind = CAVS__S_DISTINCT_ROW,
+                                                            .function = p->f,
+                                                            .list = x->domain});
+    o = cavs__tensor_operand(tensor, x->domain ? CAVS__EDGES : CAVS__ROWS, CAVS__DIRECT, 0,
+                             x->width);
+    o.list = (uint8_t)x->domain;
+    return o;
+}
+
 const struct cavs__operator cavs__operator_pull = {
     .name = "pull",
     .role = CAVS__ROLE_SOURCE,
     .pure = true,
     .domain = cavs__domain_of_operands,
     .diff = cavs__not_differentiable,
+    .where = where_pull,
 };
 
 struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name,
@@ -158,10 +176,21 @@ struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *n
     return domain ? ids_symbol(f, in, domain, at) : NULL;
 }
 
+static struct cavs__operand where_ids(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return cavs__ids_operand(
+        p,
+        (struct cavs__section){.kind = cavs__in_shared_part(p) ? CAVS__S_DISTINCT_IDS : CAVS__S_IDS,
+                               .function = p->f,
+                               .number = x->input->number,
+                               .list = x->domain});
+}
+
 const struct cavs__operator cavs__operator_ids = {
     .name = "pull_ids",
     .role = CAVS__ROLE_SOURCE,
     .pure = true,
     .domain = cavs__domain_of_operands,
     .diff = cavs__not_differentiable,
+    .where = where_ids,
 };

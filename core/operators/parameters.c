@@ -23,12 +23,19 @@ static void diff_use(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_sy
                       &g);
 }
 
+static struct cavs__operand where_use(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return cavs__tensor_operand(p->plan->param[x->param->number], CAVS__FIXED, CAVS__SAME, 0,
+                                x->width);
+}
+
 const struct cavs__operator cavs__operator_use = {
     .name = "use",
     .role = CAVS__ROLE_CONSTANT,
     .pure = true,
     .domain = cavs__domain_of_vertices,
     .diff = diff_use,
+    .where = where_use,
 };
 
 const struct cavs__operator cavs__operator_grad_use = {
@@ -52,12 +59,20 @@ struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float v
         NULL);
 }
 
+/* Groups know the number; other steps find it written to scratch (place.c). */
+static struct cavs__operand where_constant(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    (void)p, (void)x;
+    return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
+}
+
 const struct cavs__operator cavs__operator_constant = {
     .name = "constant",
     .role = CAVS__ROLE_CONSTANT,
     .pure = true,
     .domain = cavs__domain_of_vertices,
     .diff = cavs__not_differentiable,
+    .where = where_constant,
 };
 
 struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids,
@@ -90,17 +105,43 @@ static void diff_lookup(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
         in);
 }
 
+static struct cavs__operand where_lookup(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__section s = {.kind = cavs__in_shared_part(p) ? CAVS__S_DISTINCT_IDS : CAVS__S_IDS,
+                              .function = p->f,
+                              .number = x->inputs[0]->input->number,
+                              .list = x->domain};
+
+    return cavs__indexed_operand(p, p->plan->param[x->param->number], 0, x->width, s);
+}
+
 const struct cavs__operator cavs__operator_lookup = {
     .name = "lookup",
     .role = CAVS__ROLE_SOURCE,
     .pure = true,
     .domain = cavs__domain_of_operands,
     .diff = diff_lookup,
+    .where = where_lookup,
 };
+
+static struct cavs__operand where_grad_lookup(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    bool shared = cavs__in_shared_part(p);
+    int tensor = cavs__plan_symbol_tensor(p->plan, CAVS__T_LOOKUP_GRAD, x, shared);
+    struct cavs__operand o = cavs__tensor_operand(cavs__checked(p, tensor),
+                                                  shared      ? CAVS__DISTINCT
+                                                  : x->domain ? CAVS__ENTRIES
+                                                              : CAVS__FROWS,
+                                                  CAVS__DIRECT, 0, x->width);
+
+    o.list = (uint8_t)x->domain;
+    return o;
+}
 
 const struct cavs__operator cavs__operator_grad_lookup = {
     .name = "grad_lookup",
     .role = CAVS__ROLE_DESTINATION,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .where = where_grad_lookup,
 };

@@ -35,9 +35,20 @@ const struct cavs__operator cavs__operator_collect = {
     .diff = cavs__of_df,
 };
 
+static struct cavs__operand where_spread_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    int tensor = cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD, x, false);
+    struct cavs__operand o =
+        cavs__tensor_operand(cavs__checked(p, tensor), CAVS__FROWS, CAVS__DIRECT, 0, x->width);
+
+    o.list = (uint8_t)x->domain;
+    return o;
+}
+
 const struct cavs__operator cavs__operator_spread_grad = {
     .name = "spread_grad",
     .role = CAVS__ROLE_DESTINATION,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .where = where_spread_grad,
 };
