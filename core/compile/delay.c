@@ -11,11 +11,13 @@
 
 #include <stdlib.h>
 
+#include "codelets/kernels/kernel_table.h"
 #include "core/base/error.h"
+#include "core/declare/operator.h"
 
 static bool is_product(const struct cavs__item *item)
 {
-    return !item->copy && (item->x->op == CAVS__OP_MATMUL || item->x->op == CAVS__OP_MATMUL_T);
+    return !item->copy && cavs__operator_of(item->x)->kernel == &cavs__kernel_gemm;
 }
 
 static bool is_elementwise(const struct cavs__item *item)

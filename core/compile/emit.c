@@ -6,21 +6,21 @@
 #include <string.h>
 
 #include "codelets/groups/elementwise.h"
+#include "codelets/kernels/kernel_table.h"
 #include "core/base/error.h"
-#include "core/declare/operator.h"
-#include "core/compile/place.h"
+#include "core/compile/emit.h"
 
-static enum cavs__cost cost_of(const char *kernel)
+static enum cavs__cost cost_of(const struct cavs__kernel *kernel)
 {
-    if (strncmp(kernel, "gemm", 4) == 0)
+    if (strncmp(kernel->name, "gemm", 4) == 0)
         return CAVS__COST_PRODUCT;
-    return strcmp(kernel, "sum_rows") == 0 || strcmp(kernel, "list_sum") == 0 ? CAVS__COST_MEMORY
-                                                                              : CAVS__COST_OTHER;
+    return kernel == &cavs__kernel_sum_rows || kernel == &cavs__kernel_list_sum ? CAVS__COST_MEMORY
+                                                                                : CAVS__COST_OTHER;
 }
 
 /* A step of the part; valid until the next one is made. */
-static int new_step(struct cavs__placer *p, const char *kernel, int nviews, int noutputs,
-                    struct cavs__step **made)
+static int new_step(struct cavs__placer *p, const struct cavs__kernel *kernel, int nviews,
+                    int noutputs, struct cavs__step **made)
 {
     struct cavs__part *out = p->out;
     size_t bytes = ((size_t)out->nsteps + 1) * sizeof *out->steps;
@@ -31,7 +31,7 @@ static int new_step(struct cavs__placer *p, const char *kernel, int nviews, int 
     out->steps = s;
     s += out->nsteps;
     *s = (struct cavs__step){.nviews = nviews, .noutputs = noutputs, .cost = cost_of(kernel)};
-    s->call.kernel = cavs__kernel_find(kernel);
+    s->call.kernel = kernel;
     s->v = calloc((size_t)nviews + 1, sizeof *s->v);
     if (!s->v)
         return cavs__fail_nomem("steps of a part", (size_t)nviews * sizeof *s->v);
@@ -55,235 +55,89 @@ static int describe_step(struct cavs__step *s, const char *label, int n,
 
 /* ---- single steps ---- */
 
-static struct cavs__operand fixed(int tensor, int col, int cols)
+int cavs__new_step(struct cavs__placer *p, const struct cavs_symbol *x, int nviews,
+                   struct cavs__step **made)
 {
-    return (struct cavs__operand){.buffer = (int16_t)tensor,
-                                  .space = CAVS__FIXED,
-                                  .mode = CAVS__DIRECT,
-                                  .col = col,
-                                  .cols = cols};
+    const struct cavs__operator *o = cavs__operator_of(x);
+    int rc = new_step(p, o->kernel, nviews, 1, made);
+
+    if (!rc && o->flops)
+        (*made)->flops = o->flops(x);
+    return rc;
 }
 
-static struct cavs__operand summed(struct cavs__placer *p, int tensor, int cols,
-                                   enum cavs__section_kind ptr, enum cavs__section_kind index,
-                                   const struct cavs_symbol *fetch)
+struct cavs__operand cavs__fixed_operand(int tensor, int col, int cols)
 {
-    struct cavs__operand o = fixed(tensor, 0, cols);
-    const struct cavs_function *of = ptr == CAVS__S_SHARER_PTR ? p->f : NULL;
-
-    o.mode = CAVS__SUMMED;
-    o.ptr_section =
-        cavs__section(p, (struct cavs__section){.kind = ptr, .function = of, .fetch = fetch});
-    o.section =
-        cavs__section(p, (struct cavs__section){.kind = index, .function = of, .fetch = fetch});
-    return o;
+    return cavs__tensor_operand(tensor, CAVS__FIXED, CAVS__DIRECT, col, cols);
 }
 
-/* Operand i of x, for steps in x's domain. */
-static struct cavs__operand read_operand(struct cavs__placer *p, const struct cavs_symbol *x, int i)
+struct cavs__operand cavs__read_operand(struct cavs__placer *p, const struct cavs_symbol *x, int i)
 {
     return cavs__operand_in(p, cavs__operand_of(p, x->inputs[i], true), x->domain);
 }
 
-static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x)
+struct cavs__operand cavs__result_operand(const struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    struct cavs__step *s;
-    int rc = new_step(p, "gemm", 3, 1, &s);
-    int w = x->op == CAVS__OP_MATMUL ? p->plan->param[x->param->number]
-                                     : p->plan->param_t[x->param->number];
-
-    if (rc)
-        return rc;
-    s->v[0] = read_operand(p, x, 0);
-    s->v[1] = fixed(w, 0, x->width);
-    s->v[2] = p->local[x->number].at;
-    s->flops = 2.0 * x->inputs[0]->width * x->width;
-    return CAVS_OK;
+    return p->local[x->number].at;
 }
 
-/* The blocks of a stacked parameter lie below one another; those of its transpose side by side. */
-static int emit_select(struct cavs__placer *p, const struct cavs_symbol *x)
+/* As many views as operands, read in this order, and room for the result. */
+static int step_of_operands(struct cavs__placer *p, const struct cavs_symbol *x,
+                            struct cavs__step **made)
 {
-    bool transposed = x->op == CAVS__OP_MATMUL_SELECT_T;
-    struct cavs__step *s;
-    int rc = new_step(p, transposed ? "gemm_select_t" : "gemm_select", 4, 1, &s);
-    int w = transposed ? p->plan->param_t[x->param->number] : p->plan->param[x->param->number];
+    int rc = cavs__new_step(p, x, x->ninputs + 1, made);
 
-    if (rc)
-        return rc;
-    s->v[0] = read_operand(p, x, 0);
-    s->v[1] = read_operand(p, x, 1);
-    s->v[2] = fixed(w, 0, x->width);
-    s->v[3] = p->local[x->number].at;
-    s->flops = 2.0 * x->inputs[0]->width * x->width;
-    return CAVS_OK;
+    for (int i = 0; i < x->ninputs && !rc; i++)
+        (*made)->v[i] = cavs__read_operand(p, x, i);
+    return rc;
 }
 
-static int emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+int cavs__emit_plain(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    int grad = p->plan->grad[x->param->number];
-    bool product = x->op != CAVS__OP_GRAD_USE;
-    const char *kernel = !product                        ? "column_sum"
-                         : x->op == CAVS__OP_GRAD_MATMUL ? "gemm_tn"
-                                                         : "gemm_tn_select";
     struct cavs__step *s;
-    int rc = new_step(p, kernel, x->ninputs + 1, 1, &s);
+    int rc = step_of_operands(p, x, &s);
+
+    if (!rc)
+        s->v[x->ninputs] = cavs__result_operand(p, x);
+    return rc;
+}
+
+int cavs__emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__step *s;
+    int rc = step_of_operands(p, x, &s);
 
     if (rc)
         return rc;
-    for (int i = 0; i < x->ninputs; i++)
-        s->v[i] = read_operand(p, x, i);
-    s->v[x->ninputs] = fixed(grad, 0, x->param->cols);
+    s->v[x->ninputs] = cavs__fixed_operand(p->plan->grad[x->param->number], 0, x->param->cols);
     s->call.rows = x->param->rows;
-    if (product)
-        s->flops = 2.0 * x->inputs[0]->width * x->param->cols;
     return CAVS_OK;
 }
 
-static int emit_metric(struct cavs__placer *p, const struct cavs_symbol *x)
+int cavs__emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x, int tensor,
+                        struct cavs__section ptr, struct cavs__section index)
 {
     struct cavs__step *s;
-    int rc = new_step(p, "metric", 3, 1, &s);
+    int rc = cavs__new_step(p, x, 2, &s);
 
     if (rc)
         return rc;
-    s->v[0] = cavs__operand_of(p, x->inputs[0], true);
-    s->v[1] = (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
-    if (x->ninputs == 2)
-        s->v[1] = cavs__operand_of(p, x->inputs[1], true);
-    s->v[2] = fixed(p->plan->metric, 4 * x->metric->number, 4);
-    return CAVS_OK;
-}
-
-static int emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    struct cavs__step *s;
-    int rc = new_step(p, "sum_rows", 2, 1, &s);
-
-    if (rc)
-        return rc;
-    if (x->op == CAVS__OP_STATE_GRAD)
-        s->v[0] = summed(p, p->sp->edge, x->width, CAVS__S_PARENT_PTR, CAVS__S_PARENT_EDGE, NULL);
-    else if (x->op == CAVS__OP_COLLECT)
-        s->v[0] = summed(p,
-                         cavs__checked(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD,
-                                                                   x->fetch, false)),
-                         x->width, CAVS__S_SHARER_PTR, CAVS__S_SHARER_ROW, NULL);
-    else
-        s->v[0] = summed(p,
-                         cavs__checked(p, cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD,
-                                                                   x->fetch, false)),
-                         x->width, CAVS__S_CONSUMER_PTR, CAVS__S_CONSUMER_ROW, x->fetch);
-    s->v[1] = p->local[x->number].at;
-    return CAVS_OK;
-}
-
-/* Kernels whose views are the operands, then the result. */
-static int emit_plain(struct cavs__placer *p, const struct cavs_symbol *x, const char *kernel)
-{
-    struct cavs__step *s;
-    int rc = new_step(p, kernel, x->ninputs + 1, 1, &s);
-
-    if (rc)
-        return rc;
-    for (int i = 0; i < x->ninputs; i++)
-        s->v[i] = read_operand(p, x, i);
-    s->v[x->ninputs] = p->local[x->number].at;
-    return CAVS_OK;
-}
-
-static struct cavs__operand noise(struct cavs__placer *p, enum cavs__section_kind half, int domain)
-{
-    struct cavs__operand o = {.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
-
-    if (!p->plan->options.training)
-        return o;
-    o.mode = CAVS__IDS;
-    o.list = (uint8_t)domain;
-    o.section =
-        cavs__section(p, (struct cavs__section){.kind = half, .function = p->f, .list = domain});
-    return o;
-}
-
-static int emit_dropout(struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    struct cavs__step *s;
-    int rc = new_step(p, "dropout", 4, 1, &s);
-
-    if (rc)
-        return rc;
-    s->v[0] = read_operand(p, x, 0);
-    s->v[1] = noise(p, CAVS__S_NOISE_LOW, x->domain);
-    s->v[2] = noise(p, CAVS__S_NOISE_HIGH, x->domain);
-    s->v[3] = p->local[x->number].at;
-    s->call.rate = x->s;
-    s->call.site = (uint32_t)x->k;
-    return CAVS_OK;
-}
-
-/* Kernels that take the entries of each vertex together. */
-static int emit_listed(struct cavs__placer *p, const struct cavs_symbol *x, const char *kernel)
-{
-    int nviews = x->ninputs > 0 ? x->ninputs + 1 : 2;
-    struct cavs__step *s;
-    int rc = new_step(p, kernel, nviews, 1, &s);
-
-    if (rc)
-        return rc;
-    if (x->ninputs == 0)
-        s->v[0] = cavs__listed(
-            p, (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT}, x->k);
-    for (int i = 0; i < x->ninputs; i++) {
-        s->v[i] = cavs__operand_of(p, x->inputs[i], true);
-        if (i == 0 || x->op == CAVS__OP_LIST_SOFTMAX_GRAD)
-            s->v[i] = cavs__listed(p, s->v[i], x->k);
-    }
-    s->v[nviews - 1] = p->local[x->number].at;
-    if (x->domain > 0)
-        s->v[nviews - 1] = cavs__listed(p, s->v[nviews - 1], x->k);
+    s->v[0] = cavs__fixed_operand(tensor, 0, x->width);
+    s->v[0].mode = CAVS__SUMMED;
+    s->v[0].ptr_section = cavs__section(p, ptr);
+    s->v[0].section = cavs__section(p, index);
+    s->v[1] = cavs__result_operand(p, x);
     return CAVS_OK;
 }
 
 static int emit_single(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    int rc;
+    const struct cavs__operator *o = cavs__operator_of(x);
+    int rc = o->emit(p, x);
 
-    switch (x->op) {
-    case CAVS__OP_MATMUL:
-    case CAVS__OP_MATMUL_T: rc = emit_product(p, x); break;
-    case CAVS__OP_MATMUL_SELECT:
-    case CAVS__OP_MATMUL_SELECT_T: rc = emit_select(p, x); break;
-    case CAVS__OP_GRAD_MATMUL:
-    case CAVS__OP_GRAD_MATMUL_SELECT:
-    case CAVS__OP_GRAD_USE: rc = emit_param_grad(p, x); break;
-    case CAVS__OP_LIST_SUM: rc = emit_listed(p, x, "list_sum"); break;
-    case CAVS__OP_LIST_MAX: rc = emit_listed(p, x, "list_max"); break;
-    case CAVS__OP_LIST_MAX_GRAD: rc = emit_listed(p, x, "list_max_grad"); break;
-    case CAVS__OP_LIST_SHARE: rc = emit_listed(p, x, "list_share"); break;
-    case CAVS__OP_LIST_SOFTMAX: rc = emit_listed(p, x, "list_softmax"); break;
-    case CAVS__OP_LIST_SOFTMAX_GRAD: rc = emit_listed(p, x, "list_softmax_grad"); break;
-    case CAVS__OP_METRIC: rc = emit_metric(p, x); break;
-    case CAVS__OP_STATE_GRAD:
-    case CAVS__OP_COLLECT:
-    case CAVS__OP_PUSH_GRAD: rc = emit_sum_rows(p, x); break;
-    case CAVS__OP_ROW_SUM: rc = emit_plain(p, x, "row_sum"); break;
-    case CAVS__OP_ROW_MAX: rc = emit_plain(p, x, "row_max"); break;
-    case CAVS__OP_ROW_MAX_GRAD: rc = emit_plain(p, x, "row_max_grad"); break;
-    case CAVS__OP_SOFTMAX: rc = emit_plain(p, x, "softmax"); break;
-    case CAVS__OP_LOG_SOFTMAX: rc = emit_plain(p, x, "log_softmax"); break;
-    case CAVS__OP_DROPOUT: rc = emit_dropout(p, x); break;
-    case CAVS__OP_PICK: rc = emit_plain(p, x, "pick"); break;
-    case CAVS__OP_PICK_GRAD: rc = emit_plain(p, x, "pick_grad"); break;
-    case CAVS__OP_XENT: rc = emit_plain(p, x, "softmax_xent"); break;
-    case CAVS__OP_XENT_GRAD: rc = emit_plain(p, x, "softmax_xent_grad"); break;
-    case CAVS__OP_CORRECT: rc = emit_plain(p, x, "correct"); break;
-    case CAVS__OP_MASK: rc = emit_plain(p, x, "mask"); break;
-    default: rc = cavs__fail(CAVS_EPROGRAM, "no kernel for operator %s", cavs__symbol_label(x));
-    }
     if (rc)
         return rc;
-    p->out->steps[p->out->nsteps - 1].list =
-        cavs__has_role(x, CAVS__ROLE_SINGLE_LIST) ? 0 : x->domain;
+    p->out->steps[p->out->nsteps - 1].list = o->role == CAVS__ROLE_SINGLE_LIST ? 0 : x->domain;
     return describe_step(&p->out->steps[p->out->nsteps - 1], cavs__symbol_label(x), 1, &x);
 }
 
@@ -416,7 +270,7 @@ static int group_step(struct group *g)
 
     if (g->noutputs == 0)
         return CAVS_OK; /* nobody reads it */
-    rc = new_step(g->p, "elementwise", g->ninputs + g->noutputs, g->noutputs, &s);
+    rc = new_step(g->p, &cavs__kernel_elementwise, g->ninputs + g->noutputs, g->noutputs, &s);
     if (rc)
         return rc;
     memcpy(s->v, g->inputs, (size_t)g->ninputs * sizeof *s->v);

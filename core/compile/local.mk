@@ -8,6 +8,7 @@ libcavs_la_SOURCES += \
 	core/compile/delay.c \
 	core/compile/diff.h \
 	core/compile/emit.c \
+	core/compile/emit.h \
 	core/compile/evaluate_once.c \
 	core/compile/explain.c \
 	core/compile/finish.c \

@@ -30,6 +30,7 @@ enum cavs__chain_end { CAVS__NO_END, CAVS__STARTS_CHAIN, CAVS__ENDS_CHAIN };
 struct cavs__diff;
 struct cavs__placer;
 struct cavs__operand;
+struct cavs__kernel;
 
 struct cavs__operator {
     const char *name; /* as the user knows it */
@@ -44,6 +45,10 @@ struct cavs__operator {
     /* Where the rows of a source or constant are read, or those of a destination written, by the part
      * being made: core/compile/place.h.  NULL for all others. */
     struct cavs__operand (*where)(struct cavs__placer *p, const struct cavs_symbol *x);
+    /* What computes single steps and sums, and how such a step is made: core/compile/emit.h.  NULL
+     * for all others. */
+    const struct cavs__kernel *kernel;
+    int (*emit)(struct cavs__placer *p, const struct cavs_symbol *x);
 };
 
 /* autodiff.c: no gradient passes through y; y is made for dF, which is not differentiated again. */

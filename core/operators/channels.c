@@ -221,11 +221,23 @@ const struct cavs__operator cavs__operator_push = {
     .where = where_push,
 };
 
+static int emit_push_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    int tensor = cavs__plan_symbol_tensor(p->plan, CAVS__T_FETCH_GRAD, x->fetch, false);
+
+    return cavs__emit_sum_rows(
+        p, x, cavs__checked(p, tensor),
+        (struct cavs__section){.kind = CAVS__S_CONSUMER_PTR, .fetch = x->fetch},
+        (struct cavs__section){.kind = CAVS__S_CONSUMER_ROW, .fetch = x->fetch});
+}
+
 const struct cavs__operator cavs__operator_push_grad = {
     .name = "push_grad",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_sum_rows,
+    .emit = emit_push_grad,
 };
 
 static struct cavs__operand where_fetch_grad(struct cavs__placer *p, const struct cavs_symbol *x)

@@ -52,9 +52,36 @@ static void diff_dropout(struct cavs__diff *d, struct cavs_symbol *y, struct cav
                               1, &g));
 }
 
+/* A half of the key of each row; nothing in a session that does not train. */
+static struct cavs__operand noise(struct cavs__placer *p, enum cavs__section_kind half, int domain)
+{
+    if (!p->plan->options.training)
+        return (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
+    return cavs__ids_operand(
+        p, (struct cavs__section){.kind = half, .function = p->f, .list = domain});
+}
+
+static int emit_dropout(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__step *s;
+    int rc = cavs__new_step(p, x, 4, &s);
+
+    if (rc)
+        return rc;
+    s->v[0] = cavs__read_operand(p, x, 0);
+    s->v[1] = noise(p, CAVS__S_NOISE_LOW, x->domain);
+    s->v[2] = noise(p, CAVS__S_NOISE_HIGH, x->domain);
+    s->v[3] = cavs__result_operand(p, x);
+    s->call.rate = x->s;
+    s->call.site = (uint32_t)x->k;
+    return CAVS_OK;
+}
+
 const struct cavs__operator cavs__operator_dropout = {
     .name = "dropout",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = diff_dropout,
+    .kernel = &cavs__kernel_dropout,
+    .emit = emit_dropout,
 };

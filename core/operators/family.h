@@ -8,8 +8,10 @@
 #ifndef CAVS_CORE_OPERATORS_FAMILY_H
 #define CAVS_CORE_OPERATORS_FAMILY_H
 
+#include "codelets/kernels/kernel_table.h"
 #include "core/compile/diff.h"
-#include "core/compile/place.h"
+#include "core/compile/emit.h"
+#include "core/base/error.h"
 #include "core/declare/build.h"
 
 /* inputs.c; NULL: reported */

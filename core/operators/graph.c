@@ -129,12 +129,21 @@ const struct cavs__operator cavs__operator_scatter = {
     .where = where_scatter,
 };
 
+static int emit_state_grad(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return cavs__emit_sum_rows(p, x, p->sp->edge,
+                               (struct cavs__section){.kind = CAVS__S_PARENT_PTR},
+                               (struct cavs__section){.kind = CAVS__S_PARENT_EDGE});
+}
+
 const struct cavs__operator cavs__operator_state_grad = {
     .name = "state_grad",
     .role = CAVS__ROLE_SINGLE,
     .chain = CAVS__STARTS_CHAIN,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_sum_rows,
+    .emit = emit_state_grad,
 };
 
 static struct cavs__operand where_nth(struct cavs__placer *p, const struct cavs_symbol *x)

@@ -113,11 +113,36 @@ static void diff_list_sum(struct cavs__diff *d, struct cavs_symbol *y, struct ca
     cavs__contribute(d, y, y->inputs[0], g);
 }
 
+/* Kernels that take the entries of each vertex together. */
+static int emit_listed(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    int nviews = x->ninputs > 0 ? x->ninputs + 1 : 2;
+    struct cavs__step *s;
+    int rc = cavs__new_step(p, x, nviews, &s);
+
+    if (rc)
+        return rc;
+    if (x->ninputs == 0)
+        s->v[0] = cavs__listed(
+            p, (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT}, x->k);
+    for (int i = 0; i < x->ninputs; i++) {
+        s->v[i] = cavs__operand_of(p, x->inputs[i], true);
+        if (i == 0 || x->op == CAVS__OP_LIST_SOFTMAX_GRAD)
+            s->v[i] = cavs__listed(p, s->v[i], x->k);
+    }
+    s->v[nviews - 1] = cavs__result_operand(p, x);
+    if (x->domain > 0)
+        s->v[nviews - 1] = cavs__listed(p, s->v[nviews - 1], x->k);
+    return CAVS_OK;
+}
+
 const struct cavs__operator cavs__operator_list_sum = {
     .name = "sum_children",
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_vertices,
     .diff = diff_list_sum,
+    .kernel = &cavs__kernel_list_sum,
+    .emit = emit_listed,
 };
 
 struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, struct cavs_place at)
@@ -143,6 +168,8 @@ const struct cavs__operator cavs__operator_list_max = {
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_vertices,
     .diff = diff_list_max,
+    .kernel = &cavs__kernel_list_max,
+    .emit = emit_listed,
 };
 
 const struct cavs__operator cavs__operator_list_max_grad = {
@@ -150,6 +177,8 @@ const struct cavs__operator cavs__operator_list_max_grad = {
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_list_max_grad,
+    .emit = emit_listed,
 };
 
 struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, struct cavs_place at)
@@ -174,6 +203,8 @@ const struct cavs__operator cavs__operator_list_softmax = {
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_operands,
     .diff = diff_list_softmax,
+    .kernel = &cavs__kernel_list_softmax,
+    .emit = emit_listed,
 };
 
 const struct cavs__operator cavs__operator_list_softmax_grad = {
@@ -181,6 +212,8 @@ const struct cavs__operator cavs__operator_list_softmax_grad = {
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_list_softmax_grad,
+    .emit = emit_listed,
 };
 
 struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_place at)
@@ -202,4 +235,6 @@ const struct cavs__operator cavs__operator_list_share = {
     .role = CAVS__ROLE_SINGLE_LIST,
     .domain = cavs__domain_of_vertices,
     .diff = cavs__not_differentiable,
+    .kernel = &cavs__kernel_list_share,
+    .emit = emit_listed,
 };

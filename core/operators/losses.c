@@ -78,11 +78,28 @@ static void diff_metric(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
                : cavs__diff_constant(d, y, 1, 1));
 }
 
+static int emit_metric(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__step *s;
+    int rc = cavs__new_step(p, x, 3, &s);
+
+    if (rc)
+        return rc;
+    s->v[0] = cavs__operand_of(p, x->inputs[0], true);
+    s->v[1] = (struct cavs__operand){.buffer = CAVS__NO_BUFFER, .mode = CAVS__ABSENT};
+    if (x->ninputs == 2)
+        s->v[1] = cavs__operand_of(p, x->inputs[1], true);
+    s->v[2] = cavs__fixed_operand(p->plan->metric, 4 * x->metric->number, 4);
+    return CAVS_OK;
+}
+
 const struct cavs__operator cavs__operator_metric = {
     .name = "metric",
     .role = CAVS__ROLE_SUM,
     .domain = cavs__domain_of_operands,
     .diff = diff_metric,
+    .kernel = &cavs__kernel_metric,
+    .emit = emit_metric,
 };
 
 /* ---- against labels ---- */
@@ -124,6 +141,8 @@ const struct cavs__operator cavs__operator_xent = {
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = diff_xent,
+    .kernel = &cavs__kernel_softmax_xent,
+    .emit = cavs__emit_plain,
 };
 
 const struct cavs__operator cavs__operator_xent_grad = {
@@ -131,6 +150,8 @@ const struct cavs__operator cavs__operator_xent_grad = {
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_softmax_xent_grad,
+    .emit = cavs__emit_plain,
 };
 
 struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
@@ -144,6 +165,8 @@ const struct cavs__operator cavs__operator_correct = {
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = cavs__not_differentiable,
+    .kernel = &cavs__kernel_correct,
+    .emit = cavs__emit_plain,
 };
 
 /* ---- losses that are made of other operators ---- */

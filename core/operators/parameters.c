@@ -43,6 +43,8 @@ const struct cavs__operator cavs__operator_grad_use = {
     .role = CAVS__ROLE_SUM,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_column_sum,
+    .emit = cavs__emit_param_grad,
 };
 
 struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value,

@@ -62,6 +62,25 @@ static void diff_matmul(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
                           2, in);
 }
 
+/* w: the tensor that the operand is multiplied by */
+static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x, int w)
+{
+    struct cavs__step *s;
+    int rc = cavs__new_step(p, x, 3, &s);
+
+    if (rc)
+        return rc;
+    s->v[0] = cavs__read_operand(p, x, 0);
+    s->v[1] = cavs__fixed_operand(w, 0, x->width);
+    s->v[2] = cavs__result_operand(p, x);
+    return CAVS_OK;
+}
+
+static int emit_matmul(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return emit_product(p, x, p->plan->param[x->param->number]);
+}
+
 const struct cavs__operator cavs__operator_matmul = {
     .name = "matmul",
     .role = CAVS__ROLE_SINGLE,
@@ -69,7 +88,14 @@ const struct cavs__operator cavs__operator_matmul = {
     .domain = cavs__domain_of_operands,
     .flops = product_flops,
     .diff = diff_matmul,
+    .kernel = &cavs__kernel_gemm,
+    .emit = emit_matmul,
 };
+
+static int emit_matmul_t(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return emit_product(p, x, p->plan->param_t[x->param->number]);
+}
 
 const struct cavs__operator cavs__operator_matmul_t = {
     .name = "matmul_t",
@@ -77,6 +103,8 @@ const struct cavs__operator cavs__operator_matmul_t = {
     .domain = cavs__domain_of_operands,
     .flops = product_flops,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_gemm,
+    .emit = emit_matmul_t,
 };
 
 const struct cavs__operator cavs__operator_grad_matmul = {
@@ -85,6 +113,8 @@ const struct cavs__operator cavs__operator_grad_matmul = {
     .domain = cavs__domain_of_operands,
     .flops = product_flops,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_gemm_tn,
+    .emit = cavs__emit_param_grad,
 };
 
 struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_param *w, int nselect,
@@ -148,6 +178,26 @@ static void diff_select(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
             in);
 }
 
+/* The blocks of a stacked parameter lie below one another; those of its transpose side by side. */
+static int emit_selected(struct cavs__placer *p, const struct cavs_symbol *x, int w)
+{
+    struct cavs__step *s;
+    int rc = cavs__new_step(p, x, 4, &s);
+
+    if (rc)
+        return rc;
+    s->v[0] = cavs__read_operand(p, x, 0);
+    s->v[1] = cavs__read_operand(p, x, 1);
+    s->v[2] = cavs__fixed_operand(w, 0, x->width);
+    s->v[3] = cavs__result_operand(p, x);
+    return CAVS_OK;
+}
+
+static int emit_select(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return emit_selected(p, x, p->plan->param[x->param->number]);
+}
+
 const struct cavs__operator cavs__operator_matmul_select = {
     .name = "matmul_select",
     .role = CAVS__ROLE_SINGLE,
@@ -155,7 +205,14 @@ const struct cavs__operator cavs__operator_matmul_select = {
     .domain = cavs__domain_of_operands,
     .flops = select_flops,
     .diff = diff_select,
+    .kernel = &cavs__kernel_gemm_select,
+    .emit = emit_select,
 };
+
+static int emit_select_t(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    return emit_selected(p, x, p->plan->param_t[x->param->number]);
+}
 
 const struct cavs__operator cavs__operator_matmul_select_t = {
     .name = "matmul_select_t",
@@ -163,6 +220,8 @@ const struct cavs__operator cavs__operator_matmul_select_t = {
     .domain = cavs__domain_of_operands,
     .flops = select_t_flops,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_gemm_select_t,
+    .emit = emit_select_t,
 };
 
 const struct cavs__operator cavs__operator_grad_matmul_select = {
@@ -171,4 +230,6 @@ const struct cavs__operator cavs__operator_grad_matmul_select = {
     .domain = cavs__domain_of_operands,
     .flops = select_flops,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_gemm_tn_select,
+    .emit = cavs__emit_param_grad,
 };

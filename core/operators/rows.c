@@ -46,6 +46,8 @@ const struct cavs__operator cavs__operator_row_sum = {
     .pure = true,
     .domain = cavs__domain_of_operands,
     .diff = diff_row_sum,
+    .kernel = &cavs__kernel_row_sum,
+    .emit = cavs__emit_plain,
 };
 
 struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, struct cavs_place at)
@@ -70,6 +72,8 @@ const struct cavs__operator cavs__operator_row_max = {
     .pure = true,
     .domain = cavs__domain_of_operands,
     .diff = diff_row_max,
+    .kernel = &cavs__kernel_row_max,
+    .emit = cavs__emit_plain,
 };
 
 const struct cavs__operator cavs__operator_row_max_grad = {
@@ -77,6 +81,8 @@ const struct cavs__operator cavs__operator_row_max_grad = {
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_row_max_grad,
+    .emit = cavs__emit_plain,
 };
 
 struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, struct cavs_place at)
@@ -103,6 +109,8 @@ const struct cavs__operator cavs__operator_softmax = {
     .pure = true,
     .domain = cavs__domain_of_operands,
     .diff = diff_softmax,
+    .kernel = &cavs__kernel_softmax,
+    .emit = cavs__emit_plain,
 };
 
 struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, struct cavs_place at)
@@ -129,6 +137,8 @@ const struct cavs__operator cavs__operator_log_softmax = {
     .pure = true,
     .domain = cavs__domain_of_operands,
     .diff = diff_log_softmax,
+    .kernel = &cavs__kernel_log_softmax,
+    .emit = cavs__emit_plain,
 };
 
 struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids,
@@ -164,6 +174,8 @@ const struct cavs__operator cavs__operator_pick = {
     .pure = true,
     .domain = cavs__domain_of_operands,
     .diff = diff_pick,
+    .kernel = &cavs__kernel_pick,
+    .emit = cavs__emit_plain,
 };
 
 const struct cavs__operator cavs__operator_pick_grad = {
@@ -171,6 +183,8 @@ const struct cavs__operator cavs__operator_pick_grad = {
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_pick_grad,
+    .emit = cavs__emit_plain,
 };
 
 const struct cavs__operator cavs__operator_mask = {
@@ -178,4 +192,6 @@ const struct cavs__operator cavs__operator_mask = {
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = cavs__not_differentiable,
+    .kernel = &cavs__kernel_mask,
+    .emit = cavs__emit_plain,
 };

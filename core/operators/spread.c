@@ -28,11 +28,23 @@ const struct cavs__operator cavs__operator_spread = {
     .diff = diff_spread,
 };
 
+static int emit_collect(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    int tensor = cavs__plan_symbol_tensor(p->plan, CAVS__T_SPREAD_GRAD, x->fetch, false);
+
+    return cavs__emit_sum_rows(
+        p, x, cavs__checked(p, tensor),
+        (struct cavs__section){.kind = CAVS__S_SHARER_PTR, .function = p->f},
+        (struct cavs__section){.kind = CAVS__S_SHARER_ROW, .function = p->f});
+}
+
 const struct cavs__operator cavs__operator_collect = {
     .name = "collect",
     .role = CAVS__ROLE_SINGLE,
     .domain = cavs__domain_of_operands,
     .diff = cavs__of_df,
+    .kernel = &cavs__kernel_sum_rows,
+    .emit = emit_collect,
 };
 
 static struct cavs__operand where_spread_grad(struct cavs__placer *p, const struct cavs_symbol *x)
