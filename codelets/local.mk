@@ -12,6 +12,7 @@
 
 # tasks: parts of vertex functions, run tile by tile, and updates of parameters
 libcavs_la_SOURCES += \
+	codelets/locate.h \
 	codelets/part.c \
 	codelets/part.h \
 	codelets/task.c \

@@ -110,6 +110,10 @@ SANITIZE_TESTS += tests/test_homes
 check_PROGRAMS += tests/test_gemm tests/test_kernels tests/test_row_kernels tests/test_update
 SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_row_kernels tests/test_update
 
+# a part as devices take it, without a device
+check_PROGRAMS += tests/test_walk
+SANITIZE_TESTS += tests/test_walk
+
 # element-wise operators and fused groups
 check_PROGRAMS += tests/test_elementwise tests/test_element_values tests/test_groups \
 	tests/test_group_cache tests/test_group_compiler tests/test_notices

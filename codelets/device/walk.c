@@ -5,21 +5,16 @@
 #include "codelets/device/products.h"
 #include "codelets/groups/elementwise.h"
 #include "codelets/kernels/kernel_table.h"
+#include "codelets/locate.h"
 
-/* Rows [start, start + rows) of one segment. */
+/* Rows of one segment that all steps take before the next ones. */
 struct block {
+    struct cavs__rows at;
     struct cavs__device *device;
     const struct cavs__part_args *args;
-    const struct cavs__part *part;
-    const struct cavs__segment *segment;
     const struct cavs__memory *buffers;
     struct cavs__memory scratch;
-    int start, rows;
-    /* as in struct tile of part.c */
-    int32_t first[CAVS__PART_LISTS], first_of_segment[CAVS__PART_LISTS];
-    int32_t first_of_block[CAVS__PART_LISTS], entries[CAVS__PART_LISTS];
-    int64_t entry_scratch[CAVS__PART_LISTS]; /* floats from the begin of scratch */
-    int64_t used;                            /* of scratch, before the room for packing */
+    cavs__take_fn *take;
 };
 
 /* ---- what a part needs ---- */
@@ -120,96 +115,32 @@ bool cavs__part_runs_on(const struct cavs__part *p, const struct cavs__device *d
 
 /* ---- operands ---- */
 
-static int64_t first_row(const struct block *b, const struct cavs__operand *o)
-{
-    int l = o->list - 1;
-
-    switch (o->space) {
-    case CAVS__ROWS: return b->segment->row0 + b->start;
-    case CAVS__DISTINCT:
-    case CAVS__FROWS: return b->segment->frow0 + b->start;
-    case CAVS__BROWS: return b->segment->brow0 + b->start;
-    case CAVS__ENTRIES: return b->first[l];
-    case CAVS__BENTRIES: return b->first[l] - b->first_of_block[l];
-    case CAVS__EDGES:
-        if (o->list > 0)
-            return b->segment->edge0 + b->first[l] - b->first_of_segment[l];
-        return b->segment->edge0 + (int64_t)b->start * o->slots + o->slot;
-    default: return 0;
-    }
-}
-
-static int section(const struct block *b, int number)
-{
-    return (int)b->buffers[b->args->index_buffer].at + b->args->sections[number];
-}
-
-/* Function rows, or entries, before the block. */
-static int before_block(const struct block *b, int list)
-{
-    return list > 0 ? b->first[list - 1] : b->segment->frow0 + b->start;
-}
-
-static struct cavs__memory memory_of(const struct block *b, const struct cavs__operand *o)
+static struct cavs__memory memory_of(const struct block *b, const struct cavs__location *at)
 {
     struct cavs__memory m = {0};
-    int l = o->list - 1;
 
-    if (o->buffer >= 0)
-        m = b->buffers[o->buffer];
-    else if (o->buffer == CAVS__SCRATCH)
-        m = b->scratch;
-    m.at += o->col;
-    if (o->buffer != CAVS__SCRATCH)
+    if (at->buffer == CAVS__NO_BUFFER)
         return m;
-    if (l < 0 || o->mode == CAVS__REPEATED)
-        m.at += (int64_t)o->region * b->rows;
-    else
-        m.at += b->entry_scratch[l] + (int64_t)o->region * (int64_t)cavs__entry_room(b->entries[l]);
+    m = at->buffer >= 0 ? b->buffers[at->buffer] : b->scratch;
+    m.at += at->floats;
     return m;
 }
 
-/* A vertex's row for each of its entries: indexed by function row, so the view begins where
- * function row 0 would be. */
-static void repeat(const struct block *b, const struct cavs__operand *o,
-                   struct cavs__device_view *v)
+/* The sections may lie in the middle of what the device has. */
+static int position(const struct block *b, int64_t at)
 {
-    struct cavs__operand vertices = *o;
-
-    vertices.list = 0;
-    if (o->buffer >= 0)
-        v->memory.at += first_row(b, &vertices) * o->ld;
-    if (o->space == CAVS__EDGES)
-        v->ld *= o->slots;
-    v->memory.at -= (int64_t)before_block(b, 0) * v->ld;
-    v->index = section(b, o->section) + before_block(b, o->list);
+    return at < 0 ? -1 : (int)(b->buffers[b->args->index_buffer].at + at);
 }
 
-static struct cavs__device_view resolve(const struct block *b, const struct cavs__operand *o)
+static struct cavs__device_view view_of(const struct block *b, const struct cavs__operand *o)
 {
-    struct cavs__device_view v = {
-        .memory = memory_of(b, o), .cols = o->cols, .ld = (int)o->ld, .index = -1, .ptr = -1};
+    struct cavs__location at = cavs__locate(&b->at, o);
 
-    switch (o->mode) {
-    case CAVS__DIRECT:
-        if (o->buffer >= 0)
-            v.memory.at += first_row(b, o) * o->ld;
-        if (o->space == CAVS__EDGES && o->list == 0)
-            v.ld *= o->slots;
-        break;
-    case CAVS__REPEATED: repeat(b, o, &v); break;
-    case CAVS__SAME: v.ld = 0; break;
-    case CAVS__INDEXED:
-    case CAVS__IDS: v.index = section(b, o->section) + before_block(b, o->list); break;
-    case CAVS__SUMMED:
-        v.index = section(b, o->section);
-        v.ptr = section(b, o->ptr_section) + b->segment->row0 + b->start;
-        break;
-    default: break;
-    }
-    if (o->listed)
-        v.ptr = section(b, b->part->lists[o->list - 1].ptr_section) + before_block(b, 0);
-    return v;
+    return (struct cavs__device_view){.memory = memory_of(b, &at),
+                                      .ld = (int)at.ld,
+                                      .index = position(b, at.index),
+                                      .ptr = position(b, at.ptr),
+                                      .cols = o->cols};
 }
 
 /* ---- steps ---- */
@@ -220,17 +151,17 @@ static struct cavs__device_call call_of(const struct block *b, const struct cavs
 {
     struct cavs__device_call c = {.device = b->device,
                                   .call = &s->call,
-                                  .rows = s->list > 0 ? b->entries[s->list - 1] : b->rows,
+                                  .rows = s->list > 0 ? b->at.entries[s->list - 1] : b->at.rows,
                                   .v = v,
                                   .nviews = s->nviews,
                                   .room = b->scratch};
     int out = s->nviews > 0 ? s->v[s->nviews - 1].buffer : CAVS__NO_BUFFER;
 
     for (int i = 0; i < s->nviews; i++)
-        v[i] = resolve(b, &s->v[i]);
+        v[i] = view_of(b, &s->v[i]);
     if (b->args->index_buffer >= 0)
         c.index = b->buffers[b->args->index_buffer].p;
-    c.room.at += b->used;
+    c.room.at += b->at.used;
     if (s->call.kernel->reduces && out >= 0 && (*first >> out & 1)) {
         c.flags |= CAVS__FIRST;
         *first &= ~((uint64_t)1 << out);
@@ -238,18 +169,10 @@ static struct cavs__device_call call_of(const struct block *b, const struct cavs
     return c;
 }
 
-static int take_step(const struct block *b, const struct cavs__step *s, uint64_t *first)
+/* Steps that may run at once have equally many views: they are products. */
+static int take_together(const struct block *b, const struct cavs__step *s, uint64_t *first)
 {
-    struct cavs__device_view v[s->nviews + 1];
-    struct cavs__device_call c = call_of(b, s, v, first);
-
-    return s->call.kernel->device(&c);
-}
-
-/* Products that may run at once. */
-static int take_products(const struct block *b, const struct cavs__step *s, uint64_t *first)
-{
-    struct cavs__device_view v[CAVS__MOST_TOGETHER][3];
+    struct cavs__device_view v[s->together][s->nviews + 1];
     struct cavs__device_call c[CAVS__MOST_TOGETHER];
     const struct cavs__device_call *calls[CAVS__MOST_TOGETHER];
 
@@ -257,80 +180,74 @@ static int take_products(const struct block *b, const struct cavs__step *s, uint
         c[i] = call_of(b, &s[i], v[i], first);
         calls[i] = &c[i];
     }
-    return cavs__device_products(s->together, calls);
+    return b->take(s->together, calls);
 }
 
 static int take_steps(const struct block *b, uint64_t *first)
 {
+    const struct cavs__part *p = b->at.part;
     int rc = 0;
 
-    for (int i = 0; i < b->part->nsteps && !rc; i += b->part->steps[i].together) {
-        const struct cavs__step *s = &b->part->steps[i];
-
-        rc = s->together > 1 ? take_products(b, s, first) : take_step(b, s, first);
-    }
+    for (int i = 0; i < p->nsteps && !rc; i += p->steps[i].together)
+        rc = take_together(b, &p->steps[i], first);
     return rc;
 }
 
-/* The first entry of function row f in list i of the part, as main memory has it: what the device
- * has is a copy. */
-static int32_t first_entry(const struct block *b, int i, int f)
-{
-    return b->args->host_index[b->args->sections[b->part->lists[i].ptr_section] + f];
-}
+/* ---- blocks ---- */
 
-/* Entries of the block's lists if it has so many rows. */
-static void count_entries(const struct block *b, int rows, int32_t *entries)
+/* Floats of scratch if the block has so many rows. */
+static size_t floats_of(const struct cavs__rows *at, int rows)
 {
-    int f = b->segment->frow0 + b->start;
+    int32_t entries[CAVS__PART_LISTS] = {0};
 
     for (int i = 0; i < CAVS__PART_LISTS; i++)
-        if (b->part->lists[i].used)
-            entries[i] = first_entry(b, i, f + rows) - first_entry(b, i, f);
-}
-
-static void place_lists(struct block *b)
-{
-    int f = b->segment->frow0;
-
-    b->used = (int64_t)b->part->scratch * b->rows;
-    for (int i = 0; i < CAVS__PART_LISTS; i++) {
-        if (!b->part->lists[i].used)
-            continue;
-        b->first[i] = first_entry(b, i, f + b->start);
-        b->first_of_segment[i] = first_entry(b, i, f);
-        b->first_of_block[i] = first_entry(b, i, f - b->segment->brow0);
-        b->entry_scratch[i] = b->used;
-        b->used += (int64_t)b->part->lists[i].scratch * (int64_t)cavs__entry_room(b->entries[i]);
-    }
+        if (at->part->lists[i].used)
+            entries[i] = *cavs__entries_from(at, i, at->start + rows) -
+                         *cavs__entries_from(at, i, at->start);
+    return cavs__part_device_floats(at->part, rows, entries);
 }
 
 /* As many rows as the scratch is large enough for, but at least one. */
-static void cut_block(struct block *b, size_t scratch)
+static void cut_block(struct cavs__rows *at, size_t scratch)
 {
-    b->rows = b->segment->rows - b->start;
-    count_entries(b, b->rows, b->entries);
-    while (b->rows > 1 && cavs__part_device_floats(b->part, b->rows, b->entries) > scratch) {
-        b->rows = (b->rows + 1) / 2;
-        count_entries(b, b->rows, b->entries);
-    }
-    place_lists(b);
+    int rows = at->segment->rows - at->start;
+
+    while (rows > 1 && floats_of(at, rows) > scratch)
+        rows = (rows + 1) / 2;
+    cavs__rows_take(at, rows, rows);
 }
 
-int cavs__part_queue(struct cavs__device *d, const struct cavs__part_args *a, int nbuffers,
-                     const struct cavs__memory *buffers, size_t scratch)
+int cavs__part_walk(struct cavs__device *d, const struct cavs__part_args *a, int nbuffers,
+                    const struct cavs__memory *buffers, size_t scratch, cavs__take_fn *take)
 {
-    struct block b = {.device = d, .args = a, .buffers = buffers, .scratch = buffers[nbuffers - 1]};
+    struct block b = {
+        .device = d, .args = a, .buffers = buffers, .scratch = buffers[nbuffers - 1], .take = take};
+    struct cavs__rows *at = &b.at;
     uint64_t first = a->first;
 
+    at->sections = a->sections;
+    at->index = a->host_index;
     for (int i = 0; i < a->nsegments; i++) {
-        b.segment = &a->segments[i];
-        b.part = a->parts[b.segment->function];
-        for (b.start = 0; b.start < b.segment->rows; b.start += b.rows) {
-            cut_block(&b, scratch);
+        at->segment = &a->segments[i];
+        at->part = a->parts[at->segment->function];
+        for (at->start = 0; at->start < at->segment->rows; at->start += at->rows) {
+            cut_block(at, scratch);
             if (take_steps(&b, &first))
                 return -1;
         }
     }
     return 0;
+}
+
+/* ---- launching ---- */
+
+static int launch_calls(int n, const struct cavs__device_call *const *calls)
+{
+    return n > 1 ? cavs__device_products(n, calls) : calls[0]->call->kernel->device(calls[0]);
+}
+
+int cavs__part_queue(struct cavs__device *d, const struct cavs__part_args *a, int nbuffers,
+                     const struct cavs__memory *buffers, size_t scratch)
+{
+    return cavs__part_walk(d, a, nbuffers, buffers, scratch, launch_calls);
 }
