@@ -163,7 +163,7 @@ static int queue_product(struct cavs__device *d, const struct cavs__memory *m, i
     for (int i = 0; i < 3; i++)
         v[i] = (struct cavs__device_view){
             .memory = m[i], .ld = size, .index = -1, .ptr = -1, .cols = size};
-    return call.kernel->device(&c);
+    return cavs__device_queue(&c);
 }
 
 /* Copies a row. */

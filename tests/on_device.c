@@ -111,7 +111,7 @@ static void run(void *descr[], void *arg)
         if (j->v[i].p)
             v[i].memory = memory_of(descr[i]);
     }
-    j->rc = !c.device ? -1 : j->products ? run_products(j, &c) : j->call->kernel->device(&c);
+    j->rc = !c.device ? -1 : j->products ? run_products(j, &c) : cavs__device_queue(&c);
     if (c.device)
         c.device->api->flush(c.device);
 }

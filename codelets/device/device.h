@@ -210,6 +210,17 @@ struct cavs__device_call {
     void *index;              /* the index buffer */
     struct cavs__memory room; /* for what has to be packed: cavs__device_room() floats a row */
 };
+/* Queues the kernel. 0, or -1: the device has failed. */
+int cavs__device_queue(const struct cavs__device_call *c);
+
+/* How a device does what a kernel does, or why it does not; every kernel has one or the other. */
+struct cavs__device_implementation {
+    int (*queue)(const struct cavs__device_call *c); /* as cavs__device_queue() */
+    bool needs_double;
+    const char *why_not; /* queue is NULL: tasks with such a step run on CPUs only */
+};
+extern const struct cavs__device_implementation cavs__device_kernels[CAVS__KERNEL_COUNT];
+
 /* Floats a row that the call needs besides its operands. scattered(i): operand i is not rows of
  * numbers at a fixed pitch. */
 int cavs__device_room(const struct cavs__call *call, const int *cols, const bool *scattered);

@@ -64,8 +64,8 @@ struct cavs__device_groups *cavs__device_groups_create(int n,
     free(g->source);
     g->source = NULL;
     for (int i = 0; i < n; i++) {
-        programs[i]->groups = g;
-        programs[i]->number = i;
+        programs[i]->elsewhere = g;
+        programs[i]->number_there = i;
     }
     return g;
 }
@@ -83,5 +83,5 @@ void cavs__device_groups_destroy(struct cavs__device_groups *g)
 
 void *cavs__device_group(const struct cavs__ew_program *p, const struct cavs__device *d)
 {
-    return p->groups ? kernels_of(p->groups, d)[p->number] : NULL;
+    return p->elsewhere ? kernels_of(p->elsewhere, d)[p->number_there] : NULL;
 }

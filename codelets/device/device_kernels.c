@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device_kernels.c - the kernels of kernel.h on a device: shapes become work-groups, views arguments. */
 #include "codelets/device/device.h"
-#include "codelets/device/device_kernels.h"
+#include "codelets/device/products.h"
+#include "codelets/groups/elementwise.h"
 #include "codelets/kernels/philox.h"
 
 /* ---- sums ---- */
 
-int cavs__device_column_sum(const struct cavs__device_call *c)
+static int column_sum(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
@@ -20,7 +21,7 @@ int cavs__device_column_sum(const struct cavs__device_call *c)
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_sum_rows(const struct cavs__device_call *c)
+static int sum_rows(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
@@ -53,49 +54,49 @@ static int each_row(const struct cavs__device_call *c, enum cavs__device_kernel 
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_row_sum(const struct cavs__device_call *c)
+static int row_sum(const struct cavs__device_call *c)
 {
     return each_row(c, CAVS__DEVICE_row_sum);
 }
 
-int cavs__device_softmax_xent(const struct cavs__device_call *c)
+static int softmax_xent(const struct cavs__device_call *c)
 {
     return each_row(c, CAVS__DEVICE_softmax_xent);
 }
 
-int cavs__device_softmax_xent_grad(const struct cavs__device_call *c)
+static int softmax_xent_grad(const struct cavs__device_call *c)
 {
     return each_row(c, CAVS__DEVICE_softmax_xent_grad);
 }
 
-int cavs__device_correct(const struct cavs__device_call *c)
+static int correct(const struct cavs__device_call *c)
 {
     return each_row(c, CAVS__DEVICE_correct);
 }
 
-int cavs__device_row_max(const struct cavs__device_call *c)
+static int row_max(const struct cavs__device_call *c)
 {
     return each_row(c, CAVS__DEVICE_row_max);
 }
 
-int cavs__device_row_max_grad(const struct cavs__device_call *c)
+static int row_max_grad(const struct cavs__device_call *c)
 {
     return each_row(c, CAVS__DEVICE_row_max_grad);
 }
 
-int cavs__device_softmax(const struct cavs__device_call *c)
+static int softmax(const struct cavs__device_call *c)
 {
     return each_row(c, CAVS__DEVICE_softmax);
 }
 
-int cavs__device_log_softmax(const struct cavs__device_call *c)
+static int log_softmax(const struct cavs__device_call *c)
 {
     return each_row(c, CAVS__DEVICE_log_softmax);
 }
 
 /* ---- the rest ---- */
 
-int cavs__device_pick(const struct cavs__device_call *c)
+static int pick(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
@@ -109,7 +110,7 @@ int cavs__device_pick(const struct cavs__device_call *c)
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_pick_grad(const struct cavs__device_call *c)
+static int pick_grad(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
@@ -123,7 +124,7 @@ int cavs__device_pick_grad(const struct cavs__device_call *c)
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_dropout(const struct cavs__device_call *c)
+static int dropout(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
@@ -141,7 +142,7 @@ int cavs__device_dropout(const struct cavs__device_call *c)
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_metric(const struct cavs__device_call *c)
+static int metric(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
@@ -155,7 +156,7 @@ int cavs__device_metric(const struct cavs__device_call *c)
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_mask(const struct cavs__device_call *c)
+static int mask(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
@@ -167,7 +168,7 @@ int cavs__device_mask(const struct cavs__device_call *c)
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_elementwise(const struct cavs__device_call *c)
+static int elementwise(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
     int width = cavs__ew_program_spec(c->call->program)->width;
@@ -202,17 +203,17 @@ static int select_block(const struct cavs__device_call *c, int row_step, int col
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_gemm_select(const struct cavs__device_call *c)
+static int gemm_select(const struct cavs__device_call *c)
 {
     return select_block(c, c->v[0].cols, 0);
 }
 
-int cavs__device_gemm_select_t(const struct cavs__device_call *c)
+static int gemm_select_t(const struct cavs__device_call *c)
 {
     return select_block(c, 0, c->v[3].cols);
 }
 
-int cavs__device_gemm_tn_select(const struct cavs__device_call *c)
+static int gemm_tn_select(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
     int n = c->v[3].cols;
@@ -249,32 +250,32 @@ static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel
     return cavs__launch(c->device, &l);
 }
 
-int cavs__device_list_sum(const struct cavs__device_call *c)
+static int list_sum(const struct cavs__device_call *c)
 {
     return each_list(c, CAVS__DEVICE_list_sum);
 }
 
-int cavs__device_list_max(const struct cavs__device_call *c)
+static int list_max(const struct cavs__device_call *c)
 {
     return each_list(c, CAVS__DEVICE_list_max);
 }
 
-int cavs__device_list_max_grad(const struct cavs__device_call *c)
+static int list_max_grad(const struct cavs__device_call *c)
 {
     return each_list(c, CAVS__DEVICE_list_max_grad);
 }
 
-int cavs__device_list_softmax(const struct cavs__device_call *c)
+static int list_softmax(const struct cavs__device_call *c)
 {
     return each_list(c, CAVS__DEVICE_list_softmax);
 }
 
-int cavs__device_list_softmax_grad(const struct cavs__device_call *c)
+static int list_softmax_grad(const struct cavs__device_call *c)
 {
     return each_list(c, CAVS__DEVICE_list_softmax_grad);
 }
 
-int cavs__device_list_share(const struct cavs__device_call *c)
+static int list_share(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
@@ -284,4 +285,41 @@ int cavs__device_list_share(const struct cavs__device_call *c)
     cavs__argument_int(&l, c->v[0].ptr);
     cavs__argument_view(&l, &c->v[1]);
     return cavs__launch(c->device, &l);
+}
+
+/* ---- all of them ---- */
+
+const struct cavs__device_implementation cavs__device_kernels[CAVS__KERNEL_COUNT] = {
+    [CAVS__KERNEL_gemm] = {.queue = cavs__device_gemm},
+    [CAVS__KERNEL_gemm_tn] = {.queue = cavs__device_gemm_tn},
+    [CAVS__KERNEL_column_sum] = {.queue = column_sum},
+    [CAVS__KERNEL_sum_rows] = {.queue = sum_rows},
+    [CAVS__KERNEL_row_sum] = {.queue = row_sum},
+    [CAVS__KERNEL_row_max] = {.queue = row_max},
+    [CAVS__KERNEL_row_max_grad] = {.queue = row_max_grad},
+    [CAVS__KERNEL_softmax] = {.queue = softmax},
+    [CAVS__KERNEL_log_softmax] = {.queue = log_softmax},
+    [CAVS__KERNEL_dropout] = {.queue = dropout},
+    [CAVS__KERNEL_pick] = {.queue = pick},
+    [CAVS__KERNEL_pick_grad] = {.queue = pick_grad},
+    [CAVS__KERNEL_softmax_xent] = {.queue = softmax_xent},
+    [CAVS__KERNEL_softmax_xent_grad] = {.queue = softmax_xent_grad},
+    [CAVS__KERNEL_correct] = {.queue = correct},
+    [CAVS__KERNEL_metric] = {.queue = metric, .needs_double = true},
+    [CAVS__KERNEL_mask] = {.queue = mask},
+    [CAVS__KERNEL_gemm_select] = {.queue = gemm_select},
+    [CAVS__KERNEL_gemm_select_t] = {.queue = gemm_select_t},
+    [CAVS__KERNEL_gemm_tn_select] = {.queue = gemm_tn_select},
+    [CAVS__KERNEL_list_sum] = {.queue = list_sum},
+    [CAVS__KERNEL_list_max] = {.queue = list_max},
+    [CAVS__KERNEL_list_max_grad] = {.queue = list_max_grad},
+    [CAVS__KERNEL_list_softmax] = {.queue = list_softmax},
+    [CAVS__KERNEL_list_softmax_grad] = {.queue = list_softmax_grad},
+    [CAVS__KERNEL_list_share] = {.queue = list_share},
+    [CAVS__KERNEL_elementwise] = {.queue = elementwise},
+};
+
+int cavs__device_queue(const struct cavs__device_call *c)
+{
+    return cavs__device_kernels[c->call->kernel->number].queue(c);
 }

@@ -8,7 +8,6 @@ libcavs_la_SOURCES += \
 	codelets/device/device_cache.c \
 	codelets/device/device_groups.c \
 	codelets/device/device_kernels.c \
-	codelets/device/device_kernels.h \
 	codelets/device/device_task.c \
 	codelets/device/device_task.h \
 	codelets/device/device_update.c \

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "codelets/device/device_kernels.h"
+#include "codelets/kernels/kernel_table.h"
 
 /* A view that a library of products cannot read: indexed, or one row repeated. */
 static bool scattered(const struct cavs__device_view *v)

@@ -36,7 +36,7 @@ const char *const cavs__device_kernel_names[CAVS__DEVICE_COUNT] = {
     CAVS__DEVICE_KERNELS(CAVS__NAME)};
 
 /* An item each number; views are passed as kernels.cl has it. */
-const struct cavs__ew_dialect cavs__ew_dialect_device = {
+static const struct cavs__ew_dialect dialect = {
     .name = "OpenCL and CUDA",
     .preamble = preamble,
     .open = "\nKERNEL(64) $f(GLOBAL const int *index, int rows",
@@ -64,10 +64,10 @@ char *cavs__device_groups_text(int n, struct cavs__ew_program *const *programs)
 
     if (!to)
         return NULL;
-    cavs__ew_generate_preamble(to, &cavs__ew_dialect_device);
+    cavs__ew_generate_preamble(to, &dialect);
     for (int i = 0; i < n; i++) {
         snprintf(name, sizeof name, "group%d", i);
-        cavs__ew_generate(to, &cavs__ew_dialect_device, &programs[i]->spec, name);
+        cavs__ew_generate(to, &dialect, &programs[i]->spec, name);
     }
     if (fclose(to)) {
         free(text);

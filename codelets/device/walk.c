@@ -92,9 +92,11 @@ int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d
 
 static const char *obstacle(const struct cavs__step *s, const struct cavs__device *d)
 {
-    if (!s->call.kernel->device)
-        return "a step has no kernel for devices";
-    if (s->call.kernel->needs_double && !d->has_double)
+    const struct cavs__device_implementation *k = &cavs__device_kernels[s->call.kernel->number];
+
+    if (!k->queue)
+        return k->why_not ? k->why_not : "a step has no kernel for devices";
+    if (k->needs_double && !d->has_double)
         return "the device cannot compute in double";
     if (s->call.program && cavs__device_group_bytes(s->nviews) > d->max_parameters)
         return "a fused group has more operands than a kernel may have there";
@@ -243,7 +245,7 @@ int cavs__part_walk(struct cavs__device *d, const struct cavs__part_args *a, int
 
 static int launch_calls(int n, const struct cavs__device_call *const *calls)
 {
-    return n > 1 ? cavs__device_products(n, calls) : calls[0]->call->kernel->device(calls[0]);
+    return n > 1 ? cavs__device_products(n, calls) : cavs__device_queue(calls[0]);
 }
 
 int cavs__part_queue(struct cavs__device *d, const struct cavs__part_args *a, int nbuffers,

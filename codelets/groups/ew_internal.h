@@ -66,8 +66,8 @@ struct cavs__ew_program {
     struct cavs__ew_library *library; /* NULL: interpreted */
     cavs__ew_compiled *compiled;
     struct cavs__ew_program *next_pending; /* batch under way */
-    struct cavs__device_groups *groups;    /* its kernels on devices, NULL: none */
-    int number;                            /* in groups */
+    const void *elsewhere;                 /* who also runs it by other means, and the number it */
+    int number_there;                      /* has there; NULL: nobody */
     uint64_t hash;                         /* of spec */
     int function;                          /* number in the source text of its batch */
 };
@@ -93,7 +93,7 @@ struct cavs__ew_dialect {
     int vector; /* other loop and close for widths above this one and no multiple of it; 0: none */
     const char *ragged_loop, *ragged_close;
 };
-extern const struct cavs__ew_dialect cavs__ew_dialect_c, cavs__ew_dialect_device;
+extern const struct cavs__ew_dialect cavs__ew_dialect_c;
 
 /* Writes what comes before all groups of a source file, and one group as function `name`. */
 void cavs__ew_generate_preamble(FILE *to, const struct cavs__ew_dialect *d);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/device/device_kernels.h"
+#include "codelets/kernels/kernel_table.h"
 #include "codelets/groups/ew_internal.h"
 #include "core/base/hash.h"
 #include "core/base/notice.h"
@@ -276,8 +276,8 @@ static void run_reference(const struct cavs__call *call, int rows, const struct 
 }
 
 const struct cavs__kernel cavs__kernel_elementwise = {
+    .number = CAVS__KERNEL_elementwise,
     .name = "elementwise",
     .cpu = run,
     .reference = run_reference,
-    .device = cavs__device_elementwise,
 };

@@ -3,8 +3,9 @@
  * kernel.h - what a step of a batching task computes: a kernel applied to a tile of rows.
  *
  * Every kernel has a CPU implementation and a naive reference in double precision, kept for ever;
- * both take the same views.  Kernels know nothing of StarPU: the codelets (codelets/task.h) resolve
- * handles to views and run steps.
+ * both take the same views.  Kernels know nothing of StarPU or of devices: the codelets (codelets/task.h)
+ * resolve handles to views and run steps, and what a device does instead is its own business
+ * (codelets/device/device_kernels.c).
  */
 #ifndef CAVS_CODELETS_KERNELS_KERNEL_H
 #define CAVS_CODELETS_KERNELS_KERNEL_H
@@ -34,6 +35,43 @@ struct cavs__view {
 
 struct cavs__ew_program;
 
+/* All kernels. */
+#define CAVS__KERNELS(K) \
+    K(gemm)              \
+    K(gemm_tn)           \
+    K(column_sum)        \
+    K(sum_rows)          \
+    K(row_sum)           \
+    K(row_max)           \
+    K(row_max_grad)      \
+    K(softmax)           \
+    K(log_softmax)       \
+    K(dropout)           \
+    K(pick)              \
+    K(pick_grad)         \
+    K(softmax_xent)      \
+    K(softmax_xent_grad) \
+    K(correct)           \
+    K(metric)            \
+    K(mask)              \
+    K(gemm_select)       \
+    K(gemm_select_t)     \
+    K(gemm_tn_select)    \
+    K(list_sum)          \
+    K(list_max)          \
+    K(list_max_grad)     \
+    K(list_softmax)      \
+    K(list_softmax_grad) \
+    K(list_share)        \
+    K(elementwise)
+
+enum cavs__kernel_number {
+#define CAVS__KERNEL_NUMBER(name) CAVS__KERNEL_##name,
+    CAVS__KERNELS(CAVS__KERNEL_NUMBER)
+#undef CAVS__KERNEL_NUMBER
+        CAVS__KERNEL_COUNT
+};
+
 /* What is fixed about a call when the function is compiled. */
 struct cavs__call {
     const struct cavs__kernel *kernel;
@@ -44,17 +82,13 @@ struct cavs__call {
     int rows;                               /* "gemm_tn_select": rows of all blocks together */
 };
 
-/* Products that a device takes in one launch at most. */
+/* Products that may be made at once, at most (part.h). */
 enum { CAVS__MOST_TOGETHER = 8 };
 
 enum cavs__kernel_flags {
     CAVS__FIRST =
         1 /* reductions over rows: the output starts from zero instead of from what it holds */
 };
-
-/* Queues the kernel on a device: codelets/device/device.h. 0, or -1: the device has failed. */
-struct cavs__device_call;
-typedef int cavs__device_fn(const struct cavs__device_call *c);
 
 typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const struct cavs__view *v,
                              unsigned flags);
@@ -104,15 +138,15 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  * order.
  */
 struct cavs__kernel {
+    enum cavs__kernel_number number;
     const char *name;
     int nviews;   /* 0: any number */
     bool reduces; /* over rows: tiles of one output must run one after the other */
     cavs__kernel_fn *cpu;
     cavs__kernel_fn *reference;
-    cavs__device_fn *device; /* NULL: tasks with such a step run on CPUs only */
-    bool needs_double;       /* that one does */
 };
 
+extern const struct cavs__kernel *const cavs__kernels[CAVS__KERNEL_COUNT]; /* by number */
 /* By name; NULL if there is none. */
 const struct cavs__kernel *cavs__kernel_find(const char *name);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_dropout.c - zeros drawn by a counter-based generator; philox.h says which word decides on
  * which column. */
-#include "codelets/device/device_kernels.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/philox.h"
 #include "codelets/kernels/simd.h"
@@ -78,9 +77,9 @@ static void dropout(const struct cavs__call *call, int rows, const struct cavs__
 }
 
 const struct cavs__kernel cavs__kernel_dropout = {
+    .number = CAVS__KERNEL_dropout,
     .name = "dropout",
     .nviews = 4,
     .cpu = dropout,
     .reference = cavs__reference_dropout,
-    .device = cavs__device_dropout,
 };

@@ -7,7 +7,6 @@
  * n multiply-adds.
  */
 #include "codelets/products/gemm.h"
-#include "codelets/device/device_kernels.h"
 #include "codelets/kernels/kernel_table.h"
 
 #include <string.h>
@@ -119,18 +118,18 @@ static void gemm_tn(const struct cavs__call *call, int rows, const struct cavs__
 }
 
 const struct cavs__kernel cavs__kernel_gemm = {
+    .number = CAVS__KERNEL_gemm,
     .name = "gemm",
     .nviews = 3,
     .cpu = gemm,
     .reference = cavs__reference_gemm,
-    .device = cavs__device_gemm,
 };
 
 const struct cavs__kernel cavs__kernel_gemm_tn = {
+    .number = CAVS__KERNEL_gemm_tn,
     .name = "gemm_tn",
     .nviews = 3,
     .reduces = true,
     .cpu = gemm_tn,
     .reference = cavs__reference_gemm_tn,
-    .device = cavs__device_gemm_tn,
 };

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "codelets/device/device_kernels.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/simd.h"
 
@@ -280,49 +279,49 @@ static void list_share(const struct cavs__call *call, int rows, const struct cav
 }
 
 const struct cavs__kernel cavs__kernel_list_sum = {
+    .number = CAVS__KERNEL_list_sum,
     .name = "list_sum",
     .nviews = 2,
     .cpu = list_sum,
     .reference = cavs__reference_list_sum,
-    .device = cavs__device_list_sum,
 };
 
 const struct cavs__kernel cavs__kernel_list_max = {
+    .number = CAVS__KERNEL_list_max,
     .name = "list_max",
     .nviews = 2,
     .cpu = list_max,
     .reference = cavs__reference_list_max,
-    .device = cavs__device_list_max,
 };
 
 const struct cavs__kernel cavs__kernel_list_max_grad = {
+    .number = CAVS__KERNEL_list_max_grad,
     .name = "list_max_grad",
     .nviews = 3,
     .cpu = list_max_grad,
     .reference = cavs__reference_list_max_grad,
-    .device = cavs__device_list_max_grad,
 };
 
 const struct cavs__kernel cavs__kernel_list_softmax = {
+    .number = CAVS__KERNEL_list_softmax,
     .name = "list_softmax",
     .nviews = 2,
     .cpu = list_softmax,
     .reference = cavs__reference_list_softmax,
-    .device = cavs__device_list_softmax,
 };
 
 const struct cavs__kernel cavs__kernel_list_softmax_grad = {
+    .number = CAVS__KERNEL_list_softmax_grad,
     .name = "list_softmax_grad",
     .nviews = 3,
     .cpu = list_softmax_grad,
     .reference = cavs__reference_list_softmax_grad,
-    .device = cavs__device_list_softmax_grad,
 };
 
 const struct cavs__kernel cavs__kernel_list_share = {
+    .number = CAVS__KERNEL_list_share,
     .name = "list_share",
     .nviews = 2,
     .cpu = list_share,
     .reference = cavs__reference_list_share,
-    .device = cavs__device_list_share,
 };

@@ -5,7 +5,6 @@
  * Not compiled as a kernel file: the sum has to keep the order of the rows, and these are a few
  * numbers a row.
  */
-#include "codelets/device/device_kernels.h"
 #include "codelets/kernels/kernel_table.h"
 
 #include <string.h>
@@ -69,27 +68,26 @@ static void mask(const struct cavs__call *call, int rows, const struct cavs__vie
 }
 
 const struct cavs__kernel cavs__kernel_correct = {
+    .number = CAVS__KERNEL_correct,
     .name = "correct",
     .nviews = 3,
     .cpu = correct,
     .reference = cavs__reference_correct,
-    .device = cavs__device_correct,
 };
 
 const struct cavs__kernel cavs__kernel_metric = {
+    .number = CAVS__KERNEL_metric,
     .name = "metric",
     .nviews = 3,
     .reduces = true,
     .cpu = metric,
     .reference = cavs__reference_metric,
-    .device = cavs__device_metric,
-    .needs_double = true,
 };
 
 const struct cavs__kernel cavs__kernel_mask = {
+    .number = CAVS__KERNEL_mask,
     .name = "mask",
     .nviews = 2,
     .cpu = mask,
     .reference = mask, /* exact: nothing to round */
-    .device = cavs__device_mask,
 };

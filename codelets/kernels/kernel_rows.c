@@ -6,7 +6,6 @@
  * lose digits.  What has to vectorise is in exponentials.c.
  */
 #include "codelets/kernels/exponentials.h"
-#include "codelets/device/device_kernels.h"
 #include "codelets/kernels/kernel_table.h"
 
 #include <math.h>
@@ -153,49 +152,49 @@ static void pick_grad(const struct cavs__call *call, int rows, const struct cavs
 }
 
 const struct cavs__kernel cavs__kernel_row_max = {
+    .number = CAVS__KERNEL_row_max,
     .name = "row_max",
     .nviews = 2,
     .cpu = row_max,
     .reference = cavs__reference_row_max,
-    .device = cavs__device_row_max,
 };
 
 const struct cavs__kernel cavs__kernel_row_max_grad = {
+    .number = CAVS__KERNEL_row_max_grad,
     .name = "row_max_grad",
     .nviews = 3,
     .cpu = row_max_grad,
     .reference = cavs__reference_row_max_grad,
-    .device = cavs__device_row_max_grad,
 };
 
 const struct cavs__kernel cavs__kernel_softmax = {
+    .number = CAVS__KERNEL_softmax,
     .name = "softmax",
     .nviews = 2,
     .cpu = softmax,
     .reference = cavs__reference_softmax,
-    .device = cavs__device_softmax,
 };
 
 const struct cavs__kernel cavs__kernel_log_softmax = {
+    .number = CAVS__KERNEL_log_softmax,
     .name = "log_softmax",
     .nviews = 2,
     .cpu = log_softmax,
     .reference = cavs__reference_log_softmax,
-    .device = cavs__device_log_softmax,
 };
 
 const struct cavs__kernel cavs__kernel_pick = {
+    .number = CAVS__KERNEL_pick,
     .name = "pick",
     .nviews = 3,
     .cpu = pick,
     .reference = cavs__reference_pick,
-    .device = cavs__device_pick,
 };
 
 const struct cavs__kernel cavs__kernel_pick_grad = {
+    .number = CAVS__KERNEL_pick_grad,
     .name = "pick_grad",
     .nviews = 3,
     .cpu = pick_grad,
     .reference = cavs__reference_pick_grad,
-    .device = cavs__device_pick_grad,
 };

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "codelets/products/gemm.h"
-#include "codelets/device/device_kernels.h"
 #include "codelets/kernels/kernel_table.h"
 
 enum { ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
@@ -167,26 +166,26 @@ static void gemm_tn_select(const struct cavs__call *call, int rows, const struct
 }
 
 const struct cavs__kernel cavs__kernel_gemm_select = {
+    .number = CAVS__KERNEL_gemm_select,
     .name = "gemm_select",
     .nviews = 4,
     .cpu = gemm_select,
     .reference = cavs__reference_gemm_select,
-    .device = cavs__device_gemm_select,
 };
 
 const struct cavs__kernel cavs__kernel_gemm_select_t = {
+    .number = CAVS__KERNEL_gemm_select_t,
     .name = "gemm_select_t",
     .nviews = 4,
     .cpu = gemm_select_t,
     .reference = cavs__reference_gemm_select_t,
-    .device = cavs__device_gemm_select_t,
 };
 
 const struct cavs__kernel cavs__kernel_gemm_tn_select = {
+    .number = CAVS__KERNEL_gemm_tn_select,
     .name = "gemm_tn_select",
     .nviews = 4,
     .reduces = true,
     .cpu = gemm_tn_select,
     .reference = cavs__reference_gemm_tn_select,
-    .device = cavs__device_gemm_tn_select,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_sums.c - sums over rows, over the columns of a row, and over the rows that an edge list
  * names. */
-#include "codelets/device/device_kernels.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/simd.h"
 
@@ -106,26 +105,26 @@ static void row_sum(const struct cavs__call *call, int rows, const struct cavs__
 }
 
 const struct cavs__kernel cavs__kernel_column_sum = {
+    .number = CAVS__KERNEL_column_sum,
     .name = "column_sum",
     .nviews = 2,
     .reduces = true,
     .cpu = column_sum,
     .reference = cavs__reference_column_sum,
-    .device = cavs__device_column_sum,
 };
 
 const struct cavs__kernel cavs__kernel_sum_rows = {
+    .number = CAVS__KERNEL_sum_rows,
     .name = "sum_rows",
     .nviews = 2,
     .cpu = sum_rows,
     .reference = cavs__reference_sum_rows,
-    .device = cavs__device_sum_rows,
 };
 
 const struct cavs__kernel cavs__kernel_row_sum = {
+    .number = CAVS__KERNEL_row_sum,
     .name = "row_sum",
     .nviews = 2,
     .cpu = row_sum,
     .reference = cavs__reference_row_sum,
-    .device = cavs__device_row_sum,
 };

@@ -6,33 +6,9 @@
 
 #include "codelets/kernels/kernel.h"
 
-extern const struct cavs__kernel cavs__kernel_gemm;
-extern const struct cavs__kernel cavs__kernel_gemm_tn;
-extern const struct cavs__kernel cavs__kernel_column_sum;
-extern const struct cavs__kernel cavs__kernel_sum_rows;
-extern const struct cavs__kernel cavs__kernel_row_sum;
-extern const struct cavs__kernel cavs__kernel_row_max;
-extern const struct cavs__kernel cavs__kernel_row_max_grad;
-extern const struct cavs__kernel cavs__kernel_softmax;
-extern const struct cavs__kernel cavs__kernel_log_softmax;
-extern const struct cavs__kernel cavs__kernel_dropout;
-extern const struct cavs__kernel cavs__kernel_pick;
-extern const struct cavs__kernel cavs__kernel_pick_grad;
-extern const struct cavs__kernel cavs__kernel_softmax_xent;
-extern const struct cavs__kernel cavs__kernel_softmax_xent_grad;
-extern const struct cavs__kernel cavs__kernel_correct;
-extern const struct cavs__kernel cavs__kernel_metric;
-extern const struct cavs__kernel cavs__kernel_mask;
-extern const struct cavs__kernel cavs__kernel_gemm_select;
-extern const struct cavs__kernel cavs__kernel_gemm_select_t;
-extern const struct cavs__kernel cavs__kernel_gemm_tn_select;
-extern const struct cavs__kernel cavs__kernel_list_sum;
-extern const struct cavs__kernel cavs__kernel_list_max;
-extern const struct cavs__kernel cavs__kernel_list_max_grad;
-extern const struct cavs__kernel cavs__kernel_list_softmax;
-extern const struct cavs__kernel cavs__kernel_list_softmax_grad;
-extern const struct cavs__kernel cavs__kernel_list_share;
-extern const struct cavs__kernel cavs__kernel_elementwise;
+#define CAVS__DECLARE(name) extern const struct cavs__kernel cavs__kernel_##name;
+CAVS__KERNELS(CAVS__DECLARE)
+#undef CAVS__DECLARE
 
 /* kernel_reference.c: plain loops in double */
 cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_column_sum,
