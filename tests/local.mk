@@ -45,6 +45,7 @@ tests_libtrial_la_SOURCES = \
 	tests/naive_math.c \
 	tests/naive_ops.c \
 	tests/on_device.c tests/on_device.h \
+	tests/probes.c tests/probes.h \
 	tests/random.h \
 	tests/random_model.c tests/random_model.h \
 	tests/sample.c tests/sample.h \

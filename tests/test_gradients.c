@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_gradients.c - every operator's gradient against central differences of the library's own
- * loss.
+ * loss, and both against the oracle.
  *
- * The operands of the operator are rows of parameters, one for each vertex, in a range that is
- * safe for it; the loss is a sum of the result with weights that differ from column to column, so
- * that no mistake cancels out.
+ * Each is a probe (tests/probes.h) with operands in a range that is safe for it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,19 +12,7 @@
 
 #include "codelets/groups/elementwise.h"
 #include "tests/random.h"
-#include "tests/trial.h"
-
-enum { VERTICES = 7, WIDTH = 3 };
-
-/* One operator applied in function f to up to two operands; what it gives is weighed and summed. */
-struct probe {
-    char name[64];
-    struct cavs_symbol *(*apply)(const struct probe *p, struct cavs_function *f,
-                                 struct cavs_symbol *a, struct cavs_symbol *b);
-    int op;     /* in the element-wise table */
-    int wa, wb; /* widths of the operands; wb 0: there is one */
-    float s;
-};
+#include "tests/probes.h"
 
 /* Where an operator may be looked at: steps of 0.1 must not cross a corner or come near a pole. */
 enum range { ANYWHERE, POSITIVE, NOT_ZERO, NOT_LIMIT, APART };
@@ -42,8 +28,6 @@ static const struct {
     {"max", 0, APART},     {"max", 1, APART},      {"min", 0, APART},
     {"min", 1, APART},
 };
-
-static const float LIMIT = 0.8f; /* the attribute of clip and huber */
 
 static double safe_value(enum range range, int operand, uint64_t *seed)
 {
@@ -71,254 +55,14 @@ static void safe_values(const char *op, int operand, float *x, int n, uint64_t *
         x[i] = (float)safe_value(range, operand, seed);
 }
 
-static float attribute(const char *op)
-{
-    if (!strcmp(op, "clip") || !strcmp(op, "huber"))
-        return LIMIT;
-    return !strcmp(op, "elu") || !strcmp(op, "leaky_relu")
-               ? 0.3f
-               : -0.75f; /* must not be negative there */
-}
-
-static struct cavs_symbol *apply_elementwise(const struct probe *p, struct cavs_function *f,
-                                             struct cavs_symbol *a, struct cavs_symbol *b)
-{
-    (void)f;
-    if (b)
-        return cavs_apply2_at(cavs__ew_name(p->op), a, b, CAVS_HERE);
-    return cavs_apply1_at(cavs__ew_name(p->op), a, p->s, CAVS_HERE);
-}
-
-/* ---- structural operators: a has WIDTH columns, b too ---- */
-
-static struct cavs_model *model_of(struct cavs_function *f)
-{
-    return f->stage->model;
-}
-
-#define STRUCTURAL(name)                                                            \
-    static struct cavs_symbol *name(const struct probe *p, struct cavs_function *f, \
-                                    struct cavs_symbol *a, struct cavs_symbol *b)
-
-STRUCTURAL(apply_matmul)
-{
-    (void)p;
-    return cavs_add(cavs_matmul(a, zoo_weight(model_of(f), "W", WIDTH, 4)), cavs_sum(b));
-}
-
-STRUCTURAL(apply_affine)
-{
-    (void)p, (void)b;
-    return cavs_affine(a, zoo_weight(model_of(f), "W", WIDTH, 4),
-                       zoo_weight(model_of(f), "bias", 1, 4));
-}
-
-STRUCTURAL(apply_use)
-{
-    (void)p;
-    return cavs_mul(cavs_mul(a, b), cavs_use(f, zoo_weight(model_of(f), "bias", 1, WIDTH)));
-}
-
-STRUCTURAL(apply_lookup)
-{
-    (void)p;
-    struct cavs_symbol *row =
-        cavs_lookup(zoo_weight(model_of(f), "words", 5, WIDTH), cavs_pull_ids(f, "word"));
-    return cavs_mul(cavs_mul(a, row), b);
-}
-
-STRUCTURAL(apply_concat)
-{
-    (void)p, (void)f;
-    return cavs_square(cavs_concat(3, ((struct cavs_symbol *[]){b, a, b})));
-}
-
-STRUCTURAL(apply_slice)
-{
-    (void)p, (void)f;
-    return cavs_mul(cavs_slice(a, 1, 2), cavs_slice(b, 0, 2));
-}
-
-STRUCTURAL(apply_overlapping_slices)
-{
-    (void)p, (void)f;
-    struct cavs_symbol *both = cavs_mul(a, b);
-    return cavs_mul(cavs_slice(both, 0, 2), cavs_slice(both, 1, 2));
-}
-
-STRUCTURAL(apply_split)
-{
-    (void)p, (void)f;
-    struct cavs_symbol *part[WIDTH];
-    cavs_split(cavs_mul(a, b), WIDTH, part);
-    return cavs_mul(part[0], cavs_mul(part[2], part[1]));
-}
-
-STRUCTURAL(apply_sum)
-{
-    (void)p, (void)f;
-    return cavs_mul(cavs_sum(cavs_square(a)), cavs_sum(b));
-}
-
-STRUCTURAL(apply_cross_entropy)
-{
-    (void)p;
-    return cavs_softmax_cross_entropy(cavs_scale(cavs_mul(a, b), 2), cavs_pull_ids(f, "label"));
-}
-
-STRUCTURAL(apply_squared_error)
-{
-    (void)p, (void)f;
-    return cavs_squared_error(a, b);
-}
-
-STRUCTURAL(apply_broadcast)
-{
-    (void)p, (void)f;
-    struct cavs_symbol *one = cavs_slice(a, 0, 1), *other = cavs_slice(b, 2, 1);
-    return cavs_add(cavs_mul(one, b), cavs_sub(other, cavs_mul(other, a)));
-}
-
-STRUCTURAL(apply_same_operand_twice)
-{
-    (void)p, (void)f;
-    return cavs_mul(cavs_div(cavs_shift(a, 3), cavs_shift(a, 3)), cavs_mul(b, b));
-}
-
-STRUCTURAL(apply_constant)
-{
-    (void)p;
-    return cavs_mul(cavs_sub(cavs_constant(f, WIDTH, 0.7f), a),
-                    cavs_add(b, cavs_constant(f, 1, 0.3f)));
-}
-
-STRUCTURAL(apply_mean)
-{
-    (void)p, (void)f;
-    return cavs_mul(cavs_mean(a), cavs_mean(cavs_square(b)));
-}
-
-/* Column i lies between i and i + 1, whatever a and b are: none of them overtakes another. */
-STRUCTURAL(apply_largest)
-{
-    (void)p, (void)f;
-    struct cavs_symbol *small = cavs_scale(cavs_mul(a, b), 0.1f), *part[WIDTH];
-    cavs_split(small, WIDTH, part);
-    for (int i = 0; i < WIDTH; i++)
-        part[i] = cavs_shift(part[i], (float)(i * 2 % WIDTH));
-    return cavs_mul(cavs_largest(cavs_concat(WIDTH, part)), b);
-}
-
-STRUCTURAL(apply_softmax)
-{
-    (void)p, (void)f;
-    return cavs_mul(cavs_softmax(cavs_scale(a, 2)), b);
-}
-
-STRUCTURAL(apply_log_softmax)
-{
-    (void)p, (void)f;
-    return cavs_mul(cavs_log_softmax(cavs_scale(a, 2)), b);
-}
-
-STRUCTURAL(apply_pick)
-{
-    (void)p;
-    return cavs_mul(cavs_pick(cavs_square(a), cavs_pull_ids(f, "label")), b);
-}
-
-STRUCTURAL(apply_layer_norm)
-{
-    (void)p;
-    return cavs_mul(cavs_layer_norm(cavs_scale(a, 3), zoo_weight(model_of(f), "gain", 1, WIDTH),
-                                    zoo_weight(model_of(f), "bias", 1, WIDTH)),
-                    b);
-}
-
-/* What is subtracted is far from zero. */
-STRUCTURAL(apply_absolute_error)
-{
-    (void)p, (void)f;
-    return cavs_absolute_error(cavs_shift(a, 4), cavs_mul(a, b));
-}
-
-STRUCTURAL(apply_huber_error)
-{
-    (void)p, (void)f;
-    return cavs_add(cavs_huber_error(a, b, 9), cavs_huber_error(cavs_shift(a, 9), b, 2));
-}
-
-STRUCTURAL(apply_binary_cross_entropy)
-{
-    (void)p, (void)f;
-    return cavs_binary_cross_entropy(cavs_scale(a, 3), cavs_sigmoid(b));
-}
-
-/* Every term but one of three is above zero, by far more than a step. */
-STRUCTURAL(apply_hinge)
-{
-    (void)p;
-    struct cavs_symbol *small = cavs_scale(cavs_mul(a, b), 0.1f), *part[WIDTH];
-    cavs_split(small, WIDTH, part);
-    part[0] = cavs_shift(part[0], -10);
-    return cavs_hinge(cavs_concat(WIDTH, part), cavs_pull_ids(f, "label"), 2);
-}
-
-static const struct probe structural[] = {
-    {"matmul", apply_matmul, -1, WIDTH, WIDTH, 0},
-    {"affine", apply_affine, -1, WIDTH, WIDTH, 0},
-    {"use", apply_use, -1, WIDTH, WIDTH, 0},
-    {"lookup", apply_lookup, -1, WIDTH, WIDTH, 0},
-    {"concat", apply_concat, -1, WIDTH, WIDTH, 0},
-    {"slice", apply_slice, -1, WIDTH, WIDTH, 0},
-    {"overlapping slices", apply_overlapping_slices, -1, WIDTH, WIDTH, 0},
-    {"split", apply_split, -1, WIDTH, WIDTH, 0},
-    {"sum", apply_sum, -1, WIDTH, WIDTH, 0},
-    {"softmax cross entropy", apply_cross_entropy, -1, WIDTH, WIDTH, 0},
-    {"squared error", apply_squared_error, -1, WIDTH, WIDTH, 0},
-    {"mean", apply_mean, -1, WIDTH, WIDTH, 0},
-    {"largest", apply_largest, -1, WIDTH, WIDTH, 0},
-    {"softmax", apply_softmax, -1, WIDTH, WIDTH, 0},
-    {"log softmax", apply_log_softmax, -1, WIDTH, WIDTH, 0},
-    {"pick", apply_pick, -1, WIDTH, WIDTH, 0},
-    {"layer norm", apply_layer_norm, -1, WIDTH, WIDTH, 0},
-    {"absolute error", apply_absolute_error, -1, WIDTH, WIDTH, 0},
-    {"huber error", apply_huber_error, -1, WIDTH, WIDTH, 0},
-    {"binary cross entropy", apply_binary_cross_entropy, -1, WIDTH, WIDTH, 0},
-    {"hinge", apply_hinge, -1, WIDTH, WIDTH, 0},
-    {"broadcast", apply_broadcast, -1, WIDTH, WIDTH, 0},
-    {"same operand twice", apply_same_operand_twice, -1, WIDTH, WIDTH, 0},
-    {"constant", apply_constant, -1, WIDTH, WIDTH, 0},
-};
-
-/* ---- the model around a probe ---- */
-
-static struct cavs_symbol *operand(struct cavs_function *f, const char *name, int width)
-{
-    return cavs_lookup(zoo_weight(model_of(f), name, VERTICES, width), cavs_pull_ids(f, "vertex"));
-}
-
-static struct cavs_model *build(const struct probe *p)
-{
-    struct cavs_model *m = NULL;
-    check_ok(cavs_model_create(&m));
-    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
-    struct cavs_symbol *a = operand(f, "a", p->wa), *b = p->wb ? operand(f, "b", p->wb) : NULL;
-    struct cavs_symbol *y = p->apply(p, f, a, b);
-    struct cavs_symbol *weight = cavs_pull(f, "weight", cavs_symbol_width(y));
-    cavs_loss(f, "loss", cavs_sum(cavs_mul(y, weight)), cavs_pull_ids(f, "counted"));
-    check_ok(cavs_model_finish(m));
-    return m;
-}
-
 /* Every vertex has its own row of the operands; the last one does not count. */
 static void own_row_each(struct sample *s, int number)
 {
     int *vertex = sample_ids(s, 0, "vertex"), *counted = sample_ids(s, 0, "counted");
     (void)number;
-    for (int v = 0; v < VERTICES; v++) {
+    for (int v = 0; v < PROBE_VERTICES; v++) {
         vertex[v] = v;
-        counted[v] = v < VERTICES - 1 ? 0 : -1;
+        counted[v] = v < PROBE_VERTICES - 1 ? 0 : -1;
     }
 }
 
@@ -328,7 +72,7 @@ static double loss(struct trial *t, struct cavs_session *s)
     check_ok(cavs_session_reset_metrics(s));
     check_ok(cavs_session_evaluate(s, t->data, (int[]){0}, 1));
     check_ok(cavs_session_metric(s, "loss", &sum, &count));
-    assert_int_equal(count, VERTICES - 1);
+    assert_int_equal(count, PROBE_VERTICES - 1);
     return sum;
 }
 
@@ -375,10 +119,10 @@ static void set_operand(struct trial *t, struct cavs_session *s, const char *nam
                         int number, uint64_t *seed)
 {
     struct cavs_param *p = cavs_model_find_param(t->model, name);
-    float values[VERTICES * WIDTH];
+    float values[PROBE_VERTICES * PROBE_WIDTH];
     if (!p)
         return;
-    safe_values(op, number, values, VERTICES * cavs_param_cols(p), seed);
+    safe_values(op, number, values, PROBE_VERTICES * cavs_param_cols(p), seed);
     check_ok(cavs_session_set_param(s, p, values));
 }
 
@@ -391,64 +135,31 @@ static void is_the_slope_of_the_loss(void **state)
     struct trial t;
     uint64_t seed = 11;
     trial_compile(getenv("CAVS_TEST_LONG") != NULL);
-    trial_open(&t, build(p), &text, 1, own_row_each);
+    trial_open(&t, probe_model(p), &text, 1, own_row_each);
     options.shards = 1;
     struct cavs_session *s = trial_session(&t, &options);
     set_operand(&t, s, "a", op, 0, &seed);
     set_operand(&t, s, "b", op, 1, &seed);
     for (int i = 0; i < cavs_model_param_count(t.model); i++)
         check_param(&t, s, cavs_model_param_at(t.model, i));
+    trial_check_gradients(&t, s, (int[]){0}, 1);
     cavs_session_destroy(s);
     trial_close(&t);
 }
 
-/* ---- the list of probes ---- */
-
-static int add_probe(struct probe *list, int op, int wa, int wb)
-{
-    *list = (struct probe){.apply = apply_elementwise, .op = op, .wa = wa, .wb = wb};
-    if (cavs__ew_has_scalar(op))
-        list->s = attribute(cavs__ew_name(op));
-    if (wb)
-        snprintf(list->name, sizeof list->name, "%s of widths %d and %d", cavs__ew_name(op), wa,
-                 wb);
-    else
-        snprintf(list->name, sizeof list->name, "%s", cavs__ew_name(op));
-    return 1;
-}
-
-/* All operators of the table, those of two operands with every way of repeating a column. */
-static int list_probes(struct probe *list)
-{
-    int n = 0;
-    for (int op = 0; op < cavs__ew_count(); op++) {
-        if (cavs__ew_arity(op) == 1) {
-            n += add_probe(list + n, op, WIDTH, 0);
-            continue;
-        }
-        n += add_probe(list + n, op, WIDTH, WIDTH);
-        n += add_probe(list + n, op, 1, WIDTH);
-        n += add_probe(list + n, op, WIDTH, 1);
-    }
-    for (size_t i = 0; i < sizeof structural / sizeof *structural; i++)
-        list[n++] = structural[i];
-    return n;
-}
-
 int main(void)
 {
-    size_t most = 3 * (size_t)cavs__ew_count() + sizeof structural / sizeof *structural;
-    struct probe *list = calloc(most, sizeof *list);
-    struct CMUnitTest *tests = calloc(most, sizeof *tests);
-    if (!list || !tests)
+    const struct probe *list;
+    int n = probe_list(&list), failed;
+    struct CMUnitTest *tests = calloc((size_t)n, sizeof *tests);
+    if (!tests)
         return 99;
-    int n = list_probes(list);
     for (int i = 0; i < n; i++)
-        tests[i] = (struct CMUnitTest){
-            .name = list[i].name, .test_func = is_the_slope_of_the_loss, .initial_state = &list[i]};
-    int failed = _cmocka_run_group_tests("gradients", tests, (size_t)n, trial_runtime_up,
-                                         trial_runtime_down);
-    free(list);
+        tests[i] = (struct CMUnitTest){.name = list[i].name,
+                                       .test_func = is_the_slope_of_the_loss,
+                                       .initial_state = (void *)&list[i]};
+    failed = _cmocka_run_group_tests("gradients", tests, (size_t)n, trial_runtime_up,
+                                     trial_runtime_down);
     free(tests);
     return failed;
 }

@@ -3,7 +3,7 @@
  * test_misuse.c - what a program does wrong costs it a code and a message, and nothing else: NULL, another
  * order of destroying, options that are no numbers, a child process, sizes that no machine has.
  */
-#include "tests/trial.h"
+#include "tests/probes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -211,6 +211,22 @@ static void build_from(struct cavs_function *f, struct cavs_symbol *x)
     cavs_loss(f, "loss", NULL, NULL);
 }
 
+/* Operators that tests/probes.c applies. */
+static void apply_probes_to_nothing(void)
+{
+    const struct probe *list;
+    int n = probe_list(&list);
+
+    for (int i = 0; i < n; i++) {
+        struct cavs_model *m;
+
+        check_ok(cavs_model_create(&m));
+        assert_null(list[i].apply(&list[i], cavs_function_create(cavs_stage_create(m, "s", 0), "f"),
+                                  NULL, NULL));
+        cavs_model_destroy(m);
+    }
+}
+
 static void symbols_of_nothing_are_nothing(void **state)
 {
     (void)state;
@@ -222,6 +238,7 @@ static void symbols_of_nothing_are_nothing(void **state)
     assert_null(cavs_gru_cell(NULL, "cell", 2, 2).W);
     cavs_chain_graph(CAVS_WAY_FORWARD, 3, NULL, NULL);
     build_from(NULL, NULL);
+    apply_probes_to_nothing();
 }
 
 /* The same in a model, whose first mistake is reported. */
