@@ -61,8 +61,8 @@ $(check_PROGRAMS): LDADD = $(TRIAL_LIBS)
 $(check_PROGRAMS): tests/libtrial.la libcavs-static.la
 
 check_PROGRAMS += tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
-check_PROGRAMS += tests/test_fusion
-SANITIZE_TESTS += tests/test_fusion tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
+check_PROGRAMS += tests/test_fusion tests/test_operators
+SANITIZE_TESTS += tests/test_fusion tests/test_operators tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
 
 # operators made of others; lists of symbols before and after each pass: test_rewrites.c stands between passes
 check_PROGRAMS += tests/test_composites tests/test_rewrites

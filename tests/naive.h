@@ -55,6 +55,8 @@ void naive_forward(const struct naive_place *at, const struct cavs_symbol *x);
 int naive_entries(const struct naive *o, const struct cavs__list *list, int vertex);
 /* Passes the gradient of x on to its operands, parameters, children and fetched rows. */
 void naive_backward(const struct naive_place *at, const struct cavs_symbol *x);
+/* Whether there is a pair of such functions for that operator. */
+bool naive_knows(enum cavs__op op);
 
 /* naive_math.c: the element-wise operators. */
 struct naive_dual {

@@ -630,6 +630,11 @@ static void run(operation *f, place at, symbol x)
     }
 }
 
+bool naive_knows(enum cavs__op op)
+{
+    return operations[op].forward && operations[op].backward;
+}
+
 void naive_forward(place at, symbol x)
 {
     run(operations[x->op].forward, at, x);
