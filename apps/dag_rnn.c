@@ -165,11 +165,15 @@ static int prepare(struct app *a)
 
 static int fill(struct app *a, enum app_set set, struct cavs_data *d)
 {
+    const struct dag_rnn *dag = (const struct dag_rnn *)a;
     int rc = dag_rnn_fill(a, set, d);
 
-    if (rc == 0)
-        report_coverage(a, set, &((struct dag_rnn *)a)->coverage[set]);
-    return rc;
+    if (rc < 0)
+        return rc;
+    report_coverage(a, set, &dag->coverage[set]);
+    if (set == APP_TRAIN)
+        app_notice_unknown(a, d, dag->tag, "label", "tags");
+    return 0;
 }
 
 static void clear(struct app *a)

@@ -155,7 +155,12 @@ static int find_words(struct dep_tree_lstm *t)
 
 static int fill(struct app *a, enum app_set set, struct cavs_data *d)
 {
-    return read_file((struct dep_tree_lstm *)a, a->path[set], d);
+    struct dep_tree_lstm *t = (struct dep_tree_lstm *)a;
+    int rc = read_file(t, a->path[set], d);
+
+    if (rc == 0 && set == APP_TRAIN)
+        app_notice_unknown(a, d, t->classifier, "tag", "tags");
+    return rc;
 }
 
 /* ---- the program -------------------------------------------------------------------------------------------------- */

@@ -167,9 +167,12 @@ static int fill(struct app *a, enum app_set set, struct cavs_data *d)
     int rc = parser_add_text(p, d, &p->text[set], set == APP_TRAIN ? &p->sentence_of : NULL);
 
     report_count(&a->report, "skipped_sentences", p->skipped);
-    if (rc == 0 && set == APP_TRAIN && cavs_data_size(d) == 0)
-        rc = app_fail(&a->error, CAVS_EDATA, "%s: all trees have crossing arcs", a->path[set]);
-    return rc;
+    if (rc < 0 || set != APP_TRAIN)
+        return rc;
+    app_notice_unknown(a, d, p->decision, "relation", "relations");
+    return cavs_data_size(d)
+               ? 0
+               : app_fail(&a->error, CAVS_EDATA, "%s: all trees have crossing arcs", a->path[set]);
 }
 
 static void stop(struct app *a)

@@ -156,6 +156,8 @@ static int fill(struct app *a, enum app_set set, struct cavs_data *d)
     int rc = tagger_add(t, d, &t->text[set], true);
 
     sentences_clear(&t->text[set]);
+    if (rc == 0 && set == APP_TRAIN)
+        app_notice_unknown(a, d, t->head, "label", "tags");
     return rc;
 }
 

@@ -55,6 +55,30 @@ trained CAVS_PLACEMENT=sideways
 noted "CAVS_PLACEMENT=sideways means nothing"
 ok $? "an unknown CAVS_PLACEMENT is said"
 
+data=${abs_top_srcdir:-.}/tests/data
+small="--epochs 1 --hidden 8 --embed 8 --workers 1 --quiet --json"
+# shellcheck disable=SC2086
+run bilstm_tagger $small --train "$data/mini-tags.txt" --save "$work/tagger"
+sed 's/|LOC/|GPE/' "$data/mini-tags.txt" >"$work/other.txt"
+# shellcheck disable=SC2086
+run bilstm_tagger $small --train "$work/other.txt" --init "$work/tagger"
+text="$work/other.txt: 3 tags are none that $work/tagger knows, and are trained as <unk>"
+status_is 0 && said "bilstm_tagger: note: $text" && tail -n 1 "$work/out" | grep -qF "\"notices\":[\"$text\"]"
+ok $? "tags that the model of --init does not know are said"
+# shellcheck disable=SC2086
+run bilstm_tagger $small --train "$data/mini-tags.txt" --init "$work/tagger"
+status_is 0 && silent
+ok $? "tags that it knows are not"
+for program in dep_tree_lstm dag_rnn parser; do
+    # shellcheck disable=SC2086
+    run $program $small --train "$data/mini.conllu" --min-count 1 --save "$work/$program"
+    sed 's/NOUN/NAME/; s/\tnsubj\t/\tsubject\t/' "$data/mini.conllu" >"$work/other.conllu"
+    # shellcheck disable=SC2086
+    run $program $small --train "$work/other.conllu" --init "$work/$program"
+    status_is 0 && said "$program: note: $work/other.conllu: " && said " are none that $work/$program knows"
+    ok $? "$program: the same of what stands in columns"
+done
+
 printf '#!/bin/sh\nsleep 600\n' >"$work/cc"
 chmod 700 "$work/cc"
 trained CAVS_CACHE="$work/cache" CC="$work/cc" CAVS_COMPILE_TIMEOUT=1

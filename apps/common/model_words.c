@@ -183,6 +183,22 @@ int model_note_same_words(struct app *a, const char *name, const struct vocab *v
     return rc;
 }
 
+void app_notice_unknown(struct app *a, struct cavs_data *d, const struct cavs_stage *stage,
+                        const char *input, const char *what)
+{
+    long long unknown = 0;
+
+    for (int i = 0; a->model_file && i < cavs_data_size(d); i++) {
+        const int *id = cavs_data_sample_ids(d, stage, input, i);
+
+        for (int64_t v = 0; v < cavs_data_sample_vertices(d, stage, i); v++)
+            unknown += id[v] == VOCAB_UNKNOWN;
+    }
+    if (unknown)
+        app_notice(a, "%s: %lld %s are none that %s knows, and are trained as <unk>",
+                   a->path[APP_TRAIN], unknown, what, a->model_path);
+}
+
 /* ---- of files that are written ------------------------------------------------------------------ */
 
 void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, const char *rows,

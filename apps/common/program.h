@@ -159,6 +159,13 @@ void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, cons
                     const char *cols);
 
 /* ---- for measure() and predict() --------------------------------------------------------------- */
+/* Something goes on otherwise than asked for: on stderr, and in the report. */
+void app_notice(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* For fill() of a training set whose labels are words of the model file: those that are <unk> there, which are trained as such,
+ * are worth a notice.  `input` is that of the stage which the labels are, `what` what people call them. */
+void app_notice_unknown(struct app *a, struct cavs_data *d, const struct cavs_stage *stage,
+                        const char *input, const char *what);
+
 
 /* A number of that set for the report, the log and --best: train_NAME, dev_NAME or test_NAME. */
 void app_number(struct app *a, enum app_set set, const char *name, double value);

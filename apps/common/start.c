@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/common/start.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,17 @@ static void notice(const char *text, void *context)
     fprintf(stderr, "%s: note: %s\n", a->program->name, text);
     report_notice(&a->report, text);
 }
+void app_notice(struct app *a, const char *format, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    notice(text, a);
+}
+
 
 /* A run that could be traced elsewhere is still a run: say it and go on. */
 static struct cavs_runtime_options runtime_options(struct app *a)
@@ -37,8 +49,8 @@ static struct cavs_runtime_options runtime_options(struct app *a)
     struct cavs_runtime_options options = a->options.runtime;
 
     if (options.trace && !options.require && !cavs_runtime_can_trace()) {
-        notice("no trace: this StarPU was built without FxT; ./quickstart builds one that has it",
-               a);
+        app_notice(
+            a, "no trace: this StarPU was built without FxT; ./quickstart builds one that has it");
         options.trace = NULL;
     }
     return options;
