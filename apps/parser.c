@@ -103,7 +103,7 @@ static int measure(struct app *a, enum app_set set)
         return app_fail(&a->error, CAVS_ENOMEM, "no memory for the trees of %d sentences",
                         p->text[set].n);
     cavs_session_stats(a->session, &before);
-    if ((rc = parser_decode(p, &p->text[set], a->data[set], &p->trees)) < 0)
+    if ((rc = parser_decode(p, &p->text[set], a->data[set], &p->trees)) != 0)
         return rc;
     cavs_session_stats(a->session, &after);
     snprintf(name, sizeof name, "%s_batches", app_set_names[set]);

@@ -62,7 +62,7 @@ int parser_declare_mover(struct parser *p);
 int parser_add_text(struct parser *p, struct cavs_data *d, const struct parser_text *t,
                     int **sentence_of);
 /* parser_decode.c: parses the text, whose sentences are the samples of d, with the present parameters.  *out has to have
- * room for all words; each tree has one root and no cycle. */
+ * room for all words; each tree has one root and no cycle.  1: a signal came first. */
 int parser_decode(struct parser *p, const struct parser_text *t, const struct cavs_data *d,
                   struct parser_trees *out);
 /* False when memory is short. */

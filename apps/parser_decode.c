@@ -5,6 +5,7 @@
 
 #include "apps/common/reserve.h"
 #include "apps/common/scores.h"
+#include "apps/common/stop.h"
 #include "apps/parser.h"
 
 /* Some sentences of a text. */
@@ -249,6 +250,10 @@ int parser_decode(struct parser *p, const struct parser_text *t, const struct ca
     if (rc == 0)
         rc = samples ? copy_params(p) : CAVS_ENOMEM;
     for (int first = 0, n; rc == 0 && first < t->n; first += n) {
+        if (stop_signal()) {
+            rc = 1;
+            break;
+        }
         struct group g = {.parser = p, .text = t, .data = d, .samples = samples, .into = out};
 
         n = t->n - first < p->side_by_side ? t->n - first : p->side_by_side;

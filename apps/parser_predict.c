@@ -77,8 +77,8 @@ int parser_predict(struct app *a, struct cavs_data *d, int most)
     n = conllu_predictor_read(&p->predictor, a, most, &options, &visitor);
     if (n <= 0)
         return n;
-    if ((rc = parse_all(p, d)) < 0)
-        return rc;
+    if ((rc = parse_all(p, d)) != 0)
+        return rc < 0 ? rc : 0;
     for (int i = 0; rc == 0 && i < n; i++)
         rc = (a->options.json ? write_json : write_lines)(p, i);
     if (rc < 0)

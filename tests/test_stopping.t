@@ -67,6 +67,32 @@ stopped TERM "$work/log" tree_fc $many --epochs 100000 --log "$work/log"
 status_is 143 && said "nothing was kept: --checkpoint DIR does"
 ok $? "without --checkpoint it says that nothing was kept"
 
+# Two batches of training, of which the first leaves a checkpoint, and then an evaluation that takes much longer. What is
+# predicted of a set does not depend on when it is looked at, so the resumed run has the numbers of a whole one.
+while read -r tree; do
+    i=0
+    while [ $i -lt 1500 ]; do
+        echo "$tree"
+        i=$((i + 1))
+    done
+done <"$data/mini-dev.txt" >"$work/dev.txt"
+trees="tree_lstm --train $data/mini.txt --dev $work/dev.txt --batch 3 --hidden 4 --embed 4 --best accuracy_all $common"
+numbers() {
+    echo "$(field loss) $(field train_loss) $(field train_accuracy_all) $(field dev_loss) $(field best) $(field epochs)"
+}
+# shellcheck disable=SC2086
+run $trees --epochs 2
+whole=$(numbers)
+rm -rf "$work/kept"
+# shellcheck disable=SC2086
+stopped TERM "$work/kept/checkpoint.safetensors" $trees --epochs 2 --checkpoint "$work/kept" --every 1
+status_is 143 && said "stopped by SIGTERM after epoch 1; go on with --resume $work/kept" && [ ! -s "$work/out" ] &&
+    ! grep -q '"dev_loss"' "$work/kept/checkpoint.safetensors"
+ok $? "a signal during the evaluation of the development set ends it, and a checkpoint is written"
+run tree_lstm --resume "$work/kept" --log "$work/log" --workers 2 --quiet --json
+status_is 0 && [ "$(numbers)" = "$whole" ] && [ "$(grep -c '"dev_loss":[0-9]' "$work/log")" -eq 2 ]
+ok $? "resumed, that evaluation is made anew: the numbers are those of a whole run"
+
 # --- a disk without room -----------------------------------------------------------------------------
 
 # shellcheck disable=SC2086

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apps/common/program.h"
 #include "apps/common/stop.h"
@@ -21,7 +22,7 @@ int app_evaluate(struct app *a, struct cavs_data *d)
 
     if (!batch)
         rc = CAVS_ENOMEM;
-    for (int first = 0, n; rc == 0 && first < size; first += n) {
+    for (int first = 0, n; rc == 0 && first < size && !stop_signal(); first += n) {
         n = size - first < most ? size - first : most;
         for (int i = 0; i < n; i++)
             batch[i] = first + i;
@@ -51,6 +52,11 @@ void app_number(struct app *a, enum app_set set, const char *name, double value)
         fprintf(stderr, "  %s %.4f", field, value);
 }
 
+bool app_is_train_loss(const struct program *p, const struct app_mean *m)
+{
+    return !p->loss_per_sample && strcmp(m->metric, p->loss) == 0 && strcmp(m->field, "loss") == 0;
+}
+
 /* The numbers of the metrics as they stand. */
 static int report_numbers(struct app *a, enum app_set set)
 {
@@ -59,6 +65,8 @@ static int report_numbers(struct app *a, enum app_set set)
     for (const struct app_mean *m = a->program->means; rc == 0 && m && m->metric; m++) {
         double mean;
 
+        if (set == APP_TRAIN && app_is_train_loss(a->program, m))
+            continue; /* the epoch has said it */
         rc = app_mean(a, m->metric, &mean);
         if (rc == 0)
             app_number(a, set, m->field, mean);
@@ -75,5 +83,7 @@ int app_report_set(struct app *a, enum app_set set)
     bool has_pass = set == APP_TRAIN || a->program->measures_alone;
     int rc = has_pass ? 0 : app_evaluate(a, a->data[set]);
 
+    if (rc == 0 && set != APP_TRAIN && stop_signal())
+        return 1;
     return rc < 0 ? rc : report_numbers(a, set);
 }

@@ -198,6 +198,8 @@ static int prepare(struct app *a)
         return CAVS_ENOMEM;
     if (a->program->samples)
         a->report.unit = a->program->samples;
+    for (const struct app_mean *m = a->program->means; m && m->metric; m++)
+        a->report.is_train_loss = a->report.is_train_loss || app_is_train_loss(a->program, m);
     if ((rc = model_note_open(a)) < 0)
         return rc;
     check_options(a);
@@ -238,6 +240,9 @@ static int status(const struct app *a, int rc)
 {
     if (rc < 0)
         return app_status(a->program->name, rc, &a->error);
+    if (stop_signal() && !a->stop_was_said)
+        fprintf(stderr, "%s: stopped by %s, before the results\n", a->program->name,
+                stop_signal_name());
     return stop_signal() ? 128 + stop_signal() : a->status;
 }
 

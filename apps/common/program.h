@@ -81,8 +81,8 @@ struct program {
     /* Evaluates these samples of the development or test set as cavs_session_evaluate() does, and looks at what comes of it:
      * app_rows_of() does both.  May be NULL. */
     int (*evaluate)(struct app *a, struct cavs_data *d, const int *samples, int n);
-    /* After a pass over the set, while its metrics hold: more numbers, by app_number(); may run passes of its own.  May be
-     * NULL. */
+    /* After a pass over the set, while its metrics hold: more numbers, by app_number(); may run passes of its own, and
+     * returns 1 if a signal ended these.  May be NULL. */
     int (*measure)(struct app *a, enum app_set set);
     bool measures_alone; /* no pass over the development or test set is made before measure() */
     /* After the last epoch and the test set, with the model that counts: what else there is to do.  May be NULL. */
@@ -116,6 +116,7 @@ struct app {
     struct option_list list;
     struct app_error error; /* what went wrong, if it was not in the library */
     int status;             /* what main() returns if nothing else went wrong */
+    bool stop_was_said;     /* that a signal came, and what was kept */
 
     char *path[APP_SETS];   /* of the sets that are to be read as text; NULL: none */
     const char *model_path; /* of the model file below: --init, or the checkpoint of --resume */
@@ -158,7 +159,6 @@ int app_model_rows(const struct app *a, const char *param);
 void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, const char *rows,
                     const char *cols);
 
-/* ---- for measure() and predict() --------------------------------------------------------------- */
 /* Something goes on otherwise than asked for: on stderr, and in the report. */
 void app_notice(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* For fill() of a training set whose labels are words of the model file: those that are <unk> there, which are trained as such,
@@ -166,6 +166,7 @@ void app_notice(struct app *a, const char *format, ...) __attribute__((format(pr
 void app_notice_unknown(struct app *a, struct cavs_data *d, const struct cavs_stage *stage,
                         const char *input, const char *what);
 
+/* ---- for measure() and predict() --------------------------------------------------------------- */
 
 /* A number of that set for the report, the log and --best: train_NAME, dev_NAME or test_NAME. */
 void app_number(struct app *a, enum app_set set, const char *name, double value);
@@ -173,7 +174,10 @@ void app_number(struct app *a, enum app_set set, const char *name, double value)
 int app_mean(struct app *a, const char *metric, double *mean);
 /* One forward pass over all samples, metrics from zero. */
 int app_evaluate(struct app *a, struct cavs_data *d);
-/* Evaluates the set and reports its numbers: the means and what the program measures. */
+/* Whether this mean of the training set is the loss of the epoch, which the report has anyway. */
+bool app_is_train_loss(const struct program *p, const struct app_mean *m);
+/* Evaluates the set and reports its numbers: the means and what the program measures.  0, 1 if a signal came first, which
+ * leaves no numbers, or a negative code. */
 int app_report_set(struct app *a, enum app_set set);
 /* One forward pass over n samples of d, or over all, which are few: what the vertices of the stage pushed on the channel, as
  * cavs_session_output() gives it; valid until the next call. */

@@ -66,6 +66,8 @@ void report_add_epoch(struct report *r, double seconds, double loss)
     json_build_set(&r->epoch, "epoch", json_integer(r->epochs));
     json_build_set(&r->epoch, "seconds", json_build_number(seconds));
     json_build_set(&r->epoch, "loss", json_build_number(loss));
+    if (r->is_train_loss)
+        json_build_set(&r->epoch, "train_loss", json_build_number(loss));
 }
 
 void report_epoch_number(struct report *r, const char *name, double value)
@@ -85,6 +87,11 @@ void report_end_epoch(struct report *r)
     r->epoch = json_object();
 }
 
+bool report_epoch_is_open(const struct report *r)
+{
+    return json_object_size(r->epoch) > 0;
+}
+
 void report_notice(struct report *r, const char *text)
 {
     json_build_append(&r->notices, utf8_to_json(text));
@@ -93,7 +100,7 @@ void report_notice(struct report *r, const char *text)
 /* ---- in checkpoints --------------------------------------------------------------------------- */
 
 #define COUNTS "{s:i, s:I, s:I, s:I, s:I, s:I, s:I"
-#define TIMES  ", s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:O, s:O, s:O, s:O}"
+#define TIMES  ", s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:O, s:O, s:O, s:O, s:O}"
 
 json_t *report_state(const struct report *r)
 {
@@ -107,7 +114,7 @@ json_t *report_state(const struct report *r)
                      "exposed_s", s->exposed_s, "product_s", s->product_s, "memory_s", s->memory_s,
                      "other_s", s->other_s, "loss", json_build_number(r->loss), "epoch_seconds",
                      r->epoch_seconds, "epoch_loss", r->epoch_loss, "history", r->history, "extra",
-                     r->extra);
+                     r->extra, "epoch", r->epoch);
 }
 
 /* Arrays and objects of the report are replaced by those of the state. */
@@ -122,19 +129,20 @@ bool report_restore(struct report *r, const json_t *state)
 {
     struct cavs_stats *s = &r->stats;
     json_int_t n[6];
-    json_t *loss, *seconds, *losses, *history, *extra;
+    json_t *loss, *seconds, *losses, *history, *extra, *epoch = NULL;
     int epochs;
 
-    if (json_unpack((json_t *)state,
-                    COUNTS ", s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:o, s:o, s:o, s:o, s:o}",
-                    "epochs", &epochs, "samples", &n[0], "vertices", &n[1], "evaluated", &n[2],
-                    "batches", &n[3], "tasks", &n[4], "batching_tasks", &n[5], "total_seconds",
-                    &r->seconds, "flops", &s->flops, "schedule_s", &s->schedule_s, "wait_s",
-                    &s->wait_s, "exposed_s", &s->exposed_s, "product_s", &s->product_s, "memory_s",
-                    &s->memory_s, "other_s", &s->other_s, "loss", &loss, "epoch_seconds", &seconds,
-                    "epoch_loss", &losses, "history", &history, "extra", &extra) != 0 ||
+    if (json_unpack(
+            (json_t *)state,
+            COUNTS ", s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:o, s:o, s:o, s:o, s:o, s?o}",
+            "epochs", &epochs, "samples", &n[0], "vertices", &n[1], "evaluated", &n[2], "batches",
+            &n[3], "tasks", &n[4], "batching_tasks", &n[5], "total_seconds", &r->seconds, "flops",
+            &s->flops, "schedule_s", &s->schedule_s, "wait_s", &s->wait_s, "exposed_s",
+            &s->exposed_s, "product_s", &s->product_s, "memory_s", &s->memory_s, "other_s",
+            &s->other_s, "loss", &loss, "epoch_seconds", &seconds, "epoch_loss", &losses, "history",
+            &history, "extra", &extra, "epoch", &epoch) != 0 ||
         !json_is_array(seconds) || !json_is_array(losses) || !json_is_array(history) ||
-        !json_is_object(extra))
+        !json_is_object(extra) || (epoch && !json_is_object(epoch)))
         return false;
     r->epochs = epochs;
     r->samples = n[0];
@@ -147,6 +155,10 @@ bool report_restore(struct report *r, const json_t *state)
     adopt(&r->epoch_seconds, seconds);
     adopt(&r->epoch_loss, losses);
     adopt(&r->history, history);
+    if (epoch)
+        adopt(&r->epoch, epoch);
+    if (r->is_train_loss) /* which older checkpoints have among the others */
+        json_object_del(extra, "train_loss");
     return json_object_update_missing(r->extra, extra) == 0;
 }
 
@@ -226,6 +238,8 @@ static json_t *report_object(const struct report *r)
     put_count(&o, "launches", r->stats.launches);
     put_count(&o, "epochs", r->epochs);
     put(&o, "loss", r->loss);
+    if (r->is_train_loss && r->epochs)
+        put(&o, "train_loss", r->loss);
     put_speed(&o, r);
     put_count(&o, "workers", r->workers);
     put(&o, "tensor_mb", r->stats.tensor_bytes / 1048576.0);

@@ -21,6 +21,7 @@ struct report {
     int epochs, workers;
     int64_t samples, vertices; /* vertices of input graphs, whatever is shared */
     double loss;               /* mean in the last epoch */
+    bool is_train_loss;        /* JSON has it as train_loss, too, beside dev_loss and test_loss */
     double seconds;
     struct cavs_stats stats;
     bool measured;     /* --measure: what workers do has been timed */
@@ -50,6 +51,8 @@ void report_epoch_number(struct report *r, const char *name, double value);
 void report_of_epoch(struct report *r, const char *name, double value);
 /* The epoch goes to the history. */
 void report_end_epoch(struct report *r);
+/* Between report_add_epoch() and report_end_epoch(). */
+bool report_epoch_is_open(const struct report *r);
 /* Something went on otherwise than asked for. */
 void report_notice(struct report *r, const char *text);
 /* Everything but the name, the workers and the notices, as an object (NULL: memory is short), and back (false: it is none, or

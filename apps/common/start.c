@@ -23,7 +23,6 @@ static int explain(const struct cavs_session *s)
     return 0;
 }
 
-/* What goes on otherwise than asked for: once on stderr, and in the report. */
 static void notice(const char *text, void *context)
 {
     struct app *a = context;
@@ -31,6 +30,7 @@ static void notice(const char *text, void *context)
     fprintf(stderr, "%s: note: %s\n", a->program->name, text);
     report_notice(&a->report, text);
 }
+
 void app_notice(struct app *a, const char *format, ...)
 {
     char text[512];
@@ -41,7 +41,6 @@ void app_notice(struct app *a, const char *format, ...)
     va_end(ap);
     notice(text, a);
 }
-
 
 /* A run that could be traced elsewhere is still a run: say it and go on. */
 static struct cavs_runtime_options runtime_options(struct app *a)

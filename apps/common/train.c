@@ -199,21 +199,37 @@ static int check_report(struct app *a)
                : app_fail(&a->error, CAVS_ENOMEM, "no memory for the results");
 }
 
-/* All batches are behind. */
-static int end_epoch(struct loop *l)
+/* What comes after the training of an epoch.  A signal during the evaluation leaves a checkpoint from which it is made anew. */
+static int evaluate_epoch(struct loop *l)
 {
     struct app *a = l->app;
-    int rc;
+    int rc = a->data[APP_DEV] ? app_report_set(a, APP_DEV) : 0;
 
-    if (!isfinite(l->state.loss) && (rc = loop_check_params(l)) < 0)
-        return rc;
-    if ((rc = app_report_set(a, APP_TRAIN)) < 0 ||
-        (a->data[APP_DEV] && (rc = app_report_set(a, APP_DEV)) < 0) || (rc = check_report(a)) < 0 ||
-        (!l->over && (rc = look_at_best(l)) < 0))
+    if (rc > 0)
+        return a->options.checkpoint ? loop_checkpoint_before_evaluation(l) : 0;
+    if (rc < 0 || (rc = check_report(a)) < 0 || (!l->over && (rc = look_at_best(l)) < 0))
         return rc;
     epoch_log_add(&l->log, a, a->report.epoch);
     report_end_epoch(&a->report);
     return a->options.checkpoint && a->status != APP_DIVERGED ? loop_checkpoint_after_epoch(l) : 0;
+}
+
+/* All batches are behind. */
+static int end_epoch(struct loop *l)
+{
+    int rc;
+
+    if (!isfinite(l->state.loss) && (rc = loop_check_params(l)) < 0)
+        return rc;
+    rc = app_report_set(l->app, APP_TRAIN);
+    return rc < 0 ? rc : evaluate_epoch(l);
+}
+
+/* The next epoch begins with its first batch. */
+static void rewind_epoch(struct loop *l)
+{
+    l->skipped = l->state.done = l->state.batch = 0;
+    l->seconds_before = 0;
 }
 
 /* From where the run stands to the end of the epoch. */
@@ -222,6 +238,11 @@ static int run_epoch(struct loop *l)
     double seconds;
     int rc = l->skipped ? 0 : cavs_session_reset_metrics(l->app->session);
 
+    if (l->evaluates) {
+        l->evaluates = false;
+        rewind_epoch(l);
+        return evaluate_epoch(l);
+    }
     cavs_session_reset_stats(l->app->session);
     loop_draw_order(l);
     l->started = app_now();
@@ -233,15 +254,15 @@ static int run_epoch(struct loop *l)
     if ((rc = read_loss(l)) < 0)
         return rc;
     record_epoch(l, seconds);
-    l->skipped = l->state.done = l->state.batch = 0;
-    l->seconds_before = 0;
+    rewind_epoch(l);
     return end_epoch(l);
 }
 
 static void say_stopped(const struct loop *l)
 {
-    const struct app *a = l->app;
+    struct app *a = l->app;
 
+    a->stop_was_said = true;
     fprintf(stderr, "%s: stopped by %s ", a->program->name, stop_signal_name());
     if (l->state.done)
         fprintf(stderr, "in epoch %d after %d of %d samples", l->state.epoch, l->state.done,

@@ -44,6 +44,19 @@ int loop_checkpoint_in_epoch(struct loop *l)
     return write_checkpoint(l, &here, &so_far);
 }
 
+/* The report has the training of this epoch already, as an epoch that is open. */
+int loop_checkpoint_before_evaluation(struct loop *l)
+{
+    struct standing here = {.epoch = l->state.epoch,
+                            .samples = l->state.samples,
+                            .done = l->state.samples,
+                            .batch = l->state.batches,
+                            .best = l->best.value,
+                            .best_epoch = l->best.epoch};
+
+    return write_checkpoint(l, &here, &l->app->report);
+}
+
 int loop_checkpoint_after_epoch(struct loop *l)
 {
     struct standing next = {.epoch = l->state.epoch + 1,
@@ -94,6 +107,7 @@ int loop_resume(struct loop *l)
     s->done = l->skipped = here.done;
     s->batch = here.batch;
     l->seconds_before = here.seconds;
+    l->evaluates = report_epoch_is_open(&l->app->report);
     l->best.value = here.best;
     l->best.epoch = here.best_epoch;
     l->over = here.best_epoch && best_gave_up(&l->best, l->app, here.epoch - 1);

@@ -19,6 +19,8 @@ struct loop {
     double started;
     bool over;        /* nothing more is to be trained */
     double failed_at; /* when the last checkpoint could not be written; 0: it could */
+    bool
+        evaluates; /* the run resumed where all batches of the epoch were behind it, but not its evaluation */
     /* of this epoch, what was done before a checkpoint from which the run has resumed */
     int skipped;
     double seconds_before;
@@ -32,9 +34,10 @@ void loop_add_work(const struct loop *l, struct report *r, double seconds);
 /* Ends the run if the parameters are no numbers any more: from there, nothing comes back. */
 int loop_check_params(struct loop *l);
 
-/* train_checkpoint.c: writes a checkpoint in the middle of an epoch, or after it.  What cannot be written is said, and tried
+/* train_checkpoint.c: writes a checkpoint in the middle of an epoch, after its last batch, or after it.  What cannot be written is said, and tried
  * again: the run is worth more than its checkpoint.  Negative codes are for other mistakes. */
 int loop_checkpoint_in_epoch(struct loop *l);
+int loop_checkpoint_before_evaluation(struct loop *l);
 int loop_checkpoint_after_epoch(struct loop *l);
 /* Whether a checkpoint is due after a batch. */
 bool loop_checkpoint_is_due(const struct loop *l);
