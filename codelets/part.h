@@ -12,8 +12,8 @@
 
 #include "codelets/kernels/kernel.h"
 
-/* Row ranges evaluated together; numbering as in scheduler/schedule.h.  brow0: the function row, counted
- * from the first of the block. */
+/* Row ranges evaluated together; numbering as in scheduler/schedule.h.  brow0: the function row,
+ * counted from the first of the block. */
 struct cavs__segment {
     int32_t function;
     int32_t rows;

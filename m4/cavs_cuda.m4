@@ -17,7 +17,8 @@ AS_CASE([$with_cuda],
 # CAVS_CUDA_TRY_LIBS
 #   Tries to link cuBLAS, NVRTC and the runtime below $cuda_root. The driver (-lcuda) is left out
 #   on purpose: linked with it no program would start on a machine without a GPU. The runtime
-#   loads modules too (cudaLibraryLoadData), and gives driver entry points (cudaGetDriverEntryPoint).
+#   loads modules too (cudaLibraryLoadData), and gives driver entry points
+#   (cudaGetDriverEntryPoint).
 AC_DEFUN([CAVS_CUDA_TRY_LIBS],
 [AC_MSG_CHECKING([for cuBLAS and NVRTC in $cuda_root])
 CUDA_CFLAGS="-isystem $cuda_root/include"

@@ -22,8 +22,9 @@ done
 export PKG_CONFIG_PATH
 STARPU_CONFIGURE_FLAG="--with-starpu=$1"])
 
-# CAVS_STARPU_IN_CACHE: without a word from the user, and where pkg-config knows of no StarPU that is new
-# enough, one that ./quickstart has built will do: the last, those with STARPU_DEBUG aside, which are slow.
+# CAVS_STARPU_IN_CACHE: without a word from the user, and where pkg-config knows of no StarPU that
+# is new enough, one that ./quickstart has built will do: the last, those with STARPU_DEBUG aside,
+# which are slow.
 AC_DEFUN([CAVS_STARPU_IN_CACHE],
 [AS_IF([! $PKG_CONFIG --exists 'starpu-1.4 >= 1.4.8' && ! $PKG_CONFIG --exists starpu-1.5], [
     for cavs_dir in $(ls -td "$cavs_cache"/starpu-1.*-* 2>/dev/null); do
@@ -53,9 +54,9 @@ AS_IF([test "x$enable_starpu_copy" = xyes], [cavs_copy_note="; make install take
 AM_CONDITIONAL([STARPU_COPY], [test "x$enable_starpu_copy" = xyes])])
 
 # CAVS_STARPU
-#   Finds StarPU (at --with-starpu=PREFIX, where pkg-config looks, or in quickstart's cache): 1.4.8 or
-#   later, 1.5, else whatever offers the 1.3 interface. Sets STARPU_MODULE, STARPU_CFLAGS, STARPU_LIBS,
-#   STARPU_LIBDIR, STARPU_BINDIR and starpu_has_{fxt,cuda,opencl}.
+#   Finds StarPU (at --with-starpu=PREFIX, where pkg-config looks, or in quickstart's cache): 1.4.8
+#   or later, 1.5, else whatever offers the 1.3 interface. Sets STARPU_MODULE, STARPU_CFLAGS,
+#   STARPU_LIBS, STARPU_LIBDIR, STARPU_BINDIR and starpu_has_{fxt,cuda,opencl}.
 AC_DEFUN([CAVS_STARPU],
 [AC_ARG_WITH([starpu],
     [AS_HELP_STRING([--with-starpu=PREFIX],

@@ -26,8 +26,8 @@ static int grow_in_memory(struct cavs__column *c, size_t needed)
     return CAVS_OK;
 }
 
-/* The blocks are reserved before they are mapped: a full disk is then an error here and not a signal where they are
- * written. */
+/* The blocks are reserved before they are mapped: a full disk is then an error here and not a
+ * signal where they are written. */
 static int grow_in_file(struct cavs__column *c, size_t needed)
 {
     size_t cap = needed + needed / 4 + 4096;

@@ -2,8 +2,9 @@
 /*
  * column.h - an array that grows by appending: the columns that samples consist of.
  *
- * Its elements are in memory, or in a temporary file that is mapped and grows with it (so that columns may be
- * larger than memory), or in pages of somebody else's mapped file, which do not grow.
+ * Its elements are in memory, or in a temporary file that is mapped and grows with it (so that
+ * columns may be larger than memory), or in pages of somebody else's mapped file, which do not
+ * grow.
  */
 #ifndef CAVS_MEMORY_COLUMN_H
 #define CAVS_MEMORY_COLUMN_H
@@ -20,10 +21,12 @@ struct cavs__column {
     int fd; /* of the temporary file */
 };
 
-/* Room for n more elements; append copies them there, or zeros if values is NULL.  0 or a cavs_error. */
+/* Room for n more elements; append copies them there, or zeros if values is NULL.  0 or a
+ * cavs_error. */
 int cavs__column_room(struct cavs__column *c, size_t n);
 int cavs__column_append(struct cavs__column *c, const void *values, size_t n);
-/* Element i, or what lies behind the last one.  A column that never had an element has no memory: NULL. */
+/* Element i, or what lies behind the last one.  A column that never had an element has no memory:
+ * NULL. */
 static inline const void *cavs__column_at(const struct cavs__column *c, size_t i)
 {
     return c->p ? (const char *)c->p + i * c->size : NULL;

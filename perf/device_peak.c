@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_peak - what a device can do at most, measured through the library's own device layer: matrix
- * products, and what a StarPU task and a launch cost there.
+ * device_peak - what a device can do at most, measured through the library's own device layer:
+ * matrix products, and what a StarPU task and a launch cost there.
  *
- *     gemm_gflops       products of square matrices by the library that the programs use on the device
+ *     gemm_gflops       products of square matrices by the library that programs use on the device
  *                       (gemm_by: cuBLAS, CLBlast, or the kernel of ours), of the best size
  *     task_us           a chain of tasks on the device that do nothing: StarPU's overhead
  *     launch_us         a chain of launches of a small kernel in one task
@@ -38,7 +38,7 @@ struct program {
     json_t *sizes;
 };
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 enum key { KEY_DEVICE = 1, KEY_MOST, KEY_CHAIN, KEY_TF32, KEY_JSON };
 
@@ -75,7 +75,7 @@ static const struct argp argp = {
     .parser = parse,
     .doc = "Measures a device: matrix products, and what a StarPU task and a launch cost there."};
 
-/* ---- tasks ------------------------------------------------------------------------------------ */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* What a task queues on the device, and how often. */
 struct job {
@@ -151,7 +151,7 @@ static double best_of(const struct job *j, int n, starpu_data_handle_t *h)
     return best;
 }
 
-/* ---- what is queued --------------------------------------------------------------------------- */
+/* ---- what is queued -------------------------------------------------------------------------- */
 
 static int queue_product(struct cavs__device *d, const struct cavs__memory *m, int size)
 {
@@ -182,7 +182,7 @@ static int queue_small(struct cavs__device *d, const struct cavs__memory *m, int
     return cavs__launch(d, &l);
 }
 
-/* ---- matrices --------------------------------------------------------------------------------- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
 struct matrices {
     float *p[3];
@@ -217,7 +217,7 @@ static void free_matrices(struct matrices *a)
     }
 }
 
-/* ---- measuring -------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 /* Seconds of one product; below 0: it cannot be done. */
 static double time_product(int size)
@@ -272,7 +272,7 @@ static void measure_chains(struct program *p)
     free_matrices(&a);
 }
 
-/* ---- the program ------------------------------------------------------------------------------ */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static const char *product_library(const struct cavs__device *d)
 {

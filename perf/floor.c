@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * floor - the `bench` Tree-LSTM and Tree-FC written by hand, without any runtime: what a skilled user
- * would write for these two models alone, and the bar that the engine's generality is held to.
+ * floor - the `bench` Tree-LSTM and Tree-FC written by hand, without any runtime: what a skilled
+ * user would write for these two models alone, and the bar that the engine's generality is held to.
  *
- * Same data, same order of samples, same objective and optimizer as apps/tree_lstm and apps/tree_fc;
- * with --init FILE (their --save) also the same parameters, so that losses can be compared.  It shares
- * with the library what is below any engine: matrix products (codelets/products/gemm.h), the arithmetic of
- * the optimizers (codelets/update.h) and the formulas of sigmoid and tanh.  A word is evaluated as often
- * as it occurs in a batch: sharing words is not what one writes by hand.
+ * Same data, same order of samples, same objective and optimizer as apps/tree_lstm and
+ * apps/tree_fc; with --init FILE (their --save) also the same parameters, so that losses can be
+ * compared.  It shares with the library what is below any engine: matrix products
+ * (codelets/products/gemm.h), the arithmetic of the optimizers (codelets/update.h) and the formulas
+ * of sigmoid and tanh.  A word is evaluated as often as it occurs in a batch: sharing words is not
+ * what one writes by hand.
  */
 #include <argp.h>
 #include <errno.h>
@@ -40,7 +41,7 @@ struct floor_program {
     struct report report;
 };
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* clang-format off */
 enum key {
@@ -132,7 +133,7 @@ static const struct argp argp = {
     .doc = "Trains the bench Tree-LSTM or Tree-FC with a hand-written loop without any runtime: "
            "the bar for the engine."};
 
-/* ---- data ------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static int check_binary(const struct forest *f, const char *path, struct app_error *e)
 {
@@ -203,7 +204,7 @@ static void draw_leaves(void *context, const int *samples, int n)
     }
 }
 
-/* ---- the program ------------------------------------------------------------------------------ */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void set_up_tree_lstm(struct floor_program *p)
 {

@@ -2,14 +2,15 @@
 /*
  * floor.h - Tree-LSTM and Tree-FC written by hand, for perf/floor.c.
  *
- * One thread a core; each takes its trees of every batch, evaluates them level by level, and after a
- * barrier updates its share of the parameters.  Nothing is general here: binary trees, two models.
+ * One thread a core; each takes its trees of every batch, evaluates them level by level, and after
+ * a barrier updates its share of the parameters.  Nothing is general here: binary trees, two
+ * models.
  *
- * What a skilled user would do by hand and a runtime has to find out: the state of a vertex is written
- * straight to where its parent's matrix product wants it.  A thread numbers its inner vertices by level
- * ("rows"); row r reads its left child from slot 2r and its right child from slot 2r + 1, and roots
- * have the slots after those.  So the state array [slots x h] is also the input matrix [rows x 2h]
- * of a level, and no product needs a gather or a scatter.
+ * What a skilled user would do by hand and a runtime has to find out: the state of a vertex is
+ * written straight to where its parent's matrix product wants it.  A thread numbers its inner
+ * vertices by level ("rows"); row r reads its left child from slot 2r and its right child from slot
+ * 2r + 1, and roots have the slots after those.  So the state array [slots x h] is also the input
+ * matrix [rows x 2h] of a level, and no product needs a gather or a scatter.
  */
 #ifndef CAVS_PERF_FLOOR_H
 #define CAVS_PERF_FLOOR_H
@@ -56,7 +57,7 @@ bool floor_params_load(struct floor_params *s, const char *path);
 /* n zeros; the program ends when there is no memory. */
 void *floor_zeros(size_t n, size_t size);
 
-/* ---- a thread's trees in a batch, by level ---------------------------------------------------- */
+/* ---- a thread's trees in a batch, by level --------------------------------------------------- */
 
 struct floor_levels {
     int trees, leaves, inner, slots, depth;
@@ -74,7 +75,7 @@ void floor_levels_create(struct floor_levels *l, int trees, int vertices, int de
 void floor_levels_destroy(struct floor_levels *l);
 void floor_levels_build(struct floor_levels *l, const struct forest *f, const int *trees, int n);
 
-/* ---- the two models --------------------------------------------------------------------------- */
+/* ---- the two models -------------------------------------------------------------------------- */
 
 struct floor_sizes {
     int hidden, embed, words;
@@ -126,7 +127,7 @@ struct floor_model {
 
 extern const struct floor_model floor_tree_lstm, floor_tree_fc;
 
-/* ---- running (floor_run.c) -------------------------------------------------------------------- */
+/* ---- running (floor_run.c) ------------------------------------------------------------------- */
 
 struct floor_settings {
     const struct floor_model *model;
@@ -148,7 +149,7 @@ void floor_run_destroy(struct floor_run *run);
 /* The samples in this order, a batch at a time; returns the mean loss. */
 double floor_run_epoch(struct floor_run *run, const int *order, int n);
 
-/* ---- element-wise loops (floor_math.c) -------------------------------------------------------- */
+/* ---- element-wise loops (floor_math.c) ------------------------------------------------------- */
 
 /* gate (rows x 3h): products in, activations out; leaf r's state goes to slot[r] of c and h */
 void floor_leaf_forward(int rows, int h, float *gate, const float *bias, float *tanh_c,

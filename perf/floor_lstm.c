@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* floor_lstm.c - the `bench` Tree-LSTM of apps/tree_lstm (cells in apps/tree_lstm_cells.h) by hand. */
+/* floor_lstm.c - the `bench` Tree-LSTM of apps/tree_lstm (cells in apps/tree_lstm_cells.h) by
+ * hand. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
 
 enum { EMBEDDING, W_IOU, B_LEAF, U_IOU, B_IOU, F1, F2, B_F, W_CLASS, B_CLASS, PARAMS };
 
-/* ---- parameters and arrays -------------------------------------------------------------------- */
+/* ---- parameters and arrays ------------------------------------------------------------------- */
 
 static struct floor_param weight(const char *name, int rows, int cols, int gates)
 {
@@ -85,7 +86,7 @@ static int tile_rows(int from, int end)
     return end - from < FLOOR_TILE ? end - from : FLOOR_TILE;
 }
 
-/* ---- forward ---------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 static void copy_row(float *to, const float *from, int n)
 {
@@ -157,7 +158,7 @@ static void forward(struct floor_part *p)
         class_tile(p, i, tile_rows(i, l->slots));
 }
 
-/* ---- backward --------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 static void inner_tile_back(struct floor_part *p, int from, int n)
 {
@@ -254,7 +255,7 @@ static void backward(struct floor_part *p)
     bias_gradients(p);
 }
 
-/* ---- what floor.c asks ------------------------------------------------------------------------ */
+/* ---- what floor.c asks ----------------------------------------------------------------------- */
 
 static const float *table_grad(const struct floor_part *p)
 {

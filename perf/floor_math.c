@@ -42,7 +42,7 @@ EW_FN float ew_abs(float x)
 }
 #include "codelets/groups/ew_math.def"
 
-/* ---- Tree-LSTM -------------------------------------------------------------------------------- */
+/* ---- Tree-LSTM ------------------------------------------------------------------------------- */
 
 CAVS__CLONES void floor_leaf_forward(int rows, int h, float *gate, const float *bias, float *tanh_c,
                                      const int *slot, float *c, float *state)
@@ -172,7 +172,7 @@ CAVS__CLONES double floor_softmax(int rows, float *z, const float *bias, const i
     return loss;
 }
 
-/* ---- Tree-FC ---------------------------------------------------------------------------------- */
+/* ---- Tree-FC --------------------------------------------------------------------------------- */
 
 CAVS__CLONES void floor_relu_forward(int rows, int h, const float *y, const float *bias,
                                      const int *slot, float *state)
@@ -212,7 +212,7 @@ CAVS__CLONES double floor_square(int n, const float *x, float *dx)
     return sum / 2;
 }
 
-/* ---- both ------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 CAVS__CLONES void floor_column_sums(int rows, int cols, const float *x, float *sums)
 {

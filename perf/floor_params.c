@@ -74,7 +74,7 @@ void floor_params_destroy(struct floor_params *s)
     }
 }
 
-/* ---- safetensors: 8 bytes of header length, a JSON header, the numbers ------------------------ */
+/* ---- safetensors: 8 bytes of header length, a JSON header, the numbers ----------------------- */
 
 static json_t *read_header(FILE *in, long *data)
 {

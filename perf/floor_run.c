@@ -12,7 +12,7 @@
 
 #include "perf/floor.h"
 
-/* ---- a barrier that spins --------------------------------------------------------------------- */
+/* ---- a barrier that spins -------------------------------------------------------------------- */
 
 struct barrier {
     int threads;
@@ -33,7 +33,7 @@ static void meet(struct barrier *b)
             sched_yield(); /* there may be fewer cores than threads */
 }
 
-/* ---- one thread -------------------------------------------------------------------------------- */
+/* ---- one thread ------------------------------------------------------------------------------ */
 
 /* The table's rows that a thread updates: where each one's gradients are. */
 struct touched {
@@ -104,7 +104,7 @@ static void divide(struct floor_run *run, const int *samples, int n)
     }
 }
 
-/* ---- updates ----------------------------------------------------------------------------------- */
+/* ---- updates --------------------------------------------------------------------------------- */
 
 /* Threads that have trees in this batch: the others' gradients are not looked at. */
 static int dense_gradients(const struct floor_run *run, const struct floor_param *p,
@@ -229,7 +229,7 @@ static void update(struct member *m)
     }
 }
 
-/* ---- an epoch ---------------------------------------------------------------------------------- */
+/* ---- an epoch -------------------------------------------------------------------------------- */
 
 /* One thread only; the others wait. */
 static void begin_batch(struct floor_run *run, const int *samples, int n)
@@ -326,7 +326,7 @@ double floor_run_epoch(struct floor_run *run, const int *order, int n)
     return run->loss / run->count;
 }
 
-/* ---- set-up ------------------------------------------------------------------------------------ */
+/* ---- set-up ---------------------------------------------------------------------------------- */
 
 /* What one thread may have to hold: the largest trees make a batch, and LPT leaves no thread with
  * more than its share and one tree. */

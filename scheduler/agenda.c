@@ -55,8 +55,8 @@ static void start(const struct cavs__graph *g, int32_t m, struct cavs__schedule_
             make_ready(g, w, w->nodes[i]);
 }
 
-/* The function with ready vertices whose vertices, evaluated or not, have the lowest average depth: as
- * DyNet computes it, and it makes fewer V_t than an average over what is left. */
+/* The function with ready vertices whose vertices, evaluated or not, have the lowest average depth:
+ * as DyNet computes it, and it makes fewer V_t than an average over what is left. */
 static int pick(const struct cavs__agenda_function *a, int nfunctions)
 {
     int best = -1;

@@ -85,16 +85,16 @@ void cavs__schedule_free(struct cavs__schedule *s);
 int cavs__schedule_make(struct cavs__schedule *s, const struct cavs__graph *g,
                         enum cavs__policy policy, bool merge);
 
-/* Cuts the V_t into 1 to `most` blocks of consecutive V_t, each worth about the same and not much below
- * `least`; a vertex of function f weighs weight[f] >= 0.  Block b is V_t cut[b] .. cut[b+1]-1.
- * Returns the number of blocks; cut has room for most+1. */
+/* Cuts the V_t into 1 to `most` blocks of consecutive V_t, each worth about the same and not much
+ * below `least`; a vertex of function f weighs weight[f] >= 0.  Block b is V_t cut[b] ..
+ * cut[b+1]-1. Returns the number of blocks; cut has room for most+1. */
 int cavs__schedule_cut(const struct cavs__schedule *s, const double *weight, double least, int most,
                        int32_t *cut);
 
-/* Numbers n rows of nkeys keys each, keys[i * nkeys + k], so that equal rows have the same number: in the
- * order of first appearance.  number[i] is that of row i, first[d] the first row with number d; both
- * have room for n.  Returns how many numbers there are, -1 when out of memory.  *scratch starts as {0}
- * and only grows. */
+/* Numbers n rows of nkeys keys each, keys[i * nkeys + k], so that equal rows have the same number:
+ * in the order of first appearance.  number[i] is that of row i, first[d] the first row with number
+ * d; both have room for n.  Returns how many numbers there are, -1 when out of memory.  *scratch
+ * starts as {0} and only grows. */
 struct cavs__distinct_scratch {
     int32_t *table;
     size_t cap, mask;
@@ -122,10 +122,10 @@ enum cavs__graph_fault {
 enum cavs__graph_fault cavs__graph_check(const struct cavs__graph *g, int32_t *work,
                                          int32_t *vertex, int32_t *child);
 
-/* Cuts n samples into `shards` >= 1 parts of about equal work, or in the proportions of share[part] >= 0
- * if that is not NULL (longest first onto the part that is done with it first; ties by number, so the
- * result depends on the arguments only).  shard[i] gets the part of sample i.  0, or -1 when out of memory. *scratch starts as {0} and is reused; it only
- * grows. */
+/* Cuts n samples into `shards` >= 1 parts of about equal work, or in the proportions of share[part]
+ * >= 0 if that is not NULL (longest first onto the part that is done with it first; ties by number,
+ * so the result depends on the arguments only).  shard[i] gets the part of sample i.  0, or -1 when
+ * out of memory. *scratch starts as {0} and is reused; it only grows. */
 struct cavs__shard_scratch {
     void *p;
     int cap;

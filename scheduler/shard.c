@@ -5,8 +5,8 @@
  * Longest processing time first: the largest remaining sample goes to the least loaded part, or to
  * the one that will be done with it first.  Of equal parts the fullest is then at most 4/3 of the
  * best possible (Graham, Bounds on Multiprocessing Timing Anomalies, 1969); of parts in proportions
- * at most twice (Gonzalez, Ibarra and Sahni, Bounds for LPT Schedules on Uniform Processors, 1977).  One kind of binary heap serves both ends;
- * no qsort(), which may allocate.
+ * at most twice (Gonzalez, Ibarra and Sahni, Bounds for LPT Schedules on Uniform Processors, 1977).
+ *  One kind of binary heap serves both ends; no qsort(), which may allocate.
  */
 #include <stdlib.h>
 

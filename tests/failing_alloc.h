@@ -2,18 +2,18 @@
 /*
  * failing_alloc.h - memory that runs out where a test wants it to.
  *
- * A static archive whose calls of malloc() and its kin have been renamed by failing_alloc.names (the rule
- * for tests/failing-*.a in tests/local.mk) makes them through here; so does jansson. Those of the test
- * itself and of other libraries never fail. Only allocations of the thread that began are counted
- * and fail: workers are left alone, so that counts can be repeated.
+ * A static archive whose calls of malloc() and its kin have been renamed by failing_alloc.names
+ * (the rule for tests/failing-*.a in tests/local.mk) makes them through here; so does jansson.
+ * Those of the test itself and of other libraries never fail. Only allocations of the thread that
+ * began are counted and fail: workers are left alone, so that counts can be repeated.
  */
 #ifndef CAVS_TESTS_FAILING_ALLOC_H
 #define CAVS_TESTS_FAILING_ALLOC_H
 
 #include <stdbool.h>
 
-/* From now on the n-th allocation fails (the first is 1; 0: none), or, with `all_after`, that one and
- * all that follow. */
+/* From now on the n-th allocation fails (the first is 1; 0: none), or, with `all_after`, that one
+ * and all that follow. */
 void failing_alloc_begin(long n, bool all_after);
 /* From now on none fails. Returns how many there have been since _begin(). */
 long failing_alloc_end(void);

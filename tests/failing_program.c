@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * failing_program.c - part of programs whose memory runs out (tests/failing_alloc.h): the n-th allocation of the
- * main thread fails, n being what FAILING_ALLOCATION says (0: none), and the file that ALLOCATIONS names, if it
- * does, gets how many there were. Those of jansson, many and small, count if FAILING_JSON is set.
+ * failing_program.c - part of programs whose memory runs out (tests/failing_alloc.h): the n-th
+ * allocation of the main thread fails, n being what FAILING_ALLOCATION says (0: none), and the file
+ * that ALLOCATIONS names, if it does, gets how many there were. Those of jansson, many and small,
+ * count if FAILING_JSON is set.
  */
 #include <dlfcn.h>
 #include <jansson.h>
@@ -20,8 +21,8 @@ static void *allocate_piece(size_t n)
 }
 
 /*
- * jansson's reader ends the process by an assertion where memory is short for a word that it reads: its pieces are spared,
- * in the library too, where these are found before its own.
+ * jansson's reader ends the process by an assertion where memory is short for a word that it reads:
+ * its pieces are spared, in the library too, where these are found before its own.
  */
 json_t *json_loadb(const char *text, size_t n, size_t flags, json_error_t *error)
 {

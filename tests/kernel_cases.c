@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_cases.c - row kernels (codelets/kernels/kernel.h): an implementation against the reference, and
- * both against formulas written here, on random views: direct, one row for all, indexed with
- * missing rows.
+ * kernel_cases.c - row kernels (codelets/kernels/kernel.h): an implementation against the
+ * reference, and both against formulas written here, on random views: direct, one row for all,
+ * indexed with missing rows.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -12,7 +12,8 @@
 
 /* Lets StarPU take PoCL's CPU as an OpenCL device, and check itself; before StarPU starts. */
 void on_device_environment(void);
-/* CAVS_TEST_DEVICE=cuda in the environment: the tests are of a CUDA device, not of an OpenCL one. */
+/* CAVS_TEST_DEVICE=cuda in the environment: the tests are of a CUDA device, not of an OpenCL
+ * one. */
 bool on_device_cuda(void);
 /* StarPU with one device; false: there is none. */
 bool on_device_up(void);

@@ -4,8 +4,9 @@
  *
  * The life of a model is lived once undisturbed, and then again and again with the n-th allocation
  * failing. The call in which that happens either does without, or gives a negative code and a
- * message; made once more it succeeds, and in the end all numbers are those of the undisturbed life,
- * bit by bit. Where all allocations fail from the n-th on, the first call that fails ends that life.
+ * message; made once more it succeeds, and in the end all numbers are those of the undisturbed
+ * life, bit by bit. Where all allocations fail from the n-th on, the first call that fails ends
+ * that life.
  *
  * Every n is tried if CAVS_TEST_LONG is set, else as many as a few seconds allow.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cells.c - ready-made cells: their values against the textbook in double, their gradients against
- * the oracle, their parameters, and how they are wired to chains.
+ * test_cells.c - ready-made cells: their values against the textbook in double, their gradients
+ * against the oracle, their parameters, and how they are wired to chains.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ enum { WIDTH = 4, HIDDEN = 3, LONGEST = 9 };
 
 typedef struct cavs_cell make_cell(struct cavs_model *m, const char *name, int width, int hidden);
 
-/* A chain of the cell over pulled rows; the loss is on every h, so that all gates get a gradient. */
+/* A chain of the cell over pulled rows; the loss is on every h, so that all gates get a
+ * gradient. */
 static struct cavs_model *chain_of(make_cell *make)
 {
     struct cavs_model *m = NULL;

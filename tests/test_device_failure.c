@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device_failure.c - a device that fails in the middle of a run, with and without a core beside
- * it: the next batch says so, and nothing waits for what can no longer be computed.
+ * test_device_failure.c - a device that fails in the middle of a run, with and without a core
+ * beside it: the next batch says so, and nothing waits for what can no longer be computed.
  */
 #include <stdio.h>
 #include <stdlib.h>

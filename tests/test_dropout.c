@@ -140,7 +140,8 @@ enum { WIDTH = 20, VERTICES = 40, SAMPLES = 4, PER_SAMPLE = VERTICES / SAMPLES }
 
 static const float RATE = 0.4f;
 
-/* Vertices of a chain that adds up rows of a table, dropped twice; a later stage sums the states. */
+/* Vertices of a chain that adds up rows of a table, dropped twice; a later stage sums the
+ * states. */
 static struct cavs_model *build(bool dropping)
 {
     struct cavs_model *m = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entities that tags mark, against counts made by hand and against conlleval's rules word by word; and the guesses of tags
- * that need no model. */
+/* Entities that tags mark, against counts made by hand and against conlleval's rules word by word;
+ * and the guesses of tags that need no model. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -158,7 +158,8 @@ static char type(int tag)
     return place(tag) == 'O' ? '-' : names[tag][2];
 }
 
-/* conlleval's rules about two neighbours: does an entity end behind the first, or begin at the second? */
+/* conlleval's rules about two neighbours: does an entity end behind the first, or begin at the
+ * second? */
 static bool ends(int a, int b)
 {
     const char pair[] = {place(a), place(b), '\0'};
@@ -173,7 +174,8 @@ static bool begins(int a, int b)
     return strstr("BB IB OB OI EE EI EB OE", pair) || (place(b) != 'O' && type(a) != type(b));
 }
 
-/* Word by word with one bit of memory, as the script does it; behind the last word there is an O. */
+/* Word by word with one bit of memory, as the script does it; behind the last word there is an
+ * O. */
 static struct entity_counts by_rules(int n, const int *gold, const int *predicted)
 {
     struct entity_counts c = {0};
@@ -243,7 +245,8 @@ static void guesses_are_the_commonest_tags(void **state)
     assert_true(tag_baseline_learn(&b, 7, word, tag, 4));
     /* tag 5, four times of seven */
     assert_true(fabs(tag_baseline_majority(&b, 5, new_tag) - 3.0 / 5) < 1e-12);
-    /* 1: 4, twice of three times; 2: 5; 3: 5 and 9, of which 5 is the first; 0 and 8 were not seen: 5 */
+    /* 1: 4, twice of three times; 2: 5; 3: 5 and 9, of which 5 is the first; 0 and 8 were not seen:
+     * 5 */
     assert_true(fabs(tag_baseline_by_word(&b, 5, new_word, new_tag) - 4.0 / 5) < 1e-12);
     assert_int_equal(tag_baseline_guess(&b, 1), 4);
     assert_int_equal(tag_baseline_guess(&b, 8), 5);

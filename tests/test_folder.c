@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_folder.c - the folder that StarPU gets for its models, whatever the environment says: it can be
- * written, is nobody else's, and what was made for one run is gone after it.
+ * test_folder.c - the folder that StarPU gets for its models, whatever the environment says: it can
+ * be written, is nobody else's, and what was made for one run is gone after it.
  */
 #include <fcntl.h>
 #include <ftw.h>

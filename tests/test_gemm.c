@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_gemm.c - every provider of matrix products against naive sums in double (codelets/products/gemm.h).
+ * test_gemm.c - every provider of matrix products against naive sums in double
+ * (codelets/products/gemm.h).
  *
  * Shapes are random and small, beside edges where kernels change their path: nothing at all, one,
  * around vector lengths and tile heights, a classifier's 5 columns, depths and rows past the

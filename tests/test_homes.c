@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_homes.c - the sizes of shards on unlike workers (core/run/homes.c), on made-up machines: batches
- * take what a formula says, two are in flight, and shares have to settle where all are done together.
+ * test_homes.c - the sizes of shards on unlike workers (core/run/homes.c), on made-up machines:
+ * batches take what a formula says, two are in flight, and shares have to settle where all are done
+ * together.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,8 @@
 
 enum { MOST_GRAINS = 5000 };
 
-/* A home takes `launches` seconds a batch whatever its size, and `pace` seconds for a unit of work. */
+/* A home takes `launches` seconds a batch whatever its size, and `pace` seconds for a unit of
+ * work. */
 struct machine {
     const char *name;
     double launches, pace;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_locale.c - a program whose locale writes numbers with commas: groups are compiled all the same, and files are
- * those of any other program.
+ * test_locale.c - a program whose locale writes numbers with commas: groups are compiled all the
+ * same, and files are those of any other program.
  */
 #include <locale.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_misuse.c - what a program does wrong costs it a code and a message, and nothing else: NULL, another
- * order of destroying, options that are no numbers, a child process, sizes that no machine has.
+ * test_misuse.c - what a program does wrong costs it a code and a message, and nothing else: NULL,
+ * another order of destroying, options that are no numbers, a child process, sizes that no machine
+ * has.
  */
 #include "tests/probes.h"
 
@@ -410,8 +411,8 @@ static void a_bad_number_stays_out_of_parameters(void **state)
 
 /* ---- life ---- */
 
-/* What a child process may find out without StarPU's workers; its exit status tells the first call that did
- * not say so. */
+/* What a child process may find out without StarPU's workers; its exit status tells the first call
+ * that did not say so. */
 static int try_all(struct trial *t, struct cavs_session *s)
 {
     static float values[65536];

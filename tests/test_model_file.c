@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_model_file.c - model files and checkpoints by themselves: what they say, without a model; what
- * their checksums find; that other programs can read them, and what other programs write can be read.
+ * test_model_file.c - model files and checkpoints by themselves: what they say, without a model;
+ * what their checksums find; that other programs can read them, and what other programs write can
+ * be read.
  */
 #include <jansson.h>
 #include <math.h>
@@ -326,7 +327,8 @@ static void check_metadata_is_text(json_t *header)
         assert_true(json_is_string(text));
 }
 
-/* A header whose length is a multiple of 8, metadata of texts, and matrices side by side up to the end of the file. */
+/* A header whose length is a multiple of 8, metadata of texts, and matrices side by side up to the
+ * end of the file. */
 static void the_rules_of_safetensors(void **state)
 {
     struct scene *a = *state;
@@ -392,7 +394,8 @@ static void checkpoints_of_earlier_versions(void **state)
 
 /* ---- damage ---- */
 
-/* Flips one bit of every byte, another one each time: each file is refused, or is as good as the whole one. */
+/* Flips one bit of every byte, another one each time: each file is refused, or is as good as the
+ * whole one. */
 static void flip_bits(struct scene *a, int (*read)(struct scene *a), void (*check)(struct scene *a),
                       int *refused, size_t *n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_mutated_files.c - model files and checkpoints in which a bit has flipped, or that were cut: each is refused, or
- * comes to the very numbers of the sound one.
+ * test_mutated_files.c - model files and checkpoints in which a bit has flipped, or that were cut:
+ * each is refused, or comes to the very numbers of the sound one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,8 @@ struct sound {
     char *note; /* of a checkpoint */
 };
 
-/* Takes the file: 0, with the parameters that come of it (of a checkpoint, after a batch more), or a negative code. */
+/* Takes the file: 0, with the parameters that come of it (of a checkpoint, after a batch more), or
+ * a negative code. */
 typedef int take(const char *path, float *values, char **note);
 
 static int load_model(const char *path, float *values, char **note)

@@ -30,7 +30,8 @@ static struct batch all_samples(const struct trial *t)
     return b;
 }
 
-/* Where the tasks of the next batches run; "home": at the homes of shards, of sessions made after it. */
+/* Where the tasks of the next batches run; "home": at the homes of shards, of sessions made after
+ * it. */
 static void place(const char *placement)
 {
     trial_runtime->placement = strcmp(placement, "home") == 0 ? NULL : placement;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_packed.c - packed data: what is packed and opened again is the same to the last bit, and so is training on it;
- * files that are truncated, damaged or made for something else are refused with the reason.
+ * test_packed.c - packed data: what is packed and opened again is the same to the last bit, and so
+ * is training on it; files that are truncated, damaged or made for something else are refused with
+ * the reason.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -369,7 +370,8 @@ static struct cavs__packed_header *header(void)
 
 static void sign_directory(void)
 {
-    header()->checksum = cavs__hash(CAVS__HASH_START, bytes + sizeof *header(), header()->directory);
+    header()->checksum =
+        cavs__hash(CAVS__HASH_START, bytes + sizeof *header(), header()->directory);
 }
 
 /* Replaces text of the directory by as much other text, and makes the checksum right again. */

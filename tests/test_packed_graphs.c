@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_packed_graphs.c - the first look at samples of packed files, without a runtime: also where arrays are empty. */
+/* test_packed_graphs.c - the first look at samples of packed files, without a runtime: also where
+ * arrays are empty. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -26,7 +26,8 @@ static const struct progress_state state = {.epoch = 3,
                                             .all_seconds = 60};
 static const char all[] = "epoch 3/10  batch 100/134  loss 12.35  391 samples/s  2:38 left";
 
-/* Opens a terminal of that many columns; *inside is its side of a program, the result that of who looks at it. */
+/* Opens a terminal of that many columns; *inside is its side of a program, the result that of who
+ * looks at it. */
 static int open_terminal(int columns, int *inside)
 {
     struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)columns};

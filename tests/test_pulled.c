@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_pulled.c - inputs that are given only for the vertices whose function pulls them: the same results as
- * with values for all, of every kind of input; and counts that the library gives instead of its caller.
+ * test_pulled.c - inputs that are given only for the vertices whose function pulls them: the same
+ * results as with values for all, of every kind of input; and counts that the library gives instead
+ * of its caller.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_resume.c - a session that resumes from a checkpoint goes on as the one that wrote it, to the last
- * bit; files that will not do are refused with a reason, and change nothing.
+ * test_resume.c - a session that resumes from a checkpoint goes on as the one that wrote it, to the
+ * last bit; files that will not do are refused with a reason, and change nothing.
  */
 #include <dirent.h>
 #include <stdio.h>

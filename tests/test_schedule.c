@@ -1130,7 +1130,8 @@ static void ties_between_samples_and_shards_go_by_number(void **state)
     cavs__shard_scratch_free(&fresh);
 }
 
-/* Blocks are consecutive, complete, not more than asked for, and none much heavier than its share. */
+/* Blocks are consecutive, complete, not more than asked for, and none much heavier than its
+ * share. */
 static void blocks_are_consecutive_and_even(void **state)
 {
     (void)state;

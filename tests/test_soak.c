@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_soak.c - what runs for long takes no more and no more: thousands of batches, hundreds of sessions and sets of
- * samples, files written and read over and over, all with flat memory and as many open files as at first.
- * CAVS_TEST_LONG: minutes of each instead of a second.
+ * test_soak.c - what runs for long takes no more and no more: thousands of batches, hundreds of
+ * sessions and sets of samples, files written and read over and over, all with flat memory and as
+ * many open files as at first. CAVS_TEST_LONG: minutes of each instead of a second.
  */
 #include <dirent.h>
 #include <setjmp.h>
@@ -20,7 +20,8 @@
 #include "tests/fuzz/fuzz_model.h"
 #include "tests/trial.h"
 
-/* How much more resident memory is still flat: the allocator's own moods, not a leak of a few bytes a batch. */
+/* How much more resident memory is still flat: the allocator's own moods, not a leak of a few bytes
+ * a batch. */
 enum { FLAT = 4 << 20, LONG_SECONDS = 120 };
 
 static char folder[] = "/tmp/cavs-soak-XXXXXX", path[64];
@@ -72,7 +73,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Calls step() with 0, 1, ...: `warm` times first, then `few` times, or as long as a long test takes. */
+/* Calls step() with 0, 1, ...: `warm` times first, then `few` times, or as long as a long test
+ * takes. */
 static void soak(void (*step)(int i), int warm, int few)
 {
     double end = getenv("CAVS_TEST_LONG") ? now() + LONG_SECONDS : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The readers' streams: some samples at a time, labels that are not known, and what is written back. */
+/* The readers' streams: some samples at a time, labels that are not known, and what is written
+ * back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser's transitions: the oracle finds every tree without crossing arcs, and moves never get stuck. */
+/* The parser's transitions: the oracle finds every tree without crossing arcs, and moves never get
+ * stuck. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,8 @@ static int follow(struct parse *p, const int *want, const int *labels)
     return moves;
 }
 
-/* A tree without crossing arcs over words from .. to-1, all of whose vertices hang below `above`. */
+/* A tree without crossing arcs over words from .. to-1, all of whose vertices hang below
+ * `above`. */
 static void grow(uint64_t *random, int from, int to, int above, int *tree)
 {
     int top;

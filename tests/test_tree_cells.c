@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tree_cells.c - a child-sum vertex is the same whether its function names its children or reads them all alike,
- * and functions get their names and numbers from the numbers of children.
+ * test_tree_cells.c - a child-sum vertex is the same whether its function names its children or
+ * reads them all alike, and functions get their names and numbers from the numbers of children.
  *
- * A missing child counts for nothing.  So a vertex of the most children that are named, and the same with one that is
- * missing beside them, have one value and one gradient.
+ * A missing child counts for nothing.  So a vertex of the most children that are named, and the
+ * same with one that is missing beside them, have one value and one gradient.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ struct net {
     struct cavs_data *data;
 };
 
-/* A tree of two levels: over all leaves a vertex with so many children, the last of them missing or not, and over it
- * and one leaf another. */
+/* A tree of two levels: over all leaves a vertex with so many children, the last of them missing or
+ * not, and over it and one leaf another. */
 static void add_tree(struct net *net, int number, int children)
 {
     int ptr[LEAVES + 3] = {0}, child[ARITY_MANY + 2], function[LEAVES + 2], word[LEAVES + 2],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_wide.c - functions that name thousands of children are planned in seconds, to the numbers of a function that
- * reads its children all alike.
+ * test_wide.c - functions that name thousands of children are planned in seconds, to the numbers of
+ * a function that reads its children all alike.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +140,8 @@ static void cut_groups_have_the_results_of_a_sum(void **unused)
     trial_compile(false);
 }
 
-/* Where all items are searched for each of them, the longer one takes sixteen times as long, or more. */
+/* Where all items are searched for each of them, the longer one takes sixteen times as long, or
+ * more. */
 static void thousands_of_children_may_have_names(void **unused)
 {
     double shorter = check_alike(500), longer = check_alike(2000);

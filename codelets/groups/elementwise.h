@@ -67,8 +67,9 @@ const char *cavs__ew_fallback_reason(void);
 void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
 void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
 
-/* The first node whose value in this row and column is not finite: where the first bad number arises, if the
- * inputs are sound.  -1: none, which may be at the border of the range, since compilers round differently. */
+/* The first node whose value in this row and column is not finite: where the first bad number
+ * arises, if the inputs are sound.  -1: none, which may be at the border of the range, since
+ * compilers round differently. */
 int cavs__ew_blame(const struct cavs__ew_program *p, const struct cavs__view *v, int row,
                    int column);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ew_blame.c - which operator of a group a bad number comes from: the group once more, one number after the
- * other, in one column of one row. */
+/* ew_blame.c - which operator of a group a bad number comes from: the group once more, one number
+ * after the other, in one column of one row. */
 #include <math.h>
 #include <string.h>
 

@@ -4,8 +4,9 @@
  *
  * What is loaded becomes code of this process. So the file has to be ours and writable by nobody
  * else, and whole: it ends with a footer that holds its key, size and hash. What is loaded is the
- * file that was looked at, by its descriptor. Anything else is not loaded but made again. A file appears under its name complete
- * (rename), so processes need no lock; two that build the same one do the work twice.
+ * file that was looked at, by its descriptor. Anything else is not loaded but made again. A file
+ * appears under its name complete (rename), so processes need no lock; two that build the same one
+ * do the work twice.
  */
 #include <errno.h>
 #include <fcntl.h>

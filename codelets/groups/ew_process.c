@@ -73,7 +73,8 @@ static void end(pid_t pid)
 }
 
 /* Waits for a process, which leads a group of its own: what it has started ends with it.  A host
- * program that ignores SIGCHLD leaves nothing to wait for: then the caller looks at what was made. */
+ * program that ignores SIGCHLD leaves nothing to wait for: then the caller looks at what was
+ * made. */
 static enum cavs__ew_end wait_for(pid_t pid, const char *compiler)
 {
     double start = now(), waited;

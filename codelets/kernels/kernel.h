@@ -100,22 +100,23 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  * column_sum (*)     x (rows, n), y (1, n)                  y += sum of the rows
  * sum_rows           x summed (rows, n), y (rows, n)        y[r] = sum of the rows named for r
  * row_sum            x (rows, n), y (rows, 1)               y[r] = sum of row r
- * row_max            x (rows, n), y (rows, 1)               y[r] = largest of row r; NaN if one is NaN
+ * row_max            x (rows, n), y (rows, 1)               y[r] = largest of row r, or a NaN of it
  * row_max_grad       x (rows, n), g (rows, 1),              g at the first largest of the row, 0
  *                    dx (rows, n)                           elsewhere
  * softmax            x (rows, n), y (rows, n)               e^x / sum of the row's e^x
  * log_softmax        x (rows, n), y (rows, n)               the logarithm of it
  * dropout            x (rows, n), ids a, ids b,             x / (1 - rate) where the row's key, two
- *                    y (rows, n)                            ids, keeps it, else 0 (philox.h); x where
- *                                                           the key is 0, 0 or no ids are given
+ *                    y (rows, n)                            ids, keeps it, else 0 (philox.h); x
+ *                                                           where the key is 0, 0 or no ids are
+ *                                                           given
  * pick               x (rows, n), ids, y (rows, 1)          x[id]; 0 without id
  * pick_grad          ids, g (rows, 1), dx (rows, n)         g at the id, 0 elsewhere
  * softmax_xent       z (rows, n), label ids, y (rows, 1)    -log softmax(z)[label]
  * softmax_xent_grad  z (rows, n), label ids, g (rows, 1),   g (softmax(z) - onehot(label))
  *                    dz (rows, n)
  * correct            z (rows, n), label ids, y (rows, 1)    1 if label is the first largest, else 0
- * metric (*)         x (rows, 1), where ids or nothing      acc as double[2]: += sum of x, += count,
- *                    (p = index = NULL), acc (1, 4)         over rows with where >= 0
+ * metric (*)         x (rows, 1), where ids or nothing      acc as double[2]: += sum of x, +=
+ *                    (p = index = NULL), acc (1, 4)         count, over rows with where >= 0
  * mask               ids, y (rows, 1)                       1 where the id >= 0, else 0
  * gemm_select        x (rows, k), ids, w (any, n), y        y[r] = x[r] times rows [ids[r] k, + k)
  *                                                            of w; 0 where the id is negative

@@ -234,7 +234,8 @@ static void softmax_part(const struct cavs__view *v, int r, const struct part *p
         divide(p->n, sum, out_at(&v[1], e, p->c));
 }
 
-/* x listed (n), y listed: in each column, exp(x) over the sum of exp(x) of the same row's entries */
+/* x listed (n), y listed: in each column, exp(x) over the sum of exp(x) of the same row's
+ * entries */
 static void list_softmax(const struct cavs__call *call, int rows, const struct cavs__view *v,
                          unsigned flags)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * philox.h - the counter-based random numbers of dropout: Philox4x32-10 (Salmon, Moraes, Dror, Shaw,
- * "Parallel random numbers: as easy as 1, 2, 3", 2011).
+ * philox.h - the counter-based random numbers of dropout: Philox4x32-10 (Salmon, Moraes, Dror,
+ * Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011).
  *
- * A counter and a key give four words; there is no state, so any number can be drawn anywhere, again,
- * in any order.  Column c of a row takes word (c mod 64) / 16 of counter ((c / 64) 16 + c mod 16,
- * site, 0, 0) with the row's key: 16 counters side by side serve 64 columns, vector by vector.  The
- * column is kept if the word is not below rate 2^32.
+ * A counter and a key give four words; there is no state, so any number can be drawn anywhere,
+ * again, in any order.  Column c of a row takes word (c mod 64) / 16 of counter ((c / 64) 16 + c
+ * mod 16, site, 0, 0) with the row's key: 16 counters side by side serve 64 columns, vector by
+ * vector.  The column is kept if the word is not below rate 2^32.
  */
 #ifndef CAVS_CODELETS_KERNELS_PHILOX_H
 #define CAVS_CODELETS_KERNELS_PHILOX_H

@@ -120,7 +120,8 @@ static bool choose_letters(char *to)
     return true;
 }
 
-/* Never through a link or into a file that is there (O_EXCL).  The system's mask applies to the mode. */
+/* Never through a link or into a file that is there (O_EXCL).  The system's mask applies to the
+ * mode. */
 static int create(char *name, char *place, mode_t mode)
 {
     int fd = -1;

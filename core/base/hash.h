@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h - FNV-1a of 64 bits: the checksum of all files that the library makes, and the names of compiled groups. */
+/* hash.h - FNV-1a of 64 bits: the checksum of all files that the library makes, and the names of
+ * compiled groups. */
 #ifndef CAVS_CORE_BASE_HASH_H
 #define CAVS_CORE_BASE_HASH_H
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# core/base/: what everything else may use: errors, notices, growing arrays, hashes, files that are written beside and renamed.
+# core/base/: what everything else may use: errors, notices, growing arrays, hashes, files that are
+# written beside and renamed.
 
 libcavs_la_SOURCES += \
 	core/base/array.h \

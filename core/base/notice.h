@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notice.h - what goes on otherwise than asked for, without being an error: a fused group that cannot be compiled, a
- * device that is left out, a setting of the environment that means nothing.
+ * notice.h - what goes on otherwise than asked for, without being an error: a fused group that
+ * cannot be compiled, a device that is left out, a setting of the environment that means nothing.
  *
- * Each text is given once in a process, so that a notice may stand where something is done many times.  They are kept:
- * whoever comes to listen later gets those that were given before.  Any thread may give one.
+ * Each text is given once in a process, so that a notice may stand where something is done many
+ * times.  They are kept: whoever comes to listen later gets those that were given before.  Any
+ * thread may give one.
  */
 #ifndef CAVS_CORE_BASE_NOTICE_H
 #define CAVS_CORE_BASE_NOTICE_H

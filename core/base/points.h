@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * points.h - in files and source text numbers have decimal points, whatever the locale of the program.
+ * points.h - in files and source text numbers have decimal points, whatever the locale of the
+ * program.
  *
  * What is written and read between _begin() and _end(), in this thread, has them.
  */

@@ -35,7 +35,8 @@ static void clear(struct cavs__replacement *r)
     *r = (struct cavs__replacement){.file = NULL};
 }
 
-/* A new file with the permissions of the old one, if there is one; never open to more people meanwhile. */
+/* A new file with the permissions of the old one, if there is one; never open to more people
+ * meanwhile. */
 static int open_beside(struct cavs__replacement *r, const struct stat *old)
 {
     int fd;
@@ -77,7 +78,8 @@ static bool flush(FILE *f)
     return fflush(f) == 0 && (fsync(fileno(f)) == 0 || errno == EINVAL || errno == EROFS);
 }
 
-/* The new name has to survive a crash of the machine, too.  Where folders cannot be flushed there is nothing to do. */
+/* The new name has to survive a crash of the machine, too.  Where folders cannot be flushed there
+ * is nothing to do. */
 static void flush_folder(const char *path)
 {
     int fd = cavs__open_folder(path);
@@ -123,7 +125,8 @@ void cavs__replace_cancel(struct cavs__replacement *r)
 
 /* ---- without writing ---- */
 
-/* A file of another user in a folder where only owners may remove (as /tmp) would stand in the way of the new one. */
+/* A file of another user in a folder where only owners may remove (as /tmp) would stand in the way
+ * of the new one. */
 static bool may_be_replaced(const char *target, const struct stat *old)
 {
     struct stat folder;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metadata.h - what model files and checkpoints say of themselves, in the metadata of safetensors files:
+ * metadata.h - what model files and checkpoints say of themselves, in the metadata of safetensors
+ * files:
  *
  *     format     cavs, or cavs checkpoint
  *     NAME       a note of the session, by cavs_session_note()
- *     cavs.NAME  of a checkpoint: updates so far, seed, lr, optimizer (a number), shards, and the caller's note
+ *     cavs.NAME  of a checkpoint: updates so far, seed, lr, optimizer (a number), shards, and the
+ *     caller's note
  */
 #ifndef CAVS_CORE_FILES_METADATA_H
 #define CAVS_CORE_FILES_METADATA_H
@@ -12,8 +14,8 @@
 #include "core/files/safetensors.h"
 #include "core/run/session.h"
 
-/* For cavs__safetensors_write(); NULL: out of memory.  The second one is a checkpoint's, and also NULL if the note is
- * not UTF-8. */
+/* For cavs__safetensors_write(); NULL: out of memory.  The second one is a checkpoint's, and also
+ * NULL if the note is not UTF-8. */
 json_t *cavs__describe(const struct cavs_session *s, const char *format);
 json_t *cavs__describe_run(const struct cavs_session *s, const char *note);
 

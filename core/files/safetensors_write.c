@@ -2,7 +2,8 @@
 /*
  * safetensors_write.c - writing files of named matrices; see safetensors.h.
  *
- * The header comes first and holds the checksums of what follows: so all numbers are asked for twice.
+ * The header comes first and holds the checksums of what follows: so all numbers are asked for
+ * twice.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mistakes.c - makes the usual mistakes and prints what the library says to each; see "When something
- * is wrong" in doc/guide.md.
+ * mistakes.c - makes the usual mistakes and prints what the library says to each; see "When
+ * something is wrong" in doc/guide.md.
  */
 #include <cavs.h>
 
@@ -78,7 +78,7 @@ static void close_scene(struct scene *a)
     cavs_model_destroy(a->model);
 }
 
-/* ---- while the model is declared: reported when it is finished -------------------------------- */
+/* ---- while the model is declared: reported when it is finished ------------------------------- */
 
 static void wrong_shape(struct scene *a)
 {
@@ -124,7 +124,7 @@ static void same_name(struct scene *a)
     expect("two parameters of one name", cavs_model_finish(a->model));
 }
 
-/* ---- while samples are made ------------------------------------------------------------------- */
+/* ---- while samples are made ------------------------------------------------------------------ */
 
 static void cycle(struct scene *a)
 {
@@ -171,7 +171,7 @@ static void unknown_word(struct scene *a)
     expect("an id beyond its table", cavs_data_end(a->data));
 }
 
-/* ---- while a session works ---------------------------------------------------------------------- */
+/* ---- while a session works ------------------------------------------------------------------- */
 
 static void with_session(struct scene *a, struct cavs_runtime *rt)
 {

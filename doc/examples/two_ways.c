@@ -29,8 +29,8 @@ static void check(int rc)
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* A chain: state = tanh(letter W + previous state U + b).  The first vertex has no child, and what it
- * gathers is zeros. */
+/* A chain: state = tanh(letter W + previous state U + b).  The first vertex has no child, and what
+ * it gathers is zeros. */
 static struct cavs_stage *declare_chain(struct cavs_model *m, const char *name,
                                         struct cavs_param *table)
 {

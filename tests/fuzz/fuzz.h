@@ -2,14 +2,14 @@
 /*
  * fuzz.h - what the fuzz targets share.
  *
- * A target takes any bytes for the input of one reader (or of one part that checks what it is given), and fails if what
- * must hold for all inputs does not.  Crashes, hangs, leaks and undefined behaviour are for the sanitizers to see.  Two
- * mains run targets:
+ * A target takes any bytes for the input of one reader (or of one part that checks what it is
+ * given), and fails if what must hold for all inputs does not.  Crashes, hangs, leaks and undefined
+ * behaviour are for the sanitizers to see.  Two mains run targets:
  *
- *     replay.c      tests/test_fuzz_corpus: every file of corpus/TARGET and some hundred mutations of each,
- *                   the same ones every time.  Part of `make check`.
- *     libfuzzer.c   tests/fuzz/explore: libFuzzer, which looks for new inputs.  Wants clang and configure
- *                   --enable-fuzzing.
+ *     replay.c      tests/test_fuzz_corpus: every file of corpus/TARGET and some hundred mutations
+ *                   of each, the same ones every time.  Part of `make check`.
+ *     libfuzzer.c   tests/fuzz/explore: libFuzzer, which looks for new inputs.  Wants clang and
+ *                   configure --enable-fuzzing.
  *
  * An input that found something becomes a file of the corpus when it has been mended.
  */
@@ -23,7 +23,8 @@
 struct fuzz_target {
     const char *name; /* and that of its folder in the corpus */
     void (*run)(const uint8_t *data, size_t size);
-    /* Writes a file that is as it should be, for formats that are no text; NULL: the corpus has some. */
+    /* Writes a file that is as it should be, for formats that are no text; NULL: the corpus has
+     * some. */
     void (*make)(const char *path);
 };
 
@@ -50,7 +51,8 @@ struct fuzz_file fuzz_file(const uint8_t *data, size_t size);
 void fuzz_file_close(struct fuzz_file *f);
 /* The bytes that make() writes, to be freed. */
 uint8_t *fuzz_made(void (*make)(const char *path), size_t *size);
-/* Cuts the input into n parts at lines "====", for readers of several files; parts that are not there are empty. */
+/* Cuts the input into n parts at lines "====", for readers of several files; parts that are not
+ * there are empty. */
 struct fuzz_part {
     const uint8_t *data;
     size_t size;

@@ -15,7 +15,8 @@ struct arrays {
     int key[MOST_VERTICES], edge_key[MOST_EDGES];
 };
 
-/* Numbers that are mostly in range: for each vertex its function, key and number of children, and those. */
+/* Numbers that are mostly in range: for each vertex its function, key and number of children, and
+ * those. */
 static void take(struct arrays *a, struct fuzz_bytes *b)
 {
     bool raw = fuzz_byte(b) % 8 == 7;

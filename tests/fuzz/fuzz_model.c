@@ -111,7 +111,7 @@ struct cavs_session *fuzz_session(void)
     return session;
 }
 
-/* ---- samples ---------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 /* (leaf leaf) under any, and the same with functions and ids of sample i. */
 static void add_sample(struct cavs_data *d, int i)
@@ -140,7 +140,7 @@ void fuzz_train(struct cavs_session *s)
     must(cavs_session_wait(s));
 }
 
-/* ---- parameters ------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 int fuzz_values(void)
 {

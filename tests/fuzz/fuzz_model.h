@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_model.h - a small model for what only a model or a session reads: leaves with a word, inner vertices of two
- * children or of any number, a loss at the roots.  All of it lives as long as the process.
+ * fuzz_model.h - a small model for what only a model or a session reads: leaves with a word, inner
+ * vertices of two children or of any number, a loss at the roots.  All of it lives as long as the
+ * process.
  */
 #ifndef CAVS_TESTS_FUZZ_MODEL_H
 #define CAVS_TESTS_FUZZ_MODEL_H

@@ -35,7 +35,8 @@ void fuzz_options(const uint8_t *data, size_t size)
     for (char *word; n <= MOST_ARGUMENTS && (word = strsep(&rest, "\n"));)
         if (*word)
             arguments[n++] = word;
-    /* with these flags argp neither prints nor exits; a mistake leaves the value at the lower end of its range */
+    /* with these flags argp neither prints nor exits; a mistake leaves the value at the lower end
+     * of its range */
     FUZZ_MUST(options_list(&list, sets), "no memory");
     options_parse(&list, NULL, ARGP_SILENT, n, arguments);
     check_accepted(&o);

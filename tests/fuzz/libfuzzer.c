@@ -4,8 +4,8 @@
  *
  *     tests/fuzz/explore --target=TARGET [-max_total_time=SECONDS ...] FOLDER
  *
- * New inputs go to the folder; begin with a copy of tests/fuzz/corpus/TARGET.  libFuzzer leaves options of two dashes
- * to us.
+ * New inputs go to the folder; begin with a copy of tests/fuzz/corpus/TARGET.  libFuzzer leaves
+ * options of two dashes to us.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Changes data, which has room for `room` bytes; returns the new size.  Equal seeds, equal changes. */
+/* Changes data, which has room for `room` bytes; returns the new size.  Equal seeds, equal
+ * changes. */
 size_t fuzz_mutate(uint8_t *data, size_t size, size_t room, uint64_t seed);
 
 #endif

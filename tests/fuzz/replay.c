@@ -5,7 +5,7 @@
  *     test_fuzz_corpus                               all of it
  *     test_fuzz_corpus TARGET FILE                   one input, in this process: for a debugger
  *     test_fuzz_corpus TARGET FILE MUTATION OUTPUT   writes the input that a failed test names
- *     test_fuzz_corpus --make TARGET OUTPUT          writes a sound input, for libFuzzer to begin with
+ *     test_fuzz_corpus --make TARGET OUTPUT          writes a sound input for libFuzzer
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct input {
     size_t size;
 };
 
-/* ---- inputs ----------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static struct input read_file(const char *path)
 {
@@ -68,7 +68,7 @@ static struct input mutation_of(const struct input *in, int number)
     return out;
 }
 
-/* ---- a target --------------------------------------------------------------------------------- */
+/* ---- a target -------------------------------------------------------------------------------- */
 
 static void run_one(const struct fuzz_target *t, const struct input *in, int number)
 {
@@ -160,7 +160,7 @@ static int test_all(void)
     return 0;
 }
 
-/* ---- single inputs ---------------------------------------------------------------------------- */
+/* ---- single inputs --------------------------------------------------------------------------- */
 
 static int write_mutation(const struct fuzz_target *t, const char *file, int number,
                           const char *output)
