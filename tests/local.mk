@@ -128,6 +128,10 @@ check_PROGRAMS += tests/test_progress
 tests_test_progress_LDADD = $(READER_LIBS)
 SANITIZE_TESTS += tests/test_progress
 
+# the text of the tree (make check-style)
+EXTRA_DIST += tests/style.t tests/style/exceptions tests/style/rooms \
+	tests/style/functions.awk tests/style/loops.h tests/style/rooms.awk
+
 # what README.md and doc/ say, and the programs in doc/examples/
 dist_check_SCRIPTS += tests/test_guide.t tests/test_readme.t
 

@@ -18,7 +18,7 @@ for file in sst/train.txt wikitext2/wiki.train.tokens; do
     fi
 done
 
-"$abs_top_srcdir/perf/compare" --losses --build "$abs_top_builddir" >"$work/out" 2>"$work/err"
+"${abs_top_srcdir:?}/perf/compare" --losses --build "${abs_top_builddir:?}" >"$work/out" 2>"$work/err"
 status=$?
 # the rows that say whether a program agrees
 rows=$(grep -c '| *\(yes\|no:.*\|no\) *|$' "$work/out")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 #
 # What the tests that run programs share; they source it with $work (a folder) and $apps set.
 

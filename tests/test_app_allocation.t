@@ -35,13 +35,14 @@ failing() {
 
 # program ARGUMENT...
 program() {
+    # shellcheck disable=SC2154 # set by who calls a step
     $limit "$apps/failing-$name" "$@" >"$to/out" 2>"$work/err"
     echo $? >"$work/status"
 }
 
 # A report, log or checkpoint without times, memory in use, and what depends on those: lengths, a checksum.
 essence() {
-    tail -c +9 "$1" | tr -d ' \\' | sed -E 's/"epoch_seconds":\[[^]]*\]//g
+    tail -c +9 "$1" | tr -d ' \134' | sed -E 's/"epoch_seconds":\[[^]]*\]//g
         s/"([a-z_]*seconds|[a-z_]+_s|gflops|rss_mb|tensor_mb|cavs.checksum)":[^],}]*//g'
 }
 

@@ -189,6 +189,7 @@ ok $? "ten thousand children of one vertex, in little time"
 
 # shellcheck disable=SC2086
 (
+    # shellcheck disable=SC3045 # dash has it, too
     ulimit -v 8000000
     CAVS_FUSION=interpret run tree_lstm $small $mini --batch 2147483647 --epochs 1 --quiet --json
 )

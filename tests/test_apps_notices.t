@@ -13,6 +13,7 @@ trap 'rm -rf "$work"' EXIT
 # trained VARIABLE=VALUE...: a small run in this environment
 trained() {
     (
+        # shellcheck disable=SC2163 # NAME=VALUE...
         export "$@"
         run tree_fc --hidden 8 --leaves 4 --samples 8 --batch 4 --epochs 1 --workers 1 --quiet --json
     )

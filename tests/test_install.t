@@ -45,7 +45,7 @@ doc=$(dirname "$(find "$work/root" -name README.md)")
 prefix=$(dirname "$bin")
 chmod -R a+rX "$work" && mkdir -m 777 "$work/home"
 
-ls "$bin" | grep -v '^cavs-' >"$work/wrong"
+find "$bin" -mindepth 1 ! -name 'cavs-*' >"$work/wrong"
 [ -s "$bin/cavs-parser" ] && [ ! -s "$work/wrong" ]
 ok $? "all programs are called cavs-..." "$work/wrong"
 

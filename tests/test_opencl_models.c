@@ -241,7 +241,9 @@ static void checking_for_finite_numbers_keeps_tasks_on_the_cpu(void **state)
 
 /* Bytes that StarPU has taken of the device's memory. 1.3 does not tell: the test is skipped. */
 #ifdef HAVE_STARPU_MEMORY_GET_USED
-static void need_used(void) {}
+static void need_used(void)
+{
+}
 
 static size_t used(void)
 {

@@ -163,7 +163,9 @@ END
 
 # what --packed-dev has to be, by program
 while IFS='|' read -r form train dev program what; do
+    # shellcheck disable=SC2086 # no word, or several
     "$apps/cavs-pack" $form "$data/$train" "$work/train.cavs" --quiet
+    # shellcheck disable=SC2086
     "$apps/cavs-pack" $form "$data/$dev" "$work/dev.cavs" --quiet
     run $program --epochs 1 --hidden 8 --packed "$work/train.cavs" --packed-dev "$work/dev.cavs"
     status_is 1 && said "dev.cavs: its $what are not those of $work/train.cavs" &&

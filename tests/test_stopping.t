@@ -3,7 +3,6 @@
 #
 # Runs that end otherwise than planned: by a signal, for want of room on a disk, or with numbers that are none.
 
-data=${abs_top_srcdir:-.}/tests/data
 apps=${abs_top_builddir:-.}/apps
 work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/stopping.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT

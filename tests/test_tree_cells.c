@@ -27,7 +27,7 @@ struct net {
 static void add_tree(struct net *net, int number, int children)
 {
     int ptr[LEAVES + 3] = {0}, child[ARITY_MANY + 2], function[LEAVES + 2], word[LEAVES + 2],
-        label[LEAVES + 2], n = LEAVES + 2, edges = 0;
+                     label[LEAVES + 2], n = LEAVES + 2, edges = 0;
 
     for (int v = 0; v < n; v++) {
         int degree = v < LEAVES ? 0 : v == LEAVES ? children : 2;

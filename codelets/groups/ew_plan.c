@@ -83,7 +83,7 @@ int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *s
 {
     int n = spec->ninputs + spec->nnodes;
     int *memory = malloc(3 * (size_t)(n + 1) * sizeof *memory);
-    struct slots s = {.last_use = memory, .slot_of = memory + n, .unused = memory + 2 * n};
+    struct slots s;
 
     plan->steps = malloc(((size_t)spec->nnodes + 1) * sizeof *plan->steps);
     plan->input_slot = malloc(((size_t)spec->ninputs + 1) * sizeof *plan->input_slot);
@@ -92,6 +92,7 @@ int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *s
         free(memory);
         return -1;
     }
+    s = (struct slots){.last_use = memory, .slot_of = memory + n, .unused = memory + 2 * n};
     for (int i = 0; i < 2 * n; i++)
         memory[i] = -1;
     assign_slots(&s, spec);

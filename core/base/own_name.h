@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_name.h - names that model files and checkpoints need themselves: neither parameters nor notes have them. */
+/* own_name.h - names that model files and checkpoints need themselves: neither parameters nor notes
+ * have them. */
 #ifndef CAVS_CORE_BASE_OWN_NAME_H
 #define CAVS_CORE_BASE_OWN_NAME_H
 

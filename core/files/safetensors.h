@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * safetensors.h - files of named matrices: 8 bytes of header length (little endian), a JSON header that
- * names every matrix with its type, shape and byte range, then the numbers, row-major.
+ * safetensors.h - files of named matrices: 8 bytes of header length (little endian), a JSON header
+ * that names every matrix with its type, shape and byte range, then the numbers, row-major.
  *
  *     safetensors.c        reads
  *     safetensors_write.c  writes
  *
- * The metadata, texts under names, are part of the header.  Ours hold checksums, as 16 hexadecimal digits:
+ * The metadata, texts under names, are part of the header.  Ours hold checksums, as 16 hexadecimal
+ * digits:
  *
  *     cavs.checksum.NAME   of the matrix: its type, its shape and all its bytes
- *     cavs.checksum        of all other metadata, these included: as JSON without spaces, sorted by names
+ *     cavs.checksum        of all other metadata, these included: as JSON without spaces,
+ *                          sorted by names
  *
  * Files without them are read, too.
  */
@@ -37,11 +39,12 @@ struct cavs__matrix {
 size_t cavs__matrix_bytes(const struct cavs__matrix *m);
 const char *cavs__matrix_type(const struct cavs__matrix *m);
 
-/* Writes the numbers of matrix i to `values`; 0 or a cavs_error.  Called twice for each, with the same result. */
+/* Writes the numbers of matrix i to `values`; 0 or a cavs_error.  Called twice for each, with the
+ * same result. */
 typedef int cavs__matrix_get(void *context, int i, void *values);
 
-/* Writes n matrices and the metadata, an object of strings, which it takes (NULL: out of memory), in one step
- * (replace.h). */
+/* Writes n matrices and the metadata, an object of strings, which it takes (NULL: out of memory),
+ * in one step (replace.h). */
 int cavs__safetensors_write(const char *path, json_t *metadata, int n, const struct cavs__matrix *m,
                             cavs__matrix_get *get, void *context);
 
@@ -77,13 +80,15 @@ int cavs__safetensors_find(const struct cavs__safetensors *f, const char *name,
 /* Its bytes, which agree with their checksum. */
 int cavs__safetensors_bytes(const struct cavs__safetensors *f, const struct cavs__stored *m,
                             void *bytes);
-/* The numbers of the matrix of that name, which has to have this shape and type; *values is to be freed. */
+/* The numbers of the matrix of that name, which has to have this shape and type; *values is to be
+ * freed. */
 int cavs__safetensors_read(const struct cavs__safetensors *f, const struct cavs__matrix *m,
                            void **values);
 
 /* ---- both ---- */
 
-/* Checksums as text.  Of a matrix with this entry in the header; of the metadata.  False: out of memory. */
+/* Checksums as text.  Of a matrix with this entry in the header; of the metadata.  False: out of
+ * memory. */
 bool cavs__matrix_checksum(const json_t *entry, const void *bytes, size_t n, char text[17]);
 bool cavs__metadata_checksum(json_t *metadata, char text[17]);
 
