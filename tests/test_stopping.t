@@ -4,6 +4,7 @@
 # Runs that end otherwise than planned: by a signal, for want of room on a disk, or with numbers that are none.
 
 apps=${abs_top_builddir:-.}/apps
+data=${abs_top_srcdir:-.}/tests/data
 work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/stopping.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
