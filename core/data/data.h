@@ -51,22 +51,23 @@ struct cavs_data {
     unsigned char *checked;     /* [samples] of a packed file: which have been found sound */
 };
 
-/* The columns of a stage, by number: those that each stage has and then four of each input (its values, the numbers of
- * equal rows, and where the lists of an input per entry are).  *name: what the column is called in files, *input: of which input, or NULL. */
+/* The columns of a stage, by number: those that each stage has and then four of each input (its
+ * values, the numbers of equal rows, and where the lists of an input per entry are).  *name: what
+ * the column is called in files, *input: of which input, or NULL. */
 int cavs__stage_columns(const struct cavs__stage_data *s);
 struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
                                         const struct cavs__input **input);
 
-/* sound.c: are samples of these numbers there?  Those that came from a file are checked when they are used first, as
- * cavs_data_graph() checks others. */
+/* sound.c: are samples of these numbers there?  Those that came from a file are checked when they
+ * are used first, as cavs_data_graph() checks others. */
 int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int n);
 
 /* Checks the ids of one input of a sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                          int sample);
 
-/* pulled.c: of the sample being completed, whose graph is there.  Values (lists) of an input that vertices
- * have whose function pulls it. */
+/* pulled.c: of the sample being completed, whose graph is there.  Values (lists) of an input that
+ * vertices have whose function pulls it. */
 size_t cavs__count_pulled(const struct cavs_data *d, const struct cavs__stage_data *s, int input);
 /* Those are given: puts the missing ones of the other vertices between them. */
 int cavs__spread_pulled(const struct cavs_data *d, struct cavs__stage_data *s, int input,

@@ -7,14 +7,16 @@
 #include "core/base/error.h"
 #include "core/data/packed.h"
 
-/* The columns one after the other, each with its length: equal bytes cut otherwise are another set. */
+/* The columns one after the other, each with its length: equal bytes cut otherwise are another
+ * set. */
 static uint64_t add(uint64_t h, const void *bytes, size_t n)
 {
     h = cavs__hash(h, &n, sizeof n);
     return n ? cavs__hash(h, bytes, n) : h;
 }
 
-/* A packed file has the checksums of its arrays in its directory: no page of them has to be read. */
+/* A packed file has the checksums of its arrays in its directory: no page of them has to be
+ * read. */
 static uint64_t packed_fingerprint(const struct cavs_packed *p)
 {
     return add(CAVS__HASH_START, p->bytes, p->arrays);

@@ -3,6 +3,10 @@
 # core/data/: samples in memory and in packed files.
 
 libcavs_la_SOURCES += \
+	core/data/adding.c \
+	core/data/adding.h \
+	core/data/adding_graph.c \
+	core/data/adding_inputs.c \
 	core/data/data.c \
 	core/data/data.h \
 	core/data/fingerprint.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packed.c - maps a packed file and checks its directory: afterwards every array lies inside the file. */
+/* packed.c - maps a packed file and checks its directory: afterwards every array lies inside the
+ * file. */
 #include "core/data/packed.h"
 
 #include <errno.h>
@@ -205,8 +206,8 @@ static int check_directory(const struct cavs_packed *p)
     return visit_arrays(p, check_place);
 }
 
-/* Private and writable: what is written through cavs_data_sample_ids() stays in this process.  Without a reserve: a
- * file larger than memory may be mapped. */
+/* Private and writable: what is written through cavs_data_sample_ids() stays in this process.
+ * Without a reserve: a file larger than memory may be mapped. */
 static int map_file(struct cavs_packed *p)
 {
     int fd = open(p->path, O_RDONLY | O_CLOEXEC);

@@ -18,7 +18,8 @@
 #define CAVS__PACKED_MAGIC "CAVSPACK"
 enum { CAVS__PACKED_ALIGN = 64, CAVS__PACKED_VERSION = 1, CAVS__PACKED_ORDER = 0x01020304 };
 
-/* The first 64 bytes.  The directory follows, padded with spaces so that the arrays behind it are aligned. */
+/* The first 64 bytes.  The directory follows, padded with spaces so that the arrays behind it are
+ * aligned. */
 struct cavs__packed_header {
     char magic[8];
     uint32_t order; /* CAVS__PACKED_ORDER in the byte order of the writing machine */
@@ -41,8 +42,8 @@ struct cavs_packed {
 extern const char *const cavs__packed_per[];
 /* The part of the directory for a stage, or NULL. */
 json_t *cavs__packed_stage(const struct cavs_packed *p, const char *name);
-/* The array that an entry of the directory describes; its place has been checked when the file was opened.  False if it
- * is not there. */
+/* The array that an entry of the directory describes; its place has been checked when the file was
+ * opened.  False if it is not there. */
 bool cavs__packed_array(const struct cavs_packed *p, const json_t *entry, const void **bytes,
                         size_t *n);
 

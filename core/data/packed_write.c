@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed_write.c - writing packed data.  While samples are added, every column is a temporary file (column.c).  To complete the
- * packed file, a directory of all arrays is made, and directory and arrays are written one after the other.
+ * packed_write.c - writing packed data.  While samples are added, every column is a temporary file
+ * (column.c).  To complete the packed file, a directory of all arrays is made, and directory and
+ * arrays are written one after the other.
  */
 #include <errno.h>
 #include <stdio.h>

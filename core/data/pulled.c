@@ -2,8 +2,8 @@
 /*
  * pulled.c - inputs that a sample brings only for the vertices whose function pulls them.
  *
- * Columns have a value for every vertex (edge, list) in any case, so that everything else may index them; the
- * values that nobody reads are put between the given ones when the sample is complete.
+ * Columns have a value for every vertex (edge, list) in any case, so that everything else may index
+ * them; the values that nobody reads are put between the given ones when the sample is complete.
  */
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sound.c - whether the samples of a batch can be used: they are there, and what came from a packed file is, when a
- * sample is used first, what cavs_data_graph() and others make sure of when a sample is added. */
+/* sound.c - whether the samples of a batch can be used: they are there, and what came from a packed
+ * file is, when a sample is used first, what cavs_data_graph() and others make sure of when a
+ * sample is added. */
 #include <stdlib.h>
 
 #include "core/base/error.h"
