@@ -15,5 +15,6 @@ include core/declare/local.mk
 include core/compile/local.mk
 include core/operators/local.mk
 include core/data/local.mk
+include core/prepare/local.mk
 include core/run/local.mk
 include core/files/local.mk

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/run/session.h"
+#include "core/run/runtime.h"
 #include "tests/trial.h"
 
 static const char *const variables[] = {"STARPU_PERF_MODEL_DIR", "XDG_CACHE_HOME", "STARPU_HOME",

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/run/session.h"
+#include "core/run/engine.h"
 
 enum { MOST_GRAINS = 5000 };
 
@@ -25,7 +25,7 @@ struct machine {
 };
 
 struct world {
-    struct cavs_session s;
+    struct cavs__engine e;
     struct cavs__homes homes;
     double share[CAVS__MAX_HOMES], took[CAVS__MAX_HOMES];
     struct cavs__shard_scratch scratch;
@@ -37,15 +37,15 @@ static struct world *new_world(int n, const struct machine *m)
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
     w->now = 1e6;
-    w->s.homes = &w->homes;
-    w->s.nshards = w->homes.n = n;
+    w->e.homes = &w->homes;
+    w->e.nshards = w->homes.n = n;
     w->homes.share = w->share;
     for (int i = 0; i < n; i++)
         w->homes.home[i] = (struct cavs__home){
             .where = STARPU_CPU, .device = -1, .name = m[i].name, .first = i, .n = 1, .used = 1};
     for (int slot = 0; slot < CAVS__SLOTS; slot++)
         for (int i = 0; i <= CAVS__MAX_HOMES; i++)
-            w->s.slots[slot].laps[i].slot = &w->s.slots[slot];
+            w->e.slots[slot].laps[i].slot = &w->e.slots[slot];
     return w;
 }
 
@@ -59,17 +59,17 @@ static void free_world(struct world *w)
 static void run_batch(struct world *w, const struct machine *m, enum cavs__run run, double work,
                       int grains)
 {
-    int slot = (int)(w->s.batch++ % CAVS__SLOTS), samples[CAVS__MAX_HOMES] = {0};
+    int slot = (int)(w->e.batches++ % CAVS__SLOTS), samples[CAVS__MAX_HOMES] = {0};
     int32_t shard[MOST_GRAINS];
     double each[MOST_GRAINS], end = w->now;
     assert_in_range(grains, 1, MOST_GRAINS);
-    cavs__homes_observe(&w->s, slot);
-    cavs__homes_begin(&w->s, slot, run);
-    w->s.slots[slot].submitted = w->now - 1; /* long before its turn */
+    cavs__homes_observe(&w->e, slot);
+    cavs__homes_begin(&w->e, slot, run);
+    w->e.slots[slot].submitted = w->now - 1; /* long before its turn */
     for (int i = 0; i < grains; i++)
         each[i] = work / grains;
     assert_int_equal(
-        cavs__shard_split(grains, each, w->homes.n, cavs__shares(&w->s, run), shard, &w->scratch),
+        cavs__shard_split(grains, each, w->homes.n, cavs__shares(&w->e, run), shard, &w->scratch),
         0);
     for (int i = 0; i < grains; i++)
         samples[shard[i]]++;
@@ -78,12 +78,12 @@ static void run_batch(struct world *w, const struct machine *m, enum cavs__run r
         double done = w->now;
         w->took[i] = mine > 0 ? m[i].launches + m[i].pace * work * mine / grains : 0;
         if (mine > 0) {
-            cavs__homes_count(&w->s, slot, i, work * mine / grains);
-            w->s.slots[slot].laps[i + 1].done = done += 1e6 * w->took[i];
+            cavs__homes_count(&w->e, slot, i, work * mine / grains);
+            w->e.slots[slot].laps[i + 1].done = done += 1e6 * w->took[i];
         }
         end = done > end ? done : end;
     }
-    w->s.slots[slot].done_at = w->now = end;
+    w->e.slots[slot].done_at = w->now = end;
 }
 
 static double longest(const struct world *w)
@@ -192,26 +192,26 @@ static void shards_find_their_homes_and_gradients_of_their_own(void **state)
     w->homes.home[0].device = 0;
     w->homes.home[1].device = 1;
     w->homes.home[2].n = 20;
-    w->s.nshards = 22;
-    assert_int_equal(cavs__partials(&w->s), 8);
+    w->e.nshards = 22;
+    assert_int_equal(cavs__partials(&w->e), 8);
     w->homes.home[2].n = 1;
-    assert_int_equal(cavs__partials(&w->s), 3);
+    assert_int_equal(cavs__partials(&w->e), 3);
     w->homes.home[2].n = 20;
-    assert_int_equal(cavs__home_of(&w->s, -1), -1);
-    assert_int_equal(cavs__home_of(&w->s, 0), 0);
-    assert_int_equal(cavs__home_of(&w->s, 1), 1);
-    assert_int_equal(cavs__home_of(&w->s, 2), 2);
-    assert_int_equal(cavs__home_of(&w->s, 21), 2);
+    assert_int_equal(cavs__home_of(&w->e, -1), -1);
+    assert_int_equal(cavs__home_of(&w->e, 0), 0);
+    assert_int_equal(cavs__home_of(&w->e, 1), 1);
+    assert_int_equal(cavs__home_of(&w->e, 2), 2);
+    assert_int_equal(cavs__home_of(&w->e, 21), 2);
     for (int shard = 0; shard < 22; shard++) {
-        int chunk = cavs__partial_of(&w->s, shard, 0, 1);
+        int chunk = cavs__partial_of(&w->e, shard, 0, 1);
         assert_in_range(chunk, 0, CAVS__MAX_PARTIALS - 1);
         if (shard < 2)
             assert_int_equal(chunk, shard);
         else
             assert_int_equal(chunk, 2 + (shard - 2) % 6); /* those of few shards come first */
     }
-    w->s.homes = NULL;
-    assert_int_equal(cavs__home_of(&w->s, 5), -1);
+    w->e.homes = NULL;
+    assert_int_equal(cavs__home_of(&w->e, 5), -1);
     free_world(w);
 }
 
@@ -222,23 +222,23 @@ static void shards_that_crowd_a_device_are_cut(void **state)
     w->homes.home[0] = (struct cavs__home){
         .where = STARPU_CPU, .device = -1, .name = "gpu", .n = 16, .used = 1, .room = 1000};
     w->homes.home[1].first = 16;
-    w->s.nshards = 17;
+    w->e.nshards = 17;
     double share[17];
     size_t bytes[17] = {[0] = 1000, [16] = 5000};
     w->homes.share = share;
-    assert_false(cavs__homes_crowded(&w->s, bytes));
+    assert_false(cavs__homes_crowded(&w->e, bytes));
     bytes[0] = 2500;
-    assert_true(cavs__homes_crowded(&w->s, bytes));
+    assert_true(cavs__homes_crowded(&w->e, bytes));
     assert_int_equal(w->homes.home[0].used, 3);
-    cavs__shares(&w->s, CAVS__RUN_TRAIN);
+    cavs__shares(&w->e, CAVS__RUN_TRAIN);
     assert_true(share[0] > 0 && share[0] == share[2] && share[3] == 0 && share[15] == 0);
     bytes[1] = bytes[2] = 900;
     bytes[0] = 900;
-    assert_false(cavs__homes_crowded(&w->s, bytes));
+    assert_false(cavs__homes_crowded(&w->e, bytes));
     bytes[1] = 1 << 20; /* more than all shards have room for */
-    assert_true(cavs__homes_crowded(&w->s, bytes));
+    assert_true(cavs__homes_crowded(&w->e, bytes));
     assert_int_equal(w->homes.home[0].used, 16);
-    assert_false(cavs__homes_crowded(&w->s, bytes));
+    assert_false(cavs__homes_crowded(&w->e, bytes));
     free_world(w);
 }
 

@@ -165,26 +165,26 @@ static void shards_stay_at_homes_that_are_all_used(void **state)
     options.lr = 1e-3f;
     struct cavs_session *s = trial_session(&t, &options);
     int64_t before = cavs__devices_launches();
-    assert_int_equal(s->nshards, 2 + CAVS__SPARE_SHARDS);
+    assert_int_equal(s->engine.nshards, 2 + CAVS__SPARE_SHARDS);
     for (int i = 0; i < 20; i++)
         check_ok(cavs_session_train(s, t.data, b.samples, b.n));
     for (int i = 0; i < 6; i++)
         check_ok(cavs_session_evaluate(s, t.data, b.samples, b.n));
     check_ok(cavs_session_wait(s));
     assert_true(cavs__devices_launches() > before);
-    for (int i = 0; i < s->homes->n; i++) {
-        assert_int_equal(s->homes->home[i].seen, 3);
-        assert_true(s->homes->home[i].rate[0] > 0 && s->homes->home[i].rate[1] > 0);
+    for (int i = 0; i < s->engine.homes->n; i++) {
+        assert_int_equal(s->engine.homes->home[i].seen, 3);
+        assert_true(s->engine.homes->home[i].rate[0] > 0 && s->engine.homes->home[i].rate[1] > 0);
     }
     for (int i = 0; i < s->plan->ntensors; i++) { /* states of a shard are where it lives only */
         unsigned node = starpu_worker_get_memory_node((unsigned)starpu_worker_get_by_type(
             on_device_cuda() ? STARPU_CUDA_WORKER : STARPU_OPENCL_WORKER, 0));
         int allocated, valid, loading;
         if (s->plan->tensors[i].kind != CAVS__T_STATE ||
-            !s->tensors[i].chunks[s->nshards - 1].handle)
+            !s->engine.tensors[i].chunks[s->engine.nshards - 1].handle)
             continue;
-        starpu_data_query_status(s->tensors[i].chunks[s->nshards - 1].handle, (int)node, &allocated,
-                                 &valid, &loading);
+        starpu_data_query_status(s->engine.tensors[i].chunks[s->engine.nshards - 1].handle,
+                                 (int)node, &allocated, &valid, &loading);
         assert_false(valid);
     }
     check_ok(cavs_session_explain(s, &text));

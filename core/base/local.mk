@@ -17,4 +17,5 @@ libcavs_la_SOURCES += \
 	core/base/own_name.h \
 	core/base/points.h \
 	core/base/replace.c \
-	core/base/replace.h
+	core/base/replace.h \
+	core/base/splitmix.h

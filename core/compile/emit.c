@@ -126,6 +126,8 @@ int cavs__emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x, int
     s->v[0].mode = CAVS__SUMMED;
     s->v[0].ptr_section = cavs__section(p, ptr);
     s->v[0].section = cavs__section(p, index);
+    if (!p->error)
+        p->sp->sections[s->v[0].ptr_section].partner = s->v[0].section;
     s->v[1] = cavs__result_operand(p, x);
     return CAVS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * passes.h - what cavs_model_finish() does to the symbols of a declared model, in this order.  Each returns 0 or
- * a cavs_error.
+ * passes.h - what cavs_model_finish() does to the symbols of a declared model, in this order.  Each
+ * returns 0 or a cavs_error.
  */
 #ifndef CAVS_CORE_COMPILE_PASSES_H
 #define CAVS_CORE_COMPILE_PASSES_H

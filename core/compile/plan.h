@@ -76,6 +76,7 @@ struct cavs__section {
     int number; /* input, slot or place in a list */
     int list;   /* d > 0: of the function, and a value per entry */
     const struct cavs_symbol *fetch;
+    int partner; /* of CSR pointers: the section of what they point to, which is filled with them */
 };
 
 enum cavs__phase { CAVS__FORWARD, CAVS__BACKWARD, CAVS__GRADIENT, CAVS__PHASES };

@@ -159,7 +159,7 @@ int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char
     if (!metadata)
         return cavs__fail(CAVS_EINVAL,
                           "cavs_session_checkpoint: the note is not UTF-8, or out of memory");
-    return save(s, path, s->nshards, metadata);
+    return save(s, path, s->engine.nshards, metadata);
 }
 
 /* ---- loading ---- */
@@ -247,9 +247,9 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
         free(copy);
         return rc;
     }
-    s->step = d.step;
+    s->optimizer.step = d.step;
     s->options.seed = d.seed;
-    s->rule.lr = (float)d.lr;
+    s->optimizer.rule.lr = (float)d.lr;
     if (note)
         *note = copy;
     else
@@ -270,7 +270,7 @@ int cavs_session_resume(struct cavs_session *s, const char *path, char **note)
     if (s->options.inference)
         return cavs__fail(CAVS_ESTATE, "cavs_session_resume: this session was created for "
                                        "inference; cavs_session_load() reads a checkpoint, too");
-    cavs__wait_slots(s);
+    cavs__wait_slots(&s->engine);
     rc = cavs__safetensors_open(&f, path);
     if (rc)
         return rc;

@@ -65,12 +65,12 @@ json_t *cavs__describe_run(const struct cavs_session *s, const char *note)
     json_t *metadata = cavs__describe(s, "cavs checkpoint");
     struct cavs__points points = cavs__points_begin();
 
-    snprintf(step, sizeof step, "%ld", s->step);
+    snprintf(step, sizeof step, "%ld", s->optimizer.step);
     snprintf(seed, sizeof seed, "%" PRIu64, s->options.seed);
-    snprintf(lr, sizeof lr, "%a", (double)s->rule.lr);
+    snprintf(lr, sizeof lr, "%a", (double)s->optimizer.rule.lr);
     cavs__points_end(points);
     snprintf(optimizer, sizeof optimizer, "%d", (int)s->options.optimizer);
-    snprintf(shards, sizeof shards, "%d", s->nshards);
+    snprintf(shards, sizeof shards, "%d", s->engine.nshards);
     if (set_own(metadata, "updates", step) && set_own(metadata, "seed", seed) &&
         set_own(metadata, "lr", lr) && set_own(metadata, "optimizer", optimizer) &&
         set_own(metadata, "shards", shards) && set_own(metadata, "note", note))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choices.c - what a session says of itself: its plan, what was measured, and how it cuts batches. */
+/* choices.c - what a session says of itself: its plan, what was measured, and how it cuts
+ * batches. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
 {
     const struct cavs__stage_plan *sp = &s->plan->stages[stage];
     const char *name = sp->stage->name;
+    const struct cavs__cuts *cuts = &s->engine.cuts[stage];
     double streamed = 0;
 
     for (int f = 0; f < sp->stage->nfunctions; f++)
@@ -51,29 +53,27 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
             out,
             "stage %s: eager work runs in blocks of V_t worth %.0f us, up to %d a shard, and the "
             "chain follows block by block\n",
-            name, (s->options.grain > 0 ? (double)s->options.grain : CAVS__BLOCK_SECONDS) * 1e6,
-            CAVS__MAX_BLOCKS);
-    if (sp->mergeable && !s->options.no_dedup)
+            name, s->batch.how.block_seconds * 1e6, CAVS__MAX_BLOCKS);
+    if (sp->mergeable && !s->batch.how.apart)
         fprintf(out, "stage %s: equal vertices of a shard are evaluated once\n", name);
     else if (sp->noisy)
         fprintf(out,
                 "stage %s: equal vertices are evaluated each for itself: their dropout differs\n",
                 name);
-    if (s->cuts && s->cuts[stage].vt > 0)
+    if (cuts->vt > 0)
         fprintf(
             out,
             "stage %s, last batch: %d V_t forward in %d tasks; %d blocks; %d tasks cut by rows\n",
-            name, s->cuts[stage].vt, s->cuts[stage].chain, s->cuts[stage].blocks,
-            s->cuts[stage].wide);
+            name, cuts->vt, cuts->chain, cuts->blocks, cuts->wide);
 }
 
 static void explain_choices(FILE *out, const struct cavs_session *s)
 {
     explain_cost(out, s);
     fprintf(out, "shards: a batch is cut into up to %d parts%s, whose chains are independent\n",
-            s->nshards, s->homes ? "" : " of equal work");
-    if (s->homes)
-        cavs__homes_explain(out, s);
+            s->engine.nshards, s->engine.homes ? "" : " of equal work");
+    if (s->engine.homes)
+        cavs__homes_explain(out, &s->engine);
     if (s->options.policy == CAVS_POLICY_SERIAL)
         fprintf(out,
                 "chain: one vertex a task; no operator is batched, as the policy 'serial' asks\n");
@@ -81,13 +81,13 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
         fprintf(out,
                 "chain: consecutive V_t of a shard share a task until it is worth %.0f us\n"
                 "every operator is batched\n",
-                cavs__grain(s) * 1e6);
+                cavs__grain(&s->engine) * 1e6);
     fprintf(out, "%s\n",
             s->rt->one_memory ? "rows of a wide task are cut among workers when a batch has fewer "
                                 "shards than there are workers"
                               : "rows of a task are never cut among workers: they do not share one "
                                 "memory node");
-    if (s->devices)
+    if (s->engine.devices)
         explain_products(out);
     for (int i = 0; i < s->model->nstages; i++)
         explain_stage(out, s, i);

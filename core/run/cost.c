@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "codelets/kernels/kernel.h"
-#include "core/run/session.h"
+#include "core/run/engine.h"
 
 enum { WIDTH = 256, TRIES = 5, TASKS = 64, HANDLES = 6 };
 
@@ -15,7 +15,8 @@ const struct cavs__rates cavs__nominal_rates = {.gemm = {2.5e-11, 1.5e-11, 1.25e
                                                 .value = 1e-9};
 #define NOMINAL_TASK 5e-6
 
-/* Tasks of the chain have twice as many handles as the empty ones measured here, with memory behind them. */
+/* Tasks of the chain have twice as many handles as the empty ones measured here, with memory behind
+ * them. */
 #define FULL 2
 
 /* A task of the chain should be worth this many times what the runtime spends on it. */
@@ -127,7 +128,7 @@ void cavs__cost_measure(struct cavs__cost_model *c, bool quiet)
         measure_tasks(c);
 }
 
-double cavs__grain(const struct cavs_session *s)
+double cavs__grain(const struct cavs__engine *e)
 {
-    return s->options.grain > 0 ? (double)s->options.grain : WORTH * s->rt->cost.task;
+    return e->options->grain > 0 ? (double)e->options->grain : WORTH * e->rt->cost.task;
 }

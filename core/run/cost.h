@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cost.h - what tasks cost, measured when the runtime starts: how much work a task must be worth for
- * the runtime's own cost not to show.  Only where tasks are cut depends on it, never a result.
+ * cost.h - what tasks cost, measured when the runtime starts: how much work a task must be worth
+ * for the runtime's own cost not to show.  Only where tasks are cut depends on it, never a result.
  */
 #ifndef CAVS_CORE_RUN_COST_H
 #define CAVS_CORE_RUN_COST_H
@@ -16,8 +16,8 @@ struct cavs__cost_model {
 /* The same on all machines: for what decides about results' last bits. */
 extern const struct cavs__rates cavs__nominal_rates;
 
-/* Measures on this thread and on StarPU's workers, which must have been started; about 2 ms.  quiet: does not
- * submit tasks (a trace would show them). */
+/* Measures on this thread and on StarPU's workers, which must have been started; about 2 ms.
+ * quiet: does not submit tasks (a trace would show them). */
 void cavs__cost_measure(struct cavs__cost_model *c, bool quiet);
 
 #endif

@@ -32,7 +32,7 @@ int cavs__check_devices(const struct cavs_session *s)
 {
     char *text = cavs__devices_failures();
 
-    if (!text && s->lost)
+    if (!text && s->optimizer.lost)
         return cavs__fail(CAVS_ERUNTIME,
                           "StarPU refused a part of an update; what this session had "
                           "is lost, start again from a model file or a checkpoint");
@@ -45,12 +45,6 @@ int cavs__check_devices(const struct cavs_session *s)
                text ? text : "a device has failed");
     free(text);
     return CAVS_ERUNTIME;
-}
-
-int cavs__settle(struct cavs_session *s)
-{
-    cavs__wait_slots(s);
-    return cavs__check_devices(s);
 }
 
 /* ---- kinds ---- */
@@ -205,10 +199,10 @@ static void list_entries(const struct cavs_function *f, const struct cavs__shard
 }
 
 /* What the rows of a function in a shard want of the parts that run over them. */
-static size_t wanted_by_stage(const struct cavs_session *s, const struct cavs__shard *shard,
+static size_t wanted_by_stage(const struct cavs__engine *e, const struct cavs__shard *shard,
                               int stage)
 {
-    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
+    const struct cavs__stage_plan *sp = &e->plan->stages[stage];
     const struct cavs__schedule *sch = &shard->stages[stage].schedule;
     size_t most = 0;
 
@@ -226,13 +220,14 @@ static size_t wanted_by_stage(const struct cavs_session *s, const struct cavs__s
 }
 
 /* Rows of looked-up parameters are summed in scratch. */
-static size_t wanted_by_updates(const struct cavs_session *s)
+static size_t wanted_by_updates(const struct cavs__batch *b)
 {
+    const struct cavs_model *m = b->plan->model;
     size_t most = 0;
 
-    for (int i = 0; i < s->model->nstored; i++) {
-        if (s->touched[i])
-            most = larger(most, (size_t)s->touched[i]->n * (size_t)s->model->params[i]->cols);
+    for (int i = 0; i < m->nstored; i++) {
+        if (b->touched[i])
+            most = larger(most, (size_t)b->touched[i]->n * (size_t)m->params[i]->cols);
     }
     return most;
 }
@@ -251,24 +246,25 @@ static size_t most_floats(void)
     return most;
 }
 
-static size_t wanted(const struct cavs_session *s, int nshards, bool updates)
+static size_t wanted(const struct cavs__engine *e, const struct cavs__batch *b)
 {
-    size_t most = larger(LEAST_FLOATS, updates ? wanted_by_updates(s) : 0);
+    bool updates = b->request.run == CAVS__RUN_TRAIN;
+    size_t most = larger(LEAST_FLOATS, updates ? wanted_by_updates(b) : 0);
 
-    for (int i = 0; i < nshards; i++) {
-        int home = cavs__home_of(s, i);
+    for (int i = 0; i < b->nshards; i++) {
+        int home = cavs__home_of(e, i);
 
-        if (home >= 0 && s->homes->home[home].device < 0)
+        if (home >= 0 && e->homes->home[home].device < 0)
             continue; /* it stays on CPUs */
-        for (int j = 0; j < s->model->nstages; j++)
-            most = larger(most, wanted_by_stage(s, &s->shards[i], j));
+        for (int j = 0; j < e->plan->model->nstages; j++)
+            most = larger(most, wanted_by_stage(e, &b->shards[i], j));
     }
     return most < most_floats() ? most : most_floats();
 }
 
-int cavs__reserve_device_scratch(struct cavs_session *s, int nshards, bool updates)
+int cavs__reserve_device_scratch(struct cavs__engine *e, const struct cavs__batch *b)
 {
-    return s->devices ? cavs__reserve_scratch(s, wanted(s, nshards, updates)) : CAVS_OK;
+    return e->devices ? cavs__reserve_scratch(e, wanted(e, b)) : CAVS_OK;
 }
 
 /* ---- placement ---- */
@@ -284,7 +280,7 @@ static void stay_home(const struct cavs__home *h, struct starpu_task *t)
     t->workerids_len = sizeof h->workers / sizeof *h->workers;
 }
 
-static void force(const struct cavs_session *s, const char *placement, struct starpu_task *t)
+static void force(const struct cavs__engine *e, const char *placement, struct starpu_task *t)
 {
     uint32_t devices = t->cl->where & (STARPU_CUDA | STARPU_OPENCL);
     bool device = devices != 0;
@@ -292,18 +288,18 @@ static void force(const struct cavs_session *s, const char *placement, struct st
     if (!device)
         return;
     if (strcmp(placement, "alternate") == 0)
-        device = (s->stats.tasks + s->batch) & 1;
+        device = (e->tasks + e->batches) & 1;
     else
         device = strcmp(placement, "device") == 0;
     t->where = (int32_t)(device ? devices : (uint32_t)STARPU_CPU);
 }
 
-void cavs__place_task(const struct cavs_session *s, int shard, struct starpu_task *t)
+void cavs__place_task(const struct cavs__engine *e, int shard, struct starpu_task *t)
 {
-    int home = cavs__home_of(s, shard);
+    int home = cavs__home_of(e, shard);
 
-    if (s->rt->placement && strcmp(s->rt->placement, "any") != 0)
-        force(s, s->rt->placement, t);
+    if (e->rt->placement && strcmp(e->rt->placement, "any") != 0)
+        force(e, e->rt->placement, t);
     else if (home >= 0)
-        stay_home(&s->homes->home[home], t);
+        stay_home(&e->homes->home[home], t);
 }

@@ -4,10 +4,10 @@
  *
  * Every device is the home of one shard, the CPU workers together are the home of one shard each.
  * The tasks of a shard stay at its home, so that its tensors are never moved; parameters and their
- * gradients travel once a batch.  Shards are sized so that all homes finish together: a home's share
- * is the rate, work a second, at which it went through its shards of earlier batches.  A device's
- * time is mostly a constant (launches) and a core's is not, but where times are equal shares stay as
- * they are, whatever the times depend on.
+ * gradients travel once a batch.  Shards are sized so that all homes finish together: a home's
+ * share is the rate, work a second, at which it went through its shards of earlier batches.  A
+ * device's time is mostly a constant (launches) and a core's is not, but where times are equal
+ * shares stay as they are, whatever the times depend on.
  *
  * Homes that are alike (GPUs of one name) get equal shares: then only the number of devices decides
  * how a batch is cut.
@@ -18,7 +18,7 @@
 
 #include "codelets/device/device.h"
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/run/engine.h"
 
 /* A shard may have this part of a device's memory: its tensors are there all together, beside
  * parameters, scratch, and what is on its way. */
@@ -73,15 +73,15 @@ static int deal_shards(struct cavs__homes *hs, int shards)
     return at;
 }
 
-int cavs__homes_init(struct cavs_session *s)
+int cavs__homes_init(struct cavs__engine *e)
 {
-    int cpus = (int)starpu_cpu_worker_get_count(), wanted = s->options.shards;
+    int cpus = (int)starpu_cpu_worker_get_count(), wanted = e->options->shards;
     struct cavs__homes *hs;
 
-    s->nshards = wanted > 0                        ? wanted
-                 : s->rt->cores < CAVS__MAX_SHARDS ? s->rt->cores
+    e->nshards = wanted > 0                        ? wanted
+                 : e->rt->cores < CAVS__MAX_SHARDS ? e->rt->cores
                                                    : CAVS__MAX_SHARDS;
-    if (!s->devices || s->rt->placement || s->options.check_finite)
+    if (!e->devices || e->rt->placement || e->options->check_finite)
         return CAVS_OK;
     hs = calloc(1, sizeof *hs);
     if (!hs)
@@ -92,26 +92,31 @@ int cavs__homes_init(struct cavs_session *s)
     }
     if (cpus > 0 && (wanted <= 0 || hs->n < wanted))
         add_cpus(hs);
-    s->nshards = deal_shards(hs, wanted > 0 ? wanted : cavs__devices_count() + cpus);
-    s->homes = hs;
-    hs->share = calloc((size_t)s->nshards, sizeof *hs->share);
-    return hs->share ? CAVS_OK : cavs__fail_nomem("shares", (size_t)s->nshards * sizeof *hs->share);
+    e->nshards = deal_shards(hs, wanted > 0 ? wanted : cavs__devices_count() + cpus);
+    e->homes = hs;
+    hs->share = calloc((size_t)e->nshards, sizeof *hs->share);
+    hs->bytes = calloc((size_t)e->nshards, sizeof *hs->bytes);
+    return hs->share && hs->bytes
+               ? CAVS_OK
+               : cavs__fail_nomem("shares", (size_t)e->nshards * sizeof *hs->share);
 }
 
-void cavs__homes_free(struct cavs_session *s)
+void cavs__homes_free(struct cavs__engine *e)
 {
-    if (s->homes)
-        free(s->homes->share);
-    free(s->homes);
+    if (e->homes) {
+        free(e->homes->share);
+        free(e->homes->bytes);
+    }
+    free(e->homes);
 }
 
-int cavs__home_of(const struct cavs_session *s, int shard)
+int cavs__home_of(const struct cavs__engine *e, int shard)
 {
     int i = 0;
 
-    if (!s->homes || shard < 0)
+    if (!e->homes || shard < 0)
         return -1;
-    while (shard >= s->homes->home[i].first + s->homes->home[i].n)
+    while (shard >= e->homes->home[i].first + e->homes->home[i].n)
         i++;
     return i;
 }
@@ -121,40 +126,40 @@ static int count_devices(const struct cavs__homes *hs)
     return hs->n - (hs->home[hs->n - 1].device < 0);
 }
 
-int cavs__partial_of(const struct cavs_session *s, int shard, int partial, int partials)
+int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials)
 {
-    int i = cavs__home_of(s, shard), devices;
+    int i = cavs__home_of(e, shard), devices;
 
-    if (!s->homes)
+    if (!e->homes)
         return (shard * partials + partial) % CAVS__MAX_PARTIALS;
-    devices = count_devices(s->homes);
+    devices = count_devices(e->homes);
     if (i < devices || devices >= CAVS__MAX_PARTIALS)
         return i % CAVS__MAX_PARTIALS;
-    return devices + (shard - s->homes->home[i].first) % (CAVS__MAX_PARTIALS - devices);
+    return devices + (shard - e->homes->home[i].first) % (CAVS__MAX_PARTIALS - devices);
 }
 
-int cavs__partials(const struct cavs_session *s)
+int cavs__partials(const struct cavs__engine *e)
 {
-    int n = s->nshards, devices;
+    int n = e->nshards, devices;
 
-    if (s->homes) {
-        devices = count_devices(s->homes);
-        n = devices + (devices < s->homes->n ? s->homes->home[devices].n : 0);
+    if (e->homes) {
+        devices = count_devices(e->homes);
+        n = devices + (devices < e->homes->n ? e->homes->home[devices].n : 0);
     }
     return n < CAVS__MAX_PARTIALS ? n : CAVS__MAX_PARTIALS;
 }
 
-int cavs__shards_of_batch(const struct cavs_session *s, int n)
+int cavs__shards_of_batch(const struct cavs__engine *e, int n)
 {
-    return n < s->nshards && !s->homes ? n : s->nshards;
+    return n < e->nshards && !e->homes ? n : e->nshards;
 }
 
-bool cavs__homes_crowded(struct cavs_session *s, const size_t *bytes)
+bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes)
 {
     bool crowded = false;
 
-    for (int i = 0; s->homes && i < s->homes->n; i++) {
-        struct cavs__home *h = &s->homes->home[i];
+    for (int i = 0; e->homes && i < e->homes->n; i++) {
+        struct cavs__home *h = &e->homes->home[i];
         double most = 0;
         int wanted;
 
@@ -223,9 +228,9 @@ static double rate_of(const struct cavs__homes *hs, const struct cavs__home *h, 
     return (all_have(hs, run, false) ? 1 : first_share(h, run)) * h->used;
 }
 
-const double *cavs__shares(const struct cavs_session *s, enum cavs__run run)
+const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run)
 {
-    struct cavs__homes *hs = s->homes;
+    struct cavs__homes *hs = e->homes;
 
     for (int i = 0; hs && i < hs->n; i++) {
         struct cavs__home *h = &hs->home[i];
@@ -246,38 +251,38 @@ static double free_at(const struct cavs__slot *slot, int home)
     return slot->run == CAVS__RUN_TRAIN ? slot->done_at : slot->laps[home + 1].done;
 }
 
-void cavs__homes_begin(struct cavs_session *s, int slot, enum cavs__run run)
+void cavs__homes_begin(struct cavs__engine *e, int slot, enum cavs__run run)
 {
-    struct cavs__slot *this = &s->slots[slot], *other = &s->slots[(slot + 1) % CAVS__SLOTS];
+    struct cavs__slot *this = &e->slots[slot], *other = &e->slots[(slot + 1) % CAVS__SLOTS];
 
-    if (!s->homes)
+    if (!e->homes)
         return;
-    for (int i = 0; i < s->homes->n; i++) { /* here: the batch before that in the other slot */
+    for (int i = 0; i < e->homes->n; i++) { /* here: the batch before that in the other slot */
         other->laps[i + 1].began = fmax(other->submitted, free_at(this, i));
-        s->homes->work[slot][i] = 0;
+        e->homes->work[slot][i] = 0;
     }
     this->run = run;
     this->submitted = starpu_timing_now();
 }
 
-void cavs__homes_count(struct cavs_session *s, int slot, int shard, double work)
+void cavs__homes_count(struct cavs__engine *e, int slot, int shard, double work)
 {
-    int home = cavs__home_of(s, shard);
+    int home = cavs__home_of(e, shard);
 
     if (home < 0)
         return;
-    s->homes->work[slot][home] += work;
-    s->homes->home[home].given |= 1u << (s->slots[slot].run != CAVS__RUN_EVALUATE);
+    e->homes->work[slot][home] += work;
+    e->homes->home[home].given |= 1u << (e->slots[slot].run != CAVS__RUN_EVALUATE);
 }
 
-void cavs__homes_observe(struct cavs_session *s, int slot)
+void cavs__homes_observe(struct cavs__engine *e, int slot)
 {
-    const struct cavs__slot *of = &s->slots[slot];
+    const struct cavs__slot *of = &e->slots[slot];
     int kind = of->run != CAVS__RUN_EVALUATE;
 
-    for (int i = 0; s->homes && of->submitted > 0 && i < s->homes->n; i++) {
-        struct cavs__home *h = &s->homes->home[i];
-        double work = s->homes->work[slot][i],
+    for (int i = 0; e->homes && of->submitted > 0 && i < e->homes->n; i++) {
+        struct cavs__home *h = &e->homes->home[i];
+        double work = e->homes->work[slot][i],
                time = (of->laps[i + 1].done - of->laps[i + 1].began) * 1e-6;
         bool seen = h->seen >> kind & 1;
 
@@ -290,15 +295,15 @@ void cavs__homes_observe(struct cavs_session *s, int slot)
     }
 }
 
-void cavs__homes_explain(FILE *out, const struct cavs_session *s)
+void cavs__homes_explain(FILE *out, const struct cavs__engine *e)
 {
-    const double *share = cavs__shares(s, s->slots[0].run);
+    const double *share = cavs__shares(e, e->slots[0].run);
     double sum = 0;
 
-    for (int i = 0; i < s->nshards; i++)
+    for (int i = 0; i < e->nshards; i++)
         sum += share[i];
-    for (int i = 0; i < s->homes->n; i++) {
-        const struct cavs__home *h = &s->homes->home[i];
+    for (int i = 0; i < e->homes->n; i++) {
+        const struct cavs__home *h = &e->homes->home[i];
 
         fprintf(out, "home: %s: %d shard%s of %.1f %% of a batch%s\n", h->name, h->used,
                 h->used == 1 ? "" : "s", sum > 0 ? 100 * share[h->first] / sum : 0,

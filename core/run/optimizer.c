@@ -11,327 +11,230 @@
 
 #include "codelets/update_task.h"
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/run/optimizer.h"
 #include "core/compile/work.h"
 
-void cavs__optimizer_init(struct cavs_session *s)
+/* ---- life ---- */
+
+int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e)
 {
-    const struct cavs_session_options *o = &s->options;
+    const struct cavs_session_options *options = e->options;
+    int nstored = e->plan->model->nstored;
+    size_t n = (size_t)nstored + 1;
 
-    cavs__update_codelet(&s->update_codelet, o->clip > 0);
-    cavs__norm_codelet(&s->norm_codelet);
-    s->update_codelet.color = cavs__work_color(cavs__work_of(s->update_codelet.name));
-    s->norm_codelet.color = cavs__work_color(cavs__work_of(s->norm_codelet.name));
-    s->rule = (struct cavs__update){.rule = (enum cavs__rule)o->optimizer,
-                                    .lr = o->lr,
-                                    .momentum = o->momentum,
-                                    .decay = o->decay,
-                                    .beta1 = o->beta1,
-                                    .beta2 = o->beta2,
-                                    .epsilon = o->epsilon,
-                                    .weight_decay = o->weight_decay};
-}
-
-/* ---- touched rows of looked-up parameters ---- */
-
-/* Calls of one lookup in one shard. */
-struct lookup {
-    const struct cavs_symbol *grad;
-    int tensor, shard;
-};
-
-/* The ids of a lookup: of vertices, children or entries, in the order in which the samples brought
- * them. */
-static const int32_t *lookup_ids(const struct cavs_session *s, const struct lookup *l)
-{
-    const struct cavs_function *f = l->grad->function;
-    const struct cavs__shard_stage *t = &s->shards[l->shard].stages[f->stage->number];
-
-    return t->ids[l->grad->inputs[0]->input->number];
-}
-
-/* Has it a row per distinct input of the function? */
-static bool is_distinct(const struct cavs_session *s, const struct lookup *l)
-{
-    return s->plan->tensors[l->tensor].space == CAVS__DISTINCT;
-}
-
-/* An occurrence of an id: pass 0 counts it, pass 1 lists it. */
-static void touch(struct cavs__touched *t, int32_t *mark, int32_t id, int source, int row, int pass)
-{
-    int at;
-
-    if (id < 0)
-        return;
-    if (pass == 0) {
-        if (!mark[id]) {
-            t->ids[t->n] = id;
-            mark[id] = ++t->n;
-            t->ptr[t->n - 1] = 0;
-        }
-        t->ptr[mark[id] - 1]++;
-        return;
-    }
-    at = t->ptr[mark[id] - 1]++;
-    t->source[at] = source;
-    t->row[at] = row;
-}
-
-/* Visits the rows of a lookup in order, those of a list entry by entry: pass 0 counts occurrences per id, pass 1 lists them. */
-static void visit(const struct cavs_session *s, const struct lookup *l, int source, int32_t *mark,
-                  struct cavs__touched *t, int pass)
-{
-    const struct cavs_function *f = l->grad->function;
-    const struct cavs__shard *shard = &s->shards[l->shard];
-    const struct cavs__shard_stage *st = &shard->stages[f->stage->number];
-    const struct cavs__list *list = l->grad->domain > 0 ? f->lists[l->grad->domain - 1] : NULL;
-    const int32_t *ids = lookup_ids(s, l);
-    int row = 0;
-
-    if (is_distinct(s, l)) {
-        const int32_t *first = st->distinct.first + st->distinct.start[f->number];
-
-        for (; row < st->distinct.n[f->number]; row++)
-            touch(t, mark, ids[st->schedule.vertex_of[first[row]]], source, row, pass);
-        return;
-    }
-
-    for (int i = 0; i < st->schedule.nvt; i++) {
-        const struct cavs__vt *vt = &st->schedule.vt[i];
-
-        for (int r = 0; vt->function == f->number && r < vt->n; r++) {
-            int v = st->schedule.vertex_of[vt->row0 + r];
-            int from = list ? cavs__list_start(shard, st, list, v) : v;
-            int n = list ? cavs__list_length(shard, st, list, v) : 1;
-
-            for (int e = from; e < from + n; e++, row++)
-                touch(t, mark, ids[e], source, row, pass);
-        }
-    }
-}
-
-/* The lists are in the slot's chunk of the parameter's tensor of lists, one after the other. */
-static int touched_alloc(struct cavs_session *s, int slot, struct cavs__touched *t, int occurrences,
-                         int nuses, struct cavs__tensor *lists)
-{
-    struct cavs__arena *a = &s->slots[slot].arena;
-    int rc = cavs__reserve(s, lists, slot, 4 * (int64_t)occurrences + 1);
-
-    if (rc)
-        return rc;
-    *t = (struct cavs__touched){.nuses = nuses, .occurrences = occurrences};
-    t->use = cavs__arena_alloc(a, ((size_t)nuses + 1) * sizeof *t->use);
-    t->chunk = cavs__arena_alloc(a, ((size_t)nuses + 1) * sizeof *t->chunk);
-    if (!t->use || !t->chunk)
-        return cavs__fail_nomem("touched rows", (size_t)nuses * sizeof *t->use);
-    t->ids = (int32_t *)lists->chunks[slot].p;
-    t->ptr = t->ids + occurrences;
-    t->source = t->ptr + occurrences + 1;
-    t->row = t->source + occurrences;
+    cavs__update_codelet(&o->update_codelet, options->clip > 0);
+    cavs__norm_codelet(&o->norm_codelet);
+    o->update_codelet.color = cavs__work_color(cavs__work_of(o->update_codelet.name));
+    o->norm_codelet.color = cavs__work_color(cavs__work_of(o->norm_codelet.name));
+    o->rule = (struct cavs__update){.rule = (enum cavs__rule)options->optimizer,
+                                    .lr = options->lr,
+                                    .momentum = options->momentum,
+                                    .decay = options->decay,
+                                    .beta1 = options->beta1,
+                                    .beta2 = options->beta2,
+                                    .epsilon = options->epsilon,
+                                    .weight_decay = options->weight_decay};
+    o->clip = options->clip;
+    o->state[0] = calloc(n, sizeof **o->state);
+    o->state[1] = calloc(n, sizeof **o->state);
+    o->touched_lists = calloc(n, sizeof *o->touched_lists);
+    if (!o->state[0] || !o->state[1] || !o->touched_lists)
+        return cavs__fail_nomem("optimizer", n * sizeof **o->state);
+    if (cavs__tensor_init(&o->norms, "norms", 2 * nstored + 2, 1) != 0)
+        return cavs__fail_nomem("norms", sizeof(struct cavs__chunk));
+    if (cavs__reserve(e, &o->norms, 0, 1))
+        return CAVS_ENOMEM;
+    cavs__tensor_clear(&o->norms, 0);
     return CAVS_OK;
 }
 
-static void list_touched(struct cavs_session *s, const struct lookup *uses, struct cavs__touched *t,
-                         int32_t *mark)
+void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m)
 {
-    int sum = 0;
-
-    for (int i = 0; i < t->nuses; i++)
-        visit(s, &uses[i], i, mark, t, 0);
-    for (int i = 0; i < t->n; i++) {
-        int count = t->ptr[i];
-
-        t->ptr[i] = sum;
-        sum += count;
+    for (int i = 0; o->touched_lists && i < m->nstored; i++)
+        cavs__tensor_free(&o->touched_lists[i]);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; o->state[k] && i < m->nstored; i++)
+            cavs__tensor_free(&o->state[k][i]);
+        free(o->state[k]);
     }
-    for (int i = 0; i < t->nuses; i++) {
-        visit(s, &uses[i], i, mark, t, 1);
-        t->use[i] = &s->tensors[uses[i].tensor];
-        t->chunk[i] = uses[i].shard;
-    }
-    /* listing has moved every start to the next one's */
-    memmove(t->ptr + 1, t->ptr, (size_t)t->n * sizeof *t->ptr);
-    t->ptr[0] = 0;
-    for (int i = 0; i < t->n; i++)
-        mark[t->ids[i]] = 0;
+    cavs__tensor_free(&o->norms);
+    free(o->touched_lists);
 }
 
-/* Rows of a lookup in a shard. */
-static int occurrences_in(const struct cavs__shard_stage *t, const struct cavs__tensor_desc *d)
+static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const struct cavs_param *p)
 {
-    return d->list ? t->entries[d->list->number] : t->schedule.function_rows[d->function->number];
+    int rc = CAVS_OK;
+
+    if (cavs__tensor_init(t, "optimizer state", p->cols, 1) != 0)
+        return cavs__fail_nomem("optimizer state", sizeof(struct cavs__chunk));
+    rc = cavs__reserve(e, t, 0, p->rows);
+    if (!rc)
+        cavs__tensor_clear(t, 0);
+    return rc;
 }
 
-static int find_touched_rows(struct cavs_session *s, int slot, int nshards,
-                             const struct cavs_param *p)
+int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
+                        const struct cavs_param *p)
 {
-    size_t most = (size_t)s->plan->ntensors * (size_t)nshards + 1;
-    struct cavs__touched *t = cavs__arena_alloc(&s->slots[slot].arena, sizeof *t);
-    struct lookup *uses = cavs__arena_alloc(&s->slots[slot].arena, most * sizeof *uses);
-    int n = 0, occurrences = 0, rc;
+    int nstates = e->plan->options.training && !p->frozen ? cavs__update_states(o->rule.rule) : 0,
+        rc = CAVS_OK;
 
-    s->touched[p->number] = NULL;
-    if (!t || !uses)
-        return cavs__fail_nomem("touched rows", most * sizeof *uses);
-    for (int shard = 0; shard < nshards; shard++) {
-        for (int i = 0; i < s->plan->ntensors && s->shards[shard].nsamples > 0; i++) {
-            const struct cavs__tensor_desc *d = &s->plan->tensors[i];
-
-            if (d->kind != CAVS__T_LOOKUP_GRAD || d->param != p)
-                continue;
-            uses[n++] = (struct lookup){d->symbol, i, shard};
-            occurrences += occurrences_in(&s->shards[shard].stages[d->stage->number], d);
-        }
-    }
-    if (!s->id_mark[p->number])
-        s->id_mark[p->number] = calloc((size_t)p->rows, sizeof **s->id_mark);
-    if (!s->id_mark[p->number])
-        return cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **s->id_mark);
-    rc = touched_alloc(s, slot, t, occurrences, n, &s->touched_lists[p->number]);
-    if (rc)
-        return rc;
-    cavs__tensor_acquire(&s->touched_lists[p->number], slot, STARPU_W);
-    list_touched(s, uses, t, s->id_mark[p->number]);
-    cavs__tensor_release(&s->touched_lists[p->number], slot);
-    s->touched[p->number] = t;
-    return CAVS_OK;
+    if (p->lookup_use &&
+        cavs__tensor_init(&o->touched_lists[p->number], "touched rows", 1, CAVS__SLOTS) != 0)
+        rc = cavs__fail_nomem("touched rows", sizeof(struct cavs__chunk));
+    for (int k = 0; k < nstates && !rc; k++)
+        rc = create_state(e, &o->state[k][p->number], p);
+    return rc;
 }
 
-int cavs__find_touched(struct cavs_session *s, int slot, int nshards)
+/* ---- gradients ---- */
+
+int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
+                         const struct cavs__batch *b, int slot)
 {
-    for (int i = 0; i < s->model->nstored; i++) {
-        const struct cavs_param *p = s->model->params[i];
-        int rc = p->lookup_use && !p->frozen ? find_touched_rows(s, slot, nshards, p) : CAVS_OK;
+    for (int i = 0; i < e->plan->model->nstored; i++) {
+        struct cavs__tensor *lists = &o->touched_lists[i];
+        int rc = b->touched[i] ? cavs__reserve(e, lists, slot, cavs__touched_length(b->touched[i]))
+                               : CAVS_OK;
 
         if (rc)
             return rc;
+        if (!b->touched[i])
+            continue;
+        cavs__list_touched(b, e->plan->model->params[i],
+                           (int32_t *)cavs__tensor_acquire(lists, slot, STARPU_W));
+        cavs__tensor_release(lists, slot);
     }
     return CAVS_OK;
 }
 
 /* ---- tasks ---- */
 
+/* The update of one batch. */
+struct updating {
+    struct cavs__optimizer *o;
+    struct cavs__engine *e;
+    const struct cavs__batch *b;
+    int slot;
+    int n; /* tasks, all made before the first is submitted: it happens to all parameters or none */
+    struct starpu_task **tasks;
+};
+
 /* Adds the handles of the parameter's gradients to the task. */
-static void add_gradients(struct cavs_session *s, struct starpu_task *task,
+static void add_gradients(const struct updating *u, struct starpu_task *task,
                           const struct cavs_param *p, struct cavs__update_args *a)
 {
-    int grad = s->plan->grad[p->number];
+    struct cavs__engine *e = u->e;
+    int grad = e->plan->grad[p->number];
 
     if (p->lookup_use) {
-        const struct cavs__touched *t = s->touched[p->number];
+        const struct cavs__touched *t = u->b->touched[p->number];
 
         a->sparse = true;
         a->n = t->n;
-        a->ptr = t->occurrences; /* see touched_alloc() */
-        a->source = 2 * t->occurrences + 1;
-        a->row = 3 * t->occurrences + 1;
+        a->ptr = (int)(t->ptr - t->ids);
+        a->source = (int)(t->source - t->ids);
+        a->row = (int)(t->row - t->ids);
         a->ldg = cavs__tensor_ld(p->cols);
-        for (int i = 0; i < t->nuses; i++)
-            cavs__task_buffer(task, t->use[i]->chunks[t->chunk[i]].handle, STARPU_R);
-        a->ngrads = t->nuses;
+        for (int i = 0; i < t->nlookups; i++)
+            cavs__task_buffer(task,
+                              e->tensors[t->lookups[i].tensor].chunks[t->lookups[i].shard].handle,
+                              STARPU_R);
+        a->ngrads = t->nlookups;
         return;
     }
-    a->ldg = grad >= 0 ? s->tensors[grad].ld : 0;
+    a->ldg = grad >= 0 ? e->tensors[grad].ld : 0;
     for (int i = 0; grad >= 0 && i < CAVS__MAX_PARTIALS; i++) {
-        if (!s->grad_used[p->number][i])
+        if (!e->grad_used[p->number][i])
             continue;
-        cavs__task_buffer(task, s->tensors[grad].chunks[i].handle, STARPU_R);
+        cavs__task_buffer(task, e->tensors[grad].chunks[i].handle, STARPU_R);
         a->ngrads++;
     }
 }
 
-static int most_buffers(const struct cavs_session *s, const struct cavs_param *p)
+static int most_buffers(const struct updating *u, const struct cavs_param *p)
 {
     int n = 8 + CAVS__MAX_PARTIALS;
 
-    /* Not `n + (lookup_use ? nuses : 0)`: gcc 14.2 makes that lookup_use * nuses, and reads nuses through the NULL of a
-     * parameter that is not looked up. */
+    /* Not `n + (lookup_use ? nlookups : 0)`: gcc 14.2 makes that lookup_use * nlookups, and reads
+     * nlookups through the NULL of a parameter that is not looked up. */
     if (p->lookup_use)
-        n += s->touched[p->number]->nuses;
+        n += u->b->touched[p->number]->nlookups;
     return n;
 }
 
-static struct cavs__update_args *new_args(struct cavs_session *s, int slot,
-                                          const struct cavs_param *p)
+static struct cavs__update_args *new_args(const struct updating *u, const struct cavs_param *p)
 {
-    struct cavs__arena *arena = &s->slots[slot].arena;
+    struct cavs__arena *arena = &u->e->slots[u->slot].arena;
     struct cavs__update_args *a = cavs__arena_alloc(arena, sizeof *a);
     const float **gradients =
-        cavs__arena_alloc(arena, (size_t)most_buffers(s, p) * sizeof *gradients);
+        cavs__arena_alloc(arena, (size_t)most_buffers(u, p) * sizeof *gradients);
 
     if (!a || !gradients)
         return NULL;
-    *a = (struct cavs__update_args){.rule = s->rule,
-                                    .clip = s->options.clip,
+    *a = (struct cavs__update_args){.rule = u->o->rule,
+                                    .clip = u->o->clip,
                                     .rows = p->rows,
                                     .cols = p->cols,
                                     .number = p->number,
-                                    .nstates = cavs__update_states(s->rule.rule),
+                                    .nstates = cavs__update_states(u->o->rule.rule),
                                     .gradients = gradients,
-                                    .ld = s->tensors[s->plan->param[p->number]].ld};
+                                    .ld = u->e->tensors[u->e->plan->param[p->number]].ld};
     return a;
 }
 
 /* What both tasks have last. */
-static void add_lists_and_scratch(struct cavs_session *s, int slot, struct starpu_task *task,
+static void add_lists_and_scratch(const struct updating *u, struct starpu_task *task,
                                   const struct cavs_param *p)
 {
     if (p->lookup_use)
-        cavs__task_buffer(task, s->touched_lists[p->number].chunks[slot].handle, STARPU_R);
-    if (s->devices)
-        cavs__task_buffer(task, s->scratch, STARPU_SCRATCH);
+        cavs__task_buffer(task, u->o->touched_lists[p->number].chunks[u->slot].handle, STARPU_R);
+    if (u->e->devices)
+        cavs__task_buffer(task, u->e->scratch, STARPU_SCRATCH);
 }
 
-/* The tasks of an update, all made before the first is submitted: it happens to all parameters or none. */
-struct updates {
-    int n;
-    struct starpu_task **tasks;
-};
-
-static int make_norm(struct cavs_session *s, int slot, const struct cavs_param *p,
-                     struct updates *u)
+static int make_norm(struct updating *u, const struct cavs_param *p)
 {
-    struct cavs__update_args *a = new_args(s, slot, p);
+    struct cavs__update_args *a = new_args(u, p);
     struct starpu_task *t;
 
     if (!a)
         return cavs__fail_nomem("task", sizeof *a);
-    t = cavs__task_create(s, slot, -1, &s->norm_codelet, a, most_buffers(s, p));
+    t = cavs__task_create(u->e, u->slot, -1, &u->o->norm_codelet, a, most_buffers(u, p));
     if (!t)
         return CAVS_ENOMEM;
-    cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_RW);
-    add_gradients(s, t, p, a);
-    add_lists_and_scratch(s, slot, t, p);
+    cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_RW);
+    add_gradients(u, t, p, a);
+    add_lists_and_scratch(u, t, p);
     u->tasks[u->n++] = t;
     return CAVS_OK;
 }
 
-static int make_update(struct cavs_session *s, int slot, const struct cavs_param *p,
-                       struct updates *u)
+static int make_update(struct updating *u, const struct cavs_param *p)
 {
-    struct cavs__update_args *a = new_args(s, slot, p);
-    int wt = s->plan->param_t[p->number];
+    struct cavs__update_args *a = new_args(u, p);
+    int wt = u->e->plan->param_t[p->number];
     struct starpu_task *t;
 
     if (!a)
         return cavs__fail_nomem("task", sizeof *a);
-    t = cavs__task_create(s, slot, -1, &s->update_codelet, a, most_buffers(s, p));
+    t = cavs__task_create(u->e, u->slot, -1, &u->o->update_codelet, a, most_buffers(u, p));
     if (!t)
         return CAVS_ENOMEM;
-    cavs__task_buffer(t, s->tensors[s->plan->param[p->number]].chunks[0].handle, STARPU_RW);
+    cavs__task_buffer(t, u->e->tensors[u->e->plan->param[p->number]].chunks[0].handle, STARPU_RW);
     for (int i = 0; i < a->nstates; i++)
-        cavs__task_buffer(t, s->state[i][p->number].chunks[0].handle, STARPU_RW);
+        cavs__task_buffer(t, u->o->state[i][p->number].chunks[0].handle, STARPU_RW);
     if (wt >= 0) {
         a->transposed = true;
-        a->ldt = s->tensors[wt].ld;
-        cavs__task_buffer(t, s->tensors[wt].chunks[0].handle, STARPU_RW);
+        a->ldt = u->e->tensors[wt].ld;
+        cavs__task_buffer(t, u->e->tensors[wt].chunks[0].handle, STARPU_RW);
     }
-    add_gradients(s, t, p, a);
+    add_gradients(u, t, p, a);
     if (a->clip > 0) {
-        a->nnorms = s->model->nstored;
-        cavs__task_buffer(t, s->norms.chunks[0].handle, STARPU_R);
+        a->nnorms = u->e->plan->model->nstored;
+        cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_R);
     }
-    add_lists_and_scratch(s, slot, t, p);
+    add_lists_and_scratch(u, t, p);
     t->priority = 2; /* the next batch waits for all of them */
     u->tasks[u->n++] = t;
     return CAVS_OK;
@@ -342,45 +245,47 @@ static bool is_trained(const struct cavs_param *p)
     return !p->frozen && !p->merged && (p->dense_use || p->lookup_use);
 }
 
-static int make_all(struct cavs_session *s, int slot, struct updates *u)
+static int make_all(struct updating *u)
 {
-    size_t bytes = 2 * ((size_t)s->model->nstored + 1) * sizeof *u->tasks;
+    const struct cavs_model *m = u->e->plan->model;
+    size_t bytes = 2 * ((size_t)m->nstored + 1) * sizeof *u->tasks;
     int rc = CAVS_OK;
 
-    u->tasks = cavs__arena_alloc(&s->slots[slot].arena, bytes);
+    u->tasks = cavs__arena_alloc(&u->e->slots[u->slot].arena, bytes);
     if (!u->tasks)
         return cavs__fail_nomem("update", bytes);
-    for (int i = 0; i < s->model->nstored && s->options.clip > 0 && !rc; i++) {
-        if (is_trained(s->model->params[i]))
-            rc = make_norm(s, slot, s->model->params[i], u);
+    for (int i = 0; i < m->nstored && u->o->clip > 0 && !rc; i++) {
+        if (is_trained(m->params[i]))
+            rc = make_norm(u, m->params[i]);
     }
-    for (int i = 0; i < s->model->nstored && !rc; i++) {
-        if (is_trained(s->model->params[i]))
-            rc = make_update(s, slot, s->model->params[i], u);
+    for (int i = 0; i < m->nstored && !rc; i++) {
+        if (is_trained(m->params[i]))
+            rc = make_update(u, m->params[i]);
     }
     return rc;
 }
 
 /* The number of updates that the next one's rule goes by. */
-static void set_step(struct cavs_session *s, long step)
+static void set_step(struct cavs__optimizer *o, long step)
 {
-    s->step = step;
-    s->rule.correction1 = (float)(1 - pow(s->rule.beta1, (double)step));
-    s->rule.correction2 = (float)(1 - pow(s->rule.beta2, (double)step));
+    o->step = step;
+    o->rule.correction1 = (float)(1 - pow(o->rule.beta1, (double)step));
+    o->rule.correction2 = (float)(1 - pow(o->rule.beta2, (double)step));
 }
 
-int cavs__submit_updates(struct cavs_session *s, int slot)
+int cavs__submit_updates(struct cavs__optimizer *o, struct cavs__engine *e,
+                         const struct cavs__batch *b, int slot)
 {
-    struct updates u = {0};
+    struct updating u = {.o = o, .e = e, .b = b, .slot = slot};
     int done = 0, rc;
 
-    set_step(s, s->step + 1);
-    rc = make_all(s, slot, &u);
+    set_step(o, o->step + 1);
+    rc = make_all(&u);
     if (rc)
-        set_step(s, s->step - 1);
+        set_step(o, o->step - 1);
     while (done < u.n && !rc) {
-        rc = cavs__task_submit(s, slot, u.tasks[done++]);
-        s->lost |= rc != CAVS_OK;
+        rc = cavs__task_submit(e, slot, u.tasks[done++]);
+        o->lost |= rc != CAVS_OK;
     }
     for (; done < u.n; done++)
         cavs__task_drop(u.tasks[done]);

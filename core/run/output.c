@@ -6,53 +6,38 @@
 #include "core/base/error.h"
 #include "core/run/session.h"
 
-static void copy_output(struct cavs_session *s, const struct cavs_stage *stage, int channel,
-                        int shard, const int64_t *at, float *rows)
+/* at: [samples of the batch] where the rows of each begin in `rows`. */
+static void copy_output(struct cavs_session *s, const struct cavs__channel *c, int number,
+                        const int64_t *at, float *rows)
 {
-    const struct cavs__stage_plan *sp = &s->plan->stages[stage->number];
-    const struct cavs__shard_stage *t = &s->shards[shard].stages[stage->number];
-    struct cavs__tensor *tensor = &s->tensors[sp->push[channel]];
-    int width = stage->channels[channel]->width;
-    const float *values = cavs__tensor_acquire(tensor, shard, STARPU_R);
+    const struct cavs__stage_plan *sp = &s->plan->stages[c->stage->number];
+    const struct cavs__shard *shard = &s->batch.shards[number];
+    const struct cavs__shard_stage *t = &shard->stages[c->stage->number];
+    struct cavs__tensor *tensor = &s->engine.tensors[sp->push[c->number]];
+    const float *values = cavs__tensor_acquire(tensor, number, STARPU_R);
 
     for (int v = 0; v < t->n; v++) {
         int i = t->sample_of[v];
 
-        memcpy(rows + (at[i] + v - t->start[i]) * width,
-               values + t->schedule.row_of[v] * tensor->ld + sp->push_col[channel],
-               (size_t)width * sizeof *rows);
+        memcpy(rows + (at[shard->positions[i]] + v - t->start[i]) * c->width,
+               values + t->schedule.row_of[v] * tensor->ld + sp->push_col[c->number],
+               (size_t)c->width * sizeof *rows);
     }
-    cavs__tensor_release(tensor, shard);
+    cavs__tensor_release(tensor, number);
 }
 
-/* Where the rows of each sample of a batch go: of all samples, and of one shard's. */
-struct places {
-    int64_t *at, *of_shard; /* [n] */
-};
-
-/* Samples went to shards in the order of the batch: walk them again to find where each one's rows
- * go. */
-static void collect_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
-                           int n, const struct cavs__channel *c, const struct places *p,
-                           float *rows)
+static void collect_output(struct cavs_session *s, const struct cavs__request *r,
+                           const struct cavs__channel *c, int64_t *at, float *rows)
 {
-    const int64_t *start = cavs__starts(&d->stages[c->stage->number]);
-    int nshards = cavs__shards_of_batch(s, n);
+    const int64_t *start = cavs__starts(&r->data->stages[c->stage->number]);
     int64_t sum = 0;
 
-    for (int i = 0; i < n; i++) {
-        p->at[i] = sum;
-        sum += start[samples[i] + 1] - start[samples[i]];
+    for (int i = 0; i < r->n; i++) {
+        at[i] = sum;
+        sum += start[r->samples[i] + 1] - start[r->samples[i]];
     }
-    for (int shard = 0; shard < nshards; shard++) {
-        int k = 0;
-
-        for (int i = 0; i < n; i++) {
-            if (s->sample_shard[i] == shard)
-                p->of_shard[k++] = p->at[i];
-        }
-        copy_output(s, c->stage, c->number, shard, p->of_shard, rows);
-    }
+    for (int shard = 0; shard < s->batch.nshards; shard++)
+        copy_output(s, c, shard, at, rows);
 }
 
 /* The channel that is asked for, or NULL with the message made. */
@@ -72,24 +57,24 @@ static const struct cavs__channel *find_channel(const struct cavs_session *s, in
     return NULL;
 }
 
-static int run_and_collect(struct cavs_session *s, const struct cavs_data *d, const int *samples,
-                           int n, int nfetches, const struct cavs_fetch *fetches,
-                           const struct places *p)
+static int run_and_collect(struct cavs_session *s, const struct cavs__request *r, int nfetches,
+                           const struct cavs_fetch *fetches, int64_t *at)
 {
-    int rc = cavs_session_evaluate(s, d, samples, n);
+    int rc = cavs_session_evaluate(s, r->data, r->samples, r->n);
 
     if (!rc)
         rc = cavs__settle(s);
-    for (int i = 0; i < nfetches && n > 0 && !rc; i++)
-        collect_output(s, d, samples, n, find_channel(s, n, &fetches[i]), p, fetches[i].rows);
+    for (int i = 0; i < nfetches && r->n > 0 && !rc; i++)
+        collect_output(s, r, find_channel(s, r->n, &fetches[i]), at, fetches[i].rows);
     return rc;
 }
 
 int cavs_session_run(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
                      int nfetches, const struct cavs_fetch *fetches)
 {
-    size_t bytes = (size_t)(n > 0 ? n : 0) + 1;
-    struct places p;
+    struct cavs__request r = {.data = d, .samples = samples, .n = n};
+    size_t room = (size_t)(n > 0 ? n : 0) + 1;
+    int64_t *at;
     int rc;
 
     if (!s || nfetches < 0 || (nfetches > 0 && !fetches))
@@ -98,12 +83,10 @@ int cavs_session_run(struct cavs_session *s, const struct cavs_data *d, const in
         if (!find_channel(s, n, &fetches[i]))
             return CAVS_EINVAL;
     }
-    bytes *= sizeof *p.at;
-    p = (struct places){malloc(bytes), malloc(bytes)};
-    rc = p.at && p.of_shard ? run_and_collect(s, d, samples, n, nfetches, fetches, &p)
-                            : cavs__fail_nomem("output", 2 * bytes);
-    free(p.at);
-    free(p.of_shard);
+    at = malloc(room * sizeof *at);
+    rc = at ? run_and_collect(s, &r, nfetches, fetches, at)
+            : cavs__fail_nomem("output", room * sizeof *at);
+    free(at);
     return rc;
 }
 
@@ -139,8 +122,8 @@ int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, d
     if (number < 0)
         return cavs__fail(CAVS_EINVAL, "the model has no metric or loss named %s",
                           name ? name : "(null)");
-    t = &s->tensors[s->plan->metric];
-    for (int i = 0; i < s->nshards; i++) {
+    t = &s->engine.tensors[s->plan->metric];
+    for (int i = 0; i < s->engine.nshards; i++) {
         double part[2];
 
         memcpy(part, cavs__tensor_acquire(t, i, STARPU_R) + 4 * number, sizeof part);
@@ -165,8 +148,8 @@ int cavs_session_reset_metrics(struct cavs_session *s)
 
     if (rc)
         return rc;
-    t = &s->tensors[s->plan->metric];
-    for (int i = 0; i < s->nshards; i++)
+    t = &s->engine.tensors[s->plan->metric];
+    for (int i = 0; i < s->engine.nshards; i++)
         cavs__tensor_clear(t, i);
     s->half_counted = false;
     return CAVS_OK;
@@ -176,12 +159,12 @@ int cavs_session_reset_metrics(struct cavs_session *s)
 
 int cavs__get_metrics(struct cavs_session *s, double *values)
 {
-    struct cavs__tensor *t = &s->tensors[s->plan->metric];
+    struct cavs__tensor *t = &s->engine.tensors[s->plan->metric];
     int n = 2 * s->model->nmetrics, rc = check_counted(s);
 
     if (rc)
         return rc;
-    for (int i = 0; i < s->nshards; i++, values += n + 1) {
+    for (int i = 0; i < s->engine.nshards; i++, values += n + 1) {
         memcpy(values, cavs__tensor_acquire(t, i, STARPU_R), (size_t)n * sizeof *values);
         cavs__tensor_release(t, i);
         values[n] = 0;
@@ -191,12 +174,12 @@ int cavs__get_metrics(struct cavs_session *s, double *values)
 
 int cavs__set_metrics(struct cavs_session *s, int shards, const double *values)
 {
-    struct cavs__tensor *t = &s->tensors[s->plan->metric];
+    struct cavs__tensor *t = &s->engine.tensors[s->plan->metric];
     int n = 2 * s->model->nmetrics;
 
     cavs_session_reset_metrics(s);
     for (int i = 0; i < shards; i++, values += n + 1) {
-        float *to = cavs__tensor_acquire(t, i % s->nshards, STARPU_RW);
+        float *to = cavs__tensor_acquire(t, i % s->engine.nshards, STARPU_RW);
 
         for (int k = 0; k < n; k++) {
             double sum;
@@ -205,7 +188,7 @@ int cavs__set_metrics(struct cavs_session *s, int shards, const double *values)
             sum += values[k];
             memcpy(to + 2 * k, &sum, sizeof sum);
         }
-        cavs__tensor_release(t, i % s->nshards);
+        cavs__tensor_release(t, i % s->engine.nshards);
     }
     return CAVS_OK;
 }

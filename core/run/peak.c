@@ -5,7 +5,7 @@
 
 #include "codelets/products/gemm.h"
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/run/runtime.h"
 
 enum { SIZE = 2048, TRIES = 5 };
 

@@ -1,94 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.c - how many rows a shard wants in the tensors that its tasks write, and scratch. */
-#include "core/run/session.h"
+/* room.c - memory for a prepared batch: what its tasks read is written there, what they write has
+ * room. */
+#include "core/run/engine.h"
 
-/* ---- room in the tensors that tasks write ---- */
+/* ---- what tasks read ---- */
 
-/* In the chunk of a block, for what parts keep; else in the shard's. */
-static int64_t rows_needed(const struct cavs__tensor_desc *d, const struct cavs__shard *shard,
-                           int block)
+static int write_index(struct cavs__engine *e, struct cavs__batch *b, int slot, int shard,
+                       int stage)
 {
-    const struct cavs__shard_stage *t = &shard->stages[d->stage->number];
-    const struct cavs__schedule *sch = &t->schedule;
-    int nf = d->stage->nfunctions;
+    int number = e->plan->stages[stage].index;
+    int chunk = cavs__chunk_of(e, number, slot, shard, 0);
+    struct cavs__tensor *t = &e->tensors[number];
+    int rc = cavs__reserve(e, t, chunk, cavs__index_length(b, shard, stage) + 1);
 
-    switch (d->space) {
-    case CAVS__BROWS:
-        return (block + 1 < t->nblocks ? t->block_frow[(block + 1) * nf + d->function->number]
-                                       : sch->function_rows[d->function->number]) -
-               t->block_frow[block * nf + d->function->number];
-    case CAVS__ROWS: return sch->rows;
-    case CAVS__EDGES: return sch->edges;
-    case CAVS__DISTINCT: return t->distinct.n[d->function->number];
-    case CAVS__ENTRIES: return t->entries[d->list->number];
-    case CAVS__BENTRIES: return cavs__block_entries(shard, t, d->list, block);
-    default: return sch->function_rows[d->function->number];
-    }
+    if (rc)
+        return rc;
+    cavs__write_index(b, shard, stage, (int32_t *)cavs__tensor_acquire(t, chunk, STARPU_W));
+    cavs__tensor_release(t, chunk);
+    return CAVS_OK;
 }
 
-int cavs__reserve_shard(struct cavs_session *s, const struct cavs__shard *shard, int number)
+static int write_pulled(struct cavs__engine *e, struct cavs__batch *b, int slot, int shard,
+                        int stage)
 {
-    for (int i = 0; i < s->plan->ntensors; i++) {
-        const struct cavs__tensor_desc *d = &s->plan->tensors[i];
-        int blocks, rc = CAVS_OK;
+    const struct cavs__stage_plan *sp = &e->plan->stages[stage];
 
-        if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
-            continue;
-        blocks = d->kind == CAVS__T_BUNDLE ? shard->stages[d->stage->number].nblocks : 1;
-        for (int b = 0; b < blocks && !rc; b++)
-            rc = cavs__reserve(s, &s->tensors[i], cavs__chunk_of(s, i, 0, number, b),
-                               rows_needed(d, shard, b) + 1);
+    for (int k = 0; k < sp->stage->ninputs; k++) {
+        struct cavs__tensor *t = sp->input[k] >= 0 ? &e->tensors[sp->input[k]] : NULL;
+        int chunk = t ? cavs__chunk_of(e, sp->input[k], slot, shard, 0) : 0;
+        int rc =
+            t ? cavs__reserve(e, t, chunk, cavs__pulled_rows(&b->shards[shard], sp->stage, k) + 1)
+              : CAVS_OK;
+
         if (rc)
             return rc;
+        if (!t)
+            continue;
+        cavs__write_pulled(b, &b->shards[shard], sp->stage, k,
+                           cavs__tensor_acquire(t, chunk, STARPU_W), t->ld);
+        cavs__tensor_release(t, chunk);
     }
     return CAVS_OK;
 }
 
-size_t cavs__shard_bytes(const struct cavs_session *s, const struct cavs__shard *shard)
+/* ---- what tasks write ---- */
+
+static int reserve_tensor(struct cavs__engine *e, const struct cavs__batch *b, int shard,
+                          int number)
 {
-    size_t sum = 0;
+    const struct cavs__tensor_desc *d = &e->plan->tensors[number];
+    int rc = CAVS_OK;
 
-    for (int i = 0; i < s->plan->ntensors; i++) {
-        const struct cavs__tensor_desc *d = &s->plan->tensors[i];
-        int blocks =
-            d->kind == CAVS__T_BUNDLE && d->stage ? shard->stages[d->stage->number].nblocks : 1;
-
-        for (int b = 0; d->space != CAVS__FIXED && b < blocks; b++)
-            sum += (size_t)(rows_needed(d, shard, b) + 1) * (size_t)cavs__tensor_ld(d->cols) *
-                   sizeof(float);
-    }
-    return sum;
+    if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
+        return CAVS_OK;
+    for (int k = 0; k < cavs__blocks_of(&b->shards[shard], d) && !rc; k++)
+        rc = cavs__reserve(e, &e->tensors[number], cavs__chunk_of(e, number, 0, shard, k),
+                           cavs__rows_needed(&b->shards[shard], d, k) + 1);
+    return rc;
 }
 
-/* ---- scratch ---- */
-
-/* What a part of a function needs where a vertex has more entries than a tile is meant for. */
-static size_t scratch_needed(const struct cavs__part *part, const struct cavs_function *f,
-                             const struct cavs__shard_stage *t)
+static int make_room(struct cavs__engine *e, struct cavs__batch *b, int slot, int shard)
 {
-    int32_t longest[CAVS__PART_LISTS] = {0};
+    int rc = CAVS_OK;
 
-    for (int i = 0; i < f->nlists; i++)
-        longest[i] = t->longest[f->lists[i]->number];
-    return cavs__part_scratch(part, longest);
+    for (int i = 0; i < e->plan->model->nstages && !rc; i++) {
+        rc = write_index(e, b, slot, shard, i);
+        if (!rc)
+            rc = write_pulled(e, b, slot, shard, i);
+    }
+    for (int i = 0; i < e->plan->ntensors && !rc; i++)
+        rc = reserve_tensor(e, b, shard, i);
+    return rc ? rc : cavs__reserve_scratch(e, cavs__shard_scratch(e->plan, &b->shards[shard]));
 }
 
-int cavs__reserve_shard_scratch(struct cavs_session *s, const struct cavs__shard *shard)
+int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b, int slot)
 {
-    size_t most = 0;
+    int rc = CAVS_OK;
 
-    for (int i = 0; i < s->model->nstages; i++) {
-        const struct cavs__stage_plan *sp = &s->plan->stages[i];
-
-        for (int k = 0; k < sp->nkinds && sp->stage->nlists > 0; k++) {
-            for (int j = 0; j < sp->stage->nfunctions; j++) {
-                const struct cavs__part *part = sp->kinds[k]->parts[j];
-                size_t n =
-                    part ? scratch_needed(part, sp->stage->functions[j], &shard->stages[i]) : 0;
-
-                most = n > most ? n : most;
-            }
-        }
+    for (int i = 0; i < b->nshards && !rc; i++) {
+        if (b->shards[i].nsamples > 0) /* else no task of it will ask for anything */
+            rc = make_room(e, b, slot, i);
     }
-    return cavs__reserve_scratch(s, most);
+    return rc;
 }

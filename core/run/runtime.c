@@ -13,7 +13,7 @@
 #include "core/base/notice.h"
 #include "core/base/error.h"
 #include "core/run/record.h"
-#include "core/run/session.h"
+#include "core/run/runtime.h"
 
 static pid_t running; /* the process with a runtime: StarPU can be initialised once at a time */
 
@@ -56,7 +56,8 @@ static bool wants_devices(const struct cavs_runtime_options *o)
     return o->cuda != 0 || o->opencl != 0;
 }
 
-/* Without performance models (all but dmda and its kin) a scheduler cannot tell a GPU from a core. */
+/* Without performance models (all but dmda and its kin) a scheduler cannot tell a GPU from a
+ * core. */
 static const char *scheduler_for(const struct cavs_runtime_options *o)
 {
     return o->scheduler ? o->scheduler : wants_devices(o) ? "dmdas" : "lws";
@@ -126,8 +127,8 @@ static const char *forced_placement(void)
 
 /* ---- devices ---- */
 
-/* Fewer than asked for is worth a notice, and an error only where they are required: otherwise the run
- * goes on with what is there. */
+/* Fewer than asked for is worth a notice, and an error only where they are required: otherwise the
+ * run goes on with what is there. */
 static int report_missing(const char *kind, const struct cavs_runtime_options *o, int wanted,
                           int found, const char *hint)
 {
@@ -287,13 +288,6 @@ int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call)
                       "%s: the workers are in process %ld, of which this one is a child by fork(); "
                       "fork before cavs_runtime_create()",
                       call, (long)rt->pid);
-}
-
-int cavs__session_ready(const struct cavs_session *s, const char *call)
-{
-    if (!s)
-        return cavs__fail(CAVS_EINVAL, "%s: no session (NULL)", call);
-    return cavs__runtime_ready(s->rt, call);
 }
 
 int cavs_runtime_workers(const struct cavs_runtime *rt)

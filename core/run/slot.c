@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/run/engine.h"
 
 /* ---- slots: counting the tasks of a batch ---- */
 
@@ -59,7 +59,7 @@ void cavs__task_drop(struct starpu_task *t)
 
 /* StarPU keeps up to STARPU_NMAXBUFS handles inside the task; more go to arrays that it frees with
  * the task. */
-struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, int shard,
+struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shard,
                                       struct starpu_codelet *cl, void *arg, int nbuffers)
 {
     struct starpu_task *t = starpu_task_create();
@@ -68,8 +68,8 @@ struct starpu_task *cavs__task_create(struct cavs_session *s, int slot, int shar
     t->cl_arg = arg;
     t->nbuffers = 0;
     t->callback_func = slot_release;
-    t->callback_arg = &s->slots[slot].laps[cavs__home_of(s, shard) + 1];
-    cavs__place_task(s, shard, t);
+    t->callback_arg = &e->slots[slot].laps[cavs__home_of(e, shard) + 1];
+    cavs__place_task(e, shard, t);
     if (nbuffers <= STARPU_NMAXBUFS)
         return t;
     t->dyn_handles = malloc((size_t)nbuffers * sizeof *t->dyn_handles);
@@ -95,16 +95,16 @@ void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
     }
 }
 
-int cavs__task_submit(struct cavs_session *s, int slot, struct starpu_task *t)
+int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t)
 {
     int rc;
 
-    __atomic_add_fetch(&s->slots[slot].pending, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&e->slots[slot].pending, 1, __ATOMIC_RELAXED);
     rc = starpu_task_submit(t);
-    s->stats.tasks++;
+    e->tasks++;
     if (rc == 0)
         return CAVS_OK;
-    slot_release(s->slots[slot].laps);
+    slot_release(e->slots[slot].laps);
     rc = cavs__fail(CAVS_ERUNTIME, "StarPU refused task %s: %s", t->cl->name, strerror(-rc));
     cavs__task_drop(t);
     return rc;

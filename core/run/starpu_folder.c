@@ -2,8 +2,8 @@
 /*
  * starpu_folder.c - the folder in which StarPU keeps its performance models.
  *
- * StarPU takes it from the environment and ends the process where it cannot make it or a file in it.
- * So all that is tried first, and where it fails StarPU is given another one.
+ * StarPU takes it from the environment and ends the process where it cannot make it or a file in
+ * it. So all that is tried first, and where it fails StarPU is given another one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/run/runtime.h"
 
 /* Before it, StarPU looks at no other variable. */
 #define MODELS "STARPU_PERF_MODEL_DIR"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/run/session.h"
+#include "core/run/runtime.h"
 
 static bool is_dropped(const char *line, size_t size)
 {

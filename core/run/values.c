@@ -6,32 +6,25 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/splitmix.h"
 #include "core/run/session.h"
 
 /* ---- initial values ----
  * A counter-based generator keyed by seed and parameter name: a parameter's values do not depend on
  * the others. */
 
-static uint64_t splitmix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 static uint64_t name_key(const char *name, uint64_t seed)
 {
-    uint64_t h = splitmix(seed ^ 0x632be59bd9b4e019u);
+    uint64_t h = cavs__splitmix(seed ^ 0x632be59bd9b4e019u);
 
     for (; *name; name++)
-        h = splitmix(h ^ (uint64_t)(unsigned char)*name);
+        h = cavs__splitmix(h ^ (uint64_t)(unsigned char)*name);
     return h;
 }
 
 static double uniform01(uint64_t key, uint64_t i)
 {
-    return ((double)(splitmix(key ^ splitmix(i)) >> 11) + 0.5) * 0x1p-53;
+    return ((double)(cavs__splitmix(key ^ cavs__splitmix(i)) >> 11) + 0.5) * 0x1p-53;
 }
 
 static float initial_value(const struct cavs_init *init, uint64_t key, uint64_t i)
@@ -65,7 +58,7 @@ static const struct cavs_param *stored(const struct cavs_param *p)
 
 static struct cavs__tensor *param_tensor(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return &s->tensors[s->plan->param[stored(p)->number]];
+    return &s->engine.tensors[s->plan->param[stored(p)->number]];
 }
 
 static struct window open_window(struct cavs__tensor *t, int chunk, const struct cavs_param *p,
@@ -87,7 +80,7 @@ static void write_transposed(struct cavs_session *s, const struct cavs_param *p,
                              const struct window *w)
 {
     int number = s->plan->param_t[stored(p)->number];
-    struct cavs__tensor *t = number >= 0 ? &s->tensors[number] : NULL;
+    struct cavs__tensor *t = number >= 0 ? &s->engine.tensors[number] : NULL;
 
     if (!t)
         return;
@@ -110,35 +103,26 @@ static void init_param(struct cavs_session *s, const struct cavs_param *p)
     close_window(&w);
 }
 
+static int create_param(struct cavs_session *s, const struct cavs_param *p)
+{
+    struct cavs__engine *e = &s->engine;
+    int grad = s->plan->grad[p->number], wt = s->plan->param_t[p->number];
+    int rc = cavs__reserve(e, param_tensor(s, p), 0, p->rows);
+
+    if (!rc && wt >= 0)
+        rc = cavs__reserve(e, &e->tensors[wt], 0, p->cols);
+    for (int k = 0; grad >= 0 && k < cavs__partials(e) && !rc; k++)
+        rc = cavs__reserve(e, &e->tensors[grad], k, p->rows);
+    return rc ? rc : cavs__optimizer_add(&s->optimizer, e, p);
+}
+
 int cavs__create_params(struct cavs_session *s)
 {
-    int nstates = s->plan->options.training
-                      ? cavs__update_states((enum cavs__rule)s->options.optimizer)
-                      : 0,
-        rc = CAVS_OK;
+    int rc = CAVS_OK;
 
     for (int i = 0; i < s->model->nstored && !rc; i++) {
-        const struct cavs_param *p = s->model->params[i];
-        int grad = s->plan->grad[i], wt = s->plan->param_t[i];
-
-        if (p->merged)
-            continue;
-        rc = cavs__reserve(s, param_tensor(s, p), 0, p->rows);
-        if (!rc && wt >= 0)
-            rc = cavs__reserve(s, &s->tensors[wt], 0, p->cols);
-        for (int k = 0; grad >= 0 && k < cavs__partials(s) && !rc; k++)
-            rc = cavs__reserve(s, &s->tensors[grad], k, p->rows);
-        if (!rc && p->lookup_use &&
-            cavs__tensor_init(&s->touched_lists[i], "touched rows", 1, CAVS__SLOTS) != 0)
-            rc = cavs__fail_nomem("touched rows", sizeof(struct cavs__chunk));
-        for (int k = 0; k < nstates && !p->frozen && !rc; k++) {
-            if (cavs__tensor_init(&s->state[k][i], "optimizer state", p->cols, 1) != 0)
-                rc = cavs__fail_nomem("optimizer state", sizeof(struct cavs__chunk));
-            else
-                rc = cavs__reserve(s, &s->state[k][i], 0, p->rows);
-            if (!rc)
-                cavs__tensor_clear(&s->state[k][i], 0);
-        }
+        if (!s->model->params[i]->merged)
+            rc = create_param(s, s->model->params[i]);
     }
     for (int i = 0; i < s->model->nparams && !rc; i++)
         init_param(s, s->model->params[i]);
@@ -212,20 +196,20 @@ int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
 {
     int n = 0;
 
-    while (n < 2 && s->state[n][stored(p)->number].chunks)
+    while (n < 2 && s->optimizer.state[n][stored(p)->number].chunks)
         n++;
     return n;
 }
 
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
 {
-    copy_out(&s->state[k][stored(p)->number], p, values);
+    copy_out(&s->optimizer.state[k][stored(p)->number], p, values);
     return CAVS_OK;
 }
 
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
 {
-    struct window w = copy_in(&s->state[k][stored(p)->number], p, values);
+    struct window w = copy_in(&s->optimizer.state[k][stored(p)->number], p, values);
 
     close_window(&w);
     return CAVS_OK;
@@ -233,12 +217,12 @@ int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, c
 
 static void add_dense(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
-    struct cavs__tensor *t = &s->tensors[s->plan->grad[stored(p)->number]];
+    struct cavs__tensor *t = &s->engine.tensors[s->plan->grad[stored(p)->number]];
 
     for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
         struct window g;
 
-        if (!s->grad_used[stored(p)->number][k])
+        if (!s->engine.grad_used[stored(p)->number][k])
             continue;
         g = open_window(t, k, p, STARPU_R);
         for (int r = 0; r < p->rows; r++) {
@@ -249,21 +233,24 @@ static void add_dense(struct cavs_session *s, const struct cavs_param *p, float 
     }
 }
 
-static void add_touched(const struct cavs_param *p, const struct cavs__touched *t, float *values)
+static void add_touched(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
-    for (int u = 0; u < t->nuses; u++) /* a device may have the newest copy */
-        cavs__tensor_acquire(t->use[u], t->chunk[u], STARPU_R);
+    const struct cavs__touched *t = s->batch.touched[p->number];
+    const struct cavs__lookup *l = t->lookups;
+
+    for (int u = 0; u < t->nlookups; u++) /* a device may have the newest copy */
+        cavs__tensor_acquire(&s->engine.tensors[l[u].tensor], l[u].shard, STARPU_R);
     for (int i = 0; i < t->n; i++) {
-        for (int e = t->ptr[i]; e < t->ptr[i + 1]; e++) {
-            const struct cavs__tensor *g = t->use[t->source[e]];
-            const float *row = g->chunks[t->chunk[t->source[e]]].p + t->row[e] * g->ld;
+        for (int k = t->ptr[i]; k < t->ptr[i + 1]; k++) {
+            const struct cavs__tensor *g = &s->engine.tensors[l[t->source[k]].tensor];
+            const float *row = g->chunks[l[t->source[k]].shard].p + t->row[k] * g->ld;
 
             for (int c = 0; c < p->cols; c++)
                 values[(size_t)t->ids[i] * (size_t)p->cols + (size_t)c] += row[c];
         }
     }
-    for (int u = 0; u < t->nuses; u++)
-        cavs__tensor_release(t->use[u], t->chunk[u]);
+    for (int u = 0; u < t->nlookups; u++)
+        cavs__tensor_release(&s->engine.tensors[l[u].tensor], l[u].shard);
 }
 
 int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p, float *values)
@@ -272,7 +259,7 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
 
     if (rc)
         return rc;
-    if (s->batch == 0 || s->gradient_batch != s->batch)
+    if (s->engine.batches == 0 || s->gradient_batch != s->engine.batches)
         return cavs__fail(CAVS_ESTATE,
                           "the last batch was not a cavs_session_gradient(): its gradient is gone");
     rc = cavs__settle(s);
@@ -281,7 +268,7 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
     memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
     if (s->plan->grad[stored(p)->number] >= 0)
         add_dense(s, p, values);
-    else if (s->touched[p->number])
-        add_touched(p, s->touched[p->number], values);
+    else if (s->batch.touched[p->number])
+        add_touched(s, p, values);
     return CAVS_OK;
 }

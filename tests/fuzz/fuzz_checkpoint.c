@@ -43,7 +43,8 @@ void fuzz_checkpoint(const uint8_t *data, size_t size)
     fuzz_get_values(s, before);
     if (cavs_session_resume(s, file.path, &note) == 0) {
         FUZZ_MUST(note, "no note");
-        FUZZ_MUST(isfinite(s->rule.lr), "a learning rate of %g", (double)s->rule.lr);
+        FUZZ_MUST(isfinite(s->optimizer.rule.lr), "a learning rate of %g",
+                  (double)s->optimizer.rule.lr);
         fuzz_train(s);
     } else {
         FUZZ_MUST(*cavs_error_message(), "refused without a message");

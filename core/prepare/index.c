@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/prepare/preparing.h"
 
 /* Rows of the fetched stage, per vertex of t: through the index input, or of the vertex stood over.
  */
-static const int32_t *fetched_rows(const struct cavs__shard *shard, struct cavs__shard_stage *t,
-                                   const struct cavs_symbol *fetch)
+static void find_fetched(const struct cavs__shard *shard, const struct cavs__shard_stage *t,
+                         const struct cavs_symbol *fetch, int32_t *fetched)
 {
     const struct cavs__shard_stage *from = &shard->stages[fetch->channel->stage->number];
     const int32_t *ids = fetch->ninputs > 0 ? t->ids[fetch->inputs[0]->input->number] : NULL;
@@ -19,9 +19,8 @@ static const int32_t *fetched_rows(const struct cavs__shard *shard, struct cavs_
                          : ids[v] < 0 ? -1
                                       : from->start[t->sample_of[v]] + ids[v];
 
-        t->fetched[v] = vertex < 0 ? -1 : from->schedule.row_of[vertex];
+        fetched[v] = vertex < 0 ? -1 : from->schedule.row_of[vertex];
     }
-    return t->fetched;
 }
 
 /* How many rows a fetch has: function rows, or entries of a list. */
@@ -98,45 +97,62 @@ void cavs__invert(int32_t *ptr, int32_t *rows, const int32_t *values, int n, int
     ptr[0] = 0;
 }
 
-/* The rows of a fetch by the row that they fetched; fetched: scratch for them. */
-static void fill_consumers(int32_t *ptr, int32_t *rows, const struct cavs__shard *shard,
-                           const struct cavs_symbol *fetch, int nrows, int32_t *fetched)
-{
-    struct cavs__shard_stage *t = &shard->stages[fetch->function->stage->number];
-    int n = fetching_rows(t, fetch);
+/* ---- filling ---- */
 
-    if (fetch->domain > 0)
-        cavs__fill_list_fetch(fetched, shard, t, fetch);
-    else
-        fill_vertex_section(fetched, &t->schedule, fetch->function->number,
-                            fetched_rows(shard, t, fetch));
-    cavs__invert(ptr, rows, fetched, n, nrows);
+/* The index of one stage of one shard, being written. */
+struct writing {
+    const struct cavs__batch *b;
+    const struct cavs__shard *shard;
+    const struct cavs__stage_plan *sp;
+    const struct cavs__shard_stage *t;
+    int32_t *index;
+};
+
+static int32_t *place_of(const struct writing *w, int section)
+{
+    return w->index + w->t->offsets[section];
 }
 
-static void fill_section(const struct cavs_session *s, int number, const struct cavs_stage *stage,
-                         const struct cavs__shard *shard, int32_t *index, int32_t *scratch)
+/* The rows of a fetch by the row that they fetched. */
+static void fill_consumers(const struct writing *w, const struct cavs__section *sec, int32_t *ptr)
 {
-    const struct cavs__stage_plan *sp = &s->plan->stages[stage->number];
-    const struct cavs__section *sec = &sp->sections[number];
-    struct cavs__shard_stage *t = &shard->stages[sp->stage->number];
-    const struct cavs__schedule *sch = &t->schedule;
-    int32_t *out = index + t->offsets[number];
+    const struct cavs_symbol *fetch = sec->fetch;
+    const struct cavs__shard_stage *t = &w->shard->stages[fetch->function->stage->number];
+    const struct cavs__batch_scratch *s = w->b->scratch;
 
-    if (cavs__is_distinct(sec->kind)) {
-        /* a pointer section's partner was appended right after it (emit.c) */
-        cavs__fill_distinct(sec, t, out, index + t->offsets[number + 1]);
-        return;
+    if (fetch->domain > 0) {
+        cavs__fill_list_fetch(s->by_row, w->shard, t, fetch);
+    } else {
+        find_fetched(w->shard, t, fetch, s->by_vertex);
+        fill_vertex_section(s->by_row, &t->schedule, fetch->function->number, s->by_vertex);
     }
-    if (sec->list > 0) {
-        cavs__fill_list_section(s, out, shard, t, sec);
-        return;
-    }
+    cavs__invert(ptr, place_of(w, sec->partner), s->by_row, fetching_rows(t, fetch),
+                 w->t->schedule.rows);
+}
+
+static const int32_t *noise_of(const struct writing *w, const struct cavs__section *sec)
+{
+    int32_t *noise = w->b->scratch->by_vertex;
+
+    if (sec->kind != CAVS__S_NOISE_LOW && sec->kind != CAVS__S_NOISE_HIGH)
+        return NULL;
+    cavs__noise(w->b, w->shard, w->t, sec->kind == CAVS__S_NOISE_HIGH, noise);
+    return noise;
+}
+
+/* A value for each function row, or a pair of sections by stage rows. */
+static void fill_row_section(const struct writing *w, const struct cavs__section *sec, int32_t *out)
+{
+    const struct cavs__shard_stage *t = w->t;
+    const struct cavs__schedule *sch = &t->schedule;
+
     switch (sec->kind) {
     case CAVS__S_IDS:
         fill_vertex_section(out, sch, sec->function->number, t->ids[sec->number]);
         break;
     case CAVS__S_FETCH:
-        fill_vertex_section(out, sch, sec->function->number, fetched_rows(shard, t, sec->fetch));
+        find_fetched(w->shard, t, sec->fetch, w->b->scratch->by_vertex);
+        fill_vertex_section(out, sch, sec->function->number, w->b->scratch->by_vertex);
         break;
     case CAVS__S_CHILD: fill_child_section(out, sch, sec->function, sec->number); break;
     case CAVS__S_PARENT_PTR:
@@ -146,62 +162,90 @@ static void fill_section(const struct cavs_session *s, int number, const struct 
         if (sch->rows > 0)
             memcpy(out, sch->parent_edge, (size_t)sch->parent_ptr[sch->rows] * sizeof *out);
         break;
-    case CAVS__S_CONSUMER_PTR:
-        /* its partner of the same fetch was appended right after it (emit.c) */
-        fill_consumers(out, index + t->offsets[number + 1], shard, sec->fetch, sch->rows, scratch);
-        break;
-    case CAVS__S_CONSUMER_ROW: break;
+    case CAVS__S_CONSUMER_PTR: fill_consumers(w, sec, out); break;
     case CAVS__S_NOISE_LOW:
     case CAVS__S_NOISE_HIGH:
-        fill_vertex_section(out, sch, sec->function->number,
-                            cavs__noise(s, shard, t, sec->kind == CAVS__S_NOISE_HIGH));
+        fill_vertex_section(out, sch, sec->function->number, noise_of(w, sec));
         break;
-    default: break;
+    default: break; /* CONSUMER_ROW is filled with the section of the pointers to it */
     }
 }
 
-/* Numbers of scratch that the sections of a stage ask for. */
+static void fill_section(const struct writing *w, int number)
+{
+    const struct cavs__section *sec = &w->sp->sections[number];
+    int32_t *out = place_of(w, number);
+
+    if (cavs__is_distinct(sec->kind))
+        cavs__fill_distinct(sec, w->t, out, place_of(w, sec->partner));
+    else if (sec->list > 0)
+        cavs__fill_list_section(out, w->shard, w->t, sec, noise_of(w, sec));
+    else
+        fill_row_section(w, sec, out);
+}
+
+/* ---- all ---- */
+
+/* Room for a number for each vertex of a stage, and each row of a fetch from it. */
+static int reserve_rows(struct cavs__batch_scratch *s, int n)
+{
+    if (n <= s->row_cap && s->by_row)
+        return CAVS_OK;
+    n += n / 4;
+    if (cavs__grow(&s->by_vertex, (size_t)n) || cavs__grow(&s->by_row, (size_t)n))
+        return CAVS_ENOMEM;
+    s->row_cap = n;
+    return CAVS_OK;
+}
+
+/* How many numbers of scratch the sections of a stage ask for. */
 static int scratch_length(const struct cavs__stage_plan *sp, const struct cavs__shard *shard)
 {
-    int most = 0;
+    int most = shard->stages[sp->stage->number].n;
 
     for (int i = 0; i < sp->nsections; i++) {
-        const struct cavs_symbol *fetch = sp->sections[i].fetch;
-        int n = sp->sections[i].kind == CAVS__S_CONSUMER_ROW
-                    ? fetching_rows(&shard->stages[fetch->function->stage->number], fetch)
-                    : 0;
+        const struct cavs__section *sec = &sp->sections[i];
+        const struct cavs__shard_stage *of;
 
-        most = n > most ? n : most;
+        if (sec->kind != CAVS__S_CONSUMER_PTR)
+            continue;
+        of = &shard->stages[sec->fetch->function->stage->number];
+        most = of->n > most ? of->n : most;
+        most = fetching_rows(of, sec->fetch) > most ? fetching_rows(of, sec->fetch) : most;
     }
     return most;
 }
 
-int cavs__fill_index(struct cavs_session *s, struct cavs__shard *shard, int stage, int slot,
-                     int chunk)
+int cavs__lay_out_index(struct cavs__batch *b, const struct cavs__shard *shard, int stage)
 {
-    const struct cavs__stage_plan *sp = &s->plan->stages[stage];
+    const struct cavs__stage_plan *sp = &b->plan->stages[stage];
     struct cavs__shard_stage *t = &shard->stages[stage];
-    struct cavs__tensor *tensor = &s->tensors[sp->index];
-    int32_t *index, *scratch;
-    int size = 0, rc;
+    int size = 0;
 
-    t->offsets =
-        cavs__arena_alloc(&s->slots[slot].arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
-    scratch = cavs__arena_alloc(&s->slots[slot].arena,
-                                ((size_t)scratch_length(sp, shard) + 1) * sizeof *scratch);
-    if (!t->offsets || !scratch)
+    t->offsets = cavs__arena_alloc(b->arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
+    if (!t->offsets)
         return cavs__fail_nomem("index sections", (size_t)sp->nsections * sizeof *t->offsets);
     for (int i = 0; i < sp->nsections; i++) {
         t->offsets[i] = size;
         size += section_length(&sp->sections[i], t, shard);
     }
     t->offsets[sp->nsections] = size;
-    rc = cavs__reserve(s, tensor, chunk, size + 1);
-    if (rc)
-        return rc;
-    index = (int32_t *)cavs__tensor_acquire(tensor, chunk, STARPU_W);
-    for (int i = 0; i < sp->nsections; i++)
-        fill_section(s, i, sp->stage, shard, index, scratch);
-    cavs__tensor_release(tensor, chunk);
-    return CAVS_OK;
+    return reserve_rows(b->scratch, scratch_length(sp, shard));
+}
+
+int cavs__index_length(const struct cavs__batch *b, int shard, int stage)
+{
+    return b->shards[shard].stages[stage].offsets[b->plan->stages[stage].nsections];
+}
+
+void cavs__write_index(const struct cavs__batch *b, int shard, int stage, int32_t *index)
+{
+    struct writing w = {.b = b,
+                        .shard = &b->shards[shard],
+                        .sp = &b->plan->stages[stage],
+                        .t = &b->shards[shard].stages[stage],
+                        .index = index};
+
+    for (int i = 0; i < w.sp->nsections; i++)
+        fill_section(&w, i);
 }

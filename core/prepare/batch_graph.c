@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch_graph.c - the samples of a shard -> one input graph for each stage: vertices and their children
- * numbered through, with the ids that they pull.
+ * batch_graph.c - the samples of a shard -> one input graph for each stage: vertices and their
+ * children numbered through, with the ids that they pull.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/prepare/preparing.h"
 
 /* ---- grow-only arrays ---- */
 
-static int grow(int32_t **p, size_t n)
+int cavs__grow(int32_t **p, size_t n)
 {
     int32_t *q = realloc(*p, (n + 1) * sizeof *q);
 
@@ -23,23 +23,23 @@ static int grow(int32_t **p, size_t n)
 
 static int reserve_vertices(struct cavs__shard_stage *t, const struct cavs_stage *stage, int n)
 {
-    int32_t **arrays[] = {&t->function, &t->child_ptr, &t->sample_of, &t->over, &t->fetched};
+    int32_t **arrays[] = {&t->function, &t->child_ptr, &t->sample_of, &t->over};
     int rc = CAVS_OK;
 
     if (n <= t->cap && t->cap > 0)
         return CAVS_OK;
     n += n / 4 + 1; /* even no vertices have one child pointer */
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !rc; i++)
-        rc = grow(arrays[i], (size_t)n + 1);
+        rc = cavs__grow(arrays[i], (size_t)n + 1);
     for (int i = 0; i < stage->ninputs && !rc; i++) {
         if (stage->inputs[i]->per == CAVS__PER_EDGE)
             continue;
         if (stage->inputs[i]->per == CAVS__PER_ENTRY)
-            rc = grow(&t->ids_ptr[i], (size_t)n + 1);
+            rc = cavs__grow(&t->ids_ptr[i], (size_t)n + 1);
         else
-            rc = grow(&t->ids[i], (size_t)n);
+            rc = cavs__grow(&t->ids[i], (size_t)n);
         if (!rc)
-            rc = grow(&t->keys[i], (size_t)n);
+            rc = cavs__grow(&t->keys[i], (size_t)n);
     }
     if (!rc)
         t->cap = n;
@@ -57,9 +57,9 @@ static int reserve_values(struct cavs__shard_stage *t, const struct cavs__input 
         return cavs__fail(CAVS_EINVAL, "input %s: %lld values in one batch are too many", in->name,
                           (long long)n);
     n += n / 4 + 1;
-    rc = grow(&t->ids[in->number], (size_t)n);
+    rc = cavs__grow(&t->ids[in->number], (size_t)n);
     if (!rc && in->per == CAVS__PER_EDGE)
-        rc = grow(&t->keys[in->number], (size_t)n);
+        rc = cavs__grow(&t->keys[in->number], (size_t)n);
     if (!rc)
         t->cap_ids[in->number] = (int)n;
     return rc;
@@ -107,37 +107,37 @@ static void stage_free(struct cavs__shard_stage *t, const struct cavs_stage *sta
     free(t->child);
     free(t->sample_of);
     free(t->over);
-    free(t->fetched);
     free(t->start);
     cavs__schedule_free(&t->schedule);
 }
 
-static void stages_free(const struct cavs_session *s, struct cavs__shard *shard)
+static void stages_free(const struct cavs_model *m, struct cavs__shard *shard)
 {
-    for (int i = 0; shard->stages && i < s->model->nstages; i++)
-        stage_free(&shard->stages[i], s->model->stages[i]);
+    for (int i = 0; shard->stages && i < m->nstages; i++)
+        stage_free(&shard->stages[i], m->stages[i]);
     free(shard->stages);
     shard->stages = NULL;
 }
 
-int cavs__shard_init(const struct cavs_session *s, struct cavs__shard *shard)
+int cavs__shard_init(const struct cavs_model *m, struct cavs__shard *shard)
 {
     int rc = CAVS_OK;
 
-    shard->stages = calloc((size_t)s->model->nstages, sizeof *shard->stages);
+    shard->stages = calloc((size_t)m->nstages, sizeof *shard->stages);
     if (!shard->stages)
         return cavs__fail_nomem("batch", sizeof *shard->stages);
-    for (int i = 0; i < s->model->nstages && !rc; i++)
-        rc = stage_init(&shard->stages[i], s->model->stages[i]);
+    for (int i = 0; i < m->nstages && !rc; i++)
+        rc = stage_init(&shard->stages[i], m->stages[i]);
     if (rc)
-        stages_free(s, shard);
+        stages_free(m, shard);
     return rc;
 }
 
-void cavs__shard_free(const struct cavs_session *s, struct cavs__shard *shard)
+void cavs__shard_free(const struct cavs_model *m, struct cavs__shard *shard)
 {
-    stages_free(s, shard);
+    stages_free(m, shard);
     free(shard->samples);
+    free(shard->positions);
 }
 
 /* ---- the graph of one stage of one shard ---- */
@@ -149,7 +149,7 @@ static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_
     int64_t n = 0, children = 0;
 
     if (shard->nsamples + 1 > t->cap_start) {
-        if (grow(&t->start, (size_t)shard->cap + 1))
+        if (cavs__grow(&t->start, (size_t)shard->cap + 1))
             return CAVS_ENOMEM;
         t->cap_start = shard->cap + 1;
     }
@@ -165,7 +165,7 @@ static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_
     t->n = (int)n;
     t->nchildren = (int)children;
     if (t->nchildren > t->cap_children) {
-        if (grow(&t->child, (size_t)children + (size_t)children / 4))
+        if (cavs__grow(&t->child, (size_t)children + (size_t)children / 4))
             return CAVS_ENOMEM;
         t->cap_children = t->nchildren + t->nchildren / 4;
     }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/prepare/preparing.h"
 
 int cavs__list_start(const struct cavs__shard *shard, const struct cavs__shard_stage *t,
                      const struct cavs__list *list, int v)
@@ -194,8 +194,8 @@ static void fill_fetch(void *arg, int row, int frow, int v)
     }
 }
 
-/* Keys of dropout: made of the vertex's, so that each entry has its own.  A vertex's low half is not
- * 0 where something is dropped, and neither are those of its entries. */
+/* Keys of dropout: made of the vertex's, so that each entry has its own.  A vertex's low half is
+ * not 0 where something is dropped, and neither are those of its entries. */
 static void fill_noise(void *arg, int row, int frow, int v)
 {
     struct filling *f = arg;
@@ -223,15 +223,16 @@ void cavs__fill_list_fetch(int32_t *out, const struct cavs__shard *shard,
     for_each_row(&t->schedule, fetch->function->number, fill_fetch, &f);
 }
 
-void cavs__fill_list_section(const struct cavs_session *s, int32_t *out,
-                             const struct cavs__shard *shard, struct cavs__shard_stage *t,
-                             const struct cavs__section *sec)
+void cavs__fill_list_section(int32_t *out, const struct cavs__shard *shard,
+                             const struct cavs__shard_stage *t, const struct cavs__section *sec,
+                             const int32_t *noise)
 {
     struct filling f = {.shard = shard,
                         .t = t,
                         .list = sec->function->lists[sec->list - 1],
                         .sec = sec,
                         .fetch = sec->fetch,
+                        .noise = noise,
                         .out = out};
     visit_row *fill = NULL;
 
@@ -245,10 +246,7 @@ void cavs__fill_list_section(const struct cavs_session *s, int32_t *out,
     case CAVS__S_LIST_NTH: fill = fill_nth; break;
     case CAVS__S_IDS: fill = fill_ids; break;
     case CAVS__S_NOISE_LOW:
-    case CAVS__S_NOISE_HIGH:
-        f.noise = cavs__noise(s, shard, t, sec->kind == CAVS__S_NOISE_HIGH);
-        fill = fill_noise;
-        break;
+    case CAVS__S_NOISE_HIGH: fill = fill_noise; break;
     default: fill = fill_fetch; break;
     }
     for_each_row(&t->schedule, sec->function->number, fill, &f);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distinct_inputs.c - the distinct inputs of the vertices of a shard: for every function that shares work
- * among vertices with equal inputs (share.c), a number for each of its rows, and a row for each
- * number.
+ * distinct_inputs.c - the distinct inputs of the vertices of a shard: for every function that
+ * shares work among vertices with equal inputs (share.c), a number for each of its rows, and a row
+ * for each number.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/run/session.h"
+#include "core/prepare/preparing.h"
 
 static int reserve(struct cavs__shard_stage *t, int rows, int ninputs)
 {
@@ -71,8 +71,8 @@ static void name_rows(struct cavs__shard_stage *t, int f, int32_t *first, int n)
     }
 }
 
-int cavs__number_distinct(struct cavs_session *s, struct cavs__shard_stage *t,
-                          const struct cavs__stage_plan *sp)
+int cavs__number_distinct(struct cavs__shard_stage *t, const struct cavs__stage_plan *sp,
+                          struct cavs__distinct_scratch *scratch)
 {
     const struct cavs_stage *stage = sp->stage;
     int start = 0;
@@ -87,9 +87,9 @@ int cavs__number_distinct(struct cavs_session *s, struct cavs__shard_stage *t,
         rc = reserve(t, start + n, stage->ninputs);
         if (rc)
             return rc;
-        t->distinct.n[f] = cavs__distinct(n, gather_keys(t, stage, f, sp->shared_inputs[f]),
-                                          t->distinct.keys, t->distinct.number + start,
-                                          t->distinct.first + start, &s->distinct_scratch);
+        t->distinct.n[f] =
+            cavs__distinct(n, gather_keys(t, stage, f, sp->shared_inputs[f]), t->distinct.keys,
+                           t->distinct.number + start, t->distinct.first + start, scratch);
         if (t->distinct.n[f] < 0)
             return cavs__fail_nomem("distinct inputs", (size_t)n * 8);
         name_rows(t, f, t->distinct.first + start, t->distinct.n[f]);
@@ -130,6 +130,6 @@ void cavs__fill_distinct(const struct cavs__section *sec, const struct cavs__sha
         for (int d = 0; d < nd; d++)
             out[d] = t->ids[sec->number][t->schedule.vertex_of[first[d]]];
         break;
-    default: break; /* SHARER_ROW is filled with its partner, which was appended before it */
+    default: break; /* SHARER_ROW is filled with the section of the pointers to it */
     }
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* batch.c - life of a batch; samples -> shards, each of about equal work. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/prepare/preparing.h"
+
+/* ---- life ---- */
+
+int cavs__batch_init(struct cavs__batch *b, const struct cavs__plan *plan,
+                     const struct cavs__preparing *how)
+{
+    size_t n = (size_t)plan->model->nstored + 1;
+
+    *b = (struct cavs__batch){.plan = plan, .how = *how};
+    b->shards = calloc((size_t)how->most_shards, sizeof *b->shards);
+    b->touched = calloc(n, sizeof *b->touched);
+    b->scratch = calloc(1, sizeof *b->scratch);
+    if (b->scratch)
+        b->scratch->id_mark = calloc(n, sizeof *b->scratch->id_mark);
+    return b->shards && b->touched && b->scratch && b->scratch->id_mark
+               ? CAVS_OK
+               : cavs__fail_nomem("batch", (size_t)how->most_shards * sizeof *b->shards);
+}
+
+static void scratch_free(struct cavs__batch_scratch *s, const struct cavs_model *m)
+{
+    for (int i = 0; s->id_mark && i < m->nstored; i++)
+        free(s->id_mark[i]);
+    free(s->id_mark);
+    free(s->sample_work);
+    free(s->sample_shard);
+    free(s->by_vertex);
+    free(s->by_row);
+    cavs__shard_scratch_free(&s->split);
+    cavs__distinct_scratch_free(&s->distinct);
+    free(s);
+}
+
+void cavs__batch_free(struct cavs__batch *b)
+{
+    for (int i = 0; b->shards && i < b->how.most_shards; i++)
+        cavs__shard_free(b->plan->model, &b->shards[i]);
+    if (b->scratch)
+        scratch_free(b->scratch, b->plan->model);
+    free(b->shards);
+    free(b->touched);
+}
+
+/* ---- shards ---- */
+
+/* What the vertices of a sample cost, at so much for each of a function and each entry of a
+ * list. */
+static double sample_cost(const struct cavs_data *d, const struct cavs_stage *stage, int sample,
+                          const double *cost, const double *list_cost, double extra)
+{
+    const struct cavs__stage_data *sd = &d->stages[stage->number];
+    int nf = stage->nfunctions;
+    const int32_t *count = (const int32_t *)sd->count.p + (int64_t)sample * nf;
+    double sum = 0;
+
+    for (int f = 0; f < nf; f++)
+        sum += count[f] * (cost[f] + extra);
+    for (int i = 0; i < stage->nlists; i++)
+        sum += (double)cavs__data_entries(d, sd, stage->lists[i], sample) * (list_cost[i] + extra);
+    return sum;
+}
+
+static double sample_work(const struct cavs__plan *p, const struct cavs_data *d, int sample)
+{
+    double work = 1;
+
+    for (int i = 0; i < p->model->nstages; i++) /* a vertex costs something even without products */
+        work += sample_cost(d, p->model->stages[i], sample, p->stages[i].flops,
+                            p->stages[i].list_flops, 1000);
+    return work;
+}
+
+static int reserve_samples(struct cavs__batch_scratch *s, int n)
+{
+    double *work;
+    int32_t *shard;
+
+    if (n <= s->sample_cap)
+        return CAVS_OK;
+    work = realloc(s->sample_work, (size_t)n * sizeof *work);
+    s->sample_work = work ? work : s->sample_work;
+    shard = realloc(s->sample_shard, (size_t)n * sizeof *shard);
+    s->sample_shard = shard ? shard : s->sample_shard;
+    if (!work || !shard)
+        return cavs__fail_nomem("batch", (size_t)n * sizeof *work);
+    s->sample_cap = n;
+    return CAVS_OK;
+}
+
+static int reserve_shard(struct cavs__shard *shard)
+{
+    int cap = shard->cap ? 2 * shard->cap : 64;
+    int *samples, *positions;
+
+    if (shard->nsamples < shard->cap)
+        return CAVS_OK;
+    samples = realloc(shard->samples, (size_t)cap * sizeof *samples);
+    shard->samples = samples ? samples : shard->samples;
+    positions = realloc(shard->positions, (size_t)cap * sizeof *positions);
+    shard->positions = positions ? positions : shard->positions;
+    if (!samples || !positions)
+        return cavs__fail_nomem("batch", (size_t)cap * sizeof *samples);
+    shard->cap = cap;
+    return CAVS_OK;
+}
+
+static int add_sample(struct cavs__shard *shard, int sample, int position, double work)
+{
+    int rc = reserve_shard(shard);
+
+    if (rc)
+        return rc;
+    shard->samples[shard->nsamples] = sample;
+    shard->positions[shard->nsamples++] = position;
+    shard->work += work;
+    return CAVS_OK;
+}
+
+static int split(struct cavs__batch *b)
+{
+    const struct cavs__request *r = &b->request;
+    struct cavs__batch_scratch *s = b->scratch;
+    int rc = reserve_samples(s, r->n);
+
+    for (int i = 0; i < r->nshards; i++) {
+        b->shards[i].nsamples = 0;
+        b->shards[i].work = 0;
+    }
+    for (int i = 0; i < r->n && !rc; i++)
+        s->sample_work[i] = sample_work(b->plan, r->data, r->samples[i]);
+    if (!rc && cavs__shard_split(r->n, s->sample_work, r->nshards, r->share, s->sample_shard,
+                                 &s->split) != 0)
+        rc = cavs__fail_nomem("batch", (size_t)r->n * 16);
+    for (int i = 0; i < r->n && !rc; i++)
+        rc = add_sample(&b->shards[s->sample_shard[i]], r->samples[i], i, s->sample_work[i]);
+    return rc;
+}
+
+static int schedule_shard(struct cavs__batch *b, struct cavs__shard *shard)
+{
+    const struct cavs_model *m = b->plan->model;
+    int rc = shard->stages ? CAVS_OK : cavs__shard_init(m, shard);
+
+    for (int i = 0; i < m->nstages && !rc; i++) {
+        rc = cavs__make_graph(b->request.data, shard, m->stages[i]);
+        if (!rc)
+            rc = cavs__arrange(b, shard, m->stages[i]);
+        if (!rc)
+            rc = cavs__number_distinct(&shard->stages[i], &b->plan->stages[i],
+                                       &b->scratch->distinct);
+    }
+    return rc;
+}
+
+int cavs__batch_schedule(struct cavs__batch *b, const struct cavs__request *request)
+{
+    int rc;
+
+    b->request = *request;
+    b->nshards = request->nshards;
+    memset(b->touched, 0, (size_t)b->plan->model->nstored * sizeof *b->touched);
+    rc = split(b);
+    for (int i = 0; i < b->nshards && !rc; i++)
+        rc = schedule_shard(b, &b->shards[i]);
+    return rc;
+}
+
+int cavs__batch_lay_out(struct cavs__batch *b, struct cavs__arena *arena)
+{
+    int rc = CAVS_OK;
+
+    b->arena = arena;
+    for (int i = 0; i < b->nshards; i++) {
+        for (int j = 0; j < b->plan->model->nstages && b->shards[i].nsamples > 0 && !rc; j++)
+            rc = cavs__lay_out_index(b, &b->shards[i], j);
+    }
+    if (!rc && b->request.run != CAVS__RUN_EVALUATE)
+        rc = cavs__find_lookups(b);
+    return rc;
+}
+
+/* ---- statistics ---- */
+
+static void count_shard(const struct cavs__batch *b, const struct cavs__shard *shard,
+                        struct cavs_stats *stats)
+{
+    bool forward = b->request.run == CAVS__RUN_EVALUATE;
+
+    for (int i = 0; i < b->plan->model->nstages; i++) {
+        const struct cavs__stage_plan *sp = &b->plan->stages[i];
+        const struct cavs__shard_stage *t = &shard->stages[i];
+        const double *flops = forward ? sp->flops_forward : sp->flops,
+                     *list_flops = forward ? sp->list_flops_forward : sp->list_flops;
+
+        for (int k = 0; k < shard->nsamples; k++)
+            stats->flops +=
+                sample_cost(b->request.data, sp->stage, shard->samples[k], flops, list_flops, 0);
+        if (sp->stage->base)
+            continue; /* the same vertices again */
+        stats->vertices += t->n;
+        stats->evaluated += t->schedule.rows;
+        stats->batching_tasks += t->schedule.nvt;
+    }
+}
+
+void cavs__batch_count(const struct cavs__batch *b, struct cavs_stats *stats)
+{
+    for (int i = 0; i < b->nshards; i++)
+        count_shard(b, &b->shards[i], stats);
+    stats->samples += b->request.n;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prepare.h - from samples to what the tasks of a batch read.
+ *
+ * Takes a plan, data, and the numbers of samples.  Gives a batch: shards, with the schedule, the
+ * blocks and the index sections of each of their stages, and the rows that it touches of looked-up
+ * parameters.  Whoever submits the batch only reads it, and provides the memory for what tasks
+ * read: how much, this room says.
+ *
+ * It runs on the main thread while the workers compute the batch before, knows neither tensors nor
+ * tasks nor StarPU, and is linear in vertices and edges.  Arrays grow to the largest batch and
+ * stay: then nothing is allocated any more.
+ *
+ *   batch.c            life; samples -> shards
+ *   batch_graph.c      samples of a shard -> input graphs
+ *   arrange.c          graphs -> schedules, cut into blocks
+ *   distinct_inputs.c  schedules -> what vertices with equal inputs share
+ *   index.c            schedules -> index sections
+ *   list_index.c       the same of ragged lists
+ *   noise.c            keys of dropout
+ *   pulled_rows.c      float rows that the samples bring
+ *   touched.c          rows of looked-up parameters
+ *   size.c             rows of tensors, and scratch, that a shard wants
+ */
+#ifndef CAVS_CORE_PREPARE_PREPARE_H
+#define CAVS_CORE_PREPARE_PREPARE_H
+
+#include "core/compile/plan.h"
+#include "core/data/data.h"
+#include "memory/arena.h"
+#include "scheduler/schedule.h"
+
+enum {
+    CAVS__MAX_BLOCKS = 8,   /* of a shard */
+    CAVS__MAX_SHARDS = 4096 /* of a batch: more than any machine has cores */
+};
+
+/* What an eager block should be worth, at nominal rates: blocks cost tasks. */
+#define CAVS__BLOCK_SECONDS 1e-3
+
+enum cavs__run { CAVS__RUN_EVALUATE, CAVS__RUN_GRADIENT, CAVS__RUN_TRAIN };
+
+/* One stage of one shard.  Grow-only arrays, reused. */
+struct cavs__shard_stage {
+    int n, cap; /* vertices */
+    int nchildren, cap_children;
+    int32_t *function, *child_ptr, *child;
+    int32_t *sample_of; /* [n] position of the vertex's sample in the shard */
+    int32_t *over;      /* [n] vertex of the base stage stood over, in this shard's numbering */
+    int32_t **ids;      /* [ninputs][n] id inputs */
+    int32_t *start;     /* [samples of the shard + 1] first vertex of each sample */
+    int cap_start;
+    int32_t **keys;    /* [ninputs][n] for merging, of edge inputs per child */
+    int *cap_ids;      /* [ninputs] capacity of ids and keys of inputs per edge or entry */
+    int32_t **ids_ptr; /* [ninputs][n + 1] of inputs per entry: first of each vertex in ids */
+    int32_t *entries, *longest; /* [nlists] entries in all, and most of one vertex */
+    struct cavs__schedule schedule;
+    struct {
+        int cap;
+        int32_t *start, *n; /* [nfunctions] where a function's begin below, and how many it has */
+        int32_t *number,
+            *first;    /* number of each function row's inputs; stage row of each number */
+        int32_t *keys; /* scratch */
+    } distinct;        /* inputs, see distinct_inputs.c */
+    int nblocks;
+    int32_t cut[CAVS__MAX_BLOCKS + 1]; /* V_t at which blocks begin, and the end */
+    int32_t *block_frow; /* [MAX_BLOCKS][nfunctions] first function row of each block */
+    int32_t *offsets;    /* [nsections + 1] of the index sections, in the arena of the batch */
+};
+
+struct cavs__shard {
+    int nsamples, cap;
+    int *samples;   /* [nsamples] numbers in the data */
+    int *positions; /* [nsamples] in the batch, ascending */
+    double work;    /* of them all */
+    struct cavs__shard_stage *stages;
+};
+
+/* The rows that one lookup has in one shard, which are those of a tensor of gradients. */
+struct cavs__lookup {
+    const struct cavs_symbol *grad;
+    int tensor, shard;
+};
+
+/* Rows of a looked-up parameter that a batch touches; see cavs__update_sparse(). */
+struct cavs__touched {
+    int n, occurrences;
+    int nlookups;
+    struct cavs__lookup *lookups;      /* by source; in the arena of the batch */
+    int32_t *ids, *ptr, *source, *row; /* where cavs__list_touched() was told to put them */
+};
+
+/* How all batches are prepared. */
+struct cavs__preparing {
+    enum cavs__policy policy;
+    bool apart;           /* equal vertices have rows of their own */
+    double block_seconds; /* what an eager block should be worth */
+    int most_shards;
+};
+
+/* What a batch is to be made of. */
+struct cavs__request {
+    const struct cavs_data *data;
+    const int *samples;
+    int n; /* of them */
+    enum cavs__run run;
+    uint64_t seed; /* of dropout, with the number of updates so far */
+    long updates;
+    int nshards;
+    const double *share; /* [nshards] of the work, relative to one another; NULL: the same */
+};
+
+/* A prepared batch: there is one, for all batches of a session in turn. */
+struct cavs__batch {
+    const struct cavs__plan *plan;
+    struct cavs__preparing how;
+    struct cavs__request
+        request; /* its arrays are the caller's, and there only while the batch is made */
+    int nshards;
+    struct cavs__shard *shards;     /* [how.most_shards] */
+    struct cavs__touched **touched; /* [nstored] in the arena of the batch; NULL: not looked up */
+    struct cavs__arena *arena;      /* of what lasts as long as the batch */
+    struct cavs__batch_scratch *scratch;
+};
+
+/* batch.c.  A zeroed batch can be freed. */
+int cavs__batch_init(struct cavs__batch *b, const struct cavs__plan *plan,
+                     const struct cavs__preparing *how);
+void cavs__batch_free(struct cavs__batch *b);
+
+/* Cuts the samples into shards and schedules these. */
+int cavs__batch_schedule(struct cavs__batch *b, const struct cavs__request *request);
+/* Then: decides where index sections will be and, but for evaluations, finds what lookups there
+ * are. */
+int cavs__batch_lay_out(struct cavs__batch *b, struct cavs__arena *arena);
+/* Adds a batch to the statistics. */
+void cavs__batch_count(const struct cavs__batch *b, struct cavs_stats *stats);
+
+/* index.c: how many numbers the index sections of a stage of a shard have, and the numbers. */
+int cavs__index_length(const struct cavs__batch *b, int shard, int stage);
+void cavs__write_index(const struct cavs__batch *b, int shard, int stage, int32_t *index);
+
+/* pulled_rows.c: how many rows a shard has of an input of rows, and the rows, ld numbers apart. */
+int cavs__pulled_rows(const struct cavs__shard *shard, const struct cavs_stage *stage, int input);
+void cavs__write_pulled(const struct cavs__batch *b, const struct cavs__shard *shard,
+                        const struct cavs_stage *stage, int input, float *out, ptrdiff_t ld);
+
+/* touched.c: how many numbers there are to list of the rows of a parameter that the batch touches,
+ * and the lists. */
+int64_t cavs__touched_length(const struct cavs__touched *t);
+void cavs__list_touched(const struct cavs__batch *b, const struct cavs_param *p, int32_t *lists);
+
+/* size.c: rows that a shard wants in a tensor that its tasks write, of a block where the tensor has
+ * one for each; bytes of all its tensors, about; floats of scratch, where it has vertices with more
+ * entries than a tile is meant for. */
+int64_t cavs__rows_needed(const struct cavs__shard *shard, const struct cavs__tensor_desc *d,
+                          int block);
+int cavs__blocks_of(const struct cavs__shard *shard, const struct cavs__tensor_desc *d);
+size_t cavs__shard_bytes(const struct cavs__plan *p, const struct cavs__shard *shard);
+size_t cavs__shard_scratch(const struct cavs__plan *p, const struct cavs__shard *shard);
+
+#endif

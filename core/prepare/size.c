@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* size.c - how much room a shard wants in the tensors that its tasks write, and in scratch. */
+#include "core/prepare/preparing.h"
+#include "memory/tensor.h"
+
+/* ---- rows ---- */
+
+/* What parts keep for one another is in blocks. */
+int cavs__blocks_of(const struct cavs__shard *shard, const struct cavs__tensor_desc *d)
+{
+    return d->kind == CAVS__T_BUNDLE ? shard->stages[d->stage->number].nblocks : 1;
+}
+
+int64_t cavs__rows_needed(const struct cavs__shard *shard, const struct cavs__tensor_desc *d,
+                          int block)
+{
+    const struct cavs__shard_stage *t = &shard->stages[d->stage->number];
+    const struct cavs__schedule *sch = &t->schedule;
+    int nf = d->stage->nfunctions;
+
+    switch (d->space) {
+    case CAVS__BROWS:
+        return (block + 1 < t->nblocks ? t->block_frow[(block + 1) * nf + d->function->number]
+                                       : sch->function_rows[d->function->number]) -
+               t->block_frow[block * nf + d->function->number];
+    case CAVS__ROWS: return sch->rows;
+    case CAVS__EDGES: return sch->edges;
+    case CAVS__DISTINCT: return t->distinct.n[d->function->number];
+    case CAVS__ENTRIES: return t->entries[d->list->number];
+    case CAVS__BENTRIES: return cavs__block_entries(shard, t, d->list, block);
+    default: return sch->function_rows[d->function->number];
+    }
+}
+
+size_t cavs__shard_bytes(const struct cavs__plan *p, const struct cavs__shard *shard)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < p->ntensors; i++) {
+        const struct cavs__tensor_desc *d = &p->tensors[i];
+
+        for (int b = 0; d->space != CAVS__FIXED && b < cavs__blocks_of(shard, d); b++)
+            sum += (size_t)(cavs__rows_needed(shard, d, b) + 1) * (size_t)cavs__tensor_ld(d->cols) *
+                   sizeof(float);
+    }
+    return sum;
+}
+
+/* ---- scratch ---- */
+
+/* What a part of a function needs where a vertex has more entries than a tile is meant for. */
+static size_t scratch_needed(const struct cavs__part *part, const struct cavs_function *f,
+                             const struct cavs__shard_stage *t)
+{
+    int32_t longest[CAVS__PART_LISTS] = {0};
+
+    for (int i = 0; i < f->nlists; i++)
+        longest[i] = t->longest[f->lists[i]->number];
+    return cavs__part_scratch(part, longest);
+}
+
+static size_t stage_scratch(const struct cavs__stage_plan *sp, const struct cavs__shard_stage *t)
+{
+    size_t most = 0;
+
+    for (int k = 0; k < sp->nkinds && sp->stage->nlists > 0; k++) {
+        for (int j = 0; j < sp->stage->nfunctions; j++) {
+            const struct cavs__part *part = sp->kinds[k]->parts[j];
+            size_t n = part ? scratch_needed(part, sp->stage->functions[j], t) : 0;
+
+            most = n > most ? n : most;
+        }
+    }
+    return most;
+}
+
+size_t cavs__shard_scratch(const struct cavs__plan *p, const struct cavs__shard *shard)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < p->model->nstages; i++) {
+        size_t n = stage_scratch(&p->stages[i], &shard->stages[i]);
+
+        most = n > most ? n : most;
+    }
+    return most;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.c - tensors of all kinds that a plan has, and scratch; see engine.h. */
+#include "core/run/engine.h"
+
+#include <stdlib.h>
+
+#include "codelets/device/device.h"
+#include "core/base/error.h"
+
+int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
+{
+    size_t before = cavs__tensor_bytes(t);
+
+    if (rows <= t->chunks[chunk].rows)
+        return CAVS_OK;
+    if (cavs__tensor_reserve(t, chunk, rows) != 0)
+        return cavs__fail(CAVS_ENOMEM,
+                          "out of memory: tensor %s wanted %lld rows of %d numbers (%.1f MB); %.1f "
+                          "MB are in use by all "
+                          "tensors; smaller batches or fewer shards need less",
+                          t->name, (long long)rows, t->cols, (double)rows * (double)t->ld * 4e-6,
+                          (double)e->tensor_bytes * 1e-6);
+    e->tensor_bytes += cavs__tensor_bytes(t) - before;
+    return CAVS_OK;
+}
+
+int cavs__reserve_scratch(struct cavs__engine *e, size_t floats)
+{
+    if (e->scratch && floats <= e->scratch_floats)
+        return CAVS_OK;
+    floats += e->scratch ? floats / 4 + 16 : 16;
+    if (floats > UINT32_MAX)
+        return cavs__fail(CAVS_ENOMEM,
+                          "out of memory: a vertex with very many children or entries of a list "
+                          "wants %.1f MB of scratch",
+                          (double)floats * 4e-6);
+    if (e->scratch)
+        starpu_data_unregister(e->scratch);
+    starpu_matrix_data_register(&e->scratch, -1, 0, (uint32_t)floats, (uint32_t)floats, 1,
+                                sizeof(float));
+    e->scratch_floats = floats;
+    return CAVS_OK;
+}
+
+/* ---- life ---- */
+
+static void init_slots(struct cavs__engine *e)
+{
+    for (int i = 0; i < CAVS__SLOTS; i++) {
+        for (int k = 0; k <= CAVS__MAX_HOMES; k++)
+            e->slots[i].laps[k].slot = &e->slots[i];
+        pthread_mutex_init(&e->slots[i].lock, NULL);
+        pthread_cond_init(&e->slots[i].done, NULL);
+    }
+}
+
+int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
+                      const struct cavs_session_options *options)
+{
+    *e = (struct cavs__engine){.rt = rt, .options = options, .devices = cavs__devices_count() > 0};
+    init_slots(e);
+    return cavs__homes_init(e);
+}
+
+static int chunks_of(const struct cavs__engine *e, enum cavs__tensor_kind kind)
+{
+    switch (kind) {
+    case CAVS__T_PARAM:
+    case CAVS__T_PARAM_T: return 1;
+    case CAVS__T_GRAD: return CAVS__MAX_PARTIALS;
+    case CAVS__T_BUNDLE: return CAVS__MAX_BLOCKS * e->nshards;
+    case CAVS__T_INDEX:
+    case CAVS__T_INPUT: return CAVS__SLOTS * e->nshards;
+    default: return e->nshards;
+    }
+}
+
+static int create_metrics(struct cavs__engine *e)
+{
+    for (int i = 0; i < e->nshards; i++) {
+        int rc = cavs__reserve(e, &e->tensors[e->plan->metric], i, 1);
+
+        if (rc)
+            return rc;
+        cavs__tensor_clear(&e->tensors[e->plan->metric], i);
+    }
+    return CAVS_OK;
+}
+
+int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan *plan)
+{
+    e->plan = plan;
+    e->tensors = calloc((size_t)plan->ntensors + 1, sizeof *e->tensors);
+    e->grad_used = calloc((size_t)plan->model->nstored + 1, sizeof *e->grad_used);
+    e->cuts = calloc((size_t)plan->model->nstages + 1, sizeof *e->cuts);
+    if (!e->tensors || !e->grad_used || !e->cuts)
+        return cavs__fail_nomem("session", (size_t)plan->ntensors * sizeof *e->tensors);
+    for (int i = 0; i < plan->ntensors; i++) {
+        const struct cavs__tensor_desc *d = &plan->tensors[i];
+        int chunks = chunks_of(e, d->kind);
+
+        if (cavs__tensor_init(&e->tensors[i], d->name, d->cols, chunks) != 0)
+            return cavs__fail_nomem(d->name, (size_t)chunks * sizeof(struct cavs__chunk));
+    }
+    return create_metrics(e);
+}
+
+void cavs__wait_slots(struct cavs__engine *e)
+{
+    for (int i = 0; i < CAVS__SLOTS; i++)
+        cavs__slot_wait(&e->slots[i]);
+}
+
+void cavs__engine_free(struct cavs__engine *e)
+{
+    if (e->scratch)
+        starpu_data_unregister(e->scratch);
+    for (int i = 0; e->tensors && i < e->plan->ntensors; i++)
+        cavs__tensor_free(&e->tensors[i]);
+    cavs__homes_free(e);
+    for (int i = 0; i < CAVS__SLOTS; i++) {
+        cavs__arena_free(&e->slots[i].arena);
+        pthread_mutex_destroy(&e->slots[i].lock);
+        pthread_cond_destroy(&e->slots[i].done);
+    }
+    free(e->tensors);
+    free(e->grad_used);
+    free(e->cuts);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h - what evaluates prepared batches: tensors, the tasks of the batches in flight, and the
+ * homes of their shards.  It knows nothing of optimizers.
+ *
+ *   engine.c   tensors and scratch
+ *   room.c     memory for what a batch brings and for what its tasks write
+ *   slot.c     the tasks of a batch in flight
+ *   homes.c    which device, or the CPU workers, a shard belongs to
+ *   submit.c   schedules -> StarPU tasks, in order
+ *   pieces.c   rows of one kind of task -> one task, or some side by side
+ */
+#ifndef CAVS_CORE_RUN_ENGINE_H
+#define CAVS_CORE_RUN_ENGINE_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "core/prepare/prepare.h"
+#include "core/run/runtime.h"
+#include "memory/arena.h"
+#include "memory/tensor.h"
+
+enum {
+    CAVS__SLOTS = 2, /* batches in flight */
+    CAVS__MAX_PARTIALS = 8,
+    CAVS__PARTIAL_ROWS = 2048, /* adding up one more partial gradient is then 1 % of making it */
+    CAVS__MAX_HOMES = 17,      /* devices, and the CPU workers */
+    CAVS__SPARE_SHARDS = 15    /* of a device */
+};
+
+/* The tasks of one home, or of no shard: when they could begin, and when the last one was done. */
+struct cavs__lap {
+    struct cavs__slot *slot;
+    double began, done; /* starpu_timing_now() */
+};
+
+/* A batch in flight. */
+struct cavs__slot {
+    int pending; /* tasks not finished, plus one while submitting */
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    bool busy;
+    double done_at; /* starpu_timing_now() */
+    /* for homes.c: */
+    enum cavs__run run;
+    double submitted;                           /* likewise */
+    struct cavs__lap laps[CAVS__MAX_HOMES + 1]; /* [0]: of no shard */
+    struct cavs__arena arena;
+};
+
+/* Workers that keep the tensors of some shards: a device, or all CPU workers; see homes.c. */
+struct cavs__home {
+    uint32_t where;                                   /* STARPU_CPU, .. */
+    int device;                                       /* its number, -1: the CPU workers */
+    const char *name;                                 /* for people */
+    uint32_t workers[(STARPU_NMAXWORKERS + 31) / 32]; /* of a device, as starpu_task::workerids */
+    int first, n, used;   /* its shards, and how many of them get something */
+    double room;          /* bytes that a shard should have at most; 0: any */
+    double rate[2];       /* work a second: forward only, and all */
+    unsigned given, seen; /* bit k: had work, and rate[k] is measured */
+};
+
+struct cavs__homes {
+    int n;
+    struct cavs__home home[CAVS__MAX_HOMES];
+    double work[CAVS__SLOTS][CAVS__MAX_HOMES]; /* of the batch in the slot */
+    double *share;                             /* [nshards] scratch */
+    size_t *bytes; /* likewise, for whoever asks cavs__homes_crowded() */
+};
+
+/* How the last batch was cut, for people. */
+struct cavs__cuts {
+    int vt, chain;    /* forward: V_t, and the tasks they share */
+    int blocks, wide; /* over all shards; tasks cut by rows */
+};
+
+struct cavs__engine {
+    const struct cavs_runtime *rt;
+    const struct cavs_session_options *options; /* its session's */
+    const struct cavs__plan *plan;
+    int nshards;                  /* most per batch */
+    struct cavs__tensor *tensors; /* [plan->ntensors] */
+    size_t tensor_bytes;          /* of these and all others that cavs__reserve() made larger */
+    starpu_data_handle_t scratch; /* of a task */
+    size_t scratch_floats;
+    bool devices; /* tasks may run on some: then scratch serves them, too */
+    struct cavs__slot slots[CAVS__SLOTS];
+    long batches;              /* submitted */
+    int64_t tasks;             /* since the statistics were reset */
+    struct cavs__homes *homes; /* NULL: any worker takes any shard */
+    bool (
+        *grad_used)[CAVS__MAX_PARTIALS]; /* [nstored] partial gradients written by the last batch */
+    struct cavs__cuts *cuts;             /* [nstages] */
+    struct cavs__fault fault;
+    uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
+};
+
+/* Partial gradients have chunks of their own numbering, see pieces.h. */
+static inline int cavs__chunk_of(const struct cavs__engine *e, int tensor, int slot, int shard,
+                                 int block)
+{
+    switch (e->plan->tensors[tensor].kind) {
+    case CAVS__T_BUNDLE:
+        return shard * CAVS__MAX_BLOCKS +
+               (e->plan->tensors[tensor].space == CAVS__DISTINCT ? 0 : block);
+    case CAVS__T_INDEX:
+    case CAVS__T_INPUT: return slot * e->nshards + shard;
+    case CAVS__T_PARAM:
+    case CAVS__T_PARAM_T: return 0;
+    default: return shard;
+    }
+}
+
+/* engine.c */
+/* In this order; after the first one, also if it fails, the engine can be freed. */
+int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
+                      const struct cavs_session_options *options);
+int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan *plan);
+/* Nothing is in flight any more. */
+void cavs__engine_free(struct cavs__engine *e);
+void cavs__wait_slots(struct cavs__engine *e);
+int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
+/* Makes the scratch block of a task at least that large; growing waits for the tasks that use
+ * it. */
+int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
+
+/* room.c: gives a batch its memory in the slot, and writes there what its tasks read. */
+int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b, int slot);
+
+/* submit.c */
+int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot);
+
+/* cost.c: seconds that a task should be worth. */
+double cavs__grain(const struct cavs__engine *e);
+
+/* slot.c */
+/* A task of the slot, and of a shard or none (-1), for up to nbuffers handles, which the caller
+ * adds by cavs__task_buffer().  NULL: out of memory. */
+struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shard,
+                                      struct starpu_codelet *cl, void *arg, int nbuffers);
+void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
+                       enum starpu_data_access_mode mode);
+int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t);
+void cavs__task_drop(struct starpu_task *t); /* one that was not submitted */
+void cavs__slot_open(struct cavs__slot *slot);
+void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */
+void cavs__slot_wait(struct cavs__slot *slot);
+
+/* homes.c */
+/* Decides how many shards there are, and where each lives. */
+int cavs__homes_init(struct cavs__engine *e);
+void cavs__homes_free(struct cavs__engine *e);
+int cavs__home_of(const struct cavs__engine *e, int shard); /* -1: none */
+/* What part of a batch each shard should have, relative to one another, [nshards]; NULL: the
+ * same. */
+const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run);
+/* The chunk of a parameter's gradient that a shard adds to: never one of another device's. */
+int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials);
+int cavs__partials(const struct cavs__engine *e); /* such chunks */
+/* Shards of a batch of n samples; with homes some can be empty. */
+int cavs__shards_of_batch(const struct cavs__engine *e, int n);
+/* Shards with so many bytes of tensors are more than a device's memory should hold: true, and next
+ * time they are smaller. */
+bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes);
+/* In this order, for each batch: the tasks that were in the slot are done; it is used anew; work
+ * that has been given to a shard. */
+void cavs__homes_observe(struct cavs__engine *e, int slot);
+void cavs__homes_begin(struct cavs__engine *e, int slot, enum cavs__run run);
+void cavs__homes_count(struct cavs__engine *e, int slot, int shard, double work);
+void cavs__homes_explain(FILE *out, const struct cavs__engine *e);
+
+/* devices.c */
+/* Decides which kinds of a plan run on devices, and compiles their groups for them. */
+int cavs__plan_devices(struct cavs__plan *p);
+/* If there are devices: scratch for as many rows as the batch, and its updates, want. */
+int cavs__reserve_device_scratch(struct cavs__engine *e, const struct cavs__batch *b);
+/* To its home, for a task of a shard (or none, -1), if it can run there; or as CAVS_PLACEMENT in
+ * the environment says: cpu, device, alternate between them, or any. */
+void cavs__place_task(const struct cavs__engine *e, int shard, struct starpu_task *t);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fault.c - where a number that is not finite came from, in the user's terms. */
+#include "core/base/error.h"
+#include "core/run/session.h"
+
+/* The operator of the user's that a bad number came from; NULL: one of a fused group, it cannot be
+ * told which. */
+static const struct cavs_symbol *culprit(const struct cavs__fault *f)
+{
+    return f->node >= 0 ? f->step->origin[f->node] : NULL;
+}
+
+static bool has_part(const struct cavs__task_kind *k, const struct cavs__fault *f)
+{
+    return k->parts[0] == f->part ||
+           (f->function < k->stage->nfunctions && k->parts[f->function] == f->part);
+}
+
+static const struct cavs__task_kind *kind_of(const struct cavs__plan *p,
+                                             const struct cavs__fault *f)
+{
+    const struct cavs__task_kind *kind = NULL;
+
+    for (int i = 0; i < p->model->nstages; i++) {
+        for (int j = 0; j < p->stages[i].nkinds; j++) {
+            if (has_part(p->stages[i].kinds[j], f))
+                kind = p->stages[i].kinds[j];
+        }
+    }
+    return kind;
+}
+
+int cavs__report_fault(struct cavs_session *s)
+{
+    struct cavs__fault *f = &s->engine.fault;
+    const struct cavs__shard *shard;
+    const struct cavs__task_kind *kind;
+    const struct cavs__shard_stage *t;
+    const struct cavs_symbol *x;
+    int rc, v, sample;
+
+    if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != 2)
+        return CAVS_OK;
+    kind = kind_of(s->plan, f);
+    x = culprit(f);
+    f->state = 0;
+    shard = &s->batch.shards[f->shard];
+    t = &shard->stages[kind->stage->number];
+    v = t->schedule
+            .vertex_of[kind->shared ? t->distinct.first[t->distinct.start[f->function] + f->row]
+                                    : f->row];
+    sample = t->sample_of[v];
+    rc = cavs__fail(CAVS_ENUMERIC,
+                    "not a finite number: operator %s of function %s.%s (task %s), batch %ld, "
+                    "sample %d, vertex %d",
+                    x ? cavs__symbol_label(x) : f->step->label, kind->stage->name,
+                    kind->stage->functions[f->function]->name, kind->name, f->batch,
+                    shard->samples[sample], v - t->start[sample]);
+    return x ? cavs__fail_in(rc, "%s:%d", x->at.file, x->at.line) : rc;
+}

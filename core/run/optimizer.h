@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* optimizer.h - what becomes of gradients: one task per parameter, by a rule, with what the rule
+ * keeps of each. */
+#ifndef CAVS_CORE_RUN_OPTIMIZER_H
+#define CAVS_CORE_RUN_OPTIMIZER_H
+
+#include "codelets/update.h"
+#include "core/run/engine.h"
+
+struct cavs__optimizer {
+    struct starpu_codelet update_codelet, norm_codelet;
+    struct cavs__update rule;
+    float clip;
+    long step;                     /* updates done, Adam's t */
+    struct cavs__tensor *state[2]; /* [nstored] what the rule keeps */
+    struct cavs__tensor norms;     /* sums of squares of gradients, one double per parameter */
+    struct cavs__tensor
+        *touched_lists; /* [nstored] of looked-up parameters: touched rows, by slot */
+    bool lost;          /* some parameters were updated and some not */
+};
+
+/* optimizer.c.  A zeroed one can be freed. */
+int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e);
+void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m);
+/* What the optimizer keeps of a parameter that is stored. */
+int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
+                        const struct cavs_param *p);
+/* Where the gradients of looked-up parameters will be: for a batch that has them. */
+int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
+                         const struct cavs__batch *b, int slot);
+/* One update of each trained parameter, by the gradients of the batch: of all or of none. */
+int cavs__submit_updates(struct cavs__optimizer *o, struct cavs__engine *e,
+                         const struct cavs__batch *b, int slot);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pieces.h - rows of one kind of task, to be submitted as one task or as several: between submit.c
+ * and pieces.c. */
+#ifndef CAVS_CORE_RUN_PIECES_H
+#define CAVS_CORE_RUN_PIECES_H
+
+#include "core/run/engine.h"
+
+/* A batch being submitted. */
+struct cavs__submission {
+    struct cavs__engine *e;
+    const struct cavs__batch *b;
+    int slot;
+    int ways;     /* workers that a shard's rows may be cut among */
+    int partials; /* partial gradients of a shard */
+    double grain; /* seconds that a task should be worth */
+};
+
+/* Rows of one kind of task, in one block of one shard. */
+struct cavs__piece {
+    const struct cavs__submission *of;
+    const struct cavs__task_kind *k;
+    const struct cavs__shard_stage *t;
+    int shard, block;
+    int n;
+    struct cavs__segment *segments;
+};
+
+static inline struct cavs__cuts *cavs__cuts_of(const struct cavs__piece *w)
+{
+    return &w->of->e->cuts[w->k->stage->number];
+}
+
+/* Room for n segments in the arena of the slot; NULL: out of memory. */
+struct cavs__segment *cavs__new_segments(const struct cavs__submission *of, int n);
+int64_t cavs__piece_rows(const struct cavs__piece *w);
+/* Buffers that these segments add to: not every function of a chain adds to every gradient that the
+ * chain writes. */
+uint64_t cavs__piece_adds_to(const struct cavs__piece *w);
+/* What a segment should take. */
+double cavs__piece_seconds(const struct cavs__piece *w, const struct cavs__segment *seg);
+/* Workers that it may be cut among: each piece is worth several grains, for pieces run between two
+ * more tasks. */
+int cavs__piece_ways(const struct cavs__piece *w);
+
+/* As one task; as one, or as pieces side by side; as n pieces, each of which adds to a partial
+ * gradient of its own. */
+int cavs__submit_task(const struct cavs__piece *w, int priority);
+int cavs__submit_cut(const struct cavs__piece *w, int priority);
+int cavs__submit_partials(const struct cavs__piece *w, int n, int priority);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_batch.c - one batch: prepared while the one before is computed, then submitted. */
+#include <math.h>
+
+#include "core/base/error.h"
+#include "core/run/session.h"
+
+/* ---- what is asked for ---- */
+
+static int check_batch(const struct cavs_session *s, const struct cavs__request *r)
+{
+    int rc = cavs__session_ready(s, "batch");
+
+    if (rc)
+        return rc;
+    if (!r->data || r->data->model != s->model || r->n < 0 || (r->n > 0 && !r->samples))
+        return cavs__fail(CAVS_EINVAL, "batch: %s",
+                          !r->data                     ? "no data"
+                          : r->data->model != s->model ? "the data belong to another model"
+                                                       : "no samples given");
+    rc = cavs__data_check_samples(r->data, r->samples, r->n);
+    if (!rc && r->run != CAVS__RUN_EVALUATE && s->options.inference)
+        rc =
+            cavs__fail(CAVS_ESTATE,
+                       "this session was created for inference: it cannot train or give gradients");
+    return rc ? rc : cavs__check_devices(s);
+}
+
+/* ---- preparing ---- */
+
+/* Again with smaller shards where they are too large for the memory of their device. */
+static int schedule(struct cavs_session *s, struct cavs__request *r)
+{
+    struct cavs__engine *e = &s->engine;
+    size_t *bytes = e->homes ? e->homes->bytes : NULL;
+    int rc;
+
+    do {
+        r->share = cavs__shares(e, r->run);
+        rc = cavs__batch_schedule(&s->batch, r);
+        for (int i = 0; i < r->nshards && bytes && !rc; i++)
+            bytes[i] = cavs__shard_bytes(s->plan, &s->batch.shards[i]);
+    } while (!rc && cavs__homes_crowded(e, bytes));
+    return rc;
+}
+
+/* Everything the tasks read, and room for what they write: a batch that fails here leaves no
+ * trace. */
+static int prepare(struct cavs_session *s, struct cavs__request *r, int slot)
+{
+    int rc = schedule(s, r);
+
+    for (int i = 0; i < r->nshards && !rc; i++) {
+        if (s->batch.shards[i].nsamples > 0)
+            cavs__homes_count(&s->engine, slot, i, s->batch.shards[i].work);
+    }
+    if (!rc)
+        rc = cavs__batch_lay_out(&s->batch, &s->engine.slots[slot].arena);
+    if (!rc)
+        rc = cavs__make_room(&s->engine, &s->batch, slot);
+    if (!rc && r->run != CAVS__RUN_EVALUATE)
+        rc = cavs__list_gradients(&s->optimizer, &s->engine, &s->batch, slot);
+    if (!rc)
+        rc = cavs__reserve_device_scratch(&s->engine, &s->batch);
+    if (!rc)
+        cavs__batch_count(&s->batch, &s->stats);
+    return rc;
+}
+
+/* ---- submitting ---- */
+
+/* What the gradient of a batch of n samples is multiplied by. */
+static float gradient_scale(const struct cavs_session_options *o, int n)
+{
+    float scale = o->scale == 0 ? 1 : o->scale;
+
+    return o->mean ? scale / (float)n : scale;
+}
+
+/* A bad number keeps the update from the parameters. */
+static int check_numbers(struct cavs_session *s)
+{
+    starpu_task_wait_for_all();
+    return cavs__report_fault(s);
+}
+
+static int submit(struct cavs_session *s, const struct cavs__request *r, int slot)
+{
+    int rc = cavs__submit_batch(&s->engine, &s->batch, slot);
+
+    if (!rc && s->options.check_finite)
+        rc = check_numbers(s);
+    if (!rc && r->run == CAVS__RUN_TRAIN) {
+        s->optimizer.rule.scale = gradient_scale(&s->options, r->n);
+        rc = cavs__submit_updates(&s->optimizer, &s->engine, &s->batch, slot);
+    }
+    s->half_counted |= rc && rc != CAVS_ENUMERIC;
+    return rc;
+}
+
+/* ---- all ---- */
+
+/* Scheduling from start to end (microseconds) is hidden while another batch is being computed. */
+static double exposed(struct cavs__engine *e, int slot, double start, double end)
+{
+    for (int i = 0; i < CAVS__SLOTS; i++) {
+        struct cavs__slot *other = &e->slots[i];
+
+        if (i == slot)
+            continue;
+        pthread_mutex_lock(&other->lock);
+        start = other->busy ? end : fmax(start, other->done_at);
+        pthread_mutex_unlock(&other->lock);
+    }
+    return fmax(0, end - start) * 1e-6;
+}
+
+/* The slot is nobody's any more. */
+static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot)
+{
+    struct cavs__engine *e = &s->engine;
+    int rc;
+
+    cavs__homes_observe(e, slot);
+    cavs__homes_begin(e, slot, r->run);
+    cavs__slot_open(&e->slots[slot]);
+    starpu_iteration_push((unsigned long)e->batches); /* tells a trace which tasks are one batch */
+    rc = prepare(s, r, slot);
+    if (!rc)
+        rc = submit(s, r, slot);
+    starpu_iteration_pop();
+    cavs__slot_close(&e->slots[slot]);
+    e->batches++;
+    s->stats.batches++;
+    if (r->run == CAVS__RUN_GRADIENT && (!rc || rc == CAVS_ENUMERIC))
+        s->gradient_batch = e->batches;
+    return rc;
+}
+
+static int run_batch(struct cavs_session *s, struct cavs__request r)
+{
+    int rc = check_batch(s, &r), slot;
+    double t0, t1, t2;
+
+    if (rc || r.n == 0)
+        return rc;
+    r.seed = s->options.seed;
+    r.updates = s->optimizer.step;
+    r.nshards = cavs__shards_of_batch(&s->engine, r.n);
+    slot = (int)(s->engine.batches % CAVS__SLOTS);
+    t0 = starpu_timing_now();
+    cavs__slot_wait(&s->engine.slots[slot]);
+    t1 = starpu_timing_now();
+    rc = run_in_slot(s, &r, slot);
+    t2 = starpu_timing_now();
+    s->stats.wait_s += (t1 - t0) * 1e-6;
+    s->stats.schedule_s += (t2 - t1) * 1e-6;
+    s->stats.exposed_s += exposed(&s->engine, slot, t1, t2);
+    if (rc) /* tasks side by side may lack the fence that orders them before others */
+        cavs__wait_slots(&s->engine);
+    return rc;
+}
+
+int cavs_session_train(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n)
+{
+    return run_batch(
+        s, (struct cavs__request){.data = d, .samples = samples, .n = n, .run = CAVS__RUN_TRAIN});
+}
+
+int cavs_session_gradient(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                          int n)
+{
+    return run_batch(s, (struct cavs__request){
+                            .data = d, .samples = samples, .n = n, .run = CAVS__RUN_GRADIENT});
+}
+
+int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                          int n)
+{
+    return run_batch(s, (struct cavs__request){
+                            .data = d, .samples = samples, .n = n, .run = CAVS__RUN_EVALUATE});
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runtime.h - the machine and StarPU's workers on it. */
+#ifndef CAVS_CORE_RUN_RUNTIME_H
+#define CAVS_CORE_RUN_RUNTIME_H
+
+#include <starpu.h>
+#include <sys/types.h>
+
+#include "core/cavs.h"
+#include "core/run/cost.h"
+
+struct cavs__record;
+
+/* Where StarPU keeps its performance models if that is not left to it. */
+struct cavs__folder {
+    char *path; /* NULL: left to it */
+    bool own;   /* of this run: it goes with it */
+};
+
+struct cavs_runtime {
+    int workers;
+    int cores; /* of the machine, for the default number of shards */
+    int l2_bytes;
+    int64_t l3_bytes; /* of one, which some cores share */
+    bool one_memory;  /* all workers share one memory node */
+    bool require;     /* a device that cannot be used is an error */
+    pid_t pid;        /* of the process that has the workers: a child made by fork() has none */
+    int sessions;     /* that are there */
+    bool stopping;    /* with the last of them */
+    struct cavs__cost_model cost;
+    char scheduler[64];
+    const char *placement;       /* CAVS_PLACEMENT, NULL: as the scheduler likes */
+    struct cavs__record *record; /* NULL: not traced */
+    struct cavs__folder folder;
+};
+
+/* runtime.c: stops with the last session of a runtime that has been destroyed before. */
+void cavs__runtime_release(struct cavs_runtime *rt);
+/* 0, or why `call` cannot use the runtime: there is none, or this process has no workers. */
+int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
+
+/* devices.c: gives a notice of each device that has been left out since it last did; CAVS_ERUNTIME
+ * if they are required. */
+int cavs__report_devices(bool require);
+
+/* starpu_folder.c */
+/* Before starpu_init(): makes sure that StarPU has a folder that it can write, or says what to
+ * set. */
+int cavs__folder_choose(struct cavs__folder *f);
+/* After starpu_shutdown(). */
+void cavs__folder_forget(struct cavs__folder *f);
+
+/* starpu_init.c: StarPU's start, without a message that means nothing. */
+int cavs__starpu_init(struct starpu_conf *conf);
+
+#endif
