@@ -107,6 +107,10 @@ SANITIZE_TESTS += tests/test_schedule
 check_PROGRAMS += tests/test_homes
 SANITIZE_TESTS += tests/test_homes
 
+# what the main thread prepares, without a runtime
+check_PROGRAMS += tests/test_batch
+SANITIZE_TESTS += tests/test_batch
+
 # kernels of codelets/
 check_PROGRAMS += tests/test_gemm tests/test_kernels tests/test_row_kernels tests/test_update
 SANITIZE_TESTS += tests/test_gemm tests/test_kernels tests/test_row_kernels tests/test_update
