@@ -452,6 +452,52 @@ static void check_blocks(const struct view *w)
     assert_memory_equal(w->t->schedule.function_rows, rows, sizeof rows);
 }
 
+/* Row e of what a vertex brings of an input of rows. */
+static void check_row(const struct view *w, const struct cavs__input *in, int v, int e,
+                      const float *row)
+{
+    const struct sample_stage *s = made(w, v);
+    int first = in->per == CAVS__PER_EDGE ? s->graph->child_ptr[local(w, v)] : local(w, v);
+    assert_memory_equal(row, s->rows[in->number] + (size_t)(first + e) * (size_t)in->width,
+                        (size_t)in->width * sizeof *row);
+}
+
+static void check_pulled(const struct view *w, const struct cavs__input *in)
+{
+    const struct cavs__schedule *sch = &w->t->schedule;
+    const struct cavs_stage *stage = w->sp->stage;
+    int rows = cavs__pulled_rows(w->shard, stage, in->number), ld = in->width + 3;
+    float *table = calloc((size_t)rows * (size_t)ld + 1, sizeof *table);
+    assert_non_null(table);
+    cavs__write_pulled(&w->p->b, w->shard, stage, in->number, table, ld);
+    for (int v = 0; v < w->t->n; v++) {
+        int row = sch->row_of[v], at = in->per == CAVS__PER_EDGE ? sch->edge_ptr[row] : row;
+        int n = in->per == CAVS__PER_EDGE ? sch->edge_ptr[row + 1] - at : 1;
+        if (!in->pulled[w->t->function[v]])
+            continue;
+        if (in->per == CAVS__PER_EDGE && children_of(w, v) < n)
+            n = children_of(w, v);
+        for (int e = 0; e < n; e++)
+            check_row(w, in, v, e, table + (at + e) * ld);
+    }
+    free(table);
+}
+
+static void check_counts(const struct prepared *p, int n)
+{
+    struct cavs_stats stats = {0};
+    long long vertices = 0;
+    cavs__batch_count(&p->b, &stats);
+    for (int i = 0; i < p->b.nshards; i++)
+        for (int j = 0; j < p->nstages; j++)
+            if (!p->t.model->stages[j]->base)
+                vertices += p->b.shards[i].stages[j].n;
+    assert_int_equal(stats.samples, n);
+    assert_int_equal(stats.vertices, vertices);
+    assert_true(stats.evaluated <= stats.vertices);
+    assert_true(stats.batching_tasks <= stats.evaluated);
+}
+
 /* What blocks hold of a tensor is what the function has. */
 static void check_sizes(const struct prepared *p, const struct cavs__shard *shard)
 {
@@ -525,6 +571,7 @@ static void check_touched(const struct prepared *p, const struct cavs_param *par
 static void check_batch(const struct prepared *p, const int *samples, int n)
 {
     check_shards(p, samples, n);
+    check_counts(p, n);
     for (int i = 0; i < p->b.nshards; i++) {
         if (p->b.shards[i].nsamples == 0)
             continue;
@@ -534,6 +581,10 @@ static void check_batch(const struct prepared *p, const int *samples, int n)
             check_blocks(&w);
             for (int k = 0; k < w.sp->nsections; k++)
                 check_section(&w, k);
+            for (int k = 0; k < w.sp->stage->ninputs; k++) {
+                if (!w.sp->stage->inputs[k]->ids)
+                    check_pulled(&w, w.sp->stage->inputs[k]);
+            }
         }
         check_sizes(p, &p->b.shards[i]);
     }
@@ -545,7 +596,7 @@ static void check_batch(const struct prepared *p, const int *samples, int n)
 
 /* ---- tests ---- */
 
-/* A dropped state, and dropped states of the children, which the zoo has not. */
+/* A dropped state, and dropped states of the children. */
 static void build_dropout(struct cavs_model *m)
 {
     struct cavs_stage *s = cavs_stage_create(m, "s", 3);
@@ -562,15 +613,34 @@ static const struct zoo_entry dropout = {
     build_dropout,
     {"dag:25,slots=4,parents=3,seed=3", "star:12", "single", "chain:6", "empty", "flat:3"}};
 
-/* The zoo, and one model more. */
+/* Vertices that are equal if they name vertices of another stage that have one row. */
+static void build_pointers(struct cavs_model *m)
+{
+    struct cavs_stage *a = cavs_stage_create(m, "a", 0), *b = cavs_stage_create(m, "b", 4);
+    struct cavs_function *f = cavs_function_create(a, "f"), *g = cavs_function_create(b, "g");
+    cavs_push(f, "word", cavs_lookup(zoo_weight(m, "table", 3, 4), cavs_pull_ids(f, "word")));
+    struct cavs_symbol *word = cavs_pull_from(g, a, "word", cavs_pull_ids(g, "which"));
+    cavs_scatter(g, cavs_tanh(cavs_add(word, cavs_gather(g, 0))));
+    cavs_push(g, "state", word);
+    zoo_classify(m, b, "state", 4, 3);
+}
+
+static const struct zoo_entry pointers = {
+    "pointers",
+    build_pointers,
+    {"flat:7|chain:5", "flat:3|flat:9", "single|chain:4", "flat:5|flat:5"}};
+
+/* The zoo, and what it lacks. */
+static const struct zoo_entry *const others[] = {&dropout, &pointers};
+
 static int model_count(void)
 {
-    return zoo_count() + 1;
+    return zoo_count() + (int)(sizeof others / sizeof *others);
 }
 
 static const struct zoo_entry *model_at(int i)
 {
-    return i < zoo_count() ? zoo_at(i) : &dropout;
+    return i < zoo_count() ? zoo_at(i) : others[i - zoo_count()];
 }
 
 /* All samples of the model, the last ones twice. */
