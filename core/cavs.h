@@ -442,7 +442,12 @@ double cavs_runtime_sgemm_peak(struct cavs_runtime *rt);
 
 /* ---- session ------------------------------------------------------------------------------------------------------- */
 
-enum cavs_policy { CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH, CAVS_POLICY_FRONTIER, CAVS_POLICY_AGENDA };
+/* Which vertices are evaluated together; what they are called, and a line on each, by cavs_policy_name() and
+ * cavs_policy_summary(). */
+enum cavs_policy {
+    CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH, CAVS_POLICY_FRONTIER, CAVS_POLICY_AGENDA,
+    CAVS_POLICIES /* how many there are */
+};
 enum cavs_optimizer {
     CAVS_SGD, CAVS_MOMENTUM, CAVS_NESTEROV, CAVS_ADAGRAD, CAVS_RMSPROP, CAVS_ADAM
 };
@@ -476,6 +481,9 @@ struct cavs_session_options {
 };
 /* frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8, the rest 0 */
 struct cavs_session_options cavs_session_defaults(void);
+/* What a policy is called ("agenda"), and a line that says what it does; NULL: there is none of that number. */
+const char *cavs_policy_name(int policy);
+const char *cavs_policy_summary(int policy);
 
 int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m, const struct cavs_session_options *options,
                         struct cavs_session **out);

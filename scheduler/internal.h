@@ -3,7 +3,7 @@
  * internal.h - what the parts of the scheduler share.
  *
  * A schedule is made in five passes, each a file: children before parents (topology.c), equal
- * vertices to one representative (merge.c), a step in time for every representative (schedule.c,
+ * vertices to one representative (merge.c), a step in time for every representative (policies.c,
  * agenda.c), rows sorted by step and function, then numbers and edges for them (layout.c).  All
  * arrays live in one block (capacity.c).
  */
@@ -26,6 +26,14 @@ struct cavs__agenda_function {
 struct cavs__agenda_edge {
     int32_t parent;
     int32_t next; /* edge into the same child */
+};
+
+/* What a policy goes by; levels are in the work of the schedule. */
+struct cavs__levelled_graph {
+    const struct cavs__graph *graph;
+    const int32_t *order; /* [n] children before parents; NULL: the vertices' own order is so */
+    const int32_t *rep;   /* [n] representatives; NULL: every vertex is its own */
+    int32_t levels;       /* how many there are */
 };
 
 struct cavs__capacity {

@@ -3,6 +3,7 @@ libcavs_la_SOURCES += \
 	scheduler/schedule.h \
 	scheduler/internal.h \
 	scheduler/schedule.c \
+	scheduler/policies.c \
 	scheduler/capacity.c \
 	scheduler/cut.c \
 	scheduler/distinct.c \

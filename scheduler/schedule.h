@@ -19,8 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum cavs__policy { CAVS__SERIAL, CAVS__DEPTH, CAVS__FRONTIER, CAVS__AGENDA };
-
 /* One stage of one shard: the graphs of its samples laid one after the other. */
 struct cavs__graph {
     int n; /* vertices */
@@ -65,6 +63,21 @@ struct cavs__schedule {
     struct cavs__schedule_work *work; /* private scratch */
 };
 
+struct cavs__levelled_graph;
+
+/* A policy: which vertices are evaluated together, and when. */
+struct cavs__policy {
+    const char *name;    /* as programs have it in --policy */
+    const char *summary; /* what it puts together, in a line */
+    bool alone; /* every vertex is a task of its own, as is every row that waits for no vertex */
+    /* Gives every representative a step, so that children come before parents; lists the
+     * representatives in s->vertex_of, sorted by (step, function), in the order of their numbers
+     * where these are equal; returns the steps, by vertex. */
+    const int32_t *(*steps)(struct cavs__schedule *s, const struct cavs__levelled_graph *l);
+};
+/* By the numbers of enum cavs_policy. */
+extern const struct cavs__policy cavs__policies[];
+
 void cavs__schedule_init(struct cavs__schedule *s);
 void cavs__schedule_free(struct cavs__schedule *s);
 
@@ -72,18 +85,10 @@ void cavs__schedule_free(struct cavs__schedule *s);
  * functions); allocates only when g is larger than anything before.  The graph must be acyclic
  * (cavs__graph_check); vertices may be numbered in any order.  Rows of a V_t are ascending in
  * vertex_of (serial: vertices in their own order where that is children first).
- * 0, or -1 when out of memory or when there are more than 2^31 - 1 edge rows; s is then as it was.
- *
- *   serial    one vertex per V_t, children first
- *   depth     V_t = (longest distance from a leaf, function): TensorFlow Fold's dynamic batching
- *   frontier  Cavs section 3.2: all vertices activated by the step before, per function.  A vertex
- *             is activated by the last of its children, one step after the deepest: the V_t are
- *             those of depth
- *   agenda    Neubig et al. 2017 section 3.2: repeatedly, all ready vertices of the function whose
- *             vertices have the lowest average depth; equal averages by function number
- */
+ * 0, or -1 when out of memory or when there are more than 2^31 - 1 edge rows; s is then as it
+ * was. */
 int cavs__schedule_make(struct cavs__schedule *s, const struct cavs__graph *g,
-                        enum cavs__policy policy, bool merge);
+                        const struct cavs__policy *policy, bool merge);
 
 /* Cuts the V_t into 1 to `most` blocks of consecutive V_t, each worth about the same and not much
  * below `least`; a vertex of function f weighs weight[f] >= 0.  Block b is V_t cut[b] ..

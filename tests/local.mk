@@ -104,6 +104,9 @@ dist_check_SCRIPTS += tests/test_surroundings.t
 check_PROGRAMS += tests/test_schedule
 SANITIZE_TESTS += tests/test_schedule
 
+# what there is to choose from: the tables of policies and optimizers, --help and the guide
+check_PROGRAMS += tests/test_choices
+
 check_PROGRAMS += tests/test_homes
 SANITIZE_TESTS += tests/test_homes
 

@@ -49,6 +49,12 @@ field() {
     tail -n 1 "$work/out" | sed -n "s/.*\"$1\":\([^],}]*\).*/\1/p"
 }
 
+# policies: what --policy takes, or a word that it does not take
+policies() {
+    "$apps/tree_fc" --policy none 2>&1 | sed -n "s/.*--policy wants one of \(.*\), not.*/\1/p" | tr -d , |
+        grep . || echo unknown
+}
+
 # holds CONDITION: on numbers, as awk has them
 holds() {
     awk "BEGIN { exit !($1) }" </dev/null

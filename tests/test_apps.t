@@ -66,7 +66,7 @@ tree_fc|--lr fast|--lr wants a number
 tree_fc|--lr nan|--lr wants a number
 tree_fc|--lr -1|--lr wants a number
 tree_fc|--seed -1|--seed wants a whole number
-tree_fc|--policy best|--policy wants one of serial, depth, frontier, agenda, not 'best'
+tree_fc|--policy best|--policy wants one of serial, depth, frontier, agenda
 tree_fc|--optimizer lbfgs|--optimizer wants one of sgd,
 tree_fc|--tree bush|--tree wants one of balanced, random, sequence
 tree_fc|--leaves 0|--leaves wants a whole number
@@ -208,7 +208,7 @@ ok $? "without --json results and progress are for people"
 
 reference=
 different=
-for policy in serial depth frontier agenda; do
+for policy in $(policies); do
     # shellcheck disable=SC2086
     run tree_lstm $small $mini --epochs 3 --json --quiet --policy $policy
     status_is 0 || different="$different $policy"

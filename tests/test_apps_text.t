@@ -109,7 +109,7 @@ for program in var_lstm bilstm_char_tagger; do
     reference=
     files=$text
     [ $program = var_lstm ] || files=$tags
-    for policy in depth serial frontier agenda; do
+    for policy in $(policies); do
         # shellcheck disable=SC2086
         run $program $small $files --epochs 2 --policy $policy
         : "${reference:=$(field loss)}"

@@ -37,10 +37,12 @@ static void open_plan(struct prepared *p, const struct zoo_entry *z)
 }
 
 /* Blocks are worth next to nothing, so that there are as many as there can be. */
-static void open_batch(struct prepared *p, enum cavs__policy policy, bool apart)
+static void open_batch(struct prepared *p, enum cavs_policy policy, bool apart)
 {
-    struct cavs__preparing how = {
-        .policy = policy, .apart = apart, .block_seconds = 1e-9, .most_shards = MOST_SHARDS};
+    struct cavs__preparing how = {.policy = &cavs__policies[policy],
+                                  .apart = apart,
+                                  .block_seconds = 1e-9,
+                                  .most_shards = MOST_SHARDS};
     check_ok(cavs__batch_init(&p->b, p->plan, &how));
     p->index = calloc((size_t)(MOST_SHARDS * p->nstages), sizeof *p->index);
     p->lists = calloc((size_t)p->t.model->nstored + 1, sizeof *p->lists);
@@ -662,8 +664,8 @@ static void every_model_is_prepared_as_its_samples_say(void **state)
         int samples[2 * ZOO_SAMPLES], n;
         open_plan(&p, model_at(i));
         n = all_samples(&p, samples);
-        for (int policy = CAVS__SERIAL; policy <= CAVS__AGENDA; policy++) {
-            open_batch(&p, (enum cavs__policy)policy, policy == CAVS__DEPTH);
+        for (int policy = 0; policy < CAVS_POLICIES; policy++) {
+            open_batch(&p, (enum cavs_policy)policy, policy == CAVS_POLICY_DEPTH);
             prepare(&p, samples, n, 1, CAVS__RUN_TRAIN);
             check_batch(&p, samples, n);
             prepare(&p, samples, n, 3, CAVS__RUN_GRADIENT);
@@ -684,7 +686,7 @@ static void each_sample_alone_is_prepared(void **state)
     for (int i = 0; i < model_count(); i++) {
         struct prepared p;
         open_plan(&p, model_at(i));
-        open_batch(&p, CAVS__FRONTIER, false);
+        open_batch(&p, CAVS_POLICY_FRONTIER, false);
         for (int k = 0; k < p.t.nsamples; k++) {
             prepare(&p, &k, 1, 1, CAVS__RUN_TRAIN);
             check_batch(&p, &k, 1);
@@ -701,7 +703,7 @@ static void shards_without_samples_have_nothing(void **state)
     struct prepared p;
     int samples[2] = {1, 0};
     open_plan(&p, zoo_find("tree_lstm_nary"));
-    open_batch(&p, CAVS__FRONTIER, false);
+    open_batch(&p, CAVS_POLICY_FRONTIER, false);
     prepare(&p, samples, 2, MOST_SHARDS, CAVS__RUN_TRAIN);
     check_batch(&p, samples, 2);
     int empty = 0;
@@ -746,7 +748,7 @@ static void a_batch_does_not_depend_on_the_one_before(void **state)
         int sizes[] = {n, 1, n, 2};
         for (int k = 1; k < 4; k++) {
             size_t fresh_n, used_n;
-            open_batch(&p, CAVS__FRONTIER, false);
+            open_batch(&p, CAVS_POLICY_FRONTIER, false);
             prepare(&p, samples, sizes[k], 2, CAVS__RUN_TRAIN);
             int32_t *fresh = written(&p, &fresh_n);
             prepare(&p, samples, sizes[k - 1], 1, CAVS__RUN_TRAIN);
@@ -787,7 +789,7 @@ static void dropout_does_not_depend_on_shards(void **state)
     int samples[2 * ZOO_SAMPLES], n, sections = 0;
     open_plan(&p, &dropout);
     n = all_samples(&p, samples);
-    open_batch(&p, CAVS__FRONTIER, false);
+    open_batch(&p, CAVS_POLICY_FRONTIER, false);
     for (int k = 0; k < p.plan->stages[0].nsections; k++) {
         const struct cavs__section *s = &p.plan->stages[0].sections[k];
         if ((s->kind != CAVS__S_NOISE_LOW && s->kind != CAVS__S_NOISE_HIGH) || s->list)

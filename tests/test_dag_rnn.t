@@ -68,7 +68,7 @@ run dag_rnn $small $words --epochs 3 --workers 1
 ok $? "the same for any number of workers"
 
 different=
-for policy in depth agenda serial; do
+for policy in $(policies); do
     # shellcheck disable=SC2086
     run dag_rnn $small $words --epochs 3 --policy $policy
     status_is 0 && holds "($(field loss) - $loss) ^ 2 < 1e-8" || different="$different $policy"

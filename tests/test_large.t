@@ -29,7 +29,7 @@ awk -v depth="$depth" 'BEGIN {
     print ""
 }' >"$work/deep.txt"
 
-for policy in serial depth frontier agenda; do
+for policy in $(policies); do
     # the options are split on purpose
     # shellcheck disable=SC2086
     run tree_lstm --train "$work/deep.txt" --cell childsum --hidden 2 --embed 2 --policy $policy $common

@@ -10,9 +10,6 @@
 
 #include "tests/trial.h"
 
-static const enum cavs_policy policies[] = {CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH,
-                                            CAVS_POLICY_FRONTIER, CAVS_POLICY_AGENDA};
-
 /* Models of which every session is compiled, so that all shapes of generated code are seen;
  * CAVS_TEST_LONG compiles all. */
 static const char *const compiled[] = {"tree_lstm_bench", "tree_lstm_childsum", "gru", "arithmetic",
@@ -81,10 +78,10 @@ static void every_policy_and_number_of_shards(void **state)
 {
     struct trial t;
     open_trial(&t, *state);
-    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+    for (int policy = 0; policy < CAVS_POLICIES; policy++) {
         for (int shards = 1; shards <= 3; shards++) {
             struct cavs_session_options options = cavs_session_defaults();
-            options.policy = policies[i];
+            options.policy = (enum cavs_policy)policy;
             options.shards = shards;
             options.grain = shards == 2 ? 0 : 1e-7f; /* the others in blocks, cut by rows */
             check_session(&t, &options);

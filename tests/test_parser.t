@@ -77,7 +77,7 @@ run parser $small $trees --epochs 3 --resume "$work/kept"
 ok $? "and if it is stopped and resumed: the same words are dropped"
 
 different=
-for policy in depth agenda serial; do
+for policy in $(policies); do
     # shellcheck disable=SC2086
     run parser $small $trees --epochs 3 --policy $policy
     status_is 0 && holds "($(field loss) - $loss) ^ 2 < 1e-8" || different="$different $policy"

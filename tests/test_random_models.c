@@ -18,7 +18,7 @@ enum { FEW = 60, MANY = 3000 };
 static struct cavs_session_options options(struct draw *d)
 {
     struct cavs_session_options o = cavs_session_defaults();
-    o.policy = (enum cavs_policy)draw_pick(d, 4);
+    o.policy = (enum cavs_policy)draw_pick(d, CAVS_POLICIES);
     o.shards = 1 + draw_pick(d, 4);
     o.grain = draw_pick(d, 2) ? 1e-7f : 0;
     o.no_lazy = draw_pick(d, 4) == 0;

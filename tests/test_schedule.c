@@ -16,10 +16,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/cavs.h"
 #include "scheduler/schedule.h"
 
-enum { LONG_CHAIN = 200000, ALL_POLICIES = 4 };
-static const char *const policy_name[ALL_POLICIES] = {"serial", "depth", "frontier", "agenda"};
+enum { LONG_CHAIN = 200000 };
 
 /* ---- counting and failing allocations: our own malloc, where no tool already brings one ------ */
 
@@ -259,14 +259,14 @@ struct subject {
     const struct graph *q;
     const struct cavs__graph *g;
     const struct cavs__schedule *s;
-    enum cavs__policy policy;
+    int policy;
     bool merge;
 };
 
 static void equal_at(const struct subject *t, const char *what, long a, long b, int line)
 {
     if (a != b)
-        print_error("%s; %s%s: %s: %ld is not %ld\n", t->q->name, policy_name[t->policy],
+        print_error("%s; %s%s: %s: %ld is not %ld\n", t->q->name, cavs__policies[t->policy].name,
                     t->merge ? ", merged" : "", what, a, b);
     _assert_int_equal((LargestIntegralType)a, (LargestIntegralType)b, __FILE__, line);
 }
@@ -474,8 +474,24 @@ static void check_serial(const struct subject *t)
         SAME(t->s->vt[i].step, i);
 }
 
-static void check(const struct graph *q, const struct cavs__schedule *s, enum cavs__policy policy,
-                  bool merge)
+/* Depth and frontier make the same V_t. */
+static void (*const check_policy[CAVS_POLICIES])(const struct subject *) = {
+    [CAVS_POLICY_SERIAL] = check_serial,
+    [CAVS_POLICY_DEPTH] = check_frontier,
+    [CAVS_POLICY_FRONTIER] = check_frontier,
+    [CAVS_POLICY_AGENDA] = check_agenda,
+};
+
+static void every_policy_has_a_check(void **state)
+{
+    (void)state;
+    for (int policy = 0; policy < CAVS_POLICIES; policy++) {
+        if (!check_policy[policy])
+            fail_msg("the policy %s is not checked", cavs__policies[policy].name);
+    }
+}
+
+static void check(const struct graph *q, const struct cavs__schedule *s, int policy, bool merge)
 {
     struct subject subject = {q, &q->g, s, policy, merge}, *t = &subject;
     check_rows(t);
@@ -484,31 +500,25 @@ static void check(const struct graph *q, const struct cavs__schedule *s, enum ca
     check_vt(t);
     check_edges(t);
     check_parents(t);
-    if (policy == CAVS__SERIAL)
-        check_serial(t);
-    else if (policy == CAVS__AGENDA)
-        check_agenda(t);
-    else
-        check_frontier(t);
+    check_policy[policy](t);
 }
 
-static void make(struct cavs__schedule *s, const struct graph *q, enum cavs__policy policy,
-                 bool merge)
+static void make(struct cavs__schedule *s, const struct graph *q, int policy, bool merge)
 {
-    assert_int_equal(cavs__schedule_make(s, &q->g, policy, merge), 0);
+    assert_int_equal(cavs__schedule_make(s, &q->g, &cavs__policies[policy], merge), 0);
 }
 
 /* All policies, with and without merging, checked. */
 static void make_and_check_all(struct cavs__schedule *s, const struct graph *q)
 {
-    for (int policy = 0; policy < ALL_POLICIES; policy++)
+    for (int policy = 0; policy < CAVS_POLICIES; policy++)
         for (int merge = 0; merge < 2; merge++) {
             make(s, q, policy, merge);
             check(q, s, policy, merge);
         }
 }
 
-static int vt_count(struct graph *q, enum cavs__policy policy, bool merge)
+static int vt_count(struct graph *q, int policy, bool merge)
 {
     struct cavs__schedule s;
     cavs__schedule_init(&s);
@@ -574,9 +584,9 @@ static void merging_joins_equal_vertices_and_no_others(void **state)
     cavs__schedule_init(&s);
     for (int seed = 0; seed < 60; seed++) {
         struct graph *q = random_graph(seed % RANDOM_KINDS, 80, 1000 + seed);
-        struct subject subject = {q, &q->g, &s, CAVS__FRONTIER, true}, *t = &subject;
+        struct subject subject = {q, &q->g, &s, CAVS_POLICY_FRONTIER, true}, *t = &subject;
         char *same = array((size_t)q->g.n * (size_t)q->g.n, 1);
-        make(&s, q, CAVS__FRONTIER, true);
+        make(&s, q, CAVS_POLICY_FRONTIER, true);
         for (int a = 0; a < q->g.n; a++)
             for (int b = 0; b < a; b++)
                 SAME(s.row_of[a] == s.row_of[b], naive_equal(&q->g, same, a, b));
@@ -600,7 +610,7 @@ static void a_graph_without_vertices_has_no_batching_task(void **state)
     assert_int_equal(s.rows, 0);
     assert_int_equal(s.edge_ptr[0], 0);
     assert_int_equal(s.parent_ptr[0], 0);
-    assert_int_equal(cavs__schedule_make(&s, &none, CAVS__AGENDA, true), 0);
+    assert_int_equal(cavs__schedule_make(&s, &none, &cavs__policies[CAVS_POLICY_AGENDA], true), 0);
     assert_int_equal(s.nvt, 0);
     cavs__schedule_free(&s);
     graph_destroy(q);
@@ -626,7 +636,7 @@ static void a_chain_has_one_batching_task_a_vertex(void **state)
 {
     (void)state;
     struct graph *q = chain(77);
-    for (int policy = 0; policy < ALL_POLICIES; policy++)
+    for (int policy = 0; policy < CAVS_POLICIES; policy++)
         assert_int_equal(vt_count(q, policy, policy % 2), 77);
     graph_destroy(q);
 }
@@ -636,10 +646,10 @@ static void a_balanced_tree_has_one_batching_task_a_level(void **state)
     (void)state;
     struct graph *q = graph_new(511, 511, 2, (int[]){0, 2}, 1);
     add_tree(q, 256, true, 1);
-    assert_int_equal(vt_count(q, CAVS__SERIAL, false), 511);
-    for (int policy = CAVS__DEPTH; policy <= CAVS__AGENDA; policy++)
-        assert_int_equal(vt_count(q, policy, false), 9);
-    assert_int_equal(vt_count(q, CAVS__SERIAL, true), 9); /* all subtrees of a level are equal */
+    for (int policy = 0; policy < CAVS_POLICIES; policy++)
+        assert_int_equal(vt_count(q, policy, false), cavs__policies[policy].alone ? 511 : 9);
+    assert_int_equal(vt_count(q, CAVS_POLICY_SERIAL, true),
+                     9); /* all subtrees of a level are equal */
     graph_destroy(q);
 }
 
@@ -649,9 +659,9 @@ static void vertices_without_edges_are_one_batching_task(void **state)
     struct graph *q = graph_new(1000, 0, 1, (int[]){0}, 1);
     for (int v = 0; v < 1000; v++)
         ADD_LEAF(q, 0, v % 10);
-    for (int policy = CAVS__DEPTH; policy <= CAVS__AGENDA; policy++)
-        assert_int_equal(vt_count(q, policy, false), 1);
-    assert_int_equal(vt_count(q, CAVS__SERIAL, true), 10);
+    for (int policy = 0; policy < CAVS_POLICIES; policy++)
+        assert_int_equal(vt_count(q, policy, false), cavs__policies[policy].alone ? 1000 : 1);
+    assert_int_equal(vt_count(q, CAVS_POLICY_SERIAL, true), 10);
     graph_destroy(q);
 }
 
@@ -665,7 +675,7 @@ static void a_vertex_may_have_many_parents_and_a_child_twice(void **state)
     for (int v = 1; v <= 1000; v++)
         ADD(q, 1, v, 0, 0);
     make_and_check_all(&s, q);
-    make(&s, q, CAVS__FRONTIER, true);
+    make(&s, q, CAVS_POLICY_FRONTIER, true);
     assert_int_equal(s.nvt, 2);
     assert_int_equal(s.parent_ptr[1], 2000);
     cavs__schedule_free(&s);
@@ -682,7 +692,7 @@ static void missing_children_at_the_end_are_as_good_as_none(void **state)
         c = ADD(q, 0, 0, -1, leaf);
     int none = ADD(q, 0, 0, -1, -1), any = ADD(q, 1, 0, leaf), any_missing = ADD(q, 1, 0, leaf, -1);
     make_and_check_all(&s, q);
-    make(&s, q, CAVS__FRONTIER, true);
+    make(&s, q, CAVS_POLICY_FRONTIER, true);
     assert_int_equal(s.row_of[a], s.row_of[b]);
     assert_int_equal(s.row_of[leaf], s.row_of[none]);
     assert_int_not_equal(s.row_of[a], s.row_of[c]);
@@ -706,9 +716,9 @@ static void agenda_takes_fewer_steps_through_a_sequence_model(void **state)
             ADD(q, 1, 0, v);
         }
     }
-    assert_int_equal(vt_count(q, CAVS__DEPTH, false), 12);
-    assert_int_equal(vt_count(q, CAVS__FRONTIER, false), 12);
-    assert_int_equal(vt_count(q, CAVS__AGENDA, false), 7);
+    assert_int_equal(vt_count(q, CAVS_POLICY_DEPTH, false), 12);
+    assert_int_equal(vt_count(q, CAVS_POLICY_FRONTIER, false), 12);
+    assert_int_equal(vt_count(q, CAVS_POLICY_AGENDA, false), 7);
     graph_destroy(q);
 }
 
@@ -721,8 +731,8 @@ static void agenda_waits_for_vertices_of_the_same_function(void **state)
     int a = ADD_LEAF(q, 0, 0), b = ADD_LEAF(q, 0, 0);
     int deep = ADD(q, 0, 0, ADD(q, 0, 0, a));
     ADD(q, 2, 0, ADD(q, 1, 0, deep), ADD(q, 1, 0, b));
-    assert_int_equal(vt_count(q, CAVS__DEPTH, false), 6);
-    assert_int_equal(vt_count(q, CAVS__AGENDA, false), 5);
+    assert_int_equal(vt_count(q, CAVS_POLICY_DEPTH, false), 6);
+    assert_int_equal(vt_count(q, CAVS_POLICY_AGENDA, false), 5);
     graph_destroy(q);
 }
 
@@ -734,7 +744,7 @@ static void a_chain_of_any_length_is_scheduled_without_recursion(void **state)
         reversed->child_ptr[v + 1] = v + 1 < LONG_CHAIN ? v + 1 : v;
         reversed->child[v] = v + 1;
     }
-    for (int policy = 0; policy < ALL_POLICIES; policy++)
+    for (int policy = 0; policy < CAVS_POLICIES; policy++)
         for (int merge = 0; merge < 2; merge++) {
             assert_int_equal(vt_count(q, policy, merge), LONG_CHAIN);
             assert_int_equal(vt_count(reversed, policy, merge), LONG_CHAIN);
@@ -773,7 +783,7 @@ static void a_used_schedule_gives_the_same_bytes_as_a_fresh_one(void **state)
     cavs__schedule_init(&used);
     for (int seed = 0; seed < 24; seed++) {
         struct graph *q = random_graph(seed % RANDOM_KINDS, 1 + (seed * 397) % 1500, seed);
-        for (int i = 0; i < 2 * ALL_POLICIES; i++) {
+        for (int i = 0; i < 2 * CAVS_POLICIES; i++) {
             cavs__schedule_init(&fresh);
             make(&fresh, q, i / 2, i % 2);
             make(&used, q, i / 2, i % 2);
@@ -793,10 +803,10 @@ static void smaller_graphs_allocate_nothing(void **state)
     struct graph *large = random_graph(5, 1200, 1), *small = random_graph(2, 900, 2);
     struct cavs__schedule s;
     cavs__schedule_init(&s);
-    make(&s, large, CAVS__DEPTH, false);
+    make(&s, large, CAVS_POLICY_DEPTH, false);
     long before = allocations;
     assert_true(before > 0);
-    for (int i = 0; i < 2 * ALL_POLICIES; i++) {
+    for (int i = 0; i < 2 * CAVS_POLICIES; i++) {
         make(&s, large, i / 2, i % 2);
         make(&s, small, i / 2, i % 2);
     }
@@ -816,14 +826,14 @@ static void running_out_of_memory_leaves_the_last_schedule(void **state)
     struct cavs__schedule s;
     int32_t shard;
     cavs__schedule_init(&s);
-    make(&s, small, CAVS__FRONTIER, true);
+    make(&s, small, CAVS_POLICY_FRONTIER, true);
     out_of_memory = true;
-    int made = cavs__schedule_make(&s, &large->g, CAVS__FRONTIER, true);
+    int made = cavs__schedule_make(&s, &large->g, &cavs__policies[CAVS_POLICY_FRONTIER], true);
     int split = cavs__shard_split(1, (double[]){1}, 2, NULL, &shard, &scratch);
     out_of_memory = false;
     assert_int_equal(made, -1);
     assert_int_equal(split, -1);
-    check(small, &s, CAVS__FRONTIER, true);
+    check(small, &s, CAVS_POLICY_FRONTIER, true);
     cavs__schedule_free(&s);
     graph_destroy(large);
     graph_destroy(small);
@@ -837,7 +847,8 @@ static void more_edge_rows_than_numbers_are_refused(void **state)
     cavs__schedule_init(&s);
     for (int v = 0; v < 3; v++)
         ADD_LEAF(q, 0, 0);
-    assert_int_equal(cavs__schedule_make(&s, &q->g, CAVS__FRONTIER, true), -1);
+    assert_int_equal(cavs__schedule_make(&s, &q->g, &cavs__policies[CAVS_POLICY_FRONTIER], true),
+                     -1);
     cavs__schedule_free(&s);
     graph_destroy(q);
 }
@@ -1204,6 +1215,7 @@ static void equal_rows_get_one_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_policy_has_a_check),
         cmocka_unit_test(every_schedule_of_a_random_graph_is_right),
         cmocka_unit_test(schedules_of_2000_vertices_are_right),
         cmocka_unit_test(merging_joins_equal_vertices_and_no_others),

@@ -183,7 +183,7 @@ status_is 0 && [ "$(field loss)" = "$reference" ]
 ok $? "the same for any number of workers"
 
 different=
-for policy in depth agenda serial; do
+for policy in $(policies); do
     # shellcheck disable=SC2086
     run seq2seq $small --epochs 1 --policy $policy
     status_is 0 && holds "($(field loss) - $reference) ^ 2 < 1e-8" || different="$different $policy"

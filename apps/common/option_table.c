@@ -130,18 +130,41 @@ double app_real(struct argp_state *state, const char *option, const char *arg, d
     return lo;
 }
 
+/* What choice i of the option is called; NULL after the last. */
+static const char *choice_name(const struct app_option *o, int i)
+{
+    return o->choices ? o->choices[i] : o->choice(i);
+}
+
+/* -1: there is none of that name. */
+static int find_choice(const struct app_option *o, const char *name)
+{
+    for (int i = 0; choice_name(o, i); i++)
+        if (strcmp(choice_name(o, i), name) == 0)
+            return i;
+    return -1;
+}
+
+static int parse_choice(struct argp_state *state, const struct app_option *o, const char *arg)
+{
+    int found = find_choice(o, arg);
+    char list[200] = "";
+
+    if (found >= 0)
+        return found;
+    for (int i = 0; choice_name(o, i); i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                 choice_name(o, i));
+    argp_error(state, "--%s wants one of %s, not '%s'", o->name, list, arg);
+    return 0;
+}
+
 int app_choice(struct argp_state *state, const char *option, const char *arg,
                const char *const *names)
 {
-    char list[200] = "";
+    const struct app_option o = {.name = option, .choices = names};
 
-    for (int i = 0; names[i]; i++)
-        if (strcmp(arg, names[i]) == 0)
-            return i;
-    for (int i = 0; names[i]; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
-    argp_error(state, "--%s wants one of %s, not '%s'", option, list, arg);
-    return 0;
+    return parse_choice(state, &o, arg);
 }
 
 static uint64_t parse_seed(struct argp_state *state, const char *option, const char *arg)
@@ -167,7 +190,7 @@ static void set_value(struct argp_state *state, const struct app_option *o, void
         break;
     case OPTION_REAL: *(float *)value = (float)app_real(state, o->name, arg, o->lo, o->hi); break;
     case OPTION_SEED: *(uint64_t *)value = parse_seed(state, o->name, arg); break;
-    case OPTION_CHOICE: *(int *)value = app_choice(state, o->name, arg, o->choices); break;
+    case OPTION_CHOICE: *(int *)value = parse_choice(state, o, arg); break;
     case OPTION_TEXT: *(const char **)value = arg; break;
     }
 }
@@ -189,7 +212,9 @@ static bool spell_value(const struct app_option *o, const void *value, char *tex
     case OPTION_SEED:
         snprintf(text, room, "%llu", (unsigned long long)*(const uint64_t *)value);
         return true;
-    case OPTION_CHOICE: snprintf(text, room, "%s", o->choices[*(const int *)value]); return true;
+    case OPTION_CHOICE:
+        snprintf(text, room, "%s", choice_name(o, *(const int *)value));
+        return true;
     case OPTION_TEXT:
         if (*(const char *const *)value)
             snprintf(text, room, "%s", *(const char *const *)value);
@@ -230,21 +255,45 @@ static bool has_default(const struct option_list *l, int i)
            (o->kind == OPTION_TEXT && *(const char *const *)value_of(l, i));
 }
 
-static char *help_filter(int key, const char *text, void *input)
+/* ": one (what it does), another (...) or a third (...)" */
+static void print_choices(FILE *to, const struct app_option *o)
 {
-    const struct option_list *l = input;
-    int i = key - FIRST_KEY;
-    char value[200], *longer;
+    for (int i = 0; o->about && o->choice(i); i++)
+        fprintf(to, "%s%s (%s)",
+                i == 0             ? ": "
+                : o->choice(i + 1) ? ", "
+                                   : " or ",
+                o->choice(i), o->about(i));
+}
 
-    if (key == ARGP_KEY_HELP_EXTRA)
-        return strdup(APP_STATUS_HELP);
-    if (!l || i < 0 || i >= l->n || !text || !has_default(l, i) || strstr(text, "default"))
-        return (char *)text;
+static void print_default(FILE *to, const struct option_list *l, int i)
+{
+    char value[200];
+
     if (l->row[i]->kind == OPTION_REAL)
         snprintf(value, sizeof value, "%g", (double)*(const float *)value_of(l, i));
     else
         spell_value(l->row[i], value_of(l, i), value, sizeof value);
-    return asprintf(&longer, "%s (default %s)", text, value) < 0 ? (char *)text : longer;
+    fprintf(to, " (default %s)", value);
+}
+
+static char *help_filter(int key, const char *text, void *input)
+{
+    const struct option_list *l = input;
+    int i = key - FIRST_KEY;
+    char *longer = NULL;
+    size_t size;
+    FILE *to;
+
+    if (key == ARGP_KEY_HELP_EXTRA)
+        return strdup(APP_STATUS_HELP);
+    if (!l || i < 0 || i >= l->n || !text || !has_default(l, i) || strstr(text, "default") ||
+        !(to = open_memstream(&longer, &size)))
+        return (char *)text;
+    fputs(text, to);
+    print_choices(to, l->row[i]);
+    print_default(to, l, i);
+    return fclose(to) == 0 ? longer : (char *)text;
 }
 
 void options_parse(struct option_list *l, const char *doc, unsigned flags, int argc, char **argv)
@@ -304,13 +353,11 @@ json_t *options_to_json(const struct option_list *l, enum option_role role)
 
 static bool choice_from_text(const struct app_option *o, const char *text, int *value)
 {
-    for (int k = 0; text && o->choices[k]; k++) {
-        if (strcmp(o->choices[k], text) == 0) {
-            *value = k;
-            return true;
-        }
-    }
-    return false;
+    int found = text ? find_choice(o, text) : -1;
+
+    if (found >= 0)
+        *value = found;
+    return found >= 0;
 }
 
 static bool int_from_json(const struct app_option *o, const json_t *json, int *value)

@@ -22,7 +22,7 @@ enum option_kind {
     OPTION_DEVICES, /* int from 0 to hi, or "all", which is -1 */
     OPTION_REAL,    /* float from lo to hi */
     OPTION_SEED,    /* uint64_t */
-    OPTION_CHOICE,  /* int: the position in `choices` */
+    OPTION_CHOICE,  /* int: the position in `choices`, or the number that `choice` has it by */
     OPTION_TEXT     /* const char *; the argument itself, which lives as long as argv or the list */
 };
 
@@ -44,6 +44,9 @@ struct app_option {
     size_t at; /* offset of the value in the struct that the table is for */
     double lo, hi;
     const char *const *choices; /* ended by NULL */
+    /* In place of these: what choice i is called, and what --help says of it; NULL after the last. */
+    const char *(*choice)(int i);
+    const char *(*about)(int i);
 };
 
 /* Rows of a table.  s is the struct type, m the member, hi INT_MAX: any number. */

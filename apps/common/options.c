@@ -11,7 +11,6 @@ const char *const app_set_names[APP_SETS] = {"train", "dev", "test"};
 /* the numbers of the enums in cavs.h */
 static const char *const optimizer_names[] = {"sgd",     "momentum", "nesterov", "adagrad",
                                               "rmsprop", "adam",     NULL};
-static const char *const policy_names[] = {"serial", "depth", "frontier", "agenda", NULL};
 
 #define ROW(kind, name, argument, member, role, ...)                                     \
     OPTION_ROW(OPTION_##kind, name, argument, struct app_options, member, OPTION_##role, \
@@ -113,7 +112,7 @@ const struct app_option app_options_machine[] = {
 
     OPTION_GROUP("How a batch is evaluated:"),
     ROW(CHOICE, "policy", "NAME", session.policy, KEPT,
-        "how vertices are grouped: serial (one by one), depth, frontier or agenda", .choices = policy_names),
+        "which vertices are evaluated together", .choice = cavs_policy_name, .about = cavs_policy_summary),
     ROW(INT, "shards", "N", session.shards, KEPT,
         "independent parts a batch is cut into; default: one a core of the machine", 0, 4096),
     ROW(FLAG, "no-lazy", NULL, session.no_lazy, KEPT, "do not put off operators that nothing waits for"),

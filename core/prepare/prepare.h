@@ -92,7 +92,7 @@ struct cavs__touched {
 
 /* How all batches are prepared. */
 struct cavs__preparing {
-    enum cavs__policy policy;
+    const struct cavs__policy *policy;
     bool apart;           /* equal vertices have rows of their own */
     double block_seconds; /* what an eager block should be worth */
     int most_shards;

@@ -74,9 +74,9 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
             s->engine.nshards, s->engine.homes ? "" : " of equal work");
     if (s->engine.homes)
         cavs__homes_explain(out, &s->engine);
-    if (s->options.policy == CAVS_POLICY_SERIAL)
-        fprintf(out,
-                "chain: one vertex a task; no operator is batched, as the policy 'serial' asks\n");
+    if (cavs__policies[s->options.policy].alone)
+        fprintf(out, "chain: one vertex a task; no operator is batched, as the policy '%s' asks\n",
+                cavs__policies[s->options.policy].name);
     else
         fprintf(out,
                 "chain: consecutive V_t of a shard share a task until it is worth %.0f us\n"

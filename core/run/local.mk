@@ -13,6 +13,7 @@ libcavs_la_SOURCES += \
 	core/run/homes.c \
 	core/run/optimizer.c \
 	core/run/optimizer.h \
+	core/run/option_names.c \
 	core/run/output.c \
 	core/run/peak.c \
 	core/run/pieces.c \

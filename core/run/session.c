@@ -46,9 +46,9 @@ static int check_rule(const struct cavs_session_options *o)
 
 static int check_options(const struct cavs_session_options *o)
 {
-    if (o->policy > CAVS_POLICY_AGENDA || o->optimizer > CAVS_ADAM)
+    if (o->policy >= CAVS_POLICIES || o->optimizer > CAVS_ADAM)
         return cavs__fail(CAVS_EINVAL, "session options: unknown %s",
-                          o->policy > CAVS_POLICY_AGENDA ? "policy" : "optimizer");
+                          o->policy >= CAVS_POLICIES ? "policy" : "optimizer");
     if (o->shards < 0 || o->shards > CAVS__MAX_SHARDS)
         return cavs__fail(CAVS_EINVAL, "session options: %d shards: not in 0..%d (0: one per core)",
                           o->shards, CAVS__MAX_SHARDS);
@@ -82,7 +82,7 @@ static int create_plan(struct cavs_session *s)
 static int create_batch(struct cavs_session *s)
 {
     const struct cavs_session_options *o = &s->options;
-    struct cavs__preparing how = {.policy = (enum cavs__policy)o->policy,
+    struct cavs__preparing how = {.policy = &cavs__policies[o->policy],
                                   .apart = o->no_dedup,
                                   .block_seconds =
                                       o->grain > 0 ? (double)o->grain : CAVS__BLOCK_SECONDS,

@@ -39,11 +39,12 @@ static bool follows(const struct cavs__segment *a, const struct cavs__vt *vt)
     return a->row0 + a->rows == vt->row0 && a->frow0 + a->rows == vt->frow0;
 }
 
-/* As few segments as the numbering of rows allows (or one a row, for the serial policy). */
+/* As few segments as the numbering of rows allows (or one a row, if the policy
+ * leaves vertices alone). */
 static int function_segments(struct cavs__piece *w)
 {
     const struct cavs__shard_stage *t = w->t;
-    bool serial = w->of->e->options->policy == CAVS_POLICY_SERIAL;
+    bool alone = cavs__policies[w->of->e->options->policy].alone;
 
     w->n = 0;
     w->segments = cavs__new_segments(w->of, t->cut[w->block + 1] - t->cut[w->block]);
@@ -54,7 +55,7 @@ static int function_segments(struct cavs__piece *w)
 
         if (vt->function != w->k->function->number)
             continue;
-        if (w->n > 0 && !serial && follows(&w->segments[w->n - 1], vt))
+        if (w->n > 0 && !alone && follows(&w->segments[w->n - 1], vt))
             w->segments[w->n - 1].rows += vt->n;
         else
             add_segment(w, vt);
@@ -67,15 +68,15 @@ static int distinct_segments(struct cavs__piece *w)
 {
     const struct cavs__shard_stage *t = w->t;
     int rows = t->distinct.n[w->k->function->number];
-    bool serial = w->of->e->options->policy == CAVS_POLICY_SERIAL;
+    bool alone = cavs__policies[w->of->e->options->policy].alone;
 
     w->n = 0;
-    w->segments = cavs__new_segments(w->of, serial ? rows : 1);
+    w->segments = cavs__new_segments(w->of, alone ? rows : 1);
     if (!w->segments)
         return CAVS_ENOMEM;
     for (int i = 0; i < rows; i += w->segments[w->n - 1].rows)
         w->segments[w->n++] = (struct cavs__segment){.function = w->k->function->number,
-                                                     .rows = serial ? 1 : rows,
+                                                     .rows = alone ? 1 : rows,
                                                      .row0 = i,
                                                      .frow0 = i,
                                                      .brow0 = i};
@@ -109,8 +110,7 @@ static int submit_function(struct cavs__piece *w)
 
 static bool may_merge(const struct cavs__submission *of)
 {
-    return of->e->options->policy !=
-           CAVS_POLICY_SERIAL; /* which is there to show what one vertex a task costs */
+    return !cavs__policies[of->e->options->policy].alone;
 }
 
 /* Worth cutting among workers: then it must stand alone, since rows of one V_t read those of

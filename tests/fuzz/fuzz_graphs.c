@@ -73,9 +73,10 @@ static void schedule(const struct arrays *a)
     struct cavs__schedule s;
 
     cavs__schedule_init(&s);
-    for (int policy = CAVS__SERIAL; policy <= CAVS__AGENDA; policy++) {
+    for (int policy = 0; policy < CAVS_POLICIES; policy++) {
         for (int merge = 0; merge < 2; merge++) {
-            FUZZ_MUST(cavs__schedule_make(&s, &g, policy, merge) == 0, "no memory");
+            FUZZ_MUST(cavs__schedule_make(&s, &g, &cavs__policies[policy], merge) == 0,
+                      "no memory");
             check_schedule(&s, &g);
         }
     }

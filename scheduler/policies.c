@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policies.c - the policies: what is evaluated when.
+ *
+ * A policy gives every vertex a step in time; the rows are then the vertices sorted by (step,
+ * function), stably, so that inside a V_t they keep the order of their numbers and lie in memory as
+ * the samples do.
+ */
+#include <string.h>
+
+#include "core/cavs.h"
+#include "scheduler/internal.h"
+
+/* One vertex a step, children first.  A class of equal vertices comes when the first of them
+ * does. */
+static const int32_t *serial(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
+{
+    int32_t *step = s->work->step, n = l->graph->n, next = 0;
+    memset(step, -1, (size_t)n * sizeof *step);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t v = cavs__representative(l->rep, l->order ? l->order[i] : i);
+        if (step[v] < 0) {
+            s->vertex_of[next] = v;
+            step[v] = next++;
+        }
+    }
+    return step;
+}
+
+/* A step is a distance from the leaves, the longest one.  The rows: by function, then stably by
+ * level. */
+static const int32_t *depth(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
+{
+    struct cavs__schedule_work *w = s->work;
+    const int32_t *nodes = w->nodes;
+    if (l->graph->nfunctions > 1) {
+        cavs__sort_by_key(l->graph->function, l->graph->nfunctions, nodes, s->rows, w->sorted,
+                          w->count);
+        nodes = w->sorted;
+    }
+    cavs__sort_by_key(w->level, l->levels, nodes, s->rows, s->vertex_of, w->count);
+    return w->level;
+}
+
+/* All ready vertices of the function whose vertices have the lowest average depth; equal averages
+ * by function number.  A step runs one function only: sorting by step is enough. */
+static const int32_t *agenda(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
+{
+    struct cavs__schedule_work *w = s->work;
+    int32_t steps = cavs__agenda_steps(l->graph, l->rep, s->rows, w);
+    cavs__sort_by_key(w->step, steps, w->nodes, s->rows, s->vertex_of, w->count);
+    return w->step;
+}
+
+const struct cavs__policy cavs__policies[] = {
+    [CAVS_POLICY_SERIAL] = {.name = "serial",
+                            .summary = "one vertex at a time",
+                            .alone = true,
+                            .steps = serial},
+    /* Looks et al. 2017, TensorFlow Fold: dynamic batching */
+    [CAVS_POLICY_DEPTH] = {.name = "depth",
+                           .summary = "vertices of one longest distance from a leaf",
+                           .steps = depth},
+    /* Cavs section 3.2: all vertices that the step before has activated.  A vertex is activated by
+     * the last of its children, one step after the deepest: the steps are those of depth. */
+    [CAVS_POLICY_FRONTIER] = {.name = "frontier",
+                              .summary =
+                                  "vertices whose last child was evaluated in the step before",
+                              .steps = depth},
+    /* Neubig et al. 2017 section 3.2 */
+    [CAVS_POLICY_AGENDA] = {.name = "agenda",
+                            .summary = "ready vertices of the function of the lowest average depth",
+                            .steps = agenda},
+};
+
+_Static_assert(sizeof cavs__policies / sizeof *cavs__policies == CAVS_POLICIES,
+               "every policy of core/cavs.h has a record");
