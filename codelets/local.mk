@@ -17,12 +17,15 @@ libcavs_la_SOURCES += \
 	codelets/part.h \
 	codelets/task.c \
 	codelets/task.h \
+	codelets/update_reference.c \
+	codelets/update_rules.c \
 	codelets/update_task.c \
 	codelets/update_task.h
 # the arithmetic of updates
 libkernels_la_SOURCES += \
 	codelets/transpose.c \
 	codelets/update.c \
+	codelets/update.def \
 	codelets/update.h
 
 include codelets/products/local.mk

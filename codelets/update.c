@@ -3,7 +3,8 @@
  * update.c - optimizer arithmetic: one sweep over gradient, values and states.
  *
  * This is bound by memory, so everything about a tile is done while the tile is in L1: the sum of
- * the partial gradients, the rule, and the transposed copy of the new values.
+ * the partial gradients, the rule, and the transposed copy of the new values.  What a rule divides
+ * by is turned into a factor outside of its loop.
  */
 #include "codelets/update.h"
 #include "codelets/kernels/simd.h"
@@ -16,97 +17,50 @@
 #define TILE_ROWS 16
 #define TILE_COLS 512
 
-int cavs__update_states(enum cavs__rule rule)
-{
-    switch (rule) {
-    case CAVS__RULE_SGD: return 0;
-    case CAVS__RULE_MOMENTUM:
-    case CAVS__RULE_NESTEROV:
-    case CAVS__RULE_ADAGRAD:
-    case CAVS__RULE_RMSPROP: return 1;
-    case CAVS__RULE_ADAM: return 2;
+/* The rules of update.def, for n consecutive numbers of a row: values, states (NULL: the rule has
+ * no such) and gradients. */
+#define real    float
+#define ew_sqrt sqrtf
+#define ew_abs  fabsf
+
+#define NUMBER(name, ...)       \
+    const float name = u->name; \
+    (void)name;
+
+/* clang-format off */
+#define CAVS_RULE(RULE, name, title, states, summary, once, ...)                                \
+    CAVS__CLONES static void update_##RULE(const struct cavs__update *u, int n, float *values,  \
+                                           float *first, float *second, const float *gradients) \
+    {                                                                                           \
+        CAVS__UPDATE_NUMBERS(NUMBER)                                                            \
+        once                                                                                    \
+        _Pragma("omp simd")                                                                     \
+        for (int j = 0; j < n; j++) {                                                           \
+            float s0 = (states) > 0 ? first[j] : 0, s1 = (states) > 1 ? second[j] : 0;          \
+            float g = scale * gradients[j], w = values[j], d = g + weight_decay * w;            \
+            (void)d;                                                                            \
+            __VA_ARGS__                                                                         \
+            values[j] = w;                                                                      \
+            if ((states) > 0)                                                                   \
+                first[j] = s0;                                                                  \
+            if ((states) > 1)                                                                   \
+                second[j] = s1;                                                                 \
+        }                                                                                       \
     }
-    return 0;
-}
-
-/* The rules, for n consecutive numbers.  What the rule divides by is turned into a factor outside
- * of the loop. */
-
-CAVS__CLONES static void sgd(const struct cavs__update *u, int n, float *w, const float *g)
-{
-    const float lr = u->lr, scale = u->scale, decay = u->weight_decay;
-
-#pragma omp simd
-    for (int j = 0; j < n; j++)
-        w[j] -= lr * (scale * g[j] + decay * w[j]);
-}
-
-CAVS__CLONES static void momentum(const struct cavs__update *u, int n, float *w, float *s0,
-                                  const float *g)
-{
-    const float lr = u->lr, scale = u->scale, decay = u->weight_decay, keep = u->momentum;
-
-#pragma omp simd
-    for (int j = 0; j < n; j++) {
-        s0[j] = keep * s0[j] + (scale * g[j] + decay * w[j]);
-        w[j] -= lr * s0[j];
-    }
-}
-
-CAVS__CLONES static void nesterov(const struct cavs__update *u, int n, float *w, float *s0,
-                                  const float *g)
-{
-    const float lr = u->lr, scale = u->scale, decay = u->weight_decay, keep = u->momentum;
-
-#pragma omp simd
-    for (int j = 0; j < n; j++) {
-        const float d = scale * g[j] + decay * w[j];
-        s0[j] = keep * s0[j] + d;
-        w[j] -= lr * (d + keep * s0[j]);
-    }
-}
-
-/* adagrad: keep 1, add 1; rmsprop: keep decay, add 1 - decay */
-CAVS__CLONES static void scaled(const struct cavs__update *u, float keep, float add, int n,
-                                float *w, float *s0, const float *g)
-{
-    const float lr = u->lr, scale = u->scale, decay = u->weight_decay, epsilon = u->epsilon;
-
-#pragma omp simd
-    for (int j = 0; j < n; j++) {
-        const float d = scale * g[j] + decay * w[j];
-        s0[j] = keep * s0[j] + add * d * d;
-        w[j] -= lr * d / (sqrtf(s0[j]) + epsilon);
-    }
-}
-
-CAVS__CLONES static void adam(const struct cavs__update *u, int n, float *w, float *s0, float *s1,
-                              const float *g)
-{
-    const float scale = u->scale, decay = u->weight_decay, epsilon = u->epsilon;
-    const float keep0 = u->beta1, keep1 = u->beta2, add0 = 1 - u->beta1, add1 = 1 - u->beta2;
-    const float step = u->lr / u->correction1, factor1 = 1 / u->correction2;
-
-#pragma omp simd
-    for (int j = 0; j < n; j++) {
-        const float d = scale * g[j] + decay * w[j];
-        s0[j] = keep0 * s0[j] + add0 * d;
-        s1[j] = keep1 * s1[j] + add1 * d * d;
-        w[j] -= step * s0[j] / (sqrtf(factor1 * s1[j]) + epsilon);
-    }
-}
+/* clang-format on */
+#include "codelets/update.def"
 
 /* w, states, g: n consecutive numbers of a row */
 static void apply(const struct cavs__update *u, int n, float *w, float *s0, float *s1,
                   const float *g)
 {
     switch (u->rule) {
-    case CAVS__RULE_SGD: sgd(u, n, w, g); break;
-    case CAVS__RULE_MOMENTUM: momentum(u, n, w, s0, g); break;
-    case CAVS__RULE_NESTEROV: nesterov(u, n, w, s0, g); break;
-    case CAVS__RULE_ADAGRAD: scaled(u, 1, 1, n, w, s0, g); break;
-    case CAVS__RULE_RMSPROP: scaled(u, u->decay, 1 - u->decay, n, w, s0, g); break;
-    case CAVS__RULE_ADAM: adam(u, n, w, s0, s1, g); break;
+#define CAVS_RULE(RULE, ...)               \
+    case CAVS_##RULE:                      \
+        update_##RULE(u, n, w, s0, s1, g); \
+        break;
+#include "codelets/update.def"
+    case CAVS_OPTIMIZERS: break;
     }
 }
 

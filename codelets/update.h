@@ -9,33 +9,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum cavs__rule {
-    CAVS__RULE_SGD,
-    CAVS__RULE_MOMENTUM,
-    CAVS__RULE_NESTEROV,
-    CAVS__RULE_ADAGRAD,
-    CAVS__RULE_RMSPROP,
-    CAVS__RULE_ADAM
-};
+#include "codelets/update.def"
+#include "core/cavs.h"
 
-/* g' = scale * g + weight_decay * w, then
- *   sgd       w -= lr g'
- *   momentum  s0 = momentum s0 + g';  w -= lr s0
- *   nesterov  s0 = momentum s0 + g';  w -= lr (g' + momentum s0)
- *   adagrad   s0 += g'^2;  w -= lr g' / (sqrt(s0) + epsilon)
- *   rmsprop   s0 = decay s0 + (1-decay) g'^2;  w -= lr g' / (sqrt(s0) + epsilon)
- *   adam      s0 = beta1 s0 + (1-beta1) g'; s1 = beta2 s1 + (1-beta2) g'^2;
- *             w -= lr (s0 / correction1) / (sqrt(s1 / correction2) + epsilon)
- *             (Kingma & Ba 2015, algorithm 1)
- */
+/* The numbers that a rule reads, in the order in which devices take them: `scale` is what a
+ * gradient is multiplied by, correction1 and correction2 are 1 - beta1^t and 1 - beta2^t of update
+ * t. */
+#define CAVS__UPDATE_NUMBERS(N) \
+    N(lr, )                     \
+    N(scale, )                  \
+    N(correction1, )            \
+    N(correction2, )            \
+    CAVS_HYPERPARAMETERS(N)
+
+/* One update of a parameter. */
 struct cavs__update {
-    enum cavs__rule rule;
-    float lr, momentum, decay, beta1, beta2, epsilon, weight_decay, scale;
-    float correction1, correction2; /* 1 - beta^t */
+    enum cavs_optimizer rule;
+#define CAVS__MEMBER(name, ...) float name;
+    CAVS__UPDATE_NUMBERS(CAVS__MEMBER)
+#undef CAVS__MEMBER
 };
 
-/* State arrays the rule keeps per parameter: 0, 1 or 2. */
-int cavs__update_states(enum cavs__rule rule);
+/* ---- update_rules.c: what is known of the rules ---- */
+
+/* A line of update.def. */
+struct cavs__rule {
+    const char *name, *title, *summary;
+    int states;       /* arrays of them that go with a parameter: 0, 1 or 2 */
+    const char *text; /* its code */
+};
+/* By the numbers of enum cavs_optimizer. */
+extern const struct cavs__rule cavs__rules[];
+
+/* A number of a session's options that rules read. */
+struct cavs__hyperparameter {
+    const char *name, *title;
+    size_t option, update; /* its offsets in struct cavs_session_options and struct cavs__update */
+    float standard, lo, hi;
+};
+extern const struct cavs__hyperparameter cavs__hyperparameters[]; /* ended by one without a name */
+
+/* The member of `options` or of an update at that offset. */
+static inline float *cavs__number_at(const void *base, size_t offset)
+{
+    return (float *)((char *)base + offset);
+}
+
+/* ---- update.c ---- */
 
 /* Dense: rows x cols of w (ldw), states (ld = ldw), gradient = sum of ngrads arrays g[i] (ldg) in
  * order. wt, if not NULL, receives the transposed new values: wt[c * ldwt + r]. */
@@ -54,5 +74,10 @@ double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g
 double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
                             int cols, const float *const *g, ptrdiff_t ldg);
 void cavs__transpose(int rows, int cols, const float *x, ptrdiff_t ldx, float *y, ptrdiff_t ldy);
+
+/* ---- update_reference.c ---- */
+
+/* One number w and its states s, by the sum of its gradients, in double. */
+void cavs__update_reference(const struct cavs__update *u, double *w, double s[2], double gradient);
 
 #endif

@@ -448,8 +448,11 @@ enum cavs_policy {
     CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH, CAVS_POLICY_FRONTIER, CAVS_POLICY_AGENDA,
     CAVS_POLICIES /* how many there are */
 };
+/* How gradients change parameters; what they are called, and a line on each, by cavs_optimizer_name() and
+ * cavs_optimizer_summary().  Their formulas are in codelets/update.def. */
 enum cavs_optimizer {
-    CAVS_SGD, CAVS_MOMENTUM, CAVS_NESTEROV, CAVS_ADAGRAD, CAVS_RMSPROP, CAVS_ADAM
+    CAVS_SGD, CAVS_MOMENTUM, CAVS_NESTEROV, CAVS_ADAGRAD, CAVS_RMSPROP, CAVS_ADAM,
+    CAVS_OPTIMIZERS /* how many there are */
 };
 
 struct cavs_session_options {
@@ -481,7 +484,10 @@ struct cavs_session_options {
 };
 /* frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8, the rest 0 */
 struct cavs_session_options cavs_session_defaults(void);
-/* What a policy is called ("agenda"), and a line that says what it does; NULL: there is none of that number. */
+/* What an optimizer or a policy is called ("adam", "agenda"), and a line that says what it does; NULL: there is none of
+ * that number. */
+const char *cavs_optimizer_name(int optimizer);
+const char *cavs_optimizer_summary(int optimizer);
 const char *cavs_policy_name(int policy);
 const char *cavs_policy_summary(int policy);
 

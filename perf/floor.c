@@ -209,7 +209,7 @@ static void draw_leaves(void *context, const int *samples, int n)
 static void set_up_tree_lstm(struct floor_program *p)
 {
     p->set.sizes.hidden = p->hidden ? p->hidden : 256;
-    p->set.update = (struct cavs__update){.rule = CAVS__RULE_ADAM,
+    p->set.update = (struct cavs__update){.rule = CAVS_ADAM,
                                           .lr = p->lr > 0 ? (float)p->lr : 1e-3f,
                                           .beta1 = 0.9f,
                                           .beta2 = 0.999f,
@@ -221,7 +221,7 @@ static void set_up_tree_fc(struct floor_program *p)
 {
     p->set.sizes.hidden = p->set.sizes.embed = p->hidden ? p->hidden : 512;
     p->set.update = (struct cavs__update){
-        .rule = CAVS__RULE_SGD, .lr = p->lr > 0 ? (float)p->lr : 1e-5f, .scale = 1};
+        .rule = CAVS_SGD, .lr = p->lr > 0 ? (float)p->lr : 1e-5f, .scale = 1};
     p->set.before_batch = draw_leaves;
     p->set.context = p;
 }

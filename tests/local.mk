@@ -44,6 +44,7 @@ tests_libtrial_la_SOURCES = \
 	tests/naive.c tests/naive.h \
 	tests/naive_math.c \
 	tests/naive_ops.c \
+	tests/naive_rules.c tests/naive_rules.h \
 	tests/on_device.c tests/on_device.h \
 	tests/probes.c tests/probes.h \
 	tests/random.h \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_choices.c - walks the tables of what there is to choose from and finds what one of them lacks:
- * a name of its own, its line in --help and in the guide, what it is made of.
+ * test_choices.c - walks the tables of what there is to choose from and finds what one of them
+ * lacks: a name of its own, its line in --help and in the guide, what it is made of.
  */
 #include <ctype.h>
 #include <setjmp.h>
@@ -13,8 +13,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "codelets/update.h"
 #include "core/cavs.h"
 #include "scheduler/schedule.h"
+#include "tests/naive_rules.h"
 
 /* What is chosen by one option. */
 struct table {
@@ -25,6 +27,7 @@ struct table {
 };
 
 static const struct table tables[] = {
+    {"optimizer", CAVS_OPTIMIZERS, cavs_optimizer_name, cavs_optimizer_summary},
     {"policy", CAVS_POLICIES, cavs_policy_name, cavs_policy_summary},
 };
 
@@ -163,6 +166,68 @@ static void every_policy_assigns_steps(void **state)
     }
 }
 
+/* Whether the text has the word. */
+static bool has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = text; (at = strstr(at, word)); at++) {
+        bool begins = at == text || !(isalnum(at[-1]) || at[-1] == '_');
+
+        if (begins && !isalnum(at[n]) && at[n] != '_')
+            return true;
+    }
+    return false;
+}
+
+/* A rule that has as many states as it reads and writes, all of them from 0 on, and a formula to
+ * test it by. */
+static void every_optimizer_is_whole(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CAVS_OPTIMIZERS; i++) {
+        const struct cavs__rule *r = &cavs__rules[i];
+        int read = has_word(r->text, "s0") + has_word(r->text, "s1");
+
+        if (!r->title || !*r->title)
+            fail_msg("optimizer %s has no title for messages", r->name);
+        if (!has_word(r->text, "w") || !has_word(r->text, "lr"))
+            fail_msg("optimizer %s: its step does not change w by lr", r->name);
+        if (read != r->states || (has_word(r->text, "s1") && !has_word(r->text, "s0")))
+            fail_msg("optimizer %s has %d states, its step uses %d", r->name, r->states, read);
+        if (!naive_rules[i])
+            fail_msg("optimizer %s: tests/naive_rules.c does not have its formula", r->name);
+    }
+}
+
+/* d has the weight decay in it. */
+static bool is_read(const char *hyperparameter)
+{
+    const char *word = strcmp(hyperparameter, "weight_decay") == 0 ? "d" : hyperparameter;
+
+    for (int i = 0; i < CAVS_OPTIMIZERS; i++) {
+        if (has_word(cavs__rules[i].text, word))
+            return true;
+    }
+    return false;
+}
+
+static void every_hyperparameter_is_read_and_has_a_default_in_its_range(void **state)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+
+    (void)state;
+    for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++) {
+        if (!h->title || !*h->title)
+            fail_msg("%s has no title for messages", h->name);
+        if (!(h->standard >= h->lo && h->standard < h->hi) ||
+            *cavs__number_at(&o, h->option) != h->standard)
+            fail_msg("%s: its default is %g", h->name, (double)*cavs__number_at(&o, h->option));
+        if (!is_read(h->name))
+            fail_msg("no optimizer reads %s", h->name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +235,8 @@ int main(void)
         cmocka_unit_test(every_choice_is_in_the_guide),
         cmocka_unit_test(every_choice_is_in_the_help_of_programs),
         cmocka_unit_test(every_policy_assigns_steps),
+        cmocka_unit_test(every_optimizer_is_whole),
+        cmocka_unit_test(every_hyperparameter_is_read_and_has_a_default_in_its_range),
     };
 
     return cmocka_run_group_tests_name("choices", tests, read_texts, free_texts);

@@ -79,6 +79,8 @@ static void questions_of_nothing_have_answers(void **state)
     cavs_notice_set_handler(NULL, NULL);
     assert_true(isfinite(cavs_init_glorot(2000000000, 2000000000).b));
     assert_int_equal(cavs_session_defaults().shards, 0);
+    check_null_text(cavs_optimizer_name(CAVS_OPTIMIZERS));
+    check_null_text(cavs_optimizer_summary(-1));
     check_null_text(cavs_policy_name(-1));
     check_null_text(cavs_policy_summary(CAVS_POLICIES));
 }

@@ -123,7 +123,7 @@ static void every_optimizer_trains_to_the_same_parameters(void **state)
     struct trial t;
     (void)state;
     open_trial(&t, "tree_lstm_bench");
-    for (int rule = CAVS_SGD; rule <= CAVS_ADAM; rule++) {
+    for (int rule = 0; rule < CAVS_OPTIMIZERS; rule++) {
         struct cavs_session_options options = cavs_session_defaults();
         options.optimizer = (enum cavs_optimizer)rule;
         options.shards = 3;

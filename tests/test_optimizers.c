@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/naive_rules.h"
 #include "tests/trial.h"
 
 enum { WORDS = 40, UNTOUCHED = 20, STEPS = 4 };
@@ -43,7 +44,7 @@ struct reference {
     struct cavs_session_options o;
     double lr;
     int step;
-    double *s0[8], *s1[8]; /* per parameter */
+    double (*state[8])[2]; /* per parameter and number */
 };
 
 static int size_of(const struct cavs_param *p)
@@ -56,38 +57,15 @@ static void reference_open(struct reference *r, const struct trial *t,
 {
     *r = (struct reference){.o = *o, .lr = o->lr};
     for (int i = 0; i < t->model->nparams; i++) {
-        r->s0[i] = calloc((size_t)size_of(t->model->params[i]), sizeof(double));
-        r->s1[i] = calloc((size_t)size_of(t->model->params[i]), sizeof(double));
-        assert_true(r->s0[i] && r->s1[i]);
+        r->state[i] = calloc((size_t)size_of(t->model->params[i]), sizeof *r->state[i]);
+        assert_non_null(r->state[i]);
     }
 }
 
 static void reference_close(struct reference *r)
 {
-    for (int i = 0; i < 8; i++) {
-        free(r->s0[i]);
-        free(r->s1[i]);
-    }
-}
-
-/* One number; g is scaled, clipped and decayed. */
-static double updated(const struct reference *r, double w, double g, double *s0, double *s1)
-{
-    const struct cavs_session_options *o = &r->o;
-    switch (o->optimizer) {
-    case CAVS_SGD: return w - r->lr * g;
-    case CAVS_MOMENTUM: *s0 = o->momentum * *s0 + g; return w - r->lr * *s0;
-    case CAVS_NESTEROV: *s0 = o->momentum * *s0 + g; return w - r->lr * (g + o->momentum * *s0);
-    case CAVS_ADAGRAD: *s0 += g * g; return w - r->lr * g / (sqrt(*s0) + o->epsilon);
-    case CAVS_RMSPROP:
-        *s0 = o->decay * *s0 + (1 - o->decay) * g * g;
-        return w - r->lr * g / (sqrt(*s0) + o->epsilon);
-    default:
-        *s0 = o->beta1 * *s0 + (1 - o->beta1) * g;
-        *s1 = o->beta2 * *s1 + (1 - o->beta2) * g * g;
-        return w - r->lr * (*s0 / (1 - pow(o->beta1, r->step))) /
-                       (sqrt(*s1 / (1 - pow(o->beta2, r->step))) + o->epsilon);
-    }
+    for (int i = 0; i < 8; i++)
+        free(r->state[i]);
 }
 
 static bool row_is_touched(const struct trial *t, const int *batch, int n, int row)
@@ -126,8 +104,8 @@ static void reference_step(struct reference *r, struct trial *t, const int *batc
             if (p->lookup_use && !row_is_touched(t, batch, n, j / p->cols))
                 continue;
             double *w = &t->oracle->param[i][j];
-            double g = scale * t->oracle->gradient[i][j] + r->o.weight_decay * *w;
-            *w = updated(r, *w, g, &r->s0[i][j], &r->s1[i][j]);
+            double g = scale * t->oracle->gradient[i][j];
+            *w = naive_rules[r->o.optimizer](&r->o, r->lr, r->step, *w, g, r->state[i][j]);
         }
     }
 }
@@ -288,26 +266,28 @@ static void learning_rate_changes_between_batches(void **state)
 
 int main(void)
 {
-    static const char *const names[] = {"sgd",     "momentum", "nesterov",
-                                        "adagrad", "rmsprop",  "adam"};
     static const struct {
         const char *name;
         CMUnitTestFunction run;
     } kinds[] = {
         {"", plain}, {" with weight decay", decayed}, {" clipped and scaled", clipped_and_scaled}};
-    static enum cavs_optimizer optimizers[6] = {CAVS_SGD,     CAVS_MOMENTUM, CAVS_NESTEROV,
-                                                CAVS_ADAGRAD, CAVS_RMSPROP,  CAVS_ADAM};
-    static char titles[18][48];
-    struct CMUnitTest tests[18 + 4] = {
-        [18] = cmocka_unit_test(not_clipped_below_the_norm),
-        [19] = cmocka_unit_test(many_shards),
-        [20] = cmocka_unit_test(every_optimisation_off),
-        [21] = cmocka_unit_test(learning_rate_changes_between_batches),
+    enum { KINDS = sizeof kinds / sizeof *kinds, ALL = KINDS * CAVS_OPTIMIZERS };
+    static enum cavs_optimizer optimizers[CAVS_OPTIMIZERS];
+    static char titles[ALL][48];
+    struct CMUnitTest tests[ALL + 4] = {
+        [ALL] = cmocka_unit_test(not_clipped_below_the_norm),
+        [ALL + 1] = cmocka_unit_test(many_shards),
+        [ALL + 2] = cmocka_unit_test(every_optimisation_off),
+        [ALL + 3] = cmocka_unit_test(learning_rate_changes_between_batches),
     };
-    for (int i = 0; i < 18; i++) {
-        snprintf(titles[i], sizeof titles[i], "%s%s", names[i / 3], kinds[i % 3].name);
-        tests[i] = (struct CMUnitTest){
-            .name = titles[i], .test_func = kinds[i % 3].run, .initial_state = &optimizers[i / 3]};
+    for (int i = 0; i < ALL; i++) {
+        int optimizer = i / KINDS;
+        optimizers[optimizer] = (enum cavs_optimizer)optimizer;
+        snprintf(titles[i], sizeof titles[i], "%s%s", cavs_optimizer_name(optimizer),
+                 kinds[i % KINDS].name);
+        tests[i] = (struct CMUnitTest){.name = titles[i],
+                                       .test_func = kinds[i % KINDS].run,
+                                       .initial_state = &optimizers[optimizer]};
     }
     return cmocka_run_group_tests_name("optimizers", tests, trial_runtime_up, trial_runtime_down);
 }

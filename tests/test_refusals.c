@@ -139,7 +139,7 @@ static void options_out_of_range(void **state)
     bad[3].clip = -1;
     bad[4].scale = NAN;
     bad[5].policy = CAVS_POLICIES;
-    bad[6].optimizer = (enum cavs_optimizer)6;
+    bad[6].optimizer = CAVS_OPTIMIZERS;
     bad[7].clip = NAN;
     for (int i = 0; i < 8; i++) {
         if (create(a, bad[i]) != CAVS_EINVAL)

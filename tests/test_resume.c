@@ -147,8 +147,8 @@ static void check_optimizer(struct scene *a, enum cavs_optimizer optimizer)
 
 static void resumed_training_is_uninterrupted_training(void **state)
 {
-    for (int optimizer = CAVS_SGD; optimizer <= CAVS_ADAM; optimizer++) {
-        trial_note("optimizer %d", optimizer);
+    for (int optimizer = 0; optimizer < CAVS_OPTIMIZERS; optimizer++) {
+        trial_note("optimizer %s", cavs_optimizer_name(optimizer));
         check_optimizer(*state, (enum cavs_optimizer)optimizer);
     }
     trial_note("%s", "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_update.c - optimizer arithmetic (codelets/update.h) against the rules written once more, in
- * double and one number at a time.
+ * test_update.c - optimizer arithmetic (codelets/update.h) against the same rules in double, one
+ * number at a time, and these against the papers' formulas.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -15,15 +15,16 @@
 
 #include "codelets/update.h"
 #include "tests/matrix.h"
+#include "tests/naive_rules.h"
 #include "tests/random.h"
 
-enum { RULES = CAVS__RULE_ADAM + 1, STEPS = 4, SHAPES = 12, MOST_GRADS = 3 };
+enum { STEPS = 4, SHAPES = 12, MOST_GRADS = 3 };
 
 static const int shapes[SHAPES][2] = {{0, 5}, {5, 0},   {1, 1},   {1, 300}, {300, 1},  {7, 9},
                                       {8, 8}, {16, 16}, {17, 33}, {64, 80}, {33, 257}, {40, 600}};
 static uint64_t state = 1;
 
-static struct cavs__update update_of(enum cavs__rule rule, int step)
+static struct cavs__update update_of(enum cavs_optimizer rule, int step)
 {
     return (struct cavs__update){.rule = rule,
                                  .lr = 0.05f,
@@ -36,37 +37,6 @@ static struct cavs__update update_of(enum cavs__rule rule, int step)
                                  .scale = 0.5f,
                                  .correction1 = (float)(1 - pow(0.9f, step)),
                                  .correction2 = (float)(1 - pow(0.99f, step))};
-}
-
-/* One number: its value w and states s[2], stepped by the sum of its gradients. */
-static void step_one(const struct cavs__update *u, double *w, double *s, double gradient)
-{
-    const double g = u->scale * gradient + u->weight_decay * *w;
-
-    switch (u->rule) {
-    case CAVS__RULE_SGD: *w -= u->lr * g; break;
-    case CAVS__RULE_MOMENTUM:
-        s[0] = u->momentum * s[0] + g;
-        *w -= u->lr * s[0];
-        break;
-    case CAVS__RULE_NESTEROV:
-        s[0] = u->momentum * s[0] + g;
-        *w -= u->lr * (g + u->momentum * s[0]);
-        break;
-    case CAVS__RULE_ADAGRAD:
-        s[0] += g * g;
-        *w -= u->lr * g / (sqrt(s[0]) + u->epsilon);
-        break;
-    case CAVS__RULE_RMSPROP:
-        s[0] = u->decay * s[0] + (1 - u->decay) * g * g;
-        *w -= u->lr * g / (sqrt(s[0]) + u->epsilon);
-        break;
-    case CAVS__RULE_ADAM:
-        s[0] = u->beta1 * s[0] + (1 - u->beta1) * g;
-        s[1] = u->beta2 * s[1] + (1 - u->beta2) * g * g;
-        *w -= u->lr * (s[0] / u->correction1) / (sqrt(s[1] / u->correction2) + u->epsilon);
-        break;
-    }
 }
 
 /* A parameter with states and gradients, and the same in double. */
@@ -82,11 +52,11 @@ static double *exact_at(const struct parameter *p, int r, int c)
     return p->exact + 3 * ((ptrdiff_t)r * p->cols + c);
 }
 
-static struct parameter parameter_random(enum cavs__rule rule, int rows, int cols, int ngrads)
+static struct parameter parameter_random(enum cavs_optimizer rule, int rows, int cols, int ngrads)
 {
     const int pad = random_int(&state, 0, 3);
     struct parameter p = {
-        .rows = rows, .cols = cols, .states = cavs__update_states(rule), .ngrads = ngrads};
+        .rows = rows, .cols = cols, .states = cavs__rules[rule].states, .ngrads = ngrads};
 
     p.w = matrix_random(&state, rows, cols, pad);
     p.wt = matrix_unset(cols, rows, random_int(&state, 0, 3));
@@ -133,7 +103,7 @@ static void step_exactly(struct parameter *p, const struct cavs__update *u)
             double gradient = 0, *e = exact_at(p, r, c);
             for (int i = 0; i < p->ngrads; i++)
                 gradient += *matrix_at(&p->g[i], r, c);
-            step_one(u, e, e + 1, gradient);
+            cavs__update_reference(u, e, e + 1, gradient);
         }
 }
 
@@ -162,23 +132,23 @@ static void step_dense(struct parameter *p, const struct cavs__update *u, float 
 }
 
 /* Calls test(parameter, rule) for every rule, shape and one to three arrays of gradients. */
-static void for_all(void test(struct parameter *, enum cavs__rule))
+static void for_all(void test(struct parameter *, enum cavs_optimizer))
 {
-    for (int rule = 0; rule < RULES; rule++)
+    for (int rule = 0; rule < CAVS_OPTIMIZERS; rule++)
         for (int s = 0; s < SHAPES; s++) {
-            struct parameter p = parameter_random((enum cavs__rule)rule, shapes[s][0], shapes[s][1],
-                                                  1 + (s + rule) % MOST_GRADS);
-            test(&p, (enum cavs__rule)rule);
+            struct parameter p = parameter_random((enum cavs_optimizer)rule, shapes[s][0],
+                                                  shapes[s][1], 1 + (s + rule) % MOST_GRADS);
+            test(&p, (enum cavs_optimizer)rule);
             parameter_free(&p);
         }
 }
 
-static void check_dense(struct parameter *p, enum cavs__rule rule)
+static void check_dense(struct parameter *p, enum cavs_optimizer rule)
 {
     char what[64];
 
-    snprintf(what, sizeof(what), "rule %d, %d x %d, %d gradients", rule, p->rows, p->cols,
-             p->ngrads);
+    snprintf(what, sizeof(what), "%s, %d x %d, %d gradients", cavs__rules[rule].name, p->rows,
+             p->cols, p->ngrads);
     for (int step = 1; step <= STEPS; step++) {
         const struct cavs__update u = update_of(rule, step);
         new_gradients(p);
@@ -261,7 +231,7 @@ static void step_sparse(struct parameter *p, const struct cavs__update *u, const
                         state_of(p, 0), state_of(p, 1), p->grads, p->cols + 2);
 }
 
-static void check_all_rows(struct parameter *p, enum cavs__rule rule)
+static void check_all_rows(struct parameter *p, enum cavs_optimizer rule)
 {
     struct entries e = all_rows(p);
 
@@ -290,7 +260,7 @@ static void sparse_steps_of_all_rows_are_dense_steps(void **unused)
     for_all(check_all_rows);
 }
 
-static void check_some_rows(struct parameter *p, enum cavs__rule rule)
+static void check_some_rows(struct parameter *p, enum cavs_optimizer rule)
 {
     for (int step = 1; step <= STEPS; step++) {
         const struct cavs__update u = update_of(rule, step);
@@ -301,7 +271,7 @@ static void check_some_rows(struct parameter *p, enum cavs__rule rule)
                 double gradient = 0, *x = exact_at(p, e.ids[i], c);
                 for (int k = e.ptr[i]; k < e.ptr[i + 1]; k++)
                     gradient += *matrix_at(&p->g[e.gsrc[k]], e.grow[k], c);
-                step_one(&u, x, x + 1, gradient);
+                cavs__update_reference(&u, x, x + 1, gradient);
             }
         check_parameter(p, "sparse, some rows");
         entries_free(&e);
@@ -314,9 +284,62 @@ static void sparse_steps_leave_other_rows_alone(void **unused)
     for_all(check_some_rows);
 }
 
+/* ---- the rules themselves -------------------------------------------------------------------- */
+
+/* Hyper-parameters that differ from one another and from their defaults. */
+static struct cavs_session_options drawn_options(void)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+
+    for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++)
+        *cavs__number_at(&o, h->option) = (float)random_double(&state, 0.05, 0.95);
+    o.lr = 0.03f;
+    return o;
+}
+
+static struct cavs__update update_by(const struct cavs_session_options *o, int rule, int t)
+{
+    struct cavs__update u = {.rule = (enum cavs_optimizer)rule, .lr = o->lr, .scale = 0.5f};
+
+    for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++)
+        *cavs__number_at(&u, h->update) = *cavs__number_at(o, h->option);
+    u.correction1 = (float)(1 - pow(o->beta1, t));
+    u.correction2 = (float)(1 - pow(o->beta2, t));
+    return u;
+}
+
+/* One number over some updates: the corrections are floats. */
+static void check_formula(int rule)
+{
+    double w[2] = {0.7, 0.7}, s[2][2] = {{0}};
+
+    for (int t = 1; t <= 10; t++) {
+        const struct cavs_session_options o = drawn_options();
+        const struct cavs__update u = update_by(&o, rule, t);
+        double gradient = random_double(&state, -1, 1);
+
+        cavs__update_reference(&u, &w[0], s[0], gradient);
+        w[1] = naive_rules[rule](&o, o.lr, t, w[1], u.scale * gradient, s[1]);
+        if (fabs(w[0] - w[1]) > 1e-5 * fabs(w[1]))
+            fail_msg("%s, update %d: %.9g, but its formula gives %.9g", cavs__rules[rule].name, t,
+                     w[0], w[1]);
+    }
+}
+
+static void every_rule_is_the_formula_of_its_paper(void **unused)
+{
+    (void)unused;
+    for (int rule = 0; rule < CAVS_OPTIMIZERS; rule++) {
+        if (!naive_rules[rule])
+            fail_msg("tests/naive_rules.c has no formula for %s", cavs__rules[rule].name);
+        for (int i = 0; i < 20; i++)
+            check_formula(rule);
+    }
+}
+
 /* ---- squares and transposition --------------------------------------------------------------- */
 
-static void check_squares(struct parameter *p, enum cavs__rule rule)
+static void check_squares(struct parameter *p, enum cavs_optimizer rule)
 {
     struct entries all = all_rows(p), some = some_rows(p);
     double dense = 0, sparse = 0;
@@ -377,6 +400,7 @@ int main(void)
         cmocka_unit_test(dense_steps_follow_the_rules_and_keep_a_transposed_copy),
         cmocka_unit_test(sparse_steps_of_all_rows_are_dense_steps),
         cmocka_unit_test(sparse_steps_leave_other_rows_alone),
+        cmocka_unit_test(every_rule_is_the_formula_of_its_paper),
         cmocka_unit_test(squares_are_of_the_summed_gradients),
         cmocka_unit_test(transpose_swaps_rows_and_columns_and_touches_nothing_else),
     };

@@ -8,10 +8,6 @@
 
 const char *const app_set_names[APP_SETS] = {"train", "dev", "test"};
 
-/* the numbers of the enums in cavs.h */
-static const char *const optimizer_names[] = {"sgd",     "momentum", "nesterov", "adagrad",
-                                              "rmsprop", "adam",     NULL};
-
 #define ROW(kind, name, argument, member, role, ...)                                     \
     OPTION_ROW(OPTION_##kind, name, argument, struct app_options, member, OPTION_##role, \
                __VA_ARGS__)
@@ -67,7 +63,7 @@ const struct app_option app_options_training[] = {
     ROW(INT, "batch", "K", batch, RUN, "samples in a minibatch", 1, INT_MAX),
     ROW(INT, "hidden", "N", hidden, MODEL, "width of the hidden state", 1, 1 << 20),
     ROW(CHOICE, "optimizer", "NAME", session.optimizer, RUN,
-        "sgd, momentum, nesterov, adagrad, rmsprop or adam", .choices = optimizer_names),
+        "how gradients change parameters", .choice = cavs_optimizer_name, .about = cavs_optimizer_summary),
     ROW(REAL, "lr", "X", session.lr, KEPT, "learning rate", 0, 1e6),
     ROW(CHOICE, "lr-schedule", "NAME", rate.schedule, RUN,
         "how the learning rate changes: constant, step, exponential or cosine", .choices = rate_schedule_names),
@@ -78,7 +74,8 @@ const struct app_option app_options_training[] = {
     ROW(INT, "warmup", "N", rate.warmup, RUN, "in the first N batches the learning rate goes up from 0", 0, INT_MAX),
     ROW(REAL, "clip", "X", session.clip, RUN, "largest norm of the gradient; 0: any", 0, 1e30),
     ROW(REAL, "weight-decay", "X", session.weight_decay, RUN,
-        "added to the gradient: X times the parameter (of an embedding, the rows that a batch touches)", 0, 1e6),
+        "pulls parameters to 0: X times the parameter is added to its gradient, if the optimizer does not take it beside that "
+        "(of an embedding, the rows that a batch touches)", 0, 1e6),
     ROW(SEED, "seed", "N", session.seed, RUN, "of everything that is drawn at random"),
     ROW(FLAG, "infer", NULL, infer, FREE,
         "forward passes over the training set only, one unless --epochs says more; nothing is trained"),

@@ -92,19 +92,12 @@ static int clip_scale(struct cavs__device *d, float scale, float clip, int n,
     return cavs__launch(d, &l);
 }
 
+/* RULE_NUMBERS of kernels.cl */
 static void argument_rule(struct cavs__launch *l, const struct cavs__update *u)
 {
     cavs__argument_int(l, u->rule);
-    cavs__argument_float(l, u->lr);
-    cavs__argument_float(l, u->momentum);
-    cavs__argument_float(l, u->decay);
-    cavs__argument_float(l, u->beta1);
-    cavs__argument_float(l, u->beta2);
-    cavs__argument_float(l, u->epsilon);
-    cavs__argument_float(l, u->weight_decay);
-    cavs__argument_float(l, u->scale);
-    cavs__argument_float(l, u->correction1);
-    cavs__argument_float(l, u->correction2);
+#define CAVS_NUMBER(name, ...) cavs__argument_float(l, u->name);
+    CAVS__UPDATE_NUMBERS(CAVS_NUMBER)
 }
 
 static int update_rows(struct cavs__device *d, const struct cavs__update *u,
@@ -121,6 +114,7 @@ static int update_rows(struct cavs__device *d, const struct cavs__update *u,
     argument_rule(&l, u);
     cavs__argument_memory(&l, scaled);
     cavs__argument_int(&l, p->ld);
+    cavs__argument_int(&l, cavs__rules[u->rule].states);
     cavs__argument_memory(&l, p->w);
     cavs__argument_memory(&l, p->s0);
     cavs__argument_memory(&l, p->s1);

@@ -631,54 +631,35 @@ KERNEL(64) cavs_sparse_sum(GLOBAL const int *index, int n, int cols, int accumul
     }
 }
 
-/* Row i of the gradient belongs to row ids[i] of w and states, or to row i if ids is below 0. The
- * rules are those of codelets/update.h, by their numbers there. scaled: the scale is there, not in
- * `scale`. */
-KERNEL(64) cavs_update(GLOBAL const int *index, int rows, int cols, int ids, int rule, float lr,
-                       float momentum, float decay, float beta1, float beta2, float epsilon,
-                       float weight_decay, float scale, float correction1, float correction2,
-                       GLOBAL const float *scaled, long scaled_at, int ld, GLOBAL float *w,
-                       long w_at, GLOBAL float *s0, long s0_at, GLOBAL float *s1, long s1_at,
-                       ARRAYS)
+/* Row i of the gradient belongs to row ids[i] of values and states, or to row i if ids is below 0.
+ * The rules are those of codelets/update.def, which says what they read. scaled: the scale is
+ * there, not in `scale`. */
+KERNEL(64) cavs_update(GLOBAL const int *index, int rows, int cols, int ids, RULE_NUMBERS,
+                       GLOBAL const float *scaled, long scaled_at, int ld, int states,
+                       GLOBAL float *values, long values_at, GLOBAL float *first, long first_at,
+                       GLOBAL float *second, long second_at, ARRAYS)
 {
     long i = (long)GROUP_X * 64 + ITEM;
     int r = (int)(i / cols), c = (int)(i % cols);
 
     if (r < rows) {
         long from = (long)r * g_ld + c, at = (long)(ids < 0 ? r : index[ids + r]) * ld + c;
-        float d = 0.0f, old = w[w_at + at], m = 0.0f, v = 0.0f;
+        float sum = 0.0f, w = values[values_at + at], g, d;
+        float s0 = states > 0 ? first[first_at + at] : 0.0f;
+        float s1 = states > 1 ? second[second_at + at] : 0.0f;
 
         for (int j = 0; j < ngrads; j++)
-            d += ARRAY_NUMBER(j, from);
-        d = (scaled ? scaled[scaled_at] : scale) * d + weight_decay * old;
-        if (rule > 0)
-            m = s0[s0_at + at];
-        if (rule == 5)
-            v = s1[s1_at + at];
-        if (rule == 0) {
-            old -= lr * d;
-        } else if (rule == 1) {
-            m = momentum * m + d;
-            old -= lr * m;
-        } else if (rule == 2) {
-            m = momentum * m + d;
-            old -= lr * (d + momentum * m);
-        } else if (rule == 3) {
-            m += d * d;
-            old -= lr * d / (ew_sqrt(m) + epsilon);
-        } else if (rule == 4) {
-            m = decay * m + (1.0f - decay) * d * d;
-            old -= lr * d / (ew_sqrt(m) + epsilon);
-        } else {
-            m = beta1 * m + (1.0f - beta1) * d;
-            v = beta2 * v + (1.0f - beta2) * d * d;
-            old -= lr * (m / correction1) / (ew_sqrt(v / correction2) + epsilon);
+            sum += ARRAY_NUMBER(j, from);
+        g = (scaled ? scaled[scaled_at] : scale) * sum;
+        d = g + weight_decay * w;
+        switch (rule) {
+            RULE_STEPS
         }
-        w[w_at + at] = old;
-        if (rule > 0)
-            s0[s0_at + at] = m;
-        if (rule == 5)
-            s1[s1_at + at] = v;
+        values[values_at + at] = w;
+        if (states > 0)
+            first[first_at + at] = s0;
+        if (states > 1)
+            second[second_at + at] = s1;
     }
 }
 

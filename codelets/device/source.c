@@ -4,12 +4,27 @@
 
 #include "codelets/device/device.h"
 #include "codelets/groups/ew_internal.h"
+#include "codelets/update.h"
 
 #define CAVS_EW_TEXT(...) #__VA_ARGS__ "\n"
 
 const char cavs__device_kernels_text[] =
 #include "codelets/device/dialect.inc"
 #include "codelets/groups/ew_math.def"
+    /* for cavs_update: the rules' numbers, what they read, and what they do */
+    "typedef float real;\n"
+    "enum {"
+#define CAVS_RULE(RULE, ...) " RULE_" #RULE ","
+#include "codelets/update.def"
+    " };\n"
+    "#define RULE_NUMBERS int rule"
+#define CAVS_NUMBER(name, ...) ", float " #name
+    CAVS__UPDATE_NUMBERS(CAVS_NUMBER) "\n"
+                                      "#define RULE_STEPS"
+#define CAVS_RULE(RULE, name, title, states, summary, once, ...) \
+    " case RULE_" #RULE ": { " #once " " #__VA_ARGS__ " break; }"
+#include "codelets/update.def"
+                                      "\n"
 #include "codelets/device/kernels.inc"
 /* products.cl, for tiles of so many rows; see there */
 #define CAVS_TILES(name, tile_rows, item_rows, items) \

@@ -232,15 +232,13 @@ int cavs_session_load(struct cavs_session *s, const char *path)
 
 static int resume(struct cavs_session *s, const struct cavs__safetensors *f, char **note)
 {
-    static const char *const names[] = {"SGD",     "momentum", "Nesterov",
-                                        "AdaGrad", "RMSProp",  "Adam"};
     struct cavs__description d = {0};
     char *copy = strdup(cavs__described(f, "note"));
     int rc = copy ? cavs__read_description(f, &d) : cavs__fail_nomem("note", 1);
 
     if (!rc && d.optimizer != (long)s->options.optimizer)
         rc = cavs__fail(CAVS_EINVAL, "%s: written by a session with %s, this one has %s", f->path,
-                        names[d.optimizer], names[s->options.optimizer]);
+                        cavs__rules[d.optimizer].title, cavs__rules[s->options.optimizer].title);
     if (!rc)
         rc = load(s, f, (int)d.shards);
     if (rc) {

@@ -126,7 +126,7 @@ int cavs__read_description(const struct cavs__safetensors *f, struct cavs__descr
     d->seed = strtoull(seed, &seed_end, 10);
     if (!*seed || *seed_end || !parse_double(f, "lr", &d->lr) || !isfinite((float)d->lr) ||
         !parse_long(f, "updates", 0, LONG_MAX, &d->step) ||
-        !parse_long(f, "optimizer", 0, CAVS_ADAM, &d->optimizer) ||
+        !parse_long(f, "optimizer", 0, CAVS_OPTIMIZERS - 1, &d->optimizer) ||
         !parse_long(f, "shards", 1, 1 << 20, &d->shards))
         return cavs__fail(CAVS_EFORMAT, "%s: the metadata of this checkpoint cannot be understood",
                           f->path);

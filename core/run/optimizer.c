@@ -26,14 +26,9 @@ int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e)
     cavs__norm_codelet(&o->norm_codelet);
     o->update_codelet.color = cavs__work_color(cavs__work_of(o->update_codelet.name));
     o->norm_codelet.color = cavs__work_color(cavs__work_of(o->norm_codelet.name));
-    o->rule = (struct cavs__update){.rule = (enum cavs__rule)options->optimizer,
-                                    .lr = options->lr,
-                                    .momentum = options->momentum,
-                                    .decay = options->decay,
-                                    .beta1 = options->beta1,
-                                    .beta2 = options->beta2,
-                                    .epsilon = options->epsilon,
-                                    .weight_decay = options->weight_decay};
+    o->rule = (struct cavs__update){.rule = options->optimizer, .lr = options->lr};
+    for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++)
+        *cavs__number_at(&o->rule, h->update) = *cavs__number_at(options, h->option);
     o->clip = options->clip;
     o->state[0] = calloc(n, sizeof **o->state);
     o->state[1] = calloc(n, sizeof **o->state);
@@ -76,7 +71,7 @@ static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const st
 int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
                         const struct cavs_param *p)
 {
-    int nstates = e->plan->options.training && !p->frozen ? cavs__update_states(o->rule.rule) : 0,
+    int nstates = e->plan->options.training && !p->frozen ? cavs__rules[o->rule.rule].states : 0,
         rc = CAVS_OK;
 
     if (p->lookup_use &&
@@ -177,7 +172,7 @@ static struct cavs__update_args *new_args(const struct updating *u, const struct
                                     .rows = p->rows,
                                     .cols = p->cols,
                                     .number = p->number,
-                                    .nstates = cavs__update_states(u->o->rule.rule),
+                                    .nstates = cavs__rules[u->o->rule.rule].states,
                                     .gradients = gradients,
                                     .ld = u->e->tensors[u->e->plan->param[p->number]].ld};
     return a;

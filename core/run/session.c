@@ -13,40 +13,34 @@
 
 struct cavs_session_options cavs_session_defaults(void)
 {
-    return (struct cavs_session_options){.policy = CAVS_POLICY_FRONTIER,
-                                         .optimizer = CAVS_SGD,
-                                         .lr = 0.01f,
-                                         .momentum = 0.9f,
-                                         .decay = 0.9f,
-                                         .beta1 = 0.9f,
-                                         .beta2 = 0.999f,
-                                         .epsilon = 1e-8f};
-}
+    struct cavs_session_options o = {
+        .policy = CAVS_POLICY_FRONTIER, .optimizer = CAVS_SGD, .lr = 0.01f};
 
-static bool is_share(float x)
-{
-    return x >= 0 && x < 1;
+    for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++)
+        *cavs__number_at(&o, h->option) = h->standard;
+    return o;
 }
 
 /* Also of what the optimizer in use does not look at: a NaN there is a mistake, too. */
 static int check_rule(const struct cavs_session_options *o)
 {
-    if (!is_share(o->decay) || !is_share(o->beta1) || !is_share(o->beta2))
-        return cavs__fail(CAVS_EINVAL,
-                          "session options: decay %g, beta1 %g or beta2 %g is not from 0 up to 1",
-                          (double)o->decay, (double)o->beta1, (double)o->beta2);
-    if (!isfinite(o->momentum) || !isfinite(o->weight_decay) || !isfinite(o->epsilon) ||
-        o->epsilon < 0)
-        return cavs__fail(
-            CAVS_EINVAL,
-            "session options: momentum %g, weight decay %g or epsilon %g is out of range",
-            (double)o->momentum, (double)o->weight_decay, (double)o->epsilon);
+    for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++) {
+        float x = *cavs__number_at(o, h->option);
+
+        if (isfinite(x) && x >= h->lo && x < h->hi)
+            continue;
+        if (isfinite(h->lo) && isfinite(h->hi))
+            return cavs__fail(CAVS_EINVAL, "session options: %s %g is not from %g up to %g",
+                              h->title, (double)x, (double)h->lo, (double)h->hi);
+        return cavs__fail(CAVS_EINVAL, "session options: %s %g is out of range", h->title,
+                          (double)x);
+    }
     return CAVS_OK;
 }
 
 static int check_options(const struct cavs_session_options *o)
 {
-    if (o->policy >= CAVS_POLICIES || o->optimizer > CAVS_ADAM)
+    if (o->policy >= CAVS_POLICIES || o->optimizer >= CAVS_OPTIMIZERS)
         return cavs__fail(CAVS_EINVAL, "session options: unknown %s",
                           o->policy >= CAVS_POLICIES ? "policy" : "optimizer");
     if (o->shards < 0 || o->shards > CAVS__MAX_SHARDS)

@@ -15,7 +15,7 @@ static void check_accepted(const struct app_options *o)
               "a number out of its range was accepted");
     FUZZ_MUST(o->session.lr >= 0 && o->session.clip >= 0 && o->session.weight_decay >= 0,
               "a negative number, or NaN, was accepted");
-    FUZZ_MUST(o->session.optimizer <= CAVS_ADAM && o->session.policy < CAVS_POLICIES,
+    FUZZ_MUST(o->session.optimizer < CAVS_OPTIMIZERS && o->session.policy < CAVS_POLICIES,
               "a choice that does not exist was accepted");
 }
 
