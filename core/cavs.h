@@ -452,6 +452,7 @@ enum cavs_policy {
  * cavs_optimizer_summary().  Their formulas are in codelets/update.def. */
 enum cavs_optimizer {
     CAVS_SGD, CAVS_MOMENTUM, CAVS_NESTEROV, CAVS_ADAGRAD, CAVS_RMSPROP, CAVS_ADAM,
+    CAVS_ADAMW,
     CAVS_OPTIMIZERS /* how many there are */
 };
 
@@ -461,11 +462,11 @@ struct cavs_session_options {
     float lr;
     float momentum;      /* momentum, Nesterov */
     float decay;         /* RMSProp's moving average */
-    float beta1, beta2;  /* Adam */
-    float epsilon;       /* AdaGrad, RMSProp, Adam */
-    /* Added to the gradient as weight_decay * parameter.  Parameters that are looked up (embeddings) are updated lazily: a
-     * row that a batch does not touch stays as it is, with no momentum and no weight decay, and what the optimizer keeps for
-     * it does not decay either. */
+    float beta1, beta2;  /* Adam, AdamW */
+    float epsilon;       /* AdaGrad, RMSProp, Adam, AdamW */
+    /* Added to the gradient as weight_decay * parameter; AdamW subtracts lr * weight_decay * parameter beside its step.
+     * Parameters that are looked up (embeddings) are updated lazily: a row that a batch does not touch stays as it is,
+     * with no momentum and no weight decay, and what the optimizer keeps for it does not decay either. */
     float weight_decay;
     float clip;          /* largest global norm of the gradient of a batch; 0: no clipping */
     float scale;         /* the gradient is multiplied by this before clipping; 0 means 1 */

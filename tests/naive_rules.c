@@ -71,7 +71,14 @@ RULE(adam)
     return w - lr * moments(o, t, decayed(o, w, g), s);
 }
 
+/* Algorithm 2 of Loshchilov & Hutter 2019. */
+RULE(adamw)
+{
+    return w - lr * (moments(o, t, g, s) + o->weight_decay * w);
+}
+
 naive_rule *const naive_rules[CAVS_OPTIMIZERS] = {
     [CAVS_SGD] = sgd,         [CAVS_MOMENTUM] = momentum, [CAVS_NESTEROV] = nesterov,
     [CAVS_ADAGRAD] = adagrad, [CAVS_RMSPROP] = rmsprop,   [CAVS_ADAM] = adam,
+    [CAVS_ADAMW] = adamw,
 };
