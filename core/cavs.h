@@ -446,6 +446,7 @@ double cavs_runtime_sgemm_peak(struct cavs_runtime *rt);
  * cavs_policy_summary(). */
 enum cavs_policy {
     CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH, CAVS_POLICY_FRONTIER, CAVS_POLICY_AGENDA,
+    CAVS_POLICY_AUTO,
     CAVS_POLICIES /* how many there are */
 };
 /* How gradients change parameters; what they are called, and a line on each, by cavs_optimizer_name() and

@@ -52,6 +52,34 @@ static const int32_t *agenda(struct cavs__schedule *s, const struct cavs__levell
     return w->step;
 }
 
+/* How many V_t the rows are, in the order of time. */
+static int32_t count_vt(const struct cavs__schedule *s, const int32_t *function,
+                        const int32_t *step)
+{
+    int32_t n = s->rows > 0;
+    for (int32_t row = 1; row < s->rows; row++) {
+        int32_t v = s->vertex_of[row], before = s->vertex_of[row - 1];
+        n += step[v] != step[before] || function[v] != function[before];
+    }
+    return n;
+}
+
+/* As depth or as the agenda, whichever makes fewer V_t of this graph, which is that of one stage
+ * and shard: neither does so for every model.  DyNet can time its strategies and keep the fastest
+ * (--dynet-autobatch from 100 on); a count gives the same schedule every time.  If they make
+ * equally many, depth: its V_t of one step do not wait for one another, where every V_t of the
+ * agenda is a step. */
+static const int32_t *cheaper(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
+{
+    struct cavs__schedule_work *w = s->work;
+    int32_t steps = cavs__agenda_steps(l->graph, l->rep, s->rows, w);
+    const int32_t *level = depth(s, l);
+    if (count_vt(s, l->graph->function, level) <= steps)
+        return level;
+    cavs__sort_by_key(w->step, steps, w->nodes, s->rows, s->vertex_of, w->count);
+    return w->step;
+}
+
 const struct cavs__policy cavs__policies[] = {
     [CAVS_POLICY_SERIAL] = {.name = "serial",
                             .summary = "one vertex at a time",
@@ -71,6 +99,9 @@ const struct cavs__policy cavs__policies[] = {
     [CAVS_POLICY_AGENDA] = {.name = "agenda",
                             .summary = "ready vertices of the function of the lowest average depth",
                             .steps = agenda},
+    [CAVS_POLICY_AUTO] = {.name = "auto",
+                          .summary = "as depth or as agenda, whichever makes fewer batching tasks",
+                          .steps = cheaper},
 };
 
 _Static_assert(sizeof cavs__policies / sizeof *cavs__policies == CAVS_POLICIES,

@@ -474,12 +474,32 @@ static void check_serial(const struct subject *t)
         SAME(t->s->vt[i].step, i);
 }
 
+static int count_under(const struct subject *t, int policy)
+{
+    struct cavs__schedule s;
+    cavs__schedule_init(&s);
+    assert_int_equal(cavs__schedule_make(&s, t->g, &cavs__policies[policy], t->merge), 0);
+    int nvt = s.nvt;
+    cavs__schedule_free(&s);
+    return nvt;
+}
+
+/* The agenda only if it makes fewer V_t. */
+static void check_auto(const struct subject *t)
+{
+    int depth = count_under(t, CAVS_POLICY_DEPTH), agenda = count_under(t, CAVS_POLICY_AGENDA);
+    SAME(t->s->nvt, agenda < depth ? agenda : depth);
+    if (agenda < depth)
+        check_agenda(t);
+    else
+        check_frontier(t);
+}
+
 /* Depth and frontier make the same V_t. */
 static void (*const check_policy[CAVS_POLICIES])(const struct subject *) = {
-    [CAVS_POLICY_SERIAL] = check_serial,
-    [CAVS_POLICY_DEPTH] = check_frontier,
-    [CAVS_POLICY_FRONTIER] = check_frontier,
-    [CAVS_POLICY_AGENDA] = check_agenda,
+    [CAVS_POLICY_SERIAL] = check_serial,     [CAVS_POLICY_DEPTH] = check_frontier,
+    [CAVS_POLICY_FRONTIER] = check_frontier, [CAVS_POLICY_AGENDA] = check_agenda,
+    [CAVS_POLICY_AUTO] = check_auto,
 };
 
 static void every_policy_has_a_check(void **state)
@@ -719,6 +739,7 @@ static void agenda_takes_fewer_steps_through_a_sequence_model(void **state)
     assert_int_equal(vt_count(q, CAVS_POLICY_DEPTH, false), 12);
     assert_int_equal(vt_count(q, CAVS_POLICY_FRONTIER, false), 12);
     assert_int_equal(vt_count(q, CAVS_POLICY_AGENDA, false), 7);
+    assert_int_equal(vt_count(q, CAVS_POLICY_AUTO, false), 7);
     graph_destroy(q);
 }
 
