@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# doc/: the guide and its programs, how it works, how to add an operator or a model.
+# doc/: the guide and its programs, how it works, how to add something.
 #
 # To add a document:
 #     nobase_dist_doc_DATA += doc/x.md
@@ -12,7 +12,8 @@
 #     doc_examples_x_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
 #     doc_examples_x_LDADD = libcavs.la
 
-nobase_dist_doc_DATA += LICENSE README.md doc/adding-a-model.md doc/adding-an-operator.md \
+nobase_dist_doc_DATA += LICENSE README.md doc/adding-a-model.md \
+	doc/adding-a-policy.md doc/adding-an-operator.md doc/adding-an-optimizer.md \
 	doc/architecture.md doc/data.md doc/gpu.md doc/guide.md doc/lines-of-code.md \
 	doc/packed-format.md doc/parameters.md
 # what these have links to (tests/test_install.t)
@@ -21,7 +22,7 @@ nobase_dist_doc_DATA += apps/tree_fc.c apps/tree_lstm.c apps/tree_lstm_cells.c \
 	codelets/device/walk.c codelets/groups/elementwise.def codelets/kernels/kernel.h codelets/part.h codelets/update.def \
 	core/cavs.h core/cavs_cells.h core/run/homes.c core/declare/model.h core/declare/operator.h core/declare/operators.def core/compile/plan.h core/declare/symbol.c \
 	doc/examples/first.c doc/examples/mistakes.c doc/examples/two_ways.c memory/tensor.h \
-	scheduler/policies.c scheduler/schedule.h
+	scheduler/internal.h scheduler/policies.c scheduler/schedule.h
 
 EXAMPLE_CPPFLAGS = -I$(top_srcdir)/core
 
