@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codelets/device/device.h"
+#include "codelets/kernels/kernel_table.h"
 #include "codelets/products/gemm.h"
 #include "tests/groups.h"
 #include "tests/kernel_cases.h"
@@ -115,15 +116,6 @@ static void fused_groups_agree_with_their_reference(void **unused)
 
 enum { ROWS = 70, SOURCE_ROWS = 9, COLS = 150, IDS = 2 };
 
-/* Kernels whose operands are: x (rows, n) or ids or g (rows, 1), in the order of the letters; the
- * result is w(ide) or n(arrow). */
-static const struct {
-    const char *kernel, *operands;
-} row_kernels[] = {
-    {"row_max", "xn"}, {"row_max_grad", "xgw"}, {"softmax", "xw"},   {"log_softmax", "xw"},
-    {"pick", "xin"},   {"pick_grad", "igw"},    {"dropout", "xiiw"}, {"dropout", "xaaw"},
-};
-
 struct rows {
     struct matrix source, g;
     int32_t index[ROWS], ids[IDS][ROWS];
@@ -152,10 +144,9 @@ static struct cavs__view operand(struct rows *r, char letter, int *ids, int cols
     }
 }
 
-static void check_row_kernel(const char *kernel, const char *operands, int cols)
+static void check_row_kernel(const struct cavs__kernel *kernel, const char *operands, int cols)
 {
-    const struct cavs__call call = {
-        .kernel = cavs__kernel_find(kernel), .rate = 0.3f, .site = 0x9abcdef0u};
+    const struct cavs__call call = {.kernel = kernel, .rate = 0.3f, .site = 0x9abcdef0u};
     int n = (int)strlen(operands) - 1, ids = 0, width = operands[n] == 'w' ? cols : 1;
     struct matrix got = matrix_unset(ROWS, width, 2), want = matrix_unset(ROWS, width, 2);
     struct cavs__view v[5];
@@ -168,8 +159,8 @@ static void check_row_kernel(const char *kernel, const char *operands, int cols)
     on_device_run(&call, ROWS, v, 0);
     v[n].p = want.p;
     call.kernel->reference(&call, ROWS, v, 0);
-    matrix_near(&got, &want, 2e-6, kernel);
-    matrix_check(&got, kernel);
+    matrix_near(&got, &want, 2e-6, kernel->name);
+    matrix_check(&got, kernel->name);
     matrix_free(&got);
     matrix_free(&want);
     matrix_free(&r.source);
@@ -179,9 +170,10 @@ static void check_row_kernel(const char *kernel, const char *operands, int cols)
 static void row_kernels_agree_with_their_reference(void **unused)
 {
     (void)unused;
-    for (size_t i = 0; i < sizeof row_kernels / sizeof *row_kernels; i++)
-        for (int cols = 1; cols <= COLS; cols += 37)
-            check_row_kernel(row_kernels[i].kernel, row_kernels[i].operands, cols);
+    for (int i = 0; i < CAVS__KERNEL_COUNT; i++)
+        for (int cols = 1; cols <= COLS && cavs__kernels[i]->operands; cols += 37)
+            check_row_kernel(cavs__kernels[i], cavs__kernels[i]->operands, cols);
+    check_row_kernel(&cavs__kernel_dropout, "xaaw", 38); /* without ids */
 }
 
 static void nan_in_a_row_is_not_lost(void **unused)

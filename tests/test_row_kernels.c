@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "codelets/kernels/kernel.h"
@@ -184,6 +185,52 @@ static void gives_what_its_formula_says(void **which)
     }
 }
 
+/* ---- against the reference ------------------------------------------------------------------- */
+
+static struct cavs__view view_of_letter(const struct call *c, char letter)
+{
+    return letter == 'x' ? c->x : letter == 'i' ? view_of_ids(c) : view_of(&c->g);
+}
+
+static void check_reference(const struct cavs__kernel *k, const struct call *c, int pad)
+{
+    const struct cavs__call call = {.kernel = k, .rate = 0.3f, .site = 7};
+    int n = (int)strlen(k->operands) - 1, cols = k->operands[n] == 'w' ? c->cols : 1;
+    struct matrix got = matrix_unset(c->rows, cols, pad), want = matrix_unset(c->rows, cols, pad);
+    struct cavs__view v[6];
+
+    assert_int_equal(k->nviews, n + 1);
+    for (int i = 0; i < n; i++)
+        v[i] = view_of_letter(c, k->operands[i]);
+    v[n] = view_of(&got);
+    k->cpu(&call, c->rows, v, 0);
+    v[n] = view_of(&want);
+    k->reference(&call, c->rows, v, 0);
+    matrix_near(&got, &want, 1e-5, k->name);
+    matrix_check(&got, k->name);
+    matrix_free(&got);
+    matrix_free(&want);
+}
+
+/* Whatever kernel says what it can be called with. */
+static void gives_what_its_reference_gives(void **unused)
+{
+    int n = 0;
+
+    (void)unused;
+    for (int k = 0; k < CAVS__KERNEL_COUNT; k++) {
+        for (int t = 0; t < TRIALS && cavs__kernels[k]->operands; t++, n++) {
+            struct call c = call_random(t);
+
+            check_reference(cavs__kernels[k], &c, t % 2);
+            call_free(&c);
+        }
+    }
+    assert_true(n > 0);
+}
+
+/* ---- numbers that are easily lost ------------------------------------------------------------ */
+
 static void run(const char *name, const float *x, int n, float *y, int cols, bool reference)
 {
     const struct cavs__kernel *k = cavs__kernel_find(name);
@@ -237,7 +284,7 @@ static void nan_in_a_row_is_not_lost(void **unused)
 int main(void)
 {
     enum { SHAPES = sizeof shapes / sizeof *shapes };
-    struct CMUnitTest tests[SHAPES + 2];
+    struct CMUnitTest tests[SHAPES + 3];
 
     for (int i = 0; i < SHAPES; i++)
         tests[i] = (struct CMUnitTest){.name = shapes[i].kernel,
@@ -245,5 +292,6 @@ int main(void)
                                        .initial_state = (void *)&shapes[i]};
     tests[SHAPES] = (struct CMUnitTest)cmocka_unit_test(softmax_of_huge_numbers_keeps_its_digits);
     tests[SHAPES + 1] = (struct CMUnitTest)cmocka_unit_test(nan_in_a_row_is_not_lost);
-    return _cmocka_run_group_tests("row kernels", tests, SHAPES + 2, NULL, NULL);
+    tests[SHAPES + 2] = (struct CMUnitTest)cmocka_unit_test(gives_what_its_reference_gives);
+    return _cmocka_run_group_tests("row kernels", tests, SHAPES + 3, NULL, NULL);
 }

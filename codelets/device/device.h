@@ -29,20 +29,13 @@ enum { CAVS__MAX_DEVICES = 16, CAVS__MAX_ARGUMENTS = 700 };
 
 /* The kernels of kernels.cl and products.cl. */
 #define CAVS__DEVICE_KERNELS(K)                                    \
+    CAVS__ROW_KERNELS(K)                                           \
     K(copy_rows)                                                   \
     K(transpose)                                                   \
     K(gemm_tn)                                                     \
     K(column_sum)                                                  \
     K(sum_rows)                                                    \
-    K(row_sum)                                                     \
-    K(softmax_xent)                                                \
-    K(softmax_xent_grad)                                           \
-    K(correct)                                                     \
     K(mask)                                                        \
-    K(row_max)                                                     \
-    K(row_max_grad)                                                \
-    K(softmax)                                                     \
-    K(log_softmax)                                                 \
     K(pick)                                                        \
     K(pick_grad)                                                   \
     K(dropout)                                                     \

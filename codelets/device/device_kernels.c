@@ -38,11 +38,16 @@ static int sum_rows(const struct cavs__device_call *c)
 /* ---- a group each row ---- */
 
 /* index, n, views; ids are one number. */
-static int each_row(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
+static int each_row(const struct cavs__device_call *c)
 {
+    static const enum cavs__device_kernel number[CAVS__KERNEL_COUNT] = {
+#define CAVS__NUMBER(name) [CAVS__KERNEL_##name] = CAVS__DEVICE_##name,
+        CAVS__ROW_KERNELS(CAVS__NUMBER)
+#undef CAVS__NUMBER
+    };
     struct cavs__launch l;
 
-    cavs__launch_groups(&l, c->device, kernel, c->rows, 1, 64);
+    cavs__launch_groups(&l, c->device, number[c->call->kernel->number], c->rows, 1, 64);
     cavs__argument_pointer(&l, c->index);
     cavs__argument_int(&l, c->v[0].cols);
     for (int i = 0; i < c->nviews; i++) {
@@ -52,46 +57,6 @@ static int each_row(const struct cavs__device_call *c, enum cavs__device_kernel 
             cavs__argument_view(&l, &c->v[i]);
     }
     return cavs__launch(c->device, &l);
-}
-
-static int row_sum(const struct cavs__device_call *c)
-{
-    return each_row(c, CAVS__DEVICE_row_sum);
-}
-
-static int softmax_xent(const struct cavs__device_call *c)
-{
-    return each_row(c, CAVS__DEVICE_softmax_xent);
-}
-
-static int softmax_xent_grad(const struct cavs__device_call *c)
-{
-    return each_row(c, CAVS__DEVICE_softmax_xent_grad);
-}
-
-static int correct(const struct cavs__device_call *c)
-{
-    return each_row(c, CAVS__DEVICE_correct);
-}
-
-static int row_max(const struct cavs__device_call *c)
-{
-    return each_row(c, CAVS__DEVICE_row_max);
-}
-
-static int row_max_grad(const struct cavs__device_call *c)
-{
-    return each_row(c, CAVS__DEVICE_row_max_grad);
-}
-
-static int softmax(const struct cavs__device_call *c)
-{
-    return each_row(c, CAVS__DEVICE_softmax);
-}
-
-static int log_softmax(const struct cavs__device_call *c)
-{
-    return each_row(c, CAVS__DEVICE_log_softmax);
 }
 
 /* ---- the rest ---- */
@@ -290,21 +255,16 @@ static int list_share(const struct cavs__device_call *c)
 /* ---- all of them ---- */
 
 const struct cavs__device_implementation cavs__device_kernels[CAVS__KERNEL_COUNT] = {
-    [CAVS__KERNEL_gemm] = {.queue = cavs__device_gemm},
+#define CAVS__EACH_ROW(name) [CAVS__KERNEL_##name] = {.queue = each_row},
+    CAVS__ROW_KERNELS(CAVS__EACH_ROW)
+#undef CAVS__EACH_ROW
+        [CAVS__KERNEL_gemm] = {.queue = cavs__device_gemm},
     [CAVS__KERNEL_gemm_tn] = {.queue = cavs__device_gemm_tn},
     [CAVS__KERNEL_column_sum] = {.queue = column_sum},
     [CAVS__KERNEL_sum_rows] = {.queue = sum_rows},
-    [CAVS__KERNEL_row_sum] = {.queue = row_sum},
-    [CAVS__KERNEL_row_max] = {.queue = row_max},
-    [CAVS__KERNEL_row_max_grad] = {.queue = row_max_grad},
-    [CAVS__KERNEL_softmax] = {.queue = softmax},
-    [CAVS__KERNEL_log_softmax] = {.queue = log_softmax},
     [CAVS__KERNEL_dropout] = {.queue = dropout},
     [CAVS__KERNEL_pick] = {.queue = pick},
     [CAVS__KERNEL_pick_grad] = {.queue = pick_grad},
-    [CAVS__KERNEL_softmax_xent] = {.queue = softmax_xent},
-    [CAVS__KERNEL_softmax_xent_grad] = {.queue = softmax_xent_grad},
-    [CAVS__KERNEL_correct] = {.queue = correct},
     [CAVS__KERNEL_metric] = {.queue = metric, .needs_double = true},
     [CAVS__KERNEL_mask] = {.queue = mask},
     [CAVS__KERNEL_gemm_select] = {.queue = gemm_select},

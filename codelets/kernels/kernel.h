@@ -35,23 +35,28 @@ struct cavs__view {
 
 struct cavs__ew_program;
 
+/* Kernels of which a device does each row by a group of its own: index, columns of the first operand,
+ * views.  Their `operands` say what they read. */
+#define CAVS__ROW_KERNELS(K) \
+    K(row_sum)               \
+    K(row_max)               \
+    K(row_max_grad)          \
+    K(softmax)               \
+    K(log_softmax)           \
+    K(softmax_xent)          \
+    K(softmax_xent_grad)     \
+    K(correct)
+
 /* All kernels. */
 #define CAVS__KERNELS(K) \
+    CAVS__ROW_KERNELS(K) \
     K(gemm)              \
     K(gemm_tn)           \
     K(column_sum)        \
     K(sum_rows)          \
-    K(row_sum)           \
-    K(row_max)           \
-    K(row_max_grad)      \
-    K(softmax)           \
-    K(log_softmax)       \
     K(dropout)           \
     K(pick)              \
     K(pick_grad)         \
-    K(softmax_xent)      \
-    K(softmax_xent_grad) \
-    K(correct)           \
     K(metric)            \
     K(mask)              \
     K(gemm_select)       \
@@ -141,7 +146,10 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
 struct cavs__kernel {
     enum cavs__kernel_number number;
     const char *name;
-    int nviews;   /* 0: any number */
+    int nviews; /* 0: any number */
+    /* What tests may call it with, a letter a view: x a row of n numbers, g one number, i an id; the
+     * result, a row (w) or one number (n).  NULL: it is called otherwise. */
+    const char *operands;
     bool reduces; /* over rows: tiles of one output must run one after the other */
     cavs__kernel_fn *cpu;
     cavs__kernel_fn *reference;

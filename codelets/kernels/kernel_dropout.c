@@ -80,6 +80,7 @@ const struct cavs__kernel cavs__kernel_dropout = {
     .number = CAVS__KERNEL_dropout,
     .name = "dropout",
     .nviews = 4,
+    .operands = "xiiw",
     .cpu = dropout,
     .reference = cavs__reference_dropout,
 };

@@ -71,6 +71,7 @@ const struct cavs__kernel cavs__kernel_correct = {
     .number = CAVS__KERNEL_correct,
     .name = "correct",
     .nviews = 3,
+    .operands = "xin",
     .cpu = correct,
     .reference = cavs__reference_correct,
 };
@@ -88,6 +89,7 @@ const struct cavs__kernel cavs__kernel_mask = {
     .number = CAVS__KERNEL_mask,
     .name = "mask",
     .nviews = 2,
+    .operands = "in",
     .cpu = mask,
     .reference = mask, /* exact: nothing to round */
 };

@@ -6,6 +6,7 @@
  * Not compiled as a kernel file: this is the oracle and keeps strict arithmetic.
  */
 #include "codelets/kernels/kernel_reference.h"
+#include "codelets/kernels/philox.h"
 
 #include <math.h>
 #include <string.h>
@@ -145,4 +146,30 @@ void cavs__reference_metric(const struct cavs__call *call, int rows, const struc
         sums[1] += counts;
     }
     memcpy(v[2].p, sums, sizeof(sums));
+}
+
+static bool kept(const struct cavs__call *call, uint32_t a, uint32_t b, int c)
+{
+    const uint32_t counter[4] = {(uint32_t)(c / 64 * 16 + c % 16), call->site, 0, 0};
+    const uint32_t key[2] = {a, b};
+    uint32_t word[4];
+
+    cavs__philox(counter, key, word);
+    return word[c % 64 / 16] >= cavs__dropout_limit(call->rate);
+}
+
+void cavs__reference_dropout(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                             unsigned flags)
+{
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        const uint32_t a = v[1].index ? (uint32_t)v[1].index[r] : 0;
+        const uint32_t b = v[2].index ? (uint32_t)v[2].index[r] : 0;
+
+        for (int j = 0; j < v[3].cols; j++)
+            *out(&v[3], r, j) = !a && !b ? (float)at(&v[0], r, j)
+                                : kept(call, a, b, j)
+                                    ? (float)(at(&v[0], r, j) / (1 - (double)call->rate))
+                                    : 0;
+    }
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_rows.c - the largest of a row, the softmax of a row and its logarithm, one entry of a row.
+ * kernel_rows.c - the largest of a row, the softmax of a row and its logarithm, one entry of a row,
+ * each with its reference.
  *
- * Not compiled as a kernel file: (x - largest) - log(sum) has to be taken in this order, or large x
- * lose digits.  What has to vectorise is in exponentials.c.
+ * Not compiled as a kernel file: references keep strict arithmetic, and (x - largest) - log(sum) has
+ * to be taken in this order, or large x lose digits.  What has to vectorise is in exponentials.c.
  */
 #include "codelets/kernels/exponentials.h"
-#include "codelets/kernels/kernel_table.h"
+#include "codelets/kernels/kernel_reference.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,6 +54,57 @@ static void row_max_grad(const struct cavs__call *call, int rows, const struct c
         v[2].p[r * v[2].ld + (x ? first_largest(v[0].cols, x) : 0)] = g ? *g : 0;
     }
 }
+
+/* The first NaN, or else the first largest. */
+static int reference_largest(const struct cavs__view *x, int r)
+{
+    int best = 0;
+
+    for (int j = 0; j < x->cols; j++)
+        if (isnan(at(x, r, j)))
+            return j;
+    for (int j = 1; j < x->cols; j++)
+        if (at(x, r, j) > at(x, r, best))
+            best = j;
+    return best;
+}
+
+static void row_max_reference(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                              unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++)
+        *out(&v[1], r, 0) = (float)at(&v[0], r, reference_largest(&v[0], r));
+}
+
+static void row_max_grad_reference(const struct cavs__call *call, int rows,
+                                   const struct cavs__view *v, unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < v[2].cols; j++)
+            *out(&v[2], r, j) = j == reference_largest(&v[0], r) ? (float)at(&v[1], r, 0) : 0;
+}
+
+const struct cavs__kernel cavs__kernel_row_max = {
+    .number = CAVS__KERNEL_row_max,
+    .name = "row_max",
+    .nviews = 2,
+    .operands = "xn",
+    .cpu = row_max,
+    .reference = row_max_reference,
+};
+
+const struct cavs__kernel cavs__kernel_row_max_grad = {
+    .number = CAVS__KERNEL_row_max_grad,
+    .name = "row_max_grad",
+    .nviews = 3,
+    .operands = "xgw",
+    .cpu = row_max_grad,
+    .reference = row_max_grad_reference,
+};
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
@@ -119,6 +171,60 @@ static void log_softmax(const struct cavs__call *call, int rows, const struct ca
     each_row(rows, v, log_shares);
 }
 
+/* log of the share of e^x[j]; only differences are taken of x, which may be large */
+static double log_share(const struct cavs__view *x, int r, int j, double top)
+{
+    double sum = 0;
+
+    for (int k = 0; k < x->cols; k++)
+        sum += exp(at(x, r, k) - top);
+    return at(x, r, j) - top - log(sum);
+}
+
+static void softmax_reference(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                              unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        double top = at(&v[0], r, reference_largest(&v[0], r));
+
+        for (int j = 0; j < v[1].cols; j++)
+            *out(&v[1], r, j) = (float)exp(log_share(&v[0], r, j, top));
+    }
+}
+
+static void log_softmax_reference(const struct cavs__call *call, int rows,
+                                  const struct cavs__view *v, unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        double top = at(&v[0], r, reference_largest(&v[0], r));
+
+        for (int j = 0; j < v[1].cols; j++)
+            *out(&v[1], r, j) = (float)log_share(&v[0], r, j, top);
+    }
+}
+
+const struct cavs__kernel cavs__kernel_softmax = {
+    .number = CAVS__KERNEL_softmax,
+    .name = "softmax",
+    .nviews = 2,
+    .operands = "xw",
+    .cpu = softmax,
+    .reference = softmax_reference,
+};
+
+const struct cavs__kernel cavs__kernel_log_softmax = {
+    .number = CAVS__KERNEL_log_softmax,
+    .name = "log_softmax",
+    .nviews = 2,
+    .operands = "xw",
+    .cpu = log_softmax,
+    .reference = log_softmax_reference,
+};
+
 /* ---- one entry ------------------------------------------------------------------------------- */
 
 /* x (rows, n), ids, y (rows, 1): x[id] */
@@ -151,50 +257,45 @@ static void pick_grad(const struct cavs__call *call, int rows, const struct cavs
     }
 }
 
-const struct cavs__kernel cavs__kernel_row_max = {
-    .number = CAVS__KERNEL_row_max,
-    .name = "row_max",
-    .nviews = 2,
-    .cpu = row_max,
-    .reference = cavs__reference_row_max,
-};
+static void pick_reference(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                           unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        const int id = cavs__label(&v[1], r, v[0].cols);
 
-const struct cavs__kernel cavs__kernel_row_max_grad = {
-    .number = CAVS__KERNEL_row_max_grad,
-    .name = "row_max_grad",
-    .nviews = 3,
-    .cpu = row_max_grad,
-    .reference = cavs__reference_row_max_grad,
-};
+        *out(&v[2], r, 0) = id < 0 ? 0 : (float)at(&v[0], r, id);
+    }
+}
 
-const struct cavs__kernel cavs__kernel_softmax = {
-    .number = CAVS__KERNEL_softmax,
-    .name = "softmax",
-    .nviews = 2,
-    .cpu = softmax,
-    .reference = cavs__reference_softmax,
-};
+static void pick_grad_reference(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                                unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        const int id = cavs__label(&v[0], r, v[2].cols);
 
-const struct cavs__kernel cavs__kernel_log_softmax = {
-    .number = CAVS__KERNEL_log_softmax,
-    .name = "log_softmax",
-    .nviews = 2,
-    .cpu = log_softmax,
-    .reference = cavs__reference_log_softmax,
-};
+        for (int j = 0; j < v[2].cols; j++)
+            *out(&v[2], r, j) = j == id ? (float)at(&v[1], r, 0) : 0;
+    }
+}
 
 const struct cavs__kernel cavs__kernel_pick = {
     .number = CAVS__KERNEL_pick,
     .name = "pick",
     .nviews = 3,
+    .operands = "xin",
     .cpu = pick,
-    .reference = cavs__reference_pick,
+    .reference = pick_reference,
 };
 
 const struct cavs__kernel cavs__kernel_pick_grad = {
     .number = CAVS__KERNEL_pick_grad,
     .name = "pick_grad",
     .nviews = 3,
+    .operands = "igw",
     .cpu = pick_grad,
-    .reference = cavs__reference_pick_grad,
+    .reference = pick_grad_reference,
 };

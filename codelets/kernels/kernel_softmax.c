@@ -98,6 +98,7 @@ const struct cavs__kernel cavs__kernel_softmax_xent = {
     .number = CAVS__KERNEL_softmax_xent,
     .name = "softmax_xent",
     .nviews = 3,
+    .operands = "xin",
     .cpu = softmax_xent,
     .reference = cavs__reference_softmax_xent,
 };
@@ -106,6 +107,7 @@ const struct cavs__kernel cavs__kernel_softmax_xent_grad = {
     .number = CAVS__KERNEL_softmax_xent_grad,
     .name = "softmax_xent_grad",
     .nviews = 4,
+    .operands = "xigw",
     .cpu = softmax_xent_grad,
     .reference = cavs__reference_softmax_xent_grad,
 };

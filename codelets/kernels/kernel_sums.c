@@ -125,6 +125,7 @@ const struct cavs__kernel cavs__kernel_row_sum = {
     .number = CAVS__KERNEL_row_sum,
     .name = "row_sum",
     .nviews = 2,
+    .operands = "xn",
     .cpu = row_sum,
     .reference = cavs__reference_row_sum,
 };

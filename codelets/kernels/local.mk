@@ -11,7 +11,6 @@ libcavs_la_SOURCES += \
 	codelets/kernels/kernel_reference.c \
 	codelets/kernels/kernel_reference.h \
 	codelets/kernels/kernel_rows.c \
-	codelets/kernels/kernel_rows_reference.c \
 	codelets/kernels/kernel_select.c \
 	codelets/kernels/kernel_softmax.c \
 	codelets/kernels/kernel_table.h \
