@@ -241,6 +241,7 @@ struct cavs_place {
 #define cavs_leaky_relu(a, s) cavs_apply1_at("leaky_relu", (a), (s), CAVS_HERE)     /* s a where a < 0 */
 #define cavs_elu(a, s) cavs_apply1_at("elu", (a), (s), CAVS_HERE)                   /* s (e^a - 1) where a < 0 */
 #define cavs_softplus(a) cavs_apply1_at("softplus", (a), 0, CAVS_HERE)
+#define cavs_silu(a) cavs_apply1_at("silu", (a), 0, CAVS_HERE)                      /* a sigmoid(a) */
 #define cavs_gelu(a) cavs_apply1_at("gelu", (a), 0, CAVS_HERE)                      /* tanh approximation */
 /* shapes and reductions over the width */
 #define cavs_concat(n, xs) cavs_concat_at((n), (xs), CAVS_HERE)                     /* n symbols side by side */

@@ -136,6 +136,13 @@ OPERATOR(op_softplus)
     return (struct naive_dual){fmax(a, 0) + log1p(exp(-fabs(a))), 1 / (1 + exp(-a)), 0};
 }
 
+OPERATOR(op_silu)
+{
+    double e = exp(-a);
+    UNUSED(b), UNUSED(s);
+    return (struct naive_dual){a / (1 + e), (1 + e + a * e) / ((1 + e) * (1 + e)), 0};
+}
+
 OPERATOR(op_clip)
 {
     UNUSED(b);
@@ -193,6 +200,7 @@ static const struct {
     {"leaky_relu", op_leaky_relu},
     {"elu", op_elu},
     {"softplus", op_softplus},
+    {"silu", op_silu},
     {"clip", op_clip},
     {"gelu", op_gelu},
     {"huber", op_huber},
