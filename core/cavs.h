@@ -255,6 +255,8 @@ struct cavs_place {
 #define cavs_log_softmax(x) cavs_log_softmax_at((x), CAVS_HERE)
 /* (x - mean) / sqrt(variance + 1e-5) over the width, times `gain`, plus `bias`: parameters of 1 x w(x), or NULL */
 #define cavs_layer_norm(x, gain, bias) cavs_layer_norm_at((x), (gain), (bias), CAVS_HERE)
+/* x / sqrt(mean of the squares + 1e-5) over the width, times `gain`, a parameter of 1 x w(x), or NULL */
+#define cavs_rms_norm(x, gain) cavs_rms_norm_at((x), (gain), CAVS_HERE)
 /* In training each number is 0 with probability `rate`, or else divided by 1 - rate; in evaluation, output and inference x
  * itself.  Which are 0 follows from the session's seed, the number of updates so far, the place of the sample in its batch,
  * of the vertex in its sample and of the number in its row, and from which call of cavs_dropout() in the model it is: not
@@ -314,6 +316,7 @@ struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, struct cavs_place at)
 struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param *gain, struct cavs_param *bias,
                                        struct cavs_place at);
+struct cavs_symbol *cavs_rms_norm_at(struct cavs_symbol *x, struct cavs_param *gain, struct cavs_place at);
 struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, struct cavs_place at);
 struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
                                                   struct cavs_place at);

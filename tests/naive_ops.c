@@ -488,6 +488,31 @@ static void log_softmax_back(place at, symbol x)
             grad(at, x->inputs[0])[j] += grad(at, x)[i] * ((i == j) - exp(value(at, x)[j]));
 }
 
+static double mean_square(place at, symbol x)
+{
+    double sum = 0;
+    for (int i = 0; i < x->width; i++)
+        sum += value(at, x)[i] * value(at, x)[i];
+    return sum / x->width + 1e-5;
+}
+
+static void rms_norm(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++)
+        value(at, x)[i] = value(at, x->inputs[0])[i] / sqrt(mean_square(at, x->inputs[0]));
+}
+
+/* The derivative of column i of the result to column j of the operand z is (i = j) m^-1/2 - z_i z_j
+ * m^-3/2 / n, with m the mean square. */
+static void rms_norm_back(place at, symbol x)
+{
+    const double *z = value(at, x->inputs[0]), m = mean_square(at, x->inputs[0]);
+    for (int i = 0; i < x->width; i++)
+        for (int j = 0; j < x->width; j++)
+            grad(at, x->inputs[0])[j] +=
+                grad(at, x)[i] * ((i == j) / sqrt(m) - z[i] * z[j] / (x->width * pow(m, 1.5)));
+}
+
 static void softmax(place at, symbol x)
 {
     const double *z = value(at, x->inputs[0]);
@@ -602,6 +627,7 @@ static const struct {
     [CAVS__OP_ROW_MAX] = {row_max, row_max_back},
     [CAVS__OP_SOFTMAX] = {softmax, softmax_back},
     [CAVS__OP_LOG_SOFTMAX] = {log_softmax, log_softmax_back},
+    [CAVS__OP_RMS_NORM] = {rms_norm, rms_norm_back},
     [CAVS__OP_PICK] = {pick, pick_back},
     [CAVS__OP_MASK] = {mask, nothing},
     [CAVS__OP_XENT] = {xent, xent_back},

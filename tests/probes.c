@@ -173,6 +173,12 @@ STRUCTURAL(apply_layer_norm)
                     b);
 }
 
+STRUCTURAL(apply_rms_norm)
+{
+    (void)p;
+    return cavs_mul(cavs_rms_norm(cavs_scale(a, 3), zoo_weight(model_of(f), "gain", 1, WIDTH)), b);
+}
+
 /* What is subtracted is far from zero. */
 STRUCTURAL(apply_absolute_error)
 {
@@ -221,6 +227,7 @@ static const struct probe structural[] = {
     {"log softmax", apply_log_softmax, -1, WIDTH, WIDTH, 0},
     {"pick", apply_pick, -1, WIDTH, WIDTH, 0},
     {"layer norm", apply_layer_norm, -1, WIDTH, WIDTH, 0},
+    {"rms norm", apply_rms_norm, -1, WIDTH, WIDTH, 0},
     {"absolute error", apply_absolute_error, -1, WIDTH, WIDTH, 0},
     {"huber error", apply_huber_error, -1, WIDTH, WIDTH, 0},
     {"binary cross entropy", apply_binary_cross_entropy, -1, WIDTH, WIDTH, 0},

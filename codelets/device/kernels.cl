@@ -316,6 +316,20 @@ KERNEL(64) cavs_log_softmax(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
         y[to + c] = (NUMBER(x, from, c) - largest) - norm;
 }
 
+/* x (rows, n), y (rows, n): x / sqrt(mean of the squares + 1e-5) */
+KERNEL(64) cavs_rms_norm(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+{
+    LOCAL float part[64];
+    long from = ROW(x, GROUP_X), to = y_at + (long)GROUP_X * y_ld;
+    float sum = 0.0f;
+
+    for (int c = ITEM; c < n && from >= 0; c += 64)
+        sum += x[from + c] * x[from + c];
+    sum = ew_sqrt(sum64(part, sum) / (float)n + 1e-5f);
+    for (int c = ITEM; c < n; c += 64)
+        y[to + c] = NUMBER(x, from, c) / sum;
+}
+
 /* ---- an item each number ---- */
 
 /* x (rows, n), ids, y (rows, 1): x[id] */

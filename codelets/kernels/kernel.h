@@ -43,6 +43,7 @@ struct cavs__ew_program;
     K(row_max_grad)          \
     K(softmax)               \
     K(log_softmax)           \
+    K(rms_norm)              \
     K(softmax_xent)          \
     K(softmax_xent_grad)     \
     K(correct)
@@ -110,6 +111,7 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  *                    dx (rows, n)                           elsewhere
  * softmax            x (rows, n), y (rows, n)               e^x / sum of the row's e^x
  * log_softmax        x (rows, n), y (rows, n)               the logarithm of it
+ * rms_norm           x (rows, n), y (rows, n)               x / sqrt(mean of the squares + 1e-5)
  * dropout            x (rows, n), ids a, ids b,             x / (1 - rate) where the row's key, two
  *                    y (rows, n)                            ids, keeps it, else 0 (philox.h); x
  *                                                           where the key is 0, 0 or no ids are

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_rows.c - the largest of a row, the softmax of a row and its logarithm, one entry of a row,
- * each with its reference.
+ * kernel_rows.c - the largest of a row, the softmax of a row and its logarithm, the row over its root
+ * mean square, one entry of a row, each with its reference.
  *
  * Not compiled as a kernel file: references keep strict arithmetic, and (x - largest) - log(sum) has
  * to be taken in this order, or large x lose digits.  What has to vectorise is in exponentials.c.
@@ -223,6 +223,67 @@ const struct cavs__kernel cavs__kernel_log_softmax = {
     .operands = "xw",
     .cpu = log_softmax,
     .reference = log_softmax_reference,
+};
+
+/* ---- root mean square ------------------------------------------------------------------------ */
+
+/* In sixteen sums, which may be taken at once. */
+static float sum_of_squares(int n, const float *x)
+{
+    float part[16] = {0}, sum = 0;
+    int j = 0;
+
+    for (; j + 16 <= n; j += 16)
+        for (int i = 0; i < 16; i++)
+            part[i] += x[j + i] * x[j + i];
+    for (int i = 0; j + i < n; i++)
+        part[i] += x[j + i] * x[j + i];
+    for (int i = 0; i < 16; i++)
+        sum += part[i];
+    return sum;
+}
+
+/* x (rows, n), y (rows, n): x / sqrt(mean of the squares + 1e-5) */
+static void rms_norm(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                     unsigned flags)
+{
+    const int n = v[0].cols;
+
+    (void)call;
+    (void)flags;
+    for (int r = 0; r < rows; r++) {
+        const float *x = cavs__row(&v[0], r);
+
+        if (x)
+            cavs__scale(n, 1 / sqrtf(sum_of_squares(n, x) / (float)n + 1e-5f), x,
+                        v[1].p + r * v[1].ld);
+        else
+            zero(&v[1], r);
+    }
+}
+
+static void rms_norm_reference(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                               unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++) {
+        double sum = 0;
+
+        for (int j = 0; j < v[0].cols; j++)
+            sum += at(&v[0], r, j) * at(&v[0], r, j);
+        for (int j = 0; j < v[1].cols; j++)
+            *out(&v[1], r, j) = (float)(at(&v[0], r, j) / sqrt(sum / v[0].cols + 1e-5));
+    }
+}
+
+const struct cavs__kernel cavs__kernel_rms_norm = {
+    .number = CAVS__KERNEL_rms_norm,
+    .name = "rms_norm",
+    .nviews = 2,
+    .operands = "xw",
+    .cpu = rms_norm,
+    .reference = rms_norm_reference,
 };
 
 /* ---- one entry ------------------------------------------------------------------------------- */
