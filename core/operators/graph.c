@@ -131,9 +131,9 @@ const struct cavs__operator cavs__operator_scatter = {
 
 static int emit_state_grad(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return cavs__emit_sum_rows(p, x, p->sp->edge,
-                               (struct cavs__section){.kind = CAVS__S_PARENT_PTR},
-                               (struct cavs__section){.kind = CAVS__S_PARENT_EDGE});
+    struct cavs__section ptr = {.kind = CAVS__S_PARENT_PTR}, index = {.kind = CAVS__S_PARENT_EDGE};
+
+    return cavs__emit_sum_rows(p, x, p->sp->edge, ptr, index);
 }
 
 const struct cavs__operator cavs__operator_state_grad = {
