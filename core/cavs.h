@@ -1,41 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cavs.h - the public interface of libcavs: dynamic neural networks on StarPU.
+/**
+ * @mainpage cavs.h
+ *
+ * The public interface of libcavs: dynamic neural networks on StarPU.
  *
  * A model is declared once and is static; the samples bring the structure.
  *
- *   model     parameters and stages
- *   stage     a set of vertices connected by an input graph G (one graph a sample), and the vertex functions F
- *             that may be chosen for those vertices.  A stage without gather/scatter (a classifier head, a loss)
- *             is an ordinary batched dataflow graph over its vertices.
- *   function  one vertex function F, built from symbols
- *   symbol    one value of F: a row of `width` float32 numbers per vertex (or one int32 id per vertex)
- *   data      samples in memory: graphs and inputs
- *   session   a model compiled for a runtime: parameters' values, optimizer state, the execution engine
- *   runtime   the StarPU workers
+ *     model     parameters and stages
+ *     stage     a set of vertices connected by an input graph G (one graph a sample), and the
+ *               vertex functions F that may be chosen for those vertices.  A stage without gather
+ *               and scatter (a classifier, a loss) is an ordinary batched dataflow graph over its
+ *               vertices.
+ *     function  one vertex function F, built from symbols
+ *     symbol    one value of F: a row of `width` float32 numbers per vertex, or one int32 id
+ *     data      samples in memory: graphs and inputs
+ *     session   a model compiled for a runtime: values of the parameters, state of the optimizer,
+ *               the execution engine
+ *     runtime   the StarPU workers
  *
- * The life of these objects: declare the model, cavs_model_finish(), make data for it, create sessions; destroy them in
- * any order.  Terms follow Xu et al., "Cavs: A Vertex-centric Programming Interface for Dynamic Neural
- * Networks" (arXiv 1712.04048).
+ * The life of these objects: declare the model, call cavs_model_finish(), make data for it, create
+ * sessions; destroy them in any order.  Terms follow Xu et al., "Cavs: A Vertex-centric Programming
+ * Interface for Dynamic Neural Networks" (arXiv 1712.04048).
  *
- * Errors.  Functions returning int give 0 or one of the negative codes of enum cavs_error; cavs_error_message()
- * then holds a sentence naming the operand, shapes and place.  Functions that build symbols return NULL on misuse;
- * a NULL operand is accepted and passed on, and the first mistake is reported by cavs_function_finish().
- * The library never exits or aborts because of what its caller did, and prints nothing: what is worth a word and no
- * error is a notice (cavs_notice_set_handler).  Out-arguments are set only on success.
+ * **Errors.**  Functions that return int give 0 or one of the negative codes of enum cavs_error;
+ * cavs_error_message() then holds a sentence that names the operand, the shapes and the place.
+ * Functions that build symbols return NULL on misuse; a NULL operand is accepted and passed on, and
+ * the first mistake is reported by cavs_function_finish().  The library never exits or aborts
+ * because of what its caller did.  What is worth a word and is no error is a notice, see
+ * cavs_notice_set_handler().  Out-arguments are set only on success.
  *
- * Threads.  One thread at a time may use a model, its data and its sessions; the error message is per thread.
+ * **Output.**  The library itself prints nothing, and tells StarPU to be silent unless the
+ * environment has STARPU_SILENT already.  What the libraries below it say nevertheless goes to
+ * stderr.
  *
- * Memory.  A call that runs out of memory gives CAVS_ENOMEM and can be made once more: what it did is undone.  Two cases
- * are different.  A model whose declaration or cavs_model_finish() ran out of memory cannot be finished any more.  And
- * where a batch fails after a part of it was given to the workers, metrics are refused (CAVS_ESTATE) until they are reset;
- * parameters are as they were before that batch.
+ * **Threads.**  One thread at a time may use a model, its data and its sessions; the error message
+ * is per thread.
  *
- * Processes.  StarPU's workers do not survive fork(): in a child, calls with a runtime or session of its parent give
- * CAVS_ESTATE.
+ * **Memory.**  A call that runs out of memory gives CAVS_ENOMEM and can be made once more: what it
+ * did is undone.  Two cases are different.  A model whose declaration or cavs_model_finish() ran
+ * out of memory cannot be finished any more.  And where a batch fails after a part of it was given
+ * to the workers, metrics are refused (CAVS_ESTATE) until they are reset; parameters are as they
+ * were before that batch.
  *
- * Ownership.  Every *_create() has its *_destroy(), which accepts NULL.  Destroyed models live on while there are data or
- * sessions of them, runtimes while there are sessions.  Parameters, stages, functions and symbols belong to their model.  Strings and arrays passed in are copied unless a declaration says otherwise.
+ * **Processes.**  StarPU's workers do not survive fork(): in a child, calls with a runtime or
+ * session of its parent give CAVS_ESTATE.
+ *
+ * **Ownership.**  Every create function has its destroy function, which accepts NULL.  Destroyed
+ * models live on while there are data or sessions of them, runtimes while there are sessions.
+ * Parameters, stages, functions and symbols belong to their model.  Strings and arrays passed in
+ * are copied unless a declaration says otherwise.
  */
 #ifndef CAVS_CAVS_H
 #define CAVS_CAVS_H
@@ -59,120 +72,188 @@ struct cavs_runtime;
 struct cavs_session;
 struct cavs_model_file;
 
-/* ---- errors -------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
+/** @defgroup errors Errors and notices
+ * @{ */
+
+/** What functions return that fail. */
 enum cavs_error {
-    CAVS_OK = 0,
-    CAVS_EINVAL = -1,   /* an argument is out of its range */
-    CAVS_ESHAPE = -2,   /* shapes of operands do not fit */
-    CAVS_EPROGRAM = -3, /* a vertex function is not well formed (no scatter, two scatters, foreign symbol, ...) */
-    CAVS_EGRAPH = -4,   /* an input graph is cyclic, dangling or has too many children */
-    CAVS_EDATA = -5,    /* an input is missing, of the wrong length or out of range */
-    CAVS_ENOMEM = -6,   /* out of memory; the message says how much was asked for and by what */
-    CAVS_EIO = -7,      /* a file cannot be read or written */
-    CAVS_EFORMAT = -8,  /* a file is not in the expected format; the message says file, line and column */
-    CAVS_ESTATE = -9,   /* called in the wrong phase of the object's life */
-    CAVS_ERUNTIME = -10,/* StarPU or a device failed */
-    CAVS_ENUMERIC = -11 /* NaN or infinity found (with check_finite) */
+    CAVS_OK = 0,         /**< nothing failed */
+    CAVS_EINVAL = -1,    /**< an argument is out of its range */
+    CAVS_ESHAPE = -2,    /**< shapes of operands do not fit */
+    CAVS_EPROGRAM = -3,  /**< a vertex function is not well formed (no scatter, ...) */
+    CAVS_EGRAPH = -4,    /**< an input graph is cyclic, dangling or has too many children */
+    CAVS_EDATA = -5,     /**< an input is missing, of the wrong length or out of range */
+    CAVS_ENOMEM = -6,    /**< out of memory; the message says how much was asked for and by what */
+    CAVS_EIO = -7,       /**< a file cannot be read or written */
+    CAVS_EFORMAT = -8,   /**< a file is not in the expected format; the message says where */
+    CAVS_ESTATE = -9,    /**< called in the wrong phase of the object's life */
+    CAVS_ERUNTIME = -10, /**< StarPU or a device failed */
+    CAVS_ENUMERIC = -11  /**< NaN or infinity found (with the option check_finite) */
 };
 
-/* The meaning of a code, a constant string. */
+/** The meaning of a code, a constant string. */
 const char *cavs_strerror(int code);
-/* What went wrong in the last failing call of this thread; "" if nothing did.  Valid until the next failing call. */
+/** What went wrong in the last failing call of this thread; "" if nothing did.  The text is valid
+ * until the next failing call. */
 const char *cavs_error_message(void);
 
-/* What goes on otherwise than asked for, and is no error: fused groups that are interpreted because there is no
- * compiler, devices that are left out, settings of the environment that mean nothing.  The library prints nothing; a
- * program that wants to tell its user sets a handler, which gets one line of text without a newline, each once in a
- * process: those given before at once, others as they come, one at a time, from any thread, also while a function of
- * the library runs.  handler NULL: nobody listens.  The text is valid until the process ends. */
+/** Sets who hears of notices: of what goes on otherwise than asked for, and is no error.  Such are
+ * fused groups that are interpreted because there is no compiler, devices that are left out, and
+ * settings of the environment that mean nothing.
+ *
+ * The handler gets one line of text without a newline, each once in a process: those given before
+ * at once, others as they come, one at a time, from any thread, also while a function of the
+ * library runs.  handler NULL: nobody listens.  The text is valid until the process ends. */
 void cavs_notice_set_handler(void (*handler)(const char *text, void *context), void *context);
 
+/** The version of the library, "1.2.3". */
 const char *cavs_version(void);
 
-/* ---- files that are written ------------------------------------------------------------------------------------
- *
- * Every file that the library writes under a given name replaces what is there in one step: it is written beside it,
- * flushed and renamed, and keeps the permissions of the old file.  Whatever happens, the old file or the new one is there.
- * A symbolic link stays, and the file that it leads to is replaced.  Devices and pipes are written into.  A file
- * that is mounted by itself, as containers do, cannot be replaced and is refused: mount its folder. */
+/** @} */
 
-/* Whether such a file could be written now: 0, or CAVS_EIO with the reason (no such folder, no permission, a folder, a
- * mount point).
- * Nothing is left behind, and a file that is there is not touched.  For the start of work whose result goes there. */
+/* ---- files that are written ------------------------------------------------------------------ */
+
+/** @defgroup files Files that are written
+ *
+ * Every file that the library writes under a given name replaces what is there in one step: it is
+ * written beside it, flushed and renamed, and keeps the permissions of the old file.  Whatever
+ * happens, the old file or the new one is there.  A symbolic link stays, and the file that it leads
+ * to is replaced.  Devices and pipes are written into.  A file that is mounted by itself, as
+ * containers do, cannot be replaced and is refused: mount its folder.
+ * @{ */
+
+/** Whether a file could be written now under this name: 0, or CAVS_EIO with the reason (there is
+ * no such folder, no permission, or it is a folder or a mount point).  Nothing is left behind, and
+ * a file that is there is not touched.  This is for the start of work whose result goes there. */
 int cavs_file_writable(const char *path);
 
-/* ---- model: parameters, stages, functions ---------------------------------------------------------------------- */
+/** @} */
 
+/* ---- model: parameters, stages, functions ---------------------------------------------------- */
+
+/** @defgroup model Models: parameters, stages, functions
+ * @{ */
+
+/** An empty model. */
 int cavs_model_create(struct cavs_model **out);
+/** Ends the model; it lives on while there are data or sessions of it. */
 void cavs_model_destroy(struct cavs_model *m);
-/* Checks everything declared (each function is finished if it was not) and differentiates it.  After this the model
- * is immutable.  Reports the first mistake. */
+/** Checks everything declared (each function is finished if it was not) and differentiates it.
+ * After this the model is immutable.  Reports the first mistake. */
 int cavs_model_finish(struct cavs_model *m);
 
-enum cavs_init_kind { CAVS_INIT_CONSTANT, CAVS_INIT_UNIFORM, CAVS_INIT_NORMAL };
-/* How a parameter starts: constant a; uniform in [a, b); normal with mean a and deviation b. */
-struct cavs_init {
-    enum cavs_init_kind kind;
-    float a, b;
+/** The distributions that parameters start with. */
+enum cavs_init_kind {
+    CAVS_INIT_CONSTANT, /**< all are a */
+    CAVS_INIT_UNIFORM,  /**< uniform in [a, b) */
+    CAVS_INIT_NORMAL    /**< normal with mean a and deviation b */
 };
+/** How a parameter starts. */
+struct cavs_init {
+    enum cavs_init_kind kind; /**< the distribution */
+    float a;                  /**< its first number */
+    float b;                  /**< its second number */
+};
+/** All numbers are `value`. */
 #define CAVS_CONSTANT(value) ((struct cavs_init){CAVS_INIT_CONSTANT, (value), 0})
+/** Uniform in [lo, hi). */
 #define CAVS_UNIFORM(lo, hi) ((struct cavs_init){CAVS_INIT_UNIFORM, (lo), (hi)})
+/** Normal with this mean and standard deviation. */
 #define CAVS_NORMAL(mean, dev) ((struct cavs_init){CAVS_INIT_NORMAL, (mean), (dev)})
-/* Glorot's uniform range for a rows x cols matrix: +-sqrt(6 / (rows + cols)). */
+/** Glorot's uniform range for a rows x cols matrix: up to sqrt(6 / (rows + cols)) from zero. */
 struct cavs_init cavs_init_glorot(int rows, int cols);
 
-/* A parameter: a row-major rows x cols matrix (a bias has one row; an embedding table one row per id).
- * Names are unique in the model and are the names in model files; they do not begin with "cavs.".  NULL on misuse,
- * reported by cavs_model_finish(). */
-struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols, struct cavs_init init);
-/* A frozen parameter gets no gradient and is not updated. */
+/** Declares a parameter: a row-major rows x cols matrix (a bias has one row; an embedding table
+ * one row per id).  Names are unique in the model and are the names in model files; they do not
+ * begin with "cavs.".  NULL on misuse, which cavs_model_finish() reports. */
+struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols,
+                                    struct cavs_init init);
+/** A frozen parameter gets no gradient and is not updated. */
 void cavs_param_freeze(struct cavs_param *p);
-/* The parameter of that name, or NULL. */
+/** The parameter of that name, or NULL. */
 struct cavs_param *cavs_model_find_param(const struct cavs_model *m, const char *name);
+/** How many parameters there are. */
 int cavs_model_param_count(const struct cavs_model *m);
+/** The parameter with that number, in the order of declaration from 0 on, or NULL. */
 struct cavs_param *cavs_model_param_at(const struct cavs_model *m, int i);
+/** The name of a parameter. */
 const char *cavs_param_name(const struct cavs_param *p);
+/** The rows of a parameter. */
 int cavs_param_rows(const struct cavs_param *p);
+/** The columns of a parameter. */
 int cavs_param_cols(const struct cavs_param *p);
 
-/* A stage whose samples bring their own graph.  state_width: numbers that a vertex scatters to its parents; 0 for a
- * stage whose functions neither gather nor scatter. */
+/** A stage whose samples bring their own graph.  state_width says how many numbers a vertex
+ * scatters to its parents: 0 for a stage whose functions neither gather nor scatter. */
 struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int state_width);
-enum cavs_over { CAVS_ALL_VERTICES, CAVS_ROOTS };
-/* A stage without edges that has one vertex for each vertex (or each root: vertex without parents) of `base`, in the
- * same order.  It needs no graph and has one function. */
-struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struct cavs_stage *base, enum cavs_over which);
+/** The vertices that a stage stands over. */
+enum cavs_over {
+    CAVS_ALL_VERTICES, /**< every vertex */
+    CAVS_ROOTS         /**< every vertex without parents */
+};
+/** A stage without edges that has one vertex for each of these vertices of `base`, in the same
+ * order.  It needs no graph and has one function. */
+struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struct cavs_stage *base,
+                                   enum cavs_over which);
 
-/* A vertex function of the stage.  Its number is what graphs name it by: 0 for the stage's first function, then 1 ... */
+/** A vertex function of the stage.  Graphs name it by its number: 0 for the first function of the
+ * stage, then 1, and so on. */
 struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char *name);
+/** The number of a function in its stage. */
 int cavs_function_number(const struct cavs_function *f);
+/** The name of a function. */
 const char *cavs_function_name(const struct cavs_function *f);
-/* Ends the declaration and reports the first mistake in it: the operator, both shapes, and where it was called. */
+/** Ends the declaration and reports the first mistake in it: the operator, the shapes, and where
+ * it was called. */
 int cavs_function_finish(struct cavs_function *f);
 
-/* What has been declared, in the order of declaration.  NULL or 0 for what there is not; names belong to the model. */
+/** How many stages have been declared. */
 int cavs_model_stage_count(const struct cavs_model *m);
+/** The stage with that number, in the order of declaration from 0 on, or NULL. */
 struct cavs_stage *cavs_model_stage_at(const struct cavs_model *m, int i);
+/** The stage of that name, or NULL. */
 struct cavs_stage *cavs_model_find_stage(const struct cavs_model *m, const char *name);
+/** The name of a stage; it belongs to the model. */
 const char *cavs_stage_name(const struct cavs_stage *s);
+/** The width of what its vertices scatter. */
 int cavs_stage_state_width(const struct cavs_stage *s);
+/** How many functions the stage has. */
 int cavs_stage_function_count(const struct cavs_stage *s);
+/** The function with that number, or NULL. */
 struct cavs_function *cavs_stage_function_at(const struct cavs_stage *s, int i);
-/* The channels that functions of the stage push on: their names, and the width of the rows. */
+/** How many channels the functions of the stage push on. */
 int cavs_stage_channel_count(const struct cavs_stage *s);
+/** The name of the channel with that number, which belongs to the model; NULL if there is none. */
 const char *cavs_stage_channel_at(const struct cavs_stage *s, int i);
+/** The width of the channel's rows; 0 if there is no channel of that name. */
 int cavs_channel_width(const struct cavs_stage *s, const char *channel);
 
-/* ---- symbols ----------------------------------------------------------------------------------------------------
- * Every operator is a macro that notes where it was called.  x, y, a, b are symbols of one function; w(x) is the
- * width of x.  Element-wise operators take operands of equal width, or one of width 1, which is repeated. */
+/** @} */
 
-/* A place in a program, for messages.  The library keeps the pointer to the name of the file. */
+/* ---- symbols --------------------------------------------------------------------------------- */
+
+/** @defgroup symbols Symbols
+ *
+ * Every operator is a macro that notes where it was called.  x, y, a, b are symbols of one
+ * function; w(x) is the width of x.  Element-wise operators take operands of equal width, or one of
+ * width 1, which is repeated.
+ *
+ * **Ragged lists** are symbols with a row for each child of a vertex, however many there are, or
+ * for each entry of another list that every vertex has.  All operators work on such rows, too.  An
+ * element-wise operator or concatenation that joins them with a symbol of one row per vertex
+ * repeats the vertex's row for each of its entries; scatter, push and metrics take rows of
+ * vertices.  A function may read its children by number (cavs_gather()), all alike, or both.  If it
+ * does not read them by number alone, a vertex may have any number of children.
+ * @{ */
+
+/** A place in a program, for messages.  The library keeps the pointer to the name of the file. */
 struct cavs_place {
-    const char *file;
-    int line;
+    const char *file; /**< name of the source file */
+    int line;         /**< number of the line */
 };
+/** The place where this stands. */
 #ifdef __cplusplus
 #define CAVS_HERE (cavs_place{__FILE__, __LINE__})
 #else
@@ -180,118 +261,212 @@ struct cavs_place {
 #endif
 
 /* inputs */
-#define cavs_pull(f, name, width) cavs_pull_at((f), (name), (width), CAVS_HERE)     /* float row per vertex */
-#define cavs_pull_ids(f, name) cavs_pull_ids_at((f), (name), CAVS_HERE)             /* int32 id per vertex */
-/* The row that `channel` of an earlier stage holds for the vertex named by the id input `index` (vertex numbers of the
- * same sample; -1 reads zeros).  index NULL: the vertex this one stands over (cavs_stage_over). */
-#define cavs_pull_from(f, stage, channel, index) cavs_pull_from_at((f), (stage), (channel), (index), CAVS_HERE)
-#define cavs_use(f, param) cavs_use_at((f), (param), CAVS_HERE)                     /* a one-row parameter, same for all vertices */
+
+/** A row of floats per vertex, from the sample's input of that name. */
+#define cavs_pull(f, name, width) cavs_pull_at((f), (name), (width), CAVS_HERE)
+/** An int32 id per vertex, from the sample's input of that name. */
+#define cavs_pull_ids(f, name) cavs_pull_ids_at((f), (name), CAVS_HERE)
+/** The row that `channel` of an earlier stage holds for the vertex that the id input `index` names
+ * (by its number in the same sample; -1 reads zeros).  index NULL: for the vertex that this one
+ * stands over (cavs_stage_over()). */
+#define cavs_pull_from(f, stage, channel, index) \
+    cavs_pull_from_at((f), (stage), (channel), (index), CAVS_HERE)
+/** A parameter of one row, the same for all vertices. */
+#define cavs_use(f, param) cavs_use_at((f), (param), CAVS_HERE)
+/** `width` times the number `value`. */
 #define cavs_constant(f, width, value) cavs_constant_at((f), (width), (value), CAVS_HERE)
+
 /* the graph */
-#define cavs_gather(f, k) cavs_gather_at((f), (k), CAVS_HERE)                       /* state of child k; zeros if missing */
-#define cavs_scatter(f, x) cavs_scatter_at((f), (x), CAVS_HERE)                     /* w(x) = state width; once */
-#define cavs_push(f, channel, x) cavs_push_at((f), (channel), (x), CAVS_HERE)       /* visible to later stages and outputs */
-/* Ragged lists: symbols with a row for each child of a vertex, however many there are, or for each entry of another list
- * that every vertex has.  All operators below work on such rows, too.  An element-wise operator or concatenation that
- * joins them with a symbol of one row per vertex repeats the vertex's row for each of its entries; scatter, push and
- * metrics take rows of vertices.  A function may read its children by number (cavs_gather), all alike, or both; if not by number
- * alone, a vertex may have any number of children. */
-#define cavs_each_child(f) cavs_each_child_at((f), CAVS_HERE)                       /* states of all children; zeros for -1 */
-#define cavs_pull_edge(f, name, width) cavs_pull_edge_at((f), (name), (width), CAVS_HERE) /* float row per child */
-#define cavs_pull_edge_ids(f, name) cavs_pull_edge_ids_at((f), (name), CAVS_HERE)   /* int32 id per child */
-#define cavs_pull_list_ids(f, name) cavs_pull_list_ids_at((f), (name), CAVS_HERE)   /* a list of ids per vertex: its entries */
-/* The rows that `channel` of an earlier stage holds for the vertices that the list of ids `list` names (as in
- * cavs_pull_from; the same list as cavs_pull_list_ids); list NULL: for all vertices of the same sample, in order. */
-#define cavs_pull_from_each(f, stage, channel, list) cavs_pull_from_each_at((f), (stage), (channel), (list), CAVS_HERE)
-/* From rows of children or entries to one row per vertex; a vertex without any gets zeros. */
+
+/** The state of child k; zeros if that is missing. */
+#define cavs_gather(f, k) cavs_gather_at((f), (k), CAVS_HERE)
+/** Makes x the state of the vertex, which its parents gather.  Once in a function; w(x) is the
+ * stage's width. */
+#define cavs_scatter(f, x) cavs_scatter_at((f), (x), CAVS_HERE)
+/** Shows x to later stages and to outputs, by the name of a channel. */
+#define cavs_push(f, channel, x) cavs_push_at((f), (channel), (x), CAVS_HERE)
+
+/* ragged lists */
+
+/** The states of all children; zeros for a child -1. */
+#define cavs_each_child(f) cavs_each_child_at((f), CAVS_HERE)
+/** A row of floats per child, from the sample's input of that name. */
+#define cavs_pull_edge(f, name, width) cavs_pull_edge_at((f), (name), (width), CAVS_HERE)
+/** An int32 id per child, from the sample's input of that name. */
+#define cavs_pull_edge_ids(f, name) cavs_pull_edge_ids_at((f), (name), CAVS_HERE)
+/** A list of ids per vertex, from the sample's input of that name: the entries. */
+#define cavs_pull_list_ids(f, name) cavs_pull_list_ids_at((f), (name), CAVS_HERE)
+/** The rows that `channel` of an earlier stage holds for the vertices that the list of ids `list`
+ * names (as in cavs_pull_from(); the same list as in cavs_pull_list_ids()).  list NULL: for all
+ * vertices of the same sample, in order. */
+#define cavs_pull_from_each(f, stage, channel, list) \
+    cavs_pull_from_each_at((f), (stage), (channel), (list), CAVS_HERE)
+/** The sum over the children or entries of each vertex; zeros for a vertex without any. */
 #define cavs_sum_children(x) cavs_sum_children_at((x), CAVS_HERE)
+/** The mean over the children or entries of each vertex; zeros for a vertex without any. */
 #define cavs_mean_children(x) cavs_mean_children_at((x), CAVS_HERE)
-#define cavs_max_children(x) cavs_max_children_at((x), CAVS_HERE)                   /* per column; gradient to the first largest */
-/* Softmax over the children or entries of each vertex, column by column.  Attention is
+/** The largest number of each column over the children or entries of each vertex, zeros for a
+ * vertex without any; the gradient goes to the first that is largest. */
+#define cavs_max_children(x) cavs_max_children_at((x), CAVS_HERE)
+/** Softmax over the children or entries of each vertex, column by column.  Attention is
  * cavs_sum_children(cavs_mul(cavs_softmax_children(score), value)). */
 #define cavs_softmax_children(x) cavs_softmax_children_at((x), CAVS_HERE)
+
 /* parameters */
-#define cavs_lookup(table, ids) cavs_lookup_at((table), (ids), CAVS_HERE)           /* row ids[v] of the table; id -1: zeros */
-#define cavs_matmul(x, W) cavs_matmul_at((x), (W), CAVS_HERE)                       /* x W; W is w(x) x n */
-#define cavs_affine(x, W, b) cavs_affine_at((x), (W), (b), CAVS_HERE)               /* x W + b; b is 1 x n */
-/* x times block ids[r] of W, whose nselect blocks of w(x) rows lie below one another; id -1: zeros.  For parameters that
- * depend on a relation, a label, a language. */
-#define cavs_matmul_select(x, W, nselect, ids) cavs_matmul_select_at((x), (W), (nselect), (ids), CAVS_HERE)
-/* element-wise: by name from the table in codelets/groups/elementwise.def, s is an operator's attribute */
+
+/** Row ids[v] of the table; zeros for the id -1. */
+#define cavs_lookup(table, ids) cavs_lookup_at((table), (ids), CAVS_HERE)
+/** x W; the shape of W is w(x) x n. */
+#define cavs_matmul(x, W) cavs_matmul_at((x), (W), CAVS_HERE)
+/** x W + b; the shape of b is 1 x n. */
+#define cavs_affine(x, W, b) cavs_affine_at((x), (W), (b), CAVS_HERE)
+/** x times block ids[r] of W, whose nselect blocks of w(x) rows lie below one another; zeros for
+ * the id -1.  For parameters that depend on a relation, a label, a language. */
+#define cavs_matmul_select(x, W, nselect, ids) \
+    cavs_matmul_select_at((x), (W), (nselect), (ids), CAVS_HERE)
+
+/* element-wise operators, by name from the table in codelets/groups/elementwise.def */
+
+/** The operator of one operand with that name; s is its attribute, which many do not read. */
 #define cavs_apply1(op, a, s) cavs_apply1_at((op), (a), (s), CAVS_HERE)
+/** The operator of two operands with that name. */
 #define cavs_apply2(op, a, b) cavs_apply2_at((op), (a), (b), CAVS_HERE)
+/** a + b. */
 #define cavs_add(a, b) cavs_apply2_at("add", (a), (b), CAVS_HERE)
+/** a - b. */
 #define cavs_sub(a, b) cavs_apply2_at("sub", (a), (b), CAVS_HERE)
+/** a times b, column by column. */
 #define cavs_mul(a, b) cavs_apply2_at("mul", (a), (b), CAVS_HERE)
+/** a / b. */
 #define cavs_div(a, b) cavs_apply2_at("div", (a), (b), CAVS_HERE)
+/** The negative of a. */
 #define cavs_neg(a) cavs_apply1_at("neg", (a), 0, CAVS_HERE)
-#define cavs_scale(a, s) cavs_apply1_at("scale", (a), (s), CAVS_HERE)               /* s a */
-#define cavs_shift(a, s) cavs_apply1_at("shift", (a), (s), CAVS_HERE)               /* a + s */
+/** s times a. */
+#define cavs_scale(a, s) cavs_apply1_at("scale", (a), (s), CAVS_HERE)
+/** a + s. */
+#define cavs_shift(a, s) cavs_apply1_at("shift", (a), (s), CAVS_HERE)
+/** 1 / (1 + e^-a). */
 #define cavs_sigmoid(a) cavs_apply1_at("sigmoid", (a), 0, CAVS_HERE)
+/** tanh(a). */
 #define cavs_tanh(a) cavs_apply1_at("tanh", (a), 0, CAVS_HERE)
+/** a, or 0 where a is negative. */
 #define cavs_relu(a) cavs_apply1_at("relu", (a), 0, CAVS_HERE)
+/** e^a. */
 #define cavs_exp(a) cavs_apply1_at("exp", (a), 0, CAVS_HERE)
+/** The natural logarithm. */
 #define cavs_log(a) cavs_apply1_at("log", (a), 0, CAVS_HERE)
+/** a times a. */
 #define cavs_square(a) cavs_apply1_at("square", (a), 0, CAVS_HERE)
+/** The larger one of both. */
 #define cavs_max(a, b) cavs_apply2_at("max", (a), (b), CAVS_HERE)
+/** The smaller one of both. */
 #define cavs_min(a, b) cavs_apply2_at("min", (a), (b), CAVS_HERE)
+/** The absolute value. */
 #define cavs_abs(a) cavs_apply1_at("abs", (a), 0, CAVS_HERE)
+/** The square root. */
 #define cavs_sqrt(a) cavs_apply1_at("sqrt", (a), 0, CAVS_HERE)
-#define cavs_clip(a, s) cavs_apply1_at("clip", (a), (s), CAVS_HERE)                 /* to -s .. s */
-#define cavs_leaky_relu(a, s) cavs_apply1_at("leaky_relu", (a), (s), CAVS_HERE)     /* s a where a < 0 */
-#define cavs_elu(a, s) cavs_apply1_at("elu", (a), (s), CAVS_HERE)                   /* s (e^a - 1) where a < 0 */
+/** a, cut off at -s and s. */
+#define cavs_clip(a, s) cavs_apply1_at("clip", (a), (s), CAVS_HERE)
+/** a, or s a where a is negative. */
+#define cavs_leaky_relu(a, s) cavs_apply1_at("leaky_relu", (a), (s), CAVS_HERE)
+/** a, or s (e^a - 1) where a is negative. */
+#define cavs_elu(a, s) cavs_apply1_at("elu", (a), (s), CAVS_HERE)
+/** log(1 + e^a). */
 #define cavs_softplus(a) cavs_apply1_at("softplus", (a), 0, CAVS_HERE)
-#define cavs_silu(a) cavs_apply1_at("silu", (a), 0, CAVS_HERE)                      /* a sigmoid(a) */
-#define cavs_gelu(a) cavs_apply1_at("gelu", (a), 0, CAVS_HERE)                      /* tanh approximation */
-/* shapes and reductions over the width */
-#define cavs_concat(n, xs) cavs_concat_at((n), (xs), CAVS_HERE)                     /* n symbols side by side */
+/** a sigmoid(a). */
+#define cavs_silu(a) cavs_apply1_at("silu", (a), 0, CAVS_HERE)
+/** GELU in the approximation by tanh. */
+#define cavs_gelu(a) cavs_apply1_at("gelu", (a), 0, CAVS_HERE)
+
+/* shapes, and reductions over the width */
+
+/** n symbols side by side. */
+#define cavs_concat(n, xs) cavs_concat_at((n), (xs), CAVS_HERE)
+/** `width` columns of x, the first of them number `from`. */
 #define cavs_slice(x, from, width) cavs_slice_at((x), (from), (width), CAVS_HERE)
-#define cavs_split(x, n, out) cavs_split_at((x), (n), (out), CAVS_HERE)             /* n equal slices into out[n] */
-#define cavs_sum(x) cavs_sum_at((x), CAVS_HERE)                                     /* width 1 */
-#define cavs_mean(x) cavs_mean_at((x), CAVS_HERE)                                   /* width 1 */
-#define cavs_largest(x) cavs_largest_at((x), CAVS_HERE)                             /* width 1; the first of equals gets the gradient */
-#define cavs_pick(x, ids) cavs_pick_at((x), (ids), CAVS_HERE)                       /* width 1: entry ids[v] of the row; id -1: 0 */
-#define cavs_softmax(x) cavs_softmax_at((x), CAVS_HERE)                             /* over the width, safe for any x */
+/** n equal slices of x, into out[0] to out[n-1]. */
+#define cavs_split(x, n, out) cavs_split_at((x), (n), (out), CAVS_HERE)
+/** The sum of a row; width 1. */
+#define cavs_sum(x) cavs_sum_at((x), CAVS_HERE)
+/** The mean of a row; width 1. */
+#define cavs_mean(x) cavs_mean_at((x), CAVS_HERE)
+/** The largest number of a row; width 1.  The gradient goes to the first that is largest. */
+#define cavs_largest(x) cavs_largest_at((x), CAVS_HERE)
+/** Entry ids[v] of a row, 0 for the id -1; width 1. */
+#define cavs_pick(x, ids) cavs_pick_at((x), (ids), CAVS_HERE)
+/** Softmax over the width, safe for any x. */
+#define cavs_softmax(x) cavs_softmax_at((x), CAVS_HERE)
+/** The logarithm of softmax over the width, safe for any x. */
 #define cavs_log_softmax(x) cavs_log_softmax_at((x), CAVS_HERE)
-/* (x - mean) / sqrt(variance + 1e-5) over the width, times `gain`, plus `bias`: parameters of 1 x w(x), or NULL */
+/** (x - mean) / sqrt(variance + 1e-5) over the width, times `gain`, plus `bias`: parameters of
+ * shape 1 x w(x), or NULL. */
 #define cavs_layer_norm(x, gain, bias) cavs_layer_norm_at((x), (gain), (bias), CAVS_HERE)
-/* x / sqrt(mean of the squares + 1e-5) over the width, times `gain`, a parameter of 1 x w(x), or NULL */
+/** x / sqrt(mean of the squares + 1e-5) over the width, times `gain`: a parameter of shape
+ * 1 x w(x), or NULL. */
 #define cavs_rms_norm(x, gain) cavs_rms_norm_at((x), (gain), CAVS_HERE)
-/* In training each number is 0 with probability `rate`, or else divided by 1 - rate; in evaluation, output and inference x
- * itself.  Which are 0 follows from the session's seed, the number of updates so far, the place of the sample in its batch,
- * of the vertex in its sample and of the number in its row, and from which call of cavs_dropout() in the model it is: not
- * from workers, shards or what ran before.  So the backward pass, and cavs_session_gradient() until the next update, see
- * the same zeros.  Equal vertices of a stage with dropout are not shared in training. */
+/** In training each number is 0 with probability `rate`, or else divided by 1 - rate; in
+ * evaluation, output and inference it is x itself.
+ *
+ * Which are 0 follows from the session's seed, the number of updates so far, the place of the
+ * sample in its batch, of the vertex in its sample and of the number in its row, and from which
+ * call of cavs_dropout() in the model it is: not from workers, shards or what ran before.  So the
+ * backward pass, and cavs_session_gradient() until the next update, see the same zeros.  Equal
+ * vertices of a stage with dropout are not shared in training. */
 #define cavs_dropout(x, rate) cavs_dropout_at((x), (rate), CAVS_HERE)
+
 /* losses: width 1 */
-#define cavs_softmax_cross_entropy(logits, labels) cavs_softmax_cross_entropy_at((logits), (labels), CAVS_HERE) /* label -1: 0 */
-#define cavs_squared_error(a, b) cavs_squared_error_at((a), (b), CAVS_HERE)         /* 1/2 sum (a-b)^2 */
-#define cavs_absolute_error(a, b) cavs_absolute_error_at((a), (b), CAVS_HERE)       /* sum |a-b| */
-/* sum of 1/2 d^2 where |d| <= s, of s (|d| - s/2) elsewhere; d = a-b, s > 0 */
+
+/** Minus log softmax(logits)[label]; 0 for the label -1. */
+#define cavs_softmax_cross_entropy(logits, labels) \
+    cavs_softmax_cross_entropy_at((logits), (labels), CAVS_HERE)
+/** The sum of (a - b)^2 / 2. */
+#define cavs_squared_error(a, b) cavs_squared_error_at((a), (b), CAVS_HERE)
+/** The sum of the absolute values of a - b. */
+#define cavs_absolute_error(a, b) cavs_absolute_error_at((a), (b), CAVS_HERE)
+/** The sum of d^2 / 2 where the absolute value of d = a - b is at most s, and of s times (that
+ * value less s / 2) elsewhere; s is positive. */
 #define cavs_huber_error(a, b, s) cavs_huber_error_at((a), (b), (s), CAVS_HERE)
-/* Sum of -t log p - (1-t) log(1-p), p = sigmoid(logits): truths t from 0 to 1, any logits */
+/** The sum of -t log p - (1-t) log(1-p) with p = sigmoid(logits): truths t from 0 to 1, any
+ * logits. */
 #define cavs_binary_cross_entropy(logits, t) cavs_binary_cross_entropy_at((logits), (t), CAVS_HERE)
-/* Sum of max(0, margin + x[j] - x[label]) over all j but the label; label -1: 0 */
+/** The sum of max(0, margin + x[j] - x[label]) over all j but the label; 0 for the label -1. */
 #define cavs_hinge(x, labels, margin) cavs_hinge_at((x), (labels), (margin), CAVS_HERE)
-#define cavs_correct(logits, labels) cavs_correct_at((logits), (labels), CAVS_HERE) /* 1 if the label has the largest logit; no gradient */
-/* Sums x (width 1) over all vertices of a batch under a name; where `where` (ids, or NULL for all) is not negative the
- * vertex is counted.  cavs_loss is a metric that is also differentiated: the training objective is the sum of all. */
+/** 1 if the label has the largest logit, else 0; without a gradient. */
+#define cavs_correct(logits, labels) cavs_correct_at((logits), (labels), CAVS_HERE)
+
+/* what is summed up over a batch */
+
+/** A metric that is also differentiated: training makes the sum of all losses smaller. */
 #define cavs_loss(f, name, x, where) cavs_metric_at((f), (name), (x), (where), true, CAVS_HERE)
+/** Sums x (of width 1) over all vertices of a batch under a name.  A vertex is counted where
+ * `where` (ids, or NULL for all vertices) is not negative. */
 #define cavs_metric(f, name, x, where) cavs_metric_at((f), (name), (x), (where), false, CAVS_HERE)
 
-struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width, struct cavs_place at);
-struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name, struct cavs_place at);
-struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *stage, const char *channel,
-                                      const char *index, struct cavs_place at);
-struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, struct cavs_place at);
-struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value, struct cavs_place at);
+/* The functions behind these macros, for bindings of other languages: the last argument is the
+ * place of the call. */
+
+/** @cond */
+struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width,
+                                 struct cavs_place at);
+struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name,
+                                     struct cavs_place at);
+struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage *stage,
+                                      const char *channel, const char *index, struct cavs_place at);
+struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p,
+                                struct cavs_place at);
+struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float value,
+                                     struct cavs_place at);
 struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_place at);
 struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_place at);
-struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name, int width, struct cavs_place at);
-struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name, struct cavs_place at);
-struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *name, struct cavs_place at);
-struct cavs_symbol *cavs_pull_from_each_at(struct cavs_function *f, struct cavs_stage *stage, const char *channel,
-                                           const char *list, struct cavs_place at);
+struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name, int width,
+                                      struct cavs_place at);
+struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *name,
+                                          struct cavs_place at);
+struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *name,
+                                          struct cavs_place at);
+struct cavs_symbol *cavs_pull_from_each_at(struct cavs_function *f, struct cavs_stage *stage,
+                                           const char *channel, const char *list,
+                                           struct cavs_place at);
 struct cavs_symbol *cavs_sum_children_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, struct cavs_place at);
@@ -299,196 +474,304 @@ struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, struct cavs_
 struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_param *w, int nselect,
                                           struct cavs_symbol *ids, struct cavs_place at);
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at);
-void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x, struct cavs_place at);
-struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids, struct cavs_place at);
-struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w, struct cavs_place at);
-struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w, struct cavs_param *b, struct cavs_place at);
-struct cavs_symbol *cavs_apply1_at(const char *op, struct cavs_symbol *a, float s, struct cavs_place at);
-struct cavs_symbol *cavs_apply2_at(const char *op, struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x,
+                  struct cavs_place at);
+struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol *ids,
+                                   struct cavs_place at);
+struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
+                                   struct cavs_place at);
+struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
+                                   struct cavs_param *b, struct cavs_place at);
+struct cavs_symbol *cavs_apply1_at(const char *op, struct cavs_symbol *a, float s,
+                                   struct cavs_place at);
+struct cavs_symbol *cavs_apply2_at(const char *op, struct cavs_symbol *a, struct cavs_symbol *b,
+                                   struct cavs_place at);
 struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, struct cavs_place at);
 struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, struct cavs_place at);
 void cavs_split_at(struct cavs_symbol *x, int n, struct cavs_symbol **out, struct cavs_place at);
 struct cavs_symbol *cavs_sum_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_mean_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_largest_at(struct cavs_symbol *x, struct cavs_place at);
-struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids, struct cavs_place at);
+struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids,
+                                 struct cavs_place at);
 struct cavs_symbol *cavs_softmax_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_log_softmax_at(struct cavs_symbol *x, struct cavs_place at);
-struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param *gain, struct cavs_param *bias,
-                                       struct cavs_place at);
-struct cavs_symbol *cavs_rms_norm_at(struct cavs_symbol *x, struct cavs_param *gain, struct cavs_place at);
+struct cavs_symbol *cavs_layer_norm_at(struct cavs_symbol *x, struct cavs_param *gain,
+                                       struct cavs_param *bias, struct cavs_place at);
+struct cavs_symbol *cavs_rms_norm_at(struct cavs_symbol *x, struct cavs_param *gain,
+                                     struct cavs_place at);
 struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, struct cavs_place at);
-struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
-                                                  struct cavs_place at);
-struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
-struct cavs_symbol *cavs_absolute_error_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
-struct cavs_symbol *cavs_huber_error_at(struct cavs_symbol *a, struct cavs_symbol *b, float s, struct cavs_place at);
-struct cavs_symbol *cavs_binary_cross_entropy_at(struct cavs_symbol *logits, struct cavs_symbol *truths,
-                                                 struct cavs_place at);
-struct cavs_symbol *cavs_hinge_at(struct cavs_symbol *x, struct cavs_symbol *labels, float margin, struct cavs_place at);
-struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels, struct cavs_place at);
-void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x, struct cavs_symbol *where,
-                    bool is_loss, struct cavs_place at);
-int cavs_symbol_width(const struct cavs_symbol *x); /* 0 for NULL and for ids */
+struct cavs_symbol *cavs_softmax_cross_entropy_at(struct cavs_symbol *logits,
+                                                  struct cavs_symbol *labels, struct cavs_place at);
+struct cavs_symbol *cavs_squared_error_at(struct cavs_symbol *a, struct cavs_symbol *b,
+                                          struct cavs_place at);
+struct cavs_symbol *cavs_absolute_error_at(struct cavs_symbol *a, struct cavs_symbol *b,
+                                           struct cavs_place at);
+struct cavs_symbol *cavs_huber_error_at(struct cavs_symbol *a, struct cavs_symbol *b, float s,
+                                        struct cavs_place at);
+struct cavs_symbol *cavs_binary_cross_entropy_at(struct cavs_symbol *logits,
+                                                 struct cavs_symbol *truths, struct cavs_place at);
+struct cavs_symbol *cavs_hinge_at(struct cavs_symbol *x, struct cavs_symbol *labels, float margin,
+                                  struct cavs_place at);
+struct cavs_symbol *cavs_correct_at(struct cavs_symbol *logits, struct cavs_symbol *labels,
+                                    struct cavs_place at);
+void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbol *x,
+                    struct cavs_symbol *where, bool is_loss, struct cavs_place at);
+/** @endcond */
 
-/* ---- data: samples in memory ------------------------------------------------------------------------------------ */
+/** The width of a symbol; 0 for NULL and for ids. */
+int cavs_symbol_width(const struct cavs_symbol *x);
 
+/** @} */
+
+/* ---- data: samples in memory ----------------------------------------------------------------- */
+
+/** @defgroup data Data: samples in memory
+ * @{ */
+
+/** Data without samples for a model that is finished. */
 int cavs_data_create(const struct cavs_model *finished_model, struct cavs_data **out);
+/** Ends the data. */
 void cavs_data_destroy(struct cavs_data *d);
-/* One sample: begin, graphs and inputs in any order, end.  A sample becomes part of the data only when _end() returns
- * 0; after an error the data are as they were before _begin(). */
+/** Begins a sample: then come its graphs and inputs in any order, then cavs_data_end().  A sample
+ * becomes part of the data only when that returns 0; after an error the data are as they were
+ * before the sample was begun. */
 int cavs_data_begin(struct cavs_data *d);
-/* n >= 0 vertices; functions[v] numbers the vertex function of v (NULL: all 0); the children of v are
- * children[child_ptr[v] .. child_ptr[v+1]) in order, each a vertex number or -1 for a missing child (child_ptr NULL:
- * no edges).  Any order of vertices is accepted; a cycle is refused with a vertex of it named. */
-int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n, const int *functions,
-                    const int *child_ptr, const int *children);
-/* One id or one row of the pulled width for every vertex (n = number of vertices of the stage; those for vertices whose
- * function does not pull the input are ignored), or only for those whose function pulls it, in order (n = their number).
- * An input that no vertex of the sample pulls may be left out.  Inputs are shared by all functions of a stage that pull
- * them. */
-int cavs_data_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const int *ids);
-int cavs_data_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const float *rows);
-/* The same with one value for each entry of the children array given to cavs_data_graph(), in its order, or only for the
- * children of those vertices. */
-int cavs_data_edge_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int nedges, const int *ids);
-int cavs_data_edge_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int nedges,
-                        const float *rows);
-/* A list of ids for each of n vertices, of all or of those: ids[ptr[v] .. ptr[v+1]), with ptr[0] = 0. */
-int cavs_data_ragged_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n, const int *ptr,
-                         const int *ids);
+/** The graph of the sample for a stage, with n >= 0 vertices.  functions[v] is the number of the
+ * vertex function of v (functions NULL: all are 0).  The children of v are children[child_ptr[v]]
+ * to children[child_ptr[v+1] - 1] in order, each the number of a vertex or -1 for a missing child
+ * (child_ptr NULL: no edges).  Any order of vertices is accepted; a cycle is refused with a vertex
+ * of it named. */
+int cavs_data_graph(struct cavs_data *d, const struct cavs_stage *stage, int n,
+                    const int *functions, const int *child_ptr, const int *children);
+/** One id for every vertex of the stage (n = number of its vertices; those for vertices whose
+ * function does not pull the input are ignored), or only for those whose function pulls it, in
+ * order (n = their number).  An input that no vertex of the sample pulls may be left out.  All
+ * functions of a stage that pull an input share it. */
+int cavs_data_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n,
+                  const int *ids);
+/** One row of the pulled width for each of these vertices. */
+int cavs_data_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int n,
+                   const float *rows);
+/** One id for each entry of the array children that cavs_data_graph() was given, in its order, or
+ * only for the children of vertices whose function pulls the input. */
+int cavs_data_edge_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                       int nedges, const int *ids);
+/** One row of the pulled width for each of these children. */
+int cavs_data_edge_rows(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                        int nedges, const float *rows);
+/** A list of ids for each of n vertices (as for cavs_data_ids()): that of the v-th one is
+ * ids[ptr[v]] to ids[ptr[v+1] - 1], with ptr[0] = 0. */
+int cavs_data_ragged_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                         int n, const int *ptr, const int *ids);
+/** Ends a sample, and checks it. */
 int cavs_data_end(struct cavs_data *d);
 
-int cavs_data_size(const struct cavs_data *d); /* samples */
+/** The number of samples. */
+int cavs_data_size(const struct cavs_data *d);
+/** The number of vertices of a stage in all samples. */
 int64_t cavs_data_vertices(const struct cavs_data *d, const struct cavs_stage *stage);
-/* A number that is the same for the same samples and, but for chance, for no others: graphs and inputs as they are now, on
- * this kind of machine.  Of packed data that are opened, it is that of the file. */
+/** A number that is the same for the same samples and, but for chance, for no others: graphs and
+ * inputs as they are now, on this kind of machine.  For packed data that are opened, it is the
+ * number of the file. */
 int cavs_data_fingerprint(const struct cavs_data *d, uint64_t *out);
-/* Of one sample, or with sample = cavs_data_size() of the one being added: 0 before cavs_data_graph() has been called for
- * the stage, or for the one that it stands over (so how many roots there are need not be counted). */
-int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage *stage, int sample);
-/* Of n samples together: so many rows of a channel of the stage they give. */
-int64_t cavs_data_batch_vertices(const struct cavs_data *d, const struct cavs_stage *stage, const int *samples, int n);
-/* The stored ids of one sample, per edge or entry or per vertex (all of them, also where only those were given that are
- * pulled), to be rewritten in place between batches; NULL if there is no such input.  Bounds of new values are checked
- * when the sample is used. */
-int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input, int sample);
+/** The vertices of a stage in one sample, or with sample = cavs_data_size() in the one being
+ * added: there it is 0 before cavs_data_graph() has been called for the stage, or for the one that
+ * it stands over (so how many roots there are need not be counted). */
+int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage *stage,
+                              int sample);
+/** The vertices of a stage in n samples together: so many rows of a channel they give. */
+int64_t cavs_data_batch_vertices(const struct cavs_data *d, const struct cavs_stage *stage,
+                                 const int *samples, int n);
+/** The stored ids of one sample, per edge or entry or per vertex (of all vertices, also where ids
+ * were given only for those that pull them), to be rewritten in place between batches.  NULL if
+ * there is no such input.  Bounds of new values are checked when the sample is used. */
+int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                          int sample);
 
-/* ---- packed data: samples in a file that is used as it lies --------------------------------------------------------
+/** @} */
+
+/* ---- packed data: samples in a file that is used as it lies ---------------------------------- */
+
+/** @defgroup packed Packed data: samples in a file that is used as it lies
  *
- * A packed file holds the arrays of samples as they stand in memory, under the names of stages and inputs
- * (doc/packed-format.md).  Opened, it is mapped and not read: pages come when batches touch them, so the samples may be
- * larger than memory, and nothing is parsed. */
+ * A packed file holds the arrays of samples as they stand in memory, under the names of stages and
+ * inputs (doc/packed-format.md).  Opened, it is mapped and not read: pages come when batches touch
+ * them, so the samples may be larger than memory, and nothing is parsed.
+ * @{ */
 
-/* Data whose samples go to a file: they are added with cavs_data_begin() .. _end() as always, but collect in temporary
- * files beside `path`, not in memory.  They can be trained on meanwhile. */
-int cavs_data_pack(const struct cavs_model *finished_model, const char *path, struct cavs_data **out);
-/* Keeps n bytes under a name in the file, a vocabulary for example; the same name replaces them. */
+/** Data whose samples go to a file: they are added with cavs_data_begin() to cavs_data_end() as
+ * always, but collect in temporary files beside `path`, not in memory.  They can be trained on
+ * meanwhile. */
+int cavs_data_pack(const struct cavs_model *finished_model, const char *path,
+                   struct cavs_data **out);
+/** Keeps n bytes under a name in the file, a vocabulary for example; the same name replaces
+ * them. */
 int cavs_data_note(struct cavs_data *d, const char *name, const void *bytes, size_t n);
-/* Completes the file, which then replaces `path` in one step.  More samples may follow, for another
- * cavs_data_write().  Without a successful call `path` is as it was. */
+/** Completes the file, which then replaces `path` in one step.  More samples may follow, for
+ * another cavs_data_write().  Without a successful call `path` is as it was. */
 int cavs_data_write(struct cavs_data *d);
 
-/* Samples from a packed file for a model.  Every stage of the model has to be there by name, standing over the same
- * stage, with as many functions (functions go by number) and with all inputs of the model by name, kind and width; what
- * else is in the file is ignored.  Sizes are checked now, a sample's graph and ids when it is used first.  Samples
- * cannot be added; what is written through cavs_data_sample_ids() does not reach the file.  The file must not be
+/** Samples from a packed file for a model.  Every stage of the model has to be there by name,
+ * standing over the same stage, with as many functions (functions go by number) and with all
+ * inputs of the model by name, kind and width; what else is in the file is ignored.
+ *
+ * Sizes are checked now, a sample's graph and ids when it is used first.  Samples cannot be added;
+ * what is written through cavs_data_sample_ids() does not reach the file.  The file must not be
  * shortened while it is open. */
-int cavs_data_open(const struct cavs_model *finished_model, const char *path, struct cavs_data **out);
+int cavs_data_open(const struct cavs_model *finished_model, const char *path,
+                   struct cavs_data **out);
 
-/* A packed file by itself, to ask what is in it before there is a model.  CAVS_EFORMAT with the reason if it is
- * truncated, damaged or something else. */
+/** Opens a packed file by itself, to ask what is in it before there is a model.  CAVS_EFORMAT with
+ * the reason if it is truncated, damaged or something else. */
 int cavs_packed_open(const char *path, struct cavs_packed **out);
+/** Ends the use of the file, and of all texts and bytes that it gave. */
 void cavs_packed_close(struct cavs_packed *p);
-int cavs_packed_size(const struct cavs_packed *p); /* samples */
-/* The functions of a stage: how many, and the name of one; -1 and NULL if there is no such stage or function. */
+/** The number of samples. */
+int cavs_packed_size(const struct cavs_packed *p);
+/** How many functions the stage has; -1 if there is no such stage. */
 int cavs_packed_functions(const struct cavs_packed *p, const char *stage);
+/** The name of a function of the stage; NULL if there is no such stage or function. */
 const char *cavs_packed_function(const struct cavs_packed *p, const char *stage, int function);
-/* The bytes kept under a name, until _close(); NULL if there are none. */
+/** The bytes kept under a name, until cavs_packed_close(); NULL if there are none. */
 const void *cavs_packed_note(const struct cavs_packed *p, const char *name, size_t *n);
-/* A text, to be freed by the caller: samples, stages with their functions and inputs, notes, sizes. */
+/** A text, to be freed by the caller: samples, stages with their functions and inputs, notes,
+ * sizes. */
 int cavs_packed_describe(const struct cavs_packed *p, char **text);
-/* Reads the whole file and compares it with the checksums in it. */
+/** Reads the whole file and compares it with the checksums in it. */
 int cavs_packed_verify(const struct cavs_packed *p);
 
-/* ---- runtime ------------------------------------------------------------------------------------------------------- */
+/** @} */
 
+/* ---- runtime --------------------------------------------------------------------------------- */
+
+/** @defgroup runtime Runtimes
+ * @{ */
+
+/** What a runtime works with. */
 struct cavs_runtime_options {
-    int workers;           /* CPU workers; -1: one per core */
-    int cuda, opencl;      /* devices; -1: all that can be used, 0: none.  One that cannot be used is a notice, and
-                            * the run goes on without it */
-    bool tf32;             /* CUDA devices may round operands of products to TF32: faster, three digits */
-    const char *scheduler; /* StarPU's policy by name; NULL: lws, with devices dmdas */
-    const char *trace;     /* a new or empty folder for a trace of this run, trace.fxt; NULL: no trace */
-    bool require;          /* a device that was asked for and cannot be used (with -1: none found) is CAVS_ERUNTIME, here or
-                            * where a session finds that it cannot build its kernels */
+    int workers; /**< CPU workers; -1: one per core */
+    /** CUDA devices; -1: all that can be used, 0: none.  One that cannot be used is a notice, and
+     * the run goes on without it. */
+    int cuda;
+    int opencl; /**< OpenCL devices, in the same way */
+    /** CUDA devices may round operands of products to TF32, which is faster, with three digits. */
+    bool tf32;
+    const char *scheduler; /**< StarPU's policy by name; NULL: lws, with devices dmdas */
+    /** A new or empty folder for a trace of this run, see cavs_runtime_destroy(); NULL: none. */
+    const char *trace;
+    /** A device that was asked for and cannot be used (with -1: none found) is CAVS_ERUNTIME, here
+     * or where a session finds that it cannot build its kernels. */
+    bool require;
 };
+/** The options that cavs_runtime_create() takes for NULL. */
 #define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1})
 
-/* Starts StarPU's workers; one runtime at a time in a process.  options NULL: the defaults.  StarPU keeps performance models
- * in the folder .starpu of $XDG_CACHE_HOME, $STARPU_HOME or $HOME; if none of them can be written, in a private folder in
- * $TMPDIR that goes with the runtime.  A $STARPU_HOME or $STARPU_PERF_MODEL_DIR that is needed and cannot be written is
- * CAVS_ERUNTIME. */
+/** Starts StarPU's workers; there is one runtime at a time in a process.  options NULL: the
+ * defaults.
+ *
+ * StarPU keeps performance models in the folder .starpu of $XDG_CACHE_HOME, $STARPU_HOME or $HOME;
+ * if none of them can be written, in a private folder in $TMPDIR that goes with the runtime.  A
+ * $STARPU_HOME or $STARPU_PERF_MODEL_DIR that is needed and cannot be written is CAVS_ERUNTIME. */
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out);
-/* Stops the workers.  Where a trace was asked for, its folder has then what StarPU recorded, trace.fxt; the program
- * `cavs-trace FOLDER` makes the rest of it: StarPU's paje.trace, dag.dot, tasks.rec and others, summary.txt and gantt.svg.
- * 0, or why there is no trace; rt is gone in any case.  While there are sessions: CAVS_ESTATE, and all that happens with
- * the last of them (a trace that is missing is then a notice). */
+/** Stops the workers.
+ *
+ * Where a trace was asked for, its folder then has what StarPU recorded, the file trace.fxt; the
+ * program `cavs-trace FOLDER` makes the rest of it: StarPU's paje.trace, dag.dot, tasks.rec and
+ * others, and a summary as text and picture, summary.txt and gantt.svg.
+ *
+ * Returns 0, or why there is no trace; rt is gone in any case.  While there are sessions, it
+ * returns CAVS_ESTATE, and all this happens with the last of them (a trace that is missing is then
+ * a notice). */
 int cavs_runtime_destroy(struct cavs_runtime *rt);
-/* Whether StarPU can trace: it was built with FxT. */
+/** Whether StarPU can trace: it was built with FxT. */
 bool cavs_runtime_can_trace(void);
-int cavs_runtime_workers(const struct cavs_runtime *rt); /* all workers, devices included */
+/** The number of all workers, devices included. */
+int cavs_runtime_workers(const struct cavs_runtime *rt);
+/** The name of StarPU's policy. */
 const char *cavs_runtime_scheduler(const struct cavs_runtime *rt);
 
-/* The hardware's limit as the roofline sees it: sgemm of 2048^3 on every CPU worker at once, single-threaded each, best of
- * 5 and of the GEMM libraries present; GFLOP/s of all workers together.  Takes some seconds.  Negative: an error. */
+/** The hardware's limit as the roofline sees it: sgemm of 2048^3 on every CPU worker at once,
+ * single-threaded each, the best of 5 runs and of the GEMM libraries present; GFLOP/s of all
+ * workers together.  Takes some seconds.  A negative number is an error. */
 double cavs_runtime_sgemm_peak(struct cavs_runtime *rt);
 
-/* ---- session ------------------------------------------------------------------------------------------------------- */
+/** @} */
 
-/* Which vertices are evaluated together; what they are called, and a line on each, by cavs_policy_name() and
- * cavs_policy_summary(). */
+/* ---- session --------------------------------------------------------------------------------- */
+
+/** @defgroup session Sessions
+ *
+ * cavs_session_train(), cavs_session_gradient() and cavs_session_evaluate() take a batch: n samples
+ * of d by their numbers.  They return when the batch has been scheduled and its tasks submitted;
+ * the work itself goes on in the background.  d may be changed as soon as they return.  n = 0 is an
+ * empty batch: nothing happens.
+ * @{ */
+
+/** How the vertices of a batch are put together; what the policies are called, and a line on each,
+ * by cavs_policy_name() and cavs_policy_summary(). */
 enum cavs_policy {
-    CAVS_POLICY_SERIAL, CAVS_POLICY_DEPTH, CAVS_POLICY_FRONTIER, CAVS_POLICY_AGENDA,
-    CAVS_POLICY_AUTO,
-    CAVS_POLICIES /* how many there are */
+    CAVS_POLICY_SERIAL,   /**< one vertex at a time */
+    CAVS_POLICY_DEPTH,    /**< by depth, as TensorFlow Fold does */
+    CAVS_POLICY_FRONTIER, /**< what is ready, as Cavs does */
+    CAVS_POLICY_AGENDA,   /**< the function whose vertices lie lowest on average, as DyNet does */
+    CAVS_POLICY_AUTO,     /**< depth or agenda, whichever makes fewer V_t of the graph */
+    CAVS_POLICIES         /**< how many there are */
 };
-/* How gradients change parameters; what they are called, and a line on each, by cavs_optimizer_name() and
- * cavs_optimizer_summary().  Their formulas are in codelets/update.def. */
+/** How parameters follow from gradients; what the optimizers are called, and a line on each, by
+ * cavs_optimizer_name() and cavs_optimizer_summary().  Their formulas are in codelets/update.def. */
 enum cavs_optimizer {
-    CAVS_SGD, CAVS_MOMENTUM, CAVS_NESTEROV, CAVS_ADAGRAD, CAVS_RMSPROP, CAVS_ADAM,
-    CAVS_ADAMW,
-    CAVS_OPTIMIZERS /* how many there are */
+    CAVS_SGD,       /**< gradient descent */
+    CAVS_MOMENTUM,  /**< gradient descent with momentum */
+    CAVS_NESTEROV,  /**< gradient descent with Nesterov's momentum */
+    CAVS_ADAGRAD,   /**< AdaGrad */
+    CAVS_RMSPROP,   /**< RMSProp */
+    CAVS_ADAM,      /**< Adam */
+    CAVS_ADAMW,     /**< Adam with decoupled weight decay */
+    CAVS_OPTIMIZERS /**< how many there are */
 };
 
+/** What a session does; cavs_session_defaults() fills it in. */
 struct cavs_session_options {
-    enum cavs_policy policy;
-    enum cavs_optimizer optimizer;
-    float lr;
-    float momentum;      /* momentum, Nesterov */
-    float decay;         /* RMSProp's moving average */
-    float beta1, beta2;  /* Adam, AdamW */
-    float epsilon;       /* AdaGrad, RMSProp, Adam, AdamW */
-    /* Added to the gradient as weight_decay * parameter; AdamW subtracts lr * weight_decay * parameter beside its step.
-     * Parameters that are looked up (embeddings) are updated lazily: a row that a batch does not touch stays as it is,
-     * with no momentum and no weight decay, and what the optimizer keeps for it does not decay either. */
+    enum cavs_policy policy;       /**< how vertices are put together */
+    enum cavs_optimizer optimizer; /**< how parameters follow from gradients */
+    float lr;                      /**< learning rate */
+    float momentum;                /**< of momentum and Nesterov */
+    float decay;                   /**< of RMSProp's moving average */
+    float beta1;                   /**< of Adam's and AdamW's average of gradients */
+    float beta2;                   /**< of Adam's and AdamW's average of squares */
+    float epsilon;                 /**< of AdaGrad, RMSProp, Adam and AdamW */
+    /** This number times the parameter is added to the gradient; AdamW subtracts lr times that
+     * beside its step instead.  Parameters that are looked up (embeddings) are updated lazily: a row that a batch does not touch stays as it is, with no
+     * momentum and no weight decay, and what the optimizer keeps for it does not decay either. */
     float weight_decay;
-    float clip;          /* largest global norm of the gradient of a batch; 0: no clipping */
-    float scale;         /* the gradient is multiplied by this before clipping; 0 means 1 */
-    bool mean;           /* and divided by the number of samples of its batch: a mean over samples, also where the last
-                          * batch of an epoch is smaller.  A sample counts as one, however many vertices of it have a loss */
-    uint64_t seed;       /* of the parameters' initial values, and of dropout */
-    int shards;          /* independent parts a batch is cut into, at most 4096; 0: one per core of the machine.
-                          * Results depend on this number in the last bits, and on nothing else of the machine. */
-    float grain;         /* seconds of work that a task should be worth for the runtime's cost per task not to show; 0:
-                          * 60 times the cost measured.  Thin V_t are put together up to it, wide ones cut down to it. */
-    bool inference;      /* forward only: nothing is kept for a backward pass, and there is no optimizer state */
-    bool no_lazy, no_eager, no_fusion, no_dedup; /* switch one optimisation off */
-    bool measure;        /* time every step; costs about 50 ns each */
-    bool check_finite;   /* report the first NaN or infinity with its operator and vertex (CAVS_ENUMERIC); parameters are then
-                          * as before that batch, metrics are not.  Slow: every batch is waited for */
+    float clip;  /**< largest global norm of the gradient of a batch; 0: no clipping */
+    float scale; /**< the gradient is multiplied by this before clipping; 0 means 1 */
+    /** The gradient is also divided by the number of samples of its batch: it is a mean over
+     * samples, also where the last batch of an epoch is smaller.  A sample counts as one, however
+     * many vertices of it have a loss. */
+    bool mean;
+    uint64_t seed; /**< of the parameters' initial values, and of dropout */
+    /** Independent parts that a batch is cut into, at most 4096; 0: one per core of the machine.
+     * Results depend on this number in the last bits, and on nothing else of the machine. */
+    int shards;
+    /** Seconds of work that a task should be worth for the runtime's cost per task not to show; 0:
+     * 60 times the cost measured.  Thin batching tasks are put together up to it, wide ones are
+     * cut down to it. */
+    float grain;
+    bool inference; /**< forward only: nothing is kept for a backward pass, and there is no state of
+                     * an optimizer */
+    bool no_lazy;   /**< do not put off operators that nothing waits for */
+    bool no_eager;  /**< do not run operators ahead that wait for nothing */
+    bool no_fusion; /**< do not fuse element-wise operators */
+    bool no_dedup;  /**< evaluate equal vertices and equal inputs each for itself */
+    bool measure;   /**< time every step; costs about 50 ns each */
+    /** Report the first NaN or infinity with its operator and vertex (CAVS_ENUMERIC); parameters
+     * are then as before that batch, metrics are not.  This is slow: every batch is waited for. */
+    bool check_finite;
 };
-/* frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8, the rest 0 */
+/** frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8; the
+ * rest is 0. */
 struct cavs_session_options cavs_session_defaults(void);
 /* What an optimizer or a policy is called ("adam", "agenda"), and a line that says what it does; NULL: there is none of
  * that number. */
@@ -497,104 +780,143 @@ const char *cavs_optimizer_summary(int optimizer);
 const char *cavs_policy_name(int policy);
 const char *cavs_policy_summary(int policy);
 
-int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m, const struct cavs_session_options *options,
-                        struct cavs_session **out);
+/** Compiles the model for the runtime; its parameters get their initial values. */
+int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
+                        const struct cavs_session_options *options, struct cavs_session **out);
+/** Waits for what was submitted, and ends the session. */
 void cavs_session_destroy(struct cavs_session *s);
 
-/* Each of the next takes a batch: n samples of d by their numbers.  They return when the batch has been scheduled and
- * its tasks submitted; the work itself goes on in the background.  d may be changed as soon as they return.
- * n = 0 is an empty batch: nothing happens. */
-int cavs_session_train(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n);    /* forward, backward, update */
-int cavs_session_gradient(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n); /* forward, backward; read with _get_gradient */
-int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n); /* forward only */
-/* What vertices pushed on a channel: `rows` gets one row of the channel's width for every vertex of the stage, samples one
- * after the other, vertices in the samples' own order.  The array is the caller's and is written only on success. */
+/** Forward, backward and update for a batch; returns when that is submitted. */
+int cavs_session_train(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                       int n);
+/** Forward and backward for a batch, for cavs_session_get_gradient(); returns when that is
+ * submitted. */
+int cavs_session_gradient(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                          int n);
+/** Forward only for a batch; returns when that is submitted. */
+int cavs_session_evaluate(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                          int n);
+/** What vertices pushed on a channel. */
 struct cavs_fetch {
-    const struct cavs_stage *stage;
-    const char *channel;
+    const struct cavs_stage *stage; /**< whose vertices */
+    const char *channel;            /**< the name of the channel */
+    /** The caller's array, which gets one row of the channel's width for every vertex of the
+     * stage, samples one after the other, vertices in the samples' own order.  It is written only
+     * on success. */
     float *rows;
 };
-/* Forward only, once, then waits and copies all that is asked for, of any stages.  As with cavs_session_evaluate(), what
- * the batch adds to metrics and losses is added once, however many channels are fetched. */
-int cavs_session_run(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n, int nfetches,
-                     const struct cavs_fetch *fetches);
-/* cavs_session_run() for one channel. */
-int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
-                        const struct cavs_stage *stage, const char *channel, float *rows);
+/** Forward only, once; then waits and copies all that is asked for, of any stages.  As with
+ * cavs_session_evaluate(), what the batch adds to metrics and losses is added once, however many
+ * channels are fetched. */
+int cavs_session_run(struct cavs_session *s, const struct cavs_data *d, const int *samples, int n,
+                     int nfetches, const struct cavs_fetch *fetches);
+/** cavs_session_run() for one channel. */
+int cavs_session_output(struct cavs_session *s, const struct cavs_data *d, const int *samples,
+                        int n, const struct cavs_stage *stage, const char *channel, float *rows);
 
-/* Waits for everything submitted. */
+/** Waits for everything submitted. */
 int cavs_session_wait(struct cavs_session *s);
-/* Sum of a metric or loss and number of vertices counted since the last reset; waits for all submitted batches. */
+/** The sum of a metric or loss and the number of vertices counted since the last reset; waits for
+ * all submitted batches. */
 int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, double *count);
+/** Sets all metrics and losses to zero. */
 int cavs_session_reset_metrics(struct cavs_session *s);
 
-/* Parameter values and the gradient of the last batch, which must have been a cavs_session_gradient(); rows x cols
- * row-major.  They wait. */
+/** The values of a parameter, rows x cols row-major; waits. */
 int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, float *values);
+/** Sets the values of a parameter, rows x cols row-major; waits. */
 int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values);
+/** The gradient of the last batch, which must have been a cavs_session_gradient(); rows x cols
+ * row-major; waits. */
 int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p, float *values);
+/** Sets the learning rate of the batches that follow. */
 int cavs_session_set_lr(struct cavs_session *s, float lr);
 
-/* Model files: safetensors, parameters by name, row-major float32.  Saving replaces the file atomically.  Loading wants
- * every parameter of the model with its shape; names the model does not know are an error that names them.  A checkpoint
- * will do as a model file.  The files hold checksums in their metadata: what is damaged is refused (CAVS_EFORMAT, and the
- * parameter's name), before anything is changed.  Files without checksums are read, too; a program that changes numbers in
- * a file has to leave out the metadata whose names begin with "cavs.checksum". */
+/** Writes a model file: safetensors, parameters by name, row-major float32.  The file is replaced
+ * atomically.  It holds checksums in its metadata; a program that changes numbers in a file has to
+ * leave out the metadata whose names begin with "cavs.checksum". */
 int cavs_session_save(struct cavs_session *s, const char *path);
+/** Takes the parameters from a model file or a checkpoint, which must have every parameter of the
+ * model with its shape; names that the model does not know are an error that names them.  What is
+ * damaged is refused (CAVS_EFORMAT, and the parameter's name), before anything is changed.  Files
+ * without checksums are read, too. */
 int cavs_session_load(struct cavs_session *s, const char *path);
 
-/* Keeps a text (UTF-8) under a name in the metadata of every model file and checkpoint that the session writes from now
- * on: the options of the model, a vocabulary.  The same name replaces it, text NULL removes it.  Names that begin with
- * "cavs." and the name "format" are taken.  Loading and resuming leave a session's notes as they are: read those of a file
- * with cavs_model_file_note(). */
+/** Keeps a text (UTF-8) under a name in the metadata of every model file and checkpoint that the
+ * session writes from now on: the options of the model, a vocabulary.  The same name replaces it,
+ * text NULL removes it.  Names that begin with "cavs." and the name "format" are taken.  Loading
+ * and resuming leave a session's notes as they are: read those of a file with
+ * cavs_model_file_note(). */
 int cavs_session_note(struct cavs_session *s, const char *name, const char *text);
 
-/* Checkpoints: model files that also hold what the optimizer keeps, the number of updates, the learning rate as it was set
- * last, the seed and the metrics since their last reset.  A session of the same model and options that resumes from one
- * goes on as the session that wrote it would have, to the last bit.  `note` (UTF-8, NULL for none) is the caller's own: how
- * far an epoch has come, for one.  It is in the same file, so the two cannot disagree.
- * Both wait for everything submitted.  The file is replaced atomically and flushed to disk.  Resuming wants the same
- * optimizer, takes seed and learning rate from the file, and with an error changes nothing; *note (unless note is NULL) is
- * to be freed by the caller.  The number of shards may differ, at the cost of the last bits. */
+/** Writes a checkpoint: a model file that also holds what the optimizer keeps, the number of
+ * updates, the learning rate as it was set last, the seed and the metrics since their last reset.
+ * A session of the same model and options that resumes from it goes on as this one would have, to
+ * the last bit.
+ *
+ * `note` (UTF-8, NULL for none) is the caller's own: how far an epoch has come, for one.  It is in
+ * the same file, so the two cannot disagree.  Waits for everything submitted.  The file is
+ * replaced atomically and flushed to disk. */
 int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note);
+/** Goes on from a checkpoint: it must be of the same optimizer; seed and learning rate are taken
+ * from the file, and with an error nothing changes.  *note (unless note is NULL) is to be freed by
+ * the caller.  The number of shards may differ, at the cost of the last bits.  Waits for
+ * everything submitted. */
 int cavs_session_resume(struct cavs_session *s, const char *path, char **note);
 
-/* A model file by itself, without a model: to see what is in it, and to take single parameters from it by
- * cavs_session_set_param().  Checkpoints will do (what the optimizer keeps is left out), and safetensors files of other
- * programs: vectors are one row; of more than two dimensions, all but the last are rows.  Strings are valid until
- * _close(). */
+/** Opens a model file by itself, without a model: to see what is in it, and to take single
+ * parameters from it by cavs_session_set_param().  Checkpoints will do (what the optimizer keeps
+ * is left out), and safetensors files of other programs: vectors are one row; of more than two
+ * dimensions, all but the last are rows. */
 int cavs_model_file_open(const char *path, struct cavs_model_file **out);
+/** Ends the use of the file, and of all texts that it gave. */
 void cavs_model_file_close(struct cavs_model_file *f);
-/* A text of the metadata; NULL if there is none of that name. */
+/** A text of the metadata; NULL if there is none of that name. */
 const char *cavs_model_file_note(const struct cavs_model_file *f, const char *name);
-/* Parameters are numbered from 0.  NULL and -1: there is no parameter i. */
+/** The number of parameters; they are numbered from 0. */
 int cavs_model_file_count(const struct cavs_model_file *f);
+/** The name of parameter i; NULL if there is none. */
 const char *cavs_model_file_name(const struct cavs_model_file *f, int i);
+/** The rows of parameter i; -1 if there is none. */
 int cavs_model_file_rows(const struct cavs_model_file *f, int i);
+/** The columns of parameter i; -1 if there is none. */
 int cavs_model_file_cols(const struct cavs_model_file *f, int i);
-/* rows x cols numbers, row-major; F64, F16 and BF16 become float32, other types are refused, and so is what is damaged. */
+/** The numbers of parameter i, rows x cols row-major.  F64, F16 and BF16 become float32, other
+ * types are refused, and so is what is damaged. */
 int cavs_model_file_read(struct cavs_model_file *f, int i, float *values);
 
+/** What a session did since it was created or cavs_session_reset_stats() was called. */
 struct cavs_stats {
-    int64_t batches, samples, vertices, evaluated; /* evaluated: vertices left after sharing identical ones */
-    int64_t tasks;                                 /* StarPU tasks submitted */
-    int64_t launches;                              /* kernels queued on devices, by all sessions */
-    int64_t batching_tasks;                        /* V_t, over all stages and shards, forward */
-    double flops;                                  /* nominal GEMM operations (2mnk), as if nothing were shared */
-    double schedule_s;                             /* main thread: scheduling and submission */
-    double exposed_s;                              /* part of it during which no earlier batch was being computed */
-    double wait_s;                                 /* main thread: waiting for a free batch slot */
-    /* Seconds of all workers inside batching tasks, with the option measure: matrix products; steps that only move rows
-     * (gather, scatter, sums over parents; what is fused with arithmetic counts there); element-wise and the rest. */
-    double product_s, memory_s, other_s;
-    size_t tensor_bytes;                           /* dynamic tensors and parameters */
+    int64_t batches;        /**< batches */
+    int64_t samples;        /**< samples in them */
+    int64_t vertices;       /**< vertices of these samples */
+    int64_t evaluated;      /**< vertices left after sharing identical ones */
+    int64_t tasks;          /**< StarPU tasks submitted */
+    int64_t launches;       /**< kernels queued on devices, by all sessions */
+    int64_t batching_tasks; /**< batching tasks over all stages and shards, forward */
+    double flops;           /**< nominal operations of products (2mnk), as if nothing were shared */
+    double schedule_s;      /**< seconds of the main thread: scheduling and submission */
+    double exposed_s;       /**< part of it during which no earlier batch was being computed */
+    double wait_s;          /**< seconds of the main thread: waiting for a free batch slot */
+    /** Seconds of all workers inside batching tasks, with the option measure: matrix products. */
+    double product_s;
+    /** In the same way: steps that only move rows (gather, scatter, sums over parents; what is
+     * fused with arithmetic counts there). */
+    double memory_s;
+    double other_s;      /**< in the same way: element-wise operators and the rest */
+    size_t tensor_bytes; /**< of dynamic tensors and parameters */
 };
+/** Says what the session did. */
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out);
+/** Counts from zero again. */
 void cavs_session_reset_stats(struct cavs_session *s);
 
-/* A text, to be freed by the caller: each operator with its class (eager, chain, lazy), the task it ended in, its fused
- * group and GEMM shape, and operators that could not be batched with the reason. */
+/** A text, to be freed by the caller: each operator with its class (eager, chain, lazy), the task
+ * it ended in, its fused group and the shape of its product, and operators that could not be
+ * batched with the reason. */
 int cavs_session_explain(const struct cavs_session *s, char **text);
+
+/** @} */
 
 #ifdef __cplusplus
 }
