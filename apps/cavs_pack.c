@@ -103,7 +103,7 @@ static const struct argp argp = {
         "  tagged     sentences of tokens word|TAG, one a line: for bilstm_tagger\n"
         "  conllu     CoNLL-U: trees of dependencies over the words, with UPOS\n"
         "The input is read twice (once with --like: it may be a pipe then) and may be larger than "
-        "memory; the output is complete or not there."};
+        "memory; the output is complete or not there.\n\n" APP_TOOL_STATUS_HELP};
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 

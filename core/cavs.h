@@ -773,11 +773,14 @@ struct cavs_session_options {
 /** frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8; the
  * rest is 0. */
 struct cavs_session_options cavs_session_defaults(void);
-/* What an optimizer or a policy is called ("adam", "agenda"), and a line that says what it does; NULL: there is none of
- * that number. */
+
+/** What an optimizer is called ("adam"); NULL: there is none of that number. */
 const char *cavs_optimizer_name(int optimizer);
+/** A line that says what an optimizer does, or NULL. */
 const char *cavs_optimizer_summary(int optimizer);
+/** What a policy is called ("agenda"); NULL: there is none of that number. */
 const char *cavs_policy_name(int policy);
+/** A line that says what a policy does, or NULL. */
 const char *cavs_policy_summary(int policy);
 
 /** Compiles the model for the runtime; its parameters get their initial values. */

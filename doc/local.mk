@@ -12,7 +12,7 @@
 #     doc_examples_x_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
 #     doc_examples_x_LDADD = libcavs.la
 
-nobase_dist_doc_DATA += LICENSE README.md doc/adding-a-model.md \
+nobase_dist_doc_DATA += CONTRIBUTING.md LICENSE NEWS.md README.md doc/adding-a-model.md \
 	doc/adding-a-policy.md doc/adding-an-operator.md doc/adding-an-optimizer.md \
 	doc/architecture.md doc/data.md doc/gpu.md doc/guide.md doc/lines-of-code.md \
 	doc/packed-format.md doc/parameters.md
@@ -36,3 +36,32 @@ doc_examples_two_ways_LDADD = libcavs.la
 doc_examples_mistakes_SOURCES = doc/examples/mistakes.c
 doc_examples_mistakes_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
 doc_examples_mistakes_LDADD = libcavs.la
+
+# --- the reference of cavs.h and cavs_cells.h ------------------------------------------------------
+
+EXTRA_DIST += doc/Doxyfile
+.PHONY: doc
+if REFERENCE
+doc:
+	$(AM_V_GEN)$(MKDIR_P) doc && SOURCE='$(abs_top_srcdir)' BUILD='$(abs_top_builddir)' \
+		VERSION='$(VERSION)' $(DOXYGEN) $(srcdir)/doc/Doxyfile
+else
+doc:
+	@echo 'make doc wants doxygen; configure again when it is there' >&2; exit 1
+endif
+
+# --- pages of the manual ---------------------------------------------------------------------------
+
+# man/cavs-NAME.1 for each of $(APPS).  Makefile.am installs what is there: what was made here, or
+# what the tarball brought along.
+EXTRA_DIST += build-aux/manual
+if MANUALS
+manuals = man/stamp
+man/stamp: $(APPS) build-aux/manual
+	$(AM_V_GEN)$(MKDIR_P) man && for p in $(APPS); do \
+		$(SHELL) $(srcdir)/build-aux/manual '$(HELP2MAN)' $$p man || exit 1; \
+	done
+	$(AM_V_at)touch $@
+else
+manuals =
+endif

@@ -85,6 +85,18 @@ else
     echo "ok $count - every user can trace # SKIP this StarPU has no FxT"
 fi
 
+if grep -q '^manuals = man/stamp' "$build/Makefile"; then
+    for program in "$bin"/cavs-*; do
+        name=${program##*/}
+        grep -q "^$name .- [a-z]" "$prefix/share/man/man1/$name.1" || echo "$name"
+    done >"$work/wrong" 2>&1
+    ! [ -s "$work/wrong" ]
+    ok $? "every program has a page in the manual that says what it does" "$work/wrong"
+else
+    count=$((count + 1))
+    echo "ok $count - every program has a page in the manual # SKIP there is no help2man"
+fi
+
 [ -s "$doc/LICENSE" ] && [ -s "$doc/doc/examples/two_ways.c" ]
 ok $? "licence and examples are installed"
 

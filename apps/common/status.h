@@ -18,6 +18,9 @@ enum {
     "Exit status: 0; 1 failed; 2 a mistake on the command line; 3 the parameters became NaN or " \
     "infinite; 130 and 143 stopped by SIGINT and SIGTERM."
 
+/* The same of tools, which train nothing. */
+#define APP_TOOL_STATUS_HELP "Exit status: 0; 1 failed; 2 a mistake on the command line."
+
 /* What to say of the negative code rc: the sentence, or if that is empty the library's message. */
 const char *app_error_text(int rc, const struct app_error *e);
 
