@@ -144,7 +144,7 @@ EXTRA_DIST += tests/style.t tests/style/exceptions tests/style/rooms \
 	tests/style/functions.awk tests/style/loops.h tests/style/rooms.awk
 
 # what README.md and doc/ say, and the programs in doc/examples/
-dist_check_SCRIPTS += tests/test_guide.t tests/test_readme.t
+dist_check_SCRIPTS += tests/test_documents.t tests/test_guide.t tests/test_readme.t
 
 # setting up and installing; tests/debian/fresh-root does it for real (make check-debian)
 dist_check_SCRIPTS += tests/test_quickstart.t tests/test_install.t

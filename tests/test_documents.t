@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Files and names that documents and comments mention exist, and the reference has no warnings.
+
+top=${abs_top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+build=${abs_top_builddir:-$PWD}
+work=$(mktemp -d "$build/tests/home/documents.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+count=0
+
+# ok STATUS DESCRIPTION FILE: one line of TAP; FILE says what was wrong
+ok() {
+    count=$((count + 1))
+    [ "$1" -eq 0 ] && echo "ok $count - $2" && return
+    echo "not ok $count - $2"
+    sed 's/^/# /' "$3"
+}
+
+cd "$top" || exit 1
+folders='apps build-aux codelets core doc memory perf scheduler tests'
+# the sources; a build in the tree, and what it makes, are none
+# shellcheck disable=SC2086 # a list
+find $folders -type f ! -path '*/.libs/*' ! -path 'tests/home/*' ! -path 'doc/reference/*' \
+    ! -name '*.inc' >"$work/files"
+sed 's|.*/||' "$work/files" | sort -u >"$work/names"
+grep -E '\.([ch]|def|cl)$' "$work/files" >"$work/sources"
+ls ./*.md doc/*.md perf/*.md >"$work/documents"
+
+# Links lead somewhere.
+while read -r document; do
+    grep -o ']([^)#: ]*[)#]' "$document" | sed 's/^](//; s/[)#]$//' | while read -r link; do
+        [ -e "$(dirname "$document")/$link" ] || echo "$document: $link"
+    done
+done <"$work/documents" >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "links of documents lead somewhere" "$work/wrong"
+
+# A path from the top names a file.  my_... and test_x are examples.
+paths="\\b($(echo "$folders" | tr ' ' '|'))/[A-Za-z0-9_/-]+\\.(c|h|def|cl|md|t|mk|sh|py)\\b"
+xargs grep -noE "$paths" <"$work/sources" >"$work/paths"
+xargs grep -noE "$paths" <"$work/documents" >>"$work/paths"
+sort -t : -k 3 -u "$work/paths" | grep -vE '/(my_|test_x\.)' | while IFS=: read -r document line path; do
+    [ -e "$path" ] || echo "$document:$line: $path"
+done >"$work/wrong"
+[ "$(wc -l <"$work/paths")" -gt 500 ] && ! [ -s "$work/wrong" ]
+ok $? "paths in documents and sources name files" "$work/wrong"
+
+# So does a name alone, "see share.c", in a document or a comment; names of two letters are fields of structs.
+# shellcheck disable=SC2016 # for awk
+cat "$work/sources" "$work/documents" | xargs awk '
+    FNR == 1 { document = FILENAME ~ /md$/; inside = 0 }
+    /^#/ && !document { next }
+    /\/\*/ { inside = 1 }
+    inside || document {
+        text = $0
+        while (match(text, /(^|[^A-Za-z0-9_.\/<-])[a-z][a-z0-9_]+[a-z0-9]\.(c|h|def|cl)([^A-Za-z0-9_(]|$)/)) {
+            name = substr(text, RSTART, RLENGTH)
+            gsub(/^[^a-z]|[^a-z]$/, "", name)
+            print FILENAME ":" FNR ":" name
+            text = substr(text, RSTART + RLENGTH - 1)
+        }
+    }
+    /\*\// { inside = 0 }' >"$work/mentions"
+sort -t : -k 3 -u "$work/mentions" | grep -vE ':(my_.*|test_x|program|config|stdio|stdlib|starpu[a-z_]*)\.[ch]$' |
+    while IFS=: read -r source line name; do
+        grep -qx "$name" "$work/names" || echo "$source:$line: $name"
+    done >"$work/wrong"
+[ "$(wc -l <"$work/mentions")" -gt 200 ] && ! [ -s "$work/wrong" ]
+ok $? "names of files in documents and comments name files" "$work/wrong"
+
+# So do names of the library and of environment variables, outside blocks of code.
+while read -r document; do
+    awk '/^```/ { code = !code } !code' "$document" |
+        grep -oE '(cavs_|CAVS_|STARPU_)[A-Za-z0-9_]*[A-Za-z0-9]' | sort -u | while read -r name; do
+        where="core codelets scheduler memory apps quickstart build-aux Makefile.am"
+        case $name in
+        STARPU_*) continue ;;
+        CAVS_TEST_*) where=tests ;;
+        esac
+        # the folders are split on purpose
+        # shellcheck disable=SC2086
+        grep -rqwF -- "$name" $where || echo "$document: $name"
+    done
+done <"$work/documents" >"$work/wrong"
+! [ -s "$work/wrong" ]
+ok $? "names of functions and variables in documents exist" "$work/wrong"
+
+if command -v doxygen >/dev/null; then
+    mkdir "$work/doc"
+    SOURCE=$top BUILD=$work VERSION=test doxygen doc/Doxyfile >"$work/wrong" 2>&1 &&
+        [ -s "$work/doc/reference/html/index.html" ]
+    ok $? "the reference explains every declaration, without a warning" "$work/wrong"
+else
+    count=$((count + 1))
+    echo "ok $count - the reference explains every declaration # SKIP there is no doxygen"
+fi
+
+echo "1..$count"
