@@ -60,7 +60,8 @@ static const struct argp argp = {
         "converts the record by StarPU's starpu_fxt_tool, writes summary.txt and gantt.svg beside "
         "it, and prints the summary.\v"
         "The programs' option --trace DIR runs this at the end.  It may be repeated, and works on "
-        "the traces of all programs that use StarPU; phases are those of cavs.\n\n" APP_TOOL_STATUS_HELP};
+        "the traces of all programs that use StarPU; phases are those of "
+        "cavs.\n\n" APP_TOOL_STATUS_HELP};
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
