@@ -11,6 +11,7 @@
 #define CAVS_TESTS_FAILING_ALLOC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* From now on the n-th allocation fails (the first is 1; 0: none), or, with `all_after`, that one
  * and all that follow. */
@@ -19,5 +20,14 @@ void failing_alloc_begin(long n, bool all_after);
 long failing_alloc_end(void);
 /* How many have failed since _begin(). */
 long failing_alloc_failures(void);
+/* Bytes that the last of them asked for; 0: the C library was asked, for a file, a line or a text,
+ * or there was none. */
+size_t failing_alloc_wanted(void);
+
+/* What this thread has allocated since _begin() and nobody has freed: how many blocks, with a word
+ * on the first of them in text[size]. */
+long failing_alloc_left(char *text, size_t size);
+/* For blocks that the library has handed out, and anything else. */
+void failing_free(void *p);
 
 #endif

@@ -6,14 +6,20 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Makes room for one more element behind n; capacities are the powers of two. */
+/* Bytes for one more element behind n, where there is no room for it; capacities are the powers of two. */
+static inline size_t cavs__array_bytes(int n, size_t size)
+{
+    return (n ? 2 * (size_t)n : 1) * size;
+}
+
+/* Makes room for one more element behind n. */
 static inline bool cavs__array_room(void **array, int n, size_t size)
 {
     void *p;
 
     if (*array && (n & (n - 1)) != 0)
         return true; /* n is no power of two: there is room up to the next one */
-    p = realloc(*array, (n ? 2 * (size_t)n : 1) * size);
+    p = realloc(*array, cavs__array_bytes(n, size));
     if (!p)
         return false;
     *array = p;

@@ -73,9 +73,25 @@ int cavs__fail_in(int code, const char *format, ...)
     return cavs__fail(code, "%s: %.700s", context, old);
 }
 
+const char *cavs__size_text(double bytes)
+{
+    static _Thread_local char text[32];
+
+    if (bytes < 1e4)
+        snprintf(text, sizeof text, "%.0f bytes", bytes);
+    else if (bytes < 1e7)
+        snprintf(text, sizeof text, "%.1f kB", bytes / 1e3);
+    else
+        snprintf(text, sizeof text, "%.1f MB", bytes / 1e6);
+    return text;
+}
+
 int cavs__fail_nomem(const char *what, size_t bytes)
 {
-    return cavs__fail(CAVS_ENOMEM, "out of memory: %s wanted %.1f MB", what, (double)bytes / 1e6);
+    if (bytes == 0)
+        return cavs__fail(CAVS_ENOMEM, "out of memory: %s", what);
+    return cavs__fail(CAVS_ENOMEM, "out of memory: %s wanted %s", what,
+                      cavs__size_text((double)bytes));
 }
 
 void cavs_notice_set_handler(void (*handler)(const char *text, void *context), void *context)

@@ -12,7 +12,9 @@ int cavs__fail(int code, const char *format, ...) __attribute__((format(printf, 
 int cavs__vfail(int code, const char *format, va_list ap);
 /* Puts "context: " before the present message. */
 int cavs__fail_in(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* CAVS_ENOMEM, naming what wanted how many bytes. */
+/* "96 bytes", "17.3 kB", "2.5 MB", in a static per-thread buffer */
+const char *cavs__size_text(double bytes);
+/* CAVS_ENOMEM, naming what wanted how many bytes; 0: nobody knows, as where jansson asks. */
 int cavs__fail_nomem(const char *what, size_t bytes);
 
 #endif

@@ -302,7 +302,7 @@ static int diff_function(struct cavs_function *f)
 
     d.to = calloc((size_t)f->nsymbols + 1, sizeof *d.to);
     if (!d.to)
-        return cavs__fail_nomem("autodiff", (size_t)f->nsymbols * sizeof *d.to);
+        return cavs__fail_nomem("autodiff", ((size_t)f->nsymbols + 1) * sizeof *d.to);
     f->finished = false; /* the backward symbols go through the same builders */
     for (int i = 0; i < d.nforward && !d.failed; i++) {
         if (cavs__is_sink(f->symbols[i]))
@@ -324,7 +324,7 @@ static int diff_function(struct cavs_function *f)
     for (int i = 0; i < d.nforward; i++)
         free(d.to[i].pieces);
     free(d.to);
-    return d.failed ? cavs__fail_nomem("autodiff", sizeof(struct cavs_symbol)) : CAVS_OK;
+    return d.failed ? cavs__fail_nomem("autodiff", 0) : CAVS_OK;
 }
 
 /* ---- all stages ---- */
@@ -365,7 +365,7 @@ int cavs__pass_autodiff(struct cavs_model *m)
     bool *state = calloc((size_t)m->nstages + 1, sizeof *state);
 
     if (!state)
-        return cavs__fail_nomem("autodiff", (size_t)m->nstages);
+        return cavs__fail_nomem("autodiff", (size_t)m->nstages + 1);
     for (int i = 0; i < m->nstages; i++) {
         /* a state is trained if something scattered is; that may itself depend on a gather: one
          * more sweep */

@@ -66,7 +66,7 @@ int cavs__pass_classify(struct cavs_model *m)
             bool *flags = calloc(2 * (size_t)f->nsymbols + 1, sizeof *flags);
 
             if (!flags)
-                return cavs__fail_nomem("classification", 2 * (size_t)f->nsymbols);
+                return cavs__fail_nomem("classification", 2 * (size_t)f->nsymbols + 1);
             classify_function(f, flags, flags + f->nsymbols);
             free(flags);
         }

@@ -140,16 +140,19 @@ static void delay_products(const struct cavs__placer *p, const bool *delivered, 
 int cavs__delay_items(struct cavs__placer *p)
 {
     bool *delivered;
+    size_t bytes;
     int *to;
 
     if (p->plan->options.no_fusion)
         return CAVS_OK;
-    to = malloc(((size_t)p->nitems + 1) * sizeof *to);
+    bytes = ((size_t)p->nitems + 1) * sizeof *to;
+    to = malloc(bytes);
     delivered = calloc((size_t)p->f->nsymbols + 1, sizeof *delivered);
     if (!to || !delivered) {
         free(to);
         free(delivered);
-        return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *to);
+        return cavs__fail_nomem("plan: delayed steps",
+                                bytes + ((size_t)p->f->nsymbols + 1) * sizeof *delivered);
     }
     find_delivered(p, delivered);
     delay_elementwise(p, delivered, to);

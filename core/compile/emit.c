@@ -34,7 +34,7 @@ static int new_step(struct cavs__placer *p, const struct cavs__kernel *kernel, i
     s->call.kernel = kernel;
     s->v = calloc((size_t)nviews + 1, sizeof *s->v);
     if (!s->v)
-        return cavs__fail_nomem("steps of a part", (size_t)nviews * sizeof *s->v);
+        return cavs__fail_nomem("steps of a part", ((size_t)nviews + 1) * sizeof *s->v);
     out->nsteps++;
     *made = s;
     return CAVS_OK;
@@ -47,7 +47,8 @@ static int describe_step(struct cavs__step *s, const char *label, int n,
     s->label = strdup(label);
     s->origin = calloc((size_t)n + 1, sizeof *s->origin);
     if (!s->label || !s->origin)
-        return cavs__fail_nomem("steps of a part", strlen(label) + (size_t)n * sizeof *origin);
+        return cavs__fail_nomem("steps of a part",
+                                strlen(label) + 1 + ((size_t)n + 1) * sizeof *origin);
     if (n > 0)
         memcpy(s->origin, origin, (size_t)n * sizeof *origin);
     return CAVS_OK;
@@ -240,7 +241,10 @@ static int group_alloc(struct group *g)
     g->node_of = malloc((size_t)g->p->f->nsymbols * sizeof *g->node_of);
     if (!g->inputs || !g->places || !g->scalar || !g->nodes || !g->made || !g->outputs ||
         !g->node_of)
-        return cavs__fail_nomem("fused group", n * sizeof *g->nodes);
+        return cavs__fail_nomem("fused group",
+                                n * (2 * sizeof *g->inputs + sizeof *g->scalar + sizeof *g->nodes +
+                                     sizeof *g->made + sizeof *g->outputs) +
+                                    (size_t)g->p->f->nsymbols * sizeof *g->node_of);
     for (int i = 0; i < g->p->f->nsymbols; i++)
         g->node_of[i] = -1;
     return CAVS_OK;
@@ -284,7 +288,7 @@ static int group_step(struct group *g)
     if (g->nnodes == 0)
         s->cost = CAVS__COST_MEMORY;
     s->call.program = cavs__ew_program_create(&spec, mode);
-    return s->call.program ? CAVS_OK : cavs__fail_nomem("fused group", sizeof *s);
+    return s->call.program ? CAVS_OK : cavs__fail_nomem("fused group", 0);
 }
 
 /* Adds a set of connected items, of which the first is at `head`. */
@@ -353,7 +357,7 @@ static int link_groups(struct cavs__placer *p)
     int *last = malloc(((size_t)p->nitems + 1) * sizeof *last);
 
     if (!last)
-        return cavs__fail_nomem("steps of a part", (size_t)p->nitems * sizeof *last);
+        return cavs__fail_nomem("steps of a part", ((size_t)p->nitems + 1) * sizeof *last);
     for (int i = 0; i < p->nitems; i++)
         last[i] = -1;
     for (int i = 0; i < p->nitems; i++) {

@@ -65,7 +65,7 @@ int cavs__find_sharing(struct cavs__placer *p)
         return CAVS_OK;
     inputs = calloc((size_t)s->ninputs + 1, sizeof *inputs);
     if (!inputs)
-        return cavs__fail_nomem("plan", (size_t)s->ninputs);
+        return cavs__fail_nomem("plan: shared inputs", ((size_t)s->ninputs + 1) * sizeof *inputs);
     p->sp->shared_inputs[p->f->number] = inputs;
     for (int i = 0; i < p->f->nsymbols; i++) {
         const struct cavs_symbol *x = p->f->symbols[i];

@@ -214,10 +214,11 @@ static void split_set(struct cavs__placer *p, const struct member *m, int n)
  * before it made. */
 static int split_groups(struct cavs__placer *p)
 {
-    struct member *m = malloc(((size_t)p->nitems + 1) * sizeof *m);
+    size_t bytes = ((size_t)p->nitems + 1) * sizeof(struct member);
+    struct member *m = malloc(bytes);
 
     if (!m)
-        return cavs__fail_nomem("plan", (size_t)p->nitems * sizeof *m);
+        return cavs__fail_nomem("plan: fused groups", bytes);
     for (int i = 0; i < p->nitems; i++)
         m[i] = (struct member){.item = &p->items[i], .number = i, .set = find_group(p, i)};
     qsort(m, (size_t)p->nitems, sizeof *m, by_set_and_symbol);

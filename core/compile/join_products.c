@@ -157,11 +157,11 @@ static int merge_set(struct cavs_model *m, const struct set *s)
     struct cavs_param *p = merged_param(m, s);
 
     if (!p)
-        return cavs__fail_nomem("merged parameter", sizeof(struct cavs_param));
+        return cavs__fail_nomem("merged parameter", 0);
     for (int i = 0; i < m->nstages; i++) {
         for (int j = 0; j < m->stages[i]->nfunctions; j++) {
             if (!rewrite(m->stages[i]->functions[j], p))
-                return cavs__fail_nomem("merged product", sizeof(struct cavs_symbol));
+                return cavs__fail_nomem("merged product", 0);
         }
     }
     return CAVS_OK;

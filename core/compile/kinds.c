@@ -27,15 +27,15 @@ static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs
     return NULL;
 }
 
-static struct cavs__task_kind *new_kind(struct cavs__stage_plan *sp, const struct cavs_function *f,
-                                        enum cavs__phase phase, enum cavs__class klass, bool shared,
-                                        const char *what)
+static int new_kind(struct cavs__stage_plan *sp, const struct cavs_function *f,
+                    enum cavs__phase phase, enum cavs__class klass, bool shared, const char *what,
+                    struct cavs__task_kind **made)
 {
     struct cavs__task_kind *k = calloc(1, sizeof *k);
     char name[160];
 
     if (!k)
-        return NULL;
+        return cavs__fail_nomem("plan: task kind", sizeof *k);
     if (what)
         snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase],
                  what);
@@ -53,12 +53,16 @@ static struct cavs__task_kind *new_kind(struct cavs__stage_plan *sp, const struc
     k->function = f;
     k->index_buffer = CAVS__NO_BUFFER;
     k->parts = calloc((size_t)sp->stage->nfunctions, sizeof *k->parts);
-    if (k->name && k->parts && CAVS__APPEND(sp->kinds, sp->nkinds, k))
-        return k;
+    if (k->name && k->parts && CAVS__APPEND(sp->kinds, sp->nkinds, k)) {
+        *made = k;
+        return CAVS_OK;
+    }
     free(k->name);
     free(k->parts);
     free(k);
-    return NULL;
+    return cavs__fail_nomem("plan: task kind",
+                            strlen(name) + 1 + (size_t)sp->stage->nfunctions * sizeof *k->parts +
+                                cavs__array_bytes(sp->nkinds, sizeof *sp->kinds));
 }
 
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
@@ -68,17 +72,16 @@ int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enu
     struct cavs__stage_plan *sp = &p->stages[f->stage->number];
     bool chain = klass == CAVS__CHAIN;
     struct cavs__task_kind *k = chain ? find_chain(sp, phase) : NULL;
+    int rc = k ? CAVS_OK : new_kind(sp, chain ? NULL : f, phase, klass, shared, what, &k);
 
-    if (!k)
-        k = new_kind(sp, chain ? NULL : f, phase, klass, shared, what);
-    if (!k) {
+    if (rc) {
         cavs__part_destroy(part);
-        return cavs__fail_nomem("task kind", sizeof(struct cavs__task_kind));
+        return rc;
     }
     k->parts[f->number] = part;
     part->name = strdup(k->name);
     if (!part->name)
-        return cavs__fail_nomem("task kind", strlen(k->name));
+        return cavs__fail_nomem("plan: task kind", strlen(k->name) + 1);
     if (cavs__part_scratch(part, NULL) > p->scratch)
         p->scratch = cavs__part_scratch(part, NULL);
     return CAVS_OK;

@@ -225,7 +225,7 @@ int cavs__add_item(struct cavs__placer *p, struct cavs__item item)
         struct cavs__item *items = realloc(p->items, (size_t)cap * sizeof *items);
 
         if (!items)
-            return cavs__fail_nomem("plan", (size_t)cap * sizeof *items);
+            return cavs__fail_nomem("plan: items of a part", (size_t)cap * sizeof *items);
         p->items = items;
         p->cap_items = cap;
     }
@@ -626,7 +626,7 @@ static int make_part(struct cavs__placer *p)
     place_elementwise(p);
     p->out = calloc(1, sizeof *p->out);
     if (!p->out)
-        return cavs__fail_nomem("plan", sizeof *p->out);
+        return cavs__fail_nomem("plan: part", sizeof *p->out);
     rc = make_steps(p);
     if (rc) {
         cavs__part_destroy(p->out);
@@ -696,7 +696,9 @@ int cavs__place_function(struct cavs__plan *plan, struct cavs_function *f)
     for (size_t i = 0; p.local && i < n; i++)
         p.local[i].item = -1;
     if (!p.here || !p.own || !p.first_own || !p.value || !p.local || !p.sum_sink || !p.shared)
-        rc = cavs__fail_nomem("plan", n * sizeof *p.value);
+        rc = cavs__fail_nomem("plan: places of values",
+                              n * (sizeof *p.value + sizeof *p.local + sizeof *p.sum_sink) +
+                                  (n + CAVS__PARTS_CLASSED) * sizeof *p.first_own);
     if (!rc)
         rc = cavs__find_sharing(&p);
     if (!rc) {

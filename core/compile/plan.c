@@ -29,7 +29,8 @@ int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const
     desc.name = strdup(name);
     if (!desc.name || !CAVS__APPEND(p->tensors, p->ntensors, desc)) {
         free(desc.name);
-        return cavs__fail_nomem("plan", sizeof desc);
+        return cavs__fail_nomem("plan: tensor",
+                                strlen(name) + 1 + cavs__array_bytes(p->ntensors, sizeof desc));
     }
     return p->ntensors - 1;
 }
@@ -72,7 +73,8 @@ int cavs__plan_section(struct cavs__stage_plan *s, struct cavs__section section)
     }
     return CAVS__APPEND(s->sections, s->nsections, section)
                ? s->nsections - 1
-               : cavs__fail_nomem("plan", sizeof section);
+               : cavs__fail_nomem("plan: index section",
+                                  cavs__array_bytes(s->nsections, sizeof section));
 }
 
 /* ---- parameters ---- */
@@ -290,7 +292,9 @@ static int plan_stage(struct cavs__plan *p, const struct cavs_stage *s)
     sp->list_flops_forward = calloc((size_t)s->nlists + 1, sizeof *sp->list_flops_forward);
     if (!sp->push || !sp->push_col || !sp->input || !sp->flops || !sp->flops_forward ||
         !sp->streamed || !sp->shared_inputs || !sp->list_flops || !sp->list_flops_forward)
-        return cavs__fail_nomem("plan", sizeof *sp);
+        return cavs__fail_nomem("plan: stage", ((size_t)s->nchannels + (size_t)s->ninputs + 3 +
+                                                4 * (size_t)s->nfunctions + 2 * (size_t)s->nlists) *
+                                                   sizeof(double));
     for (int j = 0; j < s->nfunctions; j++) {
         sp->flops[j] = count_flops(s->functions[j], 0, p->options.training);
         sp->flops_forward[j] = count_flops(s->functions[j], 0, false);
@@ -345,7 +349,8 @@ int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_option
     p->param_t = calloc(n, sizeof *p->param_t);
     p->grad = calloc(n, sizeof *p->grad);
     if (!p->stages || !p->param || !p->param_t || !p->grad)
-        rc = cavs__fail_nomem("plan", n * sizeof *p->param);
+        rc = cavs__fail_nomem("plan: tensors", 3 * n * sizeof *p->param +
+                                                   ((size_t)m->nstages + 1) * sizeof *p->stages);
     if (!rc)
         rc = plan_params(p);
     for (int i = 0; i < m->nstages && !rc; i++)

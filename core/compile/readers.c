@@ -55,12 +55,12 @@ static int find(const struct cavs__placer *p, struct cavs__readers *r, bool root
     if (!r->first)
         r->first = malloc(bytes);
     if (!r->first)
-        return cavs__fail_nomem("plan", bytes);
+        return cavs__fail_nomem("plan: readers of values", bytes);
     count(p, r, roots);
     bytes = ((size_t)r->first[p->f->nsymbols] + 1) * sizeof *r->item;
     items = realloc(r->item, bytes);
     if (!items)
-        return cavs__fail_nomem("plan", bytes);
+        return cavs__fail_nomem("plan: readers of values", bytes);
     r->item = items;
     fill(p, r, roots);
     return CAVS_OK;

@@ -122,7 +122,8 @@ int cavs__pack_scratch(struct cavs__part *part)
     if (!blocks || !alive) {
         free(blocks);
         free(alive);
-        return cavs__fail_nomem("plan", (size_t)operands * (sizeof *blocks + sizeof *alive));
+        return cavs__fail_nomem("plan: scratch",
+                                ((size_t)operands + 1) * (sizeof *blocks + sizeof *alive));
     }
     n = find_blocks(part, blocks);
     for (int i = 0; i < n; i++) {

@@ -129,7 +129,7 @@ static int share_in(struct cavs_function *f)
     free(marks);
     free(before);
     free(shared);
-    return done ? CAVS_OK : cavs__fail_nomem("shared symbols", n * sizeof *marks);
+    return done ? CAVS_OK : cavs__fail_nomem("shared symbols", 0);
 }
 
 int cavs__pass_share(struct cavs_model *m)

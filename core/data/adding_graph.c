@@ -8,17 +8,18 @@
 #include "core/data/adding.h"
 #include "scheduler/schedule.h"
 
-static int32_t *graph_work(struct cavs_data *d, size_t n)
+static int graph_work(struct cavs_data *d, size_t n, int32_t **work)
 {
     if (n > d->work_cap) {
         int32_t *p = realloc(d->work, 2 * n * sizeof *p);
 
         if (!p)
-            return NULL;
+            return cavs__fail_nomem("graph check", 2 * n * sizeof *p);
         d->work = p;
         d->work_cap = 2 * n;
     }
-    return d->work;
+    *work = d->work;
+    return CAVS_OK;
 }
 
 static int graph_fault(const struct cavs_data *d, const struct cavs__stage_data *s,
@@ -58,11 +59,12 @@ static int check_graph(struct cavs_data *d, struct cavs__stage_data *s, int n,
                             .child_ptr = ptr,
                             .child = children,
                             .slots = slots};
-    int32_t vertex = -1, child = -1, *work = graph_work(d, 2 * (size_t)n + 2);
+    int32_t vertex = -1, child = -1, *work = NULL;
     enum cavs__graph_fault fault;
+    int rc = graph_work(d, 2 * (size_t)n + 2, &work);
 
-    if (!work)
-        return cavs__fail_nomem("graph check", 2 * (size_t)n * sizeof *work);
+    if (rc)
+        return rc;
     for (int j = 0; j < g.nfunctions; j++)
         slots[j] = s->stage->functions[j]->slots;
     fault = cavs__graph_check(&g, work, &vertex, &child); /* first: it sets vertex and child */
@@ -121,11 +123,13 @@ static int append_over(struct cavs_data *d, struct cavs__stage_data *s)
     int64_t v0 = cavs__starts(b)[d->samples], n = cavs__starts(b)[d->samples + 1] - v0;
     int64_t e0 = ((const int64_t *)b->first.p)[d->samples],
             e1 = ((const int64_t *)b->first.p)[d->samples + 1];
-    int32_t *covered = graph_work(d, 2 * (size_t)n + 2);
-    int count = 0, rc = covered ? cavs__column_room(&s->over, (size_t)n) : CAVS_ENOMEM;
+    int32_t *covered = NULL;
+    int count = 0, rc = graph_work(d, 2 * (size_t)n + 2, &covered);
 
+    if (!rc)
+        rc = cavs__column_room(&s->over, (size_t)n);
     if (rc)
-        return cavs__fail_nomem("data", (size_t)n);
+        return rc;
     memset(covered, 0, (size_t)n * sizeof *covered);
     for (int64_t e = e0; e < e1 && s->stage->over == CAVS_ROOTS; e++) {
         int32_t c = ((const int32_t *)b->child.p)[e];

@@ -82,7 +82,10 @@ static int stage_data_init(struct cavs__stage_data *s, const struct cavs_stage *
     s->length = calloc((size_t)stage->ninputs + 1, sizeof *s->length);
     s->entry = calloc((size_t)stage->ninputs + 1, sizeof *s->entry);
     if (!s->inputs || !s->has_input || !s->equal || !s->interned || !s->length || !s->entry)
-        return cavs__fail_nomem("data", sizeof *s);
+        return cavs__fail_nomem("data",
+                                ((size_t)stage->ninputs + 1) *
+                                    (sizeof *s->inputs + sizeof *s->has_input + sizeof *s->equal +
+                                     sizeof *s->interned + sizeof *s->length + sizeof *s->entry));
     for (int i = 0; i < stage->ninputs; i++) {
         s->equal[i].size = s->length[i].size = sizeof(int32_t);
         s->entry[i].size = sizeof(int64_t);
@@ -110,7 +113,7 @@ int cavs_data_create(const struct cavs_model *m, struct cavs_data **out)
         d->stages = calloc((size_t)m->nstages, sizeof *d->stages);
     if (!d || !d->stages) {
         free(d);
-        return cavs__fail_nomem("data", sizeof *d);
+        return cavs__fail_nomem("data", sizeof *d + (size_t)m->nstages * sizeof *d->stages);
     }
     d->model = m;
     cavs__model_hold(m);

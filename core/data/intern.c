@@ -49,7 +49,7 @@ static int grow(struct cavs__intern *t, const struct cavs__column *rows)
     t->table = calloc(t->cap, sizeof *t->table);
     if (!t->table) {
         *t = old;
-        return cavs__fail_nomem("data", 2 * old.cap * sizeof *t->table);
+        return cavs__fail_nomem("equal rows", (old.cap ? 2 * old.cap : 1024) * sizeof *t->table);
     }
     for (size_t i = 0; i < old.cap; i++) {
         if (old.table[i])

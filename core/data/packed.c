@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/json_text.h"
 
 /* ---- arrays ---- */
 
@@ -244,7 +245,9 @@ static int read_directory(struct cavs_packed *p)
     if (rc)
         return rc;
     p->arrays = sizeof *h + h->directory;
-    p->directory = json_loadb(p->bytes + sizeof *h, h->directory, 0, &error);
+    p->directory = cavs__json_read(p->bytes + sizeof *h, h->directory, 0, &error);
+    if (!p->directory && !*error.text)
+        return cavs__fail_nomem("directory of packed data", h->directory);
     if (!p->directory)
         return cavs__fail(CAVS_EFORMAT, "%s: its directory: %s", p->path, error.text);
     return check_directory(p);
@@ -259,7 +262,7 @@ int cavs_packed_open(const char *path, struct cavs_packed **out)
         return cavs__fail(CAVS_EINVAL, "cavs_packed_open: no path, or nowhere to put the file");
     if (!p || !(p->path = strdup(path))) {
         free(p);
-        return cavs__fail_nomem("path", strlen(path));
+        return cavs__fail_nomem("packed data", sizeof *p + strlen(path) + 1);
     }
     rc = map_file(p);
     if (!rc)
@@ -366,7 +369,7 @@ int cavs_packed_describe(const struct cavs_packed *p, char **text)
         return cavs__fail(CAVS_EINVAL, "cavs_packed_describe: no file or text");
     out = open_memstream(&written, &length);
     if (!out)
-        return cavs__fail_nomem("description", 4096);
+        return cavs__fail_nomem("description", 0);
     fprintf(out, "%s: %d samples, %zu bytes, version %d\n", p->path, cavs_packed_size(p), p->n,
             CAVS__PACKED_VERSION);
     json_array_foreach(json_object_get(p->directory, "stages"), i, entry)
@@ -375,7 +378,7 @@ int cavs_packed_describe(const struct cavs_packed *p, char **text)
         fprintf(out, "note %s: %zu bytes\n", name, bytes_of(entry));
     if (fclose(out) != 0) {
         free(written);
-        return cavs__fail_nomem("description", length);
+        return cavs__fail_nomem("description", 0);
     }
     *text = written;
     return CAVS_OK;

@@ -171,7 +171,7 @@ int cavs_data_open(const struct cavs_model *m, const char *path, struct cavs_dat
     if (!rc) {
         d->samples = cavs_packed_size(d->packed);
         d->checked = calloc((size_t)d->samples + 1, 1);
-        rc = d->checked ? CAVS_OK : cavs__fail_nomem("data", (size_t)d->samples);
+        rc = d->checked ? CAVS_OK : cavs__fail_nomem("checks of samples", (size_t)d->samples + 1);
     }
     if (rc) {
         cavs_data_destroy(d);

@@ -72,7 +72,7 @@ int cavs_data_pack(const struct cavs_model *m, const char *path, struct cavs_dat
         return rc;
     d->pack = calloc(1, sizeof *d->pack);
     if (!d->pack || !(d->pack->path = strdup(path)))
-        rc = cavs__fail_nomem("path", strlen(path));
+        rc = cavs__fail_nomem("packed data", sizeof *d->pack + strlen(path) + 1);
     for (int i = 0; i < m->nstages && !rc; i++) {
         struct cavs__stage_data *s = &d->stages[i];
 
@@ -115,7 +115,8 @@ int cavs_data_note(struct cavs_data *d, const char *name, const void *bytes, siz
     note = copy ? find_note(d->pack, name) : NULL;
     if (!note) {
         free(copy);
-        return cavs__fail_nomem(name, n);
+        return cavs__fail_nomem(name, n + 1 + strlen(name) + 1 +
+                                          cavs__array_bytes(d->pack->nnotes, sizeof *note));
     }
     if (n > 0)
         memcpy(copy, bytes, n);
@@ -270,7 +271,7 @@ int cavs_data_write(struct cavs_data *d)
     if (plan_all(&p, d))
         directory = cavs__json_text(p.directory, JSON_COMPACT);
     rc = directory ? write_file(&p, directory, d->pack->path)
-                   : cavs__fail_nomem("directory", (size_t)p.narrays * 64);
+                   : cavs__fail_nomem("directory of packed data", 0);
     free(directory);
     json_decref(p.directory);
     free(p.arrays);

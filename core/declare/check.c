@@ -31,7 +31,7 @@ static int complete_channels(struct cavs_stage *s)
                 continue;
             x = cavs__symbol_new(f, &zero, 0, NULL);
             if (!x || !cavs__symbol_new(f, &push, 1, &x))
-                return cavs__fail_nomem("symbols", sizeof *x);
+                return cavs__fail_nomem("symbols", 0);
         }
     }
     return CAVS_OK;
@@ -44,7 +44,7 @@ static int find_pulled(struct cavs_stage *s)
         free(s->inputs[k]->pulled); /* of an earlier attempt to finish */
         s->inputs[k]->pulled = calloc((size_t)s->nfunctions, sizeof *s->inputs[k]->pulled);
         if (!s->inputs[k]->pulled)
-            return cavs__fail_nomem("inputs", (size_t)s->nfunctions);
+            return cavs__fail_nomem("inputs", (size_t)s->nfunctions * sizeof(bool));
     }
     for (int j = 0; j < s->nfunctions; j++) {
         for (int i = 0; i < s->functions[j]->nsymbols; i++) {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/json_text.h"
 #include "core/files/metadata.h"
 #include "core/files/safetensors.h"
 #include "core/run/session.h"
@@ -96,7 +97,7 @@ static int file_list(struct file *f, struct cavs_session *s, int shards)
             return CAVS_OK;
     }
     file_clear(f);
-    return cavs__fail_nomem("list of parameters", most * sizeof *f->matrix);
+    return cavs__fail_nomem("list of parameters", most * (sizeof *f->matrix + sizeof *f->item));
 }
 
 /* ---- saving ---- */
@@ -141,11 +142,12 @@ int cavs_session_save(struct cavs_session *s, const char *path)
 
 int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note)
 {
-    json_t *metadata;
     int rc;
 
     if (!path || !*path)
         return cavs__fail(CAVS_EINVAL, "cavs_session_checkpoint: no path");
+    if (note && !cavs__is_utf8(note))
+        return cavs__fail(CAVS_EINVAL, "cavs_session_checkpoint: the note is not UTF-8");
     rc = cavs__session_ready(s, "cavs_session_checkpoint");
     if (rc)
         return rc;
@@ -153,13 +155,7 @@ int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char
         return cavs__fail(CAVS_ESTATE, "cavs_session_checkpoint: this session was created for "
                                        "inference; cavs_session_save() keeps its parameters");
     rc = cavs__settle(s);
-    if (rc)
-        return rc;
-    metadata = cavs__describe_run(s, note ? note : "");
-    if (!metadata)
-        return cavs__fail(CAVS_EINVAL,
-                          "cavs_session_checkpoint: the note is not UTF-8, or out of memory");
-    return save(s, path, s->engine.nshards, metadata);
+    return rc ? rc : save(s, path, s->engine.nshards, cavs__describe_run(s, note ? note : ""));
 }
 
 /* ---- loading ---- */
@@ -200,7 +196,7 @@ static int load(struct cavs_session *s, const struct cavs__safetensors *from, in
         return rc;
     values = calloc((size_t)f.n + 1, sizeof *values);
     rc = values ? check_names(from, s->model)
-                : cavs__fail_nomem("parameters", (size_t)f.n * sizeof *values);
+                : cavs__fail_nomem("parameters", ((size_t)f.n + 1) * sizeof *values);
     for (int i = 0; i < f.n && !rc; i++)
         rc = cavs__safetensors_read(from, &f.matrix[i], &values[i]);
     for (int i = 0; i < f.n && !rc; i++)
@@ -234,7 +230,8 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
 {
     struct cavs__description d = {0};
     char *copy = strdup(cavs__described(f, "note"));
-    int rc = copy ? cavs__read_description(f, &d) : cavs__fail_nomem("note", 1);
+    int rc = copy ? cavs__read_description(f, &d)
+                  : cavs__fail_nomem("note", strlen(cavs__described(f, "note")) + 1);
 
     if (!rc && d.optimizer != (long)s->options.optimizer)
         rc = cavs__fail(CAVS_EINVAL, "%s: written by a session with %s, this one has %s", f->path,

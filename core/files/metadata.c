@@ -11,13 +11,12 @@
 
 #include "core/base/points.h"
 #include "core/base/error.h"
+#include "core/base/json_text.h"
 
 /* ---- writing ---- */
 
 int cavs_session_note(struct cavs_session *s, const char *name, const char *text)
 {
-    json_t *value;
-
     if (!s || !name || !*name)
         return cavs__fail(CAVS_EINVAL, "cavs_session_note: no session or name");
     if (cavs__is_own(name) || strcmp(name, "format") == 0)
@@ -30,20 +29,20 @@ int cavs_session_note(struct cavs_session *s, const char *name, const char *text
         json_object_del(s->notes, name);
         return CAVS_OK;
     }
-    if (!s->notes && !(s->notes = json_object()))
-        return cavs__fail_nomem(name, strlen(text));
-    value = json_string(text);
-    return json_object_set_new(s->notes, name, value) == 0
-               ? CAVS_OK
-               : cavs__fail(CAVS_EINVAL,
-                            "cavs_session_note: the name or text is not UTF-8, or out of memory");
+    if (!cavs__is_utf8(name) || !cavs__is_utf8(text))
+        return cavs__fail(CAVS_EINVAL, "cavs_session_note: the name or text is not UTF-8");
+    if (!s->notes)
+        s->notes = json_object();
+    return json_object_set_new(s->notes, name, json_string(text)) == 0 ? CAVS_OK
+                                                                       : cavs__fail_nomem(name, 0);
 }
 
 json_t *cavs__describe(const struct cavs_session *s, const char *format)
 {
     json_t *metadata = s->notes ? json_copy(s->notes) : json_object();
+    bool whole = json_object_size(metadata) == json_object_size(s->notes); /* it does not say */
 
-    if (json_object_set_new(metadata, "format", json_string(format)) == 0)
+    if (whole && json_object_set_new(metadata, "format", json_string(format)) == 0)
         return metadata;
     json_decref(metadata);
     return NULL;

@@ -34,7 +34,7 @@ static int list_params(struct cavs_model_file *f)
         if (rc)
             return rc;
         if (!CAVS__APPEND(f->params, f->n, m))
-            return cavs__fail_nomem("list of parameters", (size_t)f->n * sizeof m);
+            return cavs__fail_nomem("list of parameters", 2 * ((size_t)f->n + 1) * sizeof m);
     }
     return CAVS_OK;
 }
@@ -49,7 +49,7 @@ int cavs_model_file_open(const char *path, struct cavs_model_file **out)
     f = calloc(1, sizeof *f);
     if (!f || !(f->path = strdup(path))) {
         free(f);
-        return cavs__fail_nomem("path", strlen(path));
+        return cavs__fail_nomem("model file", sizeof *f + strlen(path) + 1);
     }
     rc = cavs__safetensors_open(&f->f, f->path);
     f->open = !rc;
@@ -162,7 +162,7 @@ int cavs_model_file_read(struct cavs_model_file *f, int i, float *values)
         return cavs__fail(CAVS_EFORMAT, "%s: %s has type %s; F32, F64, F16 and BF16 can be read",
                           f->path, p->name, p->type);
     bytes = malloc(p->bytes + 1);
-    rc = bytes ? cavs__safetensors_bytes(&f->f, p, bytes) : cavs__fail_nomem(p->name, p->bytes);
+    rc = bytes ? cavs__safetensors_bytes(&f->f, p, bytes) : cavs__fail_nomem(p->name, p->bytes + 1);
     if (!rc)
         convert(p->type, bytes, (size_t)p->rows * (size_t)p->cols, values);
     free(bytes);

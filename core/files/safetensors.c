@@ -82,7 +82,9 @@ static int read_text(struct cavs__safetensors *f, char *text, size_t n)
 
     if (fread(text, 1, n, f->file) != n)
         return too_short(f, "ends within its header");
-    f->header = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+    f->header = cavs__json_read(text, n, JSON_REJECT_DUPLICATES, &error);
+    if (!f->header && !*error.text)
+        return cavs__fail_nomem("header of a model file", n);
     if (!json_is_object(f->header))
         return cavs__fail(CAVS_EFORMAT, "%s: header is not a JSON object: %s", f->path,
                           f->header ? "another kind of value" : error.text);
@@ -98,7 +100,7 @@ static int check_metadata(const struct cavs__safetensors *f)
     if (!want)
         return CAVS_OK;
     if (!cavs__metadata_checksum(json_object_get(f->header, "__metadata__"), got))
-        return cavs__fail_nomem("metadata", 256);
+        return cavs__fail_nomem("checksum of the metadata", 0);
     return strcmp(want, got) == 0
                ? CAVS_OK
                : cavs__fail(CAVS_EFORMAT, "%s: damaged (wrong checksum of the metadata)", f->path);
@@ -113,7 +115,7 @@ static int read_header(struct cavs__safetensors *f)
     if (rc)
         return rc;
     text = malloc(n);
-    rc = text ? read_text(f, text, n) : cavs__fail_nomem("header", n);
+    rc = text ? read_text(f, text, n) : cavs__fail_nomem("header of a model file", n);
     free(text);
     return rc ? rc : check_metadata(f);
 }
@@ -198,26 +200,40 @@ static int check_range(const struct cavs__safetensors *f, const char *name, json
     return CAVS_OK;
 }
 
+/* By hand: json_unpack() needs memory, and does not tell its lack from a missing member. */
+static bool read_entry(struct cavs__stored *m, const json_t **shape, json_int_t range[2])
+{
+    const json_t *offsets = json_object_get(m->entry, "data_offsets");
+
+    m->type = json_string_value(json_object_get(m->entry, "dtype"));
+    *shape = json_object_get(m->entry, "shape");
+    for (size_t i = 0; i < 2; i++) {
+        if (!json_is_integer(json_array_get(offsets, i)))
+            return false;
+        range[i] = json_integer_value(json_array_get(offsets, i));
+    }
+    return m->type && *shape;
+}
+
 int cavs__safetensors_find(const struct cavs__safetensors *f, const char *name,
                            struct cavs__stored *out)
 {
-    json_t *shape = NULL;
-    json_int_t a = 0, b = 0;
+    const json_t *shape;
+    json_int_t range[2];
     struct cavs__stored m = {.name = name, .entry = json_object_get(f->header, name)};
     int rc;
 
-    if (json_unpack(m.entry, "{s:s, s:o, s:[I,I]}", "dtype", &m.type, "shape", &shape,
-                    "data_offsets", &a, &b) != 0)
+    if (!read_entry(&m, &shape, range))
         return cavs__fail(CAVS_EFORMAT, "%s: entry of %s has no dtype, shape and data_offsets",
                           f->path, name);
     if (!read_shape(shape, &m.rows, &m.cols))
         return cavs__fail(CAVS_EFORMAT, "%s: the shape of %s is not one of a matrix", f->path,
                           name);
-    rc = check_range(f, name, a, b, &m);
+    rc = check_range(f, name, range[0], range[1], &m);
     if (rc)
         return rc;
-    m.bytes = (size_t)(b - a);
-    m.offset = f->data + (long)a;
+    m.bytes = (size_t)(range[1] - range[0]);
+    m.offset = f->data + (long)range[0];
     *out = m;
     return CAVS_OK;
 }
@@ -230,13 +246,13 @@ static int check_bytes(const struct cavs__safetensors *f, const struct cavs__sto
     char *name, got[17];
 
     if (asprintf(&name, CAVS__CHECKSUM ".%s", m->name) < 0)
-        return cavs__fail_nomem("checksum", 64);
+        return cavs__fail_nomem("checksum", 0);
     want = cavs__safetensors_note(f, name);
     free(name);
     if (!want && !cavs__safetensors_note(f, CAVS__CHECKSUM))
         return CAVS_OK;
     if (!cavs__matrix_checksum(m->entry, bytes, m->bytes, got))
-        return cavs__fail_nomem("checksum", 64);
+        return cavs__fail_nomem("checksum", 0);
     return want && strcmp(want, got) == 0
                ? CAVS_OK
                : cavs__fail(CAVS_EFORMAT, "%s: %s is damaged (wrong checksum)", f->path, m->name);
@@ -281,7 +297,7 @@ int cavs__safetensors_read(const struct cavs__safetensors *f, const struct cavs_
     if (rc)
         return rc;
     p = malloc(found.bytes + 1);
-    rc = p ? cavs__safetensors_bytes(f, &found, p) : cavs__fail_nomem(m->name, found.bytes);
+    rc = p ? cavs__safetensors_bytes(f, &found, p) : cavs__fail_nomem(m->name, found.bytes + 1);
     if (rc)
         free(p);
     else

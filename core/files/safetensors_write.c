@@ -39,7 +39,7 @@ static int with_bytes(const struct content *c, int i, use_bytes *use, void *cont
 {
     size_t n = cavs__matrix_bytes(&c->m[i]);
     void *bytes = malloc(n + 1);
-    int rc = bytes ? c->get(c->context, i, bytes) : cavs__fail_nomem(c->m[i].name, n);
+    int rc = bytes ? c->get(c->context, i, bytes) : cavs__fail_nomem(c->m[i].name, n + 1);
 
     if (!rc)
         rc = use(context, &c->m[i], bytes, n);
@@ -69,7 +69,7 @@ static int add_checksum(void *context, const struct cavs__matrix *m, const void 
         good = json_object_set_new(c->metadata, name, json_string(text)) == 0;
         free(name);
     }
-    return good ? CAVS_OK : cavs__fail_nomem("checksum", 64);
+    return good ? CAVS_OK : cavs__fail_nomem("checksum", 0);
 }
 
 static int make_header(struct content *c)
@@ -80,10 +80,10 @@ static int make_header(struct content *c)
 
     c->header = json_object();
     if (json_object_set(c->header, "__metadata__", c->metadata) != 0)
-        return cavs__fail_nomem("header", 256);
+        return cavs__fail_nomem("header of a model file", 0);
     for (int i = 0; i < c->n && !rc; i++) {
         if (!add_entry(c->header, &c->m[i], at))
-            return cavs__fail_nomem("header", 256 * (size_t)c->n);
+            return cavs__fail_nomem("header of a model file", 0);
         at += (json_int_t)cavs__matrix_bytes(&c->m[i]);
         rc = with_bytes(c, i, add_checksum, c);
     }
@@ -91,7 +91,7 @@ static int make_header(struct content *c)
         return rc;
     if (!cavs__metadata_checksum(c->metadata, text) ||
         json_object_set_new(c->metadata, CAVS__CHECKSUM, json_string(text)) != 0)
-        return cavs__fail_nomem("checksum", 64);
+        return cavs__fail_nomem("checksum", 0);
     return CAVS_OK;
 }
 
@@ -143,12 +143,12 @@ int cavs__safetensors_write(const char *path, json_t *metadata, int n, const str
                             cavs__matrix_get *get, void *context)
 {
     struct content c = {.metadata = metadata, .n = n, .m = m, .get = get, .context = context};
-    int rc = metadata ? make_header(&c) : cavs__fail_nomem("metadata", 256);
+    int rc = metadata ? make_header(&c) : cavs__fail_nomem("metadata of a model file", 0);
     char *text = NULL;
 
     if (!rc) {
         text = cavs__json_text(c.header, JSON_COMPACT);
-        rc = text ? write_file(path, &c, text) : cavs__fail_nomem("header", 256 * (size_t)n);
+        rc = text ? write_file(path, &c, text) : cavs__fail_nomem("header of a model file", 0);
     }
     free(text);
     json_decref(c.header);

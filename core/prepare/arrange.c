@@ -76,7 +76,7 @@ static int make_schedule(const struct cavs__batch *b, struct cavs__shard *shard,
         g.nedge_keys = make_edge_keys(t, stage, edge_keys);
     }
     if (cavs__schedule_make(&t->schedule, &g, b->how.policy, merge) != 0)
-        return cavs__fail_nomem("schedule", (size_t)t->n * 64);
+        return cavs__fail_nomem("schedule", 0);
     return cavs__count_entries(shard, t, stage);
 }
 

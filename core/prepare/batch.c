@@ -21,7 +21,8 @@ int cavs__batch_init(struct cavs__batch *b, const struct cavs__plan *plan,
         b->scratch->id_mark = calloc(n, sizeof *b->scratch->id_mark);
     return b->shards && b->touched && b->scratch && b->scratch->id_mark
                ? CAVS_OK
-               : cavs__fail_nomem("batch", (size_t)how->most_shards * sizeof *b->shards);
+               : cavs__fail_nomem("batch", (size_t)how->most_shards * sizeof *b->shards +
+                                               sizeof *b->scratch + 2 * n * sizeof *b->touched);
 }
 
 static void scratch_free(struct cavs__batch_scratch *s, const struct cavs_model *m)
@@ -137,7 +138,7 @@ static int split(struct cavs__batch *b)
         s->sample_work[i] = sample_work(b->plan, r->data, r->samples[i]);
     if (!rc && cavs__shard_split(r->n, s->sample_work, r->nshards, r->share, s->sample_shard,
                                  &s->split) != 0)
-        rc = cavs__fail_nomem("batch", (size_t)r->n * 16);
+        rc = cavs__fail_nomem("shards of a batch", 0);
     for (int i = 0; i < r->n && !rc; i++)
         rc = add_sample(&b->shards[s->sample_shard[i]], r->samples[i], i, s->sample_work[i]);
     return rc;

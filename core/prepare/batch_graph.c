@@ -16,7 +16,7 @@ int cavs__grow(int32_t **p, size_t n)
     int32_t *q = realloc(*p, (n + 1) * sizeof *q);
 
     if (!q)
-        return cavs__fail_nomem("batch", n * sizeof *q);
+        return cavs__fail_nomem("batch", (n + 1) * sizeof *q);
     *p = q;
     return CAVS_OK;
 }
@@ -80,7 +80,8 @@ static int stage_init(struct cavs__shard_stage *t, const struct cavs_stage *stag
     return t->ids && t->keys && t->ids_ptr && t->cap_ids && t->block_frow && t->distinct.start &&
                    t->distinct.n
                ? CAVS_OK
-               : cavs__fail_nomem("batch", n * sizeof *t->ids);
+               : cavs__fail_nomem("batch", n * 4 * sizeof *t->ids +
+                                               (CAVS__MAX_BLOCKS + 2) * nf * sizeof *t->block_frow);
 }
 
 static void stage_free(struct cavs__shard_stage *t, const struct cavs_stage *stage)
@@ -125,7 +126,7 @@ int cavs__shard_init(const struct cavs_model *m, struct cavs__shard *shard)
 
     shard->stages = calloc((size_t)m->nstages, sizeof *shard->stages);
     if (!shard->stages)
-        return cavs__fail_nomem("batch", sizeof *shard->stages);
+        return cavs__fail_nomem("batch", (size_t)m->nstages * sizeof *shard->stages);
     for (int i = 0; i < m->nstages && !rc; i++)
         rc = stage_init(&shard->stages[i], m->stages[i]);
     if (rc)

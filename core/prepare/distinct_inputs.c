@@ -27,7 +27,7 @@ static int reserve(struct cavs__shard_stage *t, int rows, int ninputs)
         p = realloc(t->distinct.keys, n * (size_t)(ninputs + 1) * sizeof *p);
     t->distinct.keys = p ? p : t->distinct.keys;
     if (!p)
-        return cavs__fail_nomem("distinct inputs", n * sizeof *p);
+        return cavs__fail_nomem("distinct inputs", n * (size_t)(ninputs + 3) * sizeof *p);
     t->distinct.cap = (int)n - 1;
     return CAVS_OK;
 }
@@ -91,7 +91,7 @@ int cavs__number_distinct(struct cavs__shard_stage *t, const struct cavs__stage_
             cavs__distinct(n, gather_keys(t, stage, f, sp->shared_inputs[f]), t->distinct.keys,
                            t->distinct.number + start, t->distinct.first + start, scratch);
         if (t->distinct.n[f] < 0)
-            return cavs__fail_nomem("distinct inputs", (size_t)n * 8);
+            return cavs__fail_nomem("distinct inputs", 0);
         name_rows(t, f, t->distinct.first + start, t->distinct.n[f]);
         start += n;
     }

@@ -224,7 +224,7 @@ int cavs__lay_out_index(struct cavs__batch *b, const struct cavs__shard *shard, 
 
     t->offsets = cavs__arena_alloc(b->arena, ((size_t)sp->nsections + 1) * sizeof *t->offsets);
     if (!t->offsets)
-        return cavs__fail_nomem("index sections", (size_t)sp->nsections * sizeof *t->offsets);
+        return cavs__fail_nomem("index sections", ((size_t)sp->nsections + 1) * sizeof *t->offsets);
     for (int i = 0; i < sp->nsections; i++) {
         t->offsets[i] = size;
         size += section_length(&sp->sections[i], t, shard);

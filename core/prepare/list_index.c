@@ -84,7 +84,7 @@ int cavs__count_entries(const struct cavs__shard *shard, struct cavs__shard_stag
     if (!t->longest)
         t->longest = calloc(n, sizeof *t->longest);
     if (!t->entries || !t->longest)
-        return cavs__fail_nomem("lists", n * sizeof *t->entries);
+        return cavs__fail_nomem("lists", n * (sizeof *t->entries + sizeof *t->longest));
     for (int i = 0; i < stage->nlists; i++) {
         struct counting c = {.shard = shard, .t = t, .list = stage->lists[i]};
 

@@ -103,12 +103,12 @@ int cavs_session_explain(const struct cavs_session *s, char **text)
         return cavs__fail(CAVS_EINVAL, "cavs_session_explain(NULL)");
     out = open_memstream(&written, &size);
     if (!out)
-        return cavs__fail_nomem("explanation", 4096);
+        return cavs__fail_nomem("explanation", 0);
     cavs__plan_explain(s->plan, out);
     explain_choices(out, s);
     if (fclose(out) != 0) {
         free(written);
-        return cavs__fail_nomem("explanation", size);
+        return cavs__fail_nomem("explanation", 0);
     }
     *text = written;
     return CAVS_OK;

@@ -104,7 +104,7 @@ static int write_text(const struct list *l, const char *path)
     int rc = CAVS_OK;
 
     if (!text)
-        rc = cavs__fail_nomem("fused groups", (size_t)l->n * 1024);
+        rc = cavs__fail_nomem("fused groups", 0);
     else if (!f || fputs(text, f) < 0)
         rc = cavs__fail(CAVS_EIO, "CAVS_DEVICE_TEXT: cannot write %s: %s", path, strerror(errno));
     if (f && fclose(f) != 0 && !rc)
@@ -124,7 +124,7 @@ static int compile_groups(struct cavs__plan *p)
     each_group(p, count, &l);
     l.programs = calloc((size_t)l.n + 1, sizeof *l.programs);
     if (!l.programs)
-        return cavs__fail_nomem("fused groups", (size_t)l.n * sizeof *l.programs);
+        return cavs__fail_nomem("fused groups", ((size_t)l.n + 1) * sizeof *l.programs);
     l.n = 0;
     each_group(p, append, &l);
     if (path)
@@ -132,7 +132,7 @@ static int compile_groups(struct cavs__plan *p)
     if (!rc && cavs__devices_count() > 0) {
         p->groups = cavs__device_groups_create(l.n, l.programs);
         if (!p->groups)
-            rc = cavs__fail_nomem("fused groups", (size_t)l.n * 1024);
+            rc = cavs__fail_nomem("fused groups", 0);
     }
     free(l.programs);
     return rc;

@@ -15,10 +15,11 @@ int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int
         return CAVS_OK;
     if (cavs__tensor_reserve(t, chunk, rows) != 0)
         return cavs__fail(CAVS_ENOMEM,
-                          "out of memory: tensor %s wanted %lld rows of %d numbers (%.1f MB); %.1f "
+                          "out of memory: tensor %s wanted %lld rows of %d numbers (%s); %.1f "
                           "MB are in use by all "
                           "tensors; smaller batches or fewer shards need less",
-                          t->name, (long long)rows, t->cols, (double)rows * (double)t->ld * 4e-6,
+                          t->name, (long long)rows, t->cols,
+                          cavs__size_text((double)rows * (double)t->ld * 4),
                           (double)e->tensor_bytes * 1e-6);
     e->tensor_bytes += cavs__tensor_bytes(t) - before;
     return CAVS_OK;
@@ -94,13 +95,16 @@ int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan 
     e->grad_used = calloc((size_t)plan->model->nstored + 1, sizeof *e->grad_used);
     e->cuts = calloc((size_t)plan->model->nstages + 1, sizeof *e->cuts);
     if (!e->tensors || !e->grad_used || !e->cuts)
-        return cavs__fail_nomem("session", (size_t)plan->ntensors * sizeof *e->tensors);
+        return cavs__fail_nomem("session",
+                                ((size_t)plan->ntensors + 1) * sizeof *e->tensors +
+                                    ((size_t)plan->model->nstored + 1) * sizeof *e->grad_used +
+                                    ((size_t)plan->model->nstages + 1) * sizeof *e->cuts);
     for (int i = 0; i < plan->ntensors; i++) {
         const struct cavs__tensor_desc *d = &plan->tensors[i];
         int chunks = chunks_of(e, d->kind);
 
         if (cavs__tensor_init(&e->tensors[i], d->name, d->cols, chunks) != 0)
-            return cavs__fail_nomem(d->name, (size_t)chunks * sizeof(struct cavs__chunk));
+            return cavs__fail_nomem(d->name, ((size_t)chunks + 1) * sizeof(struct cavs__chunk));
     }
     return create_metrics(e);
 }

@@ -34,9 +34,10 @@ int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e)
     o->state[1] = calloc(n, sizeof **o->state);
     o->touched_lists = calloc(n, sizeof *o->touched_lists);
     if (!o->state[0] || !o->state[1] || !o->touched_lists)
-        return cavs__fail_nomem("optimizer", n * sizeof **o->state);
+        return cavs__fail_nomem("optimizer",
+                                2 * n * sizeof **o->state + n * sizeof *o->touched_lists);
     if (cavs__tensor_init(&o->norms, "norms", 2 * nstored + 2, 1) != 0)
-        return cavs__fail_nomem("norms", sizeof(struct cavs__chunk));
+        return cavs__fail_nomem("norms", 2 * sizeof(struct cavs__chunk));
     if (cavs__reserve(e, &o->norms, 0, 1))
         return CAVS_ENOMEM;
     cavs__tensor_clear(&o->norms, 0);
@@ -61,7 +62,7 @@ static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const st
     int rc = CAVS_OK;
 
     if (cavs__tensor_init(t, "optimizer state", p->cols, 1) != 0)
-        return cavs__fail_nomem("optimizer state", sizeof(struct cavs__chunk));
+        return cavs__fail_nomem("optimizer state", 2 * sizeof(struct cavs__chunk));
     rc = cavs__reserve(e, t, 0, p->rows);
     if (!rc)
         cavs__tensor_clear(t, 0);
@@ -76,7 +77,7 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
 
     if (p->lookup_use &&
         cavs__tensor_init(&o->touched_lists[p->number], "touched rows", 1, CAVS__SLOTS) != 0)
-        rc = cavs__fail_nomem("touched rows", sizeof(struct cavs__chunk));
+        rc = cavs__fail_nomem("touched rows", (CAVS__SLOTS + 1) * sizeof(struct cavs__chunk));
     for (int k = 0; k < nstates && !rc; k++)
         rc = create_state(e, &o->state[k][p->number], p);
     return rc;

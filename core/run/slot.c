@@ -77,7 +77,8 @@ struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shar
     if (t->dyn_handles && t->dyn_modes)
         return t;
     cavs__task_drop(t);
-    cavs__fail_nomem("task", (size_t)nbuffers * sizeof *t->dyn_handles);
+    cavs__fail_nomem("task", (size_t)nbuffers * (sizeof(starpu_data_handle_t) +
+                                                 sizeof(enum starpu_data_access_mode)));
     return NULL;
 }
 

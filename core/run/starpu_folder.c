@@ -70,7 +70,7 @@ static int tell_starpu(struct cavs__folder *f, const char *path)
         return CAVS_OK;
     free(f->path);
     f->path = NULL;
-    return cavs__fail_nomem("name of StarPU's folder", strlen(path));
+    return cavs__fail_nomem("name of StarPU's folder", strlen(path) + 1);
 }
 
 /* A folder of this run's own. */
