@@ -621,7 +621,7 @@ static void build_pointers(struct cavs_model *m)
     struct cavs_stage *a = cavs_stage_create(m, "a", 0), *b = cavs_stage_create(m, "b", 4);
     struct cavs_function *f = cavs_function_create(a, "f"), *g = cavs_function_create(b, "g");
     cavs_push(f, "word", cavs_lookup(zoo_weight(m, "table", 3, 4), cavs_pull_ids(f, "word")));
-    struct cavs_symbol *word = cavs_pull_from(g, a, "word", cavs_pull_ids(g, "which"));
+    struct cavs_symbol *word = cavs_pull_from(g, a, "word", "which");
     cavs_scatter(g, cavs_tanh(cavs_add(word, cavs_gather(g, 0))));
     cavs_push(g, "state", word);
     zoo_classify(m, b, "state", 4, 3);
