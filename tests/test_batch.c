@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_batch.c - batches as core/prepare makes them, without a runtime: shards, rows, index
- * sections, blocks and touched rows of every model of the zoo, and of one with dropout, compared
+ * sections, blocks and touched rows of every model of the zoo, and of two more, compared
  * with the samples as they were made.
  */
 #include <stdlib.h>
