@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.c - task kinds: gathering the parts of functions into what one StarPU codelet runs, and
  * binding its buffers. */
-#include "core/compile/plan.h"
+#include "core/compile/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>

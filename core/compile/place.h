@@ -164,4 +164,36 @@ void cavs__find_together(struct cavs__part *part, int width);
 /* scratch.c: lets scratch values share memory where their lives allow it. */
 int cavs__pack_scratch(struct cavs__part *part);
 
+/* ---- the plan that is being made ---- */
+
+/* plan.c */
+int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const char *format, ...)
+    __attribute__((format(printf, 3, 4))); /* number, or a negative code */
+int cavs__plan_section(struct cavs__stage_plan *s,
+                       struct cavs__section section); /* number, or a negative code */
+
+/* The tensor of that kind that belongs to a fetch, lookup or spread, made at first mention.  shared: its rows
+ * are distinct inputs. */
+int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
+                             const struct cavs_symbol *x, bool shared);
+
+/* Hands over a part of f, which becomes (part of) a task kind; what: the parameter, for gradients.
+ * Takes the part, also with an error. */
+int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
+                        enum cavs__class klass, bool shared, const char *what,
+                        struct cavs__part *part);
+
+void cavs__part_destroy(struct cavs__part *part);
+
+/* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of
+ * their task. */
+void cavs__sort_kinds(struct cavs__stage_plan *sp);
+int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
+/* What the stage's chain waits for, once its kinds are bound. */
+void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__rates *rates);
+
+/* place.c: parts of one function.  kinds' parts refer to tensors by number until
+ * cavs__plan_create() renumbers them. */
+int cavs__place_function(struct cavs__plan *p, struct cavs_function *f);
+
 #endif

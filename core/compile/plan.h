@@ -159,38 +159,8 @@ void cavs__plan_destroy(struct cavs__plan *p);
 /* explain.c: what became of every operator, as text. */
 void cavs__plan_explain(const struct cavs__plan *p, FILE *out);
 
-/* Used by place.c while the plan is made. */
-int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const char *format, ...)
-    __attribute__((format(printf, 3, 4))); /* number, or a negative code */
-int cavs__plan_section(struct cavs__stage_plan *s,
-                       struct cavs__section section); /* number, or a negative code */
-
-/* The tensor of that kind that belongs to a fetch, lookup or spread, made at first mention.  shared: its rows
- * are distinct inputs. */
-int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
-                             const struct cavs_symbol *x, bool shared);
-
-/* Hands over a part of f, which becomes (part of) a task kind; what: the parameter, for gradients.
- * Takes the part, also with an error. */
-int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
-                        enum cavs__class klass, bool shared, const char *what,
-                        struct cavs__part *part);
-
-void cavs__part_destroy(struct cavs__part *part);
-
 /* worth.c: seconds for so many rows of a part in one task, which have so many entries each in the lists of the part. */
 double cavs__part_seconds(const struct cavs__rates *r, const struct cavs__part *p, int rows,
                           const double entries[CAVS__PART_LISTS]);
-
-/* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of
- * their task. */
-void cavs__sort_kinds(struct cavs__stage_plan *sp);
-int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
-/* What the stage's chain waits for, once its kinds are bound. */
-void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__rates *rates);
-
-/* place.c: parts of one function.  kinds' parts refer to tensors by number until
- * cavs__plan_create() renumbers them. */
-int cavs__place_function(struct cavs__plan *p, struct cavs_function *f);
 
 #endif

@@ -11,11 +11,6 @@ struct cavs__intern {
     int32_t *table; /* [cap] position + 1, 0 = free */
     size_t cap, n;
 };
-/* *number: position of the first row equal to row i.  0 or CAVS_ENOMEM. */
-int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i,
-                     int32_t *number);
-/* Only the first n rows, which have been interned before, stay in the table, with their numbers. */
-void cavs__intern_again(struct cavs__intern *t, const struct cavs__column *rows, size_t n);
 
 /* One stage of all samples, laid one after the other. */
 struct cavs__stage_data {
@@ -51,13 +46,6 @@ struct cavs_data {
     unsigned char *checked;     /* [samples] of a packed file: which have been found sound */
 };
 
-/* The columns of a stage, by number: those that each stage has and then four of each input (its
- * values, the numbers of equal rows, and where the lists of an input per entry are).  *name: what
- * the column is called in files, *input: of which input, or NULL. */
-int cavs__stage_columns(const struct cavs__stage_data *s);
-struct cavs__column *cavs__stage_column(struct cavs__stage_data *s, int i, const char **name,
-                                        const struct cavs__input **input);
-
 /* sound.c: are samples of these numbers there?  Those that came from a file are checked when they
  * are used first, as cavs_data_graph() checks others. */
 int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int n);
@@ -65,13 +53,6 @@ int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int 
 /* Checks the ids of one input of a sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                          int sample);
-
-/* pulled.c: of the sample being completed, whose graph is there.  Values (lists) of an input that
- * vertices have whose function pulls it. */
-size_t cavs__count_pulled(const struct cavs_data *d, const struct cavs__stage_data *s, int input);
-/* Those are given: puts the missing ones of the other vertices between them. */
-int cavs__spread_pulled(const struct cavs_data *d, struct cavs__stage_data *s, int input,
-                        size_t missing);
 
 /* Entries that all vertices of a sample have in a list together. */
 int64_t cavs__data_entries(const struct cavs_data *d, const struct cavs__stage_data *s,

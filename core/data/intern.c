@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data/data.h"
+#include "core/data/adding.h"
 #include "core/base/error.h"
 
 static uint64_t hash_row(const void *row, size_t size)

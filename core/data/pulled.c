@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "core/data/data.h"
+#include "core/data/adding.h"
 
 static bool pulls(const struct cavs__stage_data *s, const struct cavs__input *in, size_t v)
 {
