@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runtime.c - starting and stopping StarPU: the one place outside codelets/ that knows of devices.
- */
+/* runtime.c - starting and stopping StarPU, its workers and devices, and the record of a run. */
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
