@@ -20,7 +20,7 @@ nobase_dist_doc_DATA += CONTRIBUTING.md LICENSE NEWS.md README.md doc/adding-a-m
 nobase_dist_doc_DATA += apps/tree_fc.c apps/tree_lstm.c apps/tree_lstm_cells.c \
 	codelets/device/dialect.cl codelets/device/kernels.cl codelets/device/products.cl \
 	codelets/device/walk.c codelets/groups/elementwise.def codelets/kernels/kernel.h codelets/part.h codelets/update.def \
-	core/cavs.h core/cavs_cells.h core/run/homes.c core/declare/model.h core/declare/operator.h core/declare/operators.def core/compile/plan.h core/declare/symbol.c \
+	core/cavs.h core/cavs_cells.h core/run/homes.c core/declare/model.h core/declare/operator.h core/declare/operators.def core/prepare/prepare.h core/run/engine.h core/compile/plan.h core/declare/symbol.c \
 	doc/examples/first.c doc/examples/mistakes.c doc/examples/two_ways.c memory/tensor.h \
 	scheduler/internal.h scheduler/policies.c scheduler/schedule.h
 
