@@ -14,26 +14,6 @@ trap 'rm -rf "$work"' EXIT
 small="--hidden 16 --embed 16 --min-count 1 --min-relation 1 --workers 2 --batch 2 --lr 0.02 --json --quiet"
 words="--train $data/mini.conllu --dev $data/mini.conllu"
 
-CAVS_DATA=/nonexistent run dag_rnn --help
-status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q -- '--graph=NAME' "$work/out"
-ok $? "--help needs no data"
-
-CAVS_DATA=/nonexistent run dag_rnn --epochs 1
-status_is 1 && said "no data set at /nonexistent/ud_ewt" && said "--train"
-ok $? "missing data, where they were looked for"
-
-while IFS='|' read -r arguments message; do
-    # the arguments are split on purpose
-    # shellcheck disable=SC2086
-    run dag_rnn $arguments
-    status_is 2 && said "$message" && [ ! -s "$work/out" ]
-    ok $? "$arguments is a mistake"
-done <<'END'
---graph tree|--graph wants one of deps, head, not 'tree'
---min-relation 0|--min-relation wants a whole number from 1
-word|unexpected argument 'word'
-END
-
 sed 's/2:nsubj|4:nsubj/2:nsubj|44:nsubj/' "$data/mini.conllu" >"$work/bad.conllu"
 run dag_rnn --train "$work/bad.conllu"
 status_is 1 && said "bad.conllu:11:" && said "expected a node of the sentence or 0, found 44"

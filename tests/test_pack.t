@@ -17,10 +17,6 @@ run cavs-pack --help
 status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q 'packed-format.md' "$work/out"
 ok $? "cavs-pack --help"
 
-run cavs-pack --version
-status_is 0 && grep -q '^cavs-pack (cavs) ' "$work/out"
-ok $? "cavs-pack --version"
-
 while IFS='|' read -r arguments message; do
     # the arguments are split on purpose
     # shellcheck disable=SC2086
@@ -28,7 +24,6 @@ while IFS='|' read -r arguments message; do
     status_is 2 && said "$message" && [ ! -s "$work/out" ]
     ok $? "cavs-pack $arguments is a mistake"
 done <<'END'
-|expected FORM INPUT OUTPUT
 text in|expected FORM INPUT OUTPUT
 html in out|FORM wants one of brackets, threefile, text, tagged, conllu
 text in out more|Too many arguments

@@ -14,26 +14,6 @@ trap 'rm -rf "$work"' EXIT
 small="--hidden 16 --embed 16 --mlp 16 --min-count 1 --workers 2 --batch 2 --lr 0.01 --json --quiet"
 trees="--train $data/mini.conllu --dev $data/mini.conllu"
 
-CAVS_DATA=/nonexistent run parser --help
-status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q -- '--word-dropout=A' "$work/out"
-ok $? "--help needs no data"
-
-CAVS_DATA=/nonexistent run parser --epochs 1
-status_is 1 && said "no data set at /nonexistent/ud_ewt" && said "--train"
-ok $? "missing data, where they were looked for"
-
-while IFS='|' read -r arguments message; do
-    # the arguments are split on purpose
-    # shellcheck disable=SC2086
-    run parser $arguments
-    status_is 2 && said "$message" && [ ! -s "$work/out" ]
-    ok $? "$arguments is a mistake"
-done <<'END'
---mlp 0|--mlp wants a whole number from 1
---dropout 1|--dropout wants a number from 0 to 0.99
-word|unexpected argument 'word'
-END
-
 sed 's/^4	swim	swim	VERB	_	_	0/4	swim	swim	VERB	_	_	9/' "$data/mini.conllu" >"$work/bad.conllu"
 run parser --train "$work/bad.conllu"
 status_is 1 && said "bad.conllu:24:22: expected another word of the sentence or 0, found 9"

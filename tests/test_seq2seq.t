@@ -12,10 +12,6 @@ trap 'rm -rf "$work"' EXIT
 
 small="--hidden 32 --embed 16 --workers 2 --batch 16 --samples 600 --dev-samples 60 --json --quiet"
 
-run seq2seq --help
-status_is 0 && grep -q '^Usage: ' "$work/out" && grep -q -- '--task=NAME' "$work/out"
-ok $? "--help"
-
 while IFS='|' read -r arguments message; do
     # the arguments are split on purpose
     # shellcheck disable=SC2086
@@ -23,8 +19,6 @@ while IFS='|' read -r arguments message; do
     status_is 2 && said "$message" && [ ! -s "$work/out" ]
     ok $? "$arguments is a mistake"
 done <<'END'
---task sort|--task wants one of reverse, add, not 'sort'
---length 0|--length wants a whole number from 1
 --task add --length 10|--task add has at most --length 9
 --decode 9 --dev-samples 8|--decode 9 is more than --dev-samples 8
 --decode 9 --predict - --epochs 1|--decode prints answers to examples, --predict those to FILE: give either

@@ -13,7 +13,8 @@
 #include "apps/common/status.h"
 #include "apps/common/utf8.h"
 
-#define FIRST_KEY 0x100 /* option i has the key FIRST_KEY + i: no letter */
+#define LIST_KEY  0x100
+#define FIRST_KEY 0x101 /* option i has the key FIRST_KEY + i: no letter */
 
 void app_print_version(FILE *stream, struct argp_state *state)
 {
@@ -49,7 +50,7 @@ static void add_rows(struct option_list *l, const struct option_set *set, int *g
 
 bool options_list(struct option_list *l, const struct option_set *sets)
 {
-    size_t n = 2;
+    size_t n = 3; /* two that --help does not show, and the end */
     int group = 0;
 
     for (const struct option_set *s = sets; s->table; s++)
@@ -64,6 +65,8 @@ bool options_list(struct option_list *l, const struct option_set *sets)
     for (const struct option_set *s = sets; s->table; s++)
         add_rows(l, s, &group);
     l->argp[l->n] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN};
+    l->argp[l->n + 1] =
+        (struct argp_option){.name = "list-options", .key = LIST_KEY, .flags = OPTION_HIDDEN};
     return true;
 }
 
@@ -223,6 +226,42 @@ static bool spell_value(const struct app_option *o, const void *value, char *tex
     return false;
 }
 
+/* ---- the list of options ---------------------------------------------------------------------- */
+
+static const char *kind_name(enum option_kind kind)
+{
+    switch (kind) {
+    case OPTION_HEADING: break;
+    case OPTION_FLAG: return "flag";
+    case OPTION_INT: return "int";
+    case OPTION_DEVICES: return "devices";
+    case OPTION_REAL: return "real";
+    case OPTION_SEED: return "seed";
+    case OPTION_CHOICE: return "choice";
+    case OPTION_TEXT: return "text";
+    }
+    return NULL;
+}
+
+static void list_one(FILE *to, const struct app_option *o)
+{
+    fprintf(to, "%s\t%s\t%s\t", o->name, kind_name(o->kind), o->argument ? o->argument : "");
+    if (o->kind == OPTION_INT || o->kind == OPTION_REAL)
+        fprintf(to, "%.10g %.10g", o->lo, o->hi);
+    for (int k = 0; o->kind == OPTION_CHOICE && o->choices[k]; k++)
+        fprintf(to, "%s%s", k ? " " : "", o->choices[k]);
+    putc('\n', to);
+}
+
+/* --list-options */
+static void list_all(const struct option_list *l, FILE *to)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->row[i]->kind != OPTION_HEADING)
+            list_one(to, l->row[i]);
+    exit(fflush(to) == 0 ? APP_OK : APP_FAILED);
+}
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -236,6 +275,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
     if (key == 'h')
         argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+    if (key == LIST_KEY && !(state->flags & ARGP_NO_EXIT))
+        list_all(l, state->out_stream);
     if (key == ARGP_KEY_ARG)
         argp_error(state, "unexpected argument '%s'", arg);
     if (i < 0 || i >= l->n)

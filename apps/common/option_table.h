@@ -82,7 +82,8 @@ bool options_list(struct option_list *l, const struct option_set *sets);
 void options_clear(struct option_list *l);
 
 /* Parses the command line into the values.  `doc` and `flags` (0) as argp has them.  A mistake ends the program with a
- * message and status APP_USAGE. */
+ * message and status APP_USAGE.  Beside the rows there is --list-options, which --help does not show: it prints a line for
+ * each row, with tabs between its name, its kind, what --help calls its value, and its range or choices. */
 void options_parse(struct option_list *l, const char *doc, unsigned flags, int argc, char **argv);
 /* A mistake that only several options together are: ends the program with that message and status APP_USAGE. */
 void options_mistake(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
