@@ -40,7 +40,7 @@ make -C "$build" install DESTDIR="$work/root" >"$work/out" 2>&1
 ok $? "make install DESTDIR=..." "$work/out"
 
 lib=$(dirname "$(find "$work/root" -name libcavs.so)")
-bin=$(dirname "$(find "$work/root" -name cavs-pack)")
+bin=$(dirname "$(find "$work/root" -type f -name cavs-pack)")
 doc=$(dirname "$(find "$work/root" -name README.md)")
 prefix=$(dirname "$bin")
 chmod -R a+rX "$work" && mkdir -m 777 "$work/home"
@@ -48,6 +48,14 @@ chmod -R a+rX "$work" && mkdir -m 777 "$work/home"
 find "$bin" -mindepth 1 ! -name 'cavs-*' >"$work/wrong"
 [ -s "$bin/cavs-parser" ] && [ ! -s "$work/wrong" ]
 ok $? "all programs are called cavs-..." "$work/wrong"
+
+# what completes a command line is found by the name of the program
+completions=$(dirname "$(find "$work/root" -name cavs-programs)")
+for file in "$bin"/cavs-*; do
+    grep -qF "${file##*/}" "$completions/${file##*/}" || echo "${file##*/}"
+done >"$work/wrong" 2>&1
+[ "${completions##*/}" = completions ] && [ ! -s "$work/wrong" ]
+ok $? "bash can complete the options of all programs" "$work/wrong"
 
 # a folder that is somebody's own has no place in what all users load, unless it is installed to
 to=${lib#"$work/root"}
