@@ -248,8 +248,8 @@ static void list_one(FILE *to, const struct app_option *o)
     fprintf(to, "%s\t%s\t%s\t", o->name, kind_name(o->kind), o->argument ? o->argument : "");
     if (o->kind == OPTION_INT || o->kind == OPTION_REAL)
         fprintf(to, "%.10g %.10g", o->lo, o->hi);
-    for (int k = 0; o->kind == OPTION_CHOICE && o->choices[k]; k++)
-        fprintf(to, "%s%s", k ? " " : "", o->choices[k]);
+    for (int k = 0; o->kind == OPTION_CHOICE && choice_name(o, k); k++)
+        fprintf(to, "%s%s", k ? " " : "", choice_name(o, k));
     putc('\n', to);
 }
 
