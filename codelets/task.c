@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/handover.h"
+
 struct model {
     struct starpu_perfmodel perf; /* perf.symbol is the name */
     struct model *next;
@@ -57,12 +59,15 @@ struct starpu_perfmodel *cavs__task_model(const char *name,
 static void run_on_cpu(void *descr[], void *arg)
 {
     const struct cavs__part_args *a = arg;
-    int n = (int)STARPU_TASK_GET_NBUFFERS(starpu_task_get_current());
     void *buffers[CAVS__MAX_BUFFERS + 1];
+    int n;
 
+    cavs__handover_begin();
+    n = (int)STARPU_TASK_GET_NBUFFERS(starpu_task_get_current());
     for (int i = 0; i < n; i++)
         buffers[i] = (void *)STARPU_MATRIX_GET_PTR(descr[i]);
     cavs__part_run(a, buffers, buffers[n - 1]);
+    cavs__handover_end();
 }
 
 static uint32_t mix(uint32_t hash, uint32_t value)
@@ -84,9 +89,11 @@ static uint32_t size_class(uint32_t rows)
 
 static uint32_t footprint(struct starpu_task *task)
 {
-    const struct cavs__part_args *a = task->cl_arg;
+    const struct cavs__part_args *a;
     uint32_t rows = 0, hash = 0;
 
+    cavs__handover_asked(task);
+    a = task->cl_arg;
     for (int i = 0; i < a->nsegments; i++) {
         const struct cavs__part *p = a->parts[a->segments[i].function];
 

@@ -6,6 +6,7 @@
 
 #include "codelets/device/device_task.h"
 #include "codelets/task.h"
+#include "memory/handover.h"
 
 static float *buffer(void *descr[], int i)
 {
@@ -29,9 +30,8 @@ static float clipped_scale(const struct cavs__update_args *a, const double *norm
     return norm > a->clip ? (float)(a->rule.scale * (double)a->clip / norm) : a->rule.scale;
 }
 
-static void run_update(void *descr[], void *arg)
+static void update(void *descr[], const struct cavs__update_args *a)
 {
-    const struct cavs__update_args *a = arg;
     struct cavs__update rule = a->rule;
     const float **g = a->gradients;
     int b = 1 + a->nstates;
@@ -53,9 +53,8 @@ static void run_update(void *descr[], void *arg)
     }
 }
 
-static void run_norm(void *descr[], void *arg)
+static void add_norm(void *descr[], const struct cavs__update_args *a)
 {
-    const struct cavs__update_args *a = arg;
     const float **g = a->gradients;
     double *norms = (double *)buffer(descr, 0);
     int b = gradients(descr, a, 1);
@@ -70,10 +69,26 @@ static void run_norm(void *descr[], void *arg)
     }
 }
 
+static void run_update(void *descr[], void *arg)
+{
+    cavs__handover_begin();
+    update(descr, arg);
+    cavs__handover_end();
+}
+
+static void run_norm(void *descr[], void *arg)
+{
+    cavs__handover_begin();
+    add_norm(descr, arg);
+    cavs__handover_end();
+}
+
 static uint32_t footprint(struct starpu_task *task)
 {
-    const struct cavs__update_args *a = task->cl_arg;
+    const struct cavs__update_args *a;
 
+    cavs__handover_asked(task);
+    a = task->cl_arg;
     return (uint32_t)(a->sparse ? a->n / 64 : a->rows) * 2654435761u ^ (uint32_t)a->cols << 4 ^
            (uint32_t)a->ngrads;
 }

@@ -19,19 +19,23 @@ done])
 #   meaning there (-fno-finite-math-only): --check-finite has to see them.
 AC_DEFUN([CAVS_COMPILER_FLAGS],
 [AC_ARG_VAR([KERNEL_CFLAGS], [C compiler flags added for kernel files, instead of the usual ones])
+AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [take warnings for errors])],
+    [], [enable_werror=no])
 CAVS_CFLAGS=
-CAVS_ADD_FLAGS([CAVS_CFLAGS], [-std=gnu11 -O2 -Wall -Wextra])
+CAVS_ADD_FLAGS([CAVS_CFLAGS], [-std=gnu11 -O2 -Wall -Wextra -Wmissing-prototypes])
+AS_IF([test "x$enable_werror" = xyes], [CAVS_CFLAGS="$CAVS_CFLAGS -Werror"])
 AS_IF([test -z "${KERNEL_CFLAGS+set}"],
     [CAVS_ADD_FLAGS([KERNEL_CFLAGS], [-O3 -fopenmp-simd -ffast-math -fno-finite-math-only])])
 AC_SUBST([CAVS_CFLAGS])])
 
 # CAVS_CHECK_SANITIZER
-#   --enable-sanitizer[=LIST] puts -fsanitize=LIST into SANITIZER_CFLAGS.  --enable-fuzzing does, too, and
-#   tests/fuzz/explore is built: it needs clang's libFuzzer.
+#   --enable-sanitizer[=LIST] puts -fsanitize=LIST into SANITIZER_CFLAGS.  --enable-fuzzing does,
+#   too, and tests/fuzz/explore is built: it needs clang's libFuzzer.
 AC_DEFUN([CAVS_CHECK_SANITIZER],
 [AC_ARG_ENABLE([sanitizer],
     [AS_HELP_STRING([--enable-sanitizer@<:@=LIST@:>@],
-        [build with -fsanitize=LIST @<:@address,undefined@:>@])],
+        [build with -fsanitize=LIST @<:@address,undefined@:>@; or thread])],
     [], [enable_sanitizer=no])
 AC_ARG_ENABLE([fuzzing],
     [AS_HELP_STRING([--enable-fuzzing],
@@ -40,6 +44,7 @@ AC_ARG_ENABLE([fuzzing],
 AS_IF([test "x$enable_fuzzing" != xno && test "x$enable_sanitizer" = xno], [enable_sanitizer=yes])
 AS_IF([test "x$enable_sanitizer" = xyes], [enable_sanitizer=address,undefined])
 AS_IF([test "x$enable_fuzzing" != xno], [enable_sanitizer="$enable_sanitizer,fuzzer-no-link"])
+AM_CONDITIONAL([THREAD_SANITIZER], [test "x$enable_sanitizer" = xthread])
 AM_CONDITIONAL([FUZZING], [test "x$enable_fuzzing" != xno])
 SANITIZER_CFLAGS=
 AS_IF([test "x$enable_sanitizer" != xno], [

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/handover.h"
+
 enum { LINE = 16 }; /* floats in a cache line */
 
 ptrdiff_t cavs__tensor_ld(int cols)
@@ -72,9 +74,9 @@ void cavs__tensor_clear(struct cavs__tensor *t, int i)
 {
     if (!t->chunks[i].handle)
         return;
-    starpu_data_acquire(t->chunks[i].handle, STARPU_W);
+    cavs__tensor_acquire(t, i, STARPU_W);
     memset(t->chunks[i].p, 0, chunk_bytes(t, t->chunks[i].rows));
-    starpu_data_release(t->chunks[i].handle);
+    cavs__tensor_release(t, i);
 }
 
 float *cavs__tensor_acquire(struct cavs__tensor *t, int i, enum starpu_data_access_mode mode)
@@ -84,13 +86,16 @@ float *cavs__tensor_acquire(struct cavs__tensor *t, int i, enum starpu_data_acce
     if (!c->handle)
         return NULL;
     starpu_data_acquire(c->handle, mode);
+    cavs__handover_acquired(c->handle);
     return c->p;
 }
 
 void cavs__tensor_release(struct cavs__tensor *t, int i)
 {
-    if (t->chunks[i].handle)
-        starpu_data_release(t->chunks[i].handle);
+    if (!t->chunks[i].handle)
+        return;
+    cavs__handover_released(t->chunks[i].handle);
+    starpu_data_release(t->chunks[i].handle);
 }
 
 size_t cavs__tensor_bytes(const struct cavs__tensor *t)

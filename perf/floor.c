@@ -220,8 +220,8 @@ static void set_up_tree_lstm(struct floor_program *p)
 static void set_up_tree_fc(struct floor_program *p)
 {
     p->set.sizes.hidden = p->set.sizes.embed = p->hidden ? p->hidden : 512;
-    p->set.update = (struct cavs__update){
-        .rule = CAVS_SGD, .lr = p->lr > 0 ? (float)p->lr : 1e-5f, .scale = 1};
+    p->set.update =
+        (struct cavs__update){.rule = CAVS_SGD, .lr = p->lr > 0 ? (float)p->lr : 1e-5f, .scale = 1};
     p->set.before_batch = draw_leaves;
     p->set.context = p;
 }

@@ -14,6 +14,8 @@
 #
 # A test that needs no StarPU worker also belongs in the sanitizer run:
 #     SANITIZE_TESTS += tests/test_x
+# One that shows much of the engine in little time belongs there with its workers:
+#     ENGINE_TESTS += tests/test_x
 #
 # Longer cases of the same tests: run them only when $CAVS_TEST_LONG is set. A script that is only
 # for `make check-long`:
@@ -81,6 +83,8 @@ check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_model
 	tests/test_optimizers tests/test_session tests/test_refusals tests/test_checkpoint \
 	tests/test_determinism tests/test_dropout tests/test_cells \
 	tests/test_resume
+ENGINE_TESTS += tests/test_session tests/test_models tests/test_determinism tests/test_optimizers \
+	tests/test_checkpoint tests/test_dropout
 
 check_PROGRAMS += tests/test_locale tests/test_model_file tests/test_packed_graphs tests/test_replace
 SANITIZE_TESTS += tests/test_packed_graphs

@@ -6,6 +6,7 @@
 #include "codelets/products/gemm.h"
 #include "core/base/error.h"
 #include "core/run/runtime.h"
+#include "memory/handover.h"
 
 enum { SIZE = 2048, TRIES = 5 };
 
@@ -22,8 +23,10 @@ static void run_product(void *descr[], void *arg)
     double t0 = starpu_timing_now();
 
     (void)descr;
+    cavs__handover_begin();
     p->provider->gemm(SIZE, SIZE, SIZE, p->a, SIZE, p->b, SIZE, p->c, SIZE, false);
     p->seconds = (starpu_timing_now() - t0) * 1e-6;
+    cavs__handover_end();
 }
 
 static struct starpu_codelet product_codelet = {.cpu_funcs = {run_product},
@@ -55,12 +58,14 @@ static double try_once(const struct cavs__gemm_provider *provider, int n, const 
         t->cl_arg = &p[i];
         t->execute_on_a_specific_worker = 1;
         t->workerid = (unsigned)workers[i];
+        cavs__handover_submit(t);
         if (starpu_task_submit(t) != 0) {
             starpu_task_wait_for_all();
             return cavs__fail(CAVS_ERUNTIME, "StarPU refused the peak task");
         }
     }
     starpu_task_wait_for_all();
+    cavs__handover_waited();
     for (int i = 0; i < n; i++)
         rate += 2.0 * SIZE * SIZE * SIZE / p[i].seconds * 1e-9;
     return rate;

@@ -3,6 +3,7 @@
 #include "core/run/pieces.h"
 
 #include "core/base/error.h"
+#include "memory/handover.h"
 
 struct cavs__segment *cavs__new_segments(const struct cavs__submission *of, int n)
 {
@@ -126,6 +127,7 @@ static int submit_fence(const struct cavs__piece *w)
             cavs__task_buffer(t, handle(w, i, 0, &chunk), STARPU_RW);
     }
     t->priority = 1;
+    cavs__handover_fence(t);
     return cavs__task_submit(e, w->of->slot, t);
 }
 

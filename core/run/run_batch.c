@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/run/session.h"
+#include "memory/handover.h"
 
 /* ---- what is asked for ---- */
 
@@ -81,6 +82,7 @@ static float gradient_scale(const struct cavs_session_options *o, int n)
 static int check_numbers(struct cavs_session *s)
 {
     starpu_task_wait_for_all();
+    cavs__handover_waited();
     return cavs__report_fault(s);
 }
 

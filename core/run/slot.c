@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/run/engine.h"
+#include "memory/handover.h"
 
 /* ---- slots: counting the tasks of a batch ---- */
 
@@ -101,6 +102,7 @@ int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t)
     int rc;
 
     __atomic_add_fetch(&e->slots[slot].pending, 1, __ATOMIC_RELAXED);
+    cavs__handover_submit(t);
     rc = starpu_task_submit(t);
     e->tasks++;
     if (rc == 0)
