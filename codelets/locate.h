@@ -3,9 +3,9 @@
  * locate.h - where the operands of a part are, as numbers: one resolver for CPUs and for devices.
  *
  * A part takes the rows of a segment some at a time: a tile on a CPU (part.c), a block on a device
- * (device/walk.c). What an operand says relative to a segment (part.h) becomes here a buffer, floats
- * from its begin, a pitch and positions in the index buffer. CPUs add pointers to these, devices
- * their memory, so that what is tested on CPUs holds for devices.
+ * (device/walk.c). What an operand says relative to a segment (part.h) becomes here a buffer,
+ * floats from its begin, a pitch and positions in the index buffer. CPUs add pointers to these,
+ * devices their memory, so that what is tested on CPUs holds for devices.
  *
  * It runs for every operand of every step of every tile, which is why it is inline.
  */

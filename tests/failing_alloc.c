@@ -224,8 +224,8 @@ int failing_starpu_free_flags(void *p, size_t n, int flags)
 }
 
 /*
- * jansson's reader fails as a whole or not at all: where memory is short for a word that it reads, it
- * may end the process by an assertion, find a mistake in the text, or leave a letter out.
+ * jansson's reader fails as a whole or not at all: where memory is short for a word that it reads,
+ * it may end the process by an assertion, find a mistake in the text, or leave a letter out.
  */
 json_t *failing_json_loadb(const char *text, size_t n, size_t flags, json_error_t *error)
 {

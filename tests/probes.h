@@ -23,8 +23,8 @@ struct probe {
 
 /* All of them, and how many. */
 int probe_list(const struct probe **list);
-/* A finished model: the operands are rows of the parameters "a" and "b", one for each vertex; the loss
- * is a sum of the result with weights that differ from column to column, so that no mistake
+/* A finished model: the operands are rows of the parameters "a" and "b", one for each vertex; the
+ * loss is a sum of the result with weights that differ from column to column, so that no mistake
  * cancels out. */
 struct cavs_model *probe_model(const struct probe *p);
 

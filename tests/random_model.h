@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* random_model.h - vertex functions that nobody would write, drawn at random, with graphs for them. */
+/* random_model.h - vertex functions that nobody would write, drawn at random, with graphs for
+ * them. */
 #ifndef CAVS_TESTS_RANDOM_MODEL_H
 #define CAVS_TESTS_RANDOM_MODEL_H
 
@@ -24,8 +25,8 @@ struct draw {
 
 /* 0 .. n-1 */
 int draw_pick(struct draw *d, int n);
-/* Declares d->m, which is not finished then: a graph with functions by number of children, then perhaps a stage over it,
- * then perhaps another graph. */
+/* Declares d->m, which is not finished then: a graph with functions by number of children, then
+ * perhaps a stage over it, then perhaps another graph. */
 void draw_model(struct draw *d);
 /* Texts for sample_make(); after draw_model(). */
 void draw_samples(struct draw *d);

@@ -363,8 +363,8 @@ static double said_bytes(const char *message)
     return unit[0] == 'b' ? number : (number + 0.05) * (unit[0] == 'k' ? 1e3 : 1e6);
 }
 
-/* A code of the table, and a sentence on memory that is true. Files that cannot be opened for want of
- * memory say so, too. */
+/* A code of the table, and a sentence on memory that is true. Files that cannot be opened for want
+ * of memory say so, too. */
 static void check_failure(const struct step *step, int rc, long n)
 {
     const char *message = cavs_error_message();

@@ -2,7 +2,8 @@
 /*
  * test_composites.c - operators that the library makes of others, against their formulas in double.
  *
- * The oracle evaluates what they are made of, so it would not notice if they were made of the wrong things.
+ * The oracle evaluates what they are made of, so it would not notice if they were made of the wrong
+ * things.
  */
 #include <math.h>
 #include <stdio.h>
@@ -125,7 +126,8 @@ COMPOSITE(binary_cross_entropy,
     }
 }
 
-/* Of all other columns, by how much they come within 0.7 of the label's; nothing without a label. */
+/* Of all other columns, by how much they come within 0.7 of the label's; nothing without a
+ * label. */
 COMPOSITE(hinge, cavs_hinge(o->a, o->label, 0.7f))
 {
     *y = 0;

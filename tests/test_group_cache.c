@@ -295,7 +295,8 @@ static void make_link(void)
     setenv("CAVS_CACHE", cache_path("way/link"), 1);
 }
 
-/* Also where others may put links, but not replace ours; what it leads to has to be private all the same. */
+/* Also where others may put links, but not replace ours; what it leads to has to be private all the
+ * same. */
 static void our_links_are_followed_to_private_folders(void **unused)
 {
     (void)unused;

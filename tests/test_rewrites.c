@@ -2,12 +2,13 @@
 /*
  * test_rewrites.c - lists of symbols mean the same before and after each pass that rewrites them.
  *
- * The oracle evaluates the list that it is given. So every model is declared once as it was written, without
- * sharing equal symbols and without moving slices up, and once more for each rewriting; and the numbers of both
- * lists are compared: all metrics, channels, states and gradients.
+ * The oracle evaluates the list that it is given. So every model is declared once as it was
+ * written, without sharing equal symbols and without moving slices up, and once more for each
+ * rewriting; and the numbers of both lists are compared: all metrics, channels, states and
+ * gradients.
  *
- * What is rewritten while a model is declared is switched off here by standing between the library and its own
- * functions (the linker's --wrap, in tests/local.mk).
+ * What is rewritten while a model is declared is switched off here by standing between the library
+ * and its own functions (the linker's --wrap, in tests/local.mk).
  *
  * CAVS_TEST_LONG=1 tries many more random models; CAVS_TEST_SEED=N just that one.
  */
@@ -298,8 +299,8 @@ static void declare_seed(struct cavs_model *m, void *what)
     draw_model(&s->d);
 }
 
-/* A slice of a repeated constant is a constant, of no list, only where slices move up: what is drawn after it would be
- * something else. */
+/* A slice of a repeated constant is a constant, of no list, only where slices move up: what is
+ * drawn after it would be something else. */
 static bool draws_alike(uint64_t number)
 {
     struct seed s = {.seed = number};

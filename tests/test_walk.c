@@ -448,8 +448,8 @@ static void a_walk_ends_with_the_device(void **unused)
 
 /* ---- by hand ---- */
 
-/* Function rows 4 and 5, the third and fourth of a segment; vertex 4 has the entries 9 and 10, and 5
- * has 11; the segment's begin with 7, the block's with 2. */
+/* Function rows 4 and 5, the third and fourth of a segment; vertex 4 has the entries 9 and 10, and
+ * 5 has 11; the segment's begin with 7, the block's with 2. */
 static struct cavs__rows rows_by_hand(void)
 {
     static struct cavs__part part = {.scratch = 10};

@@ -4,12 +4,14 @@
  *
  * What lies there becomes code of this process. So nobody else may be able to put another folder in
  * its place: every folder on the way from the root, and every symbolic link, has to be ours or
- * root's, and not writable by others; the user's private group is nobody else. A folder like /tmp, where only owners may
- * remove, will do on the way. The way is walked by descriptors: what has been looked at is what is entered.
+ * root's, and not writable by others; the user's private group is nobody else. A folder like /tmp,
+ * where only owners may remove, will do on the way. The way is walked by descriptors: what has been
+ * looked at is what is entered.
  *
- * Links of ours are followed wherever they stand. In a folder like /tmp somebody else may have put a hard link to one of
- * them, and so chooses among the places that our links lead to; but where it leads is looked at like the rest of the way,
- * and only a folder that nobody else can write to is used.
+ * Links of ours are followed wherever they stand. In a folder like /tmp somebody else may have put
+ * a hard link to one of them, and so chooses among the places that our links lead to; but where it
+ * leads is looked at like the rest of the way, and only a folder that nobody else can write to is
+ * used.
  */
 #include <errno.h>
 #include <fcntl.h>

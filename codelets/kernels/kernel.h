@@ -3,9 +3,9 @@
  * kernel.h - what a step of a batching task computes: a kernel applied to a tile of rows.
  *
  * Every kernel has a CPU implementation and a naive reference in double precision, kept for ever;
- * both take the same views.  Kernels know nothing of StarPU or of devices: the codelets (codelets/task.h)
- * resolve handles to views and run steps, and what a device does instead is its own business
- * (codelets/device/device_kernels.c).
+ * both take the same views.  Kernels know nothing of StarPU or of devices: the codelets
+ * (codelets/task.h) resolve handles to views and run steps, and what a device does instead is its
+ * own business (codelets/device/device_kernels.c).
  */
 #ifndef CAVS_CODELETS_KERNELS_KERNEL_H
 #define CAVS_CODELETS_KERNELS_KERNEL_H
@@ -35,8 +35,8 @@ struct cavs__view {
 
 struct cavs__ew_program;
 
-/* Kernels of which a device does each row by a group of its own: index, columns of the first operand,
- * views.  Their `operands` say what they read. */
+/* Kernels of which a device does each row by a group of its own: index, columns of the first
+ * operand, views.  Their `operands` say what they read. */
 #define CAVS__ROW_KERNELS(K) \
     K(row_sum)               \
     K(row_max)               \
@@ -149,8 +149,8 @@ struct cavs__kernel {
     enum cavs__kernel_number number;
     const char *name;
     int nviews; /* 0: any number */
-    /* What tests may call it with, a letter a view: x a row of n numbers, g one number, i an id; the
-     * result, a row (w) or one number (n).  NULL: it is called otherwise. */
+    /* What tests may call it with, a letter a view: x a row of n numbers, g one number, i an id;
+     * the result, a row (w) or one number (n).  NULL: it is called otherwise. */
     const char *operands;
     bool reduces; /* over rows: tiles of one output must run one after the other */
     cavs__kernel_fn *cpu;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_rows.c - the largest of a row, the softmax of a row and its logarithm, the row over its root
- * mean square, one entry of a row, each with its reference.
+ * kernel_rows.c - the largest of a row, the softmax of a row and its logarithm, the row over its
+ * root mean square, one entry of a row, each with its reference.
  *
- * Not compiled as a kernel file: references keep strict arithmetic, and (x - largest) - log(sum) has
- * to be taken in this order, or large x lose digits.  What has to vectorise is in exponentials.c.
+ * Not compiled as a kernel file: references keep strict arithmetic, and (x - largest) - log(sum)
+ * has to be taken in this order, or large x lose digits.  What has to vectorise is in
+ * exponentials.c.
  */
 #include "codelets/kernels/exponentials.h"
 #include "codelets/kernels/kernel_reference.h"

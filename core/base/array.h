@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Bytes for one more element behind n, where there is no room for it; capacities are the powers of two. */
+/* Bytes for one more element behind n, where there is no room for it; capacities are the powers of
+ * two. */
 static inline size_t cavs__array_bytes(int n, size_t size)
 {
     return (n ? 2 * (size_t)n : 1) * size;

@@ -13,7 +13,8 @@ char *cavs__json_text(const json_t *value, size_t flags);
 /* Like json_loadb(), which takes a lack of memory for a mistake in the text, near where it ran out:
  * a mistake is there the second time, too. NULL with an empty error->text: out of memory. */
 json_t *cavs__json_read(const char *text, size_t n, size_t flags, json_error_t *error);
-/* What can be a string in JSON; where this is true and json_string() gives NULL, memory is short. */
+/* What can be a string in JSON; where this is true and json_string() gives NULL, memory is
+ * short. */
 bool cavs__is_utf8(const char *text);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* channels.c - what vertices of a stage show to later stages: push, and the fetches that read it. */
+/* channels.c - what vertices of a stage show to later stages: push, and the fetches that read
+ * it. */
 #include <stdlib.h>
 #include <string.h>
 

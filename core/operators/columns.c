@@ -75,8 +75,9 @@ static struct cavs_symbol *concat_part(struct cavs_symbol *x, int *from, int wid
     return NULL;
 }
 
-/* slice(op(a, b)) = op(slice(a), slice(b)), also for a repeated row: so gates that are cut out of one product and its bias
- * fuse with what follows. The uncut symbol is pruned unless something else reads it. */
+/* slice(op(a, b)) = op(slice(a), slice(b)), also for a repeated row: so gates that are cut out of
+ * one product and its bias fuse with what follows. The uncut symbol is pruned unless something else
+ * reads it. */
 static struct cavs_symbol *slice_operands(struct cavs_symbol *x, int from, int width,
                                           struct cavs_place at)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lists.c - between the rows of vertices and those of the entries of a ragged list, such as their children.
+ * lists.c - between the rows of vertices and those of the entries of a ragged list, such as their
+ * children.
  */
 #include <stdlib.h>
 

@@ -22,7 +22,8 @@ static bool fits(struct cavs_function *f, const char *op, const struct cavs_para
     return true;
 }
 
-/* ---- layer normalisation: made of other operators, so that it is differentiated and fused like them ---- */
+/* ---- layer normalisation: made of other operators, so that it is differentiated and fused like
+ * them ---- */
 
 static struct cavs_symbol *normalised(struct cavs_symbol *x, struct cavs_place at)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spread.c - between what vertices with equal inputs share and the vertices: core/compile/share.c puts these
- * operators there, no call of the user does.
+ * spread.c - between what vertices with equal inputs share and the vertices: core/compile/share.c
+ * puts these operators there, no call of the user does.
  */
 #include "core/operators/family.h"
 
