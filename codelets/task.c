@@ -118,3 +118,60 @@ void cavs__task_codelet(const char *name, struct starpu_codelet *cl)
     cl->name = name;
     cl->model = cavs__task_model(name, footprint);
 }
+
+/* ---- on devices ---- */
+
+static int can_execute(unsigned worker, struct starpu_task *task, unsigned implementation)
+{
+    (void)task;
+    (void)implementation;
+    return starpu_worker_get_type((int)worker) == STARPU_CPU_WORKER ||
+           cavs__devices->takes_tasks((int)worker);
+}
+
+/* A kind of device runs the codelet if all devices of that kind can: StarPU asks for a kind
+ * first. */
+static void add_devices(struct starpu_codelet *cl, uint32_t where, cavs__device_task *run)
+{
+    cl->where = STARPU_CPU | where;
+    cl->can_execute = can_execute;
+    cavs__devices->implement(cl, where, run);
+}
+
+static const char *obstacle(int n, struct cavs__part *const *parts, int device)
+{
+    const char *why = NULL;
+
+    for (int i = 0; i < n && !why; i++)
+        why = parts[i] ? cavs__devices->obstacle(device, parts[i]) : NULL;
+    return why;
+}
+
+void cavs__task_on_devices(struct starpu_codelet *cl, int n, struct cavs__part *const *parts,
+                           const char **why)
+{
+    uint32_t can = 0, cannot = 0;
+
+    for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
+        uint32_t where = cavs__devices->facts(i).where;
+        const char *reason = where ? obstacle(n, parts, i) : NULL;
+
+        can |= where;
+        cannot |= reason ? where : 0;
+        *why = reason ? reason : *why;
+    }
+    add_devices(cl, can & ~cannot, cavs__devices->run_part);
+}
+
+void cavs__task_run_on_devices(struct starpu_codelet *cl, bool needs_double, cavs__device_task *run)
+{
+    uint32_t can = 0, cannot = 0;
+
+    for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
+        struct cavs__device_facts f = cavs__devices->facts(i);
+
+        can |= f.where;
+        cannot |= needs_double && !f.has_double ? f.where : 0;
+    }
+    add_devices(cl, can & ~cannot, run);
+}

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "codelets/device/device_task.h"
 #include "codelets/task.h"
 #include "memory/handover.h"
 
@@ -106,11 +105,11 @@ static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu
 void cavs__update_codelet(struct starpu_codelet *cl, bool clips)
 {
     init_codelet(cl, "cavs_update", run_update);
-    cavs__update_devices(cl, clips);
+    cavs__task_run_on_devices(cl, clips, cavs__devices->run_update);
 }
 
 void cavs__norm_codelet(struct starpu_codelet *cl)
 {
     init_codelet(cl, "cavs_norm", run_norm);
-    cavs__norm_devices(cl);
+    cavs__task_run_on_devices(cl, true, cavs__devices->run_norm);
 }

@@ -28,7 +28,7 @@ struct cavs__update_args {
     int n, ids, ptr, source, row;
 };
 
-/* clips: there are norms. */
+/* clips: there are norms.  Both run on devices, too, as far as those compute in double. */
 void cavs__update_codelet(struct starpu_codelet *cl, bool clips);
 void cavs__norm_codelet(struct starpu_codelet *cl);
 

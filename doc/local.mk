@@ -12,15 +12,17 @@
 #     doc_examples_x_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
 #     doc_examples_x_LDADD = libcavs.la
 
-nobase_dist_doc_DATA += CONTRIBUTING.md LICENSE NEWS.md README.md doc/adding-a-model.md \
-	doc/adding-a-policy.md doc/adding-an-operator.md doc/adding-an-optimizer.md \
+nobase_dist_doc_DATA += CONTRIBUTING.md LICENSE NEWS.md README.md doc/adding-a-device.md \
+	doc/adding-a-model.md doc/adding-a-policy.md doc/adding-an-operator.md doc/adding-an-optimizer.md \
 	doc/architecture.md doc/data.md doc/gpu.md doc/guide.md doc/lines-of-code.md \
 	doc/packed-format.md doc/parameters.md
 # what these have links to (tests/test_install.t)
 nobase_dist_doc_DATA += apps/tree_fc.c apps/tree_lstm.c apps/tree_lstm_cells.c \
-	codelets/device/dialect.cl codelets/device/kernels.cl codelets/device/products.cl \
-	codelets/device/walk.c codelets/groups/elementwise.def codelets/kernels/kernel.h codelets/part.h codelets/update.def \
-	core/cavs.h core/cavs_cells.h core/run/homes.c core/declare/model.h core/declare/operator.h core/declare/operators.def core/prepare/prepare.h core/run/engine.h core/compile/plan.h core/declare/symbol.c \
+	codelets/device/device.h codelets/device/dialect.cl codelets/device/kernels.cl \
+	codelets/device/opencl.c codelets/device/products.cl codelets/device/walk.c codelets/device_set.h \
+	codelets/groups/elementwise.def codelets/kernels/kernel.h codelets/part.h codelets/update.def \
+	core/cavs.h core/cavs_cells.h core/run/homes.c core/declare/model.h core/declare/operator.h core/declare/operators.def \
+	core/prepare/prepare.h core/run/engine.h core/compile/plan.h core/declare/symbol.c \
 	doc/examples/first.c doc/examples/mistakes.c doc/examples/two_ways.c memory/tensor.h \
 	scheduler/internal.h scheduler/policies.c scheduler/schedule.h
 

@@ -83,14 +83,6 @@ struct job {
     int repeats, size;
 };
 
-static struct cavs__memory memory_of(const struct cavs__device *d, void *descr)
-{
-    if (d->api->where == STARPU_CUDA)
-        return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_PTR(descr)};
-    return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_DEV_HANDLE(descr),
-                                 .at = (int64_t)(STARPU_MATRIX_GET_OFFSET(descr) / sizeof(float))};
-}
-
 static void run_job(void *descr[], void *arg)
 {
     const struct job *j = arg;
@@ -100,11 +92,11 @@ static void run_job(void *descr[], void *arg)
     if (!d || !j->queue)
         return;
     for (int i = 0; i < 3; i++)
-        m[i] = memory_of(d, descr[i]);
+        m[i] = d->backend->memory(descr[i]);
     for (int i = 0; i < j->repeats; i++)
         if (j->queue(d, m, j->size))
             return;
-    d->api->flush(d);
+    d->driver->flush(d);
 }
 
 static struct starpu_codelet codelet = {
@@ -276,14 +268,14 @@ static void measure_chains(struct program *p)
 
 static const char *product_library(const struct cavs__device *d)
 {
-    return d->api->has_gemm(d) ? d->api->products : "own kernel";
+    return d->driver->has_gemm(d) ? d->driver->products : "own kernel";
 }
 
 static bool print(const struct program *p)
 {
     const struct cavs__device *d = p->device;
     json_t *all = json_pack("{s:s, s:s, s:s, s:s, s:b, s:f, s:i, s:O, s:f, s:f, s:f, s:s}", "app",
-                            "device_peak", "kind", d->api->name, "device", d->name, "gemm_by",
+                            "device_peak", "kind", d->backend->name, "device", d->name, "gemm_by",
                             product_library(d), "tf32", p->tf32, "gemm_gflops", p->gflops,
                             "gemm_size", p->size, "gemm_sizes", p->sizes, "task_us", 1e6 * p->task,
                             "launch_us", 1e6 * p->launch, "task_launch_us", 1e6 * p->task_launch,
@@ -298,7 +290,7 @@ static bool print(const struct program *p)
                       "an empty task            %10.2f us (%s)\n"
                       "a launch                 %10.2f us\n"
                       "a task with one launch   %10.2f us\n",
-                      d->name, d->api->name, product_library(d), p->gflops, p->size, p->size,
+                      d->name, d->backend->name, product_library(d), p->gflops, p->size, p->size,
                       1e6 * p->task, cavs_runtime_scheduler(p->rt), 1e6 * p->launch,
                       1e6 * p->task_launch) > 0;
     json_decref(all);

@@ -200,6 +200,11 @@ dist_check_SCRIPTS += tests/test_seq2seq.t
 # devices; skipped where there is none (PoCL is one)
 check_PROGRAMS += tests/test_opencl_kernels tests/test_opencl_products tests/test_opencl_models
 
+# the tables of devices; needs none
+check_PROGRAMS += tests/test_backends
+SANITIZE_TESTS += tests/test_backends
+dist_check_SCRIPTS += tests/test_device_rooms.t
+
 check_PROGRAMS += tests/test_device_failure tests/test_starpu_checks
 
 dist_check_SCRIPTS += tests/test_opencl_launches.t tests/test_opencl_runs.t tests/test_gpu_check.t

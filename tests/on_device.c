@@ -68,14 +68,6 @@ struct job {
     int rc;
 };
 
-static struct cavs__memory memory_of(void *descr)
-{
-    if (on_device_cuda())
-        return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_PTR(descr)};
-    return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_DEV_HANDLE(descr),
-                                 .at = (int64_t)(STARPU_MATRIX_GET_OFFSET(descr) / sizeof(float))};
-}
-
 /* Every three views of *all are those of a product. */
 static int run_products(const struct job *j, const struct cavs__device_call *all)
 {
@@ -95,25 +87,28 @@ static int run_products(const struct job *j, const struct cavs__device_call *all
 static void run(void *descr[], void *arg)
 {
     struct job *j = arg;
+    struct cavs__device *d = cavs__device_of_worker(starpu_worker_get_id());
     struct cavs__device_view v[MOST_VIEWS];
-    struct cavs__device_call c = {.device = cavs__device_of_worker(starpu_worker_get_id()),
+    struct cavs__device_call c = {.device = d,
                                   .call = j->call,
                                   .rows = j->rows,
                                   .v = v,
                                   .nviews = j->nviews,
-                                  .flags = j->flags,
-                                  .index = memory_of(descr[j->nviews]).p,
-                                  .room = memory_of(descr[j->nviews + 1])};
+                                  .flags = j->flags};
 
+    j->rc = -1;
+    if (!d)
+        return;
+    c.index = d->backend->memory(descr[j->nviews]).p;
+    c.room = d->backend->memory(descr[j->nviews + 1]);
     for (int i = 0; i < j->nviews; i++) {
         v[i] = (struct cavs__device_view){
             .ld = (int)j->v[i].ld, .cols = j->v[i].cols, .index = j->index[i], .ptr = j->ptr[i]};
         if (j->v[i].p)
-            v[i].memory = memory_of(descr[i]);
+            v[i].memory = d->backend->memory(descr[i]);
     }
-    j->rc = !c.device ? -1 : j->products ? run_products(j, &c) : cavs__device_queue(&c);
-    if (c.device)
-        c.device->api->flush(c.device);
+    j->rc = j->products ? run_products(j, &c) : cavs__device_queue(&c);
+    d->driver->flush(d);
 }
 
 static struct starpu_codelet codelet = {.where = STARPU_OPENCL | STARPU_CUDA,

@@ -246,10 +246,8 @@ static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, st
     return -1;
 }
 
-const struct cavs__device_api cavs__cuda_api = {
-    .name = "CUDA",
+const struct cavs__driver cavs__cuda = {
     .products = "cuBLAS",
-    .where = STARPU_CUDA,
     .start = start,
     .stop = stop,
     .open = open_device,

@@ -73,7 +73,7 @@ char *cavs__devices_failures(void)
         if (!leaving[i])
             continue;
         devices[i].left_out = true;
-        fprintf(to, "%s device %d (%s) is left out: %s\n", devices[i].api->name, devices[i].id,
+        fprintf(to, "%s device %d (%s) is left out: %s\n", devices[i].backend->name, devices[i].id,
                 devices[i].name, devices[i].reason);
     }
     if (fclose(to)) {
@@ -87,39 +87,34 @@ static void visit(void (*run)(struct cavs__device *d, void *arg), void *arg, boo
 
 /* ---- finding them ---- */
 
-static const struct cavs__device_api *api_of(enum starpu_worker_archtype type)
+static const struct cavs__backend *backend_of(enum starpu_worker_archtype type)
 {
-#ifdef HAVE_OPENCL
-    if (type == STARPU_OPENCL_WORKER)
-        return &cavs__opencl_api;
-#endif
-#ifdef HAVE_CUDA
-    if (type == STARPU_CUDA_WORKER)
-        return &cavs__cuda_api;
-#endif
-    (void)type;
+    for (int i = 0; i < cavs__backends_count; i++)
+        if (cavs__backends[i].driver && cavs__backends[i].worker == type)
+            return &cavs__backends[i];
     return NULL;
 }
 
-static struct cavs__device *find(const struct cavs__device_api *api, int id)
+static struct cavs__device *find(const struct cavs__backend *b, int id)
 {
     for (int i = 0; i < ndevices; i++)
-        if (devices[i].api == api && devices[i].id == id)
+        if (devices[i].backend == b && devices[i].id == id)
             return &devices[i];
     return NULL;
 }
 
 static void add_worker(unsigned worker)
 {
-    const struct cavs__device_api *api = api_of(starpu_worker_get_type((int)worker));
+    const struct cavs__backend *b = backend_of(starpu_worker_get_type((int)worker));
     int id = starpu_worker_get_devid((int)worker);
-    struct cavs__device *d = api ? find(api, id) : NULL;
+    struct cavs__device *d = b ? find(b, id) : NULL;
 
-    if (!api)
+    if (!b)
         return;
     if (!d && ndevices < CAVS__MAX_DEVICES) {
         d = &devices[ndevices];
-        *d = (struct cavs__device){.api = api, .number = ndevices, .id = id, .usable = true};
+        *d = (struct cavs__device){
+            .backend = b, .driver = b->driver, .number = ndevices, .id = id, .usable = true};
         snprintf(d->name, sizeof d->name, "device %d", id);
         ndevices++;
     }
@@ -130,13 +125,13 @@ static void add_worker(unsigned worker)
 static void open_device(struct cavs__device *d, void *arg)
 {
     (void)arg;
-    if (d->api->open(d))
+    if (d->driver->open(d))
         return;
-    d->module = d->api->build(d, cavs__device_kernels_text);
+    d->module = d->driver->build(d, cavs__device_kernels_text);
     for (int i = 0; i < CAVS__DEVICE_COUNT && d->module; i++) {
         if (i >= CAVS__DEVICE_IN_DOUBLE && !d->has_double)
             break;
-        d->kernels[i] = d->api->find(d, d->module, cavs__device_kernel_names[i]);
+        d->kernels[i] = d->driver->find(d, d->module, cavs__device_kernel_names[i]);
         if (!d->kernels[i])
             return;
     }
@@ -148,21 +143,19 @@ static void close_device(struct cavs__device *d, void *arg)
 {
     (void)arg;
     if (d->module)
-        d->api->unload(d, d->module, CAVS__DEVICE_COUNT, d->kernels);
-    d->api->close(d);
+        d->driver->unload(d, d->module, CAVS__DEVICE_COUNT, d->kernels);
+    d->driver->close(d);
 }
 
 /* Calls start or stop of each kind of device that there is. */
-static void each_api(bool starting)
+static void each_driver(bool starting)
 {
-    const struct cavs__device_api *done = NULL;
+    for (int i = 0; i < cavs__backends_count; i++) {
+        const struct cavs__backend *b = &cavs__backends[i];
+        void (*call)(void) = !b->driver ? NULL : starting ? b->driver->start : b->driver->stop;
 
-    for (int i = 0; i < ndevices; i++) {
-        const struct cavs__device_api *api = devices[i].api;
-
-        if (api != done && (starting ? api->start : api->stop))
-            (starting ? api->start : api->stop)();
-        done = api; /* StarPU numbers the workers of one kind one after the other */
+        if (call && cavs__devices_found(b) > 0)
+            call();
     }
 }
 
@@ -172,14 +165,14 @@ void cavs__devices_open(void)
     memset(device_of, 0, sizeof device_of);
     for (unsigned i = 0; i < starpu_worker_get_count(); i++)
         add_worker(i);
-    each_api(true);
+    each_driver(true);
     cavs__devices_each(open_device, NULL);
 }
 
 void cavs__devices_close(void)
 {
     visit(close_device, NULL, true);
-    each_api(false);
+    each_driver(false);
     ndevices = 0;
     memset(device_of, 0, sizeof device_of);
 }
@@ -215,23 +208,13 @@ int cavs__devices_count(void)
     return n;
 }
 
-int cavs__devices_found(uint32_t where)
+int cavs__devices_found(const struct cavs__backend *b)
 {
     int n = 0;
 
     for (int i = 0; i < ndevices; i++)
-        n += devices[i].api->where == where;
+        n += devices[i].backend == b;
     return n;
-}
-
-uint32_t cavs__devices_where(void)
-{
-    uint32_t where = 0;
-
-    for (int i = 0; i < ndevices; i++)
-        if (cavs__device_at(i))
-            where |= devices[i].api->where;
-    return where;
 }
 
 size_t cavs__devices_parameters(void)
@@ -350,5 +333,5 @@ int cavs__launch(struct cavs__device *d, const struct cavs__launch *l)
     if (l->groups[0] == 0 || l->groups[1] == 0)
         return 0;
     __atomic_add_fetch(&d->launches, 1, __ATOMIC_RELAXED);
-    return d->api->launch(d, l);
+    return d->driver->launch(d, l);
 }

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - CUDA and OpenCL devices, behind one table of functions each.
+ * device.h - devices: what all of them share, behind one table of functions for each kind.
  *
+ *     backends.c      the kinds of devices: what StarPU and the options call them
+ *     opencl.c        OpenCL's driver, and CLBlast if it is there
+ *     cuda.c          CUDA's: cuBLAS on StarPU's streams; nvrtc.c compiles
  *     device.c        which devices there are, and what each worker has
- *     device_kernels.cthe kernels of kernel.h on a device: a launch each
- *     products.c      but for matrix products: by a library or by our kernel, which takes several
+ *     device_task.c   what their workers do with a task
  *     walk.c          the steps of a part, each over all rows of a segment
+ *     device_kernels.c  the kernels of kernel.h: a launch each
+ *     products.c      but for matrix products: by a library or by our kernel, which takes several
  *     device_update.c optimizers
  *     device_groups.c fused groups
  *     device_cache.c  compiled kernels kept in files
  *     source.c        the text of all kernels: dialect.cl, kernels.cl, products.cl, groups
- *     opencl.c        OpenCL, and CLBlast if it is there
- *     cuda.c          CUDA: cuBLAS on StarPU's streams; nvrtc.c compiles
+ *     offer.c         what all others see: the record of codelets/device_set.h
  *
- * A device is used by its workers only, except where it says so. Kernels are queued in order; a
- * codelet returns when all its kernels are queued.
+ * Only the file that starts the runtime (core/run/start_devices.c) includes this header from
+ * outside. A device is used by its workers only, except where it says so. Kernels are queued in
+ * order; a codelet returns when all its kernels are queued.
  */
 #ifndef CAVS_CODELETS_DEVICE_H
 #define CAVS_CODELETS_DEVICE_H
@@ -23,9 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codelets/device_set.h"
 #include "codelets/kernels/kernel.h"
 
-enum { CAVS__MAX_DEVICES = 16, CAVS__MAX_ARGUMENTS = 700 };
+enum { CAVS__MAX_ARGUMENTS = 700 };
 
 /* The kernels of kernels.cl and products.cl. */
 #define CAVS__DEVICE_KERNELS(K)                                    \
@@ -96,12 +101,10 @@ struct cavs__launch {
 
 struct cavs__device;
 
-/* One kind of device. All functions are called by a worker of the device; those that return int
- * return 0, or -1 after cavs__device_fail(). */
-struct cavs__device_api {
-    const char *name;
+/* How devices of one kind are used. All functions are called by a worker of the device; those that
+ * return int return 0, or -1 after cavs__device_fail(). */
+struct cavs__driver {
     const char *products; /* the library of gemm */
-    uint32_t where;       /* STARPU_CUDA or STARPU_OPENCL */
     void (*start)(void);  /* once, by the main thread, NULL: nothing to do; stop likewise */
     void (*stop)(void);
     int (*open)(struct cavs__device *d);
@@ -123,10 +126,32 @@ struct cavs__device_api {
                 bool accumulate);
 };
 
+struct cavs_runtime_options; /* core/cavs.h */
+
+/* A kind of device: what it is to StarPU and in the options of the runtime, and its driver. */
+struct cavs__backend {
+    const char *name;
+    uint32_t where; /* in starpu_codelet::where */
+    enum starpu_worker_archtype worker;
+    const struct cavs__driver *driver; /* NULL: built without */
+    /* How many devices are asked for; -1: all. */
+    int (*asked)(const struct cavs_runtime_options *o);
+    const char *hint; /* for who finds fewer than asked for */
+    /* What StarPU must know of it before it starts: its configuration and environment. */
+    void (*prepare)(int asked, struct starpu_conf *conf);
+    /* Lets such devices run a codelet. */
+    void (*implement)(struct starpu_codelet *cl, cavs__device_task *run);
+    /* Where a matrix that StarPU hands over is. */
+    struct cavs__memory (*memory)(void *descr);
+};
+extern const struct cavs__backend cavs__backends[];
+extern const int cavs__backends_count;
+
 struct cavs__device {
-    const struct cavs__device_api *api;
-    int number; /* among all */
-    int id;     /* StarPU's */
+    const struct cavs__backend *backend;
+    const struct cavs__driver *driver; /* of the backend */
+    int number;                        /* among all */
+    int id;                            /* StarPU's */
     char name[96];
     bool usable;      /* false: it has failed, and computes nothing from now on */
     bool left_out;    /* and gets no more tasks, which has been said */
@@ -144,35 +169,38 @@ struct cavs__device {
     int compiled, cached; /* modules made by the compiler, and from files */
 };
 
-extern const struct cavs__device_api cavs__opencl_api, cavs__cuda_api;
+/* What backends.c names, of those that are built. */
+extern const struct cavs__driver cavs__opencl, cavs__cuda;
 
 /* ---- device.c ---- */
 
-/* Finds the devices of StarPU's workers and builds their kernels; after starpu_init(). Which are left
- * out and why, cavs__devices_failures() says. */
+/* Finds the devices of StarPU's workers and builds their kernels; after starpu_init(). Which are
+ * left out and why, cavs__devices_failures() says. */
 void cavs__devices_open(void);
-extern bool cavs__devices_tf32;          /* products of CUDA devices may round operands to TF32 */
-void cavs__devices_close(void);          /* before starpu_shutdown() */
-int cavs__devices_count(void);           /* usable ones */
-int cavs__devices_found(uint32_t where); /* of that kind, usable or not */
+extern bool cavs__devices_tf32; /* products of CUDA devices may round operands to TF32 */
+void cavs__devices_close(void); /* before starpu_shutdown() */
+int cavs__devices_count(void);  /* usable ones */
+int cavs__devices_found(const struct cavs__backend *b); /* of that kind, usable or not */
 /* NULL: no device's, or one left out. */
 struct cavs__device *cavs__device_of_worker(int worker);
 struct cavs__device *cavs__device_at(int number); /* NULL: none or left out */
 int64_t cavs__devices_launches(void);
 size_t cavs__devices_parameters(void); /* bytes of arguments that all of them take; 4096 at most */
-/* Kinds of devices of which there is one to use, as StarPU has it in starpu_codelet::where. */
-uint32_t cavs__devices_where(void);
 /* The device has failed; the first call says why. Its tasks are still taken, and do nothing, until
  * cavs__devices_failures() leaves it out: what has been submitted must end somewhere. */
 void cavs__device_fail(struct cavs__device *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* What has failed since the last call, in whole lines, to be freed; NULL: nothing. By the main thread: if
- * something has, it waits for all tasks, and those devices get none from now on. */
-char *cavs__devices_failures(void);
-int cavs__devices_failed(void); /* devices that have failed so far */
+char *cavs__devices_failures(void); /* see device_set.h; and the next ones */
+int cavs__devices_failed(void);
 bool cavs__device_takes_tasks(int worker);
 /* Runs a function on one worker of each usable device. */
 void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg);
+
+extern const struct cavs__devices cavs__devices_offer; /* offer.c */
+
+/* ---- device_task.c ---- */
+
+cavs__device_task cavs__device_run_part, cavs__device_run_update, cavs__device_run_norm;
 
 /* ---- launching ---- */
 
@@ -247,9 +275,7 @@ int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient
 
 /* ---- device_groups.c ---- */
 
-struct cavs__ew_program;
-/* Kernels of fused groups on all devices, built together. Programs refer to it: it goes after
- * them. NULL when out of memory; a device that cannot build them is left out. */
+/* See device_set.h. */
 struct cavs__device_groups *cavs__device_groups_create(int n,
                                                        struct cavs__ew_program *const *programs);
 void cavs__device_groups_destroy(struct cavs__device_groups *g);
@@ -270,7 +296,7 @@ void cavs__device_cache_put(const char *identity, const char *source, const void
 
 extern const char cavs__device_kernels_text[]; /* with the dialect before it */
 extern const char *const cavs__device_kernel_names[CAVS__DEVICE_COUNT];
-/* The text of these groups, functions group0, group1 ..; to be freed, NULL: out of memory. */
+/* The text of these groups, functions group0, group1 ..: see device_set.h. */
 char *cavs__device_groups_text(int n, struct cavs__ew_program *const *programs);
 
 #endif

@@ -29,10 +29,10 @@ static void build(struct cavs__device *d, void *arg)
     struct cavs__device_groups *g = arg;
     char name[32];
 
-    g->module[d->number] = d->api->build(d, g->source);
+    g->module[d->number] = d->driver->build(d, g->source);
     for (int i = 0; i < g->n && g->module[d->number]; i++) {
         snprintf(name, sizeof name, "group%d", i);
-        kernels_of(g, d)[i] = d->api->find(d, g->module[d->number], name);
+        kernels_of(g, d)[i] = d->driver->find(d, g->module[d->number], name);
         if (!kernels_of(g, d)[i])
             return;
     }
@@ -43,7 +43,7 @@ static void unload(struct cavs__device *d, void *arg)
     struct cavs__device_groups *g = arg;
 
     if (g->module[d->number])
-        d->api->unload(d, g->module[d->number], g->n, kernels_of(g, d));
+        d->driver->unload(d, g->module[d->number], g->n, kernels_of(g, d));
 }
 
 struct cavs__device_groups *cavs__device_groups_create(int n,

@@ -3,14 +3,15 @@
 # codelets/device/: what CUDA and OpenCL share, and one file each for what they do not.
 
 libcavs_la_SOURCES += \
+	codelets/device/backends.c \
 	codelets/device/device.c \
 	codelets/device/device.h \
 	codelets/device/device_cache.c \
 	codelets/device/device_groups.c \
 	codelets/device/device_kernels.c \
 	codelets/device/device_task.c \
-	codelets/device/device_task.h \
 	codelets/device/device_update.c \
+	codelets/device/offer.c \
 	codelets/device/products.c \
 	codelets/device/products.h \
 	codelets/device/source.c \

@@ -290,10 +290,8 @@ static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, st
     return -1;
 }
 
-const struct cavs__device_api cavs__opencl_api = {
-    .name = "OpenCL",
+const struct cavs__driver cavs__opencl = {
     .products = "CLBlast",
-    .where = STARPU_OPENCL,
     .open = open_device,
     .close = close_device,
     .build = build,

@@ -48,8 +48,8 @@ static int library_product(const struct cavs__device_call *c)
         return 0;
     if (packed(c, &c->v[0], &room, &x))
         return -1;
-    return c->device->api->gemm(c->device, false, c->rows, y->cols, x.cols, x.memory, x.ld,
-                                w->memory, w->ld, y->memory, y->ld, c->call->accumulate);
+    return c->device->driver->gemm(c->device, false, c->rows, y->cols, x.cols, x.memory, x.ld,
+                                   w->memory, w->ld, y->memory, y->ld, c->call->accumulate);
 }
 
 /* ---- by our kernel ---- */
@@ -102,7 +102,7 @@ static int own_products(int n, const struct cavs__device_call *const *calls)
 
 bool cavs__device_takes_together(const struct cavs__device *d, int n, int rows, bool indexed)
 {
-    return !d->api->has_gemm(d) || rows <= d->together[n > 1][indexed];
+    return !d->driver->has_gemm(d) || rows <= d->together[n > 1][indexed];
 }
 
 int cavs__device_products(int n, const struct cavs__device_call *const *calls)
@@ -145,7 +145,7 @@ static int own_gradient(const struct cavs__device_call *c, int k, int n, bool ac
 
 int cavs__device_gemm_tn(const struct cavs__device_call *c)
 {
-    const struct cavs__device_api *api = c->device->api;
+    const struct cavs__driver *driver = c->device->driver;
     const struct cavs__device_view *dw = &c->v[2];
     struct cavs__memory room = c->room;
     struct cavs__device_view x, dy;
@@ -154,12 +154,12 @@ int cavs__device_gemm_tn(const struct cavs__device_call *c)
 
     if (k == 0 || n == 0)
         return 0;
-    if (c->rows == 0 || !api->has_gemm(c->device))
+    if (c->rows == 0 || !driver->has_gemm(c->device))
         return own_gradient(c, k, n, accumulate);
     if (packed(c, &c->v[0], &room, &x) || packed(c, &c->v[1], &room, &dy))
         return -1;
-    return api->gemm(c->device, true, k, n, c->rows, x.memory, x.ld, dy.memory, dy.ld, dw->memory,
-                     dw->ld, accumulate);
+    return driver->gemm(c->device, true, k, n, c->rows, x.memory, x.ld, dy.memory, dy.ld,
+                        dw->memory, dw->ld, accumulate);
 }
 
 int cavs__device_room(const struct cavs__call *call, const int *cols, const bool *is_scattered)
@@ -198,8 +198,8 @@ static bool prepare(struct measurement *m)
     for (int i = 0; i < MOST_ROWS && done; i++)
         rows[i] = i * 7 % MOST_ROWS;
     for (int i = 0; i < ARRAYS && done; i++) {
-        m->array[i] = m->device->api->allocate(m->device, floats_of[i] * sizeof(float),
-                                               i == INDEX ? (void *)rows : (void *)zeros);
+        m->array[i] = m->device->driver->allocate(m->device, floats_of[i] * sizeof(float),
+                                                  i == INDEX ? (void *)rows : (void *)zeros);
         done = m->array[i] != NULL;
     }
     free(zeros);
@@ -211,7 +211,7 @@ static void drop(struct measurement *m)
 {
     for (int i = 0; i < ARRAYS; i++)
         if (m->array[i])
-            m->device->api->release(m->device, m->array[i]);
+            m->device->driver->release(m->device, m->array[i]);
 }
 
 /* Queues the products once. */
@@ -263,7 +263,7 @@ static double seconds(const struct measurement *m, int n, int rows, bool indexed
         for (int i = 0; i < (round ? REPEATS : 1); i++)
             if (queue(m, n, rows, indexed, together))
                 return -1;
-        if (m->device->api->finish(m->device))
+        if (m->device->driver->finish(m->device))
             return -1;
         took = now() - start;
         if (round == 1 || (round > 1 && took < least))
@@ -324,7 +324,7 @@ static void from_measurement(struct cavs__device *d, bool again)
     size_t size = 0;
     void *known;
 
-    snprintf(identity, sizeof identity, "products on %s %s%s", d->api->name, d->name,
+    snprintf(identity, sizeof identity, "products on %s %s%s", d->backend->name, d->name,
              cavs__devices_tf32 ? ", TF32" : "");
     known = again ? NULL : cavs__device_cache_get(identity, cavs__device_kernels_text, &size);
     if (known && size == sizeof d->together)
@@ -339,7 +339,7 @@ void cavs__device_choose_products(struct cavs__device *d)
 {
     const char *choice = getenv("CAVS_DEVICE_PRODUCTS");
 
-    if (!d->api->has_gemm(d) || (choice && !strcmp(choice, "grouped")))
+    if (!d->driver->has_gemm(d) || (choice && !strcmp(choice, "grouped")))
         always(d, INT_MAX);
     else if (choice && !strcmp(choice, "measure"))
         from_measurement(d, true);

@@ -73,7 +73,7 @@ static int product_launches(const struct cavs__step *s, const struct cavs__devic
 
 static int gradient_launches(const struct cavs__step *s, const struct cavs__device *d)
 {
-    return d->api->has_gemm(d) ? 1 + is_scattered(&s->v[0]) + is_scattered(&s->v[1]) : 1;
+    return d->driver->has_gemm(d) ? 1 + is_scattered(&s->v[0]) + is_scattered(&s->v[1]) : 1;
 }
 
 int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d, int rows)
@@ -105,14 +105,13 @@ static const char *obstacle(const struct cavs__step *s, const struct cavs__devic
     return NULL;
 }
 
-bool cavs__part_runs_on(const struct cavs__part *p, const struct cavs__device *d, const char **why)
+const char *cavs__part_obstacle(const struct cavs__part *p, const struct cavs__device *d)
 {
-    for (int i = 0; i < p->nsteps; i++) {
-        *why = obstacle(&p->steps[i], d);
-        if (*why)
-            return false;
-    }
-    return true;
+    const char *why = NULL;
+
+    for (int i = 0; i < p->nsteps && !why; i++)
+        why = obstacle(&p->steps[i], d);
+    return why;
 }
 
 /* ---- operands ---- */

@@ -14,12 +14,12 @@
 size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int32_t *entries);
 /* Kernels that the device launches for each run of so many rows. */
 int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d, int rows);
-/* Whether the device can run all steps; if not, *why is a reason for people. */
-bool cavs__part_runs_on(const struct cavs__part *p, const struct cavs__device *d, const char **why);
+/* Why the device cannot run all steps, for people; NULL: it can. */
+const char *cavs__part_obstacle(const struct cavs__part *p, const struct cavs__device *d);
 /* Calls that may be made at once, products if there are several.  0, or -1: the walk ends. */
 typedef int cavs__take_fn(int n, const struct cavs__device_call *const *calls);
-/* Makes all calls of a task, in order.  The last of the nbuffers buffers is scratch of so many floats.
- * Nothing is said of the device but in the calls: tests walk in main memory. */
+/* Makes all calls of a task, in order.  The last of the nbuffers buffers is scratch of so many
+ * floats. Nothing is said of the device but in the calls: tests walk in main memory. */
 int cavs__part_walk(struct cavs__device *d, const struct cavs__part_args *a, int nbuffers,
                     const struct cavs__memory *buffers, size_t scratch, cavs__take_fn *take);
 /* Queues all kernels of a task. */

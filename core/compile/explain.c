@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "codelets/device/walk.h"
+#include "codelets/device_set.h"
 #include "codelets/groups/elementwise.h"
 #include "core/compile/plan.h"
 
@@ -27,15 +27,11 @@ static void explain_step(FILE *out, const struct cavs__step *s)
 /* Of few rows, and of many if that differs. */
 static void explain_launches(FILE *out, const struct cavs__part *p)
 {
-    const struct cavs__device *d = NULL;
-    int few, many;
+    int few = cavs__devices->part_launches(p, 1);
+    int many = cavs__devices->part_launches(p, INT_MAX);
 
-    for (int i = 0; !d && i < CAVS__MAX_DEVICES; i++)
-        d = cavs__device_at(i);
-    if (!d)
+    if (cavs__devices->count() == 0)
         return;
-    few = cavs__part_launches(p, d, 1);
-    many = cavs__part_launches(p, d, INT_MAX);
     fprintf(out, "; on a device %d launches", few);
     if (many != few)
         fprintf(out, " (%d of many rows)", many);

@@ -142,8 +142,8 @@ struct cavs__operand cavs__ids_operand(struct cavs__placer *p, struct cavs__sect
 /*
  * Limits of one program.  Items: far below CAVS__EW_MAX_VALUES, with up to four operands and a
  * result an item; larger programs take long to compile.  Operands, of groups that share nothing and
- * are joined to save calls and launches only: a core's prefetchers follow about 32 streams, and an
- * OpenCL device promises room for the arguments of 42 operands (cavs__device_group_bytes()).  The
+ * are joined to save calls and launches only: a core's prefetchers follow about 32 streams, and
+ * some devices promise room for the arguments of 42 operands only (device_set.h: group_fits).  The
  * limits are the same on all machines, so that what is computed does not depend on the devices.
  */
 enum { CAVS__MOST_FUSED = 64, CAVS__MOST_OPERANDS = 24 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/device/device.h"
+#include "codelets/device_set.h"
 #include "codelets/groups/elementwise.h"
 #include "codelets/task.h"
 #include "core/base/array.h"
@@ -412,7 +412,7 @@ void cavs__plan_destroy(struct cavs__plan *p)
         return;
     for (int i = 0; p->stages && i < p->model->nstages; i++)
         stage_plan_destroy(&p->stages[i]);
-    cavs__device_groups_destroy(p->groups);
+    cavs__devices->groups_destroy(p->groups);
     for (int i = 0; i < p->ntensors; i++)
         free(p->tensors[i].name);
     free(p->tensors);

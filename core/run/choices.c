@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* choices.c - what a session says of itself: its plan, what was measured, and how it cuts
  * batches. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "codelets/device/products.h"
+#include "codelets/device_set.h"
 #include "core/base/error.h"
 #include "core/run/session.h"
 
@@ -18,25 +17,6 @@ static void explain_cost(FILE *out, const struct cavs_session *s)
     for (int i = 0; i < CAVS__RATE_SIZES; i++)
         fprintf(out, " %.0f", 1e-9 / c->rates.gemm[i]);
     fprintf(out, " GFLOP/s on one worker\n");
-}
-
-/* Up to how many rows products that may run at once are one launch. */
-static void explain_products(FILE *out)
-{
-    for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
-        const struct cavs__device *d = cavs__device_at(i);
-
-        if (!d)
-            continue;
-        fprintf(out, "%s device %d (%s): ", d->api->name, d->id, d->name);
-        if (cavs__device_takes_together(d, 2, INT_MAX, false))
-            fprintf(out, "independent products in one launch\n");
-        else
-            fprintf(out,
-                    "independent products in one launch up to %d rows, %d if some are rows by "
-                    "index, single ones by our kernel up to %d and %d; the others by its library\n",
-                    d->together[1][0], d->together[1][1], d->together[0][0], d->together[0][1]);
-    }
 }
 
 static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
@@ -88,7 +68,7 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
                               : "rows of a task are never cut among workers: they do not share one "
                                 "memory node");
     if (s->engine.devices)
-        explain_products(out);
+        cavs__devices->explain(out);
     for (int i = 0; i < s->model->nstages; i++)
         explain_stage(out, s, i);
 }

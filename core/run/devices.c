@@ -1,42 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* devices.c - what sessions do about devices: which kinds of tasks run there, and scratch for them.
- */
+/* devices.c - what sessions do about devices: failures, which kinds of tasks run there, scratch for them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/device/device.h"
-#include "codelets/device/device_task.h"
-#include "codelets/device/walk.h"
+#include "codelets/device_set.h"
 #include "codelets/groups/elementwise.h"
-#include "core/base/notice.h"
+#include "codelets/task.h"
 #include "core/base/error.h"
 #include "core/run/session.h"
-
-int cavs__report_devices(bool require)
-{
-    char *text = cavs__devices_failures();
-    int rc = CAVS_OK;
-
-    if (text && require)
-        rc = cavs__fail(CAVS_ERUNTIME, "%.*s", (int)strlen(text) - 1, text);
-    else
-        cavs__notice_lines(text);
-    free(text);
-    return rc;
-}
 
 /* What a device was computing when it failed is lost, and with it all that the session has. */
 int cavs__check_devices(const struct cavs_session *s)
 {
-    char *text = cavs__devices_failures();
+    char *text = cavs__devices->failures();
 
     if (!text && s->optimizer.lost)
         return cavs__fail(CAVS_ERUNTIME,
                           "StarPU refused a part of an update; what this session had "
                           "is lost, start again from a model file or a checkpoint");
-    if (!text && cavs__devices_failed() == s->devices_failed)
+    if (!text && cavs__devices->failed() == s->devices_failed)
         return CAVS_OK;
     if (text)
         text[strlen(text) - 1] = 0;
@@ -79,7 +63,7 @@ static bool fits(const struct cavs__ew_program *program)
 {
     const struct cavs__ew_spec *spec = cavs__ew_program_spec(program);
 
-    return cavs__device_group_bytes(spec->ninputs + spec->noutputs) <= cavs__devices_parameters();
+    return cavs__devices->group_fits(spec->ninputs + spec->noutputs);
 }
 
 static void count(struct cavs__ew_program *program, void *arg)
@@ -99,7 +83,7 @@ static void append(struct cavs__ew_program *program, void *arg)
  * CAVS_DEVICE_TEXT names.  It needs no device. */
 static int write_text(const struct list *l, const char *path)
 {
-    char *text = cavs__device_groups_text(l->n, l->programs);
+    char *text = cavs__devices->groups_text(l->n, l->programs);
     FILE *f = text ? fopen(path, "w") : NULL;
     int rc = CAVS_OK;
 
@@ -119,7 +103,7 @@ static int compile_groups(struct cavs__plan *p)
     struct list l = {0};
     int rc = CAVS_OK;
 
-    if (!path && cavs__devices_count() == 0)
+    if (!path && cavs__devices->count() == 0)
         return CAVS_OK;
     each_group(p, count, &l);
     l.programs = calloc((size_t)l.n + 1, sizeof *l.programs);
@@ -129,8 +113,8 @@ static int compile_groups(struct cavs__plan *p)
     each_group(p, append, &l);
     if (path)
         rc = write_text(&l, path);
-    if (!rc && cavs__devices_count() > 0) {
-        p->groups = cavs__device_groups_create(l.n, l.programs);
+    if (!rc && cavs__devices->count() > 0) {
+        p->groups = cavs__devices->groups_create(l.n, l.programs);
         if (!p->groups)
             rc = cavs__fail_nomem("fused groups", 0);
     }
@@ -163,7 +147,7 @@ int cavs__plan_devices(struct cavs__plan *p)
         if (!rc)
             rc = cavs__report_devices(p->options.require);
     }
-    if (rc || cavs__devices_count() == 0)
+    if (rc || cavs__devices->count() == 0)
         return rc ? rc : check_workers();
     for (int i = 0; i < p->model->nstages && !rc; i++) {
         struct cavs__stage_plan *sp = &p->stages[i];
@@ -173,7 +157,7 @@ int cavs__plan_devices(struct cavs__plan *p)
 
             k->cpu_only = p->options.cpu_only;
             if (!k->cpu_only)
-                cavs__task_devices(&k->codelet, sp->stage->nfunctions, k->parts, &k->cpu_only);
+                cavs__task_on_devices(&k->codelet, sp->stage->nfunctions, k->parts, &k->cpu_only);
             rc = check_kind(k);
         }
     }
@@ -213,7 +197,8 @@ static size_t wanted_by_stage(const struct cavs__engine *e, const struct cavs__s
 
             list_entries(sp->stage->functions[f], &shard->stages[stage], entries);
             if (part)
-                most = larger(most, cavs__part_device_floats(part, sch->function_rows[f], entries));
+                most =
+                    larger(most, cavs__devices->part_floats(part, sch->function_rows[f], entries));
         }
     }
     return most;
@@ -271,7 +256,7 @@ int cavs__reserve_device_scratch(struct cavs__engine *e, const struct cavs__batc
 
 static void stay_home(const struct cavs__home *h, struct starpu_task *t)
 {
-    if (!(t->cl->where & h->where) || (h->device >= 0 && !cavs__device_at(h->device)))
+    if (!(t->cl->where & h->where) || (h->device >= 0 && !cavs__devices->usable(h->device)))
         return;
     t->where = (int32_t)h->where;
     if (h->device < 0)
@@ -282,7 +267,7 @@ static void stay_home(const struct cavs__home *h, struct starpu_task *t)
 
 static void force(const struct cavs__engine *e, const char *placement, struct starpu_task *t)
 {
-    uint32_t devices = t->cl->where & (STARPU_CUDA | STARPU_OPENCL);
+    uint32_t devices = t->cl->where & cavs__devices->kinds();
     bool device = devices != 0;
 
     if (!device)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "codelets/device/device.h"
+#include "codelets/device_set.h"
 #include "core/base/error.h"
 
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
@@ -58,7 +58,7 @@ static void init_slots(struct cavs__engine *e)
 int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
                       const struct cavs_session_options *options)
 {
-    *e = (struct cavs__engine){.rt = rt, .options = options, .devices = cavs__devices_count() > 0};
+    *e = (struct cavs__engine){.rt = rt, .options = options, .devices = cavs__devices->count() > 0};
     init_slots(e);
     return cavs__homes_init(e);
 }

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/device/device.h"
+#include "codelets/device_set.h"
 #include "core/base/error.h"
 #include "core/run/engine.h"
 
@@ -31,19 +31,14 @@
 
 /* ---- which there are ---- */
 
-static void add_device(struct cavs__homes *hs, const struct cavs__device *d)
+static void add_device(struct cavs__homes *hs, int number)
 {
+    struct cavs__device_facts f = cavs__devices->facts(number);
     struct cavs__home *h = &hs->home[hs->n++];
-    starpu_ssize_t bytes = -1;
 
-    *h = (struct cavs__home){.where = d->api->where, .device = d->number, .name = d->name};
-    for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
-        if (cavs__device_of_worker((int)w) != d)
-            continue;
-        h->workers[w / 32] |= (uint32_t)1 << w % 32;
-        bytes = starpu_memory_get_total(starpu_worker_get_memory_node(w));
-    }
-    h->room = bytes > 0 ? (double)bytes / CROWD : 0;
+    *h = (struct cavs__home){.where = f.where, .device = number, .name = f.name};
+    memcpy(h->workers, f.workers, sizeof h->workers);
+    h->room = f.bytes > 0 ? (double)f.bytes / CROWD : 0;
 }
 
 static void add_cpus(struct cavs__homes *hs)
@@ -87,12 +82,12 @@ int cavs__homes_init(struct cavs__engine *e)
     if (!hs)
         return cavs__fail_nomem("homes of shards", sizeof *hs);
     for (int i = 0; i < CAVS__MAX_DEVICES && (wanted <= 0 || hs->n < wanted); i++) {
-        if (cavs__device_at(i))
-            add_device(hs, cavs__device_at(i));
+        if (cavs__devices->usable(i))
+            add_device(hs, i);
     }
     if (cpus > 0 && (wanted <= 0 || hs->n < wanted))
         add_cpus(hs);
-    e->nshards = deal_shards(hs, wanted > 0 ? wanted : cavs__devices_count() + cpus);
+    e->nshards = deal_shards(hs, wanted > 0 ? wanted : cavs__devices->count() + cpus);
     e->homes = hs;
     hs->share = calloc((size_t)e->nshards, sizeof *hs->share);
     hs->bytes = calloc((size_t)e->nshards, sizeof *hs->bytes);
@@ -178,7 +173,7 @@ bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes)
 
 static bool is_usable(const struct cavs__home *h)
 {
-    return h->device < 0 || cavs__device_at(h->device);
+    return h->device < 0 || cavs__devices->usable(h->device);
 }
 
 static bool alike(const struct cavs__home *a, const struct cavs__home *b)

@@ -27,6 +27,8 @@ libcavs_la_SOURCES += \
 	core/run/session.c \
 	core/run/session.h \
 	core/run/slot.c \
+	core/run/start_devices.c \
+	core/run/start_devices.h \
 	core/run/starpu_folder.c \
 	core/run/starpu_init.c \
 	core/run/stats.c \

@@ -7,12 +7,12 @@
 
 #include "config.h"
 
-#include "codelets/device/device.h"
 #include "codelets/products/gemm.h"
 #include "core/base/notice.h"
 #include "core/base/error.h"
 #include "core/run/record.h"
 #include "core/run/runtime.h"
+#include "core/run/start_devices.h"
 
 static pid_t running; /* the process with a runtime: StarPU can be initialised once at a time */
 
@@ -50,37 +50,26 @@ static bool is_scheduler(const char *name)
     return false;
 }
 
-static bool wants_devices(const struct cavs_runtime_options *o)
-{
-    return o->cuda != 0 || o->opencl != 0;
-}
-
 /* Without performance models (all but dmda and its kin) a scheduler cannot tell a GPU from a
  * core. */
 static const char *scheduler_for(const struct cavs_runtime_options *o)
 {
-    return o->scheduler ? o->scheduler : wants_devices(o) ? "dmdas" : "lws";
+    return o->scheduler ? o->scheduler : cavs__devices_wanted(o) ? "dmdas" : "lws";
 }
 
-/* More workers than cores are allowed: then nobody is bound.  Small kernels of one device overlap
- * on two streams, and tasks wait in line there, so that it does not wait for us. */
+/* More workers than cores are allowed: then nobody is bound. */
 static void set_environment(const struct cavs_runtime_options *o, const struct cavs_runtime *rt)
 {
-    int devices = (o->cuda > 0 ? o->cuda : 0) + (o->opencl > 0 ? o->opencl : 0);
-
-    if (o->workers > 0 && o->workers + devices > rt->cores)
+    if (o->workers > 0 && o->workers + cavs__devices_asked(o) > rt->cores)
         setenv("STARPU_WORKERS_NOBIND", "1", 0);
     setenv("STARPU_SILENT", "1", 0);
-    if (o->cuda != 0) {
-        setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
-        setenv("STARPU_CUDA_PIPELINE", "4", 0);
-    }
 }
 
 static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     struct starpu_conf conf;
     const char *scheduler = scheduler_for(o);
+    char devices[CAVS__DEVICES_TEXT];
     int rc;
 
     if (!is_scheduler(scheduler))
@@ -90,9 +79,8 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
             scheduler);
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
-    conf.ncuda = o->cuda;
-    conf.nopencl = o->opencl;
     conf.sched_policy_name = scheduler;
+    cavs__devices_prepare(o, &conf);
     set_environment(o, rt);
     /* as StarPU has it, the environment goes before what a program asks for */
     strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
@@ -101,9 +89,8 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     rc = cavs__starpu_init(&conf);
     if (rc == -ENODEV)
         return cavs__fail(CAVS_ERUNTIME,
-                          "StarPU found no worker (%d CPU workers, %d CUDA and %d OpenCL devices "
-                          "asked for)",
-                          o->workers, o->cuda, o->opencl);
+                          "StarPU found no worker (%d CPU workers, %s devices asked for)",
+                          o->workers, cavs__devices_text(o, devices));
     if (rc != 0)
         return cavs__fail(CAVS_ERUNTIME, "StarPU did not start: %s", strerror(-rc));
     return CAVS_OK;
@@ -124,52 +111,16 @@ static const char *forced_placement(void)
     return NULL;
 }
 
-/* ---- devices ---- */
-
-/* Fewer than asked for is worth a notice, and an error only where they are required: otherwise the
- * run goes on with what is there. */
-static int report_missing(const char *kind, const struct cavs_runtime_options *o, int wanted,
-                          int found, const char *hint)
+/* StarPU, and what it needs of devices. */
+static int start_all(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
-    char number[16], text[200];
+    int rc = start(o, rt);
 
-    if (found >= wanted && !(o->require && wanted == -1 && found == 0))
-        return CAVS_OK;
-    snprintf(number, sizeof number, "%d", wanted);
-    snprintf(text, sizeof text, "%s %s device%s asked for, StarPU found %d%s",
-             wanted == -1 ? "all" : number, kind, wanted == 1 ? "" : "s", found, hint);
-    if (o->require)
-        return cavs__fail(CAVS_ERUNTIME, "%s", text);
-    cavs__notice("%s", text);
-    return CAVS_OK;
-}
-
-/* The workers of a device whose kernels cannot be built get no task. */
-static int find_devices(const struct cavs_runtime_options *o)
-{
-    int rc = report_missing("CUDA", o, o->cuda, cavs__devices_found(STARPU_CUDA), "");
-
-    if (!rc)
-        rc = report_missing("OpenCL", o, o->opencl, cavs__devices_found(STARPU_OPENCL),
-                            " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)");
-    if (!rc)
-        rc = cavs__report_devices(o->require);
-    if (!rc && starpu_cpu_worker_get_count() == 0 && cavs__devices_count() == 0)
-        rc = cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
-    return rc;
-}
-
-static int open_devices(const struct cavs_runtime_options *o)
-{
-    int rc;
-
-    cavs__devices_tf32 = o->tf32;
-    cavs__devices_open();
-    rc = find_devices(o);
-    if (rc) {
-        cavs__devices_close();
+    if (rc)
+        return rc;
+    rc = cavs__devices_start(o);
+    if (rc)
         starpu_shutdown();
-    }
     return rc;
 }
 
@@ -191,7 +142,7 @@ static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime
                           "no trace: this StarPU (%s) was built without FxT; "
                           "./quickstart builds one that has it",
                           CAVS_STARPU_VERSION);
-    return cavs__record_begin(o->trace, wants_devices(o), &rt->record);
+    return cavs__record_begin(o->trace, cavs__devices_wanted(o), &rt->record);
 }
 
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
@@ -212,9 +163,9 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     if (options->workers < -1 || options->workers > STARPU_NMAXWORKERS)
         return cavs__fail(CAVS_EINVAL, "%d workers: not in 0..%d (-1: one per core)",
                           options->workers, STARPU_NMAXWORKERS);
-    if (options->cuda < -1 || options->opencl < -1)
-        return cavs__fail(CAVS_EINVAL, "%d CUDA and %d OpenCL devices: -1 is all, 0 none",
-                          options->cuda, options->opencl);
+    rc = cavs__devices_check(options);
+    if (rc)
+        return rc;
     rt = calloc(1, sizeof *rt);
     if (!rt)
         return cavs__fail_nomem("runtime", sizeof *rt);
@@ -224,9 +175,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     if (!rc)
         rc = begin_trace(options, rt);
     if (!rc)
-        rc = start(options, rt);
-    if (!rc)
-        rc = open_devices(options);
+        rc = start_all(options, rt);
     if (rc) {
         cavs__record_cancel(rt->record);
         cavs__folder_forget(&rt->folder);
@@ -247,7 +196,7 @@ static int stop(struct cavs_runtime *rt)
 {
     int rc;
 
-    cavs__devices_close();
+    cavs__devices_stop();
     starpu_shutdown();
     running = 0;
     rc = cavs__record_end(rt->record);

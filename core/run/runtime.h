@@ -39,10 +39,6 @@ void cavs__runtime_release(struct cavs_runtime *rt);
 /* 0, or why `call` cannot use the runtime: there is none, or this process has no workers. */
 int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
 
-/* devices.c: gives a notice of each device that has been left out since it last did; CAVS_ERUNTIME
- * if they are required. */
-int cavs__report_devices(bool require);
-
 /* starpu_folder.c */
 /* Before starpu_init(): makes sure that StarPU has a folder that it can write, or says what to
  * set. */

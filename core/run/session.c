@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "codelets/device/device.h"
+#include "codelets/device_set.h"
 #include "core/base/error.h"
 
 /* ---- options ---- */
@@ -129,13 +129,13 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
     s->model = m;
     cavs__model_hold(m);
     s->options = *options;
-    s->launches_before = cavs__devices_launches();
+    s->launches_before = cavs__devices->launches();
     rc = create_parts(s);
     if (rc) {
         cavs_session_destroy(s);
         return rc;
     }
-    s->devices_failed = cavs__devices_failed();
+    s->devices_failed = cavs__devices->failed();
     *out = s;
     return CAVS_OK;
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * backends.c - the kinds of devices: what StarPU and the options call them, and their drivers.
+ *
+ * A kind is there even where it was not built: then StarPU is told to start none of its workers,
+ * and who asks for some is told that there are none. doc/adding-a-device.md says what another one
+ * takes.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "codelets/device/device.h"
+#include "core/cavs.h"
+
+/* ---- CUDA ---- */
+
+static int asked_cuda(const struct cavs_runtime_options *o)
+{
+    return o->cuda;
+}
+
+/* Small kernels of one device overlap on two streams, and tasks wait in line there, so that it does
+ * not wait for us. */
+static void prepare_cuda(int asked, struct starpu_conf *conf)
+{
+    conf->ncuda = asked;
+    if (asked != 0) {
+        setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
+        setenv("STARPU_CUDA_PIPELINE", "4", 0);
+    }
+}
+
+static void implement_cuda(struct starpu_codelet *cl, cavs__device_task *run)
+{
+    cl->cuda_funcs[0] = run;
+    cl->cuda_flags[0] = STARPU_CUDA_ASYNC;
+}
+
+static struct cavs__memory cuda_memory(void *descr)
+{
+    return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_PTR(descr)};
+}
+
+/* ---- OpenCL ---- */
+
+static int asked_opencl(const struct cavs_runtime_options *o)
+{
+    return o->opencl;
+}
+
+static void prepare_opencl(int asked, struct starpu_conf *conf)
+{
+    conf->nopencl = asked;
+}
+
+static void implement_opencl(struct starpu_codelet *cl, cavs__device_task *run)
+{
+    cl->opencl_funcs[0] = run;
+    cl->opencl_flags[0] = STARPU_OPENCL_ASYNC;
+}
+
+static struct cavs__memory opencl_memory(void *descr)
+{
+    return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_DEV_HANDLE(descr),
+                                 .at = (int64_t)(STARPU_MATRIX_GET_OFFSET(descr) / sizeof(float))};
+}
+
+/* ---- all of them ---- */
+
+const struct cavs__backend cavs__backends[] = {
+    {
+        .name = "CUDA",
+        .where = STARPU_CUDA,
+        .worker = STARPU_CUDA_WORKER,
+#ifdef HAVE_CUDA
+        .driver = &cavs__cuda,
+#endif
+        .asked = asked_cuda,
+        .hint = "",
+        .prepare = prepare_cuda,
+        .implement = implement_cuda,
+        .memory = cuda_memory,
+    },
+    {
+        .name = "OpenCL",
+        .where = STARPU_OPENCL,
+        .worker = STARPU_OPENCL_WORKER,
+#ifdef HAVE_OPENCL
+        .driver = &cavs__opencl,
+#endif
+        .asked = asked_opencl,
+        .hint = " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)",
+        .prepare = prepare_opencl,
+        .implement = implement_opencl,
+        .memory = opencl_memory,
+    },
+};
+const int cavs__backends_count = sizeof cavs__backends / sizeof *cavs__backends;

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device_set.h - devices as everybody else sees them: one record of functions.
+ *
+ * The file that starts the runtime (core/run/start_devices.c) names the record that is in use,
+ * which is that of codelets/device; no other file outside that folder includes its headers.
+ *
+ * Devices have numbers from 0 to CAVS__MAX_DEVICES, whatever kind they are of. Functions are called
+ * by the main thread, except where it says so.
+ */
+#ifndef CAVS_CODELETS_DEVICE_SET_H
+#define CAVS_CODELETS_DEVICE_SET_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <starpu.h>
+
+#include "codelets/part.h"
+
+enum { CAVS__MAX_DEVICES = 16 };
+
+struct cavs__device_facts {
+    const char *name;
+    uint32_t where; /* its kind, as in starpu_codelet::where */
+    bool has_double;
+    uint32_t workers[(STARPU_NMAXWORKERS + 31) / 32]; /* as starpu_task::workerids */
+    int64_t bytes; /* of memory that StarPU may use there; below 0: it does not say */
+};
+
+/* What a worker of a device does with a task: StarPU's function, whatever the kind of device. */
+typedef void cavs__device_task(void *descr[], void *arg);
+
+struct cavs__device_groups;
+
+struct cavs__devices {
+    /* ---- which there are ---- */
+    uint32_t (*kinds)(void);    /* all that StarPU knows, as in starpu_codelet::where */
+    int (*count)(void);         /* of devices that can be used */
+    bool (*usable)(int number); /* by any thread; false: left out, or there is none */
+    struct cavs__device_facts (*facts)(int number); /* of another than a usable one: zeros */
+    bool (*takes_tasks)(int worker); /* by any thread; false: a CPU worker, or left out */
+
+    /* ---- failures ---- */
+    int (*failed)(void); /* devices that have failed so far */
+    /* What has failed since the last call, in whole lines, to be freed; NULL: nothing.  If
+     * something has, it waits for all tasks, and those devices get none from now on. */
+    char *(*failures)(void);
+
+    /* ---- tasks: see task.h and update_task.h for their arguments ---- */
+    cavs__device_task *run_part, *run_update, *run_norm;
+    /* Lets devices of these kinds run a codelet. */
+    void (*implement)(struct starpu_codelet *cl, uint32_t where, cavs__device_task *run);
+    /* Why the device cannot run all steps of a part, for people; NULL: it can. */
+    const char *(*obstacle)(int number, const struct cavs__part *p);
+    /* Floats of scratch for so many rows, whose lists have so many entries (by list of the
+     * part). */
+    size_t (*part_floats)(const struct cavs__part *p, int rows, const int32_t *entries);
+
+    /* ---- fused groups ---- */
+    bool (*group_fits)(int nviews); /* no device can launch one with more operands */
+    /* Their text, as devices get it, to be freed; NULL when out of memory. */
+    char *(*groups_text)(int n, struct cavs__ew_program *const *programs);
+    /* Their kernels on all devices, built together. Programs refer to it: it goes after them. NULL
+     * when out of memory; a device that cannot build them is left out. */
+    struct cavs__device_groups *(*groups_create)(int n, struct cavs__ew_program *const *programs);
+    void (*groups_destroy)(struct cavs__device_groups *g);
+
+    /* ---- for people ---- */
+    int64_t (*launches)(void); /* so far, on all devices */
+    /* Launches of a part for so many rows, on the first device; 0: there is none. */
+    int (*part_launches)(const struct cavs__part *p, int rows);
+    void (*explain)(FILE *out); /* a line for each device */
+};
+
+extern const struct cavs__devices *cavs__devices;
+
+/* device_set.c: gives a notice of each device that has been left out since it last did;
+ * CAVS_ERUNTIME if they are required. */
+int cavs__report_devices(bool require);
+
+#endif

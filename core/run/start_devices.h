@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* start_devices.h - what the start and the end of the runtime do about devices. */
+#ifndef CAVS_CORE_RUN_START_DEVICES_H
+#define CAVS_CORE_RUN_START_DEVICES_H
+
+#include <stdbool.h>
+
+#include <starpu.h>
+
+#include "core/cavs.h"
+
+enum { CAVS__DEVICES_TEXT = 200 };
+
+/* CAVS_EINVAL if no such number of devices can be asked for. */
+int cavs__devices_check(const struct cavs_runtime_options *o);
+bool cavs__devices_wanted(const struct cavs_runtime_options *o);
+/* How many are asked for by number: "all" counts as none. */
+int cavs__devices_asked(const struct cavs_runtime_options *o);
+/* "1 X and 0 Y", written to `to`. */
+const char *cavs__devices_text(const struct cavs_runtime_options *o, char to[CAVS__DEVICES_TEXT]);
+/* What StarPU must know before it starts. */
+void cavs__devices_prepare(const struct cavs_runtime_options *o, struct starpu_conf *conf);
+/* After starpu_init(): opens them.  Those that cannot be used, or are not there, are notices, and
+ * errors only where they are required or where nothing is left; then all are closed again. */
+int cavs__devices_start(const struct cavs_runtime_options *o);
+/* Before starpu_shutdown(). */
+void cavs__devices_stop(void);
+
+#endif
