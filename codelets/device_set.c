@@ -2,7 +2,6 @@
 /* device_set.c - see device_set.h. */
 #include "codelets/device_set.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -10,13 +9,12 @@
 
 int cavs__report_devices(bool require)
 {
-    char *text = cavs__devices->failures();
-    int rc = CAVS_OK;
+    char text[CAVS__FAILURES_TEXT];
 
-    if (text && require)
-        rc = cavs__fail(CAVS_ERUNTIME, "%.*s", (int)strlen(text) - 1, text);
-    else
-        cavs__notice_lines(text);
-    free(text);
-    return rc;
+    if (!cavs__devices->failures(text))
+        return CAVS_OK;
+    if (require)
+        return cavs__fail(CAVS_ERUNTIME, "%.*s", (int)strlen(text) - 1, text);
+    cavs__notice_lines(text);
+    return CAVS_OK;
 }

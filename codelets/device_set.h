@@ -18,7 +18,7 @@
 
 #include "codelets/part.h"
 
-enum { CAVS__MAX_DEVICES = 16 };
+enum { CAVS__MAX_DEVICES = 16, CAVS__FAILURES_TEXT = 4096 };
 
 struct cavs__device_facts {
     const char *name;
@@ -43,9 +43,9 @@ struct cavs__devices {
 
     /* ---- failures ---- */
     int (*failed)(void); /* devices that have failed so far */
-    /* What has failed since the last call, in whole lines, to be freed; NULL: nothing.  If
-     * something has, it waits for all tasks, and those devices get none from now on. */
-    char *(*failures)(void);
+    /* Whether something has failed since the last call: then the text says what, in whole lines,
+     * those devices get no task from now on, and all tasks so far have been waited for. */
+    bool (*failures)(char text[CAVS__FAILURES_TEXT]);
 
     /* ---- tasks: see task.h and update_task.h for their arguments ---- */
     cavs__device_task *run_part, *run_update, *run_norm;

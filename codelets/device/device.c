@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device.c - which devices there are, what each worker has, and launching. */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static struct cavs__device devices[CAVS__MAX_DEVICES];
 static int ndevices;
 static int8_t device_of[STARPU_NMAXWORKERS]; /* number + 1 */
 bool cavs__devices_tf32;
+static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- failures ---- */
 
@@ -23,12 +25,14 @@ void cavs__device_fail(struct cavs__device *d, const char *format, ...)
 {
     va_list arguments;
 
-    if (d->reason[0])
-        return;
-    va_start(arguments, format);
-    vsnprintf(d->reason, sizeof d->reason, format, arguments);
-    va_end(arguments);
-    __atomic_store_n(&d->usable, false, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&failing); /* a device may have several workers */
+    if (!d->reason[0]) {
+        va_start(arguments, format);
+        vsnprintf(d->reason, sizeof d->reason, format, arguments);
+        va_end(arguments);
+        __atomic_store_n(&d->usable, false, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&failing);
 }
 
 static bool has_failed(const struct cavs__device *d)
@@ -45,8 +49,8 @@ int cavs__devices_failed(void)
     return n;
 }
 
-/* A scheduler that has taken a task must find a worker for it: no device is left out before all that
- * has been submitted is done. */
+/* A scheduler that has taken a task must find a worker for it: no device is left out before all
+ * that has been submitted is done. */
 static bool find_leaving(bool *leaving)
 {
     bool any = false;
@@ -60,27 +64,27 @@ static bool find_leaving(bool *leaving)
     return any;
 }
 
-char *cavs__devices_failures(void)
+/* Memory may be what has run out: the text is the caller's.  What does not fit is left away. */
+bool cavs__devices_failures(char text[CAVS__FAILURES_TEXT])
 {
-    char *text = NULL;
-    size_t size;
     bool leaving[CAVS__MAX_DEVICES];
-    FILE *to = find_leaving(leaving) ? open_memstream(&text, &size) : NULL;
+    size_t n = 0;
 
-    if (!to)
-        return NULL;
+    if (!find_leaving(leaving))
+        return false;
     for (int i = 0; i < ndevices; i++) {
+        struct cavs__device *d = &devices[i];
+
         if (!leaving[i])
             continue;
-        devices[i].left_out = true;
-        fprintf(to, "%s device %d (%s) is left out: %s\n", devices[i].backend->name, devices[i].id,
-                devices[i].name, devices[i].reason);
+        d->left_out = true;
+        n += (size_t)snprintf(text + n, CAVS__FAILURES_TEXT - n,
+                              "%s device %d (%s) is left out: %s\n", d->backend->name, d->id,
+                              d->name, d->reason);
+        n = n < CAVS__FAILURES_TEXT ? n : CAVS__FAILURES_TEXT - 1;
     }
-    if (fclose(to)) {
-        free(text);
-        text = NULL;
-    }
-    return text;
+    text[n - 1] = '\n';
+    return true;
 }
 
 static void visit(void (*run)(struct cavs__device *d, void *arg), void *arg, bool all);
@@ -270,6 +274,11 @@ static void visit(void (*run)(struct cavs__device *d, void *arg), void *arg, boo
 void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg)
 {
     visit(run, arg, false);
+}
+
+void cavs__devices_each_opened(void (*run)(struct cavs__device *d, void *arg), void *arg)
+{
+    visit(run, arg, true);
 }
 
 /* ---- launching ---- */

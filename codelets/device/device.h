@@ -190,11 +190,13 @@ size_t cavs__devices_parameters(void); /* bytes of arguments that all of them ta
  * cavs__devices_failures() leaves it out: what has been submitted must end somewhere. */
 void cavs__device_fail(struct cavs__device *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-char *cavs__devices_failures(void); /* see device_set.h; and the next ones */
+bool cavs__devices_failures(
+    char text[CAVS__FAILURES_TEXT]); /* see device_set.h; and the next ones */
 int cavs__devices_failed(void);
 bool cavs__device_takes_tasks(int worker);
-/* Runs a function on one worker of each usable device. */
+/* Runs a function on one worker of each usable device, or of each that was opened. */
 void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg);
+void cavs__devices_each_opened(void (*run)(struct cavs__device *d, void *arg), void *arg);
 
 extern const struct cavs__devices cavs__devices_offer; /* offer.c */
 

@@ -75,7 +75,7 @@ void cavs__device_groups_destroy(struct cavs__device_groups *g)
     if (!g)
         return;
     if (g->kernels)
-        cavs__devices_each(unload, g);
+        cavs__devices_each_opened(unload, g); /* those of a device that has failed since, too */
     free(g->source);
     free(g->kernels);
     free(g);

@@ -297,6 +297,8 @@ static int measure(struct cavs__device *d)
     int64_t launches = d->launches;
     bool done = prepare(&m);
 
+    if (!done)
+        cavs__device_fail(d, "there is no memory to measure products with");
     for (int several = 0; several < 2 && done; several++)
         for (int indexed = 0; indexed < 2 && done; indexed++) {
             int rows = crossover(&m, several ? 3 : 1, indexed);

@@ -12,23 +12,25 @@
 #include "core/run/session.h"
 
 /* What a device was computing when it failed is lost, and with it all that the session has. */
+static int fail_lost(const char *what)
+{
+    return cavs__fail(
+        CAVS_ERUNTIME,
+        "%s; what this session had is lost, start again from a model file or a checkpoint", what);
+}
+
 int cavs__check_devices(const struct cavs_session *s)
 {
-    char *text = cavs__devices->failures();
+    char text[CAVS__FAILURES_TEXT];
 
-    if (!text && s->optimizer.lost)
-        return cavs__fail(CAVS_ERUNTIME,
-                          "StarPU refused a part of an update; what this session had "
-                          "is lost, start again from a model file or a checkpoint");
-    if (!text && cavs__devices->failed() == s->devices_failed)
-        return CAVS_OK;
-    if (text)
+    if (cavs__devices->failures(text)) {
         text[strlen(text) - 1] = 0;
-    cavs__fail(CAVS_ERUNTIME,
-               "%s; what this session had is lost, start again from a model file or a checkpoint",
-               text ? text : "a device has failed");
-    free(text);
-    return CAVS_ERUNTIME;
+        return fail_lost(text);
+    }
+    if (s->optimizer.lost)
+        return fail_lost("StarPU refused a part of an update");
+    return cavs__devices->failed() == s->devices_failed ? CAVS_OK
+                                                        : fail_lost("a device has failed");
 }
 
 /* ---- kinds ---- */
