@@ -19,12 +19,33 @@ static _Thread_local struct {
     size_t wanted;
 } plan;
 
+static struct {
+    bool on;
+    long n, count, failures;
+} everywhere;
+
+static bool fails_everywhere(void)
+{
+    bool fail;
+
+    if (!__atomic_load_n(&everywhere.on, __ATOMIC_ACQUIRE))
+        return false;
+    fail = __atomic_add_fetch(&everywhere.count, 1, __ATOMIC_RELAXED) == everywhere.n;
+    if (fail) {
+        __atomic_add_fetch(&everywhere.failures, 1, __ATOMIC_RELAXED);
+        errno = ENOMEM;
+    }
+    return fail;
+}
+
 static bool fails(size_t bytes)
 {
     bool fail;
 
-    if (!plan.on || plan.spared)
+    if (plan.spared)
         return false;
+    if (!plan.on)
+        return fails_everywhere();
     plan.count++;
     fail = plan.n > 0 && (plan.all_after ? plan.count >= plan.n : plan.count == plan.n);
     plan.failures += fail;
@@ -306,4 +327,18 @@ long failing_alloc_left(char *text, size_t size)
         snprintf(text, size, "%zu bytes of allocation %ld", first->bytes, first->number);
     pthread_mutex_unlock(&lock);
     return n;
+}
+
+void failing_alloc_begin_everywhere(long n)
+{
+    everywhere.n = n;
+    everywhere.count = everywhere.failures = 0;
+    __atomic_store_n(&everywhere.on, true, __ATOMIC_RELEASE);
+}
+
+long failing_alloc_end_everywhere(long *failures)
+{
+    __atomic_store_n(&everywhere.on, false, __ATOMIC_RELEASE);
+    *failures = __atomic_load_n(&everywhere.failures, __ATOMIC_RELAXED);
+    return __atomic_load_n(&everywhere.count, __ATOMIC_RELAXED);
 }

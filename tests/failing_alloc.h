@@ -5,7 +5,7 @@
  * A static archive whose calls of malloc() and its kin have been renamed by failing_alloc.names
  * (the rule for tests/failing-*.a in tests/local.mk) makes them through here; so does jansson.
  * Those of the test itself and of other libraries never fail. Only allocations of the thread that
- * began are counted and fail: workers are left alone, so that counts can be repeated.
+ * began are counted and fail, so that counts can be repeated; or, with _everywhere, those of all.
  */
 #ifndef CAVS_TESTS_FAILING_ALLOC_H
 #define CAVS_TESTS_FAILING_ALLOC_H
@@ -29,5 +29,10 @@ size_t failing_alloc_wanted(void);
 long failing_alloc_left(char *text, size_t size);
 /* For blocks that the library has handed out, and anything else. */
 void failing_free(void *p);
+
+/* The same of all threads together, whose order is another one each time. *failures: how many have
+ * failed. */
+void failing_alloc_begin_everywhere(long n);
+long failing_alloc_end_everywhere(long *failures);
 
 #endif

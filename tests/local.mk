@@ -298,6 +298,10 @@ check_PROGRAMS += tests/test_allocation
 tests_test_allocation_SOURCES = tests/test_allocation.c tests/failing_alloc.c tests/failing_alloc.h
 tests_test_allocation_LDADD = tests/libtrial.la tests/failing-libcavs-static.a $(CMOCKA_LIBS) \
 	$(CAVS_LIBS)
+check_PROGRAMS += tests/test_device_allocation
+tests_test_device_allocation_SOURCES = tests/test_device_allocation.c tests/failing_alloc.c \
+	tests/failing_alloc.h
+tests_test_device_allocation_LDADD = $(tests_test_allocation_LDADD)
 EXTRA_DIST += tests/failing_alloc.names
 CLEANFILES += tests/failing-libcavs-static.a
 
