@@ -169,7 +169,7 @@ echo 1000
 END
 fresh
 quickstart
-line= missing=
+line='' missing=''
 [ $status -eq 1 ] && [ "$(grep -c 'apt-get' "$work/said")" -eq 1 ] &&
     line=$(grep '^    apt-get update && apt-get install' "$work/said")
 for package in gcc libcmocka-dev libfxt-dev dpkg-dev xz-utils patch g++ ca-certificates; do

@@ -6,7 +6,7 @@ libcavs_la_SOURCES += \
 	core/operators/channels.c \
 	core/operators/columns.c \
 	core/operators/dropout.c \
-	core/operators/elementwise.c \
+	core/operators/apply.c \
 	core/operators/family.h \
 	core/operators/graph.c \
 	core/operators/inputs.c \
@@ -14,7 +14,7 @@ libcavs_la_SOURCES += \
 	core/operators/losses.c \
 	core/operators/norms.c \
 	core/operators/parameters.c \
-	core/operators/products.c \
+	core/operators/matmul.c \
 	core/operators/rows.c \
 	core/operators/spread.c \
 	core/operators/table.c

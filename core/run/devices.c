@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* devices.c - what sessions do about devices: failures, which kinds of tasks run there, scratch for them. */
+/* devices.c - what sessions do about devices: failures, which kinds of tasks run there, and scratch
+ * for them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elementwise.c - every operator of codelets/groups/elementwise.def. */
+/* apply.c - every operator of codelets/groups/elementwise.def. */
 #include "codelets/groups/elementwise.h"
 #include "core/operators/family.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* products.c - products with a parameter, or with a block of one that each row selects. */
+/* matmul.c - products with a parameter, or with a block of one that each row selects. */
 #include "core/operators/family.h"
 
 static double product_flops(const struct cavs_symbol *x)
