@@ -52,7 +52,7 @@ extern const struct cavs__hyperparameter cavs__hyperparameters[]; /* ended by on
 /* The member of `options` or of an update at that offset. */
 static inline float *cavs__number_at(const void *base, size_t offset)
 {
-    return (float *)((char *)base + offset);
+    return (float *)(void *)((char *)base + offset);
 }
 
 /* ---- update.c ---- */
