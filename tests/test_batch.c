@@ -729,7 +729,8 @@ static int32_t *written(const struct prepared *p, size_t *n)
     assert_non_null(all);
     for (int i = 0; i < p->b.nshards * p->nstages; i++) {
         int length = p->index[i] ? cavs__index_length(&p->b, i / p->nstages, i % p->nstages) : 0;
-        memcpy(all + at, p->index[i], (size_t)length * sizeof *all);
+        if (length > 0)
+            memcpy(all + at, p->index[i], (size_t)length * sizeof *all);
         at += (size_t)length;
     }
     return all;
