@@ -4,9 +4,9 @@
  * batched tree-LSTMs.
  *
  *     make perf/bench_gemm, then
- *     bench_gemm                       every provider, hidden sizes 64 128 256 512
+ *     bench_gemm                       every provider, hidden sizes 64 to 1024
  *     bench_gemm -p avx512 -h 256      one provider, one hidden size
- *     bench_gemm -t gemm_tn            only one of: gemm, gemm_tn, peak
+ *     bench_gemm -t gemm_tn            only one of: gemm, panels, gemm_tn, peak
  *
  * A number is the best of several short runs, because other programs only ever make a run slower.
  * The last lines give the peak: a product of 2048^3, best of 5.
@@ -16,6 +16,7 @@
 #endif
 
 #include "codelets/products/gemm.h"
+#include "codelets/products/panels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,13 @@ static double now(void)
 static void gemm(const struct cavs__gemm_provider *p, int m, int n, int k, const struct arrays *a)
 {
     p->gemm(m, n, k, a->x, k, a->w, n, a->y, n, false);
+}
+
+/* The same with w in panels. */
+static void gemm_panels(const struct cavs__gemm_provider *p, int m, int n, int k,
+                        const struct arrays *a)
+{
+    p->gemm_panels(m, n, k, a->x, k, a->w, (ptrdiff_t)k * CAVS__PANEL, a->y, n, false);
 }
 
 /* dw (k, n) += x^T dy, x (m, k), dy (m, n) */
@@ -102,10 +110,10 @@ static void peak(const struct cavs__gemm_provider *p, const struct arrays *a)
     printf("%-9s peak      %d^3: %.1f\n", p->name, PEAK, best);
 }
 
-/* Largest operand below: 2000 rows of 1536, weights of 1536 x 1024, 2048^2. */
+/* Largest operand below: 2000 rows of 3072, weights of 3072 x 2048, 2048^2. */
 static float *array(void)
 {
-    const size_t n = (size_t)PEAK * PEAK;
+    const size_t n = (size_t)3072 * 2048;
     float *p = aligned_alloc(64, n * sizeof(float));
 
     for (size_t i = 0; p && i < n; i++)
@@ -121,13 +129,15 @@ static void measure(const struct cavs__gemm_provider *p, const char *which, int 
 
     if (!which || !strcmp(which, "gemm"))
         table("gemm", gemm, p, rows, h, a);
+    if (p->gemm_panels && (!which || !strcmp(which, "panels")))
+        table("panels", gemm_panels, p, rows, h, a);
     if (!which || !strcmp(which, "gemm_tn"))
         table("gemm_tn", gemm_tn, p, long_rows, h, a);
 }
 
 int main(int argc, char **argv)
 {
-    const int sizes[] = {64, 128, 256, 512};
+    const int sizes[] = {64, 128, 256, 512, 1024};
     const struct arrays a = {array(), array(), array()};
     const char *name = NULL, *which = NULL;
     int only = 0, option;
@@ -142,7 +152,7 @@ int main(int argc, char **argv)
         else
             return 2;
     }
-    if (!a.x || !a.w || !a.y || only < 0 || only > 512)
+    if (!a.x || !a.w || !a.y || only < 0 || only > 1024)
         return 2;
 
     cavs__gemm_init();
@@ -150,7 +160,7 @@ int main(int argc, char **argv)
         const struct cavs__gemm_provider *p = cavs__gemm_providers[i];
         if (!p->available() || (name ? strcmp(name, p->name) : !strcmp(p->name, "reference")))
             continue;
-        for (int s = 0; s < 4; s++)
+        for (int s = 0; s < 5; s++)
             if (only ? s == 0 : 1)
                 measure(p, which, only ? only : sizes[s], &a);
         if (!which || !strcmp(which, "peak"))

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "codelets/products/gemm.h"
+#include "codelets/products/panels.h"
 #include "tests/matrix.h"
 #include "tests/random.h"
 
@@ -25,21 +26,27 @@ struct shape {
     int m, n, k;
 };
 
+/* The entries of a provider. */
+enum entry { GEMM, GEMM_PANELS, GEMM_TN, GEMM_TN_ROWS, ENTRIES };
+
 /* One product: y (m, n) = or += x w; or dw (k, n) = or += x^T dy with dy (m, n).  Fixed operands
  * are a and b. */
 struct product {
     struct shape shape;
+    enum entry entry;
     bool transposed, accumulate;
     struct matrix a, b, c;
+    int32_t *a_index, *b_index; /* GEMM_TN_ROWS: rows of a and b, or NULL */
     char name[96];
 };
 
 static const struct shape edges[] = {
-    {0, 7, 3},    {3, 0, 7},    {7, 3, 0},    {0, 0, 0},      {1, 1, 1},     {1, 5, 1},
-    {5, 1, 9},    {1, 1, 300},  {17, 1, 40},  {33, 5, 64},    {6, 64, 16},   {7, 65, 17},
-    {12, 63, 33}, {13, 128, 8}, {1, 200, 31}, {2, 130, 40},   {3, 97, 12},   {5, 48, 128},
-    {4, 15, 5},   {4, 16, 5},   {4, 17, 5},   {2, 129, 3},    {300, 20, 10}, {257, 70, 9},
-    {600, 66, 7}, {515, 5, 30}, {2, 9, 2100}, {70, 19, 1030}, {3, 2, 513},   {64, 192, 128},
+    {0, 7, 3},       {3, 0, 7},       {7, 3, 0},      {0, 0, 0},      {1, 1, 1},     {1, 5, 1},
+    {5, 1, 9},       {1, 1, 300},     {17, 1, 40},    {33, 5, 64},    {6, 64, 16},   {7, 65, 17},
+    {12, 63, 33},    {13, 128, 8},    {1, 200, 31},   {2, 130, 40},   {3, 97, 12},   {5, 48, 128},
+    {4, 15, 5},      {4, 16, 5},      {4, 17, 5},     {2, 129, 3},    {300, 20, 10}, {257, 70, 9},
+    {600, 66, 7},    {515, 5, 30},    {2, 9, 2100},   {70, 19, 1030}, {3, 2, 513},   {64, 192, 128},
+    {90, 1060, 130}, {280, 260, 520}, {71, 40, 1024}, {49, 800, 33},
 };
 enum { EDGES = sizeof(edges) / sizeof(*edges), RANDOM_SHAPES = 200 };
 
@@ -55,18 +62,36 @@ static struct shape shape_of(int i, uint64_t *state)
     return s;
 }
 
-static struct product product_random(const char *provider, struct shape s, bool transposed,
+/* Some rows of n, any number of times, in any order, or none. */
+static int32_t *index_random(uint64_t *state, int rows, int n)
+{
+    int32_t *index = calloc((size_t)rows + 1, sizeof *index);
+
+    assert_non_null(index);
+    for (int i = 0; i < rows; i++)
+        index[i] = random_int(state, -1, n - 1);
+    return index;
+}
+
+static struct product product_random(const char *provider, struct shape s, enum entry entry,
                                      bool accumulate, uint64_t *state)
 {
+    static const char *const names[ENTRIES] = {"gemm", "gemm_panels", "gemm_tn", "gemm_tn_rows"};
     const int pad = random_int(state, 0, 2) * random_int(state, 0, 20);
-    struct product p = {.shape = s, .transposed = transposed, .accumulate = accumulate};
+    const bool transposed = entry >= GEMM_TN;
+    struct product p = {
+        .shape = s, .entry = entry, .transposed = transposed, .accumulate = accumulate};
 
     p.a = matrix_random(state, s.m, s.k, pad);
     p.b = matrix_random(state, transposed ? s.m : s.k, s.n, random_int(state, 0, 9));
     p.c = accumulate ? matrix_random(state, transposed ? s.k : s.m, s.n, pad / 2)
                      : matrix_unset(transposed ? s.k : s.m, s.n, pad / 2);
-    snprintf(p.name, sizeof(p.name), "%s %s m %d n %d k %d%s", provider,
-             transposed ? "gemm_tn" : "gemm", s.m, s.n, s.k, accumulate ? " +=" : "");
+    if (entry == GEMM_TN_ROWS && random_int(state, 0, 3))
+        p.a_index = index_random(state, s.m, s.m);
+    if (entry == GEMM_TN_ROWS && random_int(state, 0, 3))
+        p.b_index = index_random(state, s.m, s.m);
+    snprintf(p.name, sizeof(p.name), "%s %s m %d n %d k %d%s", provider, names[entry], s.m, s.n,
+             s.k, accumulate ? " +=" : "");
     return p;
 }
 
@@ -75,6 +100,33 @@ static void product_free(struct product *p)
     matrix_free(&p->a);
     matrix_free(&p->b);
     matrix_free(&p->c);
+    free(p->a_index);
+    free(p->b_index);
+}
+
+static float element(const struct matrix *m, const int32_t *index, int r, int c)
+{
+    if (index)
+        r = index[r];
+    return r < 0 ? 0 : *matrix_at(m, r, c);
+}
+
+/* What number q of the sum for row i and column j multiplies. */
+static float factor_a(const struct product *p, int i, int q)
+{
+    return p->transposed ? element(&p->a, p->a_index, q, i) : *matrix_at(&p->a, i, q);
+}
+
+static float factor_b(const struct product *p, int q, int j)
+{
+    return element(&p->b, p->b_index, q, j);
+}
+
+static bool has(const struct cavs__gemm_provider *with, enum entry entry)
+{
+    return entry == GEMM_PANELS    ? with->gemm_panels != NULL
+           : entry == GEMM_TN_ROWS ? with->gemm_tn_rows != NULL
+                                   : true;
 }
 
 /* Leading dimensions are at least 1, as BLAS wants. */
@@ -83,13 +135,37 @@ static ptrdiff_t ld(const struct matrix *m)
     return m->ld > 0 ? m->ld : 1;
 }
 
+static void multiply_panels(const struct cavs__gemm_provider *with, const struct product *p,
+                            struct matrix *c)
+{
+    const struct shape s = p->shape;
+    struct matrix panels = matrix_unset(cavs__panels(s.n), s.k * CAVS__PANEL, 7);
+
+    for (int i = 0; i < panels.rows; i++)
+        memset(matrix_at(&panels, i, 0), 0, (size_t)panels.cols * sizeof(float));
+    for (int r = 0; r < s.k; r++)
+        for (int j = 0; j < s.n; j++)
+            *matrix_at(&panels, j / CAVS__PANEL, r * CAVS__PANEL + j % CAVS__PANEL) =
+                *matrix_at(&p->b, r, j);
+    with->gemm_panels(s.m, s.n, s.k, p->a.p, ld(&p->a), panels.p, panels.ld, c->p, ld(c),
+                      p->accumulate);
+    matrix_free(&panels);
+}
+
 static void multiply(const struct cavs__gemm_provider *with, const struct product *p,
                      struct matrix *c)
 {
     const struct shape s = p->shape;
+    const struct cavs__gemm_rows a = {p->a.p, ld(&p->a), p->a_index},
+                                 b = {p->b.p, ld(&p->b), p->b_index};
 
-    (p->transposed ? with->gemm_tn : with->gemm)(s.m, s.n, s.k, p->a.p, ld(&p->a), p->b.p,
-                                                 ld(&p->b), c->p, ld(c), p->accumulate);
+    switch (p->entry) {
+    case GEMM_PANELS: multiply_panels(with, p, c); break;
+    case GEMM_TN_ROWS: with->gemm_tn_rows(s.m, s.n, s.k, &a, &b, c->p, ld(c), p->accumulate); break;
+    default:
+        (p->transposed ? with->gemm_tn : with->gemm)(s.m, s.n, s.k, a.p, a.ld, b.p, b.ld, c->p,
+                                                     ld(c), p->accumulate);
+    }
 }
 
 /* Checks c, of which `before` was the old value, with the classical bound on the error of a sum. */
@@ -101,9 +177,9 @@ static void check_sums(const struct product *p, const struct matrix *before, con
         for (int j = 0; j < c->cols; j++) {
             double sum = p->accumulate ? *matrix_at(before, i, j) : 0, size = fabs(sum);
             for (int q = 0; q < depth; q++) {
-                const double a = p->transposed ? *matrix_at(&p->a, q, i) : *matrix_at(&p->a, i, q);
-                sum += a * *matrix_at(&p->b, q, j);
-                size += fabs(a * *matrix_at(&p->b, q, j));
+                const double term = (double)factor_a(p, i, q) * factor_b(p, q, j);
+                sum += term;
+                size += fabs(term);
             }
             const double error = fabs(*matrix_at(c, i, j) - sum),
                          bound = (depth + 2) * 0x1p-24 * size;
@@ -124,9 +200,12 @@ static void for_all(void test(const struct cavs__gemm_provider *, struct product
             continue;
         for (int i = 0; i < EDGES + RANDOM_SHAPES; i++) {
             const struct shape s = shape_of(i, &state);
-            for (int way = 0; way < 4; way++) {
-                struct product p = product_random(with->name, s, way & 1, way & 2, &state);
-                test(with, &p);
+            for (int way = 0; way < 2 * ENTRIES; way++) {
+                const enum entry entry = (enum entry)(way / 2);
+                struct product p = product_random(with->name, s, entry, way % 2, &state);
+
+                if (has(with, entry))
+                    test(with, &p);
                 product_free(&p);
             }
         }
@@ -183,8 +262,7 @@ static void check_chain(const struct cavs__gemm_provider *with, struct product *
             for (int j = 0; j < c.cols; j++) {
                 float sum = p->accumulate ? *matrix_at(&p->c, i, j) : 0;
                 for (int q = 0; q < depth; q++)
-                    sum = fmaf(p->transposed ? *matrix_at(&p->a, q, i) : *matrix_at(&p->a, i, q),
-                               *matrix_at(&p->b, q, j), sum);
+                    sum = fmaf(factor_a(p, i, q), factor_b(p, q, j), sum);
                 *matrix_at(&p->c, i, j) = sum;
             }
         matrix_same(&c, &p->c, p->name);
@@ -209,7 +287,7 @@ static void nan_stays_in_its_row(void **unused)
     for (int g = 0; cavs__gemm_providers[g]; g++) {
         const struct cavs__gemm_provider *with = cavs__gemm_providers[g];
         struct product p =
-            product_random(with->name, (struct shape){9, 70, 40}, false, false, &state);
+            product_random(with->name, (struct shape){9, 70, 40}, GEMM, false, &state);
         *matrix_at(&p.a, 4, 7) = NAN;
         if (with->available())
             multiply(with, &p, &p.c);

@@ -15,6 +15,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Rows of an operand: row r is at p + r * ld, or at p + index[r] * ld, or zeros where index[r] is
+ * negative. */
+struct cavs__gemm_rows {
+    const float *p;
+    ptrdiff_t ld;
+    const int32_t *index; /* NULL: every row, in order */
+};
 
 struct cavs__gemm_provider {
     const char *name;
@@ -23,9 +32,16 @@ struct cavs__gemm_provider {
      * accumulating) */
     void (*gemm)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w, ptrdiff_t ldw,
                  float *y, ptrdiff_t ldy, bool accumulate);
+    /* The same with w in panels (panels.h), `pitch` from one to the next; NULL: it has none. */
+    void (*gemm_panels)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
+                        ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate);
     /* dw (k, n) = or += x^T dy, x (m, k), dy (m, n): the sum over m runs in a fixed order */
     void (*gemm_tn)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
                     ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate);
+    /* The same for rows anywhere; NULL: it has none. */
+    void (*gemm_tn_rows)(int m, int n, int k, const struct cavs__gemm_rows *x,
+                         const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw,
+                         bool accumulate);
 };
 
 /* NULL-terminated, best first; "reference" (naive, double accumulation) is the last. */

@@ -79,6 +79,13 @@ UP_TO_2(6)
 #define LIST_3(f) LIST_2(f), f##_3
 #define LIST_4(f) LIST_3(f), f##_4
 
+PANEL_INSTANCES(1)
+PANEL_INSTANCES(2)
+PANEL_INSTANCES(3)
+PANEL_INSTANCES(4)
+PANEL_INSTANCES(5)
+PANEL_INSTANCES(6)
+
 static const struct cavs__tiles tiles = {
     .lanes = LANES,
     .vecs = {4, 4, 3, 3, 2, 2},
@@ -94,6 +101,12 @@ static const struct cavs__tiles tiles = {
             {LIST_3(part_4)},
             {LIST_2(part_5)},
             {LIST_2(part_6)}}},
+    .panel_rows = 6,
+    .panel_fn = {{PANEL_LIST(panel_whole, 1), PANEL_LIST(panel_whole, 2),
+                  PANEL_LIST(panel_whole, 3), PANEL_LIST(panel_whole, 4),
+                  PANEL_LIST(panel_whole, 5), PANEL_LIST(panel_whole, 6)},
+                 {PANEL_LIST(panel_part, 1), PANEL_LIST(panel_part, 2), PANEL_LIST(panel_part, 3),
+                  PANEL_LIST(panel_part, 4), PANEL_LIST(panel_part, 5), PANEL_LIST(panel_part, 6)}},
 };
 
 static bool available(void)
@@ -105,6 +118,8 @@ const struct cavs__gemm_provider cavs__gemm_avx2 = {
     .name = "avx2",
     .available = available,
     .gemm = gemm,
+    .gemm_panels = gemm_panels,
     .gemm_tn = gemm_tn,
+    .gemm_tn_rows = gemm_tn_rows,
 };
 #endif

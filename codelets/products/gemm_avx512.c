@@ -71,6 +71,21 @@ UP_TO_4(6)
 #define LIST_6(f) LIST_4(f), f##_5, f##_6
 #define LIST_8(f) LIST_6(f), f##_7, f##_8
 
+PANEL_INSTANCES(1)
+PANEL_INSTANCES(2)
+PANEL_INSTANCES(3)
+PANEL_INSTANCES(4)
+PANEL_INSTANCES(5)
+PANEL_INSTANCES(6)
+PANEL_INSTANCES(7)
+PANEL_INSTANCES(8)
+PANEL_INSTANCES(9)
+PANEL_INSTANCES(10)
+PANEL_INSTANCES(11)
+PANEL_INSTANCES(12)
+PANEL_INSTANCES(13)
+PANEL_INSTANCES(14)
+
 static const struct cavs__tiles tiles = {
     .lanes = LANES,
     .vecs = {8, 8, 6, 4, 4, 4},
@@ -86,6 +101,18 @@ static const struct cavs__tiles tiles = {
             {LIST_4(part_4)},
             {LIST_4(part_5)},
             {LIST_4(part_6)}}},
+    .panel_rows = 14,
+    .panel_fn =
+        {{PANEL_LIST(panel_whole, 1), PANEL_LIST(panel_whole, 2), PANEL_LIST(panel_whole, 3),
+          PANEL_LIST(panel_whole, 4), PANEL_LIST(panel_whole, 5), PANEL_LIST(panel_whole, 6),
+          PANEL_LIST(panel_whole, 7), PANEL_LIST(panel_whole, 8), PANEL_LIST(panel_whole, 9),
+          PANEL_LIST(panel_whole, 10), PANEL_LIST(panel_whole, 11), PANEL_LIST(panel_whole, 12),
+          PANEL_LIST(panel_whole, 13), PANEL_LIST(panel_whole, 14)},
+         {PANEL_LIST(panel_part, 1), PANEL_LIST(panel_part, 2), PANEL_LIST(panel_part, 3),
+          PANEL_LIST(panel_part, 4), PANEL_LIST(panel_part, 5), PANEL_LIST(panel_part, 6),
+          PANEL_LIST(panel_part, 7), PANEL_LIST(panel_part, 8), PANEL_LIST(panel_part, 9),
+          PANEL_LIST(panel_part, 10), PANEL_LIST(panel_part, 11), PANEL_LIST(panel_part, 12),
+          PANEL_LIST(panel_part, 13), PANEL_LIST(panel_part, 14)}},
 };
 
 static bool available(void)
@@ -97,6 +124,8 @@ const struct cavs__gemm_provider cavs__gemm_avx512 = {
     .name = "avx512",
     .available = available,
     .gemm = gemm,
+    .gemm_panels = gemm_panels,
     .gemm_tn = gemm_tn,
+    .gemm_tn_rows = gemm_tn_rows,
 };
 #endif

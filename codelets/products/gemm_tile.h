@@ -17,6 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "codelets/products/gemm.h"
+#include "codelets/products/panels.h"
+
 struct cavs__tile {
     const float *a; /* a(i, p) = a[i * row + p * step]: x as it lies, or transposed */
     ptrdiff_t row, step;
@@ -27,6 +30,9 @@ struct cavs__tile {
     int depth;
     int tail;  /* columns of the last vector; only "part" tiles look at it */
     bool load; /* start from c instead of zero */
+    /* Tiles of panels: what is fetched into L2, a cache line at each step.  NULL: nothing; then it
+     * is some other line that is there already. */
+    const float *next;
 };
 
 typedef void cavs__tile_fn(const struct cavs__tile *t);
@@ -34,24 +40,51 @@ typedef void cavs__tile_fn(const struct cavs__tile *t);
 #define CAVS__TILE_ROWS 6
 #define CAVS__TILE_VECS 8
 
+/* The same for b in panels (panels.h), where a step of b is one or two cache lines: tiles are
+ * narrow, and tall, so that b is read as seldom as can be. */
+#define CAVS__PANEL_TILE_ROWS 14
+#define CAVS__PANEL_TILE_VECS 2
+/* Rows of a panel that are fetched into L1 before they are needed: 1 KB. */
+#define CAVS__AHEAD 8
+#define CAVS__LINE  16 /* floats in a cache line */
+
 struct cavs__tiles {
     int lanes;                 /* float32 numbers in a vector */
     int vecs[CAVS__TILE_ROWS]; /* most vectors of a tile, by rows - 1 */
     /* [0]: the last vector is whole, [1]: it is partial; then by rows - 1 and by vectors - 1 */
     cavs__tile_fn *fn[2][CAVS__TILE_ROWS][CAVS__TILE_VECS];
+    int panel_rows; /* most rows of a tile of a panel */
+    cavs__tile_fn *panel_fn[2][CAVS__PANEL_TILE_ROWS][CAVS__PANEL_TILE_VECS];
 };
 
 /* Sanitizers would put a check on each of the unrolled loads, which takes compilers minutes; tests
  * have guards. */
 #define CAVS__TILE_UNCHECKED __attribute__((no_sanitize("address", "undefined")))
 
-/* gemm_tiled.c: the two products of a provider */
+/* ---- the products of a provider ---- */
+
+/* gemm_tiled.c: c (rows, cols) = or += a b with both as they lie; pack: with b copied, by pieces */
+void cavs__tile_block(const struct cavs__tiles *s, int rows, int cols, struct cavs__tile t,
+                      bool pack);
 void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const float *x,
                       ptrdiff_t ldx, const float *w, ptrdiff_t ldw, float *y, ptrdiff_t ldy,
                       bool accumulate);
-void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k, const float *x,
-                         ptrdiff_t ldx, const float *dy, ptrdiff_t lddy, float *dw, ptrdiff_t lddw,
-                         bool accumulate);
+
+/* gemm_panels.c.  Rows are spread evenly over tiles, 16 = 8 + 8 and not 14 + 2, as thin tiles are
+ * slow: so many of `rows` go into the next tile. */
+int cavs__next_tile(const struct cavs__tiles *s, int rows);
+/* c (rows, cols) = or += a b with b in panels `pitch` apart.  strips: a is transposed, a tile's
+ * rows side by side for each step, and all steps of a tile before those of the next. */
+void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
+                       ptrdiff_t pitch, bool strips, struct cavs__tile t);
+void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, const float *x,
+                             ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y,
+                             ptrdiff_t ldy, bool accumulate);
+
+/* gemm_long.c */
+void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k,
+                         const struct cavs__gemm_rows *x, const struct cavs__gemm_rows *dy,
+                         float *dw, ptrdiff_t lddw, bool accumulate);
 
 #endif
 
@@ -67,7 +100,7 @@ void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k, const
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define UNROLL _Pragma("GCC unroll 8")
+#define UNROLL _Pragma("GCC unroll 28")
 #endif
 
 /* Keeps a value in a register: gcc would load b again for every row, but loads are scarce. */
@@ -82,8 +115,8 @@ TILE_INLINE vec load_at(const float *p, bool part, int tail)
     return part ? vec_load_part(p, tail) : vec_load(p);
 }
 
-TILE_INLINE void load_tile(vec acc[][CAVS__TILE_VECS], int rows, int vecs, bool part,
-                           const struct cavs__tile *t)
+/* acc[i * vecs + j]: vector j of row i */
+TILE_INLINE void load_tile(vec *acc, int rows, int vecs, bool part, const struct cavs__tile *t)
 {
     const float *c = t->c;
 
@@ -91,23 +124,20 @@ TILE_INLINE void load_tile(vec acc[][CAVS__TILE_VECS], int rows, int vecs, bool 
     for (int i = 0; i < rows; i++) {
         UNROLL
         for (int j = 0; j < vecs; j++)
-            acc[i][j] = load_at(c + j * LANES, part && j == vecs - 1, t->tail);
+            acc[i * vecs + j] = load_at(c + j * LANES, part && j == vecs - 1, t->tail);
         c += t->ldc;
         ADDRESS(c);
     }
 }
 
-TILE_INLINE void zero_tile(vec acc[][CAVS__TILE_VECS], int rows, int vecs)
+TILE_INLINE void zero_tile(vec *acc, int rows, int vecs)
 {
     UNROLL
-    for (int i = 0; i < rows; i++) {
-        UNROLL
-        for (int j = 0; j < vecs; j++)
-            acc[i][j] = vec_zero();
-    }
+    for (int i = 0; i < rows * vecs; i++)
+        acc[i] = vec_zero();
 }
 
-TILE_INLINE void store_tile(vec acc[][CAVS__TILE_VECS], int rows, int vecs, bool part,
+TILE_INLINE void store_tile(const vec *acc, int rows, int vecs, bool part,
                             const struct cavs__tile *t)
 {
     float *c = t->c;
@@ -118,9 +148,9 @@ TILE_INLINE void store_tile(vec acc[][CAVS__TILE_VECS], int rows, int vecs, bool
         UNROLL
         for (int j = 0; j < vecs; j++) {
             if (part && j == vecs - 1)
-                vec_store_part(c + j * LANES, t->tail, acc[i][j]);
+                vec_store_part(c + j * LANES, t->tail, acc[i * vecs + j]);
             else
-                vec_store(c + j * LANES, acc[i][j]);
+                vec_store(c + j * LANES, acc[i * vecs + j]);
         }
         c += t->ldc;
         ADDRESS(c);
@@ -133,7 +163,7 @@ TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
     const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb;
     const float *a = t->a, *b = t->b;
     const int tail = t->tail;
-    vec acc[CAVS__TILE_ROWS][CAVS__TILE_VECS], bp[CAVS__TILE_VECS];
+    vec acc[CAVS__TILE_ROWS * CAVS__TILE_VECS], bp[CAVS__TILE_VECS];
 
     if (t->load)
         load_tile(acc, rows, vecs, part, t);
@@ -151,10 +181,55 @@ TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
             const vec ap = vec_set(a[i * row]);
             UNROLL
             for (int j = 0; j < vecs; j++)
-                acc[i][j] = vec_fma(ap, bp[j], acc[i][j]);
+                acc[i * vecs + j] = vec_fma(ap, bp[j], acc[i * vecs + j]);
         }
         a += step;
         b += ldb;
+    }
+    store_tile(acc, rows, vecs, part, t);
+}
+
+/* Rows of a are addressed from every third of them: base, base + row and base + 2 row are what an
+ * instruction can say. */
+#define THIRDS ((CAVS__PANEL_TILE_ROWS + 2) / 3)
+
+/* The same for b in a panel: whole vectors of it can be read, and what comes next is known. */
+TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__tile *t)
+{
+    const ptrdiff_t row = t->row, step = t->step;
+    const float *a[THIRDS], *b = t->b, *next = t->next;
+    vec acc[CAVS__PANEL_TILE_ROWS * CAVS__PANEL_TILE_VECS], bp[CAVS__PANEL_TILE_VECS];
+
+    UNROLL
+    for (int i = 0; i < (rows + 2) / 3; i++)
+        a[i] = t->a + 3 * i * row;
+    if (t->load)
+        load_tile(acc, rows, vecs, part, t);
+    else
+        zero_tile(acc, rows, vecs);
+
+    for (int p = t->depth; p > 0; p--) {
+        UNROLL
+        for (int j = 0; j < vecs; j++) {
+            bp[j] = vec_load(b + j * LANES);
+            IN_REGISTER(bp[j]);
+        }
+        UNROLL
+        for (int i = 0; i < rows; i++) {
+            const vec ap = vec_set(a[i / 3][i % 3 * row]);
+            UNROLL
+            for (int j = 0; j < vecs; j++)
+                acc[i * vecs + j] = vec_fma(ap, bp[j], acc[i * vecs + j]);
+        }
+        UNROLL
+        for (int j = 0; j < vecs * LANES; j += CAVS__LINE)
+            __builtin_prefetch(b + CAVS__AHEAD * CAVS__PANEL + j, 0, 3);
+        __builtin_prefetch(next, 0, 2);
+        UNROLL
+        for (int i = 0; i < (rows + 2) / 3; i++)
+            a[i] += step;
+        b += CAVS__PANEL;
+        next += CAVS__LINE;
     }
     store_tile(acc, rows, vecs, part, t);
 }
@@ -169,6 +244,21 @@ TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
         tile(rows, vecs, true, t);                                            \
     }
 
+#define PANEL_INSTANCE(rows, vecs)                                                  \
+    TILE_TARGET static void panel_whole_##rows##_##vecs(const struct cavs__tile *t) \
+    {                                                                               \
+        panel_tile(rows, vecs, false, t);                                           \
+    }                                                                               \
+    TILE_TARGET static void panel_part_##rows##_##vecs(const struct cavs__tile *t)  \
+    {                                                                               \
+        panel_tile(rows, vecs, true, t);                                            \
+    }
+#define PANEL_INSTANCES(rows) PANEL_INSTANCE(rows, 1) PANEL_INSTANCE(rows, 2)
+#define PANEL_LIST(f, rows)            \
+    {                                  \
+        f##_##rows##_1, f##_##rows##_2 \
+    }
+
 /* The provider, with `tiles` filled in by the file. */
 static const struct cavs__tiles tiles;
 
@@ -178,9 +268,23 @@ static void gemm(int m, int n, int k, const float *x, ptrdiff_t ldx, const float
     cavs__tiled_gemm(&tiles, m, n, k, x, ldx, w, ldw, y, ldy, accumulate);
 }
 
+static void gemm_panels(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
+                        ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate)
+{
+    cavs__tiled_gemm_panels(&tiles, m, n, k, x, ldx, w, pitch, y, ldy, accumulate);
+}
+
 static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
                     ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate)
 {
-    cavs__tiled_gemm_tn(&tiles, m, n, k, x, ldx, dy, lddy, dw, lddw, accumulate);
+    cavs__tiled_gemm_tn(&tiles, m, n, k, &(struct cavs__gemm_rows){x, ldx, NULL},
+                        &(struct cavs__gemm_rows){dy, lddy, NULL}, dw, lddw, accumulate);
+}
+
+static void gemm_tn_rows(int m, int n, int k, const struct cavs__gemm_rows *x,
+                         const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw,
+                         bool accumulate)
+{
+    cavs__tiled_gemm_tn(&tiles, m, n, k, x, dy, dw, lddw, accumulate);
 }
 #endif

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm_tiled.c - our own products: cut into register tiles (gemm_tile.h), (nearly) nothing packed.
+ * gemm_tiled.c - our own products with both operands as they lie: cut into register tiles
+ * (gemm_tile.h), (nearly) nothing packed.
  *
- * Batching tasks are small products: 4 to 64 rows of x against weights that lie in L2 or L3.  A
- * panel of a few vectors of columns of w is read once, from far, by the first tile of rows and then
- * stays in L2 for the others.  The transposed product needs no transposing: its tiles walk x and dy
- * down their rows.  Tried and slower: prefetching w or the next tile of dw, packing dy or x of the
- * transposed product, large pages.
+ * For weights that nobody keeps in panels (gemm_panels.c), and for small sums over rows
+ * (gemm_long.c).  A strip of a few vectors of columns of w is read once, from far, by the first
+ * tile of rows and then stays in L2 for the others.
  */
 #include "codelets/products/gemm_tile.h"
 
 #include <string.h>
 
-/* Depth done in one go.  The transposed product sums over rows of long pitch: 256 rows of one panel
- * of dy are 64 KB and stay in L2 while all of dw's rows pass. */
-#define DEPTH    1024
-#define DEPTH_TN 256
+#define DEPTH 1024 /* done in one go */
 
-/* From this many rows a panel of w is worth copying to one place: its rows may lie a power of two
- * apart, where they push each other out of the caches (2048^3: 63 GFLOP/s as it lies, 111 copied).
- * Fewer rows pay for the copy without earning it back. */
-#define PACK_ROWS 512
-#define PANEL     64 /* most columns of a panel with as many rows */
+/* From this many rows a panel of w is worth copying to one place.  Rows of w may lie a power of two
+ * apart, where they push each other out of the caches, and if they are some kilobytes long, each is
+ * in a page of its own: then fewer rows are enough. */
+#define PACK_ROWS     512
+#define PACK_FEW_ROWS 48
+#define LONG_ROW      768
+#define PANEL         64 /* most columns of a panel with as many rows */
 
 static int parts_of(int whole, int part)
 {
@@ -61,7 +59,8 @@ static __attribute__((noinline)) void packed_panel(const struct cavs__tiles *s, 
 
 /* c (rows, cols), rows > 0: vectors of columns spread evenly over panels, which are wider for thin
  * tiles. */
-static void block(const struct cavs__tiles *s, int rows, int cols, struct cavs__tile t, bool pack)
+void cavs__tile_block(const struct cavs__tiles *s, int rows, int cols, struct cavs__tile t,
+                      bool pack)
 {
     const int tallest = parts_of(rows, parts_of(rows, CAVS__TILE_ROWS));
     int vecs = parts_of(cols, s->lanes);
@@ -100,26 +99,7 @@ void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const fl
         t.a = x + p;
         t.b = w + p * ldw;
         t.depth = k - p < DEPTH ? k - p : DEPTH;
-        block(s, m, n, t, m >= PACK_ROWS);
-        t.load = true;
-    }
-}
-
-/* dw (k, n) = or += x^T dy, x (m, k), dy (m, n) */
-void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k, const float *x,
-                         ptrdiff_t ldx, const float *dy, ptrdiff_t lddy, float *dw, ptrdiff_t lddw,
-                         bool accumulate)
-{
-    struct cavs__tile t = {
-        .row = 1, .step = ldx, .ldb = lddy, .c = dw, .ldc = lddw, .load = accumulate};
-
-    if (m <= 0 && !accumulate)
-        clear(k, n, dw, lddw);
-    for (int p = 0; p < m && k > 0; p += DEPTH_TN) {
-        t.a = x + p * ldx;
-        t.b = dy + p * lddy;
-        t.depth = m - p < DEPTH_TN ? m - p : DEPTH_TN;
-        block(s, k, n, t, false);
+        cavs__tile_block(s, m, n, t, m >= (ldw < LONG_ROW ? PACK_ROWS : PACK_FEW_ROWS));
         t.load = true;
     }
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gemm_long.c - dw = x^T dy: sums over all rows of a batch.
+ *
+ * Tiles would walk both operands down their rows, which lie far apart, again and again.  So a block
+ * of rows of dy is copied into panels, and of x into strips as wide as a tile is high: tiles then
+ * read two contiguous streams.  As rows are copied, they may as well be gathered.  What is cut of a
+ * sum adds up in the same order, so the bits are those of one chain.
+ */
+#include "codelets/products/gemm_tile.h"
+
+#include <string.h>
+
+enum {
+    ROWS = 256,                          /* of x and dy in a block */
+    X_COLS = 36 * CAVS__PANEL_TILE_ROWS, /* with ROWS 516 KB */
+    DY_COLS = 1024                       /* with ROWS 1 MB */
+};
+
+/* So little work does not pay for copies: each number of x is used n times, and of dy k times. */
+enum { FEW_ROWS = 40, NARROW = CAVS__PANEL, SMALL = 128 * 1024 };
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* NULL: zeros */
+static const float *row_at(const struct cavs__gemm_rows *v, int r)
+{
+    if (!v->index)
+        return v->p + r * v->ld;
+    return v->index[r] < 0 ? NULL : v->p + v->index[r] * v->ld;
+}
+
+/* Columns [c, c + cols) of rows [r, r + rows) in panels. */
+static void copy_panels(const struct cavs__gemm_rows *v, int r, int rows, int c, int cols,
+                        float *panels)
+{
+    const ptrdiff_t pitch = (ptrdiff_t)rows * CAVS__PANEL;
+    const int whole = cols / CAVS__PANEL, rest = cols % CAVS__PANEL;
+
+    for (int p = 0; p < rows; p++, panels += CAVS__PANEL) {
+        const float *from = row_at(v, r + p);
+        float *const last = panels + whole * pitch;
+
+        if (from)
+            from += c;
+        for (int j = 0; j < whole; j++) {
+            if (from)
+                memcpy(panels + j * pitch, from + j * CAVS__PANEL, CAVS__PANEL * sizeof *panels);
+            else
+                memset(panels + j * pitch, 0, CAVS__PANEL * sizeof *panels);
+        }
+        if (rest)
+            memset(last, 0, CAVS__PANEL * sizeof *panels);
+        if (rest && from)
+            memcpy(last, from + whole * CAVS__PANEL, (size_t)rest * sizeof *panels);
+    }
+}
+
+/* n numbers, by two copies of a known size that overlap if n is between: a call for so few would
+ * take longer than they do. */
+static inline void copy_few(int n, const float *from, float *to)
+{
+    if (n >= 8) {
+        memcpy(to, from, 8 * sizeof *to);
+        memcpy(to + n - 8, from + n - 8, 8 * sizeof *to);
+    } else if (n >= 4) {
+        memcpy(to, from, 4 * sizeof *to);
+        memcpy(to + n - 4, from + n - 4, 4 * sizeof *to);
+    } else {
+        for (int i = 0; i < n; i++)
+            to[i] = from[i];
+    }
+}
+_Static_assert(CAVS__PANEL_TILE_ROWS <= 16, "two copies of 8");
+
+/* The same in strips, as wide as the tiles that will read them. */
+static void copy_strips(const struct cavs__tiles *s, const struct cavs__gemm_rows *v, int r,
+                        int rows, int c, int cols, float *strips)
+{
+    int width[X_COLS], n = 0;
+
+    for (int left = cols; left > 0; left -= width[n++])
+        width[n] = cavs__next_tile(s, left);
+    for (int p = 0; p < rows; p++) {
+        const float *from = row_at(v, r + p);
+        float *to = strips;
+
+        if (from)
+            from += c;
+        for (int j = 0; j < n; j++) {
+            if (from)
+                copy_few(width[j], from, to + p * width[j]);
+            else
+                memset(to + p * width[j], 0, (size_t)width[j] * sizeof *to);
+            from = from ? from + width[j] : NULL;
+            to += (ptrdiff_t)rows * width[j];
+        }
+    }
+}
+
+/* All of dw by rows [r, r + t.depth). */
+static __attribute__((noinline)) void rows_of(const struct cavs__tiles *s, int r, int n, int k,
+                                              const struct cavs__gemm_rows *x,
+                                              const struct cavs__gemm_rows *dy, struct cavs__tile t)
+{
+    float strips[ROWS * X_COLS] __attribute__((aligned(64)));
+    float panels[ROWS * DY_COLS + CAVS__AHEAD * CAVS__PANEL] __attribute__((aligned(64)));
+    const ptrdiff_t pitch = (ptrdiff_t)t.depth * CAVS__PANEL;
+    float *const dw = t.c;
+
+    for (int j = 0; j < n; j += DY_COLS) {
+        const int wide = smaller(DY_COLS, n - j);
+
+        copy_panels(dy, r, t.depth, j, wide, panels);
+        for (int c = 0; c < k; c += X_COLS) {
+            const int high = smaller(X_COLS, k - c);
+
+            copy_strips(s, x, r, t.depth, c, high, strips);
+            t.a = strips;
+            t.c = dw + c * t.ldc + j;
+            cavs__tile_panels(s, high, wide, panels, pitch, true, t);
+        }
+    }
+}
+
+/* Few rows, or a narrow product: where operands lie. */
+static void in_place(const struct cavs__tiles *s, int m, int n, int k,
+                     const struct cavs__gemm_rows *x, const struct cavs__gemm_rows *dy,
+                     struct cavs__tile t)
+{
+    t.row = 1;
+    t.step = x->ld;
+    t.ldb = dy->ld;
+    for (int p = 0; p < m && k > 0; p += ROWS) {
+        t.a = x->p + p * x->ld;
+        t.b = dy->p + p * dy->ld;
+        t.depth = smaller(ROWS, m - p);
+        cavs__tile_block(s, k, n, t, false);
+        t.load = true;
+    }
+}
+
+/* dw (k, n) = or += x^T dy, x (m, k), dy (m, n) */
+void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k,
+                         const struct cavs__gemm_rows *x, const struct cavs__gemm_rows *dy,
+                         float *dw, ptrdiff_t lddw, bool accumulate)
+{
+    struct cavs__tile t = {.c = dw, .ldc = lddw, .load = accumulate};
+
+    for (int r = 0; r < k && m <= 0 && !accumulate && n > 0; r++)
+        memset(dw + r * lddw, 0, (size_t)n * sizeof *dw);
+    if (!x->index && !dy->index && (m < FEW_ROWS || n < NARROW || (int64_t)n * k <= SMALL)) {
+        in_place(s, m, n, k, x, dy, t);
+        return;
+    }
+    for (int r = 0; r < m; r += ROWS) {
+        t.depth = smaller(ROWS, m - r);
+        rows_of(s, r, n, k, x, dy, t);
+        t.load = true;
+    }
+}
