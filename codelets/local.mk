@@ -12,6 +12,8 @@
 
 # tasks: parts of vertex functions, run tile by tile, and updates of parameters
 libcavs_la_SOURCES += \
+	codelets/copies.c \
+	codelets/copies.h \
 	codelets/device_set.c \
 	codelets/device_set.h \
 	codelets/locate.h \

@@ -5,8 +5,8 @@
  * Rows of y are finished one after the other as far as x goes, two blocks at a time: 64 bytes, a
  * cache line.
  */
+#include "codelets/copies.h"
 #include "codelets/kernels/simd.h"
-#include "codelets/update.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * update.c - optimizer arithmetic: one sweep over gradient, values and states.
  *
  * This is bound by memory, so everything about a tile is done while the tile is in L1: the sum of
- * the partial gradients, the rule, and the transposed copy of the new values.  What a rule divides
+ * the partial gradients, the rule, and the copies of the new values.  What a rule divides
  * by is turned into a factor outside of its loop.
  */
 #include "codelets/update.h"
@@ -12,8 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* 16 rows are a cache line of the transposed copy; long pieces of them are what prefetchers like.
- * */
+/* 16 rows are a cache line of a transposed copy; long pieces of rows are what prefetchers like. */
 #define TILE_ROWS 16
 #define TILE_COLS 512
 
@@ -125,7 +124,7 @@ static const float *sparse_gradient(const struct sparse *s, int i, int c, int n,
 
 void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float *w, ptrdiff_t ldw,
                         float *s0, float *s1, int ngrads, const float *const *g, ptrdiff_t ldg,
-                        float *wt, ptrdiff_t ldwt)
+                        int ncopies, const struct cavs__copy *copies)
 {
     float buffer[TILE_COLS];
 
@@ -137,8 +136,8 @@ void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float 
                 apply(u, n, w + at, plus(s0, at), plus(s1, at),
                       dense_gradient(n, ngrads, g, i * ldg + c, buffer));
             }
-            if (wt)
-                cavs__transpose(m, n, w + r * ldw + c, ldw, wt + c * ldwt + r, ldwt);
+            for (int i = 0; i < ncopies; i++)
+                cavs__copy_block(&copies[i], r, c, m, n, w + r * ldw + c, ldw);
         }
 }
 

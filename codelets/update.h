@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codelets/copies.h"
 #include "codelets/update.def"
 #include "core/cavs.h"
 
@@ -58,10 +59,10 @@ static inline float *cavs__number_at(const void *base, size_t offset)
 /* ---- update.c ---- */
 
 /* Dense: rows x cols of w (ldw), states (ld = ldw), gradient = sum of ngrads arrays g[i] (ldg) in
- * order. wt, if not NULL, receives the transposed new values: wt[c * ldwt + r]. */
+ * order. The copies receive the new values. */
 void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float *w, ptrdiff_t ldw,
                         float *s0, float *s1, int ngrads, const float *const *g, ptrdiff_t ldg,
-                        float *wt, ptrdiff_t ldwt);
+                        int ncopies, const struct cavs__copy *copies);
 /* Sparse: for i in [0, n): row ids[i] of w and states; its gradient is the sum over e in [ptr[i],
  * ptr[i+1]) of row grow[e] of array g[gsrc[e]], in that order.  Untouched rows keep values and
  * states (lazy moments). */
@@ -73,7 +74,6 @@ void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids
 double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg);
 double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
                             int cols, const float *const *g, ptrdiff_t ldg);
-void cavs__transpose(int rows, int cols, const float *x, ptrdiff_t ldx, float *y, ptrdiff_t ldy);
 
 /* ---- update_reference.c ---- */
 

@@ -36,8 +36,12 @@ static void update(void *descr[], const struct cavs__update_args *a)
     int b = 1 + a->nstates;
     float *w = buffer(descr, 0), *s0 = a->nstates > 0 ? buffer(descr, 1) : NULL,
           *s1 = a->nstates > 1 ? buffer(descr, 2) : NULL;
-    float *wt = a->transposed ? buffer(descr, b++) : NULL;
+    struct cavs__copy copies[CAVS__LAYOUTS];
 
+    for (int i = 0; i < a->ncopies; i++) {
+        copies[i] = a->copies[i];
+        copies[i].p = buffer(descr, b++);
+    }
     b = gradients(descr, a, b);
     if (a->nnorms > 0)
         rule.scale = clipped_scale(a, (const double *)buffer(descr, b++));
@@ -47,8 +51,8 @@ static void update(void *descr[], const struct cavs__update_args *a)
         cavs__update_sparse(&rule, a->n, lists + a->ids, lists + a->ptr, lists + a->source,
                             lists + a->row, a->cols, w, a->ld, s0, s1, g, a->ldg);
     } else {
-        cavs__update_dense(&rule, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g, a->ldg, wt,
-                           a->ldt);
+        cavs__update_dense(&rule, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g, a->ldg,
+                           a->ncopies, copies);
     }
 }
 

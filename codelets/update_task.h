@@ -13,15 +13,16 @@
 #include "codelets/update.h"
 
 /* Argument of both, owned by whoever submitted the task.  Buffers of an update: the parameter, its
- * states, [the transpose], the gradients, [norms], [lists], [scratch]; of a norm: norms, the
+ * states, its copies, the gradients, [norms], [lists], [scratch]; of a norm: norms, the
  * gradients, [lists], [scratch]. */
 struct cavs__update_args {
     struct cavs__update rule;
     float clip;
     int nnorms; /* > 0: norms holds that many sums of squares */
     int rows, cols, nstates, number;
-    ptrdiff_t ld, ldt, ldg;
-    bool transposed;
+    ptrdiff_t ld, ldg;
+    int ncopies;
+    struct cavs__copy copies[CAVS__LAYOUTS]; /* without their addresses */
     int ngrads;
     const float **gradients; /* scratch of the task: room for ngrads of them */
     bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */

@@ -138,7 +138,8 @@ static void update_matrix(const struct floor_run *run, const struct cavs__update
     for (int i = 0; i < n; i++)
         grad[i] += at;
     cavs__update_dense(u, end - from, p->cols, p->w + at, p->cols, p->s0 + at, p->s1 + at, n, grad,
-                       p->cols, p->wt ? p->wt + from : NULL, p->rows);
+                       p->cols, p->wt != NULL,
+                       &(struct cavs__copy){CAVS__LAYOUT_TRANSPOSED, p->rows, p->wt + from});
 }
 
 /* The words of the batch that are this thread's, and how often each occurs (in ptr[1 ...]). */

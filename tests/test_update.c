@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "codelets/products/panels.h"
 #include "codelets/update.h"
 #include "tests/matrix.h"
 #include "tests/naive_rules.h"
@@ -128,7 +129,8 @@ static float *state_of(const struct parameter *p, int i)
 static void step_dense(struct parameter *p, const struct cavs__update *u, float *wt)
 {
     cavs__update_dense(u, p->rows, p->cols, p->w.p, p->w.ld, state_of(p, 0), state_of(p, 1),
-                       p->ngrads, p->grads, p->cols + 2, wt, p->wt.ld);
+                       p->ngrads, p->grads, p->cols + 2, wt != NULL,
+                       &(struct cavs__copy){CAVS__LAYOUT_TRANSPOSED, p->wt.ld, wt});
 }
 
 /* Calls test(parameter, rule) for every rule, shape and one to three arrays of gradients. */
@@ -394,9 +396,46 @@ static void transpose_swaps_rows_and_columns_and_touches_nothing_else(void **unu
         }
 }
 
+/* Copies of blocks, in any order, make up the copy of all; numbers beyond the matrix stay. */
+static void copies_hold_each_number_at_its_place(void **unused)
+{
+    (void)unused;
+    for (int t = 0; t < 200; t++) {
+        const enum cavs__layout layout = (enum cavs__layout)(1 + t % (CAVS__LAYOUTS - 1));
+        const int rows = random_int(&state, 1, 80), cols = random_int(&state, 1, 80);
+        const int r = random_int(&state, 0, rows), c = random_int(&state, 0, cols);
+        const int height = cavs__layout_rows(layout, rows, cols);
+        struct matrix w = matrix_random(&state, rows, cols, 2),
+                      p = matrix_unset(height, cavs__layout_cols(layout, rows, cols), 3);
+        const struct cavs__copy copy = {layout, p.ld, p.p};
+
+        for (int i = 3; i >= 0; i--) {
+            const int fr = i / 2 ? r : 0, fc = i % 2 ? c : 0;
+
+            cavs__copy_block(&copy, fr, fc, (i / 2 ? rows : r) - fr, (i % 2 ? cols : c) - fc,
+                             matrix_at(&w, fr, fc), w.ld);
+        }
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < cols; j++) {
+                const bool swap = layout != CAVS__LAYOUT_PANELS;
+                const int row = swap ? j : i, col = swap ? i : j;
+                const float copied =
+                    layout == CAVS__LAYOUT_TRANSPOSED
+                        ? *matrix_at(&p, row, col)
+                        : *matrix_at(&p, col / CAVS__PANEL, row * CAVS__PANEL + col % CAVS__PANEL);
+
+                assert_true(copied == *matrix_at(&w, i, j));
+            }
+        matrix_check(&p, "copy");
+        matrix_free(&w);
+        matrix_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_hold_each_number_at_its_place),
         cmocka_unit_test(dense_steps_follow_the_rules_and_keep_a_transposed_copy),
         cmocka_unit_test(sparse_steps_of_all_rows_are_dense_steps),
         cmocka_unit_test(sparse_steps_leave_other_rows_alone),

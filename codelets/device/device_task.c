@@ -71,7 +71,7 @@ void cavs__device_run_update(void *descr[], void *arg)
     const struct cavs__update_args *a = arg;
     struct cavs__device *d = my_device();
     struct cavs__memory m[STARPU_TASK_GET_NBUFFERS(starpu_task_get_current())];
-    struct cavs__device_param p = {.ld = (int)a->ld, .ldt = (int)a->ldt};
+    struct cavs__device_param p = {.ld = (int)a->ld};
     struct cavs__device_gradient g;
     int n = d ? buffers_of(d, descr, m) : 0, at = 0, norms, grads;
 
@@ -82,8 +82,10 @@ void cavs__device_run_update(void *descr[], void *arg)
         p.s0 = m[at++];
     if (a->nstates > 1)
         p.s1 = m[at++];
-    if (a->transposed)
-        p.wt = m[at++];
+    for (int i = 0; i < a->ncopies; i++, at++) { /* no other copy where there are devices */
+        p.wt = m[at];
+        p.ldt = (int)a->copies[i].ld;
+    }
     grads = at;
     norms = grads + a->ngrads;
     g = gradient(a, m + grads, m[n - 2], m[n - 1], floats_of(descr[n - 1]));

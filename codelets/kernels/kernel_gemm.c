@@ -7,13 +7,15 @@
  * n multiply-adds.
  */
 #include "codelets/products/gemm.h"
+#include "codelets/products/panels.h"
 #include "codelets/kernels/kernel_table.h"
 
 #include <string.h>
 
 #define BLOCK_COLS 512
 #define BLOCK_ROWS 128
-#define BLOCK      (BLOCK_ROWS * BLOCK_COLS) /* floats: 256 KB */
+#define PAD        16 /* floats: rows a power of two apart would push each other out of L1 */
+#define BLOCK      (BLOCK_ROWS * (BLOCK_COLS + PAD)) /* floats: 264 KB */
 
 static int smaller(int a, int b)
 {
@@ -36,20 +38,33 @@ static const float *piece(const struct cavs__view *v, int r, int rows, int c, in
     *ld = v->ld;
     if (!scattered(v))
         return v->p + r * v->ld + c;
-    *ld = cols;
+    *ld = cols + PAD;
     for (int i = 0; i < rows; i++) {
         const float *row = cavs__row(v, r + i);
         if (row)
-            memcpy(buffer + (ptrdiff_t)i * cols, row + c, size);
+            memcpy(buffer + i * *ld, row + c, size);
         else
-            memset(buffer + (ptrdiff_t)i * cols, 0, size);
+            memset(buffer + i * *ld, 0, size);
     }
     return buffer;
 }
 
+/* y (m, n) = or += x (m, k) times rows [from, from + k) of w */
+static void multiply(const struct cavs__call *call, int m, int n, int k, const float *x,
+                     ptrdiff_t ldx, const struct cavs__view *w, int from, float *y, ptrdiff_t ldy,
+                     bool accumulate)
+{
+    const struct cavs__gemm_provider *g = cavs__gemm();
+
+    if (call->panels)
+        g->gemm_panels(m, n, k, x, ldx, w->p + from * CAVS__PANEL, w->ld, y, ldy, accumulate);
+    else
+        g->gemm(m, n, k, x, ldx, w->p + from * w->ld, w->ld, y, ldy, accumulate);
+}
+
 /* y (rows, n) = or += x w, by blocks of rows and of the depth.  Not inlined: only this path needs
  * so large a frame. */
-static __attribute__((noinline)) void gemm_blocks(bool accumulate, int rows,
+static __attribute__((noinline)) void gemm_blocks(const struct cavs__call *call, int rows,
                                                   const struct cavs__view *x,
                                                   const struct cavs__view *w,
                                                   const struct cavs__view *y)
@@ -62,8 +77,8 @@ static __attribute__((noinline)) void gemm_blocks(bool accumulate, int rows,
         for (int c = 0; c < x->cols; c += BLOCK_COLS) {
             const int k = smaller(BLOCK_COLS, x->cols - c);
             const float *xp = piece(x, r, m, c, k, buffer, &ldx);
-            cavs__gemm()->gemm(m, y->cols, k, xp, ldx, w->p + c * w->ld, w->ld, y->p + r * y->ld,
-                               y->ld, accumulate || c > 0);
+            multiply(call, m, y->cols, k, xp, ldx, w, c, y->p + r * y->ld, y->ld,
+                     call->accumulate || c > 0);
         }
     }
 }
@@ -76,10 +91,9 @@ static void gemm(const struct cavs__call *call, int rows, const struct cavs__vie
 
     (void)flags;
     if (scattered(x))
-        gemm_blocks(call->accumulate, rows, x, w, y);
+        gemm_blocks(call, rows, x, w, y);
     else
-        cavs__gemm()->gemm(rows, y->cols, x->cols, x->p, x->ld, w->p, w->ld, y->p, y->ld,
-                           call->accumulate);
+        multiply(call, rows, y->cols, x->cols, x->p, x->ld, w, 0, y->p, y->ld, call->accumulate);
 }
 
 /* dw (k, n) = or += x^T dy over m rows from row r */
@@ -109,7 +123,11 @@ static void gemm_tn(const struct cavs__call *call, int rows, const struct cavs__
     const bool first = flags & CAVS__FIRST;
 
     (void)call;
-    if (rows > 0 && (scattered(x) || scattered(dy)))
+    if (cavs__gemm()->gemm_tn_rows)
+        cavs__gemm()->gemm_tn_rows(
+            rows, dw->cols, x->cols, &(struct cavs__gemm_rows){x->p, x->ld, x->index},
+            &(struct cavs__gemm_rows){dy->p, dy->ld, dy->index}, dw->p, dw->ld, !first);
+    else if (rows > 0 && (scattered(x) || scattered(dy)))
         for (int r = 0; r < rows; r += BLOCK_ROWS)
             tn_rows(!first || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
     else

@@ -7,9 +7,15 @@
  */
 #include "codelets/kernels/kernel_reference.h"
 #include "codelets/kernels/philox.h"
+#include "codelets/products/panels.h"
 
 #include <math.h>
 #include <string.h>
+
+static double in_panels(const struct cavs__view *w, int r, int c)
+{
+    return w->p[c / CAVS__PANEL * w->ld + r * CAVS__PANEL + c % CAVS__PANEL];
+}
 
 void cavs__reference_gemm(const struct cavs__call *call, int rows, const struct cavs__view *v,
                           unsigned flags)
@@ -19,7 +25,7 @@ void cavs__reference_gemm(const struct cavs__call *call, int rows, const struct 
         for (int j = 0; j < v[2].cols; j++) {
             double sum = call->accumulate ? *out(&v[2], r, j) : 0;
             for (int p = 0; p < v[0].cols; p++)
-                sum += at(&v[0], r, p) * at(&v[1], p, j);
+                sum += at(&v[0], r, p) * (call->panels ? in_panels(&v[1], p, j) : at(&v[1], p, j));
             *out(&v[2], r, j) = (float)sum;
         }
 }

@@ -85,19 +85,47 @@ static int plan_param(struct cavs__plan *p, const struct cavs_param *w)
         .space = CAVS__FIXED, .param = w, .cols = w->cols, .kind = CAVS__T_PARAM};
     int i = w->number, rc;
 
-    p->param_t[i] = p->grad[i] = -1;
+    p->grad[i] = -1;
+    for (int l = 0; l < CAVS__LAYOUTS; l++)
+        p->copies[i][l] = -1;
     rc = p->param[i] = cavs__plan_tensor(p, d, "%s", w->name);
-    if (rc >= 0 && w->transposed && p->options.training) {
-        d.kind = CAVS__T_PARAM_T;
-        d.cols = w->rows;
-        rc = p->param_t[i] = cavs__plan_tensor(p, d, "%s.transposed", w->name);
-    }
     if (rc >= 0 && w->dense_use && !w->frozen && p->options.training) {
         d.kind = CAVS__T_GRAD;
-        d.cols = w->cols;
         rc = p->grad[i] = cavs__plan_tensor(p, d, "%s.gradient", w->name);
     }
     return rc < 0 ? rc : CAVS_OK;
+}
+
+static enum cavs__layout without_panels(enum cavs__layout layout)
+{
+    switch (layout) {
+    case CAVS__LAYOUT_PANELS: return CAVS__LAYOUT_ROWS;
+    case CAVS__LAYOUT_PANELS_TRANSPOSED: return CAVS__LAYOUT_TRANSPOSED;
+    case CAVS__LAYOUT_ROWS:
+    case CAVS__LAYOUT_TRANSPOSED:
+    case CAVS__LAYOUTS: break;
+    }
+    return layout;
+}
+
+int cavs__plan_weights(struct cavs__plan *p, const struct cavs_param *w, enum cavs__layout layout)
+{
+    static const char *const names[CAVS__LAYOUTS] = {[CAVS__LAYOUT_TRANSPOSED] = "transposed",
+                                                     [CAVS__LAYOUT_PANELS] = "panels",
+                                                     [CAVS__LAYOUT_PANELS_TRANSPOSED] =
+                                                         "panels.transposed"};
+    struct cavs__tensor_desc d = {.space = CAVS__FIXED, .param = w, .kind = CAVS__T_COPY};
+    int *copy;
+
+    if (!p->options.panels)
+        layout = without_panels(layout);
+    if (layout == CAVS__LAYOUT_ROWS)
+        return p->param[w->number];
+    copy = &p->copies[w->number][layout];
+    d.cols = cavs__layout_cols(layout, w->rows, w->cols);
+    if (*copy < 0)
+        *copy = cavs__plan_tensor(p, d, "%s.%s", w->name, names[layout]);
+    return *copy;
 }
 
 static int plan_params(struct cavs__plan *p)
@@ -346,10 +374,10 @@ int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_option
     p->options = *options;
     p->stages = calloc((size_t)m->nstages + 1, sizeof *p->stages);
     p->param = calloc(n, sizeof *p->param);
-    p->param_t = calloc(n, sizeof *p->param_t);
+    p->copies = calloc(n, sizeof *p->copies);
     p->grad = calloc(n, sizeof *p->grad);
-    if (!p->stages || !p->param || !p->param_t || !p->grad)
-        rc = cavs__fail_nomem("plan: tensors", 3 * n * sizeof *p->param +
+    if (!p->stages || !p->param || !p->copies || !p->grad)
+        rc = cavs__fail_nomem("plan: tensors", n * (2 * sizeof *p->param + sizeof *p->copies) +
                                                    ((size_t)m->nstages + 1) * sizeof *p->stages);
     if (!rc)
         rc = plan_params(p);
@@ -418,7 +446,7 @@ void cavs__plan_destroy(struct cavs__plan *p)
     free(p->tensors);
     free(p->stages);
     free(p->param);
-    free(p->param_t);
+    free(p->copies);
     free(p->grad);
     free(p);
 }

@@ -15,6 +15,7 @@
 #include <starpu.h>
 #include <stdio.h>
 
+#include "codelets/copies.h"
 #include "codelets/part.h"
 #include "core/declare/model.h"
 
@@ -30,8 +31,8 @@ enum cavs__tensor_kind {
     CAVS__T_INDEX,       /* int32 index sections */
     CAVS__T_METRIC,
     CAVS__T_PARAM,
-    CAVS__T_PARAM_T, /* transposed copy */
-    CAVS__T_GRAD     /* gradient of a dense parameter */
+    CAVS__T_COPY, /* of a parameter, in another layout */
+    CAVS__T_GRAD  /* gradient of a dense parameter */
 };
 
 struct cavs__tensor_desc {
@@ -134,6 +135,7 @@ struct cavs__plan_options {
     bool no_lazy, no_eager, no_fusion;
     bool no_sharing; /* among vertices with equal inputs */
     bool training;
+    bool panels;              /* products read weights in panels; no device does */
     bool require;             /* a device that cannot be used is an error */
     const char *cpu_only;     /* no task may run on a device, for this reason; NULL: it may */
     int l2_bytes;             /* per core, for tile sizes */
@@ -147,7 +149,8 @@ struct cavs__plan {
     int ntensors;
     struct cavs__tensor_desc *tensors;
     struct cavs__stage_plan *stages; /* [nstages] */
-    int *param, *param_t, *grad;     /* [nparams] tensor numbers, -1: none */
+    int *param, *grad;               /* [nparams] tensor numbers, -1: none */
+    int (*copies)[CAVS__LAYOUTS];    /* [nparams] the same of copies in each layout */
     int metric;
     size_t scratch;                     /* floats: the largest scratch of any part */
     struct cavs__device_groups *groups; /* kernels of fused groups on devices; NULL: none */
@@ -156,6 +159,10 @@ struct cavs__plan {
 int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_options *options,
                       struct cavs__plan **out);
 void cavs__plan_destroy(struct cavs__plan *p);
+/* The tensor that holds the parameter's values in that layout, or in rows instead of panels where
+ * the plan is without: a copy is added if there is none yet.  An error code, reported, if there is
+ * no memory. */
+int cavs__plan_weights(struct cavs__plan *p, const struct cavs_param *w, enum cavs__layout layout);
 /* explain.c: what became of every operator, as text. */
 void cavs__plan_explain(const struct cavs__plan *p, FILE *out);
 

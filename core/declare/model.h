@@ -57,7 +57,6 @@ struct cavs_param {
     bool frozen;
     bool dense_use;  /* some symbol multiplies or uses it: dense gradient */
     bool lookup_use; /* some symbol looks rows up: sparse gradient */
-    bool transposed; /* dF needs its transpose */
     struct cavs_param *
         merged; /* parameter that holds its numbers (join_products.c), from column merged_col; or NULL */
     int merged_col;

@@ -49,7 +49,6 @@ static void diff_matmul(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
     struct cavs_symbol *in[2] = {y->inputs[0], g};
 
     if (y->inputs[0]->needs_grad) {
-        y->param->transposed = true;
         cavs__contribute(d, y, y->inputs[0],
                          cavs__diff_symbol(d, y,
                                            (struct cavs_symbol){.op = CAVS__OP_MATMUL_T,
@@ -62,14 +61,16 @@ static void diff_matmul(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
                           2, in);
 }
 
-/* w: the tensor that the operand is multiplied by */
-static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x, int w)
+static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x,
+                        enum cavs__layout layout)
 {
+    int w = cavs__plan_weights(p->plan, x->param, layout);
     struct cavs__step *s;
-    int rc = cavs__new_step(p, x, 3, &s);
+    int rc = w < 0 ? w : cavs__new_step(p, x, 3, &s);
 
     if (rc)
         return rc;
+    s->call.panels = p->plan->options.panels;
     s->v[0] = cavs__read_operand(p, x, 0);
     s->v[1] = cavs__fixed_operand(w, 0, x->width);
     s->v[2] = cavs__result_operand(p, x);
@@ -78,7 +79,7 @@ static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x, int
 
 static int emit_matmul(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return emit_product(p, x, p->plan->param[x->param->number]);
+    return emit_product(p, x, CAVS__LAYOUT_PANELS);
 }
 
 const struct cavs__operator cavs__operator_matmul = {
@@ -94,7 +95,7 @@ const struct cavs__operator cavs__operator_matmul = {
 
 static int emit_matmul_t(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return emit_product(p, x, p->plan->param_t[x->param->number]);
+    return emit_product(p, x, CAVS__LAYOUT_PANELS_TRANSPOSED);
 }
 
 const struct cavs__operator cavs__operator_matmul_t = {
@@ -164,7 +165,6 @@ static void diff_select(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
     struct cavs_symbol *x = y->inputs[0], *ids = y->inputs[1], *in[3] = {x, g, ids};
 
     if (x->needs_grad) {
-        y->param->transposed = true;
         cavs__contribute(d, y, x,
                          cavs__diff_symbol(d, y,
                                            (struct cavs_symbol){.op = CAVS__OP_MATMUL_SELECT_T,
@@ -179,10 +179,12 @@ static void diff_select(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
 }
 
 /* The blocks of a stacked parameter lie below one another; those of its transpose side by side. */
-static int emit_selected(struct cavs__placer *p, const struct cavs_symbol *x, int w)
+static int emit_selected(struct cavs__placer *p, const struct cavs_symbol *x,
+                         enum cavs__layout layout)
 {
+    int w = cavs__plan_weights(p->plan, x->param, layout);
     struct cavs__step *s;
-    int rc = cavs__new_step(p, x, 4, &s);
+    int rc = w < 0 ? w : cavs__new_step(p, x, 4, &s);
 
     if (rc)
         return rc;
@@ -195,7 +197,7 @@ static int emit_selected(struct cavs__placer *p, const struct cavs_symbol *x, in
 
 static int emit_select(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return emit_selected(p, x, p->plan->param[x->param->number]);
+    return emit_selected(p, x, CAVS__LAYOUT_ROWS);
 }
 
 const struct cavs__operator cavs__operator_matmul_select = {
@@ -211,7 +213,7 @@ const struct cavs__operator cavs__operator_matmul_select = {
 
 static int emit_select_t(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return emit_selected(p, x, p->plan->param_t[x->param->number]);
+    return emit_selected(p, x, CAVS__LAYOUT_TRANSPOSED);
 }
 
 const struct cavs__operator cavs__operator_matmul_select_t = {

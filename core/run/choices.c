@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "codelets/device_set.h"
+#include "codelets/products/gemm.h"
 #include "core/base/error.h"
 #include "core/run/session.h"
 
@@ -47,9 +48,16 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
             name, cuts->vt, cuts->chain, cuts->blocks, cuts->wide);
 }
 
+static void explain_products(FILE *out, const struct cavs_session *s)
+{
+    fprintf(out, "products: %s%s\n", cavs__gemm()->name,
+            s->plan->options.panels ? ", weights kept in panels besides" : ", weights as they lie");
+}
+
 static void explain_choices(FILE *out, const struct cavs_session *s)
 {
     explain_cost(out, s);
+    explain_products(out, s);
     fprintf(out, "shards: a batch is cut into up to %d parts%s, whose chains are independent\n",
             s->engine.nshards, s->engine.homes ? "" : " of equal work");
     if (s->engine.homes)

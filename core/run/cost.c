@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "codelets/kernels/kernel.h"
+#include "codelets/products/gemm.h"
+#include "codelets/products/panels.h"
 #include "core/run/engine.h"
 
 enum { WIDTH = 256, TRIES = 5, TASKS = 64, HANDLES = 6 };
@@ -41,9 +43,10 @@ static double within(double x, double least, double most)
 
 static double time_product(const struct cavs__kernel *gemm, int rows, float *x, float *w, float *y)
 {
-    struct cavs__call call = {.kernel = gemm};
+    bool panels = cavs__gemm()->gemm_panels;
+    struct cavs__call call = {.kernel = gemm, .panels = panels};
     struct cavs__view v[] = {{.p = x, .ld = WIDTH, .cols = WIDTH},
-                             {.p = w, .ld = WIDTH, .cols = WIDTH},
+                             {.p = w, .ld = panels ? WIDTH * CAVS__PANEL : WIDTH, .cols = WIDTH},
                              {.p = y, .ld = WIDTH, .cols = WIDTH}};
     double best = 1;
 

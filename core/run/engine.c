@@ -67,7 +67,7 @@ static int chunks_of(const struct cavs__engine *e, enum cavs__tensor_kind kind)
 {
     switch (kind) {
     case CAVS__T_PARAM:
-    case CAVS__T_PARAM_T: return 1;
+    case CAVS__T_COPY: return 1;
     case CAVS__T_GRAD: return CAVS__MAX_PARTIALS;
     case CAVS__T_BUNDLE: return CAVS__MAX_BLOCKS * e->nshards;
     case CAVS__T_INDEX:

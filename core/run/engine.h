@@ -107,7 +107,7 @@ static inline int cavs__chunk_of(const struct cavs__engine *e, int tensor, int s
     case CAVS__T_INDEX:
     case CAVS__T_INPUT: return slot * e->nshards + shard;
     case CAVS__T_PARAM:
-    case CAVS__T_PARAM_T: return 0;
+    case CAVS__T_COPY: return 0;
     default: return shard;
     }
 }

@@ -150,7 +150,7 @@ static void add_gradients(const struct updating *u, struct starpu_task *task,
 
 static int most_buffers(const struct updating *u, const struct cavs_param *p)
 {
-    int n = 8 + CAVS__MAX_PARTIALS;
+    int n = 8 + CAVS__LAYOUTS + CAVS__MAX_PARTIALS;
 
     /* Not `n + (lookup_use ? nlookups : 0)`: gcc 14.2 makes that lookup_use * nlookups, and reads
      * nlookups through the NULL of a parameter that is not looked up. */
@@ -206,10 +206,23 @@ static int make_norm(struct updating *u, const struct cavs_param *p)
     return CAVS_OK;
 }
 
+static void add_copies(const struct updating *u, struct starpu_task *task,
+                       const struct cavs_param *p, struct cavs__update_args *a)
+{
+    for (int l = 0; l < CAVS__LAYOUTS; l++) {
+        int number = u->e->plan->copies[p->number][l];
+
+        if (number < 0)
+            continue;
+        a->copies[a->ncopies++] =
+            (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = u->e->tensors[number].ld};
+        cavs__task_buffer(task, u->e->tensors[number].chunks[0].handle, STARPU_RW);
+    }
+}
+
 static int make_update(struct updating *u, const struct cavs_param *p)
 {
     struct cavs__update_args *a = new_args(u, p);
-    int wt = u->e->plan->param_t[p->number];
     struct starpu_task *t;
 
     if (!a)
@@ -220,11 +233,7 @@ static int make_update(struct updating *u, const struct cavs_param *p)
     cavs__task_buffer(t, u->e->tensors[u->e->plan->param[p->number]].chunks[0].handle, STARPU_RW);
     for (int i = 0; i < a->nstates; i++)
         cavs__task_buffer(t, u->o->state[i][p->number].chunks[0].handle, STARPU_RW);
-    if (wt >= 0) {
-        a->transposed = true;
-        a->ldt = u->e->tensors[wt].ld;
-        cavs__task_buffer(t, u->e->tensors[wt].chunks[0].handle, STARPU_RW);
-    }
+    add_copies(u, t, p, a);
     add_gradients(u, t, p, a);
     if (a->clip > 0) {
         a->nnorms = u->e->plan->model->nstored;

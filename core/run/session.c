@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "codelets/device_set.h"
+#include "codelets/products/gemm.h"
 #include "core/base/error.h"
 
 /* ---- options ---- */
@@ -63,6 +64,7 @@ static int create_plan(struct cavs_session *s)
         .no_fusion = s->options.no_fusion,
         .no_sharing = s->options.no_dedup || s->options.no_eager,
         .training = !s->options.inference,
+        .panels = !s->engine.devices && cavs__gemm()->gemm_panels,
         .require = s->rt->require,
         .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
         .l2_bytes = s->rt->l2_bytes,

@@ -75,18 +75,21 @@ static void close_window(const struct window *w)
     cavs__tensor_release(w->tensor, w->chunk);
 }
 
-/* The transposed copy of what is in w; a member's columns are rows of it. */
-static void write_transposed(struct cavs_session *s, const struct cavs_param *p,
-                             const struct window *w)
+/* The copies of what is in w. */
+static void write_copies(struct cavs_session *s, const struct cavs_param *p, const struct window *w)
 {
-    int number = s->plan->param_t[stored(p)->number];
-    struct cavs__tensor *t = number >= 0 ? &s->engine.tensors[number] : NULL;
+    for (int l = 0; l < CAVS__LAYOUTS; l++) {
+        int number = s->plan->copies[stored(p)->number][l];
+        struct cavs__tensor *t = number >= 0 ? &s->engine.tensors[number] : NULL;
+        struct cavs__copy copy = {.layout = (enum cavs__layout)l};
 
-    if (!t)
-        return;
-    cavs__transpose(p->rows, p->cols, w->p, w->tensor->ld,
-                    cavs__tensor_acquire(t, 0, STARPU_RW) + p->merged_col * t->ld, t->ld);
-    cavs__tensor_release(t, 0);
+        if (!t)
+            continue;
+        copy.ld = t->ld;
+        copy.p = cavs__tensor_acquire(t, 0, STARPU_RW);
+        cavs__copy_block(&copy, 0, p->merged_col, p->rows, p->cols, w->p, w->tensor->ld);
+        cavs__tensor_release(t, 0);
+    }
 }
 
 static void init_param(struct cavs_session *s, const struct cavs_param *p)
@@ -99,18 +102,31 @@ static void init_param(struct cavs_session *s, const struct cavs_param *p)
             w.p[r * w.tensor->ld + c] =
                 initial_value(&p->init, key, (uint64_t)r * (uint64_t)p->cols + (uint64_t)c);
     }
-    write_transposed(s, p, &w);
+    write_copies(s, p, &w);
     close_window(&w);
+}
+
+/* What no column of the parameter is copied to stays zero. */
+static int create_copy(struct cavs__engine *e, const struct cavs_param *p, enum cavs__layout layout)
+{
+    int number = e->plan->copies[p->number][layout];
+    int rc = number < 0 ? CAVS_OK
+                        : cavs__reserve(e, &e->tensors[number], 0,
+                                        cavs__layout_rows(layout, p->rows, p->cols));
+
+    if (number >= 0 && !rc)
+        cavs__tensor_clear(&e->tensors[number], 0);
+    return rc;
 }
 
 static int create_param(struct cavs_session *s, const struct cavs_param *p)
 {
     struct cavs__engine *e = &s->engine;
-    int grad = s->plan->grad[p->number], wt = s->plan->param_t[p->number];
+    int grad = s->plan->grad[p->number];
     int rc = cavs__reserve(e, param_tensor(s, p), 0, p->rows);
 
-    if (!rc && wt >= 0)
-        rc = cavs__reserve(e, &e->tensors[wt], 0, p->cols);
+    for (int l = 0; l < CAVS__LAYOUTS && !rc; l++)
+        rc = create_copy(e, p, (enum cavs__layout)l);
     for (int k = 0; grad >= 0 && k < cavs__partials(e) && !rc; k++)
         rc = cavs__reserve(e, &e->tensors[grad], k, p->rows);
     return rc ? rc : cavs__optimizer_add(&s->optimizer, e, p);
@@ -185,7 +201,7 @@ int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, c
     if (rc)
         return rc;
     w = copy_in(param_tensor(s, p), p, values);
-    write_transposed(s, p, &w);
+    write_copies(s, p, &w);
     close_window(&w);
     return CAVS_OK;
 }

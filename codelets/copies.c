@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copies.c - see copies.h. */
+#include "codelets/copies.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "codelets/products/panels.h"
+
+int cavs__layout_cols(enum cavs__layout layout, int rows, int cols)
+{
+    switch (layout) {
+    case CAVS__LAYOUT_TRANSPOSED: return rows;
+    case CAVS__LAYOUT_PANELS: return rows * CAVS__PANEL;
+    case CAVS__LAYOUT_PANELS_TRANSPOSED: return cols * CAVS__PANEL;
+    case CAVS__LAYOUT_ROWS:
+    case CAVS__LAYOUTS: break;
+    }
+    return cols;
+}
+
+int cavs__layout_rows(enum cavs__layout layout, int rows, int cols)
+{
+    switch (layout) {
+    case CAVS__LAYOUT_TRANSPOSED: return cols;
+    case CAVS__LAYOUT_PANELS: return cavs__panels(cols);
+    case CAVS__LAYOUT_PANELS_TRANSPOSED: return cavs__panels(rows);
+    case CAVS__LAYOUT_ROWS:
+    case CAVS__LAYOUTS: break;
+    }
+    return rows;
+}
+
+/* How many of the columns [c, c + cols) are in the panel of the first. */
+static int in_panel(int c, int cols)
+{
+    const int room = CAVS__PANEL - c % CAVS__PANEL;
+
+    return room < cols ? room : cols;
+}
+
+static float *in_panels(const struct cavs__copy *copy, int r, int c)
+{
+    return copy->p + c / CAVS__PANEL * copy->ld + (ptrdiff_t)r * CAVS__PANEL + c % CAVS__PANEL;
+}
+
+static void to_panels(const struct cavs__copy *copy, int r, int c, int rows, int cols,
+                      const float *block, ptrdiff_t ldw)
+{
+    for (int j = 0, n; j < cols; j += n) {
+        float *y = in_panels(copy, r, c + j);
+
+        n = in_panel(c + j, cols - j);
+        for (int i = 0; i < rows; i++)
+            memcpy(y + i * CAVS__PANEL, block + i * ldw + j, (size_t)n * sizeof *y);
+    }
+}
+
+/* Rows of w are columns of the copy. */
+static void to_panels_transposed(const struct cavs__copy *copy, int r, int c, int rows, int cols,
+                                 const float *block, ptrdiff_t ldw)
+{
+    for (int i = 0, n; i < rows; i += n) {
+        n = in_panel(r + i, rows - i);
+        cavs__transpose(n, cols, block + i * ldw, ldw, in_panels(copy, c, r + i), CAVS__PANEL);
+    }
+}
+
+void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int cols,
+                      const float *block, ptrdiff_t ldw)
+{
+    switch (copy->layout) {
+    case CAVS__LAYOUT_ROWS:
+    case CAVS__LAYOUTS: break;
+    case CAVS__LAYOUT_TRANSPOSED:
+        cavs__transpose(rows, cols, block, ldw, copy->p + c * copy->ld + r, copy->ld);
+        break;
+    case CAVS__LAYOUT_PANELS: to_panels(copy, r, c, rows, cols, block, ldw); break;
+    case CAVS__LAYOUT_PANELS_TRANSPOSED:
+        to_panels_transposed(copy, r, c, rows, cols, block, ldw);
+        break;
+    }
+}

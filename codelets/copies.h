@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copies.h - copies of a parameter's values in the layouts that products read.
+ *
+ * The values themselves lie row by row.  Whoever writes them (the update of a parameter, a user who
+ * sets them) writes the copies, too.
+ */
+#ifndef CAVS_CODELETS_COPIES_H
+#define CAVS_CODELETS_COPIES_H
+
+#include <stddef.h>
+
+/* What a copy of w (k, n) is, and what its `ld` counts. */
+enum cavs__layout {
+    CAVS__LAYOUT_ROWS,              /* w itself; no copy */
+    CAVS__LAYOUT_TRANSPOSED,        /* w^T, rows ld apart */
+    CAVS__LAYOUT_PANELS,            /* w in panels (products/panels.h) ld apart */
+    CAVS__LAYOUT_PANELS_TRANSPOSED, /* w^T in panels ld apart */
+    CAVS__LAYOUTS
+};
+
+/* A tensor for a copy of w (rows, cols) has so many columns and rows. */
+int cavs__layout_cols(enum cavs__layout layout, int rows, int cols);
+int cavs__layout_rows(enum cavs__layout layout, int rows, int cols);
+
+struct cavs__copy {
+    enum cavs__layout layout;
+    ptrdiff_t ld;
+    float *p; /* of all of w */
+};
+
+/* Brings rows [r, r + rows) and columns [c, c + cols) of w up to date in its copy; w(r, c) is the
+ * first of `block`, whose rows are ldw apart. */
+void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int cols,
+                      const float *block, ptrdiff_t ldw);
+
+/* transpose.c: y (cols, rows) = x^T, x (rows, cols) */
+void cavs__transpose(int rows, int cols, const float *x, ptrdiff_t ldx, float *y, ptrdiff_t ldy);
+
+#endif
