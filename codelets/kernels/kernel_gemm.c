@@ -15,6 +15,7 @@
 #define BLOCK_COLS 512
 #define BLOCK_ROWS 128
 #define PAD        16 /* floats: rows a power of two apart would push each other out of L1 */
+#define SMALL      (128 * 1024) /* floats of a gradient: its rows are better gathered here */
 #define BLOCK      (BLOCK_ROWS * (BLOCK_COLS + PAD)) /* floats: 264 KB */
 
 static int smaller(int a, int b)
@@ -120,19 +121,18 @@ static void gemm_tn(const struct cavs__call *call, int rows, const struct cavs__
                     unsigned flags)
 {
     const struct cavs__view *x = &v[0], *dy = &v[1], *dw = &v[2];
+    const struct cavs__gemm_provider *g = cavs__gemm();
     const bool first = flags & CAVS__FIRST;
 
     (void)call;
-    if (cavs__gemm()->gemm_tn_rows)
-        cavs__gemm()->gemm_tn_rows(
-            rows, dw->cols, x->cols, &(struct cavs__gemm_rows){x->p, x->ld, x->index},
-            &(struct cavs__gemm_rows){dy->p, dy->ld, dy->index}, dw->p, dw->ld, !first);
-    else if (rows > 0 && (scattered(x) || scattered(dy)))
+    if (rows <= 0 || (!scattered(x) && !scattered(dy)))
+        g->gemm_tn(rows, dw->cols, x->cols, x->p, x->ld, dy->p, dy->ld, dw->p, dw->ld, !first);
+    else if (g->gemm_tn_rows && (int64_t)x->cols * dw->cols > SMALL)
+        g->gemm_tn_rows(rows, dw->cols, x->cols, &(struct cavs__gemm_rows){x->p, x->ld, x->index},
+                        &(struct cavs__gemm_rows){dy->p, dy->ld, dy->index}, dw->p, dw->ld, !first);
+    else
         for (int r = 0; r < rows; r += BLOCK_ROWS)
             tn_rows(!first || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
-    else
-        cavs__gemm()->gemm_tn(rows, dw->cols, x->cols, x->p, x->ld, dy->p, dy->ld, dw->p, dw->ld,
-                              !first);
 }
 
 const struct cavs__kernel cavs__kernel_gemm = {

@@ -79,12 +79,12 @@ UP_TO_2(6)
 #define LIST_3(f) LIST_2(f), f##_3
 #define LIST_4(f) LIST_3(f), f##_4
 
-PANEL_INSTANCES(1)
-PANEL_INSTANCES(2)
-PANEL_INSTANCES(3)
-PANEL_INSTANCES(4)
-PANEL_INSTANCES(5)
-PANEL_INSTANCES(6)
+WIDE_INSTANCES(1)
+WIDE_INSTANCES(2)
+NARROW_INSTANCES(3)
+NARROW_INSTANCES(4)
+NARROW_INSTANCES(5)
+NARROW_INSTANCES(6)
 
 static const struct cavs__tiles tiles = {
     .lanes = LANES,
@@ -102,11 +102,19 @@ static const struct cavs__tiles tiles = {
             {LIST_2(part_5)},
             {LIST_2(part_6)}}},
     .panel_rows = 6,
-    .panel_fn = {{PANEL_LIST(panel_whole, 1), PANEL_LIST(panel_whole, 2),
-                  PANEL_LIST(panel_whole, 3), PANEL_LIST(panel_whole, 4),
-                  PANEL_LIST(panel_whole, 5), PANEL_LIST(panel_whole, 6)},
-                 {PANEL_LIST(panel_part, 1), PANEL_LIST(panel_part, 2), PANEL_LIST(panel_part, 3),
-                  PANEL_LIST(panel_part, 4), PANEL_LIST(panel_part, 5), PANEL_LIST(panel_part, 6)}},
+    .panel_vecs = {4, 4, 2, 2, 2, 2},
+    .panel_fn = {{{WIDE(panel_whole, 1)},
+                  {WIDE(panel_whole, 2)},
+                  {NARROW(panel_whole, 3)},
+                  {NARROW(panel_whole, 4)},
+                  {NARROW(panel_whole, 5)},
+                  {NARROW(panel_whole, 6)}},
+                 {{WIDE(panel_part, 1)},
+                  {WIDE(panel_part, 2)},
+                  {NARROW(panel_part, 3)},
+                  {NARROW(panel_part, 4)},
+                  {NARROW(panel_part, 5)},
+                  {NARROW(panel_part, 6)}}},
 };
 
 static bool available(void)

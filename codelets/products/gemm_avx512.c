@@ -71,20 +71,20 @@ UP_TO_4(6)
 #define LIST_6(f) LIST_4(f), f##_5, f##_6
 #define LIST_8(f) LIST_6(f), f##_7, f##_8
 
-PANEL_INSTANCES(1)
-PANEL_INSTANCES(2)
-PANEL_INSTANCES(3)
-PANEL_INSTANCES(4)
-PANEL_INSTANCES(5)
-PANEL_INSTANCES(6)
-PANEL_INSTANCES(7)
-PANEL_INSTANCES(8)
-PANEL_INSTANCES(9)
-PANEL_INSTANCES(10)
-PANEL_INSTANCES(11)
-PANEL_INSTANCES(12)
-PANEL_INSTANCES(13)
-PANEL_INSTANCES(14)
+WIDE_INSTANCES(1)
+WIDE_INSTANCES(2)
+WIDE_INSTANCES(3)
+WIDE_INSTANCES(4)
+WIDE_INSTANCES(5)
+WIDE_INSTANCES(6)
+NARROW_INSTANCES(7)
+NARROW_INSTANCES(8)
+NARROW_INSTANCES(9)
+NARROW_INSTANCES(10)
+NARROW_INSTANCES(11)
+NARROW_INSTANCES(12)
+NARROW_INSTANCES(13)
+NARROW_INSTANCES(14)
 
 static const struct cavs__tiles tiles = {
     .lanes = LANES,
@@ -102,17 +102,35 @@ static const struct cavs__tiles tiles = {
             {LIST_4(part_5)},
             {LIST_4(part_6)}}},
     .panel_rows = 14,
-    .panel_fn =
-        {{PANEL_LIST(panel_whole, 1), PANEL_LIST(panel_whole, 2), PANEL_LIST(panel_whole, 3),
-          PANEL_LIST(panel_whole, 4), PANEL_LIST(panel_whole, 5), PANEL_LIST(panel_whole, 6),
-          PANEL_LIST(panel_whole, 7), PANEL_LIST(panel_whole, 8), PANEL_LIST(panel_whole, 9),
-          PANEL_LIST(panel_whole, 10), PANEL_LIST(panel_whole, 11), PANEL_LIST(panel_whole, 12),
-          PANEL_LIST(panel_whole, 13), PANEL_LIST(panel_whole, 14)},
-         {PANEL_LIST(panel_part, 1), PANEL_LIST(panel_part, 2), PANEL_LIST(panel_part, 3),
-          PANEL_LIST(panel_part, 4), PANEL_LIST(panel_part, 5), PANEL_LIST(panel_part, 6),
-          PANEL_LIST(panel_part, 7), PANEL_LIST(panel_part, 8), PANEL_LIST(panel_part, 9),
-          PANEL_LIST(panel_part, 10), PANEL_LIST(panel_part, 11), PANEL_LIST(panel_part, 12),
-          PANEL_LIST(panel_part, 13), PANEL_LIST(panel_part, 14)}},
+    .panel_vecs = {4, 4, 4, 4, 4, 4, 2, 2, 2, 2, 2, 2, 2, 2},
+    .panel_fn = {{{WIDE(panel_whole, 1)},
+                  {WIDE(panel_whole, 2)},
+                  {WIDE(panel_whole, 3)},
+                  {WIDE(panel_whole, 4)},
+                  {WIDE(panel_whole, 5)},
+                  {WIDE(panel_whole, 6)},
+                  {NARROW(panel_whole, 7)},
+                  {NARROW(panel_whole, 8)},
+                  {NARROW(panel_whole, 9)},
+                  {NARROW(panel_whole, 10)},
+                  {NARROW(panel_whole, 11)},
+                  {NARROW(panel_whole, 12)},
+                  {NARROW(panel_whole, 13)},
+                  {NARROW(panel_whole, 14)}},
+                 {{WIDE(panel_part, 1)},
+                  {WIDE(panel_part, 2)},
+                  {WIDE(panel_part, 3)},
+                  {WIDE(panel_part, 4)},
+                  {WIDE(panel_part, 5)},
+                  {WIDE(panel_part, 6)},
+                  {NARROW(panel_part, 7)},
+                  {NARROW(panel_part, 8)},
+                  {NARROW(panel_part, 9)},
+                  {NARROW(panel_part, 10)},
+                  {NARROW(panel_part, 11)},
+                  {NARROW(panel_part, 12)},
+                  {NARROW(panel_part, 13)},
+                  {NARROW(panel_part, 14)}}},
 };
 
 static bool available(void)

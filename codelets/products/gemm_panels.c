@@ -28,13 +28,6 @@ static int parts_of(int whole, int part)
     return (whole + part - 1) / part;
 }
 
-/* What tile number n of a panel fetches: a half of the next panel, the other half, and then what it
- * reads itself, which costs nothing. */
-static const float *to_fetch(const struct cavs__tile *t, int n)
-{
-    return t->next && n < 2 ? t->next + (ptrdiff_t)n * t->depth * CAVS__LINE : t->b;
-}
-
 int cavs__next_tile(const struct cavs__tiles *s, int rows)
 {
     return rows > 0 ? parts_of(rows, parts_of(rows, s->panel_rows)) : 0;
@@ -49,14 +42,23 @@ static void fetch_rows(int rows, const float *c, ptrdiff_t ldc)
     }
 }
 
-/* c (rows, width) = or += a b with b in one panel; t.next: the next one, or NULL. */
+/* What tile number n of a panel fetches: a half of the next panel, the other half, and then what it
+ * reads itself, which costs nothing. */
+static const float *to_fetch(const struct cavs__tile *t, int n)
+{
+    return t->next && n < 2 ? t->next + (ptrdiff_t)n * t->depth * CAVS__LINE : t->b;
+}
+
+/* c (rows, width) = or += a b with b in one panel, or in as many as a tile takes; t.next: the next
+ * one, or NULL. */
 static void by_panel(const struct cavs__tiles *s, int rows, int width, bool strips,
                      struct cavs__tile t)
 {
-    const int most = CAVS__PANEL_TILE_VECS * s->lanes;
     int done = 0;
 
     for (int r = cavs__next_tile(s, rows), next; r > 0; r = next) {
+        const int most = s->panel_vecs[r - 1] * s->lanes;
+
         rows -= r;
         next = cavs__next_tile(s, rows);
         fetch_rows(next, t.c + r * t.ldc, t.ldc);
@@ -77,15 +79,28 @@ static void by_panel(const struct cavs__tiles *s, int rows, int width, bool stri
     }
 }
 
+/* Columns that are done at a time: a panel, or two where tiles are so wide. */
+static int columns_at_a_time(const struct cavs__tiles *s, int rows)
+{
+    const int tallest = cavs__next_tile(s, rows);
+    const int most = tallest > 0 ? s->panel_vecs[tallest - 1] * s->lanes : 0;
+
+    return most > CAVS__PANEL ? most : CAVS__PANEL;
+}
+
 void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
                        ptrdiff_t pitch, bool strips, struct cavs__tile t)
 {
+    const int at_a_time = columns_at_a_time(s, rows);
+    const ptrdiff_t ahead = at_a_time / CAVS__PANEL * pitch;
+
     if (strips)
         t.row = 1;
-    for (int j = 0; j < cols; j += CAVS__PANEL, panels += pitch, t.c += CAVS__PANEL) {
+    t.ldb = pitch;
+    for (int j = 0; j < cols; j += at_a_time, panels += ahead, t.c += at_a_time) {
         t.b = panels;
-        t.next = rows > FEW_ROWS && j + CAVS__PANEL < cols ? panels + pitch : NULL;
-        by_panel(s, rows, smaller(CAVS__PANEL, cols - j), strips, t);
+        t.next = rows > FEW_ROWS && j + at_a_time < cols ? panels + ahead : NULL;
+        by_panel(s, rows, smaller(at_a_time, cols - j), strips, t);
     }
 }
 

@@ -23,7 +23,7 @@
 struct cavs__tile {
     const float *a; /* a(i, p) = a[i * row + p * step]: x as it lies, or transposed */
     ptrdiff_t row, step;
-    const float *b; /* b(p, j) = b[p * ldb + j] */
+    const float *b; /* b(p, j) = b[p * ldb + j]; in panels: ldb from one to the next */
     ptrdiff_t ldb;
     float *c; /* c(i, j) = c[i * ldc + j] */
     ptrdiff_t ldc;
@@ -40,10 +40,11 @@ typedef void cavs__tile_fn(const struct cavs__tile *t);
 #define CAVS__TILE_ROWS 6
 #define CAVS__TILE_VECS 8
 
-/* The same for b in panels (panels.h), where a step of b is one or two cache lines: tiles are
- * narrow, and tall, so that b is read as seldom as can be. */
+/* The same for b in panels (panels.h).  Tiles of many rows are narrow, and tall, so that b is read
+ * as seldom as can be; those of few rows are wide, so that enough sums are under way: they may take
+ * two panels at a time. */
 #define CAVS__PANEL_TILE_ROWS 14
-#define CAVS__PANEL_TILE_VECS 2
+#define CAVS__PANEL_TILE_VECS 4
 /* Rows of a panel that are fetched into L1 before they are needed: 1 KB. */
 #define CAVS__AHEAD 8
 #define CAVS__LINE  16 /* floats in a cache line */
@@ -53,7 +54,8 @@ struct cavs__tiles {
     int vecs[CAVS__TILE_ROWS]; /* most vectors of a tile, by rows - 1 */
     /* [0]: the last vector is whole, [1]: it is partial; then by rows - 1 and by vectors - 1 */
     cavs__tile_fn *fn[2][CAVS__TILE_ROWS][CAVS__TILE_VECS];
-    int panel_rows; /* most rows of a tile of a panel */
+    int panel_rows;                        /* most rows of a tile of panels */
+    int panel_vecs[CAVS__PANEL_TILE_ROWS]; /* most vectors, by rows - 1 */
     cavs__tile_fn *panel_fn[2][CAVS__PANEL_TILE_ROWS][CAVS__PANEL_TILE_VECS];
 };
 
@@ -193,10 +195,13 @@ TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
  * instruction can say. */
 #define THIRDS ((CAVS__PANEL_TILE_ROWS + 2) / 3)
 
-/* The same for b in a panel: whole vectors of it can be read, and what comes next is known. */
+/* Vector j of a step of b: a tile may be wider than a panel. */
+#define IN_PANELS(j) (b + (j)*LANES / CAVS__PANEL * ldb + (j)*LANES % CAVS__PANEL)
+
+/* The same for b in panels: whole vectors of it can be read, and what comes next is known. */
 TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__tile *t)
 {
-    const ptrdiff_t row = t->row, step = t->step;
+    const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb;
     const float *a[THIRDS], *b = t->b, *next = t->next;
     vec acc[CAVS__PANEL_TILE_ROWS * CAVS__PANEL_TILE_VECS], bp[CAVS__PANEL_TILE_VECS];
 
@@ -211,7 +216,7 @@ TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__ti
     for (int p = t->depth; p > 0; p--) {
         UNROLL
         for (int j = 0; j < vecs; j++) {
-            bp[j] = vec_load(b + j * LANES);
+            bp[j] = vec_load(IN_PANELS(j));
             IN_REGISTER(bp[j]);
         }
         UNROLL
@@ -222,8 +227,8 @@ TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__ti
                 acc[i * vecs + j] = vec_fma(ap, bp[j], acc[i * vecs + j]);
         }
         UNROLL
-        for (int j = 0; j < vecs * LANES; j += CAVS__LINE)
-            __builtin_prefetch(b + CAVS__AHEAD * CAVS__PANEL + j, 0, 3);
+        for (int j = 0; j < vecs; j += CAVS__LINE / LANES)
+            __builtin_prefetch(IN_PANELS(j) + CAVS__AHEAD * CAVS__PANEL, 0, 3);
         __builtin_prefetch(next, 0, 2);
         UNROLL
         for (int i = 0; i < (rows + 2) / 3; i++)
@@ -253,11 +258,12 @@ TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__ti
     {                                                                               \
         panel_tile(rows, vecs, true, t);                                            \
     }
-#define PANEL_INSTANCES(rows) PANEL_INSTANCE(rows, 1) PANEL_INSTANCE(rows, 2)
-#define PANEL_LIST(f, rows)            \
-    {                                  \
-        f##_##rows##_1, f##_##rows##_2 \
-    }
+
+/* Tiles of so many rows. */
+#define NARROW_INSTANCES(rows) PANEL_INSTANCE(rows, 1) PANEL_INSTANCE(rows, 2)
+#define WIDE_INSTANCES(rows)   NARROW_INSTANCES(rows) PANEL_INSTANCE(rows, 3) PANEL_INSTANCE(rows, 4)
+#define NARROW(f, rows)        f##_##rows##_1, f##_##rows##_2
+#define WIDE(f, rows)          NARROW(f, rows), f##_##rows##_3, f##_##rows##_4
 
 /* The provider, with `tiles` filled in by the file. */
 static const struct cavs__tiles tiles;
