@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "apps/common/descriptors.h"
 #include "apps/common/option_table.h"
 #include "apps/common/packed_set.h"
 #include "apps/common/reserve.h"
 #include "apps/common/status.h"
+#include "apps/common/surroundings.h"
 #include "apps/pack.h"
 
 static const struct pack_form *const forms[] = {&pack_brackets, &pack_threefile, &pack_text,
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
     struct command c = {.pack = {.min_count = 1, .labels = 5, .verbose = true}};
     struct app_error error = {""};
 
-    app_keep_descriptors();
+    app_settle();
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     return app_status("cavs-pack", run(&c, &error), &error);
 }

@@ -21,7 +21,6 @@ libapp_la_SOURCES += \
 	apps/common/conllu_predict.c apps/common/conllu_predict.h \
 	apps/common/conllu_text.c \
 	apps/common/data_files.c apps/common/data_files.h \
-	apps/common/descriptors.c apps/common/descriptors.h \
 	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/entities.c apps/common/entities.h \
 	apps/common/epoch_log.c apps/common/epoch_log.h \
@@ -51,6 +50,7 @@ libapp_la_SOURCES += \
 	apps/common/start.c apps/common/start.h \
 	apps/common/status.c apps/common/status.h \
 	apps/common/stop.c apps/common/stop.h \
+	apps/common/surroundings.c apps/common/surroundings.h \
 	apps/common/tag_baseline.c apps/common/tag_baseline.h \
 	apps/common/texts.c apps/common/texts.h \
 	apps/common/tool.c apps/common/tool.h \

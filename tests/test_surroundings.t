@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What surrounds a program: a home that cannot be written, none at all, and closed descriptors.
+# What surrounds a program: a home that cannot be written, none at all, closed descriptors, and a limit to files.
 
 apps=${abs_top_builddir:-.}/apps
 work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/surroundings.XXXXXX") || exit 1
@@ -91,5 +91,12 @@ echo $? >"$work/status"
 : >"$work/err"
 status_is 1 && ! grep -q 'no-such-folder' "$work/out"
 ok $? "messages for a closed stderr go nowhere else"
+
+# --- a limit to the size of files ----------------------------------------------------------------------
+
+# shellcheck disable=SC2086
+(ulimit -f 8 && CAVS_FUSION=interpret run tree_fc $small --hidden 64 --save "$work/limited")
+status_is 1 && said "cannot write $work/limited: File too large" && [ -z "$(find "$work" -name 'limited*')" ]
+ok $? "a file beyond ulimit -f is an error, and nothing of it is left"
 
 echo "1..$count"

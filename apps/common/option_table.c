@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/descriptors.h"
 #include "apps/common/status.h"
+#include "apps/common/surroundings.h"
 #include "apps/common/utf8.h"
 
 #define LIST_KEY  0x100
@@ -270,7 +270,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     int i = key - FIRST_KEY;
 
     if (key == ARGP_KEY_INIT) {
-        app_keep_descriptors();
+        app_settle();
         argp_err_exit_status = APP_USAGE;
     }
     if (key == 'h')

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "apps/common/descriptors.h"
 #include "apps/common/option_table.h"
 #include "apps/common/status.h"
+#include "apps/common/surroundings.h"
 #include "apps/trace/trace.h"
 
 struct command {
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     struct command c = {0};
     struct app_error error = {""};
 
-    app_keep_descriptors();
+    app_settle();
     argp_program_version_hook = app_print_version;
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     return app_status("cavs-trace", run(&c, &error), &error);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apps/common/descriptors.h"
+#include "apps/common/surroundings.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 /* Input is opened for writing only and the others for reading only: using them fails, as it should. */
-void app_keep_descriptors(void)
+static void keep_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         int opened = fd;
@@ -16,4 +17,10 @@ void app_keep_descriptors(void)
         if (opened < 0)
             return;
     }
+}
+
+void app_settle(void)
+{
+    keep_descriptors();
+    signal(SIGXFSZ, SIG_IGN);
 }
