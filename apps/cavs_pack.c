@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "apps/common/clashes.h"
 #include "apps/common/option_table.h"
 #include "apps/common/packed_set.h"
 #include "apps/common/reserve.h"
@@ -196,12 +197,21 @@ static int choose(struct pack *p, struct app_error *e)
     return choose_words(p, e);
 }
 
+static int check_output(const struct pack *p, struct app_error *e)
+{
+    if (!same_file(p->output, p->input) && (!p->like || !same_file(p->output, p->like)))
+        return 0;
+    return app_fail(e, CAVS_EINVAL, "%s: the output is what is read, which would be lost",
+                    p->output);
+}
+
 static int pack(struct pack *p, struct app_error *e)
 {
     int rc;
 
-    if ((rc = choose(p, e)) < 0 || (rc = cavs_model_create(&p->model)) < 0 ||
-        (rc = p->form->declare(p, e)) < 0 || (rc = cavs_model_finish(p->model)) < 0 ||
+    if ((rc = check_output(p, e)) < 0 || (rc = choose(p, e)) < 0 ||
+        (rc = cavs_model_create(&p->model)) < 0 || (rc = p->form->declare(p, e)) < 0 ||
+        (rc = cavs_model_finish(p->model)) < 0 ||
         (rc = cavs_data_pack(p->model, p->output, &p->data)) < 0 || (rc = p->form->read(p, e)) < 0)
         return rc;
     if (cavs_data_size(p->data) == 0)

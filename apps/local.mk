@@ -16,6 +16,7 @@ libapp_la_SOURCES += \
 	apps/common/arities.c apps/common/arities.h \
 	apps/common/best.c apps/common/best.h \
 	apps/common/by_name.c \
+	apps/common/clashes.c apps/common/clashes.h \
 	apps/common/conllu.c apps/common/conllu.h \
 	apps/common/conllu_graph.c \
 	apps/common/conllu_predict.c apps/common/conllu_predict.h \

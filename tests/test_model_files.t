@@ -140,4 +140,27 @@ of 1 2 3\nwords 1 x 3\n|2:9: expected a number
 words 1 nan 3\n|1:9: expected a number
 END
 
+# --- nothing is written over what is read --------------------------------------------------------------------
+
+ln "$work/trees.txt" "$work/linked.txt"
+cp "$work/trees.txt" "$work/before.txt"
+cp "$model" "$work/before"
+while IFS='|' read -r arguments message; do
+    # shellcheck disable=SC2086
+    run tree_lstm $arguments $sizes $common
+    status_is 2 && said "$message, too, which would be lost" && [ ! -s "$work/out" ] &&
+        cmp "$work/before.txt" "$work/trees.txt" && cmp "$work/before" "$model"
+    ok $? "$message"
+done <<END
+--train $work/trees.txt --epochs 1 --save $work/linked.txt|--save $work/linked.txt: the file of --train
+--train $work/trees.txt --epochs 1 --log $work/trees.txt|--log $work/trees.txt: the file of --train
+--train $work/trees.txt --epochs 1 --save $work/new --log $work/new|--save $work/new: the file of --log
+--init $model --predict $work/trees.txt --output $work/linked.txt|--output $work/linked.txt: the file of --predict
+--init $model --predict $work/trees.txt --output $model|--output $model: the file of --init
+END
+# shellcheck disable=SC2086
+run tree_lstm --init "$model" --train "$work/trees.txt" --epochs 1 --save "$model" $common
+status_is 0 && ! cmp -s "$work/before" "$model"
+ok $? "but a model may be trained further in its own file"
+
 echo "1..$count"

@@ -111,6 +111,14 @@ run cavs-pack text "$data/mini-text.txt" "$work/link" --quiet
 status_is 0 && [ -L "$work/link" ] && cmp "$work/link.cavs" "$work/text.cavs" >&2
 ok $? "a link stays, and leads to the file"
 
+cp "$work/text.cavs" "$work/before.cavs"
+run cavs-pack text "$work/link" "$work/link.cavs" --quiet
+status_is 1 && said "$work/link.cavs: the output is what is read" && cmp "$work/link.cavs" "$work/before.cavs" >&2
+ok $? "the input is not written over"
+run cavs-pack text "$data/mini-text.txt" "$work/text.cavs" --quiet --like "$work/text.cavs"
+status_is 1 && said "$work/text.cavs: the output is what is read" && cmp "$work/text.cavs" "$work/before.cavs" >&2
+ok $? "nor is what it is packed like"
+
 ln -s /dev/full "$work/full"
 run cavs-pack text "$data/mini-text.txt" "$work/full" --quiet
 status_is 1 && said "cannot write $work/full: " && [ -L "$work/full" ] && [ -c "$work/full" ]

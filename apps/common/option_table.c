@@ -104,6 +104,19 @@ static void *value_of(const struct option_list *l, int i)
     return (char *)l->values[i] + l->row[i]->at;
 }
 
+const char *options_file(const struct option_list *l, const char *name)
+{
+    int i = find(l, name);
+    const struct app_option *o = i < 0 ? NULL : l->row[i];
+    const char *path;
+
+    if (!o || o->kind != OPTION_TEXT ||
+        (strcmp(o->argument, "FILE") != 0 && strcmp(o->argument, "PATH") != 0))
+        return NULL;
+    path = *(const char *const *)value_of(l, i);
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
 int app_int(struct argp_state *state, const char *option, const char *arg, int lo, int hi)
 {
     char *end;

@@ -94,6 +94,9 @@ void app_print_version(FILE *stream, struct argp_state *state);
 /* Whether the option was given on the command line; false for a name that is none. */
 bool options_given(const struct option_list *l, const char *name);
 
+/* What an option for a FILE or PATH names; NULL: nothing, standard input, or it is no such option. */
+const char *options_file(const struct option_list *l, const char *name);
+
 /* The options with that role as an object, by name; NULL: memory is short. */
 json_t *options_to_json(const struct option_list *l, enum option_role role);
 /* Sets the options with that role from such an object, but for those given on the command line.  If these differ from the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/clashes.h"
 #include "apps/common/data_files.h"
 #include "apps/common/model_note.h"
 #include "apps/common/packed_set.h"
@@ -78,6 +79,7 @@ static void check_options(struct app *a)
 {
     app_options_check(&a->options, &a->list);
     check_best(a);
+    clashes_check(&a->list);
     if (a->program->check)
         a->program->check(a, &a->list);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/clashes.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    if (stat(a, &x) != 0 || stat(b, &y) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* What is read as a whole before it is written. */
+static bool may_share(const char *output, const char *other)
+{
+    return strcmp(output, "save") == 0 &&
+           (strcmp(other, "init") == 0 || strcmp(other, "partial") == 0);
+}
+
+static void check_output(const struct option_list *l, const char *output)
+{
+    const char *path = options_file(l, output);
+
+    for (int i = 0; path && i < l->n; i++) {
+        const char *other = l->row[i]->name, *file = other ? options_file(l, other) : NULL;
+
+        if (file && strcmp(other, output) != 0 && !may_share(output, other) &&
+            same_file(path, file))
+            options_mistake("--%s %s: the file of --%s, too, which would be lost", output, path,
+                            other);
+    }
+}
+
+void clashes_check(const struct option_list *l)
+{
+    check_output(l, "save");
+    check_output(l, "log");
+    check_output(l, "output");
+}
