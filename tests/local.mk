@@ -329,12 +329,16 @@ tests/failing-cavs-pack.a: $(apps_cavs_pack_OBJECTS) tests/failing_alloc.names
 	$(AM_V_GEN)$(failing_archive) $(apps_cavs_pack_OBJECTS) && \
 		$(OBJCOPY) --redefine-syms=$(failing_names) $@
 tests_failing_tree_lstm_SOURCES = $(failing_sources)
+tests_failing_tree_lstm_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_failing_tree_lstm_LDADD = tests/failing-tree_lstm.a $(failing_libs)
 tests_failing_bilstm_char_tagger_SOURCES = $(failing_sources)
+tests_failing_bilstm_char_tagger_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_failing_bilstm_char_tagger_LDADD = tests/failing-bilstm_char_tagger.a $(failing_libs)
 tests_failing_parser_SOURCES = $(failing_sources)
+tests_failing_parser_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_failing_parser_LDADD = tests/failing-parser.a $(failing_libs)
 tests_failing_cavs_pack_SOURCES = $(failing_sources)
+tests_failing_cavs_pack_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_failing_cavs_pack_LDADD = tests/failing-cavs-pack.a $(failing_libs)
 CLEANFILES += $(failing_apps) tests/failing-libapp.a tests/failing-tree_lstm.a \
 	tests/failing-bilstm_char_tagger.a tests/failing-parser.a tests/failing-cavs-pack.a

@@ -4,6 +4,15 @@
 # shellcheck disable=SC2086 # options are split on purpose
 # Memory that runs out in the programs themselves: whichever allocation fails, a run ends with what an undisturbed
 # one has, or with a message and status 1, and no file that it leaves is broken.
+#
+# Arguments: a program, and steps of it, which alone are tried then. With CAVS_TEST_LONG set, every n-th allocation
+# fails; of those for JSON, which are many and alike, only if a step is named.
+
+only=$1
+[ $# -eq 0 ] || shift
+steps="$*"
+most_json=200
+[ -z "$steps" ] || most_json=1000000
 
 data=${abs_top_srcdir:-.}/tests/data
 apps=${abs_top_builddir:-.}/tests
@@ -14,9 +23,10 @@ trap 'rm -rf "$work"' EXIT
 . "${abs_top_srcdir:-.}/tests/programs.sh"
 
 CAVS_DATA=/nonexistent
+OCL_ICD_VENDORS=/nonexistent # loading PoCL and its compiler takes longer than a run
 LC_ALL=C
 : >"$work/out"
-export CAVS_DATA LC_ALL
+export CAVS_DATA OCL_ICD_VENDORS LC_ALL
 machine="--workers 1 --shards 1 --json --quiet"
 
 # --- one run ----------------------------------------------------------------------------------------------------
@@ -152,12 +162,20 @@ allocations() {
     ok $? "$name, $step: $runs of $total allocations$3 fail, $clean of them with a message"
 }
 
-# step FUNCTION RUNS JSON-RUNS: those for JSON are many and alike
+# step FUNCTION RUNS JSON-RUNS
 step() {
     step=$1
+    [ "${only:-$name}" = "$name" ] || return
+    case " ${steps:-$step} " in
+    *" $step "*) ;;
+    *)
+        undisturbed # for the steps that go on from here
+        return
+        ;;
+    esac
     allocations "$2" 1000000 ""
     export FAILING_JSON=1
-    allocations "$3" 200 ", those for JSON among them,"
+    allocations "$3" "$most_json" ", those for JSON among them,"
     unset FAILING_JSON
 }
 
