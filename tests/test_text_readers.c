@@ -67,6 +67,23 @@ static void drop(struct sentence_options *o, struct sentences *s)
 
 /* ---- plain text ------------------------------------------------------------------------------ */
 
+static void a_byte_order_mark_is_no_part_of_the_first_word(void **state)
+{
+    struct sentence_options o = growing(false);
+    struct sentences s = sentences("\xef\xbb\xbf"
+                                   "a b\n\xef\xbb\xbf"
+                                   "a",
+                                   &o);
+
+    (void)state;
+    assert_int_equal(vocab_find(o.words, "a", 1), 1);
+    assert_ints(s.word, 3, (int[]){1, 2, 3});
+    sentences_clear(&s);
+    s = sentences("\xef\xbb\xbf", &o);
+    assert_int_equal(s.n, 0);
+    drop(&o, &s);
+}
+
 static void lines_become_sentences(void **state)
 {
     struct sentence_options o = growing(false);
@@ -269,6 +286,7 @@ static void wikiner_has_its_known_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_byte_order_mark_is_no_part_of_the_first_word),
         cmocka_unit_test(lines_become_sentences),
         cmocka_unit_test(an_end_word_closes_every_line),
         cmocka_unit_test(an_end_word_has_no_tag),

@@ -43,6 +43,18 @@ void lines_close(struct lines *l)
     *l = (struct lines){.name = l->name};
 }
 
+/* Editors may put a mark of the encoding before the first character. */
+static ssize_t drop_mark(struct lines *l, ssize_t n)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    ssize_t length = sizeof mark - 1;
+
+    if (l->number > 1 || n < length || memcmp(l->text, mark, sizeof mark - 1) != 0)
+        return n;
+    memmove(l->text, l->text + length, (size_t)(n - length) + 1);
+    return n - length;
+}
+
 int lines_next(struct lines *l, struct app_error *e)
 {
     ssize_t n;
@@ -52,6 +64,7 @@ int lines_next(struct lines *l, struct app_error *e)
     if (n < 0)
         return feof(l->in) ? 0 : app_fail(e, CAVS_EIO, "%s: %s", l->name, strerror(errno));
     l->number++;
+    n = drop_mark(l, n);
     l->whole = n;
     while (n > 0 && (l->text[n - 1] == '\n' || l->text[n - 1] == '\r'))
         n--;
