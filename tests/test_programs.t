@@ -112,7 +112,7 @@ wrong() {
 # Values out of an option's range.
 check_values() {
     : >"$work/accepted"
-    while IFS="$(printf '\t')" read -r name kind _ values; do
+    while IFS="$(printf '\t')" read -r name kind argument values; do
         lo=${values% *}
         hi=${values#* }
         case $kind in
@@ -122,6 +122,7 @@ check_values() {
             ;;
         real) wrong "$1" "$name" -1 "a number from $lo to" ;;
         devices | seed) wrong "$1" "$name" -1 "a whole number from 0" ;;
+        text) wrong "$1" "$name" "" "$argument, not nothing" ;;
         choice) wrong "$1" "$name" no-such "one of $(echo "$values" | sed 's/ /, /g'), not 'no-such'" ;;
         esac
     done <"$work/untried"

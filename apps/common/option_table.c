@@ -195,6 +195,14 @@ static uint64_t parse_seed(struct argp_state *state, const char *option, const c
     return value;
 }
 
+/* What a shell makes of a variable that is not set would be a file without a name. */
+static const char *parse_text(struct argp_state *state, const struct app_option *o, const char *arg)
+{
+    if (!*arg)
+        argp_error(state, "--%s wants %s, not nothing", o->name, o->argument);
+    return arg;
+}
+
 static void set_value(struct argp_state *state, const struct app_option *o, void *value, char *arg)
 {
     switch (o->kind) {
@@ -207,7 +215,7 @@ static void set_value(struct argp_state *state, const struct app_option *o, void
     case OPTION_REAL: *(float *)value = (float)app_real(state, o->name, arg, o->lo, o->hi); break;
     case OPTION_SEED: *(uint64_t *)value = parse_seed(state, o->name, arg); break;
     case OPTION_CHOICE: *(int *)value = parse_choice(state, o, arg); break;
-    case OPTION_TEXT: *(const char **)value = arg; break;
+    case OPTION_TEXT: *(const char **)value = parse_text(state, o, arg); break;
     }
 }
 
