@@ -27,6 +27,8 @@ libcavs_la_SOURCES += \
 	codelets/update_task.h
 # the arithmetic of updates
 libkernels_la_SOURCES += \
+	codelets/bf16_pack.c \
+	codelets/bf16_pack.h \
 	codelets/transpose.c \
 	codelets/update.c \
 	codelets/update.def \

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# codelets/products/: matrix products: the table and its providers.
+# codelets/products/: matrix products: the tables, of float32 and of bfloat16, and their providers.
 
 libcavs_la_SOURCES += \
+	codelets/products/bf16.c \
+	codelets/products/bf16.h \
+	codelets/products/bf16_providers.h \
+	codelets/products/bf16_reference.c \
 	codelets/products/gemm.c \
 	codelets/products/gemm.h \
 	codelets/products/gemm_long.c \
@@ -14,6 +18,14 @@ libcavs_la_SOURCES += \
 	codelets/products/gemm_tiled.c \
 	codelets/products/panels.h
 libkernels_la_SOURCES += \
+	codelets/products/bf16_amx.c \
+	codelets/products/bf16_amx.h \
+	codelets/products/bf16_amx_pack.c \
+	codelets/products/bf16_amx_tiles.c \
+	codelets/products/bf16_avx512.c \
+	codelets/products/bf16_converted.c \
+	codelets/products/bf16_round.h \
+	codelets/products/bf16_vectors.h \
 	codelets/products/gemm_avx2.c \
 	codelets/products/gemm_avx512.c
 if HAVE_LIBXSMM
