@@ -34,6 +34,7 @@ perf_policy_steal_la_SOURCES = perf/policy_steal.c
 perf_policy_steal_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 # These need internal functions, so they are built by name only: make perf/bench_gemm
-EXTRA_PROGRAMS += perf/bench_gemm perf/bench_elementwise
+EXTRA_PROGRAMS += perf/bench_gemm perf/bench_bf16 perf/bench_elementwise
+perf_bench_bf16_LDADD = libcavs-static.la $(CAVS_LIBS)
 perf_bench_gemm_LDADD = libcavs-static.la $(CAVS_LIBS)
 perf_bench_elementwise_LDADD = tests/libtrial.la libcavs-static.la $(CAVS_LIBS)
