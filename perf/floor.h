@@ -36,12 +36,13 @@ enum {
 struct floor_param {
     const char *name;
     int rows, cols;
-    float lo, hi;               /* initial values are uniform there */
-    float *w, *s0, *s1;         /* values; Adam's moments */
-    float *wt;                  /* transposed values, or NULL: backward products read them */
-    float *grad[FLOOR_THREADS]; /* what each thread's trees add; a table has none of these */
-    bool table;                 /* rows are looked up: the gradient is sparse */
-    bool transposed;            /* wants wt */
+    float lo, hi;       /* initial values are uniform there */
+    float *w, *s0, *s1; /* values; Adam's moments */
+    /* what products read, forward and, where one does, backward; p NULL: nothing does */
+    struct cavs__copy copy[2];
+    float *grad[FLOOR_THREADS];  /* what each thread's trees add; a table has none of these */
+    bool table;                  /* rows are looked up: the gradient is sparse */
+    bool multiplied, transposed; /* wants copy[0], copy[1] */
 };
 
 struct floor_params {
@@ -51,6 +52,8 @@ struct floor_params {
 
 void floor_params_create(struct floor_params *s, int threads, bool train, uint64_t seed);
 void floor_params_destroy(struct floor_params *s);
+/* Rows from a multiple of CAVS__PANEL on of the copies, as an update of these rows writes them. */
+int floor_copies_from(const struct floor_param *p, int row, struct cavs__copy copies[2]);
 /* From a safetensors file with exactly these parameters. False after a line on stderr. */
 bool floor_params_load(struct floor_params *s, const char *path);
 
@@ -126,6 +129,10 @@ struct floor_model {
 };
 
 extern const struct floor_model floor_tree_lstm, floor_tree_fc;
+
+/* y (m, param's columns) = or += x (m, its rows) w; backward: y (m, its rows) with w^T */
+void floor_multiply(const struct floor_part *part, const struct floor_param *param, bool backward,
+                    int m, const float *x, int ldx, float *y, int ldy, bool accumulate);
 
 /* ---- running (floor_run.c) ------------------------------------------------------------------- */
 

@@ -16,8 +16,13 @@ static void declare(struct floor_params *s, const struct floor_sizes *z)
     s->n = PARAMS;
     s->p[EMBEDDING] = (struct floor_param){
         .name = "embedding", .rows = z->words, .cols = h, .hi = 1, .table = true};
-    s->p[W] = (struct floor_param){
-        .name = "W", .rows = 2 * h, .cols = h, .lo = -range, .hi = range, .transposed = true};
+    s->p[W] = (struct floor_param){.name = "W",
+                                   .rows = 2 * h,
+                                   .cols = h,
+                                   .lo = -range,
+                                   .hi = range,
+                                   .multiplied = true,
+                                   .transposed = true};
     s->p[B] = (struct floor_param){.name = "b", .rows = 1, .cols = h};
 }
 
@@ -48,7 +53,7 @@ static void inner_tile(struct floor_part *p, int from, int n)
     int h = p->sizes.hidden;
     const float *both = p->fc.state + (size_t)from * 2 * h;
 
-    p->blas->gemm(n, h, 2 * h, both, 2 * h, q[W].w, h, p->fc.y, h, false);
+    floor_multiply(p, &q[W], false, n, both, 2 * h, p->fc.y, h, false);
     floor_relu_forward(n, h, p->fc.y, q[B].w, p->levels.inner_slot + from, p->fc.state);
 }
 
@@ -74,8 +79,7 @@ static void inner_tile_back(struct floor_part *p, int from, int n)
     float *y = p->fc.y + (size_t)from * h;
 
     floor_relu_backward(n, h, y, p->levels.inner_slot + from, p->fc.state, p->fc.dstate);
-    p->blas->gemm(n, 2 * h, h, y, h, q[W].wt, 2 * h, p->fc.dstate + (size_t)from * 2 * h, 2 * h,
-                  false);
+    floor_multiply(p, &q[W], true, n, y, h, p->fc.dstate + (size_t)from * 2 * h, 2 * h, false);
 }
 
 static void backward(struct floor_part *p)

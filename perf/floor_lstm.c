@@ -14,8 +14,13 @@ static struct floor_param weight(const char *name, int rows, int cols, int gates
 {
     float range = sqrtf(6.0f / (rows + cols / gates));
 
-    return (struct floor_param){
-        .name = name, .rows = rows, .cols = cols, .lo = -range, .hi = range, .transposed = true};
+    return (struct floor_param){.name = name,
+                                .rows = rows,
+                                .cols = cols,
+                                .lo = -range,
+                                .hi = range,
+                                .multiplied = true,
+                                .transposed = true};
 }
 
 static struct floor_param bias(const char *name, int cols)
@@ -106,7 +111,7 @@ static void leaf_tile(struct floor_part *p, int from, int n)
 
     for (int i = 0; i < n; i++)
         copy_row(x + (size_t)i * e, q[EMBEDDING].w + (size_t)l->word[from + i] * e, e);
-    p->blas->gemm(n, 3 * h, e, x, e, q[W_IOU].w, 3 * h, gate, 3 * h, false);
+    floor_multiply(p, &q[W_IOU], false, n, x, e, gate, 3 * h, false);
     floor_leaf_forward(n, h, gate, q[B_LEAF].w, a->tanh_leaf + kept * h, l->leaf_slot + from, a->c,
                        a->h);
 }
@@ -120,9 +125,9 @@ static void inner_tile(struct floor_part *p, int from, int n)
     const float *both = a->h + (size_t)from * 2 * h;
     float *gate = a->gate + kept * 5 * h;
 
-    p->blas->gemm(n, 3 * h, 2 * h, both, 2 * h, q[U_IOU].w, 3 * h, gate, 5 * h, false);
-    p->blas->gemm(n, h, h, both, 2 * h, q[F1].w, h, gate + 3 * h, 5 * h, false);
-    p->blas->gemm(n, h, h, both + h, 2 * h, q[F2].w, h, gate + 4 * h, 5 * h, false);
+    floor_multiply(p, &q[U_IOU], false, n, both, 2 * h, gate, 5 * h, false);
+    floor_multiply(p, &q[F1], false, n, both, 2 * h, gate + 3 * h, 5 * h, false);
+    floor_multiply(p, &q[F2], false, n, both + h, 2 * h, gate + 4 * h, 5 * h, false);
     floor_inner_forward(n, h, gate, q[B_IOU].w, q[B_F].w, a->c + (size_t)from * 2 * h,
                         a->tanh_inner + kept * h, p->levels.inner_slot + from, a->c, a->h);
 }
@@ -135,12 +140,11 @@ static void class_tile(struct floor_part *p, int from, int n)
     int h = p->sizes.hidden;
     float *z = a->logits + (size_t)from * FLOOR_CLASSES;
 
-    p->blas->gemm(n, FLOOR_CLASSES, h, a->h + (size_t)from * h, h, q[W_CLASS].w, FLOOR_CLASSES, z,
-                  FLOOR_CLASSES, false);
+    floor_multiply(p, &q[W_CLASS], false, n, a->h + (size_t)from * h, h, z, FLOOR_CLASSES, false);
     p->loss += floor_softmax(n, z, q[B_CLASS].w, p->levels.label + from);
     if (p->train)
-        p->blas->gemm(n, h, FLOOR_CLASSES, z, FLOOR_CLASSES, q[W_CLASS].wt, h,
-                      a->dh + (size_t)from * h, h, false);
+        floor_multiply(p, &q[W_CLASS], true, n, z, FLOOR_CLASSES, a->dh + (size_t)from * h, h,
+                       false);
 }
 
 static void forward(struct floor_part *p)
@@ -170,9 +174,9 @@ static void inner_tile_back(struct floor_part *p, int from, int n)
 
     floor_inner_backward(n, h, gate, a->c + pair, a->tanh_inner + (size_t)from * h,
                          p->levels.inner_slot + from, a->dh, a->dc, a->dc + pair);
-    p->blas->gemm(n, 2 * h, 3 * h, gate, 5 * h, q[U_IOU].wt, 2 * h, dh, 2 * h, true);
-    p->blas->gemm(n, h, h, gate + 3 * h, 5 * h, q[F1].wt, h, dh, 2 * h, true);
-    p->blas->gemm(n, h, h, gate + 4 * h, 5 * h, q[F2].wt, h, dh + h, 2 * h, true);
+    floor_multiply(p, &q[U_IOU], true, n, gate, 5 * h, dh, 2 * h, true);
+    floor_multiply(p, &q[F1], true, n, gate + 3 * h, 5 * h, dh, 2 * h, true);
+    floor_multiply(p, &q[F2], true, n, gate + 4 * h, 5 * h, dh + h, 2 * h, true);
 }
 
 static void leaf_tile_back(struct floor_part *p, int from, int n)
@@ -184,7 +188,7 @@ static void leaf_tile_back(struct floor_part *p, int from, int n)
 
     floor_leaf_backward(n, h, gate, a->tanh_leaf + (size_t)from * h, p->levels.leaf_slot + from,
                         a->dh, a->dc);
-    p->blas->gemm(n, e, 3 * h, gate, 3 * h, q[W_IOU].wt, e, a->dx + (size_t)from * e, e, false);
+    floor_multiply(p, &q[W_IOU], true, n, gate, 3 * h, a->dx + (size_t)from * e, e, false);
 }
 
 static void clear(float *x, size_t n)

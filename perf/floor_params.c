@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apps/common/random.h"
+#include "codelets/products/panels.h"
 #include "perf/floor.h"
 
 void *floor_zeros(size_t n, size_t size)
@@ -27,10 +28,58 @@ static float *numbers(const struct floor_param *p, bool wanted)
     return wanted ? floor_zeros((size_t)p->rows * p->cols, sizeof(float)) : NULL;
 }
 
-static void transpose(struct floor_param *p)
+/* Panels, if our own products are used, as the engine has them. */
+static void create_copy(struct floor_param *p, bool backward, bool wanted)
 {
-    if (p->wt)
-        cavs__transpose(p->rows, p->cols, p->w, p->cols, p->wt, p->rows);
+    const bool panels = cavs__gemm()->gemm_panels;
+    struct cavs__copy *c = &p->copy[backward];
+
+    c->layout = panels     ? backward ? CAVS__LAYOUT_PANELS_TRANSPOSED : CAVS__LAYOUT_PANELS
+                : backward ? CAVS__LAYOUT_TRANSPOSED
+                           : CAVS__LAYOUT_ROWS;
+    c->ld = cavs__layout_cols(c->layout, p->rows, p->cols);
+    if (wanted && c->layout != CAVS__LAYOUT_ROWS)
+        c->p = floor_zeros((size_t)cavs__layout_rows(c->layout, p->rows, p->cols) * (size_t)c->ld,
+                           sizeof(float));
+}
+
+int floor_copies_from(const struct floor_param *p, int row, struct cavs__copy copies[2])
+{
+    int n = 0;
+
+    for (int i = 0; i < 2; i++) {
+        if (!p->copy[i].p)
+            continue;
+        copies[n] = p->copy[i];
+        switch (copies[n].layout) {
+        case CAVS__LAYOUT_TRANSPOSED: copies[n].p += row; break;
+        case CAVS__LAYOUT_PANELS: copies[n].p += (ptrdiff_t)row * CAVS__PANEL; break;
+        case CAVS__LAYOUT_PANELS_TRANSPOSED: copies[n].p += row / CAVS__PANEL * copies[n].ld; break;
+        case CAVS__LAYOUT_ROWS:
+        case CAVS__LAYOUTS: break;
+        }
+        n++;
+    }
+    return n;
+}
+
+static void copy_values(struct floor_param *p)
+{
+    for (int i = 0; i < 2; i++)
+        if (p->copy[i].p)
+            cavs__copy_block(&p->copy[i], 0, 0, p->rows, p->cols, p->w, p->cols);
+}
+
+void floor_multiply(const struct floor_part *part, const struct floor_param *param, bool backward,
+                    int m, const float *x, int ldx, float *y, int ldy, bool accumulate)
+{
+    const struct cavs__copy *c = &param->copy[backward];
+    const int k = backward ? param->cols : param->rows, n = backward ? param->rows : param->cols;
+
+    if (c->layout == CAVS__LAYOUT_PANELS || c->layout == CAVS__LAYOUT_PANELS_TRANSPOSED)
+        part->blas->gemm_panels(m, n, k, x, ldx, c->p, c->ld, y, ldy, accumulate);
+    else
+        part->blas->gemm(m, n, k, x, ldx, c->p ? c->p : param->w, c->ld, y, ldy, accumulate);
 }
 
 static void draw(struct floor_param *p, struct rng *r)
@@ -39,7 +88,7 @@ static void draw(struct floor_param *p, struct rng *r)
 
     for (size_t i = 0; i < n; i++)
         p->w[i] = p->lo + (p->hi - p->lo) * (float)(rng_next(r) >> 40) * 0x1p-24f;
-    transpose(p);
+    copy_values(p);
 }
 
 void floor_params_create(struct floor_params *s, int threads, bool train, uint64_t seed)
@@ -53,7 +102,8 @@ void floor_params_create(struct floor_params *s, int threads, bool train, uint64
         p->w = numbers(p, true);
         p->s0 = numbers(p, train);
         p->s1 = numbers(p, train);
-        p->wt = numbers(p, train && p->transposed);
+        create_copy(p, false, p->multiplied);
+        create_copy(p, true, train && p->transposed);
         for (int t = 0; t < threads; t++)
             p->grad[t] = numbers(p, train && !p->table);
         draw(p, &r);
@@ -68,7 +118,8 @@ void floor_params_destroy(struct floor_params *s)
         free(p->w);
         free(p->s0);
         free(p->s1);
-        free(p->wt);
+        for (int k = 0; k < 2; k++)
+            free(p->copy[k].p);
         for (int t = 0; t < FLOOR_THREADS; t++)
             free(p->grad[t]);
     }
@@ -116,7 +167,7 @@ static bool read_param(struct floor_param *p, const json_t *header, FILE *in, lo
         fprintf(stderr, "floor: --init ends within '%s'\n", p->name);
         return false;
     }
-    transpose(p);
+    copy_values(p);
     return true;
 }
 

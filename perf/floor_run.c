@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "codelets/products/panels.h"
 #include "perf/floor.h"
 
 /* ---- a barrier that spins -------------------------------------------------------------------- */
@@ -118,10 +119,10 @@ static int dense_gradients(const struct floor_run *run, const struct floor_param
     return n;
 }
 
-/* A share of the rows, in multiples of the 16 that a line of the transposed copy has. */
+/* A share of the rows, in multiples of a panel's columns, which the transpose's are. */
 static int first_row(int rows, int thread, int threads)
 {
-    int blocks = (rows + 15) / 16, row = (int)((int64_t)blocks * thread / threads) * 16;
+    int row = (int)((int64_t)cavs__panels(rows) * thread / threads) * CAVS__PANEL;
 
     return row < rows ? row : rows;
 }
@@ -134,12 +135,12 @@ static void update_matrix(const struct floor_run *run, const struct cavs__update
     const float *grad[FLOOR_THREADS];
     int n = dense_gradients(run, p, grad);
     size_t at = (size_t)from * p->cols;
+    struct cavs__copy copies[2];
 
     for (int i = 0; i < n; i++)
         grad[i] += at;
     cavs__update_dense(u, end - from, p->cols, p->w + at, p->cols, p->s0 + at, p->s1 + at, n, grad,
-                       p->cols, p->wt != NULL,
-                       &(struct cavs__copy){CAVS__LAYOUT_TRANSPOSED, p->rows, p->wt + from});
+                       p->cols, floor_copies_from(p, from, copies), copies);
 }
 
 /* The words of the batch that are this thread's, and how often each occurs (in ptr[1 ...]). */
