@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the models in PyTorch share: the programs' random numbers and model files, options, epochs, results.
+"""What the models in PyTorch share: the device, parameters, ways to be fast, epochs, results.
 
 A peer is a class with
 
@@ -7,16 +7,17 @@ A peer is a class with
     start()              begins anew with these values
     train(samples)       one batch; returns its summed loss, a tensor of one number
     evaluate(samples)    the same without learning
-    variants             names of the ways in which it can do so; `variant` is the one in use
+    variants             names of the ways in which it can do so, the plainest first; `variant` is the one in use
 
 and main() here does the rest.
 """
-import argparse
-import json
 import math
 import os
 import sys
 import time
+
+import shared
+from shared import PROGRAM, data_folder, draw_order
 
 try:
     import numpy as np
@@ -25,55 +26,7 @@ except ImportError as error:  # --help works without them
     np = torch = None
     missing = error
 
-PROGRAM = os.path.basename(sys.argv[0])
-MASK = (1 << 64) - 1
 device = "cpu"  # where parameters and batches lie: --device
-
-
-# ---- the apps' random numbers: the order of the samples --------------------------------------------
-
-
-def splitmix(x):
-    x = (x + 0x9E3779B97F4A7C15) & MASK
-    z = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return x, z ^ (z >> 31)
-
-
-class Random:
-    """xoshiro256** as in apps/common/random.c."""
-
-    def __init__(self, seed, stream):
-        x = splitmix(seed)[1] ^ stream
-        self.s = []
-        for _ in range(4):
-            x, z = splitmix(x)
-            self.s.append(z)
-
-    def next(self):
-        a, b, c, d = self.s
-        x = (b * 5) & MASK
-        result = ((((x << 7) | (x >> 57)) & MASK) * 9) & MASK
-        t = (b << 17) & MASK
-        c, d = c ^ a, d ^ b
-        b, a = b ^ c, a ^ d
-        self.s = [a, b, c ^ t, ((d << 45) | (d >> 19)) & MASK]
-        return result
-
-    def below(self, n):
-        unfair = (1 << 32) % n
-        while True:
-            product = (self.next() >> 32) * n
-            if product & 0xFFFFFFFF >= unfair:
-                return product >> 32
-
-
-def draw_order(n, seed, epoch):
-    order, rng = list(range(n)), Random(seed, epoch)
-    for i in range(n - 1, 0, -1):
-        j = rng.below(i + 1)
-        order[i], order[j] = order[j], order[i]
-    return order
 
 
 # ---- the device -------------------------------------------------------------------------------------
@@ -95,8 +48,8 @@ def put(array):
     return torch.from_numpy(array).to(device)
 
 
-def empty(*shape):
-    return torch.empty(*shape, device=device)
+def empty(*shape, dtype=None):
+    return torch.empty(*shape, device=device, dtype=dtype)
 
 
 def device_name():
@@ -108,6 +61,35 @@ def clock():
     if device == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter()
+
+
+# ---- ways to be fast --------------------------------------------------------------------------------
+
+FLOAT, PRODUCTS, BFLOAT = "float32", "bf16 products", "bf16"
+COMPILED = ", compiled"
+
+
+def precisions():
+    """float32; the same with operands of products rounded to bf16; activations and copies of the weights in
+    bf16.  Parameters and what the optimizer keeps are float32 in all of them."""
+    return [FLOAT] if device == "cuda" else [FLOAT, PRODUCTS, BFLOAT]
+
+
+def compiled_too(variants):
+    """With the element-wise parts made into one kernel each by torch.compile, too."""
+    return variants if device == "cuda" else [v + c for c in ("", COMPILED) for v in variants]
+
+
+def use_precision(variant):
+    """Returns the type of activations."""
+    allowed = variant.removesuffix(COMPILED) == PRODUCTS
+    torch.set_float32_matmul_precision("medium" if allowed else "highest")
+    return torch.bfloat16 if variant.removesuffix(COMPILED) == BFLOAT else torch.float32
+
+
+def perhaps_compiled(variant, *functions):
+    made = [torch.compile(f, dynamic=True) if variant.endswith(COMPILED) else f for f in functions]
+    return made if len(made) > 1 else made[0]
 
 
 # ---- parameters -------------------------------------------------------------------------------------
@@ -126,20 +108,9 @@ def drawn(wanted, seed, gates):
 
 
 def loaded(wanted, path):
-    """A safetensors file: 8 bytes of header length, a JSON header, the numbers."""
-    with open(path, "rb") as f:
-        data = f.read()
-    length = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + length])
-    values = {}
-    for name, shape in wanted.items():
-        entry = header.get(name)
-        if not entry or tuple(entry["shape"]) != shape:
-            sys.exit(f"{PROGRAM}: {path} has no '{name}' of shape {shape}")
-        first, end = (8 + length + x for x in entry["data_offsets"])
-        numbers = np.frombuffer(data[first:end], dtype="<f4").reshape(shape)
-        values[name] = torch.from_numpy(numbers.copy())
-    return values
+    numbers = shared.model_file(path, wanted)
+    return {name: torch.from_numpy(np.frombuffer(numbers[name], dtype="<f4").reshape(shape).copy())
+            for name, shape in wanted.items()}
 
 
 def initial(o, wanted, gates=()):
@@ -166,18 +137,12 @@ class Adam:
 
 
 def parser(doc, **defaults):
-    """The options of all peers, which are also the apps'."""
-    usual = {"epochs": 3, "batch": 64, "hidden": 256, "embed": 256, "lr": 1e-3, "seed": 0, **defaults}
-    p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, value in usual.items():
-        p.add_argument(f"--{name}", type=type(value), default=value, help="default %(default)s")
-    p.add_argument("--init", help="parameters from this model file")
-    p.add_argument("--infer", action="store_true", help="forward passes only")
+    """The options of all peers, and those of the machine."""
+    p = shared.parser(doc, **defaults)
     p.add_argument("--workers", type=int, default=0,
                    help="threads; default: the number that is fastest on some batches, or with a GPU one a core")
+    p.add_argument("--variant", help="the way in which it is done; default: the one that is fastest on some batches")
     p.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default %(default)s")
-    p.add_argument("--json", action="store_true", help="results as one JSON object")
-    p.add_argument("--quiet", action="store_true", help="nothing on stderr")
     return p
 
 
@@ -187,10 +152,6 @@ def parse(p):
         sys.exit(f"{PROGRAM}: {missing}; run it with the Python that perf/peers/setup prints")
     use_device(o.device)
     return o
-
-
-def data_folder():
-    return os.environ.get("CAVS_DATA", "../shared/data")
 
 
 def run_epoch(step, samples, order, batch):
@@ -208,19 +169,42 @@ def start(o, model, threads, variant):
     return model.evaluate if o.infer else model.train
 
 
+def enough(order, batch, seconds):
+    """The first batches, for half a second."""
+    return order[: batch * min(max(round(0.5 / seconds), 1), 16)]
+
+
+def try_choice(o, model, samples, choice, best):
+    """samples/s; those of a single batch when that is hopeless"""
+    step, order = start(o, model, *choice), draw_order(len(samples), o.seed, 0)
+    run_epoch(step, samples, order[: o.batch], o.batch)
+    one = run_epoch(step, samples, order[: o.batch], o.batch)[1]
+    some = enough(order, o.batch, one)
+    if o.batch / one < best / 2:
+        return o.batch / one
+    return max(len(some) / run_epoch(step, samples, some, o.batch)[1] for _ in range(2))
+
+
 def fastest(o, model, samples):
-    """Tries every number of threads and every variant on the same batches, about a second's worth;
-    returns the best pair."""
-    speed, some = {}, None
-    threads = [o.workers] if o.workers else range((os.cpu_count() or 1), 0, -1)[: 1 if device == "cuda" else None]
-    for choice in [(n, v) for n in threads for v in model.variants]:
-        step, order = start(o, model, *choice), draw_order(len(samples), o.seed, 0)
-        run_epoch(step, samples, order[: o.batch], o.batch)
-        if not some:
-            one = run_epoch(step, samples, order[: o.batch], o.batch)[1]
-            some = order[: o.batch * min(max(round(1 / one), 2), 16)]
-        speed[choice] = min(run_epoch(step, samples, some, o.batch)[1] for _ in range(2))
-    return min(speed, key=speed.get)
+    """Tries numbers of threads and variants on the same batches; returns (threads, variant) -> samples/s."""
+    cores, speed = os.cpu_count() or 1, {}
+    threads = [o.workers] if o.workers else [cores] if device == "cuda" else sorted({cores, *halves(cores)})[::-1]
+    for choice in [(n, v) for n in threads for v in ([o.variant] if o.variant else model.variants)]:
+        try:
+            speed[choice] = try_choice(o, model, samples, choice, max(speed.values(), default=0))
+        except Exception as why:  # whatever torch.compile or a kernel of this version says
+            print(f"{PROGRAM}: {named(choice)}: {str(why).splitlines()[0]}", file=sys.stderr)
+    if not speed:
+        shared.fail("no variant works with this PyTorch")
+    return speed
+
+
+def halves(n):
+    return [n >> i for i in range(n.bit_length())]
+
+
+def named(choice):
+    return f"{choice[0]} thr., {choice[1]}"
 
 
 def train(o, step, samples, count):
@@ -239,9 +223,12 @@ def train(o, step, samples, count):
 
 def main(o, model, samples, count, forward_flops):
     """Trains on the samples and prints the results; forward_flops: nominal, of an epoch."""
-    choice = (o.workers, model.variants[0])
-    if not o.workers or len(model.variants) > 1:
-        choice = fastest(o, model, samples)
+    if o.variant and o.variant not in model.variants:
+        shared.fail(f"no variant '{o.variant}'; there are {', '.join(model.variants)}")
+    speed, choice = {}, (o.workers, o.variant or model.variants[0])
+    if not o.workers or not o.variant and len(model.variants) > 1:
+        speed = fastest(o, model, samples)
+        choice = max(speed, key=speed.get)
     seconds, losses = train(o, start(o, model, *choice), samples, count)
     flops = float(forward_flops * (1 if o.infer else 3)) * o.epochs
     report = {
@@ -249,6 +236,6 @@ def main(o, model, samples, count, forward_flops):
         "vertices": count * o.epochs, "epochs": o.epochs, "loss": losses[-1], "seconds": sum(seconds),
         "samples_per_s": len(samples) * o.epochs / sum(seconds), "flops": flops,
         "gflops": flops / sum(seconds) / 1e9, "workers": choice[0], "variant": choice[1],
-        "epoch_seconds": seconds, "epoch_loss": losses,
+        "epoch_seconds": seconds, "epoch_loss": losses, "tried": {named(c): x for c, x in speed.items()},
     }
-    print(json.dumps(report) if o.json else "\n".join(f"{k:14} {v}" for k, v in report.items()))
+    shared.report(o, report)
