@@ -173,9 +173,9 @@ def lacks(program, options):
 class Measurement:
     """The runs of one command, as rates of its median epoch."""
 
-    def __init__(self, runs):
+    def __init__(self, runs, field="epoch_seconds"):
         self.runs = runs
-        epochs = [epoch_seconds(r) for r in runs]
+        epochs = [epoch_seconds(r, field) for r in runs]
         self.seconds = statistics.median(statistics.median(e) for e in epochs)
         self.spread = max(max(e) for e in epochs) / min(min(e) for e in epochs) - 1
         self.samples = runs[0]["samples"] / runs[0]["epochs"]
@@ -199,8 +199,8 @@ class Measurement:
         return statistics.median(values) if values else None
 
 
-def epoch_seconds(run):
-    seconds = run["epoch_seconds"]
+def epoch_seconds(run, field="epoch_seconds"):
+    seconds = run[field]
     return seconds[1:] or seconds
 
 
@@ -243,6 +243,17 @@ def lstm_options(h, batch, trees, epochs):
             "--epochs", epochs]
 
 
+def tagger(build, model, h, sentences, batch=64, epochs=3):
+    """model: bilstm_tagger or bilstm_char_tagger"""
+    return [build / "apps" / model, *tagger_options(h, sentences, batch, epochs)]
+
+
+def tagger_options(h, sentences, batch, epochs):
+    """The options which the taggers and perf/peers/dynet share."""
+    return ["--train", first_part("wikiner10k/train.txt", sentences), "--hidden", h, "--batch", batch,
+            "--epochs", epochs]
+
+
 def tree_fc(build, h, leaves, shape="balanced", samples=512, batch=64, epochs=3):
     return [build / "apps" / "tree_fc", *fc_options(h, leaves, shape, samples, batch, epochs),
             "--variant", "fold"]
@@ -265,15 +276,46 @@ def language_options(h, lines, batch, epochs):
             "--batch", batch, "--epochs", epochs]
 
 
-def torch_python():
-    """A Python with PyTorch, or None."""
-    done = subprocess.run([str(PERF / "peers" / "setup"), "--find"], stdout=subprocess.PIPE,
+# ---- peers -------------------------------------------------------------------------------------------
+
+
+def peer_python(name):
+    """A Python with torch or dynet, or None."""
+    done = subprocess.run([str(PERF / "peers" / "setup"), name, "--find"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True)
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def torch_python():
+    return peer_python("torch")
+
+
+def measure_torch(command, runs, label):
+    return measure_peer(command, runs, label)
+
+
+def peer_options(p):
+    p.add_argument("--no-peers", action="store_true", help="leave PyTorch and DyNet out")
+
+
+def find_peers(o):
+    """Sets o.torch and o.dynet, each a Python or None."""
+    o.torch, o.dynet = (None if o.no_peers else peer_python(name) for name in ("torch", "dynet"))
+
+
+def missing_peers(o, *wanted):
+    """A line for each that was not measured; wanted: those that would have been, if not both."""
+    names = {"torch": ("PyTorch", o.torch), "dynet": ("DyNet", o.dynet)}
+    return "".join(f"\n{name} was left out" + (".\n" if o.no_peers else f": `perf/peers/setup {key}` installs it.\n")
+                   for key, (name, python) in names.items() if not python and (not wanted or key in wanted))
+
+
 def torch_lstm(python, h, batch=64, trees=SST_TREES, epochs=3):
     return [python, PERF / "peers" / "tree_lstm_torch", *lstm_options(h, batch, trees, epochs)]
+
+
+def torch_fc(python, h, leaves, shape="balanced", samples=512, batch=64, epochs=3):
+    return [python, PERF / "peers" / "tree_fc_torch", *fc_options(h, leaves, shape, samples, batch, epochs)]
 
 
 def torch_language_model(python, model, h, lines, batch=64, epochs=3):
@@ -281,14 +323,30 @@ def torch_language_model(python, model, h, lines, batch=64, epochs=3):
             "--chains", {"fixed_lstm": "fixed", "var_lstm": "sentences"}[model]]
 
 
-def measure_torch(command, runs, label):
-    """Like try_measure(), for a Python program."""
+def dynet(python, model, options):
+    """model: tree_lstm, tree_fc, bilstm_tagger or bilstm_char_tagger; options: those of that program"""
+    return [python, PERF / "peers" / "dynet", "--model", model, *options]
+
+
+def measure_peer(command, runs, label, epochs="epoch_seconds"):
+    """Like try_measure(), for a program in Python.  epochs: the field that has the seconds."""
     try:
         say(f"  {label}")
-        return Measurement([execute([*command, "--json", "--quiet"]) for _ in range(runs)]), None
+        return Measurement([execute([*command, "--json", "--quiet"]) for _ in range(runs)], epochs), None
     except Failed as why:
         say(f"  {label}: {why}")
         return None, str(why)
+
+
+DYNET_COMPUTES, DYNET_BUILDS = "epoch_computation_s", "epoch_construction_s"
+
+
+def dynet_build(python):
+    """How its library was made; `perf/peers/setup dynet` found that out."""
+    try:
+        return (Path(python).parent.parent / "build").read_text().strip()
+    except OSError:
+        return "unknown"
 
 
 # ---- the machine -------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The engine, the models by hand and PyTorch (where perf/peers/setup finds it) learn the same from the same
+# The engine, the models by hand, PyTorch and DyNet (where perf/peers/setup finds them) learn the same from the same
 # parameters. Too slow for `make check`: PyTorch takes seconds to start.
 
 work=$(mktemp -d) || exit 1
@@ -11,7 +11,7 @@ if ! command -v python3 >/dev/null; then
     echo "1..0 # SKIP no python3"
     exit 0
 fi
-for file in sst/train.txt wikitext2/wiki.train.tokens; do
+for file in sst/train.txt wikitext2/wiki.train.tokens wikiner10k/train.txt; do
     if [ ! -f "$CAVS_DATA/$file" ]; then
         echo "1..0 # SKIP no $CAVS_DATA/$file"
         exit 0
