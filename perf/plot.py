@@ -161,17 +161,20 @@ def bar_swatch(i, x, y):
     return [f'<rect x="{x}" y="{y - 5}" width="22" height="10" fill="{style(i)[0]}"/>']
 
 
-def lines(title, panels):
-    """Panels side by side with one legend."""
+def lines(title, panels, columns=None):
+    """Panels side by side, or so many in a row, with one legend."""
     names = list(dict.fromkeys(n for p in panels for n in p.series))
+    columns = columns or len(panels)
     width, height, gap, left, top = 330, 250, 90, 76, 92 if len(names) > 1 else 66
-    total = left + len(panels) * width + (len(panels) - 1) * gap + 24
+    row, rows = height + 86, math.ceil(len(panels) / columns)
+    total = left + columns * width + (columns - 1) * gap + 24
     total = max(total, left + 8.2 * len(title), left + sum(48 + 7.2 * len(n) for n in names))
     parts = [text(left - 50, 24, title, 15, "start", 'font-weight="bold"')]
     parts += legend(names, left - 50, 48, line_swatch)
     for i, p in enumerate(panels):
-        parts += draw_panel(p, left + i * (width + gap), top, width, height, names)
-    return document(round(total), top + height + 52, parts)
+        x, y = left + i % columns * (width + gap), top + i // columns * row
+        parts += draw_panel(p, x, y, width, height, names)
+    return document(round(total), top + (rows - 1) * row + height + 52, parts)
 
 
 def bars(title, unit, groups, form="#.3g"):

@@ -286,14 +286,6 @@ def peer_python(name):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def torch_python():
-    return peer_python("torch")
-
-
-def measure_torch(command, runs, label):
-    return measure_peer(command, runs, label)
-
-
 def peer_options(p):
     p.add_argument("--no-peers", action="store_true", help="leave PyTorch and DyNet out")
 
