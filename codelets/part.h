@@ -120,6 +120,7 @@ struct cavs__part_args {
     const struct cavs__part *const *parts; /* by function number */
     const struct cavs__segment *segments;
     int nsegments;
+    int nbuffers;     /* of its kind, and one of scratch */
     int index_buffer; /* number of the buffer that holds the index sections, or CAVS__NO_BUFFER */
     const int32_t *sections;   /* offsets of the sections in it */
     const int32_t *host_index; /* the sections in main memory, for who counts there; NULL: none */

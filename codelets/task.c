@@ -60,13 +60,11 @@ static void run_on_cpu(void *descr[], void *arg)
 {
     const struct cavs__part_args *a = arg;
     void *buffers[CAVS__MAX_BUFFERS + 1];
-    int n;
 
     cavs__handover_begin();
-    n = (int)STARPU_TASK_GET_NBUFFERS(starpu_task_get_current());
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < a->nbuffers; i++)
         buffers[i] = (void *)STARPU_MATRIX_GET_PTR(descr[i]);
-    cavs__part_run(a, buffers, buffers[n - 1]);
+    cavs__part_run(a, buffers, buffers[a->nbuffers - 1]);
     cavs__handover_end();
 }
 

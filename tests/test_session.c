@@ -550,6 +550,36 @@ static void wide_tasks_are_cut_among_idle_workers(void **state)
     cavs_session_destroy(s);
 }
 
+/* Tasks that training on one sample takes, and what a parameter is afterwards. */
+static int64_t train_on_one(struct scene *a, float grain, float *values)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    const struct cavs_param *p = a->t.model->params[0];
+    struct cavs_stats before, after;
+    int sample = 0;
+    o.grain = grain;
+    struct cavs_session *s = trial_session(&a->t, &o);
+    cavs_session_stats(s, &before);
+    check_ok(cavs_session_train(s, a->t.data, &sample, 1));
+    check_ok(cavs_session_get_param(s, p, values));
+    cavs_session_stats(s, &after);
+    cavs_session_destroy(s);
+    return after.tasks - before.tasks;
+}
+
+static void a_batch_worth_little_is_one_task(void **state)
+{
+    struct scene *a = *state;
+    const struct cavs_param *p = a->t.model->params[0];
+    size_t n = (size_t)p->rows * (size_t)p->cols;
+    float *joined = calloc(2 * n, sizeof *joined), *apart = joined + n;
+    assert_non_null(joined);
+    assert_int_equal(train_on_one(a, 0, joined), 1);
+    assert_true(train_on_one(a, 1e-9f, apart) > 5);
+    assert_memory_equal(joined, apart, n * sizeof *joined);
+    free(joined);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, scene_close)
 
 int main(void)
@@ -573,6 +603,7 @@ int main(void)
         TEST(training_lowers_the_loss),
         TEST(two_sessions_do_not_touch_each_other),
         TEST(gradient_is_there_until_the_next_batch),
+        TEST(a_batch_worth_little_is_one_task),
         TEST(statistics_count),
         TEST(identical_vertices_are_evaluated_once),
         TEST(inference_gives_the_same_outputs),

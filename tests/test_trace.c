@@ -100,6 +100,7 @@ static void test_phases(void **state)
         {"tree.forward.chain", {CAVS__WORK_CHAIN, false}},
         {"tree.backward.chain", {CAVS__WORK_CHAIN, true}},
         {"head.out.forward.lazy", {CAVS__WORK_LAZY, false}},
+        {"cavs_joined", {CAVS__WORK_JOINED, false}},
         {"tree.inner.gradient.U.eager", {CAVS__WORK_GRADIENT, false}},
         {"cavs_update", {CAVS__WORK_UPDATE, false}},
         {"cavs_norm", {CAVS__WORK_UPDATE, false}},

@@ -21,10 +21,11 @@ ok() {
     sed 's/^/# stderr: /' "$work/err"
 }
 
-# run ARGUMENT...: a small training; its status, stdout and stderr go to variables and files
+# run ARGUMENT...: a small training, whose tasks would be joined but for the policy; its status, stdout and stderr go
+# to variables and files
 run() {
     "$build/apps/tree_fc" --hidden 8 --leaves 16 --samples 40 --batch 8 --epochs 2 --workers 2 \
-        --quiet --json "$@" >"$work/out" 2>"$work/err"
+        --policy serial --quiet --json "$@" >"$work/out" 2>"$work/err"
     status=$?
 }
 

@@ -70,6 +70,10 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
                 "chain: consecutive V_t of a shard share a task until it is worth %.0f us\n"
                 "every operator is batched\n",
                 cavs__grain(&s->engine) * 1e6);
+    fprintf(out, "%s",
+            cavs__joins_tasks(&s->engine)
+                ? "tasks of a batch that is worth little run as few that do the work of all\n"
+                : "");
     fprintf(out, "%s\n",
             s->rt->one_memory ? "rows of a wide task are cut among workers when a batch has fewer "
                                 "shards than there are workers"

@@ -9,6 +9,7 @@
  *   homes.c    which device, or the CPU workers, a shard belongs to
  *   submit.c   schedules -> StarPU tasks, in order
  *   pieces.c   rows of one kind of task -> one task, or some side by side
+ *   join.c     tasks of a small batch -> few that run them
  */
 #ifndef CAVS_CORE_RUN_ENGINE_H
 #define CAVS_CORE_RUN_ENGINE_H
@@ -26,7 +27,8 @@ enum {
     CAVS__MAX_PARTIALS = 8,
     CAVS__PARTIAL_ROWS = 2048, /* adding up one more partial gradient is then 1 % of making it */
     CAVS__MAX_HOMES = 17,      /* devices, and the CPU workers */
-    CAVS__SPARE_SHARDS = 15    /* of a device */
+    CAVS__SPARE_SHARDS = 15,   /* of a device */
+    CAVS__MOST_JOINED = 64     /* tasks of a small batch that run as one */
 };
 
 /* The tasks of one home, or of no shard: when they could begin, and when the last one was done. */
@@ -75,6 +77,14 @@ struct cavs__cuts {
     int blocks, wide; /* over all shards; tasks cut by rows */
 };
 
+/* Tasks of a small batch that wait for others, to be submitted as one; see join.c. */
+struct cavs__join {
+    double grain; /* seconds that a task should be worth; 0: each is submitted by itself */
+    int n, buffers;
+    double seconds;
+    struct starpu_task *tasks[CAVS__MOST_JOINED];
+};
+
 struct cavs__engine {
     const struct cavs_runtime *rt;
     const struct cavs_session_options *options; /* its session's */
@@ -86,6 +96,7 @@ struct cavs__engine {
     size_t scratch_floats;
     bool devices; /* tasks may run on some: then scratch serves them, too */
     struct cavs__slot slots[CAVS__SLOTS];
+    struct cavs__join join;
     long batches;              /* submitted */
     int64_t tasks;             /* since the statistics were reset */
     struct cavs__homes *homes; /* NULL: any worker takes any shard */
@@ -130,6 +141,8 @@ int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b, int slot);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot);
+/* Tasks of its batches are joined where these are worth little. */
+bool cavs__joins_tasks(const struct cavs__engine *e);
 
 /* cost.c: seconds that a task should be worth. */
 double cavs__grain(const struct cavs__engine *e);
@@ -141,11 +154,18 @@ struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shar
                                       struct starpu_codelet *cl, void *arg, int nbuffers);
 void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
                        enum starpu_data_access_mode mode);
-int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t);
+int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t);
 void cavs__task_drop(struct starpu_task *t); /* one that was not submitted */
 void cavs__slot_open(struct cavs__slot *slot);
 void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */
 void cavs__slot_wait(struct cavs__slot *slot);
+
+/* join.c */
+/* Submits a task of about so many seconds, or keeps it to be joined to others. */
+int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t, double seconds);
+/* Submits what is kept; forgets it. */
+int cavs__join_flush(struct cavs__engine *e, int slot);
+void cavs__join_drop(struct cavs__engine *e);
 
 /* homes.c */
 /* Decides how many shards there are, and where each lives. */

@@ -11,6 +11,7 @@ libcavs_la_SOURCES += \
 	core/run/engine.h \
 	core/run/fault.c \
 	core/run/homes.c \
+	core/run/join.c \
 	core/run/optimizer.c \
 	core/run/optimizer.h \
 	core/run/option_names.c \

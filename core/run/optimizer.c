@@ -278,21 +278,49 @@ static void set_step(struct cavs__optimizer *o, long step)
     o->rule.correction2 = (float)(1 - pow(o->rule.beta2, (double)step));
 }
 
+/* What an update should take: it is done number by number. */
+static double seconds_of(const struct cavs__engine *e, const struct starpu_task *t)
+{
+    const struct cavs__update_args *a = t->cl_arg;
+
+    return (double)(a->sparse ? a->n : a->rows) * a->cols * e->rt->cost.rates.value;
+}
+
+/* Unless rc says that not all could be made.  Where some have been started and others cannot be,
+ * what the session has is lost. */
+static int submit_all(struct updating *u, int rc)
+{
+    struct cavs__engine *e = u->e;
+    int started = 0;
+    int64_t before = e->tasks;
+
+    for (int i = 0; i < u->n; i++) {
+        if (rc) {
+            cavs__task_drop(u->tasks[i]);
+            continue;
+        }
+        before = e->tasks;
+        rc = cavs__task_submit(e, u->slot, u->tasks[i], seconds_of(e, u->tasks[i]));
+        started = !rc && e->join.n <= i ? i + 1 - e->join.n : started; /* others are kept */
+    }
+    if (!rc) {
+        before = e->tasks;
+        rc = cavs__join_flush(e, u->slot);
+    }
+    u->o->lost |= rc && (started > 0 || e->tasks != before);
+    return rc;
+}
+
 int cavs__submit_updates(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot)
 {
     struct updating u = {.o = o, .e = e, .b = b, .slot = slot};
-    int done = 0, rc;
+    int rc;
 
     set_step(o, o->step + 1);
     rc = make_all(&u);
+    rc = submit_all(&u, rc);
     if (rc)
         set_step(o, o->step - 1);
-    while (done < u.n && !rc) {
-        rc = cavs__task_submit(e, slot, u.tasks[done++]);
-        o->lost |= rc != CAVS_OK;
-    }
-    for (; done < u.n; done++)
-        cavs__task_drop(u.tasks[done]);
     return rc;
 }

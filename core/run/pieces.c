@@ -61,6 +61,15 @@ static const int32_t *host_index(const struct cavs__piece *w)
     return (const int32_t *)e->tensors[tensor].chunks[chunk].p;
 }
 
+static double seconds_of(const struct cavs__piece *w)
+{
+    double sum = 0;
+
+    for (int i = 0; i < w->n; i++)
+        sum += cavs__piece_seconds(w, &w->segments[i]);
+    return sum;
+}
+
 static int submit_one(const struct cavs__piece *w, int partial, enum access access, int priority)
 {
     struct cavs__engine *e = w->of->e;
@@ -74,6 +83,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
     *a = (struct cavs__part_args){.parts = (const struct cavs__part *const *)k->parts,
                                   .segments = w->segments,
                                   .nsegments = w->n,
+                                  .nbuffers = k->nbuffers + 1,
                                   .index_buffer = k->index_buffer,
                                   .sections = w->t->offsets,
                                   .host_index = host_index(w),
@@ -100,7 +110,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
     }
     cavs__task_buffer(t, e->scratch, STARPU_SCRATCH);
     t->priority = priority;
-    return cavs__task_submit(e, w->of->slot, t);
+    return cavs__task_submit(e, w->of->slot, t, seconds_of(w));
 }
 
 /* ---- tasks side by side ----
@@ -128,7 +138,7 @@ static int submit_fence(const struct cavs__piece *w)
     }
     t->priority = 1;
     cavs__handover_fence(t);
-    return cavs__task_submit(e, w->of->slot, t);
+    return cavs__task_start(e, w->of->slot, t);
 }
 
 /* Rows from .. from+rows-1 of w, counted over its segments. */
@@ -209,12 +219,11 @@ double cavs__piece_seconds(const struct cavs__piece *w, const struct cavs__segme
 
 int cavs__piece_ways(const struct cavs__piece *w)
 {
-    double sum = 0, piece = PIECE * w->of->grain;
+    double sum, piece = PIECE * w->of->grain;
 
     if (w->of->ways < 2 || cavs__piece_adds_to(w))
         return 1;
-    for (int i = 0; i < w->n; i++)
-        sum += cavs__piece_seconds(w, &w->segments[i]);
+    sum = seconds_of(w);
     return sum < w->of->ways * piece ? (int)(sum / piece) : w->of->ways;
 }
 

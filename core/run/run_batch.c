@@ -79,8 +79,12 @@ static float gradient_scale(const struct cavs_session_options *o, int n)
 }
 
 /* A bad number keeps the update from the parameters. */
-static int check_numbers(struct cavs_session *s)
+static int check_numbers(struct cavs_session *s, int slot)
 {
+    int rc = cavs__join_flush(&s->engine, slot);
+
+    if (rc)
+        return rc;
     starpu_task_wait_for_all();
     cavs__handover_waited();
     return cavs__report_fault(s);
@@ -91,11 +95,14 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
     int rc = cavs__submit_batch(&s->engine, &s->batch, slot);
 
     if (!rc && s->options.check_finite)
-        rc = check_numbers(s);
+        rc = check_numbers(s, slot);
     if (!rc && r->run == CAVS__RUN_TRAIN) {
         s->optimizer.rule.scale = gradient_scale(&s->options, r->n);
         rc = cavs__submit_updates(&s->optimizer, &s->engine, &s->batch, slot);
     }
+    if (!rc)
+        rc = cavs__join_flush(&s->engine, slot);
+    cavs__join_drop(&s->engine); /* what a batch that failed has left */
     s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;
 }

@@ -97,16 +97,17 @@ void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
     }
 }
 
-int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t)
+int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
 {
     int rc;
 
     __atomic_add_fetch(&e->slots[slot].pending, 1, __ATOMIC_RELAXED);
     cavs__handover_submit(t);
     rc = starpu_task_submit(t);
-    e->tasks++;
-    if (rc == 0)
+    if (rc == 0) {
+        e->tasks++;
         return CAVS_OK;
+    }
     slot_release(e->slots[slot].laps);
     rc = cavs__fail(CAVS_ERUNTIME, "StarPU refused task %s: %s", t->cl->name, strerror(-rc));
     cavs__task_drop(t);

@@ -9,8 +9,9 @@
  * How work is cut.  A shard's V_t are cut into blocks where eager work feeds its chain
  * (cavs__shard_stage.nblocks): what parts keep for one another is a chunk per block, so the chain
  * starts when the first eager block is there, and lazy parts and gradients of a block start when
- * the chain has left it.  Thin V_t share a task until it is worth the grain.  If the batch has
- * fewer shards than there are workers, rows of wide tasks are cut among several.
+ * the chain has left it.  Thin V_t share a task until it is worth the grain.  Tasks of a batch that
+ * is worth little are joined, whatever they do.  If the batch has fewer shards than there are
+ * workers, rows of wide tasks are cut among several.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -203,14 +204,43 @@ static int submit_phase(const struct cavs__submission *of, enum cavs__phase phas
     int n = of->e->plan->model->nstages;
 
     for (int shard = 0; shard < of->b->nshards; shard++) {
-        for (int i = 0; i < n; i++) {
-            int rc = submit_stage(of, shard, phase == CAVS__FORWARD ? i : n - 1 - i, phase);
+        int rc = CAVS_OK;
 
-            if (rc)
-                return rc;
-        }
+        for (int i = 0; i < n && !rc; i++)
+            rc = submit_stage(of, shard, phase == CAVS__FORWARD ? i : n - 1 - i, phase);
+        if (!rc && of->b->nshards > 1) /* shards do not wait for one another */
+            rc = cavs__join_flush(of->e, of->slot);
+        if (rc)
+            return rc;
     }
     return CAVS_OK;
+}
+
+/* ---- small batches ----
+ * Where what the runtime spends on tasks shows beside what they do, tasks of a shard are joined
+ * (join.c).  Forward ones wait for one another anyway; in training, gradients and updates of
+ * several parameters can run side by side, which pays if they are worth a few tasks' cost. */
+
+enum { SMALL = 16 /* grains */ };
+
+bool cavs__joins_tasks(const struct cavs__engine *e)
+{
+    return !cavs__policies[e->options->policy].alone && e->rt->one_memory && !e->devices;
+}
+
+/* Seconds that joined tasks of the batch should be worth; 0: none is joined. */
+static double join_until(const struct cavs__submission *of)
+{
+    const struct cavs__engine *e = of->e;
+    const struct cavs__batch *b = of->b;
+    double seconds = 0;
+
+    for (int i = 0; i < b->nshards; i++)
+        seconds += b->shards[i].work * e->rt->cost.rates.gemm[1]; /* of few rows */
+    if (!cavs__joins_tasks(e) || seconds > SMALL * of->grain)
+        return 0;
+    return b->request.run == CAVS__RUN_EVALUATE || seconds < of->grain / 4 ? of->grain
+                                                                           : of->grain / 8;
 }
 
 int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot)
@@ -225,6 +255,9 @@ int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int 
         .grain = cavs__grain(e)};
     int last = b->request.run == CAVS__RUN_EVALUATE ? CAVS__FORWARD : CAVS__GRADIENT, rc = CAVS_OK;
 
+    e->join.grain = join_until(&of);
+    if (e->join.grain > 0)
+        of.ways = 1;
     for (int i = 0; i < m->nstages; i++) {
         e->cuts[i] = (struct cavs__cuts){0};
         for (int shard = 0; shard < b->nshards; shard++)

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * join.c - tasks of a small batch that run as one.
+ *
+ * What the runtime spends on a task shows where a batch is worth little: one tree, a few
+ * sentences.  The tasks of such a batch are not submitted one by one but kept, in order, until
+ * together they are worth it; one task that takes the data of them all then runs them one after the
+ * other, an order that StarPU might have chosen, too.
+ */
+#include "core/base/error.h"
+#include "core/run/engine.h"
+
+/* ---- running ---- */
+
+struct part_of_joined {
+    starpu_cpu_func_t run;
+    void *arg;
+    int nbuffers;
+    const int16_t *buffer; /* [nbuffers] numbers among those of the task that they are joined to */
+};
+
+struct joined {
+    int n;
+    struct part_of_joined *parts;
+    void **descr; /* scratch: as many as the part with most buffers has */
+};
+
+static void run_joined(void *descr[], void *arg)
+{
+    const struct joined *j = arg;
+
+    for (int i = 0; i < j->n; i++) {
+        const struct part_of_joined *p = &j->parts[i];
+
+        for (int k = 0; k < p->nbuffers; k++)
+            j->descr[k] = descr[p->buffer[k]];
+        p->run(j->descr, p->arg);
+    }
+}
+
+static struct starpu_codelet joined_codelet = {.cpu_funcs = {run_joined},
+                                               .cpu_funcs_name = {"cavs_joined"},
+                                               .nbuffers = STARPU_VARIABLE_NBUFFERS,
+                                               .name = "cavs_joined"};
+
+/* ---- joining ---- */
+
+enum { TABLE = 1 << 10, MOST_BUFFERS = TABLE / 2 };
+
+/* A task being put together; table: its handles by address, number + 1, 0: free. */
+struct joining {
+    struct starpu_task *task;
+    int16_t table[TABLE];
+};
+
+/* The number of a handle among those of the task, which gets it if it does not have it yet. */
+static int16_t number_of(struct joining *j, starpu_data_handle_t handle,
+                         enum starpu_data_access_mode mode)
+{
+    size_t at = ((uintptr_t)handle * (uintptr_t)0x9e3779b97f4a7c15u) >> 54;
+    int16_t number;
+
+    while ((number = j->table[at]) && STARPU_TASK_GET_HANDLE(j->task, number - 1) != handle)
+        at = (at + 1) % TABLE;
+    if (number) {
+        mode |= STARPU_TASK_GET_MODE(j->task, number - 1);
+        STARPU_TASK_SET_MODE(j->task, mode, number - 1);
+        return number - 1;
+    }
+    j->table[at] = (int16_t)(j->task->nbuffers + 1);
+    cavs__task_buffer(j->task, handle, mode);
+    return j->table[at] - 1;
+}
+
+static void add_part(struct joining *j, struct part_of_joined *p, int16_t *buffer,
+                     const struct starpu_task *t)
+{
+    *p = (struct part_of_joined){t->cl->cpu_funcs[0], t->cl_arg, t->nbuffers, buffer};
+    for (int k = 0; k < t->nbuffers; k++)
+        buffer[k] = number_of(j, STARPU_TASK_GET_HANDLE(t, k), STARPU_TASK_GET_MODE(t, k));
+    if (t->priority > j->task->priority)
+        j->task->priority = t->priority;
+}
+
+/* Room for the argument of one task that runs all that are kept; NULL: out of memory. */
+static struct joined *new_joined(struct cavs__arena *arena, const struct cavs__join *k)
+{
+    struct joined *j = cavs__arena_alloc(arena, sizeof *j);
+    size_t most = 0, bytes;
+
+    for (int i = 0; i < k->n; i++)
+        most = (size_t)k->tasks[i]->nbuffers > most ? (size_t)k->tasks[i]->nbuffers : most;
+    bytes = (size_t)k->n * sizeof *j->parts + most * sizeof *j->descr;
+    if (!j || !(j->parts = cavs__arena_alloc(arena, bytes)))
+        return NULL;
+    j->n = k->n;
+    j->descr = (void **)(j->parts + k->n);
+    return j;
+}
+
+/* NULL: out of memory. */
+static struct starpu_task *join(struct cavs__engine *e, int slot)
+{
+    const struct cavs__join *kept = &e->join;
+    struct cavs__arena *arena = &e->slots[slot].arena;
+    struct joined *arg = new_joined(arena, kept);
+    int16_t *buffer = cavs__arena_alloc(arena, (size_t)kept->buffers * sizeof *buffer);
+    struct joining j = {0};
+
+    if (!arg || !buffer)
+        return NULL;
+    j.task = cavs__task_create(e, slot, -1, &joined_codelet, arg, kept->buffers);
+    for (int i = 0; j.task && i < kept->n; i++) {
+        j.task->priority = i == 0 ? kept->tasks[0]->priority : j.task->priority;
+        add_part(&j, &arg->parts[i], buffer, kept->tasks[i]);
+        buffer += kept->tasks[i]->nbuffers;
+    }
+    return j.task;
+}
+
+/* ---- keeping ---- */
+
+void cavs__join_drop(struct cavs__engine *e)
+{
+    for (int i = 0; i < e->join.n; i++)
+        cavs__task_drop(e->join.tasks[i]);
+    e->join = (struct cavs__join){.grain = e->join.grain};
+}
+
+int cavs__join_flush(struct cavs__engine *e, int slot)
+{
+    struct cavs__join *kept = &e->join;
+    struct starpu_task *t;
+    int n = kept->n, rc = CAVS_OK;
+
+    t = n > 1 ? join(e, slot) : NULL;
+    if (t) {
+        cavs__join_drop(e);
+        return cavs__task_start(e, slot, t);
+    }
+    for (int i = 0; i < n; i++) { /* without memory for another one, each by itself */
+        if (rc)
+            cavs__task_drop(kept->tasks[i]);
+        else
+            rc = cavs__task_start(e, slot, kept->tasks[i]);
+    }
+    kept->n = 0;
+    cavs__join_drop(e);
+    return rc;
+}
+
+int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t, double seconds)
+{
+    struct cavs__join *kept = &e->join;
+    int rc = CAVS_OK;
+
+    if (kept->grain <= 0)
+        return cavs__task_start(e, slot, t);
+    if (kept->n == CAVS__MOST_JOINED || kept->buffers + t->nbuffers > MOST_BUFFERS)
+        rc = cavs__join_flush(e, slot);
+    if (rc) {
+        cavs__task_drop(t);
+        return rc;
+    }
+    kept->tasks[kept->n++] = t;
+    kept->buffers += t->nbuffers;
+    kept->seconds += seconds;
+    return kept->seconds < kept->grain && kept->buffers <= MOST_BUFFERS ? CAVS_OK
+                                                                        : cavs__join_flush(e, slot);
+}
