@@ -715,7 +715,7 @@ enum cavs_policy {
     CAVS_POLICY_DEPTH,    /**< by depth, as TensorFlow Fold does */
     CAVS_POLICY_FRONTIER, /**< what is ready, as Cavs does */
     CAVS_POLICY_AGENDA,   /**< the function whose vertices lie lowest on average, as DyNet does */
-    CAVS_POLICY_AUTO,     /**< depth or agenda, whichever makes fewer V_t of the graph */
+    CAVS_POLICY_AUTO,     /**< agenda where that makes fewer V_t of the graph, else depth */
     CAVS_POLICIES         /**< how many there are */
 };
 /** How parameters follow from gradients; what the optimizers are called, and a line on each, by

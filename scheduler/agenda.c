@@ -6,14 +6,25 @@
  * Depth alone splits vertices of one function that lie at different depths of their graphs.  The
  * agenda instead lets a function wait while others, whose remaining vertices lie deeper down on
  * average, are still to feed it.
+ *
+ * Averages can mislead: where two functions alternate along chains, each in an order of its own, the
+ * one with the lower average runs whenever one vertex of it is ready, and the agenda of the paper
+ * takes more steps than depth.  So this one keeps a promise: steps taken and classes left, a class
+ * being the V_t that depth would make, are together never more than there were classes.  A step
+ * that ends no class uses up what others have saved by ending several; where nothing is saved, only
+ * functions that end one are looked at.  There always is one: of the lowest level that is left, all
+ * vertices are ready.
  */
 #include <string.h>
 
 #include "scheduler/internal.h"
 
+/* w->step[v]: the class of v, until v is evaluated. */
 static void make_ready(const struct cavs__graph *g, struct cavs__schedule_work *w, int32_t v)
 {
-    w->queue[w->agenda[g->function[v]].tail++] = v;
+    struct cavs__agenda_function *a = &w->agenda[g->function[v]];
+    w->queue[a->tail++] = v;
+    a->ends += --w->unready[w->step[v]] == 0;
 }
 
 /* Lists every edge with the child it waits for, and counts the children each vertex waits for.
@@ -37,13 +48,16 @@ static void wait_for_children(const struct cavs__graph *g, const int32_t *rep, i
     }
 }
 
-static void start(const struct cavs__graph *g, int32_t m, struct cavs__schedule_work *w)
+static void start(const struct cavs__graph *g, int32_t m, int32_t classes,
+                  struct cavs__schedule_work *w)
 {
     memset(w->agenda, 0, (size_t)g->nfunctions * sizeof *w->agenda);
+    memset(w->unready, 0, (size_t)classes * sizeof *w->unready);
     for (int32_t i = 0; i < m; i++) {
         struct cavs__agenda_function *a = &w->agenda[g->function[w->nodes[i]]];
         a->count++;
         a->depth_sum += w->level[w->nodes[i]];
+        w->unready[w->step[w->nodes[i]]]++;
     }
     int32_t at = 0;
     for (int f = 0; f < g->nfunctions; f++) {
@@ -56,13 +70,14 @@ static void start(const struct cavs__graph *g, int32_t m, struct cavs__schedule_
 }
 
 /* The function with ready vertices whose vertices, evaluated or not, have the lowest average depth:
- * as DyNet computes it, and it makes fewer V_t than an average over what is left. */
-static int pick(const struct cavs__agenda_function *a, int nfunctions)
+ * as DyNet computes it, and it makes fewer V_t than an average over what is left.  saved: steps
+ * that may be taken without an end of a class. */
+static int pick(const struct cavs__agenda_function *a, int nfunctions, int32_t saved)
 {
     int best = -1;
     double lowest = 0;
     for (int f = 0; f < nfunctions; f++) {
-        if (a[f].head == a[f].tail)
+        if (a[f].head == a[f].tail || saved + a[f].ends == 0)
             continue;
         double average = (double)a[f].depth_sum / a[f].count;
         if (best < 0 || average < lowest) {
@@ -80,6 +95,7 @@ static void run_ready(const struct cavs__graph *g, struct cavs__schedule_work *w
 {
     struct cavs__agenda_function *a = &w->agenda[f];
     int32_t end = a->tail;
+    a->ends = 0;
     for (; a->head < end; a->head++) {
         int32_t v = w->queue[a->head];
         w->step[v] = step;
@@ -90,12 +106,14 @@ static void run_ready(const struct cavs__graph *g, struct cavs__schedule_work *w
 }
 
 int32_t cavs__agenda_steps(const struct cavs__graph *g, const int32_t *rep, int32_t m,
-                           struct cavs__schedule_work *w)
+                           int32_t classes, struct cavs__schedule_work *w)
 {
-    int32_t step = 0;
+    int32_t step = 0, saved = 0;
     wait_for_children(g, rep, m, w);
-    start(g, m, w);
-    for (int f; (f = pick(w->agenda, g->nfunctions)) >= 0; step++)
+    start(g, m, classes, w);
+    for (int f; (f = pick(w->agenda, g->nfunctions, saved)) >= 0; step++) {
+        saved += w->agenda[f].ends - 1;
         run_ready(g, w, f, step);
+    }
     return step;
 }

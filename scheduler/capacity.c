@@ -57,6 +57,7 @@ static void take_scratch(struct cut *c, struct cavs__schedule_work *w)
     w->count = take_ints(c, (n > functions ? n : functions) + 1);
     w->pending = take_ints(c, n);
     w->queue = take_ints(c, n);
+    w->unready = take_ints(c, n);
     w->first_up = take_ints(c, n);
     w->up = take(c, w->capacity.edges, sizeof *w->up);
     w->agenda = take(c, functions, sizeof *w->agenda);

@@ -21,6 +21,7 @@ struct cavs__agenda_function {
     int64_t depth_sum;  /* over all its vertices */
     int32_t count;      /* all its vertices */
     int32_t head, tail; /* ready vertices are queue[head .. tail) */
+    int32_t ends;       /* classes that end when the ready vertices are evaluated */
 };
 
 struct cavs__agenda_edge {
@@ -53,6 +54,7 @@ struct cavs__schedule_work {
     int32_t *count;   /* [max(n, functions) + 1] buckets of the sort */
     int32_t *pending; /* [n] agenda: children not yet evaluated */
     int32_t *queue;   /* [n] agenda: ready vertices, a segment per function */
+    int32_t *unready; /* [n] agenda: by class, vertices that are neither ready nor evaluated */
     int32_t *first_up; /* [n] agenda: lists of the edges that read a representative; -1 = end */
     struct cavs__agenda_edge *up;         /* [edges] */
     struct cavs__agenda_function *agenda; /* [functions] */
@@ -77,9 +79,10 @@ void cavs__merge_equal(const struct cavs__graph *g, const int32_t *order,
 int cavs__merge_table_bits(int64_t n);
 
 /* Sets w->step for the m representatives w->nodes (rep NULL: every vertex is its own); returns
- * the number of steps. */
+ * the number of steps, at most `classes`.  Before: w->step[v] < classes is the class of v, those
+ * that have its level and its function. */
 int32_t cavs__agenda_steps(const struct cavs__graph *g, const int32_t *rep, int32_t m,
-                           struct cavs__schedule_work *w);
+                           int32_t classes, struct cavs__schedule_work *w);
 
 /* Sorts in[n] stably by key[in[i]], 0 <= key < keys, into out[n]; count[keys+1] is scratch. */
 void cavs__sort_by_key(const int32_t *key, int32_t keys, const int32_t *in, int32_t n, int32_t *out,

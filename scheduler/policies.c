@@ -42,42 +42,57 @@ static const int32_t *depth(struct cavs__schedule *s, const struct cavs__levelle
     return w->level;
 }
 
-/* All ready vertices of the function whose vertices have the lowest average depth; equal averages
- * by function number.  A step runs one function only: sorting by step is enough. */
-static const int32_t *agenda(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
+/* Numbers the V_t that rows sorted by (level, function) are, in the order of time; number[v]: that
+ * of v's.  Returns how many there are. */
+static int32_t number_vt(const struct cavs__schedule *s, const int32_t *function,
+                         const int32_t *level, int32_t *number)
 {
-    struct cavs__schedule_work *w = s->work;
-    int32_t steps = cavs__agenda_steps(l->graph, l->rep, s->rows, w);
-    cavs__sort_by_key(w->step, steps, w->nodes, s->rows, s->vertex_of, w->count);
-    return w->step;
-}
-
-/* How many V_t the rows are, in the order of time. */
-static int32_t count_vt(const struct cavs__schedule *s, const int32_t *function,
-                        const int32_t *step)
-{
-    int32_t n = s->rows > 0;
-    for (int32_t row = 1; row < s->rows; row++) {
-        int32_t v = s->vertex_of[row], before = s->vertex_of[row - 1];
-        n += step[v] != step[before] || function[v] != function[before];
+    int32_t n = 0;
+    for (int32_t row = 0; row < s->rows; row++) {
+        int32_t v = s->vertex_of[row], before = s->vertex_of[row > 0 ? row - 1 : 0];
+        n += row == 0 || level[v] != level[before] || function[v] != function[before];
+        number[v] = n - 1;
     }
     return n;
 }
 
-/* As depth or as the agenda, whichever makes fewer V_t of this graph, which is that of one stage
- * and shard: neither does so for every model.  DyNet can time its strategies and keep the fastest
- * (--dynet-autobatch from 100 on); a count gives the same schedule every time.  If they make
- * equally many, depth: its V_t of one step do not wait for one another, where every V_t of the
- * agenda is a step. */
-static const int32_t *cheaper(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
+/* What depth and the agenda make of a graph. */
+struct both {
+    int32_t vt;    /* of depth, as which the rows are sorted */
+    int32_t steps; /* of the agenda, each one V_t: never more */
+};
+
+static struct both try_both(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
 {
     struct cavs__schedule_work *w = s->work;
-    int32_t steps = cavs__agenda_steps(l->graph, l->rep, s->rows, w);
-    const int32_t *level = depth(s, l);
-    if (count_vt(s, l->graph->function, level) <= steps)
-        return level;
+    int32_t vt = number_vt(s, l->graph->function, depth(s, l), w->step);
+    return (struct both){.vt = vt,
+                         .steps = cavs__agenda_steps(l->graph, l->rep, s->rows, vt, w)};
+}
+
+/* A step runs one function only: sorting by step is enough. */
+static const int32_t *sort_by_step(struct cavs__schedule *s, int32_t steps)
+{
+    struct cavs__schedule_work *w = s->work;
     cavs__sort_by_key(w->step, steps, w->nodes, s->rows, s->vertex_of, w->count);
     return w->step;
+}
+
+/* All ready vertices of the function whose vertices have the lowest average depth; equal averages
+ * by function number.  In no more V_t than depth makes. */
+static const int32_t *agenda(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
+{
+    return sort_by_step(s, try_both(s, l).steps);
+}
+
+/* As the agenda if that makes fewer V_t of this graph, which is that of one stage and shard.  Else
+ * as depth: its V_t of one step do not wait for one another, where every V_t of the agenda is a
+ * step.  DyNet can time its strategies and keep the fastest (--dynet-autobatch from 100 on); a
+ * count gives the same schedule every time. */
+static const int32_t *cheaper(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
+{
+    struct both made = try_both(s, l);
+    return made.vt <= made.steps ? s->work->level : sort_by_step(s, made.steps);
 }
 
 const struct cavs__policy cavs__policies[] = {
@@ -97,10 +112,11 @@ const struct cavs__policy cavs__policies[] = {
                               .steps = depth},
     /* Neubig et al. 2017 section 3.2 */
     [CAVS_POLICY_AGENDA] = {.name = "agenda",
-                            .summary = "ready vertices of the function of the lowest average depth",
+                            .summary = "ready vertices of the function of the lowest average "
+                                       "depth, in no more batching tasks than depth",
                             .steps = agenda},
     [CAVS_POLICY_AUTO] = {.name = "auto",
-                          .summary = "as depth or as agenda, whichever makes fewer batching tasks",
+                          .summary = "as agenda where that makes fewer batching tasks, else as depth",
                           .steps = cheaper},
 };
 

@@ -59,10 +59,12 @@ static void check_batch(struct trial *t, struct cavs_session *s, struct batch b)
     trial_check_gradients(t, s, b.samples, b.n);
 }
 
-static void check_session(struct trial *t, const struct cavs_session_options *options)
+/* How many batching tasks that took. */
+static int64_t check_session(struct trial *t, const struct cavs_session_options *options)
 {
     struct cavs_session *s = trial_session(t, options);
     struct batch all = all_samples(t);
+    struct cavs_stats stats;
     trial_note("(policy %d, %d shards, grain %g; off:%s%s%s%s)", (int)options->policy,
                options->shards, (double)options->grain, options->no_lazy ? " lazy" : "",
                options->no_eager ? " eager" : "", options->no_fusion ? " fusion" : "",
@@ -71,11 +73,15 @@ static void check_session(struct trial *t, const struct cavs_session_options *op
     check_batch(t, s, repeated(t));
     check_batch(t, s, all);
     trial_check_outputs(t, s, all.samples, all.n);
+    cavs_session_stats(s, &stats);
     cavs_session_destroy(s);
+    return stats.batching_tasks;
 }
 
+/* The agenda and auto make no more V_t than depth, whose number is lower than theirs. */
 static void every_policy_and_number_of_shards(void **state)
 {
+    int64_t made[CAVS_POLICIES][4];
     struct trial t;
     open_trial(&t, *state);
     for (int policy = 0; policy < CAVS_POLICIES; policy++) {
@@ -84,7 +90,9 @@ static void every_policy_and_number_of_shards(void **state)
             options.policy = (enum cavs_policy)policy;
             options.shards = shards;
             options.grain = shards == 2 ? 0 : 1e-7f; /* the others in blocks, cut by rows */
-            check_session(&t, &options);
+            made[policy][shards] = check_session(&t, &options);
+            if (policy == CAVS_POLICY_AGENDA || policy == CAVS_POLICY_AUTO)
+                assert_true(made[policy][shards] <= made[CAVS_POLICY_DEPTH][shards]);
         }
     }
     trial_close(&t);

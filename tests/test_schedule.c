@@ -429,20 +429,39 @@ static int32_t *naive_levels(const struct cavs__schedule *s)
     return level;
 }
 
-/* What the agenda has to run next, and how many rows of it are ready. */
-static int agenda_choice(const struct subject *t, const int32_t *level, const char *done,
+/* Of how many pairs of level and function a row would be left if the ready rows of `function`
+ * were done (-1: of none). */
+static int pairs_left(const struct subject *t, const int32_t *level, const char *done, int function)
+{
+    char *left = array((size_t)t->s->rows * MAX_FUNCTIONS, 1);
+    int pairs = 0;
+    for (int row = 0; row < t->s->rows; row++) {
+        int f = t->g->function[t->s->vertex_of[row]];
+        bool runs = f == function && is_ready(t->s, row, done);
+        char *pair = &left[level[row] * MAX_FUNCTIONS + f];
+        pairs += !done[row] && !runs && !*pair;
+        *pair |= !done[row] && !runs;
+    }
+    free(left);
+    return pairs;
+}
+
+/* What the agenda has to run next when it may leave so many pairs of level and function, and how
+ * many rows of it are ready. */
+static int agenda_choice(const struct subject *t, const int32_t *level, const char *done, int most,
                          int *ready)
 {
-    int64_t sum[MAX_FUNCTIONS] = {0}, left[MAX_FUNCTIONS] = {0};
+    int64_t sum[MAX_FUNCTIONS] = {0}, all[MAX_FUNCTIONS] = {0};
     int can[MAX_FUNCTIONS] = {0}, best = -1;
     for (int row = 0; row < t->s->rows; row++) {
         int f = t->g->function[t->s->vertex_of[row]];
         sum[f] += level[row];
-        left[f]++;
+        all[f]++;
         can[f] += is_ready(t->s, row, done);
     }
     for (int f = 0; f < t->g->nfunctions; f++)
-        if (can[f] && (best < 0 || sum[f] * left[best] < sum[best] * left[f]))
+        if (can[f] && pairs_left(t, level, done, f) <= most &&
+            (best < 0 || sum[f] * all[best] < sum[best] * all[f]))
             best = f;
     TRUE(best >= 0);
     *ready = can[best];
@@ -453,9 +472,10 @@ static void check_agenda(const struct subject *t)
 {
     int32_t *level = naive_levels(t->s);
     char *done = array((size_t)t->s->rows, 1);
+    int pairs = pairs_left(t, level, done, -1);
     for (int i = 0; i < t->s->nvt; i++) {
         const struct cavs__vt *vt = &t->s->vt[i];
-        int ready, function = agenda_choice(t, level, done, &ready);
+        int ready, function = agenda_choice(t, level, done, pairs - i - 1, &ready);
         SAME(vt->step, i);
         SAME(vt->function, function);
         SAME(vt->n, ready);
@@ -463,6 +483,7 @@ static void check_agenda(const struct subject *t)
             TRUE(is_ready(t->s, row, done));
         finish_rows(vt, done);
     }
+    TRUE(t->s->nvt <= pairs);
     free(level);
     free(done);
 }
@@ -754,6 +775,24 @@ static void agenda_waits_for_vertices_of_the_same_function(void **state)
     ADD(q, 2, 0, ADD(q, 1, 0, deep), ADD(q, 1, 0, b));
     assert_int_equal(vt_count(q, CAVS_POLICY_DEPTH, false), 6);
     assert_int_equal(vt_count(q, CAVS_POLICY_AGENDA, false), 5);
+    graph_destroy(q);
+}
+
+/* Two chains, as words and rare words come in sentences: 0 0 0 0 1 and 1 0 0 1.  Depth makes 7 V_t of
+ * them.  Function 0 has the lower average; run whenever a vertex of it is ready, all of the first
+ * chain's zeros come before any of the second's: 4 + 1 + 2 + 1 = 8. */
+static void agenda_makes_no_more_tasks_than_depth(void **state)
+{
+    static const char *const order[] = {"00001", "1001"};
+    (void)state;
+    struct graph *q = graph_new(9, 9, 2, (int[]){1, 1}, 0);
+    for (int k = 0; k < 2; k++) {
+        int v = -1;
+        for (const char *f = order[k]; *f; f++)
+            v = ADD(q, *f - '0', 0, v);
+    }
+    assert_int_equal(vt_count(q, CAVS_POLICY_DEPTH, false), 7);
+    assert_int_equal(vt_count(q, CAVS_POLICY_AGENDA, false), 6);
     graph_destroy(q);
 }
 
@@ -1249,6 +1288,7 @@ int main(void)
         cmocka_unit_test(missing_children_at_the_end_are_as_good_as_none),
         cmocka_unit_test(agenda_takes_fewer_steps_through_a_sequence_model),
         cmocka_unit_test(agenda_waits_for_vertices_of_the_same_function),
+        cmocka_unit_test(agenda_makes_no_more_tasks_than_depth),
         cmocka_unit_test(a_chain_of_any_length_is_scheduled_without_recursion),
         cmocka_unit_test(a_used_schedule_gives_the_same_bytes_as_a_fresh_one),
         cmocka_unit_test(smaller_graphs_allocate_nothing),
