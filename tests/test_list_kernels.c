@@ -190,12 +190,16 @@ static int32_t *ids_random(int rows, int blocks)
     return ids;
 }
 
-static void check_product(int trial, bool transposed)
+/* Rows of k numbers, multiplied by blocks (k, n). */
+struct sizes {
+    int rows, k, n, blocks;
+};
+
+static void check_product(enum way way, struct sizes s, bool transposed)
 {
     const char *name = transposed ? "gemm_select_t" : "gemm_select";
-    const int rows = trial % 9 == 0 ? trial / 9 % 2 : random_int(&state, 0, 200),
-              k = cols_random(trial), n = cols_random(trial + 3), blocks = random_int(&state, 1, 5);
-    struct input x = input_random((enum way)(trial % WAYS), rows, k);
+    const int rows = s.rows, k = s.k, n = s.n, blocks = s.blocks;
+    struct input x = input_random(way, rows, k);
     struct matrix w = transposed ? matrix_random(&state, k, n * blocks, 2)
                                  : matrix_random(&state, k * blocks, n, 2),
                   out[2];
@@ -221,17 +225,19 @@ static void rows_are_multiplied_by_the_block_they_name(void **unused)
 {
     (void)unused;
     for (int trial = 0; trial < TRIALS; trial++) {
-        check_product(trial, false);
-        check_product(trial, true);
+        struct sizes s = {trial % 9 == 0 ? trial / 9 % 2 : random_int(&state, 0, 200),
+                          cols_random(trial), cols_random(trial + 3), random_int(&state, 1, 5)};
+
+        check_product((enum way)(trial % WAYS), s, false);
+        check_product((enum way)(trial % WAYS), s, true);
     }
 }
 
-static void check_gradient(int trial, unsigned flags)
+static void check_gradient(enum way way, struct sizes s, unsigned flags)
 {
-    const int rows = trial % 9 == 0 ? trial / 9 % 2 : random_int(&state, 0, 150),
-              k = cols_random(trial), n = cols_random(trial + 5), blocks = random_int(&state, 1, 4);
-    struct input x = input_random((enum way)(trial % WAYS), rows, k),
-                 dy = input_random((enum way)((trial + 1) % WAYS), rows, n);
+    const int rows = s.rows, k = s.k, n = s.n, blocks = s.blocks;
+    struct input x = input_random(way, rows, k),
+                 dy = input_random((enum way)((way + 1) % WAYS), rows, n);
     struct matrix before = matrix_random(&state, k * blocks, n, 2), out[2];
     int32_t *ids = ids_random(rows, blocks);
 
@@ -253,8 +259,26 @@ static void check_gradient(int trial, unsigned flags)
 static void gradients_go_to_the_block_that_was_named(void **unused)
 {
     (void)unused;
-    for (int trial = 0; trial < TRIALS; trial++)
-        check_gradient(trial, trial & 1 ? CAVS__FIRST : 0);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct sizes s = {trial % 9 == 0 ? trial / 9 % 2 : random_int(&state, 0, 150),
+                          cols_random(trial), cols_random(trial + 5), random_int(&state, 1, 4)};
+
+        check_gradient((enum way)(trial % WAYS), s, trial & 1 ? CAVS__FIRST : 0);
+    }
+}
+
+/* More rows than are sorted at once, and so many blocks that their numbers take two bytes. */
+static void any_number_of_rows_and_blocks_is_sorted(void **unused)
+{
+    static const struct sizes sizes[] = {{5000, 3, 5, 4}, {700, 3, 5, 600}, {2100, 2, 2, 70000}};
+
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        check_product((enum way)(i % WAYS), sizes[i], false);
+        check_product((enum way)(i % WAYS), sizes[i], true);
+        check_gradient((enum way)(i % WAYS), sizes[i], 0);
+        check_gradient((enum way)(i % WAYS), sizes[i], CAVS__FIRST);
+    }
 }
 
 int main(void)
@@ -266,6 +290,7 @@ int main(void)
         cmocka_unit_test(equal_entries_share_nothing),
         cmocka_unit_test(rows_are_multiplied_by_the_block_they_name),
         cmocka_unit_test(gradients_go_to_the_block_that_was_named),
+        cmocka_unit_test(any_number_of_rows_and_blocks_is_sorted),
     };
 
     return cmocka_run_group_tests_name("list kernels", tests, NULL, NULL);

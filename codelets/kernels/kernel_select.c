@@ -3,37 +3,57 @@
  * kernel_select.c - products in which every row is multiplied by the block of a parameter that its
  * id names.
  *
- * A block of rows is sorted by id, stably; the rows of one id are copied side by side and
- * multiplied at once.  A row's result does not depend on the rows beside it, and each block of a
- * gradient adds up its rows in their order.
+ * The rows are sorted by id, stably, many at a time: blocks come from memory, so each should be read
+ * for as many rows as there are.  The rows of one id are copied side by side and multiplied at
+ * once.  A row's result does not depend on the rows beside it, and each block of a gradient adds up
+ * its rows in their order.
  */
 #include <string.h>
 
 #include "codelets/products/gemm.h"
 #include "codelets/kernels/kernel_table.h"
 
-enum { ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
+enum { SORTED = 2048, ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
 
-/* Rows of one block in the order of their ids; those without an id come first. */
+/* Rows in the order of their ids; those without an id, -1, come first. */
 struct sorted {
     int n;
-    int row[ROWS];
-    int32_t id[ROWS]; /* by position */
+    int row[SORTED];
+    int32_t id[SORTED]; /* by position */
 };
+
+/* Sorts by one byte of id + 1, stably. */
+static void sort_by_byte(const struct sorted *from, struct sorted *to, int shift)
+{
+    int at[257] = {0};
+
+    for (int i = 0; i < from->n; i++)
+        at[1 + ((uint32_t)(from->id[i] + 1) >> shift & 255)]++;
+    for (int b = 0; b < 256; b++)
+        at[b + 1] += at[b];
+    to->n = from->n;
+    for (int i = 0; i < from->n; i++) {
+        int place = at[(uint32_t)(from->id[i] + 1) >> shift & 255]++;
+
+        to->row[place] = from->row[i];
+        to->id[place] = from->id[i];
+    }
+}
 
 static void sort_rows(struct sorted *s, const struct cavs__view *ids, int first, int rows)
 {
-    s->n = rows < ROWS ? rows : ROWS;
-    for (int i = 0; i < s->n; i++) {
-        int32_t id = ids->index[first + i] < 0 ? -1 : ids->index[first + i];
-        int at = i;
+    struct sorted other;
+    int32_t largest = 0;
 
-        for (; at > 0 && s->id[at - 1] > id; at--) {
-            s->id[at] = s->id[at - 1];
-            s->row[at] = s->row[at - 1];
-        }
-        s->id[at] = id;
-        s->row[at] = first + i;
+    s->n = rows < SORTED ? rows : SORTED;
+    for (int i = 0; i < s->n; i++) {
+        s->row[i] = first + i;
+        s->id[i] = ids->index[first + i] < 0 ? -1 : ids->index[first + i];
+        largest = s->id[i] > largest ? s->id[i] : largest;
+    }
+    for (int shift = 0; shift < 32 && ((uint32_t)largest + 1) >> shift > 0; shift += 8) {
+        sort_by_byte(s, &other, shift);
+        *s = other;
     }
 }
 
@@ -83,6 +103,16 @@ static void multiply_strip(const struct cavs__view *v, const struct sorted *s, i
         memcpy(y->p + s->row[i] * y->ld + c, out, (size_t)n * sizeof *out);
 }
 
+/* All columns; a strip of w serves all rows while it is in cache. */
+static void multiply_run(const struct cavs__view *v, const struct sorted *s, int from, int end,
+                         const float *w)
+{
+    for (int c = 0; c < v[3].cols; c += COLS) {
+        for (int i = from; i < end; i += ROWS)
+            multiply_strip(v, s, i, smaller(i + ROWS, end), w, c, smaller(COLS, v[3].cols - c));
+    }
+}
+
 static void clear(const struct cavs__view *y, const struct sorted *s, int from, int end)
 {
     for (int i = from; i < end; i++)
@@ -100,9 +130,8 @@ static void multiply(int rows, const struct cavs__view *v, ptrdiff_t step)
             end = end_of_run(&s, i);
             if (s.id[i] < 0)
                 clear(&v[3], &s, i, end);
-            for (int c = 0; c < v[3].cols && s.id[i] >= 0; c += COLS)
-                multiply_strip(v, &s, i, end, v[2].p + s.id[i] * step, c,
-                               smaller(COLS, v[3].cols - c));
+            else
+                multiply_run(v, &s, i, end, v[2].p + s.id[i] * step);
         }
     }
 }
@@ -125,9 +154,9 @@ static void gemm_select_t(const struct cavs__call *call, int rows, const struct 
     multiply(rows, v, v[3].cols);
 }
 
-/* dw (k, n) += x^T dy over the rows at positions [from, end) */
-static void add_products(const struct cavs__view *v, const struct sorted *s, int from, int end,
-                         float *dw)
+/* dw (k, n) = or += x^T dy over the rows at positions [from, end), at most ROWS */
+static void add_products(bool accumulate, const struct cavs__view *v, const struct sorted *s,
+                         int from, int end, float *dw)
 {
     const struct cavs__view *x = &v[0], *dy = &v[1];
     float xs[BUFFER], dys[BUFFER];
@@ -141,8 +170,35 @@ static void add_products(const struct cavs__view *v, const struct sorted *s, int
 
             collect(x, s, from, end, c, k, xs);
             cavs__gemm()->gemm_tn(end - from, n, k, xs, k, dys, n, dw + c * v[3].ld + j, v[3].ld,
-                                  true);
+                                  accumulate);
         }
+    }
+}
+
+static void clear_rows(const struct cavs__view *dw, ptrdiff_t from, ptrdiff_t end)
+{
+    for (ptrdiff_t r = from; r < end; r++)
+        memset(dw->p + r * dw->ld, 0, (size_t)dw->cols * sizeof *dw->p);
+}
+
+/* The blocks of the sorted rows; *written: rows of dw that hold something, those of the blocks
+ * before.  What nobody has written is not read: a block without rows is cleared on the way. */
+static void add_runs(const struct cavs__view *v, const struct sorted *s, ptrdiff_t *written)
+{
+    const struct cavs__view *dw = &v[3];
+    ptrdiff_t k = v[0].cols;
+
+    for (int i = 0, end; i < s->n; i = end) {
+        ptrdiff_t first = s->id[i] * k;
+
+        end = end_of_run(s, i);
+        if (s->id[i] < 0)
+            continue;
+        clear_rows(dw, *written, first);
+        for (int r = i; r < end; r += ROWS)
+            add_products(r > i || first < *written, v, s, r, smaller(r + ROWS, end),
+                         dw->p + first * dw->ld);
+        *written = first + k > *written ? first + k : *written;
     }
 }
 
@@ -150,19 +206,17 @@ static void add_products(const struct cavs__view *v, const struct sorted *s, int
 static void gemm_tn_select(const struct cavs__call *call, int rows, const struct cavs__view *v,
                            unsigned flags)
 {
-    const struct cavs__view *dw = &v[3];
+    ptrdiff_t written = flags & CAVS__FIRST ? 0 : call->rows;
     struct sorted s;
+    int first = 0;
 
-    for (int r = 0; flags & CAVS__FIRST && r < call->rows; r++)
-        memset(dw->p + r * dw->ld, 0, (size_t)dw->cols * sizeof *dw->p);
-    for (int first = 0; first < rows; first += s.n) {
+    do {
         sort_rows(&s, &v[2], first, rows - first);
-        for (int i = 0, end; i < s.n; i = end) {
-            end = end_of_run(&s, i);
-            if (s.id[i] >= 0)
-                add_products(v, &s, i, end, dw->p + s.id[i] * v[0].cols * dw->ld);
-        }
-    }
+        add_runs(v, &s, &written);
+        clear_rows(&v[3], written, call->rows);
+        written = call->rows;
+        first += s.n;
+    } while (first < rows);
 }
 
 const struct cavs__kernel cavs__kernel_gemm_select = {

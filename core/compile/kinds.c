@@ -123,11 +123,22 @@ static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_ki
         sp->streamed[f] += cavs__part_seconds(rates, eager->parts[f], ROWS, entries) / ROWS;
 }
 
-void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__rates *rates)
+/* A gradient that every block of V_t would fetch again: what is gained by starting the chain sooner
+ * is then lost. */
+static bool adds_from_afar(const struct cavs__task_kind *k, const struct cavs__plan_options *o)
+{
+    return k->phase == CAVS__GRADIENT && cavs__far_blocks(o, k->parts[k->function->number]) > 0;
+}
+
+void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__plan_options *o)
 {
     for (int i = 0; i < sp->nkinds; i++) {
+        if (adds_from_afar(sp->kinds[i], o))
+            return;
+    }
+    for (int i = 0; i < sp->nkinds; i++) {
         if (sp->kinds[i]->klass == CAVS__EAGER && !sp->kinds[i]->shared)
-            add_streamed(sp, sp->kinds[i], rates);
+            add_streamed(sp, sp->kinds[i], &o->rates);
     }
 }
 

@@ -190,7 +190,10 @@ void cavs__part_destroy(struct cavs__part *part);
 void cavs__sort_kinds(struct cavs__stage_plan *sp);
 int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
 /* What the stage's chain waits for, once its kinds are bound. */
-void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__rates *rates);
+void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__plan_options *o);
+/* place.c: bytes of the largest parameter of which each row of the part selects a block, if that
+ * does not stay in the second-level cache; else 0. */
+int64_t cavs__far_blocks(const struct cavs__plan_options *o, const struct cavs__part *part);
 
 /* place.c: parts of one function.  kinds' parts refer to tensors by number until
  * cavs__plan_create() renumbers them. */

@@ -356,7 +356,7 @@ static int plan_functions(struct cavs__plan *p)
             if (rc)
                 return rc;
         }
-        cavs__find_streamed(sp, &p->options.rates);
+        cavs__find_streamed(sp, &p->options);
     }
     return CAVS_OK;
 }
