@@ -3,10 +3,13 @@
  * dep_tree_lstm - the part of speech of every word from the words below it: a child-sum Tree-LSTM (Tai et al., ACL 2015)
  * over dependency trees, with a matrix for every relation.
  *
- *     [m_k ; q_k] = h_k U_r           for child k, which stands in relation r
- *     i, o, u     = x W_iou + sum of m_k + b_iou
- *     f_k         = s(x W_f + q_k + b_f)
- *     c           = s(i) tanh(u) + sum of f_k c_k,   h = s(o) tanh(c)
+ *     i, o, u = x W_iou + sum of m_k + b_iou         over the children k
+ *     f_k     = s(x W_f + q_k + b_f)
+ *     c       = s(i) tanh(u) + sum of f_k c_k,   h = s(o) tanh(c)
+ *     [m ; q] = h U_r                                for a word that stands in relation r to its head
+ *
+ * A word's message to its head is made where the word is: most words have none below them, so most messages are made at once,
+ * and those with the same U_r together.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,22 +34,21 @@ static void declare_cell(struct dep_tree_lstm *t)
     struct cavs_param *table = app_embedding(m, "embedding", vocab_size(t->forms), e, 0.1f);
     struct cavs_symbol *x =
         cavs_dropout(cavs_lookup(table, cavs_pull_ids(f, "form")), t->app.options.dropout);
-    struct cavs_symbol *child[2], *gate[3], *message, *iou, *forget, *c, *state[2];
+    struct cavs_symbol *child = cavs_each_child(f), *gate[3], *iou, *forget, *state, *sent[2];
 
-    cavs_split(cavs_each_child(f), 2, child); /* c, h */
-    message = cavs_matmul_select(
-        child[1], cavs_model_param(m, "U", relations * h, 4 * h, cavs_init_glorot(h, h)), relations,
-        cavs_pull_edge_ids(f, "relation"));
     iou = cavs_affine(x, app_weights(m, "W_iou", e, h, 3), app_bias(m, "b_iou", 3 * h));
-    iou = cavs_add(iou, cavs_sum_children(cavs_slice(message, 0, 3 * h)));
+    iou = cavs_add(iou, cavs_sum_children(cavs_slice(child, h, 3 * h)));
     forget = cavs_affine(x, app_weight(m, "W_f", e, h), app_bias(m, "b_f", h));
-    forget = cavs_sigmoid(cavs_add(cavs_slice(message, 3 * h, h), forget));
+    forget = cavs_sigmoid(cavs_add(cavs_slice(child, 4 * h, h), forget));
     cavs_split(iou, 3, gate);
-    c = cavs_mul(cavs_sigmoid(gate[0]), cavs_tanh(gate[2]));
-    state[0] = cavs_add(c, cavs_sum_children(cavs_mul(forget, child[0])));
-    state[1] = cavs_mul(cavs_sigmoid(gate[1]), cavs_tanh(state[0]));
-    cavs_scatter(f, cavs_concat(2, state));
-    cavs_push(f, "h", state[1]);
+    sent[0] = cavs_add(cavs_mul(cavs_sigmoid(gate[0]), cavs_tanh(gate[2])),
+                       cavs_sum_children(cavs_mul(forget, cavs_slice(child, 0, h))));
+    state = cavs_mul(cavs_sigmoid(gate[1]), cavs_tanh(sent[0]));
+    sent[1] = cavs_matmul_select(
+        state, cavs_model_param(m, "U", relations * h, 4 * h, cavs_init_glorot(h, h)), relations,
+        cavs_pull_ids(f, "relation"));
+    cavs_scatter(f, cavs_concat(2, sent));
+    cavs_push(f, "h", state);
 }
 
 static int declare(struct dep_tree_lstm *t)
@@ -58,7 +60,7 @@ static int declare(struct dep_tree_lstm *t)
 
     if (rc < 0)
         return rc;
-    t->tree = cavs_stage_create(t->app.model, "tree", 2 * h);
+    t->tree = cavs_stage_create(t->app.model, "tree", 5 * h); /* c, m, q */
     declare_cell(t);
     t->classifier = cavs_stage_over(t->app.model, "class", t->tree, CAVS_ALL_VERTICES);
     f = cavs_function_create(t->classifier, "class");
@@ -81,18 +83,19 @@ struct adding {
     struct cavs_data *to;
 };
 
+/* The root has nobody to send a message to. */
 static int add_tree(const struct dep_tree_lstm *t, struct cavs_data *d,
                     const struct conllu_sentence *s, int *child_ptr, int *child, int *relation)
 {
     int rc;
 
     conllu_tree(s, child_ptr, child);
-    for (int e = 0; e < child_ptr[s->n]; e++)
-        relation[e] = s->relation[child[e]];
+    for (int v = 0; v < s->n; v++)
+        relation[v] = s->head[v] >= 0 ? s->relation[v] : -1;
     if ((rc = cavs_data_begin(d)) < 0 ||
         (rc = cavs_data_graph(d, t->tree, s->n, NULL, child_ptr, child)) < 0 ||
         (rc = cavs_data_ids(d, t->tree, "form", s->n, s->form)) < 0 ||
-        (rc = cavs_data_edge_ids(d, t->tree, "relation", child_ptr[s->n], relation)) < 0 ||
+        (rc = cavs_data_ids(d, t->tree, "relation", s->n, relation)) < 0 ||
         (rc = cavs_data_ids(d, t->classifier, "tag", s->n, s->upos)) < 0)
         return rc;
     return cavs_data_end(d);

@@ -209,8 +209,14 @@ ok $? "dep_tree_lstm learns a few sentences by heart"
 
 # shellcheck disable=SC2086
 run dep_tree_lstm $trees --epochs 0 --explain --workers 1 --quiet
-status_is 0 && grep -q 'gemm_select *matmul_select U *(entries, 16)' "$work/out" "$work/err"
-ok $? "--explain shows products per child, selected by relation"
+status_is 0 && grep -q 'gemm_select *matmul_select U *(rows, 16)' "$work/out" "$work/err"
+ok $? "--explain shows a product per word, selected by relation"
+
+# shellcheck disable=SC2086
+run dep_tree_lstm $trees --epochs 0 --explain --workers 1 --quiet --hidden 512
+status_is 0 && [ "$(cat "$work/out" "$work/err" | grep -c 'tiles of 1024 rows')" -eq 3 ] &&
+    ! grep -q 'stage tree: eager work runs in blocks' "$work/out" "$work/err"
+ok $? "blocks of a parameter that come from memory: tall tiles, and gradients all at once"
 
 if [ -n "$CAVS_TEST_LONG" ] && [ -r "${CAVS_DATA:-../shared/data}/ud_ewt/en_ewt-ud-train.conllu" ]; then
     run dep_tree_lstm --epochs 4 --workers 2 --json --quiet
