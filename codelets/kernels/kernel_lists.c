@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codelets/kernels/kernel_table.h"
+#include "codelets/kernels/narrow_sums.h"
 #include "codelets/kernels/simd.h"
 
 CAVS__CLONES static void add(int n, const float *x, float *y)
@@ -123,13 +124,27 @@ static void sum_part(const struct cavs__view *v, int r, const struct part *p)
         add(p->n, row_at(&v[0], e, p->c), y);
 }
 
+static void narrow_sums(int rows, const struct cavs__view *v)
+{
+    for (int r = 0; r < rows; r++) {
+        int first = v[0].ptr[r] - v[0].ptr[0], n = v[0].ptr[r + 1] - v[0].ptr[r];
+        const int32_t *index = v[0].index ? v[0].index + first : NULL;
+
+        cavs__narrow_sum(v[1].cols, n, index ? v[0].p : v[0].p + first * v[0].ld, v[0].ld, index,
+                         out_at(&v[1], r, 0));
+    }
+}
+
 /* x listed (n), y (rows, n): y[r] = sum over the entries of r */
 static void list_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
                      unsigned flags)
 {
     (void)call;
     (void)flags;
-    for_each_part(rows, v, v[1].cols, sum_part);
+    if (v[1].cols <= CAVS__NARROW)
+        narrow_sums(rows, v);
+    else
+        for_each_part(rows, v, v[1].cols, sum_part);
 }
 
 static void largest_of(const struct cavs__view *x, const struct part *p, float *y)

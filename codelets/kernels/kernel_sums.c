@@ -2,6 +2,7 @@
 /* kernel_sums.c - sums over rows, over the columns of a row, and over the rows that an edge list
  * names. */
 #include "codelets/kernels/kernel_table.h"
+#include "codelets/kernels/narrow_sums.h"
 #include "codelets/kernels/simd.h"
 
 #include <string.h>
@@ -63,6 +64,10 @@ static void sum_entries(const struct cavs__view *x, int e, int end, int n, float
 {
     const float *first = NULL, *second = NULL;
 
+    if (n <= CAVS__NARROW) {
+        cavs__narrow_sum(n, end - e, x->p, x->ld, x->index + e, y);
+        return;
+    }
     for (; e < end && !second; e++)
         if (x->index[e] >= 0) {
             const float *row = x->p + x->index[e] * x->ld;

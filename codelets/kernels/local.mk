@@ -21,4 +21,6 @@ libkernels_la_SOURCES += \
 	codelets/kernels/kernel_dropout.c \
 	codelets/kernels/kernel_lists.c \
 	codelets/kernels/kernel_sums.c \
+	codelets/kernels/narrow_sums.c \
+	codelets/kernels/narrow_sums.h \
 	codelets/kernels/simd.h
