@@ -379,7 +379,26 @@ static void the_explanation_tells_rows_from_entries(void **state)
     trial_close(&t);
 }
 
-enum { MISUSES = sizeof misuses / sizeof *misuses, OTHERS = 5 };
+/* All words of a vertex have the same gradient: that of their sum. */
+static void the_gradient_of_a_sum_of_lookups_is_kept_once_a_vertex(void **state)
+{
+    struct trial t;
+    char *text = NULL;
+    (void)state;
+    trial_compile(false);
+    trial_open_zoo(&t, zoo_find("lookers"));
+    struct cavs_session_options options = cavs_session_defaults();
+    struct cavs_session *s = trial_session(&t, &options);
+    check_ok(cavs_session_explain(s, &text));
+    assert_non_null(strstr(text, "lookup embedding   (a row per entry"));
+    assert_non_null(strstr(text, "grad_lookup embedding\n"));
+    assert_null(strstr(text, "grad_lookup embedding   (a row per entry"));
+    free(text);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+enum { MISUSES = sizeof misuses / sizeof *misuses, OTHERS = 6 };
 
 int main(void)
 {
@@ -389,6 +408,7 @@ int main(void)
         cmocka_unit_test(very_many_children),
         cmocka_unit_test(a_number_that_is_not_finite_is_traced_to_its_vertex),
         cmocka_unit_test(the_explanation_tells_rows_from_entries),
+        cmocka_unit_test(the_gradient_of_a_sum_of_lookups_is_kept_once_a_vertex),
     };
     for (int i = 0; i < MISUSES; i++)
         tests[OTHERS + i] = (struct CMUnitTest){.name = misuses[i].name,

@@ -97,9 +97,10 @@ struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol 
         1, &ids);
 }
 
+/* What all entries of a vertex have in common is kept once for each vertex. */
 static void diff_lookup(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
-    struct cavs_symbol *in[2] = {y->inputs[0], g};
+    struct cavs_symbol *in[2] = {y->inputs[0], g->op == CAVS__OP_REPEAT ? g->inputs[0] : g};
 
     cavs__diff_symbol(
         d, y,
@@ -140,10 +141,18 @@ static struct cavs__operand where_grad_lookup(struct cavs__placer *p, const stru
     return o;
 }
 
+/* The gradient's, which may have a row per vertex where ids have one per entry. */
+static int domain_of_gradient(const struct cavs_symbol *like, int ninputs,
+                              struct cavs_symbol *const *inputs)
+{
+    (void)ninputs;
+    return cavs__domain(inputs[1]) < 0 ? like->domain : inputs[1]->domain;
+}
+
 const struct cavs__operator cavs__operator_grad_lookup = {
     .name = "grad_lookup",
     .role = CAVS__ROLE_DESTINATION,
-    .domain = cavs__domain_of_operands,
+    .domain = domain_of_gradient,
     .diff = cavs__of_df,
     .where = where_grad_lookup,
 };

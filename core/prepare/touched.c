@@ -12,10 +12,20 @@
 
 /* ---- lookups ---- */
 
-/* Rows of a lookup in a shard. */
-static int occurrences_in(const struct cavs__shard_stage *t, const struct cavs__tensor_desc *d)
+/* The list whose entries look something up; NULL: vertices do. */
+static const struct cavs__list *list_of(const struct cavs_symbol *grad)
 {
-    return d->list ? t->entries[d->list->number] : t->schedule.function_rows[d->function->number];
+    int domain = grad->inputs[0]->domain;
+
+    return domain > 0 ? grad->function->lists[domain - 1] : NULL;
+}
+
+/* Ids that a lookup has in a shard. */
+static int occurrences_in(const struct cavs__shard_stage *t, const struct cavs_symbol *grad)
+{
+    const struct cavs__list *list = list_of(grad);
+
+    return list ? t->entries[list->number] : t->schedule.function_rows[grad->function->number];
 }
 
 /* Those of p in a shard are appended to t. */
@@ -28,7 +38,7 @@ static void add_lookups(const struct cavs__batch *b, int shard, const struct cav
         if (d->kind != CAVS__T_LOOKUP_GRAD || d->param != p)
             continue;
         t->lookups[t->nlookups++] = (struct cavs__lookup){d->symbol, i, shard};
-        t->occurrences += occurrences_in(&b->shards[shard].stages[d->stage->number], d);
+        t->occurrences += occurrences_in(&b->shards[shard].stages[d->stage->number], d->symbol);
     }
 }
 
@@ -112,14 +122,16 @@ static void visit_distinct(const struct listing *l, const struct cavs__shard_sta
         touch(l, ids[t->schedule.vertex_of[first[row]]], row);
 }
 
-/* Visits the rows of the source in order, those of a list entry by entry. */
+/* Visits the ids of the source in order, those of a list entry by entry.  Their gradients have a row
+ * each, or one for all entries of a vertex. */
 static void visit(const struct listing *l)
 {
     const struct cavs__lookup *k = &l->t->lookups[l->source];
     const struct cavs_function *f = k->grad->function;
     const struct cavs__shard *shard = &l->b->shards[k->shard];
     const struct cavs__shard_stage *t = &shard->stages[f->stage->number];
-    const struct cavs__list *list = k->grad->domain > 0 ? f->lists[k->grad->domain - 1] : NULL;
+    const struct cavs__list *list = list_of(k->grad);
+    bool together = list && k->grad->domain == 0;
     /* of vertices, children or entries, in the order in which the samples brought them */
     const int32_t *ids = t->ids[k->grad->inputs[0]->input->number];
     int row = 0;
@@ -136,8 +148,9 @@ static void visit(const struct listing *l)
             int from = list ? cavs__list_start(shard, t, list, v) : v;
             int n = list ? cavs__list_length(shard, t, list, v) : 1;
 
-            for (int e = from; e < from + n; e++, row++)
-                touch(l, ids[e], row);
+            for (int e = 0; e < n; e++)
+                touch(l, ids[from + e], together ? row : row + e);
+            row += together ? 1 : n;
         }
     }
 }
