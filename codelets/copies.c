@@ -51,7 +51,9 @@ static void to_panels(const struct cavs__copy *copy, int r, int c, int rows, int
         float *y = in_panels(copy, r, c + j);
 
         n = in_panel(c + j, cols - j);
-        for (int i = 0; i < rows; i++)
+        for (int i = 0; i < rows && n == CAVS__PANEL; i++) /* without a call for so few numbers */
+            memcpy(y + i * CAVS__PANEL, block + i * ldw + j, CAVS__PANEL * sizeof *y);
+        for (int i = 0; i < rows && n < CAVS__PANEL; i++)
             memcpy(y + i * CAVS__PANEL, block + i * ldw + j, (size_t)n * sizeof *y);
     }
 }
