@@ -5,10 +5,14 @@
  */
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/run/runtime.h"
@@ -176,6 +180,86 @@ static void next_place_where_the_first_will_not_do(void **state)
     assert_int_equal(access(at(a, "home/.starpu/sampling"), W_OK), 0);
 }
 
+static void make_sampling(struct scene *a)
+{
+    make(a, "home", 0700);
+    make(a, "home/.starpu", 0700);
+    make(a, "home/.starpu/sampling", 0700);
+    make(a, "home/.starpu/sampling/bus", 0700);
+    set(a, "HOME", "home");
+}
+
+static void put(struct scene *a, const char *name, const char *text, time_t age)
+{
+    struct timespec times[2] = {{.tv_sec = time(NULL) - age}, {.tv_sec = time(NULL) - age}};
+    FILE *f = fopen(at(a, name), "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(utimensat(AT_FDCWD, at(a, name), times, 0), 0);
+}
+
+/* StarPU aborts when it reads what a run left that was killed while it wrote, or found the disk
+ * full. */
+static void unfinished_files_are_removed(void **state)
+{
+    struct scene *a = *state;
+    struct cavs__folder f = {0};
+    make_sampling(a);
+    put(a, "home/.starpu/sampling/bus/host.affinity", "# GPU", 3600);
+    put(a, "home/.starpu/sampling/bus/host.config", "", 3600);
+    put(a, "home/.starpu/sampling/bus/host.latency", "1\n", 3600);
+    put(a, "home/.starpu/sampling/model", "", 3600);
+    check_ok(cavs__folder_choose(&f));
+    assert_null(f.path);
+    assert_int_equal(access(at(a, "home/.starpu/sampling/bus/host.affinity"), F_OK), -1);
+    assert_int_equal(access(at(a, "home/.starpu/sampling/bus/host.config"), F_OK), -1);
+    assert_int_equal(access(at(a, "home/.starpu/sampling/bus/host.latency"), F_OK), 0);
+    assert_int_equal(access(at(a, "home/.starpu/sampling/model"), F_OK), 0);
+    cavs__folder_forget(&f);
+}
+
+static void what_is_being_written_is_waited_for(void **state)
+{
+    const char *name = "home/.starpu/sampling/bus/host.config";
+    struct scene *a = *state;
+    struct cavs__folder f = {0};
+    pid_t child;
+    make_sampling(a);
+    put(a, name, "", 0);
+    child = fork();
+    if (child == 0) {
+        usleep(100000);
+        put(a, name, "2\n", 0);
+        _exit(0);
+    }
+    check_ok(cavs__folder_choose(&f));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(access(at(a, name), F_OK), 0);
+    cavs__folder_forget(&f);
+}
+
+/* A limit to files is like a full disk. */
+static void refused_where_there_is_no_room(void **state)
+{
+    struct rlimit before, limit;
+    struct scene *a = *state;
+    struct cavs__folder f = {0};
+    make_sampling(a);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 4096;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    check_refused(cavs__folder_choose(&f), CAVS_ERUNTIME, "No space left", "set STARPU_HOME");
+    assert_int_equal(rmdir(at(a, "tmp")), 0); /* nothing is left in it */
+    put(a, "home/.starpu/sampling/bus/host.config", "2\n", 3600);
+    check_ok(cavs__folder_choose(&f)); /* nothing has to be written */
+    assert_null(f.path);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    cavs__folder_forget(&f);
+}
+
 /* What was asked for by name is not replaced by something else. */
 static void refused_where_it_was_asked_for(void **state)
 {
@@ -212,6 +296,9 @@ int main(void)
         TEST(private_if_the_home_is_missing_or_a_file),
         TEST(private_if_the_home_cannot_be_written),
         TEST(private_if_a_file_in_it_cannot_be_written),
+        TEST(unfinished_files_are_removed),
+        TEST(what_is_being_written_is_waited_for),
+        TEST(refused_where_there_is_no_room),
         TEST(next_place_where_the_first_will_not_do),
         TEST(refused_where_it_was_asked_for),
         TEST(refused_where_nothing_can_be_made),
