@@ -110,8 +110,12 @@ if [ -w /dev/full ]; then
     status_is 1 && said "no checkpoint: " && said "No space left" && said "it will be tried again" &&
         [ "$(field epochs)" -eq 3 ] && [ -s "$work/saved" ]
     ok $? "a checkpoint that cannot be written does not end the run, and shows in its status"
+    run tree_fc --resume "$work/part" --epochs 3 --save /dev/full --workers 2 --json
+    status_is 1 && said "cannot write /dev/full: No space left" && [ "$(field epochs)" -eq 3 ]
+    ok $? "a model that cannot be written does not take the results with it"
 else
     skip "a checkpoint that cannot be written" "no /dev/full here"
+    skip "a model that cannot be written" "no /dev/full here"
 fi
 
 # --- numbers that are none ---------------------------------------------------------------------------

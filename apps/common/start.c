@@ -153,14 +153,14 @@ static int print_report(struct app *a)
 
 int app_finish(struct app *a)
 {
-    int rc = 0;
+    int rc = 0, printed;
 
     if (a->options.roofline)
         a->report.sgemm_peak = cavs_runtime_sgemm_peak(a->runtime);
     if (a->options.save && a->status != APP_DIVERGED)
         rc = cavs_session_save(a->session, a->options.save);
-    if (rc == 0)
-        rc = print_report(a);
+    printed = print_report(a); /* whatever became of the model */
+    rc = rc < 0 ? rc : printed;
     if (rc == 0 && a->options.runtime.trace && cavs_runtime_can_trace())
         rc = finish_trace(a);
     return rc;
