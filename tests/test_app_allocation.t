@@ -55,6 +55,7 @@ program() {
 essence() {
     tail -c +9 "$1" | tr -d ' \134' | sed -E 's/"epoch_seconds":\[[^]]*\]//g
         s/"compilingfusedgroups[^"]*",?//g
+        s/^memory[0-9]+MB$//
         s/"([a-z_]*seconds|[a-z_]+_s|gflops|rss_mb|tensor_mb|cavs.checksum)":[^],}]*//g'
 }
 
