@@ -315,6 +315,14 @@ def torch_language_model(python, model, h, lines, batch=64, epochs=3):
             "--chains", {"fixed_lstm": "fixed", "var_lstm": "sentences"}[model]]
 
 
+def gcn(build, epochs, dropout):
+    return [build / "apps" / "gcn", "--epochs", epochs, "--dropout", dropout]
+
+
+def torch_gcn(python, epochs, dropout):
+    return [python, PERF / "peers" / "gcn_torch", "--epochs", epochs, "--dropout", dropout]
+
+
 def dynet(python, model, options):
     """model: tree_lstm, tree_fc, bilstm_tagger or bilstm_char_tagger; options: those of that program"""
     return [python, PERF / "peers" / "dynet", "--model", model, *options]
