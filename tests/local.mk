@@ -22,6 +22,10 @@
 #     LONG_TESTS += tests/x_long.t
 #     EXTRA_DIST += tests/x_long.t
 #
+# What reads files of the tree that nothing but a test reads, in little time, shows that the tarball has them:
+#     DIST_PROGRAM_TESTS += tests/test_x
+#     DIST_SCRIPT_TESTS += tests/x.t
+#
 # Tests see: CAVS_DATA (folder of data sets, may be absent: then skip), abs_top_srcdir,
 # abs_top_builddir, STARPU_HOME and CAVS_CACHE (private to the build), CMOCKA_MESSAGE_OUTPUT=TAP.
 
@@ -346,3 +350,10 @@ dist_check_SCRIPTS += tests/test_app_allocation.t
 
 # calls that are wrong, in every way that the header allows
 check_PROGRAMS += tests/test_misuse
+
+# --- what is run from the tarball (make distcheck) ---------------------------------------------------
+
+DIST_PROGRAM_TESTS += tests/test_session tests/test_readers tests/test_text_readers tests/test_graph_readers \
+	tests/test_operators tests/test_choices tests/test_trace tests/test_fuzz_corpus
+DIST_SCRIPT_TESTS += tests/test_adding_documents.t tests/test_completion.t tests/test_device_rooms.t \
+	tests/test_documents.t tests/test_exports.t tests/test_guide.t tests/test_install.t

@@ -35,8 +35,8 @@ copy_tree() {
         for status in config.status */config.status; do
             [ ! -e "$status" ] || set -- "$@" --exclude="./${status%/config.status}"
         done
-        tar cf - "$@" .
-    ) | tar xf - -C "$work/tree" && chmod -R u+w "$work/tree"
+        tar cf - --mode=u+w "$@" . # the sources may be read-only
+    ) | tar xf - -C "$work/tree"
 }
 
 # blocks DOCUMENT: the blocks to follow become files N.head (what stands behind the language) and N.text
