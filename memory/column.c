@@ -8,22 +8,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/base/replace.h"
 
 static int grow_in_memory(struct cavs__column *c, size_t needed)
 {
-    size_t cap = c->cap ? c->cap : 64;
-    void *p;
-
-    while (cap < needed)
-        cap *= 2;
-    p = realloc(c->p, cap * c->size);
-    if (!p)
-        return cavs__fail_nomem("data", cap * c->size);
-    c->p = p;
-    c->cap = cap;
-    return CAVS_OK;
+    return cavs__array_reserve(&c->p, &c->cap, needed, c->size)
+               ? CAVS_OK
+               : cavs__fail_nomem("data", needed * c->size);
 }
 
 /* The blocks are reserved before they are mapped: a full disk is then an error here and not a

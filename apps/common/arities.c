@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/reserve.h"
 #include "core/cavs.h"
 
 void arities_clear(struct arities *a)
@@ -15,13 +16,10 @@ void arities_clear(struct arities *a)
 
 static int insert(struct arities *a, int at, int children)
 {
-    int *grown = realloc(a->children, ((size_t)a->n + 1) * sizeof *grown);
-
-    if (!grown)
+    if (!array_reserve(&a->children, &a->cap, (size_t)a->n + 1, sizeof *a->children))
         return CAVS_ENOMEM;
-    memmove(grown + at + 1, grown + at, (size_t)(a->n - at) * sizeof *grown);
-    grown[at] = children;
-    a->children = grown;
+    memmove(a->children + at + 1, a->children + at, (size_t)(a->n - at) * sizeof *a->children);
+    a->children[at] = children;
     a->n++;
     return 0;
 }

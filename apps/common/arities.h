@@ -19,6 +19,7 @@ enum { ARITY_MANY = 9 };
 struct arities {
     int n;         /* vertex functions */
     int *children; /* [n] how many children the vertices of each have, increasing */
+    size_t cap;    /* room in children */
     bool many;     /* the last is for ARITY_MANY children and more */
 };
 

@@ -8,7 +8,7 @@
 bool array_reserve(void *array_pointer, size_t *capacity, size_t n, size_t element_size)
 {
     size_t want = *capacity > 16 ? *capacity : 16;
-    void *p;
+    void *old, *grown;
 
     if (n <= *capacity)
         return true;
@@ -17,11 +17,11 @@ bool array_reserve(void *array_pointer, size_t *capacity, size_t n, size_t eleme
     if (want > SIZE_MAX / element_size)
         return false;
     /* memcpy, because a pointer to int * must not be read as a void ** */
-    memcpy(&p, array_pointer, sizeof p);
-    p = realloc(p, want * element_size);
-    if (!p)
+    memcpy(&old, array_pointer, sizeof old);
+    grown = realloc(old, want * element_size);
+    if (!grown)
         return false;
-    memcpy(array_pointer, &p, sizeof p);
+    memcpy(array_pointer, &grown, sizeof grown);
     *capacity = want;
     return true;
 }

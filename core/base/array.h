@@ -1,36 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* array.h - growing arrays, for things that are built once. */
+/* array.h - arrays that grow by doubling. */
 #ifndef CAVS_CORE_BASE_ARRAY_H
 #define CAVS_CORE_BASE_ARRAY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Bytes for one more element behind n, where there is no room for it; capacities are the powers of
- * two. */
+/*
+ * Makes room for n elements in the array that *array_pointer points to (NULL at first) and that has
+ * room for *capacity of them.  Call it as cavs__array_reserve(&p, &cap, n, sizeof *p).  False when
+ * memory is short: the array is then as it was.
+ */
+static inline bool cavs__array_reserve(void *array_pointer, size_t *capacity, size_t n, size_t size)
+{
+    size_t want = *capacity ? *capacity : 1;
+    void *old, *grown;
+
+    if (n <= *capacity)
+        return true;
+    if (n > SIZE_MAX / 2 / size)
+        return false;
+    while (want < n)
+        want *= 2;
+    /* memcpy, because a pointer to int * must not be read as a void ** */
+    memcpy(&old, array_pointer, sizeof old);
+    grown = realloc(old, want * size);
+    if (!grown)
+        return false;
+    memcpy(array_pointer, &grown, sizeof grown);
+    *capacity = want;
+    return true;
+}
+
+/* Bytes for one more element behind n, where there is no room for it: what a message says. */
 static inline size_t cavs__array_bytes(int n, size_t size)
 {
     return (n ? 2 * (size_t)n : 1) * size;
 }
 
-/* Makes room for one more element behind n. */
-static inline bool cavs__array_room(void **array, int n, size_t size)
+/* Makes room for one more element behind n that were appended one by one: n is then also the
+ * capacity whenever there is no room. */
+static inline bool cavs__array_room(void *array_pointer, int n, size_t size)
 {
-    void *p;
+    size_t capacity = (size_t)n;
 
-    if (*array && (n & (n - 1)) != 0)
-        return true; /* n is no power of two: there is room up to the next one */
-    p = realloc(*array, cavs__array_bytes(n, size));
-    if (!p)
-        return false;
-    *array = p;
-    return true;
+    return (n & (n - 1)) != 0 || cavs__array_reserve(array_pointer, &capacity, capacity + 1, size);
 }
 
 /* Appends to `array` of `n` elements; false when out of memory. */
-#define CAVS__APPEND(array, n, element)                        \
-    (cavs__array_room((void **)&(array), (n), sizeof *(array)) \
-         ? ((array)[(n)++] = (element), true)                  \
-         : false)
+#define CAVS__APPEND(array, n, element) \
+    (cavs__array_room(&(array), (n), sizeof *(array)) ? ((array)[(n)++] = (element), true) : false)
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "codelets/groups/elementwise.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/compile/diff.h"
 #include "core/compile/passes.h"
@@ -26,7 +27,7 @@ struct piece {
 };
 
 struct contributions {
-    int n, cap;
+    int n;
     struct piece *pieces; /* whole-width ones have from = 0 and g->width = width */
 };
 
@@ -100,25 +101,10 @@ void cavs__contribute_columns(struct cavs__diff *d, struct cavs_symbol *x, int f
                               struct cavs_symbol *g)
 {
     struct contributions *c = &d->to[x->number];
+    struct piece piece = {from, g};
 
-    if (!x->needs_grad)
-        return;
-    if (!g) {
+    if (x->needs_grad && (!g || !CAVS__APPEND(c->pieces, c->n, piece)))
         d->failed = true;
-        return;
-    }
-    if (c->n == c->cap) {
-        int cap = c->cap ? 2 * c->cap : 4;
-        struct piece *p = realloc(c->pieces, (size_t)cap * sizeof *p);
-
-        if (!p) {
-            d->failed = true;
-            return;
-        }
-        c->pieces = p;
-        c->cap = cap;
-    }
-    c->pieces[c->n++] = (struct piece){from, g};
 }
 
 struct cavs_symbol *cavs__diff_list_sum(struct cavs__diff *d, const struct cavs_symbol *of,

@@ -7,6 +7,7 @@
 
 #include "codelets/groups/elementwise.h"
 #include "codelets/kernels/kernel_table.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/compile/emit.h"
 
@@ -23,20 +24,17 @@ static int new_step(struct cavs__placer *p, const struct cavs__kernel *kernel, i
                     int noutputs, struct cavs__step **made)
 {
     struct cavs__part *out = p->out;
-    size_t bytes = ((size_t)out->nsteps + 1) * sizeof *out->steps;
-    struct cavs__step *s = realloc(out->steps, bytes);
+    struct cavs__step s = {.nviews = nviews, .noutputs = noutputs, .cost = cost_of(kernel)};
+    size_t bytes = ((size_t)nviews + 1) * sizeof *s.v;
 
-    if (!s)
-        return cavs__fail_nomem("steps of a part", bytes);
-    out->steps = s;
-    s += out->nsteps;
-    *s = (struct cavs__step){.nviews = nviews, .noutputs = noutputs, .cost = cost_of(kernel)};
-    s->call.kernel = kernel;
-    s->v = calloc((size_t)nviews + 1, sizeof *s->v);
-    if (!s->v)
-        return cavs__fail_nomem("steps of a part", ((size_t)nviews + 1) * sizeof *s->v);
-    out->nsteps++;
-    *made = s;
+    s.call.kernel = kernel;
+    s.v = calloc(1, bytes);
+    if (!s.v || !CAVS__APPEND(out->steps, out->nsteps, s)) {
+        free(s.v);
+        return cavs__fail_nomem("steps of a part",
+                                bytes + cavs__array_bytes(out->nsteps, sizeof s));
+    }
+    *made = &out->steps[out->nsteps - 1];
     return CAVS_OK;
 }
 

@@ -220,17 +220,10 @@ static void find_saved(struct cavs__placer *p)
 
 int cavs__add_item(struct cavs__placer *p, struct cavs__item item)
 {
-    if (p->nitems == p->cap_items) {
-        int cap = p->cap_items ? 2 * p->cap_items : 32;
-        struct cavs__item *items = realloc(p->items, (size_t)cap * sizeof *items);
-
-        if (!items)
-            return cavs__fail_nomem("plan: items of a part", (size_t)cap * sizeof *items);
-        p->items = items;
-        p->cap_items = cap;
-    }
-    p->items[p->nitems++] = item;
-    return CAVS_OK;
+    return CAVS__APPEND(p->items, p->nitems, item)
+               ? CAVS_OK
+               : cavs__fail_nomem("plan: items of a part",
+                                  cavs__array_bytes(p->nitems, sizeof item));
 }
 
 static void set_place(struct cavs__placer *p, struct cavs_symbol *x, struct cavs__operand at)

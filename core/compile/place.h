@@ -54,6 +54,7 @@ struct cavs__local {
 struct cavs__readers {
     int *first; /* [nsymbols + 1] */
     int *item;
+    size_t cap; /* room in item */
 };
 
 struct cavs__placer {
@@ -74,7 +75,7 @@ struct cavs__placer {
     int part;
     struct cavs__local *local; /* [nsymbols] */
     int nhere, *here;          /* [nhere] numbers of the symbols that are, increasing */
-    int nitems, cap_items;
+    int nitems;
     struct cavs__item *items;
     struct cavs__readers readers; /* of a symbol as it is */
     struct cavs__readers

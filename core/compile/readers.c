@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/compile/place.h"
 
@@ -49,19 +50,16 @@ static void fill(const struct cavs__placer *p, struct cavs__readers *r, bool roo
 
 static int find(const struct cavs__placer *p, struct cavs__readers *r, bool roots)
 {
-    size_t bytes = ((size_t)p->f->nsymbols + 2) * sizeof *r->first;
-    int *items;
+    size_t bytes = ((size_t)p->f->nsymbols + 2) * sizeof *r->first, n;
 
     if (!r->first)
         r->first = malloc(bytes);
     if (!r->first)
         return cavs__fail_nomem("plan: readers of values", bytes);
     count(p, r, roots);
-    bytes = ((size_t)r->first[p->f->nsymbols] + 1) * sizeof *r->item;
-    items = realloc(r->item, bytes);
-    if (!items)
-        return cavs__fail_nomem("plan: readers of values", bytes);
-    r->item = items;
+    n = (size_t)r->first[p->f->nsymbols] + 1;
+    if (!cavs__array_reserve(&r->item, &r->cap, n, sizeof *r->item))
+        return cavs__fail_nomem("plan: readers of values", n * sizeof *r->item);
     fill(p, r, roots);
     return CAVS_OK;
 }

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* adding_graph.c - the graph of a sample's stage, checked, and those of the stages that stand over
  * it. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/data/adding.h"
 #include "scheduler/schedule.h"
 
 static int graph_work(struct cavs_data *d, size_t n, int32_t **work)
 {
-    if (n > d->work_cap) {
-        int32_t *p = realloc(d->work, 2 * n * sizeof *p);
-
-        if (!p)
-            return cavs__fail_nomem("graph check", 2 * n * sizeof *p);
-        d->work = p;
-        d->work_cap = 2 * n;
-    }
+    if (!cavs__array_reserve(&d->work, &d->work_cap, n, sizeof *d->work))
+        return cavs__fail_nomem("graph check", n * sizeof *d->work);
     *work = d->work;
     return CAVS_OK;
 }
