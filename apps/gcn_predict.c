@@ -24,15 +24,15 @@ static int write_node(struct gcn *g, const char *name, const float *logits)
 static int predict_graph(struct gcn *g, struct cavs_data *d, const struct edge_list *graph)
 {
     struct gcn_arrays arrays;
-    const float *rows;
+    struct cavs_fetch logits = {g->head, GCN_LOGITS, NULL};
     int rc = gcn_arrays_make(graph, g->rounds, &arrays);
 
     if (rc == 0)
         rc = gcn_add_graph(g, d, graph, &arrays, 0, NULL);
     if (rc == 0)
-        rc = app_rows(&g->app, d, g->head, GCN_LOGITS, &rows);
+        rc = app_rows(&g->app, d, &logits);
     for (int v = 0; rc == 0 && v < graph->n; v++)
-        rc = write_node(g, vocab_word(graph->names, 1 + v), rows + (size_t)v * g->nclasses);
+        rc = write_node(g, vocab_word(graph->names, 1 + v), logits.rows + (size_t)v * g->nclasses);
     gcn_arrays_clear(&arrays);
     return rc;
 }

@@ -272,7 +272,7 @@ static int write_lines(struct language_model *lm, const float *cost)
 static int predict(struct app *a, struct cavs_data *d, int most)
 {
     struct language_model *lm = (struct language_model *)a;
-    const float *cost;
+    struct cavs_fetch cost = {lm->head, COST, NULL};
     int n = read_lines(lm, most), rc = 0;
 
     if (n <= 0)
@@ -280,9 +280,9 @@ static int predict(struct app *a, struct cavs_data *d, int most)
     for (int i = 0; rc == 0 && i < n; i++)
         rc = add_line(lm, d, i);
     if (rc == 0)
-        rc = app_rows(a, d, lm->head, COST, &cost);
+        rc = app_rows(a, d, &cost);
     if (rc == 0)
-        rc = write_lines(lm, cost);
+        rc = write_lines(lm, cost.rows);
     return rc < 0 ? rc : n;
 }
 

@@ -126,8 +126,9 @@ static int make_sets(struct seq2seq *s)
 static int evaluate(struct app *a, struct cavs_data *d, const int *samples, int n)
 {
     struct seq2seq *s = (struct seq2seq *)a;
-    const float *right;
-    int rc = app_rows_of(a, d, samples, n, s->answer, "right", &right);
+    struct cavs_fetch fetch = {s->answer, "right", NULL};
+    int rc = app_rows_of(a, d, samples, n, &fetch);
+    const float *right = fetch.rows;
 
     for (int i = 0; rc == 0 && i < n; i++) {
         int wrong = 0;

@@ -70,11 +70,11 @@ static int decode(struct seq2seq *s, int n)
         s->decoding.guess[i].ended = false;
     for (int t = 0; rc == 0 && growing > 0 && t < EXAMPLE_MOST; t++) {
         struct cavs_data *d = NULL;
-        const float *scores;
+        struct cavs_fetch scores = {s->answer, SEQ2SEQ_LOGITS, NULL};
 
         if ((rc = cavs_data_create(s->app.model, &d)) == 0 && (rc = add_growing(s, n, t, d)) == 0 &&
-            (rc = app_rows(&s->app, d, s->answer, SEQ2SEQ_LOGITS, &scores)) == 0)
-            growing = take_symbols(s, n, t, scores);
+            (rc = app_rows(&s->app, d, &scores)) == 0)
+            growing = take_symbols(s, n, t, scores.rows);
         cavs_data_destroy(d);
     }
     return rc;

@@ -27,8 +27,9 @@ static int choose_tags(struct tagger *t, size_t n, const float *logits)
 int tagger_evaluate(struct app *a, struct cavs_data *d, const int *samples, int n)
 {
     struct tagger *t = (struct tagger *)a;
-    const float *logits;
-    int rc = app_rows_of(a, d, samples, n, t->head, TAGGER_LOGITS, &logits);
+    struct cavs_fetch fetch = {t->head, TAGGER_LOGITS, NULL};
+    int rc = app_rows_of(a, d, samples, n, &fetch);
+    const float *logits = fetch.rows;
 
     for (int i = 0; rc == 0 && i < n; i++) {
         int words = cavs_data_sample_vertices(d, t->head, samples[i]);
@@ -125,12 +126,12 @@ static int write_all(struct tagger *t, const float *logits)
 /* Of what was read last. */
 static int predict_sentences(struct tagger *t, struct cavs_data *d)
 {
-    const float *logits;
+    struct cavs_fetch logits = {t->head, TAGGER_LOGITS, NULL};
     int rc = tagger_add(t, d, &t->predictor.read, false);
 
     if (rc == 0)
-        rc = app_rows(&t->app, d, t->head, TAGGER_LOGITS, &logits);
-    return rc == 0 ? write_all(t, logits) : rc;
+        rc = app_rows(&t->app, d, &logits);
+    return rc == 0 ? write_all(t, logits.rows) : rc;
 }
 
 /* Sentences before a mistake in the input are there, and written. */

@@ -114,16 +114,16 @@ static int predict(struct app *a, struct cavs_data *d, int most)
 {
     struct tree_lstm *t = (struct tree_lstm *)a;
     struct tree_predictor *p = &t->predictor;
-    const float *rows;
+    struct cavs_fetch logits = {t->classifier, TREE_LOGITS, NULL};
     int n = tree_predictor_read(p, a, most, t->bank.vocab, binary_cell(t)), rc;
 
     if (n <= 0)
         return n;
     rc = add_forest(t, d, &p->trees);
     if (rc == 0)
-        rc = app_rows(a, d, t->classifier, TREE_LOGITS, &rows);
+        rc = app_rows(a, d, &logits);
     if (rc == 0)
-        rc = tree_predictor_write(p, a, rows);
+        rc = tree_predictor_write(p, a, logits.rows);
     return rc < 0 ? rc : n;
 }
 

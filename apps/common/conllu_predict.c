@@ -120,8 +120,9 @@ static int write_tags(struct conllu_predictor *p, struct app *a, int i, int vert
 int conllu_predictor_tag(struct conllu_predictor *p, struct app *a, const struct cavs_data *d,
                          const struct cavs_stage *stage, const struct vocab *tags)
 {
-    const float *rows;
-    int rc = app_rows(a, d, stage, CONLLU_LOGITS, &rows);
+    struct cavs_fetch fetch = {stage, CONLLU_LOGITS, NULL};
+    int rc = app_rows(a, d, &fetch);
+    const float *rows = fetch.rows;
 
     for (int i = 0; rc == 0 && i < cavs_data_size(d); i++) {
         int vertices = cavs_data_sample_vertices(d, stage, i);

@@ -112,22 +112,19 @@ static int make_room(struct app *a, size_t n)
 }
 
 int app_rows_of(struct app *a, const struct cavs_data *d, const int *samples, int n,
-                const struct cavs_stage *stage, const char *channel, const float **rows)
+                struct cavs_fetch *fetch)
 {
     size_t vertices = 0;
     int rc;
 
     for (int i = 0; i < n; i++)
-        vertices += (size_t)cavs_data_sample_vertices(d, stage, samples[i]);
-    rc = make_room(a, vertices * (size_t)cavs_channel_width(stage, channel) + 1);
-    if (rc == 0)
-        rc = cavs_session_output(a->session, d, samples, n, stage, channel, a->predictions.rows);
-    *rows = a->predictions.rows;
-    return rc;
+        vertices += (size_t)cavs_data_sample_vertices(d, fetch->stage, samples[i]);
+    rc = make_room(a, vertices * (size_t)cavs_channel_width(fetch->stage, fetch->channel) + 1);
+    fetch->rows = a->predictions.rows;
+    return rc == 0 ? cavs_session_run(a->session, d, samples, n, 1, fetch) : rc;
 }
 
-int app_rows(struct app *a, const struct cavs_data *d, const struct cavs_stage *stage,
-             const char *channel, const float **rows)
+int app_rows(struct app *a, const struct cavs_data *d, struct cavs_fetch *fetch)
 {
     int n = cavs_data_size(d), *samples = malloc(((size_t)n + 1) * sizeof *samples), rc;
 
@@ -135,7 +132,7 @@ int app_rows(struct app *a, const struct cavs_data *d, const struct cavs_stage *
         return app_fail(&a->error, CAVS_ENOMEM, "no memory for the numbers of %d samples", n);
     for (int i = 0; i < n; i++)
         samples[i] = i;
-    rc = app_rows_of(a, d, samples, n, stage, channel, rows);
+    rc = app_rows_of(a, d, samples, n, fetch);
     free(samples);
     return rc;
 }

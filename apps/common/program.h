@@ -179,11 +179,10 @@ bool app_is_train_loss(const struct program *p, const struct app_mean *m);
 /* Evaluates the set and reports its numbers: the means and what the program measures.  0, 1 if a signal came first, which
  * leaves no numbers, or a negative code. */
 int app_report_set(struct app *a, enum app_set set);
-/* One forward pass over n samples of d, or over all, which are few: what the vertices of the stage pushed on the channel, as
- * cavs_session_output() gives it; valid until the next call. */
+/* One forward pass over n samples of d, or over all, which are few: what the vertices of fetch->stage pushed on
+ * fetch->channel, as cavs_session_run() gives it.  The rows are the frame's and valid until the next call. */
 int app_rows_of(struct app *a, const struct cavs_data *d, const int *samples, int n,
-                const struct cavs_stage *stage, const char *channel, const float **rows);
-int app_rows(struct app *a, const struct cavs_data *d, const struct cavs_stage *stage,
-             const char *channel, const float **rows);
+                struct cavs_fetch *fetch);
+int app_rows(struct app *a, const struct cavs_data *d, struct cavs_fetch *fetch);
 
 #endif

@@ -32,10 +32,19 @@ void svg_head(struct svg *p); /* numbers and legend */
 int svg_runs(struct svg *p);  /* the whole run, and some of its batches enlarged */
 void svg_bars(struct svg *p); /* the codelets that took the most time */
 
-/* One worker's tasks: a rectangle each where that is wide enough to be seen, with its name as a
- * tooltip; shorter ones become columns that show how much of their time each phase took. */
-int svg_lane(FILE *out, const struct trace *t, const struct svg_view *view, int worker, double y,
-             double height);
+struct svg_box {
+    double x, y, width, height;
+};
+
+/* One worker's stretch of time. */
+struct svg_lane {
+    int worker;
+    double begin, end; /* ms */
+    struct svg_box at;
+};
+/* Its tasks: a rectangle each where that is wide enough to be seen, with its name as a tooltip; shorter ones become
+ * columns that show how much of their time each phase took. */
+int svg_draw_lane(FILE *out, const struct trace *t, const struct svg_lane *lane);
 
 /* Batches to be enlarged; batches 0: none, the run is short enough or has no batches. */
 struct svg_detail {

@@ -24,15 +24,15 @@ static void add_to_columns(struct columns *c, double x0, double x1, int kind)
     }
 }
 
-static void draw_task(FILE *out, const struct trace *t, const struct trace_task *x, double x0,
-                      double x1, double y, double height)
+static void draw_task(FILE *out, const struct trace *t, const struct trace_task *x,
+                      const struct svg_box *at)
 {
     const struct trace_codelet *c = &t->codelets[x->codelet];
 
     fprintf(out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\"%s><title>",
-            x0, y, x1 - x0, height, cavs__work_color(c->kind),
-            x1 - x0 > 5 ? " stroke=\"#fff\" stroke-width=\".6\"" : "");
+            at->x, at->y, at->width, at->height, cavs__work_color(c->kind),
+            at->width > 5 ? " stroke=\"#fff\" stroke-width=\".6\"" : "");
     svg_escape(out, c->name);
     fprintf(out, ", %.1f us", 1000 * (x->end - x->start));
     if (x->batch >= 0)
@@ -40,22 +40,25 @@ static void draw_task(FILE *out, const struct trace *t, const struct trace_task 
     fprintf(out, "</title></rect>\n");
 }
 
-static void draw_tasks(FILE *out, const struct trace *t, const struct svg_view *view, int worker,
-                       double y, double height, struct columns *short_ones)
+static void draw_tasks(FILE *out, const struct trace *t, const struct svg_lane *lane,
+                       struct columns *short_ones)
 {
-    double scale = view->width / (view->end - view->begin);
+    double width = lane->at.width, scale = width / (lane->end - lane->begin);
 
     for (int i = 0; i < t->ntasks; i++) {
         const struct trace_task *x = &t->tasks[i];
-        double x0 = (x->start - view->begin) * scale, x1 = (x->end - view->begin) * scale;
+        double x0 = (x->start - lane->begin) * scale, x1 = (x->end - lane->begin) * scale;
         struct cavs__work kind = t->codelets[x->codelet].kind;
+        struct svg_box box = lane->at;
 
-        if (!x->counted || x->worker != worker || x1 <= 0 || x0 >= view->width)
+        if (!x->counted || x->worker != lane->worker || x1 <= 0 || x0 >= width)
             continue;
         x0 = x0 > 0 ? x0 : 0;
-        x1 = x1 < view->width ? x1 : view->width;
+        x1 = x1 < width ? x1 : width;
+        box.x += x0;
+        box.width = x1 - x0;
         if (x1 - x0 >= visible)
-            draw_task(out, t, x, view->x + x0, view->x + x1, y, height);
+            draw_task(out, t, x, &box);
         else
             add_to_columns(short_ones, x0, x1, 2 * (int)kind.phase + kind.backward);
     }
@@ -93,41 +96,40 @@ static int same(const struct columns *c, int i, int kind, double height, struct 
 }
 
 /* All pieces of a kind are one path: a trace has many, and a path is the shortest way to say so. */
-static void draw_columns(FILE *out, const struct columns *c, int kind, double x, double y,
-                         double height)
+static void draw_columns(FILE *out, const struct columns *c, int kind, const struct svg_box *at)
 {
     struct cavs__work k = {(enum cavs__work_phase)(kind / 2), kind % 2};
     bool begun = false;
 
     for (int i = 0, n; i < c->n; i += n) {
-        struct piece q = piece_of(c, i, kind, height);
+        struct piece q = piece_of(c, i, kind, at->height);
 
-        n = same(c, i, kind, height, q);
+        n = same(c, i, kind, at->height, q);
         if (q.top == q.bottom)
             continue;
         if (!begun)
             fprintf(out, "<path fill=\"#%06x\" d=\"", cavs__work_color(k));
         begun = true;
-        fprintf(out, "M%g %gh%dv%dh-%dz", x + i, y + q.top, n, q.bottom - q.top, n);
+        fprintf(out, "M%g %gh%dv%dh-%dz", at->x + i, at->y + q.top, n, q.bottom - q.top, n);
     }
     if (begun)
         fprintf(out, "\"/>\n");
 }
 
-int svg_lane(FILE *out, const struct trace *t, const struct svg_view *view, int worker, double y,
-             double height)
+int svg_draw_lane(FILE *out, const struct trace *t, const struct svg_lane *lane)
 {
-    struct columns c = {.n = (int)ceil(view->width)};
+    const struct svg_box *at = &lane->at;
+    struct columns c = {.n = (int)ceil(at->width)};
     size_t size = (size_t)c.n * sizeof *c.share;
 
     c.share = calloc(1, size);
     if (!c.share)
         return CAVS_ENOMEM;
-    fprintf(out, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%06x\"/>\n", view->x,
-            y, view->width, height, SVG_IDLE);
-    draw_tasks(out, t, view, worker, y, height, &c);
+    fprintf(out, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%06x\"/>\n", at->x,
+            at->y, at->width, at->height, SVG_IDLE);
+    draw_tasks(out, t, lane, &c);
     for (int kind = 0; kind < KINDS; kind++)
-        draw_columns(out, &c, kind, view->x, y, height);
+        draw_columns(out, &c, kind, at);
     free(c.share);
     return CAVS_OK;
 }

@@ -48,6 +48,8 @@ static void draw_label(struct svg *p, double x, int worker, bool idle)
 
 static int draw_lanes(struct svg *p, const struct svg_view *v, bool idle)
 {
+    struct svg_lane lane = {
+        .begin = v->begin, .end = v->end, .at = {v->x, 0, v->width, lane_height(p)}};
     double top = p->y;
     int rc = CAVS_OK;
 
@@ -55,7 +57,9 @@ static int draw_lanes(struct svg *p, const struct svg_view *v, bool idle)
         if (!p->t->workers[i])
             continue;
         draw_label(p, v->x - 10, i, idle);
-        rc = svg_lane(p->out, p->t, v, i, p->y, lane_height(p));
+        lane.worker = i;
+        lane.at.y = p->y;
+        rc = svg_draw_lane(p->out, p->t, &lane);
         p->y += lane_height(p) + GAP;
     }
     draw_axis(p, v, top);

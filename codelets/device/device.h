@@ -269,9 +269,15 @@ struct cavs__device_param {
     int ld, ldt;
     struct cavs__memory w, s0, s1, wt; /* wt.p NULL: none */
 };
+/* Gradients are clipped to a norm; n 0: they are not. */
+struct cavs__device_clip {
+    float norm;
+    int n; /* numbers whose sum is the squared norm */
+    struct cavs__memory norms;
+};
 int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
                         const struct cavs__device_gradient *g, const struct cavs__device_param *p,
-                        float clip, int nnorms, struct cavs__memory norms);
+                        const struct cavs__device_clip *clip);
 int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient *g,
                       struct cavs__memory norms, int number);
 

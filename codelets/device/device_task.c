@@ -73,7 +73,8 @@ void cavs__device_run_update(void *descr[], void *arg)
     struct cavs__memory m[STARPU_TASK_GET_NBUFFERS(starpu_task_get_current())];
     struct cavs__device_param p = {.ld = (int)a->ld};
     struct cavs__device_gradient g;
-    int n = d ? buffers_of(d, descr, m) : 0, at = 0, norms, grads;
+    struct cavs__device_clip clip = {.norm = a->clip, .n = a->nnorms};
+    int n = d ? buffers_of(d, descr, m) : 0, at = 0, grads;
 
     if (!d)
         return;
@@ -87,9 +88,9 @@ void cavs__device_run_update(void *descr[], void *arg)
         p.ldt = (int)a->copies[i].ld;
     }
     grads = at;
-    norms = grads + a->ngrads;
+    clip.norms = m[grads + a->ngrads];
     g = gradient(a, m + grads, m[n - 2], m[n - 1], floats_of(descr[n - 1]));
-    if (!cavs__device_update(d, &a->rule, &g, &p, a->clip, a->nnorms, m[norms]))
+    if (!cavs__device_update(d, &a->rule, &g, &p, &clip))
         d->driver->flush(d);
 }
 

@@ -78,16 +78,16 @@ static int next_rows(struct cavs__device *d, const struct cavs__device_gradient 
 
 /* ---- updates ---- */
 
-static int clip_scale(struct cavs__device *d, float scale, float clip, int n,
-                      struct cavs__memory norms, struct cavs__memory scaled)
+static int clip_scale(struct cavs__device *d, float scale, const struct cavs__device_clip *clip,
+                      struct cavs__memory scaled)
 {
     struct cavs__launch l;
 
     cavs__launch_groups(&l, d, CAVS__DEVICE_clip, 1, 1, 64);
-    cavs__argument_int(&l, n);
+    cavs__argument_int(&l, clip->n);
     cavs__argument_float(&l, scale);
-    cavs__argument_float(&l, clip);
-    cavs__argument_memory(&l, norms);
+    cavs__argument_float(&l, clip->norm);
+    cavs__argument_memory(&l, clip->norms);
     cavs__argument_memory(&l, scaled);
     return cavs__launch(d, &l);
 }
@@ -138,14 +138,14 @@ static int transpose(struct cavs__device *d, int rows, int cols, const struct ca
 
 int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
                         const struct cavs__device_gradient *g, const struct cavs__device_param *p,
-                        float clip, int nnorms, struct cavs__memory norms)
+                        const struct cavs__device_clip *clip)
 {
     struct cavs__memory scaled = {0};
     struct rows r = {0};
 
-    if (nnorms > 0) {
+    if (clip->n > 0) {
         scaled = g->room;
-        if (clip_scale(d, u->scale, clip, nnorms, norms, scaled))
+        if (clip_scale(d, u->scale, clip, scaled))
             return -1;
     }
     do {

@@ -27,32 +27,36 @@ static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs
     return NULL;
 }
 
-static int new_kind(struct cavs__stage_plan *sp, const struct cavs_function *f,
-                    enum cavs__phase phase, enum cavs__class klass, bool shared, const char *what,
+/* STAGE.FUNCTION.PHASE.CLASS; a chain is of all functions, and what has a name of its own has no class there. */
+static char *kind_name(const struct cavs__stage_plan *sp, const struct cavs__part_place *at)
+{
+    const char *stage = sp->stage->name, *phase = phase_names[at->phase];
+    const char *last = at->what ? at->what : class_names[at->klass];
+    char name[160];
+
+    if (at->klass == CAVS__CHAIN)
+        snprintf(name, sizeof name, "%s.%s.%s", stage, phase, last);
+    else
+        snprintf(name, sizeof name, "%s.%s.%s.%s", stage, at->function->name, phase, last);
+    return strdup(name);
+}
+
+static int new_kind(struct cavs__stage_plan *sp, const struct cavs__part_place *at,
                     struct cavs__task_kind **made)
 {
     struct cavs__task_kind *k = calloc(1, sizeof *k);
-    char name[160];
+    size_t parts = (size_t)sp->stage->nfunctions * sizeof *k->parts;
 
     if (!k)
         return cavs__fail_nomem("plan: task kind", sizeof *k);
-    if (what)
-        snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase],
-                 what);
-    else if (f)
-        snprintf(name, sizeof name, "%s.%s.%s.%s", sp->stage->name, f->name, phase_names[phase],
-                 class_names[klass]);
-    else
-        snprintf(name, sizeof name, "%s.%s.%s", sp->stage->name, phase_names[phase],
-                 class_names[klass]);
-    k->name = strdup(name);
-    k->phase = phase;
-    k->klass = klass;
-    k->shared = shared;
+    k->name = kind_name(sp, at);
+    k->phase = at->phase;
+    k->klass = at->klass;
+    k->shared = at->shared;
     k->stage = sp->stage;
-    k->function = f;
+    k->function = at->klass == CAVS__CHAIN ? NULL : at->function;
     k->index_buffer = CAVS__NO_BUFFER;
-    k->parts = calloc((size_t)sp->stage->nfunctions, sizeof *k->parts);
+    k->parts = calloc(1, parts);
     if (k->name && k->parts && CAVS__APPEND(sp->kinds, sp->nkinds, k)) {
         *made = k;
         return CAVS_OK;
@@ -61,24 +65,21 @@ static int new_kind(struct cavs__stage_plan *sp, const struct cavs_function *f,
     free(k->parts);
     free(k);
     return cavs__fail_nomem("plan: task kind",
-                            strlen(name) + 1 + (size_t)sp->stage->nfunctions * sizeof *k->parts +
-                                cavs__array_bytes(sp->nkinds, sizeof *sp->kinds));
+                            parts + cavs__array_bytes(sp->nkinds, sizeof *sp->kinds));
 }
 
-int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
-                        enum cavs__class klass, bool shared, const char *what,
+int cavs__plan_add_part(struct cavs__plan *p, const struct cavs__part_place *at,
                         struct cavs__part *part)
 {
-    struct cavs__stage_plan *sp = &p->stages[f->stage->number];
-    bool chain = klass == CAVS__CHAIN;
-    struct cavs__task_kind *k = chain ? find_chain(sp, phase) : NULL;
-    int rc = k ? CAVS_OK : new_kind(sp, chain ? NULL : f, phase, klass, shared, what, &k);
+    struct cavs__stage_plan *sp = &p->stages[at->function->stage->number];
+    struct cavs__task_kind *k = at->klass == CAVS__CHAIN ? find_chain(sp, at->phase) : NULL;
+    int rc = k ? CAVS_OK : new_kind(sp, at, &k);
 
     if (rc) {
         cavs__part_destroy(part);
         return rc;
     }
-    k->parts[f->number] = part;
+    k->parts[at->function->number] = part;
     part->name = strdup(k->name);
     if (!part->name)
         return cavs__fail_nomem("plan: task kind", strlen(k->name) + 1);

@@ -661,19 +661,14 @@ static int deliver(struct cavs__placer *p)
     const struct cavs_symbol *sink = sums ? p->sum_sink[p->part - CAVS__PARTS_CLASSED] : NULL;
     bool shared = p->part == CAVS__PART_SHARED || p->part == CAVS__PART_SHARED_BACK;
     bool back = p->part == CAVS__PART_SHARED_BACK || (p->part >= 3 && p->part < CAVS__PART_SHARED);
-    enum cavs__class k = sums || (shared && back) ? CAVS__LAZY
-                         : shared                 ? CAVS__EAGER
-                                                  : (enum cavs__class)(p->part % 3);
-    enum cavs__phase phase = sums && sink->param ? CAVS__GRADIENT
-                             : back              ? CAVS__BACKWARD
-                                                 : CAVS__FORWARD;
+    struct cavs__part_place at = {.function = p->f, .shared = cavs__in_shared_part(p)};
 
-    return cavs__plan_add_part(p->plan, p->f, phase, k, cavs__in_shared_part(p),
-                               shared        ? "shared"
-                               : !sums       ? NULL
-                               : sink->param ? sink->param->name
-                                             : "metrics",
-                               p->out);
+    at.phase = sums && sink->param ? CAVS__GRADIENT : back ? CAVS__BACKWARD : CAVS__FORWARD;
+    at.klass = sums || (shared && back) ? CAVS__LAZY
+               : shared                 ? CAVS__EAGER
+                                        : (enum cavs__class)(p->part % 3);
+    at.what = shared ? "shared" : !sums ? NULL : sink->param ? sink->param->name : "metrics";
+    return cavs__plan_add_part(p->plan, &at, p->out);
 }
 
 static int make_parts(struct cavs__placer *p)

@@ -178,10 +178,17 @@ int cavs__plan_section(struct cavs__stage_plan *s,
 int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
                              const struct cavs_symbol *x, bool shared);
 
-/* Hands over a part of f, which becomes (part of) a task kind; what: the parameter, for gradients.
- * Takes the part, also with an error. */
-int cavs__plan_add_part(struct cavs__plan *p, const struct cavs_function *f, enum cavs__phase phase,
-                        enum cavs__class klass, bool shared, const char *what,
+/* Which of the parts of a function: what runs it, a task kind, has the same. */
+struct cavs__part_place {
+    const struct cavs_function *function;
+    enum cavs__phase phase;
+    enum cavs__class klass;
+    bool shared; /* its rows are distinct inputs */
+    const char
+        *what; /* the parameter whose gradient it is, "metrics" or "shared"; NULL: none of these */
+};
+/* Hands over such a part, which becomes (part of) a task kind.  Takes the part, also with an error. */
+int cavs__plan_add_part(struct cavs__plan *p, const struct cavs__part_place *at,
                         struct cavs__part *part);
 
 void cavs__part_destroy(struct cavs__part *part);
