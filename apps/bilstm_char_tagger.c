@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bilstm_char_tagger - bilstm_tagger that spells its rare words: two LSTMs read the characters of a word in
- * both directions, and their last states side by side are its embedding.
+ * bilstm_char_tagger - bilstm_tagger that spells its rare words: two LSTMs read the characters of a
+ * word in both directions, and their last states side by side are its embedding.
  *
- *     char_forward, char_backward   stages over the characters of all rare words of a sentence, one chain a
- *                                   word; in words of n characters that begin at vertex a
- *     rare (of the word stages)     fetches vertex a + n - 1 of the first and vertex a of the second
+ *     char_forward, char_backward   stages over the characters of all rare words of a sentence, one
+ *                                   chain a word; in words of n characters that begin at vertex a
+ *     rare (of the word stages)     fetches vertex a + n - 1 of the first and vertex a of the
+ *                                   second
  *
  * A character is a byte: no encoding is assumed, and a word is never empty.
  */
@@ -76,8 +77,8 @@ static struct cavs_symbol *spelling(struct tagger *t, struct cavs_function *f)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* The characters of the rare words one after the other, and where each begins and ends.  Returns how many
- * characters there are, or a negative code. */
+/* The characters of the rare words one after the other, and where each begins and ends.  Returns
+ * how many characters there are, or a negative code. */
 static int collect_chars(struct char_tagger *c, int n, const char *const *words,
                          const int *functions)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bilstm_tagger - named entities by a bidirectional LSTM; rare words are <unk>.  The model is in tagger.h. */
+/* bilstm_tagger - named entities by a bidirectional LSTM; rare words are <unk>.  The model is in
+ * tagger.h. */
 #include "apps/tagger.h"
 
 static const struct app_option options[] = {TAGGER_OPTIONS, {0}};

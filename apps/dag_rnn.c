@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dag_rnn - parts of speech by an LSTM over directed acyclic graphs: a word's state is made from those of its dependents in
- * the enhanced dependencies of a sentence (the column DEPS), where a word may have several heads.
+ * dag_rnn - parts of speech by an LSTM over directed acyclic graphs: a word's state is made from
+ * those of its dependents in the enhanced dependencies of a sentence (the column DEPS), where a
+ * word may have several heads.
  *
  *     h'_k = h_k + r_k              of each dependent k, with an embedding r_k of how it depends
  *     [i o u] = x W + (sum of h'_k) U + b
@@ -9,11 +10,12 @@
  *     c = s(i) tanh(u) + sum of s(f_k) c_k
  *     h = s(o) tanh(c)
  *
- * A state has as many parents as its word has heads.  With --graph head the same model runs over the trees of the column
- * HEAD, of the same sentences: what the other edges are worth.
+ * A state has as many parents as its word has heads.  With --graph head the same model runs over
+ * the trees of the column HEAD, of the same sentences: what the other edges are worth.
  *
- * Enhanced graphs may have cycles.  Training leaves these sentences out, and evaluation does, unless --cycles cut has the
- * edges taken out that close a cycle (conllu_cut_cycles()).  Predictions always do that, so that each sentence gets one.
+ * Enhanced graphs may have cycles.  Training leaves these sentences out, and evaluation does,
+ * unless --cycles cut has the edges taken out that close a cycle (conllu_cut_cycles()).
+ * Predictions always do that, so that each sentence gets one.
  */
 #include "apps/dag_rnn.h"
 
@@ -110,7 +112,7 @@ static int declare(struct dag_rnn *d)
     return cavs_model_finish(d->app.model);
 }
 
-/* ---- what is measured ------------------------------------------------------------------------- */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static const char *field(char name[64], enum app_set set, const char *what)
 {

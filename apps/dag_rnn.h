@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dag_rnn.h - what the two files of dag_rnn share: the model (dag_rnn.c) and its samples (dag_rnn_data.c). */
+/* dag_rnn.h - what the two files of dag_rnn share: the model (dag_rnn.c) and its samples
+ * (dag_rnn_data.c). */
 #ifndef CAVS_APPS_DAG_RNN_H
 #define CAVS_APPS_DAG_RNN_H
 
@@ -30,8 +31,8 @@ struct dag_rnn {
     size_t cap;
 };
 
-/* Words, tags and relations of the model file, or those of the training set that are frequent enough.  0 or a negative code,
- * as of what follows. */
+/* Words, tags and relations of the model file, or those of the training set that are frequent
+ * enough.  0 or a negative code, as of what follows. */
 int dag_rnn_words(struct dag_rnn *d);
 /* struct program's: dag_rnn_fill() also counts what is in the set. */
 int dag_rnn_fill(struct app *a, enum app_set set, struct cavs_data *to);

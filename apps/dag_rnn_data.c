@@ -32,7 +32,8 @@ static bool reserve(struct dag_rnn *d, const struct conllu_sentence *s, struct s
     return true;
 }
 
-/* The graph that is trained on; returns how many edges of DEPS close a cycle: these are not in it. */
+/* The graph that is trained on; returns how many edges of DEPS close a cycle: these are not in
+ * it. */
 static int make_graph(const struct dag_rnn *d, const struct conllu_sentence *s, struct sample *to)
 {
     int cut;

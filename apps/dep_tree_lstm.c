@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dep_tree_lstm - the part of speech of every word from the words below it: a child-sum Tree-LSTM (Tai et al., ACL 2015)
- * over dependency trees, with a matrix for every relation.
+ * dep_tree_lstm - the part of speech of every word from the words below it: a child-sum Tree-LSTM
+ * (Tai et al., ACL 2015) over dependency trees, with a matrix for every relation.
  *
  *     i, o, u = x W_iou + sum of m_k + b_iou         over the children k
  *     f_k     = s(x W_f + q_k + b_f)
@@ -24,7 +24,7 @@ struct dep_tree_lstm {
     struct conllu_predictor predictor;
 };
 
-/* ---- model -------------------------------------------------------------------------------------------------------- */
+/* ---- model ----------------------------------------------------------------------------------- */
 
 static void declare_cell(struct dep_tree_lstm *t)
 {
@@ -75,7 +75,7 @@ static int declare(struct dep_tree_lstm *t)
     return cavs_model_finish(t->app.model);
 }
 
-/* ---- data --------------------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 /* Sentences on their way into a set; NULL: only their words are wanted. */
 struct adding {
@@ -166,7 +166,7 @@ static int fill(struct app *a, enum app_set set, struct cavs_data *d)
     return rc;
 }
 
-/* ---- the program -------------------------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static int prepare(struct app *a)
 {

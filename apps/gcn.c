@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gcn - the subject of a paper from its words and its citations: a graph convolutional network (Kipf & Welling,
- * ICLR 2017) by rounds of message passing.
+ * gcn - the subject of a paper from its words and its citations: a graph convolutional network
+ * (Kipf & Welling, ICLR 2017) by rounds of message passing.
  *
- * k rounds are a graph of k + 1 copies of every node: the first copy makes a row of the node's words, and a node of a
- * later copy has its neighbours and itself in the copy before as children.  The matrix D^-1/2 (A + I) D^-1/2 of the
- * paper is a number per edge.  The whole graph is one sample, so an epoch is one batch.  Training, development and test
- * set are that graph with the labels of their nodes only.
+ * k rounds are a graph of k + 1 copies of every node: the first copy makes a row of the node's
+ * words, and a node of a later copy has its neighbours and itself in the copy before as children.
+ * The matrix D^-1/2 (A + I) D^-1/2 of the paper is a number per edge.  The whole graph is one
+ * sample, so an epoch is one batch.  Training, development and test set are that graph with the
+ * labels of their nodes only.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "apps/common/params.h"
 #include "apps/gcn.h"
 
-/* ---- options ------------------------------------------------------------------------------------------------------ */
+/* ---- options --------------------------------------------------------------------------------- */
 
 #define ROW(kind, name, argument, member, role, ...) \
     OPTION_ROW(OPTION_##kind, name, argument, struct gcn, member, OPTION_##role, __VA_ARGS__)
@@ -30,10 +31,11 @@ static const struct app_option options[] = {
     ROW(REAL, "dropout", "X", dropout, RUN, "share of the states between rounds set to 0", 0, 0.99),
     {0}};
 
-/* ---- model -------------------------------------------------------------------------------------------------------- */
+/* ---- model ----------------------------------------------------------------------------------- */
 
-/* One round: the weighted sum over the copies of the neighbours in the round before; then, unless it is the last, a
- * nonlinearity, and the next round's product, here where it is made once a node. */
+/* One round: the weighted sum over the copies of the neighbours in the round before; then, unless
+ * it is the last, a nonlinearity, and the next round's product, here where it is made once a
+ * node. */
 static void declare_round(struct gcn *g, int round, int h)
 {
     struct cavs_function *f;
@@ -85,9 +87,10 @@ static int declare(struct gcn *g)
     return cavs_model_finish(m);
 }
 
-/* ---- data --------------------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
-/* Features and classes are those of the model file, where there is one; the graph has to have the same. */
+/* Features and classes are those of the model file, where there is one; the graph has to have the
+ * same. */
 static int load_nodes(struct gcn *g)
 {
     struct app *a = &g->app;
@@ -142,10 +145,10 @@ static int make_sets(struct gcn *g)
     return rc;
 }
 
-/* ---- measures ----------------------------------------------------------------------------------------------------- */
+/* ---- measures -------------------------------------------------------------------------------- */
 
-/* How many nodes the numbers are of, and beside the accuracy on the test nodes that of the same model on the validation
- * nodes, whichever epoch it is from. */
+/* How many nodes the numbers are of, and beside the accuracy on the test nodes that of the same
+ * model on the validation nodes, whichever epoch it is from. */
 static int measure(struct app *a, enum app_set set)
 {
     double sum, count, accuracy;
@@ -163,7 +166,7 @@ static int measure(struct app *a, enum app_set set)
     return rc;
 }
 
-/* ---- the program -------------------------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void check(struct app *a, const struct option_list *l)
 {

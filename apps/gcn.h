@@ -23,8 +23,8 @@ struct gcn {
     bool predicted;
 };
 
-/* Adds the graph as one sample; only its `count` nodes in `set` have labels.  *a is of this graph, its labels are filled
- * in. */
+/* Adds the graph as one sample; only its `count` nodes in `set` have labels.  *a is of this graph,
+ * its labels are filled in. */
 int gcn_add_graph(const struct gcn *g, struct cavs_data *d, const struct edge_list *graph,
                   const struct gcn_arrays *a, int count, const int *set);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gcn_nodes.h - a citation graph and its sets of nodes, as they lie beside each other: STEM.content, STEM.cites, and the
- * splits STEM.train, STEM.val and STEM.test (apps/common/edge_list.h).
+ * gcn_nodes.h - a citation graph and its sets of nodes, as they lie beside each other:
+ * STEM.content, STEM.cites, and the splits STEM.train, STEM.val and STEM.test
+ * (apps/common/edge_list.h).
  */
 #ifndef CAVS_APPS_GCN_NODES_H
 #define CAVS_APPS_GCN_NODES_H
@@ -18,8 +19,9 @@ struct gcn_nodes {
 bool gcn_is_content(const char *path);
 
 /*
- * Reads the graph whose nodes are in `content`, and the sets for which `wanted` is true.  0, or a negative code with a
- * message.  Start from a struct that is zero but for graph.form, and clear it in both cases.
+ * Reads the graph whose nodes are in `content`, and the sets for which `wanted` is true.  0, or a
+ * negative code with a message.  Start from a struct that is zero but for graph.form, and clear it
+ * in both cases.
  */
 int gcn_nodes_load(const char *content, const bool *wanted, struct gcn_nodes *out,
                    struct app_error *e);

@@ -61,8 +61,8 @@ static int make_text(struct language_model *lm, struct sentences *s, const int *
     return 0;
 }
 
-/* The training text, which is read first, decides on the words unless a model file has: <unk> and the commonest, in the
- * order of first appearance, are the rows of the embedding table. */
+/* The training text, which is read first, decides on the words unless a model file has: <unk> and
+ * the commonest, in the order of first appearance, are the rows of the embedding table. */
 static int load(struct language_model *lm, enum app_set set, bool choose)
 {
     struct app_error *e = &lm->app.error;

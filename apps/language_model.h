@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * language_model.h - an LSTM that predicts each word of a text from those before it in the same chain.
+ * language_model.h - an LSTM that predicts each word of a text from those before it in the same
+ * chain.
  *
- * The text is one stream of words with <eos> after each line.  A program says where the stream is cut into
- * chains; then every word is predicted exactly once, from the word before it in the stream (<eos> before
- * the first) and the state of the chain, which is zero at its beginning.  Two ways of cutting so have the
- * same loss terms and can be compared.
+ * The text is one stream of words with <eos> after each line.  A program says where the stream is
+ * cut into chains; then every word is predicted exactly once, from the word before it in the stream
+ * (<eos> before the first) and the state of the chain, which is zero at its beginning.  Two ways of
+ * cutting so have the same loss terms and can be compared.
  *
- * The objective is the cross-entropy summed over a batch and divided by the average number of words in a
- * batch, --batch times the mean length of a chain: a mean per word that gives each word the same weight.
+ * The objective is the cross-entropy summed over a batch and divided by the average number of words
+ * in a batch, --batch times the mean length of a chain: a mean per word that gives each word the
+ * same weight.
  */
 #ifndef CAVS_APPS_LANGUAGE_MODEL_H
 #define CAVS_APPS_LANGUAGE_MODEL_H

@@ -2,11 +2,12 @@
 /*
  * pack.h - cavs-pack: from text, trees and sentences to packed data.
  *
- * An input is read twice, one sample at a time: first for its words (and whatever else decides on the stages), unless
- * those are taken from another packed file, then for the samples.  A form of input is a struct pack_form.
+ * An input is read twice, one sample at a time: first for its words (and whatever else decides on
+ * the stages), unless those are taken from another packed file, then for the samples.  A form of
+ * input is a struct pack_form.
  *
- * The stages are those of the programs, without their parameters: a function here only pulls what is kept and gathers
- * as many children as there can be.
+ * The stages are those of the programs, without their parameters: a function here only pulls what
+ * is kept and gathers as many children as there can be.
  */
 #ifndef CAVS_APPS_PACK_H
 #define CAVS_APPS_PACK_H
@@ -37,7 +38,8 @@ struct pack {
 
 struct pack_form {
     const char *name;
-    /* Reads the input: while `growing` for its words and numbers of children, otherwise adds the samples. */
+    /* Reads the input: while `growing` for its words and numbers of children, otherwise adds the
+     * samples. */
     int (*read)(struct pack *p, struct app_error *e);
     /* The stages for what was read, or is in the pattern. */
     int (*declare)(struct pack *p, struct app_error *e);
@@ -47,8 +49,8 @@ extern const struct pack_form pack_brackets, pack_threefile, pack_text, pack_tag
 
 enum { PACK_ANY_ARITY = -1 };
 
-/* A stage with a graph, a function of it, and a stage over all vertices of another with its one function; functions
- * gather `arity` children, and pull the ids that are named up to NULL. */
+/* A stage with a graph, a function of it, and a stage over all vertices of another with its one
+ * function; functions gather `arity` children, and pull the ids that are named up to NULL. */
 struct cavs_stage *pack_stage(struct pack *p, const char *name);
 void pack_function(struct cavs_stage *stage, const char *name, int arity,
                    const char *const *inputs);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack_conllu.c - trees of dependencies: the stage "tree" has a vertex a word, the children of a word are its dependents,
- * its inputs are the word and the relation to its head; the stage "tag" over it has the label UPOS.
+ * pack_conllu.c - trees of dependencies: the stage "tree" has a vertex a word, the children of a
+ * word are its dependents, its inputs are the word and the relation to its head; the stage "tag"
+ * over it has the label UPOS.
  */
 #include <stdlib.h>
 

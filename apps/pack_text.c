@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack_text.c - chains of words: for the language models the stage "lstm" and, over it, "next" with the word to be
- * predicted; for bilstm_tagger the stages "forward" and "backward", and "tag" over the first.
+ * pack_text.c - chains of words: for the language models the stage "lstm" and, over it, "next" with
+ * the word to be predicted; for bilstm_tagger the stages "forward" and "backward", and "tag" over
+ * the first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #define EOS "<eos>"
 
-/* ---- language models --------------------------------------------------------------------------- */
+/* ---- language models ------------------------------------------------------------------------- */
 
 enum { LSTM, NEXT };
 
@@ -97,7 +98,7 @@ static int declare_text(struct pack *p, struct app_error *e)
 
 const struct pack_form pack_text = {"text", read_text, declare_text};
 
-/* ---- taggers ----------------------------------------------------------------------------------- */
+/* ---- taggers --------------------------------------------------------------------------------- */
 
 enum { FORWARD, BACKWARD, TAG };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack_trees.c - trees for tree_lstm: the stage "tree" with a function for each number of children that occurs, as
- * arities.h has them, and the stage "class" over it.
+ * pack_trees.c - trees for tree_lstm: the stage "tree" with a function for each number of children
+ * that occurs, as arities.h has them, and the stage "class" over it.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 enum { TREE, CLASS };
 
-/* ---- samples ----------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static int add_tree(struct pack *p, const struct tree *t, struct app_error *e)
 {
@@ -78,7 +78,7 @@ static int read_threefile(struct pack *p, struct app_error *e)
     return threefile_each(p->input, p->labels, &visitor, e);
 }
 
-/* ---- stages ------------------------------------------------------------------------------------ */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static int declare(struct pack *p, struct app_error *e)
 {

@@ -56,7 +56,7 @@ static int drop_words(struct app *a, const int *samples, int n)
     return 0;
 }
 
-/* ---- what is measured ------------------------------------------------------------------------- */
+/* ---- what is measured ------------------------------------------------------------------------ */
 
 static int measure_moves(struct app *a)
 {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parser.h - a transition parser: a bidirectional LSTM reads the words, then a small network makes one move after the
- * other (transitions.h) from what lies on top of the stack and comes next.
+ * parser.h - a transition parser: a bidirectional LSTM reads the words, then a small network makes
+ * one move after the other (transitions.h) from what lies on top of the stack and comes next.
  *
  *     forward, backward   stages over the words, chained in opposite directions; word 0 is the root
- *     word                over the words: what each position of a decision (enum position) gets of a word that lies there:
- *                         its two states side by side, times a matrix for that position
- *     decision            one vertex a move: the sum over its positions, tanh, then the move and, for LEFT and RIGHT, the
- *                         relation of the new dependent
+ *     word                over the words: what each position of a decision (enum position) gets of
+ *                         a word that lies there: its two states side by side, times a matrix for
+ *                         that position
+ *     decision            one vertex a move: the sum over its positions, tanh, then the move and,
+ *                         for LEFT and RIGHT, the relation of the new dependent
  *
- * In training the moves are the oracle's, so all decisions of all sentences are known and evaluated at once.  To parse,
- * the words' rows are computed once, and then sentences are parsed side by side: a second model, with the stage
- * "decision" alone, makes the next move of all of them in one batch.
+ * In training the moves are the oracle's, so all decisions of all sentences are known and evaluated
+ * at once.  To parse, the words' rows are computed once, and then sentences are parsed side by
+ * side: a second model, with the stage "decision" alone, makes the next move of all of them in one
+ * batch.
  */
 #ifndef CAVS_APPS_PARSER_H
 #define CAVS_APPS_PARSER_H
@@ -22,11 +24,12 @@
 #include "apps/transitions.h"
 #include "core/cavs_cells.h"
 
-/* Trees of all sentences of a text, word by word as in struct parser_text.  Start from a zeroed struct. */
+/* Trees of all sentences of a text, word by word as in struct parser_text.  Start from a zeroed
+ * struct. */
 struct parser_trees {
     int *head, *relation; /* relation 0: the model knows none */
-    float *move,
-        *label; /* NULL: not wanted; probabilities of the move that made the arc, and of its relation */
+    /* probabilities of the move that made the arc, and of its relation; NULL: not wanted */
+    float *move, *label;
     size_t head_cap, relation_cap, move_cap, label_cap;
 };
 
@@ -57,12 +60,14 @@ struct parser {
 /* parser_model.c: 0 or a negative code. */
 int parser_declare(struct parser *p);
 int parser_declare_mover(struct parser *p);
-/* parser_data.c: adds a sample for each sentence; if sentence_of is not NULL, with the moves that lead to its tree, and
- * without sentences that none lead to: *sentence_of then gets the sentence of each sample. */
+/* parser_data.c: adds a sample for each sentence; if sentence_of is not NULL, with the moves that
+ * lead to its tree, and without sentences that none lead to: *sentence_of then gets the sentence of
+ * each sample. */
 int parser_add_text(struct parser *p, struct cavs_data *d, const struct parser_text *t,
                     int **sentence_of);
-/* parser_decode.c: parses the text, whose sentences are the samples of d, with the present parameters.  *out has to have
- * room for all words; each tree has one root and no cycle.  1: a signal came first. */
+/* parser_decode.c: parses the text, whose sentences are the samples of d, with the present
+ * parameters.  *out has to have room for all words; each tree has one root and no cycle.  1: a
+ * signal came first. */
 int parser_decode(struct parser *p, const struct parser_text *t, const struct cavs_data *d,
                   struct parser_trees *out);
 /* False when memory is short. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parser_data.c - samples of the parser: the words of a sentence, and in training the moves that lead to its tree. */
+/* parser_data.c - samples of the parser: the words of a sentence, and in training the moves that
+ * lead to its tree. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parser_decode.c - parsing side by side: the next moves of all unfinished sentences are one batch. */
+/* parser_decode.c - parsing side by side: the next moves of all unfinished sentences are one
+ * batch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,7 +223,7 @@ static int copy_params(struct parser *p)
     return rc;
 }
 
-/* ---- trees ------------------------------------------------------------------------------------ */
+/* ---- trees ----------------------------------------------------------------------------------- */
 
 bool parser_trees_reserve(struct parser_trees *t, size_t words, bool shares)
 {

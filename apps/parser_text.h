@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parser_text.h - sentences with their trees, as the parser wants them: the root is word 0 of each. */
+/* parser_text.h - sentences with their trees, as the parser wants them: the root is word 0 of
+ * each. */
 #ifndef CAVS_APPS_PARSER_TEXT_H
 #define CAVS_APPS_PARSER_TEXT_H
 
@@ -29,8 +30,8 @@ struct parser_words {
 
 enum { PARSER_ROOT_WORD = 1 }; /* row of the root, in both tables */
 
-/* Fills the empty vocabularies with the words of a CoNLL-U file that are there min_count times at least, their endings, and
- * all relations. */
+/* Fills the empty vocabularies with the words of a CoNLL-U file that are there min_count times at
+ * least, their endings, and all relations. */
 int parser_words_choose(struct parser_words *w, const char *path, int min_count,
                         struct app_error *e);
 void parser_words_clear(struct parser_words *w);

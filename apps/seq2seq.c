@@ -3,15 +3,17 @@
  * seq2seq - an encoder and a decoder LSTM learn to reverse strings and to add numbers.
  *
  *     encoder   a stage over the symbols of the source, a chain
- *     decoder   a stage over those of the answer: vertex t reads symbol t - 1 and is to say symbol t.  Its first vertex
- *               has a function of its own, whose state comes from the encoder's last vertex
- *     answer    over the decoder: the symbol, the loss.  With attention (Luong et al. 2015, "general") it looks at all
- *               vertices of the encoder before it answers
+ *     decoder   a stage over those of the answer: vertex t reads symbol t - 1 and is to say symbol
+ *               t.  Its first vertex has a function of its own, whose state comes from the
+ *               encoder's last vertex
+ *     answer    over the decoder: the symbol, the loss.  With attention (Luong et al. 2015,
+ *               "general") it looks at all vertices of the encoder before it answers
  *
- * An answer is right if all of its symbols are.  Whether greedy decoding finds it can be told without decoding: as long as
- * each symbol so far was right, the decoder has read what it reads in training, so that the decoded answer is right if
- * and only if every symbol is the likeliest one behind the right ones before it.  dev_exact is counted so; --decode and
- * --predict do decode, symbol by symbol (seq2seq_decode.c).
+ * An answer is right if all of its symbols are.  Whether greedy decoding finds it can be told
+ * without decoding: as long as each symbol so far was right, the decoder has read what it reads in
+ * training, so that the decoded answer is right if and only if every symbol is the likeliest one
+ * behind the right ones before it.  dev_exact is counted so; --decode and --predict do decode,
+ * symbol by symbol (seq2seq_decode.c).
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seq2seq_decode.c - greedy decoding: answers grow side by side, each by its likeliest next symbol, until it has an end or
- * there is no more room.
+ * seq2seq_decode.c - greedy decoding: answers grow side by side, each by its likeliest next symbol,
+ * until it has an end or there is no more room.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,7 +26,8 @@ static void declare_words(struct tagger *t, enum cavs_way way, struct cavs_param
     cavs_cell_define(lstm, f, cavs_dropout(t->rare->embedding(t, f), t->app.options.dropout));
 }
 
-/* Whether someone looks at the tags themselves: a copy of a few numbers a word, which training alone does without. */
+/* Whether someone looks at the tags themselves: a copy of a few numbers a word, which training
+ * alone does without. */
 static bool wants_tags(const struct app *a)
 {
     return a->options.predict || app_has_set(a, APP_DEV) || app_has_set(a, APP_TEST);

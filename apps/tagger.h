@@ -3,14 +3,16 @@
  * tagger.h - a bidirectional LSTM that gives each word of a sentence its tag.
  *
  *     forward, backward   two stages over the same words, chained in opposite directions
- *     tag                 a stage over the words: the two states of a word side by side, its tag, the loss
+ *     tag                 a stage over the words: the two states of a word side by side, its tag,
+ *                         the loss
  *
- * Vertex w is word w of the sentence in all three stages; the tag stage stands over the forward one and
- * names vertices of the backward one by their number (the input "position").
+ * Vertex w is word w of the sentence in all three stages; the tag stage stands over the forward one
+ * and names vertices of the backward one by their number (the input "position").
  *
- * Words of the two LSTM stages have the function "word", which looks up an embedding.  A word without a row there is rare:
- * it takes the row of <unk>, or in a program that adds the function "rare" it is made from something else.  The objective
- * is the cross-entropy summed over a batch and divided by --batch: a mean per sentence.
+ * Words of the two LSTM stages have the function "word", which looks up an embedding.  A word
+ * without a row there is rare: it takes the row of <unk>, or in a program that adds the function
+ * "rare" it is made from something else.  The objective is the cross-entropy summed over a batch
+ * and divided by --batch: a mean per sentence.
  */
 #ifndef CAVS_APPS_TAGGER_H
 #define CAVS_APPS_TAGGER_H
@@ -32,7 +34,8 @@ struct tagger_rare {
     void (*declare)(struct tagger *t);
     /* what stands for the embedding of a rare word in its function f: --embed wide */
     struct cavs_symbol *(*embedding)(struct tagger *t, struct cavs_function *f);
-    /* adds to the sample that is open: a sentence of n words of these functions; 0 or a negative code */
+    /* adds to the sample that is open: a sentence of n words of these functions; 0 or a negative
+     * code */
     int (*add)(struct tagger *t, struct cavs_data *d, int n, const char *const *words,
                const int *functions);
 };
@@ -62,7 +65,8 @@ struct tagger {
 
 /* ---- for the programs ------------------------------------------------------------------------ */
 
-/* The first rows of their tables of options; the struct that the values lie in begins with a struct tagger. */
+/* The first rows of their tables of options; the struct that the values lie in begins with a struct
+ * tagger. */
 #define TAGGER_OPTIONS                                                                   \
     OPTION_GROUP("Text:"),                                                               \
         OPTION_ROW(OPTION_INT, "min-count", "N", struct tagger, min_count, OPTION_MODEL, \
@@ -87,11 +91,13 @@ void tagger_clear(struct app *a);
 
 /* ---- its parts ------------------------------------------------------------------------------- */
 
-/* tagger_text.c: sets t->words and t->tags to those of the model file, or of the training set, and reads the sets that are
- * text into t->text, with their words as they are written.  What the commonest tags give goes to the report. */
+/* tagger_text.c: sets t->words and t->tags to those of the model file, or of the training set, and
+ * reads the sets that are text into t->text, with their words as they are written.  What the
+ * commonest tags give goes to the report. */
 int tagger_read(struct tagger *t);
 
-/* tagger.c: adds samples from sentences with their words as they are written; not `tagged`: without labels. */
+/* tagger.c: adds samples from sentences with their words as they are written; not `tagged`: without
+ * labels. */
 int tagger_add(struct tagger *t, struct cavs_data *d, const struct sentences *s, bool tagged);
 
 /* tagger_predict.c: what the frame's struct program has. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tagger_predict.c - the tags that the model gives: counted in evaluations, written by --predict. */
+/* tagger_predict.c - the tags that the model gives: counted in evaluations, written by
+ * --predict. */
 #include <stdlib.h>
 
 #include "apps/common/json_build.h"

@@ -109,7 +109,8 @@ static int read_other(struct tagger *t, struct vocab *seen, enum app_set set,
     return rc == 0 && b ? report_baselines(t, set, b, text) : rc;
 }
 
-/* The words of `seen` are all those of the training set: baselines know more words than the model. */
+/* The words of `seen` are all those of the training set: baselines know more words than the
+ * model. */
 static int read_sets(struct tagger *t, struct vocab *seen)
 {
     struct app *a = &t->app;

@@ -7,8 +7,8 @@
  *     loss      1/2 sum(state of the root ^2), summed over the batch
  *
  * That is --variant fold, the benchmark of TensorFlow Fold.  --variant cavs is what the Cavs paper
- * timed: the layer also at the leaves, and the loss over every vertex.  A leaf has no left and right;
- * its embedding e stands for both: state = relu([e; e] W + b).
+ * timed: the layer also at the leaves, and the loss over every vertex.  A leaf has no left and
+ * right; its embedding e stands for both: state = relu([e; e] W + b).
  *
  * Parameters: embedding (leaves x hidden), W (2 hidden x hidden), b (1 x hidden), in both variants.
  */

@@ -2,10 +2,10 @@
 /*
  * tree_lstm - sentiment of every phrase of a sentence: a Tree-LSTM over parse trees.
  *
- * The cells and their parameters are in tree_lstm_cells.h.  The objective is the cross-entropy summed
- * over all vertices of a batch and divided by --batch: a mean per tree, so that one learning rate
- * suits all batch sizes (the last, smaller batch of an epoch is divided by --batch too: each tree has
- * the same weight).
+ * The cells and their parameters are in tree_lstm_cells.h.  The objective is the cross-entropy
+ * summed over all vertices of a batch and divided by --batch: a mean per tree, so that one learning
+ * rate suits all batch sizes (the last, smaller batch of an epoch is divided by --batch too: each
+ * tree has the same weight).
  */
 #include <stdio.h>
 #include <stdlib.h>

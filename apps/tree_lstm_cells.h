@@ -37,8 +37,8 @@ struct tree_lstm_sizes {
 #define TREE_LOGITS "logits" /* that channel: a score for each class */
 
 /*
- * Declares the stage "tree" of state width 2 hidden, which pulls the ids "word" at leaves and pushes "h".
- * Its functions have the numbers that arities_function() gives.
+ * Declares the stage "tree" of state width 2 hidden, which pulls the ids "word" at leaves and
+ * pushes "h". Its functions have the numbers that arities_function() gives.
  */
 struct cavs_stage *tree_lstm_declare(struct cavs_model *m, enum cell cell,
                                      const struct tree_lstm_sizes *sizes);

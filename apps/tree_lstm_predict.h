@@ -16,7 +16,8 @@ struct tree_predictor {
     size_t room;
 };
 
-/* Reads the next trees, at most `most`, into p->trees; how many, 0 at the end, or a negative code. */
+/* Reads the next trees, at most `most`, into p->trees; how many, 0 at the end, or a negative
+ * code. */
 int tree_predictor_read(struct tree_predictor *p, struct app *a, int most, struct vocab *words,
                         const char *binary_cell);
 /* Writes them with the likeliest labels.  rows: a score for each vertex and class. */

@@ -15,8 +15,8 @@ enum tree_shape {
 extern const char *const tree_shape_names[];
 
 /*
- * The children lists of a tree with so many leaves: vertices 0 .. leaves-1 are the leaves from left to
- * right, the others the inner vertices, children before parents, the root last.
+ * The children lists of a tree with so many leaves: vertices 0 .. leaves-1 are the leaves from left
+ * to right, the others the inner vertices, children before parents, the root last.
  *   child_ptr  2 leaves numbers: the vertices are 2 leaves - 1
  *   children   2 leaves - 2 numbers: left and right child of each inner vertex
  * r is used by TREE_RANDOM only.  0, or CAVS_ENOMEM.

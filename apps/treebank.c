@@ -35,7 +35,8 @@ static int trim_words(struct treebank *b, int min_count, struct app_error *e)
     return 0;
 }
 
-/* The training set, which is read first, makes the vocabulary unless a model file has brought one. */
+/* The training set, which is read first, makes the vocabulary unless a model file has brought
+ * one. */
 static int load_brackets(struct treebank *b, struct app *a, const struct treebank_options *o)
 {
     int rc = app_vocab(a, "words", &b->vocab);
@@ -57,7 +58,7 @@ static int load_brackets(struct treebank *b, struct app *a, const struct treeban
     return rc;
 }
 
-/* ---- three files ------------------------------------------------------------------------------- */
+/* ---- three files ----------------------------------------------------------------------------- */
 
 static int load_three_files(struct treebank *b, struct app *a, const struct treebank_options *o)
 {

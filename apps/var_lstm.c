@@ -2,8 +2,8 @@
 /*
  * var_lstm - an LSTM language model whose chains are the lines of the text, or its sentences.
  *
- * A chain is as long as its line: nothing is padded, and a batch mixes all lengths.  Compare fixed_lstm,
- * which predicts the same words.
+ * A chain is as long as its line: nothing is padded, and a batch mixes all lengths.  Compare
+ * fixed_lstm, which predicts the same words.
  */
 #include <stdlib.h>
 

@@ -719,7 +719,8 @@ enum cavs_policy {
     CAVS_POLICIES         /**< how many there are */
 };
 /** How parameters follow from gradients; what the optimizers are called, and a line on each, by
- * cavs_optimizer_name() and cavs_optimizer_summary().  Their formulas are in codelets/update.def. */
+ * cavs_optimizer_name() and cavs_optimizer_summary().  Their formulas are in
+ * codelets/update.def. */
 enum cavs_optimizer {
     CAVS_SGD,       /**< gradient descent */
     CAVS_MOMENTUM,  /**< gradient descent with momentum */
@@ -742,8 +743,9 @@ struct cavs_session_options {
     float beta2;                   /**< of Adam's and AdamW's average of squares */
     float epsilon;                 /**< of AdaGrad, RMSProp, Adam and AdamW */
     /** This number times the parameter is added to the gradient; AdamW subtracts lr times that
-     * beside its step instead.  Parameters that are looked up (embeddings) are updated lazily: a row that a batch does not touch stays as it is, with no
-     * momentum and no weight decay, and what the optimizer keeps for it does not decay either. */
+     * beside its step instead.  Parameters that are looked up (embeddings) are updated lazily: a
+     * row that a batch does not touch stays as it is, with no momentum and no weight decay, and
+     * what the optimizer keeps for it does not decay either. */
     float weight_decay;
     float clip;  /**< largest global norm of the gradient of a batch; 0: no clipping */
     float scale; /**< the gradient is multiplied by this before clipping; 0 means 1 */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* app_error.h - what went wrong while a program read its data: one sentence beside a cavs_error code. */
+/* app_error.h - what went wrong while a program read its data: one sentence beside a cavs_error
+ * code. */
 #ifndef CAVS_APPS_APP_ERROR_H
 #define CAVS_APPS_APP_ERROR_H
 

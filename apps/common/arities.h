@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arities.h - which numbers of children occur in trees, and so which vertex functions the stage "tree" has.
+ * arities.h - which numbers of children occur in trees, and so which vertex functions the stage
+ * "tree" has.
  *
- * There is a function for each number of children that occurs: leaf, inner1, inner2, ...  From ARITY_MANY children on
- * they share one, which reads its children all alike (cavs_each_child): "many".  A function that names each of its
- * children grows with them, and so does the time to compile it.
+ * There is a function for each number of children that occurs: leaf, inner1, inner2, ...  From
+ * ARITY_MANY children on they share one, which reads its children all alike (cavs_each_child):
+ * "many".  A function that names each of its children grows with them, and so does the time to
+ * compile it.
  */
 #ifndef CAVS_APPS_ARITIES_H
 #define CAVS_APPS_ARITIES_H
@@ -35,8 +37,9 @@ int arities_note_tree(struct arities *a, const struct tree *t);
 int arities_function(const struct arities *a, int children);
 /* What function i is called. */
 const char *arities_name(const struct arities *a, int i, char name[ARITY_NAME_SIZE]);
-/* Appends the function of that name, which may also be one for a number of children from ARITY_MANY on.  0, CAVS_ENOMEM,
- * or CAVS_EDATA: it is none of these names, or not for more children than the one before. */
+/* Appends the function of that name, which may also be one for a number of children from ARITY_MANY
+ * on.  0, CAVS_ENOMEM, or CAVS_EDATA: it is none of these names, or not for more children than the
+ * one before. */
 int arities_append(struct arities *a, const char *name);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * best.h - --best and --patience: the model of the epoch that was best on the development set.
  *
- * Its parameters are kept in memory, written to --save when a better one is found, so that a crash does not lose it, and
- * with --checkpoint to DIR/best.safetensors, from where a resumed run has them.
+ * Its parameters are kept in memory, written to --save when a better one is found, so that a crash
+ * does not lose it, and with --checkpoint to DIR/best.safetensors, from where a resumed run has
+ * them.
  */
 #ifndef CAVS_APPS_BEST_H
 #define CAVS_APPS_BEST_H
@@ -16,7 +17,8 @@ struct best {
     float **params; /* by number; NULL where none is kept */
 };
 
-/* Start from a zeroed struct.  The epoch is over and its development set evaluated: is it the best? */
+/* Start from a zeroed struct.  The epoch is over and its development set evaluated: is it the
+ * best? */
 int best_see(struct best *b, struct app *a, int epoch);
 /* Whether --patience has run out. */
 bool best_gave_up(const struct best *b, const struct app *a, int epoch);

@@ -284,8 +284,8 @@ static int make_words(struct conllu_stream *r)
     return 0;
 }
 
-/* Every word reaches the root, or a word whose head is not known, in at most n steps; number[] is free to note which
- * are known to. */
+/* Every word reaches the root, or a word whose head is not known, in at most n steps; number[] is
+ * free to note which are known to. */
 static int check_tree(struct conllu_stream *r)
 {
     int *reaches = r->number;

@@ -50,7 +50,8 @@ static int add_feature(struct edge_list *g, const struct lines *l, const struct 
     return 0;
 }
 
-/* Everything between the name and the last token, the class: *width features.  A class that is missing is an empty token. */
+/* Everything between the name and the last token, the class: *width features.  A class that is
+ * missing is an empty token. */
 static int add_features(struct edge_list *g, const struct lines *l, size_t at, int *width,
                         struct field *label, struct app_error *e)
 {

@@ -6,8 +6,9 @@
  *     cites     an edge a line: the names of two nodes, as "to from": the second cites the first
  *     split     the numbers of some nodes, from 0 in the order of content, one a line
  *
- * between spaces or tabs.  In content that is to be classified the class may be missing.  A split may have headings, which end with ':'; numbers under a heading are nodes if it says
- * "Indices", and under one that says "Number" how many nodes there are to be; others are skipped.
+ * between spaces or tabs.  In content that is to be classified the class may be missing.  A split
+ * may have headings, which end with ':'; numbers under a heading are nodes if it says "Indices",
+ * and under one that says "Number" how many nodes there are to be; others are skipped.
  */
 #ifndef CAVS_APPS_EDGE_LIST_H
 #define CAVS_APPS_EDGE_LIST_H
@@ -37,9 +38,10 @@ struct edge_list {
 };
 
 /*
- * Reads content and cites.  0, or a negative code with a message that says file, line and column, what was expected
- * there and what was found: every node once and with as many features as the first, edges between nodes that are there.
- * Start from a struct that is zero but for its form, and clear it in both cases.
+ * Reads content and cites.  0, or a negative code with a message that says file, line and column,
+ * what was expected there and what was found: every node once and with as many features as the
+ * first, edges between nodes that are there.  Start from a struct that is zero but for its form,
+ * and clear it in both cases.
  */
 int edge_list_load(const char *content, const char *cites, struct edge_list *out,
                    struct app_error *e);

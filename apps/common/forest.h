@@ -3,8 +3,8 @@
  * forest.h - labelled trees in memory, as the readers deliver them.
  *
  * Vertices of a tree are numbered from 0 so that children come before their parent: the root is the
- * last one.  Leaves carry a word, inner vertices children; every vertex carries a label.  The arrays
- * of a tree have the form which cavs_data_graph() and cavs_data_ids() take.
+ * last one.  Leaves carry a word, inner vertices children; every vertex carries a label.  The
+ * arrays of a tree have the form which cavs_data_graph() and cavs_data_ids() take.
  */
 #ifndef CAVS_APPS_FOREST_H
 #define CAVS_APPS_FOREST_H
@@ -24,8 +24,8 @@ struct forest {
     int *word;      /* [vertices]: -1 at inner vertices */
     int *child_ptr; /* [vertices + trees]: n + 1 numbers a tree */
     int *children;  /* [vertices - trees]: every vertex but the root is somebody's child */
-    struct texts
-        texts; /* [vertices]: words as they were written, "" at inner vertices; or empty, if not wanted */
+    /* [vertices]: words as they were written, "" at inner vertices; or empty, if not wanted */
+    struct texts texts;
     size_t first_cap, line_cap, label_cap, word_cap, ptr_cap, children_cap;
 };
 
@@ -44,7 +44,8 @@ struct forest_stats {
     int max_word;   /* -1 without words */
 };
 
-/* Is given one tree after the other, instead of a forest that holds all; what is negative ends the reading. */
+/* Is given one tree after the other, instead of a forest that holds all; what is negative ends the
+ * reading. */
 struct tree_visitor {
     int (*each)(void *context, const struct tree *tree, struct app_error *e);
     void *context;
@@ -61,7 +62,8 @@ void forest_drop_vertices(struct forest *f);
  * negative code.  The children have been added before; word is -1 for an inner vertex. */
 int forest_add_vertex(struct forest *f, int label, int word, int n, const int *children,
                       struct app_error *e);
-/* The vertices added since the last call are a tree that began on that line; 0 or a negative code. */
+/* The vertices added since the last call are a tree that began on that line; 0 or a negative
+ * code. */
 int forest_end_tree(struct forest *f, size_t line, struct app_error *e);
 
 struct tree forest_tree(const struct forest *f, int t);
@@ -70,7 +72,8 @@ static inline const char *forest_text(const struct forest *f, int t, int v)
 {
     return texts_get(&f->texts, f->first[t] + v);
 }
-/* Gives each tree to the visitor and empties the forest; 0, or the first negative number it returned. */
+/* Gives each tree to the visitor and empties the forest; 0, or the first negative number it
+ * returned. */
 int forest_visit(struct forest *f, const struct tree_visitor *visitor, struct app_error *e);
 static inline int tree_arity(const struct tree *t, int v)
 {

@@ -26,11 +26,12 @@ struct field {
     size_t length, column; /* column from 1, in bytes */
 };
 
-/* Start from {.name = path}, where "-" is standard input, or from {.in = file, .name = name}: that file stays the
- * caller's.  0 or a negative code; the name has to live as long. */
+/* Start from {.name = path}, where "-" is standard input, or from {.in = file, .name = name}: that
+ * file stays the caller's.  0 or a negative code; the name has to live as long. */
 int lines_open(struct lines *l, struct app_error *e);
-/* A reader that is a struct of that size and begins with a struct lines: zeroed, but for the lines, which are open, from `in`
- * or where that is NULL from the file of that name.  The caller's to close and to free; NULL with *rc a negative code. */
+/* A reader that is a struct of that size and begins with a struct lines: zeroed, but for the lines,
+ * which are open, from `in` or where that is NULL from the file of that name.  The caller's to
+ * close and to free; NULL with *rc a negative code. */
 void *lines_stream(size_t size, FILE *in, const char *name, int *rc, struct app_error *e);
 /* Closes the file, if it was opened here, and frees the text. */
 void lines_close(struct lines *l);
@@ -40,8 +41,8 @@ int lines_next(struct lines *l, struct app_error *e);
 /* Adds the present line as it stands in the file, its end included; false when memory is short. */
 bool lines_keep(struct lines *l, struct texts *to);
 
-/* The field that begins at *at, which then moves behind it: up to the next separator.  False at the end of
- * the line (a separator at the very end has an empty field behind it). */
+/* The field that begins at *at, which then moves behind it: up to the next separator.  False at the
+ * end of the line (a separator at the very end has an empty field behind it). */
 bool lines_field(const struct lines *l, char separator, size_t *at, struct field *out);
 
 /* "file:line:column: expected WHAT, found 'TEXT'"; returns CAVS_EFORMAT. */

@@ -11,7 +11,7 @@
 #define PROGRAM "program"
 #define RUN     "run"
 
-/* ---- reading ------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int misunderstood(struct app *a, const char *note)
 {
@@ -107,7 +107,7 @@ void model_note_close(struct app *a)
     a->owned_path = NULL;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Takes the note. */
 static int keep_note(struct app *a, const char *name, json_t *note)

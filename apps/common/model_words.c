@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_words.c - vocabularies in model files: as text, for programs that read them, and for files that are written. */
+/* model_words.c - vocabularies in model files: as text, for programs that read them, and for files
+ * that are written. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #define WORDS "vocabulary."
 
-/* ---- words as text ----------------------------------------------------------------------------- */
+/* ---- words as text --------------------------------------------------------------------------- */
 
 static void put_word(FILE *f, const char *word)
 {
@@ -122,7 +123,7 @@ int model_note_vocab(const struct cavs_model_file *f, const char *path, const ch
                             name);
 }
 
-/* ---- of the model file ------------------------------------------------------------------------- */
+/* ---- of the model file ----------------------------------------------------------------------- */
 
 int app_vocab(struct app *a, const char *name, struct vocab **out)
 {
@@ -199,7 +200,7 @@ void app_notice_unknown(struct app *a, struct cavs_data *d, const struct cavs_st
                    a->path[APP_TRAIN], unknown, what, a->model_path);
 }
 
-/* ---- of files that are written ------------------------------------------------------------------ */
+/* ---- of files that are written --------------------------------------------------------------- */
 
 void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, const char *rows,
                     const char *cols)

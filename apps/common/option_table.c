@@ -247,7 +247,7 @@ static bool spell_value(const struct app_option *o, const void *value, char *tex
     return false;
 }
 
-/* ---- the list of options ---------------------------------------------------------------------- */
+/* ---- the list of options --------------------------------------------------------------------- */
 
 static const char *kind_name(enum option_kind kind)
 {
@@ -381,7 +381,8 @@ void options_mistake(const char *format, ...)
 
 /* ---- in files -------------------------------------------------------------------------------- */
 
-/* Seeds have 64 bits without a sign, which JSON has not: they go as text, and reals too, so that no bit is lost. */
+/* Seeds have 64 bits without a sign, which JSON has not: they go as text, and reals too, so that no
+ * bit is lost. */
 static json_t *value_to_json(const struct app_option *o, const void *value)
 {
     char text[64];

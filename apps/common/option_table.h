@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * option_table.h - options of a program as tables of records: one row says an option's name, where its value lies, what
- * values it takes, its line in --help, and what it has to do with results.  From the tables follow the parser, the
- * defaults that --help shows, and what model files and checkpoints keep of a run.
+ * option_table.h - options of a program as tables of records: one row says an option's name, where
+ * its value lies, what values it takes, its line in --help, and what it has to do with results.
+ * From the tables follow the parser, the defaults that --help shows, and what model files and
+ * checkpoints keep of a run.
  */
 #ifndef CAVS_APPS_OPTION_TABLE_H
 #define CAVS_APPS_OPTION_TABLE_H
@@ -30,7 +31,8 @@ enum option_kind {
 enum option_role {
     OPTION_FREE, /* nothing: where output goes, how fast it comes */
     OPTION_RUN,  /* it changes what training gives: a resumed run has to have the same */
-    OPTION_KEPT, /* a resumed run has the same unless it says otherwise: paths, epochs, the learning rate */
+    /* a resumed run has the same unless it says otherwise: paths, epochs, the learning rate */
+    OPTION_KEPT,
     OPTION_MODEL, /* it decides on the model: a model file is of no use with another */
     OPTION_ROLES
 };
@@ -44,7 +46,8 @@ struct app_option {
     size_t at; /* offset of the value in the struct that the table is for */
     double lo, hi;
     const char *const *choices; /* ended by NULL */
-    /* In place of these: what choice i is called, and what --help says of it; NULL after the last. */
+    /* In place of these: what choice i is called, and what --help says of it; NULL after the
+     * last. */
     const char *(*choice)(int i);
     const char *(*about)(int i);
 };
@@ -77,18 +80,22 @@ struct option_list {
     int nowned;
 };
 
-/* The rows of these sets (`sets` is ended by one without a table) in order.  False: memory is short. */
+/* The rows of these sets (`sets` is ended by one without a table) in order.  False: memory is
+ * short. */
 bool options_list(struct option_list *l, const struct option_set *sets);
 void options_clear(struct option_list *l);
 
-/* Parses the command line into the values.  `doc` and `flags` (0) as argp has them.  A mistake ends the program with a
- * message and status APP_USAGE.  Beside the rows there is --list-options, which --help does not show: it prints a line for
- * each row, with tabs between its name, its kind, what --help calls its value, and its range or choices. */
+/* Parses the command line into the values.  `doc` and `flags` (0) as argp has them.  A mistake ends
+ * the program with a message and status APP_USAGE.  Beside the rows there is --list-options, which
+ * --help does not show: it prints a line for each row, with tabs between its name, its kind, what
+ * --help calls its value, and its range or choices. */
 void options_parse(struct option_list *l, const char *doc, unsigned flags, int argc, char **argv);
-/* A mistake that only several options together are: ends the program with that message and status APP_USAGE. */
+/* A mistake that only several options together are: ends the program with that message and status
+ * APP_USAGE. */
 void options_mistake(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* What --version prints.  For a program without tables, which has to set argp_program_version_hook. */
+/* What --version prints.  For a program without tables, which has to set
+ * argp_program_version_hook. */
 void app_print_version(FILE *stream, struct argp_state *state);
 
 /* Whether the option was given on the command line; false for a name that is none. */
@@ -99,14 +106,15 @@ const char *options_file(const struct option_list *l, const char *name);
 
 /* The options with that role as an object, by name; NULL: memory is short. */
 json_t *options_to_json(const struct option_list *l, enum option_role role);
-/* Sets the options with that role from such an object, but for those given on the command line.  If these differ from the
- * object (`refuse`), an error naming option, both values and `from`, the file it came from.  What the object has and the
- * program does not is an error, too. */
+/* Sets the options with that role from such an object, but for those given on the command line.  If
+ * these differ from the object (`refuse`), an error naming option, both values and `from`, the file
+ * it came from.  What the object has and the program does not is an error, too. */
 int options_from_json(struct option_list *l, enum option_role role, const json_t *object,
                       bool refuse, const char *from, struct app_error *e);
 
-/* Numbers and choices of options that are in no table: on a mistake they end the program with a message that names the
- * option.  app_choice() returns the position of arg in names, which NULL ends. */
+/* Numbers and choices of options that are in no table: on a mistake they end the program with a
+ * message that names the option.  app_choice() returns the position of arg in names, which NULL
+ * ends. */
 int app_int(struct argp_state *state, const char *option, const char *arg, int lo, int hi);
 double app_real(struct argp_state *state, const char *option, const char *arg, double lo,
                 double hi);

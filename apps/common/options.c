@@ -20,7 +20,8 @@ const struct app_option app_options_data[] = {
         "development set: evaluated after each epoch, and what --best and --patience look at"),
     ROW(TEXT, "test", "PATH", set[APP_TEST], KEPT, "test set: evaluated once, at the end"),
     ROW(TEXT, "vectors", "FILE", vectors, FREE,
-        "start the embedding from these word vectors: a word and --embed numbers a line (GloVe's text form)"),
+        "start the embedding from these word vectors: a word and --embed numbers a line (GloVe's "
+        "text form)"),
     {0}};
 
 const struct app_option app_options_packed[] = {
@@ -33,17 +34,16 @@ const struct app_option app_options_packed[] = {
 
 const struct app_option app_options_words[] = {
     ROW(INT, "min-count", "N", min_count, RUN,
-        "words seen less often in the training set are <unk>, as words of the other sets that it does not have "
-        "(with 1 <unk> is not trained)",
-        1, INT_MAX),
+        "words seen less often in the training set are <unk>, as words of the other sets that it "
+        "does not have (with 1 <unk> is not trained)", 1, INT_MAX),
     {0}};
 
 const struct app_option app_options_predict[] = {
     OPTION_GROUP("Predictions:"),
     ROW(TEXT, "predict", "FILE", predict, FREE,
-        "write what the model says of the samples in FILE ('-': standard input); it is the model of --init or the one just trained, "
-        "and without --epochs nothing is trained. Results go to --output, in the form of the input, or as "
-        "a JSON object a line with --json"),
+        "write what the model says of the samples in FILE ('-': standard input); it is the model "
+        "of --init or the one just trained, and without --epochs nothing is trained. Results go "
+        "to --output, in the form of the input, or as a JSON object a line with --json"),
     ROW(TEXT, "output", "FILE", output, FREE,
         "where predictions go; default: standard output, the report then goes to standard error"),
     {0}};
@@ -54,54 +54,67 @@ const struct app_option app_options_embed[] = {
 
 const struct app_option app_options_dropout[] = {
     ROW(REAL, "dropout", "X", dropout, RUN,
-        "in training, the share of zeros put into the words and the states that are read", 0, 0.999),
+        "in training, the share of zeros put into the words and the states that are read",
+        0, 0.999),
     {0}};
 
 const struct app_option app_options_training[] = {
     OPTION_GROUP("Training:"),
-    ROW(INT, "epochs", "N", epochs, KEPT, "passes over the samples; with 0 nothing is trained", 0, INT_MAX),
+    ROW(INT, "epochs", "N", epochs, KEPT,
+        "passes over the samples; with 0 nothing is trained", 0, INT_MAX),
     ROW(INT, "batch", "K", batch, RUN, "samples in a minibatch", 1, INT_MAX),
     ROW(INT, "hidden", "N", hidden, MODEL, "width of the hidden state", 1, 1 << 20),
     ROW(CHOICE, "optimizer", "NAME", session.optimizer, RUN,
-        "how gradients change parameters", .choice = cavs_optimizer_name, .about = cavs_optimizer_summary),
+        "how gradients change parameters",
+        .choice = cavs_optimizer_name, .about = cavs_optimizer_summary),
     ROW(REAL, "lr", "X", session.lr, KEPT, "learning rate", 0, 1e6),
     ROW(CHOICE, "lr-schedule", "NAME", rate.schedule, RUN,
-        "how the learning rate changes: constant, step, exponential or cosine", .choices = rate_schedule_names),
-    ROW(INT, "lr-step", "N", rate.step, RUN, "of --lr-schedule step: epochs from one step to the next", 1, INT_MAX),
+        "how the learning rate changes: constant, step, exponential or cosine",
+        .choices = rate_schedule_names),
+    ROW(INT, "lr-step", "N", rate.step, RUN,
+        "of --lr-schedule step: epochs from one step to the next", 1, INT_MAX),
     ROW(REAL, "lr-factor", "X", rate.factor, RUN,
-        "of --lr-schedule: what a step, or with exponential an epoch, multiplies the rate by; with cosine the share of it that is left at the end",
-        0, 1e6),
-    ROW(INT, "warmup", "N", rate.warmup, RUN, "in the first N batches the learning rate goes up from 0", 0, INT_MAX),
+        "of --lr-schedule: what a step, or with exponential an epoch, multiplies the rate by; "
+        "with cosine the share of it that is left at the end", 0, 1e6),
+    ROW(INT, "warmup", "N", rate.warmup, RUN,
+        "in the first N batches the learning rate goes up from 0", 0, INT_MAX),
     ROW(REAL, "clip", "X", session.clip, RUN, "largest norm of the gradient; 0: any", 0, 1e30),
     ROW(REAL, "weight-decay", "X", session.weight_decay, RUN,
-        "pulls parameters to 0: X times the parameter is added to its gradient, if the optimizer does not take it beside that "
-        "(of an embedding, the rows that a batch touches)", 0, 1e6),
+        "pulls parameters to 0: X times the parameter is added to its gradient, if the optimizer "
+        "does not take it beside that (of an embedding, the rows that a batch touches)", 0, 1e6),
     ROW(SEED, "seed", "N", session.seed, RUN, "of everything that is drawn at random"),
     ROW(FLAG, "infer", NULL, infer, FREE,
-        "forward passes over the training set only, one unless --epochs says more; nothing is trained"),
+        "forward passes over the training set only, one unless --epochs says more; nothing is "
+        "trained"),
     ROW(TEXT, "best", "NAME", best, RUN,
-        "keep the model of the epoch that was best on the development set by this number, as the report calls it "
-        "without dev_: loss, accuracy, ..."),
-    ROW(INT, "patience", "N", patience, RUN, "stop when N epochs in a row were no better than the --best one; 0: never", 0, INT_MAX),
+        "keep the model of the epoch that was best on the development set by this number, as the "
+        "report calls it without dev_: loss, accuracy, ..."),
+    ROW(INT, "patience", "N", patience, RUN,
+        "stop when N epochs in a row were no better than the --best one; 0: never", 0, INT_MAX),
     ROW(TEXT, "init", "FILE", init, FREE,
-        "start from this model file: its parameters, words and sizes; no other option has to be repeated"),
+        "start from this model file: its parameters, words and sizes; no other option has to be "
+        "repeated"),
     ROW(TEXT, "partial", "FILE", partial, FREE,
-        "start from what this model file has of the same name and shape, of embeddings the rows of the same words"),
+        "start from what this model file has of the same name and shape, of embeddings the rows "
+        "of the same words"),
     ROW(TEXT, "save", "FILE", save, FREE, "write the model there at the end (safetensors)"),
     ROW(TEXT, "checkpoint", "DIR", checkpoint, FREE,
         "after each epoch keep there what --resume needs, in one file that is replaced as a whole"),
-    ROW(INT, "every", "N", every, FREE, "with --checkpoint: after every N batches, too; 0: not", 0, INT_MAX),
+    ROW(INT, "every", "N", every, FREE,
+        "with --checkpoint: after every N batches, too; 0: not", 0, INT_MAX),
     ROW(TEXT, "resume", "DIR", resume, FREE,
-        "go on from the checkpoint there with the options it was made with, to the same results as without "
-        "interruption"),
+        "go on from the checkpoint there with the options it was made with, to the same results "
+        "as without interruption"),
     {0}};
 
 const struct app_option app_options_machine[] = {
     OPTION_GROUP("Machine:"),
     ROW(INT, "workers", "N", runtime.workers, FREE, "CPU workers; default: one a core", 0, 4096),
     ROW(DEVICES, "gpus", "N", runtime.cuda, FREE, "CUDA devices, or 'all'; default: 0", 0, 1024),
-    ROW(DEVICES, "opencl", "N", runtime.opencl, FREE, "OpenCL devices, or 'all'; default: 0", 0, 1024),
-    ROW(FLAG, "tf32", NULL, runtime.tf32, FREE, "let CUDA devices round operands of products to TF32"),
+    ROW(DEVICES, "opencl", "N", runtime.opencl, FREE,
+        "OpenCL devices, or 'all'; default: 0", 0, 1024),
+    ROW(FLAG, "tf32", NULL, runtime.tf32, FREE,
+        "let CUDA devices round operands of products to TF32"),
     ROW(FLAG, "require", NULL, runtime.require, FREE,
         "fail if a device or trace that was asked for is not there"),
     ROW(TEXT, "sched", "NAME", runtime.scheduler, FREE,
@@ -109,20 +122,26 @@ const struct app_option app_options_machine[] = {
 
     OPTION_GROUP("How a batch is evaluated:"),
     ROW(CHOICE, "policy", "NAME", session.policy, KEPT,
-        "which vertices are evaluated together", .choice = cavs_policy_name, .about = cavs_policy_summary),
+        "which vertices are evaluated together",
+        .choice = cavs_policy_name, .about = cavs_policy_summary),
     ROW(INT, "shards", "N", session.shards, KEPT,
         "independent parts a batch is cut into; default: one a core of the machine", 0, 4096),
-    ROW(FLAG, "no-lazy", NULL, session.no_lazy, KEPT, "do not put off operators that nothing waits for"),
-    ROW(FLAG, "no-eager", NULL, session.no_eager, KEPT, "do not run operators ahead that wait for nothing"),
+    ROW(FLAG, "no-lazy", NULL, session.no_lazy, KEPT,
+        "do not put off operators that nothing waits for"),
+    ROW(FLAG, "no-eager", NULL, session.no_eager, KEPT,
+        "do not run operators ahead that wait for nothing"),
     ROW(FLAG, "no-fusion", NULL, session.no_fusion, KEPT, "do not fuse element-wise operators"),
-    ROW(FLAG, "no-dedup", NULL, session.no_dedup, KEPT, "evaluate identical vertices each for itself"),
+    ROW(FLAG, "no-dedup", NULL, session.no_dedup, KEPT,
+        "evaluate identical vertices each for itself"),
 
     OPTION_GROUP("Output:"),
-    ROW(FLAG, "json", NULL, json, FREE, "the last line on stdout is one JSON object with the results"),
+    ROW(FLAG, "json", NULL, json, FREE,
+        "the last line on stdout is one JSON object with the results"),
     ROW(TEXT, "log", "FILE", log, FREE, "write every epoch's numbers there, a JSON object a line"),
     ROW(FLAG, "roofline", NULL, roofline, FREE,
         "measure matrix products on all CPU workers too, and report the share of that speed"),
-    ROW(FLAG, "measure", NULL, session.measure, FREE, "time what workers do: products, moving rows, the rest"),
+    ROW(FLAG, "measure", NULL, session.measure, FREE,
+        "time what workers do: products, moving rows, the rest"),
     ROW(FLAG, "quiet", NULL, quiet, FREE, "no progress on stderr"),
     ROW(FLAG, "explain", NULL, explain, FREE, "print first what became of each operator"),
     ROW(TEXT, "trace", "DIR", runtime.trace, FREE,

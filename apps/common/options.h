@@ -28,8 +28,8 @@ struct app_options {
     const char *init, *partial, *vectors, *save;
     const char *checkpoint, *resume; /* folders */
     int every;                       /* batches between checkpoints; 0: an epoch */
-    const char
-        *best;    /* name of a number on the development set; NULL: the last epoch's model counts */
+    /* name of a number on the development set; NULL: the last epoch's model counts */
+    const char *best;
     int patience; /* epochs without a better one; 0: all epochs */
     struct learning_rate rate;
     const char *log;
@@ -48,7 +48,8 @@ extern const struct app_option app_options_data[], app_options_packed[];
 /* --predict and --output, for programs that predict */
 extern const struct app_option app_options_predict[];
 
-/* Options that do not go together: ends the program with a message.  Then fills what follows from others. */
+/* Options that do not go together: ends the program with a message.  Then fills what follows from
+ * others. */
 void app_options_check(struct app_options *o, const struct option_list *l);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sets ------------------------------------------------------------------------------------- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 /* Words are numbers in the samples: both files have to mean the same by them. */
 static int check_words(const struct cavs_packed *first, const char *first_path,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packed_set.h - packed data in place of text, and what cavs-pack notes in files beside the samples. */
+/* packed_set.h - packed data in place of text, and what cavs-pack notes in files beside the
+ * samples. */
 #ifndef CAVS_APPS_PACKED_SET_H
 #define CAVS_APPS_PACKED_SET_H
 
 #include "apps/common/arities.h"
 #include "apps/common/program.h"
 
-/* a->data[set] from its packed file, for the finished model; words have to be those of the first packed set. */
+/* a->data[set] from its packed file, for the finished model; words have to be those of the first
+ * packed set. */
 int packed_open_set(struct app *a, enum app_set set);
 
 /* Keeps a vocabulary in the file that is being made: one word a line, in the order of ids. */

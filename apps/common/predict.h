@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict.h - --predict: a batch is read, predicted and written, then the next, so that memory does not grow with the input. */
+/* predict.h - --predict: a batch is read, predicted and written, then the next, so that memory does
+ * not grow with the input. */
 #ifndef CAVS_APPS_PREDICT_H
 #define CAVS_APPS_PREDICT_H
 
@@ -9,7 +10,8 @@
 int predictions_open(struct app *a);
 int predictions_make(struct app *a);
 void predictions_close(struct app *a);
-/* Writes one of them as an object on a line of its own, and takes it; NULL: memory was short for it, an error. */
+/* Writes one of them as an object on a line of its own, and takes it; NULL: memory was short for
+ * it, an error. */
 int predictions_write_json(struct app *a, json_t *object);
 /* Whether predictions go to standard output, so that nothing else may. */
 bool predictions_take_stdout(const struct app *a);

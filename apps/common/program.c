@@ -84,7 +84,7 @@ static void check_options(struct app *a)
         a->program->check(a, &a->list);
 }
 
-/* ---- what is read, and from where --------------------------------------------------------------- */
+/* ---- what is read, and from where ------------------------------------------------------------ */
 
 /* Training data are not touched where a model file says all that they would. */
 bool app_trains(const struct app *a)
@@ -176,7 +176,8 @@ static int try_outputs(struct app *a)
     return o->checkpoint ? checkpoint_prepare(o, &a->error) : 0;
 }
 
-/* A run that could not find its best epoch would go on to the end, or give up at once, as if there were none. */
+/* A run that could not find its best epoch would go on to the end, or give up at once, as if there
+ * were none. */
 static int check_dev_set(struct app *a)
 {
     const struct app_options *o = &a->options;
@@ -190,7 +191,7 @@ static int check_dev_set(struct app *a)
                           o->best);
 }
 
-/* ---- the run ----------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static int prepare(struct app *a)
 {

@@ -2,11 +2,13 @@
 /*
  * program.h - the frame of all programs: what one does from its command line to its exit status.
  *
- * A program is a struct program, which says what is its own: options, data, model, and what it measures and predicts.  Its
- * state is a struct of its own that begins with a struct app, so that the functions below, which are given the app, find
- * the rest.  main() fills the defaults of the state in and calls program_main():
+ * A program is a struct program, which says what is its own: options, data, model, and what it
+ * measures and predicts.  Its state is a struct of its own that begins with a struct app, so that
+ * the functions below, which are given the app, find the rest.  main() fills the defaults of the
+ * state in and calls program_main():
  *
- *     options            of the command line, completed by those that a model file or checkpoint was made with
+ *     options            of the command line, completed by those that a model file or checkpoint
+ *                        was made with
  *     paths              of output are tried, of data found
  *     prepare(), fill()  the program's: words, texts, a finished model; samples of each set
  *     session            workers start; --init, --partial, --vectors, --resume
@@ -30,11 +32,14 @@ struct app;
 /* What is minimised, of what the losses of a batch add up to. */
 enum app_objective {
     APP_SUM, /* that, or what prepare() makes of it by options.session.scale */
-    APP_MEAN_OF_SAMPLES, /* divided by --batch: each sample has the same weight, in the last, smaller batch, too */
-    APP_MEAN_OF_VERTICES, /* by the vertices that a batch of the training set has on average: each has the same weight */
+    /* divided by --batch: each sample has the same weight, in the last, smaller batch, too */
+    APP_MEAN_OF_SAMPLES,
+    /* by the vertices that a batch of the training set has on average: each has the same weight */
+    APP_MEAN_OF_VERTICES,
 };
 
-/* A metric of the model, and what its mean is called in the report behind train_, dev_ and test_. */
+/* A metric of the model, and what its mean is called in the report behind train_, dev_ and
+ * test_. */
 struct app_mean {
     const char *metric, *field;
 };
@@ -51,20 +56,22 @@ struct program {
     bool drops;                        /* and --dropout */
     const char *default_set[APP_SETS]; /* below $CAVS_DATA: read if --train is not given */
 
-    /* Options of the program's own that do not go together: options_mistake() says so.  May be NULL. */
+    /* Options of the program's own that do not go together: options_mistake() says so.  May be
+     * NULL. */
     void (*check)(struct app *a, const struct option_list *l);
-    /* Sets a->model, finished, and a->graph.  Words are those of the model file where app_vocab() has them; otherwise those
-     * of the training set, which app_keep_vocab() makes part of model files.  May set a->options.session and make sets of its
-     * own, too.  Returns 0 or a negative code with a->error or the library's message, as what follows does. */
+    /* Sets a->model, finished, and a->graph.  Words are those of the model file where app_vocab()
+     * has them; otherwise those of the training set, which app_keep_vocab() makes part of model
+     * files.  May set a->options.session and make sets of its own, too.  Returns 0 or a negative
+     * code with a->error or the library's message, as what follows does. */
     int (*prepare)(struct app *a);
-    /* After that, for each set that is there as text (app_has_set()): adds its samples to d, which becomes a->data[set].
-     * NULL: prepare() has made all sets. */
+    /* After that, for each set that is there as text (app_has_set()): adds its samples to d, which
+     * becomes a->data[set]. NULL: prepare() has made all sets. */
     int (*fill)(struct app *a, enum app_set set, struct cavs_data *d);
     /* Frees the program's own; a->model and a->data are the frame's.  May be NULL. */
     void (*clear)(struct app *a);
 
-    /* Ends what the program has on the runtime itself, sessions of its own; called before the runtime ends, maybe more than
-     * once.  May be NULL. */
+    /* Ends what the program has on the runtime itself, sessions of its own; called before the
+     * runtime ends, maybe more than once.  May be NULL. */
     void (*stop)(struct app *a);
 
     /* What is trained. */
@@ -78,19 +85,20 @@ struct program {
     /* What is measured. */
     const struct app_mean *means; /* ended by one without a metric; NULL: none */
     const char *const *measures;  /* names of what measure() adds, ended by NULL; NULL: none */
-    /* Evaluates these samples of the development or test set as cavs_session_evaluate() does, and looks at what comes of it:
-     * app_rows_of() does both.  May be NULL. */
+    /* Evaluates these samples of the development or test set as cavs_session_evaluate() does, and
+     * looks at what comes of it: app_rows_of() does both.  May be NULL. */
     int (*evaluate)(struct app *a, struct cavs_data *d, const int *samples, int n);
-    /* After a pass over the set, while its metrics hold: more numbers, by app_number(); may run passes of its own, and
-     * returns 1 if a signal ended these.  May be NULL. */
+    /* After a pass over the set, while its metrics hold: more numbers, by app_number(); may run
+     * passes of its own, and returns 1 if a signal ended these.  May be NULL. */
     int (*measure)(struct app *a, enum app_set set);
     bool measures_alone; /* no pass over the development or test set is made before measure() */
-    /* After the last epoch and the test set, with the model that counts: what else there is to do.  May be NULL. */
+    /* After the last epoch and the test set, with the model that counts: what else there is to do.
+     * May be NULL. */
     int (*at_end)(struct app *a);
 
-    /* Predicts what is next in a->predictions.in, at most `most` samples, and writes the results to a->predictions.out.
-     * d is empty, for these samples.  Returns how many there were, 0 at the end, or a negative code.  NULL: the program
-     * predicts nothing, and has no option --predict. */
+    /* Predicts what is next in a->predictions.in, at most `most` samples, and writes the results to
+     * a->predictions.out.  d is empty, for these samples.  Returns how many there were, 0 at the
+     * end, or a negative code.  NULL: the program predicts nothing, and has no option --predict. */
     int (*predict)(struct app *a, struct cavs_data *d, int most);
 };
 
@@ -128,8 +136,8 @@ struct app {
 
     struct cavs_model *model;
     struct cavs_data *data[APP_SETS];
-    const struct cavs_stage
-        *graph; /* the stage whose vertices the report counts; prepare() sets it */
+    /* the stage whose vertices the report counts; prepare() sets it */
+    const struct cavs_stage *graph;
     struct cavs_runtime *runtime;
     struct cavs_session *session;
     struct report report;
@@ -145,28 +153,33 @@ int program_main(const struct program *p, struct app *a, int argc, char **argv);
 bool app_trains(const struct app *a);
 /* Whether the set is to be read, from a->path[set] or as a packed file. */
 bool app_has_set(const struct app *a, enum app_set set);
-/* The first packed file among the sets to be read, whose words are those of all; NULL: there is none. */
+/* The first packed file among the sets to be read, whose words are those of all; NULL: there is
+ * none. */
 const char *app_first_packed(const struct app *a);
-/* The vocabulary of that name in the model file: *out is set, and the caller's; 0 without one there leaves it NULL. */
+/* The vocabulary of that name in the model file: *out is set, and the caller's; 0 without one there
+ * leaves it NULL. */
 int app_vocab(struct app *a, const char *name, struct vocab **out);
-/* Several vocabularies, whose names NULL ends: 1 if the model file has them all; 0 if they are to be filled from the training
- * set, and are empty.  A model file without them is an error where no training set is read. */
+/* Several vocabularies, whose names NULL ends: 1 if the model file has them all; 0 if they are to
+ * be filled from the training set, and are empty.  A model file without them is an error where no
+ * training set is read. */
 int app_vocabs(struct app *a, const char *const *names, struct vocab **const *out);
 /* Rows that this parameter has in the model file; 0: it is not there. */
 int app_model_rows(const struct app *a, const char *param);
-/* From now on model files keep this vocabulary; it has to live as long as `a`.  `rows` and `cols` name the parameters whose
- * rows or columns stand for its words, or for all but <unk> (NULL: none): --partial and --vectors go by them. */
+/* From now on model files keep this vocabulary; it has to live as long as `a`.  `rows` and `cols`
+ * name the parameters whose rows or columns stand for its words, or for all but <unk> (NULL: none):
+ * --partial and --vectors go by them. */
 void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, const char *rows,
                     const char *cols);
 
 /* Something goes on otherwise than asked for: on stderr, and in the report. */
 void app_notice(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* For fill() of a training set whose labels are words of the model file: those that are <unk> there, which are trained as such,
- * are worth a notice.  `input` is that of the stage which the labels are, `what` what people call them. */
+/* For fill() of a training set whose labels are words of the model file: those that are <unk>
+ * there, which are trained as such, are worth a notice.  `input` is that of the stage which the
+ * labels are, `what` what people call them. */
 void app_notice_unknown(struct app *a, struct cavs_data *d, const struct cavs_stage *stage,
                         const char *input, const char *what);
 
-/* ---- for measure() and predict() --------------------------------------------------------------- */
+/* ---- for measure() and predict() ------------------------------------------------------------- */
 
 /* A number of that set for the report, the log and --best: train_NAME, dev_NAME or test_NAME. */
 void app_number(struct app *a, enum app_set set, const char *name, double value);
@@ -176,11 +189,12 @@ int app_mean(struct app *a, const char *metric, double *mean);
 int app_evaluate(struct app *a, struct cavs_data *d);
 /* Whether this mean of the training set is the loss of the epoch, which the report has anyway. */
 bool app_is_train_loss(const struct program *p, const struct app_mean *m);
-/* Evaluates the set and reports its numbers: the means and what the program measures.  0, 1 if a signal came first, which
- * leaves no numbers, or a negative code. */
+/* Evaluates the set and reports its numbers: the means and what the program measures.  0, 1 if a
+ * signal came first, which leaves no numbers, or a negative code. */
 int app_report_set(struct app *a, enum app_set set);
-/* One forward pass over n samples of d, or over all, which are few: what the vertices of fetch->stage pushed on
- * fetch->channel, as cavs_session_run() gives it.  The rows are the frame's and valid until the next call. */
+/* One forward pass over n samples of d, or over all, which are few: what the vertices of
+ * fetch->stage pushed on fetch->channel, as cavs_session_run() gives it.  The rows are the frame's
+ * and valid until the next call. */
 int app_rows_of(struct app *a, const struct cavs_data *d, const int *samples, int n,
                 struct cavs_fetch *fetch);
 int app_rows(struct app *a, const struct cavs_data *d, struct cavs_fetch *fetch);

@@ -50,8 +50,9 @@ static void format_time(char *out, size_t size, double seconds)
         snprintf(out, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-/* What a line of the terminal has room for: a longer one would leave a line behind each time it is refreshed.  The last
- * column stays empty, as some terminals go on to the next line when it is written. */
+/* What a line of the terminal has room for: a longer one would leave a line behind each time it is
+ * refreshed.  The last column stays empty, as some terminals go on to the next line when it is
+ * written. */
 static int room(const struct progress *p, int length)
 {
     struct winsize w;

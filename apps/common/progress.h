@@ -2,9 +2,9 @@
 /*
  * progress.h - how far training has come, on stderr.
  *
- * On a terminal one line that is refreshed once a second, cut to the terminal's width, elsewhere a line every ten seconds;
- * both with a line at the end of each epoch.  Reading the loss waits for the batches under way, so callers
- * ask progress_due() first and read it only then.
+ * On a terminal one line that is refreshed once a second, cut to the terminal's width, elsewhere a
+ * line every ten seconds; both with a line at the end of each epoch.  Reading the loss waits for
+ * the batches under way, so callers ask progress_due() first and read it only then.
  */
 #ifndef CAVS_APPS_PROGRESS_H
 #define CAVS_APPS_PROGRESS_H

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trees back in brackets, without a stack: the reader numbers vertices in the order in which their brackets are closed,
- * so a vertex and all that is below it have consecutive numbers, and its bracket opens before its first word.
+ * Trees back in brackets, without a stack: the reader numbers vertices in the order in which their
+ * brackets are closed, so a vertex and all that is below it have consecutive numbers, and its
+ * bracket opens before its first word.
  */
 #include <stdlib.h>
 
 #include "apps/common/ptb.h"
 
-/* opens[w]: the outermost vertex whose first word is w; inner[v]: the next one, -1 behind w itself. */
+/* opens[w]: the outermost vertex whose first word is w; inner[v]: the next one, -1 behind w
+ * itself. */
 static void find_openings(const struct tree *t, int *opens, int *inner)
 {
     int *first = inner; /* a vertex's first word, until it is known what opens there before it */

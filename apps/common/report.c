@@ -97,7 +97,7 @@ void report_notice(struct report *r, const char *text)
     json_build_append(&r->notices, utf8_to_json(text));
 }
 
-/* ---- in checkpoints --------------------------------------------------------------------------- */
+/* ---- in checkpoints -------------------------------------------------------------------------- */
 
 #define COUNTS "{s:i, s:I, s:I, s:I, s:I, s:I, s:I"
 #define TIMES  ", s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:O, s:O, s:O, s:O, s:O}"
@@ -162,7 +162,7 @@ bool report_restore(struct report *r, const json_t *state)
     return json_object_update_missing(r->extra, extra) == 0;
 }
 
-/* ---- results ---------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 void report_number(struct report *r, const char *name, double value)
 {

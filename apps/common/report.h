@@ -55,8 +55,8 @@ void report_end_epoch(struct report *r);
 bool report_epoch_is_open(const struct report *r);
 /* Something went on otherwise than asked for. */
 void report_notice(struct report *r, const char *text);
-/* Everything but the name, the workers and the notices, as an object (NULL: memory is short), and back (false: it is none, or
- * memory is short). */
+/* Everything but the name, the workers and the notices, as an object (NULL: memory is short), and
+ * back (false: it is none, or memory is short). */
 json_t *report_state(const struct report *r);
 bool report_restore(struct report *r, const json_t *state);
 /* Results of the program's own; NaN becomes null. */
@@ -64,7 +64,8 @@ void report_number(struct report *r, const char *name, double value);
 void report_count(struct report *r, const char *name, int64_t value);
 void report_text(struct report *r, const char *name, const char *value);
 
-/* 0, or a negative code when memory is short, for the report or before for a piece of it, or when writing failed. */
+/* 0, or a negative code when memory is short, for the report or before for a piece of it, or when
+ * writing failed. */
 int report_print(const struct report *r, FILE *to, bool as_json, struct app_error *e);
 
 #endif

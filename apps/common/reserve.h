@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reserve.h - arrays that grow by doubling: every one of the programs'.  The library has its own (core/base/array.h),
- * which is not part of its interface. */
+/* reserve.h - arrays that grow by doubling: every one of the programs'.  The library has its own
+ * (core/base/array.h), which is not part of its interface. */
 #ifndef CAVS_APPS_RESERVE_H
 #define CAVS_APPS_RESERVE_H
 

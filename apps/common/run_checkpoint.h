@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_checkpoint.h - --checkpoint, --every and --resume: a run that was stopped goes on where its last
- * checkpoint was written, and comes to the same numbers as if it had never stopped.
+ * run_checkpoint.h - --checkpoint, --every and --resume: a run that was stopped goes on where its
+ * last checkpoint was written, and comes to the same numbers as if it had never stopped.
  *
- * A checkpoint is one file, DIR/checkpoint.safetensors, replaced as a whole: the session's, with how far the
- * run has come and its report so far in the note.  With --best, DIR/best.safetensors is the best model so far.
+ * A checkpoint is one file, DIR/checkpoint.safetensors, replaced as a whole: the session's, with
+ * how far the run has come and its report so far in the note.  With --best, DIR/best.safetensors is
+ * the best model so far.
  */
 #ifndef CAVS_APPS_RUN_CHECKPOINT_H
 #define CAVS_APPS_RUN_CHECKPOINT_H
@@ -25,7 +26,8 @@ struct standing {
 char *checkpoint_file(const char *folder);
 char *checkpoint_best_file(const char *folder);
 
-/* Sees to it that checkpoints can be written, and that none is overwritten by a run that did not resume. */
+/* Sees to it that checkpoints can be written, and that none is overwritten by a run that did not
+ * resume. */
 int checkpoint_prepare(const struct app_options *o, struct app_error *e);
 /* `so_far`: the report with what has been done of this epoch. */
 int checkpoint_write(struct app *a, const struct standing *s, const struct report *so_far);

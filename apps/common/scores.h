@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scores.h - what scores (logits) of classes say: the likeliest class, and its share of the softmax. */
+/* scores.h - what scores (logits) of classes say: the likeliest class, and its share of the
+ * softmax. */
 #ifndef CAVS_APPS_SCORES_H
 #define CAVS_APPS_SCORES_H
 
@@ -13,8 +14,8 @@ int scores_likeliest(const float *score, int n);
 int scores_likeliest_known(const float *score, int n);
 /* The probability of class k of n. */
 double scores_probability(const float *score, int n, int k);
-/* The probabilities of n classes as an object, by their names, which are the words of v from `first` on; NULL: memory is
- * short. */
+/* The probabilities of n classes as an object, by their names, which are the words of v from
+ * `first` on; NULL: memory is short. */
 json_t *scores_to_json(const float *score, int n, const struct vocab *v, int first);
 
 #endif

@@ -129,7 +129,8 @@ static int convert_trace(struct app *a)
     return rc ? app_fail(&a->error, rc, "the trace in %s is incomplete: %.300s", dir, why.text) : 0;
 }
 
-/* The trace is made when the workers have stopped; what goes wrong with it is an error of this run. */
+/* The trace is made when the workers have stopped; what goes wrong with it is an error of this
+ * run. */
 static int finish_trace(struct app *a)
 {
     int rc = end_runtime(a);

@@ -13,8 +13,8 @@ static void note_signal(int signal_number)
     signal(SIGTERM, SIG_DFL);
 }
 
-/* What was ignored stays ignored: a program started in the background of a shell has no use for ^C.  SA_RESTART: reading
- * and writing go on, the run ends after its batch. */
+/* What was ignored stays ignored: a program started in the background of a shell has no use for ^C.
+ * SA_RESTART: reading and writing go on, the run ends after its batch. */
 static void catch_signal(int signal_number)
 {
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stop.h - SIGINT and SIGTERM ask a run to end where it can be taken up again: after the batch at hand, with a checkpoint.
- * A second signal ends it at once.
+ * stop.h - SIGINT and SIGTERM ask a run to end where it can be taken up again: after the batch at
+ * hand, with a checkpoint. A second signal ends it at once.
  */
 #ifndef CAVS_APPS_STOP_H
 #define CAVS_APPS_STOP_H

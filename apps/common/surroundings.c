@@ -6,7 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Input is opened for writing only and the others for reading only: using them fails, as it should. */
+/* Input is opened for writing only and the others for reading only: using them fails, as it
+ * should. */
 static void keep_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

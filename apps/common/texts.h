@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* texts.h - pieces of text one behind another, found by their number: words or lines as they were written. */
+/* texts.h - pieces of text one behind another, found by their number: words or lines as they were
+ * written. */
 #ifndef CAVS_APPS_TEXTS_H
 #define CAVS_APPS_TEXTS_H
 

@@ -149,8 +149,8 @@ static int reset_links(struct reader *r)
     return 0;
 }
 
-/* Walks up from the words, first to last, as far as the way is new: this brings the children of each
- * vertex in the order of their words. */
+/* Walks up from the words, first to last, as far as the way is new: this brings the children of
+ * each vertex in the order of their words. */
 static void link_children(struct reader *r)
 {
     const int *parent = r->rows[THREEFILE_PARENTS].value;

@@ -21,8 +21,9 @@
 enum { THREEFILE_WORDS, THREEFILE_PARENTS, THREEFILE_LABELS, THREEFILE_COUNT };
 
 /*
- * Reads all samples; labels are 0 .. labels-1.  0, or a negative code with a message that says file,
- * line and column; *out is then untouched.  threefile_load() reads the three names above from a folder.
+ * Reads all samples; labels are 0 .. labels-1.  0, or a negative code with a message that says
+ * file, line and column; *out is then untouched.  threefile_load() reads the three names above from
+ * a folder.
  */
 int threefile_read(FILE *const in[THREEFILE_COUNT], const char *const names[THREEFILE_COUNT],
                    int labels, struct forest *out, struct app_error *e);

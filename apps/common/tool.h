@@ -15,8 +15,8 @@ struct tool {
     const char *hint; /* where to get it from, behind the message that it is not there */
 };
 
-/* 0, or CAVS_ERUNTIME if it is not there or fails.  It reads nothing of our stdin and writes nothing
- * to our stdout: results of the program may be read from there. */
+/* 0, or CAVS_ERUNTIME if it is not there or fails.  It reads nothing of our stdin and writes
+ * nothing to our stdout: results of the program may be read from there. */
 int tool_run(const struct tool *t, struct app_error *e);
 
 #endif

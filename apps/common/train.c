@@ -91,7 +91,7 @@ void loop_add_work(const struct loop *l, struct report *r, double seconds)
     report_add_work(r, seconds, l->state.done - l->skipped, vertices, &stats);
 }
 
-/* ---- numbers that are none --------------------------------------------------------------------- */
+/* ---- numbers that are none ------------------------------------------------------------------- */
 
 static int is_param_finite(struct app *a, const struct cavs_param *p, bool *finite)
 {
@@ -126,7 +126,7 @@ int loop_check_params(struct loop *l)
     return 0;
 }
 
-/* ---- epochs ----------------------------------------------------------------------------------- */
+/* ---- epochs ---------------------------------------------------------------------------------- */
 
 static int after_batch(struct loop *l)
 {
@@ -199,7 +199,8 @@ static int check_report(struct app *a)
                : app_fail(&a->error, CAVS_ENOMEM, "no memory for the results");
 }
 
-/* What comes after the training of an epoch.  A signal during the evaluation leaves a checkpoint from which it is made anew. */
+/* What comes after the training of an epoch.  A signal during the evaluation leaves a checkpoint
+ * from which it is made anew. */
 static int evaluate_epoch(struct loop *l)
 {
     struct app *a = l->app;

@@ -20,7 +20,8 @@ struct table {
     bool *found;
 };
 
-/* The last n fields of a line begin at the returned place, behind the word, which may hold spaces; 0: there are not so many. */
+/* The last n fields of a line begin at the returned place, behind the word, which may hold spaces;
+ * 0: there are not so many. */
 static size_t numbers_begin(const struct lines *l, int n)
 {
     size_t at = l->length;

@@ -2,8 +2,8 @@
 /*
  * vocab.h - words and their ids.
  *
- * Id 0 is <unk>, the word for every unknown one; the others are numbered from 1 in the order in which
- * they were first added.  Words are bytes: no encoding is assumed and nothing is folded.
+ * Id 0 is <unk>, the word for every unknown one; the others are numbered from 1 in the order in
+ * which they were first added.  Words are bytes: no encoding is assumed and nothing is folded.
  */
 #ifndef CAVS_APPS_VOCAB_H
 #define CAVS_APPS_VOCAB_H
@@ -27,8 +27,8 @@ int vocab_size(const struct vocab *v); /* <unk> counts */
 const char *vocab_word(const struct vocab *v, int id);
 long vocab_count(const struct vocab *v, int id); /* how often vocab_add() saw it */
 
-/* Forgets words seen less than min_count times.  Returns the new id of every old one, to be freed by
- * the caller, or NULL when memory is short. */
+/* Forgets words seen less than min_count times.  Returns the new id of every old one, to be freed
+ * by the caller, or NULL when memory is short. */
 int *vocab_trim(struct vocab *v, long min_count);
 /* Forgets all but the n commonest words (of equally common ones the earlier stay), likewise. */
 int *vocab_keep(struct vocab *v, int n);

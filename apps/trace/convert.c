@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert.c - what StarPU recorded -> tasks.rec, paje.trace and the like, by its starpu_fxt_tool. */
+/* convert.c - what StarPU recorded -> tasks.rec, paje.trace and the like, by its
+ * starpu_fxt_tool. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dependencies.c - who depends on whom: by the numbers of jobs that StarPU recorded, and by the data
- * they use. */
+/* dependencies.c - who depends on whom: by the numbers of jobs that StarPU recorded, and by the
+ * data they use. */
 #include <stdlib.h>
 #include <string.h>
 

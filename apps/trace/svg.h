@@ -42,8 +42,8 @@ struct svg_lane {
     double begin, end; /* ms */
     struct svg_box at;
 };
-/* Its tasks: a rectangle each where that is wide enough to be seen, with its name as a tooltip; shorter ones become
- * columns that show how much of their time each phase took. */
+/* Its tasks: a rectangle each where that is wide enough to be seen, with its name as a tooltip;
+ * shorter ones become columns that show how much of their time each phase took. */
 int svg_draw_lane(FILE *out, const struct trace *t, const struct svg_lane *lane);
 
 /* Batches to be enlarged; batches 0: none, the run is short enough or has no batches. */

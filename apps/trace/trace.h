@@ -98,8 +98,8 @@ int trace_link(struct trace *t, const struct trace_raw *raw);
 /* By task number.  A job that did not run takes no time. */
 struct trace_paths {
     double *ready; /* submitted, and everything it depends on has ended */
-    double
-        *path; /* ms of counted work on the longest path of dependencies that ends with this task */
+    /* ms of counted work on the longest path of dependencies that ends with this task */
+    double *path;
     int *before; /* the task before it on that path; -1: it is the first */
 };
 

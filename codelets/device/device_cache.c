@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device_cache.c - what devices' compilers have made, kept beside the groups of CPUs (ew_cache.c). */
+/* device_cache.c - what devices' compilers have made, kept beside the groups of CPUs
+ * (ew_cache.c). */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,8 @@
 #include "codelets/device/device.h"
 #include "codelets/groups/ew_internal.h"
 
-/* A file for this text, compiled for what `identity` says: device, driver, options.  -1: nowhere. */
+/* A file for this text, compiled for what `identity` says: device, driver, options.  -1:
+ * nowhere. */
 static int file_for(const char *identity, const char *source, char *path, size_t size,
                     uint64_t key[2])
 {

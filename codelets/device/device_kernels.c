@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device_kernels.c - the kernels of kernel.h on a device: shapes become work-groups, views arguments. */
+/* device_kernels.c - the kernels of kernel.h on a device: shapes become work-groups, views
+ * arguments. */
 #include "codelets/device/device.h"
 #include "codelets/device/products.h"
 #include "codelets/groups/elementwise.h"

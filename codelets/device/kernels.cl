@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.cl - the kernels of codelets/kernels/kernel.h and codelets/update.h on devices, in what OpenCL C
- * and CUDA share (dialect.cl). Names, shapes and order of operands are those of the CPU kernels.
+ * kernels.cl - the kernels of codelets/kernels/kernel.h and codelets/update.h on devices, in what
+ * OpenCL C and CUDA share (dialect.cl). Names, shapes and order of operands are those of the CPU
+ * kernels.
  *
  * Sums run in an order that depends on the shapes only, and there are no atomics: a device gives
  * the same bits every time.
@@ -411,8 +412,8 @@ KERNEL(64) cavs_mask(GLOBAL const int *index, int rows, int ids_ix, VIEW(y))
 
 /* ---- products with a selected block: an item each number ---- */
 
-/* x (rows, k), ids, w, y (rows, n): y[r] = x[r] times the block of w that begins `row_step` rows and
- * `column_step` columns after that of the id before; 0 where the id is negative */
+/* x (rows, k), ids, w, y (rows, n): y[r] = x[r] times the block of w that begins `row_step` rows
+ * and `column_step` columns after that of the id before; 0 where the id is negative */
 KERNEL(64) cavs_gemm_select(GLOBAL const int *index, int rows, int k, int n, int row_step,
                             int column_step, VIEW(x), int ids_ix, VIEW(w), VIEW(y))
 {
@@ -430,7 +431,8 @@ KERNEL(64) cavs_gemm_select(GLOBAL const int *index, int rows, int k, int n, int
     }
 }
 
-/* x (rows, k), dy (rows, n), ids, dw (dw_rows, n): rows [ids[r] k, + k) of dw = or += x[r]^T dy[r] */
+/* x (rows, k), dy (rows, n), ids, dw (dw_rows, n): rows [ids[r] k, + k) of dw = or += x[r]^T
+ * dy[r] */
 KERNEL(64) cavs_gemm_tn_select(GLOBAL const int *index, int rows, int k, int n, int dw_rows,
                                int accumulate, VIEW(x), VIEW(dy), int ids_ix, VIEW(dw))
 {

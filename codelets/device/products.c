@@ -173,8 +173,8 @@ int cavs__device_room(const struct cavs__call *call, const int *cols, const bool
     return room;
 }
 
-/* ---- measuring ----
- * The same products both ways: three of (rows, 256) x (256, 256), or one of (rows, 256) x (256, 768).
+/* ---- measuring ---- The same products both ways: three of (rows, 256) x (256, 256), or one of
+ * (rows, 256) x (256, 768).
  */
 
 enum { K = 256, N = 768, MOST_ROWS = 1024, SIZES = 4, ROUNDS = 3, REPEATS = 4 };

@@ -228,8 +228,8 @@ static void diff_slots(struct cavs__diff *d)
     }
 }
 
-/* The gradient of a child read by number, where a vertex has a row per child: in the row of that child,
- * zeros in the others. */
+/* The gradient of a child read by number, where a vertex has a row per child: in the row of that
+ * child, zeros in the others. */
 static struct cavs_symbol *in_its_row(struct cavs__diff *d, const struct cavs_symbol *gather,
                                       int domain)
 {

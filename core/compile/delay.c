@@ -4,8 +4,9 @@
  *
  * fuse.c lets every item run as soon as it can. What only one later group reads is moved there: it
  * is then a value inside that group and never in memory. A product that only this group reads moves
- * to the products just before it, with which a device takes it in one launch. So the forget gates of
- * a tree's children, which do not wait for the sum of their states, still run with the other gates.
+ * to the products just before it, with which a device takes it in one launch. So the forget gates
+ * of a tree's children, which do not wait for the sum of their states, still run with the other
+ * gates.
  */
 #include "core/compile/place.h"
 

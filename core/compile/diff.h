@@ -3,8 +3,8 @@
  * diff.h - what the derivatives of operators are made with (autodiff.c).
  *
  * The derivative of y gets the gradient g of the objective with respect to y, NULL for a sink, and
- * contributes to the gradients of y's operands.  Symbols that it makes stand in dF and have the rows
- * of `of`, at least.  Once memory has run out there are no more of them: NULL goes in and NULL
+ * contributes to the gradients of y's operands.  Symbols that it makes stand in dF and have the
+ * rows of `of`, at least.  Once memory has run out there are no more of them: NULL goes in and NULL
  * comes out.
  */
 #ifndef CAVS_CORE_COMPILE_DIFF_H
@@ -31,8 +31,8 @@ struct cavs_symbol *cavs__diff_row_sum(struct cavs__diff *d, const struct cavs_s
 struct cavs_symbol *cavs__diff_list_sum(struct cavs__diff *d, const struct cavs_symbol *of,
                                         int domain, struct cavs_symbol *g);
 
-/* Adds g, which y passes to its operand x, to the gradient of x; nothing if nobody needs that.  What
- * is the same everywhere gets the sum over the entries where y has rows of entries. */
+/* Adds g, which y passes to its operand x, to the gradient of x; nothing if nobody needs that.
+ * What is the same everywhere gets the sum over the entries where y has rows of entries. */
 void cavs__contribute(struct cavs__diff *d, const struct cavs_symbol *y, struct cavs_symbol *x,
                       struct cavs_symbol *g);
 /* The same for the columns of x from `from` on, as many as g has. */

@@ -12,8 +12,8 @@
 #include "core/compile/place.h"
 #include "core/declare/operator.h"
 
-/* A step that calls the kernel of x's operator, with room for so many views; valid until the next one
- * is made.  0 or a code. */
+/* A step that calls the kernel of x's operator, with room for so many views; valid until the next
+ * one is made.  0 or a code. */
 int cavs__new_step(struct cavs__placer *p, const struct cavs_symbol *x, int nviews,
                    struct cavs__step **made);
 /* Operand i of x, for steps in x's domain. */

@@ -143,8 +143,8 @@ static bool fusible(const struct cavs__item *a, const struct cavs__item *b)
            cavs__item_domain(a) == cavs__item_domain(b);
 }
 
-/* Joins the t-th reader of x with those before it: both read the same value.  Constants are nobody's, but a copy of one
- * is made where it is read. */
+/* Joins the t-th reader of x with those before it: both read the same value.  Constants are
+ * nobody's, but a copy of one is made where it is read. */
 static void join_with_earlier(struct cavs__placer *p, const struct cavs_symbol *x,
                               const int *reader, int t)
 {
@@ -180,7 +180,8 @@ struct member {
     int number, set;
 };
 
-/* Sets together, each in the order in which a group computes its members: by symbol, copies last. */
+/* Sets together, each in the order in which a group computes its members: by symbol, copies
+ * last. */
 static int by_set_and_symbol(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;

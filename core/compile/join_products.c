@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join_products.c - products that share an operand become one (Cavs section 3.5 calls it kernel fusion of
- * the gates).
+ * join_products.c - products that share an operand become one (Cavs section 3.5 calls it kernel
+ * fusion of the gates).
  *
  * x W1, x W2, .. is x [W1 W2 ..] cut into slices: one product, and in dF, which is derived
  * afterwards, one product with the transpose and one parameter gradient.  The parameters keep their

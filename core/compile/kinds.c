@@ -27,7 +27,8 @@ static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs
     return NULL;
 }
 
-/* STAGE.FUNCTION.PHASE.CLASS; a chain is of all functions, and what has a name of its own has no class there. */
+/* STAGE.FUNCTION.PHASE.CLASS; a chain is of all functions, and what has a name of its own has no
+ * class there. */
 static char *kind_name(const struct cavs__stage_plan *sp, const struct cavs__part_place *at)
 {
     const char *stage = sp->stage->name, *phase = phase_names[at->phase];
@@ -95,8 +96,8 @@ static int order_of(const struct cavs__task_kind *k)
     return 5 * (int)k->phase + when + (k->klass == CAVS__LAZY && k->shared);
 }
 
-/* Forward shared values, eager, chain, lazy; backward eager, chain, lazy, shared ones; then gradients.  Stable: functions keep their
- * order. */
+/* Forward shared values, eager, chain, lazy; backward eager, chain, lazy, shared ones; then
+ * gradients.  Stable: functions keep their order. */
 void cavs__sort_kinds(struct cavs__stage_plan *sp)
 {
     for (int i = 1; i < sp->nkinds; i++) {

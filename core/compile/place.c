@@ -77,7 +77,8 @@ static struct cavs_symbol *written_value(const struct cavs_symbol *sink)
     return sink->inputs[sink->ninputs - 1];
 }
 
-/* A concatenation of what other parts hold: made again by each part that reads it, rather than kept. */
+/* A concatenation of what other parts hold: made again by each part that reads it, rather than
+ * kept. */
 static bool is_remade(const struct cavs__placer *p, const struct cavs_symbol *x)
 {
     if (x->op != CAVS__OP_CONCAT)
@@ -99,8 +100,8 @@ static bool is_product_grad(const struct cavs_symbol *x)
     return cavs__has_role(x, CAVS__ROLE_SUM) && cavs__operator_of(x)->flops;
 }
 
-/* Sums over rows.  They are parts of their own, so that all other parts compute row by row and their
- * rows can be cut among tasks. */
+/* Sums over rows.  They are parts of their own, so that all other parts compute row by row and
+ * their rows can be cut among tasks. */
 static bool is_reduction(const struct cavs_symbol *x)
 {
     return cavs__has_role(x, CAVS__ROLE_SUM);
@@ -535,11 +536,12 @@ int64_t cavs__far_blocks(const struct cavs__plan_options *o, const struct cavs__
 enum { SHORT_TILE = 64, TALL_TILE = 256, SORTED_TILE = 1024 };
 
 /* A tile's values should stay in L2.  Weights are read once a tile: from L3, if they do not stay in
- * L2; the tile may then be taller (512 x 10000: 64 rows 87 GFLOP/s, 256 rows 102).  Weights that take
- * much of L3 come from memory: then tiles are so tall that this is no more than what their own values
- * cost that have to leave L2, too (h 2048: 16 rows 110 GFLOP/s, 256 rows 165; where weights stay in L3
- * that is slower by 2 %).  Where rows select a block each, a block is read once for all rows of a tile
- * that want it: then tiles are taller still.  With twice as many entries of each list. */
+ * L2; the tile may then be taller (512 x 10000: 64 rows 87 GFLOP/s, 256 rows 102).  Weights that
+ * take much of L3 come from memory: then tiles are so tall that this is no more than what their own
+ * values cost that have to leave L2, too (h 2048: 16 rows 110 GFLOP/s, 256 rows 165; where weights
+ * stay in L3 that is slower by 2 %).  Where rows select a block each, a block is read once for all
+ * rows of a tile that want it: then tiles are taller still.  With twice as many entries of each
+ * list. */
 static int tile_rows(const struct cavs__placer *p)
 {
     int64_t l2 = l2_bytes(&p->plan->options);

@@ -9,8 +9,8 @@
 
 #include "core/compile/plan.h"
 
-/* Part numbers of a function: forward and backward classes, shared values, then sums over rows: one per parameter
- * gradient, and one for all metrics. */
+/* Part numbers of a function: forward and backward classes, shared values, then sums over rows: one
+ * per parameter gradient, and one for all metrics. */
 enum {
     CAVS__PART_SHARED = 6, /* what vertices with equal inputs share, in F and in dF */
     CAVS__PART_SHARED_BACK,
@@ -66,8 +66,8 @@ struct cavs__placer {
     int nparts;
     struct cavs_symbol **sum_sink; /* [nparts - CAVS__PARTS_CLASSED] a sink of each */
     struct cavs__value *value;     /* [nsymbols] */
-    int *
-        own; /* symbols by the part that computes them: part i has own[first_own[i]] up to the next */
+    /* symbols by the part that computes them: part i has own[first_own[i]] up to the next */
+    int *own;
     int *first_own; /* [nparts + 1] */
     /* tensors of values kept by that part, by domain, -1 */
     int bundle[CAVS__PARTS_CLASSED][1 + CAVS__MAX_LISTS];
@@ -78,15 +78,16 @@ struct cavs__placer {
     int nitems;
     struct cavs__item *items;
     struct cavs__readers readers; /* of a symbol as it is */
-    struct cavs__readers
-        root_readers;                 /* of a symbol itself or by way of slices, see cavs__root() */
+    /* of a symbol itself or by way of slices, see cavs__root() */
+    struct cavs__readers root_readers;
     int scratch[1 + CAVS__MAX_LISTS]; /* floats per row so far, by domain */
     struct cavs__part *out;
     /* the first error behind an operand; operands are then of no use, and neither is the part */
     int error;
 };
 
-/* Symbol under any slices, and under what only tells which rows it has; and the column it starts at. */
+/* Symbol under any slices, and under what only tells which rows it has; and the column it starts
+ * at. */
 struct cavs_symbol *cavs__base(const struct cavs__placer *p, struct cavs_symbol *x, int *col);
 /* The same, and under a repetition for the entries of a list: what is read in the end. */
 struct cavs_symbol *cavs__root(const struct cavs__placer *p, struct cavs_symbol *x);
@@ -110,8 +111,9 @@ int cavs__find_readers(struct cavs__placer *p);
 void cavs__free_readers(struct cavs__placer *p);
 
 /* evaluate_once.c */
-/* Sets shares and shared, and after_spread of eager element-wise operators on shared values: they cost nothing in
- * the chain, where they are fused with what reads them; ahead of it they would keep a row per vertex. */
+/* Sets shares and shared, and after_spread of eager element-wise operators on shared values: they
+ * cost nothing in the chain, where they are fused with what reads them; ahead of it they would keep
+ * a row per vertex. */
 int cavs__find_sharing(struct cavs__placer *p);
 /* Has the part being made rows of distinct inputs? */
 bool cavs__in_shared_part(const struct cavs__placer *p);
@@ -121,7 +123,8 @@ bool cavs__is_spread_here(const struct cavs__placer *p, const struct cavs_symbol
 /* operand.c.  Operands always come back; what went wrong with them is in p->error. */
 /* The index section, made at first mention; 0 where it cannot be. */
 int cavs__section(struct cavs__placer *p, struct cavs__section s);
-/* tensor, as cavs__plan_symbol_tensor() and cavs__plan_tensor() give it; 0 for a code, which is noted. */
+/* tensor, as cavs__plan_symbol_tensor() and cavs__plan_tensor() give it; 0 for a code, which is
+ * noted. */
 int cavs__checked(struct cavs__placer *p, int tensor);
 /* Where the part being made reads x. */
 struct cavs__operand cavs__operand_of(struct cavs__placer *p, struct cavs_symbol *x,
@@ -173,8 +176,8 @@ int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const
 int cavs__plan_section(struct cavs__stage_plan *s,
                        struct cavs__section section); /* number, or a negative code */
 
-/* The tensor of that kind that belongs to a fetch, lookup or spread, made at first mention.  shared: its rows
- * are distinct inputs. */
+/* The tensor of that kind that belongs to a fetch, lookup or spread, made at first mention.
+ * shared: its rows are distinct inputs. */
 int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
                              const struct cavs_symbol *x, bool shared);
 
@@ -183,11 +186,10 @@ struct cavs__part_place {
     const struct cavs_function *function;
     enum cavs__phase phase;
     enum cavs__class klass;
-    bool shared; /* its rows are distinct inputs */
-    const char
-        *what; /* the parameter whose gradient it is, "metrics" or "shared"; NULL: none of these */
+    bool shared;      /* its rows are distinct inputs */
+    const char *what; /* the parameter of a gradient, "metrics" or "shared"; NULL: none of these */
 };
-/* Hands over such a part, which becomes (part of) a task kind.  Takes the part, also with an error. */
+/* Hands over such a part, which becomes (part of) a task kind; takes it, also with an error. */
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs__part_place *at,
                         struct cavs__part *part);
 

@@ -20,14 +20,14 @@
 #include "core/declare/model.h"
 
 enum cavs__tensor_kind {
-    CAVS__T_STATE,  /* scattered states                     rows of the stage */
-    CAVS__T_EDGE,   /* gradients of gathered slots          child slots of the stage */
-    CAVS__T_PUSH,   /* a channel                            rows of the stage */
-    CAVS__T_INPUT,  /* pulled float rows                    rows, or edges, of the stage */
-    CAVS__T_BUNDLE, /* values kept between parts, packed    the next, by block; or distinct inputs */
-    CAVS__T_FETCH_GRAD,  /* gradient of one fetch                rows of the function, or entries */
-    CAVS__T_LOOKUP_GRAD, /* gradient of one lookup               rows of the function, or entries */
-    CAVS__T_SPREAD_GRAD, /* gradient of one shared value         rows of the function */
+    CAVS__T_STATE,       /* scattered states               rows of the stage */
+    CAVS__T_EDGE,        /* gradients of gathered slots    child slots of the stage */
+    CAVS__T_PUSH,        /* a channel                      rows of the stage */
+    CAVS__T_INPUT,       /* pulled float rows              rows, or edges, of the stage */
+    CAVS__T_BUNDLE,      /* values kept between parts      the next, by block; or distinct inputs */
+    CAVS__T_FETCH_GRAD,  /* gradient of one fetch          rows of the function, or entries */
+    CAVS__T_LOOKUP_GRAD, /* gradient of one lookup         rows of the function, or entries */
+    CAVS__T_SPREAD_GRAD, /* gradient of one shared value   rows of the function */
     CAVS__T_INDEX,       /* int32 index sections */
     CAVS__T_METRIC,
     CAVS__T_PARAM,
@@ -109,18 +109,18 @@ struct cavs__stage_plan {
     struct cavs__section *sections;
     int nkinds;
     struct cavs__task_kind **kinds; /* in the order of execution */
-    bool
-        mergeable; /* equal vertices may share a row: nothing in it depends on which vertex it is */
-    bool **
-        shared_inputs; /* [nfunctions][ninputs] what vertices must have in common to share work; NULL: the
-                           * function shares nothing */
-    bool noisy;        /* equal vertices differ by their dropout */
-    double
-        *flops; /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
+    /* equal vertices may share a row: nothing in it depends on which vertex it is */
+    bool mergeable;
+    /* [nfunctions][ninputs] what vertices must have in common to share work; NULL: the function
+     * shares nothing */
+    bool **shared_inputs;
+    bool noisy; /* equal vertices differ by their dropout */
+    /* [nfunctions] nominal GEMM operations per vertex, forward + backward (training) */
+    double *flops;
     double *flops_forward;                   /* [nfunctions] forward alone */
     double *list_flops, *list_flops_forward; /* [nlists] the same per entry */
-    double *
-        streamed; /* [nfunctions] nominal seconds per vertex of eager work that the chain waits for */
+    /* [nfunctions] nominal seconds per vertex of eager work that the chain waits for */
+    double *streamed;
 };
 
 enum { CAVS__RATE_SIZES = 4 /* products of 1, 4, 16, 64 rows */ };
@@ -166,7 +166,8 @@ int cavs__plan_weights(struct cavs__plan *p, const struct cavs_param *w, enum ca
 /* explain.c: what became of every operator, as text. */
 void cavs__plan_explain(const struct cavs__plan *p, FILE *out);
 
-/* worth.c: seconds for so many rows of a part in one task, which have so many entries each in the lists of the part. */
+/* worth.c: seconds for so many rows of a part in one task, which have so many entries each in the
+ * lists of the part. */
 double cavs__part_seconds(const struct cavs__rates *r, const struct cavs__part *p, int rows,
                           const double entries[CAVS__PART_LISTS]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * readers.c - which items of a part read a symbol: found once for all symbols, for a function may have thousands.
+ * readers.c - which items of a part read a symbol: found once for all symbols, for a function may
+ * have thousands.
  *
  * For each symbol the items stand in their order, one as often as it names the symbol.
  */
@@ -37,7 +38,8 @@ static void count(const struct cavs__placer *p, struct cavs__readers *r, bool ro
         r->first[i + 1] += r->first[i];
 }
 
-/* first[i] is where the readers of symbol i end; filling from the back makes it where they begin. */
+/* first[i] is where the readers of symbol i end; filling from the back makes it where they
+ * begin. */
 static void fill(const struct cavs__placer *p, struct cavs__readers *r, bool roots)
 {
     struct cavs_symbol *in;

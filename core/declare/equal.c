@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * equal.c - finds the symbol of a function that is equal to a new one, so that nothing is computed twice.
+ * equal.c - finds the symbol of a function that is equal to a new one, so that nothing is computed
+ * twice.
  *
- * Symbols hang in chains by a hash of what makes them equal.  Passes that change symbols put others between them, after
- * which the chains are made anew.
+ * Symbols hang in chains by a hash of what makes them equal.  Passes that change symbols put others
+ * between them, after which the chains are made anew.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -44,8 +44,8 @@ struct cavs_symbol {
     bool live;       /* something asked for depends on it (forward: in training) */
     bool needs_grad; /* depends on something trained */
     bool shared;     /* forward: depends on the vertex's own inputs alone; see share.c */
-    struct cavs_symbol
-        *adjoint; /* gradient of the objective with respect to this symbol, or NULL */
+    /* gradient of the objective with respect to this symbol, or NULL */
+    struct cavs_symbol *adjoint;
     enum cavs__class klass;
 };
 
@@ -57,8 +57,8 @@ struct cavs_param {
     bool frozen;
     bool dense_use;  /* some symbol multiplies or uses it: dense gradient */
     bool lookup_use; /* some symbol looks rows up: sparse gradient */
-    struct cavs_param *
-        merged; /* parameter that holds its numbers (join_products.c), from column merged_col; or NULL */
+    /* parameter that holds its numbers (join_products.c), from column merged_col; or NULL */
+    struct cavs_param *merged;
     int merged_col;
     int nmembers; /* of a merged parameter */
     struct cavs_param **members;
@@ -76,9 +76,9 @@ struct cavs__input {
     int width; /* float rows: columns */
     int limit; /* ids: smallest bound of what they index (rows of a table, classes), INT32_MAX if
                   none */
-    struct cavs_stage
-        *vertices_of; /* ids that name vertices of an earlier stage of the same sample, or NULL */
-    bool *pulled;     /* [nfunctions] by which functions; set by cavs_model_finish() */
+    /* ids that name vertices of an earlier stage of the same sample, or NULL */
+    struct cavs_stage *vertices_of;
+    bool *pulled; /* [nfunctions] by which functions; set by cavs_model_finish() */
 };
 
 /* What vertices of a stage make visible by push. */
@@ -172,7 +172,8 @@ bool cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like, i
 void cavs__equals_forget(struct cavs__equals *e);
 void cavs__equals_clear(struct cavs__equals *e);
 
-/* model.c: data and sessions hold their model, so that it does not matter which is destroyed first. */
+/* model.c: data and sessions hold their model, so that it does not matter which is destroyed
+ * first. */
 void cavs__model_hold(const struct cavs_model *m);
 void cavs__model_release(const struct cavs_model *m);
 

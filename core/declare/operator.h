@@ -42,8 +42,8 @@ struct cavs__operator {
     double (*flops)(const struct cavs_symbol *x); /* nominal, per row; NULL: it is not a product */
     /* Hands the gradient g of y, NULL for a sink, on to what y is made of: core/compile/diff.h. */
     void (*diff)(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g);
-    /* Where the rows of a source or constant are read, or those of a destination written, by the part
-     * being made: core/compile/place.h.  NULL for all others. */
+    /* Where the rows of a source or constant are read, or those of a destination written, by the
+     * part being made: core/compile/place.h.  NULL for all others. */
     struct cavs__operand (*where)(struct cavs__placer *p, const struct cavs_symbol *x);
     /* What computes single steps and sums, and how such a step is made: core/compile/emit.h.  NULL
      * for all others. */
@@ -82,7 +82,8 @@ static inline bool cavs__starts_chain(const struct cavs_symbol *x)
     return cavs__operator_of(x)->chain == CAVS__STARTS_CHAIN;
 }
 
-/* symbol.c: with its operands, and at least where the caller says; of vertices whatever they are. */
+/* symbol.c: with its operands, and at least where the caller says; of vertices whatever they
+ * are. */
 int cavs__domain_of_operands(const struct cavs_symbol *like, int ninputs,
                              struct cavs_symbol *const *inputs);
 int cavs__domain_of_vertices(const struct cavs_symbol *like, int ninputs,

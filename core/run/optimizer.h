@@ -14,9 +14,9 @@ struct cavs__optimizer {
     long step;                     /* updates done, Adam's t */
     struct cavs__tensor *state[2]; /* [nstored] what the rule keeps */
     struct cavs__tensor norms;     /* sums of squares of gradients, one double per parameter */
-    struct cavs__tensor
-        *touched_lists; /* [nstored] of looked-up parameters: touched rows, by slot */
-    bool lost;          /* some parameters were updated and some not */
+    /* [nstored] of looked-up parameters: touched rows, by slot */
+    struct cavs__tensor *touched_lists;
+    bool lost; /* some parameters were updated and some not */
 };
 
 /* optimizer.c.  A zeroed one can be freed. */
