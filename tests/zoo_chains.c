@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zoo_chains.c - sequences: an LSTM language model, a GRU on rows, a tagger with both
- * directions. */
+ * directions, normalized residuals. */
 #include "tests/zoo.h"
 
 #include <stddef.h>
@@ -93,6 +93,25 @@ static void build_rnn(struct cavs_model *m)
     cavs_loss(f, "loss", cavs_sum(cavs_square(h)), NULL);
 }
 
+/* h = x + silu(n A) (n B), where x is h' and the word, and n is x at a root mean square of 1, times
+ * a gain. */
+static void build_residual(struct cavs_model *m)
+{
+    struct cavs_param *table = zoo_weight(m, "embedding", WORDS, HIDDEN),
+                      *gain = zoo_weight(m, "gain", 1, HIDDEN),
+                      *a = zoo_weight(m, "A", HIDDEN, HIDDEN),
+                      *b = zoo_weight(m, "B", HIDDEN, HIDDEN);
+    struct cavs_stage *chain = cavs_stage_create(m, "chain", HIDDEN);
+    struct cavs_function *f = cavs_function_create(chain, "cell");
+    struct cavs_symbol *x =
+        cavs_add(cavs_gather(f, 0), cavs_lookup(table, cavs_pull_ids(f, "word")));
+    struct cavs_symbol *n = cavs_rms_norm(x, gain);
+    struct cavs_symbol *h = cavs_add(x, cavs_mul(cavs_silu(cavs_matmul(n, a)), cavs_matmul(n, b)));
+    cavs_scatter(f, h);
+    cavs_push(f, "h", h);
+    zoo_classify(m, chain, "h", HIDDEN, WORDS);
+}
+
 const struct zoo_entry zoo_chains[] = {
     {"chain_lstm",
      build_chain_lstm,
@@ -103,5 +122,6 @@ const struct zoo_entry zoo_chains[] = {
      {"chain:6|chain:6", "chain:3|chain:3,shuffle=7", "empty|empty", "chain:11|chain:11",
       "empty|chain:4"}},
     {"rnn", build_rnn, {"chain:5", "chain:40", "single"}},
+    {"residual", build_residual, {"chain:6", "chain:11,shuffle=4", "single", "chain:3"}},
     {NULL, NULL, {NULL}},
 };
