@@ -179,7 +179,7 @@ SANITIZE_TESTS += tests/test_trace
 EXTRA_DIST += tests/data/mini-trace/tasks.rec tests/data/mini-trace/activity.data
 dist_check_SCRIPTS += tests/test_trace_option.t
 
-EXTRA_DIST += tests/programs.sh
+EXTRA_DIST += tests/programs.sh tests/tap.sh
 
 # packed data
 check_PROGRAMS += tests/test_packed

@@ -3,25 +3,8 @@
 #
 # What the tests that run programs share; they source it with $work (a folder) and $apps set.
 
-count=0
-
-# ok STATUS DESCRIPTION: one line of TAP; after a failure what the program last said
-ok() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-        return
-    fi
-    echo "not ok $count - $2"
-    sed 's/^/# status: /' "$work/status"
-    sed 's/^/# stdout: /' "$work/out"
-    sed 's/^/# stderr: /' "$work/err"
-}
-
-skip() {
-    count=$((count + 1))
-    echo "ok $count - $1 # SKIP $2"
-}
+# shellcheck source=tests/tap.sh
+. "${abs_top_srcdir:-.}/tests/tap.sh"
 
 # run PROGRAM ARGUMENT...: its status, stdout and stderr go to files
 run() {

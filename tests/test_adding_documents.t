@@ -16,15 +16,8 @@ build=${abs_top_builddir:-$PWD}
 work=$(mktemp -d "$build/tests/home/adding.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS
-count=0
-
-# ok STATUS DESCRIPTION [FILE]: one line of TAP; FILE says what was wrong
-ok() {
-    count=$((count + 1))
-    [ "$1" -eq 0 ] && echo "ok $count - $2" && return
-    echo "not ok $count - $2"
-    [ -z "$3" ] || tail -n 40 "$3" | sed 's/^/# /'
-}
+# shellcheck source=tests/tap.sh
+. "$top/tests/tap.sh"
 
 # copy_tree: all but what was made by building, or is kept by git
 copy_tree() {

@@ -6,17 +6,8 @@
 file=${abs_top_builddir:-.}/apps/completion
 work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/completion.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
-
-ok() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-    else
-        echo "not ok $count - $2"
-        printf '# %s\n' "${COMPREPLY[@]}"
-    fi
-}
+# shellcheck source=tests/tap.sh
+. "${abs_top_srcdir:-.}/tests/tap.sh"
 
 # completed WORD...: what is offered for the last of these words, between blanks
 completed() {
@@ -25,6 +16,7 @@ completed() {
     COMPREPLY=()
     _cavs "$1" "${COMP_WORDS[COMP_CWD]}" "${COMP_WORDS[COMP_CWD - 1]}"
     offered="${COMPREPLY[*]}"
+    printf '%s\n' "${COMPREPLY[@]}" >"$work/out"
 }
 
 # shellcheck disable=SC1090 # it is made by the build

@@ -7,15 +7,8 @@ top=${abs_top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 build=${abs_top_builddir:-$PWD}
 work=$(mktemp -d "$build/tests/home/documents.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
-
-# ok STATUS DESCRIPTION FILE: one line of TAP; FILE says what was wrong
-ok() {
-    count=$((count + 1))
-    [ "$1" -eq 0 ] && echo "ok $count - $2" && return
-    echo "not ok $count - $2"
-    sed 's/^/# /' "$3"
-}
+# shellcheck source=tests/tap.sh
+. "$top/tests/tap.sh"
 
 cd "$top" || exit 1
 folders='apps build-aux codelets core doc memory perf scheduler tests'
@@ -93,8 +86,7 @@ if command -v doxygen >/dev/null; then
         [ -s "$work/doc/reference/html/index.html" ]
     ok $? "the reference explains every declaration, without a warning" "$work/wrong"
 else
-    count=$((count + 1))
-    echo "ok $count - the reference explains every declaration # SKIP there is no doxygen"
+    skip "the reference explains every declaration" "there is no doxygen"
 fi
 
 echo "1..$count"

@@ -9,18 +9,8 @@ work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/guide.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$top" || exit 1
 documents="README.md doc/*.md"
-count=0
-
-# ok STATUS DESCRIPTION [FILE]: one line of TAP; FILE says what was wrong
-ok() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-    else
-        echo "not ok $count - $2"
-        [ -z "$3" ] || sed 's/^/# /' "$3"
-    fi
-}
+# shellcheck source=tests/tap.sh
+. "$top/tests/tap.sh"
 
 # --- the programs --------------------------------------------------------------------------------
 

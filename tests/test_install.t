@@ -9,15 +9,8 @@ build=${abs_top_builddir:-$PWD}
 work=$(mktemp -d "${TMPDIR:-/tmp}/cavs-install.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS
-count=0
-
-# ok STATUS DESCRIPTION [FILE]: one line of TAP; FILE says what was wrong
-ok() {
-    count=$((count + 1))
-    [ "$1" -eq 0 ] && echo "ok $count - $2" && return
-    echo "not ok $count - $2"
-    [ -z "$3" ] || sed 's/^/# /' "$3"
-}
+# shellcheck source=tests/tap.sh
+. "${abs_top_srcdir:-.}/tests/tap.sh"
 
 # everybody COMMAND: a shell as nobody, if we are root, with a home of its own
 everybody() {
@@ -89,8 +82,7 @@ if grep -q '^#define HAVE_STARPU_FXT' "$build/config.h"; then
     [ $? -eq 0 ] && [ -s "$work/home/trace/summary.txt" ]
     ok $? "every user can trace" "$work/out"
 else
-    count=$((count + 1))
-    echo "ok $count - every user can trace # SKIP this StarPU has no FxT"
+    skip "every user can trace" "this StarPU has no FxT"
 fi
 
 if grep -q '^manuals = man/stamp' "$build/Makefile"; then
@@ -101,8 +93,7 @@ if grep -q '^manuals = man/stamp' "$build/Makefile"; then
     ! [ -s "$work/wrong" ]
     ok $? "every program has a page in the manual that says what it does" "$work/wrong"
 else
-    count=$((count + 1))
-    echo "ok $count - every program has a page in the manual # SKIP there is no help2man"
+    skip "every program has a page in the manual" "there is no help2man"
 fi
 
 [ -s "$doc/LICENSE" ] && [ -s "$doc/doc/examples/two_ways.c" ]

@@ -8,15 +8,9 @@ top=${abs_top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/cavs-test.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 unset CAVS_CACHE XDG_CACHE_HOME MAKEFLAGS CC CXX PKG_CONFIG_PATH CUDA_HOME
-count=0
-
-# ok STATUS DESCRIPTION
-ok() {
-    count=$((count + 1))
-    [ "$1" -eq 0 ] && echo "ok $count - $2" && return
-    echo "not ok $count - $2"
-    sed 's/^/# /' "$work/said" "$work/calls" 2>/dev/null
-}
+# shellcheck source=tests/tap.sh
+. "$top/tests/tap.sh"
+told="said calls"
 
 said() { grep -qF -- "$1" "$work/said"; }
 called() { grep -q -- "$1" "$work/calls"; }

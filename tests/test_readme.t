@@ -11,18 +11,8 @@ top=${abs_top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/readme.XXXXXX") || exit 1
 work=$(cd "$work" && pwd)
 trap 'rm -rf "$work"' EXIT
-count=0
-
-# ok STATUS DESCRIPTION [FILE]: one line of TAP; FILE says what was wrong
-ok() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        printf 'ok %d - %s\n' "$count" "$2"
-    else
-        printf 'not ok %d - %s\n' "$count" "$2"
-        [ -z "$3" ] || sed 's/^/# /' "$3"
-    fi
-}
+# shellcheck source=tests/tap.sh
+. "$top/tests/tap.sh"
 
 # --- the commands of the document ----------------------------------------------------------------------
 

@@ -7,19 +7,8 @@
 build=${abs_top_builddir:-.}
 work=$(mktemp -d "$build/tests/home/trace.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0
-
-# ok STATUS DESCRIPTION: one line of TAP; after a failure what the program last said
-ok() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-        return
-    fi
-    echo "not ok $count - $2"
-    sed 's/^/# stdout: /' "$work/out"
-    sed 's/^/# stderr: /' "$work/err"
-}
+# shellcheck source=tests/tap.sh
+. "${abs_top_srcdir:-.}/tests/tap.sh"
 
 # run ARGUMENT...: a small training, whose tasks would be joined but for the policy; its status, stdout and stderr go
 # to variables and files
@@ -151,8 +140,7 @@ ok $? "a file is refused"
 
 mkdir -m 555 "$work/closed"
 if [ -w "$work/closed" ]; then
-    count=$((count + 1))
-    echo "ok $count - a closed folder is refused # SKIP everything is writable for this user"
+    skip "a closed folder is refused" "everything is writable for this user"
 else
     run --trace "$work/closed"
     refused "cannot write into the folder $work/closed"
