@@ -358,6 +358,22 @@ static void check_xml(const char *p)
     assert_int_equal(depth, 0);
 }
 
+static void test_text_of_one(void **state)
+{
+    struct trace t;
+    char *text;
+
+    (void)state;
+    assert_int_equal(read_text("Name: a\nJobId: 1\nWorkerId: 0\nSubmitTime: 0\nStartTime: 1\n"
+                               "EndTime: 2\n",
+                               &t),
+                     CAVS_OK);
+    text = output(&t, false);
+    assert_int_equal(strncmp(text, "1 task on 1 worker in ", 22), 0);
+    free(text);
+    trace_free(&t);
+}
+
 static void test_text(void **state)
 {
     struct trace t = read_mini();
@@ -472,8 +488,9 @@ int main(void)
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_totals),
         cmocka_unit_test(test_overlap),      cmocka_unit_test(test_longest_path),
         cmocka_unit_test(test_cycle),        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_svg),          cmocka_unit_test(test_svg_of_many),
-        cmocka_unit_test(test_nothing),      cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_text_of_one),  cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_svg_of_many),  cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_tools),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,8 +8,10 @@ static void print_head(FILE *out, const struct trace *t, const struct trace_stat
 {
     double span = s->end - s->begin;
 
-    fprintf(out, "%ld tasks on %d workers in %.3f ms: %.1f %% of the time at work, %.1f %% idle\n",
-            s->all.count, s->workers, span, trace_percent(s->all.ms, span * s->workers),
+    fprintf(out,
+            "%ld task%s on %d worker%s in %.3f ms: %.1f %% of the time at work, %.1f %% idle\n",
+            s->all.count, trace_plural(s->all.count), s->workers, trace_plural(s->workers), span,
+            trace_percent(s->all.ms, span * s->workers),
             100 - trace_percent(s->all.ms, span * s->workers));
     fprintf(out, "The clock runs from the first task's start to the last one's end; %s.\n",
             s->nbatches > 0 ? "tasks outside of batches are left out"
@@ -19,7 +21,7 @@ static void print_head(FILE *out, const struct trace *t, const struct trace_stat
                 "Beware: FxT's buffer was full, and writing it to disk stopped the program\n"
                 "%d time%s, for %.0f ms in all.  STARPU_TRACE_BUFFER_SIZE=256 or more avoids that\n"
                 "(MB, taken twice from the memory).\n",
-                t->pauses, t->pauses == 1 ? "" : "s", t->paused);
+                t->pauses, trace_plural(t->pauses), t->paused);
 }
 
 static void print_batches(FILE *out, const struct trace_stats *s)

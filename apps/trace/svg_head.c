@@ -63,8 +63,9 @@ void svg_head(struct svg *p)
 {
     const struct trace_stats *s = p->s;
 
-    svg_text(p, p->margin, p->y + 18, "class=\"h\"", "%ld tasks on %d workers in %.2f ms",
-             s->all.count, s->workers, s->end - s->begin);
+    svg_text(p, p->margin, p->y + 18, "class=\"h\"", "%ld task%s on %d worker%s in %.2f ms",
+             s->all.count, trace_plural(s->all.count), s->workers, trace_plural(s->workers),
+             s->end - s->begin);
     draw_idle(p, p->margin, p->y + 38);
     draw_path(p, p->margin, p->y + 55);
     p->y += 70;

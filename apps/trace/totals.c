@@ -113,6 +113,11 @@ void trace_stats_free(struct trace_stats *s)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
+const char *trace_plural(long n)
+{
+    return n == 1 ? "" : "s";
+}
+
 double trace_percent(double part, double whole)
 {
     return whole > 0 ? 100 * part / whole : 0;

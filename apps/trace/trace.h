@@ -157,5 +157,7 @@ void trace_text(FILE *out, const struct trace *t, const struct trace_stats *s);
 int trace_svg(FILE *out, const struct trace *t, const struct trace_stats *s);
 /* 100 part / whole, 0 for nothing of nothing. */
 double trace_percent(double part, double whole);
+/* What the word for so many things ends in. */
+const char *trace_plural(long n);
 
 #endif
