@@ -4,6 +4,7 @@
  * wherever it may come from. (Operators: test_symbols.c.)
  */
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -357,6 +358,19 @@ static void symbols_know_their_width(void **state)
     cavs_model_destroy(m);
 }
 
+/* 1 / 0 is not 1 / -0. */
+static void constants_are_the_same_if_their_bits_are(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 4), "f");
+    assert_ptr_equal(cavs_constant(f, 1, 0.0f), cavs_constant(f, 1, 0.0f));
+    assert_ptr_equal(cavs_constant(f, 1, NAN), cavs_constant(f, 1, NAN));
+    assert_ptr_not_equal(cavs_constant(f, 1, 0.0f), cavs_constant(f, 1, -0.0f));
+    assert_ptr_not_equal(cavs_constant(f, 1, 0.0f), cavs_constant(f, 2, 0.0f));
+    cavs_model_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +398,7 @@ int main(void)
         cmocka_unit_test(codes_have_texts),
         cmocka_unit_test(model_answers_about_its_parameters),
         cmocka_unit_test(symbols_know_their_width),
+        cmocka_unit_test(constants_are_the_same_if_their_bits_are),
     };
     return cmocka_run_group_tests_name("declare", tests, NULL, NULL);
 }

@@ -11,13 +11,22 @@
 
 #include "core/declare/model.h"
 
+/* Of a constant the bits count: 1 / 0 is not 1 / -0. */
+static uint32_t bits(float s)
+{
+    uint32_t u;
+
+    memcpy(&u, &s, sizeof u);
+    return u;
+}
+
 static bool symbols_equal(const struct cavs_symbol *x, const struct cavs_symbol *like, int ninputs,
                           struct cavs_symbol *const *inputs)
 {
     return x->op == like->op && x->domain == like->domain && x->width == like->width &&
            x->ninputs == ninputs && x->param == like->param && x->input == like->input &&
            x->channel == like->channel && x->metric == like->metric && x->fetch == like->fetch &&
-           x->k == like->k && x->which == like->which && x->s == like->s &&
+           x->k == like->k && x->which == like->which && bits(x->s) == bits(like->s) &&
            (ninputs == 0 || memcmp(x->inputs, inputs, (size_t)ninputs * sizeof *inputs) == 0);
 }
 
@@ -26,12 +35,12 @@ static size_t mix(size_t h, size_t value)
     return (h ^ value) * (size_t)0x9e3779b97f4a7c15u;
 }
 
-/* Not of s, of which 0 and -0 are equal. */
 static size_t hash(const struct cavs_symbol *like, int ninputs, struct cavs_symbol *const *inputs)
 {
     size_t h = mix((size_t)like->op, (size_t)like->k);
 
     h = mix(h, (size_t)like->width);
+    h = mix(h, bits(like->s));
     h = mix(h, (size_t)(uintptr_t)like->param);
     for (int i = 0; i < ninputs; i++)
         h = mix(h, (size_t)(uintptr_t)inputs[i]);
