@@ -197,9 +197,8 @@ static const struct program program = {
     .doc =
         "Trains an LSTM over the graphs of enhanced dependencies to tell parts of speech.\v"
         "PATH is a file in the CoNLL-U format with the columns DEPS, or for --graph head HEAD and "
-        "DEPREL. Without --train, $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and "
-        "en_ewt-ud-dev.conllu are read; CAVS_DATA is ../shared/data unless the environment says "
-        "otherwise.\n\n"
+        "DEPREL. Without --train, the English Web Treebank of Universal Dependencies is read: "
+        "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu.\n\n"
         "Accuracies are over words, not empty nodes. Sentences whose DEPS have a cycle are left "
         "out (--graph head, too, so that both compare): the report has ..._words, "
         "..._words_left_out and ..._sentences_left_out of each set, and "

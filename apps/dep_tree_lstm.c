@@ -214,8 +214,8 @@ static const struct program program = {
     .doc =
         "Trains a Tree-LSTM over dependency trees to tag every word with its part of speech.\v"
         "PATH is a file in the CoNLL-U format with trees in the columns HEAD and DEPREL. Without "
-        "--train, $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu are read; "
-        "CAVS_DATA is ../shared/data unless the environment says otherwise. Accuracies are over "
+        "--train, the English Web Treebank of Universal Dependencies is read: "
+        "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu. Accuracies are over "
         "all words. --predict writes the column UPOS and leaves everything else as it is; with "
         "--json it writes forms, upos and the probabilities of all tags, an object a sentence.\n\n"
         "Parameters in model "

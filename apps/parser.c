@@ -203,9 +203,9 @@ static const char *const measures[] = {"uas", "las", NULL};
 static const struct program program = {
     .name = "parser",
     .doc = "Trains an arc-standard parser with a bidirectional LSTM.\v"
-           "PATH is a file in the CoNLL-U format. Without --train, "
-           "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu are read; CAVS_DATA "
-           "is ../shared/data unless the environment says otherwise. Sentences whose trees have "
+           "PATH is a file in the CoNLL-U format. Without --train, the English Web Treebank of "
+           "Universal Dependencies is read: $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and "
+           "en_ewt-ud-dev.conllu. Sentences whose trees have "
            "crossing arcs are left out of training (skipped_sentences), of nothing else: dev_uas, "
            "dev_las, test_uas and test_las are shares of all words, punctuation counted. "
            "--predict writes the columns HEAD and DEPREL, a tree of one root for each sentence; "
