@@ -254,11 +254,22 @@ static void count_list_flops(struct cavs__stage_plan *sp, const struct cavs_func
     }
 }
 
-static bool contains(const struct cavs_stage *s, enum cavs__op op)
+static bool is_random(const struct cavs_symbol *x)
+{
+    return cavs__operator_of(x)->random;
+}
+
+/* Metrics count vertices. */
+static bool counts(const struct cavs_symbol *x)
+{
+    return x->op == CAVS__OP_METRIC;
+}
+
+static bool contains(const struct cavs_stage *s, bool (*it)(const struct cavs_symbol *x))
 {
     for (int j = 0; j < s->nfunctions; j++) {
         for (int i = 0; i < s->functions[j]->nsymbols; i++) {
-            if (s->functions[j]->symbols[i]->op == op)
+            if (it(s->functions[j]->symbols[i]))
                 return true;
         }
     }
@@ -306,9 +317,8 @@ static int plan_stage(struct cavs__plan *p, const struct cavs_stage *s)
     int rc;
 
     sp->stage = s;
-    sp->noisy = p->options.training && contains(s, CAVS__OP_DROPOUT);
-    /* metrics count vertices */
-    sp->mergeable = !s->base && !sp->noisy && !contains(s, CAVS__OP_METRIC) && !brings_lists(s);
+    sp->noisy = p->options.training && contains(s, is_random);
+    sp->mergeable = !s->base && !sp->noisy && !contains(s, counts) && !brings_lists(s);
     sp->push = calloc((size_t)s->nchannels + 1, sizeof *sp->push);
     sp->push_col = calloc((size_t)s->nchannels + 1, sizeof *sp->push_col);
     sp->input = calloc((size_t)s->ninputs + 1, sizeof *sp->input);

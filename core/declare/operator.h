@@ -36,7 +36,8 @@ struct cavs__operator {
     const char *name; /* as the user knows it */
     enum cavs__role role;
     enum cavs__chain_end chain;
-    bool pure; /* may be evaluated once for all vertices whose inputs are equal: share.c */
+    bool pure;   /* may be evaluated once for all vertices whose inputs are equal: share.c */
+    bool random; /* in training, vertices with equal inputs differ by it */
     /* For what the result has rows, as cavs_symbol.domain says; of a symbol that is to be made. */
     int (*domain)(const struct cavs_symbol *like, int ninputs, struct cavs_symbol *const *inputs);
     double (*flops)(const struct cavs_symbol *x); /* nominal, per row; NULL: it is not a product */

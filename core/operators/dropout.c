@@ -80,6 +80,7 @@ static int emit_dropout(struct cavs__placer *p, const struct cavs_symbol *x)
 const struct cavs__operator cavs__operator_dropout = {
     .name = "dropout",
     .role = CAVS__ROLE_SINGLE,
+    .random = true,
     .domain = cavs__domain_of_operands,
     .diff = diff_dropout,
     .kernel = &cavs__kernel_dropout,
