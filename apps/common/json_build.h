@@ -17,6 +17,7 @@ void json_build_set(json_t **whole, const char *name, json_t *value);
 /* JSON has no NaN and no infinity: null. */
 json_t *json_build_number(double value);
 
+/* The library has the like (core/base/json_text.h), which is not part of its interface. */
 /* Its text in one line, the caller's, reals with so many digits; NULL: memory is short, or it is
  * NULL. */
 char *json_build_text(const json_t *whole, int digits);

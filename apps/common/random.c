@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* xoshiro256** 1.0 and splitmix64 by D. Blackman and S. Vigna (public domain). */
+/* xoshiro256** 1.0 and splitmix64 by D. Blackman and S. Vigna (public domain).  The library has a
+ * splitmix64, too (core/base/splitmix.h), which is not part of its interface. */
 #include "apps/common/random.h"
 
 static uint64_t splitmix(uint64_t *x)
