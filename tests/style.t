@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 99
 style=tests/style
 export LC_ALL=C.UTF-8
 
-checks="format cppcheck shell declared rooms names columns licence subjects"
+checks="format cppcheck shell declared rooms names columns members licence subjects"
 # The tools that judge differently from version to version are pinned: what follows has to be the start of the
 # version. Debian 12 has these.
 clang_format_version=14. cppcheck_version=2.10
@@ -117,6 +117,14 @@ columns() {
     files '*.c' '*.h' '*.def' '*.cl' |
         xargs grep -nHE '^.{101,}' | awk -F : '{ n[$1]++; line[$1] = $2 }
             END { for (file in n) print file "\tline " line[file] " is over 100 columns, of " n[file] }' | sort
+}
+
+# a member stands beside its type: clang-format parts them to make room for a comment that belongs above them
+members() {
+    c_files | xargs awk '
+        FNR > 1 && type ~ /^ +[a-z][a-z0-9_ ]*( ?\*+)?$/ && type !~ /(else|do|return)$/ &&
+            /^ +\**[a-z_0-9]+(\[[^]]*\])*[;,] \/\*/ { print FILENAME "\tline " FNR " is parted from its type" }
+        { type = $0 }' | sort -t "$tab" -k 1,1 -u
 }
 
 # the licence is said at the head of whatever can have a comment there

@@ -114,8 +114,8 @@ struct cavs__request {
 struct cavs__batch {
     const struct cavs__plan *plan;
     struct cavs__preparing how;
-    struct cavs__request
-        request; /* its arrays are the caller's, and there only while the batch is made */
+    /* its arrays are the caller's, and there only while the batch is made */
+    struct cavs__request request;
     int nshards;
     struct cavs__shard *shards;     /* [how.most_shards] */
     struct cavs__touched **touched; /* [nstored] in the arena of the batch; NULL: not looked up */
