@@ -6,10 +6,10 @@
  *     i, o, u = x W_iou + sum of m_k + b_iou         over the children k
  *     f_k     = s(x W_f + q_k + b_f)
  *     c       = s(i) tanh(u) + sum of f_k c_k,   h = s(o) tanh(c)
- *     [m ; q] = h U_r                                for a word that stands in relation r to its head
+ *     [m ; q] = h U_r                             for a word that stands in relation r to its head
  *
- * A word's message to its head is made where the word is: most words have none below them, so most messages are made at once,
- * and those with the same U_r together.
+ * A word's message to its head is made where the word is: most words have none below them, so most
+ * messages are made at once, and those with the same U_r together.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,13 +7,13 @@
  * agenda instead lets a function wait while others, whose remaining vertices lie deeper down on
  * average, are still to feed it.
  *
- * Averages can mislead: where two functions alternate along chains, each in an order of its own, the
- * one with the lower average runs whenever one vertex of it is ready, and the agenda of the paper
- * takes more steps than depth.  So this one keeps a promise: steps taken and classes left, a class
- * being the V_t that depth would make, are together never more than there were classes.  A step
- * that ends no class uses up what others have saved by ending several; where nothing is saved, only
- * functions that end one are looked at.  There always is one: of the lowest level that is left, all
- * vertices are ready.
+ * Averages can mislead: where two functions alternate along chains, each in an order of its own,
+ * the one with the lower average runs whenever one vertex of it is ready, and the agenda of the
+ * paper takes more steps than depth.  So this one keeps a promise: steps taken and classes left, a
+ * class being the V_t that depth would make, are together never more than there were classes.  A
+ * step that ends no class uses up what others have saved by ending several; where nothing is saved,
+ * only functions that end one are looked at.  There always is one: of the lowest level that is
+ * left, all vertices are ready.
  */
 #include <string.h>
 

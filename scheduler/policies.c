@@ -66,8 +66,7 @@ static struct both try_both(struct cavs__schedule *s, const struct cavs__levelle
 {
     struct cavs__schedule_work *w = s->work;
     int32_t vt = number_vt(s, l->graph->function, depth(s, l), w->step);
-    return (struct both){.vt = vt,
-                         .steps = cavs__agenda_steps(l->graph, l->rep, s->rows, vt, w)};
+    return (struct both){.vt = vt, .steps = cavs__agenda_steps(l->graph, l->rep, s->rows, vt, w)};
 }
 
 /* A step runs one function only: sorting by step is enough. */
@@ -116,7 +115,7 @@ const struct cavs__policy cavs__policies[] = {
                                        "depth, in no more batching tasks than depth",
                             .steps = agenda},
     [CAVS_POLICY_AUTO] = {.name = "auto",
-                          .summary = "as agenda where that makes fewer batching tasks, else as depth",
+                          .summary = "as agenda where that makes fewer batching tasks, else depth",
                           .steps = cheaper},
 };
 

@@ -778,9 +778,9 @@ static void agenda_waits_for_vertices_of_the_same_function(void **state)
     graph_destroy(q);
 }
 
-/* Two chains, as words and rare words come in sentences: 0 0 0 0 1 and 1 0 0 1.  Depth makes 7 V_t of
- * them.  Function 0 has the lower average; run whenever a vertex of it is ready, all of the first
- * chain's zeros come before any of the second's: 4 + 1 + 2 + 1 = 8. */
+/* Two chains, as words and rare words come in sentences: 0 0 0 0 1 and 1 0 0 1.  Depth makes 7 V_t
+ * of them.  Function 0 has the lower average; run whenever a vertex of it is ready, all of the
+ * first chain's zeros come before any of the second's: 4 + 1 + 2 + 1 = 8. */
 static void agenda_makes_no_more_tasks_than_depth(void **state)
 {
     static const char *const order[] = {"00001", "1001"};

@@ -7,11 +7,12 @@
 
 #include "apps/common/option_table.h"
 
-/* Whether both paths lead to one regular file; of files that are not there, whether they are the same text. */
+/* Whether both paths lead to one regular file; of files that are not there, whether they are the
+ * same text. */
 bool same_file(const char *a, const char *b);
 
-/* Ends the program with a message where --save, --log or --output names the file of another option.  --save may have that
- * of --init or --partial: a model that is trained further. */
+/* Ends the program with a message where --save, --log or --output names the file of another option.
+ * --save may have that of --init or --partial: a model that is trained further. */
 void clashes_check(const struct option_list *l);
 
 #endif

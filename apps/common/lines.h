@@ -35,8 +35,8 @@ int lines_open(struct lines *l, struct app_error *e);
 void *lines_stream(size_t size, FILE *in, const char *name, int *rc, struct app_error *e);
 /* Closes the file, if it was opened here, and frees the text. */
 void lines_close(struct lines *l);
-/* The next line: 1, 0 at the end of the file, or a negative code; a NUL byte is an error, and a byte order mark at the
- * beginning of the file is no part of the line. */
+/* The next line: 1, 0 at the end of the file, or a negative code; a NUL byte is an error, and a
+ * byte order mark at the beginning of the file is no part of the line. */
 int lines_next(struct lines *l, struct app_error *e);
 /* Adds the present line as it stands in the file, its end included; false when memory is short. */
 bool lines_keep(struct lines *l, struct texts *to);

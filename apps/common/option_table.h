@@ -101,7 +101,8 @@ void app_print_version(FILE *stream, struct argp_state *state);
 /* Whether the option was given on the command line; false for a name that is none. */
 bool options_given(const struct option_list *l, const char *name);
 
-/* What an option for a FILE or PATH names; NULL: nothing, standard input, or it is no such option. */
+/* What an option for a FILE or PATH names; NULL: nothing, standard input, or it is no such option.
+ */
 const char *options_file(const struct option_list *l, const char *name);
 
 /* The options with that role as an object, by name; NULL: memory is short. */

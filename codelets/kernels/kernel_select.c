@@ -3,8 +3,8 @@
  * kernel_select.c - products in which every row is multiplied by the block of a parameter that its
  * id names.
  *
- * The rows are sorted by id, stably, many at a time: blocks come from memory, so each should be read
- * for as many rows as there are.  The rows of one id are copied side by side and multiplied at
+ * The rows are sorted by id, stably, many at a time: blocks come from memory, so each should be
+ * read for as many rows as there are.  The rows of one id are copied side by side and multiplied at
  * once.  A row's result does not depend on the rows beside it, and each block of a gradient adds up
  * its rows in their order.
  */

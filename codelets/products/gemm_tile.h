@@ -261,7 +261,8 @@ TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__ti
 
 /* Tiles of so many rows. */
 #define NARROW_INSTANCES(rows) PANEL_INSTANCE(rows, 1) PANEL_INSTANCE(rows, 2)
-#define WIDE_INSTANCES(rows)   NARROW_INSTANCES(rows) PANEL_INSTANCE(rows, 3) PANEL_INSTANCE(rows, 4)
+#define WIDE_INSTANCES(rows)   NARROW_INSTANCES(rows) FOURTH_INSTANCES(rows)
+#define FOURTH_INSTANCES(rows) PANEL_INSTANCE(rows, 3) PANEL_INSTANCE(rows, 4)
 #define NARROW(f, rows)        f##_##rows##_1, f##_##rows##_2
 #define WIDE(f, rows)          NARROW(f, rows), f##_##rows##_3, f##_##rows##_4
 

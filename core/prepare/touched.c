@@ -122,8 +122,8 @@ static void visit_distinct(const struct listing *l, const struct cavs__shard_sta
         touch(l, ids[t->schedule.vertex_of[first[row]]], row);
 }
 
-/* Visits the ids of the source in order, those of a list entry by entry.  Their gradients have a row
- * each, or one for all entries of a vertex. */
+/* Visits the ids of the source in order, those of a list entry by entry.  Their gradients have a
+ * row each, or one for all entries of a vertex. */
 static void visit(const struct listing *l)
 {
     const struct cavs__lookup *k = &l->t->lookups[l->source];
