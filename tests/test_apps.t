@@ -141,9 +141,11 @@ ok $? "the three-file form is read from a folder"
 run tree_lstm $small $mini --epochs 3 --json --quiet --save "$work/model.safetensors"
 trained=$(field dev_loss)
 # shellcheck disable=SC2086
-run tree_lstm $small $mini --epochs 1 --json --quiet --infer --init "$work/model.safetensors"
+run tree_lstm $small $mini --json --quiet --infer --init "$work/model.safetensors"
 [ -n "$trained" ] && holds "($trained - $(field dev_loss)) ^ 2 < 1e-12"
 ok $? "--save, then --init and --infer: the same loss"
+[ "$(field epochs)" -eq 1 ]
+ok $? "--infer looks at the data once"
 
 sst=${CAVS_DATA:-../shared/data}/sst
 if [ -r "$sst/train.txt" ] && [ -r "$sst/dev.txt" ]; then

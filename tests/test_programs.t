@@ -182,6 +182,8 @@ check_results() {
     status_is 0 && silent && [ "$(field app)" = "\"$1\"" ] && [ "$(field epochs)" -eq 2 ] && [ "$(field workers)" -eq 2 ] &&
         holds "$(field loss) > 0"
     ok $? "$1 --json --quiet has the fields of all programs, and says nothing else"
+    [ "$(field product_s)" = null ] && [ "$(field memory_s)" = null ] && [ "$(field other_s)" = null ]
+    ok $? "$1: what was not measured is null"
     if command -v python3 >/dev/null; then
         { tail -n 1 "$work/out" && cat "$work/log"; } |
             python3 -c 'import json, sys; print(len([json.loads(line) for line in sys.stdin]))' >"$work/lines" 2>>"$work/err"
