@@ -19,6 +19,9 @@ import time
 import shared
 from shared import PROGRAM, data_folder, draw_order
 
+# oneDNN makes a kernel for each size of a product, in bf16 above all, and keeps 1,024 of them: levels have more.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "65536")
+
 try:
     import numpy as np
     import torch
@@ -88,7 +91,13 @@ def use_precision(variant):
 
 
 def perhaps_compiled(variant, *functions):
-    made = [torch.compile(f, dynamic=True) if variant.endswith(COMPILED) else f for f in functions]
+    """Each variant and number of threads makes kernels of its own."""
+    if not variant.endswith(COMPILED):
+        return functions if len(functions) > 1 else functions[0]
+    import torch._dynamo.config as limits
+
+    limits.recompile_limit = 64
+    made = [torch.compile(f, dynamic=True) for f in functions]
     return made if len(made) > 1 else made[0]
 
 
@@ -169,31 +178,48 @@ def start(o, model, threads, variant):
     return model.evaluate if o.infer else model.train
 
 
-def enough(order, batch, seconds):
-    """The first batches, for half a second."""
-    return order[: batch * min(max(round(0.5 / seconds), 1), 16)]
+class Batches:
+    """Of an epoch, one after the other and never the same soon: kernels that are made for the sizes of a batch
+    count as they do in training."""
+
+    def __init__(self, order, batch):
+        self.order, self.batch, self.at = order, batch, 0
+
+    def take(self, n):
+        most = max(len(self.order) // self.batch, 1)
+        if self.at + n > most:
+            self.at = 0
+        first, self.at = self.at * self.batch, self.at + n
+        return self.order[first : first + n * self.batch]
 
 
 def try_choice(o, model, samples, choice, best):
     """samples/s; those of a single batch when that is hopeless"""
-    step, order = start(o, model, *choice), draw_order(len(samples), o.seed, 0)
-    run_epoch(step, samples, order[: o.batch], o.batch)
-    one = run_epoch(step, samples, order[: o.batch], o.batch)[1]
-    some = enough(order, o.batch, one)
-    if o.batch / one < best / 2:
-        return o.batch / one
-    return max(len(some) / run_epoch(step, samples, some, o.batch)[1] for _ in range(2))
+    step, batches = start(o, model, *choice), Batches(draw_order(len(samples), o.seed, 0), o.batch)
+
+    def speed(n):
+        some = batches.take(n)
+        return len(some) / run_epoch(step, samples, some, o.batch)[1]
+
+    speed(1)
+    one = speed(1)
+    if one < best / 2:
+        return one
+    n = min(max(round(0.5 * one / o.batch), 1), 16)  # about half a second
+    return max(speed(n) for _ in range(2))
 
 
 def fastest(o, model, samples):
-    """Tries numbers of threads and variants on the same batches; returns (threads, variant) -> samples/s."""
-    cores, speed = os.cpu_count() or 1, {}
-    threads = [o.workers] if o.workers else [cores] if device == "cuda" else sorted({cores, *halves(cores)})[::-1]
-    for choice in [(n, v) for n in threads for v in ([o.variant] if o.variant else model.variants)]:
-        try:
-            speed[choice] = try_choice(o, model, samples, choice, max(speed.values(), default=0))
-        except Exception as why:  # whatever torch.compile or a kernel of this version says
-            print(f"{PROGRAM}: {named(choice)}: {str(why).splitlines()[0]}", file=sys.stderr)
+    """Tries every variant with all cores, and the two best with fewer; returns (threads, variant) -> samples/s."""
+    cores, speed = o.workers or os.cpu_count() or 1, {}
+    variants = [o.variant] if o.variant else model.variants
+    for threads in [cores] if o.workers or device == "cuda" else halves(cores):
+        for choice in [(threads, v) for v in variants]:
+            try:
+                speed[choice] = try_choice(o, model, samples, choice, max(speed.values(), default=0))
+            except Exception as why:  # whatever torch.compile or a kernel of this version says
+                print(f"{PROGRAM}: {named(choice)}: {str(why).splitlines()[0]}", file=sys.stderr)
+        variants = [v for _, v in sorted(speed, key=speed.get)[-2:]] if threads == cores else variants
     if not speed:
         shared.fail("no variant works with this PyTorch")
     return speed
