@@ -16,7 +16,7 @@ static int grow_in_memory(struct cavs__column *c, size_t needed)
 {
     return cavs__array_reserve(&c->p, &c->cap, needed, c->size)
                ? CAVS_OK
-               : cavs__fail_nomem("data", needed * c->size);
+               : cavs__fail_nomem("data", cavs__array_capacity(c->cap, needed) * c->size);
 }
 
 /* The blocks are reserved before they are mapped: a full disk is then an error here and not a

@@ -8,6 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The capacity that an array gets which has to have room for n elements: doubled as often as need
+ * be. */
+static inline size_t cavs__array_capacity(size_t capacity, size_t n)
+{
+    size_t want = capacity ? capacity : 1;
+
+    while (want < n)
+        want *= 2;
+    return want;
+}
+
 /*
  * Makes room for n elements in the array that *array_pointer points to (NULL at first) and that has
  * room for *capacity of them.  Call it as cavs__array_reserve(&p, &cap, n, sizeof *p).  False when
@@ -15,15 +26,14 @@
  */
 static inline bool cavs__array_reserve(void *array_pointer, size_t *capacity, size_t n, size_t size)
 {
-    size_t want = *capacity ? *capacity : 1;
+    size_t want;
     void *old, *grown;
 
     if (n <= *capacity)
         return true;
     if (n > SIZE_MAX / 2 / size)
         return false;
-    while (want < n)
-        want *= 2;
+    want = cavs__array_capacity(*capacity, n);
     /* memcpy, because a pointer to int * must not be read as a void ** */
     memcpy(&old, array_pointer, sizeof old);
     grown = realloc(old, want * size);

@@ -259,13 +259,6 @@ static void group_free(struct group *g)
     free(g->node_of);
 }
 
-/* What a program of the group has a copy of. */
-static size_t spec_bytes(const struct cavs__ew_spec *s)
-{
-    return (size_t)s->ninputs * sizeof *s->scalar + (size_t)s->nnodes * sizeof *s->nodes +
-           (size_t)s->noutputs * sizeof *s->outputs;
-}
-
 static int group_step(struct group *g)
 {
     struct cavs__ew_spec spec = {.width = g->width,
@@ -293,7 +286,7 @@ static int group_step(struct group *g)
     if (g->nnodes == 0)
         s->cost = CAVS__COST_MEMORY;
     s->call.program = cavs__ew_program_create(&spec, mode);
-    return s->call.program ? CAVS_OK : cavs__fail_nomem("fused group", spec_bytes(&spec));
+    return s->call.program ? CAVS_OK : cavs__fail_nomem("fused group", 0);
 }
 
 /* Adds a set of connected items, of which the first is at `head`. */

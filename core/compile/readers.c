@@ -61,7 +61,8 @@ static int find(const struct cavs__placer *p, struct cavs__readers *r, bool root
     count(p, r, roots);
     n = (size_t)r->first[p->f->nsymbols] + 1;
     if (!cavs__array_reserve(&r->item, &r->cap, n, sizeof *r->item))
-        return cavs__fail_nomem("plan: readers of values", n * sizeof *r->item);
+        return cavs__fail_nomem("plan: readers of values",
+                                cavs__array_capacity(r->cap, n) * sizeof *r->item);
     fill(p, r, roots);
     return CAVS_OK;
 }

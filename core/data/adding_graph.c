@@ -11,7 +11,8 @@
 static int graph_work(struct cavs_data *d, size_t n, int32_t **work)
 {
     if (!cavs__array_reserve(&d->work, &d->work_cap, n, sizeof *d->work))
-        return cavs__fail_nomem("graph check", n * sizeof *d->work);
+        return cavs__fail_nomem("graph check",
+                                cavs__array_capacity(d->work_cap, n) * sizeof *d->work);
     *work = d->work;
     return CAVS_OK;
 }
