@@ -517,29 +517,52 @@ static void check_sizes(const struct prepared *p, const struct cavs__shard *shar
     }
 }
 
-/* The id that a lookup has in one of its rows. */
-static int looked_up(const struct prepared *p, const struct cavs__lookup *l, int at)
+/* The entries of a lookup's row: one, or all those of a vertex whose sum has one gradient. */
+struct looked_up {
+    struct view w;
+    int v, first, n;
+};
+
+static struct looked_up looked_up(const struct prepared *p, const struct cavs__lookup *l, int at)
 {
     const struct cavs_function *f = l->grad->function;
-    struct view w = view_of(p, l->shard, f->stage->number);
-    const struct cavs__schedule *sch = &w.t->schedule;
-    const struct cavs__input *in = l->grad->inputs[0]->input;
-    int d = l->grad->domain, number = 0;
+    struct looked_up r = {.w = view_of(p, l->shard, f->stage->number), .n = 1};
+    const struct cavs__schedule *sch = &r.w.t->schedule;
+    int d = l->grad->inputs[0]->domain, number = 0;
+
     if (p->plan->tensors[l->tensor].space == CAVS__DISTINCT) {
-        int row = w.t->distinct.first[w.t->distinct.start[f->number] + at];
-        return id_of(&w, in, sch->vertex_of[row], 0);
+        r.v = sch->vertex_of[r.w.t->distinct.first[r.w.t->distinct.start[f->number] + at]];
+        return r;
     }
     for (int row = 0; row < sch->rows; row++) {
-        int v = sch->vertex_of[row];
-        if (w.t->function[v] != f->number)
+        r.v = sch->vertex_of[row];
+        if (r.w.t->function[r.v] != f->number)
             continue;
-        int n = d ? length_of(&w, f->lists[d - 1], v) : 1;
-        if (at < number + n)
-            return id_of(&w, in, v, at - number);
-        number += n;
+        int n = d ? length_of(&r.w, f->lists[d - 1], r.v) : 1;
+        int rows = l->grad->domain ? n : 1;
+        if (at < number + rows) {
+            r.first = at - number;
+            r.n = l->grad->domain ? 1 : n;
+            return r;
+        }
+        number += rows;
     }
     fail_msg("row %d of a lookup of %d rows", at, number);
-    return -1;
+    return r;
+}
+
+/* How often a lookup's row has the id; any: how many ids it has. */
+static int times(const struct prepared *p, const struct cavs__lookup *l, int at, int id, bool any)
+{
+    struct looked_up r = looked_up(p, l, at);
+    int found = 0;
+
+    for (int i = r.first; i < r.first + r.n; i++) {
+        int has = id_of(&r.w, l->grad->inputs[0]->input, r.v, i);
+
+        found += any ? has >= 0 : has == id;
+    }
+    return found;
 }
 
 /* Each occurrence that is listed is one, in order; there are no others. */
@@ -552,9 +575,12 @@ static void check_touched(const struct prepared *p, const struct cavs_param *par
         for (int j = 0; j < i; j++)
             assert_int_not_equal(t->ids[i], t->ids[j]);
         assert_true(t->ptr[i] < t->ptr[i + 1]);
-        for (int e = t->ptr[i]; e < t->ptr[i + 1]; e++) {
+        for (int e = t->ptr[i], n; e < t->ptr[i + 1]; e += n) {
             assert_in_range(t->source[e], 0, t->nlookups - 1);
-            assert_int_equal(looked_up(p, &t->lookups[t->source[e]], t->row[e]), t->ids[i]);
+            n = times(p, &t->lookups[t->source[e]], t->row[e], t->ids[i], false);
+            assert_in_range(n, 1, t->ptr[i + 1] - e);
+            for (int k = 1; k < n; k++)
+                assert_true(t->source[e + k] == t->source[e] && t->row[e + k] == t->row[e]);
             if (e > t->ptr[i])
                 assert_true(t->source[e - 1] < t->source[e] ||
                             (t->source[e - 1] == t->source[e] && t->row[e - 1] < t->row[e]));
@@ -564,7 +590,7 @@ static void check_touched(const struct prepared *p, const struct cavs_param *par
         const struct cavs__tensor_desc *d = &p->plan->tensors[t->lookups[l].tensor];
         int64_t rows = cavs__rows_needed(&p->b.shards[t->lookups[l].shard], d, 0);
         for (int row = 0; row < rows; row++)
-            found += looked_up(p, &t->lookups[l], row) >= 0;
+            found += times(p, &t->lookups[l], row, 0, true);
     }
     assert_int_equal(t->n > 0 ? t->ptr[t->n] : 0, found);
     assert_true(found <= t->occurrences);
