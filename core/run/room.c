@@ -3,6 +3,20 @@
  * room. */
 #include "core/run/engine.h"
 
+/* Batches differ in size: the first one should not be that by which the second has to wait for the
+ * tasks of the first, because its tensors want a few rows more. */
+static int64_t with_spare(int64_t rows)
+{
+    return rows + rows / 16 + 1;
+}
+
+static int reserve(struct cavs__engine *e, int tensor, int chunk, int64_t rows)
+{
+    struct cavs__tensor *t = &e->tensors[tensor];
+
+    return rows <= t->chunks[chunk].rows ? CAVS_OK : cavs__reserve(e, t, chunk, with_spare(rows));
+}
+
 /* ---- what tasks read ---- */
 
 static int write_index(struct cavs__engine *e, struct cavs__batch *b, int slot, int shard,
@@ -11,7 +25,7 @@ static int write_index(struct cavs__engine *e, struct cavs__batch *b, int slot, 
     int number = e->plan->stages[stage].index;
     int chunk = cavs__chunk_of(e, number, slot, shard, 0);
     struct cavs__tensor *t = &e->tensors[number];
-    int rc = cavs__reserve(e, t, chunk, cavs__index_length(b, shard, stage) + 1);
+    int rc = reserve(e, number, chunk, cavs__index_length(b, shard, stage) + 1);
 
     if (rc)
         return rc;
@@ -28,9 +42,9 @@ static int write_pulled(struct cavs__engine *e, struct cavs__batch *b, int slot,
     for (int k = 0; k < sp->stage->ninputs; k++) {
         struct cavs__tensor *t = sp->input[k] >= 0 ? &e->tensors[sp->input[k]] : NULL;
         int chunk = t ? cavs__chunk_of(e, sp->input[k], slot, shard, 0) : 0;
-        int rc =
-            t ? cavs__reserve(e, t, chunk, cavs__pulled_rows(&b->shards[shard], sp->stage, k) + 1)
-              : CAVS_OK;
+        int rc = t ? reserve(e, sp->input[k], chunk,
+                             cavs__pulled_rows(&b->shards[shard], sp->stage, k) + 1)
+                   : CAVS_OK;
 
         if (rc)
             return rc;
@@ -54,8 +68,8 @@ static int reserve_tensor(struct cavs__engine *e, const struct cavs__batch *b, i
     if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
         return CAVS_OK;
     for (int k = 0; k < cavs__blocks_of(&b->shards[shard], d) && !rc; k++)
-        rc = cavs__reserve(e, &e->tensors[number], cavs__chunk_of(e, number, 0, shard, k),
-                           cavs__rows_needed(&b->shards[shard], d, k) + 1);
+        rc = reserve(e, number, cavs__chunk_of(e, number, 0, shard, k),
+                     cavs__rows_needed(&b->shards[shard], d, k) + 1);
     return rc;
 }
 
