@@ -900,8 +900,8 @@ struct cavs_stats {
     int64_t launches;       /**< kernels queued on devices, by all sessions */
     int64_t batching_tasks; /**< batching tasks over all stages and shards, forward */
     double flops;           /**< nominal operations of products (2mnk), as if nothing were shared */
-    double schedule_s;      /**< seconds of the main thread: scheduling and submission */
-    double exposed_s;       /**< part of it during which no earlier batch was being computed */
+    double schedule_s;      /**< seconds of scheduling and submission, of all threads */
+    double exposed_s;       /**< of the clock, in which nothing but that was done */
     double wait_s;          /**< seconds of the main thread: waiting for a free batch slot */
     /** Seconds of all workers inside batching tasks, with the option measure: matrix products. */
     double product_s;

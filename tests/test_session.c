@@ -374,6 +374,24 @@ static void ids_rewritten_in_place_are_used(void **state)
     trial_check_gradients(&a->t, a->s, batch, 2);
 }
 
+/* With so fine a grain the shards of any batch are prepared by the workers. */
+static void what_a_worker_finds_wrong_reaches_the_caller(void **state)
+{
+    struct scene *a = *state;
+    int *ids = cavs_data_sample_ids(a->t.data, a->t.model->stages[0], "word", 1), good = ids[0];
+    const int batch[] = {0, 1, 2, 3};
+    struct cavs_session_options o = cavs_session_defaults();
+    o.grain = 1e-9f;
+    o.shards = 2;
+    struct cavs_session *s = trial_session(&a->t, &o);
+    ids[0] = 1 << 20;
+    check_refused(cavs_session_train(s, a->t.data, batch, 4), CAVS_EDATA, "sample 1",
+                  "has id 1048576");
+    ids[0] = good;
+    check_ok(cavs_session_train(s, a->t.data, batch, 4));
+    cavs_session_destroy(s);
+}
+
 /* ---- training at large ---- */
 
 static void training_lowers_the_loss(void **state)
@@ -600,6 +618,7 @@ int main(void)
         TEST(output_is_in_the_callers_order),
         TEST(data_may_change_while_a_batch_runs),
         TEST(ids_rewritten_in_place_are_used),
+        TEST(what_a_worker_finds_wrong_reaches_the_caller),
         TEST(training_lowers_the_loss),
         TEST(two_sessions_do_not_touch_each_other),
         TEST(gradient_is_there_until_the_next_batch),

@@ -32,10 +32,7 @@ static void scratch_free(struct cavs__batch_scratch *s, const struct cavs_model 
     free(s->id_mark);
     free(s->sample_work);
     free(s->sample_shard);
-    free(s->by_vertex);
-    free(s->by_row);
     cavs__shard_scratch_free(&s->split);
-    cavs__distinct_scratch_free(&s->distinct);
     free(s);
 }
 
@@ -144,8 +141,9 @@ static int split(struct cavs__batch *b)
     return rc;
 }
 
-static int schedule_shard(struct cavs__batch *b, struct cavs__shard *shard)
+int cavs__schedule_shard(struct cavs__batch *b, int number)
 {
+    struct cavs__shard *shard = &b->shards[number];
     const struct cavs_model *m = b->plan->model;
     int rc = shard->stages ? CAVS_OK : cavs__shard_init(m, shard);
 
@@ -155,22 +153,39 @@ static int schedule_shard(struct cavs__batch *b, struct cavs__shard *shard)
             rc = cavs__arrange(b, shard, m->stages[i]);
         if (!rc)
             rc = cavs__number_distinct(&shard->stages[i], &b->plan->stages[i],
-                                       &b->scratch->distinct);
+                                       &shard->scratch.distinct);
     }
     return rc;
 }
 
-int cavs__batch_schedule(struct cavs__batch *b, const struct cavs__request *request)
+int cavs__batch_split(struct cavs__batch *b, const struct cavs__request *request)
 {
-    int rc;
-
     b->request = *request;
     b->nshards = request->nshards;
     memset(b->touched, 0, (size_t)b->plan->model->nstored * sizeof *b->touched);
-    rc = split(b);
+    return split(b);
+}
+
+int cavs__batch_schedule(struct cavs__batch *b, const struct cavs__request *request)
+{
+    int rc = cavs__batch_split(b, request);
+
     for (int i = 0; i < b->nshards && !rc; i++)
-        rc = schedule_shard(b, &b->shards[i]);
+        rc = cavs__schedule_shard(b, i);
     return rc;
+}
+
+int64_t cavs__batch_vertices(const struct cavs__batch *b)
+{
+    int64_t n = 0;
+
+    for (int k = 0; k < b->plan->model->nstages; k++) {
+        const int64_t *start = cavs__starts(&b->request.data->stages[k]);
+
+        for (int i = 0; i < b->request.n; i++)
+            n += start[b->request.samples[i] + 1] - start[b->request.samples[i]];
+    }
+    return n;
 }
 
 int cavs__batch_lay_out(struct cavs__batch *b, struct cavs__arena *arena)

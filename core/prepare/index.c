@@ -118,21 +118,21 @@ static void fill_consumers(const struct writing *w, const struct cavs__section *
 {
     const struct cavs_symbol *fetch = sec->fetch;
     const struct cavs__shard_stage *t = &w->shard->stages[fetch->function->stage->number];
-    const struct cavs__batch_scratch *s = w->b->scratch;
 
     if (fetch->domain > 0) {
-        cavs__fill_list_fetch(s->by_row, w->shard, t, fetch);
+        cavs__fill_list_fetch(w->shard->scratch.by_row, w->shard, t, fetch);
     } else {
-        find_fetched(w->shard, t, fetch, s->by_vertex);
-        fill_vertex_section(s->by_row, &t->schedule, fetch->function->number, s->by_vertex);
+        find_fetched(w->shard, t, fetch, w->shard->scratch.by_vertex);
+        fill_vertex_section(w->shard->scratch.by_row, &t->schedule, fetch->function->number,
+                            w->shard->scratch.by_vertex);
     }
-    cavs__invert(ptr, place_of(w, sec->partner), s->by_row, fetching_rows(t, fetch),
+    cavs__invert(ptr, place_of(w, sec->partner), w->shard->scratch.by_row, fetching_rows(t, fetch),
                  w->t->schedule.rows);
 }
 
 static const int32_t *noise_of(const struct writing *w, const struct cavs__section *sec)
 {
-    int32_t *noise = w->b->scratch->by_vertex;
+    int32_t *noise = w->shard->scratch.by_vertex;
 
     if (sec->kind != CAVS__S_NOISE_LOW && sec->kind != CAVS__S_NOISE_HIGH)
         return NULL;
@@ -151,8 +151,8 @@ static void fill_row_section(const struct writing *w, const struct cavs__section
         fill_vertex_section(out, sch, sec->function->number, t->ids[sec->number]);
         break;
     case CAVS__S_FETCH:
-        find_fetched(w->shard, t, sec->fetch, w->b->scratch->by_vertex);
-        fill_vertex_section(out, sch, sec->function->number, w->b->scratch->by_vertex);
+        find_fetched(w->shard, t, sec->fetch, w->shard->scratch.by_vertex);
+        fill_vertex_section(out, sch, sec->function->number, w->shard->scratch.by_vertex);
         break;
     case CAVS__S_CHILD: fill_child_section(out, sch, sec->function, sec->number); break;
     case CAVS__S_PARENT_PTR:
@@ -187,14 +187,15 @@ static void fill_section(const struct writing *w, int number)
 /* ---- all ---- */
 
 /* Room for a number for each vertex of a stage, and each row of a fetch from it. */
-static int reserve_rows(struct cavs__batch_scratch *s, int n)
+static int reserve_rows(struct cavs__shard *shard, int n)
 {
-    if (n <= s->row_cap && s->by_row)
+    if (n <= shard->scratch.row_cap && shard->scratch.by_row)
         return CAVS_OK;
     n += n / 4;
-    if (cavs__grow(&s->by_vertex, (size_t)n) || cavs__grow(&s->by_row, (size_t)n))
+    if (cavs__grow(&shard->scratch.by_vertex, (size_t)n) ||
+        cavs__grow(&shard->scratch.by_row, (size_t)n))
         return CAVS_ENOMEM;
-    s->row_cap = n;
+    shard->scratch.row_cap = n;
     return CAVS_OK;
 }
 
@@ -216,7 +217,7 @@ static int scratch_length(const struct cavs__stage_plan *sp, const struct cavs__
     return most;
 }
 
-int cavs__lay_out_index(struct cavs__batch *b, const struct cavs__shard *shard, int stage)
+int cavs__lay_out_index(struct cavs__batch *b, struct cavs__shard *shard, int stage)
 {
     const struct cavs__stage_plan *sp = &b->plan->stages[stage];
     struct cavs__shard_stage *t = &shard->stages[stage];
@@ -230,7 +231,7 @@ int cavs__lay_out_index(struct cavs__batch *b, const struct cavs__shard *shard, 
         size += section_length(&sp->sections[i], t, shard);
     }
     t->offsets[sp->nsections] = size;
-    return reserve_rows(b->scratch, scratch_length(sp, shard));
+    return reserve_rows(shard, scratch_length(sp, shard));
 }
 
 int cavs__index_length(const struct cavs__batch *b, int shard, int stage)

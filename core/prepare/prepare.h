@@ -7,8 +7,8 @@
  * parameters.  Whoever submits the batch only reads it, and provides the memory for what tasks
  * read: how much, this room says.
  *
- * It runs on the main thread while the workers compute the batch before, knows neither tensors nor
- * tasks nor StarPU, and is linear in vertices and edges.  Arrays grow to the largest batch and
+ * It runs while the workers compute the batch before, on the main thread or, shard by shard, on
+ * theirs, knows neither tensors nor tasks nor StarPU, and is linear in vertices and edges.  Arrays grow to the largest batch and
  * stay: then nothing is allocated any more.
  *
  *   batch.c            life; samples -> shards
@@ -74,6 +74,11 @@ struct cavs__shard {
     int *positions; /* [nsamples] in the batch, ascending */
     double work;    /* of them all */
     struct cavs__shard_stage *stages;
+    struct {
+        struct cavs__distinct_scratch distinct;
+        int32_t *by_vertex, *by_row; /* of a stage: its vertices, and the rows of a fetch of its */
+        int row_cap;
+    } scratch; /* a shard is one thread's at a time */
 };
 
 /* The rows that one lookup has in one shard, which are those of a tensor of gradients. */
@@ -128,8 +133,14 @@ int cavs__batch_init(struct cavs__batch *b, const struct cavs__plan *plan,
                      const struct cavs__preparing *how);
 void cavs__batch_free(struct cavs__batch *b);
 
-/* Cuts the samples into shards and schedules these. */
+/* Cuts the samples into shards. */
+int cavs__batch_split(struct cavs__batch *b, const struct cavs__request *request);
+/* Then: schedules one of them.  Different shards may be scheduled side by side. */
+int cavs__schedule_shard(struct cavs__batch *b, int shard);
+/* Both, one shard after the other. */
 int cavs__batch_schedule(struct cavs__batch *b, const struct cavs__request *request);
+/* Vertices of all stages of the shards. */
+int64_t cavs__batch_vertices(const struct cavs__batch *b);
 /* Then: decides where index sections will be and, but for evaluations, finds what lookups there
  * are. */
 int cavs__batch_lay_out(struct cavs__batch *b, struct cavs__arena *arena);

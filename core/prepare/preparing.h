@@ -6,15 +6,12 @@
 
 #include "core/prepare/prepare.h"
 
-/* What is of use for one shard after the other, and for the next batch. */
+/* What is of use for one batch after the other. */
 struct cavs__batch_scratch {
     struct cavs__shard_scratch split;
-    struct cavs__distinct_scratch distinct;
     double *sample_work; /* [n] of the batch */
     int32_t *sample_shard;
     int sample_cap;
-    int32_t *by_vertex, *by_row; /* of a stage: its vertices, and the rows of a fetch of its */
-    int row_cap;
     int32_t **id_mark; /* [nstored][rows] of looked-up ones: position + 1 of a touched row */
 };
 
@@ -31,7 +28,7 @@ int cavs__arrange(const struct cavs__batch *b, struct cavs__shard *shard,
                   const struct cavs_stage *stage);
 
 /* index.c: where the sections of a stage will be. */
-int cavs__lay_out_index(struct cavs__batch *b, const struct cavs__shard *shard, int stage);
+int cavs__lay_out_index(struct cavs__batch *b, struct cavs__shard *shard, int stage);
 
 /* A counting sort: rows[ptr[v]] .. rows[ptr[v + 1] - 1] are the i with values[i] = v, ascending,
  * for v in 0 .. nvalues - 1; negative values have no place. */

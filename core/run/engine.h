@@ -4,6 +4,7 @@
  * homes of their shards.  It knows nothing of optimizers.
  *
  *   engine.c   tensors and scratch
+ *   beside.c   shards of a batch prepared by the workers
  *   room.c     memory for what a batch brings and for what its tasks write
  *   slot.c     the tasks of a batch in flight
  *   homes.c    which device, or the CPU workers, a shard belongs to
@@ -97,8 +98,9 @@ struct cavs__engine {
     bool devices; /* tasks may run on some: then scratch serves them, too */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
-    long batches;              /* submitted */
-    int64_t tasks;             /* since the statistics were reset */
+    double preparing, waited; /* seconds so far: of workers that prepare, and until they are done */
+    long batches;             /* submitted */
+    int64_t tasks;            /* since the statistics were reset */
     struct cavs__homes *homes; /* NULL: any worker takes any shard */
     bool (
         *grad_used)[CAVS__MAX_PARTIALS]; /* [nstored] partial gradients written by the last batch */
@@ -135,6 +137,11 @@ int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int
 /* Makes the scratch block of a task at least that large; growing waits for the tasks that use
  * it. */
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
+
+/* beside.c: work(b, shard) for each shard, which touches nothing that is another's, by the workers
+ * where that pays. */
+typedef int cavs__shard_work(struct cavs__batch *b, int shard);
+int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work);
 
 /* room.c: gives a batch its memory in the slot, and writes there what its tasks read. */
 int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b, int slot);

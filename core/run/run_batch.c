@@ -38,7 +38,9 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
 
     do {
         r->share = cavs__shares(e, r->run);
-        rc = cavs__batch_schedule(&s->batch, r);
+        rc = cavs__batch_split(&s->batch, r);
+        if (!rc)
+            rc = cavs__each_shard(e, &s->batch, cavs__schedule_shard);
         for (int i = 0; i < r->nshards && bytes && !rc; i++)
             bytes[i] = cavs__shard_bytes(s->plan, &s->batch.shards[i]);
     } while (!rc && cavs__homes_crowded(e, bytes));
@@ -157,13 +159,14 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     r.updates = s->optimizer.step;
     r.nshards = cavs__shards_of_batch(&s->engine, r.n);
     slot = (int)(s->engine.batches % CAVS__SLOTS);
+    s->engine.preparing = s->engine.waited = 0;
     t0 = starpu_timing_now();
     cavs__slot_wait(&s->engine.slots[slot]);
     t1 = starpu_timing_now();
     rc = run_in_slot(s, &r, slot);
     t2 = starpu_timing_now();
     s->stats.wait_s += (t1 - t0) * 1e-6;
-    s->stats.schedule_s += (t2 - t1) * 1e-6;
+    s->stats.schedule_s += (t2 - t1) * 1e-6 - s->engine.waited + s->engine.preparing;
     s->stats.exposed_s += exposed(&s->engine, slot, t1, t2);
     if (rc) /* tasks side by side may lack the fence that orders them before others */
         cavs__wait_slots(&s->engine);

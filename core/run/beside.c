@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * beside.c - shards prepared side by side, as tasks of the CPU workers.
+ *
+ * The main thread waits meanwhile: it would take a core from them.  Workers begin when they are done
+ * with the task that they have, before any other that waits, since the batch being computed has
+ * enough of these.  Where it takes less than half of what a task should, the main thread is sooner
+ * done than the workers are woken.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/run/engine.h"
+#include "memory/handover.h"
+
+/* ---- a job ---- */
+
+struct job {
+    cavs__shard_work *work;
+    struct cavs__batch *b;
+    int shard, rc;
+    int *pending; /* jobs that are not done, below `lock` */
+    double seconds;
+    char message[1024]; /* of an error: messages are the thread's own */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
+
+static void run_job(void *descr[], void *arg)
+{
+    struct job *j = arg;
+    double start = starpu_timing_now();
+
+    (void)descr;
+    cavs__handover_begin();
+    j->rc = j->work(j->b, j->shard);
+    if (j->rc)
+        snprintf(j->message, sizeof j->message, "%s", cavs_error_message());
+    cavs__handover_end();
+    j->seconds = (starpu_timing_now() - start) * 1e-6;
+    pthread_mutex_lock(&lock);
+    if (--*j->pending == 0)
+        pthread_cond_signal(&done);
+    pthread_mutex_unlock(&lock);
+}
+
+static struct starpu_codelet codelet = {.where = STARPU_CPU,
+                                        .cpu_funcs = {run_job},
+                                        .cpu_funcs_name = {"cavs_prepare"},
+                                        .name = "cavs_prepare"};
+
+/* ---- all of them ---- */
+
+/* False: StarPU did not take it, and it is to be done here. */
+static bool start(struct cavs__engine *e, struct job *j)
+{
+    struct starpu_task *t = starpu_task_create();
+
+    t->cl = &codelet;
+    t->cl_arg = j;
+    t->priority = 3; /* above updates */
+    cavs__handover_submit(t);
+    if (starpu_task_submit(t) == 0) {
+        e->tasks++;
+        return true;
+    }
+    cavs__task_drop(t);
+    return false;
+}
+
+static void wait_for(const int *pending)
+{
+    pthread_mutex_lock(&lock);
+    while (*pending > 0)
+        pthread_cond_wait(&done, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* n jobs; what they took is added to e->preparing. */
+static int run_all(struct cavs__engine *e, struct job *jobs, int n)
+{
+    int pending = n, rc = CAVS_OK;
+
+    for (int i = 0; i < n; i++) {
+        jobs[i].pending = &pending;
+        if (!start(e, &jobs[i]))
+            run_job(NULL, &jobs[i]);
+    }
+    wait_for(&pending);
+    for (int i = 0; i < n; i++) {
+        e->preparing += jobs[i].seconds;
+        if (jobs[i].rc && !rc)
+            rc = cavs__fail(jobs[i].rc, "%s", jobs[i].message);
+    }
+    return rc;
+}
+
+static bool pays(const struct cavs__engine *e, const struct cavs__batch *b)
+{
+    const double vertex = 25e-9; /* seconds, of one that is not the first of its kind */
+
+    return b->nshards > 1 && starpu_cpu_worker_get_count() > 1 &&
+           (double)cavs__batch_vertices(b) * vertex > cavs__grain(e) / 2;
+}
+
+int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work)
+{
+    struct job *jobs = pays(e, b) ? calloc((size_t)b->nshards, sizeof *jobs) : NULL;
+    double before = starpu_timing_now();
+    int n = 0, rc = CAVS_OK;
+
+    for (int i = 0; i < b->nshards && !rc; i++) {
+        if (jobs && b->shards[i].nsamples > 0)
+            jobs[n++] = (struct job){.work = work, .b = b, .shard = i};
+        else
+            rc = work(b, i);
+    }
+    if (!rc && n > 0)
+        rc = run_all(e, jobs, n);
+    if (n > 0)
+        e->waited += (starpu_timing_now() - before) * 1e-6;
+    free(jobs);
+    return rc;
+}
