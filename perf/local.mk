@@ -8,7 +8,8 @@
 #     EXTRA_DIST += perf/x.sh
 
 EXTRA_DIST += perf/README.md perf/RESULTS.md perf/figures perf/ablation perf/batching perf/bench \
-	perf/compare perf/figure8 perf/figure9 perf/gpu-check perf/learning perf/loc perf/models \
+	perf/compare perf/figure8 perf/figure9 perf/gpu-check perf/latency perf/learning perf/loc \
+	perf/models \
 	perf/plot.py perf/policies perf/report perf/runs.py perf/table1 perf/table2 perf/tasks-by-policy \
 	perf/peers/common.py perf/peers/dynet perf/peers/gcn_torch perf/peers/levels.py \
 	perf/peers/lstm_torch perf/peers/setup perf/peers/shared.py \
@@ -21,6 +22,11 @@ perf_floor_SOURCES = perf/floor.c perf/floor.h perf/floor_fc.c perf/floor_levels
 perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
 	-lpthread -lm
+
+# How long one tree takes.
+noinst_PROGRAMS += perf/one_tree
+perf_one_tree_SOURCES = perf/one_tree.c apps/tree_lstm_cells.c
+perf_one_tree_LDADD = libapp.la libcavs-static.la $(CAVS_LIBS)
 
 # What a device can do at most.
 noinst_PROGRAMS += perf/device_peak
