@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "codelets/bf16_pack.h"
+#include "codelets/products/bf16.h"
 #include "codelets/products/panels.h"
 
 int cavs__layout_cols(enum cavs__layout layout, int rows, int cols)
@@ -13,6 +15,8 @@ int cavs__layout_cols(enum cavs__layout layout, int rows, int cols)
     case CAVS__LAYOUT_TRANSPOSED: return rows;
     case CAVS__LAYOUT_PANELS: return rows * CAVS__PANEL;
     case CAVS__LAYOUT_PANELS_TRANSPOSED: return cols * CAVS__PANEL;
+    case CAVS__LAYOUT_BF16: return (int)cavs__bf16_panel_size(rows);
+    case CAVS__LAYOUT_BF16_TRANSPOSED: return (int)cavs__bf16_panel_size(cols);
     case CAVS__LAYOUT_ROWS:
     case CAVS__LAYOUTS: break;
     }
@@ -25,6 +29,8 @@ int cavs__layout_rows(enum cavs__layout layout, int rows, int cols)
     case CAVS__LAYOUT_TRANSPOSED: return cols;
     case CAVS__LAYOUT_PANELS: return cavs__panels(cols);
     case CAVS__LAYOUT_PANELS_TRANSPOSED: return cavs__panels(rows);
+    case CAVS__LAYOUT_BF16: return cavs__bf16_panels(cols);
+    case CAVS__LAYOUT_BF16_TRANSPOSED: return cavs__bf16_panels(rows);
     case CAVS__LAYOUT_ROWS:
     case CAVS__LAYOUTS: break;
     }
@@ -71,6 +77,8 @@ static void to_panels_transposed(const struct cavs__copy *copy, int r, int c, in
 void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int cols,
                       const float *block, ptrdiff_t ldw)
 {
+    void *pairs = copy->p;
+
     switch (copy->layout) {
     case CAVS__LAYOUT_ROWS:
     case CAVS__LAYOUTS: break;
@@ -80,6 +88,10 @@ void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int
     case CAVS__LAYOUT_PANELS: to_panels(copy, r, c, rows, cols, block, ldw); break;
     case CAVS__LAYOUT_PANELS_TRANSPOSED:
         to_panels_transposed(copy, r, c, rows, cols, block, ldw);
+        break;
+    case CAVS__LAYOUT_BF16: cavs__bf16_pack(r, rows, c, cols, block, ldw, pairs, copy->ld); break;
+    case CAVS__LAYOUT_BF16_TRANSPOSED:
+        cavs__bf16_pack_transposed(r, rows, c, cols, block, ldw, pairs, copy->ld);
         break;
     }
 }

@@ -16,6 +16,8 @@ enum cavs__layout {
     CAVS__LAYOUT_TRANSPOSED,        /* w^T, rows ld apart */
     CAVS__LAYOUT_PANELS,            /* w in panels (products/panels.h) ld apart */
     CAVS__LAYOUT_PANELS_TRANSPOSED, /* w^T in panels ld apart */
+    CAVS__LAYOUT_BF16,              /* w as bfloat16 (products/bf16.h), panels ld pairs apart */
+    CAVS__LAYOUT_BF16_TRANSPOSED,   /* w^T likewise */
     CAVS__LAYOUTS
 };
 

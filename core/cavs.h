@@ -732,6 +732,15 @@ enum cavs_optimizer {
     CAVS_OPTIMIZERS /**< how many there are */
 };
 
+/** What operands of matrix products are rounded to; what the precisions are called, and a line on
+ * each, by cavs_precision_name() and cavs_precision_summary().  All else is float32 in either:
+ * sums, element-wise operators, parameters and what the optimizer keeps. */
+enum cavs_precision {
+    CAVS_FLOAT32,   /**< nothing */
+    CAVS_BFLOAT16,  /**< 8 significant bits: a CPU with AMX multiplies them many times faster */
+    CAVS_PRECISIONS /**< how many there are */
+};
+
 /** What a session does; cavs_session_defaults() fills it in. */
 struct cavs_session_options {
     enum cavs_policy policy;       /**< how vertices are put together */
@@ -761,6 +770,10 @@ struct cavs_session_options {
      * 60 times the cost measured.  Thin batching tasks are put together up to it, wide ones are
      * cut down to it. */
     float grain;
+    /** Of products with parameters, in forward and backward passes, but for those that select a
+     * block of a parameter.  A session that may use devices computes in float32, and gives a notice
+     * that says so. */
+    enum cavs_precision precision;
     bool inference; /**< forward only: nothing is kept for a backward pass, and there is no state of
                      * an optimizer */
     bool no_lazy;   /**< do not put off operators that nothing waits for */
@@ -784,6 +797,10 @@ const char *cavs_optimizer_summary(int optimizer);
 const char *cavs_policy_name(int policy);
 /** A line that says what a policy does, or NULL. */
 const char *cavs_policy_summary(int policy);
+/** What a precision is called ("bfloat16"); NULL: there is none of that number. */
+const char *cavs_precision_name(int precision);
+/** A line that says what a precision is, or NULL. */
+const char *cavs_precision_summary(int precision);
 
 /** Compiles the model for the runtime; its parameters get their initial values. */
 int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,

@@ -86,7 +86,7 @@ SANITIZE_TESTS += tests/test_rewrites
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
 	tests/test_optimizers tests/test_session tests/test_refusals tests/test_checkpoint \
 	tests/test_determinism tests/test_dropout tests/test_cells \
-	tests/test_resume
+	tests/test_resume tests/test_precision
 ENGINE_TESTS += tests/test_session tests/test_models tests/test_determinism tests/test_optimizers \
 	tests/test_checkpoint tests/test_dropout
 

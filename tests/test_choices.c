@@ -29,6 +29,7 @@ struct table {
 static const struct table tables[] = {
     {"optimizer", CAVS_OPTIMIZERS, cavs_optimizer_name, cavs_optimizer_summary},
     {"policy", CAVS_POLICIES, cavs_policy_name, cavs_policy_summary},
+    {"precision", CAVS_PRECISIONS, cavs_precision_name, cavs_precision_summary},
 };
 
 enum { TABLES = sizeof tables / sizeof *tables };

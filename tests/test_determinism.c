@@ -30,6 +30,7 @@ struct configuration {
     int shards;
     uint64_t seed;
     float grain;
+    enum cavs_precision precision;
 };
 
 /* What a child has to say. */
@@ -104,6 +105,7 @@ static int train_and_hash(const struct configuration *c, uint64_t *hash)
     so.shards = c->shards;
     so.seed = c->seed;
     so.grain = c->grain;
+    so.precision = c->precision;
     int rc = cavs_runtime_create(&ro, &rt);
     if (!rc)
         rc = cavs_data_create(m, &d);
@@ -172,7 +174,8 @@ static void check_same(struct configuration c, uint64_t want)
 
 static struct configuration usual(void)
 {
-    return (struct configuration){"tree_lstm_bench", 1, "lws", CAVS_POLICY_FRONTIER, 4, 1, 0};
+    return (struct configuration){"tree_lstm_bench", 1, "lws", CAVS_POLICY_FRONTIER, 4, 1, 0,
+                                  CAVS_FLOAT32};
 }
 
 static void any_number_of_workers(void **state)
@@ -242,6 +245,21 @@ static void any_workers_when_rows_are_cut(void **state)
     check_fine_grain(c);
     c.model = "reductions";
     check_fine_grain(c);
+}
+
+static void any_workers_in_bfloat16(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    c.precision = CAVS_BFLOAT16;
+    uint64_t want = hash_of(c);
+    c.workers = 2;
+    check_same(c, want);
+    c.grain = 1e-7f;
+    c.shards = 1;
+    want = hash_of(c);
+    c.workers = 5;
+    check_same(c, want);
 }
 
 static void another_seed_gives_other_values(void **state)
@@ -387,6 +405,7 @@ int main(void)
         cmocka_unit_test(any_workers_with_the_agenda),
         cmocka_unit_test(default_shards_do_not_depend_on_workers),
         cmocka_unit_test(any_workers_when_rows_are_cut),
+        cmocka_unit_test(any_workers_in_bfloat16),
         cmocka_unit_test(another_seed_gives_other_values),
         cmocka_unit_test(runtimes_one_after_the_other),
         cmocka_unit_test(unknown_scheduler_is_refused),

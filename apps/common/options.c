@@ -78,6 +78,9 @@ const struct app_option app_options_training[] = {
         "with cosine the share of it that is left at the end", 0, 1e6),
     ROW(INT, "warmup", "N", rate.warmup, RUN,
         "in the first N batches the learning rate goes up from 0", 0, INT_MAX),
+    ROW(CHOICE, "precision", "NAME", session.precision, RUN,
+        "what products are made of; in either, all else is float32",
+        .choice = cavs_precision_name, .about = cavs_precision_summary),
     ROW(REAL, "clip", "X", session.clip, RUN, "largest norm of the gradient; 0: any", 0, 1e30),
     ROW(REAL, "weight-decay", "X", session.weight_decay, RUN,
         "pulls parameters to 0: X times the parameter is added to its gradient, if the optimizer "

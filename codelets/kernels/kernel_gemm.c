@@ -6,6 +6,7 @@
  * first copied, a block that stays in L2 at a time, to a buffer on the stack: one number copied for
  * n multiply-adds.
  */
+#include "codelets/products/bf16.h"
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
 #include "codelets/kernels/kernel_table.h"
@@ -57,7 +58,11 @@ static void multiply(const struct cavs__call *call, int m, int n, int k, const f
 {
     const struct cavs__gemm_provider *g = cavs__gemm();
 
-    if (call->panels)
+    if (call->bf16)
+        cavs__bf16()->gemm(m, n, k, x, ldx,
+                           (const uint32_t *)(const void *)w->p + from / 2 * CAVS__BF16_PANEL,
+                           w->ld, y, ldy, accumulate);
+    else if (call->panels)
         g->gemm_panels(m, n, k, x, ldx, w->p + from * CAVS__PANEL, w->ld, y, ldy, accumulate);
     else
         g->gemm(m, n, k, x, ldx, w->p + from * w->ld, w->ld, y, ldy, accumulate);
@@ -98,8 +103,9 @@ static void gemm(const struct cavs__call *call, int rows, const struct cavs__vie
 }
 
 /* dw (k, n) = or += x^T dy over m rows from row r */
-static void tn_rows(bool accumulate, int r, int m, const struct cavs__view *x,
-                    const struct cavs__view *dy, const struct cavs__view *dw)
+static void tn_rows(const struct cavs__call *call, bool accumulate, int r, int m,
+                    const struct cavs__view *x, const struct cavs__view *dy,
+                    const struct cavs__view *dw)
 {
     float xbuffer[BLOCK], dybuffer[BLOCK];
     ptrdiff_t ldx, lddy;
@@ -110,8 +116,8 @@ static void tn_rows(bool accumulate, int r, int m, const struct cavs__view *x,
         for (int c = 0; c < x->cols; c += BLOCK_COLS) {
             const int k = smaller(BLOCK_COLS, x->cols - c);
             const float *xp = piece(x, r, m, c, k, xbuffer, &ldx);
-            cavs__gemm()->gemm_tn(m, n, k, xp, ldx, dyp, lddy, dw->p + c * dw->ld + j, dw->ld,
-                                  accumulate);
+            (call->bf16 ? cavs__bf16()->gemm_tn : cavs__gemm()->gemm_tn)(
+                m, n, k, xp, ldx, dyp, lddy, dw->p + c * dw->ld + j, dw->ld, accumulate);
         }
     }
 }
@@ -124,15 +130,15 @@ static void gemm_tn(const struct cavs__call *call, int rows, const struct cavs__
     const struct cavs__gemm_provider *g = cavs__gemm();
     const bool first = flags & CAVS__FIRST;
 
-    (void)call;
     if (rows <= 0 || (!scattered(x) && !scattered(dy)))
-        g->gemm_tn(rows, dw->cols, x->cols, x->p, x->ld, dy->p, dy->ld, dw->p, dw->ld, !first);
-    else if (g->gemm_tn_rows && (int64_t)x->cols * dw->cols > SMALL)
+        (call->bf16 ? cavs__bf16()->gemm_tn : g->gemm_tn)(rows, dw->cols, x->cols, x->p, x->ld,
+                                                          dy->p, dy->ld, dw->p, dw->ld, !first);
+    else if (!call->bf16 && g->gemm_tn_rows && (int64_t)x->cols * dw->cols > SMALL)
         g->gemm_tn_rows(rows, dw->cols, x->cols, &(struct cavs__gemm_rows){x->p, x->ld, x->index},
                         &(struct cavs__gemm_rows){dy->p, dy->ld, dy->index}, dw->p, dw->ld, !first);
     else
         for (int r = 0; r < rows; r += BLOCK_ROWS)
-            tn_rows(!first || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
+            tn_rows(call, !first || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
 }
 
 const struct cavs__kernel cavs__kernel_gemm = {

@@ -7,6 +7,8 @@
  */
 #include "codelets/kernels/kernel_reference.h"
 #include "codelets/kernels/philox.h"
+#include "codelets/products/bf16.h"
+#include "codelets/products/bf16_round.h"
 #include "codelets/products/panels.h"
 
 #include <math.h>
@@ -17,6 +19,27 @@ static double in_panels(const struct cavs__view *w, int r, int c)
     return w->p[c / CAVS__PANEL * w->ld + r * CAVS__PANEL + c % CAVS__PANEL];
 }
 
+static double in_pairs(const struct cavs__view *w, int r, int c)
+{
+    const uint32_t *pairs = (const uint32_t *)(const void *)w->p + c / CAVS__BF16_PANEL * w->ld;
+    const uint32_t pair = pairs[r / 2 * CAVS__BF16_PANEL + c % CAVS__BF16_PANEL];
+
+    return cavs__bf16_widened(r % 2 ? pair >> 16 : pair & 0xffff);
+}
+
+static double weight(const struct cavs__call *call, const struct cavs__view *w, int r, int c)
+{
+    return call->bf16 ? in_pairs(w, r, c) : call->panels ? in_panels(w, r, c) : at(w, r, c);
+}
+
+/* Element c of row r of an operand, rounded if the product's are. */
+static double factor(const struct cavs__call *call, const struct cavs__view *v, int r, int c)
+{
+    const double x = at(v, r, c);
+
+    return call->bf16 ? cavs__bf16_widened(cavs__bf16_rounded((float)x)) : x;
+}
+
 void cavs__reference_gemm(const struct cavs__call *call, int rows, const struct cavs__view *v,
                           unsigned flags)
 {
@@ -25,7 +48,7 @@ void cavs__reference_gemm(const struct cavs__call *call, int rows, const struct 
         for (int j = 0; j < v[2].cols; j++) {
             double sum = call->accumulate ? *out(&v[2], r, j) : 0;
             for (int p = 0; p < v[0].cols; p++)
-                sum += at(&v[0], r, p) * (call->panels ? in_panels(&v[1], p, j) : at(&v[1], p, j));
+                sum += factor(call, &v[0], r, p) * weight(call, &v[1], p, j);
             *out(&v[2], r, j) = (float)sum;
         }
 }
@@ -33,12 +56,11 @@ void cavs__reference_gemm(const struct cavs__call *call, int rows, const struct 
 void cavs__reference_gemm_tn(const struct cavs__call *call, int rows, const struct cavs__view *v,
                              unsigned flags)
 {
-    UNUSED(call);
     for (int p = 0; p < v[0].cols; p++)
         for (int j = 0; j < v[2].cols; j++) {
             double sum = flags & CAVS__FIRST ? 0 : *out(&v[2], p, j);
             for (int r = 0; r < rows; r++)
-                sum += at(&v[0], r, p) * at(&v[1], r, j);
+                sum += factor(call, &v[0], r, p) * factor(call, &v[1], r, j);
             *out(&v[2], p, j) = (float)sum;
         }
 }

@@ -110,6 +110,7 @@ int cavs__emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
         return rc;
     s->v[x->ninputs] = cavs__fixed_operand(p->plan->grad[x->param->number], 0, x->param->cols);
     s->call.rows = x->param->rows;
+    s->call.bf16 = p->plan->options.bf16;
     return CAVS_OK;
 }
 

@@ -96,6 +96,13 @@ static int plan_param(struct cavs__plan *p, const struct cavs_param *w)
     return rc < 0 ? rc : CAVS_OK;
 }
 
+static enum cavs__layout in_bf16(enum cavs__layout layout)
+{
+    return layout == CAVS__LAYOUT_PANELS              ? CAVS__LAYOUT_BF16
+           : layout == CAVS__LAYOUT_PANELS_TRANSPOSED ? CAVS__LAYOUT_BF16_TRANSPOSED
+                                                      : layout;
+}
+
 static enum cavs__layout without_panels(enum cavs__layout layout)
 {
     switch (layout) {
@@ -103,6 +110,8 @@ static enum cavs__layout without_panels(enum cavs__layout layout)
     case CAVS__LAYOUT_PANELS_TRANSPOSED: return CAVS__LAYOUT_TRANSPOSED;
     case CAVS__LAYOUT_ROWS:
     case CAVS__LAYOUT_TRANSPOSED:
+    case CAVS__LAYOUT_BF16:
+    case CAVS__LAYOUT_BF16_TRANSPOSED:
     case CAVS__LAYOUTS: break;
     }
     return layout;
@@ -110,14 +119,18 @@ static enum cavs__layout without_panels(enum cavs__layout layout)
 
 int cavs__plan_weights(struct cavs__plan *p, const struct cavs_param *w, enum cavs__layout layout)
 {
-    static const char *const names[CAVS__LAYOUTS] = {[CAVS__LAYOUT_TRANSPOSED] = "transposed",
-                                                     [CAVS__LAYOUT_PANELS] = "panels",
-                                                     [CAVS__LAYOUT_PANELS_TRANSPOSED] =
-                                                         "panels.transposed"};
+    static const char *const names[CAVS__LAYOUTS] = {
+        [CAVS__LAYOUT_TRANSPOSED] = "transposed",
+        [CAVS__LAYOUT_PANELS] = "panels",
+        [CAVS__LAYOUT_PANELS_TRANSPOSED] = "panels.transposed",
+        [CAVS__LAYOUT_BF16] = "bf16",
+        [CAVS__LAYOUT_BF16_TRANSPOSED] = "bf16.transposed"};
     struct cavs__tensor_desc d = {.space = CAVS__FIXED, .param = w, .kind = CAVS__T_COPY};
     int *copy;
 
-    if (!p->options.panels)
+    if (p->options.bf16)
+        layout = in_bf16(layout);
+    else if (!p->options.panels)
         layout = without_panels(layout);
     if (layout == CAVS__LAYOUT_ROWS)
         return p->param[w->number];

@@ -3,20 +3,22 @@
  * batches. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codelets/device_set.h"
+#include "codelets/products/bf16.h"
 #include "codelets/products/gemm.h"
 #include "core/base/error.h"
 #include "core/run/session.h"
 
 static void explain_cost(FILE *out, const struct cavs_session *s)
 {
-    const struct cavs__cost_model *c = &s->rt->cost;
+    const double task = s->rt->cost.task;
 
     fprintf(out, "measured: a task costs %.1f us; products of 1, 4, 16, 64 rows run at",
-            c->task * 1e6);
+            task * 1e6);
     for (int i = 0; i < CAVS__RATE_SIZES; i++)
-        fprintf(out, " %.0f", 1e-9 / c->rates.gemm[i]);
+        fprintf(out, " %.0f", 1e-9 / s->engine.rates.gemm[i]);
     fprintf(out, " GFLOP/s on one worker\n");
 }
 
@@ -48,8 +50,24 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
             name, cuts->vt, cuts->chain, cuts->blocks, cuts->wide);
 }
 
+static void explain_bf16(FILE *out)
+{
+    const char *name = cavs__bf16()->name;
+
+    fprintf(out, "products: operands rounded to bfloat16, sums in float32; ");
+    if (!strcmp(name, "converted"))
+        fprintf(out, "converted on the fly for float32 products (%s), which is not faster\n",
+                cavs__gemm()->name);
+    else
+        fprintf(out, "%s\n", name);
+}
+
 static void explain_products(FILE *out, const struct cavs_session *s)
 {
+    if (s->plan->options.bf16) {
+        explain_bf16(out);
+        return;
+    }
     fprintf(out, "products: %s%s\n", cavs__gemm()->name,
             s->plan->options.panels ? ", weights kept in panels besides" : ", weights as they lie");
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "codelets/kernels/kernel.h"
+#include "codelets/products/bf16.h"
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
 #include "core/run/engine.h"
@@ -41,33 +42,38 @@ static double within(double x, double least, double most)
 
 /* ---- products ---- */
 
-static double time_product(const struct cavs__kernel *gemm, int rows, float *x, float *w, float *y)
+static double time_product(const struct cavs__call *call, int rows, float *x, float *w, float *y)
 {
-    bool panels = cavs__gemm()->gemm_panels;
-    struct cavs__call call = {.kernel = gemm, .panels = panels};
+    ptrdiff_t pitch = call->bf16     ? cavs__bf16_panel_size(WIDTH)
+                      : call->panels ? WIDTH * CAVS__PANEL
+                                     : WIDTH;
     struct cavs__view v[] = {{.p = x, .ld = WIDTH, .cols = WIDTH},
-                             {.p = w, .ld = panels ? WIDTH * CAVS__PANEL : WIDTH, .cols = WIDTH},
+                             {.p = w, .ld = pitch, .cols = WIDTH},
                              {.p = y, .ld = WIDTH, .cols = WIDTH}};
     double best = 1;
 
     for (int i = 0; i < TRIES; i++) {
         double start = now();
 
-        gemm->cpu(&call, rows, v, 0);
+        call->kernel->cpu(call, rows, v, 0);
         best = smaller(best, now() - start);
     }
     return best / (2.0 * rows * WIDTH * WIDTH);
 }
 
-static void measure_products(struct cavs__rates *r)
+static void measure_products(const struct cavs__call *call, struct cavs__rates *r)
 {
     const size_t n = (size_t)WIDTH * WIDTH;
     float *p = calloc(3 * n, sizeof *p);
 
     for (int i = 0; p && i < CAVS__RATE_SIZES; i++)
-        r->gemm[i] = within(
-            time_product(cavs__kernel_find("gemm"), 1 << 2 * i, p, p + n, p + 2 * n), 1e-13, 1e-8);
+        r->gemm[i] = within(time_product(call, 1 << 2 * i, p, p + n, p + 2 * n), 1e-13, 1e-8);
     free(p);
+}
+
+void cavs__cost_measure_bf16(struct cavs__rates *r)
+{
+    measure_products(&(struct cavs__call){.kernel = cavs__kernel_find("gemm"), .bf16 = true}, r);
 }
 
 /* ---- tasks ---- */
@@ -126,7 +132,9 @@ static void measure_tasks(struct cavs__cost_model *c)
 void cavs__cost_measure(struct cavs__cost_model *c, bool quiet)
 {
     *c = (struct cavs__cost_model){.task = NOMINAL_TASK, .rates = cavs__nominal_rates};
-    measure_products(&c->rates);
+    measure_products(&(struct cavs__call){.kernel = cavs__kernel_find("gemm"),
+                                          .panels = cavs__gemm()->gemm_panels},
+                     &c->rates);
     if (!quiet && starpu_cpu_worker_get_count() > 0)
         measure_tasks(c);
 }

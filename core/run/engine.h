@@ -90,6 +90,7 @@ struct cavs__engine {
     const struct cavs_runtime *rt;
     const struct cavs_session_options *options; /* its session's */
     const struct cavs__plan *plan;
+    struct cavs__rates rates;     /* of its products */
     int nshards;                  /* most per batch */
     struct cavs__tensor *tensors; /* [plan->ntensors] */
     size_t tensor_bytes;          /* of these and all others that cavs__reserve() made larger */

@@ -19,6 +19,21 @@ static const struct cavs__rule *rule_at(int i)
     return i >= 0 && i < CAVS_OPTIMIZERS ? &cavs__rules[i] : &none;
 }
 
+static const struct precision {
+    const char *name, *summary;
+} precisions[CAVS_PRECISIONS] = {
+    [CAVS_FLOAT32] = {"float32", "products of float32 numbers"},
+    [CAVS_BFLOAT16] = {"bfloat16", "operands of products are rounded to 8 significant bits, sums "
+                                   "are float32: many times faster on a CPU with AMX"},
+};
+
+static const struct precision *precision_at(int i)
+{
+    static const struct precision none;
+
+    return i >= 0 && i < CAVS_PRECISIONS ? &precisions[i] : &none;
+}
+
 const char *cavs_optimizer_name(int optimizer)
 {
     return rule_at(optimizer)->name;
@@ -37,4 +52,14 @@ const char *cavs_policy_name(int policy)
 const char *cavs_policy_summary(int policy)
 {
     return policy_at(policy)->summary;
+}
+
+const char *cavs_precision_name(int precision)
+{
+    return precision_at(precision)->name;
+}
+
+const char *cavs_precision_summary(int precision)
+{
+    return precision_at(precision)->summary;
 }

@@ -213,8 +213,7 @@ double cavs__piece_seconds(const struct cavs__piece *w, const struct cavs__segme
 
     for (int i = 0; i < f->nlists; i++)
         entries[i] = (double)t->entries[f->lists[i]->number] / t->schedule.function_rows[f->number];
-    return cavs__part_seconds(&w->of->e->rt->cost.rates, w->k->parts[seg->function], seg->rows,
-                              entries);
+    return cavs__part_seconds(&w->of->e->rates, w->k->parts[seg->function], seg->rows, entries);
 }
 
 int cavs__piece_ways(const struct cavs__piece *w)

@@ -9,6 +9,7 @@
 #include "codelets/device_set.h"
 #include "codelets/products/gemm.h"
 #include "core/base/error.h"
+#include "core/base/notice.h"
 
 /* ---- options ---- */
 
@@ -41,9 +42,12 @@ static int check_rule(const struct cavs_session_options *o)
 
 static int check_options(const struct cavs_session_options *o)
 {
-    if (o->policy >= CAVS_POLICIES || o->optimizer >= CAVS_OPTIMIZERS)
+    if (o->policy >= CAVS_POLICIES || o->optimizer >= CAVS_OPTIMIZERS ||
+        o->precision >= CAVS_PRECISIONS)
         return cavs__fail(CAVS_EINVAL, "session options: unknown %s",
-                          o->policy >= CAVS_POLICIES ? "policy" : "optimizer");
+                          o->policy >= CAVS_POLICIES        ? "policy"
+                          : o->optimizer >= CAVS_OPTIMIZERS ? "optimizer"
+                                                            : "precision");
     if (o->shards < 0 || o->shards > CAVS__MAX_SHARDS)
         return cavs__fail(CAVS_EINVAL, "session options: %d shards: not in 0..%d (0: one per core)",
                           o->shards, CAVS__MAX_SHARDS);
@@ -56,6 +60,17 @@ static int check_options(const struct cavs_session_options *o)
 
 /* ---- life ---- */
 
+/* Devices share weights and work with CPUs, and have no bfloat16 products. */
+static bool rounds(const struct cavs_session *s)
+{
+    if (s->options.precision != CAVS_BFLOAT16)
+        return false;
+    if (s->engine.devices)
+        cavs__notice("precision bfloat16 is for CPUs alone: where devices take part, products are "
+                     "those of float32 numbers");
+    return !s->engine.devices;
+}
+
 static int create_plan(struct cavs_session *s)
 {
     struct cavs__plan_options o = {
@@ -65,6 +80,7 @@ static int create_plan(struct cavs_session *s)
         .no_sharing = s->options.no_dedup || s->options.no_eager,
         .training = !s->options.inference,
         .panels = !s->engine.devices && cavs__gemm()->gemm_panels,
+        .bf16 = rounds(s),
         .require = s->rt->require,
         .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
         .l2_bytes = s->rt->l2_bytes,
@@ -72,6 +88,8 @@ static int create_plan(struct cavs_session *s)
         .rates = cavs__nominal_rates};
     int rc = cavs__plan_create(s->model, &o, &s->plan);
 
+    if (!rc && o.bf16)
+        cavs__cost_measure_bf16(&s->engine.rates);
     return rc ? rc : cavs__plan_devices(s->plan);
 }
 

@@ -236,7 +236,7 @@ static double join_until(const struct cavs__submission *of)
     double seconds = 0;
 
     for (int i = 0; i < b->nshards; i++)
-        seconds += b->shards[i].work * e->rt->cost.rates.gemm[1]; /* of few rows */
+        seconds += b->shards[i].work * e->rates.gemm[1]; /* of few rows */
     if (!cavs__joins_tasks(e) || seconds > SMALL * of->grain)
         return 0;
     return b->request.run == CAVS__RUN_EVALUATE || seconds < of->grain / 4 ? of->grain
