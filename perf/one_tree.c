@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * one_tree.c - how long one tree takes, from the call to its result: the `bench` Tree-LSTM, forward,
- * or forward, backward and update.
+ * one_tree.c - how long one tree takes, from the call to its result: the `bench` Tree-LSTM,
+ * forward, or forward, backward and update.
  *
  *     one_tree FILE HIDDEN infer|train
  *

@@ -8,8 +8,8 @@
  * read: how much, this room says.
  *
  * It runs while the workers compute the batch before, on the main thread or, shard by shard, on
- * theirs, knows neither tensors nor tasks nor StarPU, and is linear in vertices and edges.  Arrays grow to the largest batch and
- * stay: then nothing is allocated any more.
+ * theirs, knows neither tensors nor tasks nor StarPU, and is linear in vertices and edges.  Arrays
+ * grow to the largest batch and stay: then nothing is allocated any more.
  *
  *   batch.c            life; samples -> shards
  *   batch_graph.c      samples of a shard -> input graphs

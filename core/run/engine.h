@@ -3,14 +3,14 @@
  * engine.h - what evaluates prepared batches: tensors, the tasks of the batches in flight, and the
  * homes of their shards.  It knows nothing of optimizers.
  *
- *   engine.c   tensors and scratch
- *   beside.c   shards of a batch prepared by the workers
- *   room.c     memory for what a batch brings and for what its tasks write
- *   slot.c     the tasks of a batch in flight
- *   homes.c    which device, or the CPU workers, a shard belongs to
- *   submit.c   schedules -> StarPU tasks, in order
- *   pieces.c   rows of one kind of task -> one task, or some side by side
- *   join.c     tasks of a small batch -> few that run them
+ *   engine.c           tensors and scratch
+ *   schedule_tasks.c   shards of a batch prepared by the workers
+ *   room.c             memory for what a batch brings and for what its tasks write
+ *   slot.c             the tasks of a batch in flight
+ *   homes.c            which device, or the CPU workers, a shard belongs to
+ *   submit.c           schedules -> StarPU tasks, in order
+ *   pieces.c           rows of one kind of task -> one task, or some side by side
+ *   join.c             tasks of a small batch -> few that run them
  */
 #ifndef CAVS_CORE_RUN_ENGINE_H
 #define CAVS_CORE_RUN_ENGINE_H
@@ -139,8 +139,8 @@ int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int
  * it. */
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
 
-/* beside.c: work(b, shard) for each shard, which touches nothing that is another's, by the workers
- * where that pays. */
+/* schedule_tasks.c: work(b, shard) for each shard, which touches nothing that is another's, by the
+ * workers where that pays. */
 typedef int cavs__shard_work(struct cavs__batch *b, int shard);
 int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work);
 

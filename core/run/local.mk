@@ -3,7 +3,7 @@
 # core/run/: sessions: tensors, tasks, parameters, optimizers, the runtime.
 
 libcavs_la_SOURCES += \
-	core/run/beside.c \
+	core/run/schedule_tasks.c \
 	core/run/choices.c \
 	core/run/cost.c \
 	core/run/cost.h \

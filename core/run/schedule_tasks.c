@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * beside.c - shards prepared side by side, as tasks of the CPU workers.
+ * schedule_tasks.c - shards prepared side by side, as tasks of the CPU workers.
  *
- * The main thread waits meanwhile: it would take a core from them.  Workers begin when they are done
- * with the task that they have, before any other that waits, since the batch being computed has
- * enough of these.  Where it takes less than half of what a task should, the main thread is sooner
- * done than the workers are woken.
+ * The main thread waits meanwhile: it would take a core from them.  Workers begin when they are
+ * done with the task that they have, before any other that waits, since the batch being computed
+ * has enough of these.  Where it takes less than half of what a task should, the main thread is
+ * sooner done than the workers are woken.
  */
 #include <pthread.h>
 #include <stdio.h>
