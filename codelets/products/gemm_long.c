@@ -14,7 +14,7 @@
 enum {
     ROWS = 256,                          /* of x and dy in a block */
     X_COLS = 36 * CAVS__PANEL_TILE_ROWS, /* with ROWS 516 KB */
-    DY_COLS = 1024                       /* with ROWS 1 MB */
+    DY_COLS = 768                        /* with ROWS 768 KB; some threads have stacks of 2 MB */
 };
 
 /* So little work does not pay for copies: each number of x is used n times, and of dy k times. */
