@@ -55,6 +55,8 @@ int floor_copies_from(const struct floor_param *p, int row, struct cavs__copy co
         case CAVS__LAYOUT_TRANSPOSED: copies[n].p += row; break;
         case CAVS__LAYOUT_PANELS: copies[n].p += (ptrdiff_t)row * CAVS__PANEL; break;
         case CAVS__LAYOUT_PANELS_TRANSPOSED: copies[n].p += row / CAVS__PANEL * copies[n].ld; break;
+        case CAVS__LAYOUT_BF16: /* it computes in float32 */
+        case CAVS__LAYOUT_BF16_TRANSPOSED:
         case CAVS__LAYOUT_ROWS:
         case CAVS__LAYOUTS: break;
         }

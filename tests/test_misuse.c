@@ -82,6 +82,9 @@ static void questions_of_nothing_have_answers(void **state)
     check_null_text(cavs_optimizer_name(CAVS_OPTIMIZERS));
     check_null_text(cavs_optimizer_summary(-1));
     check_null_text(cavs_policy_name(-1));
+    check_null_text(cavs_precision_name(CAVS_PRECISIONS));
+    check_null_text(cavs_precision_name(-1));
+    check_null_text(cavs_precision_summary(-1));
     check_null_text(cavs_policy_summary(CAVS_POLICIES));
 }
 

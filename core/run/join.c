@@ -9,6 +9,7 @@
  */
 #include "core/base/error.h"
 #include "core/run/engine.h"
+#include "memory/handover.h"
 
 /* ---- running ---- */
 
@@ -29,6 +30,7 @@ static void run_joined(void *descr[], void *arg)
 {
     const struct joined *j = arg;
 
+    cavs__handover_begin();
     for (int i = 0; i < j->n; i++) {
         const struct part_of_joined *p = &j->parts[i];
 
@@ -36,6 +38,7 @@ static void run_joined(void *descr[], void *arg)
             j->descr[k] = descr[p->buffer[k]];
         p->run(j->descr, p->arg);
     }
+    cavs__handover_end();
 }
 
 static struct starpu_codelet joined_codelet = {.cpu_funcs = {run_joined},
