@@ -61,13 +61,15 @@ static void show(int to, bool quiet, bool over)
 static void on_terminal(int columns, bool over, char *text, size_t size)
 {
     int inside, outside = open_terminal(columns, &inside);
-    ssize_t n;
+    size_t n = 0;
+    ssize_t more;
 
     show(inside, false, over);
-    n = read(outside, text, size - 1);
+    close(inside); /* then it ends: a terminal may give what was written in pieces */
+    while (n < size - 1 && (more = read(outside, text + n, size - 1 - n)) > 0)
+        n += (size_t)more;
     assert_true(n > 0);
     text[n] = '\0';
-    close(inside);
     close(outside);
 }
 
