@@ -16,7 +16,6 @@
 #define BLOCK_COLS 512
 #define BLOCK_ROWS 128
 #define PAD        16 /* floats: rows a power of two apart would push each other out of L1 */
-#define SMALL      (128 * 1024) /* floats of a gradient: its rows are better gathered here */
 #define BLOCK      (BLOCK_ROWS * (BLOCK_COLS + PAD)) /* floats: 264 KB */
 
 static int smaller(int a, int b)
@@ -133,7 +132,7 @@ static void gemm_tn(const struct cavs__call *call, int rows, const struct cavs__
     if (rows <= 0 || (!scattered(x) && !scattered(dy)))
         (call->bf16 ? cavs__bf16()->gemm_tn : g->gemm_tn)(rows, dw->cols, x->cols, x->p, x->ld,
                                                           dy->p, dy->ld, dw->p, dw->ld, !first);
-    else if (!call->bf16 && g->gemm_tn_rows && (int64_t)x->cols * dw->cols > SMALL)
+    else if (!call->bf16 && g->gemm_tn_rows && (int64_t)x->cols * dw->cols > CAVS__GEMM_TN_SMALL)
         g->gemm_tn_rows(rows, dw->cols, x->cols, &(struct cavs__gemm_rows){x->p, x->ld, x->index},
                         &(struct cavs__gemm_rows){dy->p, dy->ld, dy->index}, dw->p, dw->ld, !first);
     else

@@ -13,6 +13,7 @@
  * Tiles are configured for each call: workers are threads of StarPU's, in which other libraries may
  * use them, too.
  */
+#include "codelets/products/blocks.h"
 #include "codelets/products/bf16_amx.h"
 #include "codelets/products/bf16_providers.h"
 
@@ -27,12 +28,6 @@ enum {
     BUFFER = 1 << 18, /* numbers of x that are kept in tiles: 512 KB */
     MOST_ROWS = 1024, /* of x and dy between reading dw and writing it */
 };
-
-static void clear(int rows, int cols, float *c, ptrdiff_t ldc)
-{
-    for (int r = 0; r < rows && cols > 0; r++)
-        memset(c + r * ldc, 0, (size_t)cols * sizeof(*c));
-}
 
 /* y (m, n) = or += x w, with x (m, k) in tiles; w begins at row 0 of its panels */
 static void packed_gemm(int m, int n, int k, const uint16_t *tiles, const uint32_t *w,

@@ -9,6 +9,7 @@
 #ifndef CAVS_CODELETS_PRODUCTS_BF16_AMX_H
 #define CAVS_CODELETS_PRODUCTS_BF16_AMX_H
 
+#include "codelets/products/blocks.h"
 #include "codelets/products/bf16.h"
 
 #include <stdbool.h>
@@ -25,16 +26,6 @@ enum {
     SLICE_PAIRS = SLICE / 2 * CAVS__BF16_PANEL,
     LINE = 64,
 };
-
-static inline int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static inline int parts_of(int whole, int part)
-{
-    return (whole + part - 1) / part;
-}
 
 /* ---- bf16_amx_pack.c ---- */
 

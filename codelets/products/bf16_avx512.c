@@ -7,6 +7,7 @@
  * rounded into rows of pairs; for the transposed product both operands are packed as weights are,
  * in which x's pairs lie as they are needed, too.
  */
+#include "codelets/products/blocks.h"
 #include "codelets/products/bf16_providers.h"
 
 #ifdef __x86_64__
@@ -113,16 +114,6 @@ UP_TO_4(6)
 static tile_fn *const tiles[TILE_ROWS][TILE_VECS] = {LIST(1), LIST(2), LIST(3),
                                                      LIST(4), LIST(5), LIST(6)};
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int parts_of(int whole, int part)
-{
-    return (whole + part - 1) / part;
-}
-
 /* c (rows, cols <= 64), rows spread evenly over tiles */
 static void slice(int rows, int cols, struct tile t)
 {
@@ -136,12 +127,6 @@ static void slice(int rows, int cols, struct tile t)
         t.c += r * t.ldc;
         rows -= r;
     }
-}
-
-static void clear(int rows, int cols, float *c, ptrdiff_t ldc)
-{
-    for (int r = 0; r < rows && cols > 0; r++)
-        memset(c + r * ldc, 0, (size_t)cols * sizeof(*c));
 }
 
 /* x (rows, cols), of float32 numbers or of rounded ones */

@@ -6,6 +6,7 @@
  * That is no faster than these.  It is here so that a model gives (nearly) the same numbers on any
  * processor.
  */
+#include "codelets/products/blocks.h"
 #include "codelets/products/bf16_providers.h"
 #include "codelets/products/bf16_round.h"
 #include "codelets/products/gemm.h"
@@ -18,11 +19,6 @@ enum { ROWS = 64, DEPTH = 256, COLUMNS = 256 };
 static bool always(void)
 {
     return true;
-}
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
 }
 
 /* x (m, n) rounded, at the stride n */
@@ -60,12 +56,6 @@ static void multiply_block(int m, int n, int k, const float *x, const uint32_t *
         cavs__gemm()->gemm(m, smaller(n - j, CAVS__BF16_PANEL), k, x, k, slice, CAVS__BF16_PANEL,
                            y + j, ldy, accumulate);
     }
-}
-
-static void clear(int rows, int cols, float *c, ptrdiff_t ldc)
-{
-    for (int r = 0; r < rows && cols > 0; r++)
-        memset(c + r * ldc, 0, (size_t)cols * sizeof(*c));
 }
 
 /* x as float32, or, rounded already, as bf16 */

@@ -25,6 +25,10 @@ struct cavs__gemm_rows {
     const int32_t *index; /* NULL: every row, in order */
 };
 
+/* Gradients of up to so many numbers do not pay for copies of what they sum: gemm_tn() then reads
+ * its rows where they lie, and who has them scattered had better gather them. */
+enum { CAVS__GEMM_TN_SMALL = 128 * 1024 };
+
 struct cavs__gemm_provider {
     const char *name;
     bool (*available)(void);

@@ -11,6 +11,7 @@
 #include "config.h"
 #endif
 
+#include "codelets/products/blocks.h"
 #include "codelets/products/gemm_providers.h"
 
 #include <libxsmm.h>
@@ -42,11 +43,6 @@ struct product {
     bool load;
 };
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* All columns of up to TILE rows: whole tiles with one kernel, then what is left of the columns. */
 static void band(const struct product *t, int rows, int depth, const float *a, const float *b,
                  float *c)
@@ -65,8 +61,8 @@ static void band(const struct product *t, int rows, int depth, const float *a, c
 
 static void multiply(struct product t)
 {
-    for (int r = 0; r < t.rows && t.depth == 0 && !t.load && t.cols > 0; r++)
-        memset(t.c + r * (ptrdiff_t)t.ldc, 0, (size_t)t.cols * sizeof(*t.c));
+    if (t.depth == 0 && !t.load)
+        clear(t.rows, t.cols, t.c, t.ldc);
     for (int p = 0; p < t.depth; p += t.block) {
         for (int i = 0; i < t.rows; i += TILE)
             band(&t, smaller(TILE, t.rows - i), smaller(t.block, t.depth - p),

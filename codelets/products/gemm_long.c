@@ -7,6 +7,7 @@
  * read two contiguous streams.  As rows are copied, they may as well be gathered.  What is cut of a
  * sum adds up in the same order, so the bits are those of one chain.
  */
+#include "codelets/products/blocks.h"
 #include "codelets/products/gemm_tile.h"
 
 #include <string.h>
@@ -18,12 +19,7 @@ enum {
 };
 
 /* So little work does not pay for copies: each number of x is used n times, and of dy k times. */
-enum { FEW_ROWS = 40, NARROW = CAVS__PANEL, SMALL = 128 * 1024 };
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
+enum { FEW_ROWS = 40, NARROW = CAVS__PANEL };
 
 /* NULL: zeros */
 static const float *row_at(const struct cavs__gemm_rows *v, int r)
@@ -150,9 +146,10 @@ void cavs__tiled_gemm_tn(const struct cavs__tiles *s, int m, int n, int k,
 {
     struct cavs__tile t = {.c = dw, .ldc = lddw, .load = accumulate};
 
-    for (int r = 0; r < k && m <= 0 && !accumulate && n > 0; r++)
-        memset(dw + r * lddw, 0, (size_t)n * sizeof *dw);
-    if (!x->index && !dy->index && (m < FEW_ROWS || n < NARROW || (int64_t)n * k <= SMALL)) {
+    if (m <= 0 && !accumulate)
+        clear(k, n, dw, lddw);
+    if (!x->index && !dy->index &&
+        (m < FEW_ROWS || n < NARROW || (int64_t)n * k <= CAVS__GEMM_TN_SMALL)) {
         in_place(s, m, n, k, x, dy, t);
         return;
     }

@@ -4,6 +4,7 @@
 #include "config.h"
 #endif
 
+#include "codelets/products/blocks.h"
 #include "codelets/products/gemm_providers.h"
 
 #include <cblas.h>
@@ -28,8 +29,8 @@ static bool empty(int rows, int cols, int depth, float *y, ptrdiff_t ldy, bool a
 {
     if (rows > 0 && cols > 0 && depth > 0)
         return false;
-    for (int r = 0; r < rows && cols > 0 && !accumulate; r++)
-        memset(y + r * ldy, 0, (size_t)cols * sizeof(*y));
+    if (!accumulate)
+        clear(rows, cols, y, ldy);
     return true;
 }
 

@@ -7,6 +7,7 @@
  * (gemm_long.c).  A strip of a few vectors of columns of w is read once, from far, by the first
  * tile of rows and then stays in L2 for the others.
  */
+#include "codelets/products/blocks.h"
 #include "codelets/products/gemm_tile.h"
 
 #include <string.h>
@@ -20,11 +21,6 @@
 #define PACK_FEW_ROWS 48
 #define LONG_ROW      768
 #define PANEL         64 /* most columns of a panel with as many rows */
-
-static int parts_of(int whole, int part)
-{
-    return (whole + part - 1) / part;
-}
 
 /* c (rows, width) in one panel: rows spread evenly over tiles, 7 = 4 + 3 and not 6 + 1, as thin
  * tiles are slow. */
@@ -77,12 +73,6 @@ void cavs__tile_block(const struct cavs__tiles *s, int rows, int cols, struct ca
         cols -= width;
         vecs -= v;
     }
-}
-
-static void clear(int rows, int cols, float *c, ptrdiff_t ldc)
-{
-    for (int r = 0; r < rows && cols > 0; r++)
-        memset(c + r * ldc, 0, (size_t)cols * sizeof(*c));
 }
 
 /* y (m, n) = or += x (m, k) w (k, n) */
