@@ -11,6 +11,7 @@ EXTRA_DIST += perf/README.md perf/RESULTS.md perf/figures perf/ablation perf/bat
 	perf/compare perf/figure8 perf/figure9 perf/gpu-check perf/latency perf/learning perf/loc \
 	perf/models \
 	perf/plot.py perf/policies perf/report perf/runs.py perf/table1 perf/table2 perf/tasks-by-policy \
+	perf/turns perf/workloads.py \
 	perf/peers/common.py perf/peers/dynet perf/peers/gcn_torch perf/peers/levels.py \
 	perf/peers/lstm_torch perf/peers/setup perf/peers/shared.py \
 	perf/peers/tagger_torch perf/peers/tree_fc_torch perf/peers/tree_lstm_torch
