@@ -32,6 +32,7 @@ static void check_ids(const struct sentences *s, const struct sentence_options *
     }
 }
 
+/* A byte order mark comes first, which reading drops: one in the text may begin the first word. */
 static void write_and_read(const struct sentences *s, const struct sentence_options *o)
 {
     struct sentences again = {0};
@@ -39,6 +40,7 @@ static void write_and_read(const struct sentences *s, const struct sentence_opti
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
+    fputs("\xef\xbb\xbf", out);
     for (int i = 0; i < s->n; i++)
         sentences_write(out, s, i, s->tag ? s->tag + s->first[i] : NULL, o->tags);
     fclose(out);
