@@ -80,6 +80,7 @@ static inline int64_t cavs__first_row(const struct cavs__rows *r, const struct c
     case CAVS__DISTINCT:
     case CAVS__FROWS: return r->segment->frow0 + r->start;
     case CAVS__BROWS: return r->segment->brow0 + r->start;
+    case CAVS__LINES: return r->start;
     case CAVS__ENTRIES: return r->first[l];
     case CAVS__BENTRIES: return r->first[l] - r->first_of_block[l];
     case CAVS__EDGES:
@@ -128,6 +129,8 @@ static inline struct cavs__location cavs__locate(const struct cavs__rows *r,
 
     switch (o->mode) {
     case CAVS__DIRECT:
+        if (o->space == CAVS__LINES)
+            at.floats += (int64_t)r->segment->lines[o->slot] * CAVS__LINE;
         if (o->buffer >= 0)
             at.floats += cavs__first_row(r, o, o->list) * o->ld;
         if (o->space == CAVS__EDGES && o->list == 0)

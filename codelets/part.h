@@ -18,6 +18,8 @@ struct cavs__segment {
     int32_t function;
     int32_t rows;
     int32_t row0, frow0, edge0, brow0;
+    const int32_t
+        *lines; /* CAVS__LINES: where the rows of each value begin; NULL: there are none */
 };
 
 /* Which numbering the rows of a buffer follow. */
@@ -29,8 +31,22 @@ enum cavs__space {
     CAVS__DISTINCT, /* distinct inputs of the function: only for parts that have no other rows */
     CAVS__EDGES,    /* child slots of the stage */
     CAVS__ENTRIES,  /* entries of one list of the function */
-    CAVS__BENTRIES  /* the same in a block of V_t */
+    CAVS__BENTRIES, /* the same in a block of V_t */
+    CAVS__LINES     /* rows of all widths in one buffer, each from a multiple of CAVS__LINE on */
 };
+
+/* A buffer of lines has a pitch of one line, and indices into it count lines: so a view of any
+ * width reads its rows by number. */
+enum { CAVS__LINE = 16 /* floats */ };
+
+/* Of a segment's lines: of results, of what is kept beside them for another part, and of the
+ * gradient of each operand. */
+enum { CAVS__LINES_RESULT, CAVS__LINES_KEPT, CAVS__LINES_OPERANDS };
+
+static inline int32_t cavs__lines_of(int width)
+{
+    return (int32_t)(((int64_t)width + CAVS__LINE - 1) / CAVS__LINE);
+}
 
 enum cavs__mode {
     CAVS__DIRECT,
@@ -51,7 +67,7 @@ struct cavs__operand {
     int col, cols;
     int region; /* scratch: floats per tile row before the block this value lies in */
     ptrdiff_t ld;
-    int slots, slot;          /* CAVS__EDGES: child slots per row, and which */
+    int slots, slot; /* CAVS__EDGES: child slots per row, and which; CAVS__LINES: which lines */
     int section, ptr_section; /* of the index buffer */
     uint8_t list; /* d > 0: a row for each entry of the part's list d - 1; 0: for each vertex */
     bool listed;  /* the step takes vertices, and of this operand all entries of each */
@@ -120,7 +136,9 @@ struct cavs__part_args {
     const struct cavs__part *const *parts; /* by function number */
     const struct cavs__segment *segments;
     int nsegments;
-    int nbuffers;     /* of its kind, and one of scratch */
+    int nbuffers;           /* of its kind, and one of scratch */
+    const int16_t *numbers; /* [nbuffers] by which its parts know them; NULL: as they come */
+    int most;               /* the largest of these numbers */
     int index_buffer; /* number of the buffer that holds the index sections, or CAVS__NO_BUFFER */
     const int32_t *sections;   /* offsets of the sections in it */
     const int32_t *host_index; /* the sections in main memory, for who counts there; NULL: none */

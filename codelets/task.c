@@ -59,12 +59,12 @@ struct starpu_perfmodel *cavs__task_model(const char *name,
 static void run_on_cpu(void *descr[], void *arg)
 {
     const struct cavs__part_args *a = arg;
-    void *buffers[CAVS__MAX_BUFFERS + 1];
+    void *buffers[(a->numbers ? a->most : CAVS__MAX_BUFFERS) + 1];
 
     cavs__handover_begin();
     for (int i = 0; i < a->nbuffers; i++)
-        buffers[i] = (void *)STARPU_MATRIX_GET_PTR(descr[i]);
-    cavs__part_run(a, buffers, buffers[a->nbuffers - 1]);
+        buffers[a->numbers ? a->numbers[i] : i] = (void *)STARPU_MATRIX_GET_PTR(descr[i]);
+    cavs__part_run(a, buffers, (void *)STARPU_MATRIX_GET_PTR(descr[a->nbuffers - 1]));
     cavs__handover_end();
 }
 

@@ -256,6 +256,48 @@ static void sum_rows_adds_none_one_or_many_named_rows(void **unused)
     }
 }
 
+/* Each row of y gets columns of some rows of x, at other columns; many are as wide as y. */
+static void sum_pieces_adds_columns_of_named_rows(void **unused)
+{
+    (void)unused;
+    for (int t = 0; t < trials; t++) {
+        const int rows = rows_random(), n = cols_random();
+        struct matrix x = matrix_random(&state, SOURCE_ROWS, n, 1), want = matrix_unset(rows, n, 1);
+        int32_t *ptr = calloc((size_t)rows + 1, sizeof(*ptr)),
+                *piece = malloc(((size_t)rows * 15 + 3) * sizeof(*piece));
+
+        for (int r = 0; r < rows; r++) {
+            ptr[r + 1] = ptr[r] + random_int(&state, 0, 5);
+            for (int j = 0; j < n; j++)
+                *matrix_at(&want, r, j) = 0;
+            for (int e = ptr[r]; e < ptr[r + 1]; e++) {
+                int from = random_int(&state, 0, 1) ? 0 : random_int(&state, 0, n - 1);
+                int cols = from == 0 ? n : random_int(&state, 1, n - from);
+
+                piece[3 * e] = random_int(&state, 0, SOURCE_ROWS - 1);
+                piece[3 * e + 1] = from;
+                piece[3 * e + 2] = cols;
+                for (int j = 0; j < cols; j++)
+                    *matrix_at(&want, r, from + j) += *matrix_at(&x, piece[3 * e], j);
+            }
+        }
+        for (int which = 0; which < 2; which++) {
+            struct matrix y = matrix_unset(rows, n, 1);
+            const struct cavs__view v[] = {
+                {.p = x.p, .ld = x.ld, .index = piece, .ptr = ptr, .cols = n}, view_of(&y)};
+
+            run("sum_pieces", which, false, rows, v, 0);
+            matrix_near(&y, &want, 1e-6, "sum_pieces");
+            matrix_check(&y, "sum_pieces");
+            matrix_free(&y);
+        }
+        matrix_free(&x);
+        matrix_free(&want);
+        free(ptr);
+        free(piece);
+    }
+}
+
 static void row_sum_adds_the_columns_of_each_row(void **unused)
 {
     (void)unused;
@@ -480,6 +522,7 @@ const struct CMUnitTest kernel_cases[KERNEL_CASES] = {
     cmocka_unit_test(gemm_tn_sums_over_rows_and_starts_from_zero_when_first),
     cmocka_unit_test(column_sum_adds_rows_to_what_is_there),
     cmocka_unit_test(sum_rows_adds_none_one_or_many_named_rows),
+    cmocka_unit_test(sum_pieces_adds_columns_of_named_rows),
     cmocka_unit_test(row_sum_adds_the_columns_of_each_row),
     cmocka_unit_test(softmax_xent_is_minus_log_of_the_labels_share),
     cmocka_unit_test(softmax_xent_grad_is_the_slope_of_the_loss),

@@ -40,6 +40,7 @@ enum { CAVS__MAX_ARGUMENTS = 700 };
     K(gemm_tn)                                                     \
     K(column_sum)                                                  \
     K(sum_rows)                                                    \
+    K(sum_pieces)                                                  \
     K(mask)                                                        \
     K(pick)                                                        \
     K(pick_grad)                                                   \

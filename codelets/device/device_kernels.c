@@ -22,11 +22,11 @@ static int column_sum(const struct cavs__device_call *c)
     return cavs__launch(c->device, &l);
 }
 
-static int sum_rows(const struct cavs__device_call *c)
+static int sum_named(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
 {
     struct cavs__launch l;
 
-    cavs__launch_items(&l, c->device, CAVS__DEVICE_sum_rows, (int64_t)c->rows * c->v[1].cols);
+    cavs__launch_items(&l, c->device, kernel, (int64_t)c->rows * c->v[1].cols);
     cavs__argument_pointer(&l, c->index);
     cavs__argument_int(&l, c->rows);
     cavs__argument_int(&l, c->v[1].cols);
@@ -34,6 +34,16 @@ static int sum_rows(const struct cavs__device_call *c)
     cavs__argument_int(&l, c->v[0].ptr);
     cavs__argument_view(&l, &c->v[1]);
     return cavs__launch(c->device, &l);
+}
+
+static int sum_rows(const struct cavs__device_call *c)
+{
+    return sum_named(c, CAVS__DEVICE_sum_rows);
+}
+
+static int sum_pieces(const struct cavs__device_call *c)
+{
+    return sum_named(c, CAVS__DEVICE_sum_pieces);
 }
 
 /* ---- a group each row ---- */
@@ -263,6 +273,7 @@ const struct cavs__device_implementation cavs__device_kernels[CAVS__KERNEL_COUNT
     [CAVS__KERNEL_gemm_tn] = {.queue = cavs__device_gemm_tn},
     [CAVS__KERNEL_column_sum] = {.queue = column_sum},
     [CAVS__KERNEL_sum_rows] = {.queue = sum_rows},
+    [CAVS__KERNEL_sum_pieces] = {.queue = sum_pieces},
     [CAVS__KERNEL_dropout] = {.queue = dropout},
     [CAVS__KERNEL_pick] = {.queue = pick},
     [CAVS__KERNEL_pick_grad] = {.queue = pick_grad},

@@ -159,6 +159,25 @@ KERNEL(64) cavs_sum_rows(GLOBAL const int *index, int rows, int n, VIEW(x), int 
     }
 }
 
+/* x summed, y (rows, n): y[r] = sum of the pieces named for r, each a row, the first column of y that
+ * it is added to, and how many; an item each number */
+KERNEL(64) cavs_sum_pieces(GLOBAL const int *index, int rows, int n, VIEW(x), int x_ptr, VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / n), c = (int)(i % n);
+    float sum = 0.0f;
+
+    if (r < rows) {
+        for (int e = index[x_ptr + r]; e < index[x_ptr + r + 1]; e++) {
+            int row = index[x_ix + 3 * e], from = index[x_ix + 3 * e + 1];
+
+            if (c >= from && c < from + index[x_ix + 3 * e + 2])
+                sum += x[x_at + (long)row * x_ld + c - from];
+        }
+        y[y_at + (long)r * y_ld + c] = sum;
+    }
+}
+
 /* x (rows, n), y (rows, 1): y[r] = sum of row r; a group each row */
 KERNEL(64) cavs_row_sum(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
 {

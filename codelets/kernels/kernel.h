@@ -19,7 +19,8 @@
  *     direct      p + r * ld            ld 0: the same row for all (a parameter row)
  *     indexed     p + index[r] * ld     index[r] < 0 reads as zeros; only for inputs
  *     summed      sum over e in [ptr[r], ptr[r+1]) of p + index[e] * ld, in that order, skipping
- *                 index[e] < 0; only for the input of "sum_rows"
+ *                 index[e] < 0; only for the input of "sum_rows";
+ *                 "sum_pieces" has three numbers an entry
  *     ids         index[r] itself (p is NULL)
  *     listed      row r has the entries e in [ptr[r] - ptr[0], ptr[r+1] - ptr[0]), each a direct or
  *                 indexed row of the view; ptr has one number more than there are rows
@@ -55,6 +56,7 @@ struct cavs__ew_program;
     K(gemm_tn)           \
     K(column_sum)        \
     K(sum_rows)          \
+    K(sum_pieces)        \
     K(dropout)           \
     K(pick)              \
     K(pick_grad)         \
@@ -107,6 +109,10 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  * gemm_tn (*)        x (rows, k), dy (rows, n), dw (k, n)   dw += x^T dy
  * column_sum (*)     x (rows, n), y (1, n)                  y += sum of the rows
  * sum_rows           x summed (rows, n), y (rows, n)        y[r] = sum of the rows named for r
+ * sum_pieces         x summed, y (rows, n)                  the same of pieces: index holds three
+ *                                                           numbers an entry, the row of the piece
+ *                                                           and the columns of y, from, and how
+ *                                                           many, that it is added to
  * row_sum            x (rows, n), y (rows, 1)               y[r] = sum of row r
  * row_max            x (rows, n), y (rows, 1)               y[r] = largest of row r, or a NaN of it
  * row_max_grad       x (rows, n), g (rows, 1),              g at the first largest of the row, 0

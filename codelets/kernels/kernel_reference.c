@@ -91,6 +91,23 @@ void cavs__reference_sum_rows(const struct cavs__call *call, int rows, const str
         }
 }
 
+void cavs__reference_sum_pieces(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                                unsigned flags)
+{
+    UNUSED(call);
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++)
+        for (int j = 0; j < v[1].cols; j++) {
+            double sum = 0;
+            for (int e = v[0].ptr[r]; e < v[0].ptr[r + 1]; e++) {
+                const int32_t *piece = v[0].index + 3 * e;
+                if (j >= piece[1] && j < piece[1] + piece[2])
+                    sum += v[0].p[piece[0] * v[0].ld + j - piece[1]];
+            }
+            *out(&v[1], r, j) = (float)sum;
+        }
+}
+
 void cavs__reference_row_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
                              unsigned flags)
 {

@@ -97,6 +97,28 @@ static void sum_rows(const struct cavs__call *call, int rows, const struct cavs_
         sum_entries(&v[0], v[0].ptr[r], v[0].ptr[r + 1], v[1].cols, v[1].p + r * v[1].ld);
 }
 
+/* x summed, y (rows, n): y[r] = sum of the pieces named for r.  Most have one entry as wide as y. */
+static void sum_pieces(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                       unsigned flags)
+{
+    (void)call;
+    (void)flags;
+    for (int r = 0; r < rows; r++) {
+        const int32_t *e = v[0].index + 3 * (ptrdiff_t)v[0].ptr[r];
+        const int32_t *end = v[0].index + 3 * (ptrdiff_t)v[0].ptr[r + 1];
+        float *y = v[1].p + r * v[1].ld;
+
+        if (e < end && e[2] == v[1].cols) {
+            copy(v[1].cols, v[0].p + e[0] * v[0].ld, y);
+            e += 3;
+        } else {
+            zero(v[1].cols, y);
+        }
+        for (; e < end; e += 3)
+            add(e[2], v[0].p + e[0] * v[0].ld, y + e[1]);
+    }
+}
+
 /* x (rows, n), y (rows, 1): y[r] = sum of row r */
 static void row_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
                     unsigned flags)
@@ -124,6 +146,14 @@ const struct cavs__kernel cavs__kernel_sum_rows = {
     .nviews = 2,
     .cpu = sum_rows,
     .reference = cavs__reference_sum_rows,
+};
+
+const struct cavs__kernel cavs__kernel_sum_pieces = {
+    .number = CAVS__KERNEL_sum_pieces,
+    .name = "sum_pieces",
+    .nviews = 2,
+    .cpu = sum_pieces,
+    .reference = cavs__reference_sum_pieces,
 };
 
 const struct cavs__kernel cavs__kernel_row_sum = {

@@ -12,9 +12,9 @@ CAVS__KERNELS(CAVS__DECLARE)
 
 /* kernel_reference.c: plain loops in double */
 cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_column_sum,
-    cavs__reference_sum_rows, cavs__reference_row_sum, cavs__reference_softmax_xent,
-    cavs__reference_softmax_xent_grad, cavs__reference_correct, cavs__reference_metric,
-    cavs__reference_dropout;
+    cavs__reference_sum_rows, cavs__reference_sum_pieces, cavs__reference_row_sum,
+    cavs__reference_softmax_xent, cavs__reference_softmax_xent_grad, cavs__reference_correct,
+    cavs__reference_metric, cavs__reference_dropout;
 
 /* kernel_lists_reference.c */
 cavs__kernel_fn cavs__reference_gemm_select, cavs__reference_gemm_select_t,
