@@ -282,7 +282,7 @@ static void diff_children(struct cavs__diff *d)
                       1, &g);
 }
 
-static int diff_function(struct cavs_function *f)
+int cavs__differentiate(struct cavs_function *f)
 {
     struct cavs__diff d = {.f = f, .nforward = f->nsymbols};
 
@@ -365,7 +365,7 @@ int cavs__pass_autodiff(struct cavs_model *m)
 
         s->state_grad = enters && state[i] && gathers(s);
         for (int j = 0; j < s->nfunctions && enters; j++) {
-            int rc = diff_function(s->functions[j]);
+            int rc = cavs__differentiate(s->functions[j]);
 
             if (rc) {
                 free(state);

@@ -23,18 +23,27 @@ static void mark_live(struct cavs_symbol *x)
         mark_live(x->inputs[i]);
 }
 
+static void mark_all_live(struct cavs_function *f)
+{
+    for (int i = 0; i < f->nsymbols; i++) {
+        if (cavs__is_sink(f->symbols[i]))
+            mark_live(f->symbols[i]);
+    }
+}
+
 void cavs__pass_live(struct cavs_model *m)
 {
     for (int s = 0; s < m->nstages; s++) {
-        for (int j = 0; j < m->stages[s]->nfunctions; j++) {
-            struct cavs_function *f = m->stages[s]->functions[j];
-
-            for (int i = 0; i < f->nsymbols; i++) {
-                if (cavs__is_sink(f->symbols[i]))
-                    mark_live(f->symbols[i]);
-            }
-        }
+        for (int j = 0; j < m->stages[s]->nfunctions; j++)
+            mark_all_live(m->stages[s]->functions[j]);
     }
+}
+
+void cavs__classify_recorded(struct cavs_function *f)
+{
+    for (int i = 0; i < f->nsymbols; i++)
+        f->symbols[i]->klass = CAVS__CHAIN;
+    mark_all_live(f);
 }
 
 static void classify_function(struct cavs_function *f, bool *after, bool *before)

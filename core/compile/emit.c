@@ -15,8 +15,10 @@ static enum cavs__cost cost_of(const struct cavs__kernel *kernel)
 {
     if (strncmp(kernel->name, "gemm", 4) == 0)
         return CAVS__COST_PRODUCT;
-    return kernel == &cavs__kernel_sum_rows || kernel == &cavs__kernel_list_sum ? CAVS__COST_MEMORY
-                                                                                : CAVS__COST_OTHER;
+    return kernel == &cavs__kernel_sum_rows || kernel == &cavs__kernel_sum_pieces ||
+                   kernel == &cavs__kernel_list_sum
+               ? CAVS__COST_MEMORY
+               : CAVS__COST_OTHER;
 }
 
 /* A step of the part; valid until the next one is made. */
@@ -108,7 +110,8 @@ int cavs__emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
 
     if (rc)
         return rc;
-    s->v[x->ninputs] = cavs__fixed_operand(p->plan->grad[x->param->number], 0, x->param->cols);
+    s->v[x->ninputs] = cavs__fixed_operand(cavs__checked(p, cavs__plan_gradient(p->plan, x->param)),
+                                           0, x->param->cols);
     s->call.rows = x->param->rows;
     s->call.bf16 = p->plan->options.bf16;
     return CAVS_OK;
@@ -269,7 +272,10 @@ static int group_step(struct group *g)
                                  .nodes = g->nodes,
                                  .noutputs = g->noutputs,
                                  .outputs = g->outputs};
-    enum cavs__ew_mode mode = g->p->plan->options.no_fusion ? CAVS__EW_INTERPRET : CAVS__EW_AUTO;
+    /* no compiler at work while a tape records: single operators are loops that are there */
+    enum cavs__ew_mode mode = g->p->plan->options.no_fusion || g->p->f->stage->recorded
+                                  ? CAVS__EW_INTERPRET
+                                  : CAVS__EW_AUTO;
     struct cavs__step *s;
     int rc;
 

@@ -51,6 +51,7 @@ int cavs_model_finish(struct cavs_model *m)
     if (rc)
         return rc;
     cavs__pass_live(m);
+    m->most_metrics = m->nmetrics + CAVS__TAPE_METRICS;
     m->finished = true;
     return CAVS_OK;
 }

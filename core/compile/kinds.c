@@ -35,7 +35,7 @@ static char *kind_name(const struct cavs__stage_plan *sp, const struct cavs__par
     const char *last = at->what ? at->what : class_names[at->klass];
     char name[160];
 
-    if (at->klass == CAVS__CHAIN)
+    if (at->klass == CAVS__CHAIN || sp->stage->recorded)
         snprintf(name, sizeof name, "%s.%s.%s", stage, phase, last);
     else
         snprintf(name, sizeof name, "%s.%s.%s.%s", stage, at->function->name, phase, last);
@@ -46,7 +46,6 @@ static int new_kind(struct cavs__stage_plan *sp, const struct cavs__part_place *
                     struct cavs__task_kind **made)
 {
     struct cavs__task_kind *k = calloc(1, sizeof *k);
-    size_t parts = (size_t)sp->stage->nfunctions * sizeof *k->parts;
 
     if (!k)
         return cavs__fail_nomem("plan: task kind", sizeof *k);
@@ -55,27 +54,59 @@ static int new_kind(struct cavs__stage_plan *sp, const struct cavs__part_place *
     k->klass = at->klass;
     k->shared = at->shared;
     k->stage = sp->stage;
-    k->function = at->klass == CAVS__CHAIN ? NULL : at->function;
+    k->function = at->klass == CAVS__CHAIN || sp->stage->recorded ? NULL : at->function;
     k->index_buffer = CAVS__NO_BUFFER;
-    k->parts = calloc(1, parts);
-    if (k->name && k->parts && CAVS__APPEND(sp->kinds, sp->nkinds, k)) {
+    if (k->name && CAVS__APPEND(sp->kinds, sp->nkinds, k)) {
         *made = k;
         return CAVS_OK;
     }
     free(k->name);
-    free(k->parts);
     free(k);
-    return cavs__fail_nomem("plan: task kind",
-                            parts + cavs__array_bytes(sp->nkinds, sizeof *sp->kinds));
+    return cavs__fail_nomem("plan: task kind", cavs__array_bytes(sp->nkinds, sizeof *sp->kinds));
+}
+
+/* The kind that runs such parts of several functions, if it is there: the chain; of a tape, all. */
+static struct cavs__task_kind *find_kind(struct cavs__stage_plan *sp,
+                                         const struct cavs__part_place *at)
+{
+    struct cavs__task_kind *found = NULL;
+    char *name;
+
+    if (at->klass == CAVS__CHAIN)
+        return find_chain(sp, at->phase);
+    name = sp->stage->recorded ? kind_name(sp, at) : NULL;
+    for (int i = 0; i < sp->nkinds && name && !found; i++) {
+        if (strcmp(sp->kinds[i]->name, name) == 0)
+            found = sp->kinds[i];
+    }
+    free(name);
+    return found;
+}
+
+/* Room for the parts of all functions that the stage has by now. */
+static int reserve_parts(struct cavs__task_kind *k)
+{
+    int n = k->stage->nfunctions;
+    size_t room = (size_t)k->nparts;
+
+    if (n <= k->nparts)
+        return CAVS_OK;
+    if (!cavs__array_reserve(&k->parts, &room, (size_t)n, sizeof *k->parts))
+        return cavs__fail_nomem("plan: task kind", 2 * (size_t)n * sizeof *k->parts);
+    memset(k->parts + k->nparts, 0, (room - (size_t)k->nparts) * sizeof *k->parts);
+    k->nparts = (int)room;
+    return CAVS_OK;
 }
 
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs__part_place *at,
                         struct cavs__part *part)
 {
     struct cavs__stage_plan *sp = &p->stages[at->function->stage->number];
-    struct cavs__task_kind *k = at->klass == CAVS__CHAIN ? find_chain(sp, at->phase) : NULL;
+    struct cavs__task_kind *k = find_kind(sp, at);
     int rc = k ? CAVS_OK : new_kind(sp, at, &k);
 
+    if (!rc)
+        rc = reserve_parts(k);
     if (rc) {
         cavs__part_destroy(part);
         return rc;
@@ -158,10 +189,27 @@ static int buffer_of(struct cavs__task_kind *k, int tensor)
     return k->nbuffers++;
 }
 
+/* Chains of a tape read so many parameters that buffers keep the numbers of their tensors, and
+ * tasks list those that they need. */
+static bool lists_buffers(const struct cavs__task_kind *k)
+{
+    return k->stage->recorded && k->klass == CAVS__CHAIN;
+}
+
+static int bind_to_tensor(const struct cavs__plan *p, struct cavs__operand *o)
+{
+    if (o->buffer >= 0 && o->space != CAVS__LINES)
+        o->ld = cavs__tensor_ld(p->tensors[o->buffer].cols);
+    return CAVS_OK;
+}
+
 static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k,
                         struct cavs__operand *o, bool output)
 {
     int b = o->buffer;
+
+    if (lists_buffers(k))
+        return bind_to_tensor(p, o);
 
     if (o->mode == CAVS__INDEXED || o->mode == CAVS__IDS || o->mode == CAVS__SUMMED ||
         o->mode == CAVS__REPEATED || o->list > 0) {
@@ -171,7 +219,8 @@ static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k,
     }
     if (b < 0)
         return CAVS_OK;
-    o->ld = cavs__tensor_ld(p->tensors[b].cols);
+    if (o->space != CAVS__LINES)
+        o->ld = cavs__tensor_ld(p->tensors[b].cols);
     b = buffer_of(k, b);
     if (b < 0)
         return b;
@@ -180,26 +229,38 @@ static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k,
     return CAVS_OK;
 }
 
+int cavs__bind_part(const struct cavs__plan *p, struct cavs__task_kind *k, struct cavs__part *part)
+{
+    for (int i = 0; i < part->nsteps; i++) {
+        struct cavs__step *s = &part->steps[i];
+
+        *(s->list > 0 ? &part->lists[s->list - 1].flops : &part->flops) += s->flops;
+        for (int j = 0; j < s->nviews; j++) {
+            if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))
+                return cavs__fail(CAVS_EPROGRAM,
+                                  "task %s touches more than %d tensors; split the function",
+                                  k->name, CAVS__MAX_BUFFERS);
+        }
+        if (s->call.kernel->reduces)
+            part->adds_to |= (uint64_t)1 << s->v[s->nviews - 1].buffer;
+    }
+    return CAVS_OK;
+}
+
+void cavs__name_codelet(struct cavs__task_kind *k)
+{
+    cavs__task_codelet(k->name, &k->codelet);
+    k->codelet.color = cavs__work_color(cavs__work_of(k->name));
+}
+
 int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k)
 {
     for (int f = 0; f < k->stage->nfunctions; f++) {
-        struct cavs__part *part = k->parts[f];
+        int rc = k->parts[f] ? cavs__bind_part(p, k, k->parts[f]) : CAVS_OK;
 
-        for (int i = 0; part && i < part->nsteps; i++) {
-            struct cavs__step *s = &part->steps[i];
-
-            *(s->list > 0 ? &part->lists[s->list - 1].flops : &part->flops) += s->flops;
-            for (int j = 0; j < s->nviews; j++) {
-                if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))
-                    return cavs__fail(CAVS_EPROGRAM,
-                                      "task %s touches more than %d tensors; split the function",
-                                      k->name, CAVS__MAX_BUFFERS);
-            }
-            if (s->call.kernel->reduces)
-                part->adds_to |= (uint64_t)1 << s->v[s->nviews - 1].buffer;
-        }
+        if (rc)
+            return rc;
     }
-    cavs__task_codelet(k->name, &k->codelet);
-    k->codelet.color = cavs__work_color(cavs__work_of(k->name));
+    cavs__name_codelet(k);
     return CAVS_OK;
 }

@@ -23,6 +23,7 @@ libcavs_la_SOURCES += \
 	core/compile/plan.c \
 	core/compile/plan.h \
 	core/compile/readers.c \
+	core/compile/recorded.c \
 	core/compile/scratch.c \
 	core/compile/share.c \
 	core/compile/together.c \

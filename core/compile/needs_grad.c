@@ -18,7 +18,7 @@ static bool channel_needs_grad(const struct cavs__channel *c)
     return false;
 }
 
-static bool symbol_needs_grad(const struct cavs_symbol *x, bool state)
+bool cavs__symbol_needs_grad(const struct cavs_symbol *x, bool state)
 {
     if (cavs__starts_chain(x))
         return state;
@@ -44,7 +44,7 @@ bool cavs__mark_needs_grad(struct cavs_stage *s, bool state)
         struct cavs_function *f = s->functions[j];
 
         for (int i = 0; i < f->nsymbols; i++)
-            f->symbols[i]->needs_grad = symbol_needs_grad(f->symbols[i], state);
+            f->symbols[i]->needs_grad = cavs__symbol_needs_grad(f->symbols[i], state);
         scattered |= f->scatter && f->scatter->needs_grad;
     }
     return scattered;

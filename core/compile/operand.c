@@ -57,6 +57,21 @@ struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, i
     return o;
 }
 
+/* Of a tape, beside the gradients of operands.  How far its rows are from one another is known when
+ * all are there: cavs__plan_add_function(). */
+static struct cavs__operand recorded_operand(struct cavs__placer *p, int cols)
+{
+    struct cavs__operand o = cavs__tensor_operand(p->sp->edge, CAVS__LINES, CAVS__DIRECT, 0, cols);
+    int col = cavs__lines_of(p->f->kept) * CAVS__LINE;
+
+    o.slot = CAVS__LINES_KEPT;
+    if (has_room(p, col, cols)) {
+        o.col = col;
+        p->f->kept = col + cols;
+    }
+    return o;
+}
+
 /* A field of the tensor that keeps this part's values, on a cache line of its own. */
 struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int cols)
 {
@@ -67,6 +82,8 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int 
     struct cavs__tensor_desc *d;
     struct cavs__operand o;
 
+    if (p->f->stage->recorded)
+        return recorded_operand(p, cols);
     if (*bundle < 0)
         *bundle = cavs__plan_tensor(
             p->plan,

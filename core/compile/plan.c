@@ -89,11 +89,19 @@ static int plan_param(struct cavs__plan *p, const struct cavs_param *w)
     for (int l = 0; l < CAVS__LAYOUTS; l++)
         p->copies[i][l] = -1;
     rc = p->param[i] = cavs__plan_tensor(p, d, "%s", w->name);
-    if (rc >= 0 && w->dense_use && !w->frozen && p->options.training) {
-        d.kind = CAVS__T_GRAD;
-        rc = p->grad[i] = cavs__plan_tensor(p, d, "%s.gradient", w->name);
-    }
+    if (rc >= 0 && w->dense_use && !w->frozen && p->options.training)
+        rc = cavs__plan_gradient(p, w);
     return rc < 0 ? rc : CAVS_OK;
+}
+
+int cavs__plan_gradient(struct cavs__plan *p, const struct cavs_param *w)
+{
+    struct cavs__tensor_desc d = {
+        .space = CAVS__FIXED, .param = w, .cols = w->cols, .kind = CAVS__T_GRAD};
+
+    if (p->grad[w->number] < 0)
+        p->grad[w->number] = cavs__plan_tensor(p, d, "%s.gradient", w->name);
+    return p->grad[w->number];
 }
 
 static enum cavs__layout in_bf16(enum cavs__layout layout)
@@ -154,7 +162,7 @@ static int plan_params(struct cavs__plan *p)
     p->metric = cavs__plan_tensor(p,
                                   (struct cavs__tensor_desc){.kind = CAVS__T_METRIC,
                                                              .space = CAVS__FIXED,
-                                                             .cols = 4 * m->nmetrics + 4},
+                                                             .cols = 4 * m->most_metrics + 4},
                                   "metrics");
     return p->metric < 0 ? p->metric : CAVS_OK;
 }
@@ -395,6 +403,7 @@ int cavs__plan_create(const struct cavs_model *m, const struct cavs__plan_option
         return cavs__fail_nomem("plan", sizeof *p);
     p->model = m;
     p->options = *options;
+    p->nstages = m->nstages;
     p->stages = calloc((size_t)m->nstages + 1, sizeof *p->stages);
     p->param = calloc(n, sizeof *p->param);
     p->copies = calloc(n, sizeof *p->copies);
@@ -433,10 +442,10 @@ void cavs__part_destroy(struct cavs__part *part)
     free(part);
 }
 
-static void stage_plan_destroy(struct cavs__stage_plan *sp)
+void cavs__stage_plan_destroy(struct cavs__stage_plan *sp)
 {
     for (int i = 0; i < sp->nkinds; i++) {
-        for (int f = 0; f < sp->stage->nfunctions; f++)
+        for (int f = 0; f < sp->kinds[i]->nparts; f++)
             cavs__part_destroy(sp->kinds[i]->parts[f]);
         free(sp->kinds[i]->parts);
         free(sp->kinds[i]->name);
@@ -461,8 +470,8 @@ void cavs__plan_destroy(struct cavs__plan *p)
 {
     if (!p)
         return;
-    for (int i = 0; p->stages && i < p->model->nstages; i++)
-        stage_plan_destroy(&p->stages[i]);
+    for (int i = 0; p->stages && i < p->nstages; i++)
+        cavs__stage_plan_destroy(&p->stages[i]);
     cavs__devices->groups_destroy(p->groups);
     for (int i = 0; i < p->ntensors; i++)
         free(p->tensors[i].name);

@@ -28,6 +28,7 @@ enum cavs__tensor_kind {
     CAVS__T_FETCH_GRAD,  /* gradient of one fetch          rows of the function, or entries */
     CAVS__T_LOOKUP_GRAD, /* gradient of one lookup         rows of the function, or entries */
     CAVS__T_SPREAD_GRAD, /* gradient of one shared value   rows of the function */
+    CAVS__T_LINES,       /* of a tape: rows of all widths  lines */
     CAVS__T_INDEX,       /* int32 index sections */
     CAVS__T_METRIC,
     CAVS__T_PARAM,
@@ -90,6 +91,7 @@ struct cavs__task_kind {
     bool shared; /* rows are distinct inputs of the function */
     const struct cavs_stage *stage;
     const struct cavs_function *function; /* NULL: chain, all functions of the stage */
+    int nparts;                           /* at least the functions of the stage */
     struct cavs__part **parts; /* by function number; NULL where the function has nothing to do */
     int nbuffers;
     int tensor[CAVS__MAX_BUFFERS];
@@ -149,6 +151,7 @@ struct cavs__plan {
     struct cavs__plan_options options;
     int ntensors;
     struct cavs__tensor_desc *tensors;
+    int nstages;                     /* the model's, and behind them those of tapes */
     struct cavs__stage_plan *stages; /* [nstages] */
     int *param, *grad;               /* [nparams] tensor numbers, -1: none */
     int (*copies)[CAVS__LAYOUTS];    /* [nparams] the same of copies in each layout */
@@ -164,6 +167,20 @@ void cavs__plan_destroy(struct cavs__plan *p);
  * the plan is without: a copy is added if there is none yet.  An error code, reported, if there is
  * no memory. */
 int cavs__plan_weights(struct cavs__plan *p, const struct cavs_param *w, enum cavs__layout layout);
+/* recorded.c: the plan grows by the operators of a tape, a stage for itself with a function each. */
+/* The tensors of such a stage, whose number is that of the plan's next. */
+int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s);
+/* The parts of a function that has been added to it; what they need of parameters is then in the
+ * plan, too. */
+int cavs__plan_add_function(struct cavs__plan *p, struct cavs_function *f);
+/* Nothing of it runs any more.  Its tensors stay, for the next stage of a tape. */
+void cavs__plan_drop_stage(struct cavs__plan *p, int stage);
+/* The kind of its chain in that phase, or of its sums with that name at the end; NULL: none. */
+struct cavs__task_kind *cavs__recorded_chain(const struct cavs__stage_plan *sp,
+                                             enum cavs__phase phase);
+/* The gradient of a parameter that the model itself does not train. */
+int cavs__plan_gradient(struct cavs__plan *p, const struct cavs_param *w);
+
 /* explain.c: what became of every operator, as text. */
 void cavs__plan_explain(const struct cavs__plan *p, FILE *out);
 

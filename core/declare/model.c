@@ -38,10 +38,15 @@ int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at,
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    snprintf(where, sizeof where, "%s:%d: function %s.%s: %s", at.file, at.line, f->stage->name,
-             f->name, text);
+    if (f->recorder) {
+        f = f->recorder->present;
+        snprintf(where, sizeof where, "%s:%d: tape: %s", at.file, at.line, text);
+    } else {
+        snprintf(where, sizeof where, "%s:%d: function %s.%s: %s", at.file, at.line, f->stage->name,
+                 f->name, text);
+    }
     cavs__fail(code, "%s", where);
-    if (f->finished)
+    if (f->finished && !f->recorder)
         return cavs__model_fail(f->stage->model, code, "%s", where);
     if (!f->error) {
         f->error = code;
@@ -68,7 +73,7 @@ static void symbol_destroy(struct cavs_symbol *x)
     free(x);
 }
 
-static void function_destroy(struct cavs_function *f)
+void cavs__function_destroy(struct cavs_function *f)
 {
     if (!f)
         return;
@@ -95,7 +100,7 @@ static void stage_destroy(struct cavs_stage *s)
     if (!s)
         return;
     for (int i = 0; i < s->nfunctions; i++)
-        function_destroy(s->functions[i]);
+        cavs__function_destroy(s->functions[i]);
     for (int i = 0; i < s->ninputs; i++) {
         free(s->inputs[i]->name);
         free(s->inputs[i]->pulled);
@@ -367,7 +372,7 @@ struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char 
         *f = (struct cavs_function){
             .stage = stage, .name = strdup(name), .number = stage->nfunctions};
     if (!f || !f->name || !CAVS__APPEND(stage->functions, stage->nfunctions, f)) {
-        function_destroy(f);
+        cavs__function_destroy(f);
         cavs__model_fail(stage->model, CAVS_ENOMEM, "out of memory for function %s.%s", stage->name,
                          name);
         return NULL;

@@ -95,6 +95,8 @@ struct cavs__metric {
     int number;
 };
 
+enum { CAVS__TAPE_METRICS = 32 /* room for those that tapes add to a finished model */ };
+
 enum { CAVS__MAX_LISTS = 8, CAVS__ANY_CHILDREN = -1 };
 
 /*
@@ -117,11 +119,23 @@ struct cavs__equals {
     int *next;   /* [room] by symbol */
 };
 
+/*
+ * Takes what the builders make instead of a function's list: a tape (core/tape).  Its symbols are
+ * those of the present recording, a function that is there for them alone.
+ */
+struct cavs__recorder {
+    /* A symbol like this one with n operands, or NULL: reported. */
+    struct cavs_symbol *(*add)(struct cavs__recorder *r, const struct cavs_symbol *like, int n,
+                               struct cavs_symbol *const *inputs);
+    struct cavs_function *present; /* where mistakes are noted */
+};
+
 struct cavs_function {
     struct cavs_stage *stage;
     char *name;
-    int number; /* in its stage */
-    int slots;  /* 1 + largest gathered child slot; 0 without gather; CAVS__ANY_CHILDREN where a row
+    int number;                      /* in its stage */
+    struct cavs__recorder *recorder; /* of a tape's recording: nsymbols counts, symbols is NULL */
+    int slots; /* 1 + largest gathered child slot; 0 without gather; CAVS__ANY_CHILDREN where a row
                    per child is asked for */
     struct cavs_place slots_at; /* where the graph was first read */
     int nlists;
@@ -130,6 +144,7 @@ struct cavs_function {
     struct cavs_symbol **symbols;
     struct cavs__equals equals;
     struct cavs_symbol *scatter; /* the SCATTER symbol, or NULL */
+    int kept; /* of a tape: numbers a row keeps between parts, beside its result */
     bool finished;
     int error; /* first mistake, reported by finish */
     char *message;
@@ -148,6 +163,7 @@ struct cavs_stage {
     int nlists;
     struct cavs__list **lists;
     bool state_grad; /* dF of this stage passes gradients through the state */
+    bool recorded;   /* its functions are the operators of a tape: core/tape/signature.c */
 };
 
 struct cavs_model {
@@ -156,6 +172,7 @@ struct cavs_model {
     struct cavs_param **params;
     struct cavs_stage **stages;
     struct cavs__metric **metrics;
+    int most_metrics; /* of a finished model, with those that tapes may add */
     bool finished;
     int users;      /* data and sessions of it that are there */
     bool destroyed; /* and is freed with the last of them */
@@ -176,6 +193,9 @@ void cavs__equals_clear(struct cavs__equals *e);
  * first. */
 void cavs__model_hold(const struct cavs_model *m);
 void cavs__model_release(const struct cavs_model *m);
+
+/* Frees a function and its symbols; NULL: nothing. */
+void cavs__function_destroy(struct cavs_function *f);
 
 /* symbol.c */
 /* Appends a symbol; inputs are copied.  NULL when out of memory.  Equal symbols are shared (common

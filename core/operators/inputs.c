@@ -55,7 +55,7 @@ struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int 
 {
     struct cavs__input *in;
 
-    if (!cavs__open_for(f, "pull", at))
+    if (!cavs__open_for_vertices(f, "pull", at))
         return NULL;
     if (!name || width <= 0) {
         FAIL(f, CAVS_ESHAPE, "pull %s: width %d is not positive", name ? name : "(null)", width);
@@ -82,7 +82,7 @@ static struct cavs_symbol *ids_symbol(struct cavs_function *f, struct cavs__inpu
 struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name,
                                      struct cavs_place at)
 {
-    if (!cavs__open_for(f, "pull_ids", at))
+    if (!cavs__open_for_vertices(f, "pull_ids", at))
         return NULL;
     if (!name) {
         FAIL(f, CAVS_EINVAL, "pull_ids: the input needs a name");
@@ -97,7 +97,7 @@ struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name,
     struct cavs__input *in;
     int domain;
 
-    if (!cavs__open_for(f, "pull_edge", at))
+    if (!cavs__open_for_vertices(f, "pull_edge", at))
         return NULL;
     if (!name || width <= 0) {
         FAIL(f, CAVS_ESHAPE, "pull_edge %s: width %d is not positive", name ? name : "(null)",
@@ -122,6 +122,10 @@ static struct cavs__operand where_pull(struct cavs__placer *p, const struct cavs
     int tensor = p->sp->input[x->input->number];
     struct cavs__operand o;
 
+    if (p->f->stage->recorded)
+        return cavs__indexed_operand(
+            p, tensor, 0, x->width,
+            (struct cavs__section){.kind = CAVS__S_CHILD, .function = p->f});
     if (cavs__in_shared_part(p))
         return cavs__indexed_operand(p, tensor, 0, x->width,
                                      (struct cavs__section){.kind = CAVS__S_DISTINCT_ROW,
@@ -148,7 +152,7 @@ struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *n
     struct cavs__input *in;
     int domain;
 
-    if (!cavs__open_for(f, "pull_edge_ids", at))
+    if (!cavs__open_for_vertices(f, "pull_edge_ids", at))
         return NULL;
     if (!name) {
         FAIL(f, CAVS_EINVAL, "pull_edge_ids: the input needs a name");
@@ -165,7 +169,7 @@ struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *n
     struct cavs__input *in;
     int domain;
 
-    if (!cavs__open_for(f, "pull_list_ids", at))
+    if (!cavs__open_for_vertices(f, "pull_list_ids", at))
         return NULL;
     if (!name) {
         FAIL(f, CAVS_EINVAL, "pull_list_ids: the input needs a name");

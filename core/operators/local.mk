@@ -12,6 +12,7 @@ libcavs_la_SOURCES += \
 	core/operators/inputs.c \
 	core/operators/lists.c \
 	core/operators/losses.c \
+	core/operators/nodes.c \
 	core/operators/norms.c \
 	core/operators/parameters.c \
 	core/operators/matmul.c \

@@ -89,7 +89,8 @@ struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol 
         FAIL(f, CAVS_EPROGRAM, "lookup: parameter %s belongs to another model", table->name);
         return NULL;
     }
-    cavs__limit_ids(ids, table->rows);
+    if (!cavs__limit_ids(ids, table->rows, "lookup", at))
+        return NULL;
     table->lookup_use = true;
     return cavs__add_symbol(
         f,
@@ -102,6 +103,8 @@ static void diff_lookup(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
 {
     struct cavs_symbol *in[2] = {y->inputs[0], g->op == CAVS__OP_REPEAT ? g->inputs[0] : g};
 
+    if (y->function->stage->recorded) /* a tape keeps the gradients of all its results */
+        return;
     cavs__diff_symbol(
         d, y,
         (struct cavs_symbol){.op = CAVS__OP_GRAD_LOOKUP, .width = g->width, .param = y->param}, 2,

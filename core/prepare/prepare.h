@@ -91,6 +91,7 @@ struct cavs__lookup {
 struct cavs__touched {
     int n, occurrences;
     int nlookups;
+    ptrdiff_t ld;                      /* floats from one row of a gradient to the next */
     struct cavs__lookup *lookups;      /* by source; in the arena of the batch */
     int32_t *ids, *ptr, *source, *row; /* where cavs__list_touched() was told to put them */
 };

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/prepare/preparing.h"
+#include "memory/tensor.h"
 
 /* ---- lookups ---- */
 
@@ -53,7 +54,8 @@ static int find_lookups(struct cavs__batch *b, const struct cavs_param *p)
     if (!*mark)
         return cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **mark);
     if (t)
-        *t = (struct cavs__touched){.lookups =
+        *t = (struct cavs__touched){.ld = cavs__tensor_ld(p->cols),
+                                    .lookups =
                                         cavs__arena_alloc(b->arena, most * sizeof *t->lookups)};
     if (!t || !t->lookups)
         return cavs__fail_nomem("touched rows", most * sizeof *t->lookups);

@@ -93,23 +93,35 @@ static int create_metrics(struct cavs__engine *e)
 
 int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan *plan)
 {
+    int rc;
+
     e->plan = plan;
-    e->tensors = calloc((size_t)plan->ntensors + 1, sizeof *e->tensors);
     e->grad_used = calloc((size_t)plan->model->nstored + 1, sizeof *e->grad_used);
     e->cuts = calloc((size_t)plan->model->nstages + 1, sizeof *e->cuts);
-    if (!e->tensors || !e->grad_used || !e->cuts)
+    if (!e->grad_used || !e->cuts)
         return cavs__fail_nomem("session",
-                                ((size_t)plan->ntensors + 1) * sizeof *e->tensors +
-                                    ((size_t)plan->model->nstored + 1) * sizeof *e->grad_used +
+                                ((size_t)plan->model->nstored + 1) * sizeof *e->grad_used +
                                     ((size_t)plan->model->nstages + 1) * sizeof *e->cuts);
-    for (int i = 0; i < plan->ntensors; i++) {
-        const struct cavs__tensor_desc *d = &plan->tensors[i];
+    rc = cavs__engine_follow_plan(e);
+    return rc ? rc : create_metrics(e);
+}
+
+int cavs__engine_follow_plan(struct cavs__engine *e)
+{
+    size_t bytes = ((size_t)e->plan->ntensors + 1) * sizeof *e->tensors;
+    struct cavs__tensor *tensors = realloc(e->tensors, bytes);
+
+    if (!tensors)
+        return cavs__fail_nomem("session", bytes);
+    e->tensors = tensors;
+    for (; e->ntensors < e->plan->ntensors; e->ntensors++) {
+        const struct cavs__tensor_desc *d = &e->plan->tensors[e->ntensors];
         int chunks = chunks_of(e, d->kind);
 
-        if (cavs__tensor_init(&e->tensors[i], d->name, d->cols, chunks) != 0)
+        if (cavs__tensor_init(&e->tensors[e->ntensors], d->name, d->cols, chunks) != 0)
             return cavs__fail_nomem(d->name, ((size_t)chunks + 1) * sizeof(struct cavs__chunk));
     }
-    return create_metrics(e);
+    return CAVS_OK;
 }
 
 void cavs__wait_slots(struct cavs__engine *e)
@@ -122,7 +134,7 @@ void cavs__engine_free(struct cavs__engine *e)
 {
     if (e->scratch)
         starpu_data_unregister(e->scratch);
-    for (int i = 0; e->tensors && i < e->plan->ntensors; i++)
+    for (int i = 0; i < e->ntensors; i++)
         cavs__tensor_free(&e->tensors[i]);
     cavs__homes_free(e);
     for (int i = 0; i < CAVS__SLOTS; i++) {

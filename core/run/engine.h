@@ -90,9 +90,10 @@ struct cavs__engine {
     const struct cavs_runtime *rt;
     const struct cavs_session_options *options; /* its session's */
     const struct cavs__plan *plan;
-    struct cavs__rates rates;     /* of its products */
-    int nshards;                  /* most per batch */
-    struct cavs__tensor *tensors; /* [plan->ntensors] */
+    struct cavs__rates rates; /* of its products */
+    int nshards;              /* most per batch */
+    int ntensors;
+    struct cavs__tensor *tensors; /* [ntensors] of the plan */
     size_t tensor_bytes;          /* of these and all others that cavs__reserve() made larger */
     starpu_data_handle_t scratch; /* of a task */
     size_t scratch_floats;
@@ -131,6 +132,8 @@ static inline int cavs__chunk_of(const struct cavs__engine *e, int tensor, int s
 int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
                       const struct cavs_session_options *options);
 int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan *plan);
+/* Those that have been added to the plan since. */
+int cavs__engine_follow_plan(struct cavs__engine *e);
 /* Nothing is in flight any more. */
 void cavs__engine_free(struct cavs__engine *e);
 void cavs__wait_slots(struct cavs__engine *e);

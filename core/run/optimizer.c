@@ -75,8 +75,8 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
     int nstates = e->plan->options.training && !p->frozen ? cavs__rules[o->rule.rule].states : 0,
         rc = CAVS_OK;
 
-    if (p->lookup_use &&
-        cavs__tensor_init(&o->touched_lists[p->number], "touched rows", 1, CAVS__SLOTS) != 0)
+    /* a tape may look rows up of any */
+    if (cavs__tensor_init(&o->touched_lists[p->number], "touched rows", 1, CAVS__SLOTS) != 0)
         rc = cavs__fail_nomem("touched rows", (CAVS__SLOTS + 1) * sizeof(struct cavs__chunk));
     for (int k = 0; k < nstates && !rc; k++)
         rc = create_state(e, &o->state[k][p->number], p);
@@ -131,7 +131,7 @@ static void add_gradients(const struct updating *u, struct starpu_task *task,
         a->ptr = (int)(t->ptr - t->ids);
         a->source = (int)(t->source - t->ids);
         a->row = (int)(t->row - t->ids);
-        a->ldg = cavs__tensor_ld(p->cols);
+        a->ldg = t->ld;
         for (int i = 0; i < t->nlookups; i++)
             cavs__task_buffer(task,
                               e->tensors[t->lookups[i].tensor].chunks[t->lookups[i].shard].handle,

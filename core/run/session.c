@@ -160,10 +160,8 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
     return CAVS_OK;
 }
 
-void cavs_session_destroy(struct cavs_session *s)
+static void session_free(struct cavs_session *s)
 {
-    if (!s || s->rt->pid != getpid()) /* a child has its parent's memory, but not its workers */
-        return;
     cavs__wait_slots(&s->engine);
     cavs__engine_free(&s->engine);
     cavs__optimizer_free(&s->optimizer, s->model);
@@ -173,6 +171,26 @@ void cavs_session_destroy(struct cavs_session *s)
     cavs__model_release(s->model);
     cavs__runtime_release(s->rt);
     free(s);
+}
+
+void cavs_session_destroy(struct cavs_session *s)
+{
+    if (!s || s->rt->pid != getpid()) /* a child has its parent's memory, but not its workers */
+        return;
+    s->destroyed = true;
+    if (s->tapes == 0)
+        session_free(s);
+}
+
+void cavs__session_hold(struct cavs_session *s)
+{
+    s->tapes++;
+}
+
+void cavs__session_release(struct cavs_session *s)
+{
+    if (--s->tapes == 0 && s->destroyed)
+        session_free(s);
 }
 
 /* ---- questions ---- */

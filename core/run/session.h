@@ -42,8 +42,13 @@ struct cavs_session {
     struct cavs_stats stats;
     int64_t launches_before; /* kernels queued on devices when the statistics were reset */
     int devices_failed;      /* before this session was made */
+    int tapes;               /* that are there */
+    bool destroyed;          /* and is freed with the last of them */
 };
 
+/* session.c: tapes hold their session, so that it does not matter which is destroyed first. */
+void cavs__session_hold(struct cavs_session *s);
+void cavs__session_release(struct cavs_session *s);
 /* session.c: 0, or why `call` cannot use the session: there is none, or this process has no
  * workers. */
 int cavs__session_ready(const struct cavs_session *s, const char *call);
@@ -57,6 +62,8 @@ int cavs__report_fault(struct cavs_session *s);
 
 /* values.c */
 int cavs__create_params(struct cavs_session *s);
+/* Tensors that have been added to the plan since, with what they hold of parameters; scratch. */
+int cavs__session_follow_plan(struct cavs_session *s);
 /* Matrices of p's shape that the optimizer keeps, and their numbers. */
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p);
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values);

@@ -119,17 +119,59 @@ static int create_copy(struct cavs__engine *e, const struct cavs_param *p, enum 
     return rc;
 }
 
+static int create_gradient(struct cavs__engine *e, const struct cavs_param *p)
+{
+    int grad = e->plan->grad[p->number], rc = CAVS_OK;
+
+    for (int k = 0; grad >= 0 && k < cavs__partials(e) && !rc; k++)
+        rc = cavs__reserve(e, &e->tensors[grad], k, p->rows);
+    return rc;
+}
+
 static int create_param(struct cavs_session *s, const struct cavs_param *p)
 {
     struct cavs__engine *e = &s->engine;
-    int grad = s->plan->grad[p->number];
     int rc = cavs__reserve(e, param_tensor(s, p), 0, p->rows);
 
     for (int l = 0; l < CAVS__LAYOUTS && !rc; l++)
         rc = create_copy(e, p, (enum cavs__layout)l);
-    for (int k = 0; grad >= 0 && k < cavs__partials(e) && !rc; k++)
-        rc = cavs__reserve(e, &e->tensors[grad], k, p->rows);
+    if (!rc)
+        rc = create_gradient(e, p);
     return rc ? rc : cavs__optimizer_add(&s->optimizer, e, p);
+}
+
+/* The same for what the plan did not have of a parameter before. */
+static int follow_param(struct cavs_session *s, const struct cavs_param *p)
+{
+    bool new_copy = false;
+    struct window w;
+    int rc = create_gradient(&s->engine, p);
+
+    for (int l = 0; l < CAVS__LAYOUTS && !rc; l++) {
+        int number = s->plan->copies[p->number][l];
+
+        if (number < 0 || s->engine.tensors[number].chunks[0].rows > 0)
+            continue;
+        rc = create_copy(&s->engine, p, (enum cavs__layout)l);
+        new_copy = true;
+    }
+    if (rc || !new_copy)
+        return rc;
+    w = open_window(param_tensor(s, p), 0, p, STARPU_R);
+    write_copies(s, p, &w);
+    close_window(&w);
+    return CAVS_OK;
+}
+
+int cavs__session_follow_plan(struct cavs_session *s)
+{
+    int rc = cavs__engine_follow_plan(&s->engine);
+
+    for (int i = 0; i < s->model->nstored && !rc; i++) {
+        if (!s->model->params[i]->merged)
+            rc = follow_param(s, s->model->params[i]);
+    }
+    return rc ? rc : cavs__reserve_scratch(&s->engine, s->plan->scratch);
 }
 
 int cavs__create_params(struct cavs_session *s)
@@ -259,7 +301,7 @@ static void add_touched(struct cavs_session *s, const struct cavs_param *p, floa
     for (int i = 0; i < t->n; i++) {
         for (int k = t->ptr[i]; k < t->ptr[i + 1]; k++) {
             const struct cavs__tensor *g = &s->engine.tensors[l[t->source[k]].tensor];
-            const float *row = g->chunks[l[t->source[k]].shard].p + t->row[k] * g->ld;
+            const float *row = g->chunks[l[t->source[k]].shard].p + t->row[k] * t->ld;
 
             for (int c = 0; c < p->cols; c++)
                 values[(size_t)t->ids[i] * (size_t)p->cols + (size_t)c] += row[c];

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recorded.c - a plan that grows: the operators of a tape are functions that come while it records.
+ *
+ * They are placed and made as any other function is.  What is different is where rows are: results
+ * of all widths lie in one tensor of lines (part.h), and their gradients in another, since any of
+ * them may be read by any.
+ */
+#include <stdlib.h>
+
+#include "core/base/array.h"
+#include "core/base/error.h"
+#include "core/compile/place.h"
+
+/* ---- stages ---- */
+
+static int lines_tensor(struct cavs__plan *p, const struct cavs_stage *s, const char *what)
+{
+    return cavs__plan_tensor(
+        p,
+        (struct cavs__tensor_desc){
+            .kind = CAVS__T_LINES, .space = CAVS__FIXED, .cols = CAVS__LINE, .stage = s},
+        "%s%d.%s", s->name, s->number, what);
+}
+
+static int add_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
+{
+    const struct cavs_stage *s = sp->stage;
+
+    sp->state = lines_tensor(p, s, "rows");
+    sp->push[0] = lines_tensor(p, s, "gradients");
+    sp->edge = lines_tensor(p, s, "gradients.of.operands");
+    for (int i = 0; i < s->ninputs; i++)
+        sp->input[i] = s->inputs[i]->ids
+                           ? -1
+                           : cavs__plan_tensor(p,
+                                               (struct cavs__tensor_desc){.kind = CAVS__T_INPUT,
+                                                                          .space = CAVS__FIXED,
+                                                                          .cols = CAVS__LINE,
+                                                                          .stage = s},
+                                               "%s%d.given", s->name, s->number);
+    sp->index =
+        cavs__plan_tensor(p,
+                          (struct cavs__tensor_desc){
+                              .kind = CAVS__T_INDEX, .space = CAVS__FIXED, .cols = 1, .stage = s},
+                          "%s%d.index", s->name, s->number);
+    return sp->state < 0 || sp->push[0] < 0 || sp->edge < 0 || sp->index < 0 ? CAVS_ENOMEM
+                                                                             : CAVS_OK;
+}
+
+int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s)
+{
+    struct cavs__stage_plan *grown = realloc(p->stages, ((size_t)p->nstages + 1) * sizeof *grown);
+    struct cavs__stage_plan *sp = grown ? &grown[p->nstages] : NULL;
+
+    if (!sp)
+        return cavs__fail_nomem("plan: stage", ((size_t)p->nstages + 1) * sizeof *grown);
+    p->stages = grown;
+    *sp = (struct cavs__stage_plan){.stage = s};
+    p->nstages++;
+    sp->push = calloc(1, sizeof *sp->push);
+    sp->input = calloc((size_t)s->ninputs + 1, sizeof *sp->input);
+    if (!sp->push || !sp->input)
+        return cavs__fail_nomem("plan: stage", ((size_t)s->ninputs + 2) * sizeof *sp->input);
+    return add_tensors(p, sp);
+}
+
+void cavs__plan_drop_stage(struct cavs__plan *p, int stage)
+{
+    cavs__stage_plan_destroy(&p->stages[stage]);
+    p->stages[stage] = (struct cavs__stage_plan){0};
+}
+
+/* ---- functions ---- */
+
+struct cavs__task_kind *cavs__recorded_chain(const struct cavs__stage_plan *sp,
+                                             enum cavs__phase phase)
+{
+    for (int i = 0; i < sp->nkinds; i++) {
+        if (sp->kinds[i]->klass == CAVS__CHAIN && sp->kinds[i]->phase == phase)
+            return sp->kinds[i];
+    }
+    return NULL;
+}
+
+/* Rows of what is kept lie as far apart as all that is kept of one is wide. */
+static void set_pitch(struct cavs__part *part, int kept)
+{
+    for (int i = 0; i < part->nsteps; i++) {
+        for (int j = 0; j < part->steps[i].nviews; j++) {
+            struct cavs__operand *o = &part->steps[i].v[j];
+
+            if (o->buffer >= 0 && o->space == CAVS__LINES && o->slot == CAVS__LINES_KEPT)
+                o->ld = (ptrdiff_t)cavs__lines_of(kept) * CAVS__LINE;
+        }
+    }
+}
+
+int cavs__plan_add_function(struct cavs__plan *p, struct cavs_function *f)
+{
+    struct cavs__stage_plan *sp = &p->stages[f->stage->number];
+    int rc = cavs__place_function(p, f);
+
+    for (int i = 0; i < sp->nkinds && !rc; i++) {
+        struct cavs__task_kind *k = sp->kinds[i];
+        struct cavs__part *part = f->number < k->nparts ? k->parts[f->number] : NULL;
+
+        if (!k->codelet.cpu_funcs[0])
+            cavs__name_codelet(k);
+        if (!part)
+            continue;
+        set_pitch(part, f->kept);
+        rc = cavs__bind_part(p, k, part);
+    }
+    return rc;
+}
