@@ -940,6 +940,108 @@ int cavs_session_explain(const struct cavs_session *s, char **text);
 
 /** @} */
 
+/* ---- tapes ----------------------------------------------------------------------------------- */
+
+/** @defgroup tapes Tapes
+ *
+ * A tape records a network as ordinary code computes it, sample by sample, with loops and branches
+ * that may depend on what was just computed; what samples have in common is batched on the fly.  It
+ * belongs to a session: parameters, optimizer, seed, learning rate, metrics and checkpoints are the
+ * session's, and cavs_session_train() and tapes may take turns.  A model for tapes alone needs
+ * parameters and no stage.
+ *
+ *     cavs_tape_begin(t, CAVS_TAPE_TRAIN);
+ *     for (int i = 0; i < batch; i++) {
+ *         struct cavs_function *f = cavs_tape_sample(t);
+ *         struct cavs_symbol *h = cavs_constant(f, hidden, 0);
+ *
+ *         for (int k = 0; k < length[i]; k++)
+ *             h = cavs_tanh(cavs_add(cavs_lookup(E, cavs_tape_id(t, word[i][k])),
+ *                                    cavs_affine(h, U, b)));
+ *         cavs_loss(f, "loss", cavs_softmax_cross_entropy(cavs_affine(h, V, c),
+ *                                                         cavs_tape_id(t, label[i])), NULL);
+ *     }
+ *     cavs_tape_finish(t);
+ *
+ * **Recording.**  The operators of vertex functions record: each makes one symbol or a few, at once,
+ * and nothing is computed yet.  Symbols belong to the tape and are there until the next
+ * cavs_tape_begin(); after that they are refused.  There are no vertices: gather, scatter, push and
+ * the inputs by name are refused.
+ *
+ * **Errors.**  A mistake while recording (shapes that do not fit, an id out of range, a symbol of
+ * another tape or of an earlier recording, too many symbols, no memory) gives NULL, which operators
+ * pass on; the first mistake is reported by cavs_tape_values() and cavs_tape_finish(), with the line
+ * that recorded it.  After cavs_tape_begin() the tape can be used again.
+ *
+ * **Results** are the same to the last bit for any number of workers.  Dropout draws its numbers by
+ * the session's seed, the number of updates, the sample and the symbol in it.
+ * @{ */
+
+struct cavs_tape;
+
+/** What becomes of a recording. */
+enum cavs_tape_run {
+    CAVS_TAPE_EVALUATE, /**< values alone; nothing is dropped by cavs_dropout() */
+    CAVS_TAPE_GRADIENT, /**< forward and backward, for cavs_session_get_gradient() and
+                         * cavs_tape_gradients(); rows (cavs_tape_row()) have gradients, too */
+    CAVS_TAPE_TRAIN     /**< forward, backward, and an update of the parameters */
+};
+
+/** What a tape does; cavs_tape_defaults() fills it in. */
+struct cavs_tape_options {
+    /** How symbols are put together, over all samples: CAVS_POLICY_DEPTH, CAVS_POLICY_AGENDA,
+     * CAVS_POLICY_AUTO, or CAVS_POLICY_SERIAL for no batching at all. */
+    enum cavs_policy policy;
+    int64_t most_symbols; /**< of a recording; one more is refused */
+};
+/** auto; 2^28 symbols. */
+struct cavs_tape_options cavs_tape_defaults(void);
+
+/** A tape over a session; options NULL: the defaults.  A session that is destroyed before its tapes
+ * lives on until they are. */
+int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *options,
+                     struct cavs_tape **out);
+/** Ends the tape; what was recorded and not finished is forgotten. */
+void cavs_tape_destroy(struct cavs_tape *t);
+
+/** Begins a recording, and forgets the one before: its symbols are refused from now on. */
+int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run);
+/** Begins the next sample, and gives what cavs_use(), cavs_constant(), cavs_loss() and cavs_metric()
+ * take for a function (any other operator finds it by its operands).  A sample is what option `mean`
+ * divides by and what is computed on one worker at a time; one may read symbols of others, and is
+ * then computed together with them.  NULL: the tape has no recording, or too many samples. */
+struct cavs_function *cavs_tape_sample(struct cavs_tape *t);
+/** What cavs_tape_sample() gave last in this recording; NULL: nothing. */
+struct cavs_function *cavs_tape_function(struct cavs_tape *t);
+
+/** A row of `width` numbers, which are copied. */
+#define cavs_tape_row(t, width, row) cavs_tape_row_at((t), (width), (row), CAVS_HERE)
+/** An id: for cavs_lookup(), cavs_pick(), cavs_matmul_select() and as a label.  -1 is none. */
+#define cavs_tape_id(t, id) cavs_tape_id_at((t), (id), CAVS_HERE)
+/** @cond */
+struct cavs_symbol *cavs_tape_row_at(struct cavs_tape *t, int width, const float *row,
+                                     struct cavs_place at);
+struct cavs_symbol *cavs_tape_id_at(struct cavs_tape *t, int id, struct cavs_place at);
+/** @endcond */
+
+/** How far the recording has come, for cavs_tape_rewind(); a negative number is an error. */
+int64_t cavs_tape_mark(const struct cavs_tape *t);
+/** Forgets what was recorded since that mark of this recording, for searches that drop most of what
+ * they try.  The sample that was being recorded at the mark is the present one again. */
+int cavs_tape_rewind(struct cavs_tape *t, int64_t mark);
+
+/** What a tape did since it was created. */
+struct cavs_tape_stats {
+    int64_t recordings; /**< begun */
+    int64_t samples;    /**< of recordings before the present one */
+    int64_t symbols;    /**< likewise, with those that cost nothing: ids, constants, slices */
+    int64_t signatures; /**< sorts of symbols that can be computed together, so far */
+};
+/** Says what the tape did. */
+void cavs_tape_stats(const struct cavs_tape *t, struct cavs_tape_stats *out);
+
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,3 +18,4 @@ include core/data/local.mk
 include core/prepare/local.mk
 include core/run/local.mk
 include core/files/local.mk
+include core/tape/local.mk

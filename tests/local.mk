@@ -71,6 +71,10 @@ check_PROGRAMS += tests/test_oracle tests/test_symbols tests/test_declare tests/
 check_PROGRAMS += tests/test_fusion tests/test_operators
 SANITIZE_TESTS += tests/test_fusion tests/test_operators tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
 
+# tapes, as far as they go without a runtime
+check_PROGRAMS += tests/test_recording
+SANITIZE_TESTS += tests/test_recording
+
 # operators made of others; lists of symbols before and after each pass: test_rewrites.c stands between passes
 check_PROGRAMS += tests/test_composites tests/test_rewrites
 tests_test_composites_SOURCES = tests/test_composites.c

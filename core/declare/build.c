@@ -10,39 +10,68 @@ bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place a
     if (!f)
         return false;
     if (f->finished) {
-        FAIL(f, CAVS_ESTATE, "%s after the function was finished", op);
+        FAIL(f, CAVS_ESTATE,
+             f->recorder ? "%s of a symbol that an earlier recording made (cavs_tape_begin)"
+                         : "%s after the function was finished",
+             op);
         return false;
     }
     return true;
 }
 
-bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cavs_place at)
+{
+    if (!cavs__open_for(f, op, at))
+        return false;
+    if (f->recorder)
+        FAIL(f, CAVS_EPROGRAM,
+             "%s: a tape has no vertices: operators take the symbols of others, rows and ids come "
+             "from cavs_tape_row() and cavs_tape_id()",
+             op);
+    return !f->recorder;
+}
+
+/* Is x of f?  Of a tape, it must not have been taken back either. */
+static bool belongs(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                     struct cavs_place at)
 {
-    if (x->function != f)
+    if (x->function == f && (!f->recorder || x->number < f->nsymbols))
+        return true;
+    if (x->function == f)
+        FAIL(f, CAVS_ESTATE, "%s: an operand was taken back (cavs_tape_rewind)", op);
+    else if (f->recorder)
+        FAIL(f, CAVS_ESTATE, "%s: operand %s (%s:%d) is of %s", op, cavs__symbol_label(x),
+             x->at.file, x->at.line,
+             !x->function->recorder                 ? "a vertex function"
+             : x->function->recorder == f->recorder ? "an earlier recording (cavs_tape_begin)"
+                                                    : "another tape");
+    else
         FAIL(f, CAVS_EPROGRAM, "%s: operand %s (%s:%d) belongs to function %s.%s", op,
              cavs__symbol_label(x), x->at.file, x->at.line, x->function->stage->name,
              x->function->name);
-    else if (x->op == CAVS__OP_IDS)
-        FAIL(f, CAVS_EPROGRAM, "%s: operand %s is an id input; use it with lookup or as labels", op,
-             x->input->name);
-    else
-        return true;
     return false;
+}
+
+bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                    struct cavs_place at)
+{
+    if (!belongs(f, x, op, at))
+        return false;
+    if (x->op == CAVS__OP_IDS)
+        FAIL(f, CAVS_EPROGRAM, "%s: operand %s is an id input; use it with lookup or as labels", op,
+             x->input ? x->input->name : "(cavs_tape_id)");
+    return x->op != CAVS__OP_IDS;
 }
 
 bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                   struct cavs_place at)
 {
-    if (x->function != f)
-        FAIL(f, CAVS_EPROGRAM, "%s: ids %s belong to function %s.%s", op, cavs__symbol_label(x),
-             x->function->stage->name, x->function->name);
-    else if (x->op != CAVS__OP_IDS)
-        FAIL(f, CAVS_EPROGRAM, "%s: operand %s of width %d where ids are wanted (cavs_pull_ids)",
-             op, cavs__symbol_label(x), x->width);
-    else
-        return true;
-    return false;
+    if (!belongs(f, x, op, at))
+        return false;
+    if (x->op != CAVS__OP_IDS)
+        FAIL(f, CAVS_EPROGRAM, "%s: operand %s of width %d where ids are wanted (%s)", op,
+             cavs__symbol_label(x), x->width, f->recorder ? "cavs_tape_id" : "cavs_pull_ids");
+    return x->op == CAVS__OP_IDS;
 }
 
 /* A parameter that could not be found or made: said here, because here is the line that needs it.
@@ -55,10 +84,15 @@ bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const c
     return p != NULL;
 }
 
-void cavs__limit_ids(struct cavs_symbol *ids, int limit)
+bool cavs__limit_ids(struct cavs_symbol *ids, int limit, const char *op, struct cavs_place at)
 {
-    if (limit < ids->input->limit)
+    struct cavs_function *f = ids->function;
+
+    if (f->recorder && ids->k >= limit)
+        FAIL(f, CAVS_EDATA, "%s: id %d is not below %d", op, ids->k, limit);
+    else if (!f->recorder && limit < ids->input->limit)
         ids->input->limit = limit;
+    return !f->recorder || ids->k < limit;
 }
 
 /* ---- rows of vertices and of entries ---- */
@@ -127,8 +161,11 @@ bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct 
 struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                      struct cavs_symbol *const *inputs)
 {
-    struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
+    struct cavs_symbol *x;
 
+    if (f->recorder)
+        return f->recorder->add(f->recorder, &like, n, inputs);
+    x = cavs__symbol_new(f, &like, n, inputs);
     if (!x)
         cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory",
                             cavs__operators[like.op]->name);

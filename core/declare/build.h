@@ -11,14 +11,17 @@
 /* May f still grow?  Is x one of its float symbols, one of its id inputs, is p a parameter of its
  * model? */
 bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at);
+/* The same for what a tape has not: graphs, and inputs that samples bring by name. */
+bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cavs_place at);
 bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                     struct cavs_place at);
 bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                   struct cavs_place at);
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
                     struct cavs_place at);
-/* Ids of this input have to be below the limit: data with others are refused. */
-void cavs__limit_ids(struct cavs_symbol *ids, int limit);
+/* Ids of this input have to be below the limit: data with others are refused, and so is an id of a
+ * tape at once. */
+bool cavs__limit_ids(struct cavs_symbol *ids, int limit, const char *op, struct cavs_place at);
 /* May x, a float symbol of f, be used where there is one row per vertex? */
 bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                           struct cavs_place at);

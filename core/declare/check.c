@@ -73,8 +73,8 @@ static int check_stage(struct cavs_stage *s)
 
 int cavs__model_check(struct cavs_model *m)
 {
-    if (m->nstages == 0)
-        return cavs__fail(CAVS_EPROGRAM, "the model has no stage");
+    if (m->nstages == 0 && m->nparams == 0)
+        return cavs__fail(CAVS_EPROGRAM, "the model has no stage and no parameter");
     for (int i = 0; i < m->nparams; i++) {
         struct cavs_param *p = m->params[i];
 

@@ -71,7 +71,7 @@ struct cavs_symbol *cavs_pull_from_at(struct cavs_function *f, struct cavs_stage
     struct cavs__channel *c;
     struct cavs_symbol *ids = NULL;
 
-    if (!cavs__open_for(f, "pull_from", at))
+    if (!cavs__open_for_vertices(f, "pull_from", at))
         return NULL;
     if (from && !index && from->number < f->stage->number && f->stage->base != from) {
         FAIL(f, CAVS_EPROGRAM,
@@ -96,7 +96,7 @@ struct cavs_symbol *cavs_pull_from_each_at(struct cavs_function *f, struct cavs_
     struct cavs__channel *c;
     int domain;
 
-    if (!cavs__open_for(f, op, at))
+    if (!cavs__open_for_vertices(f, op, at))
         return NULL;
     c = channel_to_fetch(f, op, from, channel, at);
     if (!c)
@@ -168,7 +168,7 @@ void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symb
 {
     struct cavs__channel *c;
 
-    if (!cavs__open_for(f, "push", at))
+    if (!cavs__open_for_vertices(f, "push", at))
         return;
     if (!x || !channel) {
         FAIL(f, CAVS_EPROGRAM, "push %s of %s", channel ? channel : "(null)",

@@ -113,7 +113,7 @@ struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, st
         return cavs_slice_at(x->inputs[0], x->k + from, width, at);
     if (x->op == CAVS__OP_CONCAT && (part = concat_part(x, &from, width)))
         return cavs_slice_at(part, from, width, at);
-    if (x->op == CAVS__OP_ELEMENTWISE || x->op == CAVS__OP_REPEAT)
+    if ((x->op == CAVS__OP_ELEMENTWISE && !f->recorder) || x->op == CAVS__OP_REPEAT)
         return slice_operands(x, from, width, at);
     return cavs__add_symbol(
         f, (struct cavs_symbol){.op = CAVS__OP_SLICE, .width = width, .k = from, .at = at}, 1, &x);

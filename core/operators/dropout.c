@@ -35,7 +35,7 @@ struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, struct ca
                             (struct cavs_symbol){.op = CAVS__OP_DROPOUT,
                                                  .width = x->width,
                                                  .s = rate,
-                                                 .k = next_site(f->stage->model),
+                                                 .k = f->recorder ? 0 : next_site(f->stage->model),
                                                  .at = at},
                             1, &x);
 }

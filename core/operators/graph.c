@@ -4,7 +4,7 @@
 
 struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_place at)
 {
-    if (!cavs__open_for(f, "gather", at))
+    if (!cavs__open_for_vertices(f, "gather", at))
         return NULL;
     if (f->stage->state_width == 0) {
         FAIL(f, CAVS_EPROGRAM, "gather(%d): stage %s has no state", k, f->stage->name);
@@ -53,7 +53,7 @@ struct cavs_symbol *cavs_each_child_at(struct cavs_function *f, struct cavs_plac
 {
     int domain;
 
-    if (!cavs__open_for(f, "each_child", at))
+    if (!cavs__open_for_vertices(f, "each_child", at))
         return NULL;
     if (f->stage->state_width == 0) {
         FAIL(f, CAVS_EPROGRAM, "each_child: stage %s has no state", f->stage->name);
@@ -87,7 +87,7 @@ const struct cavs__operator cavs__operator_each_child = {
 
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at)
 {
-    if (!cavs__open_for(f, "scatter", at))
+    if (!cavs__open_for_vertices(f, "scatter", at))
         return;
     if (!x) {
         FAIL(f, CAVS_EPROGRAM, "scatter of NULL");

@@ -19,6 +19,11 @@ static struct cavs__metric *find_metric(struct cavs_function *f, const char *nam
         if (strcmp(m->metrics[i]->name, name) == 0)
             return m->metrics[i];
     }
+    if (m->finished && m->nmetrics == m->most_metrics) {
+        FAIL(f, CAVS_EINVAL, "metric %s: a model counts at most %d metrics of tapes", name,
+             CAVS__TAPE_METRICS);
+        return NULL;
+    }
     metric = calloc(1, sizeof *metric);
     if (metric)
         *metric = (struct cavs__metric){.name = strdup(name), .number = m->nmetrics};
@@ -115,7 +120,8 @@ static struct cavs_symbol *against_labels(enum cavs__op op, struct cavs_symbol *
     if (!labels || !cavs__open_for(f, name, at) || !cavs__is_value(f, logits, name, at) ||
         !cavs__is_ids(f, labels, name, at) || !cavs__to_one_domain(f, name, 2, in, at))
         return NULL;
-    cavs__limit_ids(labels, logits->width);
+    if (!cavs__limit_ids(labels, logits->width, name, at))
+        return NULL;
     return cavs__add_symbol(f, (struct cavs_symbol){.op = op, .width = 1, .at = at}, 2, in);
 }
 

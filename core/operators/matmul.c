@@ -143,7 +143,8 @@ struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_par
     }
     if (!cavs__to_one_domain(f, op, 2, in, at))
         return NULL;
-    cavs__limit_ids(ids, nselect);
+    if (!cavs__limit_ids(ids, nselect, op, at))
+        return NULL;
     w->dense_use = true;
     return cavs__add_symbol(
         f,

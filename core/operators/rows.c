@@ -152,7 +152,8 @@ struct cavs_symbol *cavs_pick_at(struct cavs_symbol *x, struct cavs_symbol *ids,
         return NULL;
     if (!cavs__to_one_domain(f, "pick", 2, in, at))
         return NULL;
-    cavs__limit_ids(ids, x->width);
+    if (!cavs__limit_ids(ids, x->width, "pick", at))
+        return NULL;
     return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_PICK, .width = 1, .at = at}, 2,
                             in);
 }

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* order.c - see order.h. */
+#include "core/tape/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/base/error.h"
+
+/* ---- life ---- */
+
+int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy)
+{
+    *o = (struct cavs__order){.policy = &cavs__policies[policy], .nshards = nshards};
+    o->schedules = calloc((size_t)nshards, sizeof *o->schedules);
+    if (!o->schedules)
+        return cavs__fail_nomem("schedules of a tape", (size_t)nshards * sizeof *o->schedules);
+    for (int i = 0; i < nshards; i++)
+        cavs__schedule_init(&o->schedules[i]);
+    return CAVS_OK;
+}
+
+void cavs__order_free(struct cavs__order *o)
+{
+    for (int i = 0; i < o->nshards && o->schedules; i++)
+        cavs__schedule_free(&o->schedules[i]);
+    cavs__shard_scratch_free(&o->split);
+    free(o->schedules);
+    free(o->stack);
+    free(o->list);
+    free(o->shard);
+    free(o->work);
+    free(o->chosen);
+    free(o->slots);
+    free(o->function);
+    free(o->child_ptr);
+    free(o->child);
+    free(o->vertex);
+}
+
+void cavs__order_begin(struct cavs__order *o)
+{
+    o->known = 0;
+}
+
+/* ---- what is needed ---- */
+
+/* Vertices that are none: of an earlier increment; not numbered yet. */
+enum { EVALUATED = -1, FOUND = 0 };
+
+/* Symbols being collected. */
+struct needed {
+    struct cavs__order *o;
+    struct cavs__recording *r;
+    int n;        /* on the stack */
+    int lo, hi;   /* the first and the last symbol found */
+    int64_t rows; /* that they read */
+};
+
+static bool push(struct needed *d, struct cavs_symbol *x)
+{
+    int from;
+    struct cavs__node *node = cavs__node_of(x, &from);
+
+    if (node->ordered || node->signature == CAVS__NOT_COMPUTED)
+        return true;
+    if (!cavs__array_reserve(&d->o->stack, &d->o->stack_room, (size_t)d->n + 1,
+                             sizeof *d->o->stack))
+        return false;
+    node->ordered = true;
+    node->vertex = FOUND;
+    d->o->stack[d->n++] = node->x.number;
+    d->lo = node->x.number < d->lo ? node->x.number : d->lo;
+    d->hi = node->x.number > d->hi ? node->x.number : d->hi;
+    return true;
+}
+
+static bool find_needed(struct needed *d, int n, const int32_t *symbols)
+{
+    for (int i = 0; i < n; i++) {
+        if (!push(d, &cavs__node_at(d->r, symbols[i])->x))
+            return false;
+        while (d->n > 0) {
+            const struct cavs_symbol *x = &cavs__node_at(d->r, d->o->stack[--d->n])->x;
+
+            d->rows += x->ninputs;
+            for (int k = 0; k < x->ninputs; k++) {
+                if (!push(d, x->inputs[k]))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Lists what was found, ascending. */
+static int list_needed(const struct needed *d, int32_t *found)
+{
+    int n = 0;
+
+    for (int i = d->lo; i <= d->hi; i++) {
+        const struct cavs__node *node = cavs__node_at(d->r, i);
+
+        if (node->ordered && node->vertex == FOUND)
+            found[n++] = i;
+    }
+    return n;
+}
+
+/* ---- shards ---- */
+
+static bool reserve_samples(struct cavs__order *o, int n)
+{
+    size_t room = o->sample_room, rooms[2] = {room, room};
+
+    if ((size_t)n <= room)
+        return true;
+    if (!cavs__array_reserve(&o->shard, &room, (size_t)n, sizeof *o->shard) ||
+        !cavs__array_reserve(&o->work, &rooms[0], (size_t)n, sizeof *o->work) ||
+        !cavs__array_reserve(&o->chosen, &rooms[1], (size_t)n, sizeof *o->chosen))
+        return false;
+    o->sample_room = room;
+    return true;
+}
+
+/* Work of each group that has no shard yet; how many there are, in o->stack. */
+static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n)
+{
+    int groups = 0;
+
+    for (int i = 0; i < r->nsamples; i++)
+        o->work[i] = 0;
+    for (int i = 0; i < n; i++)
+        o->work[cavs__group_of(r, cavs__node_at(r, o->list[i])->sample)] += 1;
+    for (int i = 0; i < r->nsamples; i++) {
+        if (o->work[i] == 0 || o->shard[i] >= 0)
+            continue;
+        o->work[groups] = o->work[i];
+        o->stack[groups++] = i;
+    }
+    return groups;
+}
+
+/* Samples that came to read one another after they had got shards. */
+static int check_groups(const struct cavs__order *o, struct cavs__recording *r)
+{
+    for (int i = 0; i < o->known; i++) {
+        int first = cavs__group_of(r, i);
+
+        if (o->shard[i] < 0 || o->shard[first] == o->shard[i])
+            continue;
+        if (o->shard[first] >= 0)
+            return cavs__fail(CAVS_EPROGRAM,
+                              "tape: sample %d reads symbols of sample %d, but both had been "
+                              "evaluated apart before (cavs_tape_values)",
+                              i, first);
+        o->shard[first] = o->shard[i];
+    }
+    return CAVS_OK;
+}
+
+static int choose_shards(struct cavs__order *o, struct cavs__recording *r, int n)
+{
+    int groups, rc;
+
+    for (int i = o->known; i < r->nsamples; i++)
+        o->shard[i] = -1;
+    o->known = r->nsamples;
+    rc = check_groups(o, r);
+    if (rc)
+        return rc;
+    groups = new_groups(o, r, n);
+    if (groups > 0 &&
+        cavs__shard_split(groups, o->work, o->nshards, NULL, o->chosen, &o->split) != 0)
+        return cavs__fail_nomem("shards of a tape", 0);
+    for (int i = 0; i < groups; i++)
+        o->shard[o->stack[i]] = o->chosen[i];
+    return CAVS_OK;
+}
+
+/* ---- graphs ---- */
+
+static bool reserve(struct cavs__order *o, int64_t vertices, int64_t children, int functions)
+{
+    size_t n = (size_t)vertices + 1, room = o->vertex_room, rooms[2] = {room, room}, old;
+
+    if (vertices > INT32_MAX - 1 || children > INT32_MAX - 1)
+        return false;
+    old = o->function_room;
+    if (!cavs__array_reserve(&o->slots, &o->function_room, (size_t)functions, sizeof *o->slots))
+        return false;
+    for (size_t i = old; i < o->function_room; i++)
+        o->slots[i] = -1; /* as many children as there are */
+    if (!cavs__array_reserve(&o->function, &rooms[0], n, sizeof *o->function) ||
+        !cavs__array_reserve(&o->vertex, &rooms[1], n, sizeof *o->vertex) ||
+        !cavs__array_reserve(&o->child_ptr, &room, n, sizeof *o->child_ptr))
+        return false;
+    o->vertex_room = room;
+    return cavs__array_reserve(&o->child, &o->child_room, (size_t)children + 1, sizeof *o->child);
+}
+
+/* The rows that the node reads: of this increment by their vertices, else -1. */
+static int add_children(struct cavs__order *o, const struct cavs__node *node, int at)
+{
+    for (int k = 0; k < node->x.ninputs; k++) {
+        int from;
+        const struct cavs__node *in = cavs__node_of(node->x.inputs[k], &from);
+
+        if (in->signature != CAVS__NOT_COMPUTED)
+            o->child[at++] = in->vertex;
+    }
+    return at;
+}
+
+/* The vertices of a shard, ascending by symbol. */
+static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording *r, int n,
+                                   int shard)
+{
+    int vertices = 0, at = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct cavs__node *node = cavs__node_at(r, o->list[i]);
+
+        if (o->shard[cavs__group_of(r, node->sample)] != shard)
+            continue;
+        node->vertex = vertices;
+        o->vertex[vertices] = o->list[i];
+        o->function[vertices] = node->signature;
+        o->child_ptr[vertices++] = at;
+        at = add_children(o, node, at);
+    }
+    o->child_ptr[vertices] = at;
+    return (struct cavs__graph){.n = vertices,
+                                .nfunctions = r->signatures.n,
+                                .function = o->function,
+                                .child_ptr = o->child_ptr,
+                                .child = o->child,
+                                .slots = o->slots};
+}
+
+/* ---- increments ---- */
+
+/* What is kept of a schedule. */
+static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__recording *r,
+                                    const struct cavs__schedule *s)
+{
+    struct cavs__arena *arena = &r->nodes[r->generation & 1].arena;
+    int nf = r->signatures.n;
+    struct cavs__increment *d = cavs__arena_alloc(arena, sizeof *d);
+
+    if (!d)
+        return NULL;
+    *d = (struct cavs__increment){.n = s->rows, .nvt = s->nvt, .nfunctions = nf};
+    d->vt = cavs__arena_alloc(arena, (size_t)s->nvt * sizeof *d->vt);
+    d->node = cavs__arena_alloc(arena, (size_t)s->rows * sizeof *d->node);
+    d->function_rows = cavs__arena_alloc(arena, (size_t)nf * sizeof *d->function_rows);
+    if (!d->vt || !d->node || !d->function_rows)
+        return NULL;
+    memcpy(d->vt, s->vt, (size_t)s->nvt * sizeof *d->vt);
+    memcpy(d->function_rows, s->function_rows, (size_t)nf * sizeof *d->function_rows);
+    for (int i = 0; i < s->rows; i++) {
+        d->node[i] = o->vertex[s->vertex_of[i]];
+        cavs__node_at(r, d->node[i])->vertex = EVALUATED;
+    }
+    return d;
+}
+
+static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, int shard,
+                       struct cavs__increment **out)
+{
+    struct cavs__graph g = graph_of(o, r, n, shard);
+
+    *out = NULL;
+    if (g.n == 0)
+        return CAVS_OK;
+    if (cavs__schedule_make(&o->schedules[shard], &g, o->policy, false) != 0 ||
+        !(*out = keep(o, r, &o->schedules[shard])))
+        return cavs__fail_nomem("schedule of a tape", (size_t)g.n * sizeof(int32_t));
+    return CAVS_OK;
+}
+
+int cavs__order(struct cavs__order *o, struct cavs__recording *r, int n, const int32_t *symbols,
+                struct cavs__increment **out)
+{
+    struct needed d = {.o = o, .r = r, .lo = INT32_MAX, .hi = -1};
+    int rc = CAVS_OK, found = 0;
+
+    memset(out, 0, (size_t)o->nshards * sizeof(*out));
+    if (!find_needed(&d, n, symbols))
+        return cavs__fail_nomem("order of a tape", 0);
+    if (d.hi < 0)
+        return CAVS_OK;
+    if (!reserve_samples(o, r->nsamples) ||
+        !cavs__array_reserve(&o->list, &o->list_room, (size_t)(d.hi - d.lo + 2), sizeof *o->list) ||
+        !cavs__array_reserve(&o->stack, &o->stack_room, (size_t)r->nsamples, sizeof *o->stack))
+        rc = cavs__fail_nomem("order of a tape", 0);
+    if (!rc) {
+        found = list_needed(&d, o->list);
+        rc = choose_shards(o, r, found);
+    }
+    if (!rc && !reserve(o, found, d.rows, r->signatures.n))
+        rc = cavs__fail_nomem("graph of a tape", (size_t)found * 3 * sizeof(int32_t));
+    for (int i = 0; i < o->nshards && found > 0 && !rc; i++)
+        rc = order_shard(o, r, found, i, &out[i]);
+    return rc;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * order.h - from symbols that are wanted to V_t: an increment of the recording, shard by shard.
+ *
+ * Symbols are vertices, their signatures functions, the rows that they read children; what an
+ * earlier increment has evaluated is a row that is there.  The scheduler is that of declared models.
+ */
+#ifndef CAVS_CORE_TAPE_ORDER_H
+#define CAVS_CORE_TAPE_ORDER_H
+
+#include "core/tape/recording.h"
+#include "scheduler/schedule.h"
+
+/* What is evaluated at one go, of one shard.  Lives as long as the recording. */
+struct cavs__increment {
+    int n, nvt;
+    struct cavs__vt *vt;    /* [nvt] */
+    int32_t *node;          /* [n] symbol of each row */
+    int nfunctions;         /* signatures that were there */
+    int32_t *function_rows; /* [nfunctions] */
+    int32_t **lines;        /* [nfunctions] where its rows begin: lines.c; NULL: it has none */
+    int32_t *offsets;       /* [sections] in the index: fill.c */
+    int32_t *pieces;        /* [n + 1] first piece of each row's gradient: reached.c */
+    bool *reached;          /* [nvt] by gradients: reached.c */
+    struct cavs__increment *before, *after; /* of the same shard */
+};
+
+struct cavs__order {
+    const struct cavs__policy *policy;
+    int nshards;
+    struct cavs__schedule *schedules; /* [nshards] */
+    struct cavs__shard_scratch split;
+    /* growing scratch */
+    size_t stack_room, list_room, sample_room, function_room, vertex_room, child_room;
+    int32_t *stack, *list; /* symbols */
+    int32_t *shard;        /* [samples] of each group, by its first sample; -1: none yet */
+    int known;             /* samples of which that is so */
+    double *work;          /* [samples] */
+    int32_t *chosen;       /* [samples] */
+    int *slots;            /* [functions] */
+    int32_t *function, *child_ptr, *child, *vertex;
+};
+
+int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy);
+void cavs__order_free(struct cavs__order *o);
+/* A recording has begun: its samples have no shards yet. */
+void cavs__order_begin(struct cavs__order *o);
+/* Puts in order what these symbols need that no earlier increment has: one for each shard in out,
+ * NULL where there is nothing.  0 or a code; the recording is then of no more use. */
+int cavs__order(struct cavs__order *o, struct cavs__recording *r, int n, const int32_t *symbols,
+                struct cavs__increment **out);
+
+#endif

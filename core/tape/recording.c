@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recording.c - see recording.h. */
+#include "core/tape/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/part.h"
+#include "core/base/array.h"
+#include "core/base/error.h"
+#include "core/declare/build.h"
+
+/* ---- life ---- */
+
+static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct cavs_symbol *like,
+                                  int n, struct cavs_symbol *const *inputs);
+
+int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int stage, int64_t most)
+{
+    int rc;
+
+    *r = (struct cavs__recording){.most = most};
+    rc = cavs__signatures_init(&r->signatures, m, stage);
+    for (int i = 0; i < 2; i++)
+        r->of[i] = (struct cavs_function){.stage = &r->signatures.stage,
+                                          .name = r->signatures.stage.name,
+                                          .recorder = &r->recorder,
+                                          .finished = true};
+    r->recorder = (struct cavs__recorder){.add = record, .present = &r->of[0]};
+    return rc;
+}
+
+void cavs__recording_free(struct cavs__recording *r)
+{
+    for (int i = 0; i < 2; i++) {
+        for (int b = 0; b < r->nodes[i].nblocks; b++)
+            free(r->nodes[i].blocks[b]);
+        free(r->nodes[i].blocks);
+        cavs__arena_free(&r->nodes[i].arena);
+        free(r->of[i].message);
+    }
+    free(r->first);
+    free(r->group);
+    free(r->sinks);
+    free(r->sorts);
+    cavs__signatures_free(&r->signatures);
+}
+
+void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
+{
+    struct cavs_function *f = &r->of[++r->generation & 1];
+
+    r->recorder.present->finished = true;
+    free(f->message);
+    f->message = NULL;
+    f->error = 0;
+    f->nsymbols = 0;
+    f->finished = false;
+    r->recorder.present = f;
+    cavs__arena_reset(&r->nodes[r->generation & 1].arena);
+    r->run = run;
+    r->nsamples = 0;
+    r->nsinks = 0;
+    r->open = true;
+}
+
+int cavs__recording_error(const struct cavs__recording *r)
+{
+    const struct cavs_function *f = r->recorder.present;
+
+    return f->error ? cavs__fail(f->error, "%s", f->message ? f->message : cavs_strerror(f->error))
+                    : CAVS_OK;
+}
+
+/* ---- samples ---- */
+
+struct cavs_function *cavs__next_sample(struct cavs__recording *r)
+{
+    size_t n = (size_t)r->nsamples + 1;
+
+    if (!r->open) {
+        cavs__fail(CAVS_ESTATE, "cavs_tape_sample: no recording has begun (cavs_tape_begin)");
+        return NULL;
+    }
+    if (r->nsamples == INT32_MAX ||
+        !cavs__array_reserve(&r->first, &r->first_room, n, sizeof *r->first) ||
+        !cavs__array_reserve(&r->group, &r->group_room, n, sizeof *r->group)) {
+        cavs__fail_nomem("samples of a tape", 2 * n * sizeof *r->first);
+        return NULL;
+    }
+    r->first[r->nsamples] = cavs__symbols_of(r);
+    r->group[r->nsamples] = r->nsamples;
+    r->nsamples++;
+    return r->recorder.present;
+}
+
+enum { MARK_BITS = 32 };
+
+int64_t cavs__recording_mark(const struct cavs__recording *r)
+{
+    if (!r->open)
+        return cavs__fail(CAVS_ESTATE, "cavs_tape_mark: no recording has begun (cavs_tape_begin)");
+    return (int64_t)r->nsamples << MARK_BITS | cavs__symbols_of(r);
+}
+
+int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
+{
+    int64_t samples = mark >> MARK_BITS, symbols = mark & (((int64_t)1 << MARK_BITS) - 1);
+
+    if (!r->open || mark < 0 || samples > r->nsamples || symbols > cavs__symbols_of(r) ||
+        (samples > 0 && symbols < r->first[samples - 1]))
+        return cavs__fail(CAVS_EINVAL, "cavs_tape_rewind: %lld is no mark of this recording",
+                          (long long)mark);
+    r->nsamples = (int)samples;
+    r->recorder.present->nsymbols = (int)symbols;
+    while (r->nsinks > 0 && r->sinks[r->nsinks - 1] >= symbols)
+        r->nsinks--;
+    return CAVS_OK;
+}
+
+/* ---- symbols ---- */
+
+/* May something be recorded?  Makes room for it. */
+static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
+{
+    struct cavs_function *f = r->recorder.present;
+    struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
+    struct cavs_place at = like->at;
+    struct cavs__node *block;
+
+    if (r->nsamples == 0)
+        FAIL(f, CAVS_ESTATE, "%s: no sample has begun (cavs_tape_sample)",
+             cavs__symbol_label(like));
+    else if (f->nsymbols >= r->most)
+        FAIL(f, CAVS_EINVAL, "%s: more than %lld symbols (most_symbols)", cavs__symbol_label(like),
+             (long long)r->most);
+    if (f->error)
+        return false;
+    if (f->nsymbols < nodes->nblocks * CAVS__NODES_A_BLOCK)
+        return true;
+    block = malloc(CAVS__NODES_A_BLOCK * sizeof *block);
+    if (block && CAVS__APPEND(nodes->blocks, nodes->nblocks, block))
+        return true;
+    free(block);
+    FAIL(f, CAVS_ENOMEM, "%s: out of memory after %d symbols", cavs__symbol_label(like),
+         f->nsymbols);
+    return false;
+}
+
+/* What the node's operands are to its operator. */
+static void sort_operand(struct cavs_symbol *in, struct cavs__operand_sort *o)
+{
+    int from;
+    const struct cavs__node *node = cavs__node_of(in, &from);
+
+    *o = (struct cavs__operand_sort){.width = in->width, .from = from};
+    switch (node->x.op) {
+    case CAVS__OP_IDS:
+        o->kind = CAVS__OPERAND_ID;
+        o->from = 0;
+        break;
+    case CAVS__OP_CONST:
+        o->kind = CAVS__OPERAND_CONSTANT;
+        o->from = 0;
+        memcpy(&o->s, &node->x.s, sizeof o->s);
+        break;
+    case CAVS__OP_USE:
+        o->kind = CAVS__OPERAND_PARAM;
+        o->param = node->x.param;
+        break;
+    default:
+        o->kind = CAVS__OPERAND_ROW;
+        o->grad = node->x.needs_grad;
+        o->from %= CAVS__LINE; /* the lines before are left out by the index */
+    }
+}
+
+static bool is_computed(enum cavs__op op)
+{
+    return op != CAVS__OP_IDS && op != CAVS__OP_CONST && op != CAVS__OP_USE && op != CAVS__OP_SLICE;
+}
+
+/* The signature of a node; -1: reported. */
+static int sign(struct cavs__recording *r, const struct cavs__node *node)
+{
+    const struct cavs_symbol *x = &node->x;
+    int number;
+
+    if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)x->ninputs, sizeof *r->sorts)) {
+        number = -1;
+    } else {
+        for (int i = 0; i < x->ninputs; i++)
+            sort_operand(x->inputs[i], &r->sorts[i]);
+        number = cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts);
+    }
+    if (number < 0)
+        cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
+                            cavs__symbol_label(x));
+    return number;
+}
+
+int cavs__group_of(struct cavs__recording *r, int sample)
+{
+    while (r->group[sample] != sample)
+        sample = r->group[sample] = r->group[r->group[sample]];
+    return sample;
+}
+
+/* The samples that rows come from are computed together with the one that reads them. */
+static void join_samples(struct cavs__recording *r, const struct cavs__node *node)
+{
+    for (int i = 0; i < node->x.ninputs; i++) {
+        int from, a, b;
+        const struct cavs__node *in = cavs__node_of(node->x.inputs[i], &from);
+
+        if (in->sample == node->sample || in->signature == CAVS__NOT_COMPUTED)
+            continue;
+        a = cavs__group_of(r, in->sample);
+        b = cavs__group_of(r, node->sample);
+        r->group[a > b ? a : b] = a < b ? a : b;
+    }
+}
+
+static bool add_sink(struct cavs__recording *r, const struct cavs__node *node)
+{
+    if (!cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)r->nsinks + 1, sizeof *r->sinks)) {
+        cavs__function_fail(r->recorder.present, CAVS_ENOMEM, node->x.at, "%s: out of memory",
+                            cavs__symbol_label(&node->x));
+        return false;
+    }
+    r->sinks[r->nsinks++] = node->x.number;
+    return true;
+}
+
+static bool set_operands(struct cavs__recording *r, struct cavs__node *node, int n,
+                         struct cavs_symbol *const *inputs)
+{
+    node->x.ninputs = n;
+    node->x.inputs = node->in;
+    if (n > 2)
+        node->x.inputs =
+            cavs__arena_alloc(&r->nodes[r->generation & 1].arena, (size_t)n * sizeof *inputs);
+    for (int i = 0; i < n && node->x.inputs; i++)
+        node->x.inputs[i] = inputs[i];
+    return node->x.inputs != NULL;
+}
+
+static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct cavs_symbol *like,
+                                  int n, struct cavs_symbol *const *inputs)
+{
+    struct cavs__recording *r = (struct cavs__recording *)recorder;
+    struct cavs_function *f = recorder->present;
+    struct cavs__node *node;
+
+    if (!has_room(r, like))
+        return NULL;
+    node = cavs__node_at(r, f->nsymbols);
+    node->x = *like;
+    node->x.function = f;
+    node->x.number = f->nsymbols;
+    node->row = NULL;
+    node->signature = CAVS__NOT_COMPUTED;
+    node->sample = r->nsamples - 1;
+    node->line = 0;
+    node->readers = 0;
+    node->ordered = false;
+    node->reached = false;
+    if (!set_operands(r, node, n, inputs)) {
+        cavs__function_fail(f, CAVS_ENOMEM, like->at, "%s: out of memory",
+                            cavs__symbol_label(like));
+        return NULL;
+    }
+    if (is_computed(like->op)) {
+        node->signature = sign(r, node);
+        if (node->signature < 0)
+            return NULL;
+        node->x.needs_grad = r->signatures.all[node->signature]->needs_grad;
+        join_samples(r, node);
+    }
+    if (like->op == CAVS__OP_METRIC && !add_sink(r, node))
+        return NULL;
+    f->nsymbols++;
+    return &node->x;
+}
+
+struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,
+                                     struct cavs_place at)
+{
+    struct cavs_function *f = r->recorder.present;
+    struct cavs_symbol like = {
+        .op = CAVS__OP_PULL, .width = width, .which = r->run == CAVS_TAPE_GRADIENT, .at = at};
+    struct cavs_symbol *x;
+    float *copy;
+
+    if (!cavs__open_for(f, "row", at))
+        return NULL;
+    if (width <= 0 || !row) {
+        FAIL(f, CAVS_ESHAPE, "row: %s", row ? "the width is not positive" : "no numbers (NULL)");
+        return NULL;
+    }
+    copy = cavs__arena_alloc(&r->nodes[r->generation & 1].arena, (size_t)width * sizeof *copy);
+    if (!copy) {
+        FAIL(f, CAVS_ENOMEM, "row: out of memory for %d numbers", width);
+        return NULL;
+    }
+    memcpy(copy, row, (size_t)width * sizeof *copy);
+    x = record(&r->recorder, &like, 0, NULL);
+    if (x)
+        ((struct cavs__node *)x)->row = copy;
+    return x;
+}
+
+struct cavs_symbol *cavs__record_id(struct cavs__recording *r, int id, struct cavs_place at)
+{
+    struct cavs_function *f = r->recorder.present;
+
+    if (!cavs__open_for(f, "id", at))
+        return NULL;
+    if (id < -1) {
+        FAIL(f, CAVS_EDATA, "id %d: ids are not below 0, and -1 is none", id);
+        return NULL;
+    }
+    return record(&r->recorder, &(struct cavs_symbol){.op = CAVS__OP_IDS, .k = id, .at = at}, 0,
+                  NULL);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording.h - what a tape records, and how: knows neither sessions nor StarPU.
+ *
+ * Recordings take turns in two sets of blocks, each with a function that stands for its symbols: what
+ * the recording before made is told by that function, and refused.
+ */
+#ifndef CAVS_CORE_TAPE_RECORDING_H
+#define CAVS_CORE_TAPE_RECORDING_H
+
+#include "core/tape/signature.h"
+#include "memory/arena.h"
+
+enum { CAVS__NODES_A_BLOCK = 1024, CAVS__NOT_COMPUTED = -1 };
+
+/* A recorded symbol. */
+struct cavs__node {
+    struct cavs_symbol x; /* its number counts all symbols of the recording */
+    struct cavs_symbol *in[2];
+    const float *row;  /* given by the user, x.width numbers */
+    int32_t signature; /* CAVS__NOT_COMPUTED: others read it as it is, or columns of it */
+    int32_t sample;
+    int32_t line;    /* where the session has its row */
+    int32_t vertex;  /* while it is put in order, among those of its shard: order.c */
+    int32_t readers; /* pieces of its gradient: backward.c */
+    bool ordered;    /* it has been put in order to be evaluated */
+    bool reached;    /* its gradient has been computed: backward.c */
+};
+
+struct cavs__nodes {
+    int nblocks;
+    struct cavs__node **blocks;
+    struct cavs__arena arena; /* operands beyond two, and rows */
+};
+
+struct cavs__recording {
+    struct cavs__recorder recorder;
+    struct cavs__signatures signatures;
+    enum cavs_tape_run run;
+    int64_t most; /* symbols */
+    bool open;    /* begun */
+    unsigned generation;
+    struct cavs_function of[2]; /* symbols of this recording and of the one before */
+    struct cavs__nodes nodes[2];
+    int nsamples;
+    size_t first_room, group_room, sink_room;
+    int32_t *first; /* [nsamples] symbol of each */
+    int32_t *group; /* [nsamples] those that read one another: an earlier sample, or itself */
+    int nsinks;
+    int32_t *sinks; /* [nsinks] metrics and losses, ascending */
+    size_t sort_room;
+    struct cavs__operand_sort *sorts; /* [sort_room] scratch */
+};
+
+int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int stage, int64_t most);
+void cavs__recording_free(struct cavs__recording *r);
+void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run);
+/* The function that stands for the present recording, of which a sample has begun; NULL: reported
+ * under the name of the call. */
+struct cavs_function *cavs__next_sample(struct cavs__recording *r);
+struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,
+                                     struct cavs_place at);
+struct cavs_symbol *cavs__record_id(struct cavs__recording *r, int id, struct cavs_place at);
+int64_t cavs__recording_mark(const struct cavs__recording *r);
+int cavs__recording_rewind(struct cavs__recording *r, int64_t mark);
+/* The first of the samples that are computed together with this one. */
+int cavs__group_of(struct cavs__recording *r, int sample);
+/* The first mistake of this recording: 0 or a code, with its message. */
+int cavs__recording_error(const struct cavs__recording *r);
+
+static inline int cavs__symbols_of(const struct cavs__recording *r)
+{
+    return r->recorder.present->nsymbols;
+}
+
+static inline struct cavs__node *cavs__node_at(const struct cavs__recording *r, int number)
+{
+    const struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
+
+    return &nodes->blocks[number / CAVS__NODES_A_BLOCK][number % CAVS__NODES_A_BLOCK];
+}
+
+/* What an operand is columns of, from column *from on. */
+static inline struct cavs__node *cavs__node_of(struct cavs_symbol *x, int *from)
+{
+    *from = 0;
+    for (; x->op == CAVS__OP_SLICE; x = x->inputs[0])
+        *from += x->k;
+    return (struct cavs__node *)x;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * signature.h - sorts of recorded symbols: what has the same signature can be computed together.
+ *
+ * A signature is the operator with its attribute, parameter and metric, and of each operand how wide
+ * it is, whether it has a gradient, or which parameter, constant or id it is.  Compared exactly
+ * behind the hash.  Each has a small vertex function in a stage of the tape's own, the operator
+ * between its operands and its result, which goes through the compiler's passes as any other does.
+ */
+#ifndef CAVS_CORE_TAPE_SIGNATURE_H
+#define CAVS_CORE_TAPE_SIGNATURE_H
+
+#include "core/declare/model.h"
+
+enum cavs__operand_kind {
+    CAVS__OPERAND_ROW,      /* of another symbol */
+    CAVS__OPERAND_PARAM,    /* a parameter of one row */
+    CAVS__OPERAND_CONSTANT, /* s in every column */
+    CAVS__OPERAND_ID
+};
+
+/* How an operator reads an operand. */
+struct cavs__operand_sort {
+    enum cavs__operand_kind kind;
+    bool grad;  /* rows: they have a gradient */
+    int from;   /* rows: the first column, in their line; parameters: likewise, in the row */
+    int width;  /* columns from there */
+    uint32_t s; /* bits of a constant */
+    struct cavs_param *param;
+    /* what becomes of it in its signature: */
+    bool passes; /* rows: the operator has a gradient for it */
+    int section; /* rows and ids: the index section, -1: none; see compiled.c */
+};
+
+/* What a part of a signature's chain reads of parameters, as tensors. */
+struct cavs__read_params {
+    struct cavs__part *part; /* NULL: there is nothing to do */
+    int n;
+    int16_t *tensor; /* [n] */
+};
+
+struct cavs__signature {
+    uint64_t hash;
+    struct cavs_symbol like; /* operator, attributes, width */
+    int n;
+    struct cavs__operand_sort *operands; /* [n] */
+    struct cavs_function *function;
+    bool needs_grad; /* gradients of the result pass on, to operands or parameters */
+    /* set by compiled.c: */
+    int noise[2], given; /* index sections: dropout's keys, rows that the user gave; -1: none */
+    struct cavs__read_params chain[2]; /* forward and backward */
+};
+
+struct cavs__signatures {
+    struct cavs_stage stage; /* of all functions */
+    int n, room;
+    struct cavs__signature **all; /* [n] by number, which is that of the function */
+    int32_t *table;               /* [room] number + 1 by hash; 0: free */
+};
+
+int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int stage);
+void cavs__signatures_free(struct cavs__signatures *s);
+/* The number of the signature of an operator like this one with these operands, made at first
+ * mention; -1: out of memory. */
+int cavs__find_signature(struct cavs__signatures *s, const struct cavs_symbol *like, int n,
+                         const struct cavs__operand_sort *operands);
+
+#endif
