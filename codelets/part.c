@@ -156,10 +156,10 @@ void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float
     struct cavs__rows *at = &t.at;
     uint64_t first = a->first;
 
-    at->sections = a->sections;
     at->index = a->index_buffer >= 0 ? buffers[a->index_buffer] : NULL;
     for (int i = 0; i < a->nsegments; i++) {
         at->segment = &a->segments[i];
+        at->sections = at->segment->sections ? at->segment->sections : a->sections;
         at->part = a->parts[at->segment->function];
         for (at->start = 0; at->start < at->segment->rows; at->start += at->rows) {
             cut_tile(&t);

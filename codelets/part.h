@@ -18,8 +18,8 @@ struct cavs__segment {
     int32_t function;
     int32_t rows;
     int32_t row0, frow0, edge0, brow0;
-    const int32_t
-        *lines; /* CAVS__LINES: where the rows of each value begin; NULL: there are none */
+    const int32_t *lines;    /* CAVS__LINES: where the rows of each value begin; NULL: none do */
+    const int32_t *sections; /* its own, instead of the task's; NULL: those */
 };
 
 /* Which numbering the rows of a buffer follow. */

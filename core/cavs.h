@@ -1011,6 +1011,10 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run);
  * divides by and what is computed on one worker at a time; one may read symbols of others, and is
  * then computed together with them.  NULL: the tape has no recording, or too many samples. */
 struct cavs_function *cavs_tape_sample(struct cavs_tape *t);
+/** Goes on with a sample that has begun, by its number from 0 on: where all samples of a batch advance
+ * together (a symbol that reads others is of their sample anyway, so this matters for those that
+ * read ids and rows alone).  NULL: there is no such sample. */
+struct cavs_function *cavs_tape_resume(struct cavs_tape *t, int sample);
 /** What cavs_tape_sample() gave last in this recording; NULL: nothing. */
 struct cavs_function *cavs_tape_function(struct cavs_tape *t);
 
@@ -1030,12 +1034,34 @@ int64_t cavs_tape_mark(const struct cavs_tape *t);
  * they try.  The sample that was being recorded at the mark is the present one again. */
 int cavs_tape_rewind(struct cavs_tape *t, int64_t mark);
 
+/** Computes these symbols of any samples, and no more than they need, and copies their rows: one of
+ * its width for each symbol.  Recording goes on afterwards, and may depend on them.
+ *
+ * Each call waits for the workers once: ask for all samples at a time.  Samples that read symbols of
+ * one another have to do so before one of them is first asked for. */
+int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, float *const *rows);
+/** Ends the recording: computes what its losses and metrics need and was not computed yet, then
+ * gradients and the update, as cavs_tape_begin() said.  Returns when that is submitted; the work
+ * goes on in the background, and the next recording may begin. */
+int cavs_tape_finish(struct cavs_tape *t);
+/** The gradients of the sum of all losses with respect to these symbols, after cavs_tape_finish() and
+ * before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained, or, with
+ * CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it. */
+int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
+                        float *const *rows);
+
+/** A text, to be freed by the caller: the sorts of symbols that were computed since the tape was
+ * created, how many rows there were of each, in how many batches, and which ran alone. */
+int cavs_tape_explain(const struct cavs_tape *t, char **text);
+
 /** What a tape did since it was created. */
 struct cavs_tape_stats {
-    int64_t recordings; /**< begun */
-    int64_t samples;    /**< of recordings before the present one */
-    int64_t symbols;    /**< likewise, with those that cost nothing: ids, constants, slices */
-    int64_t signatures; /**< sorts of symbols that can be computed together, so far */
+    int64_t recordings;     /**< begun */
+    int64_t samples;        /**< of recordings before the present one */
+    int64_t symbols;        /**< likewise, with those that cost nothing: ids, constants, slices */
+    int64_t signatures;     /**< sorts of symbols that can be computed together, so far */
+    int64_t evaluated;      /**< symbols that were computed */
+    int64_t batching_tasks; /**< V_t in which they were, forward */
 };
 /** Says what the tape did. */
 void cavs_tape_stats(const struct cavs_tape *t, struct cavs_tape_stats *out);

@@ -52,6 +52,11 @@ void cavs__tensor_free(struct cavs__tensor *t)
 
 int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows)
 {
+    return cavs__tensor_extend(t, i, rows, 0);
+}
+
+int cavs__tensor_extend(struct cavs__tensor *t, int i, int64_t rows, int64_t kept)
+{
     struct cavs__chunk *c = &t->chunks[i], grown = {.rows = rows};
 
     if (rows <= c->rows)
@@ -62,6 +67,10 @@ int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows)
             0 ||
         !grown.p)
         return -1;
+    if (kept > 0) {
+        memcpy(grown.p, cavs__tensor_acquire(t, i, STARPU_R), chunk_bytes(t, kept));
+        cavs__tensor_release(t, i);
+    }
     chunk_free(t, c);
     starpu_matrix_data_register(&grown.handle, STARPU_MAIN_RAM, (uintptr_t)grown.p, (uint32_t)t->ld,
                                 (uint32_t)t->ld, (uint32_t)grown.rows, sizeof(float));

@@ -41,6 +41,8 @@ void cavs__tensor_free(struct cavs__tensor *t);
  * memory is whatever it was, so that the workers touch it first. 0, or -1 when out of memory; the
  * old chunk is then still there. */
 int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows);
+/* The same; its first `kept` rows stay. */
+int cavs__tensor_extend(struct cavs__tensor *t, int i, int64_t rows, int64_t kept);
 /* Sets chunk i to zero; waits for tasks that use it. */
 void cavs__tensor_clear(struct cavs__tensor *t, int i);
 /* The content of chunk i, for the caller alone until released; waits for tasks that use it. */

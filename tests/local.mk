@@ -55,6 +55,7 @@ tests_libtrial_la_SOURCES = \
 	tests/probes.c tests/probes.h \
 	tests/random.h \
 	tests/random_model.c tests/random_model.h \
+	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \
 	tests/trial.c tests/trial.h \
 	tests/zoo.c tests/zoo.h \
@@ -72,7 +73,8 @@ check_PROGRAMS += tests/test_fusion tests/test_operators
 SANITIZE_TESTS += tests/test_fusion tests/test_operators tests/test_oracle tests/test_symbols tests/test_declare tests/test_data
 
 # tapes, as far as they go without a runtime
-check_PROGRAMS += tests/test_recording
+check_PROGRAMS += tests/test_recording tests/test_tape tests/test_tape_workers
+ENGINE_TESTS += tests/test_tape tests/test_tape_workers
 SANITIZE_TESTS += tests/test_recording
 
 # operators made of others; lists of symbols before and after each pass: test_rewrites.c stands between passes

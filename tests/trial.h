@@ -40,7 +40,9 @@ void trial_oracle(struct trial *t, const int *batch, int n, bool backward);
 /* Runs the batch on both and compares metrics and gradients; the session's metrics are reset
  * first. */
 void trial_check_gradients(struct trial *t, struct cavs_session *s, const int *batch, int n);
-/* The same for all channels of all stages. */
+/* Metrics and gradients that the session has against those that the oracle holds. */
+void trial_compare(struct trial *t, struct cavs_session *s);
+/* Runs the batch on both and compares all channels of all stages. */
 void trial_check_outputs(struct trial *t, struct cavs_session *s, const int *batch, int n);
 /* Metrics against those that the oracle holds. */
 void trial_check_metrics(struct trial *t, struct cavs_session *s);

@@ -9,11 +9,17 @@
 
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
 {
+    return cavs__extend(e, t, chunk, rows, 0);
+}
+
+int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
+                 int64_t kept)
+{
     size_t before = cavs__tensor_bytes(t);
 
     if (rows <= t->chunks[chunk].rows)
         return CAVS_OK;
-    if (cavs__tensor_reserve(t, chunk, rows) != 0)
+    if (cavs__tensor_extend(t, chunk, rows, kept) != 0)
         return cavs__fail(CAVS_ENOMEM,
                           "out of memory: tensor %s wanted %lld rows of %d numbers (%s); %.1f "
                           "MB are in use by all "

@@ -138,6 +138,9 @@ int cavs__engine_follow_plan(struct cavs__engine *e);
 void cavs__engine_free(struct cavs__engine *e);
 void cavs__wait_slots(struct cavs__engine *e);
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
+/* The same; the first `kept` rows stay. */
+int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
+                 int64_t kept);
 /* Makes the scratch block of a task at least that large; growing waits for the tasks that use
  * it. */
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
@@ -154,6 +157,8 @@ int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b, int slot);
 int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot);
 /* Tasks of its batches are joined where these are worth little. */
 bool cavs__joins_tasks(const struct cavs__engine *e);
+/* Seconds that joined tasks of a batch worth `seconds` should be worth; 0: none is joined. */
+double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double seconds);
 
 /* cost.c: seconds that a task should be worth. */
 double cavs__grain(const struct cavs__engine *e);

@@ -72,8 +72,7 @@ static int prepare(struct cavs_session *s, struct cavs__request *r, int slot)
 
 /* ---- submitting ---- */
 
-/* What the gradient of a batch of n samples is multiplied by. */
-static float gradient_scale(const struct cavs_session_options *o, int n)
+float cavs__gradient_scale(const struct cavs_session_options *o, int n)
 {
     float scale = o->scale == 0 ? 1 : o->scale;
 
@@ -99,7 +98,7 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
     if (!rc && s->options.check_finite)
         rc = check_numbers(s, slot);
     if (!rc && r->run == CAVS__RUN_TRAIN) {
-        s->optimizer.rule.scale = gradient_scale(&s->options, r->n);
+        s->optimizer.rule.scale = cavs__gradient_scale(&s->options, r->n);
         rc = cavs__submit_updates(&s->optimizer, &s->engine, &s->batch, slot);
     }
     if (!rc)

@@ -54,6 +54,8 @@ void cavs__session_release(struct cavs_session *s);
 int cavs__session_ready(const struct cavs_session *s, const char *call);
 /* Waits for everything submitted, and then asks the next. */
 int cavs__settle(struct cavs_session *s);
+/* run_batch.c: what the gradient of a batch of n samples is multiplied by. */
+float cavs__gradient_scale(const struct cavs_session_options *o, int n);
 /* devices.c: CAVS_ERUNTIME if a device has failed in the middle of a task since the last call. */
 int cavs__check_devices(const struct cavs_session *s);
 

@@ -228,19 +228,23 @@ bool cavs__joins_tasks(const struct cavs__engine *e)
     return !cavs__policies[e->options->policy].alone && e->rt->one_memory && !e->devices;
 }
 
-/* Seconds that joined tasks of the batch should be worth; 0: none is joined. */
+double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double seconds)
+{
+    double grain = cavs__grain(e);
+
+    if (!cavs__joins_tasks(e) || seconds > SMALL * grain)
+        return 0;
+    return run == CAVS__RUN_EVALUATE || seconds < grain / 4 ? grain : grain / 8;
+}
+
 static double join_until(const struct cavs__submission *of)
 {
-    const struct cavs__engine *e = of->e;
     const struct cavs__batch *b = of->b;
     double seconds = 0;
 
     for (int i = 0; i < b->nshards; i++)
-        seconds += b->shards[i].work * e->rates.gemm[1]; /* of few rows */
-    if (!cavs__joins_tasks(e) || seconds > SMALL * of->grain)
-        return 0;
-    return b->request.run == CAVS__RUN_EVALUATE || seconds < of->grain / 4 ? of->grain
-                                                                           : of->grain / 8;
+        seconds += b->shards[i].work * of->e->rates.gemm[1]; /* of few rows */
+    return cavs__join_until(of->e, b->request.run, seconds);
 }
 
 int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot)

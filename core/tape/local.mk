@@ -3,11 +3,20 @@
 # core/tape/: networks recorded by ordinary code, sample by sample, batched and run on a session's engine.
 
 libcavs_la_SOURCES += \
+	core/tape/answers.c \
+	core/tape/compiled.c \
+	core/tape/evaluate.c \
+	core/tape/explain_tape.c \
+	core/tape/fill.c \
+	core/tape/lines.c \
+	core/tape/lookups.c \
 	core/tape/order.c \
 	core/tape/order.h \
+	core/tape/reached.c \
 	core/tape/recording.c \
 	core/tape/recording.h \
 	core/tape/signature.c \
 	core/tape/signature.h \
 	core/tape/tape.c \
-	core/tape/tape.h
+	core/tape/tape.h \
+	core/tape/tasks.c

@@ -261,9 +261,19 @@ static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__re
     memcpy(d->function_rows, s->function_rows, (size_t)nf * sizeof *d->function_rows);
     for (int i = 0; i < s->rows; i++) {
         d->node[i] = o->vertex[s->vertex_of[i]];
+        d->highest = d->node[i] > d->highest ? d->node[i] : d->highest;
         cavs__node_at(r, d->node[i])->vertex = EVALUATED;
     }
     return d;
+}
+
+void cavs__take_rows_back(struct cavs__increment *d, int symbols)
+{
+    if (d->highest < symbols)
+        return;
+    for (int i = 0; i < d->n; i++)
+        d->node[i] = d->node[i] >= symbols ? -1 : d->node[i];
+    d->highest = symbols - 1;
 }
 
 static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, int shard,

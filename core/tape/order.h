@@ -15,7 +15,8 @@
 struct cavs__increment {
     int n, nvt;
     struct cavs__vt *vt;    /* [nvt] */
-    int32_t *node;          /* [n] symbol of each row */
+    int32_t *node;          /* [n] symbol of each row; -1: it was taken back since */
+    int32_t highest;        /* of them */
     int nfunctions;         /* signatures that were there */
     int32_t *function_rows; /* [nfunctions] */
     int32_t **lines;        /* [nfunctions] where its rows begin: lines.c; NULL: it has none */
@@ -45,6 +46,14 @@ int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy
 void cavs__order_free(struct cavs__order *o);
 /* A recording has begun: its samples have no shards yet. */
 void cavs__order_begin(struct cavs__order *o);
+/* The row's symbol; NULL: it was taken back since. */
+static inline struct cavs__node *cavs__node_of_row(const struct cavs__recording *r,
+                                                   const struct cavs__increment *d, int row)
+{
+    return d->node[row] < 0 ? NULL : cavs__node_at(r, d->node[row]);
+}
+/* Takes back the rows of symbols from this one on. */
+void cavs__take_rows_back(struct cavs__increment *d, int symbols);
 /* Puts in order what these symbols need that no earlier increment has: one for each shard in out,
  * NULL where there is nothing.  0 or a code; the recording is then of no more use. */
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, int n, const int32_t *symbols,

@@ -40,6 +40,7 @@ void cavs__recording_free(struct cavs__recording *r)
         free(r->of[i].message);
     }
     free(r->first);
+    free(r->count);
     free(r->group);
     free(r->sinks);
     free(r->sorts);
@@ -84,13 +85,26 @@ struct cavs_function *cavs__next_sample(struct cavs__recording *r)
     }
     if (r->nsamples == INT32_MAX ||
         !cavs__array_reserve(&r->first, &r->first_room, n, sizeof *r->first) ||
+        !cavs__array_reserve(&r->count, &r->count_room, n, sizeof *r->count) ||
         !cavs__array_reserve(&r->group, &r->group_room, n, sizeof *r->group)) {
         cavs__fail_nomem("samples of a tape", 2 * n * sizeof *r->first);
         return NULL;
     }
     r->first[r->nsamples] = cavs__symbols_of(r);
+    r->count[r->nsamples] = 0;
     r->group[r->nsamples] = r->nsamples;
-    r->nsamples++;
+    r->present = r->nsamples++;
+    return r->recorder.present;
+}
+
+struct cavs_function *cavs__resume_sample(struct cavs__recording *r, int sample)
+{
+    if (!r->open || sample < 0 || sample >= r->nsamples) {
+        cavs__fail(CAVS_EINVAL, "cavs_tape_resume: there is no sample %d in this recording",
+                   sample);
+        return NULL;
+    }
+    r->present = sample;
     return r->recorder.present;
 }
 
@@ -111,7 +125,10 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
         (samples > 0 && symbols < r->first[samples - 1]))
         return cavs__fail(CAVS_EINVAL, "cavs_tape_rewind: %lld is no mark of this recording",
                           (long long)mark);
+    for (int i = cavs__symbols_of(r) - 1; i >= symbols; i--)
+        r->count[cavs__node_at(r, i)->sample]--;
     r->nsamples = (int)samples;
+    r->present = r->nsamples - 1;
     r->recorder.present->nsymbols = (int)symbols;
     while (r->nsinks > 0 && r->sinks[r->nsinks - 1] >= symbols)
         r->nsinks--;
@@ -245,6 +262,38 @@ static bool set_operands(struct cavs__recording *r, struct cavs__node *node, int
     return node->x.inputs != NULL;
 }
 
+/* A table has a gradient by rows, other parameters have a dense one: not both.  The builder has
+ * noted the use already. */
+static bool may_use(const struct cavs_symbol *like, struct cavs_function *f)
+{
+    struct cavs_param *p = like->param;
+    struct cavs_place at = like->at;
+
+    if (!p || !p->dense_use || !p->lookup_use)
+        return true;
+    if (like->op == CAVS__OP_LOOKUP)
+        p->lookup_use = false;
+    else
+        p->dense_use = false;
+    FAIL(f, CAVS_EPROGRAM,
+         "%s: the parameter is both looked up and multiplied; use two of the same shape",
+         cavs__symbol_label(like));
+    return false;
+}
+
+/* That of the first operand that is computed. */
+static int sample_of(const struct cavs__recording *r, int n, struct cavs_symbol *const *inputs)
+{
+    for (int i = 0; i < n; i++) {
+        int from;
+        const struct cavs__node *in = cavs__node_of(inputs[i], &from);
+
+        if (in->signature != CAVS__NOT_COMPUTED)
+            return in->sample;
+    }
+    return r->present;
+}
+
 static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct cavs_symbol *like,
                                   int n, struct cavs_symbol *const *inputs)
 {
@@ -252,7 +301,7 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
     struct cavs_function *f = recorder->present;
     struct cavs__node *node;
 
-    if (!has_room(r, like))
+    if (!may_use(like, f) || !has_room(r, like))
         return NULL;
     node = cavs__node_at(r, f->nsymbols);
     node->x = *like;
@@ -260,7 +309,8 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
     node->x.number = f->nsymbols;
     node->row = NULL;
     node->signature = CAVS__NOT_COMPUTED;
-    node->sample = r->nsamples - 1;
+    node->sample = sample_of(r, n, inputs);
+    node->place = r->count[node->sample];
     node->line = 0;
     node->readers = 0;
     node->ordered = false;
@@ -279,6 +329,7 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
     }
     if (like->op == CAVS__OP_METRIC && !add_sink(r, node))
         return NULL;
+    r->count[node->sample]++;
     f->nsymbols++;
     return &node->x;
 }

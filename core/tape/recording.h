@@ -20,6 +20,7 @@ struct cavs__node {
     const float *row;  /* given by the user, x.width numbers */
     int32_t signature; /* CAVS__NOT_COMPUTED: others read it as it is, or columns of it */
     int32_t sample;
+    int32_t place;   /* in the sample: dropout's */
     int32_t line;    /* where the session has its row */
     int32_t vertex;  /* while it is put in order, among those of its shard: order.c */
     int32_t readers; /* pieces of its gradient: backward.c */
@@ -43,8 +44,10 @@ struct cavs__recording {
     struct cavs_function of[2]; /* symbols of this recording and of the one before */
     struct cavs__nodes nodes[2];
     int nsamples;
-    size_t first_room, group_room, sink_room;
-    int32_t *first; /* [nsamples] symbol of each */
+    int present; /* the sample that symbols are of, unless their operands are of another */
+    size_t first_room, count_room, group_room, sink_room;
+    int32_t *first; /* [nsamples] symbol at which each began */
+    int32_t *count; /* [nsamples] symbols of each */
     int32_t *group; /* [nsamples] those that read one another: an earlier sample, or itself */
     int nsinks;
     int32_t *sinks; /* [nsinks] metrics and losses, ascending */
@@ -58,6 +61,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run);
 /* The function that stands for the present recording, of which a sample has begun; NULL: reported
  * under the name of the call. */
 struct cavs_function *cavs__next_sample(struct cavs__recording *r);
+struct cavs_function *cavs__resume_sample(struct cavs__recording *r, int sample);
 struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,
                                      struct cavs_place at);
 struct cavs_symbol *cavs__record_id(struct cavs__recording *r, int id, struct cavs_place at);

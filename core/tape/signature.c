@@ -10,10 +10,6 @@
 #include "core/compile/passes.h"
 #include "core/declare/operator.h"
 
-/* Inputs by which operators of a tape know their ids, one for each operand that may be one, and the
- * rows that a user gives. */
-enum { IDS_INPUTS = 3, ROW_INPUT = IDS_INPUTS, INPUTS };
-
 /* ---- life ---- */
 
 static struct cavs__input *new_input(int number, bool ids)
@@ -36,8 +32,8 @@ int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int 
 {
     *s = (struct cavs__signatures){
         .stage = {.model = m, .number = stage, .recorded = true, .name = strdup("tape")}};
-    for (int i = 0; i < INPUTS && s->stage.name; i++) {
-        struct cavs__input *in = new_input(i, i < IDS_INPUTS);
+    for (int i = 0; i < CAVS__INPUTS && s->stage.name; i++) {
+        struct cavs__input *in = new_input(i, i < CAVS__GIVEN_INPUT);
 
         if (!in || !CAVS__APPEND(s->stage.inputs, s->stage.ninputs, in))
             return cavs__fail_nomem("tape", sizeof *in);
@@ -141,7 +137,7 @@ static struct cavs_symbol *operate(struct cavs_function *f, const struct cavs__s
     struct cavs_param *p = like.param;
 
     if (like.op == CAVS__OP_PULL)
-        like.input = f->stage->inputs[ROW_INPUT];
+        like.input = f->stage->inputs[CAVS__GIVEN_INPUT];
     if (!p || !p->merged)
         return add(f, like, s->n, in);
     like.param = p->merged;

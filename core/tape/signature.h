@@ -12,6 +12,10 @@
 
 #include "core/declare/model.h"
 
+/* Inputs of their stage: ids, one for each operand that may be one, and the rows that a user
+ * gives. */
+enum { CAVS__GIVEN_INPUT = 3, CAVS__INPUTS };
+
 enum cavs__operand_kind {
     CAVS__OPERAND_ROW,      /* of another symbol */
     CAVS__OPERAND_PARAM,    /* a parameter of one row */
@@ -49,6 +53,7 @@ struct cavs__signature {
     /* set by compiled.c: */
     int noise[2], given; /* index sections: dropout's keys, rows that the user gave; -1: none */
     struct cavs__read_params chain[2]; /* forward and backward */
+    int64_t rows, vts;                 /* evaluated so far: explain_tape.c */
 };
 
 struct cavs__signatures {

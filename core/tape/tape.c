@@ -3,6 +3,7 @@
 #include "core/tape/tape.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/error.h"
 
@@ -21,6 +22,26 @@ static int check_options(const struct cavs_tape_options *o)
         return cavs__fail(CAVS_EINVAL, "tape options: most_symbols %lld is not in 1..%d",
                           (long long)o->most_symbols, INT32_MAX);
     return CAVS_OK;
+}
+
+/* Whatever is there when this fails, cavs_tape_destroy() frees. */
+static int create_parts(struct cavs_tape *t)
+{
+    struct cavs_session *s = t->session;
+    size_t n = (size_t)s->engine.nshards;
+    int rc = cavs__recording_init(&t->recording, (struct cavs_model *)s->model, s->plan->nstages,
+                                  t->options.most_symbols);
+
+    if (!rc)
+        rc = cavs__order_init(&t->order, (int)n, t->options.policy);
+    t->shards = calloc(n, sizeof *t->shards);
+    t->fresh = calloc(n, sizeof *t->fresh);
+    if (!rc && (!t->shards || !t->fresh))
+        rc = cavs__fail_nomem("tape", n * (sizeof *t->shards + sizeof *t->fresh));
+    if (!rc)
+        rc = cavs__plan_add_stage(s->plan, &t->recording.signatures.stage);
+    t->planned = !rc;
+    return rc ? rc : cavs__session_follow_plan(s);
 }
 
 int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *options,
@@ -42,8 +63,7 @@ int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *opt
     t->session = s;
     t->options = o;
     cavs__session_hold(s);
-    rc = cavs__recording_init(&t->recording, (struct cavs_model *)s->model, s->model->nstages,
-                              o.most_symbols);
+    rc = create_parts(t);
     if (rc) {
         cavs_tape_destroy(t);
         return rc;
@@ -52,12 +72,30 @@ int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *opt
     return CAVS_OK;
 }
 
+/* The plan keeps the names of its tensors, which are empty from now on. */
+static void drop_stage(struct cavs_tape *t)
+{
+    const struct cavs__stage_plan *sp = cavs__tape_plan(t);
+    const int tensors[] = {sp->state, sp->push[0], sp->edge, sp->index,
+                           sp->input[CAVS__GIVEN_INPUT]};
+
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+        cavs__tensor_free(&t->session->engine.tensors[tensors[i]]);
+    cavs__plan_drop_stage(t->session->plan, t->recording.signatures.stage.number);
+}
+
 void cavs_tape_destroy(struct cavs_tape *t)
 {
     if (!t || cavs__session_ready(t->session, "cavs_tape_destroy"))
         return; /* a child has its parent's memory, but not its workers */
+    cavs__wait_slots(&t->session->engine);
+    if (t->planned)
+        drop_stage(t);
     cavs__recording_free(&t->recording);
+    cavs__order_free(&t->order);
     cavs__session_release(t->session);
+    free(t->shards);
+    free(t->fresh);
     free(t);
 }
 
@@ -83,6 +121,10 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
         return cavs__fail(CAVS_EINVAL, "cavs_tape_begin: there is no run %d", (int)run);
     count_recorded(t);
     cavs__recording_begin(&t->recording, run);
+    cavs__order_begin(&t->order);
+    memset(t->shards, 0, (size_t)t->order.nshards * sizeof *t->shards);
+    t->finished = false;
+    t->error = CAVS_OK;
     t->stats.recordings++;
     return CAVS_OK;
 }
@@ -90,6 +132,11 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
 struct cavs_function *cavs_tape_sample(struct cavs_tape *t)
 {
     return t ? cavs__next_sample(&t->recording) : NULL;
+}
+
+struct cavs_function *cavs_tape_resume(struct cavs_tape *t, int sample)
+{
+    return t ? cavs__resume_sample(&t->recording, sample) : NULL;
 }
 
 struct cavs_function *cavs_tape_function(struct cavs_tape *t)
@@ -117,8 +164,14 @@ int64_t cavs_tape_mark(const struct cavs_tape *t)
 
 int cavs_tape_rewind(struct cavs_tape *t, int64_t mark)
 {
-    return t ? cavs__recording_rewind(&t->recording, mark)
-             : cavs__fail(CAVS_EINVAL, "cavs_tape_rewind(NULL)");
+    int rc = t ? cavs__recording_rewind(&t->recording, mark)
+               : cavs__fail(CAVS_EINVAL, "cavs_tape_rewind(NULL)");
+
+    for (int i = 0; !rc && i < t->order.nshards; i++) {
+        for (struct cavs__increment *d = t->shards[i].last; d; d = d->before)
+            cavs__take_rows_back(d, cavs__symbols_of(&t->recording));
+    }
+    return rc;
 }
 
 /* ---- questions ---- */

@@ -1,23 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tape.h - a tape: a recording, and the session that it belongs to.
+ * tape.h - a tape: a recording, and the session that computes it.
  *
  *   recording.c   symbols of the present recording
  *   signature.c   sorts of symbols that can be computed together
- *   order.c       symbols that are wanted -> V_t
- *   tape.c        life, and the public calls
+ *   order.c       symbols that are wanted -> V_t: an increment
+ *   compiled.c    signatures -> parts of the session's plan
+ *   lines.c       where the rows of an increment are
+ *   reached.c     which of them gradients reach, and from where
+ *   fill.c        what tasks read: index sections, rows of the user's
+ *   lookups.c     rows of tables whose gradients there are
+ *   tasks.c       V_t -> tasks
+ *   evaluate.c    all of these, in order: values, or everything
+ *   answers.c     what the user reads
+ *   tape.c        life, and the calls that record
+ *
+ * Nothing of this computes: parts run as those of declared models do, in tasks of the session's
+ * engine, and its optimizer updates.
  */
 #ifndef CAVS_CORE_TAPE_TAPE_H
 #define CAVS_CORE_TAPE_TAPE_H
 
 #include "core/run/session.h"
-#include "core/tape/recording.h"
+#include "core/tape/order.h"
+
+/* What a recording has on one shard. */
+struct cavs__tape_shard {
+    struct cavs__increment *first, *last;
+    int64_t rows, operands, given; /* lines, so far; those given are of the last increment */
+    int64_t evaluated;             /* rows that are there */
+    int source;                    /* among the shards that have something: lookups.c */
+    int32_t npieces;
+    int32_t all_pieces; /* where they are in the index */
+};
 
 struct cavs_tape {
     struct cavs_session *session;
     struct cavs_tape_options options;
     struct cavs__recording recording;
+    struct cavs__order order;
+    struct cavs__tape_shard *shards; /* [nshards] */
+    struct cavs__increment **fresh;  /* [nshards] the newest, where there is one; else NULL */
+    bool planned;                    /* the plan has a stage for it */
+    bool finished;                   /* this recording is */
+    int error;                       /* of this recording, which is of no more use then */
+    int compiled;                    /* signatures that are */
     struct cavs_tape_stats stats;
 };
+
+static inline struct cavs__stage_plan *cavs__tape_plan(const struct cavs_tape *t)
+{
+    return &t->session->plan->stages[t->recording.signatures.stage.number];
+}
+
+static inline const struct cavs__signature *cavs__signature_of(const struct cavs_tape *t,
+                                                               const struct cavs__vt *vt)
+{
+    return t->recording.signatures.all[vt->function];
+}
+
+static inline struct cavs__arena *cavs__recording_arena(struct cavs_tape *t)
+{
+    return &t->recording.nodes[t->recording.generation & 1].arena;
+}
+
+/* compiled.c: parts for all signatures that have none yet. */
+int cavs__compile_signatures(struct cavs_tape *t);
+
+/* lines.c: places for the rows of an increment. */
+int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d);
+
+/* reached.c: whose gradients there are, and the pieces that they are sums of, in all increments. */
+int cavs__find_reached(struct cavs_tape *t, int shard);
+
+/* Three numbers for each of them. */
+void cavs__write_pieces(struct cavs_tape *t, int shard, int32_t *pieces);
+
+/* fill.c: room for all that tasks write and read of a shard, and what they read: with gradients of
+ * all increments, else of the newest. */
+int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients);
+
+/* lookups.c: as cavs__list_gradients() for a declared batch. */
+int cavs__list_tape_lookups(struct cavs_tape *t, int slot);
+
+/* tasks.c: of one shard. */
+int cavs__submit_forward(struct cavs_tape *t, int slot, int shard);
+int cavs__submit_backward(struct cavs_tape *t, int slot, int shard);
+int cavs__submit_gradients(struct cavs_tape *t, int slot, int shard);
+
+/* evaluate.c: the symbols, and what they need; with gradients of all losses, and an update, if that
+ * is what the recording is for. */
+int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool finish);
 
 #endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answers.c - what the user gets of a tape: values, the end of a recording, gradients. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/part.h"
+#include "core/base/error.h"
+#include "core/tape/tape.h"
+
+/* ---- what is asked for ---- */
+
+/* Can the recording still be used? */
+static int check_recording(const struct cavs_tape *t, const char *call)
+{
+    int rc = cavs__session_ready(t ? t->session : NULL, call);
+
+    if (rc)
+        return rc;
+    if (!t->recording.open)
+        return cavs__fail(CAVS_ESTATE, "%s: no recording has begun (cavs_tape_begin)", call);
+    rc = cavs__recording_error(&t->recording);
+    if (rc)
+        return rc;
+    return t->error ? cavs__fail(t->error, "%s: this recording has failed before", call) : CAVS_OK;
+}
+
+static int check_symbol(const struct cavs_tape *t, const char *call, const struct cavs_symbol *x)
+{
+    const struct cavs_function *f = t->recording.recorder.present;
+
+    if (!x)
+        return cavs__fail(CAVS_EINVAL, "%s: a symbol is NULL", call);
+    if (x->function != f || x->number >= f->nsymbols)
+        return cavs__fail(CAVS_ESTATE,
+                          "%s: a symbol is of another tape or an earlier recording, "
+                          "or was taken back",
+                          call);
+    if (x->op == CAVS__OP_IDS)
+        return cavs__fail(CAVS_EPROGRAM, "%s: a symbol is an id", call);
+    return CAVS_OK;
+}
+
+static int check_symbols(const struct cavs_tape *t, const char *call, int n,
+                         struct cavs_symbol *const *xs, float *const *rows)
+{
+    int rc = check_recording(t, call);
+
+    if (!rc && (n < 0 || (n > 0 && (!xs || !rows))))
+        rc = cavs__fail(CAVS_EINVAL, "%s: no symbols, or nowhere to put their rows", call);
+    for (int i = 0; i < n && !rc; i++)
+        rc = check_symbol(t, call, xs[i]);
+    return rc;
+}
+
+/* ---- rows ---- */
+
+static int shard_of(struct cavs_tape *t, const struct cavs__node *node)
+{
+    return t->order.shard[cavs__group_of(&t->recording, node->sample)];
+}
+
+/* The rows of all that are on the shard, from a tensor that has one for each. */
+static void copy_shard(struct cavs_tape *t, int tensor, int shard, int n,
+                       struct cavs_symbol *const *xs, float *const *rows)
+{
+    struct cavs__tensor *all = &t->session->engine.tensors[tensor];
+    const float *from_shard = cavs__tensor_acquire(all, shard, STARPU_R);
+
+    for (int i = 0; i < n; i++) {
+        int from;
+        const struct cavs__node *node = cavs__node_of(xs[i], &from);
+
+        if (node->signature != CAVS__NOT_COMPUTED && shard_of(t, node) == shard)
+            memcpy(rows[i], from_shard + (ptrdiff_t)node->line * CAVS__LINE + from,
+                   (size_t)xs[i]->width * sizeof *rows[i]);
+    }
+    cavs__tensor_release(all, shard);
+}
+
+static int copy_rows(struct cavs_tape *t, int tensor, int n, struct cavs_symbol *const *xs,
+                     float *const *rows)
+{
+    for (int i = 0; i < t->order.nshards; i++) {
+        if (t->shards[i].first)
+            copy_shard(t, tensor, i, n, xs, rows);
+    }
+    return cavs__check_devices(t->session);
+}
+
+/* What is not computed is a constant, or a parameter. */
+static int copy_fixed(struct cavs_tape *t, const struct cavs_symbol *x, float *row)
+{
+    int from, rc;
+    const struct cavs__node *node = cavs__node_of((struct cavs_symbol *)x, &from);
+    float *whole;
+
+    for (int i = 0; i < x->width && node->x.op == CAVS__OP_CONST; i++)
+        row[i] = node->x.s;
+    if (node->x.op != CAVS__OP_USE)
+        return CAVS_OK;
+    whole = malloc((size_t)node->x.width * sizeof *whole);
+    if (!whole)
+        return cavs__fail_nomem("parameter", (size_t)node->x.width * sizeof *whole);
+    rc = cavs_session_get_param(t->session, node->x.param, whole);
+    if (!rc)
+        memcpy(row, whole + from, (size_t)x->width * sizeof *row);
+    free(whole);
+    return rc;
+}
+
+/* ---- values ---- */
+
+/* The symbols that are to be computed; how many in *wanted. */
+static int32_t *computed_symbols(int n, struct cavs_symbol *const *xs, int *wanted)
+{
+    int32_t *symbols = malloc(((size_t)n + 1) * sizeof *symbols);
+
+    *wanted = 0;
+    for (int i = 0; i < n && symbols; i++) {
+        int from;
+        const struct cavs__node *node = cavs__node_of(xs[i], &from);
+
+        if (node->signature != CAVS__NOT_COMPUTED)
+            symbols[(*wanted)++] = node->x.number;
+    }
+    if (!symbols)
+        cavs__fail_nomem("symbols", ((size_t)n + 1) * sizeof *symbols);
+    return symbols;
+}
+
+static int all_evaluated(const struct cavs_tape *t, int n, const int32_t *symbols)
+{
+    for (int i = 0; i < n; i++) {
+        const struct cavs__node *node = cavs__node_at(&t->recording, symbols[i]);
+
+        if (!node->ordered)
+            return cavs__fail(CAVS_ESTATE,
+                              "cavs_tape_values: %s (%s:%d) was not computed before "
+                              "cavs_tape_finish(), and cannot be any more",
+                              cavs__symbol_label(&node->x), node->x.at.file, node->x.at.line);
+    }
+    return CAVS_OK;
+}
+
+int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, float *const *rows)
+{
+    int rc = check_symbols(t, "cavs_tape_values", n, xs, rows), wanted;
+    int32_t *symbols;
+
+    if (rc || n == 0)
+        return rc;
+    symbols = computed_symbols(n, xs, &wanted);
+    if (!symbols)
+        return CAVS_ENOMEM;
+    rc =
+        t->finished ? all_evaluated(t, wanted, symbols) : cavs__evaluate(t, wanted, symbols, false);
+    free(symbols);
+    if (!rc)
+        rc = copy_rows(t, cavs__tape_plan(t)->state, n, xs, rows);
+    for (int i = 0; i < n && !rc; i++)
+        rc = copy_fixed(t, xs[i], rows[i]);
+    return rc;
+}
+
+/* ---- the end ---- */
+
+int cavs_tape_finish(struct cavs_tape *t)
+{
+    int rc = check_recording(t, "cavs_tape_finish");
+
+    if (!rc && t->finished)
+        rc = cavs__fail(CAVS_ESTATE, "cavs_tape_finish: the recording is finished already");
+    if (!rc)
+        rc = cavs__check_devices(t->session);
+    if (rc || t->recording.nsamples == 0)
+        return rc;
+    t->finished = true;
+    t->session->stats.samples += t->recording.nsamples;
+    return cavs__evaluate(t, t->recording.nsinks, t->recording.sinks, true);
+}
+
+/* ---- gradients ---- */
+
+static int check_gradient(const struct cavs_symbol *x)
+{
+    int from;
+    const struct cavs__node *node = cavs__node_of((struct cavs_symbol *)x, &from);
+
+    if (node->signature == CAVS__NOT_COMPUTED)
+        return cavs__fail(CAVS_EPROGRAM,
+                          "cavs_tape_gradients: %s (%s:%d) is the same for all "
+                          "samples (cavs_session_get_gradient)",
+                          cavs__symbol_label(x), x->at.file, x->at.line);
+    if (!node->x.needs_grad)
+        return cavs__fail(CAVS_EPROGRAM,
+                          "cavs_tape_gradients: %s (%s:%d) is made of nothing that "
+                          "has a gradient",
+                          cavs__symbol_label(x), x->at.file, x->at.line);
+    return CAVS_OK;
+}
+
+int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
+                        float *const *rows)
+{
+    int rc = check_symbols(t, "cavs_tape_gradients", n, xs, rows);
+
+    if (!rc && (!t->finished || t->recording.run == CAVS_TAPE_EVALUATE))
+        rc = cavs__fail(CAVS_ESTATE, "cavs_tape_gradients: %s",
+                        t->finished ? "the recording was begun to be evaluated alone"
+                                    : "the recording is not finished (cavs_tape_finish)");
+    for (int i = 0; i < n && !rc; i++)
+        rc = check_gradient(xs[i]);
+    if (!rc)
+        rc = copy_rows(t, cavs__tape_plan(t)->push[0], n, xs, rows);
+    for (int i = 0; i < n && !rc; i++) {
+        int from;
+
+        if (!cavs__node_of(xs[i], &from)->reached)
+            memset(rows[i], 0, (size_t)xs[i]->width * sizeof *rows[i]);
+    }
+    return rc;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compiled.c - signatures become parts of the session's plan, when the first symbol of their sort is
+ * computed. */
+#include <stdlib.h>
+
+#include "core/base/array.h"
+#include "core/base/error.h"
+#include "core/tape/tape.h"
+
+/* The section of its plan that the operand is read by. */
+static void find_section(const struct cavs__section *sec, int number, struct cavs__signature *s)
+{
+    if (sec->kind == CAVS__S_NOISE_LOW || sec->kind == CAVS__S_NOISE_HIGH)
+        s->noise[sec->kind == CAVS__S_NOISE_HIGH] = number;
+    else if ((sec->kind == CAVS__S_CHILD || sec->kind == CAVS__S_IDS) && sec->number < s->n)
+        s->operands[sec->number].section = number;
+    else if (sec->kind == CAVS__S_CHILD)
+        s->given = number;
+}
+
+/* Those behind `first` are of this signature, but for the pair of all. */
+static void find_sections(const struct cavs__stage_plan *sp, int first, struct cavs__signature *s)
+{
+    s->noise[0] = s->noise[1] = s->given = -1;
+    for (int k = 0; k < s->n; k++)
+        s->operands[k].section = -1;
+    for (int i = first; i < sp->nsections; i++) {
+        if (sp->sections[i].function == s->function)
+            find_section(&sp->sections[i], i, s);
+    }
+}
+
+static bool is_param(const struct cavs__plan *p, int tensor)
+{
+    return tensor >= 0 &&
+           (p->tensors[tensor].kind == CAVS__T_PARAM || p->tensors[tensor].kind == CAVS__T_COPY);
+}
+
+static int add_param(struct cavs__read_params *r, int tensor)
+{
+    for (int i = 0; i < r->n; i++) {
+        if (r->tensor[i] == tensor)
+            return CAVS_OK;
+    }
+    return CAVS__APPEND(r->tensor, r->n, (int16_t)tensor)
+               ? CAVS_OK
+               : cavs__fail_nomem("plan: parameters of a part", 2 * (size_t)r->n + 2);
+}
+
+static int find_params(const struct cavs_tape *t, struct cavs__signature *s, enum cavs__phase phase)
+{
+    const struct cavs__task_kind *k = cavs__recorded_chain(cavs__tape_plan(t), phase);
+    struct cavs__read_params *r = &s->chain[phase];
+    int rc = CAVS_OK;
+
+    r->part = k && s->function->number < k->nparts ? k->parts[s->function->number] : NULL;
+    for (int i = 0; r->part && i < r->part->nsteps; i++) {
+        const struct cavs__step *step = &r->part->steps[i];
+
+        for (int j = 0; j < step->nviews && !rc; j++) {
+            if (is_param(t->session->plan, step->v[j].buffer))
+                rc = add_param(r, step->v[j].buffer);
+        }
+    }
+    return rc;
+}
+
+static int compile(struct cavs_tape *t, struct cavs__signature *s)
+{
+    int before = cavs__tape_plan(t)->nsections;
+    int rc = cavs__plan_add_function(t->session->plan, s->function);
+
+    find_sections(cavs__tape_plan(t), before, s);
+    if (!rc)
+        rc = find_params(t, s, CAVS__FORWARD);
+    if (!rc)
+        rc = find_params(t, s, CAVS__BACKWARD);
+    return rc;
+}
+
+int cavs__compile_signatures(struct cavs_tape *t)
+{
+    int n = t->recording.signatures.n, rc = CAVS_OK;
+
+    if (t->compiled == n)
+        return CAVS_OK;
+    for (; t->compiled < n && !rc; t->compiled++)
+        rc = compile(t, t->recording.signatures.all[t->compiled]);
+    return rc ? rc : cavs__session_follow_plan(t->session);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evaluate.c - an increment from the symbols that are wanted to its tasks: as core/run/run_batch.c
+ * does it for a declared batch, in a slot like one. */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/tape/tape.h"
+
+/* One go. */
+struct going {
+    struct cavs_tape *t;
+    struct cavs__engine *e;
+    int slot;
+    bool gradients, update;
+};
+
+/* ---- what there is to do ---- */
+
+static void append(struct cavs__tape_shard *s, struct cavs__increment *d)
+{
+    d->before = s->last;
+    d->after = NULL;
+    if (s->last)
+        s->last->after = d;
+    else
+        s->first = d;
+    s->last = d;
+}
+
+static void count(struct cavs_tape *t, const struct cavs__increment *d)
+{
+    t->stats.evaluated += d->n;
+    t->stats.batching_tasks += d->nvt;
+    for (int i = 0; i < d->nvt; i++) {
+        struct cavs__signature *s = t->recording.signatures.all[d->vt[i].function];
+
+        s->rows += d->vt[i].n;
+        s->vts++;
+    }
+}
+
+static int order(struct going *g, int n, const int32_t *symbols)
+{
+    struct cavs_tape *t = g->t;
+    int rc = cavs__compile_signatures(t);
+
+    if (!rc)
+        rc = cavs__order(&t->order, &t->recording, n, symbols, t->fresh);
+    for (int i = 0; i < t->order.nshards && !rc; i++) {
+        if (!t->fresh[i])
+            continue;
+        append(&t->shards[i], t->fresh[i]);
+        rc = cavs__place_rows(t, i, t->fresh[i]);
+        count(t, t->fresh[i]);
+    }
+    return rc;
+}
+
+static bool has_fresh(const struct cavs_tape *t)
+{
+    for (int i = 0; i < t->order.nshards; i++) {
+        if (t->fresh[i])
+            return true;
+    }
+    return false;
+}
+
+/* About what the tasks are worth. */
+static double seconds_of(const struct going *g)
+{
+    static const double no_entries[CAVS__PART_LISTS];
+    const struct cavs_tape *t = g->t;
+    double sum = 0;
+
+    for (int i = 0; i < t->order.nshards; i++) {
+        for (int v = 0; t->fresh[i] && v < t->fresh[i]->nvt; v++) {
+            const struct cavs__vt *vt = &t->fresh[i]->vt[v];
+            const struct cavs__part *part = cavs__signature_of(t, vt)->chain[CAVS__FORWARD].part;
+
+            sum += part ? cavs__part_seconds(&g->e->rates, part, vt->n, no_entries) : 0;
+        }
+    }
+    return g->gradients ? 3 * sum : sum;
+}
+
+/* ---- doing it ---- */
+
+static int prepare(struct going *g)
+{
+    struct cavs_tape *t = g->t;
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < t->order.nshards && !rc; i++) {
+        if (g->gradients && t->shards[i].first)
+            rc = cavs__find_reached(t, i);
+        if (!rc && (t->fresh[i] || (g->gradients && t->shards[i].first)))
+            rc = cavs__fill(t, g->slot, i, g->gradients);
+    }
+    return !rc && g->gradients ? cavs__list_tape_lookups(t, g->slot) : rc;
+}
+
+/* Shards do not wait for one another. */
+static int each_shard(struct going *g, bool all,
+                      int (*submit)(struct cavs_tape *t, int slot, int shard))
+{
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < g->t->order.nshards && !rc; i++) {
+        if (!(all ? g->t->shards[i].first : g->t->fresh[i]))
+            continue;
+        rc = submit(g->t, g->slot, i);
+        if (!rc && g->t->order.nshards > 1)
+            rc = cavs__join_flush(g->e, g->slot);
+    }
+    return rc;
+}
+
+static int submit(struct going *g)
+{
+    struct cavs_session *s = g->t->session;
+    int rc;
+
+    g->e->join.grain =
+        cavs__join_until(g->e, g->gradients ? CAVS__RUN_TRAIN : CAVS__RUN_EVALUATE, seconds_of(g));
+    rc = each_shard(g, false, cavs__submit_forward);
+    if (g->gradients) {
+        memset(g->e->grad_used, 0, (size_t)s->model->nstored * sizeof *g->e->grad_used);
+        if (!rc)
+            rc = each_shard(g, true, cavs__submit_backward);
+        if (!rc)
+            rc = each_shard(g, true, cavs__submit_gradients);
+    }
+    if (!rc && g->update) {
+        s->optimizer.rule.scale = cavs__gradient_scale(&s->options, g->t->recording.nsamples);
+        rc = cavs__submit_updates(&s->optimizer, g->e, &s->batch, g->slot);
+    }
+    if (!rc)
+        rc = cavs__join_flush(g->e, g->slot);
+    cavs__join_drop(g->e); /* what failed has left */
+    s->half_counted |= rc != 0;
+    return rc;
+}
+
+static int go(struct going *g)
+{
+    struct cavs_session *s = g->t->session;
+    int rc;
+
+    g->slot = (int)(g->e->batches % CAVS__SLOTS);
+    cavs__slot_wait(&g->e->slots[g->slot]);
+    cavs__slot_open(&g->e->slots[g->slot]);
+    starpu_iteration_push((unsigned long)g->e->batches);
+    rc = prepare(g);
+    if (!rc)
+        rc = submit(g);
+    starpu_iteration_pop();
+    cavs__slot_close(&g->e->slots[g->slot]);
+    g->e->batches++;
+    s->stats.batches++;
+    if (g->gradients && !g->update && !rc)
+        s->gradient_batch = g->e->batches;
+    if (rc)
+        cavs__wait_slots(g->e);
+    return rc;
+}
+
+int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool finish)
+{
+    enum cavs_tape_run run = t->recording.run;
+    struct going g = {.t = t,
+                      .e = &t->session->engine,
+                      .gradients = finish && run != CAVS_TAPE_EVALUATE,
+                      .update = finish && run == CAVS_TAPE_TRAIN};
+    double start = starpu_timing_now();
+    int rc = order(&g, n, symbols);
+
+    if (!rc && (g.gradients || has_fresh(t)))
+        rc = go(&g);
+    t->error = rc;
+    t->session->stats.schedule_s += (starpu_timing_now() - start) * 1e-6;
+    return rc;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fill.c - memory for the rows of a shard, and what its tasks read: the index sections of its
+ * increments, and the rows that the user gave. */
+#include <string.h>
+
+#include "codelets/part.h"
+#include "core/base/error.h"
+#include "core/base/splitmix.h"
+#include "core/tape/tape.h"
+
+/* ---- where sections are ---- */
+
+static int64_t section_length(const struct cavs__increment *d, const struct cavs__section *sec,
+                              bool gradients)
+{
+    switch (sec->kind) {
+    case CAVS__S_PARENT_PTR: return gradients ? d->n + 1 : 0;
+    case CAVS__S_PARENT_EDGE: return 0; /* of all increments together */
+    default:
+        return sec->function->number < d->nfunctions ? d->function_rows[sec->function->number] : 0;
+    }
+}
+
+static int lay_out(struct cavs_tape *t, int slot, struct cavs__increment *d, bool gradients,
+                   int64_t *at)
+{
+    const struct cavs__stage_plan *sp = cavs__tape_plan(t);
+    size_t bytes = ((size_t)sp->nsections + 1) * sizeof *d->offsets;
+
+    d->offsets = cavs__arena_alloc(&t->session->engine.slots[slot].arena, bytes);
+    if (!d->offsets)
+        return cavs__fail_nomem("index sections", bytes);
+    for (int i = 0; i < sp->nsections; i++) {
+        d->offsets[i] = (int32_t)*at;
+        *at += section_length(d, &sp->sections[i], gradients);
+        if (*at > INT32_MAX / 2)
+            return cavs__fail(CAVS_ENOMEM, "tape: the index of a shard is larger than fits");
+    }
+    return CAVS_OK;
+}
+
+/* ---- what is in them ---- */
+
+/* The index of a shard being written. */
+struct filling {
+    struct cavs_tape *t;
+    const struct cavs__increment *d;
+    int32_t *index;
+    float *given;         /* rows of the user's; NULL: they have been read */
+    int32_t given_so_far; /* lines */
+    uint64_t batch;       /* of dropout's keys; 0: nothing is dropped */
+};
+
+static struct cavs__node *row_of(const struct filling *w, const struct cavs__vt *vt, int r)
+{
+    return cavs__node_of_row(&w->t->recording, w->d, vt->row0 + r);
+}
+
+static int32_t *section_of(const struct filling *w, const struct cavs__vt *vt, int section)
+{
+    return w->index + w->d->offsets[section] + vt->frow0;
+}
+
+static void fill_operand(const struct filling *w, const struct cavs__vt *vt, int k,
+                         const struct cavs__operand_sort *o)
+{
+    int32_t *out = section_of(w, vt, o->section);
+
+    for (int r = 0; r < vt->n; r++) {
+        const struct cavs__node *node = row_of(w, vt, r), *of;
+        int from;
+
+        out[r] = -1; /* taken back: it reads zeros */
+        if (!node)
+            continue;
+        of = cavs__node_of(node->x.inputs[k], &from);
+        out[r] = o->kind == CAVS__OPERAND_ID ? of->x.k : of->line + from / CAVS__LINE;
+    }
+}
+
+static void fill_given(struct filling *w, const struct cavs__vt *vt,
+                       const struct cavs__signature *s)
+{
+    int32_t *out = section_of(w, vt, s->given), lines = cavs__lines_of(s->like.width);
+
+    for (int r = 0; r < vt->n && w->given; r++) {
+        out[r] = w->given_so_far;
+        memcpy(w->given + (ptrdiff_t)w->given_so_far * CAVS__LINE, row_of(w, vt, r)->row,
+               (size_t)s->like.width * sizeof *w->given);
+        w->given_so_far += lines;
+    }
+}
+
+/* By the sample, and the symbol in it: see core/prepare/noise.c. */
+static uint64_t key_of(const struct filling *w, const struct cavs__node *node)
+{
+    uint64_t sample = cavs__splitmix(w->batch + (uint64_t)node->sample);
+
+    return cavs__splitmix(sample + (uint64_t)node->place) | 1;
+}
+
+static void fill_noise(const struct filling *w, const struct cavs__vt *vt,
+                       const struct cavs__signature *s)
+{
+    for (int r = 0; r < vt->n; r++) {
+        const struct cavs__node *node = row_of(w, vt, r);
+        uint64_t key = node && w->batch ? key_of(w, node) : 0;
+
+        section_of(w, vt, s->noise[0])[r] = (int32_t)(uint32_t)key;
+        section_of(w, vt, s->noise[1])[r] = (int32_t)(uint32_t)(key >> 32);
+    }
+}
+
+static void fill_vt(struct filling *w, const struct cavs__vt *vt)
+{
+    const struct cavs__signature *s = cavs__signature_of(w->t, vt);
+
+    for (int k = 0; k < s->n; k++) {
+        if (s->operands[k].section >= 0)
+            fill_operand(w, vt, k, &s->operands[k]);
+    }
+    if (s->given >= 0)
+        fill_given(w, vt, s);
+    if (s->noise[0] >= 0)
+        fill_noise(w, vt, s);
+}
+
+static uint64_t batch_key(const struct cavs_tape *t)
+{
+    const struct cavs_session *s = t->session;
+
+    if (t->recording.run == CAVS_TAPE_EVALUATE)
+        return 0;
+    return cavs__splitmix(cavs__splitmix(s->options.seed ^ 0xd1b54a32d192ed03u) +
+                          (uint64_t)s->optimizer.step) |
+           1;
+}
+
+/* The sections that say what each gradient is the sum of. */
+static int find_pieces_sections(const struct cavs__stage_plan *sp, int *pieces)
+{
+    for (int i = 0; i < sp->nsections; i++) {
+        if (sp->sections[i].kind == CAVS__S_PARENT_PTR) {
+            *pieces = sp->sections[i].partner;
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void fill_pieces(struct cavs_tape *t, int shard, int32_t *index)
+{
+    const struct cavs__tape_shard *s = &t->shards[shard];
+    int pieces, ptr = find_pieces_sections(cavs__tape_plan(t), &pieces);
+
+    for (struct cavs__increment *d = s->first; d && ptr >= 0; d = d->after) {
+        memcpy(index + d->offsets[ptr], d->pieces, ((size_t)d->n + 1) * sizeof *index);
+        d->offsets[pieces] = s->all_pieces;
+    }
+    cavs__write_pieces(t, shard, index + s->all_pieces);
+}
+
+/* ---- all ---- */
+
+static int32_t *acquire_index(struct cavs_tape *t, int slot, int shard, int64_t length, int *rc)
+{
+    struct cavs__engine *e = &t->session->engine;
+    int tensor = cavs__tape_plan(t)->index, chunk = cavs__chunk_of(e, tensor, slot, shard, 0);
+
+    *rc = cavs__reserve(e, &e->tensors[tensor], chunk, length + 1);
+    return *rc ? NULL : (int32_t *)cavs__tensor_acquire(&e->tensors[tensor], chunk, STARPU_W);
+}
+
+static void release_index(struct cavs_tape *t, int slot, int shard)
+{
+    struct cavs__engine *e = &t->session->engine;
+    int tensor = cavs__tape_plan(t)->index;
+
+    cavs__tensor_release(&e->tensors[tensor], cavs__chunk_of(e, tensor, slot, shard, 0));
+}
+
+static int write_index(struct cavs_tape *t, int slot, int shard, bool gradients, float *given)
+{
+    struct cavs__tape_shard *s = &t->shards[shard];
+    struct filling w = {.t = t, .batch = batch_key(t)};
+    struct cavs__increment *first = gradients ? s->first : t->fresh[shard];
+    int64_t length = 0;
+    int rc = CAVS_OK;
+
+    for (struct cavs__increment *d = first; d && !rc; d = d->after)
+        rc = lay_out(t, slot, d, gradients, &length);
+    s->all_pieces = (int32_t)length;
+    length += gradients ? 3 * (int64_t)s->npieces : 0;
+    if (!rc)
+        w.index = acquire_index(t, slot, shard, length, &rc);
+    if (rc)
+        return rc;
+    for (struct cavs__increment *d = first; d; d = d->after) {
+        w.d = d;
+        w.given = d == t->fresh[shard] ? given : NULL;
+        for (int i = 0; i < d->nvt; i++)
+            fill_vt(&w, &d->vt[i]);
+    }
+    if (gradients)
+        fill_pieces(t, shard, w.index);
+    release_index(t, slot, shard);
+    return CAVS_OK;
+}
+
+static int make_room(struct cavs_tape *t, int shard, bool gradients)
+{
+    const struct cavs__stage_plan *sp = cavs__tape_plan(t);
+    const struct cavs__tape_shard *s = &t->shards[shard];
+    struct cavs__engine *e = &t->session->engine;
+    int rc =
+        cavs__extend(e, &e->tensors[sp->state], shard, s->rows + s->rows / 16 + 1, s->evaluated);
+
+    if (!rc && gradients)
+        rc = cavs__reserve(e, &e->tensors[sp->push[0]], shard, s->rows + s->rows / 16 + 1);
+    if (!rc && gradients)
+        rc = cavs__reserve(e, &e->tensors[sp->edge], shard, s->operands + s->operands / 16 + 1);
+    return rc;
+}
+
+int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients)
+{
+    struct cavs__engine *e = &t->session->engine;
+    int tensor = cavs__tape_plan(t)->input[CAVS__GIVEN_INPUT];
+    int chunk = cavs__chunk_of(e, tensor, slot, shard, 0);
+    int64_t lines = t->fresh[shard] ? t->shards[shard].given : 0;
+    int rc = make_room(t, shard, gradients);
+
+    if (!rc)
+        rc = cavs__reserve(e, &e->tensors[tensor], chunk, lines + 1);
+    if (rc)
+        return rc;
+    rc = write_index(t, slot, shard, gradients,
+                     cavs__tensor_acquire(&e->tensors[tensor], chunk, STARPU_W));
+    cavs__tensor_release(&e->tensors[tensor], chunk);
+    t->shards[shard].evaluated = t->shards[shard].rows;
+    return rc;
+}

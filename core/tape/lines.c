@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lines.c - where the rows of an increment are: rows of one signature lie together, so that a V_t is
+ * a range of them and a parameter's gradient one product over all.
+ */
+#include "codelets/part.h"
+#include "core/base/error.h"
+#include "core/tape/tape.h"
+
+/* So many lines behind *at, which counts them all. */
+static int32_t take(int64_t *at, int64_t lines)
+{
+    int32_t first = (int32_t)*at;
+
+    *at += lines;
+    return first;
+}
+
+static bool has_result(const struct cavs__signature *s)
+{
+    return s->like.op != CAVS__OP_METRIC;
+}
+
+static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
+                               const struct cavs__signature *s, int64_t rows)
+{
+    int32_t *lines = cavs__arena_alloc(cavs__recording_arena(t),
+                                       (CAVS__LINES_OPERANDS + (size_t)s->n) * sizeof *lines);
+
+    if (!lines)
+        return NULL;
+    lines[CAVS__LINES_RESULT] =
+        take(&to->rows, has_result(s) ? rows * cavs__lines_of(s->like.width) : 0);
+    lines[CAVS__LINES_KEPT] = take(&to->operands, rows * cavs__lines_of(s->function->kept));
+    for (int k = 0; k < s->n; k++) {
+        const struct cavs__operand_sort *o = &s->operands[k];
+
+        lines[CAVS__LINES_OPERANDS + k] =
+            take(&to->operands, o->passes ? rows * cavs__lines_of(o->from + o->width) : 0);
+    }
+    return lines;
+}
+
+static void note_rows(struct cavs_tape *t, const struct cavs__increment *d)
+{
+    for (int i = 0; i < d->nvt; i++) {
+        const struct cavs__vt *vt = &d->vt[i];
+        const struct cavs__signature *s = cavs__signature_of(t, vt);
+        int32_t pitch = cavs__lines_of(s->like.width);
+        int32_t line = d->lines[vt->function][CAVS__LINES_RESULT] + vt->frow0 * pitch;
+
+        for (int r = 0; r < vt->n && has_result(s); r++, line += pitch)
+            cavs__node_at(&t->recording, d->node[vt->row0 + r])->line = line;
+    }
+}
+
+int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d)
+{
+    struct cavs__tape_shard *to = &t->shards[shard];
+    size_t bytes = ((size_t)d->nfunctions + 1) * sizeof *d->lines;
+
+    d->lines = cavs__arena_alloc(cavs__recording_arena(t), bytes);
+    if (!d->lines)
+        return cavs__fail_nomem("rows of a tape", bytes);
+    to->given = 0;
+    for (int f = 0; f < d->nfunctions; f++) {
+        const struct cavs__signature *s = t->recording.signatures.all[f];
+
+        d->lines[f] = NULL;
+        if (d->function_rows[f] == 0)
+            continue;
+        d->lines[f] = place_function(t, to, s, d->function_rows[f]);
+        if (!d->lines[f])
+            return cavs__fail_nomem("rows of a tape", bytes);
+        if (s->like.op == CAVS__OP_PULL)
+            to->given += (int64_t)d->function_rows[f] * cavs__lines_of(s->like.width);
+    }
+    if (to->rows > INT32_MAX || to->operands > INT32_MAX)
+        return cavs__fail(CAVS_ENOMEM, "tape: the rows of a shard have %lld numbers, more than fit",
+                          (long long)(to->rows > to->operands ? to->rows : to->operands) *
+                              CAVS__LINE);
+    note_rows(t, d);
+    return CAVS_OK;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lookups.c - which rows of tables a recording has looked up, and where their gradients are: in
+ * those of the symbols that did.  As core/prepare/touched.c does it for declared batches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/part.h"
+#include "core/base/error.h"
+#include "core/prepare/preparing.h"
+#include "core/tape/tape.h"
+
+/* Called for each row that was looked up, in a fixed order, and has a gradient. */
+struct visiting {
+    struct cavs_tape *t;
+    struct cavs__touched *touched;
+    int32_t *mark; /* [rows] position + 1 of one that is listed */
+    int pass;      /* 0 counts, 1 lists */
+};
+
+static void visit(struct visiting *v, int shard, const struct cavs__node *node)
+{
+    struct cavs__touched *t = v->touched;
+    int32_t id = node ? node->x.inputs[0]->k : -1, at;
+
+    if (id < 0)
+        return;
+    if (v->pass == 0 && !v->mark[id]) {
+        t->ids[t->n] = id;
+        v->mark[id] = ++t->n;
+        t->ptr[t->n - 1] = 0;
+    }
+    at = t->ptr[v->mark[id] - 1]++;
+    if (v->pass == 0)
+        return;
+    t->source[at] = v->t->shards[shard].source;
+    t->row[at] = node->line;
+}
+
+static bool looks_up(const struct cavs__signature *s, const struct cavs_param *p)
+{
+    return s->like.op == CAVS__OP_LOOKUP && s->like.param == p;
+}
+
+static int64_t visit_shard(struct visiting *v, int shard, const struct cavs_param *p)
+{
+    int64_t rows = 0;
+
+    for (struct cavs__increment *d = v->t->shards[shard].first; d; d = d->after) {
+        for (int i = 0; i < d->nvt; i++) {
+            const struct cavs__vt *vt = &d->vt[i];
+
+            if (!d->reached[i] || !looks_up(cavs__signature_of(v->t, vt), p))
+                continue;
+            rows += vt->n;
+            for (int r = 0; r < vt->n && v->touched; r++)
+                visit(v, shard, cavs__node_of_row(&v->t->recording, d, vt->row0 + r));
+        }
+    }
+    return rows;
+}
+
+static int64_t visit_all(struct visiting *v, const struct cavs_param *p, int pass)
+{
+    int64_t rows = 0;
+
+    v->pass = pass;
+    for (int i = 0; i < v->t->order.nshards; i++)
+        rows += visit_shard(v, i, p);
+    return rows;
+}
+
+static void list(struct visiting *v, const struct cavs_param *p, int32_t *lists)
+{
+    struct cavs__touched *t = v->touched;
+    int32_t sum = 0;
+
+    t->ids = lists;
+    t->ptr = t->ids + t->occurrences;
+    t->source = t->ptr + t->occurrences + 1;
+    t->row = t->source + t->occurrences;
+    visit_all(v, p, 0);
+    for (int i = 0; i < t->n; i++) {
+        int32_t count = t->ptr[i];
+
+        t->ptr[i] = sum;
+        sum += count;
+    }
+    visit_all(v, p, 1);
+    /* listing has moved every start to the next one's */
+    memmove(t->ptr + 1, t->ptr, (size_t)t->n * sizeof *t->ptr);
+    t->ptr[0] = 0;
+    for (int i = 0; i < t->n; i++)
+        v->mark[t->ids[i]] = 0;
+}
+
+/* A source for each shard. */
+static struct cavs__touched *new_touched(struct cavs_tape *t, int slot)
+{
+    struct cavs__arena *arena = &t->session->engine.slots[slot].arena;
+    int n = t->order.nshards;
+    struct cavs__touched *touched = cavs__arena_alloc(arena, sizeof *touched);
+    struct cavs__lookup *lookups = cavs__arena_alloc(arena, (size_t)n * sizeof *lookups);
+
+    if (!touched || !lookups) {
+        cavs__fail_nomem("touched rows", (size_t)n * sizeof *lookups);
+        return NULL;
+    }
+    *touched = (struct cavs__touched){.ld = CAVS__LINE, .lookups = lookups};
+    for (int i = 0; i < n; i++) {
+        t->shards[i].source = touched->nlookups;
+        if (t->shards[i].first)
+            lookups[touched->nlookups++] =
+                (struct cavs__lookup){.tensor = cavs__tape_plan(t)->push[0], .shard = i};
+    }
+    return touched;
+}
+
+static int list_lookups(struct cavs_tape *t, int slot, const struct cavs_param *p)
+{
+    struct cavs_session *s = t->session;
+    int32_t **mark = &s->batch.scratch->id_mark[p->number];
+    struct cavs__tensor *lists = &s->optimizer.touched_lists[p->number];
+    struct visiting v = {.t = t};
+    int64_t rows = visit_all(&v, p, 0);
+    int rc;
+
+    if (!*mark)
+        *mark = calloc((size_t)p->rows, sizeof **mark);
+    if (!*mark)
+        return cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **mark);
+    v.mark = *mark;
+    v.touched = new_touched(t, slot);
+    if (!v.touched)
+        return CAVS_ENOMEM;
+    v.touched->occurrences = (int)rows;
+    rc = cavs__reserve(&s->engine, lists, slot, cavs__touched_length(v.touched));
+    if (rc)
+        return rc;
+    list(&v, p, (int32_t *)cavs__tensor_acquire(lists, slot, STARPU_W));
+    cavs__tensor_release(lists, slot);
+    s->batch.touched[p->number] = v.touched;
+    return CAVS_OK;
+}
+
+int cavs__list_tape_lookups(struct cavs_tape *t, int slot)
+{
+    const struct cavs_model *m = t->session->model;
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < m->nstored; i++) {
+        t->session->batch.touched[i] = NULL;
+        if (m->params[i]->lookup_use && !m->params[i]->frozen && !rc)
+            rc = list_lookups(t, slot, m->params[i]);
+    }
+    return rc;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reached.c - which V_t gradients reach, from the last one back, and the pieces that the gradient of
+ * each row is the sum of: one for each time that it is read, in the order in which it is.
+ */
+#include "core/base/error.h"
+#include "core/tape/tape.h"
+
+/* Calls for each operand of each row that gets a piece of gradient from here. */
+typedef void on_piece(void *context, struct cavs__node *of, int from, int32_t line, int width);
+
+static void each_piece(struct cavs_tape *t, const struct cavs__increment *d,
+                       const struct cavs__vt *vt, on_piece *call, void *context)
+{
+    const struct cavs__signature *s = cavs__signature_of(t, vt);
+
+    for (int k = 0; k < s->n; k++) {
+        int width = s->operands[k].from + s->operands[k].width;
+        int32_t pitch = cavs__lines_of(width);
+        int32_t line = d->lines[vt->function][CAVS__LINES_OPERANDS + k] + vt->frow0 * pitch;
+
+        for (int r = 0; r < vt->n && s->operands[k].passes; r++, line += pitch) {
+            struct cavs__node *node = cavs__node_of_row(&t->recording, d, vt->row0 + r), *of;
+            int from;
+
+            if (!node)
+                continue;
+            of = cavs__node_of(node->x.inputs[k], &from);
+            call(context, of, from / CAVS__LINE * CAVS__LINE, line, width);
+        }
+    }
+}
+
+/* ---- which ---- */
+
+static void count_piece(void *context, struct cavs__node *of, int from, int32_t line, int width)
+{
+    (void)context, (void)from, (void)line, (void)width;
+    of->readers++;
+}
+
+/* A loss is where gradients come from; elsewhere they come from who reads the row. */
+static bool is_reached(struct cavs_tape *t, const struct cavs__increment *d,
+                       const struct cavs__vt *vt)
+{
+    const struct cavs__signature *s = cavs__signature_of(t, vt);
+    bool reached = s->like.op == CAVS__OP_METRIC && s->like.is_loss;
+
+    for (int r = 0; r < vt->n && !reached; r++) {
+        const struct cavs__node *node = cavs__node_of_row(&t->recording, d, vt->row0 + r);
+
+        reached = node && node->readers > 0;
+    }
+    return reached && s->needs_grad;
+}
+
+static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
+{
+    const struct cavs__vt *vt = &d->vt[i];
+
+    d->reached[i] = is_reached(t, d, vt);
+    if (!d->reached[i])
+        return;
+    for (int r = 0; r < vt->n; r++) {
+        struct cavs__node *node = cavs__node_of_row(&t->recording, d, vt->row0 + r);
+
+        if (node)
+            node->reached = true;
+    }
+    each_piece(t, d, vt, count_piece, NULL);
+}
+
+static int find_reached(struct cavs_tape *t, struct cavs__increment *last)
+{
+    for (struct cavs__increment *d = last; d; d = d->before) {
+        struct cavs__arena *arena = cavs__recording_arena(t);
+
+        d->reached = cavs__arena_alloc(arena, (size_t)d->nvt * sizeof *d->reached);
+        d->pieces = cavs__arena_alloc(arena, ((size_t)d->n + 1) * sizeof *d->pieces);
+        if (!d->reached || !d->pieces)
+            return cavs__fail_nomem("gradients of a tape", ((size_t)d->n + 1) * sizeof *d->pieces);
+        for (int i = d->nvt - 1; i >= 0; i--)
+            reach(t, d, i);
+    }
+    return CAVS_OK;
+}
+
+/* ---- from where ---- */
+
+/* Pieces are numbered row by row; a row's own are then those from node->readers on. */
+static int number_pieces(struct cavs_tape *t, struct cavs__tape_shard *s)
+{
+    int64_t sum = 0;
+
+    for (struct cavs__increment *d = s->first; d; d = d->after) {
+        for (int i = 0; i < d->n; i++) {
+            struct cavs__node *node = cavs__node_of_row(&t->recording, d, i);
+            int32_t n = node ? node->readers : 0;
+
+            d->pieces[i] = (int32_t)sum;
+            if (node)
+                node->readers = (int32_t)sum;
+            sum += n;
+        }
+        d->pieces[d->n] = (int32_t)sum;
+        if (sum > INT32_MAX / 3)
+            return cavs__fail(CAVS_ENOMEM, "tape: more gradients are added up than fit");
+    }
+    s->npieces = (int32_t)sum;
+    return CAVS_OK;
+}
+
+int cavs__find_reached(struct cavs_tape *t, int shard)
+{
+    struct cavs__tape_shard *s = &t->shards[shard];
+    int rc = find_reached(t, s->last);
+
+    return rc ? rc : number_pieces(t, s);
+}
+
+static void write_piece(void *context, struct cavs__node *of, int from, int32_t line, int width)
+{
+    int32_t *piece = (int32_t *)context + 3 * (ptrdiff_t)of->readers++;
+
+    piece[0] = line;
+    piece[1] = from;
+    piece[2] = width;
+}
+
+void cavs__write_pieces(struct cavs_tape *t, int shard, int32_t *pieces)
+{
+    for (struct cavs__increment *d = t->shards[shard].first; d; d = d->after) {
+        for (int i = 0; i < d->nvt; i++) {
+            if (d->reached[i])
+                each_piece(t, d, &d->vt[i], write_piece, pieces);
+        }
+    }
+}

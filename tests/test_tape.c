@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tape.c - what tapes compute, against the oracle: every model of the zoo without lists, its
+ * samples recorded operator by operator; and what is a tape's own: values in the middle, gradients
+ * of symbols, marks, refusals.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/replay.h"
+#include "tests/trial.h"
+
+static struct cavs_tape *new_tape(struct cavs_session *s, enum cavs_policy policy)
+{
+    struct cavs_tape_options o = cavs_tape_defaults();
+    struct cavs_tape *t = NULL;
+
+    o.policy = policy;
+    check_ok(cavs_tape_create(s, &o, &t));
+    return t;
+}
+
+static void record_all(struct trial *t, struct cavs_tape *tape, enum cavs_tape_run run,
+                       replay_between *between)
+{
+    check_ok(cavs_tape_begin(tape, run));
+    for (int i = 0; i < t->nsamples; i++)
+        replay_sample(tape, t->samples[i], between, NULL);
+    check_ok(cavs_tape_finish(tape));
+}
+
+static void compare(struct trial *t, struct cavs_session *s, struct cavs_tape *tape,
+                    replay_between *between)
+{
+    int batch[ZOO_SAMPLES];
+
+    for (int i = 0; i < t->nsamples; i++)
+        batch[i] = i;
+    trial_take_params(t, s);
+    trial_oracle(t, batch, t->nsamples, true);
+    check_ok(cavs_session_reset_metrics(s));
+    record_all(t, tape, CAVS_TAPE_GRADIENT, between);
+    trial_compare(t, s);
+}
+
+/* Asks for all states in the middle of the recording. */
+static void ask(struct cavs_tape *tape, int n, struct cavs_symbol *const *states, void *context)
+{
+    int width = n > 0 ? cavs_symbol_width(states[0]) : 0;
+    float *numbers = malloc(((size_t)n * (size_t)width + 1) * sizeof *numbers);
+    float **rows = malloc(((size_t)n + 1) * sizeof *rows);
+
+    (void)context;
+    for (int i = 0; i < n; i++)
+        rows[i] = numbers + i * width;
+    check_ok(cavs_tape_values(tape, n, states, rows));
+    free(rows);
+    free(numbers);
+}
+
+static void zoo_on_a_tape(void **state)
+{
+    static const enum cavs_policy policies[] = {CAVS_POLICY_AUTO, CAVS_POLICY_SERIAL};
+    const struct zoo_entry *z = *state;
+    struct trial t;
+
+    trial_open_zoo(&t, z);
+    if (!replay_knows(t.model)) {
+        trial_close(&t);
+        skip();
+    }
+    for (int i = 0; i < 2; i++) {
+        struct cavs_session_options o = cavs_session_defaults();
+        struct cavs_session *s;
+        struct cavs_tape *tape;
+
+        o.shards = 2;
+        s = trial_session(&t, &o);
+        tape = new_tape(s, policies[i]);
+        trial_note("(%s)", cavs_policy_name((int)policies[i]));
+        compare(&t, s, tape, NULL);
+        compare(&t, s, tape, NULL); /* once more: nothing is left of the first */
+        trial_note("(%s, values asked for)", cavs_policy_name((int)policies[i]));
+        compare(&t, s, tape, ask);
+        cavs_tape_destroy(tape);
+        cavs_session_destroy(s);
+    }
+    trial_close(&t);
+}
+
+/* ---- beside declared training ---- */
+
+/* The parameters after some updates, by tape (or by declared batches), one behind the other. */
+static float *trained(struct trial *t, struct cavs_session *s, bool tape, bool alternate, size_t *n)
+{
+    struct cavs_tape *of = new_tape(s, CAVS_POLICY_AUTO);
+    int batch[ZOO_SAMPLES];
+    float *values = NULL;
+
+    for (int i = 0; i < t->nsamples; i++)
+        batch[i] = i;
+    for (int step = 0; step < 4; step++) {
+        if (tape && !(alternate && step % 2))
+            record_all(t, of, CAVS_TAPE_TRAIN, NULL);
+        else
+            check_ok(cavs_session_train(s, t->data, batch, t->nsamples));
+    }
+    *n = 0;
+    for (int i = 0; i < t->model->nparams; i++) {
+        const struct cavs_param *p = t->model->params[i];
+        size_t size = (size_t)p->rows * (size_t)p->cols;
+
+        values = realloc(values, (*n + size) * sizeof *values);
+        assert_non_null(values);
+        check_ok(cavs_session_get_param(s, p, values + *n));
+        *n += size;
+    }
+    cavs_tape_destroy(of);
+    return values;
+}
+
+static void updates_are_those_of_declared_batches(void **unused)
+{
+    static const enum cavs_optimizer optimizers[] = {CAVS_SGD, CAVS_ADAM, CAVS_MOMENTUM};
+    struct trial t;
+
+    (void)unused;
+    trial_open_zoo(&t, zoo_find("bilstm"));
+    for (int i = 0; i < 3; i++) {
+        struct cavs_session_options o = cavs_session_defaults();
+        float *values[3];
+        size_t n;
+
+        o.optimizer = optimizers[i];
+        o.clip = i == 1 ? 0.5f : 0;
+        o.mean = i == 2;
+        o.weight_decay = 1e-3f;
+        for (int k = 0; k < 3; k++) {
+            struct cavs_session *s = trial_session(&t, &o);
+
+            values[k] = trained(&t, s, k > 0, k == 2, &n);
+            cavs_session_destroy(s);
+        }
+        for (size_t j = 0; j < n; j++) {
+            assert_true(fabsf(values[1][j] - values[0][j]) < 2e-5f);
+            assert_true(fabsf(values[2][j] - values[0][j]) < 2e-5f);
+        }
+        for (int k = 0; k < 3; k++)
+            free(values[k]);
+    }
+    trial_close(&t);
+}
+
+/* ---- a scene of its own ---- */
+
+enum { WIDTH = 20, WORDS = 7 };
+
+struct scene {
+    struct cavs_model *m;
+    struct cavs_param *E, *U, *b, *V;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+};
+
+static void open_scene_on(struct scene *a, struct cavs_runtime *rt)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+
+    check_ok(cavs_model_create(&a->m));
+    a->E = cavs_model_param(a->m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
+    a->U = cavs_model_param(a->m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
+    a->b = cavs_model_param(a->m, "b", 1, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
+    a->V = cavs_model_param(a->m, "V", WIDTH, 3, CAVS_UNIFORM(-1, 1));
+    check_ok(cavs_model_finish(a->m));
+    o.shards = 3;
+    o.optimizer = CAVS_ADAM;
+    check_ok(cavs_session_create(rt, a->m, &o, &a->s));
+    a->t = new_tape(a->s, CAVS_POLICY_AUTO);
+}
+
+static void open_scene(struct scene *a)
+{
+    open_scene_on(a, trial_runtime);
+}
+
+static void close_scene(struct scene *a)
+{
+    cavs_session_destroy(a->s); /* lives on until its tape is gone */
+    cavs_tape_destroy(a->t);
+    cavs_model_destroy(a->m);
+}
+
+static struct cavs_symbol *step(struct scene *a, struct cavs_symbol *h, int word)
+{
+    return cavs_tanh(cavs_add(cavs_lookup(a->E, cavs_tape_id(a->t, word % WORDS)),
+                              cavs_affine(cavs_dropout(h, 0.3f), a->U, a->b)));
+}
+
+static struct cavs_symbol *chain(struct scene *a, struct cavs_function *f, int words)
+{
+    struct cavs_symbol *h = cavs_constant(f, WIDTH, 0);
+
+    for (int i = 0; i < words; i++)
+        h = step(a, h, i);
+    return h;
+}
+
+static void classify(struct scene *a, struct cavs_function *f, struct cavs_symbol *h, int label)
+{
+    cavs_loss(f, "loss",
+              cavs_softmax_cross_entropy(cavs_matmul(h, a->V), cavs_tape_id(a->t, label)), NULL);
+}
+
+/* ---- dropout ---- */
+
+static void dropout_drops_in_training_alone_and_by_sample(void **unused)
+{
+    float numbers[3][WIDTH], ones[WIDTH], *rows[2];
+    struct cavs_symbol *x[2];
+    struct scene a;
+    int zeros = 0;
+
+    (void)unused;
+    for (int i = 0; i < WIDTH; i++)
+        ones[i] = 1;
+    open_scene(&a);
+    for (int run = 0; run < 2; run++) {
+        check_ok(cavs_tape_begin(a.t, run ? CAVS_TAPE_TRAIN : CAVS_TAPE_EVALUATE));
+        for (int i = 0; i < 2; i++) {
+            cavs_tape_sample(a.t);
+            x[i] = cavs_dropout(cavs_tape_row(a.t, WIDTH, ones), 0.5f);
+            rows[i] = numbers[i];
+        }
+        check_ok(cavs_tape_values(a.t, 2, x, rows));
+        if (!run)
+            assert_memory_equal(numbers[0], ones, sizeof ones);
+    }
+    for (int i = 0; i < WIDTH; i++) {
+        assert_true(numbers[0][i] == 0 || numbers[0][i] == 2);
+        zeros += numbers[0][i] == 0;
+    }
+    assert_in_range(zeros, 2, WIDTH - 2);
+    assert_memory_not_equal(numbers[0], numbers[1], sizeof ones);
+    close_scene(&a);
+}
+
+/* ---- gradients of symbols, marks ---- */
+
+static void gradients_of_symbols_are_right(void **unused)
+{
+    float row[WIDTH], value[WIDTH], got[3][WIDTH], *rows[3] = {got[0], got[1], got[2]};
+    float *to = value;
+    struct cavs_symbol *x, *y, *asked[3];
+    struct cavs_function *f;
+    struct scene a;
+
+    (void)unused;
+    for (int i = 0; i < WIDTH; i++)
+        row[i] = (float)i / 7 - 1;
+    open_scene(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a.t);
+    x = cavs_tape_row(a.t, WIDTH, row);
+    y = cavs_tanh(x);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(cavs_slice(y, 3, 9))), NULL);
+    asked[0] = x;
+    asked[1] = y;
+    asked[2] = cavs_exp(x); /* no loss depends on it */
+    check_refused(cavs_tape_gradients(a.t, 1, asked, rows), CAVS_ESTATE, "not finished");
+    check_ok(cavs_tape_values(a.t, 1, &y, &to));
+    check_ok(cavs_tape_finish(a.t));
+    check_ok(cavs_tape_gradients(a.t, 3, asked, rows));
+    for (int i = 0; i < WIDTH; i++) {
+        float dy = i >= 3 && i < 12 ? 2 * value[i] : 0;
+
+        assert_true(fabsf(got[1][i] - dy) < 1e-6f);
+        assert_true(fabsf(got[0][i] - dy * (1 - value[i] * value[i])) < 1e-6f);
+        assert_true(got[2][i] == 0);
+    }
+    close_scene(&a);
+}
+
+/* What was tried and taken back leaves no trace in the gradient. */
+static void a_search_leaves_no_trace(void **unused)
+{
+    float want[WIDTH * WIDTH], got[WIDTH * WIDTH], row[WIDTH], *to = row;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    for (int search = 0; search < 2; search++) {
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+        for (int k = 0; k < 4; k++) {
+            struct cavs_function *f = cavs_tape_sample(a.t);
+            struct cavs_symbol *h =
+                cavs_tanh(cavs_matmul(cavs_lookup(a.E, cavs_tape_id(a.t, k)), a.U));
+
+            for (int i = 0; i < 3 && search; i++) {
+                int64_t mark = cavs_tape_mark(a.t);
+                struct cavs_symbol *tried = cavs_tanh(cavs_matmul(h, a.U));
+
+                check_ok(cavs_tape_values(a.t, 1, &tried, &to));
+                classify(&a, f, tried, 1);
+                check_ok(cavs_tape_rewind(a.t, mark));
+            }
+            classify(&a, f, h, k % 3);
+        }
+        check_ok(cavs_tape_finish(a.t));
+        check_ok(cavs_session_get_gradient(a.s, a.U, search ? got : want));
+    }
+    for (int i = 0; i < WIDTH * WIDTH; i++)
+        assert_true(fabsf(got[i] - want[i]) < 1e-5f);
+    close_scene(&a);
+}
+
+/* ---- refusals ---- */
+
+static void mistakes_are_reported_and_the_tape_goes_on(void **unused)
+{
+    float row[WIDTH], *to = row;
+    struct cavs_symbol *x, *none = NULL;
+    struct cavs_function *f;
+    struct cavs_tape *t;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    check_refused(cavs_tape_create(NULL, NULL, &t), CAVS_EINVAL, "no session");
+    check_refused(cavs_tape_finish(a.t), CAVS_ESTATE, "cavs_tape_begin");
+    check_refused(cavs_tape_begin(NULL, CAVS_TAPE_TRAIN), CAVS_EINVAL, "no session");
+    assert_null(cavs_tape_sample(a.t));
+    for (int i = 0; i < 2; i++) {
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+        f = cavs_tape_sample(a.t);
+        x = cavs_matmul(cavs_lookup(a.E, cavs_tape_id(a.t, 1)), a.V);
+        check_refused(cavs_tape_values(a.t, 1, &none, &to), CAVS_EINVAL, "NULL");
+        check_refused(cavs_tape_values(a.t, 1, &x, NULL), CAVS_EINVAL, "nowhere");
+        assert_null(cavs_add(x, cavs_use(f, a.b)));
+        check_refused(cavs_tape_values(a.t, 1, &x, &to), CAVS_ESHAPE, "add", "widths 3 and 20");
+        check_refused(cavs_tape_finish(a.t), CAVS_ESHAPE, "test_tape.c:", "widths 3 and 20");
+    }
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+    check_refused(cavs_tape_values(a.t, 1, &x, &to), CAVS_ESTATE, "earlier recording");
+    f = cavs_tape_sample(a.t);
+    classify(&a, f, chain(&a, f, 2), 1);
+    check_ok(cavs_tape_finish(a.t));
+    check_refused(cavs_tape_finish(a.t), CAVS_ESTATE, "finished already");
+    close_scene(&a);
+}
+
+static void samples_that_were_computed_apart_stay_apart(void **unused)
+{
+    float rows[3][WIDTH], *to[3] = {rows[0], rows[1], rows[2]};
+    struct cavs_symbol *x[3];
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+    for (int i = 0; i < 3; i++) {
+        cavs_tape_sample(a.t);
+        x[i] = cavs_lookup(a.E, cavs_tape_id(a.t, i));
+    }
+    check_ok(cavs_tape_values(a.t, 3, x, to));
+    x[0] = cavs_add(x[0], x[1]);
+    check_refused(cavs_tape_values(a.t, 1, x, to), CAVS_EPROGRAM, "sample 1", "sample 0");
+    close_scene(&a);
+}
+
+/* ---- large ones ---- */
+
+static void *deep(void *scene)
+{
+    enum { DEEP = 200000 };
+    struct scene *a = scene;
+    struct cavs_function *f;
+    struct cavs_symbol *h;
+    double sum, count;
+
+    check_ok(cavs_session_reset_metrics(a->s));
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_TRAIN));
+    f = cavs_tape_sample(a->t);
+    h = cavs_lookup(a->E, cavs_tape_id(a->t, 1));
+    for (int i = 0; i < DEEP; i++)
+        h = cavs_scale(h, 1);
+    classify(a, f, h, 1);
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_session_metric(a->s, "loss", &sum, &count));
+    assert_true(isfinite(sum) && count == 1);
+    return NULL;
+}
+
+static void a_deep_chain_fits_a_small_stack(void **unused)
+{
+    pthread_attr_t small;
+    pthread_t thread;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 20);
+    assert_int_equal(pthread_create(&thread, &small, deep, &a), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&small);
+    close_scene(&a);
+}
+
+static void a_million_symbols_are_one_sample(void **unused)
+{
+    enum { WIDE = 330000 };
+    struct cavs_symbol *h;
+    struct cavs_function *f;
+    double sum, count;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a.t);
+    h = cavs_lookup(a.E, cavs_tape_id(a.t, 1));
+    for (int i = 0; i < WIDE; i++)
+        cavs_loss(f, "loss", cavs_sum(cavs_slice(h, i % 4, 1)), NULL);
+    check_ok(cavs_tape_finish(a.t));
+    check_ok(cavs_session_metric(a.s, "loss", &sum, &count));
+    assert_true(isfinite(sum) && count == WIDE);
+    close_scene(&a);
+}
+
+/* ---- what a tape says of itself ---- */
+
+static void explanations_count_what_was_computed(void **unused)
+{
+    struct cavs_tape_stats stats;
+    struct scene a;
+    char *text;
+
+    (void)unused;
+    open_scene(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+    for (int k = 0; k < 6; k++) {
+        struct cavs_function *f = cavs_tape_sample(a.t);
+
+        classify(&a, f, chain(&a, f, 1), 1);
+    }
+    check_ok(cavs_tape_finish(a.t));
+    cavs_tape_stats(a.t, &stats);
+    assert_int_equal(stats.evaluated % 6, 0);
+    assert_true(stats.batching_tasks >= stats.evaluated / 6);
+    check_ok(cavs_tape_explain(a.t, &text));
+    assert_non_null(strstr(text, "matmul U("));
+    assert_non_null(strstr(text, "there are no blocks"));
+    free(text);
+    close_scene(&a);
+}
+
+/* ---- all ---- */
+
+static const char *zoo_name(int i)
+{
+    return zoo_at(i)->name;
+}
+
+static void *zoo_state_of(int i)
+{
+    return (void *)zoo_at(i);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest own[] = {
+        cmocka_unit_test(updates_are_those_of_declared_batches),
+        cmocka_unit_test(dropout_drops_in_training_alone_and_by_sample),
+        cmocka_unit_test(gradients_of_symbols_are_right),
+        cmocka_unit_test(a_search_leaves_no_trace),
+        cmocka_unit_test(mistakes_are_reported_and_the_tape_goes_on),
+        cmocka_unit_test(samples_that_were_computed_apart_stay_apart),
+        cmocka_unit_test(a_deep_chain_fits_a_small_stack),
+        cmocka_unit_test(a_million_symbols_are_one_sample),
+        cmocka_unit_test(explanations_count_what_was_computed),
+    };
+    const size_t nown = sizeof own / sizeof *own;
+    int n = zoo_count(), failed;
+    struct CMUnitTest *zoo = trial_tests(n, zoo_name, zoo_on_a_tape, zoo_state_of), *tests;
+
+    trial_compile(false);
+    tests = calloc((size_t)n + nown, sizeof *tests);
+    if (!zoo || !tests)
+        return 1;
+    memcpy(tests, own, sizeof own);
+    memcpy(tests + nown, zoo, (size_t)n * sizeof *zoo);
+    failed = _cmocka_run_group_tests("tapes", tests, (size_t)n + nown, trial_runtime_up,
+                                     trial_runtime_down);
+    free(zoo);
+    free(tests);
+    return failed;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tape_workers.c - the number of workers does not show in a bit of what tapes train, dropout
+ * and values in the middle included. */
+#include "tests/trial.h"
+
+enum { WIDTH = 20, WORDS = 7, NUMBERS = WIDTH * (WIDTH + WORDS), SAMPLES = 11 };
+
+static struct cavs_model *new_model(void)
+{
+    struct cavs_model *m;
+
+    check_ok(cavs_model_create(&m));
+    cavs_model_param(m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
+    cavs_model_param(m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
+    cavs_model_param(m, "V", WIDTH, 3, CAVS_UNIFORM(-1, 1));
+    check_ok(cavs_model_finish(m));
+    return m;
+}
+
+static struct cavs_symbol *step(struct cavs_tape *t, const struct cavs_model *m,
+                                struct cavs_symbol *h, int word)
+{
+    struct cavs_param *E = cavs_model_find_param(m, "E"), *U = cavs_model_find_param(m, "U");
+
+    return cavs_tanh(cavs_add(cavs_lookup(E, cavs_tape_id(t, word % WORDS)),
+                              cavs_matmul(cavs_dropout(h, 0.3f), U)));
+}
+
+static void record(struct cavs_tape *t, const struct cavs_model *m, int seed)
+{
+    float numbers[SAMPLES][WIDTH], *rows[SAMPLES];
+    struct cavs_symbol *h[SAMPLES];
+
+    check_ok(cavs_tape_begin(t, CAVS_TAPE_TRAIN));
+    for (int k = 0; k < SAMPLES; k++) {
+        rows[k] = numbers[k];
+        h[k] = cavs_constant(cavs_tape_sample(t), WIDTH, 0);
+        for (int i = 0; i < 2 + (k + seed) % 5; i++)
+            h[k] = step(t, m, h[k], i + k);
+    }
+    check_ok(cavs_tape_values(t, SAMPLES, h, rows));
+    assert_null(cavs_tape_resume(t, SAMPLES));
+    for (int k = 0; k < SAMPLES; k++) {
+        assert_non_null(cavs_tape_resume(t, k));
+        for (int i = 0; numbers[k][0] > 0 && i < 3; i++)
+            h[k] = step(t, m, h[k], i);
+        cavs_loss(cavs_tape_function(t), "loss",
+                  cavs_softmax_cross_entropy(cavs_matmul(h[k], cavs_model_find_param(m, "V")),
+                                             cavs_tape_id(t, k % 3)),
+                  NULL);
+    }
+    check_ok(cavs_tape_finish(t));
+}
+
+static void train(int workers, float *values)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_runtime_options r = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_model *m = new_model();
+    struct cavs_runtime *rt;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+
+    r.workers = workers;
+    o.shards = 3;
+    o.optimizer = CAVS_ADAM;
+    check_ok(cavs_runtime_create(&r, &rt));
+    check_ok(cavs_session_create(rt, m, &o, &s));
+    check_ok(cavs_tape_create(s, NULL, &t));
+    for (int i = 0; i < 3; i++)
+        record(t, m, i);
+    check_ok(cavs_session_get_param(s, cavs_model_find_param(m, "U"), values));
+    check_ok(cavs_session_get_param(s, cavs_model_find_param(m, "E"), values + WIDTH * WIDTH));
+    cavs_tape_destroy(t);
+    cavs_session_destroy(s);
+    cavs_model_destroy(m);
+    cavs_runtime_destroy(rt);
+}
+
+static void workers_do_not_show_in_the_bits(void **unused)
+{
+    static float first[NUMBERS], next[NUMBERS];
+
+    (void)unused;
+    train(1, first);
+    for (int workers = 2; workers <= 4; workers++) {
+        train(workers, next);
+        assert_memory_equal(first, next, sizeof first);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(workers_do_not_show_in_the_bits)};
+
+    return cmocka_run_group_tests_name("tapes and workers", tests, NULL, NULL);
+}
