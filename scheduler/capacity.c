@@ -61,7 +61,8 @@ static void take_scratch(struct cut *c, struct cavs__schedule_work *w)
     w->first_up = take_ints(c, n);
     w->up = take(c, w->capacity.edges, sizeof *w->up);
     w->agenda = take(c, functions, sizeof *w->agenda);
-    w->table = take(c, (int64_t)1 << cavs__merge_table_bits(n), sizeof *w->table);
+    w->table.bytes = cavs__table_bytes((size_t)n);
+    w->table.entries = take(c, 1, w->table.bytes);
 }
 
 /* Cuts a block at base (NULL: measures one) into the arrays of s and w; returns its size. */

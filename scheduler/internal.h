@@ -12,11 +12,6 @@
 
 #include "scheduler/schedule.h"
 
-struct cavs__merge_slot {
-    uint32_t tag; /* bits of the hash, to skip most comparisons of unequal vertices */
-    int32_t used; /* vertex + 1; 0 = free */
-};
-
 struct cavs__agenda_function {
     int64_t depth_sum;  /* over all its vertices */
     int32_t count;      /* all its vertices */
@@ -58,7 +53,7 @@ struct cavs__schedule_work {
     int32_t *first_up; /* [n] agenda: lists of the edges that read a representative; -1 = end */
     struct cavs__agenda_edge *up;         /* [edges] */
     struct cavs__agenda_function *agenda; /* [functions] */
-    struct cavs__merge_slot *table;       /* [1 << cavs__merge_table_bits(n)] */
+    struct cavs__table table;             /* of vertices, for merging */
 };
 
 /* Makes room for g.  0, or -1 when out of memory or over the int32 range; s is then as it was. */
@@ -76,7 +71,6 @@ int32_t cavs__levels(const struct cavs__graph *g, const int32_t *order, int32_t 
 /* Sets w->rep.  order as above. */
 void cavs__merge_equal(const struct cavs__graph *g, const int32_t *order,
                        struct cavs__schedule_work *w);
-int cavs__merge_table_bits(int64_t n);
 
 /* Sets w->step for the m representatives w->nodes (rep NULL: every vertex is its own); returns
  * the number of steps, at most `classes`.  Before: w->step[v] < classes is the class of v, those

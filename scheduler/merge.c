@@ -10,14 +10,6 @@
 
 #include "scheduler/internal.h"
 
-int cavs__merge_table_bits(int64_t n)
-{
-    int bits = 4;
-    while ((int64_t)1 << bits < 2 * n)
-        bits++;
-    return bits;
-}
-
 /* Children that matter for equality: in fixed slots, missing children at the end are as good as
  * none. */
 static inline int32_t counted_children(const struct cavs__graph *g, int32_t v)
@@ -34,24 +26,19 @@ static inline int32_t child_rep(const int32_t *rep, int32_t c)
     return c < 0 ? -1 : rep[c];
 }
 
-static inline uint64_t mix(uint64_t h, int32_t x)
-{
-    return ((h << 26 | h >> 38) ^ (uint32_t)x) * UINT64_C(0x9E3779B97F4A7C15);
-}
-
-static inline uint64_t hash_vertex(const struct cavs__graph *g, const int32_t *rep, int32_t v,
+static inline uint32_t hash_vertex(const struct cavs__graph *g, const int32_t *rep, int32_t v,
                                    int32_t nchild)
 {
     const int32_t *child = g->child + g->child_ptr[v];
-    uint64_t h = mix((uint64_t)nchild, g->function[v]);
+    uint64_t h = cavs__mix((uint64_t)nchild, (uint32_t)g->function[v]);
     for (int k = 0; k < g->nkeys; k++)
-        h = mix(h, g->keys[k][v]);
+        h = cavs__mix(h, (uint32_t)g->keys[k][v]);
     for (int32_t k = 0; k < nchild; k++)
-        h = mix(h, child_rep(rep, child[k]));
+        h = cavs__mix(h, (uint32_t)child_rep(rep, child[k]));
     for (int e = 0; e < g->nedge_keys; e++)
         for (int32_t k = 0; k < nchild; k++)
-            h = mix(h, g->edge_keys[e][g->child_ptr[v] + k]);
-    return (h ^ h >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+            h = cavs__mix(h, (uint32_t)g->edge_keys[e][g->child_ptr[v] + k]);
+    return cavs__mixed(h);
 }
 
 static inline bool equal_edges(const struct cavs__graph *g, int32_t a, int32_t b, int32_t nchild)
@@ -80,22 +67,16 @@ static inline bool equal(const struct cavs__graph *g, const int32_t *rep, int32_
 }
 
 /* The vertex in the table equal to v, or v itself, which is then in the table. */
-static inline int32_t look_up(const struct cavs__graph *g, struct cavs__schedule_work *w, int bits,
-                              int32_t v)
+static inline int32_t look_up(const struct cavs__graph *g, const struct cavs__table *t,
+                              const int32_t *rep, int32_t v)
 {
-    int32_t nchild = counted_children(g, v);
-    uint64_t h = hash_vertex(g, w->rep, v, nchild);
-    size_t mask = ((size_t)1 << bits) - 1;
-    uint32_t tag = (uint32_t)h;
-    for (size_t i = h >> (64 - bits);; i = (i + 1) & mask) {
-        struct cavs__merge_slot *slot = &w->table[i];
-        if (slot->used == 0) {
-            *slot = (struct cavs__merge_slot){tag, v + 1};
-            return v;
-        }
-        if (slot->tag == tag && equal(g, w->rep, v, slot->used - 1, nchild))
-            return slot->used - 1;
-    }
+    int32_t nchild = counted_children(g, v), other;
+    struct cavs__probe p = cavs__table_probe(t, hash_vertex(g, rep, v, nchild));
+    for (; (other = cavs__probe_at(&p)) >= 0; cavs__probe_step(&p))
+        if (equal(g, rep, v, other, nchild))
+            return other;
+    cavs__probe_put(&p, v);
+    return v;
 }
 
 /* Out of number order the first vertex found need not be the lowest: renames each class to its
@@ -111,11 +92,11 @@ static void rename_to_lowest(int n, int32_t *rep, int32_t *lowest)
 void cavs__merge_equal(const struct cavs__graph *g, const int32_t *order,
                        struct cavs__schedule_work *w)
 {
-    int bits = cavs__merge_table_bits(g->n);
-    memset(w->table, 0, sizeof *w->table << bits);
+    cavs__table_empty(&w->table, (size_t)g->n);
+    const struct cavs__table t = w->table; /* one that no store in the loop can change */
     for (int32_t i = 0; i < g->n; i++) {
         int32_t v = order ? order[i] : i;
-        w->rep[v] = look_up(g, w, bits, v);
+        w->rep[v] = look_up(g, &t, w->rep, v);
     }
     if (order)
         rename_to_lowest(g->n, w->rep, w->cursor);

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/hash_table.h"
+
 /* One stage of one shard: the graphs of its samples laid one after the other. */
 struct cavs__graph {
     int n; /* vertices */
@@ -100,13 +102,8 @@ int cavs__schedule_cut(const struct cavs__schedule *s, const double *weight, dou
  * in the order of first appearance.  number[i] is that of row i, first[d] the first row with number
  * d; both have room for n.  Returns how many numbers there are, -1 when out of memory.  *scratch
  * starts as {0} and only grows. */
-struct cavs__distinct_scratch {
-    int32_t *table;
-    size_t cap, mask;
-};
 int cavs__distinct(int n, int nkeys, const int32_t *keys, int32_t *number, int32_t *first,
-                   struct cavs__distinct_scratch *scratch);
-void cavs__distinct_scratch_free(struct cavs__distinct_scratch *scratch);
+                   struct cavs__table *scratch);
 
 /* Checks one graph: functions and children in range, not more children than slots, acyclic.  On a
  * fault *vertex is an offending vertex, and *child says more:

@@ -1251,7 +1251,7 @@ static void equal_rows_get_one_number(void **state)
     (void)state;
     enum { N = 500, KEYS = 3 };
     static int32_t keys[N * KEYS], number[N], first[N];
-    struct cavs__distinct_scratch scratch = {0};
+    struct cavs__table scratch = {0};
     for (int i = 0; i < N * KEYS; i++)
         keys[i] = (int32_t)((uint32_t)i * 2654435761u >> 30) - 1;
     int n = cavs__distinct(N, KEYS, keys, number, first, &scratch);
@@ -1269,7 +1269,7 @@ static void equal_rows_get_one_number(void **state)
     }
     assert_int_equal(cavs__distinct(0, KEYS, keys, number, first, &scratch), 0);
     assert_int_equal(cavs__distinct(N, 0, keys, number, first, &scratch), 1);
-    cavs__distinct_scratch_free(&scratch);
+    cavs__table_free(&scratch);
 }
 
 int main(void)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with linear probing; at most half of the slots are in use. */
+/* Open addressing with linear probing; at most half of the slots are in use.  The library's hash
+ * table (core/base/hash_table.h) is not part of its interface, and those of the C library
+ * (hsearch_r(3)) neither grow nor take words with a zero in them. */
 #include "apps/common/vocab.h"
 
 #include <limits.h>

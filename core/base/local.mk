@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# core/base/: what everything else may use: errors, notices, growing arrays, hashes, files that are
-# written beside and renamed.
+# core/base/: what everything else may use: errors, notices, growing arrays, hashes and tables by
+# them, files that are written beside and renamed.
 
 libcavs_la_SOURCES += \
 	core/base/array.h \
@@ -10,6 +10,7 @@ libcavs_la_SOURCES += \
 	core/base/error.c \
 	core/base/error.h \
 	core/base/hash.h \
+	core/base/hash_table.h \
 	core/base/json_text.c \
 	core/base/json_text.h \
 	core/base/notice.c \

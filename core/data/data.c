@@ -140,7 +140,7 @@ void cavs_data_destroy(struct cavs_data *d)
         for (int k = 0; whole && k < cavs__stage_columns(s); k++)
             cavs__column_free(cavs__stage_column(s, k, NULL, NULL));
         for (int k = 0; whole && s->interned && k < s->stage->ninputs; k++)
-            free(s->interned[k].table);
+            cavs__table_free(&s->interned[k].table);
         free(s->inputs);
         free(s->has_input);
         free(s->equal);

@@ -3,13 +3,14 @@
 #ifndef CAVS_CORE_DATA_DATA_H
 #define CAVS_CORE_DATA_DATA_H
 
+#include "core/base/hash_table.h"
 #include "memory/column.h"
 #include "core/declare/model.h"
 
 /* Equal rows of a column by number; see intern.c. */
 struct cavs__intern {
-    int32_t *table; /* [cap] position + 1, 0 = free */
-    size_t cap, n;
+    struct cavs__table table; /* of the positions of rows that no row before is equal to */
+    size_t n;                 /* how many these are */
 };
 
 /* One stage of all samples, laid one after the other. */

@@ -3,10 +3,9 @@
  * equal.c - finds the symbol of a function that is equal to a new one, so that nothing is computed
  * twice.
  *
- * Symbols hang in chains by a hash of what makes them equal.  Passes that change symbols put others
- * between them, after which the chains are made anew.
+ * The table goes by what makes symbols equal.  Passes that change symbols put others between them,
+ * after which it is made anew.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/declare/model.h"
@@ -30,63 +29,31 @@ static bool symbols_equal(const struct cavs_symbol *x, const struct cavs_symbol 
            (ninputs == 0 || memcmp(x->inputs, inputs, (size_t)ninputs * sizeof *inputs) == 0);
 }
 
-static size_t mix(size_t h, size_t value)
+static uint32_t hash(const struct cavs_symbol *like, int ninputs, struct cavs_symbol *const *inputs)
 {
-    return (h ^ value) * (size_t)0x9e3779b97f4a7c15u;
-}
+    uint64_t h = cavs__mix((uint64_t)like->op, (uint64_t)like->k);
 
-static size_t hash(const struct cavs_symbol *like, int ninputs, struct cavs_symbol *const *inputs)
-{
-    size_t h = mix((size_t)like->op, (size_t)like->k);
-
-    h = mix(h, (size_t)like->width);
-    h = mix(h, bits(like->s));
-    h = mix(h, (size_t)(uintptr_t)like->param);
+    h = cavs__mix(h, (uint64_t)like->width);
+    h = cavs__mix(h, bits(like->s));
+    h = cavs__mix(h, (uintptr_t)like->param);
     for (int i = 0; i < ninputs; i++)
-        h = mix(h, (size_t)(uintptr_t)inputs[i]);
-    return h ^ h >> 29;
-}
-
-static int *chain(const struct cavs__equals *e, const struct cavs_symbol *like, int ninputs,
-                  struct cavs_symbol *const *inputs)
-{
-    return &e->head[hash(like, ninputs, inputs) & (size_t)(e->room - 1)];
-}
-
-/* Twice the room of what is there. */
-static bool make_room(struct cavs__equals *e, int n)
-{
-    int room = 64;
-
-    while (room < 2 * n)
-        room *= 2;
-    if (room > e->room) {
-        cavs__equals_clear(e);
-        e->head = malloc((size_t)room * sizeof *e->head);
-        e->next = malloc((size_t)room * sizeof *e->next);
-        if (!e->head || !e->next) {
-            cavs__equals_clear(e);
-            return false;
-        }
-        e->room = room;
-    }
-    for (int i = 0; i < e->room; i++)
-        e->head[i] = -1;
-    e->n = 0;
-    return true;
+        h = cavs__mix(h, (uintptr_t)inputs[i]);
+    return cavs__mixed(h);
 }
 
 /* Takes up what has been added since the last search. */
 static bool follow(struct cavs__equals *e, const struct cavs_function *f)
 {
-    if ((e->n == 0 || f->nsymbols > e->room) && !make_room(e, f->nsymbols))
-        return false;
+    if (e->n == 0 || f->nsymbols > e->room) {
+        e->n = 0;
+        e->room = 2 * f->nsymbols;
+        if (!cavs__table_begin(&e->table, (size_t)e->room))
+            return false;
+    }
     for (; e->n < f->nsymbols; e->n++) {
         const struct cavs_symbol *x = f->symbols[e->n];
-        int *head = chain(e, x, x->ninputs, x->inputs);
 
-        e->next[e->n] = *head;
-        *head = e->n;
+        cavs__table_put(&e->table, hash(x, x->ninputs, x->inputs), e->n);
     }
     return true;
 }
@@ -94,14 +61,17 @@ static bool follow(struct cavs__equals *e, const struct cavs_function *f)
 bool cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
                       struct cavs_symbol *const *inputs, struct cavs_symbol **found)
 {
+    struct cavs__probe p;
+    int32_t i;
+
     *found = NULL;
     if (!follow(&f->equals, f))
         return false;
-    /* newest first: the last one found is the one that has been there longest */
-    for (int i = *chain(&f->equals, like, ninputs, inputs); i >= 0; i = f->equals.next[i]) {
-        if (symbols_equal(f->symbols[i], like, ninputs, inputs))
-            *found = f->symbols[i];
-    }
+    p = cavs__table_probe(&f->equals.table, hash(like, ninputs, inputs));
+    while ((i = cavs__probe_at(&p)) >= 0 && !symbols_equal(f->symbols[i], like, ninputs, inputs))
+        cavs__probe_step(&p);
+    if (i >= 0)
+        *found = f->symbols[i];
     return true;
 }
 
@@ -112,7 +82,6 @@ void cavs__equals_forget(struct cavs__equals *e)
 
 void cavs__equals_clear(struct cavs__equals *e)
 {
-    free(e->head);
-    free(e->next);
+    cavs__table_free(&e->table);
     *e = (struct cavs__equals){0};
 }

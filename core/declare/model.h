@@ -10,6 +10,7 @@
 #ifndef CAVS_CORE_DECLARE_MODEL_H
 #define CAVS_CORE_DECLARE_MODEL_H
 
+#include "core/base/hash_table.h"
 #include "core/cavs.h"
 
 enum cavs__op {
@@ -112,11 +113,10 @@ struct cavs__list {
     struct cavs_stage *whole;  /* the earlier stage, or NULL */
 };
 
-/* equal.c: chains of symbols that may be equal; all zero at first. */
+/* equal.c: symbols by what makes them equal; all zero at first. */
 struct cavs__equals {
-    int room, n; /* n: symbols that are in it */
-    int *head;   /* [room] by hash; -1: none */
-    int *next;   /* [room] by symbol */
+    struct cavs__table table;
+    int room, n; /* for how many symbols it is, and how many are in it */
 };
 
 /*

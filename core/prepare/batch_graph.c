@@ -137,7 +137,7 @@ int cavs__shard_init(const struct cavs_model *m, struct cavs__shard *shard)
 void cavs__shard_free(const struct cavs_model *m, struct cavs__shard *shard)
 {
     stages_free(m, shard);
-    cavs__distinct_scratch_free(&shard->scratch.distinct);
+    cavs__table_free(&shard->scratch.distinct);
     free(shard->scratch.by_vertex);
     free(shard->scratch.by_row);
     free(shard->samples);

@@ -72,7 +72,7 @@ static void name_rows(struct cavs__shard_stage *t, int f, int32_t *first, int n)
 }
 
 int cavs__number_distinct(struct cavs__shard_stage *t, const struct cavs__stage_plan *sp,
-                          struct cavs__distinct_scratch *scratch)
+                          struct cavs__table *scratch)
 {
     const struct cavs_stage *stage = sp->stage;
     int start = 0;
@@ -91,7 +91,7 @@ int cavs__number_distinct(struct cavs__shard_stage *t, const struct cavs__stage_
             cavs__distinct(n, gather_keys(t, stage, f, sp->shared_inputs[f]), t->distinct.keys,
                            t->distinct.number + start, t->distinct.first + start, scratch);
         if (t->distinct.n[f] < 0)
-            return cavs__fail_nomem("distinct inputs", 0);
+            return cavs__fail_nomem("distinct inputs", cavs__table_bytes((size_t)n));
         name_rows(t, f, t->distinct.first + start, t->distinct.n[f]);
         start += n;
     }

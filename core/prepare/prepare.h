@@ -75,7 +75,7 @@ struct cavs__shard {
     double work;    /* of them all */
     struct cavs__shard_stage *stages;
     struct {
-        struct cavs__distinct_scratch distinct;
+        struct cavs__table distinct;
         int32_t *by_vertex, *by_row; /* of a stage: its vertices, and the rows of a fetch of its */
         int row_cap;
     } scratch; /* a shard is one thread's at a time */

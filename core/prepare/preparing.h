@@ -62,7 +62,7 @@ void cavs__fill_list_fetch(int32_t *out, const struct cavs__shard *shard,
 
 /* distinct_inputs.c: numbers the distinct inputs of the functions that share work. */
 int cavs__number_distinct(struct cavs__shard_stage *t, const struct cavs__stage_plan *sp,
-                          struct cavs__distinct_scratch *scratch);
+                          struct cavs__table *scratch);
 bool cavs__is_distinct(enum cavs__section_kind kind);
 int cavs__distinct_length(const struct cavs__section *sec, const struct cavs__shard_stage *t);
 /* partner: the section of the rows, where `sec` is that of the pointers to them. */

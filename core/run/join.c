@@ -8,6 +8,7 @@
  * other, an order that StarPU might have chosen, too.
  */
 #include "core/base/error.h"
+#include "core/base/hash_table.h"
 #include "core/run/engine.h"
 #include "memory/handover.h"
 
@@ -48,31 +49,33 @@ static struct starpu_codelet joined_codelet = {.cpu_funcs = {run_joined},
 
 /* ---- joining ---- */
 
-enum { TABLE = 1 << 10, MOST_BUFFERS = TABLE / 2 };
+enum { MOST_BUFFERS = 512 };
 
-/* A task being put together; table: its handles by address, number + 1, 0: free. */
+/* A task being put together. */
 struct joining {
     struct starpu_task *task;
-    int16_t table[TABLE];
+    struct cavs__table handles; /* the task's, by address */
 };
 
 /* The number of a handle among those of the task, which gets it if it does not have it yet. */
 static int16_t number_of(struct joining *j, starpu_data_handle_t handle,
                          enum starpu_data_access_mode mode)
 {
-    size_t at = ((uintptr_t)handle * (uintptr_t)0x9e3779b97f4a7c15u) >> 54;
-    int16_t number;
+    uint32_t hash = cavs__mixed(cavs__mix(0, (uintptr_t)handle));
+    struct cavs__probe p = cavs__table_probe(&j->handles, hash);
+    int32_t number;
 
-    while ((number = j->table[at]) && STARPU_TASK_GET_HANDLE(j->task, number - 1) != handle)
-        at = (at + 1) % TABLE;
-    if (number) {
-        mode |= STARPU_TASK_GET_MODE(j->task, number - 1);
-        STARPU_TASK_SET_MODE(j->task, mode, number - 1);
-        return number - 1;
+    while ((number = cavs__probe_at(&p)) >= 0 && STARPU_TASK_GET_HANDLE(j->task, number) != handle)
+        cavs__probe_step(&p);
+    if (number >= 0) {
+        mode |= STARPU_TASK_GET_MODE(j->task, number);
+        STARPU_TASK_SET_MODE(j->task, mode, number);
+        return (int16_t)number;
     }
-    j->table[at] = (int16_t)(j->task->nbuffers + 1);
+    number = j->task->nbuffers;
+    cavs__probe_put(&p, number);
     cavs__task_buffer(j->task, handle, mode);
-    return j->table[at] - 1;
+    return (int16_t)number;
 }
 
 static void add_part(struct joining *j, struct part_of_joined *p, int16_t *buffer,
@@ -110,8 +113,10 @@ static struct starpu_task *join(struct cavs__engine *e, int slot)
     int16_t *buffer = cavs__arena_alloc(arena, (size_t)kept->buffers * sizeof *buffer);
     struct joining j = {0};
 
-    if (!arg || !buffer)
+    j.handles.entries = cavs__arena_alloc(arena, cavs__table_bytes((size_t)kept->buffers));
+    if (!arg || !buffer || !j.handles.entries)
         return NULL;
+    cavs__table_empty(&j.handles, (size_t)kept->buffers);
     j.task = cavs__task_create(e, slot, -1, &joined_codelet, arg, kept->buffers);
     for (int i = 0; j.task && i < kept->n; i++) {
         j.task->priority = i == 0 ? kept->tasks[0]->priority : j.task->priority;
