@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/prepare/preparing.h"
 
@@ -77,34 +78,23 @@ static double sample_work(const struct cavs__plan *p, const struct cavs_data *d,
 
 static int reserve_samples(struct cavs__batch_scratch *s, int n)
 {
-    double *work;
-    int32_t *shard;
+    size_t work_cap = s->sample_cap, shard_cap = s->sample_cap;
 
-    if (n <= s->sample_cap)
-        return CAVS_OK;
-    work = realloc(s->sample_work, (size_t)n * sizeof *work);
-    s->sample_work = work ? work : s->sample_work;
-    shard = realloc(s->sample_shard, (size_t)n * sizeof *shard);
-    s->sample_shard = shard ? shard : s->sample_shard;
-    if (!work || !shard)
-        return cavs__fail_nomem("batch", (size_t)n * sizeof *work);
-    s->sample_cap = n;
+    if (!cavs__array_reserve(&s->sample_work, &work_cap, (size_t)n, sizeof *s->sample_work) ||
+        !cavs__array_reserve(&s->sample_shard, &shard_cap, (size_t)n, sizeof *s->sample_shard))
+        return cavs__fail_nomem("batch", (size_t)n * sizeof *s->sample_work);
+    s->sample_cap = shard_cap;
     return CAVS_OK;
 }
 
 static int reserve_shard(struct cavs__shard *shard)
 {
-    int cap = shard->cap ? 2 * shard->cap : 64;
-    int *samples, *positions;
+    size_t n = (size_t)shard->nsamples + 1, cap = shard->cap, same = shard->cap;
 
-    if (shard->nsamples < shard->cap)
-        return CAVS_OK;
-    samples = realloc(shard->samples, (size_t)cap * sizeof *samples);
-    shard->samples = samples ? samples : shard->samples;
-    positions = realloc(shard->positions, (size_t)cap * sizeof *positions);
-    shard->positions = positions ? positions : shard->positions;
-    if (!samples || !positions)
-        return cavs__fail_nomem("batch", (size_t)cap * sizeof *samples);
+    if (!cavs__array_reserve(&shard->samples, &cap, n, sizeof *shard->samples) ||
+        !cavs__array_reserve(&shard->positions, &same, n, sizeof *shard->positions))
+        return cavs__fail_nomem("batch",
+                                cavs__array_capacity(shard->cap, n) * sizeof *shard->samples);
     shard->cap = cap;
     return CAVS_OK;
 }

@@ -4,7 +4,6 @@
  * shares work among vertices with equal inputs (share.c), a number for each of its rows, and a row
  * for each number.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -12,23 +11,14 @@
 
 static int reserve(struct cavs__shard_stage *t, int rows, int ninputs)
 {
-    size_t n = (size_t)rows + 1;
-    int32_t *p;
+    size_t n = (size_t)rows + (size_t)rows / 4;
 
     if (rows <= t->distinct.cap && t->distinct.number)
         return CAVS_OK;
-    n += n / 4;
-    p = realloc(t->distinct.number, n * sizeof *p);
-    t->distinct.number = p ? p : t->distinct.number;
-    if (p)
-        p = realloc(t->distinct.first, n * sizeof *p);
-    t->distinct.first = p ? p : t->distinct.first;
-    if (p)
-        p = realloc(t->distinct.keys, n * (size_t)(ninputs + 1) * sizeof *p);
-    t->distinct.keys = p ? p : t->distinct.keys;
-    if (!p)
-        return cavs__fail_nomem("distinct inputs", n * (size_t)(ninputs + 3) * sizeof *p);
-    t->distinct.cap = (int)n - 1;
+    if (cavs__grow(&t->distinct.number, n) || cavs__grow(&t->distinct.first, n) ||
+        cavs__grow(&t->distinct.keys, n * (size_t)ninputs))
+        return CAVS_ENOMEM;
+    t->distinct.cap = (int)n;
     return CAVS_OK;
 }
 

@@ -69,9 +69,10 @@ struct cavs__shard_stage {
 };
 
 struct cavs__shard {
-    int nsamples, cap;
+    int nsamples;
     int *samples;   /* [nsamples] numbers in the data */
     int *positions; /* [nsamples] in the batch, ascending */
+    size_t cap;     /* of both */
     double work;    /* of them all */
     struct cavs__shard_stage *stages;
     struct {

@@ -11,7 +11,7 @@ struct cavs__batch_scratch {
     struct cavs__shard_scratch split;
     double *sample_work; /* [n] of the batch */
     int32_t *sample_shard;
-    int sample_cap;
+    size_t sample_cap;
     int32_t **id_mark; /* [nstored][rows] of looked-up ones: position + 1 of a touched row */
 };
 
