@@ -308,6 +308,38 @@ quickstart check
     called "make .*-j[0-9].* check"
 ok $? "check ends with what failed"
 
+# make builds three programs, beside the objects that they are made of, in two seconds; here it is a tenth of a
+# second from one dot to the next
+fresh
+real=$(readlink "$bin/sleep")
+stub sleep <<END
+[ "\$1" != 5 ] || set -- 0.1
+exec "$real" "\$@"
+END
+stub make <<'END'
+mkdir -p build/apps
+for program in tree_fc tree_lstm gcn; do
+    printf '#!/bin/sh\necho "$0 $*"\n' >build/apps/$program
+    chmod +x build/apps/$program
+    touch build/apps/$program.o
+done
+sleep 2
+END
+(cd / && machine "$tree/quickstart") >"$work/said" 2>&1 </dev/null
+status=$?
+for i in 1 2 3 4 5; do said "==> step $i of 5: " || status=9; done
+[ $status -eq 0 ] && grep -qE '^    make \.{3,} [0-9]+ s$' "$work/said"
+ok $? "steps are counted, and dots show that something long goes on, and how long it took"
+
+# commands, each with a line about it that stands further in
+sed -n '/^What to try next/,$p' "$work/said" >"$work/next"
+[ "$(grep -c '^    [^ ]' "$work/next")" -eq 5 ] && grep -qxF "    cd $tree" "$work/next" &&
+    grep -qxF '    build/apps/tree_fc --help' "$work/next" &&
+    ! grep -qvE '^(What to try next:|    [^ ].*|        [^ ].*)$' "$work/next" &&
+    grep -qxE ' {8}gcn tree_lstm ?' "$work/next"
+ok $? "it ends with what to try next, from where it was called, and names programs only"
+rm -f "$bin/sleep" && ln -s "$real" "$bin/sleep"
+
 quickstart clean
 [ $status -eq 0 ] && [ ! -e "$tree/build" ] && [ -e "$tree/quickstart" ]
 ok $? "clean removes the build"
