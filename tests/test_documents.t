@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Files and names that documents and comments mention exist, and the reference has no warnings.
+# Files and names that documents and comments mention exist, what measures has --help, and the reference has no warnings.
 
 top=${abs_top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 build=${abs_top_builddir:-$PWD}
@@ -79,6 +79,23 @@ while read -r document; do
 done <"$work/documents" >"$work/wrong"
 ! [ -s "$work/wrong" ]
 ok $? "names of functions and variables in documents exist" "$work/wrong"
+
+# What measures says how, also where that is not installed which it compares with.
+if command -v python3 >/dev/null; then
+    mkdir "$work/without"
+    for module in numpy torch dynet; do
+        echo "raise ImportError('not here')" >"$work/without/$module.py"
+    done
+    find perf -type f -perm -u+x ! -name '*.*' -exec grep -lE '^#!' {} + >"$work/measuring"
+    while read -r program; do
+        PYTHONPATH="$work/without" PYTHONDONTWRITEBYTECODE=1 "$program" --help >"$work/out" 2>&1 </dev/null &&
+            grep -qiE "^usage|$program " "$work/out" || echo "$program: $(tail -n 1 "$work/out")"
+    done <"$work/measuring" >"$work/wrong"
+    [ "$(wc -l <"$work/measuring")" -gt 15 ] && ! [ -s "$work/wrong" ]
+    ok $? "programs of perf/ have --help, without PyTorch, too" "$work/wrong"
+else
+    skip "programs of perf/ have --help" "there is no python3"
+fi
 
 if command -v doxygen >/dev/null; then
     mkdir "$work/doc"
