@@ -203,6 +203,31 @@ static void opened_data_take_no_samples_and_leave_their_file_alone(void **state)
     trial_close(&t);
 }
 
+static void a_file_that_is_shortened_is_noticed_by_the_next_batch(void **state)
+{
+    struct cavs_session *s;
+    struct cavs_data *d;
+    struct cavs_packed *p;
+    struct trial t;
+    int batch[] = {0, 1, 2, 3};
+    (void)state;
+    trial_open_zoo(&t, zoo_find("tree_fc_cavs"));
+    pack(&t, 4);
+    s = trial_session(&t, NULL);
+    check_ok(cavs_data_open(t.model, path, &d));
+    check_ok(cavs_packed_open(path, &p));
+    check_ok(cavs_session_train(s, d, batch, 4));
+    check_ok(cavs_session_wait(s));
+    assert_int_equal(truncate(path, 0), 0);
+    check_refused(cavs_session_train(s, d, batch, 4), CAVS_EIO, path, "shortened");
+    check_refused(cavs_session_evaluate(s, d, batch, 4), CAVS_EIO, path, "shortened");
+    check_refused(cavs_packed_verify(p), CAVS_EIO, path, "shortened");
+    cavs_packed_close(p);
+    cavs_data_destroy(d);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
 static void a_file_tells_what_is_in_it(void **state)
 {
     struct cavs_packed *p;
@@ -571,6 +596,7 @@ int main(void)
         cmocka_unit_test(unfinished_packing_leaves_no_files),
         cmocka_unit_test(a_sample_that_fails_is_not_packed),
         cmocka_unit_test(opened_data_take_no_samples_and_leave_their_file_alone),
+        cmocka_unit_test(a_file_that_is_shortened_is_noticed_by_the_next_batch),
         cmocka_unit_test(a_file_tells_what_is_in_it),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(models_that_differ_are_refused),

@@ -129,11 +129,20 @@ static int check_sum(const struct cavs_packed *p, const char *where, const char 
     return CAVS_OK;
 }
 
+int cavs__packed_whole(const struct cavs_packed *p)
+{
+    struct stat st;
+
+    if (fstat(p->fd, &st) == 0 && (size_t)st.st_size >= p->n)
+        return CAVS_OK;
+    return cavs__fail(CAVS_EIO, "%s: shortened while it is in use", p->path);
+}
+
 int cavs_packed_verify(const struct cavs_packed *p)
 {
-    if (!p)
-        return cavs__fail(CAVS_EINVAL, "cavs_packed_verify(NULL)");
-    return visit_arrays(p, check_sum);
+    int rc = p ? cavs__packed_whole(p) : cavs__fail(CAVS_EINVAL, "cavs_packed_verify(NULL)");
+
+    return rc ? rc : visit_arrays(p, check_sum);
 }
 
 /* ---- opening ---- */
@@ -211,24 +220,16 @@ static int check_directory(const struct cavs_packed *p)
  * Without a reserve: a file larger than memory may be mapped. */
 static int map_file(struct cavs_packed *p)
 {
-    int fd = open(p->path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     void *bytes;
 
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        int rc = cavs__fail(CAVS_EIO, "%s: %s", p->path, strerror(errno));
-
-        if (fd >= 0)
-            close(fd);
-        return rc;
-    }
-    if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        close(fd);
+    p->fd = open(p->path, O_RDONLY | O_CLOEXEC);
+    if (p->fd < 0 || fstat(p->fd, &st) != 0)
+        return cavs__fail(CAVS_EIO, "%s: %s", p->path, strerror(errno));
+    if (!S_ISREG(st.st_mode) || st.st_size == 0)
         return bad(p, "no file of packed data (cavs-pack makes them)");
-    }
-    bytes =
-        mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-    close(fd);
+    bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+                 p->fd, 0);
     if (bytes == MAP_FAILED)
         return cavs__fail(CAVS_EIO, "%s: cannot be mapped: %s", p->path, strerror(errno));
     p->bytes = bytes;
@@ -264,6 +265,7 @@ int cavs_packed_open(const char *path, struct cavs_packed **out)
         free(p);
         return cavs__fail_nomem("packed data", sizeof *p + strlen(path) + 1);
     }
+    p->fd = -1;
     rc = map_file(p);
     if (!rc)
         rc = read_directory(p);
@@ -281,6 +283,8 @@ void cavs_packed_close(struct cavs_packed *p)
         return;
     if (p->bytes)
         munmap((void *)p->bytes, p->n);
+    if (p->fd >= 0)
+        close(p->fd);
     json_decref(p->directory);
     free(p->path);
     free(p);

@@ -32,6 +32,7 @@ struct cavs__packed_header {
 
 struct cavs_packed {
     char *path;
+    int fd;
     const char *bytes; /* the mapped file */
     size_t n;
     size_t arrays; /* where they begin */
@@ -53,6 +54,10 @@ json_t *cavs__packed_stage(const struct cavs_packed *p, const char *name);
  * opened.  False if it is not there. */
 bool cavs__packed_array(const struct cavs_packed *p, const json_t *entry, const void **bytes,
                         size_t *n);
+
+/* An error if the file was shortened since it was opened: what is no longer there must not be
+ * read. */
+int cavs__packed_whole(const struct cavs_packed *p);
 
 void cavs__pack_free(struct cavs__pack *p);
 

@@ -130,7 +130,7 @@ static int check_sample(const struct cavs_data *d, int sample)
 
 int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int n)
 {
-    int rc = CAVS_OK;
+    int rc = d->packed ? cavs__packed_whole(d->packed) : CAVS_OK;
 
     for (int i = 0; i < n && !rc; i++)
         rc = samples[i] < 0 || samples[i] >= d->samples
