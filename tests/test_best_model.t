@@ -137,4 +137,14 @@ ok $? "--log has a line with all numbers for each epoch"
 [ "$(sed -n 's/.*"epoch":\([^,}]*\).*/\1/p' "$work/log" | tr '\n' ' ')" = "1 2 3 4 " ]
 ok $? "a resumed run has them all"
 
+# a run holds the log: another one leaves it alone
+# shellcheck disable=SC2086
+(
+    exec 9<"$work/log"
+    flock 9
+    run tree_lstm $small --epochs 1 --log "$work/log"
+)
+status_is 1 && said "--log $work/log: another run is writing there" && [ "$(wc -l <"$work/log")" -eq 4 ]
+ok $? "a log belongs to one run at a time"
+
 echo "1..$count"

@@ -2,7 +2,11 @@
 #include "apps/common/epoch_log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/common/json_build.h"
 #include "apps/common/status.h"
@@ -21,16 +25,39 @@ void epoch_log_add(struct epoch_log *l, struct app *a, const json_t *epoch)
     epoch_log_close(l);
 }
 
+/* A file belongs to one run at a time, which holds a lock on it; pipes and devices do not.  Where
+ * files have no locks, nothing is known of others. */
+static bool is_anothers(int fd)
+{
+    struct stat s;
+
+    return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && flock(fd, LOCK_EX | LOCK_NB) != 0 &&
+           errno == EWOULDBLOCK;
+}
+
 int epoch_log_open(struct epoch_log *l, struct app *a)
 {
+    const char *path = a->options.log;
     const json_t *epoch;
     size_t i;
+    int fd;
 
-    if (!a->options.log)
+    if (!path)
         return 0;
-    l->to = fopen(a->options.log, "w");
-    if (!l->to)
-        return app_fail(&a->error, CAVS_EIO, "--log %s: %s", a->options.log, strerror(errno));
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd >= 0 && is_anothers(fd)) {
+        close(fd);
+        return app_fail(&a->error, CAVS_EIO, "--log %s: another run is writing there", path);
+    }
+    if (fd >= 0 && (ftruncate(fd, 0) == 0 || errno == EINVAL))
+        l->to = fdopen(fd, "w");
+    if (!l->to) {
+        int why = errno;
+
+        if (fd >= 0)
+            close(fd);
+        return app_fail(&a->error, CAVS_EIO, "--log %s: %s", path, strerror(why));
+    }
     json_array_foreach(a->report.history, i, epoch) epoch_log_add(l, a, epoch);
     return 0;
 }
