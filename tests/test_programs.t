@@ -160,7 +160,8 @@ check_files() {
     source=$(listed 1 '^(train|data)$' options)
     [ -n "$source" ] || return
     run "$1" --epochs 1
-    status_is 1 && said "no data set at /nonexistent/" && said "(from CAVS_DATA)" && said "--$source" && [ ! -s "$work/out" ]
+    status_is 1 && said "no data set at /nonexistent/" && said "(from CAVS_DATA)" && said "--$source" && [ ! -s "$work/out" ] &&
+        (cd / && unset CAVS_DATA && run "$1" --epochs 1) && status_is 1 && said "no data set at data/"
     ok $? "$1: data that are missing, where they were looked for and what names others"
     : >"$work/empty.content"
     : >"$work/empty.cites"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_FOLDER "../shared/data"
+#define DEFAULT_FOLDER "data"
 
 int data_file_find(const char *given, const char *fallback, const char *option, char **path,
                    struct app_error *e)
