@@ -64,7 +64,7 @@ void cavs__signatures_free(struct cavs__signatures *s)
     free(s->stage.functions);
     free(s->stage.name);
     free(s->all);
-    free(s->table);
+    cavs__table_free(&s->table);
 }
 
 /* ---- the function of a signature ---- */
@@ -201,12 +201,6 @@ static bool make_function(struct cavs__signatures *all, struct cavs__signature *
 
 /* ---- finding ---- */
 
-static uint64_t mix(uint64_t h, uint64_t value)
-{
-    h = (h ^ value) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
 static uint64_t bits(float s)
 {
     uint32_t u;
@@ -215,20 +209,21 @@ static uint64_t bits(float s)
     return u;
 }
 
-static uint64_t hash(const struct cavs_symbol *x, int n, const struct cavs__operand_sort *operands)
+static uint32_t hash(const struct cavs_symbol *x, int n, const struct cavs__operand_sort *operands)
 {
-    uint64_t h = mix((uint64_t)x->op << 32 | (uint32_t)x->k, (uint64_t)x->width << 32 | bits(x->s));
+    uint64_t h =
+        cavs__mix((uint64_t)x->op << 32 | (uint32_t)x->k, (uint64_t)x->width << 32 | bits(x->s));
 
-    h = mix(h, (uintptr_t)x->param ^ (uintptr_t)x->metric << 1 ^ (uint64_t)x->which);
+    h = cavs__mix(h, (uintptr_t)x->param ^ (uintptr_t)x->metric << 1 ^ (uint64_t)x->which);
     for (int i = 0; i < n; i++) {
         const struct cavs__operand_sort *o = &operands[i];
 
-        h = mix(h, (uint64_t)o->kind << 60 | (uint64_t)o->grad << 59 | (uint64_t)o->from << 32 |
-                       (uint32_t)o->width);
+        h = cavs__mix(h, (uint64_t)o->kind << 60 | (uint64_t)o->grad << 59 |
+                             (uint64_t)o->from << 32 | (uint32_t)o->width);
         if (o->kind == CAVS__OPERAND_PARAM || o->kind == CAVS__OPERAND_CONSTANT)
-            h = mix(h, (uintptr_t)o->param ^ o->s);
+            h = cavs__mix(h, (uintptr_t)o->param ^ o->s);
     }
-    return h;
+    return cavs__mixed(h);
 }
 
 static bool same_operand(const struct cavs__operand_sort *a, const struct cavs__operand_sort *b)
@@ -251,37 +246,7 @@ static bool same(const struct cavs__signature *s, const struct cavs_symbol *x, i
     return true;
 }
 
-static int32_t *free_place(const struct cavs__signatures *s, uint64_t h)
-{
-    size_t at = (size_t)h & (size_t)(s->room - 1);
-
-    while (s->table[at])
-        at = (at + 1) & (size_t)(s->room - 1);
-    return &s->table[at];
-}
-
-/* Twice the room of what is there, and one more. */
-static bool make_room(struct cavs__signatures *s)
-{
-    int room = s->room ? s->room : 64;
-    int32_t *table;
-
-    if (s->room > 2 * (s->n + 1))
-        return true;
-    while (room <= 2 * (s->n + 1))
-        room *= 2;
-    table = calloc((size_t)room, sizeof *table);
-    if (!table)
-        return false;
-    free(s->table);
-    s->table = table;
-    s->room = room;
-    for (int i = 0; i < s->n; i++)
-        *free_place(s, s->all[i]->hash) = i + 1;
-    return true;
-}
-
-static struct cavs__signature *new_signature(struct cavs__signatures *all, uint64_t h,
+static struct cavs__signature *new_signature(struct cavs__signatures *all,
                                              const struct cavs_symbol *like, int n,
                                              const struct cavs__operand_sort *operands)
 {
@@ -289,7 +254,7 @@ static struct cavs__signature *new_signature(struct cavs__signatures *all, uint6
 
     if (!s)
         return NULL;
-    *s = (struct cavs__signature){.hash = h, .like = *like, .n = n};
+    *s = (struct cavs__signature){.like = *like, .n = n};
     s->operands = malloc(((size_t)n + 1) * sizeof *operands);
     if (s->operands && n > 0)
         memcpy(s->operands, operands, (size_t)n * sizeof *operands);
@@ -299,16 +264,15 @@ static struct cavs__signature *new_signature(struct cavs__signatures *all, uint6
     return NULL;
 }
 
-static int add_signature(struct cavs__signatures *all, uint64_t h, const struct cavs_symbol *like,
-                         int n, const struct cavs__operand_sort *operands)
+/* Its number; -1: out of memory. */
+static int add_signature(struct cavs__signatures *all, const struct cavs_symbol *like, int n,
+                         const struct cavs__operand_sort *operands)
 {
-    struct cavs__signature *s = make_room(all) ? new_signature(all, h, like, n, operands) : NULL;
+    struct cavs__signature *s = new_signature(all, like, n, operands);
 
     if (s && CAVS__APPEND(all->stage.functions, all->stage.nfunctions, s->function)) {
-        if (CAVS__APPEND(all->all, all->n, s)) {
-            *free_place(all, h) = all->n;
+        if (CAVS__APPEND(all->all, all->n, s))
             return all->n - 1;
-        }
         all->stage.nfunctions--;
     }
     signature_free(s);
@@ -318,15 +282,18 @@ static int add_signature(struct cavs__signatures *all, uint64_t h, const struct 
 int cavs__find_signature(struct cavs__signatures *all, const struct cavs_symbol *like, int n,
                          const struct cavs__operand_sort *operands)
 {
-    uint64_t h = hash(like, n, operands);
+    struct cavs__probe p;
+    int32_t number;
 
-    for (size_t at = (size_t)h; all->room; at++) {
-        int number = all->table[at & (size_t)(all->room - 1)] - 1;
-
-        if (number < 0)
-            break;
-        if (all->all[number]->hash == h && same(all->all[number], like, n, operands))
-            return number;
-    }
-    return add_signature(all, h, like, n, operands);
+    if (!cavs__table_grow(&all->table, (size_t)all->n + 1))
+        return -1;
+    p = cavs__table_probe(&all->table, hash(like, n, operands));
+    while ((number = cavs__probe_at(&p)) >= 0 && !same(all->all[number], like, n, operands))
+        cavs__probe_step(&p);
+    if (number >= 0)
+        return number;
+    number = add_signature(all, like, n, operands);
+    if (number >= 0)
+        cavs__probe_put(&p, number);
+    return number;
 }

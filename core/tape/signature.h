@@ -10,6 +10,7 @@
 #ifndef CAVS_CORE_TAPE_SIGNATURE_H
 #define CAVS_CORE_TAPE_SIGNATURE_H
 
+#include "core/base/hash_table.h"
 #include "core/declare/model.h"
 
 /* Inputs of their stage: ids, one for each operand that may be one, and the rows that a user
@@ -44,7 +45,6 @@ struct cavs__read_params {
 };
 
 struct cavs__signature {
-    uint64_t hash;
     struct cavs_symbol like; /* operator, attributes, width */
     int n;
     struct cavs__operand_sort *operands; /* [n] */
@@ -58,9 +58,9 @@ struct cavs__signature {
 
 struct cavs__signatures {
     struct cavs_stage stage; /* of all functions */
-    int n, room;
+    int n;
     struct cavs__signature **all; /* [n] by number, which is that of the function */
-    int32_t *table;               /* [room] number + 1 by hash; 0: free */
+    struct cavs__table table;     /* of them, by all that tells them apart */
 };
 
 int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int stage);
