@@ -122,15 +122,15 @@ static const float *sparse_gradient(const struct sparse *s, int i, int c, int n,
     return buffer;
 }
 
-void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float *w, ptrdiff_t ldw,
-                        float *s0, float *s1, int ngrads, const float *const *g, ptrdiff_t ldg,
-                        int ncopies, const struct cavs__copy *copies)
+void cavs__update_dense(const struct cavs__update *u, int first, int rows, int cols, float *w,
+                        ptrdiff_t ldw, float *s0, float *s1, int ngrads, const float *const *g,
+                        ptrdiff_t ldg, int ncopies, const struct cavs__copy *copies)
 {
     float buffer[TILE_COLS];
 
-    for (int r = 0; r < rows; r += TILE_ROWS)
+    for (int r = first; r < first + rows; r += TILE_ROWS)
         for (int c = 0; c < cols; c += TILE_COLS) {
-            const int m = smaller(TILE_ROWS, rows - r), n = smaller(TILE_COLS, cols - c);
+            const int m = smaller(TILE_ROWS, first + rows - r), n = smaller(TILE_COLS, cols - c);
             for (int i = r; i < r + m; i++) {
                 const ptrdiff_t at = i * ldw + c;
                 apply(u, n, w + at, plus(s0, at), plus(s1, at),

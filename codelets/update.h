@@ -58,11 +58,11 @@ static inline float *cavs__number_at(const void *base, size_t offset)
 
 /* ---- update.c ---- */
 
-/* Dense: rows x cols of w (ldw), states (ld = ldw), gradient = sum of ngrads arrays g[i] (ldg) in
- * order. The copies receive the new values. */
-void cavs__update_dense(const struct cavs__update *u, int rows, int cols, float *w, ptrdiff_t ldw,
-                        float *s0, float *s1, int ngrads, const float *const *g, ptrdiff_t ldg,
-                        int ncopies, const struct cavs__copy *copies);
+/* Dense: rows [first, first + rows) of w (cols, ldw), states (ld = ldw), gradient = sum of ngrads
+ * arrays g[i] (ldg) in order. The copies receive the new values. */
+void cavs__update_dense(const struct cavs__update *u, int first, int rows, int cols, float *w,
+                        ptrdiff_t ldw, float *s0, float *s1, int ngrads, const float *const *g,
+                        ptrdiff_t ldg, int ncopies, const struct cavs__copy *copies);
 /* Sparse: for i in [0, n): row ids[i] of w and states; its gradient is the sum over e in [ptr[i],
  * ptr[i+1]) of row grow[e] of array g[gsrc[e]], in that order.  Untouched rows keep values and
  * states (lazy moments). */

@@ -51,8 +51,8 @@ static void update(void *descr[], const struct cavs__update_args *a)
         cavs__update_sparse(&rule, a->n, lists + a->ids, lists + a->ptr, lists + a->source,
                             lists + a->row, a->cols, w, a->ld, s0, s1, g, a->ldg);
     } else {
-        cavs__update_dense(&rule, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g, a->ldg,
-                           a->ncopies, copies);
+        cavs__update_dense(&rule, a->first, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g,
+                           a->ldg, a->ncopies, copies);
     }
 }
 

@@ -18,8 +18,9 @@
 struct cavs__update_args {
     struct cavs__update rule;
     float clip;
-    int nnorms; /* > 0: norms holds that many sums of squares */
-    int rows, cols, nstates, number;
+    int nnorms;      /* > 0: norms holds that many sums of squares */
+    int first, rows; /* of a dense parameter: all of them, or a piece */
+    int cols, nstates, number;
     ptrdiff_t ld, ldg;
     int ncopies;
     struct cavs__copy copies[CAVS__LAYOUTS]; /* without their addresses */

@@ -139,8 +139,8 @@ static void update_matrix(const struct floor_run *run, const struct cavs__update
 
     for (int i = 0; i < n; i++)
         grad[i] += at;
-    cavs__update_dense(u, end - from, p->cols, p->w + at, p->cols, p->s0 + at, p->s1 + at, n, grad,
-                       p->cols, floor_copies_from(p, from, copies), copies);
+    cavs__update_dense(u, 0, end - from, p->cols, p->w + at, p->cols, p->s0 + at, p->s1 + at, n,
+                       grad, p->cols, floor_copies_from(p, from, copies), copies);
 }
 
 /* The words of the batch that are this thread's, and how often each occurs (in ptr[1 ...]). */

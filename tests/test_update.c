@@ -126,11 +126,16 @@ static float *state_of(const struct parameter *p, int i)
     return i < p->states ? p->s[i].p : NULL;
 }
 
+/* In two pieces, as a parameter that is worth more than one task. */
 static void step_dense(struct parameter *p, const struct cavs__update *u, float *wt)
 {
-    cavs__update_dense(u, p->rows, p->cols, p->w.p, p->w.ld, state_of(p, 0), state_of(p, 1),
-                       p->ngrads, p->grads, p->cols + 2, wt != NULL,
-                       &(struct cavs__copy){CAVS__LAYOUT_TRANSPOSED, p->wt.ld, wt});
+    const struct cavs__copy copy = {CAVS__LAYOUT_TRANSPOSED, p->wt.ld, wt};
+    int half = p->rows / 2;
+
+    for (int i = 0; i < 2; i++)
+        cavs__update_dense(u, i * half, i ? p->rows - half : half, p->cols, p->w.p, p->w.ld,
+                           state_of(p, 0), state_of(p, 1), p->ngrads, p->grads, p->cols + 2,
+                           wt != NULL, &copy);
 }
 
 /* Calls test(parameter, rule) for every rule, shape and one to three arrays of gradients. */

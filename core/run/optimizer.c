@@ -106,6 +106,10 @@ int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
 
 /* ---- tasks ---- */
 
+/* Pieces of an update: of so many numbers at least, about half a millisecond; of rows that fill the
+ * cache lines of transposed copies, and panels. */
+enum { MOST_PIECES = 8, PIECE_NUMBERS = 1 << 19, PIECE_ROWS = 64 };
+
 /* The update of one batch. */
 struct updating {
     struct cavs__optimizer *o;
@@ -207,33 +211,54 @@ static int make_norm(struct updating *u, const struct cavs_param *p)
 }
 
 static void add_copies(const struct updating *u, struct starpu_task *task,
-                       const struct cavs_param *p, struct cavs__update_args *a)
+                       const struct cavs_param *p, enum starpu_data_access_mode mode)
 {
     for (int l = 0; l < CAVS__LAYOUTS; l++) {
         int number = u->e->plan->copies[p->number][l];
 
-        if (number < 0)
-            continue;
-        a->copies[a->ncopies++] =
-            (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = u->e->tensors[number].ld};
-        cavs__task_buffer(task, u->e->tensors[number].chunks[0].handle, STARPU_RW);
+        if (number >= 0)
+            cavs__task_buffer(task, u->e->tensors[number].chunks[0].handle, mode);
     }
 }
 
-static int make_update(struct updating *u, const struct cavs_param *p)
+/* What an update writes: the parameter, its states, its copies. */
+static void add_written(const struct updating *u, struct starpu_task *task,
+                        const struct cavs_param *p, enum starpu_data_access_mode mode)
+{
+    cavs__task_buffer(task, u->e->tensors[u->e->plan->param[p->number]].chunks[0].handle, mode);
+    for (int i = 0; i < cavs__rules[u->o->rule.rule].states; i++)
+        cavs__task_buffer(task, u->o->state[i][p->number].chunks[0].handle, mode);
+    add_copies(u, task, p, mode);
+}
+
+static void list_copies(const struct updating *u, const struct cavs_param *p,
+                        struct cavs__update_args *a)
+{
+    for (int l = 0; l < CAVS__LAYOUTS; l++) {
+        int number = u->e->plan->copies[p->number][l];
+
+        if (number >= 0)
+            a->copies[a->ncopies++] =
+                (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = u->e->tensors[number].ld};
+    }
+}
+
+/* mode: of what other pieces write, too, or nobody else. */
+static int make_piece(struct updating *u, const struct cavs_param *p, int first, int rows,
+                      enum starpu_data_access_mode mode)
 {
     struct cavs__update_args *a = new_args(u, p);
     struct starpu_task *t;
 
     if (!a)
         return cavs__fail_nomem("task", sizeof *a);
+    a->first = first;
+    a->rows = rows;
     t = cavs__task_create(u->e, u->slot, -1, &u->o->update_codelet, a, most_buffers(u, p));
     if (!t)
         return CAVS_ENOMEM;
-    cavs__task_buffer(t, u->e->tensors[u->e->plan->param[p->number]].chunks[0].handle, STARPU_RW);
-    for (int i = 0; i < a->nstates; i++)
-        cavs__task_buffer(t, u->o->state[i][p->number].chunks[0].handle, STARPU_RW);
-    add_copies(u, t, p, a);
+    list_copies(u, p, a);
+    add_written(u, t, p, mode);
     add_gradients(u, t, p, a);
     if (a->clip > 0) {
         a->nnorms = u->e->plan->model->nstored;
@@ -245,6 +270,53 @@ static int make_update(struct updating *u, const struct cavs_param *p)
     return CAVS_OK;
 }
 
+static int make_fence(struct updating *u, const struct cavs_param *p)
+{
+    struct starpu_task *t = cavs__fence_create(u->e, u->slot, most_buffers(u, p));
+
+    if (!t)
+        return CAVS_ENOMEM;
+    add_written(u, t, p, STARPU_RW);
+    t->priority = 2;
+    u->tasks[u->n++] = t;
+    return CAVS_OK;
+}
+
+/* Into how many tasks a parameter is cut.  An update is bound by memory, of which one worker cannot
+ * take all that there is; and those of small parameters are done beside one another. */
+static int pieces_of(const struct updating *u, const struct cavs_param *p)
+{
+    const struct cavs__engine *e = u->e;
+    int64_t n = (int64_t)p->rows * p->cols / PIECE_NUMBERS;
+
+    if (p->lookup_use || e->rt->workers < 2 || !e->rt->one_memory || e->join.grain > 0)
+        return 1;
+    n = n < MOST_PIECES ? n : MOST_PIECES;
+    n = n < p->rows / PIECE_ROWS ? n : p->rows / PIECE_ROWS;
+    return n < 1 ? 1 : (int)n;
+}
+
+/* The first row of piece i of n. */
+static int first_row(const struct cavs_param *p, int i, int n)
+{
+    return i == n ? p->rows : (int)((int64_t)p->rows / PIECE_ROWS * i / n * PIECE_ROWS);
+}
+
+static int make_update(struct updating *u, const struct cavs_param *p)
+{
+    int n = pieces_of(u, p), rc;
+
+    if (n == 1)
+        return make_piece(u, p, 0, p->rows, STARPU_RW);
+    rc = make_fence(u, p);
+    for (int i = 0; i < n && !rc; i++) {
+        int first = first_row(p, i, n);
+
+        rc = make_piece(u, p, first, first_row(p, i + 1, n) - first, STARPU_R);
+    }
+    return rc ? rc : make_fence(u, p);
+}
+
 static bool is_trained(const struct cavs_param *p)
 {
     return !p->frozen && !p->merged && (p->dense_use || p->lookup_use);
@@ -253,7 +325,7 @@ static bool is_trained(const struct cavs_param *p)
 static int make_all(struct updating *u)
 {
     const struct cavs_model *m = u->e->plan->model;
-    size_t bytes = 2 * ((size_t)m->nstored + 1) * sizeof *u->tasks;
+    size_t bytes = (3 + MOST_PIECES) * ((size_t)m->nstored + 1) * sizeof *u->tasks;
     int rc = CAVS_OK;
 
     u->tasks = cavs__arena_alloc(&u->e->slots[u->slot].arena, bytes);
@@ -278,12 +350,12 @@ static void set_step(struct cavs__optimizer *o, long step)
     o->rule.correction2 = (float)(1 - pow(o->rule.beta2, (double)step));
 }
 
-/* What an update should take: it is done number by number. */
+/* What an update should take: it is done number by number.  A fence takes nothing. */
 static double seconds_of(const struct cavs__engine *e, const struct starpu_task *t)
 {
     const struct cavs__update_args *a = t->cl_arg;
 
-    return (double)(a->sparse ? a->n : a->rows) * a->cols * e->rt->cost.rates.value;
+    return a ? (double)(a->sparse ? a->n : a->rows) * a->cols * e->rt->cost.rates.value : 0;
 }
 
 /* Unless rc says that not all could be made.  Where some have been started and others cannot be,

@@ -122,11 +122,19 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
 static struct starpu_codelet fence_codelet = {
     .where = STARPU_NOWHERE, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "cavs_fence"};
 
+struct starpu_task *cavs__fence_create(struct cavs__engine *e, int slot, int nbuffers)
+{
+    struct starpu_task *t = cavs__task_create(e, slot, -1, &fence_codelet, NULL, nbuffers);
+
+    if (t)
+        cavs__handover_fence(t);
+    return t;
+}
+
 static int submit_fence(const struct cavs__piece *w)
 {
     struct cavs__engine *e = w->of->e;
-    struct starpu_task *t =
-        cavs__task_create(e, w->of->slot, -1, &fence_codelet, NULL, w->k->nbuffers);
+    struct starpu_task *t = cavs__fence_create(e, w->of->slot, w->k->nbuffers);
 
     if (!t)
         return CAVS_ENOMEM;
@@ -137,7 +145,6 @@ static int submit_fence(const struct cavs__piece *w)
             cavs__task_buffer(t, handle(w, i, 0, &chunk), STARPU_RW);
     }
     t->priority = 1;
-    cavs__handover_fence(t);
     return cavs__task_start(e, w->of->slot, t);
 }
 
