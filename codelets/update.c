@@ -70,6 +70,13 @@ CAVS__CLONES static void add(int n, const float *x, float *y)
         y[j] += x[j];
 }
 
+CAVS__CLONES static void add_two(int n, const float *x, const float *y, float *sum)
+{
+#pragma omp simd
+    for (int j = 0; j < n; j++)
+        sum[j] = x[j] + y[j];
+}
+
 CAVS__CLONES static double squares(int n, const float *x)
 {
     double sum = 0;
@@ -97,8 +104,8 @@ static const float *dense_gradient(int n, int ngrads, const float *const *g, ptr
 {
     if (ngrads == 1)
         return g[0] + offset;
-    memset(buffer, 0, (size_t)n * sizeof(*buffer));
-    for (int i = 0; i < ngrads; i++)
+    add_two(n, g[0] + offset, g[1] + offset, buffer);
+    for (int i = 2; i < ngrads; i++)
         add(n, g[i] + offset, buffer);
     return buffer;
 }
