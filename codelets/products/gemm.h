@@ -27,7 +27,7 @@ struct cavs__gemm_rows {
 
 /* Gradients of up to so many numbers do not pay for copies of what they sum: gemm_tn() then reads
  * its rows where they lie, and who has them scattered had better gather them. */
-enum { CAVS__GEMM_TN_SMALL = 128 * 1024 };
+enum { CAVS__GEMM_TN_SMALL = 48 * 1024 };
 
 struct cavs__gemm_provider {
     const char *name;

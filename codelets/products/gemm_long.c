@@ -9,12 +9,13 @@
  */
 #include "codelets/products/blocks.h"
 #include "codelets/products/gemm_tile.h"
+#include "codelets/kernels/simd.h"
 
 #include <string.h>
 
 enum {
     ROWS = 256,                          /* of x and dy in a block */
-    X_COLS = 36 * CAVS__PANEL_TILE_ROWS, /* with ROWS 516 KB */
+    X_COLS = 37 * CAVS__PANEL_TILE_ROWS, /* with ROWS 530 KB */
     DY_COLS = 768                        /* with ROWS 768 KB; some threads have stacks of 2 MB */
 };
 
@@ -29,20 +30,31 @@ static const float *row_at(const struct cavs__gemm_rows *v, int r)
     return v->index[r] < 0 ? NULL : v->p + v->index[r] * v->ld;
 }
 
+/* A row that will be copied soon, of those before `end`: it may come from far, and where rows are
+ * gathered nobody can guess from where. */
+static const float *row_ahead(const struct cavs__gemm_rows *v, int r, int end)
+{
+    const float *row = row_at(v, r + 2 < end ? r + 2 : end - 1);
+
+    return row ? row : v->p;
+}
+
 /* Columns [c, c + cols) of rows [r, r + rows) in panels. */
-static void copy_panels(const struct cavs__gemm_rows *v, int r, int rows, int c, int cols,
-                        float *panels)
+CAVS__CLONES static void copy_panels(const struct cavs__gemm_rows *v, int r, int rows, int c,
+                                     int cols, float *panels)
 {
     const ptrdiff_t pitch = (ptrdiff_t)rows * CAVS__PANEL;
     const int whole = cols / CAVS__PANEL, rest = cols % CAVS__PANEL;
 
     for (int p = 0; p < rows; p++, panels += CAVS__PANEL) {
-        const float *from = row_at(v, r + p);
+        const float *from = row_at(v, r + p), *ahead = row_ahead(v, r + p, r + rows) + c;
         float *const last = panels + whole * pitch;
 
         if (from)
             from += c;
         for (int j = 0; j < whole; j++) {
+            __builtin_prefetch(ahead + j * CAVS__PANEL, 0, 3);
+            __builtin_prefetch(ahead + j * CAVS__PANEL + CAVS__LINE, 0, 3);
             if (from)
                 memcpy(panels + j * pitch, from + j * CAVS__PANEL, CAVS__PANEL * sizeof *panels);
             else
@@ -73,20 +85,22 @@ static inline void copy_few(int n, const float *from, float *to)
 _Static_assert(CAVS__PANEL_TILE_ROWS <= 16, "two copies of 8");
 
 /* The same in strips, as wide as the tiles that will read them. */
-static void copy_strips(const struct cavs__tiles *s, const struct cavs__gemm_rows *v, int r,
-                        int rows, int c, int cols, float *strips)
+CAVS__CLONES static void copy_strips(const struct cavs__tiles *s, const struct cavs__gemm_rows *v,
+                                     int r, int rows, int c, int cols, float *strips)
 {
     int width[X_COLS], n = 0;
 
     for (int left = cols; left > 0; left -= width[n++])
         width[n] = cavs__next_tile(s, left);
     for (int p = 0; p < rows; p++) {
-        const float *from = row_at(v, r + p);
+        const float *from = row_at(v, r + p), *ahead = row_ahead(v, r + p, r + rows) + c;
         float *to = strips;
 
         if (from)
             from += c;
         for (int j = 0; j < n; j++) {
+            __builtin_prefetch(ahead, 0, 3);
+            ahead += width[j];
             if (from)
                 copy_few(width[j], from, to + p * width[j]);
             else

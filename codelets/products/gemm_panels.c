@@ -41,10 +41,13 @@ static const float *to_fetch(const struct cavs__tile *t, int n)
 }
 
 /* c (rows, width) = or += a b with b in one panel, or in as many as a tile takes; t.next: the next
- * one, or NULL. */
+ * one, or NULL.  c of strips comes from far, all of it: tiles fetch it little by little, as a core
+ * has room for few lines that are under way.  Other c is near, and tiles are at their best in one
+ * loop. */
 static void by_panel(const struct cavs__tiles *s, int rows, int width, bool strips,
                      struct cavs__tile t)
 {
+    float *const top = t.c;
     int done = 0;
 
     for (int r = cavs__next_tile(s, rows), next; r > 0; r = next) {
@@ -52,9 +55,10 @@ static void by_panel(const struct cavs__tiles *s, int rows, int width, bool stri
 
         rows -= r;
         next = cavs__next_tile(s, rows);
-        fetch_rows(next, t.c + r * t.ldc, t.ldc);
         if (strips)
             t.step = r;
+        else
+            fetch_rows(next, t.c + r * t.ldc, t.ldc);
         for (int j = 0; j < width; j += most) {
             const int w = smaller(most, width - j), vecs = parts_of(w, s->lanes);
             struct cavs__tile u = t;
@@ -63,6 +67,7 @@ static void by_panel(const struct cavs__tiles *s, int rows, int width, bool stri
             u.c += j;
             u.tail = w - (vecs - 1) * s->lanes;
             u.next = to_fetch(&t, done++);
+            u.c_next = (next > 0 ? t.c + r * t.ldc : top + width) + j;
             s->panel_fn[u.tail < s->lanes][r - 1][vecs - 1](&u);
         }
         t.a += r * (strips ? t.depth : t.row);
@@ -87,6 +92,7 @@ void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const fl
 
     if (strips)
         t.row = 1;
+    t.steps = strips ? t.depth / CAVS__PANEL_TILE_ROWS + 1 : t.depth + 1;
     t.ldb = pitch;
     for (int j = 0; j < cols; j += at_a_time, panels += ahead, t.c += at_a_time) {
         t.b = panels;

@@ -33,6 +33,9 @@ struct cavs__tile {
     /* Tiles of panels: what is fetched into L2, a cache line at each step.  NULL: nothing; then it
      * is some other line that is there already. */
     const float *next;
+    /* Where c of the next tile begins: a row of it is fetched, too, every so many steps. */
+    const float *c_next;
+    int steps;
 };
 
 typedef void cavs__tile_fn(const struct cavs__tile *t);
@@ -198,11 +201,19 @@ TILE_INLINE void tile(int rows, int vecs, bool part, const struct cavs__tile *t)
 /* Vector j of a step of b: a tile may be wider than a panel. */
 #define IN_PANELS(j) (b + (j)*LANES / CAVS__PANEL * ldb + (j)*LANES % CAVS__PANEL)
 
+/* A panel's columns of a row of c. */
+TILE_INLINE void fetch_row(const float *c)
+{
+    UNROLL
+    for (int j = 0; j < CAVS__PANEL; j += CAVS__LINE)
+        __builtin_prefetch(c + j, 1, 3);
+}
+
 /* The same for b in panels: whole vectors of it can be read, and what comes next is known. */
 TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__tile *t)
 {
     const ptrdiff_t row = t->row, step = t->step, ldb = t->ldb;
-    const float *a[THIRDS], *b = t->b, *next = t->next;
+    const float *a[THIRDS], *b = t->b, *next = t->next, *c = t->c_next;
     vec acc[CAVS__PANEL_TILE_ROWS * CAVS__PANEL_TILE_VECS], bp[CAVS__PANEL_TILE_VECS];
 
     UNROLL
@@ -213,28 +224,31 @@ TILE_INLINE void panel_tile(int rows, int vecs, bool part, const struct cavs__ti
     else
         zero_tile(acc, rows, vecs);
 
-    for (int p = t->depth; p > 0; p--) {
-        UNROLL
-        for (int j = 0; j < vecs; j++) {
-            bp[j] = vec_load(IN_PANELS(j));
-            IN_REGISTER(bp[j]);
-        }
-        UNROLL
-        for (int i = 0; i < rows; i++) {
-            const vec ap = vec_set(a[i / 3][i % 3 * row]);
+    for (int left = t->depth; left > 0; left -= t->steps, c += t->ldc) {
+        fetch_row(c);
+        for (int p = left < t->steps ? left : t->steps; p > 0; p--) {
             UNROLL
-            for (int j = 0; j < vecs; j++)
-                acc[i * vecs + j] = vec_fma(ap, bp[j], acc[i * vecs + j]);
+            for (int j = 0; j < vecs; j++) {
+                bp[j] = vec_load(IN_PANELS(j));
+                IN_REGISTER(bp[j]);
+            }
+            UNROLL
+            for (int i = 0; i < rows; i++) {
+                const vec ap = vec_set(a[i / 3][i % 3 * row]);
+                UNROLL
+                for (int j = 0; j < vecs; j++)
+                    acc[i * vecs + j] = vec_fma(ap, bp[j], acc[i * vecs + j]);
+            }
+            UNROLL
+            for (int j = 0; j < vecs; j += CAVS__LINE / LANES)
+                __builtin_prefetch(IN_PANELS(j) + CAVS__AHEAD * CAVS__PANEL, 0, 3);
+            __builtin_prefetch(next, 0, 2);
+            UNROLL
+            for (int i = 0; i < (rows + 2) / 3; i++)
+                a[i] += step;
+            b += CAVS__PANEL;
+            next += CAVS__LINE;
         }
-        UNROLL
-        for (int j = 0; j < vecs; j += CAVS__LINE / LANES)
-            __builtin_prefetch(IN_PANELS(j) + CAVS__AHEAD * CAVS__PANEL, 0, 3);
-        __builtin_prefetch(next, 0, 2);
-        UNROLL
-        for (int i = 0; i < (rows + 2) / 3; i++)
-            a[i] += step;
-        b += CAVS__PANEL;
-        next += CAVS__LINE;
     }
     store_tile(acc, rows, vecs, part, t);
 }
