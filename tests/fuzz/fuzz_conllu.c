@@ -83,7 +83,8 @@ void fuzz_conllu(const uint8_t *data, size_t size)
         int rc = read_all(data, size, &o, written);
 
         fclose(written);
-        FUZZ_MUST(rc < 0 || same_but_for_mark(data, size, text, n), "written otherwise: '%s'", text);
+        FUZZ_MUST(rc < 0 || same_but_for_mark(data, size, text, n), "written otherwise: '%s'",
+                  text);
         free(text);
         vocab_destroy(vocab);
     }
