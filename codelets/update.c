@@ -98,12 +98,14 @@ static float *plus(float *s, ptrdiff_t offset)
 }
 
 /* n numbers at `offset` of the sum of the arrays: where they are, if there is one array only, else
- * in buffer */
+ * in buffer.  Where no vertex of a batch uses a parameter there is none. */
 static const float *dense_gradient(int n, int ngrads, const float *const *g, ptrdiff_t offset,
                                    float *buffer)
 {
     if (ngrads == 1)
         return g[0] + offset;
+    if (ngrads == 0)
+        return memset(buffer, 0, (size_t)n * sizeof *buffer);
     add_two(n, g[0] + offset, g[1] + offset, buffer);
     for (int i = 2; i < ngrads; i++)
         add(n, g[i] + offset, buffer);

@@ -175,6 +175,18 @@ static void dense_steps_follow_the_rules_and_keep_a_transposed_copy(void **unuse
     for_all(check_dense);
 }
 
+/* Decay and momentum go on where no vertex of a batch uses a parameter. */
+static void without_arrays_of_gradients_the_gradient_is_zero(void **unused)
+{
+    (void)unused;
+    for (int rule = 0; rule < CAVS_OPTIMIZERS; rule++) {
+        struct parameter p = parameter_random((enum cavs_optimizer)rule, 9, 600, 0);
+
+        check_dense(&p, (enum cavs_optimizer)rule);
+        parameter_free(&p);
+    }
+}
+
 /* ---- sparse ---------------------------------------------------------------------------------- */
 
 struct entries {
@@ -444,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_hold_each_number_at_its_place),
         cmocka_unit_test(dense_steps_follow_the_rules_and_keep_a_transposed_copy),
+        cmocka_unit_test(without_arrays_of_gradients_the_gradient_is_zero),
         cmocka_unit_test(sparse_steps_of_all_rows_are_dense_steps),
         cmocka_unit_test(sparse_steps_leave_other_rows_alone),
         cmocka_unit_test(every_rule_is_the_formula_of_its_paper),
