@@ -6,11 +6,7 @@
 
 #include "codelets/products/gemm.h"
 #include "codelets/products/gemm_providers.h"
-#include "core/base/notice.h"
-
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
+#include "codelets/products/choice.h"
 
 const struct cavs__gemm_provider *const cavs__gemm_providers[] = {
 #ifdef __x86_64__
@@ -22,36 +18,21 @@ const struct cavs__gemm_provider *const cavs__gemm_providers[] = {
     &cavs__gemm_openblas, &cavs__gemm_reference, NULL,
 };
 
-static const struct cavs__gemm_provider *choose(const char *wanted)
+static const char *name(int i)
 {
-    const struct cavs__gemm_provider *best = NULL;
+    return cavs__gemm_providers[i] ? cavs__gemm_providers[i]->name : NULL;
+}
 
-    for (int i = 0; cavs__gemm_providers[i]; i++) {
-        const struct cavs__gemm_provider *p = cavs__gemm_providers[i];
-        if (!p->available())
-            continue;
-        if (wanted && !strcmp(wanted, p->name))
-            return p;
-        if (!best)
-            best = p;
-    }
-    if (wanted && *wanted)
-        cavs__notice("CAVS_GEMM=%s: no such source of matrix products works here; %s is used",
-                     wanted, best->name);
-    return best;
+static bool available(int i)
+{
+    return cavs__gemm_providers[i]->available();
 }
 
 const struct cavs__gemm_provider *cavs__gemm(void)
 {
-    static _Atomic(const struct cavs__gemm_provider *) chosen;
-    const struct cavs__gemm_provider *p = atomic_load_explicit(&chosen, memory_order_acquire);
+    static struct cavs__choice choice = {"CAVS_GEMM", "matrix products", name, available, 0};
 
-    if (!p) {
-        /* threads that race here come to the same answer */
-        p = choose(getenv("CAVS_GEMM"));
-        atomic_store_explicit(&chosen, p, memory_order_release);
-    }
-    return p;
+    return cavs__gemm_providers[cavs__choice(&choice)];
 }
 
 void cavs__gemm_init(void)

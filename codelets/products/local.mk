@@ -8,6 +8,8 @@ libcavs_la_SOURCES += \
 	codelets/products/bf16_providers.h \
 	codelets/products/bf16_reference.c \
 	codelets/products/blocks.h \
+	codelets/products/choice.c \
+	codelets/products/choice.h \
 	codelets/products/gemm.c \
 	codelets/products/gemm.h \
 	codelets/products/gemm_long.c \
