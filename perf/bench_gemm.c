@@ -17,84 +17,42 @@
 
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
+#include "perf/bench_products.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#define RUNS     12
-#define RUN_FLOP 2e7
-#define PEAK     2048
+enum { PEAK = 2048 };
 
 struct arrays {
     float *x, *w, *y;
 };
 
-typedef void product_fn(const struct cavs__gemm_provider *p, int m, int n, int k,
-                        const struct arrays *a);
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* y (m, n) = x (m, k) w (k, n) */
-static void gemm(const struct cavs__gemm_provider *p, int m, int n, int k, const struct arrays *a)
+static void gemm(const void *provider, struct shape s, const void *arrays)
 {
-    p->gemm(m, n, k, a->x, k, a->w, n, a->y, n, false);
+    const struct cavs__gemm_provider *p = provider;
+    const struct arrays *a = arrays;
+
+    p->gemm(s.m, s.n, s.k, a->x, s.k, a->w, s.n, a->y, s.n, false);
 }
 
 /* The same with w in panels. */
-static void gemm_panels(const struct cavs__gemm_provider *p, int m, int n, int k,
-                        const struct arrays *a)
+static void gemm_panels(const void *provider, struct shape s, const void *arrays)
 {
-    p->gemm_panels(m, n, k, a->x, k, a->w, (ptrdiff_t)k * CAVS__PANEL, a->y, n, false);
+    const struct cavs__gemm_provider *p = provider;
+    const struct arrays *a = arrays;
+
+    p->gemm_panels(s.m, s.n, s.k, a->x, s.k, a->w, (ptrdiff_t)s.k * CAVS__PANEL, a->y, s.n, false);
 }
 
 /* dw (k, n) += x^T dy, x (m, k), dy (m, n) */
-static void gemm_tn(const struct cavs__gemm_provider *p, int m, int n, int k,
-                    const struct arrays *a)
+static void gemm_tn(const void *provider, struct shape s, const void *arrays)
 {
-    p->gemm_tn(m, n, k, a->x, k, a->y, n, a->w, n, true);
-}
+    const struct cavs__gemm_provider *p = provider;
+    const struct arrays *a = arrays;
 
-static double gflops(product_fn *f, const struct cavs__gemm_provider *p, int m, int n, int k,
-                     const struct arrays *a)
-{
-    const double flop = 2.0 * m * n * k;
-    const int repeat = 1 + (int)(RUN_FLOP / flop);
-    double best = 0;
-
-    for (int run = 0; run < RUNS; run++) {
-        const double start = now();
-        for (int r = 0; r < repeat; r++)
-            f(p, m, n, k, a);
-        const double rate = flop * repeat / (now() - start) * 1e-9;
-        best = rate > best ? rate : best;
-    }
-    return best;
-}
-
-static void table(const char *title, product_fn *f, const struct cavs__gemm_provider *p,
-                  const int *rows, int h, const struct arrays *a)
-{
-    const int shapes[][2] = {{3 * h, 2 * h}, {h, h}, {2 * h, 3 * h}, {h, 2 * h}, {5, h}};
-
-    printf("%-9s %-8s h %-4d rows", p->name, title, h);
-    for (int i = 0; rows[i]; i++)
-        printf(" %6d", rows[i]);
-    putchar('\n');
-    for (size_t s = 0; s < sizeof(shapes) / sizeof(*shapes); s++) {
-        printf("%14sn %5d  k %5d", "", shapes[s][0], shapes[s][1]);
-        for (int i = 0; rows[i]; i++)
-            printf(" %6.1f", gflops(f, p, rows[i], shapes[s][0], shapes[s][1], a));
-        putchar('\n');
-    }
+    p->gemm_tn(s.m, s.n, s.k, a->x, s.k, a->y, s.n, a->w, s.n, true);
 }
 
 static void peak(const struct cavs__gemm_provider *p, const struct arrays *a)
@@ -102,68 +60,44 @@ static void peak(const struct cavs__gemm_provider *p, const struct arrays *a)
     double best = 0;
 
     for (int run = 0; run < 5; run++) {
-        const double start = now();
-        gemm(p, PEAK, PEAK, PEAK, a);
-        const double rate = 2.0 * PEAK * PEAK * PEAK / (now() - start) * 1e-9;
+        const double start = bench_now();
+        gemm(p, (struct shape){PEAK, PEAK, PEAK}, a);
+        const double rate = 2.0 * PEAK * PEAK * PEAK / (bench_now() - start) * 1e-9;
         best = rate > best ? rate : best;
     }
-    printf("%-9s peak      %d^3: %.1f\n", p->name, PEAK, best);
+    printf("%-11s peak      %d^3: %.1f\n", p->name, PEAK, best);
 }
 
-/* Largest operand below: 2000 rows of 3072, weights of 3072 x 2048, 2048^2. */
-static float *array(void)
-{
-    const size_t n = (size_t)3072 * 2048;
-    float *p = aligned_alloc(64, n * sizeof(float));
-
-    for (size_t i = 0; p && i < n; i++)
-        p[i] = (float)(i % 97) * 0.01f - 0.5f;
-    return p;
-}
-
-static void measure(const struct cavs__gemm_provider *p, const char *which, int h,
+static void measure(const struct cavs__gemm_provider *p, const struct bench_options *o, int h,
                     const struct arrays *a)
 {
     static const int rows[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 256, 2000, 0};
     static const int long_rows[] = {4, 16, 32, 64, 128, 256, 512, 1000, 2000, 0};
+    const struct bench_table tables[] = {
+        {p->name, "gemm", gemm, p, a, rows, 2e7, 1},
+        {p->name, "panels", p->gemm_panels ? gemm_panels : NULL, p, a, rows, 2e7, 1},
+        {p->name, "gemm_tn", gemm_tn, p, a, long_rows, 2e7, 1}};
 
-    if (!which || !strcmp(which, "gemm"))
-        table("gemm", gemm, p, rows, h, a);
-    if (p->gemm_panels && (!which || !strcmp(which, "panels")))
-        table("panels", gemm_panels, p, rows, h, a);
-    if (!which || !strcmp(which, "gemm_tn"))
-        table("gemm_tn", gemm_tn, p, long_rows, h, a);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (tables[i].product && bench_wants(o, tables[i].title))
+            bench_print(&tables[i], h);
 }
 
 int main(int argc, char **argv)
 {
     const int sizes[] = {64, 128, 256, 512, 1024};
-    const struct arrays a = {array(), array(), array()};
-    const char *name = NULL, *which = NULL;
-    int only = 0, option;
-
-    while ((option = getopt(argc, argv, "p:h:t:")) != -1) {
-        if (option == 'p')
-            name = optarg;
-        else if (option == 'h')
-            only = atoi(optarg);
-        else if (option == 't')
-            which = optarg;
-        else
-            return 2;
-    }
-    if (!a.x || !a.w || !a.y || only < 0 || only > 1024)
-        return 2;
+    const size_t most = (size_t)3072 * 2048; /* 2000 rows of 3072, weights of 3072 x 2048, 2048^2 */
+    const struct bench_options o = bench_options(argc, argv);
+    const struct arrays a = {bench_numbers(most), bench_numbers(most), bench_numbers(most)};
 
     cavs__gemm_init();
     for (int i = 0; cavs__gemm_providers[i]; i++) {
         const struct cavs__gemm_provider *p = cavs__gemm_providers[i];
-        if (!p->available() || (name ? strcmp(name, p->name) : !strcmp(p->name, "reference")))
+        if (!p->available() || !bench_takes(&o, p->name))
             continue;
-        for (int s = 0; s < 5; s++)
-            if (only ? s == 0 : 1)
-                measure(p, which, only ? only : sizes[s], &a);
-        if (!which || !strcmp(which, "peak"))
+        for (int s = 0; s < (o.hidden ? 1 : 5); s++)
+            measure(p, &o, o.hidden ? o.hidden : sizes[s], &a);
+        if (bench_wants(&o, "peak"))
             peak(p, &a);
     }
     free(a.x);
