@@ -8,6 +8,7 @@
 #include "codelets/kernels/simd.h"
 #include "codelets/products/bf16.h"
 #include "codelets/products/bf16_round.h"
+#include "codelets/products/panels.h"
 #include "codelets/copies.h"
 
 enum {
@@ -44,12 +45,6 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* How many of columns [c, c + n) are in the panel of the first. */
-static int in_panel(int c, int n)
-{
-    return smaller(n, PANEL - c % PANEL);
-}
-
 /* The pair of rows 2p and 2p + 1 in column c. */
 static uint32_t *pair_at(uint32_t *packed, ptrdiff_t ldp, int p, int c)
 {
@@ -66,7 +61,7 @@ static void pack_two_rows(int p, int c, int n, const float *upper, const float *
                           uint32_t *packed, ptrdiff_t ldp)
 {
     for (int j = 0, width; j < n; j += width) {
-        width = in_panel(c + j, n - j);
+        width = cavs__in_panel(PANEL, c + j, n - j);
         pack_pairs(width, upper + j, lower + j, pair_at(packed, ldp, p, c + j));
     }
 }
@@ -110,7 +105,7 @@ static void pack_columns(int r, int m, int c, int n, const float *block, ptrdiff
                          uint32_t *packed, ptrdiff_t ldp)
 {
     for (int i = 0, rows; i < m; i += rows) {
-        rows = smaller(in_panel(r + i, m - i), ROWS);
+        rows = smaller(cavs__in_panel(PANEL, r + i, m - i), ROWS);
         for (int j = 0; j < n; j += 2 * PAIRS)
             pack_square(rows, smaller(n - j, 2 * PAIRS), block + i * ldw + j, ldw,
                         pair_at(packed, ldp, (c + j) / 2, r + i));

@@ -37,14 +37,6 @@ int cavs__layout_rows(enum cavs__layout layout, int rows, int cols)
     return rows;
 }
 
-/* How many of the columns [c, c + cols) are in the panel of the first. */
-static int in_panel(int c, int cols)
-{
-    const int room = CAVS__PANEL - c % CAVS__PANEL;
-
-    return room < cols ? room : cols;
-}
-
 static float *in_panels(const struct cavs__copy *copy, int r, int c)
 {
     return copy->p + c / CAVS__PANEL * copy->ld + (ptrdiff_t)r * CAVS__PANEL + c % CAVS__PANEL;
@@ -56,7 +48,7 @@ static void to_panels(const struct cavs__copy *copy, int r, int c, int rows, int
     for (int j = 0, n; j < cols; j += n) {
         float *y = in_panels(copy, r, c + j);
 
-        n = in_panel(c + j, cols - j);
+        n = cavs__in_panel(CAVS__PANEL, c + j, cols - j);
         for (int i = 0; i < rows && n == CAVS__PANEL; i++) /* without a call for so few numbers */
             memcpy(y + i * CAVS__PANEL, block + i * ldw + j, CAVS__PANEL * sizeof *y);
         for (int i = 0; i < rows && n < CAVS__PANEL; i++)
@@ -69,7 +61,7 @@ static void to_panels_transposed(const struct cavs__copy *copy, int r, int c, in
                                  const float *block, ptrdiff_t ldw)
 {
     for (int i = 0, n; i < rows; i += n) {
-        n = in_panel(r + i, rows - i);
+        n = cavs__in_panel(CAVS__PANEL, r + i, rows - i);
         cavs__transpose(n, cols, block + i * ldw, ldw, in_panels(copy, c, r + i), CAVS__PANEL);
     }
 }

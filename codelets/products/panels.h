@@ -22,4 +22,12 @@ static inline int cavs__panels(int cols)
     return (cols + CAVS__PANEL - 1) / CAVS__PANEL;
 }
 
+/* How many of the columns [c, c + n) are in the panel of the first, where panels have `width`. */
+static inline int cavs__in_panel(int width, int c, int n)
+{
+    const int room = width - c % width;
+
+    return room < n ? room : n;
+}
+
 #endif
