@@ -57,6 +57,7 @@ tests_libtrial_la_SOURCES = \
 	tests/random_model.c tests/random_model.h \
 	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \
+	tests/skip.h \
 	tests/trial.c tests/trial.h \
 	tests/zoo.c tests/zoo.h \
 	tests/zoo_chains.c \

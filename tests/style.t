@@ -14,7 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 99
 style=tests/style
 export LC_ALL=C.UTF-8
 
-checks="format cppcheck shell declared rooms names columns members licence subjects"
+checks="format cppcheck shell declared rooms names columns members skips licence subjects"
 # The tools that judge differently from version to version are pinned: what follows has to be the start of the
 # version. Debian 12 has these.
 clang_format_version=14. cppcheck_version=2.10
@@ -125,6 +125,11 @@ members() {
         FNR > 1 && type ~ /^ +[a-z][a-z0-9_ ]*( ?\*+)?$/ && type !~ /(else|do|return)$/ &&
             /^ +\**[a-z_0-9]+(\[[^]]*\])*[;,] \/\*/ { print FILENAME "\tline " FNR " is parted from its type" }
         { type = $0 }' | sort -t "$tab" -k 1,1 -u
+}
+
+# a test that is skipped says why: SKIP("...") of tests/skip.h, which run-test turns into TAP
+skips() {
+    files 'tests/*.c' | xargs grep -nHE '\<skip\(\)' | awk -F : '{ print $1 "\tline " $2 " skips without a reason" }'
 }
 
 # the licence is said at the head of whatever can have a comment there

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/random.h"
+#include "tests/skip.h"
 #include "tests/trial.h"
 
 #ifdef __SANITIZE_THREAD__ /* which makes all of it ten times slower */
@@ -391,7 +392,7 @@ static void memory_does_not_grow(void **state)
     struct configuration c = usual();
     (void)state;
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-    skip(); /* what is freed stays resident then */
+    SKIP("what is freed stays resident with a sanitizer");
 #endif
     c.workers = 2;
     in_child(growth_work, &c);

@@ -10,6 +10,7 @@
 #include "codelets/device/device.h"
 #include "core/run/session.h"
 #include "tests/on_device.h"
+#include "tests/skip.h"
 #include "tests/trial.h"
 
 enum { BATCHES = 6 };
@@ -86,7 +87,7 @@ static void run_with(const char *workers, const char *placement)
 {
     if (!up(workers)) {
         trial_runtime_down(NULL);
-        skip();
+        SKIP("no OpenCL device");
     }
     fail_under_way(placement);
     trial_runtime_down(NULL);

@@ -18,6 +18,7 @@
 
 #include "codelets/groups/elementwise.h"
 #include "tests/group_cache.h"
+#include "tests/skip.h"
 
 /* ---- reuse ---- */
 
@@ -198,7 +199,7 @@ static void file_of_another_user_is_built_again(void **unused)
     (void)unused;
     cache_check(true, 1);
     if (chown(cache_only("kernels/*.so"), 4321, (gid_t)-1))
-        skip();
+        SKIP("only root can give a file away");
     cache_check(true, 2);
 }
 
@@ -281,7 +282,7 @@ static void folder_below_another_users_is_not_used(void **unused)
     cache_by("way/cache", 0755);
     if (chown(cache_path("way"), 4321, (gid_t)-1)) {
         remove_way("way");
-        skip(); /* only root can give it away */
+        SKIP("only root can give a folder away");
     }
     check_way_is_refused("/way");
     remove_way("way");

@@ -12,6 +12,7 @@
 
 #include "tests/group_cache.h"
 #include "tests/groups.h"
+#include "tests/skip.h"
 #include "tests/trial.h"
 
 static char folder[64], path[80];
@@ -89,7 +90,7 @@ static void checkpoints_are_exchangeable(void **state)
         free(points);
         cavs_session_destroy(s);
         trial_close(&t);
-        skip(); /* there is no such locale, and none can be made */
+        SKIP("there is no locale with commas, and none can be made");
     }
     check_ok(cavs_session_set_lr(s, 7));
     check_ok(cavs_session_resume(s, path, NULL));
@@ -114,7 +115,7 @@ static void groups_are_compiled(void **state)
     struct cavs__ew_program *p;
     struct group g;
     if (cache_without_compiler() || !set_commas())
-        skip();
+        SKIP("no cache for kernels, or no locale with commas");
     assert_int_equal(cache_set_up(state), 0);
     group_start(&g, 1);
     group_output(&g, group_op2(&g, "mul", group_input(&g), group_constant(&g, 0.1f)));

@@ -12,6 +12,7 @@
 #include "codelets/device/device.h"
 #include "core/run/session.h"
 #include "tests/on_device.h"
+#include "tests/skip.h"
 #include "tests/trial.h"
 
 static const char *const models[] = {
@@ -255,8 +256,7 @@ static size_t used(void)
 #else
 static void need_used(void)
 {
-    print_message("# SKIP: this StarPU does not say how much memory it uses\n");
-    skip();
+    SKIP("this StarPU does not say how much memory it uses");
 }
 
 static size_t used(void)

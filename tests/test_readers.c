@@ -18,6 +18,7 @@
 #include "apps/common/threefile.h"
 #include "apps/common/vocab.h"
 #include "apps/tree_shapes.h"
+#include "tests/skip.h"
 
 #define LABELS 5
 
@@ -315,11 +316,13 @@ static void the_sentiment_treebank_has_its_known_size(void **state)
 
     (void)state;
     if (access(train, R_OK) != 0 || access(dev, R_OK) != 0) {
-        print_message("# SKIP: no data set at %s\n", train);
+        char wanted[4096];
+
+        snprintf(wanted, sizeof wanted, "%s", train);
         vocab_destroy(vocab);
         free(train);
         free(dev);
-        skip();
+        SKIP("no data set at %s", wanted);
     }
     if (ptb_load(train, &o, &f, &e) != 0)
         fail_msg("%s", e.text);

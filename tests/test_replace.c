@@ -21,6 +21,7 @@
 
 #include "core/cavs.h"
 #include "core/base/replace.h"
+#include "tests/skip.h"
 
 static char folder[64];
 static char here[4096];
@@ -217,7 +218,7 @@ static void device_that_takes_nothing_is_an_error(void **state)
     struct stat st;
     (void)state;
     if (stat("/dev/full", &st) != 0 || !S_ISCHR(st.st_mode))
-        skip();
+        SKIP("no /dev/full here");
     assert_int_equal(symlink("/dev/full", "full"), 0);
     refused(replace("full", "text"), "full");
     assert_non_null(strstr(cavs_error_message(), strerror(ENOSPC)));
@@ -235,7 +236,7 @@ static void open_file_is_written_into(void **state)
     assert_int_equal(write(fd, "old", 3), 3);
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     if (access(name, F_OK) != 0)
-        skip();
+        SKIP("no /proc here");
     CHECK(cavs_file_writable(name));
     CHECK(replace(name, "new"));
     close(fd);
@@ -336,7 +337,7 @@ static void folder_without_permission(void **state)
 {
     (void)state;
     if (geteuid() == 0)
-        skip(); /* root may write there */
+        SKIP("root may write everywhere");
     assert_int_equal(mkdir("sub", 0500), 0);
     refused(cavs_file_writable("sub/f"), "sub/f");
     refused(replace("sub/f", "x"), "sub/f");
@@ -347,7 +348,7 @@ static void folder_that_takes_no_files(void **state)
 {
     (void)state;
     if (access("/proc/self", F_OK) != 0)
-        skip();
+        SKIP("no /proc here");
     refused(cavs_file_writable("/proc/self/f"), "/proc/self/f");
     refused(cavs_file_writable("/proc/f"), "/proc/f");
 }
@@ -383,7 +384,7 @@ static void file_that_is_a_mount_point(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == 77)
-        skip();
+        SKIP("no mounts for this user");
     assert_int_equal(WEXITSTATUS(status), 0);
     holds("elsewhere", "old");
     holds("f", "new");

@@ -20,6 +20,7 @@
 #include <starpu.h>
 
 #include "tests/on_device.h"
+#include "tests/skip.h"
 
 static void nothing(void *descr[], void *arg)
 {
@@ -81,7 +82,7 @@ static int status_of(const char *how)
     snprintf(command, sizeof command, "exec \"$TEST_PROGRAM\" %s 2>/dev/null", how);
     status = system(command);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        skip();
+        SKIP("no OpenCL device");
     return status;
 }
 

@@ -13,6 +13,7 @@
 
 #include "apps/common/data_files.h"
 #include "apps/common/sentences.h"
+#include "tests/skip.h"
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
@@ -258,8 +259,7 @@ static void check_set(const char *file, const char *end, bool tags, int lines, s
     snprintf(path, sizeof path, "%s/%s", folder ? folder : "../shared/data", file);
     if (access(path, R_OK) != 0) {
         drop(&o, &s);
-        print_message("# SKIP: no data set at %s\n", path);
-        skip();
+        SKIP("no data set at %s", path);
     }
     o.end = end;
     if (sentences_load(path, &o, &s, &e) != 0)
