@@ -58,6 +58,7 @@ const struct app_option app_options_dropout[] = {
         0, 0.999),
     {0}};
 
+/* --help sorts the options of a group by name, as argp does: what belongs together is a group. */
 const struct app_option app_options_training[] = {
     OPTION_GROUP("Training:"),
     ROW(INT, "epochs", "N", epochs, KEPT,
@@ -67,17 +68,6 @@ const struct app_option app_options_training[] = {
     ROW(CHOICE, "optimizer", "NAME", session.optimizer, RUN,
         "how gradients change parameters",
         .choice = cavs_optimizer_name, .about = cavs_optimizer_summary),
-    ROW(REAL, "lr", "X", session.lr, KEPT, "learning rate", 0, 1e6),
-    ROW(CHOICE, "lr-schedule", "NAME", rate.schedule, RUN,
-        "how the learning rate changes: constant, step, exponential or cosine",
-        .choices = rate_schedule_names),
-    ROW(INT, "lr-step", "N", rate.step, RUN,
-        "of --lr-schedule step: epochs from one step to the next", 1, INT_MAX),
-    ROW(REAL, "lr-factor", "X", rate.factor, RUN,
-        "of --lr-schedule: what a step, or with exponential an epoch, multiplies the rate by; "
-        "with cosine the share of it that is left at the end", 0, 1e6),
-    ROW(INT, "warmup", "N", rate.warmup, RUN,
-        "in the first N batches the learning rate goes up from 0", 0, INT_MAX),
     ROW(CHOICE, "precision", "NAME", session.precision, RUN,
         "what products are made of; in either, all else is float32",
         .choice = cavs_precision_name, .about = cavs_precision_summary),
@@ -89,11 +79,21 @@ const struct app_option app_options_training[] = {
     ROW(FLAG, "infer", NULL, infer, FREE,
         "forward passes over the training set only, one unless --epochs says more; nothing is "
         "trained"),
-    ROW(TEXT, "best", "NAME", best, RUN,
-        "keep the model of the epoch that was best on the development set by this number, as the "
-        "report calls it without dev_: loss, accuracy, ..."),
-    ROW(INT, "patience", "N", patience, RUN,
-        "stop when N epochs in a row were no better than the --best one; 0: never", 0, INT_MAX),
+
+    OPTION_GROUP("Learning rate:"),
+    ROW(REAL, "lr", "X", session.lr, KEPT, "learning rate", 0, 1e6),
+    ROW(CHOICE, "lr-schedule", "NAME", rate.schedule, RUN,
+        "how the learning rate changes: constant, step, exponential or cosine",
+        .choices = rate_schedule_names),
+    ROW(INT, "lr-step", "N", rate.step, RUN,
+        "of --lr-schedule step: epochs from one step to the next", 1, INT_MAX),
+    ROW(REAL, "lr-factor", "X", rate.factor, RUN,
+        "of --lr-schedule: what a step, or with exponential an epoch, multiplies the rate by; "
+        "with cosine the share of it that is left at the end", 0, 1e6),
+    ROW(INT, "warmup", "N", rate.warmup, RUN,
+        "in the first N batches the learning rate goes up from 0", 0, INT_MAX),
+
+    OPTION_GROUP("Model files and checkpoints:"),
     ROW(TEXT, "init", "FILE", init, FREE,
         "start from this model file: its parameters, words and sizes; no other option has to be "
         "repeated"),
@@ -101,6 +101,11 @@ const struct app_option app_options_training[] = {
         "start from what this model file has of the same name and shape, of embeddings the rows "
         "of the same words"),
     ROW(TEXT, "save", "FILE", save, FREE, "write the model there at the end (safetensors)"),
+    ROW(TEXT, "best", "NAME", best, RUN,
+        "keep the model of the epoch that was best on the development set by this number, as the "
+        "report calls it without dev_: loss, accuracy, ..."),
+    ROW(INT, "patience", "N", patience, RUN,
+        "stop when N epochs in a row were no better than the --best one; 0: never", 0, INT_MAX),
     ROW(TEXT, "checkpoint", "DIR", checkpoint, FREE,
         "after each epoch keep there what --resume needs, in one file that is replaced as a whole"),
     ROW(INT, "every", "N", every, FREE,
