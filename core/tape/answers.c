@@ -54,9 +54,15 @@ static int check_symbols(const struct cavs_tape *t, const char *call, int n,
 
 /* ---- rows ---- */
 
-static int shard_of(struct cavs_tape *t, const struct cavs__node *node)
+static int shard_of(struct cavs_tape *t, const struct cavs__entry *e)
 {
-    return t->order.shard[cavs__group_of(&t->recording, node->sample)];
+    return t->order.shard[cavs__group_of(&t->recording, e->sample)];
+}
+
+/* Of what x is columns of. */
+static struct cavs__entry *entry_of(const struct cavs_tape *t, struct cavs_symbol *x, int *from)
+{
+    return cavs__entry_of(&t->recording, &cavs__node_of(x, from)->x);
 }
 
 /* The rows of all that are on the shard, from a tensor that has one for each. */
@@ -68,10 +74,10 @@ static void copy_shard(struct cavs_tape *t, int tensor, int shard, int n,
 
     for (int i = 0; i < n; i++) {
         int from;
-        const struct cavs__node *node = cavs__node_of(xs[i], &from);
+        const struct cavs__entry *e = entry_of(t, xs[i], &from);
 
-        if (node->signature != CAVS__NOT_COMPUTED && shard_of(t, node) == shard)
-            memcpy(rows[i], from_shard + (ptrdiff_t)node->line * CAVS__LINE + from,
+        if (e->signature != CAVS__NOT_COMPUTED && shard_of(t, e) == shard)
+            memcpy(rows[i], from_shard + (ptrdiff_t)e->line * CAVS__LINE + from,
                    (size_t)xs[i]->width * sizeof *rows[i]);
     }
     cavs__tensor_release(all, shard);
@@ -111,7 +117,8 @@ static int copy_fixed(struct cavs_tape *t, const struct cavs_symbol *x, float *r
 /* ---- values ---- */
 
 /* The symbols that are to be computed; how many in *wanted. */
-static int32_t *computed_symbols(int n, struct cavs_symbol *const *xs, int *wanted)
+static int32_t *computed_symbols(const struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
+                                 int *wanted)
 {
     int32_t *symbols = malloc(((size_t)n + 1) * sizeof *symbols);
 
@@ -120,7 +127,7 @@ static int32_t *computed_symbols(int n, struct cavs_symbol *const *xs, int *want
         int from;
         const struct cavs__node *node = cavs__node_of(xs[i], &from);
 
-        if (node->signature != CAVS__NOT_COMPUTED)
+        if (cavs__entry_of(&t->recording, &node->x)->signature != CAVS__NOT_COMPUTED)
             symbols[(*wanted)++] = node->x.number;
     }
     if (!symbols)
@@ -133,7 +140,7 @@ static int all_evaluated(const struct cavs_tape *t, int n, const int32_t *symbol
     for (int i = 0; i < n; i++) {
         const struct cavs__node *node = cavs__node_at(&t->recording, symbols[i]);
 
-        if (!node->ordered)
+        if (!t->recording.entries[symbols[i]].ordered)
             return cavs__fail(CAVS_ESTATE,
                               "cavs_tape_values: %s (%s:%d) was not computed before "
                               "cavs_tape_finish(), and cannot be any more",
@@ -149,7 +156,7 @@ int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, 
 
     if (rc || n == 0)
         return rc;
-    symbols = computed_symbols(n, xs, &wanted);
+    symbols = computed_symbols(t, n, xs, &wanted);
     if (!symbols)
         return CAVS_ENOMEM;
     rc =
@@ -181,12 +188,12 @@ int cavs_tape_finish(struct cavs_tape *t)
 
 /* ---- gradients ---- */
 
-static int check_gradient(const struct cavs_symbol *x)
+static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x)
 {
     int from;
     const struct cavs__node *node = cavs__node_of((struct cavs_symbol *)x, &from);
 
-    if (node->signature == CAVS__NOT_COMPUTED)
+    if (cavs__entry_of(&t->recording, &node->x)->signature == CAVS__NOT_COMPUTED)
         return cavs__fail(CAVS_EPROGRAM,
                           "cavs_tape_gradients: %s (%s:%d) is the same for all "
                           "samples (cavs_session_get_gradient)",
@@ -209,13 +216,13 @@ int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *x
                         t->finished ? "the recording was begun to be evaluated alone"
                                     : "the recording is not finished (cavs_tape_finish)");
     for (int i = 0; i < n && !rc; i++)
-        rc = check_gradient(xs[i]);
+        rc = check_gradient(t, xs[i]);
     if (!rc)
         rc = copy_rows(t, cavs__tape_plan(t)->push[0], n, xs, rows);
     for (int i = 0; i < n && !rc; i++) {
         int from;
 
-        if (!cavs__node_of(xs[i], &from)->reached)
+        if (!entry_of(t, xs[i], &from)->reached)
             memset(rows[i], 0, (size_t)xs[i]->width * sizeof *rows[i]);
     }
     return rc;

@@ -51,9 +51,12 @@ struct filling {
     uint64_t batch;       /* of dropout's keys; 0: nothing is dropped */
 };
 
+/* NULL: it was taken back. */
 static struct cavs__node *row_of(const struct filling *w, const struct cavs__vt *vt, int r)
 {
-    return cavs__node_of_row(&w->t->recording, w->d, vt->row0 + r);
+    int symbol = w->d->node[vt->row0 + r];
+
+    return symbol < 0 ? NULL : cavs__node_at(&w->t->recording, symbol);
 }
 
 static int32_t *section_of(const struct filling *w, const struct cavs__vt *vt, int section)
@@ -61,20 +64,23 @@ static int32_t *section_of(const struct filling *w, const struct cavs__vt *vt, i
     return w->index + w->d->offsets[section] + vt->frow0;
 }
 
+/* Ids as they are; rows by their lines.  What was taken back reads zeros. */
 static void fill_operand(const struct filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__operand_sort *o)
 {
+    const struct cavs__recording *recording = &w->t->recording;
     int32_t *out = section_of(w, vt, o->section);
 
     for (int r = 0; r < vt->n; r++) {
-        const struct cavs__node *node = row_of(w, vt, r), *of;
-        int from;
+        const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
+        const struct cavs__read *read = e ? &recording->reads[e->reads + k] : NULL;
 
-        out[r] = -1; /* taken back: it reads zeros */
-        if (!node)
-            continue;
-        of = cavs__node_of(node->x.inputs[k], &from);
-        out[r] = o->kind == CAVS__OPERAND_ID ? of->x.k : of->line + from / CAVS__LINE;
+        if (!read)
+            out[r] = -1;
+        else if (o->kind == CAVS__OPERAND_ID)
+            out[r] = read->of;
+        else
+            out[r] = recording->entries[read->of].line + read->from / CAVS__LINE;
     }
 }
 
@@ -94,7 +100,8 @@ static void fill_given(struct filling *w, const struct cavs__vt *vt,
 /* By the sample, and the symbol in it: see core/prepare/noise.c. */
 static uint64_t key_of(const struct filling *w, const struct cavs__node *node)
 {
-    uint64_t sample = cavs__splitmix(w->batch + (uint64_t)node->sample);
+    uint64_t number = (uint64_t)cavs__entry_of(&w->t->recording, &node->x)->sample;
+    uint64_t sample = cavs__splitmix(w->batch + number);
 
     return cavs__splitmix(sample + (uint64_t)node->place) | 1;
 }

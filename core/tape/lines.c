@@ -50,7 +50,7 @@ static void note_rows(struct cavs_tape *t, const struct cavs__increment *d)
         int32_t line = d->lines[vt->function][CAVS__LINES_RESULT] + vt->frow0 * pitch;
 
         for (int r = 0; r < vt->n && has_result(s); r++, line += pitch)
-            cavs__node_at(&t->recording, d->node[vt->row0 + r])->line = line;
+            t->recording.entries[d->node[vt->row0 + r]].line = line;
     }
 }
 

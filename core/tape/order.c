@@ -58,37 +58,44 @@ struct needed {
     int64_t rows; /* that they read */
 };
 
-static bool push(struct needed *d, struct cavs_symbol *x)
+static bool push(struct needed *d, int symbol)
 {
-    int from;
-    struct cavs__node *node = cavs__node_of(x, &from);
+    struct cavs__entry *e = &d->r->entries[symbol];
 
-    if (node->ordered || node->signature == CAVS__NOT_COMPUTED)
+    if (e->ordered || e->signature == CAVS__NOT_COMPUTED)
         return true;
     if (!cavs__array_reserve(&d->o->stack, &d->o->stack_room, (size_t)d->n + 1,
                              sizeof *d->o->stack))
         return false;
-    node->ordered = true;
-    node->vertex = FOUND;
-    d->o->stack[d->n++] = node->x.number;
-    d->lo = node->x.number < d->lo ? node->x.number : d->lo;
-    d->hi = node->x.number > d->hi ? node->x.number : d->hi;
+    e->ordered = true;
+    e->vertex = FOUND;
+    d->o->stack[d->n++] = symbol;
+    d->lo = symbol < d->lo ? symbol : d->lo;
+    d->hi = symbol > d->hi ? symbol : d->hi;
+    return true;
+}
+
+/* The rows that the symbol reads. */
+static bool push_operands(struct needed *d, const struct cavs__entry *e)
+{
+    const struct cavs__signature *s = d->r->signatures.all[e->signature];
+
+    d->rows += s->n;
+    for (int k = 0; k < s->n; k++) {
+        if (s->operands[k].kind == CAVS__OPERAND_ROW && !push(d, d->r->reads[e->reads + k].of))
+            return false;
+    }
     return true;
 }
 
 static bool find_needed(struct needed *d, int n, const int32_t *symbols)
 {
     for (int i = 0; i < n; i++) {
-        if (!push(d, &cavs__node_at(d->r, symbols[i])->x))
+        if (!push(d, symbols[i]))
             return false;
         while (d->n > 0) {
-            const struct cavs_symbol *x = &cavs__node_at(d->r, d->o->stack[--d->n])->x;
-
-            d->rows += x->ninputs;
-            for (int k = 0; k < x->ninputs; k++) {
-                if (!push(d, x->inputs[k]))
-                    return false;
-            }
+            if (!push_operands(d, &d->r->entries[d->o->stack[--d->n]]))
+                return false;
         }
     }
     return true;
@@ -100,9 +107,7 @@ static int list_needed(const struct needed *d, int32_t *found)
     int n = 0;
 
     for (int i = d->lo; i <= d->hi; i++) {
-        const struct cavs__node *node = cavs__node_at(d->r, i);
-
-        if (node->ordered && node->vertex == FOUND)
+        if (d->r->entries[i].ordered && d->r->entries[i].vertex == FOUND)
             found[n++] = i;
     }
     return n;
@@ -132,7 +137,7 @@ static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n)
     for (int i = 0; i < r->nsamples; i++)
         o->work[i] = 0;
     for (int i = 0; i < n; i++)
-        o->work[cavs__group_of(r, cavs__node_at(r, o->list[i])->sample)] += 1;
+        o->work[cavs__group_of(r, r->entries[o->list[i]].sample)] += 1;
     for (int i = 0; i < r->nsamples; i++) {
         if (o->work[i] == 0 || o->shard[i] >= 0)
             continue;
@@ -200,15 +205,15 @@ static bool reserve(struct cavs__order *o, int64_t vertices, int64_t children, i
     return cavs__array_reserve(&o->child, &o->child_room, (size_t)children + 1, sizeof *o->child);
 }
 
-/* The rows that the node reads: of this increment by their vertices, else -1. */
-static int add_children(struct cavs__order *o, const struct cavs__node *node, int at)
+/* The rows that a symbol reads: of this increment by their vertices, else -1. */
+static int add_children(struct cavs__order *o, const struct cavs__recording *r,
+                        const struct cavs__entry *e, int at)
 {
-    for (int k = 0; k < node->x.ninputs; k++) {
-        int from;
-        const struct cavs__node *in = cavs__node_of(node->x.inputs[k], &from);
+    const struct cavs__signature *s = r->signatures.all[e->signature];
 
-        if (in->signature != CAVS__NOT_COMPUTED)
-            o->child[at++] = in->vertex;
+    for (int k = 0; k < s->n; k++) {
+        if (s->operands[k].kind == CAVS__OPERAND_ROW)
+            o->child[at++] = r->entries[r->reads[e->reads + k].of].vertex;
     }
     return at;
 }
@@ -220,15 +225,15 @@ static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording
     int vertices = 0, at = 0;
 
     for (int i = 0; i < n; i++) {
-        struct cavs__node *node = cavs__node_at(r, o->list[i]);
+        struct cavs__entry *e = &r->entries[o->list[i]];
 
-        if (o->shard[cavs__group_of(r, node->sample)] != shard)
+        if (o->shard[cavs__group_of(r, e->sample)] != shard)
             continue;
-        node->vertex = vertices;
+        e->vertex = vertices;
         o->vertex[vertices] = o->list[i];
-        o->function[vertices] = node->signature;
+        o->function[vertices] = e->signature;
         o->child_ptr[vertices++] = at;
-        at = add_children(o, node, at);
+        at = add_children(o, r, e, at);
     }
     o->child_ptr[vertices] = at;
     return (struct cavs__graph){.n = vertices,
@@ -262,7 +267,7 @@ static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__re
     for (int i = 0; i < s->rows; i++) {
         d->node[i] = o->vertex[s->vertex_of[i]];
         d->highest = d->node[i] > d->highest ? d->node[i] : d->highest;
-        cavs__node_at(r, d->node[i])->vertex = EVALUATED;
+        r->entries[d->node[i]].vertex = EVALUATED;
     }
     return d;
 }

@@ -46,11 +46,11 @@ int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy
 void cavs__order_free(struct cavs__order *o);
 /* A recording has begun: its samples have no shards yet. */
 void cavs__order_begin(struct cavs__order *o);
-/* The row's symbol; NULL: it was taken back since. */
-static inline struct cavs__node *cavs__node_of_row(const struct cavs__recording *r,
-                                                   const struct cavs__increment *d, int row)
+/* Of the row's symbol; NULL: it was taken back since. */
+static inline struct cavs__entry *cavs__entry_of_row(const struct cavs__recording *r,
+                                                     const struct cavs__increment *d, int row)
 {
-    return d->node[row] < 0 ? NULL : cavs__node_at(r, d->node[row]);
+    return d->node[row] < 0 ? NULL : &r->entries[d->node[row]];
 }
 /* Takes back the rows of symbols from this one on. */
 void cavs__take_rows_back(struct cavs__increment *d, int symbols);

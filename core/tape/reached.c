@@ -7,11 +7,12 @@
 #include "core/tape/tape.h"
 
 /* Calls for each operand of each row that gets a piece of gradient from here. */
-typedef void on_piece(void *context, struct cavs__node *of, int from, int32_t line, int width);
+typedef void on_piece(void *context, struct cavs__entry *of, int from, int32_t line, int width);
 
-static void each_piece(struct cavs_tape *t, const struct cavs__increment *d,
-                       const struct cavs__vt *vt, on_piece *call, void *context)
+static inline void each_piece(struct cavs_tape *t, const struct cavs__increment *d,
+                              const struct cavs__vt *vt, on_piece *call, void *context)
 {
+    const struct cavs__recording *recording = &t->recording;
     const struct cavs__signature *s = cavs__signature_of(t, vt);
 
     for (int k = 0; k < s->n; k++) {
@@ -20,20 +21,19 @@ static void each_piece(struct cavs_tape *t, const struct cavs__increment *d,
         int32_t line = d->lines[vt->function][CAVS__LINES_OPERANDS + k] + vt->frow0 * pitch;
 
         for (int r = 0; r < vt->n && s->operands[k].passes; r++, line += pitch) {
-            struct cavs__node *node = cavs__node_of_row(&t->recording, d, vt->row0 + r), *of;
-            int from;
+            const struct cavs__entry *e = cavs__entry_of_row(recording, d, vt->row0 + r);
+            const struct cavs__read *read = e ? &recording->reads[e->reads + k] : NULL;
 
-            if (!node)
-                continue;
-            of = cavs__node_of(node->x.inputs[k], &from);
-            call(context, of, from / CAVS__LINE * CAVS__LINE, line, width);
+            if (read)
+                call(context, &recording->entries[read->of], read->from / CAVS__LINE * CAVS__LINE,
+                     line, width);
         }
     }
 }
 
 /* ---- which ---- */
 
-static void count_piece(void *context, struct cavs__node *of, int from, int32_t line, int width)
+static void count_piece(void *context, struct cavs__entry *of, int from, int32_t line, int width)
 {
     (void)context, (void)from, (void)line, (void)width;
     of->readers++;
@@ -47,9 +47,9 @@ static bool is_reached(struct cavs_tape *t, const struct cavs__increment *d,
     bool reached = s->like.op == CAVS__OP_METRIC && s->like.is_loss;
 
     for (int r = 0; r < vt->n && !reached; r++) {
-        const struct cavs__node *node = cavs__node_of_row(&t->recording, d, vt->row0 + r);
+        const struct cavs__entry *e = cavs__entry_of_row(&t->recording, d, vt->row0 + r);
 
-        reached = node && node->readers > 0;
+        reached = e && e->readers > 0;
     }
     return reached && s->needs_grad;
 }
@@ -62,10 +62,10 @@ static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
     if (!d->reached[i])
         return;
     for (int r = 0; r < vt->n; r++) {
-        struct cavs__node *node = cavs__node_of_row(&t->recording, d, vt->row0 + r);
+        struct cavs__entry *e = cavs__entry_of_row(&t->recording, d, vt->row0 + r);
 
-        if (node)
-            node->reached = true;
+        if (e)
+            e->reached = true;
     }
     each_piece(t, d, vt, count_piece, NULL);
 }
@@ -87,19 +87,19 @@ static int find_reached(struct cavs_tape *t, struct cavs__increment *last)
 
 /* ---- from where ---- */
 
-/* Pieces are numbered row by row; a row's own are then those from node->readers on. */
+/* Pieces are numbered row by row; a row's own are then those from e->readers on. */
 static int number_pieces(struct cavs_tape *t, struct cavs__tape_shard *s)
 {
     int64_t sum = 0;
 
     for (struct cavs__increment *d = s->first; d; d = d->after) {
         for (int i = 0; i < d->n; i++) {
-            struct cavs__node *node = cavs__node_of_row(&t->recording, d, i);
-            int32_t n = node ? node->readers : 0;
+            struct cavs__entry *e = cavs__entry_of_row(&t->recording, d, i);
+            int32_t n = e ? e->readers : 0;
 
             d->pieces[i] = (int32_t)sum;
-            if (node)
-                node->readers = (int32_t)sum;
+            if (e)
+                e->readers = (int32_t)sum;
             sum += n;
         }
         d->pieces[d->n] = (int32_t)sum;
@@ -118,7 +118,7 @@ int cavs__find_reached(struct cavs_tape *t, int shard)
     return rc ? rc : number_pieces(t, s);
 }
 
-static void write_piece(void *context, struct cavs__node *of, int from, int32_t line, int width)
+static void write_piece(void *context, struct cavs__entry *of, int from, int32_t line, int width)
 {
     int32_t *piece = (int32_t *)context + 3 * (ptrdiff_t)of->readers++;
 

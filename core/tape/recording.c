@@ -39,6 +39,8 @@ void cavs__recording_free(struct cavs__recording *r)
         cavs__arena_free(&r->nodes[i].arena);
         free(r->of[i].message);
     }
+    free(r->entries);
+    free(r->reads);
     free(r->first);
     free(r->count);
     free(r->group);
@@ -61,6 +63,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     cavs__arena_reset(&r->nodes[r->generation & 1].arena);
     r->run = run;
     r->nsamples = 0;
+    r->nreads = 0;
     r->nsinks = 0;
     r->open = true;
 }
@@ -126,9 +129,11 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
         return cavs__fail(CAVS_EINVAL, "cavs_tape_rewind: %lld is no mark of this recording",
                           (long long)mark);
     for (int i = cavs__symbols_of(r) - 1; i >= symbols; i--)
-        r->count[cavs__node_at(r, i)->sample]--;
+        r->count[r->entries[i].sample]--;
     r->nsamples = (int)samples;
     r->present = r->nsamples - 1;
+    if (symbols < cavs__symbols_of(r))
+        r->nreads = r->entries[symbols].reads;
     r->recorder.present->nsymbols = (int)symbols;
     while (r->nsinks > 0 && r->sinks[r->nsinks - 1] >= symbols)
         r->nsinks--;
@@ -137,13 +142,28 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
 
 /* ---- symbols ---- */
 
+static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
+{
+    int n = cavs__symbols_of(r);
+    struct cavs__node *block;
+
+    if (!cavs__array_reserve(&r->entries, &r->entry_room, (size_t)n + 1, sizeof *r->entries))
+        return false;
+    if (n < nodes->nblocks * CAVS__NODES_A_BLOCK)
+        return true;
+    block = malloc(CAVS__NODES_A_BLOCK * sizeof *block);
+    if (block && CAVS__APPEND(nodes->blocks, nodes->nblocks, block))
+        return true;
+    free(block);
+    return false;
+}
+
 /* May something be recorded?  Makes room for it. */
 static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
 {
     struct cavs_function *f = r->recorder.present;
     struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
     struct cavs_place at = like->at;
-    struct cavs__node *block;
 
     if (r->nsamples == 0)
         FAIL(f, CAVS_ESTATE, "%s: no sample has begun (cavs_tape_sample)",
@@ -153,28 +173,28 @@ static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
              (long long)r->most);
     if (f->error)
         return false;
-    if (f->nsymbols < nodes->nblocks * CAVS__NODES_A_BLOCK)
+    if ((size_t)f->nsymbols < r->entry_room && f->nsymbols < nodes->nblocks * CAVS__NODES_A_BLOCK)
         return true;
-    block = malloc(CAVS__NODES_A_BLOCK * sizeof *block);
-    if (block && CAVS__APPEND(nodes->blocks, nodes->nblocks, block))
+    if (add_room(r, nodes))
         return true;
-    free(block);
     FAIL(f, CAVS_ENOMEM, "%s: out of memory after %d symbols", cavs__symbol_label(like),
          f->nsymbols);
     return false;
 }
 
 /* What the node's operands are to its operator. */
-static void sort_operand(struct cavs_symbol *in, struct cavs__operand_sort *o)
+static struct cavs__read sort_operand(struct cavs_symbol *in, struct cavs__operand_sort *o)
 {
     int from;
     const struct cavs__node *node = cavs__node_of(in, &from);
+    struct cavs__read read = {node->x.number, from};
 
     *o = (struct cavs__operand_sort){.width = in->width, .from = from};
     switch (node->x.op) {
     case CAVS__OP_IDS:
         o->kind = CAVS__OPERAND_ID;
         o->from = 0;
+        read.of = node->x.k;
         break;
     case CAVS__OP_CONST:
         o->kind = CAVS__OPERAND_CONSTANT;
@@ -190,6 +210,7 @@ static void sort_operand(struct cavs_symbol *in, struct cavs__operand_sort *o)
         o->grad = node->x.needs_grad;
         o->from %= CAVS__LINE; /* the lines before are left out by the index */
     }
+    return read;
 }
 
 static bool is_computed(enum cavs__op op)
@@ -203,11 +224,13 @@ static int sign(struct cavs__recording *r, const struct cavs__node *node)
     const struct cavs_symbol *x = &node->x;
     int number;
 
-    if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)x->ninputs, sizeof *r->sorts)) {
+    if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)x->ninputs, sizeof *r->sorts) ||
+        !cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
+                             sizeof *r->reads)) {
         number = -1;
     } else {
         for (int i = 0; i < x->ninputs; i++)
-            sort_operand(x->inputs[i], &r->sorts[i]);
+            r->reads[r->nreads + i] = sort_operand(x->inputs[i], &r->sorts[i]);
         number = cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts);
     }
     if (number < 0)
@@ -224,16 +247,16 @@ int cavs__group_of(struct cavs__recording *r, int sample)
 }
 
 /* The samples that rows come from are computed together with the one that reads them. */
-static void join_samples(struct cavs__recording *r, const struct cavs__node *node)
+static void join_samples(struct cavs__recording *r, const struct cavs__entry *e, int n)
 {
-    for (int i = 0; i < node->x.ninputs; i++) {
-        int from, a, b;
-        const struct cavs__node *in = cavs__node_of(node->x.inputs[i], &from);
+    for (int i = 0; i < n; i++) {
+        const struct cavs__entry *in = &r->entries[r->reads[e->reads + i].of];
+        int a, b;
 
-        if (in->sample == node->sample || in->signature == CAVS__NOT_COMPUTED)
+        if (r->sorts[i].kind != CAVS__OPERAND_ROW || in->sample == e->sample)
             continue;
         a = cavs__group_of(r, in->sample);
-        b = cavs__group_of(r, node->sample);
+        b = cavs__group_of(r, e->sample);
         r->group[a > b ? a : b] = a < b ? a : b;
     }
 }
@@ -288,10 +311,22 @@ static int sample_of(const struct cavs__recording *r, int n, struct cavs_symbol 
         int from;
         const struct cavs__node *in = cavs__node_of(inputs[i], &from);
 
-        if (in->signature != CAVS__NOT_COMPUTED)
-            return in->sample;
+        if (r->entries[in->x.number].signature != CAVS__NOT_COMPUTED)
+            return r->entries[in->x.number].sample;
     }
     return r->present;
+}
+
+/* The signature of a symbol that is computed, and what that takes.  false: reported. */
+static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struct cavs__entry *e)
+{
+    e->signature = sign(r, node);
+    if (e->signature < 0)
+        return false;
+    node->x.needs_grad = r->signatures.all[e->signature]->needs_grad;
+    join_samples(r, e, node->x.ninputs);
+    r->nreads += node->x.ninputs;
+    return node->x.op != CAVS__OP_METRIC || add_sink(r, node);
 }
 
 static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct cavs_symbol *like,
@@ -300,6 +335,7 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
     struct cavs__recording *r = (struct cavs__recording *)recorder;
     struct cavs_function *f = recorder->present;
     struct cavs__node *node;
+    struct cavs__entry *e;
 
     if (!may_use(like, f) || !has_room(r, like))
         return NULL;
@@ -308,28 +344,19 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
     node->x.function = f;
     node->x.number = f->nsymbols;
     node->row = NULL;
-    node->signature = CAVS__NOT_COMPUTED;
-    node->sample = sample_of(r, n, inputs);
-    node->place = r->count[node->sample];
-    node->line = 0;
-    node->readers = 0;
-    node->ordered = false;
-    node->reached = false;
     if (!set_operands(r, node, n, inputs)) {
         cavs__function_fail(f, CAVS_ENOMEM, like->at, "%s: out of memory",
                             cavs__symbol_label(like));
         return NULL;
     }
-    if (is_computed(like->op)) {
-        node->signature = sign(r, node);
-        if (node->signature < 0)
-            return NULL;
-        node->x.needs_grad = r->signatures.all[node->signature]->needs_grad;
-        join_samples(r, node);
-    }
-    if (like->op == CAVS__OP_METRIC && !add_sink(r, node))
+    e = &r->entries[f->nsymbols];
+    *e = (struct cavs__entry){.signature = CAVS__NOT_COMPUTED,
+                              .sample = sample_of(r, n, inputs),
+                              .reads = (int32_t)r->nreads};
+    node->place = r->count[e->sample];
+    if (is_computed(like->op) && !sign_entry(r, node, e))
         return NULL;
-    r->count[node->sample]++;
+    r->count[e->sample]++;
     f->nsymbols++;
     return &node->x;
 }

@@ -17,15 +17,25 @@ enum { CAVS__NODES_A_BLOCK = 1024, CAVS__NOT_COMPUTED = -1 };
 struct cavs__node {
     struct cavs_symbol x; /* its number counts all symbols of the recording */
     struct cavs_symbol *in[2];
-    const float *row;  /* given by the user, x.width numbers */
-    int32_t signature; /* CAVS__NOT_COMPUTED: others read it as it is, or columns of it */
+    const float *row; /* given by the user, x.width numbers */
+    int32_t place;    /* in its sample: dropout's */
+};
+
+/* What evaluating goes by, apart from the symbols: it goes over all of them several times. */
+struct cavs__entry {
+    int32_t signature; /* CAVS__NOT_COMPUTED: others read the symbol as it is, or columns of it */
     int32_t sample;
-    int32_t place;   /* in the sample: dropout's */
+    int32_t reads;   /* the first of its operands, as many as the signature has */
     int32_t line;    /* where the session has its row */
     int32_t vertex;  /* while it is put in order, among those of its shard: order.c */
-    int32_t readers; /* pieces of its gradient: backward.c */
+    int32_t readers; /* pieces of its gradient: reached.c */
     bool ordered;    /* it has been put in order to be evaluated */
-    bool reached;    /* its gradient has been computed: backward.c */
+    bool reached;    /* its gradient has been computed: reached.c */
+};
+
+/* An operand: columns of a symbol from there on, or an id. */
+struct cavs__read {
+    int32_t of, from;
 };
 
 struct cavs__nodes {
@@ -43,6 +53,10 @@ struct cavs__recording {
     unsigned generation;
     struct cavs_function of[2]; /* symbols of this recording and of the one before */
     struct cavs__nodes nodes[2];
+    size_t entry_room, read_room;
+    int64_t nreads;
+    struct cavs__entry *entries; /* by symbol */
+    struct cavs__read *reads;    /* [nreads] */
     int nsamples;
     int present; /* the sample that symbols are of, unless their operands are of another */
     size_t first_room, count_room, group_room, sink_room;
@@ -82,6 +96,12 @@ static inline struct cavs__node *cavs__node_at(const struct cavs__recording *r, 
     const struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
 
     return &nodes->blocks[number / CAVS__NODES_A_BLOCK][number % CAVS__NODES_A_BLOCK];
+}
+
+static inline struct cavs__entry *cavs__entry_of(const struct cavs__recording *r,
+                                                 const struct cavs_symbol *x)
+{
+    return &r->entries[x->number];
 }
 
 /* What an operand is columns of, from column *from on. */
