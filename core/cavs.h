@@ -964,15 +964,15 @@ int cavs_session_explain(const struct cavs_session *s, char **text);
  *     }
  *     cavs_tape_finish(t);
  *
- * **Recording.**  The operators of vertex functions record: each makes one symbol or a few, at once,
- * and nothing is computed yet.  Symbols belong to the tape and are there until the next
+ * **Recording.**  The operators of vertex functions record: each makes one symbol or a few, at
+ * once, and nothing is computed yet.  Symbols belong to the tape and are there until the next
  * cavs_tape_begin(); after that they are refused.  There are no vertices: gather, scatter, push and
  * the inputs by name are refused.
  *
  * **Errors.**  A mistake while recording (shapes that do not fit, an id out of range, a symbol of
  * another tape or of an earlier recording, too many symbols, no memory) gives NULL, which operators
- * pass on; the first mistake is reported by cavs_tape_values() and cavs_tape_finish(), with the line
- * that recorded it.  After cavs_tape_begin() the tape can be used again.
+ * pass on; the first mistake is reported by cavs_tape_values() and cavs_tape_finish(), with the
+ * line that recorded it.  After cavs_tape_begin() the tape can be used again.
  *
  * **Results** are the same to the last bit for any number of workers.  Dropout draws its numbers by
  * the session's seed, the number of updates, the sample and the symbol in it.
@@ -1007,14 +1007,15 @@ void cavs_tape_destroy(struct cavs_tape *t);
 
 /** Begins a recording, and forgets the one before: its symbols are refused from now on. */
 int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run);
-/** Begins the next sample, and gives what cavs_use(), cavs_constant(), cavs_loss() and cavs_metric()
- * take for a function (any other operator finds it by its operands).  A sample is what option `mean`
- * divides by and what is computed on one worker at a time; one may read symbols of others, and is
- * then computed together with them.  NULL: the tape has no recording, or too many samples. */
+/** Begins the next sample, and gives what cavs_use(), cavs_constant(), cavs_loss() and
+ * cavs_metric() take for a function (any other operator finds it by its operands).  A sample is
+ * what option `mean` divides by and what is computed on one worker at a time; one may read symbols
+ * of others, and is then computed together with them.  NULL: the tape has no recording, or too many
+ * samples. */
 struct cavs_function *cavs_tape_sample(struct cavs_tape *t);
-/** Goes on with a sample that has begun, by its number from 0 on: where all samples of a batch advance
- * together (a symbol that reads others is of their sample anyway, so this matters for those that
- * read ids and rows alone).  NULL: there is no such sample. */
+/** Goes on with a sample that has begun, by its number from 0 on: where all samples of a batch
+ * advance together (a symbol that reads others is of their sample anyway, so this matters for those
+ * that read ids and rows alone).  NULL: there is no such sample. */
 struct cavs_function *cavs_tape_resume(struct cavs_tape *t, int sample);
 /** What cavs_tape_sample() gave last in this recording; NULL: nothing. */
 struct cavs_function *cavs_tape_function(struct cavs_tape *t);
@@ -1023,10 +1024,17 @@ struct cavs_function *cavs_tape_function(struct cavs_tape *t);
 #define cavs_tape_row(t, width, row) cavs_tape_row_at((t), (width), (row), CAVS_HERE)
 /** An id: for cavs_lookup(), cavs_pick(), cavs_matmul_select() and as a label.  -1 is none. */
 #define cavs_tape_id(t, id) cavs_tape_id_at((t), (id), CAVS_HERE)
+/** The n symbols of an array as a list, n at least 1: all of one width, or all ids.  Operators take
+ * each of its entries, together with the entry of the same number of other lists, which have to be
+ * as long, and with what is no list; cavs_sum_children() and the like take all.  So attention is
+ * cavs_sum_children(cavs_mul(cavs_softmax_children(scores), values)). */
+#define cavs_tape_list(t, n, xs) cavs_tape_list_at((t), (n), (xs), CAVS_HERE)
 /** @cond */
 struct cavs_symbol *cavs_tape_row_at(struct cavs_tape *t, int width, const float *row,
                                      struct cavs_place at);
 struct cavs_symbol *cavs_tape_id_at(struct cavs_tape *t, int id, struct cavs_place at);
+struct cavs_symbol *cavs_tape_list_at(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
+                                      struct cavs_place at);
 /** @endcond */
 
 /** How far the recording has come, for cavs_tape_rewind(); a negative number is an error. */
@@ -1038,16 +1046,16 @@ int cavs_tape_rewind(struct cavs_tape *t, int64_t mark);
 /** Computes these symbols of any samples, and no more than they need, and copies their rows: one of
  * its width for each symbol.  Recording goes on afterwards, and may depend on them.
  *
- * Each call waits for the workers once: ask for all samples at a time.  Samples that read symbols of
- * one another have to do so before one of them is first asked for. */
+ * Each call waits for the workers once: ask for all samples at a time.  Samples that read symbols
+ * of one another have to do so before one of them is first asked for. */
 int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, float *const *rows);
 /** Ends the recording: computes what its losses and metrics need and was not computed yet, then
  * gradients and the update, as cavs_tape_begin() said.  Returns when that is submitted; the work
  * goes on in the background, and the next recording may begin. */
 int cavs_tape_finish(struct cavs_tape *t);
-/** The gradients of the sum of all losses with respect to these symbols, after cavs_tape_finish() and
- * before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained, or, with
- * CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it. */
+/** The gradients of the sum of all losses with respect to these symbols, after cavs_tape_finish()
+ * and before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained, or,
+ * with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it. */
 int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
                         float *const *rows);
 

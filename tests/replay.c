@@ -31,15 +31,6 @@ struct standing {
     struct cavs_symbol *value[MOST_SYMBOLS]; /* by symbol of its function */
 };
 
-bool replay_knows(const struct cavs_model *m)
-{
-    for (int i = 0; i < m->nstages; i++) {
-        if (m->stages[i]->nlists > 0)
-            return false;
-    }
-    return true;
-}
-
 static struct cavs_symbol *gathered(const struct standing *at, const struct cavs_symbol *x)
 {
     const struct graph *g = at->r->sample->stages[at->stage->number].graph;
@@ -57,6 +48,80 @@ static struct cavs_symbol *fetched(const struct standing *at, const struct cavs_
 
     return v < 0 ? cavs_constant(at->r->f, x->width, 0)
                  : at->r->stages[x->channel->stage->number].channel[x->channel->number][v];
+}
+
+/* A list without entries, which a tape has not. */
+static struct cavs_symbol *const none = (struct cavs_symbol *)&none;
+
+static struct cavs_symbol *list(const struct standing *at, int n, struct cavs_symbol *const *xs)
+{
+    return n > 0 ? cavs_tape_list(at->r->t, n, xs) : none;
+}
+
+/* Where the entries of a list begin in what the sample has of it, and how many there are. */
+static int entries_of(const struct standing *at, const struct cavs__list *l, int *from)
+{
+    const struct sample_stage *s = &at->r->sample->stages[at->stage->number];
+    const int *ptr = l->children ? s->graph->child_ptr : l->input ? s->ptr[l->input->number] : NULL;
+
+    *from = ptr ? ptr[at->v] : 0;
+    return ptr ? ptr[at->v + 1] - ptr[at->v] : at->r->sample->stages[l->whole->number].n;
+}
+
+static struct cavs_symbol *entry(const struct standing *at, const struct cavs_symbol *x, int e)
+{
+    const struct sample_stage *s = &at->r->sample->stages[at->stage->number];
+    struct cavs_symbol **rows;
+    int v;
+
+    if (x->op == CAVS__OP_PULL)
+        return cavs_tape_row(at->r->t, x->width, s->rows[x->input->number] + e * x->width);
+    if (x->op == CAVS__OP_IDS)
+        return cavs_tape_id(at->r->t, s->ids[x->input->number][e]);
+    if (x->op == CAVS__OP_EACH_CHILD) {
+        rows = at->r->stages[at->stage->number].state;
+        v = s->graph->children[e];
+    } else {
+        rows = at->r->stages[x->channel->stage->number].channel[x->channel->number];
+        v = x->ninputs > 0 ? s->ids[x->inputs[0]->input->number][e] : e;
+    }
+    return v < 0 ? cavs_constant(at->r->f, x->width, 0) : rows[v];
+}
+
+/* A source of rows per entry. */
+static struct cavs_symbol *entries(const struct standing *at, const struct cavs_symbol *x)
+{
+    struct cavs_symbol *xs[MOST_SYMBOLS];
+    int from, n = entries_of(at, x->function->lists[x->domain - 1], &from);
+
+    assert_true(n < MOST_SYMBOLS);
+    for (int i = 0; i < n; i++)
+        xs[i] = entry(at, x, from + i);
+    return list(at, n, xs);
+}
+
+static bool is_source(const struct cavs_symbol *x)
+{
+    return x->op == CAVS__OP_PULL || x->op == CAVS__OP_IDS || x->op == CAVS__OP_FETCH ||
+           x->op == CAVS__OP_EACH_CHILD;
+}
+
+static struct cavs_symbol *repeated(const struct standing *at, const struct cavs_symbol *x,
+                                    struct cavs_symbol *in)
+{
+    struct cavs_symbol *xs[MOST_SYMBOLS];
+    int from, n = entries_of(at, x->function->lists[x->domain - 1], &from);
+
+    for (int i = 0; i < n; i++)
+        xs[i] = in;
+    return list(at, n, xs);
+}
+
+static struct cavs_symbol *share(const struct standing *at, const struct cavs_symbol *x)
+{
+    int from, n = entries_of(at, x->function->lists[x->k - 1], &from);
+
+    return cavs_constant(at->r->f, 1, n > 0 ? 1.0f / (float)n : 0);
 }
 
 static struct cavs_symbol *elementwise(const struct cavs_symbol *x, struct cavs_symbol *const *in)
@@ -84,7 +149,18 @@ static struct cavs_symbol *source(const struct standing *at, const struct cavs_s
 static struct cavs_symbol *operate(const struct standing *at, const struct cavs_symbol *x,
                                    struct cavs_symbol *const *in)
 {
+    if (x->domain > 0 && is_source(x))
+        return entries(at, x);
+    for (int k = 0; k < x->ninputs; k++) {
+        if (in[k] == none)
+            return x->domain > 0 ? none : cavs_constant(at->r->f, x->width, 0);
+    }
     switch (x->op) {
+    case CAVS__OP_REPEAT: return repeated(at, x, in[0]);
+    case CAVS__OP_LIST_SHARE: return share(at, x);
+    case CAVS__OP_LIST_SUM: return cavs_sum_children(in[0]);
+    case CAVS__OP_LIST_MAX: return cavs_max_children(in[0]);
+    case CAVS__OP_LIST_SOFTMAX: return cavs_softmax_children(in[0]);
     case CAVS__OP_LOOKUP: return cavs_lookup(x->param, in[0]);
     case CAVS__OP_MATMUL: return cavs_matmul(in[0], x->param);
     case CAVS__OP_MATMUL_SELECT:

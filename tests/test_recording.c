@@ -98,8 +98,8 @@ static void depth_counts_are_those_of_a_pencil(void **unused)
 
     (void)unused;
     open_scene(&a, 1000);
-    /* lookups of all words are one; then per word product, bias, sum, tanh; then product, bias, loss
-     * of the classifier and its metric, for each length */
+    /* lookups of all words are one; then per word product, bias, sum, tanh; then product, bias,
+     * loss of the classifier and its metric, for each length */
     cavs__recording_begin(&a.r, CAVS_TAPE_TRAIN);
     for (int s = 0; s < 4; s++) {
         struct cavs_function *f = cavs__next_sample(&a.r);

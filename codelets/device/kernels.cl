@@ -159,8 +159,8 @@ KERNEL(64) cavs_sum_rows(GLOBAL const int *index, int rows, int n, VIEW(x), int 
     }
 }
 
-/* x summed, y (rows, n): y[r] = sum of the pieces named for r, each a row, the first column of y that
- * it is added to, and how many; an item each number */
+/* x summed, y (rows, n): y[r] = sum of the pieces named for r, each a row, the first column of y
+ * that it is added to, and how many; an item each number */
 KERNEL(64) cavs_sum_pieces(GLOBAL const int *index, int rows, int n, VIEW(x), int x_ptr, VIEW(y))
 {
     long i = (long)GROUP_X * 64 + ITEM;

@@ -97,7 +97,7 @@ static void sum_rows(const struct cavs__call *call, int rows, const struct cavs_
         sum_entries(&v[0], v[0].ptr[r], v[0].ptr[r + 1], v[1].cols, v[1].p + r * v[1].ld);
 }
 
-/* x summed, y (rows, n): y[r] = sum of the pieces named for r.  Most have one entry as wide as y. */
+/* x summed, y (rows, n): y[r] = sum of the pieces named for r.  Most have one, as wide as y. */
 static void sum_pieces(const struct cavs__call *call, int rows, const struct cavs__view *v,
                        unsigned flags)
 {

@@ -167,7 +167,7 @@ void cavs__plan_destroy(struct cavs__plan *p);
  * the plan is without: a copy is added if there is none yet.  An error code, reported, if there is
  * no memory. */
 int cavs__plan_weights(struct cavs__plan *p, const struct cavs_param *w, enum cavs__layout layout);
-/* recorded.c: the plan grows by the operators of a tape, a stage for itself with a function each. */
+/* recorded.c: the plan grows by the operators of a tape, a stage for it with a function each. */
 /* The tensors of such a stage, whose number is that of the plan's next. */
 int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s);
 /* The parts of a function that has been added to it; what they need of parameters is then in the

@@ -50,12 +50,13 @@ static int add_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
 
 int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s)
 {
-    struct cavs__stage_plan *grown = realloc(p->stages, ((size_t)p->nstages + 1) * sizeof *grown);
-    struct cavs__stage_plan *sp = grown ? &grown[p->nstages] : NULL;
+    size_t bytes = ((size_t)p->nstages + 1) * sizeof *p->stages;
+    struct cavs__stage_plan *sp = realloc(p->stages, bytes);
 
     if (!sp)
-        return cavs__fail_nomem("plan: stage", ((size_t)p->nstages + 1) * sizeof *grown);
-    p->stages = grown;
+        return cavs__fail_nomem("plan: stage", bytes);
+    p->stages = sp;
+    sp += p->nstages;
     *sp = (struct cavs__stage_plan){.stage = s};
     p->nstages++;
     sp->push = calloc(1, sizeof *sp->push);

@@ -101,8 +101,9 @@ static const char *rows_of(const struct cavs_symbol *x)
 {
     if (x->domain == 0)
         return "a row per vertex";
-    return x->function->lists[x->domain - 1]->children ? "a row per child"
-                                                       : "a row per entry of a list";
+    if (!x->function->recorder && x->function->lists[x->domain - 1]->children)
+        return "a row per child";
+    return "a row per entry of a list";
 }
 
 bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
@@ -161,7 +162,7 @@ bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct 
 struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                      struct cavs_symbol *const *inputs)
 {
-    struct cavs_symbol *x;
+    struct cavs_symbol *x = NULL;
 
     if (f->recorder)
         return f->recorder->add(f->recorder, &like, n, inputs);

@@ -85,9 +85,9 @@ const struct cavs__operator cavs__operator_result = {
 
 static int emit_result_grad(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return cavs__emit_sum_rows(p, x, p->sp->edge,
-                               (struct cavs__section){.kind = CAVS__S_PARENT_PTR},
-                               (struct cavs__section){.kind = CAVS__S_PARENT_EDGE});
+    struct cavs__section ptr = {.kind = CAVS__S_PARENT_PTR}, index = {.kind = CAVS__S_PARENT_EDGE};
+
+    return cavs__emit_sum_rows(p, x, p->sp->edge, ptr, index);
 }
 
 const struct cavs__operator cavs__operator_result_grad = {

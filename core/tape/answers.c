@@ -35,8 +35,9 @@ static int check_symbol(const struct cavs_tape *t, const char *call, const struc
                           "%s: a symbol is of another tape or an earlier recording, "
                           "or was taken back",
                           call);
-    if (x->op == CAVS__OP_IDS)
-        return cavs__fail(CAVS_EPROGRAM, "%s: a symbol is an id", call);
+    if (x->op == CAVS__OP_IDS || x->domain > 0)
+        return cavs__fail(CAVS_EPROGRAM, "%s: a symbol is %s", call,
+                          x->domain > 0 ? "a list: ask for its entries" : "an id");
     return CAVS_OK;
 }
 

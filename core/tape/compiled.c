@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compiled.c - signatures become parts of the session's plan, when the first symbol of their sort is
- * computed. */
+/* compiled.c - signatures become parts of the session's plan, when the first symbol of their sort
+ * is computed. */
 #include <stdlib.h>
 
 #include "core/base/array.h"

@@ -5,16 +5,17 @@
 libcavs_la_SOURCES += \
 	core/tape/answers.c \
 	core/tape/compiled.c \
-	core/tape/evaluate.c \
 	core/tape/explain_tape.c \
 	core/tape/fill.c \
-	core/tape/lines.c \
+	core/tape/increments.c \
+	core/tape/list.c \
 	core/tape/lookups.c \
 	core/tape/order.c \
 	core/tape/order.h \
 	core/tape/reached.c \
 	core/tape/recording.c \
 	core/tape/recording.h \
+	core/tape/row_places.c \
 	core/tape/signature.c \
 	core/tape/signature.h \
 	core/tape/tape.c \

@@ -3,7 +3,8 @@
  * order.h - from symbols that are wanted to V_t: an increment of the recording, shard by shard.
  *
  * Symbols are vertices, their signatures functions, the rows that they read children; what an
- * earlier increment has evaluated is a row that is there.  The scheduler is that of declared models.
+ * earlier increment has evaluated is a row that is there.  The scheduler is that of declared
+ * models.
  */
 #ifndef CAVS_CORE_TAPE_ORDER_H
 #define CAVS_CORE_TAPE_ORDER_H
@@ -19,7 +20,7 @@ struct cavs__increment {
     int32_t highest;        /* of them */
     int nfunctions;         /* signatures that were there */
     int32_t *function_rows; /* [nfunctions] */
-    int32_t **lines;        /* [nfunctions] where its rows begin: lines.c; NULL: it has none */
+    int32_t **lines;        /* [nfunctions] where its rows begin: row_places.c; NULL: it has none */
     int32_t *offsets;       /* [sections] in the index: fill.c */
     int32_t *pieces;        /* [n + 1] first piece of each row's gradient: reached.c */
     bool *reached;          /* [nvt] by gradients: reached.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reached.c - which V_t gradients reach, from the last one back, and the pieces that the gradient of
- * each row is the sum of: one for each time that it is read, in the order in which it is.
+ * reached.c - which V_t gradients reach, from the last one back, and the pieces that the gradient
+ * of each row is the sum of: one for each time that it is read, in the order in which it is.
  */
 #include "core/base/error.h"
 #include "core/tape/tape.h"

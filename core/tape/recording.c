@@ -152,10 +152,11 @@ static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
     if (n < nodes->nblocks * CAVS__NODES_A_BLOCK)
         return true;
     block = malloc(CAVS__NODES_A_BLOCK * sizeof *block);
-    if (block && CAVS__APPEND(nodes->blocks, nodes->nblocks, block))
-        return true;
-    free(block);
-    return false;
+    if (!block || !CAVS__APPEND(nodes->blocks, nodes->nblocks, block)) {
+        free(block);
+        return false;
+    }
+    return true;
 }
 
 /* May something be recorded?  Makes room for it. */
@@ -215,7 +216,8 @@ static struct cavs__read sort_operand(struct cavs_symbol *in, struct cavs__opera
 
 static bool is_computed(enum cavs__op op)
 {
-    return op != CAVS__OP_IDS && op != CAVS__OP_CONST && op != CAVS__OP_USE && op != CAVS__OP_SLICE;
+    return op != CAVS__OP_IDS && op != CAVS__OP_CONST && op != CAVS__OP_USE &&
+           op != CAVS__OP_SLICE && op != CAVS__OP_EACH_CHILD;
 }
 
 /* The signature of a node; -1: reported. */
@@ -339,6 +341,8 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
 
     if (!may_use(like, f) || !has_room(r, like))
         return NULL;
+    if (cavs__reads_lists(like, n, inputs))
+        return cavs__record_on_lists(r, like, n, inputs);
     node = cavs__node_at(r, f->nsymbols);
     node->x = *like;
     node->x.function = f;

@@ -2,8 +2,8 @@
 /*
  * recording.h - what a tape records, and how: knows neither sessions nor StarPU.
  *
- * Recordings take turns in two sets of blocks, each with a function that stands for its symbols: what
- * the recording before made is told by that function, and refused.
+ * Recordings take turns in two sets of blocks, each with a function that stands for its symbols:
+ * what the recording before made is told by that function, and refused.
  */
 #ifndef CAVS_CORE_TAPE_RECORDING_H
 #define CAVS_CORE_TAPE_RECORDING_H
@@ -79,6 +79,13 @@ struct cavs_function *cavs__resume_sample(struct cavs__recording *r, int sample)
 struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,
                                      struct cavs_place at);
 struct cavs_symbol *cavs__record_id(struct cavs__recording *r, int id, struct cavs_place at);
+/* list.c */
+struct cavs_symbol *cavs__record_list(struct cavs__recording *r, int n,
+                                      struct cavs_symbol *const *xs, struct cavs_place at);
+/* Is it to be recorded entry by entry?  Then that is done. */
+bool cavs__reads_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs);
+struct cavs_symbol *cavs__record_on_lists(struct cavs__recording *r, const struct cavs_symbol *like,
+                                          int n, struct cavs_symbol *const *inputs);
 int64_t cavs__recording_mark(const struct cavs__recording *r);
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark);
 /* The first of the samples that are computed together with this one. */

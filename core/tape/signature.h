@@ -2,10 +2,11 @@
 /*
  * signature.h - sorts of recorded symbols: what has the same signature can be computed together.
  *
- * A signature is the operator with its attribute, parameter and metric, and of each operand how wide
- * it is, whether it has a gradient, or which parameter, constant or id it is.  Compared exactly
- * behind the hash.  Each has a small vertex function in a stage of the tape's own, the operator
- * between its operands and its result, which goes through the compiler's passes as any other does.
+ * A signature is the operator with its attribute, parameter and metric, and of each operand how
+ * wide it is, whether it has a gradient, or which parameter, constant or id it is.  Compared
+ * exactly behind the hash.  Each has a small vertex function in a stage of the tape's own, the
+ * operator between its operands and its result, which goes through the compiler's passes as any
+ * other does.
  */
 #ifndef CAVS_CORE_TAPE_SIGNATURE_H
 #define CAVS_CORE_TAPE_SIGNATURE_H

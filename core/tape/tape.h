@@ -6,12 +6,12 @@
  *   signature.c   sorts of symbols that can be computed together
  *   order.c       symbols that are wanted -> V_t: an increment
  *   compiled.c    signatures -> parts of the session's plan
- *   lines.c       where the rows of an increment are
+ *   row_places.c     where the rows of an increment are
  *   reached.c     which of them gradients reach, and from where
  *   fill.c        what tasks read: index sections, rows of the user's
  *   lookups.c     rows of tables whose gradients there are
  *   tasks.c       V_t -> tasks
- *   evaluate.c    all of these, in order: values, or everything
+ *   increments.c   all of these, in order: values, or everything
  *   answers.c     what the user reads
  *   tape.c        life, and the calls that record
  *
@@ -67,7 +67,7 @@ static inline struct cavs__arena *cavs__recording_arena(struct cavs_tape *t)
 /* compiled.c: parts for all signatures that have none yet. */
 int cavs__compile_signatures(struct cavs_tape *t);
 
-/* lines.c: places for the rows of an increment. */
+/* row_places.c: places for the rows of an increment. */
 int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d);
 
 /* reached.c: whose gradients there are, and the pieces that they are sums of, in all increments. */
@@ -88,8 +88,8 @@ int cavs__submit_forward(struct cavs_tape *t, int slot, int shard);
 int cavs__submit_backward(struct cavs_tape *t, int slot, int shard);
 int cavs__submit_gradients(struct cavs_tape *t, int slot, int shard);
 
-/* evaluate.c: the symbols, and what they need; with gradients of all losses, and an update, if that
- * is what the recording is for. */
+/* increments.c: the symbols, and what they need; with gradients of all losses, and an update, if
+ * that is what the recording is for. */
 int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool finish);
 
 #endif

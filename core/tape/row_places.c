@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.c - where the rows of an increment are: rows of one signature lie together, so that a V_t is
- * a range of them and a parameter's gradient one product over all.
+ * row_places.c - where the rows of an increment are: rows of one signature lie together, so that a
+ * V_t is a range of them and a parameter's gradient one product over all.
  */
 #include "codelets/part.h"
 #include "core/base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* evaluate.c - an increment from the symbols that are wanted to its tasks: as core/run/run_batch.c
+/* increments.c- an increment from the symbols that are wanted to its tasks: as core/run/run_batch.c
  * does it for a declared batch, in a slot like one. */
 #include <string.h>
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * list.c - lists of symbols: nothing but a way to write.  An operator on a list is one on each of
+ * its entries, recorded one by one, and batched as all others are; a sum is a tree of additions.
+ */
+#include <stdlib.h>
+
+#include "core/declare/build.h"
+#include "core/tape/recording.h"
+
+/* ---- lists ---- */
+
+/* Lists of one length go together: the length is what tells them apart. */
+static struct cavs_symbol *new_list(struct cavs__recording *r, int n,
+                                    struct cavs_symbol *const *entries, struct cavs_place at)
+{
+    struct cavs_symbol like = {
+        .op = CAVS__OP_EACH_CHILD, .domain = n, .width = entries[0]->width, .at = at};
+
+    if (entries[0]->op == CAVS__OP_IDS)
+        like.op = CAVS__OP_IDS;
+    for (int i = 0; i < n && like.op == CAVS__OP_IDS; i++)
+        like.k = i == 0 || entries[i]->k > like.k ? entries[i]->k : like.k; /* the limit's */
+    return r->recorder.add(&r->recorder, &like, n, entries);
+}
+
+static bool are_alike(struct cavs_function *f, int n, struct cavs_symbol *const *xs,
+                      struct cavs_place at)
+{
+    for (int i = 0; i < n; i++) {
+        if (!xs[i] || !(xs[0]->op == CAVS__OP_IDS ? cavs__is_ids(f, xs[i], "list", at)
+                                                  : cavs__is_value(f, xs[i], "list", at)))
+            return false;
+        if (xs[i]->domain > 0 || xs[i]->width != xs[0]->width) {
+            FAIL(f, CAVS_ESHAPE, "list: entry %d %s", i,
+                 xs[i]->domain > 0 ? "is a list itself" : "has another width than the first");
+            return false;
+        }
+    }
+    return true;
+}
+
+struct cavs_symbol *cavs__record_list(struct cavs__recording *r, int n,
+                                      struct cavs_symbol *const *xs, struct cavs_place at)
+{
+    struct cavs_function *f = r->recorder.present;
+
+    if (!cavs__open_for(f, "list", at))
+        return NULL;
+    if (n <= 0 || !xs) {
+        FAIL(f, CAVS_EINVAL, "list: it has no entry");
+        return NULL;
+    }
+    if (!are_alike(f, n, xs, at))
+        return NULL;
+    return new_list(r, n, xs, at);
+}
+
+/* ---- operators on them ---- */
+
+/* x[0] op x[1] op .., two and two; of equal ones the first counts. */
+static struct cavs_symbol *reduce(const char *op, int n, struct cavs_symbol **x,
+                                  struct cavs_place at)
+{
+    for (; n > 1; n = (n + 1) / 2) {
+        for (int i = 0; i < n / 2; i++)
+            x[i] = cavs_apply2_at(op, x[2 * i + 1], x[2 * i], at);
+        if (n % 2)
+            x[n / 2] = x[n - 1];
+    }
+    return x[0];
+}
+
+static void copy(int n, struct cavs_symbol *const *from, struct cavs_symbol **to)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+/* By the largest, as softmax is over columns; room: for as many symbols. */
+static void softmax(int n, struct cavs_symbol *const *x, struct cavs_symbol **out,
+                    struct cavs_symbol **room, struct cavs_place at)
+{
+    struct cavs_symbol *largest, *sum;
+
+    copy(n, x, room);
+    largest = reduce("max", n, room, at);
+    for (int i = 0; i < n; i++)
+        out[i] = cavs_apply1_at("exp", cavs_apply2_at("sub", x[i], largest, at), 0, at);
+    copy(n, out, room);
+    sum = reduce("add", n, room, at);
+    for (int i = 0; i < n; i++)
+        out[i] = cavs_apply2_at("div", out[i], sum, at);
+}
+
+/* The operator on entry i of the lists among its operands. */
+static struct cavs_symbol *on_entry(struct cavs__recording *r, const struct cavs_symbol *like,
+                                    int n, struct cavs_symbol *const *inputs, int i,
+                                    struct cavs_symbol **room)
+{
+    struct cavs_symbol one = *like;
+
+    one.domain = 0;
+    for (int k = 0; k < n; k++)
+        room[k] = inputs[k]->domain > 0 ? inputs[k]->inputs[i] : inputs[k];
+    return r->recorder.add(&r->recorder, &one, n, room);
+}
+
+static int domain_of(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs)
+{
+    for (int k = 0; k < n; k++) {
+        if (inputs[k]->domain > 0)
+            return inputs[k]->domain;
+    }
+    return like->op == CAVS__OP_LIST_SHARE ? like->k : like->domain;
+}
+
+bool cavs__reads_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs)
+{
+    return like->op != CAVS__OP_EACH_CHILD && !(like->op == CAVS__OP_IDS && n > 0) &&
+           domain_of(like, n, inputs) > 0;
+}
+
+struct cavs_symbol *cavs__record_on_lists(struct cavs__recording *r, const struct cavs_symbol *like,
+                                          int n, struct cavs_symbol *const *inputs)
+{
+    int length = domain_of(like, n, inputs);
+    size_t most = (size_t)(n > length ? n : length);
+    struct cavs_symbol **out = calloc(2 * most + 1, sizeof *out), *x = NULL;
+    struct cavs_function *f = r->recorder.present;
+    struct cavs_place at = like->at;
+
+    if (!out) {
+        FAIL(f, CAVS_ENOMEM, "%s: out of memory", cavs__symbol_label(like));
+        return NULL;
+    }
+    if (like->op == CAVS__OP_LIST_SHARE)
+        x = cavs_constant_at(f, 1, 1.0f / (float)length, at);
+    else if (like->op == CAVS__OP_LIST_SUM || like->op == CAVS__OP_LIST_MAX) {
+        copy(length, inputs[0]->inputs, out);
+        x = reduce(like->op == CAVS__OP_LIST_SUM ? "add" : "max", length, out, at);
+    } else {
+        if (like->op == CAVS__OP_LIST_SOFTMAX)
+            softmax(length, inputs[0]->inputs, out, out + most, at);
+        for (int i = 0; i < length && like->op != CAVS__OP_LIST_SOFTMAX; i++)
+            out[i] = like->op == CAVS__OP_REPEAT ? inputs[0]
+                                                 : on_entry(r, like, n, inputs, i, out + most);
+        x = f->error ? NULL : new_list(r, length, out, at);
+    }
+    free(out);
+    return x;
+}
