@@ -86,6 +86,15 @@ static void questions_of_nothing_have_answers(void **state)
     check_null_text(cavs_precision_name(-1));
     check_null_text(cavs_precision_summary(-1));
     check_null_text(cavs_policy_summary(CAVS_POLICIES));
+    assert_null(cavs_tape_sample(NULL));
+    assert_null(cavs_tape_resume(NULL, 0));
+    assert_null(cavs_tape_function(NULL));
+    assert_null(cavs_tape_row(NULL, 1, NULL));
+    assert_null(cavs_tape_id(NULL, 0));
+    assert_null(cavs_tape_list(NULL, 1, NULL));
+    assert_true(cavs_tape_mark(NULL) < 0);
+    cavs_tape_stats(NULL, NULL);
+    assert_true(cavs_tape_defaults().most_symbols > 0);
 }
 
 static void nothing_can_be_destroyed(void **state)
@@ -96,6 +105,7 @@ static void nothing_can_be_destroyed(void **state)
     cavs_session_destroy(NULL);
     cavs_packed_close(NULL);
     cavs_model_file_close(NULL);
+    cavs_tape_destroy(NULL);
     check_ok(cavs_runtime_destroy(NULL));
 }
 
@@ -155,6 +165,13 @@ static void calls_with_nothing_are_refused(void **state)
     check_fails(cavs_model_file_open(NULL, NULL));
     check_fails(cavs_model_file_read(NULL, 0, NULL));
     check_fails(cavs_session_explain(NULL, NULL));
+    check_fails(cavs_tape_create(NULL, NULL, NULL));
+    check_fails(cavs_tape_begin(NULL, CAVS_TAPE_TRAIN));
+    check_fails(cavs_tape_rewind(NULL, 0));
+    check_fails(cavs_tape_values(NULL, 0, NULL, NULL));
+    check_fails(cavs_tape_finish(NULL));
+    check_fails(cavs_tape_gradients(NULL, 0, NULL, NULL));
+    check_fails(cavs_tape_explain(NULL, NULL));
 }
 
 /* Everything that makes a symbol of f and x, which may be NULL, and nothing else. */
