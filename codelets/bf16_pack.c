@@ -5,7 +5,7 @@
  * An update packs what it has just written, tile by tile, so these loops have to vectorise.
  */
 #include "codelets/bf16_pack.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 #include "codelets/products/bf16.h"
 #include "codelets/products/bf16_round.h"
 #include "codelets/products/panels.h"

@@ -6,7 +6,7 @@
  * cache line.
  */
 #include "codelets/copies.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 #include <string.h>
 

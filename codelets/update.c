@@ -7,7 +7,7 @@
  * by is turned into a factor outside of its loop.
  */
 #include "codelets/update.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -618,8 +618,8 @@ int cavs_data_write(struct cavs_data *d);
  *
  * Sizes are checked now, a sample's graph and ids when it is used first.  Samples cannot be added;
  * what is written through cavs_data_sample_ids() does not reach the file.  The file must not be
- * shortened while it is open: the next batch fails then (CAVS_EIO), but if a batch is under way, the
- * system ends the program (SIGBUS). */
+ * shortened while it is open: the next batch fails then (CAVS_EIO), but if a batch is under way,
+ * the system ends the program (SIGBUS). */
 int cavs_data_open(const struct cavs_model *finished_model, const char *path,
                    struct cavs_data **out);
 

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 #include "perf/floor.h"
 
 #define EW_FN __attribute__((always_inline)) static inline

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "codelets/groups/ew_internal.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 #define EW_FN __attribute__((always_inline)) static inline
 

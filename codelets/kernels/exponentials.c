@@ -2,7 +2,7 @@
 /* exponentials.c - the part of a softmax that has to vectorise. */
 #include "codelets/kernels/exponentials.h"
 #include "codelets/kernels/kernel_table.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * which column. */
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/philox.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 #include <string.h>
 

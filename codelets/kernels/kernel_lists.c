@@ -10,7 +10,7 @@
 
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/narrow_sums.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 CAVS__CLONES static void add(int n, const float *x, float *y)
 {

@@ -3,7 +3,7 @@
  * names. */
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/narrow_sums.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 #include <string.h>
 

@@ -22,5 +22,4 @@ libkernels_la_SOURCES += \
 	codelets/kernels/kernel_lists.c \
 	codelets/kernels/kernel_sums.c \
 	codelets/kernels/narrow_sums.c \
-	codelets/kernels/narrow_sums.h \
-	codelets/kernels/simd.h
+	codelets/kernels/narrow_sums.h

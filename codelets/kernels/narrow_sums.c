@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 enum { LANES = 16 };
 

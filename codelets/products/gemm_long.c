@@ -9,7 +9,7 @@
  */
 #include "codelets/products/blocks.h"
 #include "codelets/products/gemm_tile.h"
-#include "codelets/kernels/simd.h"
+#include "codelets/products/simd.h"
 
 #include <string.h>
 

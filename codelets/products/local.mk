@@ -19,7 +19,8 @@ libcavs_la_SOURCES += \
 	codelets/products/gemm_reference.c \
 	codelets/products/gemm_tile.h \
 	codelets/products/gemm_tiled.c \
-	codelets/products/panels.h
+	codelets/products/panels.h \
+	codelets/products/simd.h
 libkernels_la_SOURCES += \
 	codelets/products/bf16_amx.c \
 	codelets/products/bf16_amx.h \

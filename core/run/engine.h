@@ -171,8 +171,8 @@ struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shar
 void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
                        enum starpu_data_access_mode mode);
 int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t);
-/* pieces.c: one that does nothing, before and after tasks that write different rows of the data that
- * it takes for writing, and that take these for reading. */
+/* pieces.c: one that does nothing, before and after tasks that write different rows of the data
+ * that it takes for writing, and that take these for reading. */
 struct starpu_task *cavs__fence_create(struct cavs__engine *e, int slot, int nbuffers);
 void cavs__task_drop(struct starpu_task *t); /* one that was not submitted */
 void cavs__slot_open(struct cavs__slot *slot);

@@ -11,8 +11,8 @@
  * files keep NaN and Inf (-fno-finite-math-only), so the declaration is repeated here.  Without it
  * gcc silently calls the scalar function: ten times slower.
  */
-#ifndef CAVS_CODELETS_KERNELS_SIMD_H
-#define CAVS_CODELETS_KERNELS_SIMD_H
+#ifndef CAVS_CODELETS_PRODUCTS_SIMD_H
+#define CAVS_CODELETS_PRODUCTS_SIMD_H
 
 #include <math.h>
 
