@@ -186,6 +186,13 @@ ok $? "before sudo asks it is said what is installed, and how much"
 
 rm -f "$work/installed"
 fresh
+touch "$work/lists"
+quickstart --mpi build
+called "apt-get install .*libopenmpi-dev" && ! { fresh && quickstart build && called libopenmpi-dev; }
+ok $? "--mpi installs an MPI, and nothing else does"
+
+rm -f "$work/installed"
+fresh
 touch "$work/offline"
 quickstart build
 [ $status -eq 1 ] && said "is there a network?" && ! said "Unable to locate"
@@ -298,6 +305,17 @@ touch "$work/no-starpu"
 quickstart --starpu-source="$source" --no-install build
 [ $status -eq 1 ] && said "configuring StarPU failed" && marks && [ -z "$(ls "$work/tmp")" ]
 ok $? "a StarPU that does not compile is marked"
+
+fresh
+echo 'echo cc -I/mpi' | stub mpicc
+quickstart --starpu-source="$source" --no-install build
+[ $status -eq 1 ] && said "MPI by $bin/mpicc" && said "going on without MPI" && said "without MPI"
+ok $? "a StarPU without MPI will not do where there is one, but none is better than no StarPU"
+
+quickstart --with-starpu=/usr --no-install build
+[ $status -eq 0 ]
+ok $? "nor is it needed of a StarPU that the user names"
+rm "$bin/mpicc"
 
 # --- the commands ---------------------------------------------------------------------------------
 

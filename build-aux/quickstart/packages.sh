@@ -12,6 +12,8 @@ STARPU_PACKAGES="dpkg-dev xz-utils patch ca-certificates g++ libfxt-dev"
 # the scripts of perf/
 OPTIONAL_PACKAGES="libxsmm-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libclblast-dev
 python3"
+# with --mpi
+MPI_PACKAGES="openmpi-bin libopenmpi-dev"
 # all of them on a bare system, as apt counts
 USUAL_SIZE="about 190 MB to download, 970 MB on disk"
 
@@ -56,6 +58,7 @@ known() {
 
 # wanted_packages: sets required and optional to what is missing of the lists above.
 wanted_packages() {
+    local mpi_packages
     if [ "$packaged" = yes ] && ! starpu_module >/dev/null; then
         required=$(missing $REQUIRED_PACKAGES libstarpu-dev)
         optional=$(missing $OPTIONAL_PACKAGES starpu-tools)
@@ -66,6 +69,10 @@ wanted_packages() {
         required=$(missing $REQUIRED_PACKAGES $STARPU_PACKAGES)
         optional=$(missing $OPTIONAL_PACKAGES)
     fi
+    [ $with_mpi = no ] || have mpicc || {
+        mpi_packages=$(missing $MPI_PACKAGES)
+        required=$required${mpi_packages:+ $mpi_packages}
+    }
     # libxsmm is for this processor only, and we may not know yet what apt knows
     [ "$(uname -m)" = x86_64 ] || optional=$(echo "$optional" | grep -vx libxsmm-dev)
 }

@@ -31,6 +31,16 @@ find_cuda() {
     done
 }
 
+# find_mpi: sets mpi to the compiler of an MPI, or to nothing. StarPU is then built with it.
+find_mpi() { mpi=$(command -v mpicc) && "$mpi" -show >/dev/null 2>&1 || mpi=; }
+
+# features: what StarPU's configure is told
+features() {
+    local mpi_features=--disable-mpi
+    [ -z "$mpi" ] || mpi_features="--enable-mpi --disable-mpi-check --with-mpicc=$mpi"
+    echo "${STARPU_FEATURES/--disable-mpi/$mpi_features}"
+}
+
 # pkg_path PREFIX: prints a PKG_CONFIG_PATH that puts the StarPU in PREFIX first.
 pkg_path() {
     local dir path=${PKG_CONFIG_PATH:-}
@@ -73,17 +83,21 @@ starpu_good() {
     why="built without its checks"
     [ $checks = no ] || starpu_has $module DEBUG || return 1
     why="built without CUDA, but nvcc is there"
-    [ -z "$cuda" ] || starpu_has $module USE_CUDA
+    [ -z "$cuda" ] || starpu_has $module USE_CUDA || return 1
+    # whoever names a StarPU may have one without
+    why="built without MPI, but mpicc is there"
+    [ -z "$mpi" ] || [ -n "$with_starpu" ] || starpu_has $module USE_MPI
 }
 
 # starpu_key: a name for "StarPU as we would build it here": same key, same result.
 starpu_key() {
     {
-        echo "$STARPU_RECIPE" $STARPU_FEATURES
+        echo "$STARPU_RECIPE" $(features)
         uname -m
         ${CC:-cc} --version | head -n 1
         ${CXX:-c++} --version 2>&1 | head -n 1
         pkg-config --modversion hwloc fxt OpenCL 2>/dev/null
+        [ -z "$mpi" ] || echo "$("$mpi" -show), rests while it waits"
         [ -z "$cuda" ] || "$cuda/bin/nvcc" --version 2>/dev/null | grep release ||
             grep 'define CUDA_VERSION' "$cuda/include/cuda.h"
     } | sha256sum | cut -c 1-10
@@ -109,6 +123,7 @@ cached_starpu() {
 find_starpu() {
     step "StarPU"
     find_cuda
+    find_mpi
     starpu=
     if [ -n "$with_starpu" ]; then
         starpu_good "$with_starpu" || die "--with-starpu=$with_starpu: $why"
@@ -117,12 +132,21 @@ find_starpu() {
         packaged_starpu
     elif ! starpu_good; then
         key=$(starpu_key)
-        cached_starpu || build_starpu || {
+        cached_starpu || build_starpu || without_mpi || {
             note "falling back to the packaged StarPU (CPU and OpenCL, no trace)"
             packaged_starpu
         }
     fi
     note "${starpu:-$(starpu_module), $(pkg-config --modversion "$(starpu_module)"), of the system}"
+}
+
+# without_mpi: an MPI that StarPU cannot be built with is no reason to have none.
+without_mpi() {
+    [ -n "$mpi" ] && [ "$with_mpi" = no ] || return 1
+    note "going on without MPI"
+    mpi=
+    key=$(starpu_key)
+    cached_starpu || build_starpu
 }
 
 # packaged_starpu: the distribution's own package. On Debian 12 that is 1.3.10.
