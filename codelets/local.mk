@@ -19,6 +19,8 @@ libcavs_la_SOURCES += \
 	codelets/locate.h \
 	codelets/part.c \
 	codelets/part.h \
+	codelets/sum_task.c \
+	codelets/sum_task.h \
 	codelets/task.c \
 	codelets/task.h \
 	codelets/update_reference.c \

@@ -193,3 +193,30 @@ double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, cons
         }
     return sum;
 }
+
+void cavs__sum_dense(int rows, int cols, bool adds, float *out, int ngrads, const float *const *g,
+                     ptrdiff_t ldg)
+{
+    for (int r = 0; r < rows; r++) {
+        float *row = out + (ptrdiff_t)r * cols;
+
+        if (!adds)
+            memset(row, 0, (size_t)cols * sizeof *row);
+        for (int i = 0; i < ngrads; i++)
+            add(cols, g[i] + r * ldg, row);
+    }
+}
+
+void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
+                      const int32_t *place, int old, int cols, float *out, const float *const *g,
+                      ptrdiff_t ldg)
+{
+    for (int i = 0; i < n; i++) {
+        float *row = out + (ptrdiff_t)place[i] * cols;
+
+        if (place[i] >= old)
+            memset(row, 0, (size_t)cols * sizeof *row);
+        for (int e = ptr[i]; e < ptr[i + 1]; e++)
+            add(cols, g[gsrc[e]] + grow[e] * ldg, row);
+    }
+}

@@ -6,6 +6,7 @@
 #ifndef CAVS_CODELETS_UPDATE_H
 #define CAVS_CODELETS_UPDATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +75,14 @@ void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids
 double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg);
 double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
                             int cols, const float *const *g, ptrdiff_t ldg);
+
+/* The same sums as a matrix without gaps, or (`adds`) added to one.  Row i of a sparse gradient
+ * goes to row place[i], and is added where that is one of the first `old`. */
+void cavs__sum_dense(int rows, int cols, bool adds, float *out, int ngrads, const float *const *g,
+                     ptrdiff_t ldg);
+void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
+                      const int32_t *place, int old, int cols, float *out, const float *const *g,
+                      ptrdiff_t ldg);
 
 /* ---- update_reference.c ---- */
 

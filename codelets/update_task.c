@@ -15,7 +15,7 @@ static float *buffer(void *descr[], int i)
 static int gradients(void *descr[], const struct cavs__update_args *a, int first)
 {
     for (int i = 0; i < a->ngrads; i++)
-        a->gradients[i] = buffer(descr, first + i);
+        a->gradients[i] = buffer(descr, first + i) + a->at;
     return first + a->ngrads;
 }
 

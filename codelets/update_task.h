@@ -26,6 +26,7 @@ struct cavs__update_args {
     struct cavs__copy copies[CAVS__LAYOUTS]; /* without their addresses */
     int ngrads;
     const float **gradients; /* scratch of the task: room for ngrads of them */
+    size_t at;               /* where in the buffers of the gradients these begin */
     bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */
     int n, ids, ptr, source, row;
 };

@@ -664,6 +664,9 @@ struct cavs_runtime_options {
     /** A device that was asked for and cannot be used (with -1: none found) is CAVS_ERUNTIME, here
      * or where a session finds that it cannot build its kernels. */
     bool require;
+    /** The processes that train together, see @ref ranks: an MPI_Comm *, of which MPI runs already
+     * with MPI_THREAD_MULTIPLE; NULL: all that mpirun has started, or this one alone. */
+    const void *communicator;
 };
 /** The options that cavs_runtime_create() takes for NULL. */
 #define CAVS_RUNTIME_DEFAULTS ((struct cavs_runtime_options){.workers = -1})
@@ -687,10 +690,39 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
 int cavs_runtime_destroy(struct cavs_runtime *rt);
 /** Whether StarPU can trace: it was built with FxT. */
 bool cavs_runtime_can_trace(void);
-/** The number of all workers, devices included. */
+/** The number of all workers of this process, devices included. */
 int cavs_runtime_workers(const struct cavs_runtime *rt);
 /** The name of StarPU's policy. */
 const char *cavs_runtime_scheduler(const struct cavs_runtime *rt);
+
+/** @anchor ranks Several processes may train together, the ranks of an MPI communicator: each works
+ * on some shards of every batch, and all have all parameters, which stay the same to the last bit;
+ * so do results, for one number of shards, whatever the number of ranks.  All ranks make the same
+ * calls of the library in the same order with the same arguments: sessions are made, batches run,
+ * metrics and outputs read and files written together.  Files of models are written by rank 0.  An
+ * error that one has, all have, unless it is in a call that is made for one process only; then
+ * cavs_runtime_abort() ends the others.  A rank that dies or says nothing for some seconds ends
+ * all.
+ *
+ * The number of this process among the ranks, 0 if it is alone; how many there are. */
+int cavs_runtime_rank(const struct cavs_runtime *rt);
+/** How many ranks there are; 1 if the process is alone. */
+int cavs_runtime_ranks(const struct cavs_runtime *rt);
+/** 0 if `value` is the same on all ranks; else CAVS_EINVAL on all, and the message says what it is
+ * on two of them. */
+int cavs_runtime_same(struct cavs_runtime *rt, const char *what, const char *value);
+/** The outcome of something that ranks have done each by itself: rc of the first with a negative
+ * one, with its message, on all; else 0. */
+int cavs_runtime_agree(struct cavs_runtime *rt, int rc);
+/** Bits that this rank wants all to know: what all have raised is there after the next batch, on
+ * all alike.  Signals and clocks are one rank's own; what follows from them has to be the same. */
+void cavs_runtime_raise(struct cavs_runtime *rt, unsigned bits);
+/** What was raised before the last batch, by any rank. */
+unsigned cavs_runtime_raised(struct cavs_runtime *rt);
+/** Ends the processes of all ranks; returns only where the process is alone. */
+void cavs_runtime_abort(struct cavs_runtime *rt, int status);
+/** Bytes of gradients that this rank has sent to others so far. */
+int64_t cavs_runtime_bytes_sent(const struct cavs_runtime *rt);
 
 /** The hardware's limit as the roofline sees it: sgemm of 2048^3 on every CPU worker at once,
  * single-threaded each, the best of 5 runs and of the GEMM libraries present; GFLOP/s of all

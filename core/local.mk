@@ -16,6 +16,7 @@ include core/compile/local.mk
 include core/operators/local.mk
 include core/data/local.mk
 include core/prepare/local.mk
+include core/ranks/local.mk
 include core/run/local.mk
 include core/files/local.mk
 include core/tape/local.mk

@@ -298,6 +298,14 @@ tests_test_mutated_files_SOURCES = tests/test_mutated_files.c $(fuzz_model_sourc
 tests_test_soak_SOURCES = tests/test_soak.c $(fuzz_model_sources)
 dist_check_SCRIPTS += tests/test_kills.t tests/test_large.t tests/test_racing_starts.t
 
+# --- several processes that train together -----------------------------------------------------------
+
+EXTRA_PROGRAMS += tests/ranks_trial
+check_DATA += tests/ranks_trial
+tests_ranks_trial_LDADD = tests/libtrial.la $(TEST_LIBS)
+CLEANFILES += tests/ranks_trial
+dist_check_SCRIPTS += tests/test_ranks.t
+
 # --- programs beside the same models by hand and in PyTorch ------------------------------------------
 
 LONG_TESTS += tests/peers_long.t

@@ -29,7 +29,8 @@ struct file {
     int n;
     struct cavs__matrix *matrix;
     struct item *item;
-    char **name; /* owned names of matrices, NULL where the name is the parameter's */
+    char **name;     /* owned names of matrices, NULL where the name is the parameter's */
+    double *metrics; /* of all ranks, for a checkpoint that is written */
 };
 
 /* ---- what is in a file ---- */
@@ -41,6 +42,7 @@ static void file_clear(struct file *f)
     free(f->name);
     free(f->matrix);
     free(f->item);
+    free(f->metrics);
 }
 
 static void add_values(struct file *f)
@@ -96,7 +98,6 @@ static int file_list(struct file *f, struct cavs_session *s, int shards)
                                   shards, 2 * s->model->nmetrics + 1, sizeof(double))))
             return CAVS_OK;
     }
-    file_clear(f);
     return cavs__fail_nomem("list of parameters", most * (sizeof *f->matrix + sizeof *f->item));
 }
 
@@ -107,24 +108,40 @@ static int get_item(void *context, int i, void *values)
     const struct file *f = context;
     const struct item *item = &f->item[i];
 
-    if (!item->p)
-        return cavs__get_metrics(f->s, values);
+    if (!item->p) {
+        memcpy(values, f->metrics,
+               (size_t)f->matrix[i].rows * (size_t)f->matrix[i].cols * sizeof *f->metrics);
+        return CAVS_OK;
+    }
     return item->state < 0 ? cavs_session_get_param(f->s, item->p, values)
                            : cavs__get_state(f->s, item->p, item->state, values);
 }
 
+static int collect_metrics(struct file *f, int shards)
+{
+    size_t n = (size_t)shards * (2 * (size_t)f->s->model->nmetrics + 1);
+
+    if (!shards)
+        return CAVS_OK;
+    f->metrics = calloc(n, sizeof *f->metrics);
+    return f->metrics ? cavs__get_metrics(f->s, f->metrics)
+                      : cavs__fail_nomem("metrics", n * sizeof *f->metrics);
+}
+
+/* Rank 0 writes; what goes wrong there, all ranks hear. */
 static int save(struct cavs_session *s, const char *path, int shards, json_t *metadata)
 {
-    struct file f;
+    struct file f = {0};
     int rc = file_list(&f, s, shards);
 
-    if (rc) {
+    if (!rc)
+        rc = collect_metrics(&f, shards);
+    if (rc || cavs__rank(s->rt->ranks) > 0)
         json_decref(metadata);
-        return rc;
-    }
-    rc = cavs__safetensors_write(path, metadata, f.n, f.matrix, get_item, &f);
+    else
+        rc = cavs__safetensors_write(path, metadata, f.n, f.matrix, get_item, &f);
     file_clear(&f);
-    return rc;
+    return cavs__ranks_agree(s->rt->ranks, rc);
 }
 
 int cavs_session_save(struct cavs_session *s, const char *path)
@@ -192,8 +209,10 @@ static int load(struct cavs_session *s, const struct cavs__safetensors *from, in
     int rc = file_list(&f, s, shards);
     void **values;
 
-    if (rc)
+    if (rc) {
+        file_clear(&f);
         return rc;
+    }
     values = calloc((size_t)f.n + 1, sizeof *values);
     rc = values ? check_names(from, s->model)
                 : cavs__fail_nomem("parameters", ((size_t)f.n + 1) * sizeof *values);

@@ -197,17 +197,10 @@ int cavs__batch_lay_out(struct cavs__batch *b, struct cavs__arena *arena)
 static void count_shard(const struct cavs__batch *b, const struct cavs__shard *shard,
                         struct cavs_stats *stats)
 {
-    bool forward = b->request.run == CAVS__RUN_EVALUATE;
-
     for (int i = 0; i < b->plan->model->nstages; i++) {
         const struct cavs__stage_plan *sp = &b->plan->stages[i];
         const struct cavs__shard_stage *t = &shard->stages[i];
-        const double *flops = forward ? sp->flops_forward : sp->flops,
-                     *list_flops = forward ? sp->list_flops_forward : sp->list_flops;
 
-        for (int k = 0; k < shard->nsamples; k++)
-            stats->flops +=
-                sample_cost(b->request.data, sp->stage, shard->samples[k], flops, list_flops, 0);
         if (sp->stage->base)
             continue; /* the same vertices again */
         stats->vertices += t->n;
@@ -216,9 +209,26 @@ static void count_shard(const struct cavs__batch *b, const struct cavs__shard *s
     }
 }
 
+/* Of all samples, whichever rank has them. */
+static void count_flops(const struct cavs__batch *b, struct cavs_stats *stats)
+{
+    const struct cavs__request *r = &b->request;
+    bool forward = r->run == CAVS__RUN_EVALUATE;
+
+    for (int i = 0; i < b->plan->model->nstages; i++) {
+        const struct cavs__stage_plan *sp = &b->plan->stages[i];
+        const double *flops = forward ? sp->flops_forward : sp->flops,
+                     *list_flops = forward ? sp->list_flops_forward : sp->list_flops;
+
+        for (int k = 0; k < r->n; k++)
+            stats->flops += sample_cost(r->data, sp->stage, r->samples[k], flops, list_flops, 0);
+    }
+}
+
 void cavs__batch_count(const struct cavs__batch *b, struct cavs_stats *stats)
 {
     for (int i = 0; i < b->nshards; i++)
         count_shard(b, &b->shards[i], stats);
+    count_flops(b, stats);
     stats->samples += b->request.n;
 }

@@ -31,8 +31,9 @@
 #include "scheduler/schedule.h"
 
 enum {
-    CAVS__MAX_BLOCKS = 8,   /* of a shard */
-    CAVS__MAX_SHARDS = 4096 /* of a batch: more than any machine has cores */
+    CAVS__MAX_BLOCKS = 8,    /* of a shard */
+    CAVS__MAX_SHARDS = 4096, /* of a batch: more than any machine has cores */
+    CAVS__MAX_PARTIALS = 8   /* gradients of a parameter, which are then added up */
 };
 
 /* What an eager block should be worth, at nominal rates: blocks cost tasks. */
@@ -130,6 +131,13 @@ struct cavs__batch {
     struct cavs__batch_scratch *scratch;
 };
 
+/* Partial gradient to which a shard adds its rows, or the i-th of some where there are fewer shards
+ * than there may be. */
+static inline int cavs__partial_at(const struct cavs__batch *b, int shard, int i)
+{
+    return (shard * (b->how.most_shards / b->nshards) + i) % CAVS__MAX_PARTIALS;
+}
+
 /* batch.c.  A zeroed batch can be freed. */
 int cavs__batch_init(struct cavs__batch *b, const struct cavs__plan *plan,
                      const struct cavs__preparing *how);
@@ -162,6 +170,8 @@ void cavs__write_pulled(const struct cavs__batch *b, const struct cavs__shard *s
  * and the lists. */
 int64_t cavs__touched_length(const struct cavs__touched *t);
 void cavs__list_touched(const struct cavs__batch *b, const struct cavs_param *p, int32_t *lists);
+/* Scratch for whoever numbers rows of a looked-up parameter: [rows] zeros, to be left as such. */
+int32_t *cavs__id_marks(const struct cavs__batch *b, const struct cavs_param *p);
 
 /* size.c: rows that a shard wants in a tensor that its tasks write, of a block where the tensor has
  * one for each; bytes of all its tensors, about; floats of scratch, where it has vertices with more

@@ -59,9 +59,11 @@ static int find_lookups(struct cavs__batch *b, const struct cavs_param *p)
                                         cavs__arena_alloc(b->arena, most * sizeof *t->lookups)};
     if (!t || !t->lookups)
         return cavs__fail_nomem("touched rows", most * sizeof *t->lookups);
-    for (int i = 0; i < b->nshards; i++) {
-        if (b->shards[i].nsamples > 0)
-            add_lookups(b, i, p, t);
+    for (int first = 0; first < CAVS__MAX_PARTIALS; first++) {
+        for (int i = 0; i < b->nshards; i++) {
+            if (b->shards[i].nsamples > 0 && cavs__partial_at(b, i, 0) == first)
+                add_lookups(b, i, p, t);
+        }
     }
     b->touched[p->number] = t;
     return CAVS_OK;
@@ -162,6 +164,11 @@ static void visit_all(struct listing *l, int pass)
     l->pass = pass;
     for (l->source = 0; l->source < l->t->nlookups; l->source++)
         visit(l);
+}
+
+int32_t *cavs__id_marks(const struct cavs__batch *b, const struct cavs_param *p)
+{
+    return b->scratch->id_mark[p->number];
 }
 
 int64_t cavs__touched_length(const struct cavs__touched *t)

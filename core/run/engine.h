@@ -24,8 +24,7 @@
 #include "memory/tensor.h"
 
 enum {
-    CAVS__SLOTS = 2, /* batches in flight */
-    CAVS__MAX_PARTIALS = 8,
+    CAVS__SLOTS = 2,           /* batches in flight */
     CAVS__PARTIAL_ROWS = 2048, /* adding up one more partial gradient is then 1 % of making it */
     CAVS__MAX_HOMES = 17,      /* devices, and the CPU workers */
     CAVS__SPARE_SHARDS = 15,   /* of a device */
@@ -178,6 +177,9 @@ void cavs__task_drop(struct starpu_task *t); /* one that was not submitted */
 void cavs__slot_open(struct cavs__slot *slot);
 void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */
 void cavs__slot_wait(struct cavs__slot *slot);
+/* Something else than a task belongs to the batch; it is done: with slot->laps. */
+void cavs__slot_hold(struct cavs__slot *slot);
+void cavs__slot_release(void *laps);
 
 /* join.c */
 /* Submits a task of about so many seconds, or keeps it to be joined to others. */

@@ -7,9 +7,13 @@ libcavs_la_SOURCES += \
 	core/run/choices.c \
 	core/run/cost.c \
 	core/run/cost.h \
+	core/run/deal.c \
 	core/run/devices.c \
 	core/run/engine.c \
 	core/run/engine.h \
+	core/run/exchange.c \
+	core/run/exchange.h \
+	core/run/exchange_rows.c \
 	core/run/fault.c \
 	core/run/homes.c \
 	core/run/join.c \
@@ -28,6 +32,7 @@ libcavs_la_SOURCES += \
 	core/run/runtime.h \
 	core/run/session.c \
 	core/run/session.h \
+	core/run/shared_runs.c \
 	core/run/slot.c \
 	core/run/start_devices.c \
 	core/run/start_devices.h \

@@ -14,6 +14,11 @@
 #include "core/run/optimizer.h"
 #include "core/compile/work.h"
 
+bool cavs__is_trained(const struct cavs_param *p)
+{
+    return !p->frozen && !p->merged && (p->dense_use || p->lookup_use);
+}
+
 /* ---- life ---- */
 
 int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e)
@@ -120,6 +125,22 @@ struct updating {
     struct starpu_task **tasks;
 };
 
+/* Which rows of a looked-up parameter are updated. */
+static const struct cavs__touched *touched(const struct updating *u, const struct cavs_param *p)
+{
+    return u->o->exchange ? cavs__exchanged_rows(u->o->exchange, p, u->slot)
+                          : u->b->touched[p->number];
+}
+
+/* The gradient of all ranks is one, without gaps between its rows. */
+static void add_exchanged(const struct updating *u, struct starpu_task *task,
+                          const struct cavs_param *p, struct cavs__update_args *a)
+{
+    cavs__task_buffer(task, cavs__exchanged(u->o->exchange, p, u->slot, &a->at), STARPU_R);
+    a->ldg = p->cols;
+    a->ngrads = 1;
+}
+
 /* Adds the handles of the parameter's gradients to the task. */
 static void add_gradients(const struct updating *u, struct starpu_task *task,
                           const struct cavs_param *p, struct cavs__update_args *a)
@@ -128,7 +149,7 @@ static void add_gradients(const struct updating *u, struct starpu_task *task,
     int grad = e->plan->grad[p->number];
 
     if (p->lookup_use) {
-        const struct cavs__touched *t = u->b->touched[p->number];
+        const struct cavs__touched *t = touched(u, p);
 
         a->sparse = true;
         a->n = t->n;
@@ -136,11 +157,17 @@ static void add_gradients(const struct updating *u, struct starpu_task *task,
         a->source = (int)(t->source - t->ids);
         a->row = (int)(t->row - t->ids);
         a->ldg = t->ld;
+        if (u->o->exchange)
+            add_exchanged(u, task, p, a);
         for (int i = 0; i < t->nlookups; i++)
             cavs__task_buffer(task,
                               e->tensors[t->lookups[i].tensor].chunks[t->lookups[i].shard].handle,
                               STARPU_R);
-        a->ngrads = t->nlookups;
+        a->ngrads += t->nlookups;
+        return;
+    }
+    if (u->o->exchange && grad >= 0) {
+        add_exchanged(u, task, p, a);
         return;
     }
     a->ldg = grad >= 0 ? e->tensors[grad].ld : 0;
@@ -159,7 +186,7 @@ static int most_buffers(const struct updating *u, const struct cavs_param *p)
     /* Not `n + (lookup_use ? nlookups : 0)`: gcc 14.2 makes that lookup_use * nlookups, and reads
      * nlookups through the NULL of a parameter that is not looked up. */
     if (p->lookup_use)
-        n += u->b->touched[p->number]->nlookups;
+        n += touched(u, p)->nlookups;
     return n;
 }
 
@@ -317,11 +344,6 @@ static int make_update(struct updating *u, const struct cavs_param *p)
     return rc ? rc : make_fence(u, p);
 }
 
-static bool is_trained(const struct cavs_param *p)
-{
-    return !p->frozen && !p->merged && (p->dense_use || p->lookup_use);
-}
-
 static int make_all(struct updating *u)
 {
     const struct cavs_model *m = u->e->plan->model;
@@ -332,11 +354,11 @@ static int make_all(struct updating *u)
     if (!u->tasks)
         return cavs__fail_nomem("update", bytes);
     for (int i = 0; i < m->nstored && u->o->clip > 0 && !rc; i++) {
-        if (is_trained(m->params[i]))
+        if (cavs__is_trained(m->params[i]))
             rc = make_norm(u, m->params[i]);
     }
     for (int i = 0; i < m->nstored && !rc; i++) {
-        if (is_trained(m->params[i]))
+        if (cavs__is_trained(m->params[i]))
             rc = make_update(u, m->params[i]);
     }
     return rc;

@@ -6,6 +6,7 @@
 
 #include "codelets/update.h"
 #include "core/run/engine.h"
+#include "core/run/exchange.h"
 
 struct cavs__optimizer {
     struct starpu_codelet update_codelet, norm_codelet;
@@ -16,7 +17,8 @@ struct cavs__optimizer {
     struct cavs__tensor norms;     /* sums of squares of gradients, one double per parameter */
     /* [nstored] of looked-up parameters: touched rows, by slot */
     struct cavs__tensor *touched_lists;
-    bool lost; /* some parameters were updated and some not */
+    struct cavs__exchange *exchange; /* NULL: the process is alone */
+    bool lost;                       /* some parameters were updated and some not */
 };
 
 /* optimizer.c.  A zeroed one can be freed. */
@@ -28,6 +30,7 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
 /* Where the gradients of looked-up parameters will be: for a batch that has them. */
 int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot);
+bool cavs__is_trained(const struct cavs_param *p);
 /* One update of each trained parameter, by the gradients of the batch: of all or of none. */
 int cavs__submit_updates(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot);

@@ -26,8 +26,9 @@ static void copy_output(struct cavs_session *s, const struct cavs__channel *c, i
     cavs__tensor_release(tensor, number);
 }
 
-static void collect_output(struct cavs_session *s, const struct cavs__request *r,
-                           const struct cavs__channel *c, int64_t *at, float *rows)
+/* Rows of samples that are another rank's stay as they are. */
+static void collect_own(struct cavs_session *s, const struct cavs__request *r,
+                        const struct cavs__channel *c, int64_t *at, float *rows)
 {
     const int64_t *start = cavs__starts(&r->data->stages[c->stage->number]);
     int64_t sum = 0;
@@ -38,6 +39,30 @@ static void collect_output(struct cavs_session *s, const struct cavs__request *r
     }
     for (int shard = 0; shard < s->batch.nshards; shard++)
         copy_output(s, c, shard, at, rows);
+}
+
+static int64_t rows_of(const struct cavs__request *r, const struct cavs__channel *c)
+{
+    const int64_t *start = cavs__starts(&r->data->stages[c->stage->number]);
+    int64_t sum = 0;
+
+    for (int i = 0; i < r->n; i++)
+        sum += start[r->samples[i] + 1] - start[r->samples[i]];
+    return sum;
+}
+
+static int collect_output(struct cavs_session *s, const struct cavs__request *r,
+                          const struct cavs__channel *c, int64_t *at, float *rows)
+{
+    size_t n = (size_t)rows_of(r, c) * (size_t)c->width;
+
+    if (!s->rt->ranks) {
+        collect_own(s, r, c, at, rows);
+        return CAVS_OK;
+    }
+    memset(rows, 0, n * sizeof *rows);
+    collect_own(s, r, c, at, rows);
+    return cavs__ranks_complete(s->rt->ranks, rows, n);
 }
 
 /* The channel that is asked for, or NULL with the message made. */
@@ -65,7 +90,7 @@ static int run_and_collect(struct cavs_session *s, const struct cavs__request *r
     if (!rc)
         rc = cavs__settle(s);
     for (int i = 0; i < nfetches && r->n > 0 && !rc; i++)
-        collect_output(s, r, find_channel(s, r->n, &fetches[i]), at, fetches[i].rows);
+        rc = collect_output(s, r, find_channel(s, r->n, &fetches[i]), at, fetches[i].rows);
     return rc;
 }
 
@@ -105,9 +130,54 @@ static int check_counted(const struct cavs_session *s)
                            : CAVS_OK;
 }
 
+/* Of one rank's shards: sum and count of a metric in each, [nshards][2]. */
+static void read_shards(struct cavs_session *s, int number, double *parts)
+{
+    struct cavs__tensor *t = &s->engine.tensors[s->plan->metric];
+
+    for (int i = 0; i < s->engine.nshards; i++) {
+        memcpy(parts + 2 * i, cavs__tensor_acquire(t, i, STARPU_R) + 4 * number, 2 * sizeof *parts);
+        cavs__tensor_release(t, i);
+    }
+}
+
+/* The same of all ranks, whoever has worked on a shard. */
+static int read_all(struct cavs_session *s, int number, double *parts)
+{
+    size_t ranks = (size_t)cavs__ranks_count(s->rt->ranks), n = 2 * (size_t)s->engine.nshards;
+    double *all = s->rt->ranks ? malloc(ranks * n * sizeof *all) : NULL;
+    int rc;
+
+    read_shards(s, number, parts);
+    if (!s->rt->ranks)
+        return CAVS_OK;
+    if (!all)
+        return cavs__fail_nomem("metrics", ranks * n * sizeof *all);
+    rc = cavs__ranks_gather(s->rt->ranks, parts, n * sizeof *all, all);
+    for (size_t i = 0; i < n && !rc; i++) {
+        parts[i] = 0;
+        for (size_t rank = 0; rank < ranks; rank++)
+            parts[i] += all[rank * n + i];
+    }
+    free(all);
+    return rc;
+}
+
+/* In the order of shards. */
+static int add_shards(struct cavs_session *s, int number, double total[2])
+{
+    size_t n = 2 * (size_t)s->engine.nshards;
+    double *parts = malloc(n * sizeof *parts);
+    int rc = parts ? read_all(s, number, parts) : cavs__fail_nomem("metrics", n * sizeof *parts);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        total[i % 2] += parts[i];
+    free(parts);
+    return rc;
+}
+
 int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, double *count)
 {
-    struct cavs__tensor *t;
     int number = -1, rc = cavs__session_ready(s, "cavs_session_metric");
     double total[2] = {0, 0};
 
@@ -122,16 +192,9 @@ int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, d
     if (number < 0)
         return cavs__fail(CAVS_EINVAL, "the model has no metric or loss named %s",
                           name ? name : "(null)");
-    t = &s->engine.tensors[s->plan->metric];
-    for (int i = 0; i < s->engine.nshards; i++) {
-        double part[2];
-
-        memcpy(part, cavs__tensor_acquire(t, i, STARPU_R) + 4 * number, sizeof part);
-        cavs__tensor_release(t, i);
-        total[0] += part[0];
-        total[1] += part[1];
-    }
-    rc = cavs__check_devices(s);
+    rc = add_shards(s, number, total);
+    if (!rc)
+        rc = cavs__check_devices(s);
     if (rc)
         return rc;
     if (sum)
@@ -157,19 +220,28 @@ int cavs_session_reset_metrics(struct cavs_session *s)
 
 /* ---- metrics in checkpoints ---- */
 
+static int get_metric(struct cavs_session *s, int number, double *values)
+{
+    size_t n = (size_t)s->engine.nshards, columns = 2 * (size_t)s->model->nmetrics + 1;
+    double *parts = malloc(2 * n * sizeof *parts);
+    int rc =
+        parts ? read_all(s, number, parts) : cavs__fail_nomem("metrics", 2 * n * sizeof *parts);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        memcpy(values + i * columns + 2 * (size_t)number, parts + 2 * i, 2 * sizeof *parts);
+    free(parts);
+    return rc;
+}
+
 int cavs__get_metrics(struct cavs_session *s, double *values)
 {
-    struct cavs__tensor *t = &s->engine.tensors[s->plan->metric];
     int n = 2 * s->model->nmetrics, rc = check_counted(s);
 
-    if (rc)
-        return rc;
-    for (int i = 0; i < s->engine.nshards; i++, values += n + 1) {
-        memcpy(values, cavs__tensor_acquire(t, i, STARPU_R), (size_t)n * sizeof *values);
-        cavs__tensor_release(t, i);
-        values[n] = 0;
-    }
-    return CAVS_OK;
+    for (int k = 0; k < s->model->nmetrics && !rc; k++)
+        rc = get_metric(s, k, values);
+    for (int i = 0; i < s->engine.nshards && !rc; i++)
+        values[i * (n + 1) + n] = 0;
+    return rc;
 }
 
 int cavs__set_metrics(struct cavs_session *s, int shards, const double *values)
@@ -178,6 +250,8 @@ int cavs__set_metrics(struct cavs_session *s, int shards, const double *values)
     int n = 2 * s->model->nmetrics;
 
     cavs_session_reset_metrics(s);
+    if (cavs__rank(s->rt->ranks) > 0) /* one rank has them for all */
+        return CAVS_OK;
     for (int i = 0; i < shards; i++, values += n + 1) {
         float *to = cavs__tensor_acquire(t, i % s->engine.nshards, STARPU_RW);
 

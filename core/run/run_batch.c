@@ -39,6 +39,8 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
     do {
         r->share = cavs__shares(e, r->run);
         rc = cavs__batch_split(&s->batch, r);
+        if (!rc && s->optimizer.exchange)
+            cavs__exchange_deal(s->optimizer.exchange, &s->batch);
         if (!rc)
             rc = cavs__each_shard(e, &s->batch, cavs__schedule_shard);
         for (int i = 0; i < r->nshards && bytes && !rc; i++)
@@ -49,7 +51,7 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
 
 /* Everything the tasks read, and room for what they write: a batch that fails here leaves no
  * trace. */
-static int prepare(struct cavs_session *s, struct cavs__request *r, int slot)
+static int prepare_own(struct cavs_session *s, struct cavs__request *r, int slot)
 {
     int rc = schedule(s, r);
 
@@ -61,13 +63,22 @@ static int prepare(struct cavs_session *s, struct cavs__request *r, int slot)
         rc = cavs__batch_lay_out(&s->batch, &s->engine.slots[slot].arena);
     if (!rc)
         rc = cavs__make_room(&s->engine, &s->batch, slot);
-    if (!rc && r->run != CAVS__RUN_EVALUATE)
+    if (!rc && r->run != CAVS__RUN_EVALUATE && !s->optimizer.exchange)
         rc = cavs__list_gradients(&s->optimizer, &s->engine, &s->batch, slot);
     if (!rc)
         rc = cavs__reserve_device_scratch(&s->engine, &s->batch);
     if (!rc)
         cavs__batch_count(&s->batch, &s->stats);
     return rc;
+}
+
+/* All ranks go on with it, or none. */
+static int prepare(struct cavs_session *s, struct cavs__request *r, int slot)
+{
+    struct cavs__exchange *x = s->optimizer.exchange;
+    int rc = prepare_own(s, r, slot);
+
+    return x ? cavs__exchange_meet(x, &s->batch, slot, s->optimizer.touched_lists, rc) : rc;
 }
 
 /* ---- submitting ---- */
@@ -88,7 +99,7 @@ static int check_numbers(struct cavs_session *s, int slot)
         return rc;
     starpu_task_wait_for_all();
     cavs__handover_waited();
-    return cavs__report_fault(s);
+    return cavs__ranks_agree(s->rt->ranks, cavs__report_fault(s));
 }
 
 static int submit(struct cavs_session *s, const struct cavs__request *r, int slot)
@@ -97,12 +108,16 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
 
     if (!rc && s->options.check_finite)
         rc = check_numbers(s, slot);
+    if (!rc && r->run != CAVS__RUN_EVALUATE && s->optimizer.exchange)
+        rc = cavs__submit_exchange(s->optimizer.exchange, &s->batch, slot);
     if (!rc && r->run == CAVS__RUN_TRAIN) {
         s->optimizer.rule.scale = cavs__gradient_scale(&s->options, r->n);
         rc = cavs__submit_updates(&s->optimizer, &s->engine, &s->batch, slot);
     }
     if (!rc)
         rc = cavs__join_flush(&s->engine, slot);
+    if (s->optimizer.exchange)
+        cavs__rows_forget(s->optimizer.exchange, slot);
     cavs__join_drop(&s->engine); /* what a batch that failed has left */
     s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runtime.c - starting and stopping StarPU, its workers and devices, and the record of a run. */
 #include <hwloc.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,6 +66,35 @@ static void set_environment(const struct cavs_runtime_options *o, const struct c
     setenv("STARPU_SILENT", "1", 0);
 }
 
+/* Whether the launcher has bound this process to some of the cores: StarPU stays on them. */
+static bool is_bound(const struct cavs_runtime *rt)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 &&
+           CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN) && rt->ranks;
+}
+
+/* Ranks on one machine share its cores: each begins where the one before ends. */
+static void share_cores(const struct cavs_runtime_options *o, const struct cavs_runtime *rt,
+                        struct starpu_conf *conf)
+{
+    int all, here = cavs__ranks_here(rt->ranks, &all), n = o->workers;
+
+    if (all == 1 || is_bound(rt))
+        return;
+    if (n < 0)
+        n = rt->cores > all ? rt->cores / all : 1;
+    conf->ncpus = n;
+    if (n * all > rt->cores) {
+        setenv("STARPU_WORKERS_NOBIND", "1", 0);
+        return;
+    }
+    conf->use_explicit_workers_bindid = 1;
+    for (int i = 0; i < n; i++)
+        conf->workers_bindid[i] = (unsigned)(here * n + i);
+}
+
 static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     struct starpu_conf conf;
@@ -79,6 +109,7 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
             scheduler);
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
+    share_cores(o, rt, &conf);
     conf.sched_policy_name = scheduler;
     cavs__devices_prepare(o, &conf);
     set_environment(o, rt);
@@ -119,6 +150,8 @@ static int start_all(const struct cavs_runtime_options *o, struct cavs_runtime *
     if (rc)
         return rc;
     rc = cavs__devices_start(o);
+    if (!rc)
+        rc = cavs__ranks_start(rt->ranks);
     if (rc)
         starpu_shutdown();
     return rc;
@@ -143,6 +176,16 @@ static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime
                           "./quickstart builds one that has it",
                           CAVS_STARPU_VERSION);
     return cavs__record_begin(o->trace, cavs__devices_wanted(o), &rt->record);
+}
+
+/* Before anything that a rank should not do while the others wait for it in vain. */
+static int open_ranks(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    int rc = cavs__ranks_open(o->communicator, &rt->ranks);
+
+    if (!rc && rt->ranks && cavs__devices_wanted(o))
+        rc = cavs__fail(CAVS_EINVAL, "devices and several ranks do not go together yet");
+    return rc;
 }
 
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
@@ -171,12 +214,15 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
         return cavs__fail_nomem("runtime", sizeof *rt);
     look_at_machine(rt);
     cavs__gemm_init();
-    rc = cavs__folder_choose(&rt->folder);
+    rc = open_ranks(options, rt);
+    if (!rc)
+        rc = cavs__folder_choose(&rt->folder);
     if (!rc)
         rc = begin_trace(options, rt);
     if (!rc)
         rc = start_all(options, rt);
     if (rc) {
+        cavs__ranks_close(rt->ranks);
         cavs__record_cancel(rt->record);
         cavs__folder_forget(&rt->folder);
         free(rt);
@@ -197,7 +243,9 @@ static int stop(struct cavs_runtime *rt)
     int rc;
 
     cavs__devices_stop();
+    cavs__ranks_stop(rt->ranks);
     starpu_shutdown();
+    cavs__ranks_close(rt->ranks);
     running = 0;
     rc = cavs__record_end(rt->record);
     cavs__folder_forget(&rt->folder);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "core/cavs.h"
+#include "core/ranks/ranks.h"
 #include "core/run/cost.h"
 
 struct cavs__record;
@@ -29,6 +30,8 @@ struct cavs_runtime {
     bool stopping;    /* with the last of them */
     struct cavs__cost_model cost;
     char scheduler[64];
+    struct cavs__ranks *ranks;   /* NULL: the process is alone */
+    unsigned raised;             /* bits, where there are no other ranks */
     const char *placement;       /* CAVS_PLACEMENT, NULL: as the scheduler likes */
     struct cavs__record *record; /* NULL: not traced */
     struct cavs__folder folder;

@@ -119,6 +119,8 @@ static int create_parts(struct cavs_session *s)
     if (!rc)
         rc = cavs__optimizer_init(&s->optimizer, &s->engine);
     if (!rc)
+        rc = cavs__exchange_create(&s->engine, &s->optimizer.exchange);
+    if (!rc)
         rc = cavs__create_params(s);
     return rc ? rc : cavs__reserve_scratch(&s->engine, s->plan->scratch);
 }
@@ -163,6 +165,7 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
 static void session_free(struct cavs_session *s)
 {
     cavs__wait_slots(&s->engine);
+    cavs__exchange_free(s->optimizer.exchange);
     cavs__engine_free(&s->engine);
     cavs__optimizer_free(&s->optimizer, s->model);
     cavs__batch_free(&s->batch);

@@ -16,7 +16,7 @@ void cavs__slot_open(struct cavs__slot *slot)
     cavs__arena_reset(&slot->arena);
 }
 
-static void slot_release(void *arg)
+void cavs__slot_release(void *arg)
 {
     struct cavs__lap *lap = arg;
     struct cavs__slot *slot = lap->slot;
@@ -36,9 +36,14 @@ static void slot_release(void *arg)
     pthread_mutex_unlock(&slot->lock);
 }
 
+void cavs__slot_hold(struct cavs__slot *slot)
+{
+    __atomic_add_fetch(&slot->pending, 1, __ATOMIC_RELAXED);
+}
+
 void cavs__slot_close(struct cavs__slot *slot)
 {
-    slot_release(slot->laps);
+    cavs__slot_release(slot->laps);
 }
 
 void cavs__slot_wait(struct cavs__slot *slot)
@@ -68,7 +73,7 @@ struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shar
     t->cl = cl;
     t->cl_arg = arg;
     t->nbuffers = 0;
-    t->callback_func = slot_release;
+    t->callback_func = cavs__slot_release;
     t->callback_arg = &e->slots[slot].laps[cavs__home_of(e, shard) + 1];
     cavs__place_task(e, shard, t);
     if (nbuffers <= STARPU_NMAXBUFS)
@@ -108,7 +113,7 @@ int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
         e->tasks++;
         return CAVS_OK;
     }
-    slot_release(e->slots[slot].laps);
+    cavs__slot_release(e->slots[slot].laps);
     rc = cavs__fail(CAVS_ERUNTIME, "StarPU refused task %s: %s", t->cl->name, strerror(-rc));
     cavs__task_drop(t);
     return rc;

@@ -243,20 +243,32 @@ static double join_until(const struct cavs__submission *of)
     double seconds = 0;
 
     for (int i = 0; i < b->nshards; i++)
-        seconds += b->shards[i].work * of->e->rates.gemm[1]; /* of few rows */
+        seconds += b->shards[i].nsamples == 0
+                       ? 0
+                       : b->shards[i].work * of->e->rates.gemm[1]; /* of few rows */
     return cavs__join_until(of->e, b->request.run, seconds);
+}
+
+/* Those with samples: others are empty, or another rank's. */
+static int own_shards(const struct cavs__batch *b)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->nshards; i++)
+        n += b->shards[i].nsamples > 0;
+    return n > 0 ? n : 1;
 }
 
 int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot)
 {
     const struct cavs_model *m = e->plan->model;
-    struct cavs__submission of = {
-        .e = e,
-        .b = b,
-        .slot = slot,
-        .ways = e->rt->one_memory ? (e->rt->workers + b->nshards - 1) / b->nshards : 1,
-        .partials = e->nshards / b->nshards,
-        .grain = cavs__grain(e)};
+    int own = own_shards(b);
+    struct cavs__submission of = {.e = e,
+                                  .b = b,
+                                  .slot = slot,
+                                  .ways = e->rt->one_memory ? (e->rt->workers + own - 1) / own : 1,
+                                  .partials = e->nshards / b->nshards,
+                                  .grain = cavs__grain(e)};
     int last = b->request.run == CAVS__RUN_EVALUATE ? CAVS__FORWARD : CAVS__GRADIENT, rc = CAVS_OK;
 
     e->join.grain = join_until(&of);

@@ -273,10 +273,41 @@ int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, c
     return CAVS_OK;
 }
 
+static int last_slot(const struct cavs_session *s)
+{
+    return (int)((s->engine.batches - 1) % CAVS__SLOTS);
+}
+
+/* The gradient of all ranks. */
+static void add_exchanged(struct cavs_session *s, const struct cavs_param *p, float *values)
+{
+    const float *from =
+        cavs__exchanged_numbers(s->optimizer.exchange, stored(p), last_slot(s)) + p->merged_col;
+
+    for (int r = 0; r < p->rows; r++)
+        memcpy(values + (size_t)r * (size_t)p->cols, from + (size_t)r * (size_t)stored(p)->cols,
+               (size_t)p->cols * sizeof *values);
+}
+
+static void add_exchanged_rows(struct cavs_session *s, const struct cavs_param *p, float *values)
+{
+    const struct cavs__exchange *x = s->optimizer.exchange;
+    const struct cavs__touched *t = cavs__exchanged_rows(x, p, last_slot(s));
+    const float *from = cavs__exchanged_numbers(x, p, last_slot(s));
+
+    for (int i = 0; i < t->n; i++)
+        memcpy(values + (size_t)t->ids[i] * (size_t)p->cols, from + (size_t)i * (size_t)p->cols,
+               (size_t)p->cols * sizeof *values);
+}
+
 static void add_dense(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
     struct cavs__tensor *t = &s->engine.tensors[s->plan->grad[stored(p)->number]];
 
+    if (s->optimizer.exchange) {
+        add_exchanged(s, p, values);
+        return;
+    }
     for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
         struct window g;
 
@@ -326,6 +357,8 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
     memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
     if (s->plan->grad[stored(p)->number] >= 0)
         add_dense(s, p, values);
+    else if (s->optimizer.exchange && p->lookup_use && !p->frozen)
+        add_exchanged_rows(s, p, values);
     else if (s->batch.touched[p->number])
         add_touched(s, p, values);
     return CAVS_OK;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launch.c - finding the other ranks; start and end of MPI, and of StarPU's thread that carries
+ * data between them. */
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "core/base/error.h"
+#include "core/ranks/mpi.h"
+
+/* ---- MPI itself ---- */
+
+/* What launchers leave in the environment of the processes that they start: Open MPI, MPICH and
+ * others by PMI, PMIx.  Without one of them MPI is not even started: that takes a while. */
+static bool was_launched(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (getenv(names[i]))
+            return true;
+    }
+    return false;
+}
+
+static void finalize(void)
+{
+    int done = 0;
+
+    MPI_Finalized(&done);
+    if (!done)
+        MPI_Finalize();
+}
+
+/* Sets *there if MPI runs.  It starts once in a process and ends with it. */
+static int init(const void *communicator, int *there)
+{
+    int level = MPI_THREAD_SINGLE;
+
+    MPI_Initialized(there);
+    if (!*there && communicator)
+        return cavs__fail(CAVS_ESTATE, "a communicator was given, and MPI was not started");
+    if (!*there && !was_launched())
+        return CAVS_OK;
+    if (*there) {
+        MPI_Query_thread(&level);
+    } else {
+        if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
+            return cavs__fail(CAVS_ERUNTIME, "MPI did not start");
+        atexit(finalize);
+    }
+    *there = 1;
+    return level == MPI_THREAD_MULTIPLE
+               ? CAVS_OK
+               : cavs__fail(CAVS_ERUNTIME,
+                            "MPI runs without MPI_THREAD_MULTIPLE, which several ranks need");
+}
+
+/* ---- ranks ---- */
+
+static int find_neighbours(struct cavs__ranks *r, MPI_Comm world)
+{
+    MPI_Comm machine;
+
+    if (MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, r->rank, MPI_INFO_NULL, &machine) !=
+        MPI_SUCCESS)
+        return -1;
+    MPI_Comm_rank(machine, &r->here);
+    MPI_Comm_size(machine, &r->all_here);
+    return MPI_Comm_free(&machine) == MPI_SUCCESS ? 0 : -1;
+}
+
+int cavs__ranks_open(const void *communicator, struct cavs__ranks **out)
+{
+    int there, rc = init(communicator, &there), count = 1;
+    MPI_Comm world = MPI_COMM_WORLD;
+    struct cavs__ranks *r;
+
+    *out = NULL;
+    if (rc || !there)
+        return rc;
+    if (communicator)
+        world = *(const MPI_Comm *)communicator;
+    MPI_Comm_size(world, &count);
+    if (count == 1)
+        return CAVS_OK;
+    r = calloc(1, sizeof *r);
+    if (!r)
+        return cavs__fail_nomem("ranks", sizeof *r);
+    r->count = count;
+    MPI_Comm_rank(world, &r->rank);
+    if (MPI_Comm_dup(world, &r->agree) != MPI_SUCCESS ||
+        MPI_Comm_dup(world, &r->carry) != MPI_SUCCESS ||
+        MPI_Comm_dup(world, &r->watch) != MPI_SUCCESS || find_neighbours(r, world) != 0) {
+        free(r);
+        return cavs__fail(CAVS_ERUNTIME, "MPI makes no communicators for %d ranks", count);
+    }
+    rc = cavs__watch_start(r);
+    if (rc)
+        cavs__ranks_close(r);
+    else
+        *out = r;
+    return rc;
+}
+
+void cavs__ranks_close(struct cavs__ranks *r)
+{
+    if (!r)
+        return;
+    cavs__watch_stop(r);
+    MPI_Comm_free(&r->agree);
+    MPI_Comm_free(&r->carry);
+    MPI_Comm_free(&r->watch);
+    free(r);
+}
+
+/* StarPU's thread wants no core of its own: it rests while it waits (build-aux/quickstart).  The
+ * kernel may draw each rest out to this: waking up costs a worker on the same core some 20
+ * microseconds.  A thread has its slack from the one that makes it. */
+#define SLACK 200000 /* nanoseconds */
+
+int cavs__ranks_start(struct cavs__ranks *r)
+{
+    int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), rc;
+
+    if (!r)
+        return CAVS_OK;
+    setenv("STARPU_MPI_NOBIND", "1", 0);
+    prctl(PR_SET_TIMERSLACK, SLACK, 0, 0, 0);
+    rc = starpu_mpi_init_comm(NULL, NULL, 0, r->carry);
+    prctl(PR_SET_TIMERSLACK, (unsigned long)slack, 0, 0, 0);
+    return rc == 0 ? CAVS_OK : cavs__fail(CAVS_ERUNTIME, "StarPU's MPI did not start");
+}
+
+void cavs__ranks_stop(struct cavs__ranks *r)
+{
+    if (r)
+        starpu_mpi_shutdown_comm(r->carry);
+}
+
+int cavs__rank(const struct cavs__ranks *r)
+{
+    return r ? r->rank : 0;
+}
+
+int cavs__ranks_count(const struct cavs__ranks *r)
+{
+    return r ? r->count : 1;
+}
+
+int cavs__ranks_here(const struct cavs__ranks *r, int *count)
+{
+    *count = r ? r->all_here : 1;
+    return r ? r->here : 0;
+}
+
+void cavs__ranks_abort(struct cavs__ranks *r, int status)
+{
+    if (r)
+        MPI_Abort(r->agree, status);
+}

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# core/ranks/: several processes that run one program: that they are there, agree, and send one
+# another what tasks have made.
+
+libcavs_la_SOURCES += core/ranks/ranks.h
+
+if HAVE_MPI
+libcavs_la_SOURCES += \
+	core/ranks/agree.c \
+	core/ranks/launch.c \
+	core/ranks/mpi.h \
+	core/ranks/transfer.c \
+	core/ranks/watch.c
+else
+libcavs_la_SOURCES += core/ranks/alone.c
+endif
+EXTRA_DIST += core/ranks/alone.c

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mpi.h - what the files of this room know of MPI. */
+#ifndef CAVS_CORE_RANKS_MPI_H
+#define CAVS_CORE_RANKS_MPI_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <starpu_mpi.h>
+
+#include "core/ranks/ranks.h"
+
+struct cavs__watch;
+
+struct cavs__ranks {
+    int rank, count;
+    int here, all_here; /* among those on this machine */
+    /* main threads; StarPU's thread; the watch: each has a communicator of its own */
+    MPI_Comm agree, carry, watch;
+    unsigned wanted, raised; /* bits: of this rank, for the next meeting; of all, of the last one */
+    int64_t bytes;           /* sent */
+    struct cavs__watch *guard;
+};
+
+/* watch.c */
+int cavs__watch_start(struct cavs__ranks *r);
+void cavs__watch_stop(struct cavs__ranks *r);
+
+/* agree.c: waits for all, without taking a core from the workers. */
+int cavs__ranks_barrier(struct cavs__ranks *r);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ranks.h - processes that run one program together, each a rank of an MPI communicator.
+ *
+ * All of them make the same calls of the library in the same order, with the same arguments; what
+ * is between them is here: that they are there, that they agree, and what tasks send to one
+ * another.  NULL in place of ranks is a process that is alone; that is all there is in a build
+ * without MPI (alone.c).
+ *
+ *   launch.c     finding the others; start and end of MPI and of StarPU's thread that carries data
+ *   agree.c      what the main threads tell one another, all of them at once
+ *   transfer.c   data from task to task
+ *   watch.c      a rank that is silent ends the run of all
+ */
+#ifndef CAVS_CORE_RANKS_RANKS_H
+#define CAVS_CORE_RANKS_RANKS_H
+
+#include <stdint.h>
+#include <starpu.h>
+
+#include "core/cavs.h"
+
+struct cavs__ranks;
+
+/* ---- launch.c ---- */
+
+/* Before StarPU starts: *out is NULL where the process is alone.  communicator: an MPI_Comm *, or
+ * NULL, for all that mpirun has started. */
+int cavs__ranks_open(const void *communicator, struct cavs__ranks **out);
+/* StarPU runs; before it ends. */
+int cavs__ranks_start(struct cavs__ranks *r);
+void cavs__ranks_stop(struct cavs__ranks *r);
+void cavs__ranks_close(struct cavs__ranks *r);
+
+int cavs__rank(const struct cavs__ranks *r);
+int cavs__ranks_count(const struct cavs__ranks *r);
+/* Of the ranks on this machine: which one this is, and how many there are. */
+int cavs__ranks_here(const struct cavs__ranks *r, int *count);
+/* Ends the processes of all ranks with that exit status. */
+void cavs__ranks_abort(struct cavs__ranks *r, int status);
+
+/* ---- agree.c: every rank calls, and waits for all others ---- */
+
+/* What one rank brings to a meeting, and gets from it. */
+struct cavs__meeting {
+    int rc;        /* of what it did before; its message goes to all */
+    uint64_t same; /* of what has to be the same everywhere */
+    const char *what;
+    int64_t number;   /* for the others */
+    int64_t *numbers; /* [ranks], NULL: nobody wants them */
+};
+/* 0, or the same error on all ranks: the first one that any of them brought, with the number of
+ * that rank in its message. */
+int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m);
+/* The same for an outcome alone. */
+int cavs__ranks_agree(struct cavs__ranks *r, int rc);
+/* all: [ranks][bytes] what each brings. */
+int cavs__ranks_gather(struct cavs__ranks *r, const void *mine, size_t bytes, void *all);
+/* The n[rank] numbers of each, one rank after the other. */
+int cavs__ranks_gather_lists(struct cavs__ranks *r, const int32_t *mine, const int64_t *n,
+                             int32_t *all);
+/* Rows that one rank has and the others have zeros for. */
+int cavs__ranks_complete(struct cavs__ranks *r, float *rows, size_t n);
+/* CAVS_EINVAL on all, naming what differs, if a rank has another value than rank 0. */
+int cavs__ranks_same(struct cavs__ranks *r, const char *what, const char *value);
+/* Bits that a rank wants all to know; with the next meeting, all have them: the union. */
+void cavs__ranks_raise(struct cavs__ranks *r, unsigned bits);
+unsigned cavs__ranks_raised(const struct cavs__ranks *r);
+
+/* ---- transfer.c: ordered among the tasks that use the handle, as if it were one of them ---- */
+
+typedef void cavs__sent(void *arg);
+int cavs__ranks_send(struct cavs__ranks *r, starpu_data_handle_t handle, int to, int64_t tag,
+                     cavs__sent *done, void *arg);
+int cavs__ranks_receive(struct cavs__ranks *r, starpu_data_handle_t handle, int from, int64_t tag,
+                        cavs__sent *done, void *arg);
+/* Bytes sent so far by this rank. */
+int64_t cavs__ranks_bytes(const struct cavs__ranks *r);
+
+#endif

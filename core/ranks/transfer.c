@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* transfer.c - data from a task of one rank to a task of another, carried by StarPU. */
+#include "core/base/error.h"
+#include "core/ranks/mpi.h"
+
+int cavs__ranks_send(struct cavs__ranks *r, starpu_data_handle_t handle, int to, int64_t tag,
+                     cavs__sent *done, void *arg)
+{
+    r->bytes += (int64_t)starpu_data_get_size(handle);
+    return starpu_mpi_isend_detached(handle, to, tag, r->carry, done, arg) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_ERUNTIME, "StarPU does not send to rank %d", to);
+}
+
+int cavs__ranks_receive(struct cavs__ranks *r, starpu_data_handle_t handle, int from, int64_t tag,
+                        cavs__sent *done, void *arg)
+{
+    return starpu_mpi_irecv_detached(handle, from, tag, r->carry, done, arg) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_ERUNTIME, "StarPU does not receive from rank %d", from);
+}
+
+int64_t cavs__ranks_bytes(const struct cavs__ranks *r)
+{
+    return r ? r->bytes : 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * deal.c - which rank works on which shard.
+ *
+ * What is added up is partial gradients, by the numbers of their chunks, so each chunk is one
+ * rank's, and the ranks have consecutive ones.  A shard belongs to who has its chunks; where one
+ * has several, which a batch of fewer samples than shards brings about, these stay together.
+ */
+#include "core/run/exchange.h"
+
+/* Whether chunk k has to be with chunk k - 1. */
+static void find_bonds(const struct cavs__engine *e, const struct cavs__batch *b, bool *bond)
+{
+    int partials = e->nshards / b->nshards;
+
+    for (int shard = 0; shard < b->nshards; shard++) {
+        int lowest = CAVS__MAX_PARTIALS, highest = 0;
+
+        for (int i = 0; i < partials; i++) {
+            int k = cavs__partial_of(e, shard, i, partials);
+
+            lowest = k < lowest ? k : lowest;
+            highest = k > highest ? k : highest;
+        }
+        for (int k = lowest + 1; k <= highest; k++)
+            bond[k] = true;
+    }
+}
+
+/* Shards by the lowest of their chunks. */
+static int lowest_chunk(const struct cavs__engine *e, const struct cavs__batch *b, int shard)
+{
+    int partials = e->nshards / b->nshards, lowest = CAVS__MAX_PARTIALS;
+
+    for (int i = 0; i < partials; i++) {
+        int k = cavs__partial_of(e, shard, i, partials);
+
+        lowest = k < lowest ? k : lowest;
+    }
+    return lowest;
+}
+
+void cavs__deal(const struct cavs__engine *e, const struct cavs__batch *b, int ranks, int *rank_of)
+{
+    bool bond[CAVS__MAX_PARTIALS] = {false};
+    int shards[CAVS__MAX_PARTIALS] = {0}, rank[CAVS__MAX_PARTIALS] = {0}, before = 0;
+
+    find_bonds(e, b, bond);
+    for (int shard = 0; shard < b->nshards; shard++)
+        shards[lowest_chunk(e, b, shard)]++;
+    for (int first = 0, end; first < CAVS__MAX_PARTIALS; first = end) {
+        int n = 0;
+
+        for (end = first; end == first || (end < CAVS__MAX_PARTIALS && bond[end]); end++)
+            n += shards[end];
+        for (int k = first; k < end; k++) /* by the middle of the shards */
+            rank[k] = (int)((2 * (int64_t)before + n) * ranks / (2 * (int64_t)b->nshards));
+        before += n;
+    }
+    for (int shard = 0; shard < b->nshards; shard++)
+        rank_of[shard] = rank[lowest_chunk(e, b, shard)];
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ranks_trial.c - trains small models of every kind and prints a hash of all that comes of it: a
+ * line for each model and way of training.  tests/test_ranks.t runs it as one process and as
+ * several ranks, and compares.
+ *
+ *     ranks_trial SHARDS [MODEL]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/hash.h"
+#include "tests/sample.h"
+#include "tests/zoo.h"
+
+static struct cavs_runtime *runtime;
+
+static void check(int rc, const char *what)
+{
+    if (rc >= 0)
+        return;
+    fprintf(stderr, "%s: %s\n", what, cavs_error_message());
+    cavs_runtime_abort(runtime, 1);
+    exit(1);
+}
+
+static struct cavs_data *make_data(const struct zoo_entry *z, const struct cavs_model *m, int *n)
+{
+    struct cavs_data *d;
+
+    check(cavs_data_create(m, &d), "data");
+    for (*n = 0; *n < 3 * zoo_samples(z); ++*n) {
+        struct sample *s =
+            sample_make(m, z->samples[*n % zoo_samples(z)], (uint64_t)(*n / zoo_samples(z)));
+
+        check(sample_add(s, d), "sample");
+        sample_free(s);
+    }
+    return d;
+}
+
+static uint64_t hash_values(struct cavs_session *s, const struct cavs_model *m, uint64_t h,
+                            int (*get)(struct cavs_session *, const struct cavs_param *, float *))
+{
+    for (int i = 0; i < cavs_model_param_count(m); i++) {
+        const struct cavs_param *p = cavs_model_param_at(m, i);
+        size_t n = (size_t)cavs_param_rows(p) * (size_t)cavs_param_cols(p);
+        float *values = malloc(n * sizeof *values);
+
+        check(values ? get(s, p, values) : CAVS_ENOMEM, "values");
+        for (size_t k = 0; k < n; k++)
+            values[k] = values[k] == 0 ? 0 : values[k]; /* zeros have no sign here */
+        h = cavs__hash(h, values, n * sizeof *values);
+        free(values);
+    }
+    return h;
+}
+
+/* Batches of several sizes, some with fewer samples than there are shards. */
+static void train(struct cavs_session *s, const struct cavs_data *d, int n)
+{
+    static const int sizes[] = {7, 1, 12, 2, 9, 3};
+    int order[64];
+
+    for (int step = 0; step < 6; step++) {
+        int size = sizes[step] < n ? sizes[step] : n;
+
+        for (int i = 0; i < size; i++)
+            order[i] = (step * 5 + i * 3) % n;
+        check(cavs_session_train(s, d, order, size), "train");
+    }
+}
+
+static uint64_t hash_metrics(struct cavs_session *s, uint64_t h)
+{
+    double sum = 0, count = 0;
+    float rounded;
+
+    if (cavs_session_metric(s, "loss", &sum, &count) < 0)
+        return h;
+    rounded = (float)sum; /* shards are added up by whoever has worked on them */
+    h = cavs__hash(h, &rounded, sizeof rounded);
+    return cavs__hash(h, &count, sizeof count);
+}
+
+static void try(const struct zoo_entry *z, struct cavs_session_options o, const char *how)
+{
+    struct cavs_model *m = zoo_model(z);
+    struct cavs_session *s;
+    int n, all[64];
+    struct cavs_data *d = make_data(z, m, &n);
+    uint64_t h = CAVS__HASH_START;
+
+    check(cavs_session_create(runtime, m, &o, &s), "session");
+    train(s, d, n);
+    h = hash_values(s, m, h, cavs_session_get_param);
+    h = hash_metrics(s, h);
+    for (int i = 0; i < n; i++)
+        all[i] = i;
+    check(cavs_session_gradient(s, d, all, n), "gradient");
+    h = hash_values(s, m, h, cavs_session_get_gradient);
+    check(cavs_session_reset_metrics(s), "metrics");
+    check(cavs_session_evaluate(s, d, all, n), "evaluate");
+    h = hash_metrics(s, h);
+    if (cavs_runtime_rank(runtime) == 0)
+        printf("%s %s %016llx\n", z->name, how, (unsigned long long)h);
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
+int main(int argc, char **argv)
+{
+    struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_session_options o = cavs_session_defaults();
+
+    ro.workers = 1;
+    check(cavs_runtime_create(&ro, &runtime), "runtime");
+    o.shards = argc > 1 ? atoi(argv[1]) : 4;
+    for (int rule = 0; rule < CAVS_OPTIMIZERS && argc < 3; rule++) {
+        o.optimizer = (enum cavs_optimizer)rule;
+        o.clip = rule % 2 ? 0.5f : 0;
+        try(zoo_find("tree_lstm_bench"), o, cavs_optimizer_name(o.optimizer));
+    }
+    o.optimizer = CAVS_ADAM;
+    o.clip = 1;
+    for (int i = 0; zoo_at(i); i++) {
+        if (argc < 3 || strcmp(zoo_at(i)->name, argv[2]) == 0)
+            try(zoo_at(i), o, "all");
+    }
+    check(cavs_runtime_destroy(runtime), "end");
+    return 0;
+}
