@@ -50,6 +50,7 @@ libapp_la_SOURCES += \
 	apps/common/sentences.c apps/common/sentences.h \
 	apps/common/start.c apps/common/start.h \
 	apps/common/status.c apps/common/status.h \
+	apps/common/peers.c apps/common/peers.h \
 	apps/common/stop.c apps/common/stop.h \
 	apps/common/surroundings.c apps/common/surroundings.h \
 	apps/common/tag_baseline.c apps/common/tag_baseline.h \

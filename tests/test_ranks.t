@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Several ranks on one machine, started by mpirun, more of them than cores: the same bits as one process gives, by
-# every optimizer, for models of every kind.  Skipped where the library was built without MPI.
+# every optimizer, for models of every kind; what a rank may not differ in; what becomes of the others when one dies,
+# hangs, or cannot write.  Skipped where the library was built without MPI.
 
+apps=${abs_top_builddir:-.}/apps
 tests=${abs_top_builddir:-.}/tests
+data=$(cd "${abs_top_srcdir:-.}/tests/data" && pwd)
 work=$(cd "$tests/home" && mktemp -d "$PWD/ranks.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# shellcheck source=tests/tap.sh
-. "${abs_top_srcdir:-.}/tests/tap.sh"
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
 
 if ! grep -q '^#define HAVE_MPI' "$tests/../config.h" || ! command -v mpirun >/dev/null; then
     echo "1..0 # SKIP no MPI: ./quickstart --mpi installs one"
@@ -23,6 +26,14 @@ if mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
     export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
     export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
 fi
+
+# ranks N PROGRAM ARGUMENT...: as run, in N processes
+ranks() {
+    n=$1 program=$2
+    shift 2
+    mpirun -np "$n" "$apps/$program" "$@" >"$work/out" 2>"$work/err" </dev/null
+    echo $? >"$work/status"
+}
 
 # --- the same bits --------------------------------------------------------------------------------
 
@@ -50,5 +61,144 @@ if [ -n "${CAVS_TEST_LONG:-}" ]; then
     same 8 16
     same 4 24
 fi
+
+# --- programs -------------------------------------------------------------------------------------
+
+small="--train $data/mini.txt --hidden 8 --embed 8 --batch 4 --lr 0.05 --shards 4 --optimizer adam --clip 1 --workers 1"
+# what a run has to say of the training, without times
+results() {
+    tail -n 1 "$work/out" | tr , '\n' | grep -E '"(loss|samples|vertices|epochs|train_[a-z_]*|dev_[a-z_]*)":'
+}
+
+# shellcheck disable=SC2086 # a list
+{
+    run tree_lstm $small --dev "$data/mini-dev.txt" --epochs 4 --json --save "$work/one.safetensors"
+    results >"$work/one"
+    ranks 2 tree_lstm $small --dev "$data/mini-dev.txt" --epochs 4 --json --save "$work/two.safetensors"
+    results >"$work/two"
+}
+status_is 0 && [ -s "$work/one" ] && cmp -s "$work/one" "$work/two" &&
+    cmp -s "$work/one.safetensors" "$work/two.safetensors"
+ok $? "a program's numbers and its model file are those of one process" "$work/err" "$work/one" "$work/two"
+
+[ "$(wc -l <"$work/out")" -eq 1 ] && [ "$(grep -c '^epoch 4/4' "$work/err")" -eq 1 ]
+ok $? "results and progress are said once"
+
+"$apps/tree_lstm" --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet >"$work/predicted" 2>"$work/err"
+ranks 3 tree_lstm --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet --workers 1
+status_is 0 && [ -s "$work/predicted" ] && cmp -s "$work/predicted" "$work/out"
+ok $? "predictions are those of one process, and written once"
+
+# --- resuming -------------------------------------------------------------------------------------
+
+tags="--train $data/mini-tags.txt --hidden 8 --embed 8 --batch 2 --lr 0.02 --min-count 1 --shards 4 --dropout 0.3 --workers 1"
+# shellcheck disable=SC2086
+{
+    run bilstm_tagger $tags --epochs 4 --quiet --save "$work/whole.safetensors"
+    ranks 2 bilstm_tagger $tags --epochs 2 --checkpoint "$work/kept" --quiet
+    ranks 3 bilstm_tagger --resume "$work/kept" --epochs 4 --workers 1 --quiet --save "$work/rest.safetensors"
+}
+status_is 0 && cmp -s "$work/whole.safetensors" "$work/rest.safetensors"
+ok $? "a run with dropout, resumed by another number of ranks, comes to the same bits"
+
+# --- what must not differ -------------------------------------------------------------------------
+
+# differing DESCRIPTION MESSAGE WORDS-OF-RANK-0 -- WORDS-OF-RANK-1
+differing() {
+    description=$1 message=$2
+    shift 2
+    first=
+    while [ "$1" != -- ]; do
+        first="$first $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086
+    mpirun -np 1 "$apps/tree_lstm" $first : -np 1 "$apps/tree_lstm" "$@" >"$work/out" 2>"$work/err" </dev/null
+    echo $? >"$work/status"
+    ! status_is 0 && said "$message"
+    ok $? "$description"
+}
+
+# shellcheck disable=SC2086
+differing "ranks with other options are refused" 'rank 1 and rank 0 differ in --batch: 5 and 4' \
+    $small --epochs 1 -- $small --epochs 1 --batch 5
+mkdir "$work/a" "$work/b"
+cp "$data/mini.txt" "$work/a/train.txt"
+cp "$data/mini-dev.txt" "$work/b/train.txt"
+for rank in a b; do
+    printf '#!/bin/sh\ncd "%s" && exec "%s" --train train.txt --hidden 8 --epochs 1 --workers 1\n' "$work/$rank" \
+        "$(cd "$apps" && pwd)/tree_lstm" >"$work/$rank/run"
+    chmod +x "$work/$rank/run"
+done
+mpirun -np 1 "$work/a/run" : -np 1 "$work/b/run" >"$work/out" 2>"$work/err" </dev/null
+echo $? >"$work/status"
+! status_is 0 && said 'rank 1 and rank 0 differ in the train set'
+ok $? "ranks with other data are refused"
+
+# --- what goes wrong ------------------------------------------------------------------------------
+
+# endless NAME: three ranks train until they are stopped; sets victim to the process of the last
+cat >"$work/tell" <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne 2 ] || echo $$ >"$1"
+shift
+exec "$@"
+END
+chmod +x "$work/tell"
+endless() {
+    rm -f "$work/status" "$work/victim"
+    # shellcheck disable=SC2086
+    (
+        mpirun -np 3 "$work/tell" "$work/victim" "$apps/tree_lstm" $small --epochs 1000000 --quiet \
+            --checkpoint "$work/$1" --every 3 >"$work/out" 2>"$work/err" </dev/null
+        echo $? >"$work/status"
+    ) &
+    waited=0
+    until [ -e "$work/$1/checkpoint.safetensors" ] || [ $waited -gt 300 ]; do
+        sleep 0.2
+        waited=$((waited + 1))
+    done
+    victim=$(cat "$work/victim")
+}
+
+# ended: within 10 s of now, and something of room for a busy machine
+ended() {
+    waited=0
+    until [ -s "$work/status" ] || [ $waited -gt 60 ]; do
+        sleep 0.25
+        waited=$((waited + 1))
+    done
+    [ -s "$work/status" ]
+}
+
+endless killed
+kill -KILL "$victim"
+ended && ! status_is 0 && grep -q 'rank 2' "$work/err"
+ok $? "when a rank is killed the others end, and it is named"
+
+endless hanging
+kill -STOP "$victim"
+ended && ! status_is 0 && said 'tree_lstm: rank 2 has said nothing for 6 s: the run ends'
+ok $? "when a rank hangs the others end, and it is named"
+kill -KILL "$victim" 2>/dev/null
+"$apps/tree_lstm" --resume "$work/hanging" --epochs 1000000 --checkpoint "$work/hanging" --quiet --workers 1 \
+    >"$work/out" 2>"$work/err" &
+resumed=$!
+sleep 1
+kill -TERM $resumed
+wait $resumed
+[ $? -eq 143 ] && said 'stopped by SIGTERM'
+ok $? "and the last checkpoint is whole"
+
+printf '#!/bin/sh\nulimit -f 8\ntrap "" XFSZ\nexec "$@"\n' >"$work/full"
+chmod +x "$work/full"
+# shellcheck disable=SC2086
+mpirun -np 1 "$work/full" "$apps/tree_lstm" $small --hidden 64 --epochs 1 --quiet --save "$work/big.safetensors" : \
+    -np 1 "$apps/tree_lstm" $small --hidden 64 --epochs 1 --quiet --save "$work/big.safetensors" \
+    >"$work/out" 2>"$work/err" </dev/null
+echo $? >"$work/status"
+! status_is 0 && said 'File too large' && [ ! -e "$work/big.safetensors" ]
+ok $? "a file that rank 0 cannot write is an error of all"
 
 echo "1..$count"

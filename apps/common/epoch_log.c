@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "apps/common/json_build.h"
+#include "apps/common/peers.h"
 #include "apps/common/status.h"
 
 void epoch_log_add(struct epoch_log *l, struct app *a, const json_t *epoch)
@@ -42,7 +43,7 @@ int epoch_log_open(struct epoch_log *l, struct app *a)
     size_t i;
     int fd;
 
-    if (!path)
+    if (!path || !peers_is_first())
         return 0;
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd >= 0 && is_anothers(fd)) {

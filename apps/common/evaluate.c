@@ -6,12 +6,18 @@
 #include <string.h>
 
 #include "apps/common/program.h"
+#include "apps/common/peers.h"
 #include "apps/common/stop.h"
 
 static int evaluate_batch(struct app *a, struct cavs_data *d, const int *samples, int n)
 {
-    return a->program->evaluate ? a->program->evaluate(a, d, samples, n)
-                                : cavs_session_evaluate(a->session, d, samples, n);
+    int rc;
+
+    peers_raise(a, 0);
+    rc = a->program->evaluate ? a->program->evaluate(a, d, samples, n)
+                              : cavs_session_evaluate(a->session, d, samples, n);
+    peers_raised(a);
+    return rc;
 }
 
 int app_evaluate(struct app *a, struct cavs_data *d)

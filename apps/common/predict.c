@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/common/json_build.h"
+#include "apps/common/peers.h"
 #include "apps/common/stop.h"
 
 bool predictions_take_stdout(const struct app *a)
@@ -30,7 +31,7 @@ int predictions_open(struct app *a)
 static int open_output(struct app *a)
 {
     struct predictions *p = &a->predictions;
-    const char *path = a->options.output;
+    const char *path = peers_is_first() ? a->options.output : NULL;
 
     p->out_name = path ? path : "standard output";
     p->out = path ? fopen(path, "w") : stdout;
@@ -121,7 +122,12 @@ int app_rows_of(struct app *a, const struct cavs_data *d, const int *samples, in
         vertices += (size_t)cavs_data_sample_vertices(d, fetch->stage, samples[i]);
     rc = make_room(a, vertices * (size_t)cavs_channel_width(fetch->stage, fetch->channel) + 1);
     fetch->rows = a->predictions.rows;
-    return rc == 0 ? cavs_session_run(a->session, d, samples, n, 1, fetch) : rc;
+    if (rc < 0)
+        return rc;
+    peers_raise(a, 0);
+    rc = cavs_session_run(a->session, d, samples, n, 1, fetch);
+    peers_raised(a);
+    return rc;
 }
 
 int app_rows(struct app *a, const struct cavs_data *d, struct cavs_fetch *fetch)

@@ -11,6 +11,7 @@
 #include "apps/common/model_note.h"
 #include "apps/common/packed_set.h"
 #include "apps/common/predict.h"
+#include "apps/common/peers.h"
 #include "apps/common/run_checkpoint.h"
 #include "apps/common/start.h"
 #include "apps/common/stop.h"
@@ -266,9 +267,10 @@ static void clear(struct app *a)
 
 int program_main(const struct program *p, struct app *a, int argc, char **argv)
 {
-    int rc;
+    int rc, failed;
 
     argv[0] = program_invocation_short_name; /* messages say this, not where the program lies */
+    peers_hush();
     stop_catch_signals();
     a->program = p;
     if (!list_options(a, &a->list)) {
@@ -277,7 +279,10 @@ int program_main(const struct program *p, struct app *a, int argc, char **argv)
         options_parse(&a->list, p->doc, 0, argc, argv);
         rc = run(a);
     }
+    failed = rc;
     rc = status(a, rc);
+    if (failed < 0)
+        peers_fail(a, failed);
     clear(a);
     return rc;
 }

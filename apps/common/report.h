@@ -17,11 +17,12 @@
 
 struct report {
     const char *app;
-    const char *unit; /* what people call samples */
-    int epochs, workers;
-    int64_t samples, vertices; /* vertices of input graphs, whatever is shared */
-    double loss;               /* mean in the last epoch */
-    bool is_train_loss;        /* JSON has it as train_loss, too, beside dev_loss and test_loss */
+    const char *unit;           /* what people call samples */
+    int epochs, workers, ranks; /* workers of each rank */
+    int64_t bytes_sent;         /* gradients, by this rank to others */
+    int64_t samples, vertices;  /* vertices of input graphs, whatever is shared */
+    double loss;                /* mean in the last epoch */
+    bool is_train_loss;         /* JSON has it as train_loss, too, beside dev_loss and test_loss */
     double seconds;
     struct cavs_stats stats;
     bool measured;     /* --measure: what workers do has been timed */

@@ -9,6 +9,7 @@
 
 #include "apps/common/model_note.h"
 #include "apps/common/predict.h"
+#include "apps/common/peers.h"
 #include "apps/common/tool.h"
 
 static int explain(const struct cavs_session *s)
@@ -80,7 +81,9 @@ int app_start(struct app *a)
     if ((rc = cavs_runtime_create(&options, &a->runtime)) < 0)
         return rc;
     a->report.workers = cavs_runtime_workers(a->runtime);
-    if ((rc = cavs_session_create(a->runtime, a->model, &a->options.session, &a->session)) < 0 ||
+    a->report.ranks = cavs_runtime_ranks(a->runtime);
+    if ((rc = peers_compare(a)) < 0 ||
+        (rc = cavs_session_create(a->runtime, a->model, &a->options.session, &a->session)) < 0 ||
         (rc = model_note_keep(a)) < 0 || (rc = fill_parameters(a)) < 0)
         return rc;
     return a->options.explain ? explain(a->session) : 0;
@@ -160,7 +163,8 @@ int app_finish(struct app *a)
         a->report.sgemm_peak = cavs_runtime_sgemm_peak(a->runtime);
     if (a->options.save && a->status != APP_DIVERGED)
         rc = cavs_session_save(a->session, a->options.save);
-    printed = print_report(a); /* whatever became of the model */
+    a->report.bytes_sent = cavs_runtime_bytes_sent(a->runtime);
+    printed = peers_is_first() ? print_report(a) : 0; /* whatever became of the model */
     rc = rc < 0 ? rc : printed;
     if (rc == 0 && a->options.runtime.trace && cavs_runtime_can_trace())
         rc = finish_trace(a);

@@ -2,9 +2,12 @@
 #include "apps/common/stop.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 static volatile sig_atomic_t noted;
+static bool shared;
+static int agreed;
 
 static void note_signal(int signal_number)
 {
@@ -30,12 +33,27 @@ void stop_catch_signals(void)
     catch_signal(SIGTERM);
 }
 
-int stop_signal(void)
+int stop_noted(void)
 {
     return noted;
 }
 
+void stop_share(void)
+{
+    shared = true;
+}
+
+void stop_agree(int signal_number)
+{
+    agreed = signal_number;
+}
+
+int stop_signal(void)
+{
+    return shared ? agreed : noted;
+}
+
 const char *stop_signal_name(void)
 {
-    return noted == SIGINT ? "SIGINT" : "SIGTERM";
+    return stop_signal() == SIGINT ? "SIGINT" : "SIGTERM";
 }

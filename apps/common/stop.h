@@ -10,6 +10,11 @@
 void stop_catch_signals(void);
 /* The number of the signal that was noted; 0: none. */
 int stop_signal(void);
+/* Several ranks run: from now on a signal counts once all know of it, by stop_agree(). */
+void stop_share(void);
+void stop_agree(int signal_number);
+/* What came to this process. */
+int stop_noted(void);
 /* "SIGINT" or "SIGTERM" */
 const char *stop_signal_name(void);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "apps/common/random.h"
+#include "apps/common/peers.h"
 #include "apps/common/status.h"
 #include "apps/common/stop.h"
 #include "apps/common/train_loop.h"
@@ -58,6 +59,8 @@ static int run_batch(struct loop *l, const int *samples, int n)
     const struct app_options *o = &a->options;
     int rc = 0;
 
+    peers_raise(a, (progress_due(&l->progress) ? PEERS_PROGRESS : 0) |
+                       (loop_retries_checkpoint(l) ? PEERS_CHECKPOINT : 0));
     if (a->program->before_batch)
         rc = a->program->before_batch(a, samples, n);
     if (rc == 0 && o->infer)
@@ -130,9 +133,12 @@ int loop_check_params(struct loop *l)
 
 static int after_batch(struct loop *l)
 {
-    int rc = loop_checkpoint_is_due(l) ? loop_checkpoint_in_epoch(l) : 0;
+    int rc;
 
-    if (rc == 0 && !l->over && progress_due(&l->progress))
+    l->raised = peers_raised(l->app);
+    rc = loop_checkpoint_is_due(l) ? loop_checkpoint_in_epoch(l) : 0;
+
+    if (rc == 0 && !l->over && (l->raised & PEERS_PROGRESS))
         rc = show_progress(l);
     if (rc == 0 && !l->over && isnan(l->state.loss))
         rc = loop_check_params(l);

@@ -2,6 +2,7 @@
 /* train_checkpoint.c - when a run writes its checkpoints, and how it goes on from one. */
 #include <stdio.h>
 
+#include "apps/common/peers.h"
 #include "apps/common/run_checkpoint.h"
 #include "apps/common/status.h"
 #include "apps/common/stop.h"
@@ -67,13 +68,17 @@ int loop_checkpoint_after_epoch(struct loop *l)
     return write_checkpoint(l, &next, &l->app->report);
 }
 
+bool loop_retries_checkpoint(const struct loop *l)
+{
+    return l->failed_at > 0 && app_now() - l->failed_at > SECONDS_TO_RETRY;
+}
+
 bool loop_checkpoint_is_due(const struct loop *l)
 {
     const struct app_options *o = &l->app->options;
     bool due = o->every && l->state.batch % o->every == 0 && l->state.done < l->state.samples;
-    bool again = l->failed_at > 0 && app_now() - l->failed_at > SECONDS_TO_RETRY;
 
-    return o->checkpoint && (due || again || stop_signal());
+    return o->checkpoint && (due || (l->raised & PEERS_CHECKPOINT) || stop_signal());
 }
 
 /* ---- resuming -------------------------------------------------------------------------------- */

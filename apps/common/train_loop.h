@@ -18,6 +18,7 @@ struct loop {
     struct epoch_log log;
     int *order; /* the samples in the order of this epoch */
     double started;
+    unsigned raised;  /* what all ranks know of, after the last batch */
     bool over;        /* nothing more is to be trained */
     double failed_at; /* when the last checkpoint could not be written; 0: it could */
     /* the run resumed where all batches of the epoch were behind it, but not its evaluation */
@@ -42,7 +43,8 @@ int loop_check_params(struct loop *l);
 int loop_checkpoint_in_epoch(struct loop *l);
 int loop_checkpoint_before_evaluation(struct loop *l);
 int loop_checkpoint_after_epoch(struct loop *l);
-/* Whether a checkpoint is due after a batch. */
+/* Whether one that could not be written is to be tried again; whether one is due after a batch. */
+bool loop_retries_checkpoint(const struct loop *l);
 bool loop_checkpoint_is_due(const struct loop *l);
 /* Takes the run up from --resume: sets the epoch to begin with, and where in it. */
 int loop_resume(struct loop *l);

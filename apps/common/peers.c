@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apps/common/peers.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apps/common/json_build.h"
+#include "apps/common/stop.h"
+
+/* What launchers tell before MPI has started: Open MPI, and others by PMI. */
+static int early_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+
+        if (text)
+            return atoi(text);
+    }
+    return 0;
+}
+
+bool peers_is_first(void)
+{
+    return early_rank() == 0;
+}
+
+/* The streams, not the descriptors: the watch over the ranks and MPI may still have to say
+ * something. */
+void peers_hush(void)
+{
+    FILE *nowhere = peers_is_first() ? NULL : fopen("/dev/null", "w");
+
+    if (nowhere)
+        stdout = stderr = nowhere;
+}
+
+/* ---- the same everywhere --------------------------------------------------------------------- */
+
+/* How many workers a rank has is its own affair. */
+static bool is_own(const char *name)
+{
+    return strcmp(name, "workers") == 0;
+}
+
+static int compare_options(struct app *a, enum option_role role)
+{
+    json_t *all = options_to_json(&a->list, role), *value;
+    const char *name;
+    int rc = all ? 0 : CAVS_ENOMEM;
+
+    json_object_foreach(all, name, value)
+    {
+        char *text = json_dumps(value, JSON_ENCODE_ANY), what[80];
+
+        snprintf(what, sizeof what, "--%s", name);
+        if (rc == 0 && !is_own(name))
+            rc = text ? cavs_runtime_same(a->runtime, what, text) : CAVS_ENOMEM;
+        free(text);
+    }
+    json_decref(all);
+    return rc;
+}
+
+static int compare_model(struct app *a)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    int rc;
+
+    if (!to)
+        return CAVS_ENOMEM;
+    for (int i = 0; i < cavs_model_param_count(a->model); i++) {
+        const struct cavs_param *p = cavs_model_param_at(a->model, i);
+
+        fprintf(to, "%s%s %d x %d", i ? ", " : "", cavs_param_name(p), cavs_param_rows(p),
+                cavs_param_cols(p));
+    }
+    rc = fclose(to) == 0 ? cavs_runtime_same(a->runtime, "the model", text) : CAVS_ENOMEM;
+    free(text);
+    return rc;
+}
+
+static int compare_data(struct app *a)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < APP_SETS; i++) {
+        char text[40] = "none", what[40];
+        uint64_t fingerprint;
+
+        if (a->data[i] && (rc = cavs_data_fingerprint(a->data[i], &fingerprint)) == 0)
+            snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
+        snprintf(what, sizeof what, "the %s set (by its fingerprint)", app_set_names[i]);
+        if (rc == 0)
+            rc = cavs_runtime_same(a->runtime, what, text);
+    }
+    return rc;
+}
+
+int peers_compare(struct app *a)
+{
+    int rc;
+
+    if (cavs_runtime_ranks(a->runtime) == 1)
+        return 0;
+    stop_share();
+    if (a->options.predict && strcmp(a->options.predict, "-") == 0)
+        return app_fail(&a->error, CAVS_EINVAL,
+                        "--predict -: only one of %d ranks has the standard input; name a file",
+                        cavs_runtime_ranks(a->runtime));
+    rc = cavs_runtime_same(a->runtime, "the program", a->program->name);
+    if (rc == 0)
+        rc = cavs_runtime_same(a->runtime, "its version", cavs_version());
+    for (int role = 0; rc == 0 && role < OPTION_ROLES; role++)
+        rc = compare_options(a, role);
+    if (rc == 0)
+        rc = compare_data(a);
+    return rc == 0 ? compare_model(a) : rc;
+}
+
+/* ---- with each batch ------------------------------------------------------------------------- */
+
+void peers_raise(struct app *a, unsigned bits)
+{
+    int signal = stop_noted();
+
+    bits = peers_is_first() ? bits : 0;
+    bits |= signal == SIGINT ? PEERS_INT : signal == SIGTERM ? PEERS_TERM : 0;
+    if (bits)
+        cavs_runtime_raise(a->runtime, bits);
+}
+
+unsigned peers_raised(struct app *a)
+{
+    unsigned bits = cavs_runtime_raised(a->runtime);
+
+    if (bits & (PEERS_INT | PEERS_TERM))
+        stop_agree(bits & PEERS_INT ? SIGINT : SIGTERM);
+    return bits;
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+void peers_fail(struct app *a, int rc)
+{
+    const struct timespec while_first_speaks = {3, 0};
+
+    if (!peers_is_first()) {
+        nanosleep(&while_first_speaks, NULL);
+        dprintf(STDERR_FILENO, "%s: rank %d: %s\n", a->program->name, early_rank(),
+                app_error_text(rc, &a->error));
+    }
+    if (a->runtime && cavs_runtime_ranks(a->runtime) > 1)
+        cavs_runtime_abort(a->runtime, APP_FAILED);
+}
