@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/random_model.h"
 #include "tests/replay.h"
 #include "tests/trial.h"
 
@@ -85,6 +86,38 @@ static void zoo_on_a_tape(void **state)
         cavs_session_destroy(s);
     }
     trial_close(&t);
+}
+
+/* ---- functions that nobody would write ---- */
+
+static void random_models_on_a_tape(void **unused)
+{
+    enum { SEEDS = 12 };
+
+    (void)unused;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct draw d = {.seed = seed};
+        const char *texts[DRAW_SAMPLES];
+        struct cavs_session *s;
+        struct cavs_tape *tape;
+        struct trial t;
+
+        check_ok(cavs_model_create(&d.m));
+        draw_model(&d);
+        check_ok(cavs_model_finish(d.m));
+        draw_samples(&d);
+        for (int i = 0; i < DRAW_SAMPLES; i++)
+            texts[i] = d.texts[i];
+        trial_open(&t, d.m, texts, DRAW_SAMPLES, NULL);
+        t.floor = 0.2; /* values of order one may cancel by chance */
+        s = trial_session(&t, NULL);
+        tape = new_tape(s, CAVS_POLICY_AUTO);
+        trial_note("(seed %llu)", (unsigned long long)seed);
+        compare(&t, s, tape, seed % 2 ? ask : NULL);
+        cavs_tape_destroy(tape);
+        cavs_session_destroy(s);
+        trial_close(&t);
+    }
 }
 
 /* ---- beside declared training ---- */
@@ -468,6 +501,7 @@ static void *zoo_state_of(int i)
 int main(void)
 {
     static const struct CMUnitTest own[] = {
+        cmocka_unit_test(random_models_on_a_tape),
         cmocka_unit_test(updates_are_those_of_declared_batches),
         cmocka_unit_test(dropout_drops_in_training_alone_and_by_sample),
         cmocka_unit_test(gradients_of_symbols_are_right),

@@ -23,29 +23,31 @@ static int lines_tensor(struct cavs__plan *p, const struct cavs_stage *s, const 
         "%s%d.%s", s->name, s->number, what);
 }
 
+/* What the user gives, and what tasks read to find rows. */
+static int read_tensor(struct cavs__plan *p, const struct cavs_stage *s,
+                       enum cavs__tensor_kind kind, int cols, const char *what)
+{
+    return cavs__plan_tensor(
+        p, (struct cavs__tensor_desc){.kind = kind, .space = CAVS__FIXED, .cols = cols, .stage = s},
+        "%s%d.%s", s->name, s->number, what);
+}
+
 static int add_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
 {
     const struct cavs_stage *s = sp->stage;
+    int rc = CAVS_OK;
 
+    for (int i = 0; i < s->ninputs && rc >= 0; i++) {
+        sp->input[i] = -1;
+        if (!s->inputs[i]->ids)
+            rc = sp->input[i] = read_tensor(p, s, CAVS__T_INPUT, CAVS__LINE, "given");
+    }
     sp->state = lines_tensor(p, s, "rows");
     sp->push[0] = lines_tensor(p, s, "gradients");
     sp->edge = lines_tensor(p, s, "gradients.of.operands");
-    for (int i = 0; i < s->ninputs; i++)
-        sp->input[i] = s->inputs[i]->ids
-                           ? -1
-                           : cavs__plan_tensor(p,
-                                               (struct cavs__tensor_desc){.kind = CAVS__T_INPUT,
-                                                                          .space = CAVS__FIXED,
-                                                                          .cols = CAVS__LINE,
-                                                                          .stage = s},
-                                               "%s%d.given", s->name, s->number);
-    sp->index =
-        cavs__plan_tensor(p,
-                          (struct cavs__tensor_desc){
-                              .kind = CAVS__T_INDEX, .space = CAVS__FIXED, .cols = 1, .stage = s},
-                          "%s%d.index", s->name, s->number);
-    return sp->state < 0 || sp->push[0] < 0 || sp->edge < 0 || sp->index < 0 ? CAVS_ENOMEM
-                                                                             : CAVS_OK;
+    sp->index = read_tensor(p, s, CAVS__T_INDEX, 1, "index");
+    return rc < 0 || sp->state < 0 || sp->push[0] < 0 || sp->edge < 0 || sp->index < 0 ? CAVS_ENOMEM
+                                                                                       : CAVS_OK;
 }
 
 int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s)
@@ -97,6 +99,20 @@ static void set_pitch(struct cavs__part *part, int kept)
     }
 }
 
+/* As if it had not been added. */
+static void drop_parts(struct cavs__stage_plan *sp, struct cavs_function *f)
+{
+    for (int i = 0; i < sp->nkinds; i++) {
+        struct cavs__task_kind *k = sp->kinds[i];
+
+        if (f->number >= k->nparts)
+            continue;
+        cavs__part_destroy(k->parts[f->number]);
+        k->parts[f->number] = NULL;
+    }
+    f->kept = 0;
+}
+
 int cavs__plan_add_function(struct cavs__plan *p, struct cavs_function *f)
 {
     struct cavs__stage_plan *sp = &p->stages[f->stage->number];
@@ -113,5 +129,7 @@ int cavs__plan_add_function(struct cavs__plan *p, struct cavs_function *f)
         set_pitch(part, f->kept);
         rc = cavs__bind_part(p, k, part);
     }
+    if (rc)
+        drop_parts(sp, f);
     return rc;
 }

@@ -53,6 +53,7 @@ static int find_params(const struct cavs_tape *t, struct cavs__signature *s, enu
     struct cavs__read_params *r = &s->chain[phase];
     int rc = CAVS_OK;
 
+    r->n = 0; /* of an attempt that failed */
     r->part = k && s->function->number < k->nparts ? k->parts[s->function->number] : NULL;
     for (int i = 0; r->part && i < r->part->nsteps; i++) {
         const struct cavs__step *step = &r->part->steps[i];
@@ -65,9 +66,10 @@ static int find_params(const struct cavs_tape *t, struct cavs__signature *s, enu
     return rc;
 }
 
-static int compile(struct cavs_tape *t, struct cavs__signature *s)
+/* again: an attempt has failed, and has left sections. */
+static int compile(struct cavs_tape *t, struct cavs__signature *s, bool again)
 {
-    int before = cavs__tape_plan(t)->nsections;
+    int before = again ? 0 : cavs__tape_plan(t)->nsections;
     int rc = cavs__plan_add_function(t->session->plan, s->function);
 
     find_sections(cavs__tape_plan(t), before, s);
@@ -81,10 +83,17 @@ static int compile(struct cavs_tape *t, struct cavs__signature *s)
 int cavs__compile_signatures(struct cavs_tape *t)
 {
     int n = t->recording.signatures.n, rc = CAVS_OK;
+    bool again = t->behind;
 
-    if (t->compiled == n)
+    if (t->compiled == n && !t->behind)
         return CAVS_OK;
-    for (; t->compiled < n && !rc; t->compiled++)
-        rc = compile(t, t->recording.signatures.all[t->compiled]);
-    return rc ? rc : cavs__session_follow_plan(t->session);
+    t->behind = true;
+    while (t->compiled < n && !rc) {
+        rc = compile(t, t->recording.signatures.all[t->compiled], again);
+        t->compiled += !rc;
+    }
+    if (!rc)
+        rc = cavs__session_follow_plan(t->session);
+    t->behind = rc != 0;
+    return rc;
 }

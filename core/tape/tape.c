@@ -78,11 +78,13 @@ int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *opt
 static void drop_stage(struct cavs_tape *t)
 {
     const struct cavs__stage_plan *sp = cavs__tape_plan(t);
+    struct cavs__engine *e = &t->session->engine;
     const int tensors[] = {sp->state, sp->push[0], sp->edge, sp->index,
                            sp->input[CAVS__GIVEN_INPUT]};
 
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
-        cavs__tensor_free(&t->session->engine.tensors[tensors[i]]);
+        if (tensors[i] >= 0 && tensors[i] < e->ntensors)
+            cavs__tensor_free(&e->tensors[tensors[i]]);
     cavs__plan_drop_stage(t->session->plan, t->recording.signatures.stage.number);
 }
 

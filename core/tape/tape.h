@@ -45,6 +45,7 @@ struct cavs_tape {
     bool finished;                   /* this recording is */
     int error;                       /* of this recording, which is of no more use then */
     int compiled;                    /* signatures that are */
+    bool behind;                     /* the session has not followed its plan */
     struct cavs_tape_stats stats;
 };
 

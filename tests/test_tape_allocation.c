@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tape_allocation.c - memory runs out while a tape is made, records and computes, at each of
+ * its allocations in turn.  Whatever is refused then says so; after cavs_tape_begin() the tape
+ * computes what it should.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tests/failing_alloc.h"
+#include "tests/trial.h"
+
+enum { WIDTH = 8, WORDS = 5, SAMPLES = 3 };
+
+struct life {
+    struct cavs_model *m;
+    struct cavs_param *E, *U, *V;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+    float row[SAMPLES][WIDTH];
+};
+
+static int record_sample(struct life *l, struct cavs_symbol **h)
+{
+    struct cavs_function *f = cavs_tape_sample(l->t);
+    struct cavs_symbol *x[3], *list, *z;
+
+    if (!f)
+        return CAVS_ENOMEM;
+    for (int i = 0; i < 3; i++)
+        x[i] = cavs_lookup(l->E, cavs_tape_id(l->t, i + 1));
+    list = cavs_tape_list(l->t, 3, x);
+    *h = cavs_add(cavs_sum_children(cavs_mul(cavs_softmax_children(list), list)),
+                  cavs_tape_row(l->t, WIDTH, l->row[0]));
+    z = cavs_matmul(cavs_tanh(cavs_matmul(*h, l->U)), l->V);
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(z, cavs_tape_id(l->t, 1)), NULL);
+    return 0;
+}
+
+/* Everything with a tape once; *loss: what it comes to. */
+static int run(struct life *l, double *loss)
+{
+    static float zeros[WIDTH];
+    struct cavs_symbol *h[SAMPLES];
+    float *to[SAMPLES];
+    double count;
+    int rc = cavs_session_reset_metrics(l->s);
+
+    memcpy(l->row[0], zeros, sizeof zeros);
+    if (!rc && !l->t)
+        rc = cavs_tape_create(l->s, NULL, &l->t);
+    if (!rc)
+        rc = cavs_tape_begin(l->t, CAVS_TAPE_GRADIENT);
+    for (int i = 0; i < SAMPLES && !rc; i++) {
+        to[i] = l->row[i];
+        rc = record_sample(l, &h[i]);
+    }
+    if (!rc && h[0] && h[1] && h[2])
+        rc = cavs_tape_values(l->t, SAMPLES, h, to);
+    if (!rc)
+        rc = cavs_tape_finish(l->t);
+    if (!rc)
+        rc = cavs_tape_gradients(l->t, SAMPLES, h, to);
+    return rc ? rc : cavs_session_metric(l->s, "loss", loss, &count);
+}
+
+static void open_life(struct life *l)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+
+    *l = (struct life){0};
+    o.shards = 2;
+    check_ok(cavs_model_create(&l->m));
+    l->E = cavs_model_param(l->m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
+    l->U = cavs_model_param(l->m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-1, 1));
+    l->V = cavs_model_param(l->m, "V", WIDTH, 3, CAVS_UNIFORM(-1, 1));
+    check_ok(cavs_model_finish(l->m));
+    check_ok(cavs_session_create(trial_runtime, l->m, &o, &l->s));
+}
+
+static void close_life(struct life *l)
+{
+    cavs_tape_destroy(l->t);
+    cavs_session_destroy(l->s);
+    cavs_model_destroy(l->m);
+}
+
+static void memory_may_run_out_anywhere(void **unused)
+{
+    double want, got = 0;
+    struct life l;
+    bool failed = true;
+
+    (void)unused;
+    open_life(&l);
+    check_ok(run(&l, &want));
+    close_life(&l);
+    for (long i = 1; failed; i++) {
+        int rc;
+
+        open_life(&l);
+        failing_alloc_begin(i, false);
+        rc = run(&l, &got);
+        failing_alloc_end();
+        failed = failing_alloc_failures() > 0;
+        if (rc && rc != CAVS_ENOMEM)
+            fail_msg("allocation %ld: code %d, %s", i, rc, cavs_error_message());
+        if (rc)
+            check_ok(run(&l, &got));
+        if (fabs(got - want) > 1e-6 * fabs(want))
+            fail_msg("allocation %ld: loss %g, want %g", i, got, want);
+        close_life(&l);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_may_run_out_anywhere)};
+
+    trial_compile(false);
+    return cmocka_run_group_tests_name("tapes without memory", tests, trial_runtime_up,
+                                       trial_runtime_down);
+}
