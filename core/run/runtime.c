@@ -185,6 +185,8 @@ static int open_ranks(const struct cavs_runtime_options *o, struct cavs_runtime 
 
     if (!rc && rt->ranks && cavs__devices_wanted(o))
         rc = cavs__fail(CAVS_EINVAL, "devices and several ranks do not go together yet");
+    if (!rc && rt->ranks && o->trace)
+        rc = cavs__fail(CAVS_EINVAL, "a trace and several ranks do not go together yet");
     return rc;
 }
 
