@@ -224,6 +224,10 @@ dist_check_SCRIPTS += tests/test_opencl_launches.t tests/test_opencl_runs.t test
 check_PROGRAMS += tests/test_cuda_kernels
 dist_check_SCRIPTS += tests/test_cuda_text.t
 
+# CUDA's host code on GPUs that are none
+include tests/cuda/local.mk
+dist_check_SCRIPTS += tests/test_cuda_stand_in.t tests/test_cuda_runs.t tests/test_cuda_faults.t
+
 # graphs of dependencies
 dist_check_SCRIPTS += tests/test_dag_rnn.t tests/test_predict_conllu.t
 

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cublas.c - the functions of cuBLAS that StarPU and the library call. */
+#include "tests/cuda/gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <cublas_v2.h>
+
+struct handle {
+    int device;
+    struct gpu_stream *stream;
+    bool tf32;
+};
+
+static struct handle *handle_of(cublasHandle_t h)
+{
+    return (struct handle *)h;
+}
+
+/* ---- products ---- */
+
+struct product {
+    struct gpu_op op;
+    char ta, tb;
+    int m, n, k, lda, ldb, ldc;
+    float alpha, beta;
+    const float *a, *b;
+    float *c;
+    bool tf32;
+};
+
+/* Floats from the first to the last number of a matrix with so many rows and columns. */
+static size_t reach(int rows, int cols, int ld)
+{
+    return rows > 0 && cols > 0 ? (size_t)ld * (size_t)(cols - 1) + (size_t)rows : 0;
+}
+
+static size_t reach_of(char transposed, int rows, int cols, int ld)
+{
+    return transposed == 'N' ? reach(rows, cols, ld) : reach(cols, rows, ld);
+}
+
+static void check(int device, const char *name, const void *p, size_t floats)
+{
+    if (floats > 0 && !gpu_is_allocated(device, p, floats * sizeof(float)))
+        gpu_complain("a product's %s, %zu floats at %p, is not in an allocation of device %d", name,
+                     floats, p, device);
+}
+
+static void check_all(int device, const struct product *p)
+{
+    check(device, "a", p->a, reach_of(p->ta, p->m, p->k, p->lda));
+    check(device, "b", p->b, reach_of(p->tb, p->k, p->n, p->ldb));
+    check(device, "c", p->c, reach(p->m, p->n, p->ldc));
+}
+
+/* With ten bits of mantissa, to the nearest. */
+static float *rounded(const float *p, size_t n)
+{
+    float *all = malloc((n + 1) * sizeof *all);
+    uint32_t bits;
+
+    if (!all)
+        gpu_complain("the machine has no %zu floats", n);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, &p[i], sizeof bits);
+        if ((bits & 0x7f800000) != 0x7f800000)
+            bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+        memcpy(&all[i], &bits, sizeof bits);
+    }
+    return all;
+}
+
+/* The numbers of a column of c one after the other, each in the order of k. */
+static void multiply(const struct product *p, const float *a, const float *b)
+{
+    size_t step = p->ta == 'N' ? 1 : (size_t)p->lda, along = p->ta == 'N' ? (size_t)p->lda : 1;
+    float *c = gpu_inside(p->c), sum[p->m];
+
+    for (int j = 0; j < p->n; j++, c += p->ldc) {
+        memset(sum, 0, sizeof sum);
+        for (int l = 0; l < p->k; l++) {
+            float x = p->tb == 'N' ? b[l + (size_t)j * (size_t)p->ldb]
+                                   : b[j + (size_t)l * (size_t)p->ldb];
+            const float *from = a + (size_t)l * along;
+
+            if (step == 1)
+                for (int i = 0; i < p->m; i++)
+                    sum[i] += x * from[i];
+            else
+                for (int i = 0; i < p->m; i++)
+                    sum[i] += x * from[(size_t)i * step];
+        }
+        for (int i = 0; i < p->m; i++)
+            c[i] = p->alpha * sum[i] + (p->beta == 0 ? 0 : p->beta * c[i]);
+    }
+}
+
+static void run_product(struct gpu_op *op)
+{
+    const struct product *p = (const struct product *)op;
+
+    if (p->m == 0 || p->n == 0)
+        return;
+    check_all(op->device, p);
+    if (p->tf32 && p->k > 0) {
+        float *a = rounded(gpu_inside(p->a), reach_of(p->ta, p->m, p->k, p->lda));
+        float *b = rounded(gpu_inside(p->b), reach_of(p->tb, p->k, p->n, p->ldb));
+
+        multiply(p, a, b);
+        free(a);
+        free(b);
+    } else {
+        multiply(p, p->k > 0 ? gpu_inside(p->a) : NULL, p->k > 0 ? gpu_inside(p->b) : NULL);
+    }
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+cublasStatus_t cublasSgemm(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m,
+                           int n, int k, const float *alpha, const float *a, int lda,
+                           const float *b, int ldb, const float *beta, float *c, int ldc)
+{
+    struct handle *handle = handle_of(h);
+    struct product *p;
+
+    if (m < 0 || n < 0 || k < 0 || lda < most(1, ta == CUBLAS_OP_N ? m : k) ||
+        ldb < most(1, tb == CUBLAS_OP_N ? k : n) || ldc < most(1, m))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (gpu_lost(handle->device) || gpu_comes(&gpu_options()->product_fails))
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    p = gpu_op(sizeof *p, run_product);
+    p->ta = ta == CUBLAS_OP_N ? 'N' : 'T';
+    p->tb = tb == CUBLAS_OP_N ? 'N' : 'T';
+    p->m = m, p->n = n, p->k = k;
+    p->lda = lda, p->ldb = ldb, p->ldc = ldc;
+    p->alpha = *alpha, p->beta = *beta;
+    p->a = a, p->b = b, p->c = c;
+    p->tf32 = handle->tf32;
+    check_all(handle->device, p);
+    gpu_count(&gpu_counts.products, 1);
+    gpu_count(&gpu_counts.products_tf32, handle->tf32);
+    gpu_issue(handle->device, handle->stream, p);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* ---- handles ---- */
+
+cublasStatus_t cublasCreate(cublasHandle_t *h)
+{
+    struct handle *handle = calloc(1, sizeof *handle);
+
+    if (!handle || gpu_options()->devices == 0) {
+        free(handle);
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    }
+    handle->device = gpu_current();
+    *h = (cublasHandle_t)handle;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t h)
+{
+    gpu_wait(handle_of(h)->device);
+    free(h);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetStream(cublasHandle_t h, cudaStream_t stream)
+{
+    struct gpu_stream *s = (struct gpu_stream *)stream;
+
+    if (s && gpu_stream_device(s) != handle_of(h)->device)
+        gpu_complain("a cuBLAS handle of device %d gets a stream of device %d",
+                     handle_of(h)->device, gpu_stream_device(s));
+    handle_of(h)->stream = s;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t h, cublasMath_t mode)
+{
+    if (mode != CUBLAS_DEFAULT_MATH && mode != CUBLAS_TF32_TENSOR_OP_MATH)
+        gpu_complain("cublasSetMathMode(%d) has no stand-in", (int)mode);
+    handle_of(h)->tf32 = mode == CUBLAS_TF32_TENSOR_OP_MATH;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+const char *cublasGetStatusString(cublasStatus_t status)
+{
+    return status == CUBLAS_STATUS_SUCCESS            ? "the operation completed successfully"
+           : status == CUBLAS_STATUS_EXECUTION_FAILED ? "the function failed to launch on the GPU"
+           : status == CUBLAS_STATUS_INVALID_VALUE
+               ? "an unsupported value or parameter was passed to the function"
+               : "some other error";
+}

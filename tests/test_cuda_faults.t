@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What goes wrong on a GPU, on stand-ins (tests/cuda/gpu.h): training goes on, or ends with a message, and the
+# checkpoint of before can be read.
+
+build=${abs_top_builddir:-.}
+source=${abs_top_srcdir:-.}
+apps=$build/apps
+work=$(mktemp -d "$build/tests/home/faults.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/programs.sh
+. "$source/tests/programs.sh"
+
+if [ ! -e "$build/tests/cuda/libcuda.so.1" ]; then
+    echo "1..0 # SKIP built without CUDA"
+    exit 0
+fi
+if ! command -v "${CXX:-c++}" >/dev/null; then
+    echo "1..0 # SKIP no C++ compiler"
+    exit 0
+fi
+CAVS_DEVICE_PRODUCTS=library
+export CAVS_DEVICE_PRODUCTS
+
+# fc OPTIONS ARGUMENT...: a small training with one GPU
+fc() {
+    options=$1
+    shift
+    timeout -s KILL 120 "$source/tests/cuda/run" "$options" "$apps/tree_fc" --epochs 4 --samples 24 \
+        --batch 12 --leaves 64 --hidden 32 --json --quiet --gpus 1 "$@" >"$work/out" 2>"$work/err"
+    echo $? >"$work/status"
+}
+
+# resumes: from the checkpoint, on a core, to the end
+resumes() {
+    (unset CAVS_PLACEMENT && run tree_fc --epochs 4 --samples 24 --batch 12 --leaves 64 --hidden 32 --json \
+        --quiet --workers 1 --resume "$work/kept")
+    status_is 0
+}
+
+# breaks NAME OPTIONS TEXT: ends with a message, and the checkpoint is whole. All tasks run on the GPU, so that
+# what fails comes after the first epoch and before the last one.
+breaks() {
+    CAVS_PLACEMENT=device
+    export CAVS_PLACEMENT
+    for workers in 0 1; do
+        rm -rf "$work/kept" && mkdir "$work/kept"
+        fc "$2" --workers $workers --checkpoint "$work/kept"
+        ! status_is 0 && said "$3" && [ -s "$work/kept/checkpoint.safetensors" ] && resumes
+        ok $? "$1, $workers cores: a message, and a checkpoint that is whole"
+    done
+    unset CAVS_PLACEMENT
+}
+
+fc "late=0" --workers 0
+loss=$(field loss)
+status_is 0
+ok $? "nothing goes wrong"
+
+for n in 1 2+; do
+    fc "malloc_fails=$n" --workers 0
+    status_is 0 && [ "$(field loss)" = "$loss" ]
+    ok $? "memory cannot be allocated ($n): what there is has to do"
+done
+
+breaks "a launch fails" "launch_fails=200" "a kernel could not be launched: too many resources"
+breaks "a product fails" "product_fails=100" "cublasSgemm: the function failed to launch"
+# StarPU ends the process then
+breaks "the device is lost" "lost=200" "unspecified launch failure"
+
+fc "slow=500" --workers 0
+status_is 0 && [ "$(field loss)" = "$loss" ]
+ok $? "a slow device: the same bits"
+
+echo "1..${count:?}"

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Programs on GPUs that are none (tests/cuda/gpu.h): one and two, with and without a core, whatever order
+# their streams take. With CAVS_TEST_LONG also the tests of devices, all models, and gpu-check.
+
+build=${abs_top_builddir:-.}
+source=${abs_top_srcdir:-.}
+apps=$build/apps
+work=$(mktemp -d "$build/tests/home/cuda.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/programs.sh
+. "$source/tests/programs.sh"
+
+if [ ! -e "$build/tests/cuda/libcuda.so.1" ]; then
+    echo "1..0 # SKIP built without CUDA"
+    exit 0
+fi
+if ! command -v "${CXX:-c++}" >/dev/null; then
+    echo "1..0 # SKIP no C++ compiler"
+    exit 0
+fi
+# which way is faster is a question to a GPU only
+CAVS_DEVICE_PRODUCTS=library
+export CAVS_DEVICE_PRODUCTS
+
+# counted NAME: of the stand-ins' report
+counted() {
+    sed -n "s/^$1 //p" "$work/report"
+}
+
+# fc OPTIONS ARGUMENT...: a small training
+fc() {
+    options=$1
+    shift
+    "$source/tests/cuda/run" "$options report=$work/report" "$apps/tree_fc" --epochs 2 --samples 24 \
+        --batch 12 --leaves 64 --hidden 32 --json --quiet "$@" >"$work/out" 2>"$work/err"
+    echo $? >"$work/status"
+}
+
+# same_loss: as on a core, and nothing to say
+same_loss() {
+    status_is 0 && holds "($(field loss) / $loss - 1) ^ 2 < 1e-8" && silent
+}
+
+fc "devices=2" --workers 1
+loss=$(field loss)
+status_is 0
+ok $? "a core alone"
+
+fc "devices=2 seed=1" --workers 0 --gpus 1
+alone=$(field loss)
+same_loss && [ "$(field launches)" -gt 0 ] &&
+    [ "$(field launches)" -eq $(($(counted launches) + $(counted products))) ]
+ok $? "a GPU alone: the same loss, and as many launches as are counted"
+
+[ "$(counted copies_up)" -gt 0 ] && [ "$(counted unpinned_up)" -eq 0 ] && [ "$(counted unpinned_down)" -eq 0 ]
+ok $? "all that is copied is pinned" report
+
+[ "$(counted allocations)" -eq "$(counted frees)" ] && [ "$(counted bytes0)" -eq 0 ]
+ok $? "all memory of the GPU is given back" report
+
+fc "devices=2 seed=2 late=1000" --workers 0 --gpus 1
+same_loss && [ "$(field loss)" = "$alone" ]
+ok $? "streams in another order, and later: the same bits"
+
+fc "devices=2" --workers 1 --gpus 1
+same_loss && [ "$(field launches)" -gt 0 ]
+ok $? "a core and a GPU together: the same loss"
+
+fc "devices=2 seed=3" --workers 0 --gpus 2
+both=$(field loss)
+same_loss && [ "$(counted copies_peer)" -gt 0 ]
+ok $? "two GPUs: the same loss, and copies from one to the other"
+
+fc "devices=2 seed=4 late=1000" --workers 0 --gpus 2
+same_loss && [ "$(field loss)" = "$both" ]
+ok $? "two GPUs in another order: the same bits"
+
+fc "devices=2" --workers 1 --gpus all --require
+same_loss && [ "$(field workers)" -eq 5 ]
+ok $? "all GPUs, with a core"
+
+fc "devices=1" --workers 0 --gpus 1 --tf32
+status_is 0 && [ "$(counted products_tf32)" -gt 0 ] && [ "$(counted products_tf32)" -eq "$(counted products)" ]
+ok $? "with --tf32 all products are asked for in TF32" report
+
+fc "devices=0" --workers 1 --gpus 1
+status_is 0 && said "1 CUDA device asked for, StarPU found 0"
+ok $? "no GPU is said"
+
+if [ -z "$CAVS_TEST_LONG" ]; then
+    skip "tests of devices, all models, and gpu-check" "long tests (CAVS_TEST_LONG=1)"
+    echo "1..$count"
+    exit 0
+fi
+
+# all_of NAME OPTIONS PROGRAM: a test of devices
+all_of() {
+    "$source/tests/cuda/run" "$2" "$build/tests/$3" >"$work/out" 2>"$work/err"
+    echo $? >"$work/status"
+    status_is 0 && grep -q '^ok' "$work/out"
+    ok $? "$3: $1"
+}
+
+unset CAVS_DEVICE_PRODUCTS
+nvrtc=$(ldd "$build/.libs/libcavs.so" | sed -n 's/.*libnvrtc.* => \(.*\) (.*/check_nvrtc=\1/p')
+all_of "one GPU" "devices=1" test_opencl_kernels
+all_of "one GPU" "devices=1" test_opencl_products
+all_of "one GPU, and NVIDIA's compiler takes all texts" "devices=1 $nvrtc" test_opencl_models
+CAVS_TEST_DEVICES=2
+export CAVS_TEST_DEVICES
+all_of "two GPUs, one of them slow" "devices=2 slow=0:300" test_opencl_models
+unset CAVS_TEST_DEVICES
+all_of "a GPU" "devices=1" test_device_failure
+
+(cd "$work" && "$source/tests/cuda/run" "devices=1" "$source/perf/gpu-check" --build="$build" --quick \
+    --device=cuda >"$work/out" 2>"$work/err")
+echo $? >"$work/status"
+status_is 0 && grep -q '"failures":\[\]' "$work/gpu-check.json"
+ok $? "gpu-check to its end"
+
+echo "1..$count"
