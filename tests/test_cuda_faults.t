@@ -69,6 +69,10 @@ breaks "a product fails" "product_fails=100" "cublasSgemm: the function failed t
 # StarPU ends the process then
 breaks "the device is lost" "lost=200" "unspecified launch failure"
 
+fc "memory=64" --workers 0
+status_is 1 && said "is left out: StarPU may use 57 MB of its memory, and wants 96"
+ok $? "too little memory for StarPU is said"
+
 fc "slow=500" --workers 0
 status_is 0 && [ "$(field loss)" = "$loss" ]
 ok $? "a slow device: the same bits"

@@ -68,6 +68,21 @@ static const char *text_of(CUresult rc)
 
 /* ---- life ---- */
 
+/* StarPU takes a GPU's memory in pieces of 32 MB for all that is small: with fewer than three it
+ * looks for memory for ever. */
+#define LEAST_MEMORY ((starpu_ssize_t)96 << 20)
+
+static bool has_memory(struct cavs__device *d)
+{
+    starpu_ssize_t bytes = starpu_memory_get_total(starpu_worker_get_local_memory_node());
+
+    if (bytes < 0 || bytes >= LEAST_MEMORY)
+        return true;
+    cavs__device_fail(d, "StarPU may use %d MB of its memory, and wants %d", (int)(bytes >> 20),
+                      (int)(LEAST_MEMORY >> 20));
+    return false;
+}
+
 static int open_device(struct cavs__device *d)
 {
     struct cudaDeviceProp properties;
@@ -86,7 +101,7 @@ static int open_device(struct cavs__device *d)
     d->has_double = true;
     d->units = properties.multiProcessorCount;
     d->max_parameters = 4096;
-    return 0;
+    return has_memory(d) ? 0 : -1;
 }
 
 static void close_device(struct cavs__device *d)
