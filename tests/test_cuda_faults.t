@@ -73,6 +73,21 @@ fc "memory=64" --workers 0
 status_is 1 && said "is left out: StarPU may use 57 MB of its memory, and wants 96"
 ok $? "too little memory for StarPU is said"
 
+# one sample of more than half the memory that StarPU may use
+large="--epochs 1 --samples 1 --batch 1 --leaves 65536 --hidden 48"
+# shellcheck disable=SC2086
+{
+    fc "memory=112" --workers 0 $large
+    status_is 1 && said "has too little memory for" && said "and no CPU worker takes part"
+    ok $? "a sample that is larger than the GPU: an error without a core"
+
+    run tree_fc --json --quiet --workers 1 $large
+    loss_of_large=$(field loss)
+    fc "memory=112" --workers 1 $large
+    status_is 0 && said "CPU workers take them" && holds "($(field loss) / $loss_of_large - 1) ^ 2 < 1e-8"
+    ok $? "with a core that computes it, and the same loss"
+}
+
 fc "slow=500" --workers 0
 status_is 0 && [ "$(field loss)" = "$loss" ]
 ok $? "a slow device: the same bits"

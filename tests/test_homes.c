@@ -242,6 +242,32 @@ static void shards_that_crowd_a_device_are_cut(void **state)
     free_world(w);
 }
 
+static void what_a_device_cannot_hold_goes_to_the_cpus(void **state)
+{
+    (void)state;
+    struct world *w = new_world(2, (struct machine[]){{"gpu", 0, 1e-3}, {"cpus", 0, 1e-3}});
+    w->homes.home[0] = (struct cavs__home){
+        .where = STARPU_CUDA, .device = 0, .name = "gpu", .n = 2, .used = 2, .room = 1000};
+    w->homes.home[1].first = 2;
+    w->e.nshards = 3;
+    size_t bytes[3] = {2000, 2001, 9000};
+    bool away[3] = {false};
+    w->homes.away = away;
+    assert_int_equal(cavs__homes_send_away(&w->e, bytes), CAVS_OK);
+    assert_int_equal(cavs__home_of(&w->e, 0), 0);
+    assert_int_equal(cavs__home_of(&w->e, 1), 1);
+    assert_int_equal(cavs__home_of(&w->e, 2), 1);
+    assert_int_equal(cavs__partial_of(&w->e, 1, 0, 1), 0); /* where its gradient is, all the same */
+    bytes[1] = 10;
+    assert_int_equal(cavs__homes_send_away(&w->e, bytes), CAVS_OK);
+    assert_int_equal(cavs__home_of(&w->e, 1), 0);
+    bytes[0] = (size_t)5 << 20;
+    w->homes.n = 1; /* no CPU worker */
+    assert_int_equal(cavs__homes_send_away(&w->e, bytes), CAVS_ERUNTIME);
+    assert_non_null(strstr(cavs_error_message(), "gpu has too little memory for 5 MB"));
+    free_world(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_home_that_gets_nothing_is_tried_again),
         cmocka_unit_test(every_home_is_given_a_try_even_by_batches_of_one_sample),
         cmocka_unit_test(shards_that_crowd_a_device_are_cut),
+        cmocka_unit_test(what_a_device_cannot_hold_goes_to_the_cpus),
         cmocka_unit_test(like_devices_have_equal_shares),
         cmocka_unit_test(shards_find_their_homes_and_gradients_of_their_own),
     };

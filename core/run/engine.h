@@ -69,6 +69,7 @@ struct cavs__homes {
     double work[CAVS__SLOTS][CAVS__MAX_HOMES]; /* of the batch in the slot */
     double *share;                             /* [nshards] scratch */
     size_t *bytes; /* likewise, for whoever asks cavs__homes_crowded() */
+    bool *away;    /* likewise: of this batch, for CPU workers; NULL: none */
 };
 
 /* How the last batch was cut, for people. */
@@ -192,7 +193,7 @@ void cavs__join_drop(struct cavs__engine *e);
 /* Decides how many shards there are, and where each lives. */
 int cavs__homes_init(struct cavs__engine *e);
 void cavs__homes_free(struct cavs__engine *e);
-int cavs__home_of(const struct cavs__engine *e, int shard); /* -1: none */
+int cavs__home_of(const struct cavs__engine *e, int shard); /* of this batch; -1: none */
 /* What part of a batch each shard should have, relative to one another, [nshards]; NULL: the
  * same. */
 const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run);
@@ -204,6 +205,9 @@ int cavs__shards_of_batch(const struct cavs__engine *e, int n);
 /* Shards with so many bytes of tensors are more than a device's memory should hold: true, and next
  * time they are smaller. */
 bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes);
+/* What cannot be cut and is larger than its device could hold goes to the CPU workers, with a
+ * notice; without those that is an error. */
+int cavs__homes_send_away(struct cavs__engine *e, const size_t *bytes);
 /* In this order, for each batch: the tasks that were in the slot are done; it is used anew; work
  * that has been given to a shard. */
 void cavs__homes_observe(struct cavs__engine *e, int slot);

@@ -18,11 +18,15 @@
 
 #include "codelets/device_set.h"
 #include "core/base/error.h"
+#include "core/base/notice.h"
 #include "core/run/engine.h"
 
 /* A shard may have this part of a device's memory: its tensors are there all together, beside
  * parameters, scratch, and what is on its way. */
 #define CROWD 4
+/* And this many times as much at most: else CPU workers compute it. A task wants nearly all of a
+ * shard at once, and StarPU would look for memory for ever. */
+#define MOST_ROOM 2
 /* How much of a rate is the last batch's. */
 #define NEWEST 0.5
 /* A home that was too slow to get any sample is thought this much faster after each batch, so that
@@ -91,7 +95,8 @@ int cavs__homes_init(struct cavs__engine *e)
     e->homes = hs;
     hs->share = calloc((size_t)e->nshards, sizeof *hs->share);
     hs->bytes = calloc((size_t)e->nshards, sizeof *hs->bytes);
-    return hs->share && hs->bytes
+    hs->away = calloc((size_t)e->nshards, sizeof *hs->away);
+    return hs->share && hs->bytes && hs->away
                ? CAVS_OK
                : cavs__fail_nomem("shares", (size_t)e->nshards * sizeof *hs->share);
 }
@@ -101,19 +106,28 @@ void cavs__homes_free(struct cavs__engine *e)
     if (e->homes) {
         free(e->homes->share);
         free(e->homes->bytes);
+        free(e->homes->away);
     }
     free(e->homes);
 }
 
-int cavs__home_of(const struct cavs__engine *e, int shard)
+/* Where a shard lives, if there is room. */
+static int own_home(const struct cavs__homes *hs, int shard)
 {
     int i = 0;
 
-    if (!e->homes || shard < 0)
-        return -1;
-    while (shard >= e->homes->home[i].first + e->homes->home[i].n)
+    while (shard >= hs->home[i].first + hs->home[i].n)
         i++;
     return i;
+}
+
+int cavs__home_of(const struct cavs__engine *e, int shard)
+{
+    const struct cavs__homes *hs = e->homes;
+
+    if (!hs || shard < 0)
+        return -1;
+    return hs->away && hs->away[shard] ? hs->n - 1 : own_home(hs, shard);
 }
 
 static int count_devices(const struct cavs__homes *hs)
@@ -123,10 +137,11 @@ static int count_devices(const struct cavs__homes *hs)
 
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials)
 {
-    int i = cavs__home_of(e, shard), devices;
+    int i, devices;
 
     if (!e->homes)
         return (shard * partials + partial) % CAVS__MAX_PARTIALS;
+    i = own_home(e->homes, shard);
     devices = count_devices(e->homes);
     if (i < devices || devices >= CAVS__MAX_PARTIALS)
         return i % CAVS__MAX_PARTIALS;
@@ -167,6 +182,37 @@ bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes)
         crowded = true;
     }
     return crowded;
+}
+
+/* The home of CPU workers comes last, if there is one. */
+static int send_away(struct cavs__homes *hs, const struct cavs__home *h, int shard, size_t bytes)
+{
+    if (hs->home[hs->n - 1].device >= 0)
+        return cavs__fail(CAVS_ERUNTIME,
+                          "%s has too little memory for %zu MB of a batch that cannot be cut, and "
+                          "no CPU worker takes part",
+                          h->name, bytes >> 20);
+    cavs__notice("%s has too little memory for samples as large as some are: CPU workers take them",
+                 h->name);
+    hs->away[shard] = true;
+    return CAVS_OK;
+}
+
+int cavs__homes_send_away(struct cavs__engine *e, const size_t *bytes)
+{
+    struct cavs__homes *hs = e->homes;
+    int rc = CAVS_OK;
+
+    for (int i = 0; hs && i < hs->n; i++) {
+        struct cavs__home *h = &hs->home[i];
+
+        for (int k = h->first; k < h->first + h->n && !rc; k++) {
+            hs->away[k] = false;
+            if (h->room > 0 && (double)bytes[k] > MOST_ROOM * h->room)
+                rc = send_away(hs, h, k, bytes[k]);
+        }
+    }
+    return rc;
 }
 
 /* ---- shares ---- */

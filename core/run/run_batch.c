@@ -46,7 +46,7 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
         for (int i = 0; i < r->nshards && bytes && !rc; i++)
             bytes[i] = cavs__shard_bytes(s->plan, &s->batch.shards[i]);
     } while (!rc && cavs__homes_crowded(e, bytes));
-    return rc;
+    return rc || !bytes ? rc : cavs__homes_send_away(e, bytes);
 }
 
 /* Everything the tasks read, and room for what they write: a batch that fails here leaves no
