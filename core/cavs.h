@@ -894,7 +894,7 @@ int cavs_session_save(struct cavs_session *s, const char *path);
 /** Takes the parameters from a model file or a checkpoint, which must have every parameter of the
  * model with its shape; names that the model does not know are an error that names them.  What is
  * damaged is refused (CAVS_EFORMAT, and the parameter's name), before anything is changed.  Files
- * without checksums are read, too. */
+ * without checksums are read, too; F64, F16 and BF16 become float32. */
 int cavs_session_load(struct cavs_session *s, const char *path);
 
 /** Keeps a text (UTF-8) under a name in the metadata of every model file and checkpoint that the

@@ -367,9 +367,9 @@ static void other_shape(void **state)
 static void other_type(void **state)
 {
     write_file(((struct scene *)*state)->path,
-               "{\"W\":{\"dtype\":\"F64\",\"shape\":[2,3],\"data_offsets\":[0,24]}," B_ENTRY "}",
+               "{\"W\":{\"dtype\":\"I32\",\"shape\":[2,3],\"data_offsets\":[0,24]}," B_ENTRY "}",
                9);
-    REFUSED(*state, CAVS_EFORMAT, "W", "F64");
+    REFUSED(*state, CAVS_EFORMAT, "W", "I32", "F32 is wanted");
 }
 
 static void byte_ranges_out_of_the_file(void **state)

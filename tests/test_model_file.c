@@ -291,6 +291,29 @@ static void other_types_become_floats(void **state)
     cavs_model_file_close(f);
 }
 
+/* A model that somebody stored with fewer digits, or more. */
+static void a_session_takes_numbers_of_other_types(void **state)
+{
+    struct scene *a = *state;
+    const uint16_t brains[6] = {0x3f80, 0xc2f7, 0x0000, 0x8000, 0x7f7f, 0x0080};
+    const float want_w[6] = {1, -123.5f, 0, -0.0f, 0x1.fep127f, 0x1p-126f};
+    const double doubles[3] = {0.1, -3, 1e-3};
+    const float want_b[3] = {0.1f, -3, 1e-3f};
+    unsigned char data[36];
+    float got[6];
+    memcpy(data, brains, 12);
+    memcpy(data + 12, doubles, 24);
+    write_file(a->path,
+               "{\"W\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[0,12]},"
+               "\"b\":{\"dtype\":\"F64\",\"shape\":[1,3],\"data_offsets\":[12,36]}}",
+               data, sizeof data);
+    check_ok(cavs_session_load(a->s, a->path));
+    check_ok(cavs_session_get_param(a->s, cavs_model_find_param(a->t.model, "W"), got));
+    assert_memory_equal(got, want_w, sizeof want_w);
+    check_ok(cavs_session_get_param(a->s, cavs_model_find_param(a->t.model, "b"), got));
+    assert_memory_equal(got, want_b, sizeof want_b);
+}
+
 static void files_that_are_none(void **state)
 {
     struct scene *a = *state;
@@ -523,6 +546,7 @@ int main(void)
         TEST(parameters_by_number),
         TEST(part_of_a_model_by_name),
         TEST(other_types_become_floats),
+        TEST(a_session_takes_numbers_of_other_types),
         TEST(files_that_are_none),
         TEST(the_rules_of_safetensors),
         TEST(checkpoints_of_earlier_versions),

@@ -133,7 +133,7 @@ static float of_half(uint16_t h)
     return of_bits(sign | exponent << 23 | fraction << 13);
 }
 
-static void convert(const char *type, const void *from, size_t n, float *to)
+void cavs__to_floats(const char *type, const void *from, size_t n, float *to)
 {
     const uint16_t *shorts = from;
     const double *doubles = from;
@@ -164,7 +164,7 @@ int cavs_model_file_read(struct cavs_model_file *f, int i, float *values)
     bytes = malloc(p->bytes + 1);
     rc = bytes ? cavs__safetensors_bytes(&f->f, p, bytes) : cavs__fail_nomem(p->name, p->bytes + 1);
     if (!rc)
-        convert(p->type, bytes, (size_t)p->rows * (size_t)p->cols, values);
+        cavs__to_floats(p->type, bytes, (size_t)p->rows * (size_t)p->cols, values);
     free(bytes);
     return rc;
 }

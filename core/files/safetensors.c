@@ -278,12 +278,29 @@ static int find_like(const struct cavs__safetensors *f, const struct cavs__matri
     rc = cavs__safetensors_find(f, m->name, found);
     if (rc)
         return rc;
-    if (strcmp(found->type, cavs__matrix_type(m)) != 0)
+    if (strcmp(found->type, cavs__matrix_type(m)) != 0 &&
+        (m->size != sizeof(float) || !cavs__type_size(found->type)))
         return cavs__fail(CAVS_EFORMAT, "%s: %s has type %s; %s is wanted", f->path, m->name,
                           found->type, cavs__matrix_type(m));
     if (found->rows != m->rows || found->cols != m->cols)
         return cavs__fail(CAVS_ESHAPE, "%s: %s is %d x %d in the file, %d x %d in the model",
                           f->path, m->name, found->rows, found->cols, m->rows, m->cols);
+    return CAVS_OK;
+}
+
+/* bytes: of the file, to be replaced by numbers of m's type unless they are those. */
+static int as_wanted(const struct cavs__matrix *m, const struct cavs__stored *found, void **bytes)
+{
+    float *values;
+
+    if (strcmp(found->type, cavs__matrix_type(m)) == 0)
+        return CAVS_OK;
+    values = malloc(cavs__matrix_bytes(m) + 1);
+    if (!values)
+        return cavs__fail_nomem(m->name, cavs__matrix_bytes(m) + 1);
+    cavs__to_floats(found->type, *bytes, (size_t)m->rows * (size_t)m->cols, values);
+    free(*bytes);
+    *bytes = values;
     return CAVS_OK;
 }
 
@@ -298,6 +315,8 @@ int cavs__safetensors_read(const struct cavs__safetensors *f, const struct cavs_
         return rc;
     p = malloc(found.bytes + 1);
     rc = p ? cavs__safetensors_bytes(f, &found, p) : cavs__fail_nomem(m->name, found.bytes + 1);
+    if (!rc)
+        rc = as_wanted(m, &found, &p);
     if (rc)
         free(p);
     else

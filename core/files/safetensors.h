@@ -77,11 +77,13 @@ const char *cavs__safetensors_note(const struct cavs__safetensors *f, const char
 /* Says where a matrix is, which has to be there. */
 int cavs__safetensors_find(const struct cavs__safetensors *f, const char *name,
                            struct cavs__stored *out);
+/* model_file.c: n numbers of a type that can be read, as float32. */
+void cavs__to_floats(const char *type, const void *from, size_t n, float *to);
 /* Its bytes, which agree with their checksum. */
 int cavs__safetensors_bytes(const struct cavs__safetensors *f, const struct cavs__stored *m,
                             void *bytes);
-/* The numbers of the matrix of that name, which has to have this shape and type; *values is to be
- * freed. */
+/* The numbers of the matrix of that name, which has to have this shape; *values is to be freed.
+ * Numbers of another type become float32 where that is wanted. */
 int cavs__safetensors_read(const struct cavs__safetensors *f, const struct cavs__matrix *m,
                            void **values);
 
