@@ -116,6 +116,26 @@ static void stage_destroy(struct cavs_stage *s)
     free(s);
 }
 
+struct cavs__metric *cavs__model_metric(struct cavs_model *m, const char *name)
+{
+    struct cavs__metric *metric;
+
+    for (int i = 0; i < m->nmetrics; i++)
+        if (strcmp(m->metrics[i]->name, name) == 0)
+            return m->metrics[i];
+    if (m->finished && m->nmetrics == m->most_metrics)
+        return NULL;
+    metric = calloc(1, sizeof *metric);
+    if (metric)
+        *metric = (struct cavs__metric){.name = strdup(name), .number = m->nmetrics};
+    if (!metric || !metric->name || !CAVS__APPEND(m->metrics, m->nmetrics, metric)) {
+        free(metric ? metric->name : NULL);
+        free(metric);
+        return NULL;
+    }
+    return metric;
+}
+
 static void model_free(struct cavs_model *m)
 {
     for (int i = 0; i < m->nstages; i++)

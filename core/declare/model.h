@@ -216,6 +216,10 @@ int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at,
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The metric of that name, made at first mention.  NULL: no memory, or, once the model is
+ * finished, no
+ * room; nothing is reported. */
+struct cavs__metric *cavs__model_metric(struct cavs_model *m, const char *name);
 /* check.c: is it well-formed across the functions of a stage?  0 or a cavs_error. */
 int cavs__model_check(struct cavs_model *m);
 

@@ -256,6 +256,8 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
         rc = cavs__fail(CAVS_EINVAL, "%s: written by a session with %s, this one has %s", f->path,
                         cavs__rules[d.optimizer].title, cavs__rules[s->options.optimizer].title);
     if (!rc)
+        rc = cavs__take_metrics(f, (struct cavs_model *)s->model);
+    if (!rc)
         rc = load(s, f, (int)d.shards);
     if (rc) {
         free(copy);

@@ -57,6 +57,22 @@ static bool set_own(json_t *metadata, const char *name, const char *text)
     return json_object_set_new(metadata, own, json_string(text)) == 0;
 }
 
+static bool set_metrics(json_t *metadata, const struct cavs_model *m)
+{
+    json_t *names = json_array();
+    char *text = NULL;
+    bool set = true;
+
+    for (int i = 0; set && i < m->nmetrics; i++)
+        set = json_array_append_new(names, json_string(m->metrics[i]->name)) == 0;
+    if (set)
+        text = cavs__json_text(names, JSON_COMPACT);
+    set = text && set_own(metadata, "metric_names", text);
+    free(text);
+    json_decref(names);
+    return set;
+}
+
 /* Numbers go as text: the format has strings only, and %a loses nothing. */
 json_t *cavs__describe_run(const struct cavs_session *s, const char *note)
 {
@@ -72,7 +88,8 @@ json_t *cavs__describe_run(const struct cavs_session *s, const char *note)
     snprintf(shards, sizeof shards, "%d", s->engine.nshards);
     if (set_own(metadata, "updates", step) && set_own(metadata, "seed", seed) &&
         set_own(metadata, "lr", lr) && set_own(metadata, "optimizer", optimizer) &&
-        set_own(metadata, "shards", shards) && set_own(metadata, "note", note))
+        set_own(metadata, "shards", shards) && set_metrics(metadata, s->model) &&
+        set_own(metadata, "note", note))
         return metadata;
     json_decref(metadata);
     return NULL;
@@ -130,4 +147,33 @@ int cavs__read_description(const struct cavs__safetensors *f, struct cavs__descr
         return cavs__fail(CAVS_EFORMAT, "%s: the metadata of this checkpoint cannot be understood",
                           f->path);
     return CAVS_OK;
+}
+
+/* Metric i of the checkpoint. */
+static int take_metric(const struct cavs__safetensors *f, struct cavs_model *m, int i,
+                       const char *name)
+{
+    const struct cavs__metric *metric = name ? cavs__model_metric(m, name) : NULL;
+
+    if (!metric && name && m->nmetrics < m->most_metrics)
+        return cavs__fail_nomem(name, sizeof *metric);
+    return metric && metric->number == i
+               ? CAVS_OK
+               : cavs__fail(CAVS_EFORMAT, "%s: its metrics are not those of the model (%s)",
+                            f->path, name ? name : "no name");
+}
+
+int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m)
+{
+    const char *text = cavs__described(f, "metric_names");
+    json_error_t error;
+    json_t *names = *text ? cavs__json_read(text, strlen(text), 0, &error) : NULL;
+    int rc = CAVS_OK;
+
+    if (*text && !json_is_array(names))
+        rc = cavs__fail(CAVS_EFORMAT, "%s: the names of its metrics cannot be understood", f->path);
+    for (size_t i = 0; !rc && i < json_array_size(names); i++)
+        rc = take_metric(f, m, (int)i, json_string_value(json_array_get(names, i)));
+    json_decref(names);
+    return rc;
 }

@@ -12,27 +12,14 @@
 static struct cavs__metric *find_metric(struct cavs_function *f, const char *name,
                                         struct cavs_place at)
 {
-    struct cavs_model *m = f->stage->model;
-    struct cavs__metric *metric;
+    const struct cavs_model *m = f->stage->model;
+    struct cavs__metric *metric = cavs__model_metric(f->stage->model, name);
 
-    for (int i = 0; i < m->nmetrics; i++) {
-        if (strcmp(m->metrics[i]->name, name) == 0)
-            return m->metrics[i];
-    }
-    if (m->finished && m->nmetrics == m->most_metrics) {
+    if (!metric && m->finished && m->nmetrics == m->most_metrics)
         FAIL(f, CAVS_EINVAL, "metric %s: a model counts at most %d metrics of tapes", name,
              CAVS__TAPE_METRICS);
-        return NULL;
-    }
-    metric = calloc(1, sizeof *metric);
-    if (metric)
-        *metric = (struct cavs__metric){.name = strdup(name), .number = m->nmetrics};
-    if (!metric || !metric->name || !CAVS__APPEND(m->metrics, m->nmetrics, metric)) {
-        free(metric ? metric->name : NULL);
-        free(metric);
+    else if (!metric)
         FAIL(f, CAVS_ENOMEM, "out of memory for metric %s", name);
-        return NULL;
-    }
     return metric;
 }
 
