@@ -63,6 +63,11 @@ struct cavs_cell {
 struct cavs_cell cavs_lstm_cell(struct cavs_model *m, const char *name, int width, int hidden);
 /** A GRU, in the same way; it has also the parameter NAME_b_u. */
 struct cavs_cell cavs_gru_cell(struct cavs_model *m, const char *name, int width, int hidden);
+/** The parameters of an LSTM alone: `stage` is NULL.  For cavs_cell_next() on tapes, and in
+ * functions of any stage. */
+struct cavs_cell cavs_lstm_params(struct cavs_model *m, const char *name, int width, int hidden);
+/** Those of a GRU. */
+struct cavs_cell cavs_gru_params(struct cavs_model *m, const char *name, int width, int hidden);
 
 /** Makes f, a function of the cell's stage, the cell over child 0 with input x: gathers, scatters,
  * and pushes h on the channel "h". */

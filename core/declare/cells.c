@@ -24,31 +24,47 @@ static struct cavs_param *param(struct cavs_model *m, const char *cell, const ch
                             rows > 1 ? cavs_init_glorot(rows, hidden) : CAVS_CONSTANT(0));
 }
 
-struct cavs_cell cavs_lstm_cell(struct cavs_model *m, const char *name, int width, int hidden)
+struct cavs_cell cavs_lstm_params(struct cavs_model *m, const char *name, int width, int hidden)
 {
     return (struct cavs_cell){
         .kind = CAVS_LSTM,
         .width = width,
         .hidden = hidden,
-        .stage = cavs_stage_create(m, name, 2 * hidden),
         .W = param(m, name, "W", width, hidden, 4),
         .U = param(m, name, "U", hidden, hidden, 4),
         .b = param(m, name, "b", 1, hidden, 4),
     };
 }
 
-struct cavs_cell cavs_gru_cell(struct cavs_model *m, const char *name, int width, int hidden)
+struct cavs_cell cavs_gru_params(struct cavs_model *m, const char *name, int width, int hidden)
 {
     return (struct cavs_cell){
         .kind = CAVS_GRU,
         .width = width,
         .hidden = hidden,
-        .stage = cavs_stage_create(m, name, hidden),
         .W = param(m, name, "W", width, hidden, 3),
         .U = param(m, name, "U", hidden, hidden, 3),
         .b = param(m, name, "b", 1, hidden, 3),
         .b_u = param(m, name, "b_u", 1, hidden, 3),
     };
+}
+
+struct cavs_cell cavs_lstm_cell(struct cavs_model *m, const char *name, int width, int hidden)
+{
+    struct cavs_stage *stage = cavs_stage_create(m, name, 2 * hidden);
+    struct cavs_cell cell = cavs_lstm_params(m, name, width, hidden);
+
+    cell.stage = stage;
+    return cell;
+}
+
+struct cavs_cell cavs_gru_cell(struct cavs_model *m, const char *name, int width, int hidden)
+{
+    struct cavs_stage *stage = cavs_stage_create(m, name, hidden);
+    struct cavs_cell cell = cavs_gru_params(m, name, width, hidden);
+
+    cell.stage = stage;
+    return cell;
 }
 
 /* ---- one step -------------------------------------------------------------------------------- */
