@@ -160,8 +160,7 @@ static int measure(struct app *a, enum app_set set)
         report_count(&a->report, field, (int64_t)count);
     if (rc < 0 || set != APP_TEST || !a->data[APP_DEV])
         return rc;
-    if ((rc = app_evaluate(a, a->data[APP_DEV])) == 0 &&
-        (rc = app_mean(a, "correct", &accuracy)) == 0)
+    if ((rc = app_evaluate(a, APP_DEV)) == 0 && (rc = app_mean(a, "correct", &accuracy)) == 0)
         report_number(&a->report, "val_accuracy", accuracy);
     return rc;
 }

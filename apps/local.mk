@@ -51,9 +51,11 @@ libapp_la_SOURCES += \
 	apps/common/start.c apps/common/start.h \
 	apps/common/status.c apps/common/status.h \
 	apps/common/peers.c apps/common/peers.h \
+	apps/common/sets.c apps/common/sets.h \
 	apps/common/stop.c apps/common/stop.h \
 	apps/common/surroundings.c apps/common/surroundings.h \
 	apps/common/tag_baseline.c apps/common/tag_baseline.h \
+	apps/common/tape_rows.c apps/common/tape_rows.h \
 	apps/common/texts.c apps/common/texts.h \
 	apps/common/tool.c apps/common/tool.h \
 	apps/common/threefile.c apps/common/threefile.h \

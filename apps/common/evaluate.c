@@ -7,22 +7,22 @@
 
 #include "apps/common/program.h"
 #include "apps/common/peers.h"
+#include "apps/common/sets.h"
 #include "apps/common/stop.h"
 
-static int evaluate_batch(struct app *a, struct cavs_data *d, const int *samples, int n)
+static int evaluate_batch(struct app *a, enum app_set set, const int *samples, int n)
 {
     int rc;
 
     peers_raise(a, 0);
-    rc = a->program->evaluate ? a->program->evaluate(a, d, samples, n)
-                              : cavs_session_evaluate(a->session, d, samples, n);
+    rc = set_evaluate(a, set, samples, n);
     peers_raised(a);
     return rc;
 }
 
-int app_evaluate(struct app *a, struct cavs_data *d)
+int app_evaluate(struct app *a, enum app_set set)
 {
-    int size = cavs_data_size(d), rc = cavs_session_reset_metrics(a->session);
+    int size = set_size(a, set), rc = cavs_session_reset_metrics(a->session);
     int most = size < a->options.batch ? size : a->options.batch;
     int *batch = malloc(((size_t)most + 1) * sizeof *batch);
 
@@ -32,7 +32,7 @@ int app_evaluate(struct app *a, struct cavs_data *d)
         n = size - first < most ? size - first : most;
         for (int i = 0; i < n; i++)
             batch[i] = first + i;
-        rc = evaluate_batch(a, d, batch, n);
+        rc = evaluate_batch(a, set, batch, n);
     }
     free(batch);
     return rc;
@@ -87,7 +87,7 @@ static int report_numbers(struct app *a, enum app_set set)
 int app_report_set(struct app *a, enum app_set set)
 {
     bool has_pass = set == APP_TRAIN || a->program->measures_alone;
-    int rc = has_pass ? 0 : app_evaluate(a, a->data[set]);
+    int rc = has_pass ? 0 : app_evaluate(a, set);
 
     if (rc == 0 && set != APP_TRAIN && stop_signal())
         return 1;

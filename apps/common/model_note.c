@@ -7,6 +7,7 @@
 
 #include "apps/common/json_build.h"
 #include "apps/common/run_checkpoint.h"
+#include "apps/common/sets.h"
 
 #define PROGRAM "program"
 #define RUN     "run"
@@ -19,6 +20,14 @@ static int misunderstood(struct app *a, const char *note)
                     a->model_path, note);
 }
 
+/* A checkpoint belongs to a program, a model to its twin, too. */
+static bool is_model_of(const struct app *a, const char *program)
+{
+    const char *twin = a->options.resume ? NULL : a->program->twin;
+
+    return strcmp(program, a->program->name) == 0 || (twin && strcmp(program, twin) == 0);
+}
+
 static int take_program(struct app *a, const json_t *note)
 {
     const char *program = json_string_value(json_object_get(note, "program"));
@@ -26,7 +35,7 @@ static int take_program(struct app *a, const json_t *note)
 
     if (!program || !json_is_object(options))
         return misunderstood(a, PROGRAM);
-    if (strcmp(program, a->program->name) != 0)
+    if (!is_model_of(a, program))
         return app_fail(&a->error, CAVS_EINVAL, "%s: a model of %s, not of %s", a->model_path,
                         program, a->program->name);
     return options_from_json(&a->list, OPTION_MODEL, options, true, a->model_path, &a->error);
@@ -84,7 +93,7 @@ int model_note_check_data(struct app *a)
 {
     uint64_t fingerprint;
     char mine[24], *theirs = a->fingerprint;
-    int rc = cavs_data_fingerprint(a->data[APP_TRAIN], &fingerprint);
+    int rc = set_fingerprint(a, APP_TRAIN, &fingerprint);
 
     if (rc < 0)
         return rc;
@@ -139,7 +148,7 @@ int model_note_keep(struct app *a)
 {
     int rc = keep_program(a);
 
-    if (rc == 0 && a->data[APP_TRAIN] && !a->options.session.inference)
+    if (rc == 0 && set_is_there(a, APP_TRAIN) && !a->options.session.inference)
         rc = keep_run(a);
     return rc == 0 ? model_note_keep_words(a) : rc;
 }

@@ -184,20 +184,36 @@ int model_note_same_words(struct app *a, const char *name, const struct vocab *v
     return rc;
 }
 
+static long long count_unknown(size_t n, const int *labels)
+{
+    long long unknown = 0;
+
+    for (size_t i = 0; i < n; i++)
+        unknown += labels[i] == VOCAB_UNKNOWN;
+    return unknown;
+}
+
+static void say_unknown(struct app *a, long long unknown, const char *what)
+{
+    if (unknown)
+        app_notice(a, "%s: %lld %s are none that %s knows, and are trained as <unk>",
+                   a->path[APP_TRAIN], unknown, what, a->model_path);
+}
+
 void app_notice_unknown(struct app *a, struct cavs_data *d, const struct cavs_stage *stage,
                         const char *input, const char *what)
 {
     long long unknown = 0;
 
-    for (int i = 0; a->model_file && i < cavs_data_size(d); i++) {
-        const int *id = cavs_data_sample_ids(d, stage, input, i);
+    for (int i = 0; a->model_file && i < cavs_data_size(d); i++)
+        unknown += count_unknown((size_t)cavs_data_sample_vertices(d, stage, i),
+                                 cavs_data_sample_ids(d, stage, input, i));
+    say_unknown(a, unknown, what);
+}
 
-        for (int64_t v = 0; v < cavs_data_sample_vertices(d, stage, i); v++)
-            unknown += id[v] == VOCAB_UNKNOWN;
-    }
-    if (unknown)
-        app_notice(a, "%s: %lld %s are none that %s knows, and are trained as <unk>",
-                   a->path[APP_TRAIN], unknown, what, a->model_path);
+void app_notice_unknown_ids(struct app *a, size_t n, const int *labels, const char *what)
+{
+    say_unknown(a, a->model_file ? count_unknown(n, labels) : 0, what);
 }
 
 /* ---- of files that are written --------------------------------------------------------------- */

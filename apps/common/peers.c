@@ -94,7 +94,8 @@ static int compare_data(struct app *a)
         char text[40] = "none", what[40];
         uint64_t fingerprint;
 
-        if (a->data[i] && (rc = cavs_data_fingerprint(a->data[i], &fingerprint)) == 0)
+        if (set_is_there(a, (enum app_set)i) &&
+            (rc = set_fingerprint(a, (enum app_set)i, &fingerprint)) == 0)
             snprintf(text, sizeof text, "%016llx", (unsigned long long)fingerprint);
         snprintf(what, sizeof what, "the %s set (by its fingerprint)", app_set_names[i]);
         if (rc == 0)

@@ -53,7 +53,7 @@ static int flush_output(struct app *a)
 static int predict_some(struct app *a)
 {
     struct cavs_data *d = NULL;
-    int n = cavs_data_create(a->model, &d);
+    int n = a->program->record ? 0 : cavs_data_create(a->model, &d);
 
     if (n == 0)
         n = a->program->predict(a, d, a->options.batch);

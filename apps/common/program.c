@@ -13,6 +13,7 @@
 #include "apps/common/predict.h"
 #include "apps/common/peers.h"
 #include "apps/common/run_checkpoint.h"
+#include "apps/common/sets.h"
 #include "apps/common/start.h"
 #include "apps/common/stop.h"
 #include "apps/common/train.h"
@@ -148,7 +149,6 @@ static int fill_sets(struct app *a)
 
 static void set_scale(struct app *a)
 {
-    const struct cavs_data *train = a->data[APP_TRAIN];
     float *scale = &a->options.session.scale;
     int batch = a->options.batch;
 
@@ -156,8 +156,8 @@ static void set_scale(struct app *a)
     case APP_SUM: break;
     case APP_MEAN_OF_SAMPLES: *scale = 1.0f / (float)batch; break;
     case APP_MEAN_OF_VERTICES:
-        if (train)
-            *scale = (float)cavs_data_size(train) / cavs_data_vertices(train, a->graph) / batch;
+        if (set_is_there(a, APP_TRAIN))
+            *scale = (float)set_size(a, APP_TRAIN) / set_vertices(a, APP_TRAIN) / batch;
         break;
     }
 }
@@ -184,7 +184,7 @@ static int check_dev_set(struct app *a)
     const struct app_options *o = &a->options;
     bool looks = o->best && o->epochs > 0 && !o->infer;
 
-    return !looks || a->data[APP_DEV]
+    return !looks || set_is_there(a, APP_DEV)
                ? 0
                : app_fail(&a->error, CAVS_EINVAL,
                           "--best %s is looked for on a development set, and there is none: --dev "
@@ -209,7 +209,8 @@ static int prepare(struct app *a)
     check_options(a);
     if ((rc = try_outputs(a)) < 0 || (rc = predictions_open(a)) < 0 || (rc = find_sets(a)) < 0 ||
         (rc = a->program->prepare(a)) < 0 || (rc = fill_sets(a)) < 0 ||
-        (rc = check_dev_set(a)) < 0 || (a->data[APP_TRAIN] && (rc = model_note_check_data(a)) < 0))
+        (rc = check_dev_set(a)) < 0 ||
+        (set_is_there(a, APP_TRAIN) && (rc = model_note_check_data(a)) < 0))
         return rc;
     set_scale(a);
     return app_start(a);
@@ -220,9 +221,9 @@ static int evaluate_at_end(struct app *a)
     bool evaluated = a->options.epochs > 0; /* the epochs have looked at the development set */
     int rc = 0;
 
-    if (a->data[APP_DEV] && !evaluated)
+    if (set_is_there(a, APP_DEV) && !evaluated)
         rc = app_report_set(a, APP_DEV);
-    if (rc == 0 && a->data[APP_TEST])
+    if (rc == 0 && set_is_there(a, APP_TEST))
         rc = app_report_set(a, APP_TEST);
     return rc == 0 && a->program->at_end ? a->program->at_end(a) : rc;
 }
@@ -231,7 +232,7 @@ static int run(struct app *a)
 {
     int rc = prepare(a);
 
-    if (rc == 0 && a->data[APP_TRAIN])
+    if (rc == 0 && set_is_there(a, APP_TRAIN))
         rc = app_train(a);
     if (rc == 0 && !stop_signal())
         rc = evaluate_at_end(a);
@@ -256,10 +257,9 @@ static void clear(struct app *a)
     app_stop(a);
     if (a->program->clear)
         a->program->clear(a);
-    for (int i = 0; i < APP_SETS; i++) {
-        cavs_data_destroy(a->data[i]);
+    sets_clear(a);
+    for (int i = 0; i < APP_SETS; i++)
         free(a->path[i]);
-    }
     cavs_model_destroy(a->model);
     model_note_close(a);
     options_clear(&a->list);

@@ -20,6 +20,8 @@
 #ifndef CAVS_APPS_PROGRAM_H
 #define CAVS_APPS_PROGRAM_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "apps/common/app_error.h"
@@ -67,6 +69,15 @@ struct program {
     /* After that, for each set that is there as text (app_has_set()): adds its samples to d, which
      * becomes a->data[set]. NULL: prepare() has made all sets. */
     int (*fill)(struct app *a, enum app_set set, struct cavs_data *d);
+    /* In place of fill(), for a program that records its networks on a tape (cavs.h): prepare()
+     * says
+     * by app_record_set() which samples there are, and this records some of them on a->tape, and
+     * asks it for values where it wants to look at them.  The frame begins and finishes the
+     * recording, for training or for evaluation. */
+    int (*record)(struct app *a, enum app_set set, const int *samples, int n);
+    /* A program whose models have the same parameters and options: --init takes its files, too.
+     * May be NULL. */
+    const char *twin;
     /* Frees the program's own; a->model and a->data are the frame's.  May be NULL. */
     void (*clear)(struct app *a);
 
@@ -97,7 +108,8 @@ struct program {
     int (*at_end)(struct app *a);
 
     /* Predicts what is next in a->predictions.in, at most `most` samples, and writes the results to
-     * a->predictions.out.  d is empty, for these samples.  Returns how many there were, 0 at the
+     * a->predictions.out.  d is empty, for these samples; NULL if networks are recorded.  Returns
+     * how many there were, 0 at the
      * end, or a negative code.  NULL: the program predicts nothing, and has no option --predict. */
     int (*predict)(struct app *a, struct cavs_data *d, int most);
 };
@@ -118,6 +130,13 @@ struct predictions {
     size_t room;
 };
 
+/* A set of a program that records: sample i has first[i] .. first[i+1] of all vertices. */
+struct app_samples {
+    int n;
+    const size_t *first; /* [n + 1], the program's; NULL: there is no such set */
+    uint64_t hash;       /* of what it consists of */
+};
+
 struct app {
     const struct program *program;
     struct app_options options;
@@ -136,10 +155,13 @@ struct app {
 
     struct cavs_model *model;
     struct cavs_data *data[APP_SETS];
+    struct app_samples recorded[APP_SETS]; /* in place of data, if the program has record() */
     /* the stage whose vertices the report counts; prepare() sets it */
     const struct cavs_stage *graph;
     struct cavs_runtime *runtime;
     struct cavs_session *session;
+    struct cavs_tape *tape; /* on the session, if the program has record() */
+    double record_seconds;  /* that record() took */
     struct report report;
     struct predictions predictions;
 };
@@ -171,6 +193,12 @@ int app_model_rows(const struct app *a, const char *param);
 void app_keep_vocab(struct app *a, const char *name, const struct vocab *v, const char *rows,
                     const char *cols);
 
+/* For a program that records: a set of n samples, of which sample i has the vertices first[i] ..
+ * first[i+1] of all (whatever the program counts); the array stays the program's.  What belongs to
+ * the samples beside that is added to what --resume knows a training set by. */
+void app_record_set(struct app *a, enum app_set set, int n, const size_t *first);
+void app_record_array(struct app *a, enum app_set set, const void *bytes, size_t n);
+
 /* Something goes on otherwise than asked for: on stderr, and in the report. */
 void app_notice(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* For fill() of a training set whose labels are words of the model file: those that are <unk>
@@ -178,6 +206,8 @@ void app_notice(struct app *a, const char *format, ...) __attribute__((format(pr
  * labels are, `what` what people call them. */
 void app_notice_unknown(struct app *a, struct cavs_data *d, const struct cavs_stage *stage,
                         const char *input, const char *what);
+/* The same of n labels. */
+void app_notice_unknown_ids(struct app *a, size_t n, const int *labels, const char *what);
 
 /* ---- for measure() and predict() ------------------------------------------------------------- */
 
@@ -186,7 +216,7 @@ void app_number(struct app *a, enum app_set set, const char *name, double value)
 /* Mean of a metric over what it counted since the last reset; NaN if that was nothing. */
 int app_mean(struct app *a, const char *metric, double *mean);
 /* One forward pass over all samples, metrics from zero. */
-int app_evaluate(struct app *a, struct cavs_data *d);
+int app_evaluate(struct app *a, enum app_set set);
 /* Whether this mean of the training set is the loss of the epoch, which the report has anyway. */
 bool app_is_train_loss(const struct program *p, const struct app_mean *m);
 /* Evaluates the set and reports its numbers: the means and what the program measures.  0, 1 if a

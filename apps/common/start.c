@@ -10,18 +10,46 @@
 #include "apps/common/model_note.h"
 #include "apps/common/predict.h"
 #include "apps/common/peers.h"
+#include "apps/common/sets.h"
 #include "apps/common/tool.h"
 
-static int explain(const struct cavs_session *s)
+static int print_text(int rc, char *text)
 {
-    char *text;
-    int rc = cavs_session_explain(s, &text);
-
     if (rc < 0)
         return rc;
     fputs(text, stdout);
     free(text);
     return 0;
+}
+
+/* What a tape has to say is of what it has recorded: the first batch there is. */
+static int explain_tape(struct app *a)
+{
+    int batch = a->options.batch, *samples = malloc((size_t)batch * sizeof *samples), rc = 0, n = 0;
+    enum app_set set = APP_TRAIN;
+    char *text = NULL;
+
+    if (!samples)
+        return CAVS_ENOMEM;
+    while (set < APP_SETS && !set_is_there(a, set))
+        set++;
+    for (; set < APP_SETS && n < batch && n < set_size(a, set); n++)
+        samples[n] = n;
+    if (n > 0)
+        rc = set_evaluate(a, set, samples, n);
+    free(samples);
+    if (rc == 0)
+        rc = cavs_tape_explain(a->tape, &text);
+    return print_text(rc, text);
+}
+
+static int explain(struct app *a)
+{
+    char *text = NULL;
+    int rc = cavs_session_explain(a->session, &text);
+
+    rc = print_text(rc, text);
+    return rc == 0 && a->tape ? explain_tape(a) : rc;
 }
 
 static void notice(const char *text, void *context)
@@ -71,6 +99,14 @@ static int fill_parameters(struct app *a)
     return rc;
 }
 
+static int make_tape(struct app *a)
+{
+    struct cavs_tape_options options = cavs_tape_defaults();
+
+    options.policy = a->options.session.policy;
+    return cavs_tape_create(a->session, &options, &a->tape);
+}
+
 int app_start(struct app *a)
 {
     struct cavs_runtime_options options;
@@ -84,18 +120,21 @@ int app_start(struct app *a)
     a->report.ranks = cavs_runtime_ranks(a->runtime);
     if ((rc = peers_compare(a)) < 0 ||
         (rc = cavs_session_create(a->runtime, a->model, &a->options.session, &a->session)) < 0 ||
-        (rc = model_note_keep(a)) < 0 || (rc = fill_parameters(a)) < 0)
+        (a->program->record && (rc = make_tape(a)) < 0) || (rc = model_note_keep(a)) < 0 ||
+        (rc = fill_parameters(a)) < 0)
         return rc;
-    return a->options.explain ? explain(a->session) : 0;
+    return a->options.explain ? explain(a) : 0;
 }
 
-/* Sessions end before the runtime they are on. */
+/* Tapes end before the session that they are on, sessions before their runtime. */
 static int end_runtime(struct app *a)
 {
     int rc;
 
     if (a->program->stop)
         a->program->stop(a);
+    cavs_tape_destroy(a->tape);
+    a->tape = NULL;
     cavs_session_destroy(a->session);
     a->session = NULL;
     rc = cavs_runtime_destroy(a->runtime);
@@ -164,6 +203,8 @@ int app_finish(struct app *a)
     if (a->options.save && a->status != APP_DIVERGED)
         rc = cavs_session_save(a->session, a->options.save);
     a->report.bytes_sent = cavs_runtime_bytes_sent(a->runtime);
+    if (a->tape)
+        report_number(&a->report, "record_s", a->record_seconds);
     printed = peers_is_first() ? print_report(a) : 0; /* whatever became of the model */
     rc = rc < 0 ? rc : printed;
     if (rc == 0 && a->options.runtime.trace && cavs_runtime_can_trace())

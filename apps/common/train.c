@@ -7,6 +7,7 @@
 
 #include "apps/common/random.h"
 #include "apps/common/peers.h"
+#include "apps/common/sets.h"
 #include "apps/common/status.h"
 #include "apps/common/stop.h"
 #include "apps/common/train_loop.h"
@@ -64,10 +65,10 @@ static int run_batch(struct loop *l, const int *samples, int n)
     if (a->program->before_batch)
         rc = a->program->before_batch(a, samples, n);
     if (rc == 0 && o->infer)
-        return cavs_session_evaluate(a->session, a->data[APP_TRAIN], samples, n);
+        return set_evaluate(a, APP_TRAIN, samples, n);
     if (rc == 0 && !learning_rate_is_constant(&o->rate))
         rc = cavs_session_set_lr(a->session, (float)rate_now(l));
-    return rc < 0 ? rc : cavs_session_train(a->session, a->data[APP_TRAIN], samples, n);
+    return rc < 0 ? rc : set_train(a, samples, n);
 }
 
 static int show_progress(struct loop *l)
@@ -89,7 +90,7 @@ void loop_add_work(const struct loop *l, struct report *r, double seconds)
     int64_t vertices = 0;
 
     for (int i = l->skipped; i < l->state.done; i++)
-        vertices += cavs_data_sample_vertices(a->data[APP_TRAIN], a->graph, l->order[i]);
+        vertices += set_sample_vertices(a, APP_TRAIN, l->order[i]);
     cavs_session_stats(a->session, &stats);
     report_add_work(r, seconds, l->state.done - l->skipped, vertices, &stats);
 }
@@ -181,7 +182,8 @@ static void record_epoch(struct loop *l, double seconds)
 static int look_at_best(struct loop *l)
 {
     struct app *a = l->app;
-    int rc = a->options.best && a->data[APP_DEV] ? best_see(&l->best, a, l->state.epoch) : 0;
+    int rc =
+        a->options.best && set_is_there(a, APP_DEV) ? best_see(&l->best, a, l->state.epoch) : 0;
 
     if (rc == CAVS_EIO) {
         fprintf(stderr, "%s: the best model was not written: %s\n", a->program->name,
@@ -210,7 +212,7 @@ static int check_report(struct app *a)
 static int evaluate_epoch(struct loop *l)
 {
     struct app *a = l->app;
-    int rc = a->data[APP_DEV] ? app_report_set(a, APP_DEV) : 0;
+    int rc = set_is_there(a, APP_DEV) ? app_report_set(a, APP_DEV) : 0;
 
     if (rc > 0)
         return a->options.checkpoint ? loop_checkpoint_before_evaluation(l) : 0;
@@ -309,7 +311,7 @@ static int run_epochs(struct loop *l)
 
 int app_train(struct app *a)
 {
-    int size = cavs_data_size(a->data[APP_TRAIN]), batch = a->options.batch, rc;
+    int size = set_size(a, APP_TRAIN), batch = a->options.batch, rc;
     struct loop l = {
         .app = a,
         .progress = progress_start(a->options.quiet, a->report.unit),
