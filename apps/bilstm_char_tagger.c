@@ -38,14 +38,6 @@ static const struct app_option options[] = {
                "width of a character's embedding", 1, 1 << 20),
     {0}};
 
-static void check(struct app *a, const struct option_list *l)
-{
-    (void)l;
-    if (a->options.embed % 2)
-        options_mistake("--embed has to be even, not %d: half of it is for each way",
-                        a->options.embed);
-}
-
 /* ---- model ----------------------------------------------------------------------------------- */
 
 static void declare_chars(struct tagger *t)
@@ -158,17 +150,15 @@ int main(int argc, char **argv)
 {
     static const struct tagger_rare rare = {declare_chars, spelling, add_chars};
     struct char_tagger c = {.tagger = tagger_defaults(), .char_embed = 32};
-    struct program p = tagger_program();
+    struct program p = tagger_declared(&c.tagger);
 
     c.tagger.rare = &rare;
     p.name = "bilstm_char_tagger";
     p.doc = "Trains a bidirectional LSTM to tag the words of sentences; rare words are "
-            "spelt.\v" TAGGER_DOC
-            "  Of characters (c: --char-embed): char_embedding (256 x c), char_forward_W (c x 2e), "
-            "char_forward_U (e/2 x 2e), char_forward_b, char_backward_W, char_backward_U, "
-            "char_backward_b.";
+            "spelt.\v" TAGGER_DOC TAGGER_CHARS_DOC;
     p.options = options;
-    p.check = check;
+    p.twin = "dyn_char_tagger";
+    p.check = tagger_check_halves;
     p.clear = clear;
     return program_main(&p, &c.tagger.app, argc, argv);
 }

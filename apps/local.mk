@@ -68,14 +68,17 @@ libapp_la_SOURCES += \
 
 APPS += apps/tree_fc
 
+tree_lstm_sources = apps/tree_lstm.h apps/tree_lstm_cells.c apps/tree_lstm_cells.h apps/tree_lstm_predict.c \
+	apps/tree_lstm_predict.h apps/tree_lstm_program.c apps/treebank.c apps/treebank.h
+
 APPS += apps/tree_lstm
-apps_tree_lstm_SOURCES = apps/tree_lstm.c apps/tree_lstm_cells.c apps/tree_lstm_cells.h \
-	apps/tree_lstm_predict.c apps/tree_lstm_predict.h apps/treebank.c apps/treebank.h
+apps_tree_lstm_SOURCES = apps/tree_lstm.c $(tree_lstm_sources)
 
 # --- text: language models and taggers -----------------------------------------------------------------
 
 language_model_sources = apps/language_model.c apps/language_model.h
-tagger_sources = apps/tagger.c apps/tagger.h apps/tagger_predict.c apps/tagger_text.c
+tagger_parts = apps/tagger.h apps/tagger_predict.c apps/tagger_program.c apps/tagger_text.c
+tagger_sources = apps/tagger.c $(tagger_parts)
 
 APPS += apps/fixed_lstm apps/var_lstm apps/bilstm_tagger apps/bilstm_char_tagger
 apps_fixed_lstm_SOURCES = apps/fixed_lstm.c $(language_model_sources)
@@ -91,9 +94,11 @@ apps_cavs_pack_SOURCES = apps/cavs_pack.c apps/pack.h apps/pack_conllu.c apps/pa
 
 # --- the parser ----------------------------------------------------------------------------------------
 
+parser_sources = apps/parser.h apps/parser_predict.c apps/parser_program.c apps/parser_text.c apps/parser_text.h \
+	apps/transitions.c apps/transitions.h
+
 APPS += apps/parser
-apps_parser_SOURCES = apps/parser.c apps/parser.h apps/parser_data.c apps/parser_decode.c \
-	apps/parser_model.c apps/parser_predict.c apps/parser_text.c apps/parser_text.h apps/transitions.c apps/transitions.h
+apps_parser_SOURCES = apps/parser.c apps/parser_data.c apps/parser_decode.c apps/parser_model.c $(parser_sources)
 
 # --- encoder and decoder -------------------------------------------------------------------------------
 

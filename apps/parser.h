@@ -20,6 +20,7 @@
 
 #include "apps/common/conllu_predict.h"
 #include "apps/common/program.h"
+#include "apps/common/random.h"
 #include "apps/parser_text.h"
 #include "apps/transitions.h"
 #include "core/cavs_cells.h"
@@ -52,10 +53,63 @@ struct parser {
     struct cavs_stage *moves;
     struct cavs_session *mover_session;
 
+    /* Parses sentences: d is empty, for their samples.  0, 1 if a signal came first, or a negative
+     * code. */
+    int (*parse)(struct parser *p, const struct parser_text *t, struct cavs_data *d,
+                 struct parser_trees *out);
     struct conllu_predictor predictor;
     struct parser_text unparsed; /* what it read last */
     struct parser_trees trees;
 };
+
+#define PARSER_ROW(kind, name, argument, member, role, ...) \
+    OPTION_ROW(OPTION_##kind, name, argument, struct parser, member, OPTION_##role, __VA_ARGS__)
+
+#define PARSER_OPTIONS                                                                            \
+    OPTION_GROUP("Network:"),                                                                     \
+        PARSER_ROW(INT, "mlp", "N", mlp, MODEL, "width of the network that decides", 1, 1 << 20), \
+        PARSER_ROW(REAL, "word-dropout", "A", word_dropout, RUN,                                  \
+                   "a word seen n times is <unk> in training with probability A / (n + A)", 0,    \
+                   1e6),                                                                          \
+        PARSER_ROW(INT, "side-by-side", "N", side_by_side, FREE, "sentences parsed at once", 1,   \
+                   1 << 20)
+
+#define PARSER_DOC                                                                           \
+    "PATH is a file in the CoNLL-U format. Without --train, the English Web Treebank of "    \
+    "Universal Dependencies is read: $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and "          \
+    "en_ewt-ud-dev.conllu. Sentences whose trees have "                                      \
+    "crossing arcs are left out of training (skipped_sentences), of nothing else: dev_uas, " \
+    "dev_las, test_uas and test_las are shares of all words, punctuation counted. "          \
+    "--predict writes the columns HEAD and DEPREL, a tree of one root for each sentence; "   \
+    "with --json it writes forms, heads (0: the root), relations, and the model's "          \
+    "probabilities of the move that made each arc and of its relation, an object a "         \
+    "sentence.\n\n"                                                                          \
+    "Parameters in model files (e: --embed, h: --hidden, m: --mlp; gates i, f, o, u side "   \
+    "by side): embedding (words x e), shape (endings x e/2), forward_W (1.5e x 4h), "        \
+    "forward_U (h x 4h), forward_b, backward_W, backward_U, backward_b, W_stack0, "          \
+    "W_stack1, W_stack2, W_next (2h x m), b_position, W_score (m x 3 + relations), b_score."
+
+/* ---- parser_program.c: what the declared and the recorded parser share ----------------------- */
+
+struct parser parser_defaults(void);
+/* All of the program but its name, doc, options, and how it gets at a model and samples. */
+struct program parser_program(void);
+void parser_clear(struct parser *p);
+/* Words and sets; the report says what they are. */
+int parser_load(struct parser *p);
+/* Draws which words of a training sentence are unknown: rows of the embedding for all. */
+void parser_draw_words(const struct parser *p, struct rng *r, int sentence, int *row);
+/* What is right of the decisions of the epoch. */
+int parser_report_moves(struct parser *p);
+/* Compares p->trees with those of the set. */
+void parser_report(struct parser *p, enum app_set set);
+/* The best of the allowed moves by these scores, and that move made, with the likeliest relation;
+ * probabilities go into the trees, in which the sentence begins at `first`. */
+enum move parser_best_move(const struct parse *parse, const float *scores);
+void parser_move(const struct parser *p, struct parse *parse, const float *scores,
+                 struct parser_trees *into, size_t first);
+
+/* ---- the declared one ------------------------------------------------------------------------ */
 
 /* parser_model.c: 0 or a negative code. */
 int parser_declare(struct parser *p);
@@ -70,6 +124,9 @@ int parser_add_text(struct parser *p, struct cavs_data *d, const struct parser_t
  * signal came first. */
 int parser_decode(struct parser *p, const struct parser_text *t, const struct cavs_data *d,
                   struct parser_trees *out);
+/* The same, and adds the samples first: struct parser's parse(). */
+int parser_decode_samples(struct parser *p, const struct parser_text *t, struct cavs_data *d,
+                          struct parser_trees *out);
 /* False when memory is short. */
 bool parser_trees_reserve(struct parser_trees *t, size_t words, bool shares);
 void parser_trees_clear(struct parser_trees *t);

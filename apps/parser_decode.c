@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/reserve.h"
-#include "apps/common/scores.h"
 #include "apps/common/stop.h"
 #include "apps/parser.h"
 
@@ -129,41 +127,14 @@ out:
     return rc;
 }
 
-/* The best of the allowed moves. */
-static enum move best_move(const struct parse *parse, const float *scores)
-{
-    enum move m = MOVES;
-
-    for (enum move k = 0; k < MOVES; k++)
-        if (parse_allows(parse, k) && (m == MOVES || scores[k] > scores[m]))
-            m = k;
-    return m;
-}
-
-/* Makes the move that is best in sentence i. */
-static void move_one(struct group *g, int i, const float *scores)
-{
-    int relations = vocab_size(g->parser->words.relations);
-    struct parse *parse = &g->parses[i];
-    enum move m = best_move(parse, scores);
-    int relation = scores_likeliest_known(scores + MOVES, relations);
-    int dependent = parse->stack[parse->depth - (m == LEFT ? 2 : 1)];
-    size_t at = g->text->first[g->samples[i]] + (size_t)dependent;
-
-    if (m != SHIFT && g->into->move) {
-        g->into->move[at] = (float)scores_probability(scores, MOVES, m);
-        g->into->label[at] = (float)scores_probability(scores + MOVES, relations, relation);
-    }
-    parse_move(parse, m, relation);
-}
-
 static void move_all(struct group *g)
 {
     size_t width = MOVES + (size_t)vocab_size(g->parser->words.relations), active = 0;
 
     for (int i = 0; i < g->n; i++)
         if (!parse_is_done(&g->parses[i]))
-            move_one(g, i, g->scores + active++ * width);
+            parser_move(g->parser, &g->parses[i], g->scores + active++ * width, g->into,
+                        g->text->first[g->samples[i]]);
 }
 
 static void keep_trees(const struct group *g)
@@ -223,24 +194,7 @@ static int copy_params(struct parser *p)
     return rc;
 }
 
-/* ---- trees ----------------------------------------------------------------------------------- */
-
-bool parser_trees_reserve(struct parser_trees *t, size_t words, bool shares)
-{
-    return array_reserve(&t->head, &t->head_cap, words, sizeof *t->head) &&
-           array_reserve(&t->relation, &t->relation_cap, words, sizeof *t->relation) &&
-           (!shares || (array_reserve(&t->move, &t->move_cap, words, sizeof *t->move) &&
-                        array_reserve(&t->label, &t->label_cap, words, sizeof *t->label)));
-}
-
-void parser_trees_clear(struct parser_trees *t)
-{
-    free(t->head);
-    free(t->relation);
-    free(t->move);
-    free(t->label);
-    *t = (struct parser_trees){0};
-}
+/* ---- all ---------------------------------------------------------------------------------- */
 
 int parser_decode(struct parser *p, const struct parser_text *t, const struct cavs_data *d,
                   struct parser_trees *out)
@@ -265,4 +219,12 @@ int parser_decode(struct parser *p, const struct parser_text *t, const struct ca
     }
     free(samples);
     return rc;
+}
+
+int parser_decode_samples(struct parser *p, const struct parser_text *t, struct cavs_data *d,
+                          struct parser_trees *out)
+{
+    int rc = parser_add_text(p, d, t, NULL);
+
+    return rc == 0 ? parser_decode(p, t, d, out) : rc;
 }

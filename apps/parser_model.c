@@ -4,8 +4,6 @@
 #include "apps/common/params.h"
 #include "apps/parser.h"
 
-const char *const parser_positions[POSITIONS] = {"stack0", "stack1", "stack2", "next"};
-
 /* From what the positions give to scores: MOVES of moves, then those of relations. */
 static struct cavs_symbol *decide(struct parser *p, struct cavs_model *m, struct cavs_function *f,
                                   struct cavs_symbol *const at[POSITIONS])

@@ -15,13 +15,9 @@ static int on_sentence(void *context, const struct conllu_sentence *s, struct ap
 
 static int parse_all(struct parser *p, struct cavs_data *d)
 {
-    int rc = parser_add_text(p, d, &p->unparsed, NULL);
-
-    if (rc == 0)
-        rc = parser_trees_reserve(&p->trees, p->unparsed.words, p->app.options.json)
-                 ? parser_decode(p, &p->unparsed, d, &p->trees)
-                 : CAVS_ENOMEM;
-    return rc;
+    return parser_trees_reserve(&p->trees, p->unparsed.words, p->app.options.json)
+               ? p->parse(p, &p->unparsed, d, &p->trees)
+               : CAVS_ENOMEM;
 }
 
 /* Heads are the numbers of words from 1, 0 for the root. */

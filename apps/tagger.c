@@ -138,7 +138,9 @@ static int add_all(struct tagger *t, const struct sentences *from, bool tagged, 
     return rc;
 }
 
-int tagger_add(struct tagger *t, struct cavs_data *d, const struct sentences *from, bool tagged)
+/* Samples from sentences with their words as they are written; not `tagged`: without labels. */
+static int tagger_add(struct tagger *t, struct cavs_data *d, const struct sentences *from,
+                      bool tagged)
 {
     size_t n = longest(from) + 1;
     const char **texts = malloc(n * sizeof *texts);
@@ -162,65 +164,55 @@ static int fill(struct app *a, enum app_set set, struct cavs_data *d)
     return rc;
 }
 
+/* ---- scores ---------------------------------------------------------------------------------- */
+
+static int evaluate(struct app *a, struct cavs_data *d, const int *samples, int n)
+{
+    struct tagger *t = (struct tagger *)a;
+    struct cavs_fetch fetch = {t->head, TAGGER_LOGITS, NULL};
+    int rc = app_rows_of(a, d, samples, n, &fetch);
+    const float *logits = fetch.rows;
+
+    for (int i = 0; rc == 0 && i < n; i++) {
+        int words = cavs_data_sample_vertices(d, t->head, samples[i]);
+
+        rc = tagger_count(t, words, cavs_data_sample_ids(d, t->head, "label", samples[i]), logits);
+        logits += (size_t)words * (size_t)vocab_size(t->tags);
+    }
+    return rc;
+}
+
+static int score(struct tagger *t, struct cavs_data *d, const float **logits)
+{
+    struct cavs_fetch fetch = {t->head, TAGGER_LOGITS, NULL};
+    int rc = tagger_add(t, d, &t->predictor.read, false);
+
+    if (rc == 0)
+        rc = app_rows(&t->app, d, &fetch);
+    *logits = fetch.rows;
+    return rc;
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 static int prepare(struct app *a)
 {
     struct tagger *t = (struct tagger *)a;
-    int rc = tagger_read(t);
+    int rc = tagger_load(t);
 
-    if (rc < 0 || (rc = declare(t)) < 0)
-        return rc;
+    if (rc == 0)
+        rc = declare(t);
     a->graph = t->lstm[CAVS_WAY_FORWARD].stage;
-    report_count(&a->report, "words", vocab_size(t->words));
-    report_count(&a->report, "tags", vocab_size(t->tags) - 1);
-    return 0;
+    return rc;
 }
 
-void tagger_clear(struct app *a)
+struct program tagger_declared(struct tagger *t)
 {
-    struct tagger *t = (struct tagger *)a;
+    struct program p = tagger_program();
 
-    tagger_predictor_clear(&t->predictor);
-    for (int i = 0; i < APP_SETS; i++)
-        sentences_clear(&t->text[i]);
-    vocab_destroy(t->words);
-    vocab_destroy(t->tags);
-}
-
-struct program tagger_program(void)
-{
-    static const struct app_mean means[] = {
-        {"loss", "loss"}, {"correct", "accuracy"}, {NULL, NULL}};
-    static const char *const measures[] = {"f1", "precision", "recall", NULL};
-
-    return (struct program){
-        .reads_data = true,
-        .embeds = true,
-        .drops = true,
-        .default_set = {"wikiner10k/train.txt", "wikiner10k/dev.txt"},
-        .prepare = prepare,
-        .fill = fill,
-        .clear = tagger_clear,
-        .objective = APP_MEAN_OF_SAMPLES,
-        .loss = "loss",
-        .means = means,
-        .evaluate = tagger_evaluate,
-        .measures = measures,
-        .measure = tagger_measure,
-        .predict = tagger_predict,
-    };
-}
-
-struct tagger tagger_defaults(void)
-{
-    struct tagger t = {.app = {.options = app_options_defaults()}, .min_count = 5};
-    struct app_options *o = &t.app.options;
-
-    o->epochs = 5;
-    o->batch = 32;
-    o->embed = 128;
-    o->session.optimizer = CAVS_ADAM;
-    o->session.lr = 1e-3f;
-    return t;
+    t->score = score;
+    p.prepare = prepare;
+    p.fill = fill;
+    p.evaluate = evaluate;
+    return p;
 }

@@ -59,6 +59,8 @@ struct tagger {
     struct sentences text[APP_SETS]; /* until it has become samples */
     struct cavs_cell lstm[2];        /* by enum cavs_way */
     struct cavs_stage *head;
+    /* gives the scores of the words that the predictor has read, all in one array */
+    int (*score)(struct tagger *t, struct cavs_data *d, const float **logits);
     struct entity_counts found; /* in the pass over a set that is going on */
     struct tagger_predictor predictor;
 };
@@ -84,9 +86,19 @@ struct tagger {
     "embedding (words x e), forward_W (e x 4h), forward_U (h x 4h), forward_b, backward_W, "    \
     "backward_U, backward_b, W_tag (2h x tags), b_tag."
 
+#define TAGGER_CHARS_DOC                                                                     \
+    "  Of characters (c: --char-embed): char_embedding (256 x c), char_forward_W (c x 2e), " \
+    "char_forward_U (e/2 x 2e), char_forward_b, char_backward_W, char_backward_U, "          \
+    "char_backward_b."
+
+/* struct program's check() where each way makes half of a rare word's embedding. */
+void tagger_check_halves(struct app *a, const struct option_list *l);
 struct tagger tagger_defaults(void);
-/* All of the program but its name, doc, options, and what reads_packed says. */
+/* All of the program but its name, doc, options, and how it gets at a model and samples. */
 struct program tagger_program(void);
+/* tagger.c: that, with declared networks; what is left is its name, doc, options, twin, and what
+ * reads_packed says. */
+struct program tagger_declared(struct tagger *t);
 void tagger_clear(struct app *a);
 
 /* ---- its parts ------------------------------------------------------------------------------- */
@@ -96,12 +108,13 @@ void tagger_clear(struct app *a);
  * commonest tags give goes to the report. */
 int tagger_read(struct tagger *t);
 
-/* tagger.c: adds samples from sentences with their words as they are written; not `tagged`: without
- * labels. */
-int tagger_add(struct tagger *t, struct cavs_data *d, const struct sentences *s, bool tagged);
+/* tagger_program.c: that, and what the report says of it. */
+int tagger_load(struct tagger *t);
 
-/* tagger_predict.c: what the frame's struct program has. */
-int tagger_evaluate(struct app *a, struct cavs_data *d, const int *samples, int n);
+/* tagger_predict.c: compares what the model gives for n words with their labels, for the measures.
+ * */
+int tagger_count(struct tagger *t, int n, const int *labels, const float *logits);
+/* What the frame's struct program has. */
 int tagger_measure(struct app *a, enum app_set set);
 int tagger_predict(struct app *a, struct cavs_data *d, int most);
 void tagger_predictor_clear(struct tagger_predictor *p);

@@ -25,23 +25,12 @@ static int choose_tags(struct tagger *t, size_t n, const float *logits)
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-int tagger_evaluate(struct app *a, struct cavs_data *d, const int *samples, int n)
+int tagger_count(struct tagger *t, int words, const int *labels, const float *logits)
 {
-    struct tagger *t = (struct tagger *)a;
-    struct cavs_fetch fetch = {t->head, TAGGER_LOGITS, NULL};
-    int rc = app_rows_of(a, d, samples, n, &fetch);
-    const float *logits = fetch.rows;
+    int rc = choose_tags(t, (size_t)words, logits);
 
-    for (int i = 0; rc == 0 && i < n; i++) {
-        int words = cavs_data_sample_vertices(d, t->head, samples[i]);
-
-        rc = choose_tags(t, (size_t)words, logits);
-        if (rc == 0)
-            entities_count(&t->found, t->tags, words,
-                           cavs_data_sample_ids(d, t->head, "label", samples[i]),
-                           t->predictor.tags);
-        logits += (size_t)words * (size_t)vocab_size(t->tags);
-    }
+    if (rc == 0)
+        entities_count(&t->found, t->tags, words, labels, t->predictor.tags);
     return rc;
 }
 
@@ -127,12 +116,10 @@ static int write_all(struct tagger *t, const float *logits)
 /* Of what was read last. */
 static int predict_sentences(struct tagger *t, struct cavs_data *d)
 {
-    struct cavs_fetch logits = {t->head, TAGGER_LOGITS, NULL};
-    int rc = tagger_add(t, d, &t->predictor.read, false);
+    const float *logits;
+    int rc = t->score(t, d, &logits);
 
-    if (rc == 0)
-        rc = app_rows(&t->app, d, &logits);
-    return rc == 0 ? write_all(t, logits.rows) : rc;
+    return rc == 0 ? write_all(t, logits) : rc;
 }
 
 /* Sentences before a mistake in the input are there, and written. */

@@ -36,6 +36,37 @@ struct tree_lstm_sizes {
 };
 #define TREE_LOGITS "logits" /* that channel: a score for each class */
 
+/* ---- from symbols to symbols: for vertex functions, and for tapes ---------------------------- */
+
+/* A cell's parameters, by the names above. */
+struct tree_lstm_cell {
+    enum cell kind;
+    struct cavs_param *embedding, *W_iou, *b_leaf;
+    /* of inner vertices, NULL if there are none: U and b of what is computed of all children, F1
+     * and F2 of each (childsum: both are U_f) */
+    struct cavs_param *U, *b, *F1, *F2, *b_f;
+};
+struct tree_lstm_state {
+    struct cavs_symbol *c, *h;
+};
+
+struct tree_lstm_cell tree_lstm_params(struct cavs_model *m, enum cell kind,
+                                       const struct tree_lstm_sizes *sizes);
+/* The state of a leaf with this word. */
+struct tree_lstm_state tree_lstm_leaf(const struct tree_lstm_cell *p, struct cavs_symbol *word);
+/* The state of a vertex with n children, at least one: two for bench and nary. */
+struct tree_lstm_state tree_lstm_inner(const struct tree_lstm_cell *p, int n,
+                                       const struct tree_lstm_state *children);
+
+/* The classifier's parameters. */
+struct tree_lstm_head {
+    struct cavs_param *W, *b;
+};
+struct tree_lstm_head tree_lstm_head_params(struct cavs_model *m,
+                                            const struct tree_lstm_sizes *sizes);
+
+/* ---- stages of them -------------------------------------------------------------------------- */
+
 /*
  * Declares the stage "tree" of state width 2 hidden, which pulls the ids "word" at leaves and
  * pushes "h". Its functions have the numbers that arities_function() gives.
