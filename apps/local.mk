@@ -71,20 +71,26 @@ APPS += apps/tree_fc
 tree_lstm_sources = apps/tree_lstm.h apps/tree_lstm_cells.c apps/tree_lstm_cells.h apps/tree_lstm_predict.c \
 	apps/tree_lstm_predict.h apps/tree_lstm_program.c apps/treebank.c apps/treebank.h
 
-APPS += apps/tree_lstm
+APPS += apps/tree_lstm apps/dyn_tree_lstm
 apps_tree_lstm_SOURCES = apps/tree_lstm.c $(tree_lstm_sources)
+apps_dyn_tree_lstm_SOURCES = apps/dyn_tree_lstm.c $(tree_lstm_sources)
 
 # --- text: language models and taggers -----------------------------------------------------------------
 
 language_model_sources = apps/language_model.c apps/language_model.h
 tagger_parts = apps/tagger.h apps/tagger_predict.c apps/tagger_program.c apps/tagger_text.c
 tagger_sources = apps/tagger.c $(tagger_parts)
+dyn_tagger_sources = apps/dyn_tagger_model.c apps/dyn_tagger.h $(tagger_parts)
 
 APPS += apps/fixed_lstm apps/var_lstm apps/bilstm_tagger apps/bilstm_char_tagger
 apps_fixed_lstm_SOURCES = apps/fixed_lstm.c $(language_model_sources)
 apps_var_lstm_SOURCES = apps/var_lstm.c $(language_model_sources)
 apps_bilstm_tagger_SOURCES = apps/bilstm_tagger.c $(tagger_sources)
 apps_bilstm_char_tagger_SOURCES = apps/bilstm_char_tagger.c $(tagger_sources)
+
+APPS += apps/dyn_tagger apps/dyn_char_tagger
+apps_dyn_tagger_SOURCES = apps/dyn_tagger.c $(dyn_tagger_sources)
+apps_dyn_char_tagger_SOURCES = apps/dyn_char_tagger.c $(dyn_tagger_sources)
 
 # --- packed data -------------------------------------------------------------------------------------------
 

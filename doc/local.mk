@@ -17,7 +17,7 @@ nobase_dist_doc_DATA += CONTRIBUTING.md LICENSE NEWS.md README.md doc/adding-a-d
 	doc/architecture.md doc/data.md doc/define-by-run.md doc/gpu.md doc/guide.md doc/lines-of-code.md \
 	doc/packed-format.md doc/parameters.md doc/scaling.md
 # what these have links to (tests/test_install.t)
-nobase_dist_doc_DATA += apps/tree_fc.c apps/tree_lstm.c apps/tree_lstm_cells.c \
+nobase_dist_doc_DATA += apps/dyn_tree_lstm.c apps/tree_fc.c apps/tree_lstm.c apps/tree_lstm_program.c apps/tree_lstm_cells.c \
 	codelets/device/device.h codelets/device/dialect.cl codelets/device/kernels.cl \
 	codelets/device/opencl.c codelets/device/products.cl codelets/device/walk.c codelets/device_set.h \
 	codelets/groups/elementwise.def codelets/kernels/kernel.h codelets/part.h codelets/update.def \

@@ -148,7 +148,7 @@ SANITIZE_TESTS += tests/test_elementwise tests/test_element_values tests/test_gr
 	tests/test_group_cache tests/test_group_compiler tests/test_notices
 
 # the programs in apps/, from outside
-dist_check_SCRIPTS += tests/test_programs.t tests/test_completion.t tests/test_apps.t tests/test_apps_resume.t tests/test_apps_notices.t
+dist_check_SCRIPTS += tests/test_programs.t tests/test_dyn_programs.t tests/test_completion.t tests/test_apps.t tests/test_apps_resume.t tests/test_apps_notices.t
 
 check_PROGRAMS += tests/test_progress
 tests_test_progress_LDADD = $(READER_LIBS)

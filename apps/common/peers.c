@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apps/common/json_build.h"
+#include "apps/common/sets.h"
 #include "apps/common/stop.h"
 
 /* What launchers tell before MPI has started: Open MPI, and others by PMI. */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dyn_tree_lstm - tree_lstm written as ordinary code and recorded on a tape: parameters, options,
+ * files and losses are the same (tree_lstm.h).
+ *
+ * There are no stages, graphs and vertex functions here: a loop goes over the vertices of a tree,
+ * children first, calls the cell, and keeps the state that it gives.  Which vertices of which trees
+ * can be computed together is found by the tape.
+ */
+#include <stdlib.h>
+
+#include "apps/common/reserve.h"
+#include "apps/common/tape_rows.h"
+#include "apps/tree_lstm.h"
+
+struct recorded {
+    struct tree_lstm shared; /* first: the frame hands it over */
+    struct tree_lstm_cell cell;
+    struct tree_lstm_head head;
+    struct tree_lstm_state *state, *child; /* of the tree that is recorded, and of a vertex */
+    size_t state_room, child_room;
+    struct tape_rows logits; /* of all vertices that --predict has read last */
+};
+
+/* ---- the network ----------------------------------------------------------------------------- */
+
+static int declare(struct recorded *t)
+{
+    struct app *a = &t->shared.app;
+    struct tree_lstm_sizes sizes = tree_lstm_sizes(&t->shared);
+    int rc = cavs_model_create(&a->model);
+
+    if (rc < 0)
+        return rc;
+    t->cell = tree_lstm_params(a->model, t->shared.cell, &sizes);
+    t->head = tree_lstm_head_params(a->model, &sizes);
+    return cavs_model_finish(a->model);
+}
+
+/* The state of a vertex whose children have theirs. */
+static struct tree_lstm_state vertex(struct recorded *t, const struct tree *tree, int v)
+{
+    int arity = tree_arity(tree, v), first = tree->child_ptr[v];
+
+    if (arity == 0)
+        return tree_lstm_leaf(&t->cell, cavs_tape_id(t->shared.app.tape, tree->word[v]));
+    for (int k = 0; k < arity; k++)
+        t->child[k] = t->state[tree->children[first + k]];
+    return tree_lstm_inner(&t->cell, arity, t->child);
+}
+
+static struct cavs_symbol *classify(const struct recorded *t, struct cavs_symbol *h)
+{
+    return cavs_affine(h, t->head.W, t->head.b);
+}
+
+static void compare(struct recorded *t, struct cavs_function *f, struct cavs_symbol *logits,
+                    int label, bool root)
+{
+    struct cavs_symbol *id = cavs_tape_id(t->shared.app.tape, label);
+    struct cavs_symbol *correct = cavs_correct(logits, id);
+
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, id), id);
+    cavs_metric(f, "correct", correct, id);
+    if (root)
+        cavs_metric(f, "root_correct", correct, id);
+}
+
+/* ---- trees ----------------------------------------------------------------------------------- */
+
+/* Room for the states of a tree. */
+static int reserve(struct recorded *t, const struct tree *tree)
+{
+    int most = 1;
+
+    for (int v = 0; v < tree->n; v++)
+        if (tree_arity(tree, v) > most)
+            most = tree_arity(tree, v);
+    return array_reserve(&t->state, &t->state_room, tree->n, sizeof *t->state) &&
+                   array_reserve(&t->child, &t->child_room, most, sizeof *t->child)
+               ? 0
+               : app_fail(&t->shared.app.error, CAVS_ENOMEM, "no memory for a tree of %d vertices",
+                          tree->n);
+}
+
+/* Records a tree: the scores of its vertices go to logits, or NULL: they are compared with the
+ * labels. */
+static int record_tree(struct recorded *t, const struct tree *tree, struct cavs_symbol **logits)
+{
+    struct cavs_function *f = cavs_tape_sample(t->shared.app.tape);
+    int rc = reserve(t, tree);
+
+    for (int v = 0; rc == 0 && v < tree->n; v++) {
+        t->state[v] = vertex(t, tree, v);
+        if (logits)
+            logits[v] = classify(t, t->state[v].h);
+        else
+            compare(t, f, classify(t, t->state[v].h), tree->label[v], v == tree->n - 1);
+    }
+    return rc;
+}
+
+static int record(struct app *a, enum app_set set, const int *samples, int n)
+{
+    struct recorded *t = (struct recorded *)a;
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < n; i++) {
+        struct tree tree = forest_tree(&t->shared.bank.set[set], samples[i]);
+
+        rc = record_tree(t, &tree, NULL);
+    }
+    return rc;
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+/* The scores of all vertices, computed at one go. */
+static int score(struct recorded *t, const struct forest *trees)
+{
+    struct cavs_tape *tape = t->shared.app.tape;
+    int rc = tape_rows_reserve(&t->logits, trees->vertices, TREE_CLASSES);
+
+    if (rc < 0)
+        return app_fail(&t->shared.app.error, rc, "no memory for the scores of %zu vertices",
+                        trees->vertices);
+    rc = cavs_tape_begin(tape, CAVS_TAPE_EVALUATE);
+    for (int i = 0; rc == 0 && i < trees->trees; i++) {
+        struct tree tree = forest_tree(trees, i);
+
+        rc = record_tree(t, &tree, t->logits.symbol + trees->first[i]);
+    }
+    return rc == 0 ? tape_rows_compute(&t->logits, tape) : rc;
+}
+
+static int predict(struct app *a, struct cavs_data *none, int most)
+{
+    struct recorded *t = (struct recorded *)a;
+    struct tree_predictor *p = &t->shared.predictor;
+    int n = tree_lstm_read(&t->shared, most), rc;
+
+    (void)none;
+    if (n <= 0)
+        return n;
+    rc = score(t, &p->trees);
+    if (rc == 0)
+        rc = tree_predictor_write(p, a, t->logits.numbers);
+    return rc < 0 ? rc : n;
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static void offer(struct app *a, enum app_set set, const struct forest *f)
+{
+    app_record_set(a, set, f->trees, f->first);
+    app_record_array(a, set, f->label, f->vertices * sizeof *f->label);
+    app_record_array(a, set, f->word, f->vertices * sizeof *f->word);
+    app_record_array(a, set, f->child_ptr, (f->vertices + f->trees) * sizeof *f->child_ptr);
+    app_record_array(a, set, f->children, (f->vertices - f->trees) * sizeof *f->children);
+}
+
+static int prepare(struct app *a)
+{
+    struct recorded *t = (struct recorded *)a;
+    int rc = tree_lstm_load(&t->shared);
+
+    for (int i = 0; rc == 0 && i < APP_SETS; i++)
+        if (app_has_set(a, i))
+            offer(a, i, &t->shared.bank.set[i]);
+    return rc < 0 ? rc : declare(t);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct app_option options[] = {TREE_LSTM_OPTIONS, {0}};
+    struct recorded t = {.shared = tree_lstm_defaults()};
+    struct program p = tree_lstm_program();
+    int status;
+
+    p.name = "dyn_tree_lstm";
+    p.doc = "Trains a Tree-LSTM to label every vertex of parse trees (5 classes): tree_lstm, but "
+            "recorded on a tape.\v" TREE_LSTM_DOC;
+    p.options = options;
+    p.twin = "tree_lstm";
+    p.prepare = prepare;
+    p.record = record;
+    p.predict = predict;
+    status = program_main(&p, &t.shared.app, argc, argv);
+    free(t.state);
+    free(t.child);
+    tape_rows_clear(&t.logits);
+    return status;
+}

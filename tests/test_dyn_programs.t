@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# shellcheck disable=SC2086 # arguments are split on purpose
+# Programs that record their networks on a tape, beside those that declare the same: losses and files are one.
+
+data=${abs_top_srcdir:-.}/tests/data
+apps=${abs_top_builddir:-.}/apps
+work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/dyn.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# shellcheck source=tests/programs.sh
+. "${abs_top_srcdir:-.}/tests/programs.sh"
+
+small="--hidden 16 --embed 16 --batch 2 --lr 0.01 --workers 1 --json --quiet"
+own= # options of the recorded program alone
+
+# agree A B: two lists of numbers, each within 1e-5 of the other
+agree() {
+    [ -n "$1" ] && echo "$1 $2" | awk '{
+        n = NF / 2
+        for (i = 1; i <= n; i++) {
+            difference = $i - $(n + i)
+            bound = 1e-5 * ($i < 0 ? -$i : $i) + 1e-7
+            if (difference > bound || -difference > bound) exit 1
+        }
+        exit NF % 2 }'
+}
+
+# numbers FIELD...: their values, and the losses of all epochs
+numbers() {
+    for name in "$@"; do
+        printf '%s ' "$(field "$name")"
+    done
+    tail -n 1 "$work/out" | sed 's/.*"epoch_loss":\[\([^]]*\)\].*/\1/; s/,/ /g'
+}
+
+# losses DECLARED RECORDED NAME FIELDS ARGUMENT...: what both say when they are trained on the same
+losses() {
+    declared=$1
+    recorded=$2
+    what=$2${3:+ ($3)}
+    fields=$4
+    shift 4
+    run "$declared" $small "$@" --epochs 3 --save "$work/declared.st"
+    expected=$(numbers $fields)
+    run "$recorded" $small $own "$@" --epochs 3 --save "$work/recorded.st"
+    reference=$(numbers $fields)
+    status_is 0 && agree "$expected" "$reference"
+    ok $? "$what: the losses of three epochs, and what is measured, are those of $declared"
+}
+
+# models DEV FIELDS: the files of the last losses()
+models() {
+    wrong=
+    for model in declared recorded; do
+        for program in "$declared" "$recorded"; do
+            run "$program" --init "$work/$model.st" --epochs 0 --dev "$1" --predict "$1" --output "$work/$program.$model" \
+                --json --quiet --workers 1
+            status_is 0 || wrong="$wrong $program --init $model"
+            [ "$program" = "$recorded" ] || expected=$(numbers $2)
+        done
+        agree "$expected" "$(numbers $2)" || wrong="$wrong numbers of $model"
+        sed 's/\([0-9]\.[0-9]\{4\}\)[0-9]*/\1/g' "$work/$declared.$model" >"$work/expected"
+        sed 's/\([0-9]\.[0-9]\{4\}\)[0-9]*/\1/g' "$work/$recorded.$model" | cmp -s - "$work/expected" && [ -s "$work/expected" ] ||
+            wrong="$wrong predictions of $model"
+    done
+    [ -z "$wrong" ]
+    ok $? "$what and $declared take one another's models, and predict the same${wrong:+, but not:$wrong}"
+}
+
+# resumed ARGUMENT...: the recorded program of the last losses()
+resumed() {
+    run "$recorded" $small $own "$@" --epochs 2 --checkpoint "$work/kept" --every 1
+    run "$recorded" --resume "$work/kept" --epochs 3 --json --quiet --workers 1
+    status_is 0 && [ "$reference" = "$(numbers $fields)" ]
+    ok $? "$what, stopped and resumed: the same bits"
+    run "$declared" --resume "$work/kept" --epochs 3
+    status_is 1 && said "a model of $recorded, not of $declared"
+    ok $? "$declared does not go on with a run of $what"
+    rm -rf "$work/kept"
+}
+
+# --- trees -----------------------------------------------------------------------------------------------
+
+trees="--train $data/mini.txt --dev $data/mini-dev.txt"
+of_trees="train_accuracy_all train_accuracy_root dev_loss dev_accuracy_all dev_accuracy_root"
+losses tree_lstm dyn_tree_lstm bench "$of_trees" $trees
+models "$data/mini-dev.txt" "dev_loss dev_accuracy_all dev_accuracy_root"
+resumed $trees
+losses tree_lstm dyn_tree_lstm childsum "$of_trees" --cell childsum $trees
+losses tree_lstm dyn_tree_lstm nary "$of_trees" --cell nary $trees
+losses tree_lstm dyn_tree_lstm "many children" train_accuracy_all --cell childsum --train "$data/mini-wide.txt"
+
+# --- tags ------------------------------------------------------------------------------------------------
+
+tags="--min-count 2 --train $data/mini-tags.txt --dev $data/mini-tags-dev.txt"
+losses bilstm_tagger dyn_tagger "" "train_accuracy dev_loss dev_accuracy dev_f1" $tags
+losses bilstm_char_tagger dyn_char_tagger "" "train_accuracy dev_loss dev_accuracy dev_f1" $tags
+models "$data/mini-tags-dev.txt" "dev_loss dev_accuracy dev_f1"
+resumed $tags
+
+echo "1..$count"
