@@ -103,8 +103,10 @@ apps_cavs_pack_SOURCES = apps/cavs_pack.c apps/pack.h apps/pack_conllu.c apps/pa
 parser_sources = apps/parser.h apps/parser_predict.c apps/parser_program.c apps/parser_text.c apps/parser_text.h \
 	apps/transitions.c apps/transitions.h
 
-APPS += apps/parser
+APPS += apps/parser apps/dyn_parser
 apps_parser_SOURCES = apps/parser.c apps/parser_data.c apps/parser_decode.c apps/parser_model.c $(parser_sources)
+apps_dyn_parser_SOURCES = apps/dyn_parser.c apps/dyn_parser.h apps/dyn_parser_model.c apps/dynamic_oracle.c \
+	apps/dynamic_oracle.h $(parser_sources)
 
 # --- encoder and decoder -------------------------------------------------------------------------------
 

@@ -200,8 +200,9 @@ SANITIZE_TESTS += tests/test_graph_readers
 
 # the parser
 check_PROGRAMS += tests/test_transitions
-tests_test_transitions_SOURCES = tests/test_transitions.c apps/transitions.c apps/transitions.h
-tests_test_transitions_LDADD = $(CMOCKA_LIBS)
+tests_test_transitions_SOURCES = tests/test_transitions.c apps/dynamic_oracle.c apps/dynamic_oracle.h \
+	apps/transitions.c apps/transitions.h
+tests_test_transitions_LDADD = libapp.la $(CMOCKA_LIBS)
 SANITIZE_TESTS += tests/test_transitions
 dist_check_SCRIPTS += tests/test_parser.t
 

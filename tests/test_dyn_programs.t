@@ -100,4 +100,27 @@ losses bilstm_char_tagger dyn_char_tagger "" "train_accuracy dev_loss dev_accura
 models "$data/mini-tags-dev.txt" "dev_loss dev_accuracy dev_f1"
 resumed $tags
 
+# --- dependencies ----------------------------------------------------------------------------------------
+
+bank="--mlp 16 --min-count 1 --train $data/mini.conllu --dev $data/mini.conllu"
+own="--explore 0"
+losses parser dyn_parser "without exploration" "train_moves train_relations dev_uas dev_las" --dropout 0 $bank
+models "$data/mini.conllu" "dev_uas dev_las"
+
+own="--explore 0.9"
+run dyn_parser $small $own $bank --epochs 30
+status_is 0 && holds "$(field train_moves) > 0.85" && holds "$(field dev_uas) > 0.9" && holds "$(field dev_las) > 0.85" &&
+    [ "$(field skipped_sentences)" -eq 0 ]
+ok $? "dyn_parser learns five sentences on its own way"
+small="$small --shards 2"
+run dyn_parser $small $own $bank --epochs 3 --explore-after 0
+reference=$(numbers dev_uas dev_las)
+run dyn_parser $small $own $bank --epochs 3 --explore-after 0 --workers 2 --side-by-side 2
+[ -n "$reference" ] && [ "$reference" = "$(numbers dev_uas dev_las)" ]
+ok $? "and goes the same way with more workers, and with fewer sentences side by side"
+run dyn_parser $small $own $bank --epochs 2 --explore-after 0 --checkpoint "$work/kept" --every 1
+run dyn_parser --resume "$work/kept" --epochs 3 --json --quiet --workers 1
+[ "$reference" = "$(numbers dev_uas dev_las)" ]
+ok $? "and if it is stopped and resumed"
+
 echo "1..$count"

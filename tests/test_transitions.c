@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "apps/dynamic_oracle.h"
 #include "apps/transitions.h"
 #include "tests/random.h"
 
@@ -146,6 +147,113 @@ static void decisions_look_at_what_is_there(void **state)
     assert_false(parse_allows(&p, SHIFT));
 }
 
+/* ---- moves that are not the oracle's --------------------------------------------------------- */
+
+/* The fewest arcs that are missing at the end, by all moves that there are. */
+static int least_wrong(const struct parse *p, const int *want)
+{
+    int least = MOST;
+
+    if (parse_is_done(p)) {
+        int wrong = 0;
+
+        for (int v = 1; v < p->n; v++)
+            wrong += p->head[v] != want[v];
+        return wrong;
+    }
+    for (enum move m = 0; m < MOVES; m++) {
+        int stack_copy[MOST], head_copy[MOST], relation_copy[MOST], wrong;
+        struct parse next = *p;
+
+        if (!parse_allows(p, m))
+            continue;
+        next.stack = memcpy(stack_copy, p->stack, sizeof stack_copy);
+        next.head = memcpy(head_copy, p->head, sizeof head_copy);
+        next.relation = memcpy(relation_copy, p->relation, sizeof relation_copy);
+        parse_move(&next, m, 0);
+        wrong = least_wrong(&next, want);
+        least = wrong < least ? wrong : least;
+    }
+    return least;
+}
+
+/* What least_wrong() says of each move. */
+static void compare_costs(struct dynamic_oracle *o, struct parse *p, const int *want)
+{
+    int cost[MOVES], least = least_wrong(p, want);
+
+    assert_int_equal(dynamic_oracle_costs(o, p, want, cost), 0);
+    for (enum move m = 0; m < MOVES; m++) {
+        int before[3][MOST], expected;
+        struct parse kept = *p;
+
+        if (!parse_allows(p, m)) {
+            assert_int_equal(cost[m], ORACLE_FORBIDDEN);
+            continue;
+        }
+        memcpy(before[0], stack, sizeof stack);
+        memcpy(before[1], head, sizeof head);
+        memcpy(before[2], relation, sizeof relation);
+        parse_move(p, m, 0);
+        expected = least_wrong(p, want) - least;
+        memcpy(stack, before[0], sizeof stack);
+        memcpy(head, before[1], sizeof head);
+        memcpy(relation, before[2], sizeof relation);
+        *p = kept;
+        if (cost[m] != expected)
+            fail_msg("move %d of %d words at %d, %d on the stack: cost %d, not %d", m, p->n,
+                     p->next, p->depth, cost[m], expected);
+    }
+}
+
+static void the_dynamic_oracle_knows_what_each_move_costs(void **state)
+{
+    uint64_t random = 11;
+    struct dynamic_oracle o = {0};
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        int n = random_int(&random, 2, 7), want[MOST] = {-1};
+        struct parse p = start(n);
+
+        grow(&random, 1, n, 0, want);
+        while (!parse_is_done(&p)) {
+            int m = random_int(&random, 0, MOVES - 1);
+
+            compare_costs(&o, &p, want);
+            while (!parse_allows(&p, m))
+                m = (m + 1) % MOVES;
+            parse_move(&p, m, 7);
+        }
+    }
+    dynamic_oracle_clear(&o);
+}
+
+/* From wherever it is, a move without a cost leaves what can be reached as it was. */
+static void moves_without_a_cost_end_in_the_tree(void **state)
+{
+    uint64_t random = 13;
+    struct dynamic_oracle o = {0};
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        int n = random_int(&random, 2, MOST), want[MOST] = {-1}, cost[MOVES];
+        struct parse p = start(n);
+
+        grow(&random, 1, n, 0, want);
+        while (!parse_is_done(&p)) {
+            int m = random_int(&random, 0, MOVES - 1);
+
+            assert_int_equal(dynamic_oracle_costs(&o, &p, want, cost), 0);
+            while (cost[m] != 0)
+                m = (m + 1) % MOVES;
+            parse_move(&p, m, 7);
+        }
+        assert_memory_equal(head + 1, want + 1, (size_t)(n - 1) * sizeof *head);
+    }
+    dynamic_oracle_clear(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +261,8 @@ int main(void)
         cmocka_unit_test(crossing_arcs_are_noticed),
         cmocka_unit_test(any_allowed_moves_end_in_a_tree),
         cmocka_unit_test(decisions_look_at_what_is_there),
+        cmocka_unit_test(the_dynamic_oracle_knows_what_each_move_costs),
+        cmocka_unit_test(moves_without_a_cost_end_in_the_tree),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
