@@ -75,6 +75,10 @@ APPS += apps/tree_lstm apps/dyn_tree_lstm
 apps_tree_lstm_SOURCES = apps/tree_lstm.c $(tree_lstm_sources)
 apps_dyn_tree_lstm_SOURCES = apps/dyn_tree_lstm.c $(tree_lstm_sources)
 
+APPS += apps/dyn_spinn
+apps_dyn_spinn_SOURCES = apps/dyn_spinn.c apps/dyn_spinn.h apps/dyn_spinn_model.c apps/tree_lstm_predict.c \
+	apps/tree_lstm_predict.h apps/treebank.c apps/treebank.h
+
 # --- text: language models and taggers -----------------------------------------------------------------
 
 language_model_sources = apps/language_model.c apps/language_model.h

@@ -123,4 +123,20 @@ run dyn_parser --resume "$work/kept" --epochs 3 --json --quiet --workers 1
 [ "$reference" = "$(numbers dev_uas dev_las)" ]
 ok $? "and if it is stopped and resumed"
 
+# --- trees that the network makes ------------------------------------------------------------------------
+
+run dyn_spinn $small $trees --epochs 40 --save "$work/spinn.st"
+status_is 0 && holds "$(field train_accuracy_root) > 0.9" && holds "$(field train_moves) > 0.9"
+ok $? "dyn_spinn learns labels, and which words belong together"
+run dyn_spinn --init "$work/spinn.st" --predict "$data/mini-dev.txt" --output "$work/made" --quiet --workers 1
+tr -d '()0-4? \n' <"$work/made" >"$work/words"
+tr -d '()0-4? \n' <"$data/mini-dev.txt" | cmp -s - "$work/words" && [ "$(wc -l <"$work/made")" -eq "$(wc -l <"$data/mini-dev.txt")" ]
+ok $? "and writes the words with brackets of its own"
+run dyn_spinn --init "$work/spinn.st" --epochs 0 --dev "$data/mini.txt" --json --quiet --workers 1
+status_is 0 && holds "$(field dev_phrases) > 0.9" && holds "$(field dev_accuracy_root) > 0.9"
+ok $? "which are those of the trees that it was shown"
+run dyn_spinn $small --train "$data/mini-wide.txt" --epochs 1
+status_is 1 && said "mini-wide.txt:" && said "expected two"
+ok $? "a phrase of more than two parts is refused, by file and line"
+
 echo "1..$count"

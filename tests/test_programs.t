@@ -21,7 +21,7 @@ export CAVS_DATA
 tiny() {
     case $1 in
     tree_fc) echo "--leaves 5 --samples 10" ;;
-    tree_lstm | dyn_tree_lstm) echo "--embed 8 --train $data/mini.txt --dev $data/mini-dev.txt" ;;
+    tree_lstm | dyn_tree_lstm | dyn_spinn) echo "--embed 8 --train $data/mini.txt --dev $data/mini-dev.txt" ;;
     fixed_lstm | var_lstm) echo "--embed 8 --train $data/mini-text.txt --dev $data/mini-text-dev.txt" ;;
     dyn_tagger | dyn_char_tagger | bilstm_tagger | bilstm_char_tagger)
         echo "--embed 8 --min-count 2 --train $data/mini-tags.txt --dev $data/mini-tags-dev.txt"
