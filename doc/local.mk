@@ -23,18 +23,21 @@ nobase_dist_doc_DATA += apps/dyn_tree_lstm.c apps/tree_fc.c apps/tree_lstm.c app
 	codelets/groups/elementwise.def codelets/kernels/kernel.h codelets/part.h codelets/update.def \
 	core/cavs.h core/cavs_cells.h core/run/homes.c core/declare/model.h core/declare/operator.h core/declare/operators.def \
 	core/prepare/prepare.h core/run/engine.h core/compile/plan.h core/declare/symbol.c \
-	doc/examples/first.c doc/examples/mistakes.c doc/examples/two_ways.c memory/tensor.h \
+	doc/examples/first.c doc/examples/mistakes.c doc/examples/recorded.c doc/examples/two_ways.c memory/tensor.h \
 	scheduler/internal.h scheduler/policies.c scheduler/schedule.h
 
 EXAMPLE_CPPFLAGS = -I$(top_srcdir)/core
 
-noinst_PROGRAMS += doc/examples/first doc/examples/two_ways doc/examples/mistakes
+noinst_PROGRAMS += doc/examples/first doc/examples/two_ways doc/examples/recorded doc/examples/mistakes
 doc_examples_first_SOURCES = doc/examples/first.c
 doc_examples_first_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
 doc_examples_first_LDADD = libcavs.la
 doc_examples_two_ways_SOURCES = doc/examples/two_ways.c
 doc_examples_two_ways_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
 doc_examples_two_ways_LDADD = libcavs.la
+doc_examples_recorded_SOURCES = doc/examples/recorded.c
+doc_examples_recorded_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
+doc_examples_recorded_LDADD = libcavs.la
 doc_examples_mistakes_SOURCES = doc/examples/mistakes.c
 doc_examples_mistakes_CPPFLAGS = $(EXAMPLE_CPPFLAGS)
 doc_examples_mistakes_LDADD = libcavs.la

@@ -27,6 +27,10 @@ ok $? "examples/first learns, and writes its parameters" "$work/first"
 [ $? -eq 0 ] && correct "$work/two_ways" "new words"
 ok $? "examples/two_ways learns" "$work/two_ways"
 
+"$examples/recorded" >"$work/recorded" 2>&1
+[ $? -eq 0 ] && correct "$work/recorded" "new formulas"
+ok $? "examples/recorded learns" "$work/recorded"
+
 # folders and line numbers of source files are not compared
 plain() {
     sed 's|[^ ]*/\([a-z_]*\.c\):|\1:|; s|\(\.c\):[0-9]*:|\1:|' "$@"
