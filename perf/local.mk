@@ -9,6 +9,8 @@
 
 EXTRA_DIST += perf/README.md perf/RESULTS.md perf/figures perf/ablation perf/batching perf/bench \
 	perf/compare perf/figure8 perf/figure9 perf/gpu-check perf/latency perf/learning perf/loc \
+	perf/models perf/tape perf/peers/dynet_counts \
+	perf/plot.py perf/policies perf/report perf/runs.py perf/table1 perf/table2 perf/tasks-by-policy \
 	perf/models \
 	perf/plot.py perf/policies perf/ranks perf/report perf/runs.py perf/table1 perf/table2 perf/tasks-by-policy \
 	perf/turns perf/workloads.py \
@@ -23,6 +25,10 @@ perf_floor_SOURCES = perf/floor.c perf/floor.h perf/floor_fc.c perf/floor_levels
 perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
 	-lpthread -lm
+
+# Into how many batches recorded graphs fall.
+noinst_PROGRAMS += perf/tape_counts
+perf_tape_counts_SOURCES = perf/tape_counts.c
 
 # How long one tree takes.
 noinst_PROGRAMS += perf/one_tree
