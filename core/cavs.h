@@ -664,7 +664,7 @@ struct cavs_runtime_options {
     /** A device that was asked for and cannot be used (with -1: none found) is CAVS_ERUNTIME, here
      * or where a session finds that it cannot build its kernels. */
     bool require;
-    /** The processes that train together, see @ref ranks: an MPI_Comm *, of which MPI runs already
+    /** The processes that train together, see @ref ranks; an MPI_Comm *, of which MPI runs already
      * with MPI_THREAD_MULTIPLE; NULL: all that mpirun has started, or this one alone. */
     const void *communicator;
 };

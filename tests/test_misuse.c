@@ -67,6 +67,13 @@ static void questions_of_nothing_have_answers(void **state)
     assert_int_equal(cavs_model_file_cols(NULL, 0), -1);
     assert_int_equal(cavs_runtime_workers(NULL), 0);
     check_null_text(cavs_runtime_scheduler(NULL));
+    assert_int_equal(cavs_runtime_rank(NULL), 0);
+    assert_int_equal(cavs_runtime_ranks(NULL), 0);
+    assert_int_equal(cavs_runtime_bytes_sent(NULL), 0);
+    assert_int_equal(cavs_runtime_agree(NULL, 0), 0);
+    cavs_runtime_raise(NULL, 1);
+    assert_int_equal(cavs_runtime_raised(NULL), 0);
+    cavs_runtime_abort(NULL, 1);
     assert_true(cavs_runtime_sgemm_peak(NULL) < 0);
     cavs_session_stats(NULL, NULL);
     cavs_session_stats(NULL, &stats);
@@ -144,6 +151,7 @@ static void calls_with_nothing_are_refused(void **state)
     check_fails(cavs_packed_describe(NULL, NULL));
     check_fails(cavs_packed_verify(NULL));
     check_fails(cavs_runtime_create(NULL, NULL));
+    check_fails(cavs_runtime_same(NULL, NULL, NULL));
     check_fails(cavs_session_create(NULL, NULL, NULL, NULL));
     check_fails(cavs_session_train(NULL, NULL, &one, 1));
     check_fails(cavs_session_gradient(NULL, NULL, &one, 1));
@@ -261,6 +269,8 @@ static void symbols_of_nothing_are_nothing(void **state)
     assert_null(cavs_function_create(NULL, NULL));
     assert_null(cavs_lstm_cell(NULL, "cell", 2, 2).W);
     assert_null(cavs_gru_cell(NULL, "cell", 2, 2).W);
+    assert_null(cavs_lstm_params(NULL, "cell", 2, 2).W);
+    assert_null(cavs_gru_params(NULL, "cell", 2, 2).W);
     cavs_chain_graph(CAVS_WAY_FORWARD, 3, NULL, NULL);
     build_from(NULL, NULL);
     apply_probes_to_nothing();
