@@ -126,6 +126,18 @@ static int entries(const struct cavs__view *v, int rows)
     return v->ptr ? v->ptr[rows] : rows;
 }
 
+/* How many numbers of an index name a row: a piece is its row and two more. */
+static int each(const struct job *j)
+{
+    return j->call->kernel->number == CAVS__KERNEL_sum_pieces ? 3 : 1;
+}
+
+/* How many numbers the index of view i has. */
+static int indices(const struct job *j, int i)
+{
+    return j->v[i].index ? each(j) * entries(&j->v[i], j->rows) : 0;
+}
+
 /* Rows of view i, which are not those of the task in a matrix of weights and in a sum over rows. */
 static int rows_of(const struct job *j, int i)
 {
@@ -144,7 +156,7 @@ static size_t span(const struct job *j, int i)
     const struct cavs__view *v = &j->v[i];
     int last = v->index ? -1 : rows_of(j, i) - 1;
 
-    for (int k = 0; v->index && k < entries(v, j->rows); k++)
+    for (int k = 0; k < indices(j, i); k += each(j))
         last = v->index[k] > last ? v->index[k] : last;
     return last < 0 || !v->p ? 0 : (size_t)last * (size_t)v->ld + (size_t)v->cols;
 }
@@ -179,7 +191,7 @@ static int32_t *collect_index(struct job *j, int *n)
 
     *n = 0;
     for (int i = 0; i < j->nviews; i++)
-        *n += (j->v[i].index ? entries(&j->v[i], j->rows) : 0) + (j->v[i].ptr ? j->rows + 1 : 0);
+        *n += indices(j, i) + (j->v[i].ptr ? j->rows + 1 : 0);
     all = calloc((size_t)*n + 1, sizeof *all);
     assert_non_null(all);
     *n = 0;
@@ -187,7 +199,7 @@ static int32_t *collect_index(struct job *j, int *n)
         const struct cavs__view *v = &j->v[i];
 
         j->index[i] = v->index ? *n : -1;
-        for (int k = 0; v->index && k < entries(v, j->rows); k++)
+        for (int k = 0; k < indices(j, i); k++)
             all[(*n)++] = v->index[k];
         j->ptr[i] = v->ptr ? *n : -1;
         for (int k = 0; v->ptr && k <= j->rows; k++)

@@ -27,29 +27,32 @@ static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs
     return NULL;
 }
 
+enum { LONGEST_NAME = 160 };
+
 /* STAGE.FUNCTION.PHASE.CLASS; a chain is of all functions, and what has a name of its own has no
  * class there. */
-static char *kind_name(const struct cavs__stage_plan *sp, const struct cavs__part_place *at)
+static void kind_name(const struct cavs__stage_plan *sp, const struct cavs__part_place *at,
+                      char name[LONGEST_NAME])
 {
     const char *stage = sp->stage->name, *phase = phase_names[at->phase];
     const char *last = at->what ? at->what : class_names[at->klass];
-    char name[160];
 
     if (at->klass == CAVS__CHAIN || sp->stage->recorded)
-        snprintf(name, sizeof name, "%s.%s.%s", stage, phase, last);
+        snprintf(name, LONGEST_NAME, "%s.%s.%s", stage, phase, last);
     else
-        snprintf(name, sizeof name, "%s.%s.%s.%s", stage, at->function->name, phase, last);
-    return strdup(name);
+        snprintf(name, LONGEST_NAME, "%s.%s.%s.%s", stage, at->function->name, phase, last);
 }
 
 static int new_kind(struct cavs__stage_plan *sp, const struct cavs__part_place *at,
                     struct cavs__task_kind **made)
 {
     struct cavs__task_kind *k = calloc(1, sizeof *k);
+    char name[LONGEST_NAME];
 
     if (!k)
         return cavs__fail_nomem("plan: task kind", sizeof *k);
-    k->name = kind_name(sp, at);
+    kind_name(sp, at, name);
+    k->name = strdup(name);
     k->phase = at->phase;
     k->klass = at->klass;
     k->shared = at->shared;
@@ -62,25 +65,24 @@ static int new_kind(struct cavs__stage_plan *sp, const struct cavs__part_place *
     }
     free(k->name);
     free(k);
-    return cavs__fail_nomem("plan: task kind", cavs__array_bytes(sp->nkinds, sizeof *sp->kinds));
+    return cavs__fail_nomem("plan: task kind",
+                            strlen(name) + 1 + cavs__array_bytes(sp->nkinds, sizeof *sp->kinds));
 }
 
 /* The kind that runs such parts of several functions, if it is there: the chain; of a tape, all. */
 static struct cavs__task_kind *find_kind(struct cavs__stage_plan *sp,
                                          const struct cavs__part_place *at)
 {
-    struct cavs__task_kind *found = NULL;
-    char *name;
+    char name[LONGEST_NAME];
 
     if (at->klass == CAVS__CHAIN)
         return find_chain(sp, at->phase);
-    name = sp->stage->recorded ? kind_name(sp, at) : NULL;
-    for (int i = 0; i < sp->nkinds && name && !found; i++) {
+    kind_name(sp, at, name);
+    for (int i = 0; i < sp->nkinds && sp->stage->recorded; i++) {
         if (strcmp(sp->kinds[i]->name, name) == 0)
-            found = sp->kinds[i];
+            return sp->kinds[i];
     }
-    free(name);
-    return found;
+    return NULL;
 }
 
 /* Room for the parts of all functions that the stage has by now. */

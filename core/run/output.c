@@ -130,25 +130,24 @@ static int check_counted(const struct cavs_session *s)
                            : CAVS_OK;
 }
 
-/* Of one rank's shards: sum and count of a metric in each, [nshards][2]. */
-static void read_shards(struct cavs_session *s, int number, double *parts)
+/* Sum and count of a metric in one of this rank's shards. */
+static void read_shard(struct cavs_session *s, int number, int shard, double part[2])
 {
     struct cavs__tensor *t = &s->engine.tensors[s->plan->metric];
 
-    for (int i = 0; i < s->engine.nshards; i++) {
-        memcpy(parts + 2 * i, cavs__tensor_acquire(t, i, STARPU_R) + 4 * number, 2 * sizeof *parts);
-        cavs__tensor_release(t, i);
-    }
+    memcpy(part, cavs__tensor_acquire(t, shard, STARPU_R) + 4 * number, 2 * sizeof *part);
+    cavs__tensor_release(t, shard);
 }
 
-/* The same of all ranks, whoever has worked on a shard. */
+/* The same of all shards, [nshards][2], whichever rank has worked on one. */
 static int read_all(struct cavs_session *s, int number, double *parts)
 {
     size_t ranks = (size_t)cavs__ranks_count(s->rt->ranks), n = 2 * (size_t)s->engine.nshards;
     double *all = s->rt->ranks ? malloc(ranks * n * sizeof *all) : NULL;
     int rc;
 
-    read_shards(s, number, parts);
+    for (int i = 0; i < s->engine.nshards; i++)
+        read_shard(s, number, i, parts + 2 * i);
     if (!s->rt->ranks)
         return CAVS_OK;
     if (!all)
@@ -163,8 +162,21 @@ static int read_all(struct cavs_session *s, int number, double *parts)
     return rc;
 }
 
-/* In the order of shards. */
-static int add_shards(struct cavs_session *s, int number, double total[2])
+/* In the order of shards, without memory that might be missing: what was trained is not trained once
+ * more for a number that could not be read. */
+static void add_own_shards(struct cavs_session *s, int number, double total[2])
+{
+    for (int i = 0; i < s->engine.nshards; i++) {
+        double part[2];
+
+        read_shard(s, number, i, part);
+        total[0] += part[0];
+        total[1] += part[1];
+    }
+}
+
+/* The same of the shards of all ranks. */
+static int add_all_shards(struct cavs_session *s, int number, double total[2])
 {
     size_t n = 2 * (size_t)s->engine.nshards;
     double *parts = malloc(n * sizeof *parts);
@@ -192,7 +204,10 @@ int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, d
     if (number < 0)
         return cavs__fail(CAVS_EINVAL, "the model has no metric or loss named %s",
                           name ? name : "(null)");
-    rc = add_shards(s, number, total);
+    if (s->rt->ranks)
+        rc = add_all_shards(s, number, total);
+    else
+        add_own_shards(s, number, total);
     if (!rc)
         rc = cavs__check_devices(s);
     if (rc)
