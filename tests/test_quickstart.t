@@ -64,7 +64,7 @@ building_machine() {
         stub $tool </dev/null
     done
     stub cc <<'END'
-[ -e "$WORK/no-starpu" ] || echo '#define STARPU_USE_FXT 1'
+[ -e "$WORK/no-starpu" ] || printf '#define STARPU_USE_%s 1\n' FXT CUDA
 END
     stub pkg-config <<'END'
 case "$*" in
@@ -309,7 +309,7 @@ ok $? "a StarPU that does not compile is marked"
 fresh
 echo 'echo cc -I/mpi' | stub mpicc
 quickstart --starpu-source="$source" --no-install build
-[ $status -eq 1 ] && said "MPI by $bin/mpicc" && said "going on without MPI" && said "without MPI"
+[ $status -eq 0 ] && said "MPI by $bin/mpicc" && said "going on without MPI" && said "of the system"
 ok $? "a StarPU without MPI will not do where there is one, but none is better than no StarPU"
 
 quickstart --with-starpu=/usr --no-install build

@@ -113,7 +113,7 @@ starpu_is_there() {
 cached_starpu() {
     local dir
     for dir in "$cache"/starpu-1.*-"$key"; do
-        starpu_good "$dir" && starpu=$dir
+        [ -d "$dir" ] && starpu_good "$dir" && starpu=$dir
     done
     [ -n "$starpu" ]
 }
@@ -145,6 +145,9 @@ without_mpi() {
     [ -n "$mpi" ] && [ "$with_mpi" = no ] || return 1
     note "going on without MPI"
     mpi=
+    starpu=
+    # the system's was good but for this, perhaps
+    starpu_good && return
     key=$(starpu_key)
     cached_starpu || build_starpu
 }

@@ -119,11 +119,14 @@ handle_signals() {
 # --- one at a time --------------------------------------------------------------------------------
 
 # only_one FOLDER WHAT: waits until no other quickstart has locked FOLDER, then locks it until we
-# end.
+# end; what we have locked already is ours.
 only_one() {
     local folder
+    [ "${locked/:$1:/}" = "$locked" ] || return 0
     have flock && exec {folder}<"$1" || return 0
+    locked="$locked:$1:"
     flock -n "$folder" && return
     note "another quickstart $2: waiting until it is done"
     run_job flock "$folder"
 }
+locked=
