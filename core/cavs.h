@@ -944,7 +944,7 @@ int cavs_model_file_read(struct cavs_model_file *f, int i, float *values);
 struct cavs_stats {
     int64_t batches;        /**< batches */
     int64_t samples;        /**< samples in them */
-    int64_t vertices;       /**< vertices of these samples */
+    int64_t vertices;       /**< vertices of these samples; of tapes, symbols that were computed */
     int64_t evaluated;      /**< vertices left after sharing identical ones */
     int64_t tasks;          /**< StarPU tasks submitted */
     int64_t launches;       /**< kernels queued on devices, by all sessions */

@@ -250,8 +250,7 @@ static int plan_inputs(struct cavs__plan *p, struct cavs__stage_plan *sp)
     return CAVS_OK;
 }
 
-/* Nominal operations of products, of a vertex or of an entry of one of the function's lists. */
-static double count_flops(const struct cavs_function *f, int domain, bool backward)
+double cavs__function_flops(const struct cavs_function *f, int domain, bool backward)
 {
     double sum = 0;
 
@@ -270,8 +269,8 @@ static void count_list_flops(struct cavs__stage_plan *sp, const struct cavs_func
     for (int d = 1; d <= f->nlists; d++) {
         int number = f->lists[d - 1]->number;
 
-        sp->list_flops[number] = count_flops(f, d, training);
-        sp->list_flops_forward[number] = count_flops(f, d, false);
+        sp->list_flops[number] = cavs__function_flops(f, d, training);
+        sp->list_flops_forward[number] = cavs__function_flops(f, d, false);
     }
 }
 
@@ -355,8 +354,8 @@ static int plan_stage(struct cavs__plan *p, const struct cavs_stage *s)
                                                 4 * (size_t)s->nfunctions + 2 * (size_t)s->nlists) *
                                                    sizeof(double));
     for (int j = 0; j < s->nfunctions; j++) {
-        sp->flops[j] = count_flops(s->functions[j], 0, p->options.training);
-        sp->flops_forward[j] = count_flops(s->functions[j], 0, false);
+        sp->flops[j] = cavs__function_flops(s->functions[j], 0, p->options.training);
+        sp->flops_forward[j] = cavs__function_flops(s->functions[j], 0, false);
         count_list_flops(sp, s->functions[j], p->options.training);
     }
     rc = plan_stage_tensors(p, sp);

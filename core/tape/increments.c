@@ -29,13 +29,21 @@ static void append(struct cavs__tape_shard *s, struct cavs__increment *d)
 
 static void count(struct cavs_tape *t, const struct cavs__increment *d)
 {
+    struct cavs_stats *of_session = &t->session->stats;
+
     t->stats.evaluated += d->n;
     t->stats.batching_tasks += d->nvt;
+    of_session->vertices += d->n;
+    of_session->evaluated += d->n;
+    of_session->batching_tasks += d->nvt;
     for (int i = 0; i < d->nvt; i++) {
         struct cavs__signature *s = t->recording.signatures.all[d->vt[i].function];
 
         s->rows += d->vt[i].n;
         s->vts++;
+        of_session->flops +=
+            d->vt[i].n *
+            cavs__function_flops(s->function, 0, t->recording.run != CAVS_TAPE_EVALUATE);
     }
 }
 
