@@ -162,8 +162,8 @@ static int read_all(struct cavs_session *s, int number, double *parts)
     return rc;
 }
 
-/* In the order of shards, without memory that might be missing: what was trained is not trained once
- * more for a number that could not be read. */
+/* In the order of shards, without memory that might be missing: what was trained is not trained
+ * once more for a number that could not be read. */
 static void add_own_shards(struct cavs_session *s, int number, double total[2])
 {
     for (int i = 0; i < s->engine.nshards; i++) {
