@@ -56,15 +56,19 @@ struct starpu_perfmodel *cavs__task_model(const char *name,
     return m ? &m->perf : NULL;
 }
 
-static void run_on_cpu(void *descr[], void *arg)
+static void run_with_buffers(void *descr[], const struct cavs__part_args *a)
 {
-    const struct cavs__part_args *a = arg;
     void *buffers[(a->numbers ? a->most : CAVS__MAX_BUFFERS) + 1];
 
-    cavs__handover_begin();
     for (int i = 0; i < a->nbuffers; i++)
         buffers[a->numbers ? a->numbers[i] : i] = (void *)STARPU_MATRIX_GET_PTR(descr[i]);
     cavs__part_run(a, buffers, (void *)STARPU_MATRIX_GET_PTR(descr[a->nbuffers - 1]));
+}
+
+static void run_on_cpu(void *descr[], void *arg)
+{
+    cavs__handover_begin();
+    run_with_buffers(descr, arg);
     cavs__handover_end();
 }
 
