@@ -77,6 +77,8 @@ static int compile(struct cavs_tape *t, struct cavs__signature *s, bool again)
         rc = find_params(t, s, CAVS__FORWARD);
     if (!rc)
         rc = find_params(t, s, CAVS__BACKWARD);
+    s->flops = cavs__function_flops(s->function, 0, true);
+    s->flops_forward = cavs__function_flops(s->function, 0, false);
     return rc;
 }
 

@@ -30,6 +30,7 @@ static void append(struct cavs__tape_shard *s, struct cavs__increment *d)
 static void count(struct cavs_tape *t, const struct cavs__increment *d)
 {
     struct cavs_stats *of_session = &t->session->stats;
+    bool forward = t->recording.run == CAVS_TAPE_EVALUATE;
 
     t->stats.evaluated += d->n;
     t->stats.batching_tasks += d->nvt;
@@ -41,9 +42,7 @@ static void count(struct cavs_tape *t, const struct cavs__increment *d)
 
         s->rows += d->vt[i].n;
         s->vts++;
-        of_session->flops +=
-            d->vt[i].n *
-            cavs__function_flops(s->function, 0, t->recording.run != CAVS_TAPE_EVALUATE);
+        of_session->flops += d->vt[i].n * (forward ? s->flops_forward : s->flops);
     }
 }
 

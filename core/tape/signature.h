@@ -54,6 +54,7 @@ struct cavs__signature {
     /* set by compiled.c: */
     int noise[2], given; /* index sections: dropout's keys, rows that the user gave; -1: none */
     struct cavs__read_params chain[2]; /* forward and backward */
+    double flops, flops_forward;       /* nominal, of a row */
     int64_t rows, vts;                 /* evaluated so far: explain_tape.c */
 };
 
