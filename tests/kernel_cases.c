@@ -219,6 +219,22 @@ static void column_sum_adds_rows_to_what_is_there(void **unused)
     }
 }
 
+/* A kernel, and its reference, that sums what index names of x from ptr[r] to ptr[r + 1]. */
+static void check_named(const char *kernel, const struct matrix *x, const int32_t *index,
+                        const int32_t *ptr, const struct matrix *want)
+{
+    for (int which = 0; which < 2; which++) {
+        struct matrix y = matrix_unset(want->rows, want->cols, 1);
+        const struct cavs__view v[] = {
+            {.p = x->p, .ld = x->ld, .index = index, .ptr = ptr, .cols = want->cols}, view_of(&y)};
+
+        run(kernel, which, false, want->rows, v, 0);
+        matrix_near(&y, want, 1e-6, kernel);
+        matrix_check(&y, kernel);
+        matrix_free(&y);
+    }
+}
+
 static void sum_rows_adds_none_one_or_many_named_rows(void **unused)
 {
     (void)unused;
@@ -239,16 +255,7 @@ static void sum_rows_adds_none_one_or_many_named_rows(void **unused)
                 *matrix_at(&want, r, j) = (float)sum;
             }
         }
-        for (int which = 0; which < 2; which++) {
-            struct matrix y = matrix_unset(rows, n, 1);
-            const struct cavs__view v[] = {
-                {.p = x.p, .ld = x.ld, .index = index, .ptr = ptr, .cols = n}, view_of(&y)};
-
-            run("sum_rows", which, false, rows, v, 0);
-            matrix_near(&y, &want, 1e-6, "sum_rows");
-            matrix_check(&y, "sum_rows");
-            matrix_free(&y);
-        }
+        check_named("sum_rows", &x, index, ptr, &want);
         matrix_free(&x);
         matrix_free(&want);
         free(ptr);
@@ -281,16 +288,7 @@ static void sum_pieces_adds_columns_of_named_rows(void **unused)
                     *matrix_at(&want, r, from + j) += *matrix_at(&x, piece[3 * e], j);
             }
         }
-        for (int which = 0; which < 2; which++) {
-            struct matrix y = matrix_unset(rows, n, 1);
-            const struct cavs__view v[] = {
-                {.p = x.p, .ld = x.ld, .index = piece, .ptr = ptr, .cols = n}, view_of(&y)};
-
-            run("sum_pieces", which, false, rows, v, 0);
-            matrix_near(&y, &want, 1e-6, "sum_pieces");
-            matrix_check(&y, "sum_pieces");
-            matrix_free(&y);
-        }
+        check_named("sum_pieces", &x, piece, ptr, &want);
         matrix_free(&x);
         matrix_free(&want);
         free(ptr);
