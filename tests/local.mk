@@ -110,6 +110,7 @@ check_PROGRAMS += tests/test_wide
 # what the documents tell to add; in check-long it is built and tested, too
 dist_check_SCRIPTS += tests/test_adding_documents.t
 
+EXTRA_DIST += tests/starpu-1.3.names
 dist_check_SCRIPTS += tests/test_exports.t tests/test_model_files.t tests/test_best_model.t tests/test_stopping.t tests/test_predict.t
 
 # inputs for some vertices only, and counts that the library gives

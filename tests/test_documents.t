@@ -80,6 +80,12 @@ done <"$work/documents" >"$work/wrong"
 ! [ -s "$work/wrong" ]
 ok $? "names of functions and variables in documents exist" "$work/wrong"
 
+# Who is about to run quickstart reads beforehand what that takes.
+sed -n '/^## Two commands/,/^## /p' README.md | tr -s ' \n' ' ' >"$work/setup"
+grep -q ' minutes,' "$work/setup" && grep -qE '[0-9] [MG]B from the network' "$work/setup" &&
+    grep -qE '[0-9] [MG]B of disk' "$work/setup"
+ok $? "the README tells the time, the network and the disk that quickstart takes" "$work/setup"
+
 # What measures says how, also where that is not installed which it compares with.
 if command -v python3 >/dev/null; then
     mkdir "$work/without"

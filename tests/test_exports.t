@@ -1,14 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The library exports the functions that core/cavs.h and core/cavs_cells.h declare, all of them and nothing else.
+# The library exports the functions that core/cavs.h and core/cavs_cells.h declare, all of them and nothing else; and of
+# StarPU's functions it uses those that the oldest accepted one has.
 
+export LC_ALL=C
 top=${abs_top_srcdir:-$(dirname "$0")/..}
-library=${abs_top_builddir:-.}/.libs/libcavs.so
+build=${abs_top_builddir:-.}
+library=$build/.libs/libcavs.so
 
-echo 1..4
+echo 1..5
 if ! [ -e "$library" ]; then
-    for i in 1 2 3 4; do
+    for i in 1 2 3 4 5; do
         echo "ok $i # SKIP there is no $library"
     done
     exit 0
@@ -46,3 +49,12 @@ sed 's/_at$//' "$folder/declared" | while read -r name; do
     grep -Eq "\\b${name}(_at)?\\(" "$top/tests/test_misuse.c" "$top/tests/probes.c" || echo "$name"
 done >"$folder/untried"
 check 4 "every function is called with NULL in tests/test_misuse.c, or by a probe that it applies" "$folder/untried"
+
+# tests/starpu-1.3.names are functions of StarPU 1.3, as Debian 12 has it. What configure looks for may be used, too, where
+# it is found, and StarPU-MPI's: configure takes no old one.
+find "$build" -name '*.o' -exec nm -u {} + 2>/dev/null | sed -n 's/^ *U \(starpu_[a-z0-9_]*\)$/\1/p' | sort -u >"$folder/used"
+grep -v '^starpu_mpi_' "$folder/used" | comm -23 - "$top/tests/starpu-1.3.names" | while read -r name; do
+    grep -qwi "HAVE_$name" "$build/config.h" || echo "$name"
+done >"$folder/newer"
+[ "$(wc -l <"$folder/used")" -gt 30 ] || echo "few of StarPU's functions were found" >>"$folder/newer"
+check 5 "StarPU's functions are those of its oldest version that configure accepts, or looked for" "$folder/newer"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What surrounds a program: a home that cannot be written, none at all, closed descriptors, and a limit to files.
+# What surrounds a program: a home that cannot be written, none at all, what is left in one, closed descriptors, and a
+# limit to files.
 
 apps=${abs_top_builddir:-.}/apps
 work=$(mktemp -d "${abs_top_builddir:-.}/tests/home/surroundings.XXXXXX") || exit 1
@@ -53,6 +54,19 @@ fi
 run_with HOME="$work" STARPU_HOME=/proc/no-such-folder
 status_is 1 && said "/proc/no-such-folder" && said "set STARPU_HOME" && [ ! -s "$work/out" ]
 ok $? "a STARPU_HOME that cannot be made is an error that says what to set"
+
+# --- what is left in the home --------------------------------------------------------------------------
+
+mkdir "$work/home"
+run_with -u CAVS_CACHE -u POCL_CACHE_DIR HOME="$work/home"
+(cd "$work/home" && find . -mindepth 1 -maxdepth 1 ! -name .cache && find .cache -mindepth 1 -maxdepth 1) 2>/dev/null |
+    sed 's|^\./||' >"$work/left"
+while read -r name; do
+    # shellcheck disable=SC2088 # as the document has it
+    grep -qF "~/$name" "${abs_top_srcdir:-.}/README.md" || echo "$name"
+done <"$work/left" >"$work/untold"
+went_well && [ -s "$work/left" ] && ! [ -s "$work/untold" ]
+ok $? "the README tells of all that a run leaves in HOME" "$work/left" "$work/untold"
 
 # --- devices -----------------------------------------------------------------------------------------
 
