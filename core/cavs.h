@@ -807,6 +807,10 @@ struct cavs_session_options {
      * block of a parameter.  A session that may use devices computes in float32, and gives a notice
      * that says so. */
     enum cavs_precision precision;
+    /** Megabytes for what was prepared of batches that come again: the same samples of the same data
+     * in the same order, as in a development set that is evaluated after every epoch.  0: every
+     * batch is prepared anew. */
+    int keep_mb;
     bool inference; /**< forward only: nothing is kept for a backward pass, and there is no state of
                      * an optimizer */
     bool no_lazy;   /**< do not put off operators that nothing waits for */
@@ -818,8 +822,8 @@ struct cavs_session_options {
      * are then as before that batch, metrics are not.  This is slow: every batch is waited for. */
     bool check_finite;
 };
-/** frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8; the
- * rest is 0. */
+/** frontier, SGD with lr 0.01, momentum 0.9, decay 0.9, betas 0.9 and 0.999, epsilon 1e-8,
+ * keep_mb 256; the rest is 0. */
 struct cavs_session_options cavs_session_defaults(void);
 
 /** What an optimizer is called ("adam"); NULL: there is none of that number. */

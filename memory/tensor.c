@@ -27,6 +27,21 @@ int cavs__tensor_init(struct cavs__tensor *t, const char *name, int cols, int nc
     return 0;
 }
 
+int cavs__tensor_add_chunks(struct cavs__tensor *t, int nchunks)
+{
+    struct cavs__chunk *chunks;
+
+    if (nchunks <= t->nchunks)
+        return 0;
+    chunks = realloc(t->chunks, ((size_t)nchunks + 1) * sizeof *chunks);
+    if (!chunks)
+        return -1;
+    memset(chunks + t->nchunks, 0, (size_t)(nchunks - t->nchunks) * sizeof *chunks);
+    t->chunks = chunks;
+    t->nchunks = nchunks;
+    return 0;
+}
+
 static size_t chunk_bytes(const struct cavs__tensor *t, int64_t rows)
 {
     return (size_t)rows * (size_t)t->ld * sizeof(float);

@@ -35,6 +35,8 @@ ptrdiff_t cavs__tensor_ld(int cols);
 
 /* name is kept by reference.  0, or -1 when out of memory. */
 int cavs__tensor_init(struct cavs__tensor *t, const char *name, int cols, int nchunks);
+/* Makes room for so many chunks, if there are fewer.  0, or -1 when out of memory. */
+int cavs__tensor_add_chunks(struct cavs__tensor *t, int nchunks);
 /* Waits for the tasks that use the chunks, then frees everything. */
 void cavs__tensor_free(struct cavs__tensor *t);
 /* Makes chunk i at least `rows` rows large.  Growing waits for tasks that use the chunk; the new

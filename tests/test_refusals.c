@@ -129,8 +129,8 @@ static int create(struct scene *a, struct cavs_session_options o)
 static void options_out_of_range(void **state)
 {
     struct scene *a = *state;
-    struct cavs_session_options bad[8];
-    for (int i = 0; i < 8; i++)
+    struct cavs_session_options bad[9];
+    for (int i = 0; i < 9; i++)
         bad[i] = cavs_session_defaults();
     check_ok(create(a, bad[0]));
     bad[0].lr = NAN;
@@ -141,7 +141,8 @@ static void options_out_of_range(void **state)
     bad[5].policy = CAVS_POLICIES;
     bad[6].optimizer = CAVS_OPTIMIZERS;
     bad[7].clip = NAN;
-    for (int i = 0; i < 8; i++) {
+    bad[8].keep_mb = -1;
+    for (int i = 0; i < 9; i++) {
         if (create(a, bad[i]) != CAVS_EINVAL)
             fail_msg("bad options %d were taken", i);
     }

@@ -141,6 +141,10 @@ const struct app_option app_options_machine[] = {
     ROW(FLAG, "no-fusion", NULL, session.no_fusion, KEPT, "do not fuse element-wise operators"),
     ROW(FLAG, "no-dedup", NULL, session.no_dedup, KEPT,
         "evaluate identical vertices each for itself"),
+    ROW(INT, "keep-mb", "N", session.keep_mb, FREE,
+        "megabytes for what was prepared of batches, in case they come again; with 0 each is "
+        "prepared anew",
+        0, 1 << 20),
 
     OPTION_GROUP("Output:"),
     ROW(FLAG, "json", NULL, json, FREE,

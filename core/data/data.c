@@ -100,6 +100,8 @@ static int stage_data_init(struct cavs__stage_data *s, const struct cavs_stage *
     return rc ? rc : cavs__column_append(&s->first, &zero, 1);
 }
 
+static uint64_t last_number;
+
 int cavs_data_create(const struct cavs_model *m, struct cavs_data **out)
 {
     struct cavs_data *d;
@@ -116,6 +118,7 @@ int cavs_data_create(const struct cavs_model *m, struct cavs_data **out)
         return cavs__fail_nomem("data", sizeof *d + (size_t)m->nstages * sizeof *d->stages);
     }
     d->model = m;
+    d->number = __atomic_add_fetch(&last_number, 1, __ATOMIC_RELAXED);
     cavs__model_hold(m);
     for (int i = 0; i < m->nstages; i++) {
         int rc = stage_data_init(&d->stages[i], m->stages[i]);
@@ -224,8 +227,10 @@ int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, c
     const struct cavs__stage_data *s = stage_of(d, stage);
 
     for (int i = 0; s && input && sample >= 0 && sample < d->samples && i < stage->ninputs; i++) {
-        if (stage->inputs[i]->ids && strcmp(stage->inputs[i]->name, input) == 0)
-            return (int *)s->inputs[i].p + cavs__input_starts(s, i)[sample];
+        if (!stage->inputs[i]->ids || strcmp(stage->inputs[i]->name, input) != 0)
+            continue;
+        d->lent = true;
+        return (int *)s->inputs[i].p + cavs__input_starts(s, i)[sample];
     }
     return NULL;
 }

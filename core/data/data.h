@@ -37,8 +37,10 @@ struct cavs_packed;
 
 struct cavs_data {
     const struct cavs_model *model;
+    uint64_t number; /* no other data of this process have it, or had */
     int samples;
     bool open;
+    bool lent; /* cavs_data_sample_ids() has been called: ids may change */
     struct cavs__stage_data *stages;
     int32_t *work; /* scratch of graph checks */
     size_t work_cap;

@@ -9,21 +9,36 @@
 
 /* ---- life ---- */
 
+static int fail_nomem(const struct cavs__batch *b)
+{
+    size_t n = (size_t)b->plan->model->nstored + 1;
+
+    return cavs__fail_nomem("batch", (size_t)b->how.most_shards * sizeof *b->shards +
+                                         sizeof *b->scratch + 2 * n * sizeof *b->touched);
+}
+
+static bool allocate(struct cavs__batch *b)
+{
+    b->shards = calloc((size_t)b->how.most_shards, sizeof *b->shards);
+    b->touched = calloc((size_t)b->plan->model->nstored + 1, sizeof *b->touched);
+    return b->shards && b->touched;
+}
+
 int cavs__batch_init(struct cavs__batch *b, const struct cavs__plan *plan,
                      const struct cavs__preparing *how)
 {
-    size_t n = (size_t)plan->model->nstored + 1;
-
     *b = (struct cavs__batch){.plan = plan, .how = *how};
-    b->shards = calloc((size_t)how->most_shards, sizeof *b->shards);
-    b->touched = calloc(n, sizeof *b->touched);
     b->scratch = calloc(1, sizeof *b->scratch);
     if (b->scratch)
-        b->scratch->id_mark = calloc(n, sizeof *b->scratch->id_mark);
-    return b->shards && b->touched && b->scratch && b->scratch->id_mark
-               ? CAVS_OK
-               : cavs__fail_nomem("batch", (size_t)how->most_shards * sizeof *b->shards +
-                                               sizeof *b->scratch + 2 * n * sizeof *b->touched);
+        b->scratch->id_mark = calloc((size_t)plan->model->nstored + 1, sizeof *b->scratch->id_mark);
+    return allocate(b) && b->scratch && b->scratch->id_mark ? CAVS_OK : fail_nomem(b);
+}
+
+int cavs__batch_init_beside(struct cavs__batch *b, const struct cavs__batch *other)
+{
+    *b = (struct cavs__batch){
+        .plan = other->plan, .how = other->how, .scratch = other->scratch, .lent = true};
+    return allocate(b) ? CAVS_OK : fail_nomem(b);
 }
 
 static void scratch_free(struct cavs__batch_scratch *s, const struct cavs_model *m)
@@ -41,7 +56,7 @@ void cavs__batch_free(struct cavs__batch *b)
 {
     for (int i = 0; b->shards && i < b->how.most_shards; i++)
         cavs__shard_free(b->plan->model, &b->shards[i]);
-    if (b->scratch)
+    if (b->scratch && !b->lent)
         scratch_free(b->scratch, b->plan->model);
     free(b->shards);
     free(b->touched);

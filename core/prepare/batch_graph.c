@@ -267,6 +267,32 @@ static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *s
     return CAVS_OK;
 }
 
+static bool same_values(const struct cavs__stage_data *sd, const struct cavs__shard *shard,
+                        int input)
+{
+    const int64_t *starts = cavs__input_starts(sd, input);
+    const int32_t *ids = sd->inputs[input].p, *then = shard->stages[sd->stage->number].ids[input];
+
+    for (int i = 0; ids && i < shard->nsamples; i++) {
+        int64_t start = starts[shard->samples[i]], n = starts[shard->samples[i] + 1] - start;
+
+        if (n > 0 && memcmp(then, ids + start, (size_t)n * sizeof *ids) != 0)
+            return false;
+        then += n;
+    }
+    return true;
+}
+
+bool cavs__same_ids(const struct cavs_data *d, const struct cavs__shard *shard,
+                    const struct cavs_stage *stage)
+{
+    for (int k = 0; k < stage->ninputs; k++) {
+        if (stage->inputs[k]->ids && !same_values(&d->stages[stage->number], shard, k))
+            return false;
+    }
+    return true;
+}
+
 int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
                      const struct cavs_stage *stage)
 {

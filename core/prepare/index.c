@@ -130,11 +130,16 @@ static void fill_consumers(const struct writing *w, const struct cavs__section *
                  w->t->schedule.rows);
 }
 
+static bool is_noise(const struct cavs__section *sec)
+{
+    return sec->kind == CAVS__S_NOISE_LOW || sec->kind == CAVS__S_NOISE_HIGH;
+}
+
 static const int32_t *noise_of(const struct writing *w, const struct cavs__section *sec)
 {
     int32_t *noise = w->shard->scratch.by_vertex;
 
-    if (sec->kind != CAVS__S_NOISE_LOW && sec->kind != CAVS__S_NOISE_HIGH)
+    if (!is_noise(sec))
         return NULL;
     cavs__noise(w->b, w->shard, w->t, sec->kind == CAVS__S_NOISE_HIGH, noise);
     return noise;
@@ -239,7 +244,8 @@ int cavs__index_length(const struct cavs__batch *b, int shard, int stage)
     return b->shards[shard].stages[stage].offsets[b->plan->stages[stage].nsections];
 }
 
-void cavs__write_index(const struct cavs__batch *b, int shard, int stage, int32_t *index)
+static void write_sections(const struct cavs__batch *b, int shard, int stage, bool noise_alone,
+                           int32_t *index)
 {
     struct writing w = {.b = b,
                         .shard = &b->shards[shard],
@@ -247,6 +253,27 @@ void cavs__write_index(const struct cavs__batch *b, int shard, int stage, int32_
                         .t = &b->shards[shard].stages[stage],
                         .index = index};
 
-    for (int i = 0; i < w.sp->nsections; i++)
-        fill_section(&w, i);
+    for (int i = 0; i < w.sp->nsections; i++) {
+        if (!noise_alone || is_noise(&w.sp->sections[i]))
+            fill_section(&w, i);
+    }
+}
+
+void cavs__write_index(const struct cavs__batch *b, int shard, int stage, int32_t *index)
+{
+    write_sections(b, shard, stage, false, index);
+}
+
+bool cavs__has_noise(const struct cavs__stage_plan *sp)
+{
+    for (int i = 0; i < sp->nsections; i++) {
+        if (is_noise(&sp->sections[i]))
+            return true;
+    }
+    return false;
+}
+
+void cavs__write_noise(const struct cavs__batch *b, int shard, int stage, int32_t *index)
+{
+    write_sections(b, shard, stage, true, index);
 }

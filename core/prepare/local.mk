@@ -8,6 +8,7 @@ libcavs_la_SOURCES += \
 	core/prepare/batch_graph.c \
 	core/prepare/distinct_inputs.c \
 	core/prepare/index.c \
+	core/prepare/kept.c \
 	core/prepare/list_index.c \
 	core/prepare/noise.c \
 	core/prepare/prepare.h \

@@ -9,7 +9,8 @@
  *
  * It runs while the workers compute the batch before, on the main thread or, shard by shard, on
  * theirs, knows neither tensors nor tasks nor StarPU, and is linear in vertices and edges.  Arrays
- * grow to the largest batch and stay: then nothing is allocated any more.
+ * grow to the largest batch and stay: then nothing is allocated any more, but for batches that come
+ * again, which are kept.
  *
  *   batch.c            life; samples -> shards
  *   batch_graph.c      samples of a shard -> input graphs
@@ -19,6 +20,7 @@
  *   list_index.c       the same of ragged lists
  *   noise.c            keys of dropout
  *   pulled_rows.c      float rows that the samples bring
+ *   kept.c             batches that come again
  *   touched.c          rows of looked-up parameters
  *   size.c             rows of tensors, and scratch, that a shard wants
  */
@@ -118,7 +120,8 @@ struct cavs__request {
     const double *share; /* [nshards] of the work, relative to one another; NULL: the same */
 };
 
-/* A prepared batch: there is one, for all batches of a session in turn. */
+/* A prepared batch: there is one for all batches of a session in turn, and one for each that is
+ * kept. */
 struct cavs__batch {
     const struct cavs__plan *plan;
     struct cavs__preparing how;
@@ -129,6 +132,29 @@ struct cavs__batch {
     struct cavs__touched **touched; /* [nstored] in the arena of the batch; NULL: not looked up */
     struct cavs__arena *arena;      /* of what lasts as long as the batch */
     struct cavs__batch_scratch *scratch;
+    bool lent; /* the scratch is another batch's */
+};
+
+/* A batch that has come before: the same samples of the same data, in the same order. */
+struct cavs__kept_batch {
+    struct cavs__batch batch; /* its request, but for the arrays, says of what */
+    struct cavs__arena arena;
+    int number;       /* among those that are kept */
+    unsigned written; /* bit i: what its tasks read is in its i-th place; 0: not prepared */
+    uint64_t hash, data, last; /* of the request; number of the data; when it came last */
+    int *samples;              /* of the request */
+    size_t cap, bytes;         /* of the samples; of all that is kept */
+};
+
+/* All that a session keeps, and what it remembers of others. */
+struct cavs__kept {
+    size_t limit, bytes; /* 0: nothing is kept */
+    uint64_t now;        /* batches so far */
+    int n;
+    size_t cap;
+    struct cavs__kept_batch **batches; /* [n] */
+    struct cavs__table table;          /* of them */
+    struct cavs__once *once;           /* batches that came once lately */
 };
 
 /* Partial gradient to which a shard adds its rows, or the i-th of some where there are fewer shards
@@ -142,6 +168,9 @@ static inline int cavs__partial_at(const struct cavs__batch *b, int shard, int i
 int cavs__batch_init(struct cavs__batch *b, const struct cavs__plan *plan,
                      const struct cavs__preparing *how);
 void cavs__batch_free(struct cavs__batch *b);
+
+/* The same, with the scratch of another batch, which is freed after it. */
+int cavs__batch_init_beside(struct cavs__batch *b, const struct cavs__batch *other);
 
 /* Cuts the samples into shards. */
 int cavs__batch_split(struct cavs__batch *b, const struct cavs__request *request);
@@ -160,6 +189,10 @@ void cavs__batch_count(const struct cavs__batch *b, struct cavs_stats *stats);
 /* index.c: how many numbers the index sections of a stage of a shard have, and the numbers. */
 int cavs__index_length(const struct cavs__batch *b, int shard, int stage);
 void cavs__write_index(const struct cavs__batch *b, int shard, int stage, int32_t *index);
+
+/* Of sections that are there: those that differ from one batch of the same samples to the next. */
+bool cavs__has_noise(const struct cavs__stage_plan *sp);
+void cavs__write_noise(const struct cavs__batch *b, int shard, int stage, int32_t *index);
 
 /* pulled_rows.c: how many rows a shard has of an input of rows, and the rows, ld numbers apart. */
 int cavs__pulled_rows(const struct cavs__shard *shard, const struct cavs_stage *stage, int input);
@@ -181,5 +214,19 @@ int64_t cavs__rows_needed(const struct cavs__shard *shard, const struct cavs__te
 int cavs__blocks_of(const struct cavs__shard *shard, const struct cavs__tensor_desc *d);
 size_t cavs__shard_bytes(const struct cavs__plan *p, const struct cavs__shard *shard);
 size_t cavs__shard_scratch(const struct cavs__plan *p, const struct cavs__shard *shard);
+/* Bytes that keeping a prepared batch takes, about, with so many copies of what its tasks read. */
+size_t cavs__batch_bytes(const struct cavs__batch *b, int copies);
+
+/* kept.c: a zeroed store keeps nothing and can be freed.  limit: bytes. */
+int cavs__kept_init(struct cavs__kept *k, size_t limit);
+void cavs__kept_free(struct cavs__kept *k);
+/* Where the batch of this request is kept, or is to be prepared because it has come before; NULL:
+ * like any other.  One that is given has r as its request. */
+struct cavs__kept_batch *cavs__kept_batch_of(struct cavs__kept *k, const struct cavs__batch *like,
+                                             const struct cavs__request *r);
+/* It could not be prepared. */
+void cavs__kept_drop(struct cavs__kept_batch *kept);
+/* A batch that is not kept was prepared: what keeping it takes. */
+void cavs__kept_note(struct cavs__kept *k, const struct cavs__request *r, size_t bytes);
 
 #endif

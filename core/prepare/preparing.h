@@ -23,6 +23,10 @@ int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
                      const struct cavs_stage *stage);
 int cavs__grow(int32_t **p, size_t n); /* to n numbers and one more */
 
+/* Whether the ids of the shard's samples are what they were when its graphs were made. */
+bool cavs__same_ids(const struct cavs_data *d, const struct cavs__shard *shard,
+                    const struct cavs_stage *stage);
+
 /* arrange.c: the stage has its graph. */
 int cavs__arrange(const struct cavs__batch *b, struct cavs__shard *shard,
                   const struct cavs_stage *stage);

@@ -46,6 +46,40 @@ size_t cavs__shard_bytes(const struct cavs__plan *p, const struct cavs__shard *s
     return sum;
 }
 
+/* ---- what is kept ---- */
+
+static size_t stage_bytes(const struct cavs__shard *shard, const struct cavs__stage_plan *sp,
+                          int copies)
+{
+    const struct cavs_stage *stage = sp->stage;
+    const struct cavs__shard_stage *t = &shard->stages[stage->number];
+    size_t numbers = 24 * (size_t)t->n + 6 * (size_t)t->nchildren; /* of graph and schedule */
+    size_t read = (size_t)t->offsets[sp->nsections] * sizeof(int32_t);
+
+    for (int i = 0; i < stage->ninputs; i++) {
+        numbers += stage->inputs[i]->per == CAVS__PER_VERTEX ? (size_t)t->n : (size_t)t->cap_ids[i];
+        if (sp->input[i] >= 0)
+            read += (size_t)cavs__pulled_rows(shard, stage, i) *
+                    (size_t)cavs__tensor_ld(stage->inputs[i]->width) * sizeof(float);
+    }
+    return numbers * sizeof(int32_t) + (size_t)copies * (read + 4096); /* and a handle */
+}
+
+size_t cavs__batch_bytes(const struct cavs__batch *b, int copies)
+{
+    size_t sum = sizeof(struct cavs__kept_batch) + 4096; /* of the arena */
+
+    for (int i = 0; i < b->nshards; i++) {
+        for (int j = 0; j < b->plan->model->nstages && b->shards[i].nsamples > 0; j++)
+            sum += stage_bytes(&b->shards[i], &b->plan->stages[j], copies);
+    }
+    for (int i = 0; i < b->plan->model->nstored; i++) {
+        if (b->touched[i])
+            sum += (size_t)copies * (size_t)cavs__touched_length(b->touched[i]) * sizeof(int32_t);
+    }
+    return sum;
+}
+
 /* ---- scratch ---- */
 
 /* What a part of a function needs where a vertex has more entries than a tile is meant for. */

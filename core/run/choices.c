@@ -36,8 +36,8 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
             out,
             "stage %s: eager work runs in blocks of V_t worth %.0f us, up to %d a shard, and the "
             "chain follows block by block\n",
-            name, s->batch.how.block_seconds * 1e6, CAVS__MAX_BLOCKS);
-    if (sp->mergeable && !s->batch.how.apart)
+            name, s->batch->how.block_seconds * 1e6, CAVS__MAX_BLOCKS);
+    if (sp->mergeable && !s->batch->how.apart)
         fprintf(out, "stage %s: equal vertices of a shard are evaluated once\n", name);
     else if (sp->noisy)
         fprintf(out,

@@ -17,9 +17,10 @@ int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int6
 {
     size_t before = cavs__tensor_bytes(t);
 
-    if (rows <= t->chunks[chunk].rows)
+    if (chunk < t->nchunks && rows <= t->chunks[chunk].rows)
         return CAVS_OK;
-    if (cavs__tensor_extend(t, chunk, rows, kept) != 0)
+    if (cavs__tensor_add_chunks(t, chunk + 1) != 0 ||
+        cavs__tensor_extend(t, chunk, rows, kept) != 0)
         return cavs__fail(CAVS_ENOMEM,
                           "out of memory: tensor %s wanted %lld rows of %d numbers (%s); %.1f "
                           "MB are in use by all "
@@ -134,6 +135,14 @@ void cavs__wait_slots(struct cavs__engine *e)
 {
     for (int i = 0; i < CAVS__SLOTS; i++)
         cavs__slot_wait(&e->slots[i]);
+}
+
+void cavs__wait_others(struct cavs__engine *e, int slot)
+{
+    for (int i = 0; i < CAVS__SLOTS; i++) {
+        if (i != slot)
+            cavs__slot_wait(&e->slots[i]);
+    }
 }
 
 void cavs__engine_free(struct cavs__engine *e)

@@ -49,6 +49,7 @@ struct cavs__slot {
     double submitted;                           /* likewise */
     struct cavs__lap laps[CAVS__MAX_HOMES + 1]; /* [0]: of no shard */
     struct cavs__arena arena;
+    int place; /* where what the tasks of the batch read lies; 0: in the slot's own */
 };
 
 /* Workers that keep the tensors of some shards: a device, or all CPU workers; see homes.c. */
@@ -111,6 +112,12 @@ struct cavs__engine {
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
 };
 
+/* What the tasks of a batch read is in chunks of the slot, or where it is kept. */
+static inline int cavs__read_place(const struct cavs__engine *e, int slot)
+{
+    return e->slots[slot].place > 0 ? e->slots[slot].place : slot;
+}
+
 /* Partial gradients have chunks of their own numbering, see pieces.h. */
 static inline int cavs__chunk_of(const struct cavs__engine *e, int tensor, int slot, int shard,
                                  int block)
@@ -120,7 +127,7 @@ static inline int cavs__chunk_of(const struct cavs__engine *e, int tensor, int s
         return shard * CAVS__MAX_BLOCKS +
                (e->plan->tensors[tensor].space == CAVS__DISTINCT ? 0 : block);
     case CAVS__T_INDEX:
-    case CAVS__T_INPUT: return slot * e->nshards + shard;
+    case CAVS__T_INPUT: return cavs__read_place(e, slot) * e->nshards + shard;
     case CAVS__T_PARAM:
     case CAVS__T_COPY: return 0;
     default: return shard;
@@ -137,6 +144,8 @@ int cavs__engine_follow_plan(struct cavs__engine *e);
 /* Nothing is in flight any more. */
 void cavs__engine_free(struct cavs__engine *e);
 void cavs__wait_slots(struct cavs__engine *e);
+void cavs__wait_others(struct cavs__engine *e, int slot);
+/* Of a chunk that need not be there yet. */
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
 /* The same; the first `kept` rows stay. */
 int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
@@ -150,8 +159,10 @@ int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
 typedef int cavs__shard_work(struct cavs__batch *b, int shard);
 int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work);
 
-/* room.c: gives a batch its memory in the slot, and writes there what its tasks read. */
+/* room.c: gives a batch its memory in the slot, and writes there what its tasks read; or, where it
+ * was written before, what has changed of it. */
 int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b, int slot);
+int cavs__renew(struct cavs__engine *e, struct cavs__batch *b, int slot);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot);

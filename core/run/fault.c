@@ -44,7 +44,7 @@ int cavs__report_fault(struct cavs_session *s)
     kind = kind_of(s->plan, f);
     x = culprit(f);
     f->state = 0;
-    shard = &s->batch.shards[f->shard];
+    shard = &s->batch->shards[f->shard];
     t = &shard->stages[kind->stage->number];
     v = t->schedule
             .vertex_of[kind->shared ? t->distinct.first[t->distinct.start[f->function] + f->row]

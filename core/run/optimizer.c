@@ -93,9 +93,11 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
 int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot)
 {
+    int place = cavs__read_place(e, slot);
+
     for (int i = 0; i < e->plan->model->nstored; i++) {
         struct cavs__tensor *lists = &o->touched_lists[i];
-        int rc = b->touched[i] ? cavs__reserve(e, lists, slot, cavs__touched_length(b->touched[i]))
+        int rc = b->touched[i] ? cavs__reserve(e, lists, place, cavs__touched_length(b->touched[i]))
                                : CAVS_OK;
 
         if (rc)
@@ -103,8 +105,8 @@ int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
         if (!b->touched[i])
             continue;
         cavs__list_touched(b, e->plan->model->params[i],
-                           (int32_t *)cavs__tensor_acquire(lists, slot, STARPU_W));
-        cavs__tensor_release(lists, slot);
+                           (int32_t *)cavs__tensor_acquire(lists, place, STARPU_W));
+        cavs__tensor_release(lists, place);
     }
     return CAVS_OK;
 }
@@ -215,7 +217,9 @@ static void add_lists_and_scratch(const struct updating *u, struct starpu_task *
                                   const struct cavs_param *p)
 {
     if (p->lookup_use)
-        cavs__task_buffer(task, u->o->touched_lists[p->number].chunks[u->slot].handle, STARPU_R);
+        cavs__task_buffer(
+            task, u->o->touched_lists[p->number].chunks[cavs__read_place(u->e, u->slot)].handle,
+            STARPU_R);
     if (u->e->devices)
         cavs__task_buffer(task, u->e->scratch, STARPU_SCRATCH);
 }

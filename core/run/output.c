@@ -11,7 +11,7 @@ static void copy_output(struct cavs_session *s, const struct cavs__channel *c, i
                         const int64_t *at, float *rows)
 {
     const struct cavs__stage_plan *sp = &s->plan->stages[c->stage->number];
-    const struct cavs__shard *shard = &s->batch.shards[number];
+    const struct cavs__shard *shard = &s->batch->shards[number];
     const struct cavs__shard_stage *t = &shard->stages[c->stage->number];
     struct cavs__tensor *tensor = &s->engine.tensors[sp->push[c->number]];
     const float *values = cavs__tensor_acquire(tensor, number, STARPU_R);
@@ -37,7 +37,7 @@ static void collect_own(struct cavs_session *s, const struct cavs__request *r,
         at[i] = sum;
         sum += start[r->samples[i] + 1] - start[r->samples[i]];
     }
-    for (int shard = 0; shard < s->batch.nshards; shard++)
+    for (int shard = 0; shard < s->batch->nshards; shard++)
         copy_output(s, c, shard, at, rows);
 }
 

@@ -14,7 +14,9 @@ static int reserve(struct cavs__engine *e, int tensor, int chunk, int64_t rows)
 {
     struct cavs__tensor *t = &e->tensors[tensor];
 
-    return rows <= t->chunks[chunk].rows ? CAVS_OK : cavs__reserve(e, t, chunk, with_spare(rows));
+    return chunk < t->nchunks && rows <= t->chunks[chunk].rows
+               ? CAVS_OK
+               : cavs__reserve(e, t, chunk, with_spare(rows));
 }
 
 /* ---- what tasks read ---- */
@@ -31,6 +33,23 @@ static int write_index(struct cavs__engine *e, struct cavs__batch *b, int slot, 
         return rc;
     cavs__write_index(b, shard, stage, (int32_t *)cavs__tensor_acquire(t, chunk, STARPU_W));
     cavs__tensor_release(t, chunk);
+    return CAVS_OK;
+}
+
+int cavs__renew(struct cavs__engine *e, struct cavs__batch *b, int slot)
+{
+    for (int i = 0; i < b->nshards && b->request.run != CAVS__RUN_EVALUATE; i++) {
+        for (int j = 0; j < e->plan->model->nstages && b->shards[i].nsamples > 0; j++) {
+            const struct cavs__stage_plan *sp = &e->plan->stages[j];
+            struct cavs__tensor *t = &e->tensors[sp->index];
+            int chunk = cavs__chunk_of(e, sp->index, slot, i, 0);
+
+            if (!cavs__has_noise(sp))
+                continue;
+            cavs__write_noise(b, i, j, (int32_t *)cavs__tensor_acquire(t, chunk, STARPU_W));
+            cavs__tensor_release(t, chunk);
+        }
+    }
     return CAVS_OK;
 }
 

@@ -27,7 +27,19 @@ static int check_batch(const struct cavs_session *s, const struct cavs__request 
     return rc ? rc : cavs__check_devices(s);
 }
 
-/* ---- preparing ---- */
+/* ---- preparing ----
+ * A batch that has come before is there already; see core/prepare/kept.c. */
+
+/* Of what the tasks of a kept batch read: where it differs from one time to the next, one is
+ * written while the other is read. */
+static int copies(const struct cavs_session *s, enum cavs__run run)
+{
+    for (int i = 0; i < s->model->nstages && run != CAVS__RUN_EVALUATE; i++) {
+        if (cavs__has_noise(&s->plan->stages[i]))
+            return CAVS__SLOTS;
+    }
+    return 1;
+}
 
 /* Again with smaller shards where they are too large for the memory of their device. */
 static int schedule(struct cavs_session *s, struct cavs__request *r)
@@ -38,37 +50,85 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
 
     do {
         r->share = cavs__shares(e, r->run);
-        rc = cavs__batch_split(&s->batch, r);
+        rc = cavs__batch_split(s->batch, r);
         if (!rc && s->optimizer.exchange)
-            cavs__exchange_deal(s->optimizer.exchange, &s->batch);
+            cavs__exchange_deal(s->optimizer.exchange, s->batch);
         if (!rc)
-            rc = cavs__each_shard(e, &s->batch, cavs__schedule_shard);
+            rc = cavs__each_shard(e, s->batch, cavs__schedule_shard);
         for (int i = 0; i < r->nshards && bytes && !rc; i++)
-            bytes[i] = cavs__shard_bytes(s->plan, &s->batch.shards[i]);
+            bytes[i] = cavs__shard_bytes(s->plan, &s->batch->shards[i]);
     } while (!rc && cavs__homes_crowded(e, bytes));
     return rc || !bytes ? rc : cavs__homes_send_away(e, bytes);
 }
 
-/* Everything the tasks read, and room for what they write: a batch that fails here leaves no
- * trace. */
-static int prepare_own(struct cavs_session *s, struct cavs__request *r, int slot)
+/* What the tasks read, and room for what they write. */
+static int write_all(struct cavs_session *s, const struct cavs__request *r, int slot)
+{
+    int rc = cavs__make_room(&s->engine, s->batch, slot);
+
+    if (!rc && r->run != CAVS__RUN_EVALUATE && !s->optimizer.exchange)
+        rc = cavs__list_gradients(&s->optimizer, &s->engine, s->batch, slot);
+    return rc ? rc : cavs__reserve_device_scratch(&s->engine, s->batch);
+}
+
+static int prepare_fresh(struct cavs_session *s, struct cavs__request *r, int slot)
 {
     int rc = schedule(s, r);
 
     for (int i = 0; i < r->nshards && !rc; i++) {
-        if (s->batch.shards[i].nsamples > 0)
-            cavs__homes_count(&s->engine, slot, i, s->batch.shards[i].work);
+        if (s->batch->shards[i].nsamples > 0)
+            cavs__homes_count(&s->engine, slot, i, s->batch->shards[i].work);
     }
     if (!rc)
-        rc = cavs__batch_lay_out(&s->batch, &s->engine.slots[slot].arena);
+        rc = cavs__batch_lay_out(s->batch, &s->engine.slots[slot].arena);
     if (!rc)
-        rc = cavs__make_room(&s->engine, &s->batch, slot);
-    if (!rc && r->run != CAVS__RUN_EVALUATE && !s->optimizer.exchange)
-        rc = cavs__list_gradients(&s->optimizer, &s->engine, &s->batch, slot);
+        rc = write_all(s, r, slot);
     if (!rc)
-        rc = cavs__reserve_device_scratch(&s->engine, &s->batch);
+        cavs__kept_note(&s->kept, r, cavs__batch_bytes(s->batch, copies(s, r->run)));
+    return rc;
+}
+
+/* Into arrays of its own, that is, and the first time; tasks of the batch before may still read
+ * what has been there. */
+static int prepare_kept(struct cavs_session *s, struct cavs__request *r,
+                        struct cavs__kept_batch *kept)
+{
+    int rc;
+
+    cavs__wait_others(&s->engine, (int)(s->engine.batches % CAVS__SLOTS));
+    cavs__arena_reset(&kept->arena);
+    rc = schedule(s, r);
+    return rc ? rc : cavs__batch_lay_out(s->batch, &kept->arena);
+}
+
+/* A place in which it was not yet is written to; in others is all but what changes. */
+static int recall(struct cavs_session *s, struct cavs__request *r, int slot,
+                  struct cavs__kept_batch *kept)
+{
+    int copy = copies(s, r->run) > 1 ? slot : 0;
+    int rc = kept->written ? CAVS_OK : prepare_kept(s, r, kept);
+
+    s->engine.slots[slot].place = CAVS__SLOTS * (1 + kept->number) + copy;
     if (!rc)
-        cavs__batch_count(&s->batch, &s->stats);
+        rc = kept->written >> copy & 1 ? cavs__renew(&s->engine, s->batch, slot)
+                                       : write_all(s, r, slot);
+    if (rc)
+        cavs__kept_drop(kept);
+    else
+        kept->written |= 1u << copy;
+    return rc;
+}
+
+/* Everything that is wanted before tasks are submitted: a batch that fails here leaves no trace. */
+static int prepare_own(struct cavs_session *s, struct cavs__request *r, int slot)
+{
+    struct cavs__kept_batch *kept = cavs__kept_batch_of(&s->kept, &s->fresh, r);
+    int rc;
+
+    s->batch = kept ? &kept->batch : &s->fresh;
+    rc = kept ? recall(s, r, slot, kept) : prepare_fresh(s, r, slot);
+    if (!rc)
+        cavs__batch_count(s->batch, &s->stats);
     return rc;
 }
 
@@ -78,7 +138,7 @@ static int prepare(struct cavs_session *s, struct cavs__request *r, int slot)
     struct cavs__exchange *x = s->optimizer.exchange;
     int rc = prepare_own(s, r, slot);
 
-    return x ? cavs__exchange_meet(x, &s->batch, slot, s->optimizer.touched_lists, rc) : rc;
+    return x ? cavs__exchange_meet(x, s->batch, slot, s->optimizer.touched_lists, rc) : rc;
 }
 
 /* ---- submitting ---- */
@@ -104,15 +164,15 @@ static int check_numbers(struct cavs_session *s, int slot)
 
 static int submit(struct cavs_session *s, const struct cavs__request *r, int slot)
 {
-    int rc = cavs__submit_batch(&s->engine, &s->batch, slot);
+    int rc = cavs__submit_batch(&s->engine, s->batch, slot);
 
     if (!rc && s->options.check_finite)
         rc = check_numbers(s, slot);
     if (!rc && r->run != CAVS__RUN_EVALUATE && s->optimizer.exchange)
-        rc = cavs__submit_exchange(s->optimizer.exchange, &s->batch, slot);
+        rc = cavs__submit_exchange(s->optimizer.exchange, s->batch, slot);
     if (!rc && r->run == CAVS__RUN_TRAIN) {
         s->optimizer.rule.scale = cavs__gradient_scale(&s->options, r->n);
-        rc = cavs__submit_updates(&s->optimizer, &s->engine, &s->batch, slot);
+        rc = cavs__submit_updates(&s->optimizer, &s->engine, s->batch, slot);
     }
     if (!rc)
         rc = cavs__join_flush(&s->engine, slot);

@@ -16,7 +16,7 @@
 struct cavs_session_options cavs_session_defaults(void)
 {
     struct cavs_session_options o = {
-        .policy = CAVS_POLICY_FRONTIER, .optimizer = CAVS_SGD, .lr = 0.01f};
+        .policy = CAVS_POLICY_FRONTIER, .optimizer = CAVS_SGD, .lr = 0.01f, .keep_mb = 256};
 
     for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++)
         *cavs__number_at(&o, h->option) = h->standard;
@@ -51,6 +51,8 @@ static int check_options(const struct cavs_session_options *o)
     if (o->shards < 0 || o->shards > CAVS__MAX_SHARDS)
         return cavs__fail(CAVS_EINVAL, "session options: %d shards: not in 0..%d (0: one per core)",
                           o->shards, CAVS__MAX_SHARDS);
+    if (o->keep_mb < 0)
+        return cavs__fail(CAVS_EINVAL, "session options: %d MB for batches", o->keep_mb);
     if (!isfinite(o->lr) || !(o->clip >= 0) || !isfinite(o->scale) || !(o->grain >= 0))
         return cavs__fail(CAVS_EINVAL,
                           "session options: lr %g, clip %g, scale %g or grain %g is out of range",
@@ -93,6 +95,12 @@ static int create_plan(struct cavs_session *s)
     return rc ? rc : cavs__plan_devices(s->plan);
 }
 
+/* With devices shards move, and ranks tell one another what each batch touches. */
+static bool keeps_batches(const struct cavs_session *s)
+{
+    return !s->engine.devices && !s->engine.homes && !s->rt->ranks;
+}
+
 static int create_batch(struct cavs_session *s)
 {
     const struct cavs_session_options *o = &s->options;
@@ -102,7 +110,10 @@ static int create_batch(struct cavs_session *s)
                                       o->grain > 0 ? (double)o->grain : CAVS__BLOCK_SECONDS,
                                   .most_shards = s->engine.nshards};
 
-    return cavs__batch_init(&s->batch, s->plan, &how);
+    int rc = cavs__batch_init(&s->fresh, s->plan, &how);
+
+    s->batch = &s->fresh;
+    return rc ? rc : cavs__kept_init(&s->kept, keeps_batches(s) ? (size_t)o->keep_mb << 20 : 0);
 }
 
 /* Whatever is there when this fails, cavs_session_destroy() frees. */
@@ -168,7 +179,8 @@ static void session_free(struct cavs_session *s)
     cavs__exchange_free(s->optimizer.exchange);
     cavs__engine_free(&s->engine);
     cavs__optimizer_free(&s->optimizer, s->model);
-    cavs__batch_free(&s->batch);
+    cavs__kept_free(&s->kept);
+    cavs__batch_free(&s->fresh);
     cavs__plan_destroy(s->plan);
     json_decref(s->notes);
     cavs__model_release(s->model);

@@ -33,7 +33,9 @@ struct cavs_session {
     struct cavs_session_options options;
     struct cavs__plan *plan;
     struct cavs__engine engine;
-    struct cavs__batch batch; /* the last one */
+    struct cavs__batch *batch; /* the last one: `fresh`, or one that is kept */
+    struct cavs__batch fresh;
+    struct cavs__kept kept;
     struct cavs__optimizer optimizer;
     long gradient_batch; /* batches after the last cavs_session_gradient(): its gradient is there
                             until there are more */

@@ -13,6 +13,7 @@ void cavs__slot_open(struct cavs__slot *slot)
 {
     slot->pending = 1;
     slot->busy = true;
+    slot->place = 0;
     cavs__arena_reset(&slot->arena);
 }
 

@@ -324,7 +324,7 @@ static void add_dense(struct cavs_session *s, const struct cavs_param *p, float 
 
 static void add_touched(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
-    const struct cavs__touched *t = s->batch.touched[p->number];
+    const struct cavs__touched *t = s->batch->touched[p->number];
     const struct cavs__lookup *l = t->lookups;
 
     for (int u = 0; u < t->nlookups; u++) /* a device may have the newest copy */
@@ -359,7 +359,7 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
         add_dense(s, p, values);
     else if (s->optimizer.exchange && p->lookup_use && !p->frozen)
         add_exchanged_rows(s, p, values);
-    else if (s->batch.touched[p->number])
+    else if (s->batch->touched[p->number])
         add_touched(s, p, values);
     return CAVS_OK;
 }

@@ -139,7 +139,7 @@ static int submit(struct going *g)
     }
     if (!rc && g->update) {
         s->optimizer.rule.scale = cavs__gradient_scale(&s->options, g->t->recording.nsamples);
-        rc = cavs__submit_updates(&s->optimizer, g->e, &s->batch, g->slot);
+        rc = cavs__submit_updates(&s->optimizer, g->e, s->batch, g->slot);
     }
     if (!rc)
         rc = cavs__join_flush(g->e, g->slot);

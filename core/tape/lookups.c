@@ -118,7 +118,7 @@ static struct cavs__touched *new_touched(struct cavs_tape *t, int slot)
 static int list_lookups(struct cavs_tape *t, int slot, const struct cavs_param *p)
 {
     struct cavs_session *s = t->session;
-    int32_t **mark = &s->batch.scratch->id_mark[p->number];
+    int32_t **mark = &s->batch->scratch->id_mark[p->number];
     struct cavs__tensor *lists = &s->optimizer.touched_lists[p->number];
     struct visiting v = {.t = t};
     int64_t rows = visit_all(&v, p, 0);
@@ -138,7 +138,7 @@ static int list_lookups(struct cavs_tape *t, int slot, const struct cavs_param *
         return rc;
     list(&v, p, (int32_t *)cavs__tensor_acquire(lists, slot, STARPU_W));
     cavs__tensor_release(lists, slot);
-    s->batch.touched[p->number] = v.touched;
+    s->batch->touched[p->number] = v.touched;
     return CAVS_OK;
 }
 
@@ -147,8 +147,9 @@ int cavs__list_tape_lookups(struct cavs_tape *t, int slot)
     const struct cavs_model *m = t->session->model;
     int rc = CAVS_OK;
 
+    t->session->batch = &t->session->fresh;
     for (int i = 0; i < m->nstored; i++) {
-        t->session->batch.touched[i] = NULL;
+        t->session->batch->touched[i] = NULL;
         if (m->params[i]->lookup_use && !m->params[i]->frozen && !rc)
             rc = list_lookups(t, slot, m->params[i]);
     }
