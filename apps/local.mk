@@ -64,6 +64,7 @@ libapp_la_SOURCES += \
 	apps/common/utf8.c apps/common/utf8.h \
 	apps/common/vectors.c \
 	apps/common/vocab.c apps/common/vocab.h \
+	apps/common/word_vectors.c apps/common/word_vectors.h \
 	apps/tree_shapes.c apps/tree_shapes.h
 
 APPS += apps/tree_fc

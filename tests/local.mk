@@ -259,6 +259,7 @@ fuzz_sources = \
 	tests/fuzz/fuzz_sentences.c \
 	tests/fuzz/fuzz_threefile.c \
 	tests/fuzz/fuzz_trace.c \
+	tests/fuzz/fuzz_word_vectors.c \
 	tests/fuzz/targets.c tests/fuzz/targets.h
 
 check_PROGRAMS += tests/test_fuzz_corpus
@@ -276,7 +277,7 @@ tests_fuzz_explore_SOURCES = $(fuzz_sources) tests/fuzz/libfuzzer.c
 tests_fuzz_explore_LDADD = libtrace.la libapp.la $(TRIAL_LIBS) -ldl
 tests_fuzz_explore_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 
-FUZZ_TARGETS = brackets threefile number_rows sentences conllu edge_list options trace graphs groups packed \
+FUZZ_TARGETS = brackets threefile number_rows sentences word_vectors conllu edge_list options trace graphs groups packed \
 	model_file checkpoint
 FUZZ_SECONDS = 60
 
