@@ -17,15 +17,19 @@ libcavs_la_SOURCES += \
 	core/compile/kinds.c \
 	core/compile/needs_grad.c \
 	core/compile/operand.c \
+	core/compile/parts.c \
 	core/compile/passes.h \
 	core/compile/place.c \
 	core/compile/place.h \
+	core/compile/places.c \
 	core/compile/plan.c \
 	core/compile/plan.h \
 	core/compile/readers.c \
 	core/compile/recorded.c \
+	core/compile/roles.c \
 	core/compile/scratch.c \
 	core/compile/share.c \
+	core/compile/tiles.c \
 	core/compile/together.c \
 	core/compile/work.c \
 	core/compile/work.h \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - the working state while one function's parts are made: place.c says where values live,
- * operand.c where they are read, fuse.c and delay.c when items run, fuse.c which run as one, emit.c
- * makes the steps, together.c finds those that may run at once, scratch.c packs what is left.
+ * place.h - the working state while one function's parts are made: parts.c says what each of them
+ * computes, places.c where values live, operand.c where they are read, fuse.c and delay.c when
+ * items run, fuse.c which run as one, emit.c makes the steps, together.c finds those that may run
+ * at once, scratch.c packs what is left, tiles.c says how many rows are computed at a time.
  */
 #ifndef CAVS_CORE_COMPILE_PLACE_H
 #define CAVS_CORE_COMPILE_PLACE_H
@@ -86,6 +87,7 @@ struct cavs__placer {
     int error;
 };
 
+/* roles.c */
 /* Symbol under any slices, and under what only tells which rows it has; and the column it starts
  * at. */
 struct cavs_symbol *cavs__base(const struct cavs__placer *p, struct cavs_symbol *x, int *col);
@@ -101,6 +103,23 @@ bool cavs__is_elementwise(const struct cavs_symbol *x);
 bool cavs__is_computed(const struct cavs_symbol *x);
 /* Sinks that only say where their operand is to be written. */
 bool cavs__is_destination(const struct cavs_symbol *x);
+/* A concatenation of what other parts hold: made again by each part that reads it, rather than
+ * kept. */
+bool cavs__is_remade(const struct cavs__placer *p, const struct cavs_symbol *x);
+
+/* parts.c: which part computes each symbol, and which values other parts read. */
+void cavs__find_parts(struct cavs__placer *p);
+/* What the part being made computes: its own symbols, and concatenations it reads that are made
+ * again. */
+void cavs__find_here(struct cavs__placer *p);
+/* Does the part being made compute x, and another one read it? */
+bool cavs__is_saved_here(const struct cavs__placer *p, const struct cavs_symbol *x);
+
+/* places.c: makes the items of the part being made: where single steps leave their results, and
+ * what has to be copied.  0 or a code. */
+int cavs__place_steps(struct cavs__placer *p);
+/* Likewise for element-wise results, once it is known which of them run as one. */
+void cavs__place_elementwise(struct cavs__placer *p);
 int cavs__add_item(struct cavs__placer *p, struct cavs__item item);
 
 /* readers.c */
@@ -205,7 +224,9 @@ int cavs__bind_part(const struct cavs__plan *p, struct cavs__task_kind *k, struc
 void cavs__name_codelet(struct cavs__task_kind *k);
 /* What the stage's chain waits for, once its kinds are bound. */
 void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__plan_options *o);
-/* place.c: bytes of the largest parameter of which each row of the part selects a block, if that
+/* tiles.c: rows of vertices that the part being made computes at a time. */
+int cavs__tile_rows(const struct cavs__placer *p);
+/* Bytes of the largest parameter of which each row of the part selects a block, if that
  * does not stay in the second-level cache; else 0. */
 int64_t cavs__far_blocks(const struct cavs__plan_options *o, const struct cavs__part *part);
 

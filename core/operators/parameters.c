@@ -61,7 +61,7 @@ struct cavs_symbol *cavs_constant_at(struct cavs_function *f, int width, float v
         NULL);
 }
 
-/* Groups know the number; other steps find it written to scratch (place.c). */
+/* Groups know the number; other steps find it written to scratch (places.c). */
 static struct cavs__operand where_constant(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     (void)p, (void)x;
