@@ -49,19 +49,6 @@ run tree_fc --leaves $leaves --samples 1 --hidden 4 $common
 status_is 0 && [ "$(field vertices)" = $((2 * leaves - 1)) ] && [ -n "$(field loss)" ]
 ok $? "tree_fc: one tree of $((2 * leaves - 1)) vertices"
 
-# --- large parameters ----------------------------------------------------------------------------------
-
-# W has 2 million numbers, and a batch takes so long that its tasks are not joined
-for workers in 1 2; do
-    run tree_fc --hidden 1024 --leaves 16 --samples 64 --batch 32 --epochs 1 --workers $workers --shards 2 \
-        --quiet --json --save "$work/by-$workers"
-    [ -z "$tasks" ] && tasks=$(field tasks)
-done
-status_is 0 && cmp "$work/by-1" "$work/by-2" >>"$work/err" 2>&1
-ok $? "tree_fc: a parameter of 8 MB has the same numbers when two workers update it"
-holds "$(field tasks) > ${tasks:-0}"
-ok $? "tree_fc: because they do pieces of it"
-
 # --- many ----------------------------------------------------------------------------------------------
 
 # 4 GiB of addresses, threads' stacks and libraries included; sanitizers want terabytes of them
