@@ -99,8 +99,17 @@ if command -v python3 >/dev/null; then
     done <"$work/measuring" >"$work/wrong"
     [ "$(wc -l <"$work/measuring")" -gt 15 ] && ! [ -s "$work/wrong" ]
     ok $? "programs of perf/ have --help, without PyTorch, too" "$work/wrong"
+
+    # Small changes of programs need not touch the document: model and loop together may be a tenth more or less.
+    PYTHONDONTWRITEBYTECODE=1 perf/loc >"$work/counted" 2>&1
+    awk -F '|' 'FNR == NR { told[$2] = $5 }
+        FNR < NR && FNR > 2 && !($5 > 0.9 * told[$2] && $5 < 1.1 * told[$2]) { print $2 ": " $5 " lines" }' \
+        doc/lines-of-code.md "$work/counted" >"$work/wrong"
+    [ "$(wc -l <"$work/counted")" -gt 12 ] && ! [ -s "$work/wrong" ]
+    ok $? "doc/lines-of-code.md has the programs, and nearly the lines, that perf/loc counts" "$work/wrong"
 else
     skip "programs of perf/ have --help" "there is no python3"
+    skip "doc/lines-of-code.md has what perf/loc counts" "there is no python3"
 fi
 
 if command -v doxygen >/dev/null; then
