@@ -16,6 +16,8 @@
  *     data      samples in memory: graphs and inputs
  *     session   a model compiled for a runtime: values of the parameters, state of the optimizer,
  *               the execution engine
+ *     tape      networks that ordinary code computes, sample by sample, over the parameters of a
+ *               session, instead of stages and data
  *     runtime   the StarPU workers
  *
  * The life of these objects: declare the model, call cavs_model_finish(), make data for it, create
