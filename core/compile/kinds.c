@@ -77,8 +77,10 @@ static struct cavs__task_kind *find_kind(struct cavs__stage_plan *sp,
 
     if (at->klass == CAVS__CHAIN)
         return find_chain(sp, at->phase);
+    if (!sp->stage->recorded)
+        return NULL;
     kind_name(sp, at, name);
-    for (int i = 0; i < sp->nkinds && sp->stage->recorded; i++) {
+    for (int i = 0; i < sp->nkinds; i++) {
         if (strcmp(sp->kinds[i]->name, name) == 0)
             return sp->kinds[i];
     }

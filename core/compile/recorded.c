@@ -52,15 +52,13 @@ static int add_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
 
 int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s)
 {
-    size_t bytes = ((size_t)p->nstages + 1) * sizeof *p->stages;
-    struct cavs__stage_plan *sp = realloc(p->stages, bytes);
+    struct cavs__stage_plan *sp;
+    size_t room = (size_t)p->nstages;
 
-    if (!sp)
-        return cavs__fail_nomem("plan: stage", bytes);
-    p->stages = sp;
-    sp += p->nstages;
+    if (!cavs__array_reserve(&p->stages, &room, room + 1, sizeof *p->stages))
+        return cavs__fail_nomem("plan: stage", cavs__array_bytes(p->nstages, sizeof *p->stages));
+    sp = &p->stages[p->nstages++];
     *sp = (struct cavs__stage_plan){.stage = s};
-    p->nstages++;
     sp->push = calloc(1, sizeof *sp->push);
     sp->input = calloc((size_t)s->ninputs + 1, sizeof *sp->input);
     if (!sp->push || !sp->input)

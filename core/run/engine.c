@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "codelets/device_set.h"
+#include "core/base/array.h"
 #include "core/base/error.h"
 
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
@@ -115,12 +116,10 @@ int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan 
 
 int cavs__engine_follow_plan(struct cavs__engine *e)
 {
-    size_t bytes = ((size_t)e->plan->ntensors + 1) * sizeof *e->tensors;
-    struct cavs__tensor *tensors = realloc(e->tensors, bytes);
+    size_t room = (size_t)e->ntensors, wanted = (size_t)e->plan->ntensors;
 
-    if (!tensors)
-        return cavs__fail_nomem("session", bytes);
-    e->tensors = tensors;
+    if (!cavs__array_reserve(&e->tensors, &room, wanted, sizeof *e->tensors))
+        return cavs__fail_nomem("session", 2 * wanted * sizeof *e->tensors);
     for (; e->ntensors < e->plan->ntensors; e->ntensors++) {
         const struct cavs__tensor_desc *d = &e->plan->tensors[e->ntensors];
         int chunks = chunks_of(e, d->kind);
