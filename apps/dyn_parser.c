@@ -288,10 +288,8 @@ static int measure(struct app *a, enum app_set set)
 
     if (set == APP_TRAIN)
         return parser_report_moves(p);
-    if (!parser_trees_reserve(&p->trees, p->text[set].words, false))
-        return app_fail(&a->error, CAVS_ENOMEM, "no memory for the trees of %d sentences",
-                        p->text[set].n);
-    if ((rc = parse(p, &p->text[set], NULL, &p->trees)) == 0)
+    if ((rc = parser_reserve_trees(p, set)) == 0 &&
+        (rc = parse(p, &p->text[set], NULL, &p->trees)) == 0)
         parser_report(p, set);
     return rc;
 }

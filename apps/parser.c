@@ -46,9 +46,8 @@ static int measure(struct app *a, enum app_set set)
 
     if (set == APP_TRAIN)
         return parser_report_moves(p);
-    if (!parser_trees_reserve(&p->trees, p->text[set].words, false))
-        return app_fail(&a->error, CAVS_ENOMEM, "no memory for the trees of %d sentences",
-                        p->text[set].n);
+    if ((rc = parser_reserve_trees(p, set)) < 0)
+        return rc;
     cavs_session_stats(a->session, &before);
     if ((rc = parser_decode(p, &p->text[set], a->data[set], &p->trees)) != 0)
         return rc;

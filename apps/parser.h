@@ -101,6 +101,8 @@ int parser_load(struct parser *p);
 void parser_draw_words(const struct parser *p, struct rng *r, int sentence, int *row);
 /* What is right of the decisions of the epoch. */
 int parser_report_moves(struct parser *p);
+/* Room in p->trees for those of the set.  0 or a negative code. */
+int parser_reserve_trees(struct parser *p, enum app_set set);
 /* Compares p->trees with those of the set. */
 void parser_report(struct parser *p, enum app_set set);
 /* The best of the allowed moves by these scores, and that move made, with the likeliest relation;

@@ -89,6 +89,16 @@ int parser_report_moves(struct parser *p)
     return 0;
 }
 
+int parser_reserve_trees(struct parser *p, enum app_set set)
+{
+    const struct parser_text *t = &p->text[set];
+
+    return parser_trees_reserve(&p->trees, t->words, false)
+               ? 0
+               : app_fail(&p->app.error, CAVS_ENOMEM, "no memory for the trees of %d sentences",
+                          t->n);
+}
+
 /* Shares of words with the right head, and with the right head and relation. */
 void parser_report(struct parser *p, enum app_set set)
 {
