@@ -21,7 +21,7 @@
 #include "tests/failing_alloc.h"
 #include "tests/on_device.h"
 
-enum { QUICK = 16, BATCHES = 2 };
+enum { QUICK = 8, BATCHES = 2 };
 
 static struct trial trial;
 

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 . "${abs_top_srcdir:-.}/tests/programs.sh"
 
 common="--workers 2 --shards 2 --quiet --json"
-many="--leaves 8 --samples 1998 --batch 4 --hidden 8 --epochs 40 $common"
+many="--leaves 8 --samples 1998 --batch 4 --hidden 8 --epochs 10 $common"
 
 # wait_for FILE
 wait_for() {
