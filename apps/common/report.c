@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "apps/common/json_build.h"
@@ -299,9 +300,11 @@ static void print_speed(FILE *to, const struct report *r)
 
 static void print_text(FILE *to, const struct report *r)
 {
+    int unit = (int)strlen(r->unit) - (r->samples == 1); /* "1 sample" */
+
     if (r->epochs)
-        fprintf(to, "%s: %d epoch%s, %lld %s, %lld vertices in %.2f s\n  %-22s %.6g\n", r->app,
-                r->epochs, plural(r->epochs), (long long)r->samples, r->unit,
+        fprintf(to, "%s: %d epoch%s, %lld %.*s, %lld vertices in %.2f s\n  %-22s %.6g\n", r->app,
+                r->epochs, plural(r->epochs), (long long)r->samples, unit, r->unit,
                 (long long)r->vertices, r->seconds, "loss", r->loss);
     else
         fprintf(to, "%s: nothing was trained\n", r->app);
