@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codelets/bf16_pack.h"
+#include "codelets/fetch.h"
 #include "codelets/products/bf16.h"
 #include "codelets/products/panels.h"
 
@@ -85,5 +86,18 @@ void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int
     case CAVS__LAYOUT_BF16_TRANSPOSED:
         cavs__bf16_pack_transposed(r, rows, c, cols, block, ldw, pairs, copy->ld);
         break;
+    }
+}
+
+void cavs__copy_fetch(const struct cavs__copy *copy, int r, int c, int rows, int cols, int i,
+                      int parts)
+{
+    if (copy->layout == CAVS__LAYOUT_PANELS) {
+        for (int k = rows * i / parts; k < rows * (i + 1) / parts; k++)
+            for (int j = 0; j < cols; j += CAVS__PANEL)
+                cavs__fetch_to_write(CAVS__PANEL, in_panels(copy, r + k, c + j));
+    } else if (copy->layout == CAVS__LAYOUT_PANELS_TRANSPOSED) {
+        for (int j = cols * i / parts; j < cols * (i + 1) / parts; j++)
+            cavs__fetch_to_write(rows, in_panels(copy, c + j, r));
     }
 }

@@ -36,6 +36,10 @@ struct cavs__copy {
 void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int cols,
                       const float *block, ptrdiff_t ldw);
 
+/* Fetches what cavs__copy_block() will write of such a block: the i-th of `parts` parts. */
+void cavs__copy_fetch(const struct cavs__copy *copy, int r, int c, int rows, int cols, int i,
+                      int parts);
+
 /* transpose.c: y (cols, rows) = x^T, x (rows, cols) */
 void cavs__transpose(int rows, int cols, const float *x, ptrdiff_t ldx, float *y, ptrdiff_t ldy);
 

@@ -7,6 +7,7 @@
  * by is turned into a factor outside of its loop.
  */
 #include "codelets/update.h"
+#include "codelets/fetch.h"
 #include "codelets/products/simd.h"
 
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 /* 16 rows are a cache line of a transposed copy; long pieces of rows are what prefetchers like. */
 #define TILE_ROWS 16
 #define TILE_COLS 512
+#define PIECE     128 /* columns of a row that are done at once */
 
 /* The rules of update.def, for n consecutive numbers of a row: values, states (NULL: the rule has
  * no such) and gradients. */
@@ -131,19 +133,48 @@ static const float *sparse_gradient(const struct sparse *s, int i, int c, int n,
     return buffer;
 }
 
+struct dense {
+    float *w, *s0, *s1;
+    ptrdiff_t ldw;
+    int ngrads;
+    const float *const *g;
+    ptrdiff_t ldg;
+};
+
+/* n columns of row r from column c on.  A row takes many streams, more than a processor sees coming:
+ * meanwhile the same columns of row `next` are fetched. */
+static void update_row(const struct cavs__update *u, const struct dense *d, int r, int next, int c,
+                       int n)
+{
+    float buffer[PIECE];
+
+    for (int end = c + n, m; c < end; c += m) {
+        const ptrdiff_t at = r * d->ldw + c, far = next * d->ldw + c;
+
+        m = smaller(PIECE, end - c);
+        cavs__fetch_to_write(m, d->w + far);
+        cavs__fetch_to_write(m, plus(d->s0, far));
+        cavs__fetch_to_write(m, plus(d->s1, far));
+        for (int i = 0; i < d->ngrads; i++)
+            cavs__fetch(m, d->g[i] + next * d->ldg + c);
+        apply(u, m, d->w + at, plus(d->s0, at), plus(d->s1, at),
+              dense_gradient(m, d->ngrads, d->g, r * d->ldg + c, buffer));
+    }
+}
+
 void cavs__update_dense(const struct cavs__update *u, int first, int rows, int cols, float *w,
                         ptrdiff_t ldw, float *s0, float *s1, int ngrads, const float *const *g,
                         ptrdiff_t ldg, int ncopies, const struct cavs__copy *copies)
 {
-    float buffer[TILE_COLS];
+    const struct dense d = {w, s0, s1, ldw, ngrads, g, ldg};
 
     for (int r = first; r < first + rows; r += TILE_ROWS)
         for (int c = 0; c < cols; c += TILE_COLS) {
             const int m = smaller(TILE_ROWS, first + rows - r), n = smaller(TILE_COLS, cols - c);
             for (int i = r; i < r + m; i++) {
-                const ptrdiff_t at = i * ldw + c;
-                apply(u, n, w + at, plus(s0, at), plus(s1, at),
-                      dense_gradient(n, ngrads, g, i * ldg + c, buffer));
+                for (int k = 0; k < ncopies; k++)
+                    cavs__copy_fetch(&copies[k], r, c, m, n, i - r, m);
+                update_row(u, &d, i, i + 1 < first + rows ? i + 1 : i, c, n);
             }
             for (int i = 0; i < ncopies; i++)
                 cavs__copy_block(&copies[i], r, c, m, n, w + r * ldw + c, ldw);
