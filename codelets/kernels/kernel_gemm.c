@@ -6,6 +6,7 @@
  * first copied, a block that stays in L2 at a time, to a buffer on the stack: one number copied for
  * n multiply-adds.
  */
+#include "codelets/fetch.h"
 #include "codelets/products/bf16.h"
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
@@ -41,7 +42,10 @@ static const float *piece(const struct cavs__view *v, int r, int rows, int c, in
         return v->p + r * v->ld + c;
     *ld = cols + PAD;
     for (int i = 0; i < rows; i++) {
-        const float *row = cavs__row(v, r + i);
+        const float *row = cavs__row(v, r + i), *next = cavs__row(v, r + smaller(i + 1, rows - 1));
+
+        if (next)
+            cavs__fetch(cols, next + c);
         if (row)
             memcpy(buffer + i * *ld, row + c, size);
         else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_sums.c - sums over rows, over the columns of a row, and over the rows that an edge list
  * names. */
+#include "codelets/fetch.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/narrow_sums.h"
 #include "codelets/products/simd.h"
@@ -87,14 +88,24 @@ static void sum_entries(const struct cavs__view *x, int e, int end, int n, float
             add(n, x->p + x->index[e] * x->ld, y);
 }
 
+/* The first of what sum_entries() will read. */
+static void fetch_entries(const struct cavs__view *x, int e, int end, int n)
+{
+    if (e < end && x->index[e] >= 0)
+        cavs__fetch(n, x->p + x->index[e] * x->ld);
+}
+
 /* x summed (rows, n), y (rows, n): y[r] = sum of the rows named for r */
 static void sum_rows(const struct cavs__call *call, int rows, const struct cavs__view *v,
                      unsigned flags)
 {
     (void)call;
     (void)flags;
-    for (int r = 0; r < rows; r++)
+    for (int r = 0; r < rows; r++) {
+        if (r + 1 < rows)
+            fetch_entries(&v[0], v[0].ptr[r + 1], v[0].ptr[r + 2], v[1].cols);
         sum_entries(&v[0], v[0].ptr[r], v[0].ptr[r + 1], v[1].cols, v[1].p + r * v[1].ld);
+    }
 }
 
 /* x summed, y (rows, n): y[r] = sum of the pieces named for r.  Most have one, as wide as y. */
