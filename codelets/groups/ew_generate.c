@@ -52,6 +52,16 @@ static const char c_preamble[] =
               "    if (!v->index)\n"
               "        return v->p + r * v->ld;\n"
               "    return v->index[r] < 0 ? zeros : v->p + v->index[r] * v->ld;\n"
+              "}\n"
+              "EW_FN void fetch(const float *p)\n"
+              "{\n"
+              "    for (int i = 0; i < 64; i += 16)\n"
+              "        __builtin_prefetch(p + i, 0, 3);\n"
+              "}\n"
+              "EW_FN void fetch_to_write(float *p)\n"
+              "{\n"
+              "    for (int i = 0; i < 64; i += 16)\n"
+              "        __builtin_prefetch(p + i, 1, 3);\n"
               "}\n";
 
 const struct cavs__ew_dialect cavs__ew_dialect_c = {
@@ -76,6 +86,17 @@ const struct cavs__ew_dialect cavs__ew_dialect_c = {
     .store = "            p$i[c] = $x;\n",
     .close = "        }\n    }\n}\n",
     .ragged_close = "        }\n        }\n    }\n}\n",
+    .chunk = 64,
+    .far_body = ")\n{\n    for (int r = 0; r < rows; r++) {\n"
+                "        const int far = r + $a < rows ? r + $a : r;\n",
+    .far_input = "        const float *q$i = row(&v[$i], far, $f_zeros);\n",
+    .far_output = "        float *q$i = v[$i].p + far * v[$i].ld;\n",
+    .chunk_loop = "        for (int at = 0; at < $w; at += 64) {\n",
+    .fetch_input = "        fetch(q$i + at);\n",
+    .fetch_output = "        fetch_to_write(q$i + at);\n",
+    .far_loop = "        _Pragma(\"omp simd\")\n"
+                "        for (int c = at; c < at + 64; c++) {\n",
+    .chunk_close = "        }\n        }\n    }\n}\n",
 };
 
 /* ---- the generator ---- */
@@ -85,6 +106,12 @@ struct writer {
     const char *function;
     int width;
 };
+
+/* How many rows ahead a row is fetched: as far as 2 KB of each operand. */
+static int rows_ahead(int width)
+{
+    return width < 512 ? 512 / width : 1;
+}
 
 /* Copies a template. */
 static void put(const struct writer *w, const char *text, int i, const char *stored)
@@ -97,6 +124,7 @@ static void put(const struct writer *w, const char *text, int i, const char *sto
         switch (*++text) {
         case 'f': fputs(w->function, w->to); break;
         case 'w': fprintf(w->to, "%d", w->width); break;
+        case 'a': fprintf(w->to, "%d", rows_ahead(w->width)); break;
         case 'i': fprintf(w->to, "%d", i); break;
         case 'x': fputs(stored, w->to); break;
         }
@@ -159,26 +187,41 @@ static void put_views(const struct writer *w, const struct cavs__ew_dialect *d,
         put(w, d->output, spec->ninputs + k, "");
 }
 
+static void put_each(const struct writer *w, const struct cavs__ew_spec *spec, const char *input,
+                     const char *output)
+{
+    for (int i = 0; i < spec->ninputs; i++)
+        put(w, spec->scalar[i] ? "" : input, i, "");
+    for (int k = 0; k < spec->noutputs; k++)
+        put(w, output, spec->ninputs + k, "");
+}
+
 static void generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec,
                      const char *name)
 {
     const struct writer w = {to, name, spec->width};
     bool ragged = d->vector && spec->width > d->vector && spec->width % d->vector;
+    bool chunks = d->chunk && spec->width % d->chunk == 0;
     char stored[16];
 
     put(&w, d->open, 0, "");
     for (int i = 0; i < spec->ninputs + spec->noutputs; i++)
         put(&w, d->parameter, i, "");
-    put(&w, d->body, 0, "");
+    put(&w, chunks ? d->far_body : d->body, 0, "");
     put_views(&w, d, spec);
-    put(&w, ragged ? d->ragged_loop : d->loop, 0, "");
+    if (chunks) {
+        put_each(&w, spec, d->far_input, d->far_output);
+        put(&w, d->chunk_loop, 0, "");
+        put_each(&w, spec, d->fetch_input, d->fetch_output);
+    }
+    put(&w, chunks ? d->far_loop : ragged ? d->ragged_loop : d->loop, 0, "");
     for (int i = 0; i < spec->ninputs; i++)
         put(&w, spec->scalar[i] ? d->load_scalar : d->load, i, "");
     for (int j = 0; j < spec->nnodes; j++)
         put_node(&w, &spec->nodes[j], j);
     for (int k = 0; k < spec->noutputs; k++)
         put(&w, d->store, spec->ninputs + k, name_of(stored, sizeof stored, spec->outputs[k]));
-    put(&w, ragged ? d->ragged_close : d->close, 0, "");
+    put(&w, chunks ? d->chunk_close : ragged ? d->ragged_close : d->close, 0, "");
 }
 
 #define CAVS_EW_TEXT(...) #__VA_ARGS__ "\n"

@@ -83,7 +83,12 @@ void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct
  * number of a view and $x what is stored. A group is written as
  *     open  parameter...  body  input|scalar|output...
  *     loop  load|load_scalar...  nodes  store...  close
- * with one "..." part for each view that it concerns. */
+ * with one "..." part for each view that it concerns.  A group whose width is a multiple of `chunk`
+ * (0: none) has
+ *     open  parameter...  far_body  input|scalar|output...  far_input|far_output...
+ *     chunk_loop  fetch_input|fetch_output...  far_loop  load|load_scalar... and so on, chunk_close
+ * and fetches into the nearest cache what a row that comes soon will read and write: it has many
+ * operands, more than a processor sees coming. */
 struct cavs__ew_dialect {
     const char *name;
     const char *preamble; /* what ew_math.def asks for, helpers; then comes that text itself */
@@ -92,6 +97,9 @@ struct cavs__ew_dialect {
     const char *loop, *load, *load_scalar, *store, *close;
     int vector; /* other loop and close for widths above this one and no multiple of it; 0: none */
     const char *ragged_loop, *ragged_close;
+    int chunk;
+    const char *far_body, *far_input, *far_output, *chunk_loop, *fetch_input, *fetch_output;
+    const char *far_loop, *chunk_close;
 };
 extern const struct cavs__ew_dialect cavs__ew_dialect_c;
 
