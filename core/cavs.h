@@ -327,6 +327,21 @@ struct cavs_place {
 #define cavs_matmul_select(x, W, nselect, ids) \
     cavs_matmul_select_at((x), (W), (nselect), (ids), CAVS_HERE)
 
+/* products of two symbols, whose rows are read as row-major matrices */
+
+/** The sum of a times b over the columns, of equal width; width 1.  The scores of a list against a
+ * query are cavs_dot(keys, query). */
+#define cavs_dot(a, b) cavs_dot_at((a), (b), CAVS_HERE)
+/** The outer product: a w(a) x w(b) matrix, row by row. */
+#define cavs_outer(a, b) cavs_outer_at((a), (b), CAVS_HERE)
+/** A B, a rows x cols matrix: A has `rows` rows and B `cols` columns; the widths say how many
+ * columns A has, and rows B. */
+#define cavs_product(a, b, rows, cols) cavs_product_at((a), (b), (rows), (cols), 0, CAVS_HERE)
+/** A^T B, in the same way: A has `rows` columns, B has `cols`. */
+#define cavs_product_tn(a, b, rows, cols) cavs_product_at((a), (b), (rows), (cols), 1, CAVS_HERE)
+/** A B^T, in the same way: A has `rows` rows, B has `cols`. */
+#define cavs_product_nt(a, b, rows, cols) cavs_product_at((a), (b), (rows), (cols), 2, CAVS_HERE)
+
 /* element-wise operators, by name from the table in codelets/groups/elementwise.def */
 
 /** The operator of one operand with that name; s is its attribute, which many do not read. */
@@ -475,6 +490,11 @@ struct cavs_symbol *cavs_max_children_at(struct cavs_symbol *x, struct cavs_plac
 struct cavs_symbol *cavs_softmax_children_at(struct cavs_symbol *x, struct cavs_place at);
 struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_param *w, int nselect,
                                           struct cavs_symbol *ids, struct cavs_place at);
+struct cavs_symbol *cavs_dot_at(struct cavs_symbol *a, struct cavs_symbol *b, struct cavs_place at);
+struct cavs_symbol *cavs_outer_at(struct cavs_symbol *a, struct cavs_symbol *b,
+                                  struct cavs_place at);
+struct cavs_symbol *cavs_product_at(struct cavs_symbol *a, struct cavs_symbol *b, int rows,
+                                    int cols, int transposed, struct cavs_place at);
 void cavs_scatter_at(struct cavs_function *f, struct cavs_symbol *x, struct cavs_place at);
 void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symbol *x,
                   struct cavs_place at);

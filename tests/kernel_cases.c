@@ -321,6 +321,60 @@ static void row_sum_adds_the_columns_of_each_row(void **unused)
     }
 }
 
+/* ---- products of two rows -------------------------------------------------------------------- */
+
+/* Shapes at the edges: inner and outer products, a matrix times a vector from either side. */
+static void shape_random(int trial, int *m, int *k, int *n)
+{
+    *m = trial % 5 == 1 ? 1 : random_int(&state, 1, 9);
+    *k = trial % 5 == 2 ? 1 : random_int(&state, 1, 40);
+    *n = trial % 5 == 3 || trial % 10 == 1 ? 1 : random_int(&state, 1, 40);
+}
+
+/* y[r] (m, n) = a[r] b[r] */
+static void check_row_products(int transposed, int m, int n, int k, const struct input *a,
+                               const struct input *b)
+{
+    const struct cavs__kernel *kernel = cavs__kernel_find("gemm_rows");
+    const struct cavs__call call = {.kernel = kernel, .rows = m, .transposed = transposed};
+
+    for (int which = 0; which < 2; which++) {
+        struct matrix y = matrix_unset(a->rows.rows, m * n, which);
+        const struct cavs__view v[] = {a->view, b->view, view_of(&y)};
+
+        (which ? kernel->reference : under_test)(&call, y.rows, v, 0);
+        for (int r = 0; r < y.rows; r++)
+            for (int i = 0; i < m * n; i++) {
+                double sum = 0;
+                for (int p = 0; p < k; p++)
+                    sum += (double)*matrix_at(&a->rows, r,
+                                              transposed == 1 ? p * m + i / n : i / n * k + p) *
+                           *matrix_at(&b->rows, r, transposed == 2 ? i % n * k + p : p * n + i % n);
+                number_near(*matrix_at(&y, r, i), sum, 1e-5, "gemm_rows");
+            }
+        matrix_check(&y, "gemm_rows");
+        matrix_free(&y);
+    }
+}
+
+static void gemm_rows_multiplies_matrices_that_are_rows(void **unused)
+{
+    (void)unused;
+    for (int t = 0; t < 2 * trials; t++) {
+        const int rows = t % 7 == 0 ? t / 7 % 2 : random_int(&state, 0, 40);
+        int m, k, n;
+
+        shape_random(t, &m, &k, &n);
+        struct input a = input_random((enum kind)(t % KINDS), rows, m * k);
+        struct input b = input_random((enum kind)(t / KINDS % KINDS), rows, k * n);
+
+        for (int transposed = 0; transposed < 3; transposed++)
+            check_row_products(transposed, m, n, k, &a, &b);
+        input_free(&a);
+        input_free(&b);
+    }
+}
+
 /* ---- softmax --------------------------------------------------------------------------------- */
 
 /* -log of the label's share, of numbers small enough for exp. */
@@ -522,6 +576,7 @@ const struct CMUnitTest kernel_cases[KERNEL_CASES] = {
     cmocka_unit_test(sum_rows_adds_none_one_or_many_named_rows),
     cmocka_unit_test(sum_pieces_adds_columns_of_named_rows),
     cmocka_unit_test(row_sum_adds_the_columns_of_each_row),
+    cmocka_unit_test(gemm_rows_multiplies_matrices_that_are_rows),
     cmocka_unit_test(softmax_xent_is_minus_log_of_the_labels_share),
     cmocka_unit_test(softmax_xent_grad_is_the_slope_of_the_loss),
     cmocka_unit_test(softmax_of_huge_numbers_is_finite),

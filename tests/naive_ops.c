@@ -410,6 +410,38 @@ static void slice_back(place at, symbol x)
     add_to(x->width, grad(at, x->inputs[0]) + x->k, grad(at, x));
 }
 
+/* Where number (i, p) of the first operand of a product is, and (p, j) of the second. */
+static void product_terms(symbol x, int i, int j, int p, int *of_a, int *of_b)
+{
+    const int m = x->k, n = x->width / m, k = x->inputs[0]->width / m;
+    *of_a = x->which == 1 ? p * m + i : i * k + p;
+    *of_b = x->which == 2 ? j * k + p : p * n + j;
+}
+
+static void product(place at, symbol x)
+{
+    const int m = x->k, n = x->width / m, k = x->inputs[0]->width / m;
+    for (int e = 0; e < x->width; e++) {
+        value(at, x)[e] = 0;
+        for (int p = 0, a, b; p < k; p++) {
+            product_terms(x, e / n, e % n, p, &a, &b);
+            value(at, x)[e] += value(at, x->inputs[0])[a] * value(at, x->inputs[1])[b];
+        }
+    }
+}
+
+static void product_back(place at, symbol x)
+{
+    const int m = x->k, n = x->width / m, k = x->inputs[0]->width / m;
+    for (int e = 0; e < x->width; e++) {
+        for (int p = 0, a, b; p < k; p++) {
+            product_terms(x, e / n, e % n, p, &a, &b);
+            grad(at, x->inputs[0])[a] += grad(at, x)[e] * value(at, x->inputs[1])[b];
+            grad(at, x->inputs[1])[b] += grad(at, x)[e] * value(at, x->inputs[0])[a];
+        }
+    }
+}
+
 static void row_sum(place at, symbol x)
 {
     *value(at, x) = 0;
@@ -614,6 +646,7 @@ static const struct {
     [CAVS__OP_LOOKUP] = {lookup, lookup_back},
     [CAVS__OP_MATMUL] = {matmul, matmul_back},
     [CAVS__OP_MATMUL_SELECT] = {select_product, select_product_back},
+    [CAVS__OP_PRODUCT] = {product, product_back},
     [CAVS__OP_REPEAT] = {repeat, repeat_back},
     [CAVS__OP_LIST_SUM] = {list_sum, list_sum_back},
     [CAVS__OP_LIST_MAX] = {list_max, list_max_back},

@@ -65,6 +65,54 @@ STRUCTURAL(apply_lookup)
     return cavs_mul(cavs_mul(a, row), b);
 }
 
+STRUCTURAL(apply_dot)
+{
+    (void)p, (void)f;
+    return cavs_mul(cavs_dot(a, b), cavs_dot(b, b));
+}
+
+STRUCTURAL(apply_outer)
+{
+    (void)p, (void)f;
+    return cavs_outer(cavs_slice(a, 0, 2), b);
+}
+
+/* a and its square, below one another: a matrix of two rows. */
+static struct cavs_symbol *two_rows(struct cavs_symbol *a)
+{
+    return cavs_concat(2, ((struct cavs_symbol *[]){a, cavs_square(a)}));
+}
+
+STRUCTURAL(apply_product)
+{
+    (void)p, (void)f;
+    return cavs_product(cavs_product(two_rows(a), two_rows(b), 2, 2), two_rows(b), 2, WIDTH);
+}
+
+STRUCTURAL(apply_product_tn)
+{
+    (void)p, (void)f;
+    return cavs_product_tn(two_rows(a), two_rows(b), WIDTH, WIDTH);
+}
+
+STRUCTURAL(apply_product_nt)
+{
+    (void)p, (void)f;
+    return cavs_product_nt(two_rows(a), two_rows(b), 2, 2);
+}
+
+STRUCTURAL(apply_matrix_times_vector)
+{
+    (void)p, (void)f;
+    return cavs_product(two_rows(a), b, 2, 1);
+}
+
+STRUCTURAL(apply_vector_times_matrix)
+{
+    (void)p, (void)f;
+    return cavs_product(cavs_slice(a, 1, 2), two_rows(b), 1, WIDTH);
+}
+
 STRUCTURAL(apply_concat)
 {
     (void)p, (void)f;
@@ -214,6 +262,13 @@ static const struct probe structural[] = {
     {"affine", apply_affine, -1, WIDTH, WIDTH, 0},
     {"use", apply_use, -1, WIDTH, WIDTH, 0},
     {"lookup", apply_lookup, -1, WIDTH, WIDTH, 0},
+    {"dot", apply_dot, -1, WIDTH, WIDTH, 0},
+    {"outer", apply_outer, -1, WIDTH, WIDTH, 0},
+    {"product", apply_product, -1, WIDTH, WIDTH, 0},
+    {"product tn", apply_product_tn, -1, WIDTH, WIDTH, 0},
+    {"product nt", apply_product_nt, -1, WIDTH, WIDTH, 0},
+    {"matrix times vector", apply_matrix_times_vector, -1, WIDTH, WIDTH, 0},
+    {"vector times matrix", apply_vector_times_matrix, -1, WIDTH, WIDTH, 0},
     {"concat", apply_concat, -1, WIDTH, WIDTH, 0},
     {"slice", apply_slice, -1, WIDTH, WIDTH, 0},
     {"overlapping slices", apply_overlapping_slices, -1, WIDTH, WIDTH, 0},

@@ -165,6 +165,8 @@ static struct cavs_symbol *operate(const struct standing *at, const struct cavs_
     case CAVS__OP_MATMUL: return cavs_matmul(in[0], x->param);
     case CAVS__OP_MATMUL_SELECT:
         return cavs_matmul_select(in[0], x->param, x->param->rows / x->inputs[0]->width, in[1]);
+    case CAVS__OP_PRODUCT:
+        return cavs_product_at(in[0], in[1], x->k, x->width / x->k, x->which, CAVS_HERE);
     case CAVS__OP_ELEMENTWISE: return elementwise(x, in);
     case CAVS__OP_CONCAT: return cavs_concat(x->ninputs, in);
     case CAVS__OP_SLICE: return cavs_slice(in[0], x->k, x->width);

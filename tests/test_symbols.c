@@ -120,6 +120,40 @@ static void squared_error_shape(struct scene *a)
     WRONG(a, cavs_squared_error(a->x, state));
 }
 
+static void dot_shape(struct scene *a)
+{
+    struct cavs_symbol *state = cavs_gather(a->f, 0);
+    WRONG(a, cavs_dot(a->x, state));
+}
+
+static void product_that_does_not_divide(struct scene *a)
+{
+    struct cavs_symbol *state = cavs_gather(a->f, 0);
+    WRONG(a, cavs_product(state, a->x, 7, 11));
+}
+
+static void product_of_other_terms(struct scene *a)
+{
+    struct cavs_symbol *state = cavs_gather(a->f, 0);
+    WRONG(a, cavs_product_tn(state, a->x, 1, 1));
+}
+
+static void product_without_rows(struct scene *a)
+{
+    WRONG(a, cavs_product_nt(a->x, a->x, 0, 1));
+}
+
+static void outer_that_is_too_large(struct scene *a)
+{
+    struct cavs_symbol *wide = cavs_constant(a->f, 100003, 0);
+    WRONG(a, cavs_outer(wide, wide));
+}
+
+static void product_of_ids(struct scene *a)
+{
+    WRONG(a, cavs_dot(a->x, a->ids));
+}
+
 static void slice_beyond(struct scene *a)
 {
     WRONG(a, cavs_slice(a->x, 30, 8));
@@ -435,6 +469,21 @@ static const struct misuse misuses[] = {
     {"mul of two widths", mul_shape, CAVS_ESHAPE, {"mul", "37", "41"}},
     {"div of two widths", div_shape, CAVS_ESHAPE, {"div", "41", "37"}},
     {"squared error of two widths", squared_error_shape, CAVS_ESHAPE, {"37", "41"}},
+    {"dot of two widths", dot_shape, CAVS_ESHAPE, {"dot", "37", "41"}},
+    {"product that does not divide",
+     product_that_does_not_divide,
+     CAVS_ESHAPE,
+     {"product", "41", "37", "(7 x n) (n x 11)"}},
+    {"product of other terms",
+     product_of_other_terms,
+     CAVS_ESHAPE,
+     {"product_tn", "41", "37", "(n x 1)^T (n x 1)"}},
+    {"product without rows",
+     product_without_rows,
+     CAVS_ESHAPE,
+     {"product_nt", "37", "(0 x n) (1 x n)^T"}},
+    {"outer product that is too large", outer_that_is_too_large, CAVS_ESHAPE, {"100003"}},
+    {"product of ids", product_of_ids, CAVS_EPROGRAM, {"dot", "ids"}},
     {"slice beyond the end", slice_beyond, CAVS_ESHAPE, {"slice", "30", "37"}},
     {"slice from a negative column", slice_negative, CAVS_ESHAPE, {"slice", "-1", "37"}},
     {"slice of no column", slice_empty, CAVS_ESHAPE, {"slice", "37"}},

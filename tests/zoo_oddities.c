@@ -244,6 +244,31 @@ static void build_no_weights(struct cavs_model *m)
     cavs_loss(inner, "loss", cavs_sum(cavs_square(y)), NULL);
 }
 
+/* Scores of the children's states against a query, and the sum that they weigh; then the same by
+ * matrices, of the two first children alone. */
+static void build_products(struct cavs_model *m)
+{
+    struct cavs_stage *s = cavs_stage_create(m, "s", 4);
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"),
+                         *inner = cavs_function_create(s, "inner");
+    cavs_scatter(leaf, cavs_tanh(cavs_lookup(zoo_weight(m, "embedding", 6, 4),
+                                             cavs_pull_ids(leaf, "word"))));
+    struct cavs_symbol *query = cavs_matmul(cavs_pull(inner, "x", 3), zoo_weight(m, "Q", 3, 4));
+    struct cavs_symbol *each = cavs_each_child(inner);
+    struct cavs_symbol *read =
+        cavs_sum_children(cavs_mul(cavs_softmax_children(cavs_dot(each, query)), each));
+    struct cavs_symbol *keys =
+        cavs_concat(2, ((struct cavs_symbol *[]){cavs_gather(inner, 0), cavs_gather(inner, 1)}));
+    struct cavs_symbol *weights = cavs_softmax(cavs_product(keys, query, 2, 1));
+    struct cavs_symbol *bilinear =
+        cavs_product(cavs_product_tn(cavs_outer(query, read), query, 4, 1),
+                     cavs_use(inner, zoo_weight(m, "b", 1, 4)), 1, 1);
+    struct cavs_symbol *state =
+        cavs_tanh(cavs_add(cavs_product(weights, keys, 1, 4), cavs_mul(read, bilinear)));
+    cavs_scatter(inner, state);
+    cavs_loss(inner, "loss", cavs_dot(state, query), NULL);
+}
+
 const struct zoo_entry zoo_oddities[] = {
     {"dag",
      build_dag,
@@ -270,6 +295,9 @@ const struct zoo_entry zoo_oddities[] = {
     {"no_gather",
      build_no_gather,
      {"flat:4|flat:6", "single|single", "flat:3|empty", "empty|flat:2"}},
+    {"products",
+     build_products,
+     {"binary:6,kinds=2", "single", "random:5,kinds=2", "dag:20,parents=3,kinds=2"}},
     {"no_weights",
      build_no_weights,
      {"lattice:12,kinds=2", "binary:4,kinds=2", "single", "dag:20,parents=3,kinds=2"}},

@@ -47,6 +47,7 @@ enum { CAVS__MAX_ARGUMENTS = 700 };
     K(dropout)                                                     \
     K(gemm_select)                                                 \
     K(gemm_tn_select)                                              \
+    K(gemm_rows)                                                   \
     K(list_sum)                                                    \
     K(list_max)                                                    \
     K(list_max_grad)                                               \

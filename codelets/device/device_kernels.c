@@ -208,6 +208,31 @@ static int gemm_tn_select(const struct cavs__device_call *c)
     return cavs__launch(c->device, &l);
 }
 
+/* ---- products of rows ---- */
+
+/* The steps from one row of the result to the next and from one term of its sums to the next, in
+ * the first operand; in the second from one column and from one term. */
+static int gemm_rows(const struct cavs__device_call *c)
+{
+    int m = c->call->rows, k = c->v[0].cols / m, n = c->v[2].cols / m;
+    bool a_transposed = c->call->transposed == 1, b_transposed = c->call->transposed == 2;
+    struct cavs__launch l;
+
+    cavs__launch_items(&l, c->device, CAVS__DEVICE_gemm_rows, (int64_t)c->rows * c->v[2].cols);
+    cavs__argument_pointer(&l, c->index);
+    cavs__argument_int(&l, c->rows);
+    cavs__argument_int(&l, c->v[2].cols);
+    cavs__argument_int(&l, n);
+    cavs__argument_int(&l, k);
+    cavs__argument_int(&l, a_transposed ? 1 : k);
+    cavs__argument_int(&l, a_transposed ? m : 1);
+    cavs__argument_int(&l, b_transposed ? k : 1);
+    cavs__argument_int(&l, b_transposed ? 1 : n);
+    for (int i = 0; i < 3; i++)
+        cavs__argument_view(&l, &c->v[i]);
+    return cavs__launch(c->device, &l);
+}
+
 /* ---- lists ---- */
 
 /* index, rows, n, the list, views */
@@ -282,6 +307,7 @@ const struct cavs__device_implementation cavs__device_kernels[CAVS__KERNEL_COUNT
     [CAVS__KERNEL_gemm_select] = {.queue = gemm_select},
     [CAVS__KERNEL_gemm_select_t] = {.queue = gemm_select_t},
     [CAVS__KERNEL_gemm_tn_select] = {.queue = gemm_tn_select},
+    [CAVS__KERNEL_gemm_rows] = {.queue = gemm_rows},
     [CAVS__KERNEL_list_sum] = {.queue = list_sum},
     [CAVS__KERNEL_list_max] = {.queue = list_max},
     [CAVS__KERNEL_list_max_grad] = {.queue = list_max_grad},

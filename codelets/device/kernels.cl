@@ -472,6 +472,26 @@ KERNEL(64) cavs_gemm_tn_select(GLOBAL const int *index, int rows, int k, int n, 
     }
 }
 
+/* a, b, y (rows, width), each row a matrix: y[r] = a[r] b[r], of n columns, sums of k terms; the
+ * steps say where the next row (of a), column (of b) and term of each operand are; an item each
+ * number */
+KERNEL(64) cavs_gemm_rows(GLOBAL const int *index, int rows, int width, int n, int k, int a_row,
+                          int a_term, int b_column, int b_term, VIEW(a), VIEW(b), VIEW(y))
+{
+    long i = (long)GROUP_X * 64 + ITEM;
+    int r = (int)(i / width), c = (int)(i % width);
+
+    if (r < rows) {
+        long af = ROW(a, r), bf = ROW(b, r);
+        long at_a = af + (long)(c / n) * a_row, at_b = bf + (long)(c % n) * b_column;
+        float sum = 0.0f;
+
+        for (int p = 0; p < k && af >= 0 && bf >= 0; p++)
+            sum += a[at_a + (long)p * a_term] * b[at_b + (long)p * b_term];
+        y[y_at + (long)r * y_ld + c] = sum;
+    }
+}
+
 /* ---- lists: an item each number of a vertex; its entries are [FIRST, END) ---- */
 
 #define FIRST (index[ptr + r] - index[ptr])

@@ -65,6 +65,7 @@ struct cavs__ew_program;
     K(gemm_select)       \
     K(gemm_select_t)     \
     K(gemm_tn_select)    \
+    K(gemm_rows)         \
     K(list_sum)          \
     K(list_max)          \
     K(list_max_grad)     \
@@ -89,7 +90,8 @@ struct cavs__call {
     bool bf16;                              /* "gemm", "gemm_tn": of products/bf16.h, w packed */
     float rate;                             /* "dropout": share of zeros, below 1 */
     uint32_t site;                          /* "dropout": tells its numbers from those of others */
-    int rows;                               /* "gemm_tn_select": rows of all blocks together */
+    int rows;       /* "gemm_tn_select": rows of all blocks together; "gemm_rows": of each result */
+    int transposed; /* "gemm_rows": 1, 2: the first, second operand */
 };
 
 /* Products that may be made at once, at most (part.h). */
@@ -139,6 +141,9 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  *                    (rows, n)                               [ids[r] n, + n) of w
  * gemm_tn_select (*) x (rows, k), dy (rows, n), ids,         rows [ids[r] k, + k) of dw += x[r]^T
  *                    dw (call->rows, n)                      dy[r]
+ * gemm_rows          a (rows, m k), b (rows, k n),          y[r] = a[r] b[r], matrices: a (m, k),
+ *                    y (rows, m n)                          b (k, n), m is call->rows; or one of
+ *                                                           them transposed (call->transposed)
  * list_sum           x listed (n), y (rows, n)               y[r] = sum over the entries of r
  * list_max           x listed (n), y (rows, n)               largest entry per column, or 0
  * list_max_grad      x listed, g (rows, n), dx listed        g[r] at the first largest, else 0

@@ -67,6 +67,22 @@ void cavs__reference_gemm_tn_select(const struct cavs__call *call, int rows,
 
 /* ---- lists ---- */
 
+void cavs__reference_gemm_rows(const struct cavs__call *call, int rows, const struct cavs__view *v,
+                               unsigned flags)
+{
+    int m = call->rows, k = v[0].cols / m, n = v[2].cols / m;
+
+    UNUSED(flags);
+    for (int r = 0; r < rows; r++)
+        for (int i = 0; i < m * n; i++) {
+            double sum = 0;
+            for (int p = 0; p < k; p++)
+                sum += at(&v[0], r, call->transposed == 1 ? p * m + i / n : i / n * k + p) *
+                       at(&v[1], r, call->transposed == 2 ? i % n * k + p : p * n + i % n);
+            *out(&v[2], r, i) = (float)sum;
+        }
+}
+
 void cavs__reference_list_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
                               unsigned flags)
 {

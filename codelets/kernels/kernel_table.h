@@ -18,9 +18,9 @@ cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_c
 
 /* kernel_lists_reference.c */
 cavs__kernel_fn cavs__reference_gemm_select, cavs__reference_gemm_select_t,
-    cavs__reference_gemm_tn_select, cavs__reference_list_sum, cavs__reference_list_max,
-    cavs__reference_list_max_grad, cavs__reference_list_softmax, cavs__reference_list_softmax_grad,
-    cavs__reference_list_share;
+    cavs__reference_gemm_tn_select, cavs__reference_gemm_rows, cavs__reference_list_sum,
+    cavs__reference_list_max, cavs__reference_list_max_grad, cavs__reference_list_softmax,
+    cavs__reference_list_softmax_grad, cavs__reference_list_share;
 
 /* Row r of a direct or indexed view; NULL: it reads as zeros. */
 static inline float *cavs__row(const struct cavs__view *v, ptrdiff_t r)

@@ -20,6 +20,7 @@ libkernels_la_SOURCES += \
 	codelets/kernels/exponentials.h \
 	codelets/kernels/kernel_dropout.c \
 	codelets/kernels/kernel_lists.c \
+	codelets/kernels/kernel_row_products.c \
 	codelets/kernels/kernel_sums.c \
 	codelets/kernels/narrow_sums.c \
 	codelets/kernels/narrow_sums.h

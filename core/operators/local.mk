@@ -18,4 +18,5 @@ libcavs_la_SOURCES += \
 	core/operators/matmul.c \
 	core/operators/rows.c \
 	core/operators/spread.c \
+	core/operators/symbol_products.c \
 	core/operators/table.c
