@@ -20,6 +20,8 @@ libcavs_la_SOURCES += \
 	codelets/locate.h \
 	codelets/part.c \
 	codelets/part.h \
+	codelets/rows_task.c \
+	codelets/rows_task.h \
 	codelets/sum_task.c \
 	codelets/sum_task.h \
 	codelets/task.c \

@@ -251,3 +251,13 @@ void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int3
             add(cols, g[gsrc[e]] + grow[e] * ldg, row);
     }
 }
+
+void cavs__add_rows(int n, const int32_t *ids, const int32_t *ptr, const int32_t *gsrc,
+                    const int32_t *grow, int cols, float *out, ptrdiff_t ldo, const float *const *g,
+                    ptrdiff_t ldg)
+{
+    for (int i = 0; i < n; i++)
+        for (int e = ptr[i]; e < ptr[i + 1]; e++)
+            if (g[gsrc[e]])
+                add(cols, g[gsrc[e]] + grow[e] * ldg, out + ids[i] * ldo);
+}

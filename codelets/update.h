@@ -84,6 +84,12 @@ void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int3
                       const int32_t *place, int old, int cols, float *out, const float *const *g,
                       ptrdiff_t ldg);
 
+/* Adds the rows of a sparse gradient, in their order, to those of a dense one that ids name; those
+ * of arrays that are NULL are left out. */
+void cavs__add_rows(int n, const int32_t *ids, const int32_t *ptr, const int32_t *gsrc,
+                    const int32_t *grow, int cols, float *out, ptrdiff_t ldo, const float *const *g,
+                    ptrdiff_t ldg);
+
 /* ---- update_reference.c ---- */
 
 /* One number w and its states s, by the sum of its gradients, in double. */

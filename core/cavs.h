@@ -320,6 +320,9 @@ struct cavs_place {
 #define cavs_lookup(table, ids) cavs_lookup_at((table), (ids), CAVS_HERE)
 /** x W; the shape of W is w(x) x n. */
 #define cavs_matmul(x, W) cavs_matmul_at((x), (W), CAVS_HERE)
+/** x W^T; the shape of W is n x w(x): the scores of x against the n rows of W.  W may be looked up,
+ * too (tied weights): its gradient is then the sum of both, and all its rows are updated. */
+#define cavs_matmul_t(x, W) cavs_matmul_t_at((x), (W), CAVS_HERE)
 /** x W + b; the shape of b is 1 x n. */
 #define cavs_affine(x, W, b) cavs_affine_at((x), (W), (b), CAVS_HERE)
 /** x times block ids[r] of W, whose nselect blocks of w(x) rows lie below one another; zeros for
@@ -502,6 +505,8 @@ struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol 
                                    struct cavs_place at);
 struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_place at);
+struct cavs_symbol *cavs_matmul_t_at(struct cavs_symbol *x, struct cavs_param *w,
+                                     struct cavs_place at);
 struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_param *b, struct cavs_place at);
 struct cavs_symbol *cavs_apply1_at(const char *op, struct cavs_symbol *a, float s,
@@ -807,9 +812,9 @@ struct cavs_session_options {
     float beta2;                   /**< of Adam's and AdamW's average of squares */
     float epsilon;                 /**< of AdaGrad, RMSProp, Adam and AdamW */
     /** This number times the parameter is added to the gradient; AdamW subtracts lr times that
-     * beside its step instead.  Parameters that are looked up (embeddings) are updated lazily: a
-     * row that a batch does not touch stays as it is, with no momentum and no weight decay, and
-     * what the optimizer keeps for it does not decay either. */
+     * beside its step instead.  Parameters that are looked up (embeddings) and not multiplied are
+     * updated lazily: a row that a batch does not touch stays as it is, with no momentum and no
+     * weight decay, and what the optimizer keeps for it does not decay either. */
     float weight_decay;
     float clip;  /**< largest global norm of the gradient of a batch; 0: no clipping */
     float scale; /**< the gradient is multiplied by this before clipping; 0 means 1 */

@@ -192,6 +192,27 @@ static void matmul(place at, symbol x)
     }
 }
 
+static void matmul_t(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++) {
+        value(at, x)[i] = 0;
+        for (int j = 0; j < x->inputs[0]->width; j++)
+            value(at, x)[i] +=
+                value(at, x->inputs[0])[j] * *entry(at->oracle->param, x->param, i, j);
+    }
+}
+
+static void matmul_t_back(place at, symbol x)
+{
+    for (int i = 0; i < x->width; i++) {
+        for (int j = 0; j < x->inputs[0]->width; j++) {
+            grad(at, x->inputs[0])[j] += grad(at, x)[i] * *entry(at->oracle->param, x->param, i, j);
+            *entry(at->oracle->gradient, x->param, i, j) +=
+                grad(at, x)[i] * value(at, x->inputs[0])[j];
+        }
+    }
+}
+
 static void matmul_back(place at, symbol x)
 {
     const double *a = value(at, x->inputs[0]), *dy = grad(at, x);
@@ -645,6 +666,7 @@ static const struct {
     [CAVS__OP_CONST] = {constant, nothing},
     [CAVS__OP_LOOKUP] = {lookup, lookup_back},
     [CAVS__OP_MATMUL] = {matmul, matmul_back},
+    [CAVS__OP_MATMUL_T] = {matmul_t, matmul_t_back},
     [CAVS__OP_MATMUL_SELECT] = {select_product, select_product_back},
     [CAVS__OP_PRODUCT] = {product, product_back},
     [CAVS__OP_REPEAT] = {repeat, repeat_back},

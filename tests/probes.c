@@ -36,6 +36,20 @@ STRUCTURAL(apply_matmul)
     return cavs_add(cavs_matmul(a, zoo_weight(model_of(f), "W", WIDTH, 4)), cavs_sum(b));
 }
 
+STRUCTURAL(apply_matmul_t)
+{
+    (void)p;
+    return cavs_add(cavs_matmul_t(a, zoo_weight(model_of(f), "W", 4, WIDTH)), cavs_sum(b));
+}
+
+STRUCTURAL(apply_tied)
+{
+    (void)p;
+    struct cavs_param *words = zoo_weight(model_of(f), "words", 5, WIDTH);
+    return cavs_mul(cavs_matmul_t(cavs_mul(a, cavs_lookup(words, cavs_pull_ids(f, "word"))), words),
+                    cavs_sum(b));
+}
+
 STRUCTURAL(apply_matmul_select)
 {
     (void)p;
@@ -258,6 +272,8 @@ STRUCTURAL(apply_hinge)
 
 static const struct probe structural[] = {
     {"matmul", apply_matmul, -1, WIDTH, WIDTH, 0},
+    {"matmul t", apply_matmul_t, -1, WIDTH, WIDTH, 0},
+    {"tied", apply_tied, -1, WIDTH, WIDTH, 0},
     {"matmul select", apply_matmul_select, -1, WIDTH, WIDTH, 0},
     {"affine", apply_affine, -1, WIDTH, WIDTH, 0},
     {"use", apply_use, -1, WIDTH, WIDTH, 0},

@@ -163,6 +163,7 @@ static struct cavs_symbol *operate(const struct standing *at, const struct cavs_
     case CAVS__OP_LIST_SOFTMAX: return cavs_softmax_children(in[0]);
     case CAVS__OP_LOOKUP: return cavs_lookup(x->param, in[0]);
     case CAVS__OP_MATMUL: return cavs_matmul(in[0], x->param);
+    case CAVS__OP_MATMUL_T: return cavs_matmul_t(in[0], x->param);
     case CAVS__OP_MATMUL_SELECT:
         return cavs_matmul_select(in[0], x->param, x->param->rows / x->inputs[0]->width, in[1]);
     case CAVS__OP_PRODUCT:

@@ -2,8 +2,8 @@
 /*
  * test_optimizers.c - training steps against a loop over doubles with the oracle's gradients.
  *
- * The model has dense parameters and a table of which every batch touches a few rows; some are
- * never touched.
+ * The model has dense parameters, a table of which every batch touches a few rows, some never, and
+ * one that is also multiplied: all its rows are updated.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,15 +19,20 @@ static void build(struct cavs_model *m)
 {
     struct cavs_param *table = zoo_weight(m, "table", WORDS, 4), *w = zoo_weight(m, "W", 4, 4);
     struct cavs_param *u = zoo_weight(m, "U", 4, 4), *b = zoo_weight(m, "b", 1, 4);
-    struct cavs_param *fixed = zoo_weight(m, "fixed", 4, 4);
+    struct cavs_param *fixed = zoo_weight(m, "fixed", 4, 4),
+                      *tied = zoo_weight(m, "tied", WORDS, 4);
     cavs_param_freeze(fixed);
     struct cavs_stage *chain = cavs_stage_create(m, "chain", 4);
     struct cavs_function *f = cavs_function_create(chain, "f");
-    struct cavs_symbol *x = cavs_lookup(table, cavs_pull_ids(f, "word"));
+    struct cavs_symbol *word = cavs_pull_ids(f, "word"), *x = cavs_lookup(table, word);
     struct cavs_symbol *h = cavs_add(cavs_affine(x, w, b), cavs_matmul(cavs_gather(f, 0), u));
+    h = cavs_add(h, cavs_lookup(tied, word));
     h = cavs_tanh(cavs_matmul(h, fixed));
     cavs_scatter(f, h);
-    cavs_loss(f, "loss", cavs_squared_error(h, cavs_pull(f, "target", 4)), NULL);
+    cavs_loss(f, "loss",
+              cavs_add(cavs_squared_error(h, cavs_pull(f, "target", 4)),
+                       cavs_softmax_cross_entropy(cavs_matmul_t(h, tied), word)),
+              NULL);
 }
 
 /* Words 0 to 19 only, a different few in each sample. */
@@ -101,7 +106,7 @@ static void reference_step(struct reference *r, struct trial *t, const int *batc
     for (int i = 0; i < t->model->nparams; i++) {
         const struct cavs_param *p = t->model->params[i];
         for (int j = 0; j < size_of(p) && !p->frozen; j++) {
-            if (p->lookup_use && !row_is_touched(t, batch, n, j / p->cols))
+            if (p->lookup_use && !p->dense_use && !row_is_touched(t, batch, n, j / p->cols))
                 continue;
             double *w = &t->oracle->param[i][j];
             double g = scale * t->oracle->gradient[i][j];

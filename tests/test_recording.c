@@ -287,8 +287,8 @@ static const struct mistake mistakes[] = {
     {CAVS_EDATA, {"lookup", "id 9", "not below 9"}},
     {CAVS_EDATA, {"id -2", "not below 0", "tape"}},
     {CAVS_EPROGRAM, {"gather", "no vertices", "cavs_tape_row"}},
-    {CAVS_EPROGRAM, {"matmul E", "both looked up and multiplied", "two of the same shape"}},
-    {CAVS_EPROGRAM, {"lookup V", "both looked up and multiplied", "two of the same shape"}},
+    {CAVS_ESHAPE, {"matmul_t", "width 5", "U (32 x 32)^T"}},
+    {CAVS_ESHAPE, {"dot", "widths 32 and 5", "differ"}},
     {CAVS_EPROGRAM, {"pull", "no vertices", "cavs_tape_row"}},
 };
 
@@ -306,8 +306,8 @@ static int make_mistake(struct scene *a, int which)
     case 2: WRONG(cavs_lookup(a->E, big)); break;
     case 3: WRONG(cavs__record_id(&a->r, -2, CAVS_HERE)); break;
     case 4: WRONG(cavs_gather(f, 0)); break;
-    case 5: WRONG(cavs_matmul(cavs_slice(h, 0, WORDS), a->E)); break;
-    case 6: WRONG(cavs_lookup(a->V, id(a, 1))); break;
+    case 5: WRONG(cavs_matmul_t(z, a->U)); break;
+    case 6: WRONG(cavs_dot(h, z)); break;
     default: WRONG(cavs_pull(f, "x", 4)); break;
     }
     return line;

@@ -71,6 +71,11 @@ static void matmul_shape(struct scene *a)
     WRONG(a, cavs_matmul(a->x, a->w));
 }
 
+static void matmul_t_shape(struct scene *a)
+{
+    WRONG(a, cavs_matmul_t(a->x, a->w));
+}
+
 static void affine_shape(struct scene *a)
 {
     WRONG(a, cavs_affine(a->x, a->w, a->row));
@@ -461,6 +466,7 @@ static void null_use(struct scene *a)
 
 static const struct misuse misuses[] = {
     {"matmul of another width", matmul_shape, CAVS_ESHAPE, {"matmul", "37", "53 x 59"}},
+    {"matmul_t of another width", matmul_t_shape, CAVS_ESHAPE, {"matmul_t", "37", "(53 x 59)^T"}},
     {"affine of another width", affine_shape, CAVS_ESHAPE, {"37", "53 x 59"}},
     {"affine with a bias of another width", affine_bias_shape, CAVS_ESHAPE, {"affine", "59", "61"}},
     {"affine with a bias of two rows", affine_bias_rows, CAVS_ESHAPE, {"2 x 59"}},

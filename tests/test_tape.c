@@ -312,6 +312,114 @@ static void gradients_of_symbols_are_right(void **unused)
     close_scene(&a);
 }
 
+/* ---- tied weights ---- */
+
+enum { TIED = 4 };
+
+/* A model whose declared function joins P and Q, and parameters of the same numbers that only tapes
+ * use. */
+struct tied_scene {
+    struct cavs_model *m;
+    struct cavs_param *P, *P_alone, *E, *F;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+};
+
+static struct cavs_param *like(struct cavs_session *s, struct cavs_param *p,
+                               const struct cavs_param *other)
+{
+    float numbers[WORDS * WIDTH];
+
+    check_ok(cavs_session_get_param(s, other, numbers));
+    check_ok(cavs_session_set_param(s, p, numbers));
+    return p;
+}
+
+static void open_tied(struct tied_scene *a)
+{
+    struct cavs_init some = CAVS_UNIFORM(-0.5f, 0.5f);
+    struct cavs_function *f;
+    struct cavs_symbol *x;
+
+    check_ok(cavs_model_create(&a->m));
+    f = cavs_function_create(cavs_stage_create(a->m, "s", 0), "f");
+    a->P = cavs_model_param(a->m, "P", TIED, TIED, some);
+    a->P_alone = cavs_model_param(a->m, "P_alone", TIED, TIED, some);
+    a->E = cavs_model_param(a->m, "E", WORDS, TIED, some);
+    a->F = cavs_model_param(a->m, "F", WORDS, TIED, some);
+    x = cavs_pull(f, "x", TIED);
+    cavs_loss(f, "loss",
+              cavs_dot(cavs_matmul(x, cavs_model_param(a->m, "Q", TIED, 3, some)),
+                       cavs_slice(cavs_matmul(x, a->P), 1, 3)),
+              NULL);
+    check_ok(cavs_model_finish(a->m));
+    assert_non_null(a->P->merged);
+    check_ok(cavs_session_create(trial_runtime, a->m, NULL, &a->s));
+    like(a->s, a->F, a->E);
+    like(a->s, a->P_alone, a->P);
+    a->t = new_tape(a->s, CAVS_POLICY_AUTO);
+}
+
+static void close_tied(struct tied_scene *a)
+{
+    cavs_tape_destroy(a->t);
+    cavs_session_destroy(a->s);
+    cavs_model_destroy(a->m);
+}
+
+/* Looks rows of `table` up, and multiplies by `matrix`. */
+static void record_tied(struct tied_scene *a, struct cavs_param *table, struct cavs_param *matrix)
+{
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    for (int i = 0; i < 5; i++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *h = cavs_tanh(cavs_add(cavs_lookup(table, cavs_tape_id(a->t, i % 3)),
+                                                   cavs_lookup(table, cavs_tape_id(a->t, 1))));
+
+        cavs_loss(f, "loss",
+                  cavs_softmax_cross_entropy(cavs_matmul_t(h, matrix), cavs_tape_id(a->t, i % 4)),
+                  NULL);
+    }
+    check_ok(cavs_tape_finish(a->t));
+}
+
+static void gradients_of_both_uses_of_a_table_add_up(void **unused)
+{
+    float e[WORDS * TIED], f[WORDS * TIED], both[WORDS * TIED];
+    struct tied_scene a;
+
+    (void)unused;
+    open_tied(&a);
+    record_tied(&a, a.E, a.F);
+    check_ok(cavs_session_get_gradient(a.s, a.E, e));
+    check_ok(cavs_session_get_gradient(a.s, a.F, f));
+    record_tied(&a, a.E, a.E); /* rows of it had a sparse gradient until now */
+    check_ok(cavs_session_get_gradient(a.s, a.E, both));
+    for (int i = 0; i < WORDS * TIED; i++)
+        assert_true(fabsf(both[i] - (e[i] + f[i])) < 1e-6f);
+    record_tied(&a, a.E, a.F); /* and have no product now */
+    check_ok(cavs_session_get_gradient(a.s, a.E, both));
+    for (int i = 0; i < WORDS * TIED; i++)
+        assert_true(fabsf(both[i] - e[i]) < 1e-6f);
+    close_tied(&a);
+}
+
+static void columns_of_joined_parameters_are_tables_too(void **unused)
+{
+    float want[TIED * TIED], got[TIED * TIED];
+    struct tied_scene a;
+
+    (void)unused;
+    open_tied(&a);
+    record_tied(&a, a.P_alone, a.P_alone);
+    check_ok(cavs_session_get_gradient(a.s, a.P_alone, want));
+    record_tied(&a, a.P, a.P);
+    check_ok(cavs_session_get_gradient(a.s, a.P, got));
+    for (int i = 0; i < TIED * TIED; i++)
+        assert_true(want[i] != 0 && fabsf(got[i] - want[i]) < 1e-6f);
+    close_tied(&a);
+}
+
 /* What was tried and taken back leaves no trace in the gradient. */
 static void a_search_leaves_no_trace(void **unused)
 {
@@ -505,6 +613,8 @@ int main(void)
         cmocka_unit_test(updates_are_those_of_declared_batches),
         cmocka_unit_test(dropout_drops_in_training_alone_and_by_sample),
         cmocka_unit_test(gradients_of_symbols_are_right),
+        cmocka_unit_test(gradients_of_both_uses_of_a_table_add_up),
+        cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),
         cmocka_unit_test(mistakes_are_reported_and_the_tape_goes_on),
         cmocka_unit_test(samples_that_were_computed_apart_stay_apart),

@@ -273,6 +273,33 @@ static void check_all_rows(struct parameter *p, enum cavs_optimizer rule)
     entries_free(&e);
 }
 
+static void check_added_rows(struct parameter *p, enum cavs_optimizer rule)
+{
+    struct entries e = some_rows(p);
+    struct matrix got = matrix_random(&state, p->rows, p->cols, 3), want = matrix_copy(&got);
+    const float *grads[8] = {NULL};
+
+    (void)rule;
+    for (int g = 1; g < p->ngrads && g < 8; g++)
+        grads[g] = p->grads[g]; /* the first is left out */
+    cavs__add_rows(e.n, e.ids, e.ptr, e.gsrc, e.grow, p->cols, got.p, got.ld, grads, p->cols + 2);
+    for (int i = 0; i < e.n; i++)
+        for (int k = e.ptr[i]; k < e.ptr[i + 1]; k++)
+            for (int c = 0; c < p->cols && e.gsrc[k] > 0; c++)
+                *matrix_at(&want, e.ids[i], c) += *matrix_at(&p->g[e.gsrc[k]], e.grow[k], c);
+    matrix_same(&got, &want, "added rows");
+    matrix_check(&got, "added rows");
+    matrix_free(&got);
+    matrix_free(&want);
+    entries_free(&e);
+}
+
+static void rows_are_added_to_those_that_they_name(void **unused)
+{
+    (void)unused;
+    for_all(check_added_rows);
+}
+
 static void sparse_steps_of_all_rows_are_dense_steps(void **unused)
 {
     (void)unused;
@@ -457,6 +484,7 @@ int main(void)
         cmocka_unit_test(copies_hold_each_number_at_its_place),
         cmocka_unit_test(dense_steps_follow_the_rules_and_keep_a_transposed_copy),
         cmocka_unit_test(without_arrays_of_gradients_the_gradient_is_zero),
+        cmocka_unit_test(rows_are_added_to_those_that_they_name),
         cmocka_unit_test(sparse_steps_of_all_rows_are_dense_steps),
         cmocka_unit_test(sparse_steps_leave_other_rows_alone),
         cmocka_unit_test(every_rule_is_the_formula_of_its_paper),

@@ -269,6 +269,32 @@ static void build_products(struct cavs_model *m)
     cavs_loss(inner, "loss", cavs_dot(state, query), NULL);
 }
 
+/* A table that is looked up by vertices, by the entries of a list and where equal inputs are
+ * shared, and multiplied from both sides.  P and Q have one operand, but may not be joined: Q is
+ * looked up, too. */
+static void build_tied(struct cavs_model *m)
+{
+    struct cavs_param *table = zoo_weight(m, "embedding", 6, 4), *p = zoo_weight(m, "P", 4, 4),
+                      *q = zoo_weight(m, "Q", 4, 4);
+    struct cavs_stage *s = cavs_stage_create(m, "s", 4);
+    struct cavs_function *leaf = cavs_function_create(s, "leaf"),
+                         *inner = cavs_function_create(s, "inner");
+    struct cavs_symbol *word = cavs_lookup(table, cavs_pull_ids(leaf, "word"));
+    cavs_scatter(leaf, cavs_tanh(cavs_matmul(cavs_matmul_t(cavs_tanh(word), table), table)));
+    struct cavs_symbol *x =
+        cavs_add(cavs_lookup(table, cavs_pull_ids(inner, "word")),
+                 cavs_mean_children(cavs_lookup(table, cavs_pull_list_ids(inner, "words"))));
+    struct cavs_symbol *both = cavs_add(cavs_gather(inner, 0), cavs_gather(inner, 1));
+    struct cavs_symbol *state =
+        cavs_tanh(cavs_add(cavs_mul(cavs_matmul(both, p), cavs_matmul(both, q)),
+                           cavs_add(x, cavs_lookup(q, cavs_pull_ids(inner, "row")))));
+    cavs_scatter(inner, state);
+    cavs_loss(
+        inner, "loss",
+        cavs_softmax_cross_entropy(cavs_matmul_t(state, table), cavs_pull_ids(inner, "label")),
+        NULL);
+}
+
 const struct zoo_entry zoo_oddities[] = {
     {"dag",
      build_dag,
@@ -298,6 +324,9 @@ const struct zoo_entry zoo_oddities[] = {
     {"products",
      build_products,
      {"binary:6,kinds=2", "single", "random:5,kinds=2", "dag:20,parents=3,kinds=2"}},
+    {"tied",
+     build_tied,
+     {"binary:6,kinds=2", "single", "random:5,kinds=2", "empty", "binary:9,kinds=2"}},
     {"no_weights",
      build_no_weights,
      {"lattice:12,kinds=2", "binary:4,kinds=2", "single", "dag:20,parents=3,kinds=2"}},

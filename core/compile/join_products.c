@@ -7,7 +7,7 @@
  * afterwards, one product with the transpose and one parameter gradient.  The parameters keep their
  * names and shapes for the user; their numbers live side by side in one merged parameter.  That
  * asks that they appear together everywhere: in every function that multiplies by one of them, all
- * are multiplied by, once, with the same operand.
+ * are multiplied by, once, with the same operand, and nothing else is done with them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +80,8 @@ static bool together_everywhere(const struct cavs_model *m, const struct set *s)
         for (int j = 0; j < m->stages[i]->nfunctions; j++) {
             const struct cavs_function *f = m->stages[i]->functions[j];
 
-            for (int k = 0; k < f->nsymbols; k++) { /* one row can also be used as it is */
-                if (f->symbols[k]->op == CAVS__OP_USE && in_set(s, f->symbols[k]->param))
+            for (int k = 0; k < f->nsymbols; k++) {
+                if (!is_product(f->symbols[k]) && in_set(s, f->symbols[k]->param))
                     return false;
             }
             if (!together_in(f, s))

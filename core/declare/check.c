@@ -75,15 +75,6 @@ int cavs__model_check(struct cavs_model *m)
 {
     if (m->nstages == 0 && m->nparams == 0)
         return cavs__fail(CAVS_EPROGRAM, "the model has no stage and no parameter");
-    for (int i = 0; i < m->nparams; i++) {
-        struct cavs_param *p = m->params[i];
-
-        if (p->dense_use && p->lookup_use)
-            return cavs__fail(CAVS_EPROGRAM,
-                              "parameter %s is both looked up and multiplied; use two parameters "
-                              "of the same shape",
-                              p->name);
-    }
     for (int i = 0; i < m->nstages; i++) {
         int rc = check_stage(m->stages[i]);
 

@@ -57,7 +57,7 @@ struct cavs_param {
     struct cavs_init init;
     bool frozen;
     bool dense_use;  /* some symbol multiplies or uses it: dense gradient */
-    bool lookup_use; /* some symbol looks rows up: sparse gradient */
+    bool lookup_use; /* some symbol looks rows up: sparse gradient, unless there is a dense one */
     /* parameter that holds its numbers (join_products.c), from column merged_col; or NULL */
     struct cavs_param *merged;
     int merged_col;

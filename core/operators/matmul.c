@@ -7,24 +7,41 @@ static double product_flops(const struct cavs_symbol *x)
     return 2.0 * x->param->rows * x->param->cols;
 }
 
-struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
+/* op: MATMUL, or MATMUL_T by the parameter's transpose. */
+static struct cavs_symbol *product(enum cavs__op op, struct cavs_symbol *x, struct cavs_param *w,
                                    struct cavs_place at)
 {
     struct cavs_function *f = x ? x->function : NULL;
+    const char *name = cavs__operators[op]->name;
+    bool transposed = op == CAVS__OP_MATMUL_T;
 
-    if (!cavs__open_for(f, "matmul", at) || !cavs__is_value(f, x, "matmul", at) ||
-        !cavs__is_param(f, w, "matmul", at))
+    if (!cavs__open_for(f, name, at) || !cavs__is_value(f, x, name, at) ||
+        !cavs__is_param(f, w, name, at))
         return NULL;
-    if (w->model != f->stage->model || w->rows != x->width) {
-        FAIL(f, CAVS_ESHAPE, "matmul: %s of width %d times parameter %s (%d x %d)%s",
-             cavs__symbol_label(x), x->width, w->name, w->rows, w->cols,
+    if (w->model != f->stage->model || (transposed ? w->cols : w->rows) != x->width) {
+        FAIL(f, CAVS_ESHAPE, "%s: %s of width %d times parameter %s (%d x %d)%s%s", name,
+             cavs__symbol_label(x), x->width, w->name, w->rows, w->cols, transposed ? "^T" : "",
              w->model != f->stage->model ? " of another model" : "");
         return NULL;
     }
     w->dense_use = true;
     return cavs__add_symbol(
-        f, (struct cavs_symbol){.op = CAVS__OP_MATMUL, .width = w->cols, .param = w, .at = at}, 1,
-        &x);
+        f,
+        (struct cavs_symbol){
+            .op = op, .width = transposed ? w->rows : w->cols, .param = w, .at = at},
+        1, &x);
+}
+
+struct cavs_symbol *cavs_matmul_at(struct cavs_symbol *x, struct cavs_param *w,
+                                   struct cavs_place at)
+{
+    return product(CAVS__OP_MATMUL, x, w, at);
+}
+
+struct cavs_symbol *cavs_matmul_t_at(struct cavs_symbol *x, struct cavs_param *w,
+                                     struct cavs_place at)
+{
+    return product(CAVS__OP_MATMUL_T, x, w, at);
 }
 
 struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
@@ -44,21 +61,32 @@ struct cavs_symbol *cavs_affine_at(struct cavs_symbol *x, struct cavs_param *w,
     return cavs_apply2_at("add", y, cavs_use_at(y->function, b, at), at);
 }
 
-static void diff_matmul(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+/* The gradient of the operand is a product with the other one of W and W^T; that of W is a^T b. */
+static void diff_product(struct cavs__diff *d, struct cavs_symbol *y, enum cavs__op other,
+                         struct cavs_symbol *g, struct cavs_symbol *const in[2])
 {
-    struct cavs_symbol *in[2] = {y->inputs[0], g};
+    struct cavs_symbol *x = y->inputs[0];
 
-    if (y->inputs[0]->needs_grad) {
-        cavs__contribute(d, y, y->inputs[0],
-                         cavs__diff_symbol(d, y,
-                                           (struct cavs_symbol){.op = CAVS__OP_MATMUL_T,
-                                                                .width = y->inputs[0]->width,
-                                                                .param = y->param},
-                                           1, &g));
+    if (x->needs_grad) {
+        cavs__contribute(
+            d, y, x,
+            cavs__diff_symbol(
+                d, y, (struct cavs_symbol){.op = other, .width = x->width, .param = y->param}, 1,
+                &g));
     }
     if (!y->param->frozen)
         cavs__diff_symbol(d, y, (struct cavs_symbol){.op = CAVS__OP_GRAD_MATMUL, .param = y->param},
                           2, in);
+}
+
+static void diff_matmul(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    diff_product(d, y, CAVS__OP_MATMUL_T, g, (struct cavs_symbol *[]){y->inputs[0], g});
+}
+
+static void diff_matmul_t(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
+{
+    diff_product(d, y, CAVS__OP_MATMUL, g, (struct cavs_symbol *[]){g, y->inputs[0]});
 }
 
 static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x,
@@ -102,9 +130,10 @@ static int emit_matmul_t(struct cavs__placer *p, const struct cavs_symbol *x)
 const struct cavs__operator cavs__operator_matmul_t = {
     .name = "matmul_t",
     .role = CAVS__ROLE_SINGLE,
+    .pure = true,
     .domain = cavs__domain_of_operands,
     .flops = product_flops,
-    .diff = cavs__of_df,
+    .diff = diff_matmul_t,
     .kernel = &cavs__kernel_gemm,
     .emit = emit_matmul_t,
 };

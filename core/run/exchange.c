@@ -44,7 +44,7 @@ void cavs__block_register(struct cavs__block *k, size_t n)
 
 static bool is_dense(const struct cavs__exchange *x, const struct cavs_param *p)
 {
-    return cavs__is_trained(p) && !p->lookup_use && x->e->plan->grad[p->number] >= 0;
+    return cavs__is_trained(p) && x->e->plan->grad[p->number] >= 0;
 }
 
 /* Small parameters share parcels: a message costs more than it carries. */
@@ -391,9 +391,11 @@ static int table_of(const struct cavs__exchange *x, const struct cavs_param *p)
 starpu_data_handle_t cavs__exchanged(const struct cavs__exchange *x, const struct cavs_param *p,
                                      int slot, size_t *at)
 {
-    *at = p->lookup_use ? 0 : x->at[p->number];
-    return p->lookup_use ? x->rows[table_of(x, p)][slot].all.handle
-                         : x->parcels[x->parcel_of[p->number]].sum.handle;
+    bool rows = cavs__has_row_gradient(x->e->plan, p);
+
+    *at = rows ? 0 : x->at[p->number];
+    return rows ? x->rows[table_of(x, p)][slot].all.handle
+                : x->parcels[x->parcel_of[p->number]].sum.handle;
 }
 
 const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,
@@ -405,6 +407,7 @@ const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,
 const float *cavs__exchanged_numbers(const struct cavs__exchange *x, const struct cavs_param *p,
                                      int slot)
 {
-    return p->lookup_use ? x->rows[table_of(x, p)][slot].all.p
-                         : x->parcels[x->parcel_of[p->number]].sum.p + x->at[p->number];
+    return cavs__has_row_gradient(x->e->plan, p)
+               ? x->rows[table_of(x, p)][slot].all.p
+               : x->parcels[x->parcel_of[p->number]].sum.p + x->at[p->number];
 }

@@ -25,7 +25,7 @@ int cavs__rows_create(struct cavs__exchange *x)
     if (!x->tables || !x->rows)
         return cavs__fail_nomem("exchange", n * sizeof *x->rows);
     for (int i = 0; i < m->nstored; i++) {
-        if (m->params[i]->lookup_use && cavs__is_trained(m->params[i]))
+        if (cavs__has_row_gradient(x->e->plan, m->params[i]) && cavs__is_trained(m->params[i]))
             x->tables[x->ntables++] = m->params[i];
     }
     return CAVS_OK;

@@ -19,6 +19,7 @@ libcavs_la_SOURCES += \
 	core/run/join.c \
 	core/run/optimizer.c \
 	core/run/optimizer.h \
+	core/run/looked_up.c \
 	core/run/option_names.c \
 	core/run/output.c \
 	core/run/peak.c \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/rows_task.h"
 #include "codelets/update_task.h"
 #include "core/base/error.h"
 #include "core/run/optimizer.h"
@@ -29,6 +30,7 @@ int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e)
 
     cavs__update_codelet(&o->update_codelet, options->clip > 0);
     cavs__norm_codelet(&o->norm_codelet);
+    cavs__rows_codelet(&o->rows_codelet);
     o->update_codelet.color = cavs__work_color(cavs__work_of(o->update_codelet.name));
     o->norm_codelet.color = cavs__work_color(cavs__work_of(o->norm_codelet.name));
     o->rule = (struct cavs__update){.rule = options->optimizer, .lr = options->lr};
@@ -41,6 +43,10 @@ int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e)
     if (!o->state[0] || !o->state[1] || !o->touched_lists)
         return cavs__fail_nomem("optimizer",
                                 2 * n * sizeof **o->state + n * sizeof *o->touched_lists);
+    for (int i = 0; i < nstored; i++) { /* a tape may look rows up of any */
+        if (cavs__tensor_init(&o->touched_lists[i], "touched rows", 1, CAVS__SLOTS) != 0)
+            return cavs__fail_nomem("touched rows", (CAVS__SLOTS + 1) * sizeof(struct cavs__chunk));
+    }
     if (cavs__tensor_init(&o->norms, "norms", 2 * nstored + 2, 1) != 0)
         return cavs__fail_nomem("norms", 2 * sizeof(struct cavs__chunk));
     if (cavs__reserve(e, &o->norms, 0, 1))
@@ -80,9 +86,6 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
     int nstates = e->plan->options.training && !p->frozen ? cavs__rules[o->rule.rule].states : 0,
         rc = CAVS_OK;
 
-    /* a tape may look rows up of any */
-    if (cavs__tensor_init(&o->touched_lists[p->number], "touched rows", 1, CAVS__SLOTS) != 0)
-        rc = cavs__fail_nomem("touched rows", (CAVS__SLOTS + 1) * sizeof(struct cavs__chunk));
     for (int k = 0; k < nstates && !rc; k++)
         rc = create_state(e, &o->state[k][p->number], p);
     return rc;
@@ -97,12 +100,14 @@ int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
 
     for (int i = 0; i < e->plan->model->nstored; i++) {
         struct cavs__tensor *lists = &o->touched_lists[i];
-        int rc = b->touched[i] ? cavs__reserve(e, lists, place, cavs__touched_length(b->touched[i]))
-                               : CAVS_OK;
+        bool here = b->touched[i] &&
+                    !(o->exchange && cavs__has_row_gradient(e->plan, e->plan->model->params[i]));
+        int rc =
+            here ? cavs__reserve(e, lists, place, cavs__touched_length(b->touched[i])) : CAVS_OK;
 
         if (rc)
             return rc;
-        if (!b->touched[i])
+        if (!here)
             continue;
         cavs__list_touched(b, e->plan->model->params[i],
                            (int32_t *)cavs__tensor_acquire(lists, place, STARPU_W));
@@ -150,7 +155,7 @@ static void add_gradients(const struct updating *u, struct starpu_task *task,
     struct cavs__engine *e = u->e;
     int grad = e->plan->grad[p->number];
 
-    if (p->lookup_use) {
+    if (cavs__has_row_gradient(e->plan, p)) {
         const struct cavs__touched *t = touched(u, p);
 
         a->sparse = true;
@@ -185,9 +190,9 @@ static int most_buffers(const struct updating *u, const struct cavs_param *p)
 {
     int n = 8 + CAVS__LAYOUTS + CAVS__MAX_PARTIALS;
 
-    /* Not `n + (lookup_use ? nlookups : 0)`: gcc 14.2 makes that lookup_use * nlookups, and reads
-     * nlookups through the NULL of a parameter that is not looked up. */
-    if (p->lookup_use)
+    /* Not `n + (by rows ? nlookups : 0)`: gcc 14.2 makes that a product, and reads nlookups through
+     * the NULL of a parameter that is not looked up. */
+    if (cavs__has_row_gradient(u->e->plan, p))
         n += touched(u, p)->nlookups;
     return n;
 }
@@ -216,7 +221,7 @@ static struct cavs__update_args *new_args(const struct updating *u, const struct
 static void add_lists_and_scratch(const struct updating *u, struct starpu_task *task,
                                   const struct cavs_param *p)
 {
-    if (p->lookup_use)
+    if (cavs__has_row_gradient(u->e->plan, p))
         cavs__task_buffer(
             task, u->o->touched_lists[p->number].chunks[cavs__read_place(u->e, u->slot)].handle,
             STARPU_R);
@@ -320,7 +325,8 @@ static int pieces_of(const struct updating *u, const struct cavs_param *p)
     const struct cavs__engine *e = u->e;
     int64_t n = (int64_t)p->rows * p->cols / PIECE_NUMBERS;
 
-    if (p->lookup_use || e->rt->workers < 2 || !e->rt->one_memory || e->join.grain > 0)
+    if (cavs__has_row_gradient(e->plan, p) || e->rt->workers < 2 || !e->rt->one_memory ||
+        e->join.grain > 0)
         return 1;
     n = n < MOST_PIECES ? n : MOST_PIECES;
     n = n < p->rows / PIECE_ROWS ? n : p->rows / PIECE_ROWS;

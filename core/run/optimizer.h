@@ -9,7 +9,7 @@
 #include "core/run/exchange.h"
 
 struct cavs__optimizer {
-    struct starpu_codelet update_codelet, norm_codelet;
+    struct starpu_codelet update_codelet, norm_codelet, rows_codelet;
     struct cavs__update rule;
     float clip;
     long step;                     /* updates done, Adam's t */
@@ -27,10 +27,15 @@ void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m)
 /* What the optimizer keeps of a parameter that is stored. */
 int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
                         const struct cavs_param *p);
-/* Where the gradients of looked-up parameters will be: for a batch that has them. */
+/* Where the gradients of looked-up parameters will be: for a batch that has them.  Ranks tell one
+ * another of those that have no dense gradient: exchange_rows.c. */
 int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot);
 bool cavs__is_trained(const struct cavs_param *p);
+/* looked_up.c: adds the gradients of looked-up rows to dense ones, where a parameter has both;
+ * after all other gradients of the batch have been submitted. */
+int cavs__submit_looked_up(struct cavs__optimizer *o, struct cavs__engine *e,
+                           const struct cavs__batch *b, int slot);
 /* One update of each trained parameter, by the gradients of the batch: of all or of none. */
 int cavs__submit_updates(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot);

@@ -66,7 +66,7 @@ static int write_all(struct cavs_session *s, const struct cavs__request *r, int 
 {
     int rc = cavs__make_room(&s->engine, s->batch, slot);
 
-    if (!rc && r->run != CAVS__RUN_EVALUATE && !s->optimizer.exchange)
+    if (!rc && r->run != CAVS__RUN_EVALUATE)
         rc = cavs__list_gradients(&s->optimizer, &s->engine, s->batch, slot);
     return rc ? rc : cavs__reserve_device_scratch(&s->engine, s->batch);
 }
@@ -168,6 +168,8 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
 
     if (!rc && s->options.check_finite)
         rc = check_numbers(s, slot);
+    if (!rc && r->run != CAVS__RUN_EVALUATE)
+        rc = cavs__submit_looked_up(&s->optimizer, &s->engine, s->batch, slot);
     if (!rc && r->run != CAVS__RUN_EVALUATE && s->optimizer.exchange)
         rc = cavs__submit_exchange(s->optimizer.exchange, s->batch, slot);
     if (!rc && r->run == CAVS__RUN_TRAIN) {

@@ -136,6 +136,8 @@ static int submit(struct going *g)
             rc = each_shard(g, true, cavs__submit_backward);
         if (!rc)
             rc = each_shard(g, true, cavs__submit_gradients);
+        if (!rc)
+            rc = cavs__submit_looked_up(&s->optimizer, g->e, s->batch, g->slot);
     }
     if (!rc && g->update) {
         s->optimizer.rule.scale = cavs__gradient_scale(&s->options, g->t->recording.nsamples);

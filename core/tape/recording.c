@@ -287,25 +287,6 @@ static bool set_operands(struct cavs__recording *r, struct cavs__node *node, int
     return node->x.inputs != NULL;
 }
 
-/* A table has a gradient by rows, other parameters have a dense one: not both.  The builder has
- * noted the use already. */
-static bool may_use(const struct cavs_symbol *like, struct cavs_function *f)
-{
-    struct cavs_param *p = like->param;
-    struct cavs_place at = like->at;
-
-    if (!p || !p->dense_use || !p->lookup_use)
-        return true;
-    if (like->op == CAVS__OP_LOOKUP)
-        p->lookup_use = false;
-    else
-        p->dense_use = false;
-    FAIL(f, CAVS_EPROGRAM,
-         "%s: the parameter is both looked up and multiplied; use two of the same shape",
-         cavs__symbol_label(like));
-    return false;
-}
-
 /* That of the first operand that is computed. */
 static int sample_of(const struct cavs__recording *r, int n, struct cavs_symbol *const *inputs)
 {
@@ -339,7 +320,7 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
     struct cavs__node *node;
     struct cavs__entry *e;
 
-    if (!may_use(like, f) || !has_room(r, like))
+    if (!has_room(r, like))
         return NULL;
     if (cavs__reads_lists(like, n, inputs))
         return cavs__record_on_lists(r, like, n, inputs);

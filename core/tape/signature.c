@@ -129,6 +129,26 @@ static struct cavs_symbol *operand(struct cavs_function *f, int k,
     return NULL;
 }
 
+/* x between zeros, as wide as what p was joined to. */
+static struct cavs_symbol *among_zeros(struct cavs_function *f, const struct cavs_param *p,
+                                       struct cavs_symbol *x)
+{
+    struct cavs_symbol like = {.op = CAVS__OP_CONST, .at = x->at}, *in[3];
+    int n = 0, rest = p->merged->cols - p->merged_col - p->cols;
+
+    like.width = p->merged_col;
+    if (like.width > 0)
+        in[n++] = add(f, like, 0, NULL);
+    in[n++] = x;
+    like.width = rest;
+    if (rest > 0)
+        in[n++] = add(f, like, 0, NULL);
+    if (!in[0] || !in[n - 1])
+        return NULL;
+    like = (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = p->merged->cols, .at = x->at};
+    return add(f, like, n, in);
+}
+
 /* The operator itself; of a product by a joined parameter, its columns of the product. */
 static struct cavs_symbol *operate(struct cavs_function *f, const struct cavs__signature *s,
                                    struct cavs_symbol *const *in)
@@ -141,6 +161,11 @@ static struct cavs_symbol *operate(struct cavs_function *f, const struct cavs__s
     if (!p || !p->merged)
         return add(f, like, s->n, in);
     like.param = p->merged;
+    if (like.op == CAVS__OP_MATMUL_T) {
+        struct cavs_symbol *x = among_zeros(f, p, in[0]);
+
+        return x ? add(f, like, 1, &x) : NULL;
+    }
     like.width = p->merged->cols;
     return columns_of(add(f, like, s->n, in), p->merged_col, p->cols, like.at);
 }
