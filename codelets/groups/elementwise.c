@@ -63,12 +63,39 @@ static void find_all_reads(void)
             find_reads(op, which);
 }
 
+/* Operators by the first two letters of their names: who records a network asks for one at every
+ * symbol. */
+enum { LISTS = 128 };
+static struct {
+    signed char first[LISTS], next[COUNT]; /* -1: no other */
+} by_letters;
+static pthread_once_t letters_once = PTHREAD_ONCE_INIT;
+
+static int list_of(const char *name)
+{
+    return name[0] ? (name[0] * 5 + name[1]) & (LISTS - 1) : 0;
+}
+
+static void list_all(void)
+{
+    memset(by_letters.first, -1, sizeof by_letters.first);
+    for (int op = COUNT - 1; op >= 0; op--) {
+        signed char *first = &by_letters.first[list_of(operators[op].name)];
+
+        by_letters.next[op] = *first;
+        *first = (signed char)op;
+    }
+}
+
 int cavs__ew_find(const char *name)
 {
-    for (int op = 0; op < COUNT; op++)
-        if (!strcmp(name, operators[op].name))
-            return op;
-    return -1;
+    int op;
+
+    pthread_once(&letters_once, list_all);
+    op = by_letters.first[list_of(name)];
+    while (op >= 0 && strcmp(name, operators[op].name) != 0)
+        op = by_letters.next[op];
+    return op;
 }
 
 int cavs__ew_count(void)
