@@ -167,31 +167,16 @@ static int parse_group(struct group *g)
 
 /* ---- the second model ------------------------------------------------------------------------ */
 
+/* Its parameters are those of the first that have the same names. */
 static int make_mover(struct parser *p)
 {
     struct cavs_session_options o = p->app.options.session;
     int rc = parser_declare_mover(p);
 
     o.inference = true;
-    return rc < 0 ? rc : cavs_session_create(p->app.runtime, p->mover, &o, &p->mover_session);
-}
-
-/* The second model gets the parameters of the first that have the same names. */
-static int copy_params(struct parser *p)
-{
-    int rc = 0;
-
-    for (int i = 0; rc == 0 && i < cavs_model_param_count(p->mover); i++) {
-        struct cavs_param *to = cavs_model_param_at(p->mover, i);
-        struct cavs_param *from = cavs_model_find_param(p->app.model, cavs_param_name(to));
-        float *values = malloc((size_t)cavs_param_rows(to) * cavs_param_cols(to) * sizeof *values);
-
-        rc = values ? cavs_session_get_param(p->app.session, from, values) : CAVS_ENOMEM;
-        if (rc == 0)
-            rc = cavs_session_set_param(p->mover_session, to, values);
-        free(values);
-    }
-    return rc;
+    return rc < 0 ? rc
+                  : cavs_session_create_with(p->app.runtime, p->mover, &o, p->app.session,
+                                             &p->mover_session);
 }
 
 /* ---- all ---------------------------------------------------------------------------------- */
@@ -202,8 +187,8 @@ int parser_decode(struct parser *p, const struct parser_text *t, const struct ca
     int rc = p->mover_session ? 0 : make_mover(p);
     int *samples = malloc((size_t)p->side_by_side * sizeof *samples);
 
-    if (rc == 0)
-        rc = samples ? copy_params(p) : CAVS_ENOMEM;
+    if (rc == 0 && !samples)
+        rc = CAVS_ENOMEM;
     for (int first = 0, n; rc == 0 && first < t->n; first += n) {
         if (stop_signal()) {
             rc = 1;

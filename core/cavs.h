@@ -869,6 +869,22 @@ const char *cavs_precision_summary(int precision);
 /** Compiles the model for the runtime; its parameters get their initial values. */
 int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
                         const struct cavs_session_options *options, struct cavs_session **out);
+/** The same; parameters that have the names of others in the session `other` (NULL: none) are the
+ * same parameters: what one of the sessions does to them, all see, and nothing is copied.  What the
+ * optimizer keeps of them is one, too, and so is the number of updates; learning rate, seed,
+ * metrics and notes are each session's own.  Parameters that `other` does not have start as always,
+ * and can be shared by those that are made with this session.
+ *
+ * So a second model can compute with what a first one learns (a decoder, step by step), or be
+ * trained in turns with it.  Any of the sessions may be destroyed first; one thread at a time may
+ * use them.
+ *
+ * Refused: another runtime; a parameter of another shape (CAVS_ESHAPE); of the sessions that train,
+ * another optimizer; and a parameter of which products are joined with those of others in one
+ * model alone (x W and x V, with the same x in all functions, are one product). */
+int cavs_session_create_with(struct cavs_runtime *rt, const struct cavs_model *m,
+                             const struct cavs_session_options *options,
+                             const struct cavs_session *other, struct cavs_session **out);
 /** Waits for what was submitted, and ends the session. */
 void cavs_session_destroy(struct cavs_session *s);
 

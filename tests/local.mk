@@ -91,7 +91,7 @@ tests_test_rewrites_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cavs__find_equal -Wl,--wr
 SANITIZE_TESTS += tests/test_rewrites
 
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
-	tests/test_optimizers tests/test_session tests/test_refusals tests/test_checkpoint \
+	tests/test_optimizers tests/test_session tests/test_sharing tests/test_refusals tests/test_checkpoint \
 	tests/test_determinism tests/test_dropout tests/test_cells \
 	tests/test_resume tests/test_precision tests/test_kept
 ENGINE_TESTS += tests/test_session tests/test_models tests/test_determinism tests/test_optimizers \

@@ -131,6 +131,25 @@ static int evaluate(struct life *l)
     return batch(l, cavs_session_evaluate, l->data, 1, l->nsamples - 1);
 }
 
+/* By a second session with the same parameters. */
+static int evaluate_shared(struct life *l)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_session *first = l->session, *second = NULL;
+    int rc;
+
+    o.inference = true;
+    o.shards = 3;
+    rc = cavs_session_create_with(trial_runtime, l->model, &o, first, &second);
+    if (rc)
+        return rc;
+    l->session = second;
+    rc = evaluate(l);
+    l->session = first;
+    cavs_session_destroy(second);
+    return rc;
+}
+
 static size_t param_size(const struct cavs_param *p)
 {
     return (size_t)cavs_param_rows(p) * (size_t)cavs_param_cols(p);
@@ -317,6 +336,7 @@ static const struct step {
              {"train", train_some},
              {"train more", train_all},
              {"evaluate", evaluate},
+             {"share parameters", evaluate_shared},
              {"gradient", gradient},
              {"output", output},
              {"note", note},

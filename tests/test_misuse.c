@@ -153,6 +153,7 @@ static void calls_with_nothing_are_refused(void **state)
     check_fails(cavs_runtime_create(NULL, NULL));
     check_fails(cavs_runtime_same(NULL, NULL, NULL));
     check_fails(cavs_session_create(NULL, NULL, NULL, NULL));
+    check_fails(cavs_session_create_with(NULL, NULL, NULL, NULL, NULL));
     check_fails(cavs_session_train(NULL, NULL, &one, 1));
     check_fails(cavs_session_gradient(NULL, NULL, &one, 1));
     check_fails(cavs_session_evaluate(NULL, NULL, &one, 1));

@@ -34,6 +34,7 @@ static int record_sample(struct life *l, struct cavs_symbol **h)
                   cavs_tape_row(l->t, WIDTH, l->row[0]));
     z = cavs_matmul(cavs_tanh(cavs_matmul(*h, l->U)), l->V);
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(z, cavs_tape_id(l->t, 1)), NULL);
+    cavs_loss(f, "loss", cavs_dot(cavs_matmul_t(*h, l->E), cavs_matmul_t(x[0], l->E)), NULL);
     return 0;
 }
 

@@ -263,7 +263,7 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
         free(copy);
         return rc;
     }
-    s->optimizer.step = d.step;
+    s->optimizer.store->step = d.step;
     s->options.seed = d.seed;
     s->optimizer.rule.lr = (float)d.lr;
     if (note)

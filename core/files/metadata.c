@@ -80,7 +80,7 @@ json_t *cavs__describe_run(const struct cavs_session *s, const char *note)
     json_t *metadata = cavs__describe(s, "cavs checkpoint");
     struct cavs__points points = cavs__points_begin();
 
-    snprintf(step, sizeof step, "%ld", s->optimizer.step);
+    snprintf(step, sizeof step, "%ld", s->optimizer.store->step);
     snprintf(seed, sizeof seed, "%" PRIu64, s->options.seed);
     snprintf(lr, sizeof lr, "%a", (double)s->optimizer.rule.lr);
     cavs__points_end(points);

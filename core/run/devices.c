@@ -28,7 +28,7 @@ int cavs__check_devices(const struct cavs_session *s)
         text[strlen(text) - 1] = 0;
         return fail_lost(text);
     }
-    if (s->optimizer.lost)
+    if (s->optimizer.store->lost)
         return fail_lost("StarPU refused a part of an update");
     return cavs__devices->failed() == s->devices_failed ? CAVS_OK
                                                         : fail_lost("a device has failed");

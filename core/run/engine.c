@@ -114,6 +114,12 @@ int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan 
     return rc ? rc : create_metrics(e);
 }
 
+/* Those are the store's: store.h. */
+static bool is_stored(const struct cavs__tensor_desc *d)
+{
+    return d->kind == CAVS__T_PARAM || d->kind == CAVS__T_COPY;
+}
+
 int cavs__engine_follow_plan(struct cavs__engine *e)
 {
     size_t room = (size_t)e->ntensors, wanted = (size_t)e->plan->ntensors;
@@ -124,6 +130,9 @@ int cavs__engine_follow_plan(struct cavs__engine *e)
         const struct cavs__tensor_desc *d = &e->plan->tensors[e->ntensors];
         int chunks = chunks_of(e, d->kind);
 
+        e->tensors[e->ntensors] = (struct cavs__tensor){0};
+        if (is_stored(d))
+            continue;
         if (cavs__tensor_init(&e->tensors[e->ntensors], d->name, d->cols, chunks) != 0)
             return cavs__fail_nomem(d->name, ((size_t)chunks + 1) * sizeof(struct cavs__chunk));
     }
@@ -148,8 +157,10 @@ void cavs__engine_free(struct cavs__engine *e)
 {
     if (e->scratch)
         starpu_data_unregister(e->scratch);
-    for (int i = 0; i < e->ntensors; i++)
-        cavs__tensor_free(&e->tensors[i]);
+    for (int i = 0; i < e->ntensors; i++) {
+        if (!is_stored(&e->plan->tensors[i]))
+            cavs__tensor_free(&e->tensors[i]);
+    }
     cavs__homes_free(e);
     for (int i = 0; i < CAVS__SLOTS; i++) {
         cavs__arena_free(&e->slots[i].arena);

@@ -94,7 +94,7 @@ struct cavs__engine {
     struct cavs__rates rates; /* of its products */
     int nshards;              /* most per batch */
     int ntensors;
-    struct cavs__tensor *tensors; /* [ntensors] of the plan */
+    struct cavs__tensor *tensors; /* [ntensors] of the plan; those of parameters are the store's */
     size_t tensor_bytes;          /* of these and all others that cavs__reserve() made larger */
     starpu_data_handle_t scratch; /* of a task */
     size_t scratch_floats;

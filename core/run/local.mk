@@ -40,5 +40,7 @@ libcavs_la_SOURCES += \
 	core/run/starpu_folder.c \
 	core/run/starpu_init.c \
 	core/run/stats.c \
+	core/run/store.c \
+	core/run/store.h \
 	core/run/submit.c \
 	core/run/values.c

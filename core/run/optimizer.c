@@ -22,12 +22,18 @@ bool cavs__is_trained(const struct cavs_param *p)
 
 /* ---- life ---- */
 
-int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e)
+int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e,
+                         const struct cavs__optimizer *other)
 {
     const struct cavs_session_options *options = e->options;
     int nstored = e->plan->model->nstored;
     size_t n = (size_t)nstored + 1;
+    int rc = cavs__store_open(other ? other->store : NULL, &o->store);
 
+    if (!rc && e->plan->options.training)
+        rc = cavs__store_set_rule(o->store, options->optimizer);
+    if (rc)
+        return rc;
     cavs__update_codelet(&o->update_codelet, options->clip > 0);
     cavs__norm_codelet(&o->norm_codelet);
     cavs__rows_codelet(&o->rows_codelet);
@@ -37,12 +43,10 @@ int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e)
     for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++)
         *cavs__number_at(&o->rule, h->update) = *cavs__number_at(options, h->option);
     o->clip = options->clip;
-    o->state[0] = calloc(n, sizeof **o->state);
-    o->state[1] = calloc(n, sizeof **o->state);
+    o->stored = calloc(n, sizeof *o->stored);
     o->touched_lists = calloc(n, sizeof *o->touched_lists);
-    if (!o->state[0] || !o->state[1] || !o->touched_lists)
-        return cavs__fail_nomem("optimizer",
-                                2 * n * sizeof **o->state + n * sizeof *o->touched_lists);
+    if (!o->stored || !o->touched_lists)
+        return cavs__fail_nomem("optimizer", n * (sizeof *o->stored + sizeof *o->touched_lists));
     for (int i = 0; i < nstored; i++) { /* a tape may look rows up of any */
         if (cavs__tensor_init(&o->touched_lists[i], "touched rows", 1, CAVS__SLOTS) != 0)
             return cavs__fail_nomem("touched rows", (CAVS__SLOTS + 1) * sizeof(struct cavs__chunk));
@@ -59,11 +63,10 @@ void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m)
 {
     for (int i = 0; o->touched_lists && i < m->nstored; i++)
         cavs__tensor_free(&o->touched_lists[i]);
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; o->state[k] && i < m->nstored; i++)
-            cavs__tensor_free(&o->state[k][i]);
-        free(o->state[k]);
-    }
+    for (int i = 0; o->stored && i < m->nstored; i++)
+        cavs__store_give_back(o->store, o->stored[i]);
+    cavs__store_close(o->store);
+    free(o->stored);
     cavs__tensor_free(&o->norms);
     free(o->touched_lists);
 }
@@ -72,8 +75,10 @@ static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const st
 {
     int rc = CAVS_OK;
 
-    if (cavs__tensor_init(t, "optimizer state", p->cols, 1) != 0)
+    if (!t->chunks && cavs__tensor_init(t, "optimizer state", p->cols, 1) != 0)
         return cavs__fail_nomem("optimizer state", 2 * sizeof(struct cavs__chunk));
+    if (t->chunks[0].rows > 0)
+        return CAVS_OK; /* another session's, too */
     rc = cavs__reserve(e, t, 0, p->rows);
     if (!rc)
         cavs__tensor_clear(t, 0);
@@ -87,7 +92,7 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
         rc = CAVS_OK;
 
     for (int k = 0; k < nstates && !rc; k++)
-        rc = create_state(e, &o->state[k][p->number], p);
+        rc = create_state(e, &o->stored[p->number]->state[k], p);
     return rc;
 }
 
@@ -249,11 +254,11 @@ static int make_norm(struct updating *u, const struct cavs_param *p)
 static void add_copies(const struct updating *u, struct starpu_task *task,
                        const struct cavs_param *p, enum starpu_data_access_mode mode)
 {
-    for (int l = 0; l < CAVS__LAYOUTS; l++) {
-        int number = u->e->plan->copies[p->number][l];
+    const struct cavs__tensor *copies = u->o->stored[p->number]->copies;
 
-        if (number >= 0)
-            cavs__task_buffer(task, u->e->tensors[number].chunks[0].handle, mode);
+    for (int l = 0; l < CAVS__LAYOUTS; l++) {
+        if (cavs__is_there(&copies[l]))
+            cavs__task_buffer(task, copies[l].chunks[0].handle, mode);
     }
 }
 
@@ -263,19 +268,19 @@ static void add_written(const struct updating *u, struct starpu_task *task,
 {
     cavs__task_buffer(task, u->e->tensors[u->e->plan->param[p->number]].chunks[0].handle, mode);
     for (int i = 0; i < cavs__rules[u->o->rule.rule].states; i++)
-        cavs__task_buffer(task, u->o->state[i][p->number].chunks[0].handle, mode);
+        cavs__task_buffer(task, u->o->stored[p->number]->state[i].chunks[0].handle, mode);
     add_copies(u, task, p, mode);
 }
 
 static void list_copies(const struct updating *u, const struct cavs_param *p,
                         struct cavs__update_args *a)
 {
-    for (int l = 0; l < CAVS__LAYOUTS; l++) {
-        int number = u->e->plan->copies[p->number][l];
+    const struct cavs__tensor *copies = u->o->stored[p->number]->copies;
 
-        if (number >= 0)
+    for (int l = 0; l < CAVS__LAYOUTS; l++) {
+        if (cavs__is_there(&copies[l]))
             a->copies[a->ncopies++] =
-                (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = u->e->tensors[number].ld};
+                (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = copies[l].ld};
     }
 }
 
@@ -377,7 +382,7 @@ static int make_all(struct updating *u)
 /* The number of updates that the next one's rule goes by. */
 static void set_step(struct cavs__optimizer *o, long step)
 {
-    o->step = step;
+    o->store->step = step;
     o->rule.correction1 = (float)(1 - pow(o->rule.beta1, (double)step));
     o->rule.correction2 = (float)(1 - pow(o->rule.beta2, (double)step));
 }
@@ -411,7 +416,7 @@ static int submit_all(struct updating *u, int rc)
         before = e->tasks;
         rc = cavs__join_flush(e, u->slot);
     }
-    u->o->lost |= rc && (started > 0 || e->tasks != before);
+    u->o->store->lost |= rc && (started > 0 || e->tasks != before);
     return rc;
 }
 
@@ -421,10 +426,10 @@ int cavs__submit_updates(struct cavs__optimizer *o, struct cavs__engine *e,
     struct updating u = {.o = o, .e = e, .b = b, .slot = slot};
     int rc;
 
-    set_step(o, o->step + 1);
+    set_step(o, o->store->step + 1);
     rc = make_all(&u);
     rc = submit_all(&u, rc);
     if (rc)
-        set_step(o, o->step - 1);
+        set_step(o, o->store->step - 1);
     return rc;
 }

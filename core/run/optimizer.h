@@ -7,24 +7,26 @@
 #include "codelets/update.h"
 #include "core/run/engine.h"
 #include "core/run/exchange.h"
+#include "core/run/store.h"
 
 struct cavs__optimizer {
     struct starpu_codelet update_codelet, norm_codelet, rows_codelet;
     struct cavs__update rule;
     float clip;
-    long step;                     /* updates done, Adam's t */
-    struct cavs__tensor *state[2]; /* [nstored] what the rule keeps */
-    struct cavs__tensor norms;     /* sums of squares of gradients, one double per parameter */
+    struct cavs__store *store;
+    struct cavs__store_entry *
+        *stored;               /* [nstored] of the model's parameters; of merged ones NULL */
+    struct cavs__tensor norms; /* sums of squares of gradients, one double per parameter */
     /* [nstored] of looked-up parameters: touched rows, by slot */
     struct cavs__tensor *touched_lists;
     struct cavs__exchange *exchange; /* NULL: the process is alone */
-    bool lost;                       /* some parameters were updated and some not */
 };
 
-/* optimizer.c.  A zeroed one can be freed. */
-int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e);
+/* optimizer.c.  A zeroed one can be freed.  other: whose parameters it shares, or NULL. */
+int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e,
+                         const struct cavs__optimizer *other);
 void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m);
-/* What the optimizer keeps of a parameter that is stored. */
+/* What the optimizer keeps of a parameter that was taken from the store. */
 int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
                         const struct cavs_param *p);
 /* Where the gradients of looked-up parameters will be: for a batch that has them.  Ranks tell one

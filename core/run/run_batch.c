@@ -232,7 +232,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     if (rc || r.n == 0)
         return rc;
     r.seed = s->options.seed;
-    r.updates = s->optimizer.step;
+    r.updates = s->optimizer.store->step;
     r.nshards = cavs__shards_of_batch(&s->engine, r.n);
     slot = (int)(s->engine.batches % CAVS__SLOTS);
     s->engine.preparing = s->engine.waited = 0;

@@ -117,7 +117,7 @@ static int create_batch(struct cavs_session *s)
 }
 
 /* Whatever is there when this fails, cavs_session_destroy() frees. */
-static int create_parts(struct cavs_session *s)
+static int create_parts(struct cavs_session *s, const struct cavs_session *other)
 {
     int rc = cavs__engine_init(&s->engine, s->rt, &s->options);
 
@@ -128,7 +128,7 @@ static int create_parts(struct cavs_session *s)
     if (!rc)
         rc = cavs__engine_create_tensors(&s->engine, s->plan);
     if (!rc)
-        rc = cavs__optimizer_init(&s->optimizer, &s->engine);
+        rc = cavs__optimizer_init(&s->optimizer, &s->engine, other ? &other->optimizer : NULL);
     if (!rc)
         rc = cavs__exchange_create(&s->engine, &s->optimizer.exchange);
     if (!rc)
@@ -138,6 +138,13 @@ static int create_parts(struct cavs_session *s)
 
 int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
                         const struct cavs_session_options *options, struct cavs_session **out)
+{
+    return cavs_session_create_with(rt, m, options, NULL, out);
+}
+
+int cavs_session_create_with(struct cavs_runtime *rt, const struct cavs_model *m,
+                             const struct cavs_session_options *options,
+                             const struct cavs_session *other, struct cavs_session **out)
 {
     struct cavs_session_options defaults = cavs_session_defaults();
     struct cavs_session *s;
@@ -150,6 +157,9 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
     if (!options)
         options = &defaults;
     rc = cavs__runtime_ready(rt, "cavs_session_create");
+    if (!rc && other && other->rt != rt)
+        rc = cavs__fail(CAVS_EINVAL, "cavs_session_create_with: the other session has another "
+                                     "runtime");
     if (!rc)
         rc = check_options(options);
     if (rc)
@@ -163,7 +173,7 @@ int cavs_session_create(struct cavs_runtime *rt, const struct cavs_model *m,
     cavs__model_hold(m);
     s->options = *options;
     s->launches_before = cavs__devices->launches();
-    rc = create_parts(s);
+    rc = create_parts(s, other);
     if (rc) {
         cavs_session_destroy(s);
         return rc;

@@ -11,6 +11,7 @@
  *   stats.c       statistics
  *   choices.c     what a session says of itself
  *   values.c      parameters' values and gradients
+ *   store.h       parameters as they are stored, of sessions that share them
  *   output.c      pushed rows and metrics
  *   engine.h      what evaluates batches, and its files
  *   optimizer.h   gradients -> updates

@@ -56,9 +56,14 @@ static const struct cavs_param *stored(const struct cavs_param *p)
     return p->merged ? p->merged : p;
 }
 
+static struct cavs__store_entry *stored_as(const struct cavs_session *s, const struct cavs_param *p)
+{
+    return s->optimizer.stored[stored(p)->number];
+}
+
 static struct cavs__tensor *param_tensor(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return &s->engine.tensors[s->plan->param[stored(p)->number]];
+    return &stored_as(s, p)->value;
 }
 
 static struct window open_window(struct cavs__tensor *t, int chunk, const struct cavs_param *p,
@@ -79,11 +84,10 @@ static void close_window(const struct window *w)
 static void write_copies(struct cavs_session *s, const struct cavs_param *p, const struct window *w)
 {
     for (int l = 0; l < CAVS__LAYOUTS; l++) {
-        int number = s->plan->copies[stored(p)->number][l];
-        struct cavs__tensor *t = number >= 0 ? &s->engine.tensors[number] : NULL;
+        struct cavs__tensor *t = &stored_as(s, p)->copies[l];
         struct cavs__copy copy = {.layout = (enum cavs__layout)l};
 
-        if (!t)
+        if (!cavs__is_there(t))
             continue;
         copy.ld = t->ld;
         copy.p = cavs__tensor_acquire(t, 0, STARPU_RW);
@@ -106,16 +110,44 @@ static void init_param(struct cavs_session *s, const struct cavs_param *p)
     close_window(&w);
 }
 
-/* What no column of the parameter is copied to stays zero. */
-static int create_copy(struct cavs__engine *e, const struct cavs_param *p, enum cavs__layout layout)
+/* *made: it has to be written.  What no column of the parameter is copied to stays zero. */
+static int take_copy(struct cavs_session *s, const struct cavs_param *p, enum cavs__layout layout,
+                     bool *made)
 {
-    int number = e->plan->copies[p->number][layout];
-    int rc = number < 0 ? CAVS_OK
-                        : cavs__reserve(e, &e->tensors[number], 0,
-                                        cavs__layout_rows(layout, p->rows, p->cols));
+    int number = s->plan->copies[p->number][layout], rc = CAVS_OK;
+    struct cavs__store_entry *x = stored_as(s, p);
+    struct cavs__tensor *t = &x->copies[layout];
 
-    if (number >= 0 && !rc)
-        cavs__tensor_clear(&e->tensors[number], 0);
+    if (number < 0)
+        return CAVS_OK;
+    if (!t->chunks &&
+        cavs__tensor_init(t, x->names, cavs__layout_cols(layout, p->rows, p->cols), 1) != 0)
+        return cavs__fail_nomem(p->name, 2 * sizeof(struct cavs__chunk));
+    if (!cavs__is_there(t)) {
+        rc = cavs__reserve(&s->engine, t, 0, cavs__layout_rows(layout, p->rows, p->cols));
+        if (rc)
+            return rc;
+        cavs__tensor_clear(t, 0);
+        *made = true;
+    }
+    s->engine.tensors[number] = *t;
+    return CAVS_OK;
+}
+
+/* The copies that the plan has of a parameter, by now. */
+static int take_copies(struct cavs_session *s, const struct cavs_param *p)
+{
+    bool made = false;
+    int rc = CAVS_OK;
+
+    for (int l = 0; l < CAVS__LAYOUTS && !rc; l++)
+        rc = take_copy(s, p, (enum cavs__layout)l, &made);
+    if (made && stored_as(s, p)->filled) {
+        struct window w = open_window(param_tensor(s, p), 0, p, STARPU_R);
+
+        write_copies(s, p, &w);
+        close_window(&w);
+    }
     return rc;
 }
 
@@ -128,39 +160,31 @@ static int create_gradient(struct cavs__engine *e, const struct cavs_param *p)
     return rc;
 }
 
-static int create_param(struct cavs_session *s, const struct cavs_param *p)
+static int take_param(struct cavs_session *s, const struct cavs_param *p)
 {
-    struct cavs__engine *e = &s->engine;
-    int rc = cavs__reserve(e, param_tensor(s, p), 0, p->rows);
+    struct cavs__store_entry **x = &s->optimizer.stored[p->number];
+    int rc = cavs__store_take(s->optimizer.store, p, x);
+    struct cavs__tensor *t = rc ? NULL : &(*x)->value;
 
-    for (int l = 0; l < CAVS__LAYOUTS && !rc; l++)
-        rc = create_copy(e, p, (enum cavs__layout)l);
+    if (rc)
+        return rc;
+    if (!t->chunks && cavs__tensor_init(t, (*x)->names, p->cols, 1) != 0)
+        return cavs__fail_nomem(p->name, 2 * sizeof(struct cavs__chunk));
+    rc = cavs__reserve(&s->engine, t, 0, p->rows);
+    s->engine.tensors[s->plan->param[p->number]] = *t;
     if (!rc)
-        rc = create_gradient(e, p);
-    return rc ? rc : cavs__optimizer_add(&s->optimizer, e, p);
+        rc = take_copies(s, p);
+    if (!rc)
+        rc = create_gradient(&s->engine, p);
+    return rc ? rc : cavs__optimizer_add(&s->optimizer, &s->engine, p);
 }
 
 /* The same for what the plan did not have of a parameter before. */
 static int follow_param(struct cavs_session *s, const struct cavs_param *p)
 {
-    bool new_copy = false;
-    struct window w;
     int rc = create_gradient(&s->engine, p);
 
-    for (int l = 0; l < CAVS__LAYOUTS && !rc; l++) {
-        int number = s->plan->copies[p->number][l];
-
-        if (number < 0 || s->engine.tensors[number].chunks[0].rows > 0)
-            continue;
-        rc = create_copy(&s->engine, p, (enum cavs__layout)l);
-        new_copy = true;
-    }
-    if (rc || !new_copy)
-        return rc;
-    w = open_window(param_tensor(s, p), 0, p, STARPU_R);
-    write_copies(s, p, &w);
-    close_window(&w);
-    return CAVS_OK;
+    return rc ? rc : take_copies(s, p);
 }
 
 int cavs__session_follow_plan(struct cavs_session *s)
@@ -174,16 +198,22 @@ int cavs__session_follow_plan(struct cavs_session *s)
     return rc ? rc : cavs__reserve_scratch(&s->engine, s->plan->scratch);
 }
 
+/* What another session has keeps its numbers. */
 int cavs__create_params(struct cavs_session *s)
 {
+    const struct cavs_model *m = s->model;
     int rc = CAVS_OK;
 
-    for (int i = 0; i < s->model->nstored && !rc; i++) {
-        if (!s->model->params[i]->merged)
-            rc = create_param(s, s->model->params[i]);
+    for (int i = 0; i < m->nstored && !rc; i++) {
+        if (!m->params[i]->merged)
+            rc = take_param(s, m->params[i]);
     }
-    for (int i = 0; i < s->model->nparams && !rc; i++)
-        init_param(s, s->model->params[i]);
+    for (int i = 0; i < m->nparams && !rc; i++) {
+        if (!stored_as(s, m->params[i])->filled)
+            init_param(s, m->params[i]);
+    }
+    for (int i = 0; i < m->nparams && !rc; i++)
+        stored_as(s, m->params[i])->filled = true;
     return rc;
 }
 
@@ -254,20 +284,20 @@ int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
 {
     int n = 0;
 
-    while (n < 2 && s->optimizer.state[n][stored(p)->number].chunks)
+    while (n < 2 && cavs__is_there(&stored_as(s, p)->state[n]))
         n++;
     return n;
 }
 
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
 {
-    copy_out(&s->optimizer.state[k][stored(p)->number], p, values);
+    copy_out(&stored_as(s, p)->state[k], p, values);
     return CAVS_OK;
 }
 
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
 {
-    struct window w = copy_in(&s->optimizer.state[k][stored(p)->number], p, values);
+    struct window w = copy_in(&stored_as(s, p)->state[k], p, values);
 
     close_window(&w);
     return CAVS_OK;

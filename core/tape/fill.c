@@ -139,7 +139,7 @@ static uint64_t batch_key(const struct cavs_tape *t)
     if (t->recording.run == CAVS_TAPE_EVALUATE)
         return 0;
     return cavs__splitmix(cavs__splitmix(s->options.seed ^ 0xd1b54a32d192ed03u) +
-                          (uint64_t)s->optimizer.step) |
+                          (uint64_t)s->optimizer.store->step) |
            1;
 }
 
