@@ -115,9 +115,12 @@ apps_dyn_parser_SOURCES = apps/dyn_parser.c apps/dyn_parser.h apps/dyn_parser_mo
 
 # --- encoder and decoder -------------------------------------------------------------------------------
 
-APPS += apps/seq2seq
-apps_seq2seq_SOURCES = apps/seq2seq.c apps/seq2seq.h apps/seq2seq_decode.c apps/seq2seq_model.c \
-	apps/seq2seq_tasks.c apps/seq2seq_tasks.h
+seq2seq_sources = apps/seq2seq.h apps/seq2seq_answers.c apps/seq2seq_program.c apps/seq2seq_tasks.c \
+	apps/seq2seq_tasks.h
+
+APPS += apps/seq2seq apps/dyn_seq2seq
+apps_seq2seq_SOURCES = apps/seq2seq.c apps/seq2seq_decode.c apps/seq2seq_model.c $(seq2seq_sources)
+apps_dyn_seq2seq_SOURCES = apps/dyn_seq2seq.c apps/dyn_seq2seq.h apps/dyn_seq2seq_search.c $(seq2seq_sources)
 
 # --- graphs --------------------------------------------------------------------------------------------
 

@@ -51,17 +51,20 @@ losses() {
     ok $? "$what: the losses of three epochs, and what is measured, are those of $declared"
 }
 
-# models DEV FIELDS: the files of the last losses()
+# models SOURCES FIELDS ARGUMENT...: the files of the last losses(), evaluated and used on sources
 models() {
+    sources=$1
+    measured=$2
+    shift 2
     wrong=
     for model in declared recorded; do
         for program in "$declared" "$recorded"; do
-            run "$program" --init "$work/$model.st" --epochs 0 --dev "$1" --predict "$1" --output "$work/$program.$model" \
+            run "$program" --init "$work/$model.st" --epochs 0 "$@" --predict "$sources" --output "$work/$program.$model" \
                 --json --quiet --workers 1
             status_is 0 || wrong="$wrong $program --init $model"
-            [ "$program" = "$recorded" ] || expected=$(numbers $2)
+            [ "$program" = "$recorded" ] || expected=$(numbers $measured)
         done
-        agree "$expected" "$(numbers $2)" || wrong="$wrong numbers of $model"
+        agree "$expected" "$(numbers $measured)" || wrong="$wrong numbers of $model"
         sed 's/\([0-9]\.[0-9]\{4\}\)[0-9]*/\1/g' "$work/$declared.$model" >"$work/expected"
         sed 's/\([0-9]\.[0-9]\{4\}\)[0-9]*/\1/g' "$work/$recorded.$model" | cmp -s - "$work/expected" && [ -s "$work/expected" ] ||
             wrong="$wrong predictions of $model"
@@ -88,7 +91,7 @@ trees="--train $data/mini.txt --dev $data/mini-dev.txt"
 of_trees="train_accuracy_all train_accuracy_root dev_loss dev_accuracy_all dev_accuracy_root"
 counted=flops
 losses tree_lstm dyn_tree_lstm bench "$of_trees" $trees
-models "$data/mini-dev.txt" "dev_loss dev_accuracy_all dev_accuracy_root"
+models "$data/mini-dev.txt" "dev_loss dev_accuracy_all dev_accuracy_root" --dev "$data/mini-dev.txt"
 resumed $trees
 losses tree_lstm dyn_tree_lstm childsum "$of_trees" --cell childsum $trees
 losses tree_lstm dyn_tree_lstm nary "$of_trees" --cell nary $trees
@@ -101,15 +104,47 @@ counted= # declared chains multiply the zeros before their first word
 tags="--min-count 2 --train $data/mini-tags.txt --dev $data/mini-tags-dev.txt"
 losses bilstm_tagger dyn_tagger "" "train_accuracy dev_loss dev_accuracy dev_f1" $tags
 losses bilstm_char_tagger dyn_char_tagger "" "train_accuracy dev_loss dev_accuracy dev_f1" $tags
-models "$data/mini-tags-dev.txt" "dev_loss dev_accuracy dev_f1"
+models "$data/mini-tags-dev.txt" "dev_loss dev_accuracy dev_f1" --dev "$data/mini-tags-dev.txt"
 resumed $tags
+
+# --- encoder and decoder ----------------------------------------------------------------------------------
+
+of_answers="train_symbols dev_loss dev_symbols dev_exact"
+short="--length 3 --samples 60 --dev-samples 20"
+losses seq2seq dyn_seq2seq "" "$of_answers" $short
+printf 'abc\nzz\nq\n' >"$work/sources"
+models "$work/sources" "dev_loss dev_symbols dev_exact" --dev-samples 20
+resumed $short
+losses seq2seq dyn_seq2seq "without attention" "$of_answers" $short --no-attention
+losses seq2seq dyn_seq2seq "sums" "$of_answers" --task add --length 2 --samples 60 --dev-samples 20
+
+# logarithms FILE: of the probabilities of all its answers
+logarithms() {
+    sed 's/.*"probabilities": *\[\([^]]*\)\].*/\1/' "$1" | awk -F, '{sum = 0; for (i = 1; i <= NF; i++) sum += log($i); print sum}'
+}
+
+printf 'abcd\nzzy\nqrs\nhello\nabcde\nxyzzy\nab\n' >"$work/sources"
+run dyn_seq2seq $small --batch 4 --lr 0.02 --length 5 --samples 60 --dev-samples 20 --epochs 4 --save "$work/young.st"
+for beam in 1 26; do
+    run dyn_seq2seq --init "$work/young.st" --predict "$work/sources" --output "$work/beam$beam" --json --quiet --workers 1 --beam $beam
+    status_is 0 && logarithms "$work/beam$beam" >"$work/logarithms$beam"
+done
+[ "$(wc -l <"$work/logarithms26")" = 7 ] && paste "$work/logarithms1" "$work/logarithms26" |
+    awk '{worse += $2 < $1 - 1e-6; better += $2 > $1 + 1e-6} END {exit !(worse == 0 && better > 0)}'
+ok $? "a wide beam finds answers that are likelier than greedy ones"
+run dyn_seq2seq --init "$work/young.st" --predict "$work/sources" --output "$work/again" --json --quiet --workers 2 --batch 2 --beam 26
+status_is 0 && cmp -s "$work/again" "$work/beam26"
+ok $? "and the same ones whatever the workers, and the answers beside them"
+run dyn_seq2seq --init "$work/young.st" --predict "$work/sources" --beam 0
+status_is 2
+ok $? "a beam of nothing is a mistake"
 
 # --- dependencies ----------------------------------------------------------------------------------------
 
 bank="--mlp 16 --min-count 1 --train $data/mini.conllu --dev $data/mini.conllu"
 own="--explore 0"
 losses parser dyn_parser "without exploration" "train_moves train_relations dev_uas dev_las" --dropout 0 $bank
-models "$data/mini.conllu" "dev_uas dev_las"
+models "$data/mini.conllu" "dev_uas dev_las" --dev "$data/mini.conllu"
 
 own="--explore 0.9"
 run dyn_parser $small $own $bank --epochs 30

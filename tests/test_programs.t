@@ -27,7 +27,7 @@ tiny() {
         echo "--embed 8 --min-count 2 --train $data/mini-tags.txt --dev $data/mini-tags-dev.txt"
         ;;
     parser | dyn_parser | dag_rnn | dep_tree_lstm) echo "--embed 8 --min-count 1 --train $data/mini.conllu --dev $data/mini.conllu" ;;
-    seq2seq) echo "--embed 8 --length 4 --samples 40 --dev-samples 10" ;;
+    seq2seq | dyn_seq2seq) echo "--embed 8 --length 4 --samples 40 --dev-samples 10" ;;
     gcn) echo "--data $data/mini-cora/mini.content" ;;
     *) return 1 ;;
     esac
