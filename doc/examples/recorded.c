@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recorded.c - the network of first.c without stages and graphs: a formula is a text, and the
- * network
- * is what reads it, recorded on a tape.
+ * network is what reads it, recorded on a tape.
  *
  *     recorded    trains, shows what was learnt
  */
@@ -47,35 +46,44 @@ static void compare(const struct network *net, struct cavs_symbol *state, int va
     cavs_metric(f, "correct", cavs_correct(logits, truth), NULL);
 }
 
-static int value_of(char op, int a, int b)
+/* What the formula that begins at *text is. */
+static int value_at(const char **text)
 {
+    int a, b;
+    char op;
+
+    if (*(*text)++ != '(')
+        return (*text)[-1] == '1';
+    a = value_at(text);
+    op = *(*text)++;
+    b = value_at(text);
+    ++*text; /* ) */
     return op == '&' ? a & b : op == '|' ? a | b : a ^ b;
 }
 
-/* The state of the formula that begins at *text, and in *value what it is. */
-static struct cavs_symbol *read(const struct network *net, const char **text, int *value)
+static int value_of(const char *formula)
 {
-    struct cavs_symbol *state;
+    return value_at(&formula);
+}
 
-    if (**text != '(') {
-        *value = **text == '1';
-        state = cavs_tanh(symbol(net, *(*text)++));
+/* The state of the formula that begins at *text. */
+static struct cavs_symbol *read(const struct network *net, const char **text)
+{
+    const char *formula = *text;
+    struct cavs_symbol *operand[2], *x;
+
+    if (*(*text)++ != '(') {
+        x = symbol(net, *formula);
     } else {
-        struct cavs_symbol *operand[2], *op;
-        int a, b;
-        char c;
-
-        ++*text; /* ( */
-        operand[0] = read(net, text, &a);
-        c = *(*text)++;
-        op = symbol(net, c);
-        operand[1] = read(net, text, &b);
+        operand[0] = read(net, text);
+        x = symbol(net, *(*text)++);
+        operand[1] = read(net, text);
         ++*text; /* ) */
-        *value = value_of(c, a, b);
-        state = cavs_tanh(cavs_add(op, cavs_affine(cavs_concat(2, operand), net->U, net->b)));
+        x = cavs_add(x, cavs_affine(cavs_concat(2, operand), net->U, net->b));
     }
-    compare(net, state, *value);
-    return state;
+    x = cavs_tanh(x);
+    compare(net, x, value_of(formula));
+    return x;
 }
 
 /* Formulas that have nothing in common but the network: what can be computed together is. */
@@ -84,10 +92,9 @@ static void run(const struct network *net, enum cavs_tape_run what, int n, char 
     check(cavs_tape_begin(net->tape, what));
     for (int i = 0; i < n; i++) {
         const char *text = formula[i];
-        int value;
 
         cavs_tape_sample(net->tape);
-        read(net, &text, &value);
+        read(net, &text);
     }
     check(cavs_tape_finish(net->tape));
 }
