@@ -125,8 +125,9 @@ struct cavs__fault {
     int state; /* 0 none, 1 being written, 2 set */
     const struct cavs__part *part;
     const struct cavs__step *step;
-    int32_t function, row; /* stage row */
-    int node;              /* of the step's origin, -1: not known */
+    int32_t function, row;   /* stage row */
+    const int32_t *sections; /* of the segment, see there */
+    int node;                /* of the step's origin, -1: not known */
     int shard;
     long batch;
 };

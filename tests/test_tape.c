@@ -243,6 +243,65 @@ static void classify(struct scene *a, struct cavs_function *f, struct cavs_symbo
               cavs_softmax_cross_entropy(cavs_matmul(h, a->V), cavs_tape_id(a->t, label)), NULL);
 }
 
+/* ---- numbers that are not finite ---- */
+
+/* Chains, of which sample 2 has the logarithm of a number below 0, or the square root of 0, which
+ * is fine but has no gradient; returns its line. */
+static int record_bad(struct scene *a, bool in_gradient)
+{
+    float minus[WIDTH] = {-1}, zeros[WIDTH] = {0};
+    int line = 0;
+
+    for (int i = 0; i < 4; i++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *h = chain(a, f, 2), *x;
+
+        if (i == 2 && in_gradient) {
+            x = cavs_mul(h, cavs_tape_row(a->t, WIDTH, zeros));
+            line = __LINE__ + 1;
+            h = cavs_add(h, cavs_sqrt(x));
+        } else if (i == 2) {
+            x = cavs_add(cavs_scale(h, 0), cavs_tape_row(a->t, WIDTH, minus));
+            line = __LINE__ + 1;
+            h = cavs_add(h, cavs_log(x));
+        }
+        classify(a, f, h, i % 3);
+    }
+    return line;
+}
+
+static void a_number_that_is_not_finite_is_told(void **unused)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    float before[WIDTH * WIDTH], after[WIDTH * WIDTH];
+    struct cavs_function *f;
+    struct scene a;
+    char where[40];
+
+    (void)unused;
+    open_scene(&a);
+    cavs_tape_destroy(a.t);
+    cavs_session_destroy(a.s);
+    o.check_finite = true;
+    o.shards = 3;
+    check_ok(cavs_session_create(trial_runtime, a.m, &o, &a.s));
+    a.t = new_tape(a.s, CAVS_POLICY_AUTO);
+    check_ok(cavs_session_get_param(a.s, a.U, before));
+    for (int in_gradient = 0; in_gradient < 2; in_gradient++) {
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+        snprintf(where, sizeof where, "test_tape.c:%d", record_bad(&a, in_gradient));
+        check_refused(cavs_tape_finish(a.t), CAVS_ENUMERIC, where,
+                      in_gradient ? "gradient of operator sqrt" : "operator log", "sample 2");
+    }
+    check_ok(cavs_session_get_param(a.s, a.U, after));
+    assert_memory_equal(after, before, sizeof after);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+    f = cavs_tape_sample(a.t);
+    classify(&a, f, chain(&a, f, 3), 1);
+    check_ok(cavs_tape_finish(a.t));
+    close_scene(&a);
+}
+
 /* ---- dropout ---- */
 
 static void dropout_drops_in_training_alone_and_by_sample(void **unused)
@@ -613,6 +672,7 @@ int main(void)
         cmocka_unit_test(updates_are_those_of_declared_batches),
         cmocka_unit_test(dropout_drops_in_training_alone_and_by_sample),
         cmocka_unit_test(gradients_of_symbols_are_right),
+        cmocka_unit_test(a_number_that_is_not_finite_is_told),
         cmocka_unit_test(gradients_of_both_uses_of_a_table_add_up),
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/tape/tape.h"
+#include "memory/handover.h"
 
 /* One go. */
 struct going {
@@ -122,6 +123,18 @@ static int each_shard(struct going *g, bool all,
     return rc;
 }
 
+/* A bad number keeps the update from the parameters. */
+static int check_numbers(struct going *g)
+{
+    int rc = cavs__join_flush(g->e, g->slot);
+
+    if (rc)
+        return rc;
+    starpu_task_wait_for_all();
+    cavs__handover_waited();
+    return cavs__report_tape_fault(g->t);
+}
+
 static int submit(struct going *g)
 {
     struct cavs_session *s = g->t->session;
@@ -139,6 +152,8 @@ static int submit(struct going *g)
         if (!rc)
             rc = cavs__submit_looked_up(&s->optimizer, g->e, s->batch, g->slot);
     }
+    if (!rc && s->options.check_finite)
+        rc = check_numbers(g);
     if (!rc && g->update) {
         s->optimizer.rule.scale = cavs__gradient_scale(&s->options, g->t->recording.nsamples);
         rc = cavs__submit_updates(&s->optimizer, g->e, s->batch, g->slot);
@@ -146,7 +161,7 @@ static int submit(struct going *g)
     if (!rc)
         rc = cavs__join_flush(g->e, g->slot);
     cavs__join_drop(g->e); /* what failed has left */
-    s->half_counted |= rc != 0;
+    s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;
 }
 

@@ -6,6 +6,7 @@ libcavs_la_SOURCES += \
 	core/tape/answers.c \
 	core/tape/compiled.c \
 	core/tape/explain_tape.c \
+	core/tape/fault_tape.c \
 	core/tape/fill.c \
 	core/tape/increments.c \
 	core/tape/list.c \

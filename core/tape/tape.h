@@ -11,6 +11,7 @@
  *   fill.c        what tasks read: index sections, rows of the user's
  *   lookups.c     rows of tables whose gradients there are
  *   tasks.c       V_t -> tasks
+ *   fault_tape.c   numbers that are not finite
  *   increments.c   all of these, in order: values, or everything
  *   answers.c     what the user reads
  *   tape.c        life, and the calls that record
@@ -88,6 +89,9 @@ int cavs__list_tape_lookups(struct cavs_tape *t, int slot);
 int cavs__submit_forward(struct cavs_tape *t, int slot, int shard);
 int cavs__submit_backward(struct cavs_tape *t, int slot, int shard);
 int cavs__submit_gradients(struct cavs_tape *t, int slot, int shard);
+
+/* fault_tape.c: CAVS_ENUMERIC if a task has seen a number that is not finite. */
+int cavs__report_tape_fault(struct cavs_tape *t);
 
 /* increments.c: the symbols, and what they need; with gradients of all losses, and an update, if
  * that is what the recording is for. */

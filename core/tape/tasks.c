@@ -115,6 +115,7 @@ static int open_task(struct sending *w, struct task *k, int nbuffers)
                                  .segments = w->segments + w->first,
                                  .nsegments = w->n,
                                  .index_buffer = CAVS__NO_BUFFER,
+                                 .fault = w->e->options->check_finite ? &w->e->fault : NULL,
                                  .nanoseconds = w->e->options->measure ? w->e->nanoseconds : NULL,
                                  .shard = w->shard,
                                  .batch = w->e->batches};
