@@ -181,13 +181,14 @@ struct cavs__task_kind *cavs__recorded_chain(const struct cavs__stage_plan *sp,
 /* The gradient of a parameter that the model itself does not train. */
 int cavs__plan_gradient(struct cavs__plan *p, const struct cavs_param *w);
 
-/* Nominal operations of products, of a vertex (domain 0) or of an entry of one of the function's
- * lists; backward: those of dF and of parameters' gradients, too. */
 /* Is the gradient of a parameter one of the rows that were looked up alone? */
 static inline bool cavs__has_row_gradient(const struct cavs__plan *p, const struct cavs_param *w)
 {
     return w->lookup_use && p->grad[w->number] < 0;
 }
+
+/* Nominal operations of products, of a vertex (domain 0) or of an entry of one of the function's
+ * lists; backward: those of dF and of parameters' gradients, too. */
 double cavs__function_flops(const struct cavs_function *f, int domain, bool backward);
 
 /* explain.c: what became of every operator, as text. */
