@@ -1116,6 +1116,29 @@ struct cavs_symbol *cavs_tape_list_at(struct cavs_tape *t, int n, struct cavs_sy
                                       struct cavs_place at);
 /** @endcond */
 
+/** A symbol and what it is called. */
+struct cavs_named {
+    const char *name;      /**< of an input, or of a channel */
+    struct cavs_symbol *x; /**< of a tape */
+};
+/** What a declared function is applied to, and what comes of it. */
+struct cavs_application {
+    int ninputs;                         /**< of `inputs` */
+    const struct cavs_named *inputs;     /**< rows and ids for what the function pulls, by name */
+    int nchildren;                       /**< of `children` */
+    struct cavs_symbol *const *children; /**< states that it gathers; NULL, or beyond: zeros */
+    int nchannels;                       /**< of `channels` */
+    struct cavs_named *channels;         /**< x is set to what it pushes by that name, or to NULL */
+};
+/** Records what a declared vertex function f of the session's model computes, with its losses and
+ * metrics, and gives the state that it scatters; NULL if it scatters none, and on misuse.
+ * Parameters are those of the function.  Functions that read lists or other stages are refused. */
+#define cavs_tape_apply(t, f, a) cavs_tape_apply_at((t), (f), (a), CAVS_HERE)
+/** @cond */
+struct cavs_symbol *cavs_tape_apply_at(struct cavs_tape *t, const struct cavs_function *f,
+                                       struct cavs_application *a, struct cavs_place at);
+/** @endcond */
+
 /** How far the recording has come, for cavs_tape_rewind(); a negative number is an error. */
 int64_t cavs_tape_mark(const struct cavs_tape *t);
 /** Forgets what was recorded since that mark of this recording, for searches that drop most of what

@@ -99,6 +99,7 @@ static void questions_of_nothing_have_answers(void **state)
     assert_null(cavs_tape_row(NULL, 1, NULL));
     assert_null(cavs_tape_id(NULL, 0));
     assert_null(cavs_tape_list(NULL, 1, NULL));
+    assert_null(cavs_tape_apply(NULL, NULL, NULL));
     assert_true(cavs_tape_mark(NULL) < 0);
     cavs_tape_stats(NULL, NULL);
     assert_true(cavs_tape_defaults().most_symbols > 0);

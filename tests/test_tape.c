@@ -371,6 +371,156 @@ static void gradients_of_symbols_are_right(void **unused)
     close_scene(&a);
 }
 
+/* ---- declared functions ---- */
+
+enum { STEPS = 5, STATE = 6 };
+
+/* A chain over words, with two products of one operand. */
+struct declared_scene {
+    struct cavs_model *m;
+    struct cavs_stage *stage;
+    struct cavs_function *f;
+    struct cavs_param *E, *U;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+};
+
+static void open_declared(struct declared_scene *a)
+{
+    struct cavs_init some = CAVS_UNIFORM(-0.5f, 0.5f);
+    struct cavs_symbol *x, *h;
+
+    check_ok(cavs_model_create(&a->m));
+    a->E = cavs_model_param(a->m, "E", WORDS, STATE, some);
+    a->U = cavs_model_param(a->m, "U", STATE, STATE, some);
+    a->stage = cavs_stage_create(a->m, "s", STATE);
+    a->f = cavs_function_create(a->stage, "step");
+    x = cavs_add(cavs_lookup(a->E, cavs_pull_ids(a->f, "word")), cavs_pull(a->f, "x", STATE));
+    h = cavs_mul(cavs_matmul(x, cavs_model_param(a->m, "V", STATE, STATE, some)),
+                 cavs_sigmoid(cavs_matmul(x, cavs_model_param(a->m, "W", STATE, STATE, some))));
+    h = cavs_tanh(cavs_add(h, cavs_matmul(cavs_gather(a->f, 0), a->U)));
+    cavs_scatter(a->f, h);
+    cavs_push(a->f, "h", cavs_slice(h, 1, 3));
+    cavs_loss(a->f, "loss", cavs_sum(cavs_square(h)), NULL);
+    check_ok(cavs_model_finish(a->m));
+    check_ok(cavs_session_create(trial_runtime, a->m, NULL, &a->s));
+    a->t = new_tape(a->s, CAVS_POLICY_AUTO);
+}
+
+static void close_declared(struct declared_scene *a)
+{
+    cavs_tape_destroy(a->t);
+    cavs_session_destroy(a->s);
+    cavs_model_destroy(a->m);
+}
+
+static const int word_of[STEPS] = {2, 0, 2, 5, 1};
+static float row_of[STEPS][STATE];
+
+/* The gradient of the declared chain, and what it shows. */
+static void run_declared(struct declared_scene *a, float *E, float *U, float *shown, double *loss)
+{
+    const int ptr[STEPS + 1] = {0, 0, 1, 2, 3, 4}, child[STEPS] = {0, 1, 2, 3};
+    struct cavs_data *d = NULL;
+    double count;
+    int sample = 0;
+
+    check_ok(cavs_data_create(a->m, &d));
+    check_ok(cavs_data_begin(d));
+    check_ok(cavs_data_graph(d, a->stage, STEPS, NULL, ptr, child));
+    check_ok(cavs_data_ids(d, a->stage, "word", STEPS, word_of));
+    check_ok(cavs_data_rows(d, a->stage, "x", STEPS, row_of[0]));
+    check_ok(cavs_data_end(d));
+    check_ok(cavs_session_output(a->s, d, &sample, 1, a->stage, "h", shown));
+    check_ok(cavs_session_reset_metrics(a->s));
+    check_ok(cavs_session_gradient(a->s, d, &sample, 1));
+    check_ok(cavs_session_get_gradient(a->s, a->E, E));
+    check_ok(cavs_session_get_gradient(a->s, a->U, U));
+    check_ok(cavs_session_metric(a->s, "loss", loss, &count));
+    check_ok(cavs_session_reset_metrics(a->s));
+    cavs_data_destroy(d);
+}
+
+static struct cavs_symbol *apply_step(struct declared_scene *a, int i, struct cavs_symbol *state,
+                                      struct cavs_symbol **shown)
+{
+    struct cavs_named inputs[] = {{"x", cavs_tape_row(a->t, STATE, row_of[i])},
+                                  {"word", cavs_tape_id(a->t, word_of[i])}};
+    struct cavs_named channel = {"h", NULL};
+    struct cavs_application application = {2, inputs, 1, &state, 1, &channel};
+
+    state = cavs_tape_apply(a->t, a->f, &application);
+    *shown = channel.x;
+    return state;
+}
+
+static void a_declared_function_is_applied(void **unused)
+{
+    float E[2][WORDS * STATE], U[2][STATE * STATE], shown[2][STEPS][3], *rows[STEPS];
+    struct cavs_symbol *state = NULL, *h[STEPS];
+    struct declared_scene a;
+    double loss[2], count;
+
+    (void)unused;
+    for (int i = 0; i < STEPS * STATE; i++)
+        row_of[i / STATE][i % STATE] = (float)(i % 7) / 7 - 0.4f;
+    open_declared(&a);
+    run_declared(&a, E[0], U[0], shown[0][0], &loss[0]);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    cavs_tape_sample(a.t);
+    for (int i = 0; i < STEPS; i++) {
+        state = apply_step(&a, i, state, &h[i]);
+        rows[i] = shown[1][i];
+    }
+    check_ok(cavs_tape_values(a.t, STEPS, h, rows));
+    check_ok(cavs_tape_finish(a.t));
+    check_ok(cavs_session_get_gradient(a.s, a.E, E[1]));
+    check_ok(cavs_session_get_gradient(a.s, a.U, U[1]));
+    check_ok(cavs_session_metric(a.s, "loss", &loss[1], &count));
+    assert_true(fabs(loss[1] - loss[0]) < 1e-6 * loss[0] && count == STEPS);
+    for (int i = 0; i < WORDS * STATE; i++)
+        assert_true(fabsf(E[1][i] - E[0][i]) < 1e-6f);
+    for (int i = 0; i < STATE * STATE; i++)
+        assert_true(fabsf(U[1][i] - U[0][i]) < 1e-6f);
+    for (int i = 0; i < STEPS * 3; i++)
+        assert_true(fabsf(shown[1][i / 3][i % 3] - shown[0][i / 3][i % 3]) < 1e-6f);
+    close_declared(&a);
+}
+
+static void what_a_declared_function_lacks_is_told(void **unused)
+{
+    float wide[STATE + 1] = {0};
+    struct declared_scene a;
+
+    (void)unused;
+    open_declared(&a);
+    for (int i = 0; i < 4; i++) {
+        struct cavs_named inputs[2] = {{"x", NULL}, {i == 0 ? "words" : "word", NULL}};
+        struct cavs_application application = {.ninputs = 2, .inputs = inputs, .nchildren = 1};
+        struct cavs_symbol *child = NULL;
+
+        application.children = &child;
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+        cavs_tape_sample(a.t);
+        inputs[0].x = cavs_tape_row(a.t, i == 1 ? STATE + 1 : STATE, wide);
+        inputs[1].x = cavs_tape_id(a.t, i == 2 ? WORDS : 1);
+        child = i == 3 ? cavs_tape_row(a.t, STATE + 1, wide) : NULL;
+        assert_null(cavs_tape_apply(a.t, a.f, &application));
+        check_refused(cavs_tape_finish(a.t),
+                      i == 0   ? CAVS_EDATA
+                      : i == 2 ? CAVS_EDATA
+                               : CAVS_ESHAPE,
+                      "test_tape.c",
+                      i == 0   ? "input word"
+                      : i == 2 ? "id 7 is not below 7"
+                               : "6 wide",
+                      i == 0   ? "step"
+                      : i == 2 ? "apply"
+                               : "not 7");
+    }
+    close_declared(&a);
+}
+
 /* ---- tied weights ---- */
 
 enum { TIED = 4 };
@@ -673,6 +823,8 @@ int main(void)
         cmocka_unit_test(dropout_drops_in_training_alone_and_by_sample),
         cmocka_unit_test(gradients_of_symbols_are_right),
         cmocka_unit_test(a_number_that_is_not_finite_is_told),
+        cmocka_unit_test(a_declared_function_is_applied),
+        cmocka_unit_test(what_a_declared_function_lacks_is_told),
         cmocka_unit_test(gradients_of_both_uses_of_a_table_add_up),
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),

@@ -5,6 +5,7 @@
 libcavs_la_SOURCES += \
 	core/tape/answers.c \
 	core/tape/compiled.c \
+	core/tape/declared.c \
 	core/tape/explain_tape.c \
 	core/tape/fault_tape.c \
 	core/tape/fill.c \

@@ -11,6 +11,7 @@
  *   fill.c        what tasks read: index sections, rows of the user's
  *   lookups.c     rows of tables whose gradients there are
  *   tasks.c       V_t -> tasks
+ *   declared.c     a declared function applied
  *   fault_tape.c   numbers that are not finite
  *   increments.c   all of these, in order: values, or everything
  *   answers.c     what the user reads
