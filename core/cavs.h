@@ -938,6 +938,9 @@ int cavs_session_set_lr(struct cavs_session *s, float lr);
  * atomically.  It holds checksums in its metadata; a program that changes numbers in a file has to
  * leave out the metadata whose names begin with "cavs.checksum". */
 int cavs_session_save(struct cavs_session *s, const char *path);
+/** The same with numbers of that precision.  Those of CAVS_BFLOAT16 (BF16 in safetensors) are
+ * rounded to the nearest, and take half the room. */
+int cavs_session_save_as(struct cavs_session *s, const char *path, enum cavs_precision numbers);
 /** Takes the parameters from a model file or a checkpoint, which must have every parameter of the
  * model with its shape; names that the model does not know are an error that names them.  What is
  * damaged is refused (CAVS_EFORMAT, and the parameter's name), before anything is changed.  Files

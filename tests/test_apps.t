@@ -146,6 +146,13 @@ run tree_lstm $small $mini --json --quiet --infer --init "$work/model.safetensor
 ok $? "--save, then --init and --infer: the same loss"
 [ "$(field epochs)" -eq 1 ]
 ok $? "--infer looks at the data once"
+# shellcheck disable=SC2086
+run tree_lstm $small $mini --epochs 3 --quiet --save "$work/half.safetensors" --save-precision bfloat16
+# shellcheck disable=SC2086
+run tree_lstm $small $mini --json --quiet --infer --init "$work/half.safetensors"
+holds "($trained - $(field dev_loss)) ^ 2 < 1e-3" && [ "$(field dev_loss)" != "$trained" ] &&
+    grep -q '"dtype":"BF16"' "$work/half.safetensors" && ! grep -q '"dtype":"F32"' "$work/half.safetensors"
+ok $? "--save-precision bfloat16: the model, rounded"
 
 sst=${CAVS_DATA:-../shared/data}/sst
 if [ -r "$sst/train.txt" ] && [ -r "$sst/dev.txt" ]; then

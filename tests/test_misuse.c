@@ -168,6 +168,7 @@ static void calls_with_nothing_are_refused(void **state)
     check_fails(cavs_session_get_gradient(NULL, NULL, NULL));
     check_fails(cavs_session_set_lr(NULL, 1));
     check_fails(cavs_session_save(NULL, NULL));
+    check_fails(cavs_session_save_as(NULL, NULL, CAVS_BFLOAT16));
     check_fails(cavs_session_load(NULL, NULL));
     check_fails(cavs_session_checkpoint(NULL, NULL, NULL));
     check_fails(cavs_session_resume(NULL, NULL, NULL));
@@ -319,6 +320,8 @@ static void objects_with_nothing_are_refused(void **state)
     check_fails(cavs_session_set_param(s, cavs_model_param_at(t.model, 0), NULL));
     check_fails(cavs_session_get_gradient(s, NULL, NULL));
     check_fails(cavs_session_save(s, NULL));
+    check_fails(cavs_session_save_as(s, NULL, CAVS_BFLOAT16));
+    check_fails(cavs_session_save_as(s, "/dev/null", CAVS_PRECISIONS));
     check_fails(cavs_session_load(s, NULL));
     check_fails(cavs_session_checkpoint(s, NULL, NULL));
     check_fails(cavs_session_resume(s, NULL, NULL));

@@ -314,6 +314,40 @@ static void a_session_takes_numbers_of_other_types(void **state)
     assert_memory_equal(got, want_b, sizeof want_b);
 }
 
+/* The nearest of those with 8 significant bits, the even one of two. */
+static void numbers_saved_as_bfloat16(void **state)
+{
+    struct scene *a = *state;
+    const struct cavs_param *p = cavs_model_find_param(a->t.model, "W");
+    const float exact[6] = {1, 0x1.01p0f, 0x1.03p0f, -0x1.010002p0f, 0x1p-126f, -123.5f};
+    const float rounded[6] = {1, 1, 0x1.04p0f, -0x1.02p0f, 0x1p-126f, -123.5f};
+    size_t n, half;
+    float got[6];
+    check_ok(cavs_session_set_param(a->s, p, exact));
+    check_ok(cavs_session_save(a->s, a->path));
+    free(contents(a->path, &n));
+    check_ok(cavs_session_save_as(a->s, a->path, CAVS_BFLOAT16));
+    unsigned char *bytes = contents(a->path, &half);
+    json_t *h = header(bytes);
+    const char *name;
+    json_t *entry;
+    json_object_foreach(h, name, entry)
+    {
+        if (strcmp(name, "__metadata__") != 0)
+            assert_string_equal(json_string_value(json_object_get(entry, "dtype")), "BF16");
+    }
+    assert_int_equal(half - 8 - header_length(bytes), 2 * (6 + 3));
+    assert_true(half < n);
+    json_decref(h);
+    free(bytes);
+    check_ok(cavs_session_get_param(a->s, p, got));
+    assert_memory_equal(got, exact, sizeof exact);
+    check_ok(cavs_session_load(a->s, a->path));
+    check_ok(cavs_session_get_param(a->s, p, got));
+    assert_memory_equal(got, rounded, sizeof rounded);
+    check_refused(cavs_session_save_as(a->s, a->path, CAVS_PRECISIONS), CAVS_EINVAL, "precision");
+}
+
 static void files_that_are_none(void **state)
 {
     struct scene *a = *state;
@@ -547,6 +581,7 @@ int main(void)
         TEST(part_of_a_model_by_name),
         TEST(other_types_become_floats),
         TEST(a_session_takes_numbers_of_other_types),
+        TEST(numbers_saved_as_bfloat16),
         TEST(files_that_are_none),
         TEST(the_rules_of_safetensors),
         TEST(checkpoints_of_earlier_versions),

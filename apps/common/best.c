@@ -54,7 +54,7 @@ static int write_files(struct app *a)
     if (a->options.checkpoint)
         rc = path ? cavs_session_save(a->session, path) : CAVS_ENOMEM;
     if (rc == 0 && a->options.save)
-        rc = cavs_session_save(a->session, a->options.save);
+        rc = cavs_session_save_as(a->session, a->options.save, a->options.save_precision);
     free(path);
     return rc;
 }

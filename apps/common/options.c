@@ -101,6 +101,9 @@ const struct app_option app_options_training[] = {
         "start from what this model file has of the same name and shape, of embeddings the rows "
         "of the same words"),
     ROW(TEXT, "save", "FILE", save, FREE, "write the model there at the end (safetensors)"),
+    ROW(CHOICE, "save-precision", "NAME", save_precision, FREE,
+        "of the numbers that --save writes: float32, or bfloat16, which rounds them and takes half "
+        "the room", .choice = cavs_precision_name),
     ROW(TEXT, "best", "NAME", best, RUN,
         "keep the model of the epoch that was best on the development set by this number, as the "
         "report calls it without dev_: loss, accuracy, ..."),

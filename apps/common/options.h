@@ -26,6 +26,7 @@ struct app_options {
     const char *packed[APP_SETS]; /* packed files in place of text */
     const char *predict, *output;
     const char *init, *partial, *vectors, *save;
+    enum cavs_precision save_precision;
     const char *checkpoint, *resume; /* folders */
     int every;                       /* batches between checkpoints; 0: an epoch */
     /* name of a number on the development set; NULL: the last epoch's model counts */

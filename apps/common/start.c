@@ -201,7 +201,7 @@ int app_finish(struct app *a)
     if (a->options.roofline)
         a->report.sgemm_peak = cavs_runtime_sgemm_peak(a->runtime);
     if (a->options.save && a->status != APP_DIVERGED)
-        rc = cavs_session_save(a->session, a->options.save);
+        rc = cavs_session_save_as(a->session, a->options.save, a->options.save_precision);
     a->report.bytes_sent = cavs_runtime_bytes_sent(a->runtime);
     if (a->tape)
         report_number(&a->report, "record_s", a->record_seconds);

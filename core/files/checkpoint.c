@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/bf16_pack.h"
 #include "core/base/error.h"
 #include "core/base/json_text.h"
 #include "core/files/metadata.h"
@@ -45,13 +46,14 @@ static void file_clear(struct file *f)
     free(f->metrics);
 }
 
-static void add_values(struct file *f)
+/* size: bytes of a number of a parameter */
+static void add_values(struct file *f, int size)
 {
     for (int i = 0; i < f->s->model->nparams; i++) {
         const struct cavs_param *p = f->s->model->params[i];
 
         f->item[f->n] = (struct item){p, -1};
-        f->matrix[f->n++] = (struct cavs__matrix){p->name, p->rows, p->cols, sizeof(float)};
+        f->matrix[f->n++] = (struct cavs__matrix){p->name, p->rows, p->cols, size};
     }
 }
 
@@ -82,8 +84,8 @@ static bool add_states(struct file *f)
     return true;
 }
 
-/* shards: rows of the metrics; 0 for a model file. */
-static int file_list(struct file *f, struct cavs_session *s, int shards)
+/* shards: rows of the metrics; 0 for a model file.  size: bytes of a number of a parameter */
+static int file_list(struct file *f, struct cavs_session *s, int shards, int size)
 {
     size_t most = 3 * (size_t)s->model->nparams + 2;
 
@@ -92,7 +94,7 @@ static int file_list(struct file *f, struct cavs_session *s, int shards)
                        .item = calloc(most, sizeof *f->item),
                        .name = calloc(most, sizeof *f->name)};
     if (f->matrix && f->item && f->name) {
-        add_values(f);
+        add_values(f, size);
         if (!shards || (add_states(f) &&
                         add_named(f, (struct item){NULL, 0}, strdup(CAVS__OWN_PREFIX "metrics"),
                                   shards, 2 * s->model->nmetrics + 1, sizeof(double))))
@@ -103,9 +105,24 @@ static int file_list(struct file *f, struct cavs_session *s, int shards)
 
 /* ---- saving ---- */
 
+static int get_rounded(struct file *f, int i, uint16_t *values)
+{
+    const struct cavs_param *p = f->item[i].p;
+    size_t n = (size_t)p->rows * (size_t)p->cols;
+    float *exact = malloc(n * sizeof *exact + 1);
+    int rc = exact ? cavs_session_get_param(f->s, p, exact)
+                   : cavs__fail_nomem(p->name, n * sizeof *exact + 1);
+
+    for (int r = 0; r < p->rows && !rc; r++)
+        cavs__bf16_round(p->cols, exact + (size_t)r * (size_t)p->cols,
+                         values + (size_t)r * (size_t)p->cols);
+    free(exact);
+    return rc;
+}
+
 static int get_item(void *context, int i, void *values)
 {
-    const struct file *f = context;
+    struct file *f = context;
     const struct item *item = &f->item[i];
 
     if (!item->p) {
@@ -113,6 +130,8 @@ static int get_item(void *context, int i, void *values)
                (size_t)f->matrix[i].rows * (size_t)f->matrix[i].cols * sizeof *f->metrics);
         return CAVS_OK;
     }
+    if (f->matrix[i].size == sizeof(uint16_t))
+        return get_rounded(f, i, values);
     return item->state < 0 ? cavs_session_get_param(f->s, item->p, values)
                            : cavs__get_state(f->s, item->p, item->state, values);
 }
@@ -129,10 +148,10 @@ static int collect_metrics(struct file *f, int shards)
 }
 
 /* Rank 0 writes; what goes wrong there, all ranks hear. */
-static int save(struct cavs_session *s, const char *path, int shards, json_t *metadata)
+static int save(struct cavs_session *s, const char *path, int shards, int size, json_t *metadata)
 {
     struct file f = {0};
-    int rc = file_list(&f, s, shards);
+    int rc = file_list(&f, s, shards, size);
 
     if (!rc)
         rc = collect_metrics(&f, shards);
@@ -144,17 +163,27 @@ static int save(struct cavs_session *s, const char *path, int shards, json_t *me
     return cavs__ranks_agree(s->rt->ranks, rc);
 }
 
-int cavs_session_save(struct cavs_session *s, const char *path)
+int cavs_session_save_as(struct cavs_session *s, const char *path, enum cavs_precision numbers)
 {
     int rc;
 
     if (!path || !*path)
         return cavs__fail(CAVS_EINVAL, "cavs_session_save: no path");
+    if (!cavs_precision_name((int)numbers))
+        return cavs__fail(CAVS_EINVAL, "cavs_session_save_as: there is no precision %d",
+                          (int)numbers);
     rc = cavs__session_ready(s, "cavs_session_save");
     if (rc)
         return rc;
     rc = cavs__settle(s);
-    return rc ? rc : save(s, path, 0, cavs__describe(s, "cavs"));
+    return rc ? rc
+              : save(s, path, 0, numbers == CAVS_BFLOAT16 ? sizeof(uint16_t) : sizeof(float),
+                     cavs__describe(s, "cavs"));
+}
+
+int cavs_session_save(struct cavs_session *s, const char *path)
+{
+    return cavs_session_save_as(s, path, CAVS_FLOAT32);
 }
 
 int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note)
@@ -172,7 +201,9 @@ int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char
         return cavs__fail(CAVS_ESTATE, "cavs_session_checkpoint: this session was created for "
                                        "inference; cavs_session_save() keeps its parameters");
     rc = cavs__settle(s);
-    return rc ? rc : save(s, path, s->engine.nshards, cavs__describe_run(s, note ? note : ""));
+    return rc ? rc
+              : save(s, path, s->engine.nshards, sizeof(float),
+                     cavs__describe_run(s, note ? note : ""));
 }
 
 /* ---- loading ---- */
@@ -206,7 +237,7 @@ static int set_item(const struct file *f, int i, const void *values)
 static int load(struct cavs_session *s, const struct cavs__safetensors *from, int shards)
 {
     struct file f;
-    int rc = file_list(&f, s, shards);
+    int rc = file_list(&f, s, shards, sizeof(float));
     void **values;
 
     if (rc) {

@@ -33,7 +33,7 @@ enum { CAVS__MOST_HEADER = 100 << 20 /* the format's own limit */ };
 struct cavs__matrix {
     const char *name;
     int rows, cols;
-    int size; /* bytes of a number: 4 is F32, 8 is F64 */
+    int size; /* bytes of a number: 2 is BF16, 4 is F32, 8 is F64 */
 };
 
 size_t cavs__matrix_bytes(const struct cavs__matrix *m);

@@ -20,7 +20,7 @@ size_t cavs__matrix_bytes(const struct cavs__matrix *m)
 
 const char *cavs__matrix_type(const struct cavs__matrix *m)
 {
-    return m->size == 8 ? "F64" : "F32";
+    return m->size == 8 ? "F64" : m->size == 2 ? "BF16" : "F32";
 }
 
 /* What is to be written. */
