@@ -50,7 +50,15 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
             name, cuts->vt, cuts->chain, cuts->blocks, cuts->wide);
 }
 
-static void explain_bf16(FILE *out)
+/* Not every processor that has instructions for them multiplies more of them at a time. */
+static bool faster_than_float32(const struct cavs_session *s)
+{
+    const int most = CAVS__RATE_SIZES - 1;
+
+    return s->engine.rates.gemm[most] < 0.95 * s->rt->cost.rates.gemm[most];
+}
+
+static void explain_bf16(FILE *out, const struct cavs_session *s)
 {
     const char *name = cavs__bf16()->name;
 
@@ -59,13 +67,14 @@ static void explain_bf16(FILE *out)
         fprintf(out, "converted on the fly for float32 products (%s), which is not faster\n",
                 cavs__gemm()->name);
     else
-        fprintf(out, "%s\n", name);
+        fprintf(out, "%s%s\n", name,
+                faster_than_float32(s) ? "" : ", which is not faster on this processor");
 }
 
 static void explain_products(FILE *out, const struct cavs_session *s)
 {
     if (s->plan->options.bf16) {
-        explain_bf16(out);
+        explain_bf16(out, s);
         return;
     }
     fprintf(out, "products: %s%s\n", cavs__gemm()->name,
