@@ -17,7 +17,7 @@
 
 static const char *const models[] = {
     "tree_lstm_bench", "dag", "encoder_decoder", "mlp", "each_attention", "relations", "wide"};
-enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 7, MOST = 100 };
+enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 8, MOST = 100 };
 
 struct batch {
     int n, samples[ZOO_SAMPLES];
@@ -305,6 +305,40 @@ static void groups_are_compiled_once(void **state)
     trial_close(&t);
 }
 
+static void hear(const char *text, void *context)
+{
+    if (strstr(text, "bfloat16 is for CPUs alone"))
+        ++*(int *)context;
+}
+
+/* Whoever asks for bfloat16 hears that devices do not have it, and gets the results of float32. */
+static void bfloat16_becomes_float32_and_says_why(void **state)
+{
+    struct trial t;
+    struct cavs_session_options options = cavs_session_defaults();
+    int notices = 0;
+    size_t n, same;
+    char *text;
+    (void)state;
+    open_trial(&t, "mlp");
+    float *want = trained(&t, &options, "device", &n);
+    options.precision = CAVS_BFLOAT16;
+    cavs_notice_set_handler(hear, &notices);
+    float *got = trained(&t, &options, "device", &same);
+    assert_int_equal(notices, 1);
+    assert_int_equal(same, n);
+    assert_memory_equal(want, got, n * sizeof *want);
+    struct cavs_session *s = trial_session(&t, &options);
+    cavs_notice_set_handler(NULL, NULL);
+    check_ok(cavs_session_explain(s, &text));
+    assert_null(strstr(text, "rounded to bfloat16"));
+    free(text);
+    free(want);
+    free(got);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
 /* One, or as many as CAVS_TEST_DEVICES says. */
 static bool device_there(void)
 {
@@ -336,6 +370,7 @@ int main(void)
         cmocka_unit_test(checking_for_finite_numbers_keeps_tasks_on_the_cpu),
         cmocka_unit_test(a_hundred_batches_take_no_more_memory_than_ten),
         cmocka_unit_test(groups_are_compiled_once),
+        cmocka_unit_test(bfloat16_becomes_float32_and_says_why),
     };
     char names[MOST][80];
     int failed, n;
