@@ -21,6 +21,8 @@ def listed(o, build):
     found = [
         ("Tree-FC balanced, 256 leaves, h 512, K 64", 0.92, fc(512, "balanced")),
         ("Tree-FC random, 256 leaves, h 128, K 64", 0.75, fc(128, "random")),
+        ("Tree-LSTM h 2048, K 64 (256 trees)", 0.85, lstm(2048, 64, 2, 256)),
+        ("Tree-LSTM h 1024, K 64 (1,024 trees)", 0.85, lstm(1024, 64, 2, 1024)),
         ("Tree-LSTM h 512, K 64 (4,096 trees)", 0.86, lstm(512, 64, 2, 4096)),
         ("Tree-LSTM h 256, K 64", 0.83, lstm(256, 64, 3)),
         ("Tree-LSTM h 128, K 64", 0.75, lstm(128, 64, 4)),
