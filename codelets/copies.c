@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "codelets/bf16_pack.h"
-#include "codelets/fetch.h"
 #include "codelets/products/bf16.h"
+#include "codelets/products/fetch.h"
 #include "codelets/products/panels.h"
 
 int cavs__layout_cols(enum cavs__layout layout, int rows, int cols)

@@ -16,7 +16,6 @@ libcavs_la_SOURCES += \
 	codelets/copies.h \
 	codelets/device_set.c \
 	codelets/device_set.h \
-	codelets/fetch.h \
 	codelets/locate.h \
 	codelets/part.c \
 	codelets/part.h \

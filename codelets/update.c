@@ -7,7 +7,7 @@
  * by is turned into a factor outside of its loop.
  */
 #include "codelets/update.h"
-#include "codelets/fetch.h"
+#include "codelets/products/fetch.h"
 #include "codelets/products/simd.h"
 
 #include <stdbool.h>
@@ -141,7 +141,7 @@ struct dense {
     ptrdiff_t ldg;
 };
 
-/* n columns of row r from column c on.  A row takes many streams, more than a processor sees coming:
+/* n columns of row r from column c on.  A row takes many streams, more than a processor sees:
  * meanwhile the same columns of row `next` are fetched. */
 static void update_row(const struct cavs__update *u, const struct dense *d, int r, int next, int c,
                        int n)

@@ -6,8 +6,8 @@
  * first copied, a block that stays in L2 at a time, to a buffer on the stack: one number copied for
  * n multiply-adds.
  */
-#include "codelets/fetch.h"
 #include "codelets/products/bf16.h"
+#include "codelets/products/fetch.h"
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
 #include "codelets/kernels/kernel_table.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_sums.c - sums over rows, over the columns of a row, and over the rows that an edge list
  * names. */
-#include "codelets/fetch.h"
+#include "codelets/products/fetch.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/narrow_sums.h"
 #include "codelets/products/simd.h"

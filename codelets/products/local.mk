@@ -10,6 +10,7 @@ libcavs_la_SOURCES += \
 	codelets/products/blocks.h \
 	codelets/products/choice.c \
 	codelets/products/choice.h \
+	codelets/products/fetch.h \
 	codelets/products/gemm.c \
 	codelets/products/gemm.h \
 	codelets/products/gemm_long.c \

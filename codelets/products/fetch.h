@@ -6,8 +6,8 @@
  * reads and writes: beyond the second-level cache (Intel Xeon with AMX, 64 MB) 19 GB/s are read and
  * 14 written so, and 28 where rows are fetched 2 KB ahead.
  */
-#ifndef CAVS_CODELETS_FETCH_H
-#define CAVS_CODELETS_FETCH_H
+#ifndef CAVS_CODELETS_PRODUCTS_FETCH_H
+#define CAVS_CODELETS_PRODUCTS_FETCH_H
 
 enum { CAVS__FETCH_LINE = 16 }; /* float32 numbers in a cache line */
 
