@@ -4,32 +4,16 @@
 # What goes wrong on a GPU, on stand-ins (tests/cuda/gpu.h): training goes on, or ends with a message, and the
 # checkpoint of before can be read.
 
-build=${abs_top_builddir:-.}
-source=${abs_top_srcdir:-.}
-apps=$build/apps
-work=$(mktemp -d "$build/tests/home/faults.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
-# shellcheck source=tests/programs.sh
-. "$source/tests/programs.sh"
-
-if [ ! -e "$build/tests/cuda/libcuda.so.1" ]; then
-    echo "1..0 # SKIP built without CUDA"
-    exit 0
-fi
-if ! command -v "${CXX:-c++}" >/dev/null; then
-    echo "1..0 # SKIP no C++ compiler"
-    exit 0
-fi
-CAVS_DEVICE_PRODUCTS=library
-export CAVS_DEVICE_PRODUCTS
+name=faults
+# shellcheck source=tests/cuda/programs_on_gpus.sh
+. "${abs_top_srcdir:-.}/tests/cuda/programs_on_gpus.sh"
 
 # fc OPTIONS ARGUMENT...: a small training with one GPU
 fc() {
     options=$1
     shift
-    timeout -s KILL 120 "$source/tests/cuda/run" "$options" "$apps/tree_fc" --epochs 4 --samples 24 \
-        --batch 12 --leaves 64 --hidden 32 --json --quiet --gpus 1 "$@" >"$work/out" 2>"$work/err"
-    echo $? >"$work/status"
+    on_gpus "$options" tree_fc --epochs 4 --samples 24 --batch 12 --leaves 64 --hidden 32 --json --quiet \
+        --gpus 1 "$@"
 }
 
 # resumes: from the checkpoint, on a core, to the end

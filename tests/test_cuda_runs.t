@@ -4,38 +4,15 @@
 # Programs on GPUs that are none (tests/cuda/gpu.h): one and two, with and without a core, whatever order
 # their streams take. With CAVS_TEST_LONG also the tests of devices, all models, and gpu-check.
 
-build=${abs_top_builddir:-.}
-source=${abs_top_srcdir:-.}
-apps=$build/apps
-work=$(mktemp -d "$build/tests/home/cuda.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
-# shellcheck source=tests/programs.sh
-. "$source/tests/programs.sh"
-
-if [ ! -e "$build/tests/cuda/libcuda.so.1" ]; then
-    echo "1..0 # SKIP built without CUDA"
-    exit 0
-fi
-if ! command -v "${CXX:-c++}" >/dev/null; then
-    echo "1..0 # SKIP no C++ compiler"
-    exit 0
-fi
-# which way is faster is a question to a GPU only
-CAVS_DEVICE_PRODUCTS=library
-export CAVS_DEVICE_PRODUCTS
-
-# counted NAME: of the stand-ins' report
-counted() {
-    sed -n "s/^$1 //p" "$work/report"
-}
+name=cuda
+# shellcheck source=tests/cuda/programs_on_gpus.sh
+. "${abs_top_srcdir:-.}/tests/cuda/programs_on_gpus.sh"
 
 # fc OPTIONS ARGUMENT...: a small training
 fc() {
     options=$1
     shift
-    "$source/tests/cuda/run" "$options report=$work/report" "$apps/tree_fc" --epochs 2 --samples 24 \
-        --batch 12 --leaves 64 --hidden 32 --json --quiet "$@" >"$work/out" 2>"$work/err"
-    echo $? >"$work/status"
+    on_gpus "$options" tree_fc --epochs 2 --samples 24 --batch 12 --leaves 64 --hidden 32 --json --quiet "$@"
 }
 
 # same_loss: as on a core, and nothing to say

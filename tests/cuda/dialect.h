@@ -9,19 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-/* as in gpu.h */
-struct gpu_kernel {
-    const char *name;
-    int items, arguments;
-    const uint16_t *sizes;
-    const bool *pointers;
-    void (*run)(void **arguments);
-};
-struct gpu_place {
-    unsigned thread, block[2], blocks[2], items;
-    void (*barrier)(int line);
-    char *shared, *shared_end;
-};
+#include "gpu_kernel.h"
 
 extern char __start_gpu_shared[] __attribute__((weak, visibility("hidden")));
 extern char __stop_gpu_shared[] __attribute__((weak, visibility("hidden")));

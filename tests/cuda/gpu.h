@@ -9,6 +9,7 @@
  *     gpu_kernels.c   launches: blocks one after the other, their threads as fibers
  *     cudart.c cudriver.c cublas*.c cusolvers.c cunvrtc.c    NVIDIA's functions, by these
  *     dialect.h       what makes C++ of CUDA's text
+ *     gpu_kernel.h    what such a text and the launcher share
  *     wrong.c         does one thing wrong, to see that it is noticed
  *     build           makes the libraries; run: runs a command on them
  *
@@ -22,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "tests/cuda/gpu_kernel.h"
 
 enum { GPU_MOST = 8 };
 
@@ -131,20 +134,6 @@ bool gpu_unpin(const void *p);
 
 /* ---- gpu_kernels.c ---- */
 
-/* What a compiled text says of a kernel: dialect.h makes a table of them. */
-struct gpu_kernel {
-    const char *name;
-    int items, arguments; /* threads of a block; of the function */
-    const uint16_t *sizes;
-    const bool *pointers;
-    void (*run)(void **arguments);
-};
-/* Threads of a block as its text sees them; dialect.h defines it, once a module. */
-struct gpu_place {
-    unsigned thread, block[2], blocks[2], items;
-    void (*barrier)(int line);
-    char *shared, *shared_end;
-};
 struct gpu_module;
 struct gpu_module *gpu_module_load(int device, const void *image, size_t bytes);
 void gpu_module_unload(struct gpu_module *m);
