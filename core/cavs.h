@@ -691,6 +691,10 @@ struct cavs_runtime_options {
     /** A device that was asked for and cannot be used (with -1: none found) is CAVS_ERUNTIME, here
      * or where a session finds that it cannot build its kernels. */
     bool require;
+    /** A batch that is worth less than waking a worker is computed by the calling thread, while the
+     * workers sleep (starpu_pause()) until there is more.  With this it is left to them, too: for
+     * programs that submit tasks of their own to StarPU. */
+    bool leave_to_workers;
     /** The processes that train together, see @ref ranks; an MPI_Comm *, of which MPI runs already
      * with MPI_THREAD_MULTIPLE; NULL: all that mpirun has started, or this one alone. */
     const void *communicator;
@@ -996,7 +1000,7 @@ struct cavs_stats {
     int64_t samples;        /**< samples in them */
     int64_t vertices;       /**< vertices of these samples; of tapes, symbols that were computed */
     int64_t evaluated;      /**< vertices left after sharing identical ones */
-    int64_t tasks;          /**< StarPU tasks submitted */
+    int64_t tasks;          /**< StarPU tasks submitted; of the smallest batches there are none */
     int64_t launches;       /**< kernels queued on devices, by all sessions */
     int64_t batching_tasks; /**< batching tasks over all stages and shards, forward */
     double flops;           /**< nominal operations of products (2mnk), as if nothing were shared */

@@ -42,9 +42,21 @@ void cavs__handover_asked(struct starpu_task *t)
     __tsan_acquire(t);
 }
 
+static _Thread_local struct starpu_task *here;
+
+void cavs__handover_here(struct starpu_task *t)
+{
+    here = t;
+}
+
+static struct starpu_task *current(void)
+{
+    return here ? here : starpu_task_get_current();
+}
+
 void cavs__handover_begin(void)
 {
-    struct starpu_task *t = starpu_task_get_current();
+    struct starpu_task *t = current();
 
     cavs__handover_asked(t);
     for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(t); i++)
@@ -53,7 +65,7 @@ void cavs__handover_begin(void)
 
 void cavs__handover_end(void)
 {
-    struct starpu_task *t = starpu_task_get_current();
+    struct starpu_task *t = current();
 
     for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(t); i++)
         give(STARPU_TASK_GET_HANDLE(t, i), STARPU_TASK_GET_MODE(t, i));

@@ -38,6 +38,8 @@ void cavs__handover_asked(struct starpu_task *t);
 /* First and last in every function of a codelet. */
 void cavs__handover_begin(void);
 void cavs__handover_end(void);
+/* A task that the calling thread runs itself, and that StarPU does not know; NULL: no more. */
+void cavs__handover_here(struct starpu_task *t);
 /* After starpu_data_acquire() or before unregistering, and before starpu_data_release(). */
 void cavs__handover_acquired(starpu_data_handle_t handle);
 void cavs__handover_released(starpu_data_handle_t handle);
@@ -63,6 +65,10 @@ static inline void cavs__handover_begin(void)
 }
 static inline void cavs__handover_end(void)
 {
+}
+static inline void cavs__handover_here(struct starpu_task *t)
+{
+    (void)t;
 }
 static inline void cavs__handover_acquired(starpu_data_handle_t handle)
 {

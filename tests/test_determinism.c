@@ -32,6 +32,7 @@ struct configuration {
     uint64_t seed;
     float grain;
     enum cavs_precision precision;
+    bool callers; /* batches of this size are computed by the calling thread */
 };
 
 /* What a child has to say. */
@@ -99,6 +100,7 @@ static int train_and_hash(const struct configuration *c, uint64_t *hash)
     struct cavs_data *d = NULL;
     ro.workers = c->workers;
     ro.scheduler = c->scheduler;
+    ro.leave_to_workers = !c->callers;
     so.optimizer = CAVS_ADAM;
     so.clip = 1;
     so.lr = 0.01f;
@@ -175,8 +177,8 @@ static void check_same(struct configuration c, uint64_t want)
 
 static struct configuration usual(void)
 {
-    return (struct configuration){"tree_lstm_bench", 1, "lws", CAVS_POLICY_FRONTIER, 4, 1, 0,
-                                  CAVS_FLOAT32};
+    return (struct configuration){"tree_lstm_bench", 1,    "lws", CAVS_POLICY_FRONTIER, 4, 1, 0,
+                                  CAVS_FLOAT32,      false};
 }
 
 static void any_number_of_workers(void **state)
@@ -186,6 +188,16 @@ static void any_number_of_workers(void **state)
     (void)state;
     check_same(c, want); /* and the very same thing twice */
     for (c.workers = 2; c.workers <= 4; c.workers += 2)
+        check_same(c, want);
+}
+
+static void the_calling_thread_instead_of_workers(void **state)
+{
+    struct configuration c = usual();
+    uint64_t want = hash_of(c);
+    (void)state;
+    c.callers = true;
+    for (c.workers = 1; c.workers <= 2; c.workers++)
         check_same(c, want);
 }
 
@@ -403,6 +415,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_workers),
+        cmocka_unit_test(the_calling_thread_instead_of_workers),
         cmocka_unit_test(any_scheduler),
         cmocka_unit_test(any_workers_with_the_agenda),
         cmocka_unit_test(default_shards_do_not_depend_on_workers),

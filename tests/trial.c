@@ -225,6 +225,7 @@ int trial_runtime_up(void **state)
     struct cavs_runtime_options options = CAVS_RUNTIME_DEFAULTS;
     const char *workers = getenv("CAVS_TEST_WORKERS");
     const char *opencl = getenv("CAVS_TEST_OPENCL"), *cuda = getenv("CAVS_TEST_CUDA");
+    options.leave_to_workers = true; /* else no task would come of what is as small as tests are */
     options.workers = workers ? atoi(workers) : 2;
     options.opencl = opencl ? atoi(opencl) : 0;
     options.cuda = cuda ? atoi(cuda) : 0;

@@ -167,6 +167,7 @@ void cavs__engine_free(struct cavs__engine *e)
         pthread_mutex_destroy(&e->slots[i].lock);
         pthread_cond_destroy(&e->slots[i].done);
     }
+    free(e->here.scratch);
     free(e->tensors);
     free(e->grad_used);
     free(e->cuts);

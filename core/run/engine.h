@@ -11,6 +11,7 @@
  *   submit.c           schedules -> StarPU tasks, in order
  *   pieces.c           rows of one kind of task -> one task, or some side by side
  *   join.c             tasks of a small batch -> few that run them
+ *   here.c             tasks of a smaller one run by the calling thread
  */
 #ifndef CAVS_CORE_RUN_ENGINE_H
 #define CAVS_CORE_RUN_ENGINE_H
@@ -49,7 +50,8 @@ struct cavs__slot {
     double submitted;                           /* likewise */
     struct cavs__lap laps[CAVS__MAX_HOMES + 1]; /* [0]: of no shard */
     struct cavs__arena arena;
-    int place; /* where what the tasks of the batch read lies; 0: in the slot's own */
+    double seconds; /* what it should take */
+    int place;      /* where what the tasks of the batch read lies; 0: in the slot's own */
 };
 
 /* Workers that keep the tensors of some shards: a device, or all CPU workers; see homes.c. */
@@ -87,6 +89,15 @@ struct cavs__join {
     struct starpu_task *tasks[CAVS__MOST_JOINED];
 };
 
+/* Batches that the calling thread runs; see here.c. */
+struct cavs__here {
+    bool now, awaited;  /* the batch is; the caller has waited for the end of the one before */
+    int in_turn;        /* such batches, one after the other */
+    double began, took; /* microseconds; of the last one, or 0 */
+    float *scratch;
+    size_t floats;
+};
+
 struct cavs__engine {
     const struct cavs_runtime *rt;
     const struct cavs_session_options *options; /* its session's */
@@ -102,8 +113,9 @@ struct cavs__engine {
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
     double preparing, waited; /* seconds so far: of workers that prepare, and until they are done */
-    long batches;             /* submitted */
-    int64_t tasks;            /* since the statistics were reset */
+    struct cavs__here here;
+    long batches;              /* submitted */
+    int64_t tasks;             /* since the statistics were reset */
     struct cavs__homes *homes; /* NULL: any worker takes any shard */
     bool (
         *grad_used)[CAVS__MAX_PARTIALS]; /* [nstored] partial gradients written by the last batch */
@@ -168,6 +180,8 @@ int cavs__renew(struct cavs__engine *e, struct cavs__batch *b, int slot);
 int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot);
 /* Tasks of its batches are joined where these are worth little. */
 bool cavs__joins_tasks(const struct cavs__engine *e);
+/* What a batch should take: of few rows. */
+double cavs__small_seconds(const struct cavs__engine *e, const struct cavs__batch *b);
 /* Seconds that joined tasks of a batch worth `seconds` should be worth; 0: none is joined. */
 double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double seconds);
 
@@ -199,6 +213,13 @@ int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t, d
 /* Submits what is kept; forgets it. */
 int cavs__join_flush(struct cavs__engine *e, int slot);
 void cavs__join_drop(struct cavs__engine *e);
+
+/* here.c */
+/* Decides whether the calling thread runs the tasks of a prepared batch, up to the end. */
+void cavs__here_begin(struct cavs__engine *e, const struct cavs__batch *b, int slot);
+void cavs__here_end(struct cavs__engine *e);
+/* Runs a task, which is gone then. */
+void cavs__run_here(struct cavs__engine *e, struct starpu_task *t);
 
 /* homes.c */
 /* Decides how many shards there are, and where each lives. */

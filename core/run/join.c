@@ -162,6 +162,10 @@ int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t, d
     struct cavs__join *kept = &e->join;
     int rc = CAVS_OK;
 
+    if (e->here.now) {
+        cavs__run_here(e, t);
+        return CAVS_OK;
+    }
     if (kept->grain <= 0)
         return cavs__task_start(e, slot, t);
     if (kept->n == CAVS__MOST_JOINED || kept->buffers + t->nbuffers > MOST_BUFFERS)

@@ -15,6 +15,7 @@ libcavs_la_SOURCES += \
 	core/run/exchange.h \
 	core/run/exchange_rows.c \
 	core/run/fault.c \
+	core/run/here.c \
 	core/run/homes.c \
 	core/run/join.c \
 	core/run/optimizer.c \
@@ -43,4 +44,5 @@ libcavs_la_SOURCES += \
 	core/run/store.c \
 	core/run/store.h \
 	core/run/submit.c \
-	core/run/values.c
+	core/run/values.c \
+	core/run/workers.c

@@ -50,6 +50,7 @@ static double try_once(const struct cavs__gemm_provider *provider, int n, const 
     struct product p[n];
     double rate = 0;
 
+    cavs__workers_wake();
     for (int i = 0; i < n; i++) {
         struct starpu_task *t = starpu_task_create();
 

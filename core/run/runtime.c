@@ -232,6 +232,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     }
     running = rt->pid = getpid();
     rt->require = options->require;
+    rt->leave_to_workers = options->leave_to_workers;
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->record != NULL);
@@ -244,6 +245,7 @@ static int stop(struct cavs_runtime *rt)
 {
     int rc;
 
+    cavs__workers_wake();
     cavs__devices_stop();
     cavs__ranks_stop(rt->ranks);
     starpu_shutdown();

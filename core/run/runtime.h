@@ -24,10 +24,11 @@ struct cavs_runtime {
     int l2_bytes;
     int64_t l3_bytes; /* of one, which some cores share */
     bool one_memory;  /* all workers share one memory node */
-    bool require;     /* a device that cannot be used is an error */
-    pid_t pid;        /* of the process that has the workers: a child made by fork() has none */
-    int sessions;     /* that are there */
-    bool stopping;    /* with the last of them */
+    bool leave_to_workers;
+    bool require;  /* a device that cannot be used is an error */
+    pid_t pid;     /* of the process that has the workers: a child made by fork() has none */
+    int sessions;  /* that are there */
+    bool stopping; /* with the last of them */
     struct cavs__cost_model cost;
     char scheduler[64];
     struct cavs__ranks *ranks;   /* NULL: the process is alone */
@@ -41,6 +42,10 @@ struct cavs_runtime {
 void cavs__runtime_release(struct cavs_runtime *rt);
 /* 0, or why `call` cannot use the runtime: there is none, or this process has no workers. */
 int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
+
+/* workers.c: until they are woken, workers sleep; before any task is submitted. */
+void cavs__workers_rest(void);
+void cavs__workers_wake(void);
 
 /* starpu_folder.c */
 /* Before starpu_init(): makes sure that StarPU has a folder that it can write, or says what to

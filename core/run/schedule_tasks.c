@@ -62,6 +62,7 @@ static bool start(struct cavs__engine *e, struct job *j)
     t->cl = &codelet;
     t->cl_arg = j;
     t->priority = 3; /* above updates */
+    cavs__workers_wake();
     cavs__handover_submit(t);
     if (starpu_task_submit(t) == 0) {
         e->tasks++;

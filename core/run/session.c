@@ -230,6 +230,7 @@ int cavs__session_ready(const struct cavs_session *s, const char *call)
 int cavs__settle(struct cavs_session *s)
 {
     cavs__wait_slots(&s->engine);
+    s->engine.here.awaited = true;
     return cavs__check_devices(s);
 }
 

@@ -108,6 +108,7 @@ int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
     int rc;
 
     __atomic_add_fetch(&e->slots[slot].pending, 1, __ATOMIC_RELAXED);
+    cavs__workers_wake();
     cavs__handover_submit(t);
     rc = starpu_task_submit(t);
     if (rc == 0) {

@@ -237,16 +237,13 @@ double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double
     return run == CAVS__RUN_EVALUATE || seconds < grain / 4 ? grain : grain / 8;
 }
 
-static double join_until(const struct cavs__submission *of)
+double cavs__small_seconds(const struct cavs__engine *e, const struct cavs__batch *b)
 {
-    const struct cavs__batch *b = of->b;
-    double seconds = 0;
+    double work = 0;
 
     for (int i = 0; i < b->nshards; i++)
-        seconds += b->shards[i].nsamples == 0
-                       ? 0
-                       : b->shards[i].work * of->e->rates.gemm[1]; /* of few rows */
-    return cavs__join_until(of->e, b->request.run, seconds);
+        work += b->shards[i].nsamples == 0 ? 0 : b->shards[i].work;
+    return work * e->rates.gemm[1];
 }
 
 /* Those with samples: others are empty, or another rank's. */
@@ -271,7 +268,7 @@ int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int 
                                   .grain = cavs__grain(e)};
     int last = b->request.run == CAVS__RUN_EVALUATE ? CAVS__FORWARD : CAVS__GRADIENT, rc = CAVS_OK;
 
-    e->join.grain = join_until(&of);
+    e->join.grain = cavs__join_until(e, b->request.run, cavs__small_seconds(e, b));
     if (e->join.grain > 0)
         of.ways = 1;
     for (int i = 0; i < m->nstages; i++) {

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * here.c - batches that are worth less than waking a worker: one tree, a sentence.
+ *
+ * Where nothing else is in flight the calling thread runs the tasks of such a batch itself, in the
+ * order in which they would be submitted.  StarPU learns nothing of them, and need not: nobody can
+ * touch the same data before they are done.  Meanwhile, and until there is a task again, workers
+ * sleep: a worker without a task looks for one all the time, which takes a core from the calling
+ * thread, for milliseconds at a time, where there are as many workers as cores.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/run/engine.h"
+#include "memory/handover.h"
+
+enum { IN_TURN = 4 /* batches after which more of the kind are expected */ };
+
+/* What a batch is worth at most, as estimated, which leaves out updates.  Where tasks take longer,
+ * the workers gain what waking them loses: they share in a batch, and if the caller does not wait
+ * for its end, the next one is prepared meanwhile. */
+static double limit(const struct cavs__engine *e, enum cavs__run run)
+{
+    double most = !e->here.awaited ? 150e-6 : run == CAVS__RUN_EVALUATE ? 600e-6 : 300e-6;
+
+    return fmin(cavs__grain(e), most);
+}
+
+static bool is_busy(struct cavs__slot *slot)
+{
+    bool busy;
+
+    pthread_mutex_lock(&slot->lock);
+    busy = slot->busy;
+    pthread_mutex_unlock(&slot->lock);
+    return busy;
+}
+
+/* Nothing else is in flight; what is as small is waited for, as tasks of this batch would wait for
+ * it, or one larger batch would make tasks of all that follow. */
+static bool is_alone(struct cavs__engine *e, double most, int slot)
+{
+    double before = starpu_timing_now();
+
+    for (int i = 0; i < CAVS__SLOTS; i++) {
+        if (i == slot || !is_busy(&e->slots[i]))
+            continue;
+        if (e->slots[i].seconds > most)
+            return false;
+        cavs__slot_wait(&e->slots[i]);
+    }
+    e->waited += (starpu_timing_now() - before) * 1e-6;
+    return true;
+}
+
+static bool reserve_scratch(struct cavs__engine *e)
+{
+    if (e->here.floats >= e->scratch_floats)
+        return true;
+    free(e->here.scratch);
+    e->here.floats = 0;
+    e->here.scratch = aligned_alloc(64, (e->scratch_floats * sizeof(float) + 63) / 64 * 64);
+    if (!e->here.scratch)
+        return false;
+    e->here.floats = e->scratch_floats;
+    return true;
+}
+
+void cavs__here_begin(struct cavs__engine *e, const struct cavs__batch *b, int slot)
+{
+    double seconds = cavs__small_seconds(e, b), most = limit(e, b->request.run);
+    bool small = cavs__joins_tasks(e) && seconds < most;
+
+    e->slots[slot].seconds = seconds;
+    e->here.now = small && !e->rt->leave_to_workers && !e->rt->ranks && !e->rt->record &&
+                  is_alone(e, most, slot) && reserve_scratch(e);
+    e->here.in_turn = e->here.now ? e->here.in_turn + 1 : 0;
+    if (e->here.in_turn >= IN_TURN)
+        cavs__workers_rest();
+    e->here.began = starpu_timing_now();
+}
+
+void cavs__here_end(struct cavs__engine *e)
+{
+    if (e->here.now)
+        e->here.took = starpu_timing_now() - e->here.began;
+    e->here.now = e->here.awaited = false;
+}
+
+void cavs__run_here(struct cavs__engine *e, struct starpu_task *t)
+{
+    struct starpu_matrix_interface scratch = {.ptr = (uintptr_t)e->here.scratch};
+    void *descr[t->nbuffers + 1];
+
+    for (int i = 0; i < t->nbuffers; i++) {
+        starpu_data_handle_t h = STARPU_TASK_GET_HANDLE(t, i);
+
+        descr[i] =
+            h == e->scratch ? &scratch : starpu_data_get_interface_on_node(h, STARPU_MAIN_RAM);
+    }
+    cavs__handover_here(t);
+    t->cl->cpu_funcs[0](descr, t->cl_arg);
+    cavs__handover_here(NULL);
+    cavs__task_drop(t);
+}
