@@ -4,9 +4,9 @@
  * that is evaluated after every epoch.
  *
  * Of every batch it is remembered for a while that it came, by a hash, and how much memory keeping
- * it takes.  One that comes a second time is prepared into arrays of its own, and from then on it is
- * there: the same data and the same samples in the same order, compared one by one, and their ids
- * where the caller can have changed these.  What has not come for long makes room for others.
+ * it takes.  One that comes a second time is prepared into arrays of its own, and from then on it
+ * is there: the same data and the same samples in the same order, compared one by one, and their
+ * ids where the caller can have changed these.  What has not come for long makes room for others.
  */
 #include <stdlib.h>
 #include <string.h>
