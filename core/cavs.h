@@ -693,7 +693,8 @@ struct cavs_runtime_options {
     bool require;
     /** A batch that is worth less than waking a worker is computed by the calling thread, while the
      * workers sleep (starpu_pause()) until there is more.  With this it is left to them, too: for
-     * programs that submit tasks of their own to StarPU. */
+     * programs that submit tasks of their own to StarPU.  Where StarPU runs already when the
+     * runtime is created, this is how it is. */
     bool leave_to_workers;
     /** The processes that train together, see @ref ranks; an MPI_Comm *, of which MPI runs already
      * with MPI_THREAD_MULTIPLE; NULL: all that mpirun has started, or this one alone. */

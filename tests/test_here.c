@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <starpu.h>
+
 #include "tests/trial.h"
 
 enum { MANY = 20000, FEW = 8, NUMBERS = 65536 };
@@ -129,12 +131,25 @@ static void behind_batches_in_flight_numbers_are_the_same(void **state)
     compare((struct way){.in_flight = true});
 }
 
+/* Somebody who has tasks of their own: workers that slept would never run them. */
+static void workers_of_a_program_that_has_started_starpu_do_not_sleep(void **state)
+{
+    struct outcome *o;
+    (void)state;
+    assert_int_equal(starpu_init(NULL), 0);
+    o = run((struct way){0});
+    starpu_shutdown();
+    assert_true(o->small >= 3 * FEW);
+    free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_batches_are_no_tasks_and_large_ones_wake_the_workers),
         cmocka_unit_test(so_it_is_where_numbers_are_checked),
         cmocka_unit_test(behind_batches_in_flight_numbers_are_the_same),
+        cmocka_unit_test(workers_of_a_program_that_has_started_starpu_do_not_sleep),
     };
     return cmocka_run_group_tests_name("here", tests, NULL, NULL);
 }

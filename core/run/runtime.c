@@ -117,6 +117,8 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
             sizeof rt->scheduler - 1);
     starpu_malloc_set_align(64);
+    /* whoever has started StarPU before has tasks for its workers, which must not sleep then */
+    rt->leave_to_workers = o->leave_to_workers || starpu_is_initialized();
     rc = cavs__starpu_init(&conf);
     if (rc == -ENODEV)
         return cavs__fail(CAVS_ERUNTIME,
@@ -232,7 +234,6 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     }
     running = rt->pid = getpid();
     rt->require = options->require;
-    rt->leave_to_workers = options->leave_to_workers;
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->record != NULL);
