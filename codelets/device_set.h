@@ -32,6 +32,12 @@ struct cavs__device_facts {
 typedef void cavs__device_task(void *descr[], void *arg);
 
 struct cavs__device_groups;
+/* What a session has compiled for devices. */
+struct cavs__device_texts {
+    int nprograms, nsequences;
+    struct cavs__ew_program **programs; /* fused groups that stand alone */
+    struct cavs__sequence **sequences;
+};
 
 struct cavs__devices {
     /* ---- which there are ---- */
@@ -57,13 +63,14 @@ struct cavs__devices {
      * part). */
     size_t (*part_floats)(const struct cavs__part *p, int rows, const int32_t *entries);
 
-    /* ---- fused groups ---- */
+    /* ---- fused groups and sequences ---- */
+    bool (*launches_cost)(void);    /* on one of them at least: not on devices that are CPUs */
     bool (*group_fits)(int nviews); /* no device can launch one with more operands */
     /* Their text, as devices get it, to be freed; NULL when out of memory. */
-    char *(*groups_text)(int n, struct cavs__ew_program *const *programs);
-    /* Their kernels on all devices, built together. Programs refer to it: it goes after them. NULL
-     * when out of memory; a device that cannot build them is left out. */
-    struct cavs__device_groups *(*groups_create)(int n, struct cavs__ew_program *const *programs);
+    char *(*groups_text)(const struct cavs__device_texts *of);
+    /* Their kernels on all devices, built together. Programs and sequences refer to it: it goes
+     * after them. NULL when out of memory; a device that cannot build them is left out. */
+    struct cavs__device_groups *(*groups_create)(const struct cavs__device_texts *of);
     void (*groups_destroy)(struct cavs__device_groups *g);
 
     /* ---- for people ---- */

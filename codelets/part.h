@@ -95,7 +95,22 @@ struct cavs__step {
     int list;     /* rows: 0 of vertices, d > 0 entries of list d - 1 */
     int together; /* so many steps from this one on may run at once: no one's result is touched by
                      another */
+    struct cavs__sequence *sequence; /* that begins with it; NULL: none does */
 };
+
+/* Steps that a device takes in one launch, one after the other for each vertex. */
+struct cavs__sequence {
+    int n;
+    const struct cavs__step *steps;
+    const void *elsewhere; /* who has a kernel of it, and the number it has there; NULL: nobody */
+    int number_there;
+};
+
+/* So many steps from this one on are one launch, if the device takes products together. */
+static inline int cavs__steps_of_launch(const struct cavs__step *s)
+{
+    return s->sequence ? s->sequence->n : s->together;
+}
 
 enum { CAVS__PART_LISTS = 8 };
 

@@ -66,11 +66,72 @@ fc "devices=0" --workers 1 --gpus 1
 status_is 0 && said "1 CUDA device asked for, StarPU found 0"
 ok $? "no GPU is said"
 
+# --- launches a V_t ------------------------------------------------------------------------------------
+
+small="--hidden 16 --gpus 1 --workers 0 --quiet"
+
+# explained PHASE: most launches of a chain of that phase, for one row
+explained() {
+    awk -v phase="$1" '/^task / { chain = index($2, phase ".chain:") }
+        chain && sub(/.* on a device /, "") && $1 > most { most = $1 } END { print most + 0 }' "$work/out"
+}
+
+# costs PROGRAM ARGUMENT...: at most 3 launches forward and 5 backward
+costs() {
+    # shellcheck disable=SC2086
+    CAVS_DEVICE_PRODUCTS=grouped on_gpus "devices=1" "$@" $small --epochs 0 --explain
+    forward=$(explained forward)
+    backward=$(explained backward)
+    status_is 0 && [ "$forward" -gt 0 ] && [ "$forward" -le 3 ] && [ "$backward" -gt 0 ] && [ "$backward" -le 5 ]
+    ok $? "$1: a V_t is $forward launches forward, $backward backward"
+}
+
+# launched PROGRAM ARGUMENT...: launches of one batch
+launched() {
+    # shellcheck disable=SC2086
+    CAVS_DEVICE_PRODUCTS=grouped on_gpus "devices=1" "$@" $small --embed 16 --batch 1 --epochs 1 --json
+    status_is 0 && launches=$(field launches) &&
+        [ "$launches" -eq $(($(counted launches) + $(counted products))) ]
+}
+
+# chain N: a sentence of N words, each of which depends on the next one
+chain() {
+    i=0
+    while [ $((i += 1)) -le "$1" ]; do
+        head=$(((i + 1) % ($1 + 1)))
+        printf '%d\tword\tword\tX\t_\t_\t%d\tdep\t%d:dep\t_\n' "$i" "$head" "$head"
+    done
+    echo
+}
+
+chain 4 >"$work/shallow"
+chain 5 >"$work/deep"
+for program in dep_tree_lstm dag_rnn; do
+    costs "$program" --train "$work/deep" --min-count 1
+    launched "$program" --train "$work/shallow" --min-count 1 && shallow=$launches &&
+        launched "$program" --train "$work/deep" --min-count 1 && [ $((launches - shallow)) -eq $((forward + backward)) ]
+    ok $? "$program: and that is what one more V_t launches"
+done
+
 if [ -z "$CAVS_TEST_LONG" ]; then
     skip "tests of devices, all models, and gpu-check" "long tests (CAVS_TEST_LONG=1)"
     echo "1..$count"
     exit 0
 fi
+
+data=$source/tests/data
+costs tree_fc --leaves 16 --samples 1
+for cell in bench childsum nary; do
+    costs tree_lstm --cell $cell --embed 16 --train "$data/mini.txt"
+done
+for program in fixed_lstm var_lstm; do
+    costs $program --embed 16 --train "$data/mini-text.txt"
+done
+for program in bilstm_tagger bilstm_char_tagger; do
+    costs $program --embed 16 --train "$data/mini-tags.txt"
+done
+costs parser --embed 16 --mlp 16 --min-count 1 --train "$data/mini.conllu"
+costs seq2seq --embed 16 --samples 20 --dev-samples 2 --length 2
 
 # all_of NAME OPTIONS PROGRAM: a test of devices
 all_of() {

@@ -345,6 +345,8 @@ static bool device_there(void)
     const char *devices = getenv("CAVS_TEST_DEVICES");
 
     on_device_environment();
+    if (getenv("CAVS_TEST_LONG")) /* compiling them takes a CPU long */
+        setenv("CAVS_DEVICE_SEQUENCES", "always", 0);
     setenv("CAVS_TEST_WORKERS", "1", 1);
     setenv(on_device_cuda() ? "CAVS_TEST_CUDA" : "CAVS_TEST_OPENCL", devices ? devices : "1", 1);
     if (trial_runtime_up(NULL) != 0)

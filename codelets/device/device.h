@@ -12,8 +12,9 @@
  *     products.c      but for matrix products: by a library or by our kernel, which takes several
  *     device_update.c optimizers
  *     device_groups.c fused groups
+ *     sequences.c     steps that are one launch, a group of items each vertex
  *     device_cache.c  compiled kernels kept in files
- *     source.c        the text of all kernels: dialect.cl, kernels.cl, products.cl, groups
+ *     source.c        the text of all kernels: dialect.cl, rows.cl, kernels.cl, products.cl, groups
  *     offer.c         what all others see: the record of codelets/device_set.h
  *
  * Only the file that starts the runtime (core/run/start_devices.c) includes this header from
@@ -234,6 +235,9 @@ struct cavs__device_call {
     unsigned flags;
     void *index;              /* the index buffer */
     struct cavs__memory room; /* for what has to be packed: cavs__device_room() floats a row */
+    const struct cavs__sequence *sequence; /* that begins with it; NULL: none */
+    int vertices, ptr; /* whose entries the rows are, and where their first ones are in the index
+                          buffer; below 0: rows are vertices */
 };
 /* Queues the kernel. 0, or -1: the device has failed. */
 int cavs__device_queue(const struct cavs__device_call *c);
@@ -286,11 +290,11 @@ int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient
 /* ---- device_groups.c ---- */
 
 /* See device_set.h. */
-struct cavs__device_groups *cavs__device_groups_create(int n,
-                                                       struct cavs__ew_program *const *programs);
+struct cavs__device_groups *cavs__device_groups_create(const struct cavs__device_texts *of);
 void cavs__device_groups_destroy(struct cavs__device_groups *g);
 /* The kernel of a program; NULL: not there. */
 void *cavs__device_group(const struct cavs__ew_program *p, const struct cavs__device *d);
+void *cavs__device_sequence_kernel(const struct cavs__sequence *q, const struct cavs__device *d);
 /* Bytes of arguments that a group of so many views takes. */
 size_t cavs__device_group_bytes(int nviews);
 
@@ -306,7 +310,7 @@ void cavs__device_cache_put(const char *identity, const char *source, const void
 
 extern const char cavs__device_kernels_text[]; /* with the dialect before it */
 extern const char *const cavs__device_kernel_names[CAVS__DEVICE_COUNT];
-/* The text of these groups, functions group0, group1 ..: see device_set.h. */
-char *cavs__device_groups_text(int n, struct cavs__ew_program *const *programs);
+/* Functions group0, group1 .. and sequence0 ..: see device_set.h. */
+char *cavs__device_groups_text(const struct cavs__device_texts *of);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device_groups.c - fused groups on devices: all groups of a session are one module a device. */
+/* device_groups.c - fused groups and sequences on devices: all of a session are one module a
+ * device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "codelets/groups/ew_internal.h"
 
 struct cavs__device_groups {
-    int n;
+    int ngroups, n; /* groups; and sequences, behind them */
     char *source;
     void *module[CAVS__MAX_DEVICES];
     void **kernels; /* [CAVS__MAX_DEVICES][n] */
@@ -31,7 +32,10 @@ static void build(struct cavs__device *d, void *arg)
 
     g->module[d->number] = d->driver->build(d, g->source);
     for (int i = 0; i < g->n && g->module[d->number]; i++) {
-        snprintf(name, sizeof name, "group%d", i);
+        if (i < g->ngroups)
+            snprintf(name, sizeof name, "group%d", i);
+        else
+            snprintf(name, sizeof name, "sequence%d", i - g->ngroups);
         kernels_of(g, d)[i] = d->driver->find(d, g->module[d->number], name);
         if (!kernels_of(g, d)[i])
             return;
@@ -46,16 +50,29 @@ static void unload(struct cavs__device *d, void *arg)
         d->driver->unload(d, g->module[d->number], g->n, kernels_of(g, d));
 }
 
-struct cavs__device_groups *cavs__device_groups_create(int n,
-                                                       struct cavs__ew_program *const *programs)
+/* Groups and sequences learn what number they have here. */
+static void refer(const struct cavs__device_groups *g, const struct cavs__device_texts *of)
+{
+    for (int i = 0; i < of->nprograms; i++) {
+        of->programs[i]->elsewhere = g;
+        of->programs[i]->number_there = i;
+    }
+    for (int i = 0; i < of->nsequences; i++) {
+        of->sequences[i]->elsewhere = g;
+        of->sequences[i]->number_there = g->ngroups + i;
+    }
+}
+
+struct cavs__device_groups *cavs__device_groups_create(const struct cavs__device_texts *of)
 {
     struct cavs__device_groups *g = calloc(1, sizeof *g);
 
     if (!g)
         return NULL;
-    g->n = n;
-    g->source = cavs__device_groups_text(n, programs);
-    g->kernels = calloc((size_t)n * CAVS__MAX_DEVICES + 1, sizeof *g->kernels);
+    g->ngroups = of->nprograms;
+    g->n = of->nprograms + of->nsequences;
+    g->source = cavs__device_groups_text(of);
+    g->kernels = calloc((size_t)g->n * CAVS__MAX_DEVICES + 1, sizeof *g->kernels);
     if (!g->source || !g->kernels) {
         cavs__device_groups_destroy(g);
         return NULL;
@@ -63,10 +80,7 @@ struct cavs__device_groups *cavs__device_groups_create(int n,
     cavs__devices_each(build, g);
     free(g->source);
     g->source = NULL;
-    for (int i = 0; i < n; i++) {
-        programs[i]->elsewhere = g;
-        programs[i]->number_there = i;
-    }
+    refer(g, of);
     return g;
 }
 
@@ -84,4 +98,9 @@ void cavs__device_groups_destroy(struct cavs__device_groups *g)
 void *cavs__device_group(const struct cavs__ew_program *p, const struct cavs__device *d)
 {
     return p->elsewhere ? kernels_of(p->elsewhere, d)[p->number_there] : NULL;
+}
+
+void *cavs__device_sequence_kernel(const struct cavs__sequence *q, const struct cavs__device *d)
+{
+    return q->elsewhere ? kernels_of(q->elsewhere, d)[q->number_there] : NULL;
 }

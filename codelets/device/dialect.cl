@@ -16,6 +16,7 @@
 #define LOCAL __local
 #define LOCAL_POINTER __local
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define BARRIER_OF_ALL_MEMORY barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define ITEM ((int)get_local_id(0))
 #define GROUP_X ((int)get_group_id(0))
 #define GROUP_Y ((int)get_group_id(1))
@@ -38,6 +39,7 @@ EW_FN float ew_abs(float x) { return fabs(x); }
 #define LOCAL __shared__
 #define LOCAL_POINTER
 #define BARRIER __syncthreads()
+#define BARRIER_OF_ALL_MEMORY __syncthreads()
 #define ITEM ((int)threadIdx.x)
 #define GROUP_X ((int)blockIdx.x)
 #define GROUP_Y ((int)blockIdx.y)

@@ -147,16 +147,9 @@ KERNEL(64) cavs_sum_rows(GLOBAL const int *index, int rows, int n, VIEW(x), int 
 {
     long i = (long)GROUP_X * 64 + ITEM;
     int r = (int)(i / n), c = (int)(i % n);
-    float sum = 0.0f;
 
-    if (r < rows) {
-        for (int e = index[x_ptr + r]; e < index[x_ptr + r + 1]; e++) {
-            int row = index[x_ix + e];
-
-            sum += row < 0 ? 0.0f : x[x_at + (long)row * x_ld + c];
-        }
-        y[y_at + (long)r * y_ld + c] = sum;
-    }
+    if (r < rows)
+        sum_rows(index, r, c, x_ptr, PASS(x), PASS(y));
 }
 
 /* x summed, y (rows, n): y[r] = sum of the pieces named for r, each a row, the first column of y
@@ -494,9 +487,6 @@ KERNEL(64) cavs_gemm_rows(GLOBAL const int *index, int rows, int width, int n, i
 
 /* ---- lists: an item each number of a vertex; its entries are [FIRST, END) ---- */
 
-#define FIRST (index[ptr + r] - index[ptr])
-#define END (index[ptr + r + 1] - index[ptr])
-
 /* The largest of column c, NaN if one is NaN, 0 without entries. */
 EW_FN float largest_entry(GLOBAL const int *index, int first, int end, int c, VIEW(x))
 {
@@ -510,21 +500,14 @@ EW_FN float largest_entry(GLOBAL const int *index, int first, int end, int c, VI
     return largest;
 }
 
-#define PASS(x) x, x##_at, x##_ld, x##_ix
-
 /* x listed (n), y (rows, n): sum of the entries */
 KERNEL(64) cavs_list_sum(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(y))
 {
     long i = (long)GROUP_X * 64 + ITEM;
     int r = (int)(i / n), c = (int)(i % n);
 
-    if (r < rows) {
-        float sum = 0.0f;
-
-        for (int e = FIRST; e < END; e++)
-            sum += NUMBER(x, ROW(x, e), c);
-        y[y_at + (long)r * y_ld + c] = sum;
-    }
+    if (r < rows)
+        list_sum(index, r, c, ptr, PASS(x), PASS(y));
 }
 
 /* x listed (n), y (rows, n): largest of the entries */

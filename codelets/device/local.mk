@@ -14,6 +14,8 @@ libcavs_la_SOURCES += \
 	codelets/device/offer.c \
 	codelets/device/products.c \
 	codelets/device/products.h \
+	codelets/device/sequences.c \
+	codelets/device/sequences.h \
 	codelets/device/source.c \
 	codelets/device/walk.c \
 	codelets/device/walk.h
@@ -25,8 +27,9 @@ libcavs_la_SOURCES += codelets/device/cuda.c codelets/device/nvrtc.c codelets/de
 endif
 
 # their kernels, embedded as a string
-EXTRA_DIST += codelets/device/dialect.cl codelets/device/kernels.cl codelets/device/products.cl
-device_texts = codelets/device/dialect.inc codelets/device/kernels.inc codelets/device/products.inc
+EXTRA_DIST += codelets/device/dialect.cl codelets/device/kernels.cl codelets/device/products.cl codelets/device/rows.cl
+device_texts = codelets/device/dialect.inc codelets/device/kernels.inc codelets/device/products.inc \
+	codelets/device/rows.inc
 BUILT_SOURCES += $(device_texts)
 CLEANFILES += $(device_texts)
 # BUILT_SOURCES are made for `make all` only, and any target may be the first in a new tree

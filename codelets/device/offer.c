@@ -2,6 +2,8 @@
 /* offer.c - what the engine and the codelets see of devices: the record of
  * codelets/device_set.h. */
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "codelets/device/device.h"
 #include "codelets/device/products.h"
@@ -64,6 +66,18 @@ static const char *obstacle(int number, const struct cavs__part *p)
     return cavs__part_obstacle(p, cavs__device_at(number));
 }
 
+/* On a CPU a launch is a call, and what its compiler takes for a sequence is more than that.
+ * CAVS_DEVICE_SEQUENCES=always is for tests there. */
+static bool launches_cost(void)
+{
+    const char *choice = getenv("CAVS_DEVICE_SEQUENCES");
+    bool cost = choice && !strcmp(choice, "always");
+
+    for (int i = 0; i < CAVS__MAX_DEVICES; i++)
+        cost |= cavs__device_at(i) && !cavs__device_at(i)->is_cpu;
+    return cost;
+}
+
 static bool group_fits(int nviews)
 {
     return cavs__device_group_bytes(nviews) <= cavs__devices_parameters();
@@ -111,6 +125,7 @@ const struct cavs__devices cavs__devices_offer = {
     .implement = implement,
     .obstacle = obstacle,
     .part_floats = cavs__part_device_floats,
+    .launches_cost = launches_cost,
     .group_fits = group_fits,
     .groups_text = cavs__device_groups_text,
     .groups_create = cavs__device_groups_create,

@@ -71,12 +71,21 @@ static int64_t tiles_of(int n, const struct cavs__device_call *const *calls)
     return tiles;
 }
 
+static int most_rows(int n, const struct cavs__device_call *const *calls)
+{
+    int rows = 0;
+
+    for (int i = 0; i < n; i++)
+        rows = calls[i]->rows > rows ? calls[i]->rows : rows;
+    return rows;
+}
+
 /* The kernel has arguments for as many products as there may be: those that are not there have no
  * columns. */
 static int own_products(int n, const struct cavs__device_call *const *calls)
 {
     struct cavs__device *d = calls[0]->device;
-    int rows = calls[0]->rows;
+    int rows = most_rows(n, calls);
     int64_t columns = tiles_of(n, calls);
     struct cavs__launch l;
 
@@ -85,10 +94,10 @@ static int own_products(int n, const struct cavs__device_call *const *calls)
     else
         cavs__launch_groups(&l, d, CAVS__DEVICE_products_short, (rows + 15) / 16, columns, 64);
     cavs__argument_pointer(&l, calls[0]->index);
-    cavs__argument_int(&l, rows);
     for (int i = 0; i < CAVS__MOST_TOGETHER; i++) {
         const struct cavs__device_call *c = calls[i < n ? i : 0];
 
+        cavs__argument_int(&l, c->rows);
         cavs__argument_int(&l, c->v[0].cols);
         cavs__argument_int(&l, i < n ? c->v[2].cols : 0);
         cavs__argument_int(&l, c->call->accumulate);
@@ -114,7 +123,7 @@ int cavs__device_products(int n, const struct cavs__device_call *const *calls)
         indexed = indexed || scattered(&calls[i]->v[0]);
         empty = empty || calls[i]->v[0].cols == 0;
     }
-    if (empty || cavs__device_takes_together(calls[0]->device, n, calls[0]->rows, indexed))
+    if (empty || cavs__device_takes_together(calls[0]->device, n, most_rows(n, calls), indexed))
         return own_products(n, calls);
     for (int i = 0; i < n && !rc; i++)
         rc = library_product(calls[i]);

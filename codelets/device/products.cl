@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * products.cl - several products in one launch: x (rows, k), w (k, n), y (rows, n), y = x w or
- * y += x w, with rows the same for all and k and n of each. x may be read by index: nothing is
- * packed.
+ * y += x w, with rows, k and n of each. x may be read by index: nothing is packed.
  *
  * The library has this text twice, with tiles of few and of many rows (source.c). A group computes
  * a tile of y, TILE_ROWS x 64, 16 steps of the sum at a time; an item ITEM_ROWS x 4 numbers of it,
@@ -93,10 +92,11 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int k, in
 /* ---- the kernel: the groups in direction y are the tiles of the first product, then those of the
  * second, and so on ---- */
 
-#define PROBLEM(p) int k##p, int n##p, int accumulate##p, VIEW(x##p), VIEW(w##p), VIEW(y##p)
+#define PROBLEM(p)                                                                 \
+    int rows##p, int k##p, int n##p, int accumulate##p, VIEW(x##p), VIEW(w##p), VIEW(y##p)
 
 #define SELECT_FIRST                                                               \
-    int tile = GROUP_Y, k = k0, n = n0, accumulate = accumulate0;                  \
+    int tile = GROUP_Y, rows = rows0, k = k0, n = n0, accumulate = accumulate0;    \
     GLOBAL float *x = x0, *w = w0, *y = y0;                                        \
     long x_at = x0_at, w_at = w0_at, y_at = y0_at;                                 \
     int x_ld = x0_ld, x_ix = x0_ix, w_ld = w0_ld, y_ld = y0_ld;
@@ -104,15 +104,14 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int k, in
 #define OR_ELSE(p)                                                                 \
     if (tile >= (n + 63) / 64) {                                                   \
         tile -= (n + 63) / 64;                                                     \
-        k = k##p, n = n##p, accumulate = accumulate##p;                            \
+        rows = rows##p, k = k##p, n = n##p, accumulate = accumulate##p;            \
         x = x##p, x_at = x##p##_at, x_ld = x##p##_ld, x_ix = x##p##_ix;            \
         w = w##p, w_at = w##p##_at, w_ld = w##p##_ld;                              \
         y = y##p, y_at = y##p##_at, y_ld = y##p##_ld;                              \
     }
 
-KERNEL(ITEMS) TILED(cavs_products)(GLOBAL const int *index, int rows, PROBLEM(0), PROBLEM(1),
-                                   PROBLEM(2), PROBLEM(3), PROBLEM(4), PROBLEM(5), PROBLEM(6),
-                                   PROBLEM(7))
+KERNEL(ITEMS) TILED(cavs_products)(GLOBAL const int *index, PROBLEM(0), PROBLEM(1), PROBLEM(2),
+                                   PROBLEM(3), PROBLEM(4), PROBLEM(5), PROBLEM(6), PROBLEM(7))
 {
     LOCAL float xs[16 * X_PITCH], ws[16 * 64];
 

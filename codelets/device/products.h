@@ -13,8 +13,8 @@
 
 #include "codelets/device/device.h"
 
-/* y = x w of kernel "gemm", n calls with the same number of rows, none of which reads or writes
- * what another one writes; at most CAVS__MOST_TOGETHER.  0, or -1: the device has failed. */
+/* y = x w of kernel "gemm", n calls, none of which reads or writes what another one writes; at most
+ * CAVS__MOST_TOGETHER.  0, or -1: the device has failed. */
 int cavs__device_products(int n, const struct cavs__device_call *const *calls);
 /* What device_kernels.c queues for "gemm" and for "gemm_tn". */
 int cavs__device_gemm(const struct cavs__device_call *c);

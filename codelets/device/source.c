@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "codelets/device/device.h"
+#include "codelets/device/sequences.h"
 #include "codelets/groups/ew_internal.h"
 #include "codelets/update.h"
 
@@ -25,6 +26,7 @@ const char cavs__device_kernels_text[] =
     " case RULE_" #RULE ": { " #once " " #__VA_ARGS__ " break; }"
 #include "codelets/update.def"
                                       "\n"
+#include "codelets/device/rows.inc"
 #include "codelets/device/kernels.inc"
 /* products.cl, for tiles of so many rows; see there */
 #define CAVS_TILES(name, tile_rows, item_rows, items) \
@@ -44,6 +46,7 @@ const char cavs__device_kernels_text[] =
 
 static const char preamble[] =
 #include "codelets/device/dialect.inc"
+#include "codelets/device/rows.inc"
     ;
 
 const char *const cavs__device_kernel_names[CAVS__DEVICE_COUNT] = {
@@ -71,7 +74,7 @@ static const struct cavs__ew_dialect dialect = {
     .close = "    }\n}\n",
 };
 
-char *cavs__device_groups_text(int n, struct cavs__ew_program *const *programs)
+char *cavs__device_groups_text(const struct cavs__device_texts *of)
 {
     char *text = NULL, name[32];
     size_t size;
@@ -80,10 +83,12 @@ char *cavs__device_groups_text(int n, struct cavs__ew_program *const *programs)
     if (!to)
         return NULL;
     cavs__ew_generate_preamble(to, &dialect);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < of->nprograms; i++) {
         snprintf(name, sizeof name, "group%d", i);
-        cavs__ew_generate(to, &dialect, &programs[i]->spec, name);
+        cavs__ew_generate(to, &dialect, &of->programs[i]->spec, name);
     }
+    for (int i = 0; i < of->nsequences; i++)
+        cavs__device_sequence_text(to, of->sequences[i], i);
     if (fclose(to)) {
         free(text);
         return NULL;

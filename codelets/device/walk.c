@@ -3,6 +3,7 @@
 #include "codelets/device/walk.h"
 
 #include "codelets/device/products.h"
+#include "codelets/device/sequences.h"
 #include "codelets/groups/elementwise.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/locate.h"
@@ -80,7 +81,7 @@ int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d
 {
     int n = 0;
 
-    for (int i = 0; i < p->nsteps; i += p->steps[i].together) {
+    for (int i = 0; i < p->nsteps; i += cavs__steps_of_launch(&p->steps[i])) {
         const struct cavs__step *s = &p->steps[i];
 
         n += s->call.kernel == &cavs__kernel_gemm      ? product_launches(s, d, rows)
@@ -109,8 +110,14 @@ const char *cavs__part_obstacle(const struct cavs__part *p, const struct cavs__d
 {
     const char *why = NULL;
 
-    for (int i = 0; i < p->nsteps && !why; i++)
-        why = obstacle(&p->steps[i], d);
+    for (int i = 0; i < p->nsteps && !why; i += cavs__steps_of_launch(&p->steps[i])) {
+        const struct cavs__sequence *q = p->steps[i].sequence;
+
+        if (q && !cavs__device_sequence_kernel(q, d))
+            why = "a sequence of steps was not compiled for it";
+        for (int k = 0; !q && k < p->steps[i].together && !why; k++)
+            why = obstacle(&p->steps[i + k], d);
+    }
     return why;
 }
 
@@ -144,6 +151,16 @@ static struct cavs__device_view view_of(const struct block *b, const struct cavs
                                       .cols = o->cols};
 }
 
+/* Where the entries of the first of these vertices begin, and then those of the next ones. */
+static int first_entries(const struct block *b, int list)
+{
+    const struct cavs__rows *r = &b->at;
+
+    return list == 0 ? -1
+                     : position(b, r->sections[r->part->lists[list - 1].ptr_section] +
+                                       cavs__rows_before(r, 0));
+}
+
 /* ---- steps ---- */
 
 /* The call of a step; v: room for its views.  *first: as in part.c */
@@ -158,6 +175,8 @@ static struct cavs__device_call call_of(const struct block *b, const struct cavs
                                   .room = b->scratch};
     int out = s->nviews > 0 ? s->v[s->nviews - 1].buffer : CAVS__NO_BUFFER;
 
+    c.vertices = b->at.rows;
+    c.ptr = first_entries(b, s->list);
     for (int i = 0; i < s->nviews; i++)
         v[i] = view_of(b, &s->v[i]);
     if (b->args->index_buffer >= 0)
@@ -170,27 +189,40 @@ static struct cavs__device_call call_of(const struct block *b, const struct cavs
     return c;
 }
 
-/* Steps that may run at once have equally many views: they are products. */
-static int take_together(const struct block *b, const struct cavs__step *s, uint64_t *first)
+static int views_of(const struct cavs__step *s, int n)
 {
-    struct cavs__device_view v[s->together][s->nviews + 1];
-    struct cavs__device_call c[CAVS__MOST_TOGETHER];
-    const struct cavs__device_call *calls[CAVS__MOST_TOGETHER];
+    int views = 0;
 
-    for (int i = 0; i < s->together; i++) {
-        c[i] = call_of(b, &s[i], v[i], first);
-        calls[i] = &c[i];
-    }
-    return b->take(s->together, calls);
+    for (int i = 0; i < n; i++)
+        views += s[i].nviews;
+    return views;
 }
 
-static int take_steps(const struct block *b, uint64_t *first)
+/* n steps that are one launch. */
+static int take_steps(const struct block *b, const struct cavs__step *s, int n, uint64_t *first)
+{
+    struct cavs__device_view v[views_of(s, n) + 1], *next = v;
+    struct cavs__device_call c[n];
+    const struct cavs__device_call *calls[n];
+
+    for (int i = 0; i < n; i++) {
+        c[i] = call_of(b, &s[i], next, first);
+        next += s[i].nviews;
+        calls[i] = &c[i];
+    }
+    c[0].sequence = s->sequence;
+    return b->take(n, calls);
+}
+
+static int take_all_steps(const struct block *b, uint64_t *first)
 {
     const struct cavs__part *p = b->at.part;
     int rc = 0;
 
-    for (int i = 0; i < p->nsteps && !rc; i += p->steps[i].together)
-        rc = take_together(b, &p->steps[i], first);
+    for (int i = 0, n; i < p->nsteps && !rc; i += n) {
+        n = cavs__steps_of_launch(&p->steps[i]);
+        rc = take_steps(b, &p->steps[i], n, first);
+    }
     return rc;
 }
 
@@ -233,7 +265,7 @@ int cavs__part_walk(struct cavs__device *d, const struct cavs__part_args *a, int
         at->part = a->parts[at->segment->function];
         for (at->start = 0; at->start < at->segment->rows; at->start += at->rows) {
             cut_block(at, scratch);
-            if (take_steps(&b, &first))
+            if (take_all_steps(&b, &first))
                 return -1;
         }
     }
@@ -244,7 +276,9 @@ int cavs__part_walk(struct cavs__device *d, const struct cavs__part_args *a, int
 
 static int launch_calls(int n, const struct cavs__device_call *const *calls)
 {
-    return n > 1 ? cavs__device_products(n, calls) : cavs__device_queue(calls[0]);
+    return calls[0]->sequence ? cavs__device_sequence(n, calls)
+           : n > 1            ? cavs__device_products(n, calls)
+                              : cavs__device_queue(calls[0]);
 }
 
 int cavs__part_queue(struct cavs__device *d, const struct cavs__part_args *a, int nbuffers,

@@ -16,7 +16,8 @@ size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int3
 int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d, int rows);
 /* Why the device cannot run all steps, for people; NULL: it can. */
 const char *cavs__part_obstacle(const struct cavs__part *p, const struct cavs__device *d);
-/* Calls that may be made at once, products if there are several.  0, or -1: the walk ends. */
+/* Calls that are one launch: a sequence, which the first one names, or else products, if there are
+ * several.  0, or -1: the walk ends. */
 typedef int cavs__take_fn(int n, const struct cavs__device_call *const *calls);
 /* Makes all calls of a task, in order.  The last of the nbuffers buffers is scratch of so many
  * floats. Nothing is said of the device but in the calls: tests walk in main memory. */

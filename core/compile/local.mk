@@ -27,6 +27,7 @@ libcavs_la_SOURCES += \
 	core/compile/readers.c \
 	core/compile/recorded.c \
 	core/compile/roles.c \
+	core/compile/row_steps.c \
 	core/compile/scratch.c \
 	core/compile/share.c \
 	core/compile/tiles.c \

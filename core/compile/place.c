@@ -62,6 +62,11 @@ static int group_items(struct cavs__placer *p)
     return rc ? rc : cavs__fuse(p);
 }
 
+static bool is_chain(const struct cavs__placer *p)
+{
+    return p->part < CAVS__PART_SHARED && p->part % 3 == CAVS__CHAIN;
+}
+
 static int make_steps(struct cavs__placer *p)
 {
     int rc = cavs__emit(p);
@@ -69,8 +74,13 @@ static int make_steps(struct cavs__placer *p)
     if (rc)
         return rc;
     find_lists(p);
-    cavs__find_together(p->out, p->sp->stage->state_width);
-    rc = cavs__pack_scratch(p->out);
+    cavs__find_together(p->out,
+                        &(struct cavs__together){.width = p->sp->stage->state_width,
+                                                 .lists_with_rows = p->plan->options.few_launches});
+    if (p->plan->options.few_launches && is_chain(p))
+        rc = cavs__find_sequences(p->out);
+    if (!rc)
+        rc = cavs__pack_scratch(p->out);
     cut_tiles(p);
     return rc ? rc : p->error;
 }

@@ -434,6 +434,7 @@ void cavs__part_destroy(struct cavs__part *part)
         cavs__ew_program_destroy((struct cavs__ew_program *)part->steps[i].call.program);
         free((char *)part->steps[i].label);
         free(part->steps[i].origin);
+        free(part->steps[i].sequence);
         free(part->steps[i].v);
     }
     free(part->steps);

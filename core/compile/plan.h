@@ -138,6 +138,7 @@ struct cavs__plan_options {
     bool no_sharing; /* among vertices with equal inputs */
     bool training;
     bool panels;              /* products read weights in panels; no device does */
+    bool few_launches;        /* on a device where each costs something */
     bool bf16;                /* operands of products are rounded to bfloat16; likewise */
     bool require;             /* a device that cannot be used is an error */
     const char *cpu_only;     /* no task may run on a device, for this reason; NULL: it may */

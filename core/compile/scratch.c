@@ -42,15 +42,17 @@ static int find_blocks(const struct cavs__part *part, struct block *blocks)
 {
     int n = 0;
 
-    for (int s = 0, first = 0; s < part->nsteps; s++) {
+    for (int s = 0, first = 0, end = 0; s < part->nsteps; s++) {
         const struct cavs__step *step = &part->steps[s];
 
+        if (s == end) {
+            first = s;
+            end = s + cavs__steps_of_launch(step);
+        }
         for (int i = 0; i < step->nviews; i++) {
             if (step->v[i].buffer == CAVS__SCRATCH)
-                find_block(blocks, &n, &step->v[i], first)->last = s + step->together - 1;
+                find_block(blocks, &n, &step->v[i], first)->last = end - 1;
         }
-        if (step->together == 1)
-            first = s + 1;
     }
     return n;
 }

@@ -43,26 +43,28 @@ static bool independent(const struct cavs__step *a, const struct cavs__step *b, 
     return true;
 }
 
-/* May step `next` run at once with all those from `first` on?  width: of the stage's state. */
-static bool may_follow(const struct cavs__part *p, int first, int next, int width)
+/* May step `next` run at once with all those from `first` on? */
+static bool may_follow(const struct cavs__part *p, int first, int next,
+                       const struct cavs__together *o)
 {
     const struct cavs__step *s = &p->steps[next];
 
-    if (s->call.kernel != &cavs__kernel_gemm || s->list != p->steps[first].list)
+    if (s->call.kernel != &cavs__kernel_gemm ||
+        (s->list != p->steps[first].list && !o->lists_with_rows))
         return false;
     for (int i = first; i < next; i++) {
-        if (!independent(&p->steps[i], s, width))
+        if (!independent(&p->steps[i], s, o->width))
             return false;
     }
     return true;
 }
 
-void cavs__find_together(struct cavs__part *p, int width)
+void cavs__find_together(struct cavs__part *p, const struct cavs__together *o)
 {
     for (int first = 0, end; first < p->nsteps; first = end) {
         end = first + 1;
         while (p->steps[first].call.kernel == &cavs__kernel_gemm && end < p->nsteps &&
-               end - first < CAVS__MOST_TOGETHER && may_follow(p, first, end, width))
+               end - first < CAVS__MOST_TOGETHER && may_follow(p, first, end, o))
             end++;
         for (int i = first; i < end; i++)
             p->steps[i].together = end - i;

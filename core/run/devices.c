@@ -37,8 +37,9 @@ int cavs__check_devices(const struct cavs_session *s)
 /* ---- kinds ---- */
 
 /* Calls visit for every step with a fused group. */
-static void each_group(const struct cavs__plan *p,
-                       void (*visit)(struct cavs__ew_program *program, void *arg), void *arg)
+static void each_launch(const struct cavs__plan *p,
+                        void (*visit)(struct cavs__step *step, struct cavs__device_texts *texts),
+                        struct cavs__device_texts *texts)
 {
     for (int i = 0; i < p->model->nstages; i++) {
         const struct cavs__stage_plan *sp = &p->stages[i];
@@ -47,46 +48,56 @@ static void each_group(const struct cavs__plan *p,
             for (int f = 0; f < sp->stage->nfunctions; f++) {
                 const struct cavs__part *part = sp->kinds[j]->parts[f];
 
-                for (int k = 0; part && k < part->nsteps; k++) {
-                    if (part->steps[k].call.program)
-                        visit((struct cavs__ew_program *)part->steps[k].call.program, arg);
-                }
+                for (int k = 0; part && k < part->nsteps;
+                     k += cavs__steps_of_launch(&part->steps[k]))
+                    visit(&part->steps[k], texts);
             }
         }
     }
 }
 
-struct list {
-    int n;
-    struct cavs__ew_program **programs;
-};
-
 /* A device's compiler need not see what the device could not launch. */
 static bool fits(const struct cavs__ew_program *program)
 {
-    const struct cavs__ew_spec *spec = cavs__ew_program_spec(program);
+    const struct cavs__ew_spec *spec = program ? cavs__ew_program_spec(program) : NULL;
 
-    return cavs__devices->group_fits(spec->ninputs + spec->noutputs);
+    return spec && cavs__devices->group_fits(spec->ninputs + spec->noutputs);
 }
 
-static void count(struct cavs__ew_program *program, void *arg)
+static void count(struct cavs__step *step, struct cavs__device_texts *texts)
 {
-    ((struct list *)arg)->n += fits(program);
+    texts->nsequences += step->sequence != NULL;
+    texts->nprograms += !step->sequence && fits(step->call.program);
 }
 
-static void append(struct cavs__ew_program *program, void *arg)
+static void append(struct cavs__step *step, struct cavs__device_texts *texts)
 {
-    struct list *l = arg;
+    if (step->sequence)
+        texts->sequences[texts->nsequences++] = step->sequence;
+    else if (fits(step->call.program))
+        texts->programs[texts->nprograms++] = (struct cavs__ew_program *)step->call.program;
+}
 
-    if (fits(program))
-        l->programs[l->n++] = program;
+/* Their lists are to be freed. */
+static int collect(const struct cavs__plan *p, struct cavs__device_texts *texts)
+{
+    *texts = (struct cavs__device_texts){0};
+    each_launch(p, count, texts);
+    texts->programs = calloc((size_t)texts->nprograms + 1, sizeof *texts->programs);
+    texts->sequences = calloc((size_t)texts->nsequences + 1, sizeof *texts->sequences);
+    if (!texts->programs || !texts->sequences)
+        return cavs__fail_nomem("fused groups",
+                                ((size_t)texts->nprograms + 1) * sizeof *texts->programs);
+    texts->nprograms = texts->nsequences = 0;
+    each_launch(p, append, texts);
+    return CAVS_OK;
 }
 
 /* For people and tests: the text of the groups as devices get it, in the file that
  * CAVS_DEVICE_TEXT names.  It needs no device. */
-static int write_text(const struct list *l, const char *path)
+static int write_text(const struct cavs__device_texts *texts, const char *path)
 {
-    char *text = cavs__devices->groups_text(l->n, l->programs);
+    char *text = cavs__devices->groups_text(texts);
     FILE *f = text ? fopen(path, "w") : NULL;
     int rc = CAVS_OK;
 
@@ -103,25 +114,21 @@ static int write_text(const struct list *l, const char *path)
 static int compile_groups(struct cavs__plan *p)
 {
     const char *path = getenv("CAVS_DEVICE_TEXT");
-    struct list l = {0};
-    int rc = CAVS_OK;
+    struct cavs__device_texts texts;
+    int rc;
 
     if (!path && cavs__devices->count() == 0)
         return CAVS_OK;
-    each_group(p, count, &l);
-    l.programs = calloc((size_t)l.n + 1, sizeof *l.programs);
-    if (!l.programs)
-        return cavs__fail_nomem("fused groups", ((size_t)l.n + 1) * sizeof *l.programs);
-    l.n = 0;
-    each_group(p, append, &l);
-    if (path)
-        rc = write_text(&l, path);
+    rc = collect(p, &texts);
+    if (!rc && path)
+        rc = write_text(&texts, path);
     if (!rc && cavs__devices->count() > 0) {
-        p->groups = cavs__devices->groups_create(l.n, l.programs);
+        p->groups = cavs__devices->groups_create(&texts);
         if (!p->groups)
             rc = cavs__fail_nomem("fused groups", 0);
     }
-    free(l.programs);
+    free(texts.programs);
+    free(texts.sequences);
     return rc;
 }
 

@@ -82,6 +82,8 @@ static int create_plan(struct cavs_session *s)
         .no_sharing = s->options.no_dedup || s->options.no_eager,
         .training = !s->options.inference,
         .panels = !s->engine.devices && cavs__gemm()->gemm_panels,
+        .few_launches =
+            (s->engine.devices && cavs__devices->launches_cost()) || getenv("CAVS_DEVICE_TEXT"),
         .bf16 = rounds(s),
         .require = s->rt->require,
         .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
