@@ -155,7 +155,8 @@ all_of "a GPU" "devices=1" test_device_failure
 (cd "$work" && "$source/tests/cuda/run" "devices=1" "$source/perf/gpu-check" --build="$build" --quick \
     --device=cuda >"$work/out" 2>"$work/err")
 echo $? >"$work/status"
-status_is 0 && grep -q '"failures":\[\]' "$work/gpu-check.json"
-ok $? "gpu-check to its end"
+status_is 0 && grep -q '"failures":\[\]' "$work/gpu-check.json" &&
+    grep -q '"stand_in":true' "$work/gpu-check.json" && grep -q "no speed of a GPU is claimed" "$work/gpu-check.txt"
+ok $? "gpu-check to its end, which says that this was no GPU"
 
 echo "1..$count"
