@@ -119,6 +119,22 @@ if [ -z "$CAVS_TEST_LONG" ]; then
     exit 0
 fi
 
+fc "devices=1" --workers 1 --epochs 4
+of_a_core=$(field loss)
+fc "devices=2 memory=256:112 slow=0:500" --workers 0 --gpus 2 --epochs 4
+status_is 0 && holds "($(field loss) / $of_a_core - 1) ^ 2 < 1e-8" && silent
+ok $? "two GPUs, one with less memory and slower: the same loss"
+
+# 134 MB of tensors, and a GPU of which StarPU may use 100
+large="--epochs 1 --samples 32 --batch 32 --leaves 2048 --hidden 96"
+# shellcheck disable=SC2086
+fc "devices=1" --workers 1 $large
+of_a_core=$(field loss)
+# shellcheck disable=SC2086
+fc "devices=1 memory=112" --workers 0 --gpus 1 $large
+status_is 0 && holds "($(field loss) / $of_a_core - 1) ^ 2 < 1e-8" && holds "$(field tensor_mb) > 112" && silent
+ok $? "a batch that is larger than the GPU's memory: the same loss"
+
 data=$source/tests/data
 costs tree_fc --leaves 16 --samples 1
 for cell in bench childsum nary; do
