@@ -145,7 +145,7 @@ static int rows_of(const struct job *j, int i)
 
     if (strcmp(kernel, "gemm") == 0 && i % 3 == 1)
         return j->v[i - 1].cols;
-    if (strncmp(kernel, "gemm_", 5) == 0 && i == 2)
+    if (strncmp(kernel, "gemm_", 5) == 0 && strcmp(kernel, "gemm_rows") != 0 && i == 2)
         return j->v[0].cols;
     return j->call->kernel->reduces && i == j->nviews - 1 ? 1 : j->rows;
 }
