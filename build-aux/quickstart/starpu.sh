@@ -97,7 +97,7 @@ starpu_key() {
         ${CC:-cc} --version | head -n 1
         ${CXX:-c++} --version 2>&1 | head -n 1
         pkg-config --modversion hwloc fxt OpenCL 2>/dev/null
-        [ -z "$mpi" ] || echo "$("$mpi" -show), rests while it waits"
+        [ -z "$mpi" ] || "$mpi" -show
         [ -z "$cuda" ] || "$cuda/bin/nvcc" --version 2>/dev/null | grep release ||
             grep 'define CUDA_VERSION' "$cuda/include/cuda.h"
     } | sha256sum | cut -c 1-10

@@ -121,13 +121,6 @@ patch_for_cuda() {
         "$1"/src/drivers/cuda/driver_cuda.c "$1"/src/drivers/cuda/driver_cuda1.c
 }
 
-# StarPU's thread of communication asks MPI again and again without a rest while it waits for a
-# message. On a core that it shares with a worker that takes half of the worker's time.
-patch_for_mpi() {
-    sed -i '/avoid monopolizing it while polling/,/VALGRIND_YIELD/s/STARPU_VALGRIND_YIELD();/if (n == 0) { struct timespec rest = {0, 20000}; nanosleep(\&rest, NULL); }/' \
-        "$1/mpi/src/mpi/starpu_mpi_mpi.c"
-}
-
 starpu_configure() {
     local gpu=--disable-cuda
     [ -z "$cuda" ] || gpu="--enable-cuda --with-cuda-dir=$cuda"
@@ -208,7 +201,6 @@ make_starpu() {
     logged "unpacking StarPU" "$logs/starpu-unpack.log" \
         dpkg-source -x "$scratch"/source/starpu_*.dsc "$scratch/starpu" || return 1
     [ -z "$cuda" ] || patch_for_cuda "$scratch/starpu" || return 1
-    [ -z "$mpi" ] || patch_for_mpi "$scratch/starpu" || return 1
     attempt "$1" "configuring StarPU" "$logs/starpu-configure.log" starpu_configure "$prefix" &&
         attempt "$1" "compiling StarPU" "$logs/starpu-make.log" \
             make -C "$scratch/build" -j"$(nproc)" &&

@@ -13,15 +13,22 @@ int cavs__ranks_open(const void *communicator, struct cavs__ranks **out)
     return CAVS_OK;
 }
 
+int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf)
+{
+    (void)r;
+    return starpu_init(conf);
+}
+
 int cavs__ranks_start(struct cavs__ranks *r)
 {
     (void)r;
     return CAVS_OK;
 }
 
-void cavs__ranks_stop(struct cavs__ranks *r)
+void cavs__ranks_shutdown(struct cavs__ranks *r)
 {
     (void)r;
+    starpu_shutdown();
 }
 
 void cavs__ranks_close(struct cavs__ranks *r)

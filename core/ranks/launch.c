@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.c - finding the other ranks; start and end of MPI, and of StarPU's thread that carries
- * data between them. */
+/* launch.c - finding the other ranks; start and end of MPI, and of StarPU where there are
+ * some. */
 #include <stdlib.h>
-#include <sys/prctl.h>
 
 #include "core/base/error.h"
 #include "core/ranks/mpi.h"
@@ -113,28 +112,46 @@ void cavs__ranks_close(struct cavs__ranks *r)
     free(r);
 }
 
-/* StarPU's thread wants no core of its own: it rests while it waits (build-aux/quickstart).  The
- * kernel may draw each rest out to this: waking up costs a worker on the same core some 20
- * microseconds.  A thread has its slack from the one that makes it. */
-#define SLACK 200000 /* nanoseconds */
+/* ---- StarPU, and its thread that carries data ----
+ *
+ * The thread would ask MPI again and again while it waits for a message, and take a core from a
+ * worker; if it rested meanwhile, messages would be late.  So it is the first worker itself: it
+ * looks for messages between two tasks.  It runs tasks only while something is to be received,
+ * hence there is always something: a word from this rank to itself, sent at the end. */
+
+enum { LAST_WORD = 1 << 30 /* a tag above those of gradients */ };
+
+int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf)
+{
+    if (!r)
+        return starpu_init(conf);
+    setenv("STARPU_MPI_DRIVER_CALL_FREQUENCY", "1", 0);
+    setenv("STARPU_MPI_DRIVER_TASK_FREQUENCY", "1", 0);
+    setenv("STARPU_MPI_NOBIND", "1", 0); /* but for the worker's own core */
+    return starpu_mpi_init_conf(NULL, NULL, 0, r->carry, conf);
+}
 
 int cavs__ranks_start(struct cavs__ranks *r)
 {
-    int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), rc;
-
     if (!r)
         return CAVS_OK;
-    setenv("STARPU_MPI_NOBIND", "1", 0);
-    prctl(PR_SET_TIMERSLACK, SLACK, 0, 0, 0);
-    rc = starpu_mpi_init_comm(NULL, NULL, 0, r->carry);
-    prctl(PR_SET_TIMERSLACK, (unsigned long)slack, 0, 0, 0);
-    return rc == 0 ? CAVS_OK : cavs__fail(CAVS_ERUNTIME, "StarPU's MPI did not start");
+    for (int i = 0; i < 2; i++)
+        starpu_variable_data_register(&r->words[i], STARPU_MAIN_RAM, (uintptr_t)&r->last_word[i],
+                                      sizeof r->last_word[i]);
+    return cavs__ranks_receive(r, r->words[0], r->rank, LAST_WORD, NULL, NULL);
 }
 
-void cavs__ranks_stop(struct cavs__ranks *r)
+void cavs__ranks_shutdown(struct cavs__ranks *r)
 {
-    if (r)
-        starpu_mpi_shutdown_comm(r->carry);
+    if (!r) {
+        starpu_shutdown();
+        return;
+    }
+    if (r->words[0])
+        starpu_mpi_isend_detached(r->words[1], r->rank, LAST_WORD, r->carry, NULL, NULL);
+    for (int i = 0; i < 2 && r->words[0]; i++)
+        starpu_data_unregister(r->words[i]);
+    starpu_mpi_shutdown_comm(r->carry);
 }
 
 int cavs__rank(const struct cavs__ranks *r)

@@ -7,7 +7,7 @@
  * another.  NULL in place of ranks is a process that is alone; that is all there is in a build
  * without MPI (alone.c).
  *
- *   launch.c     finding the others; start and end of MPI and of StarPU's thread that carries data
+ *   launch.c     finding the others; start and end of MPI, and of StarPU with it
  *   agree.c      what the main threads tell one another, all of them at once
  *   transfer.c   data from task to task
  *   watch.c      a rank that is silent ends the run of all
@@ -27,9 +27,12 @@ struct cavs__ranks;
 /* Before StarPU starts: *out is NULL where the process is alone.  communicator: an MPI_Comm *, or
  * NULL, for all that mpirun has started. */
 int cavs__ranks_open(const void *communicator, struct cavs__ranks **out);
-/* StarPU runs; before it ends. */
+/* starpu_init(), with MPI; its outcome. */
+int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf);
+/* Then, before any task. */
 int cavs__ranks_start(struct cavs__ranks *r);
-void cavs__ranks_stop(struct cavs__ranks *r);
+/* starpu_shutdown(), with MPI. */
+void cavs__ranks_shutdown(struct cavs__ranks *r);
 void cavs__ranks_close(struct cavs__ranks *r);
 
 int cavs__rank(const struct cavs__ranks *r);

@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/run/optimizer.h"
-#include "memory/handover.h"
 
 enum {
     SMALL = 1 << 13, /* floats of a parameter that shares a parcel */
@@ -224,23 +223,6 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
 
 /* ---- tasks and messages ---- */
 
-static struct starpu_codelet gate_codelet = {
-    .where = STARPU_NOWHERE, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "cavs_gate"};
-
-int cavs__gate(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int n,
-               const starpu_data_handle_t *gradients)
-{
-    struct starpu_task *t = cavs__task_create(x->e, slot, -1, &gate_codelet, NULL, n + 1);
-
-    if (!t)
-        return CAVS_ENOMEM;
-    cavs__task_buffer(t, handle, STARPU_RW);
-    for (int i = 0; i < n; i++)
-        cavs__task_buffer(t, gradients[i], STARPU_R);
-    cavs__handover_fence(t);
-    return cavs__task_start(x->e, slot, t);
-}
-
 int cavs__carry(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int to, int from,
                 int64_t tag)
 {
@@ -269,22 +251,6 @@ static int partials(const struct cavs__exchange *x, const struct cavs_param *p,
             handles[n++] = e->tensors[e->plan->grad[p->number]].chunks[i].handle;
     }
     return n;
-}
-
-static int gate_parcel(struct cavs__exchange *x, int slot, int parcel)
-{
-    const struct cavs_model *m = x->e->plan->model;
-    starpu_data_handle_t *handles = cavs__arena_alloc(
-        &x->e->slots[slot].arena, (size_t)m->nstored * CAVS__MAX_PARTIALS * sizeof *handles);
-    int n = 0;
-
-    if (!handles)
-        return cavs__fail_nomem("task", (size_t)m->nstored * CAVS__MAX_PARTIALS * sizeof *handles);
-    for (int i = 0; i < m->nstored; i++) {
-        if (x->parcel_of[i] == parcel)
-            n += partials(x, m->params[i], handles + n);
-    }
-    return cavs__gate(x, slot, x->parcels[parcel].sum.handle, n, handles);
 }
 
 static int submit_sum(struct cavs__exchange *x, int slot, const struct cavs_param *p, bool adds)
@@ -320,11 +286,8 @@ static int receive_parcels(struct cavs__exchange *x, int slot)
 {
     int place = cavs__place_of(x), rc = CAVS_OK;
 
-    for (int i = 0; i < x->nparcels && place > 0 && !rc; i++) {
-        rc = gate_parcel(x, slot, i);
-        if (!rc)
-            rc = cavs__carry(x, slot, x->parcels[i].sum.handle, -1, x->sharing[place - 1], 2 * i);
-    }
+    for (int i = 0; i < x->nparcels && place > 0 && !rc; i++)
+        rc = cavs__carry(x, slot, x->parcels[i].sum.handle, -1, x->sharing[place - 1], 2 * i);
     return rc;
 }
 
@@ -365,7 +328,7 @@ int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b,
     if (!rc)
         rc = receive_parcels(x, slot);
     if (!rc)
-        rc = cavs__rows_receive(x, b, slot);
+        rc = cavs__rows_receive(x, slot);
     if (!rc)
         rc = sum_parcels(x, slot);
     if (!rc)

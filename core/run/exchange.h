@@ -101,9 +101,6 @@ int cavs__carry(struct cavs__exchange *x, int slot, starpu_data_handle_t handle,
                 int64_t tag);
 /* Where the whole sum comes from, and where it goes to; -1: nowhere. */
 void cavs__way_back(const struct cavs__exchange *x, int *from, int *to);
-/* What is sent of a handle waits until these are there; it would ask for them all the time. */
-int cavs__gate(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int n,
-               const starpu_data_handle_t *gradients);
 
 /* exchange_rows.c */
 int cavs__rows_create(struct cavs__exchange *x);
@@ -111,7 +108,7 @@ void cavs__rows_free(struct cavs__exchange *x);
 int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,
                      struct cavs__tensor *lists);
-int cavs__rows_receive(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
+int cavs__rows_receive(struct cavs__exchange *x, int slot);
 int cavs__rows_sum(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 int cavs__rows_send(struct cavs__exchange *x, int slot);
 

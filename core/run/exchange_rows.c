@@ -255,21 +255,14 @@ static starpu_data_handle_t *gradients(const struct cavs__exchange *x, const str
     return handles;
 }
 
-int cavs__rows_receive(struct cavs__exchange *x, const struct cavs__batch *b, int slot)
+int cavs__rows_receive(struct cavs__exchange *x, int slot)
 {
     int place = cavs__place_of(x), rc = CAVS_OK;
 
     for (int i = 0; i < x->ntables && place > 0 && !rc; i++) {
         struct cavs__rows *k = &x->rows[i][slot];
-        starpu_data_handle_t *handles = gradients(x, b, i, slot);
 
-        if (!handles)
-            return CAVS_ENOMEM;
-        if (k->old == 0)
-            continue;
-        rc = cavs__gate(x, slot, k->before.handle, b->touched[x->tables[i]->number]->nlookups,
-                        handles);
-        if (!rc)
+        if (k->old > 0)
             rc = cavs__carry(x, slot, k->before.handle, -1, x->sharing[place - 1],
                              tag(x, i, slot, false));
     }

@@ -119,7 +119,7 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     starpu_malloc_set_align(64);
     /* whoever has started StarPU before has tasks for its workers, which must not sleep then */
     rt->leave_to_workers = o->leave_to_workers || starpu_is_initialized();
-    rc = cavs__starpu_init(&conf);
+    rc = cavs__starpu_init(rt->ranks, &conf);
     if (rc == -ENODEV)
         return cavs__fail(CAVS_ERUNTIME,
                           "StarPU found no worker (%d CPU workers, %s devices asked for)",
@@ -155,7 +155,7 @@ static int start_all(const struct cavs_runtime_options *o, struct cavs_runtime *
     if (!rc)
         rc = cavs__ranks_start(rt->ranks);
     if (rc)
-        starpu_shutdown();
+        cavs__ranks_shutdown(rt->ranks);
     return rc;
 }
 
@@ -248,8 +248,7 @@ static int stop(struct cavs_runtime *rt)
 
     cavs__workers_wake();
     cavs__devices_stop();
-    cavs__ranks_stop(rt->ranks);
-    starpu_shutdown();
+    cavs__ranks_shutdown(rt->ranks);
     cavs__ranks_close(rt->ranks);
     running = 0;
     rc = cavs__record_end(rt->record);

@@ -55,6 +55,6 @@ int cavs__folder_choose(struct cavs__folder *f);
 void cavs__folder_forget(struct cavs__folder *f);
 
 /* starpu_init.c: StarPU's start, without a message that means nothing. */
-int cavs__starpu_init(struct starpu_conf *conf);
+int cavs__starpu_init(struct cavs__ranks *r, struct starpu_conf *conf);
 
 #endif

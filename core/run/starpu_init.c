@@ -34,7 +34,7 @@ static ssize_t pass_on(void *where, const char *text, size_t size)
 
 /* In the GNU C library stderr is a variable. What other threads write meanwhile passes through,
  * too; one of them may still be at it afterwards, so the stream is kept. */
-int cavs__starpu_init(struct starpu_conf *conf)
+int cavs__starpu_init(struct cavs__ranks *r, struct starpu_conf *conf)
 {
     static FILE *filter;
     FILE *user = stderr;
@@ -44,7 +44,7 @@ int cavs__starpu_init(struct starpu_conf *conf)
         setvbuf(filter, NULL, _IOLBF, BUFSIZ);
     if (filter)
         stderr = filter;
-    rc = starpu_init(conf);
+    rc = cavs__ranks_init(r, conf);
     stderr = user;
     if (filter)
         fflush(filter);
