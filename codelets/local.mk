@@ -16,13 +16,13 @@ libcavs_la_SOURCES += \
 	codelets/copies.h \
 	codelets/device_set.c \
 	codelets/device_set.h \
+	codelets/exchange_task.c \
+	codelets/exchange_task.h \
 	codelets/locate.h \
 	codelets/part.c \
 	codelets/part.h \
 	codelets/rows_task.c \
 	codelets/rows_task.h \
-	codelets/sum_task.c \
-	codelets/sum_task.h \
 	codelets/task.c \
 	codelets/task.h \
 	codelets/update_reference.c \

@@ -99,19 +99,55 @@ static float *plus(float *s, ptrdiff_t offset)
     return s ? s + offset : NULL;
 }
 
+/* Partial gradients: at most two without the others, or all at their places. */
+struct partials {
+    int n;
+    const float *g[CAVS__PARTIALS];
+};
+
+static struct partials partials_of(int ngrads, const float *const *g)
+{
+    struct partials d = {.n = 0};
+    int there = 0;
+
+    for (int i = 0; i < ngrads; i++)
+        there += g[i] != NULL;
+    for (int i = 0; i < ngrads; i++) {
+        if (there > 2 || g[i])
+            d.g[d.n++] = g[i];
+    }
+    return d;
+}
+
+/* The sum of `size` arrays, pairs of pairs; NULL if none is there.  Where it has to be written
+ * anywhere it is in buffer, which has room for a tile for each two of them. */
+static const float *sum_pairs(int n, int size, const float *const *g, float *buffer)
+{
+    const float *x, *y;
+
+    if (size == 1)
+        return g[0];
+    x = sum_pairs(n, size / 2, g, buffer);
+    y = sum_pairs(n, size / 2, g + size / 2, buffer + size / 4 * TILE_COLS);
+    if (!x || !y)
+        return x ? x : y;
+    add_two(n, x, y, buffer);
+    return buffer;
+}
+
 /* n numbers at `offset` of the sum of the arrays: where they are, if there is one array only, else
  * in buffer.  Where no vertex of a batch uses a parameter there is none. */
-static const float *dense_gradient(int n, int ngrads, const float *const *g, ptrdiff_t offset,
-                                   float *buffer)
+static const float *dense_gradient(int n, const struct partials *d, ptrdiff_t offset, float *buffer)
 {
-    if (ngrads == 1)
-        return g[0] + offset;
-    if (ngrads == 0)
+    const float *at[CAVS__PARTIALS] = {NULL};
+
+    if (d->n == 1)
+        return d->g[0] + offset;
+    if (d->n == 0)
         return memset(buffer, 0, (size_t)n * sizeof *buffer);
-    add_two(n, g[0] + offset, g[1] + offset, buffer);
-    for (int i = 2; i < ngrads; i++)
-        add(n, g[i] + offset, buffer);
-    return buffer;
+    for (int i = 0; i < d->n; i++)
+        at[i] = d->g[i] ? d->g[i] + offset : NULL;
+    return sum_pairs(n, d->n == 2 ? 2 : CAVS__PARTIALS, at, buffer);
 }
 
 struct sparse {
@@ -136,8 +172,7 @@ static const float *sparse_gradient(const struct sparse *s, int i, int c, int n,
 struct dense {
     float *w, *s0, *s1;
     ptrdiff_t ldw;
-    int ngrads;
-    const float *const *g;
+    struct partials gradient;
     ptrdiff_t ldg;
 };
 
@@ -146,7 +181,7 @@ struct dense {
 static void update_row(const struct cavs__update *u, const struct dense *d, int r, int next, int c,
                        int n)
 {
-    float buffer[PIECE];
+    float buffer[CAVS__PARTIALS / 2 * TILE_COLS];
 
     for (int end = c + n, m; c < end; c += m) {
         const ptrdiff_t at = r * d->ldw + c, far = next * d->ldw + c;
@@ -155,10 +190,12 @@ static void update_row(const struct cavs__update *u, const struct dense *d, int 
         cavs__fetch_to_write(m, d->w + far);
         cavs__fetch_to_write(m, plus(d->s0, far));
         cavs__fetch_to_write(m, plus(d->s1, far));
-        for (int i = 0; i < d->ngrads; i++)
-            cavs__fetch(m, d->g[i] + next * d->ldg + c);
+        for (int i = 0; i < d->gradient.n; i++) {
+            if (d->gradient.g[i])
+                cavs__fetch(m, d->gradient.g[i] + next * d->ldg + c);
+        }
         apply(u, m, d->w + at, plus(d->s0, at), plus(d->s1, at),
-              dense_gradient(m, d->ngrads, d->g, r * d->ldg + c, buffer));
+              dense_gradient(m, &d->gradient, r * d->ldg + c, buffer));
     }
 }
 
@@ -166,7 +203,7 @@ void cavs__update_dense(const struct cavs__update *u, int first, int rows, int c
                         ptrdiff_t ldw, float *s0, float *s1, int ngrads, const float *const *g,
                         ptrdiff_t ldg, int ncopies, const struct cavs__copy *copies)
 {
-    const struct dense d = {w, s0, s1, ldw, ngrads, g, ldg};
+    const struct dense d = {w, s0, s1, ldw, partials_of(ngrads, g), ldg};
 
     for (int r = first; r < first + rows; r += TILE_ROWS)
         for (int c = 0; c < cols; c += TILE_COLS) {
@@ -199,13 +236,14 @@ void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids
 
 double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg)
 {
-    float buffer[TILE_COLS];
+    const struct partials d = partials_of(ngrads, g);
+    float buffer[CAVS__PARTIALS / 2 * TILE_COLS];
     double sum = 0;
 
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < cols; c += TILE_COLS) {
             const int n = smaller(TILE_COLS, cols - c);
-            sum += squares(n, dense_gradient(n, ngrads, g, r * ldg + c, buffer));
+            sum += squares(n, dense_gradient(n, &d, r * ldg + c, buffer));
         }
     return sum;
 }
@@ -225,30 +263,37 @@ double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, cons
     return sum;
 }
 
-void cavs__sum_dense(int rows, int cols, bool adds, float *out, int ngrads, const float *const *g,
-                     ptrdiff_t ldg)
+void cavs__sum_dense(int rows, int cols, float *out, const float *const *g, const ptrdiff_t *ldg)
 {
-    for (int r = 0; r < rows; r++) {
-        float *row = out + (ptrdiff_t)r * cols;
+    float buffer[CAVS__PARTIALS / 2 * TILE_COLS];
 
-        if (!adds)
-            memset(row, 0, (size_t)cols * sizeof *row);
-        for (int i = 0; i < ngrads; i++)
-            add(cols, g[i] + r * ldg, row);
-    }
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < cols; c += TILE_COLS) {
+            const int n = smaller(TILE_COLS, cols - c);
+            const float *at[CAVS__PARTIALS], *sum;
+            float *to = out + (ptrdiff_t)r * cols + c;
+
+            for (int i = 0; i < CAVS__PARTIALS; i++)
+                at[i] = g[i] ? g[i] + r * ldg[i] + c : NULL;
+            sum = sum_pairs(n, CAVS__PARTIALS, at, buffer);
+            if (sum)
+                memcpy(to, sum, (size_t)n * sizeof *to);
+            else
+                memset(to, 0, (size_t)n * sizeof *to);
+        }
 }
 
-void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
-                      const int32_t *place, int old, int cols, float *out, const float *const *g,
+void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
+                      const float *const *from, float *const *to, const float *const *g,
                       ptrdiff_t ldg)
 {
     for (int i = 0; i < n; i++) {
-        float *row = out + (ptrdiff_t)place[i] * cols;
-
-        if (place[i] >= old)
-            memset(row, 0, (size_t)cols * sizeof *row);
+        if (from[i])
+            memcpy(to[i], from[i], (size_t)cols * sizeof *to[i]);
+        else
+            memset(to[i], 0, (size_t)cols * sizeof *to[i]);
         for (int e = ptr[i]; e < ptr[i + 1]; e++)
-            add(cols, g[gsrc[e]] + grow[e] * ldg, row);
+            add(cols, g[gsrc[e]] + grow[e] * ldg, to[i]);
     }
 }
 
@@ -260,4 +305,20 @@ void cavs__add_rows(int n, const int32_t *ids, const int32_t *ptr, const int32_t
         for (int e = ptr[i]; e < ptr[i + 1]; e++)
             if (g[gsrc[e]])
                 add(cols, g[gsrc[e]] + grow[e] * ldg, out + ids[i] * ldo);
+}
+
+void cavs__set_dense(int rows, int cols, float *w, ptrdiff_t ldw, const float *values, int ncopies,
+                     const struct cavs__copy *copies)
+{
+    for (int r = 0; r < rows; r += TILE_ROWS)
+        for (int c = 0; c < cols; c += TILE_COLS) {
+            const int m = smaller(TILE_ROWS, rows - r), n = smaller(TILE_COLS, cols - c);
+            float *to = w + r * ldw + c;
+
+            for (int i = 0; i < m && values; i++)
+                memcpy(to + i * ldw, values + (ptrdiff_t)(r + i) * cols + c,
+                       (size_t)n * sizeof *to);
+            for (int i = 0; i < ncopies; i++)
+                cavs__copy_block(&copies[i], r, c, m, n, to, ldw);
+        }
 }

@@ -59,8 +59,13 @@ static inline float *cavs__number_at(const void *base, size_t offset)
 
 /* ---- update.c ---- */
 
+/* Arrays at most that make up a dense gradient.  They are added up in pairs: ((0 + 1) + (2 + 3)) +
+ * ((4 + 5) + (6 + 7)), and where one is not there, the other of the pair is the sum.  So whoever
+ * has 0 and 1, or 4 to 7, can add up what is his. */
+enum { CAVS__PARTIALS = 8 };
+
 /* Dense: rows [first, first + rows) of w (cols, ldw), states (ld = ldw), gradient = sum of ngrads
- * arrays g[i] (ldg) in order. The copies receive the new values. */
+ * arrays g[i] (ldg, NULL: not there). The copies receive the new values. */
 void cavs__update_dense(const struct cavs__update *u, int first, int rows, int cols, float *w,
                         ptrdiff_t ldw, float *s0, float *s1, int ngrads, const float *const *g,
                         ptrdiff_t ldg, int ncopies, const struct cavs__copy *copies);
@@ -76,12 +81,11 @@ double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g
 double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
                             int cols, const float *const *g, ptrdiff_t ldg);
 
-/* The same sums as a matrix without gaps, or (`adds`) added to one.  Row i of a sparse gradient
- * goes to row place[i], and is added where that is one of the first `old`. */
-void cavs__sum_dense(int rows, int cols, bool adds, float *out, int ngrads, const float *const *g,
-                     ptrdiff_t ldg);
-void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
-                      const int32_t *place, int old, int cols, float *out, const float *const *g,
+/* The same sums as matrices without gaps.  Dense: of g[CAVS__PARTIALS], each with its own ld. */
+void cavs__sum_dense(int rows, int cols, float *out, const float *const *g, const ptrdiff_t *ldg);
+/* Row i goes to to[i], as what is added to from[i] (NULL: zeros), in order. */
+void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
+                      const float *const *from, float *const *to, const float *const *g,
                       ptrdiff_t ldg);
 
 /* Adds the rows of a sparse gradient, in their order, to those of a dense one that ids name; those
@@ -89,6 +93,11 @@ void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int3
 void cavs__add_rows(int n, const int32_t *ids, const int32_t *ptr, const int32_t *gsrc,
                     const int32_t *grow, int cols, float *out, ptrdiff_t ldo, const float *const *g,
                     ptrdiff_t ldg);
+
+/* w (rows, cols, ldw) = values, which have no gaps; the copies receive them, too.  NULL: they are
+ * there. */
+void cavs__set_dense(int rows, int cols, float *w, ptrdiff_t ldw, const float *values, int ncopies,
+                     const struct cavs__copy *copies);
 
 /* ---- update_reference.c ---- */
 

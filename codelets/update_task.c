@@ -14,8 +14,10 @@ static float *buffer(void *descr[], int i)
 
 static int gradients(void *descr[], const struct cavs__update_args *a, int first)
 {
+    for (int i = 0; !a->sparse && i < CAVS__PARTIALS; i++)
+        a->gradients[i] = NULL;
     for (int i = 0; i < a->ngrads; i++)
-        a->gradients[i] = buffer(descr, first + i) + a->at;
+        a->gradients[a->sparse ? i : a->partial[i]] = buffer(descr, first + i) + a->at;
     return first + a->ngrads;
 }
 
@@ -51,7 +53,7 @@ static void update(void *descr[], const struct cavs__update_args *a)
         cavs__update_sparse(&rule, a->n, lists + a->ids, lists + a->ptr, lists + a->source,
                             lists + a->row, a->cols, w, a->ld, s0, s1, g, a->ldg);
     } else {
-        cavs__update_dense(&rule, a->first, a->rows, a->cols, w, a->ld, s0, s1, a->ngrads, g,
+        cavs__update_dense(&rule, a->first, a->rows, a->cols, w, a->ld, s0, s1, CAVS__PARTIALS, g,
                            a->ldg, a->ncopies, copies);
     }
 }
@@ -68,7 +70,7 @@ static void add_norm(void *descr[], const struct cavs__update_args *a)
         norms[a->number] = cavs__squares_sparse(a->n, lists + a->ptr, lists + a->source,
                                                 lists + a->row, a->cols, g, a->ldg);
     } else {
-        norms[a->number] = cavs__squares_dense(a->rows, a->cols, a->ngrads, g, a->ldg);
+        norms[a->number] = cavs__squares_dense(a->rows, a->cols, CAVS__PARTIALS, g, a->ldg);
     }
 }
 

@@ -25,7 +25,8 @@ struct cavs__update_args {
     int ncopies;
     struct cavs__copy copies[CAVS__LAYOUTS]; /* without their addresses */
     int ngrads;
-    const float **gradients; /* scratch of the task: room for ngrads of them */
+    uint8_t partial[CAVS__PARTIALS]; /* which one each gradient of a dense parameter is */
+    const float **gradients; /* scratch of the task: room for ngrads, and CAVS__PARTIALS, of them */
     size_t at;               /* where in the buffers of the gradients these begin */
     bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */
     int n, ids, ptr, source, row;

@@ -755,6 +755,9 @@ unsigned cavs_runtime_raised(struct cavs_runtime *rt);
 void cavs_runtime_abort(struct cavs_runtime *rt, int status);
 /** Bytes of gradients that this rank has sent to others so far. */
 int64_t cavs_runtime_bytes_sent(const struct cavs_runtime *rt);
+/** Seconds so far from when this rank had the gradients of a batch to the last message that others
+ * sent for it: what of the exchange is not hidden behind computing. */
+double cavs_runtime_exchange_seconds(const struct cavs_runtime *rt);
 
 /** The hardware's limit as the roofline sees it: sgemm of 2048^3 on every CPU worker at once,
  * single-threaded each, the best of 5 runs and of the GEMM libraries present; GFLOP/s of all

@@ -70,6 +70,7 @@ static void questions_of_nothing_have_answers(void **state)
     assert_int_equal(cavs_runtime_rank(NULL), 0);
     assert_int_equal(cavs_runtime_ranks(NULL), 0);
     assert_int_equal(cavs_runtime_bytes_sent(NULL), 0);
+    assert_true(cavs_runtime_exchange_seconds(NULL) == 0);
     assert_int_equal(cavs_runtime_agree(NULL, 0), 0);
     cavs_runtime_raise(NULL, 1);
     assert_int_equal(cavs_runtime_raised(NULL), 0);

@@ -64,7 +64,7 @@ fi
 
 # --- programs -------------------------------------------------------------------------------------
 
-small="--train $data/mini.txt --hidden 8 --embed 8 --batch 4 --lr 0.05 --shards 4 --optimizer adam --clip 1 --workers 1"
+small="--train $data/mini.txt --hidden 64 --embed 8 --batch 4 --lr 0.05 --shards 4 --optimizer adam --clip 1 --workers 1"
 # what a run has to say of the training, without times
 results() {
     tail -n 1 "$work/out" | tr , '\n' | grep -E '"(loss|samples|vertices|epochs|train_[a-z_]*|dev_[a-z_]*)":'
@@ -88,6 +88,33 @@ ok $? "results and progress are said once"
 ranks 3 tree_lstm --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet --workers 1
 status_is 0 && [ -s "$work/predicted" ] && cmp -s "$work/predicted" "$work/out"
 ok $? "predictions are those of one process, and written once"
+
+# --- what is sent ---------------------------------------------------------------------------------
+
+# Batches of equal trees: every shard touches the same rows.  Of the parameters, those that are not looked up.
+head -n 1 "$data/mini.txt" >"$work/tree"
+cat "$work/tree" "$work/tree" "$work/tree" "$work/tree" >"$work/four"
+cat "$work/four" "$work/four" "$work/four" "$work/four" >"$work/equal"
+ranks 2 tree_lstm --train "$work/equal" --hidden 64 --embed 64 --batch 8 --shards 2 --epochs 2 --workers 1 --quiet \
+    --json --save "$work/equal.safetensors"
+number() { tail -n 1 "$work/out" | tr , '\n' | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p"; }
+length=$(od -A n -t u4 -N 4 "$work/equal.safetensors" | tr -d ' ')
+words=$(head -c "$((length + 8))" "$work/equal.safetensors" | tr '}' '\n' |
+    sed -n 's/.*"embedding":.*"shape":\[\([0-9]*\),.*/\1/p')
+touched=$(grep -o '[^ ()]*)' "$work/tree" | grep -c '[^)]')
+if status_is 0 && [ -n "$words" ]; then
+    wanted=$(($(wc -c <"$work/equal.safetensors") - length - 8 - words * 256 + touched * 256))
+    sent=$(($(number bytes_sent) / $(number batches)))
+    echo "sent $sent, wanted $wanted" >>"$work/err"
+    [ $((sent * 100)) -ge $((wanted * 95)) ] && [ $((sent * 100)) -le $((wanted * 105)) ]
+else
+    false
+fi
+ok $? "a batch sends as many bytes as its parameters and touched rows have" "$work/err" "$work/out"
+
+ranks 3 tree_lstm --train "$work/equal" --hidden 8 --embed 8 --batch 8 --shards 2 --epochs 1 --workers 1
+status_is 0 && said '1 of 3 ranks have no part of a batch: it has 2 shards' && [ "$(grep -c 'no part' "$work/err")" -eq 1 ]
+ok $? "a rank without a shard is told of, once" "$work/err"
 
 # --- resuming -------------------------------------------------------------------------------------
 
@@ -162,10 +189,10 @@ endless() {
     victim=$(cat "$work/victim")
 }
 
-# ended: within 10 s of now, and something of room for a busy machine
+# ended: within 10 s of now, and as much again and more for a busy machine
 ended() {
     waited=0
-    until [ -s "$work/status" ] || [ $waited -gt 60 ]; do
+    until [ -s "$work/status" ] || [ $waited -gt 120 ]; do
         sleep 0.25
         waited=$((waited + 1))
     done
@@ -185,7 +212,11 @@ kill -KILL "$victim" 2>/dev/null
 "$apps/tree_lstm" --resume "$work/hanging" --epochs 1000000 --checkpoint "$work/hanging" --quiet --workers 1 \
     >"$work/out" 2>"$work/err" &
 resumed=$!
-sleep 1
+touch "$work/now"
+for _ in $(seq 100); do
+    [ "$work/hanging/checkpoint.safetensors" -nt "$work/now" ] && break
+    sleep 0.2
+done
 kill -TERM $resumed
 wait $resumed
 [ $? -eq 143 ] && said 'stopped by SIGTERM'

@@ -423,6 +423,80 @@ static void squares_are_of_the_summed_gradients(void **unused)
     for_all(check_squares);
 }
 
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* The sum of g[0 .. size), by a pencil; *there: some of them is. */
+static float in_pairs(const struct matrix *const *g, int size, int r, int c, bool *there)
+{
+    bool left, right;
+    float x, y;
+
+    if (size == 1) {
+        *there = *g;
+        return *g ? *matrix_at(*g, r, c) : 0;
+    }
+    x = in_pairs(g, size / 2, r, c, &left);
+    y = in_pairs(g + size / 2, size / 2, r, c, &right);
+    *there = left || right;
+    return left && right ? x + y : left ? x : y;
+}
+
+static void sum(const struct matrix *const *g, int first, int n, struct matrix *out)
+{
+    const float *p[CAVS__PARTIALS] = {NULL};
+    ptrdiff_t ld[CAVS__PARTIALS] = {0};
+
+    for (int i = first; i < first + n; i++) {
+        p[i] = g[i] ? g[i]->p : NULL;
+        ld[i] = g[i] ? g[i]->ld : 0;
+    }
+    cavs__sum_dense(out->rows, out->cols, out->p, p, ld);
+}
+
+static void check_pairs(int rows, int cols, unsigned there)
+{
+    struct matrix m[CAVS__PARTIALS], all = matrix_unset(rows, cols, 0),
+                                     part = matrix_unset(rows, cols, 0);
+    const struct matrix *g[CAVS__PARTIALS];
+
+    for (int i = 0; i < CAVS__PARTIALS; i++) {
+        m[i] = matrix_random(&state, rows, cols, i);
+        g[i] = there >> i & 1 ? &m[i] : NULL;
+    }
+    sum(g, 0, CAVS__PARTIALS, &all);
+    for (int r = 0; r < rows; r++)
+        for (int c = 0; c < cols; c++) {
+            bool some;
+
+            assert_true(*matrix_at(&all, r, c) == in_pairs(g, CAVS__PARTIALS, r, c, &some));
+        }
+    for (int size = 2; size <= CAVS__PARTIALS / 2; size *= 2) {
+        const struct matrix *rest[CAVS__PARTIALS];
+        struct matrix again = matrix_unset(rows, cols, 0);
+        int first = size * random_int(&state, 0, CAVS__PARTIALS / size - 1);
+
+        memcpy(rest, g, sizeof rest);
+        sum(g, first, size, &part);
+        for (int i = 0; i < size; i++)
+            rest[first + i] = i == 0 && there >> first & ((1u << size) - 1) ? &part : NULL;
+        sum(rest, 0, CAVS__PARTIALS, &again);
+        matrix_same(&again, &all, "with a part added up before");
+        matrix_free(&again);
+    }
+    for (int i = 0; i < CAVS__PARTIALS; i++)
+        matrix_free(&m[i]);
+    matrix_check(&all, "sum");
+    matrix_free(&all);
+    matrix_free(&part);
+}
+
+static void gradients_are_added_up_in_pairs_whoever_adds_up_a_part(void **unused)
+{
+    (void)unused;
+    for (unsigned there = 0; there < 1u << CAVS__PARTIALS; there++)
+        check_pairs(random_int(&state, 0, 5), random_int(&state, 0, 9) ? 7 : 1100, there);
+}
+
 static void transpose_swaps_rows_and_columns_and_touches_nothing_else(void **unused)
 {
     (void)unused;
@@ -489,6 +563,7 @@ int main(void)
         cmocka_unit_test(sparse_steps_leave_other_rows_alone),
         cmocka_unit_test(every_rule_is_the_formula_of_its_paper),
         cmocka_unit_test(squares_are_of_the_summed_gradients),
+        cmocka_unit_test(gradients_are_added_up_in_pairs_whoever_adds_up_a_part),
         cmocka_unit_test(transpose_swaps_rows_and_columns_and_touches_nothing_else),
     };
 

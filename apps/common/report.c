@@ -244,8 +244,10 @@ static json_t *report_object(const struct report *r)
     put_speed(&o, r);
     put_count(&o, "workers", r->workers);
     put_count(&o, "ranks", r->ranks);
-    if (r->ranks > 1)
+    if (r->ranks > 1) {
         put_count(&o, "bytes_sent", r->bytes_sent);
+        put(&o, "exchange_exposed_s", r->exchange_s);
+    }
     put(&o, "tensor_mb", r->stats.tensor_bytes / 1048576.0);
     put(&o, "rss_mb", peak_rss_mb());
     json_build_set(&o, "epoch_seconds", json_incref(r->epoch_seconds));
@@ -286,8 +288,8 @@ static void print_speed(FILE *to, const struct report *r)
             ratio(r->samples, r->seconds), r->unit, ratio(r->vertices, r->seconds), r->workers,
             plural(r->workers), r->ranks > 1 ? " a rank" : "");
     if (r->ranks > 1)
-        fprintf(to, "  %-22s %d; this one has sent %.1f MB\n", "ranks", r->ranks,
-                (double)r->bytes_sent * 1e-6);
+        fprintf(to, "  %-22s %d; this one has sent %.1f MB, and waited %.2f s for the others\n",
+                "ranks", r->ranks, (double)r->bytes_sent * 1e-6, r->exchange_s);
     fprintf(to, "  %-22s %lld tasks for %lld batch%s; %.2f s scheduling\n", "tasks",
             (long long)r->stats.tasks, (long long)r->stats.batches,
             r->stats.batches == 1 ? "" : "es", r->stats.schedule_s);

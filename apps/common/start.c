@@ -203,6 +203,7 @@ int app_finish(struct app *a)
     if (a->options.save && a->status != APP_DIVERGED)
         rc = cavs_session_save_as(a->session, a->options.save, a->options.save_precision);
     a->report.bytes_sent = cavs_runtime_bytes_sent(a->runtime);
+    a->report.exchange_s = cavs_runtime_exchange_seconds(a->runtime);
     if (a->tape)
         report_number(&a->report, "record_s", a->record_seconds);
     printed = peers_is_first() ? print_report(a) : 0; /* whatever became of the model */

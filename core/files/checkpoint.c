@@ -32,6 +32,7 @@ struct file {
     struct item *item;
     char **name;     /* owned names of matrices, NULL where the name is the parameter's */
     double *metrics; /* of all ranks, for a checkpoint that is written */
+    float **states;  /* [n] likewise, where the ranks share them; else NULL */
 };
 
 /* ---- what is in a file ---- */
@@ -44,6 +45,9 @@ static void file_clear(struct file *f)
     free(f->matrix);
     free(f->item);
     free(f->metrics);
+    for (int i = 0; f->states && i < f->n; i++)
+        free(f->states[i]);
+    free(f->states);
 }
 
 /* size: bytes of a number of a parameter */
@@ -105,6 +109,11 @@ static int file_list(struct file *f, struct cavs_session *s, int shards, int siz
 
 /* ---- saving ---- */
 
+static size_t floats_of(const struct cavs_param *p)
+{
+    return (size_t)p->rows * (size_t)p->cols;
+}
+
 static int get_rounded(struct file *f, int i, uint16_t *values)
 {
     const struct cavs_param *p = f->item[i].p;
@@ -132,6 +141,10 @@ static int get_item(void *context, int i, void *values)
     }
     if (f->matrix[i].size == sizeof(uint16_t))
         return get_rounded(f, i, values);
+    if (f->states && f->states[i]) {
+        memcpy(values, f->states[i], floats_of(item->p) * sizeof **f->states);
+        return CAVS_OK;
+    }
     return item->state < 0 ? cavs_session_get_param(f->s, item->p, values)
                            : cavs__get_state(f->s, item->p, item->state, values);
 }
@@ -147,6 +160,40 @@ static int collect_metrics(struct file *f, int shards)
                       : cavs__fail_nomem("metrics", n * sizeof *f->metrics);
 }
 
+/* What this rank has of a state that the ranks share; nothing of others. */
+static int read_state(struct file *f, int i)
+{
+    const struct item *item = &f->item[i];
+
+    if (!item->p || item->state < 0 || !cavs__shares_state(f->s, item->p))
+        return CAVS_OK;
+    f->states[i] = malloc(floats_of(item->p) * sizeof **f->states);
+    if (!f->states[i])
+        return cavs__fail_nomem("states", floats_of(item->p) * sizeof **f->states);
+    return cavs__get_state(f->s, item->p, item->state, f->states[i]);
+}
+
+/* Some of what the optimizer has is another rank's: rank 0 has all of it while it writes. */
+static int collect_states(struct file *f, int shards)
+{
+    struct cavs__ranks *ranks = f->s->rt->ranks;
+    int rc = CAVS_OK;
+
+    if (!ranks || !shards)
+        return CAVS_OK;
+    f->states = calloc((size_t)f->n + 1, sizeof *f->states);
+    if (!f->states)
+        rc = cavs__fail_nomem("states", (size_t)f->n * sizeof *f->states);
+    for (int i = 0; i < f->n && !rc; i++)
+        rc = read_state(f, i);
+    rc = cavs__ranks_agree(ranks, rc);
+    for (int i = 0; i < f->n && !rc; i++) {
+        if (f->states[i])
+            rc = cavs__ranks_complete(ranks, f->states[i], floats_of(f->item[i].p));
+    }
+    return rc;
+}
+
 /* Rank 0 writes; what goes wrong there, all ranks hear. */
 static int save(struct cavs_session *s, const char *path, int shards, int size, json_t *metadata)
 {
@@ -155,6 +202,8 @@ static int save(struct cavs_session *s, const char *path, int shards, int size, 
 
     if (!rc)
         rc = collect_metrics(&f, shards);
+    if (!rc)
+        rc = collect_states(&f, shards);
     if (rc || cavs__rank(s->rt->ranks) > 0)
         json_decref(metadata);
     else

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c - finding the other ranks; start and end of MPI, and of StarPU where there are
  * some. */
+#include <sched.h>
 #include <stdlib.h>
+
+#include <starpu_expert.h>
 
 #include "core/base/error.h"
 #include "core/ranks/mpi.h"
@@ -131,10 +134,19 @@ int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf)
     return starpu_mpi_init_conf(NULL, NULL, 0, r->carry, conf);
 }
 
+/* A worker without a task leaves its core to who prepares the next batch, or to another rank. */
+static unsigned give_way(void *arg)
+{
+    (void)arg;
+    sched_yield();
+    return 0;
+}
+
 int cavs__ranks_start(struct cavs__ranks *r)
 {
     if (!r)
         return CAVS_OK;
+    starpu_idle_hook_register(give_way, NULL);
     for (int i = 0; i < 2; i++)
         starpu_variable_data_register(&r->words[i], STARPU_MAIN_RAM, (uintptr_t)&r->last_word[i],
                                       sizeof r->last_word[i]);

@@ -79,5 +79,8 @@ int cavs__ranks_receive(struct cavs__ranks *r, starpu_data_handle_t handle, int 
                         cavs__sent *done, void *arg);
 /* Bytes sent so far by this rank. */
 int64_t cavs__ranks_bytes(const struct cavs__ranks *r);
+/* Seconds that some of it was waited for, as whoever sends and receives has found. */
+void cavs__ranks_wait(struct cavs__ranks *r, double seconds);
+double cavs__ranks_waited(const struct cavs__ranks *r);
 
 #endif

@@ -20,6 +20,16 @@ int cavs__ranks_receive(struct cavs__ranks *r, starpu_data_handle_t handle, int 
                : cavs__fail(CAVS_ERUNTIME, "StarPU does not receive from rank %d", from);
 }
 
+void cavs__ranks_wait(struct cavs__ranks *r, double seconds)
+{
+    r->waited += seconds;
+}
+
+double cavs__ranks_waited(const struct cavs__ranks *r)
+{
+    return r ? r->waited : 0;
+}
+
 int64_t cavs__ranks_bytes(const struct cavs__ranks *r)
 {
     return r ? r->bytes : 0;

@@ -40,7 +40,8 @@ static int lowest_chunk(const struct cavs__engine *e, const struct cavs__batch *
     return lowest;
 }
 
-void cavs__deal(const struct cavs__engine *e, const struct cavs__batch *b, int ranks, int *rank_of)
+void cavs__deal(const struct cavs__engine *e, const struct cavs__batch *b, int ranks, int *rank_of,
+                int *rank_of_chunk)
 {
     bool bond[CAVS__MAX_PARTIALS] = {false};
     int shards[CAVS__MAX_PARTIALS] = {0}, rank[CAVS__MAX_PARTIALS] = {0}, before = 0;
@@ -57,6 +58,39 @@ void cavs__deal(const struct cavs__engine *e, const struct cavs__batch *b, int r
             rank[k] = (int)((2 * (int64_t)before + n) * ranks / (2 * (int64_t)b->nshards));
         before += n;
     }
-    for (int shard = 0; shard < b->nshards; shard++)
+    for (int k = 0; k < CAVS__MAX_PARTIALS; k++)
+        rank_of_chunk[k] = -1;
+    for (int shard = 0; shard < b->nshards; shard++) {
+        int partials = e->nshards / b->nshards;
+
         rank_of[shard] = rank[lowest_chunk(e, b, shard)];
+        for (int i = 0; i < partials; i++)
+            rank_of_chunk[cavs__partial_of(e, shard, i, partials)] = rank_of[shard];
+    }
+}
+
+/* Halves where others have something between. */
+static void cut(const int *rank_of_chunk, int rank, int first, int size, struct cavs__subtotals *s)
+{
+    bool own = false, others = false;
+
+    for (int k = first; k < first + size; k++) {
+        own |= rank_of_chunk[k] == rank;
+        others |= rank_of_chunk[k] >= 0 && rank_of_chunk[k] != rank;
+    }
+    if (own && others) {
+        cut(rank_of_chunk, rank, first, size / 2, s);
+        cut(rank_of_chunk, rank, first + size / 2, size / 2, s);
+    } else if (own) {
+        s->first[s->n] = (uint8_t)first;
+        s->size[s->n++] = (uint8_t)size;
+    }
+}
+
+struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank)
+{
+    struct cavs__subtotals s = {.n = 0};
+
+    cut(rank_of_chunk, rank, 0, CAVS__MAX_PARTIALS, &s);
+    return s;
 }

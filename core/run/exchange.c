@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exchange.c - dense gradients of all ranks, and what is agreed on for each batch; see
- * exchange.h. */
+/* exchange.c - what is agreed on for each batch, messages, and norms; see exchange.h. */
 #include "core/run/exchange.h"
 
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/notice.h"
 #include "core/run/optimizer.h"
-
-enum {
-    SMALL = 1 << 13, /* floats of a parameter that shares a parcel */
-    PARCEL = 1 << 15 /* and of such a parcel */
-};
+#include "memory/handover.h"
 
 /* ---- blocks ---- */
 
@@ -34,99 +30,84 @@ int cavs__block_reserve(struct cavs__block *k, size_t n)
 
 void cavs__block_register(struct cavs__block *k, size_t n)
 {
-    k->n = n;
     starpu_matrix_data_register(&k->handle, STARPU_MAIN_RAM, (uintptr_t)k->p, (uint32_t)n,
                                 (uint32_t)n, 1, sizeof(float));
 }
 
+int cavs__block_make(struct cavs__block *k, size_t n)
+{
+    int rc = k->handle ? CAVS_OK : cavs__block_reserve(k, n);
+
+    if (!rc && !k->handle)
+        cavs__block_register(k, n);
+    return rc;
+}
+
+void cavs__block_free(struct cavs__block *k)
+{
+    if (k->handle)
+        starpu_data_unregister_no_coherency(k->handle);
+    free(k->p);
+    *k = (struct cavs__block){0};
+}
+
 /* ---- life ---- */
 
-static bool is_dense(const struct cavs__exchange *x, const struct cavs_param *p)
+static int create_all(struct cavs__exchange *x)
 {
-    return cavs__is_trained(p) && x->e->plan->grad[p->number] >= 0;
+    size_t ranks = (size_t)cavs__ranks_count(x->ranks);
+    int rc;
+
+    cavs__sum_codelet(&x->sum);
+    cavs__sum_rows_codelet(&x->sum_rows);
+    cavs__pack_codelet(&x->pack);
+    cavs__unpack_codelet(&x->unpack);
+    cavs__norms_codelet(&x->merge_norms);
+    x->rank_of = calloc((size_t)x->e->nshards + 1, sizeof *x->rank_of);
+    x->sharing = calloc(ranks, sizeof *x->sharing);
+    x->lengths = calloc(ranks, sizeof *x->lengths);
+    x->norms = calloc(ranks, sizeof *x->norms);
+    if (!x->rank_of || !x->sharing || !x->lengths || !x->norms)
+        return cavs__fail_nomem("exchange", ranks * sizeof *x->norms);
+    for (int i = 0; i < CAVS__SLOTS; i++)
+        x->waiting[i].laps = x->e->slots[i].laps;
+    rc = cavs__parcels_create(x);
+    return rc ? rc : cavs__rows_create(x);
 }
 
-/* Small parameters share parcels: a message costs more than it carries. */
-static void assign_parcels(struct cavs__exchange *x)
+static void tell_idle(const struct cavs__exchange *x)
 {
-    const struct cavs_model *m = x->e->plan->model;
-    int shared = -1;
+    int ranks = cavs__ranks_count(x->ranks), most = cavs__partials(x->e);
 
-    for (int i = 0; i < m->nstored; i++) {
-        const struct cavs_param *p = m->params[i];
-        size_t floats = (size_t)p->rows * (size_t)p->cols;
-        int parcel = floats <= SMALL ? shared : -1;
-
-        x->parcel_of[i] = -1;
-        if (!is_dense(x, p))
-            continue;
-        if (parcel < 0 || x->parcels[parcel].sum.n + floats > PARCEL) {
-            parcel = x->nparcels++;
-            shared = floats <= SMALL ? parcel : shared;
-        }
-        x->parcel_of[i] = parcel;
-        x->at[i] = x->parcels[parcel].sum.n;
-        x->parcels[parcel].sum.n += (floats + 15) / 16 * 16;
-    }
-}
-
-static int create_parcels(struct cavs__exchange *x)
-{
-    int rc = CAVS_OK;
-
-    assign_parcels(x);
-    for (int i = 0; i < x->nparcels && !rc; i++) {
-        struct cavs__block *k = &x->parcels[i].sum;
-
-        rc = cavs__block_reserve(k, k->n);
-        for (size_t j = 0; j < k->n && !rc; j++)
-            k->p[j] = 0;
-        if (!rc)
-            cavs__block_register(k, k->n);
-    }
-    return rc;
+    if (ranks > most)
+        cavs__notice("%d of %d ranks have no part of a batch: it has %d shard%s, and at most %d "
+                     "ranks get some",
+                     ranks - most, ranks, x->e->nshards, x->e->nshards == 1 ? "" : "s",
+                     CAVS__MAX_PARTIALS);
 }
 
 int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out)
 {
-    size_t n = (size_t)e->plan->model->nstored + 1, ranks;
-    struct cavs__exchange *x;
-    int rc;
-
     if (!e->rt->ranks)
         return CAVS_OK;
-    ranks = (size_t)cavs__ranks_count(e->rt->ranks);
-    *out = x = calloc(1, sizeof *x);
-    if (!x)
-        return cavs__fail_nomem("exchange", sizeof *x);
-    x->e = e;
-    x->ranks = e->rt->ranks;
-    cavs__sum_codelet(&x->sum_codelet);
-    x->parcels = calloc(n, sizeof *x->parcels);
-    x->parcel_of = calloc(n, sizeof *x->parcel_of);
-    x->at = calloc(n, sizeof *x->at);
-    x->rank_of = calloc((size_t)e->nshards + 1, sizeof *x->rank_of);
-    x->sharing = calloc(ranks, sizeof *x->sharing);
-    x->lengths = calloc(ranks, sizeof *x->lengths);
-    if (!x->parcels || !x->parcel_of || !x->at || !x->rank_of || !x->sharing || !x->lengths)
-        return cavs__fail_nomem("exchange", n * sizeof *x->parcels);
-    rc = create_parcels(x);
-    return rc ? rc : cavs__rows_create(x);
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return cavs__fail_nomem("exchange", sizeof **out);
+    (*out)->e = e;
+    (*out)->ranks = e->rt->ranks;
+    tell_idle(*out);
+    return create_all(*out);
 }
 
 void cavs__exchange_free(struct cavs__exchange *x)
 {
     if (!x)
         return;
-    for (int i = 0; x->parcels && i < x->nparcels; i++) {
-        if (x->parcels[i].sum.handle)
-            starpu_data_unregister_no_coherency(x->parcels[i].sum.handle);
-        free(x->parcels[i].sum.p);
-    }
+    cavs__parcels_free(x);
     cavs__rows_free(x);
-    free(x->parcels);
-    free(x->parcel_of);
-    free(x->at);
+    for (int i = 0; x->norms && i < cavs__ranks_count(x->ranks); i++)
+        cavs__block_free(&x->norms[i]);
+    free(x->norms);
     free(x->rank_of);
     free(x->sharing);
     free(x->mine);
@@ -141,7 +122,7 @@ int cavs__exchange_deal(struct cavs__exchange *x, struct cavs__batch *b)
 {
     int rank = cavs__rank(x->ranks);
 
-    cavs__deal(x->e, b, cavs__ranks_count(x->ranks), x->rank_of);
+    cavs__deal(x->e, b, cavs__ranks_count(x->ranks), x->rank_of, x->rank_of_chunk);
     x->nsharing = 0;
     for (int k = 0; k < cavs__ranks_count(x->ranks); k++) {
         for (int i = 0; i < b->nshards; i++) {
@@ -165,35 +146,6 @@ int cavs__place_of(const struct cavs__exchange *x)
             return i;
     }
     return -1;
-}
-
-/* The k-th rank that has the whole sum: the last one that shares in the batch, those before it
- * backwards, and then those without a shard. */
-static int on_way_back(const struct cavs__exchange *x, int k)
-{
-    int next = 0;
-
-    if (k < 0 || k >= cavs__ranks_count(x->ranks))
-        return -1;
-    if (k < x->nsharing)
-        return x->sharing[x->nsharing - 1 - k];
-    for (int rank = 0, i = 0; rank < cavs__ranks_count(x->ranks); rank++) {
-        if (i < x->nsharing && x->sharing[i] == rank)
-            i++;
-        else if (x->nsharing + next++ == k)
-            return rank;
-    }
-    return -1;
-}
-
-void cavs__way_back(const struct cavs__exchange *x, int *from, int *to)
-{
-    int k = 0;
-
-    while (on_way_back(x, k) != cavs__rank(x->ranks))
-        k++;
-    *from = on_way_back(x, k - 1);
-    *to = on_way_back(x, k + 1);
 }
 
 /* ---- agreeing ---- */
@@ -221,156 +173,188 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
     return rc || !sums ? rc : cavs__rows_merge(x, b, slot, lists);
 }
 
-/* ---- tasks and messages ---- */
+/* ---- messages ---- */
 
-int cavs__carry(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int to, int from,
-                int64_t tag)
+/* Parcels have a tag for each subtotal and one for the whole; norms one after them; then tables. */
+int64_t cavs__tag(const struct cavs__exchange *x, int parcel, int subtotal)
+{
+    (void)x;
+    return (int64_t)parcel * (CAVS__PARTIALS + 1) + subtotal;
+}
+
+int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool final)
+{
+    return cavs__tag(x, x->nparcels, 1) + 2 * ((int64_t)table * CAVS__SLOTS + slot) + final;
+}
+
+static void receive_done(void *arg)
+{
+    struct cavs__waiting *w = arg;
+    double now = starpu_timing_now();
+
+    __atomic_store(&w->arrived, &now, __ATOMIC_RELAXED);
+    cavs__slot_release(w->laps);
+}
+
+int cavs__send(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int to, int64_t tag)
 {
     struct cavs__slot *of = &x->e->slots[slot];
     int rc;
 
-    if (to < 0 && from < 0)
-        return CAVS_OK;
     cavs__slot_hold(of);
-    rc = to >= 0 ? cavs__ranks_send(x->ranks, handle, to, tag, cavs__slot_release, of->laps)
-                 : cavs__ranks_receive(x->ranks, handle, from, tag, cavs__slot_release, of->laps);
+    rc = cavs__ranks_send(x->ranks, handle, to, tag, cavs__slot_release, of->laps);
     if (rc)
         cavs__slot_release(of->laps);
     return rc;
 }
 
-/* The partial gradients of this rank; returns how many. */
-static int partials(const struct cavs__exchange *x, const struct cavs_param *p,
-                    starpu_data_handle_t *handles)
+int cavs__receive(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
+                  int64_t tag)
 {
-    const struct cavs__engine *e = x->e;
-    int n = 0;
+    struct cavs__slot *of = &x->e->slots[slot];
+    int rc;
 
-    for (int i = 0; i < CAVS__MAX_PARTIALS; i++) {
-        if (e->grad_used[p->number][i])
-            handles[n++] = e->tensors[e->plan->grad[p->number]].chunks[i].handle;
-    }
-    return n;
+    cavs__slot_hold(of);
+    rc = cavs__ranks_receive(x->ranks, handle, from, tag, receive_done, &x->waiting[slot]);
+    if (rc)
+        cavs__slot_release(of->laps);
+    return rc;
 }
 
-static int submit_sum(struct cavs__exchange *x, int slot, const struct cavs_param *p, bool adds)
+int cavs__spread(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
+                 int64_t tag)
 {
-    struct cavs__engine *e = x->e;
-    struct cavs__arena *arena = &e->slots[slot].arena;
-    struct cavs__sum_args *a = cavs__arena_alloc(arena, sizeof *a);
-    const float **g = cavs__arena_alloc(arena, CAVS__MAX_PARTIALS * sizeof *g);
-    starpu_data_handle_t handles[CAVS__MAX_PARTIALS];
-    struct starpu_task *t;
-    int n = partials(x, p, handles);
+    int rc = CAVS_OK;
 
-    if (!a || !g)
-        return cavs__fail_nomem("task", sizeof *a);
-    *a = (struct cavs__sum_args){.rows = p->rows,
-                                 .cols = p->cols,
-                                 .adds = adds,
-                                 .at = x->at[p->number],
-                                 .ldg = e->tensors[e->plan->grad[p->number]].ld,
-                                 .ngrads = n,
-                                 .gradients = g};
-    t = cavs__task_create(e, slot, -1, &x->sum_codelet, a, n + 1);
+    if (from != cavs__rank(x->ranks))
+        return cavs__receive(x, slot, handle, from, tag);
+    for (int to = 0; to < cavs__ranks_count(x->ranks) && !rc; to++)
+        rc = to == from ? CAVS_OK : cavs__send(x, slot, handle, to, tag);
+    return rc;
+}
+
+void cavs__exchange_observe(struct cavs__exchange *x, int slot)
+{
+    struct cavs__waiting *w = &x->waiting[slot];
+
+    if (w->ready > 0 && w->arrived > w->ready)
+        cavs__ranks_wait(x->ranks, (w->arrived - w->ready) * 1e-6);
+    w->ready = w->arrived = 0;
+}
+
+static void gradients_ready(void *arg)
+{
+    struct cavs__waiting *w = arg;
+    double now = starpu_timing_now();
+
+    __atomic_store(&w->ready, &now, __ATOMIC_RELAXED);
+    cavs__slot_release(w->laps);
+}
+
+static struct starpu_codelet ready_codelet = {
+    .where = STARPU_NOWHERE, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "cavs_ready"};
+
+/* Notes when all gradients of this rank are there. */
+static int submit_ready(struct cavs__exchange *x, int slot)
+{
+    size_t most = (size_t)x->e->plan->model->nstored * CAVS__PARTIALS + 1;
+    starpu_data_handle_t *handles =
+        cavs__arena_alloc(&x->e->slots[slot].arena, most * sizeof(starpu_data_handle_t));
+    struct starpu_task *t;
+    int n;
+
+    if (!handles)
+        return cavs__fail_nomem("task", most * sizeof(starpu_data_handle_t));
+    n = cavs__own_partials(x, handles);
+    if (n == 0)
+        return CAVS_OK;
+    t = cavs__task_create(x->e, slot, -1, &ready_codelet, NULL, n);
     if (!t)
         return CAVS_ENOMEM;
-    cavs__task_buffer(t, x->parcels[x->parcel_of[p->number]].sum.handle, STARPU_RW);
     for (int i = 0; i < n; i++)
         cavs__task_buffer(t, handles[i], STARPU_R);
-    t->priority = 2;
-    return cavs__task_submit(e, slot, t, (double)p->rows * p->cols * e->rt->cost.rates.value);
-}
-
-static int receive_parcels(struct cavs__exchange *x, int slot)
-{
-    int place = cavs__place_of(x), rc = CAVS_OK;
-
-    for (int i = 0; i < x->nparcels && place > 0 && !rc; i++)
-        rc = cavs__carry(x, slot, x->parcels[i].sum.handle, -1, x->sharing[place - 1], 2 * i);
-    return rc;
-}
-
-static int sum_parcels(struct cavs__exchange *x, int slot)
-{
-    const struct cavs_model *m = x->e->plan->model;
-    int place = cavs__place_of(x), rc = CAVS_OK;
-
-    for (int i = 0; i < m->nstored && place >= 0 && !rc; i++) {
-        if (x->parcel_of[i] >= 0)
-            rc = submit_sum(x, slot, m->params[i], place > 0);
-    }
-    return rc;
-}
-
-static int send_parcels(struct cavs__exchange *x, int slot)
-{
-    int place = cavs__place_of(x), from, to, rc = CAVS_OK;
-
-    cavs__way_back(x, &from, &to);
-    for (int i = 0; i < x->nparcels && !rc; i++) {
-        starpu_data_handle_t sum = x->parcels[i].sum.handle;
-
-        if (place >= 0 && place + 1 < x->nsharing)
-            rc = cavs__carry(x, slot, sum, x->sharing[place + 1], -1, 2 * i);
-        if (!rc)
-            rc = cavs__carry(x, slot, sum, -1, from, 2 * i + 1);
-        if (!rc)
-            rc = cavs__carry(x, slot, sum, to, -1, 2 * i + 1);
-    }
-    return rc;
+    t->callback_func = gradients_ready;
+    t->callback_arg = &x->waiting[slot];
+    cavs__handover_fence(t);
+    return cavs__task_start(x->e, slot, t);
 }
 
 int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b, int slot)
 {
+    bool trains = b->request.run == CAVS__RUN_TRAIN;
     int rc = cavs__join_flush(x->e, slot);
 
     if (!rc)
-        rc = receive_parcels(x, slot);
+        rc = submit_ready(x, slot);
+    if (!rc)
+        rc = cavs__parcels_receive(x, slot);
     if (!rc)
         rc = cavs__rows_receive(x, slot);
     if (!rc)
-        rc = sum_parcels(x, slot);
-    if (!rc)
         rc = cavs__rows_sum(x, b, slot);
     if (!rc)
-        rc = cavs__join_flush(x->e, slot);
+        rc = cavs__parcels_sum(x, slot, trains);
     if (!rc)
-        rc = send_parcels(x, slot);
-    return rc ? rc : cavs__rows_send(x, slot);
+        rc = cavs__rows_send(x, slot);
+    if (!rc)
+        rc = cavs__parcels_send(x, slot);
+    return rc || trains ? rc : cavs__spread_gradients(x, slot);
 }
 
-/* ---- what comes of it ---- */
+/* ---- norms ---- */
 
-static int table_of(const struct cavs__exchange *x, const struct cavs_param *p)
+static int32_t *sources_of_norms(const struct cavs__exchange *x, int slot)
 {
-    for (int i = 0; i < x->ntables; i++) {
-        if (x->tables[i] == p)
-            return i;
+    const struct cavs_model *m = x->e->plan->model;
+    size_t bytes = ((size_t)m->nstored + 1) * sizeof(int32_t);
+    int32_t *source = cavs__arena_alloc(&x->e->slots[slot].arena, bytes);
+    int rank = cavs__rank(x->ranks);
+
+    for (int i = 0; source && i < m->nstored; i++) {
+        int owner = x->parcel_of[i] < 0 ? rank : x->parcels[x->parcel_of[i]].owner;
+
+        source[i] = owner == rank ? -1 : owner - (owner > rank);
     }
-    return -1;
+    if (!source)
+        cavs__fail_nomem("norms", bytes);
+    return source;
 }
 
-starpu_data_handle_t cavs__exchanged(const struct cavs__exchange *x, const struct cavs_param *p,
-                                     int slot, size_t *at)
+static int merge_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t norms)
 {
-    bool rows = cavs__has_row_gradient(x->e->plan, p);
+    struct cavs__norms_args *a = cavs__arena_alloc(&x->e->slots[slot].arena, sizeof *a);
+    int ranks = cavs__ranks_count(x->ranks);
+    int32_t *source = sources_of_norms(x, slot);
+    struct starpu_task *t;
 
-    *at = rows ? 0 : x->at[p->number];
-    return rows ? x->rows[table_of(x, p)][slot].all.handle
-                : x->parcels[x->parcel_of[p->number]].sum.handle;
+    if (!a || !source)
+        return cavs__fail_nomem("task", sizeof *a);
+    *a = (struct cavs__norms_args){
+        .n = ranks - 1, .nparams = x->e->plan->model->nstored, .source = source};
+    t = cavs__task_create(x->e, slot, -1, &x->merge_norms, a, ranks);
+    if (!t)
+        return CAVS_ENOMEM;
+    cavs__task_buffer(t, norms, STARPU_RW);
+    for (int i = 0; i < ranks; i++) {
+        if (i != cavs__rank(x->ranks))
+            cavs__task_buffer(t, x->norms[i].handle, STARPU_R);
+    }
+    t->priority = 2;
+    return cavs__task_start(x->e, slot, t);
 }
 
-const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,
-                                                 const struct cavs_param *p, int slot)
+int cavs__submit_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t norms)
 {
-    return &x->rows[table_of(x, p)][slot].whole;
-}
+    int64_t tag = cavs__tag(x, x->nparcels, 0);
+    int rc = CAVS_OK;
 
-const float *cavs__exchanged_numbers(const struct cavs__exchange *x, const struct cavs_param *p,
-                                     int slot)
-{
-    return cavs__has_row_gradient(x->e->plan, p)
-               ? x->rows[table_of(x, p)][slot].all.p
-               : x->parcels[x->parcel_of[p->number]].sum.p + x->at[p->number];
+    for (int i = 0; i < cavs__ranks_count(x->ranks) && !rc; i++) {
+        bool own = i == cavs__rank(x->ranks);
+
+        if (!own)
+            rc = cavs__block_make(&x->norms[i], starpu_data_get_size(norms) / sizeof(float));
+        if (!rc)
+            rc = cavs__spread(x, slot, own ? norms : x->norms[i].handle, i, tag);
+    }
+    return rc ? rc : merge_norms(x, slot, norms);
 }

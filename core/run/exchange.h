@@ -1,70 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange.h - the gradients of all ranks made one, so that every rank updates its parameters by
- * the same numbers.
+ * exchange.h - what the ranks of a run send to one another with each batch, so that all have the
+ * same parameters after it.
  *
- * Partial gradients are added up in the order of their chunks, as one process does: each rank has
- * consecutive ones, adds them to the sum of the ranks before, and sends that to the next.  The last
- * one has the whole sum, which goes back the same way.  So the bits do not depend on how many ranks
- * there are, and what all send is what any way of adding up takes at least: twice the parameters
- * for each rank but one.  Of looked-up parameters only touched rows travel, in the order in which
- * they are touched.
+ * A parameter that is multiplied has an owner, a rank that updates it and keeps what the optimizer
+ * has of it.  The others send their sums of partial gradients there; it adds them up, updates, and
+ * sends the new values to all.  Partial gradients are added up in pairs (codelets/update.h), and
+ * each rank has consecutive ones, so most send one sum, and the bits do not depend on how many
+ * ranks there are.  That takes twice the parameters for each rank but one, which is the least that
+ * any way of adding up takes.
  *
- *   deal.c           shards -> ranks
- *   exchange.c       parcels: parameters that travel together; and what is agreed on for a batch
- *   exchange_rows.c  touched rows
+ * Of looked-up parameters only touched rows travel, and everybody updates all of them, since other
+ * batches touch others.  Their gradients are added up in the order of the batch: the sum of a row
+ * that several ranks touch goes from one to the next of them, and the last has it; who touches a
+ * row last sends its gradient to all.
+ *
+ *   deal.c              shards -> ranks; which sums a rank makes
+ *   exchange.c          life; what is agreed on for a batch; norms
+ *   exchange_parcels.c  who owns what, and what travels together
+ *   exchange_sums.c     gradients -> owners
+ *   exchange_values.c   owners -> values everywhere
+ *   exchange_lists.c    which rows are touched, and where their sums go
+ *   exchange_rows.c     these sums
  */
 #ifndef CAVS_CORE_RUN_EXCHANGE_H
 #define CAVS_CORE_RUN_EXCHANGE_H
 
-#include "codelets/sum_task.h"
+#include "codelets/exchange_task.h"
 #include "core/ranks/ranks.h"
 #include "core/run/engine.h"
 
 /* Numbers that travel in one message: memory, and the handle that tasks know it by. */
 struct cavs__block {
     float *p;
-    size_t room, n; /* floats */
+    size_t room; /* floats */
     starpu_data_handle_t handle;
 };
 
-/* Parameters whose gradients travel together. */
+/* Nodes of the tree of partial gradients below which one rank has all. */
+struct cavs__subtotals {
+    int n;
+    uint8_t first[CAVS__PARTIALS], size[CAVS__PARTIALS];
+};
+
+/* Parameters of one owner that travel together; or one that travels from where its gradients are,
+ * and to where its values are, without being copied. */
 struct cavs__parcel {
-    struct cavs__block sum;
+    int owner;
+    const struct cavs_param *direct; /* NULL: they are copied */
+    size_t floats;
+    struct cavs__block all;                   /* the sum of all ranks; then the new values */
+    struct cavs__block out[CAVS__PARTIALS];   /* of others than the owner: subtotals of theirs */
+    struct cavs__block (*in)[CAVS__PARTIALS]; /* [ranks] at the owner: the same of each other */
 };
 
 /* The touched rows of a looked-up parameter in one slot. */
 struct cavs__rows {
-    struct cavs__block before, sum, all; /* of ranks before; with this one; of all */
-    int32_t *lists;                      /* of this rank: what cavs__list_touched() gives */
+    struct cavs__block came, onward; /* sums of rows that ranks after this one touch, too */
+    struct cavs__block *final;       /* [ranks] the rows that each touches last */
+    int ncame, nonward, *nfinal;     /* rows of them */
+    int32_t *lists;                  /* of this rank: what cavs__list_touched() gives */
     int64_t list_room;
-    int32_t *place; /* [own rows] where they are among those of all */
-    size_t place_room;
-    int old, upto;              /* rows that the ranks before touch, and they with this one */
+    int32_t *from, *to; /* of the sums of this rank, see exchange_task.h */
+    size_t from_room, to_room;
+    int passing;
     struct cavs__touched whole; /* of all ranks: each row has one gradient */
 };
+
+/* Of the batch in a slot (starpu_timing_now()): when the gradients of this rank were there, and
+ * when the last message of others had come. */
+struct cavs__waiting {
+    double ready, arrived;
+    struct cavs__lap *laps; /* of the slot */
+};
+
+_Static_assert((int)CAVS__PARTIALS == (int)CAVS__MAX_PARTIALS, "partial gradients of a parameter");
 
 struct cavs__exchange {
     struct cavs__engine *e;
     struct cavs__ranks *ranks;
-    struct starpu_codelet sum_codelet;
+    struct starpu_codelet sum, sum_rows, pack, unpack, merge_norms;
     int nparcels;
     struct cavs__parcel *parcels;
-    int *parcel_of; /* [nstored] -1: none */
-    size_t *at;     /* [nstored] where in its parcel */
-    int ntables;    /* looked-up parameters that are trained */
+    int *parcel_of;            /* [nstored] -1: none */
+    size_t *at;                /* [nstored] where in its parcel */
+    struct cavs__block *norms; /* [ranks] those of others */
+    int ntables;               /* looked-up parameters that are trained */
     const struct cavs_param **tables;
     struct cavs__rows (*rows)[CAVS__SLOTS]; /* [ntables] */
-    int *rank_of;                           /* [nshards] of the batch at hand */
-    int nsharing, *sharing;                 /* ranks that have shards of it, ascending */
-    int32_t *mine, *theirs;                 /* lists of touched rows, to tell one another */
+    int32_t *last, *opened;                 /* scratch of them */
+    size_t last_room, opened_room;
+    int *rank_of;                          /* [nshards] of the batch at hand */
+    int rank_of_chunk[CAVS__MAX_PARTIALS]; /* likewise; -1: nobody's */
+    int nsharing, *sharing;                /* ranks that have shards of it, ascending */
+    int32_t *mine, *theirs;                /* lists of touched rows, to tell one another */
     size_t mine_room, theirs_room;
     int64_t *lengths; /* [ranks] */
+    struct cavs__waiting waiting[CAVS__SLOTS];
 };
 
 /* NULL in *out where the process is alone. */
 int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out);
 void cavs__exchange_free(struct cavs__exchange *x);
+/* This rank updates the parameter, and keeps its states. */
+bool cavs__owns(const struct cavs__exchange *x, const struct cavs_param *p);
 
 /* A batch has been cut into shards: those of other ranks become empty here. */
 int cavs__exchange_deal(struct cavs__exchange *x, struct cavs__batch *b);
@@ -74,42 +113,78 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
                         struct cavs__tensor *lists, int rc);
 /* After the tasks of the batch: the sums, and what carries them. */
 int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
-/* The handle of the gradient of all ranks, with *at: where in it that of p begins. */
-starpu_data_handle_t cavs__exchanged(const struct cavs__exchange *x, const struct cavs_param *p,
-                                     int slot, size_t *at);
-/* Of a looked-up parameter: which rows. */
+/* After the tasks that make the norms of this rank's parameters: those of all. */
+int cavs__submit_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t norms);
+/* After the updates: their results to all. */
+int cavs__submit_values(struct cavs__exchange *x, int slot);
+/* The gradient of a parameter that this rank owns: handles, and which partial gradient each is,
+ * with *at: where in them it begins; rows without gaps.  Returns how many. */
+int cavs__exchanged(const struct cavs__exchange *x, const struct cavs_param *p,
+                    starpu_data_handle_t *handles, uint8_t *partial, size_t *at);
+/* Of a looked-up parameter: which rows, and the handles of their gradients by source; returns how
+ * many. */
 const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,
                                                  const struct cavs_param *p, int slot);
-/* When no task uses it any more: its numbers, rows without gaps. */
-const float *cavs__exchanged_numbers(const struct cavs__exchange *x, const struct cavs_param *p,
-                                     int slot);
+int cavs__exchanged_blocks(const struct cavs__exchange *x, const struct cavs_param *p, int slot,
+                           const struct cavs__block **blocks);
+/* When no task uses it any more, after a batch that was for its gradient: its numbers. */
+const float *cavs__exchanged_numbers(const struct cavs__exchange *x, const struct cavs_param *p);
 
+/* The batch in the slot is done: how long the last message of others came after this rank's
+ * gradients. */
+void cavs__exchange_observe(struct cavs__exchange *x, int slot);
 /* All tasks of the batch are submitted, or it failed. */
 void cavs__rows_forget(struct cavs__exchange *x, int slot);
 
 /* ---- between the files ---- */
 
-/* deal.c: rank_of[shard], for ranks [ranks]. */
-void cavs__deal(const struct cavs__engine *e, const struct cavs__batch *b, int ranks, int *rank_of);
+/* deal.c: rank_of[shard], rank_of_chunk[chunk], for ranks [ranks]; the sums that a rank makes. */
+void cavs__deal(const struct cavs__engine *e, const struct cavs__batch *b, int ranks, int *rank_of,
+                int *rank_of_chunk);
+struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank);
 
 /* exchange.c */
 int cavs__block_reserve(struct cavs__block *k, size_t n);
 void cavs__block_register(struct cavs__block *k, size_t n);
+/* Both, once. */
+int cavs__block_make(struct cavs__block *k, size_t n);
+void cavs__block_free(struct cavs__block *k);
 /* This rank's place among those that share in the batch; -1: it has no shard. */
 int cavs__place_of(const struct cavs__exchange *x);
-int cavs__carry(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int to, int from,
-                int64_t tag);
-/* Where the whole sum comes from, and where it goes to; -1: nowhere. */
-void cavs__way_back(const struct cavs__exchange *x, int *from, int *to);
+int cavs__send(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int to,
+               int64_t tag);
+int cavs__receive(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
+                  int64_t tag);
+/* From one rank to all others. */
+int cavs__spread(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
+                 int64_t tag);
+int64_t cavs__tag(const struct cavs__exchange *x, int parcel, int subtotal);
+int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool final);
+
+/* exchange_parcels.c */
+int cavs__parcels_create(struct cavs__exchange *x);
+void cavs__parcels_free(struct cavs__exchange *x);
+bool cavs__owns_parcel(const struct cavs__exchange *x, int parcel);
+
+/* exchange_sums.c */
+int cavs__parcels_receive(struct cavs__exchange *x, int slot);
+int cavs__parcels_sum(struct cavs__exchange *x, int slot, bool trains);
+int cavs__parcels_send(struct cavs__exchange *x, int slot);
+int cavs__spread_gradients(struct cavs__exchange *x, int slot);
+/* Adds the handles of this rank's partial gradients; returns how many, at most CAVS__PARTIALS for
+ * each stored parameter. */
+int cavs__own_partials(const struct cavs__exchange *x, starpu_data_handle_t *handles);
 
 /* exchange_rows.c */
 int cavs__rows_create(struct cavs__exchange *x);
 void cavs__rows_free(struct cavs__exchange *x);
-int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
-int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,
-                     struct cavs__tensor *lists);
 int cavs__rows_receive(struct cavs__exchange *x, int slot);
 int cavs__rows_sum(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 int cavs__rows_send(struct cavs__exchange *x, int slot);
+
+/* exchange_lists.c */
+int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
+int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,
+                     struct cavs__tensor *lists);
 
 #endif

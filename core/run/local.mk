@@ -13,7 +13,11 @@ libcavs_la_SOURCES += \
 	core/run/engine.h \
 	core/run/exchange.c \
 	core/run/exchange.h \
+	core/run/exchange_lists.c \
+	core/run/exchange_parcels.c \
 	core/run/exchange_rows.c \
+	core/run/exchange_sums.c \
+	core/run/exchange_values.c \
 	core/run/fault.c \
 	core/run/here.c \
 	core/run/homes.c \

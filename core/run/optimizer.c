@@ -71,7 +71,9 @@ void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m)
     free(o->touched_lists);
 }
 
-static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const struct cavs_param *p)
+/* rows: all, or none where another rank has them. */
+static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const struct cavs_param *p,
+                        int rows)
 {
     int rc = CAVS_OK;
 
@@ -79,8 +81,9 @@ static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const st
         return cavs__fail_nomem("optimizer state", 2 * sizeof(struct cavs__chunk));
     if (t->chunks[0].rows > 0)
         return CAVS_OK; /* another session's, too */
-    rc = cavs__reserve(e, t, 0, p->rows);
-    if (!rc)
+    if (rows > 0)
+        rc = cavs__reserve(e, t, 0, rows);
+    if (!rc && rows > 0)
         cavs__tensor_clear(t, 0);
     return rc;
 }
@@ -90,9 +93,10 @@ int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
 {
     int nstates = e->plan->options.training && !p->frozen ? cavs__rules[o->rule.rule].states : 0,
         rc = CAVS_OK;
+    bool own = !o->exchange || cavs__owns(o->exchange, p);
 
     for (int k = 0; k < nstates && !rc; k++)
-        rc = create_state(e, &o->stored[p->number]->state[k], p);
+        rc = create_state(e, &o->stored[p->number]->state[k], p, own ? p->rows : 0);
     return rc;
 }
 
@@ -134,6 +138,7 @@ struct updating {
     const struct cavs__batch *b;
     int slot;
     int n; /* tasks, all made before the first is submitted: it happens to all parameters or none */
+    int nnorms; /* of them, the first */
     struct starpu_task **tasks;
 };
 
@@ -144,13 +149,19 @@ static const struct cavs__touched *touched(const struct updating *u, const struc
                           : u->b->touched[p->number];
 }
 
-/* The gradient of all ranks is one, without gaps between its rows. */
+/* The gradient of all ranks, without gaps between its rows. */
 static void add_exchanged(const struct updating *u, struct starpu_task *task,
                           const struct cavs_param *p, struct cavs__update_args *a)
 {
-    cavs__task_buffer(task, cavs__exchanged(u->o->exchange, p, u->slot, &a->at), STARPU_R);
+    const struct cavs__block *blocks[CAVS__PARTIALS];
+    starpu_data_handle_t handles[CAVS__PARTIALS];
+    bool rows = cavs__has_row_gradient(u->e->plan, p);
+
     a->ldg = p->cols;
-    a->ngrads = 1;
+    a->ngrads = rows ? cavs__exchanged_blocks(u->o->exchange, p, u->slot, blocks)
+                     : cavs__exchanged(u->o->exchange, p, handles, a->partial, &a->at);
+    for (int i = 0; i < a->ngrads; i++)
+        cavs__task_buffer(task, rows ? blocks[i]->handle : handles[i], STARPU_R);
 }
 
 /* Adds the handles of the parameter's gradients to the task. */
@@ -187,7 +198,7 @@ static void add_gradients(const struct updating *u, struct starpu_task *task,
         if (!e->grad_used[p->number][i])
             continue;
         cavs__task_buffer(task, e->tensors[grad].chunks[i].handle, STARPU_R);
-        a->ngrads++;
+        a->partial[a->ngrads++] = (uint8_t)i;
     }
 }
 
@@ -359,6 +370,12 @@ static int make_update(struct updating *u, const struct cavs_param *p)
     return rc ? rc : make_fence(u, p);
 }
 
+/* By this rank. */
+static bool is_updated(const struct updating *u, const struct cavs_param *p)
+{
+    return cavs__is_trained(p) && (!u->o->exchange || cavs__owns(u->o->exchange, p));
+}
+
 static int make_all(struct updating *u)
 {
     const struct cavs_model *m = u->e->plan->model;
@@ -369,11 +386,12 @@ static int make_all(struct updating *u)
     if (!u->tasks)
         return cavs__fail_nomem("update", bytes);
     for (int i = 0; i < m->nstored && u->o->clip > 0 && !rc; i++) {
-        if (cavs__is_trained(m->params[i]))
+        if (is_updated(u, m->params[i]))
             rc = make_norm(u, m->params[i]);
     }
+    u->nnorms = u->n;
     for (int i = 0; i < m->nstored && !rc; i++) {
-        if (cavs__is_trained(m->params[i]))
+        if (is_updated(u, m->params[i]))
             rc = make_update(u, m->params[i]);
     }
     return rc;
@@ -395,6 +413,17 @@ static double seconds_of(const struct cavs__engine *e, const struct starpu_task 
     return a ? (double)(a->sparse ? a->n : a->rows) * a->cols * e->rt->cost.rates.value : 0;
 }
 
+/* Those of other ranks, where there are some. */
+static int share_norms(struct updating *u)
+{
+    int rc = CAVS_OK;
+
+    if (u->o->clip <= 0 || !u->o->exchange)
+        return rc;
+    rc = cavs__join_flush(u->e, u->slot);
+    return rc ? rc : cavs__submit_norms(u->o->exchange, u->slot, u->o->norms.chunks[0].handle);
+}
+
 /* Unless rc says that not all could be made.  Where some have been started and others cannot be,
  * what the session has is lost. */
 static int submit_all(struct updating *u, int rc)
@@ -404,6 +433,8 @@ static int submit_all(struct updating *u, int rc)
     int64_t before = e->tasks;
 
     for (int i = 0; i < u->n; i++) {
+        if (!rc && i == u->nnorms)
+            rc = share_norms(u);
         if (rc) {
             cavs__task_drop(u->tasks[i]);
             continue;
@@ -412,10 +443,14 @@ static int submit_all(struct updating *u, int rc)
         rc = cavs__task_submit(e, u->slot, u->tasks[i], seconds_of(e, u->tasks[i]));
         started = !rc && e->join.n <= i ? i + 1 - e->join.n : started; /* others are kept */
     }
+    if (!rc && u->n == u->nnorms) /* this rank has nothing to update */
+        rc = share_norms(u);
     if (!rc) {
         before = e->tasks;
         rc = cavs__join_flush(e, u->slot);
     }
+    if (!rc && u->o->exchange)
+        rc = cavs__submit_values(u->o->exchange, u->slot);
     u->o->store->lost |= rc && (started > 0 || e->tasks != before);
     return rc;
 }

@@ -214,6 +214,8 @@ static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot
     int rc;
 
     cavs__homes_observe(e, slot);
+    if (s->optimizer.exchange)
+        cavs__exchange_observe(s->optimizer.exchange, slot);
     cavs__homes_begin(e, slot, r->run);
     cavs__slot_open(&e->slots[slot]);
     starpu_iteration_push((unsigned long)e->batches); /* tells a trace which tasks are one batch */

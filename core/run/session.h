@@ -71,6 +71,9 @@ int cavs__create_params(struct cavs_session *s);
 int cavs__session_follow_plan(struct cavs_session *s);
 /* Matrices of p's shape that the optimizer keeps, and their numbers. */
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p);
+/* Each rank keeps some of what the optimizer has of dense parameters. */
+bool cavs__shares_state(const struct cavs_session *s, const struct cavs_param *p);
+/* Zeros, where it is another rank's; then what is written is left out. */
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values);
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values);
 

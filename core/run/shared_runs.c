@@ -54,6 +54,11 @@ void cavs_runtime_abort(struct cavs_runtime *rt, int status)
         cavs__ranks_abort(rt->ranks, status);
 }
 
+double cavs_runtime_exchange_seconds(const struct cavs_runtime *rt)
+{
+    return rt ? cavs__ranks_waited(rt->ranks) : 0;
+}
+
 int64_t cavs_runtime_bytes_sent(const struct cavs_runtime *rt)
 {
     return rt ? cavs__ranks_bytes(rt->ranks) : 0;

@@ -280,25 +280,43 @@ int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, c
 
 /* ---- what the optimizer keeps ---- */
 
+bool cavs__shares_state(const struct cavs_session *s, const struct cavs_param *p)
+{
+    return s->optimizer.exchange && s->optimizer.exchange->parcel_of[stored(p)->number] >= 0;
+}
+
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
 {
     int n = 0;
 
+    if (cavs__shares_state(s, p))
+        return cavs__rules[s->optimizer.rule.rule].states;
     while (n < 2 && cavs__is_there(&stored_as(s, p)->state[n]))
         n++;
     return n;
 }
 
+static bool has_state(const struct cavs_session *s, const struct cavs_param *p)
+{
+    return !s->optimizer.exchange || cavs__owns(s->optimizer.exchange, stored(p));
+}
+
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
 {
-    copy_out(&stored_as(s, p)->state[k], p, values);
+    if (has_state(s, p))
+        copy_out(&stored_as(s, p)->state[k], p, values);
+    else
+        memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
     return CAVS_OK;
 }
 
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
 {
-    struct window w = copy_in(&stored_as(s, p)->state[k], p, values);
+    struct window w;
 
+    if (!has_state(s, p))
+        return CAVS_OK;
+    w = copy_in(&stored_as(s, p)->state[k], p, values);
     close_window(&w);
     return CAVS_OK;
 }
@@ -311,8 +329,7 @@ static int last_slot(const struct cavs_session *s)
 /* The gradient of all ranks. */
 static void add_exchanged(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
-    const float *from =
-        cavs__exchanged_numbers(s->optimizer.exchange, stored(p), last_slot(s)) + p->merged_col;
+    const float *from = cavs__exchanged_numbers(s->optimizer.exchange, stored(p)) + p->merged_col;
 
     for (int r = 0; r < p->rows; r++)
         memcpy(values + (size_t)r * (size_t)p->cols, from + (size_t)r * (size_t)stored(p)->cols,
@@ -323,32 +340,37 @@ static void add_exchanged_rows(struct cavs_session *s, const struct cavs_param *
 {
     const struct cavs__exchange *x = s->optimizer.exchange;
     const struct cavs__touched *t = cavs__exchanged_rows(x, p, last_slot(s));
-    const float *from = cavs__exchanged_numbers(x, p, last_slot(s));
+    const struct cavs__block *from[CAVS__MAX_PARTIALS];
 
+    cavs__exchanged_blocks(x, p, last_slot(s), from);
     for (int i = 0; i < t->n; i++)
-        memcpy(values + (size_t)t->ids[i] * (size_t)p->cols, from + (size_t)i * (size_t)p->cols,
+        memcpy(values + (size_t)t->ids[i] * (size_t)p->cols,
+               from[t->source[i]]->p + (size_t)t->row[i] * (size_t)p->cols,
                (size_t)p->cols * sizeof *values);
 }
 
 static void add_dense(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
     struct cavs__tensor *t = &s->engine.tensors[s->plan->grad[stored(p)->number]];
+    const float *g[CAVS__PARTIALS] = {NULL};
+    struct window window[CAVS__PARTIALS];
+    ptrdiff_t ld[CAVS__PARTIALS];
 
     if (s->optimizer.exchange) {
         add_exchanged(s, p, values);
         return;
     }
-    for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
-        struct window g;
-
+    for (int k = 0; k < CAVS__PARTIALS; k++) {
+        ld[k] = t->ld;
         if (!s->engine.grad_used[stored(p)->number][k])
             continue;
-        g = open_window(t, k, p, STARPU_R);
-        for (int r = 0; r < p->rows; r++) {
-            for (int c = 0; c < p->cols; c++)
-                values[(size_t)r * (size_t)p->cols + (size_t)c] += g.p[r * t->ld + c];
-        }
-        close_window(&g);
+        window[k] = open_window(t, k, p, STARPU_R);
+        g[k] = window[k].p;
+    }
+    cavs__sum_dense(p->rows, p->cols, values, g, ld);
+    for (int k = 0; k < CAVS__PARTIALS; k++) {
+        if (g[k])
+            close_window(&window[k]);
     }
 }
 

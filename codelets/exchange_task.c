@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exchange_task.c - see exchange_task.h.  On CPUs alone: so are ranks. */
+#include "codelets/exchange_task.h"
+
+#include <string.h>
+
+#include "codelets/task.h"
+#include "memory/handover.h"
+
+static float *buffer(void *descr[], int i)
+{
+    return (float *)STARPU_MATRIX_GET_PTR(descr[i]);
+}
+
+/* ---- dense gradients ---- */
+
+static void sum_item(void *descr[], const struct cavs__sum_args *a,
+                     const struct cavs__parcel_item *it, int first, int others)
+{
+    const float *g[CAVS__PARTIALS] = {NULL};
+    ptrdiff_t ld[CAVS__PARTIALS] = {0};
+
+    for (int i = 0; i < it->ngrads; i++) {
+        g[it->partial[i]] = buffer(descr, first + i);
+        ld[it->partial[i]] = it->ld;
+    }
+    for (int i = 0; i < a->nothers; i++) {
+        g[a->other[i]] = buffer(descr, others + i) + it->at;
+        ld[a->other[i]] = it->cols;
+    }
+    cavs__sum_dense(it->rows, it->cols, buffer(descr, 0) + it->at, g, ld);
+}
+
+static void run_sum(void *descr[], void *arg)
+{
+    const struct cavs__sum_args *a = arg;
+    int first = 1, others = 1;
+
+    cavs__handover_begin();
+    for (int i = 0; i < a->nitems; i++)
+        others += a->items[i].ngrads;
+    for (int i = 0; i < a->nitems; i++) {
+        sum_item(descr, a, &a->items[i], first, others);
+        first += a->items[i].ngrads;
+    }
+    cavs__handover_end();
+}
+
+/* ---- touched rows ---- */
+
+static void sum_rows(void *descr[], const struct cavs__sum_rows_args *a)
+{
+    int b = 0;
+    float *final = a->ends ? buffer(descr, b++) : NULL,
+          *onward = a->goes ? buffer(descr, b++) : NULL;
+    const float *came = a->came ? buffer(descr, b++) : NULL;
+
+    for (int i = 0; i < a->ngrads; i++)
+        a->gradients[i] = buffer(descr, b + i);
+    for (int i = 0; i < a->n + a->passing; i++) {
+        a->sources[i] = a->from[i] < 0 ? NULL : came + (ptrdiff_t)a->from[i] * a->cols;
+        a->places[i] = a->to[i] < 0 ? onward + (ptrdiff_t)~a->to[i] * a->cols
+                                    : final + (ptrdiff_t)a->to[i] * a->cols;
+    }
+    cavs__sum_sparse(a->n, a->ptr, a->source, a->row, a->cols, a->sources, a->places, a->gradients,
+                     a->ldg);
+    for (int i = a->n; i < a->n + a->passing; i++)
+        memcpy(a->places[i], a->sources[i], (size_t)a->cols * sizeof *a->places[i]);
+}
+
+static void run_sum_rows(void *descr[], void *arg)
+{
+    const struct cavs__sum_rows_args *a = arg;
+
+    cavs__handover_begin();
+    sum_rows(descr, a);
+    cavs__handover_end();
+}
+
+/* ---- values ---- */
+
+static void run_pack(void *descr[], void *arg)
+{
+    const struct cavs__values_args *a = arg;
+
+    cavs__handover_begin();
+    for (int i = 0; i < a->nitems; i++) {
+        const struct cavs__parcel_item *it = &a->items[i];
+        const float *w = buffer(descr, 1 + i);
+
+        for (int r = 0; r < it->rows; r++)
+            memcpy(buffer(descr, 0) + it->at + (size_t)r * (size_t)it->cols, w + r * it->ld,
+                   (size_t)it->cols * sizeof *w);
+    }
+    cavs__handover_end();
+}
+
+static void run_unpack(void *descr[], void *arg)
+{
+    const struct cavs__values_args *a = arg;
+    int b = a->there ? 0 : 1;
+
+    cavs__handover_begin();
+    for (int i = 0; i < a->nitems; i++) {
+        const struct cavs__parcel_item *it = &a->items[i];
+        struct cavs__copy copies[CAVS__LAYOUTS];
+        float *w = buffer(descr, b++);
+
+        for (int k = 0; k < it->ncopies; k++) {
+            copies[k] = it->copies[k];
+            copies[k].p = buffer(descr, b++);
+        }
+        cavs__set_dense(it->rows, it->cols, w, it->ld, a->there ? NULL : buffer(descr, 0) + it->at,
+                        it->ncopies, copies);
+    }
+    cavs__handover_end();
+}
+
+/* ---- norms ---- */
+
+static void run_norms(void *descr[], void *arg)
+{
+    const struct cavs__norms_args *a = arg;
+    double *norms = (double *)buffer(descr, 0);
+
+    cavs__handover_begin();
+    for (int i = 0; i < a->nparams; i++) {
+        if (a->source[i] >= 0)
+            norms[i] = ((const double *)buffer(descr, 1 + a->source[i]))[i];
+    }
+    cavs__handover_end();
+}
+
+/* ---- codelets ---- */
+
+static void init(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
+{
+    starpu_codelet_init(cl);
+    cl->cpu_funcs[0] = func;
+    cl->cpu_funcs_name[0] = name;
+    cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
+    cl->name = name;
+}
+
+void cavs__sum_codelet(struct starpu_codelet *cl)
+{
+    init(cl, "cavs_sum", run_sum);
+}
+
+void cavs__sum_rows_codelet(struct starpu_codelet *cl)
+{
+    init(cl, "cavs_sum", run_sum_rows);
+}
+
+void cavs__pack_codelet(struct starpu_codelet *cl)
+{
+    init(cl, "cavs_pack", run_pack);
+}
+
+void cavs__unpack_codelet(struct starpu_codelet *cl)
+{
+    init(cl, "cavs_unpack", run_unpack);
+}
+
+void cavs__norms_codelet(struct starpu_codelet *cl)
+{
+    init(cl, "cavs_norms", run_norms);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exchange_task.h - the StarPU codelets around what ranks send to one another: sums of gradients,
+ * values of parameters as they travel, norms.
+ */
+#ifndef CAVS_CODELETS_EXCHANGE_TASK_H
+#define CAVS_CODELETS_EXCHANGE_TASK_H
+
+#include <stdbool.h>
+
+#include <starpu.h>
+
+#include "codelets/update.h"
+
+/* Arguments are owned by whoever submitted the task.  A parcel is a buffer with some parameters one
+ * after the other, without gaps. */
+
+/* A parameter in a parcel. */
+struct cavs__parcel_item {
+    int rows, cols;
+    size_t at;    /* where in the parcel it begins */
+    ptrdiff_t ld; /* of its gradients, or of its values */
+    /* sums: this rank's partial gradients */
+    int ngrads;
+    uint8_t partial[CAVS__PARTIALS];
+    /* values: what else they are written to */
+    int ncopies;
+    struct cavs__copy copies[CAVS__LAYOUTS]; /* without their addresses */
+};
+
+/* Of dense gradients.  Buffers: the sum, a parcel; of each item its partial gradients; parcels with
+ * sums of others. */
+struct cavs__sum_args {
+    int nitems, nothers;
+    const struct cavs__parcel_item *items;
+    uint8_t other[CAVS__PARTIALS]; /* the first of the partial gradients that each has added up */
+};
+void cavs__sum_codelet(struct starpu_codelet *cl);
+
+/* Of touched rows, as cavs__sum_sparse() has them.  Buffers: final rows, if there are some; rows
+ * that go on, if there are some; those that have come, if there are some; the gradients. */
+struct cavs__sum_rows_args {
+    int n, cols;
+    bool ends, goes, came;
+    const int32_t *ptr, *source, *row;
+    /* [n] places: where the sum so far has come in (-1: none), and where it is put: a final row, or
+     * ~ of one that goes on; then `passing` more without gradients of this rank */
+    const int32_t *from, *to;
+    int passing;
+    int ngrads;
+    ptrdiff_t ldg;
+    const float **gradients, **sources; /* scratch of the task: [ngrads], [n + passing] */
+    float **places;                     /* likewise, [n + passing] */
+};
+void cavs__sum_rows_codelet(struct starpu_codelet *cl);
+
+/* Buffers: a parcel; of each item the parameter and, where it is written, its copies.  Without a
+ * parcel (`there`) the values are in the parameter already. */
+struct cavs__values_args {
+    int nitems;
+    bool there;
+    const struct cavs__parcel_item *items;
+};
+/* Parameters -> parcel; and back, or what is there to the copies. */
+void cavs__pack_codelet(struct starpu_codelet *cl);
+void cavs__unpack_codelet(struct starpu_codelet *cl);
+
+/* Sums of squares of all parameters from those who have them.  Buffers: norms; of each of n other
+ * ranks what it has. */
+struct cavs__norms_args {
+    int n, nparams;
+    const int32_t *source; /* [nparams] which buffer, -1: it is there already */
+};
+void cavs__norms_codelet(struct starpu_codelet *cl);
+
+#endif
