@@ -842,9 +842,9 @@ struct cavs_session_options {
      * block of a parameter.  A session that may use devices computes in float32, and gives a notice
      * that says so. */
     enum cavs_precision precision;
-    /** Megabytes for what was prepared of batches that come again: the same samples of the same data
-     * in the same order, as in a development set that is evaluated after every epoch.  0: every
-     * batch is prepared anew. */
+    /** Megabytes for what was prepared of batches that come again: the same samples of the same
+     * data in the same order, as in a development set that is evaluated after every epoch.  0:
+     * every batch is prepared anew. */
     int keep_mb;
     bool inference; /**< forward only: nothing is kept for a backward pass, and there is no state of
                      * an optimizer */
