@@ -1084,8 +1084,14 @@ struct cavs_tape_options {
      * CAVS_POLICY_AUTO, or CAVS_POLICY_SERIAL for no batching at all. */
     enum cavs_policy policy;
     int64_t most_symbols; /**< of a recording; one more is refused */
+    /** Runs of symbols that recur become blocks, each computed as one vertex function: what lies
+     * between two branches of the program that records, such as the body of a loop.  Their code is
+     * compiled in the background, and used so many recordings after they were found: which
+     * recordings these are does not depend on how long that takes.  Results are the same to
+     * rounding.  0, or with the session's check_finite: no blocks. */
+    int blocks_after;
 };
-/** auto; 2^28 symbols. */
+/** auto; 2^28 symbols; blocks after 8 recordings. */
 struct cavs_tape_options cavs_tape_defaults(void);
 
 /** A tape over a session; options NULL: the defaults.  A session that is destroyed before its tapes
@@ -1160,7 +1166,11 @@ int cavs_tape_rewind(struct cavs_tape *t, int64_t mark);
  * its width for each symbol.  Recording goes on afterwards, and may depend on them.
  *
  * Each call waits for the workers once: ask for all samples at a time.  Samples that read symbols
- * of one another have to do so before one of them is first asked for. */
+ * of one another have to do so before one of them is first asked for.
+ *
+ * After cavs_tape_finish() there are the rows that it has computed, but for those inside of blocks:
+ * with CAVS_TAPE_EVALUATE these are computed now; else CAVS_ESTATE, and from the next recording on
+ * they are kept.  A program that asks so from the beginning never meets that. */
 int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, float *const *rows);
 /** Ends the recording: computes what its losses and metrics need and was not computed yet, then
  * gradients and the update, as cavs_tape_begin() said.  Returns when that is submitted; the work
@@ -1168,12 +1178,15 @@ int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, 
 int cavs_tape_finish(struct cavs_tape *t);
 /** The gradients of the sum of all losses with respect to these symbols, after cavs_tape_finish()
  * and before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained, or,
- * with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it. */
+ * with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it.  Of one that was computed
+ * in a block: CAVS_ESTATE, and from the next recording on it is in none.  A program that asks so
+ * from the beginning never meets that. */
 int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
                         float *const *rows);
 
 /** A text, to be freed by the caller: the sorts of symbols that were computed since the tape was
- * created, how many rows there were of each, in how many batches, and which ran alone. */
+ * created and the blocks that were made of them, how many rows there were of each, in how many
+ * batches, which ran alone, and why symbols were in no block. */
 int cavs_tape_explain(const struct cavs_tape *t, char **text);
 
 /** What a tape did since it was created. */
@@ -1182,8 +1195,9 @@ struct cavs_tape_stats {
     int64_t samples;        /**< of recordings before the present one */
     int64_t symbols;        /**< likewise, with those that cost nothing: ids, constants, slices */
     int64_t signatures;     /**< sorts of symbols that can be computed together, so far */
+    int64_t blocks;         /**< that were made of runs of them, so far */
     int64_t evaluated;      /**< symbols that were computed */
-    int64_t batching_tasks; /**< V_t in which they were, forward */
+    int64_t batching_tasks; /**< V_t in which they were, alone or in blocks, forward */
 };
 /** Says what the tape did. */
 void cavs_tape_stats(const struct cavs_tape *t, struct cavs_tape_stats *out);

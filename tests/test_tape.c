@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/tape/tape.h"
 #include "tests/random_model.h"
 #include "tests/replay.h"
 #include "tests/trial.h"
@@ -21,6 +22,19 @@ static struct cavs_tape *new_tape(struct cavs_session *s, enum cavs_policy polic
 
     o.policy = policy;
     check_ok(cavs_tape_create(s, &o, &t));
+    return t;
+}
+
+/* Whatever is recorded once is a block from the next recording on. */
+static struct cavs_tape *new_tape_of_blocks(struct cavs_session *s, enum cavs_policy policy)
+{
+    struct cavs_tape_options o = cavs_tape_defaults();
+    struct cavs_tape *t = NULL;
+
+    o.policy = policy;
+    o.blocks_after = 1;
+    check_ok(cavs_tape_create(s, &o, &t));
+    t->blocks.worth = 1;
     return t;
 }
 
@@ -64,23 +78,25 @@ static void ask(struct cavs_tape *tape, int n, struct cavs_symbol *const *states
 
 static void zoo_on_a_tape(void **state)
 {
-    static const enum cavs_policy policies[] = {CAVS_POLICY_AUTO, CAVS_POLICY_SERIAL};
+    static const enum cavs_policy policies[] = {CAVS_POLICY_AUTO, CAVS_POLICY_SERIAL,
+                                                CAVS_POLICY_AUTO};
     const struct zoo_entry *z = *state;
     struct trial t;
 
     trial_open_zoo(&t, z);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
+        const char *blocks = i == 2 ? "blocks" : "operators";
         struct cavs_session_options o = cavs_session_defaults();
         struct cavs_session *s;
         struct cavs_tape *tape;
 
         o.shards = 2;
         s = trial_session(&t, &o);
-        tape = new_tape(s, policies[i]);
-        trial_note("(%s)", cavs_policy_name((int)policies[i]));
+        tape = i == 2 ? new_tape_of_blocks(s, policies[i]) : new_tape(s, policies[i]);
+        trial_note("(%s, %s)", cavs_policy_name((int)policies[i]), blocks);
         compare(&t, s, tape, NULL);
         compare(&t, s, tape, NULL); /* once more: nothing is left of the first */
-        trial_note("(%s, values asked for)", cavs_policy_name((int)policies[i]));
+        trial_note("(%s, %s, values asked for)", cavs_policy_name((int)policies[i]), blocks);
         compare(&t, s, tape, ask);
         cavs_tape_destroy(tape);
         cavs_session_destroy(s);
@@ -111,9 +127,11 @@ static void random_models_on_a_tape(void **unused)
         trial_open(&t, d.m, texts, DRAW_SAMPLES, NULL);
         t.floor = 0.2; /* values of order one may cancel by chance */
         s = trial_session(&t, NULL);
-        tape = new_tape(s, CAVS_POLICY_AUTO);
-        trial_note("(seed %llu)", (unsigned long long)seed);
-        compare(&t, s, tape, seed % 2 ? ask : NULL);
+        tape = new_tape_of_blocks(s, CAVS_POLICY_AUTO);
+        for (int level = 1; level <= 2; level++) {
+            trial_note("(seed %llu, level %d)", (unsigned long long)seed, level);
+            compare(&t, s, tape, seed % 2 ? ask : NULL);
+        }
         cavs_tape_destroy(tape);
         cavs_session_destroy(s);
         trial_close(&t);
@@ -798,8 +816,145 @@ static void explanations_count_what_was_computed(void **unused)
     assert_true(stats.batching_tasks >= stats.evaluated / 6);
     check_ok(cavs_tape_explain(a.t, &text));
     assert_non_null(strstr(text, "matmul U("));
-    assert_non_null(strstr(text, "there are no blocks"));
+    assert_non_null(strstr(text, "0 are blocks"));
+    assert_non_null(strstr(text, "had not been seen often enough"));
     free(text);
+    close_scene(&a);
+}
+
+/* ---- blocks ---- */
+
+enum { CHAINS = 6 };
+
+static void open_scene_of_blocks(struct scene *a)
+{
+    open_scene(a);
+    cavs_tape_destroy(a->t);
+    a->t = new_tape_of_blocks(a->s, CAVS_POLICY_AUTO);
+}
+
+/* Chains of different lengths over a cell that calls the same function twice, with a loss each: y,
+ * the last one's hidden layer. */
+static struct cavs_symbol *record_chains(struct scene *a, enum cavs_tape_run run)
+{
+    struct cavs_symbol *y = NULL;
+
+    check_ok(cavs_tape_begin(a->t, run));
+    for (int k = 0; k < CHAINS; k++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *h = cavs_lookup(a->E, cavs_tape_id(a->t, k));
+
+        for (int i = 0; i < 1 + k % 3; i++) {
+            y = cavs_tanh(cavs_matmul(h, a->U));
+            h = cavs_add(cavs_mul(y, y), h);
+        }
+        classify(a, f, h, k % 3);
+    }
+    return y;
+}
+
+static void runs_become_blocks(void **unused)
+{
+    struct cavs_tape_stats before, after;
+    struct scene a;
+    char *text;
+
+    (void)unused;
+    open_scene_of_blocks(&a);
+    for (int i = 0; i < 4; i++) {
+        cavs_tape_stats(a.t, &before);
+        record_chains(&a, CAVS_TAPE_TRAIN);
+        check_ok(cavs_tape_finish(a.t));
+    }
+    cavs_tape_stats(a.t, &after);
+    assert_int_equal(after.evaluated, 4 * (after.evaluated - before.evaluated));
+    /* of three shards: lookups, the classifier; cells where there are any at depth 1, 2 and 3 */
+    assert_in_range(after.batching_tasks - before.batching_tasks, 3 + 3 + 3, 3 + 3 + 9);
+    check_ok(cavs_tape_explain(a.t, &text));
+    assert_non_null(strstr(text, "block of 4, 1 results: matmul U, tanh, mul, add"));
+    free(text);
+    close_scene(&a);
+}
+
+static void assert_near(const float *a, const float *b)
+{
+    for (int i = 0; i < WIDTH; i++)
+        assert_true(fabsf(a[i] - b[i]) <= 1e-5f * (1 + fabsf(b[i])));
+}
+
+/* A row that is asked for late is there from the next recording on; one that was asked for before
+ * there were blocks always is. */
+static void rows_inside_of_blocks_are_kept_once_asked_for(void **unused)
+{
+    float row[2][WIDTH], *to[2] = {row[0], row[1]};
+    struct cavs_symbol *y;
+
+    (void)unused;
+    for (int early = 0; early < 2; early++) {
+        struct scene a;
+
+        open_scene_of_blocks(&a);
+        for (int i = 0; i < 5; i++) {
+            y = record_chains(&a, CAVS_TAPE_GRADIENT);
+            check_ok(cavs_tape_finish(a.t));
+            if (i == 1 && !early)
+                check_refused(cavs_tape_values(a.t, 1, &y, to), CAVS_ESTATE, "tanh", "block",
+                              "blocks_after");
+            else if (i > 0 || early)
+                check_ok(cavs_tape_values(a.t, 1, &y, &to[i > 2]));
+            if (i > 2)
+                assert_near(row[1], row[0]);
+        }
+        close_scene(&a);
+    }
+}
+
+/* The same of gradients: what operators and blocks give is the same. */
+static void gradients_of_symbols_are_kept_out_of_blocks(void **unused)
+{
+    float want[WIDTH], got[WIDTH], *to[2] = {want, got};
+    struct cavs_symbol *y;
+
+    (void)unused;
+    for (int early = 0; early < 2; early++) {
+        struct scene a;
+
+        open_scene_of_blocks(&a);
+        for (int i = 0; i < 5; i++) {
+            y = record_chains(&a, CAVS_TAPE_GRADIENT);
+            check_ok(cavs_tape_finish(a.t));
+            if (i == 1 && !early)
+                check_refused(cavs_tape_gradients(a.t, 1, &y, to), CAVS_ESTATE, "tanh", "block");
+            else if (i > 0 || early)
+                check_ok(cavs_tape_gradients(a.t, 1, &y, &to[i > 2]));
+            if (i > 2)
+                assert_near(got, want);
+        }
+        close_scene(&a);
+    }
+}
+
+/* Evaluating, what a block has not kept is computed when it is asked for, before and after the end.
+ */
+static void rows_inside_of_blocks_are_computed_when_evaluating(void **unused)
+{
+    float row[6][WIDTH], *to[6] = {row[0], row[1], row[2], row[3], row[4], row[5]};
+    struct scene a;
+
+    (void)unused;
+    open_scene_of_blocks(&a);
+    for (int i = 0; i < 5; i++) {
+        struct cavs_symbol *y = record_chains(&a, CAVS_TAPE_EVALUATE), *z;
+
+        z = cavs_tanh(cavs_add(y, y));
+        if (i == 3)
+            check_ok(cavs_tape_values(a.t, 1, &z, &to[5]));
+        check_ok(cavs_tape_finish(a.t));
+        check_ok(cavs_tape_values(a.t, 1, &y, &to[i]));
+        assert_near(row[i], row[0]);
+    }
+    for (int j = 0; j < WIDTH; j++)
+        assert_true(fabsf(row[5][j] - tanhf(2 * row[0][j])) < 1e-6f);
     close_scene(&a);
 }
 
@@ -833,6 +988,10 @@ int main(void)
         cmocka_unit_test(a_deep_chain_fits_a_small_stack),
         cmocka_unit_test(a_million_symbols_are_one_sample),
         cmocka_unit_test(explanations_count_what_was_computed),
+        cmocka_unit_test(runs_become_blocks),
+        cmocka_unit_test(rows_inside_of_blocks_are_kept_once_asked_for),
+        cmocka_unit_test(gradients_of_symbols_are_kept_out_of_blocks),
+        cmocka_unit_test(rows_inside_of_blocks_are_computed_when_evaluating),
     };
     const size_t nown = sizeof own / sizeof *own;
     int n = zoo_count(), failed;

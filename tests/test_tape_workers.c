@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tape_workers.c - the number of workers does not show in a bit of what tapes train, dropout
- * and values in the middle included. */
+/* test_tape_workers.c - the number of workers does not show in a bit of what tapes train, dropout,
+ * values in the middle and blocks included. */
+#include "core/tape/tape.h"
 #include "tests/trial.h"
 
 enum { WIDTH = 20, WORDS = 7, NUMBERS = WIDTH * (WIDTH + WORDS), SAMPLES = 11 };
@@ -57,18 +58,24 @@ static void train(int workers, float *values)
     struct cavs_session_options o = cavs_session_defaults();
     struct cavs_runtime_options r = CAVS_RUNTIME_DEFAULTS;
     struct cavs_model *m = new_model();
+    struct cavs_tape_options tape = cavs_tape_defaults();
     struct cavs_runtime *rt;
     struct cavs_session *s;
+    struct cavs_tape_stats stats;
     struct cavs_tape *t;
 
+    tape.blocks_after = 2;
     r.workers = workers;
     o.shards = 3;
     o.optimizer = CAVS_ADAM;
     check_ok(cavs_runtime_create(&r, &rt));
     check_ok(cavs_session_create(rt, m, &o, &s));
-    check_ok(cavs_tape_create(s, NULL, &t));
-    for (int i = 0; i < 3; i++)
+    check_ok(cavs_tape_create(s, &tape, &t));
+    t->blocks.worth = 4;
+    for (int i = 0; i < 8; i++)
         record(t, m, i);
+    cavs_tape_stats(t, &stats);
+    assert_true(stats.blocks > 0);
     check_ok(cavs_session_get_param(s, cavs_model_find_param(m, "U"), values));
     check_ok(cavs_session_get_param(s, cavs_model_find_param(m, "E"), values + WIDTH * WIDTH));
     cavs_tape_destroy(t);

@@ -118,6 +118,13 @@ const struct app_option app_options_training[] = {
         "as without interruption"),
     {0}};
 
+const struct app_option app_options_recorded[] = {
+    OPTION_GROUP("Recording:"),
+    ROW(FLAG, "no-blocks", NULL, no_blocks, KEPT,
+        "compute what is recorded operator by operator: runs of operators that recur do not become "
+        "one function"),
+    {0}};
+
 const struct app_option app_options_machine[] = {
     OPTION_GROUP("Machine:"),
     ROW(INT, "workers", "N", runtime.workers, FREE, "CPU workers; default: one a core", 0, 4096),

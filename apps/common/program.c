@@ -20,7 +20,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { MOST_TABLES = 11 };
+enum { MOST_TABLES = 12 };
 
 static bool list_options(struct app *a, struct option_list *l)
 {
@@ -45,6 +45,8 @@ static bool list_options(struct app *a, struct option_list *l)
         sets[n++] = (struct option_set){app_options_embed, &a->options};
     if (p->drops)
         sets[n++] = (struct option_set){app_options_dropout, &a->options};
+    if (p->record)
+        sets[n++] = (struct option_set){app_options_recorded, &a->options};
     sets[n++] = (struct option_set){app_options_machine, &a->options};
     return options_list(l, sets);
 }

@@ -77,5 +77,9 @@ int cavs__ew_blame(const struct cavs__ew_program *p, const struct cavs__view *v,
  * run at end; until then they are interpreted. Batches nest. */
 void cavs__ew_batch_begin(void);
 void cavs__ew_batch_end(void);
+/* Ends a batch, too, but leaves its programs to whoever calls cavs__ew_batch_compile() with them,
+ * on any thread, while nobody runs or destroys them; NULL: there are none. */
+struct cavs__ew_program *cavs__ew_batch_take(void);
+void cavs__ew_batch_compile(struct cavs__ew_program *programs);
 
 #endif

@@ -162,14 +162,27 @@ void cavs__ew_batch_begin(void)
     batch.depth++;
 }
 
-void cavs__ew_batch_end(void)
+struct cavs__ew_program *cavs__ew_batch_take(void)
 {
     struct cavs__ew_program *list = batch.first;
 
-    if (--batch.depth > 0 || !list)
-        return;
+    if (--batch.depth > 0)
+        return NULL;
     batch.first = NULL;
-    compile(list);
+    return list;
+}
+
+void cavs__ew_batch_compile(struct cavs__ew_program *programs)
+{
+    compile(programs);
+}
+
+void cavs__ew_batch_end(void)
+{
+    struct cavs__ew_program *list = cavs__ew_batch_take();
+
+    if (list)
+        compile(list);
 }
 
 /* Appends, so that the same programs in the same order give the same source. */

@@ -273,7 +273,8 @@ static int group_step(struct group *g)
                                  .noutputs = g->noutputs,
                                  .outputs = g->outputs};
     /* no compiler at work while a tape records: single operators are loops that are there */
-    enum cavs__ew_mode mode = g->p->plan->options.no_fusion || g->p->f->stage->recorded
+    const struct cavs_function *f = g->p->f;
+    enum cavs__ew_mode mode = g->p->plan->options.no_fusion || (f->stage->recorded && !f->compiled)
                                   ? CAVS__EW_INTERPRET
                                   : CAVS__EW_AUTO;
     struct cavs__step *s;

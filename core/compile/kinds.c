@@ -69,7 +69,13 @@ static int new_kind(struct cavs__stage_plan *sp, const struct cavs__part_place *
                             strlen(name) + 1 + cavs__array_bytes(sp->nkinds, sizeof *sp->kinds));
 }
 
-/* The kind that runs such parts of several functions, if it is there: the chain; of a tape, all. */
+static bool has_part(const struct cavs__task_kind *k, const struct cavs_function *f)
+{
+    return f->number < k->nparts && k->parts[f->number];
+}
+
+/* The kind that runs such parts of several functions, if it is there: the chain; of a tape, all.  A
+ * block that multiplies by one parameter twice has a part in two of them. */
 static struct cavs__task_kind *find_kind(struct cavs__stage_plan *sp,
                                          const struct cavs__part_place *at)
 {
@@ -81,7 +87,7 @@ static struct cavs__task_kind *find_kind(struct cavs__stage_plan *sp,
         return NULL;
     kind_name(sp, at, name);
     for (int i = 0; i < sp->nkinds; i++) {
-        if (strcmp(sp->kinds[i]->name, name) == 0)
+        if (strcmp(sp->kinds[i]->name, name) == 0 && !has_part(sp->kinds[i], at->function))
             return sp->kinds[i];
     }
     return NULL;

@@ -114,8 +114,10 @@ static void drop_parts(struct cavs__stage_plan *sp, struct cavs_function *f)
 int cavs__plan_add_function(struct cavs__plan *p, struct cavs_function *f)
 {
     struct cavs__stage_plan *sp = &p->stages[f->stage->number];
-    int rc = cavs__place_function(p, f);
+    int rc;
 
+    drop_parts(sp, f); /* of an attempt that failed behind this one */
+    rc = cavs__place_function(p, f);
     for (int i = 0; i < sp->nkinds && !rc; i++) {
         struct cavs__task_kind *k = sp->kinds[i];
         struct cavs__part *part = f->number < k->nparts ? k->parts[f->number] : NULL;

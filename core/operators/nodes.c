@@ -58,10 +58,26 @@ const struct cavs__operator cavs__operator_operand_grad = {
 
 /* ---- the result ---- */
 
-/* Every gradient is kept: that of a product's result is read by the product's parameter, that of a
- * looked-up row by the update, and any by the user. */
+/* One of several results of a block is columns of the row's gradient. */
+static void diff_one_of_several(struct cavs__diff *d, struct cavs_symbol *y)
+{
+    struct cavs_symbol *g = cavs__diff_symbol(
+        d, y, (struct cavs_symbol){.op = CAVS__OP_RESULT_GRAD, .width = y->which}, 0, NULL);
+
+    if (y->which != y->width)
+        g = cavs__diff_symbol(
+            d, y, (struct cavs_symbol){.op = CAVS__OP_SLICE, .width = y->width, .k = y->k}, 1, &g);
+    cavs__contribute(d, y, y->inputs[0], g);
+}
+
+/* Every gradient of an operator is kept: that of a product's result is read by the product's
+ * parameter, that of a looked-up row by the update, and any by the user. */
 static void diff_result(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
+    if (y->which) {
+        diff_one_of_several(d, y);
+        return;
+    }
     g = cavs__diff_symbol(d, y, (struct cavs_symbol){.op = CAVS__OP_RESULT_GRAD, .width = y->width},
                           0, NULL);
     cavs__diff_symbol(d, y, (struct cavs_symbol){.op = CAVS__OP_KEPT_GRAD, .width = y->width}, 1,
@@ -71,7 +87,13 @@ static void diff_result(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
 
 static struct cavs__operand where_result(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return in_lines(p->sp->state, CAVS__LINES_RESULT, x->width);
+    struct cavs__operand o = in_lines(p->sp->state, CAVS__LINES_RESULT, x->width);
+
+    if (x->which) {
+        o.col = x->k;
+        o.ld = cavs__lines_of(x->which) * CAVS__LINE;
+    }
+    return o;
 }
 
 const struct cavs__operator cavs__operator_result = {

@@ -115,6 +115,46 @@ static int copy_fixed(struct cavs_tape *t, const struct cavs_symbol *x, float *r
     return rc;
 }
 
+/* ---- blocks ---- */
+
+/* Where symbols are asked for once it is too late to keep them, they are kept from the next
+ * recording on: as results of their blocks, or, for their gradients, in no block at all. */
+static struct cavs__site *site_of(struct cavs_tape *t, int symbol)
+{
+    int32_t site = t->recording.entries[symbol].site;
+
+    return site >= 0 ? &t->recording.sites.all[site] : NULL;
+}
+
+static void keep_rows(struct cavs_tape *t, int n, const int32_t *symbols)
+{
+    for (int i = 0; i < n; i++) {
+        struct cavs__site *site = site_of(t, symbols[i]);
+
+        if (site)
+            site->asked = true;
+    }
+}
+
+static void keep_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs)
+{
+    for (int i = 0; i < n; i++) {
+        int from;
+        struct cavs__site *site = site_of(t, cavs__node_of(xs[i], &from)->x.number);
+
+        if (site)
+            site->alone = true;
+    }
+}
+
+static int in_a_block(const char *call, const struct cavs_symbol *x)
+{
+    return cavs__fail(CAVS_ESTATE,
+                      "%s: %s (%s:%d) was computed inside of a block and not kept; in the next "
+                      "recording it will be (struct cavs_tape_options: blocks_after)",
+                      call, cavs__symbol_label(x), x->at.file, x->at.line);
+}
+
 /* ---- values ---- */
 
 /* The symbols that are to be computed; how many in *wanted. */
@@ -141,6 +181,8 @@ static int all_evaluated(const struct cavs_tape *t, int n, const int32_t *symbol
     for (int i = 0; i < n; i++) {
         const struct cavs__node *node = cavs__node_at(&t->recording, symbols[i]);
 
+        if (t->recording.entries[symbols[i]].in_block && !t->recording.entries[symbols[i]].ordered)
+            return in_a_block("cavs_tape_values", &node->x);
         if (!t->recording.entries[symbols[i]].ordered)
             return cavs__fail(CAVS_ESTATE,
                               "cavs_tape_values: %s (%s:%d) was not computed before "
@@ -160,8 +202,11 @@ int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, 
     symbols = computed_symbols(t, n, xs, &wanted);
     if (!symbols)
         return CAVS_ENOMEM;
-    rc =
-        t->finished ? all_evaluated(t, wanted, symbols) : cavs__evaluate(t, wanted, symbols, false);
+    if (t->finished)
+        keep_rows(t, wanted, symbols);
+    rc = t->finished && t->recording.run != CAVS_TAPE_EVALUATE
+             ? all_evaluated(t, wanted, symbols)
+             : cavs__evaluate(t, wanted, symbols, false);
     free(symbols);
     if (!rc)
         rc = copy_rows(t, cavs__tape_plan(t)->state, n, xs, rows);
@@ -204,7 +249,9 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
                           "cavs_tape_gradients: %s (%s:%d) is made of nothing that "
                           "has a gradient",
                           cavs__symbol_label(x), x->at.file, x->at.line);
-    return CAVS_OK;
+    return cavs__entry_of(&t->recording, &node->x)->in_block
+               ? in_a_block("cavs_tape_gradients", &node->x)
+               : CAVS_OK;
 }
 
 int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
@@ -216,6 +263,8 @@ int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *x
         rc = cavs__fail(CAVS_ESTATE, "cavs_tape_gradients: %s",
                         t->finished ? "the recording was begun to be evaluated alone"
                                     : "the recording is not finished (cavs_tape_finish)");
+    if (!rc)
+        keep_gradients(t, n, xs);
     for (int i = 0; i < n && !rc; i++)
         rc = check_gradient(t, xs[i]);
     if (!rc)

@@ -99,3 +99,15 @@ int cavs__compile_signatures(struct cavs_tape *t)
     t->behind = rc != 0;
     return rc;
 }
+
+int cavs__compile_block(struct cavs_tape *t, int signature)
+{
+    struct cavs__signature *s = t->recording.signatures.all[signature];
+    int rc = compile(t, s, t->behind);
+
+    t->behind = true;
+    t->compiled = signature + 1; /* if that failed, nobody computes it */
+    if (!rc && (s->chain[0].n > CAVS__MOST_PARAMS || s->chain[1].n > CAVS__MOST_PARAMS))
+        rc = CAVS_EPROGRAM;
+    return rc;
+}

@@ -22,38 +22,95 @@ static void describe_operand(FILE *out, const struct cavs__operand_sort *o)
     }
 }
 
+static void describe_place(FILE *out, const struct cavs__signature *s)
+{
+    fprintf(out, "  %s:%d\n", s->like.at.file, s->like.at.line);
+}
+
+static void describe_counts(FILE *out, const struct cavs__signature *s)
+{
+    fprintf(out, "%10lld %10lld %8.1f  ", (long long)s->rows, (long long)s->vts,
+            s->vts > 0 ? (double)s->rows / (double)s->vts : 0.0);
+}
+
 static void describe(FILE *out, const struct cavs__signature *s)
 {
-    fprintf(out, "%10lld %10lld %8.1f  %s(", (long long)s->rows, (long long)s->vts,
-            s->vts > 0 ? (double)s->rows / (double)s->vts : 0.0, cavs__symbol_label(&s->like));
+    describe_counts(out, s);
+    fprintf(out, "%s(", cavs__symbol_label(&s->like));
     for (int k = 0; k < s->n; k++) {
         if (k > 0)
             fprintf(out, ", ");
         describe_operand(out, &s->operands[k]);
     }
-    fprintf(out, ") %d%s  %s:%d\n", s->like.width, s->needs_grad ? "'" : "", s->like.at.file,
-            s->like.at.line);
+    fprintf(out, ") %d%s", s->like.width, s->needs_grad ? "'" : "");
+    describe_place(out, s);
+}
+
+/* Its operators are the symbols of F in its function, but for those around them. */
+static void describe_block(FILE *out, const struct cavs__signature *s)
+{
+    describe_counts(out, s);
+    fprintf(out, "block of %d, %d results:", s->nmembers, s->nresults);
+    for (int i = 0; i < s->function->nsymbols && !s->function->symbols[i]->backward; i++) {
+        const struct cavs_symbol *x = s->function->symbols[i];
+
+        if (x->op != CAVS__OP_OPERAND && x->op != CAVS__OP_RESULT && x->op != CAVS__OP_IDS &&
+            x->op != CAVS__OP_CONST && x->op != CAVS__OP_USE && x->op != CAVS__OP_SLICE)
+            fprintf(out, " %s,", cavs__symbol_label(x));
+    }
+    describe_place(out, s);
+}
+
+static void explain_rows(FILE *out, const struct cavs__signatures *all)
+{
+    fprintf(out, "%10s %10s %8s\n", "rows", "V_t", "rows/V_t");
+    for (int i = 0; i < all->n; i++) {
+        if (all->all[i]->vts > 0)
+            (all->all[i]->nmembers > 1 ? describe_block : describe)(out, all->all[i]);
+    }
+}
+
+static int64_t rows_without_others(const struct cavs__signatures *all)
+{
+    int64_t alone = 0;
+
+    for (int i = 0; i < all->n; i++)
+        alone += all->all[i]->rows == all->all[i]->vts ? all->all[i]->rows : 0;
+    return alone;
+}
+
+static void explain_blocks(FILE *out, const struct cavs__blocks *b)
+{
+    static const char *const why[CAVS__ALONE_REASONS] = {
+        [CAVS__ALONE_RUN] = "no other stands always beside it",
+        [CAVS__ALONE_NEW] = "their run had not been seen often enough",
+        [CAVS__ALONE_COMING] = "their block was being compiled",
+        [CAVS__ALONE_READ] = "their run was read where it had not been before",
+        [CAVS__ALONE_LARGE] = "their run has too many operands, or there were too many blocks",
+        [CAVS__ALONE_ASKED] = "values were asked for in the middle of training",
+    };
+
+    for (int i = 0; i < CAVS__ALONE_REASONS; i++) {
+        if (b->alone[i] > 0)
+            fprintf(out, "%10lld symbols were in no block: %s\n", (long long)b->alone[i], why[i]);
+    }
 }
 
 static void explain(FILE *out, const struct cavs_tape *t)
 {
     const struct cavs__signatures *all = &t->recording.signatures;
-    int64_t alone = 0;
 
-    fprintf(out,
-            "tape: %d signatures, policy %s.  Each symbol is an operator by itself; there are no "
-            "blocks.\nRows were computed on CPUs; ' has a gradient.\n\n%10s %10s %8s\n",
-            all->n, cavs_policy_name((int)t->options.policy), "rows", "V_t", "rows/V_t");
-    for (int i = 0; i < all->n; i++) {
-        if (all->all[i]->vts > 0)
-            describe(out, all->all[i]);
-        if (all->all[i]->rows == all->all[i]->vts)
-            alone += all->all[i]->rows;
-    }
+    fprintf(
+        out,
+        "tape: %d signatures, of which %d are blocks, policy %s.\nRows were computed on CPUs; ' "
+        "has a gradient.\n\n",
+        all->n, t->blocks.made, cavs_policy_name((int)t->options.policy));
+    explain_rows(out, all);
     fprintf(out,
             "\n%lld rows ran alone: at no time was another one of their signature ready beside "
             "them.\n",
-            (long long)alone);
+            (long long)rows_without_others(all));
+    explain_blocks(out, &t->blocks);
 }
 
 int cavs_tape_explain(const struct cavs_tape *t, char **text)

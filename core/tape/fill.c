@@ -73,7 +73,7 @@ static void fill_operand(const struct filling *w, const struct cavs__vt *vt, int
 
     for (int r = 0; r < vt->n; r++) {
         const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
-        const struct cavs__read *read = e ? &recording->reads[e->reads + k] : NULL;
+        const struct cavs__read *read = e ? &recording->reads[e->operands + k] : NULL;
 
         if (!read)
             out[r] = -1;
@@ -224,7 +224,7 @@ static int make_room(struct cavs_tape *t, int shard, bool gradients)
 
     if (!rc && gradients)
         rc = cavs__reserve(e, &e->tensors[sp->push[0]], shard, s->rows + s->rows / 16 + 1);
-    if (!rc && gradients)
+    if (!rc && s->operands > 0)
         rc = cavs__reserve(e, &e->tensors[sp->edge], shard, s->operands + s->operands / 16 + 1);
     return rc;
 }

@@ -32,28 +32,31 @@ static void count(struct cavs_tape *t, const struct cavs__increment *d)
 {
     struct cavs_stats *of_session = &t->session->stats;
     bool forward = t->recording.run == CAVS_TAPE_EVALUATE;
+    int64_t evaluated = 0; /* symbols */
 
-    t->stats.evaluated += d->n;
     t->stats.batching_tasks += d->nvt;
-    of_session->vertices += d->n;
-    of_session->evaluated += d->n;
     of_session->batching_tasks += d->nvt;
     for (int i = 0; i < d->nvt; i++) {
         struct cavs__signature *s = t->recording.signatures.all[d->vt[i].function];
 
+        evaluated += (int64_t)d->vt[i].n * s->nmembers;
         s->rows += d->vt[i].n;
         s->vts++;
         of_session->flops += d->vt[i].n * (forward ? s->flops_forward : s->flops);
     }
+    t->stats.evaluated += evaluated;
+    of_session->vertices += evaluated;
+    of_session->evaluated += evaluated;
 }
 
-static int order(struct going *g, int n, const int32_t *symbols)
+static int order(struct going *g, const struct cavs__wanted *wanted)
 {
     struct cavs_tape *t = g->t;
     int rc = cavs__compile_signatures(t);
 
+    cavs__use_blocks(t);
     if (!rc)
-        rc = cavs__order(&t->order, &t->recording, n, symbols, t->fresh);
+        rc = cavs__order(&t->order, &t->recording, &t->blocks, wanted, t->fresh);
     for (int i = 0; i < t->order.nshards && !rc; i++) {
         if (!t->fresh[i])
             continue;
@@ -195,11 +198,17 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
                       .e = &t->session->engine,
                       .gradients = finish && run != CAVS_TAPE_EVALUATE,
                       .update = finish && run == CAVS_TAPE_TRAIN};
+    struct cavs__wanted wanted = {.n = n,
+                                  .symbols = symbols,
+                                  .rows = !finish,
+                                  .together = finish || run == CAVS_TAPE_EVALUATE};
     double start = starpu_timing_now();
-    int rc = order(&g, n, symbols);
+    int rc = order(&g, &wanted);
 
     if (!rc && (g.gradients || has_fresh(t)))
         rc = go(&g);
+    if (!rc)
+        rc = cavs__make_blocks(t);
     t->error = rc;
     t->session->stats.schedule_s += (starpu_timing_now() - start) * 1e-6;
     return rc;

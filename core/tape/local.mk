@@ -4,6 +4,9 @@
 
 libcavs_la_SOURCES += \
 	core/tape/answers.c \
+	core/tape/background.c \
+	core/tape/tape_blocks.c \
+	core/tape/tape_blocks.h \
 	core/tape/compiled.c \
 	core/tape/declared.c \
 	core/tape/explain_tape.c \
@@ -20,6 +23,9 @@ libcavs_la_SOURCES += \
 	core/tape/row_places.c \
 	core/tape/signature.c \
 	core/tape/signature.h \
+	core/tape/signature_function.c \
+	core/tape/sites.c \
+	core/tape/sites.h \
 	core/tape/tape.c \
 	core/tape/tape.h \
 	core/tape/tasks.c

@@ -20,7 +20,7 @@ struct visiting {
 static void visit(struct visiting *v, int shard, const struct cavs__entry *e)
 {
     struct cavs__touched *t = v->touched;
-    int32_t id = e ? v->t->recording.reads[e->reads].of : -1, at;
+    int32_t id = e ? v->t->recording.reads[e->operands].of : -1, at;
 
     if (id < 0)
         return;

@@ -27,11 +27,11 @@ void cavs__order_free(struct cavs__order *o)
         cavs__schedule_free(&o->schedules[i]);
     cavs__shard_scratch_free(&o->split);
     free(o->schedules);
-    free(o->stack);
     free(o->list);
     free(o->shard);
     free(o->work);
     free(o->chosen);
+    free(o->groups);
     free(o->slots);
     free(o->function);
     free(o->child_ptr);
@@ -53,52 +53,63 @@ enum { EVALUATED = -1, FOUND = 0 };
 struct needed {
     struct cavs__order *o;
     struct cavs__recording *r;
-    int n;        /* on the stack */
-    int lo, hi;   /* the first and the last symbol found */
+    int n;        /* found */
+    int lo, hi;   /* the first and the last of them */
     int64_t rows; /* that they read */
 };
 
-static bool push(struct needed *d, int symbol)
+/* A symbol that a block has computed and not kept is computed once more; the next time it is kept.
+ */
+static void need_again(struct needed *d, struct cavs__entry *e)
+{
+    e->vertex = FOUND;
+    d->r->sites.all[e->site].asked = true;
+}
+
+static inline void need(struct needed *d, int symbol)
 {
     struct cavs__entry *e = &d->r->entries[symbol];
 
     if (e->ordered || e->signature == CAVS__NOT_COMPUTED)
-        return true;
-    if (!cavs__array_reserve(&d->o->stack, &d->o->stack_room, (size_t)d->n + 1,
-                             sizeof *d->o->stack))
-        return false;
+        return;
+    if (e->in_block)
+        need_again(d, e);
     e->ordered = true;
-    e->vertex = FOUND;
-    d->o->stack[d->n++] = symbol;
+    d->n++;
     d->lo = symbol < d->lo ? symbol : d->lo;
     d->hi = symbol > d->hi ? symbol : d->hi;
-    return true;
 }
 
 /* The rows that the symbol reads. */
-static bool push_operands(struct needed *d, const struct cavs__entry *e)
+static inline void need_operands(struct needed *d, const struct cavs__entry *e)
 {
     const struct cavs__signature *s = d->r->signatures.all[e->signature];
 
     d->rows += s->n;
     for (int k = 0; k < s->n; k++) {
-        if (s->operands[k].kind == CAVS__OPERAND_ROW && !push(d, d->r->reads[e->reads + k].of))
-            return false;
+        int32_t of = d->r->reads[e->reads + k].of;
+
+        if (s->operands[k].kind != CAVS__OPERAND_ROW)
+            continue;
+        need(d, of);
+        if (d->r->entries[of].run != e->run)
+            d->r->entries[of].read_outside = true;
     }
-    return true;
 }
 
-static bool find_needed(struct needed *d, int n, const int32_t *symbols)
+/* Symbols read what was recorded before them: from the last one back, all are found. */
+static void find_needed(struct needed *d, const struct cavs__wanted *wanted)
 {
-    for (int i = 0; i < n; i++) {
-        if (!push(d, symbols[i]))
-            return false;
-        while (d->n > 0) {
-            if (!push_operands(d, &d->r->entries[d->o->stack[--d->n]]))
-                return false;
-        }
+    for (int i = 0; i < wanted->n; i++) {
+        need(d, wanted->symbols[i]);
+        d->r->entries[wanted->symbols[i]].read_outside |= wanted->rows;
     }
-    return true;
+    for (int i = d->hi; i >= d->lo; i--) {
+        const struct cavs__entry *e = &d->r->entries[i];
+
+        if (e->ordered && e->vertex == FOUND)
+            need_operands(d, e);
+    }
 }
 
 /* Lists what was found, ascending. */
@@ -117,19 +128,20 @@ static int list_needed(const struct needed *d, int32_t *found)
 
 static bool reserve_samples(struct cavs__order *o, int n)
 {
-    size_t room = o->sample_room, rooms[2] = {room, room};
+    size_t room = o->sample_room, rooms[3] = {room, room, room};
 
     if ((size_t)n <= room)
         return true;
     if (!cavs__array_reserve(&o->shard, &room, (size_t)n, sizeof *o->shard) ||
         !cavs__array_reserve(&o->work, &rooms[0], (size_t)n, sizeof *o->work) ||
-        !cavs__array_reserve(&o->chosen, &rooms[1], (size_t)n, sizeof *o->chosen))
+        !cavs__array_reserve(&o->chosen, &rooms[1], (size_t)n, sizeof *o->chosen) ||
+        !cavs__array_reserve(&o->groups, &rooms[2], (size_t)n, sizeof *o->groups))
         return false;
     o->sample_room = room;
     return true;
 }
 
-/* Work of each group that has no shard yet; how many there are, in o->stack. */
+/* Work of each group that has no shard yet; how many there are, in o->groups. */
 static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n)
 {
     int groups = 0;
@@ -137,12 +149,13 @@ static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n)
     for (int i = 0; i < r->nsamples; i++)
         o->work[i] = 0;
     for (int i = 0; i < n; i++)
-        o->work[cavs__group_of(r, r->entries[o->list[i]].sample)] += 1;
+        o->work[cavs__group_of(r, r->entries[o->list[i]].sample)] +=
+            r->signatures.all[r->entries[o->list[i]].as]->nmembers;
     for (int i = 0; i < r->nsamples; i++) {
         if (o->work[i] == 0 || o->shard[i] >= 0)
             continue;
         o->work[groups] = o->work[i];
-        o->stack[groups++] = i;
+        o->groups[groups++] = i;
     }
     return groups;
 }
@@ -180,7 +193,7 @@ static int choose_shards(struct cavs__order *o, struct cavs__recording *r, int n
         cavs__shard_split(groups, o->work, o->nshards, NULL, o->chosen, &o->split) != 0)
         return cavs__fail_nomem("shards of a tape", 0);
     for (int i = 0; i < groups; i++)
-        o->shard[o->stack[i]] = o->chosen[i];
+        o->shard[o->groups[i]] = o->chosen[i];
     return CAVS_OK;
 }
 
@@ -209,13 +222,23 @@ static bool reserve(struct cavs__order *o, int64_t vertices, int64_t children, i
 static int add_children(struct cavs__order *o, const struct cavs__recording *r,
                         const struct cavs__entry *e, int at)
 {
-    const struct cavs__signature *s = r->signatures.all[e->signature];
+    const struct cavs__signature *s = r->signatures.all[e->as];
 
     for (int k = 0; k < s->n; k++) {
         if (s->operands[k].kind == CAVS__OPERAND_ROW)
-            o->child[at++] = r->entries[r->reads[e->reads + k].of].vertex;
+            o->child[at++] = r->entries[r->reads[e->operands + k].of].vertex;
     }
     return at;
+}
+
+/* The symbols that vertex e computes for others are of that number. */
+static void set_vertex(struct cavs__recording *r, struct cavs__entry *e, int32_t vertex)
+{
+    const struct cavs__signature *s = r->signatures.all[e->as];
+
+    e->vertex = vertex;
+    for (int i = 0; i < s->nresults; i++)
+        r->entries[r->reads[e->operands + s->n + i].of].vertex = vertex;
 }
 
 /* The vertices of a shard, ascending by symbol. */
@@ -229,9 +252,9 @@ static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording
 
         if (o->shard[cavs__group_of(r, e->sample)] != shard)
             continue;
-        e->vertex = vertices;
+        set_vertex(r, e, vertices);
         o->vertex[vertices] = o->list[i];
-        o->function[vertices] = e->signature;
+        o->function[vertices] = e->as;
         o->child_ptr[vertices++] = at;
         at = add_children(o, r, e, at);
     }
@@ -267,7 +290,7 @@ static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__re
     for (int i = 0; i < s->rows; i++) {
         d->node[i] = o->vertex[s->vertex_of[i]];
         d->highest = d->node[i] > d->highest ? d->node[i] : d->highest;
-        r->entries[d->node[i]].vertex = EVALUATED;
+        set_vertex(r, &r->entries[d->node[i]], EVALUATED);
     }
     return d;
 }
@@ -295,28 +318,31 @@ static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, 
     return CAVS_OK;
 }
 
-int cavs__order(struct cavs__order *o, struct cavs__recording *r, int n, const int32_t *symbols,
-                struct cavs__increment **out)
+/* The vertices of all that was found; -1: out of memory. */
+static int list_vertices(struct needed *d, struct cavs__blocks *b, bool together)
+{
+    if (!cavs__array_reserve(&d->o->list, &d->o->list_room, (size_t)d->n, sizeof *d->o->list))
+        return -1;
+    return cavs__find_vertices(b, d->r, together, list_needed(d, d->o->list), d->o->list);
+}
+
+int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
+                const struct cavs__wanted *wanted, struct cavs__increment **out)
 {
     struct needed d = {.o = o, .r = r, .lo = INT32_MAX, .hi = -1};
-    int rc = CAVS_OK, found = 0;
+    int rc = CAVS_OK, n;
 
     memset(out, 0, (size_t)o->nshards * sizeof(*out));
-    if (!find_needed(&d, n, symbols))
-        return cavs__fail_nomem("order of a tape", 0);
-    if (d.hi < 0)
+    find_needed(&d, wanted);
+    if (d.n == 0)
         return CAVS_OK;
-    if (!reserve_samples(o, r->nsamples) ||
-        !cavs__array_reserve(&o->list, &o->list_room, (size_t)(d.hi - d.lo + 2), sizeof *o->list) ||
-        !cavs__array_reserve(&o->stack, &o->stack_room, (size_t)r->nsamples, sizeof *o->stack))
-        rc = cavs__fail_nomem("order of a tape", 0);
-    if (!rc) {
-        found = list_needed(&d, o->list);
-        rc = choose_shards(o, r, found);
-    }
-    if (!rc && !reserve(o, found, d.rows, r->signatures.n))
-        rc = cavs__fail_nomem("graph of a tape", (size_t)found * 3 * sizeof(int32_t));
-    for (int i = 0; i < o->nshards && found > 0 && !rc; i++)
-        rc = order_shard(o, r, found, i, &out[i]);
+    n = list_vertices(&d, b, wanted->together);
+    if (n < 0 || !reserve_samples(o, r->nsamples))
+        return cavs__fail_nomem("order of a tape", 0);
+    rc = choose_shards(o, r, n);
+    if (!rc && !reserve(o, n, d.rows, r->signatures.n))
+        rc = cavs__fail_nomem("graph of a tape", (size_t)n * 3 * sizeof(int32_t));
+    for (int i = 0; i < o->nshards && !rc; i++)
+        rc = order_shard(o, r, n, i, &out[i]);
     return rc;
 }

@@ -2,21 +2,21 @@
 /*
  * order.h - from symbols that are wanted to V_t: an increment of the recording, shard by shard.
  *
- * Symbols are vertices, their signatures functions, the rows that they read children; what an
- * earlier increment has evaluated is a row that is there.  The scheduler is that of declared
- * models.
+ * Symbols, or blocks of them, are vertices, their signatures functions, the rows that they read
+ * children; what an earlier increment has evaluated is a row that is there.  The scheduler is that
+ * of declared models.
  */
 #ifndef CAVS_CORE_TAPE_ORDER_H
 #define CAVS_CORE_TAPE_ORDER_H
 
-#include "core/tape/recording.h"
+#include "core/tape/tape_blocks.h"
 #include "scheduler/schedule.h"
 
 /* What is evaluated at one go, of one shard.  Lives as long as the recording. */
 struct cavs__increment {
     int n, nvt;
     struct cavs__vt *vt;    /* [nvt] */
-    int32_t *node;          /* [n] symbol of each row; -1: it was taken back since */
+    int32_t *node;          /* [n] head of each row; -1: it was taken back since */
     int32_t highest;        /* of them */
     int nfunctions;         /* signatures that were there */
     int32_t *function_rows; /* [nfunctions] */
@@ -33,13 +33,14 @@ struct cavs__order {
     struct cavs__schedule *schedules; /* [nshards] */
     struct cavs__shard_scratch split;
     /* growing scratch */
-    size_t stack_room, list_room, sample_room, function_room, vertex_room, child_room;
-    int32_t *stack, *list; /* symbols */
-    int32_t *shard;        /* [samples] of each group, by its first sample; -1: none yet */
-    int known;             /* samples of which that is so */
-    double *work;          /* [samples] */
-    int32_t *chosen;       /* [samples] */
-    int *slots;            /* [functions] */
+    size_t list_room, sample_room, function_room, vertex_room, child_room;
+    int32_t *list;   /* symbols, and then heads of vertices */
+    int32_t *shard;  /* [samples] of each group, by its first sample; -1: none yet */
+    int known;       /* samples of which that is so */
+    double *work;    /* [samples] */
+    int32_t *chosen; /* [samples] */
+    int32_t *groups; /* [samples] */
+    int *slots;      /* [functions] */
     int32_t *function, *child_ptr, *child, *vertex;
 };
 
@@ -55,9 +56,16 @@ static inline struct cavs__entry *cavs__entry_of_row(const struct cavs__recordin
 }
 /* Takes back the rows of symbols from this one on. */
 void cavs__take_rows_back(struct cavs__increment *d, int symbols);
+/* What is to be evaluated. */
+struct cavs__wanted {
+    int n;
+    const int32_t *symbols; /* [n] */
+    bool rows;              /* the user reads their rows */
+    bool together;          /* runs may be blocks */
+};
 /* Puts in order what these symbols need that no earlier increment has: one for each shard in out,
  * NULL where there is nothing.  0 or a code; the recording is then of no more use. */
-int cavs__order(struct cavs__order *o, struct cavs__recording *r, int n, const int32_t *symbols,
-                struct cavs__increment **out);
+int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
+                const struct cavs__wanted *wanted, struct cavs__increment **out);
 
 #endif

@@ -22,11 +22,12 @@ static inline void each_piece(struct cavs_tape *t, const struct cavs__increment 
 
         for (int r = 0; r < vt->n && s->operands[k].passes; r++, line += pitch) {
             const struct cavs__entry *e = cavs__entry_of_row(recording, d, vt->row0 + r);
-            const struct cavs__read *read = e ? &recording->reads[e->reads + k] : NULL;
+            const struct cavs__read *read = e ? &recording->reads[e->operands + k] : NULL;
+            const struct cavs__entry *of = read ? &recording->entries[read->of] : NULL;
 
-            if (read)
-                call(context, &recording->entries[read->of], read->from / CAVS__LINE * CAVS__LINE,
-                     line, width);
+            if (of)
+                call(context, &recording->entries[of->head],
+                     of->column + read->from / CAVS__LINE * CAVS__LINE, line, width);
         }
     }
 }
@@ -44,7 +45,7 @@ static bool is_reached(struct cavs_tape *t, const struct cavs__increment *d,
                        const struct cavs__vt *vt)
 {
     const struct cavs__signature *s = cavs__signature_of(t, vt);
-    bool reached = s->like.op == CAVS__OP_METRIC && s->like.is_loss;
+    bool reached = s->like.is_loss;
 
     for (int r = 0; r < vt->n && !reached; r++) {
         const struct cavs__entry *e = cavs__entry_of_row(&t->recording, d, vt->row0 + r);

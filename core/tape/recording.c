@@ -19,7 +19,7 @@ int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int st
 {
     int rc;
 
-    *r = (struct cavs__recording){.most = most};
+    *r = (struct cavs__recording){.most = most, .sites.last = CAVS__NO_SITE};
     rc = cavs__signatures_init(&r->signatures, m, stage);
     for (int i = 0; i < 2; i++)
         r->of[i] = (struct cavs_function){.stage = &r->signatures.stage,
@@ -33,9 +33,9 @@ int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int st
 void cavs__recording_free(struct cavs__recording *r)
 {
     for (int i = 0; i < 2; i++) {
-        for (int b = 0; b < r->nodes[i].nblocks; b++)
-            free(r->nodes[i].blocks[b]);
-        free(r->nodes[i].blocks);
+        for (int b = 0; b < r->nodes[i].nchunks; b++)
+            free(r->nodes[i].chunks[b]);
+        free(r->nodes[i].chunks);
         cavs__arena_free(&r->nodes[i].arena);
         free(r->of[i].message);
     }
@@ -46,6 +46,7 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->group);
     free(r->sinks);
     free(r->sorts);
+    cavs__sites_free(&r->sites);
     cavs__signatures_free(&r->signatures);
 }
 
@@ -65,6 +66,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->nsamples = 0;
     r->nreads = 0;
     r->nsinks = 0;
+    cavs__sites_end(&r->sites);
     r->open = true;
 }
 
@@ -130,6 +132,7 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
                           (long long)mark);
     for (int i = cavs__symbols_of(r) - 1; i >= symbols; i--)
         r->count[r->entries[i].sample]--;
+    cavs__sites_leave(&r->sites);
     r->nsamples = (int)samples;
     r->present = r->nsamples - 1;
     if (symbols < cavs__symbols_of(r))
@@ -145,15 +148,15 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
 static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
 {
     int n = cavs__symbols_of(r);
-    struct cavs__node *block;
+    struct cavs__node *chunk;
 
     if (!cavs__array_reserve(&r->entries, &r->entry_room, (size_t)n + 1, sizeof *r->entries))
         return false;
-    if (n < nodes->nblocks * CAVS__NODES_A_BLOCK)
+    if (n < nodes->nchunks * CAVS__NODES_A_CHUNK)
         return true;
-    block = malloc(CAVS__NODES_A_BLOCK * sizeof *block);
-    if (!block || !CAVS__APPEND(nodes->blocks, nodes->nblocks, block)) {
-        free(block);
+    chunk = malloc(CAVS__NODES_A_CHUNK * sizeof *chunk);
+    if (!chunk || !CAVS__APPEND(nodes->chunks, nodes->nchunks, chunk)) {
+        free(chunk);
         return false;
     }
     return true;
@@ -174,7 +177,7 @@ static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
              (long long)r->most);
     if (f->error)
         return false;
-    if ((size_t)f->nsymbols < r->entry_room && f->nsymbols < nodes->nblocks * CAVS__NODES_A_BLOCK)
+    if ((size_t)f->nsymbols < r->entry_room && f->nsymbols < nodes->nchunks * CAVS__NODES_A_CHUNK)
         return true;
     if (add_room(r, nodes))
         return true;
@@ -221,9 +224,10 @@ static bool is_computed(enum cavs__op op)
 }
 
 /* The signature of a node; -1: reported. */
-static int sign(struct cavs__recording *r, const struct cavs__node *node)
+static int sign(struct cavs__recording *r, const struct cavs__node *node, int32_t site)
 {
     const struct cavs_symbol *x = &node->x;
+    int32_t none = -1, *last = site >= 0 ? &r->sites.all[site].signature : &none;
     int number;
 
     if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)x->ninputs, sizeof *r->sorts) ||
@@ -233,7 +237,7 @@ static int sign(struct cavs__recording *r, const struct cavs__node *node)
     } else {
         for (int i = 0; i < x->ninputs; i++)
             r->reads[r->nreads + i] = sort_operand(x->inputs[i], &r->sorts[i]);
-        number = cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts);
+        number = *last = cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts, *last);
     }
     if (number < 0)
         cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
@@ -300,10 +304,30 @@ static int sample_of(const struct cavs__recording *r, int n, struct cavs_symbol 
     return r->present;
 }
 
+/* Where it was recorded; what reads nothing that is computed is of no run. */
+static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
+                      struct cavs__entry *e)
+{
+    const struct cavs_symbol *x = &node->x;
+
+    e->run = x->number;
+    if (x->op == CAVS__OP_LOOKUP || x->op == CAVS__OP_PULL)
+        return true;
+    if (cavs__site_visit(&r->sites, x, e->sample, &e->site, &e->run)) {
+        e->read_outside = r->sites.all[e->site].asked;
+        return true;
+    }
+    cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
+                        cavs__symbol_label(x));
+    return false;
+}
+
 /* The signature of a symbol that is computed, and what that takes.  false: reported. */
 static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struct cavs__entry *e)
 {
-    e->signature = sign(r, node);
+    if (!find_site(r, node, e))
+        return false;
+    e->signature = sign(r, node, e->site);
     if (e->signature < 0)
         return false;
     node->x.needs_grad = r->signatures.all[e->signature]->needs_grad;
@@ -336,6 +360,7 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
     }
     e = &r->entries[f->nsymbols];
     *e = (struct cavs__entry){.signature = CAVS__NOT_COMPUTED,
+                              .site = CAVS__NO_SITE,
                               .sample = sample_of(r, n, inputs),
                               .reads = (int32_t)r->nreads};
     node->place = r->count[e->sample];

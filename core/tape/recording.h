@@ -2,16 +2,17 @@
 /*
  * recording.h - what a tape records, and how: knows neither sessions nor StarPU.
  *
- * Recordings take turns in two sets of blocks, each with a function that stands for its symbols:
+ * Recordings take turns in two sets of chunks, each with a function that stands for its symbols:
  * what the recording before made is told by that function, and refused.
  */
 #ifndef CAVS_CORE_TAPE_RECORDING_H
 #define CAVS_CORE_TAPE_RECORDING_H
 
 #include "core/tape/signature.h"
+#include "core/tape/sites.h"
 #include "memory/arena.h"
 
-enum { CAVS__NODES_A_BLOCK = 1024, CAVS__NOT_COMPUTED = -1 };
+enum { CAVS__NODES_A_CHUNK = 1024, CAVS__NOT_COMPUTED = -1 };
 
 /* A recorded symbol. */
 struct cavs__node {
@@ -25,22 +26,32 @@ struct cavs__node {
 struct cavs__entry {
     int32_t signature; /* CAVS__NOT_COMPUTED: others read the symbol as it is, or columns of it */
     int32_t sample;
-    int32_t reads;   /* the first of its operands, as many as the signature has */
-    int32_t line;    /* where the session has its row */
-    int32_t vertex;  /* while it is put in order, among those of its shard: order.c */
-    int32_t readers; /* pieces of its gradient: reached.c */
-    bool ordered;    /* it has been put in order to be evaluated */
-    bool reached;    /* its gradient has been computed: reached.c */
+    int32_t reads;  /* the first of its operands, as many as the signature has */
+    int32_t site;   /* where it was recorded: sites.h; CAVS__NO_SITE: nowhere that matters */
+    int32_t run;    /* the first symbol of its run: sites.h */
+    int32_t line;   /* where the session has its row */
+    int32_t vertex; /* while it is put in order, among those of its shard: order.c */
+    /* The vertex that computes it: of the symbol alone, or of a block (tape_blocks.h). */
+    int32_t head;      /* the vertex's first symbol, which has what follows */
+    int32_t as;        /* signature of the vertex */
+    int32_t operands;  /* the first of the vertex's */
+    int32_t readers;   /* pieces of the gradient of its row: reached.c */
+    int32_t column;    /* not of the head alone: where the symbol begins in the vertex's row */
+    bool ordered;      /* there is a row for it, or there will be */
+    bool reached;      /* of the head: its gradient has been computed: reached.c */
+    bool read_outside; /* of its run, or asked for by the user */
+    bool in_block;
 };
 
-/* An operand: columns of a symbol from there on, or an id. */
+/* An operand: columns of a symbol from there on, or an id.  Of a block, behind its operands: the
+ * symbols that are its results. */
 struct cavs__read {
     int32_t of, from;
 };
 
 struct cavs__nodes {
-    int nblocks;
-    struct cavs__node **blocks;
+    int nchunks;
+    struct cavs__node **chunks;
     struct cavs__arena arena; /* operands beyond two, and rows */
 };
 
@@ -65,6 +76,7 @@ struct cavs__recording {
     int32_t *group; /* [nsamples] those that read one another: an earlier sample, or itself */
     int nsinks;
     int32_t *sinks; /* [nsinks] metrics and losses, ascending */
+    struct cavs__sites sites;
     size_t sort_room;
     struct cavs__operand_sort *sorts; /* [sort_room] scratch */
 };
@@ -102,7 +114,7 @@ static inline struct cavs__node *cavs__node_at(const struct cavs__recording *r, 
 {
     const struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
 
-    return &nodes->blocks[number / CAVS__NODES_A_BLOCK][number % CAVS__NODES_A_BLOCK];
+    return &nodes->chunks[number / CAVS__NODES_A_CHUNK][number % CAVS__NODES_A_CHUNK];
 }
 
 static inline struct cavs__entry *cavs__entry_of(const struct cavs__recording *r,

@@ -24,6 +24,7 @@ static bool has_result(const struct cavs__signature *s)
 static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
                                const struct cavs__signature *s, int64_t rows)
 {
+    bool passes = t->recording.run != CAVS_TAPE_EVALUATE;
     int32_t *lines = cavs__arena_alloc(cavs__recording_arena(t),
                                        (CAVS__LINES_OPERANDS + (size_t)s->n) * sizeof *lines);
 
@@ -35,10 +36,19 @@ static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
     for (int k = 0; k < s->n; k++) {
         const struct cavs__operand_sort *o = &s->operands[k];
 
-        lines[CAVS__LINES_OPERANDS + k] =
-            take(&to->operands, o->passes ? rows * cavs__lines_of(o->from + o->width) : 0);
+        lines[CAVS__LINES_OPERANDS + k] = take(
+            &to->operands, passes && o->passes ? rows * cavs__lines_of(o->from + o->width) : 0);
     }
     return lines;
+}
+
+static void note_row(struct cavs__recording *r, const struct cavs__signature *s,
+                     struct cavs__entry *head, int32_t line)
+{
+    head->line = line;
+    for (int i = 0; i < s->nresults; i++)
+        r->entries[r->reads[head->operands + s->n + i].of].line =
+            line + s->results[i].column / CAVS__LINE;
 }
 
 static void note_rows(struct cavs_tape *t, const struct cavs__increment *d)
@@ -50,7 +60,7 @@ static void note_rows(struct cavs_tape *t, const struct cavs__increment *d)
         int32_t line = d->lines[vt->function][CAVS__LINES_RESULT] + vt->frow0 * pitch;
 
         for (int r = 0; r < vt->n && has_result(s); r++, line += pitch)
-            t->recording.entries[d->node[vt->row0 + r]].line = line;
+            note_row(&t->recording, s, &t->recording.entries[d->node[vt->row0 + r]], line);
     }
 }
 

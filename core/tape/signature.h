@@ -16,7 +16,7 @@
 
 /* Inputs of their stage: ids, one for each operand that may be one, and the rows that a user
  * gives. */
-enum { CAVS__GIVEN_INPUT = 3, CAVS__INPUTS };
+enum { CAVS__MOST_OPERANDS = 32, CAVS__GIVEN_INPUT = CAVS__MOST_OPERANDS, CAVS__INPUTS };
 
 enum cavs__operand_kind {
     CAVS__OPERAND_ROW,      /* of another symbol */
@@ -45,8 +45,18 @@ struct cavs__read_params {
     int16_t *tensor; /* [n] */
 };
 
+enum { CAVS__MOST_MEMBERS = 64 /* of a block: there is a bit for each */ };
+
+/* A symbol of a block that is read elsewhere: columns of the block's row, from a line on. */
+struct cavs__result {
+    int member, column;
+};
+
 struct cavs__signature {
-    struct cavs_symbol like; /* operator, attributes, width */
+    struct cavs_symbol like; /* operator, attributes, width; of a block: RESULT, width of its row */
+    int nmembers;            /* operators: more than one in a block */
+    int nresults;            /* of a block */
+    struct cavs__result *results; /* [nresults] */
     int n;
     struct cavs__operand_sort *operands; /* [n] */
     struct cavs_function *function;
@@ -68,8 +78,28 @@ struct cavs__signatures {
 int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int stage);
 void cavs__signatures_free(struct cavs__signatures *s);
 /* The number of the signature of an operator like this one with these operands, made at first
- * mention; -1: out of memory. */
+ * mention; -1: out of memory.  guess: the one that it probably is; -1: none. */
 int cavs__find_signature(struct cavs__signatures *s, const struct cavs_symbol *like, int n,
-                         const struct cavs__operand_sort *operands);
+                         const struct cavs__operand_sort *operands, int32_t guess);
+
+/*
+ * A block as it is told from others: of each member the number of its signature; for each of its
+ * operands that is an id, ~k for operand k of the block; and for each that is a row, the member
+ * that it is of and the column from which on it is read there, or ~k and nothing.
+ */
+struct cavs__block_form {
+    int nmembers;
+    const int32_t *codes;
+};
+/* signature_function.c: the signature of a block of which these members are results, bit by bit;
+ * found by nobody who looks for an operator's.  Its number; -1: out of memory. */
+int cavs__add_block(struct cavs__signatures *s, const struct cavs__block_form *form,
+                    uint64_t results);
+
+/* signature_function.c: makes the function of an operator's signature.  false: out of memory. */
+bool cavs__make_operator(struct cavs__signatures *all, struct cavs__signature *s);
+/* signature.c, for that file: appends it, or frees it, and its number or -1. */
+int cavs__signature_append(struct cavs__signatures *all, struct cavs__signature *s);
+void cavs__signature_free(struct cavs__signature *s);
 
 #endif

@@ -11,7 +11,8 @@
 
 struct cavs_tape_options cavs_tape_defaults(void)
 {
-    return (struct cavs_tape_options){.policy = CAVS_POLICY_AUTO, .most_symbols = (int64_t)1 << 28};
+    return (struct cavs_tape_options){
+        .policy = CAVS_POLICY_AUTO, .most_symbols = (int64_t)1 << 28, .blocks_after = 8};
 }
 
 static int check_options(const struct cavs_tape_options *o)
@@ -21,6 +22,9 @@ static int check_options(const struct cavs_tape_options *o)
     if (o->most_symbols < 1 || o->most_symbols > INT32_MAX)
         return cavs__fail(CAVS_EINVAL, "tape options: most_symbols %lld is not in 1..%d",
                           (long long)o->most_symbols, INT32_MAX);
+    if (o->blocks_after < 0)
+        return cavs__fail(CAVS_EINVAL, "tape options: blocks_after %d is negative",
+                          o->blocks_after);
     return CAVS_OK;
 }
 
@@ -67,6 +71,10 @@ int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *opt
         return cavs__fail_nomem("tape", sizeof *t);
     t->session = s;
     t->options = o;
+    t->blocks.worth = CAVS__WORTH_A_BLOCK;
+    if (!s->options.check_finite) /* that tells symbols, not blocks */
+        t->blocks.after = o.blocks_after;
+
     cavs__session_hold(s);
     rc = create_parts(t);
     if (rc) {
@@ -96,10 +104,12 @@ void cavs_tape_destroy(struct cavs_tape *t)
     if (!t || cavs__session_ready(t->session, "cavs_tape_destroy"))
         return; /* a child has its parent's memory, but not its workers */
     cavs__wait_slots(&t->session->engine);
+    cavs__end_blocks(t);
     if (t->planned)
         drop_stage(t);
     cavs__recording_free(&t->recording);
     cavs__order_free(&t->order);
+    cavs__blocks_free(&t->blocks);
     cavs__session_release(t->session);
     free(t->shards);
     free(t->fresh);
@@ -194,5 +204,6 @@ void cavs_tape_stats(const struct cavs_tape *t, struct cavs_tape_stats *out)
     if (!t || !out)
         return;
     *out = t->stats;
-    out->signatures = t->recording.signatures.n;
+    out->signatures = t->recording.signatures.n - t->blocks.made;
+    out->blocks = t->blocks.made;
 }

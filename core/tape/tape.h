@@ -4,7 +4,10 @@
  *
  *   recording.c   symbols of the present recording
  *   signature.c   sorts of symbols that can be computed together
- *   order.c       symbols that are wanted -> V_t: an increment
+ *   sites.c       where in the code they were recorded, and which runs recur
+ *   tape_blocks.c      symbols that are wanted -> vertices: runs that recur are one
+ *   background.c  the compiler at work for blocks
+ *   order.c       vertices -> V_t: an increment
  *   compiled.c    signatures -> parts of the session's plan
  *   row_places.c     where the rows of an increment are
  *   reached.c     which of them gradients reach, and from where
@@ -26,6 +29,9 @@
 #include "core/run/session.h"
 #include "core/tape/order.h"
 
+/* Buffers of a chain's task: those of all, and parameters. */
+enum { CAVS__FIXED_BUFFERS = 8, CAVS__MOST_PARAMS = CAVS__MAX_BUFFERS - CAVS__FIXED_BUFFERS };
+
 /* What a recording has on one shard. */
 struct cavs__tape_shard {
     struct cavs__increment *first, *last;
@@ -41,6 +47,7 @@ struct cavs_tape {
     struct cavs_tape_options options;
     struct cavs__recording recording;
     struct cavs__order order;
+    struct cavs__blocks blocks;
     struct cavs__tape_shard *shards; /* [nshards] */
     struct cavs__increment **fresh;  /* [nshards] the newest, where there is one; else NULL */
     bool planned;                    /* the plan has a stage for it */
@@ -69,6 +76,15 @@ static inline struct cavs__arena *cavs__recording_arena(struct cavs_tape *t)
 
 /* compiled.c: parts for all signatures that have none yet. */
 int cavs__compile_signatures(struct cavs_tape *t);
+
+/* The parts of a block's signature, which is the newest. */
+int cavs__compile_block(struct cavs_tape *t, int signature);
+
+/* background.c: blocks whose time has come are used; those that are worth it are begun with; the
+ * compiler is waited for. */
+void cavs__use_blocks(struct cavs_tape *t);
+int cavs__make_blocks(struct cavs_tape *t);
+void cavs__end_blocks(struct cavs_tape *t);
 
 /* row_places.c: places for the rows of an increment. */
 int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d);

@@ -13,8 +13,6 @@
 #include "core/run/cost.h"
 #include "core/tape/tape.h"
 
-enum { FIXED_BUFFERS = 8, MOST_PARAMS = CAVS__MAX_BUFFERS - FIXED_BUFFERS };
-
 /* Segments on the way to tasks of one kind. */
 struct sending {
     struct cavs_tape *t;
@@ -25,8 +23,9 @@ struct sending {
     const struct cavs__part **parts; /* by function */
     int first, n;                    /* segments of the next task */
     struct cavs__segment *segments;
+    bool keeps; /* some of them keep values for other parts */
     int nparams;
-    int16_t params[MOST_PARAMS];
+    int16_t params[CAVS__MOST_PARAMS];
     double seconds, grain;
 };
 
@@ -146,6 +145,7 @@ static int close_task(struct sending *w, struct task *k, int priority)
     k->task->priority = priority;
     w->first += w->n;
     w->n = w->nparams = 0;
+    w->keeps = false;
     w->seconds = 0;
     return cavs__task_submit(w->e, w->slot, k->task, seconds);
 }
@@ -156,7 +156,7 @@ static int flush_chain(struct sending *w)
 {
     const struct cavs__stage_plan *sp = cavs__tape_plan(w->t);
     struct task k;
-    int rc = w->n > 0 ? open_task(w, &k, FIXED_BUFFERS + w->nparams) : CAVS_OK;
+    int rc = w->n > 0 ? open_task(w, &k, CAVS__FIXED_BUFFERS + w->nparams) : CAVS_OK;
 
     if (rc || w->n == 0)
         return rc;
@@ -164,12 +164,12 @@ static int flush_chain(struct sending *w)
     k.a->index_buffer = sp->index;
     add_chunk(w, &k, sp->index, false);
     add_chunk(w, &k, sp->state, w->phase == CAVS__FORWARD);
-    if (w->phase == CAVS__FORWARD) {
+    if (w->phase == CAVS__FORWARD)
         add_chunk(w, &k, sp->input[CAVS__GIVEN_INPUT], false);
-    } else {
+    else
         add_chunk(w, &k, sp->push[0], true);
+    if (w->phase == CAVS__BACKWARD || w->keeps)
         add_chunk(w, &k, sp->edge, true);
-    }
     for (int i = 0; i < w->nparams; i++)
         add_chunk(w, &k, w->params[i], false);
     return close_task(w, &k, 1);
@@ -188,12 +188,13 @@ static int add_to_chain(struct sending *w, const struct cavs__increment *d,
                         const struct cavs__vt *vt)
 {
     const struct cavs__read_params *r = &cavs__signature_of(w->t, vt)->chain[w->phase];
-    int rc = w->nparams + r->n > MOST_PARAMS ? flush_chain(w) : CAVS_OK;
+    int rc = w->nparams + r->n > CAVS__MOST_PARAMS ? flush_chain(w) : CAVS_OK;
 
     for (int i = 0; i < r->n; i++) {
         if (!has_param(w, r->tensor[i]))
             w->params[w->nparams++] = r->tensor[i];
     }
+    w->keeps |= cavs__signature_of(w->t, vt)->function->kept > 0;
     if (!rc)
         rc = add_segment(w, d, vt);
     return rc || w->seconds < w->grain ? rc : flush_chain(w);

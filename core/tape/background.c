@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* background.c - blocks that are worth it get functions, whose groups a thread compiles; see
+ * tape_blocks.h. */
+#include "core/base/error.h"
+#include "core/tape/tape.h"
+
+/* ---- the end ---- */
+
+static void *compile(void *programs)
+{
+    cavs__ew_batch_compile(programs);
+    return NULL;
+}
+
+static void wait_for_compiler(struct cavs__blocks *b)
+{
+    if (b->threaded)
+        pthread_join(b->thread, NULL);
+    b->threaded = false;
+}
+
+void cavs__end_blocks(struct cavs_tape *t)
+{
+    wait_for_compiler(&t->blocks);
+}
+
+void cavs__use_blocks(struct cavs_tape *t)
+{
+    struct cavs__blocks *all = &t->blocks;
+
+    if (!all->coming || t->stats.recordings < all->due)
+        return;
+    wait_for_compiler(all);
+    all->coming = false;
+    for (int i = 0; i < all->n; i++) {
+        struct cavs__tape_block *b = all->all[i];
+
+        if (b->coming < 0)
+            continue;
+        b->signature = b->coming;
+        b->results = b->coming_results;
+        b->coming = -1;
+    }
+}
+
+/* ---- the beginning ---- */
+
+static bool is_worth_it(const struct cavs__tape_block *b, int64_t times)
+{
+    return !b->refused && b->seen >= times && (b->signature < 0 || (b->wanted & ~b->results));
+}
+
+/* What cannot be made stays as it is, operator by operator. */
+static void make(struct cavs_tape *t, struct cavs__tape_block *b)
+{
+    int32_t signature = cavs__add_block(&t->recording.signatures, &b->form, b->wanted);
+
+    b->refused = signature < 0 || cavs__compile_block(t, signature) != 0;
+    if (b->refused)
+        return;
+    t->blocks.made++;
+    b->coming = signature;
+    b->coming_results = b->wanted;
+    t->blocks.coming = true;
+}
+
+int cavs__make_blocks(struct cavs_tape *t)
+{
+    struct cavs__blocks *all = &t->blocks;
+
+    if (all->after == 0 || all->coming)
+        return CAVS_OK;
+    cavs__ew_batch_begin();
+    for (int i = 0; i < all->n && all->made < CAVS__MOST_BLOCKS; i++) {
+        if (is_worth_it(all->all[i], all->worth))
+            make(t, all->all[i]);
+    }
+    all->programs = cavs__ew_batch_take();
+    all->due = t->stats.recordings + all->after;
+    all->threaded =
+        all->programs && pthread_create(&all->thread, NULL, compile, all->programs) == 0;
+    if (all->programs && !all->threaded)
+        cavs__ew_batch_compile(all->programs);
+    return t->behind ? cavs__compile_signatures(t) : CAVS_OK;
+}

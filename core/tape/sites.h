@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sites.h - where in the user's code symbols are recorded, and so which runs of them recur: what
+ * blocks are made of (tape_blocks.h).
+ *
+ * A site is an operator at a line of a file, on the way from the beginning of its run: the same
+ * line of a function that is called from two places is two sites.  A run ends where a site has been
+ * followed by more than one thing, the end of the sample included; where it ended, the next one
+ * begins.  So runs come to be what is
+ * between two branches of the user's program, the body of a loop, say, whatever functions it calls.
+ * A run is of one sample; nothing is left out of it but symbols that read no others, so it may be
+ * one vertex of a graph.
+ */
+#ifndef CAVS_CORE_TAPE_SITES_H
+#define CAVS_CORE_TAPE_SITES_H
+
+#include "core/base/hash_table.h"
+#include "core/declare/model.h"
+
+enum { CAVS__NO_SITE = -1, CAVS__SAMPLE_ENDS = -2 };
+
+struct cavs__site {
+    struct cavs_place at;
+    enum cavs__op op;
+    int k, width;
+    const struct cavs_param *param;
+    int32_t after;     /* what came after it in its run first; CAVS__NO_SITE: nothing yet */
+    int32_t block;     /* that began here last: tape_blocks.c; -1: none */
+    int32_t signature; /* of the last symbol; -1: none yet */
+    bool branches;     /* others came after it, too: its run ends here */
+    bool asked;        /* for its row, when that was late: it is a result of its block */
+    bool alone;        /* its gradient was asked for: it is in no block */
+};
+
+struct cavs__sites {
+    int n;
+    size_t room;
+    struct cavs__site *all;   /* [n] */
+    struct cavs__table table; /* of those that begin runs */
+    int nfirst;               /* so many */
+    /* the symbol before */
+    int32_t last;  /* its site; CAVS__NO_SITE: a run begins */
+    int32_t start; /* the site where a run began last */
+    int sample;
+    int32_t run; /* the first symbol of its run */
+    int length;  /* of the run */
+};
+
+void cavs__sites_free(struct cavs__sites *s);
+/* The next symbol begins a run: because no sample goes on here, or for no reason in the code. */
+void cavs__sites_end(struct cavs__sites *s);
+void cavs__sites_leave(struct cavs__sites *s);
+/* Notes that x, of this sample, follows: its site, and the first symbol of its run.  false: out of
+ * memory. */
+bool cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,
+                      int32_t *run);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tape_blocks.c - see tape_blocks.h: which vertices there are. */
+#include "core/tape/tape_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+
+enum { MOST_CODES = 1024 };
+
+void cavs__blocks_free(struct cavs__blocks *b)
+{
+    for (int i = 0; i < b->n; i++) {
+        free((int32_t *)b->all[i]->form.codes);
+        free(b->all[i]);
+    }
+    free(b->all);
+    cavs__table_free(&b->table);
+}
+
+/* ---- the form of a run ---- */
+
+/* A run being looked at. */
+struct run {
+    struct cavs__recording *r;
+    int n;
+    int32_t symbols[CAVS__MOST_MEMBERS];
+    int32_t first; /* `vertex` of the first one, from which on they have numbers */
+    int ncodes, noperands;
+    int32_t codes[MOST_CODES];
+    struct cavs__read operands[CAVS__MOST_OPERANDS];
+    int32_t width[CAVS__MOST_OPERANDS];
+};
+
+static int32_t add_operand(struct run *x, struct cavs__read read, int32_t width)
+{
+    if (x->noperands == CAVS__MOST_OPERANDS)
+        return 0;
+    x->operands[x->noperands] = read;
+    x->width[x->noperands] = width;
+    return ~x->noperands++;
+}
+
+/* ~k: it is operand k of the run; 0: there are too many. */
+static int32_t operand_of_run(struct run *x, struct cavs__read read, int32_t width)
+{
+    for (int k = 0; k < x->noperands; k++) {
+        if (x->operands[k].of == read.of && x->operands[k].from == read.from &&
+            x->width[k] == width)
+            return ~k;
+    }
+    return add_operand(x, read, width);
+}
+
+enum { NO_ROW = -1 /* width: an id is no row */ };
+
+/* The codes of an operand; false: it is one too many. */
+static bool code_operand(struct run *x, const struct cavs__operand_sort *o, struct cavs__read read)
+{
+    int32_t member, *code = x->codes + x->ncodes;
+
+    if (o->kind == CAVS__OPERAND_ID) {
+        x->ncodes++;
+        return (code[0] = add_operand(x, read, NO_ROW)) != 0;
+    }
+    if (o->kind != CAVS__OPERAND_ROW)
+        return true;
+    x->ncodes += 2;
+    member = x->r->entries[read.of].vertex - x->first;
+    if (member >= 0) {
+        code[0] = member;
+        code[1] = read.from;
+        return true;
+    }
+    code[1] = 0;
+    return (code[0] = operand_of_run(x, read, o->width)) != 0;
+}
+
+static bool code_member(struct run *x, const struct cavs__entry *e)
+{
+    const struct cavs__signature *s = x->r->signatures.all[e->signature];
+
+    if (x->ncodes + 1 + 2 * s->n > MOST_CODES || s->n > CAVS__MOST_OPERANDS)
+        return false;
+    x->codes[x->ncodes++] = e->signature;
+    for (int k = 0; k < s->n; k++) {
+        if (!code_operand(x, &s->operands[k], x->r->reads[e->reads + k]))
+            return false;
+    }
+    return true;
+}
+
+static bool code_run(struct run *x)
+{
+    x->ncodes = x->noperands = 0;
+    for (int i = 0; i < x->n; i++) {
+        if (!code_member(x, &x->r->entries[x->symbols[i]]))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t read_outside(const struct run *x)
+{
+    uint64_t members = 0;
+
+    for (int i = 0; i < x->n; i++)
+        members |= (uint64_t)x->r->entries[x->symbols[i]].read_outside << i;
+    return members;
+}
+
+/* ---- the block of that form ---- */
+
+static bool has_form(const struct cavs__tape_block *b, const struct run *x)
+{
+    return b->ncodes == x->ncodes &&
+           memcmp(b->form.codes, x->codes, (size_t)x->ncodes * sizeof *x->codes) == 0;
+}
+
+static int32_t add_block(struct cavs__blocks *all, const struct run *x)
+{
+    struct cavs__tape_block *b = calloc(1, sizeof *b);
+    int32_t *codes = malloc((size_t)x->ncodes * sizeof *codes);
+
+    if (b && codes) {
+        memcpy(codes, x->codes, (size_t)x->ncodes * sizeof *codes);
+        *b = (struct cavs__tape_block){
+            .form = {x->n, codes}, .ncodes = x->ncodes, .signature = -1, .coming = -1};
+        if (CAVS__APPEND(all->all, all->n, b))
+            return all->n - 1;
+    }
+    free(b);
+    free(codes);
+    return -1;
+}
+
+static int32_t look_up(struct cavs__blocks *all, const struct run *x)
+{
+    uint64_t h = 0;
+    struct cavs__probe p;
+    int32_t number;
+
+    for (int i = 0; i < x->ncodes; i++)
+        h = cavs__mix(h, (uint32_t)x->codes[i]);
+    if (!cavs__table_grow(&all->table, (size_t)all->n + 1))
+        return -1;
+    p = cavs__table_probe(&all->table, cavs__mixed(h));
+    while ((number = cavs__probe_at(&p)) >= 0 && !has_form(all->all[number], x))
+        cavs__probe_step(&p);
+    if (number < 0 && (number = add_block(all, x)) >= 0)
+        cavs__probe_put(&p, number);
+    return number;
+}
+
+/* NULL: out of memory. */
+static struct cavs__tape_block *block_of(struct cavs__blocks *all, const struct run *x)
+{
+    int32_t *last = &x->r->sites.all[x->r->entries[x->symbols[0]].site].block;
+
+    if (*last < 0 || !has_form(all->all[*last], x))
+        *last = look_up(all, x);
+    return *last < 0 ? NULL : all->all[*last];
+}
+
+/* ---- vertices ---- */
+
+/* The symbol is a vertex by itself. */
+static void leave_alone(struct cavs__recording *r, int32_t symbol)
+{
+    struct cavs__entry *e = &r->entries[symbol];
+
+    e->head = symbol;
+    e->as = e->signature;
+    e->operands = e->reads;
+    e->column = 0;
+    e->in_block = false;
+}
+
+/* Operands and results of the block, in reads. */
+static bool add_reads(const struct run *x, const struct cavs__signature *s)
+{
+    struct cavs__recording *r = x->r;
+    struct cavs__read *to;
+
+    if (r->nreads > INT32_MAX / 2 ||
+        !cavs__array_reserve(&r->reads, &r->read_room,
+                             (size_t)(r->nreads + x->noperands + s->nresults), sizeof *r->reads))
+        return false;
+    to = r->reads + r->nreads;
+    memcpy(to, x->operands, (size_t)x->noperands * sizeof *to);
+    for (int i = 0; i < s->nresults; i++)
+        to[x->noperands + i] = (struct cavs__read){x->symbols[s->results[i].member], 0};
+    r->nreads += x->noperands + s->nresults;
+    return true;
+}
+
+/* The run is a vertex.  What is no result is not there for anybody else. */
+static bool put_together(const struct run *x, int32_t signature)
+{
+    const struct cavs__signature *s = x->r->signatures.all[signature];
+    struct cavs__entry *entries = x->r->entries, *head = &entries[x->symbols[0]];
+
+    for (int i = 0; i < x->n; i++) {
+        struct cavs__entry *e = &entries[x->symbols[i]];
+
+        e->head = x->symbols[0];
+        e->in_block = true;
+        e->ordered = false;
+        e->vertex = 0;
+    }
+    for (int i = 0; i < s->nresults; i++) {
+        struct cavs__entry *e = &entries[x->symbols[s->results[i].member]];
+
+        e->ordered = true;
+        e->column = s->results[i].column;
+    }
+    head->as = signature;
+    head->operands = (int32_t)x->r->nreads;
+    return add_reads(x, s);
+}
+
+static enum cavs__alone why_alone(const struct cavs__blocks *all, const struct cavs__tape_block *b)
+{
+    if (b->refused || (b->coming < 0 && all->made == CAVS__MOST_BLOCKS))
+        return CAVS__ALONE_LARGE;
+    if (b->signature >= 0)
+        return CAVS__ALONE_READ;
+    return b->coming >= 0 ? CAVS__ALONE_COMING : CAVS__ALONE_NEW;
+}
+
+/* The signature that the run has as a block; -1: it is computed operator by operator. */
+static int32_t signature_of(struct cavs__blocks *all, struct run *x)
+{
+    uint64_t members = read_outside(x);
+    struct cavs__tape_block *b = x->n > 1 && code_run(x) ? block_of(all, x) : NULL;
+
+    if (!b) {
+        all->alone[x->n > 1 ? CAVS__ALONE_LARGE : CAVS__ALONE_RUN] += x->n;
+        return -1;
+    }
+    b->seen++;
+    b->wanted |= members;
+    if (b->signature >= 0 && !(members & ~b->results))
+        return b->signature;
+    all->alone[why_alone(all, b)] += x->n;
+    return -1;
+}
+
+/* Takes the first run of the list, of which there are n: how many symbols those are.  What reads no
+ * other symbol may stand before it: that goes to *before, which moves on. */
+static int take_run(struct run *x, int n, const int32_t *list, int32_t **before)
+{
+    int i = 0;
+
+    x->n = 0;
+    for (; i < n; i++) {
+        struct cavs__entry *e = &x->r->entries[list[i]];
+
+        if (e->site == CAVS__NO_SITE) {
+            leave_alone(x->r, list[i]);
+            *(*before)++ = list[i];
+            continue;
+        }
+        if (x->n > 0 && (e->run != x->r->entries[x->symbols[0]].run || x->n == CAVS__MOST_MEMBERS))
+            break;
+        e->vertex = x->first + x->n;
+        x->symbols[x->n++] = list[i];
+    }
+    return i;
+}
+
+static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
+{
+    for (int i = 0; i < n; i++)
+        leave_alone(r, symbols[i]);
+    return n;
+}
+
+int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
+                        int32_t *list)
+{
+    struct run x = {.r = r};
+    int32_t *to = list;
+
+    if (b->after == 0 || !together) {
+        b->alone[CAVS__ALONE_ASKED] += b->after > 0 ? n : 0;
+        return find_alone(r, n, list);
+    }
+    for (int i = 0; i < n;) {
+        int32_t signature;
+
+        x.first = i + 1;
+        i += take_run(&x, n - i, list + i, &to);
+        signature = x.n > 0 ? signature_of(b, &x) : -1;
+        if (signature >= 0) {
+            if (!put_together(&x, signature))
+                return -1;
+            *to++ = x.symbols[0];
+            continue;
+        }
+        find_alone(r, x.n, x.symbols);
+        memcpy(to, x.symbols, (size_t)x.n * sizeof *to);
+        to += x.n;
+    }
+    return (int)(to - list);
+}

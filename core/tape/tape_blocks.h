@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tape_blocks.h - runs of symbols that recur become one vertex each: a block, whose function is
+ * compiled as a declared one is.
+ *
+ * A run (sites.h) of which all symbols are wanted is told from others by its form: signatures, and
+ * which symbol reads which.  When a form has been seen often enough it gets a signature of its own,
+ * with the members as results that any such run has been read at from outside so far; its groups of
+ * element-wise operators are compiled by a thread while recordings go on operator by operator.  It
+ * is used from a later recording on, whose number does not depend on how long that takes.  A run
+ * that is read at a member that is no result is computed operator by operator, and the block made
+ * anew with that one.
+ */
+#ifndef CAVS_CORE_TAPE_TAPE_BLOCKS_H
+#define CAVS_CORE_TAPE_TAPE_BLOCKS_H
+
+#include <pthread.h>
+
+#include "codelets/groups/elementwise.h"
+#include "core/tape/recording.h"
+
+enum {
+    CAVS__MOST_BLOCKS = 256, /* signatures of a tape */
+    CAVS__WORTH_A_BLOCK = 32 /* times that a form has to be seen */
+};
+
+struct cavs__tape_block {
+    struct cavs__block_form form; /* owned */
+    int ncodes;
+    uint32_t hash;
+    int64_t seen;
+    uint64_t wanted;           /* members that were read outside */
+    int32_t signature, coming; /* in use, and to be used; -1: none */
+    uint64_t results, coming_results;
+    bool refused; /* there cannot be one */
+};
+
+/* Why symbols are vertices by themselves. */
+enum cavs__alone {
+    CAVS__ALONE_RUN,    /* they are a run: nothing before and after them is always the same */
+    CAVS__ALONE_NEW,    /* their run has not been seen often enough */
+    CAVS__ALONE_COMING, /* its block is being compiled */
+    CAVS__ALONE_READ,   /* their run is read where none was before */
+    CAVS__ALONE_LARGE,  /* it has too many operands, or there are too many blocks */
+    CAVS__ALONE_ASKED,  /* values in the middle of a recording that passes gradients */
+    CAVS__ALONE_REASONS
+};
+
+struct cavs__blocks {
+    int after;     /* recordings from when a block is found until it is used; 0: there are none */
+    int64_t worth; /* times that a form has to be seen */
+    int n, made;
+    struct cavs__tape_block **all;      /* [n] */
+    struct cavs__table table;           /* of them, by form */
+    int64_t alone[CAVS__ALONE_REASONS]; /* symbols so far */
+    /* those that are coming: background.c */
+    bool coming;
+    int64_t due; /* the recording from which on they are used */
+    bool threaded;
+    pthread_t thread;
+    struct cavs__ew_program *programs;
+};
+
+void cavs__blocks_free(struct cavs__blocks *b);
+/* The n wanted symbols of the list, ascending, become vertices, whose heads are what is left of it:
+ * how many; -1: out of memory.  together: runs may be blocks. */
+int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
+                        int32_t *list);
+
+#endif
