@@ -25,6 +25,8 @@ libcavs_la_SOURCES += \
 	codelets/rows_task.h \
 	codelets/task.c \
 	codelets/task.h \
+	codelets/task_model.c \
+	codelets/task_model.h \
 	codelets/update_reference.c \
 	codelets/update_rules.c \
 	codelets/update_task.c \

@@ -2,59 +2,8 @@
 /* task.c - see task.h. */
 #include "codelets/task.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "codelets/task_model.h"
 #include "memory/handover.h"
-
-struct model {
-    struct starpu_perfmodel perf; /* perf.symbol is the name */
-    struct model *next;
-};
-
-static struct model *models;
-static pthread_mutex_t models_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static struct model *find_model(const char *name)
-{
-    struct model *m = models;
-
-    while (m && strcmp(m->perf.symbol, name) != 0)
-        m = m->next;
-    return m;
-}
-
-static struct model *new_model(const char *name, uint32_t (*footprint)(struct starpu_task *task))
-{
-    struct model *m = calloc(1, sizeof *m);
-    char *symbol = strdup(name);
-
-    if (!m || !symbol) {
-        free(m);
-        free(symbol);
-        return NULL;
-    }
-    m->perf.type = STARPU_HISTORY_BASED;
-    m->perf.symbol = symbol;
-    m->perf.footprint = footprint;
-    m->next = models;
-    models = m;
-    return m;
-}
-
-struct starpu_perfmodel *cavs__task_model(const char *name,
-                                          uint32_t (*footprint)(struct starpu_task *task))
-{
-    struct model *m;
-
-    pthread_mutex_lock(&models_lock);
-    m = find_model(name);
-    if (!m)
-        m = new_model(name, footprint);
-    pthread_mutex_unlock(&models_lock);
-    return m ? &m->perf : NULL;
-}
 
 static void run_with_buffers(void *descr[], const struct cavs__part_args *a)
 {
@@ -78,17 +27,6 @@ static uint32_t mix(uint32_t hash, uint32_t value)
     return hash;
 }
 
-/* Rows to within a quarter: M_t differs from task to task, and a model needs several samples of
- * each size. */
-static uint32_t size_class(uint32_t rows)
-{
-    uint32_t log2 = 0;
-
-    while (rows >> log2 > 7)
-        log2++;
-    return log2 << 3 | rows >> log2;
-}
-
 static uint32_t footprint(struct starpu_task *task)
 {
     const struct cavs__part_args *a;
@@ -108,7 +46,17 @@ static uint32_t footprint(struct starpu_task *task)
         for (int s = 0; s < p->nsteps; s++)
             hash = mix(hash, (uint32_t)p->steps[s].flops);
     }
-    return mix(hash, size_class(rows));
+    return mix(hash, cavs__size_class(rows));
+}
+
+static size_t size(struct starpu_task *task, unsigned implementation)
+{
+    const struct cavs__part_args *a;
+
+    (void)implementation;
+    cavs__handover_asked(task);
+    a = task->cl_arg;
+    return (size_t)(a->seconds * 1e9) + 1;
 }
 
 void cavs__task_codelet(const char *name, struct starpu_codelet *cl)
@@ -118,7 +66,7 @@ void cavs__task_codelet(const char *name, struct starpu_codelet *cl)
     cl->cpu_funcs_name[0] = "cavs_part";
     cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
     cl->name = name;
-    cl->model = cavs__task_model(name, footprint);
+    cl->model = cavs__task_model(name, &(struct cavs__task_measure){footprint, size});
 }
 
 /* ---- on devices ---- */

@@ -25,10 +25,5 @@ void cavs__task_on_devices(struct starpu_codelet *cl, int n, struct cavs__part *
 /* Lets a codelet run this on all kinds of devices, or on those that compute in double. */
 void cavs__task_run_on_devices(struct starpu_codelet *cl, bool needs_double,
                                cavs__device_task *run);
-/* The history-based performance model of that name.  StarPU keeps pointers to the models that it
- * has seen and writes them out when it shuts down, so models outlive sessions: there is one per
- * name, made at first mention and never freed. NULL (no model) when out of memory. */
-struct starpu_perfmodel *cavs__task_model(const char *name,
-                                          uint32_t (*footprint)(struct starpu_task *task));
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "codelets/task.h"
+#include "codelets/task_model.h"
 #include "memory/handover.h"
 
 static float *buffer(void *descr[], int i)
@@ -98,6 +99,19 @@ static uint32_t footprint(struct starpu_task *task)
            (uint32_t)a->ngrads;
 }
 
+/* Bound by memory: of each number there is one in every buffer, and what is written is read, too. */
+static size_t size(struct starpu_task *task, unsigned implementation)
+{
+    const struct cavs__update_args *a;
+
+    (void)implementation;
+    cavs__handover_asked(task);
+    a = task->cl_arg;
+    return (size_t)(a->sparse ? a->n : a->rows) * (size_t)a->cols *
+               (size_t)(2 + 2 * a->nstates + a->ncopies + (a->sparse ? 1 : a->ngrads)) / 4 +
+           1;
+}
+
 static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
 {
     starpu_codelet_init(cl);
@@ -105,7 +119,7 @@ static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu
     cl->cpu_funcs_name[0] = name;
     cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
     cl->name = name;
-    cl->model = cavs__task_model(name, footprint);
+    cl->model = cavs__task_model(name, &(struct cavs__task_measure){footprint, size});
 }
 
 void cavs__update_codelet(struct starpu_codelet *cl, bool clips)

@@ -8,6 +8,7 @@
  * other, an order that StarPU might have chosen, too.
  */
 #include "core/base/error.h"
+#include "codelets/task_model.h"
 #include "core/base/hash_table.h"
 #include "core/run/engine.h"
 #include "memory/handover.h"
@@ -24,7 +25,8 @@ struct part_of_joined {
 struct joined {
     int n;
     struct part_of_joined *parts;
-    void **descr; /* scratch: as many as the part with most buffers has */
+    void **descr;   /* scratch: as many as the part with most buffers has */
+    double seconds; /* what all should take */
 };
 
 static void run_joined(void *descr[], void *arg)
@@ -40,6 +42,21 @@ static void run_joined(void *descr[], void *arg)
         p->run(j->descr, p->arg);
     }
     cavs__handover_end();
+}
+
+static size_t size(struct starpu_task *task, unsigned implementation)
+{
+    const struct joined *j;
+
+    (void)implementation;
+    cavs__handover_asked(task);
+    j = task->cl_arg;
+    return (size_t)(j->seconds * 1e9) + 1;
+}
+
+static uint32_t footprint(struct starpu_task *task)
+{
+    return cavs__size_class(size(task, 0));
 }
 
 static struct starpu_codelet joined_codelet = {.cpu_funcs = {run_joined},
@@ -100,6 +117,7 @@ static struct joined *new_joined(struct cavs__arena *arena, const struct cavs__j
     if (!j || !(j->parts = cavs__arena_alloc(arena, bytes)))
         return NULL;
     j->n = k->n;
+    j->seconds = k->seconds;
     j->descr = (void **)(j->parts + k->n);
     return j;
 }
@@ -113,6 +131,8 @@ static struct starpu_task *join(struct cavs__engine *e, int slot)
     int16_t *buffer = cavs__arena_alloc(arena, (size_t)kept->buffers * sizeof *buffer);
     struct joining j = {0};
 
+    joined_codelet.model =
+        cavs__task_model(joined_codelet.name, &(struct cavs__task_measure){footprint, size});
     j.handles.entries = cavs__arena_alloc(arena, cavs__table_bytes((size_t)kept->buffers));
     if (!arg || !buffer || !j.handles.entries)
         return NULL;

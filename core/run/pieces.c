@@ -76,6 +76,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
     const struct cavs__task_kind *k = w->k;
     struct cavs__part_args *a = cavs__arena_alloc(&e->slots[w->of->slot].arena, sizeof *a);
     uint64_t added = cavs__piece_adds_to(w);
+    double seconds = seconds_of(w);
     struct starpu_task *t;
 
     if (!a)
@@ -89,6 +90,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
                                   .host_index = host_index(w),
                                   .fault = e->options->check_finite ? &e->fault : NULL,
                                   .nanoseconds = e->options->measure ? e->nanoseconds : NULL,
+                                  .seconds = seconds,
                                   .shard = w->shard,
                                   .batch = e->batches};
     t = cavs__task_create(e, w->of->slot, w->shard, (struct starpu_codelet *)&k->codelet, a,
@@ -110,7 +112,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
     }
     cavs__task_buffer(t, e->scratch, STARPU_SCRATCH);
     t->priority = priority;
-    return cavs__task_submit(e, w->of->slot, t, seconds_of(w));
+    return cavs__task_submit(e, w->of->slot, t, seconds);
 }
 
 /* ---- tasks side by side ----

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task_model.c - see task_model.h. */
+#include "codelets/task_model.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct model {
+    struct starpu_perfmodel perf; /* perf.symbol is the name */
+    struct model *next;
+};
+
+static struct model *models;
+static pthread_mutex_t models_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct model *find_model(const char *name)
+{
+    struct model *m = models;
+
+    while (m && strcmp(m->perf.symbol, name) != 0)
+        m = m->next;
+    return m;
+}
+
+static struct model *new_model(const char *name, const struct cavs__task_measure *measure)
+{
+    struct model *m = calloc(1, sizeof *m);
+    char *symbol = strdup(name);
+
+    if (!m || !symbol) {
+        free(m);
+        free(symbol);
+        return NULL;
+    }
+    m->perf.type = STARPU_HISTORY_BASED;
+    m->perf.symbol = symbol;
+    m->perf.footprint = measure->footprint;
+    m->perf.size_base = measure->size;
+    m->next = models;
+    models = m;
+    return m;
+}
+
+struct starpu_perfmodel *cavs__task_model(const char *name,
+                                          const struct cavs__task_measure *measure)
+{
+    struct model *m;
+
+    pthread_mutex_lock(&models_lock);
+    m = find_model(name);
+    if (!m)
+        m = new_model(name, measure);
+    pthread_mutex_unlock(&models_lock);
+    return m ? &m->perf : NULL;
+}
+
+uint32_t cavs__size_class(uint64_t size)
+{
+    uint32_t log2 = 0;
+
+    while (size >> log2 > 7)
+        log2++;
+    return log2 << 3 | (uint32_t)(size >> log2);
+}

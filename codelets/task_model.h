@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * task_model.h - StarPU's performance models: how long a task of a kind takes.
+ *
+ * Histories: StarPU adds up the times of tasks that are alike.  Schedulers like dmda place tasks by
+ * them.
+ */
+#ifndef CAVS_CODELETS_TASK_MODEL_H
+#define CAVS_CODELETS_TASK_MODEL_H
+
+#include <starpu.h>
+
+/* Tasks with the same footprint are alike. size: what a task is worth, in nanoseconds of a nominal
+ * core, so that times of sizes that were never seen follow from those that were. */
+struct cavs__task_measure {
+    uint32_t (*footprint)(struct starpu_task *task);
+    size_t (*size)(struct starpu_task *task, unsigned implementation);
+};
+
+/* The model of that name.  StarPU keeps pointers to the models that it has seen and writes them out
+ * when it shuts down, so models outlive sessions: there is one per name, made at first mention and
+ * never freed. NULL (no model) when out of memory. */
+struct starpu_perfmodel *cavs__task_model(const char *name,
+                                          const struct cavs__task_measure *measure);
+
+/* Sizes to within a quarter, or an eighth: tasks differ, and a history needs several of each
+ * size. */
+uint32_t cavs__size_class(uint64_t size);
+
+#endif
