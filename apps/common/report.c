@@ -50,6 +50,9 @@ void report_add_work(struct report *r, double seconds, int64_t samples, int64_t 
     r->stats.launches += s->launches;
     r->stats.flops += s->flops;
     r->stats.schedule_s += s->schedule_s;
+    r->stats.arrange_s += s->arrange_s;
+    r->stats.lay_out_s += s->lay_out_s;
+    r->stats.submit_s += s->submit_s;
     r->stats.wait_s += s->wait_s;
     r->stats.exposed_s += s->exposed_s;
     r->stats.product_s += s->product_s;
@@ -210,6 +213,9 @@ static void put_speed(json_t **o, const struct report *r)
     put(o, "samples_per_s", ratio(r->samples, r->seconds));
     put(o, "vertices_per_s", ratio(r->vertices, r->seconds));
     put(o, "schedule_s", r->stats.schedule_s);
+    put(o, "arrange_s", r->stats.arrange_s);
+    put(o, "lay_out_s", r->stats.lay_out_s);
+    put(o, "submit_s", r->stats.submit_s);
     put(o, "wait_s", r->stats.wait_s);
     put(o, "schedule_exposed_s", r->stats.exposed_s);
     put(o, "compute_s", r->seconds - r->stats.exposed_s);

@@ -113,6 +113,7 @@ struct cavs__engine {
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
     double preparing, waited; /* seconds so far: of workers that prepare, and until they are done */
+    double arranging;         /* likewise: shards being scheduled, by whomever */
     struct cavs__here here;
     long batches;              /* submitted */
     int64_t tasks;             /* since the statistics were reset */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_batch.c - one batch: prepared while the one before is computed, then submitted. */
 #include <math.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "core/run/session.h"
@@ -207,10 +208,20 @@ static double exposed(struct cavs__engine *e, int slot, double start, double end
     return fmax(0, end - start) * 1e-6;
 }
 
+/* Seconds of the processor that this thread has had: what it waits for does not count. */
+static double busy_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* The slot is nobody's any more. */
 static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot)
 {
     struct cavs__engine *e = &s->engine;
+    double began = busy_seconds(), prepared;
     int rc;
 
     cavs__homes_observe(e, slot);
@@ -220,8 +231,11 @@ static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot
     cavs__slot_open(&e->slots[slot]);
     starpu_iteration_push((unsigned long)e->batches); /* tells a trace which tasks are one batch */
     rc = prepare(s, r, slot);
+    prepared = busy_seconds();
     if (!rc)
         rc = submit(s, r, slot);
+    s->stats.lay_out_s += prepared - began - (e->preparing > 0 ? 0 : e->arranging);
+    s->stats.submit_s += busy_seconds() - prepared - e->here.took * 1e-6;
     starpu_iteration_pop();
     cavs__slot_close(&e->slots[slot]);
     e->batches++;
@@ -242,7 +256,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     r.updates = s->optimizer.store->step;
     r.nshards = cavs__shards_of_batch(&s->engine, r.n);
     slot = (int)(s->engine.batches % CAVS__SLOTS);
-    s->engine.preparing = s->engine.waited = s->engine.here.took = 0;
+    s->engine.preparing = s->engine.waited = s->engine.here.took = s->engine.arranging = 0;
     t0 = starpu_timing_now();
     cavs__slot_wait(&s->engine.slots[slot]);
     t1 = starpu_timing_now();
@@ -250,6 +264,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     t2 = starpu_timing_now() - s->engine.here.took;
     s->stats.wait_s += (t1 - t0) * 1e-6;
     s->stats.schedule_s += (t2 - t1) * 1e-6 - s->engine.waited + s->engine.preparing;
+    s->stats.arrange_s += s->engine.arranging;
     s->stats.exposed_s += exposed(&s->engine, slot, t1, t2);
     if (rc) /* tasks side by side may lack the fence that orders them before others */
         cavs__wait_slots(&s->engine);

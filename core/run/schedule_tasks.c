@@ -110,7 +110,7 @@ static bool pays(const struct cavs__engine *e, const struct cavs__batch *b)
 int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work)
 {
     struct job *jobs = pays(e, b) ? calloc((size_t)b->nshards, sizeof *jobs) : NULL;
-    double before = starpu_timing_now();
+    double before = starpu_timing_now(), seconds;
     int n = 0, rc = CAVS_OK;
 
     for (int i = 0; i < b->nshards && !rc; i++) {
@@ -121,8 +121,9 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
     }
     if (!rc && n > 0)
         rc = run_all(e, jobs, n);
-    if (n > 0)
-        e->waited += (starpu_timing_now() - before) * 1e-6;
+    seconds = (starpu_timing_now() - before) * 1e-6;
+    e->arranging += n > 0 ? e->preparing : seconds;
+    e->waited += n > 0 ? seconds : 0;
     free(jobs);
     return rc;
 }
