@@ -9,6 +9,7 @@
 #include "core/compile/plan.h"
 
 struct cavs__cost_model {
+    bool given;  /* by CAVS_COST, not measured */
     double task; /* seconds of the runtime for a task in a chain of tasks */
     struct cavs__rates rates;
 };
@@ -17,7 +18,7 @@ struct cavs__cost_model {
 extern const struct cavs__rates cavs__nominal_rates;
 
 /* Measures on this thread and on StarPU's workers, which must have been started; about 2 ms.
- * quiet: does not submit tasks (a trace would show them). */
+ * quiet: does not submit tasks (a trace would show them).  What CAVS_COST says is not measured. */
 void cavs__cost_measure(struct cavs__cost_model *c, bool quiet);
 /* Products of bfloat16 operands on this thread; less than 1 ms. */
 void cavs__cost_measure_bf16(struct cavs__rates *r);
