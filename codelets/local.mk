@@ -23,6 +23,7 @@ libcavs_la_SOURCES += \
 	codelets/part.h \
 	codelets/rows_task.c \
 	codelets/rows_task.h \
+	codelets/simulated_time.c \
 	codelets/task.c \
 	codelets/task.h \
 	codelets/task_model.c \

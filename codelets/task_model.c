@@ -37,6 +37,9 @@ static struct model *new_model(const char *name, const struct cavs__task_measure
     m->perf.symbol = symbol;
     m->perf.footprint = measure->footprint;
     m->perf.size_base = measure->size;
+#ifdef CAVS_SIMULATED
+    cavs__simulate_model(&m->perf);
+#endif
     m->next = models;
     models = m;
     return m;

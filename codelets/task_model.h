@@ -3,7 +3,7 @@
  * task_model.h - StarPU's performance models: how long a task of a kind takes.
  *
  * Histories: StarPU adds up the times of tasks that are alike.  Schedulers like dmda place tasks by
- * them.
+ * them, and a simulated machine (doc/scaling.md) needs as long for a task as they say.
  */
 #ifndef CAVS_CODELETS_TASK_MODEL_H
 #define CAVS_CODELETS_TASK_MODEL_H
@@ -26,5 +26,12 @@ struct starpu_perfmodel *cavs__task_model(const char *name,
 /* Sizes to within a quarter, or an eighth: tasks differ, and a history needs several of each
  * size. */
 uint32_t cavs__size_class(uint64_t size);
+
+#ifdef CAVS_SIMULATED
+/* simulated_time.c: makes the model give what the history of its name says. */
+void cavs__simulate_model(struct starpu_perfmodel *model);
+/* What a worker spends on each task besides, in microseconds. */
+void cavs__simulate_overhead(double us);
+#endif
 
 #endif

@@ -23,13 +23,13 @@ export PKG_CONFIG_PATH
 STARPU_CONFIGURE_FLAG="--with-starpu=$1"])
 
 # CAVS_STARPU_IN_CACHE: without a word from the user, and where pkg-config knows of no StarPU that
-# is new enough, one that ./quickstart has built will do: the last, those with STARPU_DEBUG aside,
-# which are slow.
+# is new enough, one that ./quickstart has built will do: the last, those aside that are slow
+# (STARPU_DEBUG) or compute nothing (STARPU_SIMGRID).
 AC_DEFUN([CAVS_STARPU_IN_CACHE],
 [AS_IF([! $PKG_CONFIG --exists 'starpu-1.4 >= 1.4.8' && ! $PKG_CONFIG --exists starpu-1.5], [
     for cavs_dir in $(ls -td "$cavs_cache"/starpu-1.*-* 2>/dev/null); do
         AS_IF([ls "$cavs_dir"/lib/pkgconfig/starpu-1.[[45]].pc >/dev/null 2>&1 &&
-               ! grep -q 'define STARPU_DEBUG ' "$cavs_dir"/include/starpu/1.*/starpu_config.h],
+               ! grep -qE 'define STARPU_(DEBUG|SIMGRID) ' "$cavs_dir"/include/starpu/1.*/starpu_config.h],
             [AC_MSG_NOTICE([taking the StarPU of ./quickstart, in $cavs_dir])
              cavs_found=$cavs_dir
              break])
@@ -52,6 +52,20 @@ AS_IF([test "x$enable_starpu_copy" = xyes], [cavs_copy_note="; make install take
     [cavs_copy_note="; make install leaves it there, and only who can read that can run cavs"
      AC_MSG_WARN([what make install installs will need $STARPU_LIBDIR; see --enable-starpu-copy])])
 AM_CONDITIONAL([STARPU_COPY], [test "x$enable_starpu_copy" = xyes])])
+
+# CAVS_STARPU_SIMULATION: of a StarPU with SimGrid. Programs then begin as starpu_main(): main() is
+# StarPU's. Sets SIMULATION_CPPFLAGS, SIMULATION_LIBS and the conditional SIMULATED.
+AC_DEFUN([CAVS_STARPU_SIMULATION],
+[CAVS_STARPU_HAS([SIMGRID])
+AM_CONDITIONAL([SIMULATED], [test $cavs_starpu_has = yes])
+SIMULATION_CPPFLAGS=
+SIMULATION_LIBS=
+AS_IF([test $cavs_starpu_has = yes], [
+    SIMULATION_CPPFLAGS="-DCAVS_SIMULATED $($PKG_CONFIG --cflags-only-I simgrid | $SED 's/-I/-isystem /g')"
+    SIMULATION_LIBS="$STARPU_LIBS $($PKG_CONFIG --libs simgrid)"
+    CAVS_FEATURE([simulation], [yes], [SimGrid $($PKG_CONFIG --modversion simgrid): programs compute nothing])])
+AC_SUBST([SIMULATION_CPPFLAGS])
+AC_SUBST([SIMULATION_LIBS])])
 
 # CAVS_STARPU
 #   Finds StarPU (at --with-starpu=PREFIX, where pkg-config looks, or in quickstart's cache): 1.4.8
@@ -105,6 +119,7 @@ AS_IF([test $starpu_has_fxt = yes],
     [AC_DEFINE([HAVE_STARPU_FXT], [1], [StarPU can write FxT traces])
      CAVS_FEATURE([FxT trace], [yes])],
     [CAVS_FEATURE([FxT trace], [no], [this StarPU was built without FxT])])
+CAVS_STARPU_SIMULATION
 CAVS_STARPU_HAS([USE_CUDA])
 starpu_has_cuda=$cavs_starpu_has
 CAVS_STARPU_HAS([USE_OPENCL])

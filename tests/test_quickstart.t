@@ -193,6 +193,13 @@ ok $? "--mpi installs an MPI, and nothing else does"
 
 rm -f "$work/installed"
 fresh
+touch "$work/lists"
+quickstart --simgrid
+called "apt-get install .*libsimgrid-dev" && ! { fresh && quickstart build && called libsimgrid-dev; }
+ok $? "--simgrid installs SimGrid, and nothing else does"
+
+rm -f "$work/installed"
+fresh
 touch "$work/offline"
 quickstart build
 [ $status -eq 1 ] && said "is there a network?" && ! said "Unable to locate"
@@ -316,6 +323,30 @@ quickstart --with-starpu=/usr --no-install build
 [ $status -eq 0 ]
 ok $? "nor is it needed of a StarPU that the user names"
 rm "$bin/mpicc"
+
+fresh
+quickstart --simgrid check
+[ $status -eq 1 ] && said "programs compute nothing" && ! called make
+ok $? "with --simgrid nothing can be tested or trained"
+
+quickstart --simgrid --starpu-source="$source" --no-install
+[ $status -eq 1 ] && said "configuring StarPU failed" && said "no StarPU that simulates" && marks
+ok $? "a StarPU without SimGrid will not do for --simgrid"
+
+cp "$bin/cc" "$work/cc"
+stub cc <<'END'
+printf '#define STARPU_%s 1\n' USE_FXT USE_CUDA SIMGRID
+END
+fresh
+quickstart --simgrid --no-install
+[ $status -eq 0 ] && [ -e "$tree/build-simgrid/.quickstart" ] && [ ! -e "$tree/build" ] &&
+    grep -q -- --with-mpi=no "$tree/build-simgrid/.quickstart"
+ok $? "with it, --simgrid builds beside the usual build, without MPI"
+
+quickstart --starpu-source="$source" --no-install build
+said "configuring StarPU failed"
+ok $? "and without --simgrid that StarPU will not do"
+cp "$work/cc" "$bin/cc"
 
 # --- the commands ---------------------------------------------------------------------------------
 

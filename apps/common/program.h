@@ -29,6 +29,10 @@
 #include "apps/common/report.h"
 #include "apps/common/vocab.h"
 
+#ifdef CAVS_SIMULATED
+#define main starpu_main /* main() itself is StarPU's */
+#endif
+
 struct app;
 
 /* What is minimised, of what the losses of a batch add up to. */

@@ -8,12 +8,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef CAVS_SIMULATED
+#include <starpu.h>
+#endif
+
 double app_now(void)
 {
+#ifdef CAVS_SIMULATED
+    return starpu_timing_now() * 1e-6;
+#else
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec + 1e-9 * t.tv_nsec;
+#endif
 }
 
 struct progress progress_start(bool quiet, const char *samples)

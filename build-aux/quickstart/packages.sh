@@ -14,6 +14,8 @@ OPTIONAL_PACKAGES="libxsmm-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd
 python3"
 # with --mpi
 MPI_PACKAGES="openmpi-bin libopenmpi-dev"
+# with --simgrid
+SIMGRID_PACKAGES="libsimgrid-dev"
 # all of them on a bare system, as apt counts
 USUAL_SIZE="about 190 MB to download, 970 MB on disk"
 
@@ -73,6 +75,7 @@ wanted_packages() {
         mpi_packages=$(missing $MPI_PACKAGES)
         required=$required${mpi_packages:+ $mpi_packages}
     }
+    [ $with_simgrid = no ] || required="$required $(missing $SIMGRID_PACKAGES)" required=${required% }
     # libxsmm is for this processor only, and we may not know yet what apt knows
     [ "$(uname -m)" = x86_64 ] || optional=$(echo "$optional" | grep -vx libxsmm-dev)
 }

@@ -20,6 +20,7 @@ STARPU_RECIPE=1
 find_cuda() {
     local nvcc dir
     cuda=
+    [ $with_simgrid = no ] || return 0 # its GPUs are simulated, too
     nvcc=$(command -v nvcc) && nvcc=$(readlink -f "$nvcc")
     for dir in "${CUDA_HOME:-}" "${nvcc%/bin/nvcc}" /usr/local/cuda; do
         # NVIDIA's wheels on PyPI have no nvcc, and nothing here needs it
@@ -31,8 +32,11 @@ find_cuda() {
     done
 }
 
-# find_mpi: sets mpi to the compiler of an MPI, or to nothing. StarPU is then built with it.
-find_mpi() { mpi=$(command -v mpicc) && "$mpi" -show >/dev/null 2>&1 || mpi=; }
+# find_mpi: sets mpi to the compiler of an MPI, or to nothing. StarPU is then built with it, but one that
+# simulates is not.
+find_mpi() {
+    [ $with_simgrid = no ] && mpi=$(command -v mpicc) && "$mpi" -show >/dev/null 2>&1 || mpi=
+}
 
 # features: what StarPU's configure is told
 features() {
@@ -82,6 +86,8 @@ starpu_good() {
     starpu_has $module USE_FXT || return 1
     why="built without its checks"
     [ $checks = no ] || starpu_has $module DEBUG || return 1
+    why="built with SimGrid, or without, unlike what was asked for"
+    [ $with_simgrid = "$(starpu_has $module SIMGRID && echo yes || echo no)" ] || return 1
     why="built without CUDA, but nvcc is there"
     [ -z "$cuda" ] || starpu_has $module USE_CUDA || return 1
     # whoever names a StarPU may have one without
@@ -97,6 +103,7 @@ starpu_key() {
         ${CC:-cc} --version | head -n 1
         ${CXX:-c++} --version 2>&1 | head -n 1
         pkg-config --modversion hwloc fxt OpenCL 2>/dev/null
+        [ $with_simgrid = no ] || pkg-config --modversion simgrid 2>/dev/null
         [ -z "$mpi" ] || "$mpi" -show
         [ -z "$cuda" ] || "$cuda/bin/nvcc" --version 2>/dev/null | grep release ||
             grep 'define CUDA_VERSION' "$cuda/include/cuda.h"
@@ -133,6 +140,7 @@ find_starpu() {
     elif ! starpu_good; then
         key=$(starpu_key)
         cached_starpu || build_starpu || without_mpi || {
+            [ $with_simgrid = no ] || die "there is no StarPU that simulates"
             note "falling back to the packaged StarPU (CPU and OpenCL, no trace)"
             packaged_starpu
         }

@@ -11,6 +11,7 @@
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
 #include "core/run/engine.h"
+#include "core/run/simulated.h"
 
 enum { WIDTH = 256, TRIES = 5, TASKS = 64, HANDLES = 6 };
 
@@ -132,26 +133,31 @@ static void measure_tasks(struct cavs__cost_model *c)
 
 /* ---- given ---- */
 
-/* CAVS_COST: microseconds of a task; GFLOP/s of products of 1, 4, 16 and 64 rows. */
+/* CAVS_COST: microseconds of a task; GFLOP/s of products of 1, 4, 16 and 64 rows; where the machine
+ * is simulated also microseconds of a sample that is scheduled, and laid out, and of a task that is
+ * submitted. */
 static bool given(struct cavs__cost_model *c)
 {
     const char *text = getenv("CAVS_COST");
-    double task, rate[CAVS__RATE_SIZES];
+    double task, rate[CAVS__RATE_SIZES], arrange = 0, lay_out = 0, submit = 0;
 
-    if (!text ||
-        sscanf(text, "%lf %lf %lf %lf %lf", &task, &rate[0], &rate[1], &rate[2], &rate[3]) < 5)
+    if (!text || sscanf(text, "%lf %lf %lf %lf %lf %lf %lf %lf", &task, &rate[0], &rate[1],
+                        &rate[2], &rate[3], &arrange, &lay_out, &submit) < 5)
         return false;
     c->given = true;
     c->task = within(task * 1e-6, 1e-9, 1);
     for (int i = 0; i < CAVS__RATE_SIZES; i++)
         c->rates.gemm[i] = within(1e-9 / rate[i], 1e-13, 1e-8);
+    c->arrange = arrange * 1e-6;
+    c->lay_out = lay_out * 1e-6;
+    c->submit = submit * 1e-6;
     return true;
 }
 
 void cavs__cost_measure(struct cavs__cost_model *c, bool quiet)
 {
     *c = (struct cavs__cost_model){.task = NOMINAL_TASK, .rates = cavs__nominal_rates};
-    if (given(c))
+    if (given(c) || cavs__simulated_cores() > 0)
         return;
     measure_products(&(struct cavs__call){.kernel = cavs__kernel_find("gemm"),
                                           .panels = cavs__gemm()->gemm_panels},

@@ -12,6 +12,9 @@ struct cavs__cost_model {
     bool given;  /* by CAVS_COST, not measured */
     double task; /* seconds of the runtime for a task in a chain of tasks */
     struct cavs__rates rates;
+    /* Seconds of the main thread, where its clock does not run (simulated.h); else 0: a sample in
+     * the schedule of its shard, and in all else that is prepared; a submitted task. */
+    double arrange, lay_out, submit;
 };
 
 /* The same on all machines: for what decides about results' last bits. */

@@ -58,8 +58,8 @@ static void init_slots(struct cavs__engine *e)
     for (int i = 0; i < CAVS__SLOTS; i++) {
         for (int k = 0; k <= CAVS__MAX_HOMES; k++)
             e->slots[i].laps[k].slot = &e->slots[i];
-        pthread_mutex_init(&e->slots[i].lock, NULL);
-        pthread_cond_init(&e->slots[i].done, NULL);
+        starpu_pthread_mutex_init(&e->slots[i].lock, NULL);
+        starpu_pthread_cond_init(&e->slots[i].done, NULL);
     }
 }
 
@@ -164,8 +164,8 @@ void cavs__engine_free(struct cavs__engine *e)
     cavs__homes_free(e);
     for (int i = 0; i < CAVS__SLOTS; i++) {
         cavs__arena_free(&e->slots[i].arena);
-        pthread_mutex_destroy(&e->slots[i].lock);
-        pthread_cond_destroy(&e->slots[i].done);
+        starpu_pthread_mutex_destroy(&e->slots[i].lock);
+        starpu_pthread_cond_destroy(&e->slots[i].done);
     }
     free(e->here.scratch);
     free(e->tensors);

@@ -16,7 +16,6 @@
 #ifndef CAVS_CORE_RUN_ENGINE_H
 #define CAVS_CORE_RUN_ENGINE_H
 
-#include <pthread.h>
 #include <stdio.h>
 
 #include "core/prepare/prepare.h"
@@ -41,8 +40,8 @@ struct cavs__lap {
 /* A batch in flight. */
 struct cavs__slot {
     int pending; /* tasks not finished, plus one while submitting */
-    pthread_mutex_t lock;
-    pthread_cond_t done;
+    starpu_pthread_mutex_t lock;
+    starpu_pthread_cond_t done;
     bool busy;
     double done_at; /* starpu_timing_now() */
     /* for homes.c: */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "core/run/engine.h"
+#include "core/run/simulated.h"
 #include "memory/handover.h"
 
 enum { IN_TURN = 4 /* batches after which more of the kind are expected */ };
@@ -30,9 +31,9 @@ static bool is_busy(struct cavs__slot *slot)
 {
     bool busy;
 
-    pthread_mutex_lock(&slot->lock);
+    starpu_pthread_mutex_lock(&slot->lock);
     busy = slot->busy;
-    pthread_mutex_unlock(&slot->lock);
+    starpu_pthread_mutex_unlock(&slot->lock);
     return busy;
 }
 
@@ -73,7 +74,7 @@ void cavs__here_begin(struct cavs__engine *e, const struct cavs__batch *b, int s
 
     e->slots[slot].seconds = seconds;
     e->here.now = small && !e->rt->leave_to_workers && !e->rt->ranks && !e->rt->record &&
-                  is_alone(e, most, slot) && reserve_scratch(e);
+                  cavs__simulated_cores() == 0 && is_alone(e, most, slot) && reserve_scratch(e);
     e->here.in_turn = e->here.now ? e->here.in_turn + 1 : 0;
     if (e->here.in_turn >= IN_TURN)
         cavs__workers_rest();

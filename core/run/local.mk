@@ -39,6 +39,8 @@ libcavs_la_SOURCES += \
 	core/run/session.c \
 	core/run/session.h \
 	core/run/shared_runs.c \
+	core/run/simulated.c \
+	core/run/simulated.h \
 	core/run/slot.c \
 	core/run/start_devices.c \
 	core/run/start_devices.h \

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/run/session.h"
+#include "core/run/simulated.h"
 #include "memory/handover.h"
 
 /* ---- what is asked for ---- */
@@ -69,6 +70,7 @@ static int write_all(struct cavs_session *s, const struct cavs__request *r, int 
 
     if (!rc && r->run != CAVS__RUN_EVALUATE)
         rc = cavs__list_gradients(&s->optimizer, &s->engine, s->batch, slot);
+    cavs__simulated_work(s->rt->cost.lay_out * r->n);
     return rc ? rc : cavs__reserve_device_scratch(&s->engine, s->batch);
 }
 
@@ -201,9 +203,9 @@ static double exposed(struct cavs__engine *e, int slot, double start, double end
 
         if (i == slot)
             continue;
-        pthread_mutex_lock(&other->lock);
+        starpu_pthread_mutex_lock(&other->lock);
         start = other->busy ? end : fmax(start, other->done_at);
-        pthread_mutex_unlock(&other->lock);
+        starpu_pthread_mutex_unlock(&other->lock);
     }
     return fmax(0, end - start) * 1e-6;
 }

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/run/record.h"
 #include "core/run/runtime.h"
+#include "core/run/simulated.h"
 #include "core/run/start_devices.h"
 
 static pid_t running; /* the process with a runtime: StarPU can be initialised once at a time */
@@ -39,6 +40,8 @@ static void look_at_machine(struct cavs_runtime *rt)
             rt->l3_bytes = (int64_t)l3->attr->cache.size;
     }
     hwloc_topology_destroy(topology);
+    if (cavs__simulated_cores() > 0)
+        rt->cores = cavs__simulated_cores();
 }
 
 /* StarPU itself only warns and takes another one. */
@@ -119,6 +122,7 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     starpu_malloc_set_align(64);
     /* whoever has started StarPU before has tasks for its workers, which must not sleep then */
     rt->leave_to_workers = o->leave_to_workers || starpu_is_initialized();
+    cavs__simulated_prepare();
     rc = cavs__starpu_init(rt->ranks, &conf);
     if (rc == -ENODEV)
         return cavs__fail(CAVS_ERUNTIME,
@@ -237,6 +241,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
     rt->workers = (int)starpu_worker_get_count();
     rt->one_memory = starpu_memory_nodes_get_count() == 1;
     cavs__cost_measure(&rt->cost, rt->record != NULL);
+    cavs__simulated_overhead(rt->cost.task);
     rt->placement = forced_placement();
     *out = rt;
     return CAVS_OK;

@@ -7,17 +7,18 @@
  * has enough of these.  Where it takes less than half of what a task should, the main thread is
  * sooner done than the workers are woken.
  */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/run/engine.h"
+#include "core/run/simulated.h"
 #include "memory/handover.h"
 
 /* ---- a job ---- */
 
 struct job {
+    const struct cavs__engine *e;
     cavs__shard_work *work;
     struct cavs__batch *b;
     int shard, rc;
@@ -26,8 +27,15 @@ struct job {
     char message[1024]; /* of an error: messages are the thread's own */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
+static starpu_pthread_mutex_t lock = STARPU_PTHREAD_MUTEX_INITIALIZER;
+static starpu_pthread_cond_t done = STARPU_PTHREAD_COND_INITIALIZER;
+
+/* What a shard takes where the clock does not see it. */
+static double simulated_seconds(const struct cavs__engine *e, const struct cavs__batch *b,
+                                int shard)
+{
+    return b->shards[shard].nsamples * e->rt->cost.arrange;
+}
 
 static void run_job(void *descr[], void *arg)
 {
@@ -37,19 +45,23 @@ static void run_job(void *descr[], void *arg)
     (void)descr;
     cavs__handover_begin();
     j->rc = j->work(j->b, j->shard);
+    cavs__simulated_task_work(simulated_seconds(j->e, j->b, j->shard));
     if (j->rc)
         snprintf(j->message, sizeof j->message, "%s", cavs_error_message());
     cavs__handover_end();
     j->seconds = (starpu_timing_now() - start) * 1e-6;
-    pthread_mutex_lock(&lock);
+    starpu_pthread_mutex_lock(&lock);
     if (--*j->pending == 0)
-        pthread_cond_signal(&done);
-    pthread_mutex_unlock(&lock);
+        starpu_pthread_cond_signal(&done);
+    starpu_pthread_mutex_unlock(&lock);
 }
 
 static struct starpu_codelet codelet = {.where = STARPU_CPU,
                                         .cpu_funcs = {run_job},
                                         .cpu_funcs_name = {"cavs_prepare"},
+#ifdef CAVS_SIMULATED
+                                        .flags = STARPU_CODELET_SIMGRID_EXECUTE,
+#endif
                                         .name = "cavs_prepare"};
 
 /* ---- all of them ---- */
@@ -74,10 +86,10 @@ static bool start(struct cavs__engine *e, struct job *j)
 
 static void wait_for(const int *pending)
 {
-    pthread_mutex_lock(&lock);
+    starpu_pthread_mutex_lock(&lock);
     while (*pending > 0)
-        pthread_cond_wait(&done, &lock);
-    pthread_mutex_unlock(&lock);
+        starpu_pthread_cond_wait(&done, &lock);
+    starpu_pthread_mutex_unlock(&lock);
 }
 
 /* n jobs; what they took is added to e->preparing. */
@@ -115,9 +127,11 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
 
     for (int i = 0; i < b->nshards && !rc; i++) {
         if (jobs && b->shards[i].nsamples > 0)
-            jobs[n++] = (struct job){.work = work, .b = b, .shard = i};
+            jobs[n++] = (struct job){.e = e, .work = work, .b = b, .shard = i};
         else
             rc = work(b, i);
+        if (!jobs && !rc)
+            cavs__simulated_work(simulated_seconds(e, b, i));
     }
     if (!rc && n > 0)
         rc = run_all(e, jobs, n);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/run/engine.h"
+#include "core/run/simulated.h"
 #include "memory/handover.h"
 
 /* ---- slots: counting the tasks of a batch ---- */
@@ -30,11 +31,11 @@ void cavs__slot_release(void *arg)
 
     if (__atomic_sub_fetch(&slot->pending, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    pthread_mutex_lock(&slot->lock);
+    starpu_pthread_mutex_lock(&slot->lock);
     slot->busy = false;
     slot->done_at = starpu_timing_now();
-    pthread_cond_signal(&slot->done);
-    pthread_mutex_unlock(&slot->lock);
+    starpu_pthread_cond_signal(&slot->done);
+    starpu_pthread_mutex_unlock(&slot->lock);
 }
 
 void cavs__slot_hold(struct cavs__slot *slot)
@@ -49,10 +50,10 @@ void cavs__slot_close(struct cavs__slot *slot)
 
 void cavs__slot_wait(struct cavs__slot *slot)
 {
-    pthread_mutex_lock(&slot->lock);
+    starpu_pthread_mutex_lock(&slot->lock);
     while (slot->busy)
-        pthread_cond_wait(&slot->done, &slot->lock);
-    pthread_mutex_unlock(&slot->lock);
+        starpu_pthread_cond_wait(&slot->done, &slot->lock);
+    starpu_pthread_mutex_unlock(&slot->lock);
 }
 
 /* ---- tasks ---- */
@@ -113,6 +114,7 @@ int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
     rc = starpu_task_submit(t);
     if (rc == 0) {
         e->tasks++;
+        cavs__simulated_work(e->rt->cost.submit);
         return CAVS_OK;
     }
     cavs__slot_release(e->slots[slot].laps);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * simulated.h - what is different where StarPU runs on a simulated machine.
+ *
+ * StarPU with SimGrid runs everything in one thread of the system, and tasks take the time that
+ * codelets/simulated_time.c gives, without being run.  The clock stands still while code of ours
+ * runs: what that takes has to be said.  Elsewhere these functions do nothing.
+ */
+#ifndef CAVS_CORE_RUN_SIMULATED_H
+#define CAVS_CORE_RUN_SIMULATED_H
+
+#include <stdbool.h>
+
+#ifdef CAVS_SIMULATED
+
+/* Before StarPU starts. */
+void cavs__simulated_prepare(void);
+/* Cores of the simulated machine; 0: nothing is simulated. */
+int cavs__simulated_cores(void);
+/* What the runtime spends on each task. */
+void cavs__simulated_overhead(double seconds);
+/* The main thread has worked for so long.  It has no core of its own if each has a worker. */
+void cavs__simulated_work(double seconds);
+/* A worker has, in a task that is run. */
+void cavs__simulated_task_work(double seconds);
+
+#else
+
+static inline void cavs__simulated_prepare(void)
+{
+}
+static inline int cavs__simulated_cores(void)
+{
+    return 0;
+}
+static inline void cavs__simulated_overhead(double seconds)
+{
+    (void)seconds;
+}
+static inline void cavs__simulated_work(double seconds)
+{
+    (void)seconds;
+}
+static inline void cavs__simulated_task_work(double seconds)
+{
+    (void)seconds;
+}
+
+#endif
+#endif
