@@ -10,7 +10,7 @@
 EXTRA_DIST += perf/README.md perf/RESULTS.md perf/figures perf/ablation perf/batching perf/bench \
 	perf/compare perf/figure8 perf/figure9 perf/gpu-check perf/latency perf/learning perf/loc \
 	perf/models perf/tape perf/peers/dynet_counts \
-	perf/plot.py perf/policies perf/report perf/runs.py perf/table1 perf/table2 perf/tasks-by-policy \
+	perf/plot.py perf/policies perf/report perf/runs.py perf/simulate perf/table1 perf/table2 perf/tasks-by-policy \
 	perf/models \
 	perf/plot.py perf/policies perf/ranks perf/report perf/runs.py perf/table1 perf/table2 perf/tasks-by-policy \
 	perf/turns perf/workloads.py \

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# perf/simulate: the same program on machines that StarPU simulates with SimGrid. Needs the build of
+# ./quickstart --simgrid, in build-simgrid beside the source or where $SIMULATED_BUILD says.
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/tap.sh
+. "${abs_top_srcdir:?}/tests/tap.sh"
+simulated=${SIMULATED_BUILD:-$abs_top_srcdir/build-simgrid}
+
+if ! command -v python3 >/dev/null; then
+    echo "1..0 # SKIP no python3"
+    exit 0
+fi
+if [ ! -f "$CAVS_DATA/sst/train.txt" ]; then
+    echo "1..0 # SKIP no $CAVS_DATA/sst/train.txt"
+    exit 0
+fi
+if [ ! -x "$simulated/apps/tree_lstm" ]; then
+    echo "1..0 # SKIP no simulated programs in $simulated (./quickstart --simgrid builds them)"
+    exit 0
+fi
+
+# simulate ARGUMENT...: with the models in $work/models
+simulate() {
+    "$abs_top_srcdir/perf/simulate" --quick --build "${abs_top_builddir:?}" --simulated "$simulated" \
+        --models "$work/models" "$@" >"$work/out" 2>"$work/err"
+    status=$?
+}
+
+simulate
+[ $status -eq 0 ] && grep -q '^| h 64, 1 worker' "$work/out" && grep -q '^| strong, h 64' "$work/out" &&
+    grep -q '^| weak, h 64' "$work/out"
+ok $? "a machine that is there is recorded, predicted, and made larger"
+
+simulate --only cores --json "$work/first"
+simulate --only cores --json "$work/second"
+[ $status -eq 0 ] && [ -s "$work/first" ] && cmp -s "$work/first" "$work/second"
+ok $? "a simulation gives the same numbers again"
+
+python3 - "$work/first" <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["strong"][0]
+assert all(a["rate"] < b["rate"] for a, b in zip(rows, rows[1:])), rows
+assert all(r["rate"] <= 1.05 * r["cores"] * rows[0]["rate"] for r in rows), rows
+END
+ok $? "more cores are faster, and no more than so many times" "$work/first"
+
+echo "1..$count"
