@@ -214,7 +214,7 @@ kill -KILL "$victim" 2>/dev/null
 resumed=$!
 touch "$work/now"
 for _ in $(seq 100); do
-    [ "$work/hanging/checkpoint.safetensors" -nt "$work/now" ] && break
+    [ -n "$(find "$work/hanging" -name checkpoint.safetensors -newer "$work/now")" ] && break
     sleep 0.2
 done
 kill -TERM $resumed
