@@ -85,17 +85,6 @@ static void parameter_without_name(void **state)
     finish_refused(m, CAVS_EINVAL, "name");
 }
 
-static void parameter_looked_up_and_multiplied(void **state)
-{
-    struct cavs_model *m = new_model();
-    (void)state;
-    struct cavs_stage *s = cavs_stage_create(m, "s", 0);
-    struct cavs_function *f = cavs_function_create(s, "f");
-    struct cavs_param *p = cavs_model_param(m, "both", 3, 3, CAVS_CONSTANT(0));
-    cavs_push(f, "y", cavs_matmul(cavs_lookup(p, cavs_pull_ids(f, "i")), p));
-    finish_refused(m, CAVS_EPROGRAM, "both");
-}
-
 static void model_without_stage(void **state)
 {
     (void)state;
@@ -379,7 +368,6 @@ int main(void)
         cmocka_unit_test(parameter_of_any_size),
         cmocka_unit_test(parameter_named_twice),
         cmocka_unit_test(parameter_without_name),
-        cmocka_unit_test(parameter_looked_up_and_multiplied),
         cmocka_unit_test(model_without_stage),
         cmocka_unit_test(stage_without_function),
         cmocka_unit_test(stage_of_negative_width),
