@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/tape/order.h"
+#include "core/tape/tape_blocks.h"
 #include "tests/trial.h"
 
 enum { HIDDEN = 32, WORDS = 9, CLASSES = 5, SHARDS = 3 };
@@ -57,6 +58,16 @@ static void classify(struct scene *a, struct cavs_function *f, struct cavs_symbo
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(z, id(a, label)), NULL);
 }
 
+/* Puts in order what the losses need, symbol by symbol. */
+static void order_all(struct cavs__order *o, struct cavs__recording *r,
+                      struct cavs__increment **out)
+{
+    struct cavs__wanted losses = {.n = r->nsinks, .symbols = r->sinks};
+    struct cavs__blocks none = {0};
+
+    check_ok(cavs__order(o, r, &none, &losses, out));
+}
+
 /* V_t of all that the losses need, over so many shards; every operand is evaluated before. */
 static int count(struct scene *a, enum cavs_policy policy, int shards)
 {
@@ -66,7 +77,7 @@ static int count(struct scene *a, enum cavs_policy policy, int shards)
 
     check_ok(cavs__order_init(&o, shards, policy));
     cavs__order_begin(&o);
-    check_ok(cavs__order(&o, &a->r, a->r.nsinks, a->r.sinks, out));
+    order_all(&o, &a->r, out);
     for (int i = 0; i < shards; i++) {
         for (int v = 0; out[i] && v < out[i]->nvt; v++) {
             const struct cavs__vt *vt = &out[i]->vt[v];
@@ -154,7 +165,7 @@ static void samples_that_read_one_another_have_one_shard(void **unused)
             h = joined && s > 0 ? cavs_add(h, own) : own;
             classify(&a, f, h, 0);
         }
-        check_ok(cavs__order(&o, &a.r, a.r.nsinks, a.r.sinks, out));
+        order_all(&o, &a.r, out);
         shards = 0;
         for (int i = 0; i < SHARDS; i++)
             shards += out[i] != NULL;
