@@ -105,7 +105,7 @@ if [ -z "$CAVS_TEST_LONG" ]; then
     # the arguments are split on purpose
     # shellcheck disable=SC2086
     {
-        every=2 && killed 2 tree_fc $shapes --epochs 3 --optimizer adam
+        every=2 && killed 2 tree_fc $shapes --epochs 60 --optimizer adam
         every=1 && killed 2 tree_fc $heavy --epochs 1
     }
     printf '%s\n' "1..$count"
