@@ -275,6 +275,7 @@ cat >"$3/configure" <<'CONFIGURE'
 #!/bin/bash
 mkdir "$WORK/alone"
 sleep "$(cat "$WORK/slow" 2>/dev/null || echo 0)"
+rmdir "$WORK/alone"
 exit 1
 CONFIGURE
 chmod +x "$3/configure"
