@@ -1093,7 +1093,9 @@ struct cavs_tape_options {
      * between two branches of the program that records, such as the body of a loop.  Their code is
      * compiled in the background, and used so many recordings after they were found: which
      * recordings these are does not depend on how long that takes.  Results are the same to
-     * rounding.  0, or with the session's check_finite: no blocks. */
+     * rounding.  A run that is resumed from a checkpoint finds its blocks anew: it has the bits of
+     * the run without interruption only if both are without blocks.  0, or with the session's
+     * check_finite: no blocks. */
     int blocks_after;
 };
 /** auto; 2^28 symbols; blocks after 8 recordings. */

@@ -73,8 +73,10 @@ models() {
     ok $? "$what and $declared take one another's models, and predict the same${wrong:+, but not:$wrong}"
 }
 
-# resumed ARGUMENT...: the recorded program of the last losses()
+# resumed ARGUMENT...: the recorded program of the last losses(), which has no blocks with checkpoints
 resumed() {
+    run "$recorded" $small $own "$@" --epochs 3 --checkpoint "$work/whole"
+    reference=$(numbers $fields)
     run "$recorded" $small $own "$@" --epochs 2 --checkpoint "$work/kept" --every 1
     run "$recorded" --resume "$work/kept" --epochs 3 --json --quiet --workers 1
     status_is 0 && [ "$reference" = "$(numbers $fields)" ]
@@ -82,7 +84,7 @@ resumed() {
     run "$declared" --resume "$work/kept" --epochs 3
     status_is 1 && said "a model of $recorded, not of $declared"
     ok $? "$declared does not go on with a run of $what"
-    rm -rf "$work/kept"
+    rm -rf "$work/kept" "$work/whole"
 }
 
 # --- trees -----------------------------------------------------------------------------------------------

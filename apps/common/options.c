@@ -122,7 +122,8 @@ const struct app_option app_options_recorded[] = {
     OPTION_GROUP("Recording:"),
     ROW(FLAG, "no-blocks", NULL, no_blocks, KEPT,
         "compute what is recorded operator by operator: runs of operators that recur do not become "
-        "one function"),
+        "one function (nor do they with --checkpoint or --resume: a resumed run would find them "
+        "anew, and numbers would differ in the last digits)"),
     {0}};
 
 const struct app_option app_options_machine[] = {
