@@ -71,7 +71,7 @@ ok $? "without --checkpoint it says that nothing was kept"
 # predicted of a set does not depend on when it is looked at, so the resumed run has the numbers of a whole one.
 while read -r tree; do
     i=0
-    while [ $i -lt 1500 ]; do
+    while [ $i -lt 20000 ]; do
         echo "$tree"
         i=$((i + 1))
     done
