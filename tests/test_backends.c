@@ -192,10 +192,12 @@ static void steps_stay_on_cpus_for_a_reason(void **unused)
         .width = 4, .ninputs = 1, .scalar = scalar, .noutputs = 1, .outputs = outputs};
     struct cavs__ew_program *group = cavs__ew_program_create(&spec, CAVS__EW_INTERPRET);
     struct cavs__device single = {.max_parameters = 1024}, both = single;
-    struct cavs__step metric = {.call.kernel = cavs__kernel_find("metric")};
-    struct cavs__step softmax = {.call.kernel = cavs__kernel_find("softmax")};
+    struct cavs__step metric = {.call.kernel = cavs__kernel_find("metric"), .together = 1};
+    struct cavs__step softmax = {.call.kernel = cavs__kernel_find("softmax"), .together = 1};
     struct cavs__step fused = {
-        .call = {.kernel = cavs__kernel_find("elementwise"), .program = group}, .nviews = 2};
+        .call = {.kernel = cavs__kernel_find("elementwise"), .program = group},
+        .nviews = 2,
+        .together = 1};
 
     (void)unused;
     assert_non_null(group);
