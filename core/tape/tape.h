@@ -14,8 +14,8 @@
  *   fill.c        what tasks read: index sections, rows of the user's
  *   lookups.c     rows of tables whose gradients there are
  *   tasks.c       V_t -> tasks
- *   declared.c     a declared function applied
- *   fault_tape.c   numbers that are not finite
+ *   declared.c    a declared function applied
+ *   fault_tape.c  numbers that are not finite
  *   increments.c   all of these, in order: values, or everything
  *   answers.c     what the user reads
  *   tape.c        life, and the calls that record
