@@ -99,7 +99,7 @@ static uint32_t footprint(struct starpu_task *task)
            (uint32_t)a->ngrads;
 }
 
-/* Bound by memory: of each number there is one in every buffer, and what is written is read, too. */
+/* Bound by memory: of each number there is one in every buffer; what is written is read, too. */
 static size_t size(struct starpu_task *task, unsigned implementation)
 {
     const struct cavs__update_args *a;

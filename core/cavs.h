@@ -1010,8 +1010,8 @@ struct cavs_stats {
     double flops;           /**< nominal operations of products (2mnk), as if nothing were shared */
     double schedule_s;      /**< seconds of scheduling and submission, of all threads */
     double arrange_s;       /**< of these: schedules of shards, side by side where that pays */
-    /** Of these, seconds of the processor that the main thread has had: for what tasks read and have
-     * room for. */
+    /** Of these, seconds of the processor that the main thread has had: for what tasks read and
+     * have room for. */
     double lay_out_s;
     double submit_s;  /**< in the same way: for submitting them */
     double exposed_s; /**< of the clock, in which nothing but that was done */
