@@ -23,8 +23,9 @@ noinst_PROGRAMS += perf/floor
 perf_floor_SOURCES = perf/floor.c perf/floor.h perf/floor_fc.c perf/floor_levels.c \
 	perf/floor_lstm.c perf/floor_math.c perf/floor_params.c perf/floor_run.c
 perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
+# in a simulation libapp.la asks StarPU for the time
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
-	-lpthread -lm
+	-lpthread -lm $(STARPU_LIBS)
 
 # Into how many batches recorded graphs fall.
 noinst_PROGRAMS += perf/tape_counts

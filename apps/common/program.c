@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apps/common/clashes.h"
 #include "apps/common/data_files.h"
@@ -267,10 +268,23 @@ static void clear(struct app *a)
     options_clear(&a->list);
 }
 
+#ifdef CAVS_SIMULATED
+/* exit() in the middle of a simulation (argp's, after --help) would end in a crash of SimGrid. */
+static void leave(int status, void *unused)
+{
+    (void)unused;
+    fflush(NULL);
+    _exit(status);
+}
+#endif
+
 int program_main(const struct program *p, struct app *a, int argc, char **argv)
 {
     int rc, failed;
 
+#ifdef CAVS_SIMULATED
+    on_exit(leave, NULL);
+#endif
     argv[0] = program_invocation_short_name; /* messages say this, not where the program lies */
     peers_hush();
     stop_catch_signals();

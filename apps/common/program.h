@@ -31,6 +31,7 @@
 
 #ifdef CAVS_SIMULATED
 #define main starpu_main /* main() itself is StarPU's */
+int main(int argc, char **argv);
 #endif
 
 struct app;
