@@ -57,6 +57,7 @@ tests_libtrial_la_SOURCES = \
 	tests/random_model.c tests/random_model.h \
 	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \
+	tests/saved.c tests/saved.h \
 	tests/skip.h \
 	tests/trial.c tests/trial.h \
 	tests/zoo.c tests/zoo.h \
@@ -91,11 +92,11 @@ tests_test_rewrites_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cavs__find_equal -Wl,--wr
 SANITIZE_TESTS += tests/test_rewrites
 
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
-	tests/test_optimizers tests/test_session tests/test_sharing tests/test_refusals tests/test_checkpoint \
+	tests/test_optimizers tests/test_session tests/test_sharing tests/test_refusals tests/test_saving \
 	tests/test_determinism tests/test_dropout tests/test_cells \
 	tests/test_resume tests/test_precision tests/test_kept tests/test_here
 ENGINE_TESTS += tests/test_session tests/test_models tests/test_determinism tests/test_optimizers \
-	tests/test_checkpoint tests/test_dropout tests/test_kept tests/test_here
+	tests/test_saving tests/test_dropout tests/test_kept tests/test_here
 
 check_PROGRAMS += tests/test_locale tests/test_model_file tests/test_packed_graphs tests/test_replace
 SANITIZE_TESTS += tests/test_packed_graphs

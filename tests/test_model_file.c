@@ -11,89 +11,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/trial.h"
+#include "tests/saved.h"
 
-/* Parameters W (2 x 3) and b (1 x 3), a session with state, a folder. */
-struct scene {
-    struct trial t;
-    struct cavs_session *s;
-    char folder[64], path[80];
-};
-
-static void build(struct cavs_model *m)
-{
-    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
-    struct cavs_param *W = zoo_weight(m, "W", 2, 3), *b = zoo_weight(m, "b", 1, 3);
-    struct cavs_symbol *y = cavs_affine(cavs_pull(f, "x", 2), W, b);
-    cavs_loss(f, "loss", cavs_sum(cavs_square(y)), NULL);
-}
-
-static struct cavs_session *adam(struct scene *a)
+static struct cavs_session_options adam(void)
 {
     struct cavs_session_options o = cavs_session_defaults();
     o.optimizer = CAVS_ADAM;
     o.lr = 0.125f;
     o.seed = 7;
-    return trial_session(&a->t, &o);
+    return o;
 }
 
+/* A session with optimizer state. */
 static int scene_open(void **state)
 {
-    static const struct zoo_entry model = {"saved", build, {NULL}};
-    const char *text = "flat:3";
+    const struct cavs_session_options o = adam();
     const int batch[] = {0};
-    struct scene *a = calloc(1, sizeof *a);
-    trial_open(&a->t, zoo_model(&model), &text, 1, NULL);
-    a->s = adam(a);
-    check_ok(cavs_session_train(a->s, a->t.data, batch, 1));
-    snprintf(a->folder, sizeof a->folder, "/tmp/cavs-model-file-XXXXXX");
-    *state = a;
-    if (!mkdtemp(a->folder))
-        return -1;
-    snprintf(a->path, sizeof a->path, "%s/model", a->folder);
-    return 0;
-}
-
-static int scene_close(void **state)
-{
-    struct scene *a = *state;
-    cavs_session_destroy(a->s);
-    trial_close(&a->t);
-    unlink(a->path);
-    rmdir(a->folder);
-    free(a);
-    return 0;
-}
-
-static unsigned char *contents(const char *path, size_t *n)
-{
-    unsigned char *bytes = calloc(1, 65536);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    *n = fread(bytes, 1, 65535, f);
-    fclose(f);
-    return bytes;
-}
-
-static void write_bytes(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-}
-
-/* A file with this header, padded with spaces, and these bytes after it. */
-static void write_file(const char *path, const char *header, const void *data, size_t n)
-{
-    unsigned char bytes[8192] = {0};
-    size_t length = (strlen(header) + 7) / 8 * 8;
-    bytes[0] = (unsigned char)length;
-    bytes[1] = (unsigned char)(length >> 8);
-    memset(bytes + 8, ' ', length);
-    memcpy(bytes + 8, header, strlen(header));
-    memcpy(bytes + 8 + length, data, n);
-    write_bytes(path, bytes, 8 + length + n);
+    int rc = saved_open(state, &o);
+    struct saved *a = *state;
+    if (rc == 0)
+        check_ok(cavs_session_train(a->s, a->t.data, batch, 1));
+    return rc;
 }
 
 static size_t header_length(const unsigned char *bytes)
@@ -122,7 +60,7 @@ static struct cavs_model_file *open_file(const char *path)
 
 static void notes_are_in_every_file_from_then_on(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     struct cavs_model_file *f;
     check_ok(cavs_session_save(a->s, a->path));
     f = open_file(a->path);
@@ -151,7 +89,7 @@ static void notes_are_in_every_file_from_then_on(void **state)
 
 static void names_of_notes_that_are_refused(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     check_refused(cavs_session_note(a->s, "cavs.lr", "1"), CAVS_EINVAL, "cavs.lr");
     check_refused(cavs_session_note(a->s, "cavs.lr", NULL), CAVS_EINVAL, "cavs.lr");
     check_refused(cavs_session_note(a->s, "format", "pt"), CAVS_EINVAL, "format");
@@ -178,19 +116,19 @@ static void names_of_parameters_that_are_refused(void **state)
 /* A note called lr is not the learning rate. */
 static void notes_do_not_disturb_checkpoints(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     static const char *const names[] = {"lr", "seed", "updates", "optimizer", "shards", "note"};
     size_t n, m;
     char *note;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         check_ok(cavs_session_note(a->s, names[i], "nonsense"));
     check_ok(cavs_session_checkpoint(a->s, a->path, "mine"));
-    unsigned char *before = contents(a->path, &n);
+    unsigned char *before = saved_read(a->path, &n);
     check_ok(cavs_session_resume(a->s, a->path, &note));
     assert_string_equal(note, "mine");
     free(note);
     check_ok(cavs_session_checkpoint(a->s, a->path, "mine"));
-    unsigned char *after = contents(a->path, &m);
+    unsigned char *after = saved_read(a->path, &m);
     assert_int_equal(n, m);
     assert_memory_equal(before, after, n);
     free(before);
@@ -201,7 +139,7 @@ static void notes_do_not_disturb_checkpoints(void **state)
 
 static void parameters_by_number(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     for (int checkpoint = 0; checkpoint < 2; checkpoint++) {
         check_ok(checkpoint ? cavs_session_checkpoint(a->s, a->path, NULL)
                             : cavs_session_save(a->s, a->path));
@@ -230,13 +168,13 @@ static void parameters_by_number(void **state)
 /* What the file has and the model, too: the rest of the model stays. */
 static void part_of_a_model_by_name(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     const float from[6] = {1, 2, 3, 4, 5, 6};
     float b[3], w[6], got[3];
-    write_file(a->path,
-               "{\"W\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
-               "\"head\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[20,24]}}",
-               from, sizeof from);
+    saved_write_model(a->path,
+                      "{\"W\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
+                      "\"head\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[20,24]}}",
+                      from, sizeof from);
     struct cavs_model_file *f = open_file(a->path);
     check_ok(cavs_session_get_param(a->s, cavs_model_find_param(a->t.model, "b"), b));
     for (int i = 0; i < cavs_model_file_count(f); i++) {
@@ -258,7 +196,7 @@ static void part_of_a_model_by_name(void **state)
 
 static void other_types_become_floats(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     const double doubles[2] = {0.1, -1e300};
     const uint16_t halves[8] = {0x3c00, 0xc000, 0x7bff, 0x0001, 0x8000, 0x7c00, 0xfc00, 0x3555};
     const uint16_t brains[2] = {0x3f80, 0xc2f7};
@@ -268,13 +206,13 @@ static void other_types_become_floats(void **state)
     memcpy(data, doubles, 16);
     memcpy(data + 16, halves, 16);
     memcpy(data + 32, brains, 4);
-    write_file(a->path,
-               "{\"__metadata__\":{\"format\":\"pt\"},"
-               "\"d\":{\"dtype\":\"F64\",\"shape\":[2,1],\"data_offsets\":[0,16]},"
-               "\"h\":{\"dtype\":\"F16\",\"shape\":[2,2,2],\"data_offsets\":[16,32]},"
-               "\"z\":{\"dtype\":\"BF16\",\"shape\":[2],\"data_offsets\":[32,36]},"
-               "\"i\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[0,8]}}",
-               data, sizeof data);
+    saved_write_model(a->path,
+                      "{\"__metadata__\":{\"format\":\"pt\"},"
+                      "\"d\":{\"dtype\":\"F64\",\"shape\":[2,1],\"data_offsets\":[0,16]},"
+                      "\"h\":{\"dtype\":\"F16\",\"shape\":[2,2,2],\"data_offsets\":[16,32]},"
+                      "\"z\":{\"dtype\":\"BF16\",\"shape\":[2],\"data_offsets\":[32,36]},"
+                      "\"i\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[0,8]}}",
+                      data, sizeof data);
     struct cavs_model_file *f = open_file(a->path);
     assert_string_equal(cavs_model_file_note(f, "format"), "pt");
     assert_int_equal(cavs_model_file_count(f), 4);
@@ -294,7 +232,7 @@ static void other_types_become_floats(void **state)
 /* A model that somebody stored with fewer digits, or more. */
 static void a_session_takes_numbers_of_other_types(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     const uint16_t brains[6] = {0x3f80, 0xc2f7, 0x0000, 0x8000, 0x7f7f, 0x0080};
     const float want_w[6] = {1, -123.5f, 0, -0.0f, 0x1.fep127f, 0x1p-126f};
     const double doubles[3] = {0.1, -3, 1e-3};
@@ -303,10 +241,10 @@ static void a_session_takes_numbers_of_other_types(void **state)
     float got[6];
     memcpy(data, brains, 12);
     memcpy(data + 12, doubles, 24);
-    write_file(a->path,
-               "{\"W\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[0,12]},"
-               "\"b\":{\"dtype\":\"F64\",\"shape\":[1,3],\"data_offsets\":[12,36]}}",
-               data, sizeof data);
+    saved_write_model(a->path,
+                      "{\"W\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[0,12]},"
+                      "\"b\":{\"dtype\":\"F64\",\"shape\":[1,3],\"data_offsets\":[12,36]}}",
+                      data, sizeof data);
     check_ok(cavs_session_load(a->s, a->path));
     check_ok(cavs_session_get_param(a->s, cavs_model_find_param(a->t.model, "W"), got));
     assert_memory_equal(got, want_w, sizeof want_w);
@@ -317,7 +255,7 @@ static void a_session_takes_numbers_of_other_types(void **state)
 /* The nearest of those with 8 significant bits, the even one of two. */
 static void numbers_saved_as_bfloat16(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     const struct cavs_param *p = cavs_model_find_param(a->t.model, "W");
     const float exact[6] = {1, 0x1.01p0f, 0x1.03p0f, -0x1.010002p0f, 0x1p-126f, -123.5f};
     const float rounded[6] = {1, 1, 0x1.04p0f, -0x1.02p0f, 0x1p-126f, -123.5f};
@@ -325,9 +263,9 @@ static void numbers_saved_as_bfloat16(void **state)
     float got[6];
     check_ok(cavs_session_set_param(a->s, p, exact));
     check_ok(cavs_session_save(a->s, a->path));
-    free(contents(a->path, &n));
+    free(saved_read(a->path, &n));
     check_ok(cavs_session_save_as(a->s, a->path, CAVS_BFLOAT16));
-    unsigned char *bytes = contents(a->path, &half);
+    unsigned char *bytes = saved_read(a->path, &half);
     json_t *h = header(bytes);
     const char *name;
     json_t *entry;
@@ -350,7 +288,7 @@ static void numbers_saved_as_bfloat16(void **state)
 
 static void files_that_are_none(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     struct cavs_model_file *f = NULL;
     static const char *const headers[] = {
         "{\"W\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,28]}}",
@@ -361,7 +299,7 @@ static void files_that_are_none(void **state)
         "{\"W\":{\"dtype\":\"F32\",\"shape\":6,\"data_offsets\":[0,24]}}",
         "{\"W\":{\"dtype\":\"F32\",\"shape\":[6]}}"};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        write_file(a->path, headers[i], (char[24]){0}, 24);
+        saved_write_model(a->path, headers[i], (char[24]){0}, 24);
         check_refused(cavs_model_file_open(a->path, &f), CAVS_EFORMAT, a->path, "W");
     }
     check_refused(cavs_model_file_open(a->folder, &f), CAVS_EFORMAT, a->folder, "is a folder");
@@ -388,7 +326,7 @@ static void check_metadata_is_text(json_t *header)
  * end of the file. */
 static void the_rules_of_safetensors(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     check_ok(cavs_session_note(a->s, "note", "text"));
     for (int checkpoint = 0; checkpoint < 2; checkpoint++) {
         size_t n, at = 0;
@@ -396,7 +334,7 @@ static void the_rules_of_safetensors(void **state)
         json_t *entry;
         check_ok(checkpoint ? cavs_session_checkpoint(a->s, a->path, NULL)
                             : cavs_session_save(a->s, a->path));
-        unsigned char *bytes = contents(a->path, &n);
+        unsigned char *bytes = saved_read(a->path, &n);
         json_t *h = header(bytes);
         assert_int_equal(header_length(bytes) % 8, 0);
         check_metadata_is_text(h);
@@ -419,11 +357,11 @@ static void the_rules_of_safetensors(void **state)
 static void checkpoints_of_earlier_versions(void **state)
 {
     static const char *const names[] = {"updates", "seed", "lr", "optimizer", "shards", "note"};
-    struct scene *a = *state;
+    struct saved *a = *state;
     size_t n, m;
     char *note;
     check_ok(cavs_session_checkpoint(a->s, a->path, "far"));
-    unsigned char *bytes = contents(a->path, &n), *again;
+    unsigned char *bytes = saved_read(a->path, &n), *again;
     json_t *h = header(bytes), *old = json_object();
     json_object_set_new(old, "format", json_string("cavs checkpoint"));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -433,12 +371,14 @@ static void checkpoints_of_earlier_versions(void **state)
     }
     json_object_set_new(h, "__metadata__", old);
     char *text = json_dumps(h, 0);
-    write_file(a->path, text, bytes + 8 + header_length(bytes), n - 8 - header_length(bytes));
-    struct cavs_session *s = adam(a);
+    saved_write_model(a->path, text, bytes + 8 + header_length(bytes),
+                      n - 8 - header_length(bytes));
+    const struct cavs_session_options o = adam();
+    struct cavs_session *s = trial_session(&a->t, &o);
     check_ok(cavs_session_resume(s, a->path, &note));
     assert_string_equal(note, "far");
     check_ok(cavs_session_checkpoint(s, a->path, "far"));
-    again = contents(a->path, &m);
+    again = saved_read(a->path, &m);
     assert_int_equal(n, m);
     assert_memory_equal(bytes, again, n);
     cavs_session_destroy(s);
@@ -453,14 +393,14 @@ static void checkpoints_of_earlier_versions(void **state)
 
 /* Flips one bit of every byte, another one each time: each file is refused, or is as good as the
  * whole one. */
-static void flip_bits(struct scene *a, int (*read)(struct scene *a), void (*check)(struct scene *a),
+static void flip_bits(struct saved *a, int (*read)(struct saved *a), void (*check)(struct saved *a),
                       int *refused, size_t *n)
 {
-    unsigned char *bytes = contents(a->path, n);
+    unsigned char *bytes = saved_read(a->path, n);
     *refused = 0;
     for (size_t i = 0; i < *n; i++) {
         bytes[i] ^= 1 << i % 8;
-        write_bytes(a->path, bytes, *n);
+        saved_write(a->path, bytes, *n);
         bytes[i] ^= 1 << i % 8;
         trial_note("byte %zu, bit %zu", i, i % 8);
         if (read(a) == 0)
@@ -473,18 +413,18 @@ static void flip_bits(struct scene *a, int (*read)(struct scene *a), void (*chec
 
 static float before[9];
 
-static void get(struct scene *a, float values[9])
+static void get(struct saved *a, float values[9])
 {
     check_ok(cavs_session_get_param(a->s, cavs_model_find_param(a->t.model, "W"), values));
     check_ok(cavs_session_get_param(a->s, cavs_model_find_param(a->t.model, "b"), values + 6));
 }
 
-static int load(struct scene *a)
+static int load(struct saved *a)
 {
     return cavs_session_load(a->s, a->path);
 }
 
-static void check_values(struct scene *a)
+static void check_values(struct saved *a)
 {
     float now[9];
     get(a, now);
@@ -493,7 +433,7 @@ static void check_values(struct scene *a)
 
 static void every_flipped_byte_of_a_model_file(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     int refused;
     size_t n;
     get(a, before);
@@ -506,19 +446,19 @@ static void every_flipped_byte_of_a_model_file(void **state)
 static unsigned char *whole;
 static size_t whole_n;
 
-static int resume(struct scene *a)
+static int resume(struct saved *a)
 {
     return cavs_session_resume(a->s, a->path, NULL);
 }
 
 /* All that a checkpoint keeps is as in the whole file. */
-static void check_checkpoint(struct scene *a)
+static void check_checkpoint(struct saved *a)
 {
     char path[96];
     size_t n;
     snprintf(path, sizeof path, "%s/again", a->folder);
     check_ok(cavs_session_checkpoint(a->s, path, "far"));
-    unsigned char *now = contents(path, &n);
+    unsigned char *now = saved_read(path, &n);
     unlink(path);
     assert_int_equal(n, whole_n);
     assert_memory_equal(now, whole, n);
@@ -527,11 +467,11 @@ static void check_checkpoint(struct scene *a)
 
 static void every_flipped_byte_of_a_checkpoint(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     int refused;
     size_t n;
     check_ok(cavs_session_checkpoint(a->s, a->path, "far"));
-    whole = contents(a->path, &whole_n);
+    whole = saved_read(a->path, &whole_n);
     flip_bits(a, resume, check_checkpoint, &refused, &n);
     check_checkpoint(a);
     assert_true(refused > (int)n * 9 / 10);
@@ -541,10 +481,10 @@ static void every_flipped_byte_of_a_checkpoint(void **state)
 /* The message names what is damaged. */
 static void damage_has_a_name(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     size_t n;
     check_ok(cavs_session_checkpoint(a->s, a->path, NULL));
-    unsigned char *bytes = contents(a->path, &n);
+    unsigned char *bytes = saved_read(a->path, &n);
     json_t *h = header(bytes), *entry;
     const char *name;
     json_object_foreach(h, name, entry)
@@ -554,7 +494,7 @@ static void damage_has_a_name(void **state)
             continue;
         size_t at = 8 + header_length(bytes) + (size_t)(from + to) / 2;
         bytes[at] ^= 4;
-        write_bytes(a->path, bytes, n);
+        saved_write(a->path, bytes, n);
         bytes[at] ^= 4;
         check_refused(cavs_session_resume(a->s, a->path, NULL), CAVS_EFORMAT, a->path, name,
                       "is damaged");
@@ -563,12 +503,12 @@ static void damage_has_a_name(void **state)
     char *lr = memmem(bytes, n, "cavs.lr\":\"0x1", 13);
     assert_non_null(lr);
     lr[12] = '3';
-    write_bytes(a->path, bytes, n);
+    saved_write(a->path, bytes, n);
     check_refused(cavs_session_resume(a->s, a->path, NULL), CAVS_EFORMAT, "metadata");
     free(bytes);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, scene_close)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, saved_close)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_checkpoint.c - model files: what is saved can be read by anybody and comes back bit by bit;
+ * test_saving.c - a session saves and loads its parameters: what is saved can be read by anybody and comes back bit by bit;
  * everything else is refused with a reason, and a file that is refused changes nothing.
  */
 #include <dirent.h>
@@ -13,55 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/trial.h"
-
-/* Two parameters, a 2 x 3 matrix and a row of 2. */
-struct scene {
-    struct trial t;
-    struct cavs_session *s;
-    char folder[64], path[80];
-};
-
-static void build(struct cavs_model *m)
-{
-    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
-    struct cavs_symbol *y =
-        cavs_affine(cavs_pull(f, "x", 2), zoo_weight(m, "W", 2, 3), zoo_weight(m, "b", 1, 3));
-    cavs_loss(f, "loss", cavs_sum(cavs_square(y)), NULL);
-}
+#include "tests/saved.h"
 
 static int scene_open(void **state)
 {
-    static const struct zoo_entry model = {"saved", build, {NULL}};
-    const char *text = "flat:3";
-    struct scene *a = calloc(1, sizeof *a);
-    trial_open(&a->t, zoo_model(&model), &text, 1, NULL);
-    a->s = trial_session(&a->t, NULL);
-    snprintf(a->folder, sizeof a->folder, "/tmp/cavs-checkpoint-XXXXXX");
-    *state = a;
-    if (!mkdtemp(a->folder))
-        return -1;
-    snprintf(a->path, sizeof a->path, "%s/model", a->folder);
-    return 0;
+    return saved_open(state, NULL);
 }
 
-static int scene_close(void **state)
-{
-    struct scene *a = *state;
-    cavs_session_destroy(a->s);
-    trial_close(&a->t);
-    unlink(a->path);
-    rmdir(a->folder);
-    free(a);
-    return 0;
-}
-
-static const struct cavs_param *param(struct scene *a, const char *name)
+static const struct cavs_param *param(struct saved *a, const char *name)
 {
     return cavs_model_find_param(a->t.model, name);
 }
 
-static void get(struct scene *a, float *w, float *b)
+static void get(struct saved *a, float *w, float *b)
 {
     check_ok(cavs_session_get_param(a->s, param(a, "W"), w));
     check_ok(cavs_session_get_param(a->s, param(a, "b"), b));
@@ -70,20 +34,20 @@ static void get(struct scene *a, float *w, float *b)
 static const float odd_w[6] = {1.5f, -0.0f, 1e-42f, INFINITY, 3.4028235e38f, -7},
                    odd_b[3] = {0.1f, -INFINITY, 9};
 
-static void set_odd_values(struct scene *a)
+static void set_odd_values(struct saved *a)
 {
     check_ok(cavs_session_set_param(a->s, param(a, "W"), odd_w));
     check_ok(cavs_session_set_param(a->s, param(a, "b"), odd_b));
 }
 
-static void set_zeros(struct scene *a)
+static void set_zeros(struct saved *a)
 {
     const float zeros[6] = {0};
     check_ok(cavs_session_set_param(a->s, param(a, "W"), zeros));
     check_ok(cavs_session_set_param(a->s, param(a, "b"), zeros));
 }
 
-static void check_odd_values(struct scene *a)
+static void check_odd_values(struct saved *a)
 {
     float w[6], b[3];
     get(a, w, b);
@@ -91,28 +55,8 @@ static void check_odd_values(struct scene *a)
     assert_memory_equal(b, odd_b, sizeof b);
 }
 
-/* The whole file; *n bytes. */
-static unsigned char *contents(const char *path, size_t *n)
-{
-    unsigned char *bytes = calloc(1, 65536);
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    assert_non_null(bytes);
-    *n = fread(bytes, 1, 65536, f);
-    fclose(f);
-    return bytes;
-}
-
-static void write_bytes(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-}
-
-/* Files in the scene's folder. */
-static int entries(const struct scene *a)
+/* Files in the folder. */
+static int entries(const struct saved *a)
 {
     DIR *folder = opendir(a->folder);
     int n = 0;
@@ -123,22 +67,14 @@ static int entries(const struct scene *a)
     return n;
 }
 
-/* A file with this header and `n` numbers 0, 1, 2 ... */
-static void write_file(const char *path, const char *header, int n)
+/* A model file with this header and the values 0, 1, 2 ... 8. */
+static void write_file(const char *path, const char *header)
 {
-    unsigned char bytes[4096] = {0};
-    size_t length = strlen(header);
-    bytes[0] = (unsigned char)length;
-    bytes[1] = (unsigned char)(length >> 8);
-    memcpy(bytes + 8, header, length);
-    for (int i = 0; i < n; i++) {
-        float value = (float)i;
-        memcpy(bytes + 8 + length + 4 * (size_t)i, &value, 4);
-    }
-    write_bytes(path, bytes, 8 + length + 4 * (size_t)n);
+    const float values[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    saved_write_model(path, header, values, sizeof values);
 }
 
-static void refused(struct scene *a, int code, const char *const *says)
+static void refused(struct saved *a, int code, const char *const *says)
 {
     set_odd_values(a);
     check_refused_at(cavs_session_load(a->s, a->path), code, "cavs_session_load", __FILE__,
@@ -155,7 +91,7 @@ static void refused(struct scene *a, int code, const char *const *says)
 
 static void values_come_back_bit_by_bit(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     set_odd_values(a);
     check_ok(cavs_session_save(a->s, a->path));
     set_zeros(a);
@@ -165,11 +101,11 @@ static void values_come_back_bit_by_bit(void **state)
 
 static void file_is_safetensors(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     size_t n, header = 0;
     set_odd_values(a);
     check_ok(cavs_session_save(a->s, a->path));
-    unsigned char *bytes = contents(a->path, &n);
+    unsigned char *bytes = saved_read(a->path, &n);
     for (int i = 7; i >= 0; i--)
         header = header << 8 | bytes[i];
     assert_int_equal(n, 8 + header + 9 * 4);
@@ -184,9 +120,9 @@ static void file_is_safetensors(void **state)
 
 static void file_by_hand_is_read(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     float w[6], b[3];
-    write_file(a->path, "{\"__metadata__\":{\"by\":\"hand\"}," B_ENTRY "," W_ENTRY "}", 9);
+    write_file(a->path, "{\"__metadata__\":{\"by\":\"hand\"}," B_ENTRY "," W_ENTRY "}");
     check_ok(cavs_session_load(a->s, a->path));
     get(a, w, b);
     for (int i = 0; i < 6; i++)
@@ -199,16 +135,16 @@ static void file_by_hand_is_read(void **state)
  * values. */
 static void loaded_values_are_used(void **state)
 {
-    struct scene *a = *state;
-    write_file(a->path, "{" B_ENTRY "," W_ENTRY "}", 9);
+    struct saved *a = *state;
+    write_file(a->path, "{" B_ENTRY "," W_ENTRY "}");
     check_ok(cavs_session_load(a->s, a->path));
     trial_check_gradients(&a->t, a->s, (int[]){0}, 1);
 }
 
 static void saving_replaces_the_file_and_leaves_nothing_else(void **state)
 {
-    struct scene *a = *state;
-    write_bytes(a->path, "old", 3);
+    struct saved *a = *state;
+    saved_write(a->path, "old", 3);
     set_odd_values(a);
     check_ok(cavs_session_save(a->s, a->path));
     check_ok(cavs_session_save(a->s, a->path));
@@ -221,11 +157,11 @@ static void saving_replaces_the_file_and_leaves_nothing_else(void **state)
 /* The link stays, and what it leads to is the model. */
 static void saving_through_a_link(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     struct stat st;
     char link[96];
     snprintf(link, sizeof link, "%s/link", a->folder);
-    write_bytes(a->path, "old", 3);
+    saved_write(a->path, "old", 3);
     assert_int_equal(symlink("model", link), 0);
     set_odd_values(a);
     check_ok(cavs_session_save(a->s, link));
@@ -241,7 +177,7 @@ static void saving_through_a_link(void **state)
 /* A link stands for the device: where devices are replaced, it is the link that goes. */
 static void saving_into_devices(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     struct stat st;
     assert_int_equal(symlink("/dev/null", a->path), 0);
     check_ok(cavs_session_save(a->s, a->path));
@@ -258,15 +194,15 @@ static void saving_into_devices(void **state)
 /* Nobody can lead the writer elsewhere by a link under a name that he can guess. */
 static void planted_links_are_not_followed(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     char victim[96], planted[128];
     size_t n;
     snprintf(victim, sizeof victim, "%s/victim", a->folder);
     snprintf(planted, sizeof planted, "%s.%ld.tmp", a->path, (long)getpid());
-    write_bytes(victim, "precious", 8);
+    saved_write(victim, "precious", 8);
     assert_int_equal(symlink("victim", planted), 0);
     check_ok(cavs_session_save(a->s, a->path));
-    unsigned char *bytes = contents(victim, &n);
+    unsigned char *bytes = saved_read(victim, &n);
     assert_int_equal(n, 8);
     assert_memory_equal(bytes, "precious", 8);
     free(bytes);
@@ -276,7 +212,7 @@ static void planted_links_are_not_followed(void **state)
 
 static void training_goes_on_after_loading(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     const int batch[] = {0};
     float first[6], second[6], b[3];
     check_ok(cavs_session_save(a->s, a->path));
@@ -292,13 +228,13 @@ static void training_goes_on_after_loading(void **state)
 
 static void every_truncation(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     size_t n;
     set_odd_values(a);
     check_ok(cavs_session_save(a->s, a->path));
-    unsigned char *bytes = contents(a->path, &n);
+    unsigned char *bytes = saved_read(a->path, &n);
     for (size_t length = 0; length < n; length++) {
-        write_bytes(a->path, bytes, length);
+        saved_write(a->path, bytes, length);
         REFUSED(a, CAVS_EFORMAT, a->path);
     }
     free(bytes);
@@ -306,29 +242,29 @@ static void every_truncation(void **state)
 
 static void foreign_files(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     static const char *const texts[] = {"This is not a model file, it is a sentence.",
                                         "MZ\x90\x01\x03 some other program", "{\"W\": [1, 2, 3]}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        write_bytes(a->path, texts[i], strlen(texts[i]));
+        saved_write(a->path, texts[i], strlen(texts[i]));
         REFUSED(a, CAVS_EFORMAT, a->path);
     }
 }
 
 static void header_longer_than_any_file(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     const unsigned char huge[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, '{', '}'};
     const unsigned char negative[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, '{', '}'};
-    write_bytes(a->path, huge, sizeof huge);
+    saved_write(a->path, huge, sizeof huge);
     REFUSED(a, CAVS_EFORMAT, a->path);
-    write_bytes(a->path, negative, sizeof negative);
+    saved_write(a->path, negative, sizeof negative);
     REFUSED(a, CAVS_EFORMAT, a->path);
 }
 
 static void headers_that_are_no_objects(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     static const char *const headers[] = {"[1, 2]",
                                           "{\"W\": ",
                                           "12",
@@ -336,45 +272,42 @@ static void headers_that_are_no_objects(void **state)
                                           "{\"W\":7," B_ENTRY "}",
                                           "{\"W\":{\"dtype\":5,\"shape\":2}," B_ENTRY "}"};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        write_file(a->path, headers[i], 9);
+        write_file(a->path, headers[i]);
         REFUSED(a, CAVS_EFORMAT, a->path);
     }
 }
 
 static void unknown_name(void **state)
 {
-    write_file(((struct scene *)*state)->path,
+    write_file(((struct saved *)*state)->path,
                "{" W_ENTRY "," B_ENTRY
-               ",\"stranger\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
-               9);
+               ",\"stranger\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}");
     REFUSED(*state, CAVS_EFORMAT, "stranger");
 }
 
 static void missing_name(void **state)
 {
-    write_file(((struct scene *)*state)->path, "{" W_ENTRY "}", 9);
+    write_file(((struct saved *)*state)->path, "{" W_ENTRY "}");
     REFUSED(*state, CAVS_EFORMAT, "b", "missing");
 }
 
 static void other_shape(void **state)
 {
-    write_file(((struct scene *)*state)->path,
-               "{\"W\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}," B_ENTRY "}",
-               9);
+    write_file(((struct saved *)*state)->path,
+               "{\"W\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}," B_ENTRY "}");
     REFUSED(*state, CAVS_ESHAPE, "W", "3 x 2", "2 x 3");
 }
 
 static void other_type(void **state)
 {
-    write_file(((struct scene *)*state)->path,
-               "{\"W\":{\"dtype\":\"I32\",\"shape\":[2,3],\"data_offsets\":[0,24]}," B_ENTRY "}",
-               9);
+    write_file(((struct saved *)*state)->path,
+               "{\"W\":{\"dtype\":\"I32\",\"shape\":[2,3],\"data_offsets\":[0,24]}," B_ENTRY "}");
     REFUSED(*state, CAVS_EFORMAT, "W", "I32", "F32 is wanted");
 }
 
 static void byte_ranges_out_of_the_file(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     static const char *const ranges[] = {"[0,20]",
                                          "[-24,0]",
                                          "[24,0]",
@@ -386,14 +319,14 @@ static void byte_ranges_out_of_the_file(void **state)
         snprintf(header, sizeof header,
                  "{\"W\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":%s}," B_ENTRY "}",
                  ranges[i]);
-        write_file(a->path, header, 9);
+        write_file(a->path, header);
         REFUSED(a, CAVS_EFORMAT, "W");
     }
 }
 
 static void file_that_is_not_there(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     REFUSED(a, CAVS_EIO, a->path);
     check_refused(cavs_session_load(a->s, a->folder), CAVS_EFORMAT, a->folder, "is a folder");
     assert_true(cavs_session_load(a->s, NULL) < 0);
@@ -401,7 +334,7 @@ static void file_that_is_not_there(void **state)
 
 static void folder_that_is_not_there(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     char path[128];
     snprintf(path, sizeof path, "%s/nowhere/model", a->folder);
     check_refused(cavs_session_save(a->s, path), CAVS_EIO, path);
@@ -413,7 +346,7 @@ static void folder_that_is_not_there(void **state)
 /* A limit on the size of files stands for a full disk: the old file is still there afterwards. */
 static void full_disk(void **state)
 {
-    struct scene *a = *state;
+    struct saved *a = *state;
     struct rlimit limit, small;
     check_ok(cavs_session_save(a->s, a->path));
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -428,7 +361,7 @@ static void full_disk(void **state)
     assert_int_equal(entries(a), 1);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, scene_close)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, scene_open, saved_close)
 
 int main(void)
 {
