@@ -194,22 +194,19 @@ static const char *const measures[] = {"accuracy_of_all_words", NULL};
 
 static const struct program program = {
     .name = "dag_rnn",
-    .doc =
-        "Trains an LSTM over the graphs of enhanced dependencies to tell parts of speech.\v"
-        "PATH is a file in the CoNLL-U format with the columns DEPS, or for --graph head HEAD and "
-        "DEPREL. Without --train, the English Web Treebank of Universal Dependencies is read: "
-        "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu.\n\n"
-        "Accuracies are over words, not empty nodes. Sentences whose DEPS have a cycle are left "
-        "out (--graph head, too, so that both compare): the report has ..._words, "
-        "..._words_left_out and ..._sentences_left_out of each set, and "
-        "..._accuracy_of_all_words, which counts the words left out as wrong. --predict leaves "
-        "out "
-        "nothing. It writes the column UPOS; with --json it writes forms, upos and the "
-        "probabilities of all tags, an object a sentence.\n\n"
-        "Parameters in model files (e: --embed, h: --hidden; gates i, o, u side by side): "
-        "embedding "
-        "(words x e), relation (relations x h), W (e x 3h), U (h x 3h), b, W_f (e x h), U_f (h x "
-        "h), b_f, W_tag (h x tags), b_tag.",
+    .doc = "Trains an LSTM over the graphs of enhanced dependencies to tell parts of speech.\v"
+           "PATH is a file in the CoNLL-U format with the columns DEPS, or for --graph head HEAD "
+           "and DEPREL. Without --train, the English Web Treebank of Universal Dependencies is "
+           "read: $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu.\n\n"
+           "Accuracies are over words, not empty nodes. Sentences whose DEPS have a cycle are left "
+           "out (--graph head, too, so that both compare): the report has ..._words, "
+           "..._words_left_out and ..._sentences_left_out of each set, and "
+           "..._accuracy_of_all_words, which counts the words left out as wrong. --predict leaves "
+           "out nothing. It writes the column UPOS; with --json it writes forms, upos and the "
+           "probabilities of all tags, an object a sentence.\n\n"
+           "Parameters in model files (e: --embed, h: --hidden; gates i, o, u side by side): "
+           "embedding (words x e), relation (relations x h), W (e x 3h), U (h x 3h), b, W_f (e x "
+           "h), U_f (h x h), b_f, W_tag (h x tags), b_tag.",
     .options = options,
     .reads_data = true,
     .counts_words = true,

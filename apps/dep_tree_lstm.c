@@ -217,10 +217,11 @@ static const struct program program = {
         "--train, the English Web Treebank of Universal Dependencies is read: "
         "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu. Accuracies are over "
         "all words. --predict writes the column UPOS and leaves everything else as it is; with "
-        "--json it writes forms, upos and the probabilities of all tags, an object a sentence.\n\n"
-        "Parameters in model "
-        "files (e: --embed, h: --hidden): embedding (words x e), W_iou (e x 3h), b_iou, W_f (e x "
-        "h), b_f, U (relations h x 4h: a block of h rows for each), W_class (h x tags), b_class.",
+        "--json it writes forms, upos and the probabilities of all tags, an object a "
+        "sentence.\n\n"
+        "Parameters in model files (e: --embed, h: --hidden): embedding (words x e), W_iou (e x "
+        "3h), b_iou, W_f (e x h), b_f, U (relations h x 4h: a block of h rows for each), W_class "
+        "(h x tags), b_class.",
     .reads_data = true,
     .counts_words = true,
     .embeds = true,

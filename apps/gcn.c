@@ -212,16 +212,15 @@ static const struct app_mean means[] = {{"loss", "loss"}, {"correct", "accuracy"
 
 static const struct program program = {
     .name = "gcn",
-    .doc =
-        "Trains a graph convolutional network to classify the nodes of a citation graph.\v"
-        "Without --data, the citation graph Cora in $CAVS_DATA/cora is read. The validation nodes "
-        "are the development set; the model of the epoch that was best on them (--best accuracy) "
-        "is what the test nodes are evaluated with, once, at the end.\n\n"
-        "--predict reads another file like cora.content, whose classes may be missing, and .cites "
-        "beside it, and writes a line for each node: its name, a tab, its class. The whole graph "
-        "is in memory at once.\n\n"
-        "Parameters in model files (h: --hidden): words (features x h), b1 .. (h), W2 .. (h x h), "
-        "W_class (h x classes), b_class.",
+    .doc = "Trains a graph convolutional network to classify the nodes of a citation graph.\v"
+           "Without --data, the citation graph Cora in $CAVS_DATA/cora is read. The validation "
+           "nodes are the development set; the model of the epoch that was best on them (--best "
+           "accuracy) is what the test nodes are evaluated with, once, at the end.\n\n"
+           "--predict reads another file like cora.content, whose classes may be missing, and "
+           ".cites beside it, and writes a line for each node: its name, a tab, its class. The "
+           "whole graph is in memory at once.\n\n"
+           "Parameters in model files (h: --hidden): words (features x h), b1 .. (h), W2 .. (h x "
+           "h), W_class (h x classes), b_class.",
     .options = options,
     .check = check,
     .prepare = prepare,
