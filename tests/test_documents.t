@@ -86,6 +86,17 @@ grep -q ' minutes,' "$work/setup" && grep -qE '[0-9] [MG]B from the network' "$w
     grep -qE '[0-9] [MG]B of disk' "$work/setup"
 ok $? "the README tells the time, the network and the disk that quickstart takes" "$work/setup"
 
+# What the README says that programs reach can be run again.
+sed -n '/^| program | model/,/^$/p' README.md | awk -F '|' 'NR > 2 { print $5 }' | grep -o '`[a-z][^`]*`' |
+    tr -d '`' | while read -r command; do
+    [ -e "apps/${command%% *}.c" ] && echo "$command"
+done >"$work/commands"
+while read -r command; do
+    grep -qF "(\"$command\", [" perf/learning || echo "$command: not in perf/learning"
+done <"$work/commands" >"$work/wrong"
+[ "$(wc -l <"$work/commands")" -gt 12 ] && ! [ -s "$work/wrong" ]
+ok $? "perf/learning has the commands of the README's table of programs" "$work/wrong"
+
 # What measures says how, also where that is not installed which it compares with.
 if command -v python3 >/dev/null; then
     mkdir "$work/without"
