@@ -153,6 +153,9 @@ run tree_lstm $small $mini --json --quiet --infer --init "$work/half.safetensors
 holds "($trained - $(field dev_loss)) ^ 2 < 1e-3" && [ "$(field dev_loss)" != "$trained" ] &&
     grep -q '"dtype":"BF16"' "$work/half.safetensors" && ! grep -q '"dtype":"F32"' "$work/half.safetensors"
 ok $? "--save-precision bfloat16: the model, rounded"
+run tree_fc --save-precision bfloat16
+status_is 2 && said "--save-precision wants --save FILE"
+ok $? "--save-precision without --save"
 
 sst=${CAVS_DATA:-../shared/data}/sst
 if [ -r "$sst/train.txt" ] && [ -r "$sst/dev.txt" ]; then

@@ -220,6 +220,8 @@ static void check_training(const struct app_options *o)
         options_mistake("--every wants --checkpoint DIR");
     if (o->patience && !o->best)
         options_mistake("--patience wants --best NAME");
+    if (o->save_precision != CAVS_FLOAT32 && !o->save)
+        options_mistake("--save-precision wants --save FILE");
 }
 
 void app_options_check(struct app_options *o, const struct option_list *l)
