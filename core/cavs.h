@@ -712,9 +712,10 @@ struct cavs_runtime_options {
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out);
 /** Stops the workers.
  *
- * Where a trace was asked for, its folder then has what StarPU recorded, the file trace.fxt; the
- * program `cavs-trace FOLDER` makes the rest of it: StarPU's paje.trace, dag.dot, tasks.rec and
- * others, and a summary as text and picture, summary.txt and gantt.svg.
+ * Where a trace was asked for, its folder then has what StarPU recorded, the file trace.fxt, or of
+ * several ranks trace.fxt_RANK, each on its own machine; the program `cavs-trace FOLDER` makes the
+ * rest of it: StarPU's paje.trace, dag.dot, tasks.rec and others, and a summary as text and
+ * picture, summary.txt and gantt.svg.
  *
  * Returns 0, or why there is no trace; rt is gone in any case.  While there are sessions, it
  * returns CAVS_ESTATE, and all this happens with the last of them (a trace that is missing is then

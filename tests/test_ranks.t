@@ -116,6 +116,24 @@ ranks 3 tree_lstm --train "$work/equal" --hidden 8 --embed 8 --batch 8 --shards 
 status_is 0 && said '1 of 3 ranks have no part of a batch: it has 2 shards' && [ "$(grep -c 'no part' "$work/err")" -eq 1 ]
 ok $? "a rank without a shard is told of, once" "$work/err"
 
+# --- traces ---------------------------------------------------------------------------------------
+
+if grep -q '^#define HAVE_STARPU_FXT 1' "$tests/../config.h"; then
+    # shellcheck disable=SC2086
+    ranks 2 tree_lstm $small --epochs 4 --json --trace "$work/trace"
+    sent=$(awk -v b="$(number bytes_sent)" 'BEGIN { printf "%.3f", b * 1e-6 }')
+    status_is 0 && grep -q '^[0-9]* tasks on 2 workers of 2 ranks in' "$work/trace/summary.txt" &&
+        grep -q '^  rank 1, CPU 0  *[1-9]' "$work/trace/summary.txt" &&
+        grep -q "^  to rank 1  *[1-9][0-9]*  *$sent " "$work/trace/summary.txt"
+    ok $? "a trace has the tasks of all ranks, and as many bytes between them as were sent" "$work/err" \
+        "$work/trace/summary.txt"
+    grep -q 'rank 1, CPU 0: ' "$work/trace/gantt.svg" && grep -q 'messages to rank 0' "$work/trace/gantt.svg" &&
+        [ "$(grep -c 'trace in' "$work/err")" -eq 1 ]
+    ok $? "and its picture has messages" "$work/err"
+else
+    skip "a trace has the tasks of all ranks" "this StarPU was built without FxT"
+fi
+
 # --- resuming -------------------------------------------------------------------------------------
 
 tags="--train $data/mini-tags.txt --hidden 8 --embed 8 --batch 2 --lr 0.02 --min-count 1 --shards 4 --dropout 0.3 --workers 1"
@@ -150,6 +168,9 @@ differing() {
 # shellcheck disable=SC2086
 differing "ranks with other options are refused" 'rank 1 and rank 0 differ in --batch: 5 and 4' \
     $small --epochs 1 -- $small --epochs 1 --batch 5
+# shellcheck disable=SC2086
+differing "a trace of some ranks is refused" 'rank 1 and rank 0 differ in the trace: none and wanted' \
+    $small --epochs 1 --trace "$work/some" -- $small --epochs 1
 mkdir "$work/a" "$work/b"
 cp "$data/mini.txt" "$work/a/train.txt"
 cp "$data/mini-dev.txt" "$work/b/train.txt"

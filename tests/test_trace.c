@@ -304,6 +304,74 @@ static void test_cycle(void **state)
     trace_free(&t);
 }
 
+/* ---- several ranks --------------------------------------------------------------------------- */
+
+/* The clock of rank 1 is 100 ms ahead.  On that of rank 0:
+ *
+ *     ms        1   2   3   4   5   6   7   8   9   10
+ *     rank 0    work....        work....
+ *     rank 1    work............        work....
+ *     messages          to 1............        to 0 (no task waits for it)
+ *                               to 0....
+ */
+static const char two_ranks[] =
+    "Name: a\nJobId: 0_1\nSubmitOrder: 1\nWorkerId: 0\nSubmitTime: 1\nStartTime: 1\nEndTime: 3\n"
+    "Handles: 10\nModes: W\nMPIRank: 0\n\n"
+    "Name: a\nJobId: 0_2\nSubmitOrder: 2\nDependsOn: 0_1\nWorkerId: 0\nSubmitTime: 1\nStartTime: "
+    "5\n"
+    "EndTime: 7\nMPIRank: 0\n\n"
+    "Name: a\nJobId: 1_1\nSubmitOrder: 1\nWorkerId: 0\nSubmitTime: 101\nStartTime: 101\n"
+    "EndTime: 105\nHandles: 10\nModes: W\nMPIRank: 1\n\n"
+    "Name: b\nJobId: 1_2\nSubmitOrder: 2\nWorkerId: 0\nSubmitTime: 101\nStartTime: 107\n"
+    "EndTime: 109\nHandles: 10\nModes: R\nMPIRank: 1\n\n";
+
+static const char messages[] =
+    "Src: 0\nDst: 1\nTag: 4\nSendTime: 3\nRecvTime: 107\nSize: 1000\nPriority: 0\n\n"
+    "Src: 0\nDst: 1\nSendTime: 5\nRecvTime: 107\nSize: 24\n\n"
+    "Src: 1\nDst: 0\nSendTime: 105\nRecvTime: 7\nSize: 500\n\n"
+    "Src: 0\nDst: 0\nSendTime: 1\nRecvTime: 9\nSize: 4\n\n";
+
+static void read_ranks(struct trace *t)
+{
+    char path[] = "/tmp/cavs-trace-XXXXXX";
+    int fd = mkstemp(path);
+
+    assert_int_equal(read_text(two_ranks, t), CAVS_OK);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, messages, strlen(messages)), strlen(messages));
+    close(fd);
+    assert_int_equal(trace_read_messages(path, t, &why), CAVS_OK);
+    unlink(path);
+}
+
+static void test_ranks(void **state)
+{
+    struct trace t;
+    struct trace_stats s;
+    int of_rank_1;
+
+    (void)state;
+    read_ranks(&t);
+    assert_int_equal(t.nranks, 2);
+    assert_int_equal(t.nmessages, 3); /* what a rank sends itself is none */
+    assert_string_equal(t.workers[0], "rank 0, worker 0");
+    assert_string_equal(t.workers[TRACE_RANK_WORKERS], "rank 1, worker 0");
+    of_rank_1 = find(&t, (1L << 48) + 2);
+    is("start of rank 1's second task", t.tasks[of_rank_1].start, 7);
+    assert_int_equal(t.tasks[of_rank_1].ndeps, 1); /* the same handle of rank 0 is another one */
+    assert_int_equal(t.deps[t.tasks[of_rank_1].dep0], find(&t, (1L << 48) + 1));
+    assert_int_equal(trace_stats_make(&t, &s), CAVS_OK);
+    is("the run", s.end - s.begin, 8);
+    assert_int_equal(s.rank[1].messages, 2);
+    is("bytes to rank 1", s.rank[1].bytes, 1024);
+    is("under way to rank 1", s.rank[1].under_way, 4); /* 3 to 7, two of them at once */
+    is("not hidden from rank 1", s.rank[1].exposed, 2);
+    is("under way to rank 0", s.rank[0].under_way, 2);
+    is("not hidden from rank 0", s.rank[0].exposed, 0);
+    trace_stats_free(&s);
+    trace_free(&t);
+}
+
 /* ---- output ---------------------------------------------------------------------------------- */
 
 static char *output(const struct trace *t, bool svg)
@@ -450,6 +518,26 @@ static void test_nothing(void **state)
     trace_free(&t);
 }
 
+static void test_text_of_ranks(void **state)
+{
+    struct trace t;
+    char *text;
+
+    (void)state;
+    read_ranks(&t);
+    text = output(&t, false);
+    assert_non_null(strstr(text, "4 tasks on 2 workers of 2 ranks in 8.000 ms"));
+    assert_non_null(strstr(text, "  to rank 1                                   2      0.001 "
+                                 "     4.0          2.0\n"));
+    free(text);
+    text = output(&t, true);
+    check_xml(text);
+    assert_int_equal(count(text, "messages to rank 1"), 1);
+    assert_non_null(strstr(text, "rank 1, worker 0: 25 % idle"));
+    free(text);
+    trace_free(&t);
+}
+
 /* ---- tools ----------------------------------------------------------------------------------- */
 
 static int tool(const char *const *argv, const char *log)
@@ -483,14 +571,15 @@ static void test_tools(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_phases),       cmocka_unit_test(test_records),
-        cmocka_unit_test(test_dependencies), cmocka_unit_test(test_data_dependencies),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_overlap),      cmocka_unit_test(test_longest_path),
-        cmocka_unit_test(test_cycle),        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_text_of_one),  cmocka_unit_test(test_svg),
-        cmocka_unit_test(test_svg_of_many),  cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_tools),
+        cmocka_unit_test(test_phases),        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_dependencies),  cmocka_unit_test(test_data_dependencies),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_overlap),       cmocka_unit_test(test_longest_path),
+        cmocka_unit_test(test_cycle),         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_text_of_one),   cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_svg_of_many),   cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_tools),         cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_text_of_ranks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,17 +174,37 @@ static int convert_trace(struct app *a)
     return rc ? app_fail(&a->error, rc, "the trace in %s is incomplete: %.300s", dir, why.text) : 0;
 }
 
+/* Ranks of other machines may have their records there. */
+static void tell_missing(const struct app *a, int ranks)
+{
+    const char *dir = a->options.runtime.trace;
+    char path[4200];
+
+    for (int i = 1; i < ranks; i++) {
+        snprintf(path, sizeof path, "%s/trace.fxt_%d", dir, i);
+        if (access(path, F_OK) != 0)
+            fprintf(stderr,
+                    "%s: %s is on the machine of rank %d: bring it here, and cavs-trace %s "
+                    "has all\n",
+                    a->program->name, path, i, dir);
+    }
+}
+
 /* The trace is made when the workers have stopped; what goes wrong with it is an error of this
  * run. */
 static int finish_trace(struct app *a)
 {
-    int rc = end_runtime(a);
+    int ranks = cavs_runtime_ranks(a->runtime), rc = end_runtime(a);
 
+    if (!peers_is_first())
+        return rc;
     if (rc == 0)
         rc = convert_trace(a);
-    if (rc == 0 && !a->options.quiet)
+    if (rc == 0 && !a->options.quiet) {
+        tell_missing(a, ranks);
         fprintf(stderr, "%s: trace in %s; see summary.txt and gantt.svg there\n", a->program->name,
                 a->options.runtime.trace);
+    }
     return rc;
 }
 

@@ -18,8 +18,8 @@ enum { KEY_INPUT = 1, KEY_SUMMARY, KEY_QUIET };
 static const struct argp_option options[] = {
     {"input", KEY_INPUT, "FILE", 0,
      "what StarPU recorded, if it lies elsewhere; default: trace.fxt in the folder, or the one "
-     "file "
-     "there whose name ends in _0, as StarPU itself calls it",
+     "file there whose name ends in _0, as StarPU itself calls it; with one of several ranks come "
+     "those beside it that end in _1, _2, ..",
      0},
     {"summary", KEY_SUMMARY, NULL, 0,
      "do not convert again: the files that starpu_fxt_tool makes are there", 0},

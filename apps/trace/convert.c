@@ -3,6 +3,7 @@
  * starpu_fxt_tool. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ bool trace_find_record(const char *dir, char *path, size_t size)
     DIR *d;
     int found = 0;
 
-    if (trace_has(dir, "trace.fxt", path, size))
+    if (trace_has(dir, "trace.fxt", path, size) || trace_has(dir, "trace.fxt_0", path, size))
         return true;
     d = opendir(dir);
     for (struct dirent *entry; d && (entry = readdir(d));)
@@ -44,6 +45,39 @@ bool trace_find_record(const char *dir, char *path, size_t size)
     if (d)
         closedir(d);
     return found == 1;
+}
+
+/* The records of a run's ranks: that of the first one, and those beside it. */
+struct records {
+    int n;
+    char *path[TRACE_RANKS];
+};
+
+static bool add_record(struct records *r, const char *path)
+{
+    r->path[r->n] = strdup(path);
+    return r->path[r->n] && ++r->n;
+}
+
+static bool find_records(struct records *r, const char *first)
+{
+    int stem = (int)strlen(first) - 2;
+    bool ok = add_record(r, first);
+
+    for (int i = 1; i < TRACE_RANKS && has_number(first) && ok; i++) {
+        char path[4200];
+
+        if (snprintf(path, sizeof path, "%.*s_%d", stem, first, i) < (int)sizeof path &&
+            access(path, R_OK) == 0)
+            ok = add_record(r, path);
+    }
+    return ok;
+}
+
+static void free_records(struct records *r)
+{
+    for (int i = 0; i < r->n; i++)
+        free(r->path[i]);
 }
 
 /* ---- the tool -------------------------------------------------------------------------------- */
@@ -79,19 +113,32 @@ static void drop_empty_files(const char *dir)
     }
 }
 
-int trace_convert(const char *dir, const char *record, struct app_error *e)
+static int run_tool(const char *dir, const struct records *records, struct app_error *e)
 {
-    const char *const argv[] = {"starpu_fxt_tool", "-c", "-i", record, "-d", dir, NULL};
+    const char *argv[2 * TRACE_RANKS + 5] = {"starpu_fxt_tool", "-c", "-d", dir};
     char log[4200], copy[4096];
     /* A tool of the same StarPU understands the record best; PATH is for one that was moved. */
     struct tool tool = {.argv = argv,
                         .folders = {CAVS_STARPU_BINDIR, folder_of_copy(copy, sizeof copy)},
                         .log = log,
                         .hint = " (Debian: package starpu-tools)"};
-    int rc;
 
+    for (int i = 0; i < records->n; i++) {
+        argv[4 + 2 * i] = "-i";
+        argv[5 + 2 * i] = records->path[i];
+    }
     snprintf(log, sizeof log, "%s/starpu_fxt_tool.log", dir);
-    rc = tool_run(&tool, e);
+    return tool_run(&tool, e);
+}
+
+int trace_convert(const char *dir, const char *record, struct app_error *e)
+{
+    struct records records = {0};
+    int rc = find_records(&records, record)
+                 ? run_tool(dir, &records, e)
+                 : app_fail(e, CAVS_ENOMEM, "no memory for the names of records");
+
     drop_empty_files(dir);
+    free_records(&records);
     return rc;
 }

@@ -9,6 +9,7 @@ libtrace_la_SOURCES = \
 	apps/trace/convert.c \
 	apps/trace/dependencies.c \
 	apps/trace/longest_path.c \
+	apps/trace/messages.c \
 	apps/trace/pauses.c \
 	apps/trace/records.c \
 	apps/trace/summarise.c \
@@ -19,6 +20,7 @@ libtrace_la_SOURCES = \
 	apps/trace/svg_detail.c \
 	apps/trace/svg_head.c \
 	apps/trace/svg_lane.c \
+	apps/trace/svg_messages.c \
 	apps/trace/svg_runs.c \
 	apps/trace/sweep.c \
 	apps/trace/totals.c \

@@ -4,7 +4,8 @@
  *
  * tasks.rec has one record a task: lines "Key: value", ended by an empty line.  Keys that we do
  * not need are skipped; a key that we do need has to be well formed.  Jobs of StarPU's own are
- * there too: they carry dependencies, but have no worker and no times.
+ * there too: they carry dependencies, but have no worker and no times.  Of several ranks, a job is
+ * called RANK_NUMBER; handles and orders of submission are each rank's own.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include "core/base/array.h"
 #include "apps/trace/trace.h"
 
-enum { MOST_WORKERS = 1 << 16 };
+enum { RANK_SHIFT = 48 /* bits of a number and of a handle below those of the rank */ };
 
 struct reader {
     const char *path;
@@ -22,7 +23,7 @@ struct reader {
     long line;
     struct trace *t;
     struct trace_task task; /* the record being read; codelet -1: no line of it seen yet */
-    long worker;
+    long worker, rank;
     struct trace_raw raw;
 };
 
@@ -34,6 +35,7 @@ static int bad(const struct reader *r, const char *what, const char *value)
 static void begin_task(struct reader *r)
 {
     r->worker = -1;
+    r->rank = 0;
     r->task = (struct trace_task){.codelet = -1,
                                   .worker = -1,
                                   .job = -1,
@@ -71,6 +73,32 @@ static int read_whole(const struct reader *r, const char *value, long *out)
     return end == value || *end ? bad(r, "expected a whole number, not", value) : CAVS_OK;
 }
 
+/* "12", or "1_12" for rank 1; *value is then behind it. */
+static bool read_job(const char **value, long *out)
+{
+    char *end;
+    long number = strtol(*value, &end, 10), rank = 0;
+
+    if (end > *value && *end == '_') {
+        rank = number;
+        *value = end + 1;
+        number = strtol(*value, &end, 10);
+    }
+    if (end == *value || rank < 0 || rank >= TRACE_RANKS)
+        return false;
+    *value = end;
+    *out = (long)(((unsigned long)rank << RANK_SHIFT) ^ (unsigned long)number);
+    return true;
+}
+
+static int read_own_job(struct reader *r, const char *value)
+{
+    const char *rest = value;
+
+    return read_job(&rest, &r->task.job) && !*rest ? CAVS_OK
+                                                   : bad(r, "expected a whole number, not", value);
+}
+
 static int read_time(const struct reader *r, const char *value, double *out)
 {
     char *end;
@@ -81,10 +109,8 @@ static int read_time(const struct reader *r, const char *value, double *out)
 
 static int read_jobs(struct reader *r, const char *value)
 {
-    for (char *end; *value; value = end + strspn(end, " ")) {
-        long job = strtol(value, &end, 10);
-
-        if (end == value)
+    for (long job; *value; value += strspn(value, " ")) {
+        if (!read_job(&value, &job))
             return bad(r, "expected numbers of jobs, not", value);
         if (!CAVS__APPEND(r->raw.jobs, r->raw.njobs, job))
             return CAVS_ENOMEM;
@@ -127,9 +153,11 @@ static int read_field(struct reader *r, const char *key, const char *value)
     if (strcmp(key, "Name") == 0)
         return read_codelet(r, value);
     if (strcmp(key, "JobId") == 0)
-        return read_whole(r, value, &r->task.job);
+        return read_own_job(r, value);
     if (strcmp(key, "WorkerId") == 0)
         return read_whole(r, value, &r->worker);
+    if (strcmp(key, "MPIRank") == 0)
+        return read_whole(r, value, &r->rank);
     if (strcmp(key, "Iteration") == 0)
         return read_whole(r, value, &r->task.batch);
     if (strcmp(key, "SubmitTime") == 0)
@@ -166,6 +194,21 @@ static int see_worker(struct trace *t, long id, const char *name)
     return copy ? CAVS_OK : CAVS_ENOMEM;
 }
 
+/* -1 where there is no MPI.  Data and orders of different ranks become different. */
+static int end_rank(struct reader *r)
+{
+    if (r->rank >= TRACE_RANKS)
+        return bad(r, "no rank of that number:", r->t->codelets[r->task.codelet].name);
+    r->task.rank = r->rank > 0 ? (int)r->rank : 0;
+    if (r->task.rank >= r->t->nranks)
+        r->t->nranks = r->task.rank + 1;
+    if (r->task.order >= 0)
+        r->task.order ^= (long)r->task.rank << RANK_SHIFT;
+    for (int i = r->task.access0; i < r->raw.naccesses; i++)
+        r->raw.accesses[i].handle ^= (unsigned long)r->task.rank << RANK_SHIFT;
+    return CAVS_OK;
+}
+
 /* A task that was still running when the trace ended has a start only: it counts as not run. */
 static int end_task(struct reader *r)
 {
@@ -176,14 +219,15 @@ static int end_task(struct reader *r)
         return CAVS_OK;
     if (r->task.job < 0)
         return bad(r, "no JobId in the record of", r->t->codelets[r->task.codelet].name);
-    if (r->worker >= MOST_WORKERS)
+    if (r->worker >= TRACE_RANK_WORKERS)
         return bad(r, "no worker of that number:", r->t->codelets[r->task.codelet].name);
     if (r->task.end >= 0 && r->task.end < r->task.start)
         return bad(r, "ends before it starts:", r->t->codelets[r->task.codelet].name);
-    if (r->worker >= 0 && r->task.start >= 0 && r->task.end >= 0) {
+    rc = end_rank(r);
+    if (!rc && r->worker >= 0 && r->task.start >= 0 && r->task.end >= 0) {
         snprintf(name, sizeof name, "worker %ld", r->worker);
-        r->task.worker = (int)r->worker;
-        rc = see_worker(r->t, r->worker, name);
+        r->task.worker = r->task.rank * TRACE_RANK_WORKERS + (int)r->worker;
+        rc = see_worker(r->t, r->task.worker, name);
     } else {
         r->task.start = r->task.end = r->task.submit;
     }
@@ -241,7 +285,7 @@ static int read_workers(const char *path, struct trace *t)
 
     while (in && !rc && getline(&line, &size, in) >= 0 &&
            sscanf(line, "name %ld %63[^\n]", &id, name) == 2) {
-        if (id >= 0 && id < MOST_WORKERS)
+        if (id >= 0 && id < TRACE_RANK_WORKERS)
             rc = see_worker(t, id, name);
     }
     free(line);
@@ -259,6 +303,30 @@ static int by_start(const void *a, const void *b)
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
     return x->job < y->job ? -1 : x->job > y->job;
+}
+
+/* activity.data has the names of rank 0's workers, or of all without saying whose: others have the
+ * same. */
+static int name_by_rank(struct trace *t)
+{
+    char name[96];
+    int rc = CAVS_OK;
+
+    for (int rank = t->nranks - 1; rank >= 0 && t->nranks > 1; rank--) {
+        for (int i = 0; i < TRACE_RANK_WORKERS && i < t->nworkers && !rc; i++) {
+            long id = (long)rank * TRACE_RANK_WORKERS + i;
+
+            if (!t->workers[i])
+                continue;
+            snprintf(name, sizeof name, "rank %d, %s", rank, t->workers[i]);
+            if (id < t->nworkers) {
+                free(t->workers[id]);
+                t->workers[id] = NULL;
+            }
+            rc = see_worker(t, id, name);
+        }
+    }
+    return rc;
 }
 
 /* Where batches are marked, what lies outside of them (a measurement of the machine, say) is not
@@ -281,6 +349,8 @@ int trace_read(const char *tasks, const char *workers, struct trace *out, struct
 
     if (!rc)
         rc = read_tasks(&r);
+    if (!rc)
+        rc = name_by_rank(&t);
     if (!rc && t.ntasks > 0) {
         qsort(t.tasks, (size_t)t.ntasks, sizeof *t.tasks, by_start);
         rc = trace_link(&t, &r.raw);
@@ -304,6 +374,7 @@ void trace_free(struct trace *t)
         free(t->workers[i]);
     free(t->codelets);
     free(t->workers);
+    free(t->messages);
     free(t->tasks);
     free(t->deps);
 }

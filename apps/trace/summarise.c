@@ -52,17 +52,20 @@ int trace_summarise(const char *dir, struct app_error *e)
 {
     struct trace t;
     struct trace_stats s;
-    char tasks[4200], workers[4200], states[4200];
+    char tasks[4200], workers[4200], states[4200], messages[4200];
     int rc;
 
     snprintf(tasks, sizeof tasks, "%s/tasks.rec", dir);
     snprintf(workers, sizeof workers, "%s/activity.data", dir);
     snprintf(states, sizeof states, "%s/trace.rec", dir);
+    snprintf(messages, sizeof messages, "%s/comms.rec", dir);
     rc = trace_read(tasks, workers, &t, e);
     if (rc)
         return rc;
     trace_read_pauses(states, &t);
-    rc = trace_stats_make(&t, &s);
+    rc = trace_read_messages(messages, &t, e);
+    if (!rc)
+        rc = trace_stats_make(&t, &s);
     if (!rc) {
         rc = write_text(dir, &t, &s, e);
         if (!rc)

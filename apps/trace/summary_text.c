@@ -7,11 +7,14 @@
 static void print_head(FILE *out, const struct trace *t, const struct trace_stats *s)
 {
     double span = s->end - s->begin;
+    char ranks[32] = "";
 
+    if (t->nranks > 1)
+        snprintf(ranks, sizeof ranks, " of %d ranks", t->nranks);
     fprintf(out,
-            "%ld task%s on %d worker%s in %.3f ms: %.1f %% of the time at work, %.1f %% idle\n",
-            s->all.count, trace_plural(s->all.count), s->workers, trace_plural(s->workers), span,
-            trace_percent(s->all.ms, span * s->workers),
+            "%ld task%s on %d worker%s%s in %.3f ms: %.1f %% of the time at work, %.1f %% idle\n",
+            s->all.count, trace_plural(s->all.count), s->workers, trace_plural(s->workers), ranks,
+            span, trace_percent(s->all.ms, span * s->workers),
             100 - trace_percent(s->all.ms, span * s->workers));
     fprintf(out, "The clock runs from the first task's start to the last one's end; %s.\n",
             s->nbatches > 0 ? "tasks outside of batches are left out"
@@ -73,6 +76,20 @@ static void print_workers(FILE *out, const struct trace *t, const struct trace_s
     for (int i = 0; i < TRACE_IDLES; i++)
         fprintf(out, "  %-34s %10s %10.3f %8.1f\n", why[i], "", s->idle[i],
                 trace_percent(s->idle[i], span * s->workers));
+}
+
+/* Not hidden: the share of the receiver's workers that had nothing to do meanwhile. */
+static void print_messages(FILE *out, const struct trace *t, const struct trace_stats *s)
+{
+    if (t->nmessages == 0)
+        return;
+    fprintf(out, "\n%-36s %10s %10s %8s %12s\n", "Messages", "number", "MB", "ms", "not hidden");
+    for (int i = 0; i < t->nranks; i++) {
+        const struct trace_rank *r = &s->rank[i];
+
+        fprintf(out, "  to rank %-26d %10ld %10.3f %8.1f %12.1f\n", i, r->messages, r->bytes * 1e-6,
+                r->under_way, r->exposed);
+    }
 }
 
 static void print_phase(FILE *out, const struct trace_stats *s, struct cavs__work kind)
@@ -146,7 +163,8 @@ static void print_files(FILE *out)
             "  gantt.svg            this summary as a picture\n"
             "  paje.trace           every task and state of the workers: vite paje.trace\n"
             "  dag.dot              the graph of tasks: dot -Tsvg dag.dot (slow if they are many)\n"
-            "  tasks.rec            one record a task; so data.rec, and trace.rec for states\n"
+            "  tasks.rec            one record a task; so data.rec, trace.rec for states, and\n"
+            "                       comms.rec for messages between ranks\n"
             "  activity.data        for starpu_workers_activity\n"
             "  distrib.data         for starpu_codelet_profile\n"
             "  trace.fxt            what StarPU recorded, for starpu_fxt_tool\n");
@@ -158,6 +176,7 @@ void trace_text(FILE *out, const struct trace *t, const struct trace_stats *s)
         print_head(out, t, s);
         print_batches(out, s);
         print_workers(out, t, s);
+        print_messages(out, t, s);
         print_phases(out, s);
         print_overlap(out, s);
         print_path(out, s);

@@ -5,7 +5,8 @@
 
 #include "apps/trace/trace.h"
 
-enum { SVG_IDLE = 0xefefef /* colour of a lane where nothing runs */ };
+/* Colours: of a lane where nothing runs, and of messages. */
+enum { SVG_IDLE = 0xefefef, SVG_MESSAGE = 0x444444 };
 
 /* A stretch of time and where it is drawn. */
 struct svg_view {
@@ -45,6 +46,9 @@ struct svg_lane {
 /* Its tasks: a rectangle each where that is wide enough to be seen, with its name as a tooltip;
  * shorter ones become columns that show how much of their time each phase took. */
 int svg_draw_lane(FILE *out, const struct trace *t, const struct svg_lane *lane);
+
+/* When messages were under way to a rank, in the lane's stretch of time and place. */
+int svg_draw_messages(FILE *out, const struct trace *t, const struct svg_lane *lane, int rank);
 
 /* Batches to be enlarged; batches 0: none, the run is short enough or has no batches. */
 struct svg_detail {

@@ -57,6 +57,8 @@ static void draw_legend(struct svg *p)
         draw_entry(p, &x, cavs__work_color(kind), text);
     }
     draw_entry(p, &x, SVG_IDLE, "idle");
+    if (p->t->nmessages > 0)
+        draw_entry(p, &x, SVG_MESSAGE, "messages to a rank");
 }
 
 void svg_head(struct svg *p)

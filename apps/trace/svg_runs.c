@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* svg_runs.c - time from left to right, one lane a worker: the whole run, then a part of it. */
+/* svg_runs.c - time from left to right, one lane a worker, and a thin one for the messages that a
+ * rank gets: the whole run, then a part of it. */
 #include <math.h>
 
 #include "apps/trace/svg.h"
 
-enum { LABELS = 150 /* names of workers, left of the lanes */, TITLE = 26, AXIS = 34, GAP = 4 };
+enum { TITLE = 26, AXIS = 34, GAP = 4, MESSAGES = 8 /* height of their lane */ };
 
 /* 1, 2 or 5 times a power of ten, about ten of them in the span. */
 static double tick_step(double span)
@@ -35,6 +36,18 @@ static double lane_height(const struct svg *p)
     return p->s->workers <= 8 ? 34 : p->s->workers <= 24 ? 22 : 14;
 }
 
+/* Of names of workers, left of the lanes. */
+static double label_width(const struct svg *p)
+{
+    return p->t->nranks > 1 ? 200 : 150;
+}
+
+static double height_of_lanes(const struct svg *p)
+{
+    return p->s->workers * (lane_height(p) + GAP) +
+           (p->t->nmessages > 0 ? p->t->nranks * (MESSAGES + GAP) : 0);
+}
+
 static void draw_label(struct svg *p, double x, int worker, bool idle)
 {
     double span = p->s->end - p->s->begin, y = p->y + lane_height(p) / 2 + 4;
@@ -46,6 +59,20 @@ static void draw_label(struct svg *p, double x, int worker, bool idle)
         svg_text(p, x, y, "class=\"e\"", "%s", p->t->workers[worker]);
 }
 
+/* Of the rank whose last lane was drawn. */
+static int draw_messages(struct svg *p, struct svg_lane lane, int rank)
+{
+    int rc = CAVS_OK;
+
+    if (p->t->nmessages > 0) {
+        lane.at.y = p->y;
+        lane.at.height = MESSAGES;
+        rc = svg_draw_messages(p->out, p->t, &lane, rank);
+        p->y += MESSAGES + GAP;
+    }
+    return rc;
+}
+
 static int draw_lanes(struct svg *p, const struct svg_view *v, bool idle)
 {
     struct svg_lane lane = {
@@ -54,13 +81,15 @@ static int draw_lanes(struct svg *p, const struct svg_view *v, bool idle)
     int rc = CAVS_OK;
 
     for (int i = 0; i < p->t->nworkers && !rc; i++) {
-        if (!p->t->workers[i])
-            continue;
-        draw_label(p, v->x - 10, i, idle);
-        lane.worker = i;
-        lane.at.y = p->y;
-        rc = svg_draw_lane(p->out, p->t, &lane);
-        p->y += lane_height(p) + GAP;
+        if (p->t->workers[i]) {
+            draw_label(p, v->x - 10, i, idle);
+            lane.worker = i;
+            lane.at.y = p->y;
+            rc = svg_draw_lane(p->out, p->t, &lane);
+            p->y += lane_height(p) + GAP;
+        }
+        if (!rc && (i + 1 == p->t->nworkers || (i + 1) % TRACE_RANK_WORKERS == 0))
+            rc = draw_messages(p, lane, i / TRACE_RANK_WORKERS);
     }
     draw_axis(p, v, top);
     return rc;
@@ -70,7 +99,7 @@ static int draw_lanes(struct svg *p, const struct svg_view *v, bool idle)
 static void mark(struct svg *p, const struct svg_view *all, const struct svg_detail *d)
 {
     double scale = all->width / (all->end - all->begin);
-    double height = p->s->workers * (lane_height(p) + GAP);
+    double height = height_of_lanes(p);
 
     fprintf(p->out,
             "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%g\" "
@@ -94,8 +123,8 @@ static int draw_detail(struct svg *p, struct svg_view v, const struct svg_detail
 
 int svg_runs(struct svg *p)
 {
-    double width = p->width - 2 * p->margin - LABELS;
-    struct svg_view all = {p->s->begin, p->s->end, p->margin + LABELS, width};
+    double width = p->width - 2 * p->margin - label_width(p);
+    struct svg_view all = {p->s->begin, p->s->end, p->margin + label_width(p), width};
     struct svg_detail d;
     int rc;
 

@@ -68,6 +68,12 @@ static void walk_path(const struct trace *t, const struct trace_paths *p, struct
     }
 }
 
+static void add_message(const struct trace_message *m, struct trace_stats *s)
+{
+    s->rank[m->to].messages++;
+    s->rank[m->to].bytes += (double)m->bytes;
+}
+
 static int over_time(const struct trace *t, struct trace_stats *s)
 {
     struct trace_paths p;
@@ -91,8 +97,14 @@ int trace_stats_make(const struct trace *t, struct trace_stats *s)
     s->batch = calloc((size_t)s->nbatches + 1, sizeof *s->batch);
     if (!s->codelet || !s->worker || !s->batch)
         rc = CAVS_ENOMEM;
-    for (int i = 0; i < t->nworkers; i++)
-        s->workers += t->workers[i] != NULL;
+    for (int i = 0; i < t->nworkers; i++) {
+        if (t->workers[i]) {
+            s->workers++;
+            s->rank[i / TRACE_RANK_WORKERS].workers++;
+        }
+    }
+    for (int i = 0; i < t->nmessages; i++)
+        add_message(&t->messages[i], s);
     for (int i = 0; i < t->ntasks && !rc; i++) {
         if (t->tasks[i].counted)
             add_task(t, &t->tasks[i], s);

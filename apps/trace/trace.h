@@ -7,11 +7,13 @@
  *   convert.c       what StarPU recorded -> files that can be read, by starpu_fxt_tool
  *   summarise.c     reads a folder, writes summary.txt and gantt.svg into it
  *   records.c       tasks.rec and activity.data -> struct trace
+ *   messages.c      comms.rec -> what ranks sent one another; and their clocks
  *   pauses.c        trace.rec -> times in which FxT stopped the program
  *   dependencies.c  who depends on whom, by job numbers and by data
  *   longest_path.c  when tasks became ready, the longest path
  *   totals.c        sums by codelet, worker, phase and batch
- *   sweep.c         sums over time: which phases ran side by side, why workers were idle
+ *   sweep.c         sums over time: which phases ran side by side, why workers were idle, what
+ *                   messages were waited for
  *   summary_text.c  summary.txt
  *   svg*.c          gantt.svg
  *
@@ -33,15 +35,19 @@
 /* Whether there is a file of that name in the folder, and its path. */
 bool trace_has(const char *dir, const char *name, char *path, size_t size);
 
-/* What StarPU recorded: the folder's trace.fxt, or its only file whose name StarPU gave it. */
+/* What StarPU recorded: the folder's trace.fxt or trace.fxt_0, or its only file whose name StarPU
+ * gave it. */
 bool trace_find_record(const char *dir, char *path, size_t size);
-/* tasks.rec, paje.trace and the like from the record, into the folder. */
+/* tasks.rec, paje.trace and the like from the record, into the folder.  The record of rank 0, whose
+ * name ends in _0, brings those of other ranks beside it. */
 int trace_convert(const char *dir, const char *record, struct app_error *e);
 
 /* dir/summary.txt and dir/gantt.svg from what trace_convert() left in dir. */
 int trace_summarise(const char *dir, struct app_error *e);
 
 /* ---- records --------------------------------------------------------------------------------- */
+
+enum { TRACE_RANKS = 64 /* as many as StarPU's tool takes */, TRACE_RANK_WORKERS = 1024 };
 
 struct trace_codelet {
     char *name;
@@ -50,6 +56,7 @@ struct trace_codelet {
 
 struct trace_task {
     int codelet;
+    int rank;
     int worker; /* -1: a job of StarPU's own, or one that never ran; start and end mean nothing */
     long job;
     long batch; /* -1: outside of batches */
@@ -61,14 +68,23 @@ struct trace_task {
     int access0, naccesses;
 };
 
+struct trace_message {
+    int from, to; /* ranks */
+    double sent, came;
+    long bytes;
+};
+
 struct trace {
-    int ntasks, ndeps, ncodelets, nworkers;
-    struct trace_task *tasks; /* by start */
+    int ntasks, ndeps, ncodelets, nworkers, nranks, nmessages;
+    struct trace_task *tasks; /* by start, as the ranks' own clocks have it */
     int *deps;
     struct trace_codelet *codelets;
-    char **workers; /* names by StarPU's number; NULL: no such worker */
-    int pauses;     /* times that FxT wrote its buffer to disk while the program ran */
-    double paused;  /* ms of that */
+    /* names by StarPU's number, and that of a rank's first is TRACE_RANK_WORKERS times the rank's;
+     * NULL: no such worker */
+    char **workers;
+    struct trace_message *messages;
+    int pauses;    /* times that FxT wrote its buffer to disk while the program ran */
+    double paused; /* ms of that */
 };
 
 /* tasks: the file's path.  workers: path of activity.data, which names workers; may be missing.
@@ -77,6 +93,9 @@ int trace_read(const char *tasks, const char *workers, struct trace *out, struct
 void trace_free(struct trace *t);
 /* From trace.rec, which may be missing. */
 void trace_read_pauses(const char *path, struct trace *t);
+/* From comms.rec, which may be missing.  Moves what ranks did to the clock of rank 0, as far as
+ * they sent one another messages: the quickest takes as long there as back. */
+int trace_read_messages(const char *path, struct trace *t, struct app_error *e);
 
 /* Dependencies as the file has them.  Those by number are incomplete: StarPU does not record the
  * ones on tasks that had ended already.  Those by data are complete, because tasks that use the
@@ -124,12 +143,22 @@ struct trace_batch {
     double begin, end;
 };
 
+/* What others sent to a rank. */
+struct trace_rank {
+    int workers;
+    long messages;
+    double bytes;
+    double under_way; /* ms in which at least one message was */
+    double exposed;   /* of them, the share that its workers were idle */
+};
+
 struct trace_stats {
     double begin, end; /* first start, last end */
     int workers;
     struct trace_total all;
     struct trace_total *codelet; /* [ncodelets] */
     struct trace_total *worker;  /* [nworkers] */
+    struct trace_rank rank[TRACE_RANKS];
     struct trace_total kind[CAVS__WORK_PHASES][2];
     long nbatches;             /* the largest number of a batch plus 1 */
     struct trace_batch *batch; /* [nbatches]; count 0: none of that number */
@@ -148,7 +177,7 @@ double trace_both(const struct trace_stats *s, enum cavs__work_phase a, enum cav
  * ncodelets. */
 int trace_by_time(const struct trace *t, const struct trace_stats *s, int *order);
 
-/* sweep.c, for trace_stats_make(): fills together and idle. */
+/* sweep.c, for trace_stats_make(): fills together, idle, and times of messages. */
 int trace_sweep(const struct trace *t, const struct trace_paths *p, struct trace_stats *s);
 
 /* ---- output ---------------------------------------------------------------------------------- */

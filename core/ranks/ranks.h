@@ -15,6 +15,7 @@
 #ifndef CAVS_CORE_RANKS_RANKS_H
 #define CAVS_CORE_RANKS_RANKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <starpu.h>
 
@@ -29,14 +30,16 @@ struct cavs__ranks;
 int cavs__ranks_open(const void *communicator, struct cavs__ranks **out);
 /* starpu_init(), with MPI; its outcome. */
 int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf);
-/* Then, before any task. */
-int cavs__ranks_start(struct cavs__ranks *r);
+/* Then, before any task.  traced: StarPU records this run. */
+int cavs__ranks_start(struct cavs__ranks *r, bool traced);
 /* starpu_shutdown(), with MPI. */
 void cavs__ranks_shutdown(struct cavs__ranks *r);
 void cavs__ranks_close(struct cavs__ranks *r);
 
 int cavs__rank(const struct cavs__ranks *r);
 int cavs__ranks_count(const struct cavs__ranks *r);
+/* Not some of those that mpirun has started. */
+bool cavs__ranks_are_all(const struct cavs__ranks *r);
 /* Of the ranks on this machine: which one this is, and how many there are. */
 int cavs__ranks_here(const struct cavs__ranks *r, int *count);
 /* Ends the processes of all ranks with that exit status. */

@@ -3,11 +3,18 @@
 #include "core/base/error.h"
 #include "core/ranks/mpi.h"
 
+/* StarPU's traces tell messages to a rank apart by their tags alone. */
+static int64_t tag_from(const struct cavs__ranks *r, int from, int64_t tag)
+{
+    return tag * r->count + from;
+}
+
 int cavs__ranks_send(struct cavs__ranks *r, starpu_data_handle_t handle, int to, int64_t tag,
                      cavs__sent *done, void *arg)
 {
     r->bytes += (int64_t)starpu_data_get_size(handle);
-    return starpu_mpi_isend_detached(handle, to, tag, r->carry, done, arg) == 0
+    return starpu_mpi_isend_detached(handle, to, tag_from(r, r->rank, tag), r->carry, done, arg) ==
+                   0
                ? CAVS_OK
                : cavs__fail(CAVS_ERUNTIME, "StarPU does not send to rank %d", to);
 }
@@ -15,7 +22,7 @@ int cavs__ranks_send(struct cavs__ranks *r, starpu_data_handle_t handle, int to,
 int cavs__ranks_receive(struct cavs__ranks *r, starpu_data_handle_t handle, int from, int64_t tag,
                         cavs__sent *done, void *arg)
 {
-    return starpu_mpi_irecv_detached(handle, from, tag, r->carry, done, arg) == 0
+    return starpu_mpi_irecv_detached(handle, from, tag_from(r, from, tag), r->carry, done, arg) == 0
                ? CAVS_OK
                : cavs__fail(CAVS_ERUNTIME, "StarPU does not receive from rank %d", from);
 }

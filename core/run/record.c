@@ -34,6 +34,7 @@ struct cavs__record {
     char *dir;                       /* absolute: the program may change its working directory */
     char prefix[LONGEST_PREFIX + 1]; /* the same folder, for StarPU */
     int fd;                          /* of the folder, where prefix goes through it; else -1 */
+    int rank, ranks;
     struct variable variables[VARIABLES];
     int nvariables;
 };
@@ -71,8 +72,9 @@ static void restore(struct cavs__record *run)
 
 /* Of StarPU's classes of events: TASK is what every file of the trace is made from, WORKER tells
  * when workers sleep, USER and EVENT are marks of the program's own and of FxT writing its buffer
- * to disk; DSM is what moves between memories, four events a task even if nothing does.  The other
- * classes cost as much as these together, and the summary does not need them.
+ * to disk; DSM is what moves between memories, four events a task even if nothing does; MPI is what
+ * moves between ranks.  The other classes cost as much as these together, and the summary does not
+ * need them.
  *
  * FxT touches all of its buffer at the start, twice: 128 MB hold some 100,000 tasks, and 0.1 s
  * is spent on it. */
@@ -86,7 +88,10 @@ static int set_all(struct cavs__record *run, bool transfers)
         rc = set(run, "STARPU_FXT_SUFFIX", "trace.fxt", true);
     if (!rc)
         rc = set(run, "STARPU_FXT_EVENTS",
-                 transfers ? "TASK,WORKER,USER,EVENT,DSM" : "TASK,WORKER,USER,EVENT", true);
+                 run->ranks > 1 ? "TASK,WORKER,USER,EVENT,MPI"
+                 : transfers    ? "TASK,WORKER,USER,EVENT,DSM"
+                                : "TASK,WORKER,USER,EVENT",
+                 true);
     if (!rc)
         rc = set(run, "STARPU_TRACE_BUFFER_SIZE", "128", true);
     if (!rc)
@@ -113,7 +118,7 @@ static int check_empty(const char *dir)
     return CAVS_OK;
 }
 
-static int make_folder(const char *dir)
+static int find_folder(const char *dir)
 {
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return cavs__fail(CAVS_EIO, "cannot make the folder %s for the trace: %s", dir,
@@ -121,7 +126,23 @@ static int make_folder(const char *dir)
     if (access(dir, W_OK | X_OK) != 0)
         return cavs__fail(CAVS_EIO, "cannot write into the folder %s for the trace: %s", dir,
                           strerror(errno));
-    return check_empty(dir);
+    return CAVS_OK;
+}
+
+/* The first rank looks whether it is empty.  Others may find it made, or be on machines where there
+ * is none yet. */
+static int make_folder(const char *dir, struct cavs__ranks *ranks)
+{
+    int rc = CAVS_OK;
+
+    if (cavs__rank(ranks) == 0) {
+        rc = find_folder(dir);
+        rc = rc ? rc : check_empty(dir);
+    }
+    rc = cavs__ranks_agree(ranks, rc);
+    if (!rc && cavs__rank(ranks) > 0)
+        rc = find_folder(dir);
+    return cavs__ranks_agree(ranks, rc);
 }
 
 /* A long path goes through a descriptor, whose name is short. */
@@ -150,10 +171,11 @@ static void run_free(struct cavs__record *run)
     free(run);
 }
 
-int cavs__record_begin(const char *dir, bool transfers, struct cavs__record **out)
+int cavs__record_begin(const char *dir, bool transfers, struct cavs__ranks *ranks,
+                       struct cavs__record **out)
 {
     struct cavs__record *run;
-    int rc = make_folder(dir);
+    int rc = make_folder(dir, ranks);
 
     if (rc)
         return rc;
@@ -161,6 +183,8 @@ int cavs__record_begin(const char *dir, bool transfers, struct cavs__record **ou
     if (!run)
         return cavs__fail_nomem("trace", sizeof *run);
     run->fd = -1;
+    run->rank = cavs__rank(ranks);
+    run->ranks = cavs__ranks_count(ranks);
     run->dir = realpath(dir, NULL);
     rc = run->dir ? name_prefix(run)
                   : cavs__fail(CAVS_EIO, "cannot find the folder %s: %s", dir, strerror(errno));
@@ -174,18 +198,17 @@ int cavs__record_begin(const char *dir, bool transfers, struct cavs__record **ou
     return CAVS_OK;
 }
 
-/* Where StarPU wrote to, by the user's variables or ours; 0 is the number of this process among
- * those of MPI. */
+/* Where StarPU wrote to, by the user's variables or ours. */
 static void recorded_file(const struct cavs__record *run, char *path, size_t size)
 {
     const char *prefix = getenv("STARPU_FXT_PREFIX"), *suffix = getenv("STARPU_FXT_SUFFIX");
     bool ours = strcmp(prefix, run->prefix) == 0;
 
-    snprintf(path, size, "%s/%s_0", ours ? run->dir : prefix, suffix);
+    snprintf(path, size, "%s/%s_%d", ours ? run->dir : prefix, suffix, run->rank);
 }
 
 /* The folder's trace.fxt is the file, if that is in the folder by the name that we gave it, or a
- * link to where the user's settings have put it. */
+ * link to where the user's settings have put it.  Of several ranks, trace.fxt_RANK. */
 static int name_file(const struct cavs__record *run, const char *recorded)
 {
     char wanted[4200], given[4200], *target = realpath(recorded, NULL);
@@ -193,8 +216,10 @@ static int name_file(const struct cavs__record *run, const char *recorded)
 
     if (!target)
         return cavs__fail(CAVS_ERUNTIME, "StarPU left no file %s: %s", recorded, strerror(errno));
-    snprintf(given, sizeof given, "%s/trace.fxt_0", run->dir);
+    snprintf(given, sizeof given, "%s/trace.fxt_%d", run->dir, run->rank);
     snprintf(wanted, sizeof wanted, "%s/trace.fxt", run->dir);
+    if (run->ranks > 1)
+        strcpy(wanted, given);
     rc = strcmp(recorded, given) == 0 ? rename(given, wanted) : symlink(target, wanted);
     if (rc != 0 && errno != EEXIST)
         rc = cavs__fail(CAVS_EIO, "cannot make %s: %s", wanted, strerror(errno));

@@ -157,7 +157,7 @@ static int start_all(const struct cavs_runtime_options *o, struct cavs_runtime *
         return rc;
     rc = cavs__devices_start(o);
     if (!rc)
-        rc = cavs__ranks_start(rt->ranks);
+        rc = cavs__ranks_start(rt->ranks, rt->record != NULL);
     if (rc)
         cavs__ranks_shutdown(rt->ranks);
     return rc;
@@ -181,7 +181,7 @@ static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime
                           "no trace: this StarPU (%s) was built without FxT; "
                           "./quickstart builds one that has it",
                           CAVS_STARPU_VERSION);
-    return cavs__record_begin(o->trace, cavs__devices_wanted(o), &rt->record);
+    return cavs__record_begin(o->trace, cavs__devices_wanted(o), rt->ranks, &rt->record);
 }
 
 /* Before anything that a rank should not do while the others wait for it in vain. */
@@ -191,9 +191,10 @@ static int open_ranks(const struct cavs_runtime_options *o, struct cavs_runtime 
 
     if (!rc && rt->ranks && cavs__devices_wanted(o))
         rc = cavs__fail(CAVS_EINVAL, "devices and several ranks do not go together yet");
-    if (!rc && rt->ranks && o->trace)
-        rc = cavs__fail(CAVS_EINVAL, "a trace and several ranks do not go together yet");
-    return rc;
+    if (!rc && o->trace && !cavs__ranks_are_all(rt->ranks)) /* StarPU lets all of MPI meet for it */
+        rc = cavs__fail(CAVS_EINVAL, "a trace is of all processes of MPI: the communicator has "
+                                     "only some of them");
+    return rc ? rc : cavs__ranks_same(rt->ranks, "the trace", o->trace ? "wanted" : "none");
 }
 
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
@@ -254,9 +255,9 @@ static int stop(struct cavs_runtime *rt)
     cavs__workers_wake();
     cavs__devices_stop();
     cavs__ranks_shutdown(rt->ranks);
-    cavs__ranks_close(rt->ranks);
     running = 0;
     rc = cavs__record_end(rt->record);
+    cavs__ranks_close(rt->ranks); /* when all have come to this */
     cavs__folder_forget(&rt->folder);
     free(rt);
     return rc;
