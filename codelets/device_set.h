@@ -28,6 +28,13 @@ struct cavs__device_facts {
     int64_t bytes; /* of memory that StarPU may use there; below 0: it does not say */
 };
 
+/* Kernels and products queued so far. */
+struct cavs__launch_counts {
+    int64_t all;
+    /* Segments of tasks, by the chain whose V_t they are, and the launches for them. */
+    int64_t vt[CAVS__CHAINS], of_vt[CAVS__CHAINS];
+};
+
 /* What a worker of a device does with a task: StarPU's function, whatever the kind of device. */
 typedef void cavs__device_task(void *descr[], void *arg);
 
@@ -74,7 +81,7 @@ struct cavs__devices {
     void (*groups_destroy)(struct cavs__device_groups *g);
 
     /* ---- for people ---- */
-    int64_t (*launches)(void); /* so far, on all devices */
+    struct cavs__launch_counts (*launched)(void); /* on all devices */
     /* Launches of a part for so many rows, on the first device; 0: there is none. */
     int (*part_launches)(const struct cavs__part *p, int rows);
     void (*explain)(FILE *out); /* a line for each device */

@@ -147,11 +147,15 @@ struct cavs__fault {
     long batch;
 };
 
+/* Whose V_t a task's segments are. */
+enum cavs__chain { CAVS__NO_CHAIN, CAVS__CHAIN_FORWARD, CAVS__CHAIN_BACKWARD, CAVS__CHAINS };
+
 /* What a task knows besides its buffers. */
 struct cavs__part_args {
     const struct cavs__part *const *parts; /* by function number */
     const struct cavs__segment *segments;
     int nsegments;
+    enum cavs__chain chain;
     int nbuffers;           /* of its kind, and one of scratch */
     const int16_t *numbers; /* [nbuffers] by which its parts know them; NULL: as they come */
     int most;               /* the largest of these numbers */

@@ -1001,12 +1001,15 @@ int cavs_model_file_read(struct cavs_model_file *f, int i, float *values);
 
 /** What a session did since it was created or cavs_session_reset_stats() was called. */
 struct cavs_stats {
-    int64_t batches;        /**< batches */
-    int64_t samples;        /**< samples in them */
-    int64_t vertices;       /**< vertices of these samples; of tapes, symbols that were computed */
-    int64_t evaluated;      /**< vertices left after sharing identical ones */
-    int64_t tasks;          /**< StarPU tasks submitted; of the smallest batches there are none */
-    int64_t launches;       /**< kernels queued on devices, by all sessions */
+    int64_t batches;   /**< batches */
+    int64_t samples;   /**< samples in them */
+    int64_t vertices;  /**< vertices of these samples; of tapes, symbols that were computed */
+    int64_t evaluated; /**< vertices left after sharing identical ones */
+    int64_t tasks;     /**< StarPU tasks submitted; of the smallest batches there are none */
+    int64_t launches;  /**< kernels and products queued on devices, by all sessions */
+    /** V_t of chains that devices took, forward [0] and backward [1], likewise. */
+    int64_t device_vt[2];
+    int64_t vt_launches[2]; /**< of the launches, those for these V_t */
     int64_t batching_tasks; /**< batching tasks over all stages and shards, forward */
     double flops;           /**< nominal operations of products (2mnk), as if nothing were shared */
     double schedule_s;      /**< seconds of scheduling and submission, of all threads */

@@ -88,7 +88,7 @@ static void views_of(const struct products *p, int i, struct cavs__view *v)
 static void run(struct products *p, bool together)
 {
     struct cavs__view v[3 * MOST];
-    int64_t before = cavs__devices_launches();
+    int64_t before = cavs__devices_launched().all;
 
     for (int i = 0; i < p->n; i++) {
         p->y[i] = matrix_copy(&p->old[i]);
@@ -98,7 +98,7 @@ static void run(struct products *p, bool together)
         on_device_products(p->n, p->calls, p->rows, v);
     for (int i = 0; i < p->n && !together; i++)
         on_device_run(&p->calls[i], p->rows, &v[3 * i], 0);
-    assert_int_equal(cavs__devices_launches() - before, p->rows == 0 ? 0 : together ? 1 : p->n);
+    assert_int_equal(cavs__devices_launched().all - before, p->rows == 0 ? 0 : together ? 1 : p->n);
 }
 
 static double expected(const struct products *p, int i, int r, int c)

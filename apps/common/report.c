@@ -48,6 +48,10 @@ void report_add_work(struct report *r, double seconds, int64_t samples, int64_t 
     r->stats.tasks += s->tasks;
     r->stats.batching_tasks += s->batching_tasks;
     r->stats.launches += s->launches;
+    for (int i = 0; i < 2; i++) {
+        r->stats.device_vt[i] += s->device_vt[i];
+        r->stats.vt_launches[i] += s->vt_launches[i];
+    }
     r->stats.flops += s->flops;
     r->stats.schedule_s += s->schedule_s;
     r->stats.arrange_s += s->arrange_s;
@@ -230,6 +234,15 @@ static void put_speed(json_t **o, const struct report *r)
     }
 }
 
+/* On devices, on average; which: forward 0, backward 1. */
+static double launches_of_a_vt(const struct report *r, int which)
+{
+    const struct cavs_stats *s = &r->stats;
+
+    return s->device_vt[which] > 0 ? (double)s->vt_launches[which] / (double)s->device_vt[which]
+                                   : NAN;
+}
+
 /* NULL: memory is short. */
 static json_t *report_object(const struct report *r)
 {
@@ -243,6 +256,8 @@ static json_t *report_object(const struct report *r)
     put_count(&o, "tasks", r->stats.tasks);
     put_count(&o, "batching_tasks", r->stats.batching_tasks);
     put_count(&o, "launches", r->stats.launches);
+    put(&o, "vt_launches_forward", launches_of_a_vt(r, 0));
+    put(&o, "vt_launches_backward", launches_of_a_vt(r, 1));
     put_count(&o, "epochs", r->epochs);
     put(&o, "loss", r->loss);
     if (r->is_train_loss && r->epochs)
@@ -306,6 +321,19 @@ static void print_speed(FILE *to, const struct report *r)
     fputc('\n', to);
 }
 
+/* Of devices, where some took part. */
+static void print_launches(FILE *to, const struct report *r)
+{
+    if (r->stats.launches == 0)
+        return;
+    fprintf(to, "  %-22s %lld", "launches", (long long)r->stats.launches);
+    if (r->stats.device_vt[0] > 0)
+        fprintf(to, "; %.1f a batching task forward", launches_of_a_vt(r, 0));
+    if (r->stats.device_vt[1] > 0)
+        fprintf(to, ", %.1f backward", launches_of_a_vt(r, 1));
+    fputc('\n', to);
+}
+
 static void print_text(FILE *to, const struct report *r)
 {
     int unit = (int)strlen(r->unit) - (r->samples == 1); /* "1 sample" */
@@ -319,6 +347,7 @@ static void print_text(FILE *to, const struct report *r)
     print_extra(to, r->extra);
     if (r->samples)
         print_speed(to, r);
+    print_launches(to, r);
     fprintf(to, "  %-22s %.0f MB\n", "memory", peak_rss_mb());
 }
 

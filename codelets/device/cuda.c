@@ -254,7 +254,7 @@ static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, st
         rc = cublasSgemm(handle, CUBLAS_OP_N, transposed ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &one,
                          (const float *)b.p + b.at, ldb, (const float *)a.p + a.at, lda, &old,
                          (float *)c.p + c.at, ldc);
-    __atomic_add_fetch(&d->launches, 1, __ATOMIC_RELAXED);
+    cavs__count_launch();
     if (rc == CUBLAS_STATUS_SUCCESS)
         return 0;
     cavs__device_fail(d, "cublasSgemm: %s", cublasGetStatusString(rc));

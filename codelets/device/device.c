@@ -16,6 +16,7 @@
 static struct cavs__device devices[CAVS__MAX_DEVICES];
 static int ndevices;
 static int8_t device_of[STARPU_NMAXWORKERS]; /* number + 1 */
+static struct cavs__launch_counts launched[STARPU_NMAXWORKERS];
 bool cavs__devices_tf32;
 static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -167,6 +168,7 @@ void cavs__devices_open(void)
 {
     ndevices = 0;
     memset(device_of, 0, sizeof device_of);
+    memset(launched, 0, sizeof launched);
     for (unsigned i = 0; i < starpu_worker_get_count(); i++)
         add_worker(i);
     each_driver(true);
@@ -231,15 +233,6 @@ size_t cavs__devices_parameters(void)
     return least;
 }
 
-int64_t cavs__devices_launches(void)
-{
-    int64_t n = 0;
-
-    for (int i = 0; i < ndevices; i++)
-        n += __atomic_load_n(&devices[i].launches, __ATOMIC_RELAXED);
-    return n;
-}
-
 /* ---- on their workers ---- */
 
 struct errand {
@@ -279,6 +272,32 @@ void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *ar
 void cavs__devices_each_opened(void (*run)(struct cavs__device *d, void *arg), void *arg)
 {
     visit(run, arg, true);
+}
+
+/* ---- counting ---- */
+
+struct cavs__launch_counts *cavs__launched_here(void)
+{
+    return &launched[starpu_worker_get_id()];
+}
+
+void cavs__count_launch(void)
+{
+    __atomic_add_fetch(&cavs__launched_here()->all, 1, __ATOMIC_RELAXED);
+}
+
+struct cavs__launch_counts cavs__devices_launched(void)
+{
+    struct cavs__launch_counts sum = {0};
+
+    for (int i = 0; i < STARPU_NMAXWORKERS; i++) {
+        sum.all += __atomic_load_n(&launched[i].all, __ATOMIC_RELAXED);
+        for (int c = 0; c < CAVS__CHAINS; c++) {
+            sum.vt[c] += __atomic_load_n(&launched[i].vt[c], __ATOMIC_RELAXED);
+            sum.of_vt[c] += __atomic_load_n(&launched[i].of_vt[c], __ATOMIC_RELAXED);
+        }
+    }
+    return sum;
 }
 
 /* ---- launching ---- */
@@ -341,6 +360,6 @@ int cavs__launch(struct cavs__device *d, const struct cavs__launch *l)
 {
     if (l->groups[0] == 0 || l->groups[1] == 0)
         return 0;
-    __atomic_add_fetch(&d->launches, 1, __ATOMIC_RELAXED);
+    cavs__count_launch();
     return d->driver->launch(d, l);
 }

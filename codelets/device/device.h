@@ -167,8 +167,7 @@ struct cavs__device {
      * library's: products.h. Where there is no library that does not count. */
     int together[2][2];
     void *module, *kernels[CAVS__DEVICE_COUNT];
-    void *own; /* of opencl.c or cuda.c */
-    int64_t launches;
+    void *own;            /* of opencl.c or cuda.c */
     int compiled, cached; /* modules made by the compiler, and from files */
 };
 
@@ -187,7 +186,7 @@ int cavs__devices_found(const struct cavs__backend *b); /* of that kind, usable 
 /* NULL: no device's, or one left out. */
 struct cavs__device *cavs__device_of_worker(int worker);
 struct cavs__device *cavs__device_at(int number); /* NULL: none or left out */
-int64_t cavs__devices_launches(void);
+struct cavs__launch_counts cavs__devices_launched(void);
 size_t cavs__devices_parameters(void); /* bytes of arguments that all of them take; 4096 at most */
 /* The device has failed; the first call says why. Its tasks are still taken, and do nothing, until
  * cavs__devices_failures() leaves it out: what has been submitted must end somewhere. */
@@ -208,6 +207,10 @@ extern const struct cavs__devices cavs__devices_offer; /* offer.c */
 cavs__device_task cavs__device_run_part, cavs__device_run_update, cavs__device_run_norm;
 
 /* ---- launching ---- */
+
+/* What the calling worker has launched: nobody else writes there. */
+struct cavs__launch_counts *cavs__launched_here(void);
+void cavs__count_launch(void); /* a kernel of cavs__launch(), or a product of a library */
 
 void cavs__launch_kernel(struct cavs__launch *l, void *kernel, int64_t groups_x, int64_t groups_y,
                          int items);

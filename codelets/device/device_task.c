@@ -32,14 +32,26 @@ static struct cavs__device *my_device(void)
 
 /* ---- parts ---- */
 
+/* before: launches of this worker when the task began */
+static void count_vt(const struct cavs__part_args *a, int64_t before)
+{
+    struct cavs__launch_counts *c = cavs__launched_here();
+
+    __atomic_add_fetch(&c->vt[a->chain], a->nsegments, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&c->of_vt[a->chain], c->all - before, __ATOMIC_RELAXED);
+}
+
 void cavs__device_run_part(void *descr[], void *arg)
 {
     struct cavs__device *d = my_device();
     struct cavs__memory buffers[CAVS__MAX_BUFFERS + 1];
     int n = d ? buffers_of(d, descr, buffers) : 0;
+    int64_t before = cavs__launched_here()->all;
 
-    if (d && !cavs__part_queue(d, arg, n, buffers, floats_of(descr[n - 1])))
-        d->driver->flush(d);
+    if (!d || cavs__part_queue(d, arg, n, buffers, floats_of(descr[n - 1])))
+        return;
+    d->driver->flush(d);
+    count_vt(arg, before);
 }
 
 /* ---- updates ---- */

@@ -130,7 +130,7 @@ const struct cavs__devices cavs__devices_offer = {
     .groups_text = cavs__device_groups_text,
     .groups_create = cavs__device_groups_create,
     .groups_destroy = cavs__device_groups_destroy,
-    .launches = cavs__devices_launches,
+    .launched = cavs__devices_launched,
     .part_launches = part_launches,
     .explain = explain,
 };

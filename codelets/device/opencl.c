@@ -278,7 +278,7 @@ static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, st
                      (size_t)lda, b.p, (size_t)b.at, (size_t)ldb, accumulate ? 1 : 0, c.p,
                      (size_t)c.at, (size_t)ldc, &o->queue, NULL);
 
-    __atomic_add_fetch(&d->launches, 1, __ATOMIC_RELAXED);
+    cavs__count_launch();
     if (rc == CLBlastSuccess)
         return 0;
     cavs__device_fail(d, "CLBlast's sgemm failed (%d)", (int)rc);

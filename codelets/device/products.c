@@ -303,7 +303,7 @@ static int crossover(const struct measurement *m, int n, bool indexed)
 static int measure(struct cavs__device *d)
 {
     struct measurement m = {.device = d};
-    int64_t launches = d->launches;
+    const struct cavs__launch_counts before = *cavs__launched_here();
     bool done = prepare(&m);
 
     if (!done)
@@ -316,7 +316,7 @@ static int measure(struct cavs__device *d)
             done = rows >= 0;
         }
     drop(&m);
-    d->launches = launches;
+    *cavs__launched_here() = before;
     return done ? 0 : -1;
 }
 

@@ -84,6 +84,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
     *a = (struct cavs__part_args){.parts = (const struct cavs__part *const *)k->parts,
                                   .segments = w->segments,
                                   .nsegments = w->n,
+                                  .chain = cavs__chain_of(k),
                                   .nbuffers = k->nbuffers + 1,
                                   .index_buffer = k->index_buffer,
                                   .sections = w->t->offsets,

@@ -174,7 +174,7 @@ int cavs_session_create_with(struct cavs_runtime *rt, const struct cavs_model *m
     s->model = m;
     cavs__model_hold(m);
     s->options = *options;
-    s->launches_before = cavs__devices->launches();
+    s->launched_before = cavs__devices->launched();
     rc = create_parts(s, other);
     if (rc) {
         cavs_session_destroy(s);

@@ -24,6 +24,7 @@
 
 #include <jansson.h>
 
+#include "codelets/device_set.h"
 #include "core/run/engine.h"
 #include "core/run/optimizer.h"
 #include "core/run/runtime.h"
@@ -43,10 +44,10 @@ struct cavs_session {
     bool half_counted;   /* metrics have a part of a batch that failed; until they are reset */
     json_t *notes;       /* texts by name for model files; NULL: none */
     struct cavs_stats stats;
-    int64_t launches_before; /* kernels queued on devices when the statistics were reset */
-    int devices_failed;      /* before this session was made */
-    int tapes;               /* that are there */
-    bool destroyed;          /* and is freed with the last of them */
+    struct cavs__launch_counts launched_before; /* when the statistics were reset */
+    int devices_failed;                         /* before this session was made */
+    int tapes;                                  /* that are there */
+    bool destroyed;                             /* and is freed with the last of them */
 };
 
 /* session.c: tapes hold their session, so that it does not matter which is destroyed first. */

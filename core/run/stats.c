@@ -3,6 +3,19 @@
 #include "codelets/device_set.h"
 #include "core/run/session.h"
 
+static void put_launches(const struct cavs_session *s, struct cavs_stats *out)
+{
+    const struct cavs__launch_counts *before = &s->launched_before;
+    struct cavs__launch_counts now = cavs__devices->launched();
+
+    out->launches = now.all - before->all;
+    for (int i = 0; i < 2; i++) {
+        out->device_vt[i] = now.vt[CAVS__CHAIN_FORWARD + i] - before->vt[CAVS__CHAIN_FORWARD + i];
+        out->vt_launches[i] =
+            now.of_vt[CAVS__CHAIN_FORWARD + i] - before->of_vt[CAVS__CHAIN_FORWARD + i];
+    }
+}
+
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
 {
     if (!s || !out)
@@ -10,7 +23,7 @@ void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
     *out = s->stats;
     out->tasks = s->engine.tasks;
     out->tensor_bytes = s->engine.tensor_bytes;
-    out->launches = cavs__devices->launches() - s->launches_before;
+    put_launches(s, out);
     out->product_s =
         (double)__atomic_load_n(&s->engine.nanoseconds[CAVS__COST_PRODUCT], __ATOMIC_RELAXED) *
         1e-9;
@@ -26,7 +39,7 @@ void cavs_session_reset_stats(struct cavs_session *s)
         return;
     s->stats = (struct cavs_stats){0};
     s->engine.tasks = 0;
-    s->launches_before = cavs__devices->launches();
+    s->launched_before = cavs__devices->launched();
     for (int i = 0; i < CAVS__COSTS; i++)
         __atomic_store_n(&s->engine.nanoseconds[i], 0, __ATOMIC_RELAXED);
 }

@@ -113,6 +113,7 @@ static int open_task(struct sending *w, struct task *k, int nbuffers)
         (struct cavs__part_args){.parts = w->parts,
                                  .segments = w->segments + w->first,
                                  .nsegments = w->n,
+                                 .chain = cavs__chain_of(w->k),
                                  .index_buffer = CAVS__NO_BUFFER,
                                  .fault = w->e->options->check_finite ? &w->e->fault : NULL,
                                  .nanoseconds = w->e->options->measure ? w->e->nanoseconds : NULL,
