@@ -12,16 +12,8 @@ static const struct cavs__ew_dialect number = {
     .name = "OpenCL and CUDA, one number",
     .preamble = "",
     .open = "\nEW_FN void $f(GLOBAL const int *index, int r, int c",
-    .parameter = ", VIEW(p$i)",
     .body = ")\n{\n",
-    .input = "    const long from$i = ROW(p$i, r);\n",
-    .scalar = "    const long from$i = ROW(p$i, r);\n"
-              "    const float x$i = from$i < 0 ? 0.0f : p$i[from$i];\n",
-    .output = "    const long to$i = p$i_at + (long)r * p$i_ld + c;\n",
-    .loop = "",
-    .load = "    const float x$i = from$i < 0 ? 0.0f : p$i[from$i + c];\n",
-    .load_scalar = "",
-    .store = "    p$i[to$i] = $x;\n",
+    CAVS__DIALECT_OF_A_NUMBER,
     .close = "}\n",
 };
 

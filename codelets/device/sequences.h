@@ -11,6 +11,16 @@
 
 #include "codelets/device/device.h"
 
+/* What the dialect of a group has in common with that of a step: one number of it, in row r and
+ * column c. */
+#define CAVS__DIALECT_OF_A_NUMBER                                                                  \
+    .parameter = ", VIEW(p$i)", .input = "        const long from$i = ROW(p$i, r);\n",             \
+    .scalar = "        const long from$i = ROW(p$i, r);\n"                                         \
+              "        const float x$i = from$i < 0 ? 0.0f : p$i[from$i];\n",                      \
+    .output = "        const long to$i = p$i_at + (long)r * p$i_ld + c;\n", .loop = "",            \
+    .load_scalar = "", .load = "        const float x$i = from$i < 0 ? 0.0f : p$i[from$i + c];\n", \
+    .store = "        p$i[to$i] = $x;\n"
+
 /* The kernel of a sequence, "sequence<number>", and what it calls. */
 void cavs__device_sequence_text(FILE *to, const struct cavs__sequence *q, int number);
 /* Queues it: calls of its steps, in their order.  0, or -1: the device has failed. */

@@ -58,19 +58,11 @@ static const struct cavs__ew_dialect dialect = {
     .name = "OpenCL and CUDA",
     .preamble = preamble,
     .open = "\nKERNEL(64) $f(GLOBAL const int *index, int rows",
-    .parameter = ", VIEW(p$i)",
     .body = ")\n{\n"
             "    const long item = (long)GROUP_X * 64 + ITEM;\n"
             "    const int r = (int)(item / $w), c = (int)(item % $w);\n"
             "    if (r < rows) {\n",
-    .input = "        const long from$i = ROW(p$i, r);\n",
-    .scalar = "        const long from$i = ROW(p$i, r);\n"
-              "        const float x$i = from$i < 0 ? 0.0f : p$i[from$i];\n",
-    .output = "        const long to$i = p$i_at + (long)r * p$i_ld + c;\n",
-    .loop = "",
-    .load = "        const float x$i = from$i < 0 ? 0.0f : p$i[from$i + c];\n",
-    .load_scalar = "",
-    .store = "        p$i[to$i] = $x;\n",
+    CAVS__DIALECT_OF_A_NUMBER,
     .close = "    }\n}\n",
 };
 

@@ -85,7 +85,7 @@ const struct cavs__ew_dialect cavs__ew_dialect_c = {
     .load_scalar = "",
     .store = "            p$i[c] = $x;\n",
     .close = "        }\n    }\n}\n",
-    .ragged_close = "        }\n        }\n    }\n}\n",
+    .inner_close = "        }\n        }\n    }\n}\n",
     .chunk = 64,
     .far_body = ")\n{\n    for (int r = 0; r < rows; r++) {\n"
                 "        const int far = r + $a < rows ? r + $a : r;\n",
@@ -96,7 +96,6 @@ const struct cavs__ew_dialect cavs__ew_dialect_c = {
     .fetch_output = "        fetch_to_write(q$i + at);\n",
     .far_loop = "        _Pragma(\"omp simd\")\n"
                 "        for (int c = at; c < at + 64; c++) {\n",
-    .chunk_close = "        }\n        }\n    }\n}\n",
 };
 
 /* ---- the generator ---- */
@@ -221,7 +220,7 @@ static void generate(FILE *to, const struct cavs__ew_dialect *d, const struct ca
         put_node(&w, &spec->nodes[j], j);
     for (int k = 0; k < spec->noutputs; k++)
         put(&w, d->store, spec->ninputs + k, name_of(stored, sizeof stored, spec->outputs[k]));
-    put(&w, chunks ? d->chunk_close : ragged ? d->ragged_close : d->close, 0, "");
+    put(&w, chunks || ragged ? d->inner_close : d->close, 0, "");
 }
 
 #define CAVS_EW_TEXT(...) #__VA_ARGS__ "\n"

@@ -86,7 +86,7 @@ void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct
  * with one "..." part for each view that it concerns.  A group whose width is a multiple of `chunk`
  * (0: none) has
  *     open  parameter...  far_body  input|scalar|output...  far_input|far_output...
- *     chunk_loop  fetch_input|fetch_output...  far_loop  load|load_scalar... and so on, chunk_close
+ *     chunk_loop  fetch_input|fetch_output...  far_loop  load|load_scalar... and so on, inner_close
  * and fetches into the nearest cache what a row that comes soon will read and write: it has many
  * operands, more than a processor sees coming. */
 struct cavs__ew_dialect {
@@ -96,10 +96,10 @@ struct cavs__ew_dialect {
     const char *input, *scalar, *output;
     const char *loop, *load, *load_scalar, *store, *close;
     int vector; /* other loop and close for widths above this one and no multiple of it; 0: none */
-    const char *ragged_loop, *ragged_close;
+    const char *ragged_loop, *inner_close;
     int chunk;
     const char *far_body, *far_input, *far_output, *chunk_loop, *fetch_input, *fetch_output;
-    const char *far_loop, *chunk_close;
+    const char *far_loop;
 };
 extern const struct cavs__ew_dialect cavs__ew_dialect_c;
 
