@@ -182,10 +182,12 @@ static nvrtcResult ask_nvidia(struct _nvrtcProgram *p, int n, const char *const 
 
 /* ---- NVRTC's functions ---- */
 
+/* The library keeps what was compiled, by this number: GPU_DIALECT_SUM changes with what makes C++
+ * of a text. */
 nvrtcResult nvrtcVersion(int *major, int *minor)
 {
     *major = CUDA_MAJOR;
-    *minor = 0;
+    *minor = GPU_DIALECT_SUM;
     return NVRTC_SUCCESS;
 }
 

@@ -4,10 +4,10 @@
 # They are neither installed nor linked; tests/cuda/run runs a command on them.
 
 gpu_sources = tests/cuda/cublas.c tests/cuda/cublas_old.c tests/cuda/cudart.c tests/cuda/cudriver.c \
-	tests/cuda/cunvrtc.c tests/cuda/cusolvers.c tests/cuda/gpu.h tests/cuda/gpu_copies.c \
+	tests/cuda/cunvrtc.c tests/cuda/cusolvers.c tests/cuda/dialect.h tests/cuda/gpu.h tests/cuda/gpu_copies.c \
 	tests/cuda/gpu_kernels.c tests/cuda/gpu_kernel.h \
 	tests/cuda/gpu_memory.c tests/cuda/gpu_options.c tests/cuda/gpu_streams.c tests/cuda/wrong.c
-EXTRA_DIST += $(gpu_sources) tests/cuda/build tests/cuda/dialect.h tests/cuda/programs_on_gpus.sh tests/cuda/run
+EXTRA_DIST += $(gpu_sources) tests/cuda/build tests/cuda/programs_on_gpus.sh tests/cuda/run
 
 if HAVE_CUDA
 check_DATA += tests/cuda/libcuda.so.1
