@@ -8,18 +8,17 @@ name=faults
 # shellcheck source=tests/cuda/programs_on_gpus.sh
 . "${abs_top_srcdir:-.}/tests/cuda/programs_on_gpus.sh"
 
-# fc OPTIONS ARGUMENT...: a small training with one GPU
-fc() {
+# with_gpu OPTIONS ARGUMENT...: fc() on one
+with_gpu() {
     options=$1
     shift
-    on_gpus "$options" tree_fc --epochs 4 --samples 24 --batch 12 --leaves 64 --hidden 32 --json --quiet \
-        --gpus 1 "$@"
+    fc "$options" --epochs 4 --gpus 1 "$@"
 }
 
 # resumes: from the checkpoint, on a core, to the end
 resumes() {
-    (unset CAVS_PLACEMENT && run tree_fc --epochs 4 --samples 24 --batch 12 --leaves 64 --hidden 32 --json \
-        --quiet --workers 1 --resume "$work/kept")
+    # shellcheck disable=SC2086
+    (unset CAVS_PLACEMENT && run tree_fc $small_fc --epochs 4 --workers 1 --resume "$work/kept")
     status_is 0
 }
 
@@ -30,20 +29,20 @@ breaks() {
     export CAVS_PLACEMENT
     for workers in 0 1; do
         rm -rf "$work/kept" && mkdir "$work/kept"
-        fc "$2" --workers $workers --checkpoint "$work/kept"
+        with_gpu "$2" --workers $workers --checkpoint "$work/kept"
         ! status_is 0 && said "$3" && [ -s "$work/kept/checkpoint.safetensors" ] && resumes
         ok $? "$1, $workers cores: a message, and a checkpoint that is whole"
     done
     unset CAVS_PLACEMENT
 }
 
-fc "late=0" --workers 0
+with_gpu "late=0" --workers 0
 loss=$(field loss)
 status_is 0
 ok $? "nothing goes wrong"
 
 for n in 1 2+; do
-    fc "malloc_fails=$n" --workers 0
+    with_gpu "malloc_fails=$n" --workers 0
     status_is 0 && [ "$(field loss)" = "$loss" ]
     ok $? "memory cannot be allocated ($n): what there is has to do"
 done
@@ -53,7 +52,7 @@ breaks "a product fails" "product_fails=100" "cublasSgemm: the function failed t
 # StarPU ends the process then
 breaks "the device is lost" "lost=200" "unspecified launch failure"
 
-fc "memory=64" --workers 0
+with_gpu "memory=64" --workers 0
 status_is 1 && said "is left out: StarPU may use 57 MB of its memory, and wants 96"
 ok $? "too little memory for StarPU is said"
 
@@ -61,18 +60,18 @@ ok $? "too little memory for StarPU is said"
 large="--epochs 1 --samples 1 --batch 1 --leaves 65536 --hidden 48"
 # shellcheck disable=SC2086
 {
-    fc "memory=112" --workers 0 $large
+    with_gpu "memory=112" --workers 0 $large
     status_is 1 && said "has too little memory for" && said "and no CPU worker takes part"
     ok $? "a sample that is larger than the GPU: an error without a core"
 
     run tree_fc --json --quiet --workers 1 $large
     loss_of_large=$(field loss)
-    fc "memory=112" --workers 1 $large
+    with_gpu "memory=112" --workers 1 $large
     status_is 0 && said "CPU workers take them" && holds "($(field loss) / $loss_of_large - 1) ^ 2 < 1e-8"
     ok $? "with a core that computes it, and the same loss"
 }
 
-fc "slow=500" --workers 0
+with_gpu "slow=500" --workers 0
 status_is 0 && [ "$(field loss)" = "$loss" ]
 ok $? "a slow device: the same bits"
 

@@ -8,13 +8,6 @@ name=cuda
 # shellcheck source=tests/cuda/programs_on_gpus.sh
 . "${abs_top_srcdir:-.}/tests/cuda/programs_on_gpus.sh"
 
-# fc OPTIONS ARGUMENT...: a small training
-fc() {
-    options=$1
-    shift
-    on_gpus "$options" tree_fc --epochs 2 --samples 24 --batch 12 --leaves 64 --hidden 32 --json --quiet "$@"
-}
-
 # same_loss: as on a core, and nothing to say
 same_loss() {
     status_is 0 && holds "($(field loss) / $loss - 1) ^ 2 < 1e-8" && silent
@@ -32,10 +25,10 @@ same_loss && [ "$(field launches)" -gt 0 ] &&
 ok $? "a GPU alone: the same loss, and as many launches as are counted"
 
 [ "$(counted copies_up)" -gt 0 ] && [ "$(counted unpinned_up)" -eq 0 ] && [ "$(counted unpinned_down)" -eq 0 ]
-ok $? "all that is copied is pinned" report
+ok $? "all that is copied is pinned" "$work/report"
 
 [ "$(counted allocations)" -eq "$(counted frees)" ] && [ "$(counted bytes0)" -eq 0 ]
-ok $? "all memory of the GPU is given back" report
+ok $? "all memory of the GPU is given back" "$work/report"
 
 fc "devices=2 seed=2 late=1000" --workers 0 --gpus 1
 same_loss && [ "$(field loss)" = "$alone" ]

@@ -38,3 +38,14 @@ on_gpus() {
         >"$work/out" 2>"$work/err"
     echo $? >"$work/status"
 }
+
+# what fc() trains
+small_fc='--samples 24 --batch 12 --leaves 64 --hidden 32 --json --quiet'
+
+# fc OPTIONS ARGUMENT...: a small training
+fc() {
+    options=$1
+    shift
+    # shellcheck disable=SC2086
+    on_gpus "$options" tree_fc $small_fc --epochs 2 "$@"
+}
