@@ -47,6 +47,10 @@ fc "devices=2 seed=4 late=1000" --workers 0 --gpus 2
 same_loss && [ "$(field loss)" = "$both" ]
 ok $? "two GPUs in another order: the same bits"
 
+[ "$(counted unpinned_up)" -eq 0 ] && [ "$(counted unpinned_down)" -eq 0 ] && [ "$(counted copies_waited)" -eq 0 ] &&
+    [ "$(counted waits)" -eq 0 ]
+ok $? "no call waits for a copy, a stream, an event or a device" "$work/report"
+
 fc "devices=2" --workers 1 --gpus all --require
 same_loss && [ "$(field workers)" -eq 5 ]
 ok $? "all GPUs, with a core"

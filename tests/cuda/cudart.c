@@ -128,6 +128,7 @@ cudaError_t cudaDeviceReset(void)
 
 cudaError_t cudaDeviceSynchronize(void)
 {
+    gpu_count(&gpu_counts.waits, 1);
     gpu_wait(gpu_current());
     return answer(gpu_current(), cudaSuccess);
 }
@@ -286,6 +287,7 @@ static cudaError_t copy_now(const struct gpu_copy *c, enum cudaMemcpyKind kind)
 {
     cudaError_t rc = copy(c, kind, NULL);
 
+    gpu_count(&gpu_counts.copies_waited, 1);
     if (rc == cudaSuccess && (place_of(c->to) < 0 || place_of(c->from) < 0))
         gpu_stream_wait(gpu_current(), NULL);
     return rc;
@@ -417,6 +419,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     int device = device_of_stream(stream);
 
+    gpu_count(&gpu_counts.waits, 1);
     gpu_stream_wait(device, stream_of(stream));
     return answer(device, cudaSuccess);
 }
@@ -451,6 +454,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    gpu_count(&gpu_counts.waits, 1);
     gpu_event_wait(event_of(event));
     return answer(gpu_current(), cudaSuccess);
 }

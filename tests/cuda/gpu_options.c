@@ -133,6 +133,7 @@ static void write_report(void)
         gpu_complain("the report %s cannot be written", options.report);
     fprintf(f, "launches %ld\nproducts %ld\nproducts_tf32 %ld\n", c->launches, c->products,
             c->products_tf32);
+    fprintf(f, "copies_waited %ld\nwaits %ld\n", c->copies_waited, c->waits);
     fprintf(f, "copies_up %ld\ncopies_down %ld\ncopies_peer %ld\n", c->copies_up, c->copies_down,
             c->copies_peer);
     fprintf(f, "unpinned_up %ld\nunpinned_down %ld\nhost_allocations %ld\n", c->unpinned_up,
