@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The stand-ins for NVIDIA's libraries (tests/cuda/gpu.h) have all that StarPU and the library call, and
-# notice what a GPU's user may do wrong.
+# The stand-ins for NVIDIA's libraries (tests/cuda/gpu.h) have all that StarPU and the library call, under the names
+# and versions that NVIDIA gives them, and notice what a GPU's user may do wrong. With CAVS_TEST_CUDA=DIR names and
+# versions of another toolkit are looked at, too: of CUDA 12, where this is built with 13.
 
 build=${abs_top_builddir:-.}
 source=${abs_top_srcdir:-.}
@@ -29,21 +30,56 @@ lacking() {
         comm -23 - "$work/there"
 }
 
-for library in "$gpus"/lib*; do
-    nm -D --defined-only "$library" | sed -n 's/.* T \(.*\)/\1/p' | sed 's/@@/@/'
-done | sort -u >"$work/there"
+# symbols FILE...: what they define, with versions
+symbols() {
+    nm -D --defined-only "$@" | sed -n 's/.* [TW] \(.*\)/\1/p' | sed 's/@@/@/' | sort -u
+}
+
+symbols "$gpus"/lib* >"$work/there"
 
 starpu=$(ldd "$build/.libs/libcavs.so" | sed -n 's/.*libstarpu-[0-9.a-z]* => \(.*\) (.*/\1/p')
 for library in "$build/.libs/libcavs.so" "$starpu"; do
     lacking "$library" >"$work/lacking"
     [ -n "$library" ] && nm -D --undefined-only "$library" | grep -q 'U cuda' && [ ! -s "$work/lacking" ]
-    ok $? "all that $(basename "$library") calls of CUDA is there" lacking
+    ok $? "all that $(basename "$library") calls of CUDA is there" "$work/lacking"
 done
 
 sed -n 's/.*dlsym(driver.library, "\(.*\)").*/\1/p' "$source/codelets/device/cuda.c" | sort -u >"$work/sought"
 comm -23 "$work/sought" "$work/there" >"$work/lacking"
 [ -s "$work/sought" ] && [ ! -s "$work/lacking" ]
-ok $? "all that is looked up of the driver is there" lacking
+ok $? "all that is looked up of the driver is there" "$work/lacking"
+
+# --- under NVIDIA's names and versions ---------------------------------------------------------------
+
+# named FOLDER REAL...: all that the stand-ins in the folder have is in these libraries of NVIDIA's, in files of the
+# same name. The driver's has no versions, and is not there without a GPU.
+named() {
+    folder=$1
+    shift
+    symbols "$@" >"$work/real"
+    for library in "$folder"/libcu[!d]*.so.* "$folder"/libcudart.so.* "$folder"/libnvrtc.so.*; do
+        symbols "$library" | comm -23 - "$work/real"
+        printf '%s\n' "$@" | grep -q "/$(basename "$library")$" || echo "no $(basename "$library")"
+    done >"$work/unknown"
+    [ -s "$work/real" ] && [ ! -s "$work/unknown" ]
+}
+
+# shellcheck disable=SC2046 # files
+named "$gpus" $(ldd "$build/.libs/libcavs.so" "$starpu" | sed -n 's/.* => \(.*lib\(cu\|nvrtc\).*\) (.*/\1/p' | sort -u)
+ok $? "what the stand-ins have is called as in the toolkit" "$work/unknown"
+
+if [ -n "$CAVS_TEST_CUDA" ]; then
+    CUDA_CFLAGS="-isystem $CAVS_TEST_CUDA/include" CUDA_LIBS="-L$CAVS_TEST_CUDA/lib64" "$source/tests/cuda/build" \
+        "$work/other" >"$work/out" 2>&1 && named "$work/other" "$CAVS_TEST_CUDA"/lib64/lib*.so.*
+    ok $? "and as in the one in $CAVS_TEST_CUDA, with its headers" "$work/unknown"
+    # before 13 the header says which version of a function is meant
+    sed 's/\(_v2\)*@.*//' "$work/there" | sort -u >"$work/names"
+    symbols "$work/other"/lib* | sed 's/\(_v2\)*@.*//' | sort -u | comm -3 "$work/names" - >"$work/unknown"
+    [ ! -s "$work/unknown" ]
+    ok $? "all of it is there, too" "$work/unknown"
+else
+    skip "as in another toolkit" "none in CAVS_TEST_CUDA"
+fi
 
 # --- what is wrong is noticed ------------------------------------------------------------------------
 
