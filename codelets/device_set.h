@@ -24,6 +24,7 @@ struct cavs__device_facts {
     const char *name;
     uint32_t where; /* its kind, as in starpu_codelet::where */
     bool has_double;
+    bool rounds; /* products, to bfloat16 where the plan says so */
     uint32_t workers[(STARPU_NMAXWORKERS + 31) / 32]; /* as starpu_task::workerids */
     int64_t bytes; /* of memory that StarPU may use there; below 0: it does not say */
 };

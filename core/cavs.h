@@ -683,7 +683,8 @@ struct cavs_runtime_options {
      * the run goes on without it. */
     int cuda;
     int opencl; /**< OpenCL devices, in the same way */
-    /** CUDA devices may round operands of products to TF32, which is faster, with three digits. */
+    /** CUDA devices may round operands of products to TF32, which is faster: 11 significant bits,
+     * some three digits. */
     bool tf32;
     const char *scheduler; /**< StarPU's policy by name; NULL: lws, with devices dmdas */
     /** A new or empty folder for a trace of this run, see cavs_runtime_destroy(); NULL: none. */
@@ -840,8 +841,9 @@ struct cavs_session_options {
      * cut down to it. */
     float grain;
     /** Of products with parameters, in forward and backward passes, but for those that select a
-     * block of a parameter.  A session that may use devices computes in float32, and gives a notice
-     * that says so. */
+     * block of a parameter.  Beside devices CPU workers multiply float32 numbers, and so do OpenCL
+     * devices; a notice says so.  CUDA devices round what their library multiplies: the products of
+     * many rows. */
     enum cavs_precision precision;
     /** Megabytes for what was prepared of batches that come again: the same samples of the same
      * data in the same order, as in a development set that is evaluated after every epoch.  0:

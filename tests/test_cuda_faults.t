@@ -48,7 +48,7 @@ for n in 1 2+; do
 done
 
 breaks "a launch fails" "launch_fails=200" "a kernel could not be launched: too many resources"
-breaks "a product fails" "product_fails=100" "cublasSgemm: the function failed to launch"
+breaks "a product fails" "product_fails=100" "cublasGemmEx: the function failed to launch"
 # StarPU ends the process then
 breaks "the device is lost" "lost=200" "unspecified launch failure"
 

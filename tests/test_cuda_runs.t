@@ -55,9 +55,43 @@ fc "devices=2" --workers 1 --gpus all --require
 same_loss && [ "$(field workers)" -eq 5 ]
 ok $? "all GPUs, with a core"
 
-fc "devices=1" --workers 0 --gpus 1 --tf32
-status_is 0 && [ "$(counted products_tf32)" -gt 0 ] && [ "$(counted products_tf32)" -eq "$(counted products)" ]
-ok $? "with --tf32 all products are asked for in TF32" report
+# --- rounded operands ----------------------------------------------------------------------------------
+
+# rounded WHAT: all products of the GPU were
+rounded() {
+    status_is 0 && silent && [ "$(counted "products_$1")" -gt 0 ] && [ "$(counted "products_$1")" -eq "$(counted products)" ]
+}
+
+# near NUMBER: the loss is, compared to what rounding to bfloat16 changes on a core, and is no float32's
+near() {
+    holds "($(field loss) - $1) ^ 2 < ($exact - $of_a_core) ^ 2 / 25 && $(field loss) != $exact"
+}
+
+# forward: the loss of a pass without an update; trained: and after some
+forward() {
+    fc "devices=1" --batch 24 --epochs 1 "$@"
+}
+trained() {
+    on_gpus "devices=1" tree_lstm --hidden 32 --embed 16 --train "$source/tests/data/mini.txt" --lr 0.05 --epochs 3 \
+        --json --quiet "$@"
+}
+
+for pass in forward trained; do
+    $pass --workers 1
+    exact=$(field loss)
+    $pass --workers 1 --precision bfloat16
+    of_a_core=$(field loss)
+    $pass --workers 0 --gpus 1 --tf32
+    rounded tf32 && near "$exact"
+    ok $? "$pass with --tf32: all products are asked for in TF32" "$work/report"
+    $pass --workers 0 --gpus 1 --precision bfloat16
+    rounded bf16 && near "$of_a_core"
+    ok $? "$pass with --precision bfloat16: in bfloat16, with the loss of a core that rounds" "$work/report"
+done
+
+trained --workers 1 --gpus 1 --precision bfloat16
+status_is 0 && said "CPU workers beside devices, and devices whose library does not round, multiply float32 numbers"
+ok $? "a core beside a GPU does not round, which is said"
 
 fc "devices=0" --workers 1 --gpus 1
 status_is 0 && said "1 CUDA device asked for, StarPU found 0"

@@ -238,26 +238,31 @@ static bool has_gemm(const struct cavs__device *d)
     return true;
 }
 
-/* cuBLAS counts by columns: it sees the transposes of our matrices, and computes c^T = b^T a^T. */
-static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, struct cavs__memory a,
-                int lda, struct cavs__memory b, int ldb, struct cavs__memory c, int ldc,
-                bool accumulate)
+/* What becomes of the operands, which are float32 in memory, on their way into the multipliers. */
+static cublasComputeType_t computes(const struct cavs__product *p)
 {
-    const float one = 1, old = accumulate ? 1 : 0;
+    return p->bf16              ? CUBLAS_COMPUTE_32F_FAST_16BF
+           : cavs__devices_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                : CUBLAS_COMPUTE_32F;
+}
+
+/* cuBLAS counts by columns: it sees the transposes of our matrices, and computes c^T = b^T a^T. */
+static int gemm(struct cavs__device *d, const struct cavs__product *p)
+{
+    const float one = 1, old = p->accumulate ? 1 : 0;
     cublasHandle_t handle = starpu_cublas_get_local_handle();
     cublasStatus_t rc = cublasSetStream(handle, starpu_cuda_get_local_stream());
 
     if (rc == CUBLAS_STATUS_SUCCESS)
-        rc = cublasSetMathMode(handle, cavs__devices_tf32 ? CUBLAS_TF32_TENSOR_OP_MATH
-                                                          : CUBLAS_DEFAULT_MATH);
-    if (rc == CUBLAS_STATUS_SUCCESS)
-        rc = cublasSgemm(handle, CUBLAS_OP_N, transposed ? CUBLAS_OP_T : CUBLAS_OP_N, n, m, k, &one,
-                         (const float *)b.p + b.at, ldb, (const float *)a.p + a.at, lda, &old,
-                         (float *)c.p + c.at, ldc);
+        rc = cublasGemmEx(handle, CUBLAS_OP_N, p->transposed ? CUBLAS_OP_T : CUBLAS_OP_N, p->n,
+                          p->m, p->k, &one, (const float *)p->b.p + p->b.at, CUDA_R_32F, p->ldb,
+                          (const float *)p->a.p + p->a.at, CUDA_R_32F, p->lda, &old,
+                          (float *)p->c.p + p->c.at, CUDA_R_32F, p->ldc, computes(p),
+                          CUBLAS_GEMM_DEFAULT);
     cavs__count_launch();
     if (rc == CUBLAS_STATUS_SUCCESS)
         return 0;
-    cavs__device_fail(d, "cublasSgemm: %s", cublasGetStatusString(rc));
+    cavs__device_fail(d, "cublasGemmEx: %s", cublasGetStatusString(rc));
     return -1;
 }
 
@@ -277,4 +282,5 @@ const struct cavs__driver cavs__cuda = {
     .release = release,
     .has_gemm = has_gemm,
     .gemm = gemm,
+    .rounds = true,
 };

@@ -102,6 +102,14 @@ struct cavs__launch {
     } argument[CAVS__MAX_ARGUMENTS];
 };
 
+/* c (m, n) = or += a b, or a^T b, of rows at these pitches. */
+struct cavs__product {
+    bool transposed, accumulate;
+    bool bf16; /* a device that can rounds operands to bfloat16 */
+    int m, n, k, lda, ldb, ldc;
+    struct cavs__memory a, b, c;
+};
+
 struct cavs__device;
 
 /* How devices of one kind are used. All functions are called by a worker of the device; those that
@@ -122,11 +130,10 @@ struct cavs__driver {
     /* Memory of so many bytes with this content, NULL: there is none. */
     void *(*allocate)(struct cavs__device *d, size_t bytes, const void *content);
     void (*release)(struct cavs__device *d, void *memory);
-    /* c (m, n) = or += a b, or a^T b, with the device's library; false: there is none. */
+    /* Products by the device's library; false: there is none. */
     bool (*has_gemm)(const struct cavs__device *d);
-    int (*gemm)(struct cavs__device *d, bool transposed, int m, int n, int k, struct cavs__memory a,
-                int lda, struct cavs__memory b, int ldb, struct cavs__memory c, int ldc,
-                bool accumulate);
+    int (*gemm)(struct cavs__device *d, const struct cavs__product *p);
+    bool rounds; /* it can, to bfloat16 */
 };
 
 struct cavs_runtime_options; /* core/cavs.h */

@@ -32,8 +32,11 @@ static struct cavs__device_facts facts(int number)
 
     if (!d)
         return f;
-    f = (struct cavs__device_facts){
-        .name = d->name, .where = d->backend->where, .has_double = d->has_double, .bytes = -1};
+    f = (struct cavs__device_facts){.name = d->name,
+                                    .where = d->backend->where,
+                                    .has_double = d->has_double,
+                                    .rounds = d->driver->rounds,
+                                    .bytes = -1};
     for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
         if (cavs__device_of_worker((int)w) != d)
             continue;

@@ -266,25 +266,22 @@ static bool has_gemm(const struct cavs__device *d)
     return ((const struct opencl *)d->own)->library;
 }
 
-static int gemm(struct cavs__device *d, bool transposed, int m, int n, int k, struct cavs__memory a,
-                int lda, struct cavs__memory b, int ldb, struct cavs__memory c, int ldc,
-                bool accumulate)
+static int gemm(struct cavs__device *d, const struct cavs__product *p)
 {
 #ifdef HAVE_CLBLAST
     struct opencl *o = d->own;
-    CLBlastStatusCode rc =
-        CLBlastSgemm(CLBlastLayoutRowMajor, transposed ? CLBlastTransposeYes : CLBlastTransposeNo,
-                     CLBlastTransposeNo, (size_t)m, (size_t)n, (size_t)k, 1, a.p, (size_t)a.at,
-                     (size_t)lda, b.p, (size_t)b.at, (size_t)ldb, accumulate ? 1 : 0, c.p,
-                     (size_t)c.at, (size_t)ldc, &o->queue, NULL);
+    CLBlastStatusCode rc = CLBlastSgemm(
+        CLBlastLayoutRowMajor, p->transposed ? CLBlastTransposeYes : CLBlastTransposeNo,
+        CLBlastTransposeNo, (size_t)p->m, (size_t)p->n, (size_t)p->k, 1, p->a.p, (size_t)p->a.at,
+        (size_t)p->lda, p->b.p, (size_t)p->b.at, (size_t)p->ldb, p->accumulate ? 1 : 0, p->c.p,
+        (size_t)p->c.at, (size_t)p->ldc, &o->queue, NULL);
 
     cavs__count_launch();
     if (rc == CLBlastSuccess)
         return 0;
     cavs__device_fail(d, "CLBlast's sgemm failed (%d)", (int)rc);
 #else
-    (void)transposed, (void)m, (void)n, (void)k, (void)a, (void)lda, (void)b, (void)ldb, (void)c;
-    (void)ldc, (void)accumulate;
+    (void)p;
     cavs__device_fail(d, "there is no library of products");
 #endif
     return -1;

@@ -48,8 +48,18 @@ static int library_product(const struct cavs__device_call *c)
         return 0;
     if (packed(c, &c->v[0], &room, &x))
         return -1;
-    return c->device->driver->gemm(c->device, false, c->rows, y->cols, x.cols, x.memory, x.ld,
-                                   w->memory, w->ld, y->memory, y->ld, c->call->accumulate);
+    return c->device->driver->gemm(c->device,
+                                   &(struct cavs__product){.accumulate = c->call->accumulate,
+                                                           .bf16 = c->call->device_bf16,
+                                                           .m = c->rows,
+                                                           .n = y->cols,
+                                                           .k = x.cols,
+                                                           .a = x.memory,
+                                                           .lda = x.ld,
+                                                           .b = w->memory,
+                                                           .ldb = w->ld,
+                                                           .c = y->memory,
+                                                           .ldc = y->ld});
 }
 
 /* ---- by our kernel ---- */
@@ -167,8 +177,18 @@ int cavs__device_gemm_tn(const struct cavs__device_call *c)
         return own_gradient(c, k, n, accumulate);
     if (packed(c, &c->v[0], &room, &x) || packed(c, &c->v[1], &room, &dy))
         return -1;
-    return driver->gemm(c->device, true, k, n, c->rows, x.memory, x.ld, dy.memory, dy.ld,
-                        dw->memory, dw->ld, accumulate);
+    return driver->gemm(c->device, &(struct cavs__product){.transposed = true,
+                                                           .accumulate = accumulate,
+                                                           .bf16 = c->call->device_bf16,
+                                                           .m = k,
+                                                           .n = n,
+                                                           .k = c->rows,
+                                                           .a = x.memory,
+                                                           .lda = x.ld,
+                                                           .b = dy.memory,
+                                                           .ldb = dy.ld,
+                                                           .c = dw->memory,
+                                                           .ldc = dw->ld});
 }
 
 int cavs__device_room(const struct cavs__call *call, const int *cols, const bool *is_scattered)

@@ -88,6 +88,7 @@ struct cavs__call {
     bool accumulate;                        /* "gemm": y += instead of y = */
     bool panels;                            /* "gemm": w is in panels, `ld` from one to the next */
     bool bf16;                              /* "gemm", "gemm_tn": of products/bf16.h, w packed */
+    bool device_bf16;                       /* likewise on a device that can, w not packed */
     float rate;                             /* "dropout": share of zeros, below 1 */
     uint32_t site;                          /* "dropout": tells its numbers from those of others */
     int rows;       /* "gemm_tn_select": rows of all blocks together; "gemm_rows": of each result */

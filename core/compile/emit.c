@@ -114,6 +114,7 @@ int cavs__emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x)
                                            0, x->param->cols);
     s->call.rows = x->param->rows;
     s->call.bf16 = p->plan->options.bf16;
+    s->call.device_bf16 = p->plan->options.device_bf16;
     return CAVS_OK;
 }
 

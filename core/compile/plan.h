@@ -148,6 +148,7 @@ struct cavs__plan_options {
     bool panels;              /* products read weights in panels; no device does */
     bool few_launches;        /* on a device where each costs something */
     bool bf16;                /* operands of products are rounded to bfloat16; likewise */
+    bool device_bf16;         /* they are on devices that can, and there alone */
     bool require;             /* a device that cannot be used is an error */
     const char *cpu_only;     /* no task may run on a device, for this reason; NULL: it may */
     int l2_bytes;             /* per core, for tile sizes */

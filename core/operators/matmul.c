@@ -100,6 +100,7 @@ static int emit_product(struct cavs__placer *p, const struct cavs_symbol *x,
         return rc;
     s->call.panels = p->plan->options.panels;
     s->call.bf16 = p->plan->options.bf16;
+    s->call.device_bf16 = p->plan->options.device_bf16;
     s->v[0] = cavs__read_operand(p, x, 0);
     s->v[1] = cavs__fixed_operand(w, 0, x->width);
     s->v[2] = cavs__result_operand(p, x);

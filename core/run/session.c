@@ -62,19 +62,29 @@ static int check_options(const struct cavs_session_options *o)
 
 /* ---- life ---- */
 
-/* Devices share weights and work with CPUs, and have no bfloat16 products. */
+static int rounding_devices(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < CAVS__MAX_DEVICES; i++)
+        n += cavs__devices->facts(i).rounds;
+    return n;
+}
+
+/* CPUs want weights packed for such products, and share them with devices, which do not. */
 static bool rounds(const struct cavs_session *s)
 {
-    if (s->options.precision != CAVS_BFLOAT16)
-        return false;
-    if (s->engine.devices)
-        cavs__notice("precision bfloat16 is for CPUs alone: where devices take part, products are "
-                     "those of float32 numbers");
-    return !s->engine.devices;
+    if (s->options.precision != CAVS_BFLOAT16 || !s->engine.devices)
+        return s->options.precision == CAVS_BFLOAT16;
+    if (rounding_devices() < cavs__devices->count() || starpu_cpu_worker_get_count() > 0)
+        cavs__notice("precision bfloat16: CPU workers beside devices, and devices whose library "
+                     "does not round, multiply float32 numbers");
+    return rounding_devices() > 0;
 }
 
 static int create_plan(struct cavs_session *s)
 {
+    const bool bf16 = rounds(s);
     struct cavs__plan_options o = {
         .no_lazy = s->options.no_lazy,
         .no_eager = s->options.no_eager,
@@ -84,7 +94,8 @@ static int create_plan(struct cavs_session *s)
         .panels = !s->engine.devices && cavs__gemm()->gemm_panels,
         .few_launches =
             (s->engine.devices && cavs__devices->launches_cost()) || getenv("CAVS_DEVICE_TEXT"),
-        .bf16 = rounds(s),
+        .bf16 = bf16 && !s->engine.devices,
+        .device_bf16 = bf16 && s->engine.devices,
         .require = s->rt->require,
         .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
         .l2_bytes = s->rt->l2_bytes,

@@ -10,7 +10,6 @@
 struct handle {
     int device;
     struct gpu_stream *stream;
-    bool tf32;
 };
 
 static struct handle *handle_of(cublasHandle_t h)
@@ -27,7 +26,7 @@ struct product {
     float alpha, beta;
     const float *a, *b;
     float *c;
-    bool tf32;
+    int dropped; /* bits of an operand's mantissa */
 };
 
 /* Floats from the first to the last number of a matrix with so many rows and columns. */
@@ -55,9 +54,10 @@ static void check_all(int device, const struct product *p)
     check(device, "c", p->c, reach(p->m, p->n, p->ldc));
 }
 
-/* With ten bits of mantissa, to the nearest. */
-static float *rounded(const float *p, size_t n)
+/* Without so many bits of mantissa, to the nearest, ties to even. */
+static float *rounded(const float *p, size_t n, int dropped)
 {
+    const uint32_t half = (1u << dropped >> 1) - 1;
     float *all = malloc((n + 1) * sizeof *all);
     uint32_t bits;
 
@@ -66,7 +66,7 @@ static float *rounded(const float *p, size_t n)
     for (size_t i = 0; i < n; i++) {
         memcpy(&bits, &p[i], sizeof bits);
         if ((bits & 0x7f800000) != 0x7f800000)
-            bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+            bits = (bits + half + (bits >> dropped & 1)) >> dropped << dropped;
         memcpy(&all[i], &bits, sizeof bits);
     }
     return all;
@@ -104,9 +104,9 @@ static void run_product(struct gpu_op *op)
     if (p->m == 0 || p->n == 0)
         return;
     check_all(op->device, p);
-    if (p->tf32 && p->k > 0) {
-        float *a = rounded(gpu_inside(p->a), reach_of(p->ta, p->m, p->k, p->lda));
-        float *b = rounded(gpu_inside(p->b), reach_of(p->tb, p->k, p->n, p->ldb));
+    if (p->dropped && p->k > 0) {
+        float *a = rounded(gpu_inside(p->a), reach_of(p->ta, p->m, p->k, p->lda), p->dropped);
+        float *b = rounded(gpu_inside(p->b), reach_of(p->tb, p->k, p->n, p->ldb), p->dropped);
 
         multiply(p, a, b);
         free(a);
@@ -121,13 +121,30 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-cublasStatus_t cublasSgemm(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m,
-                           int n, int k, const float *alpha, const float *a, int lda,
-                           const float *b, int ldb, const float *beta, float *c, int ldc)
+/* Bits of an operand's 23 that are not used. */
+static int dropped_by(cublasComputeType_t type)
+{
+    switch (type) {
+    case CUBLAS_COMPUTE_32F: return 0;
+    case CUBLAS_COMPUTE_32F_FAST_TF32: return 13;
+    case CUBLAS_COMPUTE_32F_FAST_16BF: return 16;
+    default: gpu_complain("products that compute in type %d have no stand-in", (int)type);
+    }
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m,
+                            int n, int k, const void *alpha, const void *a, cudaDataType a_type,
+                            int lda, const void *b, cudaDataType b_type, int ldb, const void *beta,
+                            void *c, cudaDataType c_type, int ldc, cublasComputeType_t type,
+                            cublasGemmAlgo_t algorithm)
 {
     struct handle *handle = handle_of(h);
     struct product *p;
 
+    if (a_type != CUDA_R_32F || b_type != CUDA_R_32F || c_type != CUDA_R_32F ||
+        algorithm != CUBLAS_GEMM_DEFAULT)
+        gpu_complain("a product of types %d, %d and %d, algorithm %d, has no stand-in", (int)a_type,
+                     (int)b_type, (int)c_type, (int)algorithm);
     if (m < 0 || n < 0 || k < 0 || lda < most(1, ta == CUBLAS_OP_N ? m : k) ||
         ldb < most(1, tb == CUBLAS_OP_N ? k : n) || ldc < most(1, m))
         return CUBLAS_STATUS_INVALID_VALUE;
@@ -138,12 +155,13 @@ cublasStatus_t cublasSgemm(cublasHandle_t h, cublasOperation_t ta, cublasOperati
     p->tb = tb == CUBLAS_OP_N ? 'N' : 'T';
     p->m = m, p->n = n, p->k = k;
     p->lda = lda, p->ldb = ldb, p->ldc = ldc;
-    p->alpha = *alpha, p->beta = *beta;
+    p->alpha = *(const float *)alpha, p->beta = *(const float *)beta;
     p->a = a, p->b = b, p->c = c;
-    p->tf32 = handle->tf32;
+    p->dropped = dropped_by(type);
     check_all(handle->device, p);
     gpu_count(&gpu_counts.products, 1);
-    gpu_count(&gpu_counts.products_tf32, handle->tf32);
+    gpu_count(&gpu_counts.products_tf32, type == CUBLAS_COMPUTE_32F_FAST_TF32);
+    gpu_count(&gpu_counts.products_bf16, type == CUBLAS_COMPUTE_32F_FAST_16BF);
     gpu_issue(handle->device, handle->stream, p);
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -178,14 +196,6 @@ cublasStatus_t cublasSetStream(cublasHandle_t h, cudaStream_t stream)
         gpu_complain("a cuBLAS handle of device %d gets a stream of device %d",
                      handle_of(h)->device, gpu_stream_device(s));
     handle_of(h)->stream = s;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasSetMathMode(cublasHandle_t h, cublasMath_t mode)
-{
-    if (mode != CUBLAS_DEFAULT_MATH && mode != CUBLAS_TF32_TENSOR_OP_MATH)
-        gpu_complain("cublasSetMathMode(%d) has no stand-in", (int)mode);
-    handle_of(h)->tf32 = mode == CUBLAS_TF32_TENSOR_OP_MATH;
     return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -56,7 +56,7 @@ _Noreturn void gpu_complain(const char *format, ...) __attribute__((format(print
 
 /* What was done, for the report: a line each, "name number". */
 struct gpu_counts {
-    long launches, products, products_tf32;
+    long launches, products, products_tf32, products_bf16;
     long copies_up, copies_down, copies_peer, unpinned_up, unpinned_down;
     long copies_waited; /* by calls that return when all is copied */
     long waits;         /* for a stream, an event or a device, by calls that return then */
