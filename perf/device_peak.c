@@ -29,7 +29,7 @@ static const double LEAST_SECONDS = 0.05; /* of one timing of products */
 static const double LONG_PRODUCT = 0.005; /* after one that takes so long, no larger ones */
 
 struct program {
-    bool opencl, tf32, json;
+    bool opencl, tf32, bf16, json;
     int most, chain; /* largest matrices; tasks and launches in a chain */
     struct cavs_runtime *rt;
     struct cavs__device *device;
@@ -40,13 +40,14 @@ struct program {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum key { KEY_DEVICE = 1, KEY_MOST, KEY_CHAIN, KEY_TF32, KEY_JSON };
+enum key { KEY_DEVICE = 1, KEY_MOST, KEY_CHAIN, KEY_TF32, KEY_BF16, KEY_JSON };
 
 static const struct argp_option options[] = {
     {"device", KEY_DEVICE, "NAME", 0, "cuda (default) or opencl", 1},
     {"most", KEY_MOST, "N", 0, "products of N x N matrices at most (default 8192)", 1},
     {"chain", KEY_CHAIN, "N", 0, "tasks and launches in a chain (default 1000)", 1},
     {"tf32", KEY_TF32, NULL, 0, "let CUDA devices round operands of products to TF32", 1},
+    {"bf16", KEY_BF16, NULL, 0, "let them round to bfloat16", 1},
     {"json", KEY_JSON, NULL, 0, "the results as one JSON object", 1},
     {0}};
 
@@ -63,6 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_MOST: p->most = app_int(state, "most", arg, LEAST_SIZE, 1 << 15); break;
     case KEY_CHAIN: p->chain = app_int(state, "chain", arg, 1, 1 << 20); break;
     case KEY_TF32: p->tf32 = true; break;
+    case KEY_BF16: p->bf16 = true; break;
     case KEY_JSON: p->json = true; break;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
     default: return ARGP_ERR_UNKNOWN;
@@ -145,9 +147,9 @@ static double best_of(const struct job *j, int n, starpu_data_handle_t *h)
 
 /* ---- what is queued -------------------------------------------------------------------------- */
 
-static int queue_product(struct cavs__device *d, const struct cavs__memory *m, int size)
+static int multiply(struct cavs__device *d, const struct cavs__memory *m, int size, bool bf16)
 {
-    struct cavs__call call = {.kernel = cavs__kernel_find("gemm")};
+    struct cavs__call call = {.kernel = cavs__kernel_find("gemm"), .device_bf16 = bf16};
     struct cavs__device_view v[3];
     struct cavs__device_call c = {
         .device = d, .call = &call, .rows = size, .v = v, .nviews = 3, .index = m[0].p};
@@ -156,6 +158,16 @@ static int queue_product(struct cavs__device *d, const struct cavs__memory *m, i
         v[i] = (struct cavs__device_view){
             .memory = m[i], .ld = size, .index = -1, .ptr = -1, .cols = size};
     return cavs__device_queue(&c);
+}
+
+static int queue_product(struct cavs__device *d, const struct cavs__memory *m, int size)
+{
+    return multiply(d, m, size, false);
+}
+
+static int queue_rounded(struct cavs__device *d, const struct cavs__memory *m, int size)
+{
+    return multiply(d, m, size, true);
 }
 
 /* Copies a row. */
@@ -212,9 +224,9 @@ static void free_matrices(struct matrices *a)
 /* ---- measuring ------------------------------------------------------------------------------- */
 
 /* Seconds of one product; below 0: it cannot be done. */
-static double time_product(int size)
+static double time_product(int size, bool bf16)
 {
-    struct job j = {queue_product, 1, size};
+    struct job j = {bf16 ? queue_rounded : queue_product, 1, size};
     struct matrices a;
     double seconds;
 
@@ -238,7 +250,7 @@ static void measure_products(struct program *p)
     for (int size = LEAST_SIZE; size <= p->most && seconds < LONG_PRODUCT; size *= 2) {
         double gflops;
 
-        seconds = time_product(size);
+        seconds = time_product(size, p->bf16);
         if (seconds <= 0 || !p->device->usable)
             return;
         gflops = 2e-9 * size * size * size / seconds;
@@ -274,12 +286,12 @@ static const char *product_library(const struct cavs__device *d)
 static bool print(const struct program *p)
 {
     const struct cavs__device *d = p->device;
-    json_t *all = json_pack("{s:s, s:s, s:s, s:s, s:b, s:f, s:i, s:O, s:f, s:f, s:f, s:s}", "app",
-                            "device_peak", "kind", d->backend->name, "device", d->name, "gemm_by",
-                            product_library(d), "tf32", p->tf32, "gemm_gflops", p->gflops,
-                            "gemm_size", p->size, "gemm_sizes", p->sizes, "task_us", 1e6 * p->task,
-                            "launch_us", 1e6 * p->launch, "task_launch_us", 1e6 * p->task_launch,
-                            "scheduler", cavs_runtime_scheduler(p->rt));
+    json_t *all = json_pack(
+        "{s:s, s:s, s:s, s:s, s:b, s:b, s:f, s:i, s:O, s:f, s:f, s:f, s:s}", "app", "device_peak",
+        "kind", d->backend->name, "device", d->name, "gemm_by", product_library(d), "tf32", p->tf32,
+        "bf16", p->bf16, "gemm_gflops", p->gflops, "gemm_size", p->size, "gemm_sizes", p->sizes,
+        "task_us", 1e6 * p->task, "launch_us", 1e6 * p->launch, "task_launch_us",
+        1e6 * p->task_launch, "scheduler", cavs_runtime_scheduler(p->rt));
     bool done = all != NULL;
 
     if (all && p->json)

@@ -206,7 +206,8 @@ all_of "a GPU" "devices=1" test_device_failure
     --device=cuda >"$work/out" 2>"$work/err")
 echo $? >"$work/status"
 status_is 0 && grep -q '"failures":\[\]' "$work/gpu-check.json" &&
-    grep -q '"stand_in":true' "$work/gpu-check.json" && grep -q "no speed of a GPU is claimed" "$work/gpu-check.txt"
+    grep -q '"stand_in":true' "$work/gpu-check.json" && grep -q "no speed of a GPU is claimed" "$work/gpu-check.txt" &&
+    [ -s "$work/gpu-check.trace/summary.txt" ]
 ok $? "gpu-check to its end, which says that this was no GPU"
 
 echo "1..$count"
