@@ -1015,9 +1015,8 @@ struct cavs_stats {
     int64_t batching_tasks; /**< batching tasks over all stages and shards, forward */
     double flops;           /**< nominal operations of products (2mnk), as if nothing were shared */
     double schedule_s;      /**< seconds of scheduling and submission, of all threads */
-    double arrange_s;       /**< of these: schedules of shards, side by side where that pays */
-    /** Of these, seconds of the processor that the main thread has had: for what tasks read and
-     * have room for. */
+    double arrange_s; /**< of these: shards scheduled and indexed, side by side where that pays */
+    /** Of these, seconds of the processor that the main thread has had: for the memory of tasks. */
     double lay_out_s;
     double submit_s;  /**< in the same way: for submitting them */
     double exposed_s; /**< of the clock, in which nothing but that was done */

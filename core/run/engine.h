@@ -112,7 +112,7 @@ struct cavs__engine {
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
     double preparing, waited; /* seconds so far: of workers that prepare, and until they are done */
-    double arranging;         /* likewise: shards being scheduled, by whomever */
+    double arranging;         /* likewise: shards being prepared, by whomever */
     struct cavs__here here;
     long batches;              /* submitted */
     int64_t tasks;             /* since the statistics were reset */
@@ -123,6 +123,12 @@ struct cavs__engine {
     struct cavs__fault fault;
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
 };
+
+/* Of the batch that is being prepared. */
+static inline int cavs__next_slot(const struct cavs__engine *e)
+{
+    return (int)(e->batches % CAVS__SLOTS);
+}
 
 /* What the tasks of a batch read is in chunks of the slot, or where it is kept. */
 static inline int cavs__read_place(const struct cavs__engine *e, int slot)
@@ -166,15 +172,16 @@ int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int6
  * it. */
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
 
-/* schedule_tasks.c: work(b, shard) for each shard, which touches nothing that is another's, by the
- * workers where that pays. */
-typedef int cavs__shard_work(struct cavs__batch *b, int shard);
-int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work);
+/* schedule_tasks.c: work for each shard, which touches nothing that is another's, by the workers
+ * where that pays.  sample: seconds of each, where the clock is a simulated one. */
+typedef int cavs__shard_work(struct cavs__engine *e, struct cavs__batch *b, int shard);
+int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work,
+                     double sample);
 
-/* room.c: gives a batch its memory in the slot, and writes there what its tasks read; or, where it
- * was written before, what has changed of it. */
-int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b, int slot);
-int cavs__renew(struct cavs__engine *e, struct cavs__batch *b, int slot);
+/* room.c: gives a batch its memory in the next slot, and writes there what its tasks read; or,
+ * where it was written before, what has changed of it. */
+int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b);
+int cavs__renew(struct cavs__engine *e, struct cavs__batch *b);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot);

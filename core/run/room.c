@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.c - memory for a prepared batch: what its tasks read is written there, what they write has
- * room. */
+/* room.c - memory for a prepared batch, in the slot that is next: what its tasks read is written
+ * there, what they write has room. */
 #include "core/run/engine.h"
 
 /* Batches differ in size: the first one should not be that by which the second has to wait for the
@@ -21,57 +21,105 @@ static int reserve(struct cavs__engine *e, int tensor, int chunk, int64_t rows)
 
 /* ---- what tasks read ---- */
 
-static int write_index(struct cavs__engine *e, struct cavs__batch *b, int slot, int shard,
-                       int stage)
-{
-    int number = e->plan->stages[stage].index;
-    int chunk = cavs__chunk_of(e, number, slot, shard, 0);
-    struct cavs__tensor *t = &e->tensors[number];
-    int rc = reserve(e, number, chunk, cavs__index_length(b, shard, stage) + 1);
+/* The index sections of a stage of a shard, or the rows of one of its inputs. */
+struct read {
+    struct cavs__engine *e;
+    const struct cavs__batch *b;
+    int shard, stage, input; /* -1: the index sections */
+    int tensor, chunk;
+};
 
-    if (rc)
-        return rc;
-    cavs__write_index(b, shard, stage, (int32_t *)cavs__tensor_acquire(t, chunk, STARPU_W));
-    cavs__tensor_release(t, chunk);
+static int reserve_read(const struct read *r)
+{
+    const struct cavs_stage *stage = r->e->plan->stages[r->stage].stage;
+
+    return reserve(r->e, r->tensor, r->chunk,
+                   (r->input < 0 ? cavs__index_length(r->b, r->shard, r->stage)
+                                 : cavs__pulled_rows(&r->b->shards[r->shard], stage, r->input)) +
+                       1);
+}
+
+static int acquire_read(const struct read *r)
+{
+    cavs__tensor_acquire(&r->e->tensors[r->tensor], r->chunk, STARPU_W);
     return CAVS_OK;
 }
 
-int cavs__renew(struct cavs__engine *e, struct cavs__batch *b, int slot)
+static int release_read(const struct read *r)
+{
+    cavs__tensor_release(&r->e->tensors[r->tensor], r->chunk);
+    return CAVS_OK;
+}
+
+static int write_read(const struct read *r)
+{
+    const struct cavs__tensor *t = &r->e->tensors[r->tensor];
+    float *out = t->chunks[r->chunk].p;
+
+    if (r->input < 0)
+        cavs__write_index(r->b, r->shard, r->stage, (int32_t *)out);
+    else
+        cavs__write_pulled(r->b, &r->b->shards[r->shard], r->e->plan->stages[r->stage].stage,
+                           r->input, out, t->ld);
+    return CAVS_OK;
+}
+
+/* All that the tasks of a shard read. */
+static int each_read(struct cavs__engine *e, const struct cavs__batch *b, int shard,
+                     int (*visit)(const struct read *r))
+{
+    struct read r = {.e = e, .b = b, .shard = shard};
+    int rc = CAVS_OK;
+
+    for (; r.stage < e->plan->model->nstages; r.stage++) {
+        const struct cavs__stage_plan *sp = &e->plan->stages[r.stage];
+
+        for (r.input = -1; r.input < sp->stage->ninputs && !rc; r.input++) {
+            r.tensor = r.input < 0 ? sp->index : sp->input[r.input];
+            if (r.tensor < 0)
+                continue;
+            r.chunk = cavs__chunk_of(e, r.tensor, cavs__next_slot(e), shard, 0);
+            rc = visit(&r);
+        }
+    }
+    return rc;
+}
+
+/* Shards side by side where that pays; what is written to belongs to the main thread meanwhile. */
+static int write_shard(struct cavs__engine *e, struct cavs__batch *b, int shard)
+{
+    return b->shards[shard].nsamples > 0 ? each_read(e, b, shard, write_read) : CAVS_OK;
+}
+
+static int write_all(struct cavs__engine *e, struct cavs__batch *b)
+{
+    int rc;
+
+    for (int i = 0; i < b->nshards; i++) {
+        if (b->shards[i].nsamples > 0)
+            each_read(e, b, i, acquire_read);
+    }
+    rc = cavs__each_shard(e, b, write_shard, 0);
+    for (int i = 0; i < b->nshards; i++) {
+        if (b->shards[i].nsamples > 0)
+            each_read(e, b, i, release_read);
+    }
+    return rc;
+}
+
+int cavs__renew(struct cavs__engine *e, struct cavs__batch *b)
 {
     for (int i = 0; i < b->nshards && b->request.run != CAVS__RUN_EVALUATE; i++) {
         for (int j = 0; j < e->plan->model->nstages && b->shards[i].nsamples > 0; j++) {
             const struct cavs__stage_plan *sp = &e->plan->stages[j];
             struct cavs__tensor *t = &e->tensors[sp->index];
-            int chunk = cavs__chunk_of(e, sp->index, slot, i, 0);
+            int chunk = cavs__chunk_of(e, sp->index, cavs__next_slot(e), i, 0);
 
             if (!cavs__has_noise(sp))
                 continue;
             cavs__write_noise(b, i, j, (int32_t *)cavs__tensor_acquire(t, chunk, STARPU_W));
             cavs__tensor_release(t, chunk);
         }
-    }
-    return CAVS_OK;
-}
-
-static int write_pulled(struct cavs__engine *e, struct cavs__batch *b, int slot, int shard,
-                        int stage)
-{
-    const struct cavs__stage_plan *sp = &e->plan->stages[stage];
-
-    for (int k = 0; k < sp->stage->ninputs; k++) {
-        struct cavs__tensor *t = sp->input[k] >= 0 ? &e->tensors[sp->input[k]] : NULL;
-        int chunk = t ? cavs__chunk_of(e, sp->input[k], slot, shard, 0) : 0;
-        int rc = t ? reserve(e, sp->input[k], chunk,
-                             cavs__pulled_rows(&b->shards[shard], sp->stage, k) + 1)
-                   : CAVS_OK;
-
-        if (rc)
-            return rc;
-        if (!t)
-            continue;
-        cavs__write_pulled(b, &b->shards[shard], sp->stage, k,
-                           cavs__tensor_acquire(t, chunk, STARPU_W), t->ld);
-        cavs__tensor_release(t, chunk);
     }
     return CAVS_OK;
 }
@@ -92,27 +140,22 @@ static int reserve_tensor(struct cavs__engine *e, const struct cavs__batch *b, i
     return rc;
 }
 
-static int make_room(struct cavs__engine *e, struct cavs__batch *b, int slot, int shard)
+static int make_room(struct cavs__engine *e, const struct cavs__batch *b, int shard)
 {
-    int rc = CAVS_OK;
+    int rc = each_read(e, b, shard, reserve_read);
 
-    for (int i = 0; i < e->plan->model->nstages && !rc; i++) {
-        rc = write_index(e, b, slot, shard, i);
-        if (!rc)
-            rc = write_pulled(e, b, slot, shard, i);
-    }
     for (int i = 0; i < e->plan->ntensors && !rc; i++)
         rc = reserve_tensor(e, b, shard, i);
     return rc ? rc : cavs__reserve_scratch(e, cavs__shard_scratch(e->plan, &b->shards[shard]));
 }
 
-int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b, int slot)
+int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b)
 {
     int rc = CAVS_OK;
 
     for (int i = 0; i < b->nshards && !rc; i++) {
         if (b->shards[i].nsamples > 0) /* else no task of it will ask for anything */
-            rc = make_room(e, b, slot, i);
+            rc = make_room(e, b, i);
     }
-    return rc;
+    return rc ? rc : write_all(e, b);
 }

@@ -43,6 +43,12 @@ static int copies(const struct cavs_session *s, enum cavs__run run)
     return 1;
 }
 
+static int schedule_shard(struct cavs__engine *e, struct cavs__batch *b, int shard)
+{
+    (void)e;
+    return cavs__schedule_shard(b, shard);
+}
+
 /* Again with smaller shards where they are too large for the memory of their device. */
 static int schedule(struct cavs_session *s, struct cavs__request *r)
 {
@@ -56,7 +62,7 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
         if (!rc && s->optimizer.exchange)
             cavs__exchange_deal(s->optimizer.exchange, s->batch);
         if (!rc)
-            rc = cavs__each_shard(e, s->batch, cavs__schedule_shard);
+            rc = cavs__each_shard(e, s->batch, schedule_shard, e->rt->cost.arrange);
         for (int i = 0; i < r->nshards && bytes && !rc; i++)
             bytes[i] = cavs__shard_bytes(s->plan, &s->batch->shards[i]);
     } while (!rc && cavs__homes_crowded(e, bytes));
@@ -66,7 +72,7 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
 /* What the tasks read, and room for what they write. */
 static int write_all(struct cavs_session *s, const struct cavs__request *r, int slot)
 {
-    int rc = cavs__make_room(&s->engine, s->batch, slot);
+    int rc = cavs__make_room(&s->engine, s->batch);
 
     if (!rc && r->run != CAVS__RUN_EVALUATE)
         rc = cavs__list_gradients(&s->optimizer, &s->engine, s->batch, slot);
@@ -98,7 +104,7 @@ static int prepare_kept(struct cavs_session *s, struct cavs__request *r,
 {
     int rc;
 
-    cavs__wait_others(&s->engine, (int)(s->engine.batches % CAVS__SLOTS));
+    cavs__wait_others(&s->engine, cavs__next_slot(&s->engine));
     cavs__arena_reset(&kept->arena);
     rc = schedule(s, r);
     return rc ? rc : cavs__batch_lay_out(s->batch, &kept->arena);
@@ -113,8 +119,7 @@ static int recall(struct cavs_session *s, struct cavs__request *r, int slot,
 
     s->engine.slots[slot].place = CAVS__SLOTS * (1 + kept->number) + copy;
     if (!rc)
-        rc = kept->written >> copy & 1 ? cavs__renew(&s->engine, s->batch, slot)
-                                       : write_all(s, r, slot);
+        rc = kept->written >> copy & 1 ? cavs__renew(&s->engine, s->batch) : write_all(s, r, slot);
     if (rc)
         cavs__kept_drop(kept);
     else
@@ -257,7 +262,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     r.seed = s->options.seed;
     r.updates = s->optimizer.store->step;
     r.nshards = cavs__shards_of_batch(&s->engine, r.n);
-    slot = (int)(s->engine.batches % CAVS__SLOTS);
+    slot = cavs__next_slot(&s->engine);
     s->engine.preparing = s->engine.waited = s->engine.here.took = s->engine.arranging = 0;
     t0 = starpu_timing_now();
     cavs__slot_wait(&s->engine.slots[slot]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedule_tasks.c - shards prepared side by side, as tasks of the CPU workers.
+ * schedule_tasks.c - shards prepared side by side, as tasks of the CPU workers: scheduled, and what
+ * their tasks read written.
  *
  * The main thread waits meanwhile: it would take a core from them.  Workers begin when they are
  * done with the task that they have, before any other that waits, since the batch being computed
@@ -18,24 +19,17 @@
 /* ---- a job ---- */
 
 struct job {
-    const struct cavs__engine *e;
+    struct cavs__engine *e;
     cavs__shard_work *work;
     struct cavs__batch *b;
     int shard, rc;
     int *pending; /* jobs that are not done, below `lock` */
-    double seconds;
+    double seconds, simulated;
     char message[1024]; /* of an error: messages are the thread's own */
 };
 
 static starpu_pthread_mutex_t lock = STARPU_PTHREAD_MUTEX_INITIALIZER;
 static starpu_pthread_cond_t done = STARPU_PTHREAD_COND_INITIALIZER;
-
-/* What a shard takes where the clock does not see it. */
-static double simulated_seconds(const struct cavs__engine *e, const struct cavs__batch *b,
-                                int shard)
-{
-    return b->shards[shard].nsamples * e->rt->cost.arrange;
-}
 
 static void run_job(void *descr[], void *arg)
 {
@@ -44,8 +38,8 @@ static void run_job(void *descr[], void *arg)
 
     (void)descr;
     cavs__handover_begin();
-    j->rc = j->work(j->b, j->shard);
-    cavs__simulated_task_work(simulated_seconds(j->e, j->b, j->shard));
+    j->rc = j->work(j->e, j->b, j->shard);
+    cavs__simulated_task_work(j->simulated);
     if (j->rc)
         snprintf(j->message, sizeof j->message, "%s", cavs_error_message());
     cavs__handover_end();
@@ -119,24 +113,28 @@ static bool pays(const struct cavs__engine *e, const struct cavs__batch *b)
            (double)cavs__batch_vertices(b) * vertex > cavs__grain(e) / 2;
 }
 
-int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work)
+int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work,
+                     double sample)
 {
     struct job *jobs = pays(e, b) ? calloc((size_t)b->nshards, sizeof *jobs) : NULL;
-    double before = starpu_timing_now(), seconds;
+    double before = starpu_timing_now(), prepared = e->preparing, seconds;
     int n = 0, rc = CAVS_OK;
 
     for (int i = 0; i < b->nshards && !rc; i++) {
+        struct job job = {
+            .e = e, .work = work, .b = b, .shard = i, .simulated = b->shards[i].nsamples * sample};
+
         if (jobs && b->shards[i].nsamples > 0)
-            jobs[n++] = (struct job){.e = e, .work = work, .b = b, .shard = i};
+            jobs[n++] = job;
         else
-            rc = work(b, i);
+            rc = work(e, b, i);
         if (!jobs && !rc)
-            cavs__simulated_work(simulated_seconds(e, b, i));
+            cavs__simulated_work(job.simulated);
     }
     if (!rc && n > 0)
         rc = run_all(e, jobs, n);
     seconds = (starpu_timing_now() - before) * 1e-6;
-    e->arranging += n > 0 ? e->preparing : seconds;
+    e->arranging += n > 0 ? e->preparing - prepared : seconds;
     e->waited += n > 0 ? seconds : 0;
     free(jobs);
     return rc;

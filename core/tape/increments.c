@@ -173,7 +173,7 @@ static int go(struct going *g)
     struct cavs_session *s = g->t->session;
     int rc;
 
-    g->slot = (int)(g->e->batches % CAVS__SLOTS);
+    g->slot = cavs__next_slot(g->e);
     cavs__slot_wait(&g->e->slots[g->slot]);
     cavs__slot_open(&g->e->slots[g->slot]);
     starpu_iteration_push((unsigned long)g->e->batches);
