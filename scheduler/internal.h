@@ -2,10 +2,10 @@
 /*
  * internal.h - what the parts of the scheduler share.
  *
- * A schedule is made in five passes, each a file: children before parents (topology.c), equal
- * vertices to one representative (merge.c), a step in time for every representative (policies.c,
- * agenda.c), rows sorted by step and function, then numbers and edges for them (layout.c).  All
- * arrays live in one block (capacity.c).
+ * A schedule is made in passes: children before parents, and levels (topology.c); vertices sorted
+ * by level and function (layout.c); equal ones to one representative (merge.c); a step in time for
+ * every representative (policies.c, agenda.c); numbers and edges for rows (layout.c).  All arrays
+ * live in one block (capacity.c).
  */
 #ifndef CAVS_SCHEDULER_INTERNAL_H
 #define CAVS_SCHEDULER_INTERNAL_H
@@ -41,14 +41,14 @@ struct cavs__schedule_work {
     struct cavs__capacity capacity;
     int32_t *level;   /* [n] longest distance from a leaf */
     int32_t *order;   /* [n] children before parents, when the numbers are not so already */
-    int32_t *cursor;  /* [n] how far the search for that order got; then merging's lowest members */
+    int32_t *cursor;  /* [n] how far the search for that order got */
     int32_t *rep;     /* [n] the lowest-numbered vertex equal to this one */
-    int32_t *nodes;   /* [n] representatives, ascending */
+    int32_t *nodes;   /* [n] agenda: representatives, ascending; before, between passes of a sort */
     int32_t *step;    /* [n] position in time, for representatives */
-    int32_t *sorted;  /* [n] between two passes of the sort */
+    int32_t *sorted;  /* [n] all vertices by class, for merging */
     int32_t *count;   /* [max(n, functions) + 1] buckets of the sort */
     int32_t *pending; /* [n] agenda: children not yet evaluated */
-    int32_t *queue;   /* [n] agenda: ready vertices, a segment per function */
+    int32_t *queue;   /* [n] agenda: ready vertices, a segment per function; before, all vertices */
     int32_t *unready; /* [n] agenda: by class, vertices that are neither ready nor evaluated */
     int32_t *first_up; /* [n] agenda: lists of the edges that read a representative; -1 = end */
     struct cavs__agenda_edge *up;         /* [edges] */
@@ -68,9 +68,14 @@ int32_t cavs__children_first(const struct cavs__graph *g, int32_t *order, int32_
  * levels, or -1 if order is NULL and a vertex has a child numbered after it. */
 int32_t cavs__levels(const struct cavs__graph *g, const int32_t *order, int32_t *level);
 
-/* Sets w->rep.  order as above. */
-void cavs__merge_equal(const struct cavs__graph *g, const int32_t *order,
-                       struct cavs__schedule_work *w);
+/* Lists all vertices by (level, function), ascending where these are equal: a class is what one V_t
+ * of depth has. */
+void cavs__sort_by_class(const struct cavs__graph *g, int32_t levels, struct cavs__schedule_work *w,
+                         int32_t *out);
+
+/* Sets w->rep, from all vertices by class in w->sorted; lists the representatives, in the same
+ * order, and returns how many there are. */
+int32_t cavs__merge_equal(const struct cavs__graph *g, struct cavs__schedule_work *w, int32_t *out);
 
 /* Sets w->step for the m representatives w->nodes (rep NULL: every vertex is its own); returns
  * the number of steps, at most `classes`.  Before: w->step[v] < classes is the class of v, those

@@ -18,50 +18,57 @@ void cavs__sort_by_key(const int32_t *key, int32_t keys, const int32_t *in, int3
         out[count[key[in[i]]]++] = in[i];
 }
 
-/* Rows from row0 on that share their step and function. */
-static int32_t run_length(const struct cavs__schedule *s, const struct cavs__graph *g,
-                          const int32_t *step, int32_t row0)
+void cavs__sort_by_class(const struct cavs__graph *g, int32_t levels, struct cavs__schedule_work *w,
+                         int32_t *out)
 {
-    int32_t row = row0, first = s->vertex_of[row0];
-    while (row < s->rows && step[s->vertex_of[row]] == step[first] &&
-           g->function[s->vertex_of[row]] == g->function[first])
-        row++;
-    return row - row0;
-}
-
-static void number_rows(struct cavs__schedule *s, const struct cavs__graph *g,
-                        const struct cavs__vt *vt)
-{
-    int32_t slots = g->slots[vt->function], edge = vt->edge0;
-    for (int32_t i = 0; i < vt->n; i++) {
-        int32_t row = vt->row0 + i, v = s->vertex_of[row];
-        s->row_of[v] = row;
-        s->frow_of[row] = vt->frow0 + i;
-        s->edge_ptr[row] = edge;
-        edge += slots >= 0 ? slots : g->child_ptr[v + 1] - g->child_ptr[v];
+    int32_t nf = g->nfunctions, *count = w->count;
+    if ((int64_t)levels * nf > g->n) { /* so many buckets take longer than a second pass */
+        for (int32_t v = 0; v < g->n; v++)
+            w->queue[v] = v;
+        cavs__sort_by_key(g->function, nf, w->queue, g->n, w->nodes, count);
+        cavs__sort_by_key(w->level, levels, w->nodes, g->n, out, count);
+        return;
     }
-    s->function_rows[vt->function] += vt->n;
-    s->edges = edge;
+    memset(count, 0, ((size_t)levels * (size_t)nf + 1) * sizeof *count);
+    for (int32_t v = 0; v < g->n; v++)
+        count[w->level[v] * nf + g->function[v] + 1]++;
+    for (int32_t k = 0; k < levels * nf; k++)
+        count[k + 1] += count[k];
+    for (int32_t v = 0; v < g->n; v++)
+        out[count[w->level[v] * nf + g->function[v]]++] = v;
 }
 
+/* The V_t that begins at a row. */
+static struct cavs__vt *begin_vt(struct cavs__schedule *s, const struct cavs__graph *g,
+                                 const int32_t *step, int32_t row, int32_t edge)
+{
+    struct cavs__vt *vt = &s->vt[s->nvt++];
+    int32_t v = s->vertex_of[row], f = g->function[v];
+    *vt = (struct cavs__vt){
+        .function = f, .row0 = row, .frow0 = s->function_rows[f], .edge0 = edge, .step = step[v]};
+    return vt;
+}
+
+/* Rows that share their step and function are one. */
 static void cut_into_vt(struct cavs__schedule *s, const struct cavs__graph *g, const int32_t *step)
 {
+    int32_t edge = 0;
     s->nvt = 0;
-    s->edges = 0;
     memset(s->function_rows, 0, (size_t)g->nfunctions * sizeof *s->function_rows);
     for (int32_t row = 0; row < s->rows;) {
-        struct cavs__vt *vt = &s->vt[s->nvt++];
-        int32_t v = s->vertex_of[row], f = g->function[v];
-        *vt = (struct cavs__vt){.function = f,
-                                .n = run_length(s, g, step, row),
-                                .row0 = row,
-                                .frow0 = s->function_rows[f],
-                                .edge0 = s->edges,
-                                .step = step[v]};
-        number_rows(s, g, vt);
-        row += vt->n;
+        struct cavs__vt *vt = begin_vt(s, g, step, row, edge);
+        int32_t slots = g->slots[vt->function], v = s->vertex_of[row], frow = vt->frow0;
+        do {
+            s->row_of[v] = row;
+            s->frow_of[row] = frow++;
+            s->edge_ptr[row] = edge;
+            edge += slots >= 0 ? slots : g->child_ptr[v + 1] - g->child_ptr[v];
+        } while (++row < s->rows && step[v = s->vertex_of[row]] == vt->step &&
+                 g->function[v] == vt->function);
+        vt->n = row - vt->row0;
+        s->function_rows[vt->function] = frow;
     }
-    s->edge_ptr[s->rows] = s->edges;
+    s->edges = s->edge_ptr[s->rows] = edge;
 }
 
 /* Rows of children per edge row; counts the readers of row r in parent_ptr[r + 2]. */

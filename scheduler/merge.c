@@ -2,9 +2,11 @@
 /*
  * merge.c - equal vertices found by hash-consing.
  *
- * Going up from the leaves, a vertex is looked up by its function, its keys and the representatives
- * of its children: by induction whole equal subtrees meet in one representative.  The hash only
- * proposes; equality is compared exactly, so a bad hash costs time and never an error.
+ * Going up from the leaves, a vertex is looked up among those of its class, that is of its level
+ * and its function, by its keys and the representatives of its children: by induction whole equal
+ * subtrees meet in one representative.  Class by class, tables are small, and where many vertices
+ * will look is known before they do.  The hash only proposes; equality is compared exactly, so a
+ * bad hash costs time and never an error.
  */
 #include <string.h>
 
@@ -30,7 +32,7 @@ static inline uint32_t hash_vertex(const struct cavs__graph *g, const int32_t *r
                                    int32_t nchild)
 {
     const int32_t *child = g->child + g->child_ptr[v];
-    uint64_t h = cavs__mix((uint64_t)nchild, (uint32_t)g->function[v]);
+    uint64_t h = (uint64_t)nchild;
     for (int k = 0; k < g->nkeys; k++)
         h = cavs__mix(h, (uint32_t)g->keys[k][v]);
     for (int32_t k = 0; k < nchild; k++)
@@ -54,7 +56,7 @@ static inline bool equal_edges(const struct cavs__graph *g, int32_t a, int32_t b
 static inline bool equal(const struct cavs__graph *g, const int32_t *rep, int32_t a, int32_t b,
                          int32_t nchild)
 {
-    if (g->function[a] != g->function[b] || counted_children(g, b) != nchild)
+    if (counted_children(g, b) != nchild)
         return false;
     for (int k = 0; k < g->nkeys; k++)
         if (g->keys[k][a] != g->keys[k][b])
@@ -68,10 +70,10 @@ static inline bool equal(const struct cavs__graph *g, const int32_t *rep, int32_
 
 /* The vertex in the table equal to v, or v itself, which is then in the table. */
 static inline int32_t look_up(const struct cavs__graph *g, const struct cavs__table *t,
-                              const int32_t *rep, int32_t v)
+                              const int32_t *rep, int32_t v, uint32_t hash)
 {
     int32_t nchild = counted_children(g, v), other;
-    struct cavs__probe p = cavs__table_probe(t, hash_vertex(g, rep, v, nchild));
+    struct cavs__probe p = cavs__table_probe(t, hash);
     for (; (other = cavs__probe_at(&p)) >= 0; cavs__probe_step(&p))
         if (equal(g, rep, v, other, nchild))
             return other;
@@ -79,25 +81,50 @@ static inline int32_t look_up(const struct cavs__graph *g, const struct cavs__ta
     return v;
 }
 
-/* Out of number order the first vertex found need not be the lowest: renames each class to its
- * lowest member. */
-static void rename_to_lowest(int n, int32_t *rep, int32_t *lowest)
+enum { AHEAD = 16 }; /* vertices whose places in the table are fetched together */
+
+/* The members of one class, ascending; returns how many representatives were listed. */
+static int32_t merge_class(const struct cavs__graph *g, struct cavs__schedule_work *w,
+                           const int32_t *member, int32_t n, int32_t *out)
 {
-    for (int32_t v = n - 1; v >= 0; v--)
-        lowest[rep[v]] = v;
-    for (int32_t v = 0; v < n; v++)
-        rep[v] = lowest[rep[v]];
+    int32_t found = 0, *rep = w->rep;
+    cavs__table_empty(&w->table, (size_t)n);
+    const struct cavs__table t = w->table; /* one that no store in the loop can change */
+    for (int32_t first = 0; first < n; first += AHEAD) {
+        int32_t m = n - first < AHEAD ? n - first : AHEAD;
+        uint32_t hash[AHEAD];
+        for (int32_t i = 0; i < m; i++) {
+            int32_t v = member[first + i];
+            hash[i] = hash_vertex(g, rep, v, counted_children(g, v));
+            cavs__table_fetch(&t, hash[i]);
+        }
+        for (int32_t i = 0; i < m; i++) {
+            int32_t v = member[first + i];
+            rep[v] = look_up(g, &t, rep, v, hash[i]);
+            out[found] = v;
+            found += rep[v] == v;
+        }
+    }
+    return found;
 }
 
-void cavs__merge_equal(const struct cavs__graph *g, const int32_t *order,
-                       struct cavs__schedule_work *w)
+static int32_t end_of_class(const struct cavs__graph *g, const struct cavs__schedule_work *w,
+                            int32_t first)
 {
-    cavs__table_empty(&w->table, (size_t)g->n);
-    const struct cavs__table t = w->table; /* one that no store in the loop can change */
-    for (int32_t i = 0; i < g->n; i++) {
-        int32_t v = order ? order[i] : i;
-        w->rep[v] = look_up(g, &t, w->rep, v);
+    const int32_t *v = w->sorted;
+    int32_t end = first + 1;
+    while (end < g->n && w->level[v[end]] == w->level[v[first]] &&
+           g->function[v[end]] == g->function[v[first]])
+        end++;
+    return end;
+}
+
+int32_t cavs__merge_equal(const struct cavs__graph *g, struct cavs__schedule_work *w, int32_t *out)
+{
+    int32_t found = 0;
+    for (int32_t first = 0, end; first < g->n; first = end) {
+        end = end_of_class(g, w, first);
+        found += merge_class(g, w, w->sorted + first, end - first, out + found);
     }
-    if (order)
-        rename_to_lowest(g->n, w->rep, w->cursor);
+    return found;
 }

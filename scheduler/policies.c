@@ -27,19 +27,20 @@ static const int32_t *serial(struct cavs__schedule *s, const struct cavs__levell
     return step;
 }
 
-/* A step is a distance from the leaves, the longest one.  The rows: by function, then stably by
- * level. */
+/* A step is a distance from the leaves, the longest one: rows are sorted so already. */
 static const int32_t *depth(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
 {
-    struct cavs__schedule_work *w = s->work;
-    const int32_t *nodes = w->nodes;
-    if (l->graph->nfunctions > 1) {
-        cavs__sort_by_key(l->graph->function, l->graph->nfunctions, nodes, s->rows, w->sorted,
-                          w->count);
-        nodes = w->sorted;
-    }
-    cavs__sort_by_key(w->level, l->levels, nodes, s->rows, s->vertex_of, w->count);
-    return w->level;
+    (void)l;
+    return s->work->level;
+}
+
+/* Lists the representatives, ascending. */
+static void list_nodes(int n, const int32_t *rep, int32_t *nodes)
+{
+    int32_t m = 0;
+    for (int32_t v = 0; v < n; v++)
+        if (cavs__representative(rep, v) == v)
+            nodes[m++] = v;
 }
 
 /* Numbers the V_t that rows sorted by (level, function) are, in the order of time; number[v]: that
@@ -65,7 +66,8 @@ struct both {
 static struct both try_both(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
 {
     struct cavs__schedule_work *w = s->work;
-    int32_t vt = number_vt(s, l->graph->function, depth(s, l), w->step);
+    int32_t vt = number_vt(s, l->graph->function, w->level, w->step);
+    list_nodes(l->graph->n, l->rep, w->nodes);
     return (struct both){.vt = vt, .steps = cavs__agenda_steps(l->graph, l->rep, s->rows, vt, w)};
 }
 

@@ -72,9 +72,9 @@ struct cavs__policy {
     const char *name;    /* as programs have it in --policy */
     const char *summary; /* what it puts together, in a line */
     bool alone; /* every vertex is a task of its own, as is every row that waits for no vertex */
-    /* Gives every representative a step, so that children come before parents; lists the
-     * representatives in s->vertex_of, sorted by (step, function), in the order of their numbers
-     * where these are equal; returns the steps, by vertex. */
+    /* Gives every representative a step, so that children come before parents, and returns the
+     * steps, by vertex.  s->vertex_of lists the representatives by (level, function), in the order
+     * of their numbers where these are equal, and by (step, function) afterwards. */
     const int32_t *(*steps)(struct cavs__schedule *s, const struct cavs__levelled_graph *l);
 };
 /* By the numbers of enum cavs_policy. */

@@ -111,6 +111,12 @@ static inline struct cavs__probe cavs__table_probe(const struct cavs__table *t, 
     return (struct cavs__probe){t->entries, hash >> t->shift, t->mask, hash};
 }
 
+/* Whoever will look for many of known hashes has their places fetched first. */
+static inline void cavs__table_fetch(const struct cavs__table *t, uint32_t hash)
+{
+    __builtin_prefetch(&t->entries[hash >> t->shift], 1);
+}
+
 static inline void cavs__probe_step(struct cavs__probe *p)
 {
     p->at = (p->at + 1) & p->mask;
