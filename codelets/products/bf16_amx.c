@@ -25,8 +25,10 @@
 #include <unistd.h>
 
 enum {
-    BUFFER = 1 << 18, /* numbers of x that are kept in tiles: 512 KB */
-    MOST_ROWS = 1024, /* of x and dy between reading dw and writing it */
+    BUFFER = 1 << 18,    /* numbers of x that are kept in tiles: 512 KB */
+    DEEP = 4 * SLICE,    /* w is read once for as many rows as fit at this depth: 256 */
+    BUFFER_TN = 1 << 19, /* the same of x^T, for which dy is packed anew each time: 1 MB */
+    MOST_ROWS = 1024,    /* of x and dy between reading dw and writing it */
 };
 
 /* y (m, n) = or += x w, with x (m, k) in tiles; w begins at row 0 of its panels */
@@ -48,13 +50,22 @@ static void packed_gemm(int m, int n, int k, const uint16_t *tiles, const uint32
     }
 }
 
+/* How deep a block of x is so that all of its m rows fit, if they are few: w comes from far for
+ * each block, and y, which is written and read again from one depth to the next, does not. */
+static int block_depth(int m, int k)
+{
+    const int depth = BUFFER / (parts_of(m, 2 * TILE) * 2 * TILE) / SLICE * SLICE;
+
+    return smaller(k, depth > DEEP ? depth : DEEP);
+}
+
 /* Only this path needs so large a frame. */
 static __attribute__((noinline)) void multiply(int m, int n, int k, struct cavs__amx_rows x,
                                                const uint32_t *w, ptrdiff_t ldw, float *y,
                                                ptrdiff_t ldy, bool accumulate)
 {
     uint16_t tiles[BUFFER] __attribute__((aligned(LINE)));
-    const int depth = smaller(k, BUFFER / (2 * TILE));
+    const int depth = block_depth(m, k);
     const int rows = BUFFER / (parts_of(depth, DEPTH) * DEPTH) / (2 * TILE) * (2 * TILE);
 
     cavs__amx_begin();
@@ -123,9 +134,9 @@ static __attribute__((noinline)) void multiply_tn(int m, int n, int k, const flo
                                                   ptrdiff_t ldx, const float *dy, ptrdiff_t lddy,
                                                   float *dw, ptrdiff_t lddw, bool accumulate)
 {
-    uint16_t tiles[BUFFER] __attribute__((aligned(LINE)));
+    uint16_t tiles[BUFFER_TN] __attribute__((aligned(LINE)));
     const int depth = smaller(parts_of(m, DEPTH) * DEPTH, MOST_ROWS),
-              cols = BUFFER / depth / TILE * TILE;
+              cols = BUFFER_TN / depth / TILE * TILE;
 
     cavs__amx_begin();
     for (int p = 0; p < m; p += depth)
