@@ -204,7 +204,8 @@ static int write_index(struct cavs_tape *t, int slot, int shard, bool gradients,
         return rc;
     for (struct cavs__increment *d = first; d; d = d->after) {
         w.d = d;
-        w.given = d == t->fresh[shard] ? given : NULL;
+        if (d == t->fresh[shard])
+            w.given = given;
         for (int i = 0; i < d->nvt; i++)
             fill_vt(&w, &d->vt[i]);
     }

@@ -58,11 +58,13 @@ static int order(struct going *g, const struct cavs__wanted *wanted)
     if (!rc)
         rc = cavs__order(&t->order, &t->recording, &t->blocks, wanted, t->fresh);
     for (int i = 0; i < t->order.nshards && !rc; i++) {
-        if (!t->fresh[i])
-            continue;
-        append(&t->shards[i], t->fresh[i]);
-        rc = cavs__place_rows(t, i, t->fresh[i]);
-        count(t, t->fresh[i]);
+        t->shards[i].given = 0;
+        for (struct cavs__increment *d = t->fresh[i], *after; d && !rc; d = after) {
+            after = d->after;
+            append(&t->shards[i], d);
+            rc = cavs__place_rows(t, i, d);
+            count(t, d);
+        }
     }
     return rc;
 }
@@ -84,11 +86,13 @@ static double seconds_of(const struct going *g)
     double sum = 0;
 
     for (int i = 0; i < t->order.nshards; i++) {
-        for (int v = 0; t->fresh[i] && v < t->fresh[i]->nvt; v++) {
-            const struct cavs__vt *vt = &t->fresh[i]->vt[v];
-            const struct cavs__part *part = cavs__signature_of(t, vt)->chain[CAVS__FORWARD].part;
+        for (const struct cavs__increment *d = t->fresh[i]; d; d = d->after) {
+            for (int v = 0; v < d->nvt; v++) {
+                const struct cavs__part *part =
+                    cavs__signature_of(t, &d->vt[v])->chain[CAVS__FORWARD].part;
 
-            sum += part ? cavs__part_seconds(&g->e->rates, part, vt->n, no_entries) : 0;
+                sum += part ? cavs__part_seconds(&g->e->rates, part, d->vt[v].n, no_entries) : 0;
+            }
         }
     }
     return g->gradients ? 3 * sum : sum;

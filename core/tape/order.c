@@ -53,6 +53,7 @@ enum { EVALUATED = -1, FOUND = 0 };
 struct needed {
     struct cavs__order *o;
     struct cavs__recording *r;
+    bool cut;     /* what nothing waits for comes later */
     int n;        /* found */
     int lo, hi;   /* the first and the last of them */
     int64_t rows; /* that they read */
@@ -75,25 +76,30 @@ static inline void need(struct needed *d, int symbol)
     if (e->in_block)
         need_again(d, e);
     e->ordered = true;
+    e->waited_for = !d->cut;
     d->n++;
     d->lo = symbol < d->lo ? symbol : d->lo;
     d->hi = symbol > d->hi ? symbol : d->hi;
 }
 
-/* The rows that the symbol reads. */
+/* The rows that the symbol reads.  All its readers are behind it: it is known whether it is waited
+ * for, and what it reads is waited for then, and also where another run reads it, but for a sum. */
 static inline void need_operands(struct needed *d, const struct cavs__entry *e)
 {
     const struct cavs__signature *s = d->r->signatures.all[e->signature];
+    bool computes = s->like.op != CAVS__OP_METRIC;
 
     d->rows += s->n;
     for (int k = 0; k < s->n; k++) {
         int32_t of = d->r->reads[e->reads + k].of;
+        struct cavs__entry *in;
 
         if (s->operands[k].kind != CAVS__OPERAND_ROW)
             continue;
         need(d, of);
-        if (d->r->entries[of].run != e->run)
-            d->r->entries[of].read_outside = true;
+        in = &d->r->entries[of];
+        in->read_outside |= in->run != e->run;
+        in->waited_for |= in->run != e->run ? computes : e->waited_for;
     }
 }
 
@@ -103,6 +109,7 @@ static void find_needed(struct needed *d, const struct cavs__wanted *wanted)
     for (int i = 0; i < wanted->n; i++) {
         need(d, wanted->symbols[i]);
         d->r->entries[wanted->symbols[i]].read_outside |= wanted->rows;
+        d->r->entries[wanted->symbols[i]].waited_for |= wanted->rows;
     }
     for (int i = d->hi; i >= d->lo; i--) {
         const struct cavs__entry *e = &d->r->entries[i];
@@ -241,16 +248,16 @@ static void set_vertex(struct cavs__recording *r, struct cavs__entry *e, int32_t
         r->entries[r->reads[e->operands + s->n + i].of].vertex = vertex;
 }
 
-/* The vertices of a shard, ascending by symbol. */
+/* The vertices of a shard: those that are waited for, or those that are not. */
 static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording *r, int n,
-                                   int shard)
+                                   int shard, bool waited_for)
 {
     int vertices = 0, at = 0;
 
     for (int i = 0; i < n; i++) {
         struct cavs__entry *e = &r->entries[o->list[i]];
 
-        if (o->shard[cavs__group_of(r, e->sample)] != shard)
+        if (e->waited_for != waited_for || o->shard[cavs__group_of(r, e->sample)] != shard)
             continue;
         set_vertex(r, e, vertices);
         o->vertex[vertices] = o->list[i];
@@ -304,10 +311,10 @@ void cavs__take_rows_back(struct cavs__increment *d, int symbols)
     d->highest = symbols - 1;
 }
 
-static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, int shard,
-                       struct cavs__increment **out)
+static int order_some(struct cavs__order *o, struct cavs__recording *r, int n, int shard,
+                      bool waited_for, struct cavs__increment **out)
 {
-    struct cavs__graph g = graph_of(o, r, n, shard);
+    struct cavs__graph g = graph_of(o, r, n, shard, waited_for);
 
     *out = NULL;
     if (g.n == 0)
@@ -316,6 +323,21 @@ static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, 
         !(*out = keep(o, r, &o->schedules[shard])))
         return cavs__fail_nomem("schedule of a tape", (size_t)g.n * sizeof(int32_t));
     return CAVS_OK;
+}
+
+static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, int shard,
+                       struct cavs__increment **out)
+{
+    struct cavs__increment *later = NULL;
+    int rc = order_some(o, r, n, shard, true, out);
+
+    if (!rc)
+        rc = order_some(o, r, n, shard, false, &later);
+    if (*out)
+        (*out)->after = later;
+    else
+        *out = later;
+    return rc;
 }
 
 /* The vertices of all that was found; -1: out of memory. */
@@ -329,7 +351,11 @@ static int list_vertices(struct needed *d, struct cavs__blocks *b, bool together
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                 const struct cavs__wanted *wanted, struct cavs__increment **out)
 {
-    struct needed d = {.o = o, .r = r, .lo = INT32_MAX, .hi = -1};
+    struct needed d = {.o = o,
+                       .r = r,
+                       .cut = b->after > 0 && wanted->together,
+                       .lo = INT32_MAX,
+                       .hi = -1};
     int rc = CAVS_OK, n;
 
     memset(out, 0, (size_t)o->nshards * sizeof(*out));

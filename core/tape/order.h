@@ -5,6 +5,10 @@
  * Symbols, or blocks of them, are vertices, their signatures functions, the rows that they read
  * children; what an earlier increment has evaluated is a row that is there.  The scheduler is that
  * of declared models.
+ *
+ * Where there are blocks, what nothing waits for, losses and what leads to them alone, is an
+ * increment of its own behind the others, as the lazy part of a declared function is: one V_t for
+ * each kind of classifier, however deep its vertices lie.
  */
 #ifndef CAVS_CORE_TAPE_ORDER_H
 #define CAVS_CORE_TAPE_ORDER_H
@@ -63,8 +67,9 @@ struct cavs__wanted {
     bool rows;              /* the user reads their rows */
     bool together;          /* runs may be blocks */
 };
-/* Puts in order what these symbols need that no earlier increment has: one for each shard in out,
- * NULL where there is nothing.  0 or a code; the recording is then of no more use. */
+/* Puts in order what these symbols need that no earlier increment has: for each shard its first
+ * increment in out, behind which another may be; NULL where there is nothing.  0 or a code; the
+ * recording is then of no more use. */
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                 const struct cavs__wanted *wanted, struct cavs__increment **out);
 

@@ -39,7 +39,8 @@ struct cavs__entry {
     int32_t column;    /* not of the head alone: where the symbol begins in the vertex's row */
     bool ordered;      /* there is a row for it, or there will be */
     bool reached;      /* of the head: its gradient has been computed: reached.c */
-    bool read_outside; /* of its run, or asked for by the user */
+    bool read_outside; /* of its vertex, or asked for by the user */
+    bool waited_for;   /* by more than what is summed up in the end: order.c */
     bool in_block;
 };
 

@@ -72,7 +72,6 @@ int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d)
     d->lines = cavs__arena_alloc(cavs__recording_arena(t), bytes);
     if (!d->lines)
         return cavs__fail_nomem("rows of a tape", bytes);
-    to->given = 0;
     for (int f = 0; f < d->nfunctions; f++) {
         const struct cavs__signature *s = t->recording.signatures.all[f];
 

@@ -49,7 +49,7 @@ struct cavs_tape {
     struct cavs__order order;
     struct cavs__blocks blocks;
     struct cavs__tape_shard *shards; /* [nshards] */
-    struct cavs__increment **fresh;  /* [nshards] the newest, where there is one; else NULL */
+    struct cavs__increment **fresh;  /* [nshards] the first of the newest, or NULL: none */
     bool planned;                    /* the plan has a stage for it */
     bool finished;                   /* this recording is */
     int error;                       /* of this recording, which is of no more use then */

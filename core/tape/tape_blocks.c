@@ -21,12 +21,13 @@ void cavs__blocks_free(struct cavs__blocks *b)
 
 /* ---- the form of a run ---- */
 
-/* A run being looked at. */
+/* A run being looked at, and the part of it that is to be a vertex. */
 struct run {
     struct cavs__recording *r;
-    int n;
+    int nall, n;
+    int32_t all[CAVS__MOST_MEMBERS];
     int32_t symbols[CAVS__MOST_MEMBERS];
-    int32_t first; /* `vertex` of the first one, from which on they have numbers */
+    int32_t first; /* `vertex` of the part's first one, from which on they have numbers */
     int ncodes, noperands;
     int32_t codes[MOST_CODES];
     struct cavs__read operands[CAVS__MOST_OPERANDS];
@@ -253,7 +254,7 @@ static int take_run(struct run *x, int n, const int32_t *list, int32_t **before)
 {
     int i = 0;
 
-    x->n = 0;
+    x->nall = 0;
     for (; i < n; i++) {
         struct cavs__entry *e = &x->r->entries[list[i]];
 
@@ -262,12 +263,41 @@ static int take_run(struct run *x, int n, const int32_t *list, int32_t **before)
             *(*before)++ = list[i];
             continue;
         }
-        if (x->n > 0 && (e->run != x->r->entries[x->symbols[0]].run || x->n == CAVS__MOST_MEMBERS))
+        if (x->nall > 0 &&
+            (e->run != x->r->entries[x->all[0]].run || x->nall == CAVS__MOST_MEMBERS))
             break;
-        e->vertex = x->first + x->n;
-        x->symbols[x->n++] = list[i];
+        x->all[x->nall++] = list[i];
     }
     return i;
+}
+
+/* The part is now what is waited for of the run, or the rest. */
+static void take_part(struct run *x, bool waited_for)
+{
+    x->first += x->n;
+    x->n = 0;
+    for (int i = 0; i < x->nall; i++) {
+        struct cavs__entry *e = &x->r->entries[x->all[i]];
+
+        if (e->waited_for != waited_for)
+            continue;
+        e->vertex = x->first + x->n;
+        x->symbols[x->n++] = x->all[i];
+    }
+}
+
+/* What the rest of the run reads of the part. */
+static void note_reads_of_rest(const struct run *x)
+{
+    for (int i = 0; i < x->nall && x->n > 0 && x->n < x->nall; i++) {
+        const struct cavs__entry *e = &x->r->entries[x->all[i]];
+        const struct cavs__signature *s = x->r->signatures.all[e->signature];
+
+        for (int k = 0; k < s->n && !e->waited_for; k++) {
+            if (s->operands[k].kind == CAVS__OPERAND_ROW)
+                x->r->entries[x->r->reads[e->reads + k].of].read_outside = true;
+        }
+    }
 }
 
 static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
@@ -277,10 +307,24 @@ static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
     return n;
 }
 
+/* The part's vertices, at *to, which moves on.  false: out of memory. */
+static bool add_part(struct cavs__blocks *b, struct run *x, int32_t **to)
+{
+    int32_t signature = x->n > 0 ? signature_of(b, x) : -1;
+
+    if (signature >= 0) {
+        *(*to)++ = x->symbols[0];
+        return put_together(x, signature);
+    }
+    memcpy(*to, x->symbols, (size_t)x->n * sizeof **to);
+    *to += find_alone(x->r, x->n, x->symbols);
+    return true;
+}
+
 int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
                         int32_t *list)
 {
-    struct run x = {.r = r};
+    struct run x = {.r = r, .first = 1};
     int32_t *to = list;
 
     if (b->after == 0 || !together) {
@@ -288,20 +332,14 @@ int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool 
         return find_alone(r, n, list);
     }
     for (int i = 0; i < n;) {
-        int32_t signature;
-
-        x.first = i + 1;
         i += take_run(&x, n - i, list + i, &to);
-        signature = x.n > 0 ? signature_of(b, &x) : -1;
-        if (signature >= 0) {
-            if (!put_together(&x, signature))
-                return -1;
-            *to++ = x.symbols[0];
-            continue;
-        }
-        find_alone(r, x.n, x.symbols);
-        memcpy(to, x.symbols, (size_t)x.n * sizeof *to);
-        to += x.n;
+        take_part(&x, true);
+        note_reads_of_rest(&x);
+        if (!add_part(b, &x, &to))
+            return -1;
+        take_part(&x, false);
+        if (!add_part(b, &x, &to))
+            return -1;
     }
     return (int)(to - list);
 }

@@ -203,16 +203,28 @@ static int add_to_chain(struct sending *w, const struct cavs__increment *d,
 
 static int submit_sums(struct cavs_tape *t, int slot, int shard, enum cavs__phase phase);
 
+/* Of this increment and those behind it. */
+static int64_t count_vt(const struct cavs__increment *first)
+{
+    int64_t n = 0;
+
+    for (const struct cavs__increment *d = first; d; d = d->after)
+        n += d->nvt;
+    return n;
+}
+
 int cavs__submit_forward(struct cavs_tape *t, int slot, int shard)
 {
     const struct cavs__task_kind *k = cavs__recorded_chain(cavs__tape_plan(t), CAVS__FORWARD);
-    const struct cavs__increment *d = t->fresh[shard];
+    const struct cavs__increment *first = t->fresh[shard];
     struct sending w;
-    int rc = k ? begin(&w, t, slot, shard, k, d->nvt) : CAVS_OK;
+    int rc = k ? begin(&w, t, slot, shard, k, count_vt(first)) : CAVS_OK;
 
-    for (int i = 0; i < d->nvt && k && !rc; i++) {
-        if (cavs__signature_of(t, &d->vt[i])->chain[CAVS__FORWARD].part)
-            rc = add_to_chain(&w, d, &d->vt[i]);
+    for (const struct cavs__increment *d = first; d && k && !rc; d = d->after) {
+        for (int i = 0; i < d->nvt && !rc; i++) {
+            if (cavs__signature_of(t, &d->vt[i])->chain[CAVS__FORWARD].part)
+                rc = add_to_chain(&w, d, &d->vt[i]);
+        }
     }
     if (!rc && k)
         rc = flush_chain(&w);
@@ -224,14 +236,11 @@ int cavs__submit_backward(struct cavs_tape *t, int slot, int shard)
     const struct cavs__task_kind *k = cavs__recorded_chain(cavs__tape_plan(t), CAVS__BACKWARD);
     const struct cavs__tape_shard *s = &t->shards[shard];
     struct sending w;
-    int64_t most = 0;
     int rc;
 
     if (!k)
         return CAVS_OK;
-    for (const struct cavs__increment *d = s->first; d; d = d->after)
-        most += d->nvt;
-    rc = begin(&w, t, slot, shard, k, most);
+    rc = begin(&w, t, slot, shard, k, count_vt(s->first));
     for (const struct cavs__increment *d = s->last; d && !rc; d = d->before) {
         for (int i = d->nvt - 1; i >= 0 && !rc; i--) {
             if (d->reached[i] && cavs__signature_of(t, &d->vt[i])->chain[CAVS__BACKWARD].part)
