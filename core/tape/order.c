@@ -32,7 +32,9 @@ void cavs__order_free(struct cavs__order *o)
     free(o->work);
     free(o->chosen);
     free(o->groups);
+    free(o->signature);
     free(o->slots);
+    free(o->number);
     free(o->function);
     free(o->child_ptr);
     free(o->child);
@@ -206,17 +208,27 @@ static int choose_shards(struct cavs__order *o, struct cavs__recording *r, int n
 
 /* ---- graphs ---- */
 
-static bool reserve(struct cavs__order *o, int64_t vertices, int64_t children, int functions)
+static bool reserve_functions(struct cavs__order *o, int signatures)
 {
-    size_t n = (size_t)vertices + 1, room = o->vertex_room, rooms[2] = {room, room}, old;
+    size_t n = (size_t)signatures, old = o->function_room, rooms[2] = {old, old};
 
-    if (vertices > INT32_MAX - 1 || children > INT32_MAX - 1)
+    if (!cavs__array_reserve(&o->number, &rooms[0], n, sizeof *o->number) ||
+        !cavs__array_reserve(&o->signature, &rooms[1], n, sizeof *o->signature) ||
+        !cavs__array_reserve(&o->slots, &o->function_room, n, sizeof *o->slots))
         return false;
-    old = o->function_room;
-    if (!cavs__array_reserve(&o->slots, &o->function_room, (size_t)functions, sizeof *o->slots))
-        return false;
-    for (size_t i = old; i < o->function_room; i++)
+    for (size_t i = old; i < o->function_room; i++) {
+        o->number[i] = -1;
         o->slots[i] = -1; /* as many children as there are */
+    }
+    return true;
+}
+
+static bool reserve(struct cavs__order *o, int64_t vertices, int64_t children, int signatures)
+{
+    size_t n = (size_t)vertices + 1, room = o->vertex_room, rooms[2] = {room, room};
+
+    if (vertices > INT32_MAX - 1 || children > INT32_MAX - 1 || !reserve_functions(o, signatures))
+        return false;
     if (!cavs__array_reserve(&o->function, &rooms[0], n, sizeof *o->function) ||
         !cavs__array_reserve(&o->vertex, &rooms[1], n, sizeof *o->vertex) ||
         !cavs__array_reserve(&o->child_ptr, &room, n, sizeof *o->child_ptr))
@@ -248,12 +260,29 @@ static void set_vertex(struct cavs__recording *r, struct cavs__entry *e, int32_t
         r->entries[r->reads[e->operands + s->n + i].of].vertex = vertex;
 }
 
+static void forget_functions(struct cavs__order *o)
+{
+    for (int i = 0; i < o->nfunctions; i++)
+        o->number[o->signature[i]] = -1;
+    o->nfunctions = 0;
+}
+
+static int32_t function_of(struct cavs__order *o, int32_t signature)
+{
+    if (o->number[signature] < 0) {
+        o->number[signature] = o->nfunctions;
+        o->signature[o->nfunctions++] = signature;
+    }
+    return o->number[signature];
+}
+
 /* The vertices of a shard: those that are waited for, or those that are not. */
 static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording *r, int n,
                                    int shard, bool waited_for)
 {
     int vertices = 0, at = 0;
 
+    forget_functions(o);
     for (int i = 0; i < n; i++) {
         struct cavs__entry *e = &r->entries[o->list[i]];
 
@@ -261,13 +290,13 @@ static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording
             continue;
         set_vertex(r, e, vertices);
         o->vertex[vertices] = o->list[i];
-        o->function[vertices] = e->as;
+        o->function[vertices] = function_of(o, e->as);
         o->child_ptr[vertices++] = at;
         at = add_children(o, r, e, at);
     }
     o->child_ptr[vertices] = at;
     return (struct cavs__graph){.n = vertices,
-                                .nfunctions = r->signatures.n,
+                                .nfunctions = o->nfunctions,
                                 .function = o->function,
                                 .child_ptr = o->child_ptr,
                                 .child = o->child,
@@ -275,6 +304,18 @@ static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording
 }
 
 /* ---- increments ---- */
+
+/* V_t and rows of functions, by signature. */
+static void copy_schedule(const struct cavs__order *o, const struct cavs__schedule *s,
+                          struct cavs__increment *d)
+{
+    memcpy(d->vt, s->vt, (size_t)s->nvt * sizeof *d->vt);
+    for (int i = 0; i < d->nvt; i++)
+        d->vt[i].function = o->signature[d->vt[i].function];
+    memset(d->function_rows, 0, (size_t)d->nfunctions * sizeof *d->function_rows);
+    for (int i = 0; i < o->nfunctions; i++)
+        d->function_rows[o->signature[i]] = s->function_rows[i];
+}
 
 /* What is kept of a schedule. */
 static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__recording *r,
@@ -292,8 +333,7 @@ static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__re
     d->function_rows = cavs__arena_alloc(arena, (size_t)nf * sizeof *d->function_rows);
     if (!d->vt || !d->node || !d->function_rows)
         return NULL;
-    memcpy(d->vt, s->vt, (size_t)s->nvt * sizeof *d->vt);
-    memcpy(d->function_rows, s->function_rows, (size_t)nf * sizeof *d->function_rows);
+    copy_schedule(o, s, d);
     for (int i = 0; i < s->rows; i++) {
         d->node[i] = o->vertex[s->vertex_of[i]];
         d->highest = d->node[i] > d->highest ? d->node[i] : d->highest;

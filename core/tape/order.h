@@ -44,7 +44,12 @@ struct cavs__order {
     double *work;    /* [samples] */
     int32_t *chosen; /* [samples] */
     int32_t *groups; /* [samples] */
-    int *slots;      /* [functions] */
+    /* Functions of a graph are the signatures in it, in the order in which they come: schedules do
+     * not depend on what earlier recordings had. */
+    int nfunctions;
+    int32_t *signature; /* [functions] */
+    int *slots;         /* [functions] */
+    int32_t *number;    /* [signatures] of its function; -1: not in this graph */
     int32_t *function, *child_ptr, *child, *vertex;
 };
 
