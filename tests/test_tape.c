@@ -941,6 +941,71 @@ static void rows_inside_of_blocks_are_computed_when_evaluating(void **unused)
     close_scene(&a);
 }
 
+enum { EQUAL = 6 };
+
+/* Chains of one or two cells that all begin with the same word, and differ in their losses. */
+static void record_equal(struct scene *a, struct cavs_symbol **words)
+{
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    for (int k = 0; k < EQUAL; k++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *h = words[k] = cavs_lookup(a->E, cavs_tape_id(a->t, 1));
+
+        for (int i = 0; i < 1 + k % 2; i++)
+            h = cavs_tanh(cavs_affine(h, a->U, a->b));
+        classify(a, f, h, k % 3);
+    }
+    check_ok(cavs_tape_finish(a->t));
+}
+
+static int64_t evaluated(const struct scene *a)
+{
+    struct cavs_tape_stats stats;
+
+    cavs_tape_stats(a->t, &stats);
+    return stats.evaluated;
+}
+
+/* Their gradients are added: asked for each by itself, they are refused once. */
+static void equal_symbols_are_computed_once(void **unused)
+{
+    float row[2][EQUAL][WIDTH], *to[2][EQUAL], U[2][WIDTH * WIDTH], E[2][WORDS * WIDTH];
+    struct cavs_symbol *words[EQUAL];
+    int64_t alone, before;
+    struct scene a;
+
+    (void)unused;
+    for (int i = 0; i < 2 * EQUAL; i++)
+        to[i / EQUAL][i % EQUAL] = row[i / EQUAL][i % EQUAL];
+    open_scene(&a);
+    record_equal(&a, words);
+    alone = evaluated(&a);
+    check_ok(cavs_tape_gradients(a.t, EQUAL, words, to[0]));
+    check_ok(cavs_session_get_gradient(a.s, a.U, U[0]));
+    check_ok(cavs_session_get_gradient(a.s, a.E, E[0]));
+
+    cavs_tape_destroy(a.t);
+    a.t = new_tape_of_blocks(a.s, CAVS_POLICY_AUTO);
+    for (int i = 0; i < 3; i++) {
+        before = evaluated(&a);
+        record_equal(&a, words);
+    }
+    assert_true(evaluated(&a) - before < alone - 3); /* a lookup and more in each shard */
+    check_ok(cavs_session_get_gradient(a.s, a.U, U[1]));
+    check_ok(cavs_session_get_gradient(a.s, a.E, E[1]));
+    for (int i = 0; i < WIDTH * WIDTH; i++)
+        assert_true(fabsf(U[1][i] - U[0][i]) < 1e-5f);
+    for (int i = 0; i < WORDS * WIDTH; i++)
+        assert_true(fabsf(E[1][i] - E[0][i]) < 1e-5f);
+    check_refused(cavs_tape_gradients(a.t, EQUAL, words, to[1]), CAVS_ESTATE, "lookup", "equal",
+                  "blocks_after");
+    record_equal(&a, words);
+    check_ok(cavs_tape_gradients(a.t, EQUAL, words, to[1]));
+    for (int k = 0; k < EQUAL; k++)
+        assert_near(row[1][k], row[0][k]);
+    close_scene(&a);
+}
+
 /* ---- all ---- */
 
 static const char *zoo_name(int i)
@@ -974,6 +1039,7 @@ int main(void)
         cmocka_unit_test(runs_become_blocks),
         cmocka_unit_test(symbols_inside_of_blocks_are_kept_once_asked_for),
         cmocka_unit_test(rows_inside_of_blocks_are_computed_when_evaluating),
+        cmocka_unit_test(equal_symbols_are_computed_once),
     };
     const size_t nown = sizeof own / sizeof *own;
     int n = zoo_count(), failed;

@@ -78,7 +78,8 @@ static void copy_shard(struct cavs_tape *t, int tensor, int shard, int n,
         const struct cavs__entry *e = entry_of(t, xs[i], &from);
 
         if (e->signature != CAVS__NOT_COMPUTED && shard_of(t, e) == shard)
-            memcpy(rows[i], from_shard + (ptrdiff_t)e->line * CAVS__LINE + from,
+            memcpy(rows[i],
+                   from_shard + (ptrdiff_t)cavs__line_of(&t->recording, e) * CAVS__LINE + from,
                    (size_t)xs[i]->width * sizeof *rows[i]);
     }
     cavs__tensor_release(all, shard);
@@ -249,6 +250,13 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
                           "cavs_tape_gradients: %s (%s:%d) is made of nothing that "
                           "has a gradient",
                           cavs__symbol_label(x), x->at.file, x->at.line);
+    if (t->recording.entries[cavs__entry_of(&t->recording, &node->x)->head].shared)
+        return cavs__fail(CAVS_ESTATE,
+                          "cavs_tape_gradients: %s (%s:%d) was computed together with equal "
+                          "symbols, in a block or beside one, and their gradients were added; in "
+                          "the next recording they will not be (struct cavs_tape_options: "
+                          "blocks_after)",
+                          cavs__symbol_label(x), x->at.file, x->at.line);
     return cavs__entry_of(&t->recording, &node->x)->in_block
                ? in_a_block("cavs_tape_gradients", &node->x)
                : CAVS_OK;
@@ -265,6 +273,7 @@ int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *x
                                     : "the recording is not finished (cavs_tape_finish)");
     if (!rc)
         keep_gradients(t, n, xs);
+    t->blocks.apart |= !rc;
     for (int i = 0; i < n && !rc; i++)
         rc = check_gradient(t, xs[i]);
     if (!rc)

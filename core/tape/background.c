@@ -40,6 +40,7 @@ void cavs__use_blocks(struct cavs_tape *t)
         b->signature = b->coming;
         b->results = b->coming_results;
         b->coming = -1;
+        all->used = true;
     }
 }
 

@@ -80,7 +80,8 @@ static void fill_operand(const struct filling *w, const struct cavs__vt *vt, int
         else if (o->kind == CAVS__OPERAND_ID)
             out[r] = read->of;
         else
-            out[r] = recording->entries[read->of].line + read->from / CAVS__LINE;
+            out[r] =
+                cavs__line_of(recording, &recording->entries[read->of]) + read->from / CAVS__LINE;
     }
 }
 

@@ -45,7 +45,7 @@ static void count(struct cavs_tape *t, const struct cavs__increment *d)
         of_session->flops += d->vt[i].n * (forward ? s->flops_forward : s->flops);
     }
     t->stats.evaluated += evaluated;
-    of_session->vertices += evaluated;
+    of_session->vertices += evaluated + d->repeated;
     of_session->evaluated += evaluated;
 }
 

@@ -39,6 +39,10 @@ void cavs__order_free(struct cavs__order *o)
     free(o->child_ptr);
     free(o->child);
     free(o->vertex);
+    free(o->read[0]);
+    free(o->read[1]);
+    for (int i = 0; i < CAVS__MOST_IDS; i++)
+        free(o->ids[i]);
 }
 
 void cavs__order_begin(struct cavs__order *o)
@@ -223,6 +227,15 @@ static bool reserve_functions(struct cavs__order *o, int signatures)
     return true;
 }
 
+static bool reserve_children(struct cavs__order *o, size_t n)
+{
+    size_t room = o->child_room, rooms[2] = {room, room};
+
+    return cavs__array_reserve(&o->read[0], &rooms[0], n, sizeof **o->read) &&
+           cavs__array_reserve(&o->read[1], &rooms[1], n, sizeof **o->read) &&
+           cavs__array_reserve(&o->child, &o->child_room, n, sizeof *o->child);
+}
+
 static bool reserve(struct cavs__order *o, int64_t vertices, int64_t children, int signatures)
 {
     size_t n = (size_t)vertices + 1, room = o->vertex_room, rooms[2] = {room, room};
@@ -233,8 +246,14 @@ static bool reserve(struct cavs__order *o, int64_t vertices, int64_t children, i
         !cavs__array_reserve(&o->vertex, &rooms[1], n, sizeof *o->vertex) ||
         !cavs__array_reserve(&o->child_ptr, &room, n, sizeof *o->child_ptr))
         return false;
+    for (int i = 0; i < CAVS__MOST_IDS; i++) {
+        size_t ids = o->vertex_room;
+
+        if (!cavs__array_reserve(&o->ids[i], &ids, n, sizeof **o->ids))
+            return false;
+    }
     o->vertex_room = room;
-    return cavs__array_reserve(&o->child, &o->child_room, (size_t)children + 1, sizeof *o->child);
+    return reserve_children(o, (size_t)children + 1);
 }
 
 /* The rows that a symbol reads: of this increment by their vertices, else -1. */
@@ -244,10 +263,37 @@ static int add_children(struct cavs__order *o, const struct cavs__recording *r,
     const struct cavs__signature *s = r->signatures.all[e->as];
 
     for (int k = 0; k < s->n; k++) {
-        if (s->operands[k].kind == CAVS__OPERAND_ROW)
-            o->child[at++] = r->entries[r->reads[e->operands + k].of].vertex;
+        const struct cavs__read *read = &r->reads[e->operands + k];
+        const struct cavs__entry *of;
+
+        if (s->operands[k].kind != CAVS__OPERAND_ROW)
+            continue;
+        of = &r->entries[read->of];
+        o->child[at] = of->vertex;
+        o->read[0][at] = of->column + read->from;
+        o->read[1][at++] = of->vertex == EVALUATED ? read->of : -1;
     }
     return at;
+}
+
+/* Ids of vertex v; its own number where it must not be equal to another. */
+static void set_ids(struct cavs__order *o, const struct cavs__recording *r,
+                    const struct cavs__entry *e, int v)
+{
+    const struct cavs__signature *s = r->signatures.all[e->as];
+    int n = 0;
+
+    for (int k = 0; k < s->n; k++) {
+        if (s->operands[k].kind != CAVS__OPERAND_ID)
+            continue;
+        if (n < CAVS__MOST_IDS)
+            o->ids[n][v] = r->reads[e->operands + k].of;
+        n++;
+    }
+    for (int i = n; i < CAVS__MOST_IDS; i++)
+        o->ids[i][v] = -1;
+    if (!s->repeatable || n > CAVS__MOST_IDS)
+        o->ids[0][v] = -2 - v;
 }
 
 /* The symbols that vertex e computes for others are of that number. */
@@ -291,6 +337,8 @@ static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording
         set_vertex(r, e, vertices);
         o->vertex[vertices] = o->list[i];
         o->function[vertices] = function_of(o, e->as);
+        if (o->shares)
+            set_ids(o, r, e, vertices);
         o->child_ptr[vertices++] = at;
         at = add_children(o, r, e, at);
     }
@@ -300,7 +348,11 @@ static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording
                                 .function = o->function,
                                 .child_ptr = o->child_ptr,
                                 .child = o->child,
-                                .slots = o->slots};
+                                .slots = o->slots,
+                                .nkeys = CAVS__MOST_IDS,
+                                .keys = (const int32_t *const *)o->ids,
+                                .nedge_keys = 2,
+                                .edge_keys = (const int32_t *const *)o->read};
 }
 
 /* ---- increments ---- */
@@ -317,9 +369,25 @@ static void copy_schedule(const struct cavs__order *o, const struct cavs__schedu
         d->function_rows[o->signature[i]] = s->function_rows[i];
 }
 
+/* Vertex e is evaluated, by itself or in the row of this head, which is equal: as many symbols are
+ * there already. */
+static int set_evaluated(struct cavs__recording *r, struct cavs__entry *e, int32_t head)
+{
+    const struct cavs__signature *s = r->signatures.all[e->as];
+
+    set_vertex(r, e, EVALUATED);
+    if (e->head == head)
+        return 0;
+    r->entries[head].shared = true;
+    e->head = head;
+    for (int i = 0; i < s->nresults; i++)
+        r->entries[r->reads[e->operands + s->n + i].of].head = head;
+    return s->nmembers;
+}
+
 /* What is kept of a schedule. */
 static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__recording *r,
-                                    const struct cavs__schedule *s)
+                                    const struct cavs__schedule *s, int vertices)
 {
     struct cavs__arena *arena = &r->nodes[r->generation & 1].arena;
     int nf = r->signatures.n;
@@ -337,8 +405,9 @@ static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__re
     for (int i = 0; i < s->rows; i++) {
         d->node[i] = o->vertex[s->vertex_of[i]];
         d->highest = d->node[i] > d->highest ? d->node[i] : d->highest;
-        set_vertex(r, &r->entries[d->node[i]], EVALUATED);
     }
+    for (int v = 0; v < vertices; v++)
+        d->repeated += set_evaluated(r, &r->entries[o->vertex[v]], d->node[s->row_of[v]]);
     return d;
 }
 
@@ -359,8 +428,8 @@ static int order_some(struct cavs__order *o, struct cavs__recording *r, int n, i
     *out = NULL;
     if (g.n == 0)
         return CAVS_OK;
-    if (cavs__schedule_make(&o->schedules[shard], &g, o->policy, false) != 0 ||
-        !(*out = keep(o, r, &o->schedules[shard])))
+    if (cavs__schedule_make(&o->schedules[shard], &g, o->policy, o->shares) != 0 ||
+        !(*out = keep(o, r, &o->schedules[shard], g.n)))
         return cavs__fail_nomem("schedule of a tape", (size_t)g.n * sizeof(int32_t));
     return CAVS_OK;
 }
@@ -391,14 +460,12 @@ static int list_vertices(struct needed *d, struct cavs__blocks *b, bool together
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                 const struct cavs__wanted *wanted, struct cavs__increment **out)
 {
-    struct needed d = {.o = o,
-                       .r = r,
-                       .cut = b->after > 0 && wanted->together,
-                       .lo = INT32_MAX,
-                       .hi = -1};
+    struct needed d = {
+        .o = o, .r = r, .cut = b->after > 0 && wanted->together, .lo = INT32_MAX, .hi = -1};
     int rc = CAVS_OK, n;
 
     memset(out, 0, (size_t)o->nshards * sizeof(*out));
+    o->shares = d.cut && b->used && !b->apart;
     find_needed(&d, wanted);
     if (d.n == 0)
         return CAVS_OK;

@@ -6,9 +6,10 @@
  * children; what an earlier increment has evaluated is a row that is there.  The scheduler is that
  * of declared models.
  *
- * Where there are blocks, what nothing waits for, losses and what leads to them alone, is an
- * increment of its own behind the others, as the lazy part of a declared function is: one V_t for
- * each kind of classifier, however deep its vertices lie.
+ * Where there are blocks, equal vertices are computed once, as those of a declared stage are: words
+ * that occur several times, and whatever follows from them alone.  What nothing waits for, losses
+ * and what leads to them alone, is an increment of its own behind the others, as the lazy part of a
+ * declared function is: one V_t for each kind of classifier, however deep its vertices lie.
  */
 #ifndef CAVS_CORE_TAPE_ORDER_H
 #define CAVS_CORE_TAPE_ORDER_H
@@ -19,6 +20,7 @@
 /* What is evaluated at one go, of one shard.  Lives as long as the recording. */
 struct cavs__increment {
     int n, nvt;
+    int64_t repeated;       /* symbols that are equal to others */
     struct cavs__vt *vt;    /* [nvt] */
     int32_t *node;          /* [n] head of each row; -1: it was taken back since */
     int32_t highest;        /* of them */
@@ -30,6 +32,8 @@ struct cavs__increment {
     bool *reached;          /* [nvt] by gradients: reached.c */
     struct cavs__increment *before, *after; /* of the same shard */
 };
+
+enum { CAVS__MOST_IDS = 4 /* of vertices that are compared with others */ };
 
 struct cavs__order {
     const struct cavs__policy *policy;
@@ -51,6 +55,10 @@ struct cavs__order {
     int *slots;         /* [functions] */
     int32_t *number;    /* [signatures] of its function; -1: not in this graph */
     int32_t *function, *child_ptr, *child, *vertex;
+    /* What equal vertices have in common, beside functions and children: ids; and of each child
+     * the column, and the symbol where an earlier increment has evaluated it. */
+    bool shares;
+    int32_t *ids[CAVS__MOST_IDS], *read[2];
 };
 
 int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codelets/part.h"
 #include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/declare/build.h"

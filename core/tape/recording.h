@@ -8,6 +8,7 @@
 #ifndef CAVS_CORE_TAPE_RECORDING_H
 #define CAVS_CORE_TAPE_RECORDING_H
 
+#include "codelets/part.h"
 #include "core/tape/signature.h"
 #include "core/tape/sites.h"
 #include "memory/arena.h"
@@ -29,16 +30,17 @@ struct cavs__entry {
     int32_t reads;  /* the first of its operands, as many as the signature has */
     int32_t site;   /* where it was recorded: sites.h; CAVS__NO_SITE: nowhere that matters */
     int32_t run;    /* the first symbol of its run: sites.h */
-    int32_t line;   /* where the session has its row */
     int32_t vertex; /* while it is put in order, among those of its shard: order.c */
     /* The vertex that computes it: of the symbol alone, or of a block (tape_blocks.h). */
-    int32_t head;      /* the vertex's first symbol, which has what follows */
+    int32_t head;      /* the vertex's first symbol, which has what follows; or an equal one's */
     int32_t as;        /* signature of the vertex */
     int32_t operands;  /* the first of the vertex's */
+    int32_t line;      /* where the session has its row */
     int32_t readers;   /* pieces of the gradient of its row: reached.c */
     int32_t column;    /* not of the head alone: where the symbol begins in the vertex's row */
     bool ordered;      /* there is a row for it, or there will be */
     bool reached;      /* of the head: its gradient has been computed: reached.c */
+    bool shared;       /* of the head: equal vertices are computed with it */
     bool read_outside; /* of its vertex, or asked for by the user */
     bool waited_for;   /* by more than what is summed up in the end: order.c */
     bool in_block;
@@ -116,6 +118,12 @@ static inline struct cavs__node *cavs__node_at(const struct cavs__recording *r, 
     const struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
 
     return &nodes->chunks[number / CAVS__NODES_A_CHUNK][number % CAVS__NODES_A_CHUNK];
+}
+
+/* Where the row of an evaluated symbol begins. */
+static inline int32_t cavs__line_of(const struct cavs__recording *r, const struct cavs__entry *e)
+{
+    return r->entries[e->head].line + e->column / CAVS__LINE;
 }
 
 static inline struct cavs__entry *cavs__entry_of(const struct cavs__recording *r,

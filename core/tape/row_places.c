@@ -42,16 +42,8 @@ static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
     return lines;
 }
 
-static void note_row(struct cavs__recording *r, const struct cavs__signature *s,
-                     struct cavs__entry *head, int32_t line)
-{
-    head->line = line;
-    for (int i = 0; i < s->nresults; i++)
-        r->entries[r->reads[head->operands + s->n + i].of].line =
-            line + s->results[i].column / CAVS__LINE;
-}
-
-static void note_rows(struct cavs_tape *t, const struct cavs__increment *d)
+/* By the heads of vertices alone: cavs__line_of(). */
+static void note_rows(const struct cavs_tape *t, const struct cavs__increment *d)
 {
     for (int i = 0; i < d->nvt; i++) {
         const struct cavs__vt *vt = &d->vt[i];
@@ -60,7 +52,7 @@ static void note_rows(struct cavs_tape *t, const struct cavs__increment *d)
         int32_t line = d->lines[vt->function][CAVS__LINES_RESULT] + vt->frow0 * pitch;
 
         for (int r = 0; r < vt->n && has_result(s); r++, line += pitch)
-            note_row(&t->recording, s, &t->recording.entries[d->node[vt->row0 + r]], line);
+            t->recording.entries[d->node[vt->row0 + r]].line = line;
     }
 }
 

@@ -150,9 +150,22 @@ static bool passes_gradients(struct cavs__signature *s)
     return passes;
 }
 
+/* What counts, is drawn by chance or given by the user differs where operands do not. */
+static bool is_repeatable(const struct cavs_function *f)
+{
+    for (int i = 0; i < f->nsymbols; i++) {
+        const struct cavs_symbol *x = f->symbols[i];
+
+        if (x->op == CAVS__OP_METRIC || x->op == CAVS__OP_PULL || cavs__operator_of(x)->random)
+            return false;
+    }
+    return true;
+}
+
 /* s->function, of which symbols are there. */
 static bool finish_function(struct cavs__signature *s)
 {
+    s->repeatable = is_repeatable(s->function);
     if (cavs__differentiate(s->function))
         return false;
     s->needs_grad = passes_gradients(s);

@@ -50,6 +50,8 @@ enum cavs__alone {
 struct cavs__blocks {
     int after;     /* recordings from when a block is found until it is used; 0: there are none */
     int64_t worth; /* times that a form has to be seen */
+    bool used;     /* there are some */
+    bool apart;    /* gradients of symbols were asked for: equal ones are computed one by one */
     int n, made;
     struct cavs__tape_block **all;      /* [n] */
     struct cavs__table table;           /* of them, by form */
