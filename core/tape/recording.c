@@ -213,6 +213,7 @@ static struct cavs__read sort_operand(struct cavs_symbol *in, struct cavs__opera
         o->grad = node->x.needs_grad;
         o->from %= CAVS__LINE; /* the lines before are left out by the index */
     }
+    cavs__set_key(o);
     return read;
 }
 

@@ -83,20 +83,15 @@ static uint32_t hash(const struct cavs_symbol *x, int n, const struct cavs__oper
 
     h = cavs__mix(h, (uintptr_t)x->param ^ (uintptr_t)x->metric << 1 ^ (uint64_t)x->which);
     for (int i = 0; i < n; i++) {
-        const struct cavs__operand_sort *o = &operands[i];
-
-        h = cavs__mix(h, (uint64_t)o->kind << 60 | (uint64_t)o->grad << 59 |
-                             (uint64_t)o->from << 32 | (uint32_t)o->width);
-        if (o->kind == CAVS__OPERAND_PARAM || o->kind == CAVS__OPERAND_CONSTANT)
-            h = cavs__mix(h, (uintptr_t)o->param ^ o->s);
+        h = cavs__mix(h, operands[i].key[0]);
+        h = cavs__mix(h, operands[i].key[1]);
     }
     return cavs__mixed(h);
 }
 
 static bool same_operand(const struct cavs__operand_sort *a, const struct cavs__operand_sort *b)
 {
-    return a->kind == b->kind && a->grad == b->grad && a->from == b->from && a->width == b->width &&
-           a->s == b->s && a->param == b->param;
+    return a->key[0] == b->key[0] && a->key[1] == b->key[1];
 }
 
 static bool same(const struct cavs__signature *s, const struct cavs_symbol *x, int n,

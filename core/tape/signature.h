@@ -33,10 +33,19 @@ struct cavs__operand_sort {
     int width;  /* columns from there */
     uint32_t s; /* bits of a constant */
     struct cavs_param *param;
+    uint64_t key[2]; /* all of these: cavs__set_key() */
     /* what becomes of it in its signature: */
     bool passes; /* rows: the operator has a gradient for it */
     int section; /* rows and ids: the index section, -1: none; see compiled.c */
 };
+
+/* Whole words are compared: what was just written in parts takes long to be read at once. */
+static inline void cavs__set_key(struct cavs__operand_sort *o)
+{
+    o->key[0] = (uint64_t)(uint32_t)o->from << 32 | (uint32_t)o->width;
+    o->key[1] = (uint64_t)o->kind << 62 | (uint64_t)o->grad << 61 |
+                (o->param ? (uint64_t)(uintptr_t)o->param : o->s);
+}
 
 /* What a part of a signature's chain reads of parameters, as tensors. */
 struct cavs__read_params {
