@@ -43,8 +43,18 @@ void cavs__runtime_release(struct cavs_runtime *rt);
 /* 0, or why `call` cannot use the runtime: there is none, or this process has no workers. */
 int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
 
-/* workers.c: until they are woken, workers sleep; before any task is submitted. */
+/* workers.c: until they are woken, workers sleep; before any task is submitted, and whenever one
+ * is. */
 void cavs__workers_rest(void);
+/* The same as soon as there is no task, where the calling thread, which has none for a while, has
+ * no core to itself. */
+void cavs__workers_rest_when_idle(const struct cavs_runtime *rt);
+/* If they sleep they do so until cavs__workers_wake(): who wakes with one task has nothing to do
+ * soon, and keeps the thread that has more from submitting them. */
+void cavs__workers_hold(void);
+void cavs__workers_have_task(void);
+/* So many tasks are about to end; maybe there are no others. */
+void cavs__workers_idle(int ending);
 void cavs__workers_wake(void);
 
 /* starpu_folder.c */

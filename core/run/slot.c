@@ -36,6 +36,7 @@ void cavs__slot_release(void *arg)
     slot->done_at = starpu_timing_now();
     starpu_pthread_cond_signal(&slot->done);
     starpu_pthread_mutex_unlock(&slot->lock);
+    cavs__workers_idle(1); /* that of which this is the callback */
 }
 
 void cavs__slot_hold(struct cavs__slot *slot)
@@ -109,7 +110,7 @@ int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
     int rc;
 
     __atomic_add_fetch(&e->slots[slot].pending, 1, __ATOMIC_RELAXED);
-    cavs__workers_wake();
+    cavs__workers_have_task();
     cavs__handover_submit(t);
     rc = starpu_task_submit(t);
     if (rc == 0) {

@@ -1,28 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workers.c - StarPU's workers at rest.
+ * workers.c - StarPU's workers at rest: one that has no task looks for one all the time, and takes
+ * a core for milliseconds at a time from a thread that prepares some.
  *
  * Programs that submit tasks of their own beside the library say so (leave_to_workers), and they
  * never sleep.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <starpu.h>
 
 #include "core/run/runtime.h"
+#include "core/run/simulated.h"
 
-static bool asleep; /* of the one runtime that a process can have */
+/* Of the one runtime that a process can have; the thread that submits tasks sets when_idle, and a
+ * worker may find itself idle. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool asleep, when_idle, held;
 
 void cavs__workers_rest(void)
 {
-    if (asleep)
-        return;
+    pthread_mutex_lock(&lock);
+    if (!asleep)
+        starpu_pause();
     asleep = true;
-    starpu_pause();
+    pthread_mutex_unlock(&lock);
+}
+
+static bool share_cores(const struct cavs_runtime *rt)
+{
+    cpu_set_t mine;
+
+    return sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_COUNT(&mine) <= rt->workers;
+}
+
+void cavs__workers_rest_when_idle(const struct cavs_runtime *rt)
+{
+    if (when_idle || rt->leave_to_workers || rt->record || !rt->one_memory ||
+        cavs__simulated_cores() > 0 || !share_cores(rt))
+        return;
+    pthread_mutex_lock(&lock);
+    when_idle = true;
+    pthread_mutex_unlock(&lock);
+    cavs__workers_idle(0);
+}
+
+void cavs__workers_idle(int ending)
+{
+    if (!__atomic_load_n(&when_idle, __ATOMIC_RELAXED) || starpu_task_nsubmitted() > ending)
+        return;
+    pthread_mutex_lock(&lock);
+    if (when_idle && !asleep) {
+        starpu_pause();
+        asleep = true;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void cavs__workers_hold(void)
+{
+    held = true;
+}
+
+void cavs__workers_have_task(void)
+{
+    if (!held)
+        cavs__workers_wake();
 }
 
 void cavs__workers_wake(void)
 {
-    if (!asleep)
+    held = false;
+    if (!when_idle && !asleep)
         return;
-    asleep = false;
-    starpu_resume();
+    pthread_mutex_lock(&lock);
+    if (asleep)
+        starpu_resume();
+    asleep = when_idle = false;
+    pthread_mutex_unlock(&lock);
 }

@@ -135,6 +135,7 @@ static int check_numbers(struct going *g)
 {
     int rc = cavs__join_flush(g->e, g->slot);
 
+    cavs__workers_wake();
     if (rc)
         return rc;
     starpu_task_wait_for_all();
@@ -182,8 +183,10 @@ static int go(struct going *g)
     cavs__slot_open(&g->e->slots[g->slot]);
     starpu_iteration_push((unsigned long)g->e->batches);
     rc = prepare(g);
+    cavs__workers_hold();
     if (!rc)
         rc = submit(g);
+    cavs__workers_wake();
     starpu_iteration_pop();
     cavs__slot_close(&g->e->slots[g->slot]);
     g->e->batches++;

@@ -148,7 +148,10 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
 
 struct cavs_function *cavs_tape_sample(struct cavs_tape *t)
 {
-    return t ? cavs__next_sample(&t->recording) : NULL;
+    if (!t)
+        return NULL;
+    cavs__workers_rest_when_idle(t->session->rt);
+    return cavs__next_sample(&t->recording);
 }
 
 struct cavs_function *cavs_tape_resume(struct cavs_tape *t, int sample)
