@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_saving.c - a session saves and loads its parameters: what is saved can be read by anybody and comes back bit by bit;
- * everything else is refused with a reason, and a file that is refused changes nothing.
+ * test_saving.c - a session saves and loads its parameters: what is saved can be read by anybody
+ * and comes back bit by bit; everything else is refused with a reason, and a file that is refused
+ * changes nothing.
  */
 #include <dirent.h>
 #include <math.h>
