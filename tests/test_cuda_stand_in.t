@@ -44,7 +44,7 @@ for library in "$build/.libs/libcavs.so" "$starpu"; do
     ok $? "all that $(basename "$library") calls of CUDA is there" "$work/lacking"
 done
 
-sed -n 's/.*dlsym(driver.library, "\(.*\)").*/\1/p' "$source/codelets/device/cuda.c" | sort -u >"$work/sought"
+sed -n 's/.*dlsym(.*library, "\(.*\)").*/\1/p' "$source"/codelets/device/cuda*.c | sort -u >"$work/sought"
 comm -23 "$work/sought" "$work/there" >"$work/lacking"
 [ -s "$work/sought" ] && [ ! -s "$work/lacking" ]
 ok $? "all that is looked up of the driver is there" "$work/lacking"

@@ -21,6 +21,7 @@
 #include <starpu_cublas_v2.h>
 #include <starpu_cuda.h>
 
+#include "codelets/device/cuda_graphs.h"
 #include "codelets/device/device.h"
 #include "codelets/device/nvrtc.h"
 
@@ -34,6 +35,7 @@ static struct {
                        unsigned by, unsigned bz, unsigned shared, CUstream stream, void **arguments,
                        void **extra);
     CUresult (*text)(CUresult rc, const char **text);
+    bool has_graphs;
 } driver;
 
 /* ---- once ---- */
@@ -47,6 +49,7 @@ static void start(void)
         *(void **)&driver.function = dlsym(driver.library, "cuModuleGetFunction");
         *(void **)&driver.launch = dlsym(driver.library, "cuLaunchKernel");
         *(void **)&driver.text = dlsym(driver.library, "cuGetErrorString");
+        driver.has_graphs = cavs__cuda_graphs_start(driver.library);
     }
     starpu_cublas_init();
 }
@@ -106,7 +109,7 @@ static int open_device(struct cavs__device *d)
 
 static void close_device(struct cavs__device *d)
 {
-    (void)d;
+    cavs__cuda_graphs_drop(d);
 }
 
 /* ---- modules ---- */
@@ -169,31 +172,59 @@ static void *find(struct cavs__device *d, void *module, const char *name)
 
 static void unload(struct cavs__device *d, void *module, int nkernels, void *const *kernels)
 {
-    (void)d, (void)nkernels, (void)kernels;
+    (void)nkernels, (void)kernels;
+    cavs__cuda_graphs_drop(d);
     driver.unload(module);
 }
 
 /* ---- launches ---- */
 
-static int launch(struct cavs__device *d, const struct cavs__launch *l)
+static CUstream stream_here(void)
 {
-    void *arguments[CAVS__MAX_ARGUMENTS];
-    CUresult rc;
+    return (CUstream)starpu_cuda_get_local_stream();
+}
 
-    for (int i = 0; i < l->nargs; i++)
-        arguments[i] = (void *)&l->argument[i].value;
-    rc = driver.launch(l->kernel, (unsigned)l->groups[0], (unsigned)l->groups[1], 1,
-                       (unsigned)l->items, 1, 1, 0, (CUstream)starpu_cuda_get_local_stream(),
-                       arguments, NULL);
+static int fail_launch(struct cavs__device *d, CUresult rc)
+{
     if (rc == CUDA_SUCCESS)
         return 0;
     cavs__device_fail(d, "a kernel could not be launched: %s", text_of(rc));
     return -1;
 }
 
+static int launch(struct cavs__device *d, const struct cavs__launch *l)
+{
+    void *arguments[CAVS__MAX_ARGUMENTS];
+    const CUDA_KERNEL_NODE_PARAMS k = {.func = l->kernel,
+                                       .gridDimX = (unsigned)l->groups[0],
+                                       .gridDimY = (unsigned)l->groups[1],
+                                       .gridDimZ = 1,
+                                       .blockDimX = (unsigned)l->items,
+                                       .blockDimY = 1,
+                                       .blockDimZ = 1,
+                                       .kernelParams = arguments};
+    CUresult rc;
+
+    for (int i = 0; i < l->nargs; i++)
+        arguments[i] = (void *)&l->argument[i].value;
+    rc = cavs__cuda_graph_add(&k, stream_here());
+    if (rc == CUDA_ERROR_NOT_SUPPORTED)
+        rc = driver.launch(k.func, k.gridDimX, k.gridDimY, 1, k.blockDimX, 1, 1, 0, stream_here(),
+                           arguments, NULL);
+    return fail_launch(d, rc);
+}
+
+static bool collect(struct cavs__device *d)
+{
+    if (driver.has_graphs)
+        cavs__cuda_graph_begin(d);
+    return driver.has_graphs;
+}
+
+/* A stream starts by itself. */
 static void flush(struct cavs__device *d)
 {
-    (void)d; /* a stream starts by itself */
+    fail_launch(d, cavs__cuda_graph_end(stream_here()));
 }
 
 static int finish(struct cavs__device *d)
@@ -253,6 +284,8 @@ static int gemm(struct cavs__device *d, const struct cavs__product *p)
     cublasHandle_t handle = starpu_cublas_get_local_handle();
     cublasStatus_t rc = cublasSetStream(handle, starpu_cuda_get_local_stream());
 
+    if (fail_launch(d, cavs__cuda_graph_send(stream_here())))
+        return -1;
     if (rc == CUBLAS_STATUS_SUCCESS)
         rc = cublasGemmEx(handle, CUBLAS_OP_N, p->transposed ? CUBLAS_OP_T : CUBLAS_OP_N, p->n,
                           p->m, p->k, &one, (const float *)p->b.p + p->b.at, CUDA_R_32F, p->ldb,
@@ -276,6 +309,7 @@ const struct cavs__driver cavs__cuda = {
     .find = find,
     .unload = unload,
     .launch = launch,
+    .collect = collect,
     .flush = flush,
     .finish = finish,
     .allocate = allocate,

@@ -12,6 +12,7 @@
  *     products.c      but for matrix products: by a library or by our kernel, which takes several
  *     device_update.c optimizers
  *     device_groups.c fused groups
+ *     collecting.c    whether launches of small V_t are sent at once
  *     sequences.c     steps that are one launch, a group of items each vertex
  *     device_cache.c  compiled kernels kept in files
  *     source.c        the text of all kernels: dialect.cl, rows.cl, kernels.cl, products.cl, groups
@@ -125,6 +126,8 @@ struct cavs__driver {
     void *(*find)(struct cavs__device *d, void *module, const char *name);
     void (*unload)(struct cavs__device *d, void *module, int nkernels, void *const *kernels);
     int (*launch)(struct cavs__device *d, const struct cavs__launch *l);
+    /* Collects launches until the next flush, to send them at once; false, or NULL: it cannot. */
+    bool (*collect)(struct cavs__device *d);
     void (*flush)(struct cavs__device *d); /* after the launches of a task */
     int (*finish)(struct cavs__device *d); /* waits for all launches */
     /* Memory of so many bytes with this content, NULL: there is none. */
@@ -173,6 +176,7 @@ struct cavs__device {
     /* [several][some are rows by index] products of up to so many rows are one launch; of more the
      * library's: products.h. Where there is no library that does not count. */
     int together[2][2];
+    bool collects; /* small V_t of a chain are collected: collecting.c */
     void *module, *kernels[CAVS__DEVICE_COUNT];
     void *own;            /* of opencl.c or cuda.c */
     int compiled, cached; /* modules made by the compiler, and from files */
@@ -232,6 +236,11 @@ void cavs__argument_pointer(struct cavs__launch *l, void *p);
 void cavs__argument_memory(struct cavs__launch *l, struct cavs__memory m);
 void cavs__argument_view(struct cavs__launch *l, const struct cavs__device_view *v);
 int cavs__launch(struct cavs__device *d, const struct cavs__launch *l);
+
+/* ---- collecting.c ---- */
+
+/* Sets d->collects, by its worker.  CAVS_DEVICE_GRAPHS decides, if it is set. */
+void cavs__device_choose_collecting(struct cavs__device *d);
 
 /* ---- device_kernels.c ---- */
 

@@ -41,6 +41,12 @@ static void count_vt(const struct cavs__part_args *a, int64_t before)
     __atomic_add_fetch(&c->of_vt[a->chain], c->all - before, __ATOMIC_RELAXED);
 }
 
+/* V_t that share a task are worth so little that the runtime's cost would show. */
+static bool is_thin(const struct cavs__part_args *a)
+{
+    return a->chain != CAVS__NO_CHAIN && a->nsegments > 1;
+}
+
 void cavs__device_run_part(void *descr[], void *arg)
 {
     struct cavs__device *d = my_device();
@@ -48,10 +54,13 @@ void cavs__device_run_part(void *descr[], void *arg)
     int n = d ? buffers_of(d, descr, buffers) : 0;
     int64_t before = cavs__launched_here()->all;
 
-    if (!d || cavs__part_queue(d, arg, n, buffers, floats_of(descr[n - 1])))
+    if (!d)
         return;
+    if (d->collects && is_thin(arg))
+        d->driver->collect(d);
+    if (!cavs__part_queue(d, arg, n, buffers, floats_of(descr[n - 1])))
+        count_vt(arg, before);
     d->driver->flush(d);
-    count_vt(arg, before);
 }
 
 /* ---- updates ---- */

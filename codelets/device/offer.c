@@ -105,12 +105,13 @@ static void explain(FILE *out)
             continue;
         fprintf(out, "%s device %d (%s): ", d->backend->name, d->id, d->name);
         if (cavs__device_takes_together(d, 2, INT_MAX, false))
-            fprintf(out, "independent products in one launch\n");
+            fprintf(out, "independent products in one launch");
         else
             fprintf(out,
                     "independent products in one launch up to %d rows, %d if some are rows by "
-                    "index, single ones by our kernel up to %d and %d; the others by its library\n",
+                    "index, single ones by our kernel up to %d and %d; the others by its library",
                     d->together[1][0], d->together[1][1], d->together[0][0], d->together[0][1]);
+        fprintf(out, "%s\n", d->collects ? "; launches of small V_t sent at once" : "");
     }
 }
 

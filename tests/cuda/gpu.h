@@ -7,6 +7,7 @@
  *     gpu_streams.c   streams, events, and the thread of a device that works them off late
  *     gpu_copies.c    copies, pinned memory
  *     gpu_kernels.c   launches: blocks one after the other, their threads as fibers
+ *     gpu_graphs.c    the driver's graphs: launches that come at once
  *     cudart.c cudriver.c cublas*.c cusolvers.c cunvrtc.c    NVIDIA's functions, by these
  *     dialect.h       what makes C++ of CUDA's text
  *     gpu_kernel.h    what such a text and the launcher share
@@ -44,6 +45,7 @@ struct gpu_options {
     int slow[GPU_MOST];            /* microseconds that each takes more */
     struct gpu_fault malloc_fails; /* cudaMalloc(): out of memory */
     struct gpu_fault launch_fails; /* cuLaunchKernel() */
+    struct gpu_fault graph_fails;  /* a node of a graph gets other arguments: not supported */
     struct gpu_fault product_fails;
     struct gpu_fault lost;   /* device 0 is gone from this launch on */
     const char *check_nvrtc; /* NVIDIA's own, which has to take all texts, too; NULL: none */
@@ -56,7 +58,7 @@ _Noreturn void gpu_complain(const char *format, ...) __attribute__((format(print
 
 /* What was done, for the report: a line each, "name number". */
 struct gpu_counts {
-    long launches, products, products_tf32, products_bf16;
+    long launches, graphs, products, products_tf32, products_bf16;
     long copies_up, copies_down, copies_peer, unpinned_up, unpinned_down;
     long copies_waited; /* by calls that return when all is copied */
     long waits;         /* for a stream, an event or a device, by calls that return then */
@@ -145,5 +147,8 @@ struct gpu_function *gpu_module_find(struct gpu_module *m, const char *name);
 const char *gpu_launch(struct gpu_function *f, const unsigned blocks[3], const unsigned items[3],
                        struct gpu_stream *s, void **arguments);
 int gpu_function_device(const struct gpu_function *f);
+/* Copies of a launch's arguments, as it takes them. */
+void **gpu_arguments_copy(const struct gpu_function *f, void **arguments);
+void gpu_arguments_free(void **copy);
 
 #endif

@@ -224,8 +224,7 @@ struct launch {
     struct gpu_op op;
     const struct gpu_function *function;
     unsigned blocks[2];
-    uint64_t *values; /* of the arguments */
-    void **arguments; /* where they are */
+    void **arguments; /* copies */
 };
 
 /* Pointers become those that the device reads and writes by. */
@@ -235,14 +234,14 @@ static void enter(struct launch *l)
     int device = l->function->module->device;
 
     for (int i = 0; i < k->arguments; i++) {
-        void *p = (void *)l->values[i];
+        void **p = l->arguments[i];
 
-        if (!k->pointers[i] || !p)
+        if (!k->pointers[i] || !*p)
             continue;
-        if (!gpu_is_allocated(device, p, 1))
-            gpu_complain("%s: argument %d, %p, is not allocated on device %d", k->name, i, p,
+        if (!gpu_is_allocated(device, *p, 1))
+            gpu_complain("%s: argument %d, %p, is not allocated on device %d", k->name, i, *p,
                          device);
-        l->values[i] = (uint64_t)gpu_inside(p);
+        *p = gpu_inside(*p);
     }
 }
 
@@ -263,8 +262,7 @@ static void run_launch(struct gpu_op *op)
             place->block[1] = y;
             run_block(place, (unsigned)(op->number * 7 + x * 5 + y * 3));
         }
-    free(l->values);
-    free(l->arguments);
+    gpu_arguments_free(l->arguments);
 }
 
 static size_t bytes_of(const struct gpu_kernel *k)
@@ -287,6 +285,27 @@ static const char *wrong(const struct gpu_kernel *k, const unsigned blocks[3],
     return bytes_of(k) > MOST_BYTES ? "the arguments have too many bytes" : NULL;
 }
 
+/* The numbers stand behind the addresses. */
+void **gpu_arguments_copy(const struct gpu_function *f, void **arguments)
+{
+    const struct gpu_kernel *k = f->kernel;
+    size_t n = (size_t)k->arguments;
+    void **copy = calloc(2 * n + 1, sizeof *copy);
+
+    if (!copy)
+        gpu_complain("the machine has no memory for a launch");
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = &copy[n + i];
+        memcpy(copy[i], arguments[i], k->sizes[i]);
+    }
+    return copy;
+}
+
+void gpu_arguments_free(void **copy)
+{
+    free(copy);
+}
+
 const char *gpu_launch(struct gpu_function *f, const unsigned blocks[3], const unsigned items[3],
                        struct gpu_stream *s, void **arguments)
 {
@@ -299,14 +318,7 @@ const char *gpu_launch(struct gpu_function *f, const unsigned blocks[3], const u
     l = gpu_op(sizeof *l, run_launch);
     l->function = f;
     memcpy(l->blocks, blocks, sizeof l->blocks);
-    l->values = calloc((size_t)k->arguments + 1, sizeof *l->values);
-    l->arguments = calloc((size_t)k->arguments + 1, sizeof *l->arguments);
-    if (!l->values || !l->arguments)
-        gpu_complain("the machine has no memory for a launch");
-    for (int i = 0; i < k->arguments; i++) {
-        memcpy(&l->values[i], arguments[i], k->sizes[i]);
-        l->arguments[i] = &l->values[i];
-    }
+    l->arguments = gpu_arguments_copy(f, arguments);
     gpu_count(&gpu_counts.launches, 1);
     gpu_issue(f->module->device, s, l);
     return NULL;
