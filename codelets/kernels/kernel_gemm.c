@@ -16,7 +16,8 @@
 
 #define BLOCK_COLS 512
 #define BLOCK_ROWS 128
-#define PAD        16 /* floats: rows a power of two apart would push each other out of L1 */
+#define PAD        16  /* floats: rows a power of two apart would push each other out of L1 */
+#define AHEAD      512 /* floats that are on their way while a row is copied */
 #define BLOCK      (BLOCK_ROWS * (BLOCK_COLS + PAD)) /* floats: 264 KB */
 
 static int smaller(int a, int b)
@@ -35,21 +36,22 @@ static bool scattered(const struct cavs__view *v)
 static const float *piece(const struct cavs__view *v, int r, int rows, int c, int cols,
                           float *buffer, ptrdiff_t *ld)
 {
-    const size_t size = (size_t)cols * sizeof(*buffer);
+    const int ahead = cols < AHEAD ? AHEAD / cols : 1;
 
     *ld = v->ld;
     if (!scattered(v))
         return v->p + r * v->ld + c;
     *ld = cols + PAD;
     for (int i = 0; i < rows; i++) {
-        const float *row = cavs__row(v, r + i), *next = cavs__row(v, r + smaller(i + 1, rows - 1));
+        const float *row = cavs__row(v, r + i);
+        const float *next = cavs__row(v, r + smaller(i + ahead, rows - 1));
 
         if (next)
             cavs__fetch(cols, next + c);
         if (row)
-            memcpy(buffer + i * *ld, row + c, size);
+            cavs__copy_row(cols, row + c, buffer + i * *ld);
         else
-            memset(buffer + i * *ld, 0, size);
+            memset(buffer + i * *ld, 0, (size_t)cols * sizeof *buffer);
     }
     return buffer;
 }

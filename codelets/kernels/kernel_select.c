@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "codelets/products/fetch.h"
 #include "codelets/products/gemm.h"
 #include "codelets/kernels/kernel_table.h"
 
@@ -80,7 +81,7 @@ static void collect(const struct cavs__view *v, const struct sorted *s, int from
         const float *row = cavs__row(v, s->row[i]);
 
         if (row)
-            memcpy(buffer, row + c, (size_t)cols * sizeof *buffer);
+            cavs__copy_row(cols, row + c, buffer);
         else
             memset(buffer, 0, (size_t)cols * sizeof *buffer);
     }

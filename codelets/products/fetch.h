@@ -9,6 +9,8 @@
 #ifndef CAVS_CODELETS_PRODUCTS_FETCH_H
 #define CAVS_CODELETS_PRODUCTS_FETCH_H
 
+#include <string.h>
+
 enum { CAVS__FETCH_LINE = 16 }; /* float32 numbers in a cache line */
 
 /* n numbers that will be read; p may be NULL. */
@@ -23,6 +25,18 @@ static inline void cavs__fetch_to_write(int n, const float *p)
 {
     for (int j = 0; j < n && p; j += CAVS__FETCH_LINE)
         __builtin_prefetch(p + j, 1, 3);
+}
+
+/* A row of n numbers.  Of memcpy() with a size that it knows not to be large gcc makes a
+ * `rep movs`, which takes longer to begin than a short row to copy. */
+static inline void cavs__copy_row(int n, const float *from, float *to)
+{
+    int j = 0;
+
+    for (; j + CAVS__FETCH_LINE <= n; j += CAVS__FETCH_LINE)
+        memcpy(to + j, from + j, CAVS__FETCH_LINE * sizeof *to);
+    for (; j < n; j++)
+        to[j] = from[j];
 }
 
 #endif
