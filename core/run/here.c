@@ -15,16 +15,24 @@
 #include "core/run/simulated.h"
 #include "memory/handover.h"
 
-enum { IN_TURN = 4 /* batches after which more of the kind are expected */ };
+enum {
+    IN_TURN = 4,  /* batches after which more of the kind are expected */
+    PASSING = 24, /* costs of a task, of a batch that is not waited for */
+    AWAITED = 48  /* likewise, of one that is, in training */
+};
 
 /* What a batch is worth at most, as estimated, which leaves out updates.  Where tasks take longer,
  * the workers gain what waking them loses: they share in a batch, and if the caller does not wait
- * for its end, the next one is prepared meanwhile. */
+ * for its end, the next one is prepared meanwhile.  Of an evaluation, each shard would be one task
+ * up to a grain.  The numbers are from Tree-LSTM, by perf/one_tree and with --batch 1: tasks began
+ * to be faster at 150 and 300 us, on two cores where a task costs 6 us. */
 static double limit(const struct cavs__engine *e, enum cavs__run run)
 {
-    double most = !e->here.awaited ? 150e-6 : run == CAVS__RUN_EVALUATE ? 600e-6 : 300e-6;
+    double task = e->rt->cost.task, grain = cavs__grain(e);
 
-    return fmin(cavs__grain(e), most);
+    if (e->here.awaited && run == CAVS__RUN_EVALUATE)
+        return grain;
+    return fmin(grain, (e->here.awaited ? AWAITED : PASSING) * task);
 }
 
 static bool is_busy(struct cavs__slot *slot)
