@@ -58,7 +58,8 @@ static void gemm_tn(const void *provider, struct shape s, const void *arrays)
     const struct arrays *a = arrays;
 
     if (p)
-        p->gemm_tn(s.m, s.n, s.k, a->x, s.k, a->y, s.n, a->w, s.n, true);
+        p->gemm_tn(s.m, s.n, s.k, &(struct cavs__gemm_rows){a->x, s.k, NULL},
+                   &(struct cavs__gemm_rows){a->y, s.n, NULL}, a->w, s.n, true);
     else
         cavs__gemm()->gemm_tn(s.m, s.n, s.k, a->x, s.k, a->y, s.n, a->w, s.n, true);
 }

@@ -275,8 +275,10 @@ static void multiply_rows(const struct cavs__bf16_provider *with, const struct p
 static void add_rows(const struct cavs__bf16_provider *with, const struct product *p, int first,
                      int rows, bool accumulate, struct matrix *c)
 {
-    with->gemm_tn(rows, p->shape.n, p->shape.k, matrix_at(&p->a, first, 0), p->a.ld,
-                  matrix_at(&p->b, first, 0), p->b.ld, c->p, c->ld, accumulate);
+    const struct cavs__gemm_rows x = {matrix_at(&p->a, first, 0), p->a.ld, NULL};
+    const struct cavs__gemm_rows dy = {matrix_at(&p->b, first, 0), p->b.ld, NULL};
+
+    with->gemm_tn(rows, p->shape.n, p->shape.k, &x, &dy, c->p, c->ld, accumulate);
 }
 
 static void multiply(const struct cavs__bf16_provider *with, const struct product *p,
@@ -398,6 +400,57 @@ static void rows_rounded_before_give_the_same_bits(void **unused)
     for_all(check_rounded);
 }
 
+/* Some rows of n, any number of times, in any order, or none. */
+static int32_t *index_random(uint64_t *state, int rows, int n)
+{
+    int32_t *index = calloc((size_t)rows + 1, sizeof *index);
+
+    assert_non_null(index);
+    for (int i = 0; i < rows; i++)
+        index[i] = random_int(state, -1, n - 1);
+    return index;
+}
+
+/* The rows of m that an index names, zeros for none, side by side. */
+static struct matrix matrix_gathered(const struct matrix *m, const int32_t *index)
+{
+    struct matrix y = matrix_copy(m);
+
+    for (int i = 0; i < m->rows; i++)
+        for (int j = 0; j < m->cols; j++)
+            *matrix_at(&y, i, j) = index[i] < 0 ? 0 : *matrix_at(m, index[i], j);
+    return y;
+}
+
+static void check_gathered(const struct cavs__bf16_provider *with, struct product *p)
+{
+    const struct shape s = p->shape;
+    uint64_t state = (uint64_t)(s.m + s.n);
+    int32_t *of_a = index_random(&state, s.m, s.m), *of_b = index_random(&state, s.m, s.m);
+    struct matrix a = p->a, b = p->b, c = matrix_copy(&p->c), from_copies = matrix_copy(&p->c);
+
+    if (p->transposed) {
+        with->gemm_tn(s.m, s.n, s.k, &(struct cavs__gemm_rows){a.p, a.ld, of_a},
+                      &(struct cavs__gemm_rows){b.p, b.ld, of_b}, c.p, c.ld, p->accumulate);
+        p->a = matrix_gathered(&a, of_a);
+        p->b = matrix_gathered(&b, of_b);
+        multiply(with, p, &from_copies);
+        matrix_same(&c, &from_copies, p->name);
+        matrix_free(&a);
+        matrix_free(&b);
+    }
+    free(of_a);
+    free(of_b);
+    matrix_free(&c);
+    matrix_free(&from_copies);
+}
+
+static void rows_of_gradients_may_be_anywhere(void **unused)
+{
+    (void)unused;
+    for_all(check_gathered);
+}
+
 /* x w in calls of some rows each; x^T dy in calls of so many rows as do not matter. */
 static void check_split(const struct cavs__bf16_provider *with, struct product *p)
 {
@@ -503,6 +556,7 @@ int main(void)
         cmocka_unit_test(products_are_the_naive_sums_of_rounded_numbers_and_touch_nothing_else),
         cmocka_unit_test(the_same_call_gives_the_same_bits),
         cmocka_unit_test(rows_rounded_before_give_the_same_bits),
+        cmocka_unit_test(rows_of_gradients_may_be_anywhere),
         cmocka_unit_test(bits_do_not_depend_on_how_rows_are_split),
         cmocka_unit_test(nan_and_inf_stay_in_their_rows),
         cmocka_unit_test(nan_and_inf_stay_in_their_rows_of_gradients),

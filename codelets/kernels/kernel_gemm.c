@@ -2,7 +2,7 @@
 /*
  * kernel_gemm.c - the two matrix products of a layer on views: y = x w, and dw += x^T dy.
  *
- * Providers want rows at a fixed pitch.  Rows read by index (a gather of children's states) are
+ * Most products want rows at a fixed pitch.  Rows read by index (a gather of children's states) are
  * first copied, a block that stays in L2 at a time, to a buffer on the stack: one number copied for
  * n multiply-adds.
  */
@@ -107,10 +107,9 @@ static void gemm(const struct cavs__call *call, int rows, const struct cavs__vie
         multiply(call, rows, y->cols, x->cols, x->p, x->ld, w, 0, y->p, y->ld, call->accumulate);
 }
 
-/* dw (k, n) = or += x^T dy over m rows from row r */
-static void tn_rows(const struct cavs__call *call, bool accumulate, int r, int m,
-                    const struct cavs__view *x, const struct cavs__view *dy,
-                    const struct cavs__view *dw)
+/* dw (k, n) = or += x^T dy over m rows from row r, for providers that want rows at a fixed pitch */
+static void tn_rows(bool accumulate, int r, int m, const struct cavs__view *x,
+                    const struct cavs__view *dy, const struct cavs__view *dw)
 {
     float xbuffer[BLOCK], dybuffer[BLOCK];
     ptrdiff_t ldx, lddy;
@@ -121,8 +120,8 @@ static void tn_rows(const struct cavs__call *call, bool accumulate, int r, int m
         for (int c = 0; c < x->cols; c += BLOCK_COLS) {
             const int k = smaller(BLOCK_COLS, x->cols - c);
             const float *xp = piece(x, r, m, c, k, xbuffer, &ldx);
-            (call->bf16 ? cavs__bf16()->gemm_tn : cavs__gemm()->gemm_tn)(
-                m, n, k, xp, ldx, dyp, lddy, dw->p + c * dw->ld + j, dw->ld, accumulate);
+            cavs__gemm()->gemm_tn(m, n, k, xp, ldx, dyp, lddy, dw->p + c * dw->ld + j, dw->ld,
+                                  accumulate);
         }
     }
 }
@@ -132,18 +131,19 @@ static void gemm_tn(const struct cavs__call *call, int rows, const struct cavs__
                     unsigned flags)
 {
     const struct cavs__view *x = &v[0], *dy = &v[1], *dw = &v[2];
+    const struct cavs__gemm_rows xs = {x->p, x->ld, x->index}, dys = {dy->p, dy->ld, dy->index};
     const struct cavs__gemm_provider *g = cavs__gemm();
     const bool first = flags & CAVS__FIRST;
 
-    if (rows <= 0 || (!scattered(x) && !scattered(dy)))
-        (call->bf16 ? cavs__bf16()->gemm_tn : g->gemm_tn)(rows, dw->cols, x->cols, x->p, x->ld,
-                                                          dy->p, dy->ld, dw->p, dw->ld, !first);
-    else if (!call->bf16 && g->gemm_tn_rows && (int64_t)x->cols * dw->cols > CAVS__GEMM_TN_SMALL)
-        g->gemm_tn_rows(rows, dw->cols, x->cols, &(struct cavs__gemm_rows){x->p, x->ld, x->index},
-                        &(struct cavs__gemm_rows){dy->p, dy->ld, dy->index}, dw->p, dw->ld, !first);
+    if (call->bf16)
+        cavs__bf16()->gemm_tn(rows, dw->cols, x->cols, &xs, &dys, dw->p, dw->ld, !first);
+    else if (rows <= 0 || (!scattered(x) && !scattered(dy)))
+        g->gemm_tn(rows, dw->cols, x->cols, x->p, x->ld, dy->p, dy->ld, dw->p, dw->ld, !first);
+    else if (g->gemm_tn_rows && (int64_t)x->cols * dw->cols > CAVS__GEMM_TN_SMALL)
+        g->gemm_tn_rows(rows, dw->cols, x->cols, &xs, &dys, dw->p, dw->ld, !first);
     else
         for (int r = 0; r < rows; r += BLOCK_ROWS)
-            tn_rows(call, !first || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
+            tn_rows(!first || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
 }
 
 const struct cavs__kernel cavs__kernel_gemm = {

@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codelets/products/gemm.h"
+
 #define CAVS__BF16_PANEL 64
 #define CAVS__BF16_PAIRS 16
 #define CAVS__BF16_DEPTH (2 * CAVS__BF16_PAIRS)
@@ -40,9 +42,10 @@ struct cavs__bf16_provider {
     /* the same of rows that cavs__bf16_round() (codelets/bf16_pack.h) has rounded */
     void (*gemm_rounded)(int m, int n, int k, const uint16_t *x, ptrdiff_t ldx, const uint32_t *w,
                          ptrdiff_t ldw, float *y, ptrdiff_t ldy, bool accumulate);
-    /* dw (k, n) = or += x^T dy, x (m, k), dy (m, n): the sum over m runs in a fixed order */
-    void (*gemm_tn)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
-                    ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate);
+    /* dw (k, n) = or += x^T dy, x (m, k), dy (m, n), whose rows may be anywhere: the sum over m
+     * runs in a fixed order */
+    void (*gemm_tn)(int m, int n, int k, const struct cavs__gemm_rows *x,
+                    const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw, bool accumulate);
 };
 
 /* NULL-terminated, best first: "amx", "avx512_bf16", "converted" (rounds, and lets the float32

@@ -107,9 +107,9 @@ static void gemm_rounded(int m, int n, int k, const uint16_t *x, ptrdiff_t ldx, 
 
 /* ---- the transposed product ---- */
 
-/* dw (k, n) = or += x^T dy, with x^T (k, m) in tiles */
-static void packed_gemm_tn(int m, int n, int k, const uint16_t *tiles, const float *dy,
-                           ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool load)
+/* dw (k, n) = or += x^T dy, with x^T (k, m) in tiles, by rows [r, r + m) of dy */
+static void packed_gemm_tn(int r, int m, int n, int k, const uint16_t *tiles,
+                           const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw, bool load)
 {
     uint32_t pairs_of_dy[SLICE_PAIRS] __attribute__((aligned(LINE)));
     struct cavs__amx_work t = {.a_rows = parts_of(m, DEPTH) * (ptrdiff_t)NUMBERS, .ldc = lddw};
@@ -123,16 +123,17 @@ static void packed_gemm_tn(int m, int n, int k, const uint16_t *tiles, const flo
             t.b = pairs_of_dy;
             t.c = dw + j;
             t.steps = parts_of(depth, DEPTH);
-            cavs__amx_pack_slice(depth, cols, dy + p * lddy + j, lddy, pairs_of_dy);
+            cavs__amx_pack_slice(&(struct cavs__amx_block){dy, r + p, depth, j, cols}, pairs_of_dy);
             cavs__amx_slice(k, cols, &t, false);
             t.load = true;
         }
     }
 }
 
-static __attribute__((noinline)) void multiply_tn(int m, int n, int k, const float *x,
-                                                  ptrdiff_t ldx, const float *dy, ptrdiff_t lddy,
-                                                  float *dw, ptrdiff_t lddw, bool accumulate)
+static __attribute__((noinline)) void multiply_tn(int m, int n, int k,
+                                                  const struct cavs__gemm_rows *x,
+                                                  const struct cavs__gemm_rows *dy, float *dw,
+                                                  ptrdiff_t lddw, bool accumulate)
 {
     uint16_t tiles[BUFFER_TN] __attribute__((aligned(LINE)));
     const int depth = smaller(parts_of(m, DEPTH) * DEPTH, MOST_ROWS),
@@ -142,18 +143,17 @@ static __attribute__((noinline)) void multiply_tn(int m, int n, int k, const flo
     for (int p = 0; p < m; p += depth)
         for (int i = 0; i < k; i += cols) {
             const int d = smaller(m - p, depth), c = smaller(k - i, cols);
-            cavs__amx_pack_transposed(d, c, x + p * ldx + i, ldx, tiles);
-            packed_gemm_tn(d, n, c, tiles, dy + p * lddy, lddy, dw + i * lddw, lddw,
-                           accumulate || p > 0);
+            cavs__amx_pack_transposed(&(struct cavs__amx_block){x, p, d, i, c}, tiles);
+            packed_gemm_tn(p, d, n, c, tiles, dy, dw + i * lddw, lddw, accumulate || p > 0);
         }
     cavs__amx_end();
 }
 
-static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
-                    ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate)
+static void gemm_tn(int m, int n, int k, const struct cavs__gemm_rows *x,
+                    const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw, bool accumulate)
 {
     if (k > 0 && m > 0 && n > 0)
-        multiply_tn(m, n, k, x, ldx, dy, lddy, dw, lddw, accumulate);
+        multiply_tn(m, n, k, x, dy, dw, lddw, accumulate);
     else if (!accumulate)
         clear(k, n, dw, lddw);
 }

@@ -39,10 +39,15 @@ struct cavs__amx_rows {
 /* Into tiles: all of the columns of 16 rows, then those of the next.  What is missing of the last
  * ones is zeros. */
 void cavs__amx_pack(int rows, int cols, const struct cavs__amx_rows *x, uint16_t *tiles);
+/* A block of rows [r, r + rows) and columns [c, c + cols). */
+struct cavs__amx_block {
+    const struct cavs__gemm_rows *of;
+    int r, rows, c, cols;
+};
 /* x^T (cols, rows) into tiles */
-void cavs__amx_pack_transposed(int rows, int cols, const float *x, ptrdiff_t ldx, uint16_t *tiles);
+void cavs__amx_pack_transposed(const struct cavs__amx_block *x, uint16_t *tiles);
 /* y (rows <= SLICE, cols <= CAVS__BF16_PANEL) as a slice of a panel */
-void cavs__amx_pack_slice(int rows, int cols, const float *y, ptrdiff_t ldy, uint32_t *slice);
+void cavs__amx_pack_slice(const struct cavs__amx_block *y, uint32_t *slice);
 
 /* ---- bf16_amx_tiles.c ---- */
 

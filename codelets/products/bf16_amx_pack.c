@@ -4,9 +4,13 @@
 
 #if defined __x86_64__ && defined __linux__
 #include "codelets/products/bf16_vectors.h"
+#include "codelets/products/fetch.h"
 
 #define TARGET CAVS__BF16_TARGET
 #define OP     static inline __attribute__((always_inline)) TARGET
+
+/* Rows of dy are fetched so far ahead: a slice is narrow, so that nobody else sees what comes. */
+enum { AHEAD = 8 };
 
 TARGET void cavs__amx_pack(int rows, int cols, const struct cavs__amx_rows *x, uint16_t *tiles)
 {
@@ -26,13 +30,31 @@ TARGET void cavs__amx_pack(int rows, int cols, const struct cavs__amx_rows *x, u
     }
 }
 
-TARGET void cavs__amx_pack_slice(int rows, int cols, const float *y, ptrdiff_t ldy, uint32_t *slice)
+/* Row i of a block; NULL: zeros, or no row of it. */
+static inline const float *row_of(const struct cavs__amx_block *x, int i)
 {
-    for (int i = 0; i < parts_of(rows, DEPTH) * DEPTH; i += 2)
+    const float *row = i < x->rows ? cavs__gemm_row(x->of, x->r + i) : NULL;
+
+    return row ? row + x->c : NULL;
+}
+
+/* Columns from j on of two rows as pairs. */
+OP __m512i pairs_at(const float *upper, const float *lower, int j, int cols)
+{
+    return cavs__bf16_pairs(upper ? upper + j : NULL, lower ? lower + j : NULL, cols - j);
+}
+
+TARGET void cavs__amx_pack_slice(const struct cavs__amx_block *y, uint32_t *slice)
+{
+    for (int i = 0; i < parts_of(y->rows, DEPTH) * DEPTH; i += 2, slice += CAVS__BF16_PANEL) {
+        const float *upper = row_of(y, i), *lower = row_of(y, i + 1);
+
+        cavs__fetch(y->cols, row_of(y, i + AHEAD));
+        cavs__fetch(y->cols, row_of(y, i + AHEAD + 1));
         for (int j = 0; j < CAVS__BF16_PANEL; j += TILE)
-            _mm512_store_si512(slice + i / 2 * CAVS__BF16_PANEL + j,
-                               cavs__bf16_pairs(y + i * ldy + j, ldy, cols > j ? rows - i : 0,
-                                                cols > j ? cols - j : 0));
+            _mm512_store_si512(slice + j, j < y->cols ? pairs_at(upper, lower, j, y->cols)
+                                                      : _mm512_setzero_si512());
+    }
 }
 
 #ifdef __clang__
@@ -73,23 +95,27 @@ OP void transpose(__m512i v[TILE])
     }
 }
 
-TARGET void cavs__amx_pack_transposed(int rows, int cols, const float *x, ptrdiff_t ldx,
-                                      uint16_t *tiles)
+TARGET void cavs__amx_pack_transposed(const struct cavs__amx_block *x, uint16_t *tiles)
 {
-    const ptrdiff_t depth = parts_of(rows, DEPTH) * (ptrdiff_t)NUMBERS;
+    const ptrdiff_t depth = parts_of(x->rows, DEPTH) * (ptrdiff_t)NUMBERS;
 
-    for (int p = 0; p < rows; p += DEPTH)
-        for (int j = 0; j < cols; j += TILE) {
+    for (int p = 0; p < x->rows; p += DEPTH) {
+        const float *rows[DEPTH];
+
+        for (int i = 0; i < DEPTH; i++)
+            rows[i] = row_of(x, p + i);
+        for (int j = 0; j < x->cols; j += TILE) {
             uint16_t *to = tiles + j / TILE * depth + p / DEPTH * NUMBERS;
             __m512i v[TILE];
             UNROLL
             for (int i = 0; i < TILE; i++)
-                v[i] = cavs__bf16_pairs(x + (p + 2 * i) * ldx + j, ldx, rows - p - 2 * i, cols - j);
+                v[i] = pairs_at(rows[2 * i], rows[2 * i + 1], j, x->cols);
             transpose(v);
             UNROLL
             for (int i = 0; i < TILE; i++)
                 _mm512_store_si512(to + i * DEPTH, v[i]);
         }
+    }
 }
 
 #endif

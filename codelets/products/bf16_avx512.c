@@ -191,19 +191,25 @@ static void gemm_rounded(int m, int n, int k, const uint16_t *x, ptrdiff_t ldx, 
     multiply_rows(m, n, k, (struct rows){.rounded = x, .ld = ldx}, w, ldw, y, ldy, accumulate);
 }
 
-/* x (rows, cols) as panels */
-TARGET static void pack_columns(int rows, int cols, const float *x, ptrdiff_t ldx, uint32_t *panels)
+/* Rows [r, r + rows) and columns [c, c + cols) of x as panels */
+TARGET static void pack_columns(const struct cavs__gemm_rows *x, int r, int rows, int c, int cols,
+                                uint32_t *panels)
 {
-    for (int i = 0; i < rows; i += 2)
+    for (int i = 0; i < rows; i += 2) {
+        const float *upper = cavs__gemm_row(x, r + i);
+        const float *lower = i + 1 < rows ? cavs__gemm_row(x, r + i + 1) : NULL;
+        uint32_t *to = panels + i / 2 * CAVS__BF16_PANEL;
+
         for (int j = 0; j < cols; j += LANES)
-            _mm512_store_si512(panels + j / CAVS__BF16_PANEL * PANEL_PAIRS +
-                                   i / 2 * CAVS__BF16_PANEL + j % CAVS__BF16_PANEL,
-                               cavs__bf16_pairs(x + i * ldx + j, ldx, rows - i, cols - j));
+            _mm512_store_si512(to + j / CAVS__BF16_PANEL * PANEL_PAIRS + j % CAVS__BF16_PANEL,
+                               cavs__bf16_pairs(upper ? upper + c + j : NULL,
+                                                lower ? lower + c + j : NULL, cols - j));
+    }
 }
 
-/* dw (k, n) = or += x^T dy, m <= 2 * PAIRS */
-static void multiply_columns(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
-                             ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool load)
+/* dw (k, n) = or += x^T dy by rows [r, r + m), m <= 2 * PAIRS */
+static void multiply_columns(int r, int m, int n, int k, const struct cavs__gemm_rows *x,
+                             const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw, bool load)
 {
     uint32_t a[PANELS * PANEL_PAIRS] __attribute__((aligned(64)));
     uint32_t b[PANEL_PAIRS] __attribute__((aligned(64)));
@@ -216,10 +222,10 @@ static void multiply_columns(int m, int n, int k, const float *x, ptrdiff_t ldx,
 
     for (int i = 0; i < k; i += PANELS * CAVS__BF16_PANEL) {
         const int height = smaller(k - i, PANELS * CAVS__BF16_PANEL);
-        pack_columns(m, height, x + i, ldx, a);
+        pack_columns(x, r, m, i, height, a);
         for (int j = 0; j < n; j += CAVS__BF16_PANEL) {
             const int width = smaller(n - j, CAVS__BF16_PANEL);
-            pack_columns(m, width, dy + j, lddy, b);
+            pack_columns(dy, r, m, j, width, b);
             for (int q = 0; q < height; q += CAVS__BF16_PANEL) {
                 t.a = a + q / CAVS__BF16_PANEL * PANEL_PAIRS;
                 t.c = dw + (i + q) * lddw + j;
@@ -229,14 +235,13 @@ static void multiply_columns(int m, int n, int k, const float *x, ptrdiff_t ldx,
     }
 }
 
-static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
-                    ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate)
+static void gemm_tn(int m, int n, int k, const struct cavs__gemm_rows *x,
+                    const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw, bool accumulate)
 {
     if (m <= 0 && !accumulate)
         clear(k, n, dw, lddw);
     for (int i = 0; i < m; i += 2 * PAIRS)
-        multiply_columns(smaller(m - i, 2 * PAIRS), n, k, x + i * ldx, ldx, dy + i * lddy, lddy, dw,
-                         lddw, accumulate || i > 0);
+        multiply_columns(i, smaller(m - i, 2 * PAIRS), n, k, x, dy, dw, lddw, accumulate || i > 0);
 }
 
 static bool available(void)

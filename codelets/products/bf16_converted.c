@@ -90,8 +90,21 @@ static void gemm_rounded(int m, int n, int k, const uint16_t *x, ptrdiff_t ldx, 
     multiply(m, n, k, NULL, x, ldx, w, ldw, y, ldy, accumulate);
 }
 
-static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
-                    ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate)
+/* Rows [r, r + m) and columns [c, c + n) of x rounded, at the stride n */
+static void round_block(const struct cavs__gemm_rows *x, int r, int m, int c, int n, float *y)
+{
+    for (int i = 0; i < m; i++) {
+        const float *row = cavs__gemm_row(x, r + i);
+
+        if (row)
+            round_rows(1, n, row + c, n, y + i * n);
+        else
+            clear(1, n, y + i * n, n);
+    }
+}
+
+static void gemm_tn(int m, int n, int k, const struct cavs__gemm_rows *x,
+                    const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw, bool accumulate)
 {
     float xs[ROWS * COLUMNS] __attribute__((aligned(64)));
     float dys[ROWS * COLUMNS] __attribute__((aligned(64)));
@@ -101,10 +114,10 @@ static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const fl
     for (int i = 0; i < m; i += ROWS)
         for (int p = 0; p < k; p += COLUMNS) {
             const int rows = smaller(m - i, ROWS), height = smaller(k - p, COLUMNS);
-            round_rows(rows, height, x + i * ldx + p, ldx, xs);
+            round_block(x, i, rows, p, height, xs);
             for (int j = 0; j < n; j += COLUMNS) {
                 const int width = smaller(n - j, COLUMNS);
-                round_rows(rows, width, dy + i * lddy + j, lddy, dys);
+                round_block(dy, i, rows, j, width, dys);
                 cavs__gemm()->gemm_tn(rows, width, height, xs, height, dys, width,
                                       dw + p * lddw + j, lddw, accumulate || i > 0);
             }

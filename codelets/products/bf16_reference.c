@@ -82,15 +82,22 @@ static void gemm_rounded(int m, int n, int k, const uint16_t *x, ptrdiff_t ldx, 
     multiply(m, n, k, rounded_number, x, ldx, w, ldw, y, ldy, accumulate);
 }
 
+static double number_of(const struct cavs__gemm_rows *x, int r, int c)
+{
+    const float *row = cavs__gemm_row(x, r);
+
+    return row ? rounded(row[c]) : 0;
+}
+
 /* dw (k, n) = or += x^T dy, x (m, k), dy (m, n) */
-static void gemm_tn(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,
-                    ptrdiff_t lddy, float *dw, ptrdiff_t lddw, bool accumulate)
+static void gemm_tn(int m, int n, int k, const struct cavs__gemm_rows *x,
+                    const struct cavs__gemm_rows *dy, float *dw, ptrdiff_t lddw, bool accumulate)
 {
     for (int p = 0; p < k; p++)
         for (int j = 0; j < n; j++) {
             double sum = accumulate ? dw[p * lddw + j] : 0;
             for (int i = 0; i < m; i++)
-                sum += rounded(x[i * ldx + p]) * rounded(dy[i * lddy + j]);
+                sum += number_of(x, i, p) * number_of(dy, i, j);
             dw[p * lddw + j] = (float)sum;
         }
 }

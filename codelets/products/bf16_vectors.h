@@ -24,19 +24,18 @@ static inline CAVS__BF16_TARGET __m512i cavs__bf16_rounded_numbers(const uint16_
     return _mm512_maskz_loadu_epi16(cols < 32 ? (1u << cols) - 1 : ~0u, x);
 }
 
-/* Columns [0, cols), cols <= 16, of two rows as pairs; the second may be missing (rows 1), or both
- * (rows <= 0). */
-static inline CAVS__BF16_TARGET __m512i cavs__bf16_pairs(const float *x, ptrdiff_t ldx, int rows,
+/* Columns [0, cols), cols <= 16, of two rows as pairs; NULL: a row of zeros. */
+static inline CAVS__BF16_TARGET __m512i cavs__bf16_pairs(const float *upper, const float *lower,
                                                          int cols)
 {
     const __m512i in_turn =
         _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
                          21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     const __mmask16 some = cols < 16 ? (__mmask16)((1u << cols) - 1) : (__mmask16)~0u;
-    const __m512 upper = rows > 0 ? _mm512_maskz_loadu_ps(some, x) : _mm512_setzero_ps();
-    const __m512 lower = rows > 1 ? _mm512_maskz_loadu_ps(some, x + ldx) : _mm512_setzero_ps();
+    const __m512 first = upper ? _mm512_maskz_loadu_ps(some, upper) : _mm512_setzero_ps();
+    const __m512 second = lower ? _mm512_maskz_loadu_ps(some, lower) : _mm512_setzero_ps();
 
-    return _mm512_permutexvar_epi16(in_turn, (__m512i)_mm512_cvtne2ps_pbh(lower, upper));
+    return _mm512_permutexvar_epi16(in_turn, (__m512i)_mm512_cvtne2ps_pbh(second, first));
 }
 
 #endif

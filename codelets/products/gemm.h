@@ -25,6 +25,14 @@ struct cavs__gemm_rows {
     const int32_t *index; /* NULL: every row, in order */
 };
 
+/* NULL: zeros */
+static inline const float *cavs__gemm_row(const struct cavs__gemm_rows *v, int r)
+{
+    if (!v->index)
+        return v->p + r * v->ld;
+    return v->index[r] < 0 ? NULL : v->p + v->index[r] * v->ld;
+}
+
 /* Gradients of up to so many numbers do not pay for copies of what they sum: gemm_tn() then reads
  * its rows where they lie, and who has them scattered had better gather them. */
 enum { CAVS__GEMM_TN_SMALL = 48 * 1024 };

@@ -22,19 +22,11 @@ enum {
 /* So little work does not pay for copies: each number of x is used n times, and of dy k times. */
 enum { FEW_ROWS = 40, NARROW = CAVS__PANEL };
 
-/* NULL: zeros */
-static const float *row_at(const struct cavs__gemm_rows *v, int r)
-{
-    if (!v->index)
-        return v->p + r * v->ld;
-    return v->index[r] < 0 ? NULL : v->p + v->index[r] * v->ld;
-}
-
 /* A row that will be copied soon, of those before `end`: it may come from far, and where rows are
  * gathered nobody can guess from where. */
 static const float *row_ahead(const struct cavs__gemm_rows *v, int r, int end)
 {
-    const float *row = row_at(v, r + 2 < end ? r + 2 : end - 1);
+    const float *row = cavs__gemm_row(v, r + 2 < end ? r + 2 : end - 1);
 
     return row ? row : v->p;
 }
@@ -47,7 +39,7 @@ CAVS__CLONES static void copy_panels(const struct cavs__gemm_rows *v, int r, int
     const int whole = cols / CAVS__PANEL, rest = cols % CAVS__PANEL;
 
     for (int p = 0; p < rows; p++, panels += CAVS__PANEL) {
-        const float *from = row_at(v, r + p), *ahead = row_ahead(v, r + p, r + rows) + c;
+        const float *from = cavs__gemm_row(v, r + p), *ahead = row_ahead(v, r + p, r + rows) + c;
         float *const last = panels + whole * pitch;
 
         if (from)
@@ -93,7 +85,7 @@ CAVS__CLONES static void copy_strips(const struct cavs__tiles *s, const struct c
     for (int left = cols; left > 0; left -= width[n++])
         width[n] = cavs__next_tile(s, left);
     for (int p = 0; p < rows; p++) {
-        const float *from = row_at(v, r + p), *ahead = row_ahead(v, r + p, r + rows) + c;
+        const float *from = cavs__gemm_row(v, r + p), *ahead = row_ahead(v, r + p, r + rows) + c;
         float *to = strips;
 
         if (from)
