@@ -941,6 +941,45 @@ static void rows_inside_of_blocks_are_computed_when_evaluating(void **unused)
     close_scene(&a);
 }
 
+/* Batching tasks so far that multiplied by U and did nothing else. */
+static int64_t products_by_U(const struct scene *a)
+{
+    const struct cavs__signatures *all = &a->t->recording.signatures;
+    int64_t vts = 0;
+
+    for (int i = 0; i < all->n; i++) {
+        if (all->all[i]->like.op == CAVS__OP_MATMUL && all->all[i]->like.param == a->U)
+            vts += all->all[i]->vts;
+    }
+    return vts;
+}
+
+static void products_of_words_are_computed_ahead_of_chains(void **unused)
+{
+    int64_t before = 0;
+    struct scene a;
+
+    (void)unused;
+    open_scene_of_blocks(&a);
+    for (int i = 0; i < 4; i++) {
+        before = products_by_U(&a);
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+        for (int k = 0; k < CHAINS; k++) {
+            struct cavs_function *f = cavs_tape_sample(a.t);
+            struct cavs_symbol *h = cavs_lookup(a.E, cavs_tape_id(a.t, k));
+
+            for (int w = 0; w < 2 + k % 3; w++)
+                h = cavs_tanh(
+                    cavs_add(cavs_matmul(cavs_lookup(a.E, cavs_tape_id(a.t, (k + w) % WORDS)), a.U),
+                             cavs_matmul_t(h, a.U)));
+            classify(&a, f, h, k % 3);
+        }
+        check_ok(cavs_tape_finish(a.t));
+    }
+    assert_int_equal(products_by_U(&a) - before, 3); /* one in each shard */
+    close_scene(&a);
+}
+
 enum { EQUAL = 6 };
 
 /* Chains of one or two cells that all begin with the same word, and differ in their losses. */
@@ -1039,6 +1078,7 @@ int main(void)
         cmocka_unit_test(runs_become_blocks),
         cmocka_unit_test(symbols_inside_of_blocks_are_kept_once_asked_for),
         cmocka_unit_test(rows_inside_of_blocks_are_computed_when_evaluating),
+        cmocka_unit_test(products_of_words_are_computed_ahead_of_chains),
         cmocka_unit_test(equal_symbols_are_computed_once),
     };
     const size_t nown = sizeof own / sizeof *own;

@@ -21,6 +21,8 @@ libcavs_la_SOURCES += \
 	core/tape/recording.c \
 	core/tape/recording.h \
 	core/tape/row_places.c \
+	core/tape/run_parts.c \
+	core/tape/run_parts.h \
 	core/tape/signature.c \
 	core/tape/signature.h \
 	core/tape/signature_function.c \

@@ -71,6 +71,7 @@ struct cavs__signature {
     struct cavs_function *function;
     bool needs_grad; /* gradients of the result pass on, to operands or parameters */
     bool repeatable; /* vertices with equal operands may be one */
+    bool is_product; /* of an operator: it is worth being put ahead */
     /* set by compiled.c: */
     int noise[2], given; /* index sections: dropout's keys, rows that the user gave; -1: none */
     struct cavs__read_params chain[2]; /* forward and backward */

@@ -166,6 +166,7 @@ static bool is_repeatable(const struct cavs_function *f)
 static bool finish_function(struct cavs__signature *s)
 {
     s->repeatable = is_repeatable(s->function);
+    s->is_product = cavs__operator_of(&s->like)->flops != NULL;
     if (cavs__differentiate(s->function))
         return false;
     s->needs_grad = passes_gradients(s);

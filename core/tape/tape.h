@@ -6,6 +6,7 @@
  *   signature.c   sorts of symbols that can be computed together
  *   sites.c       where in the code they were recorded, and which runs recur
  *   tape_blocks.c      symbols that are wanted -> vertices: runs that recur are one
+ *   run_parts.c   what of a run is computed ahead, and what later
  *   background.c  the compiler at work for blocks
  *   order.c       vertices -> V_t: an increment
  *   compiled.c    signatures -> parts of the session's plan

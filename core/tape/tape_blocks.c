@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "core/tape/run_parts.h"
 
 enum { MOST_CODES = 1024 };
 
@@ -24,8 +25,8 @@ void cavs__blocks_free(struct cavs__blocks *b)
 /* A run being looked at, and the part of it that is to be a vertex. */
 struct run {
     struct cavs__recording *r;
-    int nall, n;
-    int32_t all[CAVS__MOST_MEMBERS];
+    struct cavs__run all;
+    int n;
     int32_t symbols[CAVS__MOST_MEMBERS];
     int32_t first; /* `vertex` of the part's first one, from which on they have numbers */
     int ncodes, noperands;
@@ -94,6 +95,8 @@ static bool code_member(struct run *x, const struct cavs__entry *e)
 
 static bool code_run(struct run *x)
 {
+    for (int i = 0; i < x->n; i++)
+        x->r->entries[x->symbols[i]].vertex = x->first + i;
     x->ncodes = x->noperands = 0;
     for (int i = 0; i < x->n; i++) {
         if (!code_member(x, &x->r->entries[x->symbols[i]]))
@@ -166,18 +169,6 @@ static struct cavs__tape_block *block_of(struct cavs__blocks *all, const struct 
 
 /* ---- vertices ---- */
 
-/* The symbol is a vertex by itself. */
-static void leave_alone(struct cavs__recording *r, int32_t symbol)
-{
-    struct cavs__entry *e = &r->entries[symbol];
-
-    e->head = symbol;
-    e->as = e->signature;
-    e->operands = e->reads;
-    e->column = 0;
-    e->in_block = false;
-}
-
 /* Operands and results of the block, in reads. */
 static bool add_reads(const struct run *x, const struct cavs__signature *s)
 {
@@ -248,62 +239,20 @@ static int32_t signature_of(struct cavs__blocks *all, struct run *x)
     return -1;
 }
 
-/* Takes the first run of the list, of which there are n: how many symbols those are.  What reads no
- * other symbol may stand before it: that goes to *before, which moves on. */
-static int take_run(struct run *x, int n, const int32_t *list, int32_t **before)
+/* The part of the run that is to be a vertex. */
+static void take_part(struct run *x, enum cavs__run_part part)
 {
-    int i = 0;
-
-    x->nall = 0;
-    for (; i < n; i++) {
-        struct cavs__entry *e = &x->r->entries[list[i]];
-
-        if (e->site == CAVS__NO_SITE) {
-            leave_alone(x->r, list[i]);
-            *(*before)++ = list[i];
-            continue;
-        }
-        if (x->nall > 0 &&
-            (e->run != x->r->entries[x->all[0]].run || x->nall == CAVS__MOST_MEMBERS))
-            break;
-        x->all[x->nall++] = list[i];
-    }
-    return i;
-}
-
-/* The part is now what is waited for of the run, or the rest. */
-static void take_part(struct run *x, bool waited_for)
-{
-    x->first += x->n;
     x->n = 0;
-    for (int i = 0; i < x->nall; i++) {
-        struct cavs__entry *e = &x->r->entries[x->all[i]];
-
-        if (e->waited_for != waited_for)
-            continue;
-        e->vertex = x->first + x->n;
-        x->symbols[x->n++] = x->all[i];
-    }
-}
-
-/* What the rest of the run reads of the part. */
-static void note_reads_of_rest(const struct run *x)
-{
-    for (int i = 0; i < x->nall && x->n > 0 && x->n < x->nall; i++) {
-        const struct cavs__entry *e = &x->r->entries[x->all[i]];
-        const struct cavs__signature *s = x->r->signatures.all[e->signature];
-
-        for (int k = 0; k < s->n && !e->waited_for; k++) {
-            if (s->operands[k].kind == CAVS__OPERAND_ROW)
-                x->r->entries[x->r->reads[e->reads + k].of].read_outside = true;
-        }
+    for (int i = 0; i < x->all.n; i++) {
+        if (x->all.part[i] == part)
+            x->symbols[x->n++] = x->all.symbols[i];
     }
 }
 
 static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
 {
     for (int i = 0; i < n; i++)
-        leave_alone(r, symbols[i]);
+        cavs__leave_alone(r, symbols[i]);
     return n;
 }
 
@@ -312,6 +261,7 @@ static bool add_part(struct cavs__blocks *b, struct run *x, int32_t **to)
 {
     int32_t signature = x->n > 0 ? signature_of(b, x) : -1;
 
+    x->first += x->n;
     if (signature >= 0) {
         *(*to)++ = x->symbols[0];
         return put_together(x, signature);
@@ -324,7 +274,7 @@ static bool add_part(struct cavs__blocks *b, struct run *x, int32_t **to)
 int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
                         int32_t *list)
 {
-    struct run x = {.r = r, .first = 1};
+    struct run x = {.r = r, .all.r = r, .first = 1};
     int32_t *to = list;
 
     if (b->after == 0 || !together) {
@@ -332,14 +282,15 @@ int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool 
         return find_alone(r, n, list);
     }
     for (int i = 0; i < n;) {
-        i += take_run(&x, n - i, list + i, &to);
-        take_part(&x, true);
-        note_reads_of_rest(&x);
-        if (!add_part(b, &x, &to))
-            return -1;
-        take_part(&x, false);
-        if (!add_part(b, &x, &to))
-            return -1;
+        x.all.first = x.first;
+        i += cavs__run_take(&x.all, n - i, list + i, &to);
+        x.first += x.all.n;
+        cavs__run_cut(&x.all);
+        for (int part = 0; part < CAVS__RUN_PARTS; part++) {
+            take_part(&x, part);
+            if (!add_part(b, &x, &to))
+                return -1;
+        }
     }
     return (int)(to - list);
 }

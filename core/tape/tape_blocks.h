@@ -3,14 +3,13 @@
  * tape_blocks.h - runs of symbols that recur become one vertex each: a block, whose function is
  * compiled as a declared one is.
  *
- * A run (sites.h) has two parts: what is waited for elsewhere, and what leads to losses and metrics
- * alone (order.h); each is a vertex.  It is told from others by its form: signatures, and which
- * symbol reads which.  When a form has been seen often enough it gets a signature of its own,
- * with the members as results that any such run has been read at from outside so far; its groups of
- * element-wise operators are compiled by a thread while recordings go on operator by operator.  It
- * is used from a later recording on, whose number does not depend on how long that takes.  A run
- * that is read at a member that is no result is computed operator by operator, and the block made
- * anew with that one.
+ * A run (sites.h) has up to three parts (run_parts.h); each is a vertex.  It is told from others by
+ * its form: signatures, and which symbol reads which.  When a form has been seen often enough it
+ * gets a signature of its own, with the members as results that any such run has been read at from
+ * outside so far; its groups of element-wise operators are compiled by a thread while recordings go
+ * on operator by operator.  It is used from a later recording on, whose number does not depend on
+ * how long that takes.  A run that is read at a member that is no result is computed operator by
+ * operator, and the block made anew with that one.
  */
 #ifndef CAVS_CORE_TAPE_TAPE_BLOCKS_H
 #define CAVS_CORE_TAPE_TAPE_BLOCKS_H
