@@ -5,18 +5,14 @@
 #include "core/declare/operator.h"
 
 /* Every builder starts with one of these: may f still grow, is x one of its float symbols? */
-bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at)
+bool cavs__is_closed(struct cavs_function *f, const char *op, struct cavs_place at)
 {
-    if (!f)
-        return false;
-    if (f->finished) {
+    if (f->finished)
         FAIL(f, CAVS_ESTATE,
              f->recorder ? "%s of a symbol that an earlier recording made (cavs_tape_begin)"
                          : "%s after the function was finished",
              op);
-        return false;
-    }
-    return true;
+    return f->finished;
 }
 
 bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cavs_place at)
@@ -52,15 +48,15 @@ static bool belongs(struct cavs_function *f, const struct cavs_symbol *x, const 
     return false;
 }
 
-bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                    struct cavs_place at)
+bool cavs__is_no_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                       struct cavs_place at)
 {
     if (!belongs(f, x, op, at))
-        return false;
+        return true;
     if (x->op == CAVS__OP_IDS)
         FAIL(f, CAVS_EPROGRAM, "%s: operand %s is an id input; use it with lookup or as labels", op,
              x->input ? x->input->name : "(cavs_tape_id)");
-    return x->op != CAVS__OP_IDS;
+    return x->op == CAVS__OP_IDS;
 }
 
 bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
@@ -128,7 +124,7 @@ static struct cavs_symbol *repeat(struct cavs_symbol *x, int domain, struct cavs
 static struct cavs_symbol *first_of_list(int n, struct cavs_symbol *const *xs)
 {
     for (int i = 0; i < n; i++) {
-        if (cavs__domain(xs[i]) > 0)
+        if (xs[i]->domain > 0 && cavs__domain(xs[i]) > 0)
             return xs[i];
     }
     return NULL;

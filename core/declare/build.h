@@ -9,12 +9,26 @@
 #define FAIL(f, code, ...) cavs__function_fail((f), (code), at, __VA_ARGS__)
 
 /* May f still grow?  Is x one of its float symbols, one of its id inputs, is p a parameter of its
- * model? */
-bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at);
+ * model?  Where a tape records, these are asked for every symbol: what they say mostly is said
+ * here. */
+bool cavs__is_closed(struct cavs_function *f, const char *op, struct cavs_place at);
+bool cavs__is_no_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                       struct cavs_place at);
+
+static inline bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at)
+{
+    return f && (!f->finished || !cavs__is_closed(f, op, at));
+}
+
+static inline bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x,
+                                  const char *op, struct cavs_place at)
+{
+    return (x->function == f && x->number < f->nsymbols && x->op != CAVS__OP_IDS) ||
+           !cavs__is_no_value(f, x, op, at);
+}
+
 /* The same for what a tape has not: graphs, and inputs that samples bring by name. */
 bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cavs_place at);
-bool cavs__is_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                    struct cavs_place at);
 bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                   struct cavs_place at);
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,

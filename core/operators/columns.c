@@ -9,7 +9,7 @@
 struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, struct cavs_place at)
 {
     struct cavs_function *f = n > 0 && xs && xs[0] ? xs[0]->function : NULL;
-    struct cavs_symbol **parts, *x = NULL;
+    struct cavs_symbol *few[8], **parts = few, *x = NULL;
     int64_t width = 0;
 
     if (!cavs__open_for(f, "concat", at))
@@ -26,17 +26,19 @@ struct cavs_symbol *cavs_concat_at(int n, struct cavs_symbol *const *xs, struct 
              (long long)width, INT32_MAX);
         return NULL;
     }
-    parts = malloc((size_t)n * sizeof *parts);
+    if (n > (int)(sizeof few / sizeof *few))
+        parts = malloc((size_t)n * sizeof(*parts));
     if (!parts) {
         FAIL(f, CAVS_ENOMEM, "concat: out of memory");
         return NULL;
     }
-    memcpy(parts, xs, (size_t)n * sizeof *parts);
+    memcpy(parts, xs, (size_t)n * sizeof(*parts));
     if (cavs__to_one_domain(f, "concat", n, parts, at))
         x = cavs__add_symbol(
             f, (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = (int)width, .at = at}, n,
             parts);
-    free(parts);
+    if (parts != few)
+        free(parts);
     return x;
 }
 

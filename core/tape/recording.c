@@ -44,6 +44,7 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->count);
     free(r->group);
     free(r->sinks);
+    free(r->uses);
     free(r->sorts);
     cavs__sites_free(&r->sites);
     cavs__signatures_free(&r->signatures);
@@ -336,18 +337,52 @@ static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struc
     return node->x.op != CAVS__OP_METRIC || add_sink(r, node);
 }
 
+/* Few symbols do. */
+static bool may_read_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs)
+{
+    bool lists = like->domain > 0 || like->op == CAVS__OP_LIST_SHARE;
+
+    for (int k = 0; k < n; k++)
+        lists |= inputs[k]->domain > 0;
+    return lists;
+}
+
+/* The symbol that stands for a parameter of one row; NULL: there is none yet, or no memory to know
+ * of it. */
+static struct cavs_symbol *find_use(struct cavs__recording *r, const struct cavs_param *p)
+{
+    size_t room = r->use_room;
+    struct cavs__node *node;
+
+    if (!cavs__array_reserve(&r->uses, &r->use_room, (size_t)p->number + 1, sizeof *r->uses))
+        return NULL;
+    for (size_t i = room; i < r->use_room; i++)
+        r->uses[i] = INT32_MAX;
+    if (r->uses[p->number] < cavs__symbols_of(r)) {
+        node = cavs__node_at(r, r->uses[p->number]);
+        if (node->x.op == CAVS__OP_USE && node->x.param == p)
+            return &node->x;
+    }
+    r->uses[p->number] = cavs__symbols_of(r);
+    return NULL;
+}
+
 static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct cavs_symbol *like,
                                   int n, struct cavs_symbol *const *inputs)
 {
     struct cavs__recording *r = (struct cavs__recording *)recorder;
+    struct cavs_symbol *use;
     struct cavs_function *f = recorder->present;
     struct cavs__node *node;
     struct cavs__entry *e;
 
     if (!has_room(r, like))
         return NULL;
-    if (cavs__reads_lists(like, n, inputs))
+    if (may_read_lists(like, n, inputs) && cavs__reads_lists(like, n, inputs))
         return cavs__record_on_lists(r, like, n, inputs);
+    use = like->op == CAVS__OP_USE ? find_use(r, like->param) : NULL;
+    if (use)
+        return use;
     node = cavs__node_at(r, f->nsymbols);
     node->x = *like;
     node->x.function = f;

@@ -80,6 +80,8 @@ struct cavs__recording {
     int nsinks;
     int32_t *sinks; /* [nsinks] metrics and losses, ascending */
     struct cavs__sites sites;
+    size_t use_room;
+    int32_t *uses; /* [use_room] by parameter: where it was recorded last, in whichever recording */
     size_t sort_room;
     struct cavs__operand_sort *sorts; /* [sort_room] scratch */
 };
