@@ -941,6 +941,31 @@ static void rows_inside_of_blocks_are_computed_when_evaluating(void **unused)
     close_scene(&a);
 }
 
+/* A session that cannot train makes blocks, too, whose losses are kept for their sums. */
+static void blocks_are_made_for_inference(void **unused)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    double sum[3], count;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    cavs_tape_destroy(a.t);
+    cavs_session_destroy(a.s);
+    o.inference = true;
+    check_ok(cavs_session_create(trial_runtime, a.m, &o, &a.s));
+    a.t = new_tape_of_blocks(a.s, CAVS_POLICY_AUTO);
+    a.t->blocks.after = 2;
+    for (int i = 0; i < 3; i++) {
+        check_ok(cavs_session_reset_metrics(a.s));
+        record_chains(&a, CAVS_TAPE_EVALUATE);
+        check_ok(cavs_tape_finish(a.t));
+        check_ok(cavs_session_metric(a.s, "loss", &sum[i], &count));
+        assert_true(fabs(sum[i] - sum[0]) < 1e-5 * sum[0]);
+    }
+    close_scene(&a);
+}
+
 /* Batching tasks so far that multiplied by U and did nothing else. */
 static int64_t products_by_U(const struct scene *a)
 {
@@ -1078,6 +1103,7 @@ int main(void)
         cmocka_unit_test(runs_become_blocks),
         cmocka_unit_test(symbols_inside_of_blocks_are_kept_once_asked_for),
         cmocka_unit_test(rows_inside_of_blocks_are_computed_when_evaluating),
+        cmocka_unit_test(blocks_are_made_for_inference),
         cmocka_unit_test(products_of_words_are_computed_ahead_of_chains),
         cmocka_unit_test(equal_symbols_are_computed_once),
     };

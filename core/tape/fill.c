@@ -226,7 +226,7 @@ static int make_room(struct cavs_tape *t, int shard, bool gradients)
 
     if (!rc && gradients)
         rc = cavs__reserve(e, &e->tensors[sp->push[0]], shard, s->rows + s->rows / 16 + 1);
-    if (!rc && s->operands > 0)
+    if (!rc) /* empty, too: tasks name it where another signature of their kind reads it */
         rc = cavs__reserve(e, &e->tensors[sp->edge], shard, s->operands + s->operands / 16 + 1);
     return rc;
 }
