@@ -1191,8 +1191,8 @@ int cavs_tape_finish(struct cavs_tape *t);
 /** The gradients of the sum of all losses with respect to these symbols, after cavs_tape_finish()
  * and before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained, or,
  * with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it.  Of one that was computed
- * in a block: CAVS_ESTATE, and from the next recording on it is in none.  A program that asks so
- * from the beginning never meets that. */
+ * in a block, or together with equal symbols: CAVS_ESTATE, and from the next recording on it is in
+ * none, and by itself.  A program that asks so from the beginning never meets that. */
 int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
                         float *const *rows);
 
