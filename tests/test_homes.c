@@ -204,7 +204,7 @@ static void shards_find_their_homes_and_gradients_of_their_own(void **state)
     assert_int_equal(cavs__home_of(&w->e, 21), 2);
     for (int shard = 0; shard < 22; shard++) {
         int chunk = cavs__partial_of(&w->e, shard, 0, 1);
-        assert_in_range(chunk, 0, CAVS__MAX_PARTIALS - 1);
+        assert_in_range(chunk, 0, 7);
         if (shard < 2)
             assert_int_equal(chunk, shard);
         else
@@ -212,6 +212,11 @@ static void shards_find_their_homes_and_gradients_of_their_own(void **state)
     }
     w->e.homes = NULL;
     assert_int_equal(cavs__home_of(&w->e, 5), -1);
+    assert_int_equal(cavs__partial_of(&w->e, 21, 0, 1), 5);
+    w->e.nshards = 64; /* more shards, more gradients, two shards at each */
+    assert_int_equal(cavs__partials(&w->e), 32);
+    assert_int_equal(cavs__partial_of(&w->e, 31, 0, 1), 31);
+    assert_int_equal(cavs__partial_of(&w->e, 33, 0, 1), 1);
     free_world(w);
 }
 

@@ -60,6 +60,7 @@ if [ -n "${CAVS_TEST_LONG:-}" ]; then
     same 3 7
     same 8 16
     same 4 24
+    same 3 64 tree_lstm_bench
 fi
 
 # --- programs -------------------------------------------------------------------------------------

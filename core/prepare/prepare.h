@@ -35,7 +35,7 @@
 enum {
     CAVS__MAX_BLOCKS = 8,    /* of a shard */
     CAVS__MAX_SHARDS = 4096, /* of a batch: more than any machine has cores */
-    CAVS__MAX_PARTIALS = 8   /* gradients of a parameter, which are then added up */
+    CAVS__MAX_PARTIALS = 32  /* gradients of a parameter, which are then added up */
 };
 
 /* What an eager block should be worth, at nominal rates: blocks cost tasks. */
@@ -157,11 +157,19 @@ struct cavs__kept {
     struct cavs__once *once;           /* batches that came once lately */
 };
 
+/* How many partial gradients shards take turns at.  Each that is more costs memory and adding up;
+ * each that is less, shards that wait for one another. */
+static inline int cavs__partials_among(int most_shards)
+{
+    return most_shards < 32 ? 8 : most_shards < 64 ? 16 : CAVS__MAX_PARTIALS;
+}
+
 /* Partial gradient to which a shard adds its rows, or the i-th of some where there are fewer shards
  * than there may be. */
 static inline int cavs__partial_at(const struct cavs__batch *b, int shard, int i)
 {
-    return (shard * (b->how.most_shards / b->nshards) + i) % CAVS__MAX_PARTIALS;
+    return (shard * (b->how.most_shards / b->nshards) + i) %
+           cavs__partials_among(b->how.most_shards);
 }
 
 /* batch.c.  A zeroed batch can be freed. */

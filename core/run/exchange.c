@@ -83,7 +83,7 @@ static void tell_idle(const struct cavs__exchange *x)
         cavs__notice("%d of %d ranks have no part of a batch: it has %d shard%s, and at most %d "
                      "ranks get some",
                      ranks - most, ranks, x->e->nshards, x->e->nshards == 1 ? "" : "s",
-                     CAVS__MAX_PARTIALS);
+                     cavs__partials_among(x->e->nshards));
 }
 
 int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out)

@@ -137,26 +137,26 @@ static int count_devices(const struct cavs__homes *hs)
 
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials)
 {
-    int i, devices;
+    int most = cavs__partials_among(e->nshards), i, devices;
 
     if (!e->homes)
-        return (shard * partials + partial) % CAVS__MAX_PARTIALS;
+        return (shard * partials + partial) % most;
     i = own_home(e->homes, shard);
     devices = count_devices(e->homes);
-    if (i < devices || devices >= CAVS__MAX_PARTIALS)
-        return i % CAVS__MAX_PARTIALS;
-    return devices + (shard - e->homes->home[i].first) % (CAVS__MAX_PARTIALS - devices);
+    if (i < devices || devices >= most)
+        return i % most;
+    return devices + (shard - e->homes->home[i].first) % (most - devices);
 }
 
 int cavs__partials(const struct cavs__engine *e)
 {
-    int n = e->nshards, devices;
+    int n = e->nshards, most = cavs__partials_among(n), devices;
 
     if (e->homes) {
         devices = count_devices(e->homes);
         n = devices + (devices < e->homes->n ? e->homes->home[devices].n : 0);
     }
-    return n < CAVS__MAX_PARTIALS ? n : CAVS__MAX_PARTIALS;
+    return n < most ? n : most;
 }
 
 int cavs__shards_of_batch(const struct cavs__engine *e, int n)
