@@ -263,6 +263,21 @@ static void any_workers_when_rows_are_cut(void **state)
     check_fine_grain(c);
 }
 
+/* Enough of both for workers to write index sections and to submit tasks, side by side; more
+ * shards than samples. */
+static void many_workers_and_shards(void **state)
+{
+    struct configuration c = usual();
+    (void)state;
+    c.grain = 1e-7f;
+    for (c.shards = 12; c.shards <= 40; c.shards += 28) {
+        c.workers = 1;
+        uint64_t want = hash_of(c);
+        c.workers = 9;
+        check_same(c, want);
+    }
+}
+
 static void any_workers_in_bfloat16(void **state)
 {
     struct configuration c = usual();
@@ -424,6 +439,7 @@ int main(void)
         cmocka_unit_test(default_shards_do_not_depend_on_workers),
         cmocka_unit_test(any_workers_when_rows_are_cut),
         cmocka_unit_test(any_workers_in_bfloat16),
+        cmocka_unit_test(many_workers_and_shards),
         cmocka_unit_test(another_seed_gives_other_values),
         cmocka_unit_test(runtimes_one_after_the_other),
         cmocka_unit_test(unknown_scheduler_is_refused),

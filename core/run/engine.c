@@ -164,6 +164,9 @@ void cavs__engine_free(struct cavs__engine *e)
     cavs__homes_free(e);
     for (int i = 0; i < CAVS__SLOTS; i++) {
         cavs__arena_free(&e->slots[i].arena);
+        for (int k = 0; e->slots[i].own && k < e->nshards; k++)
+            cavs__arena_free(&e->slots[i].own[k]);
+        free(e->slots[i].own);
         starpu_pthread_mutex_destroy(&e->slots[i].lock);
         starpu_pthread_cond_destroy(&e->slots[i].done);
     }

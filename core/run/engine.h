@@ -49,8 +49,9 @@ struct cavs__slot {
     double submitted;                           /* likewise */
     struct cavs__lap laps[CAVS__MAX_HOMES + 1]; /* [0]: of no shard */
     struct cavs__arena arena;
-    double seconds; /* what it should take */
-    int place;      /* where what the tasks of the batch read lies; 0: in the slot's own */
+    struct cavs__arena *own; /* [nshards] of shards whose tasks workers submit, or NULL */
+    double seconds;          /* what it should take */
+    int place;               /* where what the tasks of the batch read lies; 0: in the slot's own */
 };
 
 /* Workers that keep the tensors of some shards: a device, or all CPU workers; see homes.c. */
@@ -184,7 +185,7 @@ int cavs__make_room(struct cavs__engine *e, struct cavs__batch *b);
 int cavs__renew(struct cavs__engine *e, struct cavs__batch *b);
 
 /* submit.c */
-int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot);
+int cavs__submit_batch(struct cavs__engine *e, struct cavs__batch *b, int slot);
 /* Tasks of its batches are joined where these are worth little. */
 bool cavs__joins_tasks(const struct cavs__engine *e);
 /* What a batch should take: of few rows. */
@@ -207,7 +208,7 @@ int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t);
  * that it takes for writing, and that take these for reading. */
 struct starpu_task *cavs__fence_create(struct cavs__engine *e, int slot, int nbuffers);
 void cavs__task_drop(struct starpu_task *t); /* one that was not submitted */
-void cavs__slot_open(struct cavs__slot *slot);
+void cavs__slot_open(struct cavs__slot *slot, int nshards);
 void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */
 void cavs__slot_wait(struct cavs__slot *slot);
 /* Something else than a task belongs to the batch; it is done: with slot->laps. */

@@ -8,7 +8,7 @@
 struct cavs__segment *cavs__new_segments(const struct cavs__submission *of, int n)
 {
     size_t bytes = ((size_t)n + 1) * sizeof(struct cavs__segment);
-    struct cavs__segment *p = cavs__arena_alloc(&of->e->slots[of->slot].arena, bytes);
+    struct cavs__segment *p = cavs__arena_alloc(of->arena, bytes);
 
     if (!p)
         cavs__fail_nomem("segments", bytes);
@@ -74,7 +74,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
 {
     struct cavs__engine *e = w->of->e;
     const struct cavs__task_kind *k = w->k;
-    struct cavs__part_args *a = cavs__arena_alloc(&e->slots[w->of->slot].arena, sizeof *a);
+    struct cavs__part_args *a = cavs__arena_alloc(w->of->arena, sizeof *a);
     uint64_t added = cavs__piece_adds_to(w);
     double seconds = seconds_of(w);
     struct starpu_task *t;
@@ -205,7 +205,7 @@ static int side_by_side(const struct cavs__piece *w, int ways, int priority)
 {
     int rc = submit_fence(w);
 
-    cavs__cuts_of(w)->wide++;
+    cavs__count_cuts(&cavs__cuts_of(w)->wide, 1);
     if (!rc)
         rc = submit_pieces(w, ways, SHARED, priority);
     return rc ? rc : submit_fence(w);

@@ -11,9 +11,10 @@ struct cavs__submission {
     struct cavs__engine *e;
     const struct cavs__batch *b;
     int slot;
-    int ways;     /* workers that a shard's rows may be cut among */
-    int partials; /* partial gradients of a shard */
-    double grain; /* seconds that a task should be worth */
+    struct cavs__arena *arena; /* of what tasks read */
+    int ways;                  /* workers that a shard's rows may be cut among */
+    int partials;              /* partial gradients of a shard */
+    double grain;              /* seconds that a task should be worth */
 };
 
 /* Rows of one kind of task, in one block of one shard. */
@@ -31,7 +32,13 @@ static inline struct cavs__cuts *cavs__cuts_of(const struct cavs__piece *w)
     return &w->of->e->cuts[w->k->stage->number];
 }
 
-/* Room for n segments in the arena of the slot; NULL: out of memory. */
+/* Several threads may submit. */
+static inline void cavs__count_cuts(int *cuts, int n)
+{
+    __atomic_add_fetch(cuts, n, __ATOMIC_RELAXED);
+}
+
+/* Room for n segments in the arena; NULL: out of memory. */
 struct cavs__segment *cavs__new_segments(const struct cavs__submission *of, int n);
 int64_t cavs__piece_rows(const struct cavs__piece *w);
 /* Buffers that these segments add to: not every function of a chain adds to every gradient that the

@@ -235,7 +235,7 @@ static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot
     if (s->optimizer.exchange)
         cavs__exchange_observe(s->optimizer.exchange, slot);
     cavs__homes_begin(e, slot, r->run);
-    cavs__slot_open(&e->slots[slot]);
+    cavs__slot_open(&e->slots[slot], e->nshards);
     starpu_iteration_push((unsigned long)e->batches); /* tells a trace which tasks are one batch */
     rc = prepare(s, r, slot);
     prepared = busy_seconds();

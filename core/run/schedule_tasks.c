@@ -71,7 +71,7 @@ static bool start(struct cavs__engine *e, struct job *j)
     cavs__workers_wake();
     cavs__handover_submit(t);
     if (starpu_task_submit(t) == 0) {
-        e->tasks++;
+        __atomic_add_fetch(&e->tasks, 1, __ATOMIC_RELAXED);
         return true;
     }
     cavs__task_drop(t);

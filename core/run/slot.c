@@ -10,12 +10,14 @@
 
 /* ---- slots: counting the tasks of a batch ---- */
 
-void cavs__slot_open(struct cavs__slot *slot)
+void cavs__slot_open(struct cavs__slot *slot, int nshards)
 {
     slot->pending = 1;
     slot->busy = true;
     slot->place = 0;
     cavs__arena_reset(&slot->arena);
+    for (int i = 0; slot->own && i < nshards; i++)
+        cavs__arena_reset(&slot->own[i]);
 }
 
 void cavs__slot_release(void *arg)
@@ -114,7 +116,7 @@ int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t)
     cavs__handover_submit(t);
     rc = starpu_task_submit(t);
     if (rc == 0) {
-        e->tasks++;
+        __atomic_add_fetch(&e->tasks, 1, __ATOMIC_RELAXED);
         cavs__simulated_work(e->rt->cost.submit);
         return CAVS_OK;
     }

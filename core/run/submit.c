@@ -133,8 +133,8 @@ static int flush(struct cavs__piece *w)
     int rc = w->n == 0 ? CAVS_OK : w->n == 1 ? cavs__submit_cut(w, 1) : cavs__submit_task(w, 1);
 
     if (w->k->phase == CAVS__FORWARD && w->n > 0) {
-        cavs__cuts_of(w)->vt += w->n;
-        cavs__cuts_of(w)->chain++;
+        cavs__count_cuts(&cavs__cuts_of(w)->vt, w->n);
+        cavs__count_cuts(&cavs__cuts_of(w)->chain, 1);
     }
     w->segments += w->n;
     w->n = 0;
@@ -199,21 +199,109 @@ static int submit_stage(const struct cavs__submission *of, int shard, int stage,
     return rc;
 }
 
+static int submit_stages(const struct cavs__submission *of, int shard, enum cavs__phase phase)
+{
+    int n = of->e->plan->model->nstages, rc = CAVS_OK;
+
+    for (int i = 0; i < n && !rc; i++)
+        rc = submit_stage(of, shard, phase == CAVS__FORWARD ? i : n - 1 - i, phase);
+    return rc;
+}
+
 static int submit_phase(const struct cavs__submission *of, enum cavs__phase phase)
 {
-    int n = of->e->plan->model->nstages;
+    int rc = CAVS_OK;
 
-    for (int shard = 0; shard < of->b->nshards; shard++) {
-        int rc = CAVS_OK;
-
-        for (int i = 0; i < n && !rc; i++)
-            rc = submit_stage(of, shard, phase == CAVS__FORWARD ? i : n - 1 - i, phase);
+    for (int shard = 0; shard < of->b->nshards && !rc; shard++) {
+        rc = submit_stages(of, shard, phase);
         if (!rc && of->b->nshards > 1) /* shards do not wait for one another */
             rc = cavs__join_flush(of->e, of->slot);
-        if (rc)
-            return rc;
     }
-    return CAVS_OK;
+    return rc;
+}
+
+/* Those with samples: others are empty, or another rank's. */
+static int own_shards(const struct cavs__batch *b)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->nshards; i++)
+        n += b->shards[i].nsamples > 0;
+    return n > 0 ? n : 1;
+}
+
+static struct cavs__submission submission_of(struct cavs__engine *e, struct cavs__batch *b,
+                                             int slot)
+{
+    int own = own_shards(b);
+
+    return (struct cavs__submission){.e = e,
+                                     .b = b,
+                                     .slot = slot,
+                                     .arena = &e->slots[slot].arena,
+                                     .ways =
+                                         e->rt->one_memory ? (e->rt->workers + own - 1) / own : 1,
+                                     .partials = e->nshards / b->nshards,
+                                     .grain = cavs__grain(e)};
+}
+
+/* ---- many shards ----
+ * Submitting a task takes microseconds, too long where one thread does it for many workers.  Up to
+ * the gradients a task writes only what is its shard's, so workers may submit the tasks of shards
+ * side by side, each in order.  Gradients, to which several shards add, follow in the order of the
+ * shards. */
+
+enum { MANY = 8 /* shards, and workers */ };
+
+static bool writes_own_only(const struct cavs__engine *e, const struct cavs__task_kind *k)
+{
+    for (int i = 0; i < k->nbuffers; i++) {
+        if (k->written[i] && e->plan->tensors[k->tensor[i]].kind == CAVS__T_GRAD)
+            return k->phase == CAVS__GRADIENT;
+    }
+    return true;
+}
+
+static bool goes_side_by_side(const struct cavs__submission *of)
+{
+    const struct cavs__engine *e = of->e;
+
+    if (of->b->nshards < MANY || starpu_cpu_worker_get_count() < MANY || e->homes ||
+        e->join.grain > 0 || e->here.now)
+        return false;
+    for (int i = 0; i < e->plan->model->nstages; i++) {
+        for (int k = 0; k < e->plan->stages[i].nkinds; k++) {
+            if (!writes_own_only(e, e->plan->stages[i].kinds[k]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static int submit_shard(struct cavs__engine *e, struct cavs__batch *b, int shard)
+{
+    struct cavs__submission of = submission_of(e, b, cavs__next_slot(e));
+    int rc;
+
+    of.arena = &e->slots[of.slot].own[shard];
+    rc = submit_stages(&of, shard, CAVS__FORWARD);
+    return rc || b->request.run == CAVS__RUN_EVALUATE ? rc
+                                                      : submit_stages(&of, shard, CAVS__BACKWARD);
+}
+
+static int submit_shards(struct cavs__engine *e, struct cavs__batch *b, int slot)
+{
+    struct cavs__arena **own = &e->slots[slot].own;
+    double arranging = e->arranging;
+    int rc;
+
+    if (!*own)
+        *own = calloc((size_t)e->nshards, sizeof **own);
+    if (!*own)
+        return cavs__fail_nomem("tasks", (size_t)e->nshards * sizeof **own);
+    rc = cavs__each_shard(e, b, submit_shard, 0);
+    e->arranging = arranging; /* this is not */
+    return rc;
 }
 
 /* ---- small batches ----
@@ -246,27 +334,12 @@ double cavs__small_seconds(const struct cavs__engine *e, const struct cavs__batc
     return work * e->rates.gemm[1];
 }
 
-/* Those with samples: others are empty, or another rank's. */
-static int own_shards(const struct cavs__batch *b)
-{
-    int n = 0;
-
-    for (int i = 0; i < b->nshards; i++)
-        n += b->shards[i].nsamples > 0;
-    return n > 0 ? n : 1;
-}
-
-int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int slot)
+int cavs__submit_batch(struct cavs__engine *e, struct cavs__batch *b, int slot)
 {
     const struct cavs_model *m = e->plan->model;
-    int own = own_shards(b);
-    struct cavs__submission of = {.e = e,
-                                  .b = b,
-                                  .slot = slot,
-                                  .ways = e->rt->one_memory ? (e->rt->workers + own - 1) / own : 1,
-                                  .partials = e->nshards / b->nshards,
-                                  .grain = cavs__grain(e)};
-    int last = b->request.run == CAVS__RUN_EVALUATE ? CAVS__FORWARD : CAVS__GRADIENT, rc = CAVS_OK;
+    struct cavs__submission of = submission_of(e, b, slot);
+    int last = b->request.run == CAVS__RUN_EVALUATE ? CAVS__FORWARD : CAVS__GRADIENT,
+        first = CAVS__FORWARD, rc = CAVS_OK;
 
     e->join.grain = cavs__join_until(e, b->request.run, cavs__small_seconds(e, b));
     if (e->join.grain > 0)
@@ -277,7 +350,11 @@ int cavs__submit_batch(struct cavs__engine *e, const struct cavs__batch *b, int 
             e->cuts[i].blocks += b->shards[shard].stages[i].nblocks;
     }
     memset(e->grad_used, 0, (size_t)m->nstored * sizeof *e->grad_used);
-    for (int phase = 0; phase <= last && !rc; phase++)
+    if (goes_side_by_side(&of)) {
+        rc = submit_shards(e, b, slot);
+        first = CAVS__GRADIENT;
+    }
+    for (int phase = first; phase <= last && !rc; phase++)
         rc = submit_phase(&of, (enum cavs__phase)phase);
     return rc;
 }

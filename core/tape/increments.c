@@ -180,7 +180,7 @@ static int go(struct going *g)
 
     g->slot = cavs__next_slot(g->e);
     cavs__slot_wait(&g->e->slots[g->slot]);
-    cavs__slot_open(&g->e->slots[g->slot]);
+    cavs__slot_open(&g->e->slots[g->slot], g->e->nshards);
     starpu_iteration_push((unsigned long)g->e->batches);
     rc = prepare(g);
     cavs__workers_hold();
