@@ -41,9 +41,16 @@ struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, en
                                   .cols = cols};
 }
 
+/* Rows 2 KB apart, or a multiple of it, fall into one or two sets of the first-level cache, and
+ * products would copy them first: such rows are a line wider. */
+static int64_t out_of_step(int64_t cols)
+{
+    return cols % 512 ? cols : cols + CAVS__LINE;
+}
+
 struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, int cols)
 {
-    ptrdiff_t ld = cols <= 1 ? 1 : ((ptrdiff_t)cols + 15) / 16 * 16;
+    ptrdiff_t ld = cols <= 1 ? 1 : out_of_step(((int64_t)cols + 15) / 16 * 16);
     struct cavs__operand o = {.buffer = CAVS__SCRATCH,
                               .space = CAVS__FIXED,
                               .mode = CAVS__DIRECT,
@@ -100,7 +107,7 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int 
     col = cols > 1 ? ((int64_t)d->cols + 15) / 16 * 16 : d->cols;
     if (p->error || !has_room(p, col, cols))
         return (struct cavs__operand){.buffer = CAVS__NO_BUFFER};
-    d->cols = (int)col + cols;
+    d->cols = (int)(cols > 1 ? out_of_step(col + cols) : col + cols);
     o = cavs__tensor_operand(*bundle, d->space, CAVS__DIRECT, (int)col, cols);
     o.list = (uint8_t)domain;
     return o;
