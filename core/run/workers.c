@@ -62,9 +62,10 @@ void cavs__workers_hold(void)
     held = true;
 }
 
+/* A worker that submits tasks itself is awake, and what it does is a task. */
 void cavs__workers_have_task(void)
 {
-    if (!held)
+    if (starpu_worker_get_id() < 0 && !held)
         cavs__workers_wake();
 }
 
