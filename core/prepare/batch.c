@@ -97,7 +97,8 @@ static int reserve_samples(struct cavs__batch_scratch *s, int n)
 
     if (!cavs__array_reserve(&s->sample_work, &work_cap, (size_t)n, sizeof *s->sample_work) ||
         !cavs__array_reserve(&s->sample_shard, &shard_cap, (size_t)n, sizeof *s->sample_shard))
-        return cavs__fail_nomem("batch", (size_t)n * sizeof *s->sample_work);
+        return cavs__fail_nomem("batch", cavs__array_capacity(s->sample_cap, (size_t)n) *
+                                             sizeof *s->sample_work);
     s->sample_cap = shard_cap;
     return CAVS_OK;
 }
