@@ -14,16 +14,27 @@
 #include "core/run/simulated.h"
 
 /* Of the one runtime that a process can have; the thread that submits tasks sets when_idle, and a
- * worker may find itself idle. */
+ * worker may find itself idle.  Both are written under the lock, and looked at without it first. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool asleep, when_idle, held;
+static bool asleep, when_idle;
+static bool held; /* the submitting thread's own */
+
+static bool is_set(const bool *what)
+{
+    return __atomic_load_n(what, __ATOMIC_RELAXED);
+}
+
+static void set(bool *what, bool value)
+{
+    __atomic_store_n(what, value, __ATOMIC_RELAXED);
+}
 
 void cavs__workers_rest(void)
 {
     pthread_mutex_lock(&lock);
     if (!asleep)
         starpu_pause();
-    asleep = true;
+    set(&asleep, true);
     pthread_mutex_unlock(&lock);
 }
 
@@ -36,23 +47,23 @@ static bool share_cores(const struct cavs_runtime *rt)
 
 void cavs__workers_rest_when_idle(const struct cavs_runtime *rt)
 {
-    if (when_idle || rt->leave_to_workers || rt->record || !rt->one_memory ||
+    if (is_set(&when_idle) || rt->leave_to_workers || rt->record || !rt->one_memory ||
         cavs__simulated_cores() > 0 || !share_cores(rt))
         return;
     pthread_mutex_lock(&lock);
-    when_idle = true;
+    set(&when_idle, true);
     pthread_mutex_unlock(&lock);
     cavs__workers_idle(0);
 }
 
 void cavs__workers_idle(int ending)
 {
-    if (!__atomic_load_n(&when_idle, __ATOMIC_RELAXED) || starpu_task_nsubmitted() > ending)
+    if (!is_set(&when_idle) || starpu_task_nsubmitted() > ending)
         return;
     pthread_mutex_lock(&lock);
     if (when_idle && !asleep) {
         starpu_pause();
-        asleep = true;
+        set(&asleep, true);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -72,11 +83,12 @@ void cavs__workers_have_task(void)
 void cavs__workers_wake(void)
 {
     held = false;
-    if (!when_idle && !asleep)
+    if (!is_set(&when_idle) && !is_set(&asleep))
         return;
     pthread_mutex_lock(&lock);
     if (asleep)
         starpu_resume();
-    asleep = when_idle = false;
+    set(&asleep, false);
+    set(&when_idle, false);
     pthread_mutex_unlock(&lock);
 }
