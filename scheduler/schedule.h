@@ -74,7 +74,7 @@ struct cavs__policy {
     bool alone; /* every vertex is a task of its own, as is every row that waits for no vertex */
     /* Gives every representative a step, so that children come before parents, and returns the
      * steps, by vertex.  s->vertex_of lists the representatives by (level, function), in the order
-     * of their numbers where these are equal, and by (step, function) afterwards. */
+     * of their numbers where these are equal, and by (step, function) afterwards, likewise. */
     const int32_t *(*steps)(struct cavs__schedule *s, const struct cavs__levelled_graph *l);
 };
 /* By the numbers of enum cavs_policy. */
