@@ -88,3 +88,13 @@ void number_near(double a, double b, double tolerance, const char *what)
     if (!(fabs(a - b) <= tolerance * (1 + fabs(b))))
         fail_msg("%s: %.9g is not near %.9g", what, a, b);
 }
+
+int32_t *matrix_random_rows(uint64_t *state, int rows, int n)
+{
+    int32_t *index = calloc((size_t)rows + 1, sizeof *index);
+
+    assert_non_null(index);
+    for (int i = 0; i < rows; i++)
+        index[i] = random_int(state, -1, n - 1);
+    return index;
+}

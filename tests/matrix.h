@@ -41,4 +41,8 @@ void matrix_near(const struct matrix *a, const struct matrix *b, double toleranc
 /* The same for two numbers. */
 void number_near(double a, double b, double tolerance, const char *what);
 
+/* An index of so many rows of a matrix of n: any number of times, in any order, or -1, none.  The
+ * caller frees it; fails the test when out of memory. */
+int32_t *matrix_random_rows(uint64_t *state, int rows, int n);
+
 #endif

@@ -400,17 +400,6 @@ static void rows_rounded_before_give_the_same_bits(void **unused)
     for_all(check_rounded);
 }
 
-/* Some rows of n, any number of times, in any order, or none. */
-static int32_t *index_random(uint64_t *state, int rows, int n)
-{
-    int32_t *index = calloc((size_t)rows + 1, sizeof *index);
-
-    assert_non_null(index);
-    for (int i = 0; i < rows; i++)
-        index[i] = random_int(state, -1, n - 1);
-    return index;
-}
-
 /* The rows of m that an index names, zeros for none, side by side. */
 static struct matrix matrix_gathered(const struct matrix *m, const int32_t *index)
 {
@@ -426,7 +415,8 @@ static void check_gathered(const struct cavs__bf16_provider *with, struct produc
 {
     const struct shape s = p->shape;
     uint64_t state = (uint64_t)(s.m + s.n);
-    int32_t *of_a = index_random(&state, s.m, s.m), *of_b = index_random(&state, s.m, s.m);
+    int32_t *of_a = matrix_random_rows(&state, s.m, s.m),
+            *of_b = matrix_random_rows(&state, s.m, s.m);
     struct matrix a = p->a, b = p->b, c = matrix_copy(&p->c), from_copies = matrix_copy(&p->c);
 
     if (p->transposed) {

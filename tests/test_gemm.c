@@ -62,17 +62,6 @@ static struct shape shape_of(int i, uint64_t *state)
     return s;
 }
 
-/* Some rows of n, any number of times, in any order, or none. */
-static int32_t *index_random(uint64_t *state, int rows, int n)
-{
-    int32_t *index = calloc((size_t)rows + 1, sizeof *index);
-
-    assert_non_null(index);
-    for (int i = 0; i < rows; i++)
-        index[i] = random_int(state, -1, n - 1);
-    return index;
-}
-
 static struct product product_random(const char *provider, struct shape s, enum entry entry,
                                      bool accumulate, uint64_t *state)
 {
@@ -87,9 +76,9 @@ static struct product product_random(const char *provider, struct shape s, enum 
     p.c = accumulate ? matrix_random(state, transposed ? s.k : s.m, s.n, pad / 2)
                      : matrix_unset(transposed ? s.k : s.m, s.n, pad / 2);
     if (entry == GEMM_TN_ROWS && random_int(state, 0, 3))
-        p.a_index = index_random(state, s.m, s.m);
+        p.a_index = matrix_random_rows(state, s.m, s.m);
     if (entry == GEMM_TN_ROWS && random_int(state, 0, 3))
-        p.b_index = index_random(state, s.m, s.m);
+        p.b_index = matrix_random_rows(state, s.m, s.m);
     snprintf(p.name, sizeof(p.name), "%s %s m %d n %d k %d%s", provider, names[entry], s.m, s.n,
              s.k, accumulate ? " +=" : "");
     return p;
