@@ -7,16 +7,14 @@
 # A script:
 #     EXTRA_DIST += perf/x.sh
 
-EXTRA_DIST += perf/README.md perf/RESULTS.md perf/figures perf/ablation perf/batching perf/bench \
-	perf/compare perf/figure8 perf/figure9 perf/gpu-check perf/latency perf/learning perf/loc \
-	perf/models perf/tape perf/peers/dynet_counts \
-	perf/plot.py perf/policies perf/report perf/runs.py perf/simulate perf/table1 perf/table2 perf/tasks-by-policy \
-	perf/models \
-	perf/plot.py perf/policies perf/ranks perf/report perf/runs.py perf/table1 perf/table2 perf/tasks-by-policy \
-	perf/turns perf/workloads.py \
-	perf/peers/common.py perf/peers/dynet perf/peers/gcn_torch perf/peers/levels.py \
-	perf/peers/lstm_torch perf/peers/setup perf/peers/shared.py \
-	perf/peers/tagger_torch perf/peers/tree_fc_torch perf/peers/tree_lstm_torch
+EXTRA_DIST += perf/README.md perf/RESULTS.md perf/ablation perf/batching perf/bench perf/compare \
+	perf/figure8 perf/figure9 perf/figures perf/gpu-check perf/latency perf/learning \
+	perf/loc perf/machine.py perf/models perf/plot.py perf/policies perf/processors.json \
+	perf/ranks perf/report perf/runs.py perf/simulate perf/table1 perf/table2 perf/tape \
+	perf/tasks-by-policy perf/turns perf/workloads.py perf/peers/common.py perf/peers/dynet \
+	perf/peers/dynet_counts perf/peers/gcn_torch perf/peers/levels.py perf/peers/lstm_torch \
+	perf/peers/setup perf/peers/shared.py perf/peers/tagger_torch perf/peers/tree_fc_torch \
+	perf/peers/tree_lstm_torch
 
 # The models by hand: of the library only products, updates and formulas, and no StarPU.
 noinst_PROGRAMS += perf/floor
