@@ -47,6 +47,7 @@ tests_libtrial_la_SOURCES = \
 	tests/groups.c tests/groups.h \
 	tests/kernel_cases.c tests/kernel_cases.h \
 	tests/matrix.c tests/matrix.h \
+	tests/product.c tests/product.h \
 	tests/naive.c tests/naive.h \
 	tests/naive_math.c \
 	tests/naive_ops.c \

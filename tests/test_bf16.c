@@ -21,12 +21,8 @@
 #include "codelets/bf16_pack.h"
 #include "codelets/products/bf16.h"
 #include "codelets/products/gemm.h"
-#include "tests/matrix.h"
+#include "tests/product.h"
 #include "tests/random.h"
-
-struct shape {
-    int m, n, k;
-};
 
 static const struct shape edges[] = {
     {0, 7, 3},      {3, 0, 7},     {7, 3, 0},     {0, 0, 0},     {1, 1, 1},       {1, 5, 1},
@@ -214,14 +210,10 @@ static void packed_weights_are_pairs_in_panels(void **unused)
 
 /* ---- products ---- */
 
-/* y (m, n) = or += x w; or dw (k, n) = or += x^T dy with dy (m, n).  Fixed operands are a and b. */
-struct product {
-    struct shape shape;
-    bool transposed, accumulate;
-    struct matrix a, b, c;
-    struct matrix rounded_a, rounded_b;
-    struct packed w;
-    char name[96];
+/* The same product of the numbers as they are, and as they are rounded. */
+struct task {
+    struct product p, rounded;
+    struct packed w; /* b, unless transposed */
 };
 
 static struct matrix matrix_rounded(const struct matrix *m)
@@ -234,40 +226,35 @@ static struct matrix matrix_rounded(const struct matrix *m)
     return y;
 }
 
-static struct product product_random(const char *provider, struct shape s, bool transposed,
-                                     bool accumulate, uint64_t *state)
+static struct task task_random(const char *provider, struct shape s, bool transposed,
+                               bool accumulate, uint64_t *state)
 {
-    const int pad = random_int(state, 0, 2) * random_int(state, 0, 20);
-    struct product p = {.shape = s, .transposed = transposed, .accumulate = accumulate};
+    struct task t = {.p = product_random(provider, transposed ? "gemm_tn" : "gemm", s, transposed,
+                                         accumulate, state)};
 
-    p.a = matrix_random(state, s.m, s.k, pad);
-    p.b = matrix_random(state, transposed ? s.m : s.k, s.n, random_int(state, 0, 9));
-    p.rounded_a = matrix_rounded(&p.a);
-    p.rounded_b = matrix_rounded(&p.b);
-    p.c = accumulate ? matrix_random(state, transposed ? s.k : s.m, s.n, pad / 2)
-                     : matrix_unset(transposed ? s.k : s.m, s.n, pad / 2);
+    t.rounded = t.p;
+    t.rounded.a = matrix_rounded(&t.p.a);
+    t.rounded.b = matrix_rounded(&t.p.b);
+    t.rounded.c = matrix_copy(&t.p.c);
     if (!transposed)
-        p.w = packed_of(&p.b);
-    snprintf(p.name, sizeof(p.name), "%s %s m %d n %d k %d%s", provider,
-             transposed ? "gemm_tn" : "gemm", s.m, s.n, s.k, accumulate ? " +=" : "");
-    return p;
+        t.w = packed_of(&t.p.b);
+    return t;
 }
 
-static void product_free(struct product *p)
+static void task_free(struct task *t)
 {
-    matrix_free(&p->a);
-    matrix_free(&p->b);
-    matrix_free(&p->c);
-    matrix_free(&p->rounded_a);
-    matrix_free(&p->rounded_b);
-    free(p->w.memory);
+    product_free(&t->p);
+    product_free(&t->rounded);
+    free(t->w.memory);
 }
 
 /* Rows [first, first + rows) of the product alone. */
-static void multiply_rows(const struct cavs__bf16_provider *with, const struct product *p,
-                          int first, int rows, struct matrix *c)
+static void multiply_rows(const struct cavs__bf16_provider *with, const struct task *t, int first,
+                          int rows, struct matrix *c)
 {
-    with->gemm(rows, p->shape.n, p->shape.k, matrix_at(&p->a, first, 0), p->a.ld, p->w.p, p->w.ld,
+    const struct product *p = &t->p;
+
+    with->gemm(rows, p->shape.n, p->shape.k, matrix_at(&p->a, first, 0), p->a.ld, t->w.p, t->w.ld,
                matrix_at(c, first, 0), c->ld, p->accumulate);
 }
 
@@ -281,36 +268,12 @@ static void add_rows(const struct cavs__bf16_provider *with, const struct produc
     with->gemm_tn(rows, p->shape.n, p->shape.k, &x, &dy, c->p, c->ld, accumulate);
 }
 
-static void multiply(const struct cavs__bf16_provider *with, const struct product *p,
-                     struct matrix *c)
+static void multiply(const struct cavs__bf16_provider *with, const struct task *t, struct matrix *c)
 {
-    if (p->transposed)
-        add_rows(with, p, 0, p->shape.m, p->accumulate, c);
+    if (t->p.transposed)
+        add_rows(with, &t->p, 0, t->p.shape.m, t->p.accumulate, c);
     else
-        multiply_rows(with, p, 0, p->shape.m, c);
-}
-
-/* Checks c, of which `before` was the old value, with the classical bound on the error of a sum. */
-static void check_sums(const struct product *p, const struct matrix *before, const struct matrix *c)
-{
-    const int depth = p->transposed ? p->shape.m : p->shape.k;
-
-    for (int i = 0; i < c->rows; i++)
-        for (int j = 0; j < c->cols; j++) {
-            double sum = p->accumulate ? *matrix_at(before, i, j) : 0, size = fabs(sum);
-            for (int q = 0; q < depth; q++) {
-                const double product = (p->transposed ? *matrix_at(&p->rounded_a, q, i)
-                                                      : *matrix_at(&p->rounded_a, i, q)) *
-                                       (double)*matrix_at(&p->rounded_b, q, j);
-                sum += product;
-                size += fabs(product);
-            }
-            const double error = fabs(*matrix_at(c, i, j) - sum),
-                         bound = (depth + 2) * 0x1p-24 * size;
-            if (!(error <= bound))
-                fail_msg("%s: %.9g instead of %.9g in row %d, column %d", p->name,
-                         *matrix_at(c, i, j), sum, i, j);
-        }
+        multiply_rows(with, t, 0, t->p.shape.m, c);
 }
 
 /* The reference takes its time. */
@@ -319,8 +282,8 @@ static bool is_too_slow(const struct cavs__bf16_provider *with, struct shape s)
     return !strcmp(with->name, "reference") && (double)s.m * s.n * s.k > 1e5;
 }
 
-/* Calls test(provider, product) for every available provider, shape, product and way to start. */
-static void for_all(void test(const struct cavs__bf16_provider *, struct product *))
+/* Calls test(provider, task) for every available provider, shape, product and way to start. */
+static void for_all(void test(const struct cavs__bf16_provider *, const struct task *))
 {
     for (int g = 0; cavs__bf16_providers[g]; g++) {
         const struct cavs__bf16_provider *with = cavs__bf16_providers[g];
@@ -330,21 +293,20 @@ static void for_all(void test(const struct cavs__bf16_provider *, struct product
         for (int i = 0; i < EDGES + RANDOM_SHAPES; i++) {
             const struct shape s = shape_of(i, &state);
             for (int way = 0; way < 4 && !is_too_slow(with, s); way++) {
-                struct product p = product_random(with->name, s, way & 1, way & 2, &state);
-                test(with, &p);
-                product_free(&p);
+                struct task t = task_random(with->name, s, way & 1, way & 2, &state);
+                test(with, &t);
+                task_free(&t);
             }
         }
     }
 }
 
-static void check_result(const struct cavs__bf16_provider *with, struct product *p)
+static void check_result(const struct cavs__bf16_provider *with, const struct task *t)
 {
-    struct matrix c = matrix_copy(&p->c);
+    struct matrix c = matrix_copy(&t->p.c);
 
-    multiply(with, p, &c);
-    check_sums(p, &p->c, &c);
-    matrix_check(&c, p->name);
+    multiply(with, t, &c);
+    product_check(&t->rounded, &c);
     matrix_free(&c);
 }
 
@@ -354,13 +316,13 @@ static void products_are_the_naive_sums_of_rounded_numbers_and_touch_nothing_els
     for_all(check_result);
 }
 
-static void check_repeats(const struct cavs__bf16_provider *with, struct product *p)
+static void check_repeats(const struct cavs__bf16_provider *with, const struct task *t)
 {
-    struct matrix c = matrix_copy(&p->c), again = matrix_copy(&p->c);
+    struct matrix c = matrix_copy(&t->p.c), again = matrix_copy(&t->p.c);
 
-    multiply(with, p, &c);
-    multiply(with, p, &again);
-    matrix_same(&c, &again, p->name);
+    multiply(with, t, &c);
+    multiply(with, t, &again);
+    matrix_same(&c, &again, t->p.name);
     matrix_free(&c);
     matrix_free(&again);
 }
@@ -371,8 +333,9 @@ static void the_same_call_gives_the_same_bits(void **unused)
     for_all(check_repeats);
 }
 
-static void check_rounded(const struct cavs__bf16_provider *with, struct product *p)
+static void check_rounded(const struct cavs__bf16_provider *with, const struct task *t)
 {
+    const struct product *p = &t->p;
     struct matrix c = matrix_copy(&p->c), from_rounded = matrix_copy(&p->c);
     const ptrdiff_t ld = p->shape.k + 3;
     uint16_t *x = malloc((size_t)(p->shape.m * ld + 1) * sizeof(*x));
@@ -384,8 +347,8 @@ static void check_rounded(const struct cavs__bf16_provider *with, struct product
             x[i * ld + p->shape.k + q] = GUARD_BITS & 0xffff;
     }
     if (!p->transposed) {
-        multiply(with, p, &c);
-        with->gemm_rounded(p->shape.m, p->shape.n, p->shape.k, x, ld, p->w.p, p->w.ld,
+        multiply(with, t, &c);
+        with->gemm_rounded(p->shape.m, p->shape.n, p->shape.k, x, ld, t->w.p, t->w.ld,
                            from_rounded.p, from_rounded.ld, p->accumulate);
         matrix_same(&c, &from_rounded, p->name);
     }
@@ -411,23 +374,25 @@ static struct matrix matrix_gathered(const struct matrix *m, const int32_t *inde
     return y;
 }
 
-static void check_gathered(const struct cavs__bf16_provider *with, struct product *p)
+static void check_gathered(const struct cavs__bf16_provider *with, const struct task *t)
 {
+    const struct product *p = &t->p;
     const struct shape s = p->shape;
     uint64_t state = (uint64_t)(s.m + s.n);
     int32_t *of_a = matrix_random_rows(&state, s.m, s.m),
             *of_b = matrix_random_rows(&state, s.m, s.m);
-    struct matrix a = p->a, b = p->b, c = matrix_copy(&p->c), from_copies = matrix_copy(&p->c);
+    struct matrix c = matrix_copy(&p->c), from_copies = matrix_copy(&p->c);
+    struct task copies = *t;
 
     if (p->transposed) {
-        with->gemm_tn(s.m, s.n, s.k, &(struct cavs__gemm_rows){a.p, a.ld, of_a},
-                      &(struct cavs__gemm_rows){b.p, b.ld, of_b}, c.p, c.ld, p->accumulate);
-        p->a = matrix_gathered(&a, of_a);
-        p->b = matrix_gathered(&b, of_b);
-        multiply(with, p, &from_copies);
+        with->gemm_tn(s.m, s.n, s.k, &(struct cavs__gemm_rows){p->a.p, p->a.ld, of_a},
+                      &(struct cavs__gemm_rows){p->b.p, p->b.ld, of_b}, c.p, c.ld, p->accumulate);
+        copies.p.a = matrix_gathered(&p->a, of_a);
+        copies.p.b = matrix_gathered(&p->b, of_b);
+        multiply(with, &copies, &from_copies);
         matrix_same(&c, &from_copies, p->name);
-        matrix_free(&a);
-        matrix_free(&b);
+        matrix_free(&copies.p.a);
+        matrix_free(&copies.p.b);
     }
     free(of_a);
     free(of_b);
@@ -442,20 +407,21 @@ static void rows_of_gradients_may_be_anywhere(void **unused)
 }
 
 /* x w in calls of some rows each; x^T dy in calls of so many rows as do not matter. */
-static void check_split(const struct cavs__bf16_provider *with, struct product *p)
+static void check_split(const struct cavs__bf16_provider *with, const struct task *t)
 {
+    const struct product *p = &t->p;
     struct matrix c = matrix_copy(&p->c), split = matrix_copy(&p->c);
     const int m = p->shape.m, most = p->transposed ? CAVS__BF16_DEPTH * (1 + m % 3) : 1 + m % 37;
 
-    multiply(with, p, &c);
+    multiply(with, t, &c);
     if (p->transposed && m == 0)
-        multiply(with, p, &split);
+        multiply(with, t, &split);
     for (int i = 0; i < m; i += most) {
         const int rows = m - i < most ? m - i : most;
         if (p->transposed)
             add_rows(with, p, i, rows, p->accumulate || i > 0, &split);
         else
-            multiply_rows(with, p, i, rows, &split);
+            multiply_rows(with, t, i, rows, &split);
     }
     if (strcmp(with->name, "reference") || !p->transposed)
         matrix_same(&c, &split, p->name);
@@ -479,18 +445,17 @@ static void nan_and_inf_stay_in_their_rows(void **unused)
     (void)unused;
     for (int g = 0; cavs__bf16_providers[g]; g++) {
         const struct cavs__bf16_provider *with = cavs__bf16_providers[g];
-        struct product p =
-            product_random(with->name, (struct shape){39, 70, 40}, false, false, &state);
-        *matrix_at(&p.a, 4, 7) = NAN;
-        *matrix_at(&p.a, 38, 9) = FLT_MAX;
+        struct task t = task_random(with->name, (struct shape){39, 70, 40}, false, false, &state);
+        *matrix_at(&t.p.a, 4, 7) = NAN;
+        *matrix_at(&t.p.a, 38, 9) = FLT_MAX;
         if (with->available())
-            multiply(with, &p, &p.c);
+            multiply(with, &t, &t.p.c);
         for (int r = 0; r < 39 && with->available(); r++)
             for (int c = 0; c < 70; c++) {
-                assert_int_equal(isnan(*matrix_at(&p.c, r, c)) != 0, r == 4);
-                assert_int_equal(isinf(*matrix_at(&p.c, r, c)) != 0, r == 38);
+                assert_int_equal(isnan(*matrix_at(&t.p.c, r, c)) != 0, r == 4);
+                assert_int_equal(isinf(*matrix_at(&t.p.c, r, c)) != 0, r == 38);
             }
-        product_free(&p);
+        task_free(&t);
     }
 }
 
@@ -501,18 +466,17 @@ static void nan_and_inf_stay_in_their_rows_of_gradients(void **unused)
     (void)unused;
     for (int g = 0; cavs__bf16_providers[g]; g++) {
         const struct cavs__bf16_provider *with = cavs__bf16_providers[g];
-        struct product p =
-            product_random(with->name, (struct shape){37, 70, 40}, true, false, &state);
-        *matrix_at(&p.a, 4, 7) = NAN;
-        *matrix_at(&p.a, 36, 9) = -INFINITY;
+        struct task t = task_random(with->name, (struct shape){37, 70, 40}, true, false, &state);
+        *matrix_at(&t.p.a, 4, 7) = NAN;
+        *matrix_at(&t.p.a, 36, 9) = -INFINITY;
         if (with->available())
-            multiply(with, &p, &p.c);
+            multiply(with, &t, &t.p.c);
         for (int r = 0; r < 40 && with->available(); r++)
             for (int c = 0; c < 70; c++) {
-                assert_int_equal(isnan(*matrix_at(&p.c, r, c)) != 0, r == 7);
-                assert_int_equal(isinf(*matrix_at(&p.c, r, c)) != 0, r == 9);
+                assert_int_equal(isnan(*matrix_at(&t.p.c, r, c)) != 0, r == 7);
+                assert_int_equal(isinf(*matrix_at(&t.p.c, r, c)) != 0, r == 9);
             }
-        product_free(&p);
+        task_free(&t);
     }
 }
 

@@ -19,26 +19,11 @@
 
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
-#include "tests/matrix.h"
+#include "tests/product.h"
 #include "tests/random.h"
-
-struct shape {
-    int m, n, k;
-};
 
 /* The entries of a provider. */
 enum entry { GEMM, GEMM_PANELS, GEMM_TN, GEMM_TN_ROWS, ENTRIES };
-
-/* One product: y (m, n) = or += x w; or dw (k, n) = or += x^T dy with dy (m, n).  Fixed operands
- * are a and b. */
-struct product {
-    struct shape shape;
-    enum entry entry;
-    bool transposed, accumulate;
-    struct matrix a, b, c;
-    int32_t *a_index, *b_index; /* GEMM_TN_ROWS: rows of a and b, or NULL */
-    char name[96];
-};
 
 static const struct shape edges[] = {
     {0, 7, 3},       {3, 0, 7},       {7, 3, 0},      {0, 0, 0},      {1, 1, 1},     {1, 5, 1},
@@ -62,53 +47,24 @@ static struct shape shape_of(int i, uint64_t *state)
     return s;
 }
 
-static struct product product_random(const char *provider, struct shape s, enum entry entry,
-                                     bool accumulate, uint64_t *state)
+/* A product by one of a provider's entries. */
+struct task {
+    struct product p;
+    enum entry entry;
+};
+
+static struct task task_random(const char *provider, struct shape s, enum entry entry,
+                               bool accumulate, uint64_t *state)
 {
     static const char *const names[ENTRIES] = {"gemm", "gemm_panels", "gemm_tn", "gemm_tn_rows"};
-    const int pad = random_int(state, 0, 2) * random_int(state, 0, 20);
-    const bool transposed = entry >= GEMM_TN;
-    struct product p = {
-        .shape = s, .entry = entry, .transposed = transposed, .accumulate = accumulate};
+    struct task t = {product_random(provider, names[entry], s, entry >= GEMM_TN, accumulate, state),
+                     entry};
 
-    p.a = matrix_random(state, s.m, s.k, pad);
-    p.b = matrix_random(state, transposed ? s.m : s.k, s.n, random_int(state, 0, 9));
-    p.c = accumulate ? matrix_random(state, transposed ? s.k : s.m, s.n, pad / 2)
-                     : matrix_unset(transposed ? s.k : s.m, s.n, pad / 2);
     if (entry == GEMM_TN_ROWS && random_int(state, 0, 3))
-        p.a_index = matrix_random_rows(state, s.m, s.m);
+        t.p.a_index = matrix_random_rows(state, s.m, s.m);
     if (entry == GEMM_TN_ROWS && random_int(state, 0, 3))
-        p.b_index = matrix_random_rows(state, s.m, s.m);
-    snprintf(p.name, sizeof(p.name), "%s %s m %d n %d k %d%s", provider, names[entry], s.m, s.n,
-             s.k, accumulate ? " +=" : "");
-    return p;
-}
-
-static void product_free(struct product *p)
-{
-    matrix_free(&p->a);
-    matrix_free(&p->b);
-    matrix_free(&p->c);
-    free(p->a_index);
-    free(p->b_index);
-}
-
-static float element(const struct matrix *m, const int32_t *index, int r, int c)
-{
-    if (index)
-        r = index[r];
-    return r < 0 ? 0 : *matrix_at(m, r, c);
-}
-
-/* What number q of the sum for row i and column j multiplies. */
-static float factor_a(const struct product *p, int i, int q)
-{
-    return p->transposed ? element(&p->a, p->a_index, q, i) : *matrix_at(&p->a, i, q);
-}
-
-static float factor_b(const struct product *p, int q, int j)
-{
-    return element(&p->b, p->b_index, q, j);
+        t.p.b_index = matrix_random_rows(state, s.m, s.m);
+    return t;
 }
 
 static bool has(const struct cavs__gemm_provider *with, enum entry entry)
@@ -141,14 +97,14 @@ static void multiply_panels(const struct cavs__gemm_provider *with, const struct
     matrix_free(&panels);
 }
 
-static void multiply(const struct cavs__gemm_provider *with, const struct product *p,
-                     struct matrix *c)
+static void multiply(const struct cavs__gemm_provider *with, const struct task *t, struct matrix *c)
 {
+    const struct product *p = &t->p;
     const struct shape s = p->shape;
     const struct cavs__gemm_rows a = {p->a.p, ld(&p->a), p->a_index},
                                  b = {p->b.p, ld(&p->b), p->b_index};
 
-    switch (p->entry) {
+    switch (t->entry) {
     case GEMM_PANELS: multiply_panels(with, p, c); break;
     case GEMM_TN_ROWS: with->gemm_tn_rows(s.m, s.n, s.k, &a, &b, c->p, ld(c), p->accumulate); break;
     default:
@@ -157,29 +113,8 @@ static void multiply(const struct cavs__gemm_provider *with, const struct produc
     }
 }
 
-/* Checks c, of which `before` was the old value, with the classical bound on the error of a sum. */
-static void check_sums(const struct product *p, const struct matrix *before, const struct matrix *c)
-{
-    const int depth = p->transposed ? p->shape.m : p->shape.k;
-
-    for (int i = 0; i < c->rows; i++)
-        for (int j = 0; j < c->cols; j++) {
-            double sum = p->accumulate ? *matrix_at(before, i, j) : 0, size = fabs(sum);
-            for (int q = 0; q < depth; q++) {
-                const double term = (double)factor_a(p, i, q) * factor_b(p, q, j);
-                sum += term;
-                size += fabs(term);
-            }
-            const double error = fabs(*matrix_at(c, i, j) - sum),
-                         bound = (depth + 2) * 0x1p-24 * size;
-            if (!(error <= bound))
-                fail_msg("%s: %.9g instead of %.9g in row %d, column %d", p->name,
-                         *matrix_at(c, i, j), sum, i, j);
-        }
-}
-
-/* Calls test(provider, product) for every available provider, shape, product and way to start. */
-static void for_all(void test(const struct cavs__gemm_provider *, struct product *))
+/* Calls test(provider, task) for every available provider, shape, entry and way to start. */
+static void for_all(void test(const struct cavs__gemm_provider *, const struct task *))
 {
     uint64_t state = 1;
 
@@ -191,23 +126,22 @@ static void for_all(void test(const struct cavs__gemm_provider *, struct product
             const struct shape s = shape_of(i, &state);
             for (int way = 0; way < 2 * ENTRIES; way++) {
                 const enum entry entry = (enum entry)(way / 2);
-                struct product p = product_random(with->name, s, entry, way % 2, &state);
+                struct task t = task_random(with->name, s, entry, way % 2, &state);
 
                 if (has(with, entry))
-                    test(with, &p);
-                product_free(&p);
+                    test(with, &t);
+                product_free(&t.p);
             }
         }
     }
 }
 
-static void check_result(const struct cavs__gemm_provider *with, struct product *p)
+static void check_result(const struct cavs__gemm_provider *with, const struct task *t)
 {
-    struct matrix c = matrix_copy(&p->c);
+    struct matrix c = matrix_copy(&t->p.c);
 
-    multiply(with, p, &c);
-    check_sums(p, &p->c, &c);
-    matrix_check(&c, p->name);
+    multiply(with, t, &c);
+    product_check(&t->p, &c);
     matrix_free(&c);
 }
 
@@ -217,13 +151,13 @@ static void products_are_the_naive_sums_and_touch_nothing_else(void **unused)
     for_all(check_result);
 }
 
-static void check_repeats(const struct cavs__gemm_provider *with, struct product *p)
+static void check_repeats(const struct cavs__gemm_provider *with, const struct task *t)
 {
-    struct matrix c = matrix_copy(&p->c), again = matrix_copy(&p->c);
+    struct matrix c = matrix_copy(&t->p.c), again = matrix_copy(&t->p.c);
 
-    multiply(with, p, &c);
-    multiply(with, p, &again);
-    matrix_same(&c, &again, p->name);
+    multiply(with, t, &c);
+    multiply(with, t, &again);
+    matrix_same(&c, &again, t->p.name);
     matrix_free(&c);
     matrix_free(&again);
 }
@@ -240,23 +174,24 @@ static bool is_tiled(const struct cavs__gemm_provider *p)
     return !strcmp(p->name, "avx512") || !strcmp(p->name, "avx2");
 }
 
-static void check_chain(const struct cavs__gemm_provider *with, struct product *p)
+static void check_chain(const struct cavs__gemm_provider *with, const struct task *t)
 {
-    struct matrix c = matrix_copy(&p->c);
-    const int depth = p->transposed ? p->shape.m : p->shape.k;
+    const struct product *p = &t->p;
+    struct matrix c = matrix_copy(&p->c), chain = matrix_copy(&p->c);
 
     if (is_tiled(with)) {
-        multiply(with, p, &c);
+        multiply(with, t, &c);
         for (int i = 0; i < c.rows; i++)
             for (int j = 0; j < c.cols; j++) {
                 float sum = p->accumulate ? *matrix_at(&p->c, i, j) : 0;
-                for (int q = 0; q < depth; q++)
-                    sum = fmaf(factor_a(p, i, q), factor_b(p, q, j), sum);
-                *matrix_at(&p->c, i, j) = sum;
+                for (int q = 0; q < product_depth(p); q++)
+                    sum = fmaf(product_a(p, i, q), product_b(p, q, j), sum);
+                *matrix_at(&chain, i, j) = sum;
             }
-        matrix_same(&c, &p->c, p->name);
+        matrix_same(&c, &chain, p->name);
     }
     matrix_free(&c);
+    matrix_free(&chain);
 }
 
 /* So the bits depend neither on the other rows, nor on how rows are split, nor on the vector
@@ -275,15 +210,14 @@ static void nan_stays_in_its_row(void **unused)
     (void)unused;
     for (int g = 0; cavs__gemm_providers[g]; g++) {
         const struct cavs__gemm_provider *with = cavs__gemm_providers[g];
-        struct product p =
-            product_random(with->name, (struct shape){9, 70, 40}, GEMM, false, &state);
-        *matrix_at(&p.a, 4, 7) = NAN;
+        struct task t = task_random(with->name, (struct shape){9, 70, 40}, GEMM, false, &state);
+        *matrix_at(&t.p.a, 4, 7) = NAN;
         if (with->available())
-            multiply(with, &p, &p.c);
+            multiply(with, &t, &t.p.c);
         for (int r = 0; r < 9 && with->available(); r++)
             for (int c = 0; c < 70; c++)
-                assert_int_equal(isnan(*matrix_at(&p.c, r, c)) != 0, r == 4);
-        product_free(&p);
+                assert_int_equal(isnan(*matrix_at(&t.p.c, r, c)) != 0, r == 4);
+        product_free(&t.p);
     }
 }
 
