@@ -200,7 +200,7 @@ static void check_product(enum way way, struct sizes s, bool transposed)
     const char *name = transposed ? "gemm_select_t" : "gemm_select";
     const int rows = s.rows, k = s.k, n = s.n, blocks = s.blocks;
     struct input x = input_random(way, rows, k);
-    struct matrix w = transposed ? matrix_random(&state, k, n * blocks, 2)
+    struct matrix w = transposed ? matrix_random(&state, n * blocks, k, 2)
                                  : matrix_random(&state, k * blocks, n, 2),
                   out[2];
     int32_t *ids = ids_random(rows, blocks);
@@ -209,7 +209,6 @@ static void check_product(enum way way, struct sizes s, bool transposed)
         out[which] = matrix_unset(rows, n, 1);
         struct cavs__view v[4] = {
             x.view, {.index = ids}, view_of(&w, NULL), view_of(&out[which], NULL)};
-        v[2].cols = n;
         run(name, which, 0, rows, v, 0);
         matrix_check(&out[which], name);
     }

@@ -160,7 +160,7 @@ static int elementwise(const struct cavs__device_call *c)
 
 /* ---- products with a selected block ---- */
 
-static int select_block(const struct cavs__device_call *c, int row_step, int column_step)
+static int select_block(const struct cavs__device_call *c, bool transposed)
 {
     struct cavs__launch l;
     int n = c->v[3].cols;
@@ -170,8 +170,7 @@ static int select_block(const struct cavs__device_call *c, int row_step, int col
     cavs__argument_int(&l, c->rows);
     cavs__argument_int(&l, c->v[0].cols);
     cavs__argument_int(&l, n);
-    cavs__argument_int(&l, row_step);
-    cavs__argument_int(&l, column_step);
+    cavs__argument_int(&l, transposed);
     cavs__argument_view(&l, &c->v[0]);
     cavs__argument_int(&l, c->v[1].index);
     cavs__argument_view(&l, &c->v[2]);
@@ -181,12 +180,12 @@ static int select_block(const struct cavs__device_call *c, int row_step, int col
 
 static int gemm_select(const struct cavs__device_call *c)
 {
-    return select_block(c, c->v[0].cols, 0);
+    return select_block(c, false);
 }
 
 static int gemm_select_t(const struct cavs__device_call *c)
 {
-    return select_block(c, 0, c->v[3].cols);
+    return select_block(c, true);
 }
 
 static int gemm_tn_select(const struct cavs__device_call *c)

@@ -424,21 +424,22 @@ KERNEL(64) cavs_mask(GLOBAL const int *index, int rows, int ids_ix, VIEW(y))
 
 /* ---- products with a selected block: an item each number ---- */
 
-/* x (rows, k), ids, w, y (rows, n): y[r] = x[r] times the block of w that begins `row_step` rows
- * and `column_step` columns after that of the id before; 0 where the id is negative */
-KERNEL(64) cavs_gemm_select(GLOBAL const int *index, int rows, int k, int n, int row_step,
-                            int column_step, VIEW(x), int ids_ix, VIEW(w), VIEW(y))
+/* x (rows, k), ids, w: blocks (k, n), or (n, k) if they are transposed, below one another,
+ * y (rows, n): y[r] = x[r] times its block, or the transpose of it; 0 where the id is negative */
+KERNEL(64) cavs_gemm_select(GLOBAL const int *index, int rows, int k, int n, int transposed,
+                            VIEW(x), int ids_ix, VIEW(w), VIEW(y))
 {
     long i = (long)GROUP_X * 64 + ITEM;
     int r = (int)(i / n), c = (int)(i % n);
 
     if (r < rows) {
         int id = index[ids_ix + r];
-        long from = ROW(x, r), block = w_at + (long)id * row_step * w_ld + (long)id * column_step;
+        long from = ROW(x, r), block = w_at + (long)id * (transposed ? n : k) * w_ld,
+             column = transposed ? w_ld : 1, step = transposed ? 1 : w_ld;
         float sum = 0.0f;
 
         for (int p = 0; p < k && id >= 0 && from >= 0; p++)
-            sum += x[from + p] * w[block + (long)p * w_ld + c];
+            sum += x[from + p] * w[block + p * step + c * column];
         y[y_at + (long)r * y_ld + c] = sum;
     }
 }

@@ -138,8 +138,8 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
  * mask               ids, y (rows, 1)                       1 where the id >= 0, else 0
  * gemm_select        x (rows, k), ids, w (any, n), y        y[r] = x[r] times rows [ids[r] k, + k)
  *                                                            of w; 0 where the id is negative
- * gemm_select_t      x (rows, k), ids, w (k, any), y         y[r] = x[r] times columns
- *                    (rows, n)                               [ids[r] n, + n) of w
+ * gemm_select_t      x (rows, k), ids, w (any, k), y         y[r] = x[r] times rows [ids[r] n, + n)
+ *                    (rows, n)                               of w, transposed
  * gemm_tn_select (*) x (rows, k), dy (rows, n), ids,         rows [ids[r] k, + k) of dw += x[r]^T
  *                    dw (call->rows, n)                      dy[r]
  * gemm_rows          a (rows, m k), b (rows, k n),          y[r] = a[r] b[r], matrices: a (m, k),

@@ -47,7 +47,7 @@ void cavs__reference_gemm_select_t(const struct cavs__call *call, int rows,
             const int id = v[1].index[r];
             double sum = 0;
             for (int p = 0; id >= 0 && p < v[0].cols; p++)
-                sum += at(&v[0], r, p) * at(&v[2], p, id * v[3].cols + j);
+                sum += at(&v[0], r, p) * at(&v[2], id * v[3].cols + j, p);
             *out(&v[3], r, j) = (float)sum;
         }
 }

@@ -16,6 +16,9 @@
 
 enum { SORTED = 2048, ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
 
+/* Rows of a gradient that are written side by side, each from its first column to its last. */
+enum { STREAMS = 24 };
+
 /* Rows in the order of their ids; those without an id, -1, come first. */
 struct sorted {
     int n;
@@ -114,14 +117,57 @@ static void multiply_run(const struct cavs__view *v, const struct sorted *s, int
     }
 }
 
+/* x (rows, cols) -> y (cols, rows) */
+static void transpose(int rows, int cols, const float *x, float *y)
+{
+    for (int c = 0; c < cols; c++)
+        for (int r = 0; r < rows; r++)
+            y[c * rows + r] = x[r * cols + c];
+}
+
+/* Columns [c, c + n) of y = x w^T likewise; w (y's columns, k).  It is y^T = w x^T: w, which comes
+ * from memory, is read row by row, and nobody has to keep its transpose. */
+static void multiply_transposed_strip(const struct cavs__view *v, const struct sorted *s, int from,
+                                      int end, const float *w, int c, int n)
+{
+    const struct cavs__view *x = &v[0], *y = &v[3];
+    const int m = end - from;
+    float rows[BUFFER], xt[BUFFER], yt[BUFFER], *out = rows;
+
+    for (int p = 0; p < x->cols; p += COLS) {
+        int k = smaller(COLS, x->cols - p);
+
+        collect(x, s, from, end, p, k, rows);
+        transpose(m, k, rows, xt);
+        cavs__gemm()->gemm(n, m, k, w + c * v[2].ld + p, v[2].ld, xt, m, yt, m, p > 0);
+    }
+    transpose(n, m, yt, rows);
+    for (int i = from; i < end; i++, out += n)
+        memcpy(y->p + s->row[i] * y->ld + c, out, (size_t)n * sizeof *out);
+}
+
+static void multiply_run_transposed(const struct cavs__view *v, const struct sorted *s, int from,
+                                    int end, const float *w)
+{
+    for (int c = 0; c < v[3].cols; c += COLS) {
+        for (int i = from; i < end; i += ROWS)
+            multiply_transposed_strip(v, s, i, smaller(i + ROWS, end), w, c,
+                                      smaller(COLS, v[3].cols - c));
+    }
+}
+
 static void clear(const struct cavs__view *y, const struct sorted *s, int from, int end)
 {
     for (int i = from; i < end; i++)
         memset(y->p + s->row[i] * y->ld, 0, (size_t)y->cols * sizeof *y->p);
 }
 
-/* step: floats from one block of w to the next */
-static void multiply(int rows, const struct cavs__view *v, ptrdiff_t step)
+/* A product of the rows at positions [from, end), which all have the id of block w. */
+typedef void run_product(const struct cavs__view *v, const struct sorted *s, int from, int end,
+                         const float *w);
+
+/* block: rows of w in one */
+static void multiply(int rows, const struct cavs__view *v, ptrdiff_t block, run_product *product)
 {
     struct sorted s;
 
@@ -132,7 +178,7 @@ static void multiply(int rows, const struct cavs__view *v, ptrdiff_t step)
             if (s.id[i] < 0)
                 clear(&v[3], &s, i, end);
             else
-                multiply_run(v, &s, i, end, v[2].p + s.id[i] * step);
+                product(v, &s, i, end, v[2].p + s.id[i] * block * v[2].ld);
         }
     }
 }
@@ -143,16 +189,16 @@ static void gemm_select(const struct cavs__call *call, int rows, const struct ca
 {
     (void)call;
     (void)flags;
-    multiply(rows, v, v[0].cols * v[2].ld);
+    multiply(rows, v, v[0].cols, multiply_run);
 }
 
-/* x (rows, k), ids, w: blocks (k, n) side by side, y (rows, n) */
+/* x (rows, k), ids, w: blocks (n, k) below one another, y (rows, n) */
 static void gemm_select_t(const struct cavs__call *call, int rows, const struct cavs__view *v,
                           unsigned flags)
 {
     (void)call;
     (void)flags;
-    multiply(rows, v, v[3].cols);
+    multiply(rows, v, v[3].cols, multiply_run_transposed);
 }
 
 /* dw (k, n) = or += x^T dy over the rows at positions [from, end), at most ROWS */
@@ -170,8 +216,9 @@ static void add_products(bool accumulate, const struct cavs__view *v, const stru
             int k = smaller(COLS, x->cols - c);
 
             collect(x, s, from, end, c, k, xs);
-            cavs__gemm()->gemm_tn(end - from, n, k, xs, k, dys, n, dw + c * v[3].ld + j, v[3].ld,
-                                  accumulate);
+            for (int i = 0; i < k; i += STREAMS)
+                cavs__gemm()->gemm_tn(end - from, n, smaller(STREAMS, k - i), xs + i, k, dys, n,
+                                      dw + (c + i) * v[3].ld + j, v[3].ld, accumulate);
         }
     }
 }

@@ -210,26 +210,18 @@ static void diff_select(struct cavs__diff *d, struct cavs_symbol *y, struct cavs
             in);
 }
 
-/* The blocks of a stacked parameter lie below one another; those of its transpose side by side. */
-static int emit_selected(struct cavs__placer *p, const struct cavs_symbol *x,
-                         enum cavs__layout layout)
+static int emit_select(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    int w = cavs__plan_weights(p->plan, x->param, layout);
     struct cavs__step *s;
-    int rc = w < 0 ? w : cavs__new_step(p, x, 4, &s);
+    int rc = cavs__new_step(p, x, 4, &s);
 
     if (rc)
         return rc;
     s->v[0] = cavs__read_operand(p, x, 0);
     s->v[1] = cavs__read_operand(p, x, 1);
-    s->v[2] = cavs__fixed_operand(w, 0, x->width);
+    s->v[2] = cavs__fixed_operand(p->plan->param[x->param->number], 0, x->param->cols);
     s->v[3] = cavs__result_operand(p, x);
     return CAVS_OK;
-}
-
-static int emit_select(struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    return emit_selected(p, x, CAVS__LAYOUT_ROWS);
 }
 
 const struct cavs__operator cavs__operator_matmul_select = {
@@ -243,11 +235,6 @@ const struct cavs__operator cavs__operator_matmul_select = {
     .emit = emit_select,
 };
 
-static int emit_select_t(struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    return emit_selected(p, x, CAVS__LAYOUT_TRANSPOSED);
-}
-
 const struct cavs__operator cavs__operator_matmul_select_t = {
     .name = "matmul_select_t",
     .role = CAVS__ROLE_SINGLE,
@@ -255,7 +242,7 @@ const struct cavs__operator cavs__operator_matmul_select_t = {
     .flops = select_t_flops,
     .diff = cavs__of_df,
     .kernel = &cavs__kernel_gemm_select_t,
-    .emit = emit_select_t,
+    .emit = emit_select,
 };
 
 const struct cavs__operator cavs__operator_grad_matmul_select = {
