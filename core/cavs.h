@@ -968,7 +968,8 @@ int cavs_session_note(struct cavs_session *s, const char *name, const char *text
 /** Writes a checkpoint: a model file that also holds what the optimizer keeps, the number of
  * updates, the learning rate as it was set last, the seed and the metrics since their last reset.
  * A session of the same model and options that resumes from it goes on as this one would have, to
- * the last bit.
+ * the last bit.  It has also what the session's tapes have found of the program that records, for
+ * the tapes of the other session, in the order in which they were created.
  *
  * `note` (UTF-8, NULL for none) is the caller's own: how far an epoch has come, for one.  It is in
  * the same file, so the two cannot disagree.  Waits for everything submitted.  The file is
@@ -1098,9 +1099,7 @@ struct cavs_tape_options {
      * between two branches of the program that records, such as the body of a loop.  Their code is
      * compiled in the background, and used so many recordings after they were found: which
      * recordings these are does not depend on how long that takes.  Results are the same to
-     * rounding.  A run that is resumed from a checkpoint finds its blocks anew: it has the bits of
-     * the run without interruption only if both are without blocks.  0, or with the session's
-     * check_finite: no blocks. */
+     * rounding.  0, or with the session's check_finite: no blocks. */
     int blocks_after;
 };
 /** auto; 2^28 symbols; blocks after 8 recordings. */

@@ -73,18 +73,18 @@ models() {
     ok $? "$what and $declared take one another's models, and predict the same${wrong:+, but not:$wrong}"
 }
 
-# resumed ARGUMENT...: the recorded program of the last losses(), which has no blocks with checkpoints
+# resumed ARGUMENT...: the recorded program of the last losses(), for long enough to have blocks
 resumed() {
-    run "$recorded" $small $own "$@" --epochs 3 --checkpoint "$work/whole"
+    run "$recorded" $small $own "$@" --epochs 6
     reference=$(numbers $fields)
-    run "$recorded" $small $own "$@" --epochs 2 --checkpoint "$work/kept" --every 1
-    run "$recorded" --resume "$work/kept" --epochs 3 --json --quiet --workers 1
+    run "$recorded" $small $own "$@" --epochs 4 --checkpoint "$work/kept" --every 1
+    run "$recorded" --resume "$work/kept" --epochs 6 --json --quiet --workers 1
     status_is 0 && [ "$reference" = "$(numbers $fields)" ]
     ok $? "$what, stopped and resumed: the same bits"
-    run "$declared" --resume "$work/kept" --epochs 3
+    run "$declared" --resume "$work/kept" --epochs 6
     status_is 1 && said "a model of $recorded, not of $declared"
     ok $? "$declared does not go on with a run of $what"
-    rm -rf "$work/kept" "$work/whole"
+    rm -rf "$work/kept"
 }
 
 # --- trees -----------------------------------------------------------------------------------------------

@@ -122,8 +122,7 @@ const struct app_option app_options_recorded[] = {
     OPTION_GROUP("Recording:"),
     ROW(FLAG, "no-blocks", NULL, no_blocks, KEPT,
         "compute what is recorded operator by operator: runs of operators that recur do not become "
-        "one function (nor do they with --checkpoint or --resume: a resumed run would find them "
-        "anew, and numbers would differ in the last digits)"),
+        "one function"),
     {0}};
 
 const struct app_option app_options_machine[] = {

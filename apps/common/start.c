@@ -104,8 +104,7 @@ static int make_tape(struct app *a)
     struct cavs_tape_options options = cavs_tape_defaults();
 
     options.policy = a->options.session.policy;
-    /* a resumed run has the bits of the whole one, but would have to find the same blocks for it */
-    if (a->options.no_blocks || a->options.checkpoint || a->options.resume)
+    if (a->options.no_blocks)
         options.blocks_after = 0;
     return cavs_tape_create(a->session, &options, &a->tape);
 }

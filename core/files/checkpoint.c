@@ -329,6 +329,7 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
 {
     struct cavs__description d = {0};
     char *copy = strdup(cavs__described(f, "note"));
+    json_t *found = NULL;
     int rc = copy ? cavs__read_description(f, &d)
                   : cavs__fail_nomem("note", strlen(cavs__described(f, "note")) + 1);
 
@@ -338,11 +339,17 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
     if (!rc)
         rc = cavs__take_metrics(f, (struct cavs_model *)s->model);
     if (!rc)
+        rc = cavs__read_found(f, &found);
+    if (!rc)
         rc = load(s, f, (int)d.shards);
     if (rc) {
+        json_decref(found);
         free(copy);
         return rc;
     }
+    json_decref(s->found);
+    s->found = found;
+    s->resumed++;
     s->optimizer.store->step = d.step;
     s->options.seed = d.seed;
     s->optimizer.rule.lr = (float)d.lr;

@@ -73,6 +73,22 @@ static bool set_metrics(json_t *metadata, const struct cavs_model *m)
     return set;
 }
 
+static bool set_tapes(json_t *metadata, const struct cavs_session *s)
+{
+    json_t *all = json_array();
+    char *text = NULL;
+    bool set = true;
+
+    for (const struct cavs__session_tape *t = s->tapes; set && t; t = t->next)
+        set = json_array_append_new(all, t->describe(t)) == 0;
+    if (set)
+        text = cavs__json_text(all, JSON_COMPACT);
+    set = text && set_own(metadata, "tapes", text);
+    free(text);
+    json_decref(all);
+    return set;
+}
+
 /* Numbers go as text: the format has strings only, and %a loses nothing. */
 json_t *cavs__describe_run(const struct cavs_session *s, const char *note)
 {
@@ -89,7 +105,7 @@ json_t *cavs__describe_run(const struct cavs_session *s, const char *note)
     if (set_own(metadata, "updates", step) && set_own(metadata, "seed", seed) &&
         set_own(metadata, "lr", lr) && set_own(metadata, "optimizer", optimizer) &&
         set_own(metadata, "shards", shards) && set_metrics(metadata, s->model) &&
-        set_own(metadata, "note", note))
+        set_own(metadata, "note", note) && (!s->tapes || set_tapes(metadata, s)))
         return metadata;
     json_decref(metadata);
     return NULL;
@@ -176,4 +192,19 @@ int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m)
         rc = take_metric(f, m, (int)i, json_string_value(json_array_get(names, i)));
     json_decref(names);
     return rc;
+}
+
+int cavs__read_found(const struct cavs__safetensors *f, json_t **found)
+{
+    const char *text = cavs__described(f, "tapes");
+    json_error_t error;
+    json_t *all = *text ? cavs__json_read(text, strlen(text), 0, &error) : NULL;
+
+    if (*text && !json_is_array(all)) {
+        json_decref(all);
+        return cavs__fail(CAVS_EFORMAT, "%s: what its tapes had found cannot be understood",
+                          f->path);
+    }
+    *found = all;
+    return CAVS_OK;
 }

@@ -6,7 +6,7 @@
  *     format     cavs, or cavs checkpoint
  *     NAME       a note of the session, by cavs_session_note()
  *     cavs.NAME  of a checkpoint: updates so far, seed, lr, optimizer (a number), shards, the
- *     names of metrics (an array), and the caller's note
+ *     names of metrics (an array), what tapes had found (an array), and the caller's note
  */
 #ifndef CAVS_CORE_FILES_METADATA_H
 #define CAVS_CORE_FILES_METADATA_H
@@ -29,6 +29,9 @@ int cavs__read_description(const struct cavs__safetensors *f, struct cavs__descr
 /* Makes those metrics of the checkpoint that the model has not got yet: tapes make theirs when they
  * record them.  0 or a code, as when both would have them in different orders. */
 int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m);
+/* What the tapes of the session that wrote it had found (core/tape/found.c), an array, to be
+ * released by the caller; NULL: nothing. */
+int cavs__read_found(const struct cavs__safetensors *f, json_t **found);
 /* One text of a checkpoint by its NAME, or "".  Earlier versions wrote them without a prefix. */
 const char *cavs__described(const struct cavs__safetensors *f, const char *name);
 

@@ -206,6 +206,7 @@ static void session_free(struct cavs_session *s)
     cavs__batch_free(&s->fresh);
     cavs__plan_destroy(s->plan);
     json_decref(s->notes);
+    json_decref(s->found);
     cavs__model_release(s->model);
     cavs__runtime_release(s->rt);
     free(s);
@@ -216,18 +217,30 @@ void cavs_session_destroy(struct cavs_session *s)
     if (!s || s->rt->pid != getpid()) /* a child has its parent's memory, but not its workers */
         return;
     s->destroyed = true;
-    if (s->tapes == 0)
+    if (!s->tapes)
         session_free(s);
 }
 
-void cavs__session_hold(struct cavs_session *s)
+static struct cavs__session_tape **find_tape(struct cavs_session *s,
+                                             const struct cavs__session_tape *tape)
 {
-    s->tapes++;
+    struct cavs__session_tape **at = &s->tapes;
+
+    while (*at && *at != tape)
+        at = &(*at)->next;
+    return at;
 }
 
-void cavs__session_release(struct cavs_session *s)
+void cavs__session_hold(struct cavs_session *s, struct cavs__session_tape *tape)
 {
-    if (--s->tapes == 0 && s->destroyed)
+    *find_tape(s, NULL) = tape;
+    tape->next = NULL;
+}
+
+void cavs__session_release(struct cavs_session *s, struct cavs__session_tape *tape)
+{
+    *find_tape(s, tape) = tape->next;
+    if (!s->tapes && s->destroyed)
         session_free(s);
 }
 

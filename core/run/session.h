@@ -29,6 +29,13 @@
 #include "core/run/optimizer.h"
 #include "core/run/runtime.h"
 
+/* What a tape is to its session. */
+struct cavs__session_tape {
+    struct cavs__session_tape *next;
+    /* What it has found out about the program that records; NULL: out of memory. */
+    json_t *(*describe)(const struct cavs__session_tape *tape);
+};
+
 struct cavs_session {
     struct cavs_runtime *rt;
     const struct cavs_model *model;
@@ -46,13 +53,15 @@ struct cavs_session {
     struct cavs_stats stats;
     struct cavs__launch_counts launched_before; /* when the statistics were reset */
     int devices_failed;                         /* before this session was made */
-    int tapes;                                  /* that are there */
+    struct cavs__session_tape *tapes;           /* that are there, in the order they came in */
     bool destroyed;                             /* and is freed with the last of them */
+    int resumed;                                /* times, from checkpoints */
+    json_t *found; /* by tapes, in that order, when the last of these was written; NULL: nothing */
 };
 
 /* session.c: tapes hold their session, so that it does not matter which is destroyed first. */
-void cavs__session_hold(struct cavs_session *s);
-void cavs__session_release(struct cavs_session *s);
+void cavs__session_hold(struct cavs_session *s, struct cavs__session_tape *tape);
+void cavs__session_release(struct cavs_session *s, struct cavs__session_tape *tape);
 /* session.c: 0, or why `call` cannot use the session: there is none, or this process has no
  * workers. */
 int cavs__session_ready(const struct cavs_session *s, const char *call);

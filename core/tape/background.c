@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* background.c - blocks that are worth it get functions, whose groups a thread compiles; see
  * tape_blocks.h. */
+#include <stddef.h>
+
 #include "core/base/error.h"
 #include "core/tape/tape.h"
 
@@ -35,11 +37,11 @@ void cavs__use_blocks(struct cavs_tape *t)
     for (int i = 0; i < all->n; i++) {
         struct cavs__tape_block *b = all->all[i];
 
-        if (b->coming < 0)
+        if (b->coming == CAVS__NO_BLOCK)
             continue;
         b->signature = b->coming;
         b->results = b->coming_results;
-        b->coming = -1;
+        b->coming = CAVS__NO_BLOCK;
         all->used = true;
     }
 }
@@ -48,21 +50,49 @@ void cavs__use_blocks(struct cavs_tape *t)
 
 static bool is_worth_it(const struct cavs__tape_block *b, int64_t times)
 {
-    return !b->refused && b->seen >= times && (b->signature < 0 || (b->wanted & ~b->results));
+    return !b->refused && b->seen >= times &&
+           (b->signature == CAVS__NO_BLOCK || (b->wanted & ~b->results));
 }
 
 /* What cannot be made stays as it is, operator by operator. */
+static int32_t new_signature(struct cavs_tape *t, struct cavs__tape_block *b, uint64_t results)
+{
+    int32_t signature = cavs__add_block(&t->recording.signatures, &b->form, results);
+
+    if (signature < 0 || cavs__compile_block(t, signature) != 0) {
+        b->refused = true;
+        return CAVS__NO_BLOCK;
+    }
+    t->blocks.made++;
+    return signature;
+}
+
 static void make(struct cavs_tape *t, struct cavs__tape_block *b)
 {
-    int32_t signature = cavs__add_block(&t->recording.signatures, &b->form, b->wanted);
+    bool met = b->form.codes != NULL;
 
-    b->refused = signature < 0 || cavs__compile_block(t, signature) != 0;
-    if (b->refused)
-        return;
-    t->blocks.made++;
-    b->coming = signature;
+    b->coming = met ? new_signature(t, b, b->wanted) : CAVS__BLOCK_LATER;
     b->coming_results = b->wanted;
-    t->blocks.coming = true;
+    t->blocks.made_before += !met;
+    t->blocks.coming |= b->coming != CAVS__NO_BLOCK;
+}
+
+/* It may have been in use for long: whoever goes on with a run compiles at once. */
+void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b)
+{
+    struct cavs_tape *t = (struct cavs_tape *)((char *)all - offsetof(struct cavs_tape, blocks));
+    int made = all->made;
+
+    if (b->signature != CAVS__BLOCK_LATER && b->coming != CAVS__BLOCK_LATER)
+        return;
+    wait_for_compiler(all);
+    cavs__ew_batch_begin();
+    if (b->signature == CAVS__BLOCK_LATER)
+        b->signature = new_signature(t, b, b->results);
+    if (b->coming == CAVS__BLOCK_LATER)
+        b->coming = new_signature(t, b, b->coming_results);
+    cavs__ew_batch_end();
+    all->made_before -= all->made - made;
 }
 
 int cavs__make_blocks(struct cavs_tape *t)
@@ -72,7 +102,7 @@ int cavs__make_blocks(struct cavs_tape *t)
     if (all->after == 0 || all->coming)
         return CAVS_OK;
     cavs__ew_batch_begin();
-    for (int i = 0; i < all->n && all->made < CAVS__MOST_BLOCKS; i++) {
+    for (int i = 0; i < all->n && all->made + all->made_before < CAVS__MOST_BLOCKS; i++) {
         if (is_worth_it(all->all[i], all->worth))
             make(t, all->all[i]);
     }

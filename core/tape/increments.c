@@ -57,6 +57,8 @@ static int order(struct going *g, const struct cavs__wanted *wanted)
     cavs__use_blocks(t);
     if (!rc)
         rc = cavs__order(&t->order, &t->recording, &t->blocks, wanted, t->fresh);
+    if (!rc)
+        rc = cavs__compile_signatures(t); /* of blocks that were made for it */
     for (int i = 0; i < t->order.nshards && !rc; i++) {
         t->shards[i].given = 0;
         for (struct cavs__increment *d = t->fresh[i], *after; d && !rc; d = after) {

@@ -12,6 +12,7 @@ libcavs_la_SOURCES += \
 	core/tape/explain_tape.c \
 	core/tape/fault_tape.c \
 	core/tape/fill.c \
+	core/tape/found.c \
 	core/tape/increments.c \
 	core/tape/list.c \
 	core/tape/lookups.c \

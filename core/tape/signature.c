@@ -7,6 +7,7 @@
 
 #include "core/base/array.h"
 #include "core/base/error.h"
+#include "core/base/hash.h"
 
 /* ---- life ---- */
 
@@ -108,6 +109,32 @@ static bool same(const struct cavs__signature *s, const struct cavs_symbol *x, i
     return true;
 }
 
+static uint64_t mix_name(uint64_t h, const char *name)
+{
+    return cavs__hash(h, name, strlen(name) + 1);
+}
+
+/* As hash(), but names instead of addresses. */
+static uint64_t print_of(const struct cavs_symbol *x, int n,
+                         const struct cavs__operand_sort *operands)
+{
+    const uint64_t numbers[] = {x->op,      (uint64_t)x->k, (uint64_t)x->which, (uint64_t)x->width,
+                                bits(x->s), x->is_loss};
+    uint64_t h = cavs__hash(CAVS__HASH_START, numbers, sizeof numbers);
+
+    h = mix_name(h, x->param ? x->param->name : "");
+    h = mix_name(h, x->metric ? x->metric->name : "");
+    for (int i = 0; i < n; i++) {
+        const struct cavs__operand_sort *o = &operands[i];
+
+        h = cavs__hash(h, o->key, sizeof o->key[0]);
+        h = cavs__hash(h, (const uint32_t[]){o->kind, o->grad, o->param ? 0 : o->s},
+                       3 * sizeof(uint32_t));
+        h = mix_name(h, o->param ? o->param->name : "");
+    }
+    return h;
+}
+
 static struct cavs__signature *new_signature(struct cavs__signatures *all,
                                              const struct cavs_symbol *like, int n,
                                              const struct cavs__operand_sort *operands)
@@ -116,7 +143,8 @@ static struct cavs__signature *new_signature(struct cavs__signatures *all,
 
     if (!s)
         return NULL;
-    *s = (struct cavs__signature){.like = *like, .nmembers = 1, .n = n};
+    *s = (struct cavs__signature){
+        .like = *like, .print = print_of(like, n, operands), .nmembers = 1, .n = n};
     s->operands = malloc(((size_t)n + 1) * sizeof *operands);
     if (s->operands && n > 0)
         memcpy(s->operands, operands, (size_t)n * sizeof *operands);

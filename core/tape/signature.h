@@ -63,6 +63,7 @@ struct cavs__result {
 
 struct cavs__signature {
     struct cavs_symbol like; /* operator, attributes, width; of a block: RESULT, width of its row */
+    uint64_t print;          /* of an operator: what tells it from others, in any process */
     int nmembers;            /* operators: more than one in a block */
     int nresults;            /* of a block */
     struct cavs__result *results; /* [nresults] */

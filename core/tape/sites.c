@@ -3,8 +3,10 @@
 #include "core/tape/sites.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/array.h"
+#include "core/base/hash.h"
 #include "core/tape/signature.h"
 
 void cavs__sites_free(struct cavs__sites *s)
@@ -18,32 +20,103 @@ void cavs__sites_leave(struct cavs__sites *s)
     s->last = CAVS__NO_SITE;
 }
 
+/* The sample ends behind the site. */
+static void end(struct cavs__site *last)
+{
+    if (last->after == CAVS__NO_SITE)
+        last->after = CAVS__SAMPLE_ENDS;
+    last->branches |= last->after >= 0;
+}
+
 void cavs__sites_end(struct cavs__sites *s)
 {
-    struct cavs__site *last = s->last >= 0 ? &s->all[s->last] : NULL;
-
-    if (last && last->after == CAVS__NO_SITE)
-        last->after = CAVS__SAMPLE_ENDS;
-    if (last)
-        last->branches |= last->after >= 0;
+    if (s->last >= 0)
+        end(&s->all[s->last]);
     s->last = CAVS__NO_SITE;
+}
+
+/* ---- in any process ---- */
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+    return text ? cavs__hash(h, text, strlen(text) + 1) : h;
+}
+
+static uint64_t print_of(const struct cavs_place *at, enum cavs__op op, int k, int width,
+                         const struct cavs_param *p)
+{
+    const int32_t numbers[] = {at->line, (int32_t)op, k, width};
+
+    return mix_text(mix_text(cavs__hash(CAVS__HASH_START, numbers, sizeof numbers), at->file),
+                    p ? p->name : NULL);
+}
+
+struct cavs__site cavs__site_ended(const struct cavs__sites *s, int32_t site)
+{
+    struct cavs__site ended = s->all[site];
+
+    if (ended.met)
+        ended.print = print_of(&ended.at, ended.op, ended.k, ended.width, ended.param);
+    if (site == s->last)
+        end(&ended);
+    return ended;
+}
+
+bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected)
+{
+    if (!cavs__array_reserve(&s->all, &s->room, (size_t)s->n + 1, sizeof *s->all))
+        return false;
+    s->all[s->n] = *expected;
+    s->all[s->n++].met = false;
+    s->unmet++;
+    return true;
+}
+
+/* Is this what a checkpoint said of the site?  Then it is met. */
+static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
+{
+    struct cavs__site *at = &s->all[site];
+
+    if (at->met || at->print != print_of(&x->at, x->op, x->k, x->width, x->param))
+        return false;
+    at->at = x->at;
+    at->op = x->op;
+    at->k = x->k;
+    at->width = x->width;
+    at->param = x->param;
+    at->met = true;
+    s->unmet--;
+    return true;
+}
+
+/* A site where runs begin, from a checkpoint; CAVS__NO_SITE: it had none. */
+static int32_t meet_first(struct cavs__sites *s, const struct cavs_symbol *x)
+{
+    for (int32_t i = 0; s->unmet > 0 && i < s->n; i++) {
+        if (s->all[i].first && meets(s, i, x))
+            return i;
+    }
+    return CAVS__NO_SITE;
 }
 
 /* ---- which site ---- */
 
-static bool is_site(const struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
+static bool is_site(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
 {
     const struct cavs__site *at = &s->all[site];
 
-    return at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
-           at->k == x->k && at->width == x->width && at->param == x->param;
+    if (at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
+        at->k == x->k && at->width == x->width && at->param == x->param)
+        return at->met;
+    return !at->met && meets(s, site, x);
 }
 
 static int32_t add(struct cavs__sites *s, const struct cavs_symbol *x)
 {
     if (!cavs__array_reserve(&s->all, &s->room, (size_t)s->n + 1, sizeof *s->all))
         return CAVS__NO_SITE;
-    s->all[s->n] = (struct cavs__site){.at = x->at,
+    s->all[s->n] = (struct cavs__site){.met = true,
+                                       .at = x->at,
                                        .op = x->op,
                                        .k = x->k,
                                        .width = x->width,
@@ -71,9 +144,12 @@ static int32_t first_site(struct cavs__sites *s, const struct cavs_symbol *x)
         cavs__probe_step(&p);
     if (site >= 0)
         return s->start = site;
-    site = add(s, x);
+    site = meet_first(s, x);
+    if (site < 0)
+        site = add(s, x);
     if (site < 0)
         return CAVS__NO_SITE;
+    s->all[site].first = true;
     s->nfirst++;
     cavs__probe_put(&p, site);
     return s->start = site;

@@ -30,6 +30,9 @@ struct cavs__site {
     bool branches;     /* others came after it, too: its run ends here */
     bool asked;        /* for its row, when that was late: it is a result of its block */
     bool alone;        /* its gradient was asked for: it is in no block */
+    bool first;        /* a run began here */
+    bool met;          /* false: known by its print alone, from a checkpoint */
+    uint64_t print;    /* what tells it from others, in any process: of one that is not met */
 };
 
 struct cavs__sites {
@@ -38,6 +41,7 @@ struct cavs__sites {
     struct cavs__site *all;   /* [n] */
     struct cavs__table table; /* of those that begin runs */
     int nfirst;               /* so many */
+    int unmet;
     /* the symbol before */
     int32_t last;  /* its site; CAVS__NO_SITE: a run begins */
     int32_t start; /* the site where a run began last */
@@ -50,6 +54,10 @@ void cavs__sites_free(struct cavs__sites *s);
 /* The next symbol begins a run: because no sample goes on here, or for no reason in the code. */
 void cavs__sites_end(struct cavs__sites *s);
 void cavs__sites_leave(struct cavs__sites *s);
+/* For checkpoints.  The site as it would be if a run ended now, and what tells it from others. */
+struct cavs__site cavs__site_ended(const struct cavs__sites *s, int32_t site);
+/* One more, not met yet.  false: out of memory. */
+bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected);
 /* Notes that x, of this sample, follows: its site, and the first symbol of its run.  false: out of
  * memory. */
 bool cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,

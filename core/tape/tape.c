@@ -75,7 +75,8 @@ int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *opt
     if (!s->options.check_finite) /* that tells symbols, not blocks */
         t->blocks.after = o.blocks_after;
 
-    cavs__session_hold(s);
+    t->of_session.describe = cavs__describe_found;
+    cavs__session_hold(s, &t->of_session);
     rc = create_parts(t);
     if (rc) {
         cavs_tape_destroy(t);
@@ -110,7 +111,7 @@ void cavs_tape_destroy(struct cavs_tape *t)
     cavs__recording_free(&t->recording);
     cavs__order_free(&t->order);
     cavs__blocks_free(&t->blocks);
-    cavs__session_release(t->session);
+    cavs__session_release(t->session, &t->of_session);
     free(t->shards);
     free(t->fresh);
     free(t);
@@ -136,6 +137,8 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
                                        "cannot train or give gradients");
     if (run > CAVS_TAPE_TRAIN)
         return cavs__fail(CAVS_EINVAL, "cavs_tape_begin: there is no run %d", (int)run);
+    if (!cavs__recall_found(t))
+        return cavs__fail_nomem("what a tape had found", 0);
     count_recorded(t);
     cavs__recording_begin(&t->recording, run);
     cavs__order_begin(&t->order);

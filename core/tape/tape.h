@@ -8,6 +8,7 @@
  *   tape_blocks.c      symbols that are wanted -> vertices: runs that recur are one
  *   run_parts.c   what of a run is computed ahead, and what later
  *   background.c  the compiler at work for blocks
+ *   found.c       what of this a checkpoint has
  *   order.c       vertices -> V_t: an increment
  *   compiled.c    signatures -> parts of the session's plan
  *   row_places.c     where the rows of an increment are
@@ -44,6 +45,7 @@ struct cavs__tape_shard {
 };
 
 struct cavs_tape {
+    struct cavs__session_tape of_session;
     struct cavs_session *session;
     struct cavs_tape_options options;
     struct cavs__recording recording;
@@ -55,6 +57,7 @@ struct cavs_tape {
     bool finished;                   /* this recording is */
     int error;                       /* of this recording, which is of no more use then */
     int compiled;                    /* signatures that are */
+    int resumed;                     /* times that the session was when this looked last */
     bool behind;                     /* the session has not followed its plan */
     struct cavs_tape_stats stats;
 };
@@ -86,6 +89,11 @@ int cavs__compile_block(struct cavs_tape *t, int signature);
 void cavs__use_blocks(struct cavs_tape *t);
 int cavs__make_blocks(struct cavs_tape *t);
 void cavs__end_blocks(struct cavs_tape *t);
+
+/* found.c: for a checkpoint, which sites and forms of runs there are; and back from it, when the
+ * session has been resumed.  false: out of memory. */
+json_t *cavs__describe_found(const struct cavs__session_tape *tape);
+bool cavs__recall_found(struct cavs_tape *t);
 
 /* row_places.c: places for the rows of an increment. */
 int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "core/base/hash.h"
 #include "core/tape/run_parts.h"
 
 enum { MOST_CODES = 1024 };
@@ -122,21 +123,71 @@ static bool has_form(const struct cavs__tape_block *b, const struct run *x)
            memcmp(b->form.codes, x->codes, (size_t)x->ncodes * sizeof *x->codes) == 0;
 }
 
-static int32_t add_block(struct cavs__blocks *all, const struct run *x)
+/* Signatures by their prints; what the other codes are is in their order. */
+static uint64_t print_of(const struct run *x)
 {
-    struct cavs__tape_block *b = calloc(1, sizeof *b);
-    int32_t *codes = malloc((size_t)x->ncodes * sizeof *codes);
+    uint64_t h = cavs__hash(CAVS__HASH_START, x->codes, 0);
 
-    if (b && codes) {
-        memcpy(codes, x->codes, (size_t)x->ncodes * sizeof *codes);
-        *b = (struct cavs__tape_block){
-            .form = {x->n, codes}, .ncodes = x->ncodes, .signature = -1, .coming = -1};
-        if (CAVS__APPEND(all->all, all->n, b))
-            return all->n - 1;
+    for (int i = 0, at = 0; i < x->n; i++) {
+        const struct cavs__signature *s = x->r->signatures.all[x->codes[at++]];
+        int n = 0;
+
+        for (int k = 0; k < s->n; k++)
+            n += s->operands[k].kind == CAVS__OPERAND_ID    ? 1
+                 : s->operands[k].kind == CAVS__OPERAND_ROW ? 2
+                                                            : 0;
+        h = cavs__hash(h, &s->print, sizeof s->print);
+        h = cavs__hash(h, x->codes + at, (size_t)n * sizeof *x->codes);
+        at += n;
+    }
+    return h;
+}
+
+bool cavs__block_expect(struct cavs__blocks *all, const struct cavs__tape_block *expected)
+{
+    struct cavs__tape_block *b = malloc(sizeof *b);
+
+    if (b && CAVS__APPEND(all->all, all->n, b)) {
+        *b = *expected;
+        all->unmet++;
+        return true;
     }
     free(b);
-    free(codes);
+    return false;
+}
+
+/* The form of that print that is not met yet; -1: there is none. */
+static int32_t expected_block(const struct cavs__blocks *all, uint64_t print)
+{
+    for (int i = 0; all->unmet > 0 && i < all->n; i++) {
+        if (!all->all[i]->form.codes && all->all[i]->print == print)
+            return i;
+    }
     return -1;
+}
+
+/* Its number, or -1: out of memory. */
+static int32_t add_block(struct cavs__blocks *all, const struct run *x)
+{
+    struct cavs__tape_block new = {
+        .print = print_of(x), .signature = CAVS__NO_BLOCK, .coming = CAVS__NO_BLOCK};
+    int32_t *codes = malloc((size_t)x->ncodes * sizeof *codes), i;
+
+    if (!codes)
+        return -1;
+    i = expected_block(all, new.print);
+    if (i < 0 && cavs__block_expect(all, &new))
+        i = all->n - 1;
+    if (i < 0) {
+        free(codes);
+        return -1;
+    }
+    memcpy(codes, x->codes, (size_t)x->ncodes * sizeof *codes);
+    all->all[i]->form = (struct cavs__block_form){x->n, codes};
+    all->all[i]->ncodes = x->ncodes;
+    all->unmet--;
+    cavs__make_later(all, all->all[i]);
+    return i;
 }
 
 static int32_t look_up(struct cavs__blocks *all, const struct run *x)
@@ -214,7 +265,7 @@ static bool put_together(const struct run *x, int32_t signature)
 
 static enum cavs__alone why_alone(const struct cavs__blocks *all, const struct cavs__tape_block *b)
 {
-    if (b->refused || (b->coming < 0 && all->made == CAVS__MOST_BLOCKS))
+    if (b->refused || (b->coming < 0 && all->made + all->made_before >= CAVS__MOST_BLOCKS))
         return CAVS__ALONE_LARGE;
     if (b->signature >= 0)
         return CAVS__ALONE_READ;

@@ -20,17 +20,22 @@
 #include "core/tape/recording.h"
 
 enum {
+    CAVS__NO_BLOCK = -1,   /* signature: there is none */
+    CAVS__BLOCK_LATER = -2 /* it is made when a run of the form is met, in this process */
+};
+
+enum {
     CAVS__MOST_BLOCKS = 256, /* signatures of a tape */
     CAVS__WORTH_A_BLOCK = 32 /* times that a form has to be seen */
 };
 
 struct cavs__tape_block {
-    struct cavs__block_form form; /* owned */
+    struct cavs__block_form form; /* owned; no codes: not met yet, known from a checkpoint */
     int ncodes;
-    uint32_t hash;
+    uint64_t print; /* what tells the form from others, in any process */
     int64_t seen;
     uint64_t wanted;           /* members that were read outside */
-    int32_t signature, coming; /* in use, and to be used; -1: none */
+    int32_t signature, coming; /* in use, and to be used */
     uint64_t results, coming_results;
     bool refused; /* there cannot be one */
 };
@@ -51,7 +56,9 @@ struct cavs__blocks {
     int64_t worth; /* times that a form has to be seen */
     bool used;     /* there are some */
     bool apart;    /* gradients of symbols were asked for: equal ones are computed one by one */
-    int n, made;
+    int n, unmet;
+    int made;                           /* signatures */
+    int made_before;                    /* by who wrote the checkpoint, and not here yet */
     struct cavs__tape_block **all;      /* [n] */
     struct cavs__table table;           /* of them, by form */
     int64_t alone[CAVS__ALONE_REASONS]; /* symbols so far */
@@ -64,6 +71,10 @@ struct cavs__blocks {
 };
 
 void cavs__blocks_free(struct cavs__blocks *b);
+/* One more form, not met yet.  false: out of memory. */
+bool cavs__block_expect(struct cavs__blocks *b, const struct cavs__tape_block *expected);
+/* background.c: a form is met whose signatures are to be made. */
+void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b);
 /* The n wanted symbols of the list, ascending, become vertices, whose heads are what is left of it:
  * how many; -1: out of memory.  together: runs may be blocks. */
 int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
