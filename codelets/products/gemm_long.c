@@ -123,7 +123,7 @@ static __attribute__((noinline)) void rows_of(const struct cavs__tiles *s, int r
             copy_strips(s, x, r, t.depth, c, high, strips);
             t.a = strips;
             t.c = dw + c * t.ldc + j;
-            cavs__tile_panels(s, high, wide, panels, pitch, true, t);
+            cavs__tile_panels(s, high, wide, panels, pitch, CAVS__STRIPS, t);
         }
     }
 }

@@ -10,6 +10,7 @@
 #include "codelets/products/blocks.h"
 #include "codelets/products/gemm_tile.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* Depth done in one go, and rows: x's part has to stay in L2 beside two panels. */
@@ -85,20 +86,35 @@ static int columns_at_a_time(const struct cavs__tiles *s, int rows)
 }
 
 void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
-                       ptrdiff_t pitch, bool strips, struct cavs__tile t)
+                       ptrdiff_t pitch, enum cavs__sweep sweep, struct cavs__tile t)
 {
-    const int at_a_time = columns_at_a_time(s, rows);
-    const ptrdiff_t ahead = at_a_time / CAVS__PANEL * pitch;
+    const int at_a_time = columns_at_a_time(s, rows), n = parts_of(cols, at_a_time),
+              way = sweep == CAVS__BACK ? -1 : 1;
+    const ptrdiff_t wide = at_a_time / CAVS__PANEL * pitch;
+    float *const c = t.c;
 
-    if (strips)
+    if (sweep == CAVS__STRIPS)
         t.row = 1;
-    t.steps = strips ? t.depth / CAVS__PANEL_TILE_ROWS + 1 : t.depth + 1;
+    t.steps = sweep == CAVS__STRIPS ? t.depth / CAVS__PANEL_TILE_ROWS + 1 : t.depth + 1;
     t.ldb = pitch;
-    for (int j = 0; j < cols; j += at_a_time, panels += ahead, t.c += at_a_time) {
-        t.b = panels;
-        t.next = rows > FEW_ROWS && j + at_a_time < cols ? panels + ahead : NULL;
-        by_panel(s, rows, smaller(at_a_time, cols - j), strips, t);
+    for (int i = 0, at = way < 0 ? n - 1 : 0; i < n; i++, at += way) {
+        t.b = panels + at * wide;
+        t.c = c + at * at_a_time;
+        t.next = rows > FEW_ROWS && i + 1 < n ? t.b + way * wide : NULL;
+        by_panel(s, rows, smaller(at_a_time, cols - at * at_a_time), sweep == CAVS__STRIPS, t);
     }
+}
+
+/* Which way to go through w this time: where the last product by it ended its panels may be in L2
+ * still, and the V_t of a chain are multiplied by the same w, one after the other.  A bit for each w
+ * of this thread, or for some of them. */
+static enum cavs__sweep next_sweep(const float *w)
+{
+    static _Thread_local uint64_t back;
+    const uint64_t bit = UINT64_C(1) << ((uintptr_t)w / 4096 * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+
+    back ^= bit;
+    return back & bit ? CAVS__FORTH : CAVS__BACK;
 }
 
 /* x (rows, cols) where it is, or in `room` with `rows` rows of cols + CAVS__LINE; sets the pitch.
@@ -128,6 +144,7 @@ void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, c
         clear(m, n, y, ldy);
     for (int r = 0; r < m; r += ROWS) {
         const int rows = smaller(ROWS, m - r);
+        const enum cavs__sweep sweep = next_sweep(w);
 
         for (int p = 0; p < k; p += DEPTH) {
             t.depth = smaller(DEPTH, k - p);
@@ -135,7 +152,7 @@ void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, c
             t.a = apart(rows, t.depth, x + r * ldx + p, &t.row, room);
             t.c = y + r * ldy;
             t.load = accumulate || p > 0;
-            cavs__tile_panels(s, rows, n, w + (ptrdiff_t)p * CAVS__PANEL, pitch, false, t);
+            cavs__tile_panels(s, rows, n, w + (ptrdiff_t)p * CAVS__PANEL, pitch, sweep, t);
         }
     }
 }

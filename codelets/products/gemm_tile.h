@@ -78,10 +78,13 @@ void cavs__tiled_gemm(const struct cavs__tiles *s, int m, int n, int k, const fl
 /* gemm_panels.c.  Rows are spread evenly over tiles, 16 = 8 + 8 and not 14 + 2, as thin tiles are
  * slow: so many of `rows` go into the next tile. */
 int cavs__next_tile(const struct cavs__tiles *s, int rows);
-/* c (rows, cols) = or += a b with b in panels `pitch` apart.  strips: a is transposed, a tile's
- * rows side by side for each step, and all steps of a tile before those of the next. */
+/* How panels are gone through: from the first to the last, or back; forth with strips: a is
+ * transposed, a tile's rows side by side for each step, and all steps of a tile before those of the
+ * next. */
+enum cavs__sweep { CAVS__FORTH, CAVS__BACK, CAVS__STRIPS };
+/* c (rows, cols) = or += a b with b in panels `pitch` apart. */
 void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const float *panels,
-                       ptrdiff_t pitch, bool strips, struct cavs__tile t);
+                       ptrdiff_t pitch, enum cavs__sweep sweep, struct cavs__tile t);
 void cavs__tiled_gemm_panels(const struct cavs__tiles *s, int m, int n, int k, const float *x,
                              ptrdiff_t ldx, const float *w, ptrdiff_t pitch, float *y,
                              ptrdiff_t ldy, bool accumulate);
