@@ -233,6 +233,13 @@ static void open_scene(struct scene *a)
     open_scene_on(a, trial_runtime);
 }
 
+static void open_scene_of_blocks(struct scene *a)
+{
+    open_scene(a);
+    cavs_tape_destroy(a->t);
+    a->t = new_tape_of_blocks(a->s, CAVS_POLICY_AUTO);
+}
+
 static void close_scene(struct scene *a)
 {
     cavs_session_destroy(a->s); /* lives on until its tape is gone */
@@ -682,20 +689,33 @@ static void a_search_leaves_no_trace(void **unused)
 
 /* ---- refusals ---- */
 
-static void mistakes_are_reported_and_the_tape_goes_on(void **unused)
+/* Recordings, each finished. */
+static void record_some(struct scene *a, int n)
+{
+    for (int i = 0; i < n; i++) {
+        check_ok(cavs_tape_begin(a->t, CAVS_TAPE_TRAIN));
+        for (int k = 1; k < 4; k++) {
+            struct cavs_function *f = cavs_tape_sample(a->t);
+
+            classify(a, f, chain(a, f, k), 1);
+        }
+        check_ok(cavs_tape_finish(a->t));
+    }
+}
+
+static void make_mistakes(struct scene of)
 {
     float row[WIDTH], *to = row;
     struct cavs_symbol *x, *none = NULL;
     struct cavs_function *f;
     struct cavs_tape *t;
-    struct scene a;
+    struct scene a = of;
 
-    (void)unused;
-    open_scene(&a);
     check_refused(cavs_tape_create(NULL, NULL, &t), CAVS_EINVAL, "no session");
     check_refused(cavs_tape_finish(a.t), CAVS_ESTATE, "cavs_tape_begin");
     check_refused(cavs_tape_begin(NULL, CAVS_TAPE_TRAIN), CAVS_EINVAL, "no session");
     assert_null(cavs_tape_sample(a.t));
+    record_some(&a, 4);
     for (int i = 0; i < 2; i++) {
         check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
         f = cavs_tape_sample(a.t);
@@ -712,6 +732,49 @@ static void mistakes_are_reported_and_the_tape_goes_on(void **unused)
     classify(&a, f, chain(&a, f, 2), 1);
     check_ok(cavs_tape_finish(a.t));
     check_refused(cavs_tape_finish(a.t), CAVS_ESTATE, "finished already");
+    record_some(&a, 2);
+}
+
+static void mistakes_are_reported_and_the_tape_goes_on(void **unused)
+{
+    struct cavs_tape_stats stats;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    make_mistakes(a);
+    close_scene(&a);
+    open_scene_of_blocks(&a);
+    make_mistakes(a);
+    cavs_tape_stats(a.t, &stats);
+    assert_true(stats.blocks > 0);
+    close_scene(&a);
+}
+
+/* A mistake made with another tape's symbol, whose own recording goes on. */
+static void tapes_do_not_read_one_another(void **unused)
+{
+    float row[WIDTH], *to = row;
+    struct cavs_symbol *theirs;
+    struct cavs_tape *other;
+    struct scene a;
+
+    (void)unused;
+    open_scene_of_blocks(&a);
+    other = new_tape_of_blocks(a.s, CAVS_POLICY_AUTO);
+    record_some(&a, 3);
+    check_ok(cavs_tape_begin(other, CAVS_TAPE_GRADIENT));
+    cavs_tape_sample(other);
+    theirs = cavs_lookup(a.E, cavs_tape_id(other, 1));
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    check_refused(cavs_tape_values(a.t, 1, &theirs, &to), CAVS_ESTATE, "another tape");
+    check_refused(cavs_tape_gradients(a.t, 1, &theirs, &to), CAVS_ESTATE, "another tape");
+    cavs_tape_sample(a.t);
+    assert_null(cavs_mul(cavs_lookup(a.E, cavs_tape_id(a.t, 1)), theirs));
+    check_refused(cavs_tape_finish(a.t), CAVS_ESTATE, "test_tape.c:", "another tape");
+    check_ok(cavs_tape_values(other, 1, &theirs, &to));
+    record_some(&a, 2);
+    cavs_tape_destroy(other);
     close_scene(&a);
 }
 
@@ -736,6 +799,16 @@ static void samples_that_were_computed_apart_stay_apart(void **unused)
 
 /* ---- large ones ---- */
 
+enum { RECORDINGS = 3 }; /* of which the last ones are computed in blocks */
+
+static int64_t batching_tasks(const struct scene *a)
+{
+    struct cavs_tape_stats stats;
+
+    cavs_tape_stats(a->t, &stats);
+    return stats.batching_tasks;
+}
+
 static void *deep(void *scene)
 {
     enum { DEEP = 200000 };
@@ -759,38 +832,54 @@ static void *deep(void *scene)
 
 static void a_deep_chain_fits_a_small_stack(void **unused)
 {
+    int64_t tasks[RECORDINGS + 1] = {0};
     pthread_attr_t small;
     pthread_t thread;
     struct scene a;
 
     (void)unused;
-    open_scene(&a);
+    open_scene_of_blocks(&a);
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 1 << 20);
-    assert_int_equal(pthread_create(&thread, &small, deep, &a), 0);
-    pthread_join(thread, NULL);
+    for (int i = 0; i < RECORDINGS; i++) {
+        assert_int_equal(pthread_create(&thread, &small, deep, &a), 0);
+        pthread_join(thread, NULL);
+        tasks[i + 1] = batching_tasks(&a);
+    }
+    assert_true(tasks[3] - tasks[2] < (tasks[1] - tasks[0]) / 8);
     pthread_attr_destroy(&small);
     close_scene(&a);
 }
 
-static void a_million_symbols_are_one_sample(void **unused)
+static void record_wide(struct scene *a)
 {
-    enum { WIDE = 330000 };
+    enum { WIDE = 500000 }; /* columns and losses */
     struct cavs_symbol *h;
     struct cavs_function *f;
     double sum, count;
+
+    check_ok(cavs_session_reset_metrics(a->s));
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a->t);
+    h = cavs_lookup(a->E, cavs_tape_id(a->t, 1));
+    for (int i = 0; i < WIDE; i++)
+        cavs_loss(f, "loss", cavs_sum(cavs_slice(h, i % 4, 1)), NULL);
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_session_metric(a->s, "loss", &sum, &count));
+    assert_true(isfinite(sum) && count == WIDE);
+}
+
+static void a_million_symbols_are_one_sample(void **unused)
+{
+    struct cavs_tape_stats stats;
     struct scene a;
 
     (void)unused;
-    open_scene(&a);
-    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
-    f = cavs_tape_sample(a.t);
-    h = cavs_lookup(a.E, cavs_tape_id(a.t, 1));
-    for (int i = 0; i < WIDE; i++)
-        cavs_loss(f, "loss", cavs_sum(cavs_slice(h, i % 4, 1)), NULL);
-    check_ok(cavs_tape_finish(a.t));
-    check_ok(cavs_session_metric(a.s, "loss", &sum, &count));
-    assert_true(isfinite(sum) && count == WIDE);
+    open_scene_of_blocks(&a);
+    for (int i = 0; i < RECORDINGS; i++)
+        record_wide(&a);
+    cavs_tape_stats(a.t, &stats);
+    assert_true(stats.blocks > 0 && stats.symbols >= (RECORDINGS - 1) * INT64_C(1000000));
     close_scene(&a);
 }
 
@@ -825,13 +914,6 @@ static void explanations_count_what_was_computed(void **unused)
 /* ---- blocks ---- */
 
 enum { CHAINS = 6 };
-
-static void open_scene_of_blocks(struct scene *a)
-{
-    open_scene(a);
-    cavs_tape_destroy(a->t);
-    a->t = new_tape_of_blocks(a->s, CAVS_POLICY_AUTO);
-}
 
 /* Chains of different lengths over a cell that calls the same function twice, with a loss each: y,
  * the last one's hidden layer. */
@@ -1096,6 +1178,7 @@ int main(void)
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),
         cmocka_unit_test(mistakes_are_reported_and_the_tape_goes_on),
+        cmocka_unit_test(tapes_do_not_read_one_another),
         cmocka_unit_test(samples_that_were_computed_apart_stay_apart),
         cmocka_unit_test(a_deep_chain_fits_a_small_stack),
         cmocka_unit_test(a_million_symbols_are_one_sample),

@@ -34,7 +34,8 @@ static bool belongs(struct cavs_function *f, const struct cavs_symbol *x, const 
     if (x->function == f && (!f->recorder || x->number < f->nsymbols))
         return true;
     if (x->function == f)
-        FAIL(f, CAVS_ESTATE, "%s: an operand was taken back (cavs_tape_rewind)", op);
+        FAIL(f, CAVS_ESTATE,
+             "%s: an operand was taken back (cavs_tape_rewind) or is of a recording long ago", op);
     else if (f->recorder)
         FAIL(f, CAVS_ESTATE, "%s: operand %s (%s:%d) is of %s", op, cavs__symbol_label(x),
              x->at.file, x->at.line,
