@@ -45,7 +45,15 @@ bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct 
                          struct cavs_place at);
 
 /* A symbol like this one with n operands, or an equal one that is there; NULL: reported. */
-struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
-                                     struct cavs_symbol *const *inputs);
+struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, const struct cavs_symbol *like,
+                                         int n, struct cavs_symbol *const *inputs);
+
+/* The same, or recorded. */
+static inline struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like,
+                                                   int n, struct cavs_symbol *const *inputs)
+{
+    return f->recorder ? f->recorder->add(f->recorder, &like, n, inputs)
+                       : cavs__declare_symbol(f, &like, n, inputs);
+}
 
 #endif

@@ -18,7 +18,7 @@ int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int st
 {
     int rc;
 
-    *r = (struct cavs__recording){.most = most, .sites.last = CAVS__NO_SITE};
+    *r = (struct cavs__recording){.most = most, .sites.last = CAVS__NO_SITE, .sourced = -1};
     rc = cavs__signatures_init(&r->signatures, m, stage);
     for (int i = 0; i < 2; i++)
         r->of[i] = (struct cavs_function){.stage = &r->signatures.stage,
@@ -154,7 +154,7 @@ static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
         return false;
     if (n < nodes->nchunks * CAVS__NODES_A_CHUNK)
         return true;
-    chunk = malloc(CAVS__NODES_A_CHUNK * sizeof *chunk);
+    chunk = calloc(CAVS__NODES_A_CHUNK, sizeof *chunk); /* what set_symbol() leaves is 0 for good */
     if (!chunk || !CAVS__APPEND(nodes->chunks, nodes->nchunks, chunk)) {
         free(chunk);
         return false;
@@ -187,11 +187,11 @@ static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
 }
 
 /* What the node's operands are to its operator. */
-static struct cavs__read sort_operand(struct cavs_symbol *in, struct cavs__operand_sort *o)
+static inline struct cavs__read sort_operand(struct cavs_symbol *in, struct cavs__operand_sort *o)
 {
     int from;
     const struct cavs__node *node = cavs__node_of(in, &from);
-    struct cavs__read read = {node->x.number, from};
+    struct cavs__read read = {node->x.number, CAVS__NO_ROW};
 
     *o = (struct cavs__operand_sort){.width = in->width, .from = from};
     switch (node->x.op) {
@@ -212,6 +212,7 @@ static struct cavs__read sort_operand(struct cavs_symbol *in, struct cavs__opera
     default:
         o->kind = CAVS__OPERAND_ROW;
         o->grad = node->x.needs_grad;
+        read.from = from;
         o->from %= CAVS__LINE; /* the lines before are left out by the index */
     }
     cavs__set_key(o);
@@ -224,26 +225,48 @@ static bool is_computed(enum cavs__op op)
            op != CAVS__OP_SLICE && op != CAVS__OP_EACH_CHILD;
 }
 
+/* Has x that signature?  It mostly has the one that was last at its site: nothing is written down
+ * then but what it reads. */
+static bool has_signature(const struct cavs__signature *s, const struct cavs_symbol *x,
+                          struct cavs__read *reads)
+{
+    if (!cavs__same_operator(s, x, x->ninputs))
+        return false;
+    for (int i = 0; i < x->ninputs; i++) {
+        struct cavs__operand_sort o;
+
+        reads[i] = sort_operand(x->inputs[i], &o);
+        if (!cavs__same_operand(&s->operands[i], &o))
+            return false;
+    }
+    return true;
+}
+
+static int find_signature(struct cavs__recording *r, const struct cavs_symbol *x,
+                          struct cavs__read *reads)
+{
+    if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)x->ninputs, sizeof *r->sorts))
+        return -1;
+    for (int i = 0; i < x->ninputs; i++)
+        reads[i] = sort_operand(x->inputs[i], &r->sorts[i]);
+    return cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts);
+}
+
 /* The signature of a node; -1: reported. */
 static int sign(struct cavs__recording *r, const struct cavs__node *node, int32_t site)
 {
     const struct cavs_symbol *x = &node->x;
-    int32_t none = -1, *last = site >= 0 ? &r->sites.all[site].signature : &none;
-    int number;
+    int32_t *last = site >= 0 ? &r->sites.all[site].signature : &r->sourced;
 
-    if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)x->ninputs, sizeof *r->sorts) ||
-        !cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
-                             sizeof *r->reads)) {
-        number = -1;
-    } else {
-        for (int i = 0; i < x->ninputs; i++)
-            r->reads[r->nreads + i] = sort_operand(x->inputs[i], &r->sorts[i]);
-        number = *last = cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts, *last);
-    }
-    if (number < 0)
+    if (!cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
+                             sizeof *r->reads))
+        *last = -1;
+    else if (*last < 0 || !has_signature(r->signatures.all[*last], x, r->reads + r->nreads))
+        *last = find_signature(r, x, r->reads + r->nreads);
+    if (*last < 0)
         cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
                             cavs__symbol_label(x));
-    return number;
+    return *last;
 }
 
 int cavs__group_of(struct cavs__recording *r, int sample)
@@ -257,12 +280,12 @@ int cavs__group_of(struct cavs__recording *r, int sample)
 static void join_samples(struct cavs__recording *r, const struct cavs__entry *e, int n)
 {
     for (int i = 0; i < n; i++) {
-        const struct cavs__entry *in = &r->entries[r->reads[e->reads + i].of];
+        const struct cavs__read *read = &r->reads[e->reads + i];
         int a, b;
 
-        if (r->sorts[i].kind != CAVS__OPERAND_ROW || in->sample == e->sample)
+        if (read->from == CAVS__NO_ROW || r->entries[read->of].sample == e->sample)
             continue;
-        a = cavs__group_of(r, in->sample);
+        a = cavs__group_of(r, r->entries[read->of].sample);
         b = cavs__group_of(r, e->sample);
         r->group[a > b ? a : b] = a < b ? a : b;
     }
@@ -277,6 +300,25 @@ static bool add_sink(struct cavs__recording *r, const struct cavs__node *node)
     }
     r->sinks[r->nsinks++] = node->x.number;
     return true;
+}
+
+/* A symbol like this one, field by field: what a builder has just written in parts takes long to be
+ * read in larger words. */
+__attribute__((optimize("no-tree-slp-vectorize"))) static inline void set_symbol(
+    struct cavs_symbol *x, const struct cavs_symbol *like)
+{
+    x->op = like->op;
+    x->domain = like->domain;
+    x->width = like->width;
+    x->param = like->param;
+    x->metric = like->metric;
+    x->k = like->k;
+    x->which = like->which;
+    x->s = like->s;
+    x->is_loss = like->is_loss;
+    x->at.file = like->at.file;
+    x->at.line = like->at.line;
+    x->needs_grad = false;
 }
 
 static bool set_operands(struct cavs__recording *r, struct cavs__node *node, int n,
@@ -384,7 +426,7 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
     if (use)
         return use;
     node = cavs__node_at(r, f->nsymbols);
-    node->x = *like;
+    set_symbol(&node->x, like);
     node->x.function = f;
     node->x.number = f->nsymbols;
     node->row = NULL;

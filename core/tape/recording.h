@@ -13,7 +13,7 @@
 #include "core/tape/sites.h"
 #include "memory/arena.h"
 
-enum { CAVS__NODES_A_CHUNK = 1024, CAVS__NOT_COMPUTED = -1 };
+enum { CAVS__NODES_A_CHUNK = 1024, CAVS__NOT_COMPUTED = -1, CAVS__NO_ROW = -1 };
 
 /* A recorded symbol. */
 struct cavs__node {
@@ -49,7 +49,7 @@ struct cavs__entry {
 /* An operand: columns of a symbol from there on, or an id.  Of a block, behind its operands: the
  * symbols that are its results. */
 struct cavs__read {
-    int32_t of, from;
+    int32_t of, from; /* CAVS__NO_ROW: ids, and what the signature has */
 };
 
 struct cavs__nodes {
@@ -82,6 +82,7 @@ struct cavs__recording {
     struct cavs__sites sites;
     size_t use_room;
     int32_t *uses; /* [use_room] by parameter: where it was recorded last, in whichever recording */
+    int32_t sourced; /* signature of the last symbol of no site; -1: none yet */
     size_t sort_room;
     struct cavs__operand_sort *sorts; /* [sort_room] scratch */
 };

@@ -90,20 +90,13 @@ static uint32_t hash(const struct cavs_symbol *x, int n, const struct cavs__oper
     return cavs__mixed(h);
 }
 
-static bool same_operand(const struct cavs__operand_sort *a, const struct cavs__operand_sort *b)
-{
-    return a->key[0] == b->key[0] && a->key[1] == b->key[1];
-}
-
-static bool same(const struct cavs__signature *s, const struct cavs_symbol *x, int n,
+static bool same(const struct cavs__signature *s, const struct cavs_symbol *like, int n,
                  const struct cavs__operand_sort *operands)
 {
-    if (s->like.op != x->op || s->like.k != x->k || s->like.which != x->which ||
-        s->like.width != x->width || bits(s->like.s) != bits(x->s) || s->like.param != x->param ||
-        s->like.metric != x->metric || s->like.is_loss != x->is_loss || s->n != n)
+    if (!cavs__same_operator(s, like, n))
         return false;
     for (int i = 0; i < n; i++) {
-        if (!same_operand(&s->operands[i], &operands[i]))
+        if (!cavs__same_operand(&s->operands[i], &operands[i]))
             return false;
     }
     return true;
@@ -166,13 +159,11 @@ int cavs__signature_append(struct cavs__signatures *all, struct cavs__signature 
 }
 
 int cavs__find_signature(struct cavs__signatures *all, const struct cavs_symbol *like, int n,
-                         const struct cavs__operand_sort *operands, int32_t guess)
+                         const struct cavs__operand_sort *operands)
 {
     struct cavs__probe p;
     int32_t number;
 
-    if (guess >= 0 && same(all->all[guess], like, n, operands))
-        return guess;
     if (!cavs__table_grow(&all->table, (size_t)all->n + 1))
         return -1;
     p = cavs__table_probe(&all->table, hash(like, n, operands));

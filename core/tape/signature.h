@@ -11,6 +11,8 @@
 #ifndef CAVS_CORE_TAPE_SIGNATURE_H
 #define CAVS_CORE_TAPE_SIGNATURE_H
 
+#include <string.h>
+
 #include "core/base/hash_table.h"
 #include "core/declare/model.h"
 
@@ -45,6 +47,12 @@ static inline void cavs__set_key(struct cavs__operand_sort *o)
     o->key[0] = (uint64_t)(uint32_t)o->from << 32 | (uint32_t)o->width;
     o->key[1] = (uint64_t)o->kind << 62 | (uint64_t)o->grad << 61 |
                 (o->param ? (uint64_t)(uintptr_t)o->param : o->s);
+}
+
+static inline bool cavs__same_operand(const struct cavs__operand_sort *a,
+                                      const struct cavs__operand_sort *b)
+{
+    return a->key[0] == b->key[0] && a->key[1] == b->key[1];
 }
 
 /* What a part of a signature's chain reads of parameters, as tensors. */
@@ -87,12 +95,23 @@ struct cavs__signatures {
     struct cavs__table table;     /* of them, by all that tells them apart */
 };
 
+/* Is it of an operator like this one, whatever its operands are?  Neighbours in the struct are not
+ * compared one after the other: compilers make one word of them. */
+static inline bool cavs__same_operator(const struct cavs__signature *s,
+                                       const struct cavs_symbol *like, int n)
+{
+    return s->like.op == like->op && s->like.k == like->k && s->like.width == like->width &&
+           s->like.which == like->which && s->like.param == like->param && s->n == n &&
+           memcmp(&s->like.s, &like->s, sizeof like->s) == 0 && s->like.metric == like->metric &&
+           s->like.is_loss == like->is_loss;
+}
+
 int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int stage);
 void cavs__signatures_free(struct cavs__signatures *s);
 /* The number of the signature of an operator like this one with these operands, made at first
- * mention; -1: out of memory.  guess: the one that it probably is; -1: none. */
+ * mention; -1: out of memory. */
 int cavs__find_signature(struct cavs__signatures *s, const struct cavs_symbol *like, int n,
-                         const struct cavs__operand_sort *operands, int32_t guess);
+                         const struct cavs__operand_sort *operands);
 
 /*
  * A block as it is told from others: of each member the number of its signature; for each of its
