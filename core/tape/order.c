@@ -97,44 +97,40 @@ static inline void need_operands(struct needed *d, const struct cavs__entry *e)
 
     d->rows += s->n;
     for (int k = 0; k < s->n; k++) {
-        int32_t of = d->r->reads[e->reads + k].of;
-        struct cavs__entry *in;
+        const struct cavs__read *read = &d->r->reads[e->reads + k];
+        struct cavs__entry *in = &d->r->entries[read->of];
 
-        if (s->operands[k].kind != CAVS__OPERAND_ROW)
+        if (read->from == CAVS__NO_ROW)
             continue;
-        need(d, of);
-        in = &d->r->entries[of];
+        need(d, read->of);
         in->read_outside |= in->run != e->run;
         in->waited_for |= in->run != e->run ? computes : e->waited_for;
     }
 }
 
-/* Symbols read what was recorded before them: from the last one back, all are found. */
-static void find_needed(struct needed *d, const struct cavs__wanted *wanted)
+/* Symbols read what was recorded before them: from the last one back, all are found, and listed at
+ * the end of o->list, ascending.  false: out of memory. */
+static bool find_needed(struct needed *d, const struct cavs__wanted *wanted)
 {
+    int32_t *list;
+
     for (int i = 0; i < wanted->n; i++) {
         need(d, wanted->symbols[i]);
         d->r->entries[wanted->symbols[i]].read_outside |= wanted->rows;
         d->r->entries[wanted->symbols[i]].waited_for |= wanted->rows;
     }
+    if (!cavs__array_reserve(&d->o->list, &d->o->list_room, (size_t)d->hi + 1, sizeof *list))
+        return false;
+    list = d->o->list + d->hi + 1;
     for (int i = d->hi; i >= d->lo; i--) {
         const struct cavs__entry *e = &d->r->entries[i];
 
-        if (e->ordered && e->vertex == FOUND)
-            need_operands(d, e);
+        if (!e->ordered || e->vertex != FOUND)
+            continue;
+        *--list = i;
+        need_operands(d, e);
     }
-}
-
-/* Lists what was found, ascending. */
-static int list_needed(const struct needed *d, int32_t *found)
-{
-    int n = 0;
-
-    for (int i = d->lo; i <= d->hi; i++) {
-        if (d->r->entries[i].ordered && d->r->entries[i].vertex == FOUND)
-            found[n++] = i;
-    }
-    return n;
+    return true;
 }
 
 /* ---- shards ---- */
@@ -449,14 +445,6 @@ static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, 
     return rc;
 }
 
-/* The vertices of all that was found; -1: out of memory. */
-static int list_vertices(struct needed *d, struct cavs__blocks *b, bool together)
-{
-    if (!cavs__array_reserve(&d->o->list, &d->o->list_room, (size_t)d->n, sizeof *d->o->list))
-        return -1;
-    return cavs__find_vertices(b, d->r, together, list_needed(d, d->o->list), d->o->list);
-}
-
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                 const struct cavs__wanted *wanted, struct cavs__increment **out)
 {
@@ -466,10 +454,11 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
 
     memset(out, 0, (size_t)o->nshards * sizeof(*out));
     o->shares = d.cut && b->used && !b->apart;
-    find_needed(&d, wanted);
-    if (d.n == 0)
+    n = find_needed(&d, wanted) ? d.n : -1;
+    if (n == 0)
         return CAVS_OK;
-    n = list_vertices(&d, b, wanted->together);
+    if (n > 0)
+        n = cavs__find_vertices(b, r, wanted->together, n, o->list + d.hi + 1 - n, o->list);
     if (n < 0 || !reserve_samples(o, r->nsamples))
         return cavs__fail_nomem("order of a tape", 0);
     rc = choose_shards(o, r, n);

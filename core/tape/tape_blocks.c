@@ -323,14 +323,15 @@ static bool add_part(struct cavs__blocks *b, struct run *x, int32_t **to)
 }
 
 int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
-                        int32_t *list)
+                        const int32_t *list, int32_t *heads)
 {
     struct run x = {.r = r, .all.r = r, .first = 1};
-    int32_t *to = list;
+    int32_t *to = heads;
 
     if (b->after == 0 || !together) {
         b->alone[CAVS__ALONE_ASKED] += b->after > 0 ? n : 0;
-        return find_alone(r, n, list);
+        memmove(heads, list, (size_t)n * sizeof *heads);
+        return find_alone(r, n, heads);
     }
     for (int i = 0; i < n;) {
         x.all.first = x.first;
@@ -343,5 +344,5 @@ int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool 
                 return -1;
         }
     }
-    return (int)(to - list);
+    return (int)(to - heads);
 }

@@ -75,9 +75,9 @@ void cavs__blocks_free(struct cavs__blocks *b);
 bool cavs__block_expect(struct cavs__blocks *b, const struct cavs__tape_block *expected);
 /* background.c: a form is met whose signatures are to be made. */
 void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b);
-/* The n wanted symbols of the list, ascending, become vertices, whose heads are what is left of it:
- * how many; -1: out of memory.  together: runs may be blocks. */
+/* The n wanted symbols of the list, ascending, become vertices, whose heads go to another, which
+ * may begin before it: how many; -1: out of memory.  together: runs may be blocks. */
 int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
-                        int32_t *list);
+                        const int32_t *list, int32_t *heads);
 
 #endif
