@@ -15,42 +15,20 @@ void cavs__leave_alone(struct cavs__recording *r, int32_t symbol)
     e->in_block = false;
 }
 
-int cavs__run_take(struct cavs__run *x, int n, const int32_t *list, int32_t **before)
-{
-    int i = 0;
-
-    x->n = 0;
-    for (; i < n; i++) {
-        struct cavs__entry *e = &x->r->entries[list[i]];
-
-        if (e->site == CAVS__NO_SITE) {
-            cavs__leave_alone(x->r, list[i]);
-            *(*before)++ = list[i];
-            continue;
-        }
-        if (x->n > 0 && (e->run != x->r->entries[x->symbols[0]].run || x->n == CAVS__MOST_MEMBERS))
-            break;
-        e->vertex = x->first + x->n;
-        x->symbols[x->n++] = list[i];
-    }
-    return i;
-}
-
 /* ---- what the members read ---- */
 
-static const struct cavs__signature *signature_of(const struct cavs__run *x, int member)
+static const struct cavs__signature *signature_of(const struct cavs__run *x,
+                                                  const struct cavs__entry *e)
 {
-    return x->r->signatures.all[x->r->entries[x->symbols[member]].signature];
+    return x->r->signatures.all[e->signature];
 }
 
-/* The entry that operand k of the member is of; NULL: it is no row. */
-static struct cavs__entry *read_by(const struct cavs__run *x, int member, int k)
+/* The entry that operand k is of; NULL: it is no row. */
+static struct cavs__entry *read_by(const struct cavs__run *x, const struct cavs__entry *e, int k)
 {
-    const struct cavs__entry *e = &x->r->entries[x->symbols[member]];
+    const struct cavs__read *read = &x->r->reads[e->reads + k];
 
-    if (signature_of(x, member)->operands[k].kind != CAVS__OPERAND_ROW)
-        return NULL;
-    return &x->r->entries[x->r->reads[e->reads + k].of];
+    return read->from == CAVS__NO_ROW ? NULL : &x->r->entries[read->of];
 }
 
 /* Which member it is; negative: none. */
@@ -59,79 +37,124 @@ static int member_of(const struct cavs__run *x, const struct cavs__entry *e)
     return e->vertex - x->first;
 }
 
-/* ---- what can be computed ahead ---- */
-
-/* Whether members are made of nothing but what reads no other symbol. */
-static void find_pure(const struct cavs__run *x, bool *pure)
+static const struct cavs__entry *member(const struct cavs__run *x, int i)
 {
-    for (int i = 0; i < x->n; i++) {
-        pure[i] = true;
-        for (int k = 0; k < signature_of(x, i)->n && pure[i]; k++) {
-            const struct cavs__entry *of = read_by(x, i, k);
-            int member = of ? member_of(x, of) : -1;
-
-            pure[i] = !of || (member >= 0 ? pure[member] : of->site == CAVS__NO_SITE);
-        }
-    }
+    return &x->r->entries[x->symbols[i]];
 }
 
-/* Is there a product to look at?  Few runs have one. */
-static bool has_product_of_source(const struct cavs__run *x)
-{
-    for (int i = 0; i < x->n; i++) {
-        const struct cavs__entry *of = signature_of(x, i)->is_product ? read_by(x, i, 0) : NULL;
+/* ---- the run ---- */
 
-        if (of && of->site == CAVS__NO_SITE)
-            return true;
+static bool is_product_of_source(const struct cavs__run *x, const struct cavs__entry *e)
+{
+    const struct cavs__entry *of = signature_of(x, e)->is_product ? read_by(x, e, 0) : NULL;
+
+    return of && of->site == CAVS__NO_SITE;
+}
+
+static void add_member(struct cavs__run *x, int32_t symbol, struct cavs__entry *e)
+{
+    e->vertex = x->first + x->n;
+    x->part[e->waited_for ? CAVS__RUN_CHAIN : CAVS__RUN_LATER] |= cavs__member_bit(x->n);
+    x->sourced |= is_product_of_source(x, e);
+    x->symbols[x->n++] = symbol;
+}
+
+int cavs__run_take(struct cavs__run *x, int n, const int32_t *list, int32_t **before)
+{
+    int32_t run = 0;
+    int i = 0;
+
+    x->n = 0;
+    x->sourced = false;
+    memset(x->part, 0, sizeof x->part);
+    for (; i < n; i++) {
+        struct cavs__entry *e = &x->r->entries[list[i]];
+
+        if (e->site == CAVS__NO_SITE) {
+            cavs__leave_alone(x->r, list[i]);
+            *(*before)++ = list[i];
+            continue;
+        }
+        if (x->n > 0 && (e->run != run || x->n == CAVS__MOST_MEMBERS))
+            break;
+        run = e->run;
+        add_member(x, list[i], e);
     }
-    return false;
+    return i;
+}
+
+/* ---- what can be computed ahead ---- */
+
+/* The members that are made of nothing but what reads no other symbol. */
+static uint64_t pure_members(const struct cavs__run *x)
+{
+    uint64_t pure = 0;
+
+    for (int i = 0; i < x->n; i++) {
+        const struct cavs__entry *e = member(x, i);
+        bool is_pure = true;
+
+        for (int k = 0; k < signature_of(x, e)->n && is_pure; k++) {
+            const struct cavs__entry *of = read_by(x, e, k);
+            int read = of ? member_of(x, of) : -1;
+
+            is_pure = !of || (read >= 0 ? pure >> read & 1 : of->site == CAVS__NO_SITE);
+        }
+        pure |= (uint64_t)is_pure << i;
+    }
+    return pure;
+}
+
+/* The members that this one reads. */
+static uint64_t members_read(const struct cavs__run *x, const struct cavs__entry *e)
+{
+    uint64_t members = 0;
+
+    for (int k = 0; k < signature_of(x, e)->n; k++) {
+        const struct cavs__entry *of = read_by(x, e, k);
+
+        if (of && member_of(x, of) >= 0)
+            members |= cavs__member_bit(member_of(x, of));
+    }
+    return members;
 }
 
 /* Cheap operators behind the last product stay in the chain, where they are fused with what
  * follows; where all could be computed ahead there is no chain (core/compile/share.c). */
 static void cut_ahead(struct cavs__run *x)
 {
-    bool pure[CAVS__MOST_MEMBERS], chain = false;
+    uint64_t pure = pure_members(x), *chain = &x->part[CAVS__RUN_CHAIN], ahead = 0;
 
-    find_pure(x, pure);
-    for (int i = 0; i < x->n; i++)
-        chain |= x->part[i] == CAVS__RUN_CHAIN && !pure[i];
-    for (int i = x->n - 1; i >= 0 && chain; i--) {
-        if (!pure[i] || x->part[i] == CAVS__RUN_LATER)
+    for (int i = x->n - 1; i >= 0 && (*chain & ~pure); i--) {
+        if (!(*chain & pure & cavs__member_bit(i)))
             continue;
-        if (signature_of(x, i)->is_product)
-            x->part[i] = CAVS__RUN_AHEAD;
-        for (int k = 0; k < signature_of(x, i)->n && x->part[i] == CAVS__RUN_AHEAD; k++) {
-            const struct cavs__entry *of = read_by(x, i, k);
-
-            if (of && member_of(x, of) >= 0)
-                x->part[member_of(x, of)] = CAVS__RUN_AHEAD;
-        }
+        if (signature_of(x, member(x, i))->is_product)
+            ahead |= cavs__member_bit(i);
+        if (ahead & cavs__member_bit(i))
+            ahead |= members_read(x, member(x, i));
     }
+    x->part[CAVS__RUN_AHEAD] = ahead;
+    *chain &= ~ahead;
 }
 
 /* ---- parts ---- */
 
-static void note_reads(const struct cavs__run *x, int member)
+/* Notes what this part reads of the others. */
+static void note_reads(const struct cavs__run *x, uint64_t part)
 {
-    for (int k = 0; k < signature_of(x, member)->n; k++) {
-        struct cavs__entry *of = read_by(x, member, k);
+    for (uint64_t left = part; left;) {
+        uint64_t others = members_read(x, member(x, cavs__take_member(&left))) & ~part;
 
-        if (of && member_of(x, of) >= 0)
-            of->read_outside |= x->part[member_of(x, of)] != x->part[member];
+        while (others)
+            x->r->entries[x->symbols[cavs__take_member(&others)]].read_outside = true;
     }
 }
 
 void cavs__run_cut(struct cavs__run *x)
 {
-    bool ahead = has_product_of_source(x);
-
-    for (int i = 0; i < x->n; i++)
-        x->part[i] = x->r->entries[x->symbols[i]].waited_for ? CAVS__RUN_CHAIN : CAVS__RUN_LATER;
-    if (ahead)
+    if (x->sourced)
         cut_ahead(x);
-    for (int i = 0; i < x->n; i++) {
-        if (ahead || x->part[i] == CAVS__RUN_LATER)
-            note_reads(x, i);
-    }
+    if (x->part[CAVS__RUN_AHEAD])
+        note_reads(x, x->part[CAVS__RUN_CHAIN]);
+    note_reads(x, x->part[CAVS__RUN_LATER]);
 }

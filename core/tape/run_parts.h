@@ -20,11 +20,26 @@ struct cavs__run {
     struct cavs__recording *r;
     int n;
     int32_t symbols[CAVS__MOST_MEMBERS];
-    uint8_t part[CAVS__MOST_MEMBERS];
+    uint64_t part[CAVS__RUN_PARTS]; /* which members, bit by bit */
+    bool sourced;                   /* there is a product of what reads no other symbol */
     /* `vertex` of the first one; the others follow.  Nothing that is not of the run has one as
      * large. */
     int32_t first;
 };
+
+static inline uint64_t cavs__member_bit(int member)
+{
+    return (uint64_t)1 << member;
+}
+
+/* The first of some members, of which there is one, and takes it from them. */
+static inline int cavs__take_member(uint64_t *members)
+{
+    int first = __builtin_ctzll(*members);
+
+    *members &= *members - 1;
+    return first;
+}
 
 /* Takes the first run of the list, of which there are n: how many symbols those are.  What reads no
  * other symbol may stand before it: that goes to *before, which moves on, and is a vertex by

@@ -294,10 +294,8 @@ static int32_t signature_of(struct cavs__blocks *all, struct run *x)
 static void take_part(struct run *x, enum cavs__run_part part)
 {
     x->n = 0;
-    for (int i = 0; i < x->all.n; i++) {
-        if (x->all.part[i] == part)
-            x->symbols[x->n++] = x->all.symbols[i];
-    }
+    for (uint64_t members = x->all.part[part]; members;)
+        x->symbols[x->n++] = x->all.symbols[cavs__take_member(&members)];
 }
 
 static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
@@ -310,7 +308,7 @@ static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
 /* The part's vertices, at *to, which moves on.  false: out of memory. */
 static bool add_part(struct cavs__blocks *b, struct run *x, int32_t **to)
 {
-    int32_t signature = x->n > 0 ? signature_of(b, x) : -1;
+    int32_t signature = signature_of(b, x);
 
     x->first += x->n;
     if (signature >= 0) {
@@ -340,7 +338,7 @@ int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool 
         cavs__run_cut(&x.all);
         for (int part = 0; part < CAVS__RUN_PARTS; part++) {
             take_part(&x, part);
-            if (!add_part(b, &x, &to))
+            if (x.n > 0 && !add_part(b, &x, &to))
                 return -1;
         }
     }
