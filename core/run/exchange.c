@@ -175,16 +175,17 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
 
 /* ---- messages ---- */
 
-/* Parcels have a tag for each subtotal and one for the whole; norms one after them; then tables. */
-int64_t cavs__tag(const struct cavs__exchange *x, int parcel, int subtotal)
+/* Parcels have a tag for each subtotal and one for the whole; norms one after them; then tables.
+ * A batch may have a message ready that one before has not, with another handle: each slot has tags
+ * of its own. */
+int64_t cavs__tag(int slot, int parcel, int subtotal)
 {
-    (void)x;
-    return (int64_t)parcel * (CAVS__PARTIALS + 1) + subtotal;
+    return ((int64_t)parcel * (CAVS__PARTIALS + 1) + subtotal) * CAVS__SLOTS + slot;
 }
 
 int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool final)
 {
-    return cavs__tag(x, x->nparcels, 1) + 2 * ((int64_t)table * CAVS__SLOTS + slot) + final;
+    return cavs__tag(slot, x->nparcels, 1 + 2 * table + final);
 }
 
 static void receive_done(void *arg)
@@ -345,7 +346,7 @@ static int merge_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t 
 
 int cavs__submit_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t norms)
 {
-    int64_t tag = cavs__tag(x, x->nparcels, 0);
+    int64_t tag = cavs__tag(slot, x->nparcels, 0);
     int rc = CAVS_OK;
 
     for (int i = 0; i < cavs__ranks_count(x->ranks) && !rc; i++) {

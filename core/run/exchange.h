@@ -158,7 +158,7 @@ int cavs__receive(struct cavs__exchange *x, int slot, starpu_data_handle_t handl
 /* From one rank to all others. */
 int cavs__spread(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
                  int64_t tag);
-int64_t cavs__tag(const struct cavs__exchange *x, int parcel, int subtotal);
+int64_t cavs__tag(int slot, int parcel, int subtotal);
 int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool final);
 
 /* exchange_parcels.c */

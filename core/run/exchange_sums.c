@@ -14,7 +14,7 @@ static int receive_from(struct cavs__exchange *x, int slot, int parcel, int rank
     for (int i = 0; i < n && !rc; i++) {
         rc = cavs__block_make(&k->in[rank][i], k->floats);
         if (!rc)
-            rc = cavs__receive(x, slot, k->in[rank][i].handle, rank, cavs__tag(x, parcel, i));
+            rc = cavs__receive(x, slot, k->in[rank][i].handle, rank, cavs__tag(slot, parcel, i));
     }
     return rc;
 }
@@ -180,7 +180,7 @@ int cavs__parcels_send(struct cavs__exchange *x, int slot)
             starpu_data_handle_t lone = lone_partial(x, i, t.first[k], t.size[k]);
 
             rc = cavs__send(x, slot, lone ? lone : x->parcels[i].out[k].handle, x->parcels[i].owner,
-                            cavs__tag(x, i, k));
+                            cavs__tag(slot, i, k));
         }
     }
     return rc;
@@ -192,7 +192,7 @@ int cavs__spread_gradients(struct cavs__exchange *x, int slot)
 
     for (int i = 0; i < x->nparcels && !rc; i++)
         rc = cavs__spread(x, slot, x->parcels[i].all.handle, x->parcels[i].owner,
-                          cavs__tag(x, i, CAVS__PARTIALS));
+                          cavs__tag(slot, i, CAVS__PARTIALS));
     return rc;
 }
 

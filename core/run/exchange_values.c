@@ -62,7 +62,7 @@ static int spread_values(struct cavs__exchange *x, int slot, int parcel)
     return cavs__spread(x, slot,
                         k->direct ? e->tensors[e->plan->param[k->direct->number]].chunks[0].handle
                                   : k->all.handle,
-                        k->owner, cavs__tag(x, parcel, CAVS__PARTIALS));
+                        k->owner, cavs__tag(slot, parcel, CAVS__PARTIALS));
 }
 
 /* Own ones first: others wait for them. */
