@@ -1106,7 +1106,8 @@ struct cavs_tape_options {
 struct cavs_tape_options cavs_tape_defaults(void);
 
 /** A tape over a session; options NULL: the defaults.  A session that is destroyed before its tapes
- * lives on until they are.  Refused where several processes train the session's model. */
+ * lives on until they are.  Of several @ref ranks each records all samples, and evaluates those of
+ * its shards; what is asked for all get. */
 int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *options,
                      struct cavs_tape **out);
 /** Ends the tape; what was recorded and not finished is forgotten. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranks_trial.c - trains small models of every kind and prints a hash of all that comes of it: a
- * line for each model and way of training.  tests/test_ranks.t runs it as one process and as
- * several ranks, and compares.
+ * ranks_trial.c - trains small models of every kind, and a tape, and prints a hash of all that
+ * comes of it: a line for each model and way of training.  tests/test_ranks.t runs it as one
+ * process and as several ranks, and compares.
  *
- *     ranks_trial SHARDS [MODEL]
+ *     ranks_trial SHARDS [MODEL | tape]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +110,98 @@ static void try(const struct zoo_entry *z, struct cavs_session_options o, const 
     cavs_model_destroy(m);
 }
 
+/* ---- a tape ---- */
+
+enum { WIDTH = 20, WORDS = 7, LARGEST = 11 };
+
+static struct cavs_model *tape_model(void)
+{
+    struct cavs_model *m;
+
+    check(cavs_model_create(&m), "model");
+    cavs_model_param(m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
+    cavs_model_param(m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
+    cavs_model_param(m, "V", WIDTH, WORDS, CAVS_UNIFORM(-1, 1));
+    check(cavs_model_finish(m), "model");
+    return m;
+}
+
+static struct cavs_symbol *step(struct cavs_tape *t, const struct cavs_model *m,
+                                struct cavs_symbol *h, int word)
+{
+    struct cavs_param *E = cavs_model_find_param(m, "E"), *U = cavs_model_find_param(m, "U");
+
+    return cavs_tanh(cavs_add(cavs_lookup(E, cavs_tape_id(t, word % WORDS)),
+                              cavs_matmul(cavs_dropout(h, 0.3f), U)));
+}
+
+/* From some batch on what was only looked up is multiplied, too. */
+static struct cavs_symbol *logits(const struct cavs_model *m, struct cavs_symbol *h, bool tied)
+{
+    struct cavs_param *E = cavs_model_find_param(m, "E"), *V = cavs_model_find_param(m, "V");
+
+    return cavs_matmul(tied ? cavs_matmul(cavs_tanh(cavs_matmul(h, V)), E) : h, V);
+}
+
+/* What samples read depends on values in the middle; some batches have fewer samples than there are
+ * shards.  Returns the hash of what the tape has told. */
+static uint64_t record(struct cavs_tape *t, const struct cavs_model *m, enum cavs_tape_run run,
+                       int seed, uint64_t hash)
+{
+    int n = 1 + 5 * seed % LARGEST;
+    float numbers[LARGEST][WIDTH], *rows[LARGEST];
+    struct cavs_symbol *h[LARGEST];
+
+    check(cavs_tape_begin(t, run), "begin");
+    for (int k = 0; k < n; k++) {
+        rows[k] = numbers[k];
+        h[k] = cavs_constant(cavs_tape_sample(t), WIDTH, 0);
+        for (int i = 0; i < 2 + (k + seed) % 5; i++)
+            h[k] = step(t, m, h[k], i + k);
+    }
+    check(cavs_tape_values(t, n, h, rows), "values");
+    for (int k = 0; k < n; k++) {
+        struct cavs_symbol *x = h[k];
+
+        hash = cavs__hash(hash, numbers[k], sizeof numbers[k]);
+        check(cavs_tape_resume(t, k) ? 0 : CAVS_EINVAL, "resume");
+        for (int i = 0; numbers[k][0] > 0 && i < 3; i++)
+            x = step(t, m, x, i);
+        cavs_loss(cavs_tape_function(t), "loss",
+                  cavs_softmax_cross_entropy(logits(m, x, seed > 5), cavs_tape_id(t, k % WORDS)),
+                  NULL);
+    }
+    check(cavs_tape_finish(t), "finish");
+    if (run != CAVS_TAPE_GRADIENT)
+        return hash;
+    check(cavs_tape_gradients(t, n, h, rows), "gradients");
+    for (int k = 0; k < n; k++)
+        hash = cavs__hash(hash, numbers[k], sizeof numbers[k]);
+    return hash;
+}
+
+static void try_tape(struct cavs_session_options o, const char *how)
+{
+    struct cavs_model *m = tape_model();
+    uint64_t h = CAVS__HASH_START;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+
+    check(cavs_session_create(runtime, m, &o, &s), "session");
+    check(cavs_tape_create(s, NULL, &t), "tape");
+    for (int i = 0; i < 20; i++)
+        h = record(t, m, CAVS_TAPE_TRAIN, i, h);
+    h = hash_values(s, m, h, cavs_session_get_param);
+    h = hash_metrics(s, h);
+    h = record(t, m, CAVS_TAPE_GRADIENT, 6, h);
+    h = hash_values(s, m, h, cavs_session_get_gradient);
+    if (cavs_runtime_rank(runtime) == 0)
+        printf("tape %s %016llx\n", how, (unsigned long long)h);
+    cavs_tape_destroy(t);
+    cavs_session_destroy(s);
+    cavs_model_destroy(m);
+}
+
 int main(int argc, char **argv)
 {
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
@@ -128,6 +220,12 @@ int main(int argc, char **argv)
     for (int i = 0; zoo_at(i); i++) {
         if (argc < 3 || strcmp(zoo_at(i)->name, argv[2]) == 0)
             try(zoo_at(i), o, "all");
+    }
+    if (argc < 3 || strcmp(argv[2], "tape") == 0) {
+        try_tape(o, "clipped");
+        o.clip = 0;
+        o.optimizer = CAVS_SGD;
+        try_tape(o, "sgd");
     }
     check(cavs_runtime_destroy(runtime), "end");
     return 0;

@@ -56,6 +56,8 @@ same() {
 
 same 2 4
 same 4 8 tree_lstm_bench
+same 2 3 tape
+same 4 16 tape
 if [ -n "${CAVS_TEST_LONG:-}" ]; then
     same 3 7
     same 8 16
@@ -89,6 +91,26 @@ ok $? "results and progress are said once"
 ranks 3 tree_lstm --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet --workers 1
 status_is 0 && [ -s "$work/predicted" ] && cmp -s "$work/predicted" "$work/out"
 ok $? "predictions are those of one process, and written once"
+
+# Recorded ones ask for values in the middle and branch on them (dyn_parser), or have blocks (dyn_tree_lstm).
+# recorded PROGRAM ARGUMENT...
+recorded() {
+    program=$1
+    shift
+    # shellcheck disable=SC2086
+    {
+        run "$program" $tiny "$@" --json --save "$work/one.safetensors"
+        results >"$work/one"
+        ranks 2 "$program" $tiny "$@" --json --save "$work/two.safetensors"
+        results >"$work/two"
+    }
+    status_is 0 && [ -s "$work/one" ] && cmp -s "$work/one" "$work/two" &&
+        cmp -s "$work/one.safetensors" "$work/two.safetensors"
+    ok $? "$program: a recorded program's are, too" "$work/err" "$work/one" "$work/two"
+}
+tiny="--hidden 16 --embed 16 --lr 0.02 --shards 4 --optimizer adam --clip 1 --workers 1 --quiet"
+recorded dyn_tree_lstm --train "$data/mini.txt" --dev "$data/mini-dev.txt" --batch 4 --epochs 6
+recorded dyn_parser --train "$data/mini.conllu" --dev "$data/mini.conllu" --batch 2 --epochs 3 --explore-after 0
 
 # --- what is sent ---------------------------------------------------------------------------------
 

@@ -9,11 +9,11 @@
 #include "core/run/exchange.h"
 
 /* Whether chunk k has to be with chunk k - 1. */
-static void find_bonds(const struct cavs__engine *e, const struct cavs__batch *b, bool *bond)
+static void find_bonds(const struct cavs__engine *e, int nshards, bool *bond)
 {
-    int partials = e->nshards / b->nshards;
+    int partials = e->nshards / nshards;
 
-    for (int shard = 0; shard < b->nshards; shard++) {
+    for (int shard = 0; shard < nshards; shard++) {
         int lowest = CAVS__MAX_PARTIALS, highest = 0;
 
         for (int i = 0; i < partials; i++) {
@@ -28,9 +28,9 @@ static void find_bonds(const struct cavs__engine *e, const struct cavs__batch *b
 }
 
 /* Shards by the lowest of their chunks. */
-static int lowest_chunk(const struct cavs__engine *e, const struct cavs__batch *b, int shard)
+static int lowest_chunk(const struct cavs__engine *e, int nshards, int shard)
 {
-    int partials = e->nshards / b->nshards, lowest = CAVS__MAX_PARTIALS;
+    int partials = e->nshards / nshards, lowest = CAVS__MAX_PARTIALS;
 
     for (int i = 0; i < partials; i++) {
         int k = cavs__partial_of(e, shard, i, partials);
@@ -40,30 +40,30 @@ static int lowest_chunk(const struct cavs__engine *e, const struct cavs__batch *
     return lowest;
 }
 
-void cavs__deal(const struct cavs__engine *e, const struct cavs__batch *b, int ranks, int *rank_of,
+void cavs__deal(const struct cavs__engine *e, int nshards, int ranks, int *rank_of,
                 int *rank_of_chunk)
 {
     bool bond[CAVS__MAX_PARTIALS] = {false};
     int shards[CAVS__MAX_PARTIALS] = {0}, rank[CAVS__MAX_PARTIALS] = {0}, before = 0;
 
-    find_bonds(e, b, bond);
-    for (int shard = 0; shard < b->nshards; shard++)
-        shards[lowest_chunk(e, b, shard)]++;
+    find_bonds(e, nshards, bond);
+    for (int shard = 0; shard < nshards; shard++)
+        shards[lowest_chunk(e, nshards, shard)]++;
     for (int first = 0, end; first < CAVS__MAX_PARTIALS; first = end) {
         int n = 0;
 
         for (end = first; end == first || (end < CAVS__MAX_PARTIALS && bond[end]); end++)
             n += shards[end];
         for (int k = first; k < end; k++) /* by the middle of the shards */
-            rank[k] = (int)((2 * (int64_t)before + n) * ranks / (2 * (int64_t)b->nshards));
+            rank[k] = (int)((2 * (int64_t)before + n) * ranks / (2 * (int64_t)nshards));
         before += n;
     }
     for (int k = 0; k < CAVS__MAX_PARTIALS; k++)
         rank_of_chunk[k] = -1;
-    for (int shard = 0; shard < b->nshards; shard++) {
-        int partials = e->nshards / b->nshards;
+    for (int shard = 0; shard < nshards; shard++) {
+        int partials = e->nshards / nshards;
 
-        rank_of[shard] = rank[lowest_chunk(e, b, shard)];
+        rank_of[shard] = rank[lowest_chunk(e, nshards, shard)];
         for (int i = 0; i < partials; i++)
             rank_of_chunk[cavs__partial_of(e, shard, i, partials)] = rank_of[shard];
     }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/base/hash.h"
 #include "core/base/notice.h"
 #include "core/run/optimizer.h"
 #include "memory/handover.h"
@@ -110,33 +109,40 @@ void cavs__exchange_free(struct cavs__exchange *x)
     free(x->norms);
     free(x->rank_of);
     free(x->sharing);
+    free(x->last);
+    free(x->opened);
     free(x->mine);
     free(x->theirs);
     free(x->lengths);
     free(x);
 }
 
+int cavs__exchange_follow_plan(struct cavs__exchange *x)
+{
+    int rc = cavs__parcels_follow_plan(x);
+
+    return rc ? rc : cavs__rows_follow_plan(x);
+}
+
 /* ---- who has what ---- */
 
-int cavs__exchange_deal(struct cavs__exchange *x, struct cavs__batch *b)
+void cavs__exchange_deal(struct cavs__exchange *x, int nshards)
 {
-    int rank = cavs__rank(x->ranks);
-
-    cavs__deal(x->e, b, cavs__ranks_count(x->ranks), x->rank_of, x->rank_of_chunk);
+    cavs__deal(x->e, nshards, cavs__ranks_count(x->ranks), x->rank_of, x->rank_of_chunk);
     x->nsharing = 0;
     for (int k = 0; k < cavs__ranks_count(x->ranks); k++) {
-        for (int i = 0; i < b->nshards; i++) {
+        for (int i = 0; i < nshards; i++) {
             if (x->rank_of[i] != k)
                 continue;
             x->sharing[x->nsharing++] = k;
             break;
         }
     }
-    for (int i = 0; i < b->nshards; i++) {
-        if (x->rank_of[i] != rank)
-            b->shards[i].nsamples = 0;
-    }
-    return CAVS_OK;
+}
+
+bool cavs__is_here(const struct cavs__exchange *x, int shard)
+{
+    return x->rank_of[shard] == cavs__rank(x->ranks);
 }
 
 int cavs__place_of(const struct cavs__exchange *x)
@@ -150,20 +156,11 @@ int cavs__place_of(const struct cavs__exchange *x)
 
 /* ---- agreeing ---- */
 
-static uint64_t hash_of(const struct cavs__batch *b)
-{
-    const struct cavs__request *r = &b->request;
-    uint64_t h = cavs__hash(CAVS__HASH_START, &r->run, sizeof r->run);
-
-    h = cavs__hash(h, &r->updates, sizeof r->updates);
-    return cavs__hash(h, r->samples, (size_t)r->n * sizeof *r->samples);
-}
-
 int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slot,
-                        struct cavs__tensor *lists, int rc)
+                        struct cavs__tensor *lists, uint64_t same, int rc)
 {
     bool sums = b->request.run != CAVS__RUN_EVALUATE && x->ntables > 0;
-    struct cavs__meeting m = {.same = hash_of(b), .what = "batch", .numbers = x->lengths};
+    struct cavs__meeting m = {.same = same, .what = "batch", .numbers = x->lengths};
 
     if (!rc && sums)
         rc = cavs__rows_list(x, b, slot);
@@ -175,9 +172,9 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
 
 /* ---- messages ---- */
 
-/* Parcels have a tag for each subtotal and one for the whole; norms one after them; then tables.
- * A batch may have a message ready that one before has not, with another handle: each slot has tags
- * of its own. */
+/* Parcels have a tag for each subtotal and one for the whole, as many as there could be; norms one
+ * after them; then tables.  A batch may have a message ready that one before has not, with another
+ * handle: each slot has tags of its own. */
 int64_t cavs__tag(int slot, int parcel, int subtotal)
 {
     return ((int64_t)parcel * (CAVS__PARTIALS + 1) + subtotal) * CAVS__SLOTS + slot;
@@ -185,7 +182,7 @@ int64_t cavs__tag(int slot, int parcel, int subtotal)
 
 int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool final)
 {
-    return cavs__tag(slot, x->nparcels, 1 + 2 * table + final);
+    return cavs__tag(slot, x->e->plan->model->nstored, 1 + 2 * table + final);
 }
 
 static void receive_done(void *arg)
@@ -346,7 +343,7 @@ static int merge_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t 
 
 int cavs__submit_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t norms)
 {
-    int64_t tag = cavs__tag(slot, x->nparcels, 0);
+    int64_t tag = cavs__tag(slot, x->e->plan->model->nstored, 0);
     int rc = CAVS_OK;
 
     for (int i = 0; i < cavs__ranks_count(x->ranks) && !rc; i++) {

@@ -105,12 +105,17 @@ void cavs__exchange_free(struct cavs__exchange *x);
 /* This rank updates the parameter, and keeps its states. */
 bool cavs__owns(const struct cavs__exchange *x, const struct cavs_param *p);
 
-/* A batch has been cut into shards: those of other ranks become empty here. */
-int cavs__exchange_deal(struct cavs__exchange *x, struct cavs__batch *b);
-/* The batch is prepared, or not (rc): all ranks agree, and learn which rows are touched.  lists:
- * [nstored], where those of all are put for the update. */
+/* The plan has grown: parameters that have dense gradients now get owners, the others keep
+ * theirs. */
+int cavs__exchange_follow_plan(struct cavs__exchange *x);
+
+/* So many shards there are in the batch at hand; which of them are this rank's. */
+void cavs__exchange_deal(struct cavs__exchange *x, int nshards);
+bool cavs__is_here(const struct cavs__exchange *x, int shard);
+/* The batch is prepared, or not (rc): all ranks agree, if what has to be the same is, and learn
+ * which rows are touched.  lists: [nstored], where those of all are put for the update. */
 int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slot,
-                        struct cavs__tensor *lists, int rc);
+                        struct cavs__tensor *lists, uint64_t same, int rc);
 /* After the tasks of the batch: the sums, and what carries them. */
 int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 /* After the tasks that make the norms of this rank's parameters: those of all. */
@@ -139,7 +144,7 @@ void cavs__rows_forget(struct cavs__exchange *x, int slot);
 /* ---- between the files ---- */
 
 /* deal.c: rank_of[shard], rank_of_chunk[chunk], for ranks [ranks]; the sums that a rank makes. */
-void cavs__deal(const struct cavs__engine *e, const struct cavs__batch *b, int ranks, int *rank_of,
+void cavs__deal(const struct cavs__engine *e, int nshards, int ranks, int *rank_of,
                 int *rank_of_chunk);
 struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank);
 
@@ -163,6 +168,7 @@ int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool
 
 /* exchange_parcels.c */
 int cavs__parcels_create(struct cavs__exchange *x);
+int cavs__parcels_follow_plan(struct cavs__exchange *x);
 void cavs__parcels_free(struct cavs__exchange *x);
 bool cavs__owns_parcel(const struct cavs__exchange *x, int parcel);
 
@@ -177,6 +183,7 @@ int cavs__own_partials(const struct cavs__exchange *x, starpu_data_handle_t *han
 
 /* exchange_rows.c */
 int cavs__rows_create(struct cavs__exchange *x);
+int cavs__rows_follow_plan(struct cavs__exchange *x);
 void cavs__rows_free(struct cavs__exchange *x);
 int cavs__rows_receive(struct cavs__exchange *x, int slot);
 int cavs__rows_sum(struct cavs__exchange *x, const struct cavs__batch *b, int slot);

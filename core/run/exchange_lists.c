@@ -33,10 +33,13 @@ static int list_table(struct cavs__exchange *x, const struct cavs__batch *b, int
 {
     struct cavs__rows *k = &x->rows[table][slot];
     const struct cavs_param *p = x->tables[table];
-    int64_t length = cavs__touched_length(b->touched[p->number]);
+    struct cavs__touched *touched = b->touched[p->number];
     size_t room = (size_t)k->list_room;
-    int rc = grow(&k->lists, &room, (size_t)length);
+    int rc;
 
+    if (touched->ids) /* a tape has listed them */
+        return CAVS_OK;
+    rc = grow(&k->lists, &room, (size_t)cavs__touched_length(touched));
     k->list_room = (int64_t)room;
     if (!rc)
         cavs__list_touched(b, p, k->lists);

@@ -2,6 +2,7 @@
 /* exchange_parcels.c - which rank owns which parameter, and which ones travel together; see
  * exchange.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/error.h"
 #include "core/run/exchange.h"
@@ -38,14 +39,18 @@ static int next_param(const struct cavs__exchange *x, const int *owner)
     return next;
 }
 
-/* To whoever has least, the largest first.  load: [ranks] zeros. */
+/* To whoever has least, the largest first.  load: [ranks] zeros; owner: -1 of those that have none
+ * yet. */
 static void choose_owners(const struct cavs__exchange *x, size_t *load, int *owner)
 {
     const struct cavs_model *m = x->e->plan->model;
     int ranks = cavs__ranks_count(x->ranks);
 
-    for (int i = 0; i < m->nstored; i++)
-        owner[i] = -1;
+    for (int i = 0; i < m->nstored; i++) {
+        owner[i] = x->parcel_of[i] < 0 ? -1 : x->parcels[x->parcel_of[i]].owner;
+        if (owner[i] >= 0)
+            load[owner[i]] += floats_of(m->params[i]);
+    }
     for (int i; (i = next_param(x, owner)) >= 0;) {
         owner[i] = 0;
         for (int rank = 1; rank < ranks; rank++) {
@@ -66,8 +71,7 @@ static void assign_parcels(struct cavs__exchange *x, const int *owner, int *shar
         size_t floats = floats_of(m->params[i]);
         int parcel;
 
-        x->parcel_of[i] = -1;
-        if (owner[i] < 0)
+        if (owner[i] < 0 || x->parcel_of[i] >= 0)
             continue;
         parcel = floats <= SMALL ? shared[owner[i]] : -1;
         if (parcel < 0 || x->parcels[parcel].floats + floats > PARCEL) {
@@ -99,12 +103,12 @@ static void find_direct(struct cavs__exchange *x)
 
 /* ---- life ---- */
 
-static int make_parcels(struct cavs__exchange *x)
+static int make_parcels(struct cavs__exchange *x, int first)
 {
     size_t ranks = (size_t)cavs__ranks_count(x->ranks);
     int rc = CAVS_OK;
 
-    for (int i = 0; i < x->nparcels && !rc; i++) {
+    for (int i = first; i < x->nparcels && !rc; i++) {
         struct cavs__parcel *k = &x->parcels[i];
 
         rc = cavs__block_make(&k->all, k->floats);
@@ -115,29 +119,41 @@ static int make_parcels(struct cavs__exchange *x)
     return rc;
 }
 
-int cavs__parcels_create(struct cavs__exchange *x)
+/* What has a parcel keeps it: who sends and who receives agree on them at any time. */
+int cavs__parcels_follow_plan(struct cavs__exchange *x)
 {
     size_t n = (size_t)x->e->plan->model->nstored + 1, ranks = (size_t)cavs__ranks_count(x->ranks);
     size_t *load = calloc(ranks, sizeof *load);
     int *owner = malloc(n * sizeof *owner), *shared = malloc(ranks * sizeof *shared), rc;
+    int before = x->nparcels;
 
-    x->parcels = calloc(n, sizeof *x->parcels);
-    x->parcel_of = calloc(n, sizeof *x->parcel_of);
-    x->at = calloc(n, sizeof *x->at);
-    if (load && owner && shared && x->parcels && x->parcel_of && x->at) {
+    if (load && owner && shared) {
         choose_owners(x, load, owner);
         for (size_t i = 0; i < ranks; i++)
             shared[i] = -1;
         assign_parcels(x, owner, shared);
         find_direct(x);
-        rc = make_parcels(x);
+        rc = make_parcels(x, before);
     } else {
-        rc = cavs__fail_nomem("exchange", n * sizeof *x->parcels);
+        rc = cavs__fail_nomem("exchange", n * sizeof *owner);
     }
     free(load);
     free(owner);
     free(shared);
     return rc;
+}
+
+int cavs__parcels_create(struct cavs__exchange *x)
+{
+    size_t n = (size_t)x->e->plan->model->nstored + 1;
+
+    x->parcels = calloc(n, sizeof *x->parcels);
+    x->parcel_of = malloc(n * sizeof *x->parcel_of);
+    x->at = calloc(n, sizeof *x->at);
+    if (!x->parcels || !x->parcel_of || !x->at)
+        return cavs__fail_nomem("exchange", n * sizeof *x->parcels);
+    memset(x->parcel_of, -1, n * sizeof *x->parcel_of);
+    return cavs__parcels_follow_plan(x);
 }
 
 static void free_parcel(struct cavs__parcel *k, int ranks)

@@ -9,6 +9,11 @@
 
 /* ---- life ---- */
 
+static bool is_table(const struct cavs__exchange *x, const struct cavs_param *p)
+{
+    return cavs__has_row_gradient(x->e->plan, p) && cavs__is_trained(p);
+}
+
 int cavs__rows_create(struct cavs__exchange *x)
 {
     const struct cavs_model *m = x->e->plan->model;
@@ -19,7 +24,7 @@ int cavs__rows_create(struct cavs__exchange *x)
     if (!x->tables || !x->rows)
         return cavs__fail_nomem("exchange", n * sizeof *x->rows);
     for (int i = 0; i < m->nstored; i++) {
-        if (cavs__has_row_gradient(x->e->plan, m->params[i]) && cavs__is_trained(m->params[i]))
+        if (is_table(x, m->params[i]))
             x->tables[x->ntables++] = m->params[i];
     }
     for (int i = 0; i < x->ntables; i++) {
@@ -75,8 +80,29 @@ void cavs__rows_free(struct cavs__exchange *x)
     }
     free(x->rows);
     free(x->tables);
-    free(x->last);
-    free(x->opened);
+    x->rows = NULL;
+    x->tables = NULL;
+    x->ntables = 0;
+}
+
+/* A table may be looked up for the first time, or be multiplied now, too, and be one no more. */
+int cavs__rows_follow_plan(struct cavs__exchange *x)
+{
+    const struct cavs_model *m = x->e->plan->model;
+    int n = 0;
+    bool same = true;
+
+    for (int i = 0; i < m->nstored; i++) {
+        if (!is_table(x, m->params[i]))
+            continue;
+        same &= n < x->ntables && x->tables[n] == m->params[i];
+        n++;
+    }
+    if (same && n == x->ntables)
+        return CAVS_OK;
+    cavs__wait_slots(x->e);
+    cavs__rows_free(x);
+    return cavs__rows_create(x);
 }
 
 /* ---- tasks and messages ---- */

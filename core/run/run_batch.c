@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/run/session.h"
 #include "core/run/simulated.h"
 #include "memory/handover.h"
@@ -49,6 +50,16 @@ static int schedule_shard(struct cavs__engine *e, struct cavs__batch *b, int sha
     return cavs__schedule_shard(b, shard);
 }
 
+/* The shards of other ranks are empty here. */
+static void leave_to_others(struct cavs__exchange *x, struct cavs__batch *b)
+{
+    cavs__exchange_deal(x, b->nshards);
+    for (int i = 0; i < b->nshards; i++) {
+        if (!cavs__is_here(x, i))
+            b->shards[i].nsamples = 0;
+    }
+}
+
 /* Again with smaller shards where they are too large for the memory of their device. */
 static int schedule(struct cavs_session *s, struct cavs__request *r)
 {
@@ -60,7 +71,7 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
         r->share = cavs__shares(e, r->run);
         rc = cavs__batch_split(s->batch, r);
         if (!rc && s->optimizer.exchange)
-            cavs__exchange_deal(s->optimizer.exchange, s->batch);
+            leave_to_others(s->optimizer.exchange, s->batch);
         if (!rc)
             rc = cavs__each_shard(e, s->batch, schedule_shard, e->rt->cost.arrange);
         for (int i = 0; i < r->nshards && bytes && !rc; i++)
@@ -140,13 +151,22 @@ static int prepare_own(struct cavs_session *s, struct cavs__request *r, int slot
     return rc;
 }
 
+static uint64_t hash_of(const struct cavs__request *r)
+{
+    uint64_t h = cavs__hash(CAVS__HASH_START, &r->run, sizeof r->run);
+
+    h = cavs__hash(h, &r->updates, sizeof r->updates);
+    return cavs__hash(h, r->samples, (size_t)r->n * sizeof *r->samples);
+}
+
 /* All ranks go on with it, or none. */
 static int prepare(struct cavs_session *s, struct cavs__request *r, int slot)
 {
     struct cavs__exchange *x = s->optimizer.exchange;
     int rc = prepare_own(s, r, slot);
 
-    return x ? cavs__exchange_meet(x, s->batch, slot, s->optimizer.touched_lists, rc) : rc;
+    return x ? cavs__exchange_meet(x, s->batch, slot, s->optimizer.touched_lists, hash_of(r), rc)
+             : rc;
 }
 
 /* ---- submitting ---- */

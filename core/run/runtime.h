@@ -47,7 +47,7 @@ int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
  * is. */
 void cavs__workers_rest(void);
 /* The same as soon as there is no task, where the calling thread, which has none for a while, has
- * no core to itself. */
+ * no core to itself.  Not where there are other ranks: one of them looks for messages. */
 void cavs__workers_rest_when_idle(const struct cavs_runtime *rt);
 /* If they sleep they do so until cavs__workers_wake(): who wakes with one task has nothing to do
  * soon, and keeps the thread that has more from submitting them. */

@@ -191,6 +191,8 @@ int cavs__session_follow_plan(struct cavs_session *s)
 {
     int rc = cavs__engine_follow_plan(&s->engine);
 
+    if (!rc && s->optimizer.exchange)
+        rc = cavs__exchange_follow_plan(s->optimizer.exchange);
     for (int i = 0; i < s->model->nstored && !rc; i++) {
         if (!s->model->params[i]->merged)
             rc = follow_param(s, s->model->params[i]);

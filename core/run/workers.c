@@ -47,7 +47,7 @@ static bool share_cores(const struct cavs_runtime *rt)
 
 void cavs__workers_rest_when_idle(const struct cavs_runtime *rt)
 {
-    if (is_set(&when_idle) || rt->leave_to_workers || rt->record || !rt->one_memory ||
+    if (is_set(&when_idle) || rt->leave_to_workers || rt->record || rt->ranks || !rt->one_memory ||
         cavs__simulated_cores() > 0 || !share_cores(rt))
         return;
     pthread_mutex_lock(&lock);

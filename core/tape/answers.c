@@ -66,18 +66,20 @@ static struct cavs__entry *entry_of(const struct cavs_tape *t, struct cavs_symbo
     return cavs__entry_of(&t->recording, &cavs__node_of(x, from)->x);
 }
 
-/* The rows of all that are on the shard, from a tensor that has one for each. */
-static void copy_shard(struct cavs_tape *t, int tensor, int shard, int n,
+/* The rows, or their gradients, of all that are on the shard. */
+static void copy_shard(struct cavs_tape *t, bool gradients, int shard, int n,
                        struct cavs_symbol *const *xs, float *const *rows)
 {
-    struct cavs__tensor *all = &t->session->engine.tensors[tensor];
+    const struct cavs__stage_plan *sp = cavs__tape_plan(t);
+    struct cavs__tensor *all = &t->session->engine.tensors[gradients ? sp->push[0] : sp->state];
     const float *from_shard = cavs__tensor_acquire(all, shard, STARPU_R);
 
     for (int i = 0; i < n; i++) {
         int from;
         const struct cavs__entry *e = entry_of(t, xs[i], &from);
 
-        if (e->signature != CAVS__NOT_COMPUTED && shard_of(t, e) == shard)
+        if (e->signature != CAVS__NOT_COMPUTED && shard_of(t, e) == shard &&
+            (!gradients || e->reached))
             memcpy(rows[i],
                    from_shard + (ptrdiff_t)cavs__line_of(&t->recording, e) * CAVS__LINE + from,
                    (size_t)xs[i]->width * sizeof *rows[i]);
@@ -85,14 +87,41 @@ static void copy_shard(struct cavs_tape *t, int tensor, int shard, int n,
     cavs__tensor_release(all, shard);
 }
 
-static int copy_rows(struct cavs_tape *t, int tensor, int n, struct cavs_symbol *const *xs,
+/* Rows that another rank has evaluated: each has zeros for them, or itself. */
+static int complete_rows(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
+                         float *const *rows)
+{
+    size_t sum = 0, at = 0;
+    float *all;
+    int rc;
+
+    for (int i = 0; i < n; i++)
+        sum += (size_t)xs[i]->width;
+    all = malloc((sum + 1) * sizeof *all);
+    for (int i = 0; i < n && all; at += (size_t)xs[i++]->width)
+        memcpy(all + at, rows[i], (size_t)xs[i]->width * sizeof *all);
+    rc = all ? CAVS_OK : cavs__fail_nomem("rows", (sum + 1) * sizeof *all);
+    rc = cavs__ranks_agree(t->session->rt->ranks, rc);
+    if (!rc)
+        rc = cavs__ranks_complete(t->session->rt->ranks, all, sum);
+    at = 0;
+    for (int i = 0; i < n && !rc; at += (size_t)xs[i++]->width)
+        memcpy(rows[i], all + at, (size_t)xs[i]->width * sizeof *all);
+    free(all);
+    return rc;
+}
+
+/* Zeros for what no gradient reaches. */
+static int copy_rows(struct cavs_tape *t, bool gradients, int n, struct cavs_symbol *const *xs,
                      float *const *rows)
 {
+    for (int i = 0; i < n; i++)
+        memset(rows[i], 0, (size_t)xs[i]->width * sizeof *rows[i]);
     for (int i = 0; i < t->order.nshards; i++) {
         if (t->shards[i].first)
-            copy_shard(t, tensor, i, n, xs, rows);
+            copy_shard(t, gradients, i, n, xs, rows);
     }
-    return cavs__check_devices(t->session);
+    return t->session->rt->ranks ? complete_rows(t, n, xs, rows) : cavs__check_devices(t->session);
 }
 
 /* What is not computed is a constant, or a parameter. */
@@ -210,7 +239,7 @@ int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, 
              : cavs__evaluate(t, wanted, symbols, false);
     free(symbols);
     if (!rc)
-        rc = copy_rows(t, cavs__tape_plan(t)->state, n, xs, rows);
+        rc = copy_rows(t, false, n, xs, rows);
     for (int i = 0; i < n && !rc; i++)
         rc = copy_fixed(t, xs[i], rows[i]);
     return rc;
@@ -277,12 +306,6 @@ int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *x
     for (int i = 0; i < n && !rc; i++)
         rc = check_gradient(t, xs[i]);
     if (!rc)
-        rc = copy_rows(t, cavs__tape_plan(t)->push[0], n, xs, rows);
-    for (int i = 0; i < n && !rc; i++) {
-        int from;
-
-        if (!entry_of(t, xs[i], &from)->reached)
-            memset(rows[i], 0, (size_t)xs[i]->width * sizeof *rows[i]);
-    }
+        rc = copy_rows(t, true, n, xs, rows);
     return rc;
 }

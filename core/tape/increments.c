@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/tape/tape.h"
 #include "memory/handover.h"
 
@@ -11,8 +12,10 @@
 struct going {
     struct cavs_tape *t;
     struct cavs__engine *e;
+    struct cavs__exchange *x; /* NULL: the process is alone */
     int slot;
     bool gradients, update;
+    bool fresh; /* there is something to evaluate, here or at another rank */
 };
 
 /* ---- what there is to do ---- */
@@ -49,7 +52,14 @@ static void count(struct cavs_tape *t, const struct cavs__increment *d)
     of_session->evaluated += evaluated;
 }
 
-static int order(struct going *g, const struct cavs__wanted *wanted)
+/* What is wanted of a shard that is another rank's is in order, and so everybody knows what there
+ * is; this rank has nothing of it. */
+static bool is_here(const struct going *g, int shard)
+{
+    return !g->x || cavs__is_here(g->x, shard);
+}
+
+static int order_all(struct going *g, const struct cavs__wanted *wanted)
 {
     struct cavs_tape *t = g->t;
     int rc = cavs__compile_signatures(t);
@@ -59,8 +69,13 @@ static int order(struct going *g, const struct cavs__wanted *wanted)
         rc = cavs__order(&t->order, &t->recording, &t->blocks, wanted, t->fresh);
     if (!rc)
         rc = cavs__compile_signatures(t); /* of blocks that were made for it */
+    if (g->x)
+        cavs__exchange_deal(g->x, t->order.nshards);
     for (int i = 0; i < t->order.nshards && !rc; i++) {
         t->shards[i].given = 0;
+        g->fresh |= t->fresh[i] != NULL;
+        if (!is_here(g, i))
+            t->fresh[i] = NULL;
         for (struct cavs__increment *d = t->fresh[i], *after; d && !rc; d = after) {
             after = d->after;
             append(&t->shards[i], d);
@@ -71,13 +86,12 @@ static int order(struct going *g, const struct cavs__wanted *wanted)
     return rc;
 }
 
-static bool has_fresh(const struct cavs_tape *t)
+/* All ranks go on, or none. */
+static int order(struct going *g, const struct cavs__wanted *wanted)
 {
-    for (int i = 0; i < t->order.nshards; i++) {
-        if (t->fresh[i])
-            return true;
-    }
-    return false;
+    int rc = order_all(g, wanted);
+
+    return g->x ? cavs__ranks_agree(g->x->ranks, rc) : rc;
 }
 
 /* About what the tasks are worth. */
@@ -102,7 +116,7 @@ static double seconds_of(const struct going *g)
 
 /* ---- doing it ---- */
 
-static int prepare(struct going *g)
+static int prepare_own(struct going *g)
 {
     struct cavs_tape *t = g->t;
     int rc = CAVS_OK;
@@ -114,6 +128,30 @@ static int prepare(struct going *g)
             rc = cavs__fill(t, g->slot, i, g->gradients);
     }
     return !rc && g->gradients ? cavs__list_tape_lookups(t, g->slot) : rc;
+}
+
+/* What all ranks have recorded, in a few words. */
+static uint64_t hash_of(const struct cavs_tape *t)
+{
+    const struct cavs__recording *r = &t->recording;
+    const int64_t words[] = {r->run, r->nsamples, cavs__symbols_of(r), r->nsinks, r->signatures.n};
+
+    return cavs__hash(CAVS__HASH_START, words, sizeof words);
+}
+
+static int prepare(struct going *g)
+{
+    struct cavs_session *s = g->t->session;
+    int rc;
+
+    s->batch = &s->fresh;
+    s->batch->request.run = g->update      ? CAVS__RUN_TRAIN
+                            : g->gradients ? CAVS__RUN_GRADIENT
+                                           : CAVS__RUN_EVALUATE;
+    rc = prepare_own(g);
+    return g->x ? cavs__exchange_meet(g->x, s->batch, g->slot, s->optimizer.touched_lists,
+                                      hash_of(g->t), rc)
+                : rc;
 }
 
 /* Shards do not wait for one another. */
@@ -142,7 +180,7 @@ static int check_numbers(struct going *g)
         return rc;
     starpu_task_wait_for_all();
     cavs__handover_waited();
-    return cavs__report_tape_fault(g->t);
+    return cavs__ranks_agree(g->e->rt->ranks, cavs__report_tape_fault(g->t));
 }
 
 static int submit(struct going *g)
@@ -164,12 +202,16 @@ static int submit(struct going *g)
     }
     if (!rc && s->options.check_finite)
         rc = check_numbers(g);
+    if (!rc && g->gradients && g->x)
+        rc = cavs__submit_exchange(g->x, s->batch, g->slot);
     if (!rc && g->update) {
         s->optimizer.rule.scale = cavs__gradient_scale(&s->options, g->t->recording.nsamples);
         rc = cavs__submit_updates(&s->optimizer, g->e, s->batch, g->slot);
     }
     if (!rc)
         rc = cavs__join_flush(g->e, g->slot);
+    if (g->x)
+        cavs__rows_forget(g->x, g->slot);
     cavs__join_drop(g->e); /* what failed has left */
     s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;
@@ -182,6 +224,8 @@ static int go(struct going *g)
 
     g->slot = cavs__next_slot(g->e);
     cavs__slot_wait(&g->e->slots[g->slot]);
+    if (g->x)
+        cavs__exchange_observe(g->x, g->slot);
     cavs__slot_open(&g->e->slots[g->slot], g->e->nshards);
     starpu_iteration_push((unsigned long)g->e->batches);
     rc = prepare(g);
@@ -205,6 +249,7 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
     enum cavs_tape_run run = t->recording.run;
     struct going g = {.t = t,
                       .e = &t->session->engine,
+                      .x = t->session->optimizer.exchange,
                       .gradients = finish && run != CAVS_TAPE_EVALUATE,
                       .update = finish && run == CAVS_TAPE_TRAIN};
     struct cavs__wanted wanted = {.n = n,
@@ -214,7 +259,7 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
     double start = starpu_timing_now();
     int rc = order(&g, &wanted);
 
-    if (!rc && (g.gradients || has_fresh(t)))
+    if (!rc && (g.gradients || g.fresh))
         rc = go(&g);
     if (!rc)
         rc = cavs__make_blocks(t);

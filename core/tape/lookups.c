@@ -59,13 +59,19 @@ static int64_t visit_shard(struct visiting *v, int shard, const struct cavs_para
     return rows;
 }
 
+/* By partial gradients, of which each is one rank's, as core/prepare/touched.c does it. */
 static int64_t visit_all(struct visiting *v, const struct cavs_param *p, int pass)
 {
+    const struct cavs__engine *e = &v->t->session->engine;
     int64_t rows = 0;
 
     v->pass = pass;
-    for (int i = 0; i < v->t->order.nshards; i++)
-        rows += visit_shard(v, i, p);
+    for (int partial = 0; partial < CAVS__MAX_PARTIALS; partial++) {
+        for (int i = 0; i < v->t->order.nshards; i++) {
+            if (cavs__partial_of(e, i, 0, 1) == partial)
+                rows += visit_shard(v, i, p);
+        }
+    }
     return rows;
 }
 
@@ -115,6 +121,18 @@ static struct cavs__touched *new_touched(struct cavs_tape *t, int slot)
     return touched;
 }
 
+/* Those of this rank: the update goes by the lists of all. */
+static int list_own(struct visiting *v, const struct cavs_param *p, int slot)
+{
+    size_t bytes = (size_t)cavs__touched_length(v->touched) * sizeof(int32_t);
+    int32_t *lists = cavs__arena_alloc(&v->t->session->engine.slots[slot].arena, bytes);
+
+    if (!lists)
+        return cavs__fail_nomem("touched rows", bytes);
+    list(v, p, lists);
+    return CAVS_OK;
+}
+
 static int list_lookups(struct cavs_tape *t, int slot, const struct cavs_param *p)
 {
     struct cavs_session *s = t->session;
@@ -133,12 +151,14 @@ static int list_lookups(struct cavs_tape *t, int slot, const struct cavs_param *
     if (!v.touched)
         return CAVS_ENOMEM;
     v.touched->occurrences = (int)rows;
+    s->batch->touched[p->number] = v.touched;
+    if (s->optimizer.exchange && cavs__has_row_gradient(s->plan, p))
+        return list_own(&v, p, slot);
     rc = cavs__reserve(&s->engine, lists, slot, cavs__touched_length(v.touched));
     if (rc)
         return rc;
     list(&v, p, (int32_t *)cavs__tensor_acquire(lists, slot, STARPU_W));
     cavs__tensor_release(lists, slot);
-    s->batch->touched[p->number] = v.touched;
     return CAVS_OK;
 }
 
@@ -147,7 +167,6 @@ int cavs__list_tape_lookups(struct cavs_tape *t, int slot)
     const struct cavs_model *m = t->session->model;
     int rc = CAVS_OK;
 
-    t->session->batch = &t->session->fresh;
     for (int i = 0; i < m->nstored; i++) {
         t->session->batch->touched[i] = NULL;
         if (m->params[i]->lookup_use && !m->params[i]->frozen && !rc)

@@ -57,11 +57,6 @@ int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *opt
 
     if (!rc && !out)
         rc = cavs__fail(CAVS_EINVAL, "nowhere to put the tape (NULL)");
-    if (!rc && s->optimizer.exchange)
-        rc = cavs__fail(CAVS_ESTATE, "cavs_tape_create: several processes train this session's "
-                                     "model, and a tape is one process's alone");
-    if (!rc && s->rt->ranks)
-        rc = cavs__fail(CAVS_ESTATE, "tapes and several ranks do not go together yet");
     if (!rc)
         rc = check_options(&o);
     if (rc)
