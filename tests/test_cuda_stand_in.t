@@ -24,9 +24,9 @@ fi
 
 # --- what is called is there -------------------------------------------------------------------------
 
-# lacking FILE: what it calls of CUDA, with the version, and the stand-ins lack
+# lacking FILE: what it calls of CUDA, with the version if it has one, and the stand-ins lack
 lacking() {
-    nm -D --undefined-only "$1" | sed -n 's/.* U \(\(cu\|nv\)[a-zA-Z0-9_]*@.*\)/\1/p' | sort -u |
+    nm -D --undefined-only "$1" | sed -n 's/.* U \(\(cu\|nv\)[a-zA-Z0-9_]*\(@.*\)*\)$/\1/p' | sort -u |
         comm -23 - "$work/there"
 }
 
@@ -43,6 +43,11 @@ for library in "$build/.libs/libcavs.so" "$starpu"; do
     [ -n "$library" ] && nm -D --undefined-only "$library" | grep -q 'U cuda' && [ ! -s "$work/lacking" ]
     ok $? "all that $(basename "$library") calls of CUDA is there" "$work/lacking"
 done
+
+echo 'int nvmlInit(void), cudaNew(void); int call(void) { return nvmlInit() + cudaNew(); }' >"$work/new.c"
+"${CC:-cc}" -shared -fPIC "$work/new.c" -o "$work/new.so" && lacking "$work/new.so" >"$work/lacking"
+[ "$(paste -sd , "$work/lacking")" = cudaNew,nvmlInit ]
+ok $? "a call that has no stand-in is noticed"
 
 sed -n 's/.*dlsym(.*library, "\(.*\)").*/\1/p' "$source"/codelets/device/cuda*.c | sort -u >"$work/sought"
 comm -23 "$work/sought" "$work/there" >"$work/lacking"
@@ -109,6 +114,8 @@ wrong touch "host touches memory of device 0"
 ok $? "the host cannot touch a device's memory"
 wrong outside "not in what is allocated"
 ok $? "a copy ends where the allocation ends"
+wrong row-too-many "not in what is allocated"
+ok $? "so does each row of one that has several"
 wrong freed "is not allocated on device 0"
 ok $? "a kernel gets no memory that was freed"
 wrong beyond "a kernel left its memory"
@@ -117,5 +124,11 @@ wrong no-barrier "a barrier that"
 ok $? "all threads of a block meet a barrier"
 wrong wrong-block "another number of threads"
 ok $? "a block has the threads that the kernel was compiled for"
+wrong blocks "so many blocks cannot be"
+ok $? "a launch has no more blocks than CUDA allows"
+wrong product-pitch "gave 7"
+ok $? "a product's pitch is no shorter than its rows"
+wrong product-outside "64 floats at .*, is not in an allocation of device 0"
+ok $? "a product's operands end where the allocation ends"
 
 echo "1..${count:?}"

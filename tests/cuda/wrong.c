@@ -4,10 +4,12 @@
  * stand-in has to notice.  Exit status 1: a result is not what it should be.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <cublas_v2.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <nvrtc.h>
@@ -64,16 +66,33 @@ static void set_up(void)
         host[i] = (float)i;
 }
 
-static void launch(int wrong, unsigned threads)
+static void launch(int wrong, unsigned blocks, unsigned threads)
 {
     void *arguments[] = {&device, &wrong};
 
-    NEED(cuLaunchKernel(turn, 1, 1, 1, threads, 1, 1, 0, (CUstream)stream, arguments, NULL));
+    NEED(cuLaunchKernel(turn, 1, blocks, 1, threads, 1, 1, 0, (CUstream)stream, arguments, NULL));
 }
 
-static void up(void)
+/* Rows of 8 numbers. */
+static void up(size_t rows)
 {
-    NEED(cudaMemcpyAsync(device, host, N * sizeof *host, cudaMemcpyHostToDevice, stream));
+    const size_t bytes = 8 * sizeof *host;
+
+    NEED(
+        cudaMemcpy2DAsync(device, bytes, host, bytes, bytes, rows, cudaMemcpyHostToDevice, stream));
+}
+
+/* Of matrices of 8 rows and columns, all of them in one place. */
+static void multiply(const float *at, int pitch)
+{
+    const float one = 1, zero = 0;
+    cublasHandle_t handle;
+
+    NEED(cublasCreate(&handle));
+    NEED(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 8, 8, &one, at, CUDA_R_32F, pitch, at,
+                      CUDA_R_32F, 8, &zero, device, CUDA_R_32F, 8, CUBLAS_COMPUTE_32F,
+                      CUBLAS_GEMM_DEFAULT));
+    NEED(cublasDestroy(handle));
 }
 
 static void down(cudaStream_t by)
@@ -93,28 +112,39 @@ static int judge(void)
     return 0;
 }
 
+static const char *wrong = "nothing";
+
+static bool is(const char *name)
+{
+    return strcmp(wrong, name) == 0;
+}
+
 int main(int argc, char **argv)
 {
-    const char *wrong = argc > 1 ? argv[1] : "nothing";
     cudaStream_t by;
 
+    wrong = argc > 1 ? argv[1] : wrong;
     set_up();
-    by = strcmp(wrong, "other-stream") == 0 ? other : stream;
-    if (strcmp(wrong, "touch") == 0)
+    by = is("other-stream") ? other : stream;
+    if (is("touch"))
         device[0] = 1;
-    if (strcmp(wrong, "outside") == 0)
+    if (is("outside"))
         cudaMemcpy(device, host, (N + 1) * sizeof *host, cudaMemcpyHostToDevice);
-    up();
+    if (is("product-pitch"))
+        multiply(device, 7);
+    if (is("product-outside"))
+        multiply(device + 1, 8);
+    up(is("row-too-many") ? 9 : 8);
     NEED(cudaStreamSynchronize(stream));
-    if (strcmp(wrong, "freed") == 0)
+    if (is("freed"))
         NEED(cudaFree(device));
-    launch(strcmp(wrong, "no-barrier") == 0 ? 1
-           : strcmp(wrong, "beyond") == 0   ? 2
-                                            : 0,
-           strcmp(wrong, "wrong-block") == 0 ? 32 : N);
-    if (strcmp(wrong, "freed") != 0)
+    launch(is("no-barrier") ? 1
+           : is("beyond")   ? 2
+                            : 0,
+           is("blocks") ? 65536 : 1, is("wrong-block") ? 32 : N);
+    if (!is("freed"))
         down(by);
-    if (strcmp(wrong, "too-soon") != 0)
+    if (!is("too-soon"))
         NEED(cudaStreamSynchronize(by));
     return judge();
 }
