@@ -63,7 +63,7 @@ struct gpu_counts {
     long copies_waited; /* by calls that return when all is copied */
     long waits;         /* for a stream, an event or a device, by calls that return then */
     long allocations, frees, texts, modules, host_allocations;
-    long most_bytes[GPU_MOST], bytes[GPU_MOST];
+    long most_bytes[GPU_MOST], bytes[GPU_MOST], blocks[GPU_MOST]; /* of each device */
 };
 extern struct gpu_counts gpu_counts;
 void gpu_count(long *counter, long n);

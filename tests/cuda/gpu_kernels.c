@@ -320,6 +320,7 @@ const char *gpu_launch(struct gpu_function *f, const unsigned blocks[3], const u
     memcpy(l->blocks, blocks, sizeof l->blocks);
     l->arguments = gpu_arguments_copy(f, arguments);
     gpu_count(&gpu_counts.launches, 1);
+    gpu_count(&gpu_counts.blocks[f->module->device], (long)blocks[0] * blocks[1]);
     gpu_issue(f->module->device, s, l);
     return NULL;
 }

@@ -143,6 +143,7 @@ static void write_report(void)
     fprintf(f, "allocations %ld\nfrees %ld\ntexts %ld\nmodules %ld\n", c->allocations, c->frees,
             c->texts, c->modules);
     for (int i = 0; i < options.devices; i++)
-        fprintf(f, "bytes%d %ld\nmost_bytes%d %ld\n", i, c->bytes[i], i, c->most_bytes[i]);
+        fprintf(f, "bytes%d %ld\nmost_bytes%d %ld\nblocks%d %ld\n", i, c->bytes[i], i,
+                c->most_bytes[i], i, c->blocks[i]);
     fclose(f);
 }
