@@ -16,7 +16,9 @@
 
 enum { SORTED = 2048, ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
 
-/* Rows of a gradient that are written side by side, each from its first column to its last. */
+/* Rows of a block that are read, or written, side by side, each from its first column to its last:
+ * that can be foreseen.  Going down a strip of columns cannot, as each row is in a page of its
+ * own. */
 enum { STREAMS = 24 };
 
 /* Rows in the order of their ids; those without an id, -1, come first. */
@@ -101,7 +103,9 @@ static void multiply_strip(const struct cavs__view *v, const struct sorted *s, i
         int k = smaller(COLS, x->cols - p);
 
         collect(x, s, from, end, p, k, xs);
-        cavs__gemm()->gemm(end - from, n, k, xs, k, w + p * v[2].ld + c, v[2].ld, ys, n, p > 0);
+        for (int i = 0; i < k; i += STREAMS)
+            cavs__gemm()->gemm(end - from, n, smaller(STREAMS, k - i), xs + i, k,
+                               w + (p + i) * v[2].ld + c, v[2].ld, ys, n, p + i > 0);
     }
     for (int i = from; i < end; i++, out += n)
         memcpy(y->p + s->row[i] * y->ld + c, out, (size_t)n * sizeof *out);
