@@ -1067,8 +1067,9 @@ int cavs_session_explain(const struct cavs_session *s, char **text);
  *
  * **Recording.**  The operators of vertex functions record: each makes one symbol or a few, at
  * once, and nothing is computed yet.  Symbols belong to the tape and are there until the next
- * cavs_tape_begin(); the recording that this begins refuses them, and those after it may have others
- * in their place.  There are no vertices: gather, scatter, push and the inputs by name are refused.
+ * cavs_tape_begin(); the recording that this begins refuses them, and those after it may have
+ * others in their place.  There are no vertices: gather, scatter, push and the inputs by name are
+ * refused.
  *
  * **Errors.**  A mistake while recording (shapes that do not fit, an id out of range, a symbol of
  * another tape or of an earlier recording, too many symbols, no memory) gives NULL, which operators

@@ -61,6 +61,9 @@ static void take_scratch(struct cut *c, struct cavs__schedule_work *w)
     w->first_up = take_ints(c, n);
     w->up = take(c, w->capacity.edges, sizeof *w->up);
     w->agenda = take(c, functions, sizeof *w->agenda);
+    w->ranks = take(c, functions, sizeof *w->ranks);
+    w->ready = take(c, cavs__rank_words(functions), sizeof *w->ready);
+    w->ending = take(c, cavs__rank_words(functions), sizeof *w->ending);
     w->table.bytes = cavs__table_bytes((size_t)n);
     w->table.entries = take(c, 1, w->table.bytes);
 }

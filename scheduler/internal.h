@@ -17,7 +17,22 @@ struct cavs__agenda_function {
     int32_t count;      /* all its vertices */
     int32_t head, tail; /* ready vertices are queue[head .. tail) */
     int32_t ends;       /* classes that end when the ready vertices are evaluated */
+    int32_t rank;       /* among functions, by average depth */
+    bool is_ready;      /* some vertex of it is: its rank is in a set */
 };
+
+struct cavs__agenda_rank {
+    double depth; /* the function's average */
+    int32_t function;
+};
+
+enum { CAVS__RANKS_A_WORD = 64 };
+
+/* Words of a set of ranks of so many functions. */
+static inline int64_t cavs__rank_words(int64_t functions)
+{
+    return functions / CAVS__RANKS_A_WORD + 1;
+}
 
 struct cavs__agenda_edge {
     int32_t parent;
@@ -53,7 +68,9 @@ struct cavs__schedule_work {
     int32_t *first_up; /* [n] agenda: lists of the edges that read a representative; -1 = end */
     struct cavs__agenda_edge *up;         /* [edges] */
     struct cavs__agenda_function *agenda; /* [functions] */
-    struct cavs__table table;             /* of vertices, for merging */
+    struct cavs__agenda_rank *ranks;      /* [functions] lowest first */
+    uint64_t *ready, *ending; /* sets of ranks: with ready vertices, and of these with ends */
+    struct cavs__table table; /* of vertices, for merging */
 };
 
 /* Makes room for g.  0, or -1 when out of memory or over the int32 range; s is then as it was. */

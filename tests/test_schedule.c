@@ -72,7 +72,7 @@ static bool counts_allocations(void)
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-enum { MAX_FUNCTIONS = 4, MAX_KEYS = 2, MAX_CHILDREN = 4 };
+enum { MAX_FUNCTIONS = 200, MAX_KEYS = 2, MAX_CHILDREN = 4 };
 
 /* A graph under construction; vertices are added in the order of their numbers. */
 struct graph {
@@ -433,12 +433,12 @@ static int32_t *naive_levels(const struct cavs__schedule *s)
  * were done (-1: of none). */
 static int pairs_left(const struct subject *t, const int32_t *level, const char *done, int function)
 {
-    char *left = array((size_t)t->s->rows * MAX_FUNCTIONS, 1);
+    char *left = array((size_t)t->s->rows * (size_t)t->g->nfunctions, 1);
     int pairs = 0;
     for (int row = 0; row < t->s->rows; row++) {
         int f = t->g->function[t->s->vertex_of[row]];
         bool runs = f == function && is_ready(t->s, row, done);
-        char *pair = &left[level[row] * MAX_FUNCTIONS + f];
+        char *pair = &left[level[row] * t->g->nfunctions + f];
         pairs += !done[row] && !runs && !*pair;
         *pair |= !done[row] && !runs;
     }
@@ -793,6 +793,28 @@ static void agenda_makes_no_more_tasks_than_depth(void **state)
     }
     assert_int_equal(vt_count(q, CAVS_POLICY_DEPTH, false), 7);
     assert_int_equal(vt_count(q, CAVS_POLICY_AGENDA, false), 6);
+    graph_destroy(q);
+}
+
+/* Chains through functions of which each is in several, at depths of its own. */
+static void agenda_chooses_among_hundreds_of_functions(void **state)
+{
+    enum { CHAINS = 60, LENGTH = 10 };
+    int slots[MAX_FUNCTIONS];
+    struct cavs__schedule s;
+    (void)state;
+    for (int f = 0; f < MAX_FUNCTIONS; f++)
+        slots[f] = 1;
+    struct graph *q = graph_new(CHAINS * LENGTH, CHAINS * LENGTH, MAX_FUNCTIONS, slots, 0);
+    for (int k = 0; k < CHAINS; k++) {
+        int v = -1;
+        for (int i = 0; i < LENGTH; i++)
+            v = ADD(q, (k / 4 * 7 + (k % 2 ? i : LENGTH - i) * 13) % MAX_FUNCTIONS, 0, v);
+    }
+    cavs__schedule_init(&s);
+    make_and_check_all(&s, q);
+    cavs__schedule_free(&s);
+    assert_true(vt_count(q, CAVS_POLICY_AGENDA, false) < vt_count(q, CAVS_POLICY_DEPTH, false));
     graph_destroy(q);
 }
 
@@ -1289,6 +1311,7 @@ int main(void)
         cmocka_unit_test(agenda_takes_fewer_steps_through_a_sequence_model),
         cmocka_unit_test(agenda_waits_for_vertices_of_the_same_function),
         cmocka_unit_test(agenda_makes_no_more_tasks_than_depth),
+        cmocka_unit_test(agenda_chooses_among_hundreds_of_functions),
         cmocka_unit_test(a_chain_of_any_length_is_scheduled_without_recursion),
         cmocka_unit_test(a_used_schedule_gives_the_same_bytes_as_a_fresh_one),
         cmocka_unit_test(smaller_graphs_allocate_nothing),
