@@ -156,13 +156,13 @@ bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct 
 
 /* ---- the symbol itself ---- */
 
-struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, const struct cavs_symbol *like,
-                                         int n, struct cavs_symbol *const *inputs)
+struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
+                                         struct cavs_symbol *const *inputs)
 {
-    struct cavs_symbol *x = cavs__symbol_new(f, like, n, inputs);
+    struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
 
     if (!x)
-        cavs__function_fail(f, CAVS_ENOMEM, like->at, "%s: out of memory",
-                            cavs__operators[like->op]->name);
+        cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory",
+                            cavs__operators[like.op]->name);
     return x;
 }

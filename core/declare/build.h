@@ -45,15 +45,32 @@ bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct 
                          struct cavs_place at);
 
 /* A symbol like this one with n operands, or an equal one that is there; NULL: reported. */
-struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, const struct cavs_symbol *like,
-                                         int n, struct cavs_symbol *const *inputs);
+struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
+                                         struct cavs_symbol *const *inputs);
 
-/* The same, or recorded. */
+/* What a recorded symbol is, as far as builders know it; the rest of it is 0. */
+static inline void cavs__write_symbol(struct cavs_symbol *x, struct cavs_symbol like)
+{
+    x->op = like.op;
+    x->domain = like.domain;
+    x->width = like.width;
+    x->param = like.param;
+    x->metric = like.metric;
+    x->k = like.k;
+    x->which = like.which;
+    x->s = like.s;
+    x->is_loss = like.is_loss;
+    x->at = like.at;
+}
+
+/* The same, or recorded: written where it is to be, not copied from one place to the next. */
 static inline struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like,
                                                    int n, struct cavs_symbol *const *inputs)
 {
-    return f->recorder ? f->recorder->add(f->recorder, &like, n, inputs)
-                       : cavs__declare_symbol(f, &like, n, inputs);
+    if (!f->recorder)
+        return cavs__declare_symbol(f, like, n, inputs);
+    cavs__write_symbol(f->recorder->next, like);
+    return f->recorder->add(f->recorder, n, inputs);
 }
 
 #endif

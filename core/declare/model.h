@@ -124,9 +124,9 @@ struct cavs__equals {
  * those of the present recording, a function that is there for them alone.
  */
 struct cavs__recorder {
-    /* A symbol like this one with n operands, or NULL: reported. */
-    struct cavs_symbol *(*add)(struct cavs__recorder *r, const struct cavs_symbol *like, int n,
-                               struct cavs_symbol *const *inputs);
+    struct cavs_symbol *next; /* where it is to be: builders write there what it is */
+    /* That one with n operands, or another; NULL: reported. */
+    struct cavs_symbol *(*add)(struct cavs__recorder *r, int n, struct cavs_symbol *const *inputs);
     struct cavs_function *present; /* where mistakes are noted */
 };
 

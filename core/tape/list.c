@@ -21,7 +21,7 @@ static struct cavs_symbol *new_list(struct cavs__recording *r, int n,
         like.op = CAVS__OP_IDS;
     for (int i = 0; i < n && like.op == CAVS__OP_IDS; i++)
         like.k = i == 0 || entries[i]->k > like.k ? entries[i]->k : like.k; /* the limit's */
-    return r->recorder.add(&r->recorder, &like, n, entries);
+    return cavs__add_symbol(r->recorder.present, like, n, entries);
 }
 
 static bool are_alike(struct cavs_function *f, int n, struct cavs_symbol *const *xs,
@@ -103,7 +103,7 @@ static struct cavs_symbol *on_entry(struct cavs__recording *r, const struct cavs
     one.domain = 0;
     for (int k = 0; k < n; k++)
         room[k] = inputs[k]->domain > 0 ? inputs[k]->inputs[i] : inputs[k];
-    return r->recorder.add(&r->recorder, &one, n, room);
+    return cavs__add_symbol(r->recorder.present, one, n, room);
 }
 
 static int domain_of(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs)

@@ -11,8 +11,8 @@
 
 /* ---- life ---- */
 
-static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct cavs_symbol *like,
-                                  int n, struct cavs_symbol *const *inputs);
+static struct cavs_symbol *record(struct cavs__recorder *recorder, int n,
+                                  struct cavs_symbol *const *inputs);
 
 int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int stage, int64_t most)
 {
@@ -25,7 +25,7 @@ int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int st
                                           .name = r->signatures.stage.name,
                                           .recorder = &r->recorder,
                                           .finished = true};
-    r->recorder = (struct cavs__recorder){.add = record, .present = &r->of[0]};
+    r->recorder = (struct cavs__recorder){.next = &r->nowhere, .add = record, .present = &r->of[0]};
     return rc;
 }
 
@@ -50,6 +50,37 @@ void cavs__recording_free(struct cavs__recording *r)
     cavs__signatures_free(&r->signatures);
 }
 
+/* ---- room ---- */
+
+static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
+{
+    int n = cavs__symbols_of(r);
+    struct cavs__node *chunk;
+
+    if (!cavs__array_reserve(&r->entries, &r->entry_room, (size_t)n + 1, sizeof *r->entries))
+        return false;
+    if (n < nodes->nchunks * CAVS__NODES_A_CHUNK)
+        return true;
+    chunk = calloc(CAVS__NODES_A_CHUNK, sizeof *chunk); /* builders do not write all of them */
+    if (!chunk || !CAVS__APPEND(nodes->chunks, nodes->nchunks, chunk)) {
+        free(chunk);
+        return false;
+    }
+    return true;
+}
+
+/* Where the next symbol is to be; nowhere, if there is no memory: has_room(). */
+static inline void find_next(struct cavs__recording *r)
+{
+    struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
+    int n = cavs__symbols_of(r);
+    bool room = (size_t)n < r->entry_room && n < nodes->nchunks * CAVS__NODES_A_CHUNK;
+
+    r->recorder.next = room || add_room(r, nodes) ? &cavs__node_at(r, n)->x : &r->nowhere;
+}
+
+/* ---- recordings ---- */
+
 void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
 {
     struct cavs_function *f = &r->of[++r->generation & 1];
@@ -68,6 +99,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->nsinks = 0;
     cavs__sites_end(&r->sites);
     r->open = true;
+    find_next(r);
 }
 
 int cavs__recording_error(const struct cavs__recording *r)
@@ -138,6 +170,7 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
     if (symbols < cavs__symbols_of(r))
         r->nreads = r->entries[symbols].reads;
     r->recorder.present->nsymbols = (int)symbols;
+    find_next(r);
     while (r->nsinks > 0 && r->sinks[r->nsinks - 1] >= symbols)
         r->nsinks--;
     return CAVS_OK;
@@ -145,28 +178,9 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
 
 /* ---- symbols ---- */
 
-static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
-{
-    int n = cavs__symbols_of(r);
-    struct cavs__node *chunk;
-
-    if (!cavs__array_reserve(&r->entries, &r->entry_room, (size_t)n + 1, sizeof *r->entries))
-        return false;
-    if (n < nodes->nchunks * CAVS__NODES_A_CHUNK)
-        return true;
-    chunk = calloc(CAVS__NODES_A_CHUNK, sizeof *chunk); /* what set_symbol() leaves is 0 for good */
-    if (!chunk || !CAVS__APPEND(nodes->chunks, nodes->nchunks, chunk)) {
-        free(chunk);
-        return false;
-    }
-    return true;
-}
-
-/* May something be recorded?  Makes room for it. */
-static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
+static void refuse(struct cavs__recording *r, const struct cavs_symbol *like)
 {
     struct cavs_function *f = r->recorder.present;
-    struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
     struct cavs_place at = like->at;
 
     if (r->nsamples == 0)
@@ -175,14 +189,19 @@ static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
     else if (f->nsymbols >= r->most)
         FAIL(f, CAVS_EINVAL, "%s: more than %lld symbols (most_symbols)", cavs__symbol_label(like),
              (long long)r->most);
-    if (f->error)
-        return false;
-    if ((size_t)f->nsymbols < r->entry_room && f->nsymbols < nodes->nchunks * CAVS__NODES_A_CHUNK)
+    else if (like == &r->nowhere)
+        FAIL(f, CAVS_ENOMEM, "%s: out of memory after %d symbols", cavs__symbol_label(like),
+             f->nsymbols);
+}
+
+/* May something like this be recorded there? */
+static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
+{
+    const struct cavs_function *f = r->recorder.present;
+
+    if (r->nsamples > 0 && f->nsymbols < r->most && like != &r->nowhere && !f->error)
         return true;
-    if (add_room(r, nodes))
-        return true;
-    FAIL(f, CAVS_ENOMEM, "%s: out of memory after %d symbols", cavs__symbol_label(like),
-         f->nsymbols);
+    refuse(r, like);
     return false;
 }
 
@@ -302,25 +321,6 @@ static bool add_sink(struct cavs__recording *r, const struct cavs__node *node)
     return true;
 }
 
-/* A symbol like this one, field by field: what a builder has just written in parts takes long to be
- * read in larger words. */
-__attribute__((optimize("no-tree-slp-vectorize"))) static inline void set_symbol(
-    struct cavs_symbol *x, const struct cavs_symbol *like)
-{
-    x->op = like->op;
-    x->domain = like->domain;
-    x->width = like->width;
-    x->param = like->param;
-    x->metric = like->metric;
-    x->k = like->k;
-    x->which = like->which;
-    x->s = like->s;
-    x->is_loss = like->is_loss;
-    x->at.file = like->at.file;
-    x->at.line = like->at.line;
-    x->needs_grad = false;
-}
-
 static bool set_operands(struct cavs__recording *r, struct cavs__node *node, int n,
                          struct cavs_symbol *const *inputs)
 {
@@ -409,30 +409,37 @@ static struct cavs_symbol *find_use(struct cavs__recording *r, const struct cavs
     return NULL;
 }
 
-static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct cavs_symbol *like,
-                                  int n, struct cavs_symbol *const *inputs)
+/* A list's symbols are recorded where it was to be. */
+static struct cavs_symbol *record_on_lists(struct cavs__recording *r, int n,
+                                           struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol like = *r->recorder.next;
+
+    return cavs__record_on_lists(r, &like, n, inputs);
+}
+
+static struct cavs_symbol *record(struct cavs__recorder *recorder, int n,
+                                  struct cavs_symbol *const *inputs)
 {
     struct cavs__recording *r = (struct cavs__recording *)recorder;
-    struct cavs_symbol *use;
     struct cavs_function *f = recorder->present;
-    struct cavs__node *node;
+    struct cavs__node *node = (struct cavs__node *)recorder->next;
+    struct cavs_symbol *x = recorder->next, *use;
     struct cavs__entry *e;
 
-    if (!has_room(r, like))
+    if (!has_room(r, x))
         return NULL;
-    if (may_read_lists(like, n, inputs) && cavs__reads_lists(like, n, inputs))
-        return cavs__record_on_lists(r, like, n, inputs);
-    use = like->op == CAVS__OP_USE ? find_use(r, like->param) : NULL;
+    if (may_read_lists(x, n, inputs) && cavs__reads_lists(x, n, inputs))
+        return record_on_lists(r, n, inputs);
+    use = x->op == CAVS__OP_USE ? find_use(r, x->param) : NULL;
     if (use)
         return use;
-    node = cavs__node_at(r, f->nsymbols);
-    set_symbol(&node->x, like);
-    node->x.function = f;
-    node->x.number = f->nsymbols;
+    x->function = f;
+    x->number = f->nsymbols;
+    x->needs_grad = false;
     node->row = NULL;
     if (!set_operands(r, node, n, inputs)) {
-        cavs__function_fail(f, CAVS_ENOMEM, like->at, "%s: out of memory",
-                            cavs__symbol_label(like));
+        cavs__function_fail(f, CAVS_ENOMEM, x->at, "%s: out of memory", cavs__symbol_label(x));
         return NULL;
     }
     e = &r->entries[f->nsymbols];
@@ -441,19 +448,18 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, const struct 
                               .sample = sample_of(r, n, inputs),
                               .reads = (int32_t)r->nreads};
     node->place = r->count[e->sample];
-    if (is_computed(like->op) && !sign_entry(r, node, e))
+    if (is_computed(x->op) && !sign_entry(r, node, e))
         return NULL;
     r->count[e->sample]++;
     f->nsymbols++;
-    return &node->x;
+    find_next(r);
+    return x;
 }
 
 struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,
                                      struct cavs_place at)
 {
     struct cavs_function *f = r->recorder.present;
-    struct cavs_symbol like = {
-        .op = CAVS__OP_PULL, .width = width, .which = r->run == CAVS_TAPE_GRADIENT, .at = at};
     struct cavs_symbol *x;
     float *copy;
 
@@ -469,7 +475,11 @@ struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const
         return NULL;
     }
     memcpy(copy, row, (size_t)width * sizeof *copy);
-    x = record(&r->recorder, &like, 0, NULL);
+    x = cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_PULL, .width = width, .which = r->run == CAVS_TAPE_GRADIENT, .at = at},
+        0, NULL);
     if (x)
         ((struct cavs__node *)x)->row = copy;
     return x;
@@ -485,6 +495,6 @@ struct cavs_symbol *cavs__record_id(struct cavs__recording *r, int id, struct ca
         FAIL(f, CAVS_EDATA, "id %d: ids are not below 0, and -1 is none", id);
         return NULL;
     }
-    return record(&r->recorder, &(struct cavs_symbol){.op = CAVS__OP_IDS, .k = id, .at = at}, 0,
-                  NULL);
+    return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_IDS, .k = id, .at = at}, 0,
+                            NULL);
 }

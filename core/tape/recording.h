@@ -62,8 +62,9 @@ struct cavs__recording {
     struct cavs__recorder recorder;
     struct cavs__signatures signatures;
     enum cavs_tape_run run;
-    int64_t most; /* symbols */
-    bool open;    /* begun */
+    int64_t most;               /* symbols */
+    struct cavs_symbol nowhere; /* the next one's place where there is no memory */
+    bool open;                  /* begun */
     unsigned generation;
     struct cavs_function of[2]; /* symbols of this recording and of the one before */
     struct cavs__nodes nodes[2];
