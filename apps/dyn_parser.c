@@ -54,10 +54,11 @@ static void show_tree(struct reading *r, const int *head, const int *relation)
         r->waiting[head[v]]++;
 }
 
-/* Reads n sentences of a text, in training with some words dropped. */
+/* Reads n sentences of a text; with their trees, and in training with some words dropped. */
 static int read_all(struct dyn_parser *p, const struct parser_text *t, const int *sentences, int n,
-                    bool training)
+                    bool with_trees)
 {
+    bool drops = with_trees && !p->shared.app.options.infer && p->shared.word_dropout > 0;
     size_t words = 0, done = 0;
     int rc;
 
@@ -72,9 +73,9 @@ static int read_all(struct dyn_parser *p, const struct parser_text *t, const int
 
         *r = start(length, p->ints + 5 * done, p->symbols + (1 + POSITIONS) * done);
         memcpy(row, t->word + first, (size_t)length * sizeof *row);
-        if (training && p->shared.word_dropout > 0)
+        if (drops)
             parser_draw_words(&p->shared, &p->draws, sentences[i], row);
-        if (training)
+        if (with_trees)
             show_tree(r, t->head + first, t->relation + first);
         dyn_parser_read(p, r, row, t->shape + first);
         done += (size_t)length;
@@ -208,7 +209,7 @@ static int record(struct app *a, enum app_set set, const int *samples, int n)
     if (!sentences)
         return CAVS_ENOMEM;
     sentences_of(p, samples, n, sentences);
-    rc = read_all(p, &p->shared.text[set], sentences, n, !a->options.infer);
+    rc = read_all(p, &p->shared.text[set], sentences, n, true);
     free(sentences);
     if (rc < 0)
         return rc;

@@ -163,6 +163,9 @@ run dyn_parser $small $own $bank --epochs 2 --explore-after 0 --checkpoint "$wor
 run dyn_parser --resume "$work/kept" --epochs 3 --json --quiet --workers 1
 [ "$reference" = "$(numbers dev_uas dev_las)" ]
 ok $? "and if it is stopped and resumed"
+run dyn_parser $small $own $bank --infer --explore-after 0
+status_is 0 && holds "$(field loss) > 0"
+ok $? "and without being trained"
 
 # --- trees that the network makes ------------------------------------------------------------------------
 
