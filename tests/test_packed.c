@@ -589,6 +589,91 @@ static void any_byte_may_be_wrong(void **state)
     bytes = NULL;
 }
 
+/* ---- larger than memory may be ---- */
+
+enum { WIDE = 16384, LARGE = 4096 /* samples: 256 MB */, AT_ONCE = 16 };
+
+static struct cavs_model *wide_model(void)
+{
+    struct cavs_model *m;
+    struct cavs_function *f;
+
+    check_ok(cavs_model_create(&m));
+    f = cavs_function_create(cavs_stage_create(m, "rows", 0), "row");
+    cavs_loss(f, "loss",
+              cavs_squared_error(
+                  cavs_matmul(cavs_pull(f, "x", WIDE),
+                              cavs_model_param(m, "W", WIDE, 1, CAVS_UNIFORM(-1e-3f, 1e-3f))),
+                  cavs_constant(f, 1, 1)),
+              NULL);
+    check_ok(cavs_model_finish(m));
+    return m;
+}
+
+static void pack_rows(const struct cavs_model *m)
+{
+    const struct cavs_stage *stage = m->stages[0];
+    static float row[WIDE];
+    struct cavs_data *d;
+    int ptr[] = {0, 0};
+
+    check_ok(cavs_data_pack(m, path, &d));
+    for (int i = 0; i < LARGE; i++) {
+        row[i % WIDE] += 0.01f;
+        check_ok(cavs_data_begin(d));
+        check_ok(cavs_data_graph(d, stage, 1, NULL, ptr, NULL));
+        check_ok(cavs_data_rows(d, stage, "x", 1, row));
+        check_ok(cavs_data_end(d));
+    }
+    check_ok(cavs_data_write(d));
+    cavs_data_destroy(d);
+}
+
+static size_t resident_files_mb(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[128];
+    size_t kb = 0;
+
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "RssFile: %zu", &kb);
+    if (f)
+        fclose(f);
+    return kb >> 10;
+}
+
+/* An epoch in random order over a file four times as large as what may stay. */
+static void a_file_is_in_memory_in_part(void **state)
+{
+    struct cavs_model *m = wide_model();
+    struct cavs_session *s;
+    struct cavs_data *d;
+    size_t before, most = 0;
+    int order[LARGE];
+    uint64_t random = 3;
+
+    (void)state;
+    pack_rows(m);
+    check_ok(cavs_session_create(trial_runtime, m, NULL, &s));
+    before = resident_files_mb();
+    check_ok(cavs_data_open(m, path, &d));
+    for (int i = 0; i < LARGE; i++) {
+        int k = random_int(&random, 0, i);
+
+        order[i] = order[k];
+        order[k] = i;
+    }
+    for (int i = 0; i < LARGE; i += AT_ONCE) {
+        check_ok(cavs_session_train(s, d, order + i, AT_ONCE));
+        most = resident_files_mb() > most ? resident_files_mb() : most;
+    }
+    check_ok(cavs_session_wait(s));
+    assert_in_range(most, before + 8, before + 64 + 3 * AT_ONCE); /* 1 MB for each page touched */
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,6 +691,7 @@ int main(void)
         cmocka_unit_test(arrays_of_another_place_or_length_are_refused),
         cmocka_unit_test(damaged_arrays_are_found),
         cmocka_unit_test(any_byte_may_be_wrong),
+        cmocka_unit_test(a_file_is_in_memory_in_part),
     };
     trial_compile(false);
     return cmocka_run_group_tests_name("packed", tests, group_up, group_down);

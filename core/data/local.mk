@@ -16,4 +16,5 @@ libcavs_la_SOURCES += \
 	core/data/packed_data.c \
 	core/data/packed_write.c \
 	core/data/pulled.c \
+	core/data/resident.c \
 	core/data/sound.c

@@ -234,6 +234,7 @@ static int map_file(struct cavs_packed *p)
         return cavs__fail(CAVS_EIO, "%s: cannot be mapped: %s", p->path, strerror(errno));
     p->bytes = bytes;
     p->n = (size_t)st.st_size;
+    cavs__resident_begin(p);
     return CAVS_OK;
 }
 
@@ -265,7 +266,7 @@ int cavs_packed_open(const char *path, struct cavs_packed **out)
         free(p);
         return cavs__fail_nomem("packed data", sizeof *p + strlen(path) + 1);
     }
-    p->fd = -1;
+    p->fd = p->statm = -1;
     rc = map_file(p);
     if (!rc)
         rc = read_directory(p);
@@ -285,6 +286,7 @@ void cavs_packed_close(struct cavs_packed *p)
         munmap((void *)p->bytes, p->n);
     if (p->fd >= 0)
         close(p->fd);
+    cavs__resident_end(p);
     json_decref(p->directory);
     free(p->path);
     free(p);

@@ -6,6 +6,7 @@
  *     packed.c       maps one and finds its arrays
  *     packed_data.c  data whose columns are such arrays
  *     sound.c        the first look at a sample
+ *     resident.c     how much of one is in memory
  */
 #ifndef CAVS_CORE_DATA_PACKED_H
 #define CAVS_CORE_DATA_PACKED_H
@@ -16,6 +17,8 @@
 #include "core/data/data.h"
 
 #define CAVS__PACKED_MAGIC "CAVSPACK"
+/* Bytes of a file that stay mapped from one batch to the next. */
+enum { CAVS__MOST_RESIDENT = 64 << 20 };
 enum { CAVS__PACKED_ALIGN = 64, CAVS__PACKED_VERSION = 1, CAVS__PACKED_ORDER = 0x01020304 };
 
 /* The first 64 bytes.  The directory follows, padded with spaces so that the arrays behind it are
@@ -36,6 +39,8 @@ struct cavs_packed {
     const char *bytes; /* the mapped file */
     size_t n;
     size_t arrays; /* where they begin */
+    int statm;     /* where the system says what is in memory; -1: nowhere */
+    size_t others; /* bytes of other files that were there before */
     json_t *directory;
 };
 
@@ -58,6 +63,11 @@ bool cavs__packed_array(const struct cavs_packed *p, const json_t *entry, const 
 /* An error if the file was shortened since it was opened: what is no longer there must not be
  * read. */
 int cavs__packed_whole(const struct cavs_packed *p);
+
+/* resident.c: when the file is mapped and no page of it is there, and after; before a batch. */
+void cavs__resident_begin(struct cavs_packed *p);
+void cavs__resident_end(struct cavs_packed *p);
+void cavs__resident_limit(const struct cavs_data *d);
 
 void cavs__pack_free(struct cavs__pack *p);
 

@@ -132,6 +132,8 @@ int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int 
 {
     int rc = d->packed ? cavs__packed_whole(d->packed) : CAVS_OK;
 
+    if (d->packed)
+        cavs__resident_limit(d);
     for (int i = 0; i < n && !rc; i++)
         rc = samples[i] < 0 || samples[i] >= d->samples
                  ? cavs__fail(CAVS_EINVAL, "batch: sample %d at position %d; the data have %d",
