@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/run/session.h"
+#include "core/run/simulated.h"
 
 /* at: [samples of the batch] where the rows of each begin in `rows`. */
 static void copy_output(struct cavs_session *s, const struct cavs__channel *c, int number,
@@ -208,6 +209,8 @@ int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, d
         rc = add_all_shards(s, number, total);
     else
         add_own_shards(s, number, total);
+    if (cavs__simulated_cores() > 0) /* else programs look for the cause of a mean that is none */
+        total[1] = 1;
     if (!rc)
         rc = cavs__check_devices(s);
     if (rc)
