@@ -127,9 +127,10 @@ int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
 
 /* ---- tasks ---- */
 
-/* Pieces of an update: of so many numbers at least, about half a millisecond; of rows that fill the
- * cache lines of transposed copies, and panels. */
-enum { MOST_PIECES = 8, PIECE_NUMBERS = 1 << 19, PIECE_ROWS = 64 };
+/* Pieces of an update, which is bound by memory: that read and write so many numbers at least,
+ * about a millisecond; with more than so many workers less, since all wait for the last piece.  Of
+ * dense ones, of rows that fill the cache lines of transposed copies, and panels. */
+enum { MOST_PIECES = 16, PIECE_NUMBERS = 10 << 19, MANY_WORKERS = 8, PIECE_ROWS = 32 };
 
 /* The update of one batch. */
 struct updating {
@@ -295,6 +296,19 @@ static void list_copies(const struct updating *u, const struct cavs_param *p,
     }
 }
 
+/* Rows first .. first+rows-1 alone; of a sparse gradient, of those that are touched. */
+static void take_rows(struct cavs__update_args *a, int first, int rows)
+{
+    if (!a->sparse) {
+        a->first = first;
+        a->rows = rows;
+        return;
+    }
+    a->ids += first;
+    a->ptr += first;
+    a->n = rows;
+}
+
 /* mode: of what other pieces write, too, or nobody else. */
 static int make_piece(struct updating *u, const struct cavs_param *p, int first, int rows,
                       enum starpu_data_access_mode mode)
@@ -304,14 +318,13 @@ static int make_piece(struct updating *u, const struct cavs_param *p, int first,
 
     if (!a)
         return cavs__fail_nomem("task", sizeof *a);
-    a->first = first;
-    a->rows = rows;
     t = cavs__task_create(u->e, u->slot, -1, &u->o->update_codelet, a, most_buffers(u, p));
     if (!t)
         return CAVS_ENOMEM;
     list_copies(u, p, a);
     add_written(u, t, p, mode);
     add_gradients(u, t, p, a);
+    take_rows(a, first, rows);
     if (a->clip > 0) {
         a->nnorms = u->e->plan->model->nstored;
         cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_R);
@@ -334,38 +347,59 @@ static int make_fence(struct updating *u, const struct cavs_param *p)
     return CAVS_OK;
 }
 
-/* Into how many tasks a parameter is cut.  An update is bound by memory, of which one worker cannot
- * take all that there is; and those of small parameters are done beside one another. */
+/* Rows that an update changes. */
+static int updated_rows(const struct updating *u, const struct cavs_param *p)
+{
+    return cavs__has_row_gradient(u->e->plan, p) ? touched(u, p)->n : p->rows;
+}
+
+/* Numbers that are read and written for each of a parameter: of itself, its states and copies,
+ * about, and of the gradients that are added up; two are nothing special. */
+static int numbers_for_one(const struct updating *u, const struct cavs_param *p)
+{
+    int gradients = 0;
+
+    for (int i = 0; i < CAVS__MAX_PARTIALS && !cavs__has_row_gradient(u->e->plan, p); i++)
+        gradients += u->e->grad_used[p->number][i];
+    return 8 + (gradients > 2 ? gradients : 2);
+}
+
+/* Into how many tasks a parameter is cut.  One worker cannot take all that memory gives; and
+ * updates of small parameters are done beside one another. */
 static int pieces_of(const struct updating *u, const struct cavs_param *p)
 {
     const struct cavs__engine *e = u->e;
-    int64_t n = (int64_t)p->rows * p->cols / PIECE_NUMBERS;
+    int rows = updated_rows(u, p), workers = e->rt->workers,
+        most = cavs__has_row_gradient(e->plan, p) ? MOST_PIECES : p->rows / PIECE_ROWS;
+    int64_t piece = workers > MANY_WORKERS ? PIECE_NUMBERS * MANY_WORKERS / workers : PIECE_NUMBERS,
+            n = (int64_t)rows * p->cols * numbers_for_one(u, p) / piece;
 
-    if (cavs__has_row_gradient(e->plan, p) || e->rt->workers < 2 || !e->rt->one_memory ||
-        e->join.grain > 0)
+    if (workers < 2 || !e->rt->one_memory || e->join.grain > 0)
         return 1;
-    n = n < MOST_PIECES ? n : MOST_PIECES;
-    n = n < p->rows / PIECE_ROWS ? n : p->rows / PIECE_ROWS;
+    most = most < MOST_PIECES ? most : MOST_PIECES;
+    n = n < most ? n : most;
     return n < 1 ? 1 : (int)n;
 }
 
 /* The first row of piece i of n. */
-static int first_row(const struct cavs_param *p, int i, int n)
+static int first_row(const struct cavs_param *p, int rows, int i, int n)
 {
-    return i == n ? p->rows : (int)((int64_t)p->rows / PIECE_ROWS * i / n * PIECE_ROWS);
+    int whole = rows == p->rows ? PIECE_ROWS : 1;
+
+    return i == n ? rows : (int)((int64_t)(rows / whole) * i / n * whole);
 }
 
 static int make_update(struct updating *u, const struct cavs_param *p)
 {
-    int n = pieces_of(u, p), rc;
+    int n = pieces_of(u, p), rows = updated_rows(u, p), rc;
 
     if (n == 1)
-        return make_piece(u, p, 0, p->rows, STARPU_RW);
+        return make_piece(u, p, 0, rows, STARPU_RW);
     rc = make_fence(u, p);
     for (int i = 0; i < n && !rc; i++) {
-        int first = first_row(p, i, n);
+        int first = first_row(p, rows, i, n);
 
-        rc = make_piece(u, p, first, first_row(p, i + 1, n) - first, STARPU_R);
+        rc = make_piece(u, p, first, first_row(p, rows, i + 1, n) - first, STARPU_R);
     }
     return rc ? rc : make_fence(u, p);
 }
