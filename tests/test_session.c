@@ -328,6 +328,29 @@ static void unequal_batches_in_flight(void **state)
     trial_check_metrics(&a->t, a->s);
 }
 
+/* Growing waits for the batch before.  The second shard is small here, and then as large as the
+ * first one has been; what grows then is what the batch before does not read. */
+static void each_shard_has_room_for_the_largest(void **unused)
+{
+    const char *texts[] = {"random:90,kinds=2,seed=1", "random:1,kinds=2,seed=1"};
+    const int unequal[] = {0, 1}, equal[] = {0, 0};
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_stats before, after;
+    struct cavs_session *s;
+    struct trial t;
+    (void)unused;
+    o.shards = 2;
+    trial_open(&t, zoo_model(zoo_find("tree_lstm_bench")), texts, 2, NULL);
+    s = trial_session(&t, &o);
+    check_ok(cavs_session_train(s, t.data, unequal, 2));
+    cavs_session_stats(s, &before);
+    check_ok(cavs_session_train(s, t.data, equal, 2));
+    cavs_session_stats(s, &after);
+    assert_in_range(after.tensor_bytes, before.tensor_bytes, before.tensor_bytes * 5 / 4);
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
 static void output_is_in_the_callers_order(void **state)
 {
     struct scene *a = *state;
@@ -615,6 +638,7 @@ int main(void)
         TEST(batch_of_samples_without_vertices),
         TEST(batches_grow_and_shrink),
         TEST(unequal_batches_in_flight),
+        cmocka_unit_test(each_shard_has_room_for_the_largest),
         TEST(output_is_in_the_callers_order),
         TEST(data_may_change_while_a_batch_runs),
         TEST(ids_rewritten_in_place_are_used),

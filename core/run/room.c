@@ -10,13 +10,16 @@ static int64_t with_spare(int64_t rows)
     return rows + rows / 16 + 1;
 }
 
+static bool has_room(const struct cavs__tensor *t, int chunk, int64_t rows)
+{
+    return chunk < t->nchunks && rows <= t->chunks[chunk].rows;
+}
+
 static int reserve(struct cavs__engine *e, int tensor, int chunk, int64_t rows)
 {
     struct cavs__tensor *t = &e->tensors[tensor];
 
-    return chunk < t->nchunks && rows <= t->chunks[chunk].rows
-               ? CAVS_OK
-               : cavs__reserve(e, t, chunk, with_spare(rows));
+    return has_room(t, chunk, rows) ? CAVS_OK : cavs__reserve(e, t, chunk, with_spare(rows));
 }
 
 /* ---- what tasks read ---- */
@@ -126,6 +129,29 @@ int cavs__renew(struct cavs__engine *e, struct cavs__batch *b)
 
 /* ---- what tasks write ---- */
 
+static int64_t rows_of_shard(const struct cavs__shard *shard, const struct cavs__tensor_desc *d,
+                             int block)
+{
+    return shard->nsamples > 0 && block < cavs__blocks_of(shard, d)
+               ? cavs__rows_needed(shard, d, block) + 1
+               : 0;
+}
+
+/* What the largest shard wants where shards are alike: in a later batch any may be as large, and
+ * growing waits for the batch before. */
+static int64_t rows_to_have(const struct cavs__engine *e, const struct cavs__batch *b,
+                            const struct cavs__tensor_desc *d, int shard, int block)
+{
+    int64_t most = rows_of_shard(&b->shards[shard], d, block);
+
+    for (int i = 0; i < b->nshards && !e->homes; i++) {
+        int64_t rows = rows_of_shard(&b->shards[i], d, block);
+
+        most = rows > most ? rows : most;
+    }
+    return most;
+}
+
 static int reserve_tensor(struct cavs__engine *e, const struct cavs__batch *b, int shard,
                           int number)
 {
@@ -134,9 +160,13 @@ static int reserve_tensor(struct cavs__engine *e, const struct cavs__batch *b, i
 
     if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
         return CAVS_OK;
-    for (int k = 0; k < cavs__blocks_of(&b->shards[shard], d) && !rc; k++)
-        rc = reserve(e, number, cavs__chunk_of(e, number, 0, shard, k),
-                     cavs__rows_needed(&b->shards[shard], d, k) + 1);
+    for (int k = 0; k < cavs__blocks_of(&b->shards[shard], d) && !rc; k++) {
+        int chunk = cavs__chunk_of(e, number, 0, shard, k);
+
+        if (!has_room(&e->tensors[number], chunk, rows_of_shard(&b->shards[shard], d, k)))
+            rc = cavs__reserve(e, &e->tensors[number], chunk,
+                               with_spare(rows_to_have(e, b, d, shard, k)));
+    }
     return rc;
 }
 
