@@ -14,7 +14,8 @@ struct shape {
 };
 
 /* c (m, n) = or += a (m, k) b (k, n); transposed: c (k, n) = or += a^T b with b (m, n).  An index
- * names the rows of a transposed product's operand, -1 a row of zeros; NULL: they are as they lie. */
+ * names the rows of a transposed product's operand, -1 a row of zeros; NULL: they are as they
+ * lie. */
 struct product {
     struct shape shape;
     bool transposed, accumulate;

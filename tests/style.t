@@ -134,7 +134,7 @@ skips() {
 
 # the licence is said at the head of whatever can have a comment there
 licence() {
-    files | grep -vE '^(LICENSE|README|tests/data/.*|tests/fuzz/corpus/.*|.*\.(md|svg|names))$' |
+    files | grep -vE '^(LICENSE|README|tests/data/.*|tests/fuzz/corpus/.*|.*\.(json|md|svg|names))$' |
         while read -r file; do
             head -n 5 "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0' ||
                 printf '%s\thas no SPDX line\n' "$file"

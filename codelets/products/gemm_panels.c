@@ -106,8 +106,8 @@ void cavs__tile_panels(const struct cavs__tiles *s, int rows, int cols, const fl
 }
 
 /* Which way to go through w this time: where the last product by it ended its panels may be in L2
- * still, and the V_t of a chain are multiplied by the same w, one after the other.  A bit for each w
- * of this thread, or for some of them. */
+ * still, and the V_t of a chain are multiplied by the same w, one after the other.  A bit for each
+ * w of this thread, or for some of them. */
 static enum cavs__sweep next_sweep(const float *w)
 {
     static _Thread_local uint64_t back;
