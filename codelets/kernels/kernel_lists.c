@@ -131,7 +131,7 @@ static void narrow_sums(int rows, const struct cavs__view *v)
         const int32_t *index = v[0].index ? v[0].index + first : NULL;
 
         cavs__narrow_sum(v[1].cols, n, index ? v[0].p : v[0].p + first * v[0].ld, v[0].ld, index,
-                         out_at(&v[1], r, 0));
+                         false, out_at(&v[1], r, 0));
     }
 }
 

@@ -44,19 +44,34 @@ static void copy(int n, const float *x, float *y)
         memcpy(y, x, (size_t)n * sizeof(*y));
 }
 
+/* y (n) = or += rows [r, r + rows) of x */
+static void add_rows(const struct cavs__view *x, int r, int rows, bool more, int n, float *y)
+{
+    const float *from = x->index ? x->p : x->p + r * x->ld;
+
+    for (int c = 0; c < n; c += CAVS__NARROW)
+        cavs__narrow_sum(n - c < CAVS__NARROW ? n - c : CAVS__NARROW, rows, from + c, x->ld,
+                         x->index ? x->index + r : NULL, more, y + c);
+}
+
+/* A row that is this wide is a page of its own: of so many the processor foresees what comes. */
+enum { WIDE = 1024, STREAMS = 16 };
+
 /* x (rows, n), y (1, n): y += sum of rows, one row after the other, so that tiles of rows give the
  * same bits */
 static void column_sum(const struct cavs__call *call, int rows, const struct cavs__view *v,
                        unsigned flags)
 {
+    const int n = v[1].cols, most = n < WIDE || rows < STREAMS ? rows : STREAMS;
+    bool more = !(flags & CAVS__FIRST);
+    int r = 0;
+
     (void)call;
-    if (flags & CAVS__FIRST)
-        zero(v[1].cols, v[1].p);
-    for (int r = 0; r < rows; r++) {
-        const float *x = cavs__row(&v[0], r);
-        if (x)
-            add(v[1].cols, x, v[1].p);
-    }
+    do {
+        add_rows(&v[0], r, rows - r < most ? rows - r : most, more, n, v[1].p);
+        more = true;
+        r += most;
+    } while (r < rows);
 }
 
 /* y = x[e] + x[e + 1] + ... for entries [e, end), in that order.  Most rows have no entry or one (a
@@ -66,7 +81,7 @@ static void sum_entries(const struct cavs__view *x, int e, int end, int n, float
     const float *first = NULL, *second = NULL;
 
     if (n <= CAVS__NARROW) {
-        cavs__narrow_sum(n, end - e, x->p, x->ld, x->index + e, y);
+        cavs__narrow_sum(n, end - e, x->p, x->ld, x->index + e, false, y);
         return;
     }
     for (; e < end && !second; e++)

@@ -21,10 +21,13 @@ static inline __attribute__((always_inline)) const float *row(const float *x, pt
 /* `vectors` times LANES columns */
 static inline __attribute__((always_inline)) void sum_vectors(int vectors, int count,
                                                               const float *x, ptrdiff_t ld,
-                                                              const int32_t *index, float *y)
+                                                              const int32_t *index, bool more,
+                                                              float *y)
 {
     lanes sum[CAVS__NARROW / LANES] = {{0}};
 
+    for (int i = 0; i < vectors && more; i++)
+        sum[i] = *(const lanes *)(y + i * LANES);
     for (int e = 0; e < count; e++) {
         const float *from = row(x, ld, index, e);
 
@@ -38,9 +41,10 @@ static inline __attribute__((always_inline)) void sum_vectors(int vectors, int c
 /* n < LANES columns */
 static inline __attribute__((always_inline)) void sum_rest(int n, int count, const float *x,
                                                            ptrdiff_t ld, const int32_t *index,
-                                                           float *y)
+                                                           bool more, float *y)
 {
-    memset(y, 0, (size_t)n * sizeof *y);
+    if (!more)
+        memset(y, 0, (size_t)n * sizeof *y);
     for (int e = 0; e < count; e++) {
         const float *from = row(x, ld, index, e);
 
@@ -50,16 +54,16 @@ static inline __attribute__((always_inline)) void sum_rest(int n, int count, con
 }
 
 CAVS__CLONES void cavs__narrow_sum(int n, int count, const float *x, ptrdiff_t ld,
-                                   const int32_t *index, float *y)
+                                   const int32_t *index, bool more, float *y)
 {
     int whole = n / LANES;
 
     switch (whole) {
-    case 1: sum_vectors(1, count, x, ld, index, y); break;
-    case 2: sum_vectors(2, count, x, ld, index, y); break;
-    case 3: sum_vectors(3, count, x, ld, index, y); break;
-    case 4: sum_vectors(4, count, x, ld, index, y); break;
+    case 1: sum_vectors(1, count, x, ld, index, more, y); break;
+    case 2: sum_vectors(2, count, x, ld, index, more, y); break;
+    case 3: sum_vectors(3, count, x, ld, index, more, y); break;
+    case 4: sum_vectors(4, count, x, ld, index, more, y); break;
     }
     if (n > whole * LANES)
-        sum_rest(n - whole * LANES, count, x + whole * LANES, ld, index, y + whole * LANES);
+        sum_rest(n - whole * LANES, count, x + whole * LANES, ld, index, more, y + whole * LANES);
 }
