@@ -217,13 +217,21 @@ static int submit(struct going *g)
     return rc;
 }
 
+static void wait_for_slot(struct going *g)
+{
+    double start = starpu_timing_now();
+
+    cavs__slot_wait(&g->e->slots[g->slot]);
+    g->t->session->stats.wait_s += (starpu_timing_now() - start) * 1e-6;
+}
+
 static int go(struct going *g)
 {
     struct cavs_session *s = g->t->session;
     int rc;
 
     g->slot = cavs__next_slot(g->e);
-    cavs__slot_wait(&g->e->slots[g->slot]);
+    wait_for_slot(g);
     if (g->x)
         cavs__exchange_observe(g->x, g->slot);
     cavs__slot_open(&g->e->slots[g->slot], g->e->nshards);
@@ -256,7 +264,8 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
                                   .symbols = symbols,
                                   .rows = !finish,
                                   .together = finish || run == CAVS_TAPE_EVALUATE};
-    double start = starpu_timing_now();
+    struct cavs_stats *stats = &t->session->stats;
+    double start = starpu_timing_now(), waited = stats->wait_s;
     int rc = order(&g, &wanted);
 
     if (!rc && (g.gradients || g.fresh))
@@ -264,6 +273,6 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
     if (!rc)
         rc = cavs__make_blocks(t);
     t->error = rc;
-    t->session->stats.schedule_s += (starpu_timing_now() - start) * 1e-6;
+    stats->schedule_s += (starpu_timing_now() - start) * 1e-6 - (stats->wait_s - waited);
     return rc;
 }
