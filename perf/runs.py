@@ -254,6 +254,12 @@ def tagger_options(h, sentences, batch, epochs):
             "--epochs", epochs]
 
 
+def parser_options(h, sentences, batch, epochs):
+    """apps/dyn_parser, which explores from the first epoch on"""
+    return ["--train", first_part("ud_ewt/en_ewt-ud-train.conllu", sentences, b"\n\n"), "--hidden", h, "--batch", batch,
+            "--epochs", epochs, "--explore-after", 0]
+
+
 def tree_fc(build, h, leaves, shape="balanced", samples=512, batch=64, epochs=3):
     return [build / "apps" / "tree_fc", *fc_options(h, leaves, shape, samples, batch, epochs),
             "--variant", "fold"]
