@@ -179,15 +179,28 @@ static int take_metric(const struct cavs__safetensors *f, struct cavs_model *m, 
                             f->path, name ? name : "no name");
 }
 
+/* *array: that of its name, to be released by the caller; NULL: there is none.  what: it is of. */
+static int read_array(const struct cavs__safetensors *f, const char *name, const char *what,
+                      json_t **array)
+{
+    const char *text = cavs__described(f, name);
+    json_error_t error = {0};
+
+    *array = *text ? cavs__json_read(text, strlen(text), 0, &error) : NULL;
+    if (!*text || json_is_array(*array))
+        return CAVS_OK;
+    if (!*array && !*error.text)
+        return cavs__fail_nomem(what, strlen(text));
+    json_decref(*array);
+    *array = NULL;
+    return cavs__fail(CAVS_EFORMAT, "%s: %s cannot be understood", f->path, what);
+}
+
 int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m)
 {
-    const char *text = cavs__described(f, "metric_names");
-    json_error_t error;
-    json_t *names = *text ? cavs__json_read(text, strlen(text), 0, &error) : NULL;
-    int rc = CAVS_OK;
+    json_t *names;
+    int rc = read_array(f, "metric_names", "the names of its metrics", &names);
 
-    if (*text && !json_is_array(names))
-        rc = cavs__fail(CAVS_EFORMAT, "%s: the names of its metrics cannot be understood", f->path);
     for (size_t i = 0; !rc && i < json_array_size(names); i++)
         rc = take_metric(f, m, (int)i, json_string_value(json_array_get(names, i)));
     json_decref(names);
@@ -196,15 +209,5 @@ int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m)
 
 int cavs__read_found(const struct cavs__safetensors *f, json_t **found)
 {
-    const char *text = cavs__described(f, "tapes");
-    json_error_t error;
-    json_t *all = *text ? cavs__json_read(text, strlen(text), 0, &error) : NULL;
-
-    if (*text && !json_is_array(all)) {
-        json_decref(all);
-        return cavs__fail(CAVS_EFORMAT, "%s: what its tapes had found cannot be understood",
-                          f->path);
-    }
-    *found = all;
-    return CAVS_OK;
+    return read_array(f, "tapes", "what its tapes had found", found);
 }

@@ -132,16 +132,15 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
                                        "cannot train or give gradients");
     if (run > CAVS_TAPE_TRAIN)
         return cavs__fail(CAVS_EINVAL, "cavs_tape_begin: there is no run %d", (int)run);
-    if (!cavs__recall_found(t))
-        return cavs__fail_nomem("what a tape had found", 0);
     count_recorded(t);
     cavs__recording_begin(&t->recording, run);
     cavs__order_begin(&t->order);
     memset(t->shards, 0, (size_t)t->order.nshards * sizeof *t->shards);
     t->finished = false;
-    t->error = CAVS_OK;
+    t->error =
+        cavs__recall_found(t) ? CAVS_OK : cavs__fail_nomem("what the tape had found before", 0);
     t->stats.recordings++;
-    return CAVS_OK;
+    return t->error;
 }
 
 struct cavs_function *cavs_tape_sample(struct cavs_tape *t)
