@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cublas.c - the functions of cuBLAS that StarPU and the library call. */
+/* cublas.c - the functions of cuBLAS that StarPU and the library call; OpenBLAS multiplies. */
 #include "tests/cuda/gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include <cblas.h>
 #include <cublas_v2.h>
 
 struct handle {
@@ -72,29 +73,16 @@ static float *rounded(const float *p, size_t n, int dropped)
     return all;
 }
 
-/* The numbers of a column of c one after the other, each in the order of k. */
+static CBLAS_TRANSPOSE transpose(char transposed)
+{
+    return transposed == 'N' ? CblasNoTrans : CblasTrans;
+}
+
 static void multiply(const struct product *p, const float *a, const float *b)
 {
-    size_t step = p->ta == 'N' ? 1 : (size_t)p->lda, along = p->ta == 'N' ? (size_t)p->lda : 1;
-    float *c = gpu_inside(p->c), sum[p->m];
-
-    for (int j = 0; j < p->n; j++, c += p->ldc) {
-        memset(sum, 0, sizeof sum);
-        for (int l = 0; l < p->k; l++) {
-            float x = p->tb == 'N' ? b[l + (size_t)j * (size_t)p->ldb]
-                                   : b[j + (size_t)l * (size_t)p->ldb];
-            const float *from = a + (size_t)l * along;
-
-            if (step == 1)
-                for (int i = 0; i < p->m; i++)
-                    sum[i] += x * from[i];
-            else
-                for (int i = 0; i < p->m; i++)
-                    sum[i] += x * from[(size_t)i * step];
-        }
-        for (int i = 0; i < p->m; i++)
-            c[i] = p->alpha * sum[i] + (p->beta == 0 ? 0 : p->beta * c[i]);
-    }
+    openblas_set_num_threads(1);
+    cblas_sgemm(CblasColMajor, transpose(p->ta), transpose(p->tb), p->m, p->n, p->k, p->alpha, a,
+                p->lda, b, p->ldb, p->beta, gpu_inside(p->c), p->ldc);
 }
 
 static void run_product(struct gpu_op *op)

@@ -13,7 +13,7 @@ if HAVE_CUDA
 check_DATA += tests/cuda/libcuda.so.1
 tests/cuda/libcuda.so.1: $(gpu_sources) tests/cuda/build
 	$(AM_V_GEN)CC='$(CC)' CUDA_CFLAGS='$(CUDA_CFLAGS)' CUDA_LIBS='$(CUDA_LIBS)' \
-		$(SHELL) $(srcdir)/tests/cuda/build tests/cuda
+		OPENBLAS='$(OPENBLAS_CFLAGS) $(OPENBLAS_LIBS)' $(SHELL) $(srcdir)/tests/cuda/build tests/cuda
 endif
 clean-gpus:
 	rm -f tests/cuda/lib* tests/cuda/symbols tests/cuda/wrong
