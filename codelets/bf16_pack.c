@@ -9,7 +9,7 @@
 #include "codelets/products/bf16.h"
 #include "codelets/products/bf16_round.h"
 #include "codelets/products/panels.h"
-#include "codelets/copies.h"
+#include "codelets/products/transpose.h"
 
 enum {
     PANEL = CAVS__BF16_PANEL,

@@ -9,6 +9,7 @@
 #include "codelets/products/bf16.h"
 #include "codelets/products/fetch.h"
 #include "codelets/products/panels.h"
+#include "codelets/products/transpose.h"
 
 int cavs__layout_cols(enum cavs__layout layout, int rows, int cols)
 {

@@ -40,7 +40,4 @@ void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int
 void cavs__copy_fetch(const struct cavs__copy *copy, int r, int c, int rows, int cols, int i,
                       int parts);
 
-/* transpose.c: y (cols, rows) = x^T, x (rows, cols) */
-void cavs__transpose(int rows, int cols, const float *x, ptrdiff_t ldx, float *y, ptrdiff_t ldy);
-
 #endif

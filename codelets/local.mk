@@ -36,7 +36,6 @@ libcavs_la_SOURCES += \
 libkernels_la_SOURCES += \
 	codelets/bf16_pack.c \
 	codelets/bf16_pack.h \
-	codelets/transpose.c \
 	codelets/update.c \
 	codelets/update.def \
 	codelets/update.h

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "codelets/products/panels.h"
+#include "codelets/products/transpose.h"
 #include "codelets/update.h"
 #include "tests/matrix.h"
 #include "tests/naive_rules.h"

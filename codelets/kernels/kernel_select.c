@@ -12,6 +12,7 @@
 
 #include "codelets/products/fetch.h"
 #include "codelets/products/gemm.h"
+#include "codelets/products/transpose.h"
 #include "codelets/kernels/kernel_table.h"
 
 enum { SORTED = 2048, ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
@@ -121,14 +122,6 @@ static void multiply_run(const struct cavs__view *v, const struct sorted *s, int
     }
 }
 
-/* x (rows, cols) -> y (cols, rows) */
-static void transpose(int rows, int cols, const float *x, float *y)
-{
-    for (int c = 0; c < cols; c++)
-        for (int r = 0; r < rows; r++)
-            y[c * rows + r] = x[r * cols + c];
-}
-
 /* Columns [c, c + n) of y = x w^T likewise; w (y's columns, k).  It is y^T = w x^T: w, which comes
  * from memory, is read row by row, and nobody has to keep its transpose. */
 static void multiply_transposed_strip(const struct cavs__view *v, const struct sorted *s, int from,
@@ -142,10 +135,10 @@ static void multiply_transposed_strip(const struct cavs__view *v, const struct s
         int k = smaller(COLS, x->cols - p);
 
         collect(x, s, from, end, p, k, rows);
-        transpose(m, k, rows, xt);
+        cavs__transpose(m, k, rows, k, xt, m);
         cavs__gemm()->gemm(n, m, k, w + c * v[2].ld + p, v[2].ld, xt, m, yt, m, p > 0);
     }
-    transpose(n, m, yt, rows);
+    cavs__transpose(n, m, yt, m, rows, n);
     for (int i = from; i < end; i++, out += n)
         memcpy(y->p + s->row[i] * y->ld + c, out, (size_t)n * sizeof *out);
 }

@@ -32,7 +32,9 @@ libkernels_la_SOURCES += \
 	codelets/products/bf16_round.h \
 	codelets/products/bf16_vectors.h \
 	codelets/products/gemm_avx2.c \
-	codelets/products/gemm_avx512.c
+	codelets/products/gemm_avx512.c \
+	codelets/products/transpose.c \
+	codelets/products/transpose.h
 if HAVE_LIBXSMM
 libcavs_la_SOURCES += codelets/products/gemm_libxsmm.c
 endif

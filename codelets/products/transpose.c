@@ -5,7 +5,7 @@
  * Rows of y are finished one after the other as far as x goes, two blocks at a time: 64 bytes, a
  * cache line.
  */
-#include "codelets/copies.h"
+#include "codelets/products/transpose.h"
 #include "codelets/products/simd.h"
 
 #include <string.h>
