@@ -57,36 +57,35 @@ static bool set_own(json_t *metadata, const char *name, const char *text)
     return json_object_set_new(metadata, own, json_string(text)) == 0;
 }
 
+/* Releases the array.  whole: it has all that it should. */
+static bool set_array(json_t *metadata, const char *name, json_t *array, bool whole)
+{
+    char *text = whole ? cavs__json_text(array, JSON_COMPACT) : NULL;
+    bool set = text && set_own(metadata, name, text);
+
+    free(text);
+    json_decref(array);
+    return set;
+}
+
 static bool set_metrics(json_t *metadata, const struct cavs_model *m)
 {
     json_t *names = json_array();
-    char *text = NULL;
-    bool set = true;
+    bool whole = true;
 
-    for (int i = 0; set && i < m->nmetrics; i++)
-        set = json_array_append_new(names, json_string(m->metrics[i]->name)) == 0;
-    if (set)
-        text = cavs__json_text(names, JSON_COMPACT);
-    set = text && set_own(metadata, "metric_names", text);
-    free(text);
-    json_decref(names);
-    return set;
+    for (int i = 0; whole && i < m->nmetrics; i++)
+        whole = json_array_append_new(names, json_string(m->metrics[i]->name)) == 0;
+    return set_array(metadata, "metric_names", names, whole);
 }
 
 static bool set_tapes(json_t *metadata, const struct cavs_session *s)
 {
     json_t *all = json_array();
-    char *text = NULL;
-    bool set = true;
+    bool whole = true;
 
-    for (const struct cavs__session_tape *t = s->tapes; set && t; t = t->next)
-        set = json_array_append_new(all, t->describe(t)) == 0;
-    if (set)
-        text = cavs__json_text(all, JSON_COMPACT);
-    set = text && set_own(metadata, "tapes", text);
-    free(text);
-    json_decref(all);
-    return set;
+    for (const struct cavs__session_tape *t = s->tapes; whole && t; t = t->next)
+        whole = json_array_append_new(all, t->describe(t)) == 0;
+    return set_array(metadata, "tapes", all, whole);
 }
 
 /* Numbers go as text: the format has strings only, and %a loses nothing. */
