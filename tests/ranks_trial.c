@@ -12,6 +12,7 @@
 
 #include "core/base/hash.h"
 #include "tests/sample.h"
+#include "tests/tape_step.h"
 #include "tests/zoo.h"
 
 static struct cavs_runtime *runtime;
@@ -126,15 +127,6 @@ static struct cavs_model *tape_model(void)
     return m;
 }
 
-static struct cavs_symbol *step(struct cavs_tape *t, const struct cavs_model *m,
-                                struct cavs_symbol *h, int word)
-{
-    struct cavs_param *E = cavs_model_find_param(m, "E"), *U = cavs_model_find_param(m, "U");
-
-    return cavs_tanh(cavs_add(cavs_lookup(E, cavs_tape_id(t, word % WORDS)),
-                              cavs_matmul(cavs_dropout(h, 0.3f), U)));
-}
-
 /* From some batch on what was only looked up is multiplied, too. */
 static struct cavs_symbol *logits(const struct cavs_model *m, struct cavs_symbol *h, bool tied)
 {
@@ -157,7 +149,7 @@ static uint64_t record(struct cavs_tape *t, const struct cavs_model *m, enum cav
         rows[k] = numbers[k];
         h[k] = cavs_constant(cavs_tape_sample(t), WIDTH, 0);
         for (int i = 0; i < 2 + (k + seed) % 5; i++)
-            h[k] = step(t, m, h[k], i + k);
+            h[k] = tape_step(t, m, h[k], (i + k) % WORDS);
     }
     check(cavs_tape_values(t, n, h, rows), "values");
     for (int k = 0; k < n; k++) {
@@ -166,7 +158,7 @@ static uint64_t record(struct cavs_tape *t, const struct cavs_model *m, enum cav
         hash = cavs__hash(hash, numbers[k], sizeof numbers[k]);
         check(cavs_tape_resume(t, k) ? 0 : CAVS_EINVAL, "resume");
         for (int i = 0; numbers[k][0] > 0 && i < 3; i++)
-            x = step(t, m, x, i);
+            x = tape_step(t, m, x, i % WORDS);
         cavs_loss(cavs_tape_function(t), "loss",
                   cavs_softmax_cross_entropy(logits(m, x, seed > 5), cavs_tape_id(t, k % WORDS)),
                   NULL);

@@ -2,6 +2,7 @@
 /* test_tape_workers.c - the number of workers does not show in a bit of what tapes train, dropout,
  * values in the middle and blocks included. */
 #include "core/tape/tape.h"
+#include "tests/tape_step.h"
 #include "tests/trial.h"
 
 enum { WIDTH = 20, WORDS = 7, NUMBERS = WIDTH * (WIDTH + WORDS), SAMPLES = 11 };
@@ -18,15 +19,6 @@ static struct cavs_model *new_model(void)
     return m;
 }
 
-static struct cavs_symbol *step(struct cavs_tape *t, const struct cavs_model *m,
-                                struct cavs_symbol *h, int word)
-{
-    struct cavs_param *E = cavs_model_find_param(m, "E"), *U = cavs_model_find_param(m, "U");
-
-    return cavs_tanh(cavs_add(cavs_lookup(E, cavs_tape_id(t, word % WORDS)),
-                              cavs_matmul(cavs_dropout(h, 0.3f), U)));
-}
-
 static void record(struct cavs_tape *t, const struct cavs_model *m, int seed)
 {
     float numbers[SAMPLES][WIDTH], *rows[SAMPLES];
@@ -37,14 +29,14 @@ static void record(struct cavs_tape *t, const struct cavs_model *m, int seed)
         rows[k] = numbers[k];
         h[k] = cavs_constant(cavs_tape_sample(t), WIDTH, 0);
         for (int i = 0; i < 2 + (k + seed) % 5; i++)
-            h[k] = step(t, m, h[k], i + k);
+            h[k] = tape_step(t, m, h[k], (i + k) % WORDS);
     }
     check_ok(cavs_tape_values(t, SAMPLES, h, rows));
     assert_null(cavs_tape_resume(t, SAMPLES));
     for (int k = 0; k < SAMPLES; k++) {
         assert_non_null(cavs_tape_resume(t, k));
         for (int i = 0; numbers[k][0] > 0 && i < 3; i++)
-            h[k] = step(t, m, h[k], i);
+            h[k] = tape_step(t, m, h[k], i % WORDS);
         cavs_loss(cavs_tape_function(t), "loss",
                   cavs_softmax_cross_entropy(cavs_matmul(h[k], cavs_model_find_param(m, "V")),
                                              cavs_tape_id(t, k % 3)),
