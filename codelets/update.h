@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * update.h - optimizer arithmetic on rows of one parameter.  Pure kernels; core/run/optimizer.c
- * makes tasks of them.
+ * update.h - optimizer arithmetic on rows of one parameter.  Pure kernels;
+ * core/run/submit_updates.c makes tasks of them.
  */
 #ifndef CAVS_CODELETS_UPDATE_H
 #define CAVS_CODELETS_UPDATE_H

@@ -50,5 +50,6 @@ libcavs_la_SOURCES += \
 	core/run/store.c \
 	core/run/store.h \
 	core/run/submit.c \
+	core/run/submit_updates.c \
 	core/run/values.c \
 	core/run/workers.c
