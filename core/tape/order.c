@@ -28,6 +28,7 @@ void cavs__order_free(struct cavs__order *o)
     cavs__shard_scratch_free(&o->split);
     free(o->schedules);
     free(o->list);
+    free(o->found);
     free(o->shard);
     free(o->work);
     free(o->chosen);
@@ -54,6 +55,7 @@ void cavs__order_begin(struct cavs__order *o)
 
 /* Vertices that are none: of an earlier increment; not numbered yet. */
 enum { EVALUATED = -1, FOUND = 0 };
+enum { SYMBOLS_A_WORD = 64 /* of o->found */ };
 
 /* Symbols being collected. */
 struct needed {
@@ -61,7 +63,7 @@ struct needed {
     struct cavs__recording *r;
     bool cut;     /* what nothing waits for comes later */
     int n;        /* found */
-    int lo, hi;   /* the first and the last of them */
+    int lo, hi;   /* the first and the last word of o->found in which some were */
     int64_t rows; /* that they read */
 };
 
@@ -76,6 +78,7 @@ static void need_again(struct needed *d, struct cavs__entry *e)
 static inline void need(struct needed *d, int symbol)
 {
     struct cavs__entry *e = &d->r->entries[symbol];
+    int word;
 
     if (e->ordered || e->signature == CAVS__NOT_COMPUTED)
         return;
@@ -84,8 +87,10 @@ static inline void need(struct needed *d, int symbol)
     e->ordered = true;
     e->waited_for = !d->cut;
     d->n++;
-    d->lo = symbol < d->lo ? symbol : d->lo;
-    d->hi = symbol > d->hi ? symbol : d->hi;
+    word = symbol / SYMBOLS_A_WORD;
+    d->o->found[word] |= (uint64_t)1 << symbol % SYMBOLS_A_WORD;
+    d->lo = word < d->lo ? word : d->lo;
+    d->hi = word > d->hi ? word : d->hi;
 }
 
 /* The rows that the symbol reads.  All its readers are behind it: it is known whether it is waited
@@ -108,29 +113,44 @@ static inline void need_operands(struct needed *d, const struct cavs__entry *e)
     }
 }
 
-/* Symbols read what was recorded before them: from the last one back, all are found, and listed at
- * the end of o->list, ascending.  false: out of memory. */
-static bool find_needed(struct needed *d, const struct cavs__wanted *wanted)
+/* Room for all symbols that there are, none of them found. */
+static bool reserve_symbols(struct cavs__order *o, size_t n)
 {
-    int32_t *list;
+    size_t words = n / SYMBOLS_A_WORD + 1, old = o->found_room;
+
+    if (!cavs__array_reserve(&o->list, &o->list_room, n, sizeof *o->list) ||
+        !cavs__array_reserve(&o->found, &o->found_room, words, sizeof *o->found))
+        return false;
+    memset(o->found + old, 0, (o->found_room - old) * sizeof *o->found);
+    return true;
+}
+
+/* The last symbol of a word of o->found, which it is taken out of. */
+static int take_last(uint64_t *word)
+{
+    int last = SYMBOLS_A_WORD - 1 - __builtin_clzll(*word);
+
+    *word &= ~((uint64_t)1 << last);
+    return last;
+}
+
+/* Symbols read what was recorded before them: from the last one back, all are found, and listed
+ * ascending, in the last of the `symbols` places of o->list. */
+static void find_needed(struct needed *d, const struct cavs__wanted *wanted, int symbols)
+{
+    int32_t *list = d->o->list + symbols;
 
     for (int i = 0; i < wanted->n; i++) {
         need(d, wanted->symbols[i]);
         d->r->entries[wanted->symbols[i]].read_outside |= wanted->rows;
         d->r->entries[wanted->symbols[i]].waited_for |= wanted->rows;
     }
-    if (!cavs__array_reserve(&d->o->list, &d->o->list_room, (size_t)d->hi + 1, sizeof *list))
-        return false;
-    list = d->o->list + d->hi + 1;
-    for (int i = d->hi; i >= d->lo; i--) {
-        const struct cavs__entry *e = &d->r->entries[i];
-
-        if (!e->ordered || e->vertex != FOUND)
-            continue;
-        *--list = i;
-        need_operands(d, e);
+    for (int word = d->hi; word >= d->lo; word--) {
+        while (d->o->found[word]) {
+            *--list = SYMBOLS_A_WORD * word + take_last(&d->o->found[word]);
+            need_operands(d, &d->r->entries[*list]);
+        }
     }
-    return true;
 }
 
 /* ---- shards ---- */
@@ -450,15 +470,16 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
 {
     struct needed d = {
         .o = o, .r = r, .cut = b->after > 0 && wanted->together, .lo = INT32_MAX, .hi = -1};
-    int rc = CAVS_OK, n;
+    int rc = CAVS_OK, symbols = cavs__symbols_of(r), n;
 
     memset(out, 0, (size_t)o->nshards * sizeof(*out));
     o->shares = d.cut && b->used && !b->apart;
-    n = find_needed(&d, wanted) ? d.n : -1;
-    if (n == 0)
+    if (!reserve_symbols(o, (size_t)symbols))
+        return cavs__fail_nomem("order of a tape", (size_t)symbols * sizeof *o->list);
+    find_needed(&d, wanted, symbols);
+    if (d.n == 0)
         return CAVS_OK;
-    if (n > 0)
-        n = cavs__find_vertices(b, r, wanted->together, n, o->list + d.hi + 1 - n, o->list);
+    n = cavs__find_vertices(b, r, wanted->together, d.n, o->list + symbols - d.n, o->list);
     if (n < 0 || !reserve_samples(o, r->nsamples))
         return cavs__fail_nomem("order of a tape", 0);
     rc = choose_shards(o, r, n);

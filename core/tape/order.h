@@ -41,8 +41,9 @@ struct cavs__order {
     struct cavs__schedule *schedules; /* [nshards] */
     struct cavs__shard_scratch split;
     /* growing scratch */
-    size_t list_room, sample_room, function_room, vertex_room, child_room;
+    size_t list_room, found_room, sample_room, function_room, vertex_room, child_room;
     int32_t *list;   /* symbols, and then heads of vertices */
+    uint64_t *found; /* a bit a symbol that is still to be listed */
     int32_t *shard;  /* [samples] of each group, by its first sample; -1: none yet */
     int known;       /* samples of which that is so */
     double *work;    /* [samples] */
