@@ -46,15 +46,19 @@ int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
 /* workers.c: until they are woken, workers sleep; before any task is submitted, and whenever one
  * is. */
 void cavs__workers_rest(void);
-/* The same as soon as there is no task, where the calling thread, which has none for a while, has
+/* The same whenever no batch has a task, where the calling thread, which has none for a while, has
  * no core to itself.  Not where there are other ranks: one of them looks for messages. */
 void cavs__workers_rest_when_idle(const struct cavs_runtime *rt);
+/* The tasks of a batch are from now on submitted; all of them are done. */
+void cavs__workers_begin_batch(void);
+void cavs__workers_end_batch(void);
 /* If they sleep they do so until cavs__workers_wake(): who wakes with one task has nothing to do
  * soon, and keeps the thread that has more from submitting them. */
 void cavs__workers_hold(void);
 void cavs__workers_have_task(void);
-/* So many tasks are about to end; maybe there are no others. */
-void cavs__workers_idle(int ending);
+/* For what has been submitted.  Then they may sleep again: the program waits for it, and goes
+ * on. */
+void cavs__workers_wake_for_tasks(void);
 void cavs__workers_wake(void);
 
 /* starpu_folder.c */

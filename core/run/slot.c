@@ -12,6 +12,7 @@
 
 void cavs__slot_open(struct cavs__slot *slot, int nshards)
 {
+    cavs__workers_begin_batch();
     slot->pending = 1;
     slot->busy = true;
     slot->place = 0;
@@ -38,7 +39,7 @@ void cavs__slot_release(void *arg)
     slot->done_at = starpu_timing_now();
     starpu_pthread_cond_signal(&slot->done);
     starpu_pthread_mutex_unlock(&slot->lock);
-    cavs__workers_idle(1); /* that of which this is the callback */
+    cavs__workers_end_batch();
 }
 
 void cavs__slot_hold(struct cavs__slot *slot)

@@ -14,10 +14,12 @@
 #include "core/run/simulated.h"
 
 /* Of the one runtime that a process can have; the thread that submits tasks sets when_idle, and a
- * worker may find itself idle.  Both are written under the lock, and looked at without it first. */
+ * worker may find itself idle.  All are written under the lock; asleep and when_idle are looked at
+ * without it first. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool asleep, when_idle;
-static bool held; /* the submitting thread's own */
+static int batches; /* with tasks that are not done */
+static bool held;   /* the submitting thread's own */
 
 static bool is_set(const bool *what)
 {
@@ -38,6 +40,15 @@ void cavs__workers_rest(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Under the lock.  A worker that is in the middle of a task, as who calls this may be, ends it. */
+static void sleep_if_idle(void)
+{
+    if (!when_idle || asleep || batches > 0)
+        return;
+    starpu_pause();
+    set(&asleep, true);
+}
+
 static bool share_cores(const struct cavs_runtime *rt)
 {
     cpu_set_t mine;
@@ -52,19 +63,22 @@ void cavs__workers_rest_when_idle(const struct cavs_runtime *rt)
         return;
     pthread_mutex_lock(&lock);
     set(&when_idle, true);
+    sleep_if_idle();
     pthread_mutex_unlock(&lock);
-    cavs__workers_idle(0);
 }
 
-void cavs__workers_idle(int ending)
+void cavs__workers_begin_batch(void)
 {
-    if (!is_set(&when_idle) || starpu_task_nsubmitted() > ending)
-        return;
     pthread_mutex_lock(&lock);
-    if (when_idle && !asleep) {
-        starpu_pause();
-        set(&asleep, true);
-    }
+    batches++;
+    pthread_mutex_unlock(&lock);
+}
+
+void cavs__workers_end_batch(void)
+{
+    pthread_mutex_lock(&lock);
+    batches--;
+    sleep_if_idle();
     pthread_mutex_unlock(&lock);
 }
 
@@ -78,6 +92,19 @@ void cavs__workers_have_task(void)
 {
     if (starpu_worker_get_id() < 0 && !held)
         cavs__workers_wake();
+}
+
+void cavs__workers_wake_for_tasks(void)
+{
+    held = false;
+    if (!is_set(&asleep))
+        return;
+    pthread_mutex_lock(&lock);
+    if (asleep && batches > 0) {
+        starpu_resume();
+        set(&asleep, false);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void cavs__workers_wake(void)
