@@ -24,6 +24,7 @@ struct sides {
     const int *head;
     int nleft, nright;
     int *left, *right;
+    int *word, *head_of; /* of pieces, where those of the left side come first, and their heads */
 };
 
 /* How many dependents each word still waits for: of those that have no head yet. */
@@ -71,30 +72,38 @@ static void find_sides(const struct parse *p, struct sides *s, int *waiting)
     }
 }
 
-/* Word `at` of a piece: those of the left side come first. */
-static int word_at(const struct sides *s, int at)
+static void list_words(struct sides *s)
 {
-    return at < s->nleft ? s->left[at] : s->right[at - s->nleft + 1];
+    memcpy(s->word, s->left, (size_t)s->nleft * sizeof *s->word);
+    memcpy(s->word + s->nleft, s->right + 1, (size_t)(s->nright - 1) * sizeof *s->word);
+    for (int k = 0; k < s->nleft + s->nright - 1; k++)
+        s->head_of[k] = s->head[s->word[k]];
 }
 
-/* What a piece lacks at least once word `at` has joined it, by its head: to[k] is at most what
- * follows from `from`, the same piece without that word. */
-static void join(const struct sides *s, int left, int right, int at, const int *from, int *to)
+/* What a piece lacks at least once word `at` has joined it: under its heads first .. last-1, in
+ * to[k], which is at most what follows from `from`, the same piece without that word; under the
+ * word itself, which is returned, if that is less than best. */
+static int join(const struct sides *s, int first, int last, int at, int best, const int *from,
+                int *to)
 {
-    int word = word_at(s, at), best = NEVER;
+    int word = s->word[at], head = s->head_of[at];
 
-    for (int k = 0; k < s->nleft + right; k++) {
-        int other = word_at(s, k), lacks = from[k];
+    for (int k = first; k < last; k++) {
+        int under_other = from[k] + (head != s->word[k]);
+        int under_word = from[k] + (s->head_of[k] != word);
 
-        if (k >= left && k < s->nleft)
-            continue;
-        if (lacks + (s->head[word] != other) < to[k])
-            to[k] = lacks + (s->head[word] != other);
-        if (lacks + (s->head[other] != word) < best)
-            best = lacks + (s->head[other] != word);
+        to[k] = under_other < to[k] ? under_other : to[k];
+        best = under_word < best ? under_word : best;
     }
-    if (best < to[at])
-        to[at] = best;
+    return best;
+}
+
+/* Of a piece with `left` words of the left side, and `right` of the right one but the topmost. */
+static void join_both(const struct sides *s, int left, int right, int at, const int *from, int *to)
+{
+    int best = join(s, 0, left, at, to[at], from, to);
+
+    to[at] = join(s, s->nleft, s->nleft + right, at, best, from, to);
 }
 
 /* Row j of the table has the piece of the first i + 1 words of the left side and the first j + 1 of
@@ -115,13 +124,13 @@ static int least_lack(const struct sides *s, int *table, int *scratch)
                 memcpy(scratch, row, (size_t)width * sizeof *row);
                 for (int k = 0; k < width; k++)
                     row[k] = NEVER;
-                join(s, i, j, i, scratch, row);
+                join_both(s, i, j, i, scratch, row);
             }
             if (j > 0)
-                join(s, i + 1, j - 1, s->nleft + j - 1, row - width, row);
+                join_both(s, i + 1, j - 1, s->nleft + j - 1, row - width, row);
         }
     for (int k = 0; k < width; k++) {
-        int lacks = table[(s->nright - 1) * width + k] + (s->head[word_at(s, k)] != 0);
+        int lacks = table[(s->nright - 1) * width + k] + (s->head_of[k] != 0);
 
         best = lacks < best ? lacks : best;
     }
@@ -138,15 +147,18 @@ static int loss(struct dynamic_oracle *o, const struct parse *p, const int *head
 
     if (p->depth == 1 && p->next == p->n)
         return 0;
-    if (!array_reserve(&o->words, &o->words_room, 5 * n, sizeof *o->words))
+    if (!array_reserve(&o->words, &o->words_room, 6 * n, sizeof *o->words))
         return -1;
     s.left = o->words + n;
     s.right = o->words + 2 * n;
+    s.word = o->words + 3 * n;
+    s.head_of = o->words + 4 * n;
     find_sides(p, &s, o->words);
+    list_words(&s);
     width = (size_t)(s.nleft + s.nright - 1);
     if (!array_reserve(&o->table, &o->table_room, width * (size_t)s.nright, sizeof *o->table))
         return -1;
-    return least_lack(&s, o->table, o->words + 3 * n);
+    return least_lack(&s, o->table, o->words + 5 * n);
 }
 
 /* What p is before a move, so that it can be taken back. */
