@@ -44,6 +44,10 @@ int64_t cavs__far_blocks(const struct cavs__plan_options *o, const struct cavs__
 
 enum { SHORT_TILE = 64, TALL_TILE = 256, TALLEST_TILE = 1024 };
 
+/* In L2s: more of L3 is hardly one core's.  A virtual machine of two may show an L3 of 480 MB, that
+ * of its host, which reads from there at the speed of memory. */
+enum { SHARE_OF_L3 = 8 };
+
 /* far: the part's weights are; blocks: those that rows select among are. */
 static int most_rows(const struct cavs__placer *p, bool far, bool blocks)
 {
@@ -56,11 +60,11 @@ static int most_rows(const struct cavs__placer *p, bool far, bool blocks)
 
 /* A tile's values should stay in L2.  Weights are read once a tile: from L3, if they do not stay in
  * L2; the tile may then be taller (512 x 10000: 64 rows 87 GFLOP/s, 256 rows 102).  Weights that
- * take much of L3 come from memory: then tiles are so tall that this is no more than what their own
- * values cost that have to leave L2, too (h 2048: 16 rows 110 GFLOP/s, 256 rows 165; where weights
- * stay in L3 that is slower by 2 %).  Where rows select a block each, a block is read once for all
- * rows of a tile that want it: then tiles are taller still.  With twice as many entries of each
- * list.
+ * take much of a core's share of L3 come from memory: then tiles are so tall that this is no more
+ * than what their own values cost that have to leave L2, too (h 2048: 16 rows 110 GFLOP/s, 256 rows
+ * 165; where weights stay in L3 that is slower by 2 %).  Where rows select a block each, a block is
+ * read once for all rows of a tile that want it: then tiles are taller still.  With twice as many
+ * entries of each list.
  *
  * Products of bfloat16 are so fast that weights, and parameter gradients even more, cost as much to
  * read from L3 as others from memory (1024 x 1536: 16 rows 370 GFLOP/s, 256 rows 1300).  Their
@@ -72,7 +76,7 @@ int cavs__tile_rows(const struct cavs__placer *p)
     int64_t l3 = p->plan->options.l3_bytes > 0 ? p->plan->options.l3_bytes : 16 << 20;
     int64_t weights = largest_weights(p), row = p->out->scratch, rows;
     int64_t blocks = cavs__far_blocks(&p->plan->options, p->out);
-    int64_t far = bf16 ? l2 / 2 : l3 / 4;
+    int64_t far = bf16 ? l2 / 2 : smaller(l3 / 4, SHARE_OF_L3 * l2);
     int most = most_rows(p, weights > (bf16 ? far : l2), blocks > 0), least = bf16 ? 32 : 16;
 
     for (int i = 0; i < p->f->nlists; i++)
