@@ -83,6 +83,27 @@ static int read_all(struct dyn_parser *p, const struct parser_text *t, const int
     return rc;
 }
 
+/* All words of all sentences at once: the first decisions need some of a few sentences, and what
+ * they leave would come in as small pieces as the moves do. */
+static int compute_words(struct dyn_parser *p)
+{
+    struct tape_rows *all = &p->words;
+    size_t words = 0;
+
+    for (int i = 0; i < p->n; i++)
+        words += (size_t)p->readings[i].parse.n;
+    if (tape_rows_reserve(all, words, 2 * p->shared.app.options.hidden) < 0)
+        return CAVS_ENOMEM;
+    words = 0;
+    for (int i = 0; i < p->n; i++) {
+        const struct reading *r = &p->readings[i];
+
+        memcpy(all->symbol + words, r->word, (size_t)r->parse.n * sizeof(void *));
+        words += (size_t)r->parse.n;
+    }
+    return tape_rows_compute(all, p->shared.app.tape);
+}
+
 /* The scores of the next moves of all sentences that are not done, in their order; how many these
  * are, or a negative code. */
 static int score_all(struct dyn_parser *p)
@@ -160,8 +181,10 @@ static int advance(struct dyn_parser *p, struct reading *r, const float *scores,
 
 static int advance_all(struct dyn_parser *p, bool explores)
 {
-    int width = p->scores.width, active, rc = 0;
+    int width = p->scores.width, active = 0, rc = compute_words(p);
 
+    if (rc < 0)
+        return rc;
     do {
         active = rc = score_all(p);
         for (int i = 0, k = 0; rc >= 0 && i < p->n && k < active; i++)
@@ -255,6 +278,8 @@ static int parse_some(struct dyn_parser *p, const struct parser_text *t, const i
 
     if (rc == 0)
         rc = read_all(p, t, sentences, n, false);
+    if (rc == 0)
+        rc = compute_words(p);
     if (rc == 0)
         while ((rc = score_all(p)) > 0)
             move_all(p, t, sentences[0], out);
@@ -376,6 +401,7 @@ static void clear(struct app *a)
 
     parser_clear(&p->shared);
     dynamic_oracle_clear(&p->oracle);
+    tape_rows_clear(&p->words);
     tape_rows_clear(&p->scores);
     free(p->readings);
     free(p->ints);

@@ -42,6 +42,7 @@ struct dyn_parser {
     int n, *ints;
     struct cavs_symbol **symbols;
     size_t readings_room, ints_room, symbols_room;
+    struct tape_rows words;
     struct tape_rows scores; /* of those that are not done */
 
     size_t *moves; /* [sentences + 1]: where the moves of training sentences begin */
