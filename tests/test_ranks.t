@@ -58,6 +58,7 @@ same 2 4
 same 4 8 tree_lstm_bench
 same 2 3 tape
 same 4 16 tape
+same 2 20 tied # batches of fewer samples than half of the shards
 if [ -n "${CAVS_TEST_LONG:-}" ]; then
     same 3 7
     same 8 16

@@ -15,15 +15,15 @@
 struct adding {
     struct cavs__optimizer *o;
     struct cavs__engine *e;
-    int slot;
+    int slot, nshards;                   /* of the batch */
     const struct cavs_param *p, *stored; /* the columns of what is stored */
     const struct cavs__touched *t;
 };
 
-/* The partial gradient that lookups of a shard are added to. */
+/* The partial gradient that lookups of a shard are added to: the first of its own. */
 static int partial_of(const struct adding *w, int lookup)
 {
-    return cavs__partial_of(w->e, w->t->lookups[lookup].shard, 0, 1);
+    return cavs__partial_of(w->e, w->t->lookups[lookup].shard, 0, w->e->nshards / w->nshards);
 }
 
 static struct cavs__rows_args *new_args(const struct adding *w, int partial)
@@ -87,10 +87,10 @@ static int add_to_partial(const struct adding *w, int partial)
 }
 
 int cavs__submit_looked_up(struct cavs__optimizer *o, struct cavs__engine *e,
-                           const struct cavs__batch *b, int slot)
+                           const struct cavs__batch *b, int nshards, int slot)
 {
     const struct cavs_model *m = e->plan->model;
-    struct adding w = {.o = o, .e = e, .slot = slot};
+    struct adding w = {.o = o, .e = e, .slot = slot, .nshards = nshards};
     int rc = CAVS_OK;
 
     for (int i = 0; i < m->nparams && !rc; i++) {

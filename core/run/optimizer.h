@@ -37,7 +37,7 @@ bool cavs__is_trained(const struct cavs_param *p);
 /* looked_up.c: adds the gradients of looked-up rows to dense ones, where a parameter has both;
  * after all other gradients of the batch have been submitted. */
 int cavs__submit_looked_up(struct cavs__optimizer *o, struct cavs__engine *e,
-                           const struct cavs__batch *b, int slot);
+                           const struct cavs__batch *b, int nshards, int slot);
 /* submit_updates.c: one update of each trained parameter, by the gradients of the batch: of all or
  * of none. */
 int cavs__submit_updates(struct cavs__optimizer *o, struct cavs__engine *e,

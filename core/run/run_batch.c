@@ -201,7 +201,7 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
     if (!rc && s->options.check_finite)
         rc = check_numbers(s, slot);
     if (!rc && r->run != CAVS__RUN_EVALUATE)
-        rc = cavs__submit_looked_up(&s->optimizer, &s->engine, s->batch, slot);
+        rc = cavs__submit_looked_up(&s->optimizer, &s->engine, s->batch, s->batch->nshards, slot);
     if (!rc && r->run != CAVS__RUN_EVALUATE && s->optimizer.exchange)
         rc = cavs__submit_exchange(s->optimizer.exchange, s->batch, slot);
     if (!rc && r->run == CAVS__RUN_TRAIN) {

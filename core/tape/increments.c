@@ -198,7 +198,8 @@ static int submit(struct going *g)
         if (!rc)
             rc = each_shard(g, true, cavs__submit_gradients);
         if (!rc)
-            rc = cavs__submit_looked_up(&s->optimizer, g->e, s->batch, g->slot);
+            rc =
+                cavs__submit_looked_up(&s->optimizer, g->e, s->batch, g->t->order.nshards, g->slot);
     }
     if (!rc && s->options.check_finite)
         rc = check_numbers(g);
