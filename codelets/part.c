@@ -155,7 +155,7 @@ void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float
 {
     struct tile t = {.args = a, .buffers = buffers, .scratch = scratch};
     struct cavs__rows *at = &t.at;
-    uint64_t first = a->first;
+    uint64_t first = a->first, start = a->busy ? now() : 0;
 
     at->index = a->index_buffer >= 0 ? buffers[a->index_buffer] : NULL;
     for (int i = 0; i < a->nsegments; i++) {
@@ -168,4 +168,6 @@ void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float
                 take_step(&t, &at->part->steps[s], &first);
         }
     }
+    if (a->busy)
+        __atomic_add_fetch(a->busy, now() - start, __ATOMIC_RELAXED);
 }

@@ -165,6 +165,7 @@ struct cavs__part_args {
     uint64_t first;            /* bit b: reductions into buffer b start from zero */
     struct cavs__fault *fault; /* NULL: do not check */
     uint64_t *nanoseconds;     /* [CAVS__COSTS] added to atomically; NULL: do not measure */
+    uint64_t *busy;            /* likewise: what the task has taken on a CPU; NULL: nobody asks */
     double seconds;            /* what the task should take; 0: not known */
     int shard;
     long batch;

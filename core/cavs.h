@@ -1033,6 +1033,8 @@ struct cavs_stats {
 };
 /** Says what the session did. */
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out);
+/** Shards of the last batch that a rank has had; they are dealt by how fast the ranks are. */
+int cavs_session_rank_shards(const struct cavs_session *s, int rank);
 /** Counts from zero again. */
 void cavs_session_reset_stats(struct cavs_session *s);
 

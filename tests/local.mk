@@ -130,8 +130,8 @@ SANITIZE_TESTS += tests/test_hash_table tests/test_schedule
 # what there is to choose from: the tables of policies and optimizers, --help and the guide
 check_PROGRAMS += tests/test_choices
 
-check_PROGRAMS += tests/test_homes
-SANITIZE_TESTS += tests/test_homes
+check_PROGRAMS += tests/test_homes tests/test_deal
+SANITIZE_TESTS += tests/test_homes tests/test_deal
 
 # what the main thread prepares, without a runtime
 check_PROGRAMS += tests/test_batch

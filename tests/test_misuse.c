@@ -79,6 +79,7 @@ static void questions_of_nothing_have_answers(void **state)
     cavs_session_stats(NULL, NULL);
     cavs_session_stats(NULL, &stats);
     assert_int_equal(stats.batches, 7);
+    assert_int_equal(cavs_session_rank_shards(NULL, 0), 0);
     cavs_session_reset_stats(NULL);
     assert_non_null(cavs_strerror(12345));
     assert_non_null(cavs_error_message());

@@ -140,6 +140,34 @@ ranks 3 tree_lstm --train "$work/equal" --hidden 8 --embed 8 --batch 8 --shards 
 status_is 0 && said '1 of 3 ranks have no part of a batch: it has 2 shards' && [ "$(grep -c 'no part' "$work/err")" -eq 1 ]
 ok $? "a rank without a shard is told of, once" "$work/err"
 
+# --- unlike ranks ---------------------------------------------------------------------------------
+
+# Rank 1 is stopped most of the time, again and again.
+cat >"$work/slowly" <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne 1 ] || {
+    victim=$$
+    (while kill -STOP $victim && sleep 0.03 && kill -CONT $victim && sleep 0.01; do :; done) 2>/dev/null &
+}
+exec "$@"
+END
+chmod +x "$work/slowly"
+for _ in 1 2 3 4; do cat "$work/equal" "$data/mini.txt"; done >"$work/many"
+unlike="--train $work/many --hidden 256 --embed 64 --batch 32 --shards 8 --epochs 30 --workers 1 --optimizer adam --quiet --json"
+# shellcheck disable=SC2086
+{
+    run tree_lstm $unlike --save "$work/one.safetensors"
+    results >"$work/one"
+    mpirun -np 2 "$work/slowly" "$apps/tree_lstm" $unlike --save "$work/two.safetensors" >"$work/out" 2>"$work/err" \
+        </dev/null
+    echo $? >"$work/status"
+    results >"$work/two"
+}
+status_is 0 && [ -s "$work/one" ] && cmp -s "$work/one" "$work/two" &&
+    cmp -s "$work/one.safetensors" "$work/two.safetensors" &&
+    tail -n 1 "$work/out" | grep -qE '"rank_shards": *\[ *([567], *[123]|8, *0) *\]'
+ok $? "a slow rank gets fewer shards, and the bits stay" "$work/err" "$work/out" "$work/one" "$work/two"
+
 # --- traces ---------------------------------------------------------------------------------------
 
 if grep -q '^#define HAVE_STARPU_FXT 1' "$tests/../config.h"; then

@@ -15,6 +15,7 @@ bool report_create(struct report *r, const char *app)
     *r = (struct report){.app = app, .unit = "samples", .loss = NAN};
     r->epoch_seconds = json_array();
     r->epoch_loss = json_array();
+    r->rank_shards = json_array();
     r->history = json_array();
     r->epoch = json_object();
     r->notices = json_array();
@@ -24,13 +25,15 @@ bool report_create(struct report *r, const char *app)
 
 bool report_is_whole(const struct report *r)
 {
-    return r->epoch_seconds && r->epoch_loss && r->history && r->epoch && r->notices && r->extra;
+    return r->epoch_seconds && r->epoch_loss && r->rank_shards && r->history && r->epoch &&
+           r->notices && r->extra;
 }
 
 void report_destroy(struct report *r)
 {
     json_decref(r->epoch_seconds);
     json_decref(r->epoch_loss);
+    json_decref(r->rank_shards);
     json_decref(r->history);
     json_decref(r->epoch);
     json_decref(r->notices);
@@ -266,6 +269,7 @@ static json_t *report_object(const struct report *r)
     put_count(&o, "workers", r->workers);
     put_count(&o, "ranks", r->ranks);
     if (r->ranks > 1) {
+        json_build_set(&o, "rank_shards", json_incref(r->rank_shards));
         put_count(&o, "bytes_sent", r->bytes_sent);
         put(&o, "exchange_exposed_s", r->exchange_s);
     }
@@ -301,6 +305,20 @@ static const char *plural(int64_t n)
     return n == 1 ? "" : "s";
 }
 
+static void print_ranks(FILE *to, const struct report *r)
+{
+    json_t *shards;
+    size_t i;
+
+    fprintf(to, "  %-22s %d, of", "ranks", r->ranks);
+    json_array_foreach(r->rank_shards, i, shards)
+    {
+        fprintf(to, "%s%lld", i ? ", " : " ", (long long)json_integer_value(shards));
+    }
+    fprintf(to, " shards; this one has sent %.1f MB, and waited %.2f s for the others\n",
+            (double)r->bytes_sent * 1e-6, r->exchange_s);
+}
+
 static void print_speed(FILE *to, const struct report *r)
 {
     double gflops = ratio(r->stats.flops, r->seconds) / 1e9;
@@ -309,8 +327,7 @@ static void print_speed(FILE *to, const struct report *r)
             ratio(r->samples, r->seconds), r->unit, ratio(r->vertices, r->seconds), r->workers,
             plural(r->workers), r->ranks > 1 ? " a rank" : "");
     if (r->ranks > 1)
-        fprintf(to, "  %-22s %d; this one has sent %.1f MB, and waited %.2f s for the others\n",
-                "ranks", r->ranks, (double)r->bytes_sent * 1e-6, r->exchange_s);
+        print_ranks(to, r);
     fprintf(to, "  %-22s %lld tasks for %lld batch%s; %.2f s scheduling\n", "tasks",
             (long long)r->stats.tasks, (long long)r->stats.batches,
             r->stats.batches == 1 ? "" : "es", r->stats.schedule_s);

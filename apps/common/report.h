@@ -30,6 +30,7 @@ struct report {
     double sgemm_peak; /* GFLOP/s; 0: not measured */
     /* as json_build.h has it, NULL once memory was short: */
     json_t *epoch_seconds, *epoch_loss; /* arrays */
+    json_t *rank_shards;                /* likewise, of the last batch */
     json_t *history;                    /* an array: an object with all numbers of each epoch */
     json_t *epoch;                      /* such an object, of the epoch at hand */
     json_t *notices;                    /* texts: what went on otherwise than asked for */

@@ -9,6 +9,7 @@
 
 #include "apps/common/model_note.h"
 #include "apps/common/predict.h"
+#include "apps/common/json_build.h"
 #include "apps/common/peers.h"
 #include "apps/common/sets.h"
 #include "apps/common/tool.h"
@@ -226,6 +227,9 @@ int app_finish(struct app *a)
         rc = cavs_session_save_as(a->session, a->options.save, a->options.save_precision);
     a->report.bytes_sent = cavs_runtime_bytes_sent(a->runtime);
     a->report.exchange_s = cavs_runtime_exchange_seconds(a->runtime);
+    for (int i = 0; i < a->report.ranks; i++)
+        json_build_append(&a->report.rank_shards,
+                          json_integer(cavs_session_rank_shards(a->session, i)));
     if (a->tape)
         report_number(&a->report, "record_s", a->record_seconds);
     printed = peers_is_first() ? print_report(a) : 0; /* whatever became of the model */

@@ -87,6 +87,7 @@ int cavs__ranks_complete(struct cavs__ranks *r, float *rows, size_t n)
 struct word {
     uint64_t same;
     int64_t number;
+    struct cavs__pace pace;
     int32_t rc;
     uint32_t wanted;
     char text[240];
@@ -110,8 +111,11 @@ static int outcome(const struct cavs__ranks *r, const struct word *all,
 
 int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m)
 {
-    struct word mine = {
-        .same = m->same, .number = m->number, .rc = m->rc, .wanted = r ? r->wanted : 0};
+    struct word mine = {.same = m->same,
+                        .number = m->number,
+                        .pace = m->pace,
+                        .rc = m->rc,
+                        .wanted = r ? r->wanted : 0};
     struct word *all;
     int rc;
 
@@ -130,6 +134,8 @@ int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m)
         r->raised |= all[i].wanted;
         if (m->numbers)
             m->numbers[i] = all[i].number;
+        if (m->paces)
+            m->paces[i] = all[i].pace;
     }
     free(all);
     return rc;

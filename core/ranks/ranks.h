@@ -47,13 +47,20 @@ void cavs__ranks_abort(struct cavs__ranks *r, int status);
 
 /* ---- agree.c: every rank calls, and waits for all others ---- */
 
+/* How fast a rank is. */
+struct cavs__pace {
+    int workers;
+    double speed; /* work a second of each; 0: not known */
+};
+
 /* What one rank brings to a meeting, and gets from it. */
 struct cavs__meeting {
     int rc;        /* of what it did before; its message goes to all */
     uint64_t same; /* of what has to be the same everywhere */
     const char *what;
-    int64_t number;   /* for the others */
-    int64_t *numbers; /* [ranks], NULL: nobody wants them */
+    int64_t number;                 /* for the others */
+    int64_t *numbers;               /* [ranks], NULL: nobody wants them */
+    struct cavs__pace pace, *paces; /* likewise */
 };
 /* 0, or the same error on all ranks: the first one that any of them brought, with the number of
  * that rank in its message. */

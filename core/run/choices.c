@@ -94,6 +94,9 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
             s->engine.nshards, s->engine.homes ? "" : " of equal work");
     if (s->engine.homes)
         cavs__homes_explain(out, &s->engine);
+    if (s->rt->ranks)
+        fprintf(out, "shards are dealt to %d ranks, more of them to those that are faster\n",
+                cavs__ranks_count(s->rt->ranks));
     if (cavs__policies[s->options.policy].alone)
         fprintf(out, "chain: one vertex a task; no operator is batched, as the policy '%s' asks\n",
                 cavs__policies[s->options.policy].name);

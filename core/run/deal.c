@@ -5,83 +5,81 @@
  * What is added up is partial gradients, by the numbers of their chunks, so each chunk is one
  * rank's, and the ranks have consecutive ones.  A shard belongs to who has its chunks; where one
  * has several, which a batch of fewer samples than shards brings about, these stay together.
+ *
+ * Of all ways to deal them out, that is taken whose slowest rank is done first, and of those one in
+ * which ranks have whole pairs, and pairs of pairs, so that they send few sums.
  */
+#include <math.h>
+#include <string.h>
+
 #include "core/run/exchange.h"
 
-/* Whether chunk k has to be with chunk k - 1. */
-static void find_bonds(const struct cavs__engine *e, int nshards, bool *bond)
-{
-    int partials = e->nshards / nshards;
+/* Chunks that stay together, with their shards. */
+struct bundles {
+    int n;
+    int chunk[CAVS__MAX_PARTIALS + 1], shards[CAVS__MAX_PARTIALS + 1]; /* before each of them */
+    uint32_t used;                                                     /* chunks */
+};
 
-    for (int shard = 0; shard < nshards; shard++) {
-        int lowest = CAVS__MAX_PARTIALS, highest = 0;
+_Static_assert((int)CAVS__MAX_PARTIALS <= 32, "chunks are bits");
 
-        for (int i = 0; i < partials; i++) {
-            int k = cavs__partial_of(e, shard, i, partials);
-
-            lowest = k < lowest ? k : lowest;
-            highest = k > highest ? k : highest;
-        }
-        for (int k = lowest + 1; k <= highest; k++)
-            bond[k] = true;
-    }
-}
-
-/* Shards by the lowest of their chunks. */
-static int lowest_chunk(const struct cavs__engine *e, int nshards, int shard)
+static int lowest_chunk(const struct cavs__engine *e, int nshards, int shard, int *highest)
 {
     int partials = e->nshards / nshards, lowest = CAVS__MAX_PARTIALS;
 
+    *highest = 0;
     for (int i = 0; i < partials; i++) {
         int k = cavs__partial_of(e, shard, i, partials);
 
         lowest = k < lowest ? k : lowest;
+        *highest = k > *highest ? k : *highest;
     }
     return lowest;
 }
 
-void cavs__deal(const struct cavs__engine *e, int nshards, int ranks, int *rank_of,
-                int *rank_of_chunk)
+static uint32_t chunks(int first, int end)
 {
-    bool bond[CAVS__MAX_PARTIALS] = {false};
-    int shards[CAVS__MAX_PARTIALS] = {0}, rank[CAVS__MAX_PARTIALS] = {0}, before = 0;
-
-    find_bonds(e, nshards, bond);
-    for (int shard = 0; shard < nshards; shard++)
-        shards[lowest_chunk(e, nshards, shard)]++;
-    for (int first = 0, end; first < CAVS__MAX_PARTIALS; first = end) {
-        int n = 0;
-
-        for (end = first; end == first || (end < CAVS__MAX_PARTIALS && bond[end]); end++)
-            n += shards[end];
-        for (int k = first; k < end; k++) /* by the middle of the shards */
-            rank[k] = (int)((2 * (int64_t)before + n) * ranks / (2 * (int64_t)nshards));
-        before += n;
-    }
-    for (int k = 0; k < CAVS__MAX_PARTIALS; k++)
-        rank_of_chunk[k] = -1;
-    for (int shard = 0; shard < nshards; shard++) {
-        int partials = e->nshards / nshards;
-
-        rank_of[shard] = rank[lowest_chunk(e, nshards, shard)];
-        for (int i = 0; i < partials; i++)
-            rank_of_chunk[cavs__partial_of(e, shard, i, partials)] = rank_of[shard];
-    }
+    return (uint32_t)((UINT64_C(1) << end) - (UINT64_C(1) << first));
 }
 
-/* Halves where others have something between. */
-static void cut(const int *rank_of_chunk, int rank, int first, int size, struct cavs__subtotals *s)
+static struct bundles find_bundles(const struct cavs__engine *e, int nshards)
 {
-    bool own = false, others = false;
+    struct bundles b = {.n = 0};
+    int shards[CAVS__MAX_PARTIALS] = {0}; /* by the lowest of their chunks */
+    uint32_t bonds = 0;                   /* chunks that have to be with the one before */
 
-    for (int k = first; k < first + size; k++) {
-        own |= rank_of_chunk[k] == rank;
-        others |= rank_of_chunk[k] >= 0 && rank_of_chunk[k] != rank;
+    for (int shard = 0; shard < nshards; shard++) {
+        int highest, lowest = lowest_chunk(e, nshards, shard, &highest);
+
+        shards[lowest]++;
+        bonds |= chunks(lowest + 1, highest + 1);
+        b.used |= chunks(lowest, highest + 1);
     }
-    if (own && others) {
-        cut(rank_of_chunk, rank, first, size / 2, s);
-        cut(rank_of_chunk, rank, first + size / 2, size / 2, s);
-    } else if (own) {
+    for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
+        if (!(b.used >> k & 1))
+            continue;
+        if (!(bonds >> k & 1)) {
+            b.shards[b.n + 1] = b.shards[b.n];
+            b.chunk[b.n++] = k;
+        }
+        b.shards[b.n] += shards[k];
+        b.chunk[b.n] = k + 1;
+    }
+    return b;
+}
+
+/* ---- sums ---- */
+
+/* Nodes of the tree of sums below which all that is used is one's own: halves where others have
+ * something between. */
+static void cut(uint32_t used, uint32_t own, int first, int size, struct cavs__subtotals *s)
+{
+    uint32_t here = chunks(first, first + size) & used;
+
+    if ((here & own) && (here & ~own)) {
+        cut(used, own, first, size / 2, s);
+        cut(used, own, first + size / 2, size / 2, s);
+    } else if (here & own) {
         s->first[s->n] = (uint8_t)first;
         s->size[s->n++] = (uint8_t)size;
     }
@@ -90,7 +88,111 @@ static void cut(const int *rank_of_chunk, int rank, int first, int size, struct 
 struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank)
 {
     struct cavs__subtotals s = {.n = 0};
+    uint32_t used = 0, own = 0;
 
-    cut(rank_of_chunk, rank, 0, CAVS__MAX_PARTIALS, &s);
+    for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
+        used |= (uint32_t)(rank_of_chunk[k] >= 0) << k;
+        own |= (uint32_t)(rank_of_chunk[k] == rank) << k;
+    }
+    cut(used, own, 0, CAVS__MAX_PARTIALS, &s);
     return s;
+}
+
+/* Sums that a rank sends beyond one; one that has nothing to do is worth one, too. */
+static int extra_sums(const struct bundles *b, int first, int end)
+{
+    struct cavs__subtotals s = {.n = 0};
+
+    cut(b->used, chunks(b->chunk[first], b->chunk[end]) & b->used, 0, CAVS__MAX_PARTIALS, &s);
+    return s.n > 0 ? s.n - 1 : 1;
+}
+
+/* ---- dealing ---- */
+
+/* A worker has one shard at a time, and shards are alike. */
+static double seconds(const struct cavs__pace *pace, int shards)
+{
+    int workers = pace->workers > 0 ? pace->workers : 1;
+
+    return ((shards + workers - 1) / workers) / pace->speed;
+}
+
+double cavs__deal_seconds(int nshards, const int *rank_of, int ranks, const struct cavs__pace *pace)
+{
+    double most = 0;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        int n = 0;
+
+        for (int shard = 0; shard < nshards; shard++)
+            n += rank_of[shard] == rank;
+        most = fmax(most, seconds(&pace[rank], n));
+    }
+    return most;
+}
+
+/* When the slowest is done at best. */
+static double least_seconds(const struct bundles *b, int ranks, const struct cavs__pace *pace)
+{
+    double least[CAVS__MAX_PARTIALS + 1]; /* of the first so many bundles, by the ranks so far */
+
+    for (int end = 0; end <= b->n; end++)
+        least[end] = end > 0 ? INFINITY : 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        for (int end = b->n; end > 0; end--) {
+            for (int first = 0; first < end; first++)
+                least[end] =
+                    fmin(least[end], fmax(least[first],
+                                          seconds(&pace[rank], b->shards[end] - b->shards[first])));
+        }
+    }
+    return least[b->n];
+}
+
+/* The fewest extra sums with which nobody takes longer than `most`: rank[bundle]. */
+static void fewest_sums(const struct bundles *b, int ranks, const struct cavs__pace *pace,
+                        double most, int *rank)
+{
+    uint8_t first_of[ranks][CAVS__MAX_PARTIALS + 1]; /* of who takes the last of so many */
+    int fewest[CAVS__MAX_PARTIALS + 1], none = ranks + CAVS__MAX_PARTIALS * CAVS__MAX_PARTIALS;
+
+    for (int end = 0; end <= b->n; end++)
+        fewest[end] = end > 0 ? none : 0;
+    for (int i = 0; i < ranks; i++) {
+        for (int end = b->n; end >= 0; end--) {
+            int before = fewest[end];
+
+            fewest[end] = none;
+            for (int first = end; first >= 0; first--) {
+                int sums = (first == end ? before : fewest[first]) + extra_sums(b, first, end);
+
+                if (sums >= fewest[end] ||
+                    seconds(&pace[i], b->shards[end] - b->shards[first]) > most)
+                    continue;
+                fewest[end] = sums;
+                first_of[i][end] = (uint8_t)first;
+            }
+        }
+    }
+    for (int i = ranks - 1, end = b->n; i >= 0; end = first_of[i--][end]) {
+        for (int k = first_of[i][end]; k < end; k++)
+            rank[k] = i;
+    }
+}
+
+void cavs__deal(const struct cavs__engine *e, int nshards, int ranks, const struct cavs__pace *pace,
+                int *rank_of, int *rank_of_chunk)
+{
+    struct bundles b = find_bundles(e, nshards);
+    int rank[CAVS__MAX_PARTIALS] = {0};
+
+    fewest_sums(&b, ranks, pace, least_seconds(&b, ranks, pace), rank);
+    for (int k = 0; k < CAVS__MAX_PARTIALS; k++)
+        rank_of_chunk[k] = -1;
+    for (int i = 0; i < b.n; i++) {
+        for (int k = b.chunk[i]; k < b.chunk[i + 1]; k++)
+            rank_of_chunk[k] = b.used >> k & 1 ? rank[i] : -1;
+    }
+    for (int shard = 0, highest; shard < nshards; shard++)
+        rank_of[shard] = rank_of_chunk[lowest_chunk(e, nshards, shard, &highest)];
 }

@@ -51,6 +51,7 @@ struct cavs__slot {
     struct cavs__arena arena;
     struct cavs__arena *own; /* [nshards] of shards whose tasks workers submit, or NULL */
     double seconds;          /* what it should take */
+    uint64_t busy_ns;        /* of workers with it, where there are several ranks */
     int place;               /* where what the tasks of the batch read lies; 0: in the slot's own */
 };
 

@@ -63,13 +63,18 @@ static int create_all(struct cavs__exchange *x)
     cavs__unpack_codelet(&x->unpack);
     cavs__norms_codelet(&x->merge_norms);
     x->rank_of = calloc((size_t)x->e->nshards + 1, sizeof *x->rank_of);
+    x->alike = calloc(3 * ranks, sizeof *x->alike);
     x->sharing = calloc(ranks, sizeof *x->sharing);
     x->lengths = calloc(ranks, sizeof *x->lengths);
     x->norms = calloc(ranks, sizeof *x->norms);
-    if (!x->rank_of || !x->sharing || !x->lengths || !x->norms)
+    if (!x->rank_of || !x->alike || !x->sharing || !x->lengths || !x->norms)
         return cavs__fail_nomem("exchange", ranks * sizeof *x->norms);
     for (int i = 0; i < CAVS__SLOTS; i++)
         x->waiting[i].laps = x->e->slots[i].laps;
+    x->pace = x->alike + ranks;
+    x->told = x->pace + ranks;
+    for (size_t i = 0; i < 2 * ranks; i++)
+        x->alike[i] = (struct cavs__pace){.workers = 1, .speed = 1};
     rc = cavs__parcels_create(x);
     return rc ? rc : cavs__rows_create(x);
 }
@@ -108,6 +113,7 @@ void cavs__exchange_free(struct cavs__exchange *x)
         cavs__block_free(&x->norms[i]);
     free(x->norms);
     free(x->rank_of);
+    free(x->alike);
     free(x->sharing);
     free(x->last);
     free(x->opened);
@@ -126,17 +132,28 @@ int cavs__exchange_follow_plan(struct cavs__exchange *x)
 
 /* ---- who has what ---- */
 
-void cavs__exchange_deal(struct cavs__exchange *x, int nshards)
+int cavs__shards_of(const struct cavs__exchange *x, int rank)
 {
-    cavs__deal(x->e, nshards, cavs__ranks_count(x->ranks), x->rank_of, x->rank_of_chunk);
+    int n = 0;
+
+    for (int i = 0; i < x->nshards; i++)
+        n += x->rank_of[i] == rank;
+    return n;
+}
+
+void cavs__exchange_deal(struct cavs__exchange *x, int nshards, bool measured)
+{
+    struct cavs__pace *by = measured ? x->pace : x->alike;
+
+    if (x->nshards == nshards && x->dealt_by == by)
+        return;
+    x->nshards = nshards;
+    x->dealt_by = by;
+    cavs__deal(x->e, nshards, cavs__ranks_count(x->ranks), by, x->rank_of, x->rank_of_chunk);
     x->nsharing = 0;
     for (int k = 0; k < cavs__ranks_count(x->ranks); k++) {
-        for (int i = 0; i < nshards; i++) {
-            if (x->rank_of[i] != k)
-                continue;
+        if (cavs__shards_of(x, k) > 0)
             x->sharing[x->nsharing++] = k;
-            break;
-        }
     }
 }
 
@@ -160,7 +177,11 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
                         struct cavs__tensor *lists, uint64_t same, int rc)
 {
     bool sums = b->request.run != CAVS__RUN_EVALUATE && x->ntables > 0;
-    struct cavs__meeting m = {.same = same, .what = "batch", .numbers = x->lengths};
+    struct cavs__meeting m = {.same = same,
+                              .what = "batch",
+                              .numbers = x->lengths,
+                              .pace = cavs__own_pace(x),
+                              .paces = x->told};
 
     if (!rc && sums)
         rc = cavs__rows_list(x, b, slot);
@@ -237,6 +258,7 @@ void cavs__exchange_observe(struct cavs__exchange *x, int slot)
 
     if (w->ready > 0 && w->arrived > w->ready)
         cavs__ranks_wait(x->ranks, (w->arrived - w->ready) * 1e-6);
+    cavs__pace_observe(x, slot);
     w->ready = w->arrived = 0;
 }
 

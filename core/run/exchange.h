@@ -17,6 +17,7 @@
  *
  *   deal.c              shards -> ranks; which sums a rank makes
  *   exchange.c          life; what is agreed on for a batch; norms
+ *   exchange_pace.c     how fast the ranks are
  *   exchange_parcels.c  who owns what, and what travels together
  *   exchange_sums.c     gradients -> owners
  *   exchange_values.c   owners -> values everywhere
@@ -71,6 +72,7 @@ struct cavs__rows {
  * when the last message of others had come. */
 struct cavs__waiting {
     double ready, arrived;
+    double work;            /* of the shards of this rank, if the batch is for training */
     struct cavs__lap *laps; /* of the slot */
 };
 
@@ -90,9 +92,14 @@ struct cavs__exchange {
     struct cavs__rows (*rows)[CAVS__SLOTS]; /* [ntables] */
     int32_t *last, *opened;                 /* scratch of them */
     size_t last_room, opened_room;
-    int *rank_of;                          /* [nshards] of the batch at hand */
+    int nshards, *rank_of;                 /* [nshards] of the batch at hand */
     int rank_of_chunk[CAVS__MAX_PARTIALS]; /* likewise; -1: nobody's */
     int nsharing, *sharing;                /* ranks that have shards of it, ascending */
+    struct cavs__pace *alike, *pace;       /* [ranks] by which they are dealt: */
+    const struct cavs__pace *dealt_by;     /* one of these; NULL: they have to be dealt anew */
+    struct cavs__pace *told;               /* [ranks] before the last batch */
+    int looked;                            /* batches since these were compared */
+    double work, seconds;                  /* of this rank, of late */
     int32_t *mine, *theirs;                /* lists of touched rows, to tell one another */
     size_t mine_room, theirs_room;
     int64_t *lengths; /* [ranks] */
@@ -109,9 +116,11 @@ bool cavs__owns(const struct cavs__exchange *x, const struct cavs_param *p);
  * theirs. */
 int cavs__exchange_follow_plan(struct cavs__exchange *x);
 
-/* So many shards there are in the batch at hand; which of them are this rank's. */
-void cavs__exchange_deal(struct cavs__exchange *x, int nshards);
+/* So many shards there are in the batch at hand; which of them are this rank's.  measured: by how
+ * fast the ranks are, which may change with each batch; else evenly. */
+void cavs__exchange_deal(struct cavs__exchange *x, int nshards, bool measured);
 bool cavs__is_here(const struct cavs__exchange *x, int shard);
+int cavs__shards_of(const struct cavs__exchange *x, int rank);
 /* The batch is prepared, or not (rc): all ranks agree, if what has to be the same is, and learn
  * which rows are touched.  lists: [nstored], where those of all are put for the update. */
 int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slot,
@@ -135,17 +144,22 @@ int cavs__exchanged_blocks(const struct cavs__exchange *x, const struct cavs_par
 /* When no task uses it any more, after a batch that was for its gradient: its numbers. */
 const float *cavs__exchanged_numbers(const struct cavs__exchange *x, const struct cavs_param *p);
 
+/* The tasks of a batch of training, for which the ranks have met, are about to be submitted. */
+void cavs__pace_begin(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 /* The batch in the slot is done: how long the last message of others came after this rank's
- * gradients. */
+ * gradients, and how long these took. */
 void cavs__exchange_observe(struct cavs__exchange *x, int slot);
 /* All tasks of the batch are submitted, or it failed. */
 void cavs__rows_forget(struct cavs__exchange *x, int slot);
 
 /* ---- between the files ---- */
 
-/* deal.c: rank_of[shard], rank_of_chunk[chunk], for ranks [ranks]; the sums that a rank makes. */
-void cavs__deal(const struct cavs__engine *e, int nshards, int ranks, int *rank_of,
-                int *rank_of_chunk);
+/* deal.c: rank_of[shard], rank_of_chunk[chunk], for so many ranks of these paces; how long the
+ * slowest then takes, relative to other ways; the sums that a rank makes. */
+void cavs__deal(const struct cavs__engine *e, int nshards, int ranks, const struct cavs__pace *pace,
+                int *rank_of, int *rank_of_chunk);
+double cavs__deal_seconds(int nshards, const int *rank_of, int ranks,
+                          const struct cavs__pace *pace);
 struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank);
 
 /* exchange.c */
@@ -165,6 +179,10 @@ int cavs__spread(struct cavs__exchange *x, int slot, starpu_data_handle_t handle
                  int64_t tag);
 int64_t cavs__tag(int slot, int parcel, int subtotal);
 int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool final);
+
+/* exchange_pace.c */
+struct cavs__pace cavs__own_pace(const struct cavs__exchange *x);
+void cavs__pace_observe(struct cavs__exchange *x, int slot);
 
 /* exchange_parcels.c */
 int cavs__parcels_create(struct cavs__exchange *x);

@@ -91,6 +91,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
                                   .host_index = host_index(w),
                                   .fault = e->options->check_finite ? &e->fault : NULL,
                                   .nanoseconds = e->options->measure ? e->nanoseconds : NULL,
+                                  .busy = e->rt->ranks ? &e->slots[w->of->slot].busy_ns : NULL,
                                   .seconds = seconds,
                                   .shard = w->shard,
                                   .batch = e->batches};

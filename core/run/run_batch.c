@@ -53,7 +53,7 @@ static int schedule_shard(struct cavs__engine *e, struct cavs__batch *b, int sha
 /* The shards of other ranks are empty here. */
 static void leave_to_others(struct cavs__exchange *x, struct cavs__batch *b)
 {
-    cavs__exchange_deal(x, b->nshards);
+    cavs__exchange_deal(x, b->nshards, true);
     for (int i = 0; i < b->nshards; i++) {
         if (!cavs__is_here(x, i))
             b->shards[i].nsamples = 0;
@@ -165,8 +165,11 @@ static int prepare(struct cavs_session *s, struct cavs__request *r, int slot)
     struct cavs__exchange *x = s->optimizer.exchange;
     int rc = prepare_own(s, r, slot);
 
-    return x ? cavs__exchange_meet(x, s->batch, slot, s->optimizer.touched_lists, hash_of(r), rc)
-             : rc;
+    if (x)
+        rc = cavs__exchange_meet(x, s->batch, slot, s->optimizer.touched_lists, hash_of(r), rc);
+    if (x && !rc && r->run == CAVS__RUN_TRAIN)
+        cavs__pace_begin(x, s->batch, slot);
+    return rc;
 }
 
 /* ---- submitting ---- */

@@ -16,6 +16,7 @@ void cavs__slot_open(struct cavs__slot *slot, int nshards)
     slot->pending = 1;
     slot->busy = true;
     slot->place = 0;
+    slot->busy_ns = 0;
     cavs__arena_reset(&slot->arena);
     for (int i = 0; slot->own && i < nshards; i++)
         cavs__arena_reset(&slot->own[i]);

@@ -33,6 +33,15 @@ void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
         (double)__atomic_load_n(&s->engine.nanoseconds[CAVS__COST_OTHER], __ATOMIC_RELAXED) * 1e-9;
 }
 
+int cavs_session_rank_shards(const struct cavs_session *s, int rank)
+{
+    const struct cavs__exchange *x = s ? s->optimizer.exchange : NULL;
+
+    if (x)
+        return cavs__shards_of(x, rank);
+    return s && rank == 0 ? s->batch->nshards : 0;
+}
+
 void cavs_session_reset_stats(struct cavs_session *s)
 {
     if (!s)

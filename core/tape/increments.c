@@ -70,7 +70,7 @@ static int order_all(struct going *g, const struct cavs__wanted *wanted)
     if (!rc)
         rc = cavs__compile_signatures(t); /* of blocks that were made for it */
     if (g->x)
-        cavs__exchange_deal(g->x, t->order.nshards);
+        cavs__exchange_deal(g->x, t->order.nshards, false); /* until the tape begins anew */
     for (int i = 0; i < t->order.nshards && !rc; i++) {
         t->shards[i].given = 0;
         g->fresh |= t->fresh[i] != NULL;
