@@ -1157,7 +1157,8 @@ struct cavs_named {
 /** What a declared function is applied to, and what comes of it. */
 struct cavs_application {
     int ninputs;                         /**< of `inputs` */
-    const struct cavs_named *inputs;     /**< rows and ids for what the function pulls, by name */
+    const struct cavs_named *inputs;     /**< rows and ids that the function pulls, by name; what it
+                                            pulls for a list is a list, or not there: it is empty */
     int nchildren;                       /**< of `children` */
     struct cavs_symbol *const *children; /**< states that it gathers; NULL, or beyond: zeros */
     int nchannels;                       /**< of `channels` */
@@ -1165,7 +1166,10 @@ struct cavs_application {
 };
 /** Records what a declared vertex function f of the session's model computes, with its losses and
  * metrics, and gives the state that it scatters; NULL if it scatters none, and on misuse.
- * Parameters are those of the function.  Functions that read lists or other stages are refused. */
+ * Parameters are those of the function.  It is one symbol, beside which there may be one for
+ * products of its inputs alone and one for what leads to losses and metrics alone; for each number
+ * of children, and lengths of lists, the compiler runs once.  Functions that read other stages are
+ * refused: declare an input instead. */
 #define cavs_tape_apply(t, f, a) cavs_tape_apply_at((t), (f), (a), CAVS_HERE)
 /** @cond */
 struct cavs_symbol *cavs_tape_apply_at(struct cavs_tape *t, const struct cavs_function *f,

@@ -8,7 +8,7 @@
 #include "core/declare/build.h"
 #include "tests/trial.h"
 
-enum { MOST_SYMBOLS = 2000 };
+enum { MOST_SYMBOLS = 2000, MOST_NAMED = 32 };
 
 /* A stage of the sample: what its vertices have scattered and pushed. */
 struct rows {
@@ -20,6 +20,7 @@ struct replay {
     struct cavs_tape *t;
     struct cavs_function *f; /* of the tape */
     const struct sample *sample;
+    enum replay_by by;
     struct rows *stages;
 };
 
@@ -215,6 +216,72 @@ static void record(struct standing *at, const struct cavs_symbol *x)
         at->value[x->number] = operate(at, x, in);
 }
 
+/* ---- the function as a whole ---- */
+
+static bool reads_stages(const struct cavs_function *f)
+{
+    for (int i = 0; i < f->nsymbols; i++) {
+        if (f->symbols[i]->op == CAVS__OP_FETCH)
+            return true;
+    }
+    return false;
+}
+
+/* A list longer than what one symbol takes ids of. */
+static bool has_long_list(const struct standing *at, const struct cavs_function *f)
+{
+    bool is_long = false;
+    int from;
+
+    for (int i = 0; i < f->nlists; i++)
+        is_long |= entries_of(at, f->lists[i], &from) > 100;
+    return is_long;
+}
+
+/* What the sample has for an input of the function; NULL: an empty list. */
+static struct cavs_symbol *given(const struct standing *at, const struct cavs_function *f,
+                                 const struct cavs__input *input)
+{
+    for (int i = 0; i < f->nsymbols; i++) {
+        const struct cavs_symbol *x = f->symbols[i];
+        struct cavs_symbol *y;
+
+        if (x->input != input || x->backward)
+            continue;
+        y = x->domain > 0 ? entries(at, x) : source(at, x);
+        return y == none ? NULL : y;
+    }
+    return NULL;
+}
+
+static void apply(struct standing *at, const struct cavs_function *f)
+{
+    const struct graph *g = at->r->sample->stages[at->stage->number].graph;
+    struct rows *rows = &at->r->stages[at->stage->number];
+    struct cavs_named inputs[MOST_NAMED], channels[MOST_NAMED];
+    struct cavs_symbol *children[MOST_SYMBOLS];
+    struct cavs_application a = {
+        .inputs = inputs, .channels = channels, .nchannels = at->stage->nchannels};
+
+    assert_true(at->stage->ninputs <= MOST_NAMED && at->stage->nchannels <= MOST_NAMED);
+    for (int i = 0; i < at->stage->ninputs; i++) {
+        if (at->stage->inputs[i]->pulled[f->number])
+            inputs[a.ninputs++] =
+                (struct cavs_named){at->stage->inputs[i]->name, given(at, f, at->stage->inputs[i])};
+    }
+    for (int i = 0; i < at->stage->nchannels; i++)
+        channels[i].name = at->stage->channels[i]->name;
+    a.children = children;
+    for (int e = g->child_ptr ? g->child_ptr[at->v] : 0;
+         g->child_ptr && e < g->child_ptr[at->v + 1]; e++)
+        children[a.nchildren++] = g->children[e] < 0 ? NULL : rows->state[g->children[e]];
+    rows->state[at->v] = cavs_tape_apply(at->r->t, f, &a);
+    for (int i = 0; i < at->stage->nchannels; i++)
+        rows->channel[i][at->v] = channels[i].x;
+}
+
+/* ---- samples ---- */
+
 static void record_vertex(struct replay *r, const struct cavs_stage *stage, int v)
 {
     const struct cavs_function *f =
@@ -225,6 +292,10 @@ static void record_vertex(struct replay *r, const struct cavs_stage *stage, int 
     at.stage = stage;
     at.v = v;
     assert_true(f->nsymbols < MOST_SYMBOLS);
+    if (r->by == REPLAY_FUNCTIONS && !reads_stages(f) && !has_long_list(&at, f)) {
+        apply(&at, f);
+        return;
+    }
     for (int i = 0; i < f->nsymbols; i++) {
         if (!f->symbols[i]->backward)
             record(&at, f->symbols[i]);
@@ -263,11 +334,11 @@ static void forget_stage(struct rows *rows, const struct cavs_stage *stage)
     free(rows->state);
 }
 
-void replay_sample(struct cavs_tape *t, const struct sample *s, replay_between *between,
-                   void *context)
+void replay_sample(struct cavs_tape *t, const struct sample *s, enum replay_by by,
+                   replay_between *between, void *context)
 {
     const struct cavs_model *m = s->model;
-    struct replay r = {.t = t, .f = cavs_tape_sample(t), .sample = s};
+    struct replay r = {.t = t, .f = cavs_tape_sample(t), .sample = s, .by = by};
 
     r.stages = array((size_t)m->nstages, sizeof *r.stages);
     for (int i = 0; i < m->nstages; i++) {

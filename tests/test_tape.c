@@ -39,16 +39,16 @@ static struct cavs_tape *new_tape_of_blocks(struct cavs_session *s, enum cavs_po
 }
 
 static void record_all(struct trial *t, struct cavs_tape *tape, enum cavs_tape_run run,
-                       replay_between *between)
+                       enum replay_by by, replay_between *between)
 {
     check_ok(cavs_tape_begin(tape, run));
     for (int i = 0; i < t->nsamples; i++)
-        replay_sample(tape, t->samples[i], between, NULL);
+        replay_sample(tape, t->samples[i], by, between, NULL);
     check_ok(cavs_tape_finish(tape));
 }
 
 static void compare(struct trial *t, struct cavs_session *s, struct cavs_tape *tape,
-                    replay_between *between)
+                    enum replay_by by, replay_between *between)
 {
     int batch[ZOO_SAMPLES];
 
@@ -57,7 +57,7 @@ static void compare(struct trial *t, struct cavs_session *s, struct cavs_tape *t
     trial_take_params(t, s);
     trial_oracle(t, batch, t->nsamples, true);
     check_ok(cavs_session_reset_metrics(s));
-    record_all(t, tape, CAVS_TAPE_GRADIENT, between);
+    record_all(t, tape, CAVS_TAPE_GRADIENT, by, between);
     trial_compare(t, s);
 }
 
@@ -79,25 +79,26 @@ static void ask(struct cavs_tape *tape, int n, struct cavs_symbol *const *states
 static void zoo_on_a_tape(void **state)
 {
     static const enum cavs_policy policies[] = {CAVS_POLICY_AUTO, CAVS_POLICY_SERIAL,
-                                                CAVS_POLICY_AUTO};
+                                                CAVS_POLICY_AUTO, CAVS_POLICY_AUTO};
     const struct zoo_entry *z = *state;
     struct trial t;
 
     trial_open_zoo(&t, z);
-    for (int i = 0; i < 3; i++) {
-        const char *blocks = i == 2 ? "blocks" : "operators";
+    for (int i = 0; i < 4; i++) {
+        enum replay_by by = i == 3 ? REPLAY_FUNCTIONS : REPLAY_OPERATORS;
+        const char *blocks = i == 3 ? "functions" : i == 2 ? "blocks" : "operators";
         struct cavs_session_options o = cavs_session_defaults();
         struct cavs_session *s;
         struct cavs_tape *tape;
 
         o.shards = 2;
         s = trial_session(&t, &o);
-        tape = i == 2 ? new_tape_of_blocks(s, policies[i]) : new_tape(s, policies[i]);
+        tape = i >= 2 ? new_tape_of_blocks(s, policies[i]) : new_tape(s, policies[i]);
         trial_note("(%s, %s)", cavs_policy_name((int)policies[i]), blocks);
-        compare(&t, s, tape, NULL);
-        compare(&t, s, tape, NULL); /* once more: nothing is left of the first */
+        compare(&t, s, tape, by, NULL);
+        compare(&t, s, tape, by, NULL); /* once more: nothing is left of the first */
         trial_note("(%s, %s, values asked for)", cavs_policy_name((int)policies[i]), blocks);
-        compare(&t, s, tape, ask);
+        compare(&t, s, tape, by, ask);
         cavs_tape_destroy(tape);
         cavs_session_destroy(s);
     }
@@ -130,7 +131,8 @@ static void random_models_on_a_tape(void **unused)
         tape = new_tape_of_blocks(s, CAVS_POLICY_AUTO);
         for (int level = 1; level <= 2; level++) {
             trial_note("(seed %llu, level %d)", (unsigned long long)seed, level);
-            compare(&t, s, tape, seed % 2 ? ask : NULL);
+            compare(&t, s, tape, seed % 3 ? REPLAY_OPERATORS : REPLAY_FUNCTIONS,
+                    seed % 2 ? ask : NULL);
         }
         cavs_tape_destroy(tape);
         cavs_session_destroy(s);
@@ -151,7 +153,7 @@ static float *trained(struct trial *t, struct cavs_session *s, bool tape, bool a
         batch[i] = i;
     for (int step = 0; step < 4; step++) {
         if (tape && !(alternate && step % 2))
-            record_all(t, of, CAVS_TAPE_TRAIN, NULL);
+            record_all(t, of, CAVS_TAPE_TRAIN, REPLAY_OPERATORS, NULL);
         else
             check_ok(cavs_session_train(s, t->data, batch, t->nsamples));
     }
@@ -510,6 +512,53 @@ static void a_declared_function_is_applied(void **unused)
     for (int i = 0; i < STEPS * 3; i++)
         assert_true(fabsf(shown[1][i / 3][i % 3] - shown[0][i / 3][i % 3]) < 1e-6f);
     close_declared(&a);
+}
+
+/* Steps ahead together, then a V_t for each, then losses together. */
+static void an_applied_function_is_one_symbol(void **unused)
+{
+    struct cavs_symbol *state, *shown;
+    struct cavs_tape_stats stats;
+    struct declared_scene a;
+    char *text;
+
+    (void)unused;
+    open_declared(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+    for (int k = 0; k < 3; k++) {
+        cavs_tape_sample(a.t);
+        state = NULL;
+        for (int i = 0; i < STEPS; i++)
+            state = apply_step(&a, i, state, &shown);
+    }
+    check_ok(cavs_tape_finish(a.t));
+    cavs_tape_stats(a.t, &stats);
+    /* rows, looked-up rows and what is made of them ahead; steps; losses, by a first step and by
+     * others */
+    assert_true(stats.batching_tasks <= (3 + STEPS + 2) * a.t->order.nshards);
+    assert_int_equal(stats.signatures, 7);
+    check_ok(cavs_tape_explain(a.t, &text));
+    assert_non_null(strstr(text, "step(12', 6') 9', applied: sigmoid"));
+    free(text);
+    close_declared(&a);
+}
+
+static void functions_that_read_stages_are_not_applied(void **unused)
+{
+    struct cavs_application nothing = {0};
+    struct cavs_tape *t;
+    struct trial trial;
+
+    (void)unused;
+    trial_open_zoo(&trial, zoo_find("tree_lstm_bench"));
+    t = new_tape(trial_session(&trial, NULL), CAVS_POLICY_AUTO);
+    check_ok(cavs_tape_begin(t, CAVS_TAPE_EVALUATE));
+    cavs_tape_sample(t);
+    assert_null(cavs_tape_apply(t, trial.model->stages[1]->functions[0], &nothing));
+    check_refused(cavs_tape_finish(t), CAVS_EPROGRAM, "another stage", "cavs_pull", "test_tape.c");
+    cavs_session_destroy(t->session);
+    cavs_tape_destroy(t);
+    trial_close(&trial);
 }
 
 static void what_a_declared_function_lacks_is_told(void **unused)
@@ -1173,6 +1222,8 @@ int main(void)
         cmocka_unit_test(gradients_of_symbols_are_right),
         cmocka_unit_test(a_number_that_is_not_finite_is_told),
         cmocka_unit_test(a_declared_function_is_applied),
+        cmocka_unit_test(an_applied_function_is_one_symbol),
+        cmocka_unit_test(functions_that_read_stages_are_not_applied),
         cmocka_unit_test(what_a_declared_function_lacks_is_told),
         cmocka_unit_test(gradients_of_both_uses_of_a_table_add_up),
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),

@@ -134,3 +134,13 @@ const struct cavs__operator cavs__operator_kept_grad = {
     .diff = cavs__of_df,
     .where = where_kept_grad,
 };
+
+/* ---- declared functions ---- */
+
+/* Its signature's function has the operators of the declared one: core/tape/unfolded.h. */
+const struct cavs__operator cavs__operator_apply = {
+    .name = "apply",
+    .role = CAVS__ROLE_VIEW,
+    .domain = cavs__domain_of_vertices,
+    .diff = cavs__not_differentiable,
+};

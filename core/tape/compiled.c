@@ -77,23 +77,43 @@ static int compile(struct cavs_tape *t, struct cavs__signature *s, bool again)
         rc = find_params(t, s, CAVS__FORWARD);
     if (!rc)
         rc = find_params(t, s, CAVS__BACKWARD);
+    if (!rc && (s->chain[0].n > CAVS__MOST_PARAMS || s->chain[1].n > CAVS__MOST_PARAMS))
+        rc = cavs__fail(CAVS_EPROGRAM, "tape: function %s reads more than %d parameters",
+                        s->function->name, CAVS__MOST_PARAMS);
     s->flops = cavs__function_flops(s->function, 0, true);
     s->flops_forward = cavs__function_flops(s->function, 0, false);
     return rc;
 }
 
-int cavs__compile_signatures(struct cavs_tape *t)
+/* Those that nobody has compiled yet: of declared functions, whose groups are compiled together. */
+static int compile_new(struct cavs_tape *t)
 {
     int n = t->recording.signatures.n, rc = CAVS_OK;
-    bool again = t->behind;
+    bool again = t->behind, groups = false;
 
-    if (t->compiled == n && !t->behind)
-        return CAVS_OK;
     t->behind = true;
+    for (int i = t->compiled; i < n; i++)
+        groups |= t->recording.signatures.all[i]->function->compiled;
+    if (groups) {
+        cavs__end_blocks(t); /* the compiler is at work for these */
+        cavs__ew_batch_begin();
+    }
     while (t->compiled < n && !rc) {
         rc = compile(t, t->recording.signatures.all[t->compiled], again);
         t->compiled += !rc;
     }
+    if (groups)
+        cavs__ew_batch_end();
+    return rc;
+}
+
+int cavs__compile_signatures(struct cavs_tape *t)
+{
+    int rc;
+
+    if (t->compiled == t->recording.signatures.n && !t->behind)
+        return CAVS_OK;
+    rc = compile_new(t);
     if (!rc)
         rc = cavs__session_follow_plan(t->session);
     t->behind = rc != 0;
@@ -107,7 +127,5 @@ int cavs__compile_block(struct cavs_tape *t, int signature)
 
     t->behind = true;
     t->compiled = signature + 1; /* if that failed, nobody computes it */
-    if (!rc && (s->chain[0].n > CAVS__MOST_PARAMS || s->chain[1].n > CAVS__MOST_PARAMS))
-        rc = CAVS_EPROGRAM;
     return rc;
 }

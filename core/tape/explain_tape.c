@@ -33,31 +33,41 @@ static void describe_counts(FILE *out, const struct cavs__signature *s)
             s->vts > 0 ? (double)s->rows / (double)s->vts : 0.0);
 }
 
+/* The symbols of F in the function, but for those around them. */
+static void describe_operators(FILE *out, const struct cavs_function *f)
+{
+    for (int i = 0; i < f->nsymbols && !f->symbols[i]->backward; i++) {
+        const struct cavs_symbol *x = f->symbols[i];
+
+        if (x->op != CAVS__OP_OPERAND && x->op != CAVS__OP_RESULT && x->op != CAVS__OP_IDS &&
+            x->op != CAVS__OP_CONST && x->op != CAVS__OP_USE && x->op != CAVS__OP_SLICE)
+            fprintf(out, " %s,", cavs__symbol_label(x));
+    }
+}
+
 static void describe(FILE *out, const struct cavs__signature *s)
 {
     describe_counts(out, s);
-    fprintf(out, "%s(", cavs__symbol_label(&s->like));
+    fprintf(out, "%s(",
+            s->like.op == CAVS__OP_APPLY ? s->function->name : cavs__symbol_label(&s->like));
     for (int k = 0; k < s->n; k++) {
         if (k > 0)
             fprintf(out, ", ");
         describe_operand(out, &s->operands[k]);
     }
     fprintf(out, ") %d%s", s->like.width, s->needs_grad ? "'" : "");
+    if (s->like.op == CAVS__OP_APPLY) {
+        fprintf(out, ", applied:");
+        describe_operators(out, s->function);
+    }
     describe_place(out, s);
 }
 
-/* Its operators are the symbols of F in its function, but for those around them. */
 static void describe_block(FILE *out, const struct cavs__signature *s)
 {
     describe_counts(out, s);
     fprintf(out, "block of %d, %d results:", s->nmembers, s->nresults);
-    for (int i = 0; i < s->function->nsymbols && !s->function->symbols[i]->backward; i++) {
-        const struct cavs_symbol *x = s->function->symbols[i];
-
-        if (x->op != CAVS__OP_OPERAND && x->op != CAVS__OP_RESULT && x->op != CAVS__OP_IDS &&
-            x->op != CAVS__OP_CONST && x->op != CAVS__OP_USE && x->op != CAVS__OP_SLICE)
-            fprintf(out, " %s,", cavs__symbol_label(x));
-    }
+    describe_operators(out, s->function);
     describe_place(out, s);
 }
 

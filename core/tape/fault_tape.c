@@ -43,7 +43,8 @@ int cavs__report_tape_fault(struct cavs_tape *t)
     rc = cavs__fail(CAVS_ENUMERIC,
                     "not a finite number: %soperator %s, batch %ld, sample %d, symbol %d of the "
                     "recording",
-                    is_backward(t, f) ? "gradient of " : "", cavs__symbol_label(&node->x), f->batch,
-                    t->recording.entries[symbol].sample, symbol);
+                    is_backward(t, f) ? "gradient of " : "",
+                    node->x.op == CAVS__OP_APPLY ? f->step->label : cavs__symbol_label(&node->x),
+                    f->batch, t->recording.entries[symbol].sample, symbol);
     return cavs__fail_in(rc, "%s:%d", node->x.at.file, node->x.at.line);
 }

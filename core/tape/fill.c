@@ -227,7 +227,8 @@ static int make_room(struct cavs_tape *t, int shard, bool gradients)
     if (!rc && gradients)
         rc = cavs__reserve(e, &e->tensors[sp->push[0]], shard, s->rows + s->rows / 16 + 1);
     if (!rc) /* empty, too: tasks name it where another signature of their kind reads it */
-        rc = cavs__reserve(e, &e->tensors[sp->edge], shard, s->operands + s->operands / 16 + 1);
+        rc = cavs__extend(e, &e->tensors[sp->edge], shard, s->operands + s->operands / 16 + 1,
+                          s->kept);
     return rc;
 }
 
@@ -247,5 +248,6 @@ int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients)
                      cavs__tensor_acquire(&e->tensors[tensor], chunk, STARPU_W));
     cavs__tensor_release(&e->tensors[tensor], chunk);
     t->shards[shard].evaluated = t->shards[shard].rows;
+    t->shards[shard].kept = t->shards[shard].to_keep;
     return rc;
 }

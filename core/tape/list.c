@@ -11,7 +11,7 @@
 /* ---- lists ---- */
 
 /* Lists of one length go together: the length is what tells them apart. */
-static struct cavs_symbol *new_list(struct cavs__recording *r, int n,
+static struct cavs_symbol *new_list(struct cavs_function *f, int n,
                                     struct cavs_symbol *const *entries, struct cavs_place at)
 {
     struct cavs_symbol like = {
@@ -21,7 +21,7 @@ static struct cavs_symbol *new_list(struct cavs__recording *r, int n,
         like.op = CAVS__OP_IDS;
     for (int i = 0; i < n && like.op == CAVS__OP_IDS; i++)
         like.k = i == 0 || entries[i]->k > like.k ? entries[i]->k : like.k; /* the limit's */
-    return cavs__add_symbol(r->recorder.present, like, n, entries);
+    return cavs__add_symbol(f, like, n, entries);
 }
 
 static bool are_alike(struct cavs_function *f, int n, struct cavs_symbol *const *xs,
@@ -40,11 +40,9 @@ static bool are_alike(struct cavs_function *f, int n, struct cavs_symbol *const 
     return true;
 }
 
-struct cavs_symbol *cavs__record_list(struct cavs__recording *r, int n,
-                                      struct cavs_symbol *const *xs, struct cavs_place at)
+struct cavs_symbol *cavs__record_list(struct cavs_function *f, int n, struct cavs_symbol *const *xs,
+                                      struct cavs_place at)
 {
-    struct cavs_function *f = r->recorder.present;
-
     if (!cavs__open_for(f, "list", at))
         return NULL;
     if (n <= 0 || !xs) {
@@ -53,7 +51,7 @@ struct cavs_symbol *cavs__record_list(struct cavs__recording *r, int n,
     }
     if (!are_alike(f, n, xs, at))
         return NULL;
-    return new_list(r, n, xs, at);
+    return new_list(f, n, xs, at);
 }
 
 /* ---- operators on them ---- */
@@ -94,8 +92,8 @@ static void softmax(int n, struct cavs_symbol *const *x, struct cavs_symbol **ou
 }
 
 /* The operator on entry i of the lists among its operands. */
-static struct cavs_symbol *on_entry(struct cavs__recording *r, const struct cavs_symbol *like,
-                                    int n, struct cavs_symbol *const *inputs, int i,
+static struct cavs_symbol *on_entry(struct cavs_function *f, const struct cavs_symbol *like, int n,
+                                    struct cavs_symbol *const *inputs, int i,
                                     struct cavs_symbol **room)
 {
     struct cavs_symbol one = *like;
@@ -103,7 +101,7 @@ static struct cavs_symbol *on_entry(struct cavs__recording *r, const struct cavs
     one.domain = 0;
     for (int k = 0; k < n; k++)
         room[k] = inputs[k]->domain > 0 ? inputs[k]->inputs[i] : inputs[k];
-    return cavs__add_symbol(r->recorder.present, one, n, room);
+    return cavs__add_symbol(f, one, n, room);
 }
 
 static int domain_of(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs)
@@ -121,13 +119,12 @@ bool cavs__reads_lists(const struct cavs_symbol *like, int n, struct cavs_symbol
            domain_of(like, n, inputs) > 0;
 }
 
-struct cavs_symbol *cavs__record_on_lists(struct cavs__recording *r, const struct cavs_symbol *like,
+struct cavs_symbol *cavs__record_on_lists(struct cavs_function *f, const struct cavs_symbol *like,
                                           int n, struct cavs_symbol *const *inputs)
 {
     int length = domain_of(like, n, inputs);
     size_t most = (size_t)(n > length ? n : length);
     struct cavs_symbol **out = calloc(2 * most + 1, sizeof *out), *x = NULL;
-    struct cavs_function *f = r->recorder.present;
     struct cavs_place at = like->at;
 
     if (!out) {
@@ -144,8 +141,8 @@ struct cavs_symbol *cavs__record_on_lists(struct cavs__recording *r, const struc
             softmax(length, inputs[0]->inputs, out, out + most, at);
         for (int i = 0; i < length && like->op != CAVS__OP_LIST_SOFTMAX; i++)
             out[i] = like->op == CAVS__OP_REPEAT ? inputs[0]
-                                                 : on_entry(r, like, n, inputs, i, out + most);
-        x = f->error ? NULL : new_list(r, length, out, at);
+                                                 : on_entry(f, like, n, inputs, i, out + most);
+        x = f->error ? NULL : new_list(f, length, out, at);
     }
     free(out);
     return x;

@@ -31,4 +31,8 @@ libcavs_la_SOURCES += \
 	core/tape/sites.h \
 	core/tape/tape.c \
 	core/tape/tape.h \
-	core/tape/tasks.c
+	core/tape/tasks.c \
+	core/tape/unfold.c \
+	core/tape/unfolded.h \
+	core/tape/unfolded_function.c \
+	core/tape/unfolded_parts.c

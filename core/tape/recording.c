@@ -46,6 +46,7 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->sinks);
     free(r->uses);
     free(r->sorts);
+    free(r->codes);
     cavs__sites_free(&r->sites);
     cavs__signatures_free(&r->signatures);
 }
@@ -376,7 +377,7 @@ static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struc
     node->x.needs_grad = r->signatures.all[e->signature]->needs_grad;
     join_samples(r, e, node->x.ninputs);
     r->nreads += node->x.ninputs;
-    return node->x.op != CAVS__OP_METRIC || add_sink(r, node);
+    return !node->x.metric || add_sink(r, node);
 }
 
 /* Few symbols do. */
@@ -415,7 +416,7 @@ static struct cavs_symbol *record_on_lists(struct cavs__recording *r, int n,
 {
     struct cavs_symbol like = *r->recorder.next;
 
-    return cavs__record_on_lists(r, &like, n, inputs);
+    return cavs__record_on_lists(r->recorder.present, &like, n, inputs);
 }
 
 static struct cavs_symbol *record(struct cavs__recorder *recorder, int n,

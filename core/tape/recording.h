@@ -84,8 +84,9 @@ struct cavs__recording {
     size_t use_room;
     int32_t *uses; /* [use_room] by parameter: where it was recorded last, in whichever recording */
     int32_t sourced; /* signature of the last symbol of no site; -1: none yet */
-    size_t sort_room;
+    size_t sort_room, code_room;
     struct cavs__operand_sort *sorts; /* [sort_room] scratch */
+    int32_t *codes;                   /* [code_room] scratch: declared.c */
 };
 
 int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int stage, int64_t most);
@@ -98,12 +99,12 @@ struct cavs_function *cavs__resume_sample(struct cavs__recording *r, int sample)
 struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,
                                      struct cavs_place at);
 struct cavs_symbol *cavs__record_id(struct cavs__recording *r, int id, struct cavs_place at);
-/* list.c */
-struct cavs_symbol *cavs__record_list(struct cavs__recording *r, int n,
-                                      struct cavs_symbol *const *xs, struct cavs_place at);
+/* list.c: of a recording, or of whatever else records. */
+struct cavs_symbol *cavs__record_list(struct cavs_function *f, int n, struct cavs_symbol *const *xs,
+                                      struct cavs_place at);
 /* Is it to be recorded entry by entry?  Then that is done. */
 bool cavs__reads_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs);
-struct cavs_symbol *cavs__record_on_lists(struct cavs__recording *r, const struct cavs_symbol *like,
+struct cavs_symbol *cavs__record_on_lists(struct cavs_function *f, const struct cavs_symbol *like,
                                           int n, struct cavs_symbol *const *inputs);
 int64_t cavs__recording_mark(const struct cavs__recording *r);
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark);

@@ -8,6 +8,7 @@
 #include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/tape/unfolded.h"
 
 /* ---- life ---- */
 
@@ -56,6 +57,8 @@ void cavs__signatures_free(struct cavs__signatures *s)
 {
     for (int i = 0; i < s->n; i++)
         cavs__signature_free(s->all[i]);
+    for (int i = 0; i < s->nunfolded; i++)
+        cavs__unfolded_free(s->unfolded[i]);
     for (int i = 0; i < s->stage.ninputs; i++) {
         free(s->stage.inputs[i]->name);
         free(s->stage.inputs[i]);
@@ -64,6 +67,7 @@ void cavs__signatures_free(struct cavs__signatures *s)
     free(s->stage.functions);
     free(s->stage.name);
     free(s->all);
+    free(s->unfolded);
     cavs__table_free(&s->table);
 }
 

@@ -16,9 +16,9 @@
 #include "core/base/hash_table.h"
 #include "core/declare/model.h"
 
-/* Inputs of their stage: ids, one for each operand that may be one, and the rows that a user
- * gives. */
-enum { CAVS__MOST_OPERANDS = 32, CAVS__GIVEN_INPUT = CAVS__MOST_OPERANDS, CAVS__INPUTS };
+/* Inputs of their stage: ids, one for each operand that may be one, of declared functions that
+ * read lists, too, and the rows that a user gives. */
+enum { CAVS__MOST_OPERANDS = 32 /* of blocks */, CAVS__GIVEN_INPUT = 256, CAVS__INPUTS };
 
 enum cavs__operand_kind {
     CAVS__OPERAND_ROW,      /* of another symbol */
@@ -88,11 +88,15 @@ struct cavs__signature {
     int64_t rows, vts;                 /* evaluated so far: explain_tape.c */
 };
 
+struct cavs__unfolded; /* unfolded.h */
+
 struct cavs__signatures {
     struct cavs_stage stage; /* of all functions */
     int n;
     struct cavs__signature **all; /* [n] by number, which is that of the function */
     struct cavs__table table;     /* of them, by all that tells them apart */
+    int nunfolded;
+    struct cavs__unfolded **unfolded; /* declared functions that were applied */
 };
 
 /* Is it of an operator like this one, whatever its operands are?  Neighbours in the struct are not
@@ -129,6 +133,13 @@ int cavs__add_block(struct cavs__signatures *s, const struct cavs__block_form *f
 
 /* signature_function.c: makes the function of an operator's signature.  false: out of memory. */
 bool cavs__make_operator(struct cavs__signatures *all, struct cavs__signature *s);
+/* unfolded_function.c: the symbols of that of a piece of a declared one. */
+bool cavs__make_piece(const struct cavs__signatures *all, struct cavs__signature *s);
+/* signature_function.c, for that file: a symbol of f; what stands for operand k. */
+struct cavs_symbol *cavs__add_to(struct cavs_function *f, struct cavs_symbol like, int n,
+                                 struct cavs_symbol *const *inputs);
+struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k,
+                                      const struct cavs__operand_sort *o, struct cavs_place at);
 /* signature.c, for that file: appends it, or frees it, and its number or -1. */
 int cavs__signature_append(struct cavs__signatures *all, struct cavs__signature *s);
 void cavs__signature_free(struct cavs__signature *s);

@@ -7,10 +7,10 @@
 #include "codelets/part.h"
 #include "core/compile/passes.h"
 #include "core/declare/operator.h"
-#include "core/tape/signature.h"
+#include "core/tape/unfolded.h"
 
-static struct cavs_symbol *add(struct cavs_function *f, struct cavs_symbol like, int n,
-                               struct cavs_symbol *const *inputs)
+struct cavs_symbol *cavs__add_to(struct cavs_function *f, struct cavs_symbol like, int n,
+                                 struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
 
@@ -24,9 +24,9 @@ static struct cavs_symbol *columns_of(struct cavs_symbol *x, int from, int width
 {
     if (!x || x->width == width)
         return x;
-    return add(x->function,
-               (struct cavs_symbol){.op = CAVS__OP_SLICE, .width = width, .k = from, .at = at}, 1,
-               &x);
+    return cavs__add_to(
+        x->function,
+        (struct cavs_symbol){.op = CAVS__OP_SLICE, .width = width, .k = from, .at = at}, 1, &x);
 }
 
 /* A parameter that was joined with others is columns of what they became
@@ -36,15 +36,16 @@ static struct cavs_symbol *columns_of_param(struct cavs_function *f, struct cavs
 {
     struct cavs_param *whole = p->merged ? p->merged : p;
 
-    return columns_of(add(f,
-                          (struct cavs_symbol){
-                              .op = CAVS__OP_USE, .width = whole->cols, .param = whole, .at = at},
-                          0, NULL),
-                      from + (p->merged ? p->merged_col : 0), width, at);
+    return columns_of(
+        cavs__add_to(f,
+                     (struct cavs_symbol){
+                         .op = CAVS__OP_USE, .width = whole->cols, .param = whole, .at = at},
+                     0, NULL),
+        from + (p->merged ? p->merged_col : 0), width, at);
 }
 
-static struct cavs_symbol *operand(struct cavs_function *f, int k,
-                                   const struct cavs__operand_sort *o, struct cavs_place at)
+struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k,
+                                      const struct cavs__operand_sort *o, struct cavs_place at)
 {
     struct cavs_symbol like = {.k = k, .at = at};
     float s;
@@ -54,17 +55,17 @@ static struct cavs_symbol *operand(struct cavs_function *f, int k,
         like.op = CAVS__OP_OPERAND;
         like.which = o->grad;
         like.width = o->from + o->width;
-        return columns_of(add(f, like, 0, NULL), o->from, o->width, at);
+        return columns_of(cavs__add_to(f, like, 0, NULL), o->from, o->width, at);
     case CAVS__OPERAND_PARAM: return columns_of_param(f, o->param, o->from, o->width, at);
     case CAVS__OPERAND_CONSTANT:
         memcpy(&s, &o->s, sizeof s);
-        return add(f,
-                   (struct cavs_symbol){.op = CAVS__OP_CONST, .width = o->width, .s = s, .at = at},
-                   0, NULL);
+        return cavs__add_to(
+            f, (struct cavs_symbol){.op = CAVS__OP_CONST, .width = o->width, .s = s, .at = at}, 0,
+            NULL);
     case CAVS__OPERAND_ID:
-        return add(f,
-                   (struct cavs_symbol){.op = CAVS__OP_IDS, .input = f->stage->inputs[k], .at = at},
-                   0, NULL);
+        return cavs__add_to(
+            f, (struct cavs_symbol){.op = CAVS__OP_IDS, .input = f->stage->inputs[k], .at = at}, 0,
+            NULL);
     }
     return NULL;
 }
@@ -78,15 +79,15 @@ static struct cavs_symbol *among_zeros(struct cavs_function *f, const struct cav
 
     like.width = p->merged_col;
     if (like.width > 0)
-        in[n++] = add(f, like, 0, NULL);
+        in[n++] = cavs__add_to(f, like, 0, NULL);
     in[n++] = x;
     like.width = rest;
     if (rest > 0)
-        in[n++] = add(f, like, 0, NULL);
+        in[n++] = cavs__add_to(f, like, 0, NULL);
     if (!in[0] || !in[n - 1])
         return NULL;
     like = (struct cavs_symbol){.op = CAVS__OP_CONCAT, .width = p->merged->cols, .at = x->at};
-    return add(f, like, n, in);
+    return cavs__add_to(f, like, n, in);
 }
 
 /* The operator itself; of a product by a joined parameter, its columns of the product. */
@@ -99,15 +100,15 @@ static struct cavs_symbol *operate(struct cavs_function *f, const struct cavs_sy
     if (like.op == CAVS__OP_PULL)
         like.input = f->stage->inputs[CAVS__GIVEN_INPUT];
     if (!p || !p->merged)
-        return add(f, like, n, in);
+        return cavs__add_to(f, like, n, in);
     like.param = p->merged;
     if (like.op == CAVS__OP_MATMUL_T) {
         struct cavs_symbol *x = among_zeros(f, p, in[0]);
 
-        return x ? add(f, like, 1, &x) : NULL;
+        return x ? cavs__add_to(f, like, 1, &x) : NULL;
     }
     like.width = p->merged->cols;
-    return columns_of(add(f, like, n, in), p->merged_col, p->cols, like.at);
+    return columns_of(cavs__add_to(f, like, n, in), p->merged_col, p->cols, like.at);
 }
 
 /* ---- operators ---- */
@@ -120,7 +121,7 @@ static bool make_symbols(struct cavs_function *f, const struct cavs__signature *
     bool ok = in != NULL;
 
     for (int k = 0; k < s->n && ok; k++)
-        ok = (in[k] = operand(f, k, &s->operands[k], s->like.at)) != NULL;
+        ok = (in[k] = cavs__add_operand(f, k, &s->operands[k], s->like.at)) != NULL;
     if (ok)
         x = operate(f, &s->like, s->n, in);
     free(in);
@@ -128,8 +129,9 @@ static bool make_symbols(struct cavs_function *f, const struct cavs__signature *
         x->needs_grad = x->which;
     if (!x || cavs__is_sink(x))
         return x != NULL;
-    return add(f, (struct cavs_symbol){.op = CAVS__OP_RESULT, .width = x->width, .at = x->at}, 1,
-               &x) != NULL;
+    return cavs__add_to(f,
+                        (struct cavs_symbol){.op = CAVS__OP_RESULT, .width = x->width, .at = x->at},
+                        1, &x) != NULL;
 }
 
 /* Does a gradient go anywhere from here?  Notes the operands that it goes to. */
@@ -185,8 +187,13 @@ static struct cavs_function *new_function(struct cavs__signatures *all, const ch
 
 bool cavs__make_operator(struct cavs__signatures *all, struct cavs__signature *s)
 {
-    s->function = new_function(all, cavs__symbol_label(&s->like));
-    return s->function && s->function->name && make_symbols(s->function, s) && finish_function(s);
+    bool applied = s->like.op == CAVS__OP_APPLY;
+
+    s->function = new_function(all, applied ? cavs__piece_of(all, &s->like)->of->of->name
+                                            : cavs__symbol_label(&s->like));
+    return s->function && s->function->name &&
+           (applied ? cavs__make_piece(all, s) : make_symbols(s->function, s)) &&
+           finish_function(s);
 }
 
 /* ---- blocks ---- */
@@ -211,7 +218,7 @@ static struct cavs_symbol *block_operand(struct making *m, int number,
     mine->passes = false;
     mine->section = -1;
     m->s->n = number >= m->s->n ? number + 1 : m->s->n;
-    return operand(m->f, number, mine, at);
+    return cavs__add_operand(m->f, number, mine, at);
 }
 
 static struct cavs_symbol *member_operand(struct making *m, const struct cavs__operand_sort *o,
@@ -222,7 +229,7 @@ static struct cavs_symbol *member_operand(struct making *m, const struct cavs__o
     if (o->kind == CAVS__OPERAND_ID)
         return block_operand(m, ~*m->code++, o, at);
     if (o->kind != CAVS__OPERAND_ROW)
-        return operand(m->f, 0, o, at);
+        return cavs__add_operand(m->f, 0, o, at);
     of = *m->code++;
     from = *m->code++;
     return of < 0 ? block_operand(m, ~of, o, at) : columns_of(m->value[of], from, o->width, at);
@@ -262,7 +269,7 @@ static bool add_results(struct making *m)
                                    .which = s->like.width,
                                    .at = x->at};
 
-        if (!add(m->f, like, 1, &x))
+        if (!cavs__add_to(m->f, like, 1, &x))
             return false;
     }
     return true;

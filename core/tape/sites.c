@@ -157,13 +157,19 @@ static int32_t first_site(struct cavs__sites *s, const struct cavs_symbol *x)
 
 /* ---- the way ---- */
 
+/* It draws by its own place, or is a vertex by itself anyway. */
+static bool is_apart(enum cavs__op op)
+{
+    return op == CAVS__OP_DROPOUT || op == CAVS__OP_APPLY;
+}
+
 /* Does the run go on from the last site to x? */
 static bool goes_on(struct cavs__sites *s, const struct cavs_symbol *x)
 {
     struct cavs__site *last = &s->all[s->last];
 
-    if (last->branches || last->alone || last->op == CAVS__OP_DROPOUT ||
-        x->op == CAVS__OP_DROPOUT || s->length == CAVS__MOST_MEMBERS)
+    if (last->branches || last->alone || is_apart(last->op) || is_apart(x->op) ||
+        s->length == CAVS__MOST_MEMBERS)
         return false;
     last->branches =
         last->after == CAVS__SAMPLE_ENDS || (last->after >= 0 && !is_site(s, last->after, x));

@@ -176,7 +176,7 @@ struct cavs_symbol *cavs_tape_id_at(struct cavs_tape *t, int id, struct cavs_pla
 struct cavs_symbol *cavs_tape_list_at(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
                                       struct cavs_place at)
 {
-    return t ? cavs__record_list(&t->recording, n, xs, at) : NULL;
+    return t ? cavs__record_list(t->recording.recorder.present, n, xs, at) : NULL;
 }
 
 int64_t cavs_tape_mark(const struct cavs_tape *t)

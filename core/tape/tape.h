@@ -16,7 +16,8 @@
  *   fill.c        what tasks read: index sections, rows of the user's
  *   lookups.c     rows of tables whose gradients there are
  *   tasks.c       V_t -> tasks
- *   declared.c    a declared function applied
+ *   declared.c    a declared function applied; unfold.c, unfolded_parts.c and unfolded_function.c
+ *                 make symbols of it: unfolded.h
  *   fault_tape.c  numbers that are not finite
  *   increments.c   all of these, in order: values, or everything
  *   answers.c     what the user reads
@@ -39,6 +40,8 @@ struct cavs__tape_shard {
     struct cavs__increment *first, *last;
     int64_t rows, operands, given; /* lines, so far; those given are of the last increment */
     int64_t evaluated;             /* rows that are there */
+    int64_t kept, to_keep;         /* operands up to the last that something is kept beside: those
+                                      that are there, and with those of the last increment */
     int source;                    /* among the shards that have something: lookups.c */
     int32_t npieces;
     int32_t all_pieces; /* where they are in the index */

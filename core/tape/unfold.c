@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* unfold.c - see unfolded.h: the symbols of a declared function, written out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/declare/build.h"
+#include "core/tape/recording.h"
+#include "core/tape/unfolded.h"
+
+/* A function on its way. */
+struct unfolding {
+    struct cavs__unfolded *u;
+    const struct cavs_function *of;
+    struct cavs_place at;
+    struct cavs_symbol **value; /* [of->nsymbols] */
+};
+
+/* ---- life ---- */
+
+/* What is dropped in one place is not what is in another, also among the entries of a list. */
+enum { SITES_OF_A_MODEL = 1 << 16 };
+
+/* What builders have made; operators on lists are written out. */
+static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
+                                  struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol like = *recorder->next, *x;
+    struct cavs_function *f = recorder->present;
+
+    if (cavs__reads_lists(&like, n, inputs))
+        return cavs__record_on_lists(f, &like, n, inputs);
+    x = malloc(sizeof *x);
+    if (x) {
+        *x = like;
+        x->function = f;
+        x->number = f->nsymbols;
+        x->k += x->op == CAVS__OP_DROPOUT ? SITES_OF_A_MODEL * f->nsymbols : 0;
+        x->ninputs = n;
+        x->inputs = malloc(((size_t)n + 1) * sizeof *x->inputs);
+    }
+    if (!x || !x->inputs || !CAVS__APPEND(f->symbols, f->nsymbols, x)) {
+        if (x)
+            free(x->inputs);
+        free(x);
+        cavs__function_fail(f, CAVS_ENOMEM, like.at, "apply: out of memory");
+        return NULL;
+    }
+    for (int i = 0; i < n; i++)
+        x->inputs[i] = inputs[i];
+    return x;
+}
+
+static void free_piece(struct cavs__piece *p)
+{
+    if (!p)
+        return;
+    free(p->members);
+    free(p->operands);
+    free(p->results);
+    free(p->column);
+    free(p);
+}
+
+void cavs__unfolded_free(struct cavs__unfolded *u)
+{
+    if (!u)
+        return;
+    for (int i = 0; i < CAVS__PIECES; i++)
+        free_piece(u->pieces[i]);
+    cavs__function_destroy(u->f);
+    free(u->codes);
+    free(u->given);
+    free(u->lookups);
+    free(u->channels);
+    free(u->value);
+    free(u);
+}
+
+static struct cavs__unfolded *new_unfolded(struct cavs_stage *stage, const struct cavs_function *of,
+                                           int ncodes, const int32_t *codes)
+{
+    struct cavs__unfolded *u = calloc(1, sizeof *u);
+
+    if (!u)
+        return NULL;
+    u->of = of;
+    u->ncodes = ncodes;
+    u->nchildren = ncodes - of->stage->ninputs;
+    u->codes = malloc(((size_t)ncodes + 1) * sizeof *codes);
+    u->channels = calloc((size_t)of->stage->nchannels + 1, sizeof(*u->channels));
+    u->f = calloc(1, sizeof *u->f);
+    if (u->f)
+        *u->f = (struct cavs_function){
+            .stage = stage, .name = strdup(of->name), .recorder = &u->recorder};
+    if (!u->codes || !u->channels || !u->f || !u->f->name) {
+        cavs__unfolded_free(u);
+        return NULL;
+    }
+    for (int i = 0; i < ncodes; i++)
+        u->codes[i] = codes[i];
+    u->recorder = (struct cavs__recorder){.next = &u->next, .add = append, .present = u->f};
+    return u;
+}
+
+/* ---- what it reads ---- */
+
+static struct cavs_symbol *give(struct unfolding *w, struct cavs_symbol like, int input, int entry)
+{
+    struct cavs__given given = {.input = input, .entry = entry};
+
+    like.k = like.op == CAVS__OP_IDS ? -1 : 0; /* no limit is exceeded here */
+    given.x = cavs__add_symbol(w->u->f, like, 0, NULL);
+    if (given.x && !CAVS__APPEND(w->u->given, w->u->ngiven, given)) {
+        cavs__function_fail(w->u->f, CAVS_ENOMEM, w->at, "apply: out of memory");
+        return NULL;
+    }
+    return given.x;
+}
+
+/* Zeros where there is no child, as in declared graphs. */
+static struct cavs_symbol *child(struct unfolding *w, const struct cavs_symbol *x, int k)
+{
+    const struct cavs__unfolded *u = w->u;
+    struct cavs_symbol like = {.op = CAVS__OP_OPERAND, .width = x->width, .at = x->at};
+
+    if (k >= u->nchildren || !u->codes[u->of->stage->ninputs + k])
+        return cavs_constant_at(u->f, x->width, 0, w->at);
+    for (int i = 0; i < u->ngiven; i++) {
+        if (u->given[i].input == CAVS__A_CHILD && u->given[i].entry == k)
+            return u->given[i].x;
+    }
+    return give(w, like, CAVS__A_CHILD, k);
+}
+
+static struct cavs_symbol *input(struct unfolding *w, const struct cavs_symbol *x, int entry)
+{
+    struct cavs_symbol like = {.op = CAVS__OP_OPERAND, .width = x->width, .at = x->at};
+
+    if (x->op == CAVS__OP_IDS)
+        like.op = CAVS__OP_IDS;
+    return give(w, like, x->input->number, entry);
+}
+
+/* n entries; NULL: there is none, or reported. */
+static struct cavs_symbol *entries(struct unfolding *w, const struct cavs_symbol *x, int n)
+{
+    struct cavs_symbol **xs = calloc((size_t)n + 1, sizeof(*xs)), *list = NULL;
+    bool ok = xs != NULL;
+
+    if (!xs)
+        cavs__function_fail(w->u->f, CAVS_ENOMEM, w->at, "apply: out of memory");
+    for (int i = 0; i < n && ok; i++) {
+        xs[i] = x->op == CAVS__OP_EACH_CHILD ? child(w, x, i) : input(w, x, i);
+        ok = xs[i] != NULL;
+    }
+    if (ok && n > 0)
+        list = cavs__record_list(w->u->f, n, xs, w->at);
+    free(xs);
+    return list;
+}
+
+/* ---- what it computes ---- */
+
+/* Entries of that list of the function; 0 for vertices. */
+static int length_of(const struct unfolding *w, int domain)
+{
+    const struct cavs__list *list = domain > 0 ? w->of->lists[domain - 1] : NULL;
+
+    if (!list)
+        return 0;
+    return list->children ? w->u->nchildren : w->u->codes[list->input->number] - 1;
+}
+
+static bool takes_list(const struct cavs_symbol *x)
+{
+    return x->op == CAVS__OP_LIST_SUM || x->op == CAVS__OP_LIST_MAX || x->op == CAVS__OP_LIST_SHARE;
+}
+
+static struct cavs_symbol *compute(struct unfolding *w, const struct cavs_symbol *x)
+{
+    struct cavs_symbol **inputs, *y,
+        like = {.op = x->op,
+                .domain = length_of(w, x->domain),
+                .width = x->width,
+                .param = x->param,
+                .k = x->k,
+                .which = x->which,
+                .s = x->s,
+                .at = x->at};
+
+    if (x->domain > 0 && like.domain == 0)
+        return NULL; /* of no entry */
+    if (takes_list(x)) {
+        like.k = length_of(w, x->k);
+        if (like.k == 0)
+            return cavs_constant_at(w->u->f, x->width, 0, x->at);
+    }
+    inputs = malloc(((size_t)x->ninputs + 1) * sizeof(*inputs));
+    if (!inputs) {
+        cavs__function_fail(w->u->f, CAVS_ENOMEM, w->at, "apply: out of memory");
+        return NULL;
+    }
+    for (int i = 0; i < x->ninputs; i++)
+        inputs[i] = w->value[x->inputs[i]->number];
+    y = cavs__add_symbol(w->u->f, like, x->ninputs, inputs);
+    free(inputs);
+    return y;
+}
+
+static void unfold_symbol(struct unfolding *w, const struct cavs_symbol *x)
+{
+    struct cavs_symbol *in = x->ninputs > 0 ? w->value[x->inputs[0]->number] : NULL,
+                       **y = &w->value[x->number];
+
+    switch (x->op) {
+    case CAVS__OP_PULL:
+    case CAVS__OP_IDS:
+    case CAVS__OP_EACH_CHILD:
+        *y = x->domain > 0 ? entries(w, x, length_of(w, x->domain)) : input(w, x, 0);
+        break;
+    case CAVS__OP_GATHER: *y = child(w, x, x->k); break;
+    case CAVS__OP_SPREAD: *y = in; break;
+    case CAVS__OP_SCATTER: w->u->state = in; break;
+    case CAVS__OP_PUSH: w->u->channels[x->channel->number] = in; break;
+    case CAVS__OP_METRIC:
+        cavs_metric_at(w->u->f, x->metric->name, in,
+                       x->ninputs > 1 ? w->value[x->inputs[1]->number] : NULL, x->is_loss, x->at);
+        break;
+    default: *y = compute(w, x);
+    }
+}
+
+struct cavs__unfolded *cavs__unfold(struct cavs_stage *stage, const struct cavs_function *of,
+                                    int ncodes, const int32_t *codes, struct cavs_function *to,
+                                    struct cavs_place at)
+{
+    struct unfolding w = {.u = new_unfolded(stage, of, ncodes, codes), .of = of, .at = at};
+    bool ok;
+
+    w.value = calloc((size_t)of->nsymbols + 1, sizeof(*w.value));
+    ok = w.u && w.value;
+    for (int i = 0; i < of->nsymbols && ok; i++) {
+        if (!of->symbols[i]->backward)
+            unfold_symbol(&w, of->symbols[i]);
+        ok = w.u->f->error == 0;
+    }
+    free(w.value);
+    if (ok && cavs__unfolded_cut(w.u))
+        return w.u;
+    cavs__function_fail(to, w.u && w.u->f->error ? w.u->f->error : CAVS_ENOMEM, at,
+                        "apply: function %s: %s", of->name,
+                        w.u && w.u->f->message ? w.u->f->message : "out of memory");
+    cavs__unfolded_free(w.u);
+    return NULL;
+}
