@@ -5,7 +5,8 @@
  *
  * There are no stages, graphs and vertex functions here: a loop goes over the vertices of a tree,
  * children first, calls the cell, and keeps the state that it gives.  Which vertices of which trees
- * can be computed together is found by the tape.
+ * can be computed together is found by the tape.  With --apply the cell is the declared one, which
+ * is one symbol; what stands around it is as before.
  */
 #include <stdlib.h>
 
@@ -17,8 +18,12 @@ struct recorded {
     struct tree_lstm shared; /* first: the frame hands it over */
     struct tree_lstm_cell cell;
     struct tree_lstm_head head;
-    struct tree_lstm_state *state, *child; /* of the tree that is recorded, and of a vertex */
-    size_t state_room, child_room;
+    bool apply;
+    struct cavs_stage *tree; /* --apply: the declared cell */
+    struct cavs_symbol **children;
+    struct tree_lstm_state *state, *child; /* of the tree that is recorded, and of a vertex;
+                                              --apply: c is the whole state */
+    size_t state_room, child_room, children_room;
     struct tape_rows logits; /* of all vertices that --predict has read last */
 };
 
@@ -32,7 +37,10 @@ static int declare(struct recorded *t)
 
     if (rc < 0)
         return rc;
-    t->cell = tree_lstm_params(a->model, t->shared.cell, &sizes);
+    if (t->apply)
+        t->tree = tree_lstm_declare(a->model, t->shared.cell, &sizes);
+    else
+        t->cell = tree_lstm_params(a->model, t->shared.cell, &sizes);
     t->head = tree_lstm_head_params(a->model, &sizes);
     return cavs_model_finish(a->model);
 }
@@ -47,6 +55,26 @@ static struct tree_lstm_state vertex(struct recorded *t, const struct tree *tree
     for (int k = 0; k < arity; k++)
         t->child[k] = t->state[tree->children[first + k]];
     return tree_lstm_inner(&t->cell, arity, t->child);
+}
+
+/* The same by the declared cell. */
+static struct tree_lstm_state apply(struct recorded *t, const struct tree *tree, int v)
+{
+    int arity = tree_arity(tree, v), function = arities_function(&t->shared.bank.arities, arity);
+    struct cavs_named word = {"word", NULL}, h = {"h", NULL};
+    struct cavs_application a = {.inputs = &word, .nchildren = arity, .nchannels = 1};
+    struct cavs_symbol *state;
+
+    if (arity == 0) {
+        word.x = cavs_tape_id(t->shared.app.tape, tree->word[v]);
+        a.ninputs = 1;
+    }
+    for (int k = 0; k < arity; k++)
+        t->children[k] = t->state[tree->children[tree->child_ptr[v] + k]].c;
+    a.children = t->children;
+    a.channels = &h;
+    state = cavs_tape_apply(t->shared.app.tape, cavs_stage_function_at(t->tree, function), &a);
+    return (struct tree_lstm_state){state, h.x};
 }
 
 static struct cavs_symbol *classify(const struct recorded *t, struct cavs_symbol *h)
@@ -77,7 +105,8 @@ static int reserve(struct recorded *t, const struct tree *tree)
         if (tree_arity(tree, v) > most)
             most = tree_arity(tree, v);
     return array_reserve(&t->state, &t->state_room, tree->n, sizeof *t->state) &&
-                   array_reserve(&t->child, &t->child_room, most, sizeof *t->child)
+                   array_reserve(&t->child, &t->child_room, most, sizeof *t->child) &&
+                   array_reserve(&t->children, &t->children_room, most, sizeof(*t->children))
                ? 0
                : app_fail(&t->shared.app.error, CAVS_ENOMEM, "no memory for a tree of %d vertices",
                           tree->n);
@@ -91,7 +120,7 @@ static int record_tree(struct recorded *t, const struct tree *tree, struct cavs_
     int rc = reserve(t, tree);
 
     for (int v = 0; rc == 0 && v < tree->n; v++) {
-        t->state[v] = vertex(t, tree, v);
+        t->state[v] = t->apply ? apply(t, tree, v) : vertex(t, tree, v);
         if (logits)
             logits[v] = classify(t, t->state[v].h);
         else
@@ -172,7 +201,11 @@ static int prepare(struct app *a)
 
 int main(int argc, char **argv)
 {
-    static const struct app_option options[] = {TREE_LSTM_OPTIONS, {0}};
+    static const struct app_option options[] = {
+        TREE_LSTM_OPTIONS,
+        OPTION_ROW(OPTION_FLAG, "apply", NULL, struct recorded, apply, OPTION_RUN,
+                   "the cell is a declared vertex function, applied to each vertex"),
+        {0}};
     struct recorded t = {.shared = tree_lstm_defaults()};
     struct program p = tree_lstm_program();
     int status;
@@ -188,6 +221,7 @@ int main(int argc, char **argv)
     status = program_main(&p, &t.shared.app, argc, argv);
     free(t.state);
     free(t.child);
+    free(t.children);
     tape_rows_clear(&t.logits);
     return status;
 }

@@ -95,6 +95,13 @@ counted=flops
 losses tree_lstm dyn_tree_lstm bench "$of_trees" $trees
 models "$data/mini-dev.txt" "dev_loss dev_accuracy_all dev_accuracy_root" --dev "$data/mini-dev.txt"
 resumed $trees
+own=--apply
+losses tree_lstm dyn_tree_lstm "declared cell" "$of_trees" $trees
+models "$data/mini-dev.txt" "dev_loss dev_accuracy_all dev_accuracy_root" --dev "$data/mini-dev.txt"
+resumed $trees
+losses tree_lstm dyn_tree_lstm "declared childsum" "$of_trees" --cell childsum $trees
+losses tree_lstm dyn_tree_lstm "declared, many children" train_accuracy_all --cell childsum --train "$data/mini-wide.txt"
+own=
 losses tree_lstm dyn_tree_lstm childsum "$of_trees" --cell childsum $trees
 losses tree_lstm dyn_tree_lstm nary "$of_trees" --cell nary $trees
 losses tree_lstm dyn_tree_lstm "many children" train_accuracy_all --cell childsum --train "$data/mini-wide.txt"

@@ -111,6 +111,7 @@ recorded() {
 }
 tiny="--hidden 16 --embed 16 --lr 0.02 --shards 4 --optimizer adam --clip 1 --workers 1 --quiet"
 recorded dyn_tree_lstm --train "$data/mini.txt" --dev "$data/mini-dev.txt" --batch 4 --epochs 6
+recorded dyn_tree_lstm --apply --train "$data/mini.txt" --dev "$data/mini-dev.txt" --batch 4 --epochs 2
 recorded dyn_parser --train "$data/mini.conllu" --dev "$data/mini.conllu" --batch 2 --epochs 3 --explore-after 0
 
 # --- what is sent ---------------------------------------------------------------------------------
