@@ -169,6 +169,31 @@ status_is 0 && [ -s "$work/one" ] && cmp -s "$work/one" "$work/two" &&
     tail -n 1 "$work/out" | grep -qE '"rank_shards": *\[ *([567], *[123]|8, *0) *\]'
 ok $? "a slow rank gets fewer shards, and the bits stay" "$work/err" "$work/out" "$work/one" "$work/two"
 
+# --- devices --------------------------------------------------------------------------------------
+
+: "${STARPU_OPENCL_ON_CPUS=1}" "${STARPU_OPENCL_ONLY_ON_CPUS=1}"
+export STARPU_OPENCL_ON_CPUS STARPU_OPENCL_ONLY_ON_CPUS
+# shellcheck disable=SC2086
+run tree_lstm $small --epochs 2 --quiet --json
+loss=$(field loss)
+# placed PLACEMENT DESCRIPTION
+placed() {
+    # shellcheck disable=SC2086
+    CAVS_PLACEMENT=$1 ranks 2 tree_lstm $small --epochs 2 --quiet --json --opencl 1
+    if said "StarPU found 0"; then
+        skip "$2" "no OpenCL device"
+    else
+        status_is 0 && holds "($(field loss) / $loss - 1) ^ 2 < 1e-10" && holds "$(field launches) > 0"
+        ok $? "$2" "$work/err" "$work/out"
+    fi
+}
+placed device "ranks whose tasks run on devices: the same loss"
+placed alternate "and with tasks in turns on devices and cores"
+# shellcheck disable=SC2086
+ranks 2 tree_lstm $small --epochs 1 --quiet --opencl 1 --workers 0
+! status_is 0 && said 'a rank with devices needs a CPU worker'
+ok $? "a rank with nothing but devices is refused"
+
 # --- traces ---------------------------------------------------------------------------------------
 
 if grep -q '^#define HAVE_STARPU_FXT 1' "$tests/../config.h"; then

@@ -66,12 +66,13 @@ void cavs__device_run_part(void *descr[], void *arg)
 /* ---- updates ---- */
 
 static struct cavs__device_gradient gradient(const struct cavs__update_args *a,
-                                             const struct cavs__memory *g,
-                                             struct cavs__memory lists, struct cavs__memory room,
-                                             size_t floats)
+                                             struct cavs__memory *g, struct cavs__memory lists,
+                                             struct cavs__memory room, size_t floats)
 {
     int at = (int)lists.at;
 
+    for (int i = 0; i < a->ngrads; i++)
+        g[i].at += (int64_t)a->at;
     return (struct cavs__device_gradient){.ngrads = a->ngrads,
                                           .g = g,
                                           .ld = (int)a->ldg,

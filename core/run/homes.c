@@ -11,6 +11,9 @@
  *
  * Homes that are alike (GPUs of one name) get equal shares: then only the number of devices decides
  * how a batch is cut.
+ *
+ * Several ranks cut a batch alike, whatever devices each has: then there are no homes, and StarPU's
+ * scheduler places the tasks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -80,7 +83,7 @@ int cavs__homes_init(struct cavs__engine *e)
     e->nshards = wanted > 0                        ? wanted
                  : e->rt->cores < CAVS__MAX_SHARDS ? e->rt->cores
                                                    : CAVS__MAX_SHARDS;
-    if (!e->devices || e->rt->placement || e->options->check_finite)
+    if (!e->devices || e->rt->ranks || e->rt->placement || e->options->check_finite)
         return CAVS_OK;
     hs = calloc(1, sizeof *hs);
     if (!hs)

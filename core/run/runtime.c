@@ -189,8 +189,9 @@ static int open_ranks(const struct cavs_runtime_options *o, struct cavs_runtime 
 {
     int rc = cavs__ranks_open(o->communicator, &rt->ranks);
 
-    if (!rc && rt->ranks && cavs__devices_wanted(o))
-        rc = cavs__fail(CAVS_EINVAL, "devices and several ranks do not go together yet");
+    if (!rc && rt->ranks && cavs__devices_wanted(o) && o->workers == 0)
+        rc = cavs__fail(CAVS_EINVAL, "a rank with devices needs a CPU worker, too: it carries the "
+                                     "messages");
     if (!rc && o->trace && !cavs__ranks_are_all(rt->ranks)) /* StarPU lets all of MPI meet for it */
         rc = cavs__fail(CAVS_EINVAL, "a trace is of all processes of MPI: the communicator has "
                                      "only some of them");
