@@ -66,6 +66,7 @@ static void report(const struct tile *t, const struct cavs__step *s, int row, in
     f->node = node;
     f->function = t->at.segment->function;
     f->row = t->at.segment->row0 + t->at.start + row;
+    f->frow = t->at.segment->frow0 + t->at.start + row;
     f->sections = t->at.segment->sections;
     f->shard = t->args->shard;
     f->batch = t->args->batch;

@@ -133,6 +133,8 @@ struct cavs__part {
     double flops;                                   /* per row, of all steps over vertices */
     struct cavs__part_list lists[CAVS__PART_LISTS]; /* of its function */
     uint64_t adds_to; /* bit b: some step adds to buffer b, over rows */
+    bool stage_rows;  /* an operand lies by rows or edges of the stage: else a segment may be any
+                         consecutive rows of the function */
 };
 
 /* The first non-finite value seen, for the session's report. */
@@ -140,7 +142,9 @@ struct cavs__fault {
     int state; /* 0 none, 1 being written, 2 set */
     const struct cavs__part *part;
     const struct cavs__step *step;
-    int32_t function, row;   /* stage row */
+    int32_t function;
+    int32_t row;             /* of the stage, in a part with stage_rows */
+    int32_t frow;            /* of the function, or the number of a distinct input */
     const int32_t *sections; /* of the segment, see there */
     int node;                /* of the step's origin, -1: not known */
     int shard;

@@ -239,6 +239,15 @@ static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k,
     return CAVS_OK;
 }
 
+/* Where it lies follows from a row, or from an edge, of the stage. */
+static bool lies_by_stage(const struct cavs__operand *o)
+{
+    bool in_place = o->mode == CAVS__DIRECT || o->mode == CAVS__REPEATED;
+
+    return o->mode == CAVS__SUMMED ||
+           (in_place && (o->space == CAVS__ROWS || o->space == CAVS__EDGES));
+}
+
 int cavs__bind_part(const struct cavs__plan *p, struct cavs__task_kind *k, struct cavs__part *part)
 {
     for (int i = 0; i < part->nsteps; i++) {
@@ -246,6 +255,7 @@ int cavs__bind_part(const struct cavs__plan *p, struct cavs__task_kind *k, struc
 
         *(s->list > 0 ? &part->lists[s->list - 1].flops : &part->flops) += s->flops;
         for (int j = 0; j < s->nviews; j++) {
+            part->stage_rows |= lies_by_stage(&s->v[j]);
             if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))
                 return cavs__fail(CAVS_EPROGRAM,
                                   "task %s touches more than %d tensors; split the function",

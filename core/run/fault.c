@@ -30,6 +30,16 @@ static const struct cavs__task_kind *kind_of(const struct cavs__plan *p,
     return kind;
 }
 
+/* A vertex of a function row. */
+static int32_t vertex_of(const struct cavs__schedule *s, int function, int32_t frow)
+{
+    const struct cavs__vt *vt = s->vt;
+
+    while (vt->function != function || frow >= vt->frow0 + vt->n)
+        vt++;
+    return s->vertex_of[vt->row0 + frow - vt->frow0];
+}
+
 int cavs__report_fault(struct cavs_session *s)
 {
     struct cavs__fault *f = &s->engine.fault;
@@ -46,9 +56,9 @@ int cavs__report_fault(struct cavs_session *s)
     f->state = 0;
     shard = &s->batch->shards[f->shard];
     t = &shard->stages[kind->stage->number];
-    v = t->schedule
-            .vertex_of[kind->shared ? t->distinct.first[t->distinct.start[f->function] + f->row]
-                                    : f->row];
+    v = kind->shared
+            ? t->schedule.vertex_of[t->distinct.first[t->distinct.start[f->function] + f->frow]]
+            : vertex_of(&t->schedule, f->function, f->frow);
     sample = t->sample_of[v];
     rc = cavs__fail(CAVS_ENUMERIC,
                     "not a finite number: operator %s of function %s.%s (task %s), batch %ld, "

@@ -35,9 +35,13 @@ static void add_segment(struct cavs__piece *w, const struct cavs__vt *vt)
                                .brow0 = vt->frow0 - t->block_frow[w->block * nf + vt->function]};
 }
 
-static bool follows(const struct cavs__segment *a, const struct cavs__vt *vt)
+/* Rows of a function are numbered V_t by V_t, whatever other functions have between them: only who
+ * reads or writes rows of the stage has to see those. */
+static bool follows(const struct cavs__piece *w, const struct cavs__vt *vt)
 {
-    return a->row0 + a->rows == vt->row0 && a->frow0 + a->rows == vt->frow0;
+    const struct cavs__segment *last = &w->segments[w->n - 1];
+
+    return last->row0 + last->rows == vt->row0 || !w->k->parts[vt->function]->stage_rows;
 }
 
 /* As few segments as the numbering of rows allows (or one a row, if the policy
@@ -56,7 +60,7 @@ static int function_segments(struct cavs__piece *w)
 
         if (vt->function != w->k->function->number)
             continue;
-        if (w->n > 0 && !alone && follows(&w->segments[w->n - 1], vt))
+        if (w->n > 0 && !alone && follows(w, vt))
             w->segments[w->n - 1].rows += vt->n;
         else
             add_segment(w, vt);
