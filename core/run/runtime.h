@@ -56,8 +56,8 @@ void cavs__workers_end_batch(void);
  * soon, and keeps the thread that has more from submitting them. */
 void cavs__workers_hold(void);
 void cavs__workers_have_task(void);
-/* For what has been submitted.  Then they may sleep again: the program waits for it, and goes
- * on. */
+/* For what has been submitted, which may be done before this returns.  Then they may sleep again:
+ * the program goes on recording. */
 void cavs__workers_wake_for_tasks(void);
 void cavs__workers_wake(void);
 

@@ -14,7 +14,7 @@ struct going {
     struct cavs__engine *e;
     struct cavs__exchange *x; /* NULL: the process is alone */
     int slot;
-    bool finish, gradients, update;
+    bool gradients, update;
     bool fresh; /* there is something to evaluate, here or at another rank */
 };
 
@@ -243,10 +243,7 @@ static int go(struct going *g)
         rc = submit(g);
     starpu_iteration_pop();
     cavs__slot_close(&g->e->slots[g->slot]);
-    if (g->finish)
-        cavs__workers_wake();
-    else
-        cavs__workers_wake_for_tasks();
+    cavs__workers_wake_for_tasks();
     g->e->batches++;
     s->stats.batches++;
     if (g->gradients && !g->update && !rc)
@@ -262,7 +259,6 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
     struct going g = {.t = t,
                       .e = &t->session->engine,
                       .x = t->session->optimizer.exchange,
-                      .finish = finish,
                       .gradients = finish && run != CAVS_TAPE_EVALUATE,
                       .update = finish && run == CAVS_TAPE_TRAIN};
     struct cavs__wanted wanted = {.n = n,
