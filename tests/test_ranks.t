@@ -148,7 +148,10 @@ cat >"$work/slowly" <<'END'
 #!/bin/sh
 [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne 1 ] || {
     victim=$$
-    (while kill -STOP $victim && sleep 0.03 && kill -CONT $victim && sleep 0.01; do :; done) 2>/dev/null &
+    # until it has ended (MPICH's mpirun waits for what has a rank's descriptors open before it looks for that)
+    (while grep -q . /proc/$victim/cmdline && kill -STOP $victim && sleep 0.03 && kill -CONT $victim; do
+        sleep 0.01
+    done) >/dev/null 2>&1 &
 }
 exec "$@"
 END
