@@ -76,9 +76,12 @@ struct cavs__devices {
     bool (*group_fits)(int nviews); /* no device can launch one with more operands */
     /* Their text, as devices get it, to be freed; NULL when out of memory. */
     char *(*groups_text)(const struct cavs__device_texts *of);
-    /* Their kernels on all devices, built together. Programs and sequences refer to it: it goes
-     * after them. NULL when out of memory; a device that cannot build them is left out. */
-    struct cavs__device_groups *(*groups_create)(const struct cavs__device_texts *of);
+    /* Their kernels on all devices, built together, of those that have none yet; the others go from
+     * the lists. Programs and sequences refer to it: it goes after them, and takes along what a
+     * session had before (NULL: nothing). NULL when out of memory, and `before` is as it was; a
+     * device that cannot build them is left out. */
+    struct cavs__device_groups *(*groups_create)(struct cavs__device_groups *before,
+                                                 struct cavs__device_texts *of);
     void (*groups_destroy)(struct cavs__device_groups *g);
 
     /* ---- for people ---- */

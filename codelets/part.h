@@ -135,6 +135,9 @@ struct cavs__part {
     uint64_t adds_to; /* bit b: some step adds to buffer b, over rows */
     bool stage_rows;  /* an operand lies by rows or edges of the stage: else a segment may be any
                          consecutive rows of the function */
+    /* Of a tape: kinds of devices, as in starpu_codelet::where, that cannot run it, and why. */
+    uint32_t not_on;
+    const char *why_not;
 };
 
 /* The first non-finite value seen, for the session's report. */

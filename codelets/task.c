@@ -88,40 +88,47 @@ static void add_devices(struct starpu_codelet *cl, uint32_t where, cavs__device_
     cavs__devices->implement(cl, where, run);
 }
 
-static const char *obstacle(int n, struct cavs__part *const *parts, int device)
+uint32_t cavs__task_not_on(const struct cavs__part *p, const char **why)
 {
-    const char *why = NULL;
+    uint32_t cannot = 0;
 
-    for (int i = 0; i < n && !why; i++)
-        why = parts[i] ? cavs__devices->obstacle(device, parts[i]) : NULL;
-    return why;
+    for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
+        uint32_t where = cavs__devices->facts(i).where;
+        const char *reason = where ? cavs__devices->obstacle(i, p) : NULL;
+
+        cannot |= reason ? where : 0;
+        *why = reason ? reason : *why;
+    }
+    return cannot;
+}
+
+static uint32_t usable_kinds(void)
+{
+    uint32_t kinds = 0;
+
+    for (int i = 0; i < CAVS__MAX_DEVICES; i++)
+        kinds |= cavs__devices->facts(i).where;
+    return kinds;
 }
 
 void cavs__task_on_devices(struct starpu_codelet *cl, int n, struct cavs__part *const *parts,
                            const char **why)
 {
-    uint32_t can = 0, cannot = 0;
+    uint32_t cannot = 0;
 
-    for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
-        uint32_t where = cavs__devices->facts(i).where;
-        const char *reason = where ? obstacle(n, parts, i) : NULL;
-
-        can |= where;
-        cannot |= reason ? where : 0;
-        *why = reason ? reason : *why;
-    }
-    add_devices(cl, can & ~cannot, cavs__devices->run_part);
+    for (int i = 0; i < n; i++)
+        cannot |= parts[i] ? cavs__task_not_on(parts[i], why) : 0;
+    add_devices(cl, usable_kinds() & ~cannot, cavs__devices->run_part);
 }
 
 void cavs__task_run_on_devices(struct starpu_codelet *cl, bool needs_double, cavs__device_task *run)
 {
-    uint32_t can = 0, cannot = 0;
+    uint32_t cannot = 0;
 
     for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
         struct cavs__device_facts f = cavs__devices->facts(i);
 
-        can |= f.where;
         cannot |= needs_double && !f.has_double ? f.where : 0;
     }
-    add_devices(cl, can & ~cannot, run);
+    add_devices(cl, usable_kinds() & ~cannot, run);
 }

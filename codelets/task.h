@@ -17,9 +17,11 @@
 /* Fills a codelet that runs parts, with a performance model keyed by task kind, shapes and number
  * of rows. name is kept by reference. */
 void cavs__task_codelet(const char *name, struct starpu_codelet *cl);
-/* Lets a codelet of parts (by function number, NULL where there is none) run on those kinds of
- * devices that can run all of them. If there is a kind that cannot, *why says why, else it is left
+/* Kinds of devices that cannot run a part; if there is one, *why says why, else it is left
  * alone. */
+uint32_t cavs__task_not_on(const struct cavs__part *p, const char **why);
+/* Lets a codelet of parts (by function number, NULL where there is none) run on those kinds of
+ * devices that can run all of them; *why likewise. */
 void cavs__task_on_devices(struct starpu_codelet *cl, int n, struct cavs__part *const *parts,
                            const char **why);
 /* Lets a codelet run this on all kinds of devices, or on those that compute in double. */

@@ -174,6 +174,35 @@ for program in dep_tree_lstm dag_rnn; do
     ok $? "$program: and one more V_t of all functions is $forward and $backward more"
 done
 
+# --- recorded networks ---------------------------------------------------------------------------------
+
+# recorded ARGUMENT...: a tape's losses, on two GPUs of which some are used
+recorded() {
+    on_gpus "devices=2" dyn_tree_lstm --hidden 16 --embed 16 --batch 2 --lr 0.01 --epochs 8 \
+        --train "$source/tests/data/mini.txt" --json --quiet "$@"
+}
+
+recorded --workers 1
+loss=$(field loss)
+status_is 0
+ok $? "a tape on a core alone"
+recorded --workers 0 --gpus 1 --no-blocks
+apart=$(field batching_tasks)
+same_loss &&
+    [ "$(field vt_launches_forward)" != null ] && [ "$(field vt_launches_backward)" != null ] &&
+    [ "$(field launches)" -eq $(($(counted launches) + $(counted products))) ]
+ok $? "on a GPU alone, operator by operator: the same loss" "$work/report"
+recorded --workers 0 --gpus 1
+same_loss && [ "$(field batching_tasks)" -lt "$apart" ] && [ "$(field launches)" -eq $(($(counted launches) + $(counted products))) ] &&
+    [ "$(counted copies_waited)" -eq 0 ] && [ "$(counted bytes0)" -eq 0 ]
+ok $? "with blocks, too, and no call waits for a copy" "$work/report"
+recorded --workers 0 --gpus 2
+same_loss && [ "$(counted blocks0)" -gt 0 ] && [ "$(counted blocks1)" -gt 0 ]
+ok $? "on two, which both compute: the same loss" "$work/report"
+recorded --workers 1 --gpus 1 --explain
+same_loss && grep -q "Rows were computed on devices and CPUs;" "$work/out" && [ "$(field vt_launches_forward)" != null ] && [ "$(field vt_launches_backward)" != null ]
+ok $? "and on one beside a core"
+
 if [ -z "$CAVS_TEST_LONG" ]; then
     skip "tests of devices, all models, and gpu-check" "long tests (CAVS_TEST_LONG=1)"
     echo "1..$count"
@@ -235,10 +264,28 @@ program parser --embed 16 --mlp 16 --min-count 1 --train "$data/mini.conllu"
 program seq2seq --embed 16 --samples 20 --dev-samples 2 --length 2
 program gcn --data "$data/mini-cora/mini.content"
 
-# all but tools without a model, and recorded networks, which run on cores
+# tape PROGRAM ARGUMENT...: the same for tapes, which need not be few launches
+tape() {
+    # shellcheck disable=SC2086
+    on_gpus "devices=0" "$@" $small --epochs 2 --workers 1
+    of_a_core=$(field loss)
+    status_is 0 && same_on 1 0 "$@" && same_on 2 0 "$@" && same_on 1 1 "$@"
+    ok $? "$1: a core's loss on one GPU, on two, and on one and a core"
+    echo "$1" >>"$work/tried"
+}
+
+tape dyn_tree_lstm --embed 16 --train "$data/mini.txt"
+tape dyn_spinn --embed 16 --train "$data/mini.txt"
+for name in dyn_tagger dyn_char_tagger; do
+    tape $name --embed 16 --train "$data/mini-tags.txt"
+done
+tape dyn_parser --embed 16 --mlp 16 --min-count 1 --explore-after 0 --train "$data/mini.conllu"
+tape dyn_seq2seq --embed 16 --samples 20 --dev-samples 2 --length 2
+
+# all but tools without a model
 for name in "$apps"/*; do
     [ -f "$name" ] && [ -x "$name" ] && basename "$name"
-done | grep -v -e '^cavs-' -e '^dyn_' | sort >"$work/programs"
+done | grep -v '^cavs-' | sort >"$work/programs"
 sort -u "$work/tried" | comm -13 - "$work/programs" >"$work/left"
 [ -s "$work/programs" ] && [ ! -s "$work/left" ]
 ok $? "these are all programs" "$work/left"

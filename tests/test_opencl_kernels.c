@@ -103,7 +103,7 @@ static void fused_groups_agree_with_their_reference(void **unused)
     (void)unused;
     make_groups();
     on_devices =
-        cavs__device_groups_create(&(struct cavs__device_texts){ngroups, 0, programs, NULL});
+        cavs__device_groups_create(NULL, &(struct cavs__device_texts){ngroups, 0, programs, NULL});
     assert_non_null(on_devices);
     assert_false(cavs__devices_failures(failures));
     for (int i = 0; i < ngroups; i++)

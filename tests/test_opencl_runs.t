@@ -74,4 +74,29 @@ run tree_fc --epochs 0 --workers 1 --opencl 1 --explain --quiet
 status_is 0 && grep -q "on a device [0-9]* launches" "$work/out"
 ok $? "--explain counts launches"
 
+# recorded ARGUMENT...: a network on a tape, which has blocks after some recordings
+recorded() {
+    run dyn_tree_lstm --hidden 16 --embed 16 --batch 2 --lr 0.01 --epochs 8 \
+        --train "${abs_top_srcdir:-.}/tests/data/mini.txt" --json --quiet --explain "$@"
+}
+
+recorded --workers 1
+loss=$(field loss)
+recorded --workers 0 --opencl 1 --no-blocks
+apart=$(field batching_tasks)
+same_loss && grep -q "Rows were computed on devices;" "$work/out" && [ "$(field vt_launches_backward)" != null ]
+ok $? "a recorded network on a device alone, operator by operator: the same loss"
+
+recorded --workers 0 --opencl 1
+same_loss && [ "$(field batching_tasks)" -lt "$apart" ] && [ "$(field vt_launches_backward)" != null ]
+ok $? "with blocks, too"
+
+recorded --workers 1 --opencl 1
+same_loss && [ "$(field vt_launches_backward)" != null ]
+ok $? "and beside a core"
+
+recorded --workers 1 --opencl 1 --check-finite
+same_loss && [ "$(field vt_launches_forward)" = null ] && grep -q "Rows were computed on CPUs" "$work/out"
+ok $? "numbers are checked on the core"
+
 echo "1..$count"

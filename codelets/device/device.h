@@ -309,7 +309,8 @@ int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient
 /* ---- device_groups.c ---- */
 
 /* See device_set.h. */
-struct cavs__device_groups *cavs__device_groups_create(const struct cavs__device_texts *of);
+struct cavs__device_groups *cavs__device_groups_create(struct cavs__device_groups *before,
+                                                       struct cavs__device_texts *of);
 void cavs__device_groups_destroy(struct cavs__device_groups *g);
 /* The kernel of a program; NULL: not there. */
 void *cavs__device_group(const struct cavs__ew_program *p, const struct cavs__device *d);

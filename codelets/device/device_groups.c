@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device_groups.c - fused groups and sequences on devices: all of a session are one module a
- * device. */
+ * device, and those that its plan grows by another each time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "codelets/groups/ew_internal.h"
 
 struct cavs__device_groups {
-    int ngroups, n; /* groups; and sequences, behind them */
+    struct cavs__device_groups *before; /* of the same session; NULL: none */
+    int ngroups, n;                     /* groups; and sequences, behind them */
     char *source;
     void *module[CAVS__MAX_DEVICES];
     void **kernels; /* [CAVS__MAX_DEVICES][n] */
@@ -63,10 +64,41 @@ static void refer(const struct cavs__device_groups *g, const struct cavs__device
     }
 }
 
-struct cavs__device_groups *cavs__device_groups_create(const struct cavs__device_texts *of)
+/* Those that have kernels already go from the lists. */
+static void leave_new(struct cavs__device_texts *of)
 {
-    struct cavs__device_groups *g = calloc(1, sizeof *g);
+    int programs = 0, sequences = 0;
 
+    for (int i = 0; i < of->nprograms; i++) {
+        if (!of->programs[i]->elsewhere)
+            of->programs[programs++] = of->programs[i];
+    }
+    for (int i = 0; i < of->nsequences; i++) {
+        if (!of->sequences[i]->elsewhere)
+            of->sequences[sequences++] = of->sequences[i];
+    }
+    of->nprograms = programs;
+    of->nsequences = sequences;
+}
+
+static void destroy(struct cavs__device_groups *g)
+{
+    if (g->kernels)
+        cavs__devices_each_opened(unload, g); /* those of a device that has failed since, too */
+    free(g->source);
+    free(g->kernels);
+    free(g);
+}
+
+struct cavs__device_groups *cavs__device_groups_create(struct cavs__device_groups *before,
+                                                       struct cavs__device_texts *of)
+{
+    struct cavs__device_groups *g;
+
+    leave_new(of);
+    if (before && of->nprograms + of->nsequences == 0)
+        return before;
+    g = calloc(1, sizeof *g);
     if (!g)
         return NULL;
     g->ngroups = of->nprograms;
@@ -74,9 +106,10 @@ struct cavs__device_groups *cavs__device_groups_create(const struct cavs__device
     g->source = cavs__device_groups_text(of);
     g->kernels = calloc((size_t)g->n * CAVS__MAX_DEVICES + 1, sizeof *g->kernels);
     if (!g->source || !g->kernels) {
-        cavs__device_groups_destroy(g);
+        destroy(g);
         return NULL;
     }
+    g->before = before;
     cavs__devices_each(build, g);
     free(g->source);
     g->source = NULL;
@@ -86,13 +119,12 @@ struct cavs__device_groups *cavs__device_groups_create(const struct cavs__device
 
 void cavs__device_groups_destroy(struct cavs__device_groups *g)
 {
-    if (!g)
-        return;
-    if (g->kernels)
-        cavs__devices_each_opened(unload, g); /* those of a device that has failed since, too */
-    free(g->source);
-    free(g->kernels);
-    free(g);
+    while (g) {
+        struct cavs__device_groups *before = g->before;
+
+        destroy(g);
+        g = before;
+    }
 }
 
 void *cavs__device_group(const struct cavs__ew_program *p, const struct cavs__device *d)

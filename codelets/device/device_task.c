@@ -32,6 +32,15 @@ static struct cavs__device *my_device(void)
 
 /* ---- parts ---- */
 
+/* By the numbers that the parts know them by; how many there are then, scratch the last of them. */
+static int by_number(const struct cavs__part_args *a, int n, const struct cavs__memory *m,
+                     struct cavs__memory *buffers)
+{
+    for (int i = 0; i < n; i++)
+        buffers[a->numbers ? a->numbers[i] : i] = m[i];
+    return a->numbers ? a->most + 1 : n;
+}
+
 /* before: launches of this worker when the task began */
 static void count_vt(const struct cavs__part_args *a, int64_t before)
 {
@@ -50,16 +59,18 @@ static bool is_thin(const struct cavs__part_args *a)
 void cavs__device_run_part(void *descr[], void *arg)
 {
     struct cavs__device *d = my_device();
-    struct cavs__memory buffers[CAVS__MAX_BUFFERS + 1];
-    int n = d ? buffers_of(d, descr, buffers) : 0;
+    const struct cavs__part_args *a = arg;
+    struct cavs__memory m[CAVS__MAX_BUFFERS + 1];
+    struct cavs__memory buffers[(a->numbers ? a->most : CAVS__MAX_BUFFERS) + 1];
+    int n = d ? buffers_of(d, descr, m) : 0;
     int64_t before = cavs__launched_here()->all;
 
     if (!d)
         return;
-    if (d->collects && is_thin(arg))
+    if (d->collects && is_thin(a))
         d->driver->collect(d);
-    if (!cavs__part_queue(d, arg, n, buffers, floats_of(descr[n - 1])))
-        count_vt(arg, before);
+    if (!cavs__part_queue(d, a, by_number(a, n, m, buffers), buffers, floats_of(descr[n - 1])))
+        count_vt(a, before);
     d->driver->flush(d);
 }
 

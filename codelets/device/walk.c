@@ -258,10 +258,10 @@ int cavs__part_walk(struct cavs__device *d, const struct cavs__part_args *a, int
     struct cavs__rows *at = &b.at;
     uint64_t first = a->first;
 
-    at->sections = a->sections;
     at->index = a->host_index;
     for (int i = 0; i < a->nsegments; i++) {
         at->segment = &a->segments[i];
+        at->sections = at->segment->sections ? at->segment->sections : a->sections;
         at->part = a->parts[at->segment->function];
         for (at->start = 0; at->start < at->segment->rows; at->start += at->rows) {
             cut_block(at, scratch);

@@ -104,9 +104,9 @@ struct cavs__task_kind {
 /* Whose V_t its tasks take. */
 static inline enum cavs__chain cavs__chain_of(const struct cavs__task_kind *k)
 {
-    return k->function || k->phase == CAVS__GRADIENT ? CAVS__NO_CHAIN
-           : k->phase == CAVS__FORWARD               ? CAVS__CHAIN_FORWARD
-                                                     : CAVS__CHAIN_BACKWARD;
+    return k->klass != CAVS__CHAIN     ? CAVS__NO_CHAIN
+           : k->phase == CAVS__FORWARD ? CAVS__CHAIN_FORWARD
+                                       : CAVS__CHAIN_BACKWARD;
 }
 
 struct cavs__stage_plan {

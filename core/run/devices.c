@@ -41,11 +41,11 @@ static void each_launch(const struct cavs__plan *p,
                         void (*visit)(struct cavs__step *step, struct cavs__device_texts *texts),
                         struct cavs__device_texts *texts)
 {
-    for (int i = 0; i < p->model->nstages; i++) {
+    for (int i = 0; i < p->nstages; i++) {
         const struct cavs__stage_plan *sp = &p->stages[i];
 
         for (int j = 0; j < sp->nkinds; j++) {
-            for (int f = 0; f < sp->stage->nfunctions; f++) {
+            for (int f = 0; f < sp->kinds[j]->nparts; f++) {
                 const struct cavs__part *part = sp->kinds[j]->parts[f];
 
                 for (int k = 0; part && k < part->nsteps;
@@ -123,8 +123,11 @@ static int compile_groups(struct cavs__plan *p)
     if (!rc && path)
         rc = write_text(&texts, path);
     if (!rc && cavs__devices->count() > 0) {
-        p->groups = cavs__devices->groups_create(&texts);
-        if (!p->groups)
+        struct cavs__device_groups *all = cavs__devices->groups_create(p->groups, &texts);
+
+        if (all)
+            p->groups = all;
+        else
             rc = cavs__fail_nomem("fused groups", 0);
     }
     free(texts.programs);
@@ -132,9 +135,9 @@ static int compile_groups(struct cavs__plan *p)
     return rc;
 }
 
-static int check_kind(const struct cavs__task_kind *k)
+static int check_kind(const struct cavs__task_kind *k, uint32_t not_on)
 {
-    if (k->codelet.where != STARPU_CPU || starpu_cpu_worker_get_count() > 0)
+    if ((k->codelet.where & ~not_on) != STARPU_CPU || starpu_cpu_worker_get_count() > 0)
         return CAVS_OK;
     return cavs__fail(CAVS_ERUNTIME, "task %s runs on CPUs only (%s), but there is no CPU worker",
                       k->name, k->cpu_only ? k->cpu_only : "no device can be used");
@@ -148,7 +151,46 @@ static int check_workers(void)
     return cavs__fail(CAVS_ERUNTIME, "no device can be used, and there is no CPU worker");
 }
 
-int cavs__plan_devices(struct cavs__plan *p)
+static int place_kind(struct cavs__task_kind *k)
+{
+    if (!k->cpu_only)
+        cavs__task_on_devices(&k->codelet, k->nparts, k->parts, &k->cpu_only);
+    return check_kind(k, 0);
+}
+
+/* Its parts come while tasks are on their way, and one that a device cannot run must not keep
+ * others from it: so each says where it cannot run, and a task goes by those that it has. */
+static int place_recorded(struct cavs__task_kind *k)
+{
+    int rc = CAVS_OK;
+
+    if (!k->cpu_only)
+        cavs__task_run_on_devices(&k->codelet, false, cavs__devices->run_part);
+    for (int f = 0; f < k->nparts && !rc; f++) {
+        struct cavs__part *part = k->parts[f];
+
+        if (part && !k->cpu_only)
+            part->not_on = cavs__task_not_on(part, &part->why_not);
+        rc = part ? check_kind(k, part->not_on) : CAVS_OK;
+    }
+    return rc;
+}
+
+static int place_stage(struct cavs__plan *p, struct cavs__stage_plan *sp)
+{
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < sp->nkinds && !rc; i++) {
+        struct cavs__task_kind *k = sp->kinds[i];
+
+        k->cpu_only = p->options.cpu_only;
+        rc = sp->stage->recorded ? place_recorded(k) : place_kind(k);
+    }
+    return rc;
+}
+
+/* Stages from this one on have functions that are not placed yet. */
+static int place_from(struct cavs__plan *p, int first)
 {
     int rc = CAVS_OK;
 
@@ -159,19 +201,19 @@ int cavs__plan_devices(struct cavs__plan *p)
     }
     if (rc || cavs__devices->count() == 0)
         return rc ? rc : check_workers();
-    for (int i = 0; i < p->model->nstages && !rc; i++) {
-        struct cavs__stage_plan *sp = &p->stages[i];
-
-        for (int j = 0; j < sp->nkinds && !rc; j++) {
-            struct cavs__task_kind *k = sp->kinds[j];
-
-            k->cpu_only = p->options.cpu_only;
-            if (!k->cpu_only)
-                cavs__task_on_devices(&k->codelet, sp->stage->nfunctions, k->parts, &k->cpu_only);
-            rc = check_kind(k);
-        }
-    }
+    for (int i = first; i < p->nstages && !rc; i++)
+        rc = place_stage(p, &p->stages[i]);
     return rc;
+}
+
+int cavs__plan_devices(struct cavs__plan *p)
+{
+    return place_from(p, 0);
+}
+
+int cavs__plan_devices_anew(struct cavs__plan *p)
+{
+    return place_from(p, p->model->nstages);
 }
 
 /* ---- scratch ---- */
@@ -241,10 +283,9 @@ static size_t most_floats(void)
     return most;
 }
 
-static size_t wanted(const struct cavs__engine *e, const struct cavs__batch *b)
+static size_t wanted_by_shards(const struct cavs__engine *e, const struct cavs__batch *b)
 {
-    bool updates = b->request.run == CAVS__RUN_TRAIN;
-    size_t most = larger(LEAST_FLOATS, updates ? wanted_by_updates(b) : 0);
+    size_t most = 0;
 
     for (int i = 0; i < b->nshards; i++) {
         int home = cavs__home_of(e, i);
@@ -254,12 +295,20 @@ static size_t wanted(const struct cavs__engine *e, const struct cavs__batch *b)
         for (int j = 0; j < e->plan->model->nstages; j++)
             most = larger(most, wanted_by_stage(e, &b->shards[i], j));
     }
-    return most < most_floats() ? most : most_floats();
+    return most;
+}
+
+int cavs__reserve_device_floats(struct cavs__engine *e, const struct cavs__batch *b, size_t floats)
+{
+    bool updates = b->request.run == CAVS__RUN_TRAIN;
+    size_t most = larger(LEAST_FLOATS, larger(floats, updates ? wanted_by_updates(b) : 0));
+
+    return cavs__reserve_scratch(e, most < most_floats() ? most : most_floats());
 }
 
 int cavs__reserve_device_scratch(struct cavs__engine *e, const struct cavs__batch *b)
 {
-    return e->devices ? cavs__reserve_scratch(e, wanted(e, b)) : CAVS_OK;
+    return e->devices ? cavs__reserve_device_floats(e, b, wanted_by_shards(e, b)) : CAVS_OK;
 }
 
 /* ---- placement ---- */
@@ -287,6 +336,18 @@ static void force(const struct cavs__engine *e, const char *placement, struct st
     else
         device = strcmp(placement, "device") == 0;
     t->where = (int32_t)(device ? devices : (uint32_t)STARPU_CPU);
+}
+
+void cavs__keep_off(struct starpu_task *t, uint32_t kinds)
+{
+    uint32_t where = t->where < 0 ? t->cl->where : (uint32_t)t->where;
+
+    if (!(where & kinds))
+        return;
+    where &= ~kinds;
+    t->where = (int32_t)(where ? where : t->cl->where & ~kinds);
+    t->workerids = NULL;
+    t->workerids_len = 0;
 }
 
 void cavs__place_task(const struct cavs__engine *e, int shard, struct starpu_task *t)

@@ -259,10 +259,16 @@ void cavs__homes_explain(FILE *out, const struct cavs__engine *e);
 /* devices.c */
 /* Decides which kinds of a plan run on devices, and compiles their groups for them. */
 int cavs__plan_devices(struct cavs__plan *p);
+/* The same for tapes, whose plan has grown. */
+int cavs__plan_devices_anew(struct cavs__plan *p);
 /* If there are devices: scratch for as many rows as the batch, and its updates, want. */
 int cavs__reserve_device_scratch(struct cavs__engine *e, const struct cavs__batch *b);
+/* The same for so many floats, and the updates. */
+int cavs__reserve_device_floats(struct cavs__engine *e, const struct cavs__batch *b, size_t floats);
 /* To its home, for a task of a shard (or none, -1), if it can run there; or as CAVS_PLACEMENT in
  * the environment says: cpu, device, alternate between them, or any. */
 void cavs__place_task(const struct cavs__engine *e, int shard, struct starpu_task *t);
+/* Of a task that has been placed: not to devices of these kinds, which cannot run it. */
+void cavs__keep_off(struct starpu_task *t, uint32_t kinds);
 
 #endif

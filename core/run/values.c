@@ -197,6 +197,8 @@ int cavs__session_follow_plan(struct cavs_session *s)
         if (!s->model->params[i]->merged)
             rc = follow_param(s, s->model->params[i]);
     }
+    if (!rc)
+        rc = cavs__plan_devices_anew(s->plan);
     return rc ? rc : cavs__reserve_scratch(&s->engine, s->plan->scratch);
 }
 

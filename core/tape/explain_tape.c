@@ -106,15 +106,46 @@ static void explain_blocks(FILE *out, const struct cavs__blocks *b)
     }
 }
 
+/* Where a signature's parts run that not all devices can run. */
+static void explain_part(FILE *out, const struct cavs_tape *t, const struct cavs__task_kind *k,
+                         int function)
+{
+    const struct cavs__part *part = function < k->nparts ? k->parts[function] : NULL;
+    const struct cavs__signature *s = t->recording.signatures.all[function];
+
+    if (!part || !part->not_on)
+        return;
+    fprintf(out, "%s of %s (%s:%d) on CPUs: %s\n", k->name, cavs__symbol_label(&s->like),
+            s->like.at.file, s->like.at.line, part->why_not);
+}
+
+static void explain_devices(FILE *out, const struct cavs_tape *t)
+{
+    const struct cavs__stage_plan *sp = cavs__tape_plan(t);
+
+    for (int i = 0; i < sp->nkinds && t->session->engine.devices; i++) {
+        for (int f = 0; f < t->recording.signatures.n; f++)
+            explain_part(out, t, sp->kinds[i], f);
+    }
+}
+
+static const char *where(const struct cavs_tape *t)
+{
+    return !t->session->engine.devices || t->session->plan->options.cpu_only ? "CPUs"
+           : starpu_cpu_worker_get_count() > 0                               ? "devices and CPUs"
+                                                                             : "devices";
+}
+
 static void explain(FILE *out, const struct cavs_tape *t)
 {
     const struct cavs__signatures *all = &t->recording.signatures;
 
-    fprintf(
-        out,
-        "tape: %d signatures, of which %d are blocks, policy %s.\nRows were computed on CPUs; ' "
-        "has a gradient.\n\n",
-        all->n, t->blocks.made, cavs_policy_name((int)t->options.policy));
+    fprintf(out,
+            "tape: %d signatures, of which %d are blocks, policy %s.\nRows were computed on %s; ' "
+            "has a gradient.\n",
+            all->n, t->blocks.made, cavs_policy_name((int)t->options.policy), where(t));
+    explain_devices(out, t);
+    fprintf(out, "\n");
     explain_rows(out, all);
     fprintf(out,
             "\n%lld rows ran alone: at no time was another one of their signature ready beside "

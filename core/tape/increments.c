@@ -114,6 +114,84 @@ static double seconds_of(const struct going *g)
     return g->gradients ? 3 * sum : sum;
 }
 
+/* ---- devices ---- */
+
+/* As core/prepare/batch.c has it: a row costs something even without products. */
+static double work_of(const struct going *g, int shard)
+{
+    const struct cavs_tape *t = g->t;
+    bool fresh = false;
+    double sum = 0;
+
+    for (struct cavs__increment *d = g->gradients ? t->shards[shard].first : t->fresh[shard]; d;
+         d = d->after) {
+        fresh |= d == t->fresh[shard];
+        for (int i = 0; i < d->nvt; i++) {
+            const struct cavs__signature *s = cavs__signature_of(t, &d->vt[i]);
+
+            sum += d->vt[i].n * (1000 + (g->gradients ? s->flops : s->flops_forward) -
+                                 (fresh ? 0 : s->flops_forward));
+        }
+    }
+    return sum;
+}
+
+/* Scratch for the rows of each signature in an increment. */
+static size_t wanted_by(const struct cavs_tape *t, const struct cavs__increment *d)
+{
+    static const int32_t no_entries[CAVS__PART_LISTS];
+    const struct cavs__stage_plan *sp = cavs__tape_plan(t);
+    size_t most = 0;
+
+    for (int i = 0; i < sp->nkinds; i++) {
+        const struct cavs__task_kind *k = sp->kinds[i];
+
+        for (int f = 0; f < d->nfunctions && f < k->nparts; f++) {
+            size_t floats =
+                k->parts[f] && d->function_rows[f] > 0
+                    ? cavs__devices->part_floats(k->parts[f], d->function_rows[f], no_entries)
+                    : 0;
+
+            most = floats > most ? floats : most;
+        }
+    }
+    return most;
+}
+
+/* What a shard has by now may be more than its home can hold, whatever it began with. */
+static int check_room(struct going *g)
+{
+    const struct cavs_tape *t = g->t;
+    size_t *bytes = g->e->homes ? g->e->homes->bytes : NULL;
+
+    for (int i = 0; i < t->order.nshards && bytes; i++)
+        bytes[i] = (size_t)(t->shards[i].rows * (g->gradients ? 2 : 1) + t->shards[i].operands +
+                            t->shards[i].given) *
+                   CAVS__LINE * sizeof(float);
+    return cavs__homes_send_away(g->e, bytes);
+}
+
+/* What the homes of shards have to do, and scratch for it. */
+static int prepare_devices(struct going *g)
+{
+    const struct cavs_tape *t = g->t;
+    size_t most = 0;
+    int rc = check_room(g);
+
+    for (int i = 0; i < t->order.nshards && g->e->devices; i++) {
+        double work = work_of(g, i);
+
+        if (work > 0)
+            cavs__homes_count(g->e, g->slot, i, work);
+        for (const struct cavs__increment *d = t->shards[i].first; d; d = d->after) {
+            size_t floats = wanted_by(t, d);
+
+            most = floats > most ? floats : most;
+        }
+    }
+    return rc || !g->e->devices ? rc : cavs__reserve_device_floats(g->e, t->session->batch, most);
+}
+
 /* ---- doing it ---- */
 
 static int prepare_own(struct going *g)
@@ -127,7 +205,9 @@ static int prepare_own(struct going *g)
         if (!rc && (t->fresh[i] || (g->gradients && t->shards[i].first)))
             rc = cavs__fill(t, g->slot, i, g->gradients);
     }
-    return !rc && g->gradients ? cavs__list_tape_lookups(t, g->slot) : rc;
+    if (!rc && g->gradients)
+        rc = cavs__list_tape_lookups(t, g->slot);
+    return rc ? rc : prepare_devices(g);
 }
 
 /* What all ranks have recorded, in a few words. */
@@ -139,15 +219,18 @@ static uint64_t hash_of(const struct cavs_tape *t)
     return cavs__hash(CAVS__HASH_START, words, sizeof words);
 }
 
+static enum cavs__run run_of(const struct going *g)
+{
+    return g->update ? CAVS__RUN_TRAIN : g->gradients ? CAVS__RUN_GRADIENT : CAVS__RUN_EVALUATE;
+}
+
 static int prepare(struct going *g)
 {
     struct cavs_session *s = g->t->session;
     int rc;
 
     s->batch = &s->fresh;
-    s->batch->request.run = g->update      ? CAVS__RUN_TRAIN
-                            : g->gradients ? CAVS__RUN_GRADIENT
-                                           : CAVS__RUN_EVALUATE;
+    s->batch->request.run = run_of(g);
     rc = prepare_own(g);
     return g->x ? cavs__exchange_meet(g->x, s->batch, g->slot, s->optimizer.touched_lists,
                                       hash_of(g->t), rc)
@@ -233,8 +316,10 @@ static int go(struct going *g)
 
     g->slot = cavs__next_slot(g->e);
     wait_for_slot(g);
+    cavs__homes_observe(g->e, g->slot);
     if (g->x)
         cavs__exchange_observe(g->x, g->slot);
+    cavs__homes_begin(g->e, g->slot, run_of(g));
     cavs__slot_open(&g->e->slots[g->slot], g->e->nshards);
     starpu_iteration_push((unsigned long)g->e->batches);
     rc = prepare(g);
@@ -264,7 +349,8 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
     struct cavs__wanted wanted = {.n = n,
                                   .symbols = symbols,
                                   .rows = !finish,
-                                  .together = finish || run == CAVS_TAPE_EVALUATE};
+                                  .together = finish || run == CAVS_TAPE_EVALUATE,
+                                  .e = g.e->homes ? g.e : NULL};
     struct cavs_stats *stats = &t->session->stats;
     double start = starpu_timing_now(), waited = stats->wait_s;
     int rc = order(&g, &wanted);

@@ -31,6 +31,7 @@ void cavs__order_free(struct cavs__order *o)
     free(o->found);
     free(o->shard);
     free(o->work);
+    free(o->bytes);
     free(o->chosen);
     free(o->groups);
     free(o->signature);
@@ -157,12 +158,13 @@ static void find_needed(struct needed *d, const struct cavs__wanted *wanted, int
 
 static bool reserve_samples(struct cavs__order *o, int n)
 {
-    size_t room = o->sample_room, rooms[3] = {room, room, room};
+    size_t room = o->sample_room, rooms[4] = {room, room, room, room};
 
     if ((size_t)n <= room)
         return true;
     if (!cavs__array_reserve(&o->shard, &room, (size_t)n, sizeof *o->shard) ||
         !cavs__array_reserve(&o->work, &rooms[0], (size_t)n, sizeof *o->work) ||
+        !cavs__array_reserve(&o->bytes, &rooms[3], (size_t)n, sizeof *o->bytes) ||
         !cavs__array_reserve(&o->chosen, &rooms[1], (size_t)n, sizeof *o->chosen) ||
         !cavs__array_reserve(&o->groups, &rooms[2], (size_t)n, sizeof *o->groups))
         return false;
@@ -170,20 +172,41 @@ static bool reserve_samples(struct cavs__order *o, int n)
     return true;
 }
 
-/* Work of each group that has no shard yet; how many there are, in o->groups. */
-static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n)
+/* Of a row, and of the gradients that it makes: row_places.c. */
+static double bytes_of(const struct cavs__signature *s, bool passes)
+{
+    double lines =
+        (passes ? 2 : 1) * cavs__lines_of(s->like.width) + cavs__lines_of(s->function->kept);
+
+    for (int k = 0; k < s->n && passes; k++) {
+        const struct cavs__operand_sort *x = &s->operands[k];
+
+        lines += x->passes ? cavs__lines_of(x->from + x->width) : 0;
+    }
+    return lines * CAVS__LINE * sizeof(float);
+}
+
+/* Work of each group that has no shard yet, and bytes, if there are homes; how many there are, in
+ * o->groups. */
+static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n, bool homes)
 {
     int groups = 0;
 
     for (int i = 0; i < r->nsamples; i++)
-        o->work[i] = 0;
-    for (int i = 0; i < n; i++)
-        o->work[cavs__group_of(r, r->entries[o->list[i]].sample)] +=
-            r->signatures.all[r->entries[o->list[i]].as]->nmembers;
+        o->work[i] = o->bytes[i] = 0;
+    for (int i = 0; i < n; i++) {
+        const struct cavs__entry *e = &r->entries[o->list[i]];
+        int group = cavs__group_of(r, e->sample);
+
+        o->work[group] += r->signatures.all[e->as]->nmembers;
+        if (homes)
+            o->bytes[group] += bytes_of(r->signatures.all[e->as], r->run != CAVS_TAPE_EVALUATE);
+    }
     for (int i = 0; i < r->nsamples; i++) {
         if (o->work[i] == 0 || o->shard[i] >= 0)
             continue;
         o->work[groups] = o->work[i];
+        o->bytes[groups] = o->bytes[i];
         o->groups[groups++] = i;
     }
     return groups;
@@ -207,7 +230,31 @@ static int check_groups(const struct cavs__order *o, struct cavs__recording *r)
     return CAVS_OK;
 }
 
-static int choose_shards(struct cavs__order *o, struct cavs__recording *r, int n)
+static int split(struct cavs__order *o, int groups, const double *share)
+{
+    return cavs__shard_split(groups, o->work, o->nshards, share, o->chosen, &o->split) == 0
+               ? CAVS_OK
+               : cavs__fail_nomem("shards of a tape", 0);
+}
+
+/* Again with smaller shards where they are too large for the memory of their device. */
+static int split_among_homes(struct cavs__order *o, int groups, struct cavs__engine *e,
+                             enum cavs__run run)
+{
+    size_t *bytes = e->homes->bytes;
+    int rc;
+
+    do {
+        rc = split(o, groups, cavs__shares(e, run));
+        memset(bytes, 0, (size_t)o->nshards * sizeof *bytes);
+        for (int i = 0; i < groups && !rc; i++)
+            bytes[o->chosen[i]] += (size_t)o->bytes[i];
+    } while (!rc && cavs__homes_crowded(e, bytes));
+    return rc;
+}
+
+static int choose_shards(struct cavs__order *o, struct cavs__recording *r, int n,
+                         struct cavs__engine *e)
 {
     int groups, rc;
 
@@ -217,13 +264,15 @@ static int choose_shards(struct cavs__order *o, struct cavs__recording *r, int n
     rc = check_groups(o, r);
     if (rc)
         return rc;
-    groups = new_groups(o, r, n);
-    if (groups > 0 &&
-        cavs__shard_split(groups, o->work, o->nshards, NULL, o->chosen, &o->split) != 0)
-        return cavs__fail_nomem("shards of a tape", 0);
-    for (int i = 0; i < groups; i++)
+    groups = new_groups(o, r, n, e != NULL);
+    if (groups > 0)
+        rc = e ? split_among_homes(o, groups, e,
+                                   r->run == CAVS_TAPE_EVALUATE ? CAVS__RUN_EVALUATE
+                                                                : CAVS__RUN_TRAIN)
+               : split(o, groups, NULL);
+    for (int i = 0; i < groups && !rc; i++)
         o->shard[o->groups[i]] = o->chosen[i];
-    return CAVS_OK;
+    return rc;
 }
 
 /* ---- graphs ---- */
@@ -482,7 +531,7 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
     n = cavs__find_vertices(b, r, wanted->together, d.n, o->list + symbols - d.n, o->list);
     if (n < 0 || !reserve_samples(o, r->nsamples))
         return cavs__fail_nomem("order of a tape", 0);
-    rc = choose_shards(o, r, n);
+    rc = choose_shards(o, r, n, wanted->e);
     if (!rc && !reserve(o, n, d.rows, r->signatures.n))
         rc = cavs__fail_nomem("graph of a tape", (size_t)n * 3 * sizeof(int32_t));
     for (int i = 0; i < o->nshards && !rc; i++)

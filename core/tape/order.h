@@ -14,6 +14,7 @@
 #ifndef CAVS_CORE_TAPE_ORDER_H
 #define CAVS_CORE_TAPE_ORDER_H
 
+#include "core/run/engine.h"
 #include "core/tape/tape_blocks.h"
 #include "scheduler/schedule.h"
 
@@ -47,6 +48,7 @@ struct cavs__order {
     int32_t *shard;  /* [samples] of each group, by its first sample; -1: none yet */
     int known;       /* samples of which that is so */
     double *work;    /* [samples] */
+    double *bytes;   /* [samples] that its rows take */
     int32_t *chosen; /* [samples] */
     int32_t *groups; /* [samples] */
     /* Functions of a graph are the signatures in it, in the order in which they come: schedules do
@@ -80,6 +82,7 @@ struct cavs__wanted {
     const int32_t *symbols; /* [n] */
     bool rows;              /* the user reads their rows */
     bool together;          /* runs may be blocks */
+    struct cavs__engine *e; /* whose homes tell how large shards are; NULL: equal */
 };
 /* Puts in order what these symbols need that no earlier increment has: for each shard its first
  * increment in out, behind which another may be; NULL where there is nothing.  0 or a code; the

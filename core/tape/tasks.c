@@ -103,6 +103,16 @@ struct task {
     int16_t *numbers;
 };
 
+/* Devices that cannot run some part of it. */
+static uint32_t not_on(const struct sending *w)
+{
+    uint32_t kinds = 0;
+
+    for (int i = 0; i < w->n; i++)
+        kinds |= w->parts[w->segments[w->first + i].function]->not_on;
+    return kinds;
+}
+
 static int open_task(struct sending *w, struct task *k, int nbuffers)
 {
     k->a = take(w, sizeof *k->a);
@@ -119,9 +129,12 @@ static int open_task(struct sending *w, struct task *k, int nbuffers)
                                  .nanoseconds = w->e->options->measure ? w->e->nanoseconds : NULL,
                                  .shard = w->shard,
                                  .batch = w->e->batches};
-    k->task = cavs__task_create(w->e, w->slot, -1, (struct starpu_codelet *)&w->k->codelet, k->a,
-                                nbuffers + 1);
-    return k->task ? CAVS_OK : CAVS_ENOMEM;
+    k->task = cavs__task_create(w->e, w->slot, w->shard, (struct starpu_codelet *)&w->k->codelet,
+                                k->a, nbuffers + 1);
+    if (!k->task)
+        return CAVS_ENOMEM;
+    cavs__keep_off(k->task, not_on(w));
+    return CAVS_OK;
 }
 
 static void add_buffer(struct sending *w, struct task *k, int tensor, int chunk, bool written)
