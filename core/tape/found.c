@@ -3,8 +3,10 @@
  * found.c - what a tape has found out about the program that records, for checkpoints: with it a
  * run that is resumed has the blocks of one that was never stopped, and so its bits.
  *
- *     {"sites": [print, after, flags, ..], "blocks": [print, seen, wanted, results, those to come,
- *      flags, ..], "made": blocks, "due": recordings until some are used, "used", "apart"}
+ *     {"sites": [{"print", "after", ..}, ..], "blocks": [{"print", "seen", "wanted", ..}, ..],
+ *      "made": blocks, "due": recordings until some are used, "used", "apart"}
+ *
+ * with the members of struct cavs__site and struct cavs__tape_block.
  *
  * Sites and forms of runs are told by their prints, hashes of names, lines and numbers, and are met
  * anew when the program records them; a block's function is made then.  So nothing here is trusted:
@@ -14,32 +16,33 @@
 
 #include "core/tape/tape.h"
 
-enum { SITE_BRANCHES = 1, SITE_ASKED = 2, SITE_ALONE = 4, SITE_FIRST = 8 };
-enum { BLOCK_USED = 1, BLOCK_COMING = 2, BLOCK_REFUSED = 4 };
-enum { SITE_NUMBERS = 3, BLOCK_NUMBERS = 6 };
-
 /* ---- to a checkpoint ---- */
 
-static bool append(json_t *to, int n, const int64_t *numbers)
+static json_t *describe_site(const struct cavs__site *x)
 {
-    for (int i = 0; i < n; i++) {
-        if (json_array_append_new(to, json_integer(numbers[i])) != 0)
-            return false;
-    }
-    return true;
+    return json_pack("{s:I, s:i, s:b, s:b, s:b, s:b}", "print", (json_int_t)x->print, "after",
+                     x->after, "branches", x->branches, "asked", x->asked, "alone", x->alone,
+                     "first", x->first);
 }
 
+static json_t *describe_block(const struct cavs__tape_block *x)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:b, s:b, s:b}", "print", (json_int_t)x->print,
+                     "seen", (json_int_t)x->seen, "wanted", (json_int_t)x->wanted, "results",
+                     (json_int_t)x->results, "coming_results", (json_int_t)x->coming_results,
+                     "used", x->signature != CAVS__NO_BLOCK, "coming", x->coming != CAVS__NO_BLOCK,
+                     "refused", x->refused);
+}
+
+/* NULL: out of memory. */
 static json_t *describe_sites(const struct cavs__sites *s)
 {
     json_t *all = json_array();
 
     for (int32_t i = 0; i < s->n; i++) {
         struct cavs__site x = cavs__site_ended(s, i);
-        const int64_t numbers[SITE_NUMBERS] = {(int64_t)x.print, x.after,
-                                               x.branches * SITE_BRANCHES | x.asked * SITE_ASKED |
-                                                   x.alone * SITE_ALONE | x.first * SITE_FIRST};
 
-        if (!append(all, SITE_NUMBERS, numbers)) {
+        if (json_array_append_new(all, describe_site(&x)) != 0) {
             json_decref(all);
             return NULL;
         }
@@ -52,17 +55,7 @@ static json_t *describe_blocks(const struct cavs__blocks *b)
     json_t *all = json_array();
 
     for (int i = 0; i < b->n; i++) {
-        const struct cavs__tape_block *x = b->all[i];
-        const int64_t numbers[BLOCK_NUMBERS] = {(int64_t)x->print,
-                                                x->seen,
-                                                (int64_t)x->wanted,
-                                                (int64_t)x->results,
-                                                (int64_t)x->coming_results,
-                                                (x->signature != CAVS__NO_BLOCK) * BLOCK_USED |
-                                                    (x->coming != CAVS__NO_BLOCK) * BLOCK_COMING |
-                                                    x->refused * BLOCK_REFUSED};
-
-        if (!append(all, BLOCK_NUMBERS, numbers)) {
+        if (json_array_append_new(all, describe_block(b->all[i])) != 0) {
             json_decref(all);
             return NULL;
         }
@@ -104,35 +97,41 @@ json_t *cavs__describe_found(const struct cavs__session_tape *tape)
 
 /* ---- from there ---- */
 
-static int64_t number_at(const json_t *all, size_t i)
+static int64_t number_of(const json_t *x, const char *name)
 {
-    return json_integer_value(json_array_get(all, i));
+    return json_integer_value(json_object_get(x, name));
+}
+
+static bool is_so(const json_t *x, const char *name)
+{
+    return json_is_true(json_object_get(x, name));
 }
 
 /* Times that something has been. */
-static int64_t count_of(const json_t *x, int64_t most)
+static int64_t count_of(const json_t *x, const char *name, int64_t most)
 {
-    int64_t n = json_integer_value(x);
+    int64_t n = number_of(x, name);
 
     return n < 0 ? 0 : n < most ? n : most;
 }
 
 static bool recall_sites(struct cavs__sites *s, const json_t *all)
 {
-    size_t n = json_array_size(all) / SITE_NUMBERS;
+    json_t *of;
+    size_t i;
 
-    for (size_t i = 0; i < n; i++) {
-        int64_t after = number_at(all, SITE_NUMBERS * i + 1);
-        int64_t flags = number_at(all, SITE_NUMBERS * i + 2);
-        bool known = after >= CAVS__SAMPLE_ENDS && after < (int64_t)n;
-        struct cavs__site x = {.print = (uint64_t)number_at(all, SITE_NUMBERS * i),
+    json_array_foreach(all, i, of)
+    {
+        int64_t after = number_of(of, "after");
+        bool known = after >= CAVS__SAMPLE_ENDS && after < (int64_t)json_array_size(all);
+        struct cavs__site x = {.print = (uint64_t)number_of(of, "print"),
                                .after = known ? (int32_t)after : CAVS__NO_SITE,
                                .block = -1,
                                .signature = -1,
-                               .branches = flags & SITE_BRANCHES,
-                               .asked = flags & SITE_ASKED,
-                               .alone = flags & SITE_ALONE,
-                               .first = flags & SITE_FIRST};
+                               .branches = is_so(of, "branches"),
+                               .asked = is_so(of, "asked"),
+                               .alone = is_so(of, "alone"),
+                               .first = is_so(of, "first")};
 
         if (!cavs__site_expect(s, &x))
             return false;
@@ -147,19 +146,19 @@ static int32_t later(bool there)
 
 static bool recall_blocks(struct cavs__blocks *b, const json_t *all)
 {
-    size_t n = json_array_size(all) / BLOCK_NUMBERS;
+    json_t *of;
+    size_t i;
 
-    for (size_t i = 0; i < n; i++) {
-        size_t at = BLOCK_NUMBERS * i;
-        int64_t flags = number_at(all, at + 5);
-        struct cavs__tape_block x = {.print = (uint64_t)number_at(all, at),
-                                     .seen = count_of(json_array_get(all, at + 1), INT32_MAX),
-                                     .wanted = (uint64_t)number_at(all, at + 2),
-                                     .results = (uint64_t)number_at(all, at + 3),
-                                     .coming_results = (uint64_t)number_at(all, at + 4),
-                                     .signature = later(flags & BLOCK_USED),
-                                     .coming = later(flags & BLOCK_COMING),
-                                     .refused = flags & BLOCK_REFUSED};
+    json_array_foreach(all, i, of)
+    {
+        struct cavs__tape_block x = {.print = (uint64_t)number_of(of, "print"),
+                                     .seen = count_of(of, "seen", INT32_MAX),
+                                     .wanted = (uint64_t)number_of(of, "wanted"),
+                                     .results = (uint64_t)number_of(of, "results"),
+                                     .coming_results = (uint64_t)number_of(of, "coming_results"),
+                                     .signature = later(is_so(of, "used")),
+                                     .coming = later(is_so(of, "coming")),
+                                     .refused = is_so(of, "refused")};
 
         if (!cavs__block_expect(b, &x))
             return false;
@@ -190,11 +189,11 @@ bool cavs__recall_found(struct cavs_tape *t)
         return true;
     forget(t);
     if (b->after > 0 && all) {
-        b->made_before = (int)count_of(json_object_get(all, "made"), CAVS__MOST_BLOCKS);
-        b->coming = json_integer_value(json_object_get(all, "due")) >= 0;
-        b->due = t->stats.recordings + count_of(json_object_get(all, "due"), INT32_MAX);
-        b->used = json_is_true(json_object_get(all, "used"));
-        b->apart = json_is_true(json_object_get(all, "apart"));
+        b->made_before = (int)count_of(all, "made", CAVS__MOST_BLOCKS);
+        b->coming = number_of(all, "due") >= 0;
+        b->due = t->stats.recordings + count_of(all, "due", INT32_MAX);
+        b->used = is_so(all, "used");
+        b->apart = is_so(all, "apart");
         if (!recall_sites(&t->recording.sites, json_object_get(all, "sites")) ||
             !recall_blocks(b, json_object_get(all, "blocks")))
             return false;
