@@ -309,6 +309,54 @@ static void not_a_number_is_traced_without_fusion(void **state)
     check_finite_names_the_culprit(&o);
 }
 
+/* Functions that take turns: of each, the rows that its look-ups read lie one behind another, the
+ * vertices do not. */
+static void build_turns(struct cavs_model *m)
+{
+    struct cavs_param *T = zoo_weight(m, "T", 3, 4), *U = zoo_weight(m, "U", 4, 4);
+    struct cavs_stage *s = cavs_stage_create(m, "chain", 4);
+    const char *const names[] = {"calm", "hurts"};
+    for (int i = 0; i < 2; i++) {
+        struct cavs_function *f = cavs_function_create(s, names[i]);
+        struct cavs_symbol *x = cavs_lookup(T, cavs_pull_ids(f, "row"));
+        x = cavs_matmul(i == 0 ? cavs_tanh(x) : cavs_log(x), U);
+        struct cavs_symbol *h = cavs_add(x, cavs_matmul(cavs_gather(f, 0), U));
+        cavs_scatter(f, h);
+        cavs_loss(f, "loss", cavs_sum(cavs_square(h)), NULL);
+    }
+}
+
+static void take_turns(struct sample *s, int number)
+{
+    for (int v = 0; v < s->stages[0].n; v++) {
+        s->stages[0].graph->functions[v] = v & 1;
+        sample_ids(s, 0, "row")[v] = number == 1 && v == BAD_VERTEX ? 2 : v & 1;
+    }
+}
+
+static void not_a_number_is_traced_among_functions_that_take_turns(void **state)
+{
+    static const struct zoo_entry model = {"turns", build_turns, {NULL}};
+    const char *const texts[] = {"chain:4", "chain:9", "chain:6"};
+    float values[3 * 4] = {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, -3, 4};
+    const int good[] = {0, 2}, bad[] = {0, 2, 1};
+    struct cavs_session_options o = cavs_session_defaults();
+    struct trial t;
+    (void)state;
+    o.check_finite = o.no_dedup = true;
+    trial_open(&t, zoo_model(&model), texts, 3, take_turns);
+    struct cavs_session *s = trial_session(&t, &o);
+    check_ok(cavs_session_set_param(s, cavs_model_find_param(t.model, "T"), values));
+    check_ok(cavs_session_evaluate(s, t.data, good, 2));
+    int rc = cavs_session_evaluate(s, t.data, bad, 3);
+    if (!rc)
+        rc = cavs_session_wait(s);
+    check_refused(rc, CAVS_ENUMERIC, "operator log of function chain.hurts ", "sample 1",
+                  "vertex 3");
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
 /* Without check_finite nothing is said, and nothing breaks. */
 static void not_a_number_passes_unchecked(void **state)
 {
@@ -447,6 +495,7 @@ int main(void)
         cmocka_unit_test(not_a_number_is_traced_to_its_vertex),
         cmocka_unit_test(not_a_number_is_traced_in_interpreted_groups),
         cmocka_unit_test(not_a_number_is_traced_without_fusion),
+        cmocka_unit_test(not_a_number_is_traced_among_functions_that_take_turns),
         cmocka_unit_test(not_a_number_passes_unchecked),
         TEST(infinite_parameter_is_traced),
         cmocka_unit_test(as_many_inputs_as_a_task_can_read),
