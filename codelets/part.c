@@ -2,9 +2,9 @@
 /* part.c - walks the rows of a task tile by tile and takes every step on each; see part.h. */
 #include "codelets/locate.h"
 #include "codelets/groups/elementwise.h"
+#include "codelets/stopwatch.h"
 
 #include <math.h>
-#include <time.h>
 
 /* One tile of one segment. */
 struct tile {
@@ -90,22 +90,14 @@ static void check_finite(const struct tile *t, const struct cavs__step *s,
     }
 }
 
-static uint64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void run_kernel(const struct tile *t, const struct cavs__step *s, const struct cavs__view *v,
                        unsigned flags)
 {
-    uint64_t start = t->args->nanoseconds ? now() : 0;
+    uint64_t *sum = t->args->nanoseconds ? &t->args->nanoseconds[s->cost] : NULL;
+    uint64_t start = cavs__stopwatch_start(sum);
 
     s->call.kernel->cpu(&s->call, s->list > 0 ? t->at.entries[s->list - 1] : t->at.rows, v, flags);
-    if (t->args->nanoseconds)
-        __atomic_add_fetch(&t->args->nanoseconds[s->cost], now() - start, __ATOMIC_RELAXED);
+    cavs__stopwatch_stop(sum, start);
 }
 
 /* *first: buffers that nothing has been added to; the first reduction into each starts it from
@@ -156,7 +148,7 @@ void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float
 {
     struct tile t = {.args = a, .buffers = buffers, .scratch = scratch};
     struct cavs__rows *at = &t.at;
-    uint64_t first = a->first, start = a->busy ? now() : 0;
+    uint64_t first = a->first, start = cavs__stopwatch_start(a->busy);
 
     at->index = a->index_buffer >= 0 ? buffers[a->index_buffer] : NULL;
     for (int i = 0; i < a->nsegments; i++) {
@@ -169,6 +161,5 @@ void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float
                 take_step(&t, &at->part->steps[s], &first);
         }
     }
-    if (a->busy)
-        __atomic_add_fetch(a->busy, now() - start, __ATOMIC_RELAXED);
+    cavs__stopwatch_stop(a->busy, start);
 }

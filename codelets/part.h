@@ -75,11 +75,12 @@ struct cavs__operand {
 
 struct cavs_symbol; /* core/declare/model.h */
 
-/* What a step spends its time on. */
+/* What workers spend their time on: a step, or the optimizer's tasks. */
 enum cavs__cost {
     CAVS__COST_PRODUCT,
     CAVS__COST_MEMORY /* moves rows, computes nothing */,
     CAVS__COST_OTHER,
+    CAVS__COST_UPDATE /* no step's */,
     CAVS__COSTS
 };
 

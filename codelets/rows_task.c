@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codelets/stopwatch.h"
 #include "codelets/task.h"
 #include "memory/handover.h"
 
@@ -17,9 +18,11 @@ static void run_rows(void *descr[], void *arg)
     const struct cavs__rows_args *a;
     const int32_t *lists;
     float *out;
+    uint64_t start;
 
     cavs__handover_begin();
     a = arg;
+    start = cavs__stopwatch_start(a->nanoseconds);
     out = buffer(descr, 0);
     lists = (const int32_t *)buffer(descr, 1);
     for (int i = 0; i < a->nsources; i++)
@@ -28,6 +31,7 @@ static void run_rows(void *descr[], void *arg)
         memset(out, 0, (size_t)a->rows * (size_t)a->ld * sizeof *out);
     cavs__add_rows(a->n, lists, lists + a->ptr, lists + a->source, lists + a->row, a->cols,
                    out + a->from, a->ld, a->gradients, a->ldg);
+    cavs__stopwatch_stop(a->nanoseconds, start);
     cavs__handover_end();
 }
 

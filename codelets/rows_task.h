@@ -22,6 +22,7 @@ struct cavs__rows_args {
     const float **gradients; /* [sources] scratch of the task; of others NULL */
     const int *buffer; /* [sources] its buffer among the gradients; -1: it is not added here */
     int nsources;
+    uint64_t *nanoseconds; /* as of an update */
 };
 
 void cavs__rows_codelet(struct starpu_codelet *cl);

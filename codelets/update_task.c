@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "codelets/stopwatch.h"
 #include "codelets/task.h"
 #include "codelets/task_model.h"
 #include "memory/handover.h"
@@ -75,18 +76,27 @@ static void add_norm(void *descr[], const struct cavs__update_args *a)
     }
 }
 
+typedef void work(void *descr[], const struct cavs__update_args *a);
+
+static void run(work *what, void *descr[], const struct cavs__update_args *a)
+{
+    uint64_t start;
+
+    cavs__handover_begin();
+    start = cavs__stopwatch_start(a->nanoseconds);
+    what(descr, a);
+    cavs__stopwatch_stop(a->nanoseconds, start);
+    cavs__handover_end();
+}
+
 static void run_update(void *descr[], void *arg)
 {
-    cavs__handover_begin();
-    update(descr, arg);
-    cavs__handover_end();
+    run(update, descr, arg);
 }
 
 static void run_norm(void *descr[], void *arg)
 {
-    cavs__handover_begin();
-    add_norm(descr, arg);
-    cavs__handover_end();
+    run(add_norm, descr, arg);
 }
 
 static uint32_t footprint(struct starpu_task *task)

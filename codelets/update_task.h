@@ -30,6 +30,7 @@ struct cavs__update_args {
     size_t at;               /* where in the buffers of the gradients these begin */
     bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */
     int n, ids, ptr, source, row;
+    uint64_t *nanoseconds; /* that tasks take on CPUs are added here; NULL: do not measure */
 };
 
 /* clips: there are norms.  Both run on devices, too, as far as those compute in double. */

@@ -856,7 +856,7 @@ struct cavs_session_options {
     bool no_eager;  /**< do not run operators ahead that wait for nothing */
     bool no_fusion; /**< do not fuse element-wise operators */
     bool no_dedup;  /**< evaluate equal vertices and equal inputs each for itself */
-    bool measure;   /**< time every step; costs about 50 ns each */
+    bool measure;   /**< time every step and update; costs about 50 ns each */
     /** Report the first NaN or infinity with its operator and vertex (CAVS_ENUMERIC); parameters
      * are then as before that batch, metrics are not.  This is slow: every batch is waited for. */
     bool check_finite;
@@ -1028,7 +1028,10 @@ struct cavs_stats {
     /** In the same way: steps that only move rows (gather, scatter, sums over parents; what is
      * fused with arithmetic counts there). */
     double memory_s;
-    double other_s;      /**< in the same way: element-wise operators and the rest */
+    double other_s; /**< in the same way: element-wise operators and the rest */
+    /** Seconds of all workers inside the tasks of the optimizer, with the option measure: norms of
+     * gradients, gradients of looked-up rows added to dense ones, and updates. */
+    double update_s;
     size_t tensor_bytes; /**< of dynamic tensors and parameters */
 };
 /** Says what the session did. */

@@ -183,7 +183,7 @@ check_results() {
     status_is 0 && silent && [ "$(field app)" = "\"$1\"" ] && [ "$(field epochs)" -eq 2 ] && [ "$(field workers)" -eq 2 ] &&
         holds "$(field loss) > 0"
     ok $? "$1 --json --quiet has the fields of all programs, and says nothing else"
-    [ "$(field product_s)" = null ] && [ "$(field memory_s)" = null ] && [ "$(field other_s)" = null ]
+    [ "$(field product_s)" = null ] && [ "$(field memory_s)" = null ] && [ "$(field other_s)" = null ] && [ "$(field update_s)" = null ]
     ok $? "$1: what was not measured is null"
     if command -v python3 >/dev/null; then
         { tail -n 1 "$work/out" && cat "$work/log"; } |
@@ -217,8 +217,10 @@ next_policy() {
 # CAVS_TEST_LONG set, all of them.
 check_schedules() {
     different=
-    run "$1" $small $tiny --epochs 2 --json --quiet --shards 2 --workers 1
+    run "$1" $small $tiny --epochs 2 --json --quiet --shards 2 --workers 1 --measure
     one=$(field loss)
+    holds "$(field product_s) > 0 && $(field update_s) > 0"
+    ok $? "$1 --measure: seconds of products and of updates"
     run "$1" $small $tiny --epochs 2 --json --quiet --shards 2 --workers 2
     [ -n "$one" ] && [ "$one" = "$(field loss)" ] || different="$different --workers"
     next_policy

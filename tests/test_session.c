@@ -505,6 +505,41 @@ static void statistics_count(void **state)
     assert_int_equal(st.batches + st.samples + st.vertices + st.tasks, 0);
 }
 
+/* What a session with this does in a batch of training, and then in one of evaluation. */
+static void time_batches(struct scene *a, bool measure, float clip, struct cavs_stats *training,
+                         struct cavs_stats *evaluation)
+{
+    struct cavs_session_options o = cavs_session_defaults();
+    const int batch[] = {0, 1};
+    o.measure = measure;
+    o.clip = clip;
+    struct cavs_session *s = trial_session(&a->t, &o);
+    check_ok(cavs_session_train(s, a->t.data, batch, 2));
+    check_ok(cavs_session_wait(s));
+    cavs_session_stats(s, training);
+    cavs_session_reset_stats(s);
+    check_ok(cavs_session_evaluate(s, a->t.data, batch, 2));
+    check_ok(cavs_session_wait(s));
+    cavs_session_stats(s, evaluation);
+    cavs_session_destroy(s);
+}
+
+/* Only with the option measure, and of updates only where there are some. */
+static void seconds_of_steps_and_updates_are_measured(void **state)
+{
+    struct scene *a = *state;
+    struct cavs_stats training, evaluation;
+    time_batches(a, false, 0, &training, &evaluation);
+    assert_true(training.product_s + training.memory_s + training.other_s == 0);
+    assert_true(training.update_s == 0);
+    for (int clips = 0; clips < 2; clips++) {
+        time_batches(a, true, (float)clips, &training, &evaluation);
+        assert_true(training.product_s > 0 && training.other_s > 0 && training.update_s > 0);
+        assert_true(evaluation.product_s > 0 && evaluation.other_s > 0);
+        assert_true(evaluation.update_s == 0);
+    }
+}
+
 static int64_t evaluated(struct scene *a, bool no_dedup, const int *batch, int n)
 {
     struct cavs_session_options o = cavs_session_defaults();
@@ -648,6 +683,7 @@ int main(void)
         TEST(gradient_is_there_until_the_next_batch),
         TEST(a_batch_worth_little_is_one_task),
         TEST(statistics_count),
+        TEST(seconds_of_steps_and_updates_are_measured),
         TEST(identical_vertices_are_evaluated_once),
         TEST(inference_gives_the_same_outputs),
         TEST(explanation_names_operators_and_classes),

@@ -65,6 +65,7 @@ void report_add_work(struct report *r, double seconds, int64_t samples, int64_t 
     r->stats.product_s += s->product_s;
     r->stats.memory_s += s->memory_s;
     r->stats.other_s += s->other_s;
+    r->stats.update_s += s->update_s;
     r->stats.tensor_bytes = s->tensor_bytes;
 }
 
@@ -111,7 +112,7 @@ void report_notice(struct report *r, const char *text)
 /* ---- in checkpoints -------------------------------------------------------------------------- */
 
 #define COUNTS "{s:i, s:I, s:I, s:I, s:I, s:I, s:I"
-#define TIMES  ", s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:O, s:O, s:O, s:O, s:O}"
+#define TIMES  ", s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:O, s:O, s:O, s:O, s:O}"
 
 json_t *report_state(const struct report *r)
 {
@@ -123,9 +124,9 @@ json_t *report_state(const struct report *r)
                      "batching_tasks", (json_int_t)s->batching_tasks, "total_seconds", r->seconds,
                      "flops", s->flops, "schedule_s", s->schedule_s, "wait_s", s->wait_s,
                      "exposed_s", s->exposed_s, "product_s", s->product_s, "memory_s", s->memory_s,
-                     "other_s", s->other_s, "loss", json_build_number(r->loss), "epoch_seconds",
-                     r->epoch_seconds, "epoch_loss", r->epoch_loss, "history", r->history, "extra",
-                     r->extra, "epoch", r->epoch);
+                     "other_s", s->other_s, "update_s", s->update_s, "loss",
+                     json_build_number(r->loss), "epoch_seconds", r->epoch_seconds, "epoch_loss",
+                     r->epoch_loss, "history", r->history, "extra", r->extra, "epoch", r->epoch);
 }
 
 /* Arrays and objects of the report are replaced by those of the state. */
@@ -145,13 +146,13 @@ bool report_restore(struct report *r, const json_t *state)
 
     if (json_unpack(
             (json_t *)state,
-            COUNTS ", s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:o, s:o, s:o, s:o, s:o, s?o}",
+            COUNTS ", s:F, s:F, s:F, s:F, s:F, s:F, s:F, s:F, s?F, s:o, s:o, s:o, s:o, s:o, s?o}",
             "epochs", &epochs, "samples", &n[0], "vertices", &n[1], "evaluated", &n[2], "batches",
             &n[3], "tasks", &n[4], "batching_tasks", &n[5], "total_seconds", &r->seconds, "flops",
             &s->flops, "schedule_s", &s->schedule_s, "wait_s", &s->wait_s, "exposed_s",
             &s->exposed_s, "product_s", &s->product_s, "memory_s", &s->memory_s, "other_s",
-            &s->other_s, "loss", &loss, "epoch_seconds", &seconds, "epoch_loss", &losses, "history",
-            &history, "extra", &extra, "epoch", &epoch) != 0 ||
+            &s->other_s, "update_s", &s->update_s, "loss", &loss, "epoch_seconds", &seconds,
+            "epoch_loss", &losses, "history", &history, "extra", &extra, "epoch", &epoch) != 0 ||
         !json_is_array(seconds) || !json_is_array(losses) || !json_is_array(history) ||
         !json_is_object(extra) || (epoch && !json_is_object(epoch)))
         return false;
@@ -229,6 +230,7 @@ static void put_speed(json_t **o, const struct report *r)
     put(o, "product_s", r->measured ? r->stats.product_s : NAN);
     put(o, "memory_s", r->measured ? r->stats.memory_s : NAN);
     put(o, "other_s", r->measured ? r->stats.other_s : NAN);
+    put(o, "update_s", r->measured ? r->stats.update_s : NAN);
     put(o, "flops", r->stats.flops);
     put(o, "gflops", gflops);
     if (r->sgemm_peak > 0) {

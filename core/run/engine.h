@@ -126,6 +126,12 @@ struct cavs__engine {
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
 };
 
+/* What the optimizer's tasks add their time to; NULL: it is not measured. */
+static inline uint64_t *cavs__update_nanoseconds(struct cavs__engine *e)
+{
+    return e->options->measure ? &e->nanoseconds[CAVS__COST_UPDATE] : NULL;
+}
+
 /* Of the batch that is being prepared. */
 static inline int cavs__next_slot(const struct cavs__engine *e)
 {

@@ -52,7 +52,8 @@ static struct cavs__rows_args *new_args(const struct adding *w, int partial)
                                   .ngrads = buffers,
                                   .gradients = gradients,
                                   .buffer = buffer,
-                                  .nsources = t->nlookups};
+                                  .nsources = t->nlookups,
+                                  .nanoseconds = cavs__update_nanoseconds(w->e)};
     return a;
 }
 

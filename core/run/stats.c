@@ -16,6 +16,11 @@ static void put_launches(const struct cavs_session *s, struct cavs_stats *out)
     }
 }
 
+static double seconds_of(const struct cavs_session *s, enum cavs__cost cost)
+{
+    return 1e-9 * (double)__atomic_load_n(&s->engine.nanoseconds[cost], __ATOMIC_RELAXED);
+}
+
 void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
 {
     if (!s || !out)
@@ -24,13 +29,10 @@ void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
     out->tasks = s->engine.tasks;
     out->tensor_bytes = s->engine.tensor_bytes;
     put_launches(s, out);
-    out->product_s =
-        (double)__atomic_load_n(&s->engine.nanoseconds[CAVS__COST_PRODUCT], __ATOMIC_RELAXED) *
-        1e-9;
-    out->memory_s =
-        (double)__atomic_load_n(&s->engine.nanoseconds[CAVS__COST_MEMORY], __ATOMIC_RELAXED) * 1e-9;
-    out->other_s =
-        (double)__atomic_load_n(&s->engine.nanoseconds[CAVS__COST_OTHER], __ATOMIC_RELAXED) * 1e-9;
+    out->product_s = seconds_of(s, CAVS__COST_PRODUCT);
+    out->memory_s = seconds_of(s, CAVS__COST_MEMORY);
+    out->other_s = seconds_of(s, CAVS__COST_OTHER);
+    out->update_s = seconds_of(s, CAVS__COST_UPDATE);
 }
 
 int cavs_session_rank_shards(const struct cavs_session *s, int rank)

@@ -117,6 +117,7 @@ static struct cavs__update_args *new_args(const struct updating *u, const struct
                                     .number = p->number,
                                     .nstates = cavs__rules[u->o->rule.rule].states,
                                     .gradients = gradients,
+                                    .nanoseconds = cavs__update_nanoseconds(u->e),
                                     .ld = u->e->tensors[u->e->plan->param[p->number]].ld};
     return a;
 }
