@@ -203,6 +203,9 @@ void cavs__function_destroy(struct cavs_function *f);
  * subexpressions). */
 struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *like,
                                      int ninputs, struct cavs_symbol *const *inputs);
+/* The same, whether there is an equal one or not; the domain is the caller's. */
+struct cavs_symbol *cavs__symbol_append(struct cavs_function *f, const struct cavs_symbol *like,
+                                        int ninputs, struct cavs_symbol *const *inputs);
 /* Puts x before position `at` of f; x's own fields but `number` are the caller's. */
 bool cavs__symbol_insert(struct cavs_function *f, int at, struct cavs_symbol *x);
 /* What x has a row for: 0 vertices, d > 0 entries of list d - 1 of its function, -1: it is the same

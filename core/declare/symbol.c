@@ -72,20 +72,14 @@ bool cavs__symbol_insert(struct cavs_function *f, int at, struct cavs_symbol *x)
     return true;
 }
 
-struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *given,
-                                     int ninputs, struct cavs_symbol *const *inputs)
+struct cavs_symbol *cavs__symbol_append(struct cavs_function *f, const struct cavs_symbol *like,
+                                        int ninputs, struct cavs_symbol *const *inputs)
 {
-    struct cavs_symbol like = *given, *x = NULL;
+    struct cavs_symbol *x = malloc(sizeof *x);
 
-    like.domain = cavs__operator_of(given)->domain(given, ninputs, inputs);
-    if (!cavs__is_sink(&like) && !cavs__find_equal(f, &like, ninputs, inputs, &x))
-        return NULL;
-    if (x)
-        return x;
-    x = malloc(sizeof *x);
     if (!x)
         return NULL;
-    *x = like;
+    *x = *like;
     x->function = f;
     x->number = f->nsymbols;
     x->ninputs = ninputs;
@@ -98,6 +92,17 @@ struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_
     for (int i = 0; i < ninputs; i++)
         x->inputs[i] = inputs[i];
     return x;
+}
+
+struct cavs_symbol *cavs__symbol_new(struct cavs_function *f, const struct cavs_symbol *given,
+                                     int ninputs, struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol like = *given, *x = NULL;
+
+    like.domain = cavs__operator_of(given)->domain(given, ninputs, inputs);
+    if (!cavs__is_sink(&like) && !cavs__find_equal(f, &like, ninputs, inputs, &x))
+        return NULL;
+    return x ? x : cavs__symbol_append(f, &like, ninputs, inputs);
 }
 
 int cavs_symbol_width(const struct cavs_symbol *x)

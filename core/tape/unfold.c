@@ -30,24 +30,10 @@ static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
 
     if (cavs__reads_lists(&like, n, inputs))
         return cavs__record_on_lists(f, &like, n, inputs);
-    x = malloc(sizeof *x);
-    if (x) {
-        *x = like;
-        x->function = f;
-        x->number = f->nsymbols;
-        x->k += x->op == CAVS__OP_DROPOUT ? SITES_OF_A_MODEL * f->nsymbols : 0;
-        x->ninputs = n;
-        x->inputs = malloc(((size_t)n + 1) * sizeof *x->inputs);
-    }
-    if (!x || !x->inputs || !CAVS__APPEND(f->symbols, f->nsymbols, x)) {
-        if (x)
-            free(x->inputs);
-        free(x);
+    like.k += like.op == CAVS__OP_DROPOUT ? SITES_OF_A_MODEL * f->nsymbols : 0;
+    x = cavs__symbol_append(f, &like, n, inputs);
+    if (!x)
         cavs__function_fail(f, CAVS_ENOMEM, like.at, "apply: out of memory");
-        return NULL;
-    }
-    for (int i = 0; i < n; i++)
-        x->inputs[i] = inputs[i];
     return x;
 }
 
