@@ -31,22 +31,34 @@ static void set(bool *what, bool value)
     __atomic_store_n(what, value, __ATOMIC_RELAXED);
 }
 
-void cavs__workers_rest(void)
+/* Under the lock, these three. */
+
+static void fall_asleep(void)
 {
-    pthread_mutex_lock(&lock);
     if (!asleep)
         starpu_pause();
     set(&asleep, true);
-    pthread_mutex_unlock(&lock);
 }
 
-/* Under the lock.  A worker that is in the middle of a task, as who calls this may be, ends it. */
+static void wake_up(void)
+{
+    if (asleep)
+        starpu_resume();
+    set(&asleep, false);
+}
+
+/* A worker that is in the middle of a task, as who calls this may be, ends it. */
 static void sleep_if_idle(void)
 {
-    if (!when_idle || asleep || batches > 0)
-        return;
-    starpu_pause();
-    set(&asleep, true);
+    if (when_idle && batches == 0)
+        fall_asleep();
+}
+
+void cavs__workers_rest(void)
+{
+    pthread_mutex_lock(&lock);
+    fall_asleep();
+    pthread_mutex_unlock(&lock);
 }
 
 static bool share_cores(const struct cavs_runtime *rt)
@@ -100,10 +112,8 @@ void cavs__workers_wake_for_tasks(void)
     if (!is_set(&asleep))
         return;
     pthread_mutex_lock(&lock);
-    if (asleep && batches > 0) {
-        starpu_resume();
-        set(&asleep, false);
-    }
+    if (batches > 0)
+        wake_up();
     pthread_mutex_unlock(&lock);
 }
 
@@ -113,9 +123,7 @@ void cavs__workers_wake(void)
     if (!is_set(&when_idle) && !is_set(&asleep))
         return;
     pthread_mutex_lock(&lock);
-    if (asleep)
-        starpu_resume();
-    set(&asleep, false);
+    wake_up();
     set(&when_idle, false);
     pthread_mutex_unlock(&lock);
 }
