@@ -122,6 +122,19 @@ static struct cavs__update_args *new_args(const struct updating *u, const struct
     return a;
 }
 
+/* With its arguments, without buffers.  NULL: reported. */
+static struct starpu_task *new_task(const struct updating *u, const struct cavs_param *p,
+                                    struct starpu_codelet *codelet)
+{
+    struct cavs__update_args *a = new_args(u, p);
+
+    if (!a) {
+        cavs__fail_nomem("task", sizeof *a);
+        return NULL;
+    }
+    return cavs__task_create(u->e, u->slot, -1, codelet, a, most_buffers(u, p));
+}
+
 /* What both tasks have last. */
 static void add_lists_and_scratch(const struct updating *u, struct starpu_task *task,
                                   const struct cavs_param *p)
@@ -136,14 +149,12 @@ static void add_lists_and_scratch(const struct updating *u, struct starpu_task *
 
 static int make_norm(struct updating *u, const struct cavs_param *p)
 {
-    struct cavs__update_args *a = new_args(u, p);
-    struct starpu_task *t;
+    struct starpu_task *t = new_task(u, p, &u->o->norm_codelet);
+    struct cavs__update_args *a;
 
-    if (!a)
-        return cavs__fail_nomem("task", sizeof *a);
-    t = cavs__task_create(u->e, u->slot, -1, &u->o->norm_codelet, a, most_buffers(u, p));
     if (!t)
         return CAVS_ENOMEM;
+    a = t->cl_arg;
     cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_RW);
     add_gradients(u, t, p, a);
     add_lists_and_scratch(u, t, p);
@@ -201,14 +212,12 @@ static void take_rows(struct cavs__update_args *a, int first, int rows)
 static int make_piece(struct updating *u, const struct cavs_param *p, int first, int rows,
                       enum starpu_data_access_mode mode)
 {
-    struct cavs__update_args *a = new_args(u, p);
-    struct starpu_task *t;
+    struct starpu_task *t = new_task(u, p, &u->o->update_codelet);
+    struct cavs__update_args *a;
 
-    if (!a)
-        return cavs__fail_nomem("task", sizeof *a);
-    t = cavs__task_create(u->e, u->slot, -1, &u->o->update_codelet, a, most_buffers(u, p));
     if (!t)
         return CAVS_ENOMEM;
+    a = t->cl_arg;
     list_copies(u, p, a);
     add_written(u, t, p, mode);
     add_gradients(u, t, p, a);
