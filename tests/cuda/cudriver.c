@@ -45,7 +45,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
     int device = gpu_function_device(function);
     const char *why;
 
-    if (device == 0 && gpu_comes(&gpu_options()->lost))
+    if (gpu_comes(&gpu_options()->lost))
         gpu_lose(device);
     if (gpu_lost(device))
         return CUDA_ERROR_LAUNCH_FAILED;

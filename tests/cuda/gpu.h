@@ -47,7 +47,7 @@ struct gpu_options {
     struct gpu_fault launch_fails; /* cuLaunchKernel() */
     struct gpu_fault graph_fails;  /* a node of a graph gets other arguments: not supported */
     struct gpu_fault product_fails;
-    struct gpu_fault lost;   /* device 0 is gone from this launch on */
+    struct gpu_fault lost;   /* the device of this launch, of all devices', is gone from then on */
     const char *check_nvrtc; /* NVIDIA's own, which has to take all texts, too; NULL: none */
     const char *report;      /* a file for gpu_counts; NULL: none */
 };
