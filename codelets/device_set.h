@@ -76,6 +76,9 @@ struct cavs__devices {
     bool (*group_fits)(int nviews); /* no device can launch one with more operands */
     /* Their text, as devices get it, to be freed; NULL when out of memory. */
     char *(*groups_text)(const struct cavs__device_texts *of);
+    /* Compiles this text to the files that groups_create() looks for it in, by any thread; what
+     * cannot be compiled, that says. */
+    void (*compile_ahead)(const char *text);
     /* Their kernels on all devices, built together, of those that have none yet; the others go from
      * the lists. Programs and sequences refer to it: it goes after them, and takes along what a
      * session had before (NULL: nothing). NULL when out of memory, and `before` is as it was; a

@@ -136,6 +136,7 @@ struct cavs__part {
     uint64_t adds_to; /* bit b: some step adds to buffer b, over rows */
     bool stage_rows;  /* an operand lies by rows or edges of the stage: else a segment may be any
                          consecutive rows of the function */
+    bool coming; /* of a tape: nobody runs it yet, and devices have no kernels for its groups */
     /* Of a tape: kinds of devices, as in starpu_codelet::where, that cannot run it, and why. */
     uint32_t not_on;
     const char *why_not;

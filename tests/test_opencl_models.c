@@ -11,13 +11,15 @@
 
 #include "codelets/device/device.h"
 #include "core/run/session.h"
+#include "core/tape/tape_blocks.h"
 #include "tests/on_device.h"
 #include "tests/skip.h"
+#include "tests/tape_step.h"
 #include "tests/trial.h"
 
 static const char *const models[] = {
     "tree_lstm_bench", "dag", "encoder_decoder", "mlp", "each_attention", "relations", "wide"};
-enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 8, MOST = 100 };
+enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 9, MOST = 100 };
 
 struct batch {
     int n, samples[ZOO_SAMPLES];
@@ -305,6 +307,72 @@ static void groups_are_compiled_once(void **state)
     trial_close(&t);
 }
 
+enum { WIDTH = 8, WORDS = 5 };
+
+static struct cavs_model *steps_model(void)
+{
+    struct cavs_model *m;
+
+    check_ok(cavs_model_create(&m));
+    cavs_model_param(m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
+    cavs_model_param(m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-1, 1));
+    check_ok(cavs_model_finish(m));
+    return m;
+}
+
+/* Two sentences, in which a block is often enough to be worth it; the V_t of all recordings so
+ * far. */
+static int64_t record_steps(struct cavs_tape *t, const struct cavs_model *m, struct cavs_session *s)
+{
+    struct cavs_tape_stats stats;
+
+    check_ok(cavs_tape_begin(t, CAVS_TAPE_TRAIN));
+    for (int i = 0; i < 2; i++) {
+        struct cavs_function *f = cavs_tape_sample(t);
+        struct cavs_symbol *h = cavs_constant(f, WIDTH, 0);
+
+        for (int word = 0; word < CAVS__WORTH_A_BLOCK; word++)
+            h = tape_step(t, m, h, word % WORDS);
+        cavs_loss(f, "loss", cavs_sum(cavs_mul(h, h)), NULL);
+    }
+    check_ok(cavs_tape_finish(t));
+    check_ok(cavs_session_wait(s));
+    cavs_tape_stats(t, &stats);
+    return stats.batching_tasks;
+}
+
+/* In a folder of its own, so that each text is new to it. */
+static void devices_compile_blocks_while_recordings_go_on(void **state)
+{
+    const struct cavs__device *d = cavs__device_at(0);
+    struct cavs_tape_options options = cavs_tape_defaults();
+    struct cavs_model *m = steps_model();
+    char folder[4096], *before = strdup(getenv("CAVS_CACHE"));
+    struct cavs_session *s;
+    struct cavs_tape *t;
+    (void)state;
+    place("device");
+    trial_compile(true);
+    snprintf(folder, sizeof folder, "%s/blocks.XXXXXX", before);
+    assert_non_null(mkdtemp(folder));
+    setenv("CAVS_CACHE", folder, 1);
+    check_ok(cavs_session_create(trial_runtime, m, NULL, &s));
+    options.blocks_after = 2;
+    check_ok(cavs_tape_create(s, &options, &t));
+    int64_t apart = record_steps(t, m, s), all = 0;
+    int compiled = d->compiled, cached = d->cached;
+    for (int i = 0; i < 5; i++)
+        all = record_steps(t, m, s);
+    assert_true(all < 6 * apart);
+    assert_int_equal(d->compiled, compiled);
+    assert_true(d->cached > cached);
+    cavs_tape_destroy(t);
+    cavs_session_destroy(s);
+    cavs_model_destroy(m);
+    setenv("CAVS_CACHE", before, 1);
+    free(before);
+}
+
 static void hear(const char *text, void *context)
 {
     if (strstr(text, "multiply float32 numbers"))
@@ -375,6 +443,7 @@ int main(void)
         cmocka_unit_test(checking_for_finite_numbers_keeps_tasks_on_the_cpu),
         cmocka_unit_test(a_hundred_batches_take_no_more_memory_than_ten),
         cmocka_unit_test(groups_are_compiled_once),
+        cmocka_unit_test(devices_compile_blocks_while_recordings_go_on),
         cmocka_unit_test(bfloat16_is_float32_where_it_says_so),
     };
     char names[MOST][80];

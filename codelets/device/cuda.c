@@ -114,48 +114,72 @@ static void close_device(struct cavs__device *d)
 
 /* ---- modules ---- */
 
-/* Code for this GPU: from a file, or compiled now.  NULL after cavs__device_fail(). */
-static void *code_for(struct cavs__device *d, const char *source, const char *architecture)
+/* What code is made for, and everything that it depends on besides its text. */
+struct target {
+    char architecture[32], identity[128];
+};
+
+static struct target target_of(const struct cavs__device *d)
 {
-    char identity[128], log[300];
-    size_t size;
-    void *code;
+    struct target t;
     int major = 0, minor = 0, version = 0;
 
+    cavs__nvrtc_architecture(d->capability, t.architecture, sizeof t.architecture);
     nvrtcVersion(&major, &minor);
     cudaDriverGetVersion(&version);
-    snprintf(identity, sizeof identity, "CUDA %d.%d, driver %d, %s", major, minor, version,
-             architecture);
-    code = cavs__device_cache_get(identity, source, &size);
+    snprintf(t.identity, sizeof t.identity, "CUDA %d.%d, driver %d, %s", major, minor, version,
+             t.architecture);
+    return t;
+}
+
+/* Code for this GPU: from a file, or compiled now.  NULL after cavs__device_fail(). */
+static void *code_for(struct cavs__device *d, const char *source, const struct target *t)
+{
+    char log[300];
+    size_t size;
+    void *code = cavs__device_cache_get(t->identity, source, &size);
+
     if (code) {
         d->cached++;
         return code;
     }
-    if (cavs__nvrtc_compile(source, architecture, &code, &size, log, sizeof log)) {
-        cavs__device_fail(d, "NVRTC refuses the kernels for %s: %s", architecture, log);
+    if (cavs__nvrtc_compile(source, t->architecture, &code, &size, log, sizeof log)) {
+        cavs__device_fail(d, "NVRTC refuses the kernels for %s: %s", t->architecture, log);
         return NULL;
     }
     d->compiled++;
-    cavs__device_cache_put(identity, source, code, size);
+    cavs__device_cache_put(t->identity, source, code, size);
     return code;
+}
+
+static void compile_ahead(const struct cavs__device *d, const char *source)
+{
+    const struct target t = target_of(d);
+    char log[300];
+    size_t size;
+    void *code;
+
+    if (cavs__device_is_cached(t.identity, source) ||
+        cavs__nvrtc_compile(source, t.architecture, &code, &size, log, sizeof log))
+        return;
+    cavs__device_cache_put(t.identity, source, code, size);
+    free(code);
 }
 
 static void *build(struct cavs__device *d, const char *source)
 {
-    char architecture[32];
+    const struct target t = target_of(d);
+    void *code = code_for(d, source, &t);
     CUmodule module;
     CUresult rc;
-    void *code;
 
-    cavs__nvrtc_architecture(d->capability, architecture, sizeof architecture);
-    code = code_for(d, source, architecture);
     if (!code)
         return NULL;
     rc = driver.load(&module, code);
     free(code);
     if (rc == CUDA_SUCCESS)
         return module;
-    cavs__device_fail(d, "the driver refuses the kernels for %s: %s", architecture, text_of(rc));
+    cavs__device_fail(d, "the driver refuses the kernels for %s: %s", t.architecture, text_of(rc));
     return NULL;
 }
 
@@ -306,6 +330,7 @@ const struct cavs__driver cavs__cuda = {
     .open = open_device,
     .close = close_device,
     .build = build,
+    .compile_ahead = compile_ahead,
     .find = find,
     .unload = unload,
     .launch = launch,

@@ -123,6 +123,8 @@ struct cavs__driver {
     void (*close)(struct cavs__device *d);
     /* A module made of source text, and a kernel of it; NULL after cavs__device_fail(). */
     void *(*build)(struct cavs__device *d, const char *source);
+    /* The code that build() then finds in a file, if it can be made; by any thread. */
+    void (*compile_ahead)(const struct cavs__device *d, const char *source);
     void *(*find)(struct cavs__device *d, void *module, const char *name);
     void (*unload)(struct cavs__device *d, void *module, int nkernels, void *const *kernels);
     int (*launch)(struct cavs__device *d, const struct cavs__launch *l);
@@ -311,6 +313,7 @@ int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient
 /* See device_set.h. */
 struct cavs__device_groups *cavs__device_groups_create(struct cavs__device_groups *before,
                                                        struct cavs__device_texts *of);
+void cavs__device_compile_ahead(const char *text);
 void cavs__device_groups_destroy(struct cavs__device_groups *g);
 /* The kernel of a program; NULL: not there. */
 void *cavs__device_group(const struct cavs__ew_program *p, const struct cavs__device *d);
@@ -323,6 +326,7 @@ size_t cavs__device_group_bytes(int nviews);
 /* Compiled code for a text, of a compiler, options and device that `identity` names; to be freed,
  * NULL: compile it. */
 void *cavs__device_cache_get(const char *identity, const char *source, size_t *size);
+bool cavs__device_is_cached(const char *identity, const char *source);
 void cavs__device_cache_put(const char *identity, const char *source, const void *data,
                             size_t size);
 

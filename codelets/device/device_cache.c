@@ -3,6 +3,7 @@
  * (ew_cache.c). */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codelets/device/device.h"
@@ -33,6 +34,15 @@ void *cavs__device_cache_get(const char *identity, const char *source, size_t *s
     return file_for(identity, source, path, sizeof path, key)
                ? NULL
                : cavs__ew_cache_read(path, key, size);
+}
+
+bool cavs__device_is_cached(const char *identity, const char *source)
+{
+    size_t size;
+    void *data = cavs__device_cache_get(identity, source, &size);
+
+    free(data);
+    return data != NULL;
 }
 
 void cavs__device_cache_put(const char *identity, const char *source, const void *data, size_t size)

@@ -117,6 +117,16 @@ struct cavs__device_groups *cavs__device_groups_create(struct cavs__device_group
     return g;
 }
 
+void cavs__device_compile_ahead(const char *text)
+{
+    for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
+        const struct cavs__device *d = cavs__device_at(i);
+
+        if (d)
+            d->driver->compile_ahead(d, text);
+    }
+}
+
 void cavs__device_groups_destroy(struct cavs__device_groups *g)
 {
     while (g) {

@@ -132,6 +132,7 @@ const struct cavs__devices cavs__devices_offer = {
     .launches_cost = launches_cost,
     .group_fits = group_fits,
     .groups_text = cavs__device_groups_text,
+    .compile_ahead = cavs__device_compile_ahead,
     .groups_create = cavs__device_groups_create,
     .groups_destroy = cavs__device_groups_destroy,
     .launched = cavs__devices_launched,

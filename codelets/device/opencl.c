@@ -150,44 +150,75 @@ static void to_file(cl_program program, const char *identity, const char *source
     free(code);
 }
 
-static cl_program compile(struct cavs__device *d, const char *source, const char *flags)
+static void choose_flags(const struct cavs__device *d, char flags[FLAGS_SIZE])
 {
-    const struct opencl *o = d->own;
-    cl_int rc = CL_SUCCESS;
-    cl_program program = clCreateProgramWithSource(o->context, 1, &source, NULL, &rc);
+    const char *more = getenv("CAVS_OPENCL_FLAGS");
 
-    if (rc != CL_SUCCESS) {
-        cavs__device_fail(d, "no program (%d)", rc);
-        return NULL;
-    }
-    rc = clBuildProgram(program, 1, &o->device, flags, NULL, NULL);
+    snprintf(flags, FLAGS_SIZE, "-cl-std=CL1.2 %s %s", d->is_cpu ? "-DON_CPU" : "",
+             more ? more : "");
+}
+
+/* Where *rc is not CL_SUCCESS, the program is there for its log; NULL: there is none. */
+static cl_program compile(const struct opencl *o, const char *source, const char *flags, cl_int *rc)
+{
+    cl_program program = clCreateProgramWithSource(o->context, 1, &source, NULL, rc);
+
+    if (*rc == CL_SUCCESS)
+        *rc = clBuildProgram(program, 1, &o->device, flags, NULL, NULL);
+    return program;
+}
+
+static cl_program compile_now(struct cavs__device *d, const char *source, const char *flags)
+{
+    cl_int rc = CL_SUCCESS;
+    cl_program program = compile(d->own, source, flags, &rc);
+
     if (rc == CL_SUCCESS)
         return program;
-    explain(d, o, program, rc);
-    clReleaseProgram(program);
+    if (program) {
+        explain(d, d->own, program, rc);
+        clReleaseProgram(program);
+    } else {
+        cavs__device_fail(d, "no program (%d)", rc);
+    }
     return NULL;
 }
 
 static void *build(struct cavs__device *d, const char *source)
 {
-    const char *more = getenv("CAVS_OPENCL_FLAGS");
     char flags[FLAGS_SIZE], identity[FLAGS_SIZE + 2048];
     cl_program program;
 
-    snprintf(flags, sizeof flags, "-cl-std=CL1.2 %s %s", d->is_cpu ? "-DON_CPU" : "",
-             more ? more : "");
+    choose_flags(d, flags);
     identify(d->own, flags, identity, sizeof identity);
     program = from_file(d->own, identity, source);
     if (program) {
         d->cached++;
         return program;
     }
-    program = compile(d, source, flags);
+    program = compile_now(d, source, flags);
     if (program) {
         d->compiled++;
         to_file(program, identity, source);
     }
     return program;
+}
+
+static void compile_ahead(const struct cavs__device *d, const char *source)
+{
+    char flags[FLAGS_SIZE], identity[FLAGS_SIZE + 2048];
+    cl_int rc = CL_SUCCESS;
+    cl_program program;
+
+    choose_flags(d, flags);
+    identify(d->own, flags, identity, sizeof identity);
+    if (cavs__device_is_cached(identity, source))
+        return;
+    program = compile(d->own, source, flags, &rc);
+    if (rc == CL_SUCCESS)
+        to_file(program, identity, source);
+    if (program)
+        clReleaseProgram(program);
 }
 
 static void *find(struct cavs__device *d, void *module, const char *name)
@@ -292,6 +323,7 @@ const struct cavs__driver cavs__opencl = {
     .open = open_device,
     .close = close_device,
     .build = build,
+    .compile_ahead = compile_ahead,
     .find = find,
     .unload = unload,
     .launch = launch,

@@ -36,8 +36,8 @@ int cavs__check_devices(const struct cavs_session *s)
 
 /* ---- kinds ---- */
 
-/* Calls visit for every step with a fused group. */
-static void each_launch(const struct cavs__plan *p,
+/* Calls visit for every step with a fused group, of parts that are coming or of all others. */
+static void each_launch(const struct cavs__plan *p, bool coming,
                         void (*visit)(struct cavs__step *step, struct cavs__device_texts *texts),
                         struct cavs__device_texts *texts)
 {
@@ -48,7 +48,7 @@ static void each_launch(const struct cavs__plan *p,
             for (int f = 0; f < sp->kinds[j]->nparts; f++) {
                 const struct cavs__part *part = sp->kinds[j]->parts[f];
 
-                for (int k = 0; part && k < part->nsteps;
+                for (int k = 0; part && part->coming == coming && k < part->nsteps;
                      k += cavs__steps_of_launch(&part->steps[k]))
                     visit(&part->steps[k], texts);
             }
@@ -79,17 +79,17 @@ static void append(struct cavs__step *step, struct cavs__device_texts *texts)
 }
 
 /* Their lists are to be freed. */
-static int collect(const struct cavs__plan *p, struct cavs__device_texts *texts)
+static int collect(const struct cavs__plan *p, bool coming, struct cavs__device_texts *texts)
 {
     *texts = (struct cavs__device_texts){0};
-    each_launch(p, count, texts);
+    each_launch(p, coming, count, texts);
     texts->programs = calloc((size_t)texts->nprograms + 1, sizeof *texts->programs);
     texts->sequences = calloc((size_t)texts->nsequences + 1, sizeof *texts->sequences);
     if (!texts->programs || !texts->sequences)
         return cavs__fail_nomem("fused groups",
                                 ((size_t)texts->nprograms + 1) * sizeof *texts->programs);
     texts->nprograms = texts->nsequences = 0;
-    each_launch(p, append, texts);
+    each_launch(p, coming, append, texts);
     return CAVS_OK;
 }
 
@@ -119,7 +119,7 @@ static int compile_groups(struct cavs__plan *p)
 
     if (!path && cavs__devices->count() == 0)
         return CAVS_OK;
-    rc = collect(p, &texts);
+    rc = collect(p, false, &texts);
     if (!rc && path)
         rc = write_text(&texts, path);
     if (!rc && cavs__devices->count() > 0) {
@@ -133,6 +133,20 @@ static int compile_groups(struct cavs__plan *p)
     free(texts.programs);
     free(texts.sequences);
     return rc;
+}
+
+char *cavs__plan_coming_text(const struct cavs__plan *p)
+{
+    struct cavs__device_texts texts;
+    char *text = NULL;
+
+    if (p->options.cpu_only || cavs__devices->count() == 0)
+        return NULL;
+    if (collect(p, true, &texts) == CAVS_OK && texts.nprograms + texts.nsequences > 0)
+        text = cavs__devices->groups_text(&texts);
+    free(texts.programs);
+    free(texts.sequences);
+    return text;
 }
 
 static int check_kind(const struct cavs__task_kind *k, uint32_t not_on)
@@ -169,9 +183,11 @@ static int place_recorded(struct cavs__task_kind *k)
     for (int f = 0; f < k->nparts && !rc; f++) {
         struct cavs__part *part = k->parts[f];
 
-        if (part && !k->cpu_only)
+        if (!part || part->coming)
+            continue;
+        if (!k->cpu_only)
             part->not_on = cavs__task_not_on(part, &part->why_not);
-        rc = part ? check_kind(k, part->not_on) : CAVS_OK;
+        rc = check_kind(k, part->not_on);
     }
     return rc;
 }

@@ -267,6 +267,9 @@ void cavs__homes_explain(FILE *out, const struct cavs__engine *e);
 int cavs__plan_devices(struct cavs__plan *p);
 /* The same for tapes, whose plan has grown. */
 int cavs__plan_devices_anew(struct cavs__plan *p);
+/* The text of the groups of parts that are coming (part.h), for compile_ahead() of the devices, to
+ * be freed; NULL: nothing has to be compiled, or there is no memory for it. */
+char *cavs__plan_coming_text(const struct cavs__plan *p);
 /* If there are devices: scratch for as many rows as the batch, and its updates, want. */
 int cavs__reserve_device_scratch(struct cavs__engine *e, const struct cavs__batch *b);
 /* The same for so many floats, and the updates. */

@@ -2,15 +2,22 @@
 /* background.c - blocks that are worth it get functions, whose groups a thread compiles; see
  * tape_blocks.h. */
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "codelets/device_set.h"
 #include "core/base/error.h"
 #include "core/tape/tape.h"
 
 /* ---- the end ---- */
 
-static void *compile(void *programs)
+static void *compile(void *blocks)
 {
-    cavs__ew_batch_compile(programs);
+    const struct cavs__blocks *b = blocks;
+
+    if (b->programs)
+        cavs__ew_batch_compile(b->programs);
+    if (b->text)
+        cavs__devices->compile_ahead(b->text);
     return NULL;
 }
 
@@ -19,11 +26,24 @@ static void wait_for_compiler(struct cavs__blocks *b)
     if (b->threaded)
         pthread_join(b->thread, NULL);
     b->threaded = false;
+    free(b->text);
+    b->text = NULL;
 }
 
 void cavs__end_blocks(struct cavs_tape *t)
 {
     wait_for_compiler(&t->blocks);
+}
+
+static void set_coming(struct cavs_tape *t, int32_t signature, bool coming)
+{
+    const struct cavs__stage_plan *sp = cavs__tape_plan(t);
+    int f = t->recording.signatures.all[signature]->function->number;
+
+    for (int i = 0; i < sp->nkinds; i++) {
+        if (f < sp->kinds[i]->nparts && sp->kinds[i]->parts[f])
+            sp->kinds[i]->parts[f]->coming = coming;
+    }
 }
 
 void cavs__use_blocks(struct cavs_tape *t)
@@ -34,11 +54,14 @@ void cavs__use_blocks(struct cavs_tape *t)
         return;
     wait_for_compiler(all);
     all->coming = false;
+    t->behind = true; /* devices have no kernels for them yet */
     for (int i = 0; i < all->n; i++) {
         struct cavs__tape_block *b = all->all[i];
 
         if (b->coming == CAVS__NO_BLOCK)
             continue;
+        if (b->coming >= 0)
+            set_coming(t, b->coming, false);
         b->signature = b->coming;
         b->results = b->coming_results;
         b->coming = CAVS__NO_BLOCK;
@@ -72,6 +95,8 @@ static void make(struct cavs_tape *t, struct cavs__tape_block *b)
     bool met = b->form.codes != NULL;
 
     b->coming = met ? new_signature(t, b, b->wanted) : CAVS__BLOCK_LATER;
+    if (b->coming >= 0)
+        set_coming(t, b->coming, true);
     b->coming_results = b->wanted;
     t->blocks.made_before += !met;
     t->blocks.coming |= b->coming != CAVS__NO_BLOCK;
@@ -107,10 +132,11 @@ int cavs__make_blocks(struct cavs_tape *t)
             make(t, all->all[i]);
     }
     all->programs = cavs__ew_batch_take();
+    all->text = cavs__plan_coming_text(t->session->plan);
     all->due = t->stats.recordings + all->after;
     all->threaded =
-        all->programs && pthread_create(&all->thread, NULL, compile, all->programs) == 0;
-    if (all->programs && !all->threaded)
-        cavs__ew_batch_compile(all->programs);
+        (all->programs || all->text) && pthread_create(&all->thread, NULL, compile, all) == 0;
+    if (!all->threaded)
+        compile(all);
     return t->behind ? cavs__compile_signatures(t) : CAVS_OK;
 }

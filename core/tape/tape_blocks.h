@@ -6,10 +6,10 @@
  * A run (sites.h) has up to three parts (run_parts.h); each is a vertex.  It is told from others by
  * its form: signatures, and which symbol reads which.  When a form has been seen often enough it
  * gets a signature of its own, with the members as results that any such run has been read at from
- * outside so far; its groups of element-wise operators are compiled by a thread while recordings go
- * on operator by operator.  It is used from a later recording on, whose number does not depend on
- * how long that takes.  A run that is read at a member that is no result is computed operator by
- * operator, and the block made anew with that one.
+ * outside so far; its groups of element-wise operators are compiled by a thread, for devices,
+ * too, while recordings go on operator by operator.  It is used from a later recording on, whose
+ * number does not depend on how long that takes.  A run that is read at a member that is no
+ * result is computed operator by operator, and the block made anew with that one.
  */
 #ifndef CAVS_CORE_TAPE_TAPE_BLOCKS_H
 #define CAVS_CORE_TAPE_TAPE_BLOCKS_H
@@ -68,6 +68,7 @@ struct cavs__blocks {
     bool threaded;
     pthread_t thread;
     struct cavs__ew_program *programs;
+    char *text; /* of their groups, for devices; owned */
 };
 
 void cavs__blocks_free(struct cavs__blocks *b);
