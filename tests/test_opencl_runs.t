@@ -46,6 +46,20 @@ STARPU_LIMIT_OPENCL_MEM=6 fc --workers 0 --opencl 1
 same_loss && holds "$(field tensor_mb) > 6"
 ok $? "6 MB of device memory for more than that: what is not used makes room"
 
+# large ARGUMENT...: a model whose parameters have no room where fc()'s have
+large() {
+    STARPU_LIMIT_OPENCL_MEM=6 run tree_lstm --hidden 256 --embed 256 --epochs 1 --json --quiet \
+        --train "${abs_top_srcdir:-.}/tests/data/mini.txt" "$@"
+}
+
+large --workers 0 --opencl 1
+status_is 1 && said "has 6 MB that StarPU may use; parameters take" && said "no CPU worker takes part"
+ok $? "parameters for which a device has no room: an error without a core"
+
+large --workers 1 --opencl 1
+status_is 0 && said "CPU workers take all tasks" && [ "$(field launches)" -eq 0 ]
+ok $? "with a core they are its"
+
 CAVS_OPENCL_FLAGS=-Dcavs_update=1 fc --workers 1 --opencl 1
 same_loss && [ "$(grep -c "is left out" "$work/err")" -eq 1 ] && [ "$(field launches)" -eq 0 ]
 ok $? "a device that cannot build the kernels is left out, and said so once"

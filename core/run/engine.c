@@ -64,12 +64,12 @@ static void init_slots(struct cavs__engine *e)
 }
 
 int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
-                      const struct cavs_session_options *options)
+                      const struct cavs_session_options *options, bool devices)
 {
     *e = (struct cavs__engine){.rt = rt,
                                .options = options,
                                .rates = rt->cost.rates,
-                               .devices = cavs__devices->count() > 0};
+                               .devices = devices && cavs__devices->count() > 0};
     init_slots(e);
     return cavs__homes_init(e);
 }

@@ -163,7 +163,7 @@ static inline int cavs__chunk_of(const struct cavs__engine *e, int tensor, int s
 /* engine.c */
 /* In this order; after the first one, also if it fails, the engine can be freed. */
 int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
-                      const struct cavs_session_options *options);
+                      const struct cavs_session_options *options, bool devices);
 int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan *plan);
 /* Those that have been added to the plan since. */
 int cavs__engine_follow_plan(struct cavs__engine *e);

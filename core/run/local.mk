@@ -8,6 +8,7 @@ libcavs_la_SOURCES += \
 	core/run/cost.c \
 	core/run/cost.h \
 	core/run/deal.c \
+	core/run/device_room.c \
 	core/run/devices.c \
 	core/run/engine.c \
 	core/run/engine.h \

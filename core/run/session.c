@@ -82,25 +82,34 @@ static bool rounds(const struct cavs_session *s)
     return rounding_devices() > 0;
 }
 
+static const char *why_on_cpus_only(const struct cavs_session *s)
+{
+    if (s->options.check_finite)
+        return "the check for finite numbers is there only";
+    return s->engine.devices || cavs__devices->count() == 0
+               ? NULL
+               : "no device has room for the parameters";
+}
+
 static int create_plan(struct cavs_session *s)
 {
     const bool bf16 = rounds(s);
-    struct cavs__plan_options o = {
-        .no_lazy = s->options.no_lazy,
-        .no_eager = s->options.no_eager,
-        .no_fusion = s->options.no_fusion,
-        .no_sharing = s->options.no_dedup || s->options.no_eager,
-        .training = !s->options.inference,
-        .panels = !s->engine.devices && cavs__gemm()->gemm_panels,
-        .few_launches =
-            (s->engine.devices && cavs__devices->launches_cost()) || getenv("CAVS_DEVICE_TEXT"),
-        .bf16 = bf16 && !s->engine.devices,
-        .device_bf16 = bf16 && s->engine.devices,
-        .require = s->rt->require,
-        .cpu_only = s->options.check_finite ? "the check for finite numbers is there only" : NULL,
-        .l2_bytes = s->rt->l2_bytes,
-        .l3_bytes = s->rt->l3_bytes,
-        .rates = cavs__nominal_rates};
+    struct cavs__plan_options o = {.no_lazy = s->options.no_lazy,
+                                   .no_eager = s->options.no_eager,
+                                   .no_fusion = s->options.no_fusion,
+                                   .no_sharing = s->options.no_dedup || s->options.no_eager,
+                                   .training = !s->options.inference,
+                                   .panels = !s->engine.devices && cavs__gemm()->gemm_panels,
+                                   .few_launches =
+                                       (s->engine.devices && cavs__devices->launches_cost()) ||
+                                       getenv("CAVS_DEVICE_TEXT"),
+                                   .bf16 = bf16 && !s->engine.devices,
+                                   .device_bf16 = bf16 && s->engine.devices,
+                                   .require = s->rt->require,
+                                   .cpu_only = why_on_cpus_only(s),
+                                   .l2_bytes = s->rt->l2_bytes,
+                                   .l3_bytes = s->rt->l3_bytes,
+                                   .rates = cavs__nominal_rates};
     int rc = cavs__plan_create(s->model, &o, &s->plan);
 
     if (!rc && o.bf16)
@@ -132,8 +141,12 @@ static int create_batch(struct cavs_session *s)
 /* Whatever is there when this fails, cavs_session_destroy() frees. */
 static int create_parts(struct cavs_session *s, const struct cavs_session *other)
 {
-    int rc = cavs__engine_init(&s->engine, s->rt, &s->options);
+    bool room;
+    int why = cavs__check_device_room(s, &room);
+    int rc = cavs__engine_init(&s->engine, s->rt, &s->options, room);
 
+    if (!rc)
+        rc = why;
     if (!rc)
         rc = create_plan(s);
     if (!rc)

@@ -75,6 +75,10 @@ int cavs__check_devices(const struct cavs_session *s);
 /* fault.c: CAVS_ENUMERIC if a task has seen a number that is not finite. */
 int cavs__report_fault(struct cavs_session *s);
 
+/* device_room.c: whether every device there is has room for the parameters.  A notice if not;
+ * CAVS_ERUNTIME if devices are required, or nobody else can compute. */
+int cavs__check_device_room(const struct cavs_session *s, bool *there);
+
 /* values.c */
 int cavs__create_params(struct cavs_session *s);
 /* Tensors that have been added to the plan since, with what they hold of parameters; scratch. */
