@@ -220,6 +220,26 @@ static void expressions_say_what_they_read(void **unused)
     assert_int_equal(cavs__ew_find("frobnicate"), -1);
 }
 
+/* However long: the first letters, those before the last, and one letter more are other names. */
+static void operators_are_found_by_their_whole_names(void **unused)
+{
+    char other[64];
+
+    (void)unused;
+    for (int op = 0; op < cavs__ew_count(); op++) {
+        const char *name = cavs__ew_name(op);
+
+        assert_int_equal(cavs__ew_find(name), op);
+        snprintf(other, sizeof other, "%.*s", (int)strlen(name) - 1, name);
+        assert_int_equal(cavs__ew_find(other), -1);
+        snprintf(other, sizeof other, "%sx", name);
+        assert_int_equal(cavs__ew_find(other), -1);
+        snprintf(other, sizeof other, "%.8sx", name);
+        assert_int_equal(cavs__ew_find(other), -1);
+    }
+    assert_int_equal(cavs__ew_find(""), -1);
+}
+
 /* These are what an LSTM or a perceptron is made of: their inputs need not be kept for the
  * gradient. */
 static void gradients_of_nonlinearities_read_results(void **unused)
@@ -236,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_say_what_they_read),
+        cmocka_unit_test(operators_are_found_by_their_whole_names),
         cmocka_unit_test(gradients_of_nonlinearities_read_results),
         cmocka_unit_test(operators_compute_their_formula),
         cmocka_unit_test(compiled_operators_compute_their_formula),

@@ -2,6 +2,8 @@
 /* elementwise.c - the table of element-wise operators. */
 #include <ctype.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "codelets/groups/ew_internal.h"
@@ -63,37 +65,58 @@ static void find_all_reads(void)
             find_reads(op, which);
 }
 
-/* Operators by the first two letters of their names: who records a network asks for one at every
- * symbol. */
-enum { LISTS = 128 };
+/* Operators by the first letters of their names, which are one number: who records a network asks
+ * for one at every symbol. */
+enum { LETTERS = 8, LISTS_BITS = 7 };
 static struct {
-    signed char first[LISTS], next[COUNT]; /* -1: no other */
+    uint64_t letters[COUNT];
+    signed char first[1 << LISTS_BITS], next[COUNT]; /* -1: no other */
 } by_letters;
 static pthread_once_t letters_once = PTHREAD_ONCE_INIT;
+static atomic_bool letters_listed;
 
-static int list_of(const char *name)
+/* n: how many there are. */
+static inline uint64_t letters_of(const char *name, int *n)
 {
-    return name[0] ? (name[0] * 5 + name[1]) & (LISTS - 1) : 0;
+    uint64_t letters = 0;
+    int i;
+
+    for (i = 0; i < LETTERS && name[i]; i++)
+        letters = letters << 8 | (unsigned char)name[i];
+    *n = i;
+    return letters;
+}
+
+static inline int list_of(uint64_t letters)
+{
+    return (int)(letters * 0x9e3779b97f4a7c15u >> (64 - LISTS_BITS));
 }
 
 static void list_all(void)
 {
     memset(by_letters.first, -1, sizeof by_letters.first);
     for (int op = COUNT - 1; op >= 0; op--) {
-        signed char *first = &by_letters.first[list_of(operators[op].name)];
+        int n;
+        uint64_t letters = letters_of(operators[op].name, &n);
+        signed char *first = &by_letters.first[list_of(letters)];
 
+        by_letters.letters[op] = letters;
         by_letters.next[op] = *first;
         *first = (signed char)op;
     }
+    atomic_store_explicit(&letters_listed, true, memory_order_release);
 }
 
 int cavs__ew_find(const char *name)
 {
-    int op;
+    int n, op;
+    uint64_t letters = letters_of(name, &n);
 
-    pthread_once(&letters_once, list_all);
-    op = by_letters.first[list_of(name)];
-    while (op >= 0 && strcmp(name, operators[op].name) != 0)
+    if (!atomic_load_explicit(&letters_listed, memory_order_acquire))
+        pthread_once(&letters_once, list_all);
+    op = by_letters.first[list_of(letters)];
+    while (op >= 0 && (by_letters.letters[op] != letters ||
+                       (n == LETTERS && strcmp(name + n, operators[op].name + n) != 0)))
         op = by_letters.next[op];
     return op;
 }
