@@ -131,8 +131,8 @@ static struct cavs_symbol *first_of_list(int n, struct cavs_symbol *const *xs)
     return NULL;
 }
 
-bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,
-                         struct cavs_place at)
+bool cavs__repeat_for_lists(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,
+                            struct cavs_place at)
 {
     const struct cavs_symbol *of_list = first_of_list(n, xs);
 

@@ -41,8 +41,18 @@ bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, 
                           struct cavs_place at);
 /* Brings operands of one operator together: what has a row per vertex is repeated for each entry if
  * another operand has a row per entry.  Ids cannot be repeated. */
-bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,
-                         struct cavs_place at);
+bool cavs__repeat_for_lists(struct cavs_function *f, const char *op, int n, struct cavs_symbol **xs,
+                            struct cavs_place at);
+
+static inline bool cavs__to_one_domain(struct cavs_function *f, const char *op, int n,
+                                       struct cavs_symbol **xs, struct cavs_place at)
+{
+    int lists = 0;
+
+    for (int i = 0; i < n; i++)
+        lists |= xs[i]->domain;
+    return lists == 0 || cavs__repeat_for_lists(f, op, n, xs, at);
+}
 
 /* A symbol like this one with n operands, or an equal one that is there; NULL: reported. */
 struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
