@@ -101,12 +101,17 @@ static int32_t meet_first(struct cavs__sites *s, const struct cavs_symbol *x)
 
 /* ---- which site ---- */
 
+static inline bool is_at(const struct cavs__site *at, const struct cavs_symbol *x)
+{
+    return at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
+           at->k == x->k && at->width == x->width && at->param == x->param;
+}
+
 static bool is_site(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
 {
     const struct cavs__site *at = &s->all[site];
 
-    if (at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
-        at->k == x->k && at->width == x->width && at->param == x->param)
+    if (is_at(at, x))
         return at->met;
     return !at->met && meets(s, site, x);
 }
@@ -187,8 +192,25 @@ static int32_t next_site(struct cavs__sites *s, const struct cavs_symbol *x)
     return next;
 }
 
-bool cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,
-                      int32_t *run)
+/* Most symbols follow where the run has always gone on to: that site.  CAVS__NO_SITE: this one is to
+ * be looked at. */
+static inline int32_t usual_site(const struct cavs__sites *s, const struct cavs_symbol *x,
+                                 int sample)
+{
+    const struct cavs__site *last, *at;
+
+    if (s->last < 0 || sample != s->sample || s->length == CAVS__MOST_MEMBERS)
+        return CAVS__NO_SITE;
+    last = &s->all[s->last];
+    if (last->after < 0 || last->branches || last->alone || is_apart(last->op))
+        return CAVS__NO_SITE;
+    at = &s->all[last->after];
+    return at->met && !at->alone && is_at(at, x) && !is_apart(x->op) ? last->after : CAVS__NO_SITE;
+}
+
+/* As cavs__site_visit(), of whatever follows. */
+static bool visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,
+                  int32_t *run)
 {
     bool on;
 
@@ -206,4 +228,16 @@ bool cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sa
     s->length++;
     *run = s->run;
     return *site >= 0;
+}
+
+bool cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,
+                      int32_t *run)
+{
+    *site = usual_site(s, x, sample);
+    if (*site < 0)
+        return visit(s, x, sample, site, run);
+    s->last = *site;
+    s->length++;
+    *run = s->run;
+    return true;
 }
