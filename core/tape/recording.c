@@ -80,6 +80,17 @@ static inline void find_next(struct cavs__recording *r)
     r->recorder.next = room || add_room(r, nodes) ? &cavs__node_at(r, n)->x : &r->nowhere;
 }
 
+/* The same behind this one, which is the last. */
+static inline void find_following(struct cavs__recording *r, struct cavs__node *last)
+{
+    unsigned n = (unsigned)cavs__symbols_of(r);
+
+    if (n % CAVS__NODES_A_CHUNK != 0 && n < r->entry_room)
+        r->recorder.next = &last[1].x;
+    else
+        find_next(r);
+}
+
 /* ---- recordings ---- */
 
 void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
@@ -335,17 +346,24 @@ static bool set_operands(struct cavs__recording *r, struct cavs__node *node, int
     return node->x.inputs != NULL;
 }
 
-/* That of the first operand that is computed. */
-static int sample_of(const struct cavs__recording *r, int n, struct cavs_symbol *const *inputs)
+/* That of the first operand that is computed; *several: another one is of another sample. */
+static inline int sample_of(const struct cavs__recording *r, int n,
+                            struct cavs_symbol *const *inputs, bool *several)
 {
+    int sample = -1;
+
+    *several = false;
     for (int i = 0; i < n; i++) {
         int from;
         const struct cavs__node *in = cavs__node_of(inputs[i], &from);
+        const struct cavs__entry *e = &r->entries[in->x.number];
 
-        if (r->entries[in->x.number].signature != CAVS__NOT_COMPUTED)
-            return r->entries[in->x.number].sample;
+        if (e->signature == CAVS__NOT_COMPUTED)
+            continue;
+        *several |= sample >= 0 && e->sample != sample;
+        sample = sample < 0 ? e->sample : sample;
     }
-    return r->present;
+    return sample < 0 ? r->present : sample;
 }
 
 /* Where it was recorded; what reads nothing that is computed is of no run. */
@@ -367,7 +385,8 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
 }
 
 /* The signature of a symbol that is computed, and what that takes.  false: reported. */
-static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struct cavs__entry *e)
+static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struct cavs__entry *e,
+                       bool several)
 {
     if (!find_site(r, node, e))
         return false;
@@ -375,19 +394,21 @@ static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struc
     if (e->signature < 0)
         return false;
     node->x.needs_grad = r->signatures.all[e->signature]->needs_grad;
-    join_samples(r, e, node->x.ninputs);
+    if (several)
+        join_samples(r, e, node->x.ninputs);
     r->nreads += node->x.ninputs;
     return !node->x.metric || add_sink(r, node);
 }
 
 /* Few symbols do. */
-static bool may_read_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs)
+static inline bool may_read_lists(const struct cavs_symbol *like, int n,
+                                  struct cavs_symbol *const *inputs)
 {
-    bool lists = like->domain > 0 || like->op == CAVS__OP_LIST_SHARE;
+    int domains = like->domain;
 
     for (int k = 0; k < n; k++)
-        lists |= inputs[k]->domain > 0;
-    return lists;
+        domains |= inputs[k]->domain;
+    return domains > 0 || like->op == CAVS__OP_LIST_SHARE;
 }
 
 /* The symbol that stands for a parameter of one row; NULL: there is none yet, or no memory to know
@@ -427,6 +448,7 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, int n,
     struct cavs__node *node = (struct cavs__node *)recorder->next;
     struct cavs_symbol *x = recorder->next, *use;
     struct cavs__entry *e;
+    bool several;
 
     if (!has_room(r, x))
         return NULL;
@@ -446,14 +468,14 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, int n,
     e = &r->entries[f->nsymbols];
     *e = (struct cavs__entry){.signature = CAVS__NOT_COMPUTED,
                               .site = CAVS__NO_SITE,
-                              .sample = sample_of(r, n, inputs),
+                              .sample = sample_of(r, n, inputs, &several),
                               .reads = (int32_t)r->nreads};
     node->place = r->count[e->sample];
-    if (is_computed(x->op) && !sign_entry(r, node, e))
+    if (is_computed(x->op) && !sign_entry(r, node, e, several))
         return NULL;
     r->count[e->sample]++;
     f->nsymbols++;
-    find_next(r);
+    find_following(r, node);
     return x;
 }
 

@@ -122,7 +122,8 @@ static inline struct cavs__node *cavs__node_at(const struct cavs__recording *r, 
 {
     const struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
 
-    return &nodes->chunks[number / CAVS__NODES_A_CHUNK][number % CAVS__NODES_A_CHUNK];
+    return &nodes->chunks[(unsigned)number / CAVS__NODES_A_CHUNK]
+                         [(unsigned)number % CAVS__NODES_A_CHUNK];
 }
 
 /* Where the row of an evaluated symbol begins. */
