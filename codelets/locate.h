@@ -142,7 +142,8 @@ static inline struct cavs__location cavs__locate(const struct cavs__rows *r,
     case CAVS__IDS: at.index = r->sections[o->section] + cavs__rows_before(r, o->list); break;
     case CAVS__SUMMED:
         at.index = r->sections[o->section];
-        at.ptr = r->sections[o->ptr_section] + r->segment->row0 + r->start;
+        at.ptr = r->sections[o->ptr_section] + r->start +
+                 (o->space == CAVS__FROWS ? r->segment->frow0 : r->segment->row0);
         break;
     default: break;
     }

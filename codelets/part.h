@@ -54,7 +54,8 @@ enum cavs__mode {
     CAVS__INDEXED,  /* rows named by an index section, which is in function rows (or entries) */
     CAVS__REPEATED, /* rows of vertices, each for all entries of its vertex in `list`; section: the
                        function row that owns each entry */
-    CAVS__SUMMED,   /* sums over rows named by a pair of CSR sections, which is in stage rows */
+    CAVS__SUMMED,   /* sums over rows named by a pair of CSR sections, which is in stage rows, or in
+                       function rows where that is the space */
     CAVS__IDS,      /* the index section itself */
     CAVS__ABSENT
 };

@@ -244,7 +244,7 @@ static bool lies_by_stage(const struct cavs__operand *o)
 {
     bool in_place = o->mode == CAVS__DIRECT || o->mode == CAVS__REPEATED;
 
-    return o->mode == CAVS__SUMMED ||
+    return (o->mode == CAVS__SUMMED && o->space != CAVS__FROWS) ||
            (in_place && (o->space == CAVS__ROWS || o->space == CAVS__EDGES));
 }
 

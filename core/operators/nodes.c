@@ -33,6 +33,29 @@ const struct cavs__operator cavs__operator_operand = {
     .where = where_operand,
 };
 
+/* Of a list, whose entries differ in number: a row of gradients is that of all of them. */
+static int emit_operand_sum(struct cavs__placer *p, const struct cavs_symbol *x)
+{
+    struct cavs__section ptr = {.kind = CAVS__S_LIST_PTR, .function = p->f, .number = x->k};
+    struct cavs__section index = {.kind = CAVS__S_LIST_CHILD, .function = p->f, .number = x->k};
+
+    int rc = cavs__emit_sum_rows(p, x, p->sp->state, ptr, index);
+
+    if (!rc)
+        p->out->steps[p->out->nsteps - 1].v[0].space = CAVS__FROWS;
+    return rc;
+}
+
+const struct cavs__operator cavs__operator_operand_sum = {
+    .name = "operand_sum",
+    .role = CAVS__ROLE_SINGLE,
+    .chain = CAVS__STARTS_CHAIN,
+    .domain = cavs__domain_of_operands,
+    .diff = diff_operand,
+    .kernel = &cavs__kernel_sum_rows,
+    .emit = emit_operand_sum,
+};
+
 static struct cavs__operand in_lines(int tensor, int which, int width)
 {
     struct cavs__operand o = cavs__tensor_operand(tensor, CAVS__LINES, CAVS__DIRECT, 0, width);

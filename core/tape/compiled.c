@@ -12,6 +12,10 @@ static void find_section(const struct cavs__section *sec, int number, struct cav
 {
     if (sec->kind == CAVS__S_NOISE_LOW || sec->kind == CAVS__S_NOISE_HIGH)
         s->noise[sec->kind == CAVS__S_NOISE_HIGH] = number;
+    else if (sec->kind == CAVS__S_LIST_PTR)
+        s->first = number;
+    else if (sec->kind == CAVS__S_LIST_CHILD)
+        s->operands[sec->number].section = number;
     else if ((sec->kind == CAVS__S_CHILD || sec->kind == CAVS__S_IDS) && sec->number < s->n)
         s->operands[sec->number].section = number;
     else if (sec->kind == CAVS__S_CHILD)
@@ -21,7 +25,7 @@ static void find_section(const struct cavs__section *sec, int number, struct cav
 /* Those behind `first` are of this signature, but for the pair of all. */
 static void find_sections(const struct cavs__stage_plan *sp, int first, struct cavs__signature *s)
 {
-    s->noise[0] = s->noise[1] = s->given = -1;
+    s->noise[0] = s->noise[1] = s->given = s->first = -1;
     for (int k = 0; k < s->n; k++)
         s->operands[k].section = -1;
     for (int i = first; i < sp->nsections; i++) {

@@ -20,9 +20,9 @@
 
 static json_t *describe_site(const struct cavs__site *x)
 {
-    return json_pack("{s:I, s:i, s:b, s:b, s:b, s:b}", "print", (json_int_t)x->print, "after",
-                     x->after, "branches", x->branches, "asked", x->asked, "alone", x->alone,
-                     "first", x->first);
+    return json_pack("{s:I, s:i, s:i, s:b, s:b, s:b, s:b}", "print", (json_int_t)x->print, "after",
+                     x->after, "entries", x->entries, "branches", x->branches, "asked", x->asked,
+                     "alone", x->alone, "first", x->first);
 }
 
 static json_t *describe_block(const struct cavs__tape_block *x)
@@ -128,6 +128,7 @@ static bool recall_sites(struct cavs__sites *s, const json_t *all)
                                .after = known ? (int32_t)after : CAVS__NO_SITE,
                                .block = -1,
                                .signature = -1,
+                               .entries = (int32_t)number_of(of, "entries"),
                                .branches = is_so(of, "branches"),
                                .asked = is_so(of, "asked"),
                                .alone = is_so(of, "alone"),

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list.c - lists of symbols: nothing but a way to write.  An operator on a list is one on each of
- * its entries, recorded one by one, and batched as all others are; a sum is a tree of additions.
+ * its entries, recorded one by one, and batched as all others are.  A sum of rows is one symbol on
+ * a tape, whatever the number of entries; elsewhere, and of constants and the like, a tree of
+ * additions.
  */
 #include <stdlib.h>
 
@@ -76,8 +78,8 @@ static void copy(int n, struct cavs_symbol *const *from, struct cavs_symbol **to
 }
 
 /* By the largest, as softmax is over columns; room: for as many symbols. */
-static void softmax(int n, struct cavs_symbol *const *x, struct cavs_symbol **out,
-                    struct cavs_symbol **room, struct cavs_place at)
+static void softmax(struct cavs_function *f, int n, struct cavs_symbol *const *x,
+                    struct cavs_symbol **out, struct cavs_symbol **room, struct cavs_place at)
 {
     struct cavs_symbol *largest, *sum;
 
@@ -85,8 +87,7 @@ static void softmax(int n, struct cavs_symbol *const *x, struct cavs_symbol **ou
     largest = reduce("max", n, room, at);
     for (int i = 0; i < n; i++)
         out[i] = cavs_apply1_at("exp", cavs_apply2_at("sub", x[i], largest, at), 0, at);
-    copy(n, out, room);
-    sum = reduce("add", n, room, at);
+    sum = f->error ? NULL : cavs_sum_children_at(new_list(f, n, out, at), at);
     for (int i = 0; i < n; i++)
         out[i] = cavs_apply2_at("div", out[i], sum, at);
 }
@@ -111,6 +112,22 @@ static int domain_of(const struct cavs_symbol *like, int n, struct cavs_symbol *
             return inputs[k]->domain;
     }
     return like->op == CAVS__OP_LIST_SHARE ? like->k : like->domain;
+}
+
+bool cavs__are_rows(const struct cavs_symbol *list)
+{
+    int first = 0, from;
+
+    for (int i = 0; i < list->ninputs; i++) {
+        const struct cavs__node *of = cavs__node_of(list->inputs[i], &from);
+
+        if (of->x.op == CAVS__OP_IDS || of->x.op == CAVS__OP_CONST || of->x.op == CAVS__OP_USE)
+            return false;
+        first = i == 0 ? from % CAVS__LINE : first;
+        if (from % CAVS__LINE != first)
+            return false;
+    }
+    return list->ninputs > 1;
 }
 
 bool cavs__reads_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs)
@@ -138,7 +155,7 @@ struct cavs_symbol *cavs__record_on_lists(struct cavs_function *f, const struct 
         x = reduce(like->op == CAVS__OP_LIST_SUM ? "add" : "max", length, out, at);
     } else {
         if (like->op == CAVS__OP_LIST_SOFTMAX)
-            softmax(length, inputs[0]->inputs, out, out + most, at);
+            softmax(f, length, inputs[0]->inputs, out, out + most, at);
         for (int i = 0; i < length && like->op != CAVS__OP_LIST_SOFTMAX; i++)
             out[i] = like->op == CAVS__OP_REPEAT ? inputs[0]
                                                  : on_entry(f, like, n, inputs, i, out + most);

@@ -100,9 +100,10 @@ static inline void need_operands(struct needed *d, const struct cavs__entry *e)
 {
     const struct cavs__signature *s = d->r->signatures.all[e->signature];
     bool computes = s->like.op != CAVS__OP_METRIC;
+    int n = cavs__reads_of(s, e);
 
-    d->rows += s->n;
-    for (int k = 0; k < s->n; k++) {
+    d->rows += n;
+    for (int k = 0; k < n; k++) {
         const struct cavs__read *read = &d->r->reads[e->reads + k];
         struct cavs__entry *in = &d->r->entries[read->of];
 
@@ -326,12 +327,13 @@ static int add_children(struct cavs__order *o, const struct cavs__recording *r,
                         const struct cavs__entry *e, int at)
 {
     const struct cavs__signature *s = r->signatures.all[e->as];
+    int n = cavs__reads_of(s, e);
 
-    for (int k = 0; k < s->n; k++) {
+    for (int k = 0; k < n; k++) {
         const struct cavs__read *read = &r->reads[e->operands + k];
         const struct cavs__entry *of;
 
-        if (s->operands[k].kind != CAVS__OPERAND_ROW)
+        if (!s->sums && s->operands[k].kind != CAVS__OPERAND_ROW)
             continue;
         of = &r->entries[read->of];
         o->child[at] = of->vertex;

@@ -9,25 +9,43 @@
 /* Calls for each operand of each row that gets a piece of gradient from here. */
 typedef void on_piece(void *context, struct cavs__entry *of, int from, int32_t line, int width);
 
+/* An operand whose pieces are told of. */
+struct operand {
+    struct cavs__recording *r;
+    int width;
+    on_piece *call;
+    void *context;
+};
+
+/* What is read n times, by a sum, has that piece in common. */
+static inline void tell(const struct operand *x, const struct cavs__read *read, int32_t n,
+                        int32_t line)
+{
+    for (; n > 0; n--, read++) {
+        const struct cavs__entry *of = &x->r->entries[read->of];
+
+        x->call(x->context, &x->r->entries[of->head],
+                of->column + read->from / CAVS__LINE * CAVS__LINE, line, x->width);
+    }
+}
+
 static inline void each_piece(struct cavs_tape *t, const struct cavs__increment *d,
                               const struct cavs__vt *vt, on_piece *call, void *context)
 {
-    const struct cavs__recording *recording = &t->recording;
     const struct cavs__signature *s = cavs__signature_of(t, vt);
+    struct operand x = {.r = &t->recording, .call = call, .context = context};
 
     for (int k = 0; k < s->n; k++) {
-        int width = s->operands[k].from + s->operands[k].width;
-        int32_t pitch = cavs__lines_of(width);
-        int32_t line = d->lines[vt->function][CAVS__LINES_OPERANDS + k] + vt->frow0 * pitch;
+        int32_t pitch, line;
 
+        x.width = s->operands[k].from + s->operands[k].width;
+        pitch = cavs__lines_of(x.width);
+        line = d->lines[vt->function][CAVS__LINES_OPERANDS + k] + vt->frow0 * pitch;
         for (int r = 0; r < vt->n && s->operands[k].passes; r++, line += pitch) {
-            const struct cavs__entry *e = cavs__entry_of_row(recording, d, vt->row0 + r);
-            const struct cavs__read *read = e ? &recording->reads[e->operands + k] : NULL;
-            const struct cavs__entry *of = read ? &recording->entries[read->of] : NULL;
+            const struct cavs__entry *e = cavs__entry_of_row(x.r, d, vt->row0 + r);
 
-            if (of)
-                call(context, &recording->entries[of->head],
-                     of->column + read->from / CAVS__LINE * CAVS__LINE, line, width);
+            if (e)
+                tell(&x, &x.r->reads[e->operands + k], cavs__reads_of_operand(s, e), line);
         }
     }
 }

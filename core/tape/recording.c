@@ -283,6 +283,35 @@ static int find_signature(struct cavs__recording *r, const struct cavs_symbol *x
     return cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts);
 }
 
+/* A sum's operand: entries are alike, but that some may have no gradient. */
+static struct cavs__operand_sort sort_entries(const struct cavs_symbol *x, struct cavs__read *reads)
+{
+    struct cavs__operand_sort all, o;
+
+    reads[0] = sort_operand(x->inputs[0], &all);
+    for (int i = 1; i < x->ninputs; i++) {
+        reads[i] = sort_operand(x->inputs[i], &o);
+        all.grad |= o.grad;
+    }
+    cavs__set_key(&all);
+    return all;
+}
+
+/* last: that of the symbol before at its site, or -1. */
+static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x, int last)
+{
+    struct cavs__read *reads = r->reads + r->nreads;
+
+    if (x->op == CAVS__OP_LIST_SUM) {
+        struct cavs__operand_sort all = sort_entries(x, reads);
+
+        return cavs__find_signature(&r->signatures, x, 1, &all);
+    }
+    if (last >= 0 && has_signature(r->signatures.all[last], x, reads))
+        return last;
+    return find_signature(r, x, reads);
+}
+
 /* The signature of a node; -1: reported. */
 static int sign(struct cavs__recording *r, const struct cavs__node *node, int32_t site)
 {
@@ -292,8 +321,8 @@ static int sign(struct cavs__recording *r, const struct cavs__node *node, int32_
     if (!cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
                              sizeof *r->reads))
         *last = -1;
-    else if (*last < 0 || !has_signature(r->signatures.all[*last], x, r->reads + r->nreads))
-        *last = find_signature(r, x, r->reads + r->nreads);
+    else
+        *last = signature_of(r, x, *last);
     if (*last < 0)
         cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
                             cavs__symbol_label(x));
@@ -376,6 +405,8 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     if (x->op == CAVS__OP_LOOKUP || x->op == CAVS__OP_PULL)
         return true;
     if (cavs__site_visit(&r->sites, x, e->sample, &e->site, &e->run)) {
+        if (x->op == CAVS__OP_LIST_SUM)
+            cavs__site_sums(&r->sites.all[e->site], x->ninputs);
         e->read_outside = r->sites.all[e->site].asked;
         return true;
     }
@@ -394,6 +425,7 @@ static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struc
     if (e->signature < 0)
         return false;
     node->x.needs_grad = r->signatures.all[e->signature]->needs_grad;
+    e->summed = node->x.ninputs;
     if (several)
         join_samples(r, e, node->x.ninputs);
     r->nreads += node->x.ninputs;
@@ -431,12 +463,16 @@ static struct cavs_symbol *find_use(struct cavs__recording *r, const struct cavs
     return NULL;
 }
 
-/* A list's symbols are recorded where it was to be. */
+/* A list's symbols are recorded where it was to be; a sum of rows is one. */
 static struct cavs_symbol *record_on_lists(struct cavs__recording *r, int n,
                                            struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol like = *r->recorder.next;
 
+    if (like.op == CAVS__OP_LIST_SUM && cavs__are_rows(inputs[0])) {
+        like.k = 0;
+        return cavs__add_symbol(r->recorder.present, like, inputs[0]->ninputs, inputs[0]->inputs);
+    }
     return cavs__record_on_lists(r->recorder.present, &like, n, inputs);
 }
 

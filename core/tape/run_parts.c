@@ -23,6 +23,11 @@ static const struct cavs__signature *signature_of(const struct cavs__run *x,
     return x->r->signatures.all[e->signature];
 }
 
+static int32_t reads_of(const struct cavs__run *x, const struct cavs__entry *e)
+{
+    return cavs__reads_of(signature_of(x, e), e);
+}
+
 /* The entry that operand k is of; NULL: it is no row. */
 static struct cavs__entry *read_by(const struct cavs__run *x, const struct cavs__entry *e, int k)
 {
@@ -94,7 +99,7 @@ static uint64_t pure_members(const struct cavs__run *x)
         const struct cavs__entry *e = member(x, i);
         bool is_pure = true;
 
-        for (int k = 0; k < signature_of(x, e)->n && is_pure; k++) {
+        for (int k = 0; k < reads_of(x, e) && is_pure; k++) {
             const struct cavs__entry *of = read_by(x, e, k);
             int read = of ? member_of(x, of) : -1;
 
@@ -110,7 +115,7 @@ static uint64_t members_read(const struct cavs__run *x, const struct cavs__entry
 {
     uint64_t members = 0;
 
-    for (int k = 0; k < signature_of(x, e)->n; k++) {
+    for (int k = 0; k < reads_of(x, e); k++) {
         const struct cavs__entry *of = read_by(x, e, k);
 
         if (of && member_of(x, of) >= 0)

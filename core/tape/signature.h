@@ -3,10 +3,10 @@
  * signature.h - sorts of recorded symbols: what has the same signature can be computed together.
  *
  * A signature is the operator with its attribute, parameter and metric, and of each operand how
- * wide it is, whether it has a gradient, or which parameter, constant or id it is.  Compared
- * exactly behind the hash.  Each has a small vertex function in a stage of the tape's own, the
- * operator between its operands and its result, which goes through the compiler's passes as any
- * other does.
+ * wide it is, whether it has a gradient, or which parameter, constant or id it is.  The entries of
+ * a list that is summed up are one operand, however many there are.  Compared exactly behind the
+ * hash.  Each has a small vertex function in a stage of the tape's own, the operator between its
+ * operands and its result, which goes through the compiler's passes as any other does.
  */
 #ifndef CAVS_CORE_TAPE_SIGNATURE_H
 #define CAVS_CORE_TAPE_SIGNATURE_H
@@ -80,9 +80,11 @@ struct cavs__signature {
     struct cavs_function *function;
     bool needs_grad; /* gradients of the result pass on, to operands or parameters */
     bool repeatable; /* vertices with equal operands may be one */
+    bool sums;       /* its one operand is the sum of the rows that a symbol reads */
     bool is_product; /* of an operator: it is worth being put ahead */
     /* set by compiled.c: */
     int noise[2], given; /* index sections: dropout's keys, rows that the user gave; -1: none */
+    int first;           /* likewise, of a sum: the first of the rows that each symbol reads */
     struct cavs__read_params chain[2]; /* forward and backward */
     double flops, flops_forward;       /* nominal, of a row */
     int64_t rows, vts;                 /* evaluated so far: explain_tape.c */
@@ -120,7 +122,8 @@ int cavs__find_signature(struct cavs__signatures *s, const struct cavs_symbol *l
 /*
  * A block as it is told from others: of each member the number of its signature; for each of its
  * operands that is an id, ~k for operand k of the block; and for each that is a row, the member
- * that it is of and the column from which on it is read there, or ~k and nothing.
+ * that it is of and the column from which on it is read there, or ~k and nothing.  Of a sum, how
+ * many rows there are stands before them.
  */
 struct cavs__block_form {
     int nmembers;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codelets/groups/elementwise.h"
 #include "codelets/part.h"
 #include "core/compile/passes.h"
 #include "core/declare/operator.h"
@@ -70,6 +71,16 @@ struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k,
     return NULL;
 }
 
+/* The sum of as many rows like o as are read. */
+static struct cavs_symbol *sum_of_rows(struct cavs_function *f, const struct cavs__operand_sort *o,
+                                       struct cavs_place at)
+{
+    struct cavs_symbol like = {
+        .op = CAVS__OP_OPERAND_SUM, .width = o->from + o->width, .which = o->grad, .at = at};
+
+    return columns_of(cavs__add_to(f, like, 0, NULL), o->from, o->width, at);
+}
+
 /* x between zeros, as wide as what p was joined to. */
 static struct cavs_symbol *among_zeros(struct cavs_function *f, const struct cavs_param *p,
                                        struct cavs_symbol *x)
@@ -113,9 +124,8 @@ static struct cavs_symbol *operate(struct cavs_function *f, const struct cavs_sy
 
 /* ---- operators ---- */
 
-/* Rows that the user gives have a gradient where that was asked for; else nothing does that is not
- * made of something trained. */
-static bool make_symbols(struct cavs_function *f, const struct cavs__signature *s)
+static struct cavs_symbol *operate_on_operands(struct cavs_function *f,
+                                               const struct cavs__signature *s)
 {
     struct cavs_symbol **in = calloc((size_t)s->n + 1, sizeof *in), *x = NULL;
     bool ok = in != NULL;
@@ -125,6 +135,16 @@ static bool make_symbols(struct cavs_function *f, const struct cavs__signature *
     if (ok)
         x = operate(f, &s->like, s->n, in);
     free(in);
+    return x;
+}
+
+/* Rows that the user gives have a gradient where that was asked for; else nothing does that is not
+ * made of something trained. */
+static bool make_symbols(struct cavs_function *f, const struct cavs__signature *s)
+{
+    struct cavs_symbol *x =
+        s->sums ? sum_of_rows(f, &s->operands[0], s->like.at) : operate_on_operands(f, s);
+
     if (x && x->op == CAVS__OP_PULL)
         x->needs_grad = x->which;
     if (!x || cavs__is_sink(x))
@@ -235,17 +255,40 @@ static struct cavs_symbol *member_operand(struct making *m, const struct cavs__o
     return of < 0 ? block_operand(m, ~of, o, at) : columns_of(m->value[of], from, o->width, at);
 }
 
-static bool add_member(struct making *m)
+static struct cavs_symbol *operate_in_block(struct making *m, const struct cavs__signature *of)
 {
-    const struct cavs__signature *of = m->all->all[*m->code++];
-    struct cavs_symbol *in[CAVS__MOST_OPERANDS], *x;
+    struct cavs_symbol *in[CAVS__MOST_OPERANDS];
 
     for (int k = 0; k < of->n; k++) {
         in[k] = member_operand(m, &of->operands[k], of->like.at);
         if (!in[k])
-            return false;
+            return NULL;
     }
-    x = operate(m->f, &of->like, of->n, in);
+    return operate(m->f, &of->like, of->n, in);
+}
+
+/* One row after the other, as the kernel of the operator does. */
+static struct cavs_symbol *sum_in_block(struct making *m, const struct cavs__signature *of)
+{
+    struct cavs_symbol like = {.op = CAVS__OP_ELEMENTWISE,
+                               .k = cavs__ew_find("add"),
+                               .width = of->like.width,
+                               .at = of->like.at};
+    int n = *m->code++;
+    struct cavs_symbol *in[2] = {member_operand(m, &of->operands[0], like.at)};
+
+    for (int i = 1; i < n && in[0]; i++) {
+        in[1] = member_operand(m, &of->operands[0], like.at);
+        in[0] = in[1] ? cavs__add_to(m->f, like, 2, in) : NULL;
+    }
+    return in[0];
+}
+
+static bool add_member(struct making *m)
+{
+    const struct cavs__signature *of = m->all->all[*m->code++];
+    struct cavs_symbol *x = of->sums ? sum_in_block(m, of) : operate_in_block(m, of);
+
     m->value[m->n++] = x;
     m->s->like.is_loss |= of->like.is_loss;
     return x != NULL;

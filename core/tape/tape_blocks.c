@@ -83,12 +83,15 @@ static bool code_operand(struct run *x, const struct cavs__operand_sort *o, stru
 static bool code_member(struct run *x, const struct cavs__entry *e)
 {
     const struct cavs__signature *s = x->r->signatures.all[e->signature];
+    int n = cavs__reads_of(s, e);
 
-    if (x->ncodes + 1 + 2 * s->n > MOST_CODES || s->n > CAVS__MOST_OPERANDS)
+    if (n > CAVS__MOST_OPERANDS || x->ncodes + 2 + 2 * n > MOST_CODES)
         return false;
     x->codes[x->ncodes++] = e->signature;
-    for (int k = 0; k < s->n; k++) {
-        if (!code_operand(x, &s->operands[k], x->r->reads[e->reads + k]))
+    if (s->sums)
+        x->codes[x->ncodes++] = n;
+    for (int k = 0; k < n; k++) {
+        if (!code_operand(x, &s->operands[s->sums ? 0 : k], x->r->reads[e->reads + k]))
             return false;
     }
     return true;
@@ -123,6 +126,18 @@ static bool has_form(const struct cavs__tape_block *b, const struct run *x)
            memcmp(b->form.codes, x->codes, (size_t)x->ncodes * sizeof *x->codes) == 0;
 }
 
+/* Codes of what a symbol of that signature reads. */
+static int codes_of(const struct cavs__signature *s, const int32_t *codes)
+{
+    int n = 0;
+
+    for (int k = 0; k < s->n; k++)
+        n += s->operands[k].kind == CAVS__OPERAND_ID    ? 1
+             : s->operands[k].kind == CAVS__OPERAND_ROW ? 2
+                                                        : 0;
+    return s->sums ? 1 + n * codes[0] : n;
+}
+
 /* Signatures by their prints; what the other codes are is in their order. */
 static uint64_t print_of(const struct run *x)
 {
@@ -130,12 +145,8 @@ static uint64_t print_of(const struct run *x)
 
     for (int i = 0, at = 0; i < x->n; i++) {
         const struct cavs__signature *s = x->r->signatures.all[x->codes[at++]];
-        int n = 0;
+        int n = codes_of(s, x->codes + at);
 
-        for (int k = 0; k < s->n; k++)
-            n += s->operands[k].kind == CAVS__OPERAND_ID    ? 1
-                 : s->operands[k].kind == CAVS__OPERAND_ROW ? 2
-                                                            : 0;
         h = cavs__hash(h, &s->print, sizeof s->print);
         h = cavs__hash(h, x->codes + at, (size_t)n * sizeof *x->codes);
         at += n;
