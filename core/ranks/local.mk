@@ -8,6 +8,7 @@ libcavs_la_SOURCES += core/ranks/ranks.h
 if HAVE_MPI
 libcavs_la_SOURCES += \
 	core/ranks/agree.c \
+	core/ranks/collect.c \
 	core/ranks/launch.c \
 	core/ranks/mpi.h \
 	core/ranks/transfer.c \

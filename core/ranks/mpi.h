@@ -28,7 +28,7 @@ struct cavs__ranks {
 int cavs__watch_start(struct cavs__ranks *r);
 void cavs__watch_stop(struct cavs__ranks *r);
 
-/* agree.c: waits for all, without taking a core from the workers. */
+/* collect.c: waits for all, without taking a core from the workers. */
 int cavs__ranks_barrier(struct cavs__ranks *r);
 
 #endif

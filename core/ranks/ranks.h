@@ -9,6 +9,7 @@
  *
  *   launch.c     finding the others; start and end of MPI, and of StarPU with it
  *   agree.c      what the main threads tell one another, all of them at once
+ *   collect.c    how that gets to all
  *   transfer.c   data from task to task
  *   watch.c      a rank that is silent ends the run of all
  */

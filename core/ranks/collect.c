@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collect.c - what the main threads of all ranks bring together, by MPI's own calls.
+ *
+ * Whoever is early sleeps in short turns: MPI itself would wait by asking again and again, and take
+ * the core from a worker.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/base/error.h"
+#include "core/ranks/mpi.h"
+
+enum { IMPATIENT = 20, /* turns without a rest */ REST = 50000 /* nanoseconds */ };
+
+static int finish(int started, MPI_Request *request)
+{
+    const struct timespec rest = {0, REST};
+    int done = 0;
+
+    for (int turn = 0; started == MPI_SUCCESS && !done; turn++) {
+        if (turn > IMPATIENT)
+            nanosleep(&rest, NULL);
+        started = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+    }
+    return started == MPI_SUCCESS ? CAVS_OK
+                                  : cavs__fail(CAVS_ERUNTIME, "MPI: another rank is out of reach");
+}
+
+int cavs__ranks_barrier(struct cavs__ranks *r)
+{
+    MPI_Request request;
+
+    return finish(MPI_Ibarrier(r->agree, &request), &request);
+}
+
+int cavs__ranks_gather(struct cavs__ranks *r, const void *mine, size_t bytes, void *all)
+{
+    MPI_Request request;
+
+    return finish(
+        MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, r->agree, &request),
+        &request);
+}
+
+int cavs__ranks_gather_lists(struct cavs__ranks *r, const int32_t *mine, const int64_t *n,
+                             int32_t *all)
+{
+    int *counts = calloc(2 * (size_t)r->count, sizeof *counts), *starts, rc;
+    MPI_Request request;
+
+    if (!counts)
+        return cavs__fail_nomem("lists of ranks", 2 * (size_t)r->count * sizeof *counts);
+    starts = counts + r->count;
+    for (int i = 0; i < r->count; i++) {
+        counts[i] = (int)n[i];
+        starts[i] = i ? starts[i - 1] + counts[i - 1] : 0;
+    }
+    rc = finish(MPI_Iallgatherv(mine, counts[r->rank], MPI_INT32_T, all, counts, starts,
+                                MPI_INT32_T, r->agree, &request),
+                &request);
+    free(counts);
+    return rc;
+}
+
+/* Bits of zeros are zeros, so nothing is rounded, and what is not a number stays what it is. */
+int cavs__ranks_complete(struct cavs__ranks *r, float *rows, size_t n)
+{
+    const size_t most = 1 << 28; /* numbers of one call */
+    int rc = CAVS_OK;
+
+    for (size_t i = 0; i < n && !rc; i += most) {
+        MPI_Request request;
+
+        rc = finish(MPI_Iallreduce(MPI_IN_PLACE, rows + i, (int)(n - i < most ? n - i : most),
+                                   MPI_INT32_T, MPI_BOR, r->agree, &request),
+                    &request);
+    }
+    return rc;
+}
