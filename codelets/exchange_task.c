@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codelets/task.h"
+#include "codelets/task_model.h"
 #include "memory/handover.h"
 
 static float *buffer(void *descr[], int i)
@@ -133,6 +134,22 @@ static void run_norms(void *descr[], void *arg)
 
 /* ---- codelets ---- */
 
+/* What is read and written, at 16 bytes a nanosecond. */
+static size_t size(struct starpu_task *task, unsigned implementation)
+{
+    size_t bytes = 0;
+
+    (void)implementation;
+    for (int i = 0; i < task->nbuffers; i++)
+        bytes += starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i));
+    return bytes / 16 + 1;
+}
+
+static uint32_t footprint(struct starpu_task *task)
+{
+    return cavs__size_class(size(task, 0));
+}
+
 static void init(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
 {
     starpu_codelet_init(cl);
@@ -140,6 +157,7 @@ static void init(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t 
     cl->cpu_funcs_name[0] = name;
     cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
     cl->name = name;
+    cl->model = cavs__task_model(name, &(struct cavs__task_measure){footprint, size});
 }
 
 void cavs__sum_codelet(struct starpu_codelet *cl)

@@ -4,7 +4,9 @@
  *
  * Histories are those of a run on a machine that is there (STARPU_CALIBRATE=1), in the folder that
  * STARPU_PERF_MODEL_DIR names.  On another machine a batch is cut in another way, so tasks have
- * sizes that were never seen: their time follows from those of the next sizes that were.
+ * sizes that were never seen: their time follows from those of the next sizes that were.  Kinds that
+ * were never seen (what ranks do with messages, where one process was recorded) take what they are
+ * worth.
  */
 #include "codelets/task_model.h"
 
@@ -103,10 +105,12 @@ static double time_of(struct starpu_task *task, struct starpu_perfmodel_arch *ar
     struct starpu_perfmodel *model = task->cl->model;
     const struct history *h = history_of(model);
 
+    double size = (double)model->size_base(task, impl);
+
     (void)arch;
-    if (!h || h->n == 0)
+    if (!h)
         return NAN;
-    return average(h, model->footprint(task), (double)model->size_base(task, impl)) + overhead;
+    return (h->n > 0 ? average(h, model->footprint(task), size) : size * 1e-3) + overhead;
 }
 
 void cavs__simulate_overhead(double us)
