@@ -54,17 +54,27 @@ AS_IF([test "x$enable_starpu_copy" = xyes], [cavs_copy_note="; make install take
 AM_CONDITIONAL([STARPU_COPY], [test "x$enable_starpu_copy" = xyes])])
 
 # CAVS_STARPU_SIMULATION: of a StarPU with SimGrid. Programs then begin as starpu_main(): main() is
-# StarPU's. Sets SIMULATION_CPPFLAGS, SIMULATION_LIBS and the conditional SIMULATED.
+# StarPU's. Sets SIMULATION_CPPFLAGS, SIMULATION_LIBS and the conditional SIMULATED. With MPI, StarPU
+# is a static library: each simulated rank has its own copy of all variables of a program, not of
+# those of libraries. SMPI loads the program, which for this is linked as a library is.
 AC_DEFUN([CAVS_STARPU_SIMULATION],
 [CAVS_STARPU_HAS([SIMGRID])
 AM_CONDITIONAL([SIMULATED], [test $cavs_starpu_has = yes])
+starpu_has_simgrid=$cavs_starpu_has
 SIMULATION_CPPFLAGS=
+SIMULATION_LDFLAGS=
 SIMULATION_LIBS=
-AS_IF([test $cavs_starpu_has = yes], [
+AS_IF([test $starpu_has_simgrid = yes], [
+    CAVS_STARPU_HAS([USE_MPI])
+    AS_IF([test $cavs_starpu_has = yes], [
+        STARPU_LIBS=$($PKG_CONFIG --static --libs "$STARPU_MODULE")
+        CAVS_CFLAGS="$CAVS_CFLAGS -fPIC"
+        SIMULATION_LDFLAGS="-XCClinker --shared"])
     SIMULATION_CPPFLAGS="-DCAVS_SIMULATED $($PKG_CONFIG --cflags-only-I simgrid | $SED 's/-I/-isystem /g')"
     SIMULATION_LIBS="$STARPU_LIBS $($PKG_CONFIG --libs simgrid)"
     CAVS_FEATURE([simulation], [yes], [SimGrid $($PKG_CONFIG --modversion simgrid): programs compute nothing])])
 AC_SUBST([SIMULATION_CPPFLAGS])
+AC_SUBST([SIMULATION_LDFLAGS])
 AC_SUBST([SIMULATION_LIBS])])
 
 # CAVS_STARPU
@@ -109,10 +119,6 @@ AS_IF([! $PKG_CONFIG --atleast-version=1.4.8 "$STARPU_MODULE"],
     [cavs_note="$cavs_note (works, but older than 1.4.8; ./quickstart gets a newer one)"])
 CAVS_FEATURE([StarPU], [$STARPU_VERSION], [$cavs_note])
 
-cavs_saved_LIBS=$LIBS
-LIBS="$STARPU_LIBS $LIBS"
-AC_CHECK_FUNCS([starpu_memory_get_used])
-LIBS=$cavs_saved_LIBS
 CAVS_STARPU_HAS([USE_FXT])
 starpu_has_fxt=$cavs_starpu_has
 AS_IF([test $starpu_has_fxt = yes],
@@ -120,6 +126,10 @@ AS_IF([test $starpu_has_fxt = yes],
      CAVS_FEATURE([FxT trace], [yes])],
     [CAVS_FEATURE([FxT trace], [no], [this StarPU was built without FxT])])
 CAVS_STARPU_SIMULATION
+cavs_saved_LIBS=$LIBS
+LIBS="$STARPU_LIBS $LIBS"
+AC_CHECK_FUNCS([starpu_memory_get_used])
+LIBS=$cavs_saved_LIBS
 CAVS_STARPU_HAS([USE_CUDA])
 starpu_has_cuda=$cavs_starpu_has
 CAVS_STARPU_HAS([USE_OPENCL])

@@ -347,6 +347,19 @@ ok $? "with it, --simgrid builds beside the usual build, without MPI"
 quickstart --starpu-source="$source" --no-install build
 said "configuring StarPU failed"
 ok $? "and without --simgrid that StarPU will not do"
+
+stub smpicc <<'END'
+echo cc
+END
+stub cc <<'END'
+printf '#define STARPU_%s 1\n' USE_MPI SIMGRID
+END
+fresh
+quickstart --simgrid --mpi --no-install
+[ $status -eq 0 ] && said "of the system" && [ ! -e "$tree/build-simgrid" ] &&
+    grep -q -- "MPICC=smpicc .*--disable-shared" "$tree/build-simgrid-mpi/.quickstart"
+ok $? "--simgrid --mpi takes one that has SimGrid's MPI, and builds programs for it in a folder of their own"
+rm "$bin/smpicc"
 cp "$work/cc" "$bin/cc"
 
 # --- the commands ---------------------------------------------------------------------------------

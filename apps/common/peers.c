@@ -11,9 +11,22 @@
 #include "apps/common/sets.h"
 #include "apps/common/stop.h"
 
+#include "config.h"
+
+/* Simulated ranks are threads of one process, which have one environment, and one stdout. */
+#if defined CAVS_SIMULATED && defined HAVE_MPI
+#include <starpu_mpi.h>
+#define SHARE_STREAMS true
+#else
+#define SHARE_STREAMS false
+#endif
+
 /* What launchers tell before MPI has started: Open MPI, and others by PMI. */
 static int early_rank(void)
 {
+#if defined CAVS_SIMULATED && defined HAVE_MPI
+    return starpu_mpi_world_rank();
+#else
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -23,6 +36,7 @@ static int early_rank(void)
             return atoi(text);
     }
     return 0;
+#endif
 }
 
 bool peers_is_first(void)
@@ -34,7 +48,7 @@ bool peers_is_first(void)
  * something. */
 void peers_hush(void)
 {
-    FILE *nowhere = peers_is_first() ? NULL : fopen("/dev/null", "w");
+    FILE *nowhere = peers_is_first() || SHARE_STREAMS ? NULL : fopen("/dev/null", "w");
 
     if (nowhere)
         stdout = stderr = nowhere;

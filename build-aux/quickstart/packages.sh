@@ -71,7 +71,7 @@ wanted_packages() {
         required=$(missing $REQUIRED_PACKAGES $STARPU_PACKAGES)
         optional=$(missing $OPTIONAL_PACKAGES)
     fi
-    [ $with_mpi = no ] || have mpicc || {
+    [ $with_mpi = no ] || [ $with_simgrid = yes ] || have mpicc || {
         mpi_packages=$(missing $MPI_PACKAGES)
         required=$required${mpi_packages:+ $mpi_packages}
     }

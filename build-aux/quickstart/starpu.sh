@@ -32,10 +32,13 @@ find_cuda() {
     done
 }
 
-# find_mpi: sets mpi to the compiler of an MPI, or to nothing. StarPU is then built with it, but one that
-# simulates is not.
+# find_mpi: sets mpi to the compiler of an MPI, or to nothing. StarPU is then built with it; one that
+# simulates is built with SimGrid's, and only if that was asked for.
 find_mpi() {
-    [ $with_simgrid = no ] && mpi=$(command -v mpicc) && "$mpi" -show >/dev/null 2>&1 || mpi=
+    local compiler=mpicc
+    [ $with_simgrid = no ] || compiler=smpicc
+    [ "$with_simgrid,$with_mpi" != yes,no ] && mpi=$(command -v $compiler) &&
+        "$mpi" -show >/dev/null 2>&1 || mpi=
 }
 
 # features: what StarPU's configure is told
@@ -74,7 +77,7 @@ starpu_has() {
         grep "define STARPU_$2 ")" ]
 }
 
-# starpu_good [PREFIX]: new enough, can trace, and drives the GPUs if this machine can build
+# starpu_good [PREFIX]: new enough, can trace (but for ranks that are simulated), and drives the GPUs if this machine can build
 # for them. Says why not.
 starpu_good() {
     local module
@@ -83,7 +86,7 @@ starpu_good() {
     why="no StarPU >= $STARPU_OLDEST there"
     module=$(starpu_module $STARPU_OLDEST) || return 1
     why="built without FxT"
-    starpu_has $module USE_FXT || return 1
+    [ "$with_simgrid,$with_mpi" = yes,yes ] || starpu_has $module USE_FXT || return 1
     why="built without its checks"
     [ $checks = no ] || starpu_has $module DEBUG || return 1
     why="built with SimGrid, or without, unlike what was asked for"

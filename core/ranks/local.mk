@@ -8,12 +8,19 @@ libcavs_la_SOURCES += core/ranks/ranks.h
 if HAVE_MPI
 libcavs_la_SOURCES += \
 	core/ranks/agree.c \
+	core/ranks/mpi.h \
+	core/ranks/transfer.c
+if SIMULATED
+libcavs_la_SOURCES += \
+	core/ranks/collect_simulated.c \
+	core/ranks/launch_simulated.c
+else
+libcavs_la_SOURCES += \
 	core/ranks/collect.c \
 	core/ranks/launch.c \
-	core/ranks/mpi.h \
-	core/ranks/transfer.c \
 	core/ranks/watch.c
+endif
 else
 libcavs_la_SOURCES += core/ranks/alone.c
 endif
-EXTRA_DIST += core/ranks/alone.c
+EXTRA_DIST += core/ranks/alone.c core/ranks/collect_simulated.c core/ranks/launch_simulated.c

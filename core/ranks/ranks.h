@@ -12,6 +12,9 @@
  *   collect.c    how that gets to all
  *   transfer.c   data from task to task
  *   watch.c      a rank that is silent ends the run of all
+ *
+ * On machines that are simulated (doc/scaling.md) launch_simulated.c and collect_simulated.c are in
+ * the places of launch.c, collect.c and watch.c.
  */
 #ifndef CAVS_CORE_RANKS_RANKS_H
 #define CAVS_CORE_RANKS_RANKS_H

@@ -80,6 +80,16 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
     return rc || !bytes ? rc : cavs__homes_send_away(e, bytes);
 }
 
+/* Of all shards but those of other ranks. */
+static int samples_here(const struct cavs__batch *b)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->nshards; i++)
+        n += b->shards[i].nsamples;
+    return n;
+}
+
 /* What the tasks read, and room for what they write. */
 static int write_all(struct cavs_session *s, const struct cavs__request *r, int slot)
 {
@@ -87,7 +97,7 @@ static int write_all(struct cavs_session *s, const struct cavs__request *r, int 
 
     if (!rc && r->run != CAVS__RUN_EVALUATE)
         rc = cavs__list_gradients(&s->optimizer, &s->engine, s->batch, slot);
-    cavs__simulated_work(s->rt->cost.lay_out * r->n);
+    cavs__simulated_work(s->rt->cost.lay_out * samples_here(s->batch));
     return rc ? rc : cavs__reserve_device_scratch(&s->engine, s->batch);
 }
 

@@ -11,7 +11,13 @@
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
 
+#include "config.h"
+
 #include "codelets/task_model.h"
+
+#ifdef HAVE_MPI
+#include <starpu_mpi.h>
+#endif
 
 /* What is paid at once, in seconds: a call of the simulator for each task would take longer than
  * the rest. */
@@ -28,11 +34,16 @@ void cavs__simulated_prepare(void)
         setenv(guesses[i], "0", 0);
 }
 
+/* Where there are ranks each has its own machine. */
 static sg_host_t core(int i)
 {
-    char name[16];
+    char name[40];
 
+#ifdef HAVE_MPI
+    snprintf(name, sizeof name, "StarPU-MPI%d-CPU%d", starpu_mpi_world_rank(), i);
+#else
     snprintf(name, sizeof name, "CPU%d", i);
+#endif
     return sg_host_by_name(name);
 }
 
