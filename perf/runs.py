@@ -114,9 +114,21 @@ def first_part(name, n, samples_end_at=b"\n"):
     return _parts[name, n].name
 
 
+def repeated(name, n):
+    """The same of its lines, which begin anew after the last."""
+    if (name, n) not in _parts:
+        lines = data_file(name).read_bytes().splitlines(keepends=True)
+        file = tempfile.NamedTemporaryFile("wb", suffix=Path(name).suffix)
+        file.writelines(lines[i % len(lines)] for i in range(n))
+        file.flush()
+        _parts[name, n] = file
+    return _parts[name, n].name
+
+
 def first_trees(n):
+    """More than there are: those that there are, again and again."""
     name = "sst/train.txt"
-    return data_file(name) if n >= SST_TREES else first_part(name, n)
+    return data_file(name) if n == SST_TREES else first_part(name, n) if n < SST_TREES else repeated(name, n)
 
 
 # ---- running -----------------------------------------------------------------------------------------

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# perf/simulate: several machines, each a rank, that StarPU simulates with SimGrid's MPI. Needs the
+# build of ./quickstart --simgrid --mpi, in build-simgrid-mpi beside the source or where
+# $SIMULATED_MPI_BUILD says.
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/tap.sh
+. "${abs_top_srcdir:?}/tests/tap.sh"
+simulated=${SIMULATED_MPI_BUILD:-$abs_top_srcdir/build-simgrid-mpi}
+
+if ! command -v python3 >/dev/null; then
+    echo "1..0 # SKIP no python3"
+    exit 0
+fi
+if [ ! -f "$CAVS_DATA/sst/train.txt" ]; then
+    echo "1..0 # SKIP no $CAVS_DATA/sst/train.txt"
+    exit 0
+fi
+if [ ! -x "$simulated/apps/tree_lstm" ]; then
+    echo "1..0 # SKIP no simulated programs in $simulated (./quickstart --simgrid --mpi builds them)"
+    exit 0
+fi
+
+simulate() {
+    "$abs_top_srcdir/perf/simulate" --quick --build "${abs_top_builddir:?}" --simulated-mpi "$simulated" \
+        --models "$work/models" --only nodes "$@" >"$work/out" 2>"$work/err"
+    status=$?
+}
+
+simulate --json "$work/first" --svg "$work/figure"
+[ $status -eq 0 ] && grep -q '^| h 64, 25 Gbit/s: machines' "$work/out" && grep -q '<svg' "$work/figure"
+ok $? "one, two and four machines are simulated" "$work/err"
+
+simulate --json "$work/second"
+[ $status -eq 0 ] && [ -s "$work/first" ] && cmp -s "$work/first" "$work/second"
+ok $? "a simulation of ranks gives the same numbers again" "$work/err"
+
+python3 - "$work/first" <<'END'
+import json, sys
+slow, fast = json.load(open(sys.argv[1]))["nodes"]
+assert all(r["efficiency"] <= 1.05 for r in slow + fast), (slow, fast)
+assert all(r["sent"] > 0 for r in slow[1:]), slow
+assert all(a["batch_ms"] >= b["batch_ms"] for a, b in zip(slow, fast)), (slow, fast)
+END
+ok $? "ranks send something, and no network makes them faster than a better one does" "$work/first"
+
+echo "1..$count"
