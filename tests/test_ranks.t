@@ -88,6 +88,22 @@ ok $? "a program's numbers and its model file are those of one process" "$work/e
 [ "$(wc -l <"$work/out")" -eq 1 ] && [ "$(grep -c '^epoch 4/4' "$work/err")" -eq 1 ]
 ok $? "results and progress are said once"
 
+# 40 trees of 60 words that occur once: a rank tells of 1,200 touched rows, more than go along with a meeting.
+awk 'BEGIN { for (t = 0; t < 40; t++) {
+    s = "(2 w" t ")"
+    for (i = 1; i < 60; i++) s = "(2 " s " (2 w" t "x" i "))"
+    print s } }' >"$work/many.txt"
+many="--train $work/many.txt --hidden 8 --embed 8 --batch 40 --lr 0.05 --shards 2 --workers 1 --epochs 2 --quiet --json"
+# shellcheck disable=SC2086 # a list
+{
+    run tree_lstm $many --save "$work/one.many"
+    results >"$work/one"
+    ranks 2 tree_lstm $many --save "$work/two.many"
+    results >"$work/two"
+}
+status_is 0 && [ -s "$work/one" ] && cmp -s "$work/one" "$work/two" && cmp -s "$work/one.many" "$work/two.many"
+ok $? "so are they where more rows are touched than go along with a meeting" "$work/err" "$work/one" "$work/two"
+
 "$apps/tree_lstm" --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet >"$work/predicted" 2>"$work/err"
 ranks 3 tree_lstm --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet --workers 1
 status_is 0 && [ -s "$work/predicted" ] && cmp -s "$work/predicted" "$work/out"

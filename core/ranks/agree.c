@@ -10,12 +10,15 @@
 
 struct word {
     uint64_t same;
-    int64_t number;
+    int64_t length;
     struct cavs__pace pace;
     int32_t rc;
     uint32_t wanted;
     char text[240];
+    int32_t list[CAVS__SHORT_LIST];
 };
+
+_Static_assert(sizeof(struct word) <= 4000, "what MPI sends at once");
 
 static int outcome(const struct cavs__ranks *r, const struct word *all,
                    const struct cavs__meeting *m)
@@ -33,34 +36,53 @@ static int outcome(const struct cavs__ranks *r, const struct word *all,
     return CAVS_OK;
 }
 
+static void fill(struct word *w, const struct cavs__ranks *r, const struct cavs__meeting *m)
+{
+    w->same = m->same;
+    w->length = m->length;
+    w->pace = m->pace;
+    w->rc = m->rc;
+    w->wanted = r->wanted;
+    if (m->rc)
+        snprintf(w->text, sizeof w->text, "%s", cavs_error_message());
+    if (m->list && m->length <= CAVS__SHORT_LIST)
+        memcpy(w->list, m->list, (size_t)m->length * sizeof *w->list);
+}
+
+static void tell(const struct cavs__ranks *r, const struct word *all, const struct cavs__meeting *m)
+{
+    int32_t *to = m->lists;
+
+    for (int i = 0; i < r->count; i++) {
+        if (m->lengths)
+            m->lengths[i] = all[i].length;
+        if (m->paces)
+            m->paces[i] = all[i].pace;
+        if (!to || all[i].length > CAVS__SHORT_LIST)
+            continue;
+        memcpy(to, all[i].list, (size_t)all[i].length * sizeof *to);
+        to += all[i].length;
+    }
+}
+
 int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m)
 {
-    struct word mine = {.same = m->same,
-                        .number = m->number,
-                        .pace = m->pace,
-                        .rc = m->rc,
-                        .wanted = r ? r->wanted : 0};
     struct word *all;
     int rc;
 
     if (!r)
         return m->rc;
-    if (m->rc)
-        snprintf(mine.text, sizeof mine.text, "%s", cavs_error_message());
-    all = calloc((size_t)r->count, sizeof *all);
+    all = calloc((size_t)r->count + 1, sizeof *all);
     if (!all)
-        return cavs__fail_nomem("ranks", (size_t)r->count * sizeof *all);
-    rc = cavs__ranks_gather(r, &mine, sizeof mine, all);
+        return cavs__fail_nomem("ranks", ((size_t)r->count + 1) * sizeof *all);
+    fill(&all[r->count], r, m);
+    rc = cavs__ranks_gather(r, &all[r->count], sizeof *all, all);
     if (!rc)
         rc = outcome(r, all, m);
     r->wanted = r->raised = 0;
-    for (int i = 0; i < r->count; i++) {
+    for (int i = 0; i < r->count; i++)
         r->raised |= all[i].wanted;
-        if (m->numbers)
-            m->numbers[i] = all[i].number;
-        if (m->paces)
-            m->paces[i] = all[i].pace;
-    }
+    tell(r, all, m);
     free(all);
     return rc;
 }

@@ -62,10 +62,15 @@ struct cavs__meeting {
     int rc;        /* of what it did before; its message goes to all */
     uint64_t same; /* of what has to be the same everywhere */
     const char *what;
-    int64_t number;                 /* for the others */
-    int64_t *numbers;               /* [ranks], NULL: nobody wants them */
-    struct cavs__pace pace, *paces; /* likewise */
+    const int32_t *list;            /* for the others, of this length */
+    int64_t length, *lengths;       /* [ranks], NULL: nobody wants them */
+    int32_t *lists;                 /* one after the other, if all are short; see below */
+    struct cavs__pace pace, *paces; /* [ranks], NULL: nobody wants them */
 };
+/* A list of at most so many numbers goes along with a meeting, which then still is one message that
+ * MPI sends at once: no more than 4 KB, on one machine.  cavs__meeting.lists has room for so many of
+ * each rank.  What is longer takes a meeting of its own, cavs__ranks_gather_lists(). */
+enum { CAVS__SHORT_LIST = 896 };
 /* 0, or the same error on all ranks: the first one that any of them brought, with the number of
  * that rank in its message. */
 int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m);

@@ -179,14 +179,18 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
     bool sums = b->request.run != CAVS__RUN_EVALUATE && x->ntables > 0;
     struct cavs__meeting m = {.same = same,
                               .what = "batch",
-                              .numbers = x->lengths,
+                              .lengths = x->lengths,
                               .pace = cavs__own_pace(x),
                               .paces = x->told};
 
     if (!rc && sums)
         rc = cavs__rows_list(x, b, slot);
     m.rc = rc;
-    m.number = sums && !rc ? x->mine[0] : 0;
+    if (!rc && sums) {
+        m.list = x->mine;
+        m.length = x->mine[0];
+        m.lists = x->theirs;
+    }
     rc = cavs__ranks_meet(x->ranks, &m);
     return rc || !sums ? rc : cavs__rows_merge(x, b, slot, lists);
 }

@@ -59,6 +59,9 @@ int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int s
     }
     if (!rc)
         rc = grow(&x->mine, &x->mine_room, n);
+    if (!rc)
+        rc = grow(&x->theirs, &x->theirs_room,
+                  (size_t)cavs__ranks_count(x->ranks) * CAVS__SHORT_LIST);
     if (rc)
         return rc;
     x->mine[0] = (int32_t)n;
@@ -245,14 +248,18 @@ static int merge_table(struct cavs__exchange *x, const struct cavs__batch *b, in
 int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,
                      struct cavs__tensor *lists)
 {
-    int64_t sum = 0;
-    int rc;
+    int64_t sum = 0, longest = 0;
+    int rc = CAVS_OK;
 
-    for (int i = 0; i < cavs__ranks_count(x->ranks); i++)
+    for (int i = 0; i < cavs__ranks_count(x->ranks); i++) {
         sum += x->lengths[i];
-    rc = grow(&x->theirs, &x->theirs_room, (size_t)sum);
-    if (!rc)
-        rc = cavs__ranks_gather_lists(x->ranks, x->mine, x->lengths, x->theirs);
+        longest = x->lengths[i] > longest ? x->lengths[i] : longest;
+    }
+    if (longest > CAVS__SHORT_LIST) {
+        rc = grow(&x->theirs, &x->theirs_room, (size_t)sum);
+        if (!rc)
+            rc = cavs__ranks_gather_lists(x->ranks, x->mine, x->lengths, x->theirs);
+    }
     for (int i = 0; i < x->ntables && !rc; i++)
         rc = merge_table(x, b, i, slot, &lists[x->tables[i]->number],
                          cavs__id_marks(b, x->tables[i]));
