@@ -147,6 +147,12 @@ static void add_lists_and_scratch(const struct updating *u, struct starpu_task *
         cavs__task_buffer(task, u->e->scratch, STARPU_SCRATCH);
 }
 
+/* Tasks may write different numbers of one block at the same time, between two fences. */
+static bool side_by_side(const struct cavs__engine *e)
+{
+    return e->rt->workers > 1 && e->rt->one_memory && e->join.grain <= 0;
+}
+
 static int make_norm(struct updating *u, const struct cavs_param *p)
 {
     struct starpu_task *t = new_task(u, p, &u->o->norm_codelet);
@@ -155,7 +161,7 @@ static int make_norm(struct updating *u, const struct cavs_param *p)
     if (!t)
         return CAVS_ENOMEM;
     a = t->cl_arg;
-    cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_RW);
+    cavs__task_buffer(t, u->o->norms.chunks[0].handle, side_by_side(u->e) ? STARPU_R : STARPU_RW);
     add_gradients(u, t, p, a);
     add_lists_and_scratch(u, t, p);
     u->tasks[u->n++] = t;
@@ -232,13 +238,17 @@ static int make_piece(struct updating *u, const struct cavs_param *p, int first,
     return CAVS_OK;
 }
 
+/* p: of what pieces of its update write; NULL: of the norms. */
 static int make_fence(struct updating *u, const struct cavs_param *p)
 {
-    struct starpu_task *t = cavs__fence_create(u->e, u->slot, most_buffers(u, p));
+    struct starpu_task *t = cavs__fence_create(u->e, u->slot, p ? most_buffers(u, p) : 1);
 
     if (!t)
         return CAVS_ENOMEM;
-    add_written(u, t, p, STARPU_RW);
+    if (p)
+        add_written(u, t, p, STARPU_RW);
+    else
+        cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_RW);
     t->priority = 2;
     u->tasks[u->n++] = t;
     return CAVS_OK;
@@ -273,7 +283,7 @@ static int pieces_of(const struct updating *u, const struct cavs_param *p)
     int64_t piece = workers > MANY_WORKERS ? PIECE_NUMBERS * MANY_WORKERS / workers : PIECE_NUMBERS,
             n = (int64_t)rows * p->cols * numbers_for_one(u, p) / piece;
 
-    if (workers < 2 || !e->rt->one_memory || e->join.grain > 0)
+    if (!side_by_side(e))
         return 1;
     most = most < MOST_PIECES ? most : MOST_PIECES;
     n = n < most ? n : most;
@@ -309,6 +319,21 @@ static bool is_updated(const struct updating *u, const struct cavs_param *p)
     return cavs__is_trained(p) && (!u->o->exchange || cavs__owns(u->o->exchange, p));
 }
 
+/* Each as soon as its gradient is there, whatever the others wait for: in one order, the last
+ * ones would be made one after the other while all but one of the workers have nothing to do. */
+static int make_norms(struct updating *u)
+{
+    const struct cavs_model *m = u->e->plan->model;
+    bool fenced = side_by_side(u->e);
+    int rc = fenced ? make_fence(u, NULL) : CAVS_OK;
+
+    for (int i = 0; i < m->nstored && !rc; i++) {
+        if (is_updated(u, m->params[i]))
+            rc = make_norm(u, m->params[i]);
+    }
+    return rc || !fenced ? rc : make_fence(u, NULL);
+}
+
 static int make_all(struct updating *u)
 {
     const struct cavs_model *m = u->e->plan->model;
@@ -318,10 +343,8 @@ static int make_all(struct updating *u)
     u->tasks = cavs__arena_alloc(&u->e->slots[u->slot].arena, bytes);
     if (!u->tasks)
         return cavs__fail_nomem("update", bytes);
-    for (int i = 0; i < m->nstored && u->o->clip > 0 && !rc; i++) {
-        if (is_updated(u, m->params[i]))
-            rc = make_norm(u, m->params[i]);
-    }
+    if (u->o->clip > 0)
+        rc = make_norms(u);
     u->nnorms = u->n;
     for (int i = 0; i < m->nstored && !rc; i++) {
         if (is_updated(u, m->params[i]))
