@@ -88,15 +88,35 @@ static int distinct_segments(struct cavs__piece *w)
     return CAVS_OK;
 }
 
+enum { MOST_NUMBERS = 1 << 30 };
+
+/* Gradients are what a batch ends with, and behind all else.  Those of large parameters come first:
+ * they take longest, several functions may add to them one after the other, and their norms and
+ * updates are long, too.  Small ones even out what workers have. */
+static int gradient_priority(const struct cavs__piece *w)
+{
+    const struct cavs__task_kind *k = w->k;
+    int64_t numbers = 0;
+
+    for (int i = 0; i < k->nbuffers; i++) {
+        const struct cavs_param *p = w->of->e->plan->tensors[k->tensor[i]].param;
+
+        if (k->written[i] && p && (int64_t)p->rows * p->cols > numbers)
+            numbers = (int64_t)p->rows * p->cols;
+    }
+    return numbers < MOST_NUMBERS ? (int)numbers - MOST_NUMBERS : -1;
+}
+
 /* Sums over rows run one after the other, in a fixed order, into each partial gradient. */
 static int submit_sums(const struct cavs__piece *w)
 {
     int64_t most = cavs__piece_rows(w) / CAVS__PARTIAL_ROWS;
     int n = most < 1 ? 1 : most < w->of->partials ? (int)most : w->of->partials;
 
-    return n < 2 || w->k->phase != CAVS__GRADIENT
-               ? cavs__submit_task(w, w->k->phase == CAVS__GRADIENT ? -1 : 0)
-               : cavs__submit_partials(w, n, -1);
+    if (w->k->phase != CAVS__GRADIENT)
+        return cavs__submit_task(w, 0);
+    return n < 2 ? cavs__submit_task(w, gradient_priority(w))
+                 : cavs__submit_partials(w, n, gradient_priority(w));
 }
 
 static int submit_function(struct cavs__piece *w)
