@@ -4,9 +4,9 @@
  *
  * Histories are those of a run on a machine that is there (STARPU_CALIBRATE=1), in the folder that
  * STARPU_PERF_MODEL_DIR names.  On another machine a batch is cut in another way, so tasks have
- * sizes that were never seen: their time follows from those of the next sizes that were.  Kinds that
- * were never seen (what ranks do with messages, where one process was recorded) take what they are
- * worth.
+ * sizes that were never seen: their time follows from those of the next sizes that were.  Kinds
+ * that were never seen (what ranks do with messages, where one process was recorded) take what
+ * they are worth.
  */
 #include "codelets/task_model.h"
 

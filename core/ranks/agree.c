@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agree.c - what the main threads of all ranks tell one another.  Every call is a meeting of all. */
+/* agree.c - what the main threads of all ranks tell one another: every call is a meeting. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

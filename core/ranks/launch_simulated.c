@@ -2,8 +2,9 @@
 /*
  * launch_simulated.c - launch.c on machines that are simulated (SimGrid's smpirun).
  *
- * StarPU starts MPI before main(), for one rank, too.  Nobody watches over the others: all ranks are threads of one
- * process, each with copies of all variables, and the clock of the system says nothing there.
+ * StarPU starts MPI before main(), for one rank, too.  Nobody watches over the others: all ranks
+ * are threads of one process, each with copies of all variables, and the clock of the system says
+ * nothing there.
  */
 #include <stdlib.h>
 

@@ -67,9 +67,9 @@ struct cavs__meeting {
     int32_t *lists;                 /* one after the other, if all are short; see below */
     struct cavs__pace pace, *paces; /* [ranks], NULL: nobody wants them */
 };
-/* A list of at most so many numbers goes along with a meeting, which then still is one message that
- * MPI sends at once: no more than 4 KB, on one machine.  cavs__meeting.lists has room for so many of
- * each rank.  What is longer takes a meeting of its own, cavs__ranks_gather_lists(). */
+/* A list of at most so many numbers goes along with a meeting, which then still is one message
+ * that MPI sends at once: no more than 4 KB, on one machine.  cavs__meeting.lists has room for so
+ * many of each rank.  What is longer takes a meeting of its own, cavs__ranks_gather_lists(). */
 enum { CAVS__SHORT_LIST = 896 };
 /* 0, or the same error on all ranks: the first one that any of them brought, with the number of
  * that rank in its message. */

@@ -199,8 +199,8 @@ void cavs__site_sums(struct cavs__site *s, int entries)
     s->alone |= s->entries != entries || entries > CAVS__MOST_OPERANDS / 2;
 }
 
-/* Most symbols follow where the run has always gone on to: that site.  CAVS__NO_SITE: this one is to
- * be looked at. */
+/* Most symbols follow where the run has always gone on to: that site.  CAVS__NO_SITE: this one is
+ * to be looked at. */
 static inline int32_t usual_site(const struct cavs__sites *s, const struct cavs_symbol *x,
                                  int sample)
 {
