@@ -135,6 +135,12 @@ static int compile_groups(struct cavs__plan *p)
     return rc;
 }
 
+/* NULL: there is none, or no memory for it. */
+static char *text_of(const struct cavs__device_texts *texts)
+{
+    return texts->nprograms + texts->nsequences > 0 ? cavs__devices->groups_text(texts) : NULL;
+}
+
 char *cavs__plan_coming_text(const struct cavs__plan *p)
 {
     struct cavs__device_texts texts;
@@ -142,8 +148,8 @@ char *cavs__plan_coming_text(const struct cavs__plan *p)
 
     if (p->options.cpu_only || cavs__devices->count() == 0)
         return NULL;
-    if (collect(p, true, &texts) == CAVS_OK && texts.nprograms + texts.nsequences > 0)
-        text = cavs__devices->groups_text(&texts);
+    if (collect(p, true, &texts) == CAVS_OK)
+        text = text_of(&texts);
     free(texts.programs);
     free(texts.sequences);
     return text;
