@@ -114,72 +114,46 @@ static void close_device(struct cavs__device *d)
 
 /* ---- modules ---- */
 
-/* What code is made for, and everything that it depends on besides its text. */
-struct target {
-    char architecture[32], identity[128];
-};
+#define ARCHITECTURE_SIZE 32
 
-static struct target target_of(const struct cavs__device *d)
+static void identify(const struct cavs__device *d, char *to, size_t size)
 {
-    struct target t;
+    char architecture[ARCHITECTURE_SIZE];
     int major = 0, minor = 0, version = 0;
 
-    cavs__nvrtc_architecture(d->capability, t.architecture, sizeof t.architecture);
+    cavs__nvrtc_architecture(d->capability, architecture, sizeof architecture);
     nvrtcVersion(&major, &minor);
     cudaDriverGetVersion(&version);
-    snprintf(t.identity, sizeof t.identity, "CUDA %d.%d, driver %d, %s", major, minor, version,
-             t.architecture);
-    return t;
+    snprintf(to, size, "CUDA %d.%d, driver %d, %s", major, minor, version, architecture);
 }
 
-/* Code for this GPU: from a file, or compiled now.  NULL after cavs__device_fail(). */
-static void *code_for(struct cavs__device *d, const char *source, const struct target *t)
+static void *compile(const struct cavs__device *d, const char *source, size_t *size,
+                     struct cavs__complaint *why)
 {
-    char log[300];
-    size_t size;
-    void *code = cavs__device_cache_get(t->identity, source, &size);
-
-    if (code) {
-        d->cached++;
-        return code;
-    }
-    if (cavs__nvrtc_compile(source, t->architecture, &code, &size, log, sizeof log)) {
-        cavs__device_fail(d, "NVRTC refuses the kernels for %s: %s", t->architecture, log);
-        return NULL;
-    }
-    d->compiled++;
-    cavs__device_cache_put(t->identity, source, code, size);
-    return code;
-}
-
-static void compile_ahead(const struct cavs__device *d, const char *source)
-{
-    const struct target t = target_of(d);
-    char log[300];
-    size_t size;
+    char architecture[ARCHITECTURE_SIZE], log[300];
     void *code;
 
-    if (cavs__device_is_cached(t.identity, source) ||
-        cavs__nvrtc_compile(source, t.architecture, &code, &size, log, sizeof log))
-        return;
-    cavs__device_cache_put(t.identity, source, code, size);
-    free(code);
+    cavs__nvrtc_architecture(d->capability, architecture, sizeof architecture);
+    if (!cavs__nvrtc_compile(source, architecture, &code, size, log, sizeof log))
+        return code;
+    snprintf(why->text, sizeof why->text, "NVRTC refuses the kernels for %s: %s", architecture,
+             log);
+    return NULL;
 }
 
-static void *build(struct cavs__device *d, const char *source)
+static void *load(struct cavs__device *d, const void *code, size_t size,
+                  struct cavs__complaint *why)
 {
-    const struct target t = target_of(d);
-    void *code = code_for(d, source, &t);
+    char architecture[ARCHITECTURE_SIZE];
     CUmodule module;
-    CUresult rc;
+    CUresult rc = driver.load(&module, code);
 
-    if (!code)
-        return NULL;
-    rc = driver.load(&module, code);
-    free(code);
+    (void)size;
     if (rc == CUDA_SUCCESS)
         return module;
-    cavs__device_fail(d, "the driver refuses the kernels for %s: %s", t.architecture, text_of(rc));
+    cavs__nvrtc_architecture(d->capability, architecture, sizeof architecture);
+    snprintf(why->text, sizeof why->text, "the driver refuses the kernels for %s: %s", architecture,
+             text_of(rc));
     return NULL;
 }
 
@@ -329,8 +303,9 @@ const struct cavs__driver cavs__cuda = {
     .stop = stop,
     .open = open_device,
     .close = close_device,
-    .build = build,
-    .compile_ahead = compile_ahead,
+    .identify = identify,
+    .compile = compile,
+    .load = load,
     .find = find,
     .unload = unload,
     .launch = launch,

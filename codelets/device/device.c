@@ -132,7 +132,7 @@ static void open_device(struct cavs__device *d, void *arg)
     (void)arg;
     if (d->driver->open(d))
         return;
-    d->module = d->driver->build(d, cavs__device_kernels_text);
+    d->module = cavs__device_build(d, cavs__device_kernels_text);
     for (int i = 0; i < CAVS__DEVICE_COUNT && d->module; i++) {
         if (i >= CAVS__DEVICE_IN_DOUBLE && !d->has_double)
             break;

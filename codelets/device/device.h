@@ -14,7 +14,8 @@
  *     device_groups.c fused groups
  *     collecting.c    whether launches of small V_t are sent at once
  *     sequences.c     steps that are one launch, a group of items each vertex
- *     device_cache.c  compiled kernels kept in files
+ *     device_code.c   modules from source text, whose code is kept
+ *     device_cache.c  what is kept in files
  *     source.c        the text of all kernels: dialect.cl, rows.cl, kernels.cl, products.cl, groups
  *     offer.c         what all others see: the record of codelets/device_set.h
  *
@@ -113,6 +114,11 @@ struct cavs__product {
 
 struct cavs__device;
 
+/* What a compiler or a driver says of code that it does not take. */
+struct cavs__complaint {
+    char text[400];
+};
+
 /* How devices of one kind are used. All functions are called by a worker of the device; those that
  * return int return 0, or -1 after cavs__device_fail(). */
 struct cavs__driver {
@@ -121,10 +127,16 @@ struct cavs__driver {
     void (*stop)(void);
     int (*open)(struct cavs__device *d);
     void (*close)(struct cavs__device *d);
-    /* A module made of source text, and a kernel of it; NULL after cavs__device_fail(). */
-    void *(*build)(struct cavs__device *d, const char *source);
-    /* The code that build() then finds in a file, if it can be made; by any thread. */
-    void (*compile_ahead)(const struct cavs__device *d, const char *source);
+    /* What code depends on besides its text: device, compiler, options. By any thread. */
+    void (*identify)(const struct cavs__device *d, char *to, size_t size);
+    /* Code made of source text, to be freed; NULL, and why: the compiler refuses it. By any
+     * thread. */
+    void *(*compile)(const struct cavs__device *d, const char *source, size_t *size,
+                     struct cavs__complaint *why);
+    /* A module of code; NULL, and why: it cannot be loaded. And a kernel of a module; NULL after
+     * cavs__device_fail(). */
+    void *(*load)(struct cavs__device *d, const void *code, size_t size,
+                  struct cavs__complaint *why);
     void *(*find)(struct cavs__device *d, void *module, const char *name);
     void (*unload)(struct cavs__device *d, void *module, int nkernels, void *const *kernels);
     int (*launch)(struct cavs__device *d, const struct cavs__launch *l);
@@ -323,12 +335,19 @@ size_t cavs__device_group_bytes(int nviews);
 
 /* ---- device_cache.c ---- */
 
-/* Compiled code for a text, of a compiler, options and device that `identity` names; to be freed,
- * NULL: compile it. */
+/* What was made or measured of a text, on what `identity` names: device, compiler, options. To be
+ * freed; NULL: there is none. */
 void *cavs__device_cache_get(const char *identity, const char *source, size_t *size);
-bool cavs__device_is_cached(const char *identity, const char *source);
+bool cavs__device_cache_has(const char *identity, const char *source);
 void cavs__device_cache_put(const char *identity, const char *source, const void *data,
                             size_t size);
+
+/* ---- device_code.c ---- */
+
+/* A module made of source text; NULL after cavs__device_fail(). */
+void *cavs__device_build(struct cavs__device *d, const char *source);
+/* Makes the code that cavs__device_build() then finds in a file, if that can be; by any thread. */
+void cavs__device_build_ahead(const struct cavs__device *d, const char *source);
 
 /* ---- source.c ---- */
 

@@ -3,8 +3,8 @@
  * (ew_cache.c). */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codelets/device/device.h"
 #include "codelets/groups/ew_internal.h"
@@ -36,13 +36,12 @@ void *cavs__device_cache_get(const char *identity, const char *source, size_t *s
                : cavs__ew_cache_read(path, key, size);
 }
 
-bool cavs__device_is_cached(const char *identity, const char *source)
+bool cavs__device_cache_has(const char *identity, const char *source)
 {
-    size_t size;
-    void *data = cavs__device_cache_get(identity, source, &size);
+    char path[PATH_MAX];
+    uint64_t key[2];
 
-    free(data);
-    return data != NULL;
+    return !file_for(identity, source, path, sizeof path, key) && !access(path, F_OK);
 }
 
 void cavs__device_cache_put(const char *identity, const char *source, const void *data, size_t size)

@@ -31,7 +31,7 @@ static void build(struct cavs__device *d, void *arg)
     struct cavs__device_groups *g = arg;
     char name[32];
 
-    g->module[d->number] = d->driver->build(d, g->source);
+    g->module[d->number] = cavs__device_build(d, g->source);
     for (int i = 0; i < g->n && g->module[d->number]; i++) {
         if (i < g->ngroups)
             snprintf(name, sizeof name, "group%d", i);
@@ -123,7 +123,7 @@ void cavs__device_compile_ahead(const char *text)
         const struct cavs__device *d = cavs__device_at(i);
 
         if (d)
-            d->driver->compile_ahead(d, text);
+            cavs__device_build_ahead(d, text);
     }
 }
 

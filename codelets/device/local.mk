@@ -8,6 +8,7 @@ libcavs_la_SOURCES += \
 	codelets/device/device.c \
 	codelets/device/device.h \
 	codelets/device/device_cache.c \
+	codelets/device/device_code.c \
 	codelets/device/device_groups.c \
 	codelets/device/device_kernels.c \
 	codelets/device/device_task.c \

@@ -85,7 +85,8 @@ static void close_device(struct cavs__device *d)
 /* ---- programs ---- */
 
 /* The first line of the compiler's log that is about an error. */
-static void explain(struct cavs__device *d, const struct opencl *o, cl_program program, cl_int rc)
+static void explain(const struct opencl *o, cl_program program, cl_int rc,
+                    struct cavs__complaint *why)
 {
     size_t size = 0;
     char *log, *line;
@@ -95,60 +96,12 @@ static void explain(struct cavs__device *d, const struct opencl *o, cl_program p
     if (log)
         clGetProgramBuildInfo(program, o->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
     line = log ? strstr(log, "error") : NULL;
-    cavs__device_fail(d, "its compiler refuses the kernels (%d): %.*s", rc,
-                      line ? (int)strcspn(line, "\n") : 0, line ? line : "");
+    snprintf(why->text, sizeof why->text, "its compiler refuses the kernels (%d): %.*s", rc,
+             line ? (int)strcspn(line, "\n") : 0, line ? line : "");
     free(log);
 }
 
 #define FLAGS_SIZE 512
-
-/* Everything that the compiled code depends on besides its text. */
-static void identify(const struct opencl *o, const char *flags, char *to, size_t size)
-{
-    static const cl_device_info what[] = {CL_DEVICE_VENDOR, CL_DEVICE_NAME, CL_DEVICE_VERSION,
-                                          CL_DRIVER_VERSION};
-    size_t n = (size_t)snprintf(to, size, "OpenCL %s", flags);
-
-    for (size_t i = 0; i < sizeof what / sizeof *what && n < size; i++) {
-        char text[256] = "";
-
-        clGetDeviceInfo(o->device, what[i], sizeof text, text, NULL);
-        n += (size_t)snprintf(to + n, size - n, "; %s", text);
-    }
-}
-
-static cl_program from_file(const struct opencl *o, const char *identity, const char *source)
-{
-    size_t size = 0;
-    unsigned char *code = cavs__device_cache_get(identity, source, &size);
-    const unsigned char *const codes[] = {code};
-    cl_int rc = CL_SUCCESS, status = CL_SUCCESS;
-    cl_program program = NULL;
-
-    if (code)
-        program = clCreateProgramWithBinary(o->context, 1, &o->device, &size,
-                                            (const unsigned char **)codes, &status, &rc);
-    free(code);
-    if (!program || rc != CL_SUCCESS)
-        return NULL;
-    if (clBuildProgram(program, 1, &o->device, NULL, NULL, NULL) == CL_SUCCESS)
-        return program;
-    clReleaseProgram(program);
-    return NULL;
-}
-
-static void to_file(cl_program program, const char *identity, const char *source)
-{
-    size_t size = 0;
-    unsigned char *code;
-
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || size == 0 ||
-        !(code = malloc(size)))
-        return;
-    if (!clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof code, &code, NULL))
-        cavs__device_cache_put(identity, source, code, size);
-    free(code);
-}
 
 static void choose_flags(const struct cavs__device *d, char flags[FLAGS_SIZE])
 {
@@ -158,67 +111,79 @@ static void choose_flags(const struct cavs__device *d, char flags[FLAGS_SIZE])
              more ? more : "");
 }
 
-/* Where *rc is not CL_SUCCESS, the program is there for its log; NULL: there is none. */
-static cl_program compile(const struct opencl *o, const char *source, const char *flags, cl_int *rc)
+static void identify(const struct cavs__device *d, char *to, size_t size)
 {
-    cl_program program = clCreateProgramWithSource(o->context, 1, &source, NULL, rc);
+    static const cl_device_info what[] = {CL_DEVICE_VENDOR, CL_DEVICE_NAME, CL_DEVICE_VERSION,
+                                          CL_DRIVER_VERSION};
+    const struct opencl *o = d->own;
+    char flags[FLAGS_SIZE];
+    size_t n;
 
-    if (*rc == CL_SUCCESS)
-        *rc = clBuildProgram(program, 1, &o->device, flags, NULL, NULL);
-    return program;
+    choose_flags(d, flags);
+    n = (size_t)snprintf(to, size, "OpenCL %s", flags);
+    for (size_t i = 0; i < sizeof what / sizeof *what && n < size; i++) {
+        char text[256] = "";
+
+        clGetDeviceInfo(o->device, what[i], sizeof text, text, NULL);
+        n += (size_t)snprintf(to + n, size - n, "; %s", text);
+    }
 }
 
-static cl_program compile_now(struct cavs__device *d, const char *source, const char *flags)
+/* The code of a program that is built for one device. */
+static void *code_of(cl_program program, size_t *size, struct cavs__complaint *why)
 {
-    cl_int rc = CL_SUCCESS;
-    cl_program program = compile(d->own, source, flags, &rc);
+    unsigned char *code = NULL;
+    cl_int rc = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL);
 
-    if (rc == CL_SUCCESS)
-        return program;
-    if (program) {
-        explain(d, d->own, program, rc);
-        clReleaseProgram(program);
-    } else {
-        cavs__device_fail(d, "no program (%d)", rc);
-    }
+    if (rc == CL_SUCCESS && *size > 0 && (code = malloc(*size)))
+        rc = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof code, &code, NULL);
+    if (code && rc == CL_SUCCESS)
+        return code;
+    free(code);
+    snprintf(why->text, sizeof why->text, "its compiler does not hand over what it made (%d)", rc);
     return NULL;
 }
 
-static void *build(struct cavs__device *d, const char *source)
+static void *compile(const struct cavs__device *d, const char *source, size_t *size,
+                     struct cavs__complaint *why)
 {
-    char flags[FLAGS_SIZE], identity[FLAGS_SIZE + 2048];
-    cl_program program;
+    const struct opencl *o = d->own;
+    char flags[FLAGS_SIZE];
+    void *code = NULL;
+    cl_int rc = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(o->context, 1, &source, NULL, &rc);
 
+    if (rc != CL_SUCCESS) {
+        snprintf(why->text, sizeof why->text, "no program (%d)", rc);
+        return NULL;
+    }
     choose_flags(d, flags);
-    identify(d->own, flags, identity, sizeof identity);
-    program = from_file(d->own, identity, source);
-    if (program) {
-        d->cached++;
-        return program;
-    }
-    program = compile_now(d, source, flags);
-    if (program) {
-        d->compiled++;
-        to_file(program, identity, source);
-    }
-    return program;
+    rc = clBuildProgram(program, 1, &o->device, flags, NULL, NULL);
+    if (rc == CL_SUCCESS)
+        code = code_of(program, size, why);
+    else
+        explain(o, program, rc, why);
+    clReleaseProgram(program);
+    return code;
 }
 
-static void compile_ahead(const struct cavs__device *d, const char *source)
+static void *load(struct cavs__device *d, const void *code, size_t size,
+                  struct cavs__complaint *why)
 {
-    char flags[FLAGS_SIZE], identity[FLAGS_SIZE + 2048];
-    cl_int rc = CL_SUCCESS;
-    cl_program program;
+    const struct opencl *o = d->own;
+    const unsigned char *codes[] = {code};
+    cl_int rc = CL_SUCCESS, status = CL_SUCCESS;
+    cl_program program =
+        clCreateProgramWithBinary(o->context, 1, &o->device, &size, codes, &status, &rc);
 
-    choose_flags(d, flags);
-    identify(d->own, flags, identity, sizeof identity);
-    if (cavs__device_is_cached(identity, source))
-        return;
-    program = compile(d->own, source, flags, &rc);
-    if (rc == CL_SUCCESS)
-        to_file(program, identity, source);
+    if (program && rc == CL_SUCCESS)
+        rc = clBuildProgram(program, 1, &o->device, NULL, NULL, NULL);
+    if (program && rc == CL_SUCCESS)
+        return program;
     if (program)
         clReleaseProgram(program);
+    snprintf(why->text, sizeof why->text, "it refuses what its compiler made (%d)", rc);
+    return NULL;
 }
 
 static void *find(struct cavs__device *d, void *module, const char *name)
@@ -322,8 +287,9 @@ const struct cavs__driver cavs__opencl = {
     .products = "CLBlast",
     .open = open_device,
     .close = close_device,
-    .build = build,
-    .compile_ahead = compile_ahead,
+    .identify = identify,
+    .compile = compile,
+    .load = load,
     .find = find,
     .unload = unload,
     .launch = launch,
