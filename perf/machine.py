@@ -29,13 +29,13 @@ def processor_name():
     return f"{name} (family {cpu.get('CPU family', '?')} model {cpu.get('Model', '?')}), {os.cpu_count()} cores"
 
 
-def processor():
+def processor_features():
     cpu = lscpu()
     flags = cpu.get("Flags", "").split()
     vectors = [name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags]
     caches = ", ".join(f"{c[:3].strip()} {cpu[c]}" for c in ("L1d cache", "L2 cache", "L3 cache") if c in cpu)
     virtual = ", virtual machine" if "Hypervisor vendor" in cpu else ""
-    return f"{processor_name()}, {vectors[0] if vectors else 'no AVX'}{virtual}; {caches}"
+    return f"{vectors[0] if vectors else 'no AVX'}{virtual}; {caches}"
 
 
 def memory():
