@@ -9,7 +9,8 @@
 
 EXTRA_DIST += perf/README.md perf/RESULTS.md perf/ablation perf/batching perf/bench perf/compare \
 	perf/figure8 perf/figure9 perf/figures perf/gpu-check perf/latency perf/learning \
-	perf/loc perf/machine.py perf/models perf/plot.py perf/policies perf/processors.json \
+	perf/loc perf/machine.py perf/models perf/plot.py perf/policies perf/precision perf/processors.json \
+	perf/products \
 	perf/ranks perf/report perf/runs.py perf/simulate perf/table1 perf/table2 perf/tape \
 	perf/tasks-by-policy perf/turns perf/workloads.py perf/peers/common.py perf/peers/dynet \
 	perf/peers/dynet_counts perf/peers/gcn_torch perf/peers/levels.py perf/peers/lstm_torch \
