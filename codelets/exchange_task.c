@@ -52,21 +52,20 @@ static void run_sum(void *descr[], void *arg)
 static void sum_rows(void *descr[], const struct cavs__sum_rows_args *a)
 {
     int b = 0;
-    float *final = a->ends ? buffer(descr, b++) : NULL,
-          *onward = a->goes ? buffer(descr, b++) : NULL;
-    const float *came = a->came ? buffer(descr, b++) : NULL;
 
-    for (int i = 0; i < a->ngrads; i++)
-        a->gradients[i] = buffer(descr, b + i);
-    for (int i = 0; i < a->n + a->passing; i++) {
-        a->sources[i] = a->from[i] < 0 ? NULL : came + (ptrdiff_t)a->from[i] * a->cols;
-        a->places[i] = a->to[i] < 0 ? onward + (ptrdiff_t)~a->to[i] * a->cols
-                                    : final + (ptrdiff_t)a->to[i] * a->cols;
+    for (; b < a->nwritten; b++)
+        a->blocks[a->number[b]] = buffer(descr, b);
+    for (; b < a->nwritten + a->nread; b++) {
+        a->sources[a->number[b]] = buffer(descr, b);
+        a->ld[a->number[b]] = a->cols;
     }
-    cavs__sum_sparse(a->n, a->ptr, a->source, a->row, a->cols, a->sources, a->places, a->gradients,
-                     a->ldg);
-    for (int i = a->n; i < a->n + a->passing; i++)
-        memcpy(a->places[i], a->sources[i], (size_t)a->cols * sizeof *a->places[i]);
+    for (int i = 0; i < a->ngrads; i++) {
+        a->sources[a->nblocks + i] = buffer(descr, b + i);
+        a->ld[a->nblocks + i] = a->ldg;
+    }
+    for (int i = 0; i < a->n; i++)
+        a->places[i] = a->blocks[a->to[i]] + (ptrdiff_t)a->at[i] * a->cols;
+    cavs__sum_sparse(a->n, a->ptr, a->source, a->row, a->cols, a->places, a->sources, a->ld);
 }
 
 static void run_sum_rows(void *descr[], void *arg)

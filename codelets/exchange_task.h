@@ -37,20 +37,20 @@ struct cavs__sum_args {
 };
 void cavs__sum_codelet(struct starpu_codelet *cl);
 
-/* Of touched rows, as cavs__sum_sparse() has them.  Buffers: final rows, if there are some; rows
- * that go on, if there are some; those that have come, if there are some; the gradients. */
+/* Of touched rows, as cavs__sum_sparse() has them: each sum is a row of a block.  Buffers: blocks
+ * that are written; blocks whose rows are added up; the gradients of this rank. */
 struct cavs__sum_rows_args {
     int n, cols;
-    bool ends, goes, came;
-    const int32_t *ptr, *source, *row;
-    /* [n] places: where the sum so far has come in (-1: none), and where it is put: a final row, or
-     * ~ of one that goes on; then `passing` more without gradients of this rank */
-    const int32_t *from, *to;
-    int passing;
-    int ngrads;
+    const int32_t *ptr, *source, *row; /* source: number of a block, or nblocks + a gradient */
+    const int32_t *to, *at;            /* [n] number of a block, and which row of it */
+    int nblocks;                       /* numbers that blocks may have */
+    int nwritten, nread, ngrads;
+    const int32_t *number; /* [nwritten + nread] of the blocks that there are */
     ptrdiff_t ldg;
-    const float **gradients, **sources; /* scratch of the task: [ngrads], [n + passing] */
-    float **places;                     /* likewise, [n + passing] */
+    /* scratch of the task: [nblocks], [n], and both [nblocks + ngrads] */
+    float **blocks, **places;
+    const float **sources;
+    ptrdiff_t *ld;
 };
 void cavs__sum_rows_codelet(struct starpu_codelet *cl);
 

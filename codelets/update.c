@@ -284,16 +284,12 @@ void cavs__sum_dense(int rows, int cols, float *out, const float *const *g, cons
 }
 
 void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
-                      const float *const *from, float *const *to, const float *const *g,
-                      ptrdiff_t ldg)
+                      float *const *to, const float *const *g, const ptrdiff_t *ldg)
 {
     for (int i = 0; i < n; i++) {
-        if (from[i])
-            memcpy(to[i], from[i], (size_t)cols * sizeof *to[i]);
-        else
-            memset(to[i], 0, (size_t)cols * sizeof *to[i]);
+        memset(to[i], 0, (size_t)cols * sizeof *to[i]);
         for (int e = ptr[i]; e < ptr[i + 1]; e++)
-            add(cols, g[gsrc[e]] + grow[e] * ldg, to[i]);
+            add(cols, g[gsrc[e]] + grow[e] * ldg[gsrc[e]], to[i]);
     }
 }
 

@@ -83,10 +83,9 @@ double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, cons
 
 /* The same sums as matrices without gaps.  Dense: of g[CAVS__PARTIALS], each with its own ld. */
 void cavs__sum_dense(int rows, int cols, float *out, const float *const *g, const ptrdiff_t *ldg);
-/* Row i goes to to[i], as what is added to from[i] (NULL: zeros), in order. */
+/* Row i goes to to[i]: what ptr, gsrc and grow name of the g, each with its own ld, in order. */
 void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
-                      const float *const *from, float *const *to, const float *const *g,
-                      ptrdiff_t ldg);
+                      float *const *to, const float *const *g, const ptrdiff_t *ldg);
 
 /* Adds the rows of a sparse gradient, in their order, to those of a dense one that ids name; those
  * of arrays that are NULL are left out. */

@@ -115,8 +115,7 @@ void cavs__exchange_free(struct cavs__exchange *x)
     free(x->rank_of);
     free(x->alike);
     free(x->sharing);
-    free(x->last);
-    free(x->opened);
+    free(x->ways);
     free(x->mine);
     free(x->theirs);
     free(x->lengths);
@@ -205,9 +204,9 @@ int64_t cavs__tag(int slot, int parcel, int subtotal)
     return ((int64_t)parcel * (CAVS__PARTIALS + 1) + subtotal) * CAVS__SLOTS + slot;
 }
 
-int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool final)
+int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, int kind)
 {
-    return cavs__tag(slot, x->e->plan->model->nstored, 1 + 2 * table + final);
+    return cavs__tag(slot, x->e->plan->model->nstored, 1 + CAVS__ROW_TAGS * table + kind);
 }
 
 static void receive_done(void *arg)
@@ -247,12 +246,12 @@ int cavs__receive(struct cavs__exchange *x, int slot, starpu_data_handle_t handl
 int cavs__spread(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
                  int64_t tag)
 {
-    int rc = CAVS_OK;
+    int rc = CAVS_OK, ranks = cavs__ranks_count(x->ranks);
 
     if (from != cavs__rank(x->ranks))
         return cavs__receive(x, slot, handle, from, tag);
-    for (int to = 0; to < cavs__ranks_count(x->ranks) && !rc; to++)
-        rc = to == from ? CAVS_OK : cavs__send(x, slot, handle, to, tag);
+    for (int i = 1; i < ranks && !rc; i++) /* not all to the same at the same time */
+        rc = cavs__send(x, slot, handle, (from + i) % ranks, tag);
     return rc;
 }
 
@@ -315,9 +314,11 @@ int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b,
     if (!rc)
         rc = cavs__rows_receive(x, slot);
     if (!rc)
-        rc = cavs__rows_sum(x, b, slot);
+        rc = cavs__rows_give(x, b, slot);
     if (!rc)
         rc = cavs__parcels_sum(x, slot, trains);
+    if (!rc)
+        rc = cavs__rows_sum(x, b, slot);
     if (!rc)
         rc = cavs__rows_send(x, slot);
     if (!rc)

@@ -11,9 +11,11 @@
  * any way of adding up takes.
  *
  * Of looked-up parameters only touched rows travel, and everybody updates all of them, since other
- * batches touch others.  Their gradients are added up in the order of the batch: the sum of a row
- * that several ranks touch goes from one to the next of them, and the last has it; who touches a
- * row last sends its gradient to all.
+ * batches touch others.  The gradients of a row are added up in the order of the batch.  A row that
+ * several ranks touch has an owner among them: the first of them sends it what it has added up,
+ * others each gradient apart, and it adds all up.  Where that would be too many, since a row occurs
+ * again and again, its sum goes from one rank to the next, and the last has it.  Who has the sum of
+ * a row sends it to all.
  *
  *   deal.c              shards -> ranks; which sums a rank makes
  *   exchange.c          life; what is agreed on for a batch; norms
@@ -21,8 +23,10 @@
  *   exchange_parcels.c  who owns what, and what travels together
  *   exchange_sums.c     gradients -> owners
  *   exchange_values.c   owners -> values everywhere
- *   exchange_lists.c    which rows are touched, and where their sums go
- *   exchange_rows.c     these sums
+ *   exchange_lists.c    which rows are touched
+ *   exchange_routes.c   where they are added up
+ *   exchange_row_sums.c the tasks that do
+ *   exchange_rows.c     their messages
  */
 #ifndef CAVS_CORE_RUN_EXCHANGE_H
 #define CAVS_CORE_RUN_EXCHANGE_H
@@ -55,17 +59,41 @@ struct cavs__parcel {
     struct cavs__block (*in)[CAVS__PARTIALS]; /* [ranks] at the owner: the same of each other */
 };
 
+/* A touched row of a looked-up parameter: which rank touches it first, and last; how many do;
+ * gradients of all but the first; who has the sum, and how many of those who touch it come before;
+ * where it is in the blocks of who has it; its number among those of this rank, -1: it has none. */
+struct cavs__way {
+    int32_t first, last, ranks, later, owner, turn, place, own;
+    bool chained; /* from rank to rank */
+};
+
+/* Sums that a task makes, as struct cavs__sum_rows_args has them. */
+struct cavs__row_sums {
+    int n;
+    int32_t *ptr, *source, *row, *to, *at;
+    int32_t *numbers; /* all of them */
+    size_t room;
+};
+
+/* What this rank adds up: what others have of it, those that come and go on, and its own ones. */
+enum cavs__row_task { CAVS__GIVEN, CAVS__PASSED, CAVS__KEPT, CAVS__ROW_TASKS };
+
 /* The touched rows of a looked-up parameter in one slot. */
 struct cavs__rows {
-    struct cavs__block came, onward; /* sums of rows that ranks after this one touch, too */
-    struct cavs__block *final;       /* [ranks] the rows that each touches last */
-    int ncame, nonward, *nfinal;     /* rows of them */
-    int32_t *lists;                  /* of this rank: what cavs__list_touched() gives */
+    struct cavs__block came, onward;   /* sums that ranks after this one add to, too */
+    struct cavs__block *given, *taken; /* [ranks] gradients of rows that others own, or this one */
+    struct cavs__block *final; /* [2 ranks] sums of rows at their owners, then at the last */
+    int ncame, nonward, *ngiven, *ntaken, *nfinal; /* rows of them */
+    int32_t *lists;                                /* of this rank: as cavs__list_touched() */
     int64_t list_room;
-    int32_t *from, *to; /* of the sums of this rank, see exchange_task.h */
-    size_t from_room, to_room;
-    int passing;
+    struct cavs__row_sums sums[CAVS__ROW_TASKS];
     struct cavs__touched whole; /* of all ranks: each row has one gradient */
+};
+
+/* What a rank has told of the rows of a table, one after the other. */
+struct cavs__told {
+    const int32_t *at, *end;
+    int32_t id, gradients;
 };
 
 /* Of the batch in a slot (starpu_timing_now()): when the gradients of this rank were there, and
@@ -90,8 +118,8 @@ struct cavs__exchange {
     int ntables;               /* looked-up parameters that are trained */
     const struct cavs_param **tables;
     struct cavs__rows (*rows)[CAVS__SLOTS]; /* [ntables] */
-    int32_t *last, *opened;                 /* scratch of them */
-    size_t last_room, opened_room;
+    struct cavs__way *ways;                 /* scratch of them */
+    size_t nways;
     int nshards, *rank_of;                 /* [nshards] of the batch at hand */
     int rank_of_chunk[CAVS__MAX_PARTIALS]; /* likewise; -1: nobody's */
     int nsharing, *sharing;                /* ranks that have shards of it, ascending */
@@ -178,7 +206,9 @@ int cavs__receive(struct cavs__exchange *x, int slot, starpu_data_handle_t handl
 int cavs__spread(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
                  int64_t tag);
 int64_t cavs__tag(int slot, int parcel, int subtotal);
-int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, bool final);
+/* kind: below CAVS__ROW_TAGS. */
+enum { CAVS__TAG_ONWARD, CAVS__TAG_GIVEN, CAVS__TAG_FINAL, CAVS__TAG_LAST, CAVS__ROW_TAGS };
+int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, int kind);
 
 /* exchange_pace.c */
 struct cavs__pace cavs__own_pace(const struct cavs__exchange *x);
@@ -204,12 +234,23 @@ int cavs__rows_create(struct cavs__exchange *x);
 int cavs__rows_follow_plan(struct cavs__exchange *x);
 void cavs__rows_free(struct cavs__exchange *x);
 int cavs__rows_receive(struct cavs__exchange *x, int slot);
-int cavs__rows_sum(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 int cavs__rows_send(struct cavs__exchange *x, int slot);
 
+/* exchange_row_sums.c: what others wait for, first; then what waits for them. */
+int cavs__rows_give(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
+int cavs__rows_sum(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
+
 /* exchange_lists.c */
+int cavs__numbers_reserve(int32_t **p, size_t *room, size_t n);
 int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,
                      struct cavs__tensor *lists);
+/* The rows of a table that a rank has told of: before the first; whether there is one more. */
+struct cavs__told cavs__told(const struct cavs__exchange *x, int rank, int table);
+bool cavs__next_told(struct cavs__told *t);
+
+/* exchange_routes.c: the rows of all, which have numbers, mark[id] - 1, and x->ways. */
+int cavs__rows_route(struct cavs__exchange *x, const struct cavs__touched *own, int table,
+                     struct cavs__rows *k, const int32_t *mark);
 
 #endif

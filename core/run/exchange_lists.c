@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exchange_lists.c - which rows of looked-up parameters the ranks touch, and the way of each; see
- * exchange.h.
+ * exchange_lists.c - which rows of looked-up parameters the ranks touch; see exchange.h.
  *
  * Before a batch is submitted every rank tells the others which rows its shards touch, so each
  * knows what goes where.  A row is numbered where it occurs first, by ranks and then as one rank
- * lists them; that is its place in the lists of the update.  It is final at the rank that touches
- * it last; before that it goes on from each rank to the next.
+ * lists them; that is its place in the lists of the update.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/run/exchange.h"
 
-static int grow(int32_t **p, size_t *room, size_t n)
+int cavs__numbers_reserve(int32_t **p, size_t *room, size_t n)
 {
     int32_t *grown;
 
@@ -39,14 +38,31 @@ static int list_table(struct cavs__exchange *x, const struct cavs__batch *b, int
 
     if (touched->ids) /* a tape has listed them */
         return CAVS_OK;
-    rc = grow(&k->lists, &room, (size_t)cavs__touched_length(touched));
+    rc = cavs__numbers_reserve(&k->lists, &room, (size_t)cavs__touched_length(touched));
     k->list_room = (int64_t)room;
     if (!rc)
         cavs__list_touched(b, p, k->lists);
     return rc;
 }
 
-/* x->mine: how many numbers follow, how many rows of each table, and which. */
+/* Of two ranks the first sends a sum, whatever it is of: only where there are more does the number
+ * of gradients of a row matter to others. */
+static int32_t *write_list(const struct cavs__exchange *x, const struct cavs__touched *t,
+                           int32_t *to)
+{
+    bool counted = cavs__ranks_count(x->ranks) > 2;
+
+    for (int i = 0; i < t->n; i++) {
+        int gradients = t->ptr[i + 1] - t->ptr[i];
+
+        *to++ = counted && gradients != 1 ? ~t->ids[i] : t->ids[i];
+        if (counted && gradients != 1)
+            *to++ = gradients;
+    }
+    return to;
+}
+
+/* x->mine: how many numbers there are, how many of each table, and these. */
 int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int slot)
 {
     size_t n = (size_t)x->ntables + 1;
@@ -55,127 +71,71 @@ int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int s
 
     for (int i = 0; i < x->ntables && !rc; i++) {
         rc = list_table(x, b, i, slot);
-        n += (size_t)b->touched[x->tables[i]->number]->n;
+        n += 2 * (size_t)b->touched[x->tables[i]->number]->n;
     }
     if (!rc)
-        rc = grow(&x->mine, &x->mine_room, n);
+        rc = cavs__numbers_reserve(&x->mine, &x->mine_room, n);
     if (!rc)
-        rc = grow(&x->theirs, &x->theirs_room,
-                  (size_t)cavs__ranks_count(x->ranks) * CAVS__SHORT_LIST);
+        rc = cavs__numbers_reserve(&x->theirs, &x->theirs_room,
+                                   (size_t)cavs__ranks_count(x->ranks) * CAVS__SHORT_LIST);
     if (rc)
         return rc;
-    x->mine[0] = (int32_t)n;
     to = x->mine + 1 + x->ntables;
     for (int i = 0; i < x->ntables; i++) {
-        const struct cavs__touched *t = b->touched[x->tables[i]->number];
+        int32_t *end = write_list(x, b->touched[x->tables[i]->number], to);
 
-        x->mine[1 + i] = t->n;
-        memcpy(to, t->ids, (size_t)t->n * sizeof *to);
-        to += t->n;
+        x->mine[1 + i] = (int32_t)(end - to);
+        to = end;
     }
+    x->mine[0] = (int32_t)(to - x->mine);
     return CAVS_OK;
 }
 
-/* The rows of a table that one rank has told of, and how many. */
-static const int32_t *told(const struct cavs__exchange *x, int rank, int table, int *n)
+struct cavs__told cavs__told(const struct cavs__exchange *x, int rank, int table)
 {
     const int32_t *from = x->theirs;
     int start = 1 + x->ntables;
 
     for (int i = 0; i < rank; i++)
         from += x->lengths[i];
-    *n = from[1 + table];
     for (int i = 0; i < table; i++)
         start += from[1 + i];
-    return from + start;
+    return (struct cavs__told){.at = from + start, .end = from + start + from[1 + table]};
 }
 
-/* Numbers the rows of all ranks, mark[id] - 1, and sets x->last[number] to the rank that touches it
- * last. */
-static void number_rows(const struct cavs__exchange *x, int table, struct cavs__touched *all,
+bool cavs__next_told(struct cavs__told *t)
+{
+    if (t->at == t->end)
+        return false;
+    t->id = *t->at++;
+    t->gradients = t->id < 0 ? *t->at++ : 1;
+    t->id = t->id < 0 ? ~t->id : t->id;
+    return true;
+}
+
+static void touch(struct cavs__exchange *x, int rank, const struct cavs__told *t,
+                  struct cavs__touched *all, int32_t *mark)
+{
+    struct cavs__way *w;
+
+    if (!mark[t->id]) {
+        x->ways[all->n] = (struct cavs__way){.first = rank, .own = -1};
+        all->ids[all->n] = t->id;
+        mark[t->id] = ++all->n;
+    }
+    w = &x->ways[mark[t->id] - 1];
+    w->last = rank;
+    w->later += w->ranks++ > 0 ? t->gradients : 0;
+}
+
+/* Numbers the rows of all ranks, mark[id] - 1. */
+static void number_rows(struct cavs__exchange *x, int table, struct cavs__touched *all,
                         int32_t *mark)
 {
     all->n = 0;
     for (int rank = 0; rank < cavs__ranks_count(x->ranks); rank++) {
-        int n;
-        const int32_t *ids = told(x, rank, table, &n);
-
-        for (int i = 0; i < n; i++) {
-            if (!mark[ids[i]]) {
-                all->ids[all->n] = ids[i];
-                mark[ids[i]] = ++all->n;
-            }
-            x->last[mark[ids[i]] - 1] = rank;
-        }
-    }
-}
-
-/* As the update reads them: every row has one gradient, where it is final.  Sources are the ranks
- * that have final rows. */
-static void describe(const struct cavs__exchange *x, struct cavs__rows *k)
-{
-    struct cavs__touched *all = &k->whole;
-    int ranks = cavs__ranks_count(x->ranks), source = 0;
-
-    memset(k->nfinal, 0, (size_t)ranks * sizeof *k->nfinal);
-    for (int i = 0; i < all->n; i++) {
-        all->ptr[i] = i;
-        all->row[i] = k->nfinal[x->last[i]]++;
-    }
-    all->ptr[all->n] = all->n;
-    for (int rank = 0; rank < ranks; rank++) {
-        for (int i = 0; i < all->n && k->nfinal[rank] > 0; i++) {
-            if (x->last[i] == rank)
-                all->source[i] = source;
-        }
-        source += k->nfinal[rank] > 0;
-    }
-}
-
-/* The rows that have been touched by ranks up to `rank` and will be by others after it get
- * numbers, x->opened[row], by rows; the others -1.  Returns how many. */
-static int number_open(const struct cavs__exchange *x, int table, const int32_t *mark, int rows,
-                       int rank)
-{
-    int open = 0;
-
-    memset(x->opened, 0, (size_t)rows * sizeof *x->opened);
-    for (int i = 0; i <= rank; i++) {
-        int n;
-        const int32_t *ids = told(x, i, table, &n);
-
-        for (int k = 0; k < n; k++)
-            x->opened[mark[ids[k]] - 1] = 1;
-    }
-    for (int i = 0; i < rows; i++)
-        x->opened[i] = x->opened[i] && x->last[i] > rank ? open++ : -1;
-    return open;
-}
-
-/* Where this rank's sums come from and go to, and what only passes. */
-static void route(struct cavs__exchange *x, const struct cavs__touched *own, int table,
-                  struct cavs__rows *k, const int32_t *mark)
-{
-    const struct cavs__touched *all = &k->whole;
-    int rank = cavs__rank(x->ranks), n = own->n;
-
-    k->ncame = number_open(x, table, mark, all->n, rank - 1);
-    for (int i = 0; i < own->n; i++)
-        k->from[i] = x->opened[mark[own->ids[i]] - 1];
-    for (int i = 0; i < own->n; i++) /* those left are not this rank's */
-        x->opened[mark[own->ids[i]] - 1] = -1;
-    for (int i = 0; i < all->n; i++) {
-        if (x->opened[i] >= 0) {
-            k->from[n] = x->opened[i];
-            k->to[n++] = i;
-        }
-    }
-    k->passing = n - own->n;
-    k->nonward = number_open(x, table, mark, all->n, rank);
-    for (int i = 0; i < n; i++) {
-        int row = i < own->n ? mark[own->ids[i]] - 1 : k->to[i];
-
-        k->to[i] = x->last[row] == rank ? all->row[row] : ~x->opened[row];
+        for (struct cavs__told t = cavs__told(x, rank, table); cavs__next_told(&t);)
+            touch(x, rank, &t, all, mark);
     }
 }
 
@@ -190,25 +150,18 @@ static int make_block(struct cavs__block *k, int rows, int cols)
 
 static int make_blocks(const struct cavs__exchange *x, struct cavs__rows *k, int cols)
 {
-    int rc = make_block(&k->came, k->ncame, cols);
+    int rc = make_block(&k->came, k->ncame, cols), ranks = cavs__ranks_count(x->ranks);
 
     if (!rc)
         rc = make_block(&k->onward, k->nonward, cols);
-    for (int rank = 0; rank < cavs__ranks_count(x->ranks) && !rc; rank++)
-        rc = make_block(&k->final[rank], k->nfinal[rank], cols);
+    for (int i = 0; i < ranks && !rc; i++) {
+        rc = make_block(&k->given[i], k->ngiven[i], cols);
+        if (!rc)
+            rc = make_block(&k->taken[i], k->ntaken[i], cols);
+    }
+    for (int i = 0; i < 2 * ranks && !rc; i++)
+        rc = make_block(&k->final[i], k->nfinal[i], cols);
     return rc;
-}
-
-/* Room for so many rows. */
-static int reserve_scratch(struct cavs__exchange *x, struct cavs__rows *k, size_t rows)
-{
-    int rc = grow(&x->last, &x->last_room, rows);
-
-    if (!rc)
-        rc = grow(&x->opened, &x->opened_room, rows);
-    if (!rc)
-        rc = grow(&k->from, &k->from_room, rows);
-    return rc ? rc : grow(&k->to, &k->to_room, rows);
 }
 
 static int merge_table(struct cavs__exchange *x, const struct cavs__batch *b, int table, int slot,
@@ -221,15 +174,14 @@ static int merge_table(struct cavs__exchange *x, const struct cavs__batch *b, in
     int rc;
 
     for (int rank = 0; rank < cavs__ranks_count(x->ranks); rank++) {
-        int n;
+        struct cavs__told t = cavs__told(x, rank, table);
 
-        told(x, rank, table, &n);
-        most += n;
+        most += t.end - t.at;
     }
     all->occurrences = (int)most;
+    if (!cavs__array_reserve(&x->ways, &x->nways, (size_t)most + 1, sizeof *x->ways))
+        return cavs__fail_nomem("touched rows", (size_t)most * sizeof *x->ways);
     rc = cavs__reserve(x->e, lists, slot, cavs__touched_length(all));
-    if (!rc)
-        rc = reserve_scratch(x, k, (size_t)most);
     if (rc)
         return rc;
     all->ids = (int32_t *)cavs__tensor_acquire(lists, slot, STARPU_W);
@@ -237,12 +189,11 @@ static int merge_table(struct cavs__exchange *x, const struct cavs__batch *b, in
     all->source = all->ptr + most + 1;
     all->row = all->source + most;
     number_rows(x, table, all, mark);
-    describe(x, k);
-    route(x, b->touched[p->number], table, k, mark);
+    rc = cavs__rows_route(x, b->touched[p->number], table, k, mark);
     for (int i = 0; i < all->n; i++)
         mark[all->ids[i]] = 0;
     cavs__tensor_release(lists, slot);
-    return make_blocks(x, k, p->cols);
+    return rc ? rc : make_blocks(x, k, p->cols);
 }
 
 int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,
@@ -256,7 +207,7 @@ int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,
         longest = x->lengths[i] > longest ? x->lengths[i] : longest;
     }
     if (longest > CAVS__SHORT_LIST) {
-        rc = grow(&x->theirs, &x->theirs_room, (size_t)sum);
+        rc = cavs__numbers_reserve(&x->theirs, &x->theirs_room, (size_t)sum);
         if (!rc)
             rc = cavs__ranks_gather_lists(x->ranks, x->mine, x->lengths, x->theirs);
     }

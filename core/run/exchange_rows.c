@@ -31,10 +31,14 @@ int cavs__rows_create(struct cavs__exchange *x)
         for (int slot = 0; slot < CAVS__SLOTS; slot++) {
             struct cavs__rows *k = &x->rows[i][slot];
 
-            k->final = calloc(ranks, sizeof *k->final);
-            k->nfinal = calloc(ranks, sizeof *k->nfinal);
+            k->final = calloc(4 * ranks, sizeof *k->final);
+            k->nfinal = calloc(4 * ranks, sizeof *k->nfinal);
             if (!k->final || !k->nfinal)
-                return cavs__fail_nomem("exchange", ranks * sizeof *k->final);
+                return cavs__fail_nomem("exchange", 4 * ranks * sizeof *k->final);
+            k->given = k->final + 2 * ranks;
+            k->taken = k->given + ranks;
+            k->ngiven = k->nfinal + 2 * ranks;
+            k->ntaken = k->ngiven + ranks;
         }
     }
     return CAVS_OK;
@@ -54,8 +58,8 @@ void cavs__rows_forget(struct cavs__exchange *x, int slot)
 
         forget(&k->came);
         forget(&k->onward);
-        for (int rank = 0; rank < cavs__ranks_count(x->ranks); rank++)
-            forget(&k->final[rank]);
+        for (int j = 0; j < 4 * cavs__ranks_count(x->ranks); j++) /* all arrays of blocks */
+            forget(&k->final[j]);
     }
 }
 
@@ -63,13 +67,13 @@ static void free_rows(struct cavs__rows *k, int ranks)
 {
     cavs__block_free(&k->came);
     cavs__block_free(&k->onward);
-    for (int rank = 0; k->final && rank < ranks; rank++)
-        cavs__block_free(&k->final[rank]);
+    for (int i = 0; k->final && i < 4 * ranks; i++)
+        cavs__block_free(&k->final[i]);
+    for (int i = 0; i < CAVS__ROW_TASKS; i++)
+        free(k->sums[i].numbers);
     free(k->final);
     free(k->nfinal);
     free(k->lists);
-    free(k->from);
-    free(k->to);
 }
 
 void cavs__rows_free(struct cavs__exchange *x)
@@ -105,21 +109,7 @@ int cavs__rows_follow_plan(struct cavs__exchange *x)
     return cavs__rows_create(x);
 }
 
-/* ---- tasks and messages ---- */
-
-static starpu_data_handle_t *gradients(const struct cavs__exchange *x, const struct cavs__batch *b,
-                                       int table, int slot)
-{
-    const struct cavs__touched *t = b->touched[x->tables[table]->number];
-    size_t bytes = ((size_t)t->nlookups + 1) * sizeof(starpu_data_handle_t);
-    starpu_data_handle_t *handles = cavs__arena_alloc(&x->e->slots[slot].arena, bytes);
-
-    if (!handles)
-        cavs__fail_nomem("task", bytes);
-    for (int i = 0; handles && i < t->nlookups; i++)
-        handles[i] = x->e->tensors[t->lookups[i].tensor].chunks[t->lookups[i].shard].handle;
-    return handles;
-}
+/* ---- messages ---- */
 
 /* The rank with shards before or after this one, which has some.  Others touch nothing. */
 static int neighbour(const struct cavs__exchange *x, int step)
@@ -129,89 +119,52 @@ static int neighbour(const struct cavs__exchange *x, int step)
     return place >= 0 && place < x->nsharing ? x->sharing[place] : -1;
 }
 
+static int receive_table(struct cavs__exchange *x, int table, int slot)
+{
+    const struct cavs__rows *k = &x->rows[table][slot];
+    int rc = CAVS_OK;
+
+    for (int rank = 0; rank < cavs__ranks_count(x->ranks) && !rc; rank++) {
+        if (k->ntaken[rank] > 0)
+            rc = cavs__receive(x, slot, k->taken[rank].handle, rank,
+                               cavs__rows_tag(x, table, slot, CAVS__TAG_GIVEN));
+    }
+    if (k->ncame > 0 && !rc)
+        rc = cavs__receive(x, slot, k->came.handle, neighbour(x, -1),
+                           cavs__rows_tag(x, table, slot, CAVS__TAG_ONWARD));
+    return rc;
+}
+
 int cavs__rows_receive(struct cavs__exchange *x, int slot)
 {
     int rc = CAVS_OK;
 
-    for (int i = 0; i < x->ntables && cavs__place_of(x) > 0 && !rc; i++) {
-        struct cavs__rows *k = &x->rows[i][slot];
-
-        if (k->ncame > 0)
-            rc = cavs__receive(x, slot, k->came.handle, neighbour(x, -1),
-                               cavs__rows_tag(x, i, slot, false));
-    }
+    for (int i = 0; i < x->ntables && !rc; i++)
+        rc = receive_table(x, i, slot);
     return rc;
 }
 
-static int fill_args(struct cavs__exchange *x, const struct cavs__batch *b, int table, int slot,
-                     struct cavs__sum_rows_args *a)
-{
-    struct cavs__arena *arena = &x->e->slots[slot].arena;
-    const struct cavs__rows *k = &x->rows[table][slot];
-    const struct cavs_param *p = x->tables[table];
-    const struct cavs__touched *own = b->touched[p->number];
-    size_t n = (size_t)own->n + (size_t)k->passing + 1;
-    size_t bytes = (2 * n + (size_t)own->nlookups) * sizeof(float *);
-    const float **sources = cavs__arena_alloc(arena, n * sizeof *sources),
-                **gradients =
-                    cavs__arena_alloc(arena, ((size_t)own->nlookups + 1) * sizeof *gradients);
-    float **places = cavs__arena_alloc(arena, n * sizeof *places);
-
-    if (!sources || !gradients || !places)
-        return cavs__fail_nomem("task", bytes);
-    *a = (struct cavs__sum_rows_args){.n = own->n,
-                                      .cols = p->cols,
-                                      .ends = k->nfinal[cavs__rank(x->ranks)] > 0,
-                                      .goes = k->nonward > 0,
-                                      .came = k->ncame > 0,
-                                      .ptr = own->ptr,
-                                      .source = own->source,
-                                      .row = own->row,
-                                      .from = k->from,
-                                      .to = k->to,
-                                      .passing = k->passing,
-                                      .ngrads = own->nlookups,
-                                      .ldg = own->ld,
-                                      .gradients = gradients,
-                                      .sources = sources,
-                                      .places = places};
-    return CAVS_OK;
-}
-
-static int sum_table(struct cavs__exchange *x, const struct cavs__batch *b, int table, int slot)
+/* Starts with the rank after this one, so that not all send to the same at the same time. */
+static int send_table(struct cavs__exchange *x, int table, int slot)
 {
     const struct cavs__rows *k = &x->rows[table][slot];
-    const struct cavs__touched *own = b->touched[x->tables[table]->number];
-    struct cavs__sum_rows_args *a = cavs__arena_alloc(&x->e->slots[slot].arena, sizeof *a);
-    starpu_data_handle_t *handles = gradients(x, b, table, slot);
-    struct starpu_task *t;
-    int rc = a && handles ? fill_args(x, b, table, slot, a) : CAVS_ENOMEM;
+    int ranks = cavs__ranks_count(x->ranks), rc = CAVS_OK;
 
-    t = rc ? NULL : cavs__task_create(x->e, slot, -1, &x->sum_rows, a, own->nlookups + 3);
-    if (!t)
-        return cavs__fail_nomem("task", sizeof *a);
-    if (a->ends)
-        cavs__task_buffer(t, k->final[cavs__rank(x->ranks)].handle, STARPU_W);
-    if (a->goes)
-        cavs__task_buffer(t, k->onward.handle, STARPU_W);
-    if (a->came)
-        cavs__task_buffer(t, k->came.handle, STARPU_R);
-    for (int i = 0; i < own->nlookups; i++)
-        cavs__task_buffer(t, handles[i], STARPU_R);
-    t->priority = 2;
-    return cavs__task_submit(x->e, slot, t,
-                             (double)own->occurrences * a->cols * x->e->rt->cost.rates.value);
-}
+    for (int i = 1; i < ranks && !rc; i++) {
+        int to = (cavs__rank(x->ranks) + i) % ranks;
 
-int cavs__rows_sum(struct cavs__exchange *x, const struct cavs__batch *b, int slot)
-{
-    int rc = CAVS_OK;
-
-    for (int i = 0; i < x->ntables && cavs__place_of(x) >= 0 && !rc; i++) {
-        const struct cavs__rows *k = &x->rows[i][slot];
-
-        if (b->touched[x->tables[i]->number]->n + k->passing > 0)
-            rc = sum_table(x, b, i, slot);
+        if (k->ngiven[to] > 0)
+            rc = cavs__send(x, slot, k->given[to].handle, to,
+                            cavs__rows_tag(x, table, slot, CAVS__TAG_GIVEN));
+    }
+    if (k->nonward > 0 && !rc)
+        rc = cavs__send(x, slot, k->onward.handle, neighbour(x, 1),
+                        cavs__rows_tag(x, table, slot, CAVS__TAG_ONWARD));
+    for (int i = 0; i < 2 * ranks && !rc; i++) {
+        if (k->nfinal[i] > 0)
+            rc = cavs__spread(
+                x, slot, k->final[i].handle, i % ranks,
+                cavs__rows_tag(x, table, slot, i < ranks ? CAVS__TAG_FINAL : CAVS__TAG_LAST));
     }
     return rc;
 }
@@ -220,18 +173,8 @@ int cavs__rows_send(struct cavs__exchange *x, int slot)
 {
     int rc = CAVS_OK;
 
-    for (int i = 0; i < x->ntables && !rc; i++) {
-        struct cavs__rows *k = &x->rows[i][slot];
-
-        if (cavs__place_of(x) >= 0 && k->nonward > 0)
-            rc = cavs__send(x, slot, k->onward.handle, neighbour(x, 1),
-                            cavs__rows_tag(x, i, slot, false));
-        for (int rank = 0; rank < cavs__ranks_count(x->ranks) && !rc; rank++) {
-            if (k->nfinal[rank] > 0)
-                rc = cavs__spread(x, slot, k->final[rank].handle, rank,
-                                  cavs__rows_tag(x, i, slot, true));
-        }
-    }
+    for (int i = 0; i < x->ntables && !rc; i++)
+        rc = send_table(x, i, slot);
     return rc;
 }
 
@@ -259,9 +202,9 @@ int cavs__exchanged_blocks(const struct cavs__exchange *x, const struct cavs_par
     const struct cavs__rows *k = rows_of(x, p, slot);
     int n = 0;
 
-    for (int rank = 0; rank < cavs__ranks_count(x->ranks); rank++) {
-        if (k->nfinal[rank] > 0)
-            blocks[n++] = &k->final[rank];
+    for (int i = 0; i < 2 * cavs__ranks_count(x->ranks); i++) {
+        if (k->nfinal[i] > 0)
+            blocks[n++] = &k->final[i];
     }
     return n;
 }

@@ -17,6 +17,8 @@ libcavs_la_SOURCES += \
 	core/run/exchange_lists.c \
 	core/run/exchange_pace.c \
 	core/run/exchange_parcels.c \
+	core/run/exchange_routes.c \
+	core/run/exchange_row_sums.c \
 	core/run/exchange_rows.c \
 	core/run/exchange_sums.c \
 	core/run/exchange_values.c \

@@ -30,7 +30,7 @@ void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m)
 int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
                         const struct cavs_param *p);
 /* Where the gradients of looked-up parameters will be: for a batch that has them.  Ranks tell one
- * another of those that have no dense gradient: exchange_rows.c. */
+ * another of those that have no dense gradient: exchange_lists.c. */
 int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot);
 bool cavs__is_trained(const struct cavs_param *p);

@@ -43,7 +43,7 @@ static const struct cavs__touched *touched(const struct updating *u, const struc
 static void add_exchanged(const struct updating *u, struct starpu_task *task,
                           const struct cavs_param *p, struct cavs__update_args *a)
 {
-    const struct cavs__block *blocks[CAVS__PARTIALS];
+    const struct cavs__block *blocks[2 * CAVS__PARTIALS];
     starpu_data_handle_t handles[CAVS__PARTIALS];
     a->ldg = p->cols;
     a->ngrads = a->sparse ? cavs__exchanged_blocks(u->o->exchange, p, u->slot, blocks)
@@ -92,7 +92,7 @@ static void add_gradients(const struct updating *u, struct starpu_task *task,
 static int most_buffers(const struct updating *u, const struct cavs_param *p)
 {
     const struct cavs__touched *t = touched(u, p);
-    int n = 8 + CAVS__LAYOUTS + CAVS__MAX_PARTIALS;
+    int n = 8 + CAVS__LAYOUTS + 2 * CAVS__MAX_PARTIALS;
 
     /* Not `n + (t ? nlookups : 0)`: gcc 14.2 makes that a product, and reads nlookups through the
      * NULL of a parameter that is not looked up. */

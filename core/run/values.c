@@ -344,7 +344,7 @@ static void add_exchanged_rows(struct cavs_session *s, const struct cavs_param *
 {
     const struct cavs__exchange *x = s->optimizer.exchange;
     const struct cavs__touched *t = cavs__exchanged_rows(x, p, last_slot(s));
-    const struct cavs__block *from[CAVS__MAX_PARTIALS];
+    const struct cavs__block *from[2 * CAVS__MAX_PARTIALS];
 
     cavs__exchanged_blocks(x, p, last_slot(s), from);
     for (int i = 0; i < t->n; i++)

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exchange_routes.c - where the gradients of touched rows are added up, and what of them goes from
+ * which rank to which; see exchange.h.
+ *
+ * All ranks come to the same from the same lists.  Owners take turns, so that none has to add up
+ * and to send to all much more than others.  The first rank that touches a row is not its owner: it
+ * alone has a sum already, one row, of whatever many gradients.
+ */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/run/exchange.h"
+
+/* Of one table, for one rank. */
+struct routing {
+    struct cavs__exchange *x;
+    struct cavs__rows *k;
+    const struct cavs__touched *own;
+    const int32_t *mark;
+    int table, rank, ranks;
+};
+
+static struct cavs__way *way_of(const struct routing *r, const struct cavs__told *t)
+{
+    return &r->x->ways[r->mark[t->id] - 1];
+}
+
+/* ---- who has the sum ---- */
+
+/* What the owner receives is shared out among all links; a sum that goes from rank to rank holds up
+ * the last one as often as it is sent. */
+static bool goes_on(const struct cavs__exchange *x, const struct cavs__way *w)
+{
+    int64_t others = w->ranks > 1 ? w->later - w->later / (w->ranks - 1) + 1 : 0;
+
+    return others > (int64_t)x->nsharing * (w->last - w->first);
+}
+
+static void choose_owners(const struct routing *r)
+{
+    for (int i = 0; i < r->k->whole.n; i++) {
+        struct cavs__way *w = &r->x->ways[i];
+
+        w->chained = goes_on(r->x, w);
+        w->turn = w->chained ? w->ranks - 1 : w->ranks > 1 ? 1 + i % (w->ranks - 1) : 0;
+    }
+    for (int rank = 0; rank < r->ranks; rank++) {
+        for (struct cavs__told t = cavs__told(r->x, rank, r->table); cavs__next_told(&t);) {
+            struct cavs__way *w = way_of(r, &t);
+
+            if (w->turn-- == 0)
+                w->owner = rank;
+        }
+    }
+}
+
+/* As the update reads them: every row has one gradient, where its sum is.  Sources are the blocks
+ * that have rows. */
+static void describe(const struct routing *r)
+{
+    struct cavs__touched *all = &r->k->whole;
+    int *n = r->k->nfinal, source[2 * r->ranks], sources = 0;
+
+    memset(n, 0, 2 * (size_t)r->ranks * sizeof *n);
+    for (int i = 0; i < all->n; i++) {
+        struct cavs__way *w = &r->x->ways[i];
+
+        all->ptr[i] = i;
+        all->row[i] = w->place = n[w->owner + w->chained * r->ranks]++;
+    }
+    all->ptr[all->n] = all->n;
+    for (int i = 0; i < 2 * r->ranks; i++) {
+        source[i] = sources;
+        sources += n[i] > 0;
+    }
+    for (int i = 0; i < all->n; i++)
+        all->source[i] = source[r->x->ways[i].owner + r->x->ways[i].chained * r->ranks];
+}
+
+/* ---- sums of this rank ---- */
+
+static int reserve(struct cavs__row_sums *s, size_t n)
+{
+    int rc = cavs__numbers_reserve(&s->numbers, &s->room, 5 * n + 1);
+
+    if (rc)
+        return rc;
+    s->n = 0;
+    s->ptr = s->numbers;
+    s->source = s->ptr + n + 1;
+    s->row = s->source + n;
+    s->to = s->row + n;
+    s->at = s->to + n;
+    s->ptr[0] = 0;
+    return CAVS_OK;
+}
+
+static void begin_sum(struct cavs__row_sums *s, int to, int at)
+{
+    s->to[s->n] = to;
+    s->at[s->n] = at;
+    s->ptr[s->n + 1] = s->ptr[s->n];
+    s->n++;
+}
+
+/* To the sum that ends at *end. */
+static void add(struct cavs__row_sums *s, int32_t *end, int source, int row)
+{
+    s->source[*end] = source;
+    s->row[(*end)++] = row;
+}
+
+static void add_own(const struct routing *r, struct cavs__row_sums *s, int32_t *end, int row)
+{
+    for (int e = r->own->ptr[row]; e < r->own->ptr[row + 1]; e++)
+        add(s, end, r->ranks + r->own->source[e], r->own->row[e]);
+}
+
+/* Of the row w, which another owns. */
+static void give(const struct routing *r, const struct cavs__way *w)
+{
+    struct cavs__row_sums *s = &r->k->sums[CAVS__GIVEN];
+    int *n = &r->k->ngiven[w->owner];
+
+    if (w->first == r->rank) {
+        begin_sum(s, w->owner, (*n)++);
+        add_own(r, s, &s->ptr[s->n], w->own);
+        return;
+    }
+    for (int e = r->own->ptr[w->own]; e < r->own->ptr[w->own + 1]; e++) {
+        begin_sum(s, w->owner, (*n)++);
+        add(s, &s->ptr[s->n], r->ranks + r->own->source[e], r->own->row[e]);
+    }
+}
+
+/* Where the gradients of each row begin that this rank owns: those of the first are one. */
+static void begin_kept(const struct routing *r)
+{
+    struct cavs__row_sums *s = &r->k->sums[CAVS__KEPT];
+
+    for (int i = 0; i < r->k->whole.n; i++) {
+        const struct cavs__way *w = &r->x->ways[i];
+
+        if (w->owner != r->rank || w->chained)
+            continue;
+        begin_sum(s, r->rank, w->place);
+        s->ptr[s->n] += w->ranks > 1 ? w->later + 1 : r->own->ptr[w->own + 1] - r->own->ptr[w->own];
+    }
+}
+
+static void take(const struct routing *r, int rank, const struct cavs__told *t)
+{
+    const struct cavs__way *w = way_of(r, t);
+    struct cavs__row_sums *s = &r->k->sums[CAVS__KEPT];
+    int n = w->first == rank ? 1 : t->gradients;
+
+    if (w->chained || (rank != r->rank && w->owner != r->rank))
+        return;
+    if (rank == r->rank && w->owner == rank)
+        add_own(r, s, &s->ptr[w->place], w->own);
+    else if (rank == r->rank)
+        give(r, w);
+    else
+        for (int i = 0; i < n; i++)
+            add(s, &s->ptr[w->place], rank, r->k->ntaken[rank]++);
+}
+
+/* How many gradients a row has is not told where that does not matter to others. */
+static void number_own(const struct routing *r)
+{
+    int n = 0;
+
+    for (struct cavs__told t = cavs__told(r->x, r->rank, r->table); cavs__next_told(&t); n++) {
+        struct cavs__way *w = way_of(r, &t);
+
+        w->own = n;
+        w->later += w->first < r->rank ? r->own->ptr[n + 1] - r->own->ptr[n] - t.gradients : 0;
+    }
+}
+
+static void give_and_take(const struct routing *r)
+{
+    struct cavs__row_sums *s = &r->k->sums[CAVS__KEPT];
+
+    begin_kept(r);
+    for (int rank = 0; rank < r->ranks; rank++) {
+        for (struct cavs__told t = cavs__told(r->x, rank, r->table); cavs__next_told(&t);)
+            take(r, rank, &t);
+    }
+    /* adding has moved every start to the next one's */
+    memmove(s->ptr + 1, s->ptr, (size_t)s->n * sizeof *s->ptr);
+    s->ptr[0] = 0;
+}
+
+/* Sums that come from the rank before, and go on to the next: this rank's gradients are between. */
+static void pass(const struct routing *r)
+{
+    struct cavs__row_sums *s = &r->k->sums[CAVS__PASSED];
+
+    for (int i = 0; i < r->k->whole.n; i++) {
+        const struct cavs__way *w = &r->x->ways[i];
+        bool ends = w->last == r->rank;
+
+        if (!w->chained || w->first > r->rank || w->last < r->rank)
+            continue;
+        begin_sum(s, !ends, ends ? w->place : r->k->nonward++);
+        if (w->first < r->rank)
+            add(s, &s->ptr[s->n], 0, r->k->ncame++);
+        if (w->own >= 0)
+            add_own(r, s, &s->ptr[s->n], w->own);
+    }
+}
+
+int cavs__rows_route(struct cavs__exchange *x, const struct cavs__touched *own, int table,
+                     struct cavs__rows *k, const int32_t *mark)
+{
+    struct routing r = {.x = x,
+                        .k = k,
+                        .own = own,
+                        .mark = mark,
+                        .table = table,
+                        .rank = cavs__rank(x->ranks),
+                        .ranks = cavs__ranks_count(x->ranks)};
+    size_t most = (size_t)own->occurrences;
+    int rc = CAVS_OK;
+
+    for (int i = 0; i < k->whole.n; i++)
+        most += (size_t)x->ways[i].later + 1;
+    for (int i = 0; i < CAVS__ROW_TASKS && !rc; i++)
+        rc = reserve(&k->sums[i], most);
+    if (rc)
+        return rc;
+    memset(k->ngiven, 0, (size_t)r.ranks * sizeof *k->ngiven);
+    memset(k->ntaken, 0, (size_t)r.ranks * sizeof *k->ntaken);
+    k->ncame = k->nonward = 0;
+    choose_owners(&r);
+    describe(&r);
+    number_own(&r);
+    give_and_take(&r);
+    if (cavs__place_of(x) >= 0)
+        pass(&r);
+    return CAVS_OK;
+}
