@@ -8,6 +8,16 @@
 #include "core/base/hash.h"
 #include "core/ranks/mpi.h"
 
+int cavs__rank(const struct cavs__ranks *r)
+{
+    return r ? r->rank : 0;
+}
+
+int cavs__ranks_count(const struct cavs__ranks *r)
+{
+    return r ? r->count : 1;
+}
+
 struct word {
     uint64_t same;
     int64_t length;

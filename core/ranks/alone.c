@@ -49,19 +49,6 @@ int cavs__ranks_count(const struct cavs__ranks *r)
     return 1;
 }
 
-bool cavs__ranks_are_all(const struct cavs__ranks *r)
-{
-    (void)r;
-    return true;
-}
-
-int cavs__ranks_here(const struct cavs__ranks *r, int *count)
-{
-    (void)r;
-    *count = 1;
-    return 0;
-}
-
 void cavs__ranks_abort(struct cavs__ranks *r, int status)
 {
     (void)r;

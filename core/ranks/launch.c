@@ -182,16 +182,6 @@ void cavs__ranks_shutdown(struct cavs__ranks *r)
     starpu_mpi_shutdown_comm(r->carry);
 }
 
-int cavs__rank(const struct cavs__ranks *r)
-{
-    return r ? r->rank : 0;
-}
-
-int cavs__ranks_count(const struct cavs__ranks *r)
-{
-    return r ? r->count : 1;
-}
-
 bool cavs__ranks_are_all(const struct cavs__ranks *r)
 {
     int all = 1;

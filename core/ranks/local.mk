@@ -13,7 +13,8 @@ libcavs_la_SOURCES += \
 if SIMULATED
 libcavs_la_SOURCES += \
 	core/ranks/collect_simulated.c \
-	core/ranks/launch_simulated.c
+	core/ranks/launch_simulated.c \
+	core/ranks/unshared.c
 else
 libcavs_la_SOURCES += \
 	core/ranks/collect.c \
@@ -21,6 +22,12 @@ libcavs_la_SOURCES += \
 	core/ranks/watch.c
 endif
 else
-libcavs_la_SOURCES += core/ranks/alone.c
+libcavs_la_SOURCES += \
+	core/ranks/alone.c \
+	core/ranks/unshared.c
 endif
-EXTRA_DIST += core/ranks/alone.c core/ranks/collect_simulated.c core/ranks/launch_simulated.c
+EXTRA_DIST += \
+	core/ranks/alone.c \
+	core/ranks/collect_simulated.c \
+	core/ranks/launch_simulated.c \
+	core/ranks/unshared.c

@@ -14,7 +14,8 @@
  *   watch.c      a rank that is silent ends the run of all
  *
  * On machines that are simulated (doc/scaling.md) launch_simulated.c and collect_simulated.c are in
- * the places of launch.c, collect.c and watch.c.
+ * the places of launch.c, collect.c and watch.c; unshared.c says of neighbours what launch.c does,
+ * where there are none.
  */
 #ifndef CAVS_CORE_RANKS_RANKS_H
 #define CAVS_CORE_RANKS_RANKS_H
@@ -40,8 +41,6 @@ int cavs__ranks_start(struct cavs__ranks *r, bool traced);
 void cavs__ranks_shutdown(struct cavs__ranks *r);
 void cavs__ranks_close(struct cavs__ranks *r);
 
-int cavs__rank(const struct cavs__ranks *r);
-int cavs__ranks_count(const struct cavs__ranks *r);
 /* Not some of those that mpirun has started. */
 bool cavs__ranks_are_all(const struct cavs__ranks *r);
 /* Of the ranks on this machine: which one this is, and how many there are. */
@@ -49,7 +48,12 @@ int cavs__ranks_here(const struct cavs__ranks *r, int *count);
 /* Ends the processes of all ranks with that exit status. */
 void cavs__ranks_abort(struct cavs__ranks *r, int status);
 
-/* ---- agree.c: every rank calls, and waits for all others ---- */
+/* ---- agree.c ---- */
+
+int cavs__rank(const struct cavs__ranks *r);
+int cavs__ranks_count(const struct cavs__ranks *r);
+
+/* ---- likewise; every rank calls, and waits for all others ---- */
 
 /* How fast a rank is. */
 struct cavs__pace {
