@@ -325,7 +325,7 @@ EXTRA_DIST += tests/peers_long.t
 
 dist_check_SCRIPTS += tests/test_cost.t
 LONG_TESTS += tests/simulate_long.t tests/simulate_nodes_long.t
-EXTRA_DIST += tests/simulate_long.t tests/simulate_nodes_long.t
+EXTRA_DIST += tests/simulate_long.t tests/simulate_nodes_long.t tests/simulated.sh
 
 # memory that runs out: the archive once more, with allocations that can fail (tests/failing_alloc.h)
 tests/failing-libcavs-static.a: libcavs-static.la tests/failing_alloc.names

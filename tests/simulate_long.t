@@ -4,24 +4,10 @@
 # perf/simulate: the same program on machines that StarPU simulates with SimGrid. Needs the build of
 # ./quickstart --simgrid, in build-simgrid beside the source or where $SIMULATED_BUILD says.
 
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-# shellcheck source=tests/tap.sh
-. "${abs_top_srcdir:?}/tests/tap.sh"
+# shellcheck source=tests/simulated.sh
+. "${abs_top_srcdir:?}/tests/simulated.sh"
 simulated=${SIMULATED_BUILD:-$abs_top_srcdir/build-simgrid}
-
-if ! command -v python3 >/dev/null; then
-    echo "1..0 # SKIP no python3"
-    exit 0
-fi
-if [ ! -f "$CAVS_DATA/sst/train.txt" ]; then
-    echo "1..0 # SKIP no $CAVS_DATA/sst/train.txt"
-    exit 0
-fi
-if [ ! -x "$simulated/apps/tree_lstm" ]; then
-    echo "1..0 # SKIP no simulated programs in $simulated (./quickstart --simgrid builds them)"
-    exit 0
-fi
+programs_in "$simulated" "--simgrid"
 
 # simulate ARGUMENT...: with the models in $work/models
 simulate() {

@@ -5,24 +5,10 @@
 # build of ./quickstart --simgrid --mpi, in build-simgrid-mpi beside the source or where
 # $SIMULATED_MPI_BUILD says.
 
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-# shellcheck source=tests/tap.sh
-. "${abs_top_srcdir:?}/tests/tap.sh"
+# shellcheck source=tests/simulated.sh
+. "${abs_top_srcdir:?}/tests/simulated.sh"
 simulated=${SIMULATED_MPI_BUILD:-$abs_top_srcdir/build-simgrid-mpi}
-
-if ! command -v python3 >/dev/null; then
-    echo "1..0 # SKIP no python3"
-    exit 0
-fi
-if [ ! -f "$CAVS_DATA/sst/train.txt" ]; then
-    echo "1..0 # SKIP no $CAVS_DATA/sst/train.txt"
-    exit 0
-fi
-if [ ! -x "$simulated/apps/tree_lstm" ]; then
-    echo "1..0 # SKIP no simulated programs in $simulated (./quickstart --simgrid --mpi builds them)"
-    exit 0
-fi
+programs_in "$simulated" "--simgrid --mpi"
 
 simulate() {
     "$abs_top_srcdir/perf/simulate" --quick --build "${abs_top_builddir:?}" --simulated-mpi "$simulated" \
