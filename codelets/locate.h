@@ -80,7 +80,7 @@ static inline int64_t cavs__first_row(const struct cavs__rows *r, const struct c
     case CAVS__DISTINCT:
     case CAVS__FROWS: return r->segment->frow0 + r->start;
     case CAVS__BROWS: return r->segment->brow0 + r->start;
-    case CAVS__LINES: return r->start;
+    case CAVS__LINES: return list > 0 ? r->first[l] - r->first_of_segment[l] : r->start;
     case CAVS__ENTRIES: return r->first[l];
     case CAVS__BENTRIES: return r->first[l] - r->first_of_block[l];
     case CAVS__EDGES:

@@ -3,6 +3,7 @@
  * test_opencl_models.c - whole models on an OpenCL device, and on it and a CPU in turns, against
  * the oracle and against the CPU alone. Skipped where there is no device; PoCL is one.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 static const char *const models[] = {
     "tree_lstm_bench", "dag", "encoder_decoder", "mlp", "each_attention", "relations", "wide"};
-enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 9, MOST = 100 };
+enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 10, MOST = 100 };
 
 struct batch {
     int n, samples[ZOO_SAMPLES];
@@ -373,6 +374,66 @@ static void devices_compile_blocks_while_recordings_go_on(void **state)
     free(before);
 }
 
+/* Sums, means and the largest of 1 to 40 words, in operators and in blocks. */
+static void record_lists(struct cavs_tape *t, const struct cavs_model *m, int first)
+{
+    struct cavs_param *E = cavs_model_find_param(m, "E"), *U = cavs_model_find_param(m, "U");
+    struct cavs_symbol *x[40], *list, *h[3];
+
+    check_ok(cavs_tape_begin(t, CAVS_TAPE_GRADIENT));
+    for (int i = 0; i < 6; i++) {
+        struct cavs_function *f = cavs_tape_sample(t);
+        int n = 1 + (7 * i + first) % 40;
+
+        for (int k = 0; k < n; k++)
+            x[k] = cavs_matmul(cavs_lookup(E, cavs_tape_id(t, (i + k) % WORDS)), U);
+        list = cavs_tape_list(t, n, x);
+        h[0] = cavs_sum_children(list);
+        h[1] = cavs_mean_children(list);
+        h[2] = cavs_max_children(list);
+        for (int k = 0; k < 3; k++)
+            cavs_loss(f, "loss", cavs_sum(cavs_square(cavs_tanh(cavs_matmul(h[k], U)))), NULL);
+    }
+    check_ok(cavs_tape_finish(t));
+}
+
+static void take_lists(const char *placement, int blocks_after, float *gradients)
+{
+    struct cavs_session_options options = cavs_session_defaults();
+    struct cavs_tape_options tape = cavs_tape_defaults();
+    struct cavs_model *m = steps_model();
+    struct cavs_session *s;
+    struct cavs_tape *t;
+    place(placement);
+    options.shards = 2;
+    tape.blocks_after = blocks_after;
+    check_ok(cavs_session_create(trial_runtime, m, &options, &s));
+    check_ok(cavs_tape_create(s, &tape, &t));
+    for (int i = 0; i < 8; i++)
+        record_lists(t, m, i / 4 * i);
+    check_ok(cavs_session_get_gradient(s, cavs_model_find_param(m, "E"), gradients));
+    check_ok(
+        cavs_session_get_gradient(s, cavs_model_find_param(m, "U"), gradients + WORDS * WIDTH));
+    cavs_tape_destroy(t);
+    cavs_session_destroy(s);
+    cavs_model_destroy(m);
+}
+
+static void devices_take_lists_of_tapes_as_cores_do(void **state)
+{
+    float want[(WORDS + WIDTH) * WIDTH], got[(WORDS + WIDTH) * WIDTH];
+    (void)state;
+    trial_compile(false);
+    for (int blocks = 0; blocks < 2; blocks++) {
+        take_lists("cpu", blocks, want);
+        int64_t before = cavs__devices_launched().all;
+        take_lists("device", blocks, got);
+        assert_true(cavs__devices_launched().all > before);
+        for (int i = 0; i < (WORDS + WIDTH) * WIDTH; i++)
+            assert_true(fabsf(got[i] - want[i]) < 1e-5f * (1 + fabsf(want[i])));
+    }
+}
+
 static void hear(const char *text, void *context)
 {
     if (strstr(text, "multiply float32 numbers"))
@@ -444,6 +505,7 @@ int main(void)
         cmocka_unit_test(a_hundred_batches_take_no_more_memory_than_ten),
         cmocka_unit_test(groups_are_compiled_once),
         cmocka_unit_test(devices_compile_blocks_while_recordings_go_on),
+        cmocka_unit_test(devices_take_lists_of_tapes_as_cores_do),
         cmocka_unit_test(bfloat16_is_float32_where_it_says_so),
     };
     char names[MOST][80];

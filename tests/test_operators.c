@@ -18,7 +18,8 @@
 static const char *const internal[] = {"repeat", "spread", "mask", "share_of_children"};
 /* What core/tape puts around each operator that it records: tests/test_tape.c holds tapes against
  * the oracle. */
-static const char *const around_recorded[] = {"operand", "operand_sum", "result", "apply"};
+static const char *const around_recorded[] = {"operand", "operand_sum", "result", "apply",
+                                              "mean_children"};
 /* Element-wise ones that calls are made of which have other names. */
 static const char *const internal_elementwise[] = {"copy", "huber", "logit_cross_entropy"};
 /* What no oracle can foretell: tests/test_dropout.c asks what dropout does. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tape_lists.c - sums over lists of recorded symbols: those of different length are batched
- * together, and are what additions one by one are.
+ * test_tape_lists.c - sums, means and the largest of lists of recorded symbols: those of different
+ * length are batched together, and are what operators one by one are.
  */
 #include <math.h>
 #include <stdio.h>
@@ -58,9 +58,9 @@ static void classify(struct scene *a, struct cavs_function *f, struct cavs_symbo
               cavs_softmax_cross_entropy(cavs_matmul(h, a->V), cavs_tape_id(a->t, label)), NULL);
 }
 
-/* ---- two ways to write a sum ---- */
+/* ---- two ways to write what is made of a list ---- */
 
-typedef struct cavs_symbol *sum_of(struct scene *a, int n, struct cavs_symbol *const *xs);
+typedef struct cavs_symbol *of_list(struct scene *a, int n, struct cavs_symbol *const *xs);
 
 static struct cavs_symbol *listed(struct scene *a, int n, struct cavs_symbol *const *xs)
 {
@@ -77,14 +77,44 @@ static struct cavs_symbol *added(struct scene *a, int n, struct cavs_symbol *con
     return sum;
 }
 
-/* Rows and batching tasks of sums so far. */
-static void count_sums(const struct scene *a, int64_t *rows, int64_t *vts)
+static struct cavs_symbol *mean_of(struct scene *a, int n, struct cavs_symbol *const *xs)
+{
+    return cavs_mean_children(cavs_tape_list(a->t, n, xs));
+}
+
+static struct cavs_symbol *shared_out(struct scene *a, int n, struct cavs_symbol *const *xs)
+{
+    return cavs_scale(added(a, n, xs), 1.0f / (float)n);
+}
+
+static struct cavs_symbol *largest_of(struct scene *a, int n, struct cavs_symbol *const *xs)
+{
+    return cavs_max_children(cavs_tape_list(a->t, n, xs));
+}
+
+/* Of equal ones the first. */
+static struct cavs_symbol *compared(struct scene *a, int n, struct cavs_symbol *const *xs)
+{
+    struct cavs_symbol *x = xs[0];
+
+    (void)a;
+    for (int i = 1; i < n; i++)
+        x = cavs_max(xs[i], x);
+    return x;
+}
+
+enum { WAYS = 3 };
+static of_list *const at_once[WAYS] = {listed, mean_of, largest_of};
+static of_list *const one_by_one[WAYS] = {added, shared_out, compared};
+
+/* Rows and batching tasks of such symbols so far. */
+static void count_lists(const struct scene *a, int64_t *rows, int64_t *vts)
 {
     const struct cavs__signatures *all = &a->t->recording.signatures;
 
     *rows = *vts = 0;
     for (int i = 0; i < all->n; i++) {
-        if (all->all[i]->sums) {
+        if (all->all[i]->nlisted > 0) {
             *rows += all->all[i]->rows;
             *vts += all->all[i]->vts;
         }
@@ -96,16 +126,16 @@ static void count_sums(const struct scene *a, int64_t *rows, int64_t *vts)
 enum { MOST_CHILDREN = 6 };
 
 /* A vertex over what its children give each, of which one may be there twice. */
-static struct cavs_symbol *vertex(struct scene *a, sum_of *sum, int n,
+static struct cavs_symbol *vertex(struct scene *a, of_list *of, int n,
                                   struct cavs_symbol **children)
 {
     for (int i = 0; i < n; i++)
         children[i] = cavs_tanh(cavs_matmul(children[i], a->U));
-    return cavs_tanh(sum(a, n, children));
+    return cavs_tanh(of(a, n, children));
 }
 
 /* As many vertices, each over some of those before it. */
-static struct cavs_symbol *random_graph(struct scene *a, sum_of *sum, uint64_t *seed, int vertices)
+static struct cavs_symbol *random_graph(struct scene *a, of_list *of, uint64_t *seed, int vertices)
 {
     struct cavs_symbol *x[64], *children[MOST_CHILDREN];
     int n = 3;
@@ -117,7 +147,7 @@ static struct cavs_symbol *random_graph(struct scene *a, sum_of *sum, uint64_t *
 
         for (int k = 0; k < arity; k++)
             children[k] = x[random_int(seed, 0, n - 1)];
-        x[n] = vertex(a, sum, arity, children);
+        x[n] = vertex(a, of, arity, children);
     }
     return x[n - 1];
 }
@@ -125,7 +155,7 @@ static struct cavs_symbol *random_graph(struct scene *a, sum_of *sum, uint64_t *
 /* ---- batching ---- */
 
 /* One sample that sums up as many words each. */
-static void record_sums(struct scene *a, sum_of *sum, int n, const int *lengths)
+static void record_lists(struct scene *a, of_list *of, int n, const int *lengths)
 {
     struct cavs_symbol *xs[16];
     struct cavs_function *f;
@@ -135,12 +165,12 @@ static void record_sums(struct scene *a, sum_of *sum, int n, const int *lengths)
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < lengths[i]; k++)
             xs[k] = word(a, i + k);
-        classify(a, f, sum(a, lengths[i], xs), i % 3);
+        classify(a, f, of(a, lengths[i], xs), i % 3);
     }
     check_ok(cavs_tape_finish(a->t));
 }
 
-static void sums_of_different_length_are_one_batching_task(void **unused)
+static void lists_of_different_length_are_one_batching_task(void **unused)
 {
     static const int lengths[] = {2, 3, 5, 9};
     struct cavs_tape_stats stats;
@@ -148,18 +178,20 @@ static void sums_of_different_length_are_one_batching_task(void **unused)
     struct scene a;
 
     (void)unused;
-    open_scene(&a, trial_runtime, 1, 0);
-    record_sums(&a, listed, 4, lengths);
-    count_sums(&a, &rows, &vts);
-    assert_int_equal(rows, 4);
-    assert_int_equal(vts, 1);
-    cavs_tape_stats(a.t, &stats);
-    assert_int_equal(stats.batching_tasks, 5); /* lookups, sums, products, losses, metrics */
-    close_scene(&a);
+    for (int way = 0; way < WAYS; way++) {
+        open_scene(&a, trial_runtime, 1, 0);
+        record_lists(&a, at_once[way], 4, lengths);
+        count_lists(&a, &rows, &vts);
+        assert_int_equal(rows, 4);
+        assert_int_equal(vts, 1);
+        cavs_tape_stats(a.t, &stats);
+        assert_int_equal(stats.batching_tasks, 5); /* lookups, lists, products, losses, metrics */
+        close_scene(&a);
+    }
 }
 
 /* Cells over so many words each, least and most of them. */
-static void train_cells(struct scene *a, int least, int most, int recordings)
+static void train_cells(struct scene *a, of_list *of, int least, int most, int recordings)
 {
     struct cavs_symbol *xs[MOST_CHILDREN];
 
@@ -171,39 +203,48 @@ static void train_cells(struct scene *a, int least, int most, int recordings)
 
             for (int k = 0; k < n; k++)
                 xs[k] = word(a, j + k);
-            classify(a, f, cavs_tanh(cavs_matmul(listed(a, n, xs), a->U)), j % 3);
+            classify(a, f, cavs_tanh(cavs_matmul(of(a, n, xs), a->U)), j % 3);
         }
         check_ok(cavs_tape_finish(a->t));
     }
 }
 
-static void sums_of_one_length_are_in_blocks_and_others_stand_between_them(void **unused)
+static void check_blocks(int way)
 {
+    static const char *const inside[WAYS] = {"results: add, add, matmul U, tanh",
+                                             "results: add, add, mul, matmul U, tanh",
+                                             "results: max, max, matmul U, tanh"};
     int64_t rows[3], vts[3];
     struct scene a;
     char *text;
 
-    (void)unused;
     open_scene(&a, trial_runtime, 1, 1);
-    train_cells(&a, 3, 3, 4);
+    train_cells(&a, at_once[way], 3, 3, 4);
     check_ok(cavs_tape_explain(a.t, &text));
-    assert_non_null(strstr(text, "results: add, add, matmul U, tanh"));
+    assert_non_null(strstr(text, inside[way]));
     free(text);
-    count_sums(&a, &rows[0], &vts[0]);
-    train_cells(&a, 3, 3, 1);
-    count_sums(&a, &rows[1], &vts[1]);
+    count_lists(&a, &rows[0], &vts[0]);
+    train_cells(&a, at_once[way], 3, 3, 1);
+    count_lists(&a, &rows[1], &vts[1]);
     assert_int_equal(rows[1], rows[0]);
 
-    train_cells(&a, 2, 5, 4);
-    count_sums(&a, &rows[1], &vts[1]);
-    train_cells(&a, 2, 5, 1);
-    count_sums(&a, &rows[2], &vts[2]);
+    train_cells(&a, at_once[way], 2, 5, 4);
+    count_lists(&a, &rows[1], &vts[1]);
+    train_cells(&a, at_once[way], 2, 5, 1);
+    count_lists(&a, &rows[2], &vts[2]);
     assert_int_equal(rows[2] - rows[1], 8);
     assert_int_equal(vts[2] - vts[1], 1);
     check_ok(cavs_tape_explain(a.t, &text));
     assert_non_null(strstr(text, "results: matmul U, tanh"));
     free(text);
     close_scene(&a);
+}
+
+static void lists_of_one_length_are_in_blocks_and_others_stand_between_them(void **unused)
+{
+    (void)unused;
+    for (int way = 0; way < WAYS; way++)
+        check_blocks(way);
 }
 
 /* ---- values and gradients ---- */
@@ -267,6 +308,61 @@ static void each_entry_gets_the_gradient_of_its_sum(void **unused)
             sum_by_pencil(p, lengths[i % 5]);
             check_sum(&a, p);
         }
+        close_scene(&a);
+    }
+    free(p);
+}
+
+/* Of row i, column c of n: the first of the largest, of which there are several. */
+static float peak(int i, int c, int n)
+{
+    return i >= c % n && (i - c) % 3 == 0 ? 5 : (float)(i % 4);
+}
+
+static void check_largest(struct scene *a, struct pencil *p, int n)
+{
+    float got[WIDTH], *to = got;
+    struct cavs_function *f;
+    struct cavs_symbol *x;
+
+    p->n = n;
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a->t);
+    for (int i = 0; i < n; i++) {
+        for (int c = 0; c < WIDTH; c++)
+            p->row[i][c] = peak(i, c, n);
+        p->x[i] = cavs_tape_row(a->t, WIDTH, p->row[i]);
+        p->to[i] = p->gradient[i];
+    }
+    x = largest_of(a, n, p->x);
+    cavs_loss(f, "loss", cavs_sum(cavs_mul(x, cavs_tape_row(a->t, WIDTH, p->w))), NULL);
+    check_ok(cavs_tape_values(a->t, 1, &x, &to));
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_tape_gradients(a->t, n, p->x, p->to));
+    for (int c = 0; c < WIDTH; c++) {
+        int first = 0;
+
+        for (int i = 1; i < n; i++)
+            first = p->row[i][c] > p->row[first][c] ? i : first;
+        assert_true(got[c] == p->row[first][c]);
+        for (int i = 0; i < n; i++)
+            assert_true(p->gradient[i][c] == (i == first ? p->w[c] : 0));
+    }
+}
+
+static void the_first_of_the_largest_entries_gets_the_gradient(void **unused)
+{
+    static const int lengths[] = {1, 2, 3, 33, MANY};
+    struct pencil *p = calloc(1, sizeof *p);
+    struct scene a;
+
+    (void)unused;
+    assert_non_null(p);
+    sum_by_pencil(p, 1);
+    for (int blocks = 0; blocks < 2; blocks++) {
+        open_scene(&a, trial_runtime, 2, blocks);
+        for (int i = 0; i < 10; i++)
+            check_largest(&a, p, lengths[i % 5]);
         close_scene(&a);
     }
     free(p);
@@ -359,7 +455,7 @@ static void a_list_without_entries_is_refused(void **unused)
 enum { SAMPLES = 6, RECORDINGS = 5, NUMBERS = (WORDS + WIDTH) * WIDTH };
 
 /* Some numbers are asked for in the middle, and some recorded in vain. */
-static void record_graphs(struct scene *a, enum cavs_tape_run run, sum_of *sum, uint64_t seed,
+static void record_graphs(struct scene *a, enum cavs_tape_run run, of_list *of, uint64_t seed,
                           bool values)
 {
     float row[WIDTH], *to = row;
@@ -367,15 +463,15 @@ static void record_graphs(struct scene *a, enum cavs_tape_run run, sum_of *sum, 
     check_ok(cavs_tape_begin(a->t, run));
     for (int i = 0; i < SAMPLES; i++) {
         struct cavs_function *f = cavs_tape_sample(a->t);
-        struct cavs_symbol *h = random_graph(a, sum, &seed, 8 + 4 * i);
+        struct cavs_symbol *h = random_graph(a, of, &seed, 8 + 4 * i);
         int64_t mark = cavs_tape_mark(a->t);
 
-        h = random_graph(a, sum, &seed, 10);
+        h = random_graph(a, of, &seed, 10);
         if (values)
             check_ok(cavs_tape_values(a->t, 1, &h, &to));
         if (i % 2)
             check_ok(cavs_tape_rewind(a->t, mark));
-        h = random_graph(a, sum, &seed, 12);
+        h = random_graph(a, of, &seed, 12);
         classify(a, f, h, i % 3);
     }
     check_ok(cavs_tape_finish(a->t));
@@ -387,18 +483,19 @@ static void take_gradients(struct scene *a, float *to)
     check_ok(cavs_session_get_gradient(a->s, a->U, to + WORDS * WIDTH));
 }
 
-static void random_graphs_have_the_gradients_of_additions(void **unused)
+static void check_graphs(int way)
 {
     static float want[NUMBERS], got[NUMBERS];
     struct scene of[2];
 
-    (void)unused;
     for (int i = 0; i < 4; i++) {
         open_scene(&of[0], trial_runtime, 3, 0);
         open_scene(&of[1], trial_runtime, 3, i % 2);
         for (int k = 0; k < RECORDINGS; k++) {
-            record_graphs(&of[0], CAVS_TAPE_GRADIENT, added, (uint64_t)(100 * i + k / 2), i >= 2);
-            record_graphs(&of[1], CAVS_TAPE_GRADIENT, listed, (uint64_t)(100 * i + k / 2), i >= 2);
+            record_graphs(&of[0], CAVS_TAPE_GRADIENT, one_by_one[way], (uint64_t)(100 * i + k / 2),
+                          i >= 2);
+            record_graphs(&of[1], CAVS_TAPE_GRADIENT, at_once[way], (uint64_t)(100 * i + k / 2),
+                          i >= 2);
             take_gradients(&of[0], want);
             take_gradients(&of[1], got);
             for (int j = 0; j < NUMBERS; j++)
@@ -407,6 +504,13 @@ static void random_graphs_have_the_gradients_of_additions(void **unused)
         close_scene(&of[0]);
         close_scene(&of[1]);
     }
+}
+
+static void random_graphs_have_the_gradients_of_operators_one_by_one(void **unused)
+{
+    (void)unused;
+    for (int way = 0; way < WAYS; way++)
+        check_graphs(way);
 }
 
 /* ---- workers ---- */
@@ -421,17 +525,19 @@ static void train(int workers, int blocks_after, float *values)
     r.leave_to_workers = true;
     check_ok(cavs_runtime_create(&r, &rt));
     open_scene(&a, rt, 3, blocks_after);
-    for (int k = 0; k < RECORDINGS; k++)
-        record_graphs(&a, CAVS_TAPE_TRAIN, listed, (uint64_t)k, false);
-    train_cells(&a, 3, 3, 3);
-    train_cells(&a, 2, 5, 3);
+    for (int way = 0; way < WAYS; way++) {
+        for (int k = 0; k < RECORDINGS; k++)
+            record_graphs(&a, CAVS_TAPE_TRAIN, at_once[way], (uint64_t)k, false);
+        train_cells(&a, at_once[way], 3, 3, 3);
+        train_cells(&a, at_once[way], 2, 5, 3);
+    }
     check_ok(cavs_session_get_param(a.s, a.E, values));
     check_ok(cavs_session_get_param(a.s, a.U, values + WORDS * WIDTH));
     close_scene(&a);
     cavs_runtime_destroy(rt);
 }
 
-static void workers_do_not_show_in_the_bits_of_sums(void **unused)
+static void workers_do_not_show_in_the_bits_of_lists(void **unused)
 {
     static float first[NUMBERS], next[NUMBERS];
 
@@ -450,14 +556,15 @@ static void workers_do_not_show_in_the_bits_of_sums(void **unused)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_different_length_are_one_batching_task),
-        cmocka_unit_test(sums_of_one_length_are_in_blocks_and_others_stand_between_them),
+        cmocka_unit_test(lists_of_different_length_are_one_batching_task),
+        cmocka_unit_test(lists_of_one_length_are_in_blocks_and_others_stand_between_them),
         cmocka_unit_test(each_entry_gets_the_gradient_of_its_sum),
+        cmocka_unit_test(the_first_of_the_largest_entries_gets_the_gradient),
         cmocka_unit_test(an_entry_that_is_there_twice_counts_twice),
         cmocka_unit_test(entries_need_not_be_alike),
         cmocka_unit_test(a_list_without_entries_is_refused),
-        cmocka_unit_test(random_graphs_have_the_gradients_of_additions),
-        cmocka_unit_test(workers_do_not_show_in_the_bits_of_sums),
+        cmocka_unit_test(random_graphs_have_the_gradients_of_operators_one_by_one),
+        cmocka_unit_test(workers_do_not_show_in_the_bits_of_lists),
     };
 
     trial_compile(false);

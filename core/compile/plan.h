@@ -54,8 +54,7 @@ enum cavs__section_kind {
     CAVS__S_IDS,        /* function, input, [list] */
     CAVS__S_CHILD,      /* function, slot: state row of that child */
     CAVS__S_FETCH,      /* function, fetch, [list]: row of the fetched stage */
-    CAVS__S_LIST_PTR,   /* function, list: first entry of each function row, and one more; of a
-                           tape: function, operand; likewise CHILD */
+    CAVS__S_LIST_PTR,   /* function, list: first entry of each function row, and one more */
     CAVS__S_LIST_OWNER, /* function, list: function row that has the entry */
     CAVS__S_LIST_CHILD, /* function, list: state row of the child */
     CAVS__S_LIST_NTH,   /* function, list, number: 0 where the entry has it in its list, else -1 */

@@ -223,6 +223,8 @@ struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_pla
 
     if (!x || !is_of_list(x->function, x, "mean_children", at))
         return NULL;
+    if (x->function->recorder)
+        return over_list(CAVS__OP_LIST_MEAN, x, at);
     sum = cavs_sum_children_at(x, at);
     share = cavs__add_symbol(
         x->function,
@@ -230,6 +232,14 @@ struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_pla
         NULL);
     return sum && share ? cavs_apply2_at("mul", sum, share, at) : NULL;
 }
+
+/* Of a tape, whose signature's function has sum and share: core/tape/signature_function.c. */
+const struct cavs__operator cavs__operator_list_mean = {
+    .name = "mean_children",
+    .role = CAVS__ROLE_VIEW,
+    .domain = cavs__domain_of_vertices,
+    .diff = cavs__not_differentiable,
+};
 
 const struct cavs__operator cavs__operator_list_share = {
     .name = "share_of_children",

@@ -21,7 +21,8 @@ static struct cavs__operand where_operand(struct cavs__placer *p, const struct c
 {
     return cavs__indexed_operand(
         p, p->sp->state, 0, x->width,
-        (struct cavs__section){.kind = CAVS__S_CHILD, .function = p->f, .number = x->k});
+        (struct cavs__section){
+            .kind = CAVS__S_CHILD, .function = p->f, .number = x->k, .list = x->domain});
 }
 
 const struct cavs__operator cavs__operator_operand = {
@@ -36,9 +37,9 @@ const struct cavs__operator cavs__operator_operand = {
 /* Of a list, whose entries differ in number: a row of gradients is that of all of them. */
 static int emit_operand_sum(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    struct cavs__section ptr = {.kind = CAVS__S_LIST_PTR, .function = p->f, .number = x->k};
-    struct cavs__section index = {.kind = CAVS__S_LIST_CHILD, .function = p->f, .number = x->k};
-
+    struct cavs__section ptr = {.kind = CAVS__S_LIST_PTR, .function = p->f, .list = 1};
+    struct cavs__section index = {
+        .kind = CAVS__S_CHILD, .function = p->f, .number = x->k, .list = 1};
     int rc = cavs__emit_sum_rows(p, x, p->sp->state, ptr, index);
 
     if (!rc)
@@ -67,7 +68,10 @@ static struct cavs__operand in_lines(int tensor, int which, int width)
 
 static struct cavs__operand where_operand_grad(struct cavs__placer *p, const struct cavs_symbol *x)
 {
-    return in_lines(p->sp->edge, CAVS__LINES_OPERANDS + x->k, x->width);
+    struct cavs__operand o = in_lines(p->sp->edge, CAVS__LINES_OPERANDS + x->k, x->width);
+
+    o.list = (uint8_t)x->domain;
+    return o;
 }
 
 const struct cavs__operator cavs__operator_operand_grad = {

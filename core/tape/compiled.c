@@ -14,8 +14,6 @@ static void find_section(const struct cavs__section *sec, int number, struct cav
         s->noise[sec->kind == CAVS__S_NOISE_HIGH] = number;
     else if (sec->kind == CAVS__S_LIST_PTR)
         s->first = number;
-    else if (sec->kind == CAVS__S_LIST_CHILD)
-        s->operands[sec->number].section = number;
     else if ((sec->kind == CAVS__S_CHILD || sec->kind == CAVS__S_IDS) && sec->number < s->n)
         s->operands[sec->number].section = number;
     else if (sec->kind == CAVS__S_CHILD)

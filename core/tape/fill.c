@@ -10,32 +10,19 @@
 
 /* ---- where sections are ---- */
 
-/* Rows that the sums of that signature read. */
-static int64_t summed_by(const struct cavs_tape *t, const struct cavs__increment *d, int signature)
-{
-    int64_t n = 0;
-
-    for (int i = 0; i < d->nvt; i++) {
-        for (int r = 0; d->vt[i].function == signature && r < d->vt[i].n; r++) {
-            const struct cavs__entry *e = cavs__entry_of_row(&t->recording, d, d->vt[i].row0 + r);
-
-            n += e ? e->summed : 0;
-        }
-    }
-    return n;
-}
-
-static int64_t section_length(const struct cavs_tape *t, const struct cavs__increment *d,
-                              const struct cavs__section *sec, bool gradients)
+static int64_t section_length(const struct cavs__increment *d, const struct cavs__section *sec,
+                              bool gradients)
 {
     int signature = sec->function ? sec->function->number : -1;
 
     switch (sec->kind) {
     case CAVS__S_LIST_PTR: return signature < d->nfunctions ? d->function_rows[signature] + 1 : 0;
-    case CAVS__S_LIST_CHILD: return summed_by(t, d, signature);
     case CAVS__S_PARENT_PTR: return gradients ? d->n + 1 : 0;
     case CAVS__S_PARENT_EDGE: return 0; /* of all increments together */
-    default: return signature < d->nfunctions ? d->function_rows[signature] : 0;
+    default:
+        if (signature >= d->nfunctions || (sec->list > 0 && !d->entry0))
+            return 0;
+        return sec->list > 0 ? d->entries[signature] : d->function_rows[signature];
     }
 }
 
@@ -50,7 +37,7 @@ static int lay_out(struct cavs_tape *t, int slot, struct cavs__increment *d, boo
         return cavs__fail_nomem("index sections", bytes);
     for (int i = 0; i < sp->nsections; i++) {
         d->offsets[i] = (int32_t)*at;
-        *at += section_length(t, d, &sp->sections[i], gradients);
+        *at += section_length(d, &sp->sections[i], gradients);
         if (*at > INT32_MAX / 2)
             return cavs__fail(CAVS_ENOMEM, "tape: the index of a shard is larger than fits");
     }
@@ -108,21 +95,45 @@ static void fill_operand(const struct filling *w, const struct cavs__vt *vt, int
 }
 
 /* V_t come in the order of the signature's rows. */
-static void fill_sum(const struct filling *w, const struct cavs__vt *vt,
-                     const struct cavs__signature *s)
+static void fill_first(const struct filling *w, const struct cavs__vt *vt,
+                       const struct cavs__signature *s)
+{
+    int32_t *first = section_of(w, vt, s->first);
+
+    memcpy(first, w->d->entry0 + vt->row0, (size_t)vt->n * sizeof *first);
+    first[vt->n] = w->d->entries[vt->function]; /* or the next V_t begins there */
+}
+
+/* Operand k is entries of the lists. */
+static void fill_entries(const struct filling *w, const struct cavs__vt *vt, int k,
+                         const struct cavs__signature *s)
 {
     const struct cavs__recording *recording = &w->t->recording;
-    int32_t *first = section_of(w, vt, s->first);
-    int32_t *rows = w->index + w->d->offsets[s->operands[0].section];
+    const struct cavs__operand_sort *o = &s->operands[k];
 
-    first[0] = vt->frow0 > 0 ? first[0] : 0;
     for (int r = 0; r < vt->n; r++) {
         const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
-        int32_t n = e ? e->summed : 0;
+        int32_t *out = w->index + w->d->offsets[o->section] + w->d->entry0[vt->row0 + r], n;
+        const struct cavs__read *read =
+            e ? &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)] : NULL;
 
-        for (int32_t i = 0; i < n; i++)
-            rows[first[r] + i] = line_read(recording, &recording->reads[e->operands + i]);
-        first[r + 1] = first[r] + n;
+        for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
+            out[i] = !read                         ? -1
+                     : o->kind == CAVS__OPERAND_ID ? read[i].of
+                                                   : line_read(recording, &read[i]);
+    }
+}
+
+static void fill_operands(const struct filling *w, const struct cavs__vt *vt,
+                          const struct cavs__signature *s)
+{
+    for (int k = 0; k < s->n; k++) {
+        if (s->operands[k].section < 0)
+            continue;
+        if (k < s->n - s->nlisted)
+            fill_operand(w, vt, k, &s->operands[k]);
+        else
+            fill_entries(w, vt, k, s);
     }
 }
 
@@ -164,12 +175,9 @@ static void fill_vt(struct filling *w, const struct cavs__vt *vt)
 {
     const struct cavs__signature *s = cavs__signature_of(w->t, vt);
 
-    for (int k = 0; k < s->n; k++) {
-        if (s->operands[k].section >= 0 && !s->sums)
-            fill_operand(w, vt, k, &s->operands[k]);
-    }
-    if (s->sums)
-        fill_sum(w, vt, s);
+    fill_operands(w, vt, s);
+    if (s->first >= 0)
+        fill_first(w, vt, s);
     if (s->given >= 0)
         fill_given(w, vt, s);
     if (s->noise[0] >= 0)

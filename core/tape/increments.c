@@ -97,7 +97,6 @@ static int order(struct going *g, const struct cavs__wanted *wanted)
 /* About what the tasks are worth. */
 static double seconds_of(const struct going *g)
 {
-    static const double no_entries[CAVS__PART_LISTS];
     const struct cavs_tape *t = g->t;
     double sum = 0;
 
@@ -106,8 +105,9 @@ static double seconds_of(const struct going *g)
             for (int v = 0; v < d->nvt; v++) {
                 const struct cavs__part *part =
                     cavs__signature_of(t, &d->vt[v])->chain[CAVS__FORWARD].part;
+                double entries[CAVS__PART_LISTS] = {cavs__entries_of_vt(d, &d->vt[v])};
 
-                sum += part ? cavs__part_seconds(&g->e->rates, part, d->vt[v].n, no_entries) : 0;
+                sum += part ? cavs__part_seconds(&g->e->rates, part, d->vt[v].n, entries) : 0;
             }
         }
     }
@@ -139,7 +139,6 @@ static double work_of(const struct going *g, int shard)
 /* Scratch for the rows of each signature in an increment. */
 static size_t wanted_by(const struct cavs_tape *t, const struct cavs__increment *d)
 {
-    static const int32_t no_entries[CAVS__PART_LISTS];
     const struct cavs__stage_plan *sp = cavs__tape_plan(t);
     size_t most = 0;
 
@@ -147,9 +146,10 @@ static size_t wanted_by(const struct cavs_tape *t, const struct cavs__increment 
         const struct cavs__task_kind *k = sp->kinds[i];
 
         for (int f = 0; f < d->nfunctions && f < k->nparts; f++) {
+            int32_t entries[CAVS__PART_LISTS] = {d->entry0 ? d->entries[f] : 0};
             size_t floats =
                 k->parts[f] && d->function_rows[f] > 0
-                    ? cavs__devices->part_floats(k->parts[f], d->function_rows[f], no_entries)
+                    ? cavs__devices->part_floats(k->parts[f], d->function_rows[f], entries)
                     : 0;
 
             most = floats > most ? floats : most;
@@ -194,13 +194,35 @@ static int prepare_devices(struct going *g)
 
 /* ---- doing it ---- */
 
+/* What tasks need where a symbol has more entries than a tile is meant for. */
+static int reserve_scratch(struct going *g, const struct cavs__increment *d)
+{
+    const struct cavs__stage_plan *sp = cavs__tape_plan(g->t);
+    size_t most = 0;
+
+    for (int i = 0; i < sp->nkinds && d->entry0; i++) {
+        const struct cavs__task_kind *k = sp->kinds[i];
+
+        for (int f = 0; f < d->nfunctions && f < k->nparts; f++) {
+            int32_t longest[CAVS__PART_LISTS] = {d->longest[f]};
+            size_t floats =
+                k->parts[f] && d->longest[f] > 0 ? cavs__part_scratch(k->parts[f], longest) : 0;
+
+            most = floats > most ? floats : most;
+        }
+    }
+    return most > 0 ? cavs__reserve_scratch(g->e, most) : CAVS_OK;
+}
+
 static int prepare_own(struct going *g)
 {
     struct cavs_tape *t = g->t;
     int rc = CAVS_OK;
 
     for (int i = 0; i < t->order.nshards && !rc; i++) {
-        if (g->gradients && t->shards[i].first)
+        for (struct cavs__increment *d = t->fresh[i]; d && !rc; d = d->after)
+            rc = reserve_scratch(g, d);
+        if (!rc && g->gradients && t->shards[i].first)
             rc = cavs__find_reached(t, i);
         if (!rc && (t->fresh[i] || (g->gradients && t->shards[i].first)))
             rc = cavs__fill(t, g->slot, i, g->gradients);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list.c - lists of symbols: nothing but a way to write.  An operator on a list is one on each of
- * its entries, recorded one by one, and batched as all others are.  A sum of rows is one symbol on
- * a tape, whatever the number of entries; elsewhere, and of constants and the like, a tree of
- * additions.
+ * its entries, recorded one by one, and batched as all others are.  The sum, mean or largest of
+ * rows is one symbol on a tape, whatever the number of entries; elsewhere, and of constants and the
+ * like, a tree of operators.
  */
 #include <stdlib.h>
 
@@ -77,6 +77,22 @@ static void copy(int n, struct cavs_symbol *const *from, struct cavs_symbol **to
         to[i] = from[i];
 }
 
+static struct cavs_symbol *mean(struct cavs_function *f, int n, struct cavs_symbol **x,
+                                struct cavs_place at)
+{
+    struct cavs_symbol *share = cavs_constant_at(f, 1, 1.0f / (float)n, at);
+
+    return cavs_apply2_at("mul", reduce("add", n, x, at), share, at);
+}
+
+/* What takes all entries, two and two; x: room for them. */
+static struct cavs_symbol *take(struct cavs_function *f, enum cavs__op op, int n,
+                                struct cavs_symbol **x, struct cavs_place at)
+{
+    return op == CAVS__OP_LIST_MEAN ? mean(f, n, x, at)
+                                    : reduce(op == CAVS__OP_LIST_SUM ? "add" : "max", n, x, at);
+}
+
 /* By the largest, as softmax is over columns; room: for as many symbols. */
 static void softmax(struct cavs_function *f, int n, struct cavs_symbol *const *x,
                     struct cavs_symbol **out, struct cavs_symbol **room, struct cavs_place at)
@@ -84,7 +100,7 @@ static void softmax(struct cavs_function *f, int n, struct cavs_symbol *const *x
     struct cavs_symbol *largest, *sum;
 
     copy(n, x, room);
-    largest = reduce("max", n, room, at);
+    largest = f->error ? NULL : cavs_max_children_at(new_list(f, n, room, at), at);
     for (int i = 0; i < n; i++)
         out[i] = cavs_apply1_at("exp", cavs_apply2_at("sub", x[i], largest, at), 0, at);
     sum = f->error ? NULL : cavs_sum_children_at(new_list(f, n, out, at), at);
@@ -150,9 +166,9 @@ struct cavs_symbol *cavs__record_on_lists(struct cavs_function *f, const struct 
     }
     if (like->op == CAVS__OP_LIST_SHARE)
         x = cavs_constant_at(f, 1, 1.0f / (float)length, at);
-    else if (like->op == CAVS__OP_LIST_SUM || like->op == CAVS__OP_LIST_MAX) {
+    else if (cavs__takes_list(like->op)) {
         copy(length, inputs[0]->inputs, out);
-        x = reduce(like->op == CAVS__OP_LIST_SUM ? "add" : "max", length, out, at);
+        x = take(f, like->op, length, out, at);
     } else {
         if (like->op == CAVS__OP_LIST_SOFTMAX)
             softmax(f, length, inputs[0]->inputs, out, out + most, at);

@@ -333,7 +333,7 @@ static int add_children(struct cavs__order *o, const struct cavs__recording *r,
         const struct cavs__read *read = &r->reads[e->operands + k];
         const struct cavs__entry *of;
 
-        if (!s->sums && s->operands[k].kind != CAVS__OPERAND_ROW)
+        if (read->from == CAVS__NO_ROW)
             continue;
         of = &r->entries[read->of];
         o->child[at] = of->vertex;

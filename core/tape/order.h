@@ -27,10 +27,15 @@ struct cavs__increment {
     int32_t highest;        /* of them */
     int nfunctions;         /* signatures that were there */
     int32_t *function_rows; /* [nfunctions] */
-    int32_t **lines;        /* [nfunctions] where its rows begin: row_places.c; NULL: it has none */
-    int32_t *offsets;       /* [sections] in the index: fill.c */
-    int32_t *pieces;        /* [n + 1] first piece of each row's gradient: reached.c */
-    bool *reached;          /* [nvt] by gradients: reached.c */
+    /* NULL: there are no lists: row_places.c */
+    int32_t *entry0, *length; /* [n] entries of each row's list: the first, among all of its
+                                 function, and how many */
+    int32_t *entries;         /* [nfunctions] of all lists */
+    int32_t *longest;         /* [nfunctions] of them */
+    int32_t **lines;  /* [nfunctions] where its rows begin: row_places.c; NULL: it has none */
+    int32_t *offsets; /* [sections] in the index: fill.c */
+    int32_t *pieces;  /* [n + 1] first piece of each row's gradient: reached.c */
+    bool *reached;    /* [nvt] by gradients: reached.c */
     struct cavs__increment *before, *after; /* of the same shard */
 };
 
@@ -73,6 +78,14 @@ static inline struct cavs__entry *cavs__entry_of_row(const struct cavs__recordin
                                                      const struct cavs__increment *d, int row)
 {
     return d->node[row] < 0 ? NULL : &r->entries[d->node[row]];
+}
+/* Entries of the lists of its rows. */
+static inline int32_t cavs__entries_of_vt(const struct cavs__increment *d,
+                                          const struct cavs__vt *vt)
+{
+    int32_t last = vt->row0 + vt->n - 1;
+
+    return d->entry0 ? d->entry0[last] + d->length[last] - d->entry0[vt->row0] : 0;
 }
 /* Takes back the rows of symbols from this one on. */
 void cavs__take_rows_back(struct cavs__increment *d, int symbols);

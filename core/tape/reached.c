@@ -9,19 +9,23 @@
 /* Calls for each operand of each row that gets a piece of gradient from here. */
 typedef void on_piece(void *context, struct cavs__entry *of, int from, int32_t line, int width);
 
-/* An operand whose pieces are told of. */
+/* Operand k of a V_t's rows, whose pieces are told of. */
 struct operand {
     struct cavs__recording *r;
-    int width;
+    const struct cavs__signature *s;
+    int k, width;
     on_piece *call;
     void *context;
 };
 
-/* What is read n times, by a sum, has that piece in common. */
-static inline void tell(const struct operand *x, const struct cavs__read *read, int32_t n,
-                        int32_t line)
+/* What is read n times by a row has one gradient in common, which begins there, or one each. */
+static inline void tell(const struct operand *x, const struct cavs__entry *e, int32_t line)
 {
-    for (; n > 0; n--, read++) {
+    int32_t n, first = cavs__reads_of_operand(x->s, e, x->k, &n);
+    const struct cavs__read *read = &x->r->reads[e->operands + first];
+    int32_t step = x->s->operands[x->k].each ? cavs__lines_of(x->width) : 0;
+
+    for (; n > 0; n--, read++, line += step) {
         const struct cavs__entry *of = &x->r->entries[read->of];
 
         x->call(x->context, &x->r->entries[of->head],
@@ -33,19 +37,19 @@ static inline void each_piece(struct cavs_tape *t, const struct cavs__increment 
                               const struct cavs__vt *vt, on_piece *call, void *context)
 {
     const struct cavs__signature *s = cavs__signature_of(t, vt);
-    struct operand x = {.r = &t->recording, .call = call, .context = context};
+    struct operand x = {.r = &t->recording, .s = s, .call = call, .context = context};
 
-    for (int k = 0; k < s->n; k++) {
-        int32_t pitch, line;
+    for (x.k = 0; x.k < s->n; x.k++) {
+        const struct cavs__operand_sort *o = &s->operands[x.k];
+        int32_t line = d->lines[vt->function][CAVS__LINES_OPERANDS + x.k], pitch;
 
-        x.width = s->operands[k].from + s->operands[k].width;
+        x.width = o->from + o->width;
         pitch = cavs__lines_of(x.width);
-        line = d->lines[vt->function][CAVS__LINES_OPERANDS + k] + vt->frow0 * pitch;
-        for (int r = 0; r < vt->n && s->operands[k].passes; r++, line += pitch) {
+        for (int r = 0; r < vt->n && o->passes; r++) {
             const struct cavs__entry *e = cavs__entry_of_row(x.r, d, vt->row0 + r);
 
             if (e)
-                tell(&x, &x.r->reads[e->operands + k], cavs__reads_of_operand(s, e), line);
+                tell(&x, e, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
         }
     }
 }

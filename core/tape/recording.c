@@ -283,7 +283,7 @@ static int find_signature(struct cavs__recording *r, const struct cavs_symbol *x
     return cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts);
 }
 
-/* A sum's operand: entries are alike, but that some may have no gradient. */
+/* A list that is one operand: entries are alike, but that some may have no gradient. */
 static struct cavs__operand_sort sort_entries(const struct cavs_symbol *x, struct cavs__read *reads)
 {
     struct cavs__operand_sort all, o;
@@ -302,7 +302,7 @@ static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x, 
 {
     struct cavs__read *reads = r->reads + r->nreads;
 
-    if (x->op == CAVS__OP_LIST_SUM) {
+    if (cavs__takes_list(x->op)) {
         struct cavs__operand_sort all = sort_entries(x, reads);
 
         return cavs__find_signature(&r->signatures, x, 1, &all);
@@ -405,8 +405,8 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     if (x->op == CAVS__OP_LOOKUP || x->op == CAVS__OP_PULL)
         return true;
     if (cavs__site_visit(&r->sites, x, e->sample, &e->site, &e->run)) {
-        if (x->op == CAVS__OP_LIST_SUM)
-            cavs__site_sums(&r->sites.all[e->site], x->ninputs);
+        if (cavs__takes_list(x->op))
+            cavs__site_lists(&r->sites.all[e->site], x->ninputs);
         e->read_outside = r->sites.all[e->site].asked;
         return true;
     }
@@ -425,7 +425,7 @@ static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struc
     if (e->signature < 0)
         return false;
     node->x.needs_grad = r->signatures.all[e->signature]->needs_grad;
-    e->summed = node->x.ninputs;
+    e->nreads = node->x.ninputs;
     if (several)
         join_samples(r, e, node->x.ninputs);
     r->nreads += node->x.ninputs;
@@ -463,13 +463,13 @@ static struct cavs_symbol *find_use(struct cavs__recording *r, const struct cavs
     return NULL;
 }
 
-/* A list's symbols are recorded where it was to be; a sum of rows is one. */
+/* A list's symbols are recorded where it was to be; what makes one row of rows is one. */
 static struct cavs_symbol *record_on_lists(struct cavs__recording *r, int n,
                                            struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol like = *r->recorder.next;
 
-    if (like.op == CAVS__OP_LIST_SUM && cavs__are_rows(inputs[0])) {
+    if (cavs__takes_list(like.op) && cavs__are_rows(inputs[0])) {
         like.k = 0;
         return cavs__add_symbol(r->recorder.present, like, inputs[0]->ninputs, inputs[0]->inputs);
     }

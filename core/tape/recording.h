@@ -28,7 +28,7 @@ struct cavs__entry {
     int32_t signature; /* CAVS__NOT_COMPUTED: others read the symbol as it is, or columns of it */
     int32_t sample;
     int32_t reads;  /* the first of its operands, as many as the signature has */
-    int32_t summed; /* of a sum: as many */
+    int32_t nreads; /* of one that reads a list: as many */
     int32_t site;   /* where it was recorded: sites.h; CAVS__NO_SITE: nowhere that matters */
     int32_t run;    /* the first symbol of its run: sites.h */
     int32_t vertex; /* while it is put in order, among those of its shard: order.c */
@@ -107,7 +107,7 @@ struct cavs_symbol *cavs__record_list(struct cavs_function *f, int n, struct cav
 bool cavs__reads_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs);
 struct cavs_symbol *cavs__record_on_lists(struct cavs_function *f, const struct cavs_symbol *like,
                                           int n, struct cavs_symbol *const *inputs);
-/* Is it of several rows that are read alike, so that one operator can sum them up? */
+/* Is it of several rows that are read alike, so that one operator can take them all? */
 bool cavs__are_rows(const struct cavs_symbol *list);
 int64_t cavs__recording_mark(const struct cavs__recording *r);
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark);
@@ -144,14 +144,23 @@ static inline struct cavs__entry *cavs__entry_of(const struct cavs__recording *r
 /* Rows and the like that a vertex of that signature reads. */
 static inline int32_t cavs__reads_of(const struct cavs__signature *s, const struct cavs__entry *e)
 {
-    return s->sums ? e->summed : s->n;
+    return s->nlisted > 0 ? e->nreads : s->n;
 }
 
-/* Of operand k, which is in as many of them one after the other. */
-static inline int32_t cavs__reads_of_operand(const struct cavs__signature *s,
-                                             const struct cavs__entry *e)
+/* Entries of its list; 0: it has none. */
+static inline int32_t cavs__entries_of(const struct cavs__signature *s, const struct cavs__entry *e)
 {
-    return s->sums ? e->summed : 1;
+    return s->nlisted > 0 ? (e->nreads - (s->n - s->nlisted)) / s->nlisted : 0;
+}
+
+/* Those that operand k is, one after the other: *n of them, from that one of the vertex on. */
+static inline int32_t cavs__reads_of_operand(const struct cavs__signature *s,
+                                             const struct cavs__entry *e, int k, int32_t *n)
+{
+    int listed = k - (s->n - s->nlisted);
+
+    *n = listed < 0 ? 1 : cavs__entries_of(s, e);
+    return listed < 0 ? k : k - listed + listed * *n;
 }
 
 /* What an operand is columns of, from column *from on. */

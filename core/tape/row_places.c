@@ -3,6 +3,8 @@
  * row_places.c - where the rows of an increment are: rows of one signature lie together, so that a
  * V_t is a range of them and a parameter's gradient one product over all.
  */
+#include <string.h>
+
 #include "codelets/part.h"
 #include "core/base/error.h"
 #include "core/tape/tape.h"
@@ -16,13 +18,69 @@ static int32_t take(int64_t *at, int64_t lines)
     return first;
 }
 
+/* ---- lists ---- */
+
+/* Entries of a signature lie as its rows do. */
+static void count_entries(const struct cavs_tape *t, struct cavs__increment *d,
+                          const struct cavs__vt *vt)
+{
+    const struct cavs__signature *s = cavs__signature_of(t, vt);
+    int32_t *longest = &d->longest[vt->function];
+
+    for (int r = 0; r < vt->n && s->nlisted > 0; r++) {
+        int32_t n = cavs__entries_of(s, &t->recording.entries[d->node[vt->row0 + r]]);
+
+        d->entry0[vt->row0 + r] = d->entries[vt->function];
+        d->length[vt->row0 + r] = n;
+        d->entries[vt->function] += n;
+        *longest = n > *longest ? n : *longest;
+    }
+}
+
+static bool has_lists(const struct cavs_tape *t, const struct cavs__increment *d)
+{
+    for (int f = 0; f < d->nfunctions; f++) {
+        if (d->function_rows[f] > 0 && t->recording.signatures.all[f]->nlisted > 0)
+            return true;
+    }
+    return false;
+}
+
+/* false: out of memory. */
+static bool place_entries(struct cavs_tape *t, struct cavs__increment *d)
+{
+    size_t bytes = 2 * ((size_t)d->n + (size_t)d->nfunctions) * sizeof *d->entry0;
+
+    d->entry0 = NULL;
+    if (!has_lists(t, d))
+        return true;
+    d->entry0 = cavs__arena_alloc(cavs__recording_arena(t), bytes);
+    if (!d->entry0)
+        return false;
+    memset(d->entry0, 0, bytes);
+    d->length = d->entry0 + d->n;
+    d->entries = d->length + d->n;
+    d->longest = d->entries + d->nfunctions;
+    for (int i = 0; i < d->nvt; i++)
+        count_entries(t, d, &d->vt[i]);
+    return true;
+}
+
+/* ---- rows ---- */
+
 static bool has_result(const struct cavs__signature *s)
 {
     return s->like.op != CAVS__OP_METRIC;
 }
 
+/* Rows of gradients for operand k. */
+static int64_t gradients_of(const struct cavs__signature *s, int k, int64_t rows, int64_t entries)
+{
+    return !s->operands[k].passes ? 0 : s->operands[k].each ? entries : rows;
+}
+
 static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
-                               const struct cavs__signature *s, int64_t rows)
+                               const struct cavs__signature *s, int64_t rows, int64_t entries)
 {
     bool passes = t->recording.run != CAVS_TAPE_EVALUATE;
     int32_t *lines = cavs__arena_alloc(cavs__recording_arena(t),
@@ -39,7 +97,8 @@ static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
         const struct cavs__operand_sort *o = &s->operands[k];
 
         lines[CAVS__LINES_OPERANDS + k] = take(
-            &to->operands, passes && o->passes ? rows * cavs__lines_of(o->from + o->width) : 0);
+            &to->operands,
+            passes ? gradients_of(s, k, rows, entries) * cavs__lines_of(o->from + o->width) : 0);
     }
     return lines;
 }
@@ -64,7 +123,7 @@ int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d)
     size_t bytes = ((size_t)d->nfunctions + 1) * sizeof *d->lines;
 
     d->lines = cavs__arena_alloc(cavs__recording_arena(t), bytes);
-    if (!d->lines)
+    if (!d->lines || !place_entries(t, d))
         return cavs__fail_nomem("rows of a tape", bytes);
     for (int f = 0; f < d->nfunctions; f++) {
         const struct cavs__signature *s = t->recording.signatures.all[f];
@@ -72,7 +131,7 @@ int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d)
         d->lines[f] = NULL;
         if (d->function_rows[f] == 0)
             continue;
-        d->lines[f] = place_function(t, to, s, d->function_rows[f]);
+        d->lines[f] = place_function(t, to, s, d->function_rows[f], d->entry0 ? d->entries[f] : 0);
         if (!d->lines[f])
             return cavs__fail_nomem("rows of a tape", bytes);
         if (s->like.op == CAVS__OP_PULL)

@@ -144,7 +144,7 @@ static struct cavs__signature *new_signature(struct cavs__signatures *all,
                                   .print = print_of(like, n, operands),
                                   .nmembers = 1,
                                   .n = n,
-                                  .sums = like->op == CAVS__OP_LIST_SUM};
+                                  .nlisted = cavs__takes_list(like->op)};
     s->operands = malloc(((size_t)n + 1) * sizeof *operands);
     if (s->operands && n > 0)
         memcpy(s->operands, operands, (size_t)n * sizeof *operands);

@@ -4,9 +4,9 @@
  *
  * A signature is the operator with its attribute, parameter and metric, and of each operand how
  * wide it is, whether it has a gradient, or which parameter, constant or id it is.  The entries of
- * a list that is summed up are one operand, however many there are.  Compared exactly behind the
- * hash.  Each has a small vertex function in a stage of the tape's own, the operator between its
- * operands and its result, which goes through the compiler's passes as any other does.
+ * a list that is summed up, say, are one operand, however many there are.  Compared exactly behind
+ * the hash.  Each has a small vertex function in a stage of the tape's own, the operator between
+ * its operands and its result, which goes through the compiler's passes as any other does.
  */
 #ifndef CAVS_CORE_TAPE_SIGNATURE_H
 #define CAVS_CORE_TAPE_SIGNATURE_H
@@ -38,6 +38,7 @@ struct cavs__operand_sort {
     uint64_t key[2]; /* all of these: cavs__set_key() */
     /* what becomes of it in its signature: */
     bool passes; /* rows: the operator has a gradient for it */
+    bool each;   /* of a list: for each entry one */
     int section; /* rows and ids: the index section, -1: none; see compiled.c */
 };
 
@@ -76,19 +77,25 @@ struct cavs__signature {
     int nresults;            /* of a block */
     struct cavs__result *results; /* [nresults] */
     int n;
+    int nlisted; /* of them, the last: each is an entry of a list, of whatever length */
     struct cavs__operand_sort *operands; /* [n] */
     struct cavs_function *function;
     bool needs_grad; /* gradients of the result pass on, to operands or parameters */
     bool repeatable; /* vertices with equal operands may be one */
-    bool sums;       /* its one operand is the sum of the rows that a symbol reads */
     bool is_product; /* of an operator: it is worth being put ahead */
     /* set by compiled.c: */
     int noise[2], given; /* index sections: dropout's keys, rows that the user gave; -1: none */
-    int first;           /* likewise, of a sum: the first of the rows that each symbol reads */
+    int first;           /* likewise, with lists: the first of each symbol's entries */
     struct cavs__read_params chain[2]; /* forward and backward */
     double flops, flops_forward;       /* nominal, of a row */
     int64_t rows, vts;                 /* evaluated so far: explain_tape.c */
 };
+
+/* Does it make one row of the entries of a list? */
+static inline bool cavs__takes_list(enum cavs__op op)
+{
+    return op == CAVS__OP_LIST_SUM || op == CAVS__OP_LIST_MEAN || op == CAVS__OP_LIST_MAX;
+}
 
 struct cavs__unfolded; /* unfolded.h */
 
@@ -122,8 +129,8 @@ int cavs__find_signature(struct cavs__signatures *s, const struct cavs_symbol *l
 /*
  * A block as it is told from others: of each member the number of its signature; for each of its
  * operands that is an id, ~k for operand k of the block; and for each that is a row, the member
- * that it is of and the column from which on it is read there, or ~k and nothing.  Of a sum, how
- * many rows there are stands before them.
+ * that it is of and the column from which on it is read there, or ~k and nothing.  Of what takes
+ * a list, how many entries there are stands before them.
  */
 struct cavs__block_form {
     int nmembers;
@@ -138,11 +145,13 @@ int cavs__add_block(struct cavs__signatures *s, const struct cavs__block_form *f
 bool cavs__make_operator(struct cavs__signatures *all, struct cavs__signature *s);
 /* unfolded_function.c: the symbols of that of a piece of a declared one. */
 bool cavs__make_piece(const struct cavs__signatures *all, struct cavs__signature *s);
-/* signature_function.c, for that file: a symbol of f; what stands for operand k. */
+/* signature_function.c, for that file: a symbol of f; what stands for operand k; the list whose
+ * entries operands are, as a domain, or 0: out of memory. */
 struct cavs_symbol *cavs__add_to(struct cavs_function *f, struct cavs_symbol like, int n,
                                  struct cavs_symbol *const *inputs);
-struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k,
+struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k, int domain,
                                       const struct cavs__operand_sort *o, struct cavs_place at);
+int cavs__add_list(struct cavs_function *f);
 /* signature.c, for that file: appends it, or frees it, and its number or -1. */
 int cavs__signature_append(struct cavs__signatures *all, struct cavs__signature *s);
 void cavs__signature_free(struct cavs__signature *s);

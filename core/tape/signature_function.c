@@ -45,10 +45,19 @@ static struct cavs_symbol *columns_of_param(struct cavs_function *f, struct cavs
         from + (p->merged ? p->merged_col : 0), width, at);
 }
 
-struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k,
+int cavs__add_list(struct cavs_function *f)
+{
+    f->lists[0] = calloc(1, sizeof *f->lists[0]);
+    if (!f->lists[0])
+        return 0;
+    f->lists[0]->function = f;
+    return f->nlists = 1;
+}
+
+struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k, int domain,
                                       const struct cavs__operand_sort *o, struct cavs_place at)
 {
-    struct cavs_symbol like = {.k = k, .at = at};
+    struct cavs_symbol like = {.k = k, .domain = domain, .at = at};
     float s;
 
     switch (o->kind) {
@@ -65,8 +74,10 @@ struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k,
             NULL);
     case CAVS__OPERAND_ID:
         return cavs__add_to(
-            f, (struct cavs_symbol){.op = CAVS__OP_IDS, .input = f->stage->inputs[k], .at = at}, 0,
-            NULL);
+            f,
+            (struct cavs_symbol){
+                .op = CAVS__OP_IDS, .domain = domain, .input = f->stage->inputs[k], .at = at},
+            0, NULL);
     }
     return NULL;
 }
@@ -79,6 +90,32 @@ static struct cavs_symbol *sum_of_rows(struct cavs_function *f, const struct cav
         .op = CAVS__OP_OPERAND_SUM, .width = o->from + o->width, .which = o->grad, .at = at};
 
     return columns_of(cavs__add_to(f, like, 0, NULL), o->from, o->width, at);
+}
+
+static struct cavs_symbol *mean_of_rows(struct cavs_function *f, const struct cavs__operand_sort *o,
+                                        struct cavs_place at)
+{
+    int list = cavs__add_list(f);
+    struct cavs_symbol share = {.op = CAVS__OP_LIST_SHARE, .width = 1, .k = list, .at = at},
+                       mul = {.op = CAVS__OP_ELEMENTWISE,
+                              .k = cavs__ew_find("mul"),
+                              .width = o->width,
+                              .at = at},
+                       *in[2] = {list ? sum_of_rows(f, o, at) : NULL};
+
+    in[1] = in[0] ? cavs__add_to(f, share, 0, NULL) : NULL;
+    return in[1] ? cavs__add_to(f, mul, 2, in) : NULL;
+}
+
+/* Each entry has a gradient of its own. */
+static struct cavs_symbol *largest_of_rows(struct cavs_function *f,
+                                           const struct cavs__operand_sort *o, struct cavs_place at)
+{
+    int list = cavs__add_list(f);
+    struct cavs_symbol like = {.op = CAVS__OP_LIST_MAX, .width = o->width, .k = list, .at = at};
+    struct cavs_symbol *x = list ? cavs__add_operand(f, 0, list, o, at) : NULL;
+
+    return x ? cavs__add_to(f, like, 1, &x) : NULL;
 }
 
 /* x between zeros, as wide as what p was joined to. */
@@ -131,11 +168,21 @@ static struct cavs_symbol *operate_on_operands(struct cavs_function *f,
     bool ok = in != NULL;
 
     for (int k = 0; k < s->n && ok; k++)
-        ok = (in[k] = cavs__add_operand(f, k, &s->operands[k], s->like.at)) != NULL;
+        ok = (in[k] = cavs__add_operand(f, k, 0, &s->operands[k], s->like.at)) != NULL;
     if (ok)
         x = operate(f, &s->like, s->n, in);
     free(in);
     return x;
+}
+
+static struct cavs_symbol *take_rows(struct cavs_function *f, const struct cavs__signature *s)
+{
+    const struct cavs__operand_sort *o = &s->operands[0];
+    struct cavs_place at = s->like.at;
+
+    return s->like.op == CAVS__OP_LIST_SUM   ? sum_of_rows(f, o, at)
+           : s->like.op == CAVS__OP_LIST_MAX ? largest_of_rows(f, o, at)
+                                             : mean_of_rows(f, o, at);
 }
 
 /* Rows that the user gives have a gradient where that was asked for; else nothing does that is not
@@ -143,7 +190,7 @@ static struct cavs_symbol *operate_on_operands(struct cavs_function *f,
 static bool make_symbols(struct cavs_function *f, const struct cavs__signature *s)
 {
     struct cavs_symbol *x =
-        s->sums ? sum_of_rows(f, &s->operands[0], s->like.at) : operate_on_operands(f, s);
+        cavs__takes_list(s->like.op) ? take_rows(f, s) : operate_on_operands(f, s);
 
     if (x && x->op == CAVS__OP_PULL)
         x->needs_grad = x->which;
@@ -163,8 +210,10 @@ static bool passes_gradients(struct cavs__signature *s)
     for (int i = 0; i < f->nsymbols; i++) {
         const struct cavs_symbol *x = f->symbols[i];
 
-        if (x->op == CAVS__OP_OPERAND_GRAD)
+        if (x->op == CAVS__OP_OPERAND_GRAD) {
             s->operands[x->k].passes = true;
+            s->operands[x->k].each = x->domain > 0;
+        }
         if (x->backward ? cavs__is_sink(x) && x->op != CAVS__OP_KEPT_GRAD
                         : x->needs_grad && (x->op == CAVS__OP_LOOKUP || x->op == CAVS__OP_PULL))
             passes = true;
@@ -238,7 +287,7 @@ static struct cavs_symbol *block_operand(struct making *m, int number,
     mine->passes = false;
     mine->section = -1;
     m->s->n = number >= m->s->n ? number + 1 : m->s->n;
-    return cavs__add_operand(m->f, number, mine, at);
+    return cavs__add_operand(m->f, number, 0, mine, at);
 }
 
 static struct cavs_symbol *member_operand(struct making *m, const struct cavs__operand_sort *o,
@@ -249,7 +298,7 @@ static struct cavs_symbol *member_operand(struct making *m, const struct cavs__o
     if (o->kind == CAVS__OPERAND_ID)
         return block_operand(m, ~*m->code++, o, at);
     if (o->kind != CAVS__OPERAND_ROW)
-        return cavs__add_operand(m->f, 0, o, at);
+        return cavs__add_operand(m->f, 0, 0, o, at);
     of = *m->code++;
     from = *m->code++;
     return of < 0 ? block_operand(m, ~of, o, at) : columns_of(m->value[of], from, o->width, at);
@@ -267,27 +316,41 @@ static struct cavs_symbol *operate_in_block(struct making *m, const struct cavs_
     return operate(m->f, &of->like, of->n, in);
 }
 
-/* One row after the other, as the kernel of the operator does. */
-static struct cavs_symbol *sum_in_block(struct making *m, const struct cavs__signature *of)
+static struct cavs_symbol *share_in_block(struct making *m, struct cavs_symbol *sum, int n)
 {
+    struct cavs_symbol share = {
+        .op = CAVS__OP_CONST, .width = 1, .s = 1.0f / (float)n, .at = sum->at};
+    struct cavs_symbol mul = {
+        .op = CAVS__OP_ELEMENTWISE, .k = cavs__ew_find("mul"), .width = sum->width, .at = sum->at};
+    struct cavs_symbol *in[2] = {sum, cavs__add_to(m->f, share, 0, NULL)};
+
+    return in[1] ? cavs__add_to(m->f, mul, 2, in) : NULL;
+}
+
+/* One row after the other, as the kernels of the operators do; of equal ones the first counts. */
+static struct cavs_symbol *take_in_block(struct making *m, const struct cavs__signature *of)
+{
+    bool largest = of->like.op == CAVS__OP_LIST_MAX;
     struct cavs_symbol like = {.op = CAVS__OP_ELEMENTWISE,
-                               .k = cavs__ew_find("add"),
+                               .k = cavs__ew_find(largest ? "max" : "add"),
                                .width = of->like.width,
                                .at = of->like.at};
     int n = *m->code++;
-    struct cavs_symbol *in[2] = {member_operand(m, &of->operands[0], like.at)};
+    struct cavs_symbol *in[2], *x = member_operand(m, &of->operands[0], like.at);
 
-    for (int i = 1; i < n && in[0]; i++) {
-        in[1] = member_operand(m, &of->operands[0], like.at);
-        in[0] = in[1] ? cavs__add_to(m->f, like, 2, in) : NULL;
+    for (int i = 1; i < n && x; i++) {
+        in[largest] = x;
+        in[!largest] = member_operand(m, &of->operands[0], like.at);
+        x = in[!largest] ? cavs__add_to(m->f, like, 2, in) : NULL;
     }
-    return in[0];
+    return x && of->like.op == CAVS__OP_LIST_MEAN ? share_in_block(m, x, n) : x;
 }
 
 static bool add_member(struct making *m)
 {
     const struct cavs__signature *of = m->all->all[*m->code++];
-    struct cavs_symbol *x = of->sums ? sum_in_block(m, of) : operate_in_block(m, of);
+    struct cavs_symbol *x =
+        cavs__takes_list(of->like.op) ? take_in_block(m, of) : operate_in_block(m, of);
 
     m->value[m->n++] = x;
     m->s->like.is_loss |= of->like.is_loss;

@@ -192,7 +192,7 @@ static int32_t next_site(struct cavs__sites *s, const struct cavs_symbol *x)
     return next;
 }
 
-void cavs__site_sums(struct cavs__site *s, int entries)
+void cavs__site_lists(struct cavs__site *s, int entries)
 {
     if (s->entries == 0)
         s->entries = entries;

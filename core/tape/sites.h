@@ -27,10 +27,10 @@ struct cavs__site {
     int32_t after;     /* what came after it in its run first; CAVS__NO_SITE: nothing yet */
     int32_t block;     /* that began here last: tape_blocks.c; -1: none */
     int32_t signature; /* of the last symbol; -1: none yet */
-    int32_t entries;   /* of a sum: that it had first; 0: none yet */
+    int32_t entries;   /* of its list: that it had first; 0: none yet */
     bool branches;     /* others came after it, too: its run ends here */
     bool asked;        /* for its row, when that was late: it is a result of its block */
-    bool alone;        /* in no block: its gradient was asked for, or cavs__site_sums() */
+    bool alone;        /* in no block: its gradient was asked for, or cavs__site_lists() */
     bool first;        /* a run began here */
     bool met;          /* false: known by its print alone, from a checkpoint */
     uint64_t print;    /* what tells it from others, in any process: of one that is not met */
@@ -59,9 +59,10 @@ void cavs__sites_leave(struct cavs__sites *s);
 struct cavs__site cavs__site_ended(const struct cavs__sites *s, int32_t site);
 /* One more, not met yet.  false: out of memory. */
 bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected);
-/* Notes that a sum of so many entries was there.  Where they differ in number, each block would be
- * for one of them, and long ones gain nothing in a block: these sums are symbols of their own. */
-void cavs__site_sums(struct cavs__site *s, int entries);
+/* Notes that a list of so many entries was there.  Where they differ in number, each block would be
+ * for one of them, and long ones gain nothing in a block: what takes these is a symbol of its own.
+ */
+void cavs__site_lists(struct cavs__site *s, int entries);
 /* Notes that x, of this sample, follows: its site, and the first symbol of its run.  false: out of
  * memory. */
 bool cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,

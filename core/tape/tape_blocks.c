@@ -88,10 +88,10 @@ static bool code_member(struct run *x, const struct cavs__entry *e)
     if (n > CAVS__MOST_OPERANDS || x->ncodes + 2 + 2 * n > MOST_CODES)
         return false;
     x->codes[x->ncodes++] = e->signature;
-    if (s->sums)
+    if (s->nlisted > 0)
         x->codes[x->ncodes++] = n;
     for (int k = 0; k < n; k++) {
-        if (!code_operand(x, &s->operands[s->sums ? 0 : k], x->r->reads[e->reads + k]))
+        if (!code_operand(x, &s->operands[s->nlisted > 0 ? 0 : k], x->r->reads[e->reads + k]))
             return false;
     }
     return true;
@@ -135,7 +135,7 @@ static int codes_of(const struct cavs__signature *s, const int32_t *codes)
         n += s->operands[k].kind == CAVS__OPERAND_ID    ? 1
              : s->operands[k].kind == CAVS__OPERAND_ROW ? 2
                                                         : 0;
-    return s->sums ? 1 + n * codes[0] : n;
+    return s->nlisted > 0 ? 1 + n * codes[0] : n;
 }
 
 /* Signatures by their prints; what the other codes are is in their order. */

@@ -59,12 +59,13 @@ static int begin(struct sending *w, struct cavs_tape *t, int slot, int shard,
 
 /* ---- segments ---- */
 
-/* Where the rows of a signature begin that are behind frow0 others. */
-static int32_t *lines_from(struct sending *w, const struct cavs__increment *d, int function,
-                           int32_t frow0)
+/* Where the rows of a V_t begin, behind others of its signature. */
+static int32_t *lines_from(struct sending *w, const struct cavs__increment *d,
+                           const struct cavs__vt *vt)
 {
-    const struct cavs__signature *s = w->t->recording.signatures.all[function];
-    const int32_t *base = d->lines[function];
+    const struct cavs__signature *s = cavs__signature_of(w->t, vt);
+    int32_t frow0 = vt->frow0, entry0 = d->entry0 ? d->entry0[vt->row0] : 0;
+    const int32_t *base = d->lines[vt->function];
     int32_t *lines = take(w, (CAVS__LINES_OPERANDS + (size_t)s->n) * sizeof *lines);
 
     if (!lines)
@@ -74,7 +75,8 @@ static int32_t *lines_from(struct sending *w, const struct cavs__increment *d, i
     for (int k = 0; k < s->n; k++)
         lines[CAVS__LINES_OPERANDS + k] =
             base[CAVS__LINES_OPERANDS + k] +
-            frow0 * cavs__lines_of(s->operands[k].from + s->operands[k].width);
+            (s->operands[k].each ? entry0 : frow0) *
+                cavs__lines_of(s->operands[k].from + s->operands[k].width);
     return lines;
 }
 
@@ -82,15 +84,15 @@ static int add_segment(struct sending *w, const struct cavs__increment *d,
                        const struct cavs__vt *vt)
 {
     struct cavs__segment *s = &w->segments[w->first + w->n++];
-    static const double no_entries[CAVS__PART_LISTS];
+    double entries[CAVS__PART_LISTS] = {(double)cavs__entries_of_vt(d, vt)};
 
     *s = (struct cavs__segment){.function = vt->function,
                                 .rows = vt->n,
                                 .row0 = vt->row0,
                                 .frow0 = vt->frow0,
-                                .lines = lines_from(w, d, vt->function, vt->frow0),
+                                .lines = lines_from(w, d, vt),
                                 .sections = d->offsets};
-    w->seconds += cavs__part_seconds(&w->e->rates, w->k->parts[vt->function], vt->n, no_entries);
+    w->seconds += cavs__part_seconds(&w->e->rates, w->k->parts[vt->function], vt->n, entries);
     return s->lines ? CAVS_OK : CAVS_ENOMEM;
 }
 
@@ -113,6 +115,16 @@ static uint32_t not_on(const struct sending *w)
     return kinds;
 }
 
+/* The index where the recording thread has written it. */
+static const int32_t *host_index(const struct sending *w)
+{
+    int tensor = cavs__tape_plan(w->t)->index;
+    int chunk = cavs__chunk_of(w->e, tensor, w->slot, w->shard, 0);
+    const void *index = w->e->tensors[tensor].chunks[chunk].p;
+
+    return index;
+}
+
 static int open_task(struct sending *w, struct task *k, int nbuffers)
 {
     k->a = take(w, sizeof *k->a);
@@ -125,6 +137,7 @@ static int open_task(struct sending *w, struct task *k, int nbuffers)
                                  .nsegments = w->n,
                                  .chain = cavs__chain_of(w->k),
                                  .index_buffer = CAVS__NO_BUFFER,
+                                 .host_index = host_index(w),
                                  .fault = w->e->options->check_finite ? &w->e->fault : NULL,
                                  .nanoseconds = w->e->options->measure ? w->e->nanoseconds : NULL,
                                  .shard = w->shard,

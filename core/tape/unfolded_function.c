@@ -64,7 +64,7 @@ bool cavs__make_piece(const struct cavs__signatures *all, struct cavs__signature
     for (int k = 0; k < s->n && ok; k++) {
         struct cavs_symbol **y = &m.value[p->operands[k]->number];
 
-        ok = (*y = cavs__add_operand(m.f, k, &s->operands[k], s->like.at)) != NULL;
+        ok = (*y = cavs__add_operand(m.f, k, 0, &s->operands[k], s->like.at)) != NULL;
     }
     for (int i = 0; i < p->n && ok; i++)
         ok = add_member(&m, p->members[i]);
