@@ -54,6 +54,8 @@ static struct tree_lstm_state vertex(struct recorded *t, const struct tree *tree
         return tree_lstm_leaf(&t->cell, cavs_tape_id(t->shared.app.tape, tree->word[v]));
     for (int k = 0; k < arity; k++)
         t->child[k] = t->state[tree->children[first + k]];
+    t->cell.tape = t->shared.app.tape;
+    t->cell.room = t->children;
     return tree_lstm_inner(&t->cell, arity, t->child);
 }
 

@@ -102,13 +102,30 @@ static struct tree_lstm_state childsum(const struct tree_lstm_cell *p, int n,
     return state_of(c, iou[1]);
 }
 
+/* The same on a tape, where sums of however many are batched together. */
+static struct tree_lstm_state childsum_of_lists(const struct tree_lstm_cell *p, int n,
+                                                const struct tree_lstm_state *child)
+{
+    struct cavs_symbol **x = p->room, *iou[3] = {NULL}, *c, *f;
+
+    for (int k = 0; k < n; k++)
+        x[k] = child[k].h;
+    cavs_split(cavs_affine(cavs_sum_children(cavs_tape_list(p->tape, n, x)), p->U, p->b), 3, iou);
+    for (int k = 0; k < n; k++) {
+        f = cavs_sigmoid(cavs_affine(child[k].h, p->F1, p->b_f));
+        x[k] = cavs_mul(f, child[k].c);
+    }
+    c = cavs_sum_children(cavs_tape_list(p->tape, n, x));
+    return state_of(cavs_add(input_part(iou[0], iou[2]), c), iou[1]);
+}
+
 struct tree_lstm_state tree_lstm_inner(const struct tree_lstm_cell *p, int n,
                                        const struct tree_lstm_state *child)
 {
     switch (p->kind) {
     case CELL_BENCH: return bench(p, child);
     case CELL_NARY: return nary(p, child);
-    default: return childsum(p, n, child);
+    default: return p->tape ? childsum_of_lists(p, n, child) : childsum(p, n, child);
     }
 }
 

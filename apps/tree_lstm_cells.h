@@ -45,6 +45,10 @@ struct tree_lstm_cell {
     /* of inner vertices, NULL if there are none: U and b of what is computed of all children, F1
      * and F2 of each (childsum: both are U_f) */
     struct cavs_param *U, *b, *F1, *F2, *b_f;
+    /* of childsum, where it is recorded: the tape, and room for as many symbols as a vertex has
+     * children */
+    struct cavs_tape *tape;
+    struct cavs_symbol **room;
 };
 struct tree_lstm_state {
     struct cavs_symbol *c, *h;
