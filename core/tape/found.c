@@ -20,9 +20,9 @@
 
 static json_t *describe_site(const struct cavs__site *x)
 {
-    return json_pack("{s:I, s:i, s:i, s:b, s:b, s:b, s:b}", "print", (json_int_t)x->print, "after",
-                     x->after, "entries", x->entries, "branches", x->branches, "asked", x->asked,
-                     "alone", x->alone, "first", x->first);
+    return json_pack("{s:I, s:i, s:i, s:b, s:b, s:b, s:b, s:b}", "print", (json_int_t)x->print,
+                     "after", x->after, "entries", x->entries, "branches", x->branches, "asked",
+                     x->asked, "alone", x->alone, "first", x->first, "cut_off", x->cut_off);
 }
 
 static json_t *describe_block(const struct cavs__tape_block *x)
@@ -132,7 +132,8 @@ static bool recall_sites(struct cavs__sites *s, const json_t *all)
                                .branches = is_so(of, "branches"),
                                .asked = is_so(of, "asked"),
                                .alone = is_so(of, "alone"),
-                               .first = is_so(of, "first")};
+                               .first = is_so(of, "first"),
+                               .cut_off = is_so(of, "cut_off")};
 
         if (!cavs__site_expect(s, &x))
             return false;

@@ -90,10 +90,10 @@ static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol 
 }
 
 /* A site where runs begin, from a checkpoint; CAVS__NO_SITE: it had none. */
-static int32_t meet_first(struct cavs__sites *s, const struct cavs_symbol *x)
+static int32_t meet_first(struct cavs__sites *s, const struct cavs_symbol *x, bool cut_off)
 {
     for (int32_t i = 0; s->unmet > 0 && i < s->n; i++) {
-        if (s->all[i].first && meets(s, i, x))
+        if (s->all[i].first && s->all[i].cut_off == cut_off && meets(s, i, x))
             return i;
     }
     return CAVS__NO_SITE;
@@ -132,29 +132,35 @@ static int32_t add(struct cavs__sites *s, const struct cavs_symbol *x)
     return s->n++;
 }
 
-/* Where a run begins. */
-static int32_t first_site(struct cavs__sites *s, const struct cavs_symbol *x)
+static bool is_first(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x, bool cut_off)
 {
-    uint64_t h = cavs__mix(cavs__mix(0, (uintptr_t)x->at.file),
+    return s->all[site].cut_off == cut_off && is_site(s, site, x);
+}
+
+/* Where a run begins. */
+static int32_t first_site(struct cavs__sites *s, const struct cavs_symbol *x, bool cut_off)
+{
+    uint64_t h = cavs__mix(cavs__mix(cut_off, (uintptr_t)x->at.file),
                            (uint64_t)x->at.line << 32 | (uint32_t)x->op << 8 | (uint32_t)x->k);
     struct cavs__probe p;
     int32_t site;
 
-    if (s->nfirst > 0 && is_site(s, s->start, x))
+    if (s->nfirst > 0 && is_first(s, s->start, x, cut_off))
         return s->start;
     if (!cavs__table_grow(&s->table, (size_t)s->nfirst + 1))
         return CAVS__NO_SITE;
     p = cavs__table_probe(&s->table, cavs__mixed(h));
-    while ((site = cavs__probe_at(&p)) >= 0 && !is_site(s, site, x))
+    while ((site = cavs__probe_at(&p)) >= 0 && !is_first(s, site, x, cut_off))
         cavs__probe_step(&p);
     if (site >= 0)
         return s->start = site;
-    site = meet_first(s, x);
+    site = meet_first(s, x, cut_off);
     if (site < 0)
         site = add(s, x);
     if (site < 0)
         return CAVS__NO_SITE;
     s->all[site].first = true;
+    s->all[site].cut_off = cut_off;
     s->nfirst++;
     cavs__probe_put(&p, site);
     return s->start = site;
@@ -219,12 +225,13 @@ static inline int32_t usual_site(const struct cavs__sites *s, const struct cavs_
 static bool visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,
                   int32_t *run)
 {
-    bool on;
+    bool on, cut_off;
 
     if (sample != s->sample)
         cavs__sites_end(s);
     on = s->last >= 0 && goes_on(s, x);
-    *site = on ? next_site(s, x) : first_site(s, x);
+    cut_off = !on && s->last >= 0 && s->length == CAVS__MOST_MEMBERS;
+    *site = on ? next_site(s, x) : first_site(s, x, cut_off);
     on = on && *site >= 0 && !s->all[*site].alone; /* in no block, and none goes on behind it */
     if (!on) {
         s->run = x->number;

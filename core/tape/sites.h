@@ -6,8 +6,10 @@
  * A site is an operator at a line of a file, on the way from the beginning of its run: the same
  * line of a function that is called from two places is two sites.  A run ends where a site has been
  * followed by more than one thing, the end of the sample included; where it ended, the next one
- * begins.  So runs come to be what is
- * between two branches of the user's program, the body of a loop, say, whatever functions it calls.
+ * begins.  So runs come to be what is between two branches of the user's program, the body of a
+ * loop, say, whatever functions it calls.  Where a run is as long as runs may be, the next one
+ * begins at a site of its own, since nothing in the code is the reason: else what came after it
+ * would end runs that begin there for a reason, and blocks would depend on what was recorded first.
  * A run is of one sample; nothing is left out of it but symbols that read no others, so it may be
  * one vertex of a graph.
  */
@@ -32,6 +34,7 @@ struct cavs__site {
     bool asked;        /* for its row, when that was late: it is a result of its block */
     bool alone;        /* in no block: its gradient was asked for, or cavs__site_lists() */
     bool first;        /* a run began here */
+    bool cut_off;      /* likewise, since the one before was as long as runs may be */
     bool met;          /* false: known by its print alone, from a checkpoint */
     uint64_t print;    /* what tells it from others, in any process: of one that is not met */
 };
