@@ -450,6 +450,24 @@ static void a_list_without_entries_is_refused(void **unused)
     close_scene(&a);
 }
 
+static void entries_of_another_width_are_refused_with_both(void **unused)
+{
+    struct cavs_symbol *in[2];
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a, trial_runtime, 1, 0);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+    assert_non_null(cavs_tape_sample(a.t));
+    in[0] = word(&a, 1);
+    in[1] = cavs_matmul(in[0], a.V);
+    assert_null(cavs_tape_list(a.t, 2, in));
+    check_refused(cavs_tape_finish(a.t), CAVS_ESHAPE, "entry 1", "width 3", "width 20",
+                  "test_tape_lists.c:");
+    record_lists(&a, listed, 1, (const int[]){2}); /* and goes on */
+    close_scene(&a);
+}
+
 /* ---- random programs ---- */
 
 enum { SAMPLES = 6, RECORDINGS = 5, NUMBERS = (WORDS + WIDTH) * WIDTH };
@@ -563,6 +581,7 @@ int main(void)
         cmocka_unit_test(an_entry_that_is_there_twice_counts_twice),
         cmocka_unit_test(entries_need_not_be_alike),
         cmocka_unit_test(a_list_without_entries_is_refused),
+        cmocka_unit_test(entries_of_another_width_are_refused_with_both),
         cmocka_unit_test(random_graphs_have_the_gradients_of_operators_one_by_one),
         cmocka_unit_test(workers_do_not_show_in_the_bits_of_lists),
     };

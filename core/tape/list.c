@@ -33,9 +33,13 @@ static bool are_alike(struct cavs_function *f, int n, struct cavs_symbol *const 
         if (!xs[i] || !(xs[0]->op == CAVS__OP_IDS ? cavs__is_ids(f, xs[i], "list", at)
                                                   : cavs__is_value(f, xs[i], "list", at)))
             return false;
-        if (xs[i]->domain > 0 || xs[i]->width != xs[0]->width) {
-            FAIL(f, CAVS_ESHAPE, "list: entry %d %s", i,
-                 xs[i]->domain > 0 ? "is a list itself" : "has another width than the first");
+        if (xs[i]->domain > 0) {
+            FAIL(f, CAVS_ESHAPE, "list: entry %d is a list itself", i);
+            return false;
+        }
+        if (xs[i]->width != xs[0]->width) {
+            FAIL(f, CAVS_ESHAPE, "list: entry %d, %s, has width %d, and the first, %s, width %d", i,
+                 cavs__symbol_label(xs[i]), xs[i]->width, cavs__symbol_label(xs[0]), xs[0]->width);
             return false;
         }
     }
