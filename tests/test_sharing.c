@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/tape_step.h"
 #include "tests/trial.h"
 
 enum { WIDTH = 20, OUT = 7, STEPS = 4 };
@@ -30,6 +31,70 @@ static struct cavs_session_options options_with(enum cavs_optimizer optimizer)
     o.shards = 2;
     o.lr = 0.05f;
     return o;
+}
+
+/* ---- tapes ---- */
+
+enum { WORDS = 6, NUMBERS = (WORDS + WIDTH) * WIDTH, RECORDINGS = 6 };
+
+static struct cavs_model *steps_model(void)
+{
+    struct cavs_model *m;
+
+    check_ok(cavs_model_create(&m));
+    cavs_model_param(m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
+    cavs_model_param(m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
+    check_ok(cavs_model_finish(m));
+    return m;
+}
+
+static void record_steps(struct cavs_tape *t, const struct cavs_model *m, int first)
+{
+    check_ok(cavs_tape_begin(t, CAVS_TAPE_TRAIN));
+    for (int i = 0; i < 3; i++) {
+        struct cavs_function *f = cavs_tape_sample(t);
+        struct cavs_symbol *h = cavs_constant(f, WIDTH, 0);
+
+        for (int word = 0; word < 4 + i; word++)
+            h = tape_step(t, m, h, (first + word) % WORDS);
+        cavs_loss(f, "loss", cavs_sum(cavs_square(h)), NULL);
+    }
+    check_ok(cavs_tape_finish(t));
+}
+
+/* sessions: that record in turns, over the same parameters. */
+static void train_recorded(int sessions, float *values)
+{
+    struct cavs_session_options o = options_with(CAVS_ADAM);
+    struct cavs_model *m = steps_model();
+    struct cavs_session *s[2];
+    struct cavs_tape *t[2];
+
+    for (int i = 0; i < sessions; i++) {
+        s[i] = session_with(m, &o, i > 0 ? s[0] : NULL);
+        check_ok(cavs_tape_create(s[i], NULL, &t[i]));
+    }
+    for (int i = 0; i < RECORDINGS; i++)
+        record_steps(t[i % sessions], m, i);
+    check_ok(cavs_session_get_param(s[0], cavs_model_find_param(m, "E"), values));
+    check_ok(cavs_session_get_param(s[sessions - 1], cavs_model_find_param(m, "U"),
+                                    values + WORDS * WIDTH));
+    for (int i = 0; i < sessions; i++) {
+        cavs_tape_destroy(t[i]);
+        cavs_session_destroy(s[i]);
+    }
+    cavs_model_destroy(m);
+}
+
+/* What Adam keeps, and what dropout draws, which goes by the number of updates, too. */
+static void tapes_of_two_sessions_train_as_one(void **unused)
+{
+    static float alone[NUMBERS], shared[NUMBERS];
+
+    (void)unused;
+    train_recorded(1, alone);
+    train_recorded(2, shared);
+    assert_memory_equal(alone, shared, sizeof alone);
 }
 
 /* ---- training in turns ---- */
@@ -306,6 +371,7 @@ static void what_does_not_fit_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tapes_of_two_sessions_train_as_one),
         cmocka_unit_test(sessions_that_train_in_turns_are_one),
         cmocka_unit_test(a_checkpoint_of_one_is_of_both),
         cmocka_unit_test(another_model_reads_what_is_learnt),

@@ -331,10 +331,10 @@ static void a_number_that_is_not_finite_is_told(void **unused)
 
 /* ---- dropout ---- */
 
-static void dropout_drops_in_training_alone_and_by_sample(void **unused)
+static void dropout_drops_in_training_alone_by_sample_and_symbol(void **unused)
 {
-    float numbers[3][WIDTH], ones[WIDTH], *rows[2];
-    struct cavs_symbol *x[2];
+    float numbers[3][WIDTH], ones[WIDTH], *rows[3];
+    struct cavs_symbol *x[3];
     struct scene a;
     int zeros = 0;
 
@@ -349,7 +349,9 @@ static void dropout_drops_in_training_alone_and_by_sample(void **unused)
             x[i] = cavs_dropout(cavs_tape_row(a.t, WIDTH, ones), 0.5f);
             rows[i] = numbers[i];
         }
-        check_ok(cavs_tape_values(a.t, 2, x, rows));
+        x[2] = cavs_dropout(cavs_tape_row(a.t, WIDTH, ones), 0.5f);
+        rows[2] = numbers[2];
+        check_ok(cavs_tape_values(a.t, 3, x, rows));
         if (!run)
             assert_memory_equal(numbers[0], ones, sizeof ones);
     }
@@ -359,6 +361,7 @@ static void dropout_drops_in_training_alone_and_by_sample(void **unused)
     }
     assert_in_range(zeros, 2, WIDTH - 2);
     assert_memory_not_equal(numbers[0], numbers[1], sizeof ones);
+    assert_memory_not_equal(numbers[1], numbers[2], sizeof ones); /* of one sample */
     close_scene(&a);
 }
 
@@ -1218,7 +1221,7 @@ int main(void)
     static const struct CMUnitTest own[] = {
         cmocka_unit_test(random_models_on_a_tape),
         cmocka_unit_test(updates_are_those_of_declared_batches),
-        cmocka_unit_test(dropout_drops_in_training_alone_and_by_sample),
+        cmocka_unit_test(dropout_drops_in_training_alone_by_sample_and_symbol),
         cmocka_unit_test(gradients_of_symbols_are_right),
         cmocka_unit_test(a_number_that_is_not_finite_is_told),
         cmocka_unit_test(a_declared_function_is_applied),
