@@ -211,13 +211,14 @@ static int all_evaluated(const struct cavs_tape *t, int n, const int32_t *symbol
     for (int i = 0; i < n; i++) {
         const struct cavs__node *node = cavs__node_at(&t->recording, symbols[i]);
 
-        if (t->recording.entries[symbols[i]].in_block && !t->recording.entries[symbols[i]].ordered)
+        if (cavs__is_marked(&t->recording, symbols[i], CAVS__ORDERED))
+            continue;
+        if (cavs__is_marked(&t->recording, symbols[i], CAVS__IN_BLOCK))
             return in_a_block("cavs_tape_values", &node->x);
-        if (!t->recording.entries[symbols[i]].ordered)
-            return cavs__fail(CAVS_ESTATE,
-                              "cavs_tape_values: %s (%s:%d) was not computed before "
-                              "cavs_tape_finish(), and cannot be any more",
-                              cavs__symbol_label(&node->x), node->x.at.file, node->x.at.line);
+        return cavs__fail(CAVS_ESTATE,
+                          "cavs_tape_values: %s (%s:%d) was not computed before "
+                          "cavs_tape_finish(), and cannot be any more",
+                          cavs__symbol_label(&node->x), node->x.at.file, node->x.at.line);
     }
     return CAVS_OK;
 }
@@ -286,7 +287,7 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
                           "the next recording they will not be (struct cavs_tape_options: "
                           "blocks_after)",
                           cavs__symbol_label(x), x->at.file, x->at.line);
-    return cavs__entry_of(&t->recording, &node->x)->in_block
+    return cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK)
                ? in_a_block("cavs_tape_gradients", &node->x)
                : CAVS_OK;
 }

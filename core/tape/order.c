@@ -68,50 +68,44 @@ struct needed {
     int64_t rows; /* that they read */
 };
 
-/* A symbol that a block has computed and not kept is computed once more; the next time it is kept.
- */
-static void need_again(struct needed *d, struct cavs__entry *e)
+/* The symbol is not there yet.  One that a block has computed and not kept is computed once more;
+ * the next time it is kept. */
+static void find(struct needed *d, int symbol)
 {
-    e->vertex = FOUND;
-    d->r->sites.all[e->site].asked = true;
-}
+    uint8_t *marks = &d->r->marks[symbol];
+    int word = symbol / SYMBOLS_A_WORD;
 
-static inline void need(struct needed *d, int symbol)
-{
-    struct cavs__entry *e = &d->r->entries[symbol];
-    int word;
-
-    if (e->ordered || e->signature == CAVS__NOT_COMPUTED)
-        return;
-    if (e->in_block)
-        need_again(d, e);
-    e->ordered = true;
-    e->waited_for = !d->cut;
+    if (*marks & CAVS__IN_BLOCK) {
+        d->r->entries[symbol].vertex = FOUND;
+        d->r->sites.all[d->r->entries[symbol].site].asked = true;
+    }
+    *marks = (*marks & ~CAVS__WAITED_FOR) | CAVS__ORDERED | (d->cut ? 0 : CAVS__WAITED_FOR);
     d->n++;
-    word = symbol / SYMBOLS_A_WORD;
     d->o->found[word] |= (uint64_t)1 << symbol % SYMBOLS_A_WORD;
     d->lo = word < d->lo ? word : d->lo;
     d->hi = word > d->hi ? word : d->hi;
 }
 
+static inline void need(struct needed *d, int symbol, unsigned marks)
+{
+    if (!(d->r->marks[symbol] & CAVS__ORDERED))
+        find(d, symbol);
+    d->r->marks[symbol] |= marks;
+}
+
 /* The rows that the symbol reads.  All its readers are behind it: it is known whether it is waited
  * for, and what it reads is waited for then, and also where another run reads it, but for a sum. */
-static inline void need_operands(struct needed *d, const struct cavs__entry *e)
+static inline void need_operands(struct needed *d, int symbol)
 {
-    const struct cavs__signature *s = d->r->signatures.all[e->signature];
-    bool computes = s->like.op != CAVS__OP_METRIC;
-    int n = cavs__reads_of(s, e);
+    const struct cavs__entry *e = &d->r->entries[symbol];
+    const struct cavs__read *reads = d->r->reads + e->reads;
+    unsigned marks = d->r->marks[symbol], inside = marks & CAVS__WAITED_FOR,
+             outside = CAVS__READ_OUTSIDE | (marks & CAVS__SUMMED_UP ? 0 : CAVS__WAITED_FOR);
 
-    d->rows += n;
-    for (int k = 0; k < n; k++) {
-        const struct cavs__read *read = &d->r->reads[e->reads + k];
-        struct cavs__entry *in = &d->r->entries[read->of];
-
-        if (read->from == CAVS__NO_ROW)
-            continue;
-        need(d, read->of);
-        in->read_outside |= in->run != e->run;
-        in->waited_for |= in->run != e->run ? computes : e->waited_for;
+    d->rows += e->nreads;
+    for (int k = 0; k < e->nreads; k++) {
+        if (reads[k].from != CAVS__NO_ROW)
+            need(d, reads[k].of, reads[k].in_run ? inside : outside);
     }
 }
 
@@ -142,15 +136,12 @@ static void find_needed(struct needed *d, const struct cavs__wanted *wanted, int
 {
     int32_t *list = d->o->list + symbols;
 
-    for (int i = 0; i < wanted->n; i++) {
-        need(d, wanted->symbols[i]);
-        d->r->entries[wanted->symbols[i]].read_outside |= wanted->rows;
-        d->r->entries[wanted->symbols[i]].waited_for |= wanted->rows;
-    }
+    for (int i = 0; i < wanted->n; i++)
+        need(d, wanted->symbols[i], wanted->rows ? CAVS__READ_OUTSIDE | CAVS__WAITED_FOR : 0);
     for (int word = d->hi; word >= d->lo; word--) {
         while (d->o->found[word]) {
             *--list = SYMBOLS_A_WORD * word + take_last(&d->o->found[word]);
-            need_operands(d, &d->r->entries[*list]);
+            need_operands(d, *list);
         }
     }
 }
@@ -399,7 +390,8 @@ static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording
     for (int i = 0; i < n; i++) {
         struct cavs__entry *e = &r->entries[o->list[i]];
 
-        if (e->waited_for != waited_for || o->shard[cavs__group_of(r, e->sample)] != shard)
+        if (cavs__is_marked(r, o->list[i], CAVS__WAITED_FOR) != waited_for ||
+            o->shard[cavs__group_of(r, e->sample)] != shard)
             continue;
         set_vertex(r, e, vertices);
         o->vertex[vertices] = o->list[i];

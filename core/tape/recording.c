@@ -39,6 +39,7 @@ void cavs__recording_free(struct cavs__recording *r)
         free(r->of[i].message);
     }
     free(r->entries);
+    free(r->marks);
     free(r->reads);
     free(r->first);
     free(r->count);
@@ -58,7 +59,8 @@ static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
     int n = cavs__symbols_of(r);
     struct cavs__node *chunk;
 
-    if (!cavs__array_reserve(&r->entries, &r->entry_room, (size_t)n + 1, sizeof *r->entries))
+    if (!cavs__array_reserve(&r->marks, &r->mark_room, (size_t)n + 1, sizeof *r->marks) ||
+        !cavs__array_reserve(&r->entries, &r->entry_room, (size_t)n + 1, sizeof *r->entries))
         return false;
     if (n < nodes->nchunks * CAVS__NODES_A_CHUNK)
         return true;
@@ -222,7 +224,7 @@ static inline struct cavs__read sort_operand(struct cavs_symbol *in, struct cavs
 {
     int from;
     const struct cavs__node *node = cavs__node_of(in, &from);
-    struct cavs__read read = {node->x.number, CAVS__NO_ROW};
+    struct cavs__read read = {.of = node->x.number, .from = CAVS__NO_ROW};
 
     *o = (struct cavs__operand_sort){.width = in->width, .from = from};
     switch (node->x.op) {
@@ -407,12 +409,22 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     if (cavs__site_visit(&r->sites, x, e->sample, &e->site, &e->run)) {
         if (cavs__takes_list(x->op))
             cavs__site_lists(&r->sites.all[e->site], x->ninputs);
-        e->read_outside = r->sites.all[e->site].asked;
+        if (r->sites.all[e->site].asked)
+            r->marks[x->number] |= CAVS__READ_OUTSIDE;
         return true;
     }
     cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
                         cavs__symbol_label(x));
     return false;
+}
+
+/* Which of them are of the run that reads them. */
+static inline void note_runs(struct cavs__recording *r, const struct cavs__entry *e, int n)
+{
+    struct cavs__read *reads = r->reads + e->reads;
+
+    for (int i = 0; i < n; i++)
+        reads[i].in_run = reads[i].from != CAVS__NO_ROW && r->entries[reads[i].of].run == e->run;
 }
 
 /* The signature of a symbol that is computed, and what that takes.  false: reported. */
@@ -426,6 +438,7 @@ static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struc
         return false;
     node->x.needs_grad = r->signatures.all[e->signature]->needs_grad;
     e->nreads = node->x.ninputs;
+    note_runs(r, e, e->nreads);
     if (several)
         join_samples(r, e, node->x.ninputs);
     r->nreads += node->x.ninputs;
@@ -506,6 +519,7 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, int n,
                               .site = CAVS__NO_SITE,
                               .sample = sample_of(r, n, inputs, &several),
                               .reads = (int32_t)r->nreads};
+    r->marks[f->nsymbols] = x->op == CAVS__OP_METRIC ? CAVS__SUMMED_UP : 0;
     node->place = r->count[e->sample];
     if (is_computed(x->op) && !sign_entry(r, node, e, several))
         return NULL;

@@ -28,29 +28,38 @@ struct cavs__entry {
     int32_t signature; /* CAVS__NOT_COMPUTED: others read the symbol as it is, or columns of it */
     int32_t sample;
     int32_t reads;  /* the first of its operands, as many as the signature has */
-    int32_t nreads; /* of one that reads a list: as many */
+    int32_t nreads; /* of one that reads a list: as many; of all others, too, before they are in
+                     * blocks */
     int32_t site;   /* where it was recorded: sites.h; CAVS__NO_SITE: nowhere that matters */
     int32_t run;    /* the first symbol of its run: sites.h */
     int32_t vertex; /* while it is put in order, among those of its shard: order.c */
     /* The vertex that computes it: of the symbol alone, or of a block (tape_blocks.h). */
-    int32_t head;      /* the vertex's first symbol, which has what follows; or an equal one's */
-    int32_t as;        /* signature of the vertex */
-    int32_t operands;  /* the first of the vertex's */
-    int32_t line;      /* where the session has its row */
-    int32_t readers;   /* pieces of the gradient of its row: reached.c */
-    int32_t column;    /* not of the head alone: where the symbol begins in the vertex's row */
-    bool ordered;      /* there is a row for it, or there will be */
-    bool reached;      /* of the head: its gradient has been computed: reached.c */
-    bool shared;       /* of the head: equal vertices are computed with it */
-    bool read_outside; /* of its vertex, or asked for by the user */
-    bool waited_for;   /* by more than what is summed up in the end: order.c */
-    bool in_block;
+    int32_t head;     /* the vertex's first symbol, which has what follows; or an equal one's */
+    int32_t as;       /* signature of the vertex */
+    int32_t operands; /* the first of the vertex's */
+    int32_t line;     /* where the session has its row */
+    int32_t readers;  /* pieces of the gradient of its row: reached.c */
+    int32_t column;   /* not of the head alone: where the symbol begins in the vertex's row */
+    bool reached;     /* of the head: its gradient has been computed: reached.c */
+    bool shared;      /* of the head: equal vertices are computed with it */
+};
+
+/* What else evaluating knows of a symbol: a byte each, beside the entries, because it is looked at
+ * for each time that a symbol is read, wherever that is. */
+enum cavs__mark {
+    CAVS__ORDERED = 1,      /* there is a row for it, or there will be */
+    CAVS__READ_OUTSIDE = 2, /* of its vertex, or asked for by the user */
+    CAVS__WAITED_FOR = 4,   /* by more than what is summed up in the end: order.c */
+    CAVS__IN_BLOCK = 8,
+    CAVS__SUMMED_UP = 16 /* in the end: it is a loss or another metric */
 };
 
 /* An operand: columns of a symbol from there on, or an id.  Of a block, behind its operands: the
  * symbols that are its results. */
 struct cavs__read {
-    int32_t of, from; /* CAVS__NO_ROW: ids, and what the signature has */
+    int32_t of;
+    int32_t from : 31;   /* CAVS__NO_ROW: ids, and what the signature has */
+    uint32_t in_run : 1; /* of a symbol: it is of the run of the one that reads it */
 };
 
 struct cavs__nodes {
@@ -69,9 +78,10 @@ struct cavs__recording {
     unsigned generation;
     struct cavs_function of[2]; /* symbols of this recording and of the one before */
     struct cavs__nodes nodes[2];
-    size_t entry_room, read_room;
+    size_t entry_room, mark_room, read_room;
     int64_t nreads;
     struct cavs__entry *entries; /* by symbol */
+    uint8_t *marks;              /* by symbol: enum cavs__mark */
     struct cavs__read *reads;    /* [nreads] */
     int nsamples;
     int present; /* the sample that symbols are of, unless their operands are of another */
@@ -127,6 +137,12 @@ static inline struct cavs__node *cavs__node_at(const struct cavs__recording *r, 
 
     return &nodes->chunks[(unsigned)number / CAVS__NODES_A_CHUNK]
                          [(unsigned)number % CAVS__NODES_A_CHUNK];
+}
+
+static inline bool cavs__is_marked(const struct cavs__recording *r, int symbol,
+                                   enum cavs__mark mark)
+{
+    return r->marks[symbol] & mark;
 }
 
 /* Where the row of an evaluated symbol begins. */

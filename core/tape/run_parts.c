@@ -12,7 +12,7 @@ void cavs__leave_alone(struct cavs__recording *r, int32_t symbol)
     e->as = e->signature;
     e->operands = e->reads;
     e->column = 0;
-    e->in_block = false;
+    r->marks[symbol] &= (uint8_t)~CAVS__IN_BLOCK;
 }
 
 /* ---- what the members read ---- */
@@ -59,7 +59,8 @@ static bool is_product_of_source(const struct cavs__run *x, const struct cavs__e
 static void add_member(struct cavs__run *x, int32_t symbol, struct cavs__entry *e)
 {
     e->vertex = x->first + x->n;
-    x->part[e->waited_for ? CAVS__RUN_CHAIN : CAVS__RUN_LATER] |= cavs__member_bit(x->n);
+    x->part[cavs__is_marked(x->r, symbol, CAVS__WAITED_FOR) ? CAVS__RUN_CHAIN : CAVS__RUN_LATER] |=
+        cavs__member_bit(x->n);
     x->sourced |= is_product_of_source(x, e);
     x->symbols[x->n++] = symbol;
 }
@@ -151,7 +152,7 @@ static void note_reads(const struct cavs__run *x, uint64_t part)
         uint64_t others = members_read(x, member(x, cavs__take_member(&left))) & ~part;
 
         while (others)
-            x->r->entries[x->symbols[cavs__take_member(&others)]].read_outside = true;
+            x->r->marks[x->symbols[cavs__take_member(&others)]] |= CAVS__READ_OUTSIDE;
     }
 }
 

@@ -114,7 +114,7 @@ static uint64_t read_outside(const struct run *x)
     uint64_t members = 0;
 
     for (int i = 0; i < x->n; i++)
-        members |= (uint64_t)x->r->entries[x->symbols[i]].read_outside << i;
+        members |= (uint64_t)cavs__is_marked(x->r, x->symbols[i], CAVS__READ_OUTSIDE) << i;
     return members;
 }
 
@@ -244,7 +244,7 @@ static bool add_reads(const struct run *x, const struct cavs__signature *s)
     to = r->reads + r->nreads;
     memcpy(to, x->operands, (size_t)x->noperands * sizeof *to);
     for (int i = 0; i < s->nresults; i++)
-        to[x->noperands + i] = (struct cavs__read){x->symbols[s->results[i].member], 0};
+        to[x->noperands + i] = (struct cavs__read){.of = x->symbols[s->results[i].member]};
     r->nreads += x->noperands + s->nresults;
     return true;
 }
@@ -259,14 +259,13 @@ static bool put_together(const struct run *x, int32_t signature)
         struct cavs__entry *e = &entries[x->symbols[i]];
 
         e->head = x->symbols[0];
-        e->in_block = true;
-        e->ordered = false;
+        x->r->marks[x->symbols[i]] = (x->r->marks[x->symbols[i]] | CAVS__IN_BLOCK) & ~CAVS__ORDERED;
         e->vertex = 0;
     }
     for (int i = 0; i < s->nresults; i++) {
         struct cavs__entry *e = &entries[x->symbols[s->results[i].member]];
 
-        e->ordered = true;
+        x->r->marks[x->symbols[s->results[i].member]] |= CAVS__ORDERED;
         e->column = s->results[i].column;
     }
     head->as = signature;
