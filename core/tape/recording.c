@@ -18,7 +18,7 @@ int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int st
 {
     int rc;
 
-    *r = (struct cavs__recording){.most = most, .sites.last = CAVS__NO_SITE, .sourced = -1};
+    *r = (struct cavs__recording){.most = most, .sites.last = CAVS__NO_SITE, .sourced.number = -1};
     rc = cavs__signatures_init(&r->signatures, m, stage);
     for (int i = 0; i < 2; i++)
         r->of[i] = (struct cavs_function){.stage = &r->signatures.stage,
@@ -258,18 +258,22 @@ static bool is_computed(enum cavs__op op)
            op != CAVS__OP_SLICE && op != CAVS__OP_EACH_CHILD;
 }
 
-/* Has x that signature?  It mostly has the one that was last at its site: nothing is written down
+/* Has x the signature that was last where it is recorded?  It mostly has: nothing is written down
  * then but what it reads. */
-static bool has_signature(const struct cavs__signature *s, const struct cavs_symbol *x,
-                          struct cavs__read *reads)
+static bool has_signature(const struct cavs__recording *r, const struct cavs__glance *last,
+                          const struct cavs_symbol *x, struct cavs__read *reads)
 {
-    if (!cavs__same_operator(s, x, x->ninputs))
+    const struct cavs__operand_sort *all;
+
+    if (!cavs__same_at_a_glance(last, x))
         return false;
+    all = x->ninputs > 2 ? r->signatures.all[last->number]->operands : NULL;
     for (int i = 0; i < x->ninputs; i++) {
+        const uint64_t *key = all ? all[i].key : last->key[i];
         struct cavs__operand_sort o;
 
         reads[i] = sort_operand(x->inputs[i], &o);
-        if (!cavs__same_operand(&s->operands[i], &o))
+        if (key[0] != o.key[0] || key[1] != o.key[1])
             return false;
     }
     return true;
@@ -299,8 +303,8 @@ static struct cavs__operand_sort sort_entries(const struct cavs_symbol *x, struc
     return all;
 }
 
-/* last: that of the symbol before at its site, or -1. */
-static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x, int last)
+static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x,
+                        const struct cavs__glance *last)
 {
     struct cavs__read *reads = r->reads + r->nreads;
 
@@ -309,26 +313,28 @@ static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x, 
 
         return cavs__find_signature(&r->signatures, x, 1, &all);
     }
-    if (last >= 0 && has_signature(r->signatures.all[last], x, reads))
-        return last;
-    return find_signature(r, x, reads);
+    return has_signature(r, last, x, reads) ? last->number : find_signature(r, x, reads);
 }
 
-/* The signature of a node; -1: reported. */
-static int sign(struct cavs__recording *r, const struct cavs__node *node, int32_t site)
+/* The signature of a node; NULL: reported. */
+static const struct cavs__glance *sign(struct cavs__recording *r, const struct cavs__node *node,
+                                       int32_t site)
 {
     const struct cavs_symbol *x = &node->x;
-    int32_t *last = site >= 0 ? &r->sites.all[site].signature : &r->sourced;
+    struct cavs__glance *last = site >= 0 ? &r->sites.all[site].last : &r->sourced;
+    int number = -1;
 
-    if (!cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
-                             sizeof *r->reads))
-        *last = -1;
-    else
-        *last = signature_of(r, x, *last);
-    if (*last < 0)
+    if (cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
+                            sizeof *r->reads))
+        number = signature_of(r, x, last);
+    if (number < 0) {
         cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
                             cavs__symbol_label(x));
-    return *last;
+        return NULL;
+    }
+    if (number != last->number)
+        *last = cavs__glance_at(&r->signatures, number);
+    return last;
 }
 
 int cavs__group_of(struct cavs__recording *r, int sample)
@@ -431,12 +437,15 @@ static inline void note_runs(struct cavs__recording *r, const struct cavs__entry
 static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struct cavs__entry *e,
                        bool several)
 {
+    const struct cavs__glance *signature;
+
     if (!find_site(r, node, e))
         return false;
-    e->signature = sign(r, node, e->site);
-    if (e->signature < 0)
+    signature = sign(r, node, e->site);
+    if (!signature)
         return false;
-    node->x.needs_grad = r->signatures.all[e->signature]->needs_grad;
+    e->signature = signature->number;
+    node->x.needs_grad = signature->needs_grad;
     e->nreads = node->x.ninputs;
     note_runs(r, e, e->nreads);
     if (several)

@@ -94,7 +94,7 @@ struct cavs__recording {
     struct cavs__sites sites;
     size_t use_room;
     int32_t *uses; /* [use_room] by parameter: where it was recorded last, in whichever recording */
-    int32_t sourced; /* signature of the last symbol of no site; -1: none yet */
+    struct cavs__glance sourced; /* signature of the last symbol of no site */
     size_t sort_room, code_room;
     struct cavs__operand_sort *sorts; /* [sort_room] scratch */
     int32_t *codes;                   /* [code_room] scratch: declared.c */

@@ -94,10 +94,18 @@ static uint32_t hash(const struct cavs_symbol *x, int n, const struct cavs__oper
     return cavs__mixed(h);
 }
 
+static bool same_operator(const struct cavs__signature *s, const struct cavs_symbol *like, int n)
+{
+    return s->like.op == like->op && s->like.k == like->k && s->like.width == like->width &&
+           s->like.which == like->which && s->like.param == like->param && s->n == n &&
+           memcmp(&s->like.s, &like->s, sizeof like->s) == 0 && s->like.metric == like->metric &&
+           s->like.is_loss == like->is_loss;
+}
+
 static bool same(const struct cavs__signature *s, const struct cavs_symbol *like, int n,
                  const struct cavs__operand_sort *operands)
 {
-    if (!cavs__same_operator(s, like, n))
+    if (!same_operator(s, like, n))
         return false;
     for (int i = 0; i < n; i++) {
         if (!cavs__same_operand(&s->operands[i], &operands[i]))
@@ -182,4 +190,24 @@ int cavs__find_signature(struct cavs__signatures *all, const struct cavs_symbol 
     if (number >= 0)
         cavs__probe_put(&p, number);
     return number;
+}
+
+struct cavs__glance cavs__glance_at(const struct cavs__signatures *all, int32_t number)
+{
+    const struct cavs__signature *s = all->all[number];
+    struct cavs__glance g = {.number = number,
+                             .op = s->like.op,
+                             .k = s->like.k,
+                             .width = s->like.width,
+                             .which = s->like.which,
+                             .n = s->n,
+                             .s = s->like.s,
+                             .is_loss = s->like.is_loss,
+                             .needs_grad = s->needs_grad,
+                             .param = s->like.param,
+                             .metric = s->like.metric};
+
+    for (int i = 0; i < s->n && i < 2; i++)
+        memcpy(g.key[i], s->operands[i].key, sizeof g.key[i]);
+    return g;
 }

@@ -108,15 +108,30 @@ struct cavs__signatures {
     struct cavs__unfolded **unfolded; /* declared functions that were applied */
 };
 
+/*
+ * What tells a signature from others, and no more: most symbols have the one that was last where
+ * they are recorded, and of that nothing else is looked at.
+ */
+struct cavs__glance {
+    int32_t number; /* of the signature; -1: none yet */
+    enum cavs__op op;
+    int k, width, which, n;
+    float s;
+    bool is_loss, needs_grad;
+    const struct cavs_param *param;
+    const struct cavs__metric *metric;
+    uint64_t key[2][2]; /* of its first operands: cavs__set_key() */
+};
+
 /* Is it of an operator like this one, whatever its operands are?  Neighbours in the struct are not
  * compared one after the other: compilers make one word of them. */
-static inline bool cavs__same_operator(const struct cavs__signature *s,
-                                       const struct cavs_symbol *like, int n)
+static inline bool cavs__same_at_a_glance(const struct cavs__glance *g,
+                                          const struct cavs_symbol *like)
 {
-    return s->like.op == like->op && s->like.k == like->k && s->like.width == like->width &&
-           s->like.which == like->which && s->like.param == like->param && s->n == n &&
-           memcmp(&s->like.s, &like->s, sizeof like->s) == 0 && s->like.metric == like->metric &&
-           s->like.is_loss == like->is_loss;
+    return g->op == like->op && g->width == like->width && g->k == like->k &&
+           g->param == like->param && g->which == like->which && g->metric == like->metric &&
+           g->n == like->ninputs && memcmp(&g->s, &like->s, sizeof like->s) == 0 &&
+           g->is_loss == like->is_loss && g->number >= 0;
 }
 
 int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int stage);
@@ -125,6 +140,8 @@ void cavs__signatures_free(struct cavs__signatures *s);
  * mention; -1: out of memory. */
 int cavs__find_signature(struct cavs__signatures *s, const struct cavs_symbol *like, int n,
                          const struct cavs__operand_sort *operands);
+
+struct cavs__glance cavs__glance_at(const struct cavs__signatures *s, int32_t number);
 
 /*
  * A block as it is told from others: of each member the number of its signature; for each of its

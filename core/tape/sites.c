@@ -7,7 +7,6 @@
 
 #include "core/base/array.h"
 #include "core/base/hash.h"
-#include "core/tape/signature.h"
 
 void cavs__sites_free(struct cavs__sites *s)
 {
@@ -128,7 +127,7 @@ static int32_t add(struct cavs__sites *s, const struct cavs_symbol *x)
                                        .param = x->param,
                                        .after = CAVS__NO_SITE,
                                        .block = -1,
-                                       .signature = -1};
+                                       .last.number = -1};
     return s->n++;
 }
 

@@ -16,8 +16,7 @@
 #ifndef CAVS_CORE_TAPE_SITES_H
 #define CAVS_CORE_TAPE_SITES_H
 
-#include "core/base/hash_table.h"
-#include "core/declare/model.h"
+#include "core/tape/signature.h"
 
 enum { CAVS__NO_SITE = -1, CAVS__SAMPLE_ENDS = -2 };
 
@@ -26,17 +25,17 @@ struct cavs__site {
     enum cavs__op op;
     int k, width;
     const struct cavs_param *param;
-    int32_t after;     /* what came after it in its run first; CAVS__NO_SITE: nothing yet */
-    int32_t block;     /* that began here last: tape_blocks.c; -1: none */
-    int32_t signature; /* of the last symbol; -1: none yet */
-    int32_t entries;   /* of its list: that it had first; 0: none yet */
-    bool branches;     /* others came after it, too: its run ends here */
-    bool asked;        /* for its row, when that was late: it is a result of its block */
-    bool alone;        /* in no block: its gradient was asked for, or cavs__site_lists() */
-    bool first;        /* a run began here */
-    bool cut_off;      /* likewise, since the one before was as long as runs may be */
-    bool met;          /* false: known by its print alone, from a checkpoint */
-    uint64_t print;    /* what tells it from others, in any process: of one that is not met */
+    int32_t after;            /* what came after it in its run first; CAVS__NO_SITE: nothing yet */
+    bool branches;            /* others came after it, too: its run ends here */
+    bool asked;               /* for its row, when that was late: it is a result of its block */
+    bool alone;               /* in no block: its gradient was asked for, or cavs__site_lists() */
+    bool first;               /* a run began here */
+    bool cut_off;             /* likewise, since the one before was as long as runs may be */
+    bool met;                 /* false: known by its print alone, from a checkpoint */
+    struct cavs__glance last; /* signature of the last symbol */
+    int32_t block;            /* that began here last: tape_blocks.c; -1: none */
+    int32_t entries;          /* of its list: that it had first; 0: none yet */
+    uint64_t print; /* what tells it from others, in any process: of one that is not met */
 };
 
 struct cavs__sites {
