@@ -1016,6 +1016,44 @@ static void assert_near(const float *a, const float *b)
         assert_true(fabsf(a[i] - b[i]) <= 1e-5f * (1 + fabsf(b[i])));
 }
 
+/* Samples of the same form, but that every second one reads one row where others read two. */
+static void record_pairs(struct scene *a, float *const *rows)
+{
+    struct cavs_symbol *y[CHAINS];
+
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_EVALUATE));
+    for (int k = 0; k < CHAINS; k++) {
+        struct cavs_symbol *p, *q;
+
+        cavs_tape_sample(a->t);
+        p = cavs_lookup(a->E, cavs_tape_id(a->t, k % WORDS));
+        q = k % 2 ? p : cavs_lookup(a->E, cavs_tape_id(a->t, (k + 1) % WORDS));
+        y[k] = cavs_tanh(cavs_mul(cavs_matmul(p, a->U), cavs_add(p, q)));
+    }
+    check_ok(cavs_tape_values(a->t, CHAINS, y, rows));
+}
+
+static void runs_that_differ_in_equal_operands_are_different_blocks(void **unused)
+{
+    float first[CHAINS][WIDTH], again[CHAINS][WIDTH], *to_first[CHAINS], *to_again[CHAINS];
+    struct scene a;
+
+    (void)unused;
+    open_scene_of_blocks(&a);
+    for (int k = 0; k < CHAINS; k++) {
+        to_first[k] = first[k];
+        to_again[k] = again[k];
+    }
+    record_pairs(&a, to_first);
+    for (int i = 0; i < 4; i++) {
+        record_pairs(&a, to_again);
+        for (int k = 0; k < CHAINS; k++)
+            assert_near(again[k], first[k]);
+    }
+    assert_true(a.t->blocks.nknown >= 2);
+    close_scene(&a);
+}
+
 typedef int ask_for(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, float *const *rows);
 
 /* What is asked for late is there from the next recording on; what was asked for before there were
@@ -1238,6 +1276,7 @@ int main(void)
         cmocka_unit_test(a_million_symbols_are_one_sample),
         cmocka_unit_test(explanations_count_what_was_computed),
         cmocka_unit_test(runs_become_blocks),
+        cmocka_unit_test(runs_that_differ_in_equal_operands_are_different_blocks),
         cmocka_unit_test(symbols_inside_of_blocks_are_kept_once_asked_for),
         cmocka_unit_test(rows_inside_of_blocks_are_computed_when_evaluating),
         cmocka_unit_test(blocks_are_made_for_inference),

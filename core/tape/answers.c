@@ -78,8 +78,8 @@ static void copy_shard(struct cavs_tape *t, bool gradients, int shard, int n,
         int from;
         const struct cavs__entry *e = entry_of(t, xs[i], &from);
 
-        if (e->signature != CAVS__NOT_COMPUTED && shard_of(t, e) == shard &&
-            (!gradients || e->reached))
+        if (t->recording.signature[e - t->recording.entries] != CAVS__NOT_COMPUTED &&
+            shard_of(t, e) == shard && (!gradients || e->reached))
             memcpy(rows[i],
                    from_shard + (ptrdiff_t)cavs__line_of(&t->recording, e) * CAVS__LINE + from,
                    (size_t)xs[i]->width * sizeof *rows[i]);
@@ -198,7 +198,7 @@ static int32_t *computed_symbols(const struct cavs_tape *t, int n, struct cavs_s
         int from;
         const struct cavs__node *node = cavs__node_of(xs[i], &from);
 
-        if (cavs__entry_of(&t->recording, &node->x)->signature != CAVS__NOT_COMPUTED)
+        if (t->recording.signature[node->x.number] != CAVS__NOT_COMPUTED)
             symbols[(*wanted)++] = node->x.number;
     }
     if (!symbols)
@@ -270,7 +270,7 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
     int from;
     const struct cavs__node *node = cavs__node_of((struct cavs_symbol *)x, &from);
 
-    if (cavs__entry_of(&t->recording, &node->x)->signature == CAVS__NOT_COMPUTED)
+    if (t->recording.signature[node->x.number] == CAVS__NOT_COMPUTED)
         return cavs__fail(CAVS_EPROGRAM,
                           "cavs_tape_gradients: %s (%s:%d) is the same for all "
                           "samples (cavs_session_get_gradient)",
@@ -280,6 +280,9 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
                           "cavs_tape_gradients: %s (%s:%d) is made of nothing that "
                           "has a gradient",
                           cavs__symbol_label(x), x->at.file, x->at.line);
+    if (cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK) &&
+        !cavs__is_marked(&t->recording, node->x.number, CAVS__ORDERED))
+        return in_a_block("cavs_tape_gradients", &node->x);
     if (t->recording.entries[cavs__entry_of(&t->recording, &node->x)->head].shared)
         return cavs__fail(CAVS_ESTATE,
                           "cavs_tape_gradients: %s (%s:%d) was computed together with equal "

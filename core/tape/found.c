@@ -127,6 +127,7 @@ static bool recall_sites(struct cavs__sites *s, const json_t *all)
         struct cavs__site x = {.print = (uint64_t)number_of(of, "print"),
                                .after = known ? (int32_t)after : CAVS__NO_SITE,
                                .block = -1,
+                               .known = -1,
                                .last.number = -1,
                                .entries = (int32_t)number_of(of, "entries"),
                                .branches = is_so(of, "branches"),

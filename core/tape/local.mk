@@ -14,6 +14,8 @@ libcavs_la_SOURCES += \
 	core/tape/fill.c \
 	core/tape/found.c \
 	core/tape/increments.c \
+	core/tape/known_runs.c \
+	core/tape/known_runs.h \
 	core/tape/list.c \
 	core/tape/lookups.c \
 	core/tape/order.c \

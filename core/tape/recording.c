@@ -40,6 +40,7 @@ void cavs__recording_free(struct cavs__recording *r)
     }
     free(r->entries);
     free(r->marks);
+    free(r->signature);
     free(r->reads);
     free(r->first);
     free(r->count);
@@ -60,6 +61,8 @@ static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
     struct cavs__node *chunk;
 
     if (!cavs__array_reserve(&r->marks, &r->mark_room, (size_t)n + 1, sizeof *r->marks) ||
+        !cavs__array_reserve(&r->signature, &r->signature_room, (size_t)n + 1,
+                             sizeof *r->signature) ||
         !cavs__array_reserve(&r->entries, &r->entry_room, (size_t)n + 1, sizeof *r->entries))
         return false;
     if (n < nodes->nchunks * CAVS__NODES_A_CHUNK)
@@ -395,7 +398,7 @@ static inline int sample_of(const struct cavs__recording *r, int n,
         const struct cavs__node *in = cavs__node_of(inputs[i], &from);
         const struct cavs__entry *e = &r->entries[in->x.number];
 
-        if (e->signature == CAVS__NOT_COMPUTED)
+        if (r->signature[in->x.number] == CAVS__NOT_COMPUTED)
             continue;
         *several |= sample >= 0 && e->sample != sample;
         sample = sample < 0 ? e->sample : sample;
@@ -410,8 +413,10 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     const struct cavs_symbol *x = &node->x;
 
     e->run = x->number;
-    if (x->op == CAVS__OP_LOOKUP || x->op == CAVS__OP_PULL)
+    if (x->op == CAVS__OP_LOOKUP || x->op == CAVS__OP_PULL) {
+        r->marks[x->number] |= CAVS__SOURCE;
         return true;
+    }
     if (cavs__site_visit(&r->sites, x, e->sample, &e->site, &e->run)) {
         if (cavs__takes_list(x->op))
             cavs__site_lists(&r->sites.all[e->site], x->ninputs);
@@ -444,7 +449,7 @@ static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struc
     signature = sign(r, node, e->site);
     if (!signature)
         return false;
-    e->signature = signature->number;
+    r->signature[node->x.number] = signature->number;
     node->x.needs_grad = signature->needs_grad;
     e->nreads = node->x.ninputs;
     note_runs(r, e, e->nreads);
@@ -524,10 +529,10 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, int n,
         return NULL;
     }
     e = &r->entries[f->nsymbols];
-    *e = (struct cavs__entry){.signature = CAVS__NOT_COMPUTED,
-                              .site = CAVS__NO_SITE,
+    *e = (struct cavs__entry){.site = CAVS__NO_SITE,
                               .sample = sample_of(r, n, inputs, &several),
                               .reads = (int32_t)r->nreads};
+    r->signature[f->nsymbols] = CAVS__NOT_COMPUTED;
     r->marks[f->nsymbols] = x->op == CAVS__OP_METRIC ? CAVS__SUMMED_UP : 0;
     node->place = r->count[e->sample];
     if (is_computed(x->op) && !sign_entry(r, node, e, several))

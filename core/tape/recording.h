@@ -25,7 +25,6 @@ struct cavs__node {
 
 /* What evaluating goes by, apart from the symbols: it goes over all of them several times. */
 struct cavs__entry {
-    int32_t signature; /* CAVS__NOT_COMPUTED: others read the symbol as it is, or columns of it */
     int32_t sample;
     int32_t reads;  /* the first of its operands, as many as the signature has */
     int32_t nreads; /* of one that reads a list: as many; of all others, too, before they are in
@@ -51,7 +50,8 @@ enum cavs__mark {
     CAVS__READ_OUTSIDE = 2, /* of its vertex, or asked for by the user */
     CAVS__WAITED_FOR = 4,   /* by more than what is summed up in the end: order.c */
     CAVS__IN_BLOCK = 8,
-    CAVS__SUMMED_UP = 16 /* in the end: it is a loss or another metric */
+    CAVS__SUMMED_UP = 16, /* in the end: it is a loss or another metric */
+    CAVS__SOURCE = 32     /* it is computed, and reads no other symbol */
 };
 
 /* An operand: columns of a symbol from there on, or an id.  Of a block, behind its operands: the
@@ -78,11 +78,13 @@ struct cavs__recording {
     unsigned generation;
     struct cavs_function of[2]; /* symbols of this recording and of the one before */
     struct cavs__nodes nodes[2];
-    size_t entry_room, mark_room, read_room;
+    size_t entry_room, mark_room, signature_room, read_room;
     int64_t nreads;
     struct cavs__entry *entries; /* by symbol */
     uint8_t *marks;              /* by symbol: enum cavs__mark */
-    struct cavs__read *reads;    /* [nreads] */
+    /* By symbol; CAVS__NOT_COMPUTED: others read it as it is, or columns of it. */
+    int32_t *signature;
+    struct cavs__read *reads; /* [nreads] */
     int nsamples;
     int present; /* the sample that symbols are of, unless their operands are of another */
     size_t first_room, count_room, group_room, sink_room;

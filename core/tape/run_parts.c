@@ -9,7 +9,7 @@ void cavs__leave_alone(struct cavs__recording *r, int32_t symbol)
     struct cavs__entry *e = &r->entries[symbol];
 
     e->head = symbol;
-    e->as = e->signature;
+    e->as = r->signature[symbol];
     e->operands = e->reads;
     e->column = 0;
     r->marks[symbol] &= (uint8_t)~CAVS__IN_BLOCK;
@@ -20,7 +20,7 @@ void cavs__leave_alone(struct cavs__recording *r, int32_t symbol)
 static const struct cavs__signature *signature_of(const struct cavs__run *x,
                                                   const struct cavs__entry *e)
 {
-    return x->r->signatures.all[e->signature];
+    return x->r->signatures.all[x->r->signature[e - x->r->entries]];
 }
 
 static int32_t reads_of(const struct cavs__run *x, const struct cavs__entry *e)

@@ -127,6 +127,7 @@ static int32_t add(struct cavs__sites *s, const struct cavs_symbol *x)
                                        .param = x->param,
                                        .after = CAVS__NO_SITE,
                                        .block = -1,
+                                       .known = -1,
                                        .last.number = -1};
     return s->n++;
 }

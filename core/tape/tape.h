@@ -7,6 +7,7 @@
  *   sites.c       where in the code they were recorded, and which runs recur
  *   tape_blocks.c      symbols that are wanted -> vertices: runs that recur are one
  *   run_parts.c   what of a run is computed ahead, and what later
+ *   known_runs.c  runs that are as one before
  *   background.c  the compiler at work for blocks
  *   found.c       what of this a checkpoint has
  *   order.c       vertices -> V_t: an increment

@@ -7,7 +7,7 @@
 
 #include "core/base/array.h"
 #include "core/base/hash.h"
-#include "core/tape/run_parts.h"
+#include "core/tape/known_runs.h"
 
 enum { MOST_CODES = 1024 };
 
@@ -19,6 +19,7 @@ void cavs__blocks_free(struct cavs__blocks *b)
     }
     free(b->all);
     cavs__table_free(&b->table);
+    cavs__known_free(b);
 }
 
 /* ---- the form of a run ---- */
@@ -34,6 +35,10 @@ struct run {
     int32_t codes[MOST_CODES];
     struct cavs__read operands[CAVS__MOST_OPERANDS];
     int32_t width[CAVS__MOST_OPERANDS];
+    int nexternal; /* all, of which the first are here */
+    struct cavs__external external[CAVS__MOST_EXTERNAL];
+    struct cavs__tape_block *block; /* of the part; NULL: none */
+    uint64_t members;               /* that are read outside */
 };
 
 static int32_t add_operand(struct run *x, struct cavs__read read, int32_t width)
@@ -58,14 +63,30 @@ static int32_t operand_of_run(struct run *x, struct cavs__read read, int32_t wid
 
 enum { NO_ROW = -1 /* width: an id is no row */ };
 
-/* The codes of an operand; false: it is one too many. */
-static bool code_operand(struct run *x, const struct cavs__operand_sort *o, struct cavs__read read)
+/* Notes that this read is the operand with that code.  false: there is none. */
+static bool note_external(struct run *x, int32_t read, int32_t code, bool id)
 {
+    int32_t of = x->r->reads[read].of;
+
+    if (x->nexternal++ < CAVS__MOST_EXTERNAL)
+        x->external[x->nexternal - 1] =
+            (struct cavs__external){.read = read,
+                                    .operand = ~code,
+                                    .id = id,
+                                    .source = !id && cavs__is_marked(x->r, of, CAVS__SOURCE)};
+    return code != 0;
+}
+
+/* The codes of an operand, which is that read; false: it is one too many. */
+static bool code_operand(struct run *x, const struct cavs__operand_sort *o, int32_t at)
+{
+    struct cavs__read read = x->r->reads[at];
     int32_t member, *code = x->codes + x->ncodes;
 
     if (o->kind == CAVS__OPERAND_ID) {
         x->ncodes++;
-        return (code[0] = add_operand(x, read, NO_ROW)) != 0;
+        code[0] = add_operand(x, read, NO_ROW);
+        return note_external(x, at, code[0], true);
     }
     if (o->kind != CAVS__OPERAND_ROW)
         return true;
@@ -77,21 +98,24 @@ static bool code_operand(struct run *x, const struct cavs__operand_sort *o, stru
         return true;
     }
     code[1] = 0;
-    return (code[0] = operand_of_run(x, read, o->width)) != 0;
+    code[0] = operand_of_run(x, read, o->width);
+    return note_external(x, at, code[0], false);
 }
 
-static bool code_member(struct run *x, const struct cavs__entry *e)
+static bool code_member(struct run *x, int32_t symbol)
 {
-    const struct cavs__signature *s = x->r->signatures.all[e->signature];
+    const struct cavs__entry *e = &x->r->entries[symbol];
+    int32_t signature = x->r->signature[symbol];
+    const struct cavs__signature *s = x->r->signatures.all[signature];
     int n = cavs__reads_of(s, e);
 
     if (n > CAVS__MOST_OPERANDS || x->ncodes + 2 + 2 * n > MOST_CODES)
         return false;
-    x->codes[x->ncodes++] = e->signature;
+    x->codes[x->ncodes++] = signature;
     if (s->nlisted > 0)
         x->codes[x->ncodes++] = n;
     for (int k = 0; k < n; k++) {
-        if (!code_operand(x, &s->operands[s->nlisted > 0 ? 0 : k], x->r->reads[e->reads + k]))
+        if (!code_operand(x, &s->operands[s->nlisted > 0 ? 0 : k], e->reads + k))
             return false;
     }
     return true;
@@ -101,9 +125,9 @@ static bool code_run(struct run *x)
 {
     for (int i = 0; i < x->n; i++)
         x->r->entries[x->symbols[i]].vertex = x->first + i;
-    x->ncodes = x->noperands = 0;
+    x->ncodes = x->noperands = x->nexternal = 0;
     for (int i = 0; i < x->n; i++) {
-        if (!code_member(x, &x->r->entries[x->symbols[i]]))
+        if (!code_member(x, x->symbols[i]))
             return false;
     }
     return true;
@@ -232,45 +256,60 @@ static struct cavs__tape_block *block_of(struct cavs__blocks *all, const struct 
 /* ---- vertices ---- */
 
 /* Operands and results of the block, in reads. */
-static bool add_reads(const struct run *x, const struct cavs__signature *s)
+static bool add_reads(struct cavs__recording *r, const struct cavs__together *v, int nresults)
 {
-    struct cavs__recording *r = x->r;
     struct cavs__read *to;
 
     if (r->nreads > INT32_MAX / 2 ||
         !cavs__array_reserve(&r->reads, &r->read_room,
-                             (size_t)(r->nreads + x->noperands + s->nresults), sizeof *r->reads))
+                             (size_t)(r->nreads + v->noperands + nresults), sizeof *r->reads))
         return false;
     to = r->reads + r->nreads;
-    memcpy(to, x->operands, (size_t)x->noperands * sizeof *to);
-    for (int i = 0; i < s->nresults; i++)
-        to[x->noperands + i] = (struct cavs__read){.of = x->symbols[s->results[i].member]};
-    r->nreads += x->noperands + s->nresults;
+    memcpy(to, v->operands, (size_t)v->noperands * sizeof *to);
+    for (int i = 0; i < nresults; i++)
+        to[v->noperands + i] = (struct cavs__read){.of = v->results[i]};
+    r->nreads += v->noperands + nresults;
     return true;
+}
+
+bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *v)
+{
+    const struct cavs__signature *s = r->signatures.all[v->signature];
+    struct cavs__entry *head = &r->entries[v->head];
+
+    head->head = v->head;
+    head->vertex = 0;
+    head->as = v->signature;
+    head->operands = (int32_t)r->nreads;
+    for (int i = 0; i < s->nresults; i++) {
+        struct cavs__entry *e = &r->entries[v->results[i]];
+
+        e->head = v->head;
+        e->vertex = 0;
+        e->column = s->results[i].column;
+    }
+    return add_reads(r, v, s->nresults);
 }
 
 /* The run is a vertex.  What is no result is not there for anybody else. */
 static bool put_together(const struct run *x, int32_t signature)
 {
     const struct cavs__signature *s = x->r->signatures.all[signature];
-    struct cavs__entry *entries = x->r->entries, *head = &entries[x->symbols[0]];
+    uint8_t *marks = x->r->marks;
+    struct cavs__together v = {.head = x->symbols[0],
+                               .signature = signature,
+                               .noperands = x->noperands,
+                               .operands = x->operands};
 
     for (int i = 0; i < x->n; i++) {
-        struct cavs__entry *e = &entries[x->symbols[i]];
-
-        e->head = x->symbols[0];
-        x->r->marks[x->symbols[i]] = (x->r->marks[x->symbols[i]] | CAVS__IN_BLOCK) & ~CAVS__ORDERED;
-        e->vertex = 0;
+        marks[x->symbols[i]] = (marks[x->symbols[i]] | CAVS__IN_BLOCK) & ~CAVS__ORDERED;
+        x->r->entries[x->symbols[i]].vertex = 0;
     }
     for (int i = 0; i < s->nresults; i++) {
-        struct cavs__entry *e = &entries[x->symbols[s->results[i].member]];
-
-        x->r->marks[x->symbols[s->results[i].member]] |= CAVS__ORDERED;
-        e->column = s->results[i].column;
+        v.results[i] = x->symbols[s->results[i].member];
+        marks[v.results[i]] |= CAVS__ORDERED;
     }
-    head->as = signature;
-    head->operands = (int32_t)x->r->nreads;
-    return add_reads(x, s);
+    return cavs__put_together(x->r, &v);
 }
 
 static enum cavs__alone why_alone(const struct cavs__blocks *all, const struct cavs__tape_block *b)
@@ -288,6 +327,8 @@ static int32_t signature_of(struct cavs__blocks *all, struct run *x)
     uint64_t members = read_outside(x);
     struct cavs__tape_block *b = x->n > 1 && code_run(x) ? block_of(all, x) : NULL;
 
+    x->block = b;
+    x->members = members;
     if (!b) {
         all->alone[x->n > 1 ? CAVS__ALONE_LARGE : CAVS__ALONE_RUN] += x->n;
         return -1;
@@ -315,12 +356,33 @@ static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
     return n;
 }
 
+/* What became of the part. */
+static void learn_part(struct cavs__learning *l, const struct run *x, int32_t signature)
+{
+    struct cavs__known_part *p = &l->parts[l->nparts++];
+
+    *p = (struct cavs__known_part){.block = signature < 0 ? NULL : x->block,
+                                   .members = x->members,
+                                   .signature = signature,
+                                   .head = x->symbols[0]};
+    l->useless |= (signature < 0 && x->n > 1) || (x->n > 1 && x->nexternal > CAVS__MOST_EXTERNAL);
+    if (l->useless || signature < 0)
+        return;
+    p->noperands = x->noperands;
+    p->nexternal = x->nexternal;
+    memcpy(p->width, x->width, sizeof p->width);
+    memcpy(p->external, x->external, sizeof p->external);
+    memcpy(p->symbols, x->symbols, (size_t)x->n * sizeof *p->symbols);
+}
+
 /* The part's vertices, at *to, which moves on.  false: out of memory. */
-static bool add_part(struct cavs__blocks *b, struct run *x, int32_t **to)
+static bool add_part(struct cavs__blocks *b, struct run *x, struct cavs__learning *l, int32_t **to)
 {
     int32_t signature = signature_of(b, x);
 
     x->first += x->n;
+    if (!l->useless)
+        learn_part(l, x, signature);
     if (signature >= 0) {
         *(*to)++ = x->symbols[0];
         return put_together(x, signature);
@@ -328,6 +390,25 @@ static bool add_part(struct cavs__blocks *b, struct run *x, int32_t **to)
     memcpy(*to, x->symbols, (size_t)x->n * sizeof **to);
     *to += find_alone(x->r, x->n, x->symbols);
     return true;
+}
+
+/* The vertices of the first run of the list, member by member; how many symbols, or -1. */
+static int take_run(struct cavs__blocks *b, struct run *x, int n, const int32_t *list, int32_t **to)
+{
+    struct cavs__learning l;
+    int taken;
+
+    x->all.first = x->first;
+    taken = cavs__run_take(&x->all, n, list, to);
+    x->first += x->all.n;
+    cavs__learn_begin(&l, b, &x->all, taken, list);
+    cavs__run_cut(&x->all);
+    for (int part = 0; part < CAVS__RUN_PARTS; part++) {
+        take_part(x, part);
+        if (x->n > 0 && !add_part(b, x, &l, to))
+            return -1;
+    }
+    return l.useless || cavs__learn_end(&l, b, x->r) ? taken : -1;
 }
 
 int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
@@ -341,16 +422,14 @@ int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool 
         memmove(heads, list, (size_t)n * sizeof *heads);
         return find_alone(r, n, heads);
     }
-    for (int i = 0; i < n;) {
-        x.all.first = x.first;
-        i += cavs__run_take(&x.all, n - i, list + i, &to);
-        x.first += x.all.n;
-        cavs__run_cut(&x.all);
-        for (int part = 0; part < CAVS__RUN_PARTS; part++) {
-            take_part(&x, part);
-            if (x.n > 0 && !add_part(b, &x, &to))
-                return -1;
-        }
+    for (int i = 0, taken; i < n; i += taken) {
+        taken = cavs__take_sources(r, n - i, list + i, &to);
+        if (taken == 0)
+            taken = cavs__known_take(b, r, n - i, list + i, &to);
+        if (taken == 0)
+            taken = take_run(b, &x, n - i, list + i, &to);
+        if (taken < 0)
+            return -1;
     }
     return (int)(to - heads);
 }

@@ -57,10 +57,12 @@ struct cavs__blocks {
     bool used;     /* there are some */
     bool apart;    /* gradients of symbols were asked for: equal ones are computed one by one */
     int n, unmet;
-    int made;                           /* signatures */
-    int made_before;                    /* by who wrote the checkpoint, and not here yet */
-    struct cavs__tape_block **all;      /* [n] */
-    struct cavs__table table;           /* of them, by form */
+    int made;                      /* signatures */
+    int made_before;               /* by who wrote the checkpoint, and not here yet */
+    struct cavs__tape_block **all; /* [n] */
+    struct cavs__table table;      /* of them, by form */
+    int nknown;
+    struct cavs__known_run **known;     /* [nknown] known_runs.h */
     int64_t alone[CAVS__ALONE_REASONS]; /* symbols so far */
     /* those that are coming: background.c */
     bool coming;
@@ -70,6 +72,16 @@ struct cavs__blocks {
     struct cavs__ew_program *programs;
     char *text; /* of their groups, for devices; owned */
 };
+
+/* Symbols that become one vertex. */
+struct cavs__together {
+    int32_t head, signature;
+    int noperands;
+    const struct cavs__read *operands;
+    int32_t results[CAVS__MOST_MEMBERS]; /* symbols: as many as the signature has */
+};
+/* What the head and the results have of it, but for marks.  false: out of memory. */
+bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *v);
 
 void cavs__blocks_free(struct cavs__blocks *b);
 /* One more form, not met yet.  false: out of memory. */
