@@ -12,6 +12,7 @@ struct tile {
     const struct cavs__part_args *args;
     void *const *buffers;
     float *scratch;
+    const struct cavs__window *window; /* NULL: everything */
 };
 
 /* Row 0 need not lie in the buffer, and a pointer to what does not is not C's: hence an integer. */
@@ -100,6 +101,29 @@ static void run_kernel(const struct tile *t, const struct cavs__step *s, const s
     cavs__stopwatch_stop(sum, start);
 }
 
+static bool is_windowed(const struct tile *t, const struct cavs__step *s)
+{
+    return t->window && s == &t->at.part->steps[t->window->step];
+}
+
+static bool is_taken(const struct tile *t, const struct cavs__step *s)
+{
+    if (!t->window || is_windowed(t, s))
+        return true;
+    return s->call.kernel->reduces ? t->window->sums : t->window->begins;
+}
+
+/* dw (k, n) = x^T dy: columns of x are rows of dw. */
+static void look_through(const struct cavs__window *window, struct cavs__view *v)
+{
+    struct cavs__view *x = &v[0], *dw = &v[2];
+
+    x->p += window->from;
+    x->cols = window->rows;
+    dw->p = window->out;
+    dw->ld = window->ld;
+}
+
 /* *first: buffers that nothing has been added to; the first reduction into each starts it from
  * zero. */
 static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t *first)
@@ -110,6 +134,8 @@ static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t
 
     for (int i = 0; i < s->nviews; i++)
         v[i] = view_of(t, &s->v[i]);
+    if (is_windowed(t, s))
+        look_through(t->window, v);
     if (s->call.kernel->reduces && out >= 0 && (*first >> out & 1)) {
         flags |= CAVS__FIRST;
         *first &= ~((uint64_t)1 << out);
@@ -144,9 +170,20 @@ static void cut_tile(struct tile *t)
     cavs__rows_take(&t->at, rows, p->tile);
 }
 
-void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float *scratch)
+static void take_steps(struct tile *t, uint64_t *first)
 {
-    struct tile t = {.args = a, .buffers = buffers, .scratch = scratch};
+    const struct cavs__part *p = t->at.part;
+
+    for (const struct cavs__step *s = p->steps; s < p->steps + p->nsteps; s++) {
+        if (is_taken(t, s))
+            take_step(t, s, first);
+    }
+}
+
+void cavs__part_run_window(const struct cavs__part_args *a, void *const *buffers, float *scratch,
+                           const struct cavs__window *window)
+{
+    struct tile t = {.args = a, .buffers = buffers, .scratch = scratch, .window = window};
     struct cavs__rows *at = &t.at;
     uint64_t first = a->first, start = cavs__stopwatch_start(a->busy);
 
@@ -157,9 +194,13 @@ void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float
         at->part = a->parts[at->segment->function];
         for (at->start = 0; at->start < at->segment->rows; at->start += at->rows) {
             cut_tile(&t);
-            for (int s = 0; s < at->part->nsteps; s++)
-                take_step(&t, &at->part->steps[s], &first);
+            take_steps(&t, &first);
         }
     }
     cavs__stopwatch_stop(a->busy, start);
+}
+
+void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float *scratch)
+{
+    cavs__part_run_window(a, buffers, scratch, NULL);
 }

@@ -206,4 +206,25 @@ static inline size_t cavs__part_scratch(const struct cavs__part *p, const int32_
 /* Runs on the CPU.  buffers[b]: base address of buffer b. */
 void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float *scratch);
 
+/* Some rows of a gradient dw = x^T dy, which is what a step of a part adds up. */
+struct cavs__window {
+    int step;
+    int from, rows;
+    float *out; /* instead of the part's buffer */
+    ptrdiff_t ld;
+    bool begins; /* the first in this scratch: steps before that one are taken, too */
+    bool sums;   /* and what else the part adds up */
+};
+
+/* A gradient that is made while its parameter is updated: it need not lie anywhere then. */
+struct cavs__made {
+    const struct cavs__part_args *args; /* of the task that would make it */
+    int step;                           /* of its part, that adds it up */
+    int buffer;                         /* of its buffers, that it would lie in */
+};
+
+/* Makes them, of a part and segments that are one tile. */
+void cavs__part_run_window(const struct cavs__part_args *a, void *const *buffers, float *scratch,
+                           const struct cavs__window *window);
+
 #endif

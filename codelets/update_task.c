@@ -33,6 +33,47 @@ static float clipped_scale(const struct cavs__update_args *a, const double *norm
     return norm > a->clip ? (float)(a->rule.scale * (double)a->clip / norm) : a->rule.scale;
 }
 
+/* Rows that are made and then updated: they stay in L2 meanwhile, where those of any gradient
+ * would go to memory and come back. */
+enum { MADE_ROWS = 32 };
+
+/* Row 0 need not lie in a buffer: hence an integer. */
+static const float *row_zero(const float *row, int number, ptrdiff_t ld)
+{
+    return (const float *)((uintptr_t)row - (uintptr_t)(number * ld) * sizeof *row);
+}
+
+/* The rule goes over rows as soon as their gradient is made, in the place of the first of them. */
+static void update_as_made(void *descr[], const struct cavs__update_args *a, float *w, float *s0,
+                           float *s1, const struct cavs__copy *copies)
+{
+    const int n = a->made->args->nbuffers, end = a->first + a->rows;
+    void *buffers[CAVS__MAX_BUFFERS + 1] = {NULL};
+    float *g;
+
+    for (int i = 0; i < n; i++)
+        buffers[i] = buffer(descr, 1 + a->nstates + a->ncopies + i);
+    g = (float *)buffers[a->made->buffer] + a->first * a->ldg;
+    for (int r = a->first, m; r < end; r += m) {
+        const float *from = row_zero(g, r, a->ldg);
+        uint64_t start;
+
+        m = end - r < MADE_ROWS ? end - r : MADE_ROWS;
+        cavs__part_run_window(a->made->args, buffers, buffers[n - 1],
+                              &(struct cavs__window){.step = a->made->step,
+                                                     .from = r,
+                                                     .rows = m,
+                                                     .out = g,
+                                                     .ld = a->ldg,
+                                                     .begins = r == a->first,
+                                                     .sums = r == 0});
+        start = cavs__stopwatch_start(a->nanoseconds);
+        cavs__update_dense(&a->rule, r, m, a->cols, w, a->ld, s0, s1, 1, &from, a->ldg, a->ncopies,
+                           copies);
+        cavs__stopwatch_stop(a->nanoseconds, start);
+    }
+}
+
 static void update(void *descr[], const struct cavs__update_args *a)
 {
     struct cavs__update rule = a->rule;
@@ -45,6 +86,10 @@ static void update(void *descr[], const struct cavs__update_args *a)
     for (int i = 0; i < a->ncopies; i++) {
         copies[i] = a->copies[i];
         copies[i].p = buffer(descr, b++);
+    }
+    if (a->made) {
+        update_as_made(descr, a, w, s0, s1, copies);
+        return;
     }
     b = gradients(descr, a, b);
     if (a->nnorms > 0)
@@ -80,12 +125,12 @@ typedef void work(void *descr[], const struct cavs__update_args *a);
 
 static void run(work *what, void *descr[], const struct cavs__update_args *a)
 {
-    uint64_t start;
+    uint64_t *sum = a->made ? NULL : a->nanoseconds, start; /* steps of parts have their own */
 
     cavs__handover_begin();
-    start = cavs__stopwatch_start(a->nanoseconds);
+    start = cavs__stopwatch_start(sum);
     what(descr, a);
-    cavs__stopwatch_stop(a->nanoseconds, start);
+    cavs__stopwatch_stop(sum, start);
     cavs__handover_end();
 }
 
@@ -106,7 +151,7 @@ static uint32_t footprint(struct starpu_task *task)
     cavs__handover_asked(task);
     a = task->cl_arg;
     return (uint32_t)(a->sparse ? a->n / 64 : a->rows) * 2654435761u ^ (uint32_t)a->cols << 4 ^
-           (uint32_t)a->ngrads;
+           (uint32_t)a->ngrads ^ (a->made ? 1u << 30 : 0);
 }
 
 /* Bound by memory: of each number there is one in every buffer; what is written is read, too. */

@@ -10,11 +10,12 @@
 
 #include <starpu.h>
 
+#include "codelets/part.h"
 #include "codelets/update.h"
 
 /* Argument of both, owned by whoever submitted the task.  Buffers of an update: the parameter, its
- * states, its copies, the gradients, [norms], [lists], [scratch]; of a norm: norms, the
- * gradients, [lists], [scratch]. */
+ * states, its copies, the gradients, [norms], [lists], [scratch], or instead of gradients and what
+ * follows them the buffers of `made`; of a norm: norms, the gradients, [lists], [scratch]. */
 struct cavs__update_args {
     struct cavs__update rule;
     float clip;
@@ -27,7 +28,8 @@ struct cavs__update_args {
     int ngrads;
     uint8_t partial[CAVS__PARTIALS]; /* which one each gradient of a dense parameter is */
     const float **gradients; /* scratch of the task: room for ngrads, and CAVS__PARTIALS, of them */
-    size_t at;               /* where in the buffers of the gradients these begin */
+    const struct cavs__made *made; /* NULL: the gradients are there */
+    size_t at;                     /* where in the buffers of the gradients these begin */
     bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */
     int n, ids, ptr, source, row;
     uint64_t *nanoseconds; /* that tasks take on CPUs are added here; NULL: do not measure */

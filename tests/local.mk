@@ -108,7 +108,7 @@ check_PROGRAMS += tests/test_tree_cells
 tests_test_tree_cells_SOURCES = tests/test_tree_cells.c apps/tree_lstm_cells.c
 tests_test_tree_cells_LDADD = libapp.la $(TRIAL_LIBS)
 
-check_PROGRAMS += tests/test_wide tests/test_update_pieces
+check_PROGRAMS += tests/test_wide tests/test_update_pieces tests/test_made_gradients
 
 # what the documents tell to add; in check-long it is built and tested, too
 dist_check_SCRIPTS += tests/test_adding_documents.t

@@ -105,10 +105,12 @@ int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan 
 
     e->plan = plan;
     e->grad_used = calloc((size_t)plan->model->nstored + 1, sizeof *e->grad_used);
+    e->made = calloc((size_t)plan->model->nstored + 1, sizeof *e->made);
     e->cuts = calloc((size_t)plan->model->nstages + 1, sizeof *e->cuts);
-    if (!e->grad_used || !e->cuts)
+    if (!e->grad_used || !e->made || !e->cuts)
         return cavs__fail_nomem("session",
-                                ((size_t)plan->model->nstored + 1) * sizeof *e->grad_used +
+                                ((size_t)plan->model->nstored + 1) *
+                                        (sizeof *e->grad_used + sizeof *e->made) +
                                     ((size_t)plan->model->nstages + 1) * sizeof *e->cuts);
     rc = cavs__engine_follow_plan(e);
     return rc ? rc : create_metrics(e);
@@ -173,5 +175,6 @@ void cavs__engine_free(struct cavs__engine *e)
     free(e->here.scratch);
     free(e->tensors);
     free(e->grad_used);
+    free(e->made);
     free(e->cuts);
 }

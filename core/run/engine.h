@@ -11,6 +11,7 @@
  *   submit.c           schedules -> StarPU tasks, in order
  *   pieces.c           rows of one kind of task -> one task, or some side by side
  *   join.c             tasks of a small batch -> few that run them
+ *   made_gradients.c   gradients of a small batch made by the updates
  *   here.c             tasks of a smaller one run by the calling thread
  */
 #ifndef CAVS_CORE_RUN_ENGINE_H
@@ -99,6 +100,13 @@ struct cavs__here {
     size_t floats;
 };
 
+/* A gradient that the update of its parameter makes; see made_gradients.c. */
+struct cavs__gradient {
+    struct cavs__made made;
+    const struct cavs__task_kind *kind; /* of the task that would make it */
+    starpu_data_handle_t handles[CAVS__MAX_BUFFERS];
+};
+
 struct cavs__engine {
     const struct cavs_runtime *rt;
     const struct cavs_session_options *options; /* its session's */
@@ -121,6 +129,7 @@ struct cavs__engine {
     struct cavs__homes *homes; /* NULL: any worker takes any shard */
     bool (
         *grad_used)[CAVS__MAX_PARTIALS]; /* [nstored] partial gradients written by the last batch */
+    struct cavs__gradient **made;        /* [nstored] by the update that follows; NULL: by a task */
     struct cavs__cuts *cuts;             /* [nstages] */
     struct cavs__fault fault;
     uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
@@ -228,6 +237,9 @@ int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t, d
 /* Submits what is kept; forgets it. */
 int cavs__join_flush(struct cavs__engine *e, int slot);
 void cavs__join_drop(struct cavs__engine *e);
+
+/* made_gradients.c: a batch begins, of which there are none yet. */
+void cavs__forget_gradients(struct cavs__engine *e);
 
 /* here.c */
 /* Decides whether the calling thread runs the tasks of a prepared batch, up to the end. */

@@ -32,6 +32,7 @@ libcavs_la_SOURCES += \
 	core/run/option_names.c \
 	core/run/output.c \
 	core/run/peak.c \
+	core/run/made_gradients.c \
 	core/run/pieces.c \
 	core/run/pieces.h \
 	core/run/record.c \

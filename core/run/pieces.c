@@ -70,17 +70,16 @@ static double seconds_of(const struct cavs__piece *w)
     return sum;
 }
 
-static int submit_one(const struct cavs__piece *w, int partial, enum access access, int priority)
+static struct cavs__part_args *new_args(const struct cavs__piece *w)
 {
     struct cavs__engine *e = w->of->e;
     const struct cavs__task_kind *k = w->k;
     struct cavs__part_args *a = cavs__arena_alloc(w->of->arena, sizeof *a);
-    uint64_t added = cavs__piece_adds_to(w);
-    double seconds = seconds_of(w);
-    struct starpu_task *t;
 
-    if (!a)
-        return cavs__fail_nomem("task", sizeof *a);
+    if (!a) {
+        cavs__fail_nomem("task", sizeof *a);
+        return NULL;
+    }
     *a = (struct cavs__part_args){.parts = (const struct cavs__part *const *)k->parts,
                                   .segments = w->segments,
                                   .nsegments = w->n,
@@ -92,18 +91,24 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
                                   .fault = e->options->check_finite ? &e->fault : NULL,
                                   .nanoseconds = e->options->measure ? e->nanoseconds : NULL,
                                   .busy = e->rt->ranks ? &e->slots[w->of->slot].busy_ns : NULL,
-                                  .seconds = seconds,
+                                  .seconds = seconds_of(w),
                                   .shard = w->shard,
                                   .batch = e->batches};
-    t = cavs__task_create(e, w->of->slot, w->shard, (struct starpu_codelet *)&k->codelet, a,
-                          k->nbuffers + 1);
-    if (!t)
-        return CAVS_ENOMEM;
-    for (int i = 0; i < k->nbuffers; i++) {
-        int chunk;
-        starpu_data_handle_t h = handle(w, i, partial, &chunk);
+    return a;
+}
 
-        cavs__task_buffer(t, h, k->written[i] && access == ALONE ? STARPU_RW : STARPU_R);
+struct cavs__part_args *cavs__piece_args(const struct cavs__piece *w, int partial,
+                                         starpu_data_handle_t *handles)
+{
+    struct cavs__engine *e = w->of->e;
+    const struct cavs__task_kind *k = w->k;
+    struct cavs__part_args *a = new_args(w);
+    uint64_t added = cavs__piece_adds_to(w);
+
+    for (int i = 0; a && i < k->nbuffers; i++) {
+        int chunk;
+
+        handles[i] = handle(w, i, partial, &chunk);
         if (e->plan->tensors[k->tensor[i]].kind == CAVS__T_GRAD && (added >> i & 1)) {
             bool *used = &e->grad_used[e->plan->tensors[k->tensor[i]].param->number][chunk];
 
@@ -112,9 +117,27 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
             *used = true;
         }
     }
+    return a;
+}
+
+static int submit_one(const struct cavs__piece *w, int partial, enum access access, int priority)
+{
+    struct cavs__engine *e = w->of->e;
+    const struct cavs__task_kind *k = w->k;
+    starpu_data_handle_t handles[CAVS__MAX_BUFFERS];
+    struct cavs__part_args *a = cavs__piece_args(w, partial, handles);
+    struct starpu_task *t = NULL;
+
+    if (a)
+        t = cavs__task_create(e, w->of->slot, w->shard, (struct starpu_codelet *)&k->codelet, a,
+                              k->nbuffers + 1);
+    if (!t)
+        return CAVS_ENOMEM;
+    for (int i = 0; i < k->nbuffers; i++)
+        cavs__task_buffer(t, handles[i], k->written[i] && access == ALONE ? STARPU_RW : STARPU_R);
     cavs__task_buffer(t, e->scratch, STARPU_SCRATCH);
     t->priority = priority;
-    return cavs__task_submit(e, w->of->slot, t, seconds);
+    return cavs__task_submit(e, w->of->slot, t, a->seconds);
 }
 
 /* ---- tasks side by side ----

@@ -115,6 +115,8 @@ static int submit_sums(const struct cavs__piece *w)
 
     if (w->k->phase != CAVS__GRADIENT)
         return cavs__submit_task(w, 0);
+    if (n < 2 && cavs__makes_at_update(w))
+        return cavs__make_at_update(w);
     return n < 2 ? cavs__submit_task(w, gradient_priority(w))
                  : cavs__submit_partials(w, n, gradient_priority(w));
 }
@@ -373,7 +375,7 @@ int cavs__submit_batch(struct cavs__engine *e, struct cavs__batch *b, int slot)
         for (int shard = 0; shard < b->nshards; shard++)
             e->cuts[i].blocks += b->shards[shard].stages[i].nblocks;
     }
-    memset(e->grad_used, 0, (size_t)m->nstored * sizeof *e->grad_used);
+    cavs__forget_gradients(e);
     if (goes_side_by_side(&of)) {
         rc = submit_shards(e, b, slot);
         first = CAVS__GRADIENT;

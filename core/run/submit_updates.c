@@ -89,10 +89,31 @@ static void add_gradients(const struct updating *u, struct starpu_task *task,
     }
 }
 
+/* What makes the gradient, in the place of gradients. */
+static void add_made(const struct updating *u, struct starpu_task *task,
+                     const struct cavs__gradient *g, struct cavs__update_args *a,
+                     enum starpu_data_access_mode mode)
+{
+    a->made = &g->made;
+    a->ldg = u->e->tensors[g->kind->tensor[g->made.buffer]].ld;
+    for (int i = 0; i < g->kind->nbuffers; i++)
+        cavs__task_buffer(task, g->handles[i], g->kind->written[i] ? mode : STARPU_R);
+    cavs__task_buffer(task, u->e->scratch, STARPU_SCRATCH);
+}
+
+/* What pieces of it write. */
+static void add_made_gradients(struct starpu_task *task, const struct cavs__gradient *g)
+{
+    for (int i = 0; i < g->kind->nbuffers; i++) {
+        if (g->kind->written[i])
+            cavs__task_buffer(task, g->handles[i], STARPU_RW);
+    }
+}
+
 static int most_buffers(const struct updating *u, const struct cavs_param *p)
 {
     const struct cavs__touched *t = touched(u, p);
-    int n = 8 + CAVS__LAYOUTS + 2 * CAVS__MAX_PARTIALS;
+    int n = 8 + CAVS__LAYOUTS + 2 * CAVS__MAX_PARTIALS + CAVS__MAX_BUFFERS;
 
     /* Not `n + (t ? nlookups : 0)`: gcc 14.2 makes that a product, and reads nlookups through the
      * NULL of a parameter that is not looked up. */
@@ -218,6 +239,7 @@ static void take_rows(struct cavs__update_args *a, int first, int rows)
 static int make_piece(struct updating *u, const struct cavs_param *p, int first, int rows,
                       enum starpu_data_access_mode mode)
 {
+    const struct cavs__gradient *made = u->e->made[p->number];
     struct starpu_task *t = new_task(u, p, &u->o->update_codelet);
     struct cavs__update_args *a;
 
@@ -226,13 +248,17 @@ static int make_piece(struct updating *u, const struct cavs_param *p, int first,
     a = t->cl_arg;
     list_copies(u, p, a);
     add_written(u, t, p, mode);
-    add_gradients(u, t, p, a);
+    if (made)
+        add_made(u, t, made, a, mode);
+    else
+        add_gradients(u, t, p, a);
     take_rows(a, first, rows);
     if (a->clip > 0) {
         a->nnorms = u->e->plan->model->nstored;
         cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_R);
     }
-    add_lists_and_scratch(u, t, p);
+    if (!made)
+        add_lists_and_scratch(u, t, p);
     t->priority = 2; /* the next batch waits for all of them */
     u->tasks[u->n++] = t;
     return CAVS_OK;
@@ -247,7 +273,9 @@ static int make_fence(struct updating *u, const struct cavs_param *p)
         return CAVS_ENOMEM;
     if (p)
         add_written(u, t, p, STARPU_RW);
-    else
+    if (p && u->e->made[p->number])
+        add_made_gradients(t, u->e->made[p->number]);
+    if (!p)
         cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_RW);
     t->priority = 2;
     u->tasks[u->n++] = t;
@@ -346,9 +374,11 @@ static int make_all(struct updating *u)
     if (u->o->clip > 0)
         rc = make_norms(u);
     u->nnorms = u->n;
-    for (int i = 0; i < m->nstored && !rc; i++) {
-        if (is_updated(u, m->params[i]))
-            rc = make_update(u, m->params[i]);
+    for (int made = 1; made >= 0; made--) { /* who makes a gradient may make another one, too */
+        for (int i = 0; i < m->nstored && !rc; i++) {
+            if (is_updated(u, m->params[i]) && made == (u->e->made[m->params[i]->number] != NULL))
+                rc = make_update(u, m->params[i]);
+        }
     }
     return rc;
 }
@@ -366,7 +396,10 @@ static double seconds_of(const struct cavs__engine *e, const struct starpu_task 
 {
     const struct cavs__update_args *a = t->cl_arg;
 
-    return a ? (double)(a->sparse ? a->n : a->rows) * a->cols * e->rt->cost.rates.value : 0;
+    if (!a)
+        return 0;
+    return (double)(a->sparse ? a->n : a->rows) * a->cols * e->rt->cost.rates.value +
+           (a->made ? a->made->args->seconds : 0);
 }
 
 /* Those of other ranks, where there are some. */

@@ -297,7 +297,7 @@ static int submit(struct going *g)
         cavs__join_until(g->e, g->gradients ? CAVS__RUN_TRAIN : CAVS__RUN_EVALUATE, seconds_of(g));
     rc = each_shard(g, false, cavs__submit_forward);
     if (g->gradients) {
-        memset(g->e->grad_used, 0, (size_t)s->model->nstored * sizeof *g->e->grad_used);
+        cavs__forget_gradients(g->e);
         if (!rc)
             rc = each_shard(g, true, cavs__submit_backward);
         if (!rc)
