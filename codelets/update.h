@@ -62,7 +62,7 @@ static inline float *cavs__number_at(const void *base, size_t offset)
 /* Arrays at most that make up a dense gradient.  They are added up in pairs, (((0 + 1) + (2 + 3)) +
  * ((4 + 5) + (6 + 7))) + .., and where one is not there, the other of the pair is the sum.  So
  * whoever has 0 and 1, or 4 to 7, can add up what is his. */
-enum { CAVS__PARTIALS = 32 };
+enum { CAVS__PARTIALS = 64 };
 
 /* Dense: rows [first, first + rows) of w (cols, ldw), states (ld = ldw), gradient = sum of ngrads
  * arrays g[i] (ldg, NULL: not there). The copies receive the new values. */

@@ -454,7 +454,7 @@ static void sum(const struct matrix *const *g, int first, int n, struct matrix *
     cavs__sum_dense(out->rows, out->cols, out->p, p, ld);
 }
 
-static void check_pairs(int rows, int cols, unsigned there)
+static void check_pairs(int rows, int cols, uint64_t there)
 {
     struct matrix m[CAVS__PARTIALS], all = matrix_unset(rows, cols, 0),
                                      part = matrix_unset(rows, cols, 0);
@@ -479,7 +479,7 @@ static void check_pairs(int rows, int cols, unsigned there)
         memcpy(rest, g, sizeof rest);
         sum(g, first, size, &part);
         for (int i = 0; i < size; i++)
-            rest[first + i] = i == 0 && there >> first & ((1u << size) - 1) ? &part : NULL;
+            rest[first + i] = i == 0 && there >> first & ((UINT64_C(1) << size) - 1) ? &part : NULL;
         sum(rest, 0, CAVS__PARTIALS, &again);
         matrix_same(&again, &all, "with a part added up before");
         matrix_free(&again);
@@ -497,7 +497,8 @@ static void gradients_are_added_up_in_pairs_whoever_adds_up_a_part(void **unused
     for (unsigned there = 0; there < 256; there++) {
         check_pairs(random_int(&state, 0, 5), random_int(&state, 0, 9) ? 7 : 1100, there);
         check_pairs(random_int(&state, 0, 5), 7,
-                    there << 24 | (unsigned)random_int(&state, 0, (1 << 24) - 1));
+                    (uint64_t)random_int(&state, 0, (1 << 30) - 1) << 32 | there << 24 |
+                        (unsigned)random_int(&state, 0, (1 << 24) - 1));
     }
 }
 

@@ -35,7 +35,7 @@
 enum {
     CAVS__MAX_BLOCKS = 8,    /* of a shard */
     CAVS__MAX_SHARDS = 4096, /* of a batch: more than any machine has cores */
-    CAVS__MAX_PARTIALS = 32  /* gradients of a parameter, which are then added up */
+    CAVS__MAX_PARTIALS = 64  /* gradients of a parameter, which are then added up */
 };
 
 /* What an eager block should be worth, at nominal rates: blocks cost tasks. */
@@ -161,7 +161,10 @@ struct cavs__kept {
  * each that is less, shards that wait for one another. */
 static inline int cavs__partials_among(int most_shards)
 {
-    return most_shards < 32 ? 8 : most_shards < 64 ? 16 : CAVS__MAX_PARTIALS;
+    return most_shards < 32    ? 8
+           : most_shards < 64  ? 16
+           : most_shards < 128 ? 32
+                               : CAVS__MAX_PARTIALS;
 }
 
 /* Partial gradient to which a shard adds its rows, or the i-th of some where there are fewer shards

@@ -18,10 +18,10 @@
 struct bundles {
     int n;
     int chunk[CAVS__MAX_PARTIALS + 1], shards[CAVS__MAX_PARTIALS + 1]; /* before each of them */
-    uint32_t used;                                                     /* chunks */
+    uint64_t used;                                                     /* chunks */
 };
 
-_Static_assert((int)CAVS__MAX_PARTIALS <= 32, "chunks are bits");
+_Static_assert((int)CAVS__MAX_PARTIALS <= 64, "chunks are bits");
 
 static int lowest_chunk(const struct cavs__engine *e, int nshards, int shard, int *highest)
 {
@@ -37,16 +37,16 @@ static int lowest_chunk(const struct cavs__engine *e, int nshards, int shard, in
     return lowest;
 }
 
-static uint32_t chunks(int first, int end)
+static uint64_t chunks(int first, int end)
 {
-    return (uint32_t)((UINT64_C(1) << end) - (UINT64_C(1) << first));
+    return (end < 64 ? UINT64_C(1) << end : 0) - (first < 64 ? UINT64_C(1) << first : 0);
 }
 
 static struct bundles find_bundles(const struct cavs__engine *e, int nshards)
 {
     struct bundles b = {.n = 0};
     int shards[CAVS__MAX_PARTIALS] = {0}; /* by the lowest of their chunks */
-    uint32_t bonds = 0;                   /* chunks that have to be with the one before */
+    uint64_t bonds = 0;                   /* chunks that have to be with the one before */
 
     for (int shard = 0; shard < nshards; shard++) {
         int highest, lowest = lowest_chunk(e, nshards, shard, &highest);
@@ -72,9 +72,9 @@ static struct bundles find_bundles(const struct cavs__engine *e, int nshards)
 
 /* Nodes of the tree of sums below which all that is used is one's own: halves where others have
  * something between. */
-static void cut(uint32_t used, uint32_t own, int first, int size, struct cavs__subtotals *s)
+static void cut(uint64_t used, uint64_t own, int first, int size, struct cavs__subtotals *s)
 {
-    uint32_t here = chunks(first, first + size) & used;
+    uint64_t here = chunks(first, first + size) & used;
 
     if ((here & own) && (here & ~own)) {
         cut(used, own, first, size / 2, s);
@@ -88,11 +88,11 @@ static void cut(uint32_t used, uint32_t own, int first, int size, struct cavs__s
 struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank)
 {
     struct cavs__subtotals s = {.n = 0};
-    uint32_t used = 0, own = 0;
+    uint64_t used = 0, own = 0;
 
     for (int k = 0; k < CAVS__MAX_PARTIALS; k++) {
-        used |= (uint32_t)(rank_of_chunk[k] >= 0) << k;
-        own |= (uint32_t)(rank_of_chunk[k] == rank) << k;
+        used |= (uint64_t)(rank_of_chunk[k] >= 0) << k;
+        own |= (uint64_t)(rank_of_chunk[k] == rank) << k;
     }
     cut(used, own, 0, CAVS__MAX_PARTIALS, &s);
     return s;
