@@ -156,7 +156,8 @@ static void init(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t 
     cl->cpu_funcs_name[0] = name;
     cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
     cl->name = name;
-    cl->model = cavs__task_model(name, &(struct cavs__task_measure){footprint, size});
+    cl->model =
+        cavs__task_model(name, &(struct cavs__task_measure){.footprint = footprint, .size = size});
 }
 
 void cavs__sum_codelet(struct starpu_codelet *cl)

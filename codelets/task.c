@@ -59,6 +59,24 @@ static size_t size(struct starpu_task *task, unsigned implementation)
     return (size_t)(a->seconds * 1e9) + 1;
 }
 
+static struct cavs__device_work device_work(struct starpu_task *task)
+{
+    const struct cavs__part_args *a = task->cl_arg;
+    struct cavs__device_work w = {0};
+
+    for (int i = 0; i < a->nsegments; i++) {
+        const struct cavs__part *p = a->parts[a->segments[i].function];
+        double rows = a->segments[i].rows;
+
+        if (!p)
+            continue;
+        w.launches += cavs__devices->part_launches(p, a->segments[i].rows);
+        w.flops += rows * p->flops;
+        w.bytes += rows * (double)p->scratch * 3 * sizeof(float); /* two operands and a result */
+    }
+    return w;
+}
+
 void cavs__task_codelet(const char *name, struct starpu_codelet *cl)
 {
     starpu_codelet_init(cl);
@@ -66,7 +84,7 @@ void cavs__task_codelet(const char *name, struct starpu_codelet *cl)
     cl->cpu_funcs_name[0] = "cavs_part";
     cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
     cl->name = name;
-    cl->model = cavs__task_model(name, &(struct cavs__task_measure){footprint, size});
+    cl->model = cavs__task_model(name, &(struct cavs__task_measure){footprint, size, device_work});
 }
 
 /* ---- on devices ---- */

@@ -38,7 +38,7 @@ static struct model *new_model(const char *name, const struct cavs__task_measure
     m->perf.footprint = measure->footprint;
     m->perf.size_base = measure->size;
 #ifdef CAVS_SIMULATED
-    cavs__simulate_model(&m->perf);
+    cavs__simulate_model(&m->perf, measure);
 #endif
     m->next = models;
     models = m;

@@ -10,11 +10,18 @@
 
 #include <starpu.h>
 
+/* A task on a device: kernels that are launched one after the other, and what they do together. */
+struct cavs__device_work {
+    double launches, flops, bytes; /* of products; that are read and written */
+};
+
 /* Tasks with the same footprint are alike. size: what a task is worth, in nanoseconds of a nominal
  * core, so that times of sizes that were never seen follow from those that were. */
 struct cavs__task_measure {
     uint32_t (*footprint)(struct starpu_task *task);
     size_t (*size)(struct starpu_task *task, unsigned implementation);
+    /* What it is for a device, for simulated ones. NULL: no device runs it. */
+    struct cavs__device_work (*device_work)(struct starpu_task *task);
 };
 
 /* The model of that name.  StarPU keeps pointers to the models that it has seen and writes them out
@@ -29,7 +36,7 @@ uint32_t cavs__size_class(uint64_t size);
 
 #ifdef CAVS_SIMULATED
 /* simulated_time.c: makes the model give what the history of its name says. */
-void cavs__simulate_model(struct starpu_perfmodel *model);
+void cavs__simulate_model(struct starpu_perfmodel *model, const struct cavs__task_measure *measure);
 /* What a worker spends on each task besides, in microseconds. */
 void cavs__simulate_overhead(double us);
 #endif

@@ -167,6 +167,13 @@ static size_t size(struct starpu_task *task, unsigned implementation)
            1;
 }
 
+/* size() has a quarter of the numbers. */
+static struct cavs__device_work device_work(struct starpu_task *task)
+{
+    return (struct cavs__device_work){.launches = 1,
+                                      .bytes = (double)size(task, 0) * 4 * sizeof(float)};
+}
+
 static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
 {
     starpu_codelet_init(cl);
@@ -174,7 +181,7 @@ static void init_codelet(struct starpu_codelet *cl, const char *name, starpu_cpu
     cl->cpu_funcs_name[0] = name;
     cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
     cl->name = name;
-    cl->model = cavs__task_model(name, &(struct cavs__task_measure){footprint, size});
+    cl->model = cavs__task_model(name, &(struct cavs__task_measure){footprint, size, device_work});
 }
 
 void cavs__update_codelet(struct starpu_codelet *cl, bool clips)

@@ -34,4 +34,8 @@ assert all(r["rate"] <= 1.05 * r["cores"] * rows[0]["rate"] for r in rows), rows
 END
 ok $? "more cores are faster, and no more than so many times" "$work/first"
 
+simulate --only gpus # refused where the simulated devices are not there
+[ $status -eq 0 ] && [ "$(grep -c '^| [012] ' "$work/out")" = 3 ]
+ok $? "GPUs that nobody has are devices of a simulated machine"
+
 echo "1..$count"

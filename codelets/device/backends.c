@@ -73,7 +73,9 @@ const struct cavs__backend cavs__backends[] = {
         .name = "CUDA",
         .where = STARPU_CUDA,
         .worker = STARPU_CUDA_WORKER,
-#ifdef HAVE_CUDA
+#ifdef CAVS_SIMULATED
+        .driver = &cavs__simulated_device,
+#elif defined HAVE_CUDA
         .driver = &cavs__cuda,
 #endif
         .asked = asked_cuda,

@@ -5,6 +5,7 @@
  *     backends.c      the kinds of devices: what StarPU and the options call them
  *     opencl.c        OpenCL's driver, and CLBlast if it is there
  *     cuda.c          CUDA's: cuBLAS on StarPU's streams; nvrtc.c compiles
+ *     assumed.c       that of GPUs of simulated machines
  *     device.c        which devices there are, and what each worker has
  *     device_task.c   what their workers do with a task
  *     walk.c          the steps of a part, each over all rows of a segment
@@ -197,7 +198,7 @@ struct cavs__device {
 };
 
 /* What backends.c names, of those that are built. */
-extern const struct cavs__driver cavs__opencl, cavs__cuda;
+extern const struct cavs__driver cavs__opencl, cavs__cuda, cavs__simulated_device;
 
 /* ---- device.c ---- */
 

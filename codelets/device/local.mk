@@ -18,6 +18,7 @@ libcavs_la_SOURCES += \
 	codelets/device/products.h \
 	codelets/device/sequences.c \
 	codelets/device/sequences.h \
+	codelets/device/assumed.c \
 	codelets/device/source.c \
 	codelets/device/walk.c \
 	codelets/device/walk.h

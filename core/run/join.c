@@ -131,8 +131,8 @@ static struct starpu_task *join(struct cavs__engine *e, int slot)
     int16_t *buffer = cavs__arena_alloc(arena, (size_t)kept->buffers * sizeof *buffer);
     struct joining j = {0};
 
-    joined_codelet.model =
-        cavs__task_model(joined_codelet.name, &(struct cavs__task_measure){footprint, size});
+    joined_codelet.model = cavs__task_model(
+        joined_codelet.name, &(struct cavs__task_measure){.footprint = footprint, .size = size});
     j.handles.entries = cavs__arena_alloc(arena, cavs__table_bytes((size_t)kept->buffers));
     if (!arg || !buffer || !j.handles.entries)
         return NULL;
