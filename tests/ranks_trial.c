@@ -120,8 +120,7 @@ static struct cavs_model *tape_model(void)
     struct cavs_model *m;
 
     check(cavs_model_create(&m), "model");
-    cavs_model_param(m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
-    cavs_model_param(m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
+    tape_step_params(m, WORDS, WIDTH, 0.3f);
     cavs_model_param(m, "V", WIDTH, WORDS, CAVS_UNIFORM(-1, 1));
     check(cavs_model_finish(m), "model");
     return m;

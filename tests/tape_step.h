@@ -8,6 +8,13 @@
 
 #include "core/cavs.h"
 
+/* E and U, for tape_step(); U within so much of zero. */
+static inline void tape_step_params(struct cavs_model *m, int words, int width, float range)
+{
+    cavs_model_param(m, "E", words, width, CAVS_UNIFORM(-1, 1));
+    cavs_model_param(m, "U", width, width, CAVS_UNIFORM(-range, range));
+}
+
 /* tanh(E[word] + dropout(h) U) */
 static inline struct cavs_symbol *tape_step(struct cavs_tape *t, const struct cavs_model *m,
                                             struct cavs_symbol *h, int word)

@@ -315,8 +315,7 @@ static struct cavs_model *steps_model(void)
     struct cavs_model *m;
 
     check_ok(cavs_model_create(&m));
-    cavs_model_param(m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
-    cavs_model_param(m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-1, 1));
+    tape_step_params(m, WORDS, WIDTH, 1);
     check_ok(cavs_model_finish(m));
     return m;
 }

@@ -12,8 +12,7 @@ static struct cavs_model *new_model(void)
     struct cavs_model *m;
 
     check_ok(cavs_model_create(&m));
-    cavs_model_param(m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
-    cavs_model_param(m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
+    tape_step_params(m, WORDS, WIDTH, 0.3f);
     cavs_model_param(m, "V", WIDTH, 3, CAVS_UNIFORM(-1, 1));
     check_ok(cavs_model_finish(m));
     return m;
