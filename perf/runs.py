@@ -333,6 +333,14 @@ def torch_language_model(python, model, h, lines, batch=64, epochs=3):
             "--chains", {"fixed_lstm": "fixed", "var_lstm": "sentences"}[model]]
 
 
+def torch_rate(found, bf16):
+    """Of a Measurement of PyTorch: its best with bf16 or without, in the proportion that its trial of all variants
+    had; None: it tried none such."""
+    tried = found.runs[0]["tried"]
+    speeds = [speed for name, speed in tried.items() if ("bf16" in name) == bf16]
+    return found.rate * max(speeds) / max(tried.values()) if speeds else None
+
+
 def gcn(build, epochs, dropout):
     return [build / "apps" / "gcn", "--epochs", epochs, "--dropout", dropout]
 
