@@ -100,7 +100,8 @@ static int open_device(struct cavs__device *d)
         return -1;
     }
     snprintf(d->name, sizeof d->name, "%.95s", properties.name);
-    d->capability = properties.major * 10 + properties.minor;
+    cavs__nvrtc_architecture(properties.major * 10 + properties.minor, d->architecture,
+                             sizeof d->architecture);
     d->has_double = true;
     d->units = properties.multiProcessorCount;
     d->max_parameters = 4096;
@@ -114,29 +115,24 @@ static void close_device(struct cavs__device *d)
 
 /* ---- modules ---- */
 
-#define ARCHITECTURE_SIZE 32
-
 static void identify(const struct cavs__device *d, char *to, size_t size)
 {
-    char architecture[ARCHITECTURE_SIZE];
     int major = 0, minor = 0, version = 0;
 
-    cavs__nvrtc_architecture(d->capability, architecture, sizeof architecture);
     nvrtcVersion(&major, &minor);
     cudaDriverGetVersion(&version);
-    snprintf(to, size, "CUDA %d.%d, driver %d, %s", major, minor, version, architecture);
+    snprintf(to, size, "CUDA %d.%d, driver %d, %s", major, minor, version, d->architecture);
 }
 
 static void *compile(const struct cavs__device *d, const char *source, size_t *size,
                      struct cavs__complaint *why)
 {
-    char architecture[ARCHITECTURE_SIZE], log[300];
+    char log[300];
     void *code;
 
-    cavs__nvrtc_architecture(d->capability, architecture, sizeof architecture);
-    if (!cavs__nvrtc_compile(source, architecture, &code, size, log, sizeof log))
+    if (!cavs__nvrtc_compile(source, d->architecture, &code, size, log, sizeof log))
         return code;
-    snprintf(why->text, sizeof why->text, "NVRTC refuses the kernels for %s: %s", architecture,
+    snprintf(why->text, sizeof why->text, "NVRTC refuses the kernels for %s: %s", d->architecture,
              log);
     return NULL;
 }
@@ -144,16 +140,14 @@ static void *compile(const struct cavs__device *d, const char *source, size_t *s
 static void *load(struct cavs__device *d, const void *code, size_t size,
                   struct cavs__complaint *why)
 {
-    char architecture[ARCHITECTURE_SIZE];
     CUmodule module;
     CUresult rc = driver.load(&module, code);
 
     (void)size;
     if (rc == CUDA_SUCCESS)
         return module;
-    cavs__nvrtc_architecture(d->capability, architecture, sizeof architecture);
-    snprintf(why->text, sizeof why->text, "the driver refuses the kernels for %s: %s", architecture,
-             text_of(rc));
+    snprintf(why->text, sizeof why->text, "the driver refuses the kernels for %s: %s",
+             d->architecture, text_of(rc));
     return NULL;
 }
 

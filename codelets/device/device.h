@@ -184,7 +184,8 @@ struct cavs__device {
     bool usable;      /* false: it has failed, and computes nothing from now on */
     bool left_out;    /* and gets no more tasks, which has been said */
     char reason[400]; /* the first failure */
-    int capability;   /* CUDA: 90 for 9.0 */
+    /* CUDA: what code is made for: cavs__nvrtc_architecture() */
+    char architecture[32];
     size_t max_parameters;
     bool has_double, is_cpu;
     int units; /* groups that run at the same time, at least */
