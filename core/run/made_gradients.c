@@ -121,23 +121,20 @@ static const struct cavs_param *param_of(const struct cavs__piece *w, struct cav
     return d->param;
 }
 
-bool cavs__makes_at_update(const struct cavs__piece *w)
+int cavs__make_at_update(const struct cavs__piece *w, bool *will_be)
 {
-    struct cavs__made made;
+    struct cavs__made made = {0};
+    const struct cavs_param *p = param_of(w, &made);
+    struct cavs__gradient *g;
 
-    return param_of(w, &made) != NULL;
-}
-
-int cavs__make_at_update(const struct cavs__piece *w)
-{
-    struct cavs__gradient *g = cavs__arena_alloc(w->of->arena, sizeof *g);
-    const struct cavs_param *p;
-
+    *will_be = p != NULL;
+    if (!p)
+        return CAVS_OK;
+    g = cavs__arena_alloc(w->of->arena, sizeof *g);
     if (!g)
         return cavs__fail_nomem("task", sizeof *g);
     g->kind = w->k;
-    g->made = (struct cavs__made){0};
-    p = param_of(w, &g->made);
+    g->made = made;
     g->made.args = cavs__piece_args(w, 0, g->handles);
     if (!g->made.args)
         return CAVS_ENOMEM;

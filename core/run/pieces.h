@@ -55,10 +55,9 @@ int cavs__piece_ways(const struct cavs__piece *w);
 struct cavs__part_args *cavs__piece_args(const struct cavs__piece *w, int partial,
                                          starpu_data_handle_t *handles);
 
-/* made_gradients.c: whether a piece of a gradient is all of it, and may be made by the update; it
+/* made_gradients.c: where a piece of a gradient is all of it, and may be made by the update, it
  * will be. */
-bool cavs__makes_at_update(const struct cavs__piece *w);
-int cavs__make_at_update(const struct cavs__piece *w);
+int cavs__make_at_update(const struct cavs__piece *w, bool *will_be);
 
 /* As one task; as one, or as pieces side by side; as n pieces, each of which adds to a partial
  * gradient of its own. */

@@ -112,13 +112,15 @@ static int submit_sums(const struct cavs__piece *w)
 {
     int64_t most = cavs__piece_rows(w) / CAVS__PARTIAL_ROWS;
     int n = most < 1 ? 1 : most < w->of->partials ? (int)most : w->of->partials;
+    bool made_later;
+    int rc;
 
     if (w->k->phase != CAVS__GRADIENT)
         return cavs__submit_task(w, 0);
-    if (n < 2 && cavs__makes_at_update(w))
-        return cavs__make_at_update(w);
-    return n < 2 ? cavs__submit_task(w, gradient_priority(w))
-                 : cavs__submit_partials(w, n, gradient_priority(w));
+    if (n > 1)
+        return cavs__submit_partials(w, n, gradient_priority(w));
+    rc = cavs__make_at_update(w, &made_later);
+    return rc || made_later ? rc : cavs__submit_task(w, gradient_priority(w));
 }
 
 static int submit_function(struct cavs__piece *w)
