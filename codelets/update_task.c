@@ -125,9 +125,10 @@ typedef void work(void *descr[], const struct cavs__update_args *a);
 
 static void run(work *what, void *descr[], const struct cavs__update_args *a)
 {
-    uint64_t *sum = a->made ? NULL : a->nanoseconds, start; /* steps of parts have their own */
+    uint64_t *sum, start;
 
     cavs__handover_begin();
+    sum = a->made ? NULL : a->nanoseconds; /* steps of parts have their own */
     start = cavs__stopwatch_start(sum);
     what(descr, a);
     cavs__stopwatch_stop(sum, start);
