@@ -274,6 +274,7 @@ touch "$3"/src/drivers/cuda/driver_cuda.c "$3"/src/drivers/cuda/driver_cuda1.c
 cat >"$3/configure" <<'CONFIGURE'
 #!/bin/bash
 mkdir "$WORK/alone"
+echo "$*" >"$WORK/configured"
 sleep "$(cat "$WORK/slow" 2>/dev/null || echo 0)"
 rmdir "$WORK/alone"
 exit 1
@@ -313,6 +314,24 @@ touch "$work/no-starpu"
 quickstart --starpu-source="$source" --no-install build
 [ $status -eq 1 ] && said "configuring StarPU failed" && marks && [ -z "$(ls "$work/tmp")" ]
 ok $? "a StarPU that does not compile is marked"
+
+fresh
+cp "$bin/cc" "$work/cc"
+stub cc <<'END'
+printf '#define STARPU_%s\n' 'USE_FXT 1' 'USE_CUDA 1' 'MAXCPUS 64'
+END
+stub getconf <<'END'
+echo 64
+END
+quickstart --starpu-source="$source" --no-install build
+[ $status -eq 0 ] && said "of the system" && {
+    echo 'echo 65' | stub getconf
+    quickstart --starpu-source="$source" --no-install build
+    said "configuring StarPU failed"
+} && grep -q -- "--enable-maxcpus=128 .*--enable-maxcudadev=8" "$work/configured"
+ok $? "nor does a StarPU for fewer CPUs than there are: one is built for all of them, and 8 GPUs"
+mv "$work/cc" "$bin/cc"
+rm "$bin/getconf"
 
 fresh
 echo 'echo cc -I/mpi' | stub mpicc

@@ -7,7 +7,7 @@
 STARPU_OLDEST=1.4.8
 # the newest comes last; each has its own name for pkg-config
 STARPU_SERIES="1.4 1.5"
-STARPU_FEATURES="--enable-fxt --enable-maxcpus=64 --disable-static --disable-mpi
+STARPU_FEATURES="--enable-fxt --enable-maxcudadev=8 --disable-static --disable-mpi
 --disable-build-tests --disable-build-examples --disable-build-doc --disable-fortran --disable-socl
 --disable-starpufft --disable-openmp --disable-starpupy --disable-papi --disable-glpk
 --disable-hdf5 --disable-leveldb --enable-blas-lib=none"
@@ -41,11 +41,16 @@ find_mpi() {
         "$mpi" -show >/dev/null 2>&1 || mpi=
 }
 
-# features: what StarPU's configure is told
+# cpus: how many this machine has, whatever this process may use of them
+cpus() {
+    getconf _NPROCESSORS_CONF 2>/dev/null || echo 1
+}
+
+# features: what StarPU's configure is told. It has arrays of as many workers as it is built for, and takes no more.
 features() {
     local mpi_features=--disable-mpi
     [ -z "$mpi" ] || mpi_features="--enable-mpi --disable-mpi-check --with-mpicc=$mpi"
-    echo "${STARPU_FEATURES/--disable-mpi/$mpi_features}"
+    echo "--enable-maxcpus=$((($(cpus) + 63) / 64 * 64)) ${STARPU_FEATURES/--disable-mpi/$mpi_features}"
 }
 
 # pkg_path PREFIX: prints a PKG_CONFIG_PATH that puts the StarPU in PREFIX first.
@@ -68,13 +73,22 @@ starpu_module() {
     return 1
 }
 
-# starpu_has MODULE FEATURE: was it built with STARPU_FEATURE? (grep -q would end the compiler by
-# SIGPIPE.)
-# shellcheck disable=SC2143
+# starpu_value MODULE NAME: what it was built with as STARPU_NAME
+starpu_value() {
+    echo '#include <starpu_config.h>' | ${CC:-cc} -E -dM $(pkg-config --cflags-only-I "$1") - 2>/dev/null |
+        sed -n "s/^#define STARPU_$2 //p"
+}
+
+# starpu_has MODULE FEATURE: was it built with STARPU_FEATURE?
 starpu_has() {
-    [ -n "$(echo '#include <starpu_config.h>' |
-        ${CC:-cc} -E -dM $(pkg-config --cflags-only-I "$1") - 2>/dev/null |
-        grep "define STARPU_$2 ")" ]
+    [ -n "$(starpu_value "$1" "$2")" ]
+}
+
+# starpu_serves MODULE: was it built for as many CPUs as there are?
+starpu_serves() {
+    local most
+    most=$(starpu_value "$1" MAXCPUS)
+    [ "${most:-$(cpus)}" -ge "$(cpus)" ]
 }
 
 # starpu_good [PREFIX]: new enough, can trace (but for ranks that are simulated), and drives the GPUs if this machine can build
@@ -87,6 +101,8 @@ starpu_good() {
     module=$(starpu_module $STARPU_OLDEST) || return 1
     why="built without FxT"
     [ "$with_simgrid,$with_mpi" = yes,yes ] || starpu_has $module USE_FXT || return 1
+    why="built for fewer CPUs than there are"
+    starpu_serves $module || return 1
     why="built without its checks"
     [ $checks = no ] || starpu_has $module DEBUG || return 1
     why="built with SimGrid, or without, unlike what was asked for"
