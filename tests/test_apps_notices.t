@@ -56,6 +56,13 @@ trained CAVS_PLACEMENT=sideways
 noted "CAVS_PLACEMENT=sideways means nothing"
 ok $? "an unknown CAVS_PLACEMENT is said"
 
+# StarPU knows of more workers than it can have CPU workers: the others are of devices.
+run tree_fc --workers 4096 --quiet
+most=$(sed -n 's/.*4096 workers: not in 0\.\.\([0-9]*\).*/\1/p' "$work/err")
+run tree_fc --hidden 8 --leaves 4 --samples 8 --batch 4 --epochs 1 --workers "${most:-0}" --quiet --json
+noted "of the $most wanted: ./quickstart builds one for all cores of a machine"
+ok $? "more workers than this StarPU was built for are said"
+
 data=${abs_top_srcdir:-.}/tests/data
 small="--epochs 1 --hidden 8 --embed 8 --workers 1 --quiet --json"
 # shellcheck disable=SC2086

@@ -98,6 +98,17 @@ static void share_cores(const struct cavs_runtime_options *o, const struct cavs_
         conf->workers_bindid[i] = (unsigned)(here * n + i);
 }
 
+/* StarPU takes as many as it has arrays for, and would say nothing of the others. */
+static void tell_of_missing(const struct starpu_conf *conf, const struct cavs_runtime *rt)
+{
+    int wanted = conf->ncpus < 0 ? rt->cores : conf->ncpus;
+
+    if (wanted > STARPU_MAXCPUS)
+        cavs__notice("this StarPU was built for %d CPU workers, and has no more of the %d wanted: "
+                     "./quickstart builds one for all cores of a machine (--enable-maxcpus)",
+                     STARPU_MAXCPUS, wanted);
+}
+
 static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     struct starpu_conf conf;
@@ -113,6 +124,7 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
     share_cores(o, rt, &conf);
+    tell_of_missing(&conf, rt);
     conf.sched_policy_name = scheduler;
     cavs__devices_prepare(o, &conf);
     set_environment(o, rt);
