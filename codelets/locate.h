@@ -113,6 +113,8 @@ static inline int64_t cavs__begin_of(const struct cavs__rows *r, const struct ca
 static inline void cavs__locate_repeated(const struct cavs__rows *r, const struct cavs__operand *o,
                                          struct cavs__location *at)
 {
+    if (o->space == CAVS__LINES)
+        at->floats += (int64_t)r->segment->lines[o->slot] * CAVS__LINE;
     if (o->buffer >= 0)
         at->floats += cavs__first_row(r, o, 0) * o->ld;
     if (o->space == CAVS__EDGES)

@@ -39,9 +39,9 @@ enum cavs__space {
  * width reads its rows by number. */
 enum { CAVS__LINE = 16 /* floats */ };
 
-/* Of a segment's lines: of results, of what is kept beside them for another part, and of the
- * gradient of each operand. */
-enum { CAVS__LINES_RESULT, CAVS__LINES_KEPT, CAVS__LINES_OPERANDS };
+/* Of a segment's lines: of results, of what is kept beside them for another part, by vertex and by
+ * entry of its list, and of the gradient of each operand. */
+enum { CAVS__LINES_RESULT, CAVS__LINES_KEPT, CAVS__LINES_KEPT_ENTRIES, CAVS__LINES_OPERANDS };
 
 static inline int32_t cavs__lines_of(int width)
 {

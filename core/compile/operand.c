@@ -66,15 +66,17 @@ struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, i
 
 /* Of a tape, beside the gradients of operands.  How far its rows are from one another is known when
  * all are there: cavs__plan_add_function(). */
-static struct cavs__operand recorded_operand(struct cavs__placer *p, int cols)
+static struct cavs__operand recorded_operand(struct cavs__placer *p, int domain, int cols)
 {
     struct cavs__operand o = cavs__tensor_operand(p->sp->edge, CAVS__LINES, CAVS__DIRECT, 0, cols);
-    int col = cavs__lines_of(p->f->kept) * CAVS__LINE;
+    int *kept = domain > 0 ? &p->f->kept_entries : &p->f->kept;
+    int col = cavs__lines_of(*kept) * CAVS__LINE;
 
-    o.slot = CAVS__LINES_KEPT;
+    o.slot = domain > 0 ? CAVS__LINES_KEPT_ENTRIES : CAVS__LINES_KEPT;
+    o.list = (uint8_t)domain;
     if (has_room(p, col, cols)) {
         o.col = col;
-        p->f->kept = col + cols;
+        *kept = col + cols;
     }
     return o;
 }
@@ -90,7 +92,7 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int 
     struct cavs__operand o;
 
     if (p->f->stage->recorded)
-        return recorded_operand(p, cols);
+        return recorded_operand(p, domain, cols);
     if (*bundle < 0)
         *bundle = cavs__plan_tensor(
             p->plan,

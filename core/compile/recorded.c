@@ -85,13 +85,13 @@ struct cavs__task_kind *cavs__recorded_chain(const struct cavs__stage_plan *sp,
 }
 
 /* Rows of what is kept lie as far apart as all that is kept of one is wide. */
-static void set_pitch(struct cavs__part *part, int kept)
+static void set_pitch(struct cavs__part *part, int lines, int kept)
 {
     for (int i = 0; i < part->nsteps; i++) {
         for (int j = 0; j < part->steps[i].nviews; j++) {
             struct cavs__operand *o = &part->steps[i].v[j];
 
-            if (o->buffer >= 0 && o->space == CAVS__LINES && o->slot == CAVS__LINES_KEPT)
+            if (o->buffer >= 0 && o->space == CAVS__LINES && o->slot == lines)
                 o->ld = (ptrdiff_t)cavs__lines_of(kept) * CAVS__LINE;
         }
     }
@@ -108,7 +108,7 @@ static void drop_parts(struct cavs__stage_plan *sp, struct cavs_function *f)
         cavs__part_destroy(k->parts[f->number]);
         k->parts[f->number] = NULL;
     }
-    f->kept = 0;
+    f->kept = f->kept_entries = 0;
 }
 
 int cavs__plan_add_function(struct cavs__plan *p, struct cavs_function *f)
@@ -126,7 +126,8 @@ int cavs__plan_add_function(struct cavs__plan *p, struct cavs_function *f)
             cavs__name_codelet(k);
         if (!part)
             continue;
-        set_pitch(part, f->kept);
+        set_pitch(part, CAVS__LINES_KEPT, f->kept);
+        set_pitch(part, CAVS__LINES_KEPT_ENTRIES, f->kept_entries);
         rc = cavs__bind_part(p, k, part);
     }
     if (rc)

@@ -144,7 +144,8 @@ struct cavs_function {
     struct cavs_symbol **symbols;
     struct cavs__equals equals;
     struct cavs_symbol *scatter; /* the SCATTER symbol, or NULL */
-    int kept;      /* of a tape: numbers a row keeps between parts, beside its result */
+    /* of a tape: numbers a row keeps between parts, beside its result, and an entry of its list */
+    int kept, kept_entries;
     bool compiled; /* of a tape: its groups are, it is made of several operators */
     bool finished;
     int error; /* first mistake, reported by finish */

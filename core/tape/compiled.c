@@ -14,6 +14,8 @@ static void find_section(const struct cavs__section *sec, int number, struct cav
         s->noise[sec->kind == CAVS__S_NOISE_HIGH] = number;
     else if (sec->kind == CAVS__S_LIST_PTR)
         s->first = number;
+    else if (sec->kind == CAVS__S_LIST_OWNER)
+        s->owner = number;
     else if ((sec->kind == CAVS__S_CHILD || sec->kind == CAVS__S_IDS) && sec->number < s->n)
         s->operands[sec->number].section = number;
     else if (sec->kind == CAVS__S_CHILD)
@@ -23,7 +25,7 @@ static void find_section(const struct cavs__section *sec, int number, struct cav
 /* Those behind `first` are of this signature, but for the pair of all. */
 static void find_sections(const struct cavs__stage_plan *sp, int first, struct cavs__signature *s)
 {
-    s->noise[0] = s->noise[1] = s->given = s->first = -1;
+    s->noise[0] = s->noise[1] = s->given = s->first = s->owner = -1;
     for (int k = 0; k < s->n; k++)
         s->operands[k].section = -1;
     for (int i = first; i < sp->nsections; i++) {
@@ -84,6 +86,8 @@ static int compile(struct cavs_tape *t, struct cavs__signature *s, bool again)
                         s->function->name, CAVS__MOST_PARAMS);
     s->flops = cavs__function_flops(s->function, 0, true);
     s->flops_forward = cavs__function_flops(s->function, 0, false);
+    for (int forward = 0; forward < 2; forward++)
+        s->entry_flops[forward] = cavs__function_flops(s->function, 1, !forward);
     return rc;
 }
 

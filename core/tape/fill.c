@@ -104,6 +104,18 @@ static void fill_first(const struct filling *w, const struct cavs__vt *vt,
     first[vt->n] = w->d->entries[vt->function]; /* or the next V_t begins there */
 }
 
+/* Of each entry the row of its function that has it. */
+static void fill_owner(const struct filling *w, const struct cavs__vt *vt,
+                       const struct cavs__signature *s)
+{
+    int32_t *out = w->index + w->d->offsets[s->owner];
+
+    for (int r = 0; r < vt->n; r++) {
+        for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
+            out[w->d->entry0[vt->row0 + r] + i] = vt->frow0 + r;
+    }
+}
+
 /* Operand k is entries of the lists. */
 static void fill_entries(const struct filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__signature *s)
@@ -178,6 +190,8 @@ static void fill_vt(struct filling *w, const struct cavs__vt *vt)
     fill_operands(w, vt, s);
     if (s->first >= 0)
         fill_first(w, vt, s);
+    if (s->owner >= 0)
+        fill_owner(w, vt, s);
     if (s->given >= 0)
         fill_given(w, vt, s);
     if (s->noise[0] >= 0)

@@ -45,7 +45,8 @@ static void count(struct cavs_tape *t, const struct cavs__increment *d)
         evaluated += (int64_t)d->vt[i].n * s->nmembers;
         s->rows += d->vt[i].n;
         s->vts++;
-        of_session->flops += d->vt[i].n * (forward ? s->flops_forward : s->flops);
+        of_session->flops += d->vt[i].n * (forward ? s->flops_forward : s->flops) +
+                             cavs__entries_of_vt(d, &d->vt[i]) * s->entry_flops[forward];
     }
     t->stats.evaluated += evaluated;
     of_session->vertices += evaluated + d->repeated;
@@ -130,7 +131,9 @@ static double work_of(const struct going *g, int shard)
             const struct cavs__signature *s = cavs__signature_of(t, &d->vt[i]);
 
             sum += d->vt[i].n * (1000 + (g->gradients ? s->flops : s->flops_forward) -
-                                 (fresh ? 0 : s->flops_forward));
+                                 (fresh ? 0 : s->flops_forward)) +
+                   cavs__entries_of_vt(d, &d->vt[i]) *
+                       (s->entry_flops[!g->gradients] - (fresh ? 0 : s->entry_flops[true]));
         }
     }
     return sum;

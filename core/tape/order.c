@@ -164,16 +164,17 @@ static bool reserve_samples(struct cavs__order *o, int n)
     return true;
 }
 
-/* Of a row, and of the gradients that it makes: row_places.c. */
-static double bytes_of(const struct cavs__signature *s, bool passes)
+/* Of a row with so many entries, and of the gradients that it makes: row_places.c. */
+static double bytes_of(const struct cavs__signature *s, int32_t entries, bool passes)
 {
-    double lines =
-        (passes ? 2 : 1) * cavs__lines_of(s->like.width) + cavs__lines_of(s->function->kept);
+    double lines = (passes ? 2 : 1) * cavs__lines_of(s->like.width) +
+                   cavs__lines_of(s->function->kept) +
+                   (double)entries * cavs__lines_of(s->function->kept_entries);
 
     for (int k = 0; k < s->n && passes; k++) {
         const struct cavs__operand_sort *x = &s->operands[k];
 
-        lines += x->passes ? cavs__lines_of(x->from + x->width) : 0;
+        lines += x->passes ? (x->each ? entries : 1.0) * cavs__lines_of(x->from + x->width) : 0;
     }
     return lines * CAVS__LINE * sizeof(float);
 }
@@ -192,7 +193,9 @@ static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n, b
 
         o->work[group] += r->signatures.all[e->as]->nmembers;
         if (homes)
-            o->bytes[group] += bytes_of(r->signatures.all[e->as], r->run != CAVS_TAPE_EVALUATE);
+            o->bytes[group] +=
+                bytes_of(r->signatures.all[e->as], cavs__entries_of(r->signatures.all[e->as], e),
+                         r->run != CAVS_TAPE_EVALUATE);
     }
     for (int i = 0; i < r->nsamples; i++) {
         if (o->work[i] == 0 || o->shard[i] >= 0)
@@ -341,7 +344,7 @@ static void set_ids(struct cavs__order *o, const struct cavs__recording *r,
     const struct cavs__signature *s = r->signatures.all[e->as];
     int n = 0;
 
-    for (int k = 0; k < s->n; k++) {
+    for (int k = 0; k < s->n - s->nlisted; k++) {
         if (s->operands[k].kind != CAVS__OPERAND_ID)
             continue;
         if (n < CAVS__MOST_IDS)

@@ -91,7 +91,9 @@ static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
     lines[CAVS__LINES_RESULT] =
         take(&to->rows, has_result(s) ? rows * cavs__lines_of(s->like.width) : 0);
     lines[CAVS__LINES_KEPT] = take(&to->operands, rows * cavs__lines_of(s->function->kept));
-    if (s->function->kept > 0)
+    lines[CAVS__LINES_KEPT_ENTRIES] =
+        take(&to->operands, entries * cavs__lines_of(s->function->kept_entries));
+    if (cavs__keeps(s))
         to->to_keep = to->operands;
     for (int k = 0; k < s->n; k++) {
         const struct cavs__operand_sort *o = &s->operands[k];

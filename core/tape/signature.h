@@ -85,9 +85,11 @@ struct cavs__signature {
     bool is_product; /* of an operator: it is worth being put ahead */
     /* set by compiled.c: */
     int noise[2], given; /* index sections: dropout's keys, rows that the user gave; -1: none */
-    int first;           /* likewise, with lists: the first of each symbol's entries */
+    int first, owner;    /* likewise, with lists: the first of each symbol's entries, and whose each
+                       * entry is */
     struct cavs__read_params chain[2]; /* forward and backward */
     double flops, flops_forward;       /* nominal, of a row */
+    double entry_flops[2];             /* of an entry of its list: all, and forward */
     int64_t rows, vts;                 /* evaluated so far: explain_tape.c */
 };
 
@@ -95,6 +97,12 @@ struct cavs__signature {
 static inline bool cavs__takes_list(enum cavs__op op)
 {
     return op == CAVS__OP_LIST_SUM || op == CAVS__OP_LIST_MEAN || op == CAVS__OP_LIST_MAX;
+}
+
+/* Is there something that one part leaves for another? */
+static inline bool cavs__keeps(const struct cavs__signature *s)
+{
+    return s->function->kept > 0 || s->function->kept_entries > 0;
 }
 
 struct cavs__unfolded; /* unfolded.h */

@@ -72,6 +72,8 @@ static int32_t *lines_from(struct sending *w, const struct cavs__increment *d,
         return NULL;
     lines[CAVS__LINES_RESULT] = base[CAVS__LINES_RESULT] + frow0 * cavs__lines_of(s->like.width);
     lines[CAVS__LINES_KEPT] = base[CAVS__LINES_KEPT] + frow0 * cavs__lines_of(s->function->kept);
+    lines[CAVS__LINES_KEPT_ENTRIES] =
+        base[CAVS__LINES_KEPT_ENTRIES] + entry0 * cavs__lines_of(s->function->kept_entries);
     for (int k = 0; k < s->n; k++)
         lines[CAVS__LINES_OPERANDS + k] =
             base[CAVS__LINES_OPERANDS + k] +
@@ -221,7 +223,7 @@ static int add_to_chain(struct sending *w, const struct cavs__increment *d,
         if (!has_param(w, r->tensor[i]))
             w->params[w->nparams++] = r->tensor[i];
     }
-    w->keeps |= cavs__signature_of(w->t, vt)->function->kept > 0;
+    w->keeps |= cavs__keeps(cavs__signature_of(w->t, vt));
     if (!rc)
         rc = add_segment(w, d, vt);
     return rc || w->seconds < w->grain ? rc : flush_chain(w);
