@@ -1170,9 +1170,12 @@ struct cavs_application {
 /** Records what a declared vertex function f of the session's model computes, with its losses and
  * metrics, and gives the state that it scatters; NULL if it scatters none, and on misuse.
  * Parameters are those of the function.  It is one symbol, beside which there may be one for
- * products of its inputs alone and one for what leads to losses and metrics alone; for each number
- * of children, and lengths of lists, the compiler runs once.  Functions that read other stages are
- * refused: declare an input instead. */
+ * products of its inputs alone and one for what leads to losses and metrics alone.  Those of a
+ * function that reads one list (its children all alike, or one that it pulls) are batched together
+ * whatever its length is, and the compiler runs once.  A function that reads several, or some of
+ * its children by number, too, is another one for each number of children and length of lists; so
+ * is one whose entries are constants, or begin at different columns, and one that drops rows of
+ * entries.  Functions that read other stages are refused: declare an input instead. */
 #define cavs_tape_apply(t, f, a) cavs_tape_apply_at((t), (f), (a), CAVS_HERE)
 /** @cond */
 struct cavs_symbol *cavs_tape_apply_at(struct cavs_tape *t, const struct cavs_function *f,

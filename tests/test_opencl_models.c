@@ -433,6 +433,80 @@ static void devices_take_lists_of_tapes_as_cores_do(void **state)
     }
 }
 
+/* A declared cell with a gate for each child, however many there are. */
+static struct cavs_model *cells_model(void)
+{
+    struct cavs_model *m;
+
+    check_ok(cavs_model_create(&m));
+    tape_step_params(m, WORDS, WIDTH, 1);
+    struct cavs_param *U = cavs_model_find_param(m, "U");
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "tree", WIDTH), "cell");
+    struct cavs_symbol *child = cavs_each_child(f), *sum = cavs_sum_children(child);
+    struct cavs_symbol *gate =
+        cavs_sigmoid(cavs_add(cavs_matmul(child, U), cavs_matmul(cavs_pull(f, "x", WIDTH), U)));
+    sum = cavs_add(sum, cavs_max_children(child));
+    cavs_scatter(f, cavs_tanh(cavs_add(sum, cavs_sum_children(cavs_mul(gate, child)))));
+    check_ok(cavs_model_finish(m));
+    return m;
+}
+
+/* Each over the cells before it, up to 40 of them. */
+static void record_cells(struct cavs_tape *t, const struct cavs_model *m)
+{
+    struct cavs_param *E = cavs_model_find_param(m, "E");
+    const struct cavs_function *cell = cavs_stage_function_at(cavs_model_find_stage(m, "tree"), 0);
+    struct cavs_symbol *x[41];
+
+    check_ok(cavs_tape_begin(t, CAVS_TAPE_GRADIENT));
+    for (int i = 0; i < 6; i++) {
+        struct cavs_function *f = cavs_tape_sample(t);
+        int n = 1 + 7 * i;
+
+        for (int k = 0; k < n; k++) {
+            struct cavs_named in = {"x", cavs_lookup(E, cavs_tape_id(t, (i + k) % WORDS))};
+            int children = k < n - 1 ? k % 4 : k;
+            struct cavs_application a = {1, &in, children, x + k - children, 0, NULL};
+
+            x[k] = cavs_tape_apply(t, cell, &a);
+        }
+        cavs_loss(f, "loss", cavs_sum(cavs_square(x[n - 1])), NULL);
+    }
+    check_ok(cavs_tape_finish(t));
+}
+
+static void take_cells(const char *placement, float *gradients)
+{
+    struct cavs_session_options options = cavs_session_defaults();
+    struct cavs_model *m = cells_model();
+    struct cavs_session *s;
+    struct cavs_tape *t;
+    place(placement);
+    options.shards = 2;
+    check_ok(cavs_session_create(trial_runtime, m, &options, &s));
+    check_ok(cavs_tape_create(s, NULL, &t));
+    record_cells(t, m);
+    check_ok(cavs_session_get_gradient(s, cavs_model_find_param(m, "E"), gradients));
+    check_ok(
+        cavs_session_get_gradient(s, cavs_model_find_param(m, "U"), gradients + WORDS * WIDTH));
+    cavs_tape_destroy(t);
+    cavs_session_destroy(s);
+    cavs_model_destroy(m);
+}
+
+static void devices_take_functions_over_lists_of_tapes_as_cores_do(void **state)
+{
+    float want[(WORDS + WIDTH) * WIDTH], got[(WORDS + WIDTH) * WIDTH];
+    (void)state;
+    trial_compile(false);
+    take_cells("cpu", want);
+    int64_t before = cavs__devices_launched().all;
+    take_cells("device", got);
+    assert_true(cavs__devices_launched().all > before);
+    for (int i = 0; i < (WORDS + WIDTH) * WIDTH; i++)
+        assert_true(fabsf(got[i] - want[i]) < 1e-5f * (1 + fabsf(want[i])));
+}
+
 static void hear(const char *text, void *context)
 {
     if (strstr(text, "multiply float32 numbers"))
@@ -505,6 +579,7 @@ int main(void)
         cmocka_unit_test(groups_are_compiled_once),
         cmocka_unit_test(devices_compile_blocks_while_recordings_go_on),
         cmocka_unit_test(devices_take_lists_of_tapes_as_cores_do),
+        cmocka_unit_test(devices_take_functions_over_lists_of_tapes_as_cores_do),
         cmocka_unit_test(bfloat16_is_float32_where_it_says_so),
     };
     char names[MOST][80];

@@ -6,21 +6,10 @@
  */
 #include <string.h>
 
-#include "core/base/array.h"
 #include "core/declare/build.h"
 #include "core/declare/operator.h"
+#include "core/tape/applying.h"
 #include "core/tape/tape.h"
-#include "core/tape/unfolded.h"
-
-/* A function on its way to the tape. */
-struct applying {
-    struct cavs_tape *t;
-    struct cavs_function *to; /* the recording's */
-    const struct cavs_function *f;
-    struct cavs_application *a;
-    struct cavs_place at;
-    struct cavs__unfolded *u;
-};
 
 /* ---- may it be? ---- */
 
@@ -33,7 +22,7 @@ static bool reads_stages(const struct cavs_function *f)
     return false;
 }
 
-static bool may_apply(const struct applying *w)
+static bool may_apply(const struct cavs__applying *w)
 {
     const struct cavs_function *f = w->f;
 
@@ -52,111 +41,10 @@ static bool may_apply(const struct applying *w)
     return w->to->error == 0;
 }
 
-/* ---- for what it is unfolded ---- */
-
-static struct cavs_symbol *given(const struct applying *w, const struct cavs__input *input)
-{
-    for (int i = 0; i < w->a->ninputs; i++) {
-        if (w->a->inputs[i].name && strcmp(w->a->inputs[i].name, input->name) == 0)
-            return w->a->inputs[i].x;
-    }
-    return NULL;
-}
-
-/* Its length and 1; 0: there is none.  A list may be empty, and is not given then. */
-static int32_t code_input(const struct applying *w, const struct cavs__input *input)
-{
-    const struct cavs_symbol *x = given(w, input);
-    bool list = input->per != CAVS__PER_VERTEX;
-    int length = x ? x->domain : 0;
-
-    if (!x && !list)
-        cavs__function_fail(w->to, CAVS_EDATA, w->at,
-                            "apply: function %s pulls input %s, which is not given", w->f->name,
-                            input->name);
-    else if (x && (length > 0) != list)
-        cavs__function_fail(w->to, CAVS_ESHAPE, w->at, "apply: input %s of function %s is %s list",
-                            input->name, w->f->name, list ? "a" : "no");
-    else if (input->per == CAVS__PER_EDGE && length != w->a->nchildren)
-        cavs__function_fail(w->to, CAVS_ESHAPE, w->at,
-                            "apply: input %s of function %s has %d entries, but there are %d "
-                            "children",
-                            input->name, w->f->name, length, w->a->nchildren);
-    return length + 1;
-}
-
-/* false: reported. */
-static bool code(const struct applying *w, int32_t *codes)
-{
-    const struct cavs_stage *stage = w->f->stage;
-
-    for (int i = 0; i < stage->ninputs; i++)
-        codes[i] = stage->inputs[i]->pulled[w->f->number] ? code_input(w, stage->inputs[i]) : 0;
-    for (int i = 0; i < w->a->nchildren; i++)
-        codes[stage->ninputs + i] = w->a->children[i] != NULL;
-    return w->to->error == 0;
-}
-
-static struct cavs__unfolded *find(const struct cavs__signatures *all, const struct applying *w,
-                                   int n, const int32_t *codes, int *number)
-{
-    for (*number = 0; *number < all->nunfolded; ++*number) {
-        struct cavs__unfolded *u = all->unfolded[*number];
-
-        if (u->of == w->f && u->ncodes == n &&
-            memcmp(u->codes, codes, (size_t)n * sizeof *codes) == 0)
-            return u;
-    }
-    return NULL;
-}
-
-/* Inputs of the tape's stage are so many. */
-static bool has_ids(const struct applying *w, const struct cavs__unfolded *u)
-{
-    for (int i = 0; i < CAVS__PIECES; i++) {
-        const struct cavs__piece *p = u->pieces[i];
-
-        if (p->noperands > CAVS__GIVEN_INPUT &&
-            p->operands[CAVS__GIVEN_INPUT]->op == CAVS__OP_IDS) {
-            cavs__function_fail(w->to, CAVS_EPROGRAM, w->at,
-                                "apply: function %s reads more than %d ids but for lookups; record "
-                                "its operators instead",
-                                w->f->name, CAVS__GIVEN_INPUT);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Its number; -1: reported. */
-static int unfold(struct applying *w)
-{
-    struct cavs__recording *r = &w->t->recording;
-    struct cavs__signatures *all = &r->signatures;
-    int n = w->f->stage->ninputs + w->a->nchildren, number;
-
-    if (!cavs__array_reserve(&r->codes, &r->code_room, (size_t)n + 1, sizeof *r->codes)) {
-        cavs__function_fail(w->to, CAVS_ENOMEM, w->at, "apply: out of memory");
-        return -1;
-    }
-    if (!code(w, r->codes))
-        return -1;
-    w->u = find(all, w, n, r->codes, &number);
-    if (w->u)
-        return number;
-    w->u = cavs__unfold(&all->stage, w->f, n, r->codes, w->to, w->at);
-    if (!w->u)
-        return -1;
-    if (has_ids(w, w->u) && CAVS__APPEND(all->unfolded, all->nunfolded, w->u))
-        return number;
-    cavs__function_fail(w->to, CAVS_ENOMEM, w->at, "apply: out of memory");
-    cavs__unfolded_free(w->u);
-    return -1;
-}
-
 /* ---- what it reads ---- */
 
-static bool fits(const struct applying *w, struct cavs_symbol *x, const struct cavs__given *to)
+static bool fits(const struct cavs__applying *w, struct cavs_symbol *x,
+                 const struct cavs__given *to)
 {
     const struct cavs__input *input =
         to->input == CAVS__A_CHILD ? NULL : w->f->stage->inputs[to->input];
@@ -174,15 +62,34 @@ static bool fits(const struct applying *w, struct cavs_symbol *x, const struct c
     return false;
 }
 
-static bool give(struct applying *w)
+/* Of a list of any length all entries. */
+static bool give_list(const struct cavs__applying *w, const struct cavs__given *to)
+{
+    const struct cavs_symbol *x =
+        cavs__applied_list(w, to->input == CAVS__A_CHILD ? NULL : w->f->stage->inputs[to->input]);
+
+    for (int i = 0; x && i < x->ninputs; i++) {
+        if (!fits(w, x->inputs[i], to))
+            return false;
+    }
+    w->u->value[to->x->number] = (struct cavs_symbol *)x;
+    return true;
+}
+
+static bool give(struct cavs__applying *w)
 {
     memset(w->u->value, 0, (size_t)w->u->f->nsymbols * sizeof(*w->u->value));
     for (int i = 0; i < w->u->ngiven; i++) {
         const struct cavs__given *to = &w->u->given[i];
-        struct cavs_symbol *x = to->input == CAVS__A_CHILD
-                                    ? w->a->children[to->entry]
-                                    : given(w, w->f->stage->inputs[to->input]);
+        struct cavs_symbol *x;
 
+        if (to->entry == CAVS__ALL_ENTRIES) {
+            if (!give_list(w, to))
+                return false;
+            continue;
+        }
+        x = to->input == CAVS__A_CHILD ? w->a->children[to->entry]
+                                       : cavs__applied_input(w, w->f->stage->inputs[to->input]);
         if (x->domain > 0)
             x = x->inputs[to->entry];
         if (!fits(w, x, to))
@@ -195,7 +102,7 @@ static bool give(struct applying *w)
 /* ---- what is recorded ---- */
 
 /* Of the tape, for a symbol of the function; NULL: reported. */
-static struct cavs_symbol *value_of(const struct applying *w, const struct cavs_symbol *x)
+static struct cavs_symbol *value_of(const struct cavs__applying *w, const struct cavs_symbol *x)
 {
     struct cavs_symbol **y = &w->u->value[x->number], *in = NULL,
                        like = {.op = x->op,
@@ -212,8 +119,38 @@ static struct cavs_symbol *value_of(const struct applying *w, const struct cavs_
     return *y;
 }
 
-static struct cavs_symbol *record(const struct applying *w, const struct cavs__piece *p, int number)
+/* Entries of its lists. */
+static int length_of(const struct cavs__applying *w, const struct cavs__piece *p)
 {
+    const struct cavs__list *list = w->f->nlists > 0 ? w->f->lists[0] : NULL;
+    const struct cavs_symbol *x = p->nlisted > 0 ? cavs__applied_list(w, list->input) : NULL;
+
+    return x ? x->ninputs : 0;
+}
+
+/* Operands, and then the entries of each list; how many, or -1: reported. */
+static int read_all(const struct cavs__applying *w, const struct cavs__piece *p, int length,
+                    struct cavs_symbol **in)
+{
+    int alone = p->noperands - p->nlisted, n = 0;
+
+    for (int k = 0; k < (length > 0 ? p->noperands : alone); k++) {
+        const struct cavs_symbol *x = value_of(w, p->operands[k]);
+
+        if (!x)
+            return -1;
+        if (k < alone)
+            in[n++] = (struct cavs_symbol *)x;
+        for (int i = 0; k >= alone && i < length; i++)
+            in[n++] = x->inputs[i];
+    }
+    return n;
+}
+
+static struct cavs_symbol *record(const struct cavs__applying *w, const struct cavs__piece *p,
+                                  int number)
+{
+    int length = length_of(w, p), n;
     struct cavs__recording *r = &w->t->recording;
     struct cavs_symbol like = {.op = CAVS__OP_APPLY,
                                .width = p->width,
@@ -224,21 +161,18 @@ static struct cavs_symbol *record(const struct applying *w, const struct cavs__p
                        **in;
 
     in = cavs__arena_alloc(&r->nodes[r->generation & 1].arena,
-                           ((size_t)p->noperands + 1) * sizeof *in);
+                           ((size_t)p->noperands + (size_t)p->nlisted * (size_t)length + 1) *
+                               sizeof *in);
     if (!in) {
         cavs__function_fail(w->to, CAVS_ENOMEM, w->at, "apply: out of memory");
         return NULL;
     }
-    for (int k = 0; k < p->noperands; k++) {
-        in[k] = value_of(w, p->operands[k]);
-        if (!in[k])
-            return NULL;
-    }
-    return cavs__add_symbol(w->to, like, p->noperands, in);
+    n = read_all(w, p, length, in);
+    return n < 0 ? NULL : cavs__add_symbol(w->to, like, n, in);
 }
 
 /* One of several results is columns of the symbol. */
-static bool record_piece(const struct applying *w, const struct cavs__piece *p, int number)
+static bool record_piece(const struct cavs__applying *w, const struct cavs__piece *p, int number)
 {
     struct cavs_symbol *x = p->n > 0 ? record(w, p, number) : NULL;
 
@@ -254,7 +188,7 @@ static bool record_piece(const struct applying *w, const struct cavs__piece *p, 
     return w->to->error == 0;
 }
 
-static void show(const struct applying *w)
+static void show(const struct cavs__applying *w)
 {
     const struct cavs_stage *stage = w->f->stage;
 
@@ -269,7 +203,7 @@ static void show(const struct applying *w)
 struct cavs_symbol *cavs_tape_apply_at(struct cavs_tape *t, const struct cavs_function *f,
                                        struct cavs_application *a, struct cavs_place at)
 {
-    struct applying w = {.t = t, .f = f, .a = a, .at = at};
+    struct cavs__applying w = {.t = t, .f = f, .a = a, .at = at};
     struct cavs_symbol *state;
     int number;
 
@@ -278,6 +212,8 @@ struct cavs_symbol *cavs_tape_apply_at(struct cavs_tape *t, const struct cavs_fu
     w.to = t->recording.recorder.present;
     if (!may_apply(&w))
         return NULL;
+    w.children = (struct cavs_symbol){
+        .op = CAVS__OP_EACH_CHILD, .ninputs = a->nchildren, .inputs = (void *)a->children};
     for (int i = 0; i < a->nchannels; i++)
         a->channels[i].x = NULL;
     if (reads_stages(f))
@@ -285,7 +221,7 @@ struct cavs_symbol *cavs_tape_apply_at(struct cavs_tape *t, const struct cavs_fu
                             "apply: function %s pulls from another stage, which a tape has not; "
                             "declare an input instead (cavs_pull), and give it the symbol",
                             f->name);
-    number = w.to->error ? -1 : unfold(&w);
+    number = w.to->error ? -1 : cavs__find_unfolded(&w);
     if (number < 0 || !give(&w))
         return NULL;
     for (int i = 0; i < CAVS__PIECES; i++) {

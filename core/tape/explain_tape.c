@@ -40,7 +40,8 @@ static void describe_operators(FILE *out, const struct cavs_function *f)
         const struct cavs_symbol *x = f->symbols[i];
 
         if (x->op != CAVS__OP_OPERAND && x->op != CAVS__OP_RESULT && x->op != CAVS__OP_IDS &&
-            x->op != CAVS__OP_CONST && x->op != CAVS__OP_USE && x->op != CAVS__OP_SLICE)
+            x->op != CAVS__OP_CONST && x->op != CAVS__OP_USE && x->op != CAVS__OP_SLICE &&
+            x->op != CAVS__OP_REPEAT)
             fprintf(out, " %s,", cavs__symbol_label(x));
     }
 }

@@ -147,7 +147,7 @@ bool cavs__are_rows(const struct cavs_symbol *list)
         if (from % CAVS__LINE != first)
             return false;
     }
-    return list->ninputs > 1;
+    return true;
 }
 
 bool cavs__reads_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs)

@@ -4,6 +4,8 @@
 
 libcavs_la_SOURCES += \
 	core/tape/answers.c \
+	core/tape/applied_form.c \
+	core/tape/applying.h \
 	core/tape/background.c \
 	core/tape/tape_blocks.c \
 	core/tape/tape_blocks.h \

@@ -8,6 +8,7 @@
 #include "core/base/array.h"
 #include "core/base/error.h"
 #include "core/declare/build.h"
+#include "core/tape/unfolded.h"
 
 /* ---- life ---- */
 
@@ -293,17 +294,46 @@ static int find_signature(struct cavs__recording *r, const struct cavs_symbol *x
 }
 
 /* A list that is one operand: entries are alike, but that some may have no gradient. */
-static struct cavs__operand_sort sort_entries(const struct cavs_symbol *x, struct cavs__read *reads)
+static struct cavs__operand_sort sort_entries(int n, struct cavs_symbol *const *entries,
+                                              struct cavs__read *reads)
 {
     struct cavs__operand_sort all, o;
 
-    reads[0] = sort_operand(x->inputs[0], &all);
-    for (int i = 1; i < x->ninputs; i++) {
-        reads[i] = sort_operand(x->inputs[i], &o);
+    reads[0] = sort_operand(entries[0], &all);
+    for (int i = 1; i < n; i++) {
+        reads[i] = sort_operand(entries[i], &o);
         all.grad |= o.grad;
     }
     cavs__set_key(&all);
     return all;
+}
+
+/* A list of no entries is as most others of that operand are. */
+static struct cavs__operand_sort sort_no_entries(const struct cavs_symbol *operand)
+{
+    struct cavs__operand_sort all = {.kind = CAVS__OPERAND_ROW, .grad = true};
+
+    if (operand->op == CAVS__OP_IDS)
+        all = (struct cavs__operand_sort){.kind = CAVS__OPERAND_ID};
+    all.width = operand->width;
+    cavs__set_key(&all);
+    return all;
+}
+
+/* Of a declared function that is applied to lists: each is one operand, behind all others. */
+static int find_applied(struct cavs__recording *r, const struct cavs_symbol *x,
+                        const struct cavs__piece *p, struct cavs__read *reads)
+{
+    int n = p->noperands, alone = n - p->nlisted, length = (x->ninputs - alone) / p->nlisted;
+
+    if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)n, sizeof *r->sorts))
+        return -1;
+    for (int k = 0; k < alone; k++)
+        reads[k] = sort_operand(x->inputs[k], &r->sorts[k]);
+    for (int k = alone, at = alone; k < n; k++, at += length)
+        r->sorts[k] = length > 0 ? sort_entries(length, x->inputs + at, reads + at)
+                                 : sort_no_entries(p->operands[k]);
+    return cavs__find_signature(&r->signatures, x, n, r->sorts);
 }
 
 static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x,
@@ -312,9 +342,15 @@ static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x,
     struct cavs__read *reads = r->reads + r->nreads;
 
     if (cavs__takes_list(x->op)) {
-        struct cavs__operand_sort all = sort_entries(x, reads);
+        struct cavs__operand_sort all = sort_entries(x->ninputs, x->inputs, reads);
 
         return cavs__find_signature(&r->signatures, x, 1, &all);
+    }
+    if (x->op == CAVS__OP_APPLY) {
+        const struct cavs__piece *p = cavs__piece_of(&r->signatures, x);
+
+        if (p->nlisted > 0)
+            return find_applied(r, x, p, reads);
     }
     return has_signature(r, last, x, reads) ? last->number : find_signature(r, x, reads);
 }
@@ -496,7 +532,7 @@ static struct cavs_symbol *record_on_lists(struct cavs__recording *r, int n,
 {
     struct cavs_symbol like = *r->recorder.next;
 
-    if (cavs__takes_list(like.op) && cavs__are_rows(inputs[0])) {
+    if (cavs__takes_list(like.op) && inputs[0]->ninputs > 1 && cavs__are_rows(inputs[0])) {
         like.k = 0;
         return cavs__add_symbol(r->recorder.present, like, inputs[0]->ninputs, inputs[0]->inputs);
     }

@@ -119,7 +119,7 @@ struct cavs_symbol *cavs__record_list(struct cavs_function *f, int n, struct cav
 bool cavs__reads_lists(const struct cavs_symbol *like, int n, struct cavs_symbol *const *inputs);
 struct cavs_symbol *cavs__record_on_lists(struct cavs_function *f, const struct cavs_symbol *like,
                                           int n, struct cavs_symbol *const *inputs);
-/* Is it of several rows that are read alike, so that one operator can take them all? */
+/* Is it of rows that are read alike, so that one operator can take them all? */
 bool cavs__are_rows(const struct cavs_symbol *list);
 int64_t cavs__recording_mark(const struct cavs__recording *r);
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark);

@@ -140,6 +140,13 @@ static uint64_t print_of(const struct cavs_symbol *x, int n,
     return h;
 }
 
+/* Those that are entries of a list. */
+static int listed_operands(const struct cavs__signatures *all, const struct cavs_symbol *like)
+{
+    return like->op == CAVS__OP_APPLY ? cavs__piece_of(all, like)->nlisted
+                                      : cavs__takes_list(like->op);
+}
+
 static struct cavs__signature *new_signature(struct cavs__signatures *all,
                                              const struct cavs_symbol *like, int n,
                                              const struct cavs__operand_sort *operands)
@@ -152,7 +159,7 @@ static struct cavs__signature *new_signature(struct cavs__signatures *all,
                                   .print = print_of(like, n, operands),
                                   .nmembers = 1,
                                   .n = n,
-                                  .nlisted = cavs__takes_list(like->op)};
+                                  .nlisted = listed_operands(all, like)};
     s->operands = malloc(((size_t)n + 1) * sizeof *operands);
     if (s->operands && n > 0)
         memcpy(s->operands, operands, (size_t)n * sizeof *operands);

@@ -237,6 +237,8 @@ static bool is_repeatable(const struct cavs_function *f)
 static bool finish_function(struct cavs__signature *s)
 {
     s->repeatable = is_repeatable(s->function);
+    for (int k = s->n - s->nlisted; k < s->n; k++) /* of which not all are compared */
+        s->repeatable &= s->operands[k].kind != CAVS__OPERAND_ID;
     s->is_product = cavs__operator_of(&s->like)->flops != NULL;
     if (cavs__differentiate(s->function))
         return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfold.c - see unfolded.h: the symbols of a declared function, written out. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,14 @@ struct unfolding {
 /* What is dropped in one place is not what is in another, also among the entries of a list. */
 enum { SITES_OF_A_MODEL = 1 << 16 };
 
+/* Is the symbol of the function, to which operators on lists are operators. */
+static bool stays_listed(const struct cavs__recorder *recorder)
+{
+    const char *u = (const char *)recorder - offsetof(struct cavs__unfolded, recorder);
+
+    return ((const struct cavs__unfolded *)u)->listed;
+}
+
 /* What builders have made; operators on lists are written out. */
 static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
                                   struct cavs_symbol *const *inputs)
@@ -28,7 +37,7 @@ static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
     struct cavs_symbol like = *recorder->next, *x;
     struct cavs_function *f = recorder->present;
 
-    if (cavs__reads_lists(&like, n, inputs))
+    if (!stays_listed(recorder) && cavs__reads_lists(&like, n, inputs))
         return cavs__record_on_lists(f, &like, n, inputs);
     like.k += like.op == CAVS__OP_DROPOUT ? SITES_OF_A_MODEL * f->nsymbols : 0;
     x = cavs__symbol_append(f, &like, n, inputs);
@@ -57,7 +66,6 @@ void cavs__unfolded_free(struct cavs__unfolded *u)
     cavs__function_destroy(u->f);
     free(u->codes);
     free(u->given);
-    free(u->lookups);
     free(u->channels);
     free(u->value);
     free(u);
@@ -83,8 +91,10 @@ static struct cavs__unfolded *new_unfolded(struct cavs_stage *stage, const struc
         cavs__unfolded_free(u);
         return NULL;
     }
-    for (int i = 0; i < ncodes; i++)
+    for (int i = 0; i < ncodes; i++) {
         u->codes[i] = codes[i];
+        u->listed |= codes[i] == CAVS__ANY_LENGTH;
+    }
     u->recorder = (struct cavs__recorder){.next = &u->next, .add = append, .present = u->f};
     return u;
 }
@@ -128,6 +138,22 @@ static struct cavs_symbol *input(struct unfolding *w, const struct cavs_symbol *
     return give(w, like, x->input->number, entry);
 }
 
+/* All entries of the function's list are one symbol. */
+static struct cavs_symbol *listed(struct unfolding *w, const struct cavs_symbol *x)
+{
+    bool child = x->op == CAVS__OP_EACH_CHILD;
+    struct cavs_symbol like = {
+        .op = CAVS__OP_OPERAND, .domain = x->domain, .width = x->width, .at = x->at};
+
+    if (x->op == CAVS__OP_IDS)
+        like.op = CAVS__OP_IDS;
+    for (int i = 0; i < w->u->ngiven && child; i++) {
+        if (w->u->given[i].input == CAVS__A_CHILD && w->u->given[i].entry == CAVS__ALL_ENTRIES)
+            return w->u->given[i].x;
+    }
+    return give(w, like, child ? CAVS__A_CHILD : x->input->number, CAVS__ALL_ENTRIES);
+}
+
 /* n entries; NULL: there is none, or reported. */
 static struct cavs_symbol *entries(struct unfolding *w, const struct cavs_symbol *x, int n)
 {
@@ -148,13 +174,16 @@ static struct cavs_symbol *entries(struct unfolding *w, const struct cavs_symbol
 
 /* ---- what it computes ---- */
 
-/* Entries of that list of the function; 0 for vertices. */
+/* Entries of that list of the function, or the list itself where it is of any length; 0 for
+ * vertices. */
 static int length_of(const struct unfolding *w, int domain)
 {
     const struct cavs__list *list = domain > 0 ? w->of->lists[domain - 1] : NULL;
 
     if (!list)
         return 0;
+    if (w->u->listed)
+        return domain;
     return list->children ? w->u->nchildren : w->u->codes[list->input->number] - 1;
 }
 
@@ -203,9 +232,14 @@ static void unfold_symbol(struct unfolding *w, const struct cavs_symbol *x)
     case CAVS__OP_PULL:
     case CAVS__OP_IDS:
     case CAVS__OP_EACH_CHILD:
-        *y = x->domain > 0 ? entries(w, x, length_of(w, x->domain)) : input(w, x, 0);
+        *y = x->domain <= 0 ? input(w, x, 0)
+             : w->u->listed ? listed(w, x)
+                            : entries(w, x, length_of(w, x->domain));
         break;
-    case CAVS__OP_GATHER: *y = child(w, x, x->k); break;
+    case CAVS__OP_GATHER:
+        w->u->by_length |= w->u->listed && w->of->lists[0]->children;
+        *y = child(w, x, x->k);
+        break;
     case CAVS__OP_SPREAD: *y = in; break;
     case CAVS__OP_SCATTER: w->u->state = in; break;
     case CAVS__OP_PUSH: w->u->channels[x->channel->number] = in; break;

@@ -2,12 +2,19 @@
 /*
  * unfolded.h - a declared vertex function as it is applied on a tape.
  *
- * For so many children, and lists of such lengths, the function is unfolded once: its symbols with
- * each operator on a list written out, between what is given and what it scatters and pushes.  They
- * are cut as those of a declared function are, into at most three parts: products of the vertex's
- * own inputs, what others wait for, and what leads to losses and metrics alone.  Each part is one
- * symbol of the tape, whose signature has the part's function.  Rows of tables are looked up before
- * it, by symbols of their own, as everywhere on a tape.
+ * A function is unfolded once: its symbols, between what is given and what it scatters and pushes.
+ * They are cut as those of a declared function are, into at most three parts: products of the
+ * vertex's own inputs, what others wait for, and what leads to losses and metrics alone.  Each part
+ * is one symbol of the tape, whose signature has the part's function.  Rows of tables are looked up
+ * before it, by symbols of their own, as everywhere on a tape.
+ *
+ * A list, of children or of what is given, stays one: its entries are one operand, and symbols that
+ * have a row for each of them are in domain 1, as in the declared function.  So one signature
+ * serves all lengths.  Where that cannot be, the function is unfolded for each number of children
+ * and length of lists, with operators on lists written out: where it has several lists, or gathers
+ * some of its children by number, too; where entries are not read alike or children are missing;
+ * where a part would have to leave another one a row for each entry; and where rows of entries are
+ * dropped at random or counted.
  */
 #ifndef CAVS_CORE_TAPE_UNFOLDED_H
 #define CAVS_CORE_TAPE_UNFOLDED_H
@@ -19,18 +26,19 @@ enum { CAVS__PIECE_AHEAD, CAVS__PIECE_CHAIN, CAVS__PIECE_LATER, CAVS__PIECES };
 
 /* Symbols here are those of the unfolded function. */
 
-enum { CAVS__A_CHILD = -1 };
+enum { CAVS__A_CHILD = -1, CAVS__ALL_ENTRIES = -1, CAVS__ANY_LENGTH = -1 };
 
 struct cavs__given {
     struct cavs_symbol *x; /* OPERAND or IDS */
     int input;             /* of the stage, or CAVS__A_CHILD */
-    int entry;             /* of the input's list, or of the children */
+    int entry;             /* of the input's list, or of the children; CAVS__ALL_ENTRIES */
 };
 
 /* What becomes one symbol of a tape. */
 struct cavs__piece {
     const struct cavs__unfolded *of;
     int n, noperands, nresults;
+    int nlisted; /* operands that are lists: the last ones */
     int nplaced; /* results that stand side by side; others are columns of these */
     struct cavs_symbol **members, **operands, **results;
     int *column; /* [nresults] where it begins in the symbol's row */
@@ -42,15 +50,16 @@ struct cavs__piece {
 struct cavs__unfolded {
     const struct cavs_function *of;
     /* for which it is: of each input of the stage, 1 + the length of the list that is given, or 0;
-     * of each child, is it there? */
+     * of each child, is it there?  CAVS__ANY_LENGTH: of the input's list, or of all children */
     int ncodes, nchildren;
     int32_t *codes;
+    bool listed;             /* some list is of any length */
+    bool by_length;          /* that cannot be: nobody applies it */
     struct cavs_function *f; /* its symbols */
     struct cavs__recorder recorder;
     struct cavs_symbol next;
-    int ngiven, nlookups;
+    int ngiven;
     struct cavs__given *given;
-    struct cavs_symbol **lookups;
     struct cavs_symbol *state;     /* NULL: it scatters none */
     struct cavs_symbol **channels; /* [of->stage->nchannels]; NULL: it pushes nothing there */
     struct cavs__piece *pieces[CAVS__PIECES]; /* NULL: nothing is left for it */

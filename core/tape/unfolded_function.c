@@ -56,15 +56,19 @@ bool cavs__make_piece(const struct cavs__signatures *all, struct cavs__signature
 {
     const struct cavs__piece *p = cavs__piece_of(all, &s->like);
     struct making m = {.f = s->function};
+    int list = 0;
     bool ok;
 
     s->function->compiled = true;
     m.value = calloc((size_t)p->of->f->nsymbols, sizeof(*m.value));
     ok = m.value != NULL;
+    if (ok && s->nlisted > 0)
+        ok = (list = cavs__add_list(m.f)) > 0;
     for (int k = 0; k < s->n && ok; k++) {
         struct cavs_symbol **y = &m.value[p->operands[k]->number];
+        int domain = k < s->n - s->nlisted ? 0 : list;
 
-        ok = (*y = cavs__add_operand(m.f, k, 0, &s->operands[k], s->like.at)) != NULL;
+        ok = (*y = cavs__add_operand(m.f, k, domain, &s->operands[k], s->like.at)) != NULL;
     }
     for (int i = 0; i < p->n && ok; i++)
         ok = add_member(&m, p->members[i]);

@@ -21,7 +21,7 @@ struct cutting {
 
 static bool is_computed(const struct cavs_symbol *x)
 {
-    return x->domain == 0 && x->op != CAVS__OP_OPERAND && x->op != CAVS__OP_IDS &&
+    return x->op != CAVS__OP_EACH_CHILD && x->op != CAVS__OP_OPERAND && x->op != CAVS__OP_IDS &&
            x->op != CAVS__OP_LOOKUP && x->op != CAVS__OP_SLICE &&
            !cavs__has_role(x, CAVS__ROLE_CONSTANT);
 }
@@ -88,7 +88,8 @@ static void find_ahead(struct cutting *c)
     for (int i = c->n - 1; i >= 0 && cut; i--) {
         const struct cavs_symbol *x = symbol(c, i);
 
-        if (c->part[i] == CAVS__PIECE_CHAIN && c->own[i] && cavs__operator_of(x)->flops)
+        if (c->part[i] == CAVS__PIECE_CHAIN && c->own[i] && x->domain <= 0 &&
+            cavs__operator_of(x)->flops)
             c->part[i] = CAVS__PIECE_AHEAD;
         for (int k = 0; k < x->ninputs && c->part[i] == CAVS__PIECE_AHEAD; k++)
             c->part[x->inputs[k]->number] = CAVS__PIECE_AHEAD;
@@ -106,16 +107,19 @@ static bool add_once(struct cavs_symbol ***all, int *n, struct cavs_symbol *x)
     return CAVS__APPEND(*all, *n, x);
 }
 
-/* Ids have the first numbers: there are inputs of the tape's stage for so many. */
-static bool add_operands(struct cutting *c, struct cavs__piece *p, bool ids)
+/* Ids have the first numbers: there are inputs of the tape's stage for so many.  Lists have the
+ * last ones, since they are of any length. */
+static bool add_operands(struct cutting *c, struct cavs__piece *p, bool ids, bool listed)
 {
+    int before = p->noperands;
     bool ok = true;
 
     for (int i = 0; i < p->n && ok; i++) {
         for (int k = 0; k < p->members[i]->ninputs && ok; k++) {
             struct cavs_symbol *in = cavs__unsliced(p->members[i]->inputs[k]);
 
-            if ((in->op == CAVS__OP_IDS) != ids || cavs__has_role(in, CAVS__ROLE_CONSTANT))
+            if ((in->op == CAVS__OP_IDS) != ids || (in->domain > 0) != listed ||
+                cavs__has_role(in, CAVS__ROLE_CONSTANT))
                 continue;
             if (is_computed(in) && c->part[in->number] == c->part[p->members[i]->number])
                 continue;
@@ -123,7 +127,14 @@ static bool add_operands(struct cutting *c, struct cavs__piece *p, bool ids)
             ok = add_once(&p->operands, &p->noperands, in);
         }
     }
+    p->nlisted += listed ? p->noperands - before : 0;
     return ok;
+}
+
+static bool add_all_operands(struct cutting *c, struct cavs__piece *p)
+{
+    return add_operands(c, p, true, false) && add_operands(c, p, false, false) &&
+           add_operands(c, p, true, true) && add_operands(c, p, false, true);
 }
 
 static bool add_members(struct cutting *c, struct cavs__piece *p, int part)
@@ -198,7 +209,7 @@ static bool add_pieces(struct cutting *c)
     for (int part = 0; part < CAVS__PIECES && ok; part++) {
         struct cavs__piece *p = c->u->pieces[part] = calloc(1, sizeof *p);
 
-        ok = p && add_members(c, p, part) && add_operands(c, p, true) && add_operands(c, p, false);
+        ok = p && add_members(c, p, part) && add_all_operands(c, p);
         if (ok)
             p->of = c->u;
     }
@@ -207,16 +218,35 @@ static bool add_pieces(struct cutting *c)
     return ok;
 }
 
-static bool add_lookups(struct cutting *c)
-{
-    bool ok = true;
+/* ---- lists ---- */
 
-    for (int i = 0; i < c->n && ok; i++) {
-        if (symbol(c, i)->op == CAVS__OP_LOOKUP && symbol(c, i)->domain == 0 &&
-            (c->part[i] != NO_PART || c->shown[i]))
-            ok = CAVS__APPEND(c->u->lookups, c->u->nlookups, symbol(c, i));
+static bool is_of_list(const struct cavs_symbol *x)
+{
+    return x->domain > 0 || x->op == CAVS__OP_LIST_SUM || x->op == CAVS__OP_LIST_MAX ||
+           x->op == CAVS__OP_LIST_SHARE;
+}
+
+/* Rows of entries are inside of a part that reads their list: see unfolded.h. */
+static bool may_stay_listed(const struct cutting *c, const struct cavs__piece *p)
+{
+    bool may = true;
+
+    for (int i = 0; i < p->n; i++) {
+        const struct cavs_symbol *x = p->members[i];
+
+        if (!is_of_list(x))
+            continue;
+        may &= p->nlisted > 0;
+        may &= x->domain <= 0 ||
+               (!c->shown[x->number] && x->op != CAVS__OP_METRIC && !cavs__operator_of(x)->random);
     }
-    return ok;
+    return may;
+}
+
+static void check_lists(const struct cutting *c)
+{
+    for (int part = 0; part < CAVS__PIECES && c->u->listed; part++)
+        c->u->by_length |= !may_stay_listed(c, c->u->pieces[part]);
 }
 
 bool cavs__unfolded_cut(struct cavs__unfolded *u)
@@ -237,8 +267,10 @@ bool cavs__unfolded_cut(struct cavs__unfolded *u)
         find_own(&c);
         find_parts(&c);
         find_ahead(&c);
-        ok = add_pieces(&c) && add_lookups(&c);
+        ok = add_pieces(&c);
     }
+    if (ok)
+        check_lists(&c);
     free(flags);
     free(c.part);
     return ok;
