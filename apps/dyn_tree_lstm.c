@@ -20,6 +20,7 @@ struct recorded {
     struct tree_lstm_head head;
     bool apply;
     struct cavs_stage *tree; /* --apply: the declared cell */
+    struct arities arities;  /* of it, where numbers of children vary: the leaf, and any others */
     struct cavs_symbol **children;
     struct tree_lstm_state *state, *child; /* of the tree that is recorded, and of a vertex;
                                               --apply: c is the whole state */
@@ -29,17 +30,34 @@ struct recorded {
 
 /* ---- the network ----------------------------------------------------------------------------- */
 
+/* A list of children is one operand of what is applied.  So where their number varies it has no
+ * functions of its own; where it does not, one that names each child is faster. */
+static int declare_cell(struct recorded *t, const struct tree_lstm_sizes *given)
+{
+    bool sums = t->shared.cell == CELL_CHILDSUM && given->arities->n > 2;
+    struct tree_lstm_sizes sizes = *given;
+    int rc = sums ? arities_note(&t->arities, 0) : 0;
+
+    if (rc == 0 && sums)
+        rc = arities_note(&t->arities, ARITY_MANY);
+    if (sums)
+        sizes.arities = &t->arities;
+    if (rc == 0)
+        t->tree = tree_lstm_declare(t->shared.app.model, t->shared.cell, &sizes);
+    return rc;
+}
+
 static int declare(struct recorded *t)
 {
     struct app *a = &t->shared.app;
     struct tree_lstm_sizes sizes = tree_lstm_sizes(&t->shared);
     int rc = cavs_model_create(&a->model);
 
+    if (rc == 0 && t->apply)
+        rc = declare_cell(t, &sizes);
     if (rc < 0)
         return rc;
-    if (t->apply)
-        t->tree = tree_lstm_declare(a->model, t->shared.cell, &sizes);
-    else
+    if (!t->apply)
         t->cell = tree_lstm_params(a->model, t->shared.cell, &sizes);
     t->head = tree_lstm_head_params(a->model, &sizes);
     return cavs_model_finish(a->model);
@@ -62,7 +80,7 @@ static struct tree_lstm_state vertex(struct recorded *t, const struct tree *tree
 /* The same by the declared cell. */
 static struct tree_lstm_state apply(struct recorded *t, const struct tree *tree, int v)
 {
-    int arity = tree_arity(tree, v), function = arities_function(&t->shared.bank.arities, arity);
+    int arity = tree_arity(tree, v);
     struct cavs_named word = {"word", NULL}, h = {"h", NULL};
     struct cavs_application a = {.inputs = &word, .nchildren = arity, .nchannels = 1};
     struct cavs_symbol *state;
@@ -75,7 +93,7 @@ static struct tree_lstm_state apply(struct recorded *t, const struct tree *tree,
         t->children[k] = t->state[tree->children[tree->child_ptr[v] + k]].c;
     a.children = t->children;
     a.channels = &h;
-    state = cavs_tape_apply(t->shared.app.tape, cavs_stage_function_at(t->tree, function), &a);
+    state = cavs_tape_apply(t->shared.app.tape, cavs_stage_function_at(t->tree, arity > 0), &a);
     return (struct tree_lstm_state){state, h.x};
 }
 
@@ -221,6 +239,7 @@ int main(int argc, char **argv)
     p.record = record;
     p.predict = predict;
     status = program_main(&p, &t.shared.app, argc, argv);
+    arities_clear(&t.arities);
     free(t.state);
     free(t.child);
     free(t.children);
