@@ -22,7 +22,7 @@ static void sum_item(void *descr[], const struct cavs__sum_args *a,
     ptrdiff_t ld[CAVS__PARTIALS] = {0};
 
     for (int i = 0; i < it->ngrads; i++) {
-        g[it->partial[i]] = buffer(descr, first + i);
+        g[it->partial[i]] = buffer(descr, first + i) + it->first * it->ld;
         ld[it->partial[i]] = it->ld;
     }
     for (int i = 0; i < a->nothers; i++) {
@@ -89,8 +89,8 @@ static void run_pack(void *descr[], void *arg)
         const float *w = buffer(descr, 1 + i);
 
         for (int r = 0; r < it->rows; r++)
-            memcpy(buffer(descr, 0) + it->at + (size_t)r * (size_t)it->cols, w + r * it->ld,
-                   (size_t)it->cols * sizeof *w);
+            memcpy(buffer(descr, 0) + it->at + (size_t)r * (size_t)it->cols,
+                   w + (it->first + r) * it->ld, (size_t)it->cols * sizeof *w);
     }
     cavs__handover_end();
 }
@@ -110,8 +110,8 @@ static void run_unpack(void *descr[], void *arg)
             copies[k] = it->copies[k];
             copies[k].p = buffer(descr, b++);
         }
-        cavs__set_dense(it->rows, it->cols, w, it->ld, a->there ? NULL : buffer(descr, 0) + it->at,
-                        it->ncopies, copies);
+        cavs__set_dense(it->first, it->rows, it->cols, w, it->ld,
+                        a->there ? NULL : buffer(descr, 0) + it->at, it->ncopies, copies);
     }
     cavs__handover_end();
 }
@@ -133,7 +133,7 @@ static void run_norms(void *descr[], void *arg)
 
 /* ---- codelets ---- */
 
-/* What is read and written, at 16 bytes a nanosecond. */
+/* What is read and written, at 16 bytes a nanosecond: whole buffers, */
 static size_t size(struct starpu_task *task, unsigned implementation)
 {
     size_t bytes = 0;
@@ -149,38 +149,85 @@ static uint32_t footprint(struct starpu_task *task)
     return cavs__size_class(size(task, 0));
 }
 
-static void init(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func)
+/* or rows of parameters: of each number so many. */
+static size_t size_of_items(const struct cavs__parcel_item *items, int n, int besides)
+{
+    size_t numbers = 0;
+
+    for (int i = 0; i < n; i++)
+        numbers += (size_t)items[i].rows * (size_t)items[i].cols *
+                   (size_t)(besides + items[i].ngrads + 2 * items[i].ncopies);
+    return numbers * sizeof(float) / 16 + 1;
+}
+
+static size_t size_of_sum(struct starpu_task *task, unsigned implementation)
+{
+    const struct cavs__sum_args *a;
+
+    (void)implementation;
+    cavs__handover_asked(task);
+    a = task->cl_arg;
+    return size_of_items(a->items, a->nitems, 1 + a->nothers);
+}
+
+static uint32_t footprint_of_sum(struct starpu_task *task)
+{
+    return cavs__size_class(size_of_sum(task, 0));
+}
+
+static size_t size_of_values(struct starpu_task *task, unsigned implementation)
+{
+    const struct cavs__values_args *a;
+
+    (void)implementation;
+    cavs__handover_asked(task);
+    a = task->cl_arg;
+    return size_of_items(a->items, a->nitems, a->there ? 0 : 2);
+}
+
+static uint32_t footprint_of_values(struct starpu_task *task)
+{
+    return cavs__size_class(size_of_values(task, 0));
+}
+
+static void init(struct starpu_codelet *cl, const char *name, starpu_cpu_func_t func,
+                 const struct cavs__task_measure *measure)
 {
     starpu_codelet_init(cl);
     cl->cpu_funcs[0] = func;
     cl->cpu_funcs_name[0] = name;
     cl->nbuffers = STARPU_VARIABLE_NBUFFERS;
     cl->name = name;
-    cl->model =
-        cavs__task_model(name, &(struct cavs__task_measure){.footprint = footprint, .size = size});
+    cl->model = cavs__task_model(name, measure);
 }
+
+static const struct cavs__task_measure of_buffers = {.footprint = footprint, .size = size},
+                                       of_sums = {.footprint = footprint_of_sum,
+                                                  .size = size_of_sum},
+                                       of_values = {.footprint = footprint_of_values,
+                                                    .size = size_of_values};
 
 void cavs__sum_codelet(struct starpu_codelet *cl)
 {
-    init(cl, "cavs_sum", run_sum);
+    init(cl, "cavs_sum", run_sum, &of_sums);
 }
 
 void cavs__sum_rows_codelet(struct starpu_codelet *cl)
 {
-    init(cl, "cavs_sum", run_sum_rows);
+    init(cl, "cavs_sum_rows", run_sum_rows, &of_buffers);
 }
 
 void cavs__pack_codelet(struct starpu_codelet *cl)
 {
-    init(cl, "cavs_pack", run_pack);
+    init(cl, "cavs_pack", run_pack, &of_values);
 }
 
 void cavs__unpack_codelet(struct starpu_codelet *cl)
 {
-    init(cl, "cavs_unpack", run_unpack);
+    init(cl, "cavs_unpack", run_unpack, &of_values);
 }
 
 void cavs__norms_codelet(struct starpu_codelet *cl)
 {
-    init(cl, "cavs_norms", run_norms);
+    init(cl, "cavs_norms", run_norms, &of_buffers);
 }

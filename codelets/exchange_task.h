@@ -15,10 +15,10 @@
 /* Arguments are owned by whoever submitted the task.  A parcel is a buffer with some parameters one
  * after the other, without gaps. */
 
-/* A parameter in a parcel. */
+/* A parameter in a parcel, or rows of it. */
 struct cavs__parcel_item {
-    int rows, cols;
-    size_t at;    /* where in the parcel it begins */
+    int first, rows, cols;
+    size_t at;    /* where in the parcel they begin */
     ptrdiff_t ld; /* of its gradients, or of its values */
     /* sums: this rank's partial gradients */
     int ngrads;

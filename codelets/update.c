@@ -303,16 +303,16 @@ void cavs__add_rows(int n, const int32_t *ids, const int32_t *ptr, const int32_t
                 add(cols, g[gsrc[e]] + grow[e] * ldg, out + ids[i] * ldo);
 }
 
-void cavs__set_dense(int rows, int cols, float *w, ptrdiff_t ldw, const float *values, int ncopies,
-                     const struct cavs__copy *copies)
+void cavs__set_dense(int first, int rows, int cols, float *w, ptrdiff_t ldw, const float *values,
+                     int ncopies, const struct cavs__copy *copies)
 {
-    for (int r = 0; r < rows; r += TILE_ROWS)
+    for (int r = first; r < first + rows; r += TILE_ROWS)
         for (int c = 0; c < cols; c += TILE_COLS) {
-            const int m = smaller(TILE_ROWS, rows - r), n = smaller(TILE_COLS, cols - c);
+            const int m = smaller(TILE_ROWS, first + rows - r), n = smaller(TILE_COLS, cols - c);
             float *to = w + r * ldw + c;
 
             for (int i = 0; i < m && values; i++)
-                memcpy(to + i * ldw, values + (ptrdiff_t)(r + i) * cols + c,
+                memcpy(to + i * ldw, values + (ptrdiff_t)(r - first + i) * cols + c,
                        (size_t)n * sizeof *to);
             for (int i = 0; i < ncopies; i++)
                 cavs__copy_block(&copies[i], r, c, m, n, to, ldw);

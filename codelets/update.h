@@ -64,6 +64,10 @@ static inline float *cavs__number_at(const void *base, size_t offset)
  * whoever has 0 and 1, or 4 to 7, can add up what is his. */
 enum { CAVS__PARTIALS = 64 };
 
+/* Rows that pieces of an update have, or many times as many: they fill the cache lines of
+ * transposed copies, and panels. */
+enum { CAVS__UPDATE_ROWS = 32 };
+
 /* Dense: rows [first, first + rows) of w (cols, ldw), states (ld = ldw), gradient = sum of ngrads
  * arrays g[i] (ldg, NULL: not there). The copies receive the new values. */
 void cavs__update_dense(const struct cavs__update *u, int first, int rows, int cols, float *w,
@@ -93,10 +97,10 @@ void cavs__add_rows(int n, const int32_t *ids, const int32_t *ptr, const int32_t
                     const int32_t *grow, int cols, float *out, ptrdiff_t ldo, const float *const *g,
                     ptrdiff_t ldg);
 
-/* w (rows, cols, ldw) = values, which have no gaps; the copies receive them, too.  NULL: they are
- * there. */
-void cavs__set_dense(int rows, int cols, float *w, ptrdiff_t ldw, const float *values, int ncopies,
-                     const struct cavs__copy *copies);
+/* Rows [first, first + rows) of w (cols, ldw) = values, which have no gaps; the copies receive
+ * them, too.  NULL: they are there. */
+void cavs__set_dense(int first, int rows, int cols, float *w, ptrdiff_t ldw, const float *values,
+                     int ncopies, const struct cavs__copy *copies);
 
 /* ---- update_reference.c ---- */
 

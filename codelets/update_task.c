@@ -14,12 +14,25 @@ static float *buffer(void *descr[], int i)
     return (float *)STARPU_MATRIX_GET_PTR(descr[i]);
 }
 
+/* Row 0 need not lie in a buffer: hence an integer. */
+static float *row_zero(const float *row, int number, ptrdiff_t ld)
+{
+    return (float *)((uintptr_t)row - (uintptr_t)(number * ld) * sizeof *row);
+}
+
+/* NULL: the rule has no such state. */
+static float *state(void *descr[], const struct cavs__update_args *a, int i)
+{
+    return i < a->nstates ? row_zero(buffer(descr, 1 + i), a->states_from, a->ld) : NULL;
+}
+
 static int gradients(void *descr[], const struct cavs__update_args *a, int first)
 {
     for (int i = 0; !a->sparse && i < CAVS__PARTIALS; i++)
         a->gradients[i] = NULL;
     for (int i = 0; i < a->ngrads; i++)
-        a->gradients[a->sparse ? i : a->partial[i]] = buffer(descr, first + i) + a->at;
+        a->gradients[a->sparse ? i : a->partial[i]] =
+            row_zero(buffer(descr, first + i) + a->at, a->grads_from, a->ldg);
     return first + a->ngrads;
 }
 
@@ -36,12 +49,6 @@ static float clipped_scale(const struct cavs__update_args *a, const double *norm
 /* Rows that are made and then updated: they stay in L2 meanwhile, where those of any gradient
  * would go to memory and come back. */
 enum { MADE_ROWS = 32 };
-
-/* Row 0 need not lie in a buffer: hence an integer. */
-static const float *row_zero(const float *row, int number, ptrdiff_t ld)
-{
-    return (const float *)((uintptr_t)row - (uintptr_t)(number * ld) * sizeof *row);
-}
 
 /* The rule goes over rows as soon as their gradient is made, in the place of the first of them. */
 static void update_as_made(void *descr[], const struct cavs__update_args *a, float *w, float *s0,
@@ -79,8 +86,7 @@ static void update(void *descr[], const struct cavs__update_args *a)
     struct cavs__update rule = a->rule;
     const float **g = a->gradients;
     int b = 1 + a->nstates;
-    float *w = buffer(descr, 0), *s0 = a->nstates > 0 ? buffer(descr, 1) : NULL,
-          *s1 = a->nstates > 1 ? buffer(descr, 2) : NULL;
+    float *w = buffer(descr, 0), *s0 = state(descr, a, 0), *s1 = state(descr, a, 1);
     struct cavs__copy copies[CAVS__LAYOUTS];
 
     for (int i = 0; i < a->ncopies; i++) {

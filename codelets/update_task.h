@@ -29,7 +29,8 @@ struct cavs__update_args {
     uint8_t partial[CAVS__PARTIALS]; /* which one each gradient of a dense parameter is */
     const float **gradients; /* scratch of the task: room for ngrads, and CAVS__PARTIALS, of them */
     const struct cavs__made *made; /* NULL: the gradients are there */
-    size_t at;                     /* where in the buffers of the gradients these begin */
+    size_t at;                     /* where in the buffers of the gradients these begin, */
+    int grads_from, states_from;   /* with which row of the parameter; and the states likewise */
     bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */
     int n, ids, ptr, source, row;
     uint64_t *nanoseconds; /* that tasks take on CPUs are added here; NULL: do not measure */

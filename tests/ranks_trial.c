@@ -4,7 +4,7 @@
  * comes of it: a line for each model and way of training.  tests/test_ranks.t runs it as one
  * process and as several ranks, and compares.
  *
- *     ranks_trial SHARDS [MODEL | tape]
+ *     ranks_trial SHARDS [MODEL | tape | sharing]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +193,45 @@ static void try_tape(struct cavs_session_options o, const char *how)
     cavs_model_destroy(m);
 }
 
+/* ---- sessions that share a parameter ---- */
+
+/* By its width V is smaller than W, or larger: the largest one has the first rank. */
+static struct cavs_model *two_products(int width)
+{
+    struct cavs_model *m;
+    struct cavs_param *W, *V;
+    struct cavs_function *f;
+    struct cavs_symbol *h;
+
+    check(cavs_model_create(&m), "model");
+    W = cavs_model_param(m, "W", WIDTH, WIDTH, CAVS_UNIFORM(-1, 1));
+    V = cavs_model_param(m, width < WIDTH ? "small" : "large", WIDTH, width, CAVS_UNIFORM(-1, 1));
+    f = cavs_function_create(cavs_stage_create(m, "stage", WIDTH), "f");
+    h = cavs_tanh(cavs_matmul(cavs_pull(f, "x", WIDTH), W));
+    cavs_scatter(f, h);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(cavs_matmul(h, V))), NULL);
+    check(cavs_model_finish(m), "model");
+    return m;
+}
+
+static void try_sharing(struct cavs_session_options o)
+{
+    struct cavs_model *first = two_products(WIDTH / 2), *second = two_products(2 * WIDTH);
+    struct cavs_session *s, *t = NULL;
+    int rc;
+
+    check(cavs_session_create(runtime, first, &o, &s), "session");
+    check(cavs_session_create_with(runtime, first, &o, s, &t), "session");
+    cavs_session_destroy(t);
+    rc = cavs_session_create_with(runtime, second, &o, s, &t);
+    printf("%s\n", rc < 0 ? cavs_error_message() : "accepted");
+    if (!rc)
+        cavs_session_destroy(t);
+    cavs_session_destroy(s);
+    cavs_model_destroy(first);
+    cavs_model_destroy(second);
+}
+
 int main(int argc, char **argv)
 {
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
@@ -218,6 +257,8 @@ int main(int argc, char **argv)
         o.optimizer = CAVS_SGD;
         try_tape(o, "sgd");
     }
+    if (argc > 2 && strcmp(argv[2], "sharing") == 0)
+        try_sharing(o);
     check(cavs_runtime_destroy(runtime), "end");
     return 0;
 }

@@ -196,17 +196,19 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
 
 /* ---- messages ---- */
 
-/* Parcels have a tag for each subtotal and one for the whole, as many as there could be; norms one
- * after them; then tables.  A batch may have a message ready that one before has not, with another
- * handle: each slot has tags of its own. */
+/* A parcel has a tag for each subtotal and one for the whole.  What is no parcel comes after all
+ * that there could be: first norms, then tables.  A batch may have a message ready that one before
+ * has not, with another handle: each slot has tags of its own. */
+enum { NO_PARCEL = 1 << 24 };
+
 int64_t cavs__tag(int slot, int parcel, int subtotal)
 {
     return ((int64_t)parcel * (CAVS__PARTIALS + 1) + subtotal) * CAVS__SLOTS + slot;
 }
 
-int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, int kind)
+int64_t cavs__rows_tag(int table, int slot, int kind)
 {
-    return cavs__tag(slot, x->e->plan->model->nstored, 1 + CAVS__ROW_TAGS * table + kind);
+    return cavs__tag(slot, NO_PARCEL, 1 + CAVS__ROW_TAGS * table + kind);
 }
 
 static void receive_done(void *arg)
@@ -326,7 +328,7 @@ int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b,
     return rc || trains ? rc : cavs__spread_gradients(x, slot);
 }
 
-/* ---- norms ---- */
+/* ---- norms: of parameters that are not cut, see exchange_parcels.c ---- */
 
 static int32_t *sources_of_norms(const struct cavs__exchange *x, int slot)
 {
@@ -336,7 +338,7 @@ static int32_t *sources_of_norms(const struct cavs__exchange *x, int slot)
     int rank = cavs__rank(x->ranks);
 
     for (int i = 0; source && i < m->nstored; i++) {
-        int owner = x->parcel_of[i] < 0 ? rank : x->parcels[x->parcel_of[i]].owner;
+        int owner = x->shares_of[i] > 0 ? x->parcels[x->shares[x->share_of[i]].parcel].owner : rank;
 
         source[i] = owner == rank ? -1 : owner - (owner > rank);
     }
@@ -370,7 +372,7 @@ static int merge_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t 
 
 int cavs__submit_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t norms)
 {
-    int64_t tag = cavs__tag(slot, x->e->plan->model->nstored, 0);
+    int64_t tag = cavs__tag(slot, NO_PARCEL, 0);
     int rc = CAVS_OK;
 
     for (int i = 0; i < cavs__ranks_count(x->ranks) && !rc; i++) {

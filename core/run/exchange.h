@@ -4,7 +4,8 @@
  * same parameters after it.
  *
  * A parameter that is multiplied has an owner, a rank that updates it and keeps what the optimizer
- * has of it.  The others send their sums of partial gradients there; it adds them up, updates, and
+ * has of it; one that would keep its owner's link busy for long is cut by rows, and each part has
+ * one.  The others send their sums of partial gradients there; it adds them up, updates, and
  * sends the new values to all.  Partial gradients are added up in pairs (codelets/update.h), and
  * each rank has consecutive ones, so most send one sum, and the bits do not depend on how many
  * ranks there are.  That takes twice the parameters for each rank but one, which is the least that
@@ -20,7 +21,8 @@
  *   deal.c              shards -> ranks; which sums a rank makes
  *   exchange.c          life; what is agreed on for a batch; norms
  *   exchange_pace.c     how fast the ranks are
- *   exchange_parcels.c  who owns what, and what travels together
+ *   exchange_shares.c   who owns what
+ *   exchange_parcels.c  what of it travels together
  *   exchange_sums.c     gradients -> owners
  *   exchange_values.c   owners -> values everywhere
  *   exchange_lists.c    which rows are touched
@@ -48,8 +50,15 @@ struct cavs__subtotals {
     uint8_t first[CAVS__PARTIALS], size[CAVS__PARTIALS];
 };
 
-/* Parameters of one owner that travel together; or one that travels from where its gradients are,
- * and to where its values are, without being copied. */
+/* A parameter, or some rows of a large one: what an owner has of it. */
+struct cavs__share {
+    const struct cavs_param *p;
+    int first, rows, parcel;
+    size_t at; /* where in the parcel */
+};
+
+/* Shares of one owner that travel together; or a parameter that travels from where its gradients
+ * are, and to where its values are, without being copied. */
 struct cavs__parcel {
     int owner;
     const struct cavs_param *direct; /* NULL: they are copied */
@@ -111,9 +120,12 @@ struct cavs__exchange {
     struct cavs__ranks *ranks;
     struct starpu_codelet sum, sum_rows, pack, unpack, merge_norms;
     int nparcels;
+    size_t parcels_room;
     struct cavs__parcel *parcels;
-    int *parcel_of;            /* [nstored] -1: none */
-    size_t *at;                /* [nstored] where in its parcel */
+    int nshares;
+    size_t shares_room;
+    struct cavs__share *shares;
+    int *share_of, *shares_of; /* [nstored] the first of a parameter, and how many there are */
     struct cavs__block *norms; /* [ranks] those of others */
     int ntables;               /* looked-up parameters that are trained */
     const struct cavs_param **tables;
@@ -137,8 +149,17 @@ struct cavs__exchange {
 /* NULL in *out where the process is alone. */
 int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out);
 void cavs__exchange_free(struct cavs__exchange *x);
-/* This rank updates the parameter, and keeps its states. */
+/* This rank updates the parameter, and keeps its states: all of it, or some rows. */
 bool cavs__owns(const struct cavs__exchange *x, const struct cavs_param *p);
+/* Which: the i-th share, NULL: there are not so many, or it has all rows of a parameter that is not
+ * shared out. */
+const struct cavs__share *cavs__own_share(const struct cavs__exchange *x,
+                                          const struct cavs_param *p, int i);
+/* Who has which rows, in a number: never 0. */
+uint64_t cavs__layout_of_shares(const struct cavs__exchange *x, const struct cavs_param *p);
+/* From the first of these rows up to behind the last. */
+void cavs__own_rows(const struct cavs__exchange *x, const struct cavs_param *p, int *first,
+                    int *end);
 
 /* The plan has grown: parameters that have dense gradients now get owners, the others keep
  * theirs. */
@@ -159,10 +180,11 @@ int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b,
 int cavs__submit_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t norms);
 /* After the updates: their results to all. */
 int cavs__submit_values(struct cavs__exchange *x, int slot);
-/* The gradient of a parameter that this rank owns: handles, and which partial gradient each is,
- * with *at: where in them it begins; rows without gaps.  Returns how many. */
-int cavs__exchanged(const struct cavs__exchange *x, const struct cavs_param *p,
-                    starpu_data_handle_t *handles, uint8_t *partial, size_t *at);
+/* The gradient of a share that this rank owns: handles, and which partial gradient each is, with
+ * *at: where in them it begins, and *from: with which row of the parameter; rows without gaps.
+ * Returns how many. */
+int cavs__exchanged(const struct cavs__exchange *x, const struct cavs__share *share,
+                    starpu_data_handle_t *handles, uint8_t *partial, size_t *at, int *from);
 /* Of a looked-up parameter: which rows, and the handles of their gradients by source; returns how
  * many. */
 const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,
@@ -170,7 +192,8 @@ const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,
 int cavs__exchanged_blocks(const struct cavs__exchange *x, const struct cavs_param *p, int slot,
                            const struct cavs__block **blocks);
 /* When no task uses it any more, after a batch that was for its gradient: its numbers. */
-const float *cavs__exchanged_numbers(const struct cavs__exchange *x, const struct cavs_param *p);
+const float *cavs__exchanged_numbers(const struct cavs__exchange *x,
+                                     const struct cavs__share *share);
 
 /* The tasks of a batch of training, for which the ranks have met, are about to be submitted. */
 void cavs__pace_begin(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
@@ -208,11 +231,21 @@ int cavs__spread(struct cavs__exchange *x, int slot, starpu_data_handle_t handle
 int64_t cavs__tag(int slot, int parcel, int subtotal);
 /* kind: below CAVS__ROW_TAGS. */
 enum { CAVS__TAG_ONWARD, CAVS__TAG_GIVEN, CAVS__TAG_FINAL, CAVS__TAG_LAST, CAVS__ROW_TAGS };
-int64_t cavs__rows_tag(const struct cavs__exchange *x, int table, int slot, int kind);
+int64_t cavs__rows_tag(int table, int slot, int kind);
 
 /* exchange_pace.c */
 struct cavs__pace cavs__own_pace(const struct cavs__exchange *x);
 void cavs__pace_observe(struct cavs__exchange *x, int slot);
+
+/* exchange_shares.c */
+enum { CAVS__SMALL_SHARE = 1 << 13 }; /* floats of one that travels with others */
+size_t cavs__floats_in(const struct cavs__share *share);
+bool cavs__is_whole(const struct cavs__share *share); /* it has all rows */
+/* Of parameters that have none yet. */
+int cavs__shares_add(struct cavs__exchange *x);
+/* To whoever has least, the largest first.  load: [ranks] zeros; owner: [shares] -1 of those that
+ * have no parcel yet. */
+void cavs__shares_deal(const struct cavs__exchange *x, size_t *load, int *owner);
 
 /* exchange_parcels.c */
 int cavs__parcels_create(struct cavs__exchange *x);

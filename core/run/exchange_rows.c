@@ -127,11 +127,11 @@ static int receive_table(struct cavs__exchange *x, int table, int slot)
     for (int rank = 0; rank < cavs__ranks_count(x->ranks) && !rc; rank++) {
         if (k->ntaken[rank] > 0)
             rc = cavs__receive(x, slot, k->taken[rank].handle, rank,
-                               cavs__rows_tag(x, table, slot, CAVS__TAG_GIVEN));
+                               cavs__rows_tag(table, slot, CAVS__TAG_GIVEN));
     }
     if (k->ncame > 0 && !rc)
         rc = cavs__receive(x, slot, k->came.handle, neighbour(x, -1),
-                           cavs__rows_tag(x, table, slot, CAVS__TAG_ONWARD));
+                           cavs__rows_tag(table, slot, CAVS__TAG_ONWARD));
     return rc;
 }
 
@@ -155,16 +155,16 @@ static int send_table(struct cavs__exchange *x, int table, int slot)
 
         if (k->ngiven[to] > 0)
             rc = cavs__send(x, slot, k->given[to].handle, to,
-                            cavs__rows_tag(x, table, slot, CAVS__TAG_GIVEN));
+                            cavs__rows_tag(table, slot, CAVS__TAG_GIVEN));
     }
     if (k->nonward > 0 && !rc)
         rc = cavs__send(x, slot, k->onward.handle, neighbour(x, 1),
-                        cavs__rows_tag(x, table, slot, CAVS__TAG_ONWARD));
+                        cavs__rows_tag(table, slot, CAVS__TAG_ONWARD));
     for (int i = 0; i < 2 * ranks && !rc; i++) {
         if (k->nfinal[i] > 0)
             rc = cavs__spread(
                 x, slot, k->final[i].handle, i % ranks,
-                cavs__rows_tag(x, table, slot, i < ranks ? CAVS__TAG_FINAL : CAVS__TAG_LAST));
+                cavs__rows_tag(table, slot, i < ranks ? CAVS__TAG_FINAL : CAVS__TAG_LAST));
     }
     return rc;
 }

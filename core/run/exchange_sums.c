@@ -43,21 +43,22 @@ struct adding {
     double numbers;
 };
 
-static void add_item(struct adding *s, const struct cavs_param *p)
+static void add_item(struct adding *s, const struct cavs__share *share)
 {
+    const struct cavs_param *p = share->p;
     const struct cavs__engine *e = s->x->e;
     const struct cavs__tensor *t = &e->tensors[e->plan->grad[p->number]];
     struct cavs__parcel_item *it = &s->items[s->a->nitems++];
 
     *it = (struct cavs__parcel_item){
-        .rows = p->rows, .cols = p->cols, .at = s->x->at[p->number], .ld = t->ld};
+        .first = share->first, .rows = share->rows, .cols = p->cols, .at = share->at, .ld = t->ld};
     for (int i = s->first; i < s->first + s->size; i++) {
         if (!e->grad_used[p->number][i])
             continue;
         it->partial[it->ngrads++] = (uint8_t)i;
         s->handles[s->nhandles++] = t->chunks[i].handle;
     }
-    s->numbers += (double)p->rows * p->cols;
+    s->numbers += (double)share->rows * p->cols;
 }
 
 static void add_others(struct adding *s)
@@ -90,13 +91,12 @@ static int begin_sum(struct adding *s)
 
 static int submit_sum(struct adding *s, struct cavs__block *out, bool with_others)
 {
-    const struct cavs_model *m = s->x->e->plan->model;
     struct starpu_task *t;
     int rc = begin_sum(s);
 
-    for (int i = 0; i < m->nstored && !rc; i++) {
-        if (s->x->parcel_of[i] == s->parcel)
-            add_item(s, m->params[i]);
+    for (int i = 0; i < s->x->nshares && !rc; i++) {
+        if (s->x->shares[i].parcel == s->parcel)
+            add_item(s, &s->x->shares[i]);
     }
     if (!rc && with_others)
         add_others(s);
@@ -202,7 +202,7 @@ int cavs__own_partials(const struct cavs__exchange *x, starpu_data_handle_t *han
     int n = 0;
 
     for (int i = 0; i < e->plan->model->nstored; i++) {
-        for (int k = 0; k < CAVS__PARTIALS && x->parcel_of[i] >= 0; k++) {
+        for (int k = 0; k < CAVS__PARTIALS && x->shares_of[i] > 0; k++) {
             if (e->grad_used[i][k])
                 handles[n++] = e->tensors[e->plan->grad[i]].chunks[k].handle;
         }
@@ -212,10 +212,11 @@ int cavs__own_partials(const struct cavs__exchange *x, starpu_data_handle_t *han
 
 /* ---- what comes of it ---- */
 
-static int add_partials(const struct cavs__exchange *x, const struct cavs_param *p,
+static int add_partials(const struct cavs__exchange *x, const struct cavs__share *share,
                         starpu_data_handle_t *handles, uint8_t *partial)
 {
     const struct cavs__engine *e = x->e;
+    const struct cavs_param *p = share->p;
     int n = 0;
 
     for (int i = 0; i < CAVS__PARTIALS; i++) {
@@ -228,27 +229,29 @@ static int add_partials(const struct cavs__exchange *x, const struct cavs_param 
         struct cavs__subtotals t = cavs__subtotals_of(x->rank_of_chunk, x->sharing[k]);
 
         for (int i = 0; i < t.n && x->sharing[k] != cavs__rank(x->ranks); i++) {
-            handles[n] = x->parcels[x->parcel_of[p->number]].in[x->sharing[k]][i].handle;
+            handles[n] = x->parcels[share->parcel].in[x->sharing[k]][i].handle;
             partial[n++] = t.first[i];
         }
     }
     return n;
 }
 
-int cavs__exchanged(const struct cavs__exchange *x, const struct cavs_param *p,
-                    starpu_data_handle_t *handles, uint8_t *partial, size_t *at)
+int cavs__exchanged(const struct cavs__exchange *x, const struct cavs__share *share,
+                    starpu_data_handle_t *handles, uint8_t *partial, size_t *at, int *from)
 {
-    const struct cavs__parcel *k = &x->parcels[x->parcel_of[p->number]];
+    const struct cavs__parcel *k = &x->parcels[share->parcel];
 
-    *at = k->direct ? 0 : x->at[p->number];
+    *at = k->direct ? 0 : share->at;
+    *from = share->first;
     if (k->direct)
-        return add_partials(x, p, handles, partial);
+        return add_partials(x, share, handles, partial);
     handles[0] = k->all.handle;
     partial[0] = 0;
     return 1;
 }
 
-const float *cavs__exchanged_numbers(const struct cavs__exchange *x, const struct cavs_param *p)
+const float *cavs__exchanged_numbers(const struct cavs__exchange *x,
+                                     const struct cavs__share *share)
 {
-    return x->parcels[x->parcel_of[p->number]].all.p + x->at[p->number];
+    return x->parcels[share->parcel].all.p + share->at;
 }

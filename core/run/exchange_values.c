@@ -6,15 +6,18 @@
 /* ---- values ---- */
 
 /* Adds the parameter to the task, and its copies where it is written, or was by a message. */
-static void add_value(struct cavs__exchange *x, struct starpu_task *t, const struct cavs_param *p,
-                      bool written, bool there, struct cavs__parcel_item *it)
+static void add_value(struct cavs__exchange *x, struct starpu_task *t,
+                      const struct cavs__share *share, bool written, bool there,
+                      struct cavs__parcel_item *it)
 {
     struct cavs__engine *e = x->e;
+    const struct cavs_param *p = share->p;
     struct cavs__tensor *w = &e->tensors[e->plan->param[p->number]];
+    enum starpu_data_access_mode writing = cavs__is_whole(share) ? STARPU_W : STARPU_RW;
 
     *it = (struct cavs__parcel_item){
-        .rows = p->rows, .cols = p->cols, .at = x->at[p->number], .ld = w->ld};
-    cavs__task_buffer(t, w->chunks[0].handle, written && !there ? STARPU_W : STARPU_R);
+        .first = share->first, .rows = share->rows, .cols = p->cols, .at = share->at, .ld = w->ld};
+    cavs__task_buffer(t, w->chunks[0].handle, written && !there ? writing : STARPU_R);
     for (int l = 0; l < CAVS__LAYOUTS && written; l++) {
         int number = e->plan->copies[p->number][l];
 
@@ -46,9 +49,9 @@ static int submit_value(struct cavs__exchange *x, int slot, int parcel)
         return CAVS_ENOMEM;
     if (!a->there)
         cavs__task_buffer(t, x->parcels[parcel].all.handle, own ? STARPU_W : STARPU_R);
-    for (int i = 0; i < m->nstored; i++) {
-        if (x->parcel_of[i] == parcel)
-            add_value(x, t, m->params[i], !own, a->there, &items[a->nitems++]);
+    for (int i = 0; i < x->nshares; i++) {
+        if (x->shares[i].parcel == parcel)
+            add_value(x, t, &x->shares[i], !own, a->there, &items[a->nitems++]);
     }
     t->priority = 2;
     return cavs__task_start(x->e, slot, t);

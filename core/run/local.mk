@@ -20,6 +20,7 @@ libcavs_la_SOURCES += \
 	core/run/exchange_routes.c \
 	core/run/exchange_row_sums.c \
 	core/run/exchange_rows.c \
+	core/run/exchange_shares.c \
 	core/run/exchange_sums.c \
 	core/run/exchange_values.c \
 	core/run/fault.c \

@@ -65,7 +65,7 @@ void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m)
     free(o->touched_lists);
 }
 
-/* rows: all, or none where another rank has them. */
+/* rows: none where other ranks have them. */
 static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const struct cavs_param *p,
                         int rows)
 {
@@ -82,15 +82,38 @@ static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const st
     return rc;
 }
 
+/* Sessions that share a parameter have the same ranks keep the same rows of its states. */
+static int check_layout(struct cavs__optimizer *o, const struct cavs_param *p)
+{
+    struct cavs__store_entry *x = o->stored[p->number];
+    uint64_t layout = cavs__layout_of_shares(o->exchange, p);
+
+    if (cavs__is_there(&x->state[0]) || x->layout)
+        return layout == x->layout
+                   ? CAVS_OK
+                   : cavs__fail(CAVS_EINVAL,
+                                "parameter %s: sessions that share it would update it at "
+                                "different ranks: their models have other parameters",
+                                x->names);
+    x->layout = layout;
+    return CAVS_OK;
+}
+
 int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
                         const struct cavs_param *p)
 {
     int nstates = e->plan->options.training && !p->frozen ? cavs__rules[o->rule.rule].states : 0,
         rc = CAVS_OK;
-    bool own = !o->exchange || cavs__owns(o->exchange, p);
+    struct cavs__store_entry *x = o->stored[p->number];
+    int first = 0, end = p->rows;
 
+    if (nstates > 0 && o->exchange) {
+        cavs__own_rows(o->exchange, p, &first, &end);
+        rc = check_layout(o, p);
+        x->states_from = rc ? x->states_from : first;
+    }
     for (int k = 0; k < nstates && !rc; k++)
-        rc = create_state(e, &o->stored[p->number]->state[k], p, own ? p->rows : 0);
+        rc = create_state(e, &x->state[k], p, end - first);
     return rc;
 }
 

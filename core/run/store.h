@@ -17,6 +17,8 @@ struct cavs__store_entry {
     int rows, cols;
     bool filled; /* it has its first values */
     struct cavs__tensor value, state[2];
+    int states_from; /* the first row that the states have: of several ranks, each has some */
+    uint64_t layout; /* who has which, see cavs__layout_of_shares(); 0: there are no states */
     struct cavs__tensor copies[CAVS__LAYOUTS]; /* that some session reads; without chunks: none */
 };
 

@@ -8,15 +8,15 @@
  */
 #include <math.h>
 
+#include "codelets/device_set.h"
 #include "codelets/update_task.h"
 #include "core/base/error.h"
 #include "core/compile/work.h"
 #include "core/run/optimizer.h"
 
 /* Pieces of an update, which is bound by memory: that read and write so many numbers at least,
- * about a millisecond; with more than so many workers less, since all wait for the last piece.  Of
- * dense ones, of rows that fill the cache lines of transposed copies, and panels. */
-enum { MOST_PIECES = 16, PIECE_NUMBERS = 10 << 19, MANY_WORKERS = 8, PIECE_ROWS = 32 };
+ * about a millisecond; with more than so many workers less, since all wait for the last piece. */
+enum { MOST_PIECES = 16, PIECE_NUMBERS = 10 << 19, MANY_WORKERS = 8 };
 
 /* The update of one batch. */
 struct updating {
@@ -24,6 +24,7 @@ struct updating {
     struct cavs__engine *e;
     const struct cavs__batch *b;
     int slot;
+    const struct cavs__share *share; /* of the parameter that tasks are made for; NULL: all of it */
     int n; /* tasks, all made before the first is submitted: it happens to all parameters or none */
     int nnorms; /* of them, the first */
     struct starpu_task **tasks;
@@ -47,7 +48,8 @@ static void add_exchanged(const struct updating *u, struct starpu_task *task,
     starpu_data_handle_t handles[CAVS__PARTIALS];
     a->ldg = p->cols;
     a->ngrads = a->sparse ? cavs__exchanged_blocks(u->o->exchange, p, u->slot, blocks)
-                          : cavs__exchanged(u->o->exchange, p, handles, a->partial, &a->at);
+                          : cavs__exchanged(u->o->exchange, u->share, handles, a->partial, &a->at,
+                                            &a->grads_from);
     for (int i = 0; i < a->ngrads; i++)
         cavs__task_buffer(task, a->sparse ? blocks[i]->handle : handles[i], STARPU_R);
 }
@@ -137,6 +139,7 @@ static struct cavs__update_args *new_args(const struct updating *u, const struct
                                     .cols = p->cols,
                                     .number = p->number,
                                     .nstates = cavs__rules[u->o->rule.rule].states,
+                                    .states_from = u->o->stored[p->number]->states_from,
                                     .gradients = gradients,
                                     .nanoseconds = cavs__update_nanoseconds(u->e),
                                     .ld = u->e->tensors[u->e->plan->param[p->number]].ld};
@@ -253,6 +256,8 @@ static int make_piece(struct updating *u, const struct cavs_param *p, int first,
     else
         add_gradients(u, t, p, a);
     take_rows(a, first, rows);
+    if (u->share && !cavs__is_whole(u->share)) /* devices take all rows */
+        cavs__keep_off(t, cavs__devices->kinds());
     if (a->clip > 0) {
         a->nnorms = u->e->plan->model->nstored;
         cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_R);
@@ -287,7 +292,7 @@ static int updated_rows(const struct updating *u, const struct cavs_param *p)
 {
     const struct cavs__touched *t = touched(u, p);
 
-    return t ? t->n : p->rows;
+    return t ? t->n : u->share ? u->share->rows : p->rows;
 }
 
 /* Numbers that are read and written for each of a parameter: of itself, its states and copies,
@@ -307,7 +312,7 @@ static int pieces_of(const struct updating *u, const struct cavs_param *p)
 {
     const struct cavs__engine *e = u->e;
     int rows = updated_rows(u, p), workers = e->rt->workers,
-        most = touched(u, p) ? MOST_PIECES : p->rows / PIECE_ROWS;
+        most = touched(u, p) ? MOST_PIECES : rows / CAVS__UPDATE_ROWS;
     int64_t piece = workers > MANY_WORKERS ? PIECE_NUMBERS * MANY_WORKERS / workers : PIECE_NUMBERS,
             n = (int64_t)rows * p->cols * numbers_for_one(u, p) / piece;
 
@@ -319,26 +324,42 @@ static int pieces_of(const struct updating *u, const struct cavs_param *p)
 }
 
 /* The first row of piece i of n. */
-static int first_row(const struct cavs_param *p, int rows, int i, int n)
+static int first_row(const struct updating *u, const struct cavs_param *p, int rows, int i, int n)
 {
-    int whole = rows == p->rows ? PIECE_ROWS : 1;
+    int whole = touched(u, p) ? 1 : CAVS__UPDATE_ROWS;
 
     return i == n ? rows : (int)((int64_t)(rows / whole) * i / n * whole);
 }
 
-static int make_update(struct updating *u, const struct cavs_param *p)
+static int make_share(struct updating *u, const struct cavs_param *p)
 {
-    int n = pieces_of(u, p), rows = updated_rows(u, p), rc;
+    int n = pieces_of(u, p), rows = updated_rows(u, p), from = u->share ? u->share->first : 0, rc;
 
     if (n == 1)
-        return make_piece(u, p, 0, rows, STARPU_RW);
+        return make_piece(u, p, from, rows, STARPU_RW);
     rc = make_fence(u, p);
     for (int i = 0; i < n && !rc; i++) {
-        int first = first_row(p, rows, i, n);
+        int first = first_row(u, p, rows, i, n);
 
-        rc = make_piece(u, p, first, first_row(p, rows, i + 1, n) - first, STARPU_R);
+        rc = make_piece(u, p, from + first, first_row(u, p, rows, i + 1, n) - first, STARPU_R);
     }
     return rc ? rc : make_fence(u, p);
+}
+
+/* The i-th share of it that this rank has; where it is not shared out, NULL. */
+static bool take_share(struct updating *u, const struct cavs_param *p, int i)
+{
+    u->share = u->o->exchange ? cavs__own_share(u->o->exchange, p, i) : NULL;
+    return u->share || i == 0;
+}
+
+static int make_update(struct updating *u, const struct cavs_param *p)
+{
+    int rc = CAVS_OK;
+
+    for (int i = 0; !rc && take_share(u, p, i); i++)
+        rc = make_share(u, p);
+    return rc;
 }
 
 /* By this rank. */
@@ -356,7 +377,7 @@ static int make_norms(struct updating *u)
     int rc = fenced ? make_fence(u, NULL) : CAVS_OK;
 
     for (int i = 0; i < m->nstored && !rc; i++) {
-        if (is_updated(u, m->params[i]))
+        if (is_updated(u, m->params[i]) && take_share(u, m->params[i], 0))
             rc = make_norm(u, m->params[i]);
     }
     return rc || !fenced ? rc : make_fence(u, NULL);
@@ -365,7 +386,8 @@ static int make_norms(struct updating *u)
 static int make_all(struct updating *u)
 {
     const struct cavs_model *m = u->e->plan->model;
-    size_t bytes = (3 + MOST_PIECES) * ((size_t)m->nstored + 1) * sizeof *u->tasks;
+    size_t shares = u->o->exchange ? (size_t)u->o->exchange->nshares : 0,
+           bytes = (3 + MOST_PIECES) * ((size_t)m->nstored + shares + 1) * sizeof *u->tasks;
     int rc = CAVS_OK;
 
     u->tasks = cavs__arena_alloc(&u->e->slots[u->slot].arena, bytes);

@@ -286,7 +286,7 @@ int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, c
 
 bool cavs__shares_state(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return s->optimizer.exchange && s->optimizer.exchange->parcel_of[stored(p)->number] >= 0;
+    return s->optimizer.exchange && s->optimizer.exchange->shares_of[stored(p)->number] > 0;
 }
 
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
@@ -305,22 +305,50 @@ static bool has_state(const struct cavs_session *s, const struct cavs_param *p)
     return !s->optimizer.exchange || cavs__owns(s->optimizer.exchange, stored(p));
 }
 
+/* The i-th range of rows of which this rank has the states; false: there are not so many. */
+static bool next_own(const struct cavs_session *s, const struct cavs_param *p, int i, int *first,
+                     int *end)
+{
+    const struct cavs__share *own =
+        cavs__shares_state(s, p) ? cavs__own_share(s->optimizer.exchange, stored(p), i) : NULL;
+
+    *first = own ? own->first : 0;
+    *end = own ? own->first + own->rows : p->rows;
+    return own || (i == 0 && !cavs__shares_state(s, p));
+}
+
+/* Others have the other rows: here they are zeros. */
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
 {
-    if (has_state(s, p))
-        copy_out(&stored_as(s, p)->state[k], p, values);
-    else
-        memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
+    size_t cols = (size_t)p->cols;
+    struct window w;
+
+    memset(values, 0, (size_t)p->rows * cols * sizeof *values);
+    if (!has_state(s, p))
+        return CAVS_OK;
+    w = open_window(&stored_as(s, p)->state[k], 0, p, STARPU_R);
+    for (int i = 0, r, end; next_own(s, p, i, &r, &end); i++) {
+        for (; r < end; r++)
+            memcpy(values + (size_t)r * cols,
+                   w.p + (r - stored_as(s, p)->states_from) * w.tensor->ld, cols * sizeof *values);
+    }
+    close_window(&w);
     return CAVS_OK;
 }
 
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
 {
+    size_t cols = (size_t)p->cols;
     struct window w;
 
     if (!has_state(s, p))
         return CAVS_OK;
-    w = copy_in(&stored_as(s, p)->state[k], p, values);
+    w = open_window(&stored_as(s, p)->state[k], 0, p, STARPU_RW);
+    for (int i = 0, r, end; next_own(s, p, i, &r, &end); i++) {
+        for (; r < end; r++)
+            memcpy(w.p + (r - stored_as(s, p)->states_from) * w.tensor->ld,
+                   values + (size_t)r * cols, cols * sizeof *values);
+    }
     close_window(&w);
     return CAVS_OK;
 }
@@ -333,11 +361,16 @@ static int last_slot(const struct cavs_session *s)
 /* The gradient of all ranks. */
 static void add_exchanged(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
-    const float *from = cavs__exchanged_numbers(s->optimizer.exchange, stored(p)) + p->merged_col;
+    const struct cavs__exchange *x = s->optimizer.exchange;
+    const struct cavs__share *share = &x->shares[x->share_of[stored(p)->number]];
 
-    for (int r = 0; r < p->rows; r++)
-        memcpy(values + (size_t)r * (size_t)p->cols, from + (size_t)r * (size_t)stored(p)->cols,
-               (size_t)p->cols * sizeof *values);
+    for (int i = 0; i < x->shares_of[stored(p)->number]; i++, share++) {
+        const float *from = cavs__exchanged_numbers(x, share) + p->merged_col;
+
+        for (int r = 0; r < share->rows; r++)
+            memcpy(values + (size_t)(share->first + r) * (size_t)p->cols,
+                   from + (size_t)r * (size_t)stored(p)->cols, (size_t)p->cols * sizeof *values);
+    }
 }
 
 static void add_exchanged_rows(struct cavs_session *s, const struct cavs_param *p, float *values)
