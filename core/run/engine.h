@@ -253,6 +253,7 @@ void cavs__run_here(struct cavs__engine *e, struct starpu_task *t);
 int cavs__homes_init(struct cavs__engine *e);
 void cavs__homes_free(struct cavs__engine *e);
 int cavs__home_of(const struct cavs__engine *e, int shard); /* of this batch; -1: none */
+bool cavs__cpus_have_shards(const struct cavs__engine *e);  /* beside those of devices */
 /* What part of a batch each shard should have, relative to one another, [nshards]; NULL: the
  * same. */
 const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run);

@@ -114,6 +114,11 @@ void cavs__homes_free(struct cavs__engine *e)
     free(e->homes);
 }
 
+bool cavs__cpus_have_shards(const struct cavs__engine *e)
+{
+    return e->homes && e->homes->home[e->homes->n - 1].device < 0;
+}
+
 /* Where a shard lives, if there is room. */
 static int own_home(const struct cavs__homes *hs, int shard)
 {

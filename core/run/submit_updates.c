@@ -171,6 +171,17 @@ static void add_lists_and_scratch(const struct updating *u, struct starpu_task *
         cavs__task_buffer(task, u->e->scratch, STARPU_SCRATCH);
 }
 
+/* To CPUs: some rows alone, since devices take all rows; and dense parameters where CPU workers
+ * have shards. They add to many partial gradients, each as large as the parameter, and a device
+ * would fetch all of them, and give values and copies back. */
+static void place(const struct updating *u, const struct cavs_param *p, struct starpu_task *t)
+{
+    bool cut = u->share && !cavs__is_whole(u->share);
+
+    if (cut || (!touched(u, p) && cavs__cpus_have_shards(u->e)))
+        cavs__keep_off(t, cavs__devices->kinds());
+}
+
 /* Tasks may write different numbers of one block at the same time, between two fences. */
 static bool side_by_side(const struct cavs__engine *e)
 {
@@ -185,6 +196,7 @@ static int make_norm(struct updating *u, const struct cavs_param *p)
     if (!t)
         return CAVS_ENOMEM;
     a = t->cl_arg;
+    place(u, p, t);
     cavs__task_buffer(t, u->o->norms.chunks[0].handle, side_by_side(u->e) ? STARPU_R : STARPU_RW);
     add_gradients(u, t, p, a);
     add_lists_and_scratch(u, t, p);
@@ -256,8 +268,7 @@ static int make_piece(struct updating *u, const struct cavs_param *p, int first,
     else
         add_gradients(u, t, p, a);
     take_rows(a, first, rows);
-    if (u->share && !cavs__is_whole(u->share)) /* devices take all rows */
-        cavs__keep_off(t, cavs__devices->kinds());
+    place(u, p, t);
     if (a->clip > 0) {
         a->nnorms = u->e->plan->model->nstored;
         cavs__task_buffer(t, u->o->norms.chunks[0].handle, STARPU_R);
