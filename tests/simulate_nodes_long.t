@@ -17,7 +17,7 @@ simulate() {
 }
 
 simulate --json "$work/first" --svg "$work/figure"
-[ $status -eq 0 ] && grep -q '^| h 64, 25 Gbit/s: machines' "$work/out" && grep -q '<svg' "$work/figure"
+[ $status -eq 0 ] && grep -q '^| strong, h 64, 25 Gbit/s: machines' "$work/out" && grep -q '<svg' "$work/figure"
 ok $? "one, two and four machines are simulated" "$work/err"
 
 simulate --json "$work/second"
@@ -26,8 +26,9 @@ ok $? "a simulation of ranks gives the same numbers again" "$work/err"
 
 python3 - "$work/first" <<'END'
 import json, sys
-slow, fast = json.load(open(sys.argv[1]))["nodes"]
+slow, fast, slow_strong, fast_strong = json.load(open(sys.argv[1]))["nodes"]
 assert all(r["efficiency"] <= 1.05 for r in slow + fast), (slow, fast)
+assert all(a["batch_ms"] > b["batch_ms"] for a, b in zip(fast_strong, fast_strong[1:])), fast_strong
 assert all(r["sent"] > 0 for r in slow[1:]), slow
 assert all(a["batch_ms"] >= b["batch_ms"] for a, b in zip(slow, fast)), (slow, fast)
 END
