@@ -25,6 +25,7 @@ nobase_dist_doc_DATA += apps/dyn_tree_lstm.c apps/tree_fc.c apps/tree_lstm.c app
 	core/prepare/prepare.h core/run/engine.h core/compile/plan.h core/declare/symbol.c \
 	doc/examples/first.c doc/examples/mistakes.c doc/examples/recorded.c doc/examples/two_ways.c memory/tensor.h \
 	perf/figures/simulated-gpus.svg \
+	perf/figures/simulated-nodes.svg \
 	scheduler/internal.h scheduler/policies.c scheduler/schedule.h
 
 EXAMPLE_CPPFLAGS = -I$(top_srcdir)/core
