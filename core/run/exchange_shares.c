@@ -40,16 +40,17 @@ static size_t even_load(const struct cavs__exchange *x)
 }
 
 /* What one rank would receive from all others, and send to all, while their links have less to do:
- * shares of half of what each has on average then even that out.  They keep blocks of rows together
- * that an update takes at once, and are not small.  The sum of squares that clipping takes is of a
- * parameter from its first row to its last, by one who has all. */
+ * shares of half of what each has on average then even that out.  Of two ranks each sends what the
+ * other receives anyway, and more messages would only cost time.  Shares keep blocks of rows
+ * together that an update takes at once, and are not small.  The sum of squares that clipping takes
+ * is of a parameter from its first row to its last, by one who has all. */
 static int shares_of(const struct cavs__exchange *x, const struct cavs_param *p)
 {
     size_t even = even_load(x), block = (size_t)CAVS__UPDATE_ROWS * (size_t)p->cols,
            blocks = (size_t)p->rows / CAVS__UPDATE_ROWS, least = CAVS__SMALL_SHARE / block + 1,
            n = 2 * floats_of(p) / (even > 0 ? even : 1);
 
-    if (x->e->options->clip > 0 || 4 * floats_of(p) <= 5 * even)
+    if (x->e->options->clip > 0 || cavs__ranks_count(x->ranks) < 3 || 4 * floats_of(p) <= 5 * even)
         return 1;
     n = n < blocks / least ? n : blocks / least;
     return n > 1 ? (int)n : 1;
