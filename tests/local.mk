@@ -60,6 +60,7 @@ tests_libtrial_la_SOURCES = \
 	tests/sample.c tests/sample.h \
 	tests/saved.c tests/saved.h \
 	tests/skip.h \
+	tests/tape_scene.h \
 	tests/tape_step.h \
 	tests/trial.c tests/trial.h \
 	tests/zoo.c tests/zoo.h \

@@ -374,7 +374,7 @@ static void devices_compile_blocks_while_recordings_go_on(void **state)
 }
 
 /* Sums, means and the largest of 1 to 40 words, in operators and in blocks. */
-static void record_lists(struct cavs_tape *t, const struct cavs_model *m, int first)
+static void record_lists(struct cavs_tape *t, const struct cavs_model *m, int step)
 {
     struct cavs_param *E = cavs_model_find_param(m, "E"), *U = cavs_model_find_param(m, "U");
     struct cavs_symbol *x[40], *list, *h[3];
@@ -382,7 +382,7 @@ static void record_lists(struct cavs_tape *t, const struct cavs_model *m, int fi
     check_ok(cavs_tape_begin(t, CAVS_TAPE_GRADIENT));
     for (int i = 0; i < 6; i++) {
         struct cavs_function *f = cavs_tape_sample(t);
-        int n = 1 + (7 * i + first) % 40;
+        int n = 1 + (7 * i + step / 4 * step) % 40;
 
         for (int k = 0; k < n; k++)
             x[k] = cavs_matmul(cavs_lookup(E, cavs_tape_id(t, (i + k) % WORDS)), U);
@@ -396,20 +396,22 @@ static void record_lists(struct cavs_tape *t, const struct cavs_model *m, int fi
     check_ok(cavs_tape_finish(t));
 }
 
-static void take_lists(const char *placement, int blocks_after, float *gradients)
+typedef void record_step(struct cavs_tape *t, const struct cavs_model *m, int step);
+
+/* Destroys the model. */
+static void take_gradients(const char *placement, struct cavs_model *m,
+                           const struct cavs_tape_options *tape, int steps, record_step *record,
+                           float *gradients)
 {
     struct cavs_session_options options = cavs_session_defaults();
-    struct cavs_tape_options tape = cavs_tape_defaults();
-    struct cavs_model *m = steps_model();
     struct cavs_session *s;
     struct cavs_tape *t;
     place(placement);
     options.shards = 2;
-    tape.blocks_after = blocks_after;
     check_ok(cavs_session_create(trial_runtime, m, &options, &s));
-    check_ok(cavs_tape_create(s, &tape, &t));
-    for (int i = 0; i < 8; i++)
-        record_lists(t, m, i / 4 * i);
+    check_ok(cavs_tape_create(s, tape, &t));
+    for (int i = 0; i < steps; i++)
+        record(t, m, i);
     check_ok(cavs_session_get_gradient(s, cavs_model_find_param(m, "E"), gradients));
     check_ok(
         cavs_session_get_gradient(s, cavs_model_find_param(m, "U"), gradients + WORDS * WIDTH));
@@ -418,19 +420,26 @@ static void take_lists(const char *placement, int blocks_after, float *gradients
     cavs_model_destroy(m);
 }
 
-static void devices_take_lists_of_tapes_as_cores_do(void **state)
+/* The gradients of the last step. */
+static void check_as_cores_do(struct cavs_model *model(void), const struct cavs_tape_options *tape,
+                              int steps, record_step *record)
 {
     float want[(WORDS + WIDTH) * WIDTH], got[(WORDS + WIDTH) * WIDTH];
+    take_gradients("cpu", model(), tape, steps, record, want);
+    int64_t before = cavs__devices_launched().all;
+    take_gradients("device", model(), tape, steps, record, got);
+    assert_true(cavs__devices_launched().all > before);
+    for (int i = 0; i < (WORDS + WIDTH) * WIDTH; i++)
+        assert_true(fabsf(got[i] - want[i]) < 1e-5f * (1 + fabsf(want[i])));
+}
+
+static void devices_take_lists_of_tapes_as_cores_do(void **state)
+{
+    struct cavs_tape_options tape = cavs_tape_defaults();
     (void)state;
     trial_compile(false);
-    for (int blocks = 0; blocks < 2; blocks++) {
-        take_lists("cpu", blocks, want);
-        int64_t before = cavs__devices_launched().all;
-        take_lists("device", blocks, got);
-        assert_true(cavs__devices_launched().all > before);
-        for (int i = 0; i < (WORDS + WIDTH) * WIDTH; i++)
-            assert_true(fabsf(got[i] - want[i]) < 1e-5f * (1 + fabsf(want[i])));
-    }
+    for (tape.blocks_after = 0; tape.blocks_after < 2; tape.blocks_after++)
+        check_as_cores_do(steps_model, &tape, 8, record_lists);
 }
 
 /* A declared cell with a gate for each child, however many there are. */
@@ -452,12 +461,13 @@ static struct cavs_model *cells_model(void)
 }
 
 /* Each over the cells before it, up to 40 of them. */
-static void record_cells(struct cavs_tape *t, const struct cavs_model *m)
+static void record_cells(struct cavs_tape *t, const struct cavs_model *m, int step)
 {
     struct cavs_param *E = cavs_model_find_param(m, "E");
     const struct cavs_function *cell = cavs_stage_function_at(cavs_model_find_stage(m, "tree"), 0);
     struct cavs_symbol *x[41];
 
+    (void)step;
     check_ok(cavs_tape_begin(t, CAVS_TAPE_GRADIENT));
     for (int i = 0; i < 6; i++) {
         struct cavs_function *f = cavs_tape_sample(t);
@@ -475,36 +485,11 @@ static void record_cells(struct cavs_tape *t, const struct cavs_model *m)
     check_ok(cavs_tape_finish(t));
 }
 
-static void take_cells(const char *placement, float *gradients)
-{
-    struct cavs_session_options options = cavs_session_defaults();
-    struct cavs_model *m = cells_model();
-    struct cavs_session *s;
-    struct cavs_tape *t;
-    place(placement);
-    options.shards = 2;
-    check_ok(cavs_session_create(trial_runtime, m, &options, &s));
-    check_ok(cavs_tape_create(s, NULL, &t));
-    record_cells(t, m);
-    check_ok(cavs_session_get_gradient(s, cavs_model_find_param(m, "E"), gradients));
-    check_ok(
-        cavs_session_get_gradient(s, cavs_model_find_param(m, "U"), gradients + WORDS * WIDTH));
-    cavs_tape_destroy(t);
-    cavs_session_destroy(s);
-    cavs_model_destroy(m);
-}
-
 static void devices_take_functions_over_lists_of_tapes_as_cores_do(void **state)
 {
-    float want[(WORDS + WIDTH) * WIDTH], got[(WORDS + WIDTH) * WIDTH];
     (void)state;
     trial_compile(false);
-    take_cells("cpu", want);
-    int64_t before = cavs__devices_launched().all;
-    take_cells("device", got);
-    assert_true(cavs__devices_launched().all > before);
-    for (int i = 0; i < (WORDS + WIDTH) * WIDTH; i++)
-        assert_true(fabsf(got[i] - want[i]) < 1e-5f * (1 + fabsf(want[i])));
+    check_as_cores_do(cells_model, NULL, 1, record_cells);
 }
 
 static void hear(const char *text, void *context)

@@ -10,6 +10,7 @@
 
 #include "core/tape/tape.h"
 #include "tests/random.h"
+#include "tests/tape_scene.h"
 #include "tests/trial.h"
 
 enum { WIDTH = 20, WORDS = 7, CLASSES = 3, MOST_VERTICES = 64, MANY = 300 };
@@ -83,9 +84,6 @@ static void declare_both(struct scene *a)
 
 static void open_scene(struct scene *a, struct cavs_runtime *rt, int blocks_after)
 {
-    struct cavs_session_options o = cavs_session_defaults();
-    struct cavs_tape_options tape = cavs_tape_defaults();
-
     check_ok(cavs_model_create(&a->m));
     a->E = cavs_model_param(a->m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
     a->U = cavs_model_param(a->m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
@@ -102,19 +100,12 @@ static void open_scene(struct scene *a, struct cavs_runtime *rt, int blocks_afte
     declare_bag(a);
     declare_both(a);
     check_ok(cavs_model_finish(a->m));
-    o.shards = 3;
-    o.optimizer = CAVS_ADAM;
-    tape.blocks_after = blocks_after;
-    check_ok(cavs_session_create(rt, a->m, &o, &a->s));
-    check_ok(cavs_tape_create(a->s, &tape, &a->t));
-    a->t->blocks.worth = 1;
+    tape_scene_open(rt, a->m, 3, blocks_after, &a->s, &a->t);
 }
 
 static void close_scene(struct scene *a)
 {
-    cavs_session_destroy(a->s); /* lives on until its tape is gone */
-    cavs_tape_destroy(a->t);
-    cavs_model_destroy(a->m);
+    tape_scene_close(a->m, a->s, a->t);
 }
 
 /* ---- two ways to record it ---- */
@@ -216,8 +207,7 @@ static struct vertex random_graph(struct scene *a, bool apply, uint64_t *seed, i
 
 static void classify(struct scene *a, struct cavs_function *f, struct cavs_symbol *h, int label)
 {
-    cavs_loss(f, "loss",
-              cavs_softmax_cross_entropy(cavs_matmul(h, a->V), cavs_tape_id(a->t, label)), NULL);
+    tape_scene_classify(a->t, f, h, a->V, label);
 }
 
 /* ---- batching ---- */
@@ -316,12 +306,14 @@ static void record_graphs(struct scene *a, enum cavs_tape_run run, bool apply, u
     check_ok(cavs_tape_finish(a->t));
 }
 
-static void take_gradients(const struct scene *a, float *to)
+/* Gradients, or values, of what is trained in common. */
+static void take(const struct scene *a,
+                 int (*get)(struct cavs_session *, const struct cavs_param *, float *), float *to)
 {
-    check_ok(cavs_session_get_gradient(a->s, a->E, to));
-    check_ok(cavs_session_get_gradient(a->s, a->U, to + WORDS * WIDTH));
-    check_ok(cavs_session_get_gradient(a->s, a->F, to + (WORDS + WIDTH) * WIDTH));
-    check_ok(cavs_session_get_gradient(a->s, a->b, to + (WORDS + 2 * WIDTH) * WIDTH));
+    check_ok(get(a->s, a->E, to));
+    check_ok(get(a->s, a->U, to + WORDS * WIDTH));
+    check_ok(get(a->s, a->F, to + (WORDS + WIDTH) * WIDTH));
+    check_ok(get(a->s, a->b, to + (WORDS + 2 * WIDTH) * WIDTH));
 }
 
 static void check_numbers(int n, const float *got, const float *want)
@@ -342,8 +334,8 @@ static void random_graphs_have_the_gradients_of_operators_one_by_one(void **unus
         for (int k = 0; k < 6; k++) {
             for (int apply = 0; apply < 2; apply++)
                 record_graphs(&of[apply], CAVS_TAPE_GRADIENT, apply, (uint64_t)(k / 2), h[apply]);
-            take_gradients(&of[0], want);
-            take_gradients(&of[1], got);
+            take(&of[0], cavs_session_get_gradient, want);
+            take(&of[1], cavs_session_get_gradient, got);
             check_numbers(SAMPLES * WIDTH, h[1], h[0]);
             check_numbers(NUMBERS, got, want);
         }
@@ -373,7 +365,7 @@ static void long_lists_have_the_gradients_of_operators_one_by_one(void **unused)
             classify(&a, f, bag(&a, apply, i == 1 ? MANY : i, i, y).h, i % CLASSES);
         }
         check_ok(cavs_tape_finish(a.t));
-        take_gradients(&a, numbers[apply]);
+        take(&a, cavs_session_get_gradient, numbers[apply]);
         close_scene(&a);
     }
     check_numbers(NUMBERS, numbers[1], numbers[0]);
@@ -408,7 +400,7 @@ static void children_that_are_not_alike_are_applied_all_the_same(void **unused)
         classify(&a, f,
                  apply ? applied(&a, a.cell, NULL, 2, states).h : cell(&a, false, 2, x + 1).h, 1);
         check_ok(cavs_tape_finish(a.t));
-        take_gradients(&a, numbers[apply]);
+        take(&a, cavs_session_get_gradient, numbers[apply]);
         close_scene(&a);
     }
     check_numbers(NUMBERS, numbers[1], numbers[0]);
@@ -446,10 +438,7 @@ static void train(int workers, float *values)
     open_scene(&a, rt, 1);
     for (int k = 0; k < 5; k++)
         record_graphs(&a, CAVS_TAPE_TRAIN, true, (uint64_t)k, h);
-    check_ok(cavs_session_get_param(a.s, a.E, values));
-    check_ok(cavs_session_get_param(a.s, a.U, values + WORDS * WIDTH));
-    check_ok(cavs_session_get_param(a.s, a.F, values + (WORDS + WIDTH) * WIDTH));
-    check_ok(cavs_session_get_param(a.s, a.b, values + (WORDS + 2 * WIDTH) * WIDTH));
+    take(&a, cavs_session_get_param, values);
     close_scene(&a);
     cavs_runtime_destroy(rt);
 }

@@ -10,6 +10,7 @@
 
 #include "core/tape/tape.h"
 #include "tests/random.h"
+#include "tests/tape_scene.h"
 #include "tests/trial.h"
 
 enum { WIDTH = 20, WORDS = 7, MANY = 1000 };
@@ -21,30 +22,19 @@ struct scene {
     struct cavs_tape *t;
 };
 
-/* blocks_after: as of the tape; runs are blocks as soon as they were seen once. */
 static void open_scene(struct scene *a, struct cavs_runtime *rt, int shards, int blocks_after)
 {
-    struct cavs_session_options o = cavs_session_defaults();
-    struct cavs_tape_options tape = cavs_tape_defaults();
-
     check_ok(cavs_model_create(&a->m));
     a->E = cavs_model_param(a->m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
     a->U = cavs_model_param(a->m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
     a->V = cavs_model_param(a->m, "V", WIDTH, 3, CAVS_UNIFORM(-1, 1));
     check_ok(cavs_model_finish(a->m));
-    o.shards = shards;
-    o.optimizer = CAVS_ADAM;
-    tape.blocks_after = blocks_after;
-    check_ok(cavs_session_create(rt, a->m, &o, &a->s));
-    check_ok(cavs_tape_create(a->s, &tape, &a->t));
-    a->t->blocks.worth = 1;
+    tape_scene_open(rt, a->m, shards, blocks_after, &a->s, &a->t);
 }
 
 static void close_scene(struct scene *a)
 {
-    cavs_session_destroy(a->s); /* lives on until its tape is gone */
-    cavs_tape_destroy(a->t);
-    cavs_model_destroy(a->m);
+    tape_scene_close(a->m, a->s, a->t);
 }
 
 static struct cavs_symbol *word(struct scene *a, int id)
@@ -54,8 +44,7 @@ static struct cavs_symbol *word(struct scene *a, int id)
 
 static void classify(struct scene *a, struct cavs_function *f, struct cavs_symbol *h, int label)
 {
-    cavs_loss(f, "loss",
-              cavs_softmax_cross_entropy(cavs_matmul(h, a->V), cavs_tape_id(a->t, label)), NULL);
+    tape_scene_classify(a->t, f, h, a->V, label);
 }
 
 /* ---- two ways to write what is made of a list ---- */
