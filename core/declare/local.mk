@@ -12,4 +12,6 @@ libcavs_la_SOURCES += \
 	core/declare/model.h \
 	core/declare/operator.h \
 	core/declare/operators.def \
+	core/declare/param.c \
+	core/declare/stage.c \
 	core/declare/symbol.c

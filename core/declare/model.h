@@ -196,7 +196,8 @@ void cavs__equals_clear(struct cavs__equals *e);
 void cavs__model_hold(const struct cavs_model *m);
 void cavs__model_release(const struct cavs_model *m);
 
-/* Frees a function and its symbols; NULL: nothing. */
+/* stage.c: frees a stage with its functions, a function with its symbols; NULL: nothing. */
+void cavs__stage_destroy(struct cavs_stage *s);
 void cavs__function_destroy(struct cavs_function *f);
 
 /* symbol.c */
