@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff.h - what the derivatives of operators are made with (autodiff.c).
+ * diff.h - what the derivatives of operators are made with.
  *
  * The derivative of y gets the gradient g of the objective with respect to y, NULL for a sink, and
  * contributes to the gradients of y's operands.  Symbols that it makes stand in dF and have the
@@ -11,6 +11,25 @@
 #define CAVS_CORE_COMPILE_DIFF_H
 
 #include "core/declare/operator.h"
+
+/* Gradients that reach parts of a value: columns [from, from + g->width). */
+struct cavs__gradient_piece {
+    int from;
+    struct cavs_symbol *g;
+};
+
+struct cavs__contributions {
+    int n;
+    struct cavs__gradient_piece *pieces; /* whole-width ones: from = 0, g->width = width */
+};
+
+/* A function that is being differentiated (autodiff.c). */
+struct cavs__diff {
+    struct cavs_function *f;
+    int nforward;                   /* its symbols before dF */
+    struct cavs__contributions *to; /* [nforward] */
+    bool failed;                    /* out of memory */
+};
 
 /* Any symbol, like this one. */
 struct cavs_symbol *cavs__diff_symbol(struct cavs__diff *d, const struct cavs_symbol *of,
@@ -38,5 +57,11 @@ void cavs__contribute(struct cavs__diff *d, const struct cavs_symbol *y, struct 
 /* The same for the columns of x from `from` on, as many as g has. */
 void cavs__contribute_columns(struct cavs__diff *d, struct cavs_symbol *x, int from,
                               struct cavs_symbol *g);
+
+/* For autodiff.c. */
+/* The sum of what contributed to the gradient of x, one at least. */
+struct cavs_symbol *cavs__diff_total(struct cavs__diff *d, struct cavs_symbol *x);
+/* diff_children.c: every slot of a vertex is read by its child, so each gets a gradient. */
+void cavs__diff_children(struct cavs__diff *d);
 
 #endif

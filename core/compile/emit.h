@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit.h - what the steps of single operators are made with (emit.c).
+ * emit.h - what the steps of a part are made with (emit.c).
  *
  * An operator that is no element-wise one makes one step of the part: a call of its kernel with a
  * view for each operand, the result last.  Operands always come back; what went wrong with them is
@@ -11,6 +11,17 @@
 
 #include "core/compile/place.h"
 #include "core/declare/operator.h"
+
+/* A step that calls a kernel, with room for so many views, the last of them outputs; valid until
+ * the next one is made.  0 or a code. */
+int cavs__kernel_step(struct cavs__placer *p, const struct cavs__kernel *kernel, int nviews,
+                      int noutputs, struct cavs__step **made);
+/* For people: what it does, and where the user asked for it (n symbols, copied). */
+int cavs__describe_step(struct cavs__step *s, const char *label, int n,
+                        const struct cavs_symbol *const *origin);
+/* emit_group.c: one step for the set of items that begins at `number`, and for later ones that have
+ * the same rows. */
+int cavs__emit_group(struct cavs__placer *p, int number);
 
 /* A step that calls the kernel of x's operator, with room for so many views; valid until the next
  * one is made.  0 or a code. */

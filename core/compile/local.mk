@@ -6,9 +6,12 @@ libcavs_la_SOURCES += \
 	core/compile/autodiff.c \
 	core/compile/classify.c \
 	core/compile/delay.c \
+	core/compile/diff.c \
 	core/compile/diff.h \
+	core/compile/diff_children.c \
 	core/compile/emit.c \
 	core/compile/emit.h \
+	core/compile/emit_group.c \
 	core/compile/evaluate_once.c \
 	core/compile/explain.c \
 	core/compile/finish.c \
@@ -24,6 +27,8 @@ libcavs_la_SOURCES += \
 	core/compile/places.c \
 	core/compile/plan.c \
 	core/compile/plan.h \
+	core/compile/plan_stage.c \
+	core/compile/plan_tensors.c \
 	core/compile/readers.c \
 	core/compile/recorded.c \
 	core/compile/roles.c \

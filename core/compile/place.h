@@ -195,7 +195,7 @@ int cavs__pack_scratch(struct cavs__part *part);
 
 /* ---- the plan that is being made ---- */
 
-/* plan.c */
+/* plan_tensors.c */
 int cavs__plan_tensor(struct cavs__plan *p, struct cavs__tensor_desc desc, const char *format, ...)
     __attribute__((format(printf, 3, 4))); /* number, or a negative code */
 int cavs__plan_section(struct cavs__stage_plan *s,
@@ -205,6 +205,8 @@ int cavs__plan_section(struct cavs__stage_plan *s,
  * shared: its rows are distinct inputs. */
 int cavs__plan_symbol_tensor(struct cavs__plan *p, enum cavs__tensor_kind kind,
                              const struct cavs_symbol *x, bool shared);
+/* The tensors of all parameters, and that of the metrics. */
+int cavs__plan_params(struct cavs__plan *p);
 
 /* Which of the parts of a function: what runs it, a task kind, has the same. */
 struct cavs__part_place {
@@ -218,6 +220,8 @@ struct cavs__part_place {
 int cavs__plan_add_part(struct cavs__plan *p, const struct cavs__part_place *at,
                         struct cavs__part *part);
 
+/* plan_stage.c: the tensors of a stage and the work of its functions, still without parts. */
+int cavs__plan_stage(struct cavs__plan *p, const struct cavs_stage *s);
 void cavs__part_destroy(struct cavs__part *part);
 void cavs__stage_plan_destroy(struct cavs__stage_plan *sp);
 
