@@ -13,7 +13,9 @@ libcavs_la_SOURCES += \
 	core/data/intern.c \
 	core/data/packed.c \
 	core/data/packed.h \
+	core/data/packed_arrays.c \
 	core/data/packed_data.c \
+	core/data/packed_describe.c \
 	core/data/packed_write.c \
 	core/data/pulled.c \
 	core/data/resident.c \

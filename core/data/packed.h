@@ -3,7 +3,9 @@
  * packed.h - files of packed data; doc/packed-format.md describes the format.
  *
  *     packed_write.c writes one
- *     packed.c       maps one and finds its arrays
+ *     packed.c       maps one and checks its directory
+ *     packed_arrays.c    finds its arrays, checks their places and sums
+ *     packed_describe.c  says what is in it
  *     packed_data.c  data whose columns are such arrays
  *     sound.c        the first look at a sample
  *     resident.c     how much of one is in memory
@@ -60,6 +62,8 @@ json_t *cavs__packed_stage(const struct cavs_packed *p, const char *name);
 bool cavs__packed_array(const struct cavs_packed *p, const json_t *entry, const void **bytes,
                         size_t *n);
 
+/* An error if an array that the directory names does not lie within the file. */
+int cavs__packed_check_places(const struct cavs_packed *p);
 /* An error if the file was shortened since it was opened: what is no longer there must not be
  * read. */
 int cavs__packed_whole(const struct cavs_packed *p);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packed_arrays.c - arrays of a packed file: where the directory says that they are, and checks of
+ * that. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/error.h"
+#include "core/data/packed.h"
+
+/* What an entry says, if it has the form of one. */
+static bool read_entry(const json_t *entry, size_t *offset, size_t *n, uint64_t *checksum)
+{
+    const char *text = json_string_value(json_array_get(entry, 2));
+    json_t *from = json_array_get(entry, 0), *length = json_array_get(entry, 1);
+    char *end;
+
+    if (json_array_size(entry) != 3 || !text || !json_is_integer(from) ||
+        !json_is_integer(length) || json_integer_value(from) < 0 || json_integer_value(length) < 0)
+        return false;
+    *offset = (size_t)json_integer_value(from);
+    *n = (size_t)json_integer_value(length);
+    *checksum = strtoull(text, &end, 16);
+    return *end == '\0' && strlen(text) == 16;
+}
+
+bool cavs__packed_array(const struct cavs_packed *p, const json_t *entry, const void **bytes,
+                        size_t *n)
+{
+    uint64_t checksum;
+    size_t offset;
+
+    if (!read_entry(entry, &offset, n, &checksum))
+        return false;
+    *bytes = p->bytes + p->arrays + offset;
+    return true;
+}
+
+/* Calls f for every entry of an array in the directory, until one returns an error. */
+typedef int visit_entry(const struct cavs_packed *p, const char *where, const char *name,
+                        const json_t *entry);
+
+static int visit_stage(const struct cavs_packed *p, json_t *stage, visit_entry *f)
+{
+    const char *where = json_string_value(json_object_get(stage, "name")), *name;
+    json_t *arrays = json_object_get(stage, "arrays"), *inputs = json_object_get(stage, "inputs");
+    json_t *entry;
+    size_t i;
+    int rc;
+
+    json_object_foreach(arrays, name, entry)
+    {
+        rc = f(p, where, name, entry);
+        if (rc)
+            return rc;
+    }
+    json_array_foreach(inputs, i, entry)
+    {
+        name = json_string_value(json_object_get(entry, "name"));
+        rc = f(p, where, name, json_object_get(entry, "values"));
+        if (!rc)
+            rc = f(p, where, name, json_object_get(entry, "equal"));
+        if (rc)
+            return rc;
+    }
+    return CAVS_OK;
+}
+
+static int visit_arrays(const struct cavs_packed *p, visit_entry *f)
+{
+    json_t *entry;
+    const char *name;
+    size_t i;
+
+    json_array_foreach(json_object_get(p->directory, "stages"), i, entry)
+    {
+        int rc = visit_stage(p, entry, f);
+
+        if (rc)
+            return rc;
+    }
+    json_object_foreach(json_object_get(p->directory, "notes"), name, entry)
+    {
+        int rc = f(p, "notes", name, entry);
+
+        if (rc)
+            return rc;
+    }
+    return CAVS_OK;
+}
+
+static int check_place(const struct cavs_packed *p, const char *where, const char *name,
+                       const json_t *entry)
+{
+    size_t offset, n, room = p->n - p->arrays;
+    uint64_t checksum;
+
+    if (!read_entry(entry, &offset, &n, &checksum))
+        return cavs__fail(CAVS_EFORMAT, "%s: stage %s, array %s: no [offset, bytes, checksum]",
+                          p->path, where, name);
+    if (offset % CAVS__PACKED_ALIGN != 0 || offset > room || n > room - offset)
+        return cavs__fail(CAVS_EFORMAT,
+                          "%s: stage %s, array %s: %zu bytes at %zu are not aligned or not within "
+                          "the %zu bytes of all arrays",
+                          p->path, where, name, n, offset, room);
+    return CAVS_OK;
+}
+
+static int check_sum(const struct cavs_packed *p, const char *where, const char *name,
+                     const json_t *entry)
+{
+    size_t offset, n;
+    uint64_t checksum;
+
+    if (!read_entry(entry, &offset, &n, &checksum) ||
+        cavs__hash(CAVS__HASH_START, p->bytes + p->arrays + offset, n) != checksum)
+        return cavs__fail(CAVS_EFORMAT, "%s: stage %s, array %s: damaged (wrong checksum)", p->path,
+                          where, name);
+    return CAVS_OK;
+}
+
+int cavs__packed_check_places(const struct cavs_packed *p)
+{
+    return visit_arrays(p, check_place);
+}
+
+int cavs__packed_whole(const struct cavs_packed *p)
+{
+    struct stat st;
+
+    if (fstat(p->fd, &st) == 0 && (size_t)st.st_size >= p->n)
+        return CAVS_OK;
+    return cavs__fail(CAVS_EIO, "%s: shortened while it is in use", p->path);
+}
+
+int cavs_packed_verify(const struct cavs_packed *p)
+{
+    int rc = p ? cavs__packed_whole(p) : cavs__fail(CAVS_EINVAL, "cavs_packed_verify(NULL)");
+
+    return rc ? rc : visit_arrays(p, check_sum);
+}
