@@ -18,9 +18,9 @@ libapp_la_SOURCES += \
 	apps/common/by_name.c \
 	apps/common/clashes.c apps/common/clashes.h \
 	apps/common/conllu.c apps/common/conllu.h \
-	apps/common/conllu_graph.c \
+	apps/common/conllu_graph.c apps/common/conllu_line.c apps/common/conllu_sentence.c \
 	apps/common/conllu_predict.c apps/common/conllu_predict.h \
-	apps/common/conllu_text.c \
+	apps/common/conllu_stream.h apps/common/conllu_text.c \
 	apps/common/data_files.c apps/common/data_files.h \
 	apps/common/edge_list.c apps/common/edge_list.h \
 	apps/common/entities.c apps/common/entities.h \
@@ -33,7 +33,9 @@ libapp_la_SOURCES += \
 	apps/common/model_note.c apps/common/model_note.h \
 	apps/common/model_words.c \
 	apps/common/number_rows.c apps/common/number_rows.h \
+	apps/common/option_json.c \
 	apps/common/option_table.c apps/common/option_table.h \
+	apps/common/option_values.c apps/common/option_values.h \
 	apps/common/options.c apps/common/options.h \
 	apps/common/packed_set.c apps/common/packed_set.h \
 	apps/common/params.h \
@@ -44,6 +46,7 @@ libapp_la_SOURCES += \
 	apps/common/ptb_write.c \
 	apps/common/random.c apps/common/random.h \
 	apps/common/report.c apps/common/report.h \
+	apps/common/report_print.c apps/common/report_state.c \
 	apps/common/reserve.c apps/common/reserve.h \
 	apps/common/run_checkpoint.c apps/common/run_checkpoint.h \
 	apps/common/scores.c apps/common/scores.h \
