@@ -7,6 +7,7 @@
  * by is turned into a factor outside of its loop.
  */
 #include "codelets/update.h"
+#include "codelets/kernels/narrow_sums.h"
 #include "codelets/products/fetch.h"
 #include "codelets/products/simd.h"
 
@@ -156,6 +157,17 @@ struct sparse {
     ptrdiff_t ldg;
 };
 
+/* n columns from c on, so few that their sum stays in registers, of occurrences [e, end). */
+static void narrow_sum(const struct sparse *s, int e, int end, int c, int n, float *sum)
+{
+    for (int run, from = e; e < end; e = run) {
+        run = e + 1;
+        while (run < end && s->gsrc[run] == s->gsrc[e])
+            run++;
+        cavs__narrow_sum(n, run - e, s->g[s->gsrc[e]] + c, s->ldg, s->grow + e, e > from, sum);
+    }
+}
+
 /* The same for columns [c, c + n) of the i-th row of a sparse gradient. */
 static const float *sparse_gradient(const struct sparse *s, int i, int c, int n, float *buffer)
 {
@@ -163,6 +175,10 @@ static const float *sparse_gradient(const struct sparse *s, int i, int c, int n,
 
     if (end == first + 1)
         return s->g[s->gsrc[first]] + s->grow[first] * s->ldg + c;
+    if (n <= CAVS__NARROW && end > first) {
+        narrow_sum(s, first, end, c, n, buffer);
+        return buffer;
+    }
     memset(buffer, 0, (size_t)n * sizeof(*buffer));
     for (int e = first; e < end; e++)
         add(n, s->g[s->gsrc[e]] + s->grow[e] * s->ldg + c, buffer);
