@@ -8,6 +8,8 @@
  *   room.c             memory for what a batch brings and for what its tasks write
  *   slot.c             the tasks of a batch in flight
  *   homes.c            which device, or the CPU workers, a shard belongs to
+ *   home_shares.c      how much of a batch each of them gets
+ *   placement.c        where a task may run
  *   submit.c           schedules -> StarPU tasks, in order
  *   pieces.c           rows of one kind of task -> one task, or some side by side
  *   join.c             tasks of a small batch -> few that run them
@@ -254,9 +256,6 @@ int cavs__homes_init(struct cavs__engine *e);
 void cavs__homes_free(struct cavs__engine *e);
 int cavs__home_of(const struct cavs__engine *e, int shard); /* of this batch; -1: none */
 bool cavs__cpus_have_shards(const struct cavs__engine *e);  /* beside those of devices */
-/* What part of a batch each shard should have, relative to one another, [nshards]; NULL: the
- * same. */
-const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run);
 /* The chunk of a parameter's gradient that a shard adds to: never one of another device's. */
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials);
 int cavs__partials(const struct cavs__engine *e); /* such chunks */
@@ -268,6 +267,11 @@ bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes);
 /* What cannot be cut and is larger than its device could hold goes to the CPU workers, with a
  * notice; without those that is an error. */
 int cavs__homes_send_away(struct cavs__engine *e, const size_t *bytes);
+
+/* home_shares.c */
+/* What part of a batch each shard should have, relative to one another, [nshards]; NULL: the
+ * same. */
+const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run);
 /* In this order, for each batch: the tasks that were in the slot are done; it is used anew; work
  * that has been given to a shard. */
 void cavs__homes_observe(struct cavs__engine *e, int slot);
@@ -283,10 +287,14 @@ int cavs__plan_devices_anew(struct cavs__plan *p);
 /* The text of the groups of parts that are coming (part.h), for compile_ahead() of the devices, to
  * be freed; NULL: nothing has to be compiled, or there is no memory for it. */
 char *cavs__plan_coming_text(const struct cavs__plan *p);
+
+/* device_scratch.c */
 /* If there are devices: scratch for as many rows as the batch, and its updates, want. */
 int cavs__reserve_device_scratch(struct cavs__engine *e, const struct cavs__batch *b);
 /* The same for so many floats, and the updates. */
 int cavs__reserve_device_floats(struct cavs__engine *e, const struct cavs__batch *b, size_t floats);
+
+/* placement.c */
 /* To its home, for a task of a shard (or none, -1), if it can run there; or as CAVS_PLACEMENT in
  * the environment says: cpu, device, alternate between them, or any. */
 void cavs__place_task(const struct cavs__engine *e, int shard, struct starpu_task *t);

@@ -9,6 +9,7 @@ libcavs_la_SOURCES += \
 	core/run/cost.h \
 	core/run/deal.c \
 	core/run/device_room.c \
+	core/run/device_scratch.c \
 	core/run/devices.c \
 	core/run/engine.c \
 	core/run/engine.h \
@@ -25,6 +26,7 @@ libcavs_la_SOURCES += \
 	core/run/exchange_values.c \
 	core/run/fault.c \
 	core/run/here.c \
+	core/run/home_shares.c \
 	core/run/homes.c \
 	core/run/join.c \
 	core/run/optimizer.c \
@@ -36,6 +38,7 @@ libcavs_la_SOURCES += \
 	core/run/made_gradients.c \
 	core/run/pieces.c \
 	core/run/pieces.h \
+	core/run/placement.c \
 	core/run/record.c \
 	core/run/record.h \
 	core/run/room.c \

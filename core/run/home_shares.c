@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * home_shares.c - how much of a batch each home of shards gets: by the rates, work a second, at
+ * which it went through its shards of earlier batches, so that all homes finish together.
+ *
+ * A device's time is mostly a constant (launches) and a core's is not, but where times are equal
+ * shares stay as they are, whatever the times depend on.  Homes that are alike (GPUs of one name)
+ * get equal shares: then only the number of devices decides how a batch is cut.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "codelets/device_set.h"
+#include "core/run/engine.h"
+
+/* How much of a rate is the last batch's. */
+#define NEWEST 0.5
+/* A home that was too slow to get any sample is thought this much faster after each batch, so that
+ * it is tried again now and then. */
+#define HOPE 1.02
+
+static bool is_usable(const struct cavs__home *h)
+{
+    return h->device < 0 || cavs__devices->usable(h->device);
+}
+
+static bool alike(const struct cavs__home *a, const struct cavs__home *b)
+{
+    return a->where == b->where && strcmp(a->name, b->name) == 0;
+}
+
+/* Of a home among those like it. */
+static double mean_rate(const struct cavs__homes *hs, const struct cavs__home *h, int run)
+{
+    double sum = 0;
+    int n = 0;
+
+    for (int i = 0; i < hs->n; i++) {
+        if (alike(&hs->home[i], h) && is_usable(&hs->home[i])) {
+            sum += hs->home[i].rate[run];
+            n++;
+        }
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+/* Rates are comparable once all homes have one. */
+static bool all_have(const struct cavs__homes *hs, int run, bool measured)
+{
+    for (int i = 0; i < hs->n; i++) {
+        const struct cavs__home *h = &hs->home[i];
+
+        if (is_usable(h) && !((measured ? h->seen : h->given) >> run & 1))
+            return false;
+    }
+    return true;
+}
+
+/* To begin with every home has to be given something, however small the batches are. */
+static double first_share(const struct cavs__home *h, int run)
+{
+    return h->given >> run & 1 ? 1e-3 : 1;
+}
+
+static double rate_of(const struct cavs__homes *hs, const struct cavs__home *h, int run)
+{
+    if (!is_usable(h))
+        return 0;
+    if (all_have(hs, run, true))
+        return mean_rate(hs, h, run);
+    return (all_have(hs, run, false) ? 1 : first_share(h, run)) * h->used;
+}
+
+const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run)
+{
+    struct cavs__homes *hs = e->homes;
+
+    for (int i = 0; hs && i < hs->n; i++) {
+        struct cavs__home *h = &hs->home[i];
+        double rate = rate_of(hs, h, run != CAVS__RUN_EVALUATE);
+
+        for (int k = 0; k < h->n; k++)
+            hs->share[h->first + k] = k < h->used ? rate / h->used : 0;
+    }
+    return hs ? hs->share : NULL;
+}
+
+/* When a home could begin with the batch after the one in `slot`: after updates everybody waits for
+ * the parameters, else for its own tasks only. */
+static double free_at(const struct cavs__slot *slot, int home)
+{
+    return slot->run == CAVS__RUN_TRAIN ? slot->done_at : slot->laps[home + 1].done;
+}
+
+void cavs__homes_begin(struct cavs__engine *e, int slot, enum cavs__run run)
+{
+    struct cavs__slot *this = &e->slots[slot], *other = &e->slots[(slot + 1) % CAVS__SLOTS];
+
+    if (!e->homes)
+        return;
+    for (int i = 0; i < e->homes->n; i++) { /* here: the batch before that in the other slot */
+        other->laps[i + 1].began = fmax(other->submitted, free_at(this, i));
+        e->homes->work[slot][i] = 0;
+    }
+    this->run = run;
+    this->submitted = starpu_timing_now();
+}
+
+void cavs__homes_count(struct cavs__engine *e, int slot, int shard, double work)
+{
+    int home = cavs__home_of(e, shard);
+
+    if (home < 0)
+        return;
+    e->homes->work[slot][home] += work;
+    e->homes->home[home].given |= 1u << (e->slots[slot].run != CAVS__RUN_EVALUATE);
+}
+
+void cavs__homes_observe(struct cavs__engine *e, int slot)
+{
+    const struct cavs__slot *of = &e->slots[slot];
+    int kind = of->run != CAVS__RUN_EVALUATE;
+
+    for (int i = 0; e->homes && of->submitted > 0 && i < e->homes->n; i++) {
+        struct cavs__home *h = &e->homes->home[i];
+        double work = e->homes->work[slot][i],
+               time = (of->laps[i + 1].done - of->laps[i + 1].began) * 1e-6;
+        bool seen = h->seen >> kind & 1;
+
+        if (work <= 0 && seen)
+            h->rate[kind] *= HOPE;
+        if (work <= 0 || time <= 0)
+            continue;
+        h->rate[kind] = seen ? (1 - NEWEST) * h->rate[kind] + NEWEST * work / time : work / time;
+        h->seen |= 1u << kind;
+    }
+}
+
+void cavs__homes_explain(FILE *out, const struct cavs__engine *e)
+{
+    const double *share = cavs__shares(e, e->slots[0].run);
+    double sum = 0;
+
+    for (int i = 0; i < e->nshards; i++)
+        sum += share[i];
+    for (int i = 0; i < e->homes->n; i++) {
+        const struct cavs__home *h = &e->homes->home[i];
+
+        fprintf(out, "home: %s: %d shard%s of %.1f %% of a batch%s\n", h->name, h->used,
+                h->used == 1 ? "" : "s", sum > 0 ? 100 * share[h->first] / sum : 0,
+                h->seen ? ", from measured rates" : "");
+    }
+}
