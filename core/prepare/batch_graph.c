@@ -252,6 +252,12 @@ static int copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *
     return rc;
 }
 
+/* Ids are checked when a sample is added. */
+static bool may_be_wrong(const struct cavs_data *d)
+{
+    return d->lent || d->packed;
+}
+
 static int check_ids(const struct cavs_data *d, const struct cavs__stage_data *sd,
                      const struct cavs__shard *shard)
 {
@@ -301,7 +307,7 @@ int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
     const int32_t *base_start;
     int children = 0, rc = count_vertices(t, sd, shard);
 
-    if (!rc)
+    if (!rc && may_be_wrong(d))
         rc = check_ids(d, sd, shard);
     if (rc)
         return rc;
