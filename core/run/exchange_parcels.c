@@ -17,31 +17,42 @@ static int add_parcel(struct cavs__exchange *x, int owner)
     return CAVS_OK;
 }
 
-/* Small parameters of an owner share parcels: a message costs more than it carries.  shared:
- * [ranks] the last such parcel of each, or -1. */
-static int assign_parcels(struct cavs__exchange *x, const int *owner, int *shared)
+/* The parcel of an owner that a share of so many floats goes into.  Small parameters of an owner
+ * share parcels: a message costs more than it carries.  shared: the last such parcel of the owner,
+ * or -1. */
+static int find_parcel(struct cavs__exchange *x, int owner, size_t floats, int *shared, int *parcel)
 {
+    bool small = floats <= CAVS__SMALL_SHARE;
     int rc = CAVS_OK;
 
-    for (int i = 0; i < x->nshares && !rc; i++) {
+    *parcel = small ? *shared : -1;
+    if (*parcel >= 0 && x->parcels[*parcel].floats + floats <= PARCEL)
+        return rc;
+    *parcel = x->nparcels;
+    rc = add_parcel(x, owner);
+    if (!rc && small)
+        *shared = *parcel;
+    return rc;
+}
+
+/* A share names its parcel when that is there.  shared: [ranks] */
+static int assign_parcels(struct cavs__exchange *x, const int *owner, int *shared)
+{
+    for (int i = 0; i < x->nshares; i++) {
         struct cavs__share *s = &x->shares[i];
         size_t floats = cavs__floats_in(s);
+        int parcel, rc;
 
         if (s->parcel >= 0)
             continue;
-        s->parcel = floats <= CAVS__SMALL_SHARE ? shared[owner[i]] : -1;
-        if (s->parcel < 0 || x->parcels[s->parcel].floats + floats > PARCEL) {
-            s->parcel = x->nparcels;
-            rc = add_parcel(x, owner[i]);
-            if (rc)
-                break;
-            if (floats <= CAVS__SMALL_SHARE)
-                shared[owner[i]] = s->parcel;
-        }
-        s->at = x->parcels[s->parcel].floats;
-        x->parcels[s->parcel].floats += floats;
+        rc = find_parcel(x, owner[i], floats, &shared[owner[i]], &parcel);
+        if (rc)
+            return rc;
+        s->parcel = parcel;
+        s->at = x->parcels[parcel].floats;
+        x->parcels[parcel].floats += floats;
     }
-    return rc;
+    return CAVS_OK;
 }
 
 /* Gradients and values of a parameter that has a parcel for itself travel as they are, if there are
@@ -60,16 +71,18 @@ static void find_direct(struct cavs__exchange *x)
 
 /* ---- life ---- */
 
-static int make_parcels(struct cavs__exchange *x, int first)
+/* Those that are not made yet. */
+static int make_parcels(struct cavs__exchange *x)
 {
     size_t ranks = (size_t)cavs__ranks_count(x->ranks);
     int rc = CAVS_OK;
 
-    for (int i = first; i < x->nparcels && !rc; i++) {
+    for (int i = 0; i < x->nparcels && !rc; i++) {
         struct cavs__parcel *k = &x->parcels[i];
 
         rc = cavs__block_make(&k->all, k->floats);
-        k->in = calloc(ranks, sizeof *k->in);
+        if (!k->in)
+            k->in = calloc(ranks, sizeof *k->in);
         if (!rc && !k->in)
             rc = cavs__fail_nomem("exchange", ranks * sizeof *k->in);
     }
@@ -80,7 +93,7 @@ static int make_parcels(struct cavs__exchange *x, int first)
 int cavs__parcels_follow_plan(struct cavs__exchange *x)
 {
     size_t ranks = (size_t)cavs__ranks_count(x->ranks), *load = calloc(ranks, sizeof *load);
-    int before = x->nparcels, rc = cavs__shares_add(x);
+    int rc = cavs__shares_add(x);
     int *owner = malloc(((size_t)x->nshares + 1) * sizeof *owner),
         *shared = malloc(ranks * sizeof *shared);
 
@@ -94,7 +107,7 @@ int cavs__parcels_follow_plan(struct cavs__exchange *x)
     }
     if (!rc) {
         find_direct(x);
-        rc = make_parcels(x, before);
+        rc = make_parcels(x);
     }
     free(load);
     free(owner);
