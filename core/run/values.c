@@ -317,40 +317,39 @@ static bool next_own(const struct cavs_session *s, const struct cavs_param *p, i
     return own || (i == 0 && !cavs__shares_state(s, p));
 }
 
-/* Others have the other rows: here they are zeros. */
-int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
+/* Between the states and numbers of all rows, of which those that this rank has are written to
+ * `out`, or come from `in`. */
+static int move_state(struct cavs_session *s, const struct cavs_param *p, int k, float *out,
+                      const float *in)
 {
     size_t cols = (size_t)p->cols;
     struct window w;
 
-    memset(values, 0, (size_t)p->rows * cols * sizeof *values);
     if (!has_state(s, p))
         return CAVS_OK;
-    w = open_window(&stored_as(s, p)->state[k], 0, p, STARPU_R);
+    w = open_window(&stored_as(s, p)->state[k], 0, p, in ? STARPU_RW : STARPU_R);
     for (int i = 0, r, end; next_own(s, p, i, &r, &end); i++) {
-        for (; r < end; r++)
-            memcpy(values + (size_t)r * cols,
-                   w.p + (r - stored_as(s, p)->states_from) * w.tensor->ld, cols * sizeof *values);
+        for (; r < end; r++) {
+            float *row = w.p + (r - stored_as(s, p)->states_from) * w.tensor->ld;
+            size_t at = (size_t)r * cols;
+
+            memcpy(in ? row : out + at, in ? in + at : row, cols * sizeof *row);
+        }
     }
     close_window(&w);
     return CAVS_OK;
 }
 
+/* Others have the other rows: here they are zeros. */
+int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
+{
+    memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
+    return move_state(s, p, k, values, NULL);
+}
+
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
 {
-    size_t cols = (size_t)p->cols;
-    struct window w;
-
-    if (!has_state(s, p))
-        return CAVS_OK;
-    w = open_window(&stored_as(s, p)->state[k], 0, p, STARPU_RW);
-    for (int i = 0, r, end; next_own(s, p, i, &r, &end); i++) {
-        for (; r < end; r++)
-            memcpy(w.p + (r - stored_as(s, p)->states_from) * w.tensor->ld,
-                   values + (size_t)r * cols, cols * sizeof *values);
-    }
-    close_window(&w);
-    return CAVS_OK;
+    return move_state(s, p, k, NULL, values);
 }
 
 static int last_slot(const struct cavs_session *s)
