@@ -87,14 +87,14 @@ static void *watch(void *arg)
 int cavs__watch_start(struct cavs__ranks *r)
 {
     struct cavs__watch *w = calloc(1, sizeof *w);
+    int npeers = r->rank == 0 ? r->count - 1 : 1;
 
     r->guard = w;
-    if (w) {
-        w->npeers = r->rank == 0 ? r->count - 1 : 1;
-        w->peers = calloc((size_t)w->npeers, sizeof *w->peers);
-    }
+    if (w)
+        w->peers = calloc((size_t)npeers, sizeof *w->peers);
     if (!w || !w->peers)
         return cavs__fail_nomem("ranks", sizeof *w + (size_t)r->count * sizeof *w->peers);
+    w->npeers = npeers;
     for (int i = 0; i < w->npeers; i++) {
         w->peers[i] = (struct peer){.rank = r->rank == 0 ? i + 1 : 0, .say = MPI_REQUEST_NULL};
         listen_to(r, &w->peers[i]);
