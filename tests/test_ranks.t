@@ -109,6 +109,18 @@ many="--train $work/many.txt --hidden 8 --embed 8 --batch 40 --lr 0.05 --shards 
 status_is 0 && [ -s "$work/one" ] && cmp -s "$work/one" "$work/two" && cmp -s "$work/one.many" "$work/two.many"
 ok $? "so are they where more rows are touched than go along with a meeting" "$work/err" "$work/one" "$work/two"
 
+# Trees that all have one word: its row goes from rank to rank. Each of the 64 partial gradients is of two shards.
+awk 'BEGIN { for (t = 0; t < 130; t++) print "(" t % 5 " (2 all) (2 (2 w" t % 7 ") (2 w" t % 11 + 7 ")))" }' >"$work/common.txt"
+common="--train $work/common.txt --hidden 8 --embed 8 --batch 128 --shards 128 --workers 1 --epochs 2 --quiet"
+# shellcheck disable=SC2086
+run tree_lstm $common --save "$work/one.common"
+for n in 2 3 4; do
+    # shellcheck disable=SC2086
+    ranks $n tree_lstm $common --save "$work/$n.common"
+    status_is 0 && cmp -s "$work/one.common" "$work/$n.common"
+    ok $? "$n ranks, 128 shards that all touch one row: the bits of one process"
+done
+
 "$apps/tree_lstm" --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet >"$work/predicted" 2>"$work/err"
 ranks 3 tree_lstm --init "$work/one.safetensors" --predict "$data/mini-dev.txt" --quiet --workers 1
 status_is 0 && [ -s "$work/predicted" ] && cmp -s "$work/predicted" "$work/out"
