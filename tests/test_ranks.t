@@ -311,6 +311,9 @@ differing "ranks with other options are refused" 'rank 1 and rank 0 differ in --
 # shellcheck disable=SC2086
 differing "a trace of some ranks is refused" 'rank 1 and rank 0 differ in the trace: none and wanted' \
     $small --epochs 1 --trace "$work/some" -- $small --epochs 1
+# shellcheck disable=SC2086
+differing "where StarPU does not start on one rank, all end" 'rank 1: StarPU has no scheduler named none' \
+    $small --epochs 1 -- $small --epochs 1 --sched none
 mkdir "$work/a" "$work/b"
 cp "$data/mini.txt" "$work/a/train.txt"
 cp "$data/mini-dev.txt" "$work/b/train.txt"

@@ -116,11 +116,6 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     char devices[CAVS__DEVICES_TEXT];
     int rc;
 
-    if (!is_scheduler(scheduler))
-        return cavs__fail(
-            CAVS_EINVAL,
-            "StarPU has no scheduler named %s (it has eager, prio, lws, ws, dmda, dmdas, ...)",
-            scheduler);
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
     share_cores(o, rt, &conf);
@@ -164,13 +159,14 @@ static const char *forced_placement(void)
 static int start_all(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     int rc = start(o, rt);
+    bool started = !rc;
 
-    if (rc)
-        return rc;
-    rc = cavs__devices_start(o);
+    if (!rc)
+        rc = cavs__devices_start(o);
     if (!rc)
         rc = cavs__ranks_start(rt->ranks, rt->record != NULL);
-    if (rc)
+    rc = cavs__ranks_agree(rt->ranks, rc);
+    if (rc && started)
         cavs__ranks_shutdown(rt->ranks);
     return rc;
 }
@@ -196,18 +192,42 @@ static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime
     return cavs__record_begin(o->trace, cavs__devices_wanted(o), rt->ranks, &rt->record);
 }
 
-/* Before anything that a rank should not do while the others wait for it in vain. */
+/* What can be said before StarPU starts. */
+static int check_here(const struct cavs_runtime_options *o, const struct cavs_runtime *rt)
+{
+    if (!is_scheduler(scheduler_for(o)))
+        return cavs__fail(
+            CAVS_EINVAL,
+            "StarPU has no scheduler named %s (it has eager, prio, lws, ws, dmda, dmdas, ...)",
+            scheduler_for(o));
+    if (rt->ranks && cavs__devices_wanted(o) && o->workers == 0)
+        return cavs__fail(CAVS_EINVAL, "a rank with devices needs a CPU worker, too: it carries "
+                                       "the messages");
+    if (o->trace && !cavs__ranks_are_all(rt->ranks)) /* StarPU lets all of MPI meet for it */
+        return cavs__fail(CAVS_EINVAL, "a trace is of all processes of MPI: the communicator has "
+                                       "only some of them");
+    return CAVS_OK;
+}
+
 static int open_ranks(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     int rc = cavs__ranks_open(o->communicator, &rt->ranks);
 
-    if (!rc && rt->ranks && cavs__devices_wanted(o) && o->workers == 0)
-        rc = cavs__fail(CAVS_EINVAL, "a rank with devices needs a CPU worker, too: it carries the "
-                                     "messages");
-    if (!rc && o->trace && !cavs__ranks_are_all(rt->ranks)) /* StarPU lets all of MPI meet for it */
-        rc = cavs__fail(CAVS_EINVAL, "a trace is of all processes of MPI: the communicator has "
-                                     "only some of them");
+    if (!rc)
+        rc = cavs__ranks_agree(rt->ranks, check_here(o, rt));
     return rc ? rc : cavs__ranks_same(rt->ranks, "the trace", o->trace ? "wanted" : "none");
+}
+
+/* What one rank cannot do, none goes on with: the others would wait for it in vain. */
+static int start_ranks(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    int rc = open_ranks(o, rt);
+
+    if (!rc)
+        rc = cavs__ranks_agree(rt->ranks, cavs__folder_choose(&rt->folder));
+    if (!rc)
+        rc = cavs__ranks_agree(rt->ranks, begin_trace(o, rt));
+    return rc ? rc : start_all(o, rt);
 }
 
 int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_runtime **out)
@@ -236,13 +256,7 @@ int cavs_runtime_create(const struct cavs_runtime_options *options, struct cavs_
         return cavs__fail_nomem("runtime", sizeof *rt);
     look_at_machine(rt);
     cavs__gemm_init();
-    rc = open_ranks(options, rt);
-    if (!rc)
-        rc = cavs__folder_choose(&rt->folder);
-    if (!rc)
-        rc = begin_trace(options, rt);
-    if (!rc)
-        rc = start_all(options, rt);
+    rc = start_ranks(options, rt);
     if (rc) {
         cavs__ranks_close(rt->ranks);
         cavs__record_cancel(rt->record);
