@@ -12,17 +12,27 @@
 #include "core/base/error.h"
 #include "core/ranks/mpi.h"
 
-enum { IMPATIENT = 20, /* turns without a rest */ REST = 20000 /* nanoseconds */ };
+enum {
+    IMPATIENT = 20,      /* turns without a rest */
+    REST = 20000,        /* nanoseconds, of the first one */
+    LONG_REST = 1000000, /* about the longest */
+    PART = 8             /* of the time waited so far, which is between them */
+};
 
-/* Asks from time to time.  Linux would add 50 us to each rest, by which one batch after the other
- * would be late; the thread is the caller's, so its slack is put back. */
+/* Asks from time to time, the more seldom the longer it waits: each look takes a worker's core for
+ * microseconds.  Linux would add 50 us to each rest, by which one batch after the other would be
+ * late; the thread is the caller's, so its slack is put back. */
 static int ask(MPI_Request *request)
 {
-    const struct timespec rest = {0, REST};
+    struct timespec rest = {0, REST};
     int slack = prctl(PR_GET_TIMERSLACK), done = 0, rc = MPI_SUCCESS;
+    long waited = 0;
 
     prctl(PR_SET_TIMERSLACK, 1UL);
     while (rc == MPI_SUCCESS && !done) {
+        if (waited / PART > rest.tv_nsec && rest.tv_nsec < LONG_REST)
+            rest.tv_nsec = waited / PART;
+        waited += rest.tv_nsec;
         nanosleep(&rest, NULL);
         rc = MPI_Test(request, &done, MPI_STATUS_IGNORE);
     }
