@@ -5,10 +5,13 @@
  * process and as several ranks, and compares.
  *
  *     ranks_trial SHARDS [MODEL | tape | sharing]
+ *     ranks_trial WORKERS bound      prints which hardware threads the workers are bound to
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <starpu.h>
 
 #include "core/base/hash.h"
 #include "tests/sample.h"
@@ -232,13 +235,27 @@ static void try_sharing(struct cavs_session_options o)
     cavs_model_destroy(second);
 }
 
+static void print_bound(void)
+{
+    char text[256] = "";
+
+    for (unsigned i = 0; i < starpu_worker_get_count(); i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %u",
+                 starpu_worker_get_bindid(i));
+    printf("rank %d:%s\n", cavs_runtime_rank(runtime), text);
+}
+
 int main(int argc, char **argv)
 {
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
     struct cavs_session_options o = cavs_session_defaults();
 
-    ro.workers = 1;
+    bool bound = argc > 2 && strcmp(argv[2], "bound") == 0;
+
+    ro.workers = bound ? atoi(argv[1]) : 1;
     check(cavs_runtime_create(&ro, &runtime), "runtime");
+    if (bound)
+        print_bound();
     o.shards = argc > 1 ? atoi(argv[1]) : 4;
     for (int rule = 0; rule < CAVS_OPTIMIZERS && argc < 3; rule++) {
         o.optimizer = (enum cavs_optimizer)rule;

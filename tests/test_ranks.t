@@ -71,6 +71,17 @@ hashes 2 4 sharing
 [ "$(cat "$work/1.4")" = accepted ] && [ "$(grep -c '^parameter W: sessions that share it would' "$work/2.4")" -eq 2 ]
 ok $? "sessions of other models, whose ranks would keep other states, are refused by all" "$work/err" "$work/2.4"
 
+# --- cores ----------------------------------------------------------------------------------------
+
+if [ "$(nproc)" -ne "$(nproc --all)" ]; then
+    skip "ranks on one machine take cores of their own, whose first hardware threads" "bound to some of the cores here"
+else
+    mpirun -np 2 env HWLOC_SYNTHETIC='core:4 pu:2' HWLOC_THISSYSTEM=0 "$tests/ranks_trial" 2 bound >"$work/out" 2>"$work/err"
+    sort "$work/out" >"$work/bound"
+    printf 'rank 0: 0 2\nrank 1: 4 6\n' | cmp -s - "$work/bound"
+    ok $? "ranks on one machine take cores of their own, whose first hardware threads" "$work/err" "$work/bound"
+fi
+
 # --- programs -------------------------------------------------------------------------------------
 
 small="--train $data/mini.txt --hidden 64 --embed 8 --batch 4 --lr 0.05 --shards 4 --optimizer adam --clip 1 --workers 1"

@@ -23,7 +23,7 @@ static void look_at_machine(struct cavs_runtime *rt)
     hwloc_topology_t topology;
     hwloc_obj_t l2, l3;
 
-    rt->cores = 1;
+    rt->cores = rt->threads = 1;
     rt->l2_bytes = 1 << 20;
     rt->l3_bytes = 16 << 20;
     if (hwloc_topology_init(&topology) != 0)
@@ -32,6 +32,7 @@ static void look_at_machine(struct cavs_runtime *rt)
         int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
 
         rt->cores = cores > 0 ? cores : 1;
+        rt->threads = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) / rt->cores;
         l2 = hwloc_get_obj_by_type(topology, HWLOC_OBJ_L2CACHE, 0);
         if (l2 && l2->attr->cache.size > 0)
             rt->l2_bytes = (int)l2->attr->cache.size;
@@ -78,7 +79,8 @@ static bool is_bound(const struct cavs_runtime *rt)
            CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN) && rt->ranks;
 }
 
-/* Ranks on one machine share its cores: each begins where the one before ends. */
+/* Ranks on one machine share its cores: each begins where the one before ends.  What StarPU counts
+ * are hardware threads, of which a worker takes the first of its core. */
 static void share_cores(const struct cavs_runtime_options *o, const struct cavs_runtime *rt,
                         struct starpu_conf *conf)
 {
@@ -95,7 +97,7 @@ static void share_cores(const struct cavs_runtime_options *o, const struct cavs_
     }
     conf->use_explicit_workers_bindid = 1;
     for (int i = 0; i < n; i++)
-        conf->workers_bindid[i] = (unsigned)(here * n + i);
+        conf->workers_bindid[i] = (unsigned)((here * n + i) * rt->threads);
 }
 
 /* StarPU takes as many as it has arrays for, and would say nothing of the others. */

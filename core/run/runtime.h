@@ -20,7 +20,8 @@ struct cavs__folder {
 
 struct cavs_runtime {
     int workers;
-    int cores; /* of the machine, for the default number of shards */
+    int cores;   /* of the machine, for the default number of shards */
+    int threads; /* of a core */
     int l2_bytes;
     int64_t l3_bytes; /* of one, which some cores share */
     bool one_memory;  /* all workers share one memory node */
