@@ -98,6 +98,7 @@ struct cavs__here {
     bool now, awaited;  /* the batch is; the caller has waited for the end of the one before */
     int in_turn;        /* such batches, one after the other */
     double began, took; /* microseconds; of the last one, or 0 */
+    double mean[2][2];  /* [evaluated][of one sample] seconds of recent batches; 0: none yet */
     float *scratch;
     size_t floats;
 };

@@ -16,23 +16,50 @@
 #include "memory/handover.h"
 
 enum {
-    IN_TURN = 4,  /* batches after which more of the kind are expected */
-    PASSING = 24, /* costs of a task, of a batch that is not waited for */
-    AWAITED = 48  /* likewise, of one that is, in training */
+    IN_TURN = 4,   /* batches after which more of the kind are expected */
+    PASSING = 24,  /* costs of a task, of a batch that is not waited for */
+    AWAITED = 48,  /* likewise, of one that is, in training */
+    ALONE = 2,     /* times that, of one sample: workers share less in it */
+    EVALUATED = 4, /* grains of one sample that is evaluated and waited for; of several, one */
+    RECENT = 8,    /* batches of a kind that its mean is of, about */
+    OUTLIER = 4    /* times the limit: above, a batch goes to the workers whatever the mean is */
 };
+
+static bool has_one_sample(const struct cavs__batch *b)
+{
+    int n = 0;
+
+    for (int i = 0; i < b->nshards; i++)
+        n += b->shards[i].nsamples;
+    return n == 1;
+}
 
 /* What a batch is worth at most, as estimated, which leaves out updates.  Where tasks take longer,
  * the workers gain what waking them loses: they share in a batch, and if the caller does not wait
- * for its end, the next one is prepared meanwhile.  Of an evaluation, each shard would be one task
- * up to a grain.  The numbers are from Tree-LSTM, by perf/one_tree and with --batch 1: tasks began
- * to be faster at 150 and 300 us, on two cores where a task costs 6 us. */
-static double limit(const struct cavs__engine *e, enum cavs__run run)
+ * for its end, the next one is prepared meanwhile.  The numbers are from Tree-LSTM, by
+ * perf/one_tree and with --batch 1, on two cores where a task costs 6 us. */
+static double limit(const struct cavs__engine *e, const struct cavs__batch *b)
 {
     double task = e->rt->cost.task, grain = cavs__grain(e);
+    bool alone = has_one_sample(b);
 
-    if (e->here.awaited && run == CAVS__RUN_EVALUATE)
-        return grain;
-    return fmin(grain, (e->here.awaited ? AWAITED : PASSING) * task);
+    if (!e->here.awaited)
+        return fmin(grain, PASSING * task);
+    if (b->request.run == CAVS__RUN_EVALUATE)
+        return (alone ? EVALUATED : 1) * grain;
+    return (alone ? ALONE : 1) * fmin(grain, AWAITED * task);
+}
+
+/* What decides: the mean of batches of its kind.  If each were looked at alone, those near the
+ * limit would go to either side; and after one that goes to the workers these look for tasks until
+ * IN_TURN others have been run here, and take a core from the caller for 6 ms at a time: many
+ * trees. */
+static double usual_seconds(struct cavs__engine *e, const struct cavs__batch *b, double seconds)
+{
+    double *mean = &e->here.mean[b->request.run == CAVS__RUN_EVALUATE][has_one_sample(b)];
+
+    *mean = *mean > 0 ? *mean + (seconds - *mean) / RECENT : seconds;
+    return fmax(*mean, seconds / OUTLIER);
 }
 
 static bool is_busy(struct cavs__slot *slot)
@@ -77,7 +104,7 @@ static bool reserve_scratch(struct cavs__engine *e)
 
 void cavs__here_begin(struct cavs__engine *e, const struct cavs__batch *b, int slot)
 {
-    double seconds = cavs__small_seconds(e, b), most = limit(e, b->request.run);
+    double seconds = usual_seconds(e, b, cavs__small_seconds(e, b)), most = limit(e, b);
     bool small = cavs__joins_tasks(e) && seconds < most;
 
     e->slots[slot].seconds = seconds;
