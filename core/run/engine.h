@@ -11,6 +11,7 @@
  *   home_shares.c      how much of a batch each of them gets
  *   placement.c        where a task may run
  *   submit.c           schedules -> StarPU tasks, in order
+ *   submit_kind.c      those of one kind in one shard
  *   pieces.c           rows of one kind of task -> one task, or some side by side
  *   join.c             tasks of a small batch -> few that run them
  *   made_gradients.c   gradients of a small batch made by the updates

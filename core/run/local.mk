@@ -28,6 +28,7 @@ libcavs_la_SOURCES += \
 	core/run/here.c \
 	core/run/home_shares.c \
 	core/run/homes.c \
+	core/run/initial_values.c \
 	core/run/join.c \
 	core/run/optimizer.c \
 	core/run/optimizer.h \
@@ -36,9 +37,11 @@ libcavs_la_SOURCES += \
 	core/run/output.c \
 	core/run/peak.c \
 	core/run/made_gradients.c \
+	core/run/make_updates.c \
 	core/run/pieces.c \
 	core/run/pieces.h \
 	core/run/placement.c \
+	core/run/read_gradients.c \
 	core/run/record.c \
 	core/run/record.h \
 	core/run/room.c \
@@ -59,6 +62,9 @@ libcavs_la_SOURCES += \
 	core/run/store.c \
 	core/run/store.h \
 	core/run/submit.c \
+	core/run/submit_kind.c \
 	core/run/submit_updates.c \
+	core/run/updating.h \
 	core/run/values.c \
+	core/run/window.h \
 	core/run/workers.c

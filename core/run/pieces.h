@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pieces.h - rows of one kind of task, to be submitted as one task or as several: between submit.c
- * and pieces.c. */
+/* pieces.h - rows of one kind of task, to be submitted as one task or as several: between
+ * submit_kind.c and pieces.c. */
 #ifndef CAVS_CORE_RUN_PIECES_H
 #define CAVS_CORE_RUN_PIECES_H
 
@@ -64,5 +64,8 @@ int cavs__make_at_update(const struct cavs__piece *w, bool *will_be);
 int cavs__submit_task(const struct cavs__piece *w, int priority);
 int cavs__submit_cut(const struct cavs__piece *w, int priority);
 int cavs__submit_partials(const struct cavs__piece *w, int n, int priority);
+
+/* submit_kind.c: all tasks of a kind in a shard. */
+int cavs__submit_kind(struct cavs__piece *w, enum cavs__phase phase);
 
 #endif

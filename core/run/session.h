@@ -10,7 +10,7 @@
  *   fault.c       where a number that is not finite came from
  *   stats.c       statistics
  *   choices.c     what a session says of itself
- *   values.c      parameters' values and gradients
+ *   values.c      parameters' values; initial_values.c: the first ones; read_gradients.c
  *   store.h       parameters as they are stored, of sessions that share them
  *   output.c      pushed rows and metrics
  *   engine.h      what evaluates batches, and its files

@@ -1,64 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* values.c - the numbers of parameters: how they start, and what a user reads and writes of them
- * and their gradients. */
-#include <math.h>
+/* values.c - the numbers of parameters: where a session has them, and what a user, or a checkpoint,
+ * reads and writes of them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/splitmix.h"
-#include "core/run/session.h"
-
-/* ---- initial values ----
- * A counter-based generator keyed by seed and parameter name: a parameter's values do not depend on
- * the others. */
-
-static uint64_t name_key(const char *name, uint64_t seed)
-{
-    uint64_t h = cavs__splitmix(seed ^ 0x632be59bd9b4e019u);
-
-    for (; *name; name++)
-        h = cavs__splitmix(h ^ (uint64_t)(unsigned char)*name);
-    return h;
-}
-
-static double uniform01(uint64_t key, uint64_t i)
-{
-    return ((double)(cavs__splitmix(key ^ cavs__splitmix(i)) >> 11) + 0.5) * 0x1p-53;
-}
-
-static float initial_value(const struct cavs_init *init, uint64_t key, uint64_t i)
-{
-    double u = uniform01(key, 2 * i);
-
-    switch (init->kind) {
-    case CAVS_INIT_UNIFORM: return (float)(init->a + (init->b - init->a) * u);
-    case CAVS_INIT_NORMAL: /* Box-Muller */
-        return (float)(init->a +
-                       init->b * sqrt(-2 * log(u)) * cos(2 * M_PI * uniform01(key, 2 * i + 1)));
-    default: return init->a;
-    }
-}
-
-/* ---- windows ----
- * A merged parameter holds its members' columns side by side: members are windows into its tensors.
- */
-
-/* The numbers of a parameter in a tensor of its values: rows x cols from p, ld apart. */
-struct window {
-    struct cavs__tensor *tensor;
-    float *p;
-    int chunk;
-};
-
-static const struct cavs_param *stored(const struct cavs_param *p)
-{
-    return p->merged ? p->merged : p;
-}
+#include "core/run/window.h"
 
 static struct cavs__store_entry *stored_as(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return s->optimizer.stored[stored(p)->number];
+    return s->optimizer.stored[cavs__stored(p)->number];
 }
 
 static struct cavs__tensor *param_tensor(const struct cavs_session *s, const struct cavs_param *p)
@@ -66,22 +17,9 @@ static struct cavs__tensor *param_tensor(const struct cavs_session *s, const str
     return &stored_as(s, p)->value;
 }
 
-static struct window open_window(struct cavs__tensor *t, int chunk, const struct cavs_param *p,
-                                 enum starpu_data_access_mode mode)
-{
-    struct window w = {.tensor = t, .chunk = chunk};
-
-    w.p = cavs__tensor_acquire(t, chunk, mode) + p->merged_col;
-    return w;
-}
-
-static void close_window(const struct window *w)
-{
-    cavs__tensor_release(w->tensor, w->chunk);
-}
-
 /* The copies of what is in w. */
-static void write_copies(struct cavs_session *s, const struct cavs_param *p, const struct window *w)
+static void write_copies(struct cavs_session *s, const struct cavs_param *p,
+                         const struct cavs__param_window *w)
 {
     for (int l = 0; l < CAVS__LAYOUTS; l++) {
         struct cavs__tensor *t = &stored_as(s, p)->copies[l];
@@ -98,16 +36,11 @@ static void write_copies(struct cavs_session *s, const struct cavs_param *p, con
 
 static void init_param(struct cavs_session *s, const struct cavs_param *p)
 {
-    struct window w = open_window(param_tensor(s, p), 0, p, STARPU_RW);
-    uint64_t key = name_key(p->name, s->options.seed);
+    struct cavs__param_window w = cavs__open_window(param_tensor(s, p), 0, p, STARPU_RW);
 
-    for (int r = 0; r < p->rows; r++) {
-        for (int c = 0; c < p->cols; c++)
-            w.p[r * w.tensor->ld + c] =
-                initial_value(&p->init, key, (uint64_t)r * (uint64_t)p->cols + (uint64_t)c);
-    }
+    cavs__draw_initial(p, s->options.seed, w.p, w.tensor->ld);
     write_copies(s, p, &w);
-    close_window(&w);
+    cavs__close_window(&w);
 }
 
 /* *made: it has to be written.  What no column of the parameter is copied to stays zero. */
@@ -143,10 +76,10 @@ static int take_copies(struct cavs_session *s, const struct cavs_param *p)
     for (int l = 0; l < CAVS__LAYOUTS && !rc; l++)
         rc = take_copy(s, p, (enum cavs__layout)l, &made);
     if (made && stored_as(s, p)->filled) {
-        struct window w = open_window(param_tensor(s, p), 0, p, STARPU_R);
+        struct cavs__param_window w = cavs__open_window(param_tensor(s, p), 0, p, STARPU_R);
 
         write_copies(s, p, &w);
-        close_window(&w);
+        cavs__close_window(&w);
     }
     return rc;
 }
@@ -223,8 +156,7 @@ int cavs__create_params(struct cavs_session *s)
 
 /* ---- parameters and gradients for the user ---- */
 
-static int check_param(const struct cavs_session *s, const struct cavs_param *p,
-                       const float *values)
+int cavs__check_param(const struct cavs_session *s, const struct cavs_param *p, const float *values)
 {
     int rc = cavs__session_ready(s, "parameter");
 
@@ -239,18 +171,18 @@ static int check_param(const struct cavs_session *s, const struct cavs_param *p,
 
 static void copy_out(struct cavs__tensor *t, const struct cavs_param *p, float *values)
 {
-    struct window w = open_window(t, 0, p, STARPU_R);
+    struct cavs__param_window w = cavs__open_window(t, 0, p, STARPU_R);
 
     for (int r = 0; r < p->rows; r++)
         memcpy(values + (size_t)r * (size_t)p->cols, w.p + r * w.tensor->ld,
                (size_t)p->cols * sizeof *values);
-    close_window(&w);
+    cavs__close_window(&w);
 }
 
-static struct window copy_in(struct cavs__tensor *t, const struct cavs_param *p,
-                             const float *values)
+static struct cavs__param_window copy_in(struct cavs__tensor *t, const struct cavs_param *p,
+                                         const float *values)
 {
-    struct window w = open_window(t, 0, p, STARPU_RW);
+    struct cavs__param_window w = cavs__open_window(t, 0, p, STARPU_RW);
 
     for (int r = 0; r < p->rows; r++)
         memcpy(w.p + r * w.tensor->ld, values + (size_t)r * (size_t)p->cols,
@@ -260,7 +192,7 @@ static struct window copy_in(struct cavs__tensor *t, const struct cavs_param *p,
 
 int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
-    int rc = check_param(s, p, values);
+    int rc = cavs__check_param(s, p, values);
 
     if (!rc)
         rc = cavs__settle(s);
@@ -271,14 +203,14 @@ int cavs_session_get_param(struct cavs_session *s, const struct cavs_param *p, f
 
 int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, const float *values)
 {
-    int rc = check_param(s, p, values);
-    struct window w;
+    int rc = cavs__check_param(s, p, values);
+    struct cavs__param_window w;
 
     if (rc)
         return rc;
     w = copy_in(param_tensor(s, p), p, values);
     write_copies(s, p, &w);
-    close_window(&w);
+    cavs__close_window(&w);
     return CAVS_OK;
 }
 
@@ -286,7 +218,7 @@ int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, c
 
 bool cavs__shares_state(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return s->optimizer.exchange && s->optimizer.exchange->shares_of[stored(p)->number] > 0;
+    return s->optimizer.exchange && s->optimizer.exchange->shares_of[cavs__stored(p)->number] > 0;
 }
 
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
@@ -302,15 +234,16 @@ int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
 
 static bool has_state(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return !s->optimizer.exchange || cavs__owns(s->optimizer.exchange, stored(p));
+    return !s->optimizer.exchange || cavs__owns(s->optimizer.exchange, cavs__stored(p));
 }
 
 /* The i-th range of rows of which this rank has the states; false: there are not so many. */
 static bool next_own(const struct cavs_session *s, const struct cavs_param *p, int i, int *first,
                      int *end)
 {
-    const struct cavs__share *own =
-        cavs__shares_state(s, p) ? cavs__own_share(s->optimizer.exchange, stored(p), i) : NULL;
+    const struct cavs__share *own = cavs__shares_state(s, p)
+                                        ? cavs__own_share(s->optimizer.exchange, cavs__stored(p), i)
+                                        : NULL;
 
     *first = own ? own->first : 0;
     *end = own ? own->first + own->rows : p->rows;
@@ -323,11 +256,11 @@ static int move_state(struct cavs_session *s, const struct cavs_param *p, int k,
                       const float *in)
 {
     size_t cols = (size_t)p->cols;
-    struct window w;
+    struct cavs__param_window w;
 
     if (!has_state(s, p))
         return CAVS_OK;
-    w = open_window(&stored_as(s, p)->state[k], 0, p, in ? STARPU_RW : STARPU_R);
+    w = cavs__open_window(&stored_as(s, p)->state[k], 0, p, in ? STARPU_RW : STARPU_R);
     for (int i = 0, r, end; next_own(s, p, i, &r, &end); i++) {
         for (; r < end; r++) {
             float *row = w.p + (r - stored_as(s, p)->states_from) * w.tensor->ld;
@@ -336,7 +269,7 @@ static int move_state(struct cavs_session *s, const struct cavs_param *p, int k,
             memcpy(in ? row : out + at, in ? in + at : row, cols * sizeof *row);
         }
     }
-    close_window(&w);
+    cavs__close_window(&w);
     return CAVS_OK;
 }
 
@@ -350,104 +283,4 @@ int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, f
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
 {
     return move_state(s, p, k, NULL, values);
-}
-
-static int last_slot(const struct cavs_session *s)
-{
-    return (int)((s->engine.batches - 1) % CAVS__SLOTS);
-}
-
-/* The gradient of all ranks. */
-static void add_exchanged(struct cavs_session *s, const struct cavs_param *p, float *values)
-{
-    const struct cavs__exchange *x = s->optimizer.exchange;
-    const struct cavs__share *share = &x->shares[x->share_of[stored(p)->number]];
-
-    for (int i = 0; i < x->shares_of[stored(p)->number]; i++, share++) {
-        const float *from = cavs__exchanged_numbers(x, share) + p->merged_col;
-
-        for (int r = 0; r < share->rows; r++)
-            memcpy(values + (size_t)(share->first + r) * (size_t)p->cols,
-                   from + (size_t)r * (size_t)stored(p)->cols, (size_t)p->cols * sizeof *values);
-    }
-}
-
-static void add_exchanged_rows(struct cavs_session *s, const struct cavs_param *p, float *values)
-{
-    const struct cavs__exchange *x = s->optimizer.exchange;
-    const struct cavs__touched *t = cavs__exchanged_rows(x, p, last_slot(s));
-    const struct cavs__block *from[2 * CAVS__MAX_PARTIALS];
-
-    cavs__exchanged_blocks(x, p, last_slot(s), from);
-    for (int i = 0; i < t->n; i++)
-        memcpy(values + (size_t)t->ids[i] * (size_t)p->cols,
-               from[t->source[i]]->p + (size_t)t->row[i] * (size_t)p->cols,
-               (size_t)p->cols * sizeof *values);
-}
-
-static void add_dense(struct cavs_session *s, const struct cavs_param *p, float *values)
-{
-    struct cavs__tensor *t = &s->engine.tensors[s->plan->grad[stored(p)->number]];
-    const float *g[CAVS__PARTIALS] = {NULL};
-    struct window window[CAVS__PARTIALS];
-    ptrdiff_t ld[CAVS__PARTIALS];
-
-    if (s->optimizer.exchange) {
-        add_exchanged(s, p, values);
-        return;
-    }
-    for (int k = 0; k < CAVS__PARTIALS; k++) {
-        ld[k] = t->ld;
-        if (!s->engine.grad_used[stored(p)->number][k])
-            continue;
-        window[k] = open_window(t, k, p, STARPU_R);
-        g[k] = window[k].p;
-    }
-    cavs__sum_dense(p->rows, p->cols, values, g, ld);
-    for (int k = 0; k < CAVS__PARTIALS; k++) {
-        if (g[k])
-            close_window(&window[k]);
-    }
-}
-
-static void add_touched(struct cavs_session *s, const struct cavs_param *p, float *values)
-{
-    const struct cavs__touched *t = s->batch->touched[p->number];
-    const struct cavs__lookup *l = t->lookups;
-
-    for (int u = 0; u < t->nlookups; u++) /* a device may have the newest copy */
-        cavs__tensor_acquire(&s->engine.tensors[l[u].tensor], l[u].shard, STARPU_R);
-    for (int i = 0; i < t->n; i++) {
-        for (int k = t->ptr[i]; k < t->ptr[i + 1]; k++) {
-            const struct cavs__tensor *g = &s->engine.tensors[l[t->source[k]].tensor];
-            const float *row = g->chunks[l[t->source[k]].shard].p + t->row[k] * t->ld;
-
-            for (int c = 0; c < p->cols; c++)
-                values[(size_t)t->ids[i] * (size_t)p->cols + (size_t)c] += row[c];
-        }
-    }
-    for (int u = 0; u < t->nlookups; u++)
-        cavs__tensor_release(&s->engine.tensors[l[u].tensor], l[u].shard);
-}
-
-int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p, float *values)
-{
-    int rc = check_param(s, p, values);
-
-    if (rc)
-        return rc;
-    if (s->engine.batches == 0 || s->gradient_batch != s->engine.batches)
-        return cavs__fail(CAVS_ESTATE,
-                          "the last batch was not a cavs_session_gradient(): its gradient is gone");
-    rc = cavs__settle(s);
-    if (rc)
-        return rc;
-    memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
-    if (s->plan->grad[stored(p)->number] >= 0)
-        add_dense(s, p, values);
-    else if (s->optimizer.exchange && p->lookup_use && !p->frozen)
-        add_exchanged_rows(s, p, values);
-    else if (s->batch->touched[p->number])
-        add_touched(s, p, values);
-    return CAVS_OK;
 }
