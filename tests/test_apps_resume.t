@@ -54,6 +54,20 @@ bilstm_char_tagger|$tags --dropout 0.3
 tree_fc|$shapes --optimizer adagrad
 END
 
+# What was measured is in a checkpoint, too: a run that has nothing left to train says what the one before said.
+# shellcheck disable=SC2086
+run tree_fc $shapes --epochs 4 --checkpoint "$work/measured"
+cp "$work/out" "$work/before.out"
+# shellcheck disable=SC2086
+run tree_fc $shapes --epochs 4 --resume "$work/measured"
+for name in seconds evaluated batching_tasks schedule_s arrange_s lay_out_s submit_s wait_s; do
+    [ -n "$(field $name)" ] &&
+        [ "$(field $name)" = "$(sed -n "s/.*\"$name\":\([^],}]*\).*/\1/p" "$work/before.out")" ] ||
+        echo "$name"
+done >"$work/differ"
+[ ! -s "$work/differ" ]
+ok $? "tree_fc: statistics go on where a resumed run goes on" "$work/differ" "$work/err"
+
 # --- killed within an epoch --------------------------------------------------------------------------
 
 # killed PROGRAM ARGUMENT...: killed for good once it has kept something

@@ -37,32 +37,15 @@ void report_destroy(struct report *r)
     json_decref(r->extra);
 }
 
+#define ADD(field) r->stats.field += s->field;
+
 void report_add_work(struct report *r, double seconds, int64_t samples, int64_t vertices,
                      const struct cavs_stats *s)
 {
     r->seconds += seconds;
     r->samples += samples;
     r->vertices += vertices;
-    r->stats.evaluated += s->evaluated;
-    r->stats.batches += s->batches;
-    r->stats.tasks += s->tasks;
-    r->stats.batching_tasks += s->batching_tasks;
-    r->stats.launches += s->launches;
-    for (int i = 0; i < 2; i++) {
-        r->stats.device_vt[i] += s->device_vt[i];
-        r->stats.vt_launches[i] += s->vt_launches[i];
-    }
-    r->stats.flops += s->flops;
-    r->stats.schedule_s += s->schedule_s;
-    r->stats.arrange_s += s->arrange_s;
-    r->stats.lay_out_s += s->lay_out_s;
-    r->stats.submit_s += s->submit_s;
-    r->stats.wait_s += s->wait_s;
-    r->stats.exposed_s += s->exposed_s;
-    r->stats.product_s += s->product_s;
-    r->stats.memory_s += s->memory_s;
-    r->stats.other_s += s->other_s;
-    r->stats.update_s += s->update_s;
+    REPORT_SUMS(ADD, ADD)
     r->stats.tensor_bytes = s->tensor_bytes;
 }
 

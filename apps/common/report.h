@@ -15,6 +15,29 @@
 
 #include "apps/common/app_error.h"
 
+/* Statistics that are sums over epochs, those of a run that is resumed too: counts, and numbers. */
+#define REPORT_SUMS(COUNT, NUMBER) \
+    COUNT(evaluated)               \
+    COUNT(batches)                 \
+    COUNT(tasks)                   \
+    COUNT(batching_tasks)          \
+    COUNT(launches)                \
+    COUNT(device_vt[0])            \
+    COUNT(device_vt[1])            \
+    COUNT(vt_launches[0])          \
+    COUNT(vt_launches[1])          \
+    NUMBER(flops)                  \
+    NUMBER(schedule_s)             \
+    NUMBER(arrange_s)              \
+    NUMBER(lay_out_s)              \
+    NUMBER(submit_s)               \
+    NUMBER(wait_s)                 \
+    NUMBER(exposed_s)              \
+    NUMBER(product_s)              \
+    NUMBER(memory_s)               \
+    NUMBER(other_s)                \
+    NUMBER(update_s)
+
 struct report {
     const char *app;
     const char *unit;           /* what people call samples */
