@@ -135,12 +135,12 @@ static int read_all(const struct cavs__applying *w, const struct cavs__piece *p,
     int alone = p->noperands - p->nlisted, n = 0;
 
     for (int k = 0; k < (length > 0 ? p->noperands : alone); k++) {
-        const struct cavs_symbol *x = value_of(w, p->operands[k]);
+        struct cavs_symbol *x = value_of(w, p->operands[k]);
 
         if (!x)
             return -1;
         if (k < alone)
-            in[n++] = (struct cavs_symbol *)x;
+            in[n++] = x;
         for (int i = 0; k >= alone && i < length; i++)
             in[n++] = x->inputs[i];
     }
