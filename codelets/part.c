@@ -91,13 +91,13 @@ static void check_finite(const struct tile *t, const struct cavs__step *s,
     }
 }
 
-static void run_kernel(const struct tile *t, const struct cavs__step *s, const struct cavs__view *v,
-                       unsigned flags)
+static void run_kernel(const struct tile *t, const struct cavs__step *s,
+                       const struct cavs__call *call, const struct cavs__view *v, unsigned flags)
 {
     uint64_t *sum = t->args->nanoseconds ? &t->args->nanoseconds[s->cost] : NULL;
     uint64_t start = cavs__stopwatch_start(sum);
 
-    s->call.kernel->cpu(&s->call, s->list > 0 ? t->at.entries[s->list - 1] : t->at.rows, v, flags);
+    call->kernel->cpu(call, s->list > 0 ? t->at.entries[s->list - 1] : t->at.rows, v, flags);
     cavs__stopwatch_stop(sum, start);
 }
 
@@ -113,15 +113,23 @@ static bool is_taken(const struct tile *t, const struct cavs__step *s)
     return s->call.kernel->reduces ? t->window->sums : t->window->begins;
 }
 
-/* dw (k, n) = x^T dy: columns of x are rows of dw. */
-static void look_through(const struct cavs__window *window, struct cavs__view *v)
+/* dw (k, n) = x^T dy: columns of x are rows of dw, or of one of its blocks. */
+static struct cavs__call look_through(const struct cavs__window *window, const struct cavs__step *s,
+                                      struct cavs__view *v)
 {
-    struct cavs__view *x = &v[0], *dw = &v[2];
+    struct cavs__call call = s->call;
+    struct cavs__view *x = &v[0], *dw = &v[s->nviews - 1];
+    int from = window->from;
 
-    x->p += window->from;
+    if (call.kernel->number == CAVS__KERNEL_gemm_tn_select) {
+        call.block = 1 + from / x->cols;
+        from %= x->cols;
+    }
+    x->p += from;
     x->cols = window->rows;
     dw->p = window->out;
     dw->ld = window->ld;
+    return call;
 }
 
 /* *first: buffers that nothing has been added to; the first reduction into each starts it from
@@ -129,18 +137,22 @@ static void look_through(const struct cavs__window *window, struct cavs__view *v
 static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t *first)
 {
     struct cavs__view v[s->nviews + 1]; /* a fused group may have some hundreds */
+    const struct cavs__call *call = &s->call;
+    struct cavs__call windowed;
     unsigned flags = 0;
     int out = s->nviews > 0 ? s->v[s->nviews - 1].buffer : CAVS__NO_BUFFER;
 
     for (int i = 0; i < s->nviews; i++)
         v[i] = view_of(t, &s->v[i]);
-    if (is_windowed(t, s))
-        look_through(t->window, v);
+    if (is_windowed(t, s)) {
+        windowed = look_through(t->window, s, v);
+        call = &windowed;
+    }
     if (s->call.kernel->reduces && out >= 0 && (*first >> out & 1)) {
         flags |= CAVS__FIRST;
         *first &= ~((uint64_t)1 << out);
     }
-    run_kernel(t, s, v, flags);
+    run_kernel(t, s, call, v, flags);
     if (t->args->fault &&
         !s->call.kernel->reduces) /* what goes into a reduction was checked before */
         check_finite(t, s, v);

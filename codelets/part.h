@@ -206,7 +206,8 @@ static inline size_t cavs__part_scratch(const struct cavs__part *p, const int32_
 /* Runs on the CPU.  buffers[b]: base address of buffer b. */
 void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float *scratch);
 
-/* Some rows of a gradient dw = x^T dy, which is what a step of a part adds up. */
+/* Some rows of a gradient dw = x^T dy, which is what a step of a part adds up; where rows select
+ * blocks, of one block. */
 struct cavs__window {
     int step;
     int from, rows;
@@ -221,9 +222,11 @@ struct cavs__made {
     const struct cavs__part_args *args; /* of the task that would make it */
     int step;                           /* of its part, that adds it up */
     int buffer;                         /* of its buffers, that it would lie in */
+    int partial;                        /* which one of the parameter's gradients it is */
+    const struct cavs__made *next;      /* those of other shards; NULL: there are none */
 };
 
-/* Makes them, of a part and segments that are one tile. */
+/* Makes them, of a part and segments that are one tile, or of a part of sums alone. */
 void cavs__part_run_window(const struct cavs__part_args *a, void *const *buffers, float *scratch,
                            const struct cavs__window *window);
 

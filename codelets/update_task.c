@@ -48,35 +48,59 @@ static float clipped_scale(const struct cavs__update_args *a, const double *norm
 
 /* Rows that are made and then updated: they stay in L2 meanwhile, where those of any gradient
  * would go to memory and come back. */
-enum { MADE_ROWS = 32 };
+enum { MADE_ROWS = CAVS__UPDATE_ROWS };
 
-/* The rule goes over rows as soon as their gradient is made, in the place of the first of them. */
+/* Rows r .. r+m-1 of one gradient, in the place of the first of the task's.  Buffers of `made` from
+ * descr[b] on. */
+static const float *make_rows(void *descr[], const struct cavs__update_args *a,
+                              const struct cavs__made *made, int b, int r, int m)
+{
+    void *buffers[CAVS__MAX_BUFFERS] = {NULL};
+    float *g;
+
+    for (int i = 0; i < made->args->nbuffers - 1; i++)
+        buffers[i] = buffer(descr, b + i);
+    g = (float *)buffers[made->buffer] + a->first * a->ldg;
+    cavs__part_run_window(made->args, buffers, buffer(descr, 1 + a->nstates + a->ncopies),
+                          &(struct cavs__window){.step = made->step,
+                                                 .from = r,
+                                                 .rows = m,
+                                                 .out = g,
+                                                 .ld = a->ldg,
+                                                 .begins = r == a->first,
+                                                 .sums = r == 0});
+    return row_zero(g, r, a->ldg);
+}
+
+/* All of them; one more than the last one's number. */
+static int make_gradients(void *descr[], const struct cavs__update_args *a, int r, int m)
+{
+    int b = 1 + a->nstates + a->ncopies + 1, n = 0;
+
+    for (const struct cavs__made *g = a->made; g; g = g->next) {
+        while (n < g->partial)
+            a->gradients[n++] = NULL;
+        a->gradients[n++] = make_rows(descr, a, g, b, r, m);
+        b += g->args->nbuffers - 1;
+    }
+    return n;
+}
+
+/* The rule goes over rows as soon as their gradient is made. */
 static void update_as_made(void *descr[], const struct cavs__update_args *a, float *w, float *s0,
                            float *s1, const struct cavs__copy *copies)
 {
-    const int n = a->made->args->nbuffers, end = a->first + a->rows;
-    void *buffers[CAVS__MAX_BUFFERS + 1] = {NULL};
-    float *g;
+    const int end = a->first + a->rows;
 
-    for (int i = 0; i < n; i++)
-        buffers[i] = buffer(descr, 1 + a->nstates + a->ncopies + i);
-    g = (float *)buffers[a->made->buffer] + a->first * a->ldg;
     for (int r = a->first, m; r < end; r += m) {
-        const float *from = row_zero(g, r, a->ldg);
         uint64_t start;
+        int n;
 
         m = end - r < MADE_ROWS ? end - r : MADE_ROWS;
-        cavs__part_run_window(a->made->args, buffers, buffers[n - 1],
-                              &(struct cavs__window){.step = a->made->step,
-                                                     .from = r,
-                                                     .rows = m,
-                                                     .out = g,
-                                                     .ld = a->ldg,
-                                                     .begins = r == a->first,
-                                                     .sums = r == 0});
+        n = make_gradients(descr, a, r, m);
         start = cavs__stopwatch_start(a->nanoseconds);
-        cavs__update_dense(&a->rule, r, m, a->cols, w, a->ld, s0, s1, 1, &from, a->ldg, a->ncopies,
-                           copies);
+        cavs__update_dense(&a->rule, r, m, a->cols, w, a->ld, s0, s1, n, a->gradients, a->ldg,
+                           a->ncopies, copies);
         cavs__stopwatch_stop(a->nanoseconds, start);
     }
 }

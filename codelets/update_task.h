@@ -15,7 +15,8 @@
 
 /* Argument of both, owned by whoever submitted the task.  Buffers of an update: the parameter, its
  * states, its copies, the gradients, [norms], [lists], [scratch], or instead of gradients and what
- * follows them the buffers of `made`; of a norm: norms, the gradients, [lists], [scratch]. */
+ * follows them scratch and the buffers of each `made`; of a norm: norms, the gradients, [lists],
+ * [scratch]. */
 struct cavs__update_args {
     struct cavs__update rule;
     float clip;

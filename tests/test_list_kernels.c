@@ -14,8 +14,10 @@
 #include <cmocka.h>
 
 #include "codelets/kernels/kernel.h"
+#include "codelets/products/gemm.h"
 #include "tests/matrix.h"
 #include "tests/random.h"
+#include "tests/skip.h"
 
 enum { TRIALS = 80, SOURCE_ROWS = 29 };
 enum way { DIRECT, REPEATED, INDEXED, WAYS };
@@ -77,14 +79,19 @@ static int cols_random(int trial)
     return trial % 2 ? some[trial / 2 % 9] : random_int(&state, 1, 40);
 }
 
+static void call_one(const struct cavs__call *call, int which, int rows, const struct cavs__view *v,
+                     unsigned flags)
+{
+    (which ? call->kernel->reference : call->kernel->cpu)(call, rows, v, flags);
+}
+
 static void run(const char *name, int which, int block_rows, int rows, const struct cavs__view *v,
                 unsigned flags)
 {
     const struct cavs__kernel *k = cavs__kernel_find(name);
-    const struct cavs__call call = {.kernel = k, .rows = block_rows};
 
     assert_non_null(k);
-    (which ? k->reference : k->cpu)(&call, rows, v, flags);
+    call_one(&(struct cavs__call){.kernel = k, .rows = block_rows}, which, rows, v, flags);
 }
 
 /* ---- lists ---- */
@@ -266,6 +273,60 @@ static void gradients_go_to_the_block_that_was_named(void **unused)
     }
 }
 
+/* Columns [c, c + cols) of x and one block: the numbers that all blocks would have there, to the
+ * bit. */
+static void check_window(enum way way, struct sizes s, int block, int c, int cols, unsigned flags)
+{
+    struct input x = input_random(way, s.rows, s.k),
+                 dy = input_random((enum way)((way + 1) % WAYS), s.rows, s.n);
+    struct matrix all = matrix_random(&state, s.k * s.blocks, s.n, 2), some[2];
+    struct cavs__call call = {.kernel = cavs__kernel_find("gemm_tn_select"), .block = 1 + block};
+    int32_t *ids = ids_random(s.rows, s.blocks);
+    struct cavs__view narrow = x.view;
+
+    narrow.p += c;
+    narrow.cols = cols;
+    for (int which = 0; which < 2; which++) {
+        struct cavs__view v[4] = {narrow, dy.view, {.index = ids}};
+
+        some[which] = matrix_unset(cols, s.n, 3);
+        for (int r = 0; r < cols; r++)
+            memcpy(some[which].p + r * some[which].ld, all.p + (block * s.k + c + r) * all.ld,
+                   (size_t)s.n * sizeof(float));
+        v[3] = view_of(&some[which], NULL);
+        call_one(&call, which, s.rows, v, flags);
+        matrix_check(&some[which], "gemm_tn_select of a block");
+    }
+    matrix_near(&some[0], &some[1], 1e-4, "gemm_tn_select of a block");
+    run("gemm_tn_select", 0, s.k * s.blocks, s.rows,
+        (struct cavs__view[]){x.view, dy.view, {.index = ids}, view_of(&all, NULL)}, flags);
+    for (int r = 0; r < cols; r++)
+        assert_memory_equal(some[0].p + r * some[0].ld, all.p + (block * s.k + c + r) * all.ld,
+                            (size_t)s.n * sizeof(float));
+    input_free(&x);
+    input_free(&dy);
+    matrix_free(&all);
+    matrix_free(&some[0]);
+    matrix_free(&some[1]);
+    free(ids);
+}
+
+static void rows_of_one_block_are_those_of_all(void **unused)
+{
+    (void)unused;
+    if (!cavs__gemm()->gemm_tn_rows)
+        SKIP("%s has no sums of rows anywhere", cavs__gemm()->name);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct sizes s = {trial % 9 == 0 ? trial / 9 % 2 : random_int(&state, 0, 200),
+                          cols_random(trial), cols_random(trial + 5), random_int(&state, 1, 4)};
+        int c = random_int(&state, 0, s.k - 1);
+
+        check_window((enum way)(trial % WAYS), s, random_int(&state, 0, s.blocks - 1), c,
+                     random_int(&state, 1, s.k - c), trial & 1 ? CAVS__FIRST : 0);
+    }
+    check_window(INDEXED, (struct sizes){5000, 33, 40, 2}, 1, 1, 32, CAVS__FIRST);
+}
+
 /* More rows than are sorted at once, and so many blocks that their numbers take two bytes. */
 static void any_number_of_rows_and_blocks_is_sorted(void **unused)
 {
@@ -289,6 +350,7 @@ int main(void)
         cmocka_unit_test(equal_entries_share_nothing),
         cmocka_unit_test(rows_are_multiplied_by_the_block_they_name),
         cmocka_unit_test(gradients_go_to_the_block_that_was_named),
+        cmocka_unit_test(rows_of_one_block_are_those_of_all),
         cmocka_unit_test(any_number_of_rows_and_blocks_is_sorted),
     };
 

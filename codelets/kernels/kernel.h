@@ -93,6 +93,8 @@ struct cavs__call {
     uint32_t site;                          /* "dropout": tells its numbers from those of others */
     int rows;       /* "gemm_tn_select": rows of all blocks together; "gemm_rows": of each result */
     int transposed; /* "gemm_rows": 1, 2: the first, second operand */
+    int block; /* "gemm_tn_select": b > 0: only the gradient of block b - 1, or those rows of it
+                       that belong to the columns that x has: all that dw is; 0: of all blocks */
 };
 
 /* Products that may be made at once, at most (part.h). */

@@ -55,11 +55,13 @@ void cavs__reference_gemm_select_t(const struct cavs__call *call, int rows,
 void cavs__reference_gemm_tn_select(const struct cavs__call *call, int rows,
                                     const struct cavs__view *v, unsigned flags)
 {
-    for (int p = 0; p < call->rows; p++)
+    const int first = call->block > 0 ? call->block - 1 : 0;
+
+    for (int p = 0; p < (call->block > 0 ? v[0].cols : call->rows); p++)
         for (int j = 0; j < v[3].cols; j++) {
             double sum = flags & CAVS__FIRST ? 0 : *out(&v[3], p, j);
             for (int r = 0; r < rows; r++)
-                if (v[2].index[r] == p / v[0].cols)
+                if (v[2].index[r] == first + p / v[0].cols)
                     sum += at(&v[0], r, p % v[0].cols) * at(&v[1], r, j);
             *out(&v[3], p, j) = (float)sum;
         }

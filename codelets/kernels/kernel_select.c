@@ -247,6 +247,44 @@ static void add_runs(const struct cavs__view *v, const struct sorted *s, ptrdiff
     }
 }
 
+/* Rows of v by the tile's numbers. */
+static struct cavs__gemm_rows rows_of(const struct cavs__view *v, int n, const int32_t *number,
+                                      int32_t *room)
+{
+    for (int i = 0; i < n && v->index; i++)
+        room[i] = v->index[number[i]];
+    return (struct cavs__gemm_rows){v->p, v->ld, v->index ? room : number};
+}
+
+/* The numbers of the rows from *r on that have this id, at most SORTED. */
+static int rows_with(const struct cavs__view *ids, int32_t id, int rows, int *r, int32_t *number)
+{
+    int n = 0;
+
+    for (; *r < rows && n < SORTED; ++*r) {
+        number[n] = *r;
+        n += ids->index[*r] == id;
+    }
+    return n;
+}
+
+/* dw (k, n) = or += x^T dy over the rows that have the id: a provider with gemm_tn_rows() copies
+ * them side by side itself. */
+static void add_block(int32_t id, bool accumulate, int rows, const struct cavs__view *v)
+{
+    int32_t number[SORTED], of_x[SORTED], of_dy[SORTED];
+    int r = 0;
+
+    do {
+        const int n = rows_with(&v[2], id, rows, &r, number);
+        const struct cavs__gemm_rows x = rows_of(&v[0], n, number, of_x),
+                                     dy = rows_of(&v[1], n, number, of_dy);
+
+        cavs__gemm()->gemm_tn_rows(n, v[1].cols, v[0].cols, &x, &dy, v[3].p, v[3].ld, accumulate);
+        accumulate = true;
+    } while (r < rows);
+}
+
 /* x (rows, k), dy (rows, n), ids, dw: blocks (k, n) below one another, call->rows in all */
 static void gemm_tn_select(const struct cavs__call *call, int rows, const struct cavs__view *v,
                            unsigned flags)
@@ -255,6 +293,10 @@ static void gemm_tn_select(const struct cavs__call *call, int rows, const struct
     struct sorted s;
     int first = 0;
 
+    if (call->block > 0) {
+        add_block(call->block - 1, !(flags & CAVS__FIRST), rows, v);
+        return;
+    }
     do {
         sort_rows(&s, &v[2], first, rows - first);
         add_runs(v, &s, &written);

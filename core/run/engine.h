@@ -109,6 +109,7 @@ struct cavs__gradient {
     struct cavs__made made;
     const struct cavs__task_kind *kind; /* of the task that would make it */
     starpu_data_handle_t handles[CAVS__MAX_BUFFERS];
+    struct cavs__gradient *next; /* of another shard; NULL: none */
 };
 
 struct cavs__engine {

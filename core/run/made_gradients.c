@@ -3,8 +3,10 @@
  * made_gradients.c - gradients that are made while their parameter is updated.
  *
  * Where a batch is small, one tree, nearly all of its time goes into moving parameters: a gradient
- * is as large as the parameter, and would be written and read once more.  So the task that makes it
- * is kept, and the update makes some rows of it and uses them at once, before they leave the cache
+ * is as large as the parameter, and would be written and read once more.  The same is true in any
+ * batch of a parameter of many blocks, of which each row selects one: each shard would write a
+ * gradient of all blocks, from few rows a block.  So the tasks that make it are kept, and the
+ * update makes some rows of it and uses them at once, before they leave the cache
  * (codelets/update_task.c).  The sums are the same, number by number.
  */
 #include <string.h>
@@ -18,6 +20,15 @@
  * long that moving them does not show, and all that a window of it copies first would. */
 enum { LEAST_NUMBERS = 64 * 1024, MOST_ROWS = 64 };
 
+/* Of blocks: so many that the pieces of the update give all workers something to do; and each looks
+ * through the rows of all shards. */
+enum { LEAST_OF_BLOCKS = 4 << 20, MOST_SHARDS = 8 };
+
+static bool is_of_blocks(const struct cavs__step *s)
+{
+    return s->call.kernel->number == CAVS__KERNEL_gemm_tn_select;
+}
+
 /* The one step of a part that is a product of float32 numbers into a gradient, -1: there is none,
  * or several. */
 static int product_of(const struct cavs__part *p)
@@ -27,7 +38,7 @@ static int product_of(const struct cavs__part *p)
     for (int i = 0; i < p->nsteps; i++) {
         const struct cavs__call *call = &p->steps[i].call;
 
-        if (call->kernel->number != CAVS__KERNEL_gemm_tn)
+        if (call->kernel->number != CAVS__KERNEL_gemm_tn && !is_of_blocks(&p->steps[i]))
             continue;
         if (found >= 0 || call->bf16)
             return -1;
@@ -73,16 +84,14 @@ static bool is_looked_up(const struct cavs_model *m, const struct cavs_param *st
     return false;
 }
 
-/* An update follows, that wants nothing of the gradient but its numbers; all of it is made by one
- * task, on rows that are one tile. */
+/* An update follows, that wants nothing of the gradient but its numbers. */
 static bool is_for_one_update(const struct cavs__piece *w)
 {
     const struct cavs__engine *e = w->of->e;
     const struct cavs_session_options *o = e->options;
 
-    return w->of->b->request.run == CAVS__RUN_TRAIN && w->of->b->nshards == 1 && o->clip <= 0 &&
-           !o->check_finite && !e->devices && !e->rt->ranks && e->rt->one_memory && w->n == 1 &&
-           w->t->nblocks == 1 && cavs__gemm()->gemm_tn_rows;
+    return w->of->b->request.run == CAVS__RUN_TRAIN && o->clip <= 0 && !o->check_finite &&
+           !e->devices && !e->rt->ranks && e->rt->one_memory && cavs__gemm()->gemm_tn_rows;
 }
 
 /* What has lists is cut into tiles by them, too. */
@@ -95,28 +104,70 @@ static bool is_one_tile(const struct cavs__part *p, int rows)
     return !lists && rows <= p->tile && rows <= MOST_ROWS;
 }
 
+/* All of it is made by one task, on rows that are one tile. */
+static bool is_of_one_task(const struct cavs__piece *w)
+{
+    return w->of->b->nshards == 1 && w->n == 1 && w->t->nblocks == 1 &&
+           is_one_tile(w->k->parts[w->segments[0].function], w->segments[0].rows);
+}
+
+/* All tiles are gone through again for each block: there is nothing else to be taken before. */
+static bool is_sums_alone(const struct cavs__part *p)
+{
+    for (int i = 0; i < p->nsteps; i++) {
+        if (!p->steps[i].call.kernel->reduces)
+            return false;
+    }
+    return true;
+}
+
+/* Each shard makes a partial gradient of its own, by one task.  That must be so of all shards or of
+ * none: the order of sums is that of partial gradients. */
+static bool is_of_own_tasks(const struct cavs__piece *w)
+{
+    const struct cavs__batch *b = w->of->b;
+
+    for (int i = 0; i < b->nshards; i++) {
+        if (b->shards[i].stages[w->k->stage->number].nblocks != 1)
+            return false;
+    }
+    return b->nshards <= MOST_SHARDS && w->of->partials == 1 && !w->of->e->homes &&
+           is_sums_alone(w->k->parts[w->segments[0].function]);
+}
+
+/* Blocks one below another; an update makes rows of one at a time. */
+static bool fits(const struct cavs__step *s, const struct cavs_param *p)
+{
+    const int k = s->v[0].cols;
+    const int64_t numbers = (int64_t)p->rows * p->cols;
+
+    if (s->v[s->nviews - 1].cols != p->cols || p->cols < 1)
+        return false;
+    return is_of_blocks(s) ? numbers >= LEAST_OF_BLOCKS && k % CAVS__UPDATE_ROWS == 0
+                           : numbers >= LEAST_NUMBERS && k == p->rows;
+}
+
 /* The parameter whose gradient can be made so, NULL: none. */
 static const struct cavs_param *param_of(const struct cavs__piece *w, struct cavs__made *made)
 {
     const struct cavs__plan *plan = w->of->e->plan;
-    const struct cavs__part *p;
     const struct cavs__tensor_desc *d;
+    const struct cavs__part *p;
+    const struct cavs__step *s;
 
     if (!is_for_one_update(w))
         return NULL;
     p = w->k->parts[w->segments[0].function];
     made->step = product_of(p);
-    if (made->step < 0 || !is_one_tile(p, w->segments[0].rows))
+    if (made->step < 0)
         return NULL;
-    made->buffer = p->steps[made->step].v[2].buffer;
-    if (made->buffer < 0 || p->steps[made->step].v[2].cols < 1)
+    s = &p->steps[made->step];
+    made->buffer = s->v[s->nviews - 1].buffer;
+    if (made->buffer < 0 || !(is_of_blocks(s) ? is_of_own_tasks(w) : is_of_one_task(w)))
         return NULL;
     d = &plan->tensors[w->k->tensor[made->buffer]];
-    if (d->kind != CAVS__T_GRAD || !cavs__is_trained(d->param) ||
-        (int64_t)d->param->rows * d->param->cols < LEAST_NUMBERS ||
-        p->steps[made->step].v[0].cols != d->param->rows ||
-        p->steps[made->step].v[2].cols != d->param->cols || is_looked_up(plan->model, d->param) ||
-        !adds_alone(plan, w->k, w->k->tensor[made->buffer]))
+    if (d->kind != CAVS__T_GRAD || !cavs__is_trained(d->param) || !fits(s, d->param) ||
+        is_looked_up(plan->model, d->param) || !adds_alone(plan, w->k, w->k->tensor[made->buffer]))
         return NULL;
     return d->param;
 }
@@ -125,7 +176,7 @@ int cavs__make_at_update(const struct cavs__piece *w, bool *will_be)
 {
     struct cavs__made made = {0};
     const struct cavs_param *p = param_of(w, &made);
-    struct cavs__gradient *g;
+    struct cavs__gradient *g, *last;
 
     *will_be = p != NULL;
     if (!p)
@@ -134,11 +185,21 @@ int cavs__make_at_update(const struct cavs__piece *w, bool *will_be)
     if (!g)
         return cavs__fail_nomem("task", sizeof *g);
     g->kind = w->k;
+    g->next = NULL;
     g->made = made;
+    g->made.partial = cavs__partial_of(w->of->e, w->shard, 0, w->of->partials);
     g->made.args = cavs__piece_args(w, 0, g->handles);
     if (!g->made.args)
         return CAVS_ENOMEM;
-    w->of->e->made[p->number] = g;
+    last = w->of->e->made[p->number];
+    while (last && last->next)
+        last = last->next;
+    if (last) {
+        last->next = g;
+        last->made.next = &g->made;
+    } else {
+        w->of->e->made[p->number] = g;
+    }
     return CAVS_OK;
 }
 

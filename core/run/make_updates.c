@@ -70,31 +70,38 @@ static void add_gradients(const struct cavs__updating *u, struct starpu_task *ta
     }
 }
 
-/* What makes the gradient, in the place of gradients. */
+/* What makes the gradients, in their place. */
 static void add_made(const struct cavs__updating *u, struct starpu_task *task,
                      const struct cavs__gradient *g, struct cavs__update_args *a,
                      enum starpu_data_access_mode mode)
 {
     a->made = &g->made;
     a->ldg = u->e->tensors[g->kind->tensor[g->made.buffer]].ld;
-    for (int i = 0; i < g->kind->nbuffers; i++)
-        cavs__task_buffer(task, g->handles[i], g->kind->written[i] ? mode : STARPU_R);
     cavs__task_buffer(task, u->e->scratch, STARPU_SCRATCH);
+    for (; g; g = g->next) {
+        for (int i = 0; i < g->kind->nbuffers; i++)
+            cavs__task_buffer(task, g->handles[i], g->kind->written[i] ? mode : STARPU_R);
+    }
 }
 
 /* What pieces of it write. */
 static void add_made_gradients(struct starpu_task *task, const struct cavs__gradient *g)
 {
-    for (int i = 0; i < g->kind->nbuffers; i++) {
-        if (g->kind->written[i])
-            cavs__task_buffer(task, g->handles[i], STARPU_RW);
+    for (; g; g = g->next) {
+        for (int i = 0; i < g->kind->nbuffers; i++) {
+            if (g->kind->written[i])
+                cavs__task_buffer(task, g->handles[i], STARPU_RW);
+        }
     }
 }
 
 static int most_buffers(const struct cavs__updating *u, const struct cavs_param *p)
 {
     const struct cavs__touched *t = cavs__sparse_rows(u, p);
-    int n = 8 + CAVS__LAYOUTS + 2 * CAVS__MAX_PARTIALS + CAVS__MAX_BUFFERS;
+    int n = 8 + CAVS__LAYOUTS + 2 * CAVS__MAX_PARTIALS;
+
+    for (const struct cavs__gradient *g = u->e->made[p->number]; g; g = g->next)
+        n += g->kind->nbuffers;
 
     /* Not `n + (t ? nlookups : 0)`: gcc 14.2 makes that a product, and reads nlookups through the
      * NULL of a parameter that is not looked up. */

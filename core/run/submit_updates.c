@@ -146,11 +146,14 @@ static void set_step(struct cavs__optimizer *o, long step)
 static double seconds_of(const struct cavs__engine *e, const struct starpu_task *t)
 {
     const struct cavs__update_args *a = t->cl_arg;
+    double seconds;
 
     if (!a)
         return 0;
-    return (double)(a->sparse ? a->n : a->rows) * a->cols * e->rt->cost.rates.value +
-           (a->made ? a->made->args->seconds : 0);
+    seconds = (double)(a->sparse ? a->n : a->rows) * a->cols * e->rt->cost.rates.value;
+    for (const struct cavs__made *g = a->made; g; g = g->next)
+        seconds += g->args->seconds;
+    return seconds;
 }
 
 /* Those of other ranks, where there are some. */
