@@ -22,6 +22,11 @@ enum { SORTED = 2048, ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
  * own. */
 enum { STREAMS = 24 };
 
+/* Rows of x that are one tile, so that each number of a block is read once: they only wait for
+ * memory, and what it gives best is whole rows, a few at a time. */
+enum { FEW = 6, FEW_COLS = 4096, FEW_STREAMS = 8 };
+_Static_assert(FEW *FEW_COLS <= BUFFER, "a strip of few rows has room");
+
 /* Rows in the order of their ids; those without an id, -1, come first. */
 struct sorted {
     int n;
@@ -98,14 +103,15 @@ static void multiply_strip(const struct cavs__view *v, const struct sorted *s, i
                            const float *w, int c, int n)
 {
     const struct cavs__view *x = &v[0], *y = &v[3];
+    const int streams = end - from <= FEW ? FEW_STREAMS : STREAMS;
     float xs[BUFFER], ys[BUFFER], *out = ys;
 
     for (int p = 0; p < x->cols; p += COLS) {
         int k = smaller(COLS, x->cols - p);
 
         collect(x, s, from, end, p, k, xs);
-        for (int i = 0; i < k; i += STREAMS)
-            cavs__gemm()->gemm(end - from, n, smaller(STREAMS, k - i), xs + i, k,
+        for (int i = 0; i < k; i += streams)
+            cavs__gemm()->gemm(end - from, n, smaller(streams, k - i), xs + i, k,
                                w + (p + i) * v[2].ld + c, v[2].ld, ys, n, p + i > 0);
     }
     for (int i = from; i < end; i++, out += n)
@@ -116,9 +122,11 @@ static void multiply_strip(const struct cavs__view *v, const struct sorted *s, i
 static void multiply_run(const struct cavs__view *v, const struct sorted *s, int from, int end,
                          const float *w)
 {
-    for (int c = 0; c < v[3].cols; c += COLS) {
+    const int cols = end - from <= FEW ? FEW_COLS : COLS;
+
+    for (int c = 0; c < v[3].cols; c += cols) {
         for (int i = from; i < end; i += ROWS)
-            multiply_strip(v, s, i, smaller(i + ROWS, end), w, c, smaller(COLS, v[3].cols - c));
+            multiply_strip(v, s, i, smaller(i + ROWS, end), w, c, smaller(cols, v[3].cols - c));
     }
 }
 
