@@ -6,6 +6,19 @@
 # shellcheck source=tests/tap.sh
 . "${abs_top_srcdir:-.}/tests/tap.sh"
 
+# StarPU counts OpenCL's devices when it starts, whether they are asked for or not, and PoCL alone brings a whole compiler:
+# 50 ms of each run.
+if [ -z "${OCL_ICD_VENDORS+set}" ]; then
+    OCL_ICD_VENDORS=/nonexistent
+    export OCL_ICD_VENDORS
+    without_opencl=yes
+fi
+
+# with_opencl: from here on OpenCL's devices are there, if any are
+with_opencl() {
+    [ -z "${without_opencl:-}" ] || unset OCL_ICD_VENDORS
+}
+
 # run PROGRAM ARGUMENT...: its status, stdout and stderr go to files
 run() {
     program=$1

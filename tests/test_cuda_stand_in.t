@@ -22,6 +22,10 @@ if ! command -v "${CXX:-c++}" >/dev/null; then
     exit 0
 fi
 
+# here it is about NVIDIA's own, all of them (Makefile.am)
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH#"$gpus/unused"}
+LD_LIBRARY_PATH=${LD_LIBRARY_PATH#:}
+
 # --- what is called is there -------------------------------------------------------------------------
 
 # lacking FILE: what it calls of CUDA, with the version if it has one, and the stand-ins lack
@@ -70,7 +74,7 @@ named() {
 }
 
 # shellcheck disable=SC2046 # files
-named "$gpus" $(ldd "$build/.libs/libcavs.so" "$starpu" | sed -n 's/.* => \(.*lib\(cu\|nvrtc\).*\) (.*/\1/p' | sort -u)
+named "$gpus" $(ldd "$gpus/no_driver" "$starpu" | sed -n 's/.* => \(.*lib\(cu\|nvrtc\).*\) (.*/\1/p' | sort -u)
 ok $? "what the stand-ins have is called as in the toolkit" "$work/unknown"
 
 if [ -n "$CAVS_TEST_CUDA" ]; then
@@ -85,6 +89,12 @@ if [ -n "$CAVS_TEST_CUDA" ]; then
 else
     skip "as in another toolkit" "none in CAVS_TEST_CUDA"
 fi
+
+# --- what is never called ----------------------------------------------------------------------------
+
+LD_LIBRARY_PATH="$gpus/unused:$LD_LIBRARY_PATH" "$gpus/no_driver" 2>"$work/err"
+[ $? -le 1 ]
+ok $? "programs start on the libraries without content that tests use where there is no driver" "$work/err"
 
 # --- what is wrong is noticed ------------------------------------------------------------------------
 

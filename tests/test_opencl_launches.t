@@ -11,6 +11,7 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=tests/programs.sh
 . "${abs_top_srcdir:-.}/tests/programs.sh"
 
+with_opencl
 : "${STARPU_OPENCL_ON_CPUS=1}" "${STARPU_OPENCL_ONLY_ON_CPUS=1}"
 CAVS_FUSION=interpret # of CPU groups, which take no part
 CAVS_DEVICE_PRODUCTS=grouped

@@ -10,6 +10,7 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=tests/programs.sh
 . "${abs_top_srcdir:-.}/tests/programs.sh"
 
+with_opencl
 : "${STARPU_OPENCL_ON_CPUS=1}" "${STARPU_OPENCL_ONLY_ON_CPUS=1}"
 export STARPU_OPENCL_ON_CPUS STARPU_OPENCL_ONLY_ON_CPUS
 

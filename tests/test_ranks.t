@@ -244,6 +244,7 @@ ok $? "a slow rank gets fewer shards, and the bits stay" "$work/err" "$work/out"
 
 # --- devices --------------------------------------------------------------------------------------
 
+with_opencl
 : "${STARPU_OPENCL_ON_CPUS=1}" "${STARPU_OPENCL_ONLY_ON_CPUS=1}"
 export STARPU_OPENCL_ON_CPUS STARPU_OPENCL_ONLY_ON_CPUS
 # shellcheck disable=SC2086

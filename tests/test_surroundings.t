@@ -10,6 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 # shellcheck source=tests/programs.sh
 . "${abs_top_srcdir:-.}/tests/programs.sh"
+with_opencl # whose driver leaves files, too
 
 small="--hidden 8 --leaves 5 --samples 10 --batch 4 --epochs 1 --workers 2 --json --quiet"
 mkdir "$work/tmp"
