@@ -18,7 +18,8 @@ AS_CASE([$with_cuda],
 #   Tries to link cuBLAS, NVRTC and the runtime below $cuda_root. The driver (-lcuda) is left out
 #   on purpose: linked with it no program would start on a machine without a GPU. The runtime
 #   loads modules too (cudaLibraryLoadData), and gives driver entry points
-#   (cudaGetDriverEntryPoint).
+#   (cudaGetDriverEntryPoint). NVRTC has to be there, but is opened when there is a GPU
+#   (codelets/device/nvrtc.c).
 AC_DEFUN([CAVS_CUDA_TRY_LIBS],
 [AC_MSG_CHECKING([for cuBLAS and NVRTC in $cuda_root])
 CUDA_CFLAGS="-isystem $cuda_root/include"
@@ -26,11 +27,11 @@ CUDA_LIBS=
 for cavs_dir in lib64 lib targets/x86_64-linux/lib; do
     AS_IF([test -d "$cuda_root/$cavs_dir"], [CUDA_LIBS="$CUDA_LIBS -L$cuda_root/$cavs_dir"])
 done
-CUDA_LIBS="$CUDA_LIBS -lcublas -lnvrtc -lcudart"
+CUDA_LIBS="$CUDA_LIBS -lcublas -lcudart"
 cavs_saved_CPPFLAGS=$CPPFLAGS
 cavs_saved_LIBS=$LIBS
 CPPFLAGS="$CPPFLAGS $CUDA_CFLAGS"
-LIBS="$CUDA_LIBS $LIBS"
+LIBS="$CUDA_LIBS -lnvrtc $LIBS"
 AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <cuda_runtime_api.h>
 #include <cublas_v2.h>
 #include <nvrtc.h>]], [[cublasHandle_t h; int major, minor;

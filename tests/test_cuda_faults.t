@@ -60,6 +60,13 @@ with_gpu "memory=64" --workers 0
 status_is 1 && said "is left out: StarPU may use 57 MB of its memory, and wants 96"
 ok $? "too little memory for StarPU is said"
 
+# a library of that name, in which nothing is
+nvrtc=$(basename "$build"/tests/cuda/libnvrtc.so.*)
+"${CC:-cc}" -shared -x c /dev/null -o "$work/$nvrtc" -Wl,-soname,"$nvrtc"
+LD_PRELOAD=$work/$nvrtc with_gpu "late=0" --workers 0
+status_is 1 && said "is left out: NVRTC cannot be used: $nvrtc has no nvrtcVersion"
+ok $? "an NVRTC that is none is said"
+
 # one sample of more than half the memory that StarPU may use
 large="--epochs 1 --samples 1 --batch 1 --leaves 65536 --hidden 48"
 # shellcheck disable=SC2086

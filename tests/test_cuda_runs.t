@@ -300,7 +300,7 @@ all_of() {
 
 unset CAVS_DEVICE_PRODUCTS
 CAVS_DEVICE_GRAPHS=always
-nvrtc=$(ldd "$build/.libs/libcavs.so" | sed -n 's/.*libnvrtc.* => \(.*\) (.*/check_nvrtc=\1/p')
+nvrtc=$(ldd "$build/tests/cuda/no_driver" | sed -n 's/.*libnvrtc.* => \(.*\) (.*/check_nvrtc=\1/p')
 all_of "one GPU" "devices=1" test_opencl_kernels
 all_of "one GPU" "devices=1" test_opencl_products
 all_of "one GPU, and NVIDIA's compiler takes all texts" "devices=1 $nvrtc" test_opencl_models

@@ -53,10 +53,14 @@ echo 'int nvmlInit(void), cudaNew(void); int call(void) { return nvmlInit() + cu
 [ "$(paste -sd , "$work/lacking")" = cudaNew,nvmlInit ]
 ok $? "a call that has no stand-in is noticed"
 
-sed -n 's/.*dlsym(.*library, "\(.*\)").*/\1/p' "$source"/codelets/device/cuda*.c | sort -u >"$work/sought"
-comm -23 "$work/sought" "$work/there" >"$work/lacking"
-[ -s "$work/sought" ] && [ ! -s "$work/lacking" ]
-ok $? "all that is looked up of the driver is there" "$work/lacking"
+sed 's/@.*//' "$work/there" | sort -u >"$work/names"
+{
+    sed -n 's/.*dlsym(.*library, "\(.*\)").*/\1/p' "$source"/codelets/device/cuda*.c
+    sed -n 's/.* F(\(nvrtc.*\)).*/\1/p' "$source/codelets/device/nvrtc.c"
+} | sort -u >"$work/sought"
+comm -23 "$work/sought" "$work/names" >"$work/lacking"
+grep -q '^cu' "$work/sought" && grep -q '^nvrtc' "$work/sought" && [ ! -s "$work/lacking" ]
+ok $? "all that is looked up of the driver and of NVRTC is there" "$work/lacking"
 
 # --- under NVIDIA's names and versions ---------------------------------------------------------------
 

@@ -16,7 +16,6 @@
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <nvrtc.h>
 #include <starpu.h>
 #include <starpu_cublas_v2.h>
 #include <starpu_cuda.h>
@@ -90,6 +89,7 @@ static int open_device(struct cavs__device *d)
 {
     struct cudaDeviceProp properties;
     cudaError_t rc = cudaGetDeviceProperties(&properties, d->id);
+    const char *missing = cavs__nvrtc_missing();
 
     if (!driver.load || !driver.unload || !driver.function || !driver.launch || !driver.text) {
         cavs__device_fail(d, "libcuda.so.1 cannot be used");
@@ -100,6 +100,10 @@ static int open_device(struct cavs__device *d)
         return -1;
     }
     snprintf(d->name, sizeof d->name, "%.95s", properties.name);
+    if (missing) {
+        cavs__device_fail(d, "NVRTC cannot be used: %s", missing);
+        return -1;
+    }
     cavs__nvrtc_architecture(properties.major * 10 + properties.minor, d->architecture,
                              sizeof d->architecture);
     d->has_double = true;
@@ -117,11 +121,11 @@ static void close_device(struct cavs__device *d)
 
 static void identify(const struct cavs__device *d, char *to, size_t size)
 {
-    int major = 0, minor = 0, version = 0;
+    int compiler = cavs__nvrtc_version(), version = 0;
 
-    nvrtcVersion(&major, &minor);
     cudaDriverGetVersion(&version);
-    snprintf(to, size, "CUDA %d.%d, driver %d, %s", major, minor, version, d->architecture);
+    snprintf(to, size, "CUDA %d.%d, driver %d, %s", compiler / 1000, compiler % 1000 / 10, version,
+             d->architecture);
 }
 
 static void *compile(const struct cavs__device *d, const char *source, size_t *size,
