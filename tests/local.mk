@@ -246,6 +246,68 @@ dist_check_SCRIPTS += tests/test_apps_graph.t
 EXTRA_DIST += tests/data/mini-cora/mini.content tests/data/mini-cora/mini.cites \
 	tests/data/mini-cora/mini.train tests/data/mini-cora/mini.val tests/data/mini-cora/mini.test
 
+# --- memory that runs out ---------------------------------------------------------------------------
+
+# Long tests, which for that are not among the last that `make check` starts: no processor waits for another.
+
+# the archive once more, with allocations that can fail (tests/failing_alloc.h)
+tests/failing-libcavs-static.a: libcavs-static.la tests/failing_alloc.names
+	$(AM_V_GEN)$(OBJCOPY) --redefine-syms=$(srcdir)/tests/failing_alloc.names \
+		.libs/libcavs-static.a $@
+check_PROGRAMS += tests/test_allocation
+tests_test_allocation_SOURCES = tests/test_allocation.c tests/failing_alloc.c tests/failing_alloc.h
+tests_test_allocation_LDADD = tests/libtrial.la tests/failing-libcavs-static.a $(CMOCKA_LIBS) \
+	$(CAVS_LIBS)
+check_PROGRAMS += tests/test_tape_allocation
+tests_test_tape_allocation_SOURCES = tests/test_tape_allocation.c tests/failing_alloc.c \
+	tests/failing_alloc.h
+tests_test_tape_allocation_LDADD = $(tests_test_allocation_LDADD)
+check_PROGRAMS += tests/test_device_allocation
+tests_test_device_allocation_SOURCES = tests/test_device_allocation.c tests/failing_alloc.c \
+	tests/failing_alloc.h
+tests_test_device_allocation_LDADD = $(tests_test_allocation_LDADD)
+EXTRA_DIST += tests/failing_alloc.names
+CLEANFILES += tests/failing-libcavs-static.a
+
+# the same of programs: their own objects, and what they share
+failing_apps = tests/failing-tree_lstm tests/failing-bilstm_char_tagger tests/failing-parser \
+	tests/failing-cavs-pack
+EXTRA_PROGRAMS += $(failing_apps)
+check_DATA += $(failing_apps)
+failing_sources = tests/failing_program.c tests/failing_alloc.c tests/failing_alloc.h
+failing_libs = tests/failing-libapp.a $(APP_LIBS) $(STARPU_LIBS) -ldl
+failing_names = $(srcdir)/tests/failing_alloc.names
+failing_archive = rm -f $@ && $(AR) cr $@
+tests/failing-libapp.a: libapp.la tests/failing_alloc.names
+	$(AM_V_GEN)$(OBJCOPY) --redefine-syms=$(failing_names) .libs/libapp.a $@
+tests/failing-tree_lstm.a: $(apps_tree_lstm_OBJECTS) tests/failing_alloc.names
+	$(AM_V_GEN)$(failing_archive) $(apps_tree_lstm_OBJECTS) && \
+		$(OBJCOPY) --redefine-syms=$(failing_names) $@
+tests/failing-bilstm_char_tagger.a: $(apps_bilstm_char_tagger_OBJECTS) tests/failing_alloc.names
+	$(AM_V_GEN)$(failing_archive) $(apps_bilstm_char_tagger_OBJECTS) && \
+		$(OBJCOPY) --redefine-syms=$(failing_names) $@
+tests/failing-parser.a: $(apps_parser_OBJECTS) tests/failing_alloc.names
+	$(AM_V_GEN)$(failing_archive) $(apps_parser_OBJECTS) && \
+		$(OBJCOPY) --redefine-syms=$(failing_names) $@
+tests/failing-cavs-pack.a: $(apps_cavs_pack_OBJECTS) tests/failing_alloc.names
+	$(AM_V_GEN)$(failing_archive) $(apps_cavs_pack_OBJECTS) && \
+		$(OBJCOPY) --redefine-syms=$(failing_names) $@
+tests_failing_tree_lstm_SOURCES = $(failing_sources)
+tests_failing_tree_lstm_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_failing_tree_lstm_LDADD = tests/failing-tree_lstm.a $(failing_libs)
+tests_failing_bilstm_char_tagger_SOURCES = $(failing_sources)
+tests_failing_bilstm_char_tagger_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_failing_bilstm_char_tagger_LDADD = tests/failing-bilstm_char_tagger.a $(failing_libs)
+tests_failing_parser_SOURCES = $(failing_sources)
+tests_failing_parser_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_failing_parser_LDADD = tests/failing-parser.a $(failing_libs)
+tests_failing_cavs_pack_SOURCES = $(failing_sources)
+tests_failing_cavs_pack_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_failing_cavs_pack_LDADD = tests/failing-cavs-pack.a $(failing_libs)
+CLEANFILES += $(failing_apps) tests/failing-libapp.a tests/failing-tree_lstm.a \
+	tests/failing-bilstm_char_tagger.a tests/failing-parser.a tests/failing-cavs-pack.a
+dist_check_SCRIPTS += tests/test_app_allocation.t
+
 # --- readers and checks against any input (tests/fuzz/fuzz.h) ------------------------------------------
 
 fuzz_sources = \
@@ -327,64 +389,6 @@ EXTRA_DIST += tests/peers_long.t
 dist_check_SCRIPTS += tests/test_cost.t
 LONG_TESTS += tests/simulate_long.t tests/simulate_nodes_long.t
 EXTRA_DIST += tests/simulate_long.t tests/simulate_nodes_long.t tests/simulated.sh
-
-# memory that runs out: the archive once more, with allocations that can fail (tests/failing_alloc.h)
-tests/failing-libcavs-static.a: libcavs-static.la tests/failing_alloc.names
-	$(AM_V_GEN)$(OBJCOPY) --redefine-syms=$(srcdir)/tests/failing_alloc.names \
-		.libs/libcavs-static.a $@
-check_PROGRAMS += tests/test_allocation
-tests_test_allocation_SOURCES = tests/test_allocation.c tests/failing_alloc.c tests/failing_alloc.h
-tests_test_allocation_LDADD = tests/libtrial.la tests/failing-libcavs-static.a $(CMOCKA_LIBS) \
-	$(CAVS_LIBS)
-check_PROGRAMS += tests/test_tape_allocation
-tests_test_tape_allocation_SOURCES = tests/test_tape_allocation.c tests/failing_alloc.c \
-	tests/failing_alloc.h
-tests_test_tape_allocation_LDADD = $(tests_test_allocation_LDADD)
-check_PROGRAMS += tests/test_device_allocation
-tests_test_device_allocation_SOURCES = tests/test_device_allocation.c tests/failing_alloc.c \
-	tests/failing_alloc.h
-tests_test_device_allocation_LDADD = $(tests_test_allocation_LDADD)
-EXTRA_DIST += tests/failing_alloc.names
-CLEANFILES += tests/failing-libcavs-static.a
-
-# the same of programs: their own objects, and what they share
-failing_apps = tests/failing-tree_lstm tests/failing-bilstm_char_tagger tests/failing-parser \
-	tests/failing-cavs-pack
-EXTRA_PROGRAMS += $(failing_apps)
-check_DATA += $(failing_apps)
-failing_sources = tests/failing_program.c tests/failing_alloc.c tests/failing_alloc.h
-failing_libs = tests/failing-libapp.a $(APP_LIBS) $(STARPU_LIBS) -ldl
-failing_names = $(srcdir)/tests/failing_alloc.names
-failing_archive = rm -f $@ && $(AR) cr $@
-tests/failing-libapp.a: libapp.la tests/failing_alloc.names
-	$(AM_V_GEN)$(OBJCOPY) --redefine-syms=$(failing_names) .libs/libapp.a $@
-tests/failing-tree_lstm.a: $(apps_tree_lstm_OBJECTS) tests/failing_alloc.names
-	$(AM_V_GEN)$(failing_archive) $(apps_tree_lstm_OBJECTS) && \
-		$(OBJCOPY) --redefine-syms=$(failing_names) $@
-tests/failing-bilstm_char_tagger.a: $(apps_bilstm_char_tagger_OBJECTS) tests/failing_alloc.names
-	$(AM_V_GEN)$(failing_archive) $(apps_bilstm_char_tagger_OBJECTS) && \
-		$(OBJCOPY) --redefine-syms=$(failing_names) $@
-tests/failing-parser.a: $(apps_parser_OBJECTS) tests/failing_alloc.names
-	$(AM_V_GEN)$(failing_archive) $(apps_parser_OBJECTS) && \
-		$(OBJCOPY) --redefine-syms=$(failing_names) $@
-tests/failing-cavs-pack.a: $(apps_cavs_pack_OBJECTS) tests/failing_alloc.names
-	$(AM_V_GEN)$(failing_archive) $(apps_cavs_pack_OBJECTS) && \
-		$(OBJCOPY) --redefine-syms=$(failing_names) $@
-tests_failing_tree_lstm_SOURCES = $(failing_sources)
-tests_failing_tree_lstm_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_failing_tree_lstm_LDADD = tests/failing-tree_lstm.a $(failing_libs)
-tests_failing_bilstm_char_tagger_SOURCES = $(failing_sources)
-tests_failing_bilstm_char_tagger_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_failing_bilstm_char_tagger_LDADD = tests/failing-bilstm_char_tagger.a $(failing_libs)
-tests_failing_parser_SOURCES = $(failing_sources)
-tests_failing_parser_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_failing_parser_LDADD = tests/failing-parser.a $(failing_libs)
-tests_failing_cavs_pack_SOURCES = $(failing_sources)
-tests_failing_cavs_pack_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_failing_cavs_pack_LDADD = tests/failing-cavs-pack.a $(failing_libs)
-CLEANFILES += $(failing_apps) tests/failing-libapp.a tests/failing-tree_lstm.a \
-	tests/failing-bilstm_char_tagger.a tests/failing-parser.a tests/failing-cavs-pack.a
-dist_check_SCRIPTS += tests/test_app_allocation.t
 
 # calls that are wrong, in every way that the header allows
 check_PROGRAMS += tests/test_misuse
