@@ -375,7 +375,8 @@ dist_check_SCRIPTS += tests/test_kills.t tests/test_large.t tests/test_racing_st
 
 EXTRA_PROGRAMS += tests/ranks_trial
 check_DATA += tests/ranks_trial
-tests_ranks_trial_LDADD = tests/libtrial.la $(TEST_LIBS)
+tests_ranks_trial_SOURCES = tests/ranks_trial.c tests/failing_alloc.c tests/failing_alloc.h
+tests_ranks_trial_LDADD = $(tests_test_allocation_LDADD)
 CLEANFILES += tests/ranks_trial
 dist_check_SCRIPTS += tests/test_ranks.t
 

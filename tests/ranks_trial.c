@@ -5,6 +5,7 @@
  * process and as several ranks, and compares.
  *
  *     ranks_trial SHARDS [MODEL | tape | sharing]
+ *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
  *     ranks_trial WORKERS bound      prints which hardware threads the workers are bound to
  */
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <starpu.h>
 
 #include "core/base/hash.h"
+#include "tests/failing_alloc.h"
 #include "tests/sample.h"
 #include "tests/tape_step.h"
 #include "tests/zoo.h"
@@ -235,6 +237,36 @@ static void try_sharing(struct cavs_session_options o)
     cavs_model_destroy(second);
 }
 
+/* ---- memory that runs out at one rank ---- */
+
+enum { CHECKPOINTS = 160 };
+
+/* Whichever allocation of rank 1 fails, all ranks hear of it, and go on; some are not needed. */
+static void try_saving(struct cavs_session_options o, const char *path)
+{
+    const struct zoo_entry *z = zoo_find("tree_lstm_bench");
+    struct cavs_model *m = zoo_model(z);
+    int n, rank = cavs_runtime_rank(runtime);
+    struct cavs_data *d = make_data(z, m, &n);
+    struct cavs_session *s;
+
+    check(cavs_session_create(runtime, m, &o, &s), "session");
+    train(s, d, n);
+    printf("rank %d:", rank);
+    for (int i = 1; i <= CHECKPOINTS; i++) {
+        int rc;
+
+        failing_alloc_begin(rank == 1 ? i : 0, false);
+        rc = cavs_session_checkpoint(s, path, NULL);
+        failing_alloc_end();
+        printf(" %s", rc == CAVS_ENOMEM ? "refused" : rc ? cavs_error_message() : "kept");
+    }
+    printf("\n");
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 static void print_bound(void)
 {
     char text[256] = "";
@@ -276,6 +308,8 @@ int main(int argc, char **argv)
     }
     if (argc > 2 && strcmp(argv[2], "sharing") == 0)
         try_sharing(o);
+    if (argc > 3 && strcmp(argv[2], "saving") == 0)
+        try_saving(o, argv[3]);
     check(cavs_runtime_destroy(runtime), "end");
     return 0;
 }

@@ -49,15 +49,16 @@ static int get_item(void *context, int i, void *values)
                            : cavs__get_state(f->s, item->p, item->state, values);
 }
 
-static int collect_metrics(struct cavs__contents *f, int shards)
+/* What is needed for anything of the file to be collected. */
+static int prepare(struct cavs__contents *f, struct cavs_session *s, int shards, int size)
 {
-    size_t n = (size_t)shards * (2 * (size_t)f->s->model->nmetrics + 1);
+    size_t n = (size_t)shards * (2 * (size_t)s->model->nmetrics + 1);
+    int rc = cavs__list_contents(f, s, shards, size);
 
-    if (!shards)
-        return CAVS_OK;
+    if (rc || !shards)
+        return rc;
     f->metrics = calloc(n, sizeof *f->metrics);
-    return f->metrics ? cavs__get_metrics(f->s, f->metrics)
-                      : cavs__fail_nomem("metrics", n * sizeof *f->metrics);
+    return f->metrics ? CAVS_OK : cavs__fail_nomem("metrics", n * sizeof *f->metrics);
 }
 
 /* What this rank has of a state that the ranks share; nothing of others. */
@@ -94,14 +95,15 @@ static int collect_states(struct cavs__contents *f, int shards)
     return rc;
 }
 
-/* Rank 0 writes; what goes wrong there, all ranks hear. */
+/* Rank 0 writes; what goes wrong there, all ranks hear.  Before that ranks meet again and again:
+ * what one of them cannot do, none goes on with. */
 static int save(struct cavs_session *s, const char *path, int shards, int size, json_t *metadata)
 {
     struct cavs__contents f = {0};
-    int rc = cavs__list_contents(&f, s, shards, size);
+    int rc = cavs__ranks_agree(s->rt->ranks, prepare(&f, s, shards, size));
 
-    if (!rc)
-        rc = collect_metrics(&f, shards);
+    if (!rc && shards)
+        rc = cavs__get_metrics(s, f.metrics);
     if (!rc)
         rc = collect_states(&f, shards);
     if (rc || cavs__rank(s->rt->ranks) > 0)

@@ -18,7 +18,7 @@ int cavs__ranks_count(const struct cavs__ranks *r)
     return r ? r->count : 1;
 }
 
-struct word {
+struct cavs__word {
     uint64_t same;
     int64_t length;
     struct cavs__pace pace;
@@ -28,9 +28,9 @@ struct word {
     int32_t list[CAVS__SHORT_LIST];
 };
 
-_Static_assert(sizeof(struct word) <= 4000, "what MPI sends at once");
+_Static_assert(sizeof(struct cavs__word) <= 4000, "what MPI sends at once");
 
-static int outcome(const struct cavs__ranks *r, const struct word *all,
+static int outcome(const struct cavs__ranks *r, const struct cavs__word *all,
                    const struct cavs__meeting *m)
 {
     for (int i = 0; i < r->count; i++) {
@@ -46,7 +46,7 @@ static int outcome(const struct cavs__ranks *r, const struct word *all,
     return CAVS_OK;
 }
 
-static void fill(struct word *w, const struct cavs__ranks *r, const struct cavs__meeting *m)
+static void fill(struct cavs__word *w, const struct cavs__ranks *r, const struct cavs__meeting *m)
 {
     w->same = m->same;
     w->length = m->length;
@@ -59,7 +59,8 @@ static void fill(struct word *w, const struct cavs__ranks *r, const struct cavs_
         memcpy(w->list, m->list, (size_t)m->length * sizeof *w->list);
 }
 
-static void tell(const struct cavs__ranks *r, const struct word *all, const struct cavs__meeting *m)
+static void tell(const struct cavs__ranks *r, const struct cavs__word *all,
+                 const struct cavs__meeting *m)
 {
     int32_t *to = m->lists;
 
@@ -75,16 +76,21 @@ static void tell(const struct cavs__ranks *r, const struct word *all, const stru
     }
 }
 
+int cavs__ranks_room(struct cavs__ranks *r)
+{
+    r->room = malloc(((size_t)r->count + 1) * sizeof *r->room);
+    return r->room ? CAVS_OK : cavs__fail_nomem("ranks", ((size_t)r->count + 1) * sizeof *r->room);
+}
+
 int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m)
 {
-    struct word *all;
+    struct cavs__word *all;
     int rc;
 
     if (!r)
         return m->rc;
-    all = calloc((size_t)r->count + 1, sizeof *all);
-    if (!all)
-        return cavs__fail_nomem("ranks", ((size_t)r->count + 1) * sizeof *all);
+    all = r->room;
+    memset(all, 0, ((size_t)r->count + 1) * sizeof *all);
     fill(&all[r->count], r, m);
     rc = cavs__ranks_gather(r, &all[r->count], sizeof *all, all);
     if (!rc)
@@ -93,7 +99,6 @@ int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m)
     for (int i = 0; i < r->count; i++)
         r->raised |= all[i].wanted;
     tell(r, all, m);
-    free(all);
     return rc;
 }
 

@@ -99,6 +99,8 @@ int cavs__ranks_open(const void *communicator, struct cavs__ranks **out)
         return cavs__fail(CAVS_ERUNTIME, "MPI makes no communicators for %d ranks", count);
     }
     rc = cavs__watch_start(r);
+    if (!rc)
+        rc = cavs__ranks_room(r);
     if (rc)
         cavs__ranks_close(r);
     else
@@ -114,6 +116,7 @@ void cavs__ranks_close(struct cavs__ranks *r)
     MPI_Comm_free(&r->agree);
     MPI_Comm_free(&r->carry);
     MPI_Comm_free(&r->watch);
+    free(r->room);
     free(r);
 }
 

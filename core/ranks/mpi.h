@@ -22,7 +22,11 @@ struct cavs__ranks {
     starpu_data_handle_t words[2]; /* from this rank to itself, see launch.c */
     int last_word[2];
     struct cavs__watch *guard;
+    struct cavs__word *room; /* for a meeting, which must not fail at one rank alone */
 };
+
+/* agree.c: makes that room. */
+int cavs__ranks_room(struct cavs__ranks *r);
 
 /* watch.c */
 int cavs__watch_start(struct cavs__ranks *r);

@@ -140,20 +140,17 @@ static void read_shard(struct cavs_session *s, int number, int shard, double par
     cavs__tensor_release(t, shard);
 }
 
-/* The same of all shards, [nshards][2], whichever rank has worked on one. */
-static int read_all(struct cavs_session *s, int number, double *parts)
+/* Parts that other ranks have are added.  parts: NULL where there was no memory.  A rank that lacks
+ * some must not leave the others waiting for it. */
+static int add_ranks(struct cavs_session *s, double *parts)
 {
     size_t ranks = (size_t)cavs__ranks_count(s->rt->ranks), n = 2 * (size_t)s->engine.nshards;
-    double *all = s->rt->ranks ? malloc(ranks * n * sizeof *all) : NULL;
-    int rc;
+    double *all = malloc(ranks * n * sizeof *all);
+    int rc = parts && all ? CAVS_OK : cavs__fail_nomem("metrics", ranks * n * sizeof *all);
 
-    for (int i = 0; i < s->engine.nshards; i++)
-        read_shard(s, number, i, parts + 2 * i);
-    if (!s->rt->ranks)
-        return CAVS_OK;
-    if (!all)
-        return cavs__fail_nomem("metrics", ranks * n * sizeof *all);
-    rc = cavs__ranks_gather(s->rt->ranks, parts, n * sizeof *all, all);
+    rc = cavs__ranks_agree(s->rt->ranks, rc);
+    if (!rc)
+        rc = cavs__ranks_gather(s->rt->ranks, parts, n * sizeof *all, all);
     for (size_t i = 0; i < n && !rc; i++) {
         parts[i] = 0;
         for (size_t rank = 0; rank < ranks; rank++)
@@ -161,6 +158,25 @@ static int read_all(struct cavs_session *s, int number, double *parts)
     }
     free(all);
     return rc;
+}
+
+/* The same of all shards, [nshards][2], whichever rank has worked on one; to be freed.  NULL, and
+ * *rc says why. */
+static double *read_all(struct cavs_session *s, int number, int *rc)
+{
+    size_t bytes = 2 * (size_t)s->engine.nshards * sizeof(double);
+    double *parts = malloc(bytes);
+
+    for (int i = 0; i < s->engine.nshards && parts; i++)
+        read_shard(s, number, i, parts + 2 * i);
+    if (s->rt->ranks)
+        *rc = add_ranks(s, parts);
+    else
+        *rc = parts ? CAVS_OK : cavs__fail_nomem("metrics", bytes);
+    if (!*rc)
+        return parts;
+    free(parts);
+    return NULL;
 }
 
 /* In the order of shards, without memory that might be missing: what was trained is not trained
@@ -179,11 +195,10 @@ static void add_own_shards(struct cavs_session *s, int number, double total[2])
 /* The same of the shards of all ranks. */
 static int add_all_shards(struct cavs_session *s, int number, double total[2])
 {
-    size_t n = 2 * (size_t)s->engine.nshards;
-    double *parts = malloc(n * sizeof *parts);
-    int rc = parts ? read_all(s, number, parts) : cavs__fail_nomem("metrics", n * sizeof *parts);
+    int rc;
+    double *parts = read_all(s, number, &rc);
 
-    for (size_t i = 0; i < n && !rc; i++)
+    for (int i = 0; i < 2 * s->engine.nshards && parts; i++)
         total[i % 2] += parts[i];
     free(parts);
     return rc;
@@ -241,11 +256,10 @@ int cavs_session_reset_metrics(struct cavs_session *s)
 static int get_metric(struct cavs_session *s, int number, double *values)
 {
     size_t n = (size_t)s->engine.nshards, columns = 2 * (size_t)s->model->nmetrics + 1;
-    double *parts = malloc(2 * n * sizeof *parts);
-    int rc =
-        parts ? read_all(s, number, parts) : cavs__fail_nomem("metrics", 2 * n * sizeof *parts);
+    int rc;
+    double *parts = read_all(s, number, &rc);
 
-    for (size_t i = 0; i < n && !rc; i++)
+    for (size_t i = 0; i < n && parts; i++)
         memcpy(values + i * columns + 2 * (size_t)number, parts + 2 * i, 2 * sizeof *parts);
     free(parts);
     return rc;
