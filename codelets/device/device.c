@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.c - which devices there are, what each worker has, and launching. */
-#include <pthread.h>
-#include <stdarg.h>
+/* device.c - which devices there are, and what each worker has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <starpu.h>
-
-#include "config.h"
 
 #include "codelets/device/device.h"
 #include "codelets/device/products.h"
@@ -16,77 +12,7 @@
 static struct cavs__device devices[CAVS__MAX_DEVICES];
 static int ndevices;
 static int8_t device_of[STARPU_NMAXWORKERS]; /* number + 1 */
-static struct cavs__launch_counts launched[STARPU_NMAXWORKERS];
 bool cavs__devices_tf32;
-static pthread_mutex_t failing = PTHREAD_MUTEX_INITIALIZER;
-
-/* ---- failures ---- */
-
-void cavs__device_fail(struct cavs__device *d, const char *format, ...)
-{
-    va_list arguments;
-
-    pthread_mutex_lock(&failing); /* a device may have several workers */
-    if (!d->reason[0]) {
-        va_start(arguments, format);
-        vsnprintf(d->reason, sizeof d->reason, format, arguments);
-        va_end(arguments);
-        __atomic_store_n(&d->usable, false, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&failing);
-}
-
-static bool has_failed(const struct cavs__device *d)
-{
-    return !__atomic_load_n(&d->usable, __ATOMIC_ACQUIRE);
-}
-
-int cavs__devices_failed(void)
-{
-    int n = 0;
-
-    for (int i = 0; i < ndevices; i++)
-        n += has_failed(&devices[i]);
-    return n;
-}
-
-/* A scheduler that has taken a task must find a worker for it: no device is left out before all
- * that has been submitted is done. */
-static bool find_leaving(bool *leaving)
-{
-    bool any = false;
-
-    for (int i = 0; i < ndevices; i++) {
-        leaving[i] = has_failed(&devices[i]) && !devices[i].left_out;
-        any |= leaving[i];
-    }
-    if (any)
-        starpu_task_wait_for_all();
-    return any;
-}
-
-/* Memory may be what has run out: the text is the caller's.  What does not fit is left away. */
-bool cavs__devices_failures(char text[CAVS__FAILURES_TEXT])
-{
-    bool leaving[CAVS__MAX_DEVICES];
-    size_t n = 0;
-
-    if (!find_leaving(leaving))
-        return false;
-    for (int i = 0; i < ndevices; i++) {
-        struct cavs__device *d = &devices[i];
-
-        if (!leaving[i])
-            continue;
-        d->left_out = true;
-        n += (size_t)snprintf(text + n, CAVS__FAILURES_TEXT - n,
-                              "%s device %d (%s) is left out: %s\n", d->backend->name, d->id,
-                              d->name, d->reason);
-        n = n < CAVS__FAILURES_TEXT ? n : CAVS__FAILURES_TEXT - 1;
-    }
-    text[n - 1] = '\n';
-    return true;
-}
 
 static void visit(void (*run)(struct cavs__device *d, void *arg), void *arg, bool all);
 
@@ -170,7 +96,7 @@ void cavs__devices_open(void)
 {
     ndevices = 0;
     memset(device_of, 0, sizeof device_of);
-    memset(launched, 0, sizeof launched);
+    cavs__launches_forget();
     for (unsigned i = 0; i < starpu_worker_get_count(); i++)
         add_worker(i);
     each_driver(true);
@@ -187,9 +113,14 @@ void cavs__devices_close(void)
 
 /* ---- asking ---- */
 
+struct cavs__device *cavs__device_opened(int number)
+{
+    return number >= 0 && number < ndevices ? &devices[number] : NULL;
+}
+
 struct cavs__device *cavs__device_at(int number)
 {
-    struct cavs__device *d = number >= 0 && number < ndevices ? &devices[number] : NULL;
+    struct cavs__device *d = cavs__device_opened(number);
 
     return d && __atomic_load_n(&d->usable, __ATOMIC_ACQUIRE) ? d : NULL;
 }
@@ -285,94 +216,4 @@ void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *ar
 void cavs__devices_each_opened(void (*run)(struct cavs__device *d, void *arg), void *arg)
 {
     visit(run, arg, true);
-}
-
-/* ---- counting ---- */
-
-struct cavs__launch_counts *cavs__launched_here(void)
-{
-    return &launched[starpu_worker_get_id()];
-}
-
-void cavs__count_launch(void)
-{
-    __atomic_add_fetch(&cavs__launched_here()->all, 1, __ATOMIC_RELAXED);
-}
-
-struct cavs__launch_counts cavs__devices_launched(void)
-{
-    struct cavs__launch_counts sum = {0};
-
-    for (int i = 0; i < STARPU_NMAXWORKERS; i++) {
-        sum.all += __atomic_load_n(&launched[i].all, __ATOMIC_RELAXED);
-        for (int c = 0; c < CAVS__CHAINS; c++) {
-            sum.vt[c] += __atomic_load_n(&launched[i].vt[c], __ATOMIC_RELAXED);
-            sum.of_vt[c] += __atomic_load_n(&launched[i].of_vt[c], __ATOMIC_RELAXED);
-        }
-    }
-    return sum;
-}
-
-/* ---- launching ---- */
-
-void cavs__launch_kernel(struct cavs__launch *l, void *kernel, int64_t groups_x, int64_t groups_y,
-                         int items)
-{
-    l->kernel = kernel;
-    l->groups[0] = (size_t)groups_x;
-    l->groups[1] = (size_t)groups_y;
-    l->items = (size_t)items;
-    l->nargs = 0;
-}
-
-void cavs__launch_groups(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
-                         int64_t x, int64_t y, int items)
-{
-    cavs__launch_kernel(l, d->kernels[k], x, y, items);
-}
-
-void cavs__launch_items(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
-                        int64_t n)
-{
-    cavs__launch_groups(l, d, k, (n + 63) / 64, 1, 64);
-}
-
-void cavs__argument_int(struct cavs__launch *l, int64_t value)
-{
-    l->argument[l->nargs].size = sizeof(int32_t);
-    l->argument[l->nargs++].value.i = (int32_t)value;
-}
-
-void cavs__argument_float(struct cavs__launch *l, float value)
-{
-    l->argument[l->nargs].size = sizeof value;
-    l->argument[l->nargs++].value.f = value;
-}
-
-void cavs__argument_pointer(struct cavs__launch *l, void *p)
-{
-    l->argument[l->nargs].size = sizeof p;
-    l->argument[l->nargs++].value.p = p;
-}
-
-void cavs__argument_memory(struct cavs__launch *l, struct cavs__memory m)
-{
-    cavs__argument_pointer(l, m.p);
-    l->argument[l->nargs].size = sizeof m.at;
-    l->argument[l->nargs++].value.l = m.at;
-}
-
-void cavs__argument_view(struct cavs__launch *l, const struct cavs__device_view *v)
-{
-    cavs__argument_memory(l, v->memory);
-    cavs__argument_int(l, v->ld);
-    cavs__argument_int(l, v->index);
-}
-
-int cavs__launch(struct cavs__device *d, const struct cavs__launch *l)
-{
-    if (l->groups[0] == 0 || l->groups[1] == 0)
-        return 0;
-    cavs__count_launch();
-    return d->driver->launch(d, l);
 }

@@ -7,10 +7,13 @@
  *     cuda.c          CUDA's: cuBLAS on StarPU's streams; nvrtc.c compiles
  *     assumed.c       that of GPUs of simulated machines
  *     device.c        which devices there are, and what each worker has
+ *     device_failures.c  which of them are left out
+ *     launching.c     kernels, their arguments, and how many there were
  *     device_task.c   what their workers do with a task
  *     walk.c          the steps of a part, each over all rows of a segment
  *     device_kernels.c  the kernels of kernel.h: a launch each
- *     products.c      but for matrix products: by a library or by our kernel, which takes several
+ *     products.c      but for matrix products: by a library or by our kernel, which takes several;
+ *                     products_choice.c: which of both
  *     device_update.c optimizers
  *     device_groups.c fused groups
  *     collecting.c    whether launches of small V_t are sent at once
@@ -212,9 +215,16 @@ int cavs__devices_count(void);  /* usable ones */
 int cavs__devices_found(const struct cavs__backend *b); /* of that kind, usable or not */
 /* NULL: no device's, or one left out. */
 struct cavs__device *cavs__device_of_worker(int worker);
-struct cavs__device *cavs__device_at(int number); /* NULL: none or left out */
-struct cavs__launch_counts cavs__devices_launched(void);
+struct cavs__device *cavs__device_at(int number);     /* NULL: none or left out */
+struct cavs__device *cavs__device_opened(int number); /* NULL: there are not so many */
 size_t cavs__devices_parameters(void); /* bytes of arguments that all of them take; 4096 at most */
+bool cavs__device_takes_tasks(int worker);
+/* Runs a function on one worker of each usable device, or of each that was opened. */
+void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg);
+void cavs__devices_each_opened(void (*run)(struct cavs__device *d, void *arg), void *arg);
+
+/* ---- device_failures.c ---- */
+
 /* The device has failed; the first call says why. Its tasks are still taken, and do nothing, until
  * cavs__devices_failures() leaves it out: what has been submitted must end somewhere. */
 void cavs__device_fail(struct cavs__device *d, const char *format, ...)
@@ -222,10 +232,6 @@ void cavs__device_fail(struct cavs__device *d, const char *format, ...)
 bool cavs__devices_failures(
     char text[CAVS__FAILURES_TEXT]); /* see device_set.h; and the next ones */
 int cavs__devices_failed(void);
-bool cavs__device_takes_tasks(int worker);
-/* Runs a function on one worker of each usable device, or of each that was opened. */
-void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg);
-void cavs__devices_each_opened(void (*run)(struct cavs__device *d, void *arg), void *arg);
 
 extern const struct cavs__devices cavs__devices_offer; /* offer.c */
 
@@ -233,11 +239,13 @@ extern const struct cavs__devices cavs__devices_offer; /* offer.c */
 
 cavs__device_task cavs__device_run_part, cavs__device_run_update, cavs__device_run_norm;
 
-/* ---- launching ---- */
+/* ---- launching.c ---- */
 
 /* What the calling worker has launched: nobody else writes there. */
 struct cavs__launch_counts *cavs__launched_here(void);
-void cavs__count_launch(void); /* a kernel of cavs__launch(), or a product of a library */
+struct cavs__launch_counts cavs__devices_launched(void);
+void cavs__launches_forget(void); /* all of them; before the workers have anything to do */
+void cavs__count_launch(void);    /* a kernel of cavs__launch(), or a product of a library */
 
 void cavs__launch_kernel(struct cavs__launch *l, void *kernel, int64_t groups_x, int64_t groups_y,
                          int items);

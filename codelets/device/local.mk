@@ -9,12 +9,15 @@ libcavs_la_SOURCES += \
 	codelets/device/device.h \
 	codelets/device/device_cache.c \
 	codelets/device/device_code.c \
+	codelets/device/device_failures.c \
 	codelets/device/device_groups.c \
 	codelets/device/device_kernels.c \
 	codelets/device/device_task.c \
 	codelets/device/device_update.c \
+	codelets/device/launching.c \
 	codelets/device/offer.c \
 	codelets/device/products.c \
+	codelets/device/products_choice.c \
 	codelets/device/products.h \
 	codelets/device/sequences.c \
 	codelets/device/sequences.h \

@@ -16,13 +16,17 @@
 /* y = x w of kernel "gemm", n calls, none of which reads or writes what another one writes; at most
  * CAVS__MOST_TOGETHER.  0, or -1: the device has failed. */
 int cavs__device_products(int n, const struct cavs__device_call *const *calls);
+/* The same by our kernel, in one launch; and one by one by the library. */
+int cavs__device_products_together(int n, const struct cavs__device_call *const *calls);
+int cavs__device_products_apart(int n, const struct cavs__device_call *const *calls);
 /* What device_kernels.c queues for "gemm" and for "gemm_tn". */
 int cavs__device_gemm(const struct cavs__device_call *c);
 int cavs__device_gemm_tn(const struct cavs__device_call *c);
 /* Whether n products of so many rows are one launch there, or else go to the library one by one.
  * indexed: x of some are rows by index. */
 bool cavs__device_takes_together(const struct cavs__device *d, int n, int rows, bool indexed);
-/* Sets d->together, by its worker.  CAVS_DEVICE_PRODUCTS decides, if it is set. */
+/* products_choice.c: sets d->together, by its worker.  CAVS_DEVICE_PRODUCTS decides, if it is
+ * set. */
 void cavs__device_choose_products(struct cavs__device *d);
 
 #endif

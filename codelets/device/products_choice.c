@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* products_choice.c - up to how many rows our kernel is faster than the device's library: measured
+ * when a device is opened first, or chosen; see products.h. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "codelets/device/products.h"
+#include "codelets/kernels/kernel_table.h"
+
+/* ---- measuring ---- The same products both ways: three of (rows, 256) x (256, 256), or one of
+ * (rows, 256) x (256, 768).
+ */
+
+enum { K = 256, N = 768, MOST_ROWS = 1024, SIZES = 4, ROUNDS = 3, REPEATS = 4 };
+static const int sizes[SIZES] = {16, 64, 256, MOST_ROWS};
+
+enum { X, W, Y, INDEX, ROOM, ARRAYS };
+static const size_t floats_of[ARRAYS] = {(size_t)MOST_ROWS * K, (size_t)K *N, (size_t)MOST_ROWS *N,
+                                         MOST_ROWS, (size_t)MOST_ROWS *K};
+
+struct measurement {
+    struct cavs__device *device;
+    void *array[ARRAYS];
+};
+
+static bool prepare(struct measurement *m)
+{
+    float *zeros = calloc((size_t)MOST_ROWS * N, sizeof *zeros);
+    int32_t *rows = calloc(MOST_ROWS, sizeof *rows);
+    bool done = zeros && rows;
+
+    for (int i = 0; i < MOST_ROWS && done; i++)
+        rows[i] = i * 7 % MOST_ROWS;
+    for (int i = 0; i < ARRAYS && done; i++) {
+        m->array[i] = m->device->driver->allocate(m->device, floats_of[i] * sizeof(float),
+                                                  i == INDEX ? (void *)rows : (void *)zeros);
+        done = m->array[i] != NULL;
+    }
+    free(zeros);
+    free(rows);
+    return done;
+}
+
+static void drop(struct measurement *m)
+{
+    for (int i = 0; i < ARRAYS; i++)
+        if (m->array[i])
+            m->device->driver->release(m->device, m->array[i]);
+}
+
+/* Queues the products once. */
+static int queue(const struct measurement *m, int n, int rows, bool indexed, bool together)
+{
+    static const struct cavs__call call = {.kernel = &cavs__kernel_gemm};
+    struct cavs__device_view v[3][3];
+    struct cavs__device_call c[3];
+    const struct cavs__device_call *calls[3];
+    int cols = N / n;
+
+    for (int i = 0; i < n; i++) {
+        v[i][0] = (struct cavs__device_view){{m->array[X], 0}, K, indexed ? 0 : -1, -1, K};
+        v[i][1] = (struct cavs__device_view){{m->array[W], (int64_t)i * cols}, N, -1, -1, cols};
+        v[i][2] = (struct cavs__device_view){{m->array[Y], (int64_t)i * cols}, N, -1, -1, cols};
+        c[i] = (struct cavs__device_call){.device = m->device,
+                                          .call = &call,
+                                          .rows = rows,
+                                          .v = v[i],
+                                          .nviews = 3,
+                                          .index = m->array[INDEX],
+                                          .room = {m->array[ROOM], 0}};
+        calls[i] = &c[i];
+    }
+    return together ? cavs__device_products_together(n, calls)
+                    : cavs__device_products_apart(n, calls);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The least of some rounds, in seconds; below 0: the device has failed.  The first, which may load
+ * code, does not count. */
+static double seconds(const struct measurement *m, int n, int rows, bool indexed, bool together)
+{
+    double least = -1;
+
+    for (int round = 0; round <= ROUNDS; round++) {
+        double start = now(), took;
+
+        for (int i = 0; i < (round ? REPEATS : 1); i++)
+            if (queue(m, n, rows, indexed, together))
+                return -1;
+        if (m->device->driver->finish(m->device))
+            return -1;
+        took = now() - start;
+        if (round == 1 || (round > 1 && took < least))
+            least = took;
+    }
+    return least;
+}
+
+/* Up to how many rows our kernel is faster: the middle, by ratio, between the last size at which it
+ * is and the next. */
+static int crossover(const struct measurement *m, int n, bool indexed)
+{
+    int most = 0;
+
+    for (int i = 0; i < SIZES; i++) {
+        double own = seconds(m, n, sizes[i], indexed, true);
+        double library = seconds(m, n, sizes[i], indexed, false);
+
+        if (own < 0 || library < 0)
+            return -1;
+        if (own > library)
+            break;
+        most = 2 * sizes[i];
+    }
+    return most;
+}
+
+static int measure(struct cavs__device *d)
+{
+    struct measurement m = {.device = d};
+    const struct cavs__launch_counts before = *cavs__launched_here();
+    bool done = prepare(&m);
+
+    if (!done)
+        cavs__device_fail(d, "there is no memory to measure products with");
+    for (int several = 0; several < 2 && done; several++)
+        for (int indexed = 0; indexed < 2 && done; indexed++) {
+            int rows = crossover(&m, several ? 3 : 1, indexed);
+
+            d->together[several][indexed] = rows;
+            done = rows >= 0;
+        }
+    drop(&m);
+    *cavs__launched_here() = before;
+    return done ? 0 : -1;
+}
+
+/* ---- choosing ---- */
+
+static void always(struct cavs__device *d, int rows)
+{
+    for (int i = 0; i < 4; i++)
+        d->together[i / 2][i % 2] = rows;
+}
+
+/* What was measured when the device was opened first; measured now, if that is not known. */
+static void from_measurement(struct cavs__device *d, bool again)
+{
+    char identity[sizeof d->name + 64];
+    size_t size = 0;
+    void *known;
+
+    snprintf(identity, sizeof identity, "products on %s %s%s", d->backend->name, d->name,
+             cavs__devices_tf32 ? ", TF32" : "");
+    known = again ? NULL : cavs__device_cache_get(identity, cavs__device_kernels_text, &size);
+    if (known && size == sizeof d->together)
+        memcpy(d->together, known, size);
+    else if (!measure(d))
+        cavs__device_cache_put(identity, cavs__device_kernels_text, d->together,
+                               sizeof d->together);
+    free(known);
+}
+
+void cavs__device_choose_products(struct cavs__device *d)
+{
+    const char *choice = getenv("CAVS_DEVICE_PRODUCTS");
+
+    if (!d->driver->has_gemm(d) || (choice && !strcmp(choice, "grouped")))
+        always(d, INT_MAX);
+    else if (choice && !strcmp(choice, "measure"))
+        from_measurement(d, true);
+    else if (d->is_cpu || (choice && !strcmp(choice, "library")))
+        always(d, 0);
+    else
+        from_measurement(d, false);
+}
