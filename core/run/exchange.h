@@ -19,7 +19,8 @@
  * a row sends it to all.
  *
  *   deal.c              shards -> ranks; which sums a rank makes
- *   exchange.c          life; what is agreed on for a batch; norms
+ *   exchange.c          life; what is agreed on for a batch, its tasks; norms
+ *   exchange_messages.c  numbers that travel, and their tags
  *   exchange_pace.c     how fast the ranks are
  *   exchange_shares.c   who owns what
  *   exchange_parcels.c  what of it travels together
@@ -214,13 +215,15 @@ double cavs__deal_seconds(int nshards, const int *rank_of, int ranks,
 struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank);
 
 /* exchange.c */
+/* This rank's place among those that share in the batch; -1: it has no shard. */
+int cavs__place_of(const struct cavs__exchange *x);
+
+/* exchange_messages.c */
 int cavs__block_reserve(struct cavs__block *k, size_t n);
 void cavs__block_register(struct cavs__block *k, size_t n);
 /* Both, once. */
 int cavs__block_make(struct cavs__block *k, size_t n);
 void cavs__block_free(struct cavs__block *k);
-/* This rank's place among those that share in the batch; -1: it has no shard. */
-int cavs__place_of(const struct cavs__exchange *x);
 int cavs__send(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int to,
                int64_t tag);
 int cavs__receive(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
@@ -232,6 +235,9 @@ int64_t cavs__tag(int slot, int parcel, int subtotal);
 /* kind: below CAVS__ROW_TAGS. */
 enum { CAVS__TAG_ONWARD, CAVS__TAG_GIVEN, CAVS__TAG_FINAL, CAVS__TAG_LAST, CAVS__ROW_TAGS };
 int64_t cavs__rows_tag(int table, int slot, int kind);
+int64_t cavs__norms_tag(int slot);
+/* Notes when all gradients of this rank are there. */
+int cavs__submit_ready(struct cavs__exchange *x, int slot);
 
 /* exchange_pace.c */
 struct cavs__pace cavs__own_pace(const struct cavs__exchange *x);

@@ -16,6 +16,7 @@ libcavs_la_SOURCES += \
 	core/run/exchange.c \
 	core/run/exchange.h \
 	core/run/exchange_lists.c \
+	core/run/exchange_messages.c \
 	core/run/exchange_pace.c \
 	core/run/exchange_parcels.c \
 	core/run/exchange_routes.c \
