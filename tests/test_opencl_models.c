@@ -347,13 +347,14 @@ static void devices_compile_blocks_while_recordings_go_on(void **state)
     const struct cavs__device *d = cavs__device_at(0);
     struct cavs_tape_options options = cavs_tape_defaults();
     struct cavs_model *m = steps_model();
-    char folder[4096], *before = strdup(getenv("CAVS_CACHE"));
+    const char *given = getenv("CAVS_CACHE");
+    char folder[4096], *before = given ? strdup(given) : NULL;
     struct cavs_session *s;
     struct cavs_tape *t;
     (void)state;
     place("device");
     trial_compile(true);
-    snprintf(folder, sizeof folder, "%s/blocks.XXXXXX", before);
+    snprintf(folder, sizeof folder, "%s/blocks.XXXXXX", before ? before : "/tmp");
     assert_non_null(mkdtemp(folder));
     setenv("CAVS_CACHE", folder, 1);
     check_ok(cavs_session_create(trial_runtime, m, NULL, &s));
@@ -369,7 +370,10 @@ static void devices_compile_blocks_while_recordings_go_on(void **state)
     cavs_tape_destroy(t);
     cavs_session_destroy(s);
     cavs_model_destroy(m);
-    setenv("CAVS_CACHE", before, 1);
+    if (before)
+        setenv("CAVS_CACHE", before, 1);
+    else
+        unsetenv("CAVS_CACHE");
     free(before);
 }
 
