@@ -238,6 +238,8 @@ rm -f "$work/slow"
 quickstart build
 [ $status -eq 0 ] && grep -q PACKAGE_VERSION "$tree/build/config.h"
 ok $? "a broken config.h is made again"
+flock -n "$tree" true
+ok $? "what was locked is free when it ends"
 
 # interrupted SIGNAL: sends it to a quickstart whose configure (or StarPU's) sleeps; sets status
 interrupted() {

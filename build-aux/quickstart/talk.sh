@@ -41,12 +41,21 @@ run_job() {
     return $status
 }
 
+# tick: prints dots. Its sleep may outlive us, and must not keep others waiting for what we have locked.
+tick() {
+    local lock
+    for lock in $locks; do
+        exec {lock}<&-
+    done
+    while sleep 5 >/dev/null 2>&1; do printf . >&2; done
+}
+
 # watched WHAT LOG COMMAND...: runs COMMAND with its output in LOG; a dot every five seconds, and at
 # the end how long it took.
 watched() {
     local log=$2 status start=$SECONDS
     printf '    %s ' "$1" >&2
-    while sleep 5 >/dev/null 2>&1; do printf . >&2; done &
+    tick &
     ticker=$!
     run_job "${@:3}" >"$log" 2>&1
     status=$?
@@ -124,9 +133,10 @@ only_one() {
     local folder
     [ "${locked/:$1:/}" = "$locked" ] || return 0
     have flock && exec {folder}<"$1" || return 0
-    locked="$locked:$1:"
+    locked="$locked:$1:" locks="$locks $folder"
     flock -n "$folder" && return
     note "another quickstart $2: waiting until it is done"
     run_job flock "$folder"
 }
-locked=
+locked= # folders
+locks=  # descriptors
