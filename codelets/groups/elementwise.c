@@ -107,7 +107,8 @@ static void list_all(void)
     atomic_store_explicit(&letters_listed, true, memory_order_release);
 }
 
-int cavs__ew_find(const char *name)
+/* By its letters; -1: there is none. */
+static int look_up(const char *name)
 {
     int n, op;
     uint64_t letters = letters_of(name, &n);
@@ -118,6 +119,24 @@ int cavs__ew_find(const char *name)
     while (op >= 0 && (by_letters.letters[op] != letters ||
                        (n == LETTERS && strcmp(name + n, operators[op].name + n) != 0)))
         op = by_letters.next[op];
+    return op;
+}
+
+/* Names are mostly constants of a program, which lie side by side: the operator that was last asked
+ * for by a name that lay there is a guess, to be compared. */
+enum { PLACES = 1024 };
+
+int cavs__ew_find(const char *name)
+{
+    static _Atomic(signed char) last[PLACES];
+    _Atomic(signed char) *guess = &last[(uintptr_t)name % PLACES];
+    int op = atomic_load_explicit(guess, memory_order_relaxed);
+
+    if (strcmp(name, operators[op].name) == 0)
+        return op;
+    op = look_up(name);
+    if (op >= 0)
+        atomic_store_explicit(guess, (signed char)op, memory_order_relaxed);
     return op;
 }
 
