@@ -262,46 +262,56 @@ static bool is_computed(enum cavs__op op)
            op != CAVS__OP_SLICE && op != CAVS__OP_EACH_CHILD;
 }
 
-/* Has x the signature that was last where it is recorded?  It mostly has: nothing is written down
- * then but what it reads. */
-static bool has_signature(const struct cavs__recording *r, const struct cavs__glance *last,
-                          const struct cavs_symbol *x, struct cavs__read *reads)
+static inline const struct cavs__to_readers *told_by(const struct cavs_symbol *in)
 {
-    const struct cavs__operand_sort *all;
-
-    if (!cavs__same_at_a_glance(last, x))
-        return false;
-    all = x->ninputs > 2 ? r->signatures.all[last->number]->operands : NULL;
-    for (int i = 0; i < x->ninputs; i++) {
-        const uint64_t *key = all ? all[i].key : last->key[i];
-        struct cavs__operand_sort o;
-
-        reads[i] = sort_operand(x->inputs[i], &o);
-        if (key[0] != o.key[0] || key[1] != o.key[1])
-            return false;
-    }
-    return true;
+    return &((const struct cavs__node *)in)->to_readers;
 }
 
-static int find_signature(struct cavs__recording *r, const struct cavs_symbol *x,
-                          struct cavs__read *reads)
+/* As a symbol of that run reads it. */
+static inline struct cavs__read read_of(const struct cavs__to_readers *in, int32_t run)
+{
+    struct cavs__read read = in->read;
+
+    read.in_run = in->run == run;
+    return read;
+}
+
+/* Notes what x reads, which is of that run.  Are its operands those of the last signature, which
+ * has as many? */
+static inline bool has_operands(const struct cavs__recording *r, const struct cavs__glance *last,
+                                const struct cavs_symbol *x, int32_t run, struct cavs__read *reads)
+{
+    const struct cavs__operand_sort *all =
+        x->ninputs > 2 ? r->signatures.all[last->number]->operands : NULL;
+    uint64_t differ = 0;
+
+    for (int i = 0; i < x->ninputs; i++) {
+        const struct cavs__to_readers *in = told_by(x->inputs[i]);
+        const uint64_t *key = all ? all[i].key : last->key[i];
+
+        reads[i] = read_of(in, run);
+        differ |= (key[0] ^ in->key[0]) | (key[1] ^ in->key[1]);
+    }
+    return differ == 0;
+}
+
+static int find_signature(struct cavs__recording *r, const struct cavs_symbol *x)
 {
     if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)x->ninputs, sizeof *r->sorts))
         return -1;
     for (int i = 0; i < x->ninputs; i++)
-        reads[i] = sort_operand(x->inputs[i], &r->sorts[i]);
+        sort_operand(x->inputs[i], &r->sorts[i]);
     return cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts);
 }
 
 /* A list that is one operand: entries are alike, but that some may have no gradient. */
-static struct cavs__operand_sort sort_entries(int n, struct cavs_symbol *const *entries,
-                                              struct cavs__read *reads)
+static struct cavs__operand_sort sort_entries(int n, struct cavs_symbol *const *entries)
 {
     struct cavs__operand_sort all, o;
 
-    reads[0] = sort_operand(entries[0], &all);
+    sort_operand(entries[0], &all);
     for (int i = 1; i < n; i++) {
-        reads[i] = sort_operand(entries[i], &o);
+        sort_operand(entries[i], &o);
         all.grad |= o.grad;
     }
     cavs__set_key(&all);
@@ -322,27 +332,25 @@ static struct cavs__operand_sort sort_no_entries(const struct cavs_symbol *opera
 
 /* Of a declared function that is applied to lists: each is one operand, behind all others. */
 static int find_applied(struct cavs__recording *r, const struct cavs_symbol *x,
-                        const struct cavs__piece *p, struct cavs__read *reads)
+                        const struct cavs__piece *p)
 {
     int n = p->noperands, alone = n - p->nlisted, length = (x->ninputs - alone) / p->nlisted;
 
     if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)n, sizeof *r->sorts))
         return -1;
     for (int k = 0; k < alone; k++)
-        reads[k] = sort_operand(x->inputs[k], &r->sorts[k]);
+        sort_operand(x->inputs[k], &r->sorts[k]);
     for (int k = alone, at = alone; k < n; k++, at += length)
-        r->sorts[k] = length > 0 ? sort_entries(length, x->inputs + at, reads + at)
-                                 : sort_no_entries(p->operands[k]);
+        r->sorts[k] =
+            length > 0 ? sort_entries(length, x->inputs + at) : sort_no_entries(p->operands[k]);
     return cavs__find_signature(&r->signatures, x, n, r->sorts);
 }
 
-static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x,
-                        const struct cavs__glance *last)
+/* One that is not as the last of its place. */
+static int other_signature(struct cavs__recording *r, const struct cavs_symbol *x)
 {
-    struct cavs__read *reads = r->reads + r->nreads;
-
     if (cavs__takes_list(x->op)) {
-        struct cavs__operand_sort all = sort_entries(x->ninputs, x->inputs, reads);
+        struct cavs__operand_sort all = sort_entries(x->ninputs, x->inputs);
 
         return cavs__find_signature(&r->signatures, x, 1, &all);
     }
@@ -350,22 +358,37 @@ static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x,
         const struct cavs__piece *p = cavs__piece_of(&r->signatures, x);
 
         if (p->nlisted > 0)
-            return find_applied(r, x, p, reads);
+            return find_applied(r, x, p);
     }
-    return has_signature(r, last, x, reads) ? last->number : find_signature(r, x, reads);
+    return find_signature(r, x);
+}
+
+/* Mostly that of the last one. */
+static inline int signature_of(struct cavs__recording *r, const struct cavs_symbol *x,
+                               const struct cavs__entry *e, const struct cavs__glance *last)
+{
+    struct cavs__read *reads = r->reads + e->reads;
+
+    if ((e->site >= 0 ? cavs__same_at_site(last, x) : cavs__same_at_a_glance(last, x)) &&
+        x->op != CAVS__OP_APPLY && !cavs__takes_list(x->op) &&
+        has_operands(r, last, x, e->run, reads))
+        return last->number;
+    for (int i = 0; i < x->ninputs; i++)
+        reads[i] = read_of(told_by(x->inputs[i]), e->run);
+    return other_signature(r, x);
 }
 
 /* The signature of a node; NULL: reported. */
 static const struct cavs__glance *sign(struct cavs__recording *r, const struct cavs__node *node,
-                                       int32_t site)
+                                       const struct cavs__entry *e)
 {
     const struct cavs_symbol *x = &node->x;
-    struct cavs__glance *last = site >= 0 ? &r->sites.all[site].last : &r->sourced;
+    struct cavs__glance *last = e->site >= 0 ? &r->sites.all[e->site].last : &r->sourced;
     int number = -1;
 
     if (cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
                             sizeof *r->reads))
-        number = signature_of(r, x, last);
+        number = signature_of(r, x, e, last);
     if (number < 0) {
         cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
                             cavs__symbol_label(x));
@@ -409,37 +432,34 @@ static bool add_sink(struct cavs__recording *r, const struct cavs__node *node)
     return true;
 }
 
-static bool set_operands(struct cavs__recording *r, struct cavs__node *node, int n,
-                         struct cavs_symbol *const *inputs)
+/* What operands have in common. */
+struct operands {
+    int domains;  /* 0: none is a list */
+    int sample;   /* that of the first one that is computed; -1: none is */
+    bool several; /* another one is of another sample */
+};
+
+static inline bool set_operands(struct cavs__recording *r, struct cavs__node *node, int n,
+                                struct cavs_symbol *const *inputs, struct operands *all)
 {
-    node->x.ninputs = n;
-    node->x.inputs = node->in;
+    struct cavs_symbol **to = node->in;
+
+    *all = (struct operands){.sample = -1};
     if (n > 2)
-        node->x.inputs =
-            cavs__arena_alloc(&r->nodes[r->generation & 1].arena, (size_t)n * sizeof *inputs);
-    for (int i = 0; i < n && node->x.inputs; i++)
-        node->x.inputs[i] = inputs[i];
-    return node->x.inputs != NULL;
-}
-
-/* That of the first operand that is computed; *several: another one is of another sample. */
-static inline int sample_of(const struct cavs__recording *r, int n,
-                            struct cavs_symbol *const *inputs, bool *several)
-{
-    int sample = -1;
-
-    *several = false;
+        to = cavs__arena_alloc(&r->nodes[r->generation & 1].arena, (size_t)n * sizeof *inputs);
+    node->x.ninputs = n;
+    node->x.inputs = to;
+    if (!to)
+        return false;
     for (int i = 0; i < n; i++) {
-        int from;
-        const struct cavs__node *in = cavs__node_of(inputs[i], &from);
-        const struct cavs__entry *e = &r->entries[in->x.number];
+        int sample = told_by(inputs[i])->sample;
 
-        if (r->signature[in->x.number] == CAVS__NOT_COMPUTED)
-            continue;
-        *several |= sample >= 0 && e->sample != sample;
-        sample = sample < 0 ? e->sample : sample;
+        to[i] = inputs[i];
+        all->domains |= inputs[i]->domain;
+        all->sample = all->sample < 0 ? sample : all->sample;
+        all->several |= sample >= 0 && sample != all->sample;
     }
-    return sample < 0 ? r->present : sample;
+    return true;
 }
 
 /* Where it was recorded; what reads nothing that is computed is of no run. */
@@ -465,13 +485,29 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     return false;
 }
 
-/* Which of them are of the run that reads them. */
-static inline void note_runs(struct cavs__recording *r, const struct cavs__entry *e, int n)
+/* What readers need to know of a symbol that is computed, and of one that they read as it is. */
+static inline void tell_of_row(struct cavs__node *node, const struct cavs__entry *e)
 {
-    struct cavs__read *reads = r->reads + e->reads;
+    struct cavs__operand_sort o = {
+        .kind = CAVS__OPERAND_ROW, .grad = node->x.needs_grad, .width = node->x.width};
 
-    for (int i = 0; i < n; i++)
-        reads[i].in_run = reads[i].from != CAVS__NO_ROW && r->entries[reads[i].of].run == e->run;
+    cavs__set_key(&o);
+    node->to_readers = (struct cavs__to_readers){.key = {o.key[0], o.key[1]},
+                                                 .read = {.of = node->x.number},
+                                                 .sample = e->sample,
+                                                 .run = e->run};
+}
+
+static void tell_as_it_is(const struct cavs__recording *r, struct cavs__node *node)
+{
+    struct cavs__operand_sort o;
+    struct cavs__read read = sort_operand(&node->x, &o);
+    bool row = read.from != CAVS__NO_ROW;
+
+    node->to_readers = (struct cavs__to_readers){.key = {o.key[0], o.key[1]},
+                                                 .read = read,
+                                                 .sample = row ? r->entries[read.of].sample : -1,
+                                                 .run = row ? r->entries[read.of].run : -1};
 }
 
 /* The signature of a symbol that is computed, and what that takes.  false: reported. */
@@ -482,28 +518,16 @@ static bool sign_entry(struct cavs__recording *r, struct cavs__node *node, struc
 
     if (!find_site(r, node, e))
         return false;
-    signature = sign(r, node, e->site);
+    signature = sign(r, node, e);
     if (!signature)
         return false;
     r->signature[node->x.number] = signature->number;
     node->x.needs_grad = signature->needs_grad;
     e->nreads = node->x.ninputs;
-    note_runs(r, e, e->nreads);
     if (several)
         join_samples(r, e, node->x.ninputs);
     r->nreads += node->x.ninputs;
     return !node->x.metric || add_sink(r, node);
-}
-
-/* Few symbols do. */
-static inline bool may_read_lists(const struct cavs_symbol *like, int n,
-                                  struct cavs_symbol *const *inputs)
-{
-    int domains = like->domain;
-
-    for (int k = 0; k < n; k++)
-        domains |= inputs[k]->domain;
-    return domains > 0 || like->op == CAVS__OP_LIST_SHARE;
 }
 
 /* The symbol that stands for a parameter of one row; NULL: there is none yet, or no memory to know
@@ -547,33 +571,39 @@ static struct cavs_symbol *record(struct cavs__recorder *recorder, int n,
     struct cavs__node *node = (struct cavs__node *)recorder->next;
     struct cavs_symbol *x = recorder->next, *use;
     struct cavs__entry *e;
-    bool several;
+    struct operands operands;
+    int sample;
 
     if (!has_room(r, x))
         return NULL;
-    if (may_read_lists(x, n, inputs) && cavs__reads_lists(x, n, inputs))
-        return record_on_lists(r, n, inputs);
     use = x->op == CAVS__OP_USE ? find_use(r, x->param) : NULL;
     if (use)
         return use;
+    if (!set_operands(r, node, n, inputs, &operands)) {
+        cavs__function_fail(f, CAVS_ENOMEM, x->at, "%s: out of memory", cavs__symbol_label(x));
+        return NULL;
+    }
+    if ((operands.domains > 0 || x->domain > 0 || x->op == CAVS__OP_LIST_SHARE) &&
+        cavs__reads_lists(x, n, inputs))
+        return record_on_lists(r, n, inputs);
     x->function = f;
     x->number = f->nsymbols;
     x->needs_grad = false;
     node->row = NULL;
-    if (!set_operands(r, node, n, inputs)) {
-        cavs__function_fail(f, CAVS_ENOMEM, x->at, "%s: out of memory", cavs__symbol_label(x));
-        return NULL;
-    }
     e = &r->entries[f->nsymbols];
-    *e = (struct cavs__entry){.site = CAVS__NO_SITE,
-                              .sample = sample_of(r, n, inputs, &several),
-                              .reads = (int32_t)r->nreads};
-    r->signature[f->nsymbols] = CAVS__NOT_COMPUTED;
+    sample = operands.sample < 0 ? r->present : operands.sample;
+    *e = (struct cavs__entry){.site = CAVS__NO_SITE, .sample = sample, .reads = (int32_t)r->nreads};
     r->marks[f->nsymbols] = x->op == CAVS__OP_METRIC ? CAVS__SUMMED_UP : 0;
-    node->place = r->count[e->sample];
-    if (is_computed(x->op) && !sign_entry(r, node, e, several))
-        return NULL;
-    r->count[e->sample]++;
+    node->place = r->count[sample];
+    if (is_computed(x->op)) {
+        if (!sign_entry(r, node, e, operands.several))
+            return NULL;
+        tell_of_row(node, e);
+    } else {
+        r->signature[f->nsymbols] = CAVS__NOT_COMPUTED;
+        tell_as_it_is(r, node);
+    }
+    r->count[sample]++;
     f->nsymbols++;
     find_following(r, node);
     return x;

@@ -15,12 +15,28 @@
 
 enum { CAVS__NODES_A_CHUNK = 1024, CAVS__NOT_COMPUTED = -1, CAVS__NO_ROW = -1 };
 
+/* An operand: columns of a symbol from there on, or an id.  Of a block, behind its operands: the
+ * symbols that are its results. */
+struct cavs__read {
+    int32_t of;
+    int32_t from : 31;   /* CAVS__NO_ROW: ids, and what the signature has */
+    uint32_t in_run : 1; /* of a symbol: it is of the run of the one that reads it */
+};
+
+/* What a symbol is to all that read it, found once: they look at nothing else of it. */
+struct cavs__to_readers {
+    uint64_t key[2]; /* cavs__set_key() */
+    struct cavs__read read;
+    int32_t sample, run; /* of a row: the entry's; else -1 */
+};
+
 /* A recorded symbol. */
 struct cavs__node {
     struct cavs_symbol x; /* its number counts all symbols of the recording */
     struct cavs_symbol *in[2];
     const float *row; /* given by the user, x.width numbers */
     int32_t place;    /* in its sample: dropout's */
+    struct cavs__to_readers to_readers;
 };
 
 /* What evaluating goes by, apart from the symbols: it goes over all of them several times. */
@@ -52,14 +68,6 @@ enum cavs__mark {
     CAVS__IN_BLOCK = 8,
     CAVS__SUMMED_UP = 16, /* in the end: it is a loss or another metric */
     CAVS__SOURCE = 32     /* it is computed, and reads no other symbol */
-};
-
-/* An operand: columns of a symbol from there on, or an id.  Of a block, behind its operands: the
- * symbols that are its results. */
-struct cavs__read {
-    int32_t of;
-    int32_t from : 31;   /* CAVS__NO_ROW: ids, and what the signature has */
-    uint32_t in_run : 1; /* of a symbol: it is of the run of the one that reads it */
 };
 
 struct cavs__nodes {

@@ -131,15 +131,21 @@ struct cavs__glance {
     uint64_t key[2][2]; /* of its first operands: cavs__set_key() */
 };
 
-/* Is it of an operator like this one, whatever its operands are?  Neighbours in the struct are not
- * compared one after the other: compilers make one word of them. */
+/* Is it of an operator like this one, whatever its operands are, if it is of its site?  Neighbours
+ * in the struct are not compared one after the other: compilers make one word of them. */
+static inline bool cavs__same_at_site(const struct cavs__glance *g, const struct cavs_symbol *like)
+{
+    return g->n == like->ninputs && g->which == like->which && g->metric == like->metric &&
+           memcmp(&g->s, &like->s, sizeof like->s) == 0 && g->is_loss == like->is_loss &&
+           g->number >= 0;
+}
+
+/* The same, wherever it is recorded. */
 static inline bool cavs__same_at_a_glance(const struct cavs__glance *g,
                                           const struct cavs_symbol *like)
 {
     return g->op == like->op && g->width == like->width && g->k == like->k &&
-           g->param == like->param && g->which == like->which && g->metric == like->metric &&
-           g->n == like->ninputs && memcmp(&g->s, &like->s, sizeof like->s) == 0 &&
-           g->is_loss == like->is_loss && g->number >= 0;
+           g->param == like->param && cavs__same_at_site(g, like);
 }
 
 int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int stage);
