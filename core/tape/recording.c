@@ -467,22 +467,26 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
                       struct cavs__entry *e)
 {
     const struct cavs_symbol *x = &node->x;
+    struct cavs__site *site;
 
     e->run = x->number;
     if (x->op == CAVS__OP_LOOKUP || x->op == CAVS__OP_PULL) {
         r->marks[x->number] |= CAVS__SOURCE;
         return true;
     }
-    if (cavs__site_visit(&r->sites, x, e->sample, &e->site, &e->run)) {
-        if (cavs__takes_list(x->op))
-            cavs__site_lists(&r->sites.all[e->site], x->ninputs);
-        if (r->sites.all[e->site].asked)
-            r->marks[x->number] |= CAVS__READ_OUTSIDE;
-        return true;
+    e->site = cavs__site_visit(&r->sites, x, e->sample);
+    e->run = r->sites.run;
+    if (e->site < 0) {
+        cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
+                            cavs__symbol_label(x));
+        return false;
     }
-    cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
-                        cavs__symbol_label(x));
-    return false;
+    site = &r->sites.all[e->site];
+    if (cavs__takes_list(x->op))
+        cavs__site_lists(site, x->ninputs);
+    if (site->asked)
+        r->marks[x->number] |= CAVS__READ_OUTSIDE;
+    return true;
 }
 
 /* What readers need to know of a symbol that is computed, and of one that they read as it is. */

@@ -71,6 +71,12 @@ bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected)
     return true;
 }
 
+/* It draws by its own place, or is a vertex by itself anyway. */
+static bool is_apart(enum cavs__op op)
+{
+    return op == CAVS__OP_DROPOUT || op == CAVS__OP_APPLY;
+}
+
 /* Is this what a checkpoint said of the site?  Then it is met. */
 static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
 {
@@ -83,6 +89,7 @@ static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol 
     at->k = x->k;
     at->width = x->width;
     at->param = x->param;
+    at->apart = is_apart(x->op);
     at->met = true;
     s->unmet--;
     return true;
@@ -100,17 +107,11 @@ static int32_t meet_first(struct cavs__sites *s, const struct cavs_symbol *x, bo
 
 /* ---- which site ---- */
 
-static inline bool is_at(const struct cavs__site *at, const struct cavs_symbol *x)
-{
-    return at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
-           at->k == x->k && at->width == x->width && at->param == x->param;
-}
-
 static bool is_site(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
 {
     const struct cavs__site *at = &s->all[site];
 
-    if (is_at(at, x))
+    if (cavs__is_at(at, x))
         return at->met;
     return !at->met && meets(s, site, x);
 }
@@ -125,6 +126,7 @@ static int32_t add(struct cavs__sites *s, const struct cavs_symbol *x)
                                        .k = x->k,
                                        .width = x->width,
                                        .param = x->param,
+                                       .apart = is_apart(x->op),
                                        .after = CAVS__NO_SITE,
                                        .block = -1,
                                        .known = -1,
@@ -168,18 +170,12 @@ static int32_t first_site(struct cavs__sites *s, const struct cavs_symbol *x, bo
 
 /* ---- the way ---- */
 
-/* It draws by its own place, or is a vertex by itself anyway. */
-static bool is_apart(enum cavs__op op)
-{
-    return op == CAVS__OP_DROPOUT || op == CAVS__OP_APPLY;
-}
-
 /* Does the run go on from the last site to x? */
 static bool goes_on(struct cavs__sites *s, const struct cavs_symbol *x)
 {
     struct cavs__site *last = &s->all[s->last];
 
-    if (last->branches || last->alone || is_apart(last->op) || is_apart(x->op) ||
+    if (last->branches || last->alone || last->apart || is_apart(x->op) ||
         s->length == CAVS__MOST_MEMBERS)
         return false;
     last->branches =
@@ -205,53 +201,23 @@ void cavs__site_lists(struct cavs__site *s, int entries)
     s->alone |= s->entries != entries || entries > CAVS__MOST_OPERANDS / 2;
 }
 
-/* Most symbols follow where the run has always gone on to: that site.  CAVS__NO_SITE: this one is
- * to be looked at. */
-static inline int32_t usual_site(const struct cavs__sites *s, const struct cavs_symbol *x,
-                                 int sample)
-{
-    const struct cavs__site *last, *at;
-
-    if (s->last < 0 || sample != s->sample || s->length == CAVS__MOST_MEMBERS)
-        return CAVS__NO_SITE;
-    last = &s->all[s->last];
-    if (last->after < 0 || last->branches || last->alone || is_apart(last->op))
-        return CAVS__NO_SITE;
-    at = &s->all[last->after];
-    return at->met && !at->alone && is_at(at, x) && !is_apart(x->op) ? last->after : CAVS__NO_SITE;
-}
-
-/* As cavs__site_visit(), of whatever follows. */
-static bool visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,
-                  int32_t *run)
+int32_t cavs__other_site(struct cavs__sites *s, const struct cavs_symbol *x, int sample)
 {
     bool on, cut_off;
+    int32_t site;
 
     if (sample != s->sample)
         cavs__sites_end(s);
     on = s->last >= 0 && goes_on(s, x);
     cut_off = !on && s->last >= 0 && s->length == CAVS__MOST_MEMBERS;
-    *site = on ? next_site(s, x) : first_site(s, x, cut_off);
-    on = on && *site >= 0 && !s->all[*site].alone; /* in no block, and none goes on behind it */
+    site = on ? next_site(s, x) : first_site(s, x, cut_off);
+    on = on && site >= 0 && !s->all[site].alone; /* in no block, and none goes on behind it */
     if (!on) {
         s->run = x->number;
         s->length = 0;
     }
-    s->last = *site;
+    s->last = site;
     s->sample = sample;
     s->length++;
-    *run = s->run;
-    return *site >= 0;
-}
-
-bool cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,
-                      int32_t *run)
-{
-    *site = usual_site(s, x, sample);
-    if (*site < 0)
-        return visit(s, x, sample, site, run);
-    s->last = *site;
-    s->length++;
-    *run = s->run;
-    return true;
+    return site;
 }

@@ -28,6 +28,7 @@ struct cavs__site {
     int32_t after;            /* what came after it in its run first; CAVS__NO_SITE: nothing yet */
     bool branches;            /* others came after it, too: its run ends here */
     bool asked;               /* for its row, when that was late: it is a result of its block */
+    bool apart;               /* it is a run by itself: what it is is no part of any */
     bool alone;               /* in no block: its gradient was asked for, or cavs__site_lists() */
     bool first;               /* a run began here */
     bool cut_off;             /* likewise, since the one before was as long as runs may be */
@@ -66,9 +67,43 @@ bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected)
  * for one of them, and long ones gain nothing in a block: what takes these is a symbol of its own.
  */
 void cavs__site_lists(struct cavs__site *s, int entries);
-/* Notes that x, of this sample, follows: its site, and the first symbol of its run.  false: out of
- * memory. */
-bool cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample, int32_t *site,
-                      int32_t *run);
+
+static inline bool cavs__is_at(const struct cavs__site *at, const struct cavs_symbol *x)
+{
+    return at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
+           at->k == x->k && at->width == x->width && at->param == x->param;
+}
+
+/* Most symbols follow where the run has always gone on to: that site.  CAVS__NO_SITE: this one is
+ * to be looked at. */
+static inline int32_t cavs__usual_site(const struct cavs__sites *s, const struct cavs_symbol *x,
+                                       int sample)
+{
+    const struct cavs__site *last, *at;
+
+    if (s->last < 0 || sample != s->sample || s->length == CAVS__MOST_MEMBERS)
+        return CAVS__NO_SITE;
+    last = &s->all[s->last];
+    if (last->branches | last->alone | last->apart || last->after < 0)
+        return CAVS__NO_SITE;
+    at = &s->all[last->after];
+    return !at->met | at->alone | at->apart || !cavs__is_at(at, x) ? CAVS__NO_SITE : last->after;
+}
+
+/* Where x, which is of this sample, is recorded; s->run: the first symbol of its run.
+ * CAVS__NO_SITE: out of memory. */
+int32_t cavs__other_site(struct cavs__sites *s, const struct cavs_symbol *x, int sample);
+
+static inline int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x,
+                                       int sample)
+{
+    int32_t site = cavs__usual_site(s, x, sample);
+
+    if (site < 0)
+        return cavs__other_site(s, x, sample);
+    s->last = site;
+    s->length++;
+    return site;
+}
 
 #endif
