@@ -31,7 +31,8 @@ void cavs__known_free(struct cavs__blocks *b)
 
 /* ---- is it as one before ---- */
 
-/* A run being compared, and the operands of its parts. */
+/* A run being compared, and the operands of its parts.  Of those, and of results (become_block()),
+ * there are few: what has room for the most that there may be is not cleared. */
 struct comparing {
     struct cavs__recording *r;
     int32_t first, reads; /* its first symbol and read */
@@ -136,11 +137,12 @@ static bool become_block(const struct comparing *c, const struct cavs__known_par
                          const struct cavs__read *operands)
 {
     const struct cavs__signature *s = c->r->signatures.all[p->signature];
-    struct cavs__together v = {.head = c->first + p->head,
-                               .signature = p->signature,
-                               .noperands = p->noperands,
-                               .operands = operands};
+    struct cavs__together v;
 
+    v.head = c->first + p->head;
+    v.signature = p->signature;
+    v.noperands = p->noperands;
+    v.operands = operands;
     p->block->seen++;
     p->block->wanted |= p->members;
     for (int i = 0; i < s->nresults; i++)
@@ -184,11 +186,14 @@ int cavs__known_take(struct cavs__blocks *b, struct cavs__recording *r, int n, c
                      int32_t **to)
 {
     const struct cavs__entry *first = &r->entries[list[0]];
-    struct comparing c = {.r = r, .first = list[0], .reads = first->reads};
     int32_t number = r->sites.all[first->site].known;
     const struct cavs__known_run *known;
+    struct comparing c;
     int taken;
 
+    c.r = r;
+    c.first = list[0];
+    c.reads = first->reads;
     while (number >= 0 && !is_as(&c, b->known[number], n, list))
         number = b->known[number]->next;
     if (number < 0)
