@@ -179,6 +179,17 @@ static double bytes_of(const struct cavs__signature *s, int32_t entries, bool pa
     return lines * CAVS__LINE * sizeof(float);
 }
 
+/* Vertices lie apart, one for some twenty symbols: what will be read of one soon is fetched. */
+static inline struct cavs__entry *entry_of(const struct cavs__recording *r, const int32_t *list,
+                                           int i, int n)
+{
+    enum { AHEAD = 8 };
+
+    if (i + AHEAD < n)
+        __builtin_prefetch(&r->entries[list[i + AHEAD]], 1);
+    return &r->entries[list[i]];
+}
+
 /* Work of each group that has no shard yet, and bytes, if there are homes; how many there are, in
  * o->groups. */
 static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n, bool homes)
@@ -188,7 +199,7 @@ static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n, b
     for (int i = 0; i < r->nsamples; i++)
         o->work[i] = o->bytes[i] = 0;
     for (int i = 0; i < n; i++) {
-        const struct cavs__entry *e = &r->entries[o->list[i]];
+        const struct cavs__entry *e = entry_of(r, o->list, i, n);
         int group = cavs__group_of(r, e->sample);
 
         o->work[group] += r->signatures.all[e->as]->nmembers;
@@ -391,7 +402,7 @@ static struct cavs__graph graph_of(struct cavs__order *o, struct cavs__recording
 
     forget_functions(o);
     for (int i = 0; i < n; i++) {
-        struct cavs__entry *e = &r->entries[o->list[i]];
+        struct cavs__entry *e = entry_of(r, o->list, i, n);
 
         if (cavs__is_marked(r, o->list[i], CAVS__WAITED_FOR) != waited_for ||
             o->shard[cavs__group_of(r, e->sample)] != shard)
@@ -469,7 +480,7 @@ static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__re
         d->highest = d->node[i] > d->highest ? d->node[i] : d->highest;
     }
     for (int v = 0; v < vertices; v++)
-        d->repeated += set_evaluated(r, &r->entries[o->vertex[v]], d->node[s->row_of[v]]);
+        d->repeated += set_evaluated(r, entry_of(r, o->vertex, v, vertices), d->node[s->row_of[v]]);
     return d;
 }
 
