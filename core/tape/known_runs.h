@@ -33,6 +33,12 @@ struct cavs__known_part {
     struct cavs__external external[CAVS__MOST_EXTERNAL];
 };
 
+/* Does the part become what it became? */
+static inline bool cavs__is_usable(const struct cavs__known_part *p)
+{
+    return !p->block || (p->block->signature == p->signature && !(p->members & ~p->block->results));
+}
+
 /* Symbols are counted from the first one on. */
 struct cavs__known_run {
     int32_t next;    /* known run that began at the same site; -1: none */
@@ -55,6 +61,8 @@ int cavs__known_take(struct cavs__blocks *b, struct cavs__recording *r, int n, c
 
 /* Sources that the list begins with are vertices by themselves: how many. */
 int cavs__take_sources(struct cavs__recording *r, int n, const int32_t *list, int32_t **to);
+
+/* ---- learned_runs.c ---- */
 
 enum { CAVS__MOST_SPAN = 512 };
 

@@ -7,8 +7,6 @@ libcavs_la_SOURCES += \
 	core/tape/applied_form.c \
 	core/tape/applying.h \
 	core/tape/background.c \
-	core/tape/tape_blocks.c \
-	core/tape/tape_blocks.h \
 	core/tape/compiled.c \
 	core/tape/declared.c \
 	core/tape/explain_tape.c \
@@ -18,6 +16,7 @@ libcavs_la_SOURCES += \
 	core/tape/increments.c \
 	core/tape/known_runs.c \
 	core/tape/known_runs.h \
+	core/tape/learned_runs.c \
 	core/tape/list.c \
 	core/tape/lookups.c \
 	core/tape/order.c \
@@ -35,6 +34,8 @@ libcavs_la_SOURCES += \
 	core/tape/sites.h \
 	core/tape/tape.c \
 	core/tape/tape.h \
+	core/tape/tape_blocks.c \
+	core/tape/tape_blocks.h \
 	core/tape/tasks.c \
 	core/tape/unfold.c \
 	core/tape/unfolded.h \
