@@ -12,6 +12,8 @@ libcavs_la_SOURCES += \
 	core/tape/explain_tape.c \
 	core/tape/fault_tape.c \
 	core/tape/fill.c \
+	core/tape/fill_sections.c \
+	core/tape/fill_sections.h \
 	core/tape/found.c \
 	core/tape/increments.c \
 	core/tape/known_runs.c \

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fill_sections.c - see fill_sections.h. */
+#include "core/tape/fill_sections.h"
+
+#include <string.h>
+
+#include "core/base/splitmix.h"
+
+/* NULL: it was taken back. */
+static struct cavs__node *row_of(const struct cavs__filling *w, const struct cavs__vt *vt, int r)
+{
+    int symbol = w->d->node[vt->row0 + r];
+
+    return symbol < 0 ? NULL : cavs__node_at(&w->t->recording, symbol);
+}
+
+static int32_t *section_of(const struct cavs__filling *w, const struct cavs__vt *vt, int section)
+{
+    return w->index + w->d->offsets[section] + vt->frow0;
+}
+
+static int32_t line_read(const struct cavs__recording *r, const struct cavs__read *read)
+{
+    return cavs__line_of(r, &r->entries[read->of]) + read->from / CAVS__LINE;
+}
+
+/* Ids as they are; rows by their lines.  What was taken back reads zeros. */
+static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
+                         const struct cavs__operand_sort *o)
+{
+    const struct cavs__recording *recording = &w->t->recording;
+    int32_t *out = section_of(w, vt, o->section);
+
+    for (int r = 0; r < vt->n; r++) {
+        const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
+        const struct cavs__read *read = e ? &recording->reads[e->operands + k] : NULL;
+
+        if (!read)
+            out[r] = -1;
+        else if (o->kind == CAVS__OPERAND_ID)
+            out[r] = read->of;
+        else
+            out[r] = line_read(recording, read);
+    }
+}
+
+/* V_t come in the order of the signature's rows. */
+static void fill_first(const struct cavs__filling *w, const struct cavs__vt *vt,
+                       const struct cavs__signature *s)
+{
+    int32_t *first = section_of(w, vt, s->first);
+
+    memcpy(first, w->d->entry0 + vt->row0, (size_t)vt->n * sizeof *first);
+    first[vt->n] = w->d->entries[vt->function]; /* or the next V_t begins there */
+}
+
+/* Of each entry the row of its function that has it. */
+static void fill_owner(const struct cavs__filling *w, const struct cavs__vt *vt,
+                       const struct cavs__signature *s)
+{
+    int32_t *out = w->index + w->d->offsets[s->owner];
+
+    for (int r = 0; r < vt->n; r++) {
+        for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
+            out[w->d->entry0[vt->row0 + r] + i] = vt->frow0 + r;
+    }
+}
+
+/* Operand k is entries of the lists. */
+static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
+                         const struct cavs__signature *s)
+{
+    const struct cavs__recording *recording = &w->t->recording;
+    const struct cavs__operand_sort *o = &s->operands[k];
+
+    for (int r = 0; r < vt->n; r++) {
+        const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
+        int32_t *out = w->index + w->d->offsets[o->section] + w->d->entry0[vt->row0 + r], n;
+        const struct cavs__read *read =
+            e ? &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)] : NULL;
+
+        for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
+            out[i] = !read                         ? -1
+                     : o->kind == CAVS__OPERAND_ID ? read[i].of
+                                                   : line_read(recording, &read[i]);
+    }
+}
+
+static void fill_operands(const struct cavs__filling *w, const struct cavs__vt *vt,
+                          const struct cavs__signature *s)
+{
+    for (int k = 0; k < s->n; k++) {
+        if (s->operands[k].section < 0)
+            continue;
+        if (k < s->n - s->nlisted)
+            fill_operand(w, vt, k, &s->operands[k]);
+        else
+            fill_entries(w, vt, k, s);
+    }
+}
+
+static void fill_given(struct cavs__filling *w, const struct cavs__vt *vt,
+                       const struct cavs__signature *s)
+{
+    int32_t *out = section_of(w, vt, s->given), lines = cavs__lines_of(s->like.width);
+
+    for (int r = 0; r < vt->n && w->given; r++) {
+        out[r] = w->given_so_far;
+        memcpy(w->given + (ptrdiff_t)w->given_so_far * CAVS__LINE, row_of(w, vt, r)->row,
+               (size_t)s->like.width * sizeof *w->given);
+        w->given_so_far += lines;
+    }
+}
+
+/* By the sample, and the symbol in it: see core/prepare/noise.c. */
+static uint64_t key_of(const struct cavs__filling *w, const struct cavs__node *node)
+{
+    uint64_t number = (uint64_t)cavs__entry_of(&w->t->recording, &node->x)->sample;
+    uint64_t sample = cavs__splitmix(w->batch + number);
+
+    return cavs__splitmix(sample + (uint64_t)node->place) | 1;
+}
+
+static void fill_noise(const struct cavs__filling *w, const struct cavs__vt *vt,
+                       const struct cavs__signature *s)
+{
+    for (int r = 0; r < vt->n; r++) {
+        const struct cavs__node *node = row_of(w, vt, r);
+        uint64_t key = node && w->batch ? key_of(w, node) : 0;
+
+        section_of(w, vt, s->noise[0])[r] = (int32_t)(uint32_t)key;
+        section_of(w, vt, s->noise[1])[r] = (int32_t)(uint32_t)(key >> 32);
+    }
+}
+
+void cavs__fill_vt(struct cavs__filling *w, const struct cavs__vt *vt)
+{
+    const struct cavs__signature *s = cavs__signature_of(w->t, vt);
+
+    fill_operands(w, vt, s);
+    if (s->first >= 0)
+        fill_first(w, vt, s);
+    if (s->owner >= 0)
+        fill_owner(w, vt, s);
+    if (s->given >= 0)
+        fill_given(w, vt, s);
+    if (s->noise[0] >= 0)
+        fill_noise(w, vt, s);
+}
