@@ -3,6 +3,8 @@
 # core/tape/: networks recorded by ordinary code, sample by sample, batched and run on a session's engine.
 
 libcavs_la_SOURCES += \
+	core/tape/answered_rows.c \
+	core/tape/answered_rows.h \
 	core/tape/answers.c \
 	core/tape/applied_form.c \
 	core/tape/applying.h \
