@@ -40,7 +40,10 @@ libcavs_la_SOURCES += \
 	core/tape/tape.h \
 	core/tape/tape_blocks.c \
 	core/tape/tape_blocks.h \
-	core/tape/tasks.c \
+	core/tape/tape_chain_tasks.c \
+	core/tape/tape_sum_tasks.c \
+	core/tape/tape_tasks.c \
+	core/tape/tape_tasks.h \
 	core/tape/unfold.c \
 	core/tape/unfolded.h \
 	core/tape/unfolded_function.c \

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tape_tasks.h - V_t of a tape become tasks of the session's engine.
+ *
+ * Consecutive V_t run in one task until it is worth the grain, as in a declared model's chain.  A
+ * task lists the parameters that its V_t read, and ends when they become too many.  Sums over rows
+ * are a task for each parameter, over all signatures that it is in.
+ */
+#ifndef CAVS_CORE_TAPE_TAPE_TASKS_H
+#define CAVS_CORE_TAPE_TAPE_TASKS_H
+
+#include "codelets/part.h"
+#include "core/tape/tape.h"
+
+/* Segments on the way to tasks of one kind. */
+struct cavs__sending {
+    struct cavs_tape *t;
+    struct cavs__engine *e;
+    int slot, shard;
+    const struct cavs__task_kind *k;
+    enum cavs__phase phase;
+    const struct cavs__part **parts; /* by function */
+    int first, n;                    /* segments of the next task */
+    struct cavs__segment *segments;
+    bool keeps; /* some of them keep values for other parts */
+    int nparams;
+    int16_t params[CAVS__MOST_PARAMS];
+    double seconds, grain;
+};
+
+/* A task being put together. */
+struct cavs__new_task {
+    struct starpu_task *task;
+    struct cavs__part_args *a;
+    int16_t *numbers;
+};
+
+/* Scratch of the slot; NULL: out of memory, which is reported. */
+void *cavs__sending_take(struct cavs__sending *w, size_t bytes);
+/* most: segments of all tasks together. */
+int cavs__sending_begin(struct cavs__sending *w, struct cavs_tape *t, int slot, int shard,
+                        const struct cavs__task_kind *k, int64_t most);
+/* One more V_t for the next task. */
+int cavs__add_segment(struct cavs__sending *w, const struct cavs__increment *d,
+                      const struct cavs__vt *vt);
+/* The next task, of the segments so far; then its buffers; then it is submitted. */
+int cavs__open_task(struct cavs__sending *w, struct cavs__new_task *k, int nbuffers);
+void cavs__add_buffer(struct cavs__sending *w, struct cavs__new_task *k, int tensor, int chunk,
+                      bool written);
+void cavs__add_chunk(struct cavs__sending *w, struct cavs__new_task *k, int tensor, bool written);
+int cavs__close_task(struct cavs__sending *w, struct cavs__new_task *k, int priority);
+/* tape_sum_tasks.c: those of a phase. */
+int cavs__submit_sums(struct cavs_tape *t, int slot, int shard, enum cavs__phase phase);
+
+#endif
