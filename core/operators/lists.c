@@ -233,7 +233,7 @@ struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_pla
     return sum && share ? cavs_apply2_at("mul", sum, share, at) : NULL;
 }
 
-/* Of a tape, whose signature's function has sum and share: core/tape/signature_function.c. */
+/* Of a tape, whose signature's function has sum and share: core/tape/signature_operands.c. */
 const struct cavs__operator cavs__operator_list_mean = {
     .name = "mean_children",
     .role = CAVS__ROLE_VIEW,

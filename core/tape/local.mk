@@ -9,6 +9,7 @@ libcavs_la_SOURCES += \
 	core/tape/applied_form.c \
 	core/tape/applying.h \
 	core/tape/background.c \
+	core/tape/block_function.c \
 	core/tape/compiled.c \
 	core/tape/declared.c \
 	core/tape/explain_tape.c \
@@ -34,6 +35,8 @@ libcavs_la_SOURCES += \
 	core/tape/signature.c \
 	core/tape/signature.h \
 	core/tape/signature_function.c \
+	core/tape/signature_function.h \
+	core/tape/signature_operands.c \
 	core/tape/sites.c \
 	core/tape/sites.h \
 	core/tape/tape.c \

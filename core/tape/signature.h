@@ -167,23 +167,14 @@ struct cavs__block_form {
     int nmembers;
     const int32_t *codes;
 };
-/* signature_function.c: the signature of a block of which these members are results, bit by bit;
+/* block_function.c: the signature of a block of which these members are results, bit by bit;
  * found by nobody who looks for an operator's.  Its number; -1: out of memory. */
 int cavs__add_block(struct cavs__signatures *s, const struct cavs__block_form *form,
                     uint64_t results);
 
 /* signature_function.c: makes the function of an operator's signature.  false: out of memory. */
 bool cavs__make_operator(struct cavs__signatures *all, struct cavs__signature *s);
-/* unfolded_function.c: the symbols of that of a piece of a declared one. */
-bool cavs__make_piece(const struct cavs__signatures *all, struct cavs__signature *s);
-/* signature_function.c, for that file: a symbol of f; what stands for operand k; the list whose
- * entries operands are, as a domain, or 0: out of memory. */
-struct cavs_symbol *cavs__add_to(struct cavs_function *f, struct cavs_symbol like, int n,
-                                 struct cavs_symbol *const *inputs);
-struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k, int domain,
-                                      const struct cavs__operand_sort *o, struct cavs_place at);
-int cavs__add_list(struct cavs_function *f);
-/* signature.c, for that file: appends it, or frees it, and its number or -1. */
+/* signature.c, for those files: appends it, or frees it, and its number or -1. */
 int cavs__signature_append(struct cavs__signatures *all, struct cavs__signature *s);
 void cavs__signature_free(struct cavs__signature *s);
 

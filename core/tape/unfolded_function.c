@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/declare/operator.h"
+#include "core/tape/signature_function.h"
 #include "core/tape/unfolded.h"
 
 /* A function being made. */
