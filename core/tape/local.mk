@@ -18,6 +18,8 @@ libcavs_la_SOURCES += \
 	core/tape/fill_sections.c \
 	core/tape/fill_sections.h \
 	core/tape/found.c \
+	core/tape/going.h \
+	core/tape/increment_devices.c \
 	core/tape/increments.c \
 	core/tape/known_runs.c \
 	core/tape/known_runs.h \
@@ -39,6 +41,7 @@ libcavs_la_SOURCES += \
 	core/tape/signature_operands.c \
 	core/tape/sites.c \
 	core/tape/sites.h \
+	core/tape/submit_increment.c \
 	core/tape/tape.c \
 	core/tape/tape.h \
 	core/tape/tape_blocks.c \
