@@ -9,6 +9,7 @@ libcavs_la_SOURCES += \
 	core/tape/applied_form.c \
 	core/tape/applying.h \
 	core/tape/background.c \
+	core/tape/block_forms.c \
 	core/tape/block_function.c \
 	core/tape/compiled.c \
 	core/tape/declared.c \
@@ -32,6 +33,8 @@ libcavs_la_SOURCES += \
 	core/tape/recording.c \
 	core/tape/recording.h \
 	core/tape/row_places.c \
+	core/tape/run_form.c \
+	core/tape/run_form.h \
 	core/tape/run_parts.c \
 	core/tape/run_parts.h \
 	core/tape/signature.c \

@@ -34,7 +34,7 @@ struct cavs__site {
     bool cut_off;             /* likewise, since the one before was as long as runs may be */
     bool met;                 /* false: known by its print alone, from a checkpoint */
     struct cavs__glance last; /* signature of the last symbol */
-    int32_t block;            /* that began here last: tape_blocks.c; -1: none */
+    int32_t block;            /* that began here last: block_forms.c; -1: none */
     int32_t known;            /* run that began here: known_runs.h; -1: none */
     int32_t entries;          /* of its list: that it had first; 0: none yet */
     uint64_t print; /* what tells it from others, in any process: of one that is not met */

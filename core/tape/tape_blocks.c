@@ -2,258 +2,10 @@
 /* tape_blocks.c - see tape_blocks.h: which vertices there are. */
 #include "core/tape/tape_blocks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/array.h"
-#include "core/base/hash.h"
-#include "core/tape/known_runs.h"
-
-enum { MOST_CODES = 1024 };
-
-void cavs__blocks_free(struct cavs__blocks *b)
-{
-    for (int i = 0; i < b->n; i++) {
-        free((int32_t *)b->all[i]->form.codes);
-        free(b->all[i]);
-    }
-    free(b->all);
-    cavs__table_free(&b->table);
-    cavs__known_free(b);
-}
-
-/* ---- the form of a run ---- */
-
-/* A run being looked at, and the part of it that is to be a vertex. */
-struct run {
-    struct cavs__recording *r;
-    struct cavs__run all;
-    int n;
-    int32_t symbols[CAVS__MOST_MEMBERS];
-    int32_t first; /* `vertex` of the part's first one, from which on they have numbers */
-    int ncodes, noperands;
-    int32_t codes[MOST_CODES];
-    struct cavs__read operands[CAVS__MOST_OPERANDS];
-    int32_t width[CAVS__MOST_OPERANDS];
-    int nexternal; /* all, of which the first are here */
-    struct cavs__external external[CAVS__MOST_EXTERNAL];
-    struct cavs__tape_block *block; /* of the part; NULL: none */
-    uint64_t members;               /* that are read outside */
-};
-
-static int32_t add_operand(struct run *x, struct cavs__read read, int32_t width)
-{
-    if (x->noperands == CAVS__MOST_OPERANDS)
-        return 0;
-    x->operands[x->noperands] = read;
-    x->width[x->noperands] = width;
-    return ~x->noperands++;
-}
-
-/* ~k: it is operand k of the run; 0: there are too many. */
-static int32_t operand_of_run(struct run *x, struct cavs__read read, int32_t width)
-{
-    for (int k = 0; k < x->noperands; k++) {
-        if (x->operands[k].of == read.of && x->operands[k].from == read.from &&
-            x->width[k] == width)
-            return ~k;
-    }
-    return add_operand(x, read, width);
-}
-
-enum { NO_ROW = -1 /* width: an id is no row */ };
-
-/* Notes that this read is the operand with that code.  false: there is none. */
-static bool note_external(struct run *x, int32_t read, int32_t code, bool id)
-{
-    int32_t of = x->r->reads[read].of;
-
-    if (x->nexternal++ < CAVS__MOST_EXTERNAL)
-        x->external[x->nexternal - 1] =
-            (struct cavs__external){.read = read,
-                                    .operand = ~code,
-                                    .id = id,
-                                    .source = !id && cavs__is_marked(x->r, of, CAVS__SOURCE)};
-    return code != 0;
-}
-
-/* The codes of an operand, which is that read; false: it is one too many. */
-static bool code_operand(struct run *x, const struct cavs__operand_sort *o, int32_t at)
-{
-    struct cavs__read read = x->r->reads[at];
-    int32_t member, *code = x->codes + x->ncodes;
-
-    if (o->kind == CAVS__OPERAND_ID) {
-        x->ncodes++;
-        code[0] = add_operand(x, read, NO_ROW);
-        return note_external(x, at, code[0], true);
-    }
-    if (o->kind != CAVS__OPERAND_ROW)
-        return true;
-    x->ncodes += 2;
-    member = x->r->entries[read.of].vertex - x->first;
-    if (member >= 0) {
-        code[0] = member;
-        code[1] = read.from;
-        return true;
-    }
-    code[1] = 0;
-    code[0] = operand_of_run(x, read, o->width);
-    return note_external(x, at, code[0], false);
-}
-
-static bool code_member(struct run *x, int32_t symbol)
-{
-    const struct cavs__entry *e = &x->r->entries[symbol];
-    int32_t signature = x->r->signature[symbol];
-    const struct cavs__signature *s = x->r->signatures.all[signature];
-    int n = cavs__reads_of(s, e);
-
-    if (n > CAVS__MOST_OPERANDS || x->ncodes + 2 + 2 * n > MOST_CODES)
-        return false;
-    x->codes[x->ncodes++] = signature;
-    if (s->nlisted > 0)
-        x->codes[x->ncodes++] = n;
-    for (int k = 0; k < n; k++) {
-        if (!code_operand(x, &s->operands[s->nlisted > 0 ? 0 : k], e->reads + k))
-            return false;
-    }
-    return true;
-}
-
-static bool code_run(struct run *x)
-{
-    for (int i = 0; i < x->n; i++)
-        x->r->entries[x->symbols[i]].vertex = x->first + i;
-    x->ncodes = x->noperands = x->nexternal = 0;
-    for (int i = 0; i < x->n; i++) {
-        if (!code_member(x, x->symbols[i]))
-            return false;
-    }
-    return true;
-}
-
-static uint64_t read_outside(const struct run *x)
-{
-    uint64_t members = 0;
-
-    for (int i = 0; i < x->n; i++)
-        members |= (uint64_t)cavs__is_marked(x->r, x->symbols[i], CAVS__READ_OUTSIDE) << i;
-    return members;
-}
-
-/* ---- the block of that form ---- */
-
-static bool has_form(const struct cavs__tape_block *b, const struct run *x)
-{
-    return b->ncodes == x->ncodes &&
-           memcmp(b->form.codes, x->codes, (size_t)x->ncodes * sizeof *x->codes) == 0;
-}
-
-/* Codes of what a symbol of that signature reads. */
-static int codes_of(const struct cavs__signature *s, const int32_t *codes)
-{
-    int n = 0;
-
-    for (int k = 0; k < s->n; k++)
-        n += s->operands[k].kind == CAVS__OPERAND_ID    ? 1
-             : s->operands[k].kind == CAVS__OPERAND_ROW ? 2
-                                                        : 0;
-    return s->nlisted > 0 ? 1 + n * codes[0] : n;
-}
-
-/* Signatures by their prints; what the other codes are is in their order. */
-static uint64_t print_of(const struct run *x)
-{
-    uint64_t h = cavs__hash(CAVS__HASH_START, x->codes, 0);
-
-    for (int i = 0, at = 0; i < x->n; i++) {
-        const struct cavs__signature *s = x->r->signatures.all[x->codes[at++]];
-        int n = codes_of(s, x->codes + at);
-
-        h = cavs__hash(h, &s->print, sizeof s->print);
-        h = cavs__hash(h, x->codes + at, (size_t)n * sizeof *x->codes);
-        at += n;
-    }
-    return h;
-}
-
-bool cavs__block_expect(struct cavs__blocks *all, const struct cavs__tape_block *expected)
-{
-    struct cavs__tape_block *b = malloc(sizeof *b);
-
-    if (b && CAVS__APPEND(all->all, all->n, b)) {
-        *b = *expected;
-        all->unmet++;
-        return true;
-    }
-    free(b);
-    return false;
-}
-
-/* The form of that print that is not met yet; -1: there is none. */
-static int32_t expected_block(const struct cavs__blocks *all, uint64_t print)
-{
-    for (int i = 0; all->unmet > 0 && i < all->n; i++) {
-        if (!all->all[i]->form.codes && all->all[i]->print == print)
-            return i;
-    }
-    return -1;
-}
-
-/* Its number, or -1: out of memory. */
-static int32_t add_block(struct cavs__blocks *all, const struct run *x)
-{
-    struct cavs__tape_block new = {
-        .print = print_of(x), .signature = CAVS__NO_BLOCK, .coming = CAVS__NO_BLOCK};
-    int32_t *codes = malloc((size_t)x->ncodes * sizeof *codes), i;
-
-    if (!codes)
-        return -1;
-    i = expected_block(all, new.print);
-    if (i < 0 && cavs__block_expect(all, &new))
-        i = all->n - 1;
-    if (i < 0) {
-        free(codes);
-        return -1;
-    }
-    memcpy(codes, x->codes, (size_t)x->ncodes * sizeof *codes);
-    all->all[i]->form = (struct cavs__block_form){x->n, codes};
-    all->all[i]->ncodes = x->ncodes;
-    all->unmet--;
-    cavs__make_later(all, all->all[i]);
-    return i;
-}
-
-static int32_t look_up(struct cavs__blocks *all, const struct run *x)
-{
-    uint64_t h = 0;
-    struct cavs__probe p;
-    int32_t number;
-
-    for (int i = 0; i < x->ncodes; i++)
-        h = cavs__mix(h, (uint32_t)x->codes[i]);
-    if (!cavs__table_grow(&all->table, (size_t)all->n + 1))
-        return -1;
-    p = cavs__table_probe(&all->table, cavs__mixed(h));
-    while ((number = cavs__probe_at(&p)) >= 0 && !has_form(all->all[number], x))
-        cavs__probe_step(&p);
-    if (number < 0 && (number = add_block(all, x)) >= 0)
-        cavs__probe_put(&p, number);
-    return number;
-}
-
-/* NULL: out of memory. */
-static struct cavs__tape_block *block_of(struct cavs__blocks *all, const struct run *x)
-{
-    int32_t *last = &x->r->sites.all[x->r->entries[x->symbols[0]].site].block;
-
-    if (*last < 0 || !has_form(all->all[*last], x))
-        *last = look_up(all, x);
-    return *last < 0 ? NULL : all->all[*last];
-}
-
-/* ---- vertices ---- */
+#include "core/tape/run_form.h"
 
 /* Operands and results of the block, in reads. */
 static bool add_reads(struct cavs__recording *r, const struct cavs__together *v, int nresults)
@@ -292,7 +44,7 @@ bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *
 }
 
 /* The run is a vertex.  What is no result is not there for anybody else. */
-static bool put_together(const struct run *x, int32_t signature)
+static bool put_together(const struct cavs__formed_run *x, int32_t signature)
 {
     const struct cavs__signature *s = x->r->signatures.all[signature];
     uint8_t *marks = x->r->marks;
@@ -321,11 +73,20 @@ static enum cavs__alone why_alone(const struct cavs__blocks *all, const struct c
     return b->coming >= 0 ? CAVS__ALONE_COMING : CAVS__ALONE_NEW;
 }
 
+static uint64_t read_outside(const struct cavs__formed_run *x)
+{
+    uint64_t members = 0;
+
+    for (int i = 0; i < x->n; i++)
+        members |= (uint64_t)cavs__is_marked(x->r, x->symbols[i], CAVS__READ_OUTSIDE) << i;
+    return members;
+}
+
 /* The signature that the run has as a block; -1: it is computed operator by operator. */
-static int32_t signature_of(struct cavs__blocks *all, struct run *x)
+static int32_t signature_of(struct cavs__blocks *all, struct cavs__formed_run *x)
 {
     uint64_t members = read_outside(x);
-    struct cavs__tape_block *b = x->n > 1 && code_run(x) ? block_of(all, x) : NULL;
+    struct cavs__tape_block *b = x->n > 1 && cavs__code_run(x) ? cavs__block_of_form(all, x) : NULL;
 
     x->block = b;
     x->members = members;
@@ -342,7 +103,7 @@ static int32_t signature_of(struct cavs__blocks *all, struct run *x)
 }
 
 /* The part of the run that is to be a vertex. */
-static void take_part(struct run *x, enum cavs__run_part part)
+static void take_part(struct cavs__formed_run *x, enum cavs__run_part part)
 {
     x->n = 0;
     for (uint64_t members = x->all.part[part]; members;)
@@ -357,7 +118,8 @@ static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
 }
 
 /* What became of the part. */
-static void learn_part(struct cavs__learning *l, const struct run *x, int32_t signature)
+static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *x,
+                       int32_t signature)
 {
     struct cavs__known_part *p = &l->parts[l->nparts++];
 
@@ -376,7 +138,8 @@ static void learn_part(struct cavs__learning *l, const struct run *x, int32_t si
 }
 
 /* The part's vertices, at *to, which moves on.  false: out of memory. */
-static bool add_part(struct cavs__blocks *b, struct run *x, struct cavs__learning *l, int32_t **to)
+static bool add_part(struct cavs__blocks *b, struct cavs__formed_run *x, struct cavs__learning *l,
+                     int32_t **to)
 {
     int32_t signature = signature_of(b, x);
 
@@ -393,7 +156,8 @@ static bool add_part(struct cavs__blocks *b, struct run *x, struct cavs__learnin
 }
 
 /* The vertices of the first run of the list, member by member; how many symbols, or -1. */
-static int take_run(struct cavs__blocks *b, struct run *x, int n, const int32_t *list, int32_t **to)
+static int take_run(struct cavs__blocks *b, struct cavs__formed_run *x, int n, const int32_t *list,
+                    int32_t **to)
 {
     struct cavs__learning l;
     int taken;
@@ -414,7 +178,7 @@ static int take_run(struct cavs__blocks *b, struct run *x, int n, const int32_t 
 int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
                         const int32_t *list, int32_t *heads)
 {
-    struct run x = {.r = r, .all.r = r, .first = 1};
+    struct cavs__formed_run x = {.r = r, .all.r = r, .first = 1};
     int32_t *to = heads;
 
     if (b->after == 0 || !together) {

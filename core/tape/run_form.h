@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_form.h - the form of a run: signatures, and which symbol reads which; and its block. */
+#ifndef CAVS_CORE_TAPE_RUN_FORM_H
+#define CAVS_CORE_TAPE_RUN_FORM_H
+
+#include "core/tape/known_runs.h"
+
+enum { CAVS__MOST_CODES = 1024 };
+
+/* A run being looked at, and the part of it that is to be a vertex. */
+struct cavs__formed_run {
+    struct cavs__recording *r;
+    struct cavs__run all;
+    int n;
+    int32_t symbols[CAVS__MOST_MEMBERS];
+    int32_t first; /* `vertex` of the part's first one, from which on they have numbers */
+    int ncodes, noperands;
+    int32_t codes[CAVS__MOST_CODES];
+    struct cavs__read operands[CAVS__MOST_OPERANDS];
+    int32_t width[CAVS__MOST_OPERANDS];
+    int nexternal; /* all, of which the first are here */
+    struct cavs__external external[CAVS__MOST_EXTERNAL];
+    struct cavs__tape_block *block; /* of the part; NULL: none */
+    uint64_t members;               /* that are read outside */
+};
+
+/* The codes of the part, its operands, and what it reads that is no member.  false: there are too
+ * many. */
+bool cavs__code_run(struct cavs__formed_run *x);
+/* block_forms.c: the block of a coded part, which may have no signature yet; NULL: out of memory.
+ */
+struct cavs__tape_block *cavs__block_of_form(struct cavs__blocks *all,
+                                             const struct cavs__formed_run *x);
+
+#endif
