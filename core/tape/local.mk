@@ -27,8 +27,10 @@ libcavs_la_SOURCES += \
 	core/tape/learned_runs.c \
 	core/tape/list.c \
 	core/tape/lookups.c \
+	core/tape/needed.c \
 	core/tape/order.c \
 	core/tape/order.h \
+	core/tape/order_parts.h \
 	core/tape/reached.c \
 	core/tape/recording.c \
 	core/tape/recording.h \
@@ -37,6 +39,7 @@ libcavs_la_SOURCES += \
 	core/tape/run_form.h \
 	core/tape/run_parts.c \
 	core/tape/run_parts.h \
+	core/tape/sample_shards.c \
 	core/tape/signature.c \
 	core/tape/signature.h \
 	core/tape/signature_function.c \
@@ -50,6 +53,7 @@ libcavs_la_SOURCES += \
 	core/tape/tape_blocks.c \
 	core/tape/tape_blocks.h \
 	core/tape/tape_chain_tasks.c \
+	core/tape/tape_graph.c \
 	core/tape/tape_sum_tasks.c \
 	core/tape/tape_tasks.c \
 	core/tape/tape_tasks.h \

@@ -47,7 +47,7 @@ struct cavs__entry {
                      * blocks */
     int32_t site;   /* where it was recorded: sites.h; CAVS__NO_SITE: nowhere that matters */
     int32_t run;    /* the first symbol of its run: sites.h */
-    int32_t vertex; /* while it is put in order, among those of its shard: order.c */
+    int32_t vertex; /* while it is put in order, among those of its shard: tape_graph.c */
     /* The vertex that computes it: of the symbol alone, or of a block (tape_blocks.h). */
     int32_t head;     /* the vertex's first symbol, which has what follows; or an equal one's */
     int32_t as;       /* signature of the vertex */
@@ -64,7 +64,7 @@ struct cavs__entry {
 enum cavs__mark {
     CAVS__ORDERED = 1,      /* there is a row for it, or there will be */
     CAVS__READ_OUTSIDE = 2, /* of its vertex, or asked for by the user */
-    CAVS__WAITED_FOR = 4,   /* by more than what is summed up in the end: order.c */
+    CAVS__WAITED_FOR = 4,   /* by more than what is summed up in the end: needed.c */
     CAVS__IN_BLOCK = 8,
     CAVS__SUMMED_UP = 16, /* in the end: it is a loss or another metric */
     CAVS__SOURCE = 32     /* it is computed, and reads no other symbol */

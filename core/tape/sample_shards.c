@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample_shards.c - see order_parts.h: in which shard each sample is. */
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/base/error.h"
+#include "core/tape/order_parts.h"
+
+bool cavs__reserve_samples(struct cavs__order *o, int n)
+{
+    size_t room = o->sample_room, rooms[4] = {room, room, room, room};
+
+    if ((size_t)n <= room)
+        return true;
+    if (!cavs__array_reserve(&o->shard, &room, (size_t)n, sizeof *o->shard) ||
+        !cavs__array_reserve(&o->work, &rooms[0], (size_t)n, sizeof *o->work) ||
+        !cavs__array_reserve(&o->bytes, &rooms[3], (size_t)n, sizeof *o->bytes) ||
+        !cavs__array_reserve(&o->chosen, &rooms[1], (size_t)n, sizeof *o->chosen) ||
+        !cavs__array_reserve(&o->groups, &rooms[2], (size_t)n, sizeof *o->groups))
+        return false;
+    o->sample_room = room;
+    return true;
+}
+
+/* Of a row with so many entries, and of the gradients that it makes: row_places.c. */
+static double bytes_of(const struct cavs__signature *s, int32_t entries, bool passes)
+{
+    double lines = (passes ? 2 : 1) * cavs__lines_of(s->like.width) +
+                   cavs__lines_of(s->function->kept) +
+                   (double)entries * cavs__lines_of(s->function->kept_entries);
+
+    for (int k = 0; k < s->n && passes; k++) {
+        const struct cavs__operand_sort *x = &s->operands[k];
+
+        lines += x->passes ? (x->each ? entries : 1.0) * cavs__lines_of(x->from + x->width) : 0;
+    }
+    return lines * CAVS__LINE * sizeof(float);
+}
+
+/* Work of each group that has no shard yet, and bytes, if there are homes; how many there are, in
+ * o->groups. */
+static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n, bool homes)
+{
+    int groups = 0;
+
+    for (int i = 0; i < r->nsamples; i++)
+        o->work[i] = o->bytes[i] = 0;
+    for (int i = 0; i < n; i++) {
+        const struct cavs__entry *e = cavs__listed_entry(r, o->list, i, n);
+        int group = cavs__group_of(r, e->sample);
+
+        o->work[group] += r->signatures.all[e->as]->nmembers;
+        if (homes)
+            o->bytes[group] +=
+                bytes_of(r->signatures.all[e->as], cavs__entries_of(r->signatures.all[e->as], e),
+                         r->run != CAVS_TAPE_EVALUATE);
+    }
+    for (int i = 0; i < r->nsamples; i++) {
+        if (o->work[i] == 0 || o->shard[i] >= 0)
+            continue;
+        o->work[groups] = o->work[i];
+        o->bytes[groups] = o->bytes[i];
+        o->groups[groups++] = i;
+    }
+    return groups;
+}
+
+/* Samples that came to read one another after they had got shards. */
+static int check_groups(const struct cavs__order *o, struct cavs__recording *r)
+{
+    for (int i = 0; i < o->known; i++) {
+        int first = cavs__group_of(r, i);
+
+        if (o->shard[i] < 0 || o->shard[first] == o->shard[i])
+            continue;
+        if (o->shard[first] >= 0)
+            return cavs__fail(CAVS_EPROGRAM,
+                              "tape: sample %d reads symbols of sample %d, but both had been "
+                              "evaluated apart before (cavs_tape_values)",
+                              i, first);
+        o->shard[first] = o->shard[i];
+    }
+    return CAVS_OK;
+}
+
+static int split(struct cavs__order *o, int groups, const double *share)
+{
+    return cavs__shard_split(groups, o->work, o->nshards, share, o->chosen, &o->split) == 0
+               ? CAVS_OK
+               : cavs__fail_nomem("shards of a tape", 0);
+}
+
+/* Again with smaller shards where they are too large for the memory of their device. */
+static int split_among_homes(struct cavs__order *o, int groups, struct cavs__engine *e,
+                             enum cavs__run run)
+{
+    size_t *bytes = e->homes->bytes;
+    int rc;
+
+    do {
+        rc = split(o, groups, cavs__shares(e, run));
+        memset(bytes, 0, (size_t)o->nshards * sizeof *bytes);
+        for (int i = 0; i < groups && !rc; i++)
+            bytes[o->chosen[i]] += (size_t)o->bytes[i];
+    } while (!rc && cavs__homes_crowded(e, bytes));
+    return rc;
+}
+
+int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int n,
+                        struct cavs__engine *e)
+{
+    int groups, rc;
+
+    for (int i = o->known; i < r->nsamples; i++)
+        o->shard[i] = -1;
+    o->known = r->nsamples;
+    rc = check_groups(o, r);
+    if (rc)
+        return rc;
+    groups = new_groups(o, r, n, e != NULL);
+    if (groups > 0)
+        rc = e ? split_among_homes(o, groups, e,
+                                   r->run == CAVS_TAPE_EVALUATE ? CAVS__RUN_EVALUATE
+                                                                : CAVS__RUN_TRAIN)
+               : split(o, groups, NULL);
+    for (int i = 0; i < groups && !rc; i++)
+        o->shard[o->groups[i]] = o->chosen[i];
+    return rc;
+}

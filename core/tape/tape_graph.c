@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tape_graph.c - see order_parts.h: the graph of a shard. */
+#include "core/base/array.h"
+#include "core/tape/order_parts.h"
+
+static bool reserve_functions(struct cavs__order *o, int signatures)
+{
+    size_t n = (size_t)signatures, old = o->function_room, rooms[2] = {old, old};
+
+    if (!cavs__array_reserve(&o->number, &rooms[0], n, sizeof *o->number) ||
+        !cavs__array_reserve(&o->signature, &rooms[1], n, sizeof *o->signature) ||
+        !cavs__array_reserve(&o->slots, &o->function_room, n, sizeof *o->slots))
+        return false;
+    for (size_t i = old; i < o->function_room; i++) {
+        o->number[i] = -1;
+        o->slots[i] = -1; /* as many children as there are */
+    }
+    return true;
+}
+
+static bool reserve_children(struct cavs__order *o, size_t n)
+{
+    size_t room = o->child_room, rooms[2] = {room, room};
+
+    return cavs__array_reserve(&o->read[0], &rooms[0], n, sizeof **o->read) &&
+           cavs__array_reserve(&o->read[1], &rooms[1], n, sizeof **o->read) &&
+           cavs__array_reserve(&o->child, &o->child_room, n, sizeof *o->child);
+}
+
+bool cavs__reserve_graph(struct cavs__order *o, int64_t vertices, int64_t children, int signatures)
+{
+    size_t n = (size_t)vertices + 1, room = o->vertex_room, rooms[2] = {room, room};
+
+    if (vertices > INT32_MAX - 1 || children > INT32_MAX - 1 || !reserve_functions(o, signatures))
+        return false;
+    if (!cavs__array_reserve(&o->function, &rooms[0], n, sizeof *o->function) ||
+        !cavs__array_reserve(&o->vertex, &rooms[1], n, sizeof *o->vertex) ||
+        !cavs__array_reserve(&o->child_ptr, &room, n, sizeof *o->child_ptr))
+        return false;
+    for (int i = 0; i < CAVS__MOST_IDS; i++) {
+        size_t ids = o->vertex_room;
+
+        if (!cavs__array_reserve(&o->ids[i], &ids, n, sizeof **o->ids))
+            return false;
+    }
+    o->vertex_room = room;
+    return reserve_children(o, (size_t)children + 1);
+}
+
+/* The rows that a symbol reads: of this increment by their vertices, else -1. */
+static int add_children(struct cavs__order *o, const struct cavs__recording *r,
+                        const struct cavs__entry *e, int at)
+{
+    const struct cavs__signature *s = r->signatures.all[e->as];
+    int n = cavs__reads_of(s, e);
+
+    for (int k = 0; k < n; k++) {
+        const struct cavs__read *read = &r->reads[e->operands + k];
+        const struct cavs__entry *of;
+
+        if (read->from == CAVS__NO_ROW)
+            continue;
+        of = &r->entries[read->of];
+        o->child[at] = of->vertex;
+        o->read[0][at] = of->column + read->from;
+        o->read[1][at++] = of->vertex == CAVS__EVALUATED ? read->of : -1;
+    }
+    return at;
+}
+
+/* Ids of vertex v; its own number where it must not be equal to another. */
+static void set_ids(struct cavs__order *o, const struct cavs__recording *r,
+                    const struct cavs__entry *e, int v)
+{
+    const struct cavs__signature *s = r->signatures.all[e->as];
+    int n = 0;
+
+    for (int k = 0; k < s->n - s->nlisted; k++) {
+        if (s->operands[k].kind != CAVS__OPERAND_ID)
+            continue;
+        if (n < CAVS__MOST_IDS)
+            o->ids[n][v] = r->reads[e->operands + k].of;
+        n++;
+    }
+    for (int i = n; i < CAVS__MOST_IDS; i++)
+        o->ids[i][v] = -1;
+    if (!s->repeatable || n > CAVS__MOST_IDS)
+        o->ids[0][v] = -2 - v;
+}
+
+void cavs__set_vertex(struct cavs__recording *r, struct cavs__entry *e, int32_t vertex)
+{
+    const struct cavs__signature *s = r->signatures.all[e->as];
+
+    e->vertex = vertex;
+    for (int i = 0; i < s->nresults; i++)
+        r->entries[r->reads[e->operands + s->n + i].of].vertex = vertex;
+}
+
+static void forget_functions(struct cavs__order *o)
+{
+    for (int i = 0; i < o->nfunctions; i++)
+        o->number[o->signature[i]] = -1;
+    o->nfunctions = 0;
+}
+
+static int32_t function_of(struct cavs__order *o, int32_t signature)
+{
+    if (o->number[signature] < 0) {
+        o->number[signature] = o->nfunctions;
+        o->signature[o->nfunctions++] = signature;
+    }
+    return o->number[signature];
+}
+
+struct cavs__graph cavs__graph_of(struct cavs__order *o, struct cavs__recording *r, int n,
+                                  int shard, bool waited_for)
+{
+    int vertices = 0, at = 0;
+
+    forget_functions(o);
+    for (int i = 0; i < n; i++) {
+        struct cavs__entry *e = cavs__listed_entry(r, o->list, i, n);
+
+        if (cavs__is_marked(r, o->list[i], CAVS__WAITED_FOR) != waited_for ||
+            o->shard[cavs__group_of(r, e->sample)] != shard)
+            continue;
+        cavs__set_vertex(r, e, vertices);
+        o->vertex[vertices] = o->list[i];
+        o->function[vertices] = function_of(o, e->as);
+        if (o->shares)
+            set_ids(o, r, e, vertices);
+        o->child_ptr[vertices++] = at;
+        at = add_children(o, r, e, at);
+    }
+    o->child_ptr[vertices] = at;
+    return (struct cavs__graph){.n = vertices,
+                                .nfunctions = o->nfunctions,
+                                .function = o->function,
+                                .child_ptr = o->child_ptr,
+                                .child = o->child,
+                                .slots = o->slots,
+                                .nkeys = CAVS__MOST_IDS,
+                                .keys = (const int32_t *const *)o->ids,
+                                .nedge_keys = 2,
+                                .edge_keys = (const int32_t *const *)o->read};
+}
