@@ -28,12 +28,16 @@ libcavs_la_SOURCES += \
 	core/tape/list.c \
 	core/tape/lookups.c \
 	core/tape/needed.c \
+	core/tape/operand_sorts.c \
 	core/tape/order.c \
 	core/tape/order.h \
 	core/tape/order_parts.h \
 	core/tape/reached.c \
+	core/tape/record_computed.c \
+	core/tape/record_symbol.c \
 	core/tape/recording.c \
 	core/tape/recording.h \
+	core/tape/recording_parts.h \
 	core/tape/row_places.c \
 	core/tape/run_form.c \
 	core/tape/run_form.h \

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record_computed.c - see recording_parts.h: where a symbol that is computed is recorded, and its
+ * signature. */
+#include "core/base/array.h"
+#include "core/declare/build.h"
+#include "core/tape/recording_parts.h"
+
+/* As a symbol of that run reads it. */
+static inline struct cavs__read read_of(const struct cavs__to_readers *in, int32_t run)
+{
+    struct cavs__read read = in->read;
+
+    read.in_run = in->run == run;
+    return read;
+}
+
+/* Notes what x reads, which is of that run.  Are its operands those of the last signature, which
+ * has as many? */
+static inline bool has_operands(const struct cavs__recording *r, const struct cavs__glance *last,
+                                const struct cavs_symbol *x, int32_t run, struct cavs__read *reads)
+{
+    const struct cavs__operand_sort *all =
+        x->ninputs > 2 ? r->signatures.all[last->number]->operands : NULL;
+    uint64_t differ = 0;
+
+    for (int i = 0; i < x->ninputs; i++) {
+        const struct cavs__to_readers *in = cavs__told_by(x->inputs[i]);
+        const uint64_t *key = all ? all[i].key : last->key[i];
+
+        reads[i] = read_of(in, run);
+        differ |= (key[0] ^ in->key[0]) | (key[1] ^ in->key[1]);
+    }
+    return differ == 0;
+}
+
+/* Mostly that of the last one. */
+static inline int signature_of(struct cavs__recording *r, const struct cavs_symbol *x,
+                               const struct cavs__entry *e, const struct cavs__glance *last)
+{
+    struct cavs__read *reads = r->reads + e->reads;
+
+    if ((e->site >= 0 ? cavs__same_at_site(last, x) : cavs__same_at_a_glance(last, x)) &&
+        x->op != CAVS__OP_APPLY && !cavs__takes_list(x->op) &&
+        has_operands(r, last, x, e->run, reads))
+        return last->number;
+    for (int i = 0; i < x->ninputs; i++)
+        reads[i] = read_of(cavs__told_by(x->inputs[i]), e->run);
+    return cavs__sorted_signature(r, x);
+}
+
+/* The signature of a node; NULL: reported. */
+static const struct cavs__glance *sign(struct cavs__recording *r, const struct cavs__node *node,
+                                       const struct cavs__entry *e)
+{
+    const struct cavs_symbol *x = &node->x;
+    struct cavs__glance *last = e->site >= 0 ? &r->sites.all[e->site].last : &r->sourced;
+    int number = -1;
+
+    if (cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
+                            sizeof *r->reads))
+        number = signature_of(r, x, e, last);
+    if (number < 0) {
+        cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
+                            cavs__symbol_label(x));
+        return NULL;
+    }
+    if (number != last->number)
+        *last = cavs__glance_at(&r->signatures, number);
+    return last;
+}
+
+int cavs__group_of(struct cavs__recording *r, int sample)
+{
+    while (r->group[sample] != sample)
+        sample = r->group[sample] = r->group[r->group[sample]];
+    return sample;
+}
+
+/* The samples that rows come from are computed together with the one that reads them. */
+static void join_samples(struct cavs__recording *r, const struct cavs__entry *e, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const struct cavs__read *read = &r->reads[e->reads + i];
+        int a, b;
+
+        if (read->from == CAVS__NO_ROW || r->entries[read->of].sample == e->sample)
+            continue;
+        a = cavs__group_of(r, r->entries[read->of].sample);
+        b = cavs__group_of(r, e->sample);
+        r->group[a > b ? a : b] = a < b ? a : b;
+    }
+}
+
+static bool add_sink(struct cavs__recording *r, const struct cavs__node *node)
+{
+    if (!cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)r->nsinks + 1, sizeof *r->sinks)) {
+        cavs__function_fail(r->recorder.present, CAVS_ENOMEM, node->x.at, "%s: out of memory",
+                            cavs__symbol_label(&node->x));
+        return false;
+    }
+    r->sinks[r->nsinks++] = node->x.number;
+    return true;
+}
+
+/* Where it was recorded; what reads nothing that is computed is of no run. */
+static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
+                      struct cavs__entry *e)
+{
+    const struct cavs_symbol *x = &node->x;
+    struct cavs__site *site;
+
+    e->run = x->number;
+    if (x->op == CAVS__OP_LOOKUP || x->op == CAVS__OP_PULL) {
+        r->marks[x->number] |= CAVS__SOURCE;
+        return true;
+    }
+    e->site = cavs__site_visit(&r->sites, x, e->sample);
+    e->run = r->sites.run;
+    if (e->site < 0) {
+        cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
+                            cavs__symbol_label(x));
+        return false;
+    }
+    site = &r->sites.all[e->site];
+    if (cavs__takes_list(x->op))
+        cavs__site_lists(site, x->ninputs);
+    if (site->asked)
+        r->marks[x->number] |= CAVS__READ_OUTSIDE;
+    return true;
+}
+
+bool cavs__record_computed(struct cavs__recording *r, struct cavs__node *node,
+                           struct cavs__entry *e, bool several)
+{
+    const struct cavs__glance *signature;
+
+    if (!find_site(r, node, e))
+        return false;
+    signature = sign(r, node, e);
+    if (!signature)
+        return false;
+    r->signature[node->x.number] = signature->number;
+    node->x.needs_grad = signature->needs_grad;
+    e->nreads = node->x.ninputs;
+    if (several)
+        join_samples(r, e, node->x.ninputs);
+    r->nreads += node->x.ninputs;
+    return !node->x.metric || add_sink(r, node);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record_symbol.c - see recording_parts.h: symbols as builders make them. */
+#include <string.h>
+
+#include "core/base/array.h"
+#include "core/declare/build.h"
+#include "core/tape/recording_parts.h"
+
+/* The same behind this one, which is the last. */
+static inline void find_following(struct cavs__recording *r, struct cavs__node *last)
+{
+    unsigned n = (unsigned)cavs__symbols_of(r);
+
+    if (n % CAVS__NODES_A_CHUNK != 0 && n < r->entry_room)
+        r->recorder.next = &last[1].x;
+    else
+        cavs__find_place(r);
+}
+
+static void refuse(struct cavs__recording *r, const struct cavs_symbol *like)
+{
+    struct cavs_function *f = r->recorder.present;
+    struct cavs_place at = like->at;
+
+    if (r->nsamples == 0)
+        FAIL(f, CAVS_ESTATE, "%s: no sample has begun (cavs_tape_sample)",
+             cavs__symbol_label(like));
+    else if (f->nsymbols >= r->most)
+        FAIL(f, CAVS_EINVAL, "%s: more than %lld symbols (most_symbols)", cavs__symbol_label(like),
+             (long long)r->most);
+    else if (like == &r->nowhere)
+        FAIL(f, CAVS_ENOMEM, "%s: out of memory after %d symbols", cavs__symbol_label(like),
+             f->nsymbols);
+}
+
+/* May something like this be recorded there? */
+static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
+{
+    const struct cavs_function *f = r->recorder.present;
+
+    if (r->nsamples > 0 && f->nsymbols < r->most && like != &r->nowhere && !f->error)
+        return true;
+    refuse(r, like);
+    return false;
+}
+
+static bool is_computed(enum cavs__op op)
+{
+    return op != CAVS__OP_IDS && op != CAVS__OP_CONST && op != CAVS__OP_USE &&
+           op != CAVS__OP_SLICE && op != CAVS__OP_EACH_CHILD;
+}
+
+/* What operands have in common. */
+struct operands {
+    int domains;  /* 0: none is a list */
+    int sample;   /* that of the first one that is computed; -1: none is */
+    bool several; /* another one is of another sample */
+};
+
+static inline bool set_operands(struct cavs__recording *r, struct cavs__node *node, int n,
+                                struct cavs_symbol *const *inputs, struct operands *all)
+{
+    struct cavs_symbol **to = node->in;
+
+    *all = (struct operands){.sample = -1};
+    if (n > 2)
+        to = cavs__arena_alloc(&r->nodes[r->generation & 1].arena, (size_t)n * sizeof *inputs);
+    node->x.ninputs = n;
+    node->x.inputs = to;
+    if (!to)
+        return false;
+    for (int i = 0; i < n; i++) {
+        int sample = cavs__told_by(inputs[i])->sample;
+
+        to[i] = inputs[i];
+        all->domains |= inputs[i]->domain;
+        all->sample = all->sample < 0 ? sample : all->sample;
+        all->several |= sample >= 0 && sample != all->sample;
+    }
+    return true;
+}
+
+/* What readers need to know of a symbol that is computed, and of one that they read as it is. */
+static inline void tell_of_row(struct cavs__node *node, const struct cavs__entry *e)
+{
+    struct cavs__operand_sort o = {
+        .kind = CAVS__OPERAND_ROW, .grad = node->x.needs_grad, .width = node->x.width};
+
+    cavs__set_key(&o);
+    node->to_readers = (struct cavs__to_readers){.key = {o.key[0], o.key[1]},
+                                                 .read = {.of = node->x.number},
+                                                 .sample = e->sample,
+                                                 .run = e->run};
+}
+
+static void tell_as_it_is(const struct cavs__recording *r, struct cavs__node *node)
+{
+    struct cavs__operand_sort o;
+    struct cavs__read read = cavs__sort_operand(&node->x, &o);
+    bool row = read.from != CAVS__NO_ROW;
+
+    node->to_readers = (struct cavs__to_readers){.key = {o.key[0], o.key[1]},
+                                                 .read = read,
+                                                 .sample = row ? r->entries[read.of].sample : -1,
+                                                 .run = row ? r->entries[read.of].run : -1};
+}
+
+/* The symbol that stands for a parameter of one row; NULL: there is none yet, or no memory to know
+ * of it. */
+static struct cavs_symbol *find_use(struct cavs__recording *r, const struct cavs_param *p)
+{
+    size_t room = r->use_room;
+    struct cavs__node *node;
+
+    if (!cavs__array_reserve(&r->uses, &r->use_room, (size_t)p->number + 1, sizeof *r->uses))
+        return NULL;
+    for (size_t i = room; i < r->use_room; i++)
+        r->uses[i] = INT32_MAX;
+    if (r->uses[p->number] < cavs__symbols_of(r)) {
+        node = cavs__node_at(r, r->uses[p->number]);
+        if (node->x.op == CAVS__OP_USE && node->x.param == p)
+            return &node->x;
+    }
+    r->uses[p->number] = cavs__symbols_of(r);
+    return NULL;
+}
+
+/* A list's symbols are recorded where it was to be; what makes one row of rows is one. */
+static struct cavs_symbol *record_on_lists(struct cavs__recording *r, int n,
+                                           struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol like = *r->recorder.next;
+
+    if (cavs__takes_list(like.op) && inputs[0]->ninputs > 1 && cavs__are_rows(inputs[0])) {
+        like.k = 0;
+        return cavs__add_symbol(r->recorder.present, like, inputs[0]->ninputs, inputs[0]->inputs);
+    }
+    return cavs__record_on_lists(r->recorder.present, &like, n, inputs);
+}
+
+/* What evaluating goes by, as far as the operands tell; nothing of the symbol counts yet. */
+static inline struct cavs__entry *begin_entry(struct cavs__recording *r, struct cavs__node *node,
+                                              const struct operands *operands)
+{
+    struct cavs_symbol *x = &node->x;
+    int number = r->recorder.present->nsymbols;
+    int sample = operands->sample < 0 ? r->present : operands->sample;
+    struct cavs__entry *e = &r->entries[number];
+
+    x->function = r->recorder.present;
+    x->number = number;
+    x->needs_grad = false;
+    node->row = NULL;
+    node->place = r->count[sample];
+    *e = (struct cavs__entry){.site = CAVS__NO_SITE, .sample = sample, .reads = (int32_t)r->nreads};
+    r->marks[number] = x->op == CAVS__OP_METRIC ? CAVS__SUMMED_UP : 0;
+    return e;
+}
+
+static struct cavs_symbol *record(struct cavs__recording *r, struct cavs__node *node,
+                                  const struct operands *operands)
+{
+    struct cavs__entry *e = begin_entry(r, node, operands);
+
+    if (is_computed(node->x.op)) {
+        if (!cavs__record_computed(r, node, e, operands->several))
+            return NULL;
+        tell_of_row(node, e);
+    } else {
+        r->signature[node->x.number] = CAVS__NOT_COMPUTED;
+        tell_as_it_is(r, node);
+    }
+    r->count[e->sample]++;
+    r->recorder.present->nsymbols++;
+    find_following(r, node);
+    return &node->x;
+}
+
+struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
+                                        struct cavs_symbol *const *inputs)
+{
+    struct cavs__recording *r = (struct cavs__recording *)recorder;
+    struct cavs_symbol *x = recorder->next, *use;
+    struct operands operands;
+
+    if (!has_room(r, x))
+        return NULL;
+    use = x->op == CAVS__OP_USE ? find_use(r, x->param) : NULL;
+    if (use)
+        return use;
+    if (!set_operands(r, (struct cavs__node *)x, n, inputs, &operands)) {
+        cavs__function_fail(recorder->present, CAVS_ENOMEM, x->at, "%s: out of memory",
+                            cavs__symbol_label(x));
+        return NULL;
+    }
+    if ((operands.domains > 0 || x->domain > 0 || x->op == CAVS__OP_LIST_SHARE) &&
+        cavs__reads_lists(x, n, inputs))
+        return record_on_lists(r, n, inputs);
+    return record(r, (struct cavs__node *)x, &operands);
+}
+
+struct cavs_symbol *cavs__record_row(struct cavs__recording *r, int width, const float *row,
+                                     struct cavs_place at)
+{
+    struct cavs_function *f = r->recorder.present;
+    struct cavs_symbol *x;
+    float *copy;
+
+    if (!cavs__open_for(f, "row", at))
+        return NULL;
+    if (width <= 0 || !row) {
+        FAIL(f, CAVS_ESHAPE, "row: %s", row ? "the width is not positive" : "no numbers (NULL)");
+        return NULL;
+    }
+    copy = cavs__arena_alloc(&r->nodes[r->generation & 1].arena, (size_t)width * sizeof *copy);
+    if (!copy) {
+        FAIL(f, CAVS_ENOMEM, "row: out of memory for %d numbers", width);
+        return NULL;
+    }
+    memcpy(copy, row, (size_t)width * sizeof *copy);
+    x = cavs__add_symbol(
+        f,
+        (struct cavs_symbol){
+            .op = CAVS__OP_PULL, .width = width, .which = r->run == CAVS_TAPE_GRADIENT, .at = at},
+        0, NULL);
+    if (x)
+        ((struct cavs__node *)x)->row = copy;
+    return x;
+}
+
+struct cavs_symbol *cavs__record_id(struct cavs__recording *r, int id, struct cavs_place at)
+{
+    struct cavs_function *f = r->recorder.present;
+
+    if (!cavs__open_for(f, "id", at))
+        return NULL;
+    if (id < -1) {
+        FAIL(f, CAVS_EDATA, "id %d: ids are not below 0, and -1 is none", id);
+        return NULL;
+    }
+    return cavs__add_symbol(f, (struct cavs_symbol){.op = CAVS__OP_IDS, .k = id, .at = at}, 0,
+                            NULL);
+}
