@@ -128,6 +128,7 @@ struct cavs__recorder {
     /* That one with n operands, or another; NULL: reported. */
     struct cavs_symbol *(*add)(struct cavs__recorder *r, int n, struct cavs_symbol *const *inputs);
     struct cavs_function *present; /* where mistakes are noted */
+    bool keeps_lists;              /* operators on lists are operators, not one for each entry */
 };
 
 struct cavs_function {

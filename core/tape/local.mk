@@ -62,6 +62,9 @@ libcavs_la_SOURCES += \
 	core/tape/tape_tasks.c \
 	core/tape/tape_tasks.h \
 	core/tape/unfold.c \
+	core/tape/unfolded.c \
 	core/tape/unfolded.h \
 	core/tape/unfolded_function.c \
-	core/tape/unfolded_parts.c
+	core/tape/unfolded_parts.c \
+	core/tape/unfolded_parts.h \
+	core/tape/unfolded_pieces.c

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unfold.c - see unfolded.h: the symbols of a declared function, written out. */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,88 +15,6 @@ struct unfolding {
     struct cavs_place at;
     struct cavs_symbol **value; /* [of->nsymbols] */
 };
-
-/* ---- life ---- */
-
-/* What is dropped in one place is not what is in another, also among the entries of a list. */
-enum { SITES_OF_A_MODEL = 1 << 16 };
-
-/* Is the symbol of the function, to which operators on lists are operators. */
-static bool stays_listed(const struct cavs__recorder *recorder)
-{
-    const char *u = (const char *)recorder - offsetof(struct cavs__unfolded, recorder);
-
-    return ((const struct cavs__unfolded *)u)->listed;
-}
-
-/* What builders have made; operators on lists are written out. */
-static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
-                                  struct cavs_symbol *const *inputs)
-{
-    struct cavs_symbol like = *recorder->next, *x;
-    struct cavs_function *f = recorder->present;
-
-    if (!stays_listed(recorder) && cavs__reads_lists(&like, n, inputs))
-        return cavs__record_on_lists(f, &like, n, inputs);
-    like.k += like.op == CAVS__OP_DROPOUT ? SITES_OF_A_MODEL * f->nsymbols : 0;
-    x = cavs__symbol_append(f, &like, n, inputs);
-    if (!x)
-        cavs__function_fail(f, CAVS_ENOMEM, like.at, "apply: out of memory");
-    return x;
-}
-
-static void free_piece(struct cavs__piece *p)
-{
-    if (!p)
-        return;
-    free(p->members);
-    free(p->operands);
-    free(p->results);
-    free(p->column);
-    free(p);
-}
-
-void cavs__unfolded_free(struct cavs__unfolded *u)
-{
-    if (!u)
-        return;
-    for (int i = 0; i < CAVS__PIECES; i++)
-        free_piece(u->pieces[i]);
-    cavs__function_destroy(u->f);
-    free(u->codes);
-    free(u->given);
-    free(u->channels);
-    free(u->value);
-    free(u);
-}
-
-static struct cavs__unfolded *new_unfolded(struct cavs_stage *stage, const struct cavs_function *of,
-                                           int ncodes, const int32_t *codes)
-{
-    struct cavs__unfolded *u = calloc(1, sizeof *u);
-
-    if (!u)
-        return NULL;
-    u->of = of;
-    u->ncodes = ncodes;
-    u->nchildren = ncodes - of->stage->ninputs;
-    u->codes = malloc(((size_t)ncodes + 1) * sizeof *codes);
-    u->channels = calloc((size_t)of->stage->nchannels + 1, sizeof(*u->channels));
-    u->f = calloc(1, sizeof *u->f);
-    if (u->f)
-        *u->f = (struct cavs_function){
-            .stage = stage, .name = strdup(of->name), .recorder = &u->recorder};
-    if (!u->codes || !u->channels || !u->f || !u->f->name) {
-        cavs__unfolded_free(u);
-        return NULL;
-    }
-    for (int i = 0; i < ncodes; i++) {
-        u->codes[i] = codes[i];
-        u->listed |= codes[i] == CAVS__ANY_LENGTH;
-    }
-    u->recorder = (struct cavs__recorder){.next = &u->next, .add = append, .present = u->f};
-    return u;
-}
 
 /* ---- what it reads ---- */
 
@@ -255,7 +172,7 @@ struct cavs__unfolded *cavs__unfold(struct cavs_stage *stage, const struct cavs_
                                     int ncodes, const int32_t *codes, struct cavs_function *to,
                                     struct cavs_place at)
 {
-    struct unfolding w = {.u = new_unfolded(stage, of, ncodes, codes), .of = of, .at = at};
+    struct unfolding w = {.u = cavs__new_unfolded(stage, of, ncodes, codes), .of = of, .at = at};
     bool ok;
 
     w.value = calloc((size_t)of->nsymbols + 1, sizeof(*w.value));

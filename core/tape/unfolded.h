@@ -66,11 +66,15 @@ struct cavs__unfolded {
     struct cavs_symbol **value;               /* [symbols] of the tape, while it is applied */
 };
 
+/* unfolded.c: without symbols; NULL: out of memory. */
+struct cavs__unfolded *cavs__new_unfolded(struct cavs_stage *stage, const struct cavs_function *of,
+                                          int ncodes, const int32_t *codes);
+void cavs__unfolded_free(struct cavs__unfolded *u);
+
 /* unfold.c: NULL: reported in `to`. */
 struct cavs__unfolded *cavs__unfold(struct cavs_stage *stage, const struct cavs_function *of,
                                     int ncodes, const int32_t *codes, struct cavs_function *to,
                                     struct cavs_place at);
-void cavs__unfolded_free(struct cavs__unfolded *u);
 
 /* unfolded_parts.c: what of it is computed where.  false: out of memory. */
 bool cavs__unfolded_cut(struct cavs__unfolded *u);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* unfolded.c - see unfolded.h: life of an unfolded function, and what builders add to it. */
+#include "core/tape/unfolded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/declare/build.h"
+#include "core/tape/recording.h"
+
+/* What is dropped in one place is not what is in another, also among the entries of a list. */
+enum { SITES_OF_A_MODEL = 1 << 16 };
+
+/* What builders have made; operators on lists are written out. */
+static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
+                                  struct cavs_symbol *const *inputs)
+{
+    struct cavs_symbol like = *recorder->next, *x;
+    struct cavs_function *f = recorder->present;
+
+    if (!recorder->keeps_lists && cavs__reads_lists(&like, n, inputs))
+        return cavs__record_on_lists(f, &like, n, inputs);
+    like.k += like.op == CAVS__OP_DROPOUT ? SITES_OF_A_MODEL * f->nsymbols : 0;
+    x = cavs__symbol_append(f, &like, n, inputs);
+    if (!x)
+        cavs__function_fail(f, CAVS_ENOMEM, like.at, "apply: out of memory");
+    return x;
+}
+
+static void free_piece(struct cavs__piece *p)
+{
+    if (!p)
+        return;
+    free(p->members);
+    free(p->operands);
+    free(p->results);
+    free(p->column);
+    free(p);
+}
+
+void cavs__unfolded_free(struct cavs__unfolded *u)
+{
+    if (!u)
+        return;
+    for (int i = 0; i < CAVS__PIECES; i++)
+        free_piece(u->pieces[i]);
+    cavs__function_destroy(u->f);
+    free(u->codes);
+    free(u->given);
+    free(u->channels);
+    free(u->value);
+    free(u);
+}
+
+struct cavs__unfolded *cavs__new_unfolded(struct cavs_stage *stage, const struct cavs_function *of,
+                                          int ncodes, const int32_t *codes)
+{
+    struct cavs__unfolded *u = calloc(1, sizeof *u);
+
+    if (!u)
+        return NULL;
+    u->of = of;
+    u->ncodes = ncodes;
+    u->nchildren = ncodes - of->stage->ninputs;
+    u->codes = malloc(((size_t)ncodes + 1) * sizeof *codes);
+    u->channels = calloc((size_t)of->stage->nchannels + 1, sizeof(*u->channels));
+    u->f = calloc(1, sizeof *u->f);
+    if (u->f)
+        *u->f = (struct cavs_function){
+            .stage = stage, .name = strdup(of->name), .recorder = &u->recorder};
+    if (!u->codes || !u->channels || !u->f || !u->f->name) {
+        cavs__unfolded_free(u);
+        return NULL;
+    }
+    for (int i = 0; i < ncodes; i++) {
+        u->codes[i] = codes[i];
+        u->listed |= codes[i] == CAVS__ANY_LENGTH;
+    }
+    u->recorder = (struct cavs__recorder){
+        .next = &u->next, .add = append, .present = u->f, .keeps_lists = u->listed};
+    return u;
+}
