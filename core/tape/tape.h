@@ -2,27 +2,29 @@
 /*
  * tape.h - a tape: a recording, and the session that computes it.
  *
- *   recording.c   symbols of the present recording
- *   signature.c   sorts of symbols that can be computed together
- *   sites.c       where in the code they were recorded, and which runs recur
- *   tape_blocks.c      symbols that are wanted -> vertices: runs that recur are one
- *   run_parts.c   what of a run is computed ahead, and what later
- *   known_runs.c  runs that are as one before
- *   background.c  the compiler at work for blocks
- *   found.c       what of this a checkpoint has
- *   order.c       vertices -> V_t: an increment
- *   compiled.c    signatures -> parts of the session's plan
+ *   recording.c      recordings and samples; recording_parts.h: the symbols of the present one
+ *   signature.c      sorts of symbols that can be computed together; signature_function.h: what
+ *                    they compute
+ *   sites.c          where in the code they were recorded, and which runs recur
+ *   tape_blocks.c    symbols that are wanted -> vertices: runs that recur are one; run_form.h: those
+ *                    that are alike
+ *   run_parts.c      what of a run is computed ahead, and what later
+ *   known_runs.c     runs that are as one before; learned_runs.c: which these are
+ *   background.c     the compiler at work for blocks
+ *   found.c          what of this a checkpoint has
+ *   order.c          vertices -> V_t: an increment; order_parts.h
+ *   compiled.c       signatures -> parts of the session's plan
  *   row_places.c     where the rows of an increment are
- *   reached.c     which of them gradients reach, and from where
- *   fill.c        what tasks read: index sections, rows of the user's
- *   lookups.c     rows of tables whose gradients there are
- *   tasks.c       V_t -> tasks
- *   declared.c    a declared function applied; unfold.c, unfolded_parts.c and unfolded_function.c
- *                 make symbols of it: unfolded.h
- *   fault_tape.c  numbers that are not finite
- *   increments.c   all of these, in order: values, or everything
- *   answers.c     what the user reads
- *   tape.c        life, and the calls that record
+ *   reached.c        which of them gradients reach, and from where
+ *   fill.c           what tasks read: index sections (fill_sections.c), rows of the user's
+ *   lookups.c        rows of tables whose gradients there are
+ *   tape_tasks.c     V_t -> tasks: tape_chain_tasks.c, tape_sum_tasks.c
+ *   declared.c       a declared function applied; unfold.c and unfolded_parts.c make symbols of it:
+ *                    unfolded.h
+ *   fault_tape.c     numbers that are not finite
+ *   increments.c     all of these, in order: values, or everything; going.h
+ *   answers.c        what the user reads
+ *   tape.c           life, and the calls that record
  *
  * Nothing of this computes: parts run as those of declared models do, in tasks of the session's
  * engine, and its optimizer updates.
@@ -115,7 +117,7 @@ int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients);
 /* lookups.c: as cavs__list_gradients() for a declared batch. */
 int cavs__list_tape_lookups(struct cavs_tape *t, int slot);
 
-/* tasks.c: of one shard. */
+/* tape_chain_tasks.c, tape_sum_tasks.c: of one shard. */
 int cavs__submit_forward(struct cavs_tape *t, int slot, int shard);
 int cavs__submit_backward(struct cavs_tape *t, int slot, int shard);
 int cavs__submit_gradients(struct cavs_tape *t, int slot, int shard);
