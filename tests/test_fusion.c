@@ -208,6 +208,100 @@ static void what_only_a_later_group_reads_is_computed_there(void **unused)
     drop(&b);
 }
 
+/* ---- where values are kept ---- */
+
+static int kept_columns(const struct built *b, const char *name)
+{
+    for (int i = 0; i < b->plan->ntensors; i++)
+        if (strcmp(b->plan->tensors[i].name, name) == 0)
+            return b->plan->tensors[i].cols;
+    return 0;
+}
+
+static const struct cavs__task_kind *kind(const struct cavs__plan *p, const char *name)
+{
+    for (int i = 0; i < p->stages[0].nkinds; i++)
+        if (strcmp(p->stages[0].kinds[i]->name, name) == 0)
+            return p->stages[0].kinds[i];
+    return NULL;
+}
+
+/* What dF keeps of this one besides what F did, if it may be in its place, and if not. */
+static void check_kept(declaration *declare, int in_place, int apart)
+{
+    struct cavs__plan_options o = {.training = true, .l2_bytes = 1 << 20};
+    struct built b = build_with(declare, o);
+
+    assert_int_equal(kept_columns(&b, "tree.node.grad.chain"), apart);
+    drop(&b);
+    o.in_place = true;
+    b = build_with(declare, o);
+    assert_int_equal(kept_columns(&b, "tree.node.grad.chain"), in_place);
+    drop(&b);
+}
+
+static void lose(struct cavs_function *f, struct cavs_symbol *x)
+{
+    cavs_scatter(f, x);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(x)), NULL);
+}
+
+/* The gates' gradients are products' operands, and their values are read by them alone. */
+static void two_gates(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *a = cavs_gather(f, 0), *b = cavs_gather(f, 1);
+    struct cavs_symbol *gate = cavs_sigmoid(cavs_matmul(a, zoo_weight(m, "gate", W, W)));
+    struct cavs_symbol *in = cavs_tanh(cavs_matmul(b, zoo_weight(m, "in", W, W)));
+
+    lose(f, cavs_mul(gate, in));
+}
+
+/* Of the first product's result, the second one's gradient is made later. */
+static void one_behind_the_other(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *a = cavs_gather(f, 0);
+    struct cavs_symbol *first = cavs_sigmoid(cavs_matmul(a, zoo_weight(m, "first", W, W)));
+
+    lose(f, cavs_mul(first, cavs_tanh(cavs_matmul(first, zoo_weight(m, "second", W, W)))));
+}
+
+static void gradients_lie_where_values_were_that_are_read_for_the_last_time(void **unused)
+{
+    (void)unused;
+    check_kept(two_gates, 0, 2 * W + 16); /* a line, so that rows are not 2 KB apart */
+}
+
+/* Whoever in dF writes to the columns that F keeps its first value in. */
+static int writers_over_the_first(const struct cavs__plan *p)
+{
+    const struct cavs__task_kind *k = kind(p, "tree.backward.chain");
+    const struct cavs__part *part = k->parts[0];
+    int n = 0;
+
+    for (int i = 0; i < part->nsteps; i++) {
+        const struct cavs__step *s = &part->steps[i];
+
+        for (int j = s->nviews - s->noutputs; j < s->nviews; j++)
+            n += s->v[j].buffer >= 0 && s->v[j].col == 0 &&
+                 strcmp(p->tensors[k->tensor[s->v[j].buffer]].name, "tree.node.chain") == 0;
+    }
+    return n;
+}
+
+static void values_that_are_read_later_stay(void **unused)
+{
+    struct built b = build_with(
+        two_gates, (struct cavs__plan_options){.training = true, .in_place = true, .l2_bytes = 1});
+
+    (void)unused;
+    assert_int_equal(writers_over_the_first(b.plan), 1);
+    drop(&b);
+    b = build_with(one_behind_the_other,
+                   (struct cavs__plan_options){.training = true, .in_place = true, .l2_bytes = 1});
+    assert_int_equal(writers_over_the_first(b.plan), 0);
+    drop(&b);
+}
+
 /* ---- tiles ---- */
 
 static int tile_with(int l2_bytes, int64_t l3_bytes)
@@ -242,6 +336,8 @@ int main(void)
         cmocka_unit_test(a_product_waits_for_the_one_it_reads),
         cmocka_unit_test(scratch_of_products_taken_together_is_apart),
         cmocka_unit_test(what_only_a_later_group_reads_is_computed_there),
+        cmocka_unit_test(gradients_lie_where_values_were_that_are_read_for_the_last_time),
+        cmocka_unit_test(values_that_are_read_later_stay),
         cmocka_unit_test(tiles_are_taller_the_further_away_the_weights_are),
     };
 

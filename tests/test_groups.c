@@ -157,6 +157,81 @@ static void wide_groups_agree(void **unused)
     cavs__ew_program_destroy(interpreted);
 }
 
+/* ---- outputs that lie where inputs are ---- */
+
+enum { VALUES = 7, IN_ROWS = 40, MOST_WIDE = 320, NUMBERS = IN_ROWS * VALUES * MOST_WIDE };
+
+/* Of x, y and z: x y, which may lie over y; sigmoid(x y) + z, over x; x less that, which reads x
+ * when its place has been taken; and the first one again. */
+static void group_in_place(struct group *g, int width, const int *over)
+{
+    int x, y, z, product, sum;
+
+    group_start(g, width);
+    x = group_input(g);
+    y = group_input(g);
+    z = group_input(g);
+    product = group_op2(g, "mul", x, y);
+    sum = group_op2(g, "add", group_op1(g, "sigmoid", product), z);
+    group_output(g, product);
+    group_output(g, sum);
+    group_output(g, group_op2(g, "sub", x, sum));
+    group_output(g, product);
+    g->spec.over = over;
+}
+
+/* place[i]: which of a row's values operand i is. */
+static void run_at(const struct group *g, enum cavs__ew_mode mode, const int *place, int rows,
+                   float *values)
+{
+    struct cavs__ew_program *p = cavs__ew_program_create(&g->spec, mode);
+    int width = g->spec.width;
+    struct cavs__view v[VALUES];
+
+    assert_non_null(p);
+    for (int i = 0; i < VALUES; i++)
+        v[i] = (struct cavs__view){.p = values + (ptrdiff_t)place[i] * width,
+                                   .ld = (ptrdiff_t)VALUES * width,
+                                   .cols = width};
+    cavs__ew_run(p, rows, v);
+    cavs__ew_program_destroy(p);
+}
+
+static void check_in_place(enum cavs__ew_mode mode, int width, int rows)
+{
+    static const int over[] = {1, 0, -1, -1}, apart[] = {0, 1, 2, 3, 4, 5, 6},
+                     together[] = {0, 1, 2, 1, 0, 5, 6};
+    static struct group in_place, separate;
+    static float x[NUMBERS], want[NUMBERS];
+
+    group_in_place(&in_place, width, over);
+    group_in_place(&separate, width, NULL);
+    for (int i = 0; i < rows * VALUES * width; i++)
+        x[i] = want[i] = (float)random_double(&state, -2, 2);
+    run_at(&separate, mode, apart, rows, want);
+    run_at(&in_place, mode, together, rows, x);
+    for (int r = 0; r < rows; r++) {
+        for (int k = 3; k < VALUES; k++) {
+            for (int c = 0; c < width; c++)
+                assert_float_equal(x[(r * VALUES + together[k]) * width + c],
+                                   want[(r * VALUES + k) * width + c], 1e-5);
+        }
+    }
+}
+
+static void outputs_may_lie_where_inputs_are(void **unused)
+{
+    static const int widths[] = {16, 48, 64, 320};
+
+    (void)unused;
+    for (int i = 0; i < 4; i++) {
+        for (int rows = 0; rows <= IN_ROWS; rows += 1 + 13 * (rows > 0)) {
+            check_in_place(CAVS__EW_AUTO, widths[i], rows);
+            check_in_place(CAVS__EW_INTERPRET, widths[i], rows);
+        }
+    }
+}
+
 /* A group may have no nodes at all: it copies. */
 static void inputs_are_copied_to_outputs(void **unused)
 {
@@ -291,6 +366,7 @@ int main(void)
         cmocka_unit_test(random_groups_agree),
         cmocka_unit_test(wide_groups_agree),
         cmocka_unit_test(inputs_are_copied_to_outputs),
+        cmocka_unit_test(outputs_may_lie_where_inputs_are),
         cmocka_unit_test(lstm_cell_is_right),
         cmocka_unit_test(lstm_gradient_is_right),
         cmocka_unit_test(bad_number_is_traced_to_its_operator),

@@ -45,6 +45,8 @@ struct cavs__ew_spec {
     const struct cavs__ew_node *nodes;
     int noutputs;
     const int *outputs; /* [noutputs] operand notation: a node, or ~i to copy input i */
+    const int *over;    /* [noutputs] the input in whose place the output lies, -1: none, which is
+                           the rule; NULL: none does */
 };
 
 /* Makes a program of a group. AUTO: C, compiled by $CC (or cc) and kept in the folder kernels/ of
@@ -62,7 +64,8 @@ bool cavs__ew_program_compiled(const struct cavs__ew_program *p); /* false: inte
 const char *cavs__ew_fallback_reason(void);
 
 /* views: the inputs, then the outputs. Inputs may be direct, ld 0 or indexed; outputs are direct
- * and overlap neither inputs nor one another. Thread-safe. The reference computes in double, and
+ * and overlap neither inputs nor one another, except that one lies just where the input is that it
+ * is `over`. Thread-safe. The reference computes in double, and
  * the values inside the group are not rounded to float there. */
 void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
 void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);

@@ -81,7 +81,7 @@ const struct cavs__ew_dialect cavs__ew_dialect_c = {
                    "        const int last = end < $w ? end : $w;\n"
                    "        _Pragma(\"omp simd\")\n"
                    "        for (int c = last - 16; c < last; c++) {\n",
-    .load = "            const float x$i = p$i[c];\n",
+    .load = "            const float x$i = p$x[c];\n",
     .load_scalar = "",
     .store = "            p$i[c] = $x;\n",
     .close = "        }\n    }\n}\n",
@@ -177,11 +177,23 @@ static void put_node(const struct writer *w, const struct cavs__ew_node *node, i
     fputs(";\n", w->to);
 }
 
+/* The view in which the input is found: an output that lies over it, since pointers that are
+ * restrict must not meet. */
+static int view_of_input(const struct cavs__ew_spec *spec, int input)
+{
+    for (int k = 0; k < spec->noutputs; k++) {
+        if (cavs__ew_over(spec, k) == input)
+            return spec->ninputs + k;
+    }
+    return input;
+}
+
 static void put_views(const struct writer *w, const struct cavs__ew_dialect *d,
                       const struct cavs__ew_spec *spec)
 {
     for (int i = 0; i < spec->ninputs; i++)
-        put(w, spec->scalar[i] ? d->scalar : d->input, i, "");
+        if (view_of_input(spec, i) == i)
+            put(w, spec->scalar[i] ? d->scalar : d->input, i, "");
     for (int k = 0; k < spec->noutputs; k++)
         put(w, d->output, spec->ninputs + k, "");
 }
@@ -190,7 +202,7 @@ static void put_each(const struct writer *w, const struct cavs__ew_spec *spec, c
                      const char *output)
 {
     for (int i = 0; i < spec->ninputs; i++)
-        put(w, spec->scalar[i] ? "" : input, i, "");
+        put(w, spec->scalar[i] || view_of_input(spec, i) != i ? "" : input, i, "");
     for (int k = 0; k < spec->noutputs; k++)
         put(w, output, spec->ninputs + k, "");
 }
@@ -214,8 +226,10 @@ static void generate(FILE *to, const struct cavs__ew_dialect *d, const struct ca
         put_each(&w, spec, d->fetch_input, d->fetch_output);
     }
     put(&w, chunks ? d->far_loop : ragged ? d->ragged_loop : d->loop, 0, "");
-    for (int i = 0; i < spec->ninputs; i++)
-        put(&w, spec->scalar[i] ? d->load_scalar : d->load, i, "");
+    for (int i = 0; i < spec->ninputs; i++) {
+        snprintf(stored, sizeof stored, "%d", view_of_input(spec, i));
+        put(&w, spec->scalar[i] ? d->load_scalar : d->load, i, stored);
+    }
     for (int j = 0; j < spec->nnodes; j++)
         put_node(&w, &spec->nodes[j], j);
     for (int k = 0; k < spec->noutputs; k++)

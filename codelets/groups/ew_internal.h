@@ -56,6 +56,7 @@ struct cavs__ew_plan {
         int from[4];         /* operands for a, b, y, g */
         int slot;
         int output; /* the first one that holds it; -1: none */
+        bool later; /* written when all inputs have been read: it lies over one */
         float s;
     } * steps; /* [nnodes] */
 };
@@ -72,6 +73,12 @@ struct cavs__ew_program {
     int function;                          /* number in the source text of its batch */
 };
 
+/* The input in whose place output k lies, or -1. */
+static inline int cavs__ew_over(const struct cavs__ew_spec *spec, int k)
+{
+    return spec->over ? spec->over[k] : -1;
+}
+
 /* 0, or -1 when out of memory. */
 int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *spec);
 void cavs__ew_plan_free(struct cavs__ew_plan *plan);
@@ -80,7 +87,7 @@ void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct
 /* ---- source text ---- */
 
 /* How one language spells a group. In these texts $f is the function's name, $w the width, $i the
- * number of a view and $x what is stored. A group is written as
+ * number of a view and $x what is stored, or the number of the view that is loaded. A group is written as
  *     open  parameter...  body  input|scalar|output...
  *     loop  load|load_scalar...  nodes  store...  close
  * with one "..." part for each view that it concerns.  A group whose width is a multiple of `chunk`

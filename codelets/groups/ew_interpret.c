@@ -93,7 +93,7 @@ static void run_step(const struct strip *s, int j)
     const struct cavs__ew_step *step = &s->p->plan.steps[j];
     const struct cavs__view *out =
         step->output < 0 ? NULL : &s->v[s->p->spec.ninputs + step->output];
-    bool in_place = out && side_by_side(s, out);
+    bool in_place = out && !step->later && side_by_side(s, out);
     float *to = in_place ? row_of(s, out, 0, false) : slot(s, step->slot);
     const float *in[4];
 
@@ -105,8 +105,21 @@ static void run_step(const struct strip *s, int j)
     } else {
         fill(to, s->rows * s->columns, step->s);
     }
-    if (out && !in_place)
+    if (out && !in_place && !step->later)
         copy_rows(s, out, to);
+}
+
+/* What lies over inputs, which all nodes have read by now. */
+static void write_over(const struct strip *s)
+{
+    const struct cavs__ew_spec *spec = &s->p->spec;
+
+    for (int j = 0; j < spec->nnodes; j++) {
+        const struct cavs__ew_step *step = &s->p->plan.steps[j];
+
+        if (step->later)
+            copy_rows(s, &s->v[spec->ninputs + step->output], slot(s, step->slot));
+    }
 }
 
 /* Output k repeats an input, or the output that the node's step has written. */
@@ -133,6 +146,7 @@ static void run_strip(const struct strip *s)
     memset(s->values - spec->ninputs, 0, (size_t)spec->ninputs * sizeof *s->values);
     for (int j = 0; j < spec->nnodes; j++)
         run_step(s, j);
+    write_over(s);
     for (int k = 0; k < spec->noutputs; k++)
         if (spec->outputs[k] < 0 || s->p->plan.steps[spec->outputs[k]].output != k)
             repeat_output(s, k);

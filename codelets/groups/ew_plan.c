@@ -43,6 +43,9 @@ static void assign_slots(struct slots *s, const struct cavs__ew_spec *spec)
     for (int j = 0; j < spec->nnodes; j++)
         for (int i = 0; i < operands_of(&spec->nodes[j]); i++)
             s->last_use[spec->nodes[j].in[i] + spec->ninputs] = j;
+    for (int k = 0; k < spec->noutputs; k++)
+        if (cavs__ew_over(spec, k) >= 0)
+            s->last_use[spec->outputs[k] + spec->ninputs] = spec->nnodes;
     for (int j = 0; j < spec->nnodes; j++) {
         const struct cavs__ew_node *node = &spec->nodes[j];
         int n = operands_of(node);
@@ -56,11 +59,12 @@ static void assign_slots(struct slots *s, const struct cavs__ew_spec *spec)
 }
 
 static void make_step(struct cavs__ew_step *step, const struct cavs__ew_node *node, int slot,
-                      int output)
+                      int output, bool later)
 {
     const char *letters = node->op < 0 ? "" : cavs__ew_operands(node->op, node->which);
 
     step->output = output;
+    step->later = later;
     step->loop = node->op < 0 ? NULL : cavs__ew_loop_of(node->op, node->which);
     step->slot = slot;
     step->s = node->s;
@@ -98,9 +102,12 @@ int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *s
     assign_slots(&s, spec);
     for (int i = 0; i < spec->ninputs; i++)
         plan->input_slot[i] = s.slot_of[~i + spec->ninputs];
-    for (int j = 0; j < spec->nnodes; j++)
-        make_step(&plan->steps[j], &spec->nodes[j], s.slot_of[j + spec->ninputs],
-                  first_output(spec, j));
+    for (int j = 0; j < spec->nnodes; j++) {
+        int output = first_output(spec, j);
+
+        make_step(&plan->steps[j], &spec->nodes[j], s.slot_of[j + spec->ninputs], output,
+                  output >= 0 && cavs__ew_over(spec, output) >= 0);
+    }
     plan->nslots = s.nslots;
     plan->strip = BUFFER / (s.nslots + 1) / CAVS__EW_MIN_STRIP * CAVS__EW_MIN_STRIP;
     plan->strip = plan->strip < CAVS__EW_MIN_STRIP ? CAVS__EW_MIN_STRIP

@@ -33,7 +33,8 @@ static int copy_spec(struct cavs__ew_spec *to, const struct cavs__ew_spec *from)
     to->scalar = copy(from->scalar, from->ninputs, sizeof *from->scalar);
     to->nodes = copy(from->nodes, from->nnodes, sizeof *from->nodes);
     to->outputs = copy(from->outputs, from->noutputs, sizeof *from->outputs);
-    return to->scalar && to->nodes && to->outputs ? 0 : -1;
+    to->over = from->over ? copy(from->over, from->noutputs, sizeof *from->over) : NULL;
+    return to->scalar && to->nodes && to->outputs && !from->over == !to->over ? 0 : -1;
 }
 
 static void free_spec(struct cavs__ew_spec *spec)
@@ -41,6 +42,23 @@ static void free_spec(struct cavs__ew_spec *spec)
     free((void *)spec->scalar);
     free((void *)spec->nodes);
     free((void *)spec->outputs);
+    free((void *)spec->over);
+}
+
+/* A number is read before it is written over, if its vector is taken once, and nobody copies it. */
+static bool lies_well(const struct cavs__ew_spec *spec)
+{
+    for (int k = 0; k < spec->noutputs; k++) {
+        int input = cavs__ew_over(spec, k);
+
+        if (input >= 0 && (input >= spec->ninputs || spec->scalar[input] || spec->outputs[k] < 0 ||
+                           spec->width % CAVS__EW_MIN_STRIP))
+            return false;
+        for (int i = 0; i < spec->noutputs && input >= 0; i++)
+            if (spec->outputs[i] == ~input || (i != k && cavs__ew_over(spec, i) == input))
+                return false;
+    }
+    return true;
 }
 
 /* Values are computed in the order of the nodes. */
@@ -59,7 +77,7 @@ static bool well_formed(const struct cavs__ew_spec *spec)
     for (int k = 0; k < spec->noutputs; k++)
         if (spec->outputs[k] >= spec->nnodes || ~spec->outputs[k] >= spec->ninputs)
             return false;
-    return true;
+    return lies_well(spec);
 }
 
 /* ---- compiling ---- */
@@ -70,12 +88,22 @@ static uint64_t hash_spec(const struct cavs__ew_spec *s)
 
     h = cavs__hash(h, s->scalar, (size_t)s->ninputs * sizeof *s->scalar);
     h = cavs__hash(h, s->nodes, (size_t)s->nnodes * sizeof *s->nodes);
+    if (s->over)
+        h = cavs__hash(h, s->over, (size_t)s->noutputs * sizeof *s->over);
     return cavs__hash(h, s->outputs, (size_t)s->noutputs * sizeof *s->outputs);
 }
 
 static bool same(const void *a, const void *b, int n, size_t size)
 {
     return n == 0 || memcmp(a, b, (size_t)n * size) == 0;
+}
+
+static bool same_over(const struct cavs__ew_spec *a, const struct cavs__ew_spec *b)
+{
+    for (int k = 0; k < a->noutputs; k++)
+        if (cavs__ew_over(a, k) != cavs__ew_over(b, k))
+            return false;
+    return true;
 }
 
 static bool same_group(const struct cavs__ew_program *p, const struct cavs__ew_program *q)
@@ -86,7 +114,7 @@ static bool same_group(const struct cavs__ew_program *p, const struct cavs__ew_p
            a->nnodes == b->nnodes && a->noutputs == b->noutputs &&
            same(a->scalar, b->scalar, a->ninputs, sizeof *a->scalar) &&
            same(a->nodes, b->nodes, a->nnodes, sizeof *a->nodes) &&
-           same(a->outputs, b->outputs, a->noutputs, sizeof *a->outputs);
+           same(a->outputs, b->outputs, a->noutputs, sizeof *a->outputs) && same_over(a, b);
 }
 
 /* Equal groups, such as the pieces of one that was cut, share a function. */

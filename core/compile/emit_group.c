@@ -17,7 +17,7 @@ struct group {
     bool *scalar;
     struct cavs__ew_node *nodes;
     const struct cavs_symbol **made; /* by node: the symbol, NULL for constants */
-    int *outputs;
+    int *outputs, *over;
     int *node_of; /* [nsymbols] node that computes the symbol in this group, -1 */
     char label[256];
 };
@@ -59,6 +59,7 @@ static int group_operand(struct group *g, struct cavs_symbol *x)
 static void group_output(struct group *g, int value, struct cavs__operand place)
 {
     g->outputs[g->noutputs] = value;
+    g->over[g->noutputs] = -1;
     g->places[g->noutputs++] = place;
 }
 
@@ -101,12 +102,13 @@ static int group_alloc(struct group *g)
     g->nodes = calloc(n, sizeof *g->nodes);
     g->made = calloc(n, sizeof *g->made);
     g->outputs = calloc(n, sizeof *g->outputs);
+    g->over = calloc(n, sizeof *g->over);
     g->node_of = malloc((size_t)g->p->f->nsymbols * sizeof *g->node_of);
     if (!g->inputs || !g->places || !g->scalar || !g->nodes || !g->made || !g->outputs ||
-        !g->node_of)
+        !g->over || !g->node_of)
         return cavs__fail_nomem("fused group",
                                 n * (2 * sizeof *g->inputs + sizeof *g->scalar + sizeof *g->nodes +
-                                     sizeof *g->made + sizeof *g->outputs) +
+                                     sizeof *g->made + 2 * sizeof *g->outputs) +
                                     (size_t)g->p->f->nsymbols * sizeof *g->node_of);
     for (int i = 0; i < g->p->f->nsymbols; i++)
         g->node_of[i] = -1;
@@ -121,7 +123,19 @@ static void group_free(struct group *g)
     free(g->nodes);
     free(g->made);
     free(g->outputs);
+    free(g->over);
     free(g->node_of);
+}
+
+/* Outputs that in_place.c has moved there. */
+static void find_over(struct group *g)
+{
+    for (int k = 0; k < g->noutputs; k++) {
+        for (int i = 0; i < g->ninputs; i++) {
+            if (same_operand(&g->inputs[i], &g->places[k]))
+                g->over[k] = i;
+        }
+    }
 }
 
 static int group_step(struct group *g)
@@ -132,7 +146,8 @@ static int group_step(struct group *g)
                                  .nnodes = g->nnodes,
                                  .nodes = g->nodes,
                                  .noutputs = g->noutputs,
-                                 .outputs = g->outputs};
+                                 .outputs = g->outputs,
+                                 .over = g->over};
     /* no compiler at work while a tape records: single operators are loops that are there */
     const struct cavs_function *f = g->p->f;
     enum cavs__ew_mode mode = g->p->plan->options.no_fusion || (f->stage->recorded && !f->compiled)
@@ -143,6 +158,7 @@ static int group_step(struct group *g)
 
     if (g->noutputs == 0)
         return CAVS_OK; /* nobody reads it */
+    find_over(g);
     rc = cavs__kernel_step(g->p, &cavs__kernel_elementwise, g->ninputs + g->noutputs, g->noutputs,
                            &s);
     if (rc)

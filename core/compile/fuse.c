@@ -243,6 +243,11 @@ int cavs__fuse(struct cavs__placer *p)
     return p->nitems <= CAVS__MOST_FUSED ? CAVS_OK : split_groups(p);
 }
 
+bool cavs__same_group(struct cavs__placer *p, int i, int j)
+{
+    return find_group(p, i) == find_group(p, j);
+}
+
 /* Groups of one time do not read one another, but for the pieces of one that was cut. */
 bool cavs__may_join(const struct cavs__placer *p, int i, int j)
 {

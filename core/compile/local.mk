@@ -16,6 +16,9 @@ libcavs_la_SOURCES += \
 	core/compile/explain.c \
 	core/compile/finish.c \
 	core/compile/fuse.c \
+	core/compile/in_place.c \
+	core/compile/in_place.h \
+	core/compile/in_place_room.c \
 	core/compile/join_products.c \
 	core/compile/kinds.c \
 	core/compile/needs_grad.c \

@@ -81,15 +81,23 @@ static struct cavs__operand recorded_operand(struct cavs__placer *p, int domain,
     return o;
 }
 
-/* A field of the tensor that keeps this part's values, on a cache line of its own. */
+int cavs__add_field(struct cavs__tensor_desc *d, int cols)
+{
+    int col = cols > 1 ? (d->cols + CAVS__LINE - 1) / CAVS__LINE * CAVS__LINE : d->cols;
+
+    d->cols = (int)(cols > 1 ? out_of_step(col + cols) : col + cols);
+    return col;
+}
+
+/* A field of the tensor that keeps this part's values. */
 struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int cols)
 {
     static const char *const names[CAVS__PARTS_CLASSED] = {
         "eager", "chain", "lazy", "grad.eager", "grad.chain", "grad.lazy", "shared", "grad.shared"};
     int *bundle = &p->bundle[p->part][domain];
-    int64_t col;
     struct cavs__tensor_desc *d;
     struct cavs__operand o;
+    int col;
 
     if (p->f->stage->recorded)
         return recorded_operand(p, domain, cols);
@@ -106,11 +114,10 @@ struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int 
             domain ? "%s.%s.%s.list%d" : "%s.%s.%s", p->sp->stage->name, p->f->name, names[p->part],
             domain);
     d = &p->plan->tensors[cavs__checked(p, *bundle)];
-    col = cols > 1 ? ((int64_t)d->cols + 15) / 16 * 16 : d->cols;
-    if (p->error || !has_room(p, col, cols))
+    if (p->error || !has_room(p, d->cols + CAVS__LINE, cols))
         return (struct cavs__operand){.buffer = CAVS__NO_BUFFER};
-    d->cols = (int)(cols > 1 ? out_of_step(col + cols) : col + cols);
-    o = cavs__tensor_operand(*bundle, d->space, CAVS__DIRECT, (int)col, cols);
+    col = cavs__add_field(d, cols);
+    o = cavs__tensor_operand(*bundle, d->space, CAVS__DIRECT, col, cols);
     o.list = (uint8_t)domain;
     return o;
 }

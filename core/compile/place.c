@@ -97,6 +97,9 @@ static int make_part(struct cavs__placer *p)
     if (rc)
         return rc;
     cavs__place_elementwise(p);
+    rc = cavs__keep_in_place(p);
+    if (rc)
+        return rc;
     p->out = calloc(1, sizeof *p->out);
     if (!p->out)
         return cavs__fail_nomem("plan: part", sizeof *p->out);

@@ -121,6 +121,9 @@ int cavs__place_steps(struct cavs__placer *p);
 /* Likewise for element-wise results, once it is known which of them run as one. */
 void cavs__place_elementwise(struct cavs__placer *p);
 int cavs__add_item(struct cavs__placer *p, struct cavs__item item);
+/* in_place.c: moves what the part being made keeps over what it alone still reads, where it can.
+ * When all places are known, before there are steps.  0 or a code. */
+int cavs__keep_in_place(struct cavs__placer *p);
 
 /* readers.c */
 /* Operand k of an item; NULL: there are no more. */
@@ -156,6 +159,8 @@ struct cavs__operand cavs__listed(struct cavs__placer *p, struct cavs__operand o
 struct cavs__operand cavs__tensor_operand(int tensor, enum cavs__space space, enum cavs__mode mode,
                                           int col, int cols);
 struct cavs__operand cavs__kept_operand(struct cavs__placer *p, int domain, int cols);
+/* Adds columns to a tensor of kept values: the first one, at the begin of a cache line. */
+int cavs__add_field(struct cavs__tensor_desc *d, int cols);
 struct cavs__operand cavs__columns(struct cavs__operand o, int from, int cols);
 /* Rows of a tensor named by an index section; the section itself. */
 struct cavs__operand cavs__indexed_operand(struct cavs__placer *p, int tensor, int col, int cols,
@@ -175,6 +180,7 @@ enum { CAVS__MOST_FUSED = 64, CAVS__MOST_OPERANDS = 24 };
 int cavs__time_items(struct cavs__placer *p);
 int cavs__fuse(struct cavs__placer *p);
 int cavs__delay_items(struct cavs__placer *p); /* delay.c, between these two; likewise */
+bool cavs__same_group(struct cavs__placer *p, int i, int j);
 /* May the groups of items i and j, which share no value, be one step? */
 bool cavs__may_join(const struct cavs__placer *p, int i, int j);
 /* An element-wise value needs memory if anything outside its group reads it. */

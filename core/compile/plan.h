@@ -146,6 +146,7 @@ struct cavs__plan_options {
     bool no_sharing; /* among vertices with equal inputs */
     bool training;
     bool panels;              /* products read weights in panels; no device does */
+    bool in_place;            /* gradients may lie where values were that only they are made from */
     bool few_launches;        /* on a device where each costs something */
     bool bf16;                /* operands of products are rounded to bfloat16; likewise */
     bool device_bf16;         /* they are on devices that can, and there alone */

@@ -158,7 +158,7 @@ static int reserve_tensor(struct cavs__engine *e, const struct cavs__batch *b, i
     const struct cavs__tensor_desc *d = &e->plan->tensors[number];
     int rc = CAVS_OK;
 
-    if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT)
+    if (d->space == CAVS__FIXED || d->kind == CAVS__T_INPUT || d->cols == 0)
         return CAVS_OK;
     for (int k = 0; k < cavs__blocks_of(&b->shards[shard], d) && !rc; k++) {
         int chunk = cavs__chunk_of(e, number, 0, shard, k);

@@ -93,23 +93,23 @@ static const char *why_on_cpus_only(const struct cavs_session *s)
 
 static int create_plan(struct cavs_session *s)
 {
-    const bool bf16 = rounds(s);
-    struct cavs__plan_options o = {.no_lazy = s->options.no_lazy,
-                                   .no_eager = s->options.no_eager,
-                                   .no_fusion = s->options.no_fusion,
-                                   .no_sharing = s->options.no_dedup || s->options.no_eager,
-                                   .training = !s->options.inference,
-                                   .panels = !s->engine.devices && cavs__gemm()->gemm_panels,
-                                   .few_launches =
-                                       (s->engine.devices && cavs__devices->launches_cost()) ||
-                                       getenv("CAVS_DEVICE_TEXT"),
-                                   .bf16 = bf16 && !s->engine.devices,
-                                   .device_bf16 = bf16 && s->engine.devices,
-                                   .require = s->rt->require,
-                                   .cpu_only = why_on_cpus_only(s),
-                                   .l2_bytes = s->rt->l2_bytes,
-                                   .l3_bytes = s->rt->l3_bytes,
-                                   .rates = cavs__nominal_rates};
+    const bool bf16 = rounds(s), text = getenv("CAVS_DEVICE_TEXT") != NULL;
+    struct cavs__plan_options o = {
+        .no_lazy = s->options.no_lazy,
+        .no_eager = s->options.no_eager,
+        .no_fusion = s->options.no_fusion,
+        .no_sharing = s->options.no_dedup || s->options.no_eager,
+        .training = !s->options.inference,
+        .panels = !s->engine.devices && cavs__gemm()->gemm_panels,
+        .in_place = !s->engine.devices && !text && !s->options.check_finite,
+        .few_launches = (s->engine.devices && cavs__devices->launches_cost()) || text,
+        .bf16 = bf16 && !s->engine.devices,
+        .device_bf16 = bf16 && s->engine.devices,
+        .require = s->rt->require,
+        .cpu_only = why_on_cpus_only(s),
+        .l2_bytes = s->rt->l2_bytes,
+        .l3_bytes = s->rt->l3_bytes,
+        .rates = cavs__nominal_rates};
     int rc = cavs__plan_create(s->model, &o, &s->plan);
 
     if (!rc && o.bf16)
