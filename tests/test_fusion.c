@@ -302,6 +302,33 @@ static void values_that_are_read_later_stay(void **unused)
     drop(&b);
 }
 
+/* What the vertices push has a loss in a stage over this one. */
+static void pushed(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *h = cavs_tanh(cavs_matmul(cavs_gather(f, 0), zoo_weight(m, "w", W, W)));
+    struct cavs_stage *tree = f->stage;
+    struct cavs_function *top;
+
+    cavs_scatter(f, h);
+    cavs_push(f, "h", h);
+    top = cavs_function_create(cavs_stage_over(m, "top", tree, CAVS_ALL_VERTICES), "top");
+    cavs_loss(top, "loss", cavs_sum(cavs_square(cavs_pull_from(top, tree, "h", NULL))), NULL);
+}
+
+static void gradients_of_what_is_pushed_are_added_up_where_they_are_read(void **unused)
+{
+    struct cavs__plan_options o = {.training = true, .l2_bytes = 1 << 20};
+    struct built b = build_with(pushed, o);
+
+    (void)unused;
+    assert_null(kind(b.plan, "tree.node.backward.eager"));
+    drop(&b);
+    o.few_launches = true;
+    b = build_with(pushed, o);
+    assert_non_null(kind(b.plan, "tree.node.backward.eager"));
+    drop(&b);
+}
+
 /* ---- tiles ---- */
 
 static int tile_with(int l2_bytes, int64_t l3_bytes)
@@ -338,6 +365,7 @@ int main(void)
         cmocka_unit_test(what_only_a_later_group_reads_is_computed_there),
         cmocka_unit_test(gradients_lie_where_values_were_that_are_read_for_the_last_time),
         cmocka_unit_test(values_that_are_read_later_stay),
+        cmocka_unit_test(gradients_of_what_is_pushed_are_added_up_where_they_are_read),
         cmocka_unit_test(tiles_are_taller_the_further_away_the_weights_are),
     };
 
