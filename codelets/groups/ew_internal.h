@@ -87,7 +87,8 @@ void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct
 /* ---- source text ---- */
 
 /* How one language spells a group. In these texts $f is the function's name, $w the width, $i the
- * number of a view and $x what is stored, or the number of the view that is loaded. A group is written as
+ * number of a view and $x what is stored, or the number of the view that is loaded. A group is
+ * written as
  *     open  parameter...  body  input|scalar|output...
  *     loop  load|load_scalar...  nodes  store...  close
  * with one "..." part for each view that it concerns.  A group whose width is a multiple of `chunk`

@@ -6,8 +6,8 @@
  *   signature.c      sorts of symbols that can be computed together; signature_function.h: what
  *                    they compute
  *   sites.c          where in the code they were recorded, and which runs recur
- *   tape_blocks.c    symbols that are wanted -> vertices: runs that recur are one; run_form.h: those
- *                    that are alike
+ *   tape_blocks.c    symbols that are wanted -> vertices: runs that recur are one; run_form.h:
+ *                    those that are alike
  *   run_parts.c      what of a run is computed ahead, and what later
  *   known_runs.c     runs that are as one before; learned_runs.c: which these are
  *   background.c     the compiler at work for blocks
