@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_row_kernels.c - kernels that look at a whole row (codelets/kernels/kernel_rows.c): the CPU
- * kernel and the reference against formulas written here, on rows read directly, by index with some
- * missing, and one row for all.
+ * test_row_kernels.c - kernels that look at a whole row (codelets/kernels/kernel_rows.c and
+ * kernel_row_softmax.c): the CPU kernel and the reference against formulas written here, on rows
+ * read directly, by index with some missing, and one row for all.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -10,11 +10,15 @@ libcavs_la_SOURCES += \
 	codelets/kernels/kernel_metric.c \
 	codelets/kernels/kernel_reference.c \
 	codelets/kernels/kernel_reference.h \
+	codelets/kernels/kernel_row_softmax.c \
 	codelets/kernels/kernel_rows.c \
 	codelets/kernels/kernel_select.c \
+	codelets/kernels/kernel_select_gradient.c \
 	codelets/kernels/kernel_softmax.c \
 	codelets/kernels/kernel_table.h \
-	codelets/kernels/philox.h
+	codelets/kernels/philox.h \
+	codelets/kernels/sorted_rows.c \
+	codelets/kernels/sorted_rows.h
 libkernels_la_SOURCES += \
 	codelets/kernels/exponentials.c \
 	codelets/kernels/exponentials.h \

@@ -61,8 +61,37 @@ OP void vec_store_part(float *p, int n, vec x)
     _mm256_maskstore_ps(p, first(n), x);
 }
 
+/* a's and b's numbers, or pairs of them, in turn, from each group of four. */
+#define LOW(a, b)        _mm256_unpacklo_ps(a, b)
+#define HIGH(a, b)       _mm256_unpackhi_ps(a, b)
+#define LOW_PAIRS(a, b)  _mm256_shuffle_ps(a, b, 0x44)
+#define HIGH_PAIRS(a, b) _mm256_shuffle_ps(a, b, 0xee)
+
+OP void vec_turn(vec *r)
+{
+    vec t[LANES];
+
+    for (int i = 0; i < LANES; i += 2) {
+        t[i] = LOW(r[i], r[i + 1]);
+        t[i + 1] = HIGH(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < LANES; i += 4) {
+        r[i] = LOW_PAIRS(t[i], t[i + 2]);
+        r[i + 1] = HIGH_PAIRS(t[i], t[i + 2]);
+        r[i + 2] = LOW_PAIRS(t[i + 1], t[i + 3]);
+        r[i + 3] = HIGH_PAIRS(t[i + 1], t[i + 3]);
+    }
+    for (int i = 0; i < 4; i++) {
+        t[i] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x20);
+        t[i + 4] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x31);
+    }
+    for (int i = 0; i < LANES; i++)
+        r[i] = t[i];
+}
+
 #define TILE_BODY
 #include "codelets/products/gemm_tile.h"
+#include "codelets/products/gemm_few.h"
 
 #define UP_TO_2(rows) INSTANCE(rows, 1) INSTANCE(rows, 2)
 #define UP_TO_3(rows) UP_TO_2(rows) INSTANCE(rows, 3)
@@ -127,6 +156,8 @@ const struct cavs__gemm_provider cavs__gemm_avx2 = {
     .available = available,
     .gemm = gemm,
     .gemm_panels = gemm_panels,
+    .gemm_few = gemm_few,
+    .gemm_few_t = gemm_few_t,
     .gemm_tn = gemm_tn,
     .gemm_tn_rows = gemm_tn_rows,
 };

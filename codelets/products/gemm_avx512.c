@@ -53,8 +53,47 @@ OP void vec_store_part(float *p, int n, vec x)
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), x);
 }
 
+/* a's and b's numbers, or pairs of them, in turn, from each group of four. */
+#define LOW(a, b)        _mm512_unpacklo_ps(a, b)
+#define HIGH(a, b)       _mm512_unpackhi_ps(a, b)
+#define AS_PAIRS(x)      _mm512_castps_pd(x)
+#define LOW_PAIRS(a, b)  _mm512_castpd_ps(_mm512_unpacklo_pd(AS_PAIRS(a), AS_PAIRS(b)))
+#define HIGH_PAIRS(a, b) _mm512_castpd_ps(_mm512_unpackhi_pd(AS_PAIRS(a), AS_PAIRS(b)))
+/* Groups of four: the first and third of each, or the second and fourth. */
+#define EVEN_FOURS(a, b) _mm512_shuffle_f32x4(a, b, 0x88)
+#define ODD_FOURS(a, b)  _mm512_shuffle_f32x4(a, b, 0xdd)
+
+OP void vec_turn(vec *r)
+{
+    vec t[LANES];
+
+    for (int i = 0; i < LANES; i += 2) {
+        t[i] = LOW(r[i], r[i + 1]);
+        t[i + 1] = HIGH(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < LANES; i += 4) {
+        r[i] = LOW_PAIRS(t[i], t[i + 2]);
+        r[i + 1] = HIGH_PAIRS(t[i], t[i + 2]);
+        r[i + 2] = LOW_PAIRS(t[i + 1], t[i + 3]);
+        r[i + 3] = HIGH_PAIRS(t[i + 1], t[i + 3]);
+    }
+    for (int i = 0; i < 4; i++) {
+        t[i] = EVEN_FOURS(r[i], r[i + 4]);
+        t[i + 4] = ODD_FOURS(r[i], r[i + 4]);
+        t[i + 8] = EVEN_FOURS(r[i + 8], r[i + 12]);
+        t[i + 12] = ODD_FOURS(r[i + 8], r[i + 12]);
+    }
+    for (int i = 0; i < 4; i++) {
+        r[i] = EVEN_FOURS(t[i], t[i + 8]);
+        r[i + 4] = EVEN_FOURS(t[i + 4], t[i + 12]);
+        r[i + 8] = ODD_FOURS(t[i], t[i + 8]);
+        r[i + 12] = ODD_FOURS(t[i + 4], t[i + 12]);
+    }
+}
+
 #define TILE_BODY
 #include "codelets/products/gemm_tile.h"
+#include "codelets/products/gemm_few.h"
 
 #define UP_TO_4(rows) INSTANCE(rows, 1) INSTANCE(rows, 2) INSTANCE(rows, 3) INSTANCE(rows, 4)
 #define UP_TO_6(rows) UP_TO_4(rows) INSTANCE(rows, 5) INSTANCE(rows, 6)
@@ -143,6 +182,8 @@ const struct cavs__gemm_provider cavs__gemm_avx512 = {
     .available = available,
     .gemm = gemm,
     .gemm_panels = gemm_panels,
+    .gemm_few = gemm_few,
+    .gemm_few_t = gemm_few_t,
     .gemm_tn = gemm_tn,
     .gemm_tn_rows = gemm_tn_rows,
 };
