@@ -33,10 +33,12 @@ libcavs_la_SOURCES += \
 	codelets/update_rules.c \
 	codelets/update_task.c \
 	codelets/update_task.h
-# the arithmetic of updates
+# the arithmetic of gradients and updates
 libkernels_la_SOURCES += \
 	codelets/bf16_pack.c \
 	codelets/bf16_pack.h \
+	codelets/gradient_sums.c \
+	codelets/gradient_sums.h \
 	codelets/update.c \
 	codelets/update.def \
 	codelets/update.h

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "codelets/copies.h"
+#include "codelets/gradient_sums.h"
 #include "codelets/update.def"
 #include "core/cavs.h"
 
@@ -59,11 +60,6 @@ static inline float *cavs__number_at(const void *base, size_t offset)
 
 /* ---- update.c ---- */
 
-/* Arrays at most that make up a dense gradient.  They are added up in pairs, (((0 + 1) + (2 + 3)) +
- * ((4 + 5) + (6 + 7))) + .., and where one is not there, the other of the pair is the sum.  So
- * whoever has 0 and 1, or 4 to 7, can add up what is his. */
-enum { CAVS__PARTIALS = 64 };
-
 /* Rows that pieces of an update have, or many times as many: they fill the cache lines of
  * transposed copies, and panels. */
 enum { CAVS__UPDATE_ROWS = 32 };
@@ -80,23 +76,6 @@ void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids
                          const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
                          float *w, ptrdiff_t ldw, float *s0, float *s1, const float *const *g,
                          ptrdiff_t ldg);
-/* Sums of squares of the same gradients before scale and weight decay, in double, fixed order. */
-double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg);
-double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
-                            int cols, const float *const *g, ptrdiff_t ldg);
-
-/* The same sums as matrices without gaps.  Dense: of g[CAVS__PARTIALS], each with its own ld. */
-void cavs__sum_dense(int rows, int cols, float *out, const float *const *g, const ptrdiff_t *ldg);
-/* Row i goes to to[i]: what ptr, gsrc and grow name of the g, each with its own ld, in order. */
-void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
-                      float *const *to, const float *const *g, const ptrdiff_t *ldg);
-
-/* Adds the rows of a sparse gradient, in their order, to those of a dense one that ids name; those
- * of arrays that are NULL are left out. */
-void cavs__add_rows(int n, const int32_t *ids, const int32_t *ptr, const int32_t *gsrc,
-                    const int32_t *grow, int cols, float *out, ptrdiff_t ldo, const float *const *g,
-                    ptrdiff_t ldg);
-
 /* Rows [first, first + rows) of w (cols, ldw) = values, which have no gaps; the copies receive
  * them, too.  NULL: they are there. */
 void cavs__set_dense(int first, int rows, int cols, float *w, ptrdiff_t ldw, const float *values,
