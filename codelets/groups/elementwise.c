@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* elementwise.c - the table of element-wise operators. */
 #include <ctype.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -125,6 +126,7 @@ static int look_up(const char *name)
 /* Names are mostly constants of a program, which lie side by side: the operator that was last asked
  * for by a name that lay there is a guess, to be compared. */
 enum { PLACES = 1024 };
+_Static_assert(COUNT <= SCHAR_MAX, "a place holds the number of any operator");
 
 int cavs__ew_find(const char *name)
 {

@@ -15,6 +15,9 @@
 
 #define CAVS__EW_MAX_OPERANDS 4
 #define CAVS__EW_MAX_VALUES   2048 /* inputs and nodes of one group */
+/* Numbers of a row that compiled groups take at once.  A width above it that is no multiple of it
+ * ends with some of them once more, so no output may lie over an input then. */
+#define CAVS__EW_VECTOR 16
 
 /* Number of an operator, or -1; `which` below is 0 for the forward expression, 1 / 2 for the
  * gradient with respect to the first / second operand. */
@@ -65,8 +68,8 @@ const char *cavs__ew_fallback_reason(void);
 
 /* views: the inputs, then the outputs. Inputs may be direct, ld 0 or indexed; outputs are direct
  * and overlap neither inputs nor one another, except that one lies just where the input is that it
- * is `over`. Thread-safe. The reference computes in double, and
- * the values inside the group are not rounded to float there. */
+ * is `over`. Thread-safe. The reference computes in double, and the values inside the group are not
+ * rounded to float there. */
 void cavs__ew_run(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
 void cavs__ew_run_reference(const struct cavs__ew_program *p, int rows, const struct cavs__view *v);
 

@@ -76,7 +76,7 @@ const struct cavs__ew_dialect cavs__ew_dialect_c = {
     .output = "        float *restrict p$i = v[$i].p + r * v[$i].ld;\n",
     .loop = "        _Pragma(\"omp simd\")\n"
             "        for (int c = 0; c < $w; c++) {\n",
-    .vector = 16,
+    .vector = CAVS__EW_VECTOR,
     .ragged_loop = "        for (int end = 16; end < $w + 16; end += 16) {\n"
                    "        const int last = end < $w ? end : $w;\n"
                    "        _Pragma(\"omp simd\")\n"

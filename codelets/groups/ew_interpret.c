@@ -92,8 +92,8 @@ static void run_step(const struct strip *s, int j)
 {
     const struct cavs__ew_step *step = &s->p->plan.steps[j];
     const struct cavs__view *out =
-        step->output < 0 ? NULL : &s->v[s->p->spec.ninputs + step->output];
-    bool in_place = out && !step->later && side_by_side(s, out);
+        step->output < 0 || step->later ? NULL : &s->v[s->p->spec.ninputs + step->output];
+    bool in_place = out && side_by_side(s, out);
     float *to = in_place ? row_of(s, out, 0, false) : slot(s, step->slot);
     const float *in[4];
 
@@ -105,7 +105,7 @@ static void run_step(const struct strip *s, int j)
     } else {
         fill(to, s->rows * s->columns, step->s);
     }
-    if (out && !in_place && !step->later)
+    if (out && !in_place)
         copy_rows(s, out, to);
 }
 

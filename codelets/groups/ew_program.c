@@ -52,7 +52,7 @@ static bool lies_well(const struct cavs__ew_spec *spec)
         int input = cavs__ew_over(spec, k);
 
         if (input >= 0 && (input >= spec->ninputs || spec->scalar[input] || spec->outputs[k] < 0 ||
-                           spec->width % CAVS__EW_MIN_STRIP))
+                           spec->width % CAVS__EW_VECTOR))
             return false;
         for (int i = 0; i < spec->noutputs && input >= 0; i++)
             if (spec->outputs[i] == ~input || (i != k && cavs__ew_over(spec, i) == input))

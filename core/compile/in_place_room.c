@@ -3,6 +3,7 @@
  * but the part being made still reads, each of them before the field is written there. */
 #include <stdlib.h>
 
+#include "codelets/groups/elementwise.h"
 #include "core/base/error.h"
 #include "core/compile/in_place.h"
 
@@ -123,7 +124,6 @@ static bool meet(struct columns a, struct columns b)
 static bool in_step(const struct cavs__moving *m, const struct cavs__item *reader,
                     const struct cavs__item *writer, struct cavs_symbol *in, struct columns w)
 {
-    enum { VECTOR = 16 };
     int col;
     struct cavs_symbol *y = cavs__base(m->p, in, &col);
     int from = m->p->value[y->number].at.col + col;
@@ -131,7 +131,7 @@ static bool in_step(const struct cavs__moving *m, const struct cavs__item *reade
     if (!meet((struct columns){from, from + in->width}, w))
         return true;
     return !reader->copy && !writer->copy && y->op != CAVS__OP_REPEAT && from == w.from &&
-           from + in->width == w.end && in->width % VECTOR == 0;
+           from + in->width == w.end && in->width % CAVS__EW_VECTOR == 0;
 }
 
 /* Has item r read what it wants of y when the writer writes to columns w of it? */

@@ -180,6 +180,7 @@ enum { CAVS__MOST_FUSED = 64, CAVS__MOST_OPERANDS = 24 };
 int cavs__time_items(struct cavs__placer *p);
 int cavs__fuse(struct cavs__placer *p);
 int cavs__delay_items(struct cavs__placer *p); /* delay.c, between these two; likewise */
+/* Are items i and j computed by one group? */
 bool cavs__same_group(struct cavs__placer *p, int i, int j);
 /* May the groups of items i and j, which share no value, be one step? */
 bool cavs__may_join(const struct cavs__placer *p, int i, int j);
