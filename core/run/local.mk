@@ -46,6 +46,7 @@ libcavs_la_SOURCES += \
 	core/run/record.c \
 	core/run/record.h \
 	core/run/room.c \
+	core/run/prepare_batch.c \
 	core/run/run_batch.c \
 	core/run/runtime.c \
 	core/run/runtime.h \
@@ -57,6 +58,7 @@ libcavs_la_SOURCES += \
 	core/run/slot.c \
 	core/run/start_devices.c \
 	core/run/start_devices.h \
+	core/run/start_runtime.c \
 	core/run/starpu_folder.c \
 	core/run/starpu_init.c \
 	core/run/stats.c \

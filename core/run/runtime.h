@@ -39,6 +39,10 @@ struct cavs_runtime {
     struct cavs__folder folder;
 };
 
+/* start_runtime.c: opens the ranks and the record, and starts StarPU with its devices.  What was
+ * opened stays in *rt after a failure, too: the caller closes it. */
+int cavs__runtime_start(const struct cavs_runtime_options *o, struct cavs_runtime *rt);
+
 /* runtime.c: stops with the last session of a runtime that has been destroyed before. */
 void cavs__runtime_release(struct cavs_runtime *rt);
 /* 0, or why `call` cannot use the runtime: there is none, or this process has no workers. */

@@ -6,7 +6,7 @@
  * A session prepares a batch, has the engine evaluate it and the optimizer update the parameters.
  *
  *   session.c     life
- *   run_batch.c   training, gradients, evaluation: one batch
+ *   run_batch.c   training, gradients, evaluation: one batch; prepare_batch.c: before its tasks
  *   fault.c       where a number that is not finite came from
  *   stats.c       statistics
  *   choices.c     what a session says of itself
@@ -67,6 +67,10 @@ void cavs__session_release(struct cavs_session *s, struct cavs__session_tape *ta
 int cavs__session_ready(const struct cavs_session *s, const char *call);
 /* Waits for everything submitted, and then asks the next. */
 int cavs__settle(struct cavs_session *s);
+/* prepare_batch.c: everything that is wanted before the tasks of r->samples are submitted, s->batch
+ * and what they read; a batch that fails here leaves no trace.  All ranks go on, or none. */
+int cavs__prepare_batch(struct cavs_session *s, struct cavs__request *r, int slot);
+
 /* run_batch.c: what the gradient of a batch of n samples is multiplied by. */
 float cavs__gradient_scale(const struct cavs_session_options *o, int n);
 /* devices.c: CAVS_ERUNTIME if a device has failed in the middle of a task since the last call. */

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * start_runtime.c - starting StarPU, its workers and devices, on all ranks or on none: what one
+ * rank cannot do, none goes on with, as the others would wait for it in vain.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+
+#include "core/base/error.h"
+#include "core/base/notice.h"
+#include "core/run/record.h"
+#include "core/run/runtime.h"
+#include "core/run/simulated.h"
+#include "core/run/start_devices.h"
+
+/* StarPU itself only warns and takes another one. */
+static bool is_scheduler(const char *name)
+{
+    for (struct starpu_sched_policy **p = starpu_sched_get_predefined_policies(); *p; p++) {
+        if (strcmp((*p)->policy_name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Without performance models (all but dmda and its kin) a scheduler cannot tell a GPU from a
+ * core. */
+static const char *scheduler_for(const struct cavs_runtime_options *o)
+{
+    return o->scheduler ? o->scheduler : cavs__devices_wanted(o) ? "dmdas" : "lws";
+}
+
+/* More workers than cores are allowed: then nobody is bound. */
+static void set_environment(const struct cavs_runtime_options *o, const struct cavs_runtime *rt)
+{
+    if (o->workers > 0 && o->workers + cavs__devices_asked(o) > rt->cores)
+        setenv("STARPU_WORKERS_NOBIND", "1", 0);
+    setenv("STARPU_SILENT", "1", 0);
+}
+
+/* Whether the launcher has bound this process to some of the cores: StarPU stays on them. */
+static bool is_bound(const struct cavs_runtime *rt)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 &&
+           CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN) && rt->ranks;
+}
+
+/* Ranks on one machine share its cores: each begins where the one before ends.  What StarPU counts
+ * are hardware threads, of which a worker takes the first of its core. */
+static void share_cores(const struct cavs_runtime_options *o, const struct cavs_runtime *rt,
+                        struct starpu_conf *conf)
+{
+    int all, here = cavs__ranks_here(rt->ranks, &all), n = o->workers;
+
+    if (all == 1 || is_bound(rt))
+        return;
+    if (n < 0)
+        n = rt->cores > all ? rt->cores / all : 1;
+    conf->ncpus = n;
+    if (n * all > rt->cores) {
+        setenv("STARPU_WORKERS_NOBIND", "1", 0);
+        return;
+    }
+    conf->use_explicit_workers_bindid = 1;
+    for (int i = 0; i < n; i++)
+        conf->workers_bindid[i] = (unsigned)((here * n + i) * rt->threads);
+}
+
+/* StarPU takes as many as it has arrays for, and would say nothing of the others. */
+static void tell_of_missing(const struct starpu_conf *conf, const struct cavs_runtime *rt)
+{
+    int wanted = conf->ncpus < 0 ? rt->cores : conf->ncpus;
+
+    if (wanted > STARPU_MAXCPUS)
+        cavs__notice("this StarPU was built for %d CPU workers, and has no more of the %d wanted: "
+                     "./quickstart builds one for all cores of a machine (--enable-maxcpus)",
+                     STARPU_MAXCPUS, wanted);
+}
+
+static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    struct starpu_conf conf;
+    const char *scheduler = scheduler_for(o);
+    char devices[CAVS__DEVICES_TEXT];
+    int rc;
+
+    starpu_conf_init(&conf);
+    conf.ncpus = o->workers;
+    share_cores(o, rt, &conf);
+    tell_of_missing(&conf, rt);
+    conf.sched_policy_name = scheduler;
+    cavs__devices_prepare(o, &conf);
+    set_environment(o, rt);
+    /* as StarPU has it, the environment goes before what a program asks for */
+    strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
+            sizeof rt->scheduler - 1);
+    starpu_malloc_set_align(64);
+    /* whoever has started StarPU before has tasks for its workers, which must not sleep then */
+    rt->leave_to_workers = o->leave_to_workers || starpu_is_initialized();
+    cavs__simulated_prepare();
+    rc = cavs__starpu_init(rt->ranks, &conf);
+    if (rc == -ENODEV)
+        return cavs__fail(CAVS_ERUNTIME,
+                          "StarPU found no worker (%d CPU workers, %s devices asked for)",
+                          o->workers, cavs__devices_text(o, devices));
+    if (rc != 0)
+        return cavs__fail(CAVS_ERUNTIME, "StarPU did not start: %s", strerror(-rc));
+    return CAVS_OK;
+}
+
+/* StarPU, and what it needs of devices. */
+static int start_all(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    int rc = start(o, rt);
+    bool started = !rc;
+
+    if (!rc)
+        rc = cavs__devices_start(o);
+    if (!rc)
+        rc = cavs__ranks_start(rt->ranks, rt->record != NULL);
+    rc = cavs__ranks_agree(rt->ranks, rc);
+    if (rc && started)
+        cavs__ranks_shutdown(rt->ranks);
+    return rc;
+}
+
+static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    if (!o->trace)
+        return CAVS_OK;
+    if (!cavs_runtime_can_trace())
+        return cavs__fail(CAVS_ERUNTIME,
+                          "no trace: this StarPU (%s) was built without FxT; "
+                          "./quickstart builds one that has it",
+                          CAVS_STARPU_VERSION);
+    return cavs__record_begin(o->trace, cavs__devices_wanted(o), rt->ranks, &rt->record);
+}
+
+/* What can be said before StarPU starts. */
+static int check_here(const struct cavs_runtime_options *o, const struct cavs_runtime *rt)
+{
+    if (!is_scheduler(scheduler_for(o)))
+        return cavs__fail(
+            CAVS_EINVAL,
+            "StarPU has no scheduler named %s (it has eager, prio, lws, ws, dmda, dmdas, ...)",
+            scheduler_for(o));
+    if (rt->ranks && cavs__devices_wanted(o) && o->workers == 0)
+        return cavs__fail(CAVS_EINVAL, "a rank with devices needs a CPU worker, too: it carries "
+                                       "the messages");
+    if (o->trace && !cavs__ranks_are_all(rt->ranks)) /* StarPU lets all of MPI meet for it */
+        return cavs__fail(CAVS_EINVAL, "a trace is of all processes of MPI: the communicator has "
+                                       "only some of them");
+    return CAVS_OK;
+}
+
+static int open_ranks(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    int rc = cavs__ranks_open(o->communicator, &rt->ranks);
+
+    if (!rc)
+        rc = cavs__ranks_agree(rt->ranks, check_here(o, rt));
+    return rc ? rc : cavs__ranks_same(rt->ranks, "the trace", o->trace ? "wanted" : "none");
+}
+
+int cavs__runtime_start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
+{
+    int rc = open_ranks(o, rt);
+
+    if (!rc)
+        rc = cavs__ranks_agree(rt->ranks, cavs__folder_choose(&rt->folder));
+    if (!rc)
+        rc = cavs__ranks_agree(rt->ranks, begin_trace(o, rt));
+    return rc ? rc : start_all(o, rt);
+}
