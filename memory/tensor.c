@@ -47,12 +47,17 @@ static size_t chunk_bytes(const struct cavs__tensor *t, int64_t rows)
     return (size_t)rows * (size_t)t->ld * sizeof(float);
 }
 
+static int flags_of(enum cavs__pinning pinning)
+{
+    return pinning == CAVS__PINNED ? STARPU_MALLOC_PINNED : 0;
+}
+
 static void chunk_free(const struct cavs__tensor *t, struct cavs__chunk *c)
 {
     if (!c->handle)
         return;
     starpu_data_unregister_no_coherency(c->handle);
-    starpu_free_flags(c->p, chunk_bytes(t, c->rows), STARPU_MALLOC_PINNED);
+    starpu_free_flags(c->p, chunk_bytes(t, c->rows), flags_of(c->pinning));
     *c = (struct cavs__chunk){0};
 }
 
@@ -65,20 +70,16 @@ void cavs__tensor_free(struct cavs__tensor *t)
     t->nchunks = 0;
 }
 
-int cavs__tensor_reserve(struct cavs__tensor *t, int i, int64_t rows)
+int cavs__tensor_extend(struct cavs__tensor *t, int i, int64_t rows, int64_t kept,
+                        enum cavs__pinning pinning)
 {
-    return cavs__tensor_extend(t, i, rows, 0);
-}
-
-int cavs__tensor_extend(struct cavs__tensor *t, int i, int64_t rows, int64_t kept)
-{
-    struct cavs__chunk *c = &t->chunks[i], grown = {.rows = rows};
+    struct cavs__chunk *c = &t->chunks[i], grown = {.rows = rows, .pinning = pinning};
 
     if (rows <= c->rows)
         return 0;
     if (c->rows > 0)
         grown.rows += rows / 4; /* batches differ in size: do not grow by every few rows */
-    if (starpu_malloc_flags((void **)&grown.p, chunk_bytes(t, grown.rows), STARPU_MALLOC_PINNED) !=
+    if (starpu_malloc_flags((void **)&grown.p, chunk_bytes(t, grown.rows), flags_of(pinning)) !=
             0 ||
         !grown.p)
         return -1;

@@ -8,20 +8,15 @@
 #include "core/base/array.h"
 #include "core/base/error.h"
 
-int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
-{
-    return cavs__extend(e, t, chunk, rows, 0);
-}
-
-int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
-                 int64_t kept)
+static int grow(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
+                int64_t kept, enum cavs__pinning pinning)
 {
     size_t before = cavs__tensor_bytes(t);
 
     if (chunk < t->nchunks && rows <= t->chunks[chunk].rows)
         return CAVS_OK;
     if (cavs__tensor_add_chunks(t, chunk + 1) != 0 ||
-        cavs__tensor_extend(t, chunk, rows, kept) != 0)
+        cavs__tensor_extend(t, chunk, rows, kept, pinning) != 0)
         return cavs__fail(CAVS_ENOMEM,
                           "out of memory: tensor %s wanted %lld rows of %d numbers (%s); %.1f "
                           "MB are in use by all "
@@ -31,6 +26,22 @@ int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int6
                           (double)e->tensor_bytes * 1e-6);
     e->tensor_bytes += cavs__tensor_bytes(t) - before;
     return CAVS_OK;
+}
+
+int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
+{
+    return grow(e, t, chunk, rows, 0, CAVS__PINNED);
+}
+
+int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
+                 int64_t kept)
+{
+    return grow(e, t, chunk, rows, kept, CAVS__PINNED);
+}
+
+int cavs__reserve_here(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows)
+{
+    return grow(e, t, chunk, rows, 0, CAVS__PAGED);
 }
 
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats)

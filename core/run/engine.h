@@ -187,6 +187,8 @@ void cavs__wait_slots(struct cavs__engine *e);
 void cavs__wait_others(struct cavs__engine *e, int slot);
 /* Of a chunk that need not be there yet. */
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
+/* The same, of what stays in main memory. */
+int cavs__reserve_here(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
 /* The same; the first `kept` rows stay. */
 int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
                  int64_t kept);
@@ -257,8 +259,9 @@ void cavs__run_here(struct cavs__engine *e, struct starpu_task *t);
 /* Decides how many shards there are, and where each lives. */
 int cavs__homes_init(struct cavs__engine *e);
 void cavs__homes_free(struct cavs__engine *e);
-int cavs__home_of(const struct cavs__engine *e, int shard); /* of this batch; -1: none */
-bool cavs__cpus_have_shards(const struct cavs__engine *e);  /* beside those of devices */
+int cavs__home_of(const struct cavs__engine *e, int shard);     /* of this batch; -1: none */
+bool cavs__cpus_have_shards(const struct cavs__engine *e);      /* beside those of devices */
+bool cavs__is_at_cpus(const struct cavs__engine *e, int shard); /* at home there */
 /* The chunk of a parameter's gradient that a shard adds to: never one of another device's. */
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials);
 int cavs__partials(const struct cavs__engine *e); /* such chunks */
@@ -272,6 +275,8 @@ bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes);
 int cavs__homes_send_away(struct cavs__engine *e, const size_t *bytes);
 
 /* home_shares.c */
+/* Their homes are, so that their shares are. */
+bool cavs__shards_alike(const struct cavs__engine *e, int a, int b);
 /* What part of a batch each shard should have, relative to one another, [nshards]; NULL: the
  * same. */
 const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run);

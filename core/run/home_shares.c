@@ -29,6 +29,13 @@ static bool alike(const struct cavs__home *a, const struct cavs__home *b)
     return a->where == b->where && strcmp(a->name, b->name) == 0;
 }
 
+bool cavs__shards_alike(const struct cavs__engine *e, int a, int b)
+{
+    int x = cavs__home_of(e, a), y = cavs__home_of(e, b);
+
+    return x == y || (x >= 0 && y >= 0 && alike(&e->homes->home[x], &e->homes->home[y]));
+}
+
 /* Of a home among those like it. */
 static double mean_rate(const struct cavs__homes *hs, const struct cavs__home *h, int run)
 {

@@ -124,6 +124,13 @@ int cavs__home_of(const struct cavs__engine *e, int shard)
     return hs->away && hs->away[shard] ? hs->n - 1 : own_home(hs, shard);
 }
 
+bool cavs__is_at_cpus(const struct cavs__engine *e, int shard)
+{
+    int home = cavs__home_of(e, shard);
+
+    return home >= 0 && e->homes->home[home].device < 0;
+}
+
 static int count_devices(const struct cavs__homes *hs)
 {
     return hs->n - (hs->home[hs->n - 1].device < 0);

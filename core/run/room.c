@@ -15,11 +15,15 @@ static bool has_room(const struct cavs__tensor *t, int chunk, int64_t rows)
     return chunk < t->nchunks && rows <= t->chunks[chunk].rows;
 }
 
-static int reserve(struct cavs__engine *e, int tensor, int chunk, int64_t rows)
+/* stays: in main memory.  What a device's shard has grows seldom: its share is found out batch by
+ * batch, and pinning takes long. */
+static int reserve(struct cavs__engine *e, int tensor, int chunk, int64_t rows, bool stays)
 {
     struct cavs__tensor *t = &e->tensors[tensor];
 
-    return has_room(t, chunk, rows) ? CAVS_OK : cavs__reserve(e, t, chunk, with_spare(rows));
+    if (stays)
+        return cavs__reserve_here(e, t, chunk, with_spare(rows));
+    return cavs__reserve(e, t, chunk, e->homes ? rows + rows / 4 + 1 : with_spare(rows));
 }
 
 /* ---- what tasks read ---- */
@@ -35,11 +39,12 @@ struct read {
 static int reserve_read(const struct read *r)
 {
     const struct cavs_stage *stage = r->e->plan->stages[r->stage].stage;
+    int64_t rows = 1 + (r->input < 0 ? cavs__index_length(r->b, r->shard, r->stage)
+                                     : cavs__pulled_rows(&r->b->shards[r->shard], stage, r->input));
 
-    return reserve(r->e, r->tensor, r->chunk,
-                   (r->input < 0 ? cavs__index_length(r->b, r->shard, r->stage)
-                                 : cavs__pulled_rows(&r->b->shards[r->shard], stage, r->input)) +
-                       1);
+    return has_room(&r->e->tensors[r->tensor], r->chunk, rows)
+               ? CAVS_OK
+               : reserve(r->e, r->tensor, r->chunk, rows, cavs__is_at_cpus(r->e, r->shard));
 }
 
 static int acquire_read(const struct read *r)
@@ -137,17 +142,18 @@ static int64_t rows_of_shard(const struct cavs__shard *shard, const struct cavs_
                : 0;
 }
 
-/* What the largest shard wants where shards are alike: in a later batch any may be as large, and
- * growing waits for the batch before. */
+/* What the largest of the shards like it wants: in a later batch any may be as large, and growing
+ * waits for the batch before. */
 static int64_t rows_to_have(const struct cavs__engine *e, const struct cavs__batch *b,
                             const struct cavs__tensor_desc *d, int shard, int block)
 {
     int64_t most = rows_of_shard(&b->shards[shard], d, block);
 
-    for (int i = 0; i < b->nshards && !e->homes; i++) {
+    for (int i = 0; i < b->nshards; i++) {
         int64_t rows = rows_of_shard(&b->shards[i], d, block);
 
-        most = rows > most ? rows : most;
+        if (rows > most && cavs__shards_alike(e, i, shard))
+            most = rows;
     }
     return most;
 }
@@ -164,8 +170,8 @@ static int reserve_tensor(struct cavs__engine *e, const struct cavs__batch *b, i
         int chunk = cavs__chunk_of(e, number, 0, shard, k);
 
         if (!has_room(&e->tensors[number], chunk, rows_of_shard(&b->shards[shard], d, k)))
-            rc = cavs__reserve(e, &e->tensors[number], chunk,
-                               with_spare(rows_to_have(e, b, d, shard, k)));
+            rc = reserve(e, number, chunk, rows_to_have(e, b, d, shard, k),
+                         cavs__is_at_cpus(e, shard));
     }
     return rc;
 }
