@@ -8,11 +8,45 @@
 
 static const char *const owners[] = {"vertex", "edge", "entry of a list"};
 
+/* What the present mention of an input says otherwise than the first one. */
+static void report_difference(struct cavs_function *f, const struct cavs__input *in,
+                              const struct cavs__input *here, struct cavs_place at)
+{
+    if (in->per != here->per)
+        FAIL(f, CAVS_ESHAPE,
+             "pull: input %s has a value per %s here, but one per %s elsewhere in stage %s",
+             in->name, owners[here->per], owners[in->per], f->stage->name);
+    else
+        FAIL(f, CAVS_ESHAPE,
+             "pull: input %s is %s of width %d here, but %s of width %d elsewhere in stage %s",
+             in->name, here->ids ? "ids" : "rows", here->width, in->ids ? "ids" : "rows", in->width,
+             f->stage->name);
+}
+
+/* NULL: memory is short. */
+static struct cavs__input *add_input(struct cavs_stage *s, const char *name,
+                                     const struct cavs__input *like)
+{
+    struct cavs__input *in = malloc(sizeof *in);
+
+    if (!in)
+        return NULL;
+    *in = *like;
+    in->name = strdup(name);
+    in->number = s->ninputs;
+    if (in->name && CAVS__APPEND(s->inputs, s->ninputs, in))
+        return in;
+    free(in->name);
+    free(in);
+    return NULL;
+}
+
 /* The stage's input of that name, made at first mention; NULL (reported) if it was declared
  * otherwise before. */
 struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
                                      bool ids, int width, struct cavs_place at)
 {
+    const struct cavs__input here = {.per = per, .ids = ids, .width = width, .limit = INT32_MAX};
     struct cavs_stage *s = f->stage;
     struct cavs__input *in;
 
@@ -22,31 +56,12 @@ struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, 
             continue;
         if (in->ids == ids && in->width == width && in->per == per)
             return in;
-        if (in->per != per) {
-            FAIL(f, CAVS_ESHAPE,
-                 "pull: input %s has a value per %s here, but one per %s elsewhere in stage %s",
-                 name, owners[per], owners[in->per], s->name);
-            return NULL;
-        }
-        FAIL(f, CAVS_ESHAPE,
-             "pull: input %s is %s of width %d here, but %s of width %d elsewhere in stage %s",
-             name, ids ? "ids" : "rows", width, in->ids ? "ids" : "rows", in->width, s->name);
+        report_difference(f, in, &here, at);
         return NULL;
     }
-    in = calloc(1, sizeof *in);
-    if (in)
-        *in = (struct cavs__input){.name = strdup(name),
-                                   .number = s->ninputs,
-                                   .per = per,
-                                   .ids = ids,
-                                   .width = width,
-                                   .limit = INT32_MAX};
-    if (!in || !in->name || !CAVS__APPEND(s->inputs, s->ninputs, in)) {
-        free(in ? in->name : NULL);
-        free(in);
+    in = add_input(s, name, &here);
+    if (!in)
         FAIL(f, CAVS_ENOMEM, "pull: out of memory for input %s", name);
-        return NULL;
-    }
     return in;
 }
 
