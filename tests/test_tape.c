@@ -598,6 +598,25 @@ static void what_a_declared_function_lacks_is_told(void **unused)
     close_declared(&a);
 }
 
+static void counts_without_their_arrays_are_refused(void **unused)
+{
+    const struct cavs_application wrong[] = {
+        {.ninputs = 3}, {.nchildren = 1}, {.nchildren = -2}, {.nchannels = 2}};
+    struct declared_scene a;
+
+    (void)unused;
+    open_declared(&a);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct cavs_application application = wrong[i];
+
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+        cavs_tape_sample(a.t);
+        assert_null(cavs_tape_apply(a.t, a.f, &application));
+        check_refused(cavs_tape_finish(a.t), CAVS_EINVAL, "test_tape.c", "step", "not there");
+    }
+    close_declared(&a);
+}
+
 /* ---- tied weights ---- */
 
 enum { TIED = 4 };
@@ -1266,6 +1285,7 @@ int main(void)
         cmocka_unit_test(an_applied_function_is_one_symbol),
         cmocka_unit_test(functions_that_read_stages_are_not_applied),
         cmocka_unit_test(what_a_declared_function_lacks_is_told),
+        cmocka_unit_test(counts_without_their_arrays_are_refused),
         cmocka_unit_test(gradients_of_both_uses_of_a_table_add_up),
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),

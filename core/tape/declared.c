@@ -22,6 +22,12 @@ static bool reads_stages(const struct cavs_function *f)
     return false;
 }
 
+/* A count, and the array of so many. */
+static bool is_list(int n, const void *list)
+{
+    return n == 0 || (n > 0 && list);
+}
+
 static bool may_apply(const struct cavs__applying *w)
 {
     const struct cavs_function *f = w->f;
@@ -34,6 +40,13 @@ static bool may_apply(const struct cavs__applying *w)
                             : f->recorder
                                 ? "this is a tape's function, not a declared one"
                                 : "the function is of another model than the tape's session");
+    else if (!is_list(w->a->ninputs, w->a->inputs) || !is_list(w->a->nchildren, w->a->children) ||
+             !is_list(w->a->nchannels, w->a->channels))
+        cavs__function_fail(
+            w->to, CAVS_EINVAL, w->at,
+            "apply: function %s: %d inputs, %d children and %d channels; a count is "
+            "below 0, or its array is not there (NULL)",
+            f->name, w->a->ninputs, w->a->nchildren, w->a->nchannels);
     else if (w->to->nsymbols >= w->t->recording.most)
         cavs__function_fail(w->to, CAVS_EINVAL, w->at,
                             "apply: function %s: more than %lld symbols (most_symbols)", f->name,
