@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dyn_parser.h - the transition parser of parser.h as ordinary code, recorded on a tape:
- * parameters,
- * files and, without exploration, losses are the same.
+ * parameters, files and, without exploration, losses are the same.
  *
  * With exploration the parser is trained on the way that it takes itself: each decision is recorded
  * when the one before has been computed and made, by the model with probability --explore, else by
  * an oracle which knows of every state what the moves cost from there (dynamic_oracle.h).  The
- * truth
- * of a decision is the best move of no cost.  All sentences of a batch advance together: a move of
- * each is one cavs_tape_values().
+ * truth of a decision is the best move of no cost.  All sentences of a batch advance together: a
+ * move of each is one cavs_tape_values().
  */
 #ifndef CAVS_APPS_DYN_PARSER_H
 #define CAVS_APPS_DYN_PARSER_H
@@ -46,7 +44,6 @@ struct dyn_parser {
     struct tape_rows scores; /* of those that are not done */
 
     size_t *moves; /* [sentences + 1]: where the moves of training sentences begin */
-    size_t moves_room;
     struct dynamic_oracle oracle;
     struct rng draws; /* of this batch */
 };
@@ -60,5 +57,29 @@ void dyn_parser_read(struct dyn_parser *p, struct reading *r, const int *word, c
 void dyn_parser_decide(struct dyn_parser *p, struct reading *r);
 /* Compares the decision with a move and a relation; -1: none. */
 void dyn_parser_compare(struct dyn_parser *p, const struct reading *r, enum move m, int relation);
+
+/* ---- dyn_parser_readings.c ------------------------------------------------------------------- */
+
+/* Reads n sentences of a text; with their trees, and in training with some words dropped. */
+int dyn_parser_read_all(struct dyn_parser *p, const struct parser_text *t, const int *sentences,
+                        int n, bool with_trees);
+/* Computes all words of all sentences at once, once they are read. */
+int dyn_parser_compute_words(struct dyn_parser *p);
+/* Computes the scores of the next moves of all sentences that are not done, in their order; how
+ * many these are, or a negative code. */
+int dyn_parser_score_all(struct dyn_parser *p);
+/* Whether the oracle's moves lead to the tree of a sentence: it has no crossing arcs.  Overwrites
+ * what was read. */
+int dyn_parser_has_moves(struct dyn_parser *p, const struct parser_text *t, int sentence,
+                         bool *has);
+
+/* ---- dyn_parser_train.c, dyn_parser_decode.c: what the frame calls (program.h, parser.h) ----- */
+
+/* Which words are dropped and where the model goes its own way follows from the seed and the number
+ * of batches so far. */
+int dyn_parser_begin_batch(struct app *a, const int *samples, int n);
+int dyn_parser_record(struct app *a, enum app_set set, const int *samples, int n);
+int dyn_parser_parse(struct parser *shared, const struct parser_text *t, struct cavs_data *none,
+                     struct parser_trees *out);
 
 #endif

@@ -27,17 +27,10 @@ static int keep_once(int *node, int n)
     return kept;
 }
 
-static bool find_neighbours(const struct edge_list *g, struct neighbours *out)
+/* Node v itself, and the other end of each of its edges, as often as there are any; fill[v]: how
+ * many. */
+static void fill_in(const struct edge_list *g, struct neighbours *out, int *fill)
 {
-    int *fill = calloc(g->n + 1, sizeof *fill), *from;
-    int sum = 0;
-
-    *out = (struct neighbours){.ptr = calloc(g->n + 2, sizeof *out->ptr),
-                               .node = malloc((g->n + 2 * g->nedges + 1) * sizeof *out->node)};
-    if (!fill || !out->ptr || !out->node) {
-        free(fill);
-        return false;
-    }
     for (int e = 0; e < g->nedges; e++) {
         out->ptr[g->from[e] + 1]++;
         out->ptr[g->to[e] + 1]++;
@@ -50,15 +43,35 @@ static bool find_neighbours(const struct edge_list *g, struct neighbours *out)
         out->node[out->ptr[g->from[e]] + fill[g->from[e]]++] = g->to[e];
         out->node[out->ptr[g->to[e]] + fill[g->to[e]]++] = g->from[e];
     }
-    for (int v = 0; v < g->n; v++) {
-        from = out->node + out->ptr[v];
-        int n = keep_once(from, fill[v]);
+}
 
-        memmove(out->node + sum, from, n * sizeof *from);
+/* Those that stand there more than once go, and the others move up. */
+static void close_gaps(int n, struct neighbours *out, const int *fill)
+{
+    int sum = 0;
+
+    for (int v = 0; v < n; v++) {
+        int *from = out->node + out->ptr[v], kept = keep_once(from, fill[v]);
+
+        memmove(out->node + sum, from, kept * sizeof *from);
         out->ptr[v] = sum;
-        sum += n;
+        sum += kept;
     }
-    out->ptr[g->n] = sum;
+    out->ptr[n] = sum;
+}
+
+static bool find_neighbours(const struct edge_list *g, struct neighbours *out)
+{
+    int *fill = calloc(g->n + 1, sizeof *fill);
+
+    *out = (struct neighbours){.ptr = calloc(g->n + 2, sizeof *out->ptr),
+                               .node = malloc((g->n + 2 * g->nedges + 1) * sizeof *out->node)};
+    if (!fill || !out->ptr || !out->node) {
+        free(fill);
+        return false;
+    }
+    fill_in(g, out, fill);
+    close_gaps(g->n, out, fill);
     free(fill);
     return true;
 }

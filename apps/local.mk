@@ -113,8 +113,9 @@ parser_sources = apps/parser.h apps/parser_predict.c apps/parser_program.c apps/
 
 APPS += apps/parser apps/dyn_parser
 apps_parser_SOURCES = apps/parser.c apps/parser_data.c apps/parser_decode.c apps/parser_model.c $(parser_sources)
-apps_dyn_parser_SOURCES = apps/dyn_parser.c apps/dyn_parser.h apps/dyn_parser_model.c apps/dynamic_oracle.c \
-	apps/dynamic_oracle.h $(parser_sources)
+apps_dyn_parser_SOURCES = apps/dyn_parser.c apps/dyn_parser.h apps/dyn_parser_decode.c apps/dyn_parser_model.c \
+	apps/dyn_parser_readings.c apps/dyn_parser_train.c apps/dynamic_oracle.c apps/dynamic_oracle.h \
+	$(parser_sources)
 
 # --- encoder and decoder -------------------------------------------------------------------------------
 

@@ -11,7 +11,9 @@ libtrace_la_SOURCES = \
 	apps/trace/longest_path.c \
 	apps/trace/messages.c \
 	apps/trace/pauses.c \
+	apps/trace/record_fields.c \
 	apps/trace/records.c \
+	apps/trace/records.h \
 	apps/trace/summarise.c \
 	apps/trace/summary_text.c \
 	apps/trace/svg.c \

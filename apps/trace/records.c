@@ -2,37 +2,19 @@
 /*
  * records.c - the reader of tasks.rec and activity.data.
  *
- * tasks.rec has one record a task: lines "Key: value", ended by an empty line.  Keys that we do
- * not need are skipped; a key that we do need has to be well formed.  Jobs of StarPU's own are
- * there too: they carry dependencies, but have no worker and no times.  Of several ranks, a job is
- * called RANK_NUMBER; handles and orders of submission are each rank's own.
+ * tasks.rec has one record a task: lines "Key: value" (record_fields.c), ended by an empty line.
+ * Jobs of StarPU's own are there too: they carry dependencies, but have no worker and no times.
+ * Handles and orders of submission are each rank's own.
  */
-#include <limits.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/array.h"
-#include "apps/trace/trace.h"
+#include "apps/trace/records.h"
 
-enum { RANK_SHIFT = 48 /* bits of a number and of a handle below those of the rank */ };
+/* ---- records --------------------------------------------------------------------------------- */
 
-struct reader {
-    const char *path;
-    struct app_error *error;
-    long line;
-    struct trace *t;
-    struct trace_task task; /* the record being read; codelet -1: no line of it seen yet */
-    long worker, rank;
-    struct trace_raw raw;
-};
-
-static int bad(const struct reader *r, const char *what, const char *value)
-{
-    return app_fail(r->error, CAVS_EFORMAT, "%s:%ld: %s '%s'", r->path, r->line, what, value);
-}
-
-static void begin_task(struct reader *r)
+static void begin_task(struct trace_reader *r)
 {
     r->worker = -1;
     r->rank = 0;
@@ -46,138 +28,6 @@ static void begin_task(struct reader *r)
                                   .job0 = r->raw.njobs,
                                   .access0 = r->raw.naccesses};
 }
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-static int read_codelet(struct reader *r, const char *name)
-{
-    struct trace *t = r->t;
-    struct trace_codelet c = {NULL, cavs__work_of(name)};
-
-    for (r->task.codelet = 0; r->task.codelet < t->ncodelets; r->task.codelet++) {
-        if (strcmp(t->codelets[r->task.codelet].name, name) == 0)
-            return CAVS_OK;
-    }
-    c.name = strdup(name);
-    if (c.name && CAVS__APPEND(t->codelets, t->ncodelets, c))
-        return CAVS_OK;
-    free(c.name);
-    return CAVS_ENOMEM;
-}
-
-static int read_whole(const struct reader *r, const char *value, long *out)
-{
-    char *end;
-
-    *out = strtol(value, &end, 10);
-    return end == value || *end ? bad(r, "expected a whole number, not", value) : CAVS_OK;
-}
-
-/* "12", or "1_12" for rank 1; *value is then behind it. */
-static bool read_job(const char **value, long *out)
-{
-    char *end;
-    long number = strtol(*value, &end, 10), rank = 0;
-
-    if (end > *value && *end == '_') {
-        rank = number;
-        *value = end + 1;
-        number = strtol(*value, &end, 10);
-    }
-    if (end == *value || rank < 0 || rank >= TRACE_RANKS)
-        return false;
-    *value = end;
-    *out = (long)(((unsigned long)rank << RANK_SHIFT) ^ (unsigned long)number);
-    return true;
-}
-
-static int read_own_job(struct reader *r, const char *value)
-{
-    const char *rest = value;
-
-    return read_job(&rest, &r->task.job) && !*rest ? CAVS_OK
-                                                   : bad(r, "expected a whole number, not", value);
-}
-
-static int read_time(const struct reader *r, const char *value, double *out)
-{
-    char *end;
-
-    *out = strtod(value, &end);
-    return end == value || *end || !(*out >= 0) ? bad(r, "expected a time, not", value) : CAVS_OK;
-}
-
-static int read_jobs(struct reader *r, const char *value)
-{
-    for (long job; *value; value += strspn(value, " ")) {
-        if (!read_job(&value, &job))
-            return bad(r, "expected numbers of jobs, not", value);
-        if (!CAVS__APPEND(r->raw.jobs, r->raw.njobs, job))
-            return CAVS_ENOMEM;
-        r->task.njobs++;
-    }
-    return CAVS_OK;
-}
-
-static int read_handles(struct reader *r, const char *value)
-{
-    for (char *end; *value; value = end + strspn(end, " ")) {
-        struct trace_access a = {.handle = strtoul(value, &end, 16)};
-
-        if (end == value)
-            return bad(r, "expected handles, not", value);
-        if (!CAVS__APPEND(r->raw.accesses, r->raw.naccesses, a))
-            return CAVS_ENOMEM;
-        r->task.naccesses++;
-    }
-    return CAVS_OK;
-}
-
-/* Beside the handles: R, W and RW, each with more letters for more detail; scratch memory is
- * neither. */
-static int read_modes(struct reader *r, const char *value)
-{
-    for (int i = 0; i < r->task.naccesses && *value; i++) {
-        struct trace_access *a = &r->raw.accesses[r->task.access0 + i];
-        size_t length = strcspn(value, " ");
-
-        a->read = *value == 'R';
-        a->write = *value == 'W' || (*value == 'R' && value[1] == 'W');
-        value += length + strspn(value + length, " ");
-    }
-    return CAVS_OK;
-}
-
-static int read_field(struct reader *r, const char *key, const char *value)
-{
-    if (strcmp(key, "Name") == 0)
-        return read_codelet(r, value);
-    if (strcmp(key, "JobId") == 0)
-        return read_own_job(r, value);
-    if (strcmp(key, "WorkerId") == 0)
-        return read_whole(r, value, &r->worker);
-    if (strcmp(key, "MPIRank") == 0)
-        return read_whole(r, value, &r->rank);
-    if (strcmp(key, "Iteration") == 0)
-        return read_whole(r, value, &r->task.batch);
-    if (strcmp(key, "SubmitTime") == 0)
-        return read_time(r, value, &r->task.submit);
-    if (strcmp(key, "StartTime") == 0)
-        return read_time(r, value, &r->task.start);
-    if (strcmp(key, "EndTime") == 0)
-        return read_time(r, value, &r->task.end);
-    if (strcmp(key, "DependsOn") == 0)
-        return read_jobs(r, value);
-    if (strcmp(key, "SubmitOrder") == 0)
-        return read_whole(r, value, &r->task.order);
-    if (strcmp(key, "Handles") == 0)
-        return read_handles(r, value);
-    if (strcmp(key, "Modes") == 0)
-        return read_modes(r, value);
-    return CAVS_OK;
-}
-
-/* ---- records --------------------------------------------------------------------------------- */
 
 static int see_worker(struct trace *t, long id, const char *name)
 {
@@ -195,22 +45,22 @@ static int see_worker(struct trace *t, long id, const char *name)
 }
 
 /* -1 where there is no MPI.  Data and orders of different ranks become different. */
-static int end_rank(struct reader *r)
+static int end_rank(struct trace_reader *r)
 {
     if (r->rank >= TRACE_RANKS)
-        return bad(r, "no rank of that number:", r->t->codelets[r->task.codelet].name);
+        return trace_bad_record(r, "no rank of that number:", r->t->codelets[r->task.codelet].name);
     r->task.rank = r->rank > 0 ? (int)r->rank : 0;
     if (r->task.rank >= r->t->nranks)
         r->t->nranks = r->task.rank + 1;
     if (r->task.order >= 0)
-        r->task.order ^= (long)r->task.rank << RANK_SHIFT;
+        r->task.order ^= (long)r->task.rank << TRACE_RANK_SHIFT;
     for (int i = r->task.access0; i < r->raw.naccesses; i++)
-        r->raw.accesses[i].handle ^= (unsigned long)r->task.rank << RANK_SHIFT;
+        r->raw.accesses[i].handle ^= (unsigned long)r->task.rank << TRACE_RANK_SHIFT;
     return CAVS_OK;
 }
 
 /* A task that was still running when the trace ended has a start only: it counts as not run. */
-static int end_task(struct reader *r)
+static int end_task(struct trace_reader *r)
 {
     char name[32];
     int rc = CAVS_OK;
@@ -218,11 +68,13 @@ static int end_task(struct reader *r)
     if (r->task.codelet < 0)
         return CAVS_OK;
     if (r->task.job < 0)
-        return bad(r, "no JobId in the record of", r->t->codelets[r->task.codelet].name);
+        return trace_bad_record(r, "no JobId in the record of",
+                                r->t->codelets[r->task.codelet].name);
     if (r->worker >= TRACE_RANK_WORKERS)
-        return bad(r, "no worker of that number:", r->t->codelets[r->task.codelet].name);
+        return trace_bad_record(r,
+                                "no worker of that number:", r->t->codelets[r->task.codelet].name);
     if (r->task.end >= 0 && r->task.end < r->task.start)
-        return bad(r, "ends before it starts:", r->t->codelets[r->task.codelet].name);
+        return trace_bad_record(r, "ends before it starts:", r->t->codelets[r->task.codelet].name);
     rc = end_rank(r);
     if (!rc && r->worker >= 0 && r->task.start >= 0 && r->task.end >= 0) {
         snprintf(name, sizeof name, "worker %ld", r->worker);
@@ -237,7 +89,7 @@ static int end_task(struct reader *r)
     return rc;
 }
 
-static int read_line(struct reader *r, char *line)
+static int read_line(struct trace_reader *r, char *line)
 {
     char *colon;
 
@@ -247,14 +99,16 @@ static int read_line(struct reader *r, char *line)
         return end_task(r);
     colon = strstr(line, ": ");
     if (!colon)
-        return line[strlen(line) - 1] == ':' ? CAVS_OK : bad(r, "expected 'Key: value', not", line);
+        return line[strlen(line) - 1] == ':'
+                   ? CAVS_OK
+                   : trace_bad_record(r, "expected 'Key: value', not", line);
     *colon = '\0';
     if (r->task.codelet < 0 && strcmp(line, "Name") != 0)
-        return bad(r, "expected a record to begin with Name, not", line);
-    return read_field(r, line, colon + 2);
+        return trace_bad_record(r, "expected a record to begin with Name, not", line);
+    return trace_read_field(r, line, colon + 2);
 }
 
-static int read_tasks(struct reader *r)
+static int read_tasks(struct trace_reader *r)
 {
     FILE *in = fopen(r->path, "r");
     char *line = NULL;
@@ -344,7 +198,7 @@ static void choose(struct trace *t)
 int trace_read(const char *tasks, const char *workers, struct trace *out, struct app_error *e)
 {
     struct trace t = {0};
-    struct reader r = {.path = tasks, .error = e, .t = &t};
+    struct trace_reader r = {.path = tasks, .error = e, .t = &t};
     int rc = read_workers(workers, &t);
 
     if (!rc)

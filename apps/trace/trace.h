@@ -7,6 +7,7 @@
  *   convert.c       what StarPU recorded -> files that can be read, by starpu_fxt_tool
  *   summarise.c     reads a folder, writes summary.txt and gantt.svg into it
  *   records.c       tasks.rec and activity.data -> struct trace
+ *   record_fields.c the lines of a record
  *   messages.c      comms.rec -> what ranks sent one another; and their clocks
  *   pauses.c        trace.rec -> times in which FxT stopped the program
  *   dependencies.c  who depends on whom, by job numbers and by data
