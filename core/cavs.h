@@ -168,8 +168,9 @@ struct cavs_init {
 struct cavs_init cavs_init_glorot(int rows, int cols);
 
 /** Declares a parameter: a row-major rows x cols matrix (a bias has one row; an embedding table
- * one row per id).  Names are unique in the model and are the names in model files; they do not
- * begin with "cavs.".  NULL on misuse, which cavs_model_finish() reports. */
+ * one row per id).  Names are unique in the model and are the names in model files: UTF-8, and not
+ * beginning with "cavs.".  `init` has finite numbers (a constant may be infinite), lo <= hi and a
+ * deviation that is not negative.  NULL on misuse, which cavs_model_finish() reports. */
 struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols,
                                     struct cavs_init init);
 /** A frozen parameter gets no gradient and is not updated. */
@@ -188,7 +189,8 @@ int cavs_param_rows(const struct cavs_param *p);
 int cavs_param_cols(const struct cavs_param *p);
 
 /** A stage whose samples bring their own graph.  state_width says how many numbers a vertex
- * scatters to its parents: 0 for a stage whose functions neither gather nor scatter. */
+ * scatters to its parents: 0 for a stage whose functions neither gather nor scatter.  Names are
+ * unique in the model.  NULL on misuse, which cavs_model_finish() reports. */
 struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int state_width);
 /** The vertices that a stage stands over. */
 enum cavs_over {
@@ -196,12 +198,13 @@ enum cavs_over {
     CAVS_ROOTS         /**< every vertex without parents */
 };
 /** A stage without edges that has one vertex for each of these vertices of `base`, in the same
- * order.  It needs no graph and has one function. */
+ * order.  It needs no graph and has one function.  NULL as above. */
 struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struct cavs_stage *base,
                                    enum cavs_over which);
 
-/** A vertex function of the stage.  Graphs name it by its number: 0 for the first function of the
- * stage, then 1, and so on. */
+/** A vertex function of the stage, whose name is unique there.  Graphs name it by its number: 0 for
+ * the first function of the stage, then 1, and so on.  NULL on misuse, which cavs_model_finish()
+ * reports. */
 struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char *name);
 /** The number of a function in its stage. */
 int cavs_function_number(const struct cavs_function *f);

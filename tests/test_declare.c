@@ -3,6 +3,7 @@
  * test_declare.c - models, stages and parameters as such: their misuse, their phases, and NULL
  * wherever it may come from. (Operators: test_symbols.c.)
  */
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -85,6 +86,47 @@ static void parameter_without_name(void **state)
     finish_refused(m, CAVS_EINVAL, "name");
 }
 
+static void parameter_name_that_is_not_utf8(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_null(cavs_model_param(m, "W\xff", 2, 2, CAVS_CONSTANT(0)));
+    finish_refused(m, CAVS_EINVAL, "UTF-8");
+}
+
+static void parameter_that_cannot_start(void **state)
+{
+    static const struct cavs_init wrong[] = {
+        {(enum cavs_init_kind)3, 0, 1},   {(enum cavs_init_kind) - 1, 0, 1},
+        {CAVS_INIT_CONSTANT, NAN, 0},     {CAVS_INIT_UNIFORM, NAN, 1},
+        {CAVS_INIT_UNIFORM, 0, NAN},      {CAVS_INIT_UNIFORM, -INFINITY, 0},
+        {CAVS_INIT_UNIFORM, 0.5f, 0.25f}, {CAVS_INIT_UNIFORM, -FLT_MAX, FLT_MAX},
+        {CAVS_INIT_NORMAL, NAN, 1},       {CAVS_INIT_NORMAL, 0, INFINITY},
+        {CAVS_INIT_NORMAL, 0, -1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct cavs_model *m = new_model();
+        sound_stage(m, "s");
+        assert_null(cavs_model_param(m, "fresh", 2, 2, wrong[i]));
+        finish_refused(m, CAVS_EINVAL, "fresh");
+    }
+}
+
+static void parameter_that_starts_as_one_number(void **state)
+{
+    static const struct cavs_init right[] = {
+        {CAVS_INIT_CONSTANT, -INFINITY, NAN}, {CAVS_INIT_UNIFORM, 2, 2}, {CAVS_INIT_NORMAL, 2, 0}};
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_non_null(cavs_model_param(m, "a", 2, 2, right[0]));
+    assert_non_null(cavs_model_param(m, "b", 2, 2, right[1]));
+    assert_non_null(cavs_model_param(m, "c", 2, 2, right[2]));
+    check_ok(cavs_model_finish(m));
+    cavs_model_destroy(m);
+}
+
 static void model_without_stage(void **state)
 {
     (void)state;
@@ -107,6 +149,52 @@ static void stage_of_negative_width(void **state)
     sound_stage(m, "s");
     assert_null(cavs_stage_create(m, "antistage", -1));
     finish_refused(m, CAVS_EINVAL, "antistage");
+}
+
+static void stage_without_name(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    sound_stage(m, "s");
+    assert_null(cavs_stage_create(m, NULL, 3));
+    finish_refused(m, CAVS_EINVAL, "a stage needs a name");
+}
+
+static void stages_of_one_name(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    assert_null(cavs_stage_over(m, "twin", sound_stage(m, "twin"), CAVS_ROOTS));
+    assert_null(cavs_stage_create(m, "twin", 3));
+    finish_refused(m, CAVS_EINVAL, "twin is declared twice");
+}
+
+static void functions_of_one_name(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_stage *s = cavs_stage_create(m, "s", 0);
+    assert_non_null(cavs_function_create(s, "twin"));
+    assert_null(cavs_function_create(s, "twin"));
+    finish_refused(m, CAVS_EINVAL, "twin is declared twice");
+}
+
+static void stage_over_unknown_vertices(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    assert_null(cavs_stage_over(m, "floating", sound_stage(m, "s"), (enum cavs_over)2));
+    finish_refused(m, CAVS_EINVAL, "floating: there are no vertices of kind 2");
+}
+
+static void function_that_is_empty(void **state)
+{
+    struct cavs_model *m = new_model();
+    (void)state;
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 3), "f");
+    check_refused(cavs_function_finish(f), CAVS_EPROGRAM, "function s.f: no scatter");
+    assert_ptr_equal(strstr(cavs_error_message(), "function"), cavs_error_message());
+    cavs_model_destroy(m);
 }
 
 static void stage_over_nothing(void **state)
@@ -368,9 +456,17 @@ int main(void)
         cmocka_unit_test(parameter_of_any_size),
         cmocka_unit_test(parameter_named_twice),
         cmocka_unit_test(parameter_without_name),
+        cmocka_unit_test(parameter_name_that_is_not_utf8),
+        cmocka_unit_test(parameter_that_cannot_start),
+        cmocka_unit_test(parameter_that_starts_as_one_number),
         cmocka_unit_test(model_without_stage),
         cmocka_unit_test(stage_without_function),
         cmocka_unit_test(stage_of_negative_width),
+        cmocka_unit_test(stage_without_name),
+        cmocka_unit_test(stages_of_one_name),
+        cmocka_unit_test(functions_of_one_name),
+        cmocka_unit_test(stage_over_unknown_vertices),
+        cmocka_unit_test(function_that_is_empty),
         cmocka_unit_test(stage_over_nothing),
         cmocka_unit_test(stage_over_another_model),
         cmocka_unit_test(stage_over_with_two_functions),

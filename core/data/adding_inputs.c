@@ -35,7 +35,7 @@ static int find_input(struct cavs_data *d, const struct cavs__stage_data *s, con
         return CAVS_OK;
     }
     return cavs__fail(CAVS_EDATA, "stage %s has no input %s", s->stage->name,
-                      name ? name : "(null)");
+                      name ? name : "without a name");
 }
 
 /* What a call brings. */

@@ -39,9 +39,11 @@ int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at,
     if (f->recorder) {
         f = f->recorder->present;
         snprintf(where, sizeof where, "%s:%d: tape: %s", at.file, at.line, text);
-    } else {
+    } else if (at.file) {
         snprintf(where, sizeof where, "%s:%d: function %s.%s: %s", at.file, at.line, f->stage->name,
                  f->name, text);
+    } else {
+        snprintf(where, sizeof where, "function %s.%s: %s", f->stage->name, f->name, text);
     }
     cavs__fail(code, "%s", where);
     if (f->finished && !f->recorder)

@@ -217,7 +217,8 @@ int cavs__domain(const struct cavs_symbol *x);
 /* "tanh", "matmul W", ...: the operator as the user knows it, in a static per-thread buffer */
 const char *cavs__symbol_label(const struct cavs_symbol *x);
 
-/* model.c: the first mistake in a function, or in a model, with its code; it is kept. */
+/* model.c: the first mistake in a function, or in a model, with its code; it is kept.  A place
+ * without a file is left out. */
 int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at, const char *format,
                         ...) __attribute__((format(printf, 4, 5)));
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)

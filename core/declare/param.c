@@ -6,6 +6,7 @@
 
 #include "core/base/array.h"
 #include "core/base/error.h"
+#include "core/base/json_text.h"
 #include "core/base/own_name.h"
 #include "core/declare/model.h"
 
@@ -25,22 +26,60 @@ struct cavs_param *cavs_model_find_param(const struct cavs_model *m, const char 
     return NULL;
 }
 
-static int check_param(struct cavs_model *m, const char *name, int rows, int cols)
+static int check_name(struct cavs_model *m, const char *name)
 {
-    if (m->finished)
-        return cavs__model_fail(m, CAVS_ESTATE, "parameter %s: the model is finished",
-                                name ? name : "(null)");
     if (!name || !*name)
         return cavs__model_fail(m, CAVS_EINVAL, "a parameter needs a name");
+    if (!cavs__is_utf8(name))
+        return cavs__model_fail(m, CAVS_EINVAL,
+                                "parameter %s: model files want names in UTF-8, which this is not",
+                                name);
     if (cavs__is_own(name) || strcmp(name, "__metadata__") == 0)
         return cavs__model_fail(m, CAVS_EINVAL,
                                 "parameter %s: model files need this name themselves", name);
-    if (rows <= 0 || cols <= 0)
-        return cavs__model_fail(m, CAVS_ESHAPE, "parameter %s: shape %d x %d is not positive", name,
-                                rows, cols);
     if (cavs_model_find_param(m, name))
         return cavs__model_fail(m, CAVS_EINVAL, "parameter %s is declared twice", name);
     return CAVS_OK;
+}
+
+static int check_init(struct cavs_model *m, const char *name, struct cavs_init init)
+{
+    switch (init.kind) {
+    case CAVS_INIT_CONSTANT:
+        if (isnan(init.a))
+            return cavs__model_fail(m, CAVS_EINVAL, "parameter %s: starts as NaN", name);
+        return CAVS_OK;
+    case CAVS_INIT_UNIFORM:
+        if (!isfinite(init.b - init.a) || init.a > init.b)
+            return cavs__model_fail(m, CAVS_EINVAL,
+                                    "parameter %s: uniform in [%g, %g): not a finite range", name,
+                                    (double)init.a, (double)init.b);
+        return CAVS_OK;
+    case CAVS_INIT_NORMAL:
+        if (!isfinite(init.a) || !isfinite(init.b) || init.b < 0)
+            return cavs__model_fail(m, CAVS_EINVAL,
+                                    "parameter %s: normal with mean %g and deviation %g: both "
+                                    "are finite, and the deviation is at least 0",
+                                    name, (double)init.a, (double)init.b);
+        return CAVS_OK;
+    }
+    return cavs__model_fail(m, CAVS_EINVAL, "parameter %s: there is no distribution %d", name,
+                            (int)init.kind);
+}
+
+static int check_param(struct cavs_model *m, const char *name, int rows, int cols,
+                       struct cavs_init init)
+{
+    int rc;
+
+    if (m->finished)
+        return cavs__model_fail(m, CAVS_ESTATE, "parameter %s: the model is finished",
+                                name ? name : "without a name");
+    rc = check_name(m, name);
+    if (!rc && (rows <= 0 || cols <= 0))
+        rc = cavs__model_fail(m, CAVS_ESHAPE, "parameter %s: shape %d x %d is not positive", name,
+                              rows, cols);
+    return rc ? rc : check_init(m, name, init);
 }
 
 struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols,
@@ -48,7 +87,7 @@ struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int 
 {
     struct cavs_param *p;
 
-    if (!m || check_param(m, name, rows, cols))
+    if (!m || check_param(m, name, rows, cols, init))
         return NULL;
     p = calloc(1, sizeof *p);
     if (p)

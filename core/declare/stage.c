@@ -56,19 +56,25 @@ void cavs__stage_destroy(struct cavs_stage *s)
     free(s);
 }
 
+static int check_stage(struct cavs_model *m, const char *name, int state_width)
+{
+    if (!name || !*name)
+        return cavs__model_fail(m, CAVS_EINVAL, "a stage needs a name");
+    if (m->finished)
+        return cavs__model_fail(m, CAVS_ESTATE, "stage %s: the model is finished", name);
+    if (state_width < 0)
+        return cavs__model_fail(m, CAVS_EINVAL, "stage %s: negative state width", name);
+    if (cavs_model_find_stage(m, name))
+        return cavs__model_fail(m, CAVS_EINVAL, "stage %s is declared twice", name);
+    return CAVS_OK;
+}
+
 struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int state_width)
 {
     struct cavs_stage *s;
 
-    if (!m || m->finished || !name || state_width < 0) {
-        if (m)
-            cavs__model_fail(m, m->finished ? CAVS_ESTATE : CAVS_EINVAL, "stage %s: %s",
-                             name ? name : "(null)",
-                             m->finished       ? "the model is finished"
-                             : state_width < 0 ? "negative state width"
-                                               : "a stage needs a name");
+    if (!m || check_stage(m, name, state_width))
         return NULL;
-    }
     s = calloc(1, sizeof *s);
     if (s)
         *s = (struct cavs_stage){
@@ -81,18 +87,27 @@ struct cavs_stage *cavs_stage_create(struct cavs_model *m, const char *name, int
     return s;
 }
 
+static int check_base(struct cavs_model *m, const char *name, const struct cavs_stage *base,
+                      enum cavs_over which)
+{
+    int rc = check_stage(m, name, 0);
+
+    if (!rc && (!base || base->model != m))
+        rc = cavs__model_fail(m, CAVS_EPROGRAM, "stage %s stands over %s", name,
+                              base ? "a stage of another model" : "no stage (NULL)");
+    if (!rc && which != CAVS_ALL_VERTICES && which != CAVS_ROOTS)
+        rc = cavs__model_fail(m, CAVS_EINVAL, "stage %s: there are no vertices of kind %d", name,
+                              (int)which);
+    return rc;
+}
+
 struct cavs_stage *cavs_stage_over(struct cavs_model *m, const char *name, struct cavs_stage *base,
                                    enum cavs_over which)
 {
     struct cavs_stage *s;
 
-    if (!m)
+    if (!m || check_base(m, name, base, which))
         return NULL;
-    if (!base || base->model != m) {
-        cavs__model_fail(m, CAVS_EPROGRAM, "stage %s stands over %s", name ? name : "(null)",
-                         base ? "a stage of another model" : "no stage (NULL)");
-        return NULL;
-    }
     s = cavs_stage_create(m, name, 0);
     if (s) {
         s->base = base;
@@ -159,18 +174,28 @@ int cavs_channel_width(const struct cavs_stage *s, const char *channel)
     return 0;
 }
 
+static int check_function(const struct cavs_stage *s, const char *name)
+{
+    if (!name || !*name)
+        return cavs__model_fail(s->model, CAVS_EINVAL, "stage %s: a function needs a name",
+                                s->name);
+    if (s->model->finished)
+        return cavs__model_fail(s->model, CAVS_ESTATE,
+                                "stage %s: function %s: the model is finished", s->name, name);
+    for (int i = 0; i < s->nfunctions; i++) {
+        if (strcmp(s->functions[i]->name, name) == 0)
+            return cavs__model_fail(s->model, CAVS_EINVAL,
+                                    "stage %s: function %s is declared twice", s->name, name);
+    }
+    return CAVS_OK;
+}
+
 struct cavs_function *cavs_function_create(struct cavs_stage *stage, const char *name)
 {
     struct cavs_function *f;
 
-    if (!stage)
+    if (!stage || check_function(stage, name))
         return NULL;
-    if (stage->model->finished || !name) {
-        cavs__model_fail(stage->model, stage->model->finished ? CAVS_ESTATE : CAVS_EINVAL,
-                         "stage %s: function %s: %s", stage->name, name ? name : "(null)",
-                         name ? "the model is finished" : "needs a name");
-        return NULL;
-    }
     f = calloc(1, sizeof *f);
     if (f)
         *f = (struct cavs_function){
@@ -207,7 +232,7 @@ int cavs_function_finish(struct cavs_function *f)
         return CAVS_OK;
     if (f->stage->state_width > 0 && !f->scatter)
         return cavs__function_fail(
-            f, CAVS_EPROGRAM, last ? last->at : (struct cavs_place){"(empty)", 0},
+            f, CAVS_EPROGRAM, last ? last->at : (struct cavs_place){NULL, 0},
             "no scatter: every function of stage %s must scatter a state of width %d",
             f->stage->name, f->stage->state_width);
     f->finished = true;

@@ -10,7 +10,7 @@ static int operator_number(struct cavs_function *f, const char *name, int arity,
 
     if (op < 0 || cavs__ew_arity(op) != arity) {
         FAIL(f, CAVS_EINVAL, "there is no element-wise operator %s of %d operand%s",
-             name ? name : "(null)", arity, arity > 1 ? "s" : "");
+             name ? name : "without a name", arity, arity > 1 ? "s" : "");
         return -1;
     }
     return op;

@@ -171,7 +171,7 @@ void cavs_push_at(struct cavs_function *f, const char *channel, struct cavs_symb
     if (!cavs__open_for_vertices(f, "push", at))
         return;
     if (!x || !channel) {
-        FAIL(f, CAVS_EPROGRAM, "push %s of %s", channel ? channel : "(null)",
+        FAIL(f, CAVS_EPROGRAM, "push %s of %s", channel ? channel : "(without a name)",
              x ? cavs__symbol_label(x) : "NULL");
         return;
     }

@@ -65,17 +65,23 @@ struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, 
     return in;
 }
 
+static bool is_input(struct cavs_function *f, const char *op, const char *name, int width,
+                     struct cavs_place at)
+{
+    if (!name)
+        FAIL(f, CAVS_EINVAL, "%s: an input needs a name", op);
+    else if (width <= 0)
+        FAIL(f, CAVS_ESHAPE, "%s %s: width %d is not positive", op, name, width);
+    return name && width > 0;
+}
+
 struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int width,
                                  struct cavs_place at)
 {
     struct cavs__input *in;
 
-    if (!cavs__open_for_vertices(f, "pull", at))
+    if (!cavs__open_for_vertices(f, "pull", at) || !is_input(f, "pull", name, width, at))
         return NULL;
-    if (!name || width <= 0) {
-        FAIL(f, CAVS_ESHAPE, "pull %s: width %d is not positive", name ? name : "(null)", width);
-        return NULL;
-    }
     in = cavs__find_input(f, name, CAVS__PER_VERTEX, false, width, at);
     if (!in)
         return NULL;
@@ -97,12 +103,8 @@ static struct cavs_symbol *ids_symbol(struct cavs_function *f, struct cavs__inpu
 struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name,
                                      struct cavs_place at)
 {
-    if (!cavs__open_for_vertices(f, "pull_ids", at))
+    if (!cavs__open_for_vertices(f, "pull_ids", at) || !is_input(f, "pull_ids", name, 1, at))
         return NULL;
-    if (!name) {
-        FAIL(f, CAVS_EINVAL, "pull_ids: the input needs a name");
-        return NULL;
-    }
     return ids_symbol(f, cavs__find_input(f, name, CAVS__PER_VERTEX, true, 0, at), 0, at);
 }
 
@@ -112,13 +114,8 @@ struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name,
     struct cavs__input *in;
     int domain;
 
-    if (!cavs__open_for_vertices(f, "pull_edge", at))
+    if (!cavs__open_for_vertices(f, "pull_edge", at) || !is_input(f, "pull_edge", name, width, at))
         return NULL;
-    if (!name || width <= 0) {
-        FAIL(f, CAVS_ESHAPE, "pull_edge %s: width %d is not positive", name ? name : "(null)",
-             width);
-        return NULL;
-    }
     in = cavs__find_input(f, name, CAVS__PER_EDGE, false, width, at);
     domain = in ? cavs__children_domain(f, "pull_edge", at) : 0;
     return domain ? cavs__add_symbol(f,

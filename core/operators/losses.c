@@ -33,7 +33,7 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
     if (!cavs__open_for(f, op, at))
         return;
     if (!x || !name) {
-        FAIL(f, CAVS_EPROGRAM, "%s %s of %s", op, name ? name : "(null)",
+        FAIL(f, CAVS_EPROGRAM, "%s %s of %s", op, name ? name : "(without a name)",
              x ? cavs__symbol_label(x) : "NULL");
         return;
     }

@@ -219,7 +219,7 @@ int cavs_session_metric(struct cavs_session *s, const char *name, double *sum, d
     }
     if (number < 0)
         return cavs__fail(CAVS_EINVAL, "the model has no metric or loss named %s",
-                          name ? name : "(null)");
+                          name ? name : "NULL");
     if (s->rt->ranks)
         rc = add_all_shards(s, number, total);
     else
