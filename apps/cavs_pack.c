@@ -53,10 +53,24 @@ static const struct argp_option options[] = {
     {"quiet", KEY_QUIET, NULL, 0, "do not print what is in the new file", 0},
     {0}};
 
+static const struct pack_form *find_form(struct argp_state *state, const char *name)
+{
+    char list[200] = "";
+
+    for (int i = 0; form_names[i]; i++) {
+        if (strcmp(form_names[i], name) == 0)
+            return forms[i];
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                 form_names[i]);
+    }
+    argp_error(state, "FORM wants one of %s, not '%s'", list, name);
+    return NULL;
+}
+
 static error_t on_argument(struct command *c, char *arg, struct argp_state *state)
 {
     switch (state->arg_num) {
-    case 0: c->pack.form = forms[app_choice(state, "FORM", arg, form_names)]; return 0;
+    case 0: c->pack.form = find_form(state, arg); return 0;
     case 1: c->pack.input = arg; return 0;
     case 2: c->pack.output = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -297,7 +311,7 @@ int main(int argc, char **argv)
     struct command c = {.pack = {.min_count = 1, .labels = 5, .verbose = true}};
     struct app_error error = {""};
 
-    app_settle();
+    app_settle(argv);
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     return app_status("cavs-pack", run(&c, &error), &error);
 }

@@ -49,6 +49,7 @@ libapp_la_SOURCES += \
 	apps/common/report_print.c apps/common/report_state.c \
 	apps/common/reserve.c apps/common/reserve.h \
 	apps/common/run_checkpoint.c apps/common/run_checkpoint.h \
+	apps/common/run_lock.c apps/common/run_lock.h \
 	apps/common/scores.c apps/common/scores.h \
 	apps/common/sentences.c apps/common/sentences.h \
 	apps/common/start.c apps/common/start.h \

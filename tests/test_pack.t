@@ -25,7 +25,7 @@ while IFS='|' read -r arguments message; do
     ok $? "cavs-pack $arguments is a mistake"
 done <<'END'
 text in|expected FORM INPUT OUTPUT
-html in out|FORM wants one of brackets, threefile, text, tagged, conllu
+html in out|cavs-pack: FORM wants one of brackets, threefile, text, tagged, conllu
 text in out more|Too many arguments
 text in out --steps 0|--steps wants a whole number from 1
 threefile in out --min-count 2|words of the form threefile are numbers

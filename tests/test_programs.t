@@ -83,6 +83,11 @@ check_help() {
     run "$1" --version
     status_is 0 && grep -q "^$1 (cavs) [0-9]" "$work/out" && [ ! -s "$work/err" ]
     ok $? "$1 --version"
+    for option in --help --version; do
+        "$apps/$1" $option >/dev/full 2>"$work/err"
+        [ $? -eq 1 ] && grep -q "^$1: cannot write to standard output: No space left" "$work/err"
+        ok $? "$1 $option to a full device fails"
+    done
     mistake "$1" "unrecognized option" --no-such-option
     ok $? "$1 --no-such-option is a mistake"
 }

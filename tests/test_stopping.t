@@ -49,13 +49,13 @@ stopped() {
 
 # shellcheck disable=SC2086
 run tree_fc $many --save "$work/whole"
-for signal in TERM INT; do
+for stop in TERM:143 INT:130 HUP:129; do
     rm -rf "$work/kept"
-    status=143
-    [ $signal = INT ] && status=130
+    signal=${stop%:*}
+    status=${stop#*:}
     # shellcheck disable=SC2086
-    stopped $signal "$work/kept/checkpoint.safetensors" tree_fc $many --checkpoint "$work/kept" --every 10
-    status_is $status && said "stopped by SIG$signal" && said "go on with --resume $work/kept" && [ ! -s "$work/out" ]
+    stopped "$signal" "$work/kept/checkpoint.safetensors" tree_fc $many --checkpoint "$work/kept" --every 10
+    status_is "$status" && said "stopped by SIG$signal" && said "go on with --resume $work/kept" && [ ! -s "$work/out" ]
     ok $? "SIG$signal: the batch is finished, a checkpoint written, the status is $status"
     run tree_fc --resume "$work/kept" --save "$work/resumed" --workers 2 --quiet --json
     status_is 0 && cmp "$work/whole" "$work/resumed" >>"$work/err" 2>&1
@@ -92,6 +92,26 @@ ok $? "a signal during the evaluation of the development set ends it, and a chec
 run tree_lstm --resume "$work/kept" --log "$work/log" --workers 2 --quiet --json
 status_is 0 && [ "$(numbers)" = "$whole" ] && [ "$(grep -c '"dev_loss":[0-9]' "$work/log")" -eq 2 ]
 ok $? "resumed, that evaluation is made anew: the numbers are those of a whole run"
+
+# --- folders that cannot be taken ---------------------------------------------------------------------
+
+mkdir "$work/locked"
+(
+    exec 9<"$work/locked"
+    flock 9
+    # shellcheck disable=SC2086
+    run tree_fc --leaves 8 --samples 20 --batch 4 --hidden 8 --epochs 1 $common --checkpoint "$work/locked"
+)
+status_is 1 && said "--checkpoint $work/locked: another run is writing there" && [ -z "$(ls "$work/locked")" ]
+ok $? "a folder belongs to one run at a time: another one leaves it alone"
+# shellcheck disable=SC2086
+run tree_fc --leaves 8 --samples 20 --batch 4 --hidden 8 --epochs 1 $common --checkpoint "$work/locked"
+status_is 0 && [ -s "$work/locked/checkpoint.safetensors" ]
+ok $? "and when that has ended, it can have it"
+
+run tree_fc --resume "$work/locked/checkpoint.safetensors"
+status_is 1 && said "it is a file, and the folder of --checkpoint is wanted"
+ok $? "--resume FILE is told what is wanted"
 
 # --- a disk without room -----------------------------------------------------------------------------
 

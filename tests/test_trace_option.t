@@ -125,6 +125,15 @@ run --trace "$work/new"
 refused "the folder $work/new for the trace is not empty: name a new or an empty one"
 ok $? "a folder that is not empty is refused"
 
+mkdir "$work/theirs_now"
+(
+    exec 9<"$work/theirs_now"
+    flock 9
+    run --trace "$work/theirs_now"
+    refused "the folder $work/theirs_now for the trace is that of another run"
+)
+ok $? "a folder that another run has is refused"
+
 run --trace "$work/none/new"
 refused "cannot make the folder $work/none/new for the trace: No such file or directory"
 ok $? "a folder in a missing one is refused"

@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "apps/common/json_build.h"
 #include "apps/common/peers.h"
+#include "apps/common/run_lock.h"
 #include "apps/common/status.h"
 
 void epoch_log_add(struct epoch_log *l, struct app *a, const json_t *epoch)
@@ -26,16 +25,6 @@ void epoch_log_add(struct epoch_log *l, struct app *a, const json_t *epoch)
     epoch_log_close(l);
 }
 
-/* A file belongs to one run at a time, which holds a lock on it; pipes and devices do not.  Where
- * files have no locks, nothing is known of others. */
-static bool is_anothers(int fd)
-{
-    struct stat s;
-
-    return fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && flock(fd, LOCK_EX | LOCK_NB) != 0 &&
-           errno == EWOULDBLOCK;
-}
-
 int epoch_log_open(struct epoch_log *l, struct app *a)
 {
     const char *path = a->options.log;
@@ -46,7 +35,7 @@ int epoch_log_open(struct epoch_log *l, struct app *a)
     if (!path || !peers_is_first())
         return 0;
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd >= 0 && is_anothers(fd)) {
+    if (fd >= 0 && !run_lock(fd)) {
         close(fd);
         return app_fail(&a->error, CAVS_EIO, "--log %s: another run is writing there", path);
     }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "apps/common/json_build.h"
 #include "apps/common/run_checkpoint.h"
@@ -73,13 +74,28 @@ static int take_note(struct app *a, const char *name, bool wanted,
     return rc;
 }
 
+static int find_checkpoint(struct app *a)
+{
+    const char *folder = a->options.resume;
+    struct stat s;
+
+    if (stat(folder, &s) == 0 && !S_ISDIR(s.st_mode))
+        return app_fail(
+            &a->error, CAVS_EINVAL,
+            "--resume %s: it is a file, and the folder of --checkpoint is wanted (--init "
+            "takes the parameters of a file)",
+            folder);
+    a->owned_path = checkpoint_file(folder);
+    return a->owned_path ? 0 : CAVS_ENOMEM;
+}
+
 int model_note_open(struct app *a)
 {
     bool resume = a->options.resume != NULL;
     int rc;
 
-    if (resume && !(a->owned_path = checkpoint_file(a->options.resume)))
-        return CAVS_ENOMEM;
+    if (resume && (rc = find_checkpoint(a)) < 0)
+        return rc;
     a->model_path = resume ? a->owned_path : a->options.init;
     if (!a->model_path)
         return 0;

@@ -10,7 +10,6 @@
 
 #include "apps/common/option_values.h"
 #include "apps/common/status.h"
-#include "apps/common/surroundings.h"
 
 #define LIST_KEY  0x100
 #define FIRST_KEY 0x101 /* option i has the key FIRST_KEY + i: no letter */
@@ -144,10 +143,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct option_list *l = state->input;
     int i = key - FIRST_KEY;
 
-    if (key == ARGP_KEY_INIT) {
-        app_settle();
+    if (key == ARGP_KEY_INIT)
         argp_err_exit_status = APP_USAGE;
-    }
     if (key == 'h')
         argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
     if (key == LIST_KEY && !(state->flags & ARGP_NO_EXIT))

@@ -113,13 +113,10 @@ json_t *options_to_json(const struct option_list *l, enum option_role role);
 int options_from_json(struct option_list *l, enum option_role role, const json_t *object,
                       bool refuse, const char *from, struct app_error *e);
 
-/* Numbers and choices of options that are in no table: on a mistake they end the program with a
- * message that names the option.  app_choice() returns the position of arg in names, which NULL
- * ends. */
+/* Numbers of options that are in no table: on a mistake they end the program with a message that
+ * names the option. */
 int app_int(struct argp_state *state, const char *option, const char *arg, int lo, int hi);
 double app_real(struct argp_state *state, const char *option, const char *arg, double lo,
                 double hi);
-int app_choice(struct argp_state *state, const char *option, const char *arg,
-               const char *const *names);
 
 #endif

@@ -78,14 +78,6 @@ static int parse_choice(struct argp_state *state, const struct app_option *o, co
     return 0;
 }
 
-int app_choice(struct argp_state *state, const char *option, const char *arg,
-               const char *const *names)
-{
-    const struct app_option o = {.name = option, .choices = names};
-
-    return parse_choice(state, &o, arg);
-}
-
 static uint64_t parse_seed(struct argp_state *state, const char *option, const char *arg)
 {
     char *end;

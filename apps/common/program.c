@@ -17,6 +17,7 @@
 #include "apps/common/sets.h"
 #include "apps/common/start.h"
 #include "apps/common/stop.h"
+#include "apps/common/surroundings.h"
 #include "apps/common/train.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -177,7 +178,7 @@ static int try_outputs(struct app *a)
         if (rc < 0)
             return rc;
     }
-    return o->checkpoint ? checkpoint_prepare(o, &a->error) : 0;
+    return o->checkpoint ? checkpoint_prepare(a) : 0;
 }
 
 /* A run that could not find its best epoch would go on to the end, or give up at once, as if there
@@ -265,6 +266,7 @@ static void clear(struct app *a)
         free(a->path[i]);
     cavs_model_destroy(a->model);
     model_note_close(a);
+    checkpoint_close(a);
     options_clear(&a->list);
 }
 
@@ -285,7 +287,7 @@ int program_main(const struct program *p, struct app *a, int argc, char **argv)
 #ifdef CAVS_SIMULATED
     on_exit(leave, NULL);
 #endif
-    argv[0] = program_invocation_short_name; /* messages say this, not where the program lies */
+    app_settle(argv);
     peers_hush();
     stop_catch_signals();
     a->program = p;

@@ -20,6 +20,7 @@
 #ifndef CAVS_APPS_PROGRAM_H
 #define CAVS_APPS_PROGRAM_H
 
+#include <dirent.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -154,6 +155,7 @@ struct app {
     const char *model_path; /* of the model file below: --init, or the checkpoint of --resume */
     struct cavs_model_file *model_file;
     char *owned_path;
+    DIR *checkpoints;     /* the folder of --checkpoint, while this run has it for itself */
     char fingerprint[24]; /* of the training set */
     struct app_words words[APP_MOST_VOCABS];
     int nwords;

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "apps/common/json_build.h"
+#include "apps/common/peers.h"
+#include "apps/common/run_lock.h"
 
 static char *file_in(const char *folder, const char *name)
 {
@@ -27,7 +29,7 @@ char *checkpoint_best_file(const char *folder)
     return file_in(folder, "best");
 }
 
-static int check_folder(const char *folder, struct app_error *e)
+static int make_folder(const char *folder, struct app_error *e)
 {
     struct stat now;
 
@@ -38,22 +40,43 @@ static int check_folder(const char *folder, struct app_error *e)
     return 0;
 }
 
-int checkpoint_prepare(const struct app_options *o, struct app_error *e)
+/* One that cannot be opened is not locked: whether it can be written to is found out anyway. */
+static int lock_folder(struct app *a)
 {
-    char *path;
-    int rc = check_folder(o->checkpoint, e);
+    const char *folder = a->options.checkpoint;
 
-    if (rc < 0)
+    if (peers_is_first())
+        a->checkpoints = opendir(folder);
+    return !a->checkpoints || run_lock(dirfd(a->checkpoints))
+               ? 0
+               : app_fail(&a->error, CAVS_EIO, "--checkpoint %s: another run is writing there",
+                          folder);
+}
+
+int checkpoint_prepare(struct app *a)
+{
+    const struct app_options *o = &a->options;
+    char *path;
+    int rc;
+
+    if ((rc = make_folder(o->checkpoint, &a->error)) < 0 || (rc = lock_folder(a)) < 0)
         return rc;
     if (!(path = checkpoint_file(o->checkpoint)))
         return CAVS_ENOMEM;
     rc = cavs_file_writable(path);
     if (rc == 0 && !o->resume && access(path, F_OK) == 0)
-        rc = app_fail(e, CAVS_EINVAL,
+        rc = app_fail(&a->error, CAVS_EINVAL,
                       "%s is there already: go on from it with --resume %s, or name another folder",
                       path, o->checkpoint);
     free(path);
     return rc;
+}
+
+void checkpoint_close(struct app *a)
+{
+    if (a->checkpoints)
+        closedir(a->checkpoints);
+    a->checkpoints = NULL;
 }
 
 /* ---- the note -------------------------------------------------------------------------------- */

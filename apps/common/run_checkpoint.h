@@ -26,9 +26,10 @@ struct standing {
 char *checkpoint_file(const char *folder);
 char *checkpoint_best_file(const char *folder);
 
-/* Sees to it that checkpoints can be written, and that none is overwritten by a run that did not
- * resume. */
-int checkpoint_prepare(const struct app_options *o, struct app_error *e);
+/* Sees to it that checkpoints can be written, that no other run writes there until _close(), and
+ * that none is overwritten by a run that did not resume. */
+int checkpoint_prepare(struct app *a);
+void checkpoint_close(struct app *a);
 /* `so_far`: the report with what has been done of this epoch. */
 int checkpoint_write(struct app *a, const struct standing *s, const struct report *so_far);
 /* Resumes session and report; *s is set but for epochs and samples, which it has to say. */

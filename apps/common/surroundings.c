@@ -4,7 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "apps/common/status.h"
 
 /* Input is opened for writing only and the others for reading only: using them fails, as it
  * should. */
@@ -20,8 +25,21 @@ static void keep_descriptors(void)
     }
 }
 
-void app_settle(void)
+/* Whoever ends with another status has said why. */
+static void check_output(int status, void *unused)
 {
+    (void)unused;
+    if (status != APP_OK || (fflush(stdout) == 0 && !ferror(stdout)))
+        return;
+    fprintf(stderr, "%s: cannot write to standard output: %s\n", program_invocation_short_name,
+            strerror(errno));
+    _exit(APP_FAILED);
+}
+
+void app_settle(char **argv)
+{
+    argv[0] = program_invocation_short_name;
     keep_descriptors();
+    on_exit(check_output, NULL);
     signal(SIGXFSZ, SIG_IGN);
 }

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     struct command c = {0};
     struct app_error error = {""};
 
-    app_settle();
+    app_settle(argv);
     argp_program_version_hook = app_print_version;
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     return app_status("cavs-trace", run(&c, &error), &error);

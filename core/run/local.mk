@@ -68,6 +68,8 @@ libcavs_la_SOURCES += \
 	core/run/submit_kind.c \
 	core/run/submit_updates.c \
 	core/run/updating.h \
+	core/run/trace_folder.c \
+	core/run/trace_folder.h \
 	core/run/values.c \
 	core/run/window.h \
 	core/run/workers.c

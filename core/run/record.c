@@ -6,12 +6,9 @@
  * from _begin() to _end() and then put back, so that a later runtime of the same process runs
  * untraced.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <starpu.h>
@@ -20,6 +17,7 @@
 #include "config.h"
 #include "core/base/error.h"
 #include "core/run/record.h"
+#include "core/run/trace_folder.h"
 
 /* StarPU copies the name of its file into 128 bytes: there has to be room for "/trace.fxt_0". */
 enum { LONGEST_PREFIX = 100, VARIABLES = 5 };
@@ -33,7 +31,7 @@ struct variable {
 struct cavs__record {
     char *dir;                       /* absolute: the program may change its working directory */
     char prefix[LONGEST_PREFIX + 1]; /* the same folder, for StarPU */
-    int fd;                          /* of the folder, where prefix goes through it; else -1 */
+    int fd; /* of the folder: locked, and what a long prefix goes through */
     int rank, ranks;
     struct variable variables[VARIABLES];
     int nvariables;
@@ -99,65 +97,13 @@ static int set_all(struct cavs__record *run, bool transfers)
     return rc;
 }
 
-/* ---- the folder ------------------------------------------------------------------------------ */
-
-static int check_empty(const char *dir)
+/* A long path goes through the descriptor, whose name is short. */
+static void name_prefix(struct cavs__record *run)
 {
-    DIR *d = opendir(dir);
-    bool empty = true;
-
-    if (!d)
-        return cavs__fail(CAVS_EIO, "cannot open the folder %s for the trace: %s", dir,
-                          strerror(errno));
-    for (struct dirent *e; empty && (e = readdir(d));)
-        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-    closedir(d);
-    if (!empty)
-        return cavs__fail(
-            CAVS_EIO, "the folder %s for the trace is not empty: name a new or an empty one", dir);
-    return CAVS_OK;
-}
-
-static int find_folder(const char *dir)
-{
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        return cavs__fail(CAVS_EIO, "cannot make the folder %s for the trace: %s", dir,
-                          strerror(errno));
-    if (access(dir, W_OK | X_OK) != 0)
-        return cavs__fail(CAVS_EIO, "cannot write into the folder %s for the trace: %s", dir,
-                          strerror(errno));
-    return CAVS_OK;
-}
-
-/* The first rank looks whether it is empty.  Others may find it made, or be on machines where there
- * is none yet. */
-static int make_folder(const char *dir, struct cavs__ranks *ranks)
-{
-    int rc = CAVS_OK;
-
-    if (cavs__rank(ranks) == 0) {
-        rc = find_folder(dir);
-        rc = rc ? rc : check_empty(dir);
-    }
-    rc = cavs__ranks_agree(ranks, rc);
-    if (!rc && cavs__rank(ranks) > 0)
-        rc = find_folder(dir);
-    return cavs__ranks_agree(ranks, rc);
-}
-
-/* A long path goes through a descriptor, whose name is short. */
-static int name_prefix(struct cavs__record *run)
-{
-    if (strlen(run->dir) > LONGEST_PREFIX) {
-        run->fd = open(run->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (run->fd < 0)
-            return cavs__fail(CAVS_EIO, "cannot open the folder %s for the trace: %s", run->dir,
-                              strerror(errno));
+    if (strlen(run->dir) > LONGEST_PREFIX)
         snprintf(run->prefix, sizeof run->prefix, "/proc/self/fd/%d", run->fd);
-    } else {
+    else
         strcpy(run->prefix, run->dir);
-    }
-    return CAVS_OK;
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -165,8 +111,7 @@ static int name_prefix(struct cavs__record *run)
 static void run_free(struct cavs__record *run)
 {
     restore(run);
-    if (run->fd >= 0)
-        close(run->fd);
+    close(run->fd);
     free(run->dir);
     free(run);
 }
@@ -175,21 +120,25 @@ int cavs__record_begin(const char *dir, bool transfers, struct cavs__ranks *rank
                        struct cavs__record **out)
 {
     struct cavs__record *run;
-    int rc = make_folder(dir, ranks);
+    int fd, rc = cavs__trace_folder_open(dir, ranks, &fd);
 
     if (rc)
         return rc;
     run = calloc(1, sizeof *run);
-    if (!run)
+    if (!run) {
+        close(fd);
         return cavs__fail_nomem("trace", sizeof *run);
-    run->fd = -1;
+    }
+    run->fd = fd;
     run->rank = cavs__rank(ranks);
     run->ranks = cavs__ranks_count(ranks);
     run->dir = realpath(dir, NULL);
-    rc = run->dir ? name_prefix(run)
-                  : cavs__fail(CAVS_EIO, "cannot find the folder %s: %s", dir, strerror(errno));
-    if (!rc)
+    if (run->dir) {
+        name_prefix(run);
         rc = set_all(run, transfers);
+    } else {
+        rc = cavs__fail(CAVS_EIO, "cannot find the folder %s: %s", dir, strerror(errno));
+    }
     if (rc) {
         run_free(run);
         return rc;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/run/trace_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+static int check_empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    bool empty = true;
+
+    if (!d)
+        return cavs__fail(CAVS_EIO, "cannot open the folder %s for the trace: %s", dir,
+                          strerror(errno));
+    for (struct dirent *e; empty && (e = readdir(d));)
+        empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    closedir(d);
+    if (!empty)
+        return cavs__fail(
+            CAVS_EIO, "the folder %s for the trace is not empty: name a new or an empty one", dir);
+    return CAVS_OK;
+}
+
+static int find_folder(const char *dir)
+{
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return cavs__fail(CAVS_EIO, "cannot make the folder %s for the trace: %s", dir,
+                          strerror(errno));
+    if (access(dir, W_OK | X_OK) != 0)
+        return cavs__fail(CAVS_EIO, "cannot write into the folder %s for the trace: %s", dir,
+                          strerror(errno));
+    return CAVS_OK;
+}
+
+static int open_folder(const char *dir, int *fd)
+{
+    *fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd >= 0 ? CAVS_OK
+                    : cavs__fail(CAVS_EIO, "cannot open the folder %s for the trace: %s", dir,
+                                 strerror(errno));
+}
+
+/* It belongs to one run at a time: as long as fd is open to this one.  Where there are no locks,
+ * nothing is known of others. */
+static int lock_folder(const char *dir, int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+               ? CAVS_OK
+               : cavs__fail(CAVS_EIO, "the folder %s for the trace is that of another run", dir);
+}
+
+/* The first rank looks whether it is empty.  Others may find it made, or be on machines where there
+ * is none yet. */
+static int make_and_open(const char *dir, struct cavs__ranks *ranks, int *fd)
+{
+    int rc = CAVS_OK;
+
+    if (cavs__rank(ranks) == 0) {
+        rc = find_folder(dir);
+        rc = rc ? rc : open_folder(dir, fd);
+        rc = rc ? rc : lock_folder(dir, *fd);
+        rc = rc ? rc : check_empty(dir);
+    }
+    rc = cavs__ranks_agree(ranks, rc);
+    if (!rc && cavs__rank(ranks) > 0) {
+        rc = find_folder(dir);
+        rc = rc ? rc : open_folder(dir, fd);
+    }
+    return cavs__ranks_agree(ranks, rc);
+}
+
+int cavs__trace_folder_open(const char *dir, struct cavs__ranks *ranks, int *fd)
+{
+    int rc;
+
+    *fd = -1;
+    rc = make_and_open(dir, ranks, fd);
+    if (rc && *fd >= 0)
+        close(*fd);
+    return rc;
+}
