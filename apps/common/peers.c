@@ -142,12 +142,18 @@ int peers_compare(struct app *a)
 
 /* ---- with each batch ------------------------------------------------------------------------- */
 
+/* Of several that came the first here counts. */
+static const struct {
+    int number;
+    unsigned bit;
+} signals[] = {{SIGINT, PEERS_INT}, {SIGTERM, PEERS_TERM}, {SIGHUP, PEERS_HUP}};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
 void peers_raise(struct app *a, unsigned bits)
 {
-    int signal = stop_noted();
-
     bits = peers_is_first() ? bits : 0;
-    bits |= signal == SIGINT ? PEERS_INT : signal == SIGTERM ? PEERS_TERM : 0;
+    for (size_t i = 0; i < SIGNALS; i++)
+        bits |= signals[i].number == stop_noted() ? signals[i].bit : 0;
     if (bits)
         cavs_runtime_raise(a->runtime, bits);
 }
@@ -156,8 +162,10 @@ unsigned peers_raised(struct app *a)
 {
     unsigned bits = cavs_runtime_raised(a->runtime);
 
-    if (bits & (PEERS_INT | PEERS_TERM))
-        stop_agree(bits & PEERS_INT ? SIGINT : SIGTERM);
+    for (size_t i = SIGNALS; i-- > 0;) {
+        if (bits & signals[i].bit)
+            stop_agree(signals[i].number);
+    }
     return bits;
 }
 

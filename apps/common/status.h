@@ -10,13 +10,13 @@ enum {
     APP_FAILED = 1,
     APP_USAGE = 2,   /* a mistake on the command line */
     APP_DIVERGED = 3 /* the parameters are no numbers any more */
-    /* 128 + number of the signal that stopped it: 130 for SIGINT, 143 for SIGTERM */
+    /* 128 + number of the signal that stopped it: 129 SIGHUP, 130 SIGINT, 143 SIGTERM */
 };
 
 /* The same for people, in --help. */
 #define APP_STATUS_HELP                                                                          \
     "Exit status: 0; 1 failed; 2 a mistake on the command line; 3 the parameters became NaN or " \
-    "infinite; 130 and 143 stopped by SIGINT and SIGTERM."
+    "infinite; 129, 130 and 143 stopped by SIGHUP, SIGINT and SIGTERM."
 
 /* The same of tools, which train nothing. */
 #define APP_TOOL_STATUS_HELP "Exit status: 0; 1 failed; 2 a mistake on the command line."

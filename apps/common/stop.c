@@ -5,6 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
 static volatile sig_atomic_t noted;
 static bool shared;
 static int agreed;
@@ -12,11 +18,12 @@ static int agreed;
 static void note_signal(int signal_number)
 {
     noted = signal_number;
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    for (int i = 0; i < SIGNALS; i++)
+        signal(signals[i].number, SIG_DFL);
 }
 
-/* What was ignored stays ignored: a program started in the background of a shell has no use for ^C.
+/* What was ignored stays ignored: a program started in the background of a shell has no use for ^C,
+ * nor one started by nohup for the end of the terminal.
  * SA_RESTART: reading and writing go on, the run ends after its batch. */
 static void catch_signal(int signal_number)
 {
@@ -29,8 +36,8 @@ static void catch_signal(int signal_number)
 
 void stop_catch_signals(void)
 {
-    catch_signal(SIGINT);
-    catch_signal(SIGTERM);
+    for (int i = 0; i < SIGNALS; i++)
+        catch_signal(signals[i].number);
 }
 
 int stop_noted(void)
@@ -55,5 +62,9 @@ int stop_signal(void)
 
 const char *stop_signal_name(void)
 {
-    return stop_signal() == SIGINT ? "SIGINT" : "SIGTERM";
+    for (int i = 0; i < SIGNALS; i++) {
+        if (signals[i].number == stop_signal())
+            return signals[i].name;
+    }
+    return "none";
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stop.h - SIGINT and SIGTERM ask a run to end where it can be taken up again: after the batch at
- * hand, with a checkpoint. A second signal ends it at once.
+ * stop.h - SIGINT, SIGTERM and SIGHUP ask a run to end where it can be taken up again: after the
+ * batch at hand, with a checkpoint. A second signal ends it at once.
  */
 #ifndef CAVS_APPS_STOP_H
 #define CAVS_APPS_STOP_H
@@ -15,7 +15,7 @@ void stop_share(void);
 void stop_agree(int signal_number);
 /* What came to this process. */
 int stop_noted(void);
-/* "SIGINT" or "SIGTERM" */
+/* "SIGINT" or so */
 const char *stop_signal_name(void);
 
 #endif
