@@ -5,22 +5,9 @@
 #include <string.h>
 
 #include "codelets/kernels/narrow_sums.h"
+#include "codelets/kernels/row_sums.h"
 #include "codelets/products/blocks.h"
 #include "codelets/products/simd.h"
-
-CAVS__CLONES static void add(int n, const float *x, float *y)
-{
-#pragma omp simd
-    for (int j = 0; j < n; j++)
-        y[j] += x[j];
-}
-
-CAVS__CLONES static void add_two(int n, const float *x, const float *y, float *sum)
-{
-#pragma omp simd
-    for (int j = 0; j < n; j++)
-        sum[j] = x[j] + y[j];
-}
 
 CAVS__CLONES static double squares(int n, const float *x)
 {
@@ -58,7 +45,7 @@ static const float *sum_pairs(int n, int size, const float *const *g, float *buf
     y = sum_pairs(n, size / 2, g + size / 2, buffer + size / 4 * CAVS__SUM_COLS);
     if (!x || !y)
         return x ? x : y;
-    add_two(n, x, y, buffer);
+    cavs__add_two_rows(n, x, y, buffer);
     return buffer;
 }
 
@@ -72,7 +59,7 @@ const float *cavs__dense_gradient(int n, const struct cavs__partials *d, ptrdiff
     if (d->n == 1)
         return d->g[0] + offset;
     if (d->n == 2) {
-        add_two(n, d->g[0] + offset, d->g[1] + offset, buffer);
+        cavs__add_two_rows(n, d->g[0] + offset, d->g[1] + offset, buffer);
         return buffer;
     }
     for (int i = 0; i < CAVS__PARTIALS; i++)
@@ -103,7 +90,7 @@ const float *cavs__sparse_gradient(const struct cavs__sparse *s, int i, int c, i
     }
     memset(buffer, 0, (size_t)n * sizeof(*buffer));
     for (int e = first; e < end; e++)
-        add(n, s->g[s->gsrc[e]] + s->grow[e] * s->ldg + c, buffer);
+        cavs__add_row(n, s->g[s->gsrc[e]] + s->grow[e] * s->ldg + c, buffer);
     return buffer;
 }
 
@@ -162,7 +149,7 @@ void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int3
     for (int i = 0; i < n; i++) {
         memset(to[i], 0, (size_t)cols * sizeof *to[i]);
         for (int e = ptr[i]; e < ptr[i + 1]; e++)
-            add(cols, g[gsrc[e]] + grow[e] * ldg[gsrc[e]], to[i]);
+            cavs__add_row(cols, g[gsrc[e]] + grow[e] * ldg[gsrc[e]], to[i]);
     }
 }
 
@@ -173,5 +160,5 @@ void cavs__add_rows(int n, const int32_t *ids, const int32_t *ptr, const int32_t
     for (int i = 0; i < n; i++)
         for (int e = ptr[i]; e < ptr[i + 1]; e++)
             if (g[gsrc[e]])
-                add(cols, g[gsrc[e]] + grow[e] * ldg, out + ids[i] * ldo);
+                cavs__add_row(cols, g[gsrc[e]] + grow[e] * ldg, out + ids[i] * ldo);
 }

@@ -10,14 +10,8 @@
 
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/narrow_sums.h"
+#include "codelets/kernels/row_sums.h"
 #include "codelets/products/simd.h"
-
-CAVS__CLONES static void add(int n, const float *x, float *y)
-{
-#pragma omp simd
-    for (int j = 0; j < n; j++)
-        y[j] += x[j];
-}
 
 /* y = max(x, y), and NaN where there is one */
 CAVS__CLONES static void larger(int n, const float *x, float *y)
@@ -121,7 +115,7 @@ static void sum_part(const struct cavs__view *v, int r, const struct part *p)
 
     zero(p->n, y);
     for (int e = p->first; e < p->end; e++)
-        add(p->n, row_at(&v[0], e, p->c), y);
+        cavs__add_row(p->n, row_at(&v[0], e, p->c), y);
 }
 
 static void narrow_sums(int rows, const struct cavs__view *v)
@@ -211,7 +205,7 @@ static void exponentials_of_rows(const struct cavs__view *v, const struct part *
     for (int e = p->first; e < p->end; e++) {
         subtract(p->n, row_at(&v[0], e, p->c), largest, buffer);
         exponentials(p->n, buffer);
-        add(p->n, buffer, sum);
+        cavs__add_row(p->n, buffer, sum);
         memcpy(out_at(&v[1], e, p->c), buffer, (size_t)p->n * sizeof *buffer);
     }
 }

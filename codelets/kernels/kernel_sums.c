@@ -4,23 +4,10 @@
 #include "codelets/products/fetch.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/kernels/narrow_sums.h"
+#include "codelets/kernels/row_sums.h"
 #include "codelets/products/simd.h"
 
 #include <string.h>
-
-CAVS__CLONES static void add(int n, const float *x, float *y)
-{
-#pragma omp simd
-    for (int j = 0; j < n; j++)
-        y[j] += x[j];
-}
-
-CAVS__CLONES static void sum_of_two(int n, const float *a, const float *b, float *y)
-{
-#pragma omp simd
-    for (int j = 0; j < n; j++)
-        y[j] = a[j] + b[j];
-}
 
 CAVS__CLONES static float total(int n, const float *x)
 {
@@ -97,10 +84,10 @@ static void sum_entries(const struct cavs__view *x, int e, int end, int n, float
     else if (!second)
         copy(n, first, y);
     else
-        sum_of_two(n, first, second, y);
+        cavs__add_two_rows(n, first, second, y);
     for (; e < end; e++)
         if (x->index[e] >= 0)
-            add(n, x->p + x->index[e] * x->ld, y);
+            cavs__add_row(n, x->p + x->index[e] * x->ld, y);
 }
 
 /* The first of what sum_entries() will read. */
@@ -141,7 +128,7 @@ static void sum_pieces(const struct cavs__call *call, int rows, const struct cav
             zero(v[1].cols, y);
         }
         for (; e < end; e += 3)
-            add(e[2], v[0].p + e[0] * v[0].ld, y + e[1]);
+            cavs__add_row(e[2], v[0].p + e[0] * v[0].ld, y + e[1]);
     }
 }
 

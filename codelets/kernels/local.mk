@@ -27,4 +27,6 @@ libkernels_la_SOURCES += \
 	codelets/kernels/kernel_row_products.c \
 	codelets/kernels/kernel_sums.c \
 	codelets/kernels/narrow_sums.c \
-	codelets/kernels/narrow_sums.h
+	codelets/kernels/narrow_sums.h \
+	codelets/kernels/row_sums.c \
+	codelets/kernels/row_sums.h
