@@ -61,26 +61,18 @@ OP void vec_store_part(float *p, int n, vec x)
     _mm256_maskstore_ps(p, first(n), x);
 }
 
-/* a's and b's numbers, or pairs of them, in turn, from each group of four. */
 #define LOW(a, b)        _mm256_unpacklo_ps(a, b)
 #define HIGH(a, b)       _mm256_unpackhi_ps(a, b)
 #define LOW_PAIRS(a, b)  _mm256_shuffle_ps(a, b, 0x44)
 #define HIGH_PAIRS(a, b) _mm256_shuffle_ps(a, b, 0xee)
 
+#include "codelets/products/turn_fours.h"
+
 OP void vec_turn(vec *r)
 {
     vec t[LANES];
 
-    for (int i = 0; i < LANES; i += 2) {
-        t[i] = LOW(r[i], r[i + 1]);
-        t[i + 1] = HIGH(r[i], r[i + 1]);
-    }
-    for (int i = 0; i < LANES; i += 4) {
-        r[i] = LOW_PAIRS(t[i], t[i + 2]);
-        r[i + 1] = HIGH_PAIRS(t[i], t[i + 2]);
-        r[i + 2] = LOW_PAIRS(t[i + 1], t[i + 3]);
-        r[i + 3] = HIGH_PAIRS(t[i + 1], t[i + 3]);
-    }
+    turn_fours(r);
     for (int i = 0; i < 4; i++) {
         t[i] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x20);
         t[i + 4] = _mm256_permute2f128_ps(r[i], r[i + 4], 0x31);

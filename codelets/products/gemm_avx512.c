@@ -53,7 +53,6 @@ OP void vec_store_part(float *p, int n, vec x)
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), x);
 }
 
-/* a's and b's numbers, or pairs of them, in turn, from each group of four. */
 #define LOW(a, b)        _mm512_unpacklo_ps(a, b)
 #define HIGH(a, b)       _mm512_unpackhi_ps(a, b)
 #define AS_PAIRS(x)      _mm512_castps_pd(x)
@@ -63,20 +62,13 @@ OP void vec_store_part(float *p, int n, vec x)
 #define EVEN_FOURS(a, b) _mm512_shuffle_f32x4(a, b, 0x88)
 #define ODD_FOURS(a, b)  _mm512_shuffle_f32x4(a, b, 0xdd)
 
+#include "codelets/products/turn_fours.h"
+
 OP void vec_turn(vec *r)
 {
     vec t[LANES];
 
-    for (int i = 0; i < LANES; i += 2) {
-        t[i] = LOW(r[i], r[i + 1]);
-        t[i + 1] = HIGH(r[i], r[i + 1]);
-    }
-    for (int i = 0; i < LANES; i += 4) {
-        r[i] = LOW_PAIRS(t[i], t[i + 2]);
-        r[i + 1] = HIGH_PAIRS(t[i], t[i + 2]);
-        r[i + 2] = LOW_PAIRS(t[i + 1], t[i + 3]);
-        r[i + 3] = HIGH_PAIRS(t[i + 1], t[i + 3]);
-    }
+    turn_fours(r);
     for (int i = 0; i < 4; i++) {
         t[i] = EVEN_FOURS(r[i], r[i + 4]);
         t[i + 4] = ODD_FOURS(r[i], r[i + 4]);

@@ -13,7 +13,7 @@
  * beforehand; here also
  *     void vec_turn(vec r[LANES]): lane j of r[i] and lane i of r[j] change places.
  */
-#include <string.h>
+#include "codelets/products/blocks.h"
 
 /* Rows of w that are read side by side; many more are more than a processor follows. */
 #define FEW_STEPS LANES
@@ -57,8 +57,8 @@ TILE_INLINE void few(int rows, int n, int k, const float *x, ptrdiff_t ldx, cons
         few_step(rows, FEW_STEPS, n, x + p, ldx, w + p * ldw, ldw, y, ldy, accumulate);
     for (; p < k; p++, accumulate = true)
         few_step(rows, 1, n, x + p, ldx, w + p * ldw, ldw, y, ldy, accumulate);
-    for (int r = 0; r < rows && !accumulate; r++) /* there is no depth */
-        memset(y + r * ldy, 0, (size_t)n * sizeof *y);
+    if (!accumulate) /* there is no depth */
+        clear(rows, n, y, ldy);
 }
 
 /* The next numbers of the rows of w, at most LANES of each, turned over: those of one step of the

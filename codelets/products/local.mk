@@ -35,7 +35,8 @@ libkernels_la_SOURCES += \
 	codelets/products/gemm_avx2.c \
 	codelets/products/gemm_avx512.c \
 	codelets/products/transpose.c \
-	codelets/products/transpose.h
+	codelets/products/transpose.h \
+	codelets/products/turn_fours.h
 if HAVE_LIBXSMM
 libcavs_la_SOURCES += codelets/products/gemm_libxsmm.c
 endif
