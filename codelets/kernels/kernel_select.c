@@ -76,20 +76,6 @@ static void multiply_strip(const struct cavs__view *v, const struct cavs__sorted
     put(ys, &v[3], s, from, end, c, n);
 }
 
-/* All columns; a strip of w serves all rows while it is in cache. */
-static void multiply_run(const struct cavs__view *v, const struct cavs__sorted *s, int from,
-                         int end, const float *w)
-{
-    if (end - from <= CAVS__GEMM_FEW && cavs__gemm()->gemm_few) {
-        multiply_few(v, s, from, end, w, false);
-        return;
-    }
-    for (int c = 0; c < v[3].cols; c += COLS) {
-        for (int i = from; i < end; i += ROWS)
-            multiply_strip(v, s, i, smaller(i + ROWS, end), w, c, smaller(COLS, v[3].cols - c));
-    }
-}
-
 /* Columns [c, c + n) of y = x w^T likewise; w (y's columns, k).  It is y^T = w x^T: w, which comes
  * from memory, is read row by row, and nobody has to keep its transpose. */
 static void multiply_transposed_strip(const struct cavs__view *v, const struct cavs__sorted *s,
@@ -110,17 +96,21 @@ static void multiply_transposed_strip(const struct cavs__view *v, const struct c
     put(rows, &v[3], s, from, end, c, n);
 }
 
-static void multiply_run_transposed(const struct cavs__view *v, const struct cavs__sorted *s,
-                                    int from, int end, const float *w)
+/* The rows at positions [from, end), which all have the id of block w: all columns; a strip of w
+ * serves all rows while it is in cache. */
+static void multiply_run(const struct cavs__view *v, const struct cavs__sorted *s, int from,
+                         int end, const float *w, bool transposed)
 {
-    if (end - from <= CAVS__GEMM_FEW && cavs__gemm()->gemm_few_t) {
-        multiply_few(v, s, from, end, w, true);
+    const int cols = v[3].cols;
+
+    if (end - from <= CAVS__GEMM_FEW && cavs__gemm()->gemm_few) {
+        multiply_few(v, s, from, end, w, transposed);
         return;
     }
-    for (int c = 0; c < v[3].cols; c += COLS) {
+    for (int c = 0; c < cols; c += COLS) {
         for (int i = from; i < end; i += ROWS)
-            multiply_transposed_strip(v, s, i, smaller(i + ROWS, end), w, c,
-                                      smaller(COLS, v[3].cols - c));
+            (transposed ? multiply_transposed_strip : multiply_strip)(
+                v, s, i, smaller(i + ROWS, end), w, c, smaller(COLS, cols - c));
     }
 }
 
@@ -130,12 +120,8 @@ static void put_zeros(const struct cavs__view *y, const struct cavs__sorted *s, 
         memset(y->p + s->row[i] * y->ld, 0, (size_t)y->cols * sizeof *y->p);
 }
 
-/* A product of the rows at positions [from, end), which all have the id of block w. */
-typedef void run_product(const struct cavs__view *v, const struct cavs__sorted *s, int from,
-                         int end, const float *w);
-
 /* block: rows of w in one */
-static void multiply(int rows, const struct cavs__view *v, ptrdiff_t block, run_product *product)
+static void multiply(int rows, const struct cavs__view *v, ptrdiff_t block, bool transposed)
 {
     struct cavs__sorted s;
 
@@ -146,7 +132,7 @@ static void multiply(int rows, const struct cavs__view *v, ptrdiff_t block, run_
             if (s.id[i] < 0)
                 put_zeros(&v[3], &s, i, end);
             else
-                product(v, &s, i, end, v[2].p + s.id[i] * block * v[2].ld);
+                multiply_run(v, &s, i, end, v[2].p + s.id[i] * block * v[2].ld, transposed);
         }
     }
 }
@@ -157,7 +143,7 @@ static void gemm_select(const struct cavs__call *call, int rows, const struct ca
 {
     (void)call;
     (void)flags;
-    multiply(rows, v, v[0].cols, multiply_run);
+    multiply(rows, v, v[0].cols, false);
 }
 
 /* x (rows, k), ids, w: blocks (n, k) below one another, y (rows, n) */
@@ -166,7 +152,7 @@ static void gemm_select_t(const struct cavs__call *call, int rows, const struct 
 {
     (void)call;
     (void)flags;
-    multiply(rows, v, v[3].cols, multiply_run_transposed);
+    multiply(rows, v, v[3].cols, true);
 }
 
 const struct cavs__kernel cavs__kernel_gemm_select = {
