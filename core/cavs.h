@@ -769,6 +769,9 @@ double cavs_runtime_exchange_seconds(const struct cavs_runtime *rt);
  * single-threaded each, the best of 5 runs and of the GEMM libraries present; GFLOP/s of all
  * workers together.  Takes some seconds.  A negative number is an error. */
 double cavs_runtime_sgemm_peak(struct cavs_runtime *rt);
+/** The other limit: y += x on every CPU worker at once, 32 MB each, the best of 5 runs; GB/s of all
+ * workers together, read and written.  A negative number is an error. */
+double cavs_runtime_memory_peak(struct cavs_runtime *rt);
 
 /** @} */
 
@@ -1019,8 +1022,11 @@ struct cavs_stats {
     int64_t vt_launches[2]; /**< of the launches, those for these V_t */
     int64_t batching_tasks; /**< batching tasks over all stages and shards, forward */
     double flops;           /**< nominal operations of products (2mnk), as if nothing were shared */
-    double schedule_s;      /**< seconds of scheduling and submission, of all threads */
-    double arrange_s; /**< of these: shards scheduled and indexed, side by side where that pays */
+    /** What updates have to read and write at least: each parameter and its states once, of those
+     * that are looked up the rows that a batch has touched; of several ranks this one's part. */
+    double update_bytes;
+    double schedule_s; /**< seconds of scheduling and submission, of all threads */
+    double arrange_s;  /**< of these: shards scheduled and indexed, side by side where that pays */
     /** Of these, seconds of the processor that the main thread has had: for the memory of tasks. */
     double lay_out_s;
     double submit_s;  /**< in the same way: for submitting them */

@@ -196,6 +196,7 @@ class Measurement:
         self.workers = runs[0]["workers"]
         self.peak = self.median("sgemm_peak_gflops")
         self.ratio = self.gflops / self.peak if self.peak else None
+        self.of_floor = self.median("floor_s") and self.per_epoch("floor_s") / self.seconds
 
     def median(self, field):
         values = [r[field] for r in self.runs if r.get(field) is not None]

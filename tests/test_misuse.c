@@ -76,6 +76,7 @@ static void questions_of_nothing_have_answers(void **state)
     assert_int_equal(cavs_runtime_raised(NULL), 0);
     cavs_runtime_abort(NULL, 1);
     assert_true(cavs_runtime_sgemm_peak(NULL) < 0);
+    assert_true(cavs_runtime_memory_peak(NULL) < 0);
     cavs_session_stats(NULL, NULL);
     cavs_session_stats(NULL, &stats);
     assert_int_equal(stats.batches, 7);
@@ -477,7 +478,8 @@ static int try_all(struct trial *t, struct cavs_session *s)
                 cavs_session_create(trial_runtime, t->model, NULL, &another),
                 cavs_runtime_create(NULL, &rt),
                 cavs_runtime_destroy(trial_runtime),
-                (int)cavs_runtime_sgemm_peak(trial_runtime)};
+                (int)cavs_runtime_sgemm_peak(trial_runtime),
+                (int)cavs_runtime_memory_peak(trial_runtime)};
 
     cavs_session_destroy(s);
     for (size_t i = 0; i < sizeof rc / sizeof *rc; i++) {

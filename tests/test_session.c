@@ -505,6 +505,60 @@ static void statistics_count(void **state)
     assert_int_equal(st.batches + st.samples + st.vertices + st.tasks, 0);
 }
 
+/* Of all parameters, or of those that are no tables. */
+static double numbers_of(const struct cavs_model *m, bool tables)
+{
+    double numbers = 0;
+    for (int i = 0; i < cavs_model_param_count(m); i++) {
+        const struct cavs_param *p = cavs_model_param_at(m, i);
+        if (tables || !p->lookup_use)
+            numbers += (double)cavs_param_rows(p) * cavs_param_cols(p);
+    }
+    return numbers;
+}
+
+/* Adam reads and writes three numbers for each of a parameter, and of a table's where its row is
+ * looked up. */
+static void statistics_know_what_updates_move(void **unused)
+{
+    enum { BYTES = 2 * 3 * sizeof(float) };
+    struct cavs_session_options o = cavs_session_defaults();
+    const int batch[] = {0, 0};
+    struct cavs_stats st;
+    struct cavs_session *s;
+    struct trial t;
+    (void)unused;
+    o.optimizer = CAVS_ADAM;
+    trial_open_zoo(&t, zoo_find("rnn"));
+    s = trial_session(&t, &o);
+    for (int i = 1; i < 4; i++) {
+        check_ok(cavs_session_train(s, t.data, batch, 2));
+        cavs_session_stats(s, &st);
+        assert_true(st.update_bytes == i * BYTES * numbers_of(t.model, true));
+    }
+    cavs_session_reset_stats(s);
+    check_ok(cavs_session_evaluate(s, t.data, batch, 2));
+    cavs_session_stats(s, &st);
+    assert_true(st.update_bytes == 0);
+    cavs_session_destroy(s);
+    trial_close(&t);
+
+    trial_open_zoo(&t, zoo_find("residual"));
+    s = trial_session(&t, &o);
+    check_ok(cavs_session_train(s, t.data, batch, 1));
+    cavs_session_stats(s, &st);
+    assert_true(st.update_bytes > BYTES * numbers_of(t.model, false));
+    assert_true(st.update_bytes < BYTES * numbers_of(t.model, true));
+    cavs_session_destroy(s);
+    trial_close(&t);
+}
+
+static void memory_has_a_rate(void **unused)
+{
+    (void)unused;
+    assert_true(cavs_runtime_memory_peak(trial_runtime) > 0);
+}
+
 /* What a session with this does in a batch of training, and then in one of evaluation. */
 static void time_batches(struct scene *a, bool measure, float clip, struct cavs_stats *training,
                          struct cavs_stats *evaluation)
@@ -683,6 +737,8 @@ int main(void)
         TEST(gradient_is_there_until_the_next_batch),
         TEST(a_batch_worth_little_is_one_task),
         TEST(statistics_count),
+        TEST(statistics_know_what_updates_move),
+        TEST(memory_has_a_rate),
         TEST(seconds_of_steps_and_updates_are_measured),
         TEST(identical_vertices_are_evaluated_once),
         TEST(inference_gives_the_same_outputs),

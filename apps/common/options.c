@@ -162,7 +162,8 @@ const struct app_option app_options_machine[] = {
         "the last line on stdout is one JSON object with the results"),
     ROW(TEXT, "log", "FILE", log, FREE, "write every epoch's numbers there, a JSON object a line"),
     ROW(FLAG, "roofline", NULL, roofline, FREE,
-        "measure matrix products on all CPU workers too, and report the share of that speed"),
+        "measure matrix products and memory on all CPU workers too, and report the share of these "
+        "speeds"),
     ROW(FLAG, "measure", NULL, session.measure, FREE,
         "time what workers do: products, moving rows, the rest"),
     ROW(FLAG, "quiet", NULL, quiet, FREE, "no progress on stderr"),

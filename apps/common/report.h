@@ -27,6 +27,7 @@
     COUNT(vt_launches[0])          \
     COUNT(vt_launches[1])          \
     NUMBER(flops)                  \
+    NUMBER(update_bytes)           \
     NUMBER(schedule_s)             \
     NUMBER(arrange_s)              \
     NUMBER(lay_out_s)              \
@@ -49,8 +50,9 @@ struct report {
     bool is_train_loss;         /* JSON has it as train_loss, too, beside dev_loss and test_loss */
     double seconds;
     struct cavs_stats stats;
-    bool measured;     /* --measure: what workers do has been timed */
-    double sgemm_peak; /* GFLOP/s; 0: not measured */
+    bool measured; /* --measure: what workers do has been timed */
+    /* GFLOP/s and GB/s; 0: not measured */
+    double sgemm_peak, memory_peak;
     /* as json_build.h has it, NULL once memory was short: */
     json_t *epoch_seconds, *epoch_loss; /* arrays */
     json_t *rank_shards;                /* likewise, of the last batch */

@@ -30,6 +30,13 @@ static void put_count(json_t **o, const char *name, int64_t value)
     json_build_set(o, name, json_integer(value));
 }
 
+/* What this work would have taken at least, with products at their peak and then updates at the
+ * memory's. */
+static double floor_seconds(const struct report *r)
+{
+    return 1e-9 * (r->stats.flops / r->sgemm_peak + ratio(r->stats.update_bytes, r->memory_peak));
+}
+
 static void put_speed(json_t **o, const struct report *r)
 {
     double gflops = ratio(r->stats.flops, r->seconds) / 1e9;
@@ -50,9 +57,12 @@ static void put_speed(json_t **o, const struct report *r)
     put(o, "update_s", r->measured ? r->stats.update_s : NAN);
     put(o, "flops", r->stats.flops);
     put(o, "gflops", gflops);
+    put(o, "update_bytes", r->stats.update_bytes);
     if (r->sgemm_peak > 0) {
         put(o, "sgemm_peak_gflops", r->sgemm_peak);
         put(o, "roofline", gflops / r->sgemm_peak);
+        put(o, "memory_peak_gb_per_s", r->memory_peak);
+        put(o, "floor_s", floor_seconds(r));
     }
 }
 
@@ -155,6 +165,12 @@ static void print_speed(FILE *to, const struct report *r)
         fprintf(to, ", %.0f %% of %.1f GFLOP/s in plain matrix products",
                 100 * gflops / r->sgemm_peak, r->sgemm_peak);
     fputc('\n', to);
+    if (r->sgemm_peak > 0 && r->stats.update_bytes > 0)
+        fprintf(to,
+                "  %-22s %.0f %% of the time: these products, and updates of %.1f MB a batch at "
+                "%.1f GB/s\n",
+                "floor", 100 * ratio(floor_seconds(r), r->seconds),
+                1e-6 * ratio(r->stats.update_bytes, r->stats.batches), r->memory_peak);
 }
 
 /* Of devices, where some took part. */

@@ -221,8 +221,10 @@ int app_finish(struct app *a)
 {
     int rc = 0, printed;
 
-    if (a->options.roofline)
+    if (a->options.roofline) {
         a->report.sgemm_peak = cavs_runtime_sgemm_peak(a->runtime);
+        a->report.memory_peak = cavs_runtime_memory_peak(a->runtime);
+    }
     if (a->options.save && a->status != APP_DIVERGED)
         rc = cavs_session_save_as(a->session, a->options.save, a->options.save_precision);
     a->report.bytes_sent = cavs_runtime_bytes_sent(a->runtime);

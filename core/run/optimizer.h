@@ -20,6 +20,7 @@ struct cavs__optimizer {
     /* [nstored] of looked-up parameters: touched rows, by slot */
     struct cavs__tensor *touched_lists;
     struct cavs__exchange *exchange; /* NULL: the process is alone */
+    double bytes;                    /* of parameters and states that updates read and wrote */
 };
 
 /* optimizer.c.  A zeroed one can be freed.  other: whose parameters it shares, or NULL. */

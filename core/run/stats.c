@@ -28,6 +28,7 @@ void cavs_session_stats(const struct cavs_session *s, struct cavs_stats *out)
     *out = s->stats;
     out->tasks = s->engine.tasks;
     out->tensor_bytes = s->engine.tensor_bytes;
+    out->update_bytes = s->optimizer.bytes;
     put_launches(s, out);
     out->product_s = seconds_of(s, CAVS__COST_PRODUCT);
     out->memory_s = seconds_of(s, CAVS__COST_MEMORY);
@@ -50,6 +51,7 @@ void cavs_session_reset_stats(struct cavs_session *s)
         return;
     s->stats = (struct cavs_stats){0};
     s->engine.tasks = 0;
+    s->optimizer.bytes = 0;
     s->launched_before = cavs__devices->launched();
     for (int i = 0; i < CAVS__COSTS; i++)
         __atomic_store_n(&s->engine.nanoseconds[i], 0, __ATOMIC_RELAXED);

@@ -50,6 +50,12 @@ static int pieces_of(const struct cavs__updating *u, const struct cavs_param *p)
     return n < 1 ? 1 : (int)n;
 }
 
+/* What an update reads and writes at least: the values, and as many numbers in each state. */
+static double bytes_of(const struct cavs__updating *u, const struct cavs_param *p, int rows)
+{
+    return 2.0 * (1 + cavs__rules[u->o->rule.rule].states) * rows * p->cols * sizeof(float);
+}
+
 /* The first row of piece i of n. */
 static int first_row(const struct cavs__updating *u, const struct cavs_param *p, int rows, int i,
                      int n)
@@ -63,6 +69,7 @@ static int make_share(struct cavs__updating *u, const struct cavs_param *p)
 {
     int n = pieces_of(u, p), rows = updated_rows(u, p), from = u->share ? u->share->first : 0, rc;
 
+    u->bytes += bytes_of(u, p, rows);
     if (n == 1)
         return cavs__make_update_piece(u, p, from, rows, STARPU_RW);
     rc = cavs__make_update_fence(u, p);
@@ -209,5 +216,7 @@ int cavs__submit_updates(struct cavs__optimizer *o, struct cavs__engine *e,
     rc = submit_all(&u, rc);
     if (rc)
         set_step(o, o->store->step - 1);
+    else
+        o->bytes += u.bytes;
     return rc;
 }

@@ -18,7 +18,8 @@ struct cavs__updating {
     int slot;
     const struct cavs__share *share; /* of the parameter that tasks are made for; NULL: all of it */
     int n; /* tasks, all made before the first is submitted: it happens to all parameters or none */
-    int nnorms; /* of them, the first */
+    int nnorms;   /* of them, the first */
+    double bytes; /* of parameters and states, that they read and write */
     struct starpu_task **tasks;
 };
 
