@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codelets/groups/ew_internal.h"
+#include "codelets/products/fetch.h"
 
 /* From this width on a strip is one row at most, so that rows at a distance are not copied. */
 #define WHOLE_ROW 200
@@ -21,6 +22,7 @@ struct strip {
     const struct cavs__ew_program *p;
     const struct cavs__view *v;
     int row, rows, column, columns;
+    int end; /* of all rows */
     float *slots;
     const float **values; /* values[j] node j, values[~i] input i; NULL: not read yet */
 };
@@ -56,6 +58,14 @@ static void collect_row(const struct strip *s, int input, int r, float *to)
         memcpy(to, from, (size_t)s->columns * sizeof *to);
 }
 
+/* Row r of the next strip, if it is anywhere. */
+CAVS__FETCHES void fetch_row(const struct strip *s, const struct cavs__view *v, int r)
+{
+    r += s->rows;
+    if (v->index && s->row + r < s->end)
+        cavs__fetch(s->columns, row_of(s, v, r, false));
+}
+
 static float *slot(const struct strip *s, int number)
 {
     return s->slots + (ptrdiff_t)number * s->p->plan.strip;
@@ -69,8 +79,10 @@ static const float *input(const struct strip *s, int i)
 
     if (from && !scalar && side_by_side(s, &s->v[i]))
         return from;
-    for (int r = 0; r < s->rows; r++)
+    for (int r = 0; r < s->rows; r++) {
+        fetch_row(s, &s->v[i], r);
         collect_row(s, i, r, to + (ptrdiff_t)r * s->columns);
+    }
     return to;
 }
 
@@ -161,7 +173,8 @@ void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct
 {
     float slots[CAVS__EW_MAX_VALUES * CAVS__EW_MIN_STRIP] __attribute__((aligned(64)));
     const float *values[CAVS__EW_MAX_VALUES];
-    struct strip s = {.p = p, .v = v, .slots = slots, .values = values + p->spec.ninputs};
+    struct strip s = {
+        .p = p, .v = v, .end = rows, .slots = slots, .values = values + p->spec.ninputs};
     int width = p->spec.width, strip = p->plan.strip;
     int nrows = width >= WHOLE_ROW || width > strip ? 1 : strip / width;
 

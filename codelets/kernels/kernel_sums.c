@@ -91,7 +91,7 @@ static void sum_entries(const struct cavs__view *x, int e, int end, int n, float
 }
 
 /* The first of what sum_entries() will read. */
-static void fetch_entries(const struct cavs__view *x, int e, int end, int n)
+CAVS__FETCHES void fetch_entries(const struct cavs__view *x, int e, int end, int n)
 {
     if (e < end && x->index[e] >= 0)
         cavs__fetch(n, x->p + x->index[e] * x->ld);

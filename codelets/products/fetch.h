@@ -11,17 +11,19 @@
 
 #include <string.h>
 
+#include "core/base/fetches.h"
+
 enum { CAVS__FETCH_LINE = 16 }; /* float32 numbers in a cache line */
 
 /* n numbers that will be read; p may be NULL. */
-static inline void cavs__fetch(int n, const float *p)
+CAVS__FETCHES void cavs__fetch(int n, const float *p)
 {
     for (int j = 0; j < n && p; j += CAVS__FETCH_LINE)
         __builtin_prefetch(p + j, 0, 3);
 }
 
 /* n numbers that will be written. */
-static inline void cavs__fetch_to_write(int n, const float *p)
+CAVS__FETCHES void cavs__fetch_to_write(int n, const float *p)
 {
     for (int j = 0; j < n && p; j += CAVS__FETCH_LINE)
         __builtin_prefetch(p + j, 1, 3);

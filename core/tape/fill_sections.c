@@ -35,6 +35,8 @@ static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *v
         const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
         const struct cavs__read *read = e ? &recording->reads[e->operands + k] : NULL;
 
+        if (o->kind != CAVS__OPERAND_ID)
+            cavs__fetch_operand(recording, w->d, vt->row0 + r, vt->row0 + vt->n, k);
         if (!read)
             out[r] = -1;
         else if (o->kind == CAVS__OPERAND_ID)

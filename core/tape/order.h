@@ -14,6 +14,7 @@
 #ifndef CAVS_CORE_TAPE_ORDER_H
 #define CAVS_CORE_TAPE_ORDER_H
 
+#include "core/base/fetches.h"
 #include "core/run/engine.h"
 #include "core/tape/tape_blocks.h"
 #include "scheduler/schedule.h"
@@ -78,6 +79,22 @@ static inline struct cavs__entry *cavs__entry_of_row(const struct cavs__recordin
                                                      const struct cavs__increment *d, int row)
 {
     return d->node[row] < 0 ? NULL : &r->entries[d->node[row]];
+}
+/* Rows of a V_t are symbols of many samples, far from one another in memory, as is what they read:
+ * while a row is looked at, what operand k of the rows behind it reads is on its way, first the
+ * row's entry, then the number of what it reads, and then the entry of that. */
+CAVS__FETCHES void cavs__fetch_operand(const struct cavs__recording *r,
+                                       const struct cavs__increment *d, int row, int end, int k)
+{
+    enum { STEP = 6 };
+    const struct cavs__entry *e;
+
+    if (row + 3 * STEP < end && d->node[row + 3 * STEP] >= 0)
+        __builtin_prefetch(&r->entries[d->node[row + 3 * STEP]], 1);
+    if (row + 2 * STEP < end && (e = cavs__entry_of_row(r, d, row + 2 * STEP)) != NULL)
+        __builtin_prefetch(&r->reads[e->operands + k]);
+    if (row + STEP < end && (e = cavs__entry_of_row(r, d, row + STEP)) != NULL)
+        __builtin_prefetch(&r->entries[r->reads[e->operands + k].of], 1);
 }
 /* Entries of the lists of its rows. */
 static inline int32_t cavs__entries_of_vt(const struct cavs__increment *d,

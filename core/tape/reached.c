@@ -48,6 +48,7 @@ static inline void each_piece(struct cavs_tape *t, const struct cavs__increment 
         for (int r = 0; r < vt->n && o->passes; r++) {
             const struct cavs__entry *e = cavs__entry_of_row(x.r, d, vt->row0 + r);
 
+            cavs__fetch_operand(x.r, d, vt->row0 + r, vt->row0 + vt->n, x.k);
             if (e)
                 tell(&x, e, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
         }
