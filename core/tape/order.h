@@ -80,9 +80,9 @@ static inline struct cavs__entry *cavs__entry_of_row(const struct cavs__recordin
 {
     return d->node[row] < 0 ? NULL : &r->entries[d->node[row]];
 }
-/* Rows of a V_t are symbols of many samples, far from one another in memory, as is what they read:
- * while a row is looked at, what operand k of the rows behind it reads is on its way, first the
- * row's entry, then the number of what it reads, and then the entry of that. */
+/* Rows of a V_t are symbols of many samples, far from one another in memory, as is what they read.
+ * While a row is looked at, operand k, which is no list, of the rows behind it is on its way: first
+ * a row's entry, then the number of what it reads, and then the entry of that. */
 CAVS__FETCHES void cavs__fetch_operand(const struct cavs__recording *r,
                                        const struct cavs__increment *d, int row, int end, int k)
 {

@@ -42,13 +42,15 @@ static inline void each_piece(struct cavs_tape *t, const struct cavs__increment 
     for (x.k = 0; x.k < s->n; x.k++) {
         const struct cavs__operand_sort *o = &s->operands[x.k];
         int32_t line = d->lines[vt->function][CAVS__LINES_OPERANDS + x.k], pitch;
+        const bool listed = x.k >= s->n - s->nlisted;
 
         x.width = o->from + o->width;
         pitch = cavs__lines_of(x.width);
         for (int r = 0; r < vt->n && o->passes; r++) {
             const struct cavs__entry *e = cavs__entry_of_row(x.r, d, vt->row0 + r);
 
-            cavs__fetch_operand(x.r, d, vt->row0 + r, vt->row0 + vt->n, x.k);
+            if (!listed)
+                cavs__fetch_operand(x.r, d, vt->row0 + r, vt->row0 + vt->n, x.k);
             if (e)
                 tell(&x, e, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
         }
