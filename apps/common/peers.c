@@ -142,18 +142,11 @@ int peers_compare(struct app *a)
 
 /* ---- with each batch ------------------------------------------------------------------------- */
 
-/* Of several that came the first here counts. */
-static const struct {
-    int number;
-    unsigned bit;
-} signals[] = {{SIGINT, PEERS_INT}, {SIGTERM, PEERS_TERM}, {SIGHUP, PEERS_HUP}};
-enum { SIGNALS = sizeof signals / sizeof *signals };
-
 void peers_raise(struct app *a, unsigned bits)
 {
     bits = peers_is_first() ? bits : 0;
-    for (size_t i = 0; i < SIGNALS; i++)
-        bits |= signals[i].number == stop_noted() ? signals[i].bit : 0;
+    for (int i = 0; stop_signal_at(i); i++)
+        bits |= stop_signal_at(i) == stop_noted() ? (unsigned)PEERS_SIGNALS << i : 0;
     if (bits)
         cavs_runtime_raise(a->runtime, bits);
 }
@@ -161,11 +154,12 @@ void peers_raise(struct app *a, unsigned bits)
 unsigned peers_raised(struct app *a)
 {
     unsigned bits = cavs_runtime_raised(a->runtime);
+    int i = 0;
 
-    for (size_t i = SIGNALS; i-- > 0;) {
-        if (bits & signals[i].bit)
-            stop_agree(signals[i].number);
-    }
+    while (stop_signal_at(i) && !(bits >> i & PEERS_SIGNALS))
+        i++;
+    if (stop_signal_at(i))
+        stop_agree(stop_signal_at(i));
     return bits;
 }
 

@@ -12,7 +12,7 @@
 #include "apps/common/program.h"
 
 /* Bits that a rank raises for all. */
-enum { PEERS_PROGRESS = 1, PEERS_CHECKPOINT = 2, PEERS_INT = 4, PEERS_TERM = 8, PEERS_HUP = 16 };
+enum { PEERS_PROGRESS = 1, PEERS_CHECKPOINT = 2, PEERS_SIGNALS = 4 /* and above: stop.h's */ };
 
 /* Before anything is said: this process is silent from now on if it is not the first. */
 void peers_hush(void);

@@ -8,8 +8,7 @@
 static const struct {
     int number;
     const char *name;
-} signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
-enum { SIGNALS = sizeof signals / sizeof *signals };
+} signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {0, "none"}};
 
 static volatile sig_atomic_t noted;
 static bool shared;
@@ -18,7 +17,7 @@ static int agreed;
 static void note_signal(int signal_number)
 {
     noted = signal_number;
-    for (int i = 0; i < SIGNALS; i++)
+    for (int i = 0; signals[i].number; i++)
         signal(signals[i].number, SIG_DFL);
 }
 
@@ -36,8 +35,13 @@ static void catch_signal(int signal_number)
 
 void stop_catch_signals(void)
 {
-    for (int i = 0; i < SIGNALS; i++)
+    for (int i = 0; signals[i].number; i++)
         catch_signal(signals[i].number);
+}
+
+int stop_signal_at(int i)
+{
+    return signals[i].number;
 }
 
 int stop_noted(void)
@@ -62,9 +66,9 @@ int stop_signal(void)
 
 const char *stop_signal_name(void)
 {
-    for (int i = 0; i < SIGNALS; i++) {
-        if (signals[i].number == stop_signal())
-            return signals[i].name;
-    }
-    return "none";
+    int i = 0;
+
+    while (signals[i].number && signals[i].number != stop_signal())
+        i++;
+    return signals[i].name;
 }

@@ -8,6 +8,8 @@
 
 /* From now on a first signal is noted. */
 void stop_catch_signals(void);
+/* The numbers of these signals, from i = 0 on; 0 behind the last. */
+int stop_signal_at(int i);
 /* The number of the signal that was noted; 0: none. */
 int stop_signal(void);
 /* Several ranks run: from now on a signal counts once all know of it, by stop_agree(). */
