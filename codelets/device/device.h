@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device.h - devices: what all of them share, behind one table of functions for each kind.
+ * device.h - devices: what all of them share, behind one table of functions for each kind
+ * (driver.h).
  *
  *     backends.c      the kinds of devices: what StarPU and the options call them
  *     opencl.c        OpenCL's driver, and CLBlast if it is there
@@ -34,10 +35,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codelets/device/driver.h"
 #include "codelets/device_set.h"
 #include "codelets/kernels/kernel.h"
-
-enum { CAVS__MAX_ARGUMENTS = 700 };
 
 /* The kernels of kernels.cl and products.cl. */
 #define CAVS__DEVICE_KERNELS(K)                                    \
@@ -79,104 +79,12 @@ enum cavs__device_kernel {
     CAVS__DEVICE_IN_DOUBLE = CAVS__DEVICE_metric /* from here on */
 };
 
-/* Memory of a device: `p` is a cl_mem or an address, `at` the floats before the first number. */
-struct cavs__memory {
-    void *p;
-    int64_t at;
-};
-
 /* struct cavs__view on a device: index and ptr are positions in the index buffer of the task, or
  * below 0. */
 struct cavs__device_view {
     struct cavs__memory memory;
     int ld, index, ptr, cols;
 };
-
-/* A kernel with its arguments. */
-struct cavs__launch {
-    void *kernel;
-    size_t groups[2], items; /* work-groups, and work-items in one */
-    int nargs;
-    struct cavs__argument {
-        size_t size;
-        union {
-            void *p;
-            int64_t l;
-            int32_t i;
-            float f;
-        } value;
-    } argument[CAVS__MAX_ARGUMENTS];
-};
-
-/* c (m, n) = or += a b, or a^T b, of rows at these pitches. */
-struct cavs__product {
-    bool transposed, accumulate;
-    bool bf16; /* a device that can rounds operands to bfloat16 */
-    int m, n, k, lda, ldb, ldc;
-    struct cavs__memory a, b, c;
-};
-
-struct cavs__device;
-
-/* What a compiler or a driver says of code that it does not take. */
-struct cavs__complaint {
-    char text[400];
-};
-
-/* How devices of one kind are used. All functions are called by a worker of the device; those that
- * return int return 0, or -1 after cavs__device_fail(). */
-struct cavs__driver {
-    const char *products; /* the library of gemm */
-    void (*start)(void);  /* once, by the main thread, NULL: nothing to do; stop likewise */
-    void (*stop)(void);
-    int (*open)(struct cavs__device *d);
-    void (*close)(struct cavs__device *d);
-    /* What code depends on besides its text: device, compiler, options. By any thread. */
-    void (*identify)(const struct cavs__device *d, char *to, size_t size);
-    /* Code made of source text, to be freed; NULL, and why: the compiler refuses it. By any
-     * thread. */
-    void *(*compile)(const struct cavs__device *d, const char *source, size_t *size,
-                     struct cavs__complaint *why);
-    /* A module of code; NULL, and why: it cannot be loaded. And a kernel of a module; NULL after
-     * cavs__device_fail(). */
-    void *(*load)(struct cavs__device *d, const void *code, size_t size,
-                  struct cavs__complaint *why);
-    void *(*find)(struct cavs__device *d, void *module, const char *name);
-    void (*unload)(struct cavs__device *d, void *module, int nkernels, void *const *kernels);
-    int (*launch)(struct cavs__device *d, const struct cavs__launch *l);
-    /* Collects launches until the next flush, to send them at once; false, or NULL: it cannot. */
-    bool (*collect)(struct cavs__device *d);
-    void (*flush)(struct cavs__device *d); /* after the launches of a task */
-    int (*finish)(struct cavs__device *d); /* waits for all launches */
-    /* Memory of so many bytes with this content, NULL: there is none. */
-    void *(*allocate)(struct cavs__device *d, size_t bytes, const void *content);
-    void (*release)(struct cavs__device *d, void *memory);
-    /* Products by the device's library; false: there is none. */
-    bool (*has_gemm)(const struct cavs__device *d);
-    int (*gemm)(struct cavs__device *d, const struct cavs__product *p);
-    bool rounds; /* it can, to bfloat16 */
-};
-
-struct cavs_runtime_options; /* core/cavs.h */
-
-/* A kind of device: what it is to StarPU and in the options of the runtime, and its driver. */
-struct cavs__backend {
-    const char *name;
-    uint32_t where; /* in starpu_codelet::where */
-    enum starpu_worker_archtype worker;
-    const struct cavs__driver *driver; /* NULL: built without */
-    /* How many devices are asked for; -1: all. */
-    int (*asked)(const struct cavs_runtime_options *o);
-    const char *hint; /* for who finds fewer than asked for */
-    /* What StarPU must know of it before it starts: its configuration and environment. */
-    void (*prepare)(int asked, struct starpu_conf *conf);
-    /* Lets such devices run a codelet. */
-    void (*implement)(struct starpu_codelet *cl, cavs__device_task *run);
-    /* Where a matrix that StarPU hands over is. */
-    struct cavs__memory (*memory)(void *descr);
-};
-extern const struct cavs__backend cavs__backends[];
-extern const int cavs__backends_count;
 
 struct cavs__device {
     const struct cavs__backend *backend;
@@ -200,9 +108,6 @@ struct cavs__device {
     void *own;            /* of opencl.c or cuda.c */
     int compiled, cached; /* modules made by the compiler, and from files */
 };
-
-/* What backends.c names, of those that are built. */
-extern const struct cavs__driver cavs__opencl, cavs__cuda, cavs__simulated_device;
 
 /* ---- device.c ---- */
 
