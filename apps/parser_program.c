@@ -174,6 +174,15 @@ void parser_clear(struct parser *p)
     free(p->sentence_of);
 }
 
+/* What a word looks like has half the width of an embedding. */
+static void check_embed(struct app *a, const struct option_list *l)
+{
+    (void)l;
+    if (a->options.embed < 2)
+        options_mistake("--embed has to be 2 or more, not %d: the shape of a word has half of it",
+                        a->options.embed);
+}
+
 struct program parser_program(void)
 {
     static const char *const measures[] = {"uas", "las", NULL};
@@ -183,6 +192,7 @@ struct program parser_program(void)
         .counts_words = true,
         .embeds = true,
         .drops = true,
+        .check = check_embed,
         .default_set = CONLLU_DEFAULT_SETS,
         .objective = APP_MEAN_OF_SAMPLES,
         .loss = "loss",

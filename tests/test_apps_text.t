@@ -27,6 +27,8 @@ done <<'END'
 var_lstm|--steps 3|unrecognized option
 fixed_lstm|--dropout 1|--dropout wants a number from 0 to 0.999, not '1'
 bilstm_char_tagger|--embed 7|--embed has to be even, not 7
+parser|--embed 1|--embed has to be 2 or more, not 1
+dyn_parser|--embed 1|--embed has to be 2 or more, not 1
 END
 
 printf 'Anna|PER saw|O\nBerlin saw|O\n' >"$work/bad.txt"
