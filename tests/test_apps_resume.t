@@ -130,6 +130,12 @@ while IFS='|' read -r status program arguments message; do
     ok $? "$program: $message"
 done <<END
 2|tree_lstm|$trees --every 3|--every wants --checkpoint DIR
+2|tree_lstm|$trees --lr-step 2|--lr-step wants --lr-schedule step
+2|tree_lstm|$trees --lr-schedule cosine --lr-step 2|--lr-step wants --lr-schedule step
+2|tree_lstm|$trees --lr-factor 0.1|--lr-factor wants --lr-schedule
+2|tree_lstm|$trees --infer --best loss|--best and --patience are for training
+2|tree_lstm|$trees --checkpoint $work/both --trace $work/both|--trace $work/both: the folder of --checkpoint
+2|tree_lstm|$trees --resume $work/kept --trace $work/kept/.|--trace $work/kept/.: the folder of --resume
 2|tree_lstm|$trees --infer --resume $work/kept|--checkpoint and --resume are for training
 2|tree_lstm|$trees --init $work/whole --resume $work/kept|leave --init, --partial and --vectors out
 1|tree_lstm|$trees --checkpoint $work/kept|go on from it with --resume

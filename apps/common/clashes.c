@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "apps/common/option_values.h"
+
 bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
@@ -34,9 +36,35 @@ static void check_output(const struct option_list *l, const char *output)
     }
 }
 
+static const char *folder(const struct option_list *l, const char *name)
+{
+    return *(const char **)options_value(l, options_find(l, name));
+}
+
+static bool same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    if (stat(a, &x) != 0 || stat(b, &y) != 0)
+        return strcmp(a, b) == 0;
+    return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* A trace has its folder to itself. */
+static void check_trace(const struct option_list *l, const char *other)
+{
+    const char *trace = folder(l, "trace"), *path = folder(l, other);
+
+    if (trace && path && same_folder(trace, path))
+        options_mistake("--trace %s: the folder of --%s, too; a trace wants one of its own", trace,
+                        other);
+}
+
 void clashes_check(const struct option_list *l)
 {
     check_output(l, "save");
     check_output(l, "log");
     check_output(l, "output");
+    check_trace(l, "checkpoint");
+    check_trace(l, "resume");
 }

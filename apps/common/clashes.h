@@ -12,7 +12,8 @@
 bool same_file(const char *a, const char *b);
 
 /* Ends the program with a message where --save, --log or --output names the file of another option.
- * --save may have that of --init or --partial: a model that is trained further. */
+ * --save may have that of --init or --partial: a model that is trained further.  Likewise where
+ * --trace names the folder of --checkpoint or --resume. */
 void clashes_check(const struct option_list *l);
 
 #endif

@@ -212,13 +212,24 @@ static void check_start(const struct app_options *o)
         options_mistake("--init brings the embedding: leave --vectors out");
 }
 
-static void check_training(const struct app_options *o)
+/* Options that change nothing beside these others were meant otherwise. */
+static void check_rate(const struct app_options *o, const struct option_list *l)
+{
+    if (options_given(l, "lr-step") && o->rate.schedule != RATE_STEP)
+        options_mistake("--lr-step wants --lr-schedule step");
+    if (options_given(l, "lr-factor") && o->rate.schedule == RATE_CONSTANT)
+        options_mistake("--lr-factor wants --lr-schedule step, exponential or cosine");
+}
+
+static void check_training(const struct app_options *o, const struct option_list *l)
 {
     if (o->infer && (o->checkpoint || o->resume))
         options_mistake("--checkpoint and --resume are for training: leave --infer out, or give a "
                         "checkpoint's file to --init");
     if (o->every && !o->checkpoint)
         options_mistake("--every wants --checkpoint DIR");
+    if (o->infer && (options_given(l, "best") || options_given(l, "patience")))
+        options_mistake("--best and --patience are for training: leave --infer out");
     if (o->patience && !o->best)
         options_mistake("--patience wants --best NAME");
     if (o->save_precision != CAVS_FLOAT32 && !o->save)
@@ -231,9 +242,12 @@ void app_options_check(struct app_options *o, const struct option_list *l)
         options_mistake("--workers 0 leaves nothing to compute with: add --gpus or --opencl");
     check_sets(o);
     check_start(o);
-    check_training(o);
+    check_training(o, l);
+    check_rate(o, l);
     if (o->infer && !options_given(l, "epochs"))
         o->epochs = 1;
+    if (o->infer)
+        o->best = NULL;
     if (o->predict && !options_given(l, "epochs"))
         o->epochs = 0;
     if (o->predict && o->epochs == 0 && !o->init && !o->resume)
