@@ -26,16 +26,19 @@ static int print_text(int rc, char *text)
 /* What a tape has to say is of what it has recorded: the first batch there is. */
 static int explain_tape(struct app *a)
 {
-    int batch = a->options.batch, *samples = malloc((size_t)batch * sizeof *samples), rc = 0, n = 0;
+    int batch = a->options.batch, size = 0, rc = 0, *samples, n;
     enum app_set set = APP_TRAIN;
     char *text = NULL;
 
-    if (!samples)
-        return CAVS_ENOMEM;
     while (set < APP_SETS && !set_is_there(a, set))
         set++;
-    for (; set < APP_SETS && n < batch && n < set_size(a, set); n++)
-        samples[n] = n;
+    if (set < APP_SETS)
+        size = set_size(a, set);
+    n = size < batch ? size : batch;
+    if (!(samples = malloc(((size_t)n + 1) * sizeof *samples)))
+        return CAVS_ENOMEM;
+    for (int i = 0; i < n; i++)
+        samples[i] = i;
     if (n > 0)
         rc = set_evaluate(a, set, samples, n);
     free(samples);
