@@ -36,6 +36,11 @@ run bilstm_tagger --train "$work/bad.txt"
 status_is 1 && said "$work/bad.txt:2:1: expected word|TAG, found 'Berlin'"
 ok $? "a word without a tag: file, line and column"
 
+printf '\033[31mAnna \377\303\244' >"$work/bad.txt"
+run bilstm_tagger --train "$work/bad.txt"
+status_is 1 && said "expected word|TAG, found '\x1b[31mAnna'"
+ok $? "what is in a file does nothing to the terminal that a message about it is shown on"
+
 # --- results -------------------------------------------------------------------------------------------
 
 # the miniature has 22 words, counting one <eos> for each of its 4 lines
