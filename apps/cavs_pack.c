@@ -26,6 +26,8 @@ struct command {
     const char *info, *verify;
 };
 
+enum { DEFAULT_LABELS = 5 };
+
 enum {
     KEY_LIKE = 1,
     KEY_MIN_COUNT,
@@ -73,8 +75,30 @@ static error_t on_argument(struct command *c, char *arg, struct argp_state *stat
     case 0: c->pack.form = find_form(state, arg); return 0;
     case 1: c->pack.input = arg; return 0;
     case 2: c->pack.output = arg; return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: argp_error(state, "unexpected argument '%s'", arg); return 0;
     }
+}
+
+/* Options that would change nothing. */
+static void check_form(const struct pack *p, struct argp_state *state)
+{
+    if (p->steps && p->form != &pack_text)
+        argp_error(state, "--steps is of the form text");
+    if (p->labels != DEFAULT_LABELS && p->form != &pack_brackets && p->form != &pack_threefile)
+        argp_error(state, "--labels is of the forms brackets and threefile");
+    if (p->form == &pack_threefile && (p->min_count > 1 || p->words_kept))
+        argp_error(state,
+                   "words of the form threefile are numbers already: no --min-count or --words");
+    if (p->min_count > 1 && p->words_kept)
+        argp_error(state, "--words keeps the commonest, --min-count the frequent: give either");
+}
+
+static void check(const struct command *c, struct argp_state *state)
+{
+    if (!c->pack.output && (c->pack.form || (!c->info && !c->verify)))
+        argp_error(state, "expected FORM INPUT OUTPUT");
+    if (c->pack.form)
+        check_form(&c->pack, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -93,14 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_VERIFY: c->verify = arg; return 0;
     case KEY_QUIET: p->verbose = false; return 0;
     case ARGP_KEY_ARG: return on_argument(c, arg, state);
-    case ARGP_KEY_END:
-        if (!p->output && (p->form || (!c->info && !c->verify)))
-            argp_error(state, "expected FORM INPUT OUTPUT");
-        if (p->form == &pack_threefile && (p->min_count > 1 || p->words_kept))
-            argp_error(
-                state,
-                "words of the form threefile are numbers already: no --min-count or --words");
-        return 0;
+    case ARGP_KEY_END: check(c, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -308,7 +325,7 @@ static int run(struct command *c, struct app_error *e)
 
 int main(int argc, char **argv)
 {
-    struct command c = {.pack = {.min_count = 1, .labels = 5, .verbose = true}};
+    struct command c = {.pack = {.min_count = 1, .labels = DEFAULT_LABELS, .verbose = true}};
     struct app_error error = {""};
 
     app_settle(argv);

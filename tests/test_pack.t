@@ -26,8 +26,11 @@ while IFS='|' read -r arguments message; do
 done <<'END'
 text in|expected FORM INPUT OUTPUT
 html in out|cavs-pack: FORM wants one of brackets, threefile, text, tagged, conllu
-text in out more|Too many arguments
 text in out --steps 0|--steps wants a whole number from 1
+brackets in out --steps 4|--steps is of the form text
+text in out --labels 4|--labels is of the forms brackets and threefile
+text in out --words 4 --min-count 2|give either
+text in out more|unexpected argument 'more'
 threefile in out --min-count 2|words of the form threefile are numbers
 END
 
