@@ -47,9 +47,18 @@ analyse "$work/nothing"
 [ $status -eq 1 ] && grep -qF "cavs-trace: no trace in the folder $work/nothing" "$work/err"
 ok $? "a folder without a trace is refused"
 
+analyse "$work/nowhere"
+[ $status -eq 1 ] && grep -qF "cavs-trace: $work/nowhere: No such file or directory" "$work/err" &&
+    analyse "$0" && [ $status -eq 1 ] && grep -qF "$0: it is a file, and the folder of a trace is wanted" "$work/err"
+ok $? "and so is one that is not there, or is a file"
+
 analyse
 [ $status -eq 2 ] && grep -qF 'expected the folder of a trace' "$work/err"
 ok $? "without a folder: a mistake on the command line"
+
+analyse "$work/nothing" more
+[ $status -eq 2 ] && grep -qF "unexpected argument 'more'" "$work/err"
+ok $? "and so are two"
 
 analyse --version
 [ $status -eq 0 ] && grep -q '^cavs-trace (cavs) [0-9]' "$work/out"

@@ -2,6 +2,7 @@
 /* cavs-trace - what happened in a run, from the trace that StarPU recorded of it. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "apps/common/option_table.h"
 #include "apps/common/status.h"
@@ -37,7 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_QUIET: c->quiet = true; return 0;
     case ARGP_KEY_ARG:
         if (c->dir)
-            return ARGP_ERR_UNKNOWN;
+            argp_error(state, "unexpected argument '%s'", arg);
         c->dir = arg;
         return 0;
     case ARGP_KEY_END:
@@ -64,6 +65,17 @@ static const struct argp argp = {
         "cavs.\n\n" APP_TOOL_STATUS_HELP};
 
 /* ---- the work -------------------------------------------------------------------------------- */
+
+static int check_folder(const char *dir, struct app_error *e)
+{
+    struct stat st;
+
+    if (stat(dir, &st) != 0)
+        return app_fail(e, CAVS_EIO, "%s: %s", dir, strerror(errno));
+    return S_ISDIR(st.st_mode)
+               ? 0
+               : app_fail(e, CAVS_EIO, "%s: it is a file, and the folder of a trace is wanted", dir);
+}
 
 /* The record is converted if there is one; without it what was made from it will do. */
 static int make_summary(const struct command *c, struct app_error *e)
@@ -104,8 +116,10 @@ static int print_summary(const char *dir, struct app_error *e)
 
 static int run(const struct command *c, struct app_error *e)
 {
-    int rc = make_summary(c, e);
+    int rc = check_folder(c->dir, e);
 
+    if (rc == 0)
+        rc = make_summary(c, e);
     return rc || c->quiet ? rc : print_summary(c->dir, e);
 }
 
