@@ -125,6 +125,11 @@ run tree_lstm --train "$work/other.txt" --hidden 9 --embed 3 --vectors "$work/ve
     --save "$work/vectors.safetensors"
 status_is 0 && said "has vectors for 2 of 3 words" && [ "$(field vectors_found)" -eq 2 ]
 ok $? "--vectors says how many words it has"
+
+: >"$work/no-vectors.txt"
+run tree_lstm --train "$work/other.txt" --hidden 9 --embed 3 --vectors "$work/no-vectors.txt" --epochs 1 --quiet
+status_is 0 && said "note: $work/no-vectors.txt has a vector for none of the"
+ok $? "and, where it has none, that the embedding starts without them"
 # rows 1 and 2 of the embedding: 1 2 3 4 5 6, little endian
 od -An -v -tf4 -w4 "$work/vectors.safetensors" 2>/dev/null | tr -d ' ' | tr '\n' ' ' | grep -q '1 2 3 4 5 6 '
 ok $? "and they are in the model"

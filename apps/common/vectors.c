@@ -17,7 +17,10 @@ static void say_found(struct app *a, const struct word_vectors *v)
         n += v->found[i];
     report_count(&a->report, "vectors_found", n);
     report_count(&a->report, "vectors_missing", rows - n);
-    if (!a->options.quiet)
+    if (n == 0)
+        app_notice(a, "%s has a vector for none of the %d words: the embedding starts at random",
+                   a->options.vectors, rows);
+    else if (!a->options.quiet)
         fprintf(stderr, "%s: %s has vectors for %d of %d words\n", a->program->name,
                 a->options.vectors, n, rows);
 }
