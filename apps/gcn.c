@@ -21,13 +21,16 @@
 #define ROW(kind, name, argument, member, role, ...) \
     OPTION_ROW(OPTION_##kind, name, argument, struct gcn, member, OPTION_##role, __VA_ARGS__)
 
+/* One task computes all rounds, and touches up to four tensors for each of them. */
+enum { MOST_ROUNDS = 12 };
+
 static const struct app_option options[] = {
     OPTION_GROUP("Graph and model:"),
     ROW(TEXT, "data", "FILE", content, KEPT,
         "nodes in the form of cora.content (default $CAVS_DATA/cora/cora.content); beside it "
         ".cites "
         "and the splits .train, .val and .test"),
-    ROW(INT, "rounds", "K", rounds, MODEL, "rounds of message passing", 1, 32),
+    ROW(INT, "rounds", "K", rounds, MODEL, "rounds of message passing", 1, MOST_ROUNDS),
     ROW(REAL, "dropout", "X", dropout, RUN, "share of the states between rounds set to 0", 0, 0.99),
     {0}};
 

@@ -35,6 +35,16 @@ run gcn $mini --epochs 5 --hidden 8 --rounds 3 --dropout 0
 status_is 0 && holds "$first - $(field loss) < 1e-4 && $(field loss) - $first < 1e-4"
 ok $? "three rounds, with and without the optimisations: the same loss"
 
+most=$("$apps/gcn" --list-options | sed -n 's/^rounds\t.*\t1 //p')
+reached=
+for options in "" "--no-lazy --no-eager --no-dedup --no-fusion"; do
+    # shellcheck disable=SC2086
+    run gcn $mini --epochs 1 --hidden 2 --rounds "$most" $options
+    status_is 0 || reached=" but for $options: $(cat "$work/err")"
+done
+[ -n "$most" ] && [ -z "$reached" ]
+ok $? "as many rounds as --help allows ($most) can be computed${reached}"
+
 run gcn --data "$data/mini-cora/mini.content" --workers 1 --epochs 2 --hidden 4
 status_is 0 && [ "$(grep -c 'dev_accuracy' "$work/err")" -eq 2 ] && said "graphs/s" && ! said "samples/s" &&
     grep -q "graphs/s" "$work/out"
