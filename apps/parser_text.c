@@ -89,12 +89,10 @@ int parser_words_choose(struct parser_words *w, const char *path, int min_count,
     struct reader r = {.words = w};
     int rc = add_root(w) ? read_file(&r, path, e) : CAVS_ENOMEM, *map;
 
-    /* the root must not be rare */
-    for (int i = 0; rc == 0 && i < min_count; i++)
-        if (!add_root(w))
-            rc = CAVS_ENOMEM;
     if (rc < 0)
         return rc;
+    /* the root must not be rare */
+    vocab_seen(w->words, vocab_find(w->words, ROOT, sizeof ROOT - 1), min_count);
     map = vocab_trim(w->words, min_count);
     free(map);
     return map ? 0 : app_fail(e, CAVS_ENOMEM, "no memory for %d words", vocab_size(w->words));

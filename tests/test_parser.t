@@ -32,6 +32,14 @@ status_is 0 && [ "$(field skipped_sentences)" -eq 0 ] && [ "$(field vertices)" -
 ok $? "learns five sentences, two moves a word"
 
 # shellcheck disable=SC2086
+(
+    ulimit -t 15
+    run parser $small $trees --epochs 1 --min-count 2147483647
+)
+status_is 0 && [ "$(field words)" -eq 2 ]
+ok $? "of words that are all rare <unk> and the root are left, and that takes no longer than others"
+
+# shellcheck disable=SC2086
 run parser $small $trees --epochs 3
 reference="$(field loss) $(field dev_uas) $(field dev_las)"
 loss=$(field loss)

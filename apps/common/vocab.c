@@ -116,6 +116,11 @@ int vocab_add(struct vocab *v, const char *word, size_t length)
     return id;
 }
 
+void vocab_seen(struct vocab *v, int id, long n)
+{
+    v->entries[id].count += n;
+}
+
 int vocab_find(const struct vocab *v, const char *word, size_t length)
 {
     int id = v->slots[slot_of(v, word, length)];

@@ -20,12 +20,14 @@ void vocab_destroy(struct vocab *v);
 
 /* The id of the word, new or not, which has now been seen once more; -1 when memory is short. */
 int vocab_add(struct vocab *v, const char *word, size_t length);
+/* Counts the word with that id as seen n times more. */
+void vocab_seen(struct vocab *v, int id, long n);
 /* The id of the word, VOCAB_UNKNOWN if it was never added. */
 int vocab_find(const struct vocab *v, const char *word, size_t length);
 
 int vocab_size(const struct vocab *v); /* <unk> counts */
 const char *vocab_word(const struct vocab *v, int id);
-long vocab_count(const struct vocab *v, int id); /* how often vocab_add() saw it */
+long vocab_count(const struct vocab *v, int id); /* how often it was seen */
 
 /* Forgets words seen less than min_count times.  Returns the new id of every old one, to be freed
  * by the caller, or NULL when memory is short. */
