@@ -14,9 +14,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* 16 rows are a cache line of a transposed copy; long pieces of rows are what prefetchers like. */
+/* 16 rows are a cache line of a transposed copy; long pieces of rows are what prefetchers like.
+ * Whole rows are one piece, and with them all of an array, as far as a tile fits L2. */
 #define TILE_ROWS 16
 #define TILE_COLS CAVS__SUM_COLS
+#define WHOLE_ROW 4096
 #define PIECE     128 /* columns of a row that are done at once */
 
 /* The rules of update.def, for n consecutive numbers of a row: values, states (NULL: the rule has
@@ -76,26 +78,34 @@ struct dense {
     ptrdiff_t ldw;
     struct cavs__partials gradient;
     ptrdiff_t ldg;
+    bool fetches;
 };
 
-/* n columns of row r from column c on.  A row takes many streams, more than a processor sees:
- * meanwhile the same columns of row `next` are fetched. */
+static void fetch_row(const struct dense *d, int r, int c, int n)
+{
+    const ptrdiff_t at = r * d->ldw + c;
+
+    cavs__fetch_to_write(n, d->w + at);
+    cavs__fetch_to_write(n, plus(d->s0, at));
+    cavs__fetch_to_write(n, plus(d->s1, at));
+    for (int i = 0; i < d->gradient.n; i++) {
+        if (d->gradient.g[i])
+            cavs__fetch(n, d->gradient.g[i] + r * d->ldg + c);
+    }
+}
+
+/* n columns of row r from column c on, and meanwhile those of row `next` are fetched. */
 static void update_row(const struct cavs__update *u, const struct dense *d, int r, int next, int c,
                        int n)
 {
     float buffer[CAVS__SUM_ROOM];
 
     for (int end = c + n, m; c < end; c += m) {
-        const ptrdiff_t at = r * d->ldw + c, far = next * d->ldw + c;
+        const ptrdiff_t at = r * d->ldw + c;
 
         m = smaller(PIECE, end - c);
-        cavs__fetch_to_write(m, d->w + far);
-        cavs__fetch_to_write(m, plus(d->s0, far));
-        cavs__fetch_to_write(m, plus(d->s1, far));
-        for (int i = 0; i < d->gradient.n; i++) {
-            if (d->gradient.g[i])
-                cavs__fetch(m, d->gradient.g[i] + next * d->ldg + c);
-        }
+        if (d->fetches)
+            fetch_row(d, next, c, m);
         apply(u, m, d->w + at, plus(d->s0, at), plus(d->s1, at),
               cavs__dense_gradient(m, &d->gradient, r * d->ldg + c, buffer));
     }
@@ -105,13 +115,15 @@ void cavs__update_dense(const struct cavs__update *u, int first, int rows, int c
                         ptrdiff_t ldw, float *s0, float *s1, int ngrads, const float *const *g,
                         ptrdiff_t ldg, int ncopies, const struct cavs__copy *copies)
 {
-    const struct dense d = {w, s0, s1, ldw, cavs__partials_of(ngrads, g), ldg};
+    const struct dense d = {
+        w, s0, s1, ldw, cavs__partials_of(ngrads, g), ldg, cavs__streams_want_fetching()};
+    const int wide = d.fetches ? TILE_COLS : WHOLE_ROW;
 
     for (int r = first; r < first + rows; r += TILE_ROWS)
-        for (int c = 0; c < cols; c += TILE_COLS) {
-            const int m = smaller(TILE_ROWS, first + rows - r), n = smaller(TILE_COLS, cols - c);
+        for (int c = 0; c < cols; c += wide) {
+            const int m = smaller(TILE_ROWS, first + rows - r), n = smaller(wide, cols - c);
             for (int i = r; i < r + m; i++) {
-                for (int k = 0; k < ncopies; k++)
+                for (int k = 0; k < ncopies && d.fetches; k++)
                     cavs__copy_fetch(&copies[k], r, c, m, n, i - r, m);
                 update_row(u, &d, i, i + 1 < first + rows ? i + 1 : i, c, n);
             }
