@@ -188,6 +188,16 @@ static void without_arrays_of_gradients_the_gradient_is_zero(void **unused)
     }
 }
 
+/* Tiles are at most as wide as 4096 columns, and 16 rows high. */
+static void rows_may_be_wider_than_a_tile(void **unused)
+{
+    (void)unused;
+    struct parameter p = parameter_random(CAVS_ADAM, 17, 4100, 2);
+
+    check_dense(&p, CAVS_ADAM);
+    parameter_free(&p);
+}
+
 /* ---- sparse ---------------------------------------------------------------------------------- */
 
 struct entries {
@@ -563,6 +573,7 @@ int main(void)
         cmocka_unit_test(copies_hold_each_number_at_its_place),
         cmocka_unit_test(dense_steps_follow_the_rules_and_keep_a_transposed_copy),
         cmocka_unit_test(without_arrays_of_gradients_the_gradient_is_zero),
+        cmocka_unit_test(rows_may_be_wider_than_a_tile),
         cmocka_unit_test(rows_are_added_to_those_that_they_name),
         cmocka_unit_test(sparse_steps_of_all_rows_are_dense_steps),
         cmocka_unit_test(sparse_steps_leave_other_rows_alone),
