@@ -93,6 +93,18 @@ static int each_read(struct cavs__engine *e, const struct cavs__batch *b, int sh
     return rc;
 }
 
+/* Tasks that read these chunks are done: they were of the batch that had the slot before.  So
+ * StarPU need not be asked, which takes as long as some tasks do, but where it may have to fetch
+ * from elsewhere what has been there. */
+static void each_read_of_all(struct cavs__engine *e, const struct cavs__batch *b,
+                             int (*visit)(const struct read *r))
+{
+    for (int i = 0; i < b->nshards && !e->rt->one_memory; i++) {
+        if (b->shards[i].nsamples > 0)
+            each_read(e, b, i, visit);
+    }
+}
+
 /* Shards side by side where that pays; what is written to belongs to the main thread meanwhile. */
 static int write_shard(struct cavs__engine *e, struct cavs__batch *b, int shard)
 {
@@ -103,15 +115,9 @@ static int write_all(struct cavs__engine *e, struct cavs__batch *b)
 {
     int rc;
 
-    for (int i = 0; i < b->nshards; i++) {
-        if (b->shards[i].nsamples > 0)
-            each_read(e, b, i, acquire_read);
-    }
+    each_read_of_all(e, b, acquire_read);
     rc = cavs__each_shard(e, b, write_shard, 0);
-    for (int i = 0; i < b->nshards; i++) {
-        if (b->shards[i].nsamples > 0)
-            each_read(e, b, i, release_read);
-    }
+    each_read_of_all(e, b, release_read);
     return rc;
 }
 
