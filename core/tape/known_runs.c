@@ -41,6 +41,8 @@ static bool has_operands(const struct comparing *c, const struct cavs__known_par
 
         if (!x->id && cavs__is_marked(c->r, read.of, CAVS__SOURCE) != x->source)
             return false;
+        if (!p->block)
+            continue;
         if (x->operand < n && !same_read(operands[x->operand], read))
             return false;
         if (x->operand < n)

@@ -23,7 +23,7 @@ enum { CAVS__MOST_EXTERNAL = 64 };
 
 /* A part of a run that is a vertex. */
 struct cavs__known_part {
-    struct cavs__tape_block *block; /* NULL: it is one symbol alone */
+    struct cavs__tape_block *block; /* NULL: one symbol alone; of `external` `source` counts */
     uint64_t members;               /* that are read outside */
     int32_t signature;              /* of the block */
     int32_t head;                   /* its first symbol */

@@ -117,6 +117,24 @@ static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
     return n;
 }
 
+/* A symbol that is alone may be so because it could be computed ahead: that depends on which of
+ * its operands read no other symbol. */
+static void learn_sources(struct cavs__learning *l, struct cavs__known_part *p,
+                          const struct cavs__recording *r, int32_t symbol)
+{
+    const struct cavs__entry *e = &r->entries[symbol];
+    int n = cavs__reads_of(r->signatures.all[r->signature[symbol]], e);
+
+    l->useless |= n > CAVS__MOST_EXTERNAL;
+    for (int k = 0; k < n && !l->useless; k++) {
+        int32_t read = (int32_t)(e->reads + k);
+
+        if (r->reads[read].from != CAVS__NO_ROW)
+            p->external[p->nexternal++] = (struct cavs__external){
+                .read = read, .source = cavs__is_marked(r, r->reads[read].of, CAVS__SOURCE)};
+    }
+}
+
 /* What became of the part. */
 static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *x,
                        int32_t signature)
@@ -128,6 +146,8 @@ static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *
                                    .signature = signature,
                                    .head = x->symbols[0]};
     l->useless |= (signature < 0 && x->n > 1) || (x->n > 1 && x->nexternal > CAVS__MOST_EXTERNAL);
+    if (!l->useless && signature < 0)
+        learn_sources(l, p, x->r, x->symbols[0]);
     if (l->useless || signature < 0)
         return;
     p->noperands = x->noperands;
