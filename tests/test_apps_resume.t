@@ -118,6 +118,20 @@ killed() {
 status_is 0 && same_as_before "$work/whole.out"
 ok $? "tree_lstm: keeping something every two batches changes no result"
 
+# --- recorded programs: the same blocks --------------------------------------------------------------
+
+# words that are spelt and words that are looked up, in one loop
+spelt="--train $data/mini-tags.txt --batch 1 --hidden 6 --embed 6 --min-count 2 --seed 5 --lr 0.01 --shards 1 --workers 2 --quiet"
+# shellcheck disable=SC2086
+{
+    rm -rf "$work/spelt"
+    run dyn_char_tagger $spelt --epochs 10 --save "$work/whole.st"
+    run dyn_char_tagger $spelt --epochs 8 --checkpoint "$work/spelt"
+    run dyn_char_tagger $spelt --epochs 10 --resume "$work/spelt" --save "$work/resumed.st"
+}
+status_is 0 && cmp "$work/whole.st" "$work/resumed.st" >>"$work/err" 2>&1
+ok $? "dyn_char_tagger: stopped after eight epochs and resumed, the parameters are the same"
+
 # as many trees and vertices, but for one label
 sed '1s/([0-9]/(0/' "$data/mini.txt" >"$work/other.txt"
 
