@@ -31,7 +31,8 @@ status_is 0 && [ "$(field skipped_sentences)" -eq 0 ] && [ "$(field vertices)" -
     holds "$(field dev_las) <= $(field dev_uas)"
 ok $? "learns five sentences, two moves a word"
 
-# shellcheck disable=SC2086
+# seconds of the processor, which bash and dash can limit
+# shellcheck disable=SC2086,SC3045
 (
     ulimit -t 15
     run parser $small $trees --epochs 1 --min-count 2147483647

@@ -74,7 +74,8 @@ static int check_folder(const char *dir, struct app_error *e)
         return app_fail(e, CAVS_EIO, "%s: %s", dir, strerror(errno));
     return S_ISDIR(st.st_mode)
                ? 0
-               : app_fail(e, CAVS_EIO, "%s: it is a file, and the folder of a trace is wanted", dir);
+               : app_fail(e, CAVS_EIO, "%s: it is a file, and the folder of a trace is wanted",
+                          dir);
 }
 
 /* The record is converted if there is one; without it what was made from it will do. */
