@@ -139,8 +139,8 @@ check_PROGRAMS += tests/test_batch
 SANITIZE_TESTS += tests/test_batch
 
 # kernels of codelets/
-check_PROGRAMS += tests/test_gemm tests/test_bf16 tests/test_kernels tests/test_row_kernels tests/test_update
-SANITIZE_TESTS += tests/test_gemm tests/test_bf16 tests/test_kernels tests/test_row_kernels tests/test_update
+check_PROGRAMS += tests/test_gemm tests/test_claims tests/test_bf16 tests/test_kernels tests/test_row_kernels tests/test_update
+SANITIZE_TESTS += tests/test_gemm tests/test_claims tests/test_bf16 tests/test_kernels tests/test_row_kernels tests/test_update
 
 # a part as devices take it, without a device
 check_PROGRAMS += tests/test_walk

@@ -7,6 +7,7 @@
  * n multiply-adds.
  */
 #include "codelets/products/bf16.h"
+#include "codelets/products/claims.h"
 #include "codelets/products/fetch.h"
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
@@ -68,7 +69,8 @@ static void multiply(const struct cavs__call *call, int m, int n, int k, const f
                            (const uint32_t *)(const void *)w->p + from / 2 * CAVS__BF16_PANEL,
                            w->ld, y, ldy, accumulate);
     else if (call->panels)
-        g->gemm_panels(m, n, k, x, ldx, w->p + from * CAVS__PANEL, w->ld, y, ldy, accumulate);
+        cavs__claimed_product(m, n, k, x, ldx, w->p + from * CAVS__PANEL, w->ld, y, ldy,
+                              accumulate);
     else
         g->gemm(m, n, k, x, ldx, w->p + from * w->ld, w->ld, y, ldy, accumulate);
 }

@@ -10,6 +10,8 @@ libcavs_la_SOURCES += \
 	codelets/products/blocks.h \
 	codelets/products/choice.c \
 	codelets/products/choice.h \
+	codelets/products/claims.c \
+	codelets/products/claims.h \
 	codelets/products/fetch.h \
 	codelets/products/gemm.c \
 	codelets/products/gemm.h \

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_claims.c - products whose panels several threads claim have the bits of products that one
+ * thread makes, whoever comes and goes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codelets/products/claims.h"
+#include "codelets/products/gemm.h"
+#include "codelets/products/panels.h"
+#include "tests/random.h"
+#include "tests/skip.h"
+
+/* Of columns and of depth; fewer are not claimed. */
+enum { LEAST = 190, MOST = 420, MOST_ROWS = 9 };
+enum { PRODUCTS = 60, PAUSE = 20, SHAPES = 5, THREADS = 5 };
+
+struct operands {
+    int m, n, k;
+    bool accumulate;
+    float *x, *w, *y, *want; /* y and want begin as the same */
+};
+
+static void draw(size_t n, float *p, uint64_t *r)
+{
+    for (size_t i = 0; i < n; i++)
+        p[i] = (float)random_double(r, -1, 1);
+}
+
+static float *numbers(size_t n)
+{
+    float *p = aligned_alloc(64, (n * sizeof *p + 63) / 64 * 64);
+
+    assert_non_null(p);
+    return p;
+}
+
+static void open_operands(struct operands *o, uint64_t *r)
+{
+    const size_t w = (size_t)MOST * (MOST + CAVS__PANEL), y = (size_t)MOST_ROWS * MOST;
+
+    o->m = random_int(r, 1, MOST_ROWS);
+    o->n = random_int(r, LEAST, MOST);
+    o->k = random_int(r, LEAST, MOST);
+    o->accumulate = random_int(r, 0, 1);
+    o->x = numbers((size_t)MOST_ROWS * MOST);
+    o->w = numbers(w);
+    o->y = numbers(y);
+    o->want = numbers(y);
+    draw((size_t)MOST_ROWS * MOST, o->x, r);
+    draw(w, o->w, r);
+    draw(y, o->y, r);
+    memcpy(o->want, o->y, y * sizeof *o->y);
+}
+
+static void close_operands(struct operands *o)
+{
+    free(o->x);
+    free(o->w);
+    free(o->y);
+    free(o->want);
+}
+
+static void check_product(const struct operands *o)
+{
+    const ptrdiff_t pitch = (ptrdiff_t)o->k * CAVS__PANEL;
+
+    cavs__claimed_product(o->m, o->n, o->k, o->x, MOST, o->w, pitch, o->y, MOST, o->accumulate);
+    cavs__gemm()->gemm_panels(o->m, o->n, o->k, o->x, MOST, o->w, pitch, o->want, MOST,
+                              o->accumulate);
+    assert_memory_equal(o->y, o->want, (size_t)MOST_ROWS * MOST * sizeof *o->y);
+}
+
+struct helper {
+    struct cavs__claims *claims;
+    atomic_bool *over;
+};
+
+/* A helper that has waited for long goes, and comes again. */
+static void *help(void *arg)
+{
+    struct helper *h = arg;
+
+    while (!atomic_load(h->over))
+        cavs__claims_help(h->claims, NULL);
+    return NULL;
+}
+
+/* Up to `least` products and until helpers have had a part in some, if there are any. */
+static void check_helpers(int threads, int least, uint64_t seed)
+{
+    void *room = malloc(cavs__claims_bytes());
+    atomic_bool over = false;
+    pthread_t thread[THREADS];
+    struct operands o;
+
+    assert_non_null(room);
+    struct helper h = {cavs__claims_init(room), &over};
+    open_operands(&o, &seed);
+    for (int i = 0; i < threads; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, help, &h), 0);
+    cavs__claims_open(h.claims);
+    for (int i = 0; i < least || (threads > 0 && cavs__claims_by_helpers(h.claims) == 0); i++) {
+        check_product(&o);
+        if (i % PAUSE == PAUSE - 1)
+            usleep(1000); /* helpers go */
+    }
+    assert_ptr_equal(cavs__claims_open(NULL), h.claims);
+    assert_int_equal(cavs__claims_by_helpers(h.claims) > 0, threads > 0);
+    cavs__claims_close(h.claims);
+    atomic_store(&over, true);
+    for (int i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    cavs__claims_help(h.claims, NULL); /* who comes too late has nothing to do */
+    free(room);
+    close_operands(&o);
+}
+
+/* More threads than there are seats, too. */
+static void the_same_bits_with_any_helpers(void **state)
+{
+    (void)state;
+    if (!cavs__gemm()->gemm_panels)
+        SKIP("products by %s have no panels", cavs__gemm()->name);
+    for (int threads = 0; threads <= THREADS; threads++) {
+        for (uint64_t seed = 1; seed <= SHAPES; seed++)
+            check_helpers(threads, PRODUCTS, 10 * (uint64_t)threads + seed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_bits_with_any_helpers),
+    };
+
+    return cmocka_run_group_tests_name("claims", tests, NULL, NULL);
+}
