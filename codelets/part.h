@@ -130,9 +130,10 @@ struct cavs__part {
     char *name;
     int nsteps;
     struct cavs__step *steps;
-    int scratch;                                    /* floats per tile row */
-    int tile;                                       /* rows */
-    double flops;                                   /* per row, of all steps over vertices */
+    int scratch;         /* floats per tile row */
+    int tile;            /* rows */
+    double flops;        /* per row, of all steps over vertices */
+    int64_t panel_bytes; /* of weights in panels, that it reads for each V_t */
     struct cavs__part_list lists[CAVS__PART_LISTS]; /* of its function */
     uint64_t adds_to; /* bit b: some step adds to buffer b, over rows */
     bool stage_rows;  /* an operand lies by rows or edges of the stage: else a segment may be any
@@ -160,6 +161,15 @@ struct cavs__fault {
 /* Whose V_t a task's segments are. */
 enum cavs__chain { CAVS__NO_CHAIN, CAVS__CHAIN_FORWARD, CAVS__CHAIN_BACKWARD, CAVS__CHAINS };
 
+/* Other workers may help with the products of tasks, of which one runs at a time. */
+struct cavs__claims; /* products/claims.h */
+
+struct cavs__helping {
+    struct cavs__claims *claims;
+    void (*begin)(struct cavs__helping *h); /* in the task, first and last */
+    void (*end)(struct cavs__helping *h);
+};
+
 /* What a task knows besides its buffers. */
 struct cavs__part_args {
     const struct cavs__part *const *parts; /* by function number */
@@ -177,6 +187,7 @@ struct cavs__part_args {
     uint64_t *nanoseconds;     /* [CAVS__COSTS] added to atomically; NULL: do not measure */
     uint64_t *busy;            /* likewise: what the task has taken on a CPU; NULL: nobody asks */
     double seconds;            /* what the task should take; 0: not known */
+    struct cavs__helping *helping; /* NULL: it runs alone */
     int shard;
     long batch;
 };

@@ -11,7 +11,11 @@ static void run_with_buffers(void *descr[], const struct cavs__part_args *a)
 
     for (int i = 0; i < a->nbuffers; i++)
         buffers[a->numbers ? a->numbers[i] : i] = (void *)STARPU_MATRIX_GET_PTR(descr[i]);
+    if (a->helping)
+        a->helping->begin(a->helping);
     cavs__part_run(a, buffers, (void *)STARPU_MATRIX_GET_PTR(descr[a->nbuffers - 1]));
+    if (a->helping)
+        a->helping->end(a->helping);
 }
 
 static void run_on_cpu(void *descr[], void *arg)

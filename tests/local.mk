@@ -96,9 +96,9 @@ SANITIZE_TESTS += tests/test_rewrites
 
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
 	tests/test_optimizers tests/test_session tests/test_sharing tests/test_refusals tests/test_saving \
-	tests/test_determinism tests/test_dropout tests/test_cells \
+	tests/test_determinism tests/test_helpers tests/test_dropout tests/test_cells \
 	tests/test_resume tests/test_precision tests/test_kept tests/test_here
-ENGINE_TESTS += tests/test_session tests/test_models tests/test_determinism tests/test_optimizers \
+ENGINE_TESTS += tests/test_session tests/test_models tests/test_determinism tests/test_helpers tests/test_optimizers \
 	tests/test_saving tests/test_dropout tests/test_kept tests/test_here
 
 check_PROGRAMS += tests/test_locale tests/test_model_file tests/test_packed_graphs tests/test_replace

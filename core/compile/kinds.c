@@ -248,12 +248,21 @@ static bool lies_by_stage(const struct cavs__operand *o)
            (in_place && (o->space == CAVS__ROWS || o->space == CAVS__EDGES));
 }
 
+/* Bytes that a step reads of a weight in panels. */
+static int64_t panel_bytes(const struct cavs__step *s)
+{
+    if (s->call.kernel->number != CAVS__KERNEL_gemm || !s->call.panels)
+        return 0;
+    return (int64_t)s->v[0].cols * s->v[s->nviews - 1].cols * (int64_t)sizeof(float);
+}
+
 int cavs__bind_part(const struct cavs__plan *p, struct cavs__task_kind *k, struct cavs__part *part)
 {
     for (int i = 0; i < part->nsteps; i++) {
         struct cavs__step *s = &part->steps[i];
 
         *(s->list > 0 ? &part->lists[s->list - 1].flops : &part->flops) += s->flops;
+        part->panel_bytes += panel_bytes(s);
         for (int j = 0; j < s->nviews; j++) {
             part->stage_rows |= lies_by_stage(&s->v[j]);
             if (bind_operand(p, k, &s->v[j], j >= s->nviews - s->noutputs))

@@ -17,6 +17,7 @@ static const struct {
     [CAVS__WORK_GRADIENT] = {"gradient", 0xe69f00, 0xe69f00},
     [CAVS__WORK_UPDATE] = {"update", 0xc44e00, 0xc44e00},
     [CAVS__WORK_JOINED] = {"joined", 0x56b4a0, 0x56b4a0},
+    [CAVS__WORK_HELP] = {"help", 0xf0e442, 0xf0e442},
     [CAVS__WORK_OTHER] = {"other", 0x8c8c8c, 0x8c8c8c},
 };
 
@@ -35,6 +36,8 @@ struct cavs__work cavs__work_of(const char *codelet)
         work.phase = CAVS__WORK_UPDATE;
     else if (strcmp(codelet, "cavs_joined") == 0)
         work.phase = CAVS__WORK_JOINED;
+    else if (strcmp(codelet, "cavs_help") == 0)
+        work.phase = CAVS__WORK_HELP;
     else if (strstr(codelet, ".gradient."))
         work.phase = CAVS__WORK_GRADIENT;
     else if (ends_with(codelet, ".eager") || ends_with(codelet, ".forward.shared"))

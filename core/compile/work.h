@@ -19,6 +19,7 @@ enum cavs__work_phase {
     CAVS__WORK_GRADIENT,
     CAVS__WORK_UPDATE,
     CAVS__WORK_JOINED, /* all of these, of a small batch */
+    CAVS__WORK_HELP,   /* with products of eager, chain and lazy tasks */
     CAVS__WORK_OTHER,
     CAVS__WORK_PHASES
 };

@@ -48,6 +48,9 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
             out,
             "stage %s, last batch: %d V_t forward in %d tasks; %d blocks; %d tasks cut by rows\n",
             name, cuts->vt, cuts->chain, cuts->blocks, cuts->wide);
+    if (cuts->helped > 0)
+        fprintf(out, "stage %s, last batch: %d tasks with products that other workers help with\n",
+                name, cuts->helped);
 }
 
 /* Not every processor that has instructions for them multiplies more of them at a time. */
@@ -114,6 +117,11 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
                                 "shards than there are workers"
                               : "rows of a task are never cut among workers: they do not share one "
                                 "memory node");
+    if (cavs__may_help(&s->engine))
+        fprintf(out,
+                "products by weights that do not fit the second-level cache (%d KB) are claimed by "
+                "several workers when a batch has fewer shards than there are workers\n",
+                s->rt->l2_bytes >> 10);
     if (s->engine.devices)
         cavs__devices->explain(out);
     for (int i = 0; i < s->model->nstages; i++)

@@ -13,6 +13,7 @@
  *   submit.c           schedules -> StarPU tasks, in order
  *   submit_kind.c      those of one kind in one shard
  *   pieces.c           rows of one kind of task -> one task, or some side by side
+ *   helpers.c          workers that help with the products of a task
  *   join.c             tasks of a small batch -> few that run them
  *   made_gradients.c   gradients of a small batch made by the updates
  *   here.c             tasks of a smaller one run by the calling thread
@@ -84,6 +85,7 @@ struct cavs__homes {
 struct cavs__cuts {
     int vt, chain;    /* forward: V_t, and the tasks they share */
     int blocks, wide; /* over all shards; tasks cut by rows */
+    int helped;       /* tasks with whose products other workers might help */
 };
 
 /* Tasks of a small batch that wait for others, to be submitted as one; see join.c. */
@@ -215,6 +217,9 @@ bool cavs__joins_tasks(const struct cavs__engine *e);
 double cavs__small_seconds(const struct cavs__engine *e, const struct cavs__batch *b);
 /* Seconds that joined tasks of a batch worth `seconds` should be worth; 0: none is joined. */
 double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double seconds);
+
+/* helpers.c: workers without a shard help with some tasks of the others. */
+bool cavs__may_help(const struct cavs__engine *e);
 
 /* cost.c: seconds that a task should be worth. */
 double cavs__grain(const struct cavs__engine *e);

@@ -27,6 +27,7 @@ libcavs_la_SOURCES += \
 	core/run/exchange_values.c \
 	core/run/fault.c \
 	core/run/here.c \
+	core/run/helpers.c \
 	core/run/home_shares.c \
 	core/run/homes.c \
 	core/run/initial_values.c \

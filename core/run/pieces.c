@@ -128,6 +128,8 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
     struct cavs__part_args *a = cavs__piece_args(w, partial, handles);
     struct starpu_task *t = NULL;
 
+    if (a && access == ALONE && w->of->helped)
+        a->helping = cavs__helping_of(w);
     if (a)
         t = cavs__task_create(e, w->of->slot, w->shard, (struct starpu_codelet *)&k->codelet, a,
                               k->nbuffers + 1);

@@ -8,7 +8,7 @@
  *
  * How work is cut.  submit_kind.c says how in a shard.  Tasks of a batch that is worth little are
  * joined, whatever they do.  If the batch has fewer shards than there are workers, rows of wide
- * tasks are cut among several.
+ * tasks are cut among several, and with products of thin ones others help.
  */
 #include <stdlib.h>
 
@@ -182,11 +182,13 @@ int cavs__submit_batch(struct cavs__engine *e, struct cavs__batch *b, int slot)
             e->cuts[i].blocks += b->shards[shard].stages[i].nblocks;
     }
     cavs__forget_gradients(e);
+    of.helped = cavs__helped_begin(&of, own_shards(b));
     if (goes_side_by_side(&of)) {
         rc = submit_shards(e, b, slot);
         first = CAVS__GRADIENT;
     }
     for (int phase = first; phase <= last && !rc; phase++)
         rc = submit_phase(&of, (enum cavs__phase)phase);
+    cavs__helped_end(&of);
     return rc;
 }

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * helpers.c - workers that have nothing to do help with the products of a task: which tasks, and
+ * the tasks of the helpers.
+ *
+ * A batch of few shards has less to do at a time than there are workers.  Rows of a thin V_t cannot
+ * be cut, but columns of its products can (codelets/products/claims.h).  The task that runs them
+ * submits tasks for helpers when it begins: no helper waits for a task that has not begun, and who
+ * begins when it is over has nothing to do.  Helpers touch data while the task runs only, which has
+ * taken all of them, so they take none themselves; and they belong to the batch.
+ */
+#include <stdatomic.h>
+
+#include "codelets/products/claims.h"
+#include "core/run/pieces.h"
+#include "core/run/simulated.h"
+#include "memory/handover.h"
+
+/* ---- helpers ---- */
+
+/* Behind all else, gradients too (submit_kind.c): who has something to do does not help. */
+enum { PRIORITY = -(1 << 30) - 1 };
+
+/* The tasks of a shard in a batch. */
+struct cavs__helped {
+    struct cavs__helping task; /* first: with claims, NULL before the first task */
+    struct cavs__engine *engine;
+    int slot, most;
+    int tasks;         /* the submitting thread's */
+    atomic_bool owned; /* a task has its products opened: two may run at once */
+    atomic_int called; /* helpers that have been submitted and are not gone */
+    atomic_int ended;  /* tasks */
+    atomic_int all;    /* likewise; negative: there may be more */
+};
+
+static void run_helper(void *descr[], void *arg)
+{
+    struct cavs__helped *h = arg;
+    struct cavs__engine *e;
+
+    (void)descr;
+    cavs__handover_begin();
+    e = h->engine;
+    cavs__claims_help(h->task.claims,
+                      e->options->measure ? &e->nanoseconds[CAVS__COST_PRODUCT] : NULL);
+    atomic_fetch_sub(&h->called, 1);
+    cavs__handover_end();
+}
+
+static struct starpu_codelet codelet = {.cpu_funcs = {run_helper},
+                                        .cpu_funcs_name = {"cavs_help"},
+                                        .where = STARPU_CPU,
+                                        .name = "cavs_help"};
+
+/* Not counted among the tasks of the batch, as there may be more of them or fewer; but the batch
+ * waits for it.  Without memory for it, or where StarPU refuses it, there is none. */
+static void call(struct cavs__helped *h)
+{
+    struct cavs__slot *slot = &h->engine->slots[h->slot];
+    struct starpu_task *t = cavs__task_create(h->engine, h->slot, -1, &codelet, h, 0);
+
+    if (!t)
+        return;
+    t->priority = PRIORITY;
+    atomic_fetch_add(&h->called, 1);
+    cavs__slot_hold(slot);
+    cavs__handover_submit(t);
+    if (starpu_task_submit(t) == 0)
+        return;
+    cavs__task_drop(t);
+    cavs__slot_release(slot->laps);
+    atomic_fetch_sub(&h->called, 1);
+}
+
+static void begin(struct cavs__helping *task)
+{
+    struct cavs__helped *h = (struct cavs__helped *)task;
+
+    if (atomic_exchange(&h->owned, true))
+        return;
+    cavs__claims_open(h->task.claims);
+    for (int i = atomic_load(&h->called); i < h->most; i++)
+        call(h);
+}
+
+static void end(struct cavs__helping *task)
+{
+    struct cavs__helped *h = (struct cavs__helped *)task;
+
+    if (cavs__claims_open(NULL))
+        atomic_store(&h->owned, false);
+    if (atomic_fetch_add(&h->ended, 1) + 1 == atomic_load(&h->all))
+        cavs__claims_close(h->task.claims);
+}
+
+/* ---- which tasks ---- */
+
+/* Weights that do not stay in the cache of one worker from one V_t to the next. */
+static bool has_large_weights(const struct cavs__engine *e, const struct cavs__part *p)
+{
+    return p && p->panel_bytes > e->rt->l2_bytes;
+}
+
+static bool is_large(const struct cavs__engine *e, const struct cavs__task_kind *k)
+{
+    for (int i = 0; i < k->nparts; i++) {
+        if (has_large_weights(e, k->parts[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Chains of several stages may run side by side, which is better than any help. */
+static bool has_one_large_chain(const struct cavs__engine *e)
+{
+    int n = 0;
+
+    for (int i = 0; i < e->plan->model->nstages; i++) {
+        const struct cavs__stage_plan *sp = &e->plan->stages[i];
+        bool large = false;
+
+        for (int j = 0; j < sp->nkinds; j++)
+            large |= cavs__chain_of(sp->kinds[j]) && is_large(e, sp->kinds[j]);
+        n += large;
+    }
+    return n == 1;
+}
+
+/* Helpers for each shard of a batch: workers that have none.  They stay for as long as the chain
+ * takes, so there are none where others count on the workers. */
+static int helpers(const struct cavs__engine *e, int shards)
+{
+    const struct cavs_runtime *rt = e->rt;
+    const int idle = rt->workers / shards - 1;
+
+    if (idle < 1 || !rt->one_memory || e->devices || rt->ranks || rt->leave_to_workers ||
+        cavs__simulated_cores() > 0 || cavs__policies[e->options->policy].alone ||
+        !has_one_large_chain(e))
+        return 0;
+    return idle < CAVS__CLAIMANTS - 1 ? idle : CAVS__CLAIMANTS - 1;
+}
+
+bool cavs__may_help(const struct cavs__engine *e)
+{
+    return helpers(e, 1) > 0;
+}
+
+/* The largest weights of a task decide: what is small beside them is not worth being left out. */
+static bool pays(const struct cavs__piece *w)
+{
+    for (int i = 0; i < w->n; i++) {
+        if (has_large_weights(w->of->e, w->k->parts[w->segments[i].function]))
+            return true;
+    }
+    return false;
+}
+
+/* ---- submitting ---- */
+
+struct cavs__helped *cavs__helped_begin(const struct cavs__submission *of, int shards)
+{
+    const int n = of->b->nshards, most = of->e->here.now ? 0 : helpers(of->e, shards);
+    struct cavs__helped *h = most > 0 ? cavs__arena_alloc(of->arena, (size_t)n * sizeof *h) : NULL;
+
+    for (int i = 0; h && i < n; i++) {
+        h[i] = (struct cavs__helped){
+            .task = {.begin = begin, .end = end}, .engine = of->e, .slot = of->slot, .most = most};
+        atomic_init(&h[i].owned, false);
+        atomic_init(&h[i].called, 0);
+        atomic_init(&h[i].ended, 0);
+        atomic_init(&h[i].all, -1);
+    }
+    return h;
+}
+
+static struct cavs__claims *new_claims(const struct cavs__submission *of)
+{
+    void *room = cavs__arena_alloc(of->arena, cavs__claims_bytes());
+
+    return room ? cavs__claims_init(room) : NULL;
+}
+
+struct cavs__helping *cavs__helping_of(const struct cavs__piece *w)
+{
+    struct cavs__helped *h = &w->of->helped[w->shard];
+
+    if (!pays(w))
+        return NULL;
+    if (!h->task.claims)
+        h->task.claims = new_claims(w->of);
+    if (!h->task.claims)
+        return NULL;
+    h->tasks++;
+    cavs__count_cuts(&cavs__cuts_of(w)->helped, 1);
+    return &h->task;
+}
+
+void cavs__helped_end(const struct cavs__submission *of)
+{
+    for (int i = 0; of->helped && i < of->b->nshards; i++) {
+        struct cavs__helped *h = &of->helped[i];
+
+        if (!h->task.claims)
+            continue;
+        atomic_store(&h->all, h->tasks);
+        if (atomic_load(&h->ended) == h->tasks)
+            cavs__claims_close(h->task.claims);
+    }
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_helpers.c - workers without a shard of their own help with the products of tasks, where the
+ * weights are large for a cache, and results stay the same bits.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codelets/products/gemm.h"
+#include "core/run/session.h"
+#include "tests/sample.h"
+#include "tests/skip.h"
+#include "tests/trial.h"
+
+enum { WORDS = 7, HIDDEN = 200, SAMPLES = 6, EPOCHS = 2 };
+
+/* Like Tree-FC: W is worth being claimed, panel by panel. */
+static struct cavs_model *wide_model(void)
+{
+    struct cavs_model *m;
+    struct cavs_param *table, *W, *b;
+
+    check_ok(cavs_model_create(&m));
+    table = zoo_weight(m, "embedding", WORDS, HIDDEN);
+    W = zoo_weight(m, "W", 2 * HIDDEN, HIDDEN);
+    b = zoo_weight(m, "b", 1, HIDDEN);
+    struct cavs_stage *tree = cavs_stage_create(m, "tree", HIDDEN);
+    struct cavs_function *leaf = cavs_function_create(tree, "leaf");
+    struct cavs_symbol *x = cavs_lookup(table, cavs_pull_ids(leaf, "word"));
+    cavs_scatter(leaf, x);
+    cavs_push(leaf, "h", x);
+    struct cavs_function *inner = cavs_function_create(tree, "inner");
+    struct cavs_symbol *both =
+        cavs_concat(2, ((struct cavs_symbol *[]){cavs_gather(inner, 0), cavs_gather(inner, 1)}));
+    struct cavs_symbol *h = cavs_tanh(cavs_affine(both, W, b));
+    cavs_scatter(inner, h);
+    cavs_push(inner, "h", h);
+    zoo_classify(m, tree, "h", HIDDEN, 3);
+    check_ok(cavs_model_finish(m));
+    return m;
+}
+
+struct run {
+    const char *scheduler;
+    enum cavs_policy policy;
+    int workers, l2_bytes; /* 0: as it is */
+    bool leave_to_workers;
+    struct cavs_model *model;
+    struct cavs_runtime *rt;
+    struct cavs_data *data;
+    struct cavs_session *session;
+};
+
+static void fill(struct run *r)
+{
+    for (int i = 0; i < SAMPLES; i++) {
+        char text[64];
+
+        snprintf(text, sizeof text, "random:%d,kinds=2,seed=%d", 5 + 7 * i, i + 1);
+        struct sample *s = sample_make(r->model, text, (uint64_t)i);
+        check_ok(sample_add(s, r->data));
+        sample_free(s);
+    }
+}
+
+/* So fine a grain that the calling thread leaves the batch to workers, which have several tasks
+ * of it. */
+static void open_run(struct run *r)
+{
+    struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_session_options so = cavs_session_defaults();
+
+    ro.workers = r->workers;
+    ro.scheduler = r->scheduler;
+    ro.leave_to_workers = r->leave_to_workers;
+    so.optimizer = CAVS_ADAM;
+    so.policy = r->policy;
+    so.grain = 5e-5f;
+    r->model = wide_model();
+    check_ok(cavs_runtime_create(&ro, &r->rt));
+    check_ok(cavs_data_create(r->model, &r->data));
+    fill(r);
+    check_ok(cavs_session_create(r->rt, r->model, &so, &r->session));
+    if (r->l2_bytes > 0)
+        r->rt->l2_bytes = r->l2_bytes;
+}
+
+static void close_run(struct run *r)
+{
+    cavs_session_destroy(r->session);
+    cavs_data_destroy(r->data);
+    cavs_runtime_destroy(r->rt);
+    cavs_model_destroy(r->model);
+}
+
+static uint64_t hash_params(struct run *r)
+{
+    static float values[2 * HIDDEN * HIDDEN];
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (int i = 0; i < cavs_model_param_count(r->model); i++) {
+        const struct cavs_param *p = cavs_model_param_at(r->model, i);
+        size_t n = (size_t)cavs_param_rows(p) * (size_t)cavs_param_cols(p) * sizeof *values;
+
+        check_ok(cavs_session_get_param(r->session, p, values));
+        for (size_t j = 0; j < n; j++)
+            hash = (hash ^ ((const unsigned char *)values)[j]) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+/* Trees one by one.  *helped: tasks that were open to helpers. */
+static uint64_t train(struct run r, int *helped)
+{
+    uint64_t hash;
+
+    *helped = 0;
+    open_run(&r);
+    for (int i = 0; i < EPOCHS * SAMPLES; i++) {
+        int sample = i % SAMPLES;
+
+        check_ok(cavs_session_train(r.session, r.data, &sample, 1));
+        *helped += r.session->engine.cuts[0].helped;
+    }
+    check_ok(cavs_session_wait(r.session));
+    hash = hash_params(&r);
+    close_run(&r);
+    return hash;
+}
+
+static void need_panels(void)
+{
+    if (!cavs__gemm()->gemm_panels)
+        SKIP("products by %s have no panels", cavs__gemm()->name);
+}
+
+static struct run alone(void)
+{
+    return (struct run){.scheduler = "lws", .policy = CAVS_POLICY_FRONTIER, .workers = 1};
+}
+
+static void check_helped(struct run r, uint64_t want)
+{
+    int helped;
+
+    r.l2_bytes = 1;
+    assert_true(train(r, &helped) == want);
+    assert_true(helped >= 2 * EPOCHS * SAMPLES); /* forward, and backward */
+}
+
+static void helpers_give_the_same_bits(void **state)
+{
+    struct run r = alone();
+    uint64_t want;
+    int helped;
+
+    (void)state;
+    need_panels();
+    want = train(r, &helped);
+    assert_int_equal(helped, 0);
+    for (r.workers = 2; r.workers <= 6; r.workers += 2)
+        check_helped(r, want);
+    r.workers = 2;
+    r.policy = CAVS_POLICY_AGENDA;
+    check_helped(r, want);
+}
+
+static void helpers_give_the_same_bits_with_any_scheduler(void **state)
+{
+    static const char *const schedulers[] = {"eager", "prio", "dmda", "random", "ws"};
+    struct run r = alone();
+    uint64_t want;
+    int helped;
+
+    (void)state;
+    need_panels();
+    want = train(r, &helped);
+    r.workers = 3;
+    for (size_t i = 0; i < sizeof schedulers / sizeof *schedulers; i++) {
+        r.scheduler = schedulers[i];
+        check_helped(r, want);
+    }
+}
+
+static void small_weights_are_not_helped_with(void **state)
+{
+    struct run r = alone();
+    int helped;
+
+    (void)state;
+    need_panels();
+    r.workers = 2;
+    r.l2_bytes = 2 * HIDDEN * HIDDEN * (int)sizeof(float);
+    train(r, &helped);
+    assert_int_equal(helped, 0);
+}
+
+static void workers_of_others_do_not_help(void **state)
+{
+    struct run r = alone();
+    int helped;
+
+    (void)state;
+    need_panels();
+    r.workers = 2;
+    r.l2_bytes = 1;
+    r.leave_to_workers = true;
+    train(r, &helped);
+    assert_int_equal(helped, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(helpers_give_the_same_bits),
+        cmocka_unit_test(helpers_give_the_same_bits_with_any_scheduler),
+        cmocka_unit_test(small_weights_are_not_helped_with),
+        cmocka_unit_test(workers_of_others_do_not_help),
+    };
+
+    trial_compile(false);
+    return cmocka_run_group_tests_name("helpers", tests, NULL, NULL);
+}
