@@ -8,11 +8,11 @@
 #include "core/tape/tape.h"
 #include "tests/trial.h"
 
-enum { WIDTH = 20, WORDS = 7, NUMBERS = WIDTH * (WIDTH + WORDS), SAMPLES = 7, RECORDINGS = 20 };
+enum { WIDTH = 20, WORDS = 7, NUMBERS = WIDTH * (WIDTH + WORDS + 1), SAMPLES = 7, RECORDINGS = 20 };
 
 struct scene {
     struct cavs_model *m;
-    struct cavs_param *E, *U, *V;
+    struct cavs_param *E, *U, *V, *seldom;
     struct cavs_session *s;
     struct cavs_tape *t, *other;
     struct cavs_symbol *inside; /* of a block, when there are some */
@@ -91,6 +91,15 @@ static void spell(struct scene *a, struct cavs_symbol *h, int number, bool made)
     classify(a, h, 1);
 }
 
+/* A parameter that most recordings do not use: Adam goes on with it. */
+static void use_seldom(struct scene *a)
+{
+    struct cavs_function *f = cavs_tape_sample(a->t);
+    struct cavs_symbol *p = cavs_use(f, a->seldom);
+
+    cavs_loss(f, "loss", cavs_sum(cavs_mul(p, p)), NULL);
+}
+
 static void record(struct scene *a, int number)
 {
     struct cavs_symbol *h;
@@ -109,6 +118,8 @@ static void record(struct scene *a, int number)
         if (number > 1 && k == SAMPLES - 1)
             last(a, h, number > 2);
     }
+    if (number % 5 == 1)
+        use_seldom(a);
     check_ok(cavs_tape_finish(a->t));
     ask(a, number);
 }
@@ -132,6 +143,7 @@ static void open_scene(struct scene *a)
     a->E = cavs_model_param(a->m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
     a->U = cavs_model_param(a->m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.3f, 0.3f));
     a->V = cavs_model_param(a->m, "V", WIDTH, 3, CAVS_UNIFORM(-1, 1));
+    a->seldom = cavs_model_param(a->m, "seldom", 1, WIDTH, CAVS_UNIFORM(-1, 1));
     check_ok(cavs_model_finish(a->m));
     o.shards = 2;
     o.optimizer = CAVS_ADAM;
@@ -151,6 +163,7 @@ static void get_values(struct scene *a, float *values)
 {
     check_ok(cavs_session_get_param(a->s, a->U, values));
     check_ok(cavs_session_get_param(a->s, a->E, values + WIDTH * WIDTH));
+    check_ok(cavs_session_get_param(a->s, a->seldom, values + WIDTH * (WIDTH + WORDS)));
 }
 
 /* Trained, and stopped and resumed before these recordings; -1: before none.  What the tape has

@@ -3,10 +3,13 @@
  * found.c - what a tape has found out about the program that records, for checkpoints: with it a
  * run that is resumed has the blocks of one that was never stopped, and so its bits.
  *
- *     {"sites": [{"print", "after", ..}, ..], "blocks": [{"print", "seen", "wanted", ..}, ..],
+ *     {"updated": [names of parameters, ..],
+ *      "sites": [{"print", "after", ..}, ..], "blocks": [{"print", "seen", "wanted", ..}, ..],
  *      "made": blocks, "due": recordings until some are used, "used", "apart"}
  *
- * with the members of struct cavs__site and struct cavs__tape_block.
+ * with the members of struct cavs__site and struct cavs__tape_block; without blocks the first line
+ * alone.  A parameter is updated from its first gradient on, also where a batch does not use it:
+ * momentum goes on.
  *
  * Sites and forms of runs are told by their prints, hashes of names, lines and numbers, and are met
  * anew when the program records them; a block's function is made then.  So nothing here is trusted:
@@ -63,6 +66,22 @@ static json_t *describe_blocks(const struct cavs__blocks *b)
     return all;
 }
 
+static json_t *describe_updated(const struct cavs_session *s)
+{
+    json_t *all = json_array();
+
+    for (int i = 0; i < s->model->nparams; i++) {
+        const struct cavs_param *p = s->model->params[i];
+
+        if (!p->merged && s->plan->grad[p->number] >= 0 &&
+            json_array_append_new(all, json_string(p->name)) != 0) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
 /* What the session was resumed with for this tape, which is the nth of it; NULL: nothing. */
 static json_t *given(const struct cavs_tape *t)
 {
@@ -74,22 +93,29 @@ static json_t *given(const struct cavs_tape *t)
     return json_array_get(t->session->found, i);
 }
 
+static bool add_blocks(json_t *all, const struct cavs_tape *t)
+{
+    const struct cavs__blocks *b = &t->blocks;
+
+    return json_object_set_new(all, "sites", describe_sites(&t->recording.sites)) == 0 &&
+           json_object_set_new(all, "blocks", describe_blocks(b)) == 0 &&
+           json_object_set_new(all, "made", json_integer(b->made + b->made_before)) == 0 &&
+           json_object_set_new(all, "due",
+                               json_integer(b->coming ? b->due - t->stats.recordings : -1)) == 0 &&
+           json_object_set_new(all, "used", json_boolean(b->used)) == 0 &&
+           json_object_set_new(all, "apart", json_boolean(b->apart)) == 0;
+}
+
 json_t *cavs__describe_found(const struct cavs__session_tape *tape)
 {
     const struct cavs_tape *t = (const struct cavs_tape *)tape;
-    const struct cavs__blocks *b = &t->blocks;
     bool recalled = t->resumed == t->session->resumed;
     json_t *all = recalled || !given(t) ? json_object() : json_incref(given(t));
 
-    if (!recalled || b->after == 0)
+    if (!recalled)
         return all;
-    if (all && json_object_set_new(all, "sites", describe_sites(&t->recording.sites)) == 0 &&
-        json_object_set_new(all, "blocks", describe_blocks(b)) == 0 &&
-        json_object_set_new(all, "made", json_integer(b->made + b->made_before)) == 0 &&
-        json_object_set_new(all, "due",
-                            json_integer(b->coming ? b->due - t->stats.recordings : -1)) == 0 &&
-        json_object_set_new(all, "used", json_boolean(b->used)) == 0 &&
-        json_object_set_new(all, "apart", json_boolean(b->apart)) == 0)
+    if (all && json_object_set_new(all, "updated", describe_updated(t->session)) == 0 &&
+        (t->blocks.after == 0 || add_blocks(all, t)))
         return all;
     json_decref(all);
     return NULL;
@@ -169,6 +195,26 @@ static bool recall_blocks(struct cavs__blocks *b, const json_t *all)
     return true;
 }
 
+static bool recall_updated(struct cavs_tape *t, const json_t *all)
+{
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach(all, i, name)
+    {
+        const char *text = json_string_value(name);
+        struct cavs_param *p = text ? cavs_model_find_param(t->session->model, text) : NULL;
+
+        if (!p || p->frozen || t->session->options.inference)
+            continue;
+        p->dense_use = true;
+        t->behind = true;
+        if (cavs__plan_gradient(t->session->plan, p) < 0)
+            return false;
+    }
+    return true;
+}
+
 /* As a tape that has found nothing. */
 static void forget(struct cavs_tape *t)
 {
@@ -191,6 +237,8 @@ bool cavs__recall_found(struct cavs_tape *t)
     if (t->resumed == t->session->resumed)
         return true;
     forget(t);
+    if (!recall_updated(t, json_object_get(all, "updated")))
+        return false;
     if (b->after > 0 && all) {
         b->made_before = (int)count_of(all, "made", CAVS__MOST_BLOCKS);
         b->coming = number_of(all, "due") >= 0;

@@ -96,8 +96,8 @@ void cavs__use_blocks(struct cavs_tape *t);
 int cavs__make_blocks(struct cavs_tape *t);
 void cavs__end_blocks(struct cavs_tape *t);
 
-/* found.c: for a checkpoint, which sites and forms of runs there are; and back from it, when the
- * session has been resumed; what is recorded on is empty then.  false: out of memory. */
+/* found.c: for a checkpoint, which sites, forms of runs and gradients there are; and back from it,
+ * when the session has been resumed; what is recorded on is empty then.  false: out of memory. */
 json_t *cavs__describe_found(const struct cavs__session_tape *tape);
 bool cavs__recall_found(struct cavs_tape *t);
 
