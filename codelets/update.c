@@ -2,9 +2,9 @@
 /*
  * update.c - optimizer arithmetic: one sweep over gradient, values and states.
  *
- * This is bound by memory, so everything about a tile is done while the tile is in L1: the sum of
- * the partial gradients, the rule, and the copies of the new values.  What a rule divides
- * by is turned into a factor outside of its loop.
+ * This is bound by memory, so everything about a tile is done while the tile is in L1 or L2: the
+ * sum of the partial gradients, the rule, and the copies of the new values.  What a rule divides by
+ * is turned into a factor outside of its loop.
  */
 #include "codelets/update.h"
 #include "codelets/products/blocks.h"
