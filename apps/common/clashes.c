@@ -6,13 +6,21 @@
 
 #include "apps/common/option_values.h"
 
-bool same_file(const char *a, const char *b)
+/* A name with nothing there is its own place. */
+static bool same_place(const char *a, const char *b)
 {
     struct stat x, y;
 
     if (stat(a, &x) != 0 || stat(b, &y) != 0)
         return strcmp(a, b) == 0;
-    return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat x;
+
+    return same_place(a, b) && (stat(a, &x) != 0 || S_ISREG(x.st_mode));
 }
 
 /* What is read as a whole before it is written. */
@@ -41,21 +49,12 @@ static const char *folder(const struct option_list *l, const char *name)
     return *(const char **)options_value(l, options_find(l, name));
 }
 
-static bool same_folder(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    if (stat(a, &x) != 0 || stat(b, &y) != 0)
-        return strcmp(a, b) == 0;
-    return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* A trace has its folder to itself. */
 static void check_trace(const struct option_list *l, const char *other)
 {
     const char *trace = folder(l, "trace"), *path = folder(l, other);
 
-    if (trace && path && same_folder(trace, path))
+    if (trace && path && same_place(trace, path))
         options_mistake("--trace %s: the folder of --%s, too; a trace wants one of its own", trace,
                         other);
 }
