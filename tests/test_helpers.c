@@ -183,31 +183,33 @@ static void helpers_give_the_same_bits_with_any_scheduler(void **state)
     }
 }
 
+static void check_not_helped(struct run r)
+{
+    int helped;
+
+    need_panels();
+    r.workers = 2;
+    train(r, &helped);
+    assert_int_equal(helped, 0);
+}
+
 static void small_weights_are_not_helped_with(void **state)
 {
     struct run r = alone();
-    int helped;
 
     (void)state;
-    need_panels();
-    r.workers = 2;
     r.l2_bytes = 2 * HIDDEN * HIDDEN * (int)sizeof(float);
-    train(r, &helped);
-    assert_int_equal(helped, 0);
+    check_not_helped(r);
 }
 
 static void workers_of_others_do_not_help(void **state)
 {
     struct run r = alone();
-    int helped;
 
     (void)state;
-    need_panels();
-    r.workers = 2;
     r.l2_bytes = 1;
     r.leave_to_workers = true;
-    train(r, &helped);
-    assert_int_equal(helped, 0);
+    check_not_helped(r);
 }
 
 int main(void)

@@ -170,10 +170,9 @@ static void get_values(struct scene *a, float *values)
  * found at the end, owned by the caller. */
 static json_t *train(int stop, int once_more, const char *path, float *values)
 {
-    json_t *found;
-
     struct cavs_tape_stats stats;
     struct scene a;
+    json_t *found;
 
     open_scene(&a);
     for (int i = 0; i < RECORDINGS; i++) {
