@@ -24,7 +24,6 @@ libcavs_la_SOURCES += \
 	codelets/rows_task.c \
 	codelets/rows_task.h \
 	codelets/simulated_time.c \
-	codelets/stopwatch.h \
 	codelets/task.c \
 	codelets/task.h \
 	codelets/task_model.c \

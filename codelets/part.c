@@ -2,7 +2,7 @@
 /* part.c - walks the rows of a task tile by tile and takes every step on each; see part.h. */
 #include "codelets/locate.h"
 #include "codelets/groups/elementwise.h"
-#include "codelets/stopwatch.h"
+#include "core/base/stopwatch.h"
 
 #include <math.h>
 

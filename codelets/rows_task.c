@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "codelets/stopwatch.h"
+#include "core/base/stopwatch.h"
 #include "codelets/task.h"
 #include "memory/handover.h"
 

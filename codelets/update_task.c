@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "codelets/stopwatch.h"
+#include "core/base/stopwatch.h"
 #include "codelets/task.h"
 #include "codelets/task_model.h"
 #include "memory/handover.h"

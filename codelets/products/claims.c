@@ -4,10 +4,10 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
+#include "core/base/stopwatch.h"
 
 enum {
     LINE = 64,                 /* bytes */
@@ -65,14 +65,6 @@ static void relax(void)
 #ifdef __x86_64__
     __builtin_ia32_pause();
 #endif
-}
-
-static int64_t nanoseconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* ---- opening ---- */
@@ -182,9 +174,9 @@ static void wait_a_little(int looks)
 /* Something to claim in its part; false: it has waited for long, or there will be nothing more. */
 static bool wait_for_product(struct cavs__claims *c, int own)
 {
-    const int64_t start = nanoseconds();
+    const uint64_t start = cavs__nanoseconds_now();
 
-    for (int looks = 0; looks < LOOKS || nanoseconds() - start < PATIENCE; looks++) {
+    for (int looks = 0; looks < LOOKS || cavs__nanoseconds_now() - start < PATIENCE; looks++) {
         const uint64_t left = atomic_load_explicit(&c->parts[own].left, memory_order_relaxed);
 
         if (from_of(left) < to_of(left))
@@ -220,11 +212,10 @@ void cavs__claims_help(struct cavs__claims *c, uint64_t *sum)
     if (own == 0)
         return;
     while (wait_for_product(c, own)) {
-        const int64_t start = sum ? nanoseconds() : 0;
+        const uint64_t start = cavs__stopwatch_start(sum);
 
         panels += take_all(c, own);
-        if (sum)
-            __atomic_add_fetch(sum, (uint64_t)(nanoseconds() - start), __ATOMIC_RELAXED);
+        cavs__stopwatch_stop(sum, start);
     }
     atomic_fetch_add_explicit(&c->helped, panels, memory_order_relaxed);
     atomic_fetch_and_explicit(&c->seats, ~(1u << own), memory_order_relaxed);

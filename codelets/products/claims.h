@@ -5,12 +5,12 @@
  * A chain of thin V_t is run by one worker, and each V_t reads all weights again.  Where these do
  * not fit one second-level cache they come from far each time, while other workers have nothing to
  * do.  So the worker that runs such a task, its owner, may open its products to helpers: each
- * product is cut into units of two panels, and everybody claims some, first of an own part of them,
+ * product's panels are claimed by everybody, one or a few at a time, first of an own part of them,
  * which is the same for each product by the same weights and so stays in the own cache, then what
  * others have not begun.  The owner goes on when all are done.  A helper that never comes, or goes
  * early, leaves more to the owner, and nothing waits for it but what it has claimed.
  *
- * A unit's numbers are computed as the whole product computes them (gemm.h), whoever does it.
+ * A panel's numbers are computed as the whole product computes them (gemm.h), whoever does it.
  */
 #ifndef CAVS_CODELETS_PRODUCTS_CLAIMS_H
 #define CAVS_CODELETS_PRODUCTS_CLAIMS_H

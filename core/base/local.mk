@@ -20,4 +20,5 @@ libcavs_la_SOURCES += \
 	core/base/points.h \
 	core/base/replace.c \
 	core/base/replace.h \
-	core/base/splitmix.h
+	core/base/splitmix.h \
+	core/base/stopwatch.h

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stopwatch.h - how long a worker takes for something, where somebody asks. */
-#ifndef CAVS_CODELETS_STOPWATCH_H
-#define CAVS_CODELETS_STOPWATCH_H
+#ifndef CAVS_CORE_BASE_STOPWATCH_H
+#define CAVS_CORE_BASE_STOPWATCH_H
 
 #include <stdint.h>
 #include <time.h>
