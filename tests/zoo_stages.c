@@ -115,6 +115,20 @@ static void build_frozen(struct cavs_model *m)
     zoo_classify(m, chain, "h", HIDDEN, 3);
 }
 
+/* Bilinear scores: the one number that F keeps is less wide than what dF keeps. */
+static void build_scored(struct cavs_model *m)
+{
+    struct cavs_stage *pair = cavs_stage_create(m, "pair", 0);
+    struct cavs_function *f = cavs_function_create(pair, "score");
+    struct cavs_symbol *x =
+        cavs_matmul(cavs_pull(f, "x", HIDDEN), zoo_weight(m, "W", HIDDEN, HIDDEN));
+    cavs_push(f, "score", cavs_square(cavs_dot(x, cavs_pull(f, "y", HIDDEN))));
+    struct cavs_stage *top = cavs_stage_over(m, "top", pair, CAVS_ALL_VERTICES);
+    struct cavs_function *g = cavs_function_create(top, "out");
+    struct cavs_symbol *score = cavs_pull_from(g, pair, "score", NULL);
+    cavs_loss(g, "loss", cavs_squared_error(score, cavs_pull(g, "truth", 1)), NULL);
+}
+
 const struct zoo_entry zoo_stages[] = {
     {"heads",
      build_heads,
@@ -128,5 +142,6 @@ const struct zoo_entry zoo_stages[] = {
      build_shared,
      {"binary:4,kinds=2", "random:7,kinds=2", "single,kinds=2", "sequence:4,kinds=2"}},
     {"frozen", build_frozen, {"chain:5", "chain:9", "single"}},
+    {"scored", build_scored, {"flat:13", "single", "empty", "flat:70"}},
     {NULL, NULL, {NULL}},
 };

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/compile/in_place.h"
+#include "memory/tensor.h"
 
 /* Where an item leaves what it computes or copies. */
 static const struct cavs__operand *result(const struct cavs__placer *p,
@@ -165,6 +166,14 @@ static void close_gaps(struct cavs__moving *m)
     }
 }
 
+/* The rows of a tensor of one column are that number alone, and no line: nothing wider fits. */
+static bool has_lines(const struct cavs__moving *m)
+{
+    const struct cavs__tensor_desc *d = &m->p->plan->tensors[m->into];
+
+    return d->space == CAVS__BROWS && cavs__tensor_ld(d->cols) >= CAVS__LINE;
+}
+
 static int move_fields(struct cavs__moving *m)
 {
     const struct cavs__placer *p = m->p;
@@ -174,7 +183,7 @@ static int move_fields(struct cavs__moving *m)
     list_writers(m);
     for (m->from = 0; m->from < p->part && !rc; m->from++) {
         m->into = p->bundle[m->from][0];
-        if (m->into >= 0 && p->plan->tensors[m->into].space == CAVS__BROWS)
+        if (m->into >= 0 && has_lines(m))
             rc = move_into(m);
     }
     close_gaps(m);
