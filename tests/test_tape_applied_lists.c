@@ -406,6 +406,32 @@ static void children_that_are_not_alike_are_applied_all_the_same(void **unused)
     check_numbers(NUMBERS, numbers[1], numbers[0]);
 }
 
+static void entries_beside_a_child_that_is_missing_read_zeros(void **unused)
+{
+    static float numbers[2][NUMBERS];
+    struct scene a;
+
+    (void)unused;
+    trial_compile(true); /* generated code trusts that there is a row */
+    for (int apply = 0; apply < 2; apply++) {
+        struct vertex missing = {NULL, NULL, NULL};
+        struct cavs_function *f;
+
+        open_scene(&a, trial_runtime, 0);
+        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+        f = cavs_tape_sample(a.t);
+        if (!apply)
+            missing = written(cavs_constant(f, WIDTH, 0), cavs_constant(f, WIDTH, 0));
+        for (int n = 0; n < 4; n++)
+            classify(&a, f, bag(&a, apply, n, n, missing).h, n % CLASSES);
+        check_ok(cavs_tape_finish(a.t));
+        take(&a, cavs_session_get_gradient, numbers[apply]);
+        close_scene(&a);
+    }
+    trial_compile(false);
+    check_numbers(NUMBERS, numbers[1], numbers[0]);
+}
+
 static void a_child_of_another_width_is_told(void **unused)
 {
     struct cavs_symbol *states[2];
@@ -465,6 +491,7 @@ int main(void)
         cmocka_unit_test(random_graphs_have_the_gradients_of_operators_one_by_one),
         cmocka_unit_test(long_lists_have_the_gradients_of_operators_one_by_one),
         cmocka_unit_test(children_that_are_not_alike_are_applied_all_the_same),
+        cmocka_unit_test(entries_beside_a_child_that_is_missing_read_zeros),
         cmocka_unit_test(a_child_of_another_width_is_told),
         cmocka_unit_test(workers_do_not_show_in_the_bits_of_applied_lists),
     };

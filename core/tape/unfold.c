@@ -109,6 +109,13 @@ static bool takes_list(const struct cavs_symbol *x)
     return x->op == CAVS__OP_LIST_SUM || x->op == CAVS__OP_LIST_MAX || x->op == CAVS__OP_LIST_SHARE;
 }
 
+/* What entries of a list read of their vertex has to be a row.  Zeros of a child that is not there
+ * are none yet. */
+static struct cavs_symbol *row_to_repeat(struct cavs_symbol *x, struct cavs_place at)
+{
+    return x && cavs__domain(x) < 0 ? cavs_apply1_at("copy", x, 0, at) : x;
+}
+
 static struct cavs_symbol *compute(struct unfolding *w, const struct cavs_symbol *x)
 {
     struct cavs_symbol **inputs, *y,
@@ -135,6 +142,8 @@ static struct cavs_symbol *compute(struct unfolding *w, const struct cavs_symbol
     }
     for (int i = 0; i < x->ninputs; i++)
         inputs[i] = w->value[x->inputs[i]->number];
+    if (x->op == CAVS__OP_REPEAT && w->u->listed)
+        inputs[0] = row_to_repeat(inputs[0], x->at);
     y = cavs__add_symbol(w->u->f, like, x->ninputs, inputs);
     free(inputs);
     return y;
