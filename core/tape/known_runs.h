@@ -26,7 +26,7 @@ struct cavs__known_part {
     struct cavs__tape_block *block; /* NULL: one symbol alone; of `external` `source` counts */
     uint64_t members;               /* that are read outside */
     int32_t signature;              /* of the block */
-    int32_t head;                   /* its first symbol */
+    int32_t head;                   /* its first result, or its only symbol */
     int32_t symbols[CAVS__MOST_MEMBERS];
     int noperands, nexternal;
     int32_t width[CAVS__MOST_OPERANDS];

@@ -49,7 +49,7 @@ struct cavs__entry {
     int32_t run;    /* the first symbol of its run: sites.h */
     int32_t vertex; /* while it is put in order, among those of its shard: tape_graph.c */
     /* The vertex that computes it: of the symbol alone, or of a block (tape_blocks.h). */
-    int32_t head;     /* the vertex's first symbol, which has what follows; or an equal one's */
+    int32_t head;     /* the vertex's first result, which has what follows; or an equal one's */
     int32_t as;       /* signature of the vertex */
     int32_t operands; /* the first of the vertex's */
     int32_t line;     /* where the session has its row */

@@ -43,12 +43,21 @@ bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *
     return add_reads(r, v, s->nresults);
 }
 
+/* A result is there for the rest of the recording.  Any other member may be computed once more by a
+ * later increment, in another vertex, while results of this one are still read. */
+static int32_t head_of(const struct cavs__formed_run *x, int32_t signature)
+{
+    const struct cavs__signature *s = signature < 0 ? NULL : x->r->signatures.all[signature];
+
+    return x->symbols[s && s->nresults > 0 ? s->results[0].member : 0];
+}
+
 /* The run is a vertex.  What is no result is not there for anybody else. */
 static bool put_together(const struct cavs__formed_run *x, int32_t signature)
 {
     const struct cavs__signature *s = x->r->signatures.all[signature];
     uint8_t *marks = x->r->marks;
-    struct cavs__together v = {.head = x->symbols[0],
+    struct cavs__together v = {.head = head_of(x, signature),
                                .signature = signature,
                                .noperands = x->noperands,
                                .operands = x->operands};
@@ -144,7 +153,7 @@ static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *
     *p = (struct cavs__known_part){.block = signature < 0 ? NULL : x->block,
                                    .members = x->members,
                                    .signature = signature,
-                                   .head = x->symbols[0]};
+                                   .head = head_of(x, signature)};
     l->useless |= (signature < 0 && x->n > 1) || (x->n > 1 && x->nexternal > CAVS__MOST_EXTERNAL);
     if (!l->useless && signature < 0)
         learn_sources(l, p, x->r, x->symbols[0]);
@@ -167,7 +176,7 @@ static bool add_part(struct cavs__blocks *b, struct cavs__formed_run *x, struct 
     if (!l->useless)
         learn_part(l, x, signature);
     if (signature >= 0) {
-        *(*to)++ = x->symbols[0];
+        *(*to)++ = head_of(x, signature);
         return put_together(x, signature);
     }
     memcpy(*to, x->symbols, (size_t)x->n * sizeof **to);

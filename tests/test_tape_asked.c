@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_tape_asked.c - values that are asked for in the middle of a recording stay what they were
+ * when what they were made from is computed once more, in another block.
+ */
+#include <math.h>
+
+#include "core/tape/tape.h"
+#include "tests/random.h"
+#include "tests/tape_scene.h"
+#include "tests/trial.h"
+
+enum { WIDTH = 20, STEPS = 4, SAMPLES = 3, RECORDINGS = 12 };
+
+struct scene {
+    struct cavs_model *m;
+    struct cavs_param *U, *b, *V;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+};
+
+static void open_scene(struct scene *a, int blocks_after)
+{
+    check_ok(cavs_model_create(&a->m));
+    a->U = cavs_model_param(a->m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.5f, 0.5f));
+    a->b = cavs_model_param(a->m, "b", 1, WIDTH, CAVS_UNIFORM(-1, 1));
+    a->V = cavs_model_param(a->m, "V", WIDTH, WIDTH, CAVS_UNIFORM(-0.5f, 0.5f));
+    check_ok(cavs_model_finish(a->m));
+    tape_scene_open(trial_runtime, a->m, 1, blocks_after, &a->s, &a->t);
+}
+
+/* Scores and the next state are made from the same row, which nobody else reads.  The last scores
+ * are asked for before their step's state is needed. */
+static struct cavs_symbol *walk(struct scene *a, struct cavs_symbol *h, struct cavs_symbol **scores)
+{
+    for (int k = 0; k < STEPS; k++) {
+        struct cavs_symbol *x = cavs_tanh(cavs_affine(h, a->U, a->b));
+
+        scores[k] = cavs_matmul(x, a->V);
+        h = cavs_tanh(x);
+    }
+    return h;
+}
+
+static double loss(struct scene *a, uint64_t seed)
+{
+    float row[WIDTH], asked[WIDTH], *to = asked;
+    double sum, count;
+
+    check_ok(cavs_session_reset_metrics(a->s));
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_EVALUATE));
+    for (int i = 0; i < SAMPLES; i++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *scores[2 * STEPS], *h;
+
+        for (int j = 0; j < WIDTH; j++)
+            row[j] = (float)random_double(&seed, -1, 1);
+        h = walk(a, cavs_tape_row(a->t, WIDTH, row), scores);
+        check_ok(cavs_tape_values(a->t, 1, &scores[STEPS - 1], &to));
+        walk(a, h, scores + STEPS);
+        for (int k = 0; k < 2 * STEPS; k++)
+            cavs_loss(f, "loss", cavs_sum(cavs_square(scores[k])), NULL);
+    }
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_session_metric(a->s, "loss", &sum, &count));
+    return sum;
+}
+
+static void what_was_asked_for_stays_when_its_operands_are_computed_again(void **unused)
+{
+    struct scene one_by_one, blocks;
+
+    (void)unused;
+    open_scene(&one_by_one, 0);
+    open_scene(&blocks, 1);
+    for (int i = 0; i < RECORDINGS; i++) {
+        double want = loss(&one_by_one, (uint64_t)i), got = loss(&blocks, (uint64_t)i);
+
+        assert_true(fabs(got - want) < 1e-5 * want);
+    }
+    assert_true(blocks.t->blocks.made > 0);
+    tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
+    tape_scene_close(blocks.m, blocks.s, blocks.t);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_asked_for_stays_when_its_operands_are_computed_again),
+    };
+
+    trial_compile(false);
+    return cmocka_run_group_tests_name("values asked for", tests, trial_runtime_up,
+                                       trial_runtime_down);
+}
