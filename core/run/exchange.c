@@ -167,6 +167,8 @@ int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b,
         rc = cavs__rows_receive(x, slot);
     if (!rc)
         rc = cavs__rows_give(x, b, slot);
+    if (!rc) /* rows are there before the gradients that follow */
+        rc = cavs__join_flush(x->e, slot);
     if (!rc)
         rc = cavs__parcels_sum(x, slot, trains);
     if (!rc)

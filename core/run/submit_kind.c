@@ -8,6 +8,7 @@
  * V_t share a task until it is worth the grain.
  */
 #include "core/base/error.h"
+#include "core/run/exchange.h"
 #include "core/run/pieces.h"
 
 static void add_segment(struct cavs__piece *w, const struct cavs__vt *vt)
@@ -77,7 +78,24 @@ static int distinct_segments(struct cavs__piece *w)
     return CAVS_OK;
 }
 
-enum { MOST_NUMBERS = 1 << 30 };
+enum { MOST_NUMBERS = 1 << 30, PLACES = 1 << 10 };
+
+/* With other ranks.  Small parameters travel together, which takes most steps, so they come first;
+ * then those that the next batch begins with.  What is exchanged last has the beginning of that to
+ * hide behind. */
+static int exchanged_priority(const struct cavs__task_kind *k, int64_t numbers)
+{
+    int place = 1 + (k->function ? k->function->number : 0);
+
+    for (int i = 0; i < k->stage->number; i++)
+        place += k->stage->model->stages[i]->nfunctions;
+    if (numbers <= CAVS__SMALL_SHARE)
+        return -1 - (int)numbers;
+    numbers /= PLACES;
+    place = place < PLACES ? place : PLACES - 1;
+    return place * -(MOST_NUMBERS / PLACES) +
+           (int)(numbers < MOST_NUMBERS / PLACES ? numbers : MOST_NUMBERS / PLACES - 1);
+}
 
 /* Gradients are what a batch ends with, and behind all else.  Those of large parameters come first:
  * they take longest, several functions may add to them one after the other, and their norms and
@@ -93,6 +111,8 @@ static int gradient_priority(const struct cavs__piece *w)
         if (k->written[i] && p && (int64_t)p->rows * p->cols > numbers)
             numbers = (int64_t)p->rows * p->cols;
     }
+    if (w->of->e->rt->ranks)
+        return exchanged_priority(k, numbers);
     return numbers < MOST_NUMBERS ? (int)numbers - MOST_NUMBERS : -1;
 }
 
