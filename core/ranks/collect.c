@@ -16,7 +16,7 @@ enum {
     IMPATIENT = 20,      /* turns without a rest */
     REST = 20000,        /* nanoseconds, of the first one */
     LONG_REST = 1000000, /* about the longest */
-    PART = 8             /* of the time waited so far, which is between them */
+    PART = 2             /* of the time waited so far, which is between them */
 };
 
 /* Asks from time to time, the more seldom the longer it waits: each look takes a worker's core for

@@ -133,7 +133,7 @@ static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot
 
 static int run_batch(struct cavs_session *s, struct cavs__request r)
 {
-    int rc = check_batch(s, &r), slot;
+    int rc = check_batch(s, &r), slot, policy;
     double t0, t1, t2;
 
     if (rc || r.n == 0)
@@ -143,6 +143,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     r.nshards = cavs__shards_of_batch(&s->engine, r.n);
     slot = cavs__next_slot(&s->engine);
     s->engine.preparing = s->engine.waited = s->engine.here.took = s->engine.arranging = 0;
+    policy = cavs__workers_first(s->engine.rt);
     t0 = starpu_timing_now();
     cavs__slot_wait(&s->engine.slots[slot]);
     t1 = starpu_timing_now();
@@ -152,6 +153,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     s->stats.schedule_s += (t2 - t1) * 1e-6 - s->engine.waited + s->engine.preparing;
     s->stats.arrange_s += s->engine.arranging;
     s->stats.exposed_s += exposed(&s->engine, slot, t1, t2);
+    cavs__workers_no_longer_first(policy);
     if (rc) /* tasks side by side may lack the fence that orders them before others */
         cavs__wait_slots(&s->engine);
     return rc;

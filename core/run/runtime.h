@@ -65,6 +65,10 @@ void cavs__workers_have_task(void);
  * the program goes on recording. */
 void cavs__workers_wake_for_tasks(void);
 void cavs__workers_wake(void);
+/* With several ranks: when the calling thread wakes up it waits until a worker has nothing to do,
+ * or has had its share of the core.  Returns what ends that. */
+int cavs__workers_first(const struct cavs_runtime *rt);
+void cavs__workers_no_longer_first(int policy);
 
 /* starpu_folder.c */
 /* Before starpu_init(): makes sure that StarPU has a folder that it can write, or says what to

@@ -5,6 +5,9 @@
  *
  * Programs that submit tasks of their own beside the library say so (leave_to_workers), and they
  * never sleep.
+ *
+ * Where there are other ranks, a worker that waits for their messages offers its core.  The thread
+ * that prepares batches then does not take one at another time.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -126,4 +129,27 @@ void cavs__workers_wake(void)
     wake_up();
     set(&when_idle, false);
     pthread_mutex_unlock(&lock);
+}
+
+/* ---- ranks ---- */
+
+/* A thread that wakes up when a batch is done would else push aside the worker that begins with the
+ * next one, for which the other ranks wait in turn.  It is the caller's thread: its policy is put
+ * back, and one that is not the usual one is left alone. */
+int cavs__workers_first(const struct cavs_runtime *rt)
+{
+    const struct sched_param any = {0};
+
+    return rt->ranks && sched_getscheduler(0) == SCHED_OTHER &&
+                   sched_setscheduler(0, SCHED_BATCH, &any) == 0
+               ? SCHED_OTHER
+               : -1;
+}
+
+void cavs__workers_no_longer_first(int policy)
+{
+    const struct sched_param any = {0};
+
+    if (policy >= 0)
+        sched_setscheduler(0, policy, &any);
 }
