@@ -39,6 +39,7 @@ static struct world *new_world(int n, const struct machine *m)
     w->now = 1e6;
     w->e.homes = &w->homes;
     w->e.nshards = w->homes.n = n;
+    w->e.nslots = 2;
     w->homes.share = w->share;
     for (int i = 0; i < n; i++)
         w->homes.home[i] = (struct cavs__home){
@@ -59,7 +60,7 @@ static void free_world(struct world *w)
 static void run_batch(struct world *w, const struct machine *m, enum cavs__run run, double work,
                       int grains)
 {
-    int slot = (int)(w->e.batches++ % CAVS__SLOTS), samples[CAVS__MAX_HOMES] = {0};
+    int slot = (int)(w->e.batches++ % w->e.nslots), samples[CAVS__MAX_HOMES] = {0};
     int32_t shard[MOST_GRAINS];
     double each[MOST_GRAINS], end = w->now;
     assert_in_range(grains, 1, MOST_GRAINS);

@@ -81,6 +81,7 @@ int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
                                .options = options,
                                .rates = rt->cost.rates,
                                .devices = devices && cavs__devices->count() > 0};
+    e->nslots = e->rt->ranks ? CAVS__SLOTS : CAVS__SLOTS - 1;
     init_slots(e);
     return cavs__homes_init(e);
 }

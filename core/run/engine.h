@@ -29,7 +29,7 @@
 #include "memory/tensor.h"
 
 enum {
-    CAVS__SLOTS = 2,           /* batches in flight */
+    CAVS__SLOTS = 3,           /* batches in flight, at most */
     CAVS__PARTIAL_ROWS = 2048, /* adding up one more partial gradient is then 1 % of making it */
     CAVS__MAX_HOMES = 17,      /* devices, and the CPU workers */
     CAVS__SPARE_SHARDS = 15,   /* of a device */
@@ -126,6 +126,7 @@ struct cavs__engine {
     starpu_data_handle_t scratch; /* of a task */
     size_t scratch_floats;
     bool devices; /* tasks may run on some: then scratch serves them, too */
+    int nslots; /* batches in flight: one more with ranks, where their preparing may be late */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
     double preparing, waited; /* seconds so far: of workers that prepare, and until they are done */
@@ -151,7 +152,7 @@ static inline uint64_t *cavs__update_nanoseconds(struct cavs__engine *e)
 /* Of the batch that is being prepared. */
 static inline int cavs__next_slot(const struct cavs__engine *e)
 {
-    return (int)(e->batches % CAVS__SLOTS);
+    return (int)(e->batches % e->nslots);
 }
 
 /* What the tasks of a batch read is in chunks of the slot, or where it is kept. */

@@ -101,7 +101,7 @@ static double free_at(const struct cavs__slot *slot, int home)
 
 void cavs__homes_begin(struct cavs__engine *e, int slot, enum cavs__run run)
 {
-    struct cavs__slot *this = &e->slots[slot], *other = &e->slots[(slot + 1) % CAVS__SLOTS];
+    struct cavs__slot *this = &e->slots[slot], *other = &e->slots[(slot + 1) % e->nslots];
 
     if (!e->homes)
         return;

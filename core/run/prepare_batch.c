@@ -15,7 +15,7 @@ static int copies(const struct cavs_session *s, enum cavs__run run)
 {
     for (int i = 0; i < s->model->nstages && run != CAVS__RUN_EVALUATE; i++) {
         if (cavs__has_noise(&s->plan->stages[i]))
-            return CAVS__SLOTS;
+            return s->engine.nslots;
     }
     return 1;
 }

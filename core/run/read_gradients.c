@@ -7,7 +7,7 @@
 
 static int last_slot(const struct cavs_session *s)
 {
-    return (int)((s->engine.batches - 1) % CAVS__SLOTS);
+    return (int)((s->engine.batches - 1) % s->engine.nslots);
 }
 
 /* The gradient of all ranks. */
