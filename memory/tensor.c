@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "memory/handover.h"
 
@@ -52,6 +53,26 @@ static int flags_of(enum cavs__pinning pinning)
     return pinning == CAVS__PINNED ? STARPU_MALLOC_PINNED : 0;
 }
 
+/* What goes over a batch in pages of 4 KB looks up more addresses than the processor keeps, and on a
+ * virtual machine each look-up takes two.  Linux gives larger pages to who asks, whole ones: those
+ * at both ends are asked for with what lies beside, since chunks lie side by side and few have a
+ * page for themselves.  Nothing is lost where the system has none, or says no. */
+enum { LARGE_PAGE = 2 << 20, WORTH_ASKING = 1 << 16 };
+
+static void ask_for_large_pages(const void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t from = (uintptr_t)p / LARGE_PAGE * LARGE_PAGE,
+              to = ((uintptr_t)p + bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+
+    if (bytes >= WORTH_ASKING)
+        madvise((void *)from, to - from, MADV_HUGEPAGE);
+#else
+    (void)p;
+    (void)bytes;
+#endif
+}
+
 static void chunk_free(const struct cavs__tensor *t, struct cavs__chunk *c)
 {
     if (!c->handle)
@@ -83,6 +104,7 @@ int cavs__tensor_extend(struct cavs__tensor *t, int i, int64_t rows, int64_t kep
             0 ||
         !grown.p)
         return -1;
+    ask_for_large_pages(grown.p, chunk_bytes(t, grown.rows));
     if (kept > 0) {
         memcpy(grown.p, cavs__tensor_acquire(t, i, STARPU_R), chunk_bytes(t, kept));
         cavs__tensor_release(t, i);

@@ -94,6 +94,9 @@ tests_test_rewrites_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cavs__find_equal -Wl,--wr
 	-Wl,--wrap=cavs_split_at
 SANITIZE_TESTS += tests/test_rewrites
 
+# where chunks are
+check_PROGRAMS += tests/test_tensor
+
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
 	tests/test_optimizers tests/test_session tests/test_sharing tests/test_refusals tests/test_saving \
 	tests/test_determinism tests/test_helpers tests/test_dropout tests/test_cells \
