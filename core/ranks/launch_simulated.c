@@ -27,6 +27,10 @@ int cavs__ranks_open(const void *communicator, struct cavs__ranks **out)
     r->count = starpu_mpi_world_size();
     r->all_here = 1;
     r->carry = MPI_COMM_WORLD;
+    if (cavs__ranks_room(r)) {
+        free(r);
+        return CAVS_ENOMEM;
+    }
     *out = r;
     return CAVS_OK;
 }
@@ -52,6 +56,8 @@ void cavs__ranks_shutdown(struct cavs__ranks *r)
 
 void cavs__ranks_close(struct cavs__ranks *r)
 {
+    if (r)
+        free(r->room);
     free(r);
 }
 
