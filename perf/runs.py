@@ -20,6 +20,9 @@ from pathlib import Path
 PERF = Path(__file__).resolve().parent
 TOP = PERF.parent
 SST_TREES = 8544  # in the whole training set
+# for root, for more ranks than cores, and without binding all ranks to one core (Open MPI; others do not look)
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+       "OMPI_MCA_hwloc_base_binding_policy": "none"}
 FLOP_PER_LSTM_TREE = 3 * (19.14 * 6 + 18.14 * 16)  # times h^2, training, SST's mean tree, e = h
 
 
