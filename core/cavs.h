@@ -1205,7 +1205,8 @@ int cavs_tape_rewind(struct cavs_tape *t, int64_t mark);
  *
  * After cavs_tape_finish() there are the rows that it has computed, but for those inside of blocks:
  * with CAVS_TAPE_EVALUATE these are computed now; else CAVS_ESTATE, and from the next recording on
- * they are kept.  A program that asks so from the beginning never meets that. */
+ * they are kept.  A program that asks so from the beginning never meets that.  Of a parameter
+ * (cavs_use()) that CAVS_TAPE_TRAIN has updated: CAVS_ESTATE. */
 int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, float *const *rows);
 /** Ends the recording: computes what its losses and metrics need and was not computed yet, then
  * gradients and the update, as cavs_tape_begin() said.  Returns when that is submitted; the work
@@ -1215,7 +1216,11 @@ int cavs_tape_finish(struct cavs_tape *t);
  * and before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained, or,
  * with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it.  Of one that was computed
  * in a block, or together with equal symbols: CAVS_ESTATE, and from the next recording on it is in
- * none, and by itself.  A program that asks so from the beginning never meets that. */
+ * none, and by itself.  A program that asks so from the beginning never meets that.
+ *
+ * Columns of a symbol (cavs_slice()) are no symbol of their own: theirs is the gradient of these
+ * columns, whoever reads them.  Neither is the sum or the largest of a list of a single entry: it
+ * is that entry. */
 int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
                         float *const *rows);
 

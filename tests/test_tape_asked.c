@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tape_asked.c - values that are asked for in the middle of a recording stay what they were
- * when what they were made from is computed once more, in another block.
+ * test_tape_asked.c - values that are asked for are those of the recording: in the middle of it,
+ * when what they were made from is computed once more in another block, and after it.
  */
 #include <math.h>
 
@@ -83,10 +83,46 @@ static void what_was_asked_for_stays_when_its_operands_are_computed_again(void *
     tape_scene_close(blocks.m, blocks.s, blocks.t);
 }
 
+/* Whether its values are there before and after the end of such a recording. */
+static void ask_for_a_parameter(struct scene *a, enum cavs_tape_run run, int after)
+{
+    float before[WIDTH], later[WIDTH], *to = before;
+    struct cavs_function *f;
+    struct cavs_symbol *b, *some;
+
+    check_ok(cavs_tape_begin(a->t, run));
+    f = cavs_tape_sample(a->t);
+    b = cavs_use(f, a->b);
+    some = cavs_slice(b, 2, 3);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(b)), NULL);
+    check_ok(cavs_tape_values(a->t, 1, &b, &to));
+    check_ok(cavs_tape_finish(a->t));
+    to = later;
+    assert_int_equal(cavs_tape_values(a->t, 1, &b, &to), after);
+    if (!after)
+        assert_memory_equal(later, before, sizeof before);
+    assert_int_equal(cavs_tape_values(a->t, 1, &some, &to), after);
+    if (!after)
+        assert_memory_equal(later, before + 2, 3 * sizeof *later);
+}
+
+static void what_a_parameter_was_is_not_asked_for_after_its_update(void **unused)
+{
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a, 0);
+    ask_for_a_parameter(&a, CAVS_TAPE_EVALUATE, CAVS_OK);
+    ask_for_a_parameter(&a, CAVS_TAPE_GRADIENT, CAVS_OK);
+    ask_for_a_parameter(&a, CAVS_TAPE_TRAIN, CAVS_ESTATE);
+    tape_scene_close(a.m, a.s, a.t);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_asked_for_stays_when_its_operands_are_computed_again),
+        cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),
     };
 
     trial_compile(false);

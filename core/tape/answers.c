@@ -129,11 +129,30 @@ static int all_evaluated(const struct cavs_tape *t, int n, const int32_t *symbol
     return CAVS_OK;
 }
 
+/* A parameter has no row: it is read where the session keeps it, and there the update has been. */
+static int none_updated(const struct cavs_tape *t, int n, struct cavs_symbol *const *xs)
+{
+    for (int i = 0; i < n && t->finished && t->recording.run == CAVS_TAPE_TRAIN; i++) {
+        int from;
+        const struct cavs__node *node = cavs__node_of(xs[i], &from);
+
+        if (node->x.op == CAVS__OP_USE)
+            return cavs__fail(CAVS_ESTATE,
+                              "cavs_tape_values: %s (%s:%d) is a parameter, which "
+                              "cavs_tape_finish() has updated; ask for it before, or for what it "
+                              "is now (cavs_session_get_param)",
+                              cavs__symbol_label(&node->x), node->x.at.file, node->x.at.line);
+    }
+    return CAVS_OK;
+}
+
 int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, float *const *rows)
 {
     int rc = check_symbols(t, "cavs_tape_values", n, xs, rows), wanted;
     int32_t *symbols;
 
+    if (!rc)
+        rc = none_updated(t, n, xs);
     if (rc || n == 0)
         return rc;
     symbols = computed_symbols(t, n, xs, &wanted);
