@@ -143,12 +143,27 @@ def draw_panel(p, left, top, width, height, names):
     return out
 
 
-def legend(names, left, top, swatch):
-    """Names with what stands for them: swatch(i, x, y) draws it."""
-    out, x = [], left
-    for i, name in enumerate(names if len(names) > 1 else []):
-        out += [*swatch(i, x, top), text(x + 28, top + 4, name, 12, "start")]
-        x += 48 + 7.2 * len(name)
+LEGEND_ROW = 20
+
+
+def legend_places(names, left, right):
+    """Where each name begins: x, and in which row."""
+    out, x, row = [], left, 0
+    for name in names if len(names) > 1 else []:
+        width = 48 + 7.2 * len(name)
+        if x > left and x + width > right:
+            x, row = left, row + 1
+        out.append((x, row))
+        x += width
+    return out
+
+
+def legend(names, left, top, swatch, right=math.inf):
+    """Names with what stands for them: swatch(i, x, y) draws it.  As many rows as it takes to stay left of right."""
+    out = []
+    for i, (x, row) in enumerate(legend_places(names, left, right)):
+        y = top + LEGEND_ROW * row
+        out += [*swatch(i, x, y), text(x + 28, y + 4, names[i], 12, "start")]
     return out
 
 
@@ -167,10 +182,10 @@ def lines(title, panels, columns=None):
     columns = columns or len(panels)
     width, height, gap, left, top = 330, 250, 90, 76, 92 if len(names) > 1 else 66
     row, rows = height + 86, math.ceil(len(panels) / columns)
-    total = left + columns * width + (columns - 1) * gap + 24
-    total = max(total, left + 8.2 * len(title), left + sum(48 + 7.2 * len(n) for n in names))
+    total = max(left + columns * width + (columns - 1) * gap + 24, left + 8.2 * len(title))
+    top += LEGEND_ROW * max((r for _, r in legend_places(names, left - 50, total)), default=0)
     parts = [text(left - 50, 24, title, 15, "start", 'font-weight="bold"')]
-    parts += legend(names, left - 50, 48, line_swatch)
+    parts += legend(names, left - 50, 48, line_swatch, total)
     for i, p in enumerate(panels):
         x, y = left + i % columns * (width + gap), top + i // columns * row
         parts += draw_panel(p, x, y, width, height, names)
