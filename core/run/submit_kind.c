@@ -80,9 +80,9 @@ static int distinct_segments(struct cavs__piece *w)
 
 enum { MOST_NUMBERS = 1 << 30, PLACES = 1 << 10 };
 
-/* With other ranks.  Small parameters travel together, which takes most steps, so they come first;
- * then those that the next batch begins with.  What is exchanged last has the beginning of that to
- * hide behind. */
+/* With other ranks, and one worker, which does one after the other.  Small parameters travel
+ * together, which takes most steps, so they come first; then those that the next batch begins with.
+ * What is exchanged last has the beginning of that to hide behind. */
 static int exchanged_priority(const struct cavs__task_kind *k, int64_t numbers)
 {
     int place = 1 + (k->function ? k->function->number : 0);
@@ -111,7 +111,7 @@ static int gradient_priority(const struct cavs__piece *w)
         if (k->written[i] && p && (int64_t)p->rows * p->cols > numbers)
             numbers = (int64_t)p->rows * p->cols;
     }
-    if (w->of->e->rt->ranks)
+    if (w->of->e->rt->ranks && w->of->e->rt->workers == 1)
         return exchanged_priority(k, numbers);
     return numbers < MOST_NUMBERS ? (int)numbers - MOST_NUMBERS : -1;
 }
