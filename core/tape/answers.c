@@ -229,9 +229,10 @@ int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *x
         rc = cavs__fail(CAVS_ESTATE, "cavs_tape_gradients: %s",
                         t->finished ? "the recording was begun to be evaluated alone"
                                     : "the recording is not finished (cavs_tape_finish)");
-    if (!rc)
+    if (!rc) {
         keep_gradients(t, n, xs);
-    t->blocks.apart |= !rc;
+        t->blocks.apart = true;
+    }
     for (int i = 0; i < n && !rc; i++)
         rc = check_gradient(t, xs[i]);
     if (!rc)
