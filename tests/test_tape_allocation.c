@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_tape_allocation.c - memory runs out while a tape is made, records and computes, at each of
- * its allocations in turn.  Whatever is refused then says so; after cavs_tape_begin() the tape
- * computes what it should.
+ * test_tape_allocation.c - memory runs out while a tape is made, records and computes, and while
+ * what it has found goes through a checkpoint, at each allocation in turn.  Whatever is refused
+ * then says so; after cavs_tape_begin() the tape computes what it should.
  */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/tape/tape.h"
 #include "tests/failing_alloc.h"
 #include "tests/trial.h"
 
 enum { WIDTH = 8, WORDS = 5, SAMPLES = 3 };
+
+/* In memory, if possible: files are flushed to disk before they get their names. */
+static char folder[64] = "/dev/shm/cavs-tape-allocation-XXXXXX", path[80];
 
 struct life {
     struct cavs_model *m;
@@ -142,11 +148,57 @@ static void memory_may_run_out_anywhere(void **unused)
     }
 }
 
+/* To a checkpoint and back. */
+static int pass_on(struct life *l)
+{
+    int rc = cavs_session_checkpoint(l->s, path, NULL);
+
+    return rc ? rc : cavs_session_resume(l->s, path, NULL);
+}
+
+static void memory_may_run_out_while_what_was_found_is_passed_on(void **unused)
+{
+    double want, got;
+    struct life l;
+    bool failed = true;
+
+    (void)unused;
+    open_life(&l);
+    check_ok(run(&l, &want));
+    for (long i = 1; failed; i++) {
+        int rc;
+
+        failing_alloc_begin(i, false);
+        rc = pass_on(&l);
+        failing_alloc_end();
+        failed = failing_alloc_failures() > 0;
+        if (rc && !strstr(cavs_error_message(), "memory"))
+            fail_msg("allocation %ld: code %d, %s", i, rc, cavs_error_message());
+        check_ok(run(&l, &got));
+        assert_true(fabs(got - want) <= 1e-6 * fabs(want));
+    }
+    close_life(&l);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(memory_may_run_out_anywhere)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_may_run_out_anywhere),
+        cmocka_unit_test(memory_may_run_out_while_what_was_found_is_passed_on),
+    };
 
+    int failed;
+
+    if (!mkdtemp(folder)) {
+        strcpy(folder, "/tmp/cavs-tape-allocation-XXXXXX");
+        if (!mkdtemp(folder))
+            return 1;
+    }
+    snprintf(path, sizeof path, "%s/found", folder);
     trial_compile(false);
-    return cmocka_run_group_tests_name("tapes without memory", tests, trial_runtime_up,
-                                       trial_runtime_down);
+    failed = cmocka_run_group_tests_name("tapes without memory", tests, trial_runtime_up,
+                                         trial_runtime_down);
+    unlink(path);
+    rmdir(folder);
+    return failed;
 }
