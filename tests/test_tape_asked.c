@@ -118,10 +118,47 @@ static void what_a_parameter_was_is_not_asked_for_after_its_update(void **unused
     tape_scene_close(a.m, a.s, a.t);
 }
 
+static struct cavs_symbol *share(struct scene *a, struct cavs_function *f, float of)
+{
+    float row[WIDTH];
+
+    for (int j = 0; j < WIDTH; j++)
+        row[j] = of;
+    return cavs_div(cavs_use(f, a->b), cavs_tape_row(a->t, WIDTH, row));
+}
+
+/* b / 2, computed together with b / 3, which is taken back. */
+static void what_is_taken_back_has_no_part_in_gradients(void **unused)
+{
+    float of_b[WIDTH], row[2][WIDTH], *to[2] = {row[0], row[1]};
+    struct cavs_symbol *x[2];
+    struct cavs_function *f;
+    struct scene a;
+    int64_t mark;
+
+    (void)unused;
+    open_scene(&a, 0);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a.t);
+    x[0] = share(&a, f, 2);
+    cavs_loss(f, "loss", cavs_sum(x[0]), NULL);
+    f = cavs_tape_sample(a.t);
+    mark = cavs_tape_mark(a.t);
+    x[1] = share(&a, f, 3);
+    check_ok(cavs_tape_values(a.t, 2, x, to));
+    check_ok(cavs_tape_rewind(a.t, mark));
+    check_ok(cavs_tape_finish(a.t));
+    check_ok(cavs_session_get_gradient(a.s, a.b, of_b));
+    for (int j = 0; j < WIDTH; j++)
+        assert_true(of_b[j] == 0.5f);
+    tape_scene_close(a.m, a.s, a.t);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_asked_for_stays_when_its_operands_are_computed_again),
+        cmocka_unit_test(what_is_taken_back_has_no_part_in_gradients),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),
     };
 

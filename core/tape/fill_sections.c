@@ -24,15 +24,29 @@ static int32_t line_read(const struct cavs__recording *r, const struct cavs__rea
     return cavs__line_of(r, &r->entries[read->of]) + read->from / CAVS__LINE;
 }
 
-/* Ids as they are; rows by their lines.  What was taken back reads zeros. */
+/* A row of the V_t that was not taken back; NULL: there is none. */
+static const struct cavs__entry *live_row(const struct cavs__filling *w, const struct cavs__vt *vt)
+{
+    const struct cavs__entry *e = NULL;
+
+    for (int r = 0; r < vt->n && !e; r++)
+        e = cavs__entry_of_row(&w->t->recording, w->d, vt->row0 + r);
+    return e;
+}
+
+/* Ids as they are; rows by their lines.  What was taken back has gradients of zero, and reads what
+ * another row reads: a gradient of zero over an operand of zero is no number, and a parameter's
+ * gradient is the sum of all rows'. */
 static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__operand_sort *o)
 {
     const struct cavs__recording *recording = &w->t->recording;
+    const struct cavs__entry *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt) : NULL;
     int32_t *out = section_of(w, vt, o->section);
 
     for (int r = 0; r < vt->n; r++) {
-        const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
+        const struct cavs__entry *own = cavs__entry_of_row(recording, w->d, vt->row0 + r);
+        const struct cavs__entry *e = own ? own : live;
         const struct cavs__read *read = e ? &recording->reads[e->operands + k] : NULL;
 
         if (o->kind != CAVS__OPERAND_ID)
