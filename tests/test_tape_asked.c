@@ -154,11 +154,37 @@ static void what_is_taken_back_has_no_part_in_gradients(void **unused)
     tape_scene_close(a.m, a.s, a.t);
 }
 
+/* Nothing else is computed with it. */
+static void what_is_taken_back_alone_has_no_part_in_gradients(void **unused)
+{
+    float of_b[WIDTH], row[WIDTH], *to = row;
+    struct cavs_symbol *x;
+    struct cavs_function *f;
+    struct scene a;
+    int64_t mark;
+
+    (void)unused;
+    open_scene(&a, 0);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a.t);
+    mark = cavs_tape_mark(a.t);
+    x = share(&a, f, 3);
+    check_ok(cavs_tape_values(a.t, 1, &x, &to));
+    check_ok(cavs_tape_rewind(a.t, mark));
+    cavs_loss(f, "loss", cavs_sum(share(&a, f, 2)), NULL);
+    check_ok(cavs_tape_finish(a.t));
+    check_ok(cavs_session_get_gradient(a.s, a.b, of_b));
+    for (int j = 0; j < WIDTH; j++)
+        assert_true(of_b[j] == 0.5f);
+    tape_scene_close(a.m, a.s, a.t);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_asked_for_stays_when_its_operands_are_computed_again),
         cmocka_unit_test(what_is_taken_back_has_no_part_in_gradients),
+        cmocka_unit_test(what_is_taken_back_alone_has_no_part_in_gradients),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),
     };
 

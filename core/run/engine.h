@@ -126,7 +126,7 @@ struct cavs__engine {
     starpu_data_handle_t scratch; /* of a task */
     size_t scratch_floats;
     bool devices; /* tasks may run on some: then scratch serves them, too */
-    int nslots; /* batches in flight: one more with ranks, where their preparing may be late */
+    int nslots;   /* batches in flight: one more with ranks, where their preparing may be late */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
     double preparing, waited; /* seconds so far: of workers that prepare, and until they are done */

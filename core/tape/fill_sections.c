@@ -82,12 +82,31 @@ static void fill_owner(const struct cavs__filling *w, const struct cavs__vt *vt,
     }
 }
 
+/* What an entry of the list of a row is; of a row that was taken back, by what another reads, as
+ * above. */
+static int32_t line_of_live_entry(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
+                                  const struct cavs__signature *s)
+{
+    const struct cavs__recording *recording = &w->t->recording;
+
+    for (int r = 0; r < vt->n; r++) {
+        const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
+        int32_t n;
+
+        if (e && w->d->length[vt->row0 + r] > 0)
+            return line_read(
+                recording, &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)]);
+    }
+    return -1;
+}
+
 /* Operand k is entries of the lists. */
 static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__signature *s)
 {
     const struct cavs__recording *recording = &w->t->recording;
     const struct cavs__operand_sort *o = &s->operands[k];
+    int32_t live = o->kind != CAVS__OPERAND_ID ? line_of_live_entry(w, vt, k, s) : -1;
 
     for (int r = 0; r < vt->n; r++) {
         const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
@@ -96,7 +115,7 @@ static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *v
             e ? &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)] : NULL;
 
         for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
-            out[i] = !read                         ? -1
+            out[i] = !read                         ? live
                      : o->kind == CAVS__OPERAND_ID ? read[i].of
                                                    : line_read(recording, &read[i]);
     }
