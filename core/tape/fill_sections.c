@@ -94,8 +94,8 @@ static int32_t line_of_live_entry(const struct cavs__filling *w, const struct ca
         int32_t n;
 
         if (e && w->d->length[vt->row0 + r] > 0)
-            return line_read(
-                recording, &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)]);
+            return line_read(recording,
+                             &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)]);
     }
     return -1;
 }
