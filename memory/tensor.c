@@ -53,10 +53,10 @@ static int flags_of(enum cavs__pinning pinning)
     return pinning == CAVS__PINNED ? STARPU_MALLOC_PINNED : 0;
 }
 
-/* What goes over a batch in pages of 4 KB looks up more addresses than the processor keeps, and on a
- * virtual machine each look-up takes two.  Linux gives larger pages to who asks, whole ones: those
- * at both ends are asked for with what lies beside, since chunks lie side by side and few have a
- * page for themselves.  Nothing is lost where the system has none, or says no. */
+/* What goes over a batch in pages of 4 KB looks up more addresses than the processor keeps, and on
+ * a virtual machine each look-up takes two.  Linux gives larger pages to who asks, whole ones:
+ * those at both ends are asked for with what lies beside, since chunks lie side by side and few
+ * have a page for themselves.  Nothing is lost where the system has none, or says no. */
 enum { LARGE_PAGE = 2 << 20, WORTH_ASKING = 1 << 16 };
 
 static void ask_for_large_pages(const void *p, size_t bytes)
