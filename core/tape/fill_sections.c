@@ -24,13 +24,17 @@ static int32_t line_read(const struct cavs__recording *r, const struct cavs__rea
     return cavs__line_of(r, &r->entries[read->of]) + read->from / CAVS__LINE;
 }
 
-/* A row of the V_t that was not taken back; NULL: there is none. */
-static const struct cavs__entry *live_row(const struct cavs__filling *w, const struct cavs__vt *vt)
+/* A row of the V_t that was not taken back, of a list that has entries if so many are wanted; NULL:
+ * there is none. */
+static const struct cavs__entry *live_row(const struct cavs__filling *w, const struct cavs__vt *vt,
+                                          int32_t entries)
 {
     const struct cavs__entry *e = NULL;
 
-    for (int r = 0; r < vt->n && !e; r++)
-        e = cavs__entry_of_row(&w->t->recording, w->d, vt->row0 + r);
+    for (int r = 0; r < vt->n && !e; r++) {
+        if (entries == 0 || w->d->length[vt->row0 + r] >= entries)
+            e = cavs__entry_of_row(&w->t->recording, w->d, vt->row0 + r);
+    }
     return e;
 }
 
@@ -41,7 +45,7 @@ static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *v
                          const struct cavs__operand_sort *o)
 {
     const struct cavs__recording *recording = &w->t->recording;
-    const struct cavs__entry *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt) : NULL;
+    const struct cavs__entry *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt, 0) : NULL;
     int32_t *out = section_of(w, vt, o->section);
 
     for (int r = 0; r < vt->n; r++) {
@@ -82,40 +86,26 @@ static void fill_owner(const struct cavs__filling *w, const struct cavs__vt *vt,
     }
 }
 
-/* What an entry of the list of a row is; of a row that was taken back, by what another reads, as
- * above. */
-static int32_t line_of_live_entry(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
-                                  const struct cavs__signature *s)
-{
-    const struct cavs__recording *recording = &w->t->recording;
-
-    for (int r = 0; r < vt->n; r++) {
-        const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
-        int32_t n;
-
-        if (e && w->d->length[vt->row0 + r] > 0)
-            return line_read(recording,
-                             &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)]);
-    }
-    return -1;
-}
-
-/* Operand k is entries of the lists. */
+/* Operand k is entries of the lists; what was taken back reads, as above, what another row reads. */
 static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__signature *s)
 {
     const struct cavs__recording *recording = &w->t->recording;
     const struct cavs__operand_sort *o = &s->operands[k];
-    int32_t live = o->kind != CAVS__OPERAND_ID ? line_of_live_entry(w, vt, k, s) : -1;
+    const struct cavs__entry *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt, 1) : NULL;
+    int32_t line = -1, n;
 
+    if (live)
+        line = line_read(
+            recording, &recording->reads[live->operands + cavs__reads_of_operand(s, live, k, &n)]);
     for (int r = 0; r < vt->n; r++) {
         const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
-        int32_t *out = w->index + w->d->offsets[o->section] + w->d->entry0[vt->row0 + r], n;
+        int32_t *out = w->index + w->d->offsets[o->section] + w->d->entry0[vt->row0 + r];
         const struct cavs__read *read =
             e ? &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)] : NULL;
 
         for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
-            out[i] = !read                         ? live
+            out[i] = !read                         ? line
                      : o->kind == CAVS__OPERAND_ID ? read[i].of
                                                    : line_read(recording, &read[i]);
     }
