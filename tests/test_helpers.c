@@ -149,16 +149,23 @@ static void check_helped(struct run r, uint64_t want)
     assert_true(helped >= 2 * EPOCHS * SAMPLES); /* forward, and backward */
 }
 
+static uint64_t train_without_help(struct run r)
+{
+    uint64_t bits;
+    int helped;
+
+    need_panels();
+    bits = train(r, &helped);
+    assert_int_equal(helped, 0);
+    return bits;
+}
+
 static void helpers_give_the_same_bits(void **state)
 {
     struct run r = alone();
-    uint64_t want;
-    int helped;
+    uint64_t want = train_without_help(r);
 
     (void)state;
-    need_panels();
-    want = train(r, &helped);
-    assert_int_equal(helped, 0);
     for (r.workers = 2; r.workers <= 6; r.workers += 2)
         check_helped(r, want);
     r.workers = 2;
@@ -170,12 +177,9 @@ static void helpers_give_the_same_bits_with_any_scheduler(void **state)
 {
     static const char *const schedulers[] = {"eager", "prio", "dmda", "random", "ws"};
     struct run r = alone();
-    uint64_t want;
-    int helped;
+    uint64_t want = train_without_help(r);
 
     (void)state;
-    need_panels();
-    want = train(r, &helped);
     r.workers = 3;
     for (size_t i = 0; i < sizeof schedulers / sizeof *schedulers; i++) {
         r.scheduler = schedulers[i];

@@ -127,19 +127,37 @@ static struct cavs_symbol *share(struct scene *a, struct cavs_function *f, float
     return cavs_div(cavs_use(f, a->b), cavs_tape_row(a->t, WIDTH, row));
 }
 
+/* Begins a recording: its first sample. */
+static struct cavs_function *open_recording(struct scene *a)
+{
+    open_scene(a, 0);
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    return cavs_tape_sample(a->t);
+}
+
+/* The loss was the sum of b / 2. */
+static void close_recording_of_halves(struct scene *a)
+{
+    float of_b[WIDTH];
+
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_session_get_gradient(a->s, a->b, of_b));
+    for (int j = 0; j < WIDTH; j++)
+        assert_true(of_b[j] == 0.5f);
+    tape_scene_close(a->m, a->s, a->t);
+}
+
 /* b / 2, computed together with b / 3, which is taken back. */
 static void what_is_taken_back_has_no_part_in_gradients(void **unused)
 {
-    float of_b[WIDTH], row[2][WIDTH], *to[2] = {row[0], row[1]};
+    float row[2][WIDTH], *to[2] = {row[0], row[1]};
     struct cavs_symbol *x[2];
     struct cavs_function *f;
     struct scene a;
     int64_t mark;
 
     (void)unused;
-    open_scene(&a, 0);
-    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
-    f = cavs_tape_sample(a.t);
+    f = open_recording(&a);
     x[0] = share(&a, f, 2);
     cavs_loss(f, "loss", cavs_sum(x[0]), NULL);
     f = cavs_tape_sample(a.t);
@@ -147,36 +165,26 @@ static void what_is_taken_back_has_no_part_in_gradients(void **unused)
     x[1] = share(&a, f, 3);
     check_ok(cavs_tape_values(a.t, 2, x, to));
     check_ok(cavs_tape_rewind(a.t, mark));
-    check_ok(cavs_tape_finish(a.t));
-    check_ok(cavs_session_get_gradient(a.s, a.b, of_b));
-    for (int j = 0; j < WIDTH; j++)
-        assert_true(of_b[j] == 0.5f);
-    tape_scene_close(a.m, a.s, a.t);
+    close_recording_of_halves(&a);
 }
 
 /* Nothing else is computed with it. */
 static void what_is_taken_back_alone_has_no_part_in_gradients(void **unused)
 {
-    float of_b[WIDTH], row[WIDTH], *to = row;
+    float row[WIDTH], *to = row;
     struct cavs_symbol *x;
     struct cavs_function *f;
     struct scene a;
     int64_t mark;
 
     (void)unused;
-    open_scene(&a, 0);
-    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
-    f = cavs_tape_sample(a.t);
+    f = open_recording(&a);
     mark = cavs_tape_mark(a.t);
     x = share(&a, f, 3);
     check_ok(cavs_tape_values(a.t, 1, &x, &to));
     check_ok(cavs_tape_rewind(a.t, mark));
     cavs_loss(f, "loss", cavs_sum(share(&a, f, 2)), NULL);
-    check_ok(cavs_tape_finish(a.t));
-    check_ok(cavs_session_get_gradient(a.s, a.b, of_b));
-    for (int j = 0; j < WIDTH; j++)
-        assert_true(of_b[j] == 0.5f);
-    tape_scene_close(a.m, a.s, a.t);
+    close_recording_of_halves(&a);
 }
 
 int main(void)
