@@ -86,7 +86,7 @@ static void fill_owner(const struct cavs__filling *w, const struct cavs__vt *vt,
     }
 }
 
-/* Operand k is entries of the lists; what was taken back reads, as above, what another row reads. */
+/* Operand k is entries of the lists; what was taken back reads what another row has, as above. */
 static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__signature *s)
 {
