@@ -690,7 +690,8 @@ struct cavs_runtime_options {
     /** CUDA devices may round operands of products to TF32, which is faster: 11 significant bits,
      * some three digits. */
     bool tf32;
-    const char *scheduler; /**< StarPU's policy by name; NULL: lws, with devices dmdas */
+    /** StarPU's policy by name.  NULL: lws, prio from 32 CPU workers on; dmdas with devices. */
+    const char *scheduler;
     /** A new or empty folder for a trace of this run, see cavs_runtime_destroy(); NULL: none. */
     const char *trace;
     /** A device that was asked for and cannot be used (with -1: none found) is CAVS_ERUNTIME, here

@@ -100,7 +100,7 @@ check_PROGRAMS += tests/test_tensor
 check_PROGRAMS += tests/test_gradients tests/test_models tests/test_random_models \
 	tests/test_optimizers tests/test_session tests/test_sharing tests/test_refusals tests/test_saving \
 	tests/test_determinism tests/test_helpers tests/test_dropout tests/test_cells \
-	tests/test_resume tests/test_precision tests/test_kept tests/test_here
+	tests/test_resume tests/test_precision tests/test_kept tests/test_here tests/test_schedulers
 ENGINE_TESTS += tests/test_session tests/test_models tests/test_determinism tests/test_helpers tests/test_optimizers \
 	tests/test_saving tests/test_dropout tests/test_kept tests/test_here
 

@@ -327,30 +327,6 @@ static void runtimes_one_after_the_other(void **state)
     in_child(restart_work, &c);
 }
 
-static void no_scheduler_work(const struct configuration *c, struct answer *a)
-{
-    struct cavs_runtime_options ro = {.workers = 1, .scheduler = c->scheduler};
-    struct cavs_runtime *rt = NULL;
-    int rc = cavs_runtime_create(&ro, &rt);
-    if (rc >= 0) {
-        a->rc = -1;
-        snprintf(a->message, sizeof a->message, "rc %d; scheduler %s", rc,
-                 rt ? cavs_runtime_scheduler(rt) : "-");
-    } else if (!strstr(cavs_error_message(), c->scheduler)) {
-        a->rc = -1;
-        snprintf(a->message, sizeof a->message, "the message is \"%.200s\"", cavs_error_message());
-    }
-    cavs_runtime_destroy(rt);
-}
-
-static void unknown_scheduler_is_refused(void **state)
-{
-    struct configuration c = usual();
-    (void)state;
-    c.scheduler = "clairvoyant";
-    in_child(no_scheduler_work, &c);
-}
-
 /* ---- growth ---- */
 
 static long resident_kilobytes(void)
@@ -442,7 +418,6 @@ int main(void)
         cmocka_unit_test(many_workers_and_shards),
         cmocka_unit_test(another_seed_gives_other_values),
         cmocka_unit_test(runtimes_one_after_the_other),
-        cmocka_unit_test(unknown_scheduler_is_refused),
         cmocka_unit_test(memory_does_not_grow),
     };
     return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);

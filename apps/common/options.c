@@ -137,7 +137,7 @@ const struct app_option app_options_machine[] = {
     ROW(FLAG, "require", NULL, runtime.require, FREE,
         "fail if a device or trace that was asked for is not there"),
     ROW(TEXT, "sched", "NAME", runtime.scheduler, FREE,
-        "StarPU's scheduling policy; default: lws, with devices dmdas"),
+        "StarPU's scheduling policy; default: lws, prio from 32 workers on; dmdas with devices"),
 
     OPTION_GROUP("How a batch is evaluated:"),
     ROW(CHOICE, "policy", "NAME", session.policy, KEPT,

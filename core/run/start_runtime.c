@@ -27,11 +27,21 @@ static bool is_scheduler(const char *name)
     return false;
 }
 
+/* From so many CPU workers on they share one queue.  With a queue for each, what is most urgent
+ * waits for the worker in whose queue it is, while others do less urgent work of theirs: the more
+ * workers, the more of a batch is lost so (doc/scaling.md, "How far it goes").  With few that is
+ * less than what it costs that a shard's rows change cores. */
+#define ONE_QUEUE_FROM 32
+
 /* Without performance models (all but dmda and its kin) a scheduler cannot tell a GPU from a
  * core. */
-static const char *scheduler_for(const struct cavs_runtime_options *o)
+static const char *scheduler_for(const struct cavs_runtime_options *o, int workers)
 {
-    return o->scheduler ? o->scheduler : cavs__devices_wanted(o) ? "dmdas" : "lws";
+    if (o->scheduler)
+        return o->scheduler;
+    if (cavs__devices_wanted(o))
+        return "dmdas";
+    return workers < ONE_QUEUE_FROM ? "lws" : "prio";
 }
 
 /* More workers than cores are allowed: then nobody is bound. */
@@ -72,11 +82,14 @@ static void share_cores(const struct cavs_runtime_options *o, const struct cavs_
         conf->workers_bindid[i] = (unsigned)((here * n + i) * rt->threads);
 }
 
-/* StarPU takes as many as it has arrays for, and would say nothing of the others. */
-static void tell_of_missing(const struct starpu_conf *conf, const struct cavs_runtime *rt)
+static int workers_wanted(const struct starpu_conf *conf, const struct cavs_runtime *rt)
 {
-    int wanted = conf->ncpus < 0 ? rt->cores : conf->ncpus;
+    return conf->ncpus < 0 ? rt->cores : conf->ncpus;
+}
 
+/* StarPU takes as many as it has arrays for, and would say nothing of the others. */
+static void tell_of_missing(int wanted)
+{
     if (wanted > STARPU_MAXCPUS)
         cavs__notice("this StarPU was built for %d CPU workers, and has no more of the %d wanted: "
                      "./quickstart builds one for all cores of a machine (--enable-maxcpus)",
@@ -86,14 +99,15 @@ static void tell_of_missing(const struct starpu_conf *conf, const struct cavs_ru
 static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     struct starpu_conf conf;
-    const char *scheduler = scheduler_for(o);
+    const char *scheduler;
     char devices[CAVS__DEVICES_TEXT];
     int rc;
 
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
     share_cores(o, rt, &conf);
-    tell_of_missing(&conf, rt);
+    tell_of_missing(workers_wanted(&conf, rt));
+    scheduler = scheduler_for(o, workers_wanted(&conf, rt));
     conf.sched_policy_name = scheduler;
     cavs__devices_prepare(o, &conf);
     set_environment(o, rt);
@@ -145,11 +159,11 @@ static int begin_trace(const struct cavs_runtime_options *o, struct cavs_runtime
 /* What can be said before StarPU starts. */
 static int check_here(const struct cavs_runtime_options *o, const struct cavs_runtime *rt)
 {
-    if (!is_scheduler(scheduler_for(o)))
+    if (o->scheduler && !is_scheduler(o->scheduler))
         return cavs__fail(
             CAVS_EINVAL,
             "StarPU has no scheduler named %s (it has eager, prio, lws, ws, dmda, dmdas, ...)",
-            scheduler_for(o));
+            o->scheduler);
     if (rt->ranks && cavs__devices_wanted(o) && o->workers == 0)
         return cavs__fail(CAVS_EINVAL, "a rank with devices needs a CPU worker, too: it carries "
                                        "the messages");
