@@ -1026,11 +1026,12 @@ struct cavs_stats {
     /** What updates have to read and write at least: each parameter and its states once, of those
      * that are looked up the rows that a batch has touched; of several ranks this one's part. */
     double update_bytes;
-    double schedule_s; /**< seconds of scheduling and submission, of all threads */
-    double arrange_s;  /**< of these: shards scheduled and indexed, side by side where that pays */
-    /** Of these, seconds of the processor that the main thread has had: for the memory of tasks. */
-    double lay_out_s;
-    double submit_s;  /**< in the same way: for submitting them */
+    /** Seconds of processors that scheduling and submission had, of all threads; what these wait
+     * for does not count. */
+    double schedule_s;
+    double arrange_s; /**< of these: shards scheduled and indexed, side by side where that pays */
+    double lay_out_s; /**< of these, of the main thread: for the memory of tasks */
+    double submit_s;  /**< of these, of the main thread: for submitting them */
     double exposed_s; /**< of the clock, in which nothing but that was done */
     double wait_s;    /**< seconds of the main thread: waiting for a free batch slot */
     /** Seconds of all workers inside batching tasks, with the option measure: matrix products. */

@@ -498,7 +498,9 @@ static void statistics_count(void **state)
     assert_int_equal(st.vertices, vertices);
     assert_true(st.evaluated > 0 && st.evaluated <= vertices);
     assert_true(st.tasks > 0 && st.batching_tasks > 0);
-    assert_true(st.flops > 0 && st.schedule_s >= 0 && st.wait_s >= 0);
+    assert_true(st.flops > 0 && st.schedule_s > 0 && st.wait_s >= 0);
+    assert_true(st.arrange_s > 0 && st.lay_out_s > 0 && st.submit_s > 0);
+    assert_true(st.arrange_s + st.lay_out_s + st.submit_s < st.schedule_s + 1e-9);
     assert_true(st.tensor_bytes > 0);
     cavs_session_reset_stats(a->s);
     cavs_session_stats(a->s, &st);

@@ -101,6 +101,7 @@ struct cavs__here {
     bool now, awaited;  /* the batch is; the caller has waited for the end of the one before */
     int in_turn;        /* such batches, one after the other */
     double began, took; /* microseconds; of the last one, or 0 */
+    double busy;        /* seconds of the processor that it has had, or 0 */
     double mean[2][2];  /* [evaluated][of one sample] seconds of recent batches; 0: none yet */
     float *scratch;
     size_t floats;
@@ -129,8 +130,9 @@ struct cavs__engine {
     int nslots;   /* batches in flight: one more with ranks, where their preparing may be late */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
-    double preparing, waited; /* seconds so far: of workers that prepare, and until they are done */
-    double arranging;         /* likewise: shards being prepared, by whomever */
+    /* Seconds of processors in this batch so far: of workers that prepare shards, and of whomever
+     * does so. */
+    double preparing, arranging;
     struct cavs__here here;
     long batches;              /* submitted */
     int64_t tasks;             /* since the statistics were reset */

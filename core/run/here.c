@@ -76,8 +76,6 @@ static bool is_busy(struct cavs__slot *slot)
  * it, or one larger batch would make tasks of all that follow. */
 static bool is_alone(struct cavs__engine *e, double most, int slot)
 {
-    double before = starpu_timing_now();
-
     for (int i = 0; i < CAVS__SLOTS; i++) {
         if (i == slot || !is_busy(&e->slots[i]))
             continue;
@@ -85,7 +83,6 @@ static bool is_alone(struct cavs__engine *e, double most, int slot)
             return false;
         cavs__slot_wait(&e->slots[i]);
     }
-    e->waited += (starpu_timing_now() - before) * 1e-6;
     return true;
 }
 
@@ -114,12 +111,15 @@ void cavs__here_begin(struct cavs__engine *e, const struct cavs__batch *b, int s
     if (e->here.in_turn >= IN_TURN)
         cavs__workers_rest();
     e->here.began = starpu_timing_now();
+    e->here.busy = e->here.now ? cavs__busy_seconds() : 0;
 }
 
 void cavs__here_end(struct cavs__engine *e)
 {
-    if (e->here.now)
+    if (e->here.now) {
         e->here.took = starpu_timing_now() - e->here.began;
+        e->here.busy = cavs__busy_seconds() - e->here.busy;
+    }
     e->here.now = e->here.awaited = false;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_batch.c - one batch: prepared while the one before is computed, then submitted. */
 #include <math.h>
-#include <time.h>
 
 #include "core/base/error.h"
 #include "core/run/session.h"
+#include "core/run/simulated.h"
 #include "memory/handover.h"
 
 /* ---- what is asked for ---- */
@@ -94,20 +94,22 @@ static double exposed(struct cavs__engine *e, int slot, double start, double end
     return fmax(0, end - start) * 1e-6;
 }
 
-/* Seconds of the processor that this thread has had: what it waits for does not count. */
-static double busy_seconds(void)
+/* What a batch has taken of processors before its tasks run: of this thread, until they were
+ * prepared and for submitting them, and of workers, who may have arranged and submitted shards. */
+static void count_preparing(struct cavs_stats *stats, const struct cavs__engine *e, double prepared,
+                            double submitted)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    stats->schedule_s += prepared + submitted + e->preparing;
+    stats->arrange_s += e->arranging;
+    stats->lay_out_s += prepared - (e->preparing > 0 ? 0 : e->arranging);
+    stats->submit_s += submitted;
 }
 
 /* The slot is nobody's any more. */
 static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot)
 {
     struct cavs__engine *e = &s->engine;
-    double began = busy_seconds(), prepared;
+    double began = cavs__busy_seconds(), prepared;
     int rc;
 
     cavs__homes_observe(e, slot);
@@ -117,11 +119,10 @@ static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot
     cavs__slot_open(&e->slots[slot], e->nshards);
     starpu_iteration_push((unsigned long)e->batches); /* tells a trace which tasks are one batch */
     rc = cavs__prepare_batch(s, r, slot);
-    prepared = busy_seconds();
+    prepared = cavs__busy_seconds();
     if (!rc)
         rc = submit(s, r, slot);
-    s->stats.lay_out_s += prepared - began - (e->preparing > 0 ? 0 : e->arranging);
-    s->stats.submit_s += busy_seconds() - prepared - e->here.took * 1e-6;
+    count_preparing(&s->stats, e, prepared - began, cavs__busy_seconds() - prepared - e->here.busy);
     starpu_iteration_pop();
     cavs__slot_close(&e->slots[slot]);
     e->batches++;
@@ -142,7 +143,7 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     r.updates = s->optimizer.store->step;
     r.nshards = cavs__shards_of_batch(&s->engine, r.n);
     slot = cavs__next_slot(&s->engine);
-    s->engine.preparing = s->engine.waited = s->engine.here.took = s->engine.arranging = 0;
+    s->engine.preparing = s->engine.arranging = s->engine.here.took = s->engine.here.busy = 0;
     policy = cavs__workers_first(s->engine.rt);
     t0 = starpu_timing_now();
     cavs__slot_wait(&s->engine.slots[slot]);
@@ -150,8 +151,6 @@ static int run_batch(struct cavs_session *s, struct cavs__request r)
     rc = run_in_slot(s, &r, slot);
     t2 = starpu_timing_now() - s->engine.here.took;
     s->stats.wait_s += (t1 - t0) * 1e-6;
-    s->stats.schedule_s += (t2 - t1) * 1e-6 - s->engine.waited + s->engine.preparing;
-    s->stats.arrange_s += s->engine.arranging;
     s->stats.exposed_s += exposed(&s->engine, slot, t1, t2);
     cavs__workers_no_longer_first(policy);
     if (rc) /* tasks side by side may lack the fence that orders them before others */

@@ -34,7 +34,7 @@ static starpu_pthread_cond_t done = STARPU_PTHREAD_COND_INITIALIZER;
 static void run_job(void *descr[], void *arg)
 {
     struct job *j = arg;
-    double start = starpu_timing_now();
+    double start = cavs__busy_seconds();
 
     (void)descr;
     cavs__handover_begin();
@@ -43,7 +43,7 @@ static void run_job(void *descr[], void *arg)
     if (j->rc)
         snprintf(j->message, sizeof j->message, "%s", cavs_error_message());
     cavs__handover_end();
-    j->seconds = (starpu_timing_now() - start) * 1e-6;
+    j->seconds = cavs__busy_seconds() - start;
     starpu_pthread_mutex_lock(&lock);
     if (--*j->pending == 0)
         starpu_pthread_cond_signal(&done);
@@ -117,7 +117,7 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
                      double sample)
 {
     struct job *jobs = pays(e, b) ? calloc((size_t)b->nshards, sizeof *jobs) : NULL;
-    double before = starpu_timing_now(), prepared = e->preparing, seconds;
+    double before = cavs__busy_seconds(), prepared = e->preparing;
     int n = 0, rc = CAVS_OK;
 
     for (int i = 0; i < b->nshards && !rc; i++) {
@@ -133,9 +133,7 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
     }
     if (!rc && n > 0)
         rc = run_all(e, jobs, n);
-    seconds = (starpu_timing_now() - before) * 1e-6;
-    e->arranging += n > 0 ? e->preparing - prepared : seconds;
-    e->waited += n > 0 ? seconds : 0;
+    e->arranging += n > 0 ? e->preparing - prepared : cavs__busy_seconds() - before;
     free(jobs);
     return rc;
 }

@@ -10,6 +10,7 @@
 #define CAVS_CORE_RUN_SIMULATED_H
 
 #include <stdbool.h>
+#include <time.h>
 
 #ifdef CAVS_SIMULATED
 
@@ -23,6 +24,8 @@ void cavs__simulated_overhead(double seconds);
 void cavs__simulated_work(double seconds);
 /* A worker has, in a task that is run. */
 void cavs__simulated_task_work(double seconds);
+/* The simulated clock, as nothing waits for a processor there. */
+double cavs__busy_seconds(void);
 
 #else
 
@@ -44,6 +47,15 @@ static inline void cavs__simulated_work(double seconds)
 static inline void cavs__simulated_task_work(double seconds)
 {
     (void)seconds;
+}
+/* Seconds of the processor that the calling thread has had: what it waits for, another thread or a
+ * core, does not count. */
+static inline double cavs__busy_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 #endif

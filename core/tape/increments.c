@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* increments.c - an increment from the symbols that are wanted to its tasks: as
  * core/run/run_batch.c does it for a declared batch, in a slot like one. */
+#include "core/run/simulated.h"
 #include "core/tape/going.h"
 
 /* ---- what there is to do ---- */
@@ -131,7 +132,7 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
                                   .together = finish || run == CAVS_TAPE_EVALUATE,
                                   .e = g.e->homes ? g.e : NULL};
     struct cavs_stats *stats = &t->session->stats;
-    double start = starpu_timing_now(), waited = stats->wait_s;
+    double start = cavs__busy_seconds();
     int rc = order(&g, &wanted);
 
     if (!rc && (g.gradients || g.fresh))
@@ -139,6 +140,6 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
     if (!rc)
         rc = cavs__make_blocks(t);
     t->error = rc;
-    stats->schedule_s += (starpu_timing_now() - start) * 1e-6 - (stats->wait_s - waited);
+    stats->schedule_s += cavs__busy_seconds() - start;
     return rc;
 }
