@@ -108,8 +108,10 @@ static bool is_windowed(const struct tile *t, const struct cavs__step *s)
 
 static bool is_taken(const struct tile *t, const struct cavs__step *s)
 {
-    if (!t->window || is_windowed(t, s))
+    if (!t->window)
         return true;
+    if (is_windowed(t, s))
+        return t->window->rows > 0;
     return s->call.kernel->reduces ? t->window->sums : t->window->begins;
 }
 

@@ -161,7 +161,7 @@ struct cavs__fault {
 /* Whose V_t a task's segments are. */
 enum cavs__chain { CAVS__NO_CHAIN, CAVS__CHAIN_FORWARD, CAVS__CHAIN_BACKWARD, CAVS__CHAINS };
 
-/* Other workers may help with the products of tasks, of which one runs at a time. */
+/* Other workers may help with what tasks do, of which one runs at a time. */
 struct cavs__claims; /* products/claims.h */
 
 struct cavs__helping {
@@ -221,8 +221,8 @@ void cavs__part_run(const struct cavs__part_args *a, void *const *buffers, float
  * blocks, of one block. */
 struct cavs__window {
     int step;
-    int from, rows;
-    float *out; /* instead of the part's buffer */
+    int from, rows; /* none: only what else the part does */
+    float *out;     /* instead of the part's buffer */
     ptrdiff_t ld;
     bool begins; /* the first in this scratch: steps before that one are taken, too */
     bool sums;   /* and what else the part adds up */

@@ -6,6 +6,7 @@
 
 #include "core/base/stopwatch.h"
 #include "codelets/task.h"
+#include "codelets/products/claims.h"
 #include "codelets/task_model.h"
 #include "memory/handover.h"
 
@@ -50,59 +51,96 @@ static float clipped_scale(const struct cavs__update_args *a, const double *norm
  * would go to memory and come back. */
 enum { MADE_ROWS = CAVS__UPDATE_ROWS };
 
-/* Rows r .. r+m-1 of one gradient, in the place of the first of the task's.  Buffers of `made` from
- * descr[b] on. */
+/* An update whose rows several workers may claim. */
+struct shared_update {
+    void **descr;
+    const struct cavs__update_args *a;
+    const struct cavs__update *rule;
+    float *w, *s0, *s1;
+    const struct cavs__copy *copies;
+};
+
+/* Rows r .. r+m-1 of one gradient, in the place of the task's rows from `at` on; none: what else
+ * its part does, before that or beside it.  Buffers of `made` from descr[b] on. */
 static const float *make_rows(void *descr[], const struct cavs__update_args *a,
-                              const struct cavs__made *made, int b, int r, int m)
+                              const struct cavs__made *made, int b, int r, int m, int at)
 {
     void *buffers[CAVS__MAX_BUFFERS] = {NULL};
     float *g;
 
     for (int i = 0; i < made->args->nbuffers - 1; i++)
         buffers[i] = buffer(descr, b + i);
-    g = (float *)buffers[made->buffer] + a->first * a->ldg;
+    g = (float *)buffers[made->buffer] + (a->first + at) * a->ldg;
     cavs__part_run_window(made->args, buffers, buffer(descr, 1 + a->nstates + a->ncopies),
                           &(struct cavs__window){.step = made->step,
                                                  .from = r,
                                                  .rows = m,
                                                  .out = g,
                                                  .ld = a->ldg,
-                                                 .begins = r == a->first,
-                                                 .sums = r == 0});
+                                                 .begins = m == 0,
+                                                 .sums = m == 0 && a->first == 0});
     return row_zero(g, r, a->ldg);
 }
 
 /* All of them; one more than the last one's number. */
-static int make_gradients(void *descr[], const struct cavs__update_args *a, int r, int m)
+static int make_gradients(void *descr[], const struct cavs__update_args *a, int r, int m, int at,
+                          const float **gradients)
 {
     int b = 1 + a->nstates + a->ncopies + 1, n = 0;
 
     for (const struct cavs__made *g = a->made; g; g = g->next) {
         while (n < g->partial)
-            a->gradients[n++] = NULL;
-        a->gradients[n++] = make_rows(descr, a, g, b, r, m);
+            gradients[n++] = NULL;
+        gradients[n++] = make_rows(descr, a, g, b, r, m, at);
         b += g->args->nbuffers - 1;
     }
     return n;
 }
 
-/* The rule goes over rows as soon as their gradient is made. */
-static void update_as_made(void *descr[], const struct cavs__update_args *a, float *w, float *s0,
-                           float *s1, const struct cavs__copy *copies)
+static int smaller(int a, int b)
 {
-    const int end = a->first + a->rows;
+    return a < b ? a : b;
+}
 
-    for (int r = a->first, m; r < end; r += m) {
-        uint64_t start;
-        int n;
+/* The rule goes over rows as soon as their gradient is made, in a place that is the claimant's. */
+static void update_as_made(const void *what, int claimant, int from, int to)
+{
+    const struct shared_update *u = what;
+    const struct cavs__update_args *a = u->a;
+    const float *gradients[CAVS__PARTIALS];
+    const int at = a->rows / MADE_ROWS < CAVS__CLAIMANTS ? from : claimant;
 
-        m = end - r < MADE_ROWS ? end - r : MADE_ROWS;
-        n = make_gradients(descr, a, r, m);
-        start = cavs__stopwatch_start(a->nanoseconds);
-        cavs__update_dense(&a->rule, r, m, a->cols, w, a->ld, s0, s1, n, a->gradients, a->ldg,
-                           a->ncopies, copies);
+    for (int i = from; i < to; i++) {
+        const int r = a->first + i * MADE_ROWS, m = smaller(MADE_ROWS, a->rows - i * MADE_ROWS),
+                  n = make_gradients(u->descr, a, r, m, at * MADE_ROWS, gradients);
+        const uint64_t start = cavs__stopwatch_start(a->nanoseconds);
+
+        cavs__update_dense(u->rule, r, m, a->cols, u->w, a->ld, u->s0, u->s1, n, gradients, a->ldg,
+                           a->ncopies, u->copies);
         cavs__stopwatch_stop(a->nanoseconds, start);
     }
+}
+
+static void update_rows(const void *what, int claimant, int from, int to)
+{
+    const struct shared_update *u = what;
+    const struct cavs__update_args *a = u->a;
+    const int first = from * MADE_ROWS, end = smaller(a->rows, to * MADE_ROWS);
+
+    (void)claimant;
+    cavs__update_dense(u->rule, a->first + first, end - first, a->cols, u->w, a->ld, u->s0, u->s1,
+                       CAVS__PARTIALS, a->gradients, a->ldg, a->ncopies, u->copies);
+}
+
+static void share_update(const struct shared_update *u)
+{
+    _Static_assert(sizeof *u <= CAVS__CLAIMED_BYTES, "helpers get a copy of it");
+    const struct cavs__update_args *a = u->a;
+
+    if (a->made)
+        make_gradients(u->descr, a, a->first, 0, 0, a->gradients);
+    cavs__claimed(a->made ? update_as_made : update_rows, u, sizeof *u,
+                  (a->rows + MADE_ROWS - 1) / MADE_ROWS, (uintptr_t)u->w);
 }
 
 static void update(void *descr[], const struct cavs__update_args *a)
@@ -118,7 +156,7 @@ static void update(void *descr[], const struct cavs__update_args *a)
         copies[i].p = buffer(descr, b++);
     }
     if (a->made) {
-        update_as_made(descr, a, w, s0, s1, copies);
+        share_update(&(struct shared_update){descr, a, &rule, w, s0, s1, copies});
         return;
     }
     b = gradients(descr, a, b);
@@ -130,8 +168,7 @@ static void update(void *descr[], const struct cavs__update_args *a)
         cavs__update_sparse(&rule, a->n, lists + a->ids, lists + a->ptr, lists + a->source,
                             lists + a->row, a->cols, w, a->ld, s0, s1, g, a->ldg);
     } else {
-        cavs__update_dense(&rule, a->first, a->rows, a->cols, w, a->ld, s0, s1, CAVS__PARTIALS, g,
-                           a->ldg, a->ncopies, copies);
+        share_update(&(struct shared_update){descr, a, &rule, w, s0, s1, copies});
     }
 }
 

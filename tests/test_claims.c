@@ -22,6 +22,8 @@
 
 /* Of columns and of depth; fewer are not claimed. */
 enum { LEAST = 190, MOST = 420, MOST_ROWS = 9 };
+enum { PATIENCE = 60000 };
+enum { UNITS = 37, WORKS = 200 };
 enum { PRODUCTS = 60, PAUSE = 20, SHAPES = 5, THREADS = 5 };
 
 struct operands {
@@ -91,7 +93,7 @@ static void *help(void *arg)
     struct helper *h = arg;
 
     while (!atomic_load(h->over))
-        cavs__claims_help(h->claims, NULL);
+        cavs__claims_help(h->claims, 1, NULL);
     return NULL;
 }
 
@@ -104,23 +106,23 @@ static void check_helpers(int threads, int least, uint64_t seed)
     struct operands o;
 
     assert_non_null(room);
-    struct helper h = {cavs__claims_init(room), &over};
+    struct helper h = {cavs__claims_init(room, CAVS__CLAIMANTS, PATIENCE), &over};
     open_operands(&o, &seed);
     for (int i = 0; i < threads; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, help, &h), 0);
-    cavs__claims_open(h.claims);
+    cavs__claims_open(h.claims, 0);
     for (int i = 0; i < least || (threads > 0 && cavs__claims_by_helpers(h.claims) == 0); i++) {
         check_product(&o);
         if (i % PAUSE == PAUSE - 1)
             usleep(1000); /* helpers go */
     }
-    assert_ptr_equal(cavs__claims_open(NULL), h.claims);
+    assert_ptr_equal(cavs__claims_open(NULL, 0), h.claims);
     assert_int_equal(cavs__claims_by_helpers(h.claims) > 0, threads > 0);
     cavs__claims_close(h.claims);
     atomic_store(&over, true);
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
-    cavs__claims_help(h.claims, NULL); /* who comes too late has nothing to do */
+    cavs__claims_help(h.claims, 1, NULL); /* who comes too late has nothing to do */
     free(room);
     close_operands(&o);
 }
@@ -137,10 +139,60 @@ static void the_same_bits_with_any_helpers(void **state)
     }
 }
 
+struct counted {
+    atomic_int *times, *in_seat;
+};
+
+/* Nobody else has the same seat meanwhile. */
+static void count(const void *what, int claimant, int from, int to)
+{
+    const struct counted *c = what;
+
+    assert_int_equal(atomic_fetch_add(&c->in_seat[claimant], 1), 0);
+    for (int i = from; i < to; i++)
+        atomic_fetch_add(&c->times[i], 1);
+    atomic_fetch_sub(&c->in_seat[claimant], 1);
+}
+
+/* As many threads as there are seats beside the owner's, and more. */
+static void check_units(int threads, int seat)
+{
+    atomic_int times[UNITS] = {0}, in_seat[CAVS__CLAIMANTS] = {0};
+    const struct counted what = {times, in_seat};
+    void *room = malloc(cavs__claims_bytes());
+    atomic_bool over = false;
+    pthread_t thread[THREADS];
+
+    assert_non_null(room);
+    struct helper h = {cavs__claims_init(room, CAVS__CLAIMANTS, PATIENCE), &over};
+    cavs__claims_open(h.claims, seat);
+    for (int i = 0; i < threads; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, help, &h), 0);
+    for (int i = 0; i < WORKS; i++) {
+        cavs__claimed(count, &what, sizeof what, UNITS, 0);
+        for (int k = 0; k < UNITS; k++)
+            assert_int_equal(atomic_load(&times[k]), i + 1);
+    }
+    cavs__claims_open(NULL, 0);
+    cavs__claims_close(h.claims);
+    atomic_store(&over, true);
+    for (int i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+    free(room);
+}
+
+static void each_unit_is_done_once_with_seats_of_ones_own(void **state)
+{
+    (void)state;
+    for (int threads = 0; threads <= THREADS; threads++)
+        check_units(threads, threads);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bits_with_any_helpers),
+        cmocka_unit_test(each_unit_is_done_once_with_seats_of_ones_own),
     };
 
     return cmocka_run_group_tests_name("claims", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
@@ -12,8 +13,7 @@
 enum {
     LINE = 64,                 /* bytes */
     LEAST_NUMBERS = 32 * 1024, /* of a w: less is read before a helper has begun */
-    LOOKS = 500,               /* for something to do before a core is offered to others */
-    PATIENCE = 60000           /* nanoseconds without anything before a helper goes */
+    LOOKS = 500                /* for something to do before a core is offered to others */
 };
 
 struct product {
@@ -24,24 +24,35 @@ struct product {
     ptrdiff_t ldx, pitch, ldy;
 };
 
-/* Panels of a product that nobody has claimed, [from, to) of a part of them: which product, from
- * and to in one word, so that who claims some knows that they are of the product that it sees. */
+/* What is claimed. */
+struct work {
+    cavs__claimed_work *run;
+    char what[CAVS__CLAIMED_BYTES];
+};
+
+/* Units of some work that nobody has claimed, [from, to) of a part of them: which work, from and to
+ * in one word, so that who claims some knows that they are of the work that it sees. */
 struct part {
     _Alignas(LINE) _Atomic uint64_t left;
 };
 
 struct cavs__claims {
     struct part parts[CAVS__CLAIMANTS];
-    _Alignas(LINE) struct product product;
-    _Alignas(LINE) atomic_int undone; /* panels */
-    /* Bit i: claimant i is a helper who is there; claimant 0 is the owner.  Never again: CLOSED. */
+    _Alignas(2 * LINE) struct work work;
+    _Alignas(LINE) atomic_int undone; /* units */
+    /* What helpers look at while they wait.  Bit i: claimant i is there.  Never again: CLOSED. */
     _Alignas(LINE) atomic_uint seats;
-    _Atomic int64_t helped; /* panels, by helpers that are gone */
-    uint32_t number;        /* of the product; the owner's */
-    uint64_t back;          /* likewise: a bit for each w, or for some of them */
+    int n;                  /* claimants at most, each with a part */
+    uint64_t patience;      /* nanoseconds */
+    _Atomic int64_t helped; /* units, by helpers that are gone */
+    /* The owner's alone. */
+    _Alignas(LINE) uint32_t number; /* of the work */
+    int owner;                      /* its seat */
+    uint64_t back;                  /* a bit for each key, or for some of them */
 };
 
 #define CLOSED (1u << CAVS__CLAIMANTS)
+#define OWNED  (CLOSED << 1) /* one of those who are there is the owner */
 
 static _Thread_local struct cavs__claims *opened;
 
@@ -71,12 +82,12 @@ static void relax(void)
 
 size_t cavs__claims_bytes(void)
 {
-    return sizeof(struct cavs__claims) + LINE;
+    return sizeof(struct cavs__claims) + 2 * LINE;
 }
 
-struct cavs__claims *cavs__claims_init(void *room)
+struct cavs__claims *cavs__claims_init(void *room, int claimants, int patience)
 {
-    struct cavs__claims *c = (void *)(((uintptr_t)room + LINE - 1) / LINE * LINE);
+    struct cavs__claims *c = (void *)(((uintptr_t)room + 2 * LINE - 1) / (2 * LINE) * (2 * LINE));
 
     for (int i = 0; i < CAVS__CLAIMANTS; i++)
         atomic_init(&c->parts[i].left, 0);
@@ -85,15 +96,10 @@ struct cavs__claims *cavs__claims_init(void *room)
     atomic_init(&c->helped, 0);
     c->number = 0;
     c->back = 0;
+    c->owner = -1;
+    c->n = claimants;
+    c->patience = (uint64_t)patience;
     return c;
-}
-
-struct cavs__claims *cavs__claims_open(struct cavs__claims *c)
-{
-    struct cavs__claims *before = opened;
-
-    opened = c;
-    return before;
 }
 
 void cavs__claims_close(struct cavs__claims *c)
@@ -103,26 +109,28 @@ void cavs__claims_close(struct cavs__claims *c)
 
 /* ---- claiming ---- */
 
-static void multiply(const struct product *p, int from, int to)
+static void multiply(const void *what, int claimant, int from, int to)
 {
+    const struct product *p = what;
     const int col = from * CAVS__PANEL,
               cols = to * CAVS__PANEL < p->n ? to * CAVS__PANEL - col : p->n - col;
 
     cavs__gemm()->gemm_panels(p->m, cols, p->k, p->x, p->ldx, p->w + from * p->pitch, p->pitch,
                               p->y + col, p->ldy, p->accumulate);
+    (void)claimant; /* a panel's place is its own */
 }
 
-/* How many of so many panels are claimed at a time: tiles of few rows are two panels wide, and at
+/* How many of so many units are claimed at a time: tiles of few rows are two panels wide, and at
  * the end nobody should wait long for the last one. */
 static int share_of(int left, bool own)
 {
-    return !own || left < 4 ? 1 : (left / 2 + 1) / 2 * 2;
+    return left < 4 ? 1 : own ? (left / 2 + 1) / 2 * 2 : 2;
 }
 
 /* Claims some of what is left in a part, and does it; returns how much.  The part's own
- * claimant goes through it one way in one product and the other way in the next by the same w: what
+ * claimant goes through it one way in one work and the other way in the next of the same key: what
  * it had last may be in its cache still.  Others come from the other end. */
-static int take(struct cavs__claims *c, struct part *part, bool own)
+static int take(struct cavs__claims *c, struct part *part, int claimant, bool own)
 {
     uint64_t left = atomic_load_explicit(&part->left, memory_order_acquire);
     int from, to, n;
@@ -141,21 +149,21 @@ static int take(struct cavs__claims *c, struct part *part, bool own)
                                                     : word((uint32_t)(left >> 32), from + n, to),
                                                memory_order_acq_rel, memory_order_acquire));
     if (high)
-        multiply(&c->product, to - n, to);
+        c->work.run(c->work.what, claimant, to - n, to);
     else
-        multiply(&c->product, from, from + n);
+        c->work.run(c->work.what, claimant, from, from + n);
     atomic_fetch_sub_explicit(&c->undone, n, memory_order_release);
     return n;
 }
 
-/* Does what is left of a product, of the own part first; returns how much. */
+/* Does what is left of some work, of the own part first; returns how much. */
 static int64_t take_all(struct cavs__claims *c, int own)
 {
     int64_t sum = 0;
     int n;
 
-    for (int i = 0; i < CAVS__CLAIMANTS; i++) {
-        while ((n = take(c, &c->parts[(own + i) % CAVS__CLAIMANTS], i == 0)) > 0)
+    for (int i = 0; i < c->n; i++) {
+        while ((n = take(c, &c->parts[(own + i) % c->n], own, i == 0)) > 0)
             sum += n;
     }
     return sum;
@@ -176,7 +184,7 @@ static bool wait_for_product(struct cavs__claims *c, int own)
 {
     const uint64_t start = cavs__nanoseconds_now();
 
-    for (int looks = 0; looks < LOOKS || cavs__nanoseconds_now() - start < PATIENCE; looks++) {
+    for (int looks = 0; looks < LOOKS || cavs__nanoseconds_now() - start < c->patience; looks++) {
         const uint64_t left = atomic_load_explicit(&c->parts[own].left, memory_order_relaxed);
 
         if (from_of(left) < to_of(left))
@@ -188,37 +196,58 @@ static bool wait_for_product(struct cavs__claims *c, int own)
     return false;
 }
 
-/* The number of a claimant that nobody is, 0: there is none, or no more are wanted. */
-static int take_seat(struct cavs__claims *c)
+static void leave_seat(struct cavs__claims *c, int seat, unsigned owned)
 {
-    unsigned seats = atomic_load_explicit(&c->seats, memory_order_relaxed);
-    int i;
-
-    do {
-        for (i = 1; i < CAVS__CLAIMANTS && seats >> i & 1; i++)
-            ;
-        if (i == CAVS__CLAIMANTS || seats & CLOSED)
-            return 0;
-    } while (!atomic_compare_exchange_weak_explicit(&c->seats, &seats, seats | 1u << i,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    return i;
+    if (seat >= 0)
+        atomic_fetch_and_explicit(&c->seats, ~(1u << seat | owned), memory_order_relaxed);
 }
 
-void cavs__claims_help(struct cavs__claims *c, uint64_t *sum)
+/* A seat that nobody has, if possible the wanted one; -1: there is none, or no more are wanted.
+ * Helpers leave one to the owner.  owned: OWNED for that one, or 0. */
+static int take_seat(struct cavs__claims *c, int wanted, unsigned owned)
 {
-    const int own = take_seat(c);
-    int64_t panels = 0;
+    unsigned seats = atomic_load_explicit(&c->seats, memory_order_relaxed);
+    int seat;
 
-    if (own == 0)
+    do {
+        const int most = (seats | owned) & OWNED ? c->n : c->n - 1;
+
+        if (seats & CLOSED || __builtin_popcount(seats & (CLOSED - 1)) >= most)
+            return -1;
+        for (seat = wanted % c->n; seats >> seat & 1; seat = (seat + 1) % c->n)
+            ;
+    } while (!atomic_compare_exchange_weak_explicit(&c->seats, &seats, seats | 1u << seat | owned,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return seat;
+}
+
+struct cavs__claims *cavs__claims_open(struct cavs__claims *c, int seat)
+{
+    struct cavs__claims *before = opened;
+
+    if (before)
+        leave_seat(before, before->owner, OWNED);
+    opened = c;
+    if (c)
+        c->owner = take_seat(c, seat, OWNED);
+    return before;
+}
+
+void cavs__claims_help(struct cavs__claims *c, int seat, uint64_t *sum)
+{
+    const int own = take_seat(c, seat, 0);
+    int64_t units = 0;
+
+    if (own < 0)
         return;
     while (wait_for_product(c, own)) {
         const uint64_t start = cavs__stopwatch_start(sum);
 
-        panels += take_all(c, own);
+        units += take_all(c, own);
         cavs__stopwatch_stop(sum, start);
     }
-    atomic_fetch_add_explicit(&c->helped, panels, memory_order_relaxed);
-    atomic_fetch_and_explicit(&c->seats, ~(1u << own), memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->helped, units, memory_order_relaxed);
+    leave_seat(c, own, 0);
 }
 
 int64_t cavs__claims_by_helpers(const struct cavs__claims *c)
@@ -229,60 +258,50 @@ int64_t cavs__claims_by_helpers(const struct cavs__claims *c)
 /* ---- the owner ---- */
 
 /* Which way this time: a bit of the number says it to all. */
-static uint32_t next_number(struct cavs__claims *c, const float *w)
+static uint32_t next_number(struct cavs__claims *c, uintptr_t key)
 {
-    const uint64_t bit = UINT64_C(1) << ((uintptr_t)w / 4096 * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+    const uint64_t bit = UINT64_C(1) << (key / 4096 * UINT64_C(0x9e3779b97f4a7c15) >> 58);
 
     c->back ^= bit;
     c->number = ((c->number | 1) + 1) | ((c->back & bit) != 0);
     return c->number;
 }
 
-static void publish(struct cavs__claims *c, const struct product *p, unsigned seats)
+static void publish(struct cavs__claims *c, int units, uintptr_t key)
 {
-    const int panels = cavs__panels(p->n), claimants = __builtin_popcount(seats);
-    const uint32_t number = next_number(c, p->w);
+    const uint32_t number = next_number(c, key);
 
-    c->product = *p;
-    atomic_store_explicit(&c->undone, panels, memory_order_relaxed);
-    for (int i = CAVS__CLAIMANTS - 1, part = claimants; i >= 0; i--) {
-        if (!(seats >> i & 1))
-            continue;
-        part--;
-        atomic_store_explicit(
-            &c->parts[i].left,
-            word(number, panels * part / claimants, panels * (part + 1) / claimants),
-            memory_order_release);
+    atomic_store_explicit(&c->undone, units, memory_order_relaxed);
+    for (int i = 0; i < c->n; i++) {
+        atomic_store_explicit(&c->parts[i].left,
+                              word(number, units * i / c->n, units * (i + 1) / c->n),
+                              memory_order_release);
     }
 }
 
-static void by_all(struct cavs__claims *c, const struct product *p, unsigned seats)
+void cavs__claimed(cavs__claimed_work *run, const void *what, size_t bytes, int units,
+                   uintptr_t key)
 {
-    publish(c, p, seats);
-    take_all(c, 0);
-    for (int looks = 0; atomic_load_explicit(&c->undone, memory_order_acquire) > 0; looks++)
+    if (!opened || opened->owner < 0 || units < 2 || units > 0xffff) {
+        run(what, 0, 0, units);
+        return;
+    }
+    opened->work.run = run;
+    memcpy(opened->work.what, what, bytes);
+    publish(opened, units, key);
+    take_all(opened, opened->owner);
+    for (int looks = 0; atomic_load_explicit(&opened->undone, memory_order_acquire) > 0; looks++)
         wait_a_little(looks);
-}
-
-/* Where somebody helps, and it pays: who is there. */
-static unsigned claimants_of(int n, int k)
-{
-    unsigned seats;
-
-    if (!opened || n <= CAVS__PANEL || n > CAVS__PANEL * 0xffff || (int64_t)n * k < LEAST_NUMBERS)
-        return 0;
-    seats = atomic_load_explicit(&opened->seats, memory_order_relaxed) & (CLOSED - 1);
-    return seats ? seats | 1 : 0;
 }
 
 void cavs__claimed_product(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                            ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate)
 {
-    const unsigned seats = claimants_of(n, k);
+    _Static_assert(sizeof(struct product) <= CAVS__CLAIMED_BYTES, "helpers get a copy of it");
     const struct product p = {m, n, k, accumulate, x, w, y, ldx, pitch, ldy};
 
-    if (seats)
-        by_all(opened, &p, seats);
+    if ((int64_t)n * k >= LEAST_NUMBERS)
+        cavs__claimed(multiply, &p, sizeof p, cavs__panels(n), (uintptr_t)w);
     else
         cavs__gemm()->gemm_panels(m, n, k, x, ldx, w, pitch, y, ldy, accumulate);
 }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claims.h - products whose panels several workers claim.
+ * claims.h - work of one task whose units several workers claim: panels of a product, rows of an
+ * update.
  *
  * A chain of thin V_t is run by one worker, and each V_t reads all weights again.  Where these do
  * not fit one second-level cache they come from far each time, while other workers have nothing to
- * do.  So the worker that runs such a task, its owner, may open its products to helpers: each
- * product's panels are claimed by everybody, one or a few at a time, first of an own part of them,
- * which is the same for each product by the same weights and so stays in the own cache, then what
+ * do.  So the worker that runs such a task, its owner, may open its work to helpers: the units of
+ * each are claimed by everybody, one or a few at a time, first of an own part of them, then what
  * others have not begun.  The owner goes on when all are done.  A helper that never comes, or goes
  * early, leaves more to the owner, and nothing waits for it but what it has claimed.
  *
- * A panel's numbers are computed as the whole product computes them (gemm.h), whoever does it.
+ * A part belongs to a seat, and a worker asks for the same seat each time: what it has read and
+ * written before is in its own cache.  A cache line that one core writes after another has read it
+ * costs ten times what one of its own does (Zen 4: 10 GB/s, and 100), where these share a cache.
+ *
+ * A unit's numbers are computed as the whole computes them (gemm.h), whoever does it.
  */
 #ifndef CAVS_CODELETS_PRODUCTS_CLAIMS_H
 #define CAVS_CODELETS_PRODUCTS_CLAIMS_H
@@ -19,29 +23,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CAVS__CLAIMANTS = 4 /* the owner, and helpers at most */ };
+enum {
+    CAVS__CLAIMANTS = 4,      /* the owner, and helpers at most */
+    CAVS__CLAIMED_BYTES = 112 /* that say what work is */
+};
+
+/* Units from .. to-1 of some work, by who has that seat of the claimants. */
+typedef void cavs__claimed_work(const void *what, int claimant, int from, int to);
 
 struct cavs__claims;
 
-/* Bytes of one, and the one in such a room, which has any alignment. */
+/* Bytes of one, and the one in such a room, which has any alignment, for so many claimants.
+ * patience: nanoseconds without anything before a helper goes. */
 size_t cavs__claims_bytes(void);
-struct cavs__claims *cavs__claims_init(void *room);
+struct cavs__claims *cavs__claims_init(void *room, int claimants, int patience);
 
-/* From here on the products of this thread are open, by one thread at a time; NULL: no more.
- * Returns what was open. */
-struct cavs__claims *cavs__claims_open(struct cavs__claims *c);
+/* From here on the work of this thread is open, by one thread at a time; NULL: no more.  seat: the
+ * one it would like.  Returns what was open. */
+struct cavs__claims *cavs__claims_open(struct cavs__claims *c, int seat);
 /* None will be opened any more. */
 void cavs__claims_close(struct cavs__claims *c);
 
-/* Helps with its products until it is closed, or nothing has come for a while.  sum: of nanoseconds
- * that have gone into them; NULL: nobody asks. */
-void cavs__claims_help(struct cavs__claims *c, uint64_t *sum);
+/* Helps with its work until it is closed, or nothing has come for a while.  sum: of nanoseconds
+ * that have gone into it; NULL: nobody asks. */
+void cavs__claims_help(struct cavs__claims *c, int seat, uint64_t *sum);
 
-/* Panels that helpers have claimed so far. */
+/* Units that helpers have claimed so far. */
 int64_t cavs__claims_by_helpers(const struct cavs__claims *c);
 
+/* Units 0 .. units-1 of some work, in any order by all claimants where this thread has opened its
+ * work; else in one go.  what: so many bytes, at most CAVS__CLAIMED_BYTES, of which all get a copy;
+ * key: the same for all work that reads the same memory. */
+void cavs__claimed(cavs__claimed_work *run, const void *what, size_t bytes, int units,
+                   uintptr_t key);
+
 /* y (m, n) = or += x (m, k) w (k, n), w in panels, as gemm_panels() of the provider in use; by all
- * claimants, where this thread has opened its products and somebody helps. */
+ * claimants, where this thread has opened its work and w is large. */
 void cavs__claimed_product(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                            ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate);
 

@@ -13,7 +13,7 @@
  *   submit.c           schedules -> StarPU tasks, in order
  *   submit_kind.c      those of one kind in one shard
  *   pieces.c           rows of one kind of task -> one task, or some side by side
- *   helpers.c          workers that help with the products of a task
+ *   helpers.c          workers that help with a task
  *   join.c             tasks of a small batch -> few that run them
  *   made_gradients.c   gradients of a small batch made by the updates
  *   here.c             tasks of a smaller one run by the calling thread
@@ -93,6 +93,7 @@ struct cavs__join {
     double grain; /* seconds that a task should be worth; 0: each is submitted by itself */
     int n, buffers;
     double seconds;
+    struct cavs__helping *helping; /* with what is kept; NULL: nobody helps, or with parts of it */
     struct starpu_task *tasks[CAVS__MOST_JOINED];
 };
 
@@ -130,6 +131,7 @@ struct cavs__engine {
     int nslots;   /* batches in flight: one more with ranks, where their preparing may be late */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
+    struct cavs__helped *helped; /* [shards] of the batch, by helpers.c; NULL: nobody helps */
     /* Seconds of processors in this batch so far: of workers that prepare shards, and of whomever
      * does so. */
     double preparing, arranging;
@@ -223,6 +225,12 @@ double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double
 
 /* helpers.c: workers without a shard help with some tasks of the others. */
 bool cavs__may_help(const struct cavs__engine *e);
+/* One more task is open to them; false: no memory. */
+bool cavs__helping_task(struct cavs__engine *e, int slot, struct cavs__helping *helping);
+/* Where joined tasks that are helped with run. */
+void cavs__helped_place(const struct cavs__engine *e, struct starpu_task *t);
+/* There will be no more such tasks of the batch. */
+void cavs__helped_end(struct cavs__engine *e, int shards);
 
 /* cost.c: seconds that a task should be worth. */
 double cavs__grain(const struct cavs__engine *e);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * helpers.c - workers that have nothing to do help with the products of a task: which tasks, and
- * the tasks of the helpers.
+ * helpers.c - workers that have nothing to do help with a task: which tasks, and the tasks of the
+ * helpers.
  *
  * A batch of few shards has less to do at a time than there are workers.  Rows of a thin V_t cannot
- * be cut, but columns of its products can (codelets/products/claims.h).  The task that runs them
- * submits tasks for helpers when it begins: no helper waits for a task that has not begun, and who
- * begins when it is over has nothing to do.  Helpers touch data while the task runs only, which has
- * taken all of them, so they take none themselves; and they belong to the batch.
+ * be cut, but columns of its products can, and rows of updates (codelets/products/claims.h).  The
+ * task that runs them submits tasks for helpers when it begins: no helper waits for a task that has
+ * not begun, and who begins when it is over has nothing to do.  Helpers touch data while the task
+ * runs only, which has taken all of them, so they take none themselves; and they belong to the
+ * batch.
  */
+#include <math.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "codelets/products/claims.h"
@@ -20,6 +23,9 @@
 
 /* Behind all else, gradients too (submit_kind.c): who has something to do does not help. */
 enum { PRIORITY = -(1 << 30) - 1 };
+
+/* Nanoseconds without anything before a helper goes; of a task that is all there is to do. */
+enum { PATIENCE = 60000, ALL_LONG = 1000000 };
 
 /* The tasks of a shard in a batch. */
 struct cavs__helped {
@@ -41,7 +47,7 @@ static void run_helper(void *descr[], void *arg)
     (void)descr;
     cavs__handover_begin();
     e = h->engine;
-    cavs__claims_help(h->task.claims,
+    cavs__claims_help(h->task.claims, starpu_worker_get_id(),
                       e->options->measure ? &e->nanoseconds[CAVS__COST_PRODUCT] : NULL);
     atomic_fetch_sub(&h->called, 1);
     cavs__handover_end();
@@ -78,7 +84,7 @@ static void begin(struct cavs__helping *task)
 
     if (atomic_exchange(&h->owned, true))
         return;
-    cavs__claims_open(h->task.claims);
+    cavs__claims_open(h->task.claims, starpu_worker_get_id());
     for (int i = atomic_load(&h->called); i < h->most; i++)
         call(h);
 }
@@ -87,7 +93,7 @@ static void end(struct cavs__helping *task)
 {
     struct cavs__helped *h = (struct cavs__helped *)task;
 
-    if (cavs__claims_open(NULL))
+    if (cavs__claims_open(NULL, 0))
         atomic_store(&h->owned, false);
     if (atomic_fetch_add(&h->ended, 1) + 1 == atomic_load(&h->all))
         cavs__claims_close(h->task.claims);
@@ -157,48 +163,80 @@ static bool pays(const struct cavs__piece *w)
 
 /* ---- submitting ---- */
 
-struct cavs__helped *cavs__helped_begin(const struct cavs__submission *of, int shards)
+/* One shard's tasks wait for one another.  Where they are small all of them are one task then, with
+ * whose products and updates the others help: nothing is handed from one to another but what they
+ * claim. */
+static void join_all(struct cavs__engine *e)
 {
-    const int n = of->b->nshards, most = of->e->here.now ? 0 : helpers(of->e, shards);
+    if (e->join.grain <= 0)
+        return;
+    e->join.grain = INFINITY;
+    e->join.helping = &e->helped->task;
+}
+
+void cavs__helped_begin(const struct cavs__submission *of, int shards)
+{
+    struct cavs__engine *e = of->e;
+    const int n = of->b->nshards, most = e->here.now ? 0 : helpers(e, shards);
     struct cavs__helped *h = most > 0 ? cavs__arena_alloc(of->arena, (size_t)n * sizeof *h) : NULL;
 
     for (int i = 0; h && i < n; i++) {
         h[i] = (struct cavs__helped){
-            .task = {.begin = begin, .end = end}, .engine = of->e, .slot = of->slot, .most = most};
+            .task = {.begin = begin, .end = end}, .engine = e, .slot = of->slot, .most = most};
         atomic_init(&h[i].owned, false);
         atomic_init(&h[i].called, 0);
         atomic_init(&h[i].ended, 0);
         atomic_init(&h[i].all, -1);
     }
-    return h;
+    e->helped = h;
+    e->join.helping = NULL;
+    if (h && n == 1)
+        join_all(e);
 }
 
-static struct cavs__claims *new_claims(const struct cavs__submission *of)
+bool cavs__helping_task(struct cavs__engine *e, int slot, struct cavs__helping *helping)
 {
-    void *room = cavs__arena_alloc(of->arena, cavs__claims_bytes());
+    struct cavs__helped *h = (struct cavs__helped *)helping;
+    void *room;
 
-    return room ? cavs__claims_init(room) : NULL;
+    if (!helping->claims) {
+        room = cavs__arena_alloc(&e->slots[slot].arena, cavs__claims_bytes());
+        helping->claims =
+            room ? cavs__claims_init(room, 1 + h->most, e->join.helping ? ALL_LONG : PATIENCE)
+                 : NULL;
+    }
+    h->tasks += helping->claims != NULL;
+    return helping->claims != NULL;
 }
 
 struct cavs__helping *cavs__helping_of(const struct cavs__piece *w)
 {
-    struct cavs__helped *h = &w->of->helped[w->shard];
+    struct cavs__engine *e = w->of->e;
+    struct cavs__helping *helping = &e->helped[w->shard].task;
 
     if (!pays(w))
         return NULL;
-    if (!h->task.claims)
-        h->task.claims = new_claims(w->of);
-    if (!h->task.claims)
-        return NULL;
-    h->tasks++;
     cavs__count_cuts(&cavs__cuts_of(w)->helped, 1);
-    return &h->task;
+    return !e->join.helping && cavs__helping_task(e, w->of->slot, helping) ? helping : NULL;
 }
 
-void cavs__helped_end(const struct cavs__submission *of)
+/* Not where the thread is that prepares batches: it pushes a worker aside once a batch, and who
+ * helps can be done without. */
+void cavs__helped_place(const struct cavs__engine *e, struct starpu_task *t)
 {
-    for (int i = 0; of->helped && i < of->b->nshards; i++) {
-        struct cavs__helped *h = &of->helped[i];
+    const int core = sched_getcpu();
+    int i = 0;
+
+    while (i + 1 < e->rt->workers && starpu_worker_get_bindid(i) == core)
+        i++;
+    t->execute_on_a_specific_worker = 1;
+    t->workerid = (unsigned)i;
+}
+
+void cavs__helped_end(struct cavs__engine *e, int shards)
+{
+    for (int i = 0; e->helped && i < shards; i++) {
+        struct cavs__helped *h = &e->helped[i];
 
         if (!h->task.claims)
             continue;
@@ -206,4 +244,6 @@ void cavs__helped_end(const struct cavs__submission *of)
         if (atomic_load(&h->ended) == h->tasks)
             cavs__claims_close(h->task.claims);
     }
+    e->helped = NULL;
+    e->join.helping = NULL;
 }

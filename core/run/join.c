@@ -25,8 +25,9 @@ struct part_of_joined {
 struct joined {
     int n;
     struct part_of_joined *parts;
-    void **descr;   /* scratch: as many as the part with most buffers has */
-    double seconds; /* what all should take */
+    void **descr;                  /* scratch: as many as the part with most buffers has */
+    double seconds;                /* what all should take */
+    struct cavs__helping *helping; /* NULL: nobody helps */
 };
 
 static void run_joined(void *descr[], void *arg)
@@ -34,6 +35,8 @@ static void run_joined(void *descr[], void *arg)
     const struct joined *j = arg;
 
     cavs__handover_begin();
+    if (j->helping)
+        j->helping->begin(j->helping);
     for (int i = 0; i < j->n; i++) {
         const struct part_of_joined *p = &j->parts[i];
 
@@ -41,6 +44,8 @@ static void run_joined(void *descr[], void *arg)
             j->descr[k] = descr[p->buffer[k]];
         p->run(j->descr, p->arg);
     }
+    if (j->helping)
+        j->helping->end(j->helping);
     cavs__handover_end();
 }
 
@@ -118,6 +123,7 @@ static struct joined *new_joined(struct cavs__arena *arena, const struct cavs__j
         return NULL;
     j->n = k->n;
     j->seconds = k->seconds;
+    j->helping = NULL;
     j->descr = (void **)(j->parts + k->n);
     return j;
 }
@@ -143,6 +149,10 @@ static struct starpu_task *join(struct cavs__engine *e, int slot)
         add_part(&j, &arg->parts[i], buffer, kept->tasks[i]);
         buffer += kept->tasks[i]->nbuffers;
     }
+    if (j.task && kept->helping && cavs__helping_task(e, slot, kept->helping)) {
+        arg->helping = kept->helping;
+        cavs__helped_place(e, j.task);
+    }
     return j.task;
 }
 
@@ -152,7 +162,7 @@ void cavs__join_drop(struct cavs__engine *e)
 {
     for (int i = 0; i < e->join.n; i++)
         cavs__task_drop(e->join.tasks[i]);
-    e->join = (struct cavs__join){.grain = e->join.grain};
+    e->join = (struct cavs__join){.grain = e->join.grain, .helping = e->join.helping};
 }
 
 int cavs__join_flush(struct cavs__engine *e, int slot)
@@ -161,7 +171,7 @@ int cavs__join_flush(struct cavs__engine *e, int slot)
     struct starpu_task *t;
     int n = kept->n, rc = CAVS_OK;
 
-    t = n > 1 ? join(e, slot) : NULL;
+    t = n > 1 || (n == 1 && kept->helping) ? join(e, slot) : NULL;
     if (t) {
         cavs__join_drop(e);
         return cavs__task_start(e, slot, t);

@@ -128,7 +128,7 @@ static int submit_one(const struct cavs__piece *w, int partial, enum access acce
     struct cavs__part_args *a = cavs__piece_args(w, partial, handles);
     struct starpu_task *t = NULL;
 
-    if (a && access == ALONE && w->of->helped)
+    if (a && access == ALONE && e->helped)
         a->helping = cavs__helping_of(w);
     if (a)
         t = cavs__task_create(e, w->of->slot, w->shard, (struct starpu_codelet *)&k->codelet, a,

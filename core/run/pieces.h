@@ -11,11 +11,10 @@ struct cavs__submission {
     struct cavs__engine *e;
     const struct cavs__batch *b;
     int slot;
-    struct cavs__arena *arena;   /* of what tasks read */
-    int ways;                    /* workers that a shard's rows may be cut among */
-    struct cavs__helped *helped; /* [shards] by helpers.c; NULL: nobody helps */
-    int partials;                /* partial gradients of a shard */
-    double grain;                /* seconds that a task should be worth */
+    struct cavs__arena *arena; /* of what tasks read */
+    int ways;                  /* workers that a shard's rows may be cut among */
+    int partials;              /* partial gradients of a shard */
+    double grain;              /* seconds that a task should be worth */
 };
 
 /* Rows of one kind of task, in one block of one shard. */
@@ -57,13 +56,11 @@ struct cavs__part_args *cavs__piece_args(const struct cavs__piece *w, int partia
                                          starpu_data_handle_t *handles);
 
 /* helpers.c */
-/* For a batch that begins; NULL: nobody will help, since all have something to do, or for want of
- * memory. */
-struct cavs__helped *cavs__helped_begin(const struct cavs__submission *of, int shards);
+/* For a batch that begins: whether there will be helpers, and if they help with all of its tasks,
+ * joined to one. */
+void cavs__helped_begin(const struct cavs__submission *of, int shards);
 /* What lets others help with the task of a piece; NULL: that does not pay. */
 struct cavs__helping *cavs__helping_of(const struct cavs__piece *w);
-/* There will be no more such tasks. */
-void cavs__helped_end(const struct cavs__submission *of);
 
 /* made_gradients.c: where a piece of a gradient is all of it, and may be made by the update, it
  * will be. */

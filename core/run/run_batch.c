@@ -71,6 +71,7 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
         rc = cavs__join_flush(&s->engine, slot);
     if (s->optimizer.exchange)
         cavs__rows_forget(s->optimizer.exchange, slot);
+    cavs__helped_end(&s->engine, s->batch->nshards);
     cavs__join_drop(&s->engine); /* what a batch that failed has left */
     cavs__here_end(&s->engine);
     s->half_counted |= rc && rc != CAVS_ENUMERIC;

@@ -182,13 +182,12 @@ int cavs__submit_batch(struct cavs__engine *e, struct cavs__batch *b, int slot)
             e->cuts[i].blocks += b->shards[shard].stages[i].nblocks;
     }
     cavs__forget_gradients(e);
-    of.helped = cavs__helped_begin(&of, own_shards(b));
+    cavs__helped_begin(&of, own_shards(b));
     if (goes_side_by_side(&of)) {
         rc = submit_shards(e, b, slot);
         first = CAVS__GRADIENT;
     }
     for (int phase = first; phase <= last && !rc; phase++)
         rc = submit_phase(&of, (enum cavs__phase)phase);
-    cavs__helped_end(&of);
     return rc;
 }
