@@ -125,22 +125,26 @@ double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, cons
 
 void cavs__sum_dense(int rows, int cols, float *out, const float *const *g, const ptrdiff_t *ldg)
 {
+    struct cavs__partials d = cavs__partials_of(CAVS__PARTIALS, g);
+    ptrdiff_t ld[CAVS__PARTIALS];
     float buffer[CAVS__SUM_ROOM];
 
-    for (int r = 0; r < rows; r++)
+    for (int i = 0, n = 0; i < CAVS__PARTIALS; i++) {
+        if (d.n == CAVS__PARTIALS || g[i])
+            ld[n++] = ldg[i];
+    }
+    for (int r = 0; r < rows; r++) {
         for (int c = 0; c < cols; c += CAVS__SUM_COLS) {
             const int n = smaller(CAVS__SUM_COLS, cols - c);
-            const float *at[CAVS__PARTIALS], *sum;
-            float *to = out + (ptrdiff_t)r * cols + c;
 
-            for (int i = 0; i < CAVS__PARTIALS; i++)
-                at[i] = g[i] ? g[i] + r * ldg[i] + c : NULL;
-            sum = sum_pairs(n, CAVS__PARTIALS, at, buffer);
-            if (sum)
-                memcpy(to, sum, (size_t)n * sizeof *to);
-            else
-                memset(to, 0, (size_t)n * sizeof *to);
+            memcpy(out + (ptrdiff_t)r * cols + c, cavs__dense_gradient(n, &d, c, buffer),
+                   (size_t)n * sizeof *out);
         }
+        for (int i = 0; i < d.n; i++) {
+            if (d.g[i])
+                d.g[i] += ld[i];
+        }
+    }
 }
 
 void cavs__sum_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
