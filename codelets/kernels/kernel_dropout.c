@@ -9,40 +9,43 @@
 
 enum { LANES = 16, BLOCK = 4 * LANES /* columns that LANES counters serve */ };
 
-/* word[w][j]: word w of counter (first + j, site, 0, 0) */
-CAVS__CLONES static void draw(uint32_t first, uint32_t site, uint32_t key0, uint32_t key1,
-                              uint32_t word[4][LANES])
+/* Parts of drop(), and of its clones. */
+#define OP static inline __attribute__((always_inline))
+
+/* word[w][j]: word w of counter (first + j, site, 0, 0).  What is above 32 bits stays until it is
+ * in the way: so words stay where products of 64 bits want them. */
+OP void draw(uint32_t first, uint32_t site, uint32_t key0, uint32_t key1, uint32_t word[4][LANES])
 {
 #pragma omp simd
     for (uint32_t j = 0; j < LANES; j++) {
-        uint32_t c0 = first + j, c1 = site, c2 = 0, c3 = 0;
+        uint64_t c0 = first + j, c1 = site, c2 = 0, c3 = 0;
 
         for (uint32_t i = 0; i < CAVS__PHILOX_ROUNDS; i++) {
-            const uint64_t p = (uint64_t)CAVS__PHILOX_M0 * c0, q = (uint64_t)CAVS__PHILOX_M1 * c2;
+            const uint64_t p = CAVS__PHILOX_M0 * (c0 & UINT32_MAX),
+                           q = CAVS__PHILOX_M1 * (c2 & UINT32_MAX);
 
-            c0 = (uint32_t)(q >> 32) ^ c1 ^ (key0 + i * CAVS__PHILOX_W0);
-            c2 = (uint32_t)(p >> 32) ^ c3 ^ (key1 + i * CAVS__PHILOX_W1);
-            c1 = (uint32_t)q;
-            c3 = (uint32_t)p;
+            c0 = q >> 32 ^ c1 ^ (key0 + i * CAVS__PHILOX_W0);
+            c2 = p >> 32 ^ c3 ^ (key1 + i * CAVS__PHILOX_W1);
+            c1 = q;
+            c3 = p;
         }
-        word[0][j] = c0;
-        word[1][j] = c1;
-        word[2][j] = c2;
-        word[3][j] = c3;
+        word[0][j] = (uint32_t)c0;
+        word[1][j] = (uint32_t)c1;
+        word[2][j] = (uint32_t)c2;
+        word[3][j] = (uint32_t)c3;
     }
 }
 
 /* y = factor x where the word is not below the limit, else 0 */
-CAVS__CLONES static void keep(int n, uint32_t limit, float factor, const uint32_t *word,
-                              const float *x, float *y)
+OP void keep(int n, uint32_t limit, float factor, const uint32_t *word, const float *x, float *y)
 {
 #pragma omp simd
     for (int j = 0; j < n; j++)
         y[j] = word[j] >= limit ? factor * x[j] : 0;
 }
 
-static void drop(const struct cavs__call *call, int n, uint32_t key0, uint32_t key1, const float *x,
-                 float *y)
+CAVS__CLONES static void drop(const struct cavs__call *call, int n, uint32_t key0, uint32_t key1,
+                              const float *x, float *y)
 {
     const uint32_t limit = cavs__dropout_limit(call->rate);
     const float factor = 1 / (1 - call->rate);
