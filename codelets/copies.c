@@ -5,6 +5,10 @@
 #include <limits.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
 #include "codelets/bf16_pack.h"
 #include "codelets/products/bf16.h"
 #include "codelets/products/fetch.h"
@@ -39,6 +43,33 @@ int cavs__layout_rows(enum cavs__layout layout, int rows, int cols)
     return rows;
 }
 
+enum { LINE = 16 /* numbers in a cache line */ };
+
+enum { FAR = 128 * 1024 /* numbers */ };
+
+bool cavs__copy_is_far(int rows, int cols)
+{
+    return (int64_t)rows * cols >= FAR;
+}
+
+void cavs__copies_end(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
+/* n numbers to a place at the begin of a cache line, and past the caches. */
+static void stream(int n, const float *from, float *to)
+{
+#ifdef __SSE2__
+    for (int j = 0; j < n; j += 4)
+        _mm_stream_ps(to + j, _mm_loadu_ps(from + j));
+#else
+    memcpy(to, from, (size_t)n * sizeof *to);
+#endif
+}
+
 static float *in_panels(const struct cavs__copy *copy, int r, int c)
 {
     return copy->p + c / CAVS__PANEL * copy->ld + (ptrdiff_t)r * CAVS__PANEL + c % CAVS__PANEL;
@@ -51,6 +82,10 @@ static void to_panels(const struct cavs__copy *copy, int r, int c, int rows, int
         float *y = in_panels(copy, r, c + j);
 
         n = cavs__in_panel(CAVS__PANEL, c + j, cols - j);
+        for (int i = 0; i < rows && n == CAVS__PANEL && copy->far; i++)
+            stream(CAVS__PANEL, block + i * ldw + j, y + i * CAVS__PANEL);
+        if (n == CAVS__PANEL && copy->far)
+            continue;
         for (int i = 0; i < rows && n == CAVS__PANEL; i++) /* without a call for so few numbers */
             memcpy(y + i * CAVS__PANEL, block + i * ldw + j, CAVS__PANEL * sizeof *y);
         for (int i = 0; i < rows && n < CAVS__PANEL; i++)
@@ -58,11 +93,30 @@ static void to_panels(const struct cavs__copy *copy, int r, int c, int rows, int
     }
 }
 
+/* LINE rows of w, which are a cache line of each row of a panel. */
+static void stream_lines(const struct cavs__copy *copy, int r, int c, int cols, const float *block,
+                         ptrdiff_t ldw)
+{
+    float square[LINE * LINE] __attribute__((aligned(64)));
+
+    for (int j = 0; j < cols; j += LINE) {
+        const int n = cols - j < LINE ? cols - j : LINE;
+
+        cavs__transpose(LINE, n, block + j, ldw, square, LINE);
+        for (int i = 0; i < n; i++)
+            stream(LINE, square + i * LINE, in_panels(copy, c + j + i, r));
+    }
+}
+
 /* Rows of w are columns of the copy. */
 static void to_panels_transposed(const struct cavs__copy *copy, int r, int c, int rows, int cols,
                                  const float *block, ptrdiff_t ldw)
 {
-    for (int i = 0, n; i < rows; i += n) {
+    int i = 0;
+
+    for (; i + LINE <= rows && r % LINE == 0 && copy->far; i += LINE)
+        stream_lines(copy, r + i, c, cols, block + i * ldw, ldw);
+    for (int n; i < rows; i += n) {
         n = cavs__in_panel(CAVS__PANEL, r + i, rows - i);
         cavs__transpose(n, cols, block + i * ldw, ldw, in_panels(copy, c, r + i), CAVS__PANEL);
     }

@@ -8,6 +8,7 @@
 #ifndef CAVS_CODELETS_COPIES_H
 #define CAVS_CODELETS_COPIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What a copy of w (k, n) is, and what its `ld` counts. */
@@ -29,12 +30,20 @@ struct cavs__copy {
     enum cavs__layout layout;
     ptrdiff_t ld;
     float *p; /* of all of w */
+    bool far; /* panels go to memory past the caches; cavs__copies_end() comes last */
 };
+
+/* Whether that suits a copy of so many numbers.  It has left the caches that are a core's own
+ * before it is read: then writing must not wait for lines of it, which other cores may have. */
+bool cavs__copy_is_far(int rows, int cols);
 
 /* Brings rows [r, r + rows) and columns [c, c + cols) of w up to date in its copy; w(r, c) is the
  * first of `block`, whose rows are ldw apart. */
 void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int cols,
                       const float *block, ptrdiff_t ldw);
+
+/* Whoever is told that copies are there sees what was written past the caches. */
+void cavs__copies_end(void);
 
 /* Fetches what cavs__copy_block() will write of such a block: the i-th of `parts` parts. */
 void cavs__copy_fetch(const struct cavs__copy *copy, int r, int c, int rows, int cols, int i,

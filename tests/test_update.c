@@ -130,7 +130,8 @@ static float *state_of(const struct parameter *p, int i)
 /* In two pieces, as a parameter that is worth more than one task. */
 static void step_dense(struct parameter *p, const struct cavs__update *u, float *wt)
 {
-    const struct cavs__copy copy = {CAVS__LAYOUT_TRANSPOSED, p->wt.ld, wt};
+    const struct cavs__copy copy = {
+        .layout = CAVS__LAYOUT_TRANSPOSED, .ld = p->wt.ld, .p = wt};
     int half = p->rows / 2;
 
     for (int i = 0; i < 2; i++)
@@ -542,7 +543,7 @@ static void copies_hold_each_number_at_its_place(void **unused)
         const int height = cavs__layout_rows(layout, rows, cols);
         struct matrix w = matrix_random(&state, rows, cols, 2),
                       p = matrix_unset(height, cavs__layout_cols(layout, rows, cols), 3);
-        const struct cavs__copy copy = {layout, p.ld, p.p};
+        const struct cavs__copy copy = {.layout = layout, .ld = p.ld, .p = p.p};
 
         for (int i = 3; i >= 0; i--) {
             const int fr = i / 2 ? r : 0, fc = i % 2 ? c : 0;
@@ -567,10 +568,56 @@ static void copies_hold_each_number_at_its_place(void **unused)
     }
 }
 
+/* Two blocks of w, cut at row r. */
+static void copy_in_two(const struct cavs__copy *copy, const struct matrix *w, int r)
+{
+    cavs__copy_block(copy, 0, 0, r, w->cols, w->p, w->ld);
+    cavs__copy_block(copy, r, 0, w->rows - r, w->cols, matrix_at(w, r, 0), w->ld);
+    cavs__copies_end();
+}
+
+/* Rows are cut at cache lines, as updates do it, or anywhere. */
+static void copies_past_the_caches_are_the_same(void **unused)
+{
+    (void)unused;
+    for (int t = 0; t < 200; t++) {
+        const enum cavs__layout layout =
+            t % 2 ? CAVS__LAYOUT_PANELS : CAVS__LAYOUT_PANELS_TRANSPOSED;
+        const int rows = random_int(&state, 1, 80), cols = random_int(&state, 1, 80);
+        const int r = random_int(&state, 0, rows) / (t % 3 ? 16 : 1) * (t % 3 ? 16 : 1);
+        const int ld = (cavs__layout_cols(layout, rows, cols) + 15) / 16 * 16;
+        const size_t size = (size_t)ld * (size_t)cavs__layout_rows(layout, rows, cols) * 4;
+        struct matrix w = matrix_random(&state, rows, cols, 2);
+        struct cavs__copy near = {.layout = layout, .ld = ld, .p = aligned_alloc(64, size)};
+        struct cavs__copy far = {.layout = layout, .ld = ld, .p = aligned_alloc(64, size)};
+
+        assert_true(near.p && far.p);
+        memset(near.p, 0, size);
+        memset(far.p, 0, size);
+        far.far = true;
+        copy_in_two(&near, &w, r);
+        copy_in_two(&far, &w, r);
+        assert_memory_equal(near.p, far.p, size);
+        free(near.p);
+        free(far.p);
+        matrix_free(&w);
+    }
+}
+
+static void only_large_copies_go_past_the_caches(void **unused)
+{
+    (void)unused;
+    assert_false(cavs__copy_is_far(64, 256));
+    assert_true(cavs__copy_is_far(256, 1024));
+    assert_true(cavs__copy_is_far(1 << 20, 1 << 12));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_hold_each_number_at_its_place),
+        cmocka_unit_test(copies_past_the_caches_are_the_same),
+        cmocka_unit_test(only_large_copies_go_past_the_caches),
         cmocka_unit_test(dense_steps_follow_the_rules_and_keep_a_transposed_copy),
         cmocka_unit_test(without_arrays_of_gradients_the_gradient_is_zero),
         cmocka_unit_test(rows_may_be_wider_than_a_tile),

@@ -212,15 +212,18 @@ static void add_written(const struct cavs__updating *u, struct starpu_task *task
     add_copies(u, task, p, mode);
 }
 
+/* After a batch so small that gradients are made on the way, the next one reads the copies at once:
+ * they had better stay in the caches. */
 static void list_copies(const struct cavs__updating *u, const struct cavs_param *p,
                         struct cavs__update_args *a)
 {
     const struct cavs__tensor *copies = u->o->stored[p->number]->copies;
+    const bool far = cavs__copy_is_far(p->rows, p->cols) && !u->e->made[p->number];
 
     for (int l = 0; l < CAVS__LAYOUTS; l++) {
         if (cavs__is_there(&copies[l]))
             a->copies[a->ncopies++] =
-                (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = copies[l].ld};
+                (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = copies[l].ld, .far = far};
     }
 }
 
