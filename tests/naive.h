@@ -26,6 +26,7 @@ struct naive {
     double **gradient; /* [nparams] of the sum of all losses, added up over samples */
     double *sum;       /* [nmetrics] */
     double *count;     /* [nmetrics] */
+    bool rounds;       /* operands of products with parameters to bfloat16; set by the caller */
     const struct sample *sample;
     struct naive_stage *stages; /* of the last sample */
 };

@@ -181,6 +181,23 @@ static double *entry(double **arrays, const struct cavs_param *p, int r, int c)
     return &arrays[p->number][(size_t)r * p->cols + c];
 }
 
+/* An operand of a product: 8 significant bits of it, if the oracle rounds. */
+static double operand(place at, double x)
+{
+    int exponent;
+
+    if (!at->oracle->rounds || x == 0)
+        return x;
+    frexp(x, &exponent);
+    return ldexp(nearbyint(ldexp(x, 8 - exponent)), exponent - 8);
+}
+
+/* Number (i, j) of the parameter of product x, as an operand. */
+static double weight(place at, symbol x, int i, int j)
+{
+    return operand(at, *entry(at->oracle->param, x->param, i, j));
+}
+
 static void matmul(place at, symbol x)
 {
     const double *a = value(at, x->inputs[0]);
@@ -188,7 +205,7 @@ static void matmul(place at, symbol x)
     for (int j = 0; j < x->width; j++) {
         y[j] = 0;
         for (int i = 0; i < x->inputs[0]->width; i++)
-            y[j] += a[i] * *entry(at->oracle->param, x->param, i, j);
+            y[j] += operand(at, a[i]) * weight(at, x, i, j);
     }
 }
 
@@ -197,8 +214,7 @@ static void matmul_t(place at, symbol x)
     for (int i = 0; i < x->width; i++) {
         value(at, x)[i] = 0;
         for (int j = 0; j < x->inputs[0]->width; j++)
-            value(at, x)[i] +=
-                value(at, x->inputs[0])[j] * *entry(at->oracle->param, x->param, i, j);
+            value(at, x)[i] += operand(at, value(at, x->inputs[0])[j]) * weight(at, x, i, j);
     }
 }
 
@@ -206,9 +222,10 @@ static void matmul_t_back(place at, symbol x)
 {
     for (int i = 0; i < x->width; i++) {
         for (int j = 0; j < x->inputs[0]->width; j++) {
-            grad(at, x->inputs[0])[j] += grad(at, x)[i] * *entry(at->oracle->param, x->param, i, j);
+            const double dy = operand(at, grad(at, x)[i]);
+            grad(at, x->inputs[0])[j] += dy * weight(at, x, i, j);
             *entry(at->oracle->gradient, x->param, i, j) +=
-                grad(at, x)[i] * value(at, x->inputs[0])[j];
+                dy * operand(at, value(at, x->inputs[0])[j]);
         }
     }
 }
@@ -219,8 +236,8 @@ static void matmul_back(place at, symbol x)
     double *da = grad(at, x->inputs[0]);
     for (int i = 0; i < x->inputs[0]->width; i++) {
         for (int j = 0; j < x->width; j++) {
-            da[i] += dy[j] * *entry(at->oracle->param, x->param, i, j);
-            *entry(at->oracle->gradient, x->param, i, j) += a[i] * dy[j];
+            da[i] += operand(at, dy[j]) * weight(at, x, i, j);
+            *entry(at->oracle->gradient, x->param, i, j) += operand(at, a[i]) * operand(at, dy[j]);
         }
     }
 }
