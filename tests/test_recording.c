@@ -376,6 +376,34 @@ static void too_many_symbols_are_refused(void **unused)
     close_scene(&a);
 }
 
+static int sample_of(const struct scene *a, const struct cavs_symbol *x)
+{
+    return a->r.entries[x->number].sample;
+}
+
+/* Also where others have begun after it, or were gone on with since. */
+static void the_sample_of_a_mark_is_gone_on_with(void **unused)
+{
+    struct scene a;
+    int64_t mark;
+
+    (void)unused;
+    open_scene(&a, 1000);
+    cavs__recording_begin(&a.r, CAVS_TAPE_TRAIN);
+    for (int i = 0; i < 3; i++)
+        cavs__next_sample(&a.r);
+    cavs__resume_sample(&a.r, 1);
+    assert_int_equal(sample_of(&a, cavs_lookup(a.E, id(&a, 1))), 1);
+    mark = cavs__recording_mark(&a.r);
+    cavs__resume_sample(&a.r, 0);
+    cavs__next_sample(&a.r);
+    assert_int_equal(sample_of(&a, cavs_lookup(a.E, id(&a, 1))), 3);
+    check_ok(cavs__recording_rewind(&a.r, mark));
+    assert_int_equal(a.r.nsamples, 3);
+    assert_int_equal(sample_of(&a, cavs_lookup(a.E, id(&a, 2))), 1);
+    close_scene(&a);
+}
+
 static void what_was_taken_back_is_refused(void **unused)
 {
     struct cavs_symbol *h, *gone;
@@ -434,6 +462,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused_with_its_line),
         cmocka_unit_test(nothing_is_recorded_outside_of_samples),
         cmocka_unit_test(too_many_symbols_are_refused),
+        cmocka_unit_test(the_sample_of_a_mark_is_gone_on_with),
         cmocka_unit_test(what_was_taken_back_is_refused),
         cmocka_unit_test(a_deep_chain_takes_no_stack),
     };

@@ -144,7 +144,7 @@ static inline struct cavs__entry *begin_entry(struct cavs__recording *r, struct 
 {
     struct cavs_symbol *x = &node->x;
     int number = r->recorder.present->nsymbols;
-    int sample = operands->sample < 0 ? r->present : operands->sample;
+    int sample = operands->sample < 0 ? cavs__present_sample(r) : operands->sample;
     struct cavs__entry *e = &r->entries[number];
 
     x->function = r->recorder.present;

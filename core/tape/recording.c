@@ -40,7 +40,7 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->marks);
     free(r->signature);
     free(r->reads);
-    free(r->first);
+    free(r->turns);
     free(r->count);
     free(r->group);
     free(r->sinks);
@@ -99,6 +99,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     cavs__arena_reset(&r->nodes[r->generation & 1].arena);
     r->run = run;
     r->nsamples = 0;
+    r->nturns = 0;
     r->nreads = 0;
     r->nsinks = 0;
     cavs__sites_end(&r->sites);
@@ -116,26 +117,41 @@ int cavs__recording_error(const struct cavs__recording *r)
 
 /* ---- samples ---- */
 
+/* Of the samples that there are then, one is gone on with; there is room for them. */
+static struct cavs_function *take_turn(struct cavs__recording *r, int sample, int nsamples)
+{
+    if (r->nturns == INT32_MAX ||
+        !cavs__array_reserve(&r->turns, &r->turn_room, (size_t)r->nturns + 1, sizeof *r->turns)) {
+        cavs__fail_nomem("samples of a tape", (size_t)r->nturns * sizeof *r->turns);
+        return NULL;
+    }
+    r->turns[r->nturns++] = (struct cavs__turn){sample, nsamples, cavs__symbols_of(r)};
+    r->nsamples = nsamples;
+    return r->recorder.present;
+}
+
 struct cavs_function *cavs__next_sample(struct cavs__recording *r)
 {
-    size_t n = (size_t)r->nsamples + 1;
+    int sample = r->nsamples;
+    size_t n = (size_t)sample + 1;
+    struct cavs_function *f;
 
     if (!r->open) {
         cavs__fail(CAVS_ESTATE, "cavs_tape_sample: no recording has begun (cavs_tape_begin)");
         return NULL;
     }
-    if (r->nsamples == INT32_MAX ||
-        !cavs__array_reserve(&r->first, &r->first_room, n, sizeof *r->first) ||
+    if (sample == INT32_MAX ||
         !cavs__array_reserve(&r->count, &r->count_room, n, sizeof *r->count) ||
         !cavs__array_reserve(&r->group, &r->group_room, n, sizeof *r->group)) {
-        cavs__fail_nomem("samples of a tape", 2 * n * sizeof *r->first);
+        cavs__fail_nomem("samples of a tape", n * sizeof *r->count);
         return NULL;
     }
-    r->first[r->nsamples] = cavs__symbols_of(r);
-    r->count[r->nsamples] = 0;
-    r->group[r->nsamples] = r->nsamples;
-    r->present = r->nsamples++;
-    return r->recorder.present;
+    f = take_turn(r, sample, sample + 1);
+    if (f) {
+        r->count[sample] = 0;
+        r->group[sample] = sample;
+    }
+    return f;
 }
 
 struct cavs_function *cavs__resume_sample(struct cavs__recording *r, int sample)
@@ -145,8 +161,8 @@ struct cavs_function *cavs__resume_sample(struct cavs__recording *r, int sample)
                    sample);
         return NULL;
     }
-    r->present = sample;
-    return r->recorder.present;
+    return cavs__present_sample(r) == sample ? r->recorder.present
+                                             : take_turn(r, sample, r->nsamples);
 }
 
 enum { MARK_BITS = 32 };
@@ -155,22 +171,29 @@ int64_t cavs__recording_mark(const struct cavs__recording *r)
 {
     if (!r->open)
         return cavs__fail(CAVS_ESTATE, "cavs_tape_mark: no recording has begun (cavs_tape_begin)");
-    return (int64_t)r->nsamples << MARK_BITS | cavs__symbols_of(r);
+    return (int64_t)r->nturns << MARK_BITS | cavs__symbols_of(r);
+}
+
+/* Were there ever so many symbols after so many turns? */
+static bool is_mark(const struct cavs__recording *r, int64_t turns, int64_t symbols)
+{
+    return r->open && turns >= 0 && turns <= r->nturns &&
+           symbols >= (turns > 0 ? r->turns[turns - 1].from : 0) &&
+           symbols <= (turns < r->nturns ? r->turns[turns].from : cavs__symbols_of(r));
 }
 
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
 {
-    int64_t samples = mark >> MARK_BITS, symbols = mark & (((int64_t)1 << MARK_BITS) - 1);
+    int64_t turns = mark >> MARK_BITS, symbols = mark & (((int64_t)1 << MARK_BITS) - 1);
 
-    if (!r->open || mark < 0 || samples > r->nsamples || symbols > cavs__symbols_of(r) ||
-        (samples > 0 && symbols < r->first[samples - 1]))
+    if (!is_mark(r, turns, symbols))
         return cavs__fail(CAVS_EINVAL, "cavs_tape_rewind: %lld is no mark of this recording",
                           (long long)mark);
     for (int i = cavs__symbols_of(r) - 1; i >= symbols; i--)
         r->count[r->entries[i].sample]--;
     cavs__sites_leave(&r->sites);
-    r->nsamples = (int)samples;
-    r->present = r->nsamples - 1;
+    r->nturns = (int)turns;
+    r->nsamples = turns > 0 ? r->turns[turns - 1].nsamples : 0;
     if (symbols < cavs__symbols_of(r))
         r->nreads = r->entries[symbols].reads;
     r->recorder.present->nsymbols = (int)symbols;

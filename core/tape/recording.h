@@ -70,6 +70,13 @@ enum cavs__mark {
     CAVS__SOURCE = 32     /* it is computed, and reads no other symbol */
 };
 
+/* What is recorded from there on is of that sample, unless operands say otherwise. */
+struct cavs__turn {
+    int32_t sample;
+    int32_t nsamples; /* that have begun, with this one */
+    int32_t from;     /* symbol */
+};
+
 struct cavs__nodes {
     int nchunks;
     struct cavs__node **chunks;
@@ -94,10 +101,10 @@ struct cavs__recording {
     int32_t *signature;
     struct cavs__read *reads; /* [nreads] */
     int nsamples;
-    int present; /* the sample that symbols are of, unless their operands are of another */
-    size_t first_room, count_room, group_room, sink_room;
-    int32_t *first; /* [nsamples] symbol at which each began */
-    int32_t *count; /* [nsamples] symbols of each */
+    int nturns; /* the last one's sample is the present one */
+    size_t turn_room, count_room, group_room, sink_room;
+    struct cavs__turn *turns; /* [nturns] */
+    int32_t *count;           /* [nsamples] symbols of each */
     int32_t *group; /* [nsamples] those that read one another: an earlier sample, or itself */
     int nsinks;
     int32_t *sinks; /* [nsinks] metrics and losses, ascending */
@@ -135,6 +142,12 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark);
 int cavs__group_of(struct cavs__recording *r, int sample);
 /* The first mistake of this recording: 0 or a code, with its message. */
 int cavs__recording_error(const struct cavs__recording *r);
+
+/* The sample that symbols are of, unless their operands are of another; one has begun. */
+static inline int cavs__present_sample(const struct cavs__recording *r)
+{
+    return r->turns[r->nturns - 1].sample;
+}
 
 static inline int cavs__symbols_of(const struct cavs__recording *r)
 {
