@@ -19,14 +19,19 @@ struct scene {
     struct cavs_tape *t;
 };
 
-static void open_scene(struct scene *a, int blocks_after)
+static void open_shards(struct scene *a, int shards, int blocks_after)
 {
     check_ok(cavs_model_create(&a->m));
     a->U = cavs_model_param(a->m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-0.5f, 0.5f));
     a->b = cavs_model_param(a->m, "b", 1, WIDTH, CAVS_UNIFORM(-1, 1));
     a->V = cavs_model_param(a->m, "V", WIDTH, WIDTH, CAVS_UNIFORM(-0.5f, 0.5f));
     check_ok(cavs_model_finish(a->m));
-    tape_scene_open(trial_runtime, a->m, 1, blocks_after, &a->s, &a->t);
+    tape_scene_open(trial_runtime, a->m, shards, blocks_after, &a->s, &a->t);
+}
+
+static void open_scene(struct scene *a, int blocks_after)
+{
+    open_shards(a, 1, blocks_after);
 }
 
 /* Scores and the next state are made from the same row, which nobody else reads.  The last scores
@@ -187,12 +192,61 @@ static void what_is_taken_back_alone_has_no_part_in_gradients(void **unused)
     close_recording_of_halves(&a);
 }
 
+/* b / 2 and b / 4, of two samples. */
+static void begin_two(struct scene *a, struct cavs_symbol **x)
+{
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    for (int i = 0; i < 2; i++)
+        x[i] = share(a, cavs_tape_sample(a->t), 2 + 2 * (float)i);
+}
+
+/* The loss is the sum of their squares: (1 / 4 + 1 / 16) b^2. */
+static void finish_two(struct scene *a, struct cavs_symbol **x)
+{
+    float b[WIDTH], of_b[WIDTH];
+
+    for (int i = 0; i < 2; i++)
+        cavs_loss(cavs_tape_resume(a->t, i), "loss", cavs_sum(cavs_square(x[i])), NULL);
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_session_get_param(a->s, a->b, b));
+    check_ok(cavs_session_get_gradient(a->s, a->b, of_b));
+    for (int j = 0; j < WIDTH; j++)
+        assert_true(fabsf(of_b[j] - 0.625f * b[j]) < 1e-6f);
+}
+
+/* What read both is taken back before it is computed; or when it is there: then they stay together. */
+static void samples_are_apart_again_when_what_read_both_is_taken_back(void **unused)
+{
+    float row[2][WIDTH], *to[2] = {row[0], row[1]};
+    struct cavs_symbol *x[2], *both;
+    struct scene a;
+    int64_t mark;
+
+    (void)unused;
+    open_shards(&a, 2, 0);
+    begin_two(&a, x);
+    check_ok(cavs_tape_values(a.t, 2, x, to));
+    mark = cavs_tape_mark(a.t);
+    assert_non_null(cavs_add(x[0], x[1]));
+    check_ok(cavs_tape_rewind(a.t, mark));
+    finish_two(&a, x);
+
+    begin_two(&a, x);
+    mark = cavs_tape_mark(a.t);
+    both = cavs_add(x[0], x[1]);
+    check_ok(cavs_tape_values(a.t, 1, &both, to));
+    check_ok(cavs_tape_rewind(a.t, mark));
+    finish_two(&a, x);
+    tape_scene_close(a.m, a.s, a.t);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_asked_for_stays_when_its_operands_are_computed_again),
         cmocka_unit_test(what_is_taken_back_has_no_part_in_gradients),
         cmocka_unit_test(what_is_taken_back_alone_has_no_part_in_gradients),
+        cmocka_unit_test(samples_are_apart_again_when_what_read_both_is_taken_back),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),
     };
 

@@ -43,6 +43,7 @@ libcavs_la_SOURCES += \
 	core/tape/run_form.h \
 	core/tape/run_parts.c \
 	core/tape/run_parts.h \
+	core/tape/sample_groups.c \
 	core/tape/sample_shards.c \
 	core/tape/signature.c \
 	core/tape/signature.h \

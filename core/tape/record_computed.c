@@ -48,6 +48,13 @@ static inline int signature_of(struct cavs__recording *r, const struct cavs_symb
     return cavs__sorted_signature(r, x);
 }
 
+static bool out_of_memory(const struct cavs__node *node)
+{
+    cavs__function_fail(node->x.function, CAVS_ENOMEM, node->x.at, "%s: out of memory",
+                        cavs__symbol_label(&node->x));
+    return false;
+}
+
 /* The signature of a node; NULL: reported. */
 static const struct cavs__glance *sign(struct cavs__recording *r, const struct cavs__node *node,
                                        const struct cavs__entry *e)
@@ -60,8 +67,7 @@ static const struct cavs__glance *sign(struct cavs__recording *r, const struct c
                             sizeof *r->reads))
         number = signature_of(r, x, e, last);
     if (number < 0) {
-        cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
-                            cavs__symbol_label(x));
+        out_of_memory(node);
         return NULL;
     }
     if (number != last->number)
@@ -69,35 +75,10 @@ static const struct cavs__glance *sign(struct cavs__recording *r, const struct c
     return last;
 }
 
-int cavs__group_of(struct cavs__recording *r, int sample)
-{
-    while (r->group[sample] != sample)
-        sample = r->group[sample] = r->group[r->group[sample]];
-    return sample;
-}
-
-/* The samples that rows come from are computed together with the one that reads them. */
-static void join_samples(struct cavs__recording *r, const struct cavs__entry *e, int n)
-{
-    for (int i = 0; i < n; i++) {
-        const struct cavs__read *read = &r->reads[e->reads + i];
-        int a, b;
-
-        if (read->from == CAVS__NO_ROW || r->entries[read->of].sample == e->sample)
-            continue;
-        a = cavs__group_of(r, r->entries[read->of].sample);
-        b = cavs__group_of(r, e->sample);
-        r->group[a > b ? a : b] = a < b ? a : b;
-    }
-}
-
 static bool add_sink(struct cavs__recording *r, const struct cavs__node *node)
 {
-    if (!cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)r->nsinks + 1, sizeof *r->sinks)) {
-        cavs__function_fail(r->recorder.present, CAVS_ENOMEM, node->x.at, "%s: out of memory",
-                            cavs__symbol_label(&node->x));
-        return false;
-    }
+    if (!cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)r->nsinks + 1, sizeof *r->sinks))
+        return out_of_memory(node);
     r->sinks[r->nsinks++] = node->x.number;
     return true;
 }
@@ -116,11 +97,8 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     }
     e->site = cavs__site_visit(&r->sites, x, e->sample);
     e->run = r->sites.run;
-    if (e->site < 0) {
-        cavs__function_fail(x->function, CAVS_ENOMEM, x->at, "%s: out of memory",
-                            cavs__symbol_label(x));
-        return false;
-    }
+    if (e->site < 0)
+        return out_of_memory(node);
     site = &r->sites.all[e->site];
     if (cavs__takes_list(x->op))
         cavs__site_lists(site, x->ninputs);
@@ -142,8 +120,8 @@ bool cavs__record_computed(struct cavs__recording *r, struct cavs__node *node,
     r->signature[node->x.number] = signature->number;
     node->x.needs_grad = signature->needs_grad;
     e->nreads = node->x.ninputs;
-    if (several)
-        join_samples(r, e, node->x.ninputs);
+    if (several && !cavs__unite_samples(r, node))
+        return out_of_memory(node);
     r->nreads += node->x.ninputs;
     return !node->x.metric || add_sink(r, node);
 }

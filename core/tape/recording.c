@@ -43,6 +43,7 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->turns);
     free(r->count);
     free(r->group);
+    free(r->unions);
     free(r->sinks);
     free(r->uses);
     free(r->sorts);
@@ -100,6 +101,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->run = run;
     r->nsamples = 0;
     r->nturns = 0;
+    r->nunions = r->nkept = 0;
     r->nreads = 0;
     r->nsinks = 0;
     cavs__sites_end(&r->sites);
@@ -192,6 +194,7 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
     for (int i = cavs__symbols_of(r) - 1; i >= symbols; i--)
         r->count[r->entries[i].sample]--;
     cavs__sites_leave(&r->sites);
+    cavs__part_samples(r, (int)symbols);
     r->nturns = (int)turns;
     r->nsamples = turns > 0 ? r->turns[turns - 1].nsamples : 0;
     if (symbols < cavs__symbols_of(r))

@@ -77,6 +77,12 @@ struct cavs__turn {
     int32_t from;     /* symbol */
 };
 
+/* Two groups of samples that have become one. */
+struct cavs__union {
+    int32_t from; /* the symbol that reads both */
+    int32_t a, b; /* samples of them */
+};
+
 struct cavs__nodes {
     int nchunks;
     struct cavs__node **chunks;
@@ -102,10 +108,12 @@ struct cavs__recording {
     struct cavs__read *reads; /* [nreads] */
     int nsamples;
     int nturns; /* the last one's sample is the present one */
-    size_t turn_room, count_room, group_room, sink_room;
+    size_t turn_room, count_room, group_room, union_room, sink_room;
     struct cavs__turn *turns; /* [nturns] */
     int32_t *count;           /* [nsamples] symbols of each */
-    int32_t *group; /* [nsamples] those that read one another: an earlier sample, or itself */
+    int32_t *group;     /* [nsamples] those that read one another: an earlier sample, or itself */
+    int nunions, nkept; /* the first nkept stay: shards were chosen by them */
+    struct cavs__union *unions;
     int nsinks;
     int32_t *sinks; /* [nsinks] metrics and losses, ascending */
     struct cavs__sites sites;

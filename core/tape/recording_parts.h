@@ -23,6 +23,13 @@ struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
 bool cavs__record_computed(struct cavs__recording *r, struct cavs__node *node,
                            struct cavs__entry *e, bool several);
 
+/* sample_groups.c: the samples that the operands of this symbol come from are computed together
+ * from now on.  false: out of memory. */
+bool cavs__unite_samples(struct cavs__recording *r, const struct cavs__node *node);
+/* Those are undone that a symbol from that number on is the reason for, but for what has been
+ * computed. */
+void cavs__part_samples(struct cavs__recording *r, int symbol);
+
 /* operand_sorts.c: what the operand is to the operator that reads it, and how that reads it but for
  * runs. */
 struct cavs__read cavs__sort_operand(struct cavs_symbol *in, struct cavs__operand_sort *o);

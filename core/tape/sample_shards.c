@@ -125,5 +125,6 @@ int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int n,
                : split(o, groups, NULL);
     for (int i = 0; i < groups && !rc; i++)
         o->shard[o->groups[i]] = o->chosen[i];
+    r->nkept = rc ? r->nkept : r->nunions;
     return rc;
 }
