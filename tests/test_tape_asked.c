@@ -240,6 +240,40 @@ static void samples_are_apart_again_when_what_read_both_is_taken_back(void **unu
     tape_scene_close(a.m, a.s, a.t);
 }
 
+/* Of [b, 2 b], of which a loss reads these columns. */
+static int gradient_of_both(struct scene *a, int from, int width, float *gradient)
+{
+    struct cavs_function *f;
+    struct cavs_symbol *x[2], *both;
+
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a->t);
+    x[0] = share(a, f, 1);
+    x[1] = share(a, f, 0.5f);
+    both = cavs_concat(2, x);
+    cavs_loss(f, "loss", cavs_sum(cavs_slice(both, from, width)), NULL);
+    check_ok(cavs_tape_finish(a->t));
+    return cavs_tape_gradients(a->t, 1, &both, &gradient);
+}
+
+static void a_concatenation_has_the_gradient_of_its_columns(void **unused)
+{
+    static const int from[] = {3, WIDTH, 5}, width[] = {7, WIDTH, WIDTH};
+    float gradient[2 * WIDTH];
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a, 0);
+    check_refused(gradient_of_both(&a, 0, WIDTH, gradient), CAVS_ESTATE, "concat",
+                  "what it is made of");
+    for (int i = 0; i < 3; i++) {
+        check_ok(gradient_of_both(&a, from[i], width[i], gradient));
+        for (int j = 0; j < 2 * WIDTH; j++)
+            assert_true(gradient[j] == (j >= from[i] && j < from[i] + width[i]));
+    }
+    tape_scene_close(a.m, a.s, a.t);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -247,6 +281,7 @@ int main(void)
         cmocka_unit_test(what_is_taken_back_has_no_part_in_gradients),
         cmocka_unit_test(what_is_taken_back_alone_has_no_part_in_gradients),
         cmocka_unit_test(samples_are_apart_again_when_what_read_both_is_taken_back),
+        cmocka_unit_test(a_concatenation_has_the_gradient_of_its_columns),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),
     };
 

@@ -40,6 +40,9 @@ struct cavs_symbol {
     float s;
     bool is_loss;
     struct cavs_place at; /* where the user asked for it */
+    /* of a concatenation that a tape records: its columns are read as its own, and not as those of
+     * its operands; or not all of them were */
+    bool whole, read_past;
     /* set by cavs_model_finish() */
     bool backward;   /* belongs to dF */
     bool live;       /* something asked for depends on it (forward: in training) */

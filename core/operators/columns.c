@@ -113,8 +113,10 @@ struct cavs_symbol *cavs_slice_at(struct cavs_symbol *x, int from, int width, st
         return x;
     if (x->op == CAVS__OP_SLICE)
         return cavs_slice_at(x->inputs[0], x->k + from, width, at);
-    if (x->op == CAVS__OP_CONCAT && (part = concat_part(x, &from, width)))
+    if (x->op == CAVS__OP_CONCAT && !x->whole && (part = concat_part(x, &from, width))) {
+        x->read_past = true;
         return cavs_slice_at(part, from, width, at);
+    }
     if ((x->op == CAVS__OP_ELEMENTWISE && !f->recorder) || x->op == CAVS__OP_REPEAT)
         return slice_operands(x, from, width, at);
     return cavs__add_symbol(

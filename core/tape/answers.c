@@ -205,6 +205,11 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
                           "cavs_tape_gradients: %s (%s:%d) is made of nothing that "
                           "has a gradient",
                           cavs__symbol_label(x), x->at.file, x->at.line);
+    if (node->x.read_past)
+        return cavs__fail(CAVS_ESTATE,
+                          "cavs_tape_gradients: of %s (%s:%d) some columns were read as those of "
+                          "what it is made of; in the next recording they will be its own",
+                          cavs__symbol_label(x), x->at.file, x->at.line);
     if (cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK) &&
         !cavs__is_marked(&t->recording, node->x.number, CAVS__ORDERED))
         return in_a_block("cavs_tape_gradients", &node->x);

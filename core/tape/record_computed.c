@@ -114,6 +114,8 @@ bool cavs__record_computed(struct cavs__recording *r, struct cavs__node *node,
 
     if (!find_site(r, node, e))
         return false;
+    if (node->x.op == CAVS__OP_CONCAT)
+        node->x.whole = r->sites.all[e->site].alone;
     signature = sign(r, node, e);
     if (!signature)
         return false;

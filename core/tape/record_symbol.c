@@ -149,7 +149,7 @@ static inline struct cavs__entry *begin_entry(struct cavs__recording *r, struct 
 
     x->function = r->recorder.present;
     x->number = number;
-    x->needs_grad = false;
+    x->needs_grad = x->whole = x->read_past = false;
     node->row = NULL;
     node->place = r->count[sample];
     *e = (struct cavs__entry){.site = CAVS__NO_SITE, .sample = sample, .reads = (int32_t)r->nreads};
