@@ -113,7 +113,7 @@ static double distance_of_gradients(struct pair *p)
     return sqrt(apart / size);
 }
 
-/* |got - want| / |want| of the gradient of all parameters together, the oracle's as it ought to be */
+/* |got - want| / |want| of the gradient of all parameters together; it ought to be the oracle's */
 static double distance_from_oracle(struct trial *t, struct cavs_session *s)
 {
     double apart = 0, size = 0;
@@ -131,9 +131,9 @@ static double distance_from_oracle(struct trial *t, struct cavs_session *s)
     return sqrt(apart / size);
 }
 
-/* Equal vertices and inputs are evaluated each for itself, as the oracle does: else the gradients of
- * several are rounded as one.  A number that lies between two of bfloat16 may go the other way where
- * float32 has another last digit than double, which is seldom. */
+/* Equal vertices and inputs are evaluated each for itself, as the oracle does: else the gradients
+ * of several are rounded as one.  A number that lies between two of bfloat16 may go the other way
+ * where float32 has another last digit than double, which is seldom. */
 static void check_rounding(const char *model)
 {
     struct pair p;

@@ -214,7 +214,8 @@ static void finish_two(struct scene *a, struct cavs_symbol **x)
         assert_true(fabsf(of_b[j] - 0.625f * b[j]) < 1e-6f);
 }
 
-/* What read both is taken back before it is computed; or when it is there: then they stay together. */
+/* What read both is taken back before it is computed, or when it is there: then they stay
+ * together. */
 static void samples_are_apart_again_when_what_read_both_is_taken_back(void **unused)
 {
     float row[2][WIDTH], *to[2] = {row[0], row[1]};
