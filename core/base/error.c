@@ -2,6 +2,7 @@
 /* error.c - the per-thread message behind a negative return code; and who hears of what is none. */
 #include "core/base/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,6 +93,11 @@ int cavs__fail_nomem(const char *what, size_t bytes)
         return cavs__fail(CAVS_ENOMEM, "out of memory: %s", what);
     return cavs__fail(CAVS_ENOMEM, "out of memory: %s wanted %s", what,
                       cavs__size_text((double)bytes));
+}
+
+int cavs__system_error(void)
+{
+    return errno == ENOMEM ? CAVS_ENOMEM : CAVS_EIO;
 }
 
 void cavs_notice_set_handler(void (*handler)(const char *text, void *context), void *context)

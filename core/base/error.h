@@ -16,5 +16,7 @@ int cavs__fail_in(int code, const char *format, ...) __attribute__((format(print
 const char *cavs__size_text(double bytes);
 /* CAVS_ENOMEM, naming what wanted how many bytes; 0: nobody knows, as where jansson asks. */
 int cavs__fail_nomem(const char *what, size_t bytes);
+/* What errno says: CAVS_ENOMEM if there was no memory to open or read a file, else CAVS_EIO. */
+int cavs__system_error(void);
 
 #endif

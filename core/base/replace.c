@@ -14,7 +14,7 @@
 
 static int failed(const char *path)
 {
-    return cavs__fail(CAVS_EIO, "cannot write %s: %s", path,
+    return cavs__fail(cavs__system_error(), "cannot write %s: %s", path,
                       errno == ENOENT ? "its folder does not exist"
                       : errno == EBUSY
                           ? "it is a mount point, and cannot be replaced; mount its folder"

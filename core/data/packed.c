@@ -92,13 +92,14 @@ static int map_file(struct cavs_packed *p)
 
     p->fd = open(p->path, O_RDONLY | O_CLOEXEC);
     if (p->fd < 0 || fstat(p->fd, &st) != 0)
-        return cavs__fail(CAVS_EIO, "%s: %s", p->path, strerror(errno));
+        return cavs__fail(cavs__system_error(), "%s: %s", p->path, strerror(errno));
     if (!S_ISREG(st.st_mode) || st.st_size == 0)
         return bad(p, "no file of packed data (cavs-pack makes them)");
     bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
                  p->fd, 0);
     if (bytes == MAP_FAILED)
-        return cavs__fail(CAVS_EIO, "%s: cannot be mapped: %s", p->path, strerror(errno));
+        return cavs__fail(cavs__system_error(), "%s: cannot be mapped: %s", p->path,
+                          strerror(errno));
     p->bytes = bytes;
     p->n = (size_t)st.st_size;
     cavs__resident_begin(p);

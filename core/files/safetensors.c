@@ -57,7 +57,7 @@ bool cavs__metadata_checksum(json_t *metadata, char text[17])
 static int too_short(const struct cavs__safetensors *f, const char *what)
 {
     if (ferror(f->file))
-        return cavs__fail(CAVS_EIO, "%s: %s", f->path, strerror(errno));
+        return cavs__fail(cavs__system_error(), "%s: %s", f->path, strerror(errno));
     return cavs__fail(CAVS_EFORMAT, "%s: %s", f->path, what);
 }
 
@@ -127,9 +127,9 @@ int cavs__safetensors_open(struct cavs__safetensors *f, const char *path)
 
     *f = (struct cavs__safetensors){.path = path, .file = fopen(path, "rbe")};
     if (!f->file)
-        return cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
+        return cavs__fail(cavs__system_error(), "%s: %s", path, strerror(errno));
     if (fstat(fileno(f->file), &st) != 0)
-        rc = cavs__fail(CAVS_EIO, "%s: %s", path, strerror(errno));
+        rc = cavs__fail(cavs__system_error(), "%s: %s", path, strerror(errno));
     else if (S_ISDIR(st.st_mode))
         rc = cavs__fail(CAVS_EFORMAT, "%s is a folder; a model file is wanted", path);
     if (!rc) {
@@ -262,7 +262,8 @@ int cavs__safetensors_bytes(const struct cavs__safetensors *f, const struct cavs
                             void *bytes)
 {
     if (fseek(f->file, m->offset, SEEK_SET) != 0 || fread(bytes, 1, m->bytes, f->file) != m->bytes)
-        return cavs__fail(CAVS_EIO, "%s: reading %s: %s", f->path, m->name, strerror(errno));
+        return cavs__fail(cavs__system_error(), "%s: reading %s: %s", f->path, m->name,
+                          strerror(errno));
     return check_bytes(f, m, bytes);
 }
 
