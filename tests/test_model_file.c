@@ -302,6 +302,12 @@ static void files_that_are_none(void **state)
         saved_write_model(a->path, headers[i], (char[24]){0}, 24);
         check_refused(cavs_model_file_open(a->path, &f), CAVS_EFORMAT, a->path, "W");
     }
+    /* 2^61 + 30 numbers of 8 bytes: all but 240 of these are no more than a size_t counts */
+    saved_write_model(a->path,
+                      "{\"W\":{\"dtype\":\"F64\",\"shape\":[1946388001,1184677982],"
+                      "\"data_offsets\":[0,240]}}",
+                      (char[240]){0}, 240);
+    check_refused(cavs_model_file_open(a->path, &f), CAVS_EFORMAT, a->path, "byte range");
     check_refused(cavs_model_file_open(a->folder, &f), CAVS_EFORMAT, a->folder, "is a folder");
     check_refused(cavs_model_file_open("/none/such", &f), CAVS_EIO, "/none/such");
     check_refused(cavs_model_file_open(NULL, &f), CAVS_EINVAL, "path");

@@ -190,9 +190,12 @@ size_t cavs__type_size(const char *type)
 static int check_range(const struct cavs__safetensors *f, const char *name, json_int_t a,
                        json_int_t b, const struct cavs__stored *m)
 {
-    size_t wanted = (size_t)m->rows * (size_t)m->cols * cavs__type_size(m->type);
+    size_t size = cavs__type_size(m->type), wanted = (size_t)m->rows * (size_t)m->cols;
 
-    if (a < 0 || b < a || (wanted > 0 && (size_t)(b - a) != wanted))
+    /* wanted is below 2^62, and so many numbers of 8 bytes need not be a size_t */
+    if (a < 0 || b < a ||
+        (size > 0 && wanted > 0 &&
+         ((size_t)(b - a) % size != 0 || (size_t)(b - a) / size != wanted)))
         return cavs__fail(CAVS_EFORMAT, "%s: %s, %s of %d x %d, has byte range %lld..%lld", f->path,
                           name, m->type, m->rows, m->cols, (long long)a, (long long)b);
     if (b > f->size - f->data)
