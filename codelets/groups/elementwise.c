@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codelets/groups/ew_internal.h"
+#include "core/base/same_name.h"
 
 static const struct {
     const char *name;
@@ -128,18 +129,30 @@ static int look_up(const char *name)
 enum { PLACES = 1024 };
 _Static_assert(COUNT <= SCHAR_MAX, "a place holds the number of any operator");
 
-int cavs__ew_find(const char *name)
+static inline int find(const char *name)
 {
     static _Atomic(signed char) last[PLACES];
     _Atomic(signed char) *guess = &last[(uintptr_t)name % PLACES];
     int op = atomic_load_explicit(guess, memory_order_relaxed);
 
-    if (strcmp(name, operators[op].name) == 0)
+    if (cavs__same_name(name, operators[op].name))
         return op;
     op = look_up(name);
     if (op >= 0)
         atomic_store_explicit(guess, (signed char)op, memory_order_relaxed);
     return op;
+}
+
+int cavs__ew_find(const char *name)
+{
+    return find(name);
+}
+
+int cavs__ew_find_of(const char *name, int arity)
+{
+    int op = find(name);
+
+    return op >= 0 && operators[op].arity == arity ? op : -1;
 }
 
 int cavs__ew_count(void)

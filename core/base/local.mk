@@ -20,5 +20,6 @@ libcavs_la_SOURCES += \
 	core/base/points.h \
 	core/base/replace.c \
 	core/base/replace.h \
+	core/base/same_name.h \
 	core/base/splitmix.h \
 	core/base/stopwatch.h

@@ -10,6 +10,7 @@
 
 #include "core/base/array.h"
 #include "core/base/error.h"
+#include "core/base/same_name.h"
 
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
 {
@@ -72,7 +73,7 @@ struct cavs__metric *cavs__model_metric(struct cavs_model *m, const char *name)
     struct cavs__metric *metric;
 
     for (int i = 0; i < m->nmetrics; i++)
-        if (strcmp(m->metrics[i]->name, name) == 0)
+        if (cavs__same_name(m->metrics[i]->name, name))
             return m->metrics[i];
     if (m->finished && m->nmetrics == m->most_metrics)
         return NULL;

@@ -6,13 +6,11 @@
 static int operator_number(struct cavs_function *f, const char *name, int arity,
                            struct cavs_place at)
 {
-    int op = name ? cavs__ew_find(name) : -1;
+    int op = name ? cavs__ew_find_of(name, arity) : -1;
 
-    if (op < 0 || cavs__ew_arity(op) != arity) {
+    if (op < 0)
         FAIL(f, CAVS_EINVAL, "there is no element-wise operator %s of %d operand%s",
              name ? name : "without a name", arity, arity > 1 ? "s" : "");
-        return -1;
-    }
     return op;
 }
 
