@@ -11,7 +11,8 @@ enum { MOST_A_SITE = 4 };
 static void free_contents(struct cavs__known_run *known)
 {
     free(known->signature);
-    free(known->sources);
+    free(known->found);
+    free(known->needs);
     free(known->reads);
     free(known->marks);
     free(known->after);
@@ -24,8 +25,13 @@ void cavs__known_free(struct cavs__blocks *b)
         free(b->known[i]);
     }
     free(b->known);
+    free(b->before);
+    free(b->taken);
     b->known = NULL;
-    b->nknown = 0;
+    b->before = NULL;
+    b->taken = NULL;
+    b->nknown = b->ntaken = 0;
+    b->before_room = b->taken_room = 0;
 }
 
 /* Has it something that is not used any more? */
@@ -69,7 +75,7 @@ static struct cavs__known_run *new_known(struct cavs__blocks *b, int32_t *first)
 }
 
 /* Are there some that do not read as many rows each time? */
-static bool has_lists(const struct cavs__run *x)
+static bool has_lists(const struct cavs__recorded_run *x)
 {
     bool lists = false;
 
@@ -78,28 +84,49 @@ static bool has_lists(const struct cavs__run *x)
     return lists;
 }
 
-void cavs__learn_begin(struct cavs__learning *l, const struct cavs__blocks *b,
-                       const struct cavs__run *x, int n, const int32_t *list)
+/* Some were there already: of an earlier increment, whose rows they keep or not. */
+static bool has_evaluated(const struct cavs__learning *l, const struct cavs__blocks *b,
+                          const struct cavs__recording *r, int n, const int32_t *list)
 {
-    int ordered = 0;
+    int listed = 0, ordered = 0;
+    bool before = false;
 
-    l->useless = x->n < 2 || x->n == CAVS__MOST_MEMBERS ||
-                 x->symbols[x->n - 1] - x->symbols[0] >= CAVS__MOST_SPAN || has_lists(x) ||
-                 is_full(b, x->r->sites.all[x->r->entries[x->symbols[0]].site].known);
-    if (l->useless)
-        return;
-    l->first = x->symbols[0];
-    l->last = x->symbols[x->n - 1];
-    l->n = l->nsources = l->nparts = 0;
-    memcpy(l->marks, x->r->marks + l->first, (size_t)(l->last - l->first) + 1);
-    for (int i = 0; i < n && list[i] <= l->last; i++) {
-        if (cavs__is_marked(x->r, list[i], CAVS__SOURCE))
-            l->sources[l->nsources++] = list[i] - l->first;
-        l->n++;
+    for (int i = 0; i < n; i++)
+        listed += list[i] >= l->first && list[i] <= l->last;
+    for (int32_t i = l->first; i <= l->last; i++) {
+        ordered += cavs__is_marked(r, i, CAVS__ORDERED);
+        before |= (b->before[i] & CAVS__IN_BLOCK) != 0;
     }
-    for (int i = 0; i <= l->last - l->first; i++)
-        ordered += l->marks[i] & CAVS__ORDERED;
-    l->useless = ordered != l->n; /* some were there already */
+    return before || ordered != listed;
+}
+
+/* What a member needs of others: needed.c. */
+static void learn_needs(struct cavs__learning *l, const struct cavs__recording *r, int32_t symbol)
+{
+    const struct cavs__entry *e = &r->entries[symbol];
+    bool sum = cavs__is_marked(r, symbol, CAVS__SUMMED_UP);
+
+    for (int32_t k = e->reads; k < e->reads + e->nreads && !l->useless; k++) {
+        if (r->reads[k].from == CAVS__NO_ROW || r->reads[k].in_run)
+            continue;
+        l->useless = l->nneeds == CAVS__MOST_EXTERNAL;
+        if (!l->useless)
+            l->needs[l->nneeds++] = (struct cavs__known_need){
+                .read = k, .marks = CAVS__READ_OUTSIDE | (sum ? 0 : CAVS__WAITED_FOR)};
+    }
+}
+
+void cavs__learn_begin(struct cavs__learning *l, const struct cavs__blocks *b,
+                       const struct cavs__recorded_run *x, int n, const int32_t *list)
+{
+    l->first = x->r->entries[x->symbols[0]].run;
+    l->last = x->symbols[x->n - 1];
+    l->nneeds = l->nparts = 0;
+    l->useless = x->n < 2 || x->n == CAVS__MOST_MEMBERS || l->last - l->first >= CAVS__MOST_SPAN ||
+                 has_lists(x) || is_full(b, x->r->sites.all[x->r->entries[l->first].site].known) ||
+                 has_evaluated(l, b, x->r, n, list);
+    for (int i = 0; i < x->n && !l->useless; i++)
+        learn_needs(l, x->r, x->symbols[i]);
 }
 
 static void *copy(const void *from, size_t bytes)
@@ -109,20 +136,58 @@ static void *copy(const void *from, size_t bytes)
     return to ? memcpy(to, from, bytes) : NULL;
 }
 
+static uint64_t word(struct cavs__read read)
+{
+    uint64_t bits;
+
+    _Static_assert(sizeof read == sizeof bits, "a read is a word");
+    memcpy(&bits, &read, sizeof bits);
+    return bits;
+}
+
 /* Symbols and reads from the first ones on. */
 static void count_from(struct cavs__known_run *known, int32_t symbol, int32_t read)
 {
-    for (int i = 0; i < known->nreads; i++)
-        known->reads[i].of -= known->reads[i].in_run ? symbol : 0;
+    for (int i = 0; i < known->nneeds; i++)
+        known->needs[i].read -= read;
     for (int i = 0; i < known->nparts; i++) {
         struct cavs__known_part *p = &known->parts[i];
 
         p->head -= symbol;
         for (int k = 0; k < CAVS__MOST_MEMBERS; k++)
             p->symbols[k] -= symbol;
+        for (int k = 0; k < p->noperands; k++)
+            p->operands[k] -= read;
         for (int k = 0; k < p->nexternal; k++)
             p->external[k].read -= read;
     }
+}
+
+/* false: out of memory. */
+static bool learn_reads(struct cavs__known_run *known, const struct cavs__read *reads,
+                        int32_t first)
+{
+    known->reads = malloc(((size_t)known->nreads + 1) * sizeof *known->reads);
+    for (int i = 0; known->reads && i < known->nreads; i++) {
+        struct cavs__read read = reads[i];
+
+        read.of -= first;
+        known->reads[i] =
+            read.in_run ? (struct cavs__known_read){word(read), UINT64_MAX}
+                        : (struct cavs__known_read){0, word((struct cavs__read){.in_run = 1})};
+    }
+    return known->reads != NULL;
+}
+
+/* false: out of memory. */
+static bool learn_found(struct cavs__known_run *known)
+{
+    known->found = malloc((size_t)known->span * sizeof *known->found);
+    for (int i = 0; known->found && i < known->span; i++) {
+        if (known->marks[i] & CAVS__ORDERED)
+            known->found[known->nfound++] = i;
+    }
+    return known->found != NULL;
 }
 
 bool cavs__learn_end(struct cavs__learning *l, struct cavs__blocks *b, struct cavs__recording *r)
@@ -135,20 +200,18 @@ bool cavs__learn_end(struct cavs__learning *l, struct cavs__blocks *b, struct ca
         return false;
     *known = (struct cavs__known_run){
         .next = known->next,
-        .n = l->n,
         .span = (int)span,
-        .to_last = last->reads - first->reads,
         .nreads = last->reads - first->reads + last->nreads,
-        .nsources = l->nsources,
+        .nneeds = l->nneeds,
         .nparts = l->nparts,
         .signature = copy(r->signature + l->first, span * sizeof *r->signature),
-        .sources = copy(l->sources, (size_t)l->nsources * sizeof *l->sources),
-        .marks = copy(l->marks, span),
+        .needs = copy(l->needs, (size_t)l->nneeds * sizeof *l->needs),
+        .marks = copy(b->before + l->first, span),
         .after = copy(r->marks + l->first, span)};
-    known->reads = copy(r->reads + first->reads, (size_t)known->nreads * sizeof *r->reads);
     memcpy(known->parts, l->parts, sizeof known->parts);
-    if (!known->signature || !known->sources || !known->marks || !known->after || !known->reads) {
-        known->n = INT32_MAX; /* no list is as long */
+    if (!known->signature || !known->needs || !known->marks || !known->after ||
+        !learn_found(known) || !learn_reads(known, r->reads + first->reads, l->first)) {
+        known->span = 0; /* none is as short */
         return false;
     }
     count_from(known, l->first, first->reads);

@@ -3,24 +3,33 @@
 #include <string.h>
 
 #include "core/base/array.h"
+#include "core/tape/known_runs.h"
 #include "core/tape/order_parts.h"
 
 enum { SYMBOLS_A_WORD = 64 /* of o->found */ };
 
-/* The symbol is not there yet.  One that a block has computed and not kept is computed once more;
- * the next time it is kept. */
+static inline uint64_t bit(int symbol)
+{
+    return (uint64_t)1 << symbol % SYMBOLS_A_WORD;
+}
+
+/* One that a block has computed and not kept is computed once more; the next time it is kept. */
+static void ask_for(struct cavs__recording *r, int symbol)
+{
+    r->entries[symbol].vertex = CAVS__FOUND;
+    r->sites.all[r->entries[symbol].site].asked = true;
+}
+
+/* The symbol is not there yet. */
 static void find(struct cavs__needed *d, int symbol)
 {
     uint8_t *marks = &d->r->marks[symbol];
     int word = symbol / SYMBOLS_A_WORD;
 
-    if (*marks & CAVS__IN_BLOCK) {
-        d->r->entries[symbol].vertex = CAVS__FOUND;
-        d->r->sites.all[d->r->entries[symbol].site].asked = true;
-    }
+    if (*marks & CAVS__IN_BLOCK)
+        ask_for(d->r, symbol);
     *marks = (*marks & ~CAVS__WAITED_FOR) | CAVS__ORDERED | (d->cut ? 0 : CAVS__WAITED_FOR);
-    d->n++;
-    d->o->found[word] |= (uint64_t)1 << symbol % SYMBOLS_A_WORD;
+    d->o->found[word] |= bit(symbol);
     d->lo = word < d->lo ? word : d->lo;
     d->hi = word > d->hi ? word : d->hi;
 }
@@ -32,8 +41,9 @@ static inline void need(struct cavs__needed *d, int symbol, unsigned marks)
     d->r->marks[symbol] |= marks;
 }
 
-/* The rows that the symbol reads.  All its readers are behind it: it is known whether it is waited
- * for, and what it reads is waited for then, and also where another run reads it, but for a sum. */
+/* The rows that the symbol reads; a source reads none.  All its readers are behind it: it is known
+ * whether it is waited for, and what it reads is waited for then, and also where another run reads
+ * it, but for a sum. */
 static inline void need_operands(struct cavs__needed *d, int symbol)
 {
     const struct cavs__entry *e = &d->r->entries[symbol];
@@ -48,24 +58,76 @@ static inline void need_operands(struct cavs__needed *d, int symbol)
     }
 }
 
-bool cavs__reserve_needed(struct cavs__order *o, size_t n)
+/* ---- known runs ---- */
+
+/* Are those that are there found now, and not of an earlier increment? */
+static bool are_found(const struct cavs__needed *d, const struct cavs__known_run *known,
+                      int32_t first)
 {
+    bool found = true;
+
+    for (int i = 0; i < known->nfound && found; i++) {
+        int symbol = first + known->found[i];
+
+        found = d->o->found[symbol / SYMBOLS_A_WORD] & bit(symbol);
+    }
+    return found;
+}
+
+/* What the run needs of others is needed; its members are not listed one by one.  Sources that lie
+ * among them are. */
+static void need_run(struct cavs__needed *d, const struct cavs__known_run *known,
+                     const struct cavs__run_begin *run)
+{
+    const struct cavs__read *reads = d->r->reads + run->reads;
+
+    d->rows += known->nreads;
+    for (int i = 0; i < known->nfound; i++) {
+        int symbol = run->first + known->found[i];
+
+        if (!(known->marks[known->found[i]] & CAVS__SOURCE))
+            d->o->found[symbol / SYMBOLS_A_WORD] &= ~bit(symbol);
+    }
+    for (int i = 0; i < known->nneeds; i++)
+        need(d, reads[known->needs[i].read].of, known->needs[i].marks);
+    memcpy(d->r->marks + run->first, known->after, (size_t)known->span);
+}
+
+/* Takes the run of this symbol, which is the last of it that is needed, if it is known. */
+static bool take_run(struct cavs__needed *d, int symbol)
+{
+    struct cavs__blocks *b = d->cut;
+    const struct cavs__run_begin *run;
+    int32_t number;
+
+    if (cavs__is_marked(d->r, symbol, CAVS__SOURCE) ||
+        (d->run < d->r->nruns && symbol >= d->r->runs[d->run].first))
+        return false;
+    do
+        run = &d->r->runs[--d->run];
+    while (run->first > symbol);
+    number = cavs__known_find(b, d->r, run, symbol - run->first + 1);
+    if (number < 0 || !are_found(d, b->known[number], run->first) ||
+        !cavs__array_reserve(&b->taken, &b->taken_room, (size_t)b->ntaken + 1, sizeof *b->taken))
+        return false;
+    b->taken[b->ntaken++] = (struct cavs__taken_run){number, d->run};
+    need_run(d, b->known[number], run);
+    return true;
+}
+
+/* ---- all ---- */
+
+bool cavs__reserve_needed(struct cavs__needed *d, size_t n)
+{
+    struct cavs__order *o = d->o;
     size_t words = n / SYMBOLS_A_WORD + 1, old = o->found_room;
 
     if (!cavs__array_reserve(&o->list, &o->list_room, n, sizeof *o->list) ||
         !cavs__array_reserve(&o->found, &o->found_room, words, sizeof *o->found))
         return false;
     memset(o->found + old, 0, (o->found_room - old) * sizeof *o->found);
-    return true;
-}
-
-/* The last symbol of a word of o->found, which it is taken out of. */
-static int take_last(uint64_t *word)
-{
-    int last = SYMBOLS_A_WORD - 1 - __builtin_clzll(*word);
-
-    *word &= ~((uint64_t)1 << last);
-    return last;
+    return !d->cut ||
+           cavs__array_reserve(&d->cut->before, &d->cut->before_room, n, sizeof *d->cut->before);
 }
 
 void cavs__find_needed(struct cavs__needed *d, const struct cavs__wanted *wanted, int symbols)
@@ -75,9 +137,20 @@ void cavs__find_needed(struct cavs__needed *d, const struct cavs__wanted *wanted
     for (int i = 0; i < wanted->n; i++)
         need(d, wanted->symbols[i], wanted->rows ? CAVS__READ_OUTSIDE | CAVS__WAITED_FOR : 0);
     for (int word = d->hi; word >= d->lo; word--) {
-        while (d->o->found[word]) {
-            *--list = SYMBOLS_A_WORD * word + take_last(&d->o->found[word]);
-            need_operands(d, *list);
+        uint64_t *found = &d->o->found[word];
+
+        while (*found) {
+            int symbol = SYMBOLS_A_WORD * word + SYMBOLS_A_WORD - 1 - __builtin_clzll(*found);
+
+            if (d->cut && take_run(d, symbol)) {
+                *--list = CAVS__KNOWN_RUN;
+                continue;
+            }
+            *found &= ~bit(symbol);
+            *--list = symbol;
+            if (!cavs__is_marked(d->r, symbol, CAVS__SOURCE))
+                need_operands(d, symbol);
         }
     }
+    d->n = (int)(d->o->list + symbols - list);
 }

@@ -150,13 +150,17 @@ static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, 
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                 const struct cavs__wanted *wanted, struct cavs__increment **out)
 {
-    struct cavs__needed d = {
-        .o = o, .r = r, .cut = b->after > 0 && wanted->together, .lo = INT32_MAX, .hi = -1};
+    struct cavs__needed d = {.o = o,
+                             .r = r,
+                             .cut = b->after > 0 && wanted->together ? b : NULL,
+                             .run = r->nruns,
+                             .lo = INT32_MAX,
+                             .hi = -1};
     int rc = CAVS_OK, symbols = cavs__symbols_of(r), n;
 
     memset(out, 0, (size_t)o->nshards * sizeof(*out));
     o->shares = d.cut && b->used && !b->apart;
-    if (!cavs__reserve_needed(o, (size_t)symbols))
+    if (!cavs__reserve_needed(&d, (size_t)symbols))
         return cavs__fail_nomem("order of a tape", (size_t)symbols * sizeof *o->list);
     cavs__find_needed(&d, wanted, symbols);
     if (d.n == 0)

@@ -25,15 +25,17 @@ static inline struct cavs__entry *cavs__listed_entry(const struct cavs__recordin
 struct cavs__needed {
     struct cavs__order *o;
     struct cavs__recording *r;
-    bool cut;     /* what nothing waits for comes later */
-    int n;        /* found */
-    int lo, hi;   /* the first and the last word of o->found in which some were */
-    int64_t rows; /* that they read */
+    struct cavs__blocks *cut; /* what nothing waits for comes later; NULL: no runs are looked at */
+    int run;                  /* that was looked at last; at first the number of runs */
+    int n;                    /* places of the list */
+    int lo, hi;               /* the first and the last word of o->found in which some were */
+    int64_t rows;             /* that they read */
 };
 /* Room for all symbols that there are, none of them found.  false: out of memory. */
-bool cavs__reserve_needed(struct cavs__order *o, size_t n);
+bool cavs__reserve_needed(struct cavs__needed *d, size_t n);
 /* Symbols read what was recorded before them: from the last one back, all are found, and listed
- * ascending, in the last of the `symbols` places of o->list. */
+ * ascending, in the last of the `symbols` places of o->list; in place of the members of a known run
+ * that run is. */
 void cavs__find_needed(struct cavs__needed *d, const struct cavs__wanted *wanted, int symbols);
 
 /* ---- sample_shards.c ---- */

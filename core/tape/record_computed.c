@@ -83,6 +83,14 @@ static bool add_sink(struct cavs__recording *r, const struct cavs__node *node)
     return true;
 }
 
+static bool add_run(struct cavs__recording *r, const struct cavs__entry *e)
+{
+    if (!cavs__array_reserve(&r->runs, &r->run_room, (size_t)r->nruns + 1, sizeof *r->runs))
+        return false;
+    r->runs[r->nruns++] = (struct cavs__run_begin){e->run, e->site, e->reads};
+    return true;
+}
+
 /* Where it was recorded; what reads nothing that is computed is of no run. */
 static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
                       struct cavs__entry *e)
@@ -97,7 +105,7 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     }
     e->site = cavs__site_visit(&r->sites, x, e->sample);
     e->run = r->sites.run;
-    if (e->site < 0)
+    if (e->site < 0 || (e->run == x->number && !add_run(r, e)))
         return out_of_memory(node);
     site = &r->sites.all[e->site];
     if (cavs__takes_list(x->op))

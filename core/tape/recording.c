@@ -44,6 +44,7 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->count);
     free(r->group);
     free(r->unions);
+    free(r->runs);
     free(r->sinks);
     free(r->uses);
     free(r->sorts);
@@ -103,6 +104,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->nturns = 0;
     r->nunions = r->nkept = 0;
     r->nreads = 0;
+    r->nruns = 0;
     r->nsinks = 0;
     cavs__sites_end(&r->sites);
     r->open = true;
@@ -203,5 +205,7 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
     cavs__find_place(r);
     while (r->nsinks > 0 && r->sinks[r->nsinks - 1] >= symbols)
         r->nsinks--;
+    while (r->nruns > 0 && r->runs[r->nruns - 1].first >= symbols)
+        r->nruns--;
     return CAVS_OK;
 }

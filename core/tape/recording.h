@@ -83,6 +83,11 @@ struct cavs__union {
     int32_t a, b; /* samples of them */
 };
 
+/* Where a run begins, apart from its entry: needed.c goes from one to the one before. */
+struct cavs__run_begin {
+    int32_t first, site, reads; /* those of its first symbol */
+};
+
 struct cavs__nodes {
     int nchunks;
     struct cavs__node **chunks;
@@ -108,12 +113,14 @@ struct cavs__recording {
     struct cavs__read *reads; /* [nreads] */
     int nsamples;
     int nturns; /* the last one's sample is the present one */
-    size_t turn_room, count_room, group_room, union_room, sink_room;
+    size_t turn_room, count_room, group_room, union_room, run_room, sink_room;
     struct cavs__turn *turns; /* [nturns] */
     int32_t *count;           /* [nsamples] symbols of each */
     int32_t *group;     /* [nsamples] those that read one another: an earlier sample, or itself */
     int nunions, nkept; /* the first nkept stay: shards were chosen by them */
     struct cavs__union *unions;
+    int nruns;
+    struct cavs__run_begin *runs; /* [nruns] ascending */
     int nsinks;
     int32_t *sinks; /* [nsinks] metrics and losses, ascending */
     struct cavs__sites sites;

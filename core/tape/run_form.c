@@ -4,7 +4,7 @@
 
 enum { NO_ROW = -1 /* width: an id is no row */ };
 
-static int32_t add_operand(struct cavs__formed_run *x, struct cavs__read read, int32_t width)
+static int32_t add_operand(struct cavs__formed_run *x, int32_t read, int32_t width)
 {
     if (x->noperands == CAVS__MOST_OPERANDS)
         return 0;
@@ -14,11 +14,12 @@ static int32_t add_operand(struct cavs__formed_run *x, struct cavs__read read, i
 }
 
 /* ~k: it is operand k of the run; 0: there are too many. */
-static int32_t operand_of_run(struct cavs__formed_run *x, struct cavs__read read, int32_t width)
+static int32_t operand_of_run(struct cavs__formed_run *x, int32_t read, int32_t width)
 {
+    const struct cavs__read *reads = x->r->reads;
+
     for (int k = 0; k < x->noperands; k++) {
-        if (x->operands[k].of == read.of && x->operands[k].from == read.from &&
-            x->width[k] == width)
+        if (cavs__same_read(reads[x->operands[k]], reads[read]) && x->width[k] == width)
             return ~k;
     }
     return add_operand(x, read, width);
@@ -46,7 +47,7 @@ static bool code_operand(struct cavs__formed_run *x, const struct cavs__operand_
 
     if (o->kind == CAVS__OPERAND_ID) {
         x->ncodes++;
-        code[0] = add_operand(x, read, NO_ROW);
+        code[0] = add_operand(x, at, NO_ROW);
         return note_external(x, at, code[0], true);
     }
     if (o->kind != CAVS__OPERAND_ROW)
@@ -59,7 +60,7 @@ static bool code_operand(struct cavs__formed_run *x, const struct cavs__operand_
         return true;
     }
     code[1] = 0;
-    code[0] = operand_of_run(x, read, o->width);
+    code[0] = operand_of_run(x, at, o->width);
     return note_external(x, at, code[0], false);
 }
 

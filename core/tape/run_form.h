@@ -10,13 +10,13 @@ enum { CAVS__MOST_CODES = 1024 };
 /* A run being looked at, and the part of it that is to be a vertex. */
 struct cavs__formed_run {
     struct cavs__recording *r;
-    struct cavs__run all;
+    struct cavs__recorded_run all;
     int n;
     int32_t symbols[CAVS__MOST_MEMBERS];
     int32_t first; /* `vertex` of the part's first one, from which on they have numbers */
     int ncodes, noperands;
     int32_t codes[CAVS__MOST_CODES];
-    struct cavs__read operands[CAVS__MOST_OPERANDS];
+    int32_t operands[CAVS__MOST_OPERANDS]; /* the first read that each is */
     int32_t width[CAVS__MOST_OPERANDS];
     int nexternal; /* all, of which the first are here */
     struct cavs__external external[CAVS__MOST_EXTERNAL];

@@ -17,19 +17,20 @@ void cavs__leave_alone(struct cavs__recording *r, int32_t symbol)
 
 /* ---- what the members read ---- */
 
-static const struct cavs__signature *signature_of(const struct cavs__run *x,
+static const struct cavs__signature *signature_of(const struct cavs__recorded_run *x,
                                                   const struct cavs__entry *e)
 {
     return x->r->signatures.all[x->r->signature[e - x->r->entries]];
 }
 
-static int32_t reads_of(const struct cavs__run *x, const struct cavs__entry *e)
+static int32_t reads_of(const struct cavs__recorded_run *x, const struct cavs__entry *e)
 {
     return cavs__reads_of(signature_of(x, e), e);
 }
 
 /* The entry that operand k is of; NULL: it is no row. */
-static struct cavs__entry *read_by(const struct cavs__run *x, const struct cavs__entry *e, int k)
+static struct cavs__entry *read_by(const struct cavs__recorded_run *x, const struct cavs__entry *e,
+                                   int k)
 {
     const struct cavs__read *read = &x->r->reads[e->reads + k];
 
@@ -37,26 +38,26 @@ static struct cavs__entry *read_by(const struct cavs__run *x, const struct cavs_
 }
 
 /* Which member it is; negative: none. */
-static int member_of(const struct cavs__run *x, const struct cavs__entry *e)
+static int member_of(const struct cavs__recorded_run *x, const struct cavs__entry *e)
 {
     return e->vertex - x->first;
 }
 
-static const struct cavs__entry *member(const struct cavs__run *x, int i)
+static const struct cavs__entry *member(const struct cavs__recorded_run *x, int i)
 {
     return &x->r->entries[x->symbols[i]];
 }
 
 /* ---- the run ---- */
 
-static bool is_product_of_source(const struct cavs__run *x, const struct cavs__entry *e)
+static bool is_product_of_source(const struct cavs__recorded_run *x, const struct cavs__entry *e)
 {
     const struct cavs__entry *of = signature_of(x, e)->is_product ? read_by(x, e, 0) : NULL;
 
     return of && of->site == CAVS__NO_SITE;
 }
 
-static void add_member(struct cavs__run *x, int32_t symbol, struct cavs__entry *e)
+static void add_member(struct cavs__recorded_run *x, int32_t symbol, struct cavs__entry *e)
 {
     e->vertex = x->first + x->n;
     x->part[cavs__is_marked(x->r, symbol, CAVS__WAITED_FOR) ? CAVS__RUN_CHAIN : CAVS__RUN_LATER] |=
@@ -65,7 +66,7 @@ static void add_member(struct cavs__run *x, int32_t symbol, struct cavs__entry *
     x->symbols[x->n++] = symbol;
 }
 
-int cavs__run_take(struct cavs__run *x, int n, const int32_t *list, int32_t **before)
+int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list, int32_t **before)
 {
     int32_t run = 0;
     int i = 0;
@@ -73,7 +74,7 @@ int cavs__run_take(struct cavs__run *x, int n, const int32_t *list, int32_t **be
     x->n = 0;
     x->sourced = false;
     memset(x->part, 0, sizeof x->part);
-    for (; i < n; i++) {
+    for (; i < n && list[i] >= 0; i++) {
         struct cavs__entry *e = &x->r->entries[list[i]];
 
         if (e->site == CAVS__NO_SITE) {
@@ -92,7 +93,7 @@ int cavs__run_take(struct cavs__run *x, int n, const int32_t *list, int32_t **be
 /* ---- what can be computed ahead ---- */
 
 /* The members that are made of nothing but what reads no other symbol. */
-static uint64_t pure_members(const struct cavs__run *x)
+static uint64_t pure_members(const struct cavs__recorded_run *x)
 {
     uint64_t pure = 0;
 
@@ -112,7 +113,7 @@ static uint64_t pure_members(const struct cavs__run *x)
 }
 
 /* The members that this one reads. */
-static uint64_t members_read(const struct cavs__run *x, const struct cavs__entry *e)
+static uint64_t members_read(const struct cavs__recorded_run *x, const struct cavs__entry *e)
 {
     uint64_t members = 0;
 
@@ -127,7 +128,7 @@ static uint64_t members_read(const struct cavs__run *x, const struct cavs__entry
 
 /* Cheap operators behind the last product stay in the chain, where they are fused with what
  * follows; where all could be computed ahead there is no chain (core/compile/share.c). */
-static void cut_ahead(struct cavs__run *x)
+static void cut_ahead(struct cavs__recorded_run *x)
 {
     uint64_t pure = pure_members(x), *chain = &x->part[CAVS__RUN_CHAIN], ahead = 0;
 
@@ -146,7 +147,7 @@ static void cut_ahead(struct cavs__run *x)
 /* ---- parts ---- */
 
 /* Notes what this part reads of the others. */
-static void note_reads(const struct cavs__run *x, uint64_t part)
+static void note_reads(const struct cavs__recorded_run *x, uint64_t part)
 {
     for (uint64_t left = part; left;) {
         uint64_t others = members_read(x, member(x, cavs__take_member(&left))) & ~part;
@@ -156,7 +157,7 @@ static void note_reads(const struct cavs__run *x, uint64_t part)
     }
 }
 
-void cavs__run_cut(struct cavs__run *x)
+void cavs__run_cut(struct cavs__recorded_run *x)
 {
     if (x->sourced)
         cut_ahead(x);

@@ -16,7 +16,7 @@ enum cavs__run_part {
     CAVS__RUN_PARTS
 };
 
-struct cavs__run {
+struct cavs__recorded_run {
     struct cavs__recording *r;
     int n;
     int32_t symbols[CAVS__MOST_MEMBERS];
@@ -44,9 +44,9 @@ static inline int cavs__take_member(uint64_t *members)
 /* Takes the first run of the list, of which there are n: how many symbols those are.  What reads no
  * other symbol may stand before it: that goes to *before, which moves on, and is a vertex by
  * itself. */
-int cavs__run_take(struct cavs__run *x, int n, const int32_t *list, int32_t **before);
+int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list, int32_t **before);
 /* Cuts it, and notes what one part reads of another. */
-void cavs__run_cut(struct cavs__run *x);
+void cavs__run_cut(struct cavs__recorded_run *x);
 /* The symbol is a vertex by itself. */
 void cavs__leave_alone(struct cavs__recording *r, int32_t symbol);
 

@@ -17,7 +17,8 @@ static bool add_reads(struct cavs__recording *r, const struct cavs__together *v,
                              (size_t)(r->nreads + v->noperands + nresults), sizeof *r->reads))
         return false;
     to = r->reads + r->nreads;
-    memcpy(to, v->operands, (size_t)v->noperands * sizeof *to);
+    for (int i = 0; i < v->noperands; i++)
+        to[i] = r->reads[v->from + v->operands[i]];
     for (int i = 0; i < nresults; i++)
         to[v->noperands + i] = (struct cavs__read){.of = v->results[i]};
     r->nreads += v->noperands + nresults;
@@ -162,6 +163,7 @@ static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *
     p->noperands = x->noperands;
     p->nexternal = x->nexternal;
     memcpy(p->width, x->width, sizeof p->width);
+    memcpy(p->operands, x->operands, sizeof p->operands);
     memcpy(p->external, x->external, sizeof p->external);
     memcpy(p->symbols, x->symbols, (size_t)x->n * sizeof *p->symbols);
 }
@@ -217,8 +219,8 @@ int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool 
     }
     for (int i = 0, taken; i < n; i += taken) {
         taken = cavs__take_sources(r, n - i, list + i, &to);
-        if (taken == 0)
-            taken = cavs__known_take(b, r, n - i, list + i, &to);
+        if (taken == 0 && list[i] < 0)
+            taken = cavs__known_become(b, r, n - i, list + i, &to);
         if (taken == 0)
             taken = take_run(b, &x, n - i, list + i, &to);
         if (taken < 0)

@@ -62,7 +62,11 @@ struct cavs__blocks {
     struct cavs__tape_block **all; /* [n] */
     struct cavs__table table;      /* of them, by form */
     int nknown;
-    struct cavs__known_run **known;     /* [nknown] known_runs.h */
+    struct cavs__known_run **known; /* [nknown] known_runs.h */
+    size_t before_room, taken_room;
+    uint8_t *before; /* by symbol: marks when the last of its run was found to be needed */
+    int ntaken;
+    struct cavs__taken_run *taken;      /* [ntaken] runs as known ones, from the last one back */
     int64_t alone[CAVS__ALONE_REASONS]; /* symbols so far */
     /* those that are coming: background.c */
     bool coming;
@@ -77,7 +81,8 @@ struct cavs__blocks {
 struct cavs__together {
     int32_t head, signature;
     int noperands;
-    const struct cavs__read *operands;
+    const int32_t *operands; /* each is this read, from there on */
+    int32_t from;
     int32_t results[CAVS__MOST_MEMBERS]; /* symbols: as many as the signature has */
 };
 /* What the head and the results have of it, but for marks.  false: out of memory. */
@@ -88,8 +93,9 @@ void cavs__blocks_free(struct cavs__blocks *b);
 bool cavs__block_expect(struct cavs__blocks *b, const struct cavs__tape_block *expected);
 /* background.c: a form is met whose signatures are to be made. */
 void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b);
-/* The n wanted symbols of the list, ascending, become vertices, whose heads go to another, which
- * may begin before it: how many; -1: out of memory.  together: runs may be blocks. */
+/* The n wanted symbols of the list, ascending, and known runs among them, become vertices, whose
+ * heads go to another, which may begin before it: how many; -1: out of memory.  together: runs may
+ * be blocks. */
 int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
                         const int32_t *list, int32_t *heads);
 
