@@ -70,6 +70,7 @@ static void keep_rows(struct cavs_tape *t, int n, const int32_t *symbols)
         if (site)
             site->asked = true;
     }
+    cavs__sites_visit_all(&t->recording.sites);
 }
 
 static void keep_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs)
@@ -81,6 +82,7 @@ static void keep_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const
         if (site)
             site->alone = true;
     }
+    cavs__sites_visit_all(&t->recording.sites);
 }
 
 static int in_a_block(const char *call, const struct cavs_symbol *x)

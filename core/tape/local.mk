@@ -35,6 +35,7 @@ libcavs_la_SOURCES += \
 	core/tape/reached.c \
 	core/tape/record_computed.c \
 	core/tape/record_symbol.c \
+	core/tape/record_usual.c \
 	core/tape/recording.c \
 	core/tape/recording.h \
 	core/tape/recording_parts.h \

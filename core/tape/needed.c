@@ -18,6 +18,7 @@ static void ask_for(struct cavs__recording *r, int symbol)
 {
     r->entries[symbol].vertex = CAVS__FOUND;
     r->sites.all[r->entries[symbol].site].asked = true;
+    cavs__sites_visit_all(&r->sites);
 }
 
 /* The symbol is not there yet. */

@@ -5,15 +5,6 @@
 #include "core/declare/build.h"
 #include "core/tape/recording_parts.h"
 
-/* As a symbol of that run reads it. */
-static inline struct cavs__read read_of(const struct cavs__to_readers *in, int32_t run)
-{
-    struct cavs__read read = in->read;
-
-    read.in_run = in->run == run;
-    return read;
-}
-
 /* Notes what x reads, which is of that run.  Are its operands those of the last signature, which
  * has as many? */
 static inline bool has_operands(const struct cavs__recording *r, const struct cavs__glance *last,
@@ -27,7 +18,7 @@ static inline bool has_operands(const struct cavs__recording *r, const struct ca
         const struct cavs__to_readers *in = cavs__told_by(x->inputs[i]);
         const uint64_t *key = all ? all[i].key : last->key[i];
 
-        reads[i] = read_of(in, run);
+        reads[i] = cavs__read_of(in, run);
         differ |= (key[0] ^ in->key[0]) | (key[1] ^ in->key[1]);
     }
     return differ == 0;
@@ -44,7 +35,7 @@ static inline int signature_of(struct cavs__recording *r, const struct cavs_symb
         has_operands(r, last, x, e->run, reads))
         return last->number;
     for (int i = 0; i < x->ninputs; i++)
-        reads[i] = read_of(cavs__told_by(x->inputs[i]), e->run);
+        reads[i] = cavs__read_of(cavs__told_by(x->inputs[i]), e->run);
     return cavs__sorted_signature(r, x);
 }
 
@@ -75,11 +66,11 @@ static const struct cavs__glance *sign(struct cavs__recording *r, const struct c
     return last;
 }
 
-static bool add_sink(struct cavs__recording *r, const struct cavs__node *node)
+bool cavs__add_sink(struct cavs__recording *r, int number)
 {
     if (!cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)r->nsinks + 1, sizeof *r->sinks))
-        return out_of_memory(node);
-    r->sinks[r->nsinks++] = node->x.number;
+        return false;
+    r->sinks[r->nsinks++] = number;
     return true;
 }
 
@@ -107,9 +98,11 @@ static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
     e->run = r->sites.run;
     if (e->site < 0 || (e->run == x->number && !add_run(r, e)))
         return out_of_memory(node);
+    if (e->sample != cavs__present_sample(r))
+        r->sites.usual = 0;
     site = &r->sites.all[e->site];
     if (cavs__takes_list(x->op))
-        cavs__site_lists(site, x->ninputs);
+        cavs__site_lists(&r->sites, e->site, x->ninputs);
     if (site->asked)
         r->marks[x->number] |= CAVS__READ_OUTSIDE;
     return true;
@@ -133,5 +126,5 @@ bool cavs__record_computed(struct cavs__recording *r, struct cavs__node *node,
     if (several && !cavs__unite_samples(r, node))
         return out_of_memory(node);
     r->nreads += node->x.ninputs;
-    return !node->x.metric || add_sink(r, node);
+    return !node->x.metric || cavs__add_sink(r, node->x.number) || out_of_memory(node);
 }

@@ -6,17 +6,6 @@
 #include "core/declare/build.h"
 #include "core/tape/recording_parts.h"
 
-/* The same behind this one, which is the last. */
-static inline void find_following(struct cavs__recording *r, struct cavs__node *last)
-{
-    unsigned n = (unsigned)cavs__symbols_of(r);
-
-    if (n % CAVS__NODES_A_CHUNK != 0 && n < r->entry_room)
-        r->recorder.next = &last[1].x;
-    else
-        cavs__find_place(r);
-}
-
 static void refuse(struct cavs__recording *r, const struct cavs_symbol *like)
 {
     struct cavs_function *f = r->recorder.present;
@@ -80,29 +69,20 @@ static inline bool set_operands(struct cavs__recording *r, struct cavs__node *no
     return true;
 }
 
-/* What readers need to know of a symbol that is computed, and of one that they read as it is. */
-static inline void tell_of_row(struct cavs__node *node, const struct cavs__entry *e)
-{
-    struct cavs__operand_sort o = {
-        .kind = CAVS__OPERAND_ROW, .grad = node->x.needs_grad, .width = node->x.width};
-
-    cavs__set_key(&o);
-    node->to_readers = (struct cavs__to_readers){.key = {o.key[0], o.key[1]},
-                                                 .read = {.of = node->x.number},
-                                                 .sample = e->sample,
-                                                 .run = e->run};
-}
-
+/* What readers need to know of a symbol that they read as it is. */
 static void tell_as_it_is(const struct cavs__recording *r, struct cavs__node *node)
 {
     struct cavs__operand_sort o;
     struct cavs__read read = cavs__sort_operand(&node->x, &o);
-    bool row = read.from != CAVS__NO_ROW;
+    const struct cavs__entry *e = read.from != CAVS__NO_ROW ? &r->entries[read.of] : NULL;
+    struct cavs__to_readers *told = &node->to_readers;
 
-    node->to_readers = (struct cavs__to_readers){.key = {o.key[0], o.key[1]},
-                                                 .read = read,
-                                                 .sample = row ? r->entries[read.of].sample : -1,
-                                                 .run = row ? r->entries[read.of].run : -1};
+    told->key[0] = o.key[0];
+    told->key[1] = o.key[1];
+    told->read = read;
+    told->sample = e ? e->sample : -1;
+    told->run = e ? e->run : -1;
+    told->row = e ? -1 : 0;
 }
 
 /* The symbol that stands for a parameter of one row; NULL: there is none yet, or no memory to know
@@ -150,7 +130,6 @@ static inline struct cavs__entry *begin_entry(struct cavs__recording *r, struct 
     x->function = r->recorder.present;
     x->number = number;
     x->needs_grad = x->whole = x->read_past = false;
-    node->row = NULL;
     node->place = r->count[sample];
     *e = (struct cavs__entry){.site = CAVS__NO_SITE, .sample = sample, .reads = (int32_t)r->nreads};
     r->marks[number] = x->op == CAVS__OP_METRIC ? CAVS__SUMMED_UP : 0;
@@ -165,19 +144,19 @@ static struct cavs_symbol *record(struct cavs__recording *r, struct cavs__node *
     if (is_computed(node->x.op)) {
         if (!cavs__record_computed(r, node, e, operands->several))
             return NULL;
-        tell_of_row(node, e);
+        cavs__tell_of_row(node, e->sample, e->run);
     } else {
         r->signature[node->x.number] = CAVS__NOT_COMPUTED;
         tell_as_it_is(r, node);
     }
     r->count[e->sample]++;
     r->recorder.present->nsymbols++;
-    find_following(r, node);
+    cavs__find_following(r, node);
     return &node->x;
 }
 
-struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
-                                        struct cavs_symbol *const *inputs)
+struct cavs_symbol *cavs__record_other(struct cavs__recorder *recorder, int n,
+                                       struct cavs_symbol *const *inputs)
 {
     struct cavs__recording *r = (struct cavs__recording *)recorder;
     struct cavs_symbol *x = recorder->next, *use;

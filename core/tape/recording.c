@@ -55,17 +55,27 @@ void cavs__recording_free(struct cavs__recording *r)
 
 /* ---- room ---- */
 
+/* Symbols up to the end of the chunk that the next one is in. */
+static int64_t room_for(const struct cavs__recording *r)
+{
+    return ((int64_t)cavs__symbols_of(r) / CAVS__NODES_A_CHUNK + 1) * CAVS__NODES_A_CHUNK;
+}
+
+static bool has_chunk(const struct cavs__recording *r, const struct cavs__nodes *nodes)
+{
+    return room_for(r) <= (int64_t)nodes->nchunks * CAVS__NODES_A_CHUNK;
+}
+
 static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
 {
-    int n = cavs__symbols_of(r);
+    size_t most = (size_t)room_for(r);
     struct cavs__node *chunk;
 
-    if (!cavs__array_reserve(&r->marks, &r->mark_room, (size_t)n + 1, sizeof *r->marks) ||
-        !cavs__array_reserve(&r->signature, &r->signature_room, (size_t)n + 1,
-                             sizeof *r->signature) ||
-        !cavs__array_reserve(&r->entries, &r->entry_room, (size_t)n + 1, sizeof *r->entries))
+    if (!cavs__array_reserve(&r->marks, &r->mark_room, most, sizeof *r->marks) ||
+        !cavs__array_reserve(&r->signature, &r->signature_room, most, sizeof *r->signature) ||
+        !cavs__array_reserve(&r->entries, &r->entry_room, most, sizeof *r->entries))
         return false;
-    if (n < nodes->nchunks * CAVS__NODES_A_CHUNK)
+    if (has_chunk(r, nodes))
         return true;
     chunk = calloc(CAVS__NODES_A_CHUNK, sizeof *chunk); /* builders do not write all of them */
     if (!chunk || !CAVS__APPEND(nodes->chunks, nodes->nchunks, chunk)) {
@@ -79,10 +89,13 @@ static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
 void cavs__find_place(struct cavs__recording *r)
 {
     struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
-    int n = cavs__symbols_of(r);
-    bool room = (size_t)n < r->entry_room && n < nodes->nchunks * CAVS__NODES_A_CHUNK;
+    bool room = room_for(r) <= (int64_t)r->entry_room && has_chunk(r, nodes);
 
-    r->recorder.next = room || add_room(r, nodes) ? &cavs__node_at(r, n)->x : &r->nowhere;
+    r->recorder.next = &r->nowhere;
+    if (room || add_room(r, nodes))
+        r->recorder.next = &cavs__node_at(r, cavs__symbols_of(r))->x;
+    else
+        r->sites.usual = 0; /* it is to be refused */
 }
 
 /* ---- recordings ---- */
@@ -131,6 +144,7 @@ static struct cavs_function *take_turn(struct cavs__recording *r, int sample, in
     }
     r->turns[r->nturns++] = (struct cavs__turn){sample, nsamples, cavs__symbols_of(r)};
     r->nsamples = nsamples;
+    r->sites.usual = 0;
     return r->recorder.present;
 }
 

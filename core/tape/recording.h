@@ -28,13 +28,14 @@ struct cavs__to_readers {
     uint64_t key[2]; /* cavs__set_key() */
     struct cavs__read read;
     int32_t sample, run; /* of a row: the entry's; else -1 */
+    int32_t row;         /* all bits if it is one, else none */
 };
 
 /* A recorded symbol. */
 struct cavs__node {
     struct cavs_symbol x; /* its number counts all symbols of the recording */
     struct cavs_symbol *in[2];
-    const float *row; /* given by the user, x.width numbers */
+    const float *row; /* of one that the user gave: x.width numbers */
     int32_t place;    /* in its sample: dropout's */
     struct cavs__to_readers to_readers;
 };

@@ -17,6 +17,7 @@ void cavs__sites_free(struct cavs__sites *s)
 void cavs__sites_leave(struct cavs__sites *s)
 {
     s->last = CAVS__NO_SITE;
+    s->usual = 0;
 }
 
 /* The sample ends behind the site. */
@@ -25,13 +26,14 @@ static void end(struct cavs__site *last)
     if (last->after == CAVS__NO_SITE)
         last->after = CAVS__SAMPLE_ENDS;
     last->branches |= last->after >= 0;
+    last->usual = 0;
 }
 
 void cavs__sites_end(struct cavs__sites *s)
 {
     if (s->last >= 0)
         end(&s->all[s->last]);
-    s->last = CAVS__NO_SITE;
+    cavs__sites_leave(s);
 }
 
 /* ---- in any process ---- */
@@ -107,11 +109,17 @@ static int32_t meet_first(struct cavs__sites *s, const struct cavs_symbol *x, bo
 
 /* ---- which site ---- */
 
+static bool is_at(const struct cavs__site *at, const struct cavs_symbol *x)
+{
+    return at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
+           at->k == x->k && at->width == x->width && at->param == x->param;
+}
+
 static bool is_site(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
 {
     const struct cavs__site *at = &s->all[site];
 
-    if (cavs__is_at(at, x))
+    if (is_at(at, x))
         return at->met;
     return !at->met && meets(s, site, x);
 }
@@ -180,6 +188,8 @@ static bool goes_on(struct cavs__sites *s, const struct cavs_symbol *x)
         return false;
     last->branches =
         last->after == CAVS__SAMPLE_ENDS || (last->after >= 0 && !is_site(s, last->after, x));
+    if (last->branches)
+        last->usual = 0;
     return !last->branches;
 }
 
@@ -194,14 +204,31 @@ static int32_t next_site(struct cavs__sites *s, const struct cavs_symbol *x)
     return next;
 }
 
-void cavs__site_lists(struct cavs__site *s, int entries)
+void cavs__site_lists(struct cavs__sites *s, int32_t site, int entries)
 {
-    if (s->entries == 0)
-        s->entries = entries;
-    s->alone |= s->entries != entries || entries > CAVS__MOST_OPERANDS / 2;
+    struct cavs__site *at = &s->all[site];
+
+    if (at->entries == 0)
+        at->entries = entries;
+    at->alone |= at->entries != entries || entries > CAVS__MOST_OPERANDS / 2;
+    if (at->alone)
+        at->usual = s->usual = 0;
 }
 
-int32_t cavs__other_site(struct cavs__sites *s, const struct cavs_symbol *x, int sample)
+/* May what is recorded there after another site be recorded by record_usual.c? */
+static bool is_usual(const struct cavs__site *at)
+{
+    return !at->alone && !at->apart && !at->asked && !cavs__takes_list(at->op);
+}
+
+void cavs__sites_visit_all(struct cavs__sites *s)
+{
+    for (int i = 0; i < s->n; i++)
+        s->all[i].usual = 0;
+    s->usual = 0;
+}
+
+int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample)
 {
     bool on, cut_off;
     int32_t site;
@@ -212,12 +239,16 @@ int32_t cavs__other_site(struct cavs__sites *s, const struct cavs_symbol *x, int
     cut_off = !on && s->last >= 0 && s->length == CAVS__MOST_MEMBERS;
     site = on ? next_site(s, x) : first_site(s, x, cut_off);
     on = on && site >= 0 && !s->all[site].alone; /* in no block, and none goes on behind it */
+    if (on && is_usual(&s->all[site]))
+        s->all[s->last].usual = 1 + site;
     if (!on) {
         s->run = x->number;
         s->length = 0;
     }
-    s->last = site;
     s->sample = sample;
-    s->length++;
+    if (site < 0)
+        cavs__sites_leave(s);
+    else
+        cavs__site_follow(s, site);
     return site;
 }

@@ -25,6 +25,8 @@ struct cavs__site {
     enum cavs__op op;
     int k, width;
     const struct cavs_param *param;
+    int32_t usual;            /* 1 + the site of what nearly always comes after it in its run, if
+                                 record_usual.c may record that; 0: it has to be looked at */
     int32_t after;            /* what came after it in its run first; CAVS__NO_SITE: nothing yet */
     bool branches;            /* others came after it, too: its run ends here */
     bool asked;               /* for its row, when that was late: it is a result of its block */
@@ -49,6 +51,7 @@ struct cavs__sites {
     int unmet;
     /* the symbol before */
     int32_t last;  /* its site; CAVS__NO_SITE: a run begins */
+    int32_t usual; /* of that site, if the run may go on, and the present sample */
     int32_t start; /* the site where a run began last */
     int sample;
     int32_t run; /* the first symbol of its run */
@@ -66,44 +69,20 @@ bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected)
 /* Notes that a list of so many entries was there.  Where they differ in number, each block would be
  * for one of them, and long ones gain nothing in a block: what takes these is a symbol of its own.
  */
-void cavs__site_lists(struct cavs__site *s, int entries);
+void cavs__site_lists(struct cavs__sites *s, int32_t site, int entries);
 
-static inline bool cavs__is_at(const struct cavs__site *at, const struct cavs_symbol *x)
-{
-    return at->at.line == x->at.line && at->at.file == x->at.file && at->op == x->op &&
-           at->k == x->k && at->width == x->width && at->param == x->param;
-}
-
-/* Most symbols follow where the run has always gone on to: that site.  CAVS__NO_SITE: this one is
- * to be looked at. */
-static inline int32_t cavs__usual_site(const struct cavs__sites *s, const struct cavs_symbol *x,
-                                       int sample)
-{
-    const struct cavs__site *last, *at;
-
-    if (s->last < 0 || sample != s->sample || s->length == CAVS__MOST_MEMBERS)
-        return CAVS__NO_SITE;
-    last = &s->all[s->last];
-    if (last->branches | last->alone | last->apart || last->after < 0)
-        return CAVS__NO_SITE;
-    at = &s->all[last->after];
-    return !at->met | at->alone | at->apart || !cavs__is_at(at, x) ? CAVS__NO_SITE : last->after;
-}
+/* Something has become of a site that is looked at where sites are visited alone. */
+void cavs__sites_visit_all(struct cavs__sites *s);
 
 /* Where x, which is of this sample, is recorded; s->run: the first symbol of its run.
  * CAVS__NO_SITE: out of memory. */
-int32_t cavs__other_site(struct cavs__sites *s, const struct cavs_symbol *x, int sample);
+int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample);
 
-static inline int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x,
-                                       int sample)
+/* The same, where it is known to be the usual one. */
+static inline void cavs__site_follow(struct cavs__sites *s, int32_t site)
 {
-    int32_t site = cavs__usual_site(s, x, sample);
-
-    if (site < 0)
-        return cavs__other_site(s, x, sample);
     s->last = site;
-    s->length++;
-    return site;
+    s->usual = ++s->length < CAVS__MOST_MEMBERS ? s->all[site].usual : 0;
 }
 
 #endif

@@ -3,6 +3,7 @@
  * tape.h - a tape: a recording, and the session that computes it.
  *
  *   recording.c      recordings and samples; recording_parts.h: the symbols of the present one
+ *                    (record_usual.c: those that come as they mostly do)
  *   signature.c      sorts of symbols that can be computed together; signature_function.h: what
  *                    they compute
  *   sites.c          where in the code they were recorded, and which runs recur
