@@ -110,20 +110,27 @@ static uint64_t hash_params(struct run *r)
     return hash;
 }
 
-/* Trees one by one.  *helped: tasks that were open to helpers. */
+/* Trees one by one; returns how many pieces of work were open to helpers. */
+static int train_trees(struct run *r)
+{
+    int helped = 0;
+
+    for (int i = 0; i < EPOCHS * SAMPLES; i++) {
+        int sample = i % SAMPLES;
+
+        check_ok(cavs_session_train(r->session, r->data, &sample, 1));
+        helped += r->session->engine.cuts[0].helped;
+    }
+    check_ok(cavs_session_wait(r->session));
+    return helped;
+}
+
 static uint64_t train(struct run r, int *helped)
 {
     uint64_t hash;
 
-    *helped = 0;
     open_run(&r);
-    for (int i = 0; i < EPOCHS * SAMPLES; i++) {
-        int sample = i % SAMPLES;
-
-        check_ok(cavs_session_train(r.session, r.data, &sample, 1));
-        *helped += r.session->engine.cuts[0].helped;
-    }
-    check_ok(cavs_session_wait(r.session));
+    *helped = train_trees(&r);
     hash = hash_params(&r);
     close_run(&r);
     return hash;
@@ -187,6 +194,23 @@ static void helpers_give_the_same_bits_with_any_scheduler(void **state)
     }
 }
 
+static void a_batch_of_one_tree_that_is_helped_with_is_one_task(void **state)
+{
+    struct run r = alone();
+    struct cavs_stats stats;
+
+    (void)state;
+    need_panels();
+    r.workers = 3;
+    r.l2_bytes = 1;
+    open_run(&r);
+    assert_true(train_trees(&r) > 0);
+    cavs_session_stats(r.session, &stats);
+    assert_int_equal(stats.batches, EPOCHS * SAMPLES);
+    assert_true(stats.tasks > 0 && stats.tasks <= stats.batches); /* the smallest are none */
+    close_run(&r);
+}
+
 static void check_not_helped(struct run r)
 {
     int helped;
@@ -221,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(helpers_give_the_same_bits),
         cmocka_unit_test(helpers_give_the_same_bits_with_any_scheduler),
+        cmocka_unit_test(a_batch_of_one_tree_that_is_helped_with_is_one_task),
         cmocka_unit_test(small_weights_are_not_helped_with),
         cmocka_unit_test(workers_of_others_do_not_help),
     };
