@@ -70,9 +70,9 @@ static void gemm_takes_weights_in_panels(void **unused)
 
         for (int r = 0; r < rows; r++)
             index[r] = random_int(&state, -1, rows);
-        cavs__copy_block(&(struct cavs__copy){
-                             .layout = CAVS__LAYOUT_PANELS, .ld = panels.ld, .p = panels.p},
-                         0, 0, k, n, w.p, w.ld);
+        cavs__copy_block(
+            &(struct cavs__copy){.layout = CAVS__LAYOUT_PANELS, .ld = panels.ld, .p = panels.p}, 0,
+            0, k, n, w.p, w.ld);
         for (int indexed = 0; indexed < 2; indexed++) {
             struct matrix y[3];
             struct cavs__call call = {.kernel = cavs__kernel_find("gemm")};

@@ -130,8 +130,7 @@ static float *state_of(const struct parameter *p, int i)
 /* In two pieces, as a parameter that is worth more than one task. */
 static void step_dense(struct parameter *p, const struct cavs__update *u, float *wt)
 {
-    const struct cavs__copy copy = {
-        .layout = CAVS__LAYOUT_TRANSPOSED, .ld = p->wt.ld, .p = wt};
+    const struct cavs__copy copy = {.layout = CAVS__LAYOUT_TRANSPOSED, .ld = p->wt.ld, .p = wt};
     int half = p->rows / 2;
 
     for (int i = 0; i < 2; i++)
