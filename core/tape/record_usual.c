@@ -68,11 +68,15 @@ struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
     struct cavs_symbol *x = &node->x;
     int number = cavs__symbols_of(r);
     int32_t site = r->sites.usual - 1;
-    const struct cavs__site *at = &r->sites.all[site];
-    struct cavs__read *reads = r->reads + r->nreads;
+    const struct cavs__site *at;
+    struct cavs__read *reads;
     int sample;
 
-    if (site < 0 || n < 1 || n > 2 || !has_room(r, number) ||
+    if (site < 0)
+        return cavs__record_other(recorder, n, inputs);
+    at = &r->sites.all[site];
+    reads = r->reads + r->nreads;
+    if (n < 1 || n > 2 || !has_room(r, number) ||
         (differs(r, at, x, n) | take_operand(r, node, 0, inputs[0], at->last.key[0], &reads[0])) ||
         (n == 2 && take_operand(r, node, 1, inputs[1], at->last.key[1], &reads[1])) ||
         (x->metric && !cavs__add_sink(r, number)))
