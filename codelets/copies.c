@@ -43,8 +43,6 @@ int cavs__layout_rows(enum cavs__layout layout, int rows, int cols)
     return rows;
 }
 
-enum { LINE = 16 /* numbers in a cache line */ };
-
 enum { FAR = 128 * 1024 /* numbers */ };
 
 bool cavs__copy_is_far(int rows, int cols)
@@ -93,18 +91,18 @@ static void to_panels(const struct cavs__copy *copy, int r, int c, int rows, int
     }
 }
 
-/* LINE rows of w, which are a cache line of each row of a panel. */
+/* So many rows of w as a cache line has numbers: they are one of each row of a panel. */
 static void stream_lines(const struct cavs__copy *copy, int r, int c, int cols, const float *block,
                          ptrdiff_t ldw)
 {
-    float square[LINE * LINE] __attribute__((aligned(64)));
+    float square[CAVS__FETCH_LINE * CAVS__FETCH_LINE] __attribute__((aligned(64)));
 
-    for (int j = 0; j < cols; j += LINE) {
-        const int n = cols - j < LINE ? cols - j : LINE;
+    for (int j = 0; j < cols; j += CAVS__FETCH_LINE) {
+        const int n = cols - j < CAVS__FETCH_LINE ? cols - j : CAVS__FETCH_LINE;
 
-        cavs__transpose(LINE, n, block + j, ldw, square, LINE);
+        cavs__transpose(CAVS__FETCH_LINE, n, block + j, ldw, square, CAVS__FETCH_LINE);
         for (int i = 0; i < n; i++)
-            stream(LINE, square + i * LINE, in_panels(copy, c + j + i, r));
+            stream(CAVS__FETCH_LINE, square + i * CAVS__FETCH_LINE, in_panels(copy, c + j + i, r));
     }
 }
 
@@ -114,7 +112,8 @@ static void to_panels_transposed(const struct cavs__copy *copy, int r, int c, in
 {
     int i = 0;
 
-    for (; i + LINE <= rows && r % LINE == 0 && copy->far; i += LINE)
+    for (; i + CAVS__FETCH_LINE <= rows && r % CAVS__FETCH_LINE == 0 && copy->far;
+         i += CAVS__FETCH_LINE)
         stream_lines(copy, r + i, c, cols, block + i * ldw, ldw);
     for (int n; i < rows; i += n) {
         n = cavs__in_panel(CAVS__PANEL, r + i, rows - i);
