@@ -61,6 +61,7 @@ void on_device_down(void)
 struct job {
     const struct cavs__call *call;
     int products; /* 0: one kernel */
+    int tiles;    /* of products */
     int rows, nviews;
     const struct cavs__view *v;
     unsigned flags;
@@ -81,7 +82,7 @@ static int run_products(const struct job *j, const struct cavs__device_call *all
         c[i].nviews = 3;
         calls[i] = &c[i];
     }
-    return cavs__device_products(j->products, calls);
+    return cavs__device_products_tiled(j->tiles, j->products, calls);
 }
 
 static void run(void *descr[], void *arg)
@@ -257,9 +258,11 @@ void on_device_run(const struct cavs__call *call, int rows, const struct cavs__v
     run_job(&j);
 }
 
-void on_device_products(int n, const struct cavs__call *calls, int rows, const struct cavs__view *v)
+void on_device_products(int tiles, int n, const struct cavs__call *calls, int rows,
+                        const struct cavs__view *v)
 {
-    struct job j = {.call = calls, .products = n, .rows = rows, .nviews = 3 * n, .v = v};
+    struct job j = {
+        .call = calls, .tiles = tiles, .products = n, .rows = rows, .nviews = 3 * n, .v = v};
 
     run_job(&j);
 }

@@ -23,8 +23,9 @@ void on_device_down(void);
  * been compiled for devices. */
 void on_device_run(const struct cavs__call *call, int rows, const struct cavs__view *v,
                    unsigned flags);
-/* The same for n calls of "gemm" that the device may take together; three views of each. */
-void on_device_products(int n, const struct cavs__call *calls, int rows,
+/* The same for n calls of "gemm" in one launch, with these tiles (CAVS__TILES_...); three views of
+ * each. */
+void on_device_products(int tiles, int n, const struct cavs__call *calls, int rows,
                         const struct cavs__view *v);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_opencl_products.c - products that a device takes in one launch, against a sum in double, and
- * each against itself alone. Skipped where there is no device; PoCL is one.
+ * test_opencl_products.c - products that a device takes in one launch, in each size of tiles,
+ * against a sum in double, and each against itself alone; and which tiles they get. Skipped where
+ * there is no device; PoCL is one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <limits.h>
 #include <cmocka.h>
 
 #include "codelets/device/products.h"
@@ -37,14 +37,17 @@ static int one_of(int n, const int *values)
 
 static struct products products_random(int n, int rows)
 {
-    static const int ks[] = {1, 15, 16, 17, 64, 70}, ns[] = {1, 7, 63, 64, 65, 130};
+    static const int ks[] = {1, 8, 15, 17, 64, 200}, ns[] = {1, 7, 32, 64, 65, 132};
     struct products p = {.n = n, .rows = rows};
 
     for (int i = 0; i < n; i++) {
         int k = one_of(6, ks), cols = one_of(6, ns), most = rows > SOURCE_ROWS ? rows : SOURCE_ROWS;
 
-        p.x[i] = matrix_random(&state, most, k, random_int(&state, 0, 3));
-        p.w[i] = matrix_random(&state, k, cols, random_int(&state, 0, 3));
+        /* the other pitches may not be copied by fours */
+        p.x[i] =
+            matrix_random(&state, most, k, random_int(&state, 0, 1) * random_int(&state, 1, 4));
+        p.w[i] =
+            matrix_random(&state, k, cols, random_int(&state, 0, 1) * random_int(&state, 1, 4));
         p.old[i] = matrix_random(&state, rows, cols, random_int(&state, 0, 3));
         p.calls[i] = (struct cavs__call){.kernel = cavs__kernel_find("gemm"),
                                          .accumulate = random_int(&state, 0, 1)};
@@ -84,8 +87,8 @@ static void views_of(const struct products *p, int i, struct cavs__view *v)
     v[2] = (struct cavs__view){.p = p->y[i].p, .ld = p->y[i].ld, .cols = p->y[i].cols};
 }
 
-/* Fills y: in one launch, or in one each. */
-static void run(struct products *p, bool together)
+/* Fills y with these tiles: in one launch, or in one each. */
+static void run(struct products *p, int tiles, bool together)
 {
     struct cavs__view v[3 * MOST];
     int64_t before = cavs__devices_launched().all;
@@ -95,9 +98,9 @@ static void run(struct products *p, bool together)
         views_of(p, i, &v[3 * i]);
     }
     if (together)
-        on_device_products(p->n, p->calls, p->rows, v);
+        on_device_products(tiles, p->n, p->calls, p->rows, v);
     for (int i = 0; i < p->n && !together; i++)
-        on_device_run(&p->calls[i], p->rows, &v[3 * i], 0);
+        on_device_products(tiles, 1, &p->calls[i], p->rows, &v[3 * i]);
     assert_int_equal(cavs__devices_launched().all - before, p->rows == 0 ? 0 : together ? 1 : p->n);
 }
 
@@ -130,62 +133,84 @@ static void free_results(struct products *p)
 static const int some_rows[] = {0, 1, 2, 15, 16, 17, 33, 64, 65, 130};
 enum { SOME_ROWS = sizeof some_rows / sizeof *some_rows };
 
-/* So many tiles run at a time that all are short, or that all of more than 32 rows are tall. */
-static void check_all(int units)
+static void check_all(int tiles)
 {
-    struct cavs__device *d = cavs__device_at(0);
-    int before = d->units;
-
-    d->units = units;
     for (int i = 0; i < SOME_ROWS; i++)
-        for (int n = 1 + i % 2; n <= MOST; n += 2) {
+        for (int n = 1 + i % 2; n <= MOST; n += 3) {
             struct products p = products_random(n, some_rows[i]);
 
-            run(&p, true);
+            run(&p, tiles, true);
             check(&p);
             free_results(&p);
             products_free(&p);
         }
-    d->units = before;
 }
 
 static void short_tiles_multiply_rows_of_any_number(void **unused)
 {
     (void)unused;
-    check_all(INT_MAX);
+    check_all(CAVS__TILES_short);
+}
+
+static void middle_tiles_multiply_rows_of_any_number(void **unused)
+{
+    (void)unused;
+    check_all(CAVS__TILES_middle);
 }
 
 static void tall_tiles_multiply_rows_of_any_number(void **unused)
 {
     (void)unused;
-    check_all(0);
+    check_all(CAVS__TILES_tall);
 }
 
-static void a_product_has_the_same_bits_alone_and_in_any_tiles(void **unused)
+static void a_product_has_the_same_bits_alone_and_beside_others(void **unused)
 {
-    struct cavs__device *d = cavs__device_at(0);
     struct products p = products_random(MOST, 70), alone = p;
-    int before = d->units;
 
     (void)unused;
-    d->units = 0;
-    run(&p, true);
-    d->units = INT_MAX;
-    run(&alone, false);
-    d->units = before;
-    for (int i = 0; i < MOST; i++)
-        matrix_same(&p.y[i], &alone.y[i], "product");
-    free_results(&p);
-    free_results(&alone);
+    for (int tiles = 0; tiles < CAVS__TILES_COUNT; tiles++) {
+        run(&p, tiles, true);
+        run(&alone, tiles, false);
+        for (int i = 0; i < MOST; i++)
+            matrix_same(&p.y[i], &alone.y[i], "product");
+        free_results(&p);
+        free_results(&alone);
+    }
     products_free(&p);
+}
+
+static void products_get_the_tiles_that_suit_them(void **unused)
+{
+    static const struct {
+        int rows, k, cols, tiles;
+    } cases[] = {
+        {1, 64, 64, CAVS__TILES_short},      {16, 512, 1536, CAVS__TILES_short},
+        {256, 512, 768, CAVS__TILES_middle}, {700, 1024, 1536, CAVS__TILES_tall},
+        {4096, 512, 512, CAVS__TILES_tall},  {5, 512, 100000, CAVS__TILES_short},
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cavs__device of_132_units = {.units = 132};
+        struct cavs__device_view v[3] = {
+            {.cols = cases[i].k}, {.cols = cases[i].cols}, {.cols = cases[i].cols}};
+        struct cavs__device_call c = {
+            .device = &of_132_units, .rows = cases[i].rows, .v = v, .nviews = 3};
+        const struct cavs__device_call *calls = &c;
+
+        assert_int_equal(cavs__device_tiles_for(1, &calls), cases[i].tiles);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_tiles_multiply_rows_of_any_number),
+        cmocka_unit_test(middle_tiles_multiply_rows_of_any_number),
         cmocka_unit_test(tall_tiles_multiply_rows_of_any_number),
-        cmocka_unit_test(a_product_has_the_same_bits_alone_and_in_any_tiles),
+        cmocka_unit_test(a_product_has_the_same_bits_alone_and_beside_others),
+        cmocka_unit_test(products_get_the_tiles_that_suit_them),
     };
     int failed;
 

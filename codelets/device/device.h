@@ -64,6 +64,7 @@
     K(sparse_sum)                                                  \
     K(update)                                                      \
     K(products_short)                                              \
+    K(products_middle)                                             \
     K(products_tall)                                               \
     /* these compute in double, which an OpenCL device may lack */ \
     K(metric)                                                      \
@@ -100,9 +101,9 @@ struct cavs__device {
     size_t max_parameters;
     bool has_double, is_cpu;
     int units; /* groups that run at the same time, at least */
-    /* [several][some are rows by index] products of up to so many rows are one launch; of more the
-     * library's: products.h. Where there is no library that does not count. */
-    int together[2][2];
+    /* [several][some are rows by index] products of up to so many multiplications are one launch; of
+     * more the library's: products.h. Where there is no library that does not count. */
+    double together[2][2];
     bool collects; /* small V_t of a chain are collected: collecting.c */
     void *module, *kernels[CAVS__DEVICE_COUNT];
     void *own;            /* of opencl.c or cuda.c */

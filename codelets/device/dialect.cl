@@ -24,13 +24,30 @@
 #define MULTIPLY_HIGH(a, b) mul_hi((uint)(a), (uint)(b))
 #ifdef ON_CPU /* has few registers to gain, and its compiler takes long */
 #define UNROLL
+#define NO_UNROLL
 #else
 #define UNROLL _Pragma("unroll")
+#define NO_UNROLL _Pragma("unroll 1")
 #endif
 EW_FN unsigned ew_bits(float x) { return as_uint(x); }
 EW_FN float ew_float(unsigned x) { return as_float(x); }
 EW_FN float ew_sqrt(float x) { return sqrt(x); }
 EW_FN float ew_abs(float x) { return fabs(x); }
+
+#define LOCAL_OF_FOURS __local
+#define OF_FOURS(p, at) 1
+#define STAGES_OF(n) 1
+#define COPIES_BEGUN
+#define COPIES_WAIT(n)
+EW_FN float4 load_four(LOCAL_POINTER const float *p) { return vload4(0, p); }
+EW_FN void copy_one(LOCAL_POINTER float *to, GLOBAL const float *from, bool there)
+{
+    *to = there ? *from : 0.0f;
+}
+EW_FN void copy_four(LOCAL_POINTER float *to, GLOBAL const float *from, bool there)
+{
+    vstore4(there ? vload4(0, from) : (float4)(0.0f), 0, to);
+}
 #else
 #define HAS_DOUBLE 1
 #define KERNEL(items) extern "C" __global__ void __launch_bounds__(items)
@@ -46,11 +63,47 @@ EW_FN float ew_abs(float x) { return fabs(x); }
 #define GROUPS_X ((int)gridDim.x)
 #define MULTIPLY_HIGH(a, b) __umulhi(a, b)
 #define UNROLL _Pragma("unroll")
+#define NO_UNROLL _Pragma("unroll 1")
 EW_FN unsigned ew_bits(float x) { return __float_as_uint(x); }
 EW_FN float ew_float(unsigned x) { return __uint_as_float(x); }
 EW_FN float ew_sqrt(float x) { return sqrtf(x); }
 EW_FN float ew_abs(float x) { return fabsf(x); }
+
+#define LOCAL_OF_FOURS __shared__ __align__(16)
+#define OF_FOURS(p, at) ((size_t)((p) + (at)) % 16 == 0)
+#define STAGES_OF(n) n
+EW_FN float4 load_four(const float *p) { return *(const float4 *)p; }
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+#define COPIES_BEGUN asm volatile("cp.async.commit_group;")
+#define COPIES_WAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n))
+EW_FN void copy_one(float *to, const float *from, bool there)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(there ? 4 : 0));
+}
+EW_FN void copy_four(float *to, const float *from, bool there)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(there ? 16 : 0));
+}
+#else
+#define COPIES_BEGUN
+#define COPIES_WAIT(n)
+EW_FN void copy_one(float *to, const float *from, bool there) { *to = there ? *from : 0.0f; }
+EW_FN void copy_four(float *to, const float *from, bool there)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = there ? from[i] : 0.0f;
+}
 #endif
+#endif
+
+/* Copies of one number and of four to local memory, of zeros where there is nothing to copy.  Those
+ * that an item has begun until COPIES_BEGUN are there after COPIES_WAIT(n), but for the last n
+ * groups of them, and for others after a barrier behind it.  With STAGES_OF(1) they are there at
+ * once: nothing is gained by beginning them early.  OF_FOURS: the address suits copies of four. */
 
 /* An operand: rows of x from x_at on, x_ld apart (0: one row for all); with x_ix >= 0 row r is the
  * one that index[x_ix + r] names, and reads as zeros where that is negative. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* offer.c - what the engine and the codelets see of devices: the record of
  * codelets/device_set.h. */
-#include <limits.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ static int part_launches(const struct cavs__part *p, int rows)
     return d ? cavs__part_launches(p, d, rows) : 0;
 }
 
-/* Up to how many rows products that may run at once are one launch. */
+/* Up to how much work products that may run at once are one launch. */
 static void explain(FILE *out)
 {
     for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
@@ -104,13 +104,16 @@ static void explain(FILE *out)
         if (!d)
             continue;
         fprintf(out, "%s device %d (%s): ", d->backend->name, d->id, d->name);
-        if (cavs__device_takes_together(d, 2, INT_MAX, false))
+        if (cavs__device_takes_together(d, 2, DBL_MAX, false))
             fprintf(out, "independent products in one launch");
         else
-            fprintf(out,
-                    "independent products in one launch up to %d rows, %d if some are rows by "
-                    "index, single ones by our kernel up to %d and %d; the others by its library",
-                    d->together[1][0], d->together[1][1], d->together[0][0], d->together[0][1]);
+            fprintf(
+                out,
+                "independent products in one launch up to %.3g million multiplications, %.3g if "
+                "some are rows by index, single ones by our kernel up to %.3g and %.3g; the "
+                "others by its library",
+                1e-6 * d->together[1][0], 1e-6 * d->together[1][1], 1e-6 * d->together[0][0],
+                1e-6 * d->together[0][1]);
         fprintf(out, "%s\n", d->collects ? "; launches of small V_t sent at once" : "");
     }
 }

@@ -67,22 +67,16 @@ int cavs__device_products_apart(int n, const struct cavs__device_call *const *ca
 
 /* ---- by our kernel ---- */
 
-/* Short tiles where there are few rows, or few tiles: each group is then done sooner, and there are
- * more of them than a device runs at once. */
-static bool takes_tall_tiles(const struct cavs__device *d, int rows, int64_t columns)
-{
-    return rows > 32 && (rows + 63) / 64 * columns >= 2 * (int64_t)d->units;
-}
-
-/* Tiles of columns, of all products. */
-static int64_t tiles_of(int n, const struct cavs__device_call *const *calls)
-{
-    int64_t tiles = 0;
-
-    for (int i = 0; i < n; i++)
-        tiles += (calls[i]->v[2].cols + 63) / 64;
-    return tiles;
-}
+static const struct tiles {
+    enum cavs__device_kernel kernel;
+    int rows, columns;
+    double step;
+} all_tiles[CAVS__TILES_COUNT] = {
+#define TILES(name, rows, columns, item_rows, steps, stages, step) \
+    {CAVS__DEVICE_products_##name, rows, columns, step},
+    CAVS__TILES(TILES)
+#undef TILES
+};
 
 static int most_rows(int n, const struct cavs__device_call *const *calls)
 {
@@ -93,19 +87,40 @@ static int most_rows(int n, const struct cavs__device_call *const *calls)
     return rows;
 }
 
+static int64_t parts(int64_t n, int size)
+{
+    return (n + size - 1) / size;
+}
+
+/* How long these tiles take: what each of the device's units has to do, but no less than one tile
+ * of the longest sum. */
+static double duration(const struct tiles *t, int n, const struct cavs__device_call *const *calls)
+{
+    double steps = 0, longest = 0, each;
+
+    for (int i = 0; i < n; i++) {
+        double k = calls[i]->v[0].cols;
+
+        longest = k > longest ? k : longest;
+        steps += k * (double)parts(calls[i]->v[2].cols, t->columns);
+    }
+    each = steps * (double)parts(most_rows(n, calls), t->rows) / calls[0]->device->units;
+    return t->step * (each > longest ? each : longest);
+}
+
 /* The kernel has arguments for as many products as there may be: those that are not there have no
  * columns. */
-int cavs__device_products_together(int n, const struct cavs__device_call *const *calls)
+int cavs__device_products_tiled(int tiles, int n, const struct cavs__device_call *const *calls)
 {
+    const struct tiles *t = &all_tiles[tiles];
     struct cavs__device *d = calls[0]->device;
-    int rows = most_rows(n, calls);
-    int64_t columns = tiles_of(n, calls);
+    int64_t columns = 0;
     struct cavs__launch l;
 
-    if (takes_tall_tiles(d, rows, columns))
-        cavs__launch_groups(&l, d, CAVS__DEVICE_products_tall, (rows + 63) / 64, columns, 128);
-    else
-        cavs__launch_groups(&l, d, CAVS__DEVICE_products_short, (rows + 15) / 16, columns, 64);
+    for (int i = 0; i < n; i++)
+        columns += parts(calls[i]->v[2].cols, t->columns);
+    cavs__launch_groups(&l, d, t->kernel, parts(most_rows(n, calls), t->rows), columns,
+                        CAVS__TILE_ITEMS);
     cavs__argument_pointer(&l, calls[0]->index);
     for (int i = 0; i < CAVS__MOST_TOGETHER; i++) {
         const struct cavs__device_call *c = calls[i < n ? i : 0];
@@ -120,22 +135,47 @@ int cavs__device_products_together(int n, const struct cavs__device_call *const 
     return cavs__launch(d, &l);
 }
 
+int cavs__device_tiles_for(int n, const struct cavs__device_call *const *calls)
+{
+    double least = 0;
+    int best = 0;
+
+    for (int i = 0; i < CAVS__TILES_COUNT; i++) {
+        double took = duration(&all_tiles[i], n, calls);
+
+        if (i == 0 || took < least) {
+            least = took;
+            best = i;
+        }
+    }
+    return best;
+}
+
+int cavs__device_products_together(int n, const struct cavs__device_call *const *calls)
+{
+    return cavs__device_products_tiled(cavs__device_tiles_for(n, calls), n, calls);
+}
+
 /* ---- which ---- */
 
-bool cavs__device_takes_together(const struct cavs__device *d, int n, int rows, bool indexed)
+bool cavs__device_takes_together(const struct cavs__device *d, int n, double work, bool indexed)
 {
-    return !d->driver->has_gemm(d) || rows <= d->together[n > 1][indexed];
+    return !d->driver->has_gemm(d) || work <= d->together[n > 1][indexed];
 }
 
 int cavs__device_products(int n, const struct cavs__device_call *const *calls)
 {
     bool indexed = false, empty = false;
+    double work = 0;
 
     for (int i = 0; i < n; i++) {
-        indexed = indexed || scattered(&calls[i]->v[0]);
-        empty = empty || calls[i]->v[0].cols == 0;
+        const struct cavs__device_view *v = calls[i]->v;
+
+        indexed = indexed || scattered(&v[0]);
+        empty = empty || v[0].cols == 0;
+        work += (double)calls[i]->rows * v[0].cols * v[2].cols;
     }
-    if (empty || cavs__device_takes_together(calls[0]->device, n, most_rows(n, calls), indexed))
+    if (empty || cavs__device_takes_together(calls[0]->device, n, work, indexed))
         return cavs__device_products_together(n, calls);
     return cavs__device_products_apart(n, calls);
 }

@@ -3,89 +3,193 @@
  * products.cl - several products in one launch: x (rows, k), w (k, n), y (rows, n), y = x w or
  * y += x w, with rows, k and n of each. x may be read by index: nothing is packed.
  *
- * The library has this text twice, with tiles of few and of many rows (source.c). A group computes
- * a tile of y, TILE_ROWS x 64, 16 steps of the sum at a time; an item ITEM_ROWS x 4 numbers of it,
- * whose rows are ROW_LANES and whose columns are 16 apart: neighbours read neighbouring numbers,
- * from both memories. While a block is multiplied the next one is on its way. Each number is summed
- * in the order of k, whatever the tile.
+ * The library has this text once for each size of tiles (source.c). A group computes a tile of y,
+ * TILE_ROWS x TILE_COLUMNS. Each item has ITEM_ROWS x 4 numbers of it: rows ROW_LANES apart, and
+ * four columns side by side. The smaller a tile, the more slices the items of a group are, each of
+ * which adds up its own part of k: so few rows, which are few tiles, are still much work at a time.
+ * What slices have is added in a fixed order at the end.
+ *
+ * A slice takes STEPS steps of k at a time, a chunk: a block of x and one of w, which are copied to
+ * local memory while earlier chunks are multiplied, STAGES - 1 chunks ahead. Copies go by four
+ * numbers where all of a product lies at multiples of four. (The loops of other copies are left as
+ * they are: unrolled they would take the registers that a second group on a unit needs.)
  */
-#define ROW_LANES (ITEMS / 16)
-#define X_PITCH (TILE_ROWS + 2) /* the two numbers that 16 columns store fall into 32 banks */
-#define W_ROWS (ITEMS / 64)     /* of a block of w that all items load at once */
-#define W_LOADS (16 / W_ROWS)
+#define ROW_LANES    (TILE_ROWS / ITEM_ROWS)
+#define COLUMN_LANES (TILE_COLUMNS / 4)
+#define SLICE_ITEMS  (ROW_LANES * COLUMN_LANES)
+#define ITEMS        256
+#define SLICES       (ITEMS / SLICE_ITEMS)
+#define X_PITCH      (STEPS + 4) /* rows of neighbours fall into different banks */
+#define X_FLOATS     (TILE_ROWS * X_PITCH)
+#define CHUNK_FLOATS (X_FLOATS + STEPS * TILE_COLUMNS)
+#define CHUNKS_ROOM  (SLICES * STAGES * CHUNK_FLOATS)
+#define SUMS_ROOM    (SLICES / 2 * TILE_ROWS * TILE_COLUMNS)
+#define ROOM_FLOATS  (CHUNKS_ROOM > SUMS_ROOM ? CHUNKS_ROOM : SUMS_ROOM)
 
-/* Column c of the rows that begin at from[]. */
-EW_FN void TILED(load_x)(float *to, GLOBAL const float *x, const long *from, int c, int k)
+#if ITEMS % SLICE_ITEMS || TILE_ROWS * STEPS / 4 % SLICE_ITEMS || STEPS * COLUMN_LANES % SLICE_ITEMS
+#error "the items of a slice do not share its copies evenly"
+#endif
+
+/* Copies steps [p, p + STEPS) of the rows that begin at from[]; zeros beyond k. */
+EW_FN void TILED(copy_x)(LOCAL_POINTER float *to, GLOBAL const float *x,
+                         LOCAL_POINTER const long *from, int p, int k, bool fours)
 {
-    UNROLL
-    for (int i = 0; i < ITEM_ROWS; i++)
-        to[i] = from[i] >= 0 && c < k ? x[from[i] + c] : 0.0f;
+    int t = ITEM % SLICE_ITEMS;
+
+    if (fours) {
+        UNROLL
+        for (int e = 0; e < TILE_ROWS * STEPS / 4; e += SLICE_ITEMS) {
+            int r = (e + t) / (STEPS / 4), c = (e + t) % (STEPS / 4) * 4;
+            bool there = from[r] >= 0 && p + c < k;
+
+            copy_four(to + r * X_PITCH + c, there ? x + from[r] + p + c : x, there);
+        }
+    } else {
+        NO_UNROLL
+        for (int e = 0; e < TILE_ROWS * STEPS; e += SLICE_ITEMS) {
+            int r = (e + t) / STEPS, c = (e + t) % STEPS;
+            bool there = from[r] >= 0 && p + c < k;
+
+            copy_one(to + r * X_PITCH + c, there ? x + from[r] + p + c : x, there);
+        }
+    }
 }
 
-/* Rows r, r + W_ROWS .. of the column that begins at w. */
-EW_FN void TILED(load_w)(float *to, GLOBAL const float *w, int w_ld, int r, int k, bool inside)
+/* Copies rows [p, p + STEPS) of w, its columns from col on; zeros beyond k and n. */
+EW_FN void TILED(copy_w)(LOCAL_POINTER float *to, GLOBAL const float *w, int w_ld, int p, int k,
+                         int col, int n, bool fours)
 {
-    UNROLL
-    for (int i = 0; i < W_LOADS; i++)
-        to[i] = inside && r + i * W_ROWS < k ? w[(long)(r + i * W_ROWS) * w_ld] : 0.0f;
+    int t = ITEM % SLICE_ITEMS;
+
+    if (fours) {
+        UNROLL
+        for (int e = 0; e < STEPS * COLUMN_LANES; e += SLICE_ITEMS) {
+            int r = (e + t) / COLUMN_LANES, c = (e + t) % COLUMN_LANES * 4;
+            bool there = p + r < k && col + c < n;
+
+            copy_four(to + r * TILE_COLUMNS + c, there ? w + (long)(p + r) * w_ld + col + c : w,
+                      there);
+        }
+    } else {
+        NO_UNROLL
+        for (int e = 0; e < STEPS * TILE_COLUMNS; e += SLICE_ITEMS) {
+            int r = (e + t) / TILE_COLUMNS, c = (e + t) % TILE_COLUMNS;
+            bool there = p + r < k && col + c < n;
+
+            copy_one(to + e + t, there ? w + (long)(p + r) * w_ld + col + c : w, there);
+        }
+    }
 }
 
-EW_FN void TILED(multiply_block)(float *sum, LOCAL_POINTER const float *xs,
+/* Adds the product of a chunk's block of x, from this item's first row on, and of w, from its first
+ * column on. */
+EW_FN void TILED(multiply_chunk)(float *sum, LOCAL_POINTER const float *xs,
                                  LOCAL_POINTER const float *ws)
 {
     UNROLL
-    for (int s = 0; s < 16; s++) {
+    for (int s = 0; s < STEPS; s += 4) {
+        float4 x[ITEM_ROWS];
+
         UNROLL
-        for (int i = 0; i < ITEM_ROWS; i++) {
+        for (int i = 0; i < ITEM_ROWS; i++)
+            x[i] = load_four(xs + i * ROW_LANES * X_PITCH + s);
+#define ONE_STEP(u, part)                                                          \
+    {                                                                              \
+        float4 w = load_four(ws + (s + u) * TILE_COLUMNS);                         \
+        UNROLL                                                                     \
+        for (int i = 0; i < ITEM_ROWS; i++) {                                      \
+            sum[i * 4] += x[i].part * w.x;                                         \
+            sum[i * 4 + 1] += x[i].part * w.y;                                     \
+            sum[i * 4 + 2] += x[i].part * w.z;                                     \
+            sum[i * 4 + 3] += x[i].part * w.w;                                     \
+        }                                                                          \
+    }
+        ONE_STEP(0, x)
+        ONE_STEP(1, y)
+        ONE_STEP(2, z)
+        ONE_STEP(3, w)
+#undef ONE_STEP
+    }
+}
+
+/* The sums of all slices, in the first one: each time the second half of them is added to the
+ * first. */
+EW_FN void TILED(add_slices)(float *sum, LOCAL_POINTER float *room)
+{
+    int slice = ITEM / SLICE_ITEMS, t = ITEM % SLICE_ITEMS;
+
+    for (int upper = SLICES / 2; upper > 0; upper /= 2) {
+        BARRIER;
+        if (slice >= upper && slice < 2 * upper) {
             UNROLL
-            for (int j = 0; j < 4; j++)
-                sum[i * 4 + j] += xs[s * X_PITCH + i * ROW_LANES] * ws[s * 64 + j * 16];
+            for (int i = 0; i < ITEM_ROWS * 4; i++)
+                room[((slice - upper) * ITEM_ROWS * 4 + i) * SLICE_ITEMS + t] = sum[i];
+        }
+        BARRIER;
+        if (slice < upper) {
+            UNROLL
+            for (int i = 0; i < ITEM_ROWS * 4; i++)
+                sum[i] += room[(slice * ITEM_ROWS * 4 + i) * SLICE_ITEMS + t];
         }
     }
 }
 
-/* Columns [64 tile, 64 tile + 64) of one product. */
+/* Columns [TILE_COLUMNS tile, TILE_COLUMNS (tile + 1)) of one product. */
 EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int k, int n, int accumulate,
-                          VIEW(x), VIEW(w), VIEW(y), LOCAL_POINTER float *xs,
-                          LOCAL_POINTER float *ws)
+                          VIEW(x), VIEW(w), VIEW(y), LOCAL_POINTER float *room,
+                          LOCAL_POINTER long *from)
 {
-    float sum[ITEM_ROWS * 4], next_x[ITEM_ROWS], next_w[W_LOADS];
-    long from[ITEM_ROWS];
-    int tx = ITEM % 16, ty = ITEM / 16, row = GROUP_X * TILE_ROWS + ty, col = tile * 64 + tx;
-    int wr = ITEM / 64, wc = ITEM % 64;
-    GLOBAL const float *ours = w + w_at + tile * 64 + wc;
-    bool inside = tile * 64 + wc < n;
+    float sum[ITEM_ROWS * 4];
+    int slice = ITEM / SLICE_ITEMS, t = ITEM % SLICE_ITEMS;
+    int tx = t % COLUMN_LANES, ty = t / COLUMN_LANES;
+    int row = GROUP_X * TILE_ROWS, col = tile * TILE_COLUMNS;
+    int chunks = (k + STEPS * SLICES - 1) / (STEPS * SLICES), first = slice * chunks * STEPS;
+    int end = first + chunks * STEPS < k ? first + chunks * STEPS : k;
+    LOCAL_POINTER float *chunk = room + slice * STAGES * CHUNK_FLOATS;
+    bool fours = (k | n | x_ld | w_ld) % 4 == 0 && OF_FOURS(x, x_at) && OF_FOURS(w, w_at);
 
-    UNROLL
-    for (int i = 0; i < ITEM_ROWS; i++)
-        from[i] = row + i * ROW_LANES < rows ? ROW(x, row + i * ROW_LANES) : -1;
+    if (ITEM < TILE_ROWS)
+        from[ITEM] = row + ITEM < rows ? ROW(x, row + ITEM) : -1;
     UNROLL
     for (int i = 0; i < ITEM_ROWS * 4; i++)
         sum[i] = 0.0f;
-    TILED(load_x)(next_x, x, from, tx, k);
-    TILED(load_w)(next_w, ours, w_ld, wr, k, inside);
-    for (int p = 0; p < k; p += 16) {
-        UNROLL
-        for (int i = 0; i < ITEM_ROWS; i++)
-            xs[tx * X_PITCH + ty + i * ROW_LANES] = next_x[i];
-        UNROLL
-        for (int i = 0; i < W_LOADS; i++)
-            ws[(wr + i * W_ROWS) * 64 + wc] = next_w[i];
-        BARRIER;
-        TILED(load_x)(next_x, x, from, p + 16 + tx, k);
-        TILED(load_w)(next_w, ours, w_ld, p + 16 + wr, k, inside);
-        TILED(multiply_block)(sum, xs + ty, ws + tx);
-        BARRIER;
+    BARRIER;
+#define COPY_CHUNK(c)                                                              \
+    {                                                                              \
+        LOCAL_POINTER float *to = chunk + (c) % STAGES * CHUNK_FLOATS;             \
+        TILED(copy_x)(to, x, from, first + (c) * STEPS, end, fours);               \
+        TILED(copy_w)(to + X_FLOATS, w + w_at, w_ld, first + (c) * STEPS, end, col, n, fours); \
+        COPIES_BEGUN;                                                              \
     }
+    for (int c = 0; c < STAGES - 1; c++)
+        COPY_CHUNK(c)
+    for (int c = 0; c < chunks; c++) {
+        LOCAL_POINTER const float *now = chunk + c % STAGES * CHUNK_FLOATS;
+
+        if (STAGES == 1) {
+            BARRIER;
+            COPY_CHUNK(c)
+        }
+        COPIES_WAIT(STAGES - 2);
+        BARRIER;
+        if (STAGES > 1)
+            COPY_CHUNK(c + STAGES - 1)
+        TILED(multiply_chunk)(sum, now + ty * X_PITCH, now + X_FLOATS + tx * 4);
+    }
+#undef COPY_CHUNK
+    COPIES_WAIT(0);
+    TILED(add_slices)(sum, room);
+    if (slice > 0)
+        return;
     UNROLL
     for (int i = 0; i < ITEM_ROWS; i++) {
-        UNROLL
-        for (int j = 0; j < 4; j++) {
-            long at = y_at + (long)(row + i * ROW_LANES) * y_ld + col + j * 16;
+        int r = row + ty + i * ROW_LANES;
+        long at = y_at + (long)r * y_ld + col + tx * 4;
 
-            if (row + i * ROW_LANES < rows && col + j * 16 < n)
-                y[at] = accumulate ? y[at] + sum[i * 4 + j] : sum[i * 4 + j];
-        }
+        UNROLL
+        for (int j = 0; j < 4; j++)
+            if (r < rows && col + tx * 4 + j < n)
+                y[at + j] = accumulate ? y[at + j] + sum[i * 4 + j] : sum[i * 4 + j];
     }
 }
 
@@ -101,9 +205,10 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int k, in
     long x_at = x0_at, w_at = w0_at, y_at = y0_at;                                 \
     int x_ld = x0_ld, x_ix = x0_ix, w_ld = w0_ld, y_ld = y0_ld;
 
+#define TILES_OF_ONE ((n + TILE_COLUMNS - 1) / TILE_COLUMNS)
 #define OR_ELSE(p)                                                                 \
-    if (tile >= (n + 63) / 64) {                                                   \
-        tile -= (n + 63) / 64;                                                     \
+    if (tile >= TILES_OF_ONE) {                                                    \
+        tile -= TILES_OF_ONE;                                                      \
         rows = rows##p, k = k##p, n = n##p, accumulate = accumulate##p;            \
         x = x##p, x_at = x##p##_at, x_ld = x##p##_ld, x_ix = x##p##_ix;            \
         w = w##p, w_at = w##p##_at, w_ld = w##p##_ld;                              \
@@ -113,10 +218,11 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int k, in
 KERNEL(ITEMS) TILED(cavs_products)(GLOBAL const int *index, PROBLEM(0), PROBLEM(1), PROBLEM(2),
                                    PROBLEM(3), PROBLEM(4), PROBLEM(5), PROBLEM(6), PROBLEM(7))
 {
-    LOCAL float xs[16 * X_PITCH], ws[16 * 64];
+    LOCAL_OF_FOURS float room[ROOM_FLOATS];
+    LOCAL long from[TILE_ROWS];
 
     SELECT_FIRST
     OR_ELSE(1) OR_ELSE(2) OR_ELSE(3) OR_ELSE(4) OR_ELSE(5) OR_ELSE(6) OR_ELSE(7)
     TILED(product)(index, rows, tile, k, n, accumulate, x, x_at, x_ld, x_ix, w, w_at, w_ld, -1, y,
-                   y_at, y_ld, -1, xs, ws);
+                   y_at, y_ld, -1, room, from);
 }

@@ -6,25 +6,46 @@
  *
  * Small products are launches above all, large ones arithmetic: which is faster is measured when a
  * device is opened first, and kept beside the compiled kernels, so that a device takes the same way
- * in all runs.
+ * in all runs. (On an H100 the library is ahead from some 4e8 multiplications of one product on, and
+ * from 2e9 of three together.)
  */
 #ifndef CAVS_CODELETS_DEVICE_PRODUCTS_H
 #define CAVS_CODELETS_DEVICE_PRODUCTS_H
 
 #include "codelets/device/device.h"
 
+/*
+ * The tiles of our kernel (products.cl): name; rows and columns of a tile; rows of an item; steps of
+ * a chunk, and how many chunks of a slice are in local memory, where all have 48 KB; and how long a
+ * step of a tile takes, as compared with the others: nanoseconds of an H100.
+ */
+#define CAVS__TILES(T)             \
+    T(short, 16, 32, 4, 8, 3, 6)   \
+    T(middle, 32, 32, 4, 8, 4, 10) \
+    T(tall, 64, 64, 8, 8, 4, 33)
+enum {
+#define CAVS__TILE(name, ...) CAVS__TILES_##name,
+    CAVS__TILES(CAVS__TILE)
+#undef CAVS__TILE
+        CAVS__TILES_COUNT,
+    CAVS__TILE_ITEMS = 256 /* of the group that computes one */
+};
+
 /* y = x w of kernel "gemm", n calls, none of which reads or writes what another one writes; at most
  * CAVS__MOST_TOGETHER.  0, or -1: the device has failed. */
 int cavs__device_products(int n, const struct cavs__device_call *const *calls);
-/* The same by our kernel, in one launch; and one by one by the library. */
+/* The same by our kernel, in one launch, with the tiles that suit them or with these; and one by one
+ * by the library. */
 int cavs__device_products_together(int n, const struct cavs__device_call *const *calls);
+int cavs__device_products_tiled(int tiles, int n, const struct cavs__device_call *const *calls);
+int cavs__device_tiles_for(int n, const struct cavs__device_call *const *calls);
 int cavs__device_products_apart(int n, const struct cavs__device_call *const *calls);
 /* What device_kernels.c queues for "gemm" and for "gemm_tn". */
 int cavs__device_gemm(const struct cavs__device_call *c);
 int cavs__device_gemm_tn(const struct cavs__device_call *c);
-/* Whether n products of so many rows are one launch there, or else go to the library one by one.
- * indexed: x of some are rows by index. */
-bool cavs__device_takes_together(const struct cavs__device *d, int n, int rows, bool indexed);
+/* Whether n products of so many multiplications in all are one launch there, or else go to the
+ * library one by one.  indexed: x of some are rows by index. */
+bool cavs__device_takes_together(const struct cavs__device *d, int n, double work, bool indexed);
 /* products_choice.c: sets d->together, by its worker.  CAVS_DEVICE_PRODUCTS decides, if it is
  * set. */
 void cavs__device_choose_products(struct cavs__device *d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* products_choice.c - up to how many rows our kernel is faster than the device's library: measured
+/* products_choice.c - up to how much work our kernel is faster than the device's library: measured
  * when a device is opened first, or chosen; see products.h. */
-#include <limits.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "codelets/device/products.h"
 #include "codelets/kernels/kernel_table.h"
 
-/* ---- measuring ---- The same products both ways: three of (rows, 256) x (256, 256), or one of
- * (rows, 256) x (256, 768).
+/* ---- measuring ---- The same products both ways: three of (rows, 512) x (512, 512), or one of
+ * (rows, 512) x (512, 1536).
  */
 
-enum { K = 256, N = 768, MOST_ROWS = 1024, SIZES = 4, ROUNDS = 3, REPEATS = 4 };
-static const int sizes[SIZES] = {16, 64, 256, MOST_ROWS};
+enum { K = 512, N = 1536, MOST_ROWS = 4096, SIZES = 5, ROUNDS = 3, REPEATS = 4 };
+static const int sizes[SIZES] = {16, 64, 256, 1024, MOST_ROWS};
 
 enum { X, W, Y, INDEX, ROOM, ARRAYS };
 static const size_t floats_of[ARRAYS] = {(size_t)MOST_ROWS * K, (size_t)K *N, (size_t)MOST_ROWS *N,
@@ -28,18 +28,20 @@ struct measurement {
 
 static bool prepare(struct measurement *m)
 {
-    float *zeros = calloc((size_t)MOST_ROWS * N, sizeof *zeros);
-    int32_t *rows = calloc(MOST_ROWS, sizeof *rows);
-    bool done = zeros && rows;
+    float *numbers = malloc((size_t)MOST_ROWS * N * sizeof *numbers);
+    int32_t *rows = malloc(MOST_ROWS * sizeof *rows);
+    bool done = numbers && rows;
 
+    for (int i = 0; i < MOST_ROWS * N && done; i++) /* no zeros: with these it may be faster */
+        numbers[i] = (float)(i % 1021) / 1021 - 0.5f;
     for (int i = 0; i < MOST_ROWS && done; i++)
         rows[i] = i * 7 % MOST_ROWS;
     for (int i = 0; i < ARRAYS && done; i++) {
         m->array[i] = m->device->driver->allocate(m->device, floats_of[i] * sizeof(float),
-                                                  i == INDEX ? (void *)rows : (void *)zeros);
+                                                  i == INDEX ? (void *)rows : (void *)numbers);
         done = m->array[i] != NULL;
     }
-    free(zeros);
+    free(numbers);
     free(rows);
     return done;
 }
@@ -85,6 +87,9 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A device that takes longer is so slow that nothing else is worth measuring. */
+#define LONGEST 10e-3
+
 /* The least of some rounds, in seconds; below 0: the device has failed.  The first, which may load
  * code, does not count. */
 static double seconds(const struct measurement *m, int n, int rows, bool indexed, bool together)
@@ -99,18 +104,20 @@ static double seconds(const struct measurement *m, int n, int rows, bool indexed
                 return -1;
         if (m->device->driver->finish(m->device))
             return -1;
-        took = now() - start;
-        if (round == 1 || (round > 1 && took < least))
+        took = (now() - start) / (round ? REPEATS : 1);
+        if (round <= 1 || took < least)
             least = took;
+        if (round > 0 && least > LONGEST)
+            break;
     }
     return least;
 }
 
-/* Up to how many rows our kernel is faster: the middle, by ratio, between the last size at which it
- * is and the next. */
-static int crossover(const struct measurement *m, int n, bool indexed)
+/* Up to how many multiplications our kernel is faster: the middle, by ratio, between the last size
+ * at which it is and the next.  Below 0: the device has failed. */
+static double crossover(const struct measurement *m, int n, bool indexed)
 {
-    int most = 0;
+    double most = 0;
 
     for (int i = 0; i < SIZES; i++) {
         double own = seconds(m, n, sizes[i], indexed, true);
@@ -118,9 +125,9 @@ static int crossover(const struct measurement *m, int n, bool indexed)
 
         if (own < 0 || library < 0)
             return -1;
-        if (own > library)
+        if (own > library || own > LONGEST)
             break;
-        most = 2 * sizes[i];
+        most = 2.0 * sizes[i] * K * N;
     }
     return most;
 }
@@ -135,10 +142,10 @@ static int measure(struct cavs__device *d)
         cavs__device_fail(d, "there is no memory to measure products with");
     for (int several = 0; several < 2 && done; several++)
         for (int indexed = 0; indexed < 2 && done; indexed++) {
-            int rows = crossover(&m, several ? 3 : 1, indexed);
+            double most = crossover(&m, several ? 3 : 1, indexed);
 
-            d->together[several][indexed] = rows;
-            done = rows >= 0;
+            d->together[several][indexed] = most;
+            done = most >= 0;
         }
     drop(&m);
     *cavs__launched_here() = before;
@@ -147,10 +154,10 @@ static int measure(struct cavs__device *d)
 
 /* ---- choosing ---- */
 
-static void always(struct cavs__device *d, int rows)
+static void always(struct cavs__device *d, double most)
 {
     for (int i = 0; i < 4; i++)
-        d->together[i / 2][i % 2] = rows;
+        d->together[i / 2][i % 2] = most;
 }
 
 /* What was measured when the device was opened first; measured now, if that is not known. */
@@ -176,7 +183,7 @@ void cavs__device_choose_products(struct cavs__device *d)
     const char *choice = getenv("CAVS_DEVICE_PRODUCTS");
 
     if (!d->driver->has_gemm(d) || (choice && !strcmp(choice, "grouped")))
-        always(d, INT_MAX);
+        always(d, DBL_MAX);
     else if (choice && !strcmp(choice, "measure"))
         from_measurement(d, true);
     else if (d->is_cpu || (choice && !strcmp(choice, "library")))

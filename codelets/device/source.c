@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "codelets/device/device.h"
+#include "codelets/device/products.h"
 #include "codelets/device/sequences.h"
 #include "codelets/groups/ew_internal.h"
 #include "codelets/update.h"
@@ -28,19 +29,24 @@ const char cavs__device_kernels_text[] =
                                       "\n"
 #include "codelets/device/rows.inc"
 #include "codelets/device/kernels.inc"
-/* products.cl, for tiles of so many rows; see there */
-#define CAVS_TILES(name, tile_rows, item_rows, items) \
-    "#undef TILED\n"                                  \
-    "#undef TILE_ROWS\n"                              \
-    "#undef ITEM_ROWS\n"                              \
-    "#undef ITEMS\n"                                  \
-    "#define TILED(f) f##_" name "\n"                 \
-    "#define TILE_ROWS " tile_rows "\n"               \
-    "#define ITEM_ROWS " item_rows "\n"               \
-    "#define ITEMS " items "\n"
-    CAVS_TILES("short", "16", "4", "64")
+/* products.cl, once for each size of tiles */
+#define CAVS_NUMBERS(name, rows, columns, item_rows, steps, stages, ...) \
+    "#define ROWS_OF_" #name " " #rows "\n"                              \
+    "#define COLUMNS_OF_" #name " " #columns "\n"                        \
+    "#define ITEM_ROWS_OF_" #name " " #item_rows "\n"                    \
+    "#define STEPS_OF_" #name " " #steps "\n"                            \
+    "#define STAGES_OF_" #name " STAGES_OF(" #stages ")\n"
+#define CAVS_TAKE(number, name) "#undef " #number "\n#define " #number " " #number "_OF_" name "\n"
+#define CAVS_TILED(name)                                                                         \
+    "#undef TILED\n#define TILED(f) f##_" name "\n"                                              \
+    "#undef TILE_ROWS\n#define TILE_ROWS ROWS_OF_" name "\n"                                     \
+    "#undef TILE_COLUMNS\n#define TILE_COLUMNS COLUMNS_OF_" name "\n" CAVS_TAKE(ITEM_ROWS, name) \
+        CAVS_TAKE(STEPS, name) CAVS_TAKE(STAGES, name)
+    CAVS__TILES(CAVS_NUMBERS) CAVS_TILED("short")
 #include "codelets/device/products.inc"
-        CAVS_TILES("tall", "64", "8", "128")
+        CAVS_TILED("middle")
+#include "codelets/device/products.inc"
+            CAVS_TILED("tall")
 #include "codelets/device/products.inc"
     ;
 

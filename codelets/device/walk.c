@@ -66,10 +66,13 @@ size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int3
 static int product_launches(const struct cavs__step *s, const struct cavs__device *d, int rows)
 {
     int packed = 0;
+    double work = 0;
 
-    for (int i = 0; i < s->together; i++)
+    for (int i = 0; i < s->together; i++) {
         packed += is_scattered(&s[i].v[0]);
-    return cavs__device_takes_together(d, s->together, rows, packed > 0) ? 1 : s->together + packed;
+        work += (double)rows * s[i].v[0].cols * s[i].v[2].cols;
+    }
+    return cavs__device_takes_together(d, s->together, work, packed > 0) ? 1 : s->together + packed;
 }
 
 static int gradient_launches(const struct cavs__step *s, const struct cavs__device *d)

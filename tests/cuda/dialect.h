@@ -39,6 +39,11 @@ template <typename... A> struct gpu_caller<void (*)(A...)> {
 #define __launch_bounds__(items)
 #define __shared__      static __attribute__((section("gpu_shared")))
 #define __syncthreads() gpu_place.barrier(__LINE__)
+#define __align__(n)    __attribute__((aligned(n)))
+
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
 
 static struct {
     struct {
