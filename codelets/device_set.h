@@ -65,6 +65,8 @@ struct cavs__devices {
     cavs__device_task *run_part, *run_update, *run_norm;
     /* Lets devices of these kinds run a codelet. */
     void (*implement)(struct starpu_codelet *cl, uint32_t where, cavs__device_task *run);
+    /* How those of one kind run it; NULL: they do not. */
+    cavs__device_task *(*implementation)(const struct starpu_codelet *cl, uint32_t where);
     /* Why the device cannot run all steps of a part, for people; NULL: it can. */
     const char *(*obstacle)(int number, const struct cavs__part *p);
     /* Floats of scratch for so many rows, whose lists have so many entries (by list of the

@@ -7,7 +7,8 @@
 #include <string.h>
 
 struct model {
-    struct starpu_perfmodel perf; /* perf.symbol is the name */
+    struct starpu_perfmodel perf; /* perf.symbol is the name; first */
+    struct cavs__device_work (*device_work)(struct starpu_task *task);
     struct model *next;
 };
 
@@ -37,6 +38,7 @@ static struct model *new_model(const char *name, const struct cavs__task_measure
     m->perf.symbol = symbol;
     m->perf.footprint = measure->footprint;
     m->perf.size_base = measure->size;
+    m->device_work = measure->device_work;
 #ifdef CAVS_SIMULATED
     cavs__simulate_model(&m->perf, measure);
 #endif
@@ -65,4 +67,11 @@ uint32_t cavs__size_class(uint64_t size)
     while (size >> log2 > 7)
         log2++;
     return log2 << 3 | (uint32_t)(size >> log2);
+}
+
+struct cavs__device_work cavs__task_device_work(struct starpu_task *task)
+{
+    const struct model *m = (const struct model *)task->cl->model;
+
+    return m && m->device_work ? m->device_work(task) : (struct cavs__device_work){0};
 }

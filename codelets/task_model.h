@@ -34,6 +34,9 @@ struct starpu_perfmodel *cavs__task_model(const char *name,
  * size. */
 uint32_t cavs__size_class(uint64_t size);
 
+/* What a task is for a device, if its model says so. */
+struct cavs__device_work cavs__task_device_work(struct starpu_task *task);
+
 #ifdef CAVS_SIMULATED
 /* simulated_time.c: makes the model give what the history of its name says. */
 void cavs__simulate_model(struct starpu_perfmodel *model, const struct cavs__task_measure *measure);

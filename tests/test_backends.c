@@ -110,6 +110,8 @@ static void every_kind_can_run_a_codelet(void **unused)
         assert_null(memmem(&cl, sizeof cl, &run, sizeof run));
         cavs__backends[i].implement(&cl, run_nothing);
         assert_non_null(memmem(&cl, sizeof cl, &run, sizeof run));
+        assert_ptr_equal(cavs__backends[i].implementation(&cl), run_nothing);
+        assert_ptr_equal(cavs__devices->implementation(&cl, cavs__backends[i].where), run_nothing);
         assert_non_null(cavs__backends[i].memory);
     }
 }

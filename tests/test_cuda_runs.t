@@ -24,6 +24,9 @@ same_loss && [ "$(field launches)" -gt 0 ] &&
     [ "$(field launches)" -eq $(($(counted launches) + $(counted products))) ]
 ok $? "a GPU alone: the same loss, and as many launches as are counted"
 
+[ "$(field tasks)" -eq "$(field batches)" ]
+ok $? "a batch is one task there"
+
 [ "$(counted copies_up)" -gt 0 ] && [ "$(counted unpinned_up)" -eq 0 ] && [ "$(counted unpinned_down)" -eq 0 ]
 ok $? "all that is copied is pinned" "$work/report"
 

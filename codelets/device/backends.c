@@ -37,6 +37,11 @@ static void implement_cuda(struct starpu_codelet *cl, cavs__device_task *run)
     cl->cuda_flags[0] = STARPU_CUDA_ASYNC;
 }
 
+static cavs__device_task *cuda_implementation(const struct starpu_codelet *cl)
+{
+    return cl->cuda_funcs[0];
+}
+
 static struct cavs__memory cuda_memory(void *descr)
 {
     return (struct cavs__memory){.p = (void *)STARPU_MATRIX_GET_PTR(descr)};
@@ -58,6 +63,11 @@ static void implement_opencl(struct starpu_codelet *cl, cavs__device_task *run)
 {
     cl->opencl_funcs[0] = run;
     cl->opencl_flags[0] = STARPU_OPENCL_ASYNC;
+}
+
+static cavs__device_task *opencl_implementation(const struct starpu_codelet *cl)
+{
+    return cl->opencl_funcs[0];
 }
 
 static struct cavs__memory opencl_memory(void *descr)
@@ -82,6 +92,7 @@ const struct cavs__backend cavs__backends[] = {
         .hint = "",
         .prepare = prepare_cuda,
         .implement = implement_cuda,
+        .implementation = cuda_implementation,
         .memory = cuda_memory,
     },
     {
@@ -95,6 +106,7 @@ const struct cavs__backend cavs__backends[] = {
         .hint = " (those that are CPUs count with STARPU_OPENCL_ON_CPUS=1)",
         .prepare = prepare_opencl,
         .implement = implement_opencl,
+        .implementation = opencl_implementation,
         .memory = opencl_memory,
     },
 };

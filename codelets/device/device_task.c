@@ -11,13 +11,10 @@
 
 /* ---- buffers ---- */
 
-static int buffers_of(const struct cavs__device *d, void *descr[], struct cavs__memory *m)
+static void find_buffers(const struct cavs__device *d, int n, void *descr[], struct cavs__memory *m)
 {
-    int n = (int)STARPU_TASK_GET_NBUFFERS(starpu_task_get_current());
-
     for (int i = 0; i < n; i++)
         m[i] = d->backend->memory(descr[i]);
-    return n;
 }
 
 static size_t floats_of(void *descr)
@@ -62,11 +59,12 @@ void cavs__device_run_part(void *descr[], void *arg)
     const struct cavs__part_args *a = arg;
     struct cavs__memory m[CAVS__MAX_BUFFERS + 1];
     struct cavs__memory buffers[(a->numbers ? a->most : CAVS__MAX_BUFFERS) + 1];
-    int n = d ? buffers_of(d, descr, m) : 0;
+    int n = a->nbuffers;
     int64_t before = cavs__launched_here()->all;
 
     if (!d)
         return;
+    find_buffers(d, n, descr, m);
     if (d->collects && is_thin(a))
         d->driver->collect(d);
     if (!cavs__part_queue(d, a, by_number(a, n, m, buffers), buffers, floats_of(descr[n - 1])))
@@ -99,18 +97,26 @@ static struct cavs__device_gradient gradient(const struct cavs__update_args *a,
                                           .floats = floats};
 }
 
+/* Lists and scratch. */
+static int after_gradients(const struct cavs__update_args *a)
+{
+    return (a->sparse ? 1 : 0) + 1;
+}
+
 void cavs__device_run_update(void *descr[], void *arg)
 {
     const struct cavs__update_args *a = arg;
     struct cavs__device *d = my_device();
-    struct cavs__memory m[STARPU_TASK_GET_NBUFFERS(starpu_task_get_current())];
+    int n = 1 + a->nstates + a->ncopies + a->ngrads + (a->nnorms > 0) + after_gradients(a), at = 0;
+    struct cavs__memory m[n];
     struct cavs__device_param p = {.ld = (int)a->ld};
     struct cavs__device_gradient g;
     struct cavs__device_clip clip = {.norm = a->clip, .n = a->nnorms};
-    int n = d ? buffers_of(d, descr, m) : 0, at = 0, grads;
+    int grads;
 
     if (!d)
         return;
+    find_buffers(d, n, descr, m);
     p.w = m[at++];
     if (a->nstates > 0)
         p.s0 = m[at++];
@@ -131,12 +137,13 @@ void cavs__device_run_norm(void *descr[], void *arg)
 {
     const struct cavs__update_args *a = arg;
     struct cavs__device *d = my_device();
-    struct cavs__memory m[STARPU_TASK_GET_NBUFFERS(starpu_task_get_current())];
+    int n = 1 + a->ngrads + after_gradients(a);
+    struct cavs__memory m[n];
     struct cavs__device_gradient g;
-    int n = d ? buffers_of(d, descr, m) : 0;
 
     if (!d)
         return;
+    find_buffers(d, n, descr, m);
     g = gradient(a, m + 1, m[n - 2], m[n - 1], floats_of(descr[n - 1]));
     if (!cavs__device_norm(d, &g, m[0], a->number))
         d->driver->flush(d);

@@ -97,6 +97,7 @@ struct cavs__backend {
     void (*prepare)(int asked, struct starpu_conf *conf);
     /* Lets such devices run a codelet. */
     void (*implement)(struct starpu_codelet *cl, cavs__device_task *run);
+    cavs__device_task *(*implementation)(const struct starpu_codelet *cl); /* that they run it by */
     /* Where a matrix that StarPU hands over is. */
     struct cavs__memory (*memory)(void *descr);
 };

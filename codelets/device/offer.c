@@ -64,6 +64,16 @@ static void implement(struct starpu_codelet *cl, uint32_t where, cavs__device_ta
             cavs__backends[i].implement(cl, run);
 }
 
+static cavs__device_task *implementation(const struct starpu_codelet *cl, uint32_t where)
+{
+    cavs__device_task *run = NULL;
+
+    for (int i = 0; i < cavs__backends_count; i++)
+        if (where == cavs__backends[i].where)
+            run = cavs__backends[i].implementation(cl);
+    return run;
+}
+
 static const char *obstacle(int number, const struct cavs__part *p)
 {
     return cavs__part_obstacle(p, cavs__device_at(number));
@@ -130,6 +140,7 @@ const struct cavs__devices cavs__devices_offer = {
     .run_update = cavs__device_run_update,
     .run_norm = cavs__device_run_norm,
     .implement = implement,
+    .implementation = implementation,
     .obstacle = obstacle,
     .part_floats = cavs__part_device_floats,
     .launches_cost = launches_cost,

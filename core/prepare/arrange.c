@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arrange.c - the graph of one stage of a shard -> its schedule, cut into blocks. */
+#include <math.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -98,6 +99,13 @@ static void find_block_rows(struct cavs__shard_stage *t, int nfunctions)
     }
 }
 
+static double block_seconds(const struct cavs__batch *b, const struct cavs__shard *shard)
+{
+    const bool *whole = b->request.whole;
+
+    return whole && whole[shard - b->shards] ? INFINITY : b->how.block_seconds;
+}
+
 int cavs__arrange(const struct cavs__batch *b, struct cavs__shard *shard,
                   const struct cavs_stage *stage)
 {
@@ -107,7 +115,7 @@ int cavs__arrange(const struct cavs__batch *b, struct cavs__shard *shard,
     if (rc)
         return rc;
     t->nblocks = cavs__schedule_cut(&t->schedule, b->plan->stages[stage->number].streamed,
-                                    b->how.block_seconds, CAVS__MAX_BLOCKS, t->cut);
+                                    block_seconds(b, shard), CAVS__MAX_BLOCKS, t->cut);
     find_block_rows(t, stage->nfunctions);
     return CAVS_OK;
 }

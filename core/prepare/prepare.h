@@ -118,6 +118,7 @@ struct cavs__request {
     long updates;
     int nshards;
     const double *share; /* [nshards] of the work, relative to one another; NULL: the same */
+    const bool *whole;   /* [nshards] eager work of a shard is one block; NULL: of none */
 };
 
 /* A prepared batch: there is one for all batches of a session in turn, and one for each that is

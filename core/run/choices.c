@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* choices.c - what a session says of itself: its plan, what was measured, and how it cuts
  * batches. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,11 @@ static void explain_cost(FILE *out, const struct cavs_session *s)
     fprintf(out, " GFLOP/s on one worker\n");
 }
 
+static bool joins_at_devices(const struct cavs__engine *e)
+{
+    return e->homes && e->homes->home[0].device >= 0 && cavs__device_grain(e) == INFINITY;
+}
+
 static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
 {
     const struct cavs__stage_plan *sp = &s->plan->stages[stage];
@@ -34,9 +40,10 @@ static void explain_stage(FILE *out, const struct cavs_session *s, int stage)
     if (streamed > 0)
         fprintf(
             out,
-            "stage %s: eager work runs in blocks of V_t worth %.0f us, up to %d a shard, and the "
+            "stage %s: eager work runs in blocks of V_t worth %.0f us, up to %d a shard%s, and the "
             "chain follows block by block\n",
-            name, s->batch->how.block_seconds * 1e6, CAVS__MAX_BLOCKS);
+            name, s->batch->how.block_seconds * 1e6, CAVS__MAX_BLOCKS,
+            joins_at_devices(&s->engine) ? ", on a device in one" : "");
     if (sp->mergeable && !s->batch->how.apart)
         fprintf(out, "stage %s: equal vertices of a shard are evaluated once\n", name);
     else if (sp->noisy)
@@ -108,6 +115,9 @@ static void explain_choices(FILE *out, const struct cavs_session *s)
                 "chain: consecutive V_t of a shard share a task until it is worth %.0f us\n"
                 "every operator is batched\n",
                 cavs__grain(&s->engine) * 1e6);
+    if (joins_at_devices(&s->engine))
+        fprintf(out, "tasks at home on a device that follow one another there are one: %s\n",
+                s->engine.homes->n == 1 ? "all of a batch" : "up to the next one elsewhere");
     fprintf(out, "%s",
             cavs__joins_tasks(&s->engine)
                 ? "tasks of a batch that is worth little run as few that do the work of all\n"

@@ -2,6 +2,7 @@
 /* cost.c - see cost.h. */
 #include "core/run/cost.h"
 
+#include <math.h>
 #include <starpu.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,4 +170,11 @@ void cavs__cost_measure(struct cavs__cost_model *c, bool quiet)
 double cavs__grain(const struct cavs__engine *e)
 {
     return e->options->grain > 0 ? (double)e->options->grain : WORTH * e->rt->cost.task;
+}
+
+double cavs__device_grain(const struct cavs__engine *e)
+{
+    if (cavs__policies[e->options->policy].alone)
+        return 0;
+    return e->options->grain > 0 ? (double)e->options->grain : INFINITY;
 }

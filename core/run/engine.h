@@ -14,7 +14,8 @@
  *   submit_kind.c      those of one kind in one shard
  *   pieces.c           rows of one kind of task -> one task, or some side by side
  *   helpers.c          workers that help with a task
- *   join.c             tasks of a small batch -> few that run them
+ *   join.c             tasks of a small batch, or of a device -> few
+ *   joined_task.c      one that runs them
  *   made_gradients.c   gradients of a small batch made by the updates
  *   here.c             tasks of a smaller one run by the calling thread
  */
@@ -33,7 +34,7 @@ enum {
     CAVS__PARTIAL_ROWS = 2048, /* adding up one more partial gradient is then 1 % of making it */
     CAVS__MAX_HOMES = 17,      /* devices, and the CPU workers */
     CAVS__SPARE_SHARDS = 15,   /* of a device */
-    CAVS__MOST_JOINED = 64     /* tasks of a small batch that run as one */
+    CAVS__MOST_JOINED = 64     /* tasks that run as one */
 };
 
 /* The tasks of one home, or of no shard: when they could begin, and when the last one was done. */
@@ -79,6 +80,7 @@ struct cavs__homes {
     double *share;                             /* [nshards] scratch */
     size_t *bytes; /* likewise, for whoever asks cavs__homes_crowded() */
     bool *away;    /* likewise: of this batch, for CPU workers; NULL: none */
+    bool *whole;   /* [nshards] eager work of a shard is one block: it is a device's */
 };
 
 /* How the last batch was cut, for people. */
@@ -88,9 +90,9 @@ struct cavs__cuts {
     int helped;       /* tasks with whose products other workers might help */
 };
 
-/* Tasks of a small batch that wait for others, to be submitted as one; see join.c. */
+/* Tasks that wait for others, to be submitted as one; see join.c. */
 struct cavs__join {
-    double grain; /* seconds that a task should be worth; 0: each is submitted by itself */
+    double grain; /* seconds that a task of CPUs should be worth; 0: each is submitted by itself */
     int n, buffers;
     double seconds;
     struct cavs__helping *helping; /* with what is kept; NULL: nobody helps, or with parts of it */
@@ -232,8 +234,11 @@ void cavs__helped_place(const struct cavs__engine *e, struct starpu_task *t);
 /* There will be no more such tasks of the batch. */
 void cavs__helped_end(struct cavs__engine *e, int shards);
 
-/* cost.c: seconds that a task should be worth. */
+/* cost.c: seconds that a task should be worth.  One at home on a device without end, unless the
+ * program says how many: its launches wait in line there, and the end of a task, which StarPU sees
+ * and answers, costs the time of several. 0: tasks are not joined. */
 double cavs__grain(const struct cavs__engine *e);
+double cavs__device_grain(const struct cavs__engine *e);
 
 /* slot.c */
 /* A task of the slot, and of a shard or none (-1), for up to nbuffers handles, which the caller
@@ -257,6 +262,9 @@ void cavs__slot_release(void *laps);
 /* join.c */
 /* Submits a task of about so many seconds, or keeps it to be joined to others. */
 int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t, double seconds);
+/* joined_task.c: as many of those that are kept as a device has room for, the first ones, and how
+ * many these are. NULL: out of memory. */
+struct starpu_task *cavs__joined_task(struct cavs__engine *e, int slot, int *taken);
 /* Submits what is kept; forgets it. */
 int cavs__join_flush(struct cavs__engine *e, int slot);
 void cavs__join_drop(struct cavs__engine *e);
@@ -275,9 +283,12 @@ void cavs__run_here(struct cavs__engine *e, struct starpu_task *t);
 /* Decides how many shards there are, and where each lives. */
 int cavs__homes_init(struct cavs__engine *e);
 void cavs__homes_free(struct cavs__engine *e);
-int cavs__home_of(const struct cavs__engine *e, int shard);     /* of this batch; -1: none */
-bool cavs__cpus_have_shards(const struct cavs__engine *e);      /* beside those of devices */
-bool cavs__is_at_cpus(const struct cavs__engine *e, int shard); /* at home there */
+/* Of a shard of this batch; -1: none.  Where there is one home, no shard (-1) has it, too. */
+int cavs__home_of(const struct cavs__engine *e, int shard);
+double cavs__shard_grain(const struct cavs__engine *e, int shard); /* of its tasks, see cost.c */
+double cavs__home_room(const struct cavs__engine *e, int home);    /* bytes of a task; 0: any */
+bool cavs__cpus_have_shards(const struct cavs__engine *e);         /* beside those of devices */
+bool cavs__is_at_cpus(const struct cavs__engine *e, int shard);    /* at home there */
 /* The chunk of a parameter's gradient that a shard adds to: never one of another device's. */
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials);
 int cavs__partials(const struct cavs__engine *e); /* such chunks */
@@ -322,6 +333,8 @@ int cavs__reserve_device_floats(struct cavs__engine *e, const struct cavs__batch
 /* To its home, for a task of a shard (or none, -1), if it can run there; or as CAVS_PLACEMENT in
  * the environment says: cpu, device, alternate between them, or any. */
 void cavs__place_task(const struct cavs__engine *e, int shard, struct starpu_task *t);
+/* A task that has been placed is at home on a device. */
+bool cavs__is_at_device(const struct starpu_task *t);
 /* Of a task that has been placed: not to devices of these kinds, which cannot run it. */
 void cavs__keep_off(struct starpu_task *t, uint32_t kinds);
 

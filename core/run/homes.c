@@ -24,6 +24,7 @@
 /* And this many times as much at most: else CPU workers compute it. A task wants nearly all of a
  * shard at once, and StarPU would look for memory for ever. */
 #define MOST_ROOM 2
+
 static void add_device(struct cavs__homes *hs, int number)
 {
     struct cavs__device_facts f = cavs__devices->facts(number);
@@ -61,6 +62,18 @@ static int deal_shards(struct cavs__homes *hs, int shards)
     return at;
 }
 
+/* A chain that follows its eager work block by block begins earlier, but on a device not by more
+ * than the tasks of the blocks cost. */
+static void mark_whole(struct cavs__engine *e)
+{
+    for (int i = 0; i < e->homes->n; i++) {
+        const struct cavs__home *h = &e->homes->home[i];
+
+        for (int k = h->first; k < h->first + h->n; k++)
+            e->homes->whole[k] = h->device >= 0 && cavs__device_grain(e) == INFINITY;
+    }
+}
+
 int cavs__homes_init(struct cavs__engine *e)
 {
     int cpus = (int)starpu_cpu_worker_get_count(), wanted = e->options->shards;
@@ -85,9 +98,11 @@ int cavs__homes_init(struct cavs__engine *e)
     hs->share = calloc((size_t)e->nshards, sizeof *hs->share);
     hs->bytes = calloc((size_t)e->nshards, sizeof *hs->bytes);
     hs->away = calloc((size_t)e->nshards, sizeof *hs->away);
-    return hs->share && hs->bytes && hs->away
-               ? CAVS_OK
-               : cavs__fail_nomem("shares", (size_t)e->nshards * sizeof *hs->share);
+    hs->whole = calloc((size_t)e->nshards, sizeof *hs->whole);
+    if (!hs->share || !hs->bytes || !hs->away || !hs->whole)
+        return cavs__fail_nomem("shares", (size_t)e->nshards * sizeof *hs->share);
+    mark_whole(e);
+    return CAVS_OK;
 }
 
 void cavs__homes_free(struct cavs__engine *e)
@@ -96,6 +111,7 @@ void cavs__homes_free(struct cavs__engine *e)
         free(e->homes->share);
         free(e->homes->bytes);
         free(e->homes->away);
+        free(e->homes->whole);
     }
     free(e->homes);
 }
@@ -119,9 +135,23 @@ int cavs__home_of(const struct cavs__engine *e, int shard)
 {
     const struct cavs__homes *hs = e->homes;
 
-    if (!hs || shard < 0)
+    if (!hs)
         return -1;
+    if (shard < 0)
+        return hs->n == 1 ? 0 : -1;
     return hs->away && hs->away[shard] ? hs->n - 1 : own_home(hs, shard);
+}
+
+double cavs__shard_grain(const struct cavs__engine *e, int shard)
+{
+    int home = cavs__home_of(e, shard);
+
+    return home >= 0 && e->homes->home[home].device >= 0 ? cavs__device_grain(e) : cavs__grain(e);
+}
+
+double cavs__home_room(const struct cavs__engine *e, int home)
+{
+    return home >= 0 ? MOST_ROOM * e->homes->home[home].room : 0;
 }
 
 bool cavs__is_at_cpus(const struct cavs__engine *e, int shard)

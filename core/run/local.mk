@@ -32,6 +32,7 @@ libcavs_la_SOURCES += \
 	core/run/homes.c \
 	core/run/initial_values.c \
 	core/run/join.c \
+	core/run/joined_task.c \
 	core/run/optimizer.c \
 	core/run/optimizer.h \
 	core/run/looked_up.c \

@@ -16,6 +16,11 @@ static void stay_home(const struct cavs__home *h, struct starpu_task *t)
     t->workerids_len = sizeof h->workers / sizeof *h->workers;
 }
 
+bool cavs__is_at_device(const struct starpu_task *t)
+{
+    return t->workerids_len > 0;
+}
+
 static void force(const struct cavs__engine *e, const char *placement, struct starpu_task *t)
 {
     uint32_t devices = t->cl->where & cavs__devices->kinds();

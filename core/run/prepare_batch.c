@@ -45,6 +45,7 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
 
     do {
         r->share = cavs__shares(e, r->run);
+        r->whole = e->homes ? e->homes->whole : NULL;
         rc = cavs__batch_split(s->batch, r);
         if (!rc && s->optimizer.exchange)
             leave_to_others(s->optimizer.exchange, s->batch);

@@ -46,7 +46,7 @@ static int submit_phase(const struct cavs__submission *of, enum cavs__phase phas
 
     for (int shard = 0; shard < of->b->nshards && !rc; shard++) {
         rc = submit_stages(of, shard, phase);
-        if (!rc && of->b->nshards > 1) /* shards do not wait for one another */
+        if (!rc && of->b->nshards > 1 && !of->e->homes) /* they do not wait for one another */
             rc = cavs__join_flush(of->e, of->slot);
     }
     return rc;

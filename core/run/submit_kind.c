@@ -5,7 +5,7 @@
  * A shard's V_t are cut into blocks where eager work feeds its chain (cavs__shard_stage.nblocks):
  * what parts keep for one another is a chunk per block, so the chain starts when the first eager
  * block is there, and lazy parts and gradients of a block start when the chain has left it.  Thin
- * V_t share a task until it is worth the grain.
+ * V_t share a task until it is worth the grain, which on a device is all of the chain.
  */
 #include "core/base/error.h"
 #include "core/run/exchange.h"
@@ -182,7 +182,7 @@ static int submit_chain(struct cavs__piece *w)
 {
     const struct cavs__shard_stage *t = w->t;
     int first = t->cut[w->block], last = t->cut[w->block + 1];
-    double sum = 0;
+    double sum = 0, grain = cavs__shard_grain(w->of->e, w->shard);
     int rc = CAVS_OK;
 
     w->n = 0;
@@ -199,7 +199,7 @@ static int submit_chain(struct cavs__piece *w)
             rc = flush(w);
         add_segment(w, vt);
         sum += cavs__piece_seconds(w, &w->segments[w->n - 1]);
-        if (rc || (may_merge(w->of) && sum < w->of->grain))
+        if (rc || (may_merge(w->of) && sum < grain))
             continue;
         rc = flush(w);
         sum = 0;

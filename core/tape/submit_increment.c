@@ -99,7 +99,7 @@ static int each_shard(struct cavs__going *g, bool all,
         if (!(all ? g->t->shards[i].first : g->t->fresh[i]))
             continue;
         rc = each(g->t, g->slot, i);
-        if (!rc && g->t->order.nshards > 1)
+        if (!rc && g->t->order.nshards > 1 && !g->e->homes)
             rc = cavs__join_flush(g->e, g->slot);
     }
     return rc;

@@ -25,7 +25,7 @@ int cavs__sending_begin(struct cavs__sending *w, struct cavs_tape *t, int slot, 
                                 .shard = shard,
                                 .k = k,
                                 .phase = k->phase,
-                                .grain = cavs__grain(&t->session->engine)};
+                                .grain = cavs__shard_grain(&t->session->engine, shard)};
     w->segments = cavs__sending_take(w, ((size_t)most + 1) * sizeof *w->segments);
     w->parts = cavs__sending_take(w, (size_t)k->nparts * sizeof *w->parts);
     if (!w->segments || !w->parts)
