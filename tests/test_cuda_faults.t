@@ -49,9 +49,6 @@ for n in 1 2+; do
 done
 
 breaks "a launch fails" "launch_fails=200" "a kernel could not be launched: too many resources"
-CAVS_DEVICE_GRAPHS=always
-breaks "a launch in a graph fails" "launch_fails=200" "a kernel could not be launched: too many resources"
-CAVS_DEVICE_GRAPHS=never
 breaks "a product fails" "product_fails=100" "cublasGemmEx: the function failed to launch"
 # StarPU ends the process then
 breaks "the device is lost" "lost=200" "unspecified launch failure"

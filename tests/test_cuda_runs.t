@@ -58,32 +58,6 @@ fc "devices=2" --workers 1 --gpus all --require
 same_loss && [ "$(field workers)" -eq 5 ]
 ok $? "all GPUs, with a core"
 
-# --- graphs --------------------------------------------------------------------------------------------
-
-# thin ARGUMENT...: V_t of which many make a task
-thin() {
-    CAVS_DEVICE_PRODUCTS=grouped fc "devices=1" --workers 0 --gpus 1 --hidden 8 --batch 1 --samples 4 "$@"
-}
-
-thin
-apart=$(field loss)
-launches=$(field launches)
-[ "$(counted graphs)" -eq 0 ]
-ok $? "launches one by one, as chosen"
-CAVS_DEVICE_GRAPHS=always
-thin --explain
-status_is 0 && silent && grep -q "launches of small V_t sent at once" "$work/out" && [ "$(field loss)" = "$apart" ] &&
-    [ "$(field launches)" -eq "$launches" ] && [ $(($(counted launches) + $(counted products))) -eq "$launches" ] &&
-    [ "$(counted graphs)" -gt 0 ]
-ok $? "those of small V_t in $(counted graphs) graphs: as many, and the same bits"
-fc "devices=2 late=1000" --workers 0 --gpus 2
-same_loss && [ "$(field loss)" = "$both" ] && [ "$(counted graphs)" -gt 0 ]
-ok $? "between products of the library, on two GPUs: the same bits"
-fc "devices=1 graph_fails=40" --workers 0 --gpus 1
-same_loss && [ "$(field loss)" = "$alone" ] && [ "$(counted graphs)" -gt 0 ]
-ok $? "a driver that refuses a change of a graph: one by one from then on, and the same bits"
-CAVS_DEVICE_GRAPHS=never
-
 # --- rounded operands ----------------------------------------------------------------------------------
 
 # rounded WHAT: all products of the GPU were
@@ -302,7 +276,6 @@ all_of() {
 }
 
 unset CAVS_DEVICE_PRODUCTS
-CAVS_DEVICE_GRAPHS=always
 nvrtc=$(ldd "$build/tests/cuda/no_driver" | sed -n 's/.*libnvrtc.* => \(.*\) (.*/check_nvrtc=\1/p')
 all_of "one GPU" "devices=1" test_opencl_kernels
 all_of "one GPU" "devices=1" test_opencl_products

@@ -20,7 +20,6 @@
 #include <starpu_cublas_v2.h>
 #include <starpu_cuda.h>
 
-#include "codelets/device/cuda_graphs.h"
 #include "codelets/device/device.h"
 #include "codelets/device/nvrtc.h"
 
@@ -34,7 +33,6 @@ static struct {
                        unsigned by, unsigned bz, unsigned shared, CUstream stream, void **arguments,
                        void **extra);
     CUresult (*text)(CUresult rc, const char **text);
-    bool has_graphs;
 } driver;
 
 /* ---- once ---- */
@@ -48,7 +46,6 @@ static void start(void)
         *(void **)&driver.function = dlsym(driver.library, "cuModuleGetFunction");
         *(void **)&driver.launch = dlsym(driver.library, "cuLaunchKernel");
         *(void **)&driver.text = dlsym(driver.library, "cuGetErrorString");
-        driver.has_graphs = cavs__cuda_graphs_start(driver.library);
     }
     starpu_cublas_init();
 }
@@ -114,7 +111,7 @@ static int open_device(struct cavs__device *d)
 
 static void close_device(struct cavs__device *d)
 {
-    cavs__cuda_graphs_drop(d);
+    (void)d;
 }
 
 /* ---- modules ---- */
@@ -168,59 +165,32 @@ static void *find(struct cavs__device *d, void *module, const char *name)
 
 static void unload(struct cavs__device *d, void *module, int nkernels, void *const *kernels)
 {
-    (void)nkernels, (void)kernels;
-    cavs__cuda_graphs_drop(d);
+    (void)d, (void)nkernels, (void)kernels;
     driver.unload(module);
 }
 
 /* ---- launches ---- */
 
-static CUstream stream_here(void)
+static int launch(struct cavs__device *d, const struct cavs__launch *l)
 {
-    return (CUstream)starpu_cuda_get_local_stream();
-}
+    void *arguments[CAVS__MAX_ARGUMENTS];
+    CUresult rc;
 
-static int fail_launch(struct cavs__device *d, CUresult rc)
-{
+    for (int i = 0; i < l->nargs; i++)
+        arguments[i] = (void *)&l->argument[i].value;
+    rc = driver.launch(l->kernel, (unsigned)l->groups[0], (unsigned)l->groups[1], 1,
+                       (unsigned)l->items, 1, 1, 0, (CUstream)starpu_cuda_get_local_stream(),
+                       arguments, NULL);
     if (rc == CUDA_SUCCESS)
         return 0;
     cavs__device_fail(d, "a kernel could not be launched: %s", text_of(rc));
     return -1;
 }
 
-static int launch(struct cavs__device *d, const struct cavs__launch *l)
-{
-    void *arguments[CAVS__MAX_ARGUMENTS];
-    const CUDA_KERNEL_NODE_PARAMS k = {.func = l->kernel,
-                                       .gridDimX = (unsigned)l->groups[0],
-                                       .gridDimY = (unsigned)l->groups[1],
-                                       .gridDimZ = 1,
-                                       .blockDimX = (unsigned)l->items,
-                                       .blockDimY = 1,
-                                       .blockDimZ = 1,
-                                       .kernelParams = arguments};
-    CUresult rc;
-
-    for (int i = 0; i < l->nargs; i++)
-        arguments[i] = (void *)&l->argument[i].value;
-    rc = cavs__cuda_graph_add(&k, stream_here());
-    if (rc == CUDA_ERROR_NOT_SUPPORTED)
-        rc = driver.launch(k.func, k.gridDimX, k.gridDimY, 1, k.blockDimX, 1, 1, 0, stream_here(),
-                           arguments, NULL);
-    return fail_launch(d, rc);
-}
-
-static bool collect(struct cavs__device *d)
-{
-    if (driver.has_graphs)
-        cavs__cuda_graph_begin(d);
-    return driver.has_graphs;
-}
-
 /* A stream starts by itself. */
 static void flush(struct cavs__device *d)
 {
-    fail_launch(d, cavs__cuda_graph_end(stream_here()));
+    (void)d;
 }
 
 static int finish(struct cavs__device *d)
@@ -280,8 +250,6 @@ static int gemm(struct cavs__device *d, const struct cavs__product *p)
     cublasHandle_t handle = starpu_cublas_get_local_handle();
     cublasStatus_t rc = cublasSetStream(handle, starpu_cuda_get_local_stream());
 
-    if (fail_launch(d, cavs__cuda_graph_send(stream_here())))
-        return -1;
     if (rc == CUBLAS_STATUS_SUCCESS)
         rc = cublasGemmEx(handle, CUBLAS_OP_N, p->transposed ? CUBLAS_OP_T : CUBLAS_OP_N, p->n,
                           p->m, p->k, &one, (const float *)p->b.p + p->b.at, CUDA_R_32F, p->ldb,
@@ -307,7 +275,6 @@ const struct cavs__driver cavs__cuda = {
     .find = find,
     .unload = unload,
     .launch = launch,
-    .collect = collect,
     .flush = flush,
     .finish = finish,
     .allocate = allocate,

@@ -68,8 +68,6 @@ static void open_device(struct cavs__device *d, void *arg)
     }
     if (d->module)
         cavs__device_choose_products(d);
-    if (d->module && d->usable)
-        cavs__device_choose_collecting(d);
 }
 
 static void close_device(struct cavs__device *d, void *arg)

@@ -17,7 +17,6 @@
  *                     products_choice.c: which of both
  *     device_update.c optimizers
  *     device_groups.c fused groups
- *     collecting.c    whether launches of small V_t are sent at once
  *     sequences.c     steps that are one launch, a group of items each vertex
  *     device_code.c   modules from source text, whose code is kept
  *     device_cache.c  what is kept in files
@@ -104,7 +103,6 @@ struct cavs__device {
     /* [several][some are rows by index] products of up to so many multiplications are one launch; of
      * more the library's: products.h. Where there is no library that does not count. */
     double together[2][2];
-    bool collects; /* small V_t of a chain are collected: collecting.c */
     void *module, *kernels[CAVS__DEVICE_COUNT];
     void *own;            /* of opencl.c or cuda.c */
     int compiled, cached; /* modules made by the compiler, and from files */
@@ -166,11 +164,6 @@ void cavs__argument_pointer(struct cavs__launch *l, void *p);
 void cavs__argument_memory(struct cavs__launch *l, struct cavs__memory m);
 void cavs__argument_view(struct cavs__launch *l, const struct cavs__device_view *v);
 int cavs__launch(struct cavs__device *d, const struct cavs__launch *l);
-
-/* ---- collecting.c ---- */
-
-/* Sets d->collects, by its worker.  CAVS_DEVICE_GRAPHS decides, if it is set. */
-void cavs__device_choose_collecting(struct cavs__device *d);
 
 /* ---- device_kernels.c ---- */
 

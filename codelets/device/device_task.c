@@ -47,12 +47,6 @@ static void count_vt(const struct cavs__part_args *a, int64_t before)
     __atomic_add_fetch(&c->of_vt[a->chain], c->all - before, __ATOMIC_RELAXED);
 }
 
-/* V_t that share a task are worth so little that the runtime's cost would show. */
-static bool is_thin(const struct cavs__part_args *a)
-{
-    return a->chain != CAVS__NO_CHAIN && a->nsegments > 1;
-}
-
 void cavs__device_run_part(void *descr[], void *arg)
 {
     struct cavs__device *d = my_device();
@@ -65,8 +59,6 @@ void cavs__device_run_part(void *descr[], void *arg)
     if (!d)
         return;
     find_buffers(d, n, descr, m);
-    if (d->collects && is_thin(a))
-        d->driver->collect(d);
     if (!cavs__part_queue(d, a, by_number(a, n, m, buffers), buffers, floats_of(descr[n - 1])))
         count_vt(a, before);
     d->driver->flush(d);

@@ -69,8 +69,6 @@ struct cavs__driver {
     void *(*find)(struct cavs__device *d, void *module, const char *name);
     void (*unload)(struct cavs__device *d, void *module, int nkernels, void *const *kernels);
     int (*launch)(struct cavs__device *d, const struct cavs__launch *l);
-    /* Collects launches until the next flush, to send them at once; false, or NULL: it cannot. */
-    bool (*collect)(struct cavs__device *d);
     void (*flush)(struct cavs__device *d); /* after the launches of a task */
     int (*finish)(struct cavs__device *d); /* waits for all launches */
     /* Memory of so many bytes with this content, NULL: there is none. */

@@ -4,7 +4,6 @@
 
 libcavs_la_SOURCES += \
 	codelets/device/backends.c \
-	codelets/device/collecting.c \
 	codelets/device/device.c \
 	codelets/device/device.h \
 	codelets/device/device_cache.c \
@@ -30,8 +29,7 @@ if HAVE_OPENCL
 libcavs_la_SOURCES += codelets/device/opencl.c
 endif
 if HAVE_CUDA
-libcavs_la_SOURCES += codelets/device/cuda.c codelets/device/cuda_graphs.c codelets/device/cuda_graphs.h \
-	codelets/device/nvrtc.c codelets/device/nvrtc.h
+libcavs_la_SOURCES += codelets/device/cuda.c codelets/device/nvrtc.c codelets/device/nvrtc.h
 endif
 
 # their kernels, embedded as a string

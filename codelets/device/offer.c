@@ -124,7 +124,7 @@ static void explain(FILE *out)
                 "others by its library",
                 1e-6 * d->together[1][0], 1e-6 * d->together[1][1], 1e-6 * d->together[0][0],
                 1e-6 * d->together[0][1]);
-        fprintf(out, "%s\n", d->collects ? "; launches of small V_t sent at once" : "");
+        fprintf(out, "\n");
     }
 }
 

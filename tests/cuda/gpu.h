@@ -7,7 +7,6 @@
  *     gpu_streams.c   streams, events, and the thread of a device that works them off late
  *     gpu_copies.c    copies, pinned memory
  *     gpu_kernels.c   launches: blocks one after the other, their threads as fibers
- *     gpu_graphs.c    the driver's graphs: launches that come at once
  *     cudart.c cudriver.c cublas*.c cusolvers.c cunvrtc.c    NVIDIA's functions, by these
  *     dialect.h       what makes C++ of CUDA's text
  *     gpu_kernel.h    what such a text and the launcher share
@@ -45,7 +44,6 @@ struct gpu_options {
     int slow[GPU_MOST];            /* microseconds that each takes more */
     struct gpu_fault malloc_fails; /* cudaMalloc(): out of memory */
     struct gpu_fault launch_fails; /* cuLaunchKernel() */
-    struct gpu_fault graph_fails;  /* a node of a graph gets other arguments: not supported */
     struct gpu_fault product_fails;
     struct gpu_fault lost;   /* the device of this launch, of all devices', is gone from then on */
     const char *check_nvrtc; /* NVIDIA's own, which has to take all texts, too; NULL: none */
@@ -58,7 +56,7 @@ _Noreturn void gpu_complain(const char *format, ...) __attribute__((format(print
 
 /* What was done, for the report: a line each, "name number". */
 struct gpu_counts {
-    long launches, graphs, products, products_tf32, products_bf16;
+    long launches, products, products_tf32, products_bf16;
     long copies_up, copies_down, copies_peer, unpinned_up, unpinned_down;
     long copies_waited; /* by calls that return when all is copied */
     long waits;         /* for a stream, an event or a device, by calls that return then */

@@ -69,8 +69,6 @@ static void read_option(const char *name, char *value)
         read_fault(&options.malloc_fails, value);
     else if (strcmp(name, "launch_fails") == 0)
         read_fault(&options.launch_fails, value);
-    else if (strcmp(name, "graph_fails") == 0)
-        read_fault(&options.graph_fails, value);
     else if (strcmp(name, "product_fails") == 0)
         read_fault(&options.product_fails, value);
     else if (strcmp(name, "lost") == 0)
@@ -133,8 +131,8 @@ static void write_report(void)
 
     if (!f)
         gpu_complain("the report %s cannot be written", options.report);
-    fprintf(f, "launches %ld\ngraphs %ld\nproducts %ld\nproducts_tf32 %ld\nproducts_bf16 %ld\n",
-            c->launches, c->graphs, c->products, c->products_tf32, c->products_bf16);
+    fprintf(f, "launches %ld\nproducts %ld\nproducts_tf32 %ld\nproducts_bf16 %ld\n",
+            c->launches, c->products, c->products_tf32, c->products_bf16);
     fprintf(f, "copies_waited %ld\nwaits %ld\n", c->copies_waited, c->waits);
     fprintf(f, "copies_up %ld\ncopies_down %ld\ncopies_peer %ld\n", c->copies_up, c->copies_down,
             c->copies_peer);

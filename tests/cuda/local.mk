@@ -5,7 +5,7 @@
 
 gpu_sources = tests/cuda/cublas.c tests/cuda/cublas_old.c tests/cuda/cudart.c tests/cuda/cudriver.c \
 	tests/cuda/cunvrtc.c tests/cuda/cusolvers.c tests/cuda/dialect.h tests/cuda/gpu.h tests/cuda/gpu_copies.c \
-	tests/cuda/gpu_graphs.c tests/cuda/gpu_kernels.c tests/cuda/gpu_kernel.h \
+	tests/cuda/gpu_kernels.c tests/cuda/gpu_kernel.h \
 	tests/cuda/gpu_memory.c tests/cuda/gpu_options.c tests/cuda/gpu_streams.c tests/cuda/no_driver.c tests/cuda/wrong.c
 EXTRA_DIST += $(gpu_sources) tests/cuda/build tests/cuda/programs_on_gpus.sh tests/cuda/run
 

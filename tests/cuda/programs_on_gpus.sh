@@ -22,8 +22,7 @@ if ! command -v "${CXX:-c++}" >/dev/null; then
 fi
 # which way is faster is a question to a GPU only
 CAVS_DEVICE_PRODUCTS=library
-CAVS_DEVICE_GRAPHS=never
-export CAVS_DEVICE_PRODUCTS CAVS_DEVICE_GRAPHS
+export CAVS_DEVICE_PRODUCTS
 
 # counted NAME: of the stand-ins' report
 counted() {
