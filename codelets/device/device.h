@@ -63,7 +63,6 @@
     K(sparse_sum)                                                  \
     K(update)                                                      \
     K(products_short)                                              \
-    K(products_middle)                                             \
     K(products_tall)                                               \
     /* these compute in double, which an OpenCL device may lack */ \
     K(metric)                                                      \

@@ -69,11 +69,11 @@ int cavs__device_products_apart(int n, const struct cavs__device_call *const *ca
 
 static const struct tiles {
     enum cavs__device_kernel kernel;
-    int rows, columns;
+    int rows, columns, items;
     double step;
 } all_tiles[CAVS__TILES_COUNT] = {
-#define TILES(name, rows, columns, item_rows, steps, stages, step) \
-    {CAVS__DEVICE_products_##name, rows, columns, step},
+#define TILES(name, rows, columns, item_rows, items, steps, stages, step) \
+    {CAVS__DEVICE_products_##name, rows, columns, items, step},
     CAVS__TILES(TILES)
 #undef TILES
 };
@@ -119,8 +119,7 @@ int cavs__device_products_tiled(int tiles, int n, const struct cavs__device_call
 
     for (int i = 0; i < n; i++)
         columns += parts(calls[i]->v[2].cols, t->columns);
-    cavs__launch_groups(&l, d, t->kernel, parts(most_rows(n, calls), t->rows), columns,
-                        CAVS__TILE_ITEMS);
+    cavs__launch_groups(&l, d, t->kernel, parts(most_rows(n, calls), t->rows), columns, t->items);
     cavs__argument_pointer(&l, calls[0]->index);
     for (int i = 0; i < CAVS__MOST_TOGETHER; i++) {
         const struct cavs__device_call *c = calls[i < n ? i : 0];

@@ -17,7 +17,6 @@
 #define ROW_LANES    (TILE_ROWS / ITEM_ROWS)
 #define COLUMN_LANES (TILE_COLUMNS / 4)
 #define SLICE_ITEMS  (ROW_LANES * COLUMN_LANES)
-#define ITEMS        256
 #define SLICES       (ITEMS / SLICE_ITEMS)
 #define X_PITCH      (STEPS + 4) /* rows of neighbours fall into different banks */
 #define X_FLOATS     (TILE_ROWS * X_PITCH)

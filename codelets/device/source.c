@@ -30,23 +30,22 @@ const char cavs__device_kernels_text[] =
 #include "codelets/device/rows.inc"
 #include "codelets/device/kernels.inc"
 /* products.cl, once for each size of tiles */
-#define CAVS_NUMBERS(name, rows, columns, item_rows, steps, stages, ...) \
-    "#define ROWS_OF_" #name " " #rows "\n"                              \
-    "#define COLUMNS_OF_" #name " " #columns "\n"                        \
-    "#define ITEM_ROWS_OF_" #name " " #item_rows "\n"                    \
-    "#define STEPS_OF_" #name " " #steps "\n"                            \
+#define CAVS_NUMBERS(name, rows, columns, item_rows, items, steps, stages, ...) \
+    "#define ROWS_OF_" #name " " #rows "\n"                                     \
+    "#define COLUMNS_OF_" #name " " #columns "\n"                               \
+    "#define ITEM_ROWS_OF_" #name " " #item_rows "\n"                           \
+    "#define ITEMS_OF_" #name " " #items "\n"                                   \
+    "#define STEPS_OF_" #name " " #steps "\n"                                   \
     "#define STAGES_OF_" #name " STAGES_OF(" #stages ")\n"
 #define CAVS_TAKE(number, name) "#undef " #number "\n#define " #number " " #number "_OF_" name "\n"
 #define CAVS_TILED(name)                                                                         \
     "#undef TILED\n#define TILED(f) f##_" name "\n"                                              \
     "#undef TILE_ROWS\n#define TILE_ROWS ROWS_OF_" name "\n"                                     \
     "#undef TILE_COLUMNS\n#define TILE_COLUMNS COLUMNS_OF_" name "\n" CAVS_TAKE(ITEM_ROWS, name) \
-        CAVS_TAKE(STEPS, name) CAVS_TAKE(STAGES, name)
+        CAVS_TAKE(ITEMS, name) CAVS_TAKE(STEPS, name) CAVS_TAKE(STAGES, name)
     CAVS__TILES(CAVS_NUMBERS) CAVS_TILED("short")
 #include "codelets/device/products.inc"
-        CAVS_TILED("middle")
-#include "codelets/device/products.inc"
-            CAVS_TILED("tall")
+        CAVS_TILED("tall")
 #include "codelets/device/products.inc"
     ;
 
