@@ -99,9 +99,10 @@ struct cavs__device {
     size_t max_parameters;
     bool has_double, is_cpu;
     int units; /* groups that run at the same time, at least */
-    /* [several][some are rows by index] products of up to so many multiplications are one launch; of
-     * more the library's: products.h. Where there is no library that does not count. */
-    double together[2][2];
+    /* [rounded to bfloat16][several][some are rows by index] products of up to so many
+     * multiplications are one launch; of more the library's: products.h. Where there is no library
+     * that does not count. */
+    double together[2][2][2];
     void *module, *kernels[CAVS__DEVICE_COUNT];
     void *own;            /* of opencl.c or cuda.c */
     int compiled, cached; /* modules made by the compiler, and from files */

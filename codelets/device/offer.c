@@ -106,6 +106,20 @@ static int part_launches(const struct cavs__part *p, int rows)
 }
 
 /* Up to how much work products that may run at once are one launch. */
+static void explain_products(FILE *out, const struct cavs__device *d)
+{
+    fprintf(out,
+            "independent products in one launch up to %.3g million multiplications, %.3g if some "
+            "are rows by index, single ones by our kernel up to %.3g and %.3g; the others by its "
+            "library",
+            1e-6 * d->together[0][1][0], 1e-6 * d->together[0][1][1], 1e-6 * d->together[0][0][0],
+            1e-6 * d->together[0][0][1]);
+    if (d->driver->rounds)
+        fprintf(out, "; in bfloat16 up to %.3g and %.3g, %.3g and %.3g",
+                1e-6 * d->together[1][1][0], 1e-6 * d->together[1][1][1],
+                1e-6 * d->together[1][0][0], 1e-6 * d->together[1][0][1]);
+}
+
 static void explain(FILE *out)
 {
     for (int i = 0; i < CAVS__MAX_DEVICES; i++) {
@@ -114,16 +128,10 @@ static void explain(FILE *out)
         if (!d)
             continue;
         fprintf(out, "%s device %d (%s): ", d->backend->name, d->id, d->name);
-        if (cavs__device_takes_together(d, 2, DBL_MAX, false))
+        if (cavs__device_takes_together(d, &(struct cavs__together){.n = 2, .work = DBL_MAX}))
             fprintf(out, "independent products in one launch");
         else
-            fprintf(
-                out,
-                "independent products in one launch up to %.3g million multiplications, %.3g if "
-                "some are rows by index, single ones by our kernel up to %.3g and %.3g; the "
-                "others by its library",
-                1e-6 * d->together[1][0], 1e-6 * d->together[1][1], 1e-6 * d->together[0][0],
-                1e-6 * d->together[0][1]);
+            explain_products(out, d);
         fprintf(out, "\n");
     }
 }

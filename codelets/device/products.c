@@ -157,24 +157,24 @@ int cavs__device_products_together(int n, const struct cavs__device_call *const 
 
 /* ---- which ---- */
 
-bool cavs__device_takes_together(const struct cavs__device *d, int n, double work, bool indexed)
+bool cavs__device_takes_together(const struct cavs__device *d, const struct cavs__together *p)
 {
-    return !d->driver->has_gemm(d) || work <= d->together[n > 1][indexed];
+    return !d->driver->has_gemm(d) || p->work <= d->together[p->bf16][p->n > 1][p->indexed];
 }
 
 int cavs__device_products(int n, const struct cavs__device_call *const *calls)
 {
-    bool indexed = false, empty = false;
-    double work = 0;
+    struct cavs__together all = {.n = n, .bf16 = calls[0]->call->device_bf16};
+    bool empty = false;
 
     for (int i = 0; i < n; i++) {
         const struct cavs__device_view *v = calls[i]->v;
 
-        indexed = indexed || scattered(&v[0]);
+        all.indexed = all.indexed || scattered(&v[0]);
+        all.work += (double)calls[i]->rows * v[0].cols * v[2].cols;
         empty = empty || v[0].cols == 0;
-        work += (double)calls[i]->rows * v[0].cols * v[2].cols;
     }
-    if (empty || cavs__device_takes_together(calls[0]->device, n, work, indexed))
+    if (empty || cavs__device_takes_together(calls[0]->device, &all))
         return cavs__device_products_together(n, calls);
     return cavs__device_products_apart(n, calls);
 }

@@ -43,9 +43,15 @@ int cavs__device_products_apart(int n, const struct cavs__device_call *const *ca
 /* What device_kernels.c queues for "gemm" and for "gemm_tn". */
 int cavs__device_gemm(const struct cavs__device_call *c);
 int cavs__device_gemm_tn(const struct cavs__device_call *c);
-/* Whether n products of so many multiplications in all are one launch there, or else go to the
- * library one by one.  indexed: x of some are rows by index. */
-bool cavs__device_takes_together(const struct cavs__device *d, int n, double work, bool indexed);
+/* Products that may run at once. */
+struct cavs__together {
+    int n;
+    double work;  /* multiplications of all of them */
+    bool indexed; /* x of some are rows by index */
+    bool bf16;    /* a library that can rounds operands to bfloat16 */
+};
+/* Whether they are one launch there, or else go to the library one by one. */
+bool cavs__device_takes_together(const struct cavs__device *d, const struct cavs__together *p);
 /* products_choice.c: sets d->together, by its worker.  CAVS_DEVICE_PRODUCTS decides, if it is
  * set. */
 void cavs__device_choose_products(struct cavs__device *d);

@@ -54,16 +54,18 @@ static void drop(struct measurement *m)
 }
 
 /* Queues the products once. */
-static int queue(const struct measurement *m, int n, int rows, bool indexed, bool together)
+static int queue(const struct measurement *m, const struct cavs__together *p, int rows,
+                 bool together)
 {
-    static const struct cavs__call call = {.kernel = &cavs__kernel_gemm};
+    const struct cavs__call call = {.kernel = &cavs__kernel_gemm, .device_bf16 = p->bf16};
+    int n = p->n;
     struct cavs__device_view v[3][3];
     struct cavs__device_call c[3];
     const struct cavs__device_call *calls[3];
     int cols = N / n;
 
     for (int i = 0; i < n; i++) {
-        v[i][0] = (struct cavs__device_view){{m->array[X], 0}, K, indexed ? 0 : -1, -1, K};
+        v[i][0] = (struct cavs__device_view){{m->array[X], 0}, K, p->indexed ? 0 : -1, -1, K};
         v[i][1] = (struct cavs__device_view){{m->array[W], (int64_t)i * cols}, N, -1, -1, cols};
         v[i][2] = (struct cavs__device_view){{m->array[Y], (int64_t)i * cols}, N, -1, -1, cols};
         c[i] = (struct cavs__device_call){.device = m->device,
@@ -87,12 +89,10 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A device that takes longer is so slow that nothing else is worth measuring. */
-#define LONGEST 10e-3
-
 /* The least of some rounds, in seconds; below 0: the device has failed.  The first, which may load
  * code, does not count. */
-static double seconds(const struct measurement *m, int n, int rows, bool indexed, bool together)
+static double seconds(const struct measurement *m, const struct cavs__together *p, int rows,
+                      bool together)
 {
     double least = -1;
 
@@ -100,37 +100,59 @@ static double seconds(const struct measurement *m, int n, int rows, bool indexed
         double start = now(), took;
 
         for (int i = 0; i < (round ? REPEATS : 1); i++)
-            if (queue(m, n, rows, indexed, together))
+            if (queue(m, p, rows, together))
                 return -1;
         if (m->device->driver->finish(m->device))
             return -1;
         took = (now() - start) / (round ? REPEATS : 1);
         if (round <= 1 || took < least)
             least = took;
-        if (round > 0 && least > LONGEST)
-            break;
     }
     return least;
 }
 
 /* Up to how many multiplications our kernel is faster: the middle, by ratio, between the last size
  * at which it is and the next.  Below 0: the device has failed. */
-static double crossover(const struct measurement *m, int n, bool indexed)
+static double crossover(const struct measurement *m, const struct cavs__together *p)
 {
     double most = 0;
 
     for (int i = 0; i < SIZES; i++) {
-        double own = seconds(m, n, sizes[i], indexed, true);
-        double library = seconds(m, n, sizes[i], indexed, false);
+        double own = seconds(m, p, sizes[i], true);
+        double library = seconds(m, p, sizes[i], false);
 
         if (own < 0 || library < 0)
             return -1;
-        if (own > library || own > LONGEST)
+        if (own > library)
             break;
         most = 2.0 * sizes[i] * K * N;
     }
     return most;
 }
+
+static void always(struct cavs__device *d, double most)
+{
+    for (int i = 0; i < 8; i++)
+        d->together[i / 4][i / 2 % 2][i % 2] = most;
+}
+
+static bool measure_all(const struct measurement *m)
+{
+    bool done = true;
+
+    for (int i = 0; i < 8 && done; i++) {
+        struct cavs__together p = {.bf16 = i / 4, .n = i / 2 % 2 ? 3 : 1, .indexed = i % 2};
+        double *most = &m->device->together[i / 4][i / 2 % 2][i % 2];
+
+        *most = p.bf16 && !m->device->driver->rounds ? 0 : crossover(m, &p);
+        done = *most >= 0;
+    }
+    return done;
+}
+
+/* Seconds of the smallest product on a device that is too slow to be worth measuring: the library
+ * takes all of them there. */
+#define TOO_LONG 5e-3
 
 static int measure(struct cavs__device *d)
 {
@@ -140,25 +162,16 @@ static int measure(struct cavs__device *d)
 
     if (!done)
         cavs__device_fail(d, "there is no memory to measure products with");
-    for (int several = 0; several < 2 && done; several++)
-        for (int indexed = 0; indexed < 2 && done; indexed++) {
-            double most = crossover(&m, several ? 3 : 1, indexed);
-
-            d->together[several][indexed] = most;
-            done = most >= 0;
-        }
+    if (done && seconds(&m, &(struct cavs__together){.n = 1}, sizes[0], true) > TOO_LONG)
+        always(d, 0);
+    else
+        done = done && measure_all(&m);
     drop(&m);
     *cavs__launched_here() = before;
     return done ? 0 : -1;
 }
 
 /* ---- choosing ---- */
-
-static void always(struct cavs__device *d, double most)
-{
-    for (int i = 0; i < 4; i++)
-        d->together[i / 2][i % 2] = most;
-}
 
 /* What was measured when the device was opened first; measured now, if that is not known. */
 static void from_measurement(struct cavs__device *d, bool again)

@@ -65,14 +65,15 @@ size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int3
 /* Launches of products that may run at once; their x may have to be packed. */
 static int product_launches(const struct cavs__step *s, const struct cavs__device *d, int rows)
 {
+    struct cavs__together all = {.n = s->together, .bf16 = s->call.device_bf16};
     int packed = 0;
-    double work = 0;
 
     for (int i = 0; i < s->together; i++) {
         packed += is_scattered(&s[i].v[0]);
-        work += (double)rows * s[i].v[0].cols * s[i].v[2].cols;
+        all.work += (double)rows * s[i].v[0].cols * s[i].v[2].cols;
     }
-    return cavs__device_takes_together(d, s->together, work, packed > 0) ? 1 : s->together + packed;
+    all.indexed = packed > 0;
+    return cavs__device_takes_together(d, &all) ? 1 : s->together + packed;
 }
 
 static int gradient_launches(const struct cavs__step *s, const struct cavs__device *d)

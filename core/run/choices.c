@@ -90,10 +90,8 @@ static void explain_products(FILE *out, const struct cavs_session *s)
     fprintf(out, "products: %s%s\n", cavs__gemm()->name,
             s->plan->options.panels ? ", weights kept in panels besides" : ", weights as they lie");
     if (s->plan->options.device_bf16)
-        fprintf(
-            out,
-            "products by the library of a device: operands rounded to bfloat16, sums in float32; "
-            "run on a stand-in so far, on no GPU\n");
+        fprintf(out, "products by the library of a device: operands rounded to bfloat16, sums in "
+                     "float32\n");
 }
 
 static void explain_choices(FILE *out, const struct cavs_session *s)
