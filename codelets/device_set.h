@@ -26,6 +26,7 @@ struct cavs__device_facts {
     bool has_double;
     bool rounds; /* products, to bfloat16 where the plan says so */
     uint32_t workers[(STARPU_NMAXWORKERS + 31) / 32]; /* as starpu_task::workerids */
+    unsigned node;                                    /* of its memory, to StarPU */
     int64_t bytes; /* of memory that StarPU may use there; below 0: it does not say */
 };
 

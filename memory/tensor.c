@@ -145,6 +145,12 @@ void cavs__tensor_release(struct cavs__tensor *t, int i)
     starpu_data_release(t->chunks[i].handle);
 }
 
+void cavs__tensor_prefetch(struct cavs__tensor *t, int i, unsigned node)
+{
+    if (t->chunks[i].handle)
+        starpu_data_prefetch_on_node(t->chunks[i].handle, node, 1);
+}
+
 size_t cavs__tensor_bytes(const struct cavs__tensor *t)
 {
     size_t sum = 0;

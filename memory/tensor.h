@@ -54,6 +54,8 @@ void cavs__tensor_clear(struct cavs__tensor *t, int i);
 /* The content of chunk i, for the caller alone until released; waits for tasks that use it. */
 float *cavs__tensor_acquire(struct cavs__tensor *t, int i, enum starpu_data_access_mode mode);
 void cavs__tensor_release(struct cavs__tensor *t, int i);
+/* Begins to copy chunk i, which nobody writes, to a memory node. */
+void cavs__tensor_prefetch(struct cavs__tensor *t, int i, unsigned node);
 size_t cavs__tensor_bytes(const struct cavs__tensor *t);
 
 #endif

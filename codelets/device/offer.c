@@ -41,7 +41,8 @@ static struct cavs__device_facts facts(int number)
         if (cavs__device_of_worker((int)w) != d)
             continue;
         f.workers[w / 32] |= (uint32_t)1 << w % 32;
-        f.bytes = starpu_memory_get_total(starpu_worker_get_memory_node(w));
+        f.node = starpu_worker_get_memory_node(w);
+        f.bytes = starpu_memory_get_total(f.node);
     }
     return f;
 }

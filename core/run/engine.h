@@ -67,6 +67,7 @@ struct cavs__home {
     int device;                                       /* its number, -1: the CPU workers */
     const char *name;                                 /* for people */
     uint32_t workers[(STARPU_NMAXWORKERS + 31) / 32]; /* of a device, as starpu_task::workerids */
+    unsigned node;                                    /* of its memory, to StarPU */
     int first, n, used;   /* its shards, and how many of them get something */
     double room;          /* bytes that a shard should have at most; 0: any */
     double rate[2];       /* work a second: forward only, and all */
@@ -287,8 +288,11 @@ void cavs__homes_free(struct cavs__engine *e);
 int cavs__home_of(const struct cavs__engine *e, int shard);
 double cavs__shard_grain(const struct cavs__engine *e, int shard); /* of its tasks, see cost.c */
 double cavs__home_room(const struct cavs__engine *e, int home);    /* bytes of a task; 0: any */
-bool cavs__cpus_have_shards(const struct cavs__engine *e);         /* beside those of devices */
-bool cavs__is_at_cpus(const struct cavs__engine *e, int shard);    /* at home there */
+/* What tasks of a shard, or of none (-1), will read: on its way to its device, if that is one,
+ * which need not wait for it then. */
+void cavs__send_home(const struct cavs__engine *e, int shard, struct cavs__tensor *t, int chunk);
+bool cavs__cpus_have_shards(const struct cavs__engine *e);      /* beside those of devices */
+bool cavs__is_at_cpus(const struct cavs__engine *e, int shard); /* at home there */
 /* The chunk of a parameter's gradient that a shard adds to: never one of another device's. */
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials);
 int cavs__partials(const struct cavs__engine *e); /* such chunks */

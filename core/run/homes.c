@@ -30,7 +30,7 @@ static void add_device(struct cavs__homes *hs, int number)
     struct cavs__device_facts f = cavs__devices->facts(number);
     struct cavs__home *h = &hs->home[hs->n++];
 
-    *h = (struct cavs__home){.where = f.where, .device = number, .name = f.name};
+    *h = (struct cavs__home){.where = f.where, .device = number, .name = f.name, .node = f.node};
     memcpy(h->workers, f.workers, sizeof h->workers);
     h->room = f.bytes > 0 ? (double)f.bytes / CROWD : 0;
 }
@@ -140,6 +140,14 @@ int cavs__home_of(const struct cavs__engine *e, int shard)
     if (shard < 0)
         return hs->n == 1 ? 0 : -1;
     return hs->away && hs->away[shard] ? hs->n - 1 : own_home(hs, shard);
+}
+
+void cavs__send_home(const struct cavs__engine *e, int shard, struct cavs__tensor *t, int chunk)
+{
+    int home = cavs__home_of(e, shard);
+
+    if (home >= 0 && e->homes->home[home].device >= 0)
+        cavs__tensor_prefetch(t, chunk, e->homes->home[home].node);
 }
 
 double cavs__shard_grain(const struct cavs__engine *e, int shard)

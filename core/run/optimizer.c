@@ -136,6 +136,7 @@ int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
         cavs__list_touched(b, e->plan->model->params[i],
                            (int32_t *)cavs__tensor_acquire(lists, place, STARPU_W));
         cavs__tensor_release(lists, place);
+        cavs__send_home(e, -1, lists, place);
     }
     return CAVS_OK;
 }

@@ -56,6 +56,7 @@ static int acquire_read(const struct read *r)
 static int release_read(const struct read *r)
 {
     cavs__tensor_release(&r->e->tensors[r->tensor], r->chunk);
+    cavs__send_home(r->e, r->shard, &r->e->tensors[r->tensor], r->chunk);
     return CAVS_OK;
 }
 

@@ -97,6 +97,7 @@ static void release_index(struct cavs_tape *t, int slot, int shard)
     int tensor = cavs__tape_plan(t)->index;
 
     cavs__tensor_release(&e->tensors[tensor], cavs__chunk_of(e, tensor, slot, shard, 0));
+    cavs__send_home(e, shard, &e->tensors[tensor], cavs__chunk_of(e, tensor, slot, shard, 0));
 }
 
 static int write_index(struct cavs_tape *t, int slot, int shard, bool gradients, float *given)
@@ -159,6 +160,7 @@ int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients)
     rc = write_index(t, slot, shard, gradients,
                      cavs__tensor_acquire(&e->tensors[tensor], chunk, STARPU_W));
     cavs__tensor_release(&e->tensors[tensor], chunk);
+    cavs__send_home(e, shard, &e->tensors[tensor], chunk);
     t->shards[shard].evaluated = t->shards[shard].rows;
     t->shards[shard].kept = t->shards[shard].to_keep;
     return rc;

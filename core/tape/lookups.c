@@ -159,6 +159,7 @@ static int list_lookups(struct cavs_tape *t, int slot, const struct cavs_param *
         return rc;
     list(&v, p, (int32_t *)cavs__tensor_acquire(lists, slot, STARPU_W));
     cavs__tensor_release(lists, slot);
+    cavs__send_home(&s->engine, -1, lists, slot);
     return CAVS_OK;
 }
 
