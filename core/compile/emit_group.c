@@ -148,11 +148,10 @@ static int group_step(struct group *g)
                                  .noutputs = g->noutputs,
                                  .outputs = g->outputs,
                                  .over = g->over};
+    const struct cavs__plan_options *o = &g->p->plan->options;
     /* no compiler at work while a tape records: single operators are loops that are there */
     const struct cavs_function *f = g->p->f;
-    enum cavs__ew_mode mode = g->p->plan->options.no_fusion || (f->stage->recorded && !f->compiled)
-                                  ? CAVS__EW_INTERPRET
-                                  : CAVS__EW_AUTO;
+    bool as_it_is = o->no_fusion || o->no_cpus || (f->stage->recorded && !f->compiled);
     struct cavs__step *s;
     int rc;
 
@@ -171,7 +170,7 @@ static int group_step(struct group *g)
     s->list = cavs__item_domain(&g->p->items[g->number]);
     if (g->nnodes == 0)
         s->cost = CAVS__COST_MEMORY;
-    s->call.program = cavs__ew_program_create(&spec, mode);
+    s->call.program = cavs__ew_program_create(&spec, as_it_is ? CAVS__EW_INTERPRET : CAVS__EW_AUTO);
     return s->call.program ? CAVS_OK : cavs__fail_nomem("fused group", 0);
 }
 

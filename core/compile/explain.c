@@ -7,7 +7,15 @@
 #include "codelets/groups/elementwise.h"
 #include "core/compile/plan.h"
 
-static void explain_step(FILE *out, const struct cavs__step *s)
+/* What a CPU has of a group; a device has a kernel of its own. */
+static const char *how_on_cpus(const struct cavs__plan *p, const struct cavs__ew_program *program)
+{
+    return p->options.no_cpus                   ? "for devices alone"
+           : cavs__ew_program_compiled(program) ? "compiled"
+                                                : "interpreted";
+}
+
+static void explain_step(FILE *out, const struct cavs__plan *p, const struct cavs__step *s)
 {
     const struct cavs__operand *v = s->v;
     const char *rows = s->list > 0 ? "entries" : "rows";
@@ -19,7 +27,7 @@ static void explain_step(FILE *out, const struct cavs__step *s)
     else if (s->call.program)
         fprintf(out, "    %-18s %s   (%s, %d), %d operands, %s\n", "fused group", s->label, rows,
                 cavs__ew_program_spec(s->call.program)->width, s->nviews,
-                cavs__ew_program_compiled(s->call.program) ? "compiled" : "interpreted");
+                how_on_cpus(p, s->call.program));
     else
         fprintf(out, "    %-18s %s\n", s->call.kernel->name, s->label);
 }
@@ -37,7 +45,7 @@ static void explain_launches(FILE *out, const struct cavs__part *p)
         fprintf(out, " (%d of many rows)", many);
 }
 
-static void explain_kind(FILE *out, const struct cavs__task_kind *k)
+static void explain_kind(FILE *out, const struct cavs__plan *plan, const struct cavs__task_kind *k)
 {
     static const char *const how[] = {"all rows at once, ahead of the chain", "V_t by V_t",
                                       "all rows at once, after the chain"};
@@ -58,7 +66,7 @@ static void explain_kind(FILE *out, const struct cavs__task_kind *k)
             explain_launches(out, p);
         fprintf(out, "\n");
         for (int i = 0; i < p->nsteps; i++)
-            explain_step(out, &p->steps[i]);
+            explain_step(out, plan, &p->steps[i]);
     }
 }
 
@@ -86,6 +94,6 @@ void cavs__plan_explain(const struct cavs__plan *p, FILE *out)
     }
     for (int i = 0; i < p->model->nstages; i++) {
         for (int j = 0; j < p->stages[i].nkinds; j++)
-            explain_kind(out, p->stages[i].kinds[j]);
+            explain_kind(out, p, p->stages[i].kinds[j]);
     }
 }

@@ -151,6 +151,7 @@ struct cavs__plan_options {
     bool bf16;                /* operands of products are rounded to bfloat16; likewise */
     bool device_bf16;         /* they are on devices that can, and there alone */
     bool require;             /* a device that cannot be used is an error */
+    bool no_cpus;             /* there are devices alone: no group is compiled for a CPU */
     const char *cpu_only;     /* no task may run on a device, for this reason; NULL: it may */
     int l2_bytes;             /* per core, for tile sizes */
     int64_t l3_bytes;         /* likewise */

@@ -106,6 +106,7 @@ static int create_plan(struct cavs_session *s)
         .bf16 = bf16 && !s->engine.devices,
         .device_bf16 = bf16 && s->engine.devices,
         .require = s->rt->require,
+        .no_cpus = starpu_cpu_worker_get_count() == 0,
         .cpu_only = why_on_cpus_only(s),
         .l2_bytes = s->rt->l2_bytes,
         .l3_bytes = s->rt->l3_bytes,
