@@ -131,8 +131,8 @@ static void write_report(void)
 
     if (!f)
         gpu_complain("the report %s cannot be written", options.report);
-    fprintf(f, "launches %ld\nproducts %ld\nproducts_tf32 %ld\nproducts_bf16 %ld\n",
-            c->launches, c->products, c->products_tf32, c->products_bf16);
+    fprintf(f, "launches %ld\nproducts %ld\nproducts_tf32 %ld\nproducts_bf16 %ld\n", c->launches,
+            c->products, c->products_tf32, c->products_bf16);
     fprintf(f, "copies_waited %ld\nwaits %ld\n", c->copies_waited, c->waits);
     fprintf(f, "copies_up %ld\ncopies_down %ld\ncopies_peer %ld\n", c->copies_up, c->copies_down,
             c->copies_peer);
