@@ -173,17 +173,10 @@ static int queue_rounded(struct cavs__device *d, const struct cavs__memory *m, i
 /* Copies a row. */
 static int queue_small(struct cavs__device *d, const struct cavs__memory *m, int size)
 {
-    struct cavs__device_view from = {.memory = m[0], .ld = size, .index = -1},
-                             to = {.memory = m[2], .ld = size, .index = -1};
-    struct cavs__launch l;
+    struct cavs__device_view from = {.memory = m[0], .ld = size, .index = -1, .cols = size},
+                             to = {.memory = m[2], .ld = size, .index = -1, .cols = size};
 
-    cavs__launch_items(&l, d, CAVS__DEVICE_copy_rows, size);
-    cavs__argument_pointer(&l, m[0].p);
-    cavs__argument_int(&l, 1);
-    cavs__argument_int(&l, size);
-    cavs__argument_view(&l, &from);
-    cavs__argument_view(&l, &to);
-    return cavs__launch(d, &l);
+    return cavs__device_copy_rows(d, m[0].p, 1, &from, &to);
 }
 
 /* ---- matrices -------------------------------------------------------------------------------- */

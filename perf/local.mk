@@ -49,10 +49,14 @@ perf_policy_steal_la_SOURCES = perf/policy_steal.c
 perf_policy_steal_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 # These need internal functions, so they are built by name only: make perf/bench_gemm
-EXTRA_PROGRAMS += perf/bench_gemm perf/bench_elementwise perf/bench_schedule perf/bench_bf16
+EXTRA_PROGRAMS += perf/bench_gemm perf/bench_elementwise perf/bench_schedule perf/bench_bf16 \
+	perf/device_kernels
 perf_bench_bf16_SOURCES = perf/bench_bf16.c perf/bench_products.c perf/bench_products.h
 perf_bench_bf16_LDADD = libcavs-static.la $(CAVS_LIBS)
 perf_bench_gemm_SOURCES = perf/bench_gemm.c perf/bench_products.c perf/bench_products.h
 perf_bench_gemm_LDADD = libcavs-static.la $(CAVS_LIBS)
 perf_bench_elementwise_LDADD = tests/libtrial.la libcavs-static.la $(CAVS_LIBS)
 perf_bench_schedule_LDADD = libapp.la libcavs-static.la $(CAVS_LIBS)
+perf_device_kernels_SOURCES = perf/device_kernels.c perf/device_shapes.c perf/device_shapes.h
+perf_device_kernels_LDADD = tests/libtrial.la libapp.la libcavs-static.la $(CAVS_LIBS)
+perf/device_kernels.$(OBJEXT): codelets/device/dialect.inc

@@ -184,6 +184,11 @@ struct cavs__device_call {
 /* Queues the kernel. 0, or -1: the device has failed. */
 int cavs__device_queue(const struct cavs__device_call *c);
 
+/* Rows of one view to another, whose rows are not named by an index. */
+int cavs__device_copy_rows(struct cavs__device *d, void *index, int rows,
+                           const struct cavs__device_view *from,
+                           const struct cavs__device_view *to);
+
 /* How a device does what a kernel does, or why it does not; every kernel has one or the other. */
 struct cavs__device_implementation {
     int (*queue)(const struct cavs__device_call *c); /* as cavs__device_queue() */

@@ -6,6 +6,22 @@
 #include "codelets/groups/elementwise.h"
 #include "codelets/kernels/philox.h"
 
+/* ---- moving rows ---- */
+
+int cavs__device_copy_rows(struct cavs__device *d, void *index, int rows,
+                           const struct cavs__device_view *from, const struct cavs__device_view *to)
+{
+    struct cavs__launch l;
+
+    cavs__launch_items(&l, d, CAVS__DEVICE_copy_rows, (int64_t)rows * to->cols);
+    cavs__argument_pointer(&l, index);
+    cavs__argument_int(&l, rows);
+    cavs__argument_int(&l, to->cols);
+    cavs__argument_view(&l, from);
+    cavs__argument_view(&l, to);
+    return cavs__launch(d, &l);
+}
+
 /* ---- sums ---- */
 
 static int column_sum(const struct cavs__device_call *c)

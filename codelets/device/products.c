@@ -16,20 +16,12 @@ static bool scattered(const struct cavs__device_view *v)
 static int packed(const struct cavs__device_call *c, const struct cavs__device_view *v,
                   struct cavs__memory *room, struct cavs__device_view *out)
 {
-    struct cavs__launch l;
-
     *out = *v;
     if (!scattered(v))
         return 0;
     *out = (struct cavs__device_view){.memory = *room, .ld = v->cols, .cols = v->cols, .index = -1};
     room->at += (int64_t)c->rows * v->cols;
-    cavs__launch_items(&l, c->device, CAVS__DEVICE_copy_rows, (int64_t)c->rows * v->cols);
-    cavs__argument_pointer(&l, c->index);
-    cavs__argument_int(&l, c->rows);
-    cavs__argument_int(&l, v->cols);
-    cavs__argument_view(&l, v);
-    cavs__argument_view(&l, out);
-    return cavs__launch(c->device, &l);
+    return cavs__device_copy_rows(c->device, c->index, c->rows, v, out);
 }
 
 static int library_product(const struct cavs__device_call *c)
