@@ -178,6 +178,58 @@ static void row_kernels_agree_with_their_reference(void **unused)
     check_row_kernel(&cavs__kernel_dropout, "xaaw", 38); /* without ids */
 }
 
+/* ---- sums over many rows ---- */
+
+static void sum_columns(const struct matrix *x, const int32_t *index, int rows, unsigned flags,
+                        bool reference, struct matrix *y)
+{
+    const struct cavs__call call = {.kernel = &cavs__kernel_column_sum};
+    const struct cavs__view v[] = {{.p = x->p, .ld = x->ld, .index = index, .cols = y->cols},
+                                   {.p = y->p, .ld = y->ld, .cols = y->cols}};
+
+    if (reference)
+        call.kernel->reference(&call, rows, v, flags);
+    else
+        on_device_run(&call, rows, v, flags);
+}
+
+/* The same bits each time. */
+static void check_column_sum(int rows, int n, bool indexed, unsigned flags)
+{
+    struct matrix x = matrix_random(&state, rows + 1, n, 3), got = matrix_random(&state, 1, n, 0);
+    struct matrix again = matrix_copy(&got), want = matrix_copy(&got);
+    int32_t *rows_of_x = matrix_random_rows(&state, rows, rows + 1);
+    const int32_t *index = indexed ? rows_of_x : NULL;
+
+    sum_columns(&x, index, rows, flags, false, &got);
+    sum_columns(&x, index, rows, flags, false, &again);
+    sum_columns(&x, index, rows, flags, true, &want);
+    for (int c = 0; c < n; c++)
+        number_near(*matrix_at(&got, 0, c), *matrix_at(&want, 0, c), 1e-6 * (rows + 1),
+                    "column_sum");
+    matrix_same(&got, &again, "column_sum");
+    matrix_check(&got, "column_sum");
+    matrix_free(&x);
+    matrix_free(&got);
+    matrix_free(&again);
+    matrix_free(&want);
+    free(rows_of_x);
+}
+
+/* Many rows are summed in parts, except where there are columns enough. */
+static void column_sums_of_few_and_many_rows(void **unused)
+{
+    static const struct {
+        int rows, n;
+    } shapes[] = {{0, 5},   {1, 17},   {127, 3},    {128, 16}, {255, 16},   {256, 16},   {257, 33},
+                  {399, 1}, {1000, 5}, {3001, 100}, {9000, 3}, {300, 8208}, {300, 16400}};
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int k = 0; k < 4; k++)
+            check_column_sum(shapes[i].rows, shapes[i].n, k % 2 == 0, k < 2 ? CAVS__FIRST : 0);
+}
+
 static void nan_in_a_row_is_not_lost(void **unused)
 {
     const char *const names[] = {"row_max", "softmax", "log_softmax"};
@@ -196,9 +248,10 @@ static void nan_in_a_row_is_not_lost(void **unused)
 
 int main(void)
 {
-    struct CMUnitTest tests[KERNEL_CASES + 3] = {
+    struct CMUnitTest tests[KERNEL_CASES + 4] = {
         cmocka_unit_test(row_kernels_agree_with_their_reference),
         cmocka_unit_test(nan_in_a_row_is_not_lost),
+        cmocka_unit_test(column_sums_of_few_and_many_rows),
         cmocka_unit_test(fused_groups_agree_with_their_reference),
     };
     int failed;
@@ -207,7 +260,7 @@ int main(void)
         printf("1..0 # SKIP no device\n");
         return 0;
     }
-    memcpy(tests + 3, kernel_cases, sizeof(kernel_cases));
+    memcpy(tests + 4, kernel_cases, sizeof(kernel_cases));
     cavs__gemm_init();
     kernel_cases_run_by(on_device_run, 18);
     failed = cmocka_run_group_tests_name("kernels on OpenCL", tests, NULL, NULL);

@@ -175,8 +175,8 @@ struct cavs__device_call {
     const struct cavs__device_view *v;
     int nviews;
     unsigned flags;
-    void *index;              /* the index buffer */
-    struct cavs__memory room; /* for what has to be packed: cavs__device_room() floats a row */
+    void *index;                           /* the index buffer */
+    struct cavs__memory room;              /* cavs__device_room() floats a row */
     const struct cavs__sequence *sequence; /* that begins with it; NULL: none */
     int vertices, ptr; /* whose entries the rows are, and where their first ones are in the index
                           buffer; below 0: rows are vertices */
@@ -199,6 +199,10 @@ extern const struct cavs__device_implementation cavs__device_kernels[CAVS__KERNE
 
 /* Floats a row that the call needs besides its operands. scattered(i): operand i is not rows of
  * numbers at a fixed pitch. */
+/* Launches of a sum of so many rows of n numbers, and floats a row that it needs as room. */
+int cavs__device_column_sums(int rows, int n);
+int cavs__device_column_sum_room(int n);
+
 int cavs__device_room(const struct cavs__call *call, const int *cols, const bool *scattered);
 
 /* ---- device_update.c: see update.h ---- */

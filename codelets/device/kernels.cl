@@ -119,26 +119,37 @@ KERNEL(256) cavs_gemm_tn(GLOBAL const int *index, int rows, int k, int n, int ac
 
 /* ---- sums ---- */
 
-/* x (rows, n), y (1, n): y = or += sum of the rows; a group each 16 columns, 16 lanes of rows */
-KERNEL(256) cavs_column_sum(GLOBAL const int *index, int rows, int n, int accumulate, VIEW(x),
-                            VIEW(y))
+/* x (rows, n), y (parts, n): row p of y = or += the sum of part p of the rows, `size` of them; a
+ * group each 16 columns of a part, 16 lanes of rows, each of which has 8 on their way at once */
+KERNEL(256) cavs_column_sum(GLOBAL const int *index, int rows, int n, int size, int accumulate,
+                            VIEW(x), VIEW(y))
 {
     LOCAL float part[256];
-    int c = GROUP_X * 16 + ITEM % 16;
-    float sum = 0.0f;
+    int c = GROUP_X * 16 + ITEM % 16, begin = GROUP_Y * size;
+    int end = rows - begin < size ? rows : begin + size;
+    float sum = 0.0f, numbers[8];
 
-    for (int r = ITEM / 16; r < rows && c < n; r += 16) {
-        long from = ROW(x, r);
+    for (int first = begin + ITEM / 16; first < end && c < n; first += 128) {
+        UNROLL
+        for (int k = 0; k < 8; k++) {
+            int r = first + k * 16;
+            long from = r < end ? ROW(x, r) : -1;
 
-        sum += from < 0 ? 0.0f : x[from + c];
+            numbers[k] = from < 0 ? 0.0f : x[from + c];
+        }
+        UNROLL
+        for (int k = 0; k < 8; k++)
+            sum += numbers[k];
     }
     part[ITEM] = sum;
     BARRIER;
     if (ITEM < 16 && c < n) {
-        sum = accumulate ? y[y_at + c] : 0.0f;
+        long to = y_at + (long)GROUP_Y * y_ld + c;
+
+        sum = accumulate ? y[to] : 0.0f;
         for (int lane = 0; lane < 16; lane++)
             sum += part[lane * 16 + ITEM];
-        y[y_at + c] = sum;
+        y[to] = sum;
     }
 }
 

@@ -228,6 +228,8 @@ int cavs__device_room(const struct cavs__call *call, const int *cols, const bool
                       : call->kernel == &cavs__kernel_gemm_tn ? 2
                                                               : 0;
 
+    if (call->kernel == &cavs__kernel_column_sum)
+        return cavs__device_column_sum_room(cols[1]);
     for (int i = 0; i < n; i++)
         room += is_scattered[i] ? cols[i] : 0;
     return room;

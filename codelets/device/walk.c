@@ -90,7 +90,9 @@ int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d
 
         n += s->call.kernel == &cavs__kernel_gemm      ? product_launches(s, d, rows)
              : s->call.kernel == &cavs__kernel_gemm_tn ? gradient_launches(s, d)
-                                                       : 1;
+             : s->call.kernel == &cavs__kernel_column_sum
+                 ? cavs__device_column_sums(rows, s->v[1].cols)
+                 : 1;
     }
     return n;
 }
