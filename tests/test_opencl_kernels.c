@@ -45,9 +45,27 @@ static void make_table_groups(void)
         }
 }
 
+/* The sum of so many inputs. */
+static void make_sum_group(struct group *g, int inputs, int width)
+{
+    int sum;
+
+    group_start(g, width);
+    sum = group_input(g);
+    for (int i = 1; i < inputs; i++)
+        sum = group_op2(g, "add", sum, group_input(g));
+    group_output(g, sum);
+}
+
+/* Items take 4, 2 or 1 numbers at once, by the number of inputs, and rows that are wider than a
+ * work-group. */
 static void make_groups(void)
 {
     make_table_groups();
+    make_sum_group(&groups[ngroups++], 1, 1);
+    make_sum_group(&groups[ngroups++], 8, 1030);
+    make_sum_group(&groups[ngroups++], 9, 513);
+    make_sum_group(&groups[ngroups++], 17, 300);
     group_lstm(&groups[ngroups++], 64);
     group_lstm_grad(&groups[ngroups++], 33);
     assert_true(ngroups <= MOST_GROUPS);

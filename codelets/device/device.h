@@ -158,6 +158,21 @@ void cavs__launch_items(struct cavs__launch *l, struct cavs__device *d, enum cav
                         int64_t n);
 void cavs__launch_groups(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
                          int64_t x, int64_t y, int items);
+/* For rows of n numbers (TAKE_ROW of dialect.cl), of which an item takes so many at once; but one
+ * as long as the device has room for all items then. The first arguments are there: the index
+ * buffer, rows, n, lanes. */
+enum {
+    CAVS__NUMBERS = 4,      /* of rows.cl */
+    CAVS__ROW_ITEMS = 256,  /* of a group */
+    CAVS__UNIT_ITEMS = 2048 /* that a unit of a GPU has room for */
+};
+/* The logarithm of how many items share a row of n numbers if each takes so many of them. */
+int cavs__lanes(int64_t n, int numbers);
+void cavs__launch_rows(struct cavs__launch *l, struct cavs__device *d, void *kernel, void *index,
+                       int64_t rows, int64_t n, int numbers);
+/* For rows of n numbers, each of which the items of one group take: TAKE_WHOLE_ROW. */
+void cavs__launch_whole_rows(struct cavs__launch *l, void *kernel, void *index, int64_t rows,
+                             int64_t n);
 void cavs__argument_int(struct cavs__launch *l, int64_t value);
 void cavs__argument_float(struct cavs__launch *l, float value);
 void cavs__argument_pointer(struct cavs__launch *l, void *p);
@@ -189,6 +204,10 @@ int cavs__device_copy_rows(struct cavs__device *d, void *index, int rows,
                            const struct cavs__device_view *from,
                            const struct cavs__device_view *to);
 
+/* Launches of a sum of so many rows of n numbers, and floats a row that it needs as room. */
+int cavs__device_column_sums(int rows, int n);
+int cavs__device_column_sum_room(int n);
+
 /* How a device does what a kernel does, or why it does not; every kernel has one or the other. */
 struct cavs__device_implementation {
     int (*queue)(const struct cavs__device_call *c); /* as cavs__device_queue() */
@@ -199,10 +218,6 @@ extern const struct cavs__device_implementation cavs__device_kernels[CAVS__KERNE
 
 /* Floats a row that the call needs besides its operands. scattered(i): operand i is not rows of
  * numbers at a fixed pitch. */
-/* Launches of a sum of so many rows of n numbers, and floats a row that it needs as room. */
-int cavs__device_column_sums(int rows, int n);
-int cavs__device_column_sum_room(int n);
-
 int cavs__device_room(const struct cavs__call *call, const int *cols, const bool *scattered);
 
 /* ---- device_update.c: see update.h ---- */

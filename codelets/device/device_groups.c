@@ -18,7 +18,7 @@ struct cavs__device_groups {
 
 size_t cavs__device_group_bytes(int nviews)
 {
-    return sizeof(void *) + sizeof(int64_t) + (size_t)nviews * 24;
+    return sizeof(void *) + 2 * sizeof(int64_t) + (size_t)nviews * 24;
 }
 
 static void **kernels_of(const struct cavs__device_groups *g, const struct cavs__device *d)

@@ -6,6 +6,13 @@
 #include "codelets/groups/elementwise.h"
 #include "codelets/kernels/philox.h"
 
+/* Of kernels.cl, whose items take so many numbers of a row. */
+static void launch_rows(struct cavs__launch *l, const struct cavs__device_call *c,
+                        enum cavs__device_kernel kernel, int n, int numbers)
+{
+    cavs__launch_rows(l, c->device, c->device->kernels[kernel], c->index, c->rows, n, numbers);
+}
+
 /* ---- moving rows ---- */
 
 int cavs__device_copy_rows(struct cavs__device *d, void *index, int rows,
@@ -13,10 +20,8 @@ int cavs__device_copy_rows(struct cavs__device *d, void *index, int rows,
 {
     struct cavs__launch l;
 
-    cavs__launch_items(&l, d, CAVS__DEVICE_copy_rows, (int64_t)rows * to->cols);
-    cavs__argument_pointer(&l, index);
-    cavs__argument_int(&l, rows);
-    cavs__argument_int(&l, to->cols);
+    cavs__launch_rows(&l, d, d->kernels[CAVS__DEVICE_copy_rows], index, rows, to->cols,
+                      CAVS__NUMBERS);
     cavs__argument_view(&l, from);
     cavs__argument_view(&l, to);
     return cavs__launch(d, &l);
@@ -81,14 +86,12 @@ static int column_sum(const struct cavs__device_call *c)
                : 0;
 }
 
-static int sum_named(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
+static int sum_named(const struct cavs__device_call *c, enum cavs__device_kernel kernel,
+                     int numbers)
 {
     struct cavs__launch l;
 
-    cavs__launch_items(&l, c->device, kernel, (int64_t)c->rows * c->v[1].cols);
-    cavs__argument_pointer(&l, c->index);
-    cavs__argument_int(&l, c->rows);
-    cavs__argument_int(&l, c->v[1].cols);
+    launch_rows(&l, c, kernel, c->v[1].cols, numbers);
     cavs__argument_view(&l, &c->v[0]);
     cavs__argument_int(&l, c->v[0].ptr);
     cavs__argument_view(&l, &c->v[1]);
@@ -97,12 +100,12 @@ static int sum_named(const struct cavs__device_call *c, enum cavs__device_kernel
 
 static int sum_rows(const struct cavs__device_call *c)
 {
-    return sum_named(c, CAVS__DEVICE_sum_rows);
+    return sum_named(c, CAVS__DEVICE_sum_rows, CAVS__NUMBERS);
 }
 
 static int sum_pieces(const struct cavs__device_call *c)
 {
-    return sum_named(c, CAVS__DEVICE_sum_pieces);
+    return sum_named(c, CAVS__DEVICE_sum_pieces, 1);
 }
 
 /* ---- a group each row ---- */
@@ -149,10 +152,7 @@ static int pick_grad(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
-    cavs__launch_items(&l, c->device, CAVS__DEVICE_pick_grad, (int64_t)c->rows * c->v[2].cols);
-    cavs__argument_pointer(&l, c->index);
-    cavs__argument_int(&l, c->rows);
-    cavs__argument_int(&l, c->v[2].cols);
+    launch_rows(&l, c, CAVS__DEVICE_pick_grad, c->v[2].cols, 1);
     cavs__argument_int(&l, c->v[0].index);
     cavs__argument_view(&l, &c->v[1]);
     cavs__argument_view(&l, &c->v[2]);
@@ -163,10 +163,7 @@ static int dropout(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
 
-    cavs__launch_items(&l, c->device, CAVS__DEVICE_dropout, (int64_t)c->rows * c->v[3].cols);
-    cavs__argument_pointer(&l, c->index);
-    cavs__argument_int(&l, c->rows);
-    cavs__argument_int(&l, c->v[3].cols);
+    launch_rows(&l, c, CAVS__DEVICE_dropout, c->v[3].cols, 1);
     cavs__argument_int(&l, (int32_t)c->call->site);
     cavs__argument_int(&l, (int32_t)cavs__dropout_limit(c->call->rate));
     cavs__argument_float(&l, 1 / (1 - c->call->rate));
@@ -206,12 +203,10 @@ static int mask(const struct cavs__device_call *c)
 static int elementwise(const struct cavs__device_call *c)
 {
     struct cavs__launch l;
-    int width = cavs__ew_program_spec(c->call->program)->width;
+    const struct cavs__ew_spec *spec = cavs__ew_program_spec(c->call->program);
 
-    cavs__launch_kernel(&l, cavs__device_group(c->call->program, c->device),
-                        ((int64_t)c->rows * width + 63) / 64, 1, 64);
-    cavs__argument_pointer(&l, c->index);
-    cavs__argument_int(&l, c->rows);
+    cavs__launch_rows(&l, c->device, cavs__device_group(c->call->program, c->device), c->index,
+                      c->rows, spec->width, cavs__ew_at_once(spec));
     for (int i = 0; i < c->nviews; i++)
         cavs__argument_view(&l, &c->v[i]);
     return cavs__launch(c->device, &l);
@@ -293,16 +288,13 @@ static int gemm_rows(const struct cavs__device_call *c)
 
 /* ---- lists ---- */
 
-/* index, rows, n, the list, views */
-static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
+/* The list, views */
+static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel kernel,
+                     int numbers)
 {
     struct cavs__launch l;
-    int n = c->v[c->nviews - 1].cols;
 
-    cavs__launch_items(&l, c->device, kernel, (int64_t)c->rows * n);
-    cavs__argument_pointer(&l, c->index);
-    cavs__argument_int(&l, c->rows);
-    cavs__argument_int(&l, n);
+    launch_rows(&l, c, kernel, c->v[c->nviews - 1].cols, numbers);
     cavs__argument_int(&l, c->v[0].ptr);
     for (int i = 0; i < c->nviews; i++)
         cavs__argument_view(&l, &c->v[i]);
@@ -311,27 +303,27 @@ static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel
 
 static int list_sum(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_sum);
+    return each_list(c, CAVS__DEVICE_list_sum, CAVS__NUMBERS);
 }
 
 static int list_max(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_max);
+    return each_list(c, CAVS__DEVICE_list_max, 1);
 }
 
 static int list_max_grad(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_max_grad);
+    return each_list(c, CAVS__DEVICE_list_max_grad, 1);
 }
 
 static int list_softmax(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_softmax);
+    return each_list(c, CAVS__DEVICE_list_softmax, 1);
 }
 
 static int list_softmax_grad(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_softmax_grad);
+    return each_list(c, CAVS__DEVICE_list_softmax_grad, 1);
 }
 
 static int list_share(const struct cavs__device_call *c)

@@ -31,10 +31,8 @@ static int sum_sparse(struct cavs__device *d, const struct cavs__device_gradient
     for (int i = 0; i < g->ngrads && !rc; i += ARRAYS) {
         struct cavs__launch l;
 
-        cavs__launch_items(&l, d, CAVS__DEVICE_sparse_sum, (int64_t)n * g->cols);
-        cavs__argument_pointer(&l, g->lists);
-        cavs__argument_int(&l, n);
-        cavs__argument_int(&l, g->cols);
+        cavs__launch_rows(&l, d, d->kernels[CAVS__DEVICE_sparse_sum], g->lists, n, g->cols,
+                          CAVS__NUMBERS);
         cavs__argument_int(&l, i > 0);
         cavs__argument_int(&l, i);
         cavs__argument_int(&l, g->ptr + first);
@@ -106,10 +104,8 @@ static int update_rows(struct cavs__device *d, const struct cavs__update *u,
 {
     struct cavs__launch l;
 
-    cavs__launch_items(&l, d, CAVS__DEVICE_update, (int64_t)r->n * g->cols);
-    cavs__argument_pointer(&l, g->sparse ? g->lists : NULL);
-    cavs__argument_int(&l, r->n);
-    cavs__argument_int(&l, g->cols);
+    cavs__launch_rows(&l, d, d->kernels[CAVS__DEVICE_update], g->sparse ? g->lists : NULL, r->n,
+                      g->cols, 1);
     cavs__argument_int(&l, g->sparse ? g->ids + r->first : -1);
     argument_rule(&l, u);
     cavs__argument_memory(&l, scaled);

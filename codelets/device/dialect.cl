@@ -21,6 +21,7 @@
 #define GROUP_X ((int)get_group_id(0))
 #define GROUP_Y ((int)get_group_id(1))
 #define GROUPS_X ((int)get_num_groups(0))
+#define GROUPS_Y ((int)get_num_groups(1))
 #define MULTIPLY_HIGH(a, b) mul_hi((uint)(a), (uint)(b))
 #ifdef ON_CPU /* has few registers to gain, and its compiler takes long */
 #define UNROLL
@@ -61,6 +62,7 @@ EW_FN void copy_four(LOCAL_POINTER float *to, GLOBAL const float *from, bool the
 #define GROUP_X ((int)blockIdx.x)
 #define GROUP_Y ((int)blockIdx.y)
 #define GROUPS_X ((int)gridDim.x)
+#define GROUPS_Y ((int)gridDim.y)
 #define MULTIPLY_HIGH(a, b) __umulhi(a, b)
 #define UNROLL _Pragma("unroll")
 #define NO_UNROLL _Pragma("unroll 1")
@@ -104,6 +106,20 @@ EW_FN void copy_four(float *to, const float *from, bool there)
  * that an item has begun until COPIES_BEGUN are there after COPIES_WAIT(n), but for the last n
  * groups of them, and for others after a barrier behind it.  With STAGES_OF(1) they are there at
  * once: nothing is gained by beginning them early.  OF_FOURS: the address suits copies of four. */
+
+/* The numbers of an item, where groups of 256 share rows: 2^lanes items each row, one beside the
+ * other. Its columns are `column`, column + step, .. ; groups that share rows are counted in y. */
+#define ROWS int rows, int n, int lanes
+#define TAKE_ROW                                                                   \
+    int r = (GROUP_X << (8 - lanes)) + (ITEM >> lanes);                            \
+    int column = (GROUP_Y << lanes) + (ITEM & ((1 << lanes) - 1)), step = GROUPS_Y << lanes;
+
+/* The same where no groups share a row, and all its items have to come along to the last barrier:
+ * those of no row take the last one again, and store nothing. */
+#define TAKE_WHOLE_ROW                                                             \
+    TAKE_ROW                                                                       \
+    bool here = r < rows;                                                          \
+    r = here ? r : rows - 1;
 
 /* An operand: rows of x from x_at on, x_ld apart (0: one row for all); with x_ix >= 0 row r is the
  * one that index[x_ix + r] names, and reads as zeros where that is negative. */

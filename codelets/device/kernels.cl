@@ -44,16 +44,15 @@ EW_FN float largest64(LOCAL_POINTER float *part, float mine)
 
 /* ---- moving rows ---- */
 
-/* x (rows, cols) -> y, an item each number */
-KERNEL(64) cavs_copy_rows(GLOBAL const int *index, int rows, int cols, VIEW(x), VIEW(y))
+/* x (rows, n) -> y */
+KERNEL(256) cavs_copy_rows(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / cols), c = (int)(i % cols);
+    float numbers[NUMBERS];
 
+    TAKE_ROW
     if (r < rows) {
-        long from = ROW(x, r);
-
-        y[y_at + (long)r * y_ld + c] = from < 0 ? 0.0f : x[from + c];
+        load_numbers(numbers, x, ROW(x, r), column, step, n);
+        store_numbers(y, y_at + (long)r * y_ld, numbers, column, step, n);
     }
 }
 
@@ -153,25 +152,22 @@ KERNEL(256) cavs_column_sum(GLOBAL const int *index, int rows, int n, int size, 
     }
 }
 
-/* x summed (rows, n), y (rows, n): y[r] = sum of the rows named for r; an item each number */
-KERNEL(64) cavs_sum_rows(GLOBAL const int *index, int rows, int n, VIEW(x), int x_ptr, VIEW(y))
+/* x summed (rows, n), y (rows, n): y[r] = sum of the rows named for r */
+KERNEL(256) cavs_sum_rows(GLOBAL const int *index, ROWS, VIEW(x), int x_ptr, VIEW(y))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-
+    TAKE_ROW
     if (r < rows)
-        sum_rows(index, r, c, x_ptr, PASS(x), PASS(y));
+        sum_rows(index, r, column, step, n, x_ptr, PASS(x), PASS(y));
 }
 
 /* x summed, y (rows, n): y[r] = sum of the pieces named for r, each a row, the first column of y
- * that it is added to, and how many; an item each number */
-KERNEL(64) cavs_sum_pieces(GLOBAL const int *index, int rows, int n, VIEW(x), int x_ptr, VIEW(y))
+ * that it is added to, and how many */
+KERNEL(256) cavs_sum_pieces(GLOBAL const int *index, ROWS, VIEW(x), int x_ptr, VIEW(y))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-    float sum = 0.0f;
+    TAKE_ROW
+    for (int c = column; c < n && r < rows; c += step) {
+        float sum = 0.0f;
 
-    if (r < rows) {
         for (int e = index[x_ptr + r]; e < index[x_ptr + r + 1]; e++) {
             int row = index[x_ix + 3 * e], from = index[x_ix + 3 * e + 1];
 
@@ -370,12 +366,10 @@ KERNEL(64) cavs_pick(GLOBAL const int *index, int rows, int n, VIEW(x), int ids_
 }
 
 /* ids, g (rows, 1), dx (rows, n): g at the id */
-KERNEL(64) cavs_pick_grad(GLOBAL const int *index, int rows, int n, int ids_ix, VIEW(g), VIEW(dx))
+KERNEL(256) cavs_pick_grad(GLOBAL const int *index, ROWS, int ids_ix, VIEW(g), VIEW(dx))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-
-    if (r < rows) {
+    TAKE_ROW
+    for (int c = column; c < n && r < rows; c += step) {
         long from = ROW(g, r);
 
         dx[dx_at + (long)r * dx_ld + c] = c == index[ids_ix + r] ? NUMBER(g, from, 0) : 0.0f;
@@ -404,13 +398,11 @@ EW_FN unsigned philox_word(int c, unsigned site, unsigned key0, unsigned key1)
 
 /* x (rows, n), ids a and b (below 0: none), y (rows, n): factor x where the word is not below the
  * limit, x where the key is 0 */
-KERNEL(64) cavs_dropout(GLOBAL const int *index, int rows, int n, int site, int limit, float factor,
-                        VIEW(x), int a_ix, int b_ix, VIEW(y))
+KERNEL(256) cavs_dropout(GLOBAL const int *index, ROWS, int site, int limit, float factor, VIEW(x),
+                         int a_ix, int b_ix, VIEW(y))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-
-    if (r < rows) {
+    TAKE_ROW
+    for (int c = column; c < n && r < rows; c += step) {
         unsigned a = a_ix < 0 ? 0 : (unsigned)index[a_ix + r];
         unsigned b = b_ix < 0 ? 0 : (unsigned)index[b_ix + r];
         long from = ROW(x, r), to = y_at + (long)r * y_ld + c;
@@ -497,7 +489,7 @@ KERNEL(64) cavs_gemm_rows(GLOBAL const int *index, int rows, int width, int n, i
     }
 }
 
-/* ---- lists: an item each number of a vertex; its entries are [FIRST, END) ---- */
+/* ---- lists: the entries of a vertex are [FIRST, END) ---- */
 
 /* The largest of column c, NaN if one is NaN, 0 without entries. */
 EW_FN float largest_entry(GLOBAL const int *index, int first, int end, int c, VIEW(x))
@@ -513,33 +505,26 @@ EW_FN float largest_entry(GLOBAL const int *index, int first, int end, int c, VI
 }
 
 /* x listed (n), y (rows, n): sum of the entries */
-KERNEL(64) cavs_list_sum(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(y))
+KERNEL(256) cavs_list_sum(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(y))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-
+    TAKE_ROW
     if (r < rows)
-        list_sum(index, r, c, ptr, PASS(x), PASS(y));
+        list_sum(index, r, column, step, n, ptr, PASS(x), PASS(y));
 }
 
 /* x listed (n), y (rows, n): largest of the entries */
-KERNEL(64) cavs_list_max(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(y))
+KERNEL(256) cavs_list_max(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(y))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-
-    if (r < rows)
+    TAKE_ROW
+    for (int c = column; c < n && r < rows; c += step)
         y[y_at + (long)r * y_ld + c] = largest_entry(index, FIRST, END, c, PASS(x));
 }
 
 /* x listed, g (rows, n), dx listed: g at the first largest */
-KERNEL(64) cavs_list_max_grad(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(g),
-                              VIEW(dx))
+KERNEL(256) cavs_list_max_grad(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(g), VIEW(dx))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-
-    if (r < rows) {
+    TAKE_ROW
+    for (int c = column; c < n && r < rows; c += step) {
         float largest = largest_entry(index, FIRST, END, c, PASS(x));
         float left = NUMBER(g, ROW(g, r), c);
 
@@ -553,12 +538,10 @@ KERNEL(64) cavs_list_max_grad(GLOBAL const int *index, int rows, int n, int ptr,
 }
 
 /* x listed (n), y listed: per column, over the entries */
-KERNEL(64) cavs_list_softmax(GLOBAL const int *index, int rows, int n, int ptr, VIEW(x), VIEW(y))
+KERNEL(256) cavs_list_softmax(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(y))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-
-    if (r < rows) {
+    TAKE_ROW
+    for (int c = column; c < n && r < rows; c += step) {
         float largest = largest_entry(index, FIRST, END, c, PASS(x)), sum = 0.0f;
 
         for (int e = FIRST; e < END; e++)
@@ -569,13 +552,11 @@ KERNEL(64) cavs_list_softmax(GLOBAL const int *index, int rows, int n, int ptr, 
 }
 
 /* y listed, g listed, dx listed: y (g - sum over the entries of y g) */
-KERNEL(64) cavs_list_softmax_grad(GLOBAL const int *index, int rows, int n, int ptr, VIEW(y),
-                                  VIEW(g), VIEW(dx))
+KERNEL(256) cavs_list_softmax_grad(GLOBAL const int *index, ROWS, int ptr, VIEW(y), VIEW(g),
+                                   VIEW(dx))
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / n), c = (int)(i % n);
-
-    if (r < rows) {
+    TAKE_ROW
+    for (int c = column; c < n && r < rows; c += step) {
         float sum = 0.0f;
 
         for (int e = FIRST; e < END; e++)
@@ -650,49 +631,47 @@ KERNEL(256) cavs_metric(GLOBAL const int *index, int rows, int accumulate, VIEW(
         long g3_at, GLOBAL const float *g4, long g4_at, GLOBAL const float *g5,           \
         long g5_at, GLOBAL const float *g6, long g6_at, GLOBAL const float *g7, long g7_at
 
-/* Number `at` of array i. */
-#define ARRAY_NUMBER(i, at)                                                               \
-    ((i) < 4 ? ((i) < 2 ? ((i) < 1 ? g0[g0_at + (at)] : g1[g1_at + (at)])                 \
-                        : ((i) < 3 ? g2[g2_at + (at)] : g3[g3_at + (at)]))                \
-             : ((i) < 6 ? ((i) < 5 ? g4[g4_at + (at)] : g5[g5_at + (at)])                 \
-                        : ((i) < 7 ? g6[g6_at + (at)] : g7[g7_at + (at)])))
+/* Array i, and where it begins. */
+#define OF_ARRAYS(i, g0, g1, g2, g3, g4, g5, g6, g7)                                      \
+    ((i) < 4 ? ((i) < 2 ? ((i) < 1 ? g0 : g1) : ((i) < 3 ? g2 : g3))                      \
+             : ((i) < 6 ? ((i) < 5 ? g4 : g5) : ((i) < 7 ? g6 : g7)))
+#define ARRAY(i) OF_ARRAYS(i, g0, g1, g2, g3, g4, g5, g6, g7)
+#define ARRAY_AT(i) OF_ARRAYS(i, g0_at, g1_at, g2_at, g3_at, g4_at, g5_at, g6_at, g7_at)
+#define ARRAY_NUMBER(i, at) ARRAY(i)[ARRAY_AT(i) + (at)]
 
-/* out (n, cols): row i = or += the sum over e in [ptr[i], ptr[i+1]) of row row[e] of array
+/* out (rows, n): row r = or += the sum over e in [ptr[r], ptr[r+1]) of row row[e] of array
  * source[e], for the arrays first .. first + ngrads - 1 */
-KERNEL(64) cavs_sparse_sum(GLOBAL const int *index, int n, int cols, int accumulate, int first,
-                           int ptr, int source, int row, ARRAYS, GLOBAL float *out, long out_at,
-                           int out_ld)
+KERNEL(256) cavs_sparse_sum(GLOBAL const int *index, ROWS, int accumulate, int first, int ptr,
+                            int source, int row, ARRAYS, GLOBAL float *out, long out_at, int out_ld)
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / cols), c = (int)(i % cols);
+    float sum[NUMBERS];
 
-    if (r < n) {
-        long to = out_at + (long)r * out_ld + c;
-        float sum = accumulate ? out[to] : 0.0f;
+    TAKE_ROW
+    if (r < rows) {
+        long to = out_at + (long)r * out_ld;
 
+        load_numbers(sum, out, accumulate ? to : -1, column, step, n);
         for (int e = index[ptr + r]; e < index[ptr + r + 1]; e++) {
             int s = index[source + e] - first;
-            long at = (long)index[row + e] * g_ld + c;
 
             if (s >= 0 && s < ngrads)
-                sum += ARRAY_NUMBER(s, at);
+                add_numbers(sum, ARRAY(s), ARRAY_AT(s) + (long)index[row + e] * g_ld, column, step,
+                            n);
         }
-        out[to] = sum;
+        store_numbers(out, to, sum, column, step, n);
     }
 }
 
 /* Row i of the gradient belongs to row ids[i] of values and states, or to row i if ids is below 0.
  * The rules are those of codelets/update.def, which says what they read. scaled: the scale is
  * there, not in `scale`. */
-KERNEL(64) cavs_update(GLOBAL const int *index, int rows, int cols, int ids, RULE_NUMBERS,
-                       GLOBAL const float *scaled, long scaled_at, int ld, int states,
-                       GLOBAL float *values, long values_at, GLOBAL float *first, long first_at,
-                       GLOBAL float *second, long second_at, ARRAYS)
+KERNEL(256) cavs_update(GLOBAL const int *index, ROWS, int ids, RULE_NUMBERS,
+                        GLOBAL const float *scaled, long scaled_at, int ld, int states,
+                        GLOBAL float *values, long values_at, GLOBAL float *first, long first_at,
+                        GLOBAL float *second, long second_at, ARRAYS)
 {
-    long i = (long)GROUP_X * 64 + ITEM;
-    int r = (int)(i / cols), c = (int)(i % cols);
-
-    if (r < rows) {
+    TAKE_ROW
+    for (int c = column; c < n && r < rows; c += step) {
         long from = (long)r * g_ld + c, at = (long)(ids < 0 ? r : index[ids + r]) * ld + c;
         float sum = 0.0f, w = values[values_at + at], g, d;
         float s0 = states > 0 ? first[first_at + at] : 0.0f;

@@ -59,6 +59,44 @@ void cavs__launch_items(struct cavs__launch *l, struct cavs__device *d, enum cav
     cavs__launch_groups(l, d, k, (n + 63) / 64, 1, 64);
 }
 
+int cavs__lanes(int64_t n, int numbers)
+{
+    int lanes = 0;
+
+    while (1 << lanes < CAVS__ROW_ITEMS && (int64_t)numbers << lanes < n)
+        lanes++;
+    return lanes;
+}
+
+static void argument_rows(struct cavs__launch *l, void *index, int64_t rows, int64_t n, int lanes)
+{
+    cavs__argument_pointer(l, index);
+    cavs__argument_int(l, rows);
+    cavs__argument_int(l, n);
+    cavs__argument_int(l, lanes);
+}
+
+void cavs__launch_whole_rows(struct cavs__launch *l, void *kernel, void *index, int64_t rows,
+                             int64_t n)
+{
+    int lanes = cavs__lanes(n, CAVS__NUMBERS), at_once = CAVS__ROW_ITEMS >> lanes;
+
+    cavs__launch_kernel(l, kernel, (rows + at_once - 1) / at_once, 1, CAVS__ROW_ITEMS);
+    argument_rows(l, index, rows, n, lanes);
+}
+
+void cavs__launch_rows(struct cavs__launch *l, struct cavs__device *d, void *kernel, void *index,
+                       int64_t rows, int64_t n, int numbers)
+{
+    int many = rows * n > (int64_t)d->units * CAVS__UNIT_ITEMS ? numbers : 1;
+    int lanes = cavs__lanes(n, many), at_once = CAVS__ROW_ITEMS >> lanes;
+
+    cavs__launch_kernel(l, kernel, (rows + at_once - 1) / at_once,
+                        (n + ((int64_t)many << lanes) - 1) / ((int64_t)many << lanes),
+                        CAVS__ROW_ITEMS);
+    argument_rows(l, index, rows, n, lanes);
+}
+
 void cavs__argument_int(struct cavs__launch *l, int64_t value)
 {
     l->argument[l->nargs].size = sizeof(int32_t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.cl - sums that are a row of one vertex, number by number: for the kernels of kernels.cl, an
- * item each number, and for sequences (sequences.c), a group each vertex.
+ * rows.cl - sums that are a row of one vertex, four numbers at a time: for the kernels of
+ * kernels.cl and for sequences (sequences.c), where a group takes a vertex.
  */
 #define PASS(x) x, x##_at, x##_ld, x##_ix
 
@@ -11,28 +11,54 @@
 #define FIRST FIRST_OF(ptr)
 #define END END_OF(ptr)
 
-/* x listed: sum of the entries */
-EW_FN void list_sum(GLOBAL const int *index, int r, int c, int ptr, VIEW(x), VIEW(y))
+/* What an item takes at once: columns c, c + step, .. of n. All of them are on their way from the
+ * memory at the same time. */
+#define NUMBERS 4
+
+/* Of the row that begins at `from`; below 0: it is zeros. */
+EW_FN void load_numbers(float *to, GLOBAL const float *x, long from, int c, int step, int n)
 {
-    float sum = 0.0f;
+    UNROLL
+    for (int k = 0; k < NUMBERS; k++)
+        to[k] = from >= 0 && c + k * step < n ? x[from + c + k * step] : 0.0f;
+}
 
-    for (int e = FIRST; e < END; e++) {
-        long from = ROW(x, e);
+EW_FN void add_numbers(float *sum, GLOBAL const float *x, long from, int c, int step, int n)
+{
+    float numbers[NUMBERS];
 
-        sum += from < 0 ? 0.0f : x[from + c];
-    }
-    y[y_at + (long)r * y_ld + c] = sum;
+    load_numbers(numbers, x, from, c, step, n);
+    UNROLL
+    for (int k = 0; k < NUMBERS; k++)
+        sum[k] += numbers[k];
+}
+
+EW_FN void store_numbers(GLOBAL float *y, long to, const float *numbers, int c, int step, int n)
+{
+    UNROLL
+    for (int k = 0; k < NUMBERS; k++)
+        if (c + k * step < n)
+            y[to + c + k * step] = numbers[k];
+}
+
+/* x listed: sum of the entries */
+EW_FN void list_sum(GLOBAL const int *index, int r, int c, int step, int n, int ptr, VIEW(x),
+                    VIEW(y))
+{
+    float sum[NUMBERS] = {0.0f, 0.0f, 0.0f, 0.0f};
+
+    for (int e = FIRST; e < END; e++)
+        add_numbers(sum, x, ROW(x, e), c, step, n);
+    store_numbers(y, y_at + (long)r * y_ld, sum, c, step, n);
 }
 
 /* x summed: sum of the rows named for r */
-EW_FN void sum_rows(GLOBAL const int *index, int r, int c, int ptr, VIEW(x), VIEW(y))
+EW_FN void sum_rows(GLOBAL const int *index, int r, int c, int step, int n, int ptr, VIEW(x),
+                    VIEW(y))
 {
-    float sum = 0.0f;
+    float sum[NUMBERS] = {0.0f, 0.0f, 0.0f, 0.0f};
 
-    for (int e = index[ptr + r]; e < index[ptr + r + 1]; e++) {
-        int row = index[x_ix + e];
-
-        sum += row < 0 ? 0.0f : x[x_at + (long)row * x_ld + c];
-    }
-    y[y_at + (long)r * y_ld + c] = sum;
+    for (int e = index[ptr + r]; e < index[ptr + r + 1]; e++)
+        add_numbers(sum, x, ROW(x, e), c, step, n);
+    store_numbers(y, y_at + (long)r * y_ld, sum, c, step, n);
 }

@@ -7,14 +7,13 @@
 
 /* ---- the text ---- */
 
-/* One number of a fused group, in row r and column c. */
-static const struct cavs__ew_dialect number = {
-    .name = "OpenCL and CUDA, one number",
+/* Numbers of a fused group in row r. */
+static const struct cavs__ew_dialect numbers = {
+    .name = "OpenCL and CUDA, numbers of a row",
     .preamble = "",
-    .open = "\nEW_FN void $f(GLOBAL const int *index, int r, int c",
-    .body = ")\n{\n",
-    CAVS__DIALECT_OF_A_NUMBER,
-    .close = "}\n",
+    .open = "\nEW_FN void $f(GLOBAL const int *index, int r, int column, int step",
+    .far_body = ")\n{\n",
+    CAVS__DIALECT_OF_NUMBERS,
 };
 
 static int width_of(const struct cavs__step *s)
@@ -49,13 +48,18 @@ static void put_views(FILE *to, const struct cavs__step *s, int k)
 /* Step k of sequence `of`, over the columns of the vertex's row or of each of its entries. */
 static void put_step(FILE *to, const struct cavs__step *s, int of, int k, int items)
 {
+    const struct cavs__ew_program *p = s->call.program;
+    int at_once = p ? cavs__ew_at_once(cavs__ew_program_spec(p)) : CAVS__NUMBERS;
+
     if (s->list > 0)
         fprintf(to, "    for (int e = FIRST_OF(ptr%d); e < END_OF(ptr%d); e++)\n    ", k, k);
-    fprintf(to, "    for (int c = ITEM; c < %d; c += %d)\n", width_of(s), items);
-    if (s->call.program)
-        fprintf(to, "            step%d_%d(index, %s, c", of, k, s->list > 0 ? "e" : "r");
+    fprintf(to, "    for (int c = ITEM; c < %d; c += %d)\n", width_of(s), at_once * items);
+    if (p)
+        fprintf(to, "            step%d_%d(index, %s, c, %d", of, k, s->list > 0 ? "e" : "r",
+                items);
     else
-        fprintf(to, "            %s(index, r, c, ptr%d", s->call.kernel->name, k);
+        fprintf(to, "            %s(index, r, c, %d, %d, ptr%d", s->call.kernel->name, items,
+                width_of(s), k);
     put_views(to, s, k);
 }
 
@@ -66,7 +70,7 @@ void cavs__device_sequence_text(FILE *to, const struct cavs__sequence *q, int of
     for (int k = 0; k < q->n; k++) {
         snprintf(name, sizeof name, "step%d_%d", of, k);
         if (q->steps[k].call.program)
-            cavs__ew_generate(to, &number, cavs__ew_program_spec(q->steps[k].call.program), name);
+            cavs__ew_generate(to, &numbers, cavs__ew_program_spec(q->steps[k].call.program), name);
     }
     fprintf(to, "\nKERNEL(%d) sequence%d(GLOBAL const int *index", items_of(q), of);
     for (int k = 0; k < q->n; k++)

@@ -58,17 +58,16 @@ const char *const cavs__device_kernel_names[CAVS__DEVICE_COUNT] = {
 #define CAVS__NAME(name) "cavs_" #name,
     CAVS__DEVICE_KERNELS(CAVS__NAME)};
 
-/* An item each number; views are passed as kernels.cl has it. */
+/* Views are passed as kernels.cl has it. */
 static const struct cavs__ew_dialect dialect = {
     .name = "OpenCL and CUDA",
     .preamble = preamble,
-    .open = "\nKERNEL(64) $f(GLOBAL const int *index, int rows",
-    .body = ")\n{\n"
-            "    const long item = (long)GROUP_X * 64 + ITEM;\n"
-            "    const int r = (int)(item / $w), c = (int)(item % $w);\n"
-            "    if (r < rows) {\n",
-    CAVS__DIALECT_OF_A_NUMBER,
-    .close = "    }\n}\n",
+    .open = "\nKERNEL(256) $f(GLOBAL const int *index, ROWS",
+    .far_body = ")\n{\n"
+                "    TAKE_ROW\n"
+                "    if (r >= rows)\n"
+                "        return;\n",
+    CAVS__DIALECT_OF_NUMBERS,
 };
 
 char *cavs__device_groups_text(const struct cavs__device_texts *of)

@@ -63,6 +63,8 @@ struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spe
                                                  enum cavs__ew_mode mode);
 void cavs__ew_program_destroy(struct cavs__ew_program *p);
 const struct cavs__ew_spec *cavs__ew_program_spec(const struct cavs__ew_program *p);
+/* Numbers of a row that an item of a device takes at once: as many as there are registers for. */
+int cavs__ew_at_once(const struct cavs__ew_spec *spec);
 bool cavs__ew_program_compiled(const struct cavs__ew_program *p); /* false: interpreted */
 /* Why the last group that should have been compiled was not; NULL: none. Valid until the thread's
  * next call. */

@@ -103,13 +103,18 @@ const struct cavs__ew_dialect cavs__ew_dialect_c = {
 struct writer {
     FILE *to;
     const char *function;
-    int width;
+    int width, at_once;
 };
 
 /* How many rows ahead a row is fetched: as far as 2 KB of each operand. */
 static int rows_ahead(int width)
 {
     return width < 512 ? 512 / width : 1;
+}
+
+int cavs__ew_at_once(const struct cavs__ew_spec *spec)
+{
+    return spec->ninputs <= 8 ? 4 : spec->ninputs <= 16 ? 2 : 1;
 }
 
 /* Copies a template. */
@@ -123,6 +128,7 @@ static void put(const struct writer *w, const char *text, int i, const char *sto
         switch (*++text) {
         case 'f': fputs(w->function, w->to); break;
         case 'w': fprintf(w->to, "%d", w->width); break;
+        case 'n': fprintf(w->to, "%d", w->at_once); break;
         case 'a': fprintf(w->to, "%d", rows_ahead(w->width)); break;
         case 'i': fprintf(w->to, "%d", i); break;
         case 'x': fputs(stored, w->to); break;
@@ -210,7 +216,7 @@ static void put_each(const struct writer *w, const struct cavs__ew_spec *spec, c
 static void generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec,
                      const char *name)
 {
-    const struct writer w = {to, name, spec->width};
+    const struct writer w = {to, name, spec->width, cavs__ew_at_once(spec)};
     bool ragged = d->vector && spec->width > d->vector && spec->width % d->vector;
     bool chunks = d->chunk && spec->width % d->chunk == 0;
     char stored[16];

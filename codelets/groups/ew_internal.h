@@ -86,17 +86,17 @@ void cavs__ew_interpret(const struct cavs__ew_program *p, int rows, const struct
 
 /* ---- source text ---- */
 
-/* How one language spells a group. In these texts $f is the function's name, $w the width, $i the
- * number of a view and $x what is stored, or the number of the view that is loaded. A group is
- * written as
+/* How one language spells a group. In these texts $f is the function's name, $w the width, $n
+ * cavs__ew_at_once(), $i the number of a view and $x what is stored, or the number of the view that
+ * is loaded. A group is written as
  *     open  parameter...  body  input|scalar|output...
  *     loop  load|load_scalar...  nodes  store...  close
  * with one "..." part for each view that it concerns.  A group whose width is a multiple of `chunk`
  * (0: none) has
  *     open  parameter...  far_body  input|scalar|output...  far_input|far_output...
  *     chunk_loop  fetch_input|fetch_output...  far_loop  load|load_scalar... and so on, inner_close
- * and fetches into the nearest cache what a row that comes soon will read and write: it has many
- * operands, more than a processor sees coming. */
+ * and fetches what it reads before it computes: on a CPU into the nearest cache, for a row that
+ * comes soon, since it has many operands, more than a processor sees coming. */
 struct cavs__ew_dialect {
     const char *name;
     const char *preamble; /* what ew_math.def asks for, helpers; then comes that text itself */
