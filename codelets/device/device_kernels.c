@@ -108,9 +108,9 @@ static int sum_pieces(const struct cavs__device_call *c)
     return sum_named(c, CAVS__DEVICE_sum_pieces, 1);
 }
 
-/* ---- a group each row ---- */
+/* ---- whole rows ---- */
 
-/* index, n, views; ids are one number. */
+/* The views; ids are one number. */
 static int each_row(const struct cavs__device_call *c)
 {
     static const enum cavs__device_kernel number[CAVS__KERNEL_COUNT] = {
@@ -120,9 +120,8 @@ static int each_row(const struct cavs__device_call *c)
     };
     struct cavs__launch l;
 
-    cavs__launch_groups(&l, c->device, number[c->call->kernel->number], c->rows, 1, 64);
-    cavs__argument_pointer(&l, c->index);
-    cavs__argument_int(&l, c->v[0].cols);
+    cavs__launch_whole_rows(&l, c->device->kernels[number[c->call->kernel->number]], c->index,
+                            c->rows, c->v[0].cols);
     for (int i = 0; i < c->nviews; i++) {
         if (!c->v[i].memory.p)
             cavs__argument_int(&l, c->v[i].index);

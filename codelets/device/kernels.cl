@@ -8,36 +8,38 @@
  * the same bits every time.
  */
 
-/* ---- sums and largest of a work-group of 64; all items get the result ---- */
+/* ---- sums and largest of the items that share a row: all of them get the result ---- */
 
-EW_FN float sum64(LOCAL_POINTER float *part, float mine)
+#define LANE (ITEM & ((1 << lanes) - 1))
+
+EW_FN float sum_of_lanes(LOCAL_POINTER float *part, int lanes, float mine)
 {
     float sum;
 
     part[ITEM] = mine;
     BARRIER;
-    for (int width = 32; width > 0; width /= 2) {
-        if (ITEM < width)
+    for (int width = 1 << lanes >> 1; width > 0; width /= 2) {
+        if (LANE < width)
             part[ITEM] += part[ITEM + width];
         BARRIER;
     }
-    sum = part[0];
+    sum = part[ITEM - LANE];
     BARRIER;
     return sum;
 }
 
-EW_FN float largest64(LOCAL_POINTER float *part, float mine)
+EW_FN float largest_of_lanes(LOCAL_POINTER float *part, int lanes, float mine)
 {
     float largest;
 
     part[ITEM] = mine;
     BARRIER;
-    for (int width = 32; width > 0; width /= 2) {
-        if (ITEM < width && part[ITEM + width] > part[ITEM])
+    for (int width = 1 << lanes >> 1; width > 0; width /= 2) {
+        if (LANE < width && part[ITEM + width] > part[ITEM])
             part[ITEM] = part[ITEM + width];
         BARRIER;
     }
-    largest = part[0];
+    largest = part[ITEM - LANE];
     BARRIER;
     return largest;
 }
@@ -178,21 +180,23 @@ KERNEL(256) cavs_sum_pieces(GLOBAL const int *index, ROWS, VIEW(x), int x_ptr, V
     }
 }
 
-/* x (rows, n), y (rows, 1): y[r] = sum of row r; a group each row */
-KERNEL(64) cavs_row_sum(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+/* x (rows, n), y (rows, 1): y[r] = sum of row r */
+KERNEL(256) cavs_row_sum(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
-    LOCAL float part[64];
-    long from = ROW(x, GROUP_X);
+    LOCAL float part[256];
+
+    TAKE_WHOLE_ROW
+    long from = ROW(x, r);
     float sum = 0.0f;
 
-    for (int c = ITEM; c < n && from >= 0; c += 64)
+    for (int c = column; c < n && from >= 0; c += step)
         sum += x[from + c];
-    sum = sum64(part, sum);
-    if (ITEM == 0)
-        y[y_at + (long)GROUP_X * y_ld] = sum;
+    sum = sum_of_lanes(part, lanes, sum);
+    if (here && column == 0)
+        y[y_at + (long)r * y_ld] = sum;
 }
 
-/* ---- classifiers: a group each row ---- */
+/* ---- classifiers ---- */
 
 /* Number c of a row that begins at `from`. */
 #define NUMBER(z, from, c) number_at(z, from, c)
@@ -202,155 +206,197 @@ EW_FN float number_at(GLOBAL const float *z, long from, int c)
     return from < 0 ? 0.0f : z[from + c];
 }
 
-EW_FN float largest_of_row(LOCAL_POINTER float *part, GLOBAL const float *z, long from, int n)
+EW_FN float largest_of_row(LOCAL_POINTER float *part, int lanes, GLOBAL const float *z, long from,
+                           int n)
 {
     float largest = NUMBER(z, from, 0);
 
-    for (int c = ITEM; c < n; c += 64)
+    for (int c = LANE; c < n; c += 1 << lanes)
         largest = NUMBER(z, from, c) > largest ? NUMBER(z, from, c) : largest;
-    return largest64(part, largest);
+    return largest_of_lanes(part, lanes, largest);
 }
 
-EW_FN float sum_of_exponentials(LOCAL_POINTER float *part, GLOBAL const float *z, long from, int n,
-                                float largest)
+EW_FN float sum_of_exponentials(LOCAL_POINTER float *part, int lanes, GLOBAL const float *z,
+                                long from, int n, float largest)
 {
     float sum = 0.0f;
 
-    for (int c = ITEM; c < n; c += 64)
+    for (int c = LANE; c < n; c += 1 << lanes)
         sum += ew_exp(NUMBER(z, from, c) - largest);
-    return sum64(part, sum);
+    return sum_of_lanes(part, lanes, sum);
 }
 
 /* z (rows, n), label ids, y (rows, 1): -log softmax(z)[label], 0 without a label */
-KERNEL(64) cavs_softmax_xent(GLOBAL const int *index, int n, VIEW(z), int label_ix, VIEW(y))
+KERNEL(256) cavs_softmax_xent(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, VIEW(y))
 {
-    LOCAL float part[64];
-    int label = index[label_ix + GROUP_X];
-    bool counts = label >= 0 && label < n;
-    long from = ROW(z, GROUP_X);
-    float largest = largest_of_row(part, z, from, n);
-    float sum = sum_of_exponentials(part, z, from, n, largest);
+    LOCAL float part[256];
 
-    if (ITEM == 0)
-        y[y_at + (long)GROUP_X * y_ld] =
+    TAKE_WHOLE_ROW
+    int label = index[label_ix + r];
+    bool counts = label >= 0 && label < n;
+    long from = ROW(z, r);
+    float largest = largest_of_row(part, lanes, z, from, n);
+    float sum = sum_of_exponentials(part, lanes, z, from, n, largest);
+
+    if (here && column == 0)
+        y[y_at + (long)r * y_ld] =
             counts ? ew_log(sum) - (NUMBER(z, from, label) - largest) : 0.0f;
 }
 
 /* z (rows, n), label ids, g (rows, 1), dz (rows, n): g (softmax(z) - onehot(label)) */
-KERNEL(64) cavs_softmax_xent_grad(GLOBAL const int *index, int n, VIEW(z), int label_ix, VIEW(g),
-                                  VIEW(dz))
+KERNEL(256) cavs_softmax_xent_grad(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, VIEW(g),
+                                   VIEW(dz))
 {
-    LOCAL float part[64];
-    int label = index[label_ix + GROUP_X];
+    LOCAL float part[256];
+    float numbers[NUMBERS];
+
+    TAKE_WHOLE_ROW
+    int label = index[label_ix + r];
     bool counts = label >= 0 && label < n;
-    long from = ROW(z, GROUP_X), g_from = ROW(g, GROUP_X), to = dz_at + (long)GROUP_X * dz_ld;
-    float largest = largest_of_row(part, z, from, n);
-    float sum = sum_of_exponentials(part, z, from, n, largest);
+    long from = ROW(z, r), g_from = ROW(g, r), to = dz_at + (long)r * dz_ld;
+    float largest = largest_of_row(part, lanes, z, from, n);
+    float sum = sum_of_exponentials(part, lanes, z, from, n, largest);
     float slope = counts ? NUMBER(g, g_from, 0) : 0.0f;
 
-    for (int c = ITEM; c < n; c += 64)
-        dz[to + c] = counts ? slope * (ew_exp(NUMBER(z, from, c) - largest) / sum -
-                                       (c == label ? 1.0f : 0.0f))
-                            : 0.0f;
+    for (int c = column; c < n && here; c += NUMBERS * step) {
+        load_numbers(numbers, z, from, c, step, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++)
+            numbers[k] = counts ? slope * (ew_exp(numbers[k] - largest) / sum -
+                                           (c + k * step == label ? 1.0f : 0.0f))
+                                : 0.0f;
+        store_numbers(dz, to, numbers, c, step, n);
+    }
 }
 
 /* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0 */
-KERNEL(64) cavs_correct(GLOBAL const int *index, int n, VIEW(z), int label_ix, VIEW(y))
+KERNEL(256) cavs_correct(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, VIEW(y))
 {
-    LOCAL float part[64];
-    int label = index[label_ix + GROUP_X];
+    LOCAL float part[256];
+
+    TAKE_WHOLE_ROW
+    int label = index[label_ix + r];
     bool counts = label >= 0 && label < n;
-    long from = ROW(z, GROUP_X);
+    long from = ROW(z, r);
     float own = counts ? NUMBER(z, from, label) : 0.0f, beaten = 0.0f;
 
-    for (int c = ITEM; c < n; c += 64)
+    for (int c = column; c < n; c += step)
         if (c != label && (c < label ? NUMBER(z, from, c) >= own : NUMBER(z, from, c) > own))
             beaten = 1.0f;
-    beaten = largest64(part, beaten);
-    if (ITEM == 0)
-        y[y_at + (long)GROUP_X * y_ld] = counts && beaten == 0.0f ? 1.0f : 0.0f;
+    beaten = largest_of_lanes(part, lanes, beaten);
+    if (here && column == 0)
+        y[y_at + (long)r * y_ld] = counts && beaten == 0.0f ? 1.0f : 0.0f;
 }
 
-/* ---- rows: a group each ---- */
+/* ---- rows ---- */
 
 /* Position of the first largest of a row, of the first NaN if there is one; all items get it. */
-EW_FN int first_largest_of_row(LOCAL_POINTER float *part, GLOBAL const float *x, long from, int n)
+EW_FN int first_largest_of_row(LOCAL_POINTER float *part, int lanes, GLOBAL const float *x,
+                               long from, int n)
 {
     float nan_at = -1.0f, at = -1.0f, largest;
 
-    for (int c = ITEM; c < n; c += 64)
+    for (int c = LANE; c < n; c += 1 << lanes)
         if (nan_at < 0.0f && NUMBER(x, from, c) != NUMBER(x, from, c))
             nan_at = (float)(n - c);
-    nan_at = largest64(part, nan_at); /* n - c: the first is the largest */
-    largest = largest_of_row(part, x, from, n);
-    for (int c = ITEM; c < n; c += 64)
+    nan_at = largest_of_lanes(part, lanes, nan_at); /* n - c: the first is the largest */
+    largest = largest_of_row(part, lanes, x, from, n);
+    for (int c = LANE; c < n; c += 1 << lanes)
         if (at < 0.0f && NUMBER(x, from, c) == largest)
             at = (float)(n - c);
-    at = largest64(part, at);
+    at = largest_of_lanes(part, lanes, at);
     return nan_at > 0.0f ? n - (int)nan_at : at > 0.0f ? n - (int)at : 0;
 }
 
 /* x (rows, n), y (rows, 1): y[r] = largest of row r */
-KERNEL(64) cavs_row_max(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+KERNEL(256) cavs_row_max(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
-    LOCAL float part[64];
-    long from = ROW(x, GROUP_X);
-    int at = first_largest_of_row(part, x, from, n);
+    LOCAL float part[256];
 
-    if (ITEM == 0)
-        y[y_at + (long)GROUP_X * y_ld] = NUMBER(x, from, at);
+    TAKE_WHOLE_ROW
+    long from = ROW(x, r);
+    int at = first_largest_of_row(part, lanes, x, from, n);
+
+    if (here && column == 0)
+        y[y_at + (long)r * y_ld] = NUMBER(x, from, at);
 }
 
 /* x (rows, n), g (rows, 1), dx (rows, n): g at the first largest */
-KERNEL(64) cavs_row_max_grad(GLOBAL const int *index, int n, VIEW(x), VIEW(g), VIEW(dx))
+KERNEL(256) cavs_row_max_grad(GLOBAL const int *index, ROWS, VIEW(x), VIEW(g), VIEW(dx))
 {
-    LOCAL float part[64];
-    int at = first_largest_of_row(part, x, ROW(x, GROUP_X), n);
-    long g_from = ROW(g, GROUP_X), to = dx_at + (long)GROUP_X * dx_ld;
+    LOCAL float part[256];
 
-    for (int c = ITEM; c < n; c += 64)
+    TAKE_WHOLE_ROW
+    int at = first_largest_of_row(part, lanes, x, ROW(x, r), n);
+    long g_from = ROW(g, r), to = dx_at + (long)r * dx_ld;
+
+    for (int c = column; c < n && here; c += step)
         dx[to + c] = c == at ? NUMBER(g, g_from, 0) : 0.0f;
 }
 
 /* x (rows, n), y (rows, n): e^x / sum of e^x */
-KERNEL(64) cavs_softmax(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+KERNEL(256) cavs_softmax(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
-    LOCAL float part[64];
-    long from = ROW(x, GROUP_X), to = y_at + (long)GROUP_X * y_ld;
-    float largest = largest_of_row(part, x, from, n);
-    float sum = sum_of_exponentials(part, x, from, n, largest);
+    LOCAL float part[256];
+    float numbers[NUMBERS];
 
-    for (int c = ITEM; c < n; c += 64)
-        y[to + c] = ew_exp(NUMBER(x, from, c) - largest) / sum;
+    TAKE_WHOLE_ROW
+    long from = ROW(x, r), to = y_at + (long)r * y_ld;
+    float largest = largest_of_row(part, lanes, x, from, n);
+    float sum = sum_of_exponentials(part, lanes, x, from, n, largest);
+
+    for (int c = column; c < n && here; c += NUMBERS * step) {
+        load_numbers(numbers, x, from, c, step, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++)
+            numbers[k] = ew_exp(numbers[k] - largest) / sum;
+        store_numbers(y, to, numbers, c, step, n);
+    }
 }
 
 /* x (rows, n), y (rows, n): x - log(sum of e^x) */
-KERNEL(64) cavs_log_softmax(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+KERNEL(256) cavs_log_softmax(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
-    LOCAL float part[64];
-    long from = ROW(x, GROUP_X), to = y_at + (long)GROUP_X * y_ld;
-    float largest = largest_of_row(part, x, from, n);
-    float norm = ew_log(sum_of_exponentials(part, x, from, n, largest));
+    LOCAL float part[256];
+    float numbers[NUMBERS];
 
-    for (int c = ITEM; c < n; c += 64)
-        y[to + c] = (NUMBER(x, from, c) - largest) - norm;
+    TAKE_WHOLE_ROW
+    long from = ROW(x, r), to = y_at + (long)r * y_ld;
+    float largest = largest_of_row(part, lanes, x, from, n);
+    float norm = ew_log(sum_of_exponentials(part, lanes, x, from, n, largest));
+
+    for (int c = column; c < n && here; c += NUMBERS * step) {
+        load_numbers(numbers, x, from, c, step, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++)
+            numbers[k] = (numbers[k] - largest) - norm;
+        store_numbers(y, to, numbers, c, step, n);
+    }
 }
 
 /* x (rows, n), y (rows, n): x / sqrt(mean of the squares + 1e-5) */
-KERNEL(64) cavs_rms_norm(GLOBAL const int *index, int n, VIEW(x), VIEW(y))
+KERNEL(256) cavs_rms_norm(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
-    LOCAL float part[64];
-    long from = ROW(x, GROUP_X), to = y_at + (long)GROUP_X * y_ld;
+    LOCAL float part[256];
+    float numbers[NUMBERS];
+
+    TAKE_WHOLE_ROW
+    long from = ROW(x, r), to = y_at + (long)r * y_ld;
     float sum = 0.0f;
 
-    for (int c = ITEM; c < n && from >= 0; c += 64)
+    for (int c = column; c < n && from >= 0; c += step)
         sum += x[from + c] * x[from + c];
-    sum = ew_sqrt(sum64(part, sum) / (float)n + 1e-5f);
-    for (int c = ITEM; c < n; c += 64)
-        y[to + c] = NUMBER(x, from, c) / sum;
+    sum = ew_sqrt(sum_of_lanes(part, lanes, sum) / (float)n + 1e-5f);
+    for (int c = column; c < n && here; c += NUMBERS * step) {
+        load_numbers(numbers, x, from, c, step, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++)
+            numbers[k] = numbers[k] / sum;
+        store_numbers(y, to, numbers, c, step, n);
+    }
 }
 
-/* ---- an item each number ---- */
+/* ---- picking, dropout, masks ---- */
 
 /* x (rows, n), ids, y (rows, 1): x[id] */
 KERNEL(64) cavs_pick(GLOBAL const int *index, int rows, int n, VIEW(x), int ids_ix, VIEW(y))

@@ -36,8 +36,8 @@ struct cavs__view {
 
 struct cavs__ew_program;
 
-/* Kernels of which a device does each row by a group of its own: index, columns of the first
- * operand, views.  Their `operands` say what they read. */
+/* Kernels of which a device does whole rows, as wide as the first operand, by one group of items
+ * each: their arguments are the views.  Their `operands` say what they read. */
 #define CAVS__ROW_KERNELS(K) \
     K(row_sum)               \
     K(row_max)               \
