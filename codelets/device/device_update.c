@@ -8,7 +8,12 @@
 #include "codelets/device/device.h"
 #include "codelets/update.h"
 
-enum { ARRAYS = 8, ROOM_FOR_SCALE = 16, NORM_GROUPS = 64 };
+enum {
+    ARRAYS = 8,
+    ROOM_FOR_SCALE = 16,
+    NORM_GROUPS = 256,
+    NORM_NUMBERS = 2048 /* of a group, at least */
+};
 
 static void argument_arrays(struct cavs__launch *l, const struct cavs__memory *g, int n, int ld)
 {
@@ -154,6 +159,16 @@ int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
 
 /* ---- norms ---- */
 
+/* Groups that share so many rows, which depends on nothing else: the sum is the same everywhere. */
+static int groups_of_norm(int rows, int cols)
+{
+    int at_once = CAVS__ROW_ITEMS >> cavs__lanes(cols, 1);
+    int64_t groups = ((int64_t)rows * cols + NORM_NUMBERS - 1) / NORM_NUMBERS;
+
+    groups = groups < NORM_GROUPS ? groups : NORM_GROUPS;
+    return (int)(groups < (rows + at_once - 1) / at_once ? groups : (rows + at_once - 1) / at_once);
+}
+
 static int squares(struct cavs__device *d, const struct rows *r, int cols, int groups,
                    struct cavs__memory parts)
 {
@@ -162,6 +177,7 @@ static int squares(struct cavs__device *d, const struct rows *r, int cols, int g
     cavs__launch_groups(&l, d, CAVS__DEVICE_squares, groups, 1, 256);
     cavs__argument_int(&l, r->n);
     cavs__argument_int(&l, cols);
+    cavs__argument_int(&l, cavs__lanes(cols, 1));
     argument_arrays(&l, r->g, r->ngrads, r->ld);
     cavs__argument_memory(&l, parts);
     return cavs__launch(d, &l);
@@ -191,8 +207,7 @@ int cavs__device_norm(struct cavs__device *d, const struct cavs__device_gradient
 
         if (next_rows(d, g, 2 * NORM_GROUPS, r.first + r.n, &r))
             return -1;
-        groups = (int)(((int64_t)r.n * g->cols + 4095) / 4096);
-        groups = groups > NORM_GROUPS ? NORM_GROUPS : groups;
+        groups = groups_of_norm(r.n, g->cols);
         if (groups > 0 && squares(d, &r, g->cols, groups, g->room))
             return -1;
         if (add_parts(d, groups, r.first > 0, g->room, norms, number))

@@ -651,13 +651,17 @@ KERNEL(256) cavs_metric(GLOBAL const int *index, int rows, int accumulate, VIEW(
     GLOBAL double *total = (GLOBAL double *)(acc + acc_at);
     double sum = 0, count = 0;
 
-    for (int r = ITEM; r < rows; r += 256)
-        if (where_ix < 0 || index[where_ix + r] >= 0) {
-            long from = ROW(x, r);
+    for (int first = ITEM; first < rows; first += 8 * 256) {
+        UNROLL
+        for (int k = 0; k < 8; k++) {
+            int r = first + k * 256;
+            bool counts = r < rows && (where_ix < 0 || index[where_ix + r] >= 0);
+            long from = counts ? ROW(x, r) : -1;
 
             sum += NUMBER(x, from, 0);
-            count += 1;
+            count += counts ? 1 : 0;
         }
+    }
     sum = double_sum256(part, sum);
     count = double_sum256(part, count);
     if (ITEM == 0) {
@@ -740,20 +744,20 @@ KERNEL(256) cavs_update(GLOBAL const int *index, ROWS, int ids, RULE_NUMBERS,
 
 #ifdef HAS_DOUBLE
 
-/* The sum of squares of (rows, cols), the part of each group */
-KERNEL(256) cavs_squares(int rows, int cols, ARRAYS, GLOBAL float *out, long out_at)
+/* The sum of squares of (rows, n), the part of each group; 2^lanes items share a row */
+KERNEL(256) cavs_squares(ROWS, ARRAYS, GLOBAL float *out, long out_at)
 {
     LOCAL double part[256];
     double sum = 0;
 
-    for (long i = (long)GROUP_X * 256 + ITEM; i < (long)rows * cols; i += (long)GROUPS_X * 256) {
-        long from = i / cols * g_ld + i % cols;
-        float d = 0.0f;
+    for (int r = (GROUP_X << (8 - lanes)) + (ITEM >> lanes); r < rows; r += GROUPS_X << (8 - lanes))
+        for (int c = ITEM & ((1 << lanes) - 1); c < n; c += 1 << lanes) {
+            float d = 0.0f;
 
-        for (int j = 0; j < ngrads; j++)
-            d += ARRAY_NUMBER(j, from);
-        sum += (double)d * d;
-    }
+            for (int j = 0; j < ngrads; j++)
+                d += ARRAY_NUMBER(j, (long)r * g_ld + c);
+            sum += (double)d * d;
+        }
     sum = double_sum256(part, sum);
     if (ITEM == 0)
         ((GLOBAL double *)(out + out_at))[GROUP_X] = sum;
