@@ -159,7 +159,7 @@ void cavs__launch_items(struct cavs__launch *l, struct cavs__device *d, enum cav
 void cavs__launch_groups(struct cavs__launch *l, struct cavs__device *d, enum cavs__device_kernel k,
                          int64_t x, int64_t y, int items);
 /* For rows of n numbers (TAKE_ROW of dialect.cl), of which an item takes so many at once; but one
- * as long as the device has room for all items then. The first arguments are there: the index
+ * where that would leave the device room for more items. The first arguments are there: the index
  * buffer, rows, n, lanes. */
 enum {
     CAVS__NUMBERS = 4,      /* of rows.cl */

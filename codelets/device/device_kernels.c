@@ -86,12 +86,13 @@ static int column_sum(const struct cavs__device_call *c)
                : 0;
 }
 
-static int sum_named(const struct cavs__device_call *c, enum cavs__device_kernel kernel,
-                     int numbers)
+/* An item each number: it waits for an index before each row, so that many items are more at a time
+ * than several numbers of one (5.6 us of 18 with four, 640 rows of 512 on an H100). */
+static int sum_named(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
 {
     struct cavs__launch l;
 
-    launch_rows(&l, c, kernel, c->v[1].cols, numbers);
+    launch_rows(&l, c, kernel, c->v[1].cols, 1);
     cavs__argument_view(&l, &c->v[0]);
     cavs__argument_int(&l, c->v[0].ptr);
     cavs__argument_view(&l, &c->v[1]);
@@ -100,12 +101,12 @@ static int sum_named(const struct cavs__device_call *c, enum cavs__device_kernel
 
 static int sum_rows(const struct cavs__device_call *c)
 {
-    return sum_named(c, CAVS__DEVICE_sum_rows, CAVS__NUMBERS);
+    return sum_named(c, CAVS__DEVICE_sum_rows);
 }
 
 static int sum_pieces(const struct cavs__device_call *c)
 {
-    return sum_named(c, CAVS__DEVICE_sum_pieces, 1);
+    return sum_named(c, CAVS__DEVICE_sum_pieces);
 }
 
 /* ---- whole rows ---- */
@@ -288,12 +289,11 @@ static int gemm_rows(const struct cavs__device_call *c)
 /* ---- lists ---- */
 
 /* The list, views */
-static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel kernel,
-                     int numbers)
+static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
 {
     struct cavs__launch l;
 
-    launch_rows(&l, c, kernel, c->v[c->nviews - 1].cols, numbers);
+    launch_rows(&l, c, kernel, c->v[c->nviews - 1].cols, 1);
     cavs__argument_int(&l, c->v[0].ptr);
     for (int i = 0; i < c->nviews; i++)
         cavs__argument_view(&l, &c->v[i]);
@@ -302,27 +302,27 @@ static int each_list(const struct cavs__device_call *c, enum cavs__device_kernel
 
 static int list_sum(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_sum, CAVS__NUMBERS);
+    return each_list(c, CAVS__DEVICE_list_sum);
 }
 
 static int list_max(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_max, 1);
+    return each_list(c, CAVS__DEVICE_list_max);
 }
 
 static int list_max_grad(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_max_grad, 1);
+    return each_list(c, CAVS__DEVICE_list_max_grad);
 }
 
 static int list_softmax(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_softmax, 1);
+    return each_list(c, CAVS__DEVICE_list_softmax);
 }
 
 static int list_softmax_grad(const struct cavs__device_call *c)
 {
-    return each_list(c, CAVS__DEVICE_list_softmax_grad, 1);
+    return each_list(c, CAVS__DEVICE_list_softmax_grad);
 }
 
 static int list_share(const struct cavs__device_call *c)

@@ -88,7 +88,7 @@ void cavs__launch_whole_rows(struct cavs__launch *l, void *kernel, void *index, 
 void cavs__launch_rows(struct cavs__launch *l, struct cavs__device *d, void *kernel, void *index,
                        int64_t rows, int64_t n, int numbers)
 {
-    int many = rows * n > (int64_t)d->units * CAVS__UNIT_ITEMS ? numbers : 1;
+    int many = rows * n >= (int64_t)numbers * d->units * CAVS__UNIT_ITEMS ? numbers : 1;
     int lanes = cavs__lanes(n, many), at_once = CAVS__ROW_ITEMS >> lanes;
 
     cavs__launch_kernel(l, kernel, (rows + at_once - 1) / at_once,
