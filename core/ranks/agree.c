@@ -18,8 +18,11 @@ int cavs__ranks_count(const struct cavs__ranks *r)
     return r ? r->count : 1;
 }
 
+/* What comes of another call than a meeting does not begin with it. */
+static const uint64_t MEETING = UINT64_C(0x676e697465656d21);
+
 struct cavs__word {
-    uint64_t same;
+    uint64_t mark, same;
     int64_t length;
     struct cavs__pace pace;
     int32_t rc;
@@ -29,6 +32,17 @@ struct cavs__word {
 };
 
 _Static_assert(sizeof(struct cavs__word) <= 4000, "what MPI sends at once");
+
+static int check_words(const struct cavs__ranks *r, const struct cavs__word *all)
+{
+    for (int i = 0; i < r->count; i++) {
+        if (all[i].mark != MEETING)
+            return cavs__fail(CAVS_ESTATE,
+                              "rank %d makes another call than rank %d: all have to make the same",
+                              i, r->rank);
+    }
+    return CAVS_OK;
+}
 
 static int outcome(const struct cavs__ranks *r, const struct cavs__word *all,
                    const struct cavs__meeting *m)
@@ -48,6 +62,7 @@ static int outcome(const struct cavs__ranks *r, const struct cavs__word *all,
 
 static void fill(struct cavs__word *w, const struct cavs__ranks *r, const struct cavs__meeting *m)
 {
+    w->mark = MEETING;
     w->same = m->same;
     w->length = m->length;
     w->pace = m->pace;
@@ -94,12 +109,14 @@ int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m)
     fill(&all[r->count], r, m);
     rc = cavs__ranks_gather(r, &all[r->count], sizeof *all, all);
     if (!rc)
-        rc = outcome(r, all, m);
+        rc = check_words(r, all);
     r->wanted = r->raised = 0;
+    if (rc)
+        return rc;
     for (int i = 0; i < r->count; i++)
         r->raised |= all[i].wanted;
     tell(r, all, m);
-    return rc;
+    return outcome(r, all, m);
 }
 
 int cavs__ranks_agree(struct cavs__ranks *r, int rc)
