@@ -6,6 +6,7 @@
  *
  *     ranks_trial SHARDS [MODEL | tape | sharing]
  *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
+ *     ranks_trial SHARDS strangers   trains on other samples at rank 1
  *     ranks_trial WORKERS bound      prints which hardware threads the workers are bound to
  */
 #include <stdio.h>
@@ -267,6 +268,33 @@ static void try_saving(struct cavs_session_options o, const char *path)
     cavs_model_destroy(m);
 }
 
+/* ---- a rank that has other samples ---- */
+
+/* As many, of as many vertices: rank 1 has them in another order. */
+static void try_strangers(struct cavs_session_options o)
+{
+    const struct zoo_entry *z = zoo_find("tree_lstm_bench");
+    struct cavs_model *m = zoo_model(z);
+    struct cavs_data *d;
+    struct cavs_session *s;
+    const int both[] = {0, 1};
+
+    check(cavs_data_create(m, &d), "data");
+    for (int i = 0; i < 2; i++) {
+        struct sample *one =
+            sample_make(m, z->samples[0], (uint64_t)(i == cavs_runtime_rank(runtime)));
+
+        check(sample_add(one, d), "sample");
+        sample_free(one);
+    }
+    check(cavs_session_create(runtime, m, &o, &s), "session");
+    printf("%s\n",
+           cavs_session_train(s, d, both, 2) == CAVS_ESTATE ? cavs_error_message() : "accepted");
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 static void print_bound(void)
 {
     char text[256] = "";
@@ -308,6 +336,8 @@ int main(int argc, char **argv)
     }
     if (argc > 2 && strcmp(argv[2], "sharing") == 0)
         try_sharing(o);
+    if (argc > 2 && strcmp(argv[2], "strangers") == 0)
+        try_strangers(o);
     if (argc > 3 && strcmp(argv[2], "saving") == 0)
         try_saving(o, argv[3]);
     check(cavs_runtime_destroy(runtime), "end");

@@ -53,6 +53,11 @@ struct cavs_data {
  * are used first, as cavs_data_graph() checks others. */
 int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int n);
 
+/* fingerprint.c: of how many vertices these samples have, and of the children and ids of the first:
+ * others may be far from all caches.  A packed file's pages would have to be read, and ids that the
+ * user may change need not be the same: of those, the vertices alone. */
+uint64_t cavs__samples_sum(const struct cavs_data *d, const int *samples, int n);
+
 /* Checks the ids of one input of a sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                          int sample);

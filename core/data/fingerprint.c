@@ -22,6 +22,51 @@ static uint64_t packed_fingerprint(const struct cavs_packed *p)
     return add(CAVS__HASH_START, p->bytes, p->arrays);
 }
 
+/* ---- some samples ---- */
+
+static uint32_t sum(const struct cavs__column *c, int64_t first, int64_t end)
+{
+    const uint32_t *p = c->p;
+    uint32_t all = 0;
+
+    for (int64_t i = first; i < end; i++)
+        all += p[i];
+    return all;
+}
+
+/* The children and ids of a sample. */
+static uint64_t sum_of_sample(const struct cavs__stage_data *s, int sample)
+{
+    const int64_t *first = s->first.p;
+    uint64_t all = sum(&s->child, first[sample], first[sample + 1]);
+
+    for (int k = 0; k < s->stage->ninputs; k++) {
+        const int64_t *of = cavs__input_starts(s, k);
+
+        if (s->stage->inputs[k]->ids)
+            all += sum(&s->inputs[k], of[sample], of[sample + 1]);
+    }
+    return all;
+}
+
+uint64_t cavs__samples_sum(const struct cavs_data *d, const int *samples, int n)
+{
+    const uint64_t step = 31; /* the same in another order is another sum */
+    uint64_t all = 0;
+
+    for (int k = 0; k < d->model->nstages; k++) {
+        const int64_t *start = cavs__starts(&d->stages[k]);
+
+        for (int i = 0; i < n; i++)
+            all = all * step + (uint64_t)(start[samples[i] + 1] - start[samples[i]]);
+        if (n > 0 && !d->packed && !d->lent)
+            all += sum_of_sample(&d->stages[k], samples[0]);
+    }
+    return all;
+}
+
+/* ---- all ---- */
+
 int cavs_data_fingerprint(const struct cavs_data *d, uint64_t *out)
 {
     uint64_t sum;
