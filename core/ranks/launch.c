@@ -35,6 +35,18 @@ static void finalize(void)
         MPI_Finalize();
 }
 
+/* Between ranks on one machine, Open MPI copies messages of up to so many bytes at once, by way of
+ * memory that both share; for longer ones the receiver has to answer first, and then asks the
+ * system for the sender's pages.  Messages of a batch are longer than the usual 4 KB, and few.
+ * What the user has set stays.  (The names are those of releases up to 4 and from 5 on.) */
+static void send_at_once(void)
+{
+    static const char bytes[] = "131072";
+
+    setenv("OMPI_MCA_btl_vader_eager_limit", bytes, 0);
+    setenv("OMPI_MCA_btl_sm_eager_limit", bytes, 0);
+}
+
 /* Sets *there if MPI runs.  It starts once in a process and ends with it. */
 static int init(const void *communicator, int *there)
 {
@@ -48,6 +60,7 @@ static int init(const void *communicator, int *there)
     if (*there) {
         MPI_Query_thread(&level);
     } else {
+        send_at_once();
         if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
             return cavs__fail(CAVS_ERUNTIME, "MPI did not start");
         atexit(finalize);
