@@ -16,7 +16,8 @@
  * several ranks touch has an owner among them: the first of them sends it what it has added up,
  * others each gradient apart, and it adds all up.  Where that would be too many, since a row occurs
  * again and again, its sum goes from one rank to the next, and the last has it.  Who has the sum of
- * a row sends it to all.
+ * a row sends it to all.  Of two ranks that have a gradient each of a row, both send it, and both
+ * add up: nobody waits for a sum.
  *
  *   deal.c              shards -> ranks; which sums a rank makes
  *   exchange.c          life; what is agreed on for a batch, its tasks; norms
@@ -69,6 +70,8 @@ struct cavs__parcel {
     struct cavs__block (*in)[CAVS__PARTIALS]; /* [ranks] at the owner: the same of each other */
 };
 
+enum { CAVS__EVERYONE = -1 }; /* in place of an owner */
+
 /* A touched row of a looked-up parameter: which rank touches it first, and last; how many do;
  * gradients of all but the first; who has the sum, and how many of those who touch it come before;
  * where it is in the blocks of who has it; its number among those of this rank, -1: it has none. */
@@ -97,12 +100,13 @@ struct cavs__rows {
     int32_t *lists;                                /* of this rank: as cavs__list_touched() */
     int64_t list_room;
     struct cavs__row_sums sums[CAVS__ROW_TASKS];
-    struct cavs__touched whole; /* of all ranks: each row has one gradient */
+    struct cavs__touched whole; /* of all ranks: each row has one gradient, or everyone's */
 };
 
 /* What a rank has told of the rows of a table, one after the other. */
 struct cavs__told {
     const int32_t *at, *end;
+    bool counted; /* else two stand for however many gradients beyond one */
     int32_t id, gradients;
 };
 
@@ -201,8 +205,6 @@ void cavs__pace_begin(struct cavs__exchange *x, const struct cavs__batch *b, int
 /* The batch in the slot is done: how long the last message of others came after this rank's
  * gradients, and how long these took. */
 void cavs__exchange_observe(struct cavs__exchange *x, int slot);
-/* All tasks of the batch are submitted, or it failed. */
-void cavs__rows_forget(struct cavs__exchange *x, int slot);
 
 /* ---- between the files ---- */
 
@@ -219,10 +221,10 @@ struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank);
 int cavs__place_of(const struct cavs__exchange *x);
 
 /* exchange_messages.c */
-int cavs__block_reserve(struct cavs__block *k, size_t n);
-void cavs__block_register(struct cavs__block *k, size_t n);
-/* Both, once. */
+/* Once. */
 int cavs__block_make(struct cavs__block *k, size_t n);
+/* While nothing uses it: so many numbers from now on.  devices: tasks on them may read it. */
+int cavs__block_resize(struct cavs__block *k, size_t n, bool devices);
 void cavs__block_free(struct cavs__block *k);
 int cavs__send(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int to,
                int64_t tag);

@@ -45,17 +45,22 @@ static int list_table(struct cavs__exchange *x, const struct cavs__batch *b, int
     return rc;
 }
 
-/* Of two ranks the first sends a sum, whatever it is of: only where there are more does the number
- * of gradients of a row matter to others. */
+/* Of two ranks the first sends a sum, whatever it is of, and of the other it matters whether it has
+ * more than one gradient: only where there are more ranks does their number matter to others. */
+static bool is_counted(const struct cavs__exchange *x)
+{
+    return cavs__ranks_count(x->ranks) > 2;
+}
+
 static int32_t *write_list(const struct cavs__exchange *x, const struct cavs__touched *t,
                            int32_t *to)
 {
-    bool counted = cavs__ranks_count(x->ranks) > 2;
+    bool counted = is_counted(x);
 
     for (int i = 0; i < t->n; i++) {
         int gradients = t->ptr[i + 1] - t->ptr[i];
 
-        *to++ = counted && gradients != 1 ? ~t->ids[i] : t->ids[i];
+        *to++ = gradients != 1 ? ~t->ids[i] : t->ids[i];
         if (counted && gradients != 1)
             *to++ = gradients;
     }
@@ -100,7 +105,8 @@ struct cavs__told cavs__told(const struct cavs__exchange *x, int rank, int table
         from += x->lengths[i];
     for (int i = 0; i < table; i++)
         start += from[1 + i];
-    return (struct cavs__told){.at = from + start, .end = from + start + from[1 + table]};
+    return (struct cavs__told){
+        .at = from + start, .end = from + start + from[1 + table], .counted = is_counted(x)};
 }
 
 bool cavs__next_told(struct cavs__told *t)
@@ -108,7 +114,7 @@ bool cavs__next_told(struct cavs__told *t)
     if (t->at == t->end)
         return false;
     t->id = *t->at++;
-    t->gradients = t->id < 0 ? *t->at++ : 1;
+    t->gradients = t->id >= 0 ? 1 : t->counted ? *t->at++ : 2;
     t->id = t->id < 0 ? ~t->id : t->id;
     return true;
 }
@@ -139,28 +145,16 @@ static void number_rows(struct cavs__exchange *x, int table, struct cavs__touche
     }
 }
 
-static int make_block(struct cavs__block *k, int rows, int cols)
+static int resize_blocks(const struct cavs__exchange *x, struct cavs__rows *k, int cols)
 {
-    int rc = rows > 0 ? cavs__block_reserve(k, (size_t)rows * (size_t)cols) : CAVS_OK;
-
-    if (!rc && rows > 0)
-        cavs__block_register(k, (size_t)rows * (size_t)cols);
-    return rc;
-}
-
-static int make_blocks(const struct cavs__exchange *x, struct cavs__rows *k, int cols)
-{
-    int rc = make_block(&k->came, k->ncame, cols), ranks = cavs__ranks_count(x->ranks);
+    const struct cavs__block *end = k->final + 4 * cavs__ranks_count(x->ranks);
+    const bool devices = x->e->devices;
+    int rc = cavs__block_resize(&k->came, (size_t)k->ncame * (size_t)cols, devices), *n = k->nfinal;
 
     if (!rc)
-        rc = make_block(&k->onward, k->nonward, cols);
-    for (int i = 0; i < ranks && !rc; i++) {
-        rc = make_block(&k->given[i], k->ngiven[i], cols);
-        if (!rc)
-            rc = make_block(&k->taken[i], k->ntaken[i], cols);
-    }
-    for (int i = 0; i < 2 * ranks && !rc; i++)
-        rc = make_block(&k->final[i], k->nfinal[i], cols);
+        rc = cavs__block_resize(&k->onward, (size_t)k->nonward * (size_t)cols, devices);
+    for (struct cavs__block *b = k->final; b < end && !rc; b++) /* all arrays of blocks */
+        rc = cavs__block_resize(b, (size_t)*n++ * (size_t)cols, devices);
     return rc;
 }
 
@@ -193,7 +187,7 @@ static int merge_table(struct cavs__exchange *x, const struct cavs__batch *b, in
     for (int i = 0; i < all->n; i++)
         mark[all->ids[i]] = 0;
     cavs__tensor_release(lists, slot);
-    return rc ? rc : make_blocks(x, k, p->cols);
+    return rc ? rc : resize_blocks(x, k, p->cols);
 }
 
 int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,

@@ -9,35 +9,39 @@
 
 /* ---- blocks ---- */
 
-int cavs__block_reserve(struct cavs__block *k, size_t n)
+static int make_block(struct cavs__block *k, size_t n, size_t room)
 {
-    float *grown;
+    size_t bytes = (room * sizeof *k->p + 63) / 64 * 64;
 
-    if (n <= k->room)
-        return CAVS_OK;
-    n += n / 4 + 16;
-    grown = aligned_alloc(64, (n * sizeof *grown + 63) / 64 * 64);
-    if (!grown)
-        return cavs__fail_nomem("gradients of other ranks", n * sizeof *grown);
-    free(k->p);
-    k->p = grown;
-    k->room = n;
+    k->p = aligned_alloc(64, bytes);
+    if (!k->p)
+        return cavs__fail_nomem("gradients of other ranks", bytes);
+    k->room = room;
+    starpu_matrix_data_register_allocsize(&k->handle, STARPU_MAIN_RAM, (uintptr_t)k->p, (uint32_t)n,
+                                          (uint32_t)n, 1, sizeof *k->p, bytes);
     return CAVS_OK;
-}
-
-void cavs__block_register(struct cavs__block *k, size_t n)
-{
-    starpu_matrix_data_register(&k->handle, STARPU_MAIN_RAM, (uintptr_t)k->p, (uint32_t)n,
-                                (uint32_t)n, 1, sizeof(float));
 }
 
 int cavs__block_make(struct cavs__block *k, size_t n)
 {
-    int rc = k->handle ? CAVS_OK : cavs__block_reserve(k, n);
+    return k->handle ? CAVS_OK : make_block(k, n, n);
+}
 
-    if (!rc && !k->handle)
-        cavs__block_register(k, n);
-    return rc;
+/* A handle lasts, since registering one takes microseconds, and says how much of it is sent; but
+ * what a device has of it would stay as large as it was. */
+int cavs__block_resize(struct cavs__block *k, size_t n, bool devices)
+{
+    struct starpu_matrix_interface *matrix;
+
+    if (n > k->room || (n > 0 && devices)) {
+        cavs__block_free(k);
+        return make_block(k, n, n + n / 4 + 16);
+    }
+    if (n > 0) {
+        matrix = starpu_data_get_interface_on_node(k->handle, STARPU_MAIN_RAM);
+        matrix->nx = matrix->ld = (uint32_t)n;
+    }
+    return CAVS_OK;
 }
 
 void cavs__block_free(struct cavs__block *k)

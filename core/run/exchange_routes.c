@@ -37,13 +37,24 @@ static bool goes_on(const struct cavs__exchange *x, const struct cavs__way *w)
     return others > (int64_t)x->nsharing * (w->last - w->first);
 }
 
+/* Of two ranks each sends one number for each of the other's, whether one of them adds up and sends
+ * the sum back or both do. */
+static bool is_everyones(const struct routing *r, const struct cavs__way *w)
+{
+    return r->ranks == 2 && w->ranks == 2 && w->later == 1;
+}
+
 static void choose_owners(const struct routing *r)
 {
     for (int i = 0; i < r->k->whole.n; i++) {
         struct cavs__way *w = &r->x->ways[i];
 
         w->chained = goes_on(r->x, w);
-        w->turn = w->chained ? w->ranks - 1 : w->ranks > 1 ? 1 + i % (w->ranks - 1) : 0;
+        w->turn = is_everyones(r, w) ? CAVS__EVERYONE
+                  : w->chained       ? w->ranks - 1
+                  : w->ranks > 1     ? 1 + i % (w->ranks - 1)
+                                     : 0;
+        w->owner = CAVS__EVERYONE;
     }
     for (int rank = 0; rank < r->ranks; rank++) {
         for (struct cavs__told t = cavs__told(r->x, rank, r->table); cavs__next_told(&t);) {
@@ -55,27 +66,46 @@ static void choose_owners(const struct routing *r)
     }
 }
 
-/* As the update reads them: every row has one gradient, where its sum is.  Sources are the blocks
- * that have rows. */
+/* As the update reads them: every row has one gradient, where its sum is, or what everyone has of
+ * it.  Blocks are those of exchange.h, by numbers. */
 static void describe(const struct routing *r)
 {
     struct cavs__touched *all = &r->k->whole;
-    int *n = r->k->nfinal, source[2 * r->ranks], sources = 0;
+    int *n = r->k->nfinal;
+    int32_t end = 0;
 
     memset(n, 0, 2 * (size_t)r->ranks * sizeof *n);
     for (int i = 0; i < all->n; i++) {
         struct cavs__way *w = &r->x->ways[i];
+        int first = w->owner + w->chained * r->ranks, last = first;
 
-        all->ptr[i] = i;
-        all->row[i] = w->place = n[w->owner + w->chained * r->ranks]++;
+        if (w->owner == CAVS__EVERYONE) {
+            first = 0;
+            last = r->ranks - 1;
+        }
+        all->ptr[i] = end;
+        for (int block = first; block <= last; block++) {
+            all->source[end] = block;
+            all->row[end++] = n[block];
+            w->place = first == last || block == r->rank ? n[block] : w->place;
+            n[block]++;
+        }
     }
-    all->ptr[all->n] = all->n;
+    all->ptr[all->n] = end;
+}
+
+/* In the update, sources are the blocks that have rows. */
+static void number_sources(const struct routing *r)
+{
+    struct cavs__touched *all = &r->k->whole;
+    int source[2 * r->ranks], sources = 0;
+
     for (int i = 0; i < 2 * r->ranks; i++) {
         source[i] = sources;
-        sources += n[i] > 0;
+        sources += r->k->nfinal[i] > 0;
     }
-    for (int i = 0; i < all->n; i++)
-        all->source[i] = source[r->x->ways[i].owner + r->x->ways[i].chained * r->ranks];
+    for (int i = 0; i < all->ptr[all->n]; i++)
+        all->source[i] = source[all->source[i]];
 }
 
 /* ---- sums of this rank ---- */
@@ -134,6 +164,11 @@ static void give(const struct routing *r, const struct cavs__way *w)
     }
 }
 
+static bool is_kept(const struct routing *r, const struct cavs__way *w)
+{
+    return w->owner == r->rank || w->owner == CAVS__EVERYONE;
+}
+
 /* Where the gradients of each row begin that this rank owns: those of the first are one. */
 static void begin_kept(const struct routing *r)
 {
@@ -141,11 +176,12 @@ static void begin_kept(const struct routing *r)
 
     for (int i = 0; i < r->k->whole.n; i++) {
         const struct cavs__way *w = &r->x->ways[i];
+        bool others = w->ranks > 1 && w->owner != CAVS__EVERYONE;
 
-        if (w->owner != r->rank || w->chained)
+        if (!is_kept(r, w) || w->chained)
             continue;
         begin_sum(s, r->rank, w->place);
-        s->ptr[s->n] += w->ranks > 1 ? w->later + 1 : r->own->ptr[w->own + 1] - r->own->ptr[w->own];
+        s->ptr[s->n] += others ? w->later + 1 : r->own->ptr[w->own + 1] - r->own->ptr[w->own];
     }
 }
 
@@ -157,7 +193,7 @@ static void take(const struct routing *r, int rank, const struct cavs__told *t)
 
     if (w->chained || (rank != r->rank && w->owner != r->rank))
         return;
-    if (rank == r->rank && w->owner == rank)
+    if (rank == r->rank && is_kept(r, w))
         add_own(r, s, &s->ptr[w->place], w->own);
     else if (rank == r->rank)
         give(r, w);
@@ -236,6 +272,7 @@ int cavs__rows_route(struct cavs__exchange *x, const struct cavs__touched *own, 
     k->ncame = k->nonward = 0;
     choose_owners(&r);
     describe(&r);
+    number_sources(&r);
     number_own(&r);
     give_and_take(&r);
     if (cavs__place_of(x) >= 0)

@@ -44,30 +44,11 @@ int cavs__rows_create(struct cavs__exchange *x)
     return CAVS_OK;
 }
 
-static void forget(struct cavs__block *k)
-{
-    if (k->handle)
-        starpu_data_unregister_submit(k->handle);
-    k->handle = NULL;
-}
-
-void cavs__rows_forget(struct cavs__exchange *x, int slot)
-{
-    for (int i = 0; i < x->ntables; i++) {
-        struct cavs__rows *k = &x->rows[i][slot];
-
-        forget(&k->came);
-        forget(&k->onward);
-        for (int j = 0; j < 4 * cavs__ranks_count(x->ranks); j++) /* all arrays of blocks */
-            forget(&k->final[j]);
-    }
-}
-
 static void free_rows(struct cavs__rows *k, int ranks)
 {
     cavs__block_free(&k->came);
     cavs__block_free(&k->onward);
-    for (int i = 0; k->final && i < 4 * ranks; i++)
+    for (int i = 0; k->final && i < 4 * ranks; i++) /* all arrays of blocks */
         cavs__block_free(&k->final[i]);
     for (int i = 0; i < CAVS__ROW_TASKS; i++)
         free(k->sums[i].numbers);

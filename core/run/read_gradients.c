@@ -33,10 +33,16 @@ static void add_exchanged_rows(struct cavs_session *s, const struct cavs_param *
     const struct cavs__block *from[2 * CAVS__MAX_PARTIALS];
 
     cavs__exchanged_blocks(x, p, last_slot(s), from);
-    for (int i = 0; i < t->n; i++)
-        memcpy(values + (size_t)t->ids[i] * (size_t)p->cols,
-               from[t->source[i]]->p + (size_t)t->row[i] * (size_t)p->cols,
-               (size_t)p->cols * sizeof *values);
+    for (int i = 0; i < t->n; i++) {
+        float *sum = values + (size_t)t->ids[i] * (size_t)p->cols;
+
+        for (int k = t->ptr[i]; k < t->ptr[i + 1]; k++) {
+            const float *row = from[t->source[k]]->p + (size_t)t->row[k] * (size_t)p->cols;
+
+            for (int c = 0; c < p->cols; c++)
+                sum[c] += row[c];
+        }
+    }
 }
 
 static void add_dense(struct cavs_session *s, const struct cavs_param *p, float *values)

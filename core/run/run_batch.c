@@ -69,8 +69,6 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
     }
     if (!rc)
         rc = cavs__join_flush(&s->engine, slot);
-    if (s->optimizer.exchange)
-        cavs__rows_forget(s->optimizer.exchange, slot);
     cavs__helped_end(&s->engine, s->batch->nshards);
     cavs__join_drop(&s->engine); /* what a batch that failed has left */
     cavs__here_end(&s->engine);

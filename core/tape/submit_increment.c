@@ -146,8 +146,6 @@ int cavs__submit_increment(struct cavs__going *g)
     }
     if (!rc)
         rc = cavs__join_flush(g->e, g->slot);
-    if (g->x)
-        cavs__rows_forget(g->x, g->slot);
     cavs__join_drop(g->e); /* what failed has left */
     s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;
