@@ -23,7 +23,7 @@
 #include "tests/random.h"
 
 /* The entries of a provider. */
-enum entry { GEMM, GEMM_PANELS, GEMM_FEW, GEMM_FEW_T, GEMM_TN, GEMM_TN_ROWS, ENTRIES };
+enum entry { GEMM, GEMM_PANELS, GEMM_FAR, GEMM_FAR_T, GEMM_TN, GEMM_TN_ROWS, ENTRIES };
 
 static const struct shape edges[] = {
     {0, 7, 3},       {3, 0, 7},       {7, 3, 0},      {0, 0, 0},      {1, 1, 1},     {1, 5, 1},
@@ -56,8 +56,8 @@ struct task {
 static struct task task_random(const char *provider, struct shape s, enum entry entry,
                                bool accumulate, uint64_t *state)
 {
-    static const char *const names[ENTRIES] = {"gemm",       "gemm_panels", "gemm_few",
-                                               "gemm_few_t", "gemm_tn",     "gemm_tn_rows"};
+    static const char *const names[ENTRIES] = {"gemm",       "gemm_panels", "gemm_far",
+                                               "gemm_far_t", "gemm_tn",     "gemm_tn_rows"};
     struct task t = {product_random(provider, names[entry], s, entry >= GEMM_TN, accumulate, state),
                      entry};
 
@@ -70,10 +70,12 @@ static struct task task_random(const char *provider, struct shape s, enum entry 
 
 static bool has(const struct cavs__gemm_provider *with, enum entry entry, struct shape s)
 {
+    const bool far = s.m <= CAVS__FAR_ROWS && s.k <= CAVS__FAR_DEPTH;
+
     switch (entry) {
     case GEMM_PANELS: return with->gemm_panels;
-    case GEMM_FEW: return with->gemm_few && s.m <= CAVS__GEMM_FEW;
-    case GEMM_FEW_T: return with->gemm_few_t && s.m <= CAVS__GEMM_FEW;
+    case GEMM_FAR: return with->gemm_far && far;
+    case GEMM_FAR_T: return with->gemm_far_t && far;
     case GEMM_TN_ROWS: return with->gemm_tn_rows;
     default: return true;
     }
@@ -103,7 +105,7 @@ static void multiply_panels(const struct cavs__gemm_provider *with, const struct
 }
 
 /* w as its rows of k numbers. */
-static void multiply_few_t(const struct cavs__gemm_provider *with, const struct product *p,
+static void multiply_far_t(const struct cavs__gemm_provider *with, const struct product *p,
                            struct matrix *c)
 {
     const struct shape s = p->shape;
@@ -112,7 +114,7 @@ static void multiply_few_t(const struct cavs__gemm_provider *with, const struct 
     for (int r = 0; r < s.k; r++)
         for (int j = 0; j < s.n; j++)
             *matrix_at(&w, j, r) = *matrix_at(&p->b, r, j);
-    with->gemm_few_t(s.m, s.n, s.k, p->a.p, ld(&p->a), w.p, ld(&w), c->p, ld(c), p->accumulate);
+    with->gemm_far_t(s.m, s.n, s.k, p->a.p, ld(&p->a), w.p, ld(&w), c->p, ld(c), p->accumulate);
     matrix_free(&w);
 }
 
@@ -125,10 +127,10 @@ static void multiply(const struct cavs__gemm_provider *with, const struct task *
 
     switch (t->entry) {
     case GEMM_PANELS: multiply_panels(with, p, c); break;
-    case GEMM_FEW:
-        with->gemm_few(s.m, s.n, s.k, a.p, a.ld, b.p, b.ld, c->p, ld(c), p->accumulate);
+    case GEMM_FAR:
+        with->gemm_far(s.m, s.n, s.k, a.p, a.ld, b.p, b.ld, c->p, ld(c), p->accumulate);
         break;
-    case GEMM_FEW_T: multiply_few_t(with, p, c); break;
+    case GEMM_FAR_T: multiply_far_t(with, p, c); break;
     case GEMM_TN_ROWS: with->gemm_tn_rows(s.m, s.n, s.k, &a, &b, c->p, ld(c), p->accumulate); break;
     default:
         (p->transposed ? with->gemm_tn : with->gemm)(s.m, s.n, s.k, a.p, a.ld, b.p, b.ld, c->p,

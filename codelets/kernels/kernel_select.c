@@ -15,102 +15,86 @@
 #include "codelets/products/gemm.h"
 #include "codelets/products/transpose.h"
 
-enum { ROWS = 64, COLS = 512, BUFFER = ROWS * COLS };
+enum { ROWS = CAVS__FAR_ROWS, COLS = CAVS__FAR_DEPTH };
 
-/* Rows of a block that are read side by side, each from its first column to its last: that can be
- * foreseen.  Going down a strip of columns cannot, as each row is in a page of its own. */
-enum { STREAMS = 24 };
+/* Rows of y lie that much further apart than they are wide: a kilobyte or four apart they would
+ * all fall into one set of the nearest cache. */
+enum { APART = 16 };
 
-/* Columns of a strip of few rows. */
-enum { FEW_COLS = 4096 };
-_Static_assert(CAVS__GEMM_FEW *FEW_COLS <= BUFFER, "a strip of few rows has room");
+/* Rows of one id: those at positions [from, end) by block w, or by its transpose. */
+struct run {
+    const struct cavs__view *v;
+    const struct cavs__sorted *s;
+    const float *w;
+    bool transposed;
+};
+
+/* Some of x and y, side by side. */
+struct buffers {
+    float x[ROWS * COLS], turned[ROWS * COLS], y[ROWS * (COLS + APART)];
+};
 
 /* What was computed for the rows at positions [from, end) goes to columns [c, c + n) of y. */
-static void put(const float *rows, const struct cavs__view *y, const struct cavs__sorted *s,
-                int from, int end, int c, int n)
+static void put(const float *rows, ptrdiff_t ld, const struct run *run, int from, int end, int c,
+                int n)
 {
-    for (int i = from; i < end; i++, rows += n)
-        memcpy(y->p + s->row[i] * y->ld + c, rows, (size_t)n * sizeof *rows);
+    const struct cavs__view *y = &run->v[3];
+
+    for (int i = from; i < end; i++, rows += ld)
+        memcpy(y->p + run->s->row[i] * y->ld + c, rows, (size_t)n * sizeof *rows);
 }
 
-/* y = x w, or x w^T, for few rows: all they do is to wait for w. */
-static void multiply_few(const struct cavs__view *v, const struct cavs__sorted *s, int from,
-                         int end, const float *w, bool transposed)
+/* y (m, n) = or += x (m, k) w, w from column c of y and p of x on.  Where the provider has nothing
+ * for a w that comes from memory, and w is transposed, it is y^T = w x^T, so that w is read row by
+ * row. */
+static void multiply_piece(const struct run *run, int m, int c, int n, int p, int k,
+                           struct buffers *b)
 {
-    const struct cavs__view *x = &v[0], *y = &v[3];
     const struct cavs__gemm_provider *g = cavs__gemm();
-    const ptrdiff_t ld = v[2].ld;
-    float xs[CAVS__GEMM_FEW * FEW_COLS], ys[CAVS__GEMM_FEW * FEW_COLS];
+    const ptrdiff_t ld = run->v[2].ld;
+    const float *w = run->transposed ? run->w + c * ld + p : run->w + p * ld + c;
 
-    for (int c = 0; c < y->cols; c += FEW_COLS) {
-        const int n = smaller(FEW_COLS, y->cols - c);
-
-        for (int p = 0; p < x->cols; p += FEW_COLS) {
-            const int k = smaller(FEW_COLS, x->cols - p);
-
-            cavs__collect_rows(x, s, from, end, p, k, xs);
-            if (transposed)
-                g->gemm_few_t(end - from, n, k, xs, k, w + c * ld + p, ld, ys, n, p > 0);
-            else
-                g->gemm_few(end - from, n, k, xs, k, w + p * ld + c, ld, ys, n, p > 0);
-        }
-        put(ys, y, s, from, end, c, n);
+    if (g->gemm_far) {
+        (run->transposed ? g->gemm_far_t : g->gemm_far)(m, n, k, b->x, k, w, ld, b->y, n + APART,
+                                                        p > 0);
+    } else if (run->transposed) {
+        cavs__transpose(m, k, b->x, k, b->turned, m);
+        g->gemm(n, m, k, w, ld, b->turned, m, b->y, m, p > 0);
+    } else {
+        g->gemm(m, n, k, b->x, k, w, ld, b->y, n + APART, p > 0);
     }
 }
 
-/* Columns [c, c + n) of y = x w for the rows at positions [from, end); w (k, y's columns) */
-static void multiply_strip(const struct cavs__view *v, const struct cavs__sorted *s, int from,
-                           int end, const float *w, int c, int n)
+/* Columns [c, c + n) of y for the rows at positions [from, end). */
+static void multiply_strip(const struct run *run, int from, int end, int c, int n)
 {
-    const struct cavs__view *x = &v[0];
-    float xs[BUFFER], ys[BUFFER];
-
-    for (int p = 0; p < x->cols; p += COLS) {
-        int k = smaller(COLS, x->cols - p);
-
-        cavs__collect_rows(x, s, from, end, p, k, xs);
-        for (int i = 0; i < k; i += STREAMS)
-            cavs__gemm()->gemm(end - from, n, smaller(STREAMS, k - i), xs + i, k,
-                               w + (p + i) * v[2].ld + c, v[2].ld, ys, n, p + i > 0);
-    }
-    put(ys, &v[3], s, from, end, c, n);
-}
-
-/* Columns [c, c + n) of y = x w^T likewise; w (y's columns, k).  It is y^T = w x^T: w, which comes
- * from memory, is read row by row, and nobody has to keep its transpose. */
-static void multiply_transposed_strip(const struct cavs__view *v, const struct cavs__sorted *s,
-                                      int from, int end, const float *w, int c, int n)
-{
-    const struct cavs__view *x = &v[0];
+    const struct cavs__view *x = &run->v[0];
     const int m = end - from;
-    float rows[BUFFER], xt[BUFFER], yt[BUFFER];
+    struct buffers b;
 
     for (int p = 0; p < x->cols; p += COLS) {
-        int k = smaller(COLS, x->cols - p);
+        const int k = smaller(COLS, x->cols - p);
 
-        cavs__collect_rows(x, s, from, end, p, k, rows);
-        cavs__transpose(m, k, rows, k, xt, m);
-        cavs__gemm()->gemm(n, m, k, w + c * v[2].ld + p, v[2].ld, xt, m, yt, m, p > 0);
+        cavs__collect_rows(x, run->s, from, end, p, k, b.x);
+        multiply_piece(run, m, c, n, p, k, &b);
     }
-    cavs__transpose(n, m, yt, m, rows, n);
-    put(rows, &v[3], s, from, end, c, n);
+    if (cavs__gemm()->gemm_far || !run->transposed) {
+        put(b.y, n + APART, run, from, end, c, n);
+    } else {
+        cavs__transpose(n, m, b.y, m, b.x, n);
+        put(b.x, n, run, from, end, c, n);
+    }
 }
 
-/* The rows at positions [from, end), which all have the id of block w: all columns; a strip of w
+/* The rows at positions [from, end), which all have the id of the block: all columns; a strip of w
  * serves all rows while it is in cache. */
-static void multiply_run(const struct cavs__view *v, const struct cavs__sorted *s, int from,
-                         int end, const float *w, bool transposed)
+static void multiply_run(const struct run *run, int from, int end)
 {
-    const int cols = v[3].cols;
+    const int cols = run->v[3].cols;
 
-    if (end - from <= CAVS__GEMM_FEW && cavs__gemm()->gemm_few) {
-        multiply_few(v, s, from, end, w, transposed);
-        return;
-    }
     for (int c = 0; c < cols; c += COLS) {
         for (int i = from; i < end; i += ROWS)
-            (transposed ? multiply_transposed_strip : multiply_strip)(
-                v, s, i, smaller(i + ROWS, end), w, c, smaller(COLS, cols - c));
+            multiply_strip(run, i, smaller(i + ROWS, end), c, smaller(COLS, cols - c));
     }
 }
 
@@ -132,7 +116,8 @@ static void multiply(int rows, const struct cavs__view *v, ptrdiff_t block, bool
             if (s.id[i] < 0)
                 put_zeros(&v[3], &s, i, end);
             else
-                multiply_run(v, &s, i, end, v[2].p + s.id[i] * block * v[2].ld, transposed);
+                multiply_run(&(struct run){v, &s, v[2].p + s.id[i] * block * v[2].ld, transposed},
+                             i, end);
         }
     }
 }

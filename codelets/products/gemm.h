@@ -37,8 +37,8 @@ static inline const float *cavs__gemm_row(const struct cavs__gemm_rows *v, int r
  * its rows where they lie, and who has them scattered had better gather them. */
 enum { CAVS__GEMM_TN_SMALL = 48 * 1024 };
 
-/* Most rows of x for which gemm_few() and gemm_few_t() are made. */
-enum { CAVS__GEMM_FEW = 6 };
+/* What gemm_far() and gemm_far_t() take at once. */
+enum { CAVS__FAR_ROWS = 64, CAVS__FAR_DEPTH = 1024 };
 
 struct cavs__gemm_provider {
     const char *name;
@@ -50,11 +50,12 @@ struct cavs__gemm_provider {
     /* The same with w in panels (panels.h), `pitch` from one to the next; NULL: it has none. */
     void (*gemm_panels)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                         ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate);
-    /* The same for at most CAVS__GEMM_FEW rows of x and a w that comes from memory, once, read as
-     * memory gives it best; y = or += x w^T, w (n, k).  NULL: it has none. */
-    void (*gemm_few)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
+    /* The same of at most CAVS__FAR_ROWS rows and a depth of at most CAVS__FAR_DEPTH, for a w that
+     * comes from memory, once, read as memory gives it best; y = or += x w^T, w (n, k).  NULL: it
+     * has none. */
+    void (*gemm_far)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                      ptrdiff_t ldw, float *y, ptrdiff_t ldy, bool accumulate);
-    void (*gemm_few_t)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
+    void (*gemm_far_t)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
                        ptrdiff_t ldw, float *y, ptrdiff_t ldy, bool accumulate);
     /* dw (k, n) = or += x^T dy, x (m, k), dy (m, n): the sum over m runs in a fixed order */
     void (*gemm_tn)(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *dy,

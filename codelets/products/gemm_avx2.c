@@ -83,7 +83,8 @@ OP void vec_turn(vec *r)
 
 #define TILE_BODY
 #include "codelets/products/gemm_tile.h"
-#include "codelets/products/gemm_few.h"
+#define FAR_ROWS 6
+#include "codelets/products/gemm_far.h"
 
 #define UP_TO_2(rows) INSTANCE(rows, 1) INSTANCE(rows, 2)
 #define UP_TO_3(rows) UP_TO_2(rows) INSTANCE(rows, 3)
@@ -148,8 +149,8 @@ const struct cavs__gemm_provider cavs__gemm_avx2 = {
     .available = available,
     .gemm = gemm,
     .gemm_panels = gemm_panels,
-    .gemm_few = gemm_few,
-    .gemm_few_t = gemm_few_t,
+    .gemm_far = gemm_far,
+    .gemm_far_t = gemm_far_t,
     .gemm_tn = gemm_tn,
     .gemm_tn_rows = gemm_tn_rows,
 };
