@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "codelets/device_set.h"
 #include "core/run/engine.h"
 
 enum { MOST_GRAINS = 5000 };
@@ -157,6 +158,36 @@ static void a_home_that_gets_nothing_is_tried_again(void **state)
     free_world(w);
 }
 
+static bool is_usable(int device)
+{
+    return device == 0;
+}
+
+/* Cores that would do less than a quarter of what a device does, then half as much as it. */
+static void slow_cores_leave_batches_to_a_device(void **state)
+{
+    (void)state;
+    const struct cavs__devices *before = cavs__devices, gpu = {.usable = is_usable};
+    struct machine m[] = {{"gpu", 0, 1e-3}, {"cpus", 0, 8e-3}};
+    struct world *w = new_world(2, m);
+    int alone = 0;
+    cavs__devices = &gpu;
+    w->homes.home[0].device = 0;
+    for (int i = 0; i < 200; i++) {
+        run_batch(w, m, CAVS__RUN_TRAIN, 10, 100);
+        assert_int_equal(cavs__cpus_have_shards(&w->e), w->took[1] > 0);
+        assert_int_equal(cavs__home_of(&w->e, -1), w->took[1] > 0 ? -1 : 0);
+        alone += w->took[1] == 0;
+    }
+    assert_in_range(alone, 180, 198); /* they are tried again */
+    m[1].pace = 2e-3;
+    for (int i = 0; i < 100; i++)
+        run_batch(w, m, CAVS__RUN_TRAIN, 10, 100);
+    assert_true(w->took[1] > 0 && longest(w) < 1.1 * shortest(w));
+    cavs__devices = before;
+    free_world(w);
+}
+
 static void every_home_is_given_a_try_even_by_batches_of_one_sample(void **state)
 {
     (void)state;
@@ -280,6 +311,7 @@ int main(void)
         cmocka_unit_test(all_are_done_together_whatever_their_speed),
         cmocka_unit_test(forward_runs_have_rates_of_their_own),
         cmocka_unit_test(a_home_that_gets_nothing_is_tried_again),
+        cmocka_unit_test(slow_cores_leave_batches_to_a_device),
         cmocka_unit_test(every_home_is_given_a_try_even_by_batches_of_one_sample),
         cmocka_unit_test(shards_that_crowd_a_device_are_cut),
         cmocka_unit_test(what_a_device_cannot_hold_goes_to_the_cpus),

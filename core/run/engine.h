@@ -72,12 +72,14 @@ struct cavs__home {
     double room;          /* bytes that a shard should have at most; 0: any */
     double rate[2];       /* work a second: forward only, and all */
     unsigned given, seen; /* bit k: had work, and rate[k] is measured */
+    unsigned hoped;       /* bit k: rate[k] has grown by hope alone since then */
 };
 
 struct cavs__homes {
     int n;
     struct cavs__home home[CAVS__MAX_HOMES];
     double work[CAVS__SLOTS][CAVS__MAX_HOMES]; /* of the batch in the slot */
+    int slot;                                  /* of the batch at hand */
     double *share;                             /* [nshards] scratch */
     size_t *bytes; /* likewise, for whoever asks cavs__homes_crowded() */
     bool *away;    /* likewise: of this batch, for CPU workers; NULL: none */
@@ -291,7 +293,8 @@ double cavs__home_room(const struct cavs__engine *e, int home);    /* bytes of a
 /* What tasks of a shard, or of none (-1), will read: on its way to its device, if that is one,
  * which need not wait for it then. */
 void cavs__send_home(const struct cavs__engine *e, int shard, struct cavs__tensor *t, int chunk);
-bool cavs__cpus_have_shards(const struct cavs__engine *e);      /* beside those of devices */
+bool cavs__cpus_have_shards(
+    const struct cavs__engine *e); /* of the batch at hand, beside devices */
 bool cavs__is_at_cpus(const struct cavs__engine *e, int shard); /* at home there */
 /* The chunk of a parameter's gradient that a shard adds to: never one of another device's. */
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials);

@@ -118,7 +118,24 @@ void cavs__homes_free(struct cavs__engine *e)
 
 bool cavs__cpus_have_shards(const struct cavs__engine *e)
 {
-    return e->homes && e->homes->home[e->homes->n - 1].device < 0;
+    const struct cavs__homes *hs = e->homes;
+
+    return hs && hs->home[hs->n - 1].device < 0 && hs->work[hs->slot][hs->n - 1] > 0;
+}
+
+/* The home that has all work of the batch at hand, if it is a device's; -1: there is none. */
+static int only_device(const struct cavs__homes *hs)
+{
+    int only = hs->n == 1 ? 0 : -1;
+
+    for (int i = 0; i < hs->n && hs->n > 1; i++) {
+        if (hs->work[hs->slot][i] <= 0)
+            continue;
+        if (only >= 0 || hs->home[i].device < 0)
+            return -1;
+        only = i;
+    }
+    return only;
 }
 
 /* Where a shard lives, if there is room. */
@@ -138,7 +155,7 @@ int cavs__home_of(const struct cavs__engine *e, int shard)
     if (!hs)
         return -1;
     if (shard < 0)
-        return hs->n == 1 ? 0 : -1;
+        return only_device(hs);
     return hs->away && hs->away[shard] ? hs->n - 1 : own_home(hs, shard);
 }
 
