@@ -6,8 +6,8 @@
  *
  * Small products are launches above all, large ones arithmetic: which is faster is measured when a
  * device is opened first, and kept beside the compiled kernels, so that a device takes the same way
- * in all runs. (On an H100 the library is ahead from some 4e8 multiplications of one product on, and
- * from 2e9 of three together.)
+ * in all runs. (On an H100 the library is ahead from some 4e8 multiplications of one product on,
+ * and from 2e9 of three together.)
  */
 #ifndef CAVS_CODELETS_DEVICE_PRODUCTS_H
 #define CAVS_CODELETS_DEVICE_PRODUCTS_H
@@ -15,9 +15,9 @@
 #include "codelets/device/device.h"
 
 /*
- * The tiles of our kernel (products.cl): name; rows and columns of a tile; rows of an item, and items
- * of the group; steps of a chunk, and how many chunks of a slice are in local memory, where all
- * have 48 KB; and how long a step of a tile takes as compared with the others: nanoseconds of an
+ * The tiles of our kernel (products.cl): name; rows and columns of a tile; rows of an item, and
+ * items of the group; steps of a chunk, and how many chunks of a slice are in local memory, where
+ * all have 48 KB; and how long a step of a tile takes as compared with the others: nanoseconds of an
  * H100. (Others that were tried there, of 32 x 32, 32 x 64, 128 x 64 and 128 x 128, were ahead of
  * both by a tenth at a few sizes.)
  */
@@ -34,8 +34,8 @@ enum {
 /* y = x w of kernel "gemm", n calls, none of which reads or writes what another one writes; at most
  * CAVS__MOST_TOGETHER.  0, or -1: the device has failed. */
 int cavs__device_products(int n, const struct cavs__device_call *const *calls);
-/* The same by our kernel, in one launch, with the tiles that suit them or with these; and one by one
- * by the library. */
+/* The same by our kernel, in one launch, with the tiles that suit them or with these; and one by
+ * one by the library. */
 int cavs__device_products_together(int n, const struct cavs__device_call *const *calls);
 int cavs__device_products_tiled(int tiles, int n, const struct cavs__device_call *const *calls);
 int cavs__device_tiles_for(int n, const struct cavs__device_call *const *calls);

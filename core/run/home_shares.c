@@ -13,10 +13,10 @@
 #include "codelets/device_set.h"
 #include "core/run/engine.h"
 
-/* CPU workers beside devices get something if their rate is this part of the devices' at least: what
- * they take costs more than itself, since weights and gradients travel then, and updates are theirs.
- * (Sixteen cores of an Intel Xeon do 7 % of what an H100 does with Tree-LSTM at h 512, K 256: with
- * them a batch took 2.4 times as long as without.) */
+/* CPU workers beside devices get something if their rate is this part of the devices' at least:
+ * what they take costs more than itself, since weights and gradients travel then, and updates are
+ * theirs. (Sixteen cores of an Intel Xeon do 7 % of what an H100 does with Tree-LSTM at h 512,
+ * K 256: with them a batch took 2.4 times as long as without.) */
 #define LEAST 0.25
 /* How much of a rate is the last batch's. */
 #define NEWEST 0.5
