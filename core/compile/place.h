@@ -229,8 +229,6 @@ int cavs__plan_add_part(struct cavs__plan *p, const struct cavs__part_place *at,
 
 /* plan_stage.c: the tensors of a stage and the work of its functions, still without parts. */
 int cavs__plan_stage(struct cavs__plan *p, const struct cavs_stage *s);
-/* The number of the first function of a stage; those before it are planned. */
-int cavs__first_function(const struct cavs__plan *p, int stage);
 void cavs__part_destroy(struct cavs__part *part);
 void cavs__stage_plan_destroy(struct cavs__stage_plan *sp);
 

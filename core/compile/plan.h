@@ -111,7 +111,6 @@ static inline enum cavs__chain cavs__chain_of(const struct cavs__task_kind *k)
 
 struct cavs__stage_plan {
     const struct cavs_stage *stage;
-    int first_function;     /* where all stages' are numbered one after the other */
     int state, edge, index; /* tensor numbers, -1: none */
     int *push;              /* [nchannels] tensor that holds the channel */
     int *push_col;          /* [nchannels] first column of the channel in it */

@@ -169,20 +169,12 @@ static int plan_stage_tensors(struct cavs__plan *p, struct cavs__stage_plan *sp)
     return sp->index < 0 || sp->state < -1 || sp->edge < -1 ? CAVS_ENOMEM : CAVS_OK;
 }
 
-int cavs__first_function(const struct cavs__plan *p, int stage)
-{
-    const struct cavs__stage_plan *before = stage > 0 ? &p->stages[stage - 1] : NULL;
-
-    return before ? before->first_function + before->stage->nfunctions : 0;
-}
-
 int cavs__plan_stage(struct cavs__plan *p, const struct cavs_stage *s)
 {
     struct cavs__stage_plan *sp = &p->stages[s->number];
     int rc;
 
     sp->stage = s;
-    sp->first_function = cavs__first_function(p, s->number);
     sp->noisy = p->options.training && contains(s, is_random);
     sp->mergeable = !s->base && !sp->noisy && !contains(s, counts) && !brings_lists(s);
     sp->push = calloc((size_t)s->nchannels + 1, sizeof *sp->push);

@@ -58,8 +58,7 @@ int cavs__plan_add_stage(struct cavs__plan *p, const struct cavs_stage *s)
     if (!cavs__array_reserve(&p->stages, &room, room + 1, sizeof *p->stages))
         return cavs__fail_nomem("plan: stage", cavs__array_bytes(p->nstages, sizeof *p->stages));
     sp = &p->stages[p->nstages++];
-    *sp = (struct cavs__stage_plan){.stage = s,
-                                    .first_function = cavs__first_function(p, p->nstages - 1)};
+    *sp = (struct cavs__stage_plan){.stage = s};
     sp->push = calloc(1, sizeof *sp->push);
     sp->input = calloc((size_t)s->ninputs + 1, sizeof *sp->input);
     if (!sp->push || !sp->input)

@@ -83,12 +83,12 @@ enum { MOST_NUMBERS = 1 << 30, PLACES = 1 << 10 };
 /* With other ranks, and one worker, which does one after the other.  Small parameters travel
  * together, which takes most steps, so they come first; then those that the next batch begins with.
  * What is exchanged last has the beginning of that to hide behind. */
-static int exchanged_priority(const struct cavs__plan *plan, const struct cavs__task_kind *k,
-                              int64_t numbers)
+static int exchanged_priority(const struct cavs__task_kind *k, int64_t numbers)
 {
-    int place =
-        1 + plan->stages[k->stage->number].first_function + (k->function ? k->function->number : 0);
+    int place = 1 + (k->function ? k->function->number : 0);
 
+    for (int i = 0; i < k->stage->number; i++)
+        place += k->stage->model->stages[i]->nfunctions;
     if (numbers <= CAVS__SMALL_SHARE)
         return -1 - (int)numbers;
     numbers /= PLACES;
@@ -112,7 +112,7 @@ static int gradient_priority(const struct cavs__piece *w)
             numbers = (int64_t)p->rows * p->cols;
     }
     if (w->of->e->rt->ranks && w->of->e->rt->workers == 1)
-        return exchanged_priority(w->of->e->plan, k, numbers);
+        return exchanged_priority(k, numbers);
     return numbers < MOST_NUMBERS ? (int)numbers - MOST_NUMBERS : -1;
 }
 
