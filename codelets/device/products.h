@@ -17,9 +17,9 @@
 /*
  * The tiles of our kernel (products.cl): name; rows and columns of a tile; rows of an item, and
  * items of the group; steps of a chunk, and how many chunks of a slice are in local memory, where
- * all have 48 KB; and how long a step of a tile takes as compared with the others: nanoseconds of an
- * H100. (Others that were tried there, of 32 x 32, 32 x 64, 128 x 64 and 128 x 128, were ahead of
- * both by a tenth at a few sizes.)
+ * all have 48 KB; and how long a step of a tile takes as compared with the others: nanoseconds of
+ * an H100. (Others that were tried there, of 32 x 32, 32 x 64, 128 x 64 and 128 x 128, were ahead
+ * of both by a tenth at a few sizes.)
  */
 #define CAVS__TILES(T)                 \
     T(short, 16, 32, 4, 128, 16, 3, 5) \
