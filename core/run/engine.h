@@ -73,6 +73,8 @@ struct cavs__home {
     double rate[2];       /* work a second: forward only, and all */
     unsigned given, seen; /* bit k: had work, and rate[k] is measured */
     unsigned hoped;       /* bit k: rate[k] has grown by hope alone since then */
+    int in_turn[2];       /* batches of which it had something, one after the other */
+    int in_vain[2];       /* tries after which it soon had nothing again */
 };
 
 struct cavs__homes {

@@ -21,8 +21,10 @@
 /* How much of a rate is the last batch's. */
 #define NEWEST 0.5
 /* A home that was too slow to get any sample is thought this much faster after each batch, so that
- * it is tried again now and then; what it then does is its rate. */
-#define HOPE 1.02
+ * it is tried again now and then; what it then does is its rate.  A try that was in vain halves
+ * that, and so doubles the time until the next one. */
+#define HOPE 0.02
+enum { MOST_IN_VAIN = 6 };
 
 static bool is_usable(const struct cavs__home *h)
 {
@@ -141,6 +143,20 @@ void cavs__homes_count(struct cavs__engine *e, int slot, int shard, double work)
     e->homes->home[home].given |= 1u << (e->slots[slot].run != CAVS__RUN_EVALUATE);
 }
 
+/* It got nothing. */
+static void hope(struct cavs__home *h, int kind)
+{
+    int *in_vain = &h->in_vain[kind];
+
+    if (h->in_turn[kind] > CAVS__SLOTS) /* what was begun with while it was tried is no success */
+        *in_vain = 0;
+    else if (h->in_turn[kind] > 0 && *in_vain < MOST_IN_VAIN)
+        ++*in_vain;
+    h->in_turn[kind] = 0;
+    h->rate[kind] *= 1 + ldexp(HOPE, -*in_vain);
+    h->hoped |= 1u << kind;
+}
+
 void cavs__homes_observe(struct cavs__engine *e, int slot)
 {
     const struct cavs__slot *of = &e->slots[slot];
@@ -150,18 +166,15 @@ void cavs__homes_observe(struct cavs__engine *e, int slot)
         struct cavs__home *h = &e->homes->home[i];
         double work = e->homes->work[slot][i],
                time = (of->laps[i + 1].done - of->laps[i + 1].began) * 1e-6;
-        bool seen = h->seen >> kind & 1;
+        bool seen = h->seen >> kind & 1, hoped = h->hoped >> kind & 1;
 
-        if (work <= 0 && seen) {
-            h->rate[kind] *= HOPE;
-            h->hoped |= 1u << kind;
-        }
+        if (work <= 0 && seen)
+            hope(h, kind);
         if (work <= 0 || time <= 0)
             continue;
-        if (!seen || h->hoped >> kind & 1)
-            h->rate[kind] = work / time;
-        else
-            h->rate[kind] = (1 - NEWEST) * h->rate[kind] + NEWEST * work / time;
+        h->in_turn[kind] += seen ? 1 : CAVS__SLOTS + 1; /* the first time is no try */
+        h->rate[kind] =
+            seen && !hoped ? (1 - NEWEST) * h->rate[kind] + NEWEST * work / time : work / time;
         h->seen |= 1u << kind;
         h->hoped &= ~(1u << kind);
     }
