@@ -8,8 +8,9 @@
  * that were never seen (what ranks do with messages, where one process was recorded) take what
  * they are worth.
  *
- * GPUs are not measured but assumed: CAVS_DEVICE_COST has microseconds of a launch, GFLOP/s of
- * products and GB/s of memory, and a task takes the sum of what it is of the three.
+ * GPUs have no histories: CAVS_DEVICE_COST has microseconds of a launch, GFLOP/s of products and
+ * GB/s of memory (perf/gpu_model.py finds them), and a task takes the sum of what it is of the
+ * three.
  */
 #include "codelets/task_model.h"
 

@@ -8,7 +8,8 @@
 #     EXTRA_DIST += perf/x.sh
 
 EXTRA_DIST += perf/README.md perf/RESULTS.md perf/ablation perf/batching perf/bench perf/compare \
-	perf/figure8 perf/figure9 perf/figures perf/gpu-check perf/latency perf/learning \
+	perf/figure8 perf/figure9 perf/figures perf/gpu-check perf/gpu-h200.json perf/gpu_model.py \
+	perf/latency perf/learning \
 	perf/loc perf/machine.py perf/models perf/plot.py perf/policies perf/precision perf/processors.json \
 	perf/products \
 	perf/ranks perf/report perf/runs.py perf/simulate perf/table1 perf/table2 perf/tape \

@@ -38,4 +38,12 @@ simulate --only gpus # refused where the simulated devices are not there
 [ $status -eq 0 ] && [ "$(grep -c '^| [012] ' "$work/out")" = 3 ]
 ok $? "GPUs that nobody has are devices of a simulated machine"
 
+simulate --only gpu --json "$work/gpu"
+[ $status -eq 0 ] && python3 - "$work/gpu" <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1]))["gpu"]
+assert rows and all(abs(r["predicted"] / r["measured"] - 1) < 0.25 for r in rows), rows
+END
+ok $? "a GPU takes about as long as one that was measured" "$work/gpu"
+
 echo "1..$count"
