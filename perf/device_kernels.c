@@ -204,7 +204,7 @@ static double seconds_of(const struct work *w, int n)
     for (int i = 0; i < n; i++)
         if (launch_once(w))
             return -1;
-    w->device->driver->flush(w->device);
+    cavs__device_flush(w->device);
     return w->device->driver->finish(w->device) ? -1 : app_now() - begin;
 }
 

@@ -98,7 +98,7 @@ static void run_job(void *descr[], void *arg)
     for (int i = 0; i < j->repeats; i++)
         if (j->queue(d, m, j->size))
             return;
-    d->driver->flush(d);
+    cavs__device_flush(d);
 }
 
 static struct starpu_codelet codelet = {

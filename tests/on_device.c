@@ -109,7 +109,7 @@ static void run(void *descr[], void *arg)
             v[i].memory = d->backend->memory(descr[i]);
     }
     j->rc = j->products ? run_products(j, &c) : cavs__device_queue(&c);
-    d->driver->flush(d);
+    cavs__device_flush(d);
 }
 
 static struct starpu_codelet codelet = {.where = STARPU_OPENCL | STARPU_CUDA,

@@ -24,11 +24,6 @@ static int open_device(struct cavs__device *d)
     return 0;
 }
 
-static void close_device(struct cavs__device *d)
-{
-    (void)d;
-}
-
 static void identify(const struct cavs__device *d, char *to, size_t size)
 {
     snprintf(to, size, "%s", d->name);
@@ -79,7 +74,6 @@ static bool has_gemm(const struct cavs__device *d)
 
 const struct cavs__driver cavs__simulated_device = {.products = "none",
                                                     .open = open_device,
-                                                    .close = close_device,
                                                     .identify = identify,
                                                     .compile = compile,
                                                     .load = load,

@@ -109,11 +109,6 @@ static int open_device(struct cavs__device *d)
     return has_memory(d) ? 0 : -1;
 }
 
-static void close_device(struct cavs__device *d)
-{
-    (void)d;
-}
-
 /* ---- modules ---- */
 
 static void identify(const struct cavs__device *d, char *to, size_t size)
@@ -185,12 +180,6 @@ static int launch(struct cavs__device *d, const struct cavs__launch *l)
         return 0;
     cavs__device_fail(d, "a kernel could not be launched: %s", text_of(rc));
     return -1;
-}
-
-/* A stream starts by itself. */
-static void flush(struct cavs__device *d)
-{
-    (void)d;
 }
 
 static int finish(struct cavs__device *d)
@@ -268,14 +257,12 @@ const struct cavs__driver cavs__cuda = {
     .start = start,
     .stop = stop,
     .open = open_device,
-    .close = close_device,
     .identify = identify,
     .compile = compile,
     .load = load,
     .find = find,
     .unload = unload,
     .launch = launch,
-    .flush = flush,
     .finish = finish,
     .allocate = allocate,
     .release = release,

@@ -75,7 +75,14 @@ static void close_device(struct cavs__device *d, void *arg)
     (void)arg;
     if (d->module)
         d->driver->unload(d, d->module, CAVS__DEVICE_COUNT, d->kernels);
-    d->driver->close(d);
+    if (d->driver->close)
+        d->driver->close(d);
+}
+
+void cavs__device_flush(struct cavs__device *d)
+{
+    if (d->driver->flush)
+        d->driver->flush(d);
 }
 
 /* Calls start or stop of each kind of device that there is. */

@@ -123,6 +123,7 @@ struct cavs__device *cavs__device_at(int number);     /* NULL: none or left out 
 struct cavs__device *cavs__device_opened(int number); /* NULL: there are not so many */
 size_t cavs__devices_parameters(void); /* bytes of arguments that all of them take; 4096 at most */
 bool cavs__device_takes_tasks(int worker);
+void cavs__device_flush(struct cavs__device *d); /* after the launches of a task */
 /* Runs a function on one worker of each usable device, or of each that was opened. */
 void cavs__devices_each(void (*run)(struct cavs__device *d, void *arg), void *arg);
 void cavs__devices_each_opened(void (*run)(struct cavs__device *d, void *arg), void *arg);

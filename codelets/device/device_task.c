@@ -61,7 +61,7 @@ void cavs__device_run_part(void *descr[], void *arg)
     find_buffers(d, n, descr, m);
     if (!cavs__part_queue(d, a, by_number(a, n, m, buffers), buffers, floats_of(descr[n - 1])))
         count_vt(a, before);
-    d->driver->flush(d);
+    cavs__device_flush(d);
 }
 
 /* ---- updates ---- */
@@ -122,7 +122,7 @@ void cavs__device_run_update(void *descr[], void *arg)
     clip.norms = m[grads + a->ngrads];
     g = gradient(a, m + grads, m[n - 2], m[n - 1], floats_of(descr[n - 1]));
     if (!cavs__device_update(d, &a->rule, &g, &p, &clip))
-        d->driver->flush(d);
+        cavs__device_flush(d);
 }
 
 void cavs__device_run_norm(void *descr[], void *arg)
@@ -138,5 +138,5 @@ void cavs__device_run_norm(void *descr[], void *arg)
     find_buffers(d, n, descr, m);
     g = gradient(a, m + 1, m[n - 2], m[n - 1], floats_of(descr[n - 1]));
     if (!cavs__device_norm(d, &g, m[0], a->number))
-        d->driver->flush(d);
+        cavs__device_flush(d);
 }

@@ -52,7 +52,8 @@ struct cavs__complaint {
  * return int return 0, or -1 after cavs__device_fail(). */
 struct cavs__driver {
     const char *products; /* the library of gemm */
-    void (*start)(void);  /* once, by the main thread, NULL: nothing to do; stop likewise */
+    /* Once, by the main thread. NULL: there is nothing to do; so with stop and close. */
+    void (*start)(void);
     void (*stop)(void);
     int (*open)(struct cavs__device *d);
     void (*close)(struct cavs__device *d);
@@ -69,7 +70,7 @@ struct cavs__driver {
     void *(*find)(struct cavs__device *d, void *module, const char *name);
     void (*unload)(struct cavs__device *d, void *module, int nkernels, void *const *kernels);
     int (*launch)(struct cavs__device *d, const struct cavs__launch *l);
-    void (*flush)(struct cavs__device *d); /* after the launches of a task */
+    void (*flush)(struct cavs__device *d); /* after the launches of a task; NULL: they start */
     int (*finish)(struct cavs__device *d); /* waits for all launches */
     /* Memory of so many bytes with this content, NULL: there is none. */
     void *(*allocate)(struct cavs__device *d, size_t bytes, const void *content);
