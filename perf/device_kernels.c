@@ -22,6 +22,7 @@
 #include "codelets/groups/elementwise.h"
 #include "codelets/update.h"
 #include "core/cavs.h"
+#include "perf/device_asked.h"
 #include "perf/device_shapes.h"
 
 enum { TRIES = 5 };
@@ -45,7 +46,7 @@ static const char copy_text[] =
     "}\n";
 
 struct program {
-    bool opencl;
+    struct device_asked asked;
     int divide;
     const char *only;
     struct scene scenes[MOST_SHAPES];
@@ -57,7 +58,7 @@ struct program {
 enum key { KEY_DEVICE = 1, KEY_DIVIDE };
 
 static const struct argp_option options[] = {
-    {"device", KEY_DEVICE, "NAME", 0, "cuda (default) or opencl", 1},
+    DEVICE_OPTION(KEY_DEVICE),
     {"divide", KEY_DIVIDE, "N", 0, "so many times fewer rows (for a device that is a CPU)", 1},
     {0}};
 
@@ -66,11 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct program *p = state->input;
 
     switch (key) {
-    case KEY_DEVICE:
-        p->opencl = strcmp(arg, "opencl") == 0;
-        if (!p->opencl && strcmp(arg, "cuda") != 0)
-            argp_error(state, "--device wants cuda or opencl, not '%s'", arg);
-        break;
+    case KEY_DEVICE: device_option(&p->asked, arg, state); break;
     case KEY_DIVIDE: p->divide = app_int(state, "divide", arg, 1, 1 << 20); break;
     case ARGP_KEY_ARG:
         if (p->only)
@@ -325,28 +322,16 @@ static void run(struct program *p)
         cavs__device_groups_destroy(groups);
 }
 
-static void notice(const char *text, void *context)
-{
-    (void)context;
-    fprintf(stderr, "device_kernels: note: %s\n", text);
-}
-
 int main(int argc, char **argv)
 {
     static struct program p = {.divide = 1};
-    struct cavs_runtime_options o = CAVS_RUNTIME_DEFAULTS;
     struct cavs_runtime *rt;
 
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, &p);
-    o.workers = 0;
-    o.cuda = !p.opencl;
-    o.opencl = p.opencl;
-    cavs_notice_set_handler(notice, NULL);
-    if (cavs_runtime_create(&o, &rt) != 0) {
-        fprintf(stderr, "device_kernels: %s\n", cavs_error_message());
+    rt = device_runtime(&p.asked);
+    if (!rt)
         return 1;
-    }
     run(&p);
     if (!p.printed)
         fprintf(stderr, "device_kernels: the device, its memory or stdout failed\n");

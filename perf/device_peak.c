@@ -23,13 +23,15 @@
 #include "apps/common/progress.h"
 #include "codelets/device/device.h"
 #include "core/cavs.h"
+#include "perf/device_asked.h"
 
 enum { TRIES = 5, LEAST_SIZE = 256, SMALL = 64 };
 static const double LEAST_SECONDS = 0.05; /* of one timing of products */
 static const double LONG_PRODUCT = 0.005; /* after one that takes so long, no larger ones */
 
 struct program {
-    bool opencl, tf32, bf16, json;
+    struct device_asked asked;
+    bool bf16, json;
     int most, chain; /* largest matrices; tasks and launches in a chain */
     struct cavs_runtime *rt;
     struct cavs__device *device;
@@ -43,7 +45,7 @@ struct program {
 enum key { KEY_DEVICE = 1, KEY_MOST, KEY_CHAIN, KEY_TF32, KEY_BF16, KEY_JSON };
 
 static const struct argp_option options[] = {
-    {"device", KEY_DEVICE, "NAME", 0, "cuda (default) or opencl", 1},
+    DEVICE_OPTION(KEY_DEVICE),
     {"most", KEY_MOST, "N", 0, "products of N x N matrices at most (default 8192)", 1},
     {"chain", KEY_CHAIN, "N", 0, "tasks and launches in a chain (default 1000)", 1},
     {"tf32", KEY_TF32, NULL, 0, "let CUDA devices round operands of products to TF32", 1},
@@ -56,14 +58,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct program *p = state->input;
 
     switch (key) {
-    case KEY_DEVICE:
-        p->opencl = strcmp(arg, "opencl") == 0;
-        if (!p->opencl && strcmp(arg, "cuda") != 0)
-            argp_error(state, "--device wants cuda or opencl, not '%s'", arg);
-        break;
+    case KEY_DEVICE: device_option(&p->asked, arg, state); break;
     case KEY_MOST: p->most = app_int(state, "most", arg, LEAST_SIZE, 1 << 15); break;
     case KEY_CHAIN: p->chain = app_int(state, "chain", arg, 1, 1 << 20); break;
-    case KEY_TF32: p->tf32 = true; break;
+    case KEY_TF32: p->asked.tf32 = true; break;
     case KEY_BF16: p->bf16 = true; break;
     case KEY_JSON: p->json = true; break;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
@@ -281,10 +279,10 @@ static bool print(const struct program *p)
     const struct cavs__device *d = p->device;
     json_t *all = json_pack(
         "{s:s, s:s, s:s, s:s, s:b, s:b, s:f, s:i, s:O, s:f, s:f, s:f, s:s}", "app", "device_peak",
-        "kind", d->backend->name, "device", d->name, "gemm_by", product_library(d), "tf32", p->tf32,
-        "bf16", p->bf16, "gemm_gflops", p->gflops, "gemm_size", p->size, "gemm_sizes", p->sizes,
-        "task_us", 1e6 * p->task, "launch_us", 1e6 * p->launch, "task_launch_us",
-        1e6 * p->task_launch, "scheduler", cavs_runtime_scheduler(p->rt));
+        "kind", d->backend->name, "device", d->name, "gemm_by", product_library(d), "tf32",
+        p->asked.tf32, "bf16", p->bf16, "gemm_gflops", p->gflops, "gemm_size", p->size,
+        "gemm_sizes", p->sizes, "task_us", 1e6 * p->task, "launch_us", 1e6 * p->launch,
+        "task_launch_us", 1e6 * p->task_launch, "scheduler", cavs_runtime_scheduler(p->rt));
     bool done = all != NULL;
 
     if (all && p->json)
@@ -318,29 +316,16 @@ static const char *measure(struct program *p)
     return print(p) ? NULL : "cannot write to stdout";
 }
 
-static void notice(const char *text, void *context)
-{
-    (void)context;
-    fprintf(stderr, "device_peak: note: %s\n", text);
-}
-
 int main(int argc, char **argv)
 {
     struct program p = {.most = 8192, .chain = 1000};
-    struct cavs_runtime_options o = CAVS_RUNTIME_DEFAULTS;
     const char *why;
 
     argp_err_exit_status = 2;
     argp_parse(&argp, argc, argv, 0, NULL, &p);
-    o.workers = 0;
-    o.cuda = !p.opencl;
-    o.opencl = p.opencl;
-    o.tf32 = p.tf32;
-    cavs_notice_set_handler(notice, NULL);
-    if (cavs_runtime_create(&o, &p.rt) != 0) {
-        fprintf(stderr, "device_peak: %s\n", cavs_error_message());
+    p.rt = device_runtime(&p.asked);
+    if (!p.rt)
         return 1;
-    }
     why = measure(&p);
     if (why)
         fprintf(stderr, "device_peak: %s\n", why);

@@ -38,6 +38,7 @@ perf_one_tree_LDADD = libapp.la libcavs-static.la $(CAVS_LIBS)
 
 # What a device can do at most.
 noinst_PROGRAMS += perf/device_peak
+perf_device_peak_SOURCES = perf/device_peak.c perf/device_asked.c perf/device_asked.h
 perf_device_peak_LDADD = libapp.la libcavs-static.la $(CAVS_LIBS)
 
 # How far the cores are from one another.
@@ -58,6 +59,7 @@ perf_bench_gemm_SOURCES = perf/bench_gemm.c perf/bench_products.c perf/bench_pro
 perf_bench_gemm_LDADD = libcavs-static.la $(CAVS_LIBS)
 perf_bench_elementwise_LDADD = tests/libtrial.la libcavs-static.la $(CAVS_LIBS)
 perf_bench_schedule_LDADD = libapp.la libcavs-static.la $(CAVS_LIBS)
-perf_device_kernels_SOURCES = perf/device_kernels.c perf/device_shapes.c perf/device_shapes.h
+perf_device_kernels_SOURCES = perf/device_kernels.c perf/device_asked.c perf/device_asked.h \
+	perf/device_shapes.c perf/device_shapes.h
 perf_device_kernels_LDADD = tests/libtrial.la libapp.la libcavs-static.la $(CAVS_LIBS)
 perf/device_kernels.$(OBJEXT): codelets/device/dialect.inc
