@@ -73,9 +73,7 @@ static size_t wanted_by_shards(const struct cavs__engine *e, const struct cavs__
     size_t most = 0;
 
     for (int i = 0; i < b->nshards; i++) {
-        int home = cavs__home_of(e, i);
-
-        if (home >= 0 && e->homes->home[home].device < 0)
+        if (cavs__is_at_cpus(e, i))
             continue; /* it stays on CPUs */
         for (int j = 0; j < e->plan->model->nstages; j++)
             most = larger(most, wanted_by_stage(e, &b->shards[i], j));

@@ -42,11 +42,17 @@ static void add_cpus(struct cavs__homes *hs)
     *h = (struct cavs__home){.where = STARPU_CPU, .device = -1, .name = "CPU workers"};
 }
 
+/* Their home comes last, if there is one. */
+static bool cpus_are_a_home(const struct cavs__homes *hs)
+{
+    return hs->home[hs->n - 1].device < 0;
+}
+
 /* Shards: one a device, the others for the CPU workers; without those they go round.  Devices have
  * some to spare for batches that are larger than their memory.  Returns how many there are. */
 static int deal_shards(struct cavs__homes *hs, int shards)
 {
-    bool cpus = hs->home[hs->n - 1].device < 0;
+    bool cpus = cpus_are_a_home(hs);
     int devices = hs->n - cpus, at = 0;
 
     for (int i = 0; i < hs->n; i++) {
@@ -120,7 +126,7 @@ bool cavs__cpus_have_shards(const struct cavs__engine *e)
 {
     const struct cavs__homes *hs = e->homes;
 
-    return hs && hs->home[hs->n - 1].device < 0 && hs->work[hs->slot][hs->n - 1] > 0;
+    return hs && cpus_are_a_home(hs) && hs->work[hs->slot][hs->n - 1] > 0;
 }
 
 /* The home that has all work of the batch at hand, if it is a device's; -1: there is none. */
@@ -159,19 +165,30 @@ int cavs__home_of(const struct cavs__engine *e, int shard)
     return hs->away && hs->away[shard] ? hs->n - 1 : own_home(hs, shard);
 }
 
+/* The home of a shard, if that is a device's; else NULL. */
+static const struct cavs__home *device_home(const struct cavs__engine *e, int shard)
+{
+    int i = cavs__home_of(e, shard);
+
+    return i >= 0 && e->homes->home[i].device >= 0 ? &e->homes->home[i] : NULL;
+}
+
+bool cavs__is_at_cpus(const struct cavs__engine *e, int shard)
+{
+    return cavs__home_of(e, shard) >= 0 && !device_home(e, shard);
+}
+
 void cavs__send_home(const struct cavs__engine *e, int shard, struct cavs__tensor *t, int chunk)
 {
-    int home = cavs__home_of(e, shard);
+    const struct cavs__home *h = device_home(e, shard);
 
-    if (home >= 0 && e->homes->home[home].device >= 0)
-        cavs__tensor_prefetch(t, chunk, e->homes->home[home].node);
+    if (h)
+        cavs__tensor_prefetch(t, chunk, h->node);
 }
 
 double cavs__shard_grain(const struct cavs__engine *e, int shard)
 {
-    int home = cavs__home_of(e, shard);
-
-    return home >= 0 && e->homes->home[home].device >= 0 ? cavs__device_grain(e) : cavs__grain(e);
+    return device_home(e, shard) ? cavs__device_grain(e) : cavs__grain(e);
 }
 
 double cavs__home_room(const struct cavs__engine *e, int home)
@@ -179,16 +196,9 @@ double cavs__home_room(const struct cavs__engine *e, int home)
     return home >= 0 ? MOST_ROOM * e->homes->home[home].room : 0;
 }
 
-bool cavs__is_at_cpus(const struct cavs__engine *e, int shard)
-{
-    int home = cavs__home_of(e, shard);
-
-    return home >= 0 && e->homes->home[home].device < 0;
-}
-
 static int count_devices(const struct cavs__homes *hs)
 {
-    return hs->n - (hs->home[hs->n - 1].device < 0);
+    return hs->n - cpus_are_a_home(hs);
 }
 
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials)
@@ -240,10 +250,9 @@ bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes)
     return crowded;
 }
 
-/* The home of CPU workers comes last, if there is one. */
 static int send_away(struct cavs__homes *hs, const struct cavs__home *h, int shard, size_t bytes)
 {
-    if (hs->home[hs->n - 1].device >= 0)
+    if (!cpus_are_a_home(hs))
         return cavs__fail(CAVS_ERUNTIME,
                           "%s has too little memory for %zu MB of a batch that cannot be cut, and "
                           "no CPU worker takes part",
