@@ -50,13 +50,6 @@ bool cavs__copy_is_far(int rows, int cols)
     return (int64_t)rows * cols >= FAR;
 }
 
-void cavs__copies_end(void)
-{
-#ifdef __SSE2__
-    _mm_sfence();
-#endif
-}
-
 /* n numbers to a place at the begin of a cache line, and past the caches. */
 static void stream(int n, const float *from, float *to)
 {
@@ -65,6 +58,20 @@ static void stream(int n, const float *from, float *to)
         _mm_stream_ps(to + j, _mm_loadu_ps(from + j));
 #else
     memcpy(to, from, (size_t)n * sizeof *to);
+#endif
+}
+
+void cavs__copies_end(int n, const struct cavs__copy *copies)
+{
+    bool any = false;
+
+    for (int i = 0; i < n; i++)
+        any |= copies[i].far;
+#ifdef __SSE2__
+    if (any)
+        _mm_sfence();
+#else
+    (void)any;
 #endif
 }
 
@@ -80,14 +87,16 @@ static void to_panels(const struct cavs__copy *copy, int r, int c, int rows, int
         float *y = in_panels(copy, r, c + j);
 
         n = cavs__in_panel(CAVS__PANEL, c + j, cols - j);
-        for (int i = 0; i < rows && n == CAVS__PANEL && copy->far; i++)
-            stream(CAVS__PANEL, block + i * ldw + j, y + i * CAVS__PANEL);
-        if (n == CAVS__PANEL && copy->far)
-            continue;
-        for (int i = 0; i < rows && n == CAVS__PANEL; i++) /* without a call for so few numbers */
-            memcpy(y + i * CAVS__PANEL, block + i * ldw + j, CAVS__PANEL * sizeof *y);
-        for (int i = 0; i < rows && n < CAVS__PANEL; i++)
-            memcpy(y + i * CAVS__PANEL, block + i * ldw + j, (size_t)n * sizeof *y);
+        if (n < CAVS__PANEL) {
+            for (int i = 0; i < rows; i++)
+                memcpy(y + i * CAVS__PANEL, block + i * ldw + j, (size_t)n * sizeof *y);
+        } else if (copy->far) {
+            for (int i = 0; i < rows; i++)
+                stream(CAVS__PANEL, block + i * ldw + j, y + i * CAVS__PANEL);
+        } else {
+            for (int i = 0; i < rows; i++) /* without a call for so few numbers */
+                memcpy(y + i * CAVS__PANEL, block + i * ldw + j, CAVS__PANEL * sizeof *y);
+        }
     }
 }
 

@@ -42,8 +42,8 @@ bool cavs__copy_is_far(int rows, int cols);
 void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int cols,
                       const float *block, ptrdiff_t ldw);
 
-/* Whoever is told that copies are there sees what was written past the caches. */
-void cavs__copies_end(void);
+/* Whoever is told that these n copies are there sees what was written past the caches. */
+void cavs__copies_end(int n, const struct cavs__copy *copies);
 
 /* Fetches what cavs__copy_block() will write of such a block: the i-th of `parts` parts. */
 void cavs__copy_fetch(const struct cavs__copy *copy, int r, int c, int rows, int cols, int i,

@@ -130,7 +130,7 @@ void cavs__update_dense(const struct cavs__update *u, int first, int rows, int c
             for (int i = 0; i < ncopies; i++)
                 cavs__copy_block(&copies[i], r, c, m, n, w + r * ldw + c, ldw);
         }
-    cavs__copies_end();
+    cavs__copies_end(ncopies, copies);
 }
 
 void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids,

@@ -572,7 +572,7 @@ static void copy_in_two(const struct cavs__copy *copy, const struct matrix *w, i
 {
     cavs__copy_block(copy, 0, 0, r, w->cols, w->p, w->ld);
     cavs__copy_block(copy, r, 0, w->rows - r, w->cols, matrix_at(w, r, 0), w->ld);
-    cavs__copies_end();
+    cavs__copies_end(1, copy);
 }
 
 /* Rows are cut at cache lines, as updates do it, or anywhere. */
