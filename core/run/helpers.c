@@ -89,14 +89,21 @@ static void begin(struct cavs__helping *task)
         call(h);
 }
 
+/* A task has ended, or it has become known how many there are. */
+static void close_after_last(struct cavs__helped *h)
+{
+    if (atomic_load(&h->ended) == atomic_load(&h->all))
+        cavs__claims_close(h->task.claims);
+}
+
 static void end(struct cavs__helping *task)
 {
     struct cavs__helped *h = (struct cavs__helped *)task;
 
     if (cavs__claims_open(NULL, 0))
         atomic_store(&h->owned, false);
-    if (atomic_fetch_add(&h->ended, 1) + 1 == atomic_load(&h->all))
-        cavs__claims_close(h->task.claims);
+    atomic_fetch_add(&h->ended, 1);
+    close_after_last(h);
 }
 
 /* ---- which tasks ---- */
@@ -241,8 +248,7 @@ void cavs__helped_end(struct cavs__engine *e, int shards)
         if (!h->task.claims)
             continue;
         atomic_store(&h->all, h->tasks);
-        if (atomic_load(&h->ended) == h->tasks)
-            cavs__claims_close(h->task.claims);
+        close_after_last(h);
     }
     e->helped = NULL;
     e->join.helping = NULL;
