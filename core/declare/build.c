@@ -156,13 +156,18 @@ bool cavs__repeat_for_lists(struct cavs_function *f, const char *op, int n, stru
 
 /* ---- the symbol itself ---- */
 
+bool cavs__symbol_nomem(struct cavs_function *f, const struct cavs_symbol *x)
+{
+    cavs__function_fail(f, CAVS_ENOMEM, x->at, "%s: out of memory", cavs__symbol_label(x));
+    return false;
+}
+
 struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                          struct cavs_symbol *const *inputs)
 {
     struct cavs_symbol *x = cavs__symbol_new(f, &like, n, inputs);
 
     if (!x)
-        cavs__function_fail(f, CAVS_ENOMEM, like.at, "%s: out of memory",
-                            cavs__operators[like.op]->name);
+        cavs__symbol_nomem(f, &like);
     return x;
 }

@@ -54,6 +54,9 @@ static inline bool cavs__to_one_domain(struct cavs_function *f, const char *op, 
     return lists == 0 || cavs__repeat_for_lists(f, op, n, xs, at);
 }
 
+/* There was no memory for a symbol like x.  Always false. */
+bool cavs__symbol_nomem(struct cavs_function *f, const struct cavs_symbol *x);
+
 /* A symbol like this one with n operands, or an equal one that is there; NULL: reported. */
 struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                          struct cavs_symbol *const *inputs);

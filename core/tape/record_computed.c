@@ -41,9 +41,7 @@ static inline int signature_of(struct cavs__recording *r, const struct cavs_symb
 
 static bool out_of_memory(const struct cavs__node *node)
 {
-    cavs__function_fail(node->x.function, CAVS_ENOMEM, node->x.at, "%s: out of memory",
-                        cavs__symbol_label(&node->x));
-    return false;
+    return cavs__symbol_nomem(node->x.function, &node->x);
 }
 
 /* The signature of a node; NULL: reported. */

@@ -168,8 +168,7 @@ struct cavs_symbol *cavs__record_other(struct cavs__recorder *recorder, int n,
     if (use)
         return use;
     if (!set_operands(r, (struct cavs__node *)x, n, inputs, &operands)) {
-        cavs__function_fail(recorder->present, CAVS_ENOMEM, x->at, "%s: out of memory",
-                            cavs__symbol_label(x));
+        cavs__symbol_nomem(recorder->present, x);
         return NULL;
     }
     if ((operands.domains > 0 || x->domain > 0 || x->op == CAVS__OP_LIST_SHARE) &&
