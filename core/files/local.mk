@@ -11,5 +11,6 @@ libcavs_la_SOURCES += \
 	core/files/model_file.c \
 	core/files/safetensors.c \
 	core/files/safetensors.h \
+	core/files/safetensors_matrices.c \
 	core/files/safetensors_write.c \
 	core/files/save.c

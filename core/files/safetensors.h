@@ -3,8 +3,9 @@
  * safetensors.h - files of named matrices: 8 bytes of header length (little endian), a JSON header
  * that names every matrix with its type, shape and byte range, then the numbers, row-major.
  *
- *     safetensors.c        reads
- *     safetensors_write.c  writes
+ *     safetensors.c           opens: the header; checksums
+ *     safetensors_matrices.c  reads matrices
+ *     safetensors_write.c     writes
  *
  * The metadata, texts under names, are part of the header.  Ours hold checksums, as 16 hexadecimal
  * digits:
