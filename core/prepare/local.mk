@@ -14,5 +14,6 @@ libcavs_la_SOURCES += \
 	core/prepare/prepare.h \
 	core/prepare/pulled_rows.c \
 	core/prepare/preparing.h \
+	core/prepare/shard_memory.c \
 	core/prepare/size.c \
 	core/prepare/touched.c

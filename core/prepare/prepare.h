@@ -13,6 +13,7 @@
  * again, which are kept.
  *
  *   batch.c            life; samples -> shards
+ *   shard_memory.c     arrays of a shard
  *   batch_graph.c      samples of a shard -> input graphs
  *   arrange.c          graphs -> schedules, cut into blocks
  *   distinct_inputs.c  schedules -> what vertices with equal inputs share

@@ -15,13 +15,17 @@ struct cavs__batch_scratch {
     int32_t **id_mark; /* [nstored][rows] of looked-up ones: position + 1 of a touched row */
 };
 
-/* batch_graph.c */
+/* shard_memory.c */
 int cavs__shard_init(const struct cavs_model *m, struct cavs__shard *shard);
 void cavs__shard_free(const struct cavs_model *m, struct cavs__shard *shard);
-/* Of the shard's samples; stages it stands over come first. */
+int cavs__grow(int32_t **p, size_t n); /* to n numbers and one more */
+/* Room for n vertices, and for n values of an input per edge or entry. */
+int cavs__reserve_vertices(struct cavs__shard_stage *t, const struct cavs_stage *stage, int n);
+int cavs__reserve_values(struct cavs__shard_stage *t, const struct cavs__input *in, int64_t n);
+
+/* batch_graph.c: the graph of a stage for the shard's samples; stages it stands over come first. */
 int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
                      const struct cavs_stage *stage);
-int cavs__grow(int32_t **p, size_t n); /* to n numbers and one more */
 
 /* Whether the ids of the shard's samples are what they were when its graphs were made. */
 bool cavs__same_ids(const struct cavs_data *d, const struct cavs__shard *shard,
