@@ -23,9 +23,11 @@ libkernels_la_SOURCES += \
 	codelets/kernels/exponentials.c \
 	codelets/kernels/exponentials.h \
 	codelets/kernels/kernel_dropout.c \
+	codelets/kernels/kernel_list_softmax.c \
 	codelets/kernels/kernel_lists.c \
 	codelets/kernels/kernel_row_products.c \
 	codelets/kernels/kernel_sums.c \
+	codelets/kernels/list_parts.h \
 	codelets/kernels/narrow_sums.c \
 	codelets/kernels/narrow_sums.h \
 	codelets/kernels/row_sums.c \
