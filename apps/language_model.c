@@ -7,15 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/json_build.h"
 #include "apps/common/model_note.h"
 #include "apps/common/packed_set.h"
 #include "apps/common/params.h"
-#include "apps/common/predict.h"
-#include "apps/common/utf8.h"
-
-#define EOS  "<eos>"
-#define COST "cost" /* channel: minus the log-probability of a word */
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -51,7 +45,7 @@ static int make_text(struct language_model *lm, struct sentences *s, const int *
     out->stream = malloc((s->tokens + 1) * sizeof *out->stream);
     if (!out->stream)
         return CAVS_ENOMEM;
-    out->stream[0] = vocab_find(lm->vocab, EOS, sizeof EOS - 1);
+    out->stream[0] = vocab_find(lm->vocab, LANGUAGE_EOS, sizeof LANGUAGE_EOS - 1);
     for (size_t i = 0; i < s->tokens; i++)
         out->stream[i + 1] = row ? row[s->word[i]] : s->word[i];
     out->words = s->tokens;
@@ -66,7 +60,7 @@ static int make_text(struct language_model *lm, struct sentences *s, const int *
 static int load(struct language_model *lm, enum app_set set, bool choose)
 {
     struct app_error *e = &lm->app.error;
-    struct sentence_options o = {.words = lm->vocab, .end = EOS, .grow = choose};
+    struct sentence_options o = {.words = lm->vocab, .end = LANGUAGE_EOS, .grow = choose};
     struct sentences s = {0};
     int rc = sentences_load(lm->app.path[set], &o, &s, e), *row = NULL;
 
@@ -140,7 +134,7 @@ static int declare(struct language_model *lm)
     cost = cavs_softmax_cross_entropy(logits, label);
     cavs_loss(f, "loss", cost, label);
     if (lm->app.options.predict)
-        cavs_push(f, COST, cost);
+        cavs_push(f, LANGUAGE_COST, cost);
     return cavs_model_finish(m);
 }
 
@@ -160,9 +154,8 @@ static int add_chain(const struct language_model *lm, struct cavs_data *d, const
     return cavs_data_end(d);
 }
 
-/* All chains of a text are added to the data. */
-static int add_text(const struct language_model *lm, struct cavs_data *d,
-                    const struct language_text *text)
+int language_model_add(const struct language_model *lm, struct cavs_data *d,
+                       const struct language_text *text)
 {
     /* a forward chain is the beginning of each longer one, so that one graph does for all */
     int longest = text->words < INT_MAX ? (int)text->words : INT_MAX - 1, rc = 0;
@@ -186,104 +179,7 @@ static int fill(struct app *a, enum app_set set, struct cavs_data *d)
 {
     struct language_model *lm = (struct language_model *)a;
 
-    return add_text(lm, d, &lm->text[set]);
-}
-
-/* ---- predictions ----------------------------------------------------------------------------- */
-
-static int read_lines(struct language_model *lm, int most)
-{
-    struct app *a = &lm->app;
-    struct sentence_options o = {.words = lm->vocab, .end = EOS, .keep_words = true};
-    int rc = lm->stream ? 0
-                        : sentences_open(&lm->stream, a->predictions.in, a->predictions.in_name, &o,
-                                         &a->error);
-
-    if (rc < 0)
-        return rc;
-    sentences_empty(&lm->lines);
-    return sentences_next(lm->stream, most, &lm->lines, &a->error);
-}
-
-/* A line by itself: its chains begin and end with it. */
-static int add_line(struct language_model *lm, struct cavs_data *d, int i)
-{
-    const struct sentences *s = &lm->lines;
-    size_t n = (size_t)sentences_length(s, i), line[2] = {0, n};
-    struct language_text text = {
-        .words = n, .stream = malloc((n + 1) * sizeof *text.stream), .lines = 1, .line = line};
-    int rc;
-
-    if (!text.stream)
-        return CAVS_ENOMEM;
-    text.stream[0] = vocab_find(lm->vocab, EOS, sizeof EOS - 1);
-    memcpy(text.stream + 1, s->word + s->first[i], n * sizeof *text.stream);
-    rc = add_text(lm, d, &text);
-    free(text.stream);
-    return rc;
-}
-
-static int write_line(struct language_model *lm, int i, double perplexity)
-{
-    const struct sentences *s = &lm->lines;
-    FILE *out = lm->app.predictions.out;
-
-    fprintf(out, "%.4f\t", perplexity);
-    for (size_t k = s->first[i]; k + 1 < s->first[i + 1]; k++)
-        fprintf(out, "%s%s", k > s->first[i] ? " " : "", texts_get(&s->texts, k));
-    fputc('\n', out);
-    return 0;
-}
-
-static int write_json(struct language_model *lm, int i, const float *cost, double perplexity)
-{
-    const struct sentences *s = &lm->lines;
-    json_t *line = json_object(), *words = json_array(), *numbers = json_array();
-
-    for (size_t k = s->first[i]; k < s->first[i + 1]; k++) {
-        bool last = k + 1 == s->first[i + 1];
-
-        json_build_append(&words, utf8_to_json(last ? EOS : texts_get(&s->texts, k)));
-        json_build_append(&numbers, json_build_number(-(double)cost[k - s->first[i]]));
-    }
-    json_build_set(&line, "perplexity", json_build_number(perplexity));
-    json_build_set(&line, "words", words);
-    json_build_set(&line, "log_probabilities", numbers);
-    return predictions_write_json(&lm->app, line);
-}
-
-static int write_lines(struct language_model *lm, const float *cost)
-{
-    const struct sentences *s = &lm->lines;
-    int rc = 0;
-
-    for (int i = 0; rc == 0 && i < s->n; i++) {
-        double sum = 0;
-
-        for (size_t k = s->first[i]; k < s->first[i + 1]; k++)
-            sum += (double)cost[k];
-        sum = exp(sum / sentences_length(s, i));
-        rc = lm->app.options.json ? write_json(lm, i, cost + s->first[i], sum)
-                                  : write_line(lm, i, sum);
-    }
-    return rc;
-}
-
-static int predict(struct app *a, struct cavs_data *d, int most)
-{
-    struct language_model *lm = (struct language_model *)a;
-    struct cavs_fetch cost = {lm->head, COST, NULL};
-    int n = read_lines(lm, most), rc = 0;
-
-    if (n <= 0)
-        return n;
-    for (int i = 0; rc == 0 && i < n; i++)
-        rc = add_line(lm, d, i);
-    if (rc == 0)
-        rc = app_rows(a, d, &cost);
-    if (rc == 0)
-        rc = write_lines(lm, cost.rows);
-    return rc < 0 ? rc : n;
+    return language_model_add(lm, d, &lm->text[set]);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -347,6 +243,6 @@ struct program language_model_program(const char *name, const char *doc,
         .loss = "loss",
         .measures = measures,
         .measure = measure,
-        .predict = predict,
+        .predict = language_model_predict,
     };
 }

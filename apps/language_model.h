@@ -44,6 +44,15 @@ struct language_model {
     struct sentences lines;         /* and what was read of it last */
 };
 
+#define LANGUAGE_EOS  "<eos>"
+#define LANGUAGE_COST "cost" /* channel: minus the log-probability of a word */
+
+/* Adds all chains of a text to the data. */
+int language_model_add(const struct language_model *lm, struct cavs_data *d,
+                       const struct language_text *text);
+/* language_model_predict.c: what `predict` of a program is (apps/common/program.h). */
+int language_model_predict(struct app *a, struct cavs_data *d, int most);
+
 /* The options that both programs share; their values lie in a struct language_model. */
 extern const struct app_option language_model_options[];
 #define LANGUAGE_MODEL_DOC                                                                        \

@@ -86,7 +86,7 @@ apps_dyn_spinn_SOURCES = apps/dyn_spinn.c apps/dyn_spinn.h apps/dyn_spinn_model.
 
 # --- text: language models and taggers -----------------------------------------------------------------
 
-language_model_sources = apps/language_model.c apps/language_model.h
+language_model_sources = apps/language_model.c apps/language_model.h apps/language_model_predict.c
 tagger_parts = apps/tagger.h apps/tagger_predict.c apps/tagger_program.c apps/tagger_text.c
 tagger_sources = apps/tagger.c $(tagger_parts)
 dyn_tagger_sources = apps/dyn_tagger_model.c apps/dyn_tagger.h $(tagger_parts)
