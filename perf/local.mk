@@ -21,7 +21,8 @@ EXTRA_DIST += perf/README.md perf/RESULTS.md perf/ablation perf/batching perf/be
 # The models by hand: of the library only products, updates and formulas, and no StarPU.
 noinst_PROGRAMS += perf/floor
 perf_floor_SOURCES = perf/floor.c perf/floor.h perf/floor_fc.c perf/floor_levels.c \
-	perf/floor_lstm.c perf/floor_math.c perf/floor_params.c perf/floor_run.c
+	perf/floor_lstm.c perf/floor_math.c perf/floor_params.c perf/floor_run.c perf/floor_run.h \
+	perf/floor_update.c
 perf_floor_CFLAGS = $(AM_CFLAGS) $(KERNEL_CFLAGS)
 # in a simulation libapp.la asks StarPU for the time
 perf_floor_LDADD = libapp.la libcavs-static.la $(LIBXSMM_LIBS) $(OPENBLAS_LIBS) $(JANSSON_LIBS) \
