@@ -448,6 +448,50 @@ static void constants_are_the_same_if_their_bits_are(void **state)
     cavs_model_destroy(m);
 }
 
+/* What a macro of the header makes is what its name makes: equal symbols are one. */
+static void check_named(struct cavs_symbol *by_macro, struct cavs_symbol *by_name, const char *name)
+{
+    if (!by_macro || by_macro != by_name)
+        fail_msg("cavs_%s is not the operator %s", name, name);
+}
+
+#define CHECK_1(name)         check_named(cavs_##name(x), cavs_apply1(#name, x, 0), #name)
+#define CHECK_1_WITH(name, s) check_named(cavs_##name(x, s), cavs_apply1(#name, x, s), #name)
+#define CHECK_2(name)         check_named(cavs_##name(x, y), cavs_apply2(#name, x, y), #name)
+
+static void operators_have_macros_of_their_names(void **state)
+{
+    struct cavs_model *m = new_model();
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    struct cavs_symbol *x = cavs_pull(f, "x", 3), *y = cavs_pull(f, "y", 3);
+
+    (void)state;
+    CHECK_2(add);
+    CHECK_2(sub);
+    CHECK_2(mul);
+    CHECK_2(div);
+    CHECK_2(max);
+    CHECK_2(min);
+    CHECK_1(neg);
+    CHECK_1(sigmoid);
+    CHECK_1(tanh);
+    CHECK_1(relu);
+    CHECK_1(exp);
+    CHECK_1(log);
+    CHECK_1(square);
+    CHECK_1(abs);
+    CHECK_1(sqrt);
+    CHECK_1(softplus);
+    CHECK_1(silu);
+    CHECK_1(gelu);
+    CHECK_1_WITH(scale, 2);
+    CHECK_1_WITH(shift, 2);
+    CHECK_1_WITH(clip, 2);
+    CHECK_1_WITH(leaky_relu, 2);
+    CHECK_1_WITH(elu, 2);
+    cavs_model_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +526,7 @@ int main(void)
         cmocka_unit_test(codes_have_texts),
         cmocka_unit_test(model_answers_about_its_parameters),
         cmocka_unit_test(symbols_know_their_width),
+        cmocka_unit_test(operators_have_macros_of_their_names),
         cmocka_unit_test(constants_are_the_same_if_their_bits_are),
     };
     return cmocka_run_group_tests_name("declare", tests, NULL, NULL);
