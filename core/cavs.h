@@ -35,8 +35,8 @@
  * environment has STARPU_SILENT already.  What the libraries below it say nevertheless goes to
  * stderr.
  *
- * **Threads.**  One thread at a time may use a model, its data and its sessions; the error message
- * is per thread.
+ * **Threads.**  One thread at a time may use a model and what was made from it: its data, its
+ * sessions and their tapes.  The error message is per thread.
  *
  * **Memory.**  A call that runs out of memory gives CAVS_ENOMEM and can be made once more: what it
  * did is undone.  Two cases are different.  A model whose declaration or cavs_model_finish() ran
@@ -49,8 +49,10 @@
  *
  * **Ownership.**  Every create function has its destroy function, which accepts NULL.  Destroyed
  * models live on while there are data or sessions of them, runtimes while there are sessions.
- * Parameters, stages, functions and symbols belong to their model.  Strings and arrays passed in
- * are copied unless a declaration says otherwise.
+ * Parameters, stages, functions and symbols belong to their model.  Names that functions return
+ * belong to what they are names of, and are there as long as that is; texts that are to be freed
+ * are freed by free().  Strings and arrays passed in are copied unless a declaration says
+ * otherwise.
  */
 #ifndef CAVS_CAVS_H
 #define CAVS_CAVS_H
@@ -173,7 +175,7 @@ struct cavs_init cavs_init_glorot(int rows, int cols);
  * deviation that is not negative.  NULL on misuse, which cavs_model_finish() reports. */
 struct cavs_param *cavs_model_param(struct cavs_model *m, const char *name, int rows, int cols,
                                     struct cavs_init init);
-/** A frozen parameter gets no gradient and is not updated. */
+/** A frozen parameter gets no gradient and is not updated.  Before cavs_model_finish(). */
 void cavs_param_freeze(struct cavs_param *p);
 /** The parameter of that name, or NULL. */
 struct cavs_param *cavs_model_find_param(const struct cavs_model *m, const char *name);
@@ -220,7 +222,7 @@ int cavs_model_stage_count(const struct cavs_model *m);
 struct cavs_stage *cavs_model_stage_at(const struct cavs_model *m, int i);
 /** The stage of that name, or NULL. */
 struct cavs_stage *cavs_model_find_stage(const struct cavs_model *m, const char *name);
-/** The name of a stage; it belongs to the model. */
+/** The name of a stage. */
 const char *cavs_stage_name(const struct cavs_stage *s);
 /** The width of what its vertices scatter. */
 int cavs_stage_state_width(const struct cavs_stage *s);
@@ -230,7 +232,7 @@ int cavs_stage_function_count(const struct cavs_stage *s);
 struct cavs_function *cavs_stage_function_at(const struct cavs_stage *s, int i);
 /** How many channels the functions of the stage push on. */
 int cavs_stage_channel_count(const struct cavs_stage *s);
-/** The name of the channel with that number, which belongs to the model; NULL if there is none. */
+/** The name of the channel with that number; NULL if there is none. */
 const char *cavs_stage_channel_at(const struct cavs_stage *s, int i);
 /** The width of the channel's rows; 0 if there is no channel of that name. */
 int cavs_channel_width(const struct cavs_stage *s, const char *channel);
@@ -380,9 +382,9 @@ struct cavs_place {
 #define cavs_log(a) cavs_apply1_at("log", (a), 0, CAVS_HERE)
 /** a times a. */
 #define cavs_square(a) cavs_apply1_at("square", (a), 0, CAVS_HERE)
-/** The larger one of both. */
+/** The larger one of both; the gradient of equal ones goes to b. */
 #define cavs_max(a, b) cavs_apply2_at("max", (a), (b), CAVS_HERE)
-/** The smaller one of both. */
+/** The smaller one of both; the gradient of equal ones goes to b. */
 #define cavs_min(a, b) cavs_apply2_at("min", (a), (b), CAVS_HERE)
 /** The absolute value. */
 #define cavs_abs(a) cavs_apply1_at("abs", (a), 0, CAVS_HERE)
@@ -403,11 +405,11 @@ struct cavs_place {
 
 /* shapes, and reductions over the width */
 
-/** n symbols side by side. */
+/** n symbols of an array side by side, n at least 1. */
 #define cavs_concat(n, xs) cavs_concat_at((n), (xs), CAVS_HERE)
 /** `width` columns of x, the first of them number `from`. */
 #define cavs_slice(x, from, width) cavs_slice_at((x), (from), (width), CAVS_HERE)
-/** n equal slices of x, into out[0] to out[n-1]. */
+/** n equal slices of x, into out[0] to out[n-1]; NULLs on misuse. */
 #define cavs_split(x, n, out) cavs_split_at((x), (n), (out), CAVS_HERE)
 /** The sum of a row; width 1. */
 #define cavs_sum(x) cavs_sum_at((x), CAVS_HERE)
@@ -607,7 +609,8 @@ int64_t cavs_data_vertices(const struct cavs_data *d, const struct cavs_stage *s
 int cavs_data_fingerprint(const struct cavs_data *d, uint64_t *out);
 /** The vertices of a stage in one sample, or with sample = cavs_data_size() in the one being
  * added: there it is 0 before cavs_data_graph() has been called for the stage, or for the one that
- * it stands over (so how many roots there are need not be counted). */
+ * it stands over (so how many roots there are need not be counted).  0 if there is no such sample
+ * or stage. */
 int cavs_data_sample_vertices(const struct cavs_data *d, const struct cavs_stage *stage,
                               int sample);
 /** The vertices of a stage in n samples together: so many rows of a channel they give. */
