@@ -17,7 +17,7 @@
     OPTION_ROW(OPTION_##kind, name, argument, struct language_model, member, OPTION_##role, \
                __VA_ARGS__)
 
-const struct app_option language_model_options[] = {
+static const struct app_option shared_options[] = {
     OPTION_GROUP("Text:"),
     ROW(INT, "words", "N", max_words, RUN,
         "all but the N commonest words of the training text are <unk>", 1, INT_MAX - 1),
@@ -230,7 +230,7 @@ struct program language_model_program(const char *name, const char *doc,
         .name = name,
         .doc = doc,
         .options = options,
-        .shared_options = language_model_options,
+        .shared_options = shared_options,
         .reads_data = true,
         .reads_packed = true,
         .embeds = true,

@@ -53,8 +53,6 @@ int language_model_add(const struct language_model *lm, struct cavs_data *d,
 /* language_model_predict.c: what `predict` of a program is (apps/common/program.h). */
 int language_model_predict(struct app *a, struct cavs_data *d, int most);
 
-/* The options that both programs share; their values lie in a struct language_model. */
-extern const struct app_option language_model_options[];
 #define LANGUAGE_MODEL_DOC                                                                        \
     "PATH is a text of words between spaces; without --train, "                                   \
     "$CAVS_DATA/wikitext2/wiki.train.tokens and wiki.valid.tokens are read. --predict writes "    \

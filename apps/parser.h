@@ -131,7 +131,6 @@ int parser_decode_samples(struct parser *p, const struct parser_text *t, struct 
                           struct parser_trees *out);
 /* False when memory is short. */
 bool parser_trees_reserve(struct parser_trees *t, size_t words, bool shares);
-void parser_trees_clear(struct parser_trees *t);
 /* parser_predict.c: struct program's predict(). */
 int parser_predict(struct app *a, struct cavs_data *d, int most);
 

@@ -126,7 +126,7 @@ bool parser_trees_reserve(struct parser_trees *t, size_t words, bool shares)
                         array_reserve(&t->label, &t->label_cap, words, sizeof *t->label)));
 }
 
-void parser_trees_clear(struct parser_trees *t)
+static void clear_trees(struct parser_trees *t)
 {
     free(t->head);
     free(t->relation);
@@ -168,7 +168,7 @@ void parser_clear(struct parser *p)
     for (int i = 0; i < APP_SETS; i++)
         parser_text_clear(&p->text[i]);
     parser_text_clear(&p->unparsed);
-    parser_trees_clear(&p->trees);
+    clear_trees(&p->trees);
     parser_words_clear(&p->words);
     free(p->counts);
     free(p->sentence_of);

@@ -85,7 +85,6 @@ struct seq2seq seq2seq_defaults(void);
 struct program seq2seq_program(void);
 /* Draws the examples of all sets that there are. */
 int seq2seq_draw(struct seq2seq *s);
-void seq2seq_check(struct app *a, const struct option_list *l);
 void seq2seq_clear(struct app *a);
 
 /* seq2seq_answers.c: struct program's; the first one is for --decode. */

@@ -50,7 +50,5 @@ int tree_lstm_load(struct tree_lstm *t);
 struct tree_lstm_sizes tree_lstm_sizes(const struct tree_lstm *t);
 /* Reads the next trees to be labelled into t->predictor; as tree_predictor_read(). */
 int tree_lstm_read(struct tree_lstm *t, int most);
-/* The cell that wants two children at inner vertices; NULL: any number will do. */
-const char *tree_lstm_binary(const struct tree_lstm *t);
 
 #endif

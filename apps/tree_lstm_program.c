@@ -4,7 +4,8 @@
 
 #include "apps/tree_lstm.h"
 
-const char *tree_lstm_binary(const struct tree_lstm *t)
+/* The cell that wants two children at inner vertices; NULL: any number will do. */
+static const char *binary_cell(const struct tree_lstm *t)
 {
     return t->cell == CELL_CHILDSUM ? NULL : cell_names[t->cell];
 }
@@ -25,7 +26,7 @@ int tree_lstm_load(struct tree_lstm *t)
 {
     struct app *a = &t->app;
     struct treebank_options files = {
-        .labels = TREE_CLASSES, .min_count = a->options.min_count, .binary = tree_lstm_binary(t)};
+        .labels = TREE_CLASSES, .min_count = a->options.min_count, .binary = binary_cell(t)};
     int rc = treebank_load(&t->bank, a, &files);
 
     report_text(&a->report, "cell", cell_names[t->cell]);
@@ -35,7 +36,7 @@ int tree_lstm_load(struct tree_lstm *t)
 
 int tree_lstm_read(struct tree_lstm *t, int most)
 {
-    return tree_predictor_read(&t->predictor, &t->app, most, t->bank.vocab, tree_lstm_binary(t));
+    return tree_predictor_read(&t->predictor, &t->app, most, t->bank.vocab, binary_cell(t));
 }
 
 static void clear(struct app *a)

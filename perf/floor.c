@@ -11,7 +11,6 @@
  * what one writes by hand.
  */
 #include <argp.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "apps/common/data_files.h"
+#include "apps/common/option_table.h"
 #include "apps/common/progress.h"
 #include "apps/common/ptb.h"
 #include "apps/common/random.h"
@@ -69,18 +69,6 @@ static const struct argp_option options[] = {
     {"quiet", KEY_QUIET, NULL, 0, "nothing on stderr", 3},
     {0}};
 
-static long whole(struct argp_state *state, const char *arg, long lo, long hi)
-{
-    char *end;
-    long value;
-
-    errno = 0;
-    value = strtol(arg, &end, 10);
-    if (errno || end == arg || *end || value < lo || value > hi)
-        argp_error(state, "expected a whole number from %ld to %ld, not '%s'", lo, hi, arg);
-    return value;
-}
-
 static int shape_named(struct argp_state *state, const char *arg)
 {
     for (int i = 0; tree_shape_names[i]; i++)
@@ -108,17 +96,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_MODEL: p->set.model = model_named(state, arg); break;
     case KEY_TRAIN: p->train = arg; break;
     case KEY_TREE: p->shape = shape_named(state, arg); break;
-    case KEY_LEAVES: p->leaves = (int)whole(state, arg, 1, 1 << 24); break;
-    case KEY_SAMPLES: p->samples = (int)whole(state, arg, 1, INT_MAX); break;
-    case KEY_EPOCHS: p->epochs = (int)whole(state, arg, 1, INT_MAX); break;
-    case KEY_BATCH: p->set.batch = (int)whole(state, arg, 1, 1 << 20); break;
-    case KEY_HIDDEN: p->hidden = (int)whole(state, arg, 1, 1 << 16); break;
-    case KEY_EMBED: p->set.sizes.embed = (int)whole(state, arg, 1, 1 << 16); break;
-    case KEY_LR: p->lr = strtod(arg, NULL); break;
-    case KEY_SEED: p->seed = (uint64_t)whole(state, arg, 0, LONG_MAX); break;
+    case KEY_LEAVES: p->leaves = app_int(state, "leaves", arg, 1, 1 << 24); break;
+    case KEY_SAMPLES: p->samples = app_int(state, "samples", arg, 1, INT_MAX); break;
+    case KEY_EPOCHS: p->epochs = app_int(state, "epochs", arg, 1, INT_MAX); break;
+    case KEY_BATCH: p->set.batch = app_int(state, "batch", arg, 1, 1 << 20); break;
+    case KEY_HIDDEN: p->hidden = app_int(state, "hidden", arg, 1, 1 << 16); break;
+    case KEY_EMBED: p->set.sizes.embed = app_int(state, "embed", arg, 1, 1 << 16); break;
+    case KEY_LR: p->lr = app_real(state, "lr", arg, 0, 1e6); break;
+    case KEY_SEED: p->seed = (uint64_t)app_int(state, "seed", arg, 0, INT_MAX); break;
     case KEY_INIT: p->init = arg; break;
     case KEY_INFER: p->set.train = false; break;
-    case KEY_WORKERS: p->set.threads = (int)whole(state, arg, 1, FLOOR_THREADS); break;
+    case KEY_WORKERS: p->set.threads = app_int(state, "workers", arg, 1, FLOOR_THREADS); break;
     case KEY_JSON: p->json = true; break;
     case KEY_QUIET: p->quiet = true; break;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,23 +43,16 @@ const char *cavs_error_message(void)
     return message;
 }
 
-int cavs__vfail(int code, const char *format, va_list ap)
+int cavs__fail(int code, const char *format, ...)
 {
     /* Through a buffer of its own: an argument may be the present message. */
     char text[sizeof message];
-
-    vsnprintf(text, sizeof text, format, ap);
-    memcpy(message, text, sizeof message);
-    return code;
-}
-
-int cavs__fail(int code, const char *format, ...)
-{
     va_list ap;
 
     va_start(ap, format);
-    cavs__vfail(code, format, ap);
+    vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
+    memcpy(message, text, sizeof message);
     return code;
 }
 

@@ -3,13 +3,11 @@
 #ifndef CAVS_CORE_BASE_ERROR_H
 #define CAVS_CORE_BASE_ERROR_H
 
-#include <stdarg.h>
 #include "core/cavs.h"
 
 /* Sets the message of this thread and returns code, so that `return cavs__fail(CAVS_EINVAL, ...)`
  * reads well. */
 int cavs__fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int cavs__vfail(int code, const char *format, va_list ap);
 /* Puts "context: " before the present message. */
 int cavs__fail_in(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "96 bytes", "17.3 kB", "2.5 MB", in a static per-thread buffer */

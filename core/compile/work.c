@@ -28,6 +28,12 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* Eager, chain and lazy work runs forward and backward. */
+static bool has_directions(enum cavs__work_phase phase)
+{
+    return phases[phase].forward != phases[phase].backward;
+}
+
 struct cavs__work cavs__work_of(const char *codelet)
 {
     struct cavs__work work = {CAVS__WORK_OTHER, strstr(codelet, ".backward.") != NULL};
@@ -47,14 +53,9 @@ struct cavs__work cavs__work_of(const char *codelet)
     else if (ends_with(codelet, ".lazy") || ends_with(codelet, ".metrics") ||
              ends_with(codelet, ".backward.shared"))
         work.phase = CAVS__WORK_LAZY;
-    if (!cavs__work_has_directions(work.phase))
+    if (!has_directions(work.phase))
         work.backward = false;
     return work;
-}
-
-bool cavs__work_has_directions(enum cavs__work_phase phase)
-{
-    return phases[phase].forward != phases[phase].backward;
 }
 
 const char *cavs__work_phase_name(enum cavs__work_phase phase)
@@ -64,7 +65,7 @@ const char *cavs__work_phase_name(enum cavs__work_phase phase)
 
 const char *cavs__work_direction(struct cavs__work work)
 {
-    if (!cavs__work_has_directions(work.phase))
+    if (!has_directions(work.phase))
         return "";
     return work.backward ? " backward" : " forward";
 }

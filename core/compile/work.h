@@ -35,7 +35,5 @@ struct cavs__work cavs__work_of(const char *codelet);
 const char *cavs__work_phase_name(enum cavs__work_phase phase);
 const char *cavs__work_direction(struct cavs__work work); /* " forward", " backward" or "" */
 unsigned cavs__work_color(struct cavs__work work);        /* 0xRRGGBB */
-/* Phases that run forward and backward: eager, chain, lazy. */
-bool cavs__work_has_directions(enum cavs__work_phase phase);
 
 #endif

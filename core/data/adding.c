@@ -4,7 +4,8 @@
 
 #include "core/base/error.h"
 
-void cavs__rewind_sample(struct cavs_data *d)
+/* Cuts everything behind the last complete sample off. */
+static void rewind_sample(struct cavs_data *d)
 {
     for (int i = 0; i < d->model->nstages; i++) {
         struct cavs__stage_data *s = &d->stages[i];
@@ -32,7 +33,7 @@ void cavs__rewind_sample(struct cavs_data *d)
 int cavs__drop_sample(struct cavs_data *d, int rc)
 {
     if (rc)
-        cavs__rewind_sample(d);
+        rewind_sample(d);
     return rc;
 }
 
@@ -57,7 +58,7 @@ int cavs_data_begin(struct cavs_data *d)
         return cavs__fail(CAVS_EINVAL, "cavs_data_begin(NULL)");
     if (d->packed)
         return cavs__fail(CAVS_ESTATE, "data opened from a file cannot be added to");
-    cavs__rewind_sample(d);
+    rewind_sample(d);
     d->open = true;
     return CAVS_OK;
 }
@@ -195,7 +196,7 @@ int cavs_data_end(struct cavs_data *d)
     if (rc)
         return cavs__drop_sample(d, rc);
     d->samples++;
-    cavs__rewind_sample(d); /* the sample stays: it is counted */
+    rewind_sample(d); /* the sample stays: it is counted */
     for (int i = 0; i < d->model->nstages && !rc; i++)
         rc = intern_rows(&d->stages[i]);
     if (rc) {

@@ -11,8 +11,6 @@ static inline int64_t cavs__last_start(const struct cavs__column *c)
     return ((const int64_t *)c->p)[c->n - 1];
 }
 
-/* Cuts everything behind the last complete sample off. */
-void cavs__rewind_sample(struct cavs_data *d);
 /* Any failure inside a sample closes it: gives rc back. */
 int cavs__drop_sample(struct cavs_data *d, int rc);
 /* The stage, of the open sample, that `call` is about. */

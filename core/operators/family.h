@@ -14,11 +14,6 @@
 #include "core/base/error.h"
 #include "core/declare/build.h"
 
-/* inputs.c; NULL: reported */
-/* The stage's input of that name, made at first mention. */
-struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
-                                     bool ids, int width, struct cavs_place at);
-
 /* lists.c: the domain of that list of f, made at first mention, and that of its children; 0:
  * reported */
 int cavs__list_domain(struct cavs_function *f, struct cavs__list like, const char *op,

@@ -43,8 +43,8 @@ static struct cavs__input *add_input(struct cavs_stage *s, const char *name,
 
 /* The stage's input of that name, made at first mention; NULL (reported) if it was declared
  * otherwise before. */
-struct cavs__input *cavs__find_input(struct cavs_function *f, const char *name, enum cavs__per per,
-                                     bool ids, int width, struct cavs_place at)
+static struct cavs__input *find_input(struct cavs_function *f, const char *name, enum cavs__per per,
+                                      bool ids, int width, struct cavs_place at)
 {
     const struct cavs__input here = {.per = per, .ids = ids, .width = width, .limit = INT32_MAX};
     struct cavs_stage *s = f->stage;
@@ -82,7 +82,7 @@ struct cavs_symbol *cavs_pull_at(struct cavs_function *f, const char *name, int 
 
     if (!cavs__open_for_vertices(f, "pull", at) || !is_input(f, "pull", name, width, at))
         return NULL;
-    in = cavs__find_input(f, name, CAVS__PER_VERTEX, false, width, at);
+    in = find_input(f, name, CAVS__PER_VERTEX, false, width, at);
     if (!in)
         return NULL;
     return cavs__add_symbol(
@@ -105,7 +105,7 @@ struct cavs_symbol *cavs_pull_ids_at(struct cavs_function *f, const char *name,
 {
     if (!cavs__open_for_vertices(f, "pull_ids", at) || !is_input(f, "pull_ids", name, 1, at))
         return NULL;
-    return ids_symbol(f, cavs__find_input(f, name, CAVS__PER_VERTEX, true, 0, at), 0, at);
+    return ids_symbol(f, find_input(f, name, CAVS__PER_VERTEX, true, 0, at), 0, at);
 }
 
 struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name, int width,
@@ -116,7 +116,7 @@ struct cavs_symbol *cavs_pull_edge_at(struct cavs_function *f, const char *name,
 
     if (!cavs__open_for_vertices(f, "pull_edge", at) || !is_input(f, "pull_edge", name, width, at))
         return NULL;
-    in = cavs__find_input(f, name, CAVS__PER_EDGE, false, width, at);
+    in = find_input(f, name, CAVS__PER_EDGE, false, width, at);
     domain = in ? cavs__children_domain(f, "pull_edge", at) : 0;
     return domain ? cavs__add_symbol(f,
                                      (struct cavs_symbol){.op = CAVS__OP_PULL,
@@ -170,7 +170,7 @@ struct cavs_symbol *cavs_pull_edge_ids_at(struct cavs_function *f, const char *n
         FAIL(f, CAVS_EINVAL, "pull_edge_ids: the input needs a name");
         return NULL;
     }
-    in = cavs__find_input(f, name, CAVS__PER_EDGE, true, 0, at);
+    in = find_input(f, name, CAVS__PER_EDGE, true, 0, at);
     domain = in ? cavs__children_domain(f, "pull_edge_ids", at) : 0;
     return domain ? ids_symbol(f, in, domain, at) : NULL;
 }
@@ -187,7 +187,7 @@ struct cavs_symbol *cavs_pull_list_ids_at(struct cavs_function *f, const char *n
         FAIL(f, CAVS_EINVAL, "pull_list_ids: the input needs a name");
         return NULL;
     }
-    in = cavs__find_input(f, name, CAVS__PER_ENTRY, true, 0, at);
+    in = find_input(f, name, CAVS__PER_ENTRY, true, 0, at);
     domain = in ? cavs__list_domain(f, (struct cavs__list){.input = in}, "pull_list_ids", at) : 0;
     return domain ? ids_symbol(f, in, domain, at) : NULL;
 }
