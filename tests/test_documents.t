@@ -80,6 +80,21 @@ done <"$work/documents" >"$work/wrong"
 ! [ -s "$work/wrong" ]
 ok $? "names of functions and variables in documents exist" "$work/wrong"
 
+# So do options: of programs, of scripts, of configure, or of other people's tools, which stand here.
+others='allow-run-as-root cflags enable-debug enable-fast enable-maxcudadev libs mca no-deps oversubscribe random-source'
+{
+    cat "$build/apps/completion" configure.ac m4/*.m4
+    find quickstart build-aux perf -type f ! -name '*.md' -exec cat {} +
+    # shellcheck disable=SC2086 # a list; --layers is one that a document lets its reader make
+    printf -- '--%s\n' $others layers
+} | grep -aoE -- '--[a-z][a-z0-9-]+' | sort -u >"$work/options"
+while read -r document; do
+    grep -oE -- '(^|[^A-Za-z0-9_-])--[a-z][a-z0-9-]+' "$document" | grep -oE -- '--.*' | sort -u |
+        grep -vxF -f "$work/options" | sed "s|^|$document: |"
+done <"$work/documents" >"$work/wrong"
+[ "$(wc -l <"$work/options")" -gt 100 ] && ! [ -s "$work/wrong" ]
+ok $? "options that documents speak of exist" "$work/wrong"
+
 # Who is about to run quickstart reads beforehand what that takes.
 sed -n '/^## Two commands/,/^## /p' README.md | tr -s ' \n' ' ' >"$work/setup"
 grep -q ' minutes,' "$work/setup" && grep -qE '[0-9] [MG]B from the network' "$work/setup" &&
