@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# scheduler/: input graphs -> V_t and rows, by a policy.  Pure C: neither models nor StarPU are known here.
+
 libcavs_la_SOURCES += \
 	scheduler/schedule.h \
 	scheduler/internal.h \
