@@ -11,7 +11,7 @@
 enum {
     ARRAYS = 8,
     ROOM_FOR_SCALE = 16,
-    NORM_GROUPS = 256,
+    NORM_GROUPS = 1024,
     NORM_NUMBERS = 2048 /* of a group, at least */
 };
 
@@ -162,7 +162,7 @@ int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
 /* Groups that share so many rows, which depends on nothing else: the sum is the same everywhere. */
 static int groups_of_norm(int rows, int cols)
 {
-    int at_once = CAVS__ROW_ITEMS >> cavs__lanes(cols, 1);
+    int at_once = CAVS__ROW_ITEMS >> cavs__lanes(cols, CAVS__NUMBERS);
     int64_t groups = ((int64_t)rows * cols + NORM_NUMBERS - 1) / NORM_NUMBERS;
 
     groups = groups < NORM_GROUPS ? groups : NORM_GROUPS;
@@ -177,7 +177,7 @@ static int squares(struct cavs__device *d, const struct rows *r, int cols, int g
     cavs__launch_groups(&l, d, CAVS__DEVICE_squares, groups, 1, 256);
     cavs__argument_int(&l, r->n);
     cavs__argument_int(&l, cols);
-    cavs__argument_int(&l, cavs__lanes(cols, 1));
+    cavs__argument_int(&l, cavs__lanes(cols, CAVS__NUMBERS));
     argument_arrays(&l, r->g, r->ngrads, r->ld);
     cavs__argument_memory(&l, parts);
     return cavs__launch(d, &l);

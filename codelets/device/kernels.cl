@@ -187,10 +187,14 @@ KERNEL(256) cavs_row_sum(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 
     TAKE_WHOLE_ROW
     long from = ROW(x, r);
-    float sum = 0.0f;
+    float sum = 0.0f, numbers[NUMBERS];
 
-    for (int c = column; c < n && from >= 0; c += step)
-        sum += x[from + c];
+    for (int c = column; c < n; c += NUMBERS * step) {
+        load_numbers(numbers, x, from, c, step, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++)
+            sum += numbers[k];
+    }
     sum = sum_of_lanes(part, lanes, sum);
     if (here && column == 0)
         y[y_at + (long)r * y_ld] = sum;
@@ -209,20 +213,28 @@ EW_FN float number_at(GLOBAL const float *z, long from, int c)
 EW_FN float largest_of_row(LOCAL_POINTER float *part, int lanes, GLOBAL const float *z, long from,
                            int n)
 {
-    float largest = NUMBER(z, from, 0);
+    float largest = NUMBER(z, from, 0), numbers[NUMBERS];
 
-    for (int c = LANE; c < n; c += 1 << lanes)
-        largest = NUMBER(z, from, c) > largest ? NUMBER(z, from, c) : largest;
+    for (int c = LANE; c < n; c += NUMBERS << lanes) {
+        load_numbers(numbers, z, from, c, 1 << lanes, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++)
+            largest = c + (k << lanes) < n && numbers[k] > largest ? numbers[k] : largest;
+    }
     return largest_of_lanes(part, lanes, largest);
 }
 
 EW_FN float sum_of_exponentials(LOCAL_POINTER float *part, int lanes, GLOBAL const float *z,
                                 long from, int n, float largest)
 {
-    float sum = 0.0f;
+    float sum = 0.0f, numbers[NUMBERS];
 
-    for (int c = LANE; c < n; c += 1 << lanes)
-        sum += ew_exp(NUMBER(z, from, c) - largest);
+    for (int c = LANE; c < n; c += NUMBERS << lanes) {
+        load_numbers(numbers, z, from, c, 1 << lanes, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++)
+            sum += c + (k << lanes) < n ? ew_exp(numbers[k] - largest) : 0.0f;
+    }
     return sum_of_lanes(part, lanes, sum);
 }
 
@@ -278,11 +290,18 @@ KERNEL(256) cavs_correct(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, V
     int label = index[label_ix + r];
     bool counts = label >= 0 && label < n;
     long from = ROW(z, r);
-    float own = counts ? NUMBER(z, from, label) : 0.0f, beaten = 0.0f;
+    float own = counts ? NUMBER(z, from, label) : 0.0f, beaten = 0.0f, numbers[NUMBERS];
 
-    for (int c = column; c < n; c += step)
-        if (c != label && (c < label ? NUMBER(z, from, c) >= own : NUMBER(z, from, c) > own))
-            beaten = 1.0f;
+    for (int first = column; first < n; first += NUMBERS * step) {
+        load_numbers(numbers, z, from, first, step, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++) {
+            int c = first + k * step;
+
+            if (c < n && c != label && (c < label ? numbers[k] >= own : numbers[k] > own))
+                beaten = 1.0f;
+        }
+    }
     beaten = largest_of_lanes(part, lanes, beaten);
     if (here && column == 0)
         y[y_at + (long)r * y_ld] = counts && beaten == 0.0f ? 1.0f : 0.0f;
@@ -384,8 +403,12 @@ KERNEL(256) cavs_rms_norm(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
     long from = ROW(x, r), to = y_at + (long)r * y_ld;
     float sum = 0.0f;
 
-    for (int c = column; c < n && from >= 0; c += step)
-        sum += x[from + c] * x[from + c];
+    for (int c = column; c < n; c += NUMBERS * step) {
+        load_numbers(numbers, x, from, c, step, n);
+        UNROLL
+        for (int k = 0; k < NUMBERS; k++)
+            sum += numbers[k] * numbers[k];
+    }
     sum = ew_sqrt(sum_of_lanes(part, lanes, sum) / (float)n + 1e-5f);
     for (int c = column; c < n && here; c += NUMBERS * step) {
         load_numbers(numbers, x, from, c, step, n);
@@ -751,12 +774,14 @@ KERNEL(256) cavs_squares(ROWS, ARRAYS, GLOBAL float *out, long out_at)
     double sum = 0;
 
     for (int r = (GROUP_X << (8 - lanes)) + (ITEM >> lanes); r < rows; r += GROUPS_X << (8 - lanes))
-        for (int c = ITEM & ((1 << lanes) - 1); c < n; c += 1 << lanes) {
-            float d = 0.0f;
+        for (int c = LANE; c < n; c += NUMBERS << lanes) {
+            float d[NUMBERS] = {0.0f, 0.0f, 0.0f, 0.0f};
 
             for (int j = 0; j < ngrads; j++)
-                d += ARRAY_NUMBER(j, (long)r * g_ld + c);
-            sum += (double)d * d;
+                add_numbers(d, ARRAY(j), ARRAY_AT(j) + (long)r * g_ld, c, 1 << lanes, n);
+            UNROLL
+            for (int k = 0; k < NUMBERS; k++)
+                sum += (double)d[k] * d[k];
         }
     sum = double_sum256(part, sum);
     if (ITEM == 0)
