@@ -95,8 +95,8 @@ struct cavs__step {
     const struct cavs_symbol **origin;
     double flops; /* per row, nominal GEMM operations */
     int list;     /* rows: 0 of vertices, d > 0 entries of list d - 1 */
-    int together; /* so many steps from this one on may run at once: no one's result is touched by
-                     another */
+    int together; /* so many steps from this one on may run at once: products, no one's result is
+                     touched by another; before them a group of copies, after them one of sums */
     struct cavs__sequence *sequence; /* that begins with it; NULL: none does */
 };
 

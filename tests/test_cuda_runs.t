@@ -123,6 +123,16 @@ costs() {
     ok $? "$1: a V_t is $(field vt_launches_forward) launches forward, $(field vt_launches_backward) backward"
 }
 
+costs tree_lstm --embed 16 --train "$source/tests/data/mini.txt"
+[ "$forward" -eq 2 ] && [ "$backward" -eq 2 ] && [ "$(field vt_launches_forward)" = 2.0 ] &&
+    [ "$(field vt_launches_backward)" = 2.0 ]
+ok $? "copies before products and sums after them are no launches of their own"
+on_gpu=$(field loss)
+# shellcheck disable=SC2086
+on_gpus "devices=0" tree_lstm --embed 16 --train "$source/tests/data/mini.txt" $small --workers 1 --epochs 1
+holds "($(field loss) / $on_gpu - 1) ^ 2 < 1e-10"
+ok $? "and the loss is that of a core"
+
 # launched PROGRAM ARGUMENT...: launches of one batch
 launched() {
     # shellcheck disable=SC2086

@@ -183,6 +183,70 @@ static void scratch_of_products_taken_together_is_apart(void **unused)
     drop(&b);
 }
 
+/* ---- groups that are made beside products ---- */
+
+static void a_product_of_both_children(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *both[] = {cavs_gather(f, 0), cavs_gather(f, 1)};
+
+    cavs_scatter(f, cavs_tanh(cavs_matmul(cavs_concat(2, both), zoo_weight(m, "both", 2 * W, W))));
+}
+
+static void copies_are_made_beside_the_product_that_reads_them(void **unused)
+{
+    struct built b = build(a_product_of_both_children, false);
+
+    (void)unused;
+    has_steps(&b, "epe");
+    assert_int_equal(b.part->steps[0].together, 2);
+    assert_int_equal(b.part->steps[1].together, 1);
+    drop(&b);
+}
+
+/* Half of one product and another one, twice. */
+static void halves_and_products(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = cavs_gather(f, 0), *both[2];
+    struct cavs_symbol *all = cavs_matmul(x, zoo_weight(m, "all", W, W));
+    char name[16];
+
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "half%d", i);
+        both[i] = cavs_add(cavs_slice(all, i * W / 2, W / 2),
+                           cavs_matmul(cavs_gather(f, i + 1), zoo_weight(m, name, W, W / 2)));
+    }
+    cavs_scatter(f, cavs_concat(2, both));
+}
+
+static void a_sum_of_products_is_made_with_them(void **unused)
+{
+    struct built b = build(halves_and_products, false);
+
+    (void)unused;
+    has_steps(&b, "pppe");
+    assert_int_equal(b.part->steps[0].together, 4);
+    drop(&b);
+}
+
+static void a_product_and_one_that_others_read(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *a = cavs_matmul(cavs_gather(f, 0), zoo_weight(m, "a", W, W));
+    struct cavs_symbol *b = cavs_matmul(cavs_gather(f, 1), zoo_weight(m, "b", W, W));
+
+    cavs_push(f, "sum", cavs_add(a, b));
+    cavs_scatter(f, cavs_matmul(a, zoo_weight(m, "c", W, W)));
+}
+
+static void not_if_others_read_a_product(void **unused)
+{
+    struct built b = build(a_product_and_one_that_others_read, false);
+
+    (void)unused;
+    for (int i = 0; i < b.part->nsteps; i++)
+        assert_true(b.part->steps[i].together <= 2);
+    drop(&b);
+}
+
 /* ---- delays ---- */
 
 /* The gate of one child waits for nothing, the other product for a sum. */
@@ -361,6 +425,9 @@ int main(void)
         cmocka_unit_test(a_joined_group_has_a_limit),
         cmocka_unit_test(products_are_taken_together_up_to_eight),
         cmocka_unit_test(a_product_waits_for_the_one_it_reads),
+        cmocka_unit_test(copies_are_made_beside_the_product_that_reads_them),
+        cmocka_unit_test(a_sum_of_products_is_made_with_them),
+        cmocka_unit_test(not_if_others_read_a_product),
         cmocka_unit_test(scratch_of_products_taken_together_is_apart),
         cmocka_unit_test(what_only_a_later_group_reads_is_computed_there),
         cmocka_unit_test(gradients_lie_where_values_were_that_are_read_for_the_last_time),

@@ -14,7 +14,7 @@
  *     walk.c          the steps of a part, each over all rows of a segment
  *     device_kernels.c  the kernels of kernel.h: a launch each
  *     products.c      but for matrix products: by a library or by our kernel, which takes several;
- *                     products_choice.c: which of both
+ *                     products_choice.c: which of both; fused_products.c: what else it takes along
  *     device_update.c optimizers
  *     device_groups.c fused groups
  *     sequences.c     steps that are one launch, a group of items each vertex

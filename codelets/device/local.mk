@@ -14,6 +14,8 @@ libcavs_la_SOURCES += \
 	codelets/device/device_task.c \
 	codelets/device/device_update.c \
 	codelets/device/driver.h \
+	codelets/device/fused_products.c \
+	codelets/device/fused_products.h \
 	codelets/device/launching.c \
 	codelets/device/offer.c \
 	codelets/device/products.c \

@@ -2,6 +2,7 @@
 /* products.c - see products.h. */
 #include "codelets/device/products.h"
 
+#include "codelets/device/fused_products.h"
 #include "codelets/kernels/kernel_table.h"
 
 /* A view that a library of products cannot read: indexed, or one row repeated. */
@@ -70,6 +71,9 @@ static const struct tiles {
 #undef TILES
 };
 
+/* Columns that a group of items copies (products.cl). */
+enum { COPIED_COLUMNS = 64 };
+
 static int most_rows(int n, const struct cavs__device_call *const *calls)
 {
     int rows = 0;
@@ -100,30 +104,27 @@ static double duration(const struct tiles *t, int n, const struct cavs__device_c
     return t->step * (each > longest ? each : longest);
 }
 
-/* The kernel has arguments for as many products as there may be: those that are not there have no
- * columns. */
-int cavs__device_products_tiled(int tiles, int n, const struct cavs__device_call *const *calls)
+static int launch_together(const struct tiles *t, const struct cavs__fused *f)
 {
-    const struct tiles *t = &all_tiles[tiles];
-    struct cavs__device *d = calls[0]->device;
-    int64_t columns = 0;
+    struct cavs__device *d = f->device;
+    int64_t columns = parts(f->copied[0].from.cols, COPIED_COLUMNS) +
+                      parts(f->copied[1].from.cols, COPIED_COLUMNS);
     struct cavs__launch l;
 
-    for (int i = 0; i < n; i++)
-        columns += parts(calls[i]->v[2].cols, t->columns);
-    cavs__launch_groups(&l, d, t->kernel, parts(most_rows(n, calls), t->rows), columns, t->items);
-    cavs__argument_pointer(&l, calls[0]->index);
-    for (int i = 0; i < CAVS__MOST_TOGETHER; i++) {
-        const struct cavs__device_call *c = calls[i < n ? i : 0];
-
-        cavs__argument_int(&l, c->rows);
-        cavs__argument_int(&l, c->v[0].cols);
-        cavs__argument_int(&l, i < n ? c->v[2].cols : 0);
-        cavs__argument_int(&l, c->call->accumulate);
-        for (int j = 0; j < 3; j++)
-            cavs__argument_view(&l, &c->v[j]);
-    }
+    for (int i = 0; i < f->n; i++)
+        columns += parts(f->products[i].y.cols, t->columns);
+    cavs__launch_groups(&l, d, t->kernel, parts(f->rows, t->rows), columns, t->items);
+    cavs__argument_pointer(&l, f->index);
+    cavs__argument_fused(&l, f);
     return cavs__launch(d, &l);
+}
+
+int cavs__device_products_tiled(int tiles, int n, const struct cavs__device_call *const *calls)
+{
+    struct cavs__fused f;
+
+    cavs__fuse_products(&f, n, calls);
+    return launch_together(&all_tiles[tiles], &f);
 }
 
 int cavs__device_tiles_for(int n, const struct cavs__device_call *const *calls)
@@ -154,7 +155,7 @@ bool cavs__device_takes_together(const struct cavs__device *d, const struct cavs
     return !d->driver->has_gemm(d) || p->work <= d->together[p->bf16][p->n > 1][p->indexed];
 }
 
-int cavs__device_products(int n, const struct cavs__device_call *const *calls)
+static bool are_taken_together(int n, const struct cavs__device_call *const *calls)
 {
     struct cavs__together all = {.n = n, .bf16 = calls[0]->call->device_bf16};
     bool empty = false;
@@ -166,9 +167,32 @@ int cavs__device_products(int n, const struct cavs__device_call *const *calls)
         all.work += (double)calls[i]->rows * v[0].cols * v[2].cols;
         empty = empty || v[0].cols == 0;
     }
-    if (empty || cavs__device_takes_together(calls[0]->device, &all))
-        return cavs__device_products_together(n, calls);
-    return cavs__device_products_apart(n, calls);
+    return empty || cavs__device_takes_together(calls[0]->device, &all);
+}
+
+static bool is_group(const struct cavs__device_call *c)
+{
+    return c->call->kernel == &cavs__kernel_elementwise;
+}
+
+int cavs__device_products(int n, const struct cavs__device_call *const *calls)
+{
+    const struct cavs__device_call *before = is_group(calls[0]) ? calls[0] : NULL,
+                                   *after = is_group(calls[n - 1]) ? calls[n - 1] : NULL;
+    const struct cavs__device_call *const *products = calls + (before != NULL);
+    int nproducts = n - (before != NULL) - (after != NULL), rc = 0;
+    bool together = are_taken_together(nproducts, products);
+    struct cavs__fused f;
+
+    cavs__fuse_products(&f, nproducts, products);
+    if (before && !(together && cavs__fuse_copies(&f, before)))
+        rc = cavs__device_queue(before);
+    if (after && together && cavs__fuse_sums(&f, after))
+        after = NULL;
+    if (!rc)
+        rc = together ? launch_together(&all_tiles[cavs__device_tiles_for(nproducts, products)], &f)
+                      : cavs__device_products_apart(nproducts, products);
+    return rc || !after ? rc : cavs__device_queue(after);
 }
 
 int cavs__device_gemm(const struct cavs__device_call *c)

@@ -13,6 +13,9 @@
  * local memory while earlier chunks are multiplied, STAGES - 1 chunks ahead. Copies go by four
  * numbers where all of a product lies at multiples of four. (The loops of other copies are left as
  * they are: unrolled they would take the registers that a second group on a unit needs.)
+ *
+ * y may be the sum of two products, x w + x2 w2, whose sums of k1 and of k2 terms are one of all
+ * these (k1 is a multiple of STEPS). And the launch may copy rows, of up to two operands.
  */
 #define ROW_LANES    (TILE_ROWS / ITEM_ROWS)
 #define COLUMN_LANES (TILE_COLUMNS / 4)
@@ -133,22 +136,26 @@ EW_FN void TILED(add_slices)(float *sum, LOCAL_POINTER float *room)
     }
 }
 
-/* Columns [TILE_COLUMNS tile, TILE_COLUMNS (tile + 1)) of one product. */
-EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int k, int n, int accumulate,
-                          VIEW(x), VIEW(w), VIEW(y), LOCAL_POINTER float *room,
-                          LOCAL_POINTER long *from)
+/* Columns [TILE_COLUMNS tile, TILE_COLUMNS (tile + 1)) of one product, or of a sum of two. */
+EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int n, int accumulate,
+                          int k1, VIEW(x), VIEW(w), int k2, VIEW(x2), VIEW(w2), VIEW(y),
+                          LOCAL_POINTER float *room, LOCAL_POINTER long *from)
 {
     float sum[ITEM_ROWS * 4];
     int slice = ITEM / SLICE_ITEMS, t = ITEM % SLICE_ITEMS;
     int tx = t % COLUMN_LANES, ty = t / COLUMN_LANES;
-    int row = GROUP_X * TILE_ROWS, col = tile * TILE_COLUMNS;
+    int row = GROUP_X * TILE_ROWS, col = tile * TILE_COLUMNS, k = k1 + k2;
     int chunks = (k + STEPS * SLICES - 1) / (STEPS * SLICES), first = slice * chunks * STEPS;
     int end = first + chunks * STEPS < k ? first + chunks * STEPS : k;
     LOCAL_POINTER float *chunk = room + slice * STAGES * CHUNK_FLOATS;
-    bool fours = (k | n | x_ld | w_ld) % 4 == 0 && OF_FOURS(x, x_at) && OF_FOURS(w, w_at);
+    bool fours = (k1 | k2 | n | x_ld | w_ld) % 4 == 0 && OF_FOURS(x, x_at) && OF_FOURS(w, w_at);
 
-    if (ITEM < TILE_ROWS)
+    if (k2 > 0)
+        fours = fours && (x2_ld | w2_ld) % 4 == 0 && OF_FOURS(x2, x2_at) && OF_FOURS(w2, w2_at);
+    if (ITEM < TILE_ROWS) {
         from[ITEM] = row + ITEM < rows ? ROW(x, row + ITEM) : -1;
+        from[TILE_ROWS + ITEM] = k2 > 0 && row + ITEM < rows ? ROW(x2, row + ITEM) : -1;
+    }
     UNROLL
     for (int i = 0; i < ITEM_ROWS * 4; i++)
         sum[i] = 0.0f;
@@ -156,8 +163,13 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int k, in
 #define COPY_CHUNK(c)                                                              \
     {                                                                              \
         LOCAL_POINTER float *to = chunk + (c) % STAGES * CHUNK_FLOATS;             \
-        TILED(copy_x)(to, x, from, first + (c) * STEPS, end, fours);               \
-        TILED(copy_w)(to + X_FLOATS, w + w_at, w_ld, first + (c) * STEPS, end, col, n, fours); \
+        int p = first + (c) * STEPS;                                               \
+        bool second = p >= k1 && k2 > 0;                                           \
+        int before = second ? k1 : 0;                                              \
+        TILED(copy_x)(to, second ? x2 : x, second ? from + TILE_ROWS : from, p - before, \
+                      end - before, fours);                                        \
+        TILED(copy_w)(to + X_FLOATS, second ? w2 + w2_at : w + w_at, second ? w2_ld : w_ld, \
+                      p - before, end - before, col, n, fours);                    \
         COPIES_BEGUN;                                                              \
     }
     for (int c = 0; c < STAGES - 1; c++)
@@ -192,36 +204,79 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int k, in
     }
 }
 
+/* ---- copies ---- */
+
+#define COPIED(p) int copied##p, VIEW(from##p), VIEW(to##p)
+
+/* Columns [64 tile, 64 (tile + 1)) of the first operand that is copied, or after its last ones of
+ * the second. */
+EW_FN void TILED(copy)(GLOBAL const int *index, int rows, int tile, COPIED(0), COPIED(1))
+{
+    int tiles = (copied0 + 63) / 64;
+    bool second = tile >= tiles;
+    int n = second ? copied1 : copied0, ld = second ? to1_ld : to0_ld;
+    GLOBAL const float *from = second ? from1 : from0;
+    GLOBAL float *to = second ? to1 + to1_at : to0 + to0_at;
+
+    UNROLL
+    for (int e = 0; e < TILE_ROWS * 64; e += ITEMS) {
+        int r = GROUP_X * TILE_ROWS + (e + ITEM) / 64;
+        int c = (second ? tile - tiles : tile) * 64 + ITEM % 64;
+        long at = r >= rows ? -1 : second ? ROW(from1, r) : ROW(from0, r);
+
+        if (r < rows && c < n)
+            to[(long)r * ld + c] = at < 0 ? 0.0f : from[at + c];
+    }
+}
+
 /* ---- the kernel: the groups in direction y are the tiles of the first product, then those of the
- * second, and so on ---- */
+ * second, and so on; then those of the copies ---- */
+
+/* Flags of a product (fused_products.c): it adds to y; and it is a sum with another one, p + 4,
+ * whose k, x and w are ok, ox and ow. */
+#define ADDS 1
+#define IS_SUM 2
 
 #define PROBLEM(p)                                                                 \
-    int rows##p, int k##p, int n##p, int accumulate##p, VIEW(x##p), VIEW(w##p), VIEW(y##p)
+    int rows##p, int k##p, int n##p, int flags##p, VIEW(x##p), VIEW(w##p), VIEW(y##p)
 
 #define SELECT_FIRST                                                               \
-    int tile = GROUP_Y, rows = rows0, k = k0, n = n0, accumulate = accumulate0;    \
-    GLOBAL float *x = x0, *w = w0, *y = y0;                                        \
-    long x_at = x0_at, w_at = w0_at, y_at = y0_at;                                 \
-    int x_ld = x0_ld, x_ix = x0_ix, w_ld = w0_ld, y_ld = y0_ld;
+    int tile = GROUP_Y, rows = rows0, k = k0, n = n0, flags = flags0, ok = k4;     \
+    GLOBAL float *x = x0, *w = w0, *y = y0, *ox = x4, *ow = w4;                    \
+    long x_at = x0_at, w_at = w0_at, y_at = y0_at, ox_at = x4_at, ow_at = w4_at;   \
+    int x_ld = x0_ld, x_ix = x0_ix, w_ld = w0_ld, y_ld = y0_ld;                    \
+    int ox_ld = x4_ld, ox_ix = x4_ix, ow_ld = w4_ld;
 
 #define TILES_OF_ONE ((n + TILE_COLUMNS - 1) / TILE_COLUMNS)
-#define OR_ELSE(p)                                                                 \
+#define OR_ELSE(p, more)                                                           \
     if (tile >= TILES_OF_ONE) {                                                    \
         tile -= TILES_OF_ONE;                                                      \
-        rows = rows##p, k = k##p, n = n##p, accumulate = accumulate##p;            \
+        rows = rows##p, k = k##p, n = n##p, flags = flags##p;                      \
         x = x##p, x_at = x##p##_at, x_ld = x##p##_ld, x_ix = x##p##_ix;            \
         w = w##p, w_at = w##p##_at, w_ld = w##p##_ld;                              \
         y = y##p, y_at = y##p##_at, y_ld = y##p##_ld;                              \
+        more                                                                       \
     }
+#define AND(p)                                                                     \
+    ok = k##p, ox = x##p, ox_at = x##p##_at, ox_ld = x##p##_ld, ox_ix = x##p##_ix; \
+    ow = w##p, ow_at = w##p##_at, ow_ld = w##p##_ld;
 
 KERNEL(ITEMS) TILED(cavs_products)(GLOBAL const int *index, PROBLEM(0), PROBLEM(1), PROBLEM(2),
-                                   PROBLEM(3), PROBLEM(4), PROBLEM(5), PROBLEM(6), PROBLEM(7))
+                                   PROBLEM(3), PROBLEM(4), PROBLEM(5), PROBLEM(6), PROBLEM(7),
+                                   COPIED(0), COPIED(1))
 {
     LOCAL_OF_FOURS float room[ROOM_FLOATS];
-    LOCAL long from[TILE_ROWS];
+    LOCAL long from[2 * TILE_ROWS];
 
     SELECT_FIRST
-    OR_ELSE(1) OR_ELSE(2) OR_ELSE(3) OR_ELSE(4) OR_ELSE(5) OR_ELSE(6) OR_ELSE(7)
-    TILED(product)(index, rows, tile, k, n, accumulate, x, x_at, x_ld, x_ix, w, w_at, w_ld, -1, y,
+    OR_ELSE(1, AND(5)) OR_ELSE(2, AND(6)) OR_ELSE(3, AND(7))
+    OR_ELSE(4, ) OR_ELSE(5, ) OR_ELSE(6, ) OR_ELSE(7, )
+    if (tile >= TILES_OF_ONE) {
+        TILED(copy)(index, rows0, tile - TILES_OF_ONE, copied0, PASS(from0), PASS(to0), copied1,
+                    PASS(from1), PASS(to1));
+        return;
+    }
+    TILED(product)(index, rows, tile, n, flags & ADDS, k, x, x_at, x_ld, x_ix, w, w_at, w_ld,
+                   -1, flags & IS_SUM ? ok : 0, ox, ox_at, ox_ld, ox_ix, ow, ow_at, ow_ld, -1, y,
                    y_at, y_ld, -1, room, from);
 }

@@ -32,7 +32,8 @@ enum {
 };
 
 /* y = x w of kernel "gemm", n calls, none of which reads or writes what another one writes; at most
- * CAVS__MOST_TOGETHER.  0, or -1: the device has failed. */
+ * CAVS__MOST_TOGETHER.  A group of copies may come before them and a group of sums after them, as
+ * core/compile/together.c has it.  0, or -1: the device has failed. */
 int cavs__device_products(int n, const struct cavs__device_call *const *calls);
 /* The same by our kernel, in one launch, with the tiles that suit them or with these; and one by
  * one by the library. */

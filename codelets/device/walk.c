@@ -62,13 +62,18 @@ size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int3
     return floats + (size_t)room_for_packing(p) * most;
 }
 
-/* Launches of products that may run at once; their x may have to be packed. */
+/* Launches of products that may run at once, and of groups around them; an x of a product may have
+ * to be packed. */
 static int product_launches(const struct cavs__step *s, const struct cavs__device *d, int rows)
 {
-    struct cavs__together all = {.n = s->together, .bf16 = s->call.device_bf16};
+    struct cavs__together all = {0};
     int packed = 0;
 
     for (int i = 0; i < s->together; i++) {
+        if (s[i].call.kernel != &cavs__kernel_gemm)
+            continue;
+        all.n++;
+        all.bf16 = s[i].call.device_bf16;
         packed += is_scattered(&s[i].v[0]);
         all.work += (double)rows * s[i].v[0].cols * s[i].v[2].cols;
     }
@@ -88,8 +93,8 @@ int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d
     for (int i = 0; i < p->nsteps; i += cavs__steps_of_launch(&p->steps[i])) {
         const struct cavs__step *s = &p->steps[i];
 
-        n += s->call.kernel == &cavs__kernel_gemm      ? product_launches(s, d, rows)
-             : s->call.kernel == &cavs__kernel_gemm_tn ? gradient_launches(s, d)
+        n += s->call.kernel == &cavs__kernel_gemm || s->together > 1 ? product_launches(s, d, rows)
+             : s->call.kernel == &cavs__kernel_gemm_tn               ? gradient_launches(s, d)
              : s->call.kernel == &cavs__kernel_column_sum
                  ? cavs__device_column_sums(rows, s->v[1].cols)
                  : 1;

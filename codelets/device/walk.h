@@ -17,7 +17,7 @@ int cavs__part_launches(const struct cavs__part *p, const struct cavs__device *d
 /* Why the device cannot run all steps, for people; NULL: it can. */
 const char *cavs__part_obstacle(const struct cavs__part *p, const struct cavs__device *d);
 /* Calls that are one launch: a sequence, which the first one names, or else products, if there are
- * several.  0, or -1: the walk ends. */
+ * several, with a group before or after them.  0, or -1: the walk ends. */
 typedef int cavs__take_fn(int n, const struct cavs__device_call *const *calls);
 /* Makes all calls of a task, in order.  The last of the nbuffers buffers is scratch of so many
  * floats. Nothing is said of the device but in the calls: tests walk in main memory. */

@@ -39,7 +39,7 @@ static int steps_from(const struct cavs__part *p, int first)
 
 int cavs__find_sequences(struct cavs__part *p)
 {
-    for (int first = 0, n; first<p->nsteps; first += n> 1 ? n : 1) {
+    for (int first = 0, n; first<p->nsteps; first += n> 1 ? n : p->steps[first].together) {
         struct cavs__sequence *q;
 
         n = steps_from(p, first);

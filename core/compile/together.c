@@ -3,8 +3,13 @@
  * together.c - which steps of a part may run at once: products that stand one after the other, none
  * of which touches what another one writes. Devices take them in one launch.
  *
+ * That launch may have two groups in it, too: one before the products that only copies rows, since
+ * products can read these where they are, and one after them that only adds results of two products
+ * each, which are one sum then and need not lie anywhere.
+ *
  * It is found before scratch is packed, which then keeps their blocks apart.
  */
+#include "codelets/groups/elementwise.h"
 #include "codelets/kernels/kernel_table.h"
 #include "core/compile/place.h"
 
@@ -59,6 +64,96 @@ static bool may_follow(const struct cavs__part *p, int first, int next,
     return true;
 }
 
+/* ---- groups around products ---- */
+
+enum { MOST_COPIES = 2 };
+
+/* The group touches nothing that products up to `end` write, and takes the same rows. */
+static bool touches_no_result(const struct cavs__part *p, int group, int end, int width)
+{
+    const struct cavs__step *s = &p->steps[group];
+
+    for (int i = group + 1; i < end; i++)
+        for (int k = 0; k < s->nviews; k++)
+            if (p->steps[i].list != s->list || touches(&p->steps[i].v[2], &s->v[k], width))
+                return false;
+    return true;
+}
+
+/* Of a group of vertices whose operands are all as wide as its values; or NULL. */
+static const struct cavs__ew_spec *spec_of(const struct cavs__step *s)
+{
+    const struct cavs__ew_spec *spec =
+        s->call.program && s->list == 0 ? cavs__ew_program_spec(s->call.program) : NULL;
+
+    for (int i = 0; spec && i < spec->ninputs; i++) {
+        if (spec->scalar && spec->scalar[i])
+            return NULL;
+    }
+    return spec;
+}
+
+static bool only_copies(const struct cavs__ew_spec *spec)
+{
+    bool copies = spec && spec->ninputs == spec->noutputs && spec->ninputs <= MOST_COPIES;
+
+    for (int i = 0; copies && i < spec->noutputs; i++)
+        copies = spec->outputs[i] == ~i;
+    return copies;
+}
+
+static bool only_adds_two(const struct cavs__ew_spec *spec)
+{
+    bool adds = spec && spec->noutputs <= CAVS__MOST_TOGETHER / 2;
+
+    for (int i = 0; adds && i < spec->noutputs; i++) {
+        const struct cavs__ew_node *n = &spec->nodes[spec->outputs[i] < 0 ? 0 : spec->outputs[i]];
+
+        adds = spec->outputs[i] >= 0 && n->op == cavs__ew_find("add") && n->which == 0 &&
+               n->in[0] < 0 && n->in[1] < 0 && !(spec->over && spec->over[i] >= 0);
+    }
+    return adds;
+}
+
+/* A result of one of the products, all of which only this group reads. */
+static bool is_its_own_term(const struct cavs__part *p, int first, int group,
+                            const struct cavs__operand *o, int width)
+{
+    bool found = false;
+
+    for (int i = first; i < group; i++) {
+        const struct cavs__operand *y = &p->steps[i].v[2];
+
+        if (!touches(y, o, width))
+            continue;
+        found = true;
+        for (int s = group + 1; s < p->nsteps; s++)
+            for (int k = 0; k < p->steps[s].nviews; k++)
+                if (same_block(y, &p->steps[s].v[k]))
+                    return false;
+    }
+    return found && o->buffer == CAVS__SCRATCH && o->mode == CAVS__DIRECT;
+}
+
+/* May the step after the products [first, group) be of their launch? */
+static bool may_add_up(const struct cavs__part *p, int first, int group, int width)
+{
+    const struct cavs__step *s = &p->steps[group];
+    const struct cavs__ew_spec *spec = spec_of(s);
+
+    if (!only_adds_two(spec))
+        return false;
+    for (int i = 0; i < spec->ninputs; i++)
+        if (!is_its_own_term(p, first, group, &s->v[i], width))
+            return false;
+    for (int i = first; i < group; i++)
+        for (int k = 0; k < 3; k++)
+            for (int j = spec->ninputs; j < s->nviews; j++)
+                if (p->steps[i].list != 0 || touches(&s->v[j], &p->steps[i].v[k], width))
+                    return false;
+    return true;
+}
+
 void cavs__find_together(struct cavs__part *p, const struct cavs__together *o)
 {
     for (int first = 0, end; first < p->nsteps; first = end) {
@@ -66,7 +161,18 @@ void cavs__find_together(struct cavs__part *p, const struct cavs__together *o)
         while (p->steps[first].call.kernel == &cavs__kernel_gemm && end < p->nsteps &&
                end - first < CAVS__MOST_TOGETHER && may_follow(p, first, end, o))
             end++;
+        if (end < p->nsteps && p->steps[first].call.kernel == &cavs__kernel_gemm &&
+            may_add_up(p, first, end, o->width))
+            end++;
         for (int i = first; i < end; i++)
             p->steps[i].together = end - i;
+    }
+    for (int i = 0; i + 1 < p->nsteps; i++) {
+        struct cavs__step *s = &p->steps[i];
+        int n = s[1].together;
+
+        if (s[1].call.kernel == &cavs__kernel_gemm && s[n].call.kernel == &cavs__kernel_gemm &&
+            only_copies(spec_of(s)) && touches_no_result(p, i, i + 1 + n, o->width))
+            s->together = 1 + n;
     }
 }

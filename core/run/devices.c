@@ -48,7 +48,7 @@ static void each_launch(const struct cavs__plan *p, bool coming,
                 const struct cavs__part *part = sp->kinds[j]->parts[f];
 
                 for (int k = 0; part && part->coming == coming && k < part->nsteps;
-                     k += cavs__steps_of_launch(&part->steps[k]))
+                     k += part->steps[k].sequence ? part->steps[k].sequence->n : 1)
                     visit(&part->steps[k], texts);
             }
         }
