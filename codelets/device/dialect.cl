@@ -15,6 +15,7 @@
 #define GLOBAL __global
 #define LOCAL __local
 #define LOCAL_POINTER __local
+#define PRIVATE_POINTER __private
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define BARRIER_OF_ALL_MEMORY barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define ITEM ((int)get_local_id(0))
@@ -56,6 +57,7 @@ EW_FN void copy_four(LOCAL_POINTER float *to, GLOBAL const float *from, bool the
 #define GLOBAL
 #define LOCAL __shared__
 #define LOCAL_POINTER
+#define PRIVATE_POINTER
 #define BARRIER __syncthreads()
 #define BARRIER_OF_ALL_MEMORY __syncthreads()
 #define ITEM ((int)threadIdx.x)

@@ -32,56 +32,98 @@
 #error "the items of a slice do not share its copies evenly"
 #endif
 
-/* Copies steps [p, p + STEPS) of the rows that begin at from[]; zeros beyond k. */
+/* ---- copies of chunks to local memory ---- */
+
+/* By fours: an item copies the same columns of some rows of x, and of w, in each chunk. What does
+ * not change from chunk to chunk is found once: else a chunk would take longer to address than to
+ * multiply. */
+#define X_LANES  (STEPS / 4)
+#define X_COPIES (TILE_ROWS * X_LANES / SLICE_ITEMS)
+#define X_STEP   (SLICE_ITEMS / X_LANES) /* rows between those of an item */
+#define W_COPIES (STEPS * COLUMN_LANES / SLICE_ITEMS)
+#define W_STEP   (SLICE_ITEMS / COLUMN_LANES)
+
+#if SLICE_ITEMS % X_LANES || SLICE_ITEMS % COLUMN_LANES
+#error "an item does not copy the same columns of all its rows"
+#endif
+
+struct TILED(fours) {
+    GLOBAL const float *x[X_COPIES], *w; /* of the next chunk; those of x that are missing: any */
+    unsigned there;                      /* bit i: row i of x is */
+    long w_row;                          /* from one row of w to the next */
+};
+
+/* The chunk of steps from p on. */
+EW_FN struct TILED(fours) TILED(find_fours)(GLOBAL const float *x, LOCAL_POINTER const long *from,
+                                            GLOBAL const float *w, int w_ld, int p, int col)
+{
+    struct TILED(fours) f;
+    int t = ITEM % SLICE_ITEMS;
+
+    f.there = 0;
+    UNROLL
+    for (int i = 0; i < X_COPIES; i++) {
+        long at = from[t / X_LANES + i * X_STEP];
+
+        f.there |= at < 0 ? 0u : 1u << i;
+        f.x[i] = x + (at < 0 ? 0 : at + p + t % X_LANES * 4);
+    }
+    f.w_row = w_ld;
+    f.w = w + (long)(p + t / COLUMN_LANES) * w_ld + col + t % COLUMN_LANES * 4;
+    return f;
+}
+
+/* Copies it, of which `left` steps are there, and goes on to the next one; zeros in the place of
+ * others, and of columns beyond n. */
+EW_FN void TILED(copy_fours)(LOCAL_POINTER float *to, PRIVATE_POINTER struct TILED(fours) *f,
+                             int left, int col, int n)
+{
+    int t = ITEM % SLICE_ITEMS, xc = t % X_LANES * 4, wr = t / COLUMN_LANES;
+    int wc = t % COLUMN_LANES * 4;
+
+    UNROLL
+    for (int i = 0; i < X_COPIES; i++) {
+        copy_four(to + (t / X_LANES + i * X_STEP) * X_PITCH + xc, f->x[i],
+                  (f->there >> i & 1) != 0 && xc < left);
+        f->x[i] += STEPS;
+    }
+    UNROLL
+    for (int i = 0; i < W_COPIES; i++) {
+        int r = wr + i * W_STEP;
+
+        copy_four(to + X_FLOATS + r * TILE_COLUMNS + wc, f->w + i * W_STEP * f->w_row,
+                  r < left && col + wc < n);
+    }
+    f->w += STEPS * f->w_row;
+}
+
+/* One by one: steps [p, p + STEPS) of the rows that begin at from[]; zeros beyond k. */
 EW_FN void TILED(copy_x)(LOCAL_POINTER float *to, GLOBAL const float *x,
-                         LOCAL_POINTER const long *from, int p, int k, bool fours)
+                         LOCAL_POINTER const long *from, int p, int k)
 {
-    int t = ITEM % SLICE_ITEMS;
+    NO_UNROLL
+    for (int e = ITEM % SLICE_ITEMS; e < TILE_ROWS * STEPS; e += SLICE_ITEMS) {
+        int r = e / STEPS, c = e % STEPS;
+        bool there = from[r] >= 0 && p + c < k;
 
-    if (fours) {
-        UNROLL
-        for (int e = 0; e < TILE_ROWS * STEPS / 4; e += SLICE_ITEMS) {
-            int r = (e + t) / (STEPS / 4), c = (e + t) % (STEPS / 4) * 4;
-            bool there = from[r] >= 0 && p + c < k;
-
-            copy_four(to + r * X_PITCH + c, there ? x + from[r] + p + c : x, there);
-        }
-    } else {
-        NO_UNROLL
-        for (int e = 0; e < TILE_ROWS * STEPS; e += SLICE_ITEMS) {
-            int r = (e + t) / STEPS, c = (e + t) % STEPS;
-            bool there = from[r] >= 0 && p + c < k;
-
-            copy_one(to + r * X_PITCH + c, there ? x + from[r] + p + c : x, there);
-        }
+        copy_one(to + r * X_PITCH + c, there ? x + from[r] + p + c : x, there);
     }
 }
 
-/* Copies rows [p, p + STEPS) of w, its columns from col on; zeros beyond k and n. */
+/* Rows [p, p + STEPS) of w, its columns from col on; zeros beyond k and n. */
 EW_FN void TILED(copy_w)(LOCAL_POINTER float *to, GLOBAL const float *w, int w_ld, int p, int k,
-                         int col, int n, bool fours)
+                         int col, int n)
 {
-    int t = ITEM % SLICE_ITEMS;
+    NO_UNROLL
+    for (int e = ITEM % SLICE_ITEMS; e < STEPS * TILE_COLUMNS; e += SLICE_ITEMS) {
+        int r = e / TILE_COLUMNS, c = e % TILE_COLUMNS;
+        bool there = p + r < k && col + c < n;
 
-    if (fours) {
-        UNROLL
-        for (int e = 0; e < STEPS * COLUMN_LANES; e += SLICE_ITEMS) {
-            int r = (e + t) / COLUMN_LANES, c = (e + t) % COLUMN_LANES * 4;
-            bool there = p + r < k && col + c < n;
-
-            copy_four(to + r * TILE_COLUMNS + c, there ? w + (long)(p + r) * w_ld + col + c : w,
-                      there);
-        }
-    } else {
-        NO_UNROLL
-        for (int e = 0; e < STEPS * TILE_COLUMNS; e += SLICE_ITEMS) {
-            int r = (e + t) / TILE_COLUMNS, c = (e + t) % TILE_COLUMNS;
-            bool there = p + r < k && col + c < n;
-
-            copy_one(to + e + t, there ? w + (long)(p + r) * w_ld + col + c : w, there);
-        }
+        copy_one(to + e, there ? w + (long)(p + r) * w_ld + col + c : w, there);
     }
 }
+
+/* ---- products ---- */
 
 /* Adds the product of a chunk's block of x, from this item's first row on, and of w, from its first
  * column on. */
@@ -148,6 +190,7 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int n, in
     int chunks = (k + STEPS * SLICES - 1) / (STEPS * SLICES), first = slice * chunks * STEPS;
     int end = first + chunks * STEPS < k ? first + chunks * STEPS : k;
     LOCAL_POINTER float *chunk = room + slice * STAGES * CHUNK_FLOATS;
+    struct TILED(fours) next;
     bool fours = (k1 | k2 | n | x_ld | w_ld) % 4 == 0 && OF_FOURS(x, x_at) && OF_FOURS(w, w_at);
 
     if (k2 > 0)
@@ -166,10 +209,18 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int n, in
         int p = first + (c) * STEPS;                                               \
         bool second = p >= k1 && k2 > 0;                                           \
         int before = second ? k1 : 0;                                              \
-        TILED(copy_x)(to, second ? x2 : x, second ? from + TILE_ROWS : from, p - before, \
-                      end - before, fours);                                        \
-        TILED(copy_w)(to + X_FLOATS, second ? w2 + w2_at : w + w_at, second ? w2_ld : w_ld, \
-                      p - before, end - before, col, n, fours);                    \
+        GLOBAL const float *xs = second ? x2 : x, *ws = second ? w2 + w2_at : w + w_at; \
+        LOCAL_POINTER const long *rows_from = second ? from + TILE_ROWS : from;    \
+        if (fours) {                                                               \
+            if ((c) == 0 || p == k1)                                               \
+                next = TILED(find_fours)(xs, rows_from, ws, second ? w2_ld : w_ld, p - before, \
+                                         col);                                     \
+            TILED(copy_fours)(to, &next, end - p, col, n);                         \
+        } else {                                                                   \
+            TILED(copy_x)(to, xs, rows_from, p - before, end - before);            \
+            TILED(copy_w)(to + X_FLOATS, ws, second ? w2_ld : w_ld, p - before, end - before, col, \
+                          n);                                                      \
+        }                                                                          \
         COPIES_BEGUN;                                                              \
     }
     for (int c = 0; c < STAGES - 1; c++)
