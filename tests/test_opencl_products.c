@@ -146,6 +146,12 @@ static void check_all(int tiles)
         }
 }
 
+static void narrow_tiles_multiply_rows_of_any_number(void **unused)
+{
+    (void)unused;
+    check_all(CAVS__TILES_narrow);
+}
+
 static void short_tiles_multiply_rows_of_any_number(void **unused)
 {
     (void)unused;
@@ -179,7 +185,7 @@ static void products_get_the_tiles_that_suit_them(void **unused)
     static const struct {
         int rows, k, cols, tiles;
     } cases[] = {
-        {1, 64, 64, CAVS__TILES_short},     {16, 512, 1536, CAVS__TILES_short},
+        {1, 64, 64, CAVS__TILES_narrow},    {16, 512, 1536, CAVS__TILES_narrow},
         {256, 512, 768, CAVS__TILES_short}, {700, 1024, 1536, CAVS__TILES_tall},
         {4096, 512, 512, CAVS__TILES_tall}, {5, 512, 100000, CAVS__TILES_short},
     };
@@ -200,6 +206,7 @@ static void products_get_the_tiles_that_suit_them(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(narrow_tiles_multiply_rows_of_any_number),
         cmocka_unit_test(short_tiles_multiply_rows_of_any_number),
         cmocka_unit_test(tall_tiles_multiply_rows_of_any_number),
         cmocka_unit_test(a_product_has_the_same_bits_alone_and_beside_others),

@@ -62,6 +62,7 @@
     K(list_share)                                                  \
     K(sparse_sum)                                                  \
     K(update)                                                      \
+    K(products_narrow)                                             \
     K(products_short)                                              \
     K(products_tall)                                               \
     /* these compute in double, which an OpenCL device may lack */ \

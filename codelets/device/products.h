@@ -21,8 +21,9 @@
  * an H100. (Others that were tried there, of 32 x 32, 32 x 64, 128 x 64 and 128 x 128, were ahead
  * of both by a tenth at a few sizes.)
  */
-#define CAVS__TILES(T)                 \
-    T(short, 16, 32, 4, 128, 16, 3, 5) \
+#define CAVS__TILES(T)                    \
+    T(narrow, 16, 16, 4, 128, 16, 2, 2.9) \
+    T(short, 16, 32, 4, 128, 16, 3, 5)    \
     T(tall, 64, 64, 8, 256, 16, 2, 30)
 enum {
 #define CAVS__TILE(name, ...) CAVS__TILES_##name,

@@ -43,9 +43,11 @@ const char cavs__device_kernels_text[] =
     "#undef TILE_ROWS\n#define TILE_ROWS ROWS_OF_" name "\n"                                     \
     "#undef TILE_COLUMNS\n#define TILE_COLUMNS COLUMNS_OF_" name "\n" CAVS_TAKE(ITEM_ROWS, name) \
         CAVS_TAKE(ITEMS, name) CAVS_TAKE(STEPS, name) CAVS_TAKE(STAGES, name)
-    CAVS__TILES(CAVS_NUMBERS) CAVS_TILED("short")
+    CAVS__TILES(CAVS_NUMBERS) CAVS_TILED("narrow")
 #include "codelets/device/products.inc"
-        CAVS_TILED("tall")
+        CAVS_TILED("short")
+#include "codelets/device/products.inc"
+            CAVS_TILED("tall")
 #include "codelets/device/products.inc"
     ;
 
