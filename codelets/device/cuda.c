@@ -29,9 +29,7 @@ static struct {
     CUresult (*load)(CUmodule *module, const void *image);
     CUresult (*unload)(CUmodule module);
     CUresult (*function)(CUfunction *f, CUmodule module, const char *name);
-    CUresult (*launch)(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                       unsigned by, unsigned bz, unsigned shared, CUstream stream, void **arguments,
-                       void **extra);
+    CUresult (*launch)(const CUlaunchConfig *config, CUfunction f, void **arguments, void **extra);
     CUresult (*text)(CUresult rc, const char **text);
 } driver;
 
@@ -44,7 +42,7 @@ static void start(void)
         *(void **)&driver.load = dlsym(driver.library, "cuModuleLoadData");
         *(void **)&driver.unload = dlsym(driver.library, "cuModuleUnload");
         *(void **)&driver.function = dlsym(driver.library, "cuModuleGetFunction");
-        *(void **)&driver.launch = dlsym(driver.library, "cuLaunchKernel");
+        *(void **)&driver.launch = dlsym(driver.library, "cuLaunchKernelEx");
         *(void **)&driver.text = dlsym(driver.library, "cuGetErrorString");
     }
     starpu_cublas_init();
@@ -103,6 +101,7 @@ static int open_device(struct cavs__device *d)
     }
     cavs__nvrtc_architecture(properties.major * 10 + properties.minor, d->architecture,
                              sizeof d->architecture);
+    d->overlaps = atoi(strchr(d->architecture, '_') + 1) >= 90;
     d->has_double = true;
     d->units = properties.multiProcessorCount;
     d->max_parameters = 4096;
@@ -166,16 +165,28 @@ static void unload(struct cavs__device *d, void *module, int nkernels, void *con
 
 /* ---- launches ---- */
 
+/* Where kernels wait for the launch before by themselves, as IN_TURN of dialect.cl has it, their
+ * groups are sent while it is at work: else the GPU has nothing to do for a microsecond between
+ * any two. */
 static int launch(struct cavs__device *d, const struct cavs__launch *l)
 {
+    CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                               .value.programmaticStreamSerializationAllowed = 1};
+    const CUlaunchConfig config = {.gridDimX = (unsigned)l->groups[0],
+                                   .gridDimY = (unsigned)l->groups[1],
+                                   .gridDimZ = 1,
+                                   .blockDimX = (unsigned)l->items,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .hStream = (CUstream)starpu_cuda_get_local_stream(),
+                                   .attrs = &early,
+                                   .numAttrs = d->overlaps};
     void *arguments[CAVS__MAX_ARGUMENTS];
     CUresult rc;
 
     for (int i = 0; i < l->nargs; i++)
         arguments[i] = (void *)&l->argument[i].value;
-    rc = driver.launch(l->kernel, (unsigned)l->groups[0], (unsigned)l->groups[1], 1,
-                       (unsigned)l->items, 1, 1, 0, (CUstream)starpu_cuda_get_local_stream(),
-                       arguments, NULL);
+    rc = driver.launch(&config, l->kernel, arguments, NULL);
     if (rc == CUDA_SUCCESS)
         return 0;
     cavs__device_fail(d, "a kernel could not be launched: %s", text_of(rc));

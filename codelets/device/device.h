@@ -98,6 +98,7 @@ struct cavs__device {
     /* CUDA: what code is made for: cavs__nvrtc_architecture() */
     char architecture[32];
     size_t max_parameters;
+    bool overlaps; /* CUDA: groups of a launch are sent before the one before has ended */
     bool has_double, is_cpu;
     int units; /* groups that run at the same time, at least */
     /* [rounded to bfloat16][several][some are rows by index] products of up to so many

@@ -36,6 +36,7 @@ EW_FN float ew_float(unsigned x) { return as_float(x); }
 EW_FN float ew_sqrt(float x) { return sqrt(x); }
 EW_FN float ew_abs(float x) { return fabs(x); }
 
+#define IN_TURN
 #define LOCAL_OF_FOURS __local
 #define OF_FOURS(p, at) 1
 #define STAGES_OF(n) 1
@@ -73,6 +74,13 @@ EW_FN float ew_float(unsigned x) { return __uint_as_float(x); }
 EW_FN float ew_sqrt(float x) { return sqrtf(x); }
 EW_FN float ew_abs(float x) { return fabsf(x); }
 
+#ifndef IN_TURN
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+#define IN_TURN asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define IN_TURN
+#endif
+#endif
 #define LOCAL_OF_FOURS __shared__ __align__(16)
 #define OF_FOURS(p, at) ((size_t)((p) + (at)) % 16 == 0)
 #define STAGES_OF(n) n
@@ -103,6 +111,11 @@ EW_FN void copy_four(float *to, const float *from, bool there)
 }
 #endif
 #endif
+
+/* IN_TURN is what every kernel begins with. Groups of a launch may come onto a GPU while those of
+ * the one before are still at work there (sm_90 and later; cuda.c): here they wait until it has
+ * ended and all that it wrote can be read. Then the next launch may send its groups. So each waits
+ * for the one before, which has waited for all others. */
 
 /* Copies of one number and of four to local memory, of zeros where there is nothing to copy.  Those
  * that an item has begun until COPIES_BEGUN are there after COPIES_WAIT(n), but for the last n

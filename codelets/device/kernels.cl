@@ -49,6 +49,7 @@ EW_FN float largest_of_lanes(LOCAL_POINTER float *part, int lanes, float mine)
 /* x (rows, n) -> y */
 KERNEL(256) cavs_copy_rows(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     float numbers[NUMBERS];
 
     TAKE_ROW
@@ -62,6 +63,7 @@ KERNEL(256) cavs_copy_rows(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 KERNEL(256) cavs_transpose(int rows, int cols, GLOBAL const float *x, long x_at, int x_ld,
                            GLOBAL float *y, long y_at, int y_ld)
 {
+    IN_TURN;
     LOCAL float square[32 * 33];
     int r0 = GROUP_X * 32, c0 = GROUP_Y * 32, c = ITEM % 32;
 
@@ -95,6 +97,7 @@ KERNEL(256) cavs_transpose(int rows, int cols, GLOBAL const float *x, long x_at,
 KERNEL(256) cavs_gemm_tn(GLOBAL const int *index, int rows, int k, int n, int accumulate, VIEW(x),
                          VIEW(dy), VIEW(dw))
 {
+    IN_TURN;
     LOCAL float xs[16 * 64], ds[16 * 64];
     float sum[16];
     int ty = ITEM / 16, tx = ITEM % 16, row = GROUP_X * 64 + ty * 4, col = GROUP_Y * 64 + tx * 4;
@@ -125,6 +128,7 @@ KERNEL(256) cavs_gemm_tn(GLOBAL const int *index, int rows, int k, int n, int ac
 KERNEL(256) cavs_column_sum(GLOBAL const int *index, int rows, int n, int size, int accumulate,
                             VIEW(x), VIEW(y))
 {
+    IN_TURN;
     LOCAL float part[256];
     int c = GROUP_X * 16 + ITEM % 16, begin = GROUP_Y * size;
     int end = rows - begin < size ? rows : begin + size;
@@ -157,6 +161,7 @@ KERNEL(256) cavs_column_sum(GLOBAL const int *index, int rows, int n, int size, 
 /* x summed (rows, n), y (rows, n): y[r] = sum of the rows named for r */
 KERNEL(256) cavs_sum_rows(GLOBAL const int *index, ROWS, VIEW(x), int x_ptr, VIEW(y))
 {
+    IN_TURN;
     TAKE_ROW
     if (r < rows)
         sum_rows(index, r, column, step, n, x_ptr, PASS(x), PASS(y));
@@ -166,6 +171,7 @@ KERNEL(256) cavs_sum_rows(GLOBAL const int *index, ROWS, VIEW(x), int x_ptr, VIE
  * that it is added to, and how many */
 KERNEL(256) cavs_sum_pieces(GLOBAL const int *index, ROWS, VIEW(x), int x_ptr, VIEW(y))
 {
+    IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step) {
         float sum = 0.0f;
@@ -183,6 +189,7 @@ KERNEL(256) cavs_sum_pieces(GLOBAL const int *index, ROWS, VIEW(x), int x_ptr, V
 /* x (rows, n), y (rows, 1): y[r] = sum of row r */
 KERNEL(256) cavs_row_sum(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     LOCAL float part[256];
 
     TAKE_WHOLE_ROW
@@ -241,6 +248,7 @@ EW_FN float sum_of_exponentials(LOCAL_POINTER float *part, int lanes, GLOBAL con
 /* z (rows, n), label ids, y (rows, 1): -log softmax(z)[label], 0 without a label */
 KERNEL(256) cavs_softmax_xent(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, VIEW(y))
 {
+    IN_TURN;
     LOCAL float part[256];
 
     TAKE_WHOLE_ROW
@@ -259,6 +267,7 @@ KERNEL(256) cavs_softmax_xent(GLOBAL const int *index, ROWS, VIEW(z), int label_
 KERNEL(256) cavs_softmax_xent_grad(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, VIEW(g),
                                    VIEW(dz))
 {
+    IN_TURN;
     LOCAL float part[256];
     float numbers[NUMBERS];
 
@@ -284,6 +293,7 @@ KERNEL(256) cavs_softmax_xent_grad(GLOBAL const int *index, ROWS, VIEW(z), int l
 /* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0 */
 KERNEL(256) cavs_correct(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, VIEW(y))
 {
+    IN_TURN;
     LOCAL float part[256];
 
     TAKE_WHOLE_ROW
@@ -330,6 +340,7 @@ EW_FN int first_largest_of_row(LOCAL_POINTER float *part, int lanes, GLOBAL cons
 /* x (rows, n), y (rows, 1): y[r] = largest of row r */
 KERNEL(256) cavs_row_max(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     LOCAL float part[256];
 
     TAKE_WHOLE_ROW
@@ -343,6 +354,7 @@ KERNEL(256) cavs_row_max(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 /* x (rows, n), g (rows, 1), dx (rows, n): g at the first largest */
 KERNEL(256) cavs_row_max_grad(GLOBAL const int *index, ROWS, VIEW(x), VIEW(g), VIEW(dx))
 {
+    IN_TURN;
     LOCAL float part[256];
 
     TAKE_WHOLE_ROW
@@ -356,6 +368,7 @@ KERNEL(256) cavs_row_max_grad(GLOBAL const int *index, ROWS, VIEW(x), VIEW(g), V
 /* x (rows, n), y (rows, n): e^x / sum of e^x */
 KERNEL(256) cavs_softmax(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     LOCAL float part[256];
     float numbers[NUMBERS];
 
@@ -376,6 +389,7 @@ KERNEL(256) cavs_softmax(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 /* x (rows, n), y (rows, n): x - log(sum of e^x) */
 KERNEL(256) cavs_log_softmax(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     LOCAL float part[256];
     float numbers[NUMBERS];
 
@@ -396,6 +410,7 @@ KERNEL(256) cavs_log_softmax(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 /* x (rows, n), y (rows, n): x / sqrt(mean of the squares + 1e-5) */
 KERNEL(256) cavs_rms_norm(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     LOCAL float part[256];
     float numbers[NUMBERS];
 
@@ -424,6 +439,7 @@ KERNEL(256) cavs_rms_norm(GLOBAL const int *index, ROWS, VIEW(x), VIEW(y))
 /* x (rows, n), ids, y (rows, 1): x[id] */
 KERNEL(64) cavs_pick(GLOBAL const int *index, int rows, int n, VIEW(x), int ids_ix, VIEW(y))
 {
+    IN_TURN;
     int r = GROUP_X * 64 + ITEM;
 
     if (r < rows) {
@@ -437,6 +453,7 @@ KERNEL(64) cavs_pick(GLOBAL const int *index, int rows, int n, VIEW(x), int ids_
 /* ids, g (rows, 1), dx (rows, n): g at the id */
 KERNEL(256) cavs_pick_grad(GLOBAL const int *index, ROWS, int ids_ix, VIEW(g), VIEW(dx))
 {
+    IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step) {
         long from = ROW(g, r);
@@ -470,6 +487,7 @@ EW_FN unsigned philox_word(int c, unsigned site, unsigned key0, unsigned key1)
 KERNEL(256) cavs_dropout(GLOBAL const int *index, ROWS, int site, int limit, float factor, VIEW(x),
                          int a_ix, int b_ix, VIEW(y))
 {
+    IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step) {
         unsigned a = a_ix < 0 ? 0 : (unsigned)index[a_ix + r];
@@ -488,6 +506,7 @@ KERNEL(256) cavs_dropout(GLOBAL const int *index, ROWS, int site, int limit, flo
 /* ids, y (rows, 1): 1 where the id >= 0, else 0 */
 KERNEL(64) cavs_mask(GLOBAL const int *index, int rows, int ids_ix, VIEW(y))
 {
+    IN_TURN;
     int r = GROUP_X * 64 + ITEM;
 
     if (r < rows)
@@ -501,6 +520,7 @@ KERNEL(64) cavs_mask(GLOBAL const int *index, int rows, int ids_ix, VIEW(y))
 KERNEL(64) cavs_gemm_select(GLOBAL const int *index, int rows, int k, int n, int transposed,
                             VIEW(x), int ids_ix, VIEW(w), VIEW(y))
 {
+    IN_TURN;
     long i = (long)GROUP_X * 64 + ITEM;
     int r = (int)(i / n), c = (int)(i % n);
 
@@ -521,6 +541,7 @@ KERNEL(64) cavs_gemm_select(GLOBAL const int *index, int rows, int k, int n, int
 KERNEL(64) cavs_gemm_tn_select(GLOBAL const int *index, int rows, int k, int n, int dw_rows,
                                int accumulate, VIEW(x), VIEW(dy), int ids_ix, VIEW(dw))
 {
+    IN_TURN;
     long i = (long)GROUP_X * 64 + ITEM;
     int p = (int)(i / n), c = (int)(i % n);
 
@@ -544,6 +565,7 @@ KERNEL(64) cavs_gemm_tn_select(GLOBAL const int *index, int rows, int k, int n, 
 KERNEL(64) cavs_gemm_rows(GLOBAL const int *index, int rows, int width, int n, int k, int a_row,
                           int a_term, int b_column, int b_term, VIEW(a), VIEW(b), VIEW(y))
 {
+    IN_TURN;
     long i = (long)GROUP_X * 64 + ITEM;
     int r = (int)(i / width), c = (int)(i % width);
 
@@ -576,6 +598,7 @@ EW_FN float largest_entry(GLOBAL const int *index, int first, int end, int c, VI
 /* x listed (n), y (rows, n): sum of the entries */
 KERNEL(256) cavs_list_sum(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     TAKE_ROW
     if (r < rows)
         list_sum(index, r, column, step, n, ptr, PASS(x), PASS(y));
@@ -584,6 +607,7 @@ KERNEL(256) cavs_list_sum(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(
 /* x listed (n), y (rows, n): largest of the entries */
 KERNEL(256) cavs_list_max(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step)
         y[y_at + (long)r * y_ld + c] = largest_entry(index, FIRST, END, c, PASS(x));
@@ -592,6 +616,7 @@ KERNEL(256) cavs_list_max(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(
 /* x listed, g (rows, n), dx listed: g at the first largest */
 KERNEL(256) cavs_list_max_grad(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(g), VIEW(dx))
 {
+    IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step) {
         float largest = largest_entry(index, FIRST, END, c, PASS(x));
@@ -609,6 +634,7 @@ KERNEL(256) cavs_list_max_grad(GLOBAL const int *index, ROWS, int ptr, VIEW(x), 
 /* x listed (n), y listed: per column, over the entries */
 KERNEL(256) cavs_list_softmax(GLOBAL const int *index, ROWS, int ptr, VIEW(x), VIEW(y))
 {
+    IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step) {
         float largest = largest_entry(index, FIRST, END, c, PASS(x)), sum = 0.0f;
@@ -624,6 +650,7 @@ KERNEL(256) cavs_list_softmax(GLOBAL const int *index, ROWS, int ptr, VIEW(x), V
 KERNEL(256) cavs_list_softmax_grad(GLOBAL const int *index, ROWS, int ptr, VIEW(y), VIEW(g),
                                    VIEW(dx))
 {
+    IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step) {
         float sum = 0.0f;
@@ -639,6 +666,7 @@ KERNEL(256) cavs_list_softmax_grad(GLOBAL const int *index, ROWS, int ptr, VIEW(
 /* y (rows, 1): 1 / number of entries, 0 without any */
 KERNEL(64) cavs_list_share(GLOBAL const int *index, int rows, int ptr, VIEW(y))
 {
+    IN_TURN;
     int r = GROUP_X * 64 + ITEM;
 
     if (r < rows)
@@ -670,6 +698,7 @@ EW_FN double double_sum256(LOCAL_POINTER double *part, double mine)
 KERNEL(256) cavs_metric(GLOBAL const int *index, int rows, int accumulate, VIEW(x), int where_ix,
                         VIEW(acc))
 {
+    IN_TURN;
     LOCAL double part[256];
     GLOBAL double *total = (GLOBAL double *)(acc + acc_at);
     double sum = 0, count = 0;
@@ -717,6 +746,7 @@ KERNEL(256) cavs_metric(GLOBAL const int *index, int rows, int accumulate, VIEW(
 KERNEL(256) cavs_sparse_sum(GLOBAL const int *index, ROWS, int accumulate, int first, int ptr,
                             int source, int row, ARRAYS, GLOBAL float *out, long out_at, int out_ld)
 {
+    IN_TURN;
     float sum[NUMBERS];
 
     TAKE_ROW
@@ -743,6 +773,7 @@ KERNEL(256) cavs_update(GLOBAL const int *index, ROWS, int ids, RULE_NUMBERS,
                         GLOBAL float *values, long values_at, GLOBAL float *first, long first_at,
                         GLOBAL float *second, long second_at, ARRAYS)
 {
+    IN_TURN;
     TAKE_ROW
     for (int c = column; c < n && r < rows; c += step) {
         long from = (long)r * g_ld + c, at = (long)(ids < 0 ? r : index[ids + r]) * ld + c;
@@ -770,6 +801,7 @@ KERNEL(256) cavs_update(GLOBAL const int *index, ROWS, int ids, RULE_NUMBERS,
 /* The sum of squares of (rows, n), the part of each group; 2^lanes items share a row */
 KERNEL(256) cavs_squares(ROWS, ARRAYS, GLOBAL float *out, long out_at)
 {
+    IN_TURN;
     LOCAL double part[256];
     double sum = 0;
 
@@ -792,6 +824,7 @@ KERNEL(256) cavs_squares(ROWS, ARRAYS, GLOBAL float *out, long out_at)
 KERNEL(256) cavs_norm(int n, int accumulate, GLOBAL const float *parts, long parts_at,
                       GLOBAL float *norms, long norms_at, int number)
 {
+    IN_TURN;
     LOCAL double part[256];
     GLOBAL double *norm = (GLOBAL double *)(norms + norms_at) + number;
     double sum = 0;
@@ -808,6 +841,7 @@ KERNEL(256) cavs_norm(int n, int accumulate, GLOBAL const float *parts, long par
 KERNEL(64) cavs_clip(int n, float scale, float clip, GLOBAL const float *norms, long norms_at,
                      GLOBAL float *scaled, long scaled_at)
 {
+    IN_TURN;
     if (ITEM == 0) {
         double sum = 0, norm;
 

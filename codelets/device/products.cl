@@ -316,6 +316,7 @@ KERNEL(ITEMS) TILED(cavs_products)(GLOBAL const int *index, PROBLEM(0), PROBLEM(
                                    PROBLEM(3), PROBLEM(4), PROBLEM(5), PROBLEM(6), PROBLEM(7),
                                    COPIED(0), COPIED(1))
 {
+    IN_TURN;
     LOCAL_OF_FOURS float room[ROOM_FLOATS];
     LOCAL long from[2 * TILE_ROWS];
 

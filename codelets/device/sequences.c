@@ -75,7 +75,7 @@ void cavs__device_sequence_text(FILE *to, const struct cavs__sequence *q, int of
     fprintf(to, "\nKERNEL(%d) sequence%d(GLOBAL const int *index", items_of(q), of);
     for (int k = 0; k < q->n; k++)
         put_parameters(to, &q->steps[k], k);
-    fprintf(to, ")\n{\n    const int r = GROUP_X;\n\n");
+    fprintf(to, ")\n{\n    const int r = GROUP_X;\n\n    IN_TURN;\n");
     for (int k = 0; k < q->n; k++) {
         if (k > 0)
             fprintf(to, "    BARRIER_OF_ALL_MEMORY;\n");

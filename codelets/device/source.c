@@ -66,6 +66,7 @@ static const struct cavs__ew_dialect dialect = {
     .preamble = preamble,
     .open = "\nKERNEL(256) $f(GLOBAL const int *index, ROWS",
     .far_body = ")\n{\n"
+                "    IN_TURN;\n"
                 "    TAKE_ROW\n"
                 "    if (r >= rows)\n"
                 "        return;\n",

@@ -37,9 +37,16 @@ CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
     return *f ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                        unsigned by, unsigned bz, unsigned shared, CUstream stream,
-                        void **arguments, void **extra)
+/* Whether the kernel may begin before the launch before has ended: then it has to wait itself. */
+static bool overlaps(const CUlaunchConfig *c)
+{
+    if (c->numAttrs > 1 ||
+        (c->numAttrs == 1 && c->attrs->id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION))
+        gpu_complain("a launch has attributes that are not known here");
+    return c->numAttrs == 1 && c->attrs->value.programmaticStreamSerializationAllowed;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **arguments, void **extra)
 {
     struct gpu_function *function = (struct gpu_function *)f;
     int device = gpu_function_device(function);
@@ -51,13 +58,14 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
         return CUDA_ERROR_LAUNCH_FAILED;
     if (gpu_comes(&gpu_options()->launch_fails))
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    if (shared || extra || device != gpu_current())
+    if (c->sharedMemBytes || extra || device != gpu_current())
         gpu_complain("a launch with shared memory, with extras, or on another device");
-    why = gpu_launch(function, (unsigned[3]){gx, gy, gz}, (unsigned[3]){bx, by, bz},
-                     (struct gpu_stream *)stream, arguments);
+    why = gpu_launch(function, (unsigned[3]){c->gridDimX, c->gridDimY, c->gridDimZ},
+                     (unsigned[3]){c->blockDimX, c->blockDimY, c->blockDimZ}, overlaps(c),
+                     (struct gpu_stream *)c->hStream, arguments);
     if (why)
-        fprintf(stderr, "stand-in GPU: a launch of %u x %u x %u blocks of %u threads: %s\n", gx, gy,
-                gz, bx, why);
+        fprintf(stderr, "stand-in GPU: a launch of %u x %u x %u blocks of %u threads: %s\n",
+                c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, why);
     return why ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 

@@ -14,7 +14,7 @@
 extern char __start_gpu_shared[] __attribute__((weak, visibility("hidden")));
 extern char __stop_gpu_shared[] __attribute__((weak, visibility("hidden")));
 extern "C" {
-gpu_place gpu_place = {0, {0, 0}, {0, 0}, 0, nullptr, __start_gpu_shared, __stop_gpu_shared};
+gpu_place gpu_place = {0, {0, 0}, {0, 0}, 0, 0, nullptr, __start_gpu_shared, __stop_gpu_shared};
 }
 
 /* What a kernel is to the launcher. */
@@ -40,6 +40,7 @@ template <typename... A> struct gpu_caller<void (*)(A...)> {
 #define __shared__      static __attribute__((section("gpu_shared")))
 #define __syncthreads() gpu_place.barrier(__LINE__)
 #define __align__(n)    __attribute__((aligned(n)))
+#define IN_TURN         gpu_place.waited = gpu_place.waited + 1
 
 struct alignas(16) float4 {
     float x, y, z, w;

@@ -43,7 +43,7 @@ struct gpu_options {
     int late;                      /* microseconds that an operation may wait */
     int slow[GPU_MOST];            /* microseconds that each takes more */
     struct gpu_fault malloc_fails; /* cudaMalloc(): out of memory */
-    struct gpu_fault launch_fails; /* cuLaunchKernel() */
+    struct gpu_fault launch_fails; /* cuLaunchKernelEx() */
     struct gpu_fault product_fails;
     struct gpu_fault lost;   /* the device of this launch, of all devices', is gone from then on */
     const char *check_nvrtc; /* NVIDIA's own, which has to take all texts, too; NULL: none */
@@ -141,9 +141,9 @@ struct gpu_module *gpu_module_load(int device, const void *image, size_t bytes);
 void gpu_module_unload(struct gpu_module *m);
 struct gpu_function; /* a kernel of a module */
 struct gpu_function *gpu_module_find(struct gpu_module *m, const char *name);
-/* NULL, or what is wrong with such a launch. */
+/* NULL, or what is wrong with such a launch. overlaps: the kernel waits for what is before it. */
 const char *gpu_launch(struct gpu_function *f, const unsigned blocks[3], const unsigned items[3],
-                       struct gpu_stream *s, void **arguments);
+                       bool overlaps, struct gpu_stream *s, void **arguments);
 int gpu_function_device(const struct gpu_function *f);
 /* Copies of a launch's arguments, as it takes them. */
 void **gpu_arguments_copy(const struct gpu_function *f, void **arguments);

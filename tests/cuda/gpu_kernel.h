@@ -20,6 +20,7 @@ struct gpu_kernel {
 /* Threads of a block as a text sees them; each module has its own. */
 struct gpu_place {
     unsigned thread, block[2], blocks[2], items;
+    unsigned waited; /* so many of the block, for the launch before */
     void (*barrier)(int line);
     char *shared, *shared_end;
 };

@@ -201,6 +201,7 @@ static void run_block(struct gpu_place *place, unsigned turned)
 {
     const struct fiber *first = &at.fibers[turn(0, place->items, turned)];
 
+    place->waited = 0;
     memset(place->shared, 0xff, (size_t)(place->shared_end - place->shared));
     for (unsigned i = 0; i < place->items; i++)
         at.fibers[i].state = NEW;
@@ -224,6 +225,7 @@ struct launch {
     struct gpu_op op;
     const struct gpu_function *function;
     unsigned blocks[2];
+    bool overlaps;
     void **arguments; /* copies */
 };
 
@@ -261,6 +263,9 @@ static void run_launch(struct gpu_op *op)
             place->block[0] = x;
             place->block[1] = y;
             run_block(place, (unsigned)(op->number * 7 + x * 5 + y * 3));
+            if (l->overlaps && place->waited != place->items)
+                gpu_complain("%s: begins before the launch before has ended, and does not wait",
+                             at.kernel->name);
         }
     gpu_arguments_free(l->arguments);
 }
@@ -307,7 +312,7 @@ void gpu_arguments_free(void **copy)
 }
 
 const char *gpu_launch(struct gpu_function *f, const unsigned blocks[3], const unsigned items[3],
-                       struct gpu_stream *s, void **arguments)
+                       bool overlaps, struct gpu_stream *s, void **arguments)
 {
     const struct gpu_kernel *k = f->kernel;
     const char *why = wrong(k, blocks, items);
@@ -317,6 +322,7 @@ const char *gpu_launch(struct gpu_function *f, const unsigned blocks[3], const u
         return why;
     l = gpu_op(sizeof *l, run_launch);
     l->function = f;
+    l->overlaps = overlaps;
     memcpy(l->blocks, blocks, sizeof l->blocks);
     l->arguments = gpu_arguments_copy(f, arguments);
     gpu_count(&gpu_counts.launches, 1);

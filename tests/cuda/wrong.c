@@ -66,11 +66,22 @@ static void set_up(void)
         host[i] = (float)i;
 }
 
-static void launch(int wrong, unsigned blocks, unsigned threads)
+static void launch(int wrong, unsigned blocks, unsigned threads, bool early)
 {
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                   .value.programmaticStreamSerializationAllowed = 1};
+    const CUlaunchConfig config = {.gridDimX = 1,
+                                   .gridDimY = blocks,
+                                   .gridDimZ = 1,
+                                   .blockDimX = threads,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .hStream = (CUstream)stream,
+                                   .attrs = &attribute,
+                                   .numAttrs = early};
     void *arguments[] = {&device, &wrong};
 
-    NEED(cuLaunchKernel(turn, 1, blocks, 1, threads, 1, 1, 0, (CUstream)stream, arguments, NULL));
+    NEED(cuLaunchKernelEx(&config, turn, arguments, NULL));
 }
 
 /* Rows of 8 numbers. */
@@ -141,7 +152,7 @@ int main(int argc, char **argv)
     launch(is("no-barrier") ? 1
            : is("beyond")   ? 2
                             : 0,
-           is("blocks") ? 65536 : 1, is("wrong-block") ? 32 : N);
+           is("blocks") ? 65536 : 1, is("wrong-block") ? 32 : N, is("early"));
     if (!is("freed"))
         down(by);
     if (!is("too-soon"))
