@@ -18,7 +18,7 @@ nobase_dist_doc_DATA += CONTRIBUTING.md LICENSE NEWS.md README.md doc/adding-a-d
 	doc/packed-format.md doc/parameters.md doc/scaling.md
 # what these have links to (tests/test_install.t)
 nobase_dist_doc_DATA += apps/dyn_tree_lstm.c apps/tree_fc.c apps/tree_lstm.c apps/tree_lstm_program.c apps/tree_lstm_cells.c \
-	codelets/device/device.h codelets/device/dialect.cl codelets/device/kernels.cl \
+	codelets/device/device.h codelets/device/dialect.cl codelets/device/fused_products.c codelets/device/kernels.cl \
 	codelets/device/opencl.c codelets/device/products.cl codelets/device/sequences.c codelets/device/walk.c codelets/device_set.h \
 	codelets/groups/elementwise.def codelets/kernels/kernel.h codelets/part.h codelets/update.def \
 	core/cavs.h core/cavs_cells.h core/run/homes.c core/declare/model.h core/declare/operator.h core/declare/operators.def \

@@ -88,10 +88,11 @@ bool cavs__fuse_copies(struct cavs__fused *f, const struct cavs__device_call *gr
 {
     struct cavs__fused with = *f;
     int n = group->nviews / 2;
+    bool turned = n == 2 && group->v[2].memory.at > group->v[3].memory.at;
 
-    for (int i = 0; i < n; i++) {
-        with.copied[i].from = group->v[i];
-        with.copied[i].to = group->v[n + i];
+    for (int i = 0; i < n; i++) { /* from left to right, if they are side by side */
+        with.copied[i].from = group->v[turned ? 1 - i : i];
+        with.copied[i].to = group->v[n + (turned ? 1 - i : i)];
     }
     for (int i = 0; i < f->n; i++) {
         if (!read_source(&with, &with.products[i]))
