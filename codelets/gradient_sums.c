@@ -80,7 +80,8 @@ static void narrow_sum(const struct cavs__sparse *s, int e, int end, int c, int 
 
 const float *cavs__sparse_gradient(const struct cavs__sparse *s, int i, int c, int n, float *buffer)
 {
-    const int first = s->ptr[i], end = s->ptr[i + 1];
+    const int first = s->ptr[i], last = s->ptr[i + 1],
+              end = s->summed && last > first ? first + 1 : last;
 
     if (end == first + 1)
         return s->g[s->gsrc[first]] + s->grow[first] * s->ldg + c;
@@ -94,7 +95,8 @@ const float *cavs__sparse_gradient(const struct cavs__sparse *s, int i, int c, i
     return buffer;
 }
 
-double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg)
+double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg,
+                           float *kept)
 {
     const struct cavs__partials d = cavs__partials_of(ngrads, g);
     float buffer[CAVS__SUM_ROOM];
@@ -103,22 +105,30 @@ double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < cols; c += CAVS__SUM_COLS) {
             const int n = smaller(CAVS__SUM_COLS, cols - c);
-            sum += squares(n, cavs__dense_gradient(n, &d, r * ldg + c, buffer));
+            const float *x = cavs__dense_gradient(n, &d, r * ldg + c, buffer);
+
+            sum += squares(n, x);
+            if (kept && x == buffer)
+                memcpy(kept + r * ldg + c, x, (size_t)n * sizeof *x);
         }
     return sum;
 }
 
 double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
-                            int cols, const float *const *g, ptrdiff_t ldg)
+                            int cols, const float *const *g, ptrdiff_t ldg, float *const *kept)
 {
-    const struct cavs__sparse s = {ptr, gsrc, grow, g, ldg};
+    const struct cavs__sparse s = {ptr, gsrc, grow, g, ldg, false};
     float buffer[CAVS__SUM_COLS];
     double sum = 0;
 
     for (int i = 0; i < n; i++)
         for (int c = 0; c < cols; c += CAVS__SUM_COLS) {
             const int k = smaller(CAVS__SUM_COLS, cols - c);
-            sum += squares(k, cavs__sparse_gradient(&s, i, c, k, buffer));
+            const float *x = cavs__sparse_gradient(&s, i, c, k, buffer);
+
+            sum += squares(k, x);
+            if (kept && x == buffer && ptr[i + 1] > ptr[i])
+                memcpy(kept[gsrc[ptr[i]]] + grow[ptr[i]] * ldg + c, x, (size_t)k * sizeof *x);
         }
     return sum;
 }

@@ -6,6 +6,7 @@
 #ifndef CAVS_CODELETS_GRADIENT_SUMS_H
 #define CAVS_CODELETS_GRADIENT_SUMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,16 +36,20 @@ struct cavs__sparse {
     const int32_t *ptr, *gsrc, *grow;
     const float *const *g;
     ptrdiff_t ldg;
+    bool summed; /* the sum has been kept where the first of them was */
 };
 
 /* Columns [c, c + n) of the i-th row, likewise. */
 const float *cavs__sparse_gradient(const struct cavs__sparse *s, int i, int c, int n,
                                    float *buffer);
 
-/* Sums of squares of gradients before scale and weight decay, in double, fixed order. */
-double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg);
+/* Sums of squares of gradients before scale and weight decay, in double, fixed order.  What is
+ * added up may be kept: who updates then reads one array, or the first occurrence of each row,
+ * alone.  kept: the first array that is there, or all of them, to write; NULL: it is not. */
+double cavs__squares_dense(int rows, int cols, int ngrads, const float *const *g, ptrdiff_t ldg,
+                           float *kept);
 double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, const int32_t *grow,
-                            int cols, const float *const *g, ptrdiff_t ldg);
+                            int cols, const float *const *g, ptrdiff_t ldg, float *const *kept);
 
 /* Gradients as matrices without gaps.  Dense: of g[CAVS__PARTIALS], each with its own ld. */
 void cavs__sum_dense(int rows, int cols, float *out, const float *const *g, const ptrdiff_t *ldg);

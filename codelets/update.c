@@ -136,9 +136,9 @@ void cavs__update_dense(const struct cavs__update *u, int first, int rows, int c
 void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids,
                          const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
                          float *w, ptrdiff_t ldw, float *s0, float *s1, const float *const *g,
-                         ptrdiff_t ldg)
+                         ptrdiff_t ldg, bool summed)
 {
-    const struct cavs__sparse s = {ptr, gsrc, grow, g, ldg};
+    const struct cavs__sparse s = {ptr, gsrc, grow, g, ldg, summed};
     float buffer[TILE_COLS];
 
     for (int i = 0; i < n; i++)

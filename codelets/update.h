@@ -71,11 +71,11 @@ void cavs__update_dense(const struct cavs__update *u, int first, int rows, int c
                         ptrdiff_t ldg, int ncopies, const struct cavs__copy *copies);
 /* Sparse: for i in [0, n): row ids[i] of w and states; its gradient is the sum over e in [ptr[i],
  * ptr[i+1]) of row grow[e] of array g[gsrc[e]], in that order.  Untouched rows keep values and
- * states (lazy moments). */
+ * states (lazy moments).  summed: row grow[ptr[i]] of array g[gsrc[ptr[i]]] is the sum already. */
 void cavs__update_sparse(const struct cavs__update *u, int n, const int32_t *ids,
                          const int32_t *ptr, const int32_t *gsrc, const int32_t *grow, int cols,
                          float *w, ptrdiff_t ldw, float *s0, float *s1, const float *const *g,
-                         ptrdiff_t ldg);
+                         ptrdiff_t ldg, bool summed);
 /* Rows [first, first + rows) of w (cols, ldw) = values, which have no gaps; the copies receive
  * them, too.  NULL: they are there. */
 void cavs__set_dense(int first, int rows, int cols, float *w, ptrdiff_t ldw, const float *values,

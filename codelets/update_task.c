@@ -166,7 +166,7 @@ static void update(void *descr[], const struct cavs__update_args *a)
         const int32_t *lists = (const int32_t *)buffer(descr, b);
 
         cavs__update_sparse(&rule, a->n, lists + a->ids, lists + a->ptr, lists + a->source,
-                            lists + a->row, a->cols, w, a->ld, s0, s1, g, a->ldg);
+                            lists + a->row, a->cols, w, a->ld, s0, s1, g, a->ldg, a->summed);
     } else {
         share_update(&(struct shared_update){descr, a, &rule, w, s0, s1, copies});
     }
@@ -177,14 +177,17 @@ static void add_norm(void *descr[], const struct cavs__update_args *a)
     const float **g = a->gradients;
     double *norms = (double *)buffer(descr, 0);
     int b = gradients(descr, a, 1);
+    float *const *written = (float *const *)g; /* where the task may do that */
 
     if (a->sparse) {
         const int32_t *lists = (const int32_t *)buffer(descr, b);
 
-        norms[a->number] = cavs__squares_sparse(a->n, lists + a->ptr, lists + a->source,
-                                                lists + a->row, a->cols, g, a->ldg);
+        norms[a->number] =
+            cavs__squares_sparse(a->n, lists + a->ptr, lists + a->source, lists + a->row, a->cols,
+                                 g, a->ldg, a->summed ? written : NULL);
     } else {
-        norms[a->number] = cavs__squares_dense(a->rows, a->cols, CAVS__PARTIALS, g, a->ldg);
+        norms[a->number] = cavs__squares_dense(a->rows, a->cols, CAVS__PARTIALS, g, a->ldg,
+                                               a->summed ? written[a->partial[0]] : NULL);
     }
 }
 

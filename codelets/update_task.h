@@ -32,6 +32,7 @@ struct cavs__update_args {
     const struct cavs__made *made; /* NULL: the gradients are there */
     size_t at;                     /* where in the buffers of the gradients these begin, */
     int grads_from, states_from;   /* with which row of the parameter; and the states likewise */
+    bool summed;                   /* norms keep what they add up, and updates read that */
     bool sparse; /* then lists holds what cavs__update_sparse() takes, from these positions on */
     int n, ids, ptr, source, row;
     uint64_t *nanoseconds; /* that tasks take on CPUs are added here; NULL: do not measure */

@@ -99,7 +99,7 @@ static void update_table(const struct floor_run *run, const struct cavs__update 
     for (int t = 0; t < run->set->threads; t++)
         grad[t] = run->set->model->table_grad(&run->members[t].part);
     cavs__update_sparse(u, n, w->ids, w->ptr, w->source, w->row, p->cols, p->w, p->cols, p->s0,
-                        p->s1, grad, p->cols);
+                        p->s1, grad, p->cols, false);
 }
 
 static double power(double x, int64_t n)

@@ -275,6 +275,44 @@ static void a_concatenation_has_the_gradient_of_its_columns(void **unused)
     tape_scene_close(a.m, a.s, a.t);
 }
 
+/* A row of the table that is looked up twice, in a run that updates by the sum of both gradients,
+ * which the norm for clipping has made. */
+static void rows_of_a_table_have_their_own_gradients_after_an_update(void **unused)
+{
+    struct cavs_model *m;
+    struct cavs_param *E;
+    struct cavs_session_options o = cavs_session_defaults();
+    struct cavs_session *s;
+    struct cavs_tape *t;
+    struct cavs_symbol *x[2];
+    float gradient[2][WIDTH], *to[] = {gradient[0], gradient[1]};
+
+    (void)unused;
+    check_ok(cavs_model_create(&m));
+    E = cavs_model_param(m, "E", 5, WIDTH, CAVS_UNIFORM(-1, 1));
+    check_ok(cavs_model_finish(m));
+    o.clip = 1e9f;
+    check_ok(cavs_session_create(trial_runtime, m, &o, &s));
+    check_ok(cavs_tape_create(s, NULL, &t));
+    for (int again = 0; again < 3; again++) {
+        check_ok(cavs_tape_begin(t, CAVS_TAPE_TRAIN));
+        for (int i = 0; i < 2; i++) {
+            struct cavs_function *f = cavs_tape_sample(t);
+
+            x[i] = cavs_lookup(E, cavs_tape_id(t, 3));
+            cavs_loss(f, "loss", cavs_sum(cavs_scale(x[i], (float)(i + 1))), NULL);
+        }
+        check_ok(cavs_tape_finish(t));
+        if (cavs_tape_gradients(t, 2, x, to) == CAVS_OK)
+            break; /* else they were computed in one row, but are apart from now on */
+    }
+    for (int j = 0; j < WIDTH; j++) {
+        assert_true(gradient[0][j] == 1);
+        assert_true(gradient[1][j] == 2);
+    }
+    tape_scene_close(m, s, t);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -283,6 +321,7 @@ int main(void)
         cmocka_unit_test(what_is_taken_back_alone_has_no_part_in_gradients),
         cmocka_unit_test(samples_are_apart_again_when_what_read_both_is_taken_back),
         cmocka_unit_test(a_concatenation_has_the_gradient_of_its_columns),
+        cmocka_unit_test(rows_of_a_table_have_their_own_gradients_after_an_update),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),
     };
 

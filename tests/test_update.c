@@ -258,7 +258,7 @@ static struct entries some_rows(const struct parameter *p)
 static void step_sparse(struct parameter *p, const struct cavs__update *u, const struct entries *e)
 {
     cavs__update_sparse(u, e->n, e->ids, e->ptr, e->gsrc, e->grow, p->cols, p->w.p, p->w.ld,
-                        state_of(p, 0), state_of(p, 1), p->grads, p->cols + 2);
+                        state_of(p, 0), state_of(p, 1), p->grads, p->cols + 2, false);
 }
 
 static void check_all_rows(struct parameter *p, enum cavs_optimizer rule)
@@ -416,13 +416,13 @@ static void check_squares(struct parameter *p, enum cavs_optimizer rule)
                 gradient += *matrix_at(&p->g[some.gsrc[k]], some.grow[k], c);
             sparse += gradient * gradient;
         }
-    number_near(cavs__squares_dense(p->rows, p->cols, p->ngrads, p->grads, p->cols + 2), dense,
-                1e-6, "dense");
-    number_near(
-        cavs__squares_sparse(all.n, all.ptr, all.gsrc, all.grow, p->cols, p->grads, p->cols + 2),
-        dense, 1e-6, "all rows");
+    number_near(cavs__squares_dense(p->rows, p->cols, p->ngrads, p->grads, p->cols + 2, NULL),
+                dense, 1e-6, "dense");
+    number_near(cavs__squares_sparse(all.n, all.ptr, all.gsrc, all.grow, p->cols, p->grads,
+                                     p->cols + 2, NULL),
+                dense, 1e-6, "all rows");
     number_near(cavs__squares_sparse(some.n, some.ptr, some.gsrc, some.grow, p->cols, p->grads,
-                                     p->cols + 2),
+                                     p->cols + 2, NULL),
                 sparse, 1e-6, "some rows");
     entries_free(&all);
     entries_free(&some);
@@ -432,6 +432,53 @@ static void squares_are_of_the_summed_gradients(void **unused)
 {
     (void)unused;
     for_all(check_squares);
+}
+
+/* The same step from sums that a norm has kept, dense or by rows. */
+static void step_from_kept(struct parameter *p, const struct cavs__update *u, bool sparse)
+{
+    float *written[MOST_GRADS];
+    struct entries e = all_rows(p);
+
+    for (int i = 0; i < p->ngrads; i++)
+        written[i] = p->g[i].p;
+    if (sparse) {
+        cavs__squares_sparse(e.n, e.ptr, e.gsrc, e.grow, p->cols, p->grads, p->cols + 2, written);
+        cavs__update_sparse(u, e.n, e.ids, e.ptr, e.gsrc, e.grow, p->cols, p->w.p, p->w.ld,
+                            state_of(p, 0), state_of(p, 1), p->grads, p->cols + 2, true);
+    } else {
+        cavs__squares_dense(p->rows, p->cols, p->ngrads, p->grads, p->cols + 2, written[0]);
+        cavs__update_dense(u, 0, p->rows, p->cols, p->w.p, p->w.ld, state_of(p, 0), state_of(p, 1),
+                           1, p->grads, p->cols + 2, 0, NULL);
+    }
+    entries_free(&e);
+}
+
+static void check_kept(struct parameter *p, enum cavs_optimizer rule)
+{
+    for (int step = 1; step <= 2; step++) {
+        const struct cavs__update u = update_of(rule, step);
+        struct parameter summed = *p;
+
+        new_gradients(p);
+        summed.w = matrix_copy(&p->w);
+        for (int i = 0; i < p->states; i++)
+            summed.s[i] = matrix_copy(&p->s[i]);
+        step_dense(p, &u, NULL);
+        step_from_kept(&summed, &u, step == 2);
+        matrix_same(&p->w, &summed.w, "from kept sums");
+        matrix_free(&summed.w);
+        for (int i = 0; i < p->states; i++) {
+            matrix_same(&p->s[i], &summed.s[i], "state, from kept sums");
+            matrix_free(&summed.s[i]);
+        }
+    }
+}
+
+static void sums_that_norms_keep_are_what_updates_would_add_up(void **unused)
+{
+    (void)unused;
+    for_all(check_kept);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -625,6 +672,7 @@ int main(void)
         cmocka_unit_test(sparse_steps_leave_other_rows_alone),
         cmocka_unit_test(every_rule_is_the_formula_of_its_paper),
         cmocka_unit_test(squares_are_of_the_summed_gradients),
+        cmocka_unit_test(sums_that_norms_keep_are_what_updates_would_add_up),
         cmocka_unit_test(gradients_are_added_up_in_pairs_whoever_adds_up_a_part),
         cmocka_unit_test(transpose_swaps_rows_and_columns_and_touches_nothing_else),
     };

@@ -98,6 +98,7 @@ struct cavs__touched {
     int nlookups;
     ptrdiff_t ld;                      /* floats from one row of a gradient to the next */
     struct cavs__lookup *lookups;      /* by source; in the arena of the batch */
+    bool asked_for;                    /* each gradient may be read after the update */
     int32_t *ids, *ptr, *source, *row; /* where cavs__list_touched() was told to put them */
 };
 

@@ -33,14 +33,25 @@ static void add_exchanged(const struct cavs__updating *u, struct starpu_task *ta
         cavs__task_buffer(task, a->sparse ? blocks[i]->handle : handles[i], STARPU_R);
 }
 
-/* Adds the handles of the parameter's gradients to the task. */
+/* Norms have all of a gradient in their hands, which is the sum of several: they keep it, and
+ * updates read that.  Not what other ranks or devices are to read or write, nor what a user may ask
+ * for: of tapes, the gradient of each row that was looked up. */
+static bool keeps_sums(const struct cavs__updating *u)
+{
+    return u->o->clip > 0 && !u->o->exchange && !u->e->devices;
+}
+
+/* Adds the handles of the parameter's gradients to the task.  mode: of those where sums are
+ * kept. */
 static void add_gradients(const struct cavs__updating *u, struct starpu_task *task,
-                          const struct cavs_param *p, struct cavs__update_args *a)
+                          const struct cavs_param *p, struct cavs__update_args *a,
+                          enum starpu_data_access_mode mode)
 {
     struct cavs__engine *e = u->e;
     const struct cavs__touched *t = cavs__sparse_rows(u, p);
     int grad = e->plan->grad[p->number];
 
+    a->summed = keeps_sums(u) && !(t && t->asked_for);
     if (t) {
         a->sparse = true;
         a->n = t->n;
@@ -53,7 +64,7 @@ static void add_gradients(const struct cavs__updating *u, struct starpu_task *ta
         for (int i = 0; i < t->nlookups; i++)
             cavs__task_buffer(task,
                               e->tensors[t->lookups[i].tensor].chunks[t->lookups[i].shard].handle,
-                              STARPU_R);
+                              a->summed ? mode : STARPU_R);
         a->ngrads += t->nlookups;
         return;
     }
@@ -63,9 +74,10 @@ static void add_gradients(const struct cavs__updating *u, struct starpu_task *ta
     }
     a->ldg = grad >= 0 ? e->tensors[grad].ld : 0;
     for (int i = 0; grad >= 0 && i < CAVS__MAX_PARTIALS; i++) {
-        if (!e->grad_used[p->number][i])
+        if (!e->grad_used[p->number][i] || (a->ngrads > 0 && a->summed && mode == STARPU_R))
             continue;
-        cavs__task_buffer(task, e->tensors[grad].chunks[i].handle, STARPU_R);
+        cavs__task_buffer(task, e->tensors[grad].chunks[i].handle,
+                          a->ngrads == 0 && a->summed ? mode : STARPU_R);
         a->partial[a->ngrads++] = (uint8_t)i;
     }
 }
@@ -185,7 +197,7 @@ int cavs__make_norm_task(struct cavs__updating *u, const struct cavs_param *p)
     place(u, p, t);
     cavs__task_buffer(t, u->o->norms.chunks[0].handle,
                       cavs__updates_side_by_side(u->e) ? STARPU_R : STARPU_RW);
-    add_gradients(u, t, p, a);
+    add_gradients(u, t, p, a, STARPU_RW);
     add_lists_and_scratch(u, t, p);
     u->tasks[u->n++] = t;
     return CAVS_OK;
@@ -255,7 +267,7 @@ int cavs__make_update_piece(struct cavs__updating *u, const struct cavs_param *p
     if (made)
         add_made(u, t, made, a, mode);
     else
-        add_gradients(u, t, p, a);
+        add_gradients(u, t, p, a, STARPU_R);
     take_rows(a, first, rows);
     place(u, p, t);
     if (a->clip > 0) {
