@@ -393,6 +393,54 @@ static void gradients_of_what_is_pushed_are_added_up_where_they_are_read(void **
     drop(&b);
 }
 
+/* ---- ahead of the chain ---- */
+
+/* Fails unless these are the steps of what runs ahead of the chain. */
+static void has_steps_ahead(declaration *declare, const char *want)
+{
+    struct built b =
+        build_with(declare, (struct cavs__plan_options){.no_sharing = true, .l2_bytes = 1 << 20});
+
+    assert_non_null(kind(b.plan, "tree.node.forward.eager"));
+    b.part = kind(b.plan, "tree.node.forward.eager")->parts[0];
+    has_steps(&b, want);
+    drop(&b);
+}
+
+static struct cavs_symbol *times(struct cavs_model *m, struct cavs_symbol *x, const char *name)
+{
+    return cavs_matmul(x, zoo_weight(m, name, W, W));
+}
+
+static struct cavs_symbol *biased(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = times(m, cavs_pull(f, "x", W), "ahead");
+
+    return cavs_add(x, cavs_use(f, zoo_weight(m, "bias", 1, W)));
+}
+
+static void bias_for_the_chain(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = biased(m, f);
+
+    cavs_scatter(f, cavs_tanh(cavs_add(x, times(m, cavs_gather(f, 0), "w"))));
+}
+
+static void bias_for_others_too(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = biased(m, f);
+
+    cavs_push(f, "x", x);
+    cavs_scatter(f, cavs_tanh(cavs_add(x, times(m, cavs_gather(f, 0), "w"))));
+}
+
+static void a_bias_is_added_where_the_chain_reads_the_product(void **unused)
+{
+    (void)unused;
+    has_steps_ahead(bias_for_the_chain, "p");
+    has_steps_ahead(bias_for_others_too, "pe");
+}
+
 /* ---- tiles ---- */
 
 static int tile_with(int l2_bytes, int64_t l3_bytes)
@@ -433,6 +481,7 @@ int main(void)
         cmocka_unit_test(gradients_lie_where_values_were_that_are_read_for_the_last_time),
         cmocka_unit_test(values_that_are_read_later_stay),
         cmocka_unit_test(gradients_of_what_is_pushed_are_added_up_where_they_are_read),
+        cmocka_unit_test(a_bias_is_added_where_the_chain_reads_the_product),
         cmocka_unit_test(tiles_are_taller_the_further_away_the_weights_are),
     };
 

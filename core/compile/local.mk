@@ -21,6 +21,7 @@ libcavs_la_SOURCES += \
 	core/compile/in_place_room.c \
 	core/compile/join_products.c \
 	core/compile/kinds.c \
+	core/compile/move.c \
 	core/compile/needs_grad.c \
 	core/compile/operand.c \
 	core/compile/parts.c \

@@ -85,47 +85,6 @@ static void assign_parts(struct cavs__placer *p)
     }
 }
 
-/* Only adds up rows that lie elsewhere: push_grad, when nothing of the chain is in it. */
-static bool is_mere_sum(const struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    return p->value[x->number].part == 3 + CAVS__EAGER && x->ninputs == 0 &&
-           cavs__has_role(x, CAVS__ROLE_SINGLE);
-}
-
-/* The one part that reads x; CAVS__NO_PART: none, or there are several. */
-static int part_of_readers(const struct cavs__placer *p, const struct cavs_symbol *x)
-{
-    int part = CAVS__NO_PART;
-
-    for (int i = x->number + 1; i < p->f->nsymbols; i++) {
-        const struct cavs_symbol *y = p->f->symbols[i];
-
-        for (int k = 0; k < y->ninputs && p->value[i].part != CAVS__NO_PART; k++) {
-            if (cavs__root(p, y->inputs[k]) != x)
-                continue;
-            if (part != CAVS__NO_PART && part != p->value[i].part)
-                return CAVS__NO_PART;
-            part = p->value[i].part;
-        }
-    }
-    return part;
-}
-
-/* A sum of rows that one later part reads is made there, in a tile's scratch: ahead of it, it would
- * be written to memory and read again.  On a device it would be one more launch for each V_t. */
-static void move_sums(struct cavs__placer *p)
-{
-    if (p->plan->options.few_launches)
-        return;
-    for (int i = 0; i < p->f->nsymbols; i++) {
-        const struct cavs_symbol *x = p->f->symbols[i];
-        int part = is_mere_sum(p, x) ? part_of_readers(p, x) : CAVS__NO_PART;
-
-        if (part == 3 + CAVS__CHAIN || part == 3 + CAVS__LAZY)
-            p->value[i].part = part;
-    }
-}
-
 /* The symbols of each part, in their order. */
 static void list_parts(struct cavs__placer *p)
 {
@@ -174,7 +133,7 @@ static void find_saved(struct cavs__placer *p)
 void cavs__find_parts(struct cavs__placer *p)
 {
     assign_parts(p);
-    move_sums(p);
+    cavs__move_to_readers(p);
     list_parts(p);
     find_saved(p);
 }

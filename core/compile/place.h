@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - the working state while one function's parts are made: parts.c says what each of them
- * computes, places.c where values live, operand.c where they are read, fuse.c and delay.c when
- * items run, fuse.c which run as one, emit.c makes the steps, together.c finds those that may run
- * at once, scratch.c packs what is left, tiles.c says how many rows are computed at a time.
+ * place.h - the working state while one function's parts are made: parts.c and move.c say what each
+ * of them computes, places.c where values live, operand.c where they are read, fuse.c and delay.c
+ * when items run, fuse.c which run as one, emit.c makes the steps, together.c finds those that may
+ * run at once, scratch.c packs what is left, tiles.c says how many rows are computed at a time.
  */
 #ifndef CAVS_CORE_COMPILE_PLACE_H
 #define CAVS_CORE_COMPILE_PLACE_H
@@ -109,6 +109,8 @@ bool cavs__is_remade(const struct cavs__placer *p, const struct cavs_symbol *x);
 
 /* parts.c: which part computes each symbol, and which values other parts read. */
 void cavs__find_parts(struct cavs__placer *p);
+/* move.c: gives what need not be computed ahead of it to the part that reads it. */
+void cavs__move_to_readers(struct cavs__placer *p);
 /* What the part being made computes: its own symbols, and concatenations it reads that are made
  * again. */
 void cavs__find_here(struct cavs__placer *p);
