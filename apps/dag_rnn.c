@@ -72,9 +72,9 @@ static void declare_dag(struct dag_rnn *d)
     cavs_split(cavs_add(cavs_affine(x, app_weights(m, "W", e, h, 3), app_bias(m, "b", 3 * h)),
                         cavs_matmul(cavs_sum_children(child[1]), app_weights(m, "U", h, h, 3))),
                3, gate);
-    forget = cavs_add(cavs_affine(x, app_weight(m, "W_f", e, h),
-                                  cavs_model_param(m, "b_f", 1, h, CAVS_CONSTANT(1))),
-                      cavs_matmul(child[1], app_weight(m, "U_f", h, h)));
+    forget = cavs_add(cavs_matmul(x, app_weight(m, "W_f", e, h)),
+                      cavs_affine(child[1], app_weight(m, "U_f", h, h),
+                                  cavs_model_param(m, "b_f", 1, h, CAVS_CONSTANT(1))));
     c = cavs_add(cavs_mul(cavs_sigmoid(gate[0]), cavs_tanh(gate[2])),
                  cavs_sum_children(cavs_mul(cavs_sigmoid(forget), child[0])));
     state[0] = c;

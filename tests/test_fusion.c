@@ -441,6 +441,28 @@ static void a_bias_is_added_where_the_chain_reads_the_product(void **unused)
     has_steps_ahead(bias_for_others_too, "pe");
 }
 
+static void gate_and_sum(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = cavs_pull(f, "x", W), *child = cavs_gather(f, 0);
+
+    cavs_scatter(f, cavs_add(cavs_mul(child, times(m, x, "gate")), times(m, x, "in")));
+}
+
+static void gates_of_children(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = cavs_pull(f, "x", W), *child = cavs_each_child(f);
+
+    cavs_scatter(
+        f, cavs_add(cavs_sum_children(cavs_mul(child, times(m, x, "gate"))), times(m, x, "in")));
+}
+
+static void products_for_vertices_and_for_entries_are_not_joined(void **unused)
+{
+    (void)unused;
+    has_steps_ahead(gate_and_sum, "p");
+    has_steps_ahead(gates_of_children, "pp");
+}
+
 /* ---- tiles ---- */
 
 static int tile_with(int l2_bytes, int64_t l3_bytes)
@@ -482,6 +504,7 @@ int main(void)
         cmocka_unit_test(values_that_are_read_later_stay),
         cmocka_unit_test(gradients_of_what_is_pushed_are_added_up_where_they_are_read),
         cmocka_unit_test(a_bias_is_added_where_the_chain_reads_the_product),
+        cmocka_unit_test(products_for_vertices_and_for_entries_are_not_joined),
         cmocka_unit_test(tiles_are_taller_the_further_away_the_weights_are),
     };
 

@@ -28,6 +28,17 @@ static bool is_product(const struct cavs_symbol *x)
     return x->op == CAVS__OP_MATMUL;
 }
 
+/* For the rows of a list's entries.  Its gradient is a sum over these: side by side with that of
+ * other products, which comes from elsewhere, it would first have to be copied. */
+static bool is_repeated(const struct cavs_function *f, const struct cavs_symbol *x)
+{
+    for (int i = 0; i < f->nsymbols; i++) {
+        if (f->symbols[i]->op == CAVS__OP_REPEAT && f->symbols[i]->inputs[0] == x)
+            return true;
+    }
+    return false;
+}
+
 static bool in_set(const struct set *s, const struct cavs_param *p)
 {
     for (int i = 0; i < s->n; i++) {
@@ -38,23 +49,25 @@ static bool in_set(const struct set *s, const struct cavs_param *p)
 }
 
 /* The parameters that x, or rather its operand, is multiplied by in its function. */
-static struct set products_of(const struct cavs_function *f, const struct cavs_symbol *operand)
+static struct set products_of(const struct cavs_function *f, const struct cavs_symbol *like)
 {
+    const bool repeated = is_repeated(f, like);
     struct set s = {0};
 
     for (int i = 0; i < f->nsymbols && s.n < MOST_MEMBERS; i++) {
         const struct cavs_symbol *x = f->symbols[i];
 
-        if (is_product(x) && x->inputs[0] == operand && !x->param->merged && !in_set(&s, x->param))
+        if (is_product(x) && x->inputs[0] == like->inputs[0] && is_repeated(f, x) == repeated &&
+            !x->param->merged && !in_set(&s, x->param))
             s.member[s.n++] = x->param;
     }
     return s;
 }
 
-/* All of s or none are multiplied by in f, with one operand. */
+/* All of s or none are multiplied by in f, with one operand and for the same rows. */
 static bool together_in(const struct cavs_function *f, const struct set *s)
 {
-    const struct cavs_symbol *operand = NULL;
+    const struct cavs_symbol *first = NULL;
     int found = 0;
 
     for (int i = 0; i < f->nsymbols; i++) {
@@ -62,9 +75,9 @@ static bool together_in(const struct cavs_function *f, const struct set *s)
 
         if (!is_product(x) || !in_set(s, x->param))
             continue;
-        if (operand && x->inputs[0] != operand)
+        first = first ? first : x;
+        if (x->inputs[0] != first->inputs[0] || is_repeated(f, x) != is_repeated(f, first))
             return false;
-        operand = x->inputs[0];
         found++;
     }
     return found == 0 || found == s->n;
@@ -175,7 +188,7 @@ int cavs__pass_merge(struct cavs_model *m)
 
             for (int k = 0; k < f->nsymbols; k++) {
                 const struct cavs_symbol *x = f->symbols[k];
-                struct set s = is_product(x) ? products_of(f, x->inputs[0]) : (struct set){0};
+                struct set s = is_product(x) ? products_of(f, x) : (struct set){0};
                 int rc = s.n > 1 && together_everywhere(m, &s) ? merge_set(m, &s) : CAVS_OK;
 
                 if (rc)
