@@ -132,6 +132,37 @@ static void fused_groups_agree_with_their_reference(void **unused)
     cavs__device_groups_destroy(on_devices);
 }
 
+/* Two groups that are the same, and one that is not, in this order. */
+static void equal_groups_have_one_kernel(void **unused)
+{
+    struct group g[2];
+    struct cavs__ew_program *three[3];
+    struct cavs__device_texts texts = {3, 0, three, NULL};
+    struct cavs__device_groups *on_devices;
+    char *text;
+
+    (void)unused;
+    make_sum_group(&g[0], 3, 40);
+    make_sum_group(&g[1], 3, 41);
+    for (int i = 0; i < 3; i++)
+        assert_non_null(three[i] = cavs__ew_program_create(&g[i / 2].spec, CAVS__EW_INTERPRET));
+    text = cavs__device_groups_text(&texts);
+    assert_non_null(text);
+    assert_non_null(strstr(text, " group0("));
+    assert_null(strstr(text, " group1("));
+    assert_non_null(strstr(text, " group2("));
+    free(text);
+    on_devices = cavs__device_groups_create(NULL, &texts);
+    assert_non_null(on_devices);
+    const struct cavs__device *d = cavs__device_at(0);
+    assert_non_null(cavs__device_group(three[0], d));
+    assert_ptr_equal(cavs__device_group(three[1], d), cavs__device_group(three[0], d));
+    assert_ptr_not_equal(cavs__device_group(three[2], d), cavs__device_group(three[0], d));
+    for (int i = 0; i < 3; i++)
+        cavs__ew_program_destroy(three[i]);
+    cavs__device_groups_destroy(on_devices);
+}
+
 /* ---- rows ---- */
 
 enum { ROWS = 70, SOURCE_ROWS = 9, COLS = 150, IDS = 2 };
@@ -268,11 +299,12 @@ static void nan_in_a_row_is_not_lost(void **unused)
 
 int main(void)
 {
-    struct CMUnitTest tests[KERNEL_CASES + 4] = {
+    struct CMUnitTest tests[KERNEL_CASES + 5] = {
         cmocka_unit_test(row_kernels_agree_with_their_reference),
         cmocka_unit_test(nan_in_a_row_is_not_lost),
         cmocka_unit_test(column_sums_of_few_and_many_rows),
         cmocka_unit_test(fused_groups_agree_with_their_reference),
+        cmocka_unit_test(equal_groups_have_one_kernel),
     };
     int failed;
 
@@ -280,7 +312,7 @@ int main(void)
         printf("1..0 # SKIP no device\n");
         return 0;
     }
-    memcpy(tests + 4, kernel_cases, sizeof(kernel_cases));
+    memcpy(tests + 5, kernel_cases, sizeof(kernel_cases));
     cavs__gemm_init();
     kernel_cases_run_by(on_device_run, 18);
     failed = cmocka_run_group_tests_name("kernels on OpenCL", tests, NULL, NULL);

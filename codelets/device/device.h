@@ -289,7 +289,10 @@ void cavs__device_build_ahead(const struct cavs__device *d, const char *source);
 
 extern const char cavs__device_kernels_text[]; /* with the dialect before it */
 extern const char *const cavs__device_kernel_names[CAVS__DEVICE_COUNT];
-/* Functions group0, group1 .. and sequence0 ..: see device_set.h. */
+/* Whose kernel each of them has, groups first, then sequences: the first one's of those whose
+ * texts are equal. 0, or -1: out of memory. */
+int cavs__device_find_equal(const struct cavs__device_texts *of, int *first);
+/* Functions group0, group1 .. and sequence0 .., of equal ones the first: see device_set.h. */
 char *cavs__device_groups_text(const struct cavs__device_texts *of);
 
 #endif

@@ -12,6 +12,7 @@ struct cavs__device_groups {
     struct cavs__device_groups *before; /* of the same session; NULL: none */
     int ngroups, n;                     /* groups; and sequences, behind them */
     char *source;
+    int *first; /* [n] of those that are equal: it has their kernel */
     void *module[CAVS__MAX_DEVICES];
     void **kernels; /* [CAVS__MAX_DEVICES][n] */
 };
@@ -33,6 +34,8 @@ static void build(struct cavs__device *d, void *arg)
 
     g->module[d->number] = cavs__device_build(d, g->source);
     for (int i = 0; i < g->n && g->module[d->number]; i++) {
+        if (g->first[i] != i)
+            continue;
         if (i < g->ngroups)
             snprintf(name, sizeof name, "group%d", i);
         else
@@ -56,11 +59,11 @@ static void refer(const struct cavs__device_groups *g, const struct cavs__device
 {
     for (int i = 0; i < of->nprograms; i++) {
         of->programs[i]->elsewhere = g;
-        of->programs[i]->number_there = i;
+        of->programs[i]->number_there = g->first[i];
     }
     for (int i = 0; i < of->nsequences; i++) {
         of->sequences[i]->elsewhere = g;
-        of->sequences[i]->number_there = g->ngroups + i;
+        of->sequences[i]->number_there = g->first[g->ngroups + i];
     }
 }
 
@@ -86,6 +89,7 @@ static void destroy(struct cavs__device_groups *g)
     if (g->kernels)
         cavs__devices_each_opened(unload, g); /* those of a device that has failed since, too */
     free(g->source);
+    free(g->first);
     free(g->kernels);
     free(g);
 }
@@ -104,13 +108,15 @@ struct cavs__device_groups *cavs__device_groups_create(struct cavs__device_group
     g->ngroups = of->nprograms;
     g->n = of->nprograms + of->nsequences;
     g->source = cavs__device_groups_text(of);
+    g->first = calloc((size_t)g->n + 1, sizeof *g->first);
     g->kernels = calloc((size_t)g->n * CAVS__MAX_DEVICES + 1, sizeof *g->kernels);
-    if (!g->source || !g->kernels) {
+    if (!g->source || !g->first || !g->kernels || cavs__device_find_equal(of, g->first)) {
         destroy(g);
         return NULL;
     }
     g->before = before;
-    cavs__devices_each(build, g);
+    if (g->n > 0)
+        cavs__devices_each(build, g);
     free(g->source);
     g->source = NULL;
     refer(g, of);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* source.c - the text of device kernels: embedded files, and groups from the generator. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "codelets/device/device.h"
 #include "codelets/device/products.h"
@@ -73,22 +74,74 @@ static const struct cavs__ew_dialect dialect = {
     CAVS__DIALECT_OF_NUMBERS,
 };
 
-char *cavs__device_groups_text(const struct cavs__device_texts *of)
+/* Of group or sequence `item`, as that number of its kind. */
+static void put_kernel(FILE *to, const struct cavs__device_texts *of, int item, int number)
 {
-    char *text = NULL, name[32];
+    char name[32];
+
+    if (item >= of->nprograms) {
+        cavs__device_sequence_text(to, of->sequences[item - of->nprograms], number);
+        return;
+    }
+    snprintf(name, sizeof name, "group%d", number);
+    cavs__ew_generate(to, &dialect, &of->programs[item]->spec, name);
+}
+
+static char *text_of_kernel(const struct cavs__device_texts *of, int item)
+{
+    char *text = NULL;
     size_t size;
     FILE *to = open_memstream(&text, &size);
 
     if (!to)
         return NULL;
-    cavs__ew_generate_preamble(to, &dialect);
-    for (int i = 0; i < of->nprograms; i++) {
-        snprintf(name, sizeof name, "group%d", i);
-        cavs__ew_generate(to, &dialect, &of->programs[i]->spec, name);
-    }
-    for (int i = 0; i < of->nsequences; i++)
-        cavs__device_sequence_text(to, of->sequences[i], i);
+    put_kernel(to, of, item, 0);
     if (fclose(to)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+int cavs__device_find_equal(const struct cavs__device_texts *of, int *first)
+{
+    int n = of->nprograms + of->nsequences, rc = 0;
+    char **text = calloc((size_t)n + 1, sizeof *text);
+
+    for (int i = 0; i < n && text && !rc; i++) {
+        text[i] = text_of_kernel(of, i);
+        rc = text[i] ? 0 : -1;
+        for (first[i] = 0; !rc && strcmp(text[first[i]], text[i]) != 0;)
+            first[i]++;
+    }
+    for (int i = 0; i < n && text; i++)
+        free(text[i]);
+    free(text);
+    return text ? rc : -1;
+}
+
+static void put_all(FILE *to, const struct cavs__device_texts *of, const int *first)
+{
+    cavs__ew_generate_preamble(to, &dialect);
+    for (int i = 0; i < of->nprograms + of->nsequences; i++)
+        if (first[i] == i)
+            put_kernel(to, of, i, i < of->nprograms ? i : i - of->nprograms);
+}
+
+char *cavs__device_groups_text(const struct cavs__device_texts *of)
+{
+    int *first = calloc((size_t)(of->nprograms + of->nsequences) + 1, sizeof *first);
+    char *text = NULL;
+    size_t size;
+    FILE *to = first && !cavs__device_find_equal(of, first) ? open_memstream(&text, &size) : NULL;
+    bool done = to;
+
+    if (to) {
+        put_all(to, of, first);
+        done = !fclose(to);
+    }
+    free(first);
+    if (!done) {
         free(text);
         return NULL;
     }
