@@ -463,6 +463,46 @@ static void products_for_vertices_and_for_entries_are_not_joined(void **unused)
     has_steps_ahead(gates_of_children, "pp");
 }
 
+/* ---- sequences: steps that are one launch on a device ---- */
+
+static void look_at_sequences(const struct cavs__part *part, int *n, int *most)
+{
+    for (int i = 0; part && i < part->nsteps; i++) {
+        const struct cavs__sequence *q = part->steps[i].sequence;
+        int views = 0;
+
+        for (int k = 0; q && k < q->n; k++)
+            views += q->steps[k].nviews;
+        *n += q != NULL;
+        *most = views > *most ? views : *most;
+    }
+}
+
+/* The model has vertices with 100 children. */
+static void sequences_have_few_operands(void **unused)
+{
+    const struct cavs__plan_options options = {.few_launches = true, .l2_bytes = 1 << 20};
+    struct cavs_model *m;
+    struct cavs__plan *plan;
+    int n = 0, most = 0;
+
+    (void)unused;
+    assert_int_equal(cavs_model_create(&m), 0);
+    zoo_find("wide")->build(m);
+    if (cavs_model_finish(m) || cavs__plan_create(m, &options, &plan))
+        fail_msg("%s", cavs_error_message());
+    for (int i = 0; i < plan->stages[0].nkinds; i++) {
+        const struct cavs__task_kind *k = plan->stages[0].kinds[i];
+
+        for (int f = 0; f < k->nparts; f++)
+            look_at_sequences(k->parts[f], &n, &most);
+    }
+    assert_true(n > 2);
+    assert_in_range(most, 24, 64);
+    cavs__plan_destroy(plan);
+    cavs_model_destroy(m);
+}
+
 /* ---- tiles ---- */
 
 static int tile_with(int l2_bytes, int64_t l3_bytes)
@@ -505,6 +545,7 @@ int main(void)
         cmocka_unit_test(gradients_of_what_is_pushed_are_added_up_where_they_are_read),
         cmocka_unit_test(a_bias_is_added_where_the_chain_reads_the_product),
         cmocka_unit_test(products_for_vertices_and_for_entries_are_not_joined),
+        cmocka_unit_test(sequences_have_few_operands),
         cmocka_unit_test(tiles_are_taller_the_further_away_the_weights_are),
     };
 

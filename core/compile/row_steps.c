@@ -24,6 +24,10 @@ static bool may_be_one_of(const struct cavs__step *s)
            k == &cavs__kernel_sum_rows;
 }
 
+/* A device's compiler takes long for steps of more operands, and beside their work a launch more is
+ * nothing. */
+enum { MOST_OF_SEQUENCE = 64 };
+
 /* How many steps from this one on, that a kernel has room for the arguments of. */
 static int steps_from(const struct cavs__part *p, int first)
 {
@@ -31,7 +35,7 @@ static int steps_from(const struct cavs__part *p, int first)
 
     for (; first + n < p->nsteps && may_be_one_of(&p->steps[first + n]); n++) {
         views += p->steps[first + n].nviews + 1; /* and where its lists are */
-        if (!cavs__devices->group_fits(views))
+        if (views > MOST_OF_SEQUENCE || !cavs__devices->group_fits(views))
             break;
     }
     return n;
