@@ -62,8 +62,8 @@ struct cavs__devices {
      * those devices get no task from now on, and all tasks so far have been waited for. */
     bool (*failures)(char text[CAVS__FAILURES_TEXT]);
 
-    /* ---- tasks: see task.h and update_task.h for their arguments ---- */
-    cavs__device_task *run_part, *run_update, *run_norm;
+    /* ---- tasks: see task.h, update_task.h and lines_task.h for their arguments ---- */
+    cavs__device_task *run_part, *run_update, *run_norm, *run_lines;
     /* Lets devices of these kinds run a codelet. */
     void (*implement)(struct starpu_codelet *cl, uint32_t where, cavs__device_task *run);
     /* How those of one kind run it; NULL: they do not. */

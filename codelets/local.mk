@@ -18,6 +18,8 @@ libcavs_la_SOURCES += \
 	codelets/device_set.h \
 	codelets/exchange_task.c \
 	codelets/exchange_task.h \
+	codelets/lines_task.c \
+	codelets/lines_task.h \
 	codelets/locate.h \
 	codelets/part.c \
 	codelets/part.h \

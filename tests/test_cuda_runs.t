@@ -190,6 +190,12 @@ recorded --workers 1 --gpus 1 --explain
 same_loss && grep -q "Rows were computed on devices and CPUs;" "$work/out" && [ "$(field vt_launches_forward)" != null ] && [ "$(field vt_launches_backward)" != null ]
 ok $? "and on one beside a core"
 
+# shellcheck disable=SC2086
+on_gpus "devices=1" dyn_parser $small --embed 16 --mlp 16 --min-count 1 --explore-after 0 --batch 4 --epochs 2 $alone \
+    --train "$source/tests/data/mini.conllu"
+status_is 0 && holds "$(counted copies_down) > 40" && holds "$(counted bytes_down) < 1000000"
+ok $? "scores that a tape is asked for travel, not all rows that there are" "$work/report"
+
 if [ -z "$CAVS_TEST_LONG" ]; then
     skip "tests of devices, all models, and gpu-check" "long tests (CAVS_TEST_LONG=1)"
     echo "1..$count"

@@ -144,7 +144,8 @@ extern const struct cavs__devices cavs__devices_offer; /* offer.c */
 
 /* ---- device_task.c ---- */
 
-cavs__device_task cavs__device_run_part, cavs__device_run_update, cavs__device_run_norm;
+cavs__device_task cavs__device_run_part, cavs__device_run_update, cavs__device_run_norm,
+    cavs__device_run_lines;
 
 /* ---- launching.c ---- */
 

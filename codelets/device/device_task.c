@@ -7,6 +7,7 @@
  */
 #include "codelets/device/device.h"
 #include "codelets/device/walk.h"
+#include "codelets/lines_task.h"
 #include "codelets/update_task.h"
 
 /* ---- buffers ---- */
@@ -138,5 +139,28 @@ void cavs__device_run_norm(void *descr[], void *arg)
     find_buffers(d, n, descr, m);
     g = gradient(a, m + 1, m[n - 2], m[n - 1], floats_of(descr[n - 1]));
     if (!cavs__device_norm(d, &g, m[0], a->number))
+        cavs__device_flush(d);
+}
+
+/* ---- lines ---- */
+
+void cavs__device_run_lines(void *descr[], void *arg)
+{
+    const struct cavs__lines_args *a = arg;
+    struct cavs__device *d = my_device();
+    struct cavs__memory m[3];
+
+    if (!d)
+        return;
+    find_buffers(d, 3, descr, m);
+    if (!cavs__device_copy_rows(
+            d, m[1].p, a->n,
+            &(struct cavs__device_view){.memory = m[2],
+                                        .ld = CAVS__LINE,
+                                        .index = (int)m[1].at,
+                                        .ptr = -1,
+                                        .cols = CAVS__LINE},
+            &(struct cavs__device_view){
+                .memory = m[0], .ld = CAVS__LINE, .index = -1, .ptr = -1, .cols = CAVS__LINE}))
         cavs__device_flush(d);
 }

@@ -148,6 +148,7 @@ const struct cavs__devices cavs__devices_offer = {
     .run_part = cavs__device_run_part,
     .run_update = cavs__device_run_update,
     .run_norm = cavs__device_run_norm,
+    .run_lines = cavs__device_run_lines,
     .implement = implement,
     .implementation = implementation,
     .obstacle = obstacle,

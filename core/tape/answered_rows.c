@@ -19,41 +19,121 @@ static struct cavs__entry *entry_of(const struct cavs_tape *t, struct cavs_symbo
     return cavs__entry_of(&t->recording, &cavs__node_of(x, from)->x);
 }
 
-/* The rows, or their gradients, of all that are on the shard. */
-static void copy_shard(struct cavs_tape *t, bool gradients, int shard, int n,
-                       struct cavs_symbol *const *xs, float *const *rows)
+/* A symbol that is asked for. */
+struct asked {
+    int32_t line;     /* the first that has some of its numbers */
+    int nlines, from; /* how many; where they begin in it */
+};
+
+/* Its row, or the gradient of it, is there, and on this shard. */
+static bool is_on(struct cavs_tape *t, bool gradients, int shard, struct cavs_symbol *x,
+                  struct asked *to)
+{
+    int from;
+    const struct cavs__entry *e = entry_of(t, x, &from);
+
+    if (t->recording.signature[e - t->recording.entries] == CAVS__NOT_COMPUTED ||
+        shard_of(t, e) != shard || (gradients && !e->reached))
+        return false;
+    *to = (struct asked){.line = cavs__line_of(&t->recording, e) + from / CAVS__LINE,
+                         .nlines = cavs__lines_of(from % CAVS__LINE + x->width),
+                         .from = from % CAVS__LINE};
+    return true;
+}
+
+static struct cavs__tensor *tensor_of(const struct cavs_tape *t, bool gradients)
 {
     const struct cavs__stage_plan *sp = cavs__tape_plan(t);
-    struct cavs__tensor *all = &t->session->engine.tensors[gradients ? sp->push[0] : sp->state];
-    const float *from_shard = cavs__tensor_acquire(all, shard, STARPU_R);
+
+    return &t->session->engine.tensors[gradients ? sp->push[0] : sp->state];
+}
+
+/* The device has them collected: so many lines. */
+static int collect_shard(struct cavs_tape *t, bool gradients, int shard, int n,
+                         struct cavs_symbol *const *xs, int nlines)
+{
+    struct cavs__engine *e = &t->session->engine;
+    int32_t *line = cavs__collecting_begin(&t->collecting, e, shard, nlines);
+    struct asked a;
+
+    if (!line)
+        return CAVS_ENOMEM;
+    for (int i = 0; i < n; i++) {
+        if (!is_on(t, gradients, shard, xs[i], &a))
+            continue;
+        for (int k = 0; k < a.nlines; k++)
+            *line++ = a.line + k;
+    }
+    return cavs__collect(&t->collecting, e, shard, tensor_of(t, gradients)->chunks[shard].handle);
+}
+
+/* From where all rows of the shard are, or those that were collected. */
+static void copy_shard(struct cavs_tape *t, bool gradients, int shard, int n,
+                       struct cavs_symbol *const *xs, float *const *rows, bool collected)
+{
+    struct cavs__tensor *all = collected ? &t->collecting.lines : tensor_of(t, gradients);
+    const float *from = cavs__tensor_acquire(all, shard, STARPU_R);
+    ptrdiff_t next = 0; /* of the lines that were collected */
+    struct asked a;
 
     for (int i = 0; i < n; i++) {
-        int from;
-        const struct cavs__entry *e = entry_of(t, xs[i], &from);
-
-        if (t->recording.signature[e - t->recording.entries] != CAVS__NOT_COMPUTED &&
-            shard_of(t, e) == shard && (!gradients || e->reached))
-            memcpy(rows[i],
-                   from_shard + (ptrdiff_t)cavs__line_of(&t->recording, e) * CAVS__LINE + from,
-                   (size_t)xs[i]->width * sizeof *rows[i]);
+        if (!is_on(t, gradients, shard, xs[i], &a))
+            continue;
+        memcpy(rows[i], from + (collected ? next : a.line) * CAVS__LINE + a.from,
+               (size_t)xs[i]->width * sizeof *rows[i]);
+        next += a.nlines;
     }
     cavs__tensor_release(all, shard);
 }
 
+/* Lines of this shard that are asked for. */
+static int count_lines(struct cavs_tape *t, bool gradients, int shard, int n,
+                       struct cavs_symbol *const *xs)
+{
+    struct asked a;
+    int nlines = 0;
+
+    for (int i = 0; i < n; i++)
+        nlines += is_on(t, gradients, shard, xs[i], &a) ? a.nlines : 0;
+    return nlines;
+}
+
+/* All devices collect at the same time. */
+static int copy_shards(struct cavs_tape *t, bool gradients, int n, struct cavs_symbol *const *xs,
+                       float *const *rows)
+{
+    int nshards = t->order.nshards, rc = CAVS_OK;
+    int nlines[nshards]; /* collected; -1: the shard is not a device's */
+
+    for (int i = 0; i < nshards && !rc; i++) {
+        nlines[i] = !t->shards[i].first ? 0
+                    : cavs__is_collected(&t->session->engine, i)
+                        ? count_lines(t, gradients, i, n, xs)
+                        : -1;
+        if (nlines[i] > 0)
+            rc = collect_shard(t, gradients, i, n, xs, nlines[i]);
+    }
+    for (int i = 0; i < nshards && !rc; i++) {
+        if (nlines[i] != 0)
+            copy_shard(t, gradients, i, n, xs, rows, nlines[i] > 0);
+    }
+    return rc;
+}
+
 /* Rows that another rank has evaluated: each has zeros for them, or itself. */
 static int complete_rows(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
-                         float *const *rows)
+                         float *const *rows, int rc)
 {
     size_t sum = 0, at = 0;
     float *all;
-    int rc;
 
     for (int i = 0; i < n; i++)
         sum += (size_t)xs[i]->width;
     all = malloc((sum + 1) * sizeof *all);
     for (int i = 0; i < n && all; at += (size_t)xs[i++]->width)
         memcpy(all + at, rows[i], (size_t)xs[i]->width * sizeof *all);
-    rc = all ? CAVS_OK : cavs__fail_nomem("rows", (sum + 1) * sizeof *all);
+    if (!all && !rc)
+        rc = cavs__fail_nomem("rows", (sum + 1) * sizeof *all);
     rc = cavs__ranks_agree(t->session->rt->ranks, rc);
     if (!rc)
         rc = cavs__ranks_complete(t->session->rt->ranks, all, sum);
@@ -68,13 +148,21 @@ static int complete_rows(struct cavs_tape *t, int n, struct cavs_symbol *const *
 int cavs__copy_rows(struct cavs_tape *t, bool gradients, int n, struct cavs_symbol *const *xs,
                     float *const *rows)
 {
+    const bool devices = t->session->engine.homes != NULL; /* must be awake for what follows */
+    int rc;
+
     for (int i = 0; i < n; i++)
         memset(rows[i], 0, (size_t)xs[i]->width * sizeof *rows[i]);
-    for (int i = 0; i < t->order.nshards; i++) {
-        if (t->shards[i].first)
-            copy_shard(t, gradients, i, n, xs, rows);
+    if (devices) {
+        cavs__workers_begin_batch();
+        cavs__workers_wake_for_tasks();
     }
-    return t->session->rt->ranks ? complete_rows(t, n, xs, rows) : cavs__check_devices(t->session);
+    rc = copy_shards(t, gradients, n, xs, rows);
+    if (devices)
+        cavs__workers_end_batch();
+    if (t->session->rt->ranks)
+        return complete_rows(t, n, xs, rows, rc);
+    return rc ? rc : cavs__check_devices(t->session);
 }
 
 /* What is not computed is a constant, or a parameter. */

@@ -11,6 +11,8 @@ libcavs_la_SOURCES += \
 	core/tape/background.c \
 	core/tape/block_forms.c \
 	core/tape/block_function.c \
+	core/tape/collected_rows.c \
+	core/tape/collected_rows.h \
 	core/tape/compiled.c \
 	core/tape/declared.c \
 	core/tape/explain_tape.c \

@@ -38,6 +38,8 @@ static int create_parts(struct cavs_tape *t)
 
     if (!rc)
         rc = cavs__order_init(&t->order, (int)n, t->options.policy);
+    if (!rc)
+        rc = cavs__collecting_init(&t->collecting, (int)n);
     t->shards = calloc(n, sizeof *t->shards);
     t->fresh = calloc(n, sizeof *t->fresh);
     if (!rc && (!t->shards || !t->fresh))
@@ -107,6 +109,7 @@ void cavs_tape_destroy(struct cavs_tape *t)
     cavs__order_free(&t->order);
     cavs__blocks_free(&t->blocks);
     cavs__session_release(t->session, &t->of_session);
+    cavs__collecting_free(&t->collecting);
     free(t->shards);
     free(t->fresh);
     free(t);

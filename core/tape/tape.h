@@ -24,7 +24,7 @@
  *                    unfolded.h
  *   fault_tape.c     numbers that are not finite
  *   increments.c     all of these, in order: values, or everything; going.h
- *   answers.c        what the user reads
+ *   answers.c        what the user reads: answered_rows.c, and collected_rows.c of devices
  *   tape.c           life, and the calls that record
  *
  * Nothing of this computes: parts run as those of declared models do, in tasks of the session's
@@ -34,6 +34,7 @@
 #define CAVS_CORE_TAPE_TAPE_H
 
 #include "core/run/session.h"
+#include "core/tape/collected_rows.h"
 #include "core/tape/order.h"
 
 /* Buffers of a chain's task: those of all, and parameters. */
@@ -66,6 +67,7 @@ struct cavs_tape {
     int compiled;                    /* signatures that are */
     int resumed;                     /* times that the session was when this looked last */
     bool behind;                     /* the session has not followed its plan */
+    struct cavs__collecting collecting;
     struct cavs_tape_stats stats;
 };
 

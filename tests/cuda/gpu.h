@@ -58,6 +58,7 @@ _Noreturn void gpu_complain(const char *format, ...) __attribute__((format(print
 struct gpu_counts {
     long launches, products, products_tf32, products_bf16;
     long copies_up, copies_down, copies_peer, unpinned_up, unpinned_down;
+    long bytes_up, bytes_down;
     long copies_waited; /* by calls that return when all is copied */
     long waits;         /* for a stream, an event or a device, by calls that return then */
     long allocations, frees, texts, modules, host_allocations;

@@ -156,6 +156,9 @@ bool gpu_copy(int device, struct gpu_stream *s, const struct gpu_copy *copy)
               : to < 0 ? &gpu_counts.copies_down
                        : &gpu_counts.copies_peer,
               1);
+    if (to < 0 || from < 0)
+        gpu_count(to < 0 ? &gpu_counts.bytes_down : &gpu_counts.bytes_up,
+                  (long)(copy->width * copy->height));
     if (from < 0 && !is_pinned(copy->from, reach(copy, copy->from_pitch))) {
         stage(c);
         gpu_count(&gpu_counts.unpinned_up, 1);

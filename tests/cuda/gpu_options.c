@@ -136,6 +136,7 @@ static void write_report(void)
     fprintf(f, "copies_waited %ld\nwaits %ld\n", c->copies_waited, c->waits);
     fprintf(f, "copies_up %ld\ncopies_down %ld\ncopies_peer %ld\n", c->copies_up, c->copies_down,
             c->copies_peer);
+    fprintf(f, "bytes_up %ld\nbytes_down %ld\n", c->bytes_up, c->bytes_down);
     fprintf(f, "unpinned_up %ld\nunpinned_down %ld\nhost_allocations %ld\n", c->unpinned_up,
             c->unpinned_down, c->host_allocations);
     fprintf(f, "allocations %ld\nfrees %ld\ntexts %ld\nmodules %ld\n", c->allocations, c->frees,
