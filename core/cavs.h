@@ -705,8 +705,9 @@ struct cavs_runtime_options {
      * programs that submit tasks of their own to StarPU.  Where StarPU runs already when the
      * runtime is created, this is how it is. */
     bool leave_to_workers;
-    /** The processes that train together, see @ref ranks; an MPI_Comm *, of which MPI runs already
-     * with MPI_THREAD_MULTIPLE; NULL: all that mpirun has started, or this one alone. */
+    /** The processes that train together, see @ref ranks; an MPI_Comm *, of an MPI that runs
+     * already, with MPI_THREAD_MULTIPLE if they are several; NULL: all that mpirun has started, or
+     * this one alone. */
     const void *communicator;
 };
 /** The options that cavs_runtime_create() takes for NULL. */

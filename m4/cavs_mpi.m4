@@ -27,6 +27,12 @@ AS_IF([test $have_mpi = yes],
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])
 AM_CONDITIONAL([HAVE_MPI], [test $have_mpi = yes])
+# Open MPI's files of settings; of other MPIs there is nothing that says so.
+cavs_mpi_settings=$(dirname "$(command -v "${MPICC:-mpicc}")")/ompi_info
+cavs_mpi_settings=$("$cavs_mpi_settings" --path sysconfdir --parsable 2>/dev/null |
+    $SED -n 's/^path:sysconfdir://p')
+AC_DEFINE_UNQUOTED([CAVS_MPI_SETTINGS], ["$cavs_mpi_settings"],
+    [The folder of Open MPI's files of settings])
 CAVS_FEATURE([MPI], [$have_mpi], [$mpi_why])])
 
 # What mpicc adds to a command line is asked of it; everything is compiled by the compiler of the rest.

@@ -381,7 +381,16 @@ check_DATA += tests/ranks_trial
 tests_ranks_trial_SOURCES = tests/ranks_trial.c tests/failing_alloc.c tests/failing_alloc.h
 tests_ranks_trial_LDADD = $(tests_test_allocation_LDADD)
 CLEANFILES += tests/ranks_trial
-dist_check_SCRIPTS += tests/test_ranks.t
+if HAVE_MPI
+EXTRA_PROGRAMS += tests/ranks_guest
+check_DATA += tests/ranks_guest
+tests_ranks_guest_SOURCES = tests/ranks_guest.c
+tests_ranks_guest_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_ranks_guest_LDADD = $(LDADD) $(MPI_LIBS)
+CLEANFILES += tests/ranks_guest
+endif
+dist_check_SCRIPTS += tests/test_ranks.t tests/test_ranks_start.t
+EXTRA_DIST += tests/mpirun.sh
 
 # --- programs beside the same models by hand and in PyTorch ------------------------------------------
 

@@ -8,6 +8,7 @@
  *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
  *     ranks_trial SHARDS strangers   trains on other samples at rank 1
  *     ranks_trial WORKERS bound      prints which hardware threads the workers are bound to
+ *     ranks_trial 1 limit            prints up to how many bytes Open MPI is told to send at once
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,6 +306,13 @@ static void print_bound(void)
     printf("rank %d:%s\n", cavs_runtime_rank(runtime), text);
 }
 
+static void print_limit(void)
+{
+    const char *limit = getenv("OMPI_MCA_btl_vader_eager_limit");
+
+    printf("rank %d: %s\n", cavs_runtime_rank(runtime), limit ? limit : "as it is");
+}
+
 int main(int argc, char **argv)
 {
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
@@ -316,6 +324,8 @@ int main(int argc, char **argv)
     check(cavs_runtime_create(&ro, &runtime), "runtime");
     if (bound)
         print_bound();
+    if (argc > 2 && strcmp(argv[2], "limit") == 0)
+        print_limit();
     o.shards = argc > 1 ? atoi(argv[1]) : 4;
     for (int rule = 0; rule < CAVS_OPTIMIZERS && argc < 3; rule++) {
         o.optimizer = (enum cavs_optimizer)rule;

@@ -5,35 +5,9 @@
 # every optimizer, for models of every kind; what a rank may not differ in; what becomes of the others when one dies,
 # hangs, or cannot write.  Skipped where the library was built without MPI.
 
-apps=${abs_top_builddir:-.}/apps
-tests=${abs_top_builddir:-.}/tests
-data=$(cd "${abs_top_srcdir:-.}/tests/data" && pwd)
-work=$(cd "$tests/home" && mktemp -d "$PWD/ranks.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-
-# shellcheck source=tests/programs.sh
-. "${abs_top_srcdir:-.}/tests/programs.sh"
-
-if ! grep -q '^#define HAVE_MPI' "$tests/../config.h" || ! command -v mpirun >/dev/null; then
-    echo "1..0 # SKIP no MPI: ./quickstart --mpi installs one"
-    exit
-fi
-
-# Root, and more ranks than cores: Open MPI wants both said; MPICH knows no such words.
-if mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-    export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-    export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy
-fi
-
-# ranks N PROGRAM ARGUMENT...: as run, in N processes
-ranks() {
-    n=$1 program=$2
-    shift 2
-    mpirun -np "$n" "$apps/$program" "$@" >"$work/out" 2>"$work/err" </dev/null
-    echo $? >"$work/status"
-}
+name=ranks
+# shellcheck source=tests/mpirun.sh
+. "${abs_top_srcdir:-.}/tests/mpirun.sh"
 
 # --- the same bits --------------------------------------------------------------------------------
 
@@ -81,20 +55,8 @@ sed 's/rank [01]://' "$work/out" | sort -u >"$work/heard"
     grep -q ' kept$' "$work/heard"
 ok $? "memory that runs out at one rank while a checkpoint is written: all hear of it, and go on" "$work/err" "$work/out"
 
-# --- cores ----------------------------------------------------------------------------------------
-
-if [ "$(nproc)" -ne "$(nproc --all)" ]; then
-    skip "ranks on one machine take cores of their own, whose first hardware threads" "bound to some of the cores here"
-else
-    mpirun -np 2 env HWLOC_SYNTHETIC='core:4 pu:2' HWLOC_THISSYSTEM=0 "$tests/ranks_trial" 2 bound >"$work/out" 2>"$work/err"
-    sort "$work/out" >"$work/bound"
-    printf 'rank 0: 0 2\nrank 1: 4 6\n' | cmp -s - "$work/bound"
-    ok $? "ranks on one machine take cores of their own, whose first hardware threads" "$work/err" "$work/bound"
-fi
-
 # --- programs -------------------------------------------------------------------------------------
 
-small="--train $data/mini.txt --hidden 64 --embed 8 --batch 4 --lr 0.05 --shards 4 --optimizer adam --clip 1 --workers 1"
 # what a run has to say of the training, without times
 results() {
     tail -n 1 "$work/out" | tr , '\n' | grep -E '"(loss|samples|vertices|epochs|train_[a-z_]*|dev_[a-z_]*)":'
@@ -251,32 +213,6 @@ done
 status_is 0 && [ -s "$work/one" ] && cmp -s "$work/one" "$work/two" &&
     cmp -s "$work/one.safetensors" "$work/two.safetensors" && [ "${fewer:-no}" = yes ]
 ok $? "a slow rank gets fewer shards, and the bits stay" "$work/err" "$work/out" "$work/one" "$work/two"
-
-# --- devices --------------------------------------------------------------------------------------
-
-with_opencl
-: "${STARPU_OPENCL_ON_CPUS=1}" "${STARPU_OPENCL_ONLY_ON_CPUS=1}"
-export STARPU_OPENCL_ON_CPUS STARPU_OPENCL_ONLY_ON_CPUS
-# shellcheck disable=SC2086
-run tree_lstm $small --epochs 2 --quiet --json
-loss=$(field loss)
-# placed PLACEMENT DESCRIPTION
-placed() {
-    # shellcheck disable=SC2086
-    CAVS_PLACEMENT=$1 ranks 2 tree_lstm $small --epochs 2 --quiet --json --opencl 1
-    if said "StarPU found 0"; then
-        skip "$2" "no OpenCL device"
-    else
-        status_is 0 && holds "($(field loss) / $loss - 1) ^ 2 < 1e-10" && holds "$(field launches) > 0"
-        ok $? "$2" "$work/err" "$work/out"
-    fi
-}
-placed device "ranks whose tasks run on devices: the same loss"
-placed alternate "and with tasks in turns on devices and cores"
-# shellcheck disable=SC2086
-ranks 2 tree_lstm $small --epochs 1 --quiet --opencl 1 --workers 0
-! status_is 0 && said 'a rank with devices needs a CPU worker'
-ok $? "a rank with nothing but devices is refused"
 
 # --- traces ---------------------------------------------------------------------------------------
 

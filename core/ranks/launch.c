@@ -35,37 +35,35 @@ static void finalize(void)
         MPI_Finalize();
 }
 
-/* Between ranks on one machine, Open MPI copies messages of up to so many bytes at once, by way of
- * memory that both share; for longer ones the receiver has to answer first, and then asks the
- * system for the sender's pages.  Messages of a batch are longer than the usual 4 KB, and few.
- * What the user has set stays.  (The names are those of releases up to 4 and from 5 on.) */
-static void send_at_once(void)
-{
-    static const char bytes[] = "131072";
-
-    setenv("OMPI_MCA_btl_vader_eager_limit", bytes, 0);
-    setenv("OMPI_MCA_btl_sm_eager_limit", bytes, 0);
-}
-
 /* Sets *there if MPI runs.  It starts once in a process and ends with it. */
 static int init(const void *communicator, int *there)
 {
-    int level = MPI_THREAD_SINGLE;
+    int level, ended = 0;
 
     MPI_Initialized(there);
+    MPI_Finalized(&ended);
+    if (ended && (communicator || was_launched()))
+        return cavs__fail(CAVS_ESTATE,
+                          "MPI has ended in this process: there are no ranks any more");
     if (!*there && communicator)
         return cavs__fail(CAVS_ESTATE, "a communicator was given, and MPI was not started");
-    if (!*there && !was_launched())
+    *there &= !ended;
+    if (*there || !was_launched())
         return CAVS_OK;
-    if (*there) {
-        MPI_Query_thread(&level);
-    } else {
-        send_at_once();
-        if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
-            return cavs__fail(CAVS_ERUNTIME, "MPI did not start");
-        atexit(finalize);
-    }
+    cavs__ranks_send_at_once();
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
+        return cavs__fail(CAVS_ERUNTIME, "MPI did not start");
+    atexit(finalize);
     *there = 1;
+    return CAVS_OK;
+}
+
+/* Of a process that is alone, MPI is not asked for anything. */
+static int check_threads(void)
+{
+    int level = MPI_THREAD_SINGLE;
+
+    MPI_Query_thread(&level);
     return level == MPI_THREAD_MULTIPLE
                ? CAVS_OK
                : cavs__fail(CAVS_ERUNTIME,
@@ -100,6 +98,9 @@ int cavs__ranks_open(const void *communicator, struct cavs__ranks **out)
     MPI_Comm_size(world, &count);
     if (count == 1)
         return CAVS_OK;
+    rc = check_threads();
+    if (rc)
+        return rc;
     r = calloc(1, sizeof *r);
     if (!r)
         return cavs__fail_nomem("ranks", sizeof *r);

@@ -17,6 +17,7 @@ libcavs_la_SOURCES += \
 	core/ranks/unshared.c
 else
 libcavs_la_SOURCES += \
+	core/ranks/at_once.c \
 	core/ranks/collect.c \
 	core/ranks/launch.c \
 	core/ranks/watch.c

@@ -28,6 +28,9 @@ struct cavs__ranks {
 /* agree.c: makes that room. */
 int cavs__ranks_room(struct cavs__ranks *r);
 
+/* at_once.c: before MPI starts. */
+void cavs__ranks_send_at_once(void);
+
 /* watch.c */
 int cavs__watch_start(struct cavs__ranks *r);
 void cavs__watch_stop(struct cavs__ranks *r);

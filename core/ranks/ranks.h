@@ -8,6 +8,7 @@
  * without MPI (alone.c).
  *
  *   launch.c     finding the others; start and end of MPI, and of StarPU with it
+ *   at_once.c    which messages MPI sends at once
  *   agree.c      what the main threads tell one another, all of them at once
  *   collect.c    how that gets to all
  *   transfer.c   data from task to task
