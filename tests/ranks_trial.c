@@ -8,6 +8,7 @@
  *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
  *     ranks_trial SHARDS strangers   trains on other samples at rank 1
  *     ranks_trial WORKERS bound      prints which hardware threads the workers are bound to
+ *     ranks_trial GPUS gpus          prints which GPUs the rank has
  *     ranks_trial 1 limit            prints up to how many bytes Open MPI is told to send at once
  */
 #include <stdio.h>
@@ -306,6 +307,20 @@ static void print_bound(void)
     printf("rank %d:%s\n", cavs_runtime_rank(runtime), text);
 }
 
+static void print_gpus(void)
+{
+    char text[256] = "";
+    int last = -1;
+
+    for (int i = 0; i < (int)starpu_worker_get_count(); i++) {
+        if (starpu_worker_get_type(i) != STARPU_CUDA_WORKER || starpu_worker_get_devid(i) == last)
+            continue;
+        last = starpu_worker_get_devid(i);
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %d", last);
+    }
+    printf("rank %d:%s\n", cavs_runtime_rank(runtime), text);
+}
+
 static void print_limit(void)
 {
     const char *limit = getenv("OMPI_MCA_btl_vader_eager_limit");
@@ -318,12 +333,16 @@ int main(int argc, char **argv)
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
     struct cavs_session_options o = cavs_session_defaults();
 
-    bool bound = argc > 2 && strcmp(argv[2], "bound") == 0;
+    const bool bound = argc > 2 && strcmp(argv[2], "bound") == 0,
+               gpus = argc > 2 && strcmp(argv[2], "gpus") == 0;
 
     ro.workers = bound ? atoi(argv[1]) : 1;
+    ro.cuda = gpus ? atoi(argv[1]) : 0;
     check(cavs_runtime_create(&ro, &runtime), "runtime");
     if (bound)
         print_bound();
+    if (gpus)
+        print_gpus();
     if (argc > 2 && strcmp(argv[2], "limit") == 0)
         print_limit();
     o.shards = argc > 1 ? atoi(argv[1]) : 4;

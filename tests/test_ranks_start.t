@@ -79,4 +79,36 @@ ranks 2 tree_lstm $small --epochs 1 --quiet --opencl 1 --workers 0
 ! status_is 0 && said 'a rank with devices needs a CPU worker'
 ok $? "a rank with nothing but devices is refused"
 
+# on stand-ins for GPUs
+gpus=${abs_top_srcdir:-.}/tests/cuda/run
+# have GPUS-ASKED-FOR OPTIONS OF-RANK-0 OF-RANK-1 DESCRIPTION
+have() {
+    mpirun -np 2 "$work/given" "$gpus" "$2" "$tests/ranks_trial" "$1" gpus >"$work/out" 2>"$work/err"
+    [ "$(sort "$work/out" | tr '\n' ';')" = "rank 0: $3;rank 1: $4;" ]
+    ok $? "$5" "$work/err" "$work/out"
+}
+# learns GPUS DESCRIPTION
+learns() {
+    # shellcheck disable=SC2086
+    CAVS_DEVICE_PRODUCTS=library CAVS_PLACEMENT=device mpirun -np 2 "$gpus" "devices=$1" "$apps/tree_lstm" $small --epochs 2 \
+        --quiet --json --gpus 1 >"$work/out" 2>"$work/err" </dev/null
+    echo $? >"$work/status"
+    status_is 0 && holds "($(field loss) / $loss - 1) ^ 2 < 1e-10" && holds "$(field launches) > 0"
+    ok $? "$2" "$work/err" "$work/out"
+}
+if [ ! -e "$tests/cuda/libcuda.so.1" ] || ! command -v "${CXX:-c++}" >/dev/null; then
+    skip "ranks on one machine share out its GPUs" "built without CUDA, or no C++ compiler"
+else
+    printf '#!/bin/sh\nexec "$@"\n' >"$work/given"
+    chmod +x "$work/given"
+    have 1 devices=4 0 1 "each of two ranks on one machine takes a GPU of its own"
+    have -1 devices=4 '0 1' '2 3' "or half of all"
+    have 2 devices=3 '0 1' '2 0' "where there are fewer than asked for, they share"
+    have 1 devices=1 0 0 "as they do the only one"
+    printf '#!/bin/sh\nCUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_RANK$PMI_RANK exec "$@"\n' >"$work/given"
+    have -1 devices=2 '0 1' '0 1' "those that their launcher has given GPUs take what they see"
+    learns 2 "two ranks with a GPU each: the same loss"
+    learns 1 "and two that share one"
+fi
+
 echo "1..$count"

@@ -20,15 +20,41 @@ static int asked_cuda(const struct cavs_runtime_options *o)
     return o->cuda;
 }
 
+static int count_cuda(void)
+{
+#ifdef HAVE_CUDA
+    return cavs__cuda.count();
+#else
+    return 0;
+#endif
+}
+
+/* Each rank takes as many as it asks for, or its part of all, from behind those of the rank before;
+ * where there are not so many, several have one.  StarPU's environment goes before this. */
+static void share_cuda(int asked, int here, int all, struct starpu_conf *conf)
+{
+    int there = count_cuda(), n = asked > 0 ? asked : there / all > 0 ? there / all : 1;
+
+    if (there < 2)
+        return;
+    conf->ncuda = n;
+    conf->use_explicit_workers_cuda_gpuid = 1;
+    for (int i = 0; i < STARPU_NMAXWORKERS; i++)
+        conf->workers_cuda_gpuid[i] = (unsigned)((here * n + i) % there);
+}
+
 /* Small kernels of one device overlap on two streams, and tasks wait in line there, so that it does
  * not wait for us. */
-static void prepare_cuda(int asked, struct starpu_conf *conf)
+static int prepare_cuda(int asked, int here, int all, struct starpu_conf *conf)
 {
     conf->ncuda = asked;
+    if (asked != 0 && all > 1)
+        share_cuda(asked, here, all, conf);
     if (asked != 0) {
         setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
         setenv("STARPU_CUDA_PIPELINE", "4", 0);
     }
+    return conf->ncuda;
 }
 
 static void implement_cuda(struct starpu_codelet *cl, cavs__device_task *run)
@@ -54,9 +80,12 @@ static int asked_opencl(const struct cavs_runtime_options *o)
     return o->opencl;
 }
 
-static void prepare_opencl(int asked, struct starpu_conf *conf)
+static int prepare_opencl(int asked, int here, int all, struct starpu_conf *conf)
 {
+    (void)here;
+    (void)all;
     conf->nopencl = asked;
+    return asked;
 }
 
 static void implement_opencl(struct starpu_codelet *cl, cavs__device_task *run)
@@ -90,6 +119,7 @@ const struct cavs__backend cavs__backends[] = {
 #endif
         .asked = asked_cuda,
         .hint = "",
+        .given = "CUDA_VISIBLE_DEVICES",
         .prepare = prepare_cuda,
         .implement = implement_cuda,
         .implementation = cuda_implementation,

@@ -65,6 +65,13 @@ static const char *text_of(CUresult rc)
 
 /* ---- life ---- */
 
+static int count(void)
+{
+    int n = 0;
+
+    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
+}
+
 /* StarPU takes a GPU's memory in pieces of 32 MB for all that is small: with fewer than three it
  * looks for memory for ever. */
 #define LEAST_MEMORY ((starpu_ssize_t)96 << 20)
@@ -265,6 +272,7 @@ static int gemm(struct cavs__device *d, const struct cavs__product *p)
 
 const struct cavs__driver cavs__cuda = {
     .products = "cuBLAS",
+    .count = count,
     .start = start,
     .stop = stop,
     .open = open_device,

@@ -214,6 +214,20 @@ int cavs__ranks_here(const struct cavs__ranks *r, int *count)
     return r ? r->here : 0;
 }
 
+/* The lowest and the highest of all are one. */
+bool cavs__ranks_differ_here(const struct cavs__ranks *r, uint64_t value)
+{
+    uint64_t ends[] = {value, ~value};
+    MPI_Comm machine;
+
+    if (!r || MPI_Comm_split_type(r->agree, MPI_COMM_TYPE_SHARED, r->rank, MPI_INFO_NULL,
+                                  &machine) != MPI_SUCCESS)
+        return false;
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MIN, machine);
+    MPI_Comm_free(&machine);
+    return ends[0] != ~ends[1];
+}
+
 void cavs__ranks_abort(struct cavs__ranks *r, int status)
 {
     if (r)

@@ -46,6 +46,8 @@ void cavs__ranks_close(struct cavs__ranks *r);
 bool cavs__ranks_are_all(const struct cavs__ranks *r);
 /* Of the ranks on this machine: which one this is, and how many there are. */
 int cavs__ranks_here(const struct cavs__ranks *r, int *count);
+/* Whether not all of these have the same value; all ranks call. */
+bool cavs__ranks_differ_here(const struct cavs__ranks *r, uint64_t value);
 /* Ends the processes of all ranks with that exit status. */
 void cavs__ranks_abort(struct cavs__ranks *r, int status);
 

@@ -6,10 +6,13 @@
 #include "core/run/start_devices.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "codelets/device/device.h"
 #include "codelets/device_set.h"
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/notice.h"
 
 const struct cavs__devices *cavs__devices = &cavs__devices_offer;
@@ -55,10 +58,29 @@ const char *cavs__devices_text(const struct cavs_runtime_options *o, char to[CAV
     return to;
 }
 
-void cavs__devices_prepare(const struct cavs_runtime_options *o, struct starpu_conf *conf)
+uint64_t cavs__devices_given(void)
 {
-    for (int i = 0; i < cavs__backends_count; i++)
-        cavs__backends[i].prepare(cavs__backends[i].asked(o), conf);
+    uint64_t h = CAVS__HASH_START;
+
+    for (int i = 0; i < cavs__backends_count; i++) {
+        const char *seen = cavs__backends[i].given ? getenv(cavs__backends[i].given) : NULL;
+
+        h = cavs__hash(h, seen ? seen : "", seen ? strlen(seen) + 1 : 0);
+    }
+    return h;
+}
+
+int cavs__devices_prepare(const struct cavs_runtime_options *o, int here, int all,
+                          struct starpu_conf *conf)
+{
+    int known = 0;
+
+    for (int i = 0; i < cavs__backends_count; i++) {
+        int n = cavs__backends[i].prepare(cavs__backends[i].asked(o), here, all, conf);
+
+        known += n > 0 ? n : 0;
+    }
+    return known;
 }
 
 /* ---- what is there ---- */

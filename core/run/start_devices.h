@@ -18,8 +18,12 @@ bool cavs__devices_wanted(const struct cavs_runtime_options *o);
 int cavs__devices_asked(const struct cavs_runtime_options *o);
 /* "1 X and 0 Y", written to `to`. */
 const char *cavs__devices_text(const struct cavs_runtime_options *o, char to[CAVS__DEVICES_TEXT]);
-/* What StarPU must know before it starts. */
-void cavs__devices_prepare(const struct cavs_runtime_options *o, struct starpu_conf *conf);
+/* A number of what the launcher has said that this process sees of them. */
+uint64_t cavs__devices_given(void);
+/* What StarPU must know before it starts.  Of `all` ranks that see the same devices, this is number
+ * `here`.  Returns how many there will be, where that is known. */
+int cavs__devices_prepare(const struct cavs_runtime_options *o, int here, int all,
+                          struct starpu_conf *conf);
 /* After starpu_init(): opens them.  Those that cannot be used, or are not there, are notices, and
  * errors only where they are required or where nothing is left; then all are closed again. */
 int cavs__devices_start(const struct cavs_runtime_options *o);

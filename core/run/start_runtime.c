@@ -62,17 +62,19 @@ static bool is_bound(const struct cavs_runtime *rt)
 }
 
 /* Ranks on one machine share its cores: each begins where the one before ends.  What StarPU counts
- * are hardware threads, of which a worker takes the first of its core. */
+ * are hardware threads, of which a worker takes the first of its core.  Each device takes one,
+ * too. */
 static void share_cores(const struct cavs_runtime_options *o, const struct cavs_runtime *rt,
-                        struct starpu_conf *conf)
+                        int devices, struct starpu_conf *conf)
 {
     int all, here = cavs__ranks_here(rt->ranks, &all), n = o->workers;
 
     if (all == 1 || is_bound(rt))
         return;
     if (n < 0)
-        n = rt->cores > all ? rt->cores / all : 1;
+        n = rt->cores / all > devices ? rt->cores / all - devices : 1;
     conf->ncpus = n;
+    n += devices;
     if (n * all > rt->cores) {
         setenv("STARPU_WORKERS_NOBIND", "1", 0);
         return;
@@ -80,6 +82,17 @@ static void share_cores(const struct cavs_runtime_options *o, const struct cavs_
     conf->use_explicit_workers_bindid = 1;
     for (int i = 0; i < n; i++)
         conf->workers_bindid[i] = (unsigned)((here * n + i) * rt->threads);
+}
+
+/* Ranks that the launcher has given devices of their own have them.  Returns how many. */
+static int share_devices(const struct cavs_runtime_options *o, const struct cavs_runtime *rt,
+                         struct starpu_conf *conf)
+{
+    int all, here = cavs__ranks_here(rt->ranks, &all);
+
+    if (cavs__ranks_differ_here(rt->ranks, cavs__devices_given()))
+        all = 1;
+    return cavs__devices_prepare(o, here, all, conf);
 }
 
 static int workers_wanted(const struct starpu_conf *conf, const struct cavs_runtime *rt)
@@ -105,11 +118,10 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 
     starpu_conf_init(&conf);
     conf.ncpus = o->workers;
-    share_cores(o, rt, &conf);
+    share_cores(o, rt, share_devices(o, rt, &conf), &conf);
     tell_of_missing(workers_wanted(&conf, rt));
     scheduler = scheduler_for(o, workers_wanted(&conf, rt));
     conf.sched_policy_name = scheduler;
-    cavs__devices_prepare(o, &conf);
     set_environment(o, rt);
     /* as StarPU has it, the environment goes before what a program asks for */
     strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
