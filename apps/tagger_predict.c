@@ -10,7 +10,7 @@
 #include "apps/common/utf8.h"
 #include "apps/tagger.h"
 
-/* The tags of n words go to t->predictor.tags. */
+/* The tags of n words go to t->predictor.tags.  <unk> is no tag. */
 static int choose_tags(struct tagger *t, size_t n, const float *logits)
 {
     struct tagger_predictor *p = &t->predictor;
@@ -19,7 +19,7 @@ static int choose_tags(struct tagger *t, size_t n, const float *logits)
     if (!array_reserve(&p->tags, &p->room, n + 1, sizeof *p->tags))
         return app_fail(&t->app.error, CAVS_ENOMEM, "no memory for the tags of %zu words", n);
     for (size_t w = 0; w < n; w++)
-        p->tags[w] = scores_likeliest(logits + w * (size_t)classes, classes);
+        p->tags[w] = scores_likeliest_known(logits + w * (size_t)classes, classes);
     return 0;
 }
 

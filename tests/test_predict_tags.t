@@ -134,6 +134,12 @@ for program in bilstm_char_tagger bilstm_tagger; do
         printf '\n\nAnna Zoe\n\n\nsaw Z\303\274rich .\n\n' | cmp - "$work/gaps" >&2
     ok $? "$program: empty lines stay where they are"
 
+    # of a model that has learned nothing, any tag may be the likeliest
+    # shellcheck disable=SC2086
+    run $program $small --train "$work/train.txt" --epochs 1 --lr 0 --predict "$work/plain"
+    status_is 0 && [ "$(grep -o '|' "$work/out" | wc -l)" -eq 20 ] && ! grep -q '|<unk>' "$work/out"
+    ok $? "$program: <unk> is no tag"
+
     # --- training goes on ------------------------------------------------------------------------------
 
     train="$small --train $work/train.txt --dev $work/dev.txt --dropout 0.2 --json"
