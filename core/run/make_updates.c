@@ -224,18 +224,28 @@ static void add_written(const struct cavs__updating *u, struct starpu_task *task
     add_copies(u, task, p, mode);
 }
 
-/* After a batch so small that gradients are made on the way, the next one reads the copies at once:
- * they had better stay in the caches. */
+/* Whether a copy goes past the caches: it is large, and nobody reads it soon.  After a batch so
+ * small that gradients are made on the way the next one does at once, so copies had better stay.
+ * But where workers help, each updates some rows of w, and reads some panels: those of the
+ * transposed copy are the rows that it has updated, those of the other are columns, of which others
+ * write half the lines.  From one core's cache to another's they take longer than from memory. */
+static bool is_far(const struct cavs__updating *u, const struct cavs_param *p, int layout)
+{
+    const bool read_soon = u->e->made[p->number] != NULL,
+               by_others = u->e->join.helping && layout == CAVS__LAYOUT_PANELS;
+
+    return cavs__copy_is_far(p->rows, p->cols) && (!read_soon || by_others);
+}
+
 static void list_copies(const struct cavs__updating *u, const struct cavs_param *p,
                         struct cavs__update_args *a)
 {
     const struct cavs__tensor *copies = u->o->stored[p->number]->copies;
-    const bool far = cavs__copy_is_far(p->rows, p->cols) && !u->e->made[p->number];
 
     for (int l = 0; l < CAVS__LAYOUTS; l++) {
         if (cavs__is_there(&copies[l]))
-            a->copies[a->ncopies++] =
-                (struct cavs__copy){.layout = (enum cavs__layout)l, .ld = copies[l].ld, .far = far};
+            a->copies[a->ncopies++] = (struct cavs__copy){
+                .layout = (enum cavs__layout)l, .ld = copies[l].ld, .far = is_far(u, p, l)};
     }
 }
 
