@@ -83,20 +83,21 @@ static int count(struct scene *a, enum cavs_policy policy, int shards)
             const struct cavs__vt *vt = &out[i]->vt[v];
 
             for (int k = 0; k < vt->n; k++) {
-                const struct cavs__entry *e = cavs__entry_of_row(&a->r, out[i], vt->row0 + k);
+                const struct cavs__vertex *of_row =
+                    cavs__vertex_of_row(&a->r, out[i], vt->row0 + k);
                 const struct cavs__signature *s =
-                    a->r.signatures.all[a->r.signature[e - a->r.entries]];
+                    a->r.signatures.all[a->r.signature[of_row->symbol]];
 
-                assert_int_equal(a->r.signature[e - a->r.entries], vt->function);
+                assert_int_equal(a->r.signature[of_row->symbol], vt->function);
                 for (int j = 0; j < s->n; j++) {
-                    int of = a->r.reads[e->reads + j].of;
+                    int of = a->r.reads[of_row->operands + j].of;
 
                     assert_true(s->operands[j].kind != CAVS__OPERAND_ROW ||
-                                a->r.entries[of].line == 1);
+                                cavs__vertex_of(&a->r, of)->line == 1);
                 }
             }
             for (int k = 0; k < vt->n; k++)
-                cavs__entry_of_row(&a->r, out[i], vt->row0 + k)->line = 1;
+                cavs__vertex_of_row(&a->r, out[i], vt->row0 + k)->line = 1;
             n++;
         }
     }

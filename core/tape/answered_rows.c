@@ -8,15 +8,15 @@
 #include "codelets/part.h"
 #include "core/base/error.h"
 
-static int shard_of(struct cavs_tape *t, const struct cavs__entry *e)
+static int shard_of(struct cavs_tape *t, int symbol)
 {
-    return t->order.shard[cavs__group_of(&t->recording, e->sample)];
+    return t->order.shard[cavs__group_of(&t->recording, t->recording.entries[symbol].sample)];
 }
 
-/* Of what x is columns of. */
-static struct cavs__entry *entry_of(const struct cavs_tape *t, struct cavs_symbol *x, int *from)
+static bool has_gradient(const struct cavs_tape *t, int symbol)
 {
-    return cavs__entry_of(&t->recording, &cavs__node_of(x, from)->x);
+    return cavs__is_marked(&t->recording, symbol, CAVS__ORDERED) &&
+           cavs__vertex_of(&t->recording, symbol)->reached;
 }
 
 /* A symbol that is asked for. */
@@ -29,13 +29,12 @@ struct asked {
 static bool is_on(struct cavs_tape *t, bool gradients, int shard, struct cavs_symbol *x,
                   struct asked *to)
 {
-    int from;
-    const struct cavs__entry *e = entry_of(t, x, &from);
+    int from, symbol = cavs__node_of(x, &from)->x.number; /* that x is columns of */
 
-    if (t->recording.signature[e - t->recording.entries] == CAVS__NOT_COMPUTED ||
-        shard_of(t, e) != shard || (gradients && !e->reached))
+    if (t->recording.signature[symbol] == CAVS__NOT_COMPUTED || shard_of(t, symbol) != shard ||
+        (gradients && !has_gradient(t, symbol)))
         return false;
-    *to = (struct asked){.line = cavs__line_of(&t->recording, e) + from / CAVS__LINE,
+    *to = (struct asked){.line = cavs__line_of(&t->recording, symbol) + from / CAVS__LINE,
                          .nlines = cavs__lines_of(from % CAVS__LINE + x->width),
                          .from = from % CAVS__LINE};
     return true;

@@ -215,7 +215,8 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
     if (cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK) &&
         !cavs__is_marked(&t->recording, node->x.number, CAVS__ORDERED))
         return in_a_block("cavs_tape_gradients", &node->x);
-    if (t->recording.entries[cavs__entry_of(&t->recording, &node->x)->head].shared)
+    if (cavs__is_marked(&t->recording, node->x.number, CAVS__ORDERED) &&
+        cavs__vertex_of(&t->recording, node->x.number)->shared)
         return cavs__fail(CAVS_ESTATE,
                           "cavs_tape_gradients: %s (%s:%d) was computed together with equal "
                           "symbols, in a block or beside one, and their gradients were added; in "

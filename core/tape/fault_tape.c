@@ -28,23 +28,24 @@ int cavs__report_tape_fault(struct cavs_tape *t)
 {
     struct cavs__fault *f = &t->session->engine.fault;
     const struct cavs__node *node;
-    int symbol, rc;
+    const struct cavs__vertex *v;
+    int rc;
 
     if (__atomic_load_n(&f->state, __ATOMIC_ACQUIRE) != 2)
         return CAVS_OK;
     f->state = 0;
-    symbol = increment_of(t, f)->node[f->row];
-    if (symbol < 0)
+    v = cavs__vertex_of_row(&t->recording, increment_of(t, f), f->row);
+    if (!v)
         return cavs__fail(CAVS_ENUMERIC,
                           "not a finite number: operator %s, of a symbol that was "
                           "taken back (cavs_tape_rewind)",
                           f->step->label);
-    node = cavs__node_at(&t->recording, symbol);
+    node = cavs__node_at(&t->recording, v->symbol);
     rc = cavs__fail(CAVS_ENUMERIC,
                     "not a finite number: %soperator %s, batch %ld, sample %d, symbol %d of the "
                     "recording",
                     is_backward(t, f) ? "gradient of " : "",
                     node->x.op == CAVS__OP_APPLY ? f->step->label : cavs__symbol_label(&node->x),
-                    f->batch, t->recording.entries[symbol].sample, symbol);
+                    f->batch, v->sample, v->symbol);
     return cavs__fail_in(rc, "%s:%d", node->x.at.file, node->x.at.line);
 }

@@ -9,9 +9,9 @@
 /* NULL: it was taken back. */
 static struct cavs__node *row_of(const struct cavs__filling *w, const struct cavs__vt *vt, int r)
 {
-    int symbol = w->d->node[vt->row0 + r];
+    const struct cavs__vertex *v = cavs__vertex_of_row(&w->t->recording, w->d, vt->row0 + r);
 
-    return symbol < 0 ? NULL : cavs__node_at(&w->t->recording, symbol);
+    return v ? cavs__node_at(&w->t->recording, v->symbol) : NULL;
 }
 
 static int32_t *section_of(const struct cavs__filling *w, const struct cavs__vt *vt, int section)
@@ -21,21 +21,21 @@ static int32_t *section_of(const struct cavs__filling *w, const struct cavs__vt 
 
 static int32_t line_read(const struct cavs__recording *r, const struct cavs__read *read)
 {
-    return cavs__line_of(r, &r->entries[read->of]) + read->from / CAVS__LINE;
+    return cavs__line_of(r, read->of) + read->from / CAVS__LINE;
 }
 
 /* A row of the V_t that was not taken back, of a list that has entries if so many are wanted; NULL:
  * there is none. */
-static const struct cavs__entry *live_row(const struct cavs__filling *w, const struct cavs__vt *vt,
-                                          int32_t entries)
+static const struct cavs__vertex *live_row(const struct cavs__filling *w, const struct cavs__vt *vt,
+                                           int32_t entries)
 {
-    const struct cavs__entry *e = NULL;
+    const struct cavs__vertex *v = NULL;
 
-    for (int r = 0; r < vt->n && !e; r++) {
+    for (int r = 0; r < vt->n && !v; r++) {
         if (entries == 0 || w->d->length[vt->row0 + r] >= entries)
-            e = cavs__entry_of_row(&w->t->recording, w->d, vt->row0 + r);
+            v = cavs__vertex_of_row(&w->t->recording, w->d, vt->row0 + r);
     }
-    return e;
+    return v;
 }
 
 /* Ids as they are; rows by their lines.  What was taken back has gradients of zero, and reads what
@@ -45,13 +45,13 @@ static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *v
                          const struct cavs__operand_sort *o)
 {
     const struct cavs__recording *recording = &w->t->recording;
-    const struct cavs__entry *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt, 0) : NULL;
+    const struct cavs__vertex *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt, 0) : NULL;
     int32_t *out = section_of(w, vt, o->section);
 
     for (int r = 0; r < vt->n; r++) {
-        const struct cavs__entry *own = cavs__entry_of_row(recording, w->d, vt->row0 + r);
-        const struct cavs__entry *e = own ? own : live;
-        const struct cavs__read *read = e ? &recording->reads[e->operands + k] : NULL;
+        const struct cavs__vertex *own = cavs__vertex_of_row(recording, w->d, vt->row0 + r);
+        const struct cavs__vertex *v = own ? own : live;
+        const struct cavs__read *read = v ? &recording->reads[v->operands + k] : NULL;
 
         if (o->kind != CAVS__OPERAND_ID)
             cavs__fetch_operand(recording, w->d, vt->row0 + r, vt->row0 + vt->n, k);
@@ -92,17 +92,17 @@ static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *v
 {
     const struct cavs__recording *recording = &w->t->recording;
     const struct cavs__operand_sort *o = &s->operands[k];
-    const struct cavs__entry *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt, 1) : NULL;
+    const struct cavs__vertex *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt, 1) : NULL;
     int32_t line = -1, n;
 
     if (live)
         line = line_read(
             recording, &recording->reads[live->operands + cavs__reads_of_operand(s, live, k, &n)]);
     for (int r = 0; r < vt->n; r++) {
-        const struct cavs__entry *e = cavs__entry_of_row(recording, w->d, vt->row0 + r);
+        const struct cavs__vertex *v = cavs__vertex_of_row(recording, w->d, vt->row0 + r);
         int32_t *out = w->index + w->d->offsets[o->section] + w->d->entry0[vt->row0 + r];
         const struct cavs__read *read =
-            e ? &recording->reads[e->operands + cavs__reads_of_operand(s, e, k, &n)] : NULL;
+            v ? &recording->reads[v->operands + cavs__reads_of_operand(s, v, k, &n)] : NULL;
 
         for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
             out[i] = !read                         ? line

@@ -103,30 +103,27 @@ static bool become_block(struct cavs__recording *r, const struct cavs__known_par
     return cavs__put_together(r, &v);
 }
 
-int cavs__take_sources(struct cavs__recording *r, int n, const int32_t *list, int32_t **to)
+int cavs__take_sources(struct cavs__recording *r, int n, const int32_t *list)
 {
     int i = 0;
 
-    for (; i < n && list[i] >= 0 && cavs__is_marked(r, list[i], CAVS__SOURCE); i++) {
+    for (; i < n && list[i] >= 0 && cavs__is_marked(r, list[i], CAVS__SOURCE); i++)
         cavs__leave_alone(r, list[i]);
-        *(*to)++ = list[i];
-    }
     return i;
 }
 
 int cavs__known_become(struct cavs__blocks *b, struct cavs__recording *r, int n,
-                       const int32_t *list, int32_t **to)
+                       const int32_t *list)
 {
     struct cavs__taken_run taken = b->taken[--b->ntaken];
     const struct cavs__known_run *known = b->known[taken.known];
     const struct cavs__run_begin *run = &r->runs[taken.run];
-    int places = 1 + cavs__take_sources(r, n - 1, list + 1, to);
+    int places = 1 + cavs__take_sources(r, n - 1, list + 1);
     bool done = true;
 
     for (int i = 0; i < known->nparts && done; i++) {
         const struct cavs__known_part *p = &known->parts[i];
 
-        *(*to)++ = run->first + p->head;
         if (p->block) {
             done = become_block(r, p, run);
             continue;

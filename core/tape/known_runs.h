@@ -86,13 +86,13 @@ struct cavs__taken_run {
 int32_t cavs__known_find(struct cavs__blocks *b, const struct cavs__recording *r,
                          const struct cavs__run_begin *run, int span);
 
-/* The list begins with a known run, the last of b->taken: its vertices go to *to, which moves on.
- * How many places of the list; -1: out of memory. */
+/* The list begins with a known run, the last of b->taken, which becomes vertices.  How many places
+ * of the list; -1: out of memory. */
 int cavs__known_become(struct cavs__blocks *b, struct cavs__recording *r, int n,
-                       const int32_t *list, int32_t **to);
+                       const int32_t *list);
 
 /* Sources that the list begins with are vertices by themselves: how many. */
-int cavs__take_sources(struct cavs__recording *r, int n, const int32_t *list, int32_t **to);
+int cavs__take_sources(struct cavs__recording *r, int n, const int32_t *list);
 
 /* ---- learned_runs.c ---- */
 

@@ -17,10 +17,10 @@ struct visiting {
     int pass;      /* 0 counts, 1 lists */
 };
 
-static void visit(struct visiting *v, int shard, const struct cavs__entry *e)
+static void visit(struct visiting *v, int shard, const struct cavs__vertex *looked_up)
 {
     struct cavs__touched *t = v->touched;
-    int32_t id = e ? v->t->recording.reads[e->operands].of : -1, at;
+    int32_t id = looked_up ? v->t->recording.reads[looked_up->operands].of : -1, at;
 
     if (id < 0)
         return;
@@ -33,7 +33,7 @@ static void visit(struct visiting *v, int shard, const struct cavs__entry *e)
     if (v->pass == 0)
         return;
     t->source[at] = v->t->shards[shard].source;
-    t->row[at] = e->line;
+    t->row[at] = looked_up->line;
 }
 
 static bool looks_up(const struct cavs__signature *s, const struct cavs_param *p)
@@ -53,7 +53,7 @@ static int64_t visit_shard(struct visiting *v, int shard, const struct cavs_para
                 continue;
             rows += vt->n;
             for (int r = 0; r < vt->n && v->touched; r++)
-                visit(v, shard, cavs__entry_of_row(&v->t->recording, d, vt->row0 + r));
+                visit(v, shard, cavs__vertex_of_row(&v->t->recording, d, vt->row0 + r));
         }
     }
     return rows;

@@ -16,7 +16,6 @@ static inline uint64_t bit(int symbol)
 /* One that a block has computed and not kept is computed once more; the next time it is kept. */
 static void ask_for(struct cavs__recording *r, int symbol)
 {
-    r->entries[symbol].vertex = CAVS__FOUND;
     r->sites.all[r->entries[symbol].site].asked = true;
     cavs__sites_visit_all(&r->sites);
 }

@@ -66,19 +66,20 @@ static void copy_schedule(const struct cavs__order *o, const struct cavs__schedu
         d->function_rows[o->signature[i]] = s->function_rows[i];
 }
 
-/* Vertex e is evaluated, by itself or in the row of this head, which is equal: as many symbols are
+/* The vertex is evaluated, by itself or in the row of another, which is equal: as many symbols are
  * there already. */
-static int set_evaluated(struct cavs__recording *r, struct cavs__entry *e, int32_t head)
+static int set_evaluated(struct cavs__recording *r, int32_t vertex, int32_t by)
 {
-    const struct cavs__signature *s = r->signatures.all[e->as];
+    struct cavs__vertex *v = &r->vertices[vertex];
+    const struct cavs__signature *s = r->signatures.all[v->as];
 
-    cavs__set_vertex(r, e, CAVS__EVALUATED);
-    if (e->head == head)
+    v->number = CAVS__EVALUATED;
+    if (by == vertex)
         return 0;
-    r->entries[head].shared = true;
-    e->head = head;
+    r->vertices[by].shared = true;
+    r->places[v->symbol].vertex = by;
     for (int i = 0; i < s->nresults; i++)
-        r->entries[r->reads[e->operands + s->n + i].of].head = head;
+        r->places[r->reads[v->operands + s->n + i].of].vertex = by;
     return s->nmembers;
 }
 
@@ -94,34 +95,38 @@ static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__re
         return NULL;
     *d = (struct cavs__increment){.n = s->rows, .nvt = s->nvt, .nfunctions = nf};
     d->vt = cavs__arena_alloc(arena, (size_t)s->nvt * sizeof *d->vt);
-    d->node = cavs__arena_alloc(arena, (size_t)s->rows * sizeof *d->node);
+    d->vertex = cavs__arena_alloc(arena, (size_t)s->rows * sizeof *d->vertex);
     d->function_rows = cavs__arena_alloc(arena, (size_t)nf * sizeof *d->function_rows);
-    if (!d->vt || !d->node || !d->function_rows)
+    if (!d->vt || !d->vertex || !d->function_rows)
         return NULL;
     copy_schedule(o, s, d);
     for (int i = 0; i < s->rows; i++) {
-        d->node[i] = o->vertex[s->vertex_of[i]];
-        d->highest = d->node[i] > d->highest ? d->node[i] : d->highest;
+        int32_t symbol;
+
+        d->vertex[i] = o->vertex[s->vertex_of[i]];
+        symbol = r->vertices[d->vertex[i]].symbol;
+        d->highest = symbol > d->highest ? symbol : d->highest;
     }
     for (int v = 0; v < vertices; v++)
-        d->repeated +=
-            set_evaluated(r, cavs__listed_entry(r, o->vertex, v, vertices), d->node[s->row_of[v]]);
+        d->repeated += set_evaluated(r, o->vertex[v], d->vertex[s->row_of[v]]);
     return d;
 }
 
-void cavs__take_rows_back(struct cavs__increment *d, int symbols)
+void cavs__take_rows_back(const struct cavs__recording *r, struct cavs__increment *d, int symbols)
 {
     if (d->highest < symbols)
         return;
-    for (int i = 0; i < d->n; i++)
-        d->node[i] = d->node[i] >= symbols ? -1 : d->node[i];
+    for (int i = 0; i < d->n; i++) {
+        if (d->vertex[i] >= 0 && r->vertices[d->vertex[i]].symbol >= symbols)
+            d->vertex[i] = -1;
+    }
     d->highest = symbols - 1;
 }
 
-static int order_some(struct cavs__order *o, struct cavs__recording *r, int n, int shard,
+static int order_some(struct cavs__order *o, struct cavs__recording *r, int first, int shard,
                       bool waited_for, struct cavs__increment **out)
 {
-    struct cavs__graph g = cavs__graph_of(o, r, n, shard, waited_for);
+    struct cavs__graph g = cavs__graph_of(o, r, first, shard, waited_for);
 
     *out = NULL;
     if (g.n == 0)
@@ -132,14 +137,14 @@ static int order_some(struct cavs__order *o, struct cavs__recording *r, int n, i
     return CAVS_OK;
 }
 
-static int order_shard(struct cavs__order *o, struct cavs__recording *r, int n, int shard,
+static int order_shard(struct cavs__order *o, struct cavs__recording *r, int first, int shard,
                        struct cavs__increment **out)
 {
     struct cavs__increment *later = NULL;
-    int rc = order_some(o, r, n, shard, true, out);
+    int rc = order_some(o, r, first, shard, true, out);
 
     if (!rc)
-        rc = order_some(o, r, n, shard, false, &later);
+        rc = order_some(o, r, first, shard, false, &later);
     if (*out)
         (*out)->after = later;
     else
@@ -156,7 +161,7 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
                              .run = r->nruns,
                              .lo = INT32_MAX,
                              .hi = -1};
-    int rc = CAVS_OK, symbols = cavs__symbols_of(r), n;
+    int rc = CAVS_OK, symbols = cavs__symbols_of(r), first = r->nvertices, n;
 
     memset(out, 0, (size_t)o->nshards * sizeof(*out));
     o->shares = d.cut && b->used && !b->apart;
@@ -165,13 +170,14 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
     cavs__find_needed(&d, wanted, symbols);
     if (d.n == 0)
         return CAVS_OK;
-    n = cavs__find_vertices(b, r, wanted->together, d.n, o->list + symbols - d.n, o->list);
-    if (n < 0 || !cavs__reserve_samples(o, r->nsamples))
+    if (!cavs__find_vertices(b, r, wanted->together, d.n, o->list + symbols - d.n) ||
+        !cavs__reserve_samples(o, r->nsamples))
         return cavs__fail_nomem("order of a tape", 0);
-    rc = cavs__choose_shards(o, r, n, wanted->e);
+    n = r->nvertices - first;
+    rc = cavs__choose_shards(o, r, first, wanted->e);
     if (!rc && !cavs__reserve_graph(o, n, d.rows, r->signatures.n))
         rc = cavs__fail_nomem("graph of a tape", (size_t)n * 3 * sizeof(int32_t));
     for (int i = 0; i < o->nshards && !rc; i++)
-        rc = order_shard(o, r, n, i, &out[i]);
+        rc = order_shard(o, r, first, i, &out[i]);
     return rc;
 }

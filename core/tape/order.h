@@ -24,8 +24,8 @@ struct cavs__increment {
     int n, nvt;
     int64_t repeated;       /* symbols that are equal to others */
     struct cavs__vt *vt;    /* [nvt] */
-    int32_t *node;          /* [n] head of each row; -1: it was taken back since */
-    int32_t highest;        /* of them */
+    int32_t *vertex;        /* [n] of each row; -1: it was taken back since */
+    int32_t highest;        /* of their symbols */
     int nfunctions;         /* signatures that were there */
     int32_t *function_rows; /* [nfunctions] */
     /* NULL: there are no lists: row_places.c */
@@ -49,7 +49,7 @@ struct cavs__order {
     struct cavs__shard_scratch split;
     /* growing scratch */
     size_t list_room, found_room, sample_room, function_room, vertex_room, child_room;
-    int32_t *list;   /* symbols, and then heads of vertices */
+    int32_t *list;   /* symbols that are needed */
     uint64_t *found; /* a bit a symbol that is still to be listed */
     int32_t *shard;  /* [samples] of each group, by its first sample; -1: none yet */
     int known;       /* samples of which that is so */
@@ -74,27 +74,27 @@ int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy
 void cavs__order_free(struct cavs__order *o);
 /* A recording has begun: its samples have no shards yet. */
 void cavs__order_begin(struct cavs__order *o);
-/* Of the row's symbol; NULL: it was taken back since. */
-static inline struct cavs__entry *cavs__entry_of_row(const struct cavs__recording *r,
-                                                     const struct cavs__increment *d, int row)
+/* NULL: it was taken back since. */
+static inline struct cavs__vertex *cavs__vertex_of_row(const struct cavs__recording *r,
+                                                       const struct cavs__increment *d, int row)
 {
-    return d->node[row] < 0 ? NULL : &r->entries[d->node[row]];
+    return d->vertex[row] < 0 ? NULL : &r->vertices[d->vertex[row]];
 }
-/* Rows of a V_t are symbols of many samples, far from one another in memory, as is what they read.
+/* Rows of a V_t are vertices of many samples, far from one another in memory, as is what they read.
  * While a row is looked at, operand k, which is no list, of the rows behind it is on its way: first
- * a row's entry, then the number of what it reads, and then the entry of that. */
+ * a row's vertex, then the number of what it reads, and then the place of that. */
 CAVS__FETCHES void cavs__fetch_operand(const struct cavs__recording *r,
                                        const struct cavs__increment *d, int row, int end, int k)
 {
     enum { STEP = 6 };
-    const struct cavs__entry *e;
+    const struct cavs__vertex *v;
 
-    if (row + 3 * STEP < end && d->node[row + 3 * STEP] >= 0)
-        __builtin_prefetch(&r->entries[d->node[row + 3 * STEP]], 1);
-    if (row + 2 * STEP < end && (e = cavs__entry_of_row(r, d, row + 2 * STEP)) != NULL)
-        __builtin_prefetch(&r->reads[e->operands + k]);
-    if (row + STEP < end && (e = cavs__entry_of_row(r, d, row + STEP)) != NULL)
-        __builtin_prefetch(&r->entries[r->reads[e->operands + k].of], 1);
+    if (row + 3 * STEP < end && d->vertex[row + 3 * STEP] >= 0)
+        __builtin_prefetch(&r->vertices[d->vertex[row + 3 * STEP]], 1);
+    if (row + 2 * STEP < end && (v = cavs__vertex_of_row(r, d, row + 2 * STEP)) != NULL)
+        __builtin_prefetch(&r->reads[v->operands + k]);
+    if (row + STEP < end && (v = cavs__vertex_of_row(r, d, row + STEP)) != NULL)
+        __builtin_prefetch(&r->places[r->reads[v->operands + k].of]);
 }
 /* Entries of the lists of its rows. */
 static inline int32_t cavs__entries_of_vt(const struct cavs__increment *d,
@@ -105,7 +105,7 @@ static inline int32_t cavs__entries_of_vt(const struct cavs__increment *d,
     return d->entry0 ? d->entry0[last] + d->length[last] - d->entry0[vt->row0] : 0;
 }
 /* Takes back the rows of symbols from this one on. */
-void cavs__take_rows_back(struct cavs__increment *d, int symbols);
+void cavs__take_rows_back(const struct cavs__recording *r, struct cavs__increment *d, int symbols);
 /* What is to be evaluated. */
 struct cavs__wanted {
     int n;

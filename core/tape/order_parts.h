@@ -5,19 +5,8 @@
 
 #include "core/tape/order.h"
 
-/* Vertices that are none: of an earlier increment; not numbered yet. */
-enum { CAVS__EVALUATED = -1, CAVS__FOUND = 0 };
-
-/* Vertices lie apart, one for some twenty symbols: what will be read of one soon is fetched. */
-static inline struct cavs__entry *cavs__listed_entry(const struct cavs__recording *r,
-                                                     const int32_t *list, int i, int n)
-{
-    enum { AHEAD = 8 };
-
-    if (i + AHEAD < n)
-        __builtin_prefetch(&r->entries[list[i + AHEAD]], 1);
-    return &r->entries[list[i]];
-}
+/* `number` of a vertex of an earlier increment. */
+enum { CAVS__EVALUATED = -1 };
 
 /* ---- needed.c ---- */
 
@@ -41,19 +30,17 @@ void cavs__find_needed(struct cavs__needed *d, const struct cavs__wanted *wanted
 /* ---- sample_shards.c ---- */
 
 bool cavs__reserve_samples(struct cavs__order *o, int n);
-/* Of the samples that have none yet and of which there is something among the n vertices of
- * o->list; e: NULL where shards are equal. */
-int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int n,
+/* Of the samples that have none yet and of which there is something among the vertices from the
+ * first one on; e: NULL where shards are equal. */
+int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int first,
                         struct cavs__engine *e);
 
 /* ---- tape_graph.c ---- */
 
 bool cavs__reserve_graph(struct cavs__order *o, int64_t vertices, int64_t children, int signatures);
-/* The symbols that vertex e computes for others are of that number. */
-void cavs__set_vertex(struct cavs__recording *r, struct cavs__entry *e, int32_t vertex);
-/* The vertices of a shard, of the n of o->list: those that are waited for, or those that are not.
- * What it is made of is o's. */
-struct cavs__graph cavs__graph_of(struct cavs__order *o, struct cavs__recording *r, int n,
+/* The vertices of a shard, from the first one of all on: those that are waited for, or those that
+ * are not.  What it is made of is o's. */
+struct cavs__graph cavs__graph_of(struct cavs__order *o, struct cavs__recording *r, int first,
                                   int shard, bool waited_for);
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/tape/tape.h"
 
 /* Calls for each operand of each row that gets a piece of gradient from here. */
-typedef void on_piece(void *context, struct cavs__entry *of, int from, int32_t line, int width);
+typedef void on_piece(void *context, struct cavs__vertex *of, int from, int32_t line, int width);
 
 /* Operand k of a V_t's rows, whose pieces are told of. */
 struct operand {
@@ -19,16 +19,16 @@ struct operand {
 };
 
 /* What is read n times by a row has one gradient in common, which begins there, or one each. */
-static inline void tell(const struct operand *x, const struct cavs__entry *e, int32_t line)
+static inline void tell(const struct operand *x, const struct cavs__vertex *v, int32_t line)
 {
-    int32_t n, first = cavs__reads_of_operand(x->s, e, x->k, &n);
-    const struct cavs__read *read = &x->r->reads[e->operands + first];
+    int32_t n, first = cavs__reads_of_operand(x->s, v, x->k, &n);
+    const struct cavs__read *read = &x->r->reads[v->operands + first];
     int32_t step = x->s->operands[x->k].each ? cavs__lines_of(x->width) : 0;
 
     for (; n > 0; n--, read++, line += step) {
-        const struct cavs__entry *of = &x->r->entries[read->of];
+        const struct cavs__row_place *of = &x->r->places[read->of];
 
-        x->call(x->context, &x->r->entries[of->head],
+        x->call(x->context, &x->r->vertices[of->vertex],
                 of->column + read->from / CAVS__LINE * CAVS__LINE, line, x->width);
     }
 }
@@ -47,19 +47,19 @@ static inline void each_piece(struct cavs_tape *t, const struct cavs__increment 
         x.width = o->from + o->width;
         pitch = cavs__lines_of(x.width);
         for (int r = 0; r < vt->n && o->passes; r++) {
-            const struct cavs__entry *e = cavs__entry_of_row(x.r, d, vt->row0 + r);
+            const struct cavs__vertex *v = cavs__vertex_of_row(x.r, d, vt->row0 + r);
 
             if (!listed)
                 cavs__fetch_operand(x.r, d, vt->row0 + r, vt->row0 + vt->n, x.k);
-            if (e)
-                tell(&x, e, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
+            if (v)
+                tell(&x, v, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
         }
     }
 }
 
 /* ---- which ---- */
 
-static void count_piece(void *context, struct cavs__entry *of, int from, int32_t line, int width)
+static void count_piece(void *context, struct cavs__vertex *of, int from, int32_t line, int width)
 {
     (void)context, (void)from, (void)line, (void)width;
     of->readers++;
@@ -73,9 +73,9 @@ static bool is_reached(struct cavs_tape *t, const struct cavs__increment *d,
     bool reached = s->like.is_loss;
 
     for (int r = 0; r < vt->n && !reached; r++) {
-        const struct cavs__entry *e = cavs__entry_of_row(&t->recording, d, vt->row0 + r);
+        const struct cavs__vertex *v = cavs__vertex_of_row(&t->recording, d, vt->row0 + r);
 
-        reached = e && e->readers > 0;
+        reached = v && v->readers > 0;
     }
     return reached && s->needs_grad;
 }
@@ -88,10 +88,10 @@ static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
     if (!d->reached[i])
         return;
     for (int r = 0; r < vt->n; r++) {
-        struct cavs__entry *e = cavs__entry_of_row(&t->recording, d, vt->row0 + r);
+        struct cavs__vertex *v = cavs__vertex_of_row(&t->recording, d, vt->row0 + r);
 
-        if (e)
-            e->reached = true;
+        if (v)
+            v->reached = true;
     }
     each_piece(t, d, vt, count_piece, NULL);
 }
@@ -113,19 +113,19 @@ static int find_reached(struct cavs_tape *t, struct cavs__increment *last)
 
 /* ---- from where ---- */
 
-/* Pieces are numbered row by row; a row's own are then those from e->readers on. */
+/* Pieces are numbered row by row; a row's own are then those from v->readers on. */
 static int number_pieces(struct cavs_tape *t, struct cavs__tape_shard *s)
 {
     int64_t sum = 0;
 
     for (struct cavs__increment *d = s->first; d; d = d->after) {
         for (int i = 0; i < d->n; i++) {
-            struct cavs__entry *e = cavs__entry_of_row(&t->recording, d, i);
-            int32_t n = e ? e->readers : 0;
+            struct cavs__vertex *v = cavs__vertex_of_row(&t->recording, d, i);
+            int32_t n = v ? v->readers : 0;
 
             d->pieces[i] = (int32_t)sum;
-            if (e)
-                e->readers = (int32_t)sum;
+            if (v)
+                v->readers = (int32_t)sum;
             sum += n;
         }
         d->pieces[d->n] = (int32_t)sum;
@@ -144,7 +144,7 @@ int cavs__find_reached(struct cavs_tape *t, int shard)
     return rc ? rc : number_pieces(t, s);
 }
 
-static void write_piece(void *context, struct cavs__entry *of, int from, int32_t line, int width)
+static void write_piece(void *context, struct cavs__vertex *of, int from, int32_t line, int width)
 {
     int32_t *piece = (int32_t *)context + 3 * (ptrdiff_t)of->readers++;
 

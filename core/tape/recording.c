@@ -37,6 +37,8 @@ void cavs__recording_free(struct cavs__recording *r)
         free(r->of[i].message);
     }
     free(r->entries);
+    free(r->places);
+    free(r->vertices);
     free(r->marks);
     free(r->signature);
     free(r->reads);
@@ -73,6 +75,7 @@ static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
 
     if (!cavs__array_reserve(&r->marks, &r->mark_room, most, sizeof *r->marks) ||
         !cavs__array_reserve(&r->signature, &r->signature_room, most, sizeof *r->signature) ||
+        !cavs__array_reserve(&r->places, &r->place_room, most, sizeof *r->places) ||
         !cavs__array_reserve(&r->entries, &r->entry_room, most, sizeof *r->entries))
         return false;
     if (has_chunk(r, nodes))
@@ -117,6 +120,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->nturns = 0;
     r->nunions = r->nkept = 0;
     r->nreads = 0;
+    r->nvertices = 0;
     r->nruns = 0;
     r->nsinks = 0;
     cavs__sites_end(&r->sites);

@@ -40,24 +40,37 @@ struct cavs__node {
     struct cavs__to_readers to_readers;
 };
 
-/* What evaluating goes by, apart from the symbols: it goes over all of them several times. */
+/* What finding vertices goes by, apart from the symbols. */
 struct cavs__entry {
     int32_t sample;
     int32_t reads;  /* the first of its operands, as many as the signature has */
-    int32_t nreads; /* of one that reads a list: as many; of all others, too, before they are in
-                     * blocks */
+    int32_t nreads; /* as many; of one that reads a list, the signature has another number */
     int32_t site;   /* where it was recorded: sites.h; CAVS__NO_SITE: nowhere that matters */
     int32_t run;    /* the first symbol of its run: sites.h */
-    int32_t vertex; /* while it is put in order, among those of its shard: tape_graph.c */
-    /* The vertex that computes it: of the symbol alone, or of a block (tape_blocks.h). */
-    int32_t head;     /* the vertex's first result, which has what follows; or an equal one's */
-    int32_t as;       /* signature of the vertex */
-    int32_t operands; /* the first of the vertex's */
+    int32_t member; /* while its run is cut: which one it is (run_parts.h); else 0 */
+};
+
+/* What is computed by itself: a symbol, or a block of them (tape_blocks.h).  All of an increment
+ * lie one after the other, since everything from there on goes over them several times: there is
+ * one for many symbols. */
+struct cavs__vertex {
+    int32_t symbol; /* its first result */
+    int32_t sample;
+    int32_t as;       /* signature */
+    int32_t operands; /* the first of its reads; behind them the symbols that are results */
+    int32_t nreads;   /* of one that reads a list: how many operands there are */
+    int32_t number;   /* while it is put in order, among those of its shard: tape_graph.c */
     int32_t line;     /* where the session has its row */
     int32_t readers;  /* pieces of the gradient of its row: reached.c */
-    int32_t column;   /* not of the head alone: where the symbol begins in the vertex's row */
-    bool reached;     /* of the head: its gradient has been computed: reached.c */
-    bool shared;      /* of the head: equal vertices are computed with it */
+    bool waited_for;  /* as the symbol is marked */
+    bool reached;     /* its gradient has been computed: reached.c */
+    bool shared;      /* equal vertices are computed with it */
+};
+
+/* Where the row of a symbol is that is CAVS__ORDERED. */
+struct cavs__row_place {
+    int32_t vertex; /* that computes it, or an equal one */
+    int32_t column; /* where the symbol begins in the vertex's row */
 };
 
 /* What else evaluating knows of a symbol: a byte each, beside the entries, because it is looked at
@@ -105,10 +118,13 @@ struct cavs__recording {
     unsigned generation;
     struct cavs_function of[2]; /* symbols of this recording and of the one before */
     struct cavs__nodes nodes[2];
-    size_t entry_room, mark_room, signature_room, read_room;
+    size_t entry_room, mark_room, signature_room, read_room, place_room, vertex_room;
     int64_t nreads;
-    struct cavs__entry *entries; /* by symbol */
-    uint8_t *marks;              /* by symbol: enum cavs__mark */
+    struct cavs__entry *entries;    /* by symbol */
+    struct cavs__row_place *places; /* by symbol */
+    int nvertices;
+    struct cavs__vertex *vertices; /* [nvertices] */
+    uint8_t *marks;                /* by symbol: enum cavs__mark */
     /* By symbol; CAVS__NOT_COMPUTED: others read it as it is, or columns of it. */
     int32_t *signature;
     struct cavs__read *reads; /* [nreads] */
@@ -184,10 +200,18 @@ static inline bool cavs__is_marked(const struct cavs__recording *r, int symbol,
     return r->marks[symbol] & mark;
 }
 
-/* Where the row of an evaluated symbol begins. */
-static inline int32_t cavs__line_of(const struct cavs__recording *r, const struct cavs__entry *e)
+/* The vertex that computes the symbol, of which there is a row. */
+static inline struct cavs__vertex *cavs__vertex_of(const struct cavs__recording *r, int symbol)
 {
-    return r->entries[e->head].line + e->column / CAVS__LINE;
+    return &r->vertices[r->places[symbol].vertex];
+}
+
+/* Where the row of an evaluated symbol begins. */
+static inline int32_t cavs__line_of(const struct cavs__recording *r, int symbol)
+{
+    const struct cavs__row_place *place = &r->places[symbol];
+
+    return r->vertices[place->vertex].line + place->column / CAVS__LINE;
 }
 
 static inline struct cavs__entry *cavs__entry_of(const struct cavs__recording *r,
@@ -196,25 +220,27 @@ static inline struct cavs__entry *cavs__entry_of(const struct cavs__recording *r
     return &r->entries[x->number];
 }
 
-/* Rows and the like that a vertex of that signature reads. */
-static inline int32_t cavs__reads_of(const struct cavs__signature *s, const struct cavs__entry *e)
+/* Rows and the like that something of that signature reads, which has so many if it reads a list.
+ */
+static inline int32_t cavs__reads_of(const struct cavs__signature *s, int32_t nreads)
 {
-    return s->nlisted > 0 ? e->nreads : s->n;
+    return s->nlisted > 0 ? nreads : s->n;
 }
 
 /* Entries of its list; 0: it has none. */
-static inline int32_t cavs__entries_of(const struct cavs__signature *s, const struct cavs__entry *e)
+static inline int32_t cavs__entries_of(const struct cavs__signature *s,
+                                       const struct cavs__vertex *v)
 {
-    return s->nlisted > 0 ? (e->nreads - (s->n - s->nlisted)) / s->nlisted : 0;
+    return s->nlisted > 0 ? (v->nreads - (s->n - s->nlisted)) / s->nlisted : 0;
 }
 
 /* Those that operand k is, one after the other: *n of them, from that one of the vertex on. */
 static inline int32_t cavs__reads_of_operand(const struct cavs__signature *s,
-                                             const struct cavs__entry *e, int k, int32_t *n)
+                                             const struct cavs__vertex *v, int k, int32_t *n)
 {
     int listed = k - (s->n - s->nlisted);
 
-    *n = listed < 0 ? 1 : cavs__entries_of(s, e);
+    *n = listed < 0 ? 1 : cavs__entries_of(s, v);
     return listed < 0 ? k : k - listed + listed * *n;
 }
 

@@ -28,7 +28,7 @@ static void count_entries(const struct cavs_tape *t, struct cavs__increment *d,
     int32_t *longest = &d->longest[vt->function];
 
     for (int r = 0; r < vt->n && s->nlisted > 0; r++) {
-        int32_t n = cavs__entries_of(s, &t->recording.entries[d->node[vt->row0 + r]]);
+        int32_t n = cavs__entries_of(s, &t->recording.vertices[d->vertex[vt->row0 + r]]);
 
         d->entry0[vt->row0 + r] = d->entries[vt->function];
         d->length[vt->row0 + r] = n;
@@ -105,7 +105,6 @@ static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
     return lines;
 }
 
-/* By the heads of vertices alone: cavs__line_of(). */
 static void note_rows(const struct cavs_tape *t, const struct cavs__increment *d)
 {
     for (int i = 0; i < d->nvt; i++) {
@@ -115,7 +114,7 @@ static void note_rows(const struct cavs_tape *t, const struct cavs__increment *d
         int32_t line = d->lines[vt->function][CAVS__LINES_RESULT] + vt->frow0 * pitch;
 
         for (int r = 0; r < vt->n && has_result(s); r++, line += pitch)
-            t->recording.entries[d->node[vt->row0 + r]].line = line;
+            t->recording.vertices[d->vertex[vt->row0 + r]].line = line;
     }
 }
 

@@ -53,7 +53,7 @@ static bool code_operand(struct cavs__formed_run *x, const struct cavs__operand_
     if (o->kind != CAVS__OPERAND_ROW)
         return true;
     x->ncodes += 2;
-    member = x->r->entries[read.of].vertex - x->first;
+    member = x->r->entries[read.of].member - x->first;
     if (member >= 0) {
         code[0] = member;
         code[1] = read.from;
@@ -69,7 +69,7 @@ static bool code_member(struct cavs__formed_run *x, int32_t symbol)
     const struct cavs__entry *e = &x->r->entries[symbol];
     int32_t signature = x->r->signature[symbol];
     const struct cavs__signature *s = x->r->signatures.all[signature];
-    int n = cavs__reads_of(s, e);
+    int n = cavs__reads_of(s, e->nreads);
 
     if (n > CAVS__MOST_OPERANDS || x->ncodes + 2 + 2 * n > CAVS__MOST_CODES)
         return false;
@@ -86,7 +86,7 @@ static bool code_member(struct cavs__formed_run *x, int32_t symbol)
 bool cavs__code_run(struct cavs__formed_run *x)
 {
     for (int i = 0; i < x->n; i++)
-        x->r->entries[x->symbols[i]].vertex = x->first + i;
+        x->r->entries[x->symbols[i]].member = x->first + i;
     x->ncodes = x->noperands = x->nexternal = 0;
     for (int i = 0; i < x->n; i++) {
         if (!code_member(x, x->symbols[i]))

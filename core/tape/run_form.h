@@ -13,7 +13,7 @@ struct cavs__formed_run {
     struct cavs__recorded_run all;
     int n;
     int32_t symbols[CAVS__MOST_MEMBERS];
-    int32_t first; /* `vertex` of the part's first one, from which on they have numbers */
+    int32_t first; /* `member` of the part's first one, from which on they have numbers */
     int ncodes, noperands;
     int32_t codes[CAVS__MOST_CODES];
     int32_t operands[CAVS__MOST_OPERANDS]; /* the first read that each is */

@@ -4,14 +4,26 @@
 
 #include <string.h>
 
+struct cavs__vertex *cavs__add_vertex(struct cavs__recording *r, int32_t symbol, int32_t as,
+                                      int32_t operands)
+{
+    struct cavs__vertex *v = &r->vertices[r->nvertices++];
+
+    *v = (struct cavs__vertex){.symbol = symbol,
+                               .sample = r->entries[symbol].sample,
+                               .as = as,
+                               .operands = operands,
+                               .waited_for = cavs__is_marked(r, symbol, CAVS__WAITED_FOR)};
+    return v;
+}
+
 void cavs__leave_alone(struct cavs__recording *r, int32_t symbol)
 {
     struct cavs__entry *e = &r->entries[symbol];
 
-    e->head = symbol;
-    e->as = r->signature[symbol];
-    e->operands = e->reads;
-    e->column = 0;
+    r->places[symbol] = (struct cavs__row_place){.vertex = r->nvertices};
+    cavs__add_vertex(r, symbol, r->signature[symbol], e->reads)->nreads = e->nreads;
+    e->member = 0;
     r->marks[symbol] &= (uint8_t)~CAVS__IN_BLOCK;
 }
 
@@ -25,7 +37,7 @@ static const struct cavs__signature *signature_of(const struct cavs__recorded_ru
 
 static int32_t reads_of(const struct cavs__recorded_run *x, const struct cavs__entry *e)
 {
-    return cavs__reads_of(signature_of(x, e), e);
+    return cavs__reads_of(signature_of(x, e), e->nreads);
 }
 
 /* The entry that operand k is of; NULL: it is no row. */
@@ -40,7 +52,7 @@ static struct cavs__entry *read_by(const struct cavs__recorded_run *x, const str
 /* Which member it is; negative: none. */
 static int member_of(const struct cavs__recorded_run *x, const struct cavs__entry *e)
 {
-    return e->vertex - x->first;
+    return e->member - x->first;
 }
 
 static const struct cavs__entry *member(const struct cavs__recorded_run *x, int i)
@@ -59,14 +71,14 @@ static bool is_product_of_source(const struct cavs__recorded_run *x, const struc
 
 static void add_member(struct cavs__recorded_run *x, int32_t symbol, struct cavs__entry *e)
 {
-    e->vertex = x->first + x->n;
+    e->member = x->first + x->n;
     x->part[cavs__is_marked(x->r, symbol, CAVS__WAITED_FOR) ? CAVS__RUN_CHAIN : CAVS__RUN_LATER] |=
         cavs__member_bit(x->n);
     x->sourced |= is_product_of_source(x, e);
     x->symbols[x->n++] = symbol;
 }
 
-int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list, int32_t **before)
+int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list)
 {
     int32_t run = 0;
     int i = 0;
@@ -79,7 +91,6 @@ int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list, int
 
         if (e->site == CAVS__NO_SITE) {
             cavs__leave_alone(x->r, list[i]);
-            *(*before)++ = list[i];
             continue;
         }
         if (x->n > 0 && (e->run != run || x->n == CAVS__MOST_MEMBERS))

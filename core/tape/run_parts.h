@@ -22,7 +22,7 @@ struct cavs__recorded_run {
     int32_t symbols[CAVS__MOST_MEMBERS];
     uint64_t part[CAVS__RUN_PARTS]; /* which members, bit by bit */
     bool sourced;                   /* there is a product of what reads no other symbol */
-    /* `vertex` of the first one; the others follow.  Nothing that is not of the run has one as
+    /* `member` of the first one; the others follow.  Nothing that is not of the run has one as
      * large. */
     int32_t first;
 };
@@ -42,11 +42,13 @@ static inline int cavs__take_member(uint64_t *members)
 }
 
 /* Takes the first run of the list, of which there are n: how many symbols those are.  What reads no
- * other symbol may stand before it: that goes to *before, which moves on, and is a vertex by
- * itself. */
-int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list, int32_t **before);
+ * other symbol may stand before it: that is a vertex by itself. */
+int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list);
 /* Cuts it, and notes what one part reads of another. */
 void cavs__run_cut(struct cavs__recorded_run *x);
+/* A vertex more, for which there is room. */
+struct cavs__vertex *cavs__add_vertex(struct cavs__recording *r, int32_t symbol, int32_t as,
+                                      int32_t operands);
 /* The symbol is a vertex by itself. */
 void cavs__leave_alone(struct cavs__recording *r, int32_t symbol);
 

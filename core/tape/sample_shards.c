@@ -39,21 +39,20 @@ static double bytes_of(const struct cavs__signature *s, int32_t entries, bool pa
 
 /* Work of each group that has no shard yet, and bytes, if there are homes; how many there are, in
  * o->groups. */
-static int new_groups(struct cavs__order *o, struct cavs__recording *r, int n, bool homes)
+static int new_groups(struct cavs__order *o, struct cavs__recording *r, int first, bool homes)
 {
     int groups = 0;
 
     for (int i = 0; i < r->nsamples; i++)
         o->work[i] = o->bytes[i] = 0;
-    for (int i = 0; i < n; i++) {
-        const struct cavs__entry *e = cavs__listed_entry(r, o->list, i, n);
-        int group = cavs__group_of(r, e->sample);
+    for (int i = first; i < r->nvertices; i++) {
+        const struct cavs__vertex *v = &r->vertices[i];
+        const struct cavs__signature *s = r->signatures.all[v->as];
+        int group = cavs__group_of(r, v->sample);
 
-        o->work[group] += r->signatures.all[e->as]->nmembers;
+        o->work[group] += s->nmembers;
         if (homes)
-            o->bytes[group] +=
-                bytes_of(r->signatures.all[e->as], cavs__entries_of(r->signatures.all[e->as], e),
-                         r->run != CAVS_TAPE_EVALUATE);
+            o->bytes[group] += bytes_of(s, cavs__entries_of(s, v), r->run != CAVS_TAPE_EVALUATE);
     }
     for (int i = 0; i < r->nsamples; i++) {
         if (o->work[i] == 0 || o->shard[i] >= 0)
@@ -106,7 +105,7 @@ static int split_among_homes(struct cavs__order *o, int groups, struct cavs__eng
     return rc;
 }
 
-int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int n,
+int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int first,
                         struct cavs__engine *e)
 {
     int groups, rc;
@@ -117,7 +116,7 @@ int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int n,
     rc = check_groups(o, r);
     if (rc)
         return rc;
-    groups = new_groups(o, r, n, e != NULL);
+    groups = new_groups(o, r, first, e != NULL);
     if (groups > 0)
         rc = e ? split_among_homes(o, groups, e,
                                    r->run == CAVS_TAPE_EVALUATE ? CAVS__RUN_EVALUATE

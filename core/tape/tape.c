@@ -195,7 +195,7 @@ int cavs_tape_rewind(struct cavs_tape *t, int64_t mark)
 
     for (int i = 0; !rc && i < t->order.nshards; i++) {
         for (struct cavs__increment *d = t->shards[i].last; d; d = d->before)
-            cavs__take_rows_back(d, cavs__symbols_of(&t->recording));
+            cavs__take_rows_back(&t->recording, d, cavs__symbols_of(&t->recording));
     }
     return rc;
 }

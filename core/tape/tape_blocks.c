@@ -28,19 +28,11 @@ static bool add_reads(struct cavs__recording *r, const struct cavs__together *v,
 bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *v)
 {
     const struct cavs__signature *s = r->signatures.all[v->signature];
-    struct cavs__entry *head = &r->entries[v->head];
 
-    head->head = v->head;
-    head->vertex = 0;
-    head->as = v->signature;
-    head->operands = (int32_t)r->nreads;
-    for (int i = 0; i < s->nresults; i++) {
-        struct cavs__entry *e = &r->entries[v->results[i]];
-
-        e->head = v->head;
-        e->vertex = 0;
-        e->column = s->results[i].column;
-    }
+    for (int i = 0; i < s->nresults; i++)
+        r->places[v->results[i]] =
+            (struct cavs__row_place){.vertex = r->nvertices, .column = s->results[i].column};
+    cavs__add_vertex(r, v->head, v->signature, (int32_t)r->nreads);
     return add_reads(r, v, s->nresults);
 }
 
@@ -65,7 +57,7 @@ static bool put_together(const struct cavs__formed_run *x, int32_t signature)
 
     for (int i = 0; i < x->n; i++) {
         marks[x->symbols[i]] = (marks[x->symbols[i]] | CAVS__IN_BLOCK) & ~CAVS__ORDERED;
-        x->r->entries[x->symbols[i]].vertex = 0;
+        x->r->entries[x->symbols[i]].member = 0;
     }
     for (int i = 0; i < s->nresults; i++) {
         v.results[i] = x->symbols[s->results[i].member];
@@ -120,11 +112,10 @@ static void take_part(struct cavs__formed_run *x, enum cavs__run_part part)
         x->symbols[x->n++] = x->all.symbols[cavs__take_member(&members)];
 }
 
-static int find_alone(struct cavs__recording *r, int n, const int32_t *symbols)
+static void leave_alone(struct cavs__recording *r, int n, const int32_t *symbols)
 {
     for (int i = 0; i < n; i++)
         cavs__leave_alone(r, symbols[i]);
-    return n;
 }
 
 /* A symbol that is alone may be so because it could be computed ahead: that depends on which of
@@ -133,7 +124,7 @@ static void learn_sources(struct cavs__learning *l, struct cavs__known_part *p,
                           const struct cavs__recording *r, int32_t symbol)
 {
     const struct cavs__entry *e = &r->entries[symbol];
-    int n = cavs__reads_of(r->signatures.all[r->signature[symbol]], e);
+    int n = cavs__reads_of(r->signatures.all[r->signature[symbol]], e->nreads);
 
     l->useless |= n > CAVS__MOST_EXTERNAL;
     for (int k = 0; k < n && !l->useless; k++) {
@@ -168,63 +159,61 @@ static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *
     memcpy(p->symbols, x->symbols, (size_t)x->n * sizeof *p->symbols);
 }
 
-/* The part's vertices, at *to, which moves on.  false: out of memory. */
-static bool add_part(struct cavs__blocks *b, struct cavs__formed_run *x, struct cavs__learning *l,
-                     int32_t **to)
+/* The part's vertices.  false: out of memory. */
+static bool add_part(struct cavs__blocks *b, struct cavs__formed_run *x, struct cavs__learning *l)
 {
     int32_t signature = signature_of(b, x);
 
     x->first += x->n;
     if (!l->useless)
         learn_part(l, x, signature);
-    if (signature >= 0) {
-        *(*to)++ = head_of(x, signature);
+    if (signature >= 0)
         return put_together(x, signature);
-    }
-    memcpy(*to, x->symbols, (size_t)x->n * sizeof **to);
-    *to += find_alone(x->r, x->n, x->symbols);
+    leave_alone(x->r, x->n, x->symbols);
     return true;
 }
 
 /* The vertices of the first run of the list, member by member; how many symbols, or -1. */
-static int take_run(struct cavs__blocks *b, struct cavs__formed_run *x, int n, const int32_t *list,
-                    int32_t **to)
+static int take_run(struct cavs__blocks *b, struct cavs__formed_run *x, int n, const int32_t *list)
 {
     struct cavs__learning l;
     int taken;
 
     x->all.first = x->first;
-    taken = cavs__run_take(&x->all, n, list, to);
+    taken = cavs__run_take(&x->all, n, list);
     x->first += x->all.n;
     cavs__learn_begin(&l, b, &x->all, taken, list);
     cavs__run_cut(&x->all);
     for (int part = 0; part < CAVS__RUN_PARTS; part++) {
         take_part(x, part);
-        if (x->n > 0 && !add_part(b, x, &l, to))
+        if (x->n > 0 && !add_part(b, x, &l))
             return -1;
     }
     return l.useless || cavs__learn_end(&l, b, x->r) ? taken : -1;
 }
 
-int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
-                        const int32_t *list, int32_t *heads)
+bool cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
+                         const int32_t *list)
 {
     struct cavs__formed_run x = {.r = r, .all.r = r, .first = 1};
-    int32_t *to = heads;
+    size_t most = (size_t)n + (size_t)b->ntaken * (CAVS__RUN_PARTS - 1);
 
+    if (!cavs__array_reserve(&r->vertices, &r->vertex_room, (size_t)r->nvertices + most,
+                             sizeof *r->vertices))
+        return false;
     if (b->after == 0 || !together) {
         b->alone[CAVS__ALONE_ASKED] += b->after > 0 ? n : 0;
-        memmove(heads, list, (size_t)n * sizeof *heads);
-        return find_alone(r, n, heads);
+        leave_alone(r, n, list);
+        return true;
     }
     for (int i = 0, taken; i < n; i += taken) {
-        taken = cavs__take_sources(r, n - i, list + i, &to);
+        taken = cavs__take_sources(r, n - i, list + i);
         if (taken == 0 && list[i] < 0)
-            taken = cavs__known_become(b, r, n - i, list + i, &to);
+            taken = cavs__known_become(b, r, n - i, list + i);
         if (taken == 0)
-            taken = take_run(b, &x, n - i, list + i, &to);
+            taken = take_run(b, &x, n - i, list + i);
         if (taken < 0)
-            return -1;
+            return false;
     }
-    return (int)(to - heads);
+    return true;
 }

@@ -85,7 +85,7 @@ struct cavs__together {
     int32_t from;
     int32_t results[CAVS__MOST_MEMBERS]; /* symbols: as many as the signature has */
 };
-/* What the head and the results have of it, but for marks.  false: out of memory. */
+/* They are a vertex, and its results are there, but for marks.  false: out of memory. */
 bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *v);
 
 void cavs__blocks_free(struct cavs__blocks *b);
@@ -93,10 +93,9 @@ void cavs__blocks_free(struct cavs__blocks *b);
 bool cavs__block_expect(struct cavs__blocks *b, const struct cavs__tape_block *expected);
 /* background.c: a form is met whose signatures are to be made. */
 void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b);
-/* The n wanted symbols of the list, ascending, and known runs among them, become vertices, whose
- * heads go to another, which may begin before it: how many; -1: out of memory.  together: runs may
- * be blocks. */
-int cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
-                        const int32_t *list, int32_t *heads);
+/* The n wanted symbols of the list, ascending, and known runs among them, become vertices.  false:
+ * out of memory.  together: runs may be blocks. */
+bool cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
+                         const int32_t *list);
 
 #endif

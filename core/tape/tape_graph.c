@@ -49,52 +49,44 @@ bool cavs__reserve_graph(struct cavs__order *o, int64_t vertices, int64_t childr
 
 /* The rows that a symbol reads: of this increment by their vertices, else -1. */
 static int add_children(struct cavs__order *o, const struct cavs__recording *r,
-                        const struct cavs__entry *e, int at)
+                        const struct cavs__vertex *v, int at)
 {
-    const struct cavs__signature *s = r->signatures.all[e->as];
-    int n = cavs__reads_of(s, e);
+    const struct cavs__signature *s = r->signatures.all[v->as];
+    int n = cavs__reads_of(s, v->nreads);
 
     for (int k = 0; k < n; k++) {
-        const struct cavs__read *read = &r->reads[e->operands + k];
-        const struct cavs__entry *of;
+        const struct cavs__read *read = &r->reads[v->operands + k];
+        int32_t number;
 
         if (read->from == CAVS__NO_ROW)
             continue;
-        of = &r->entries[read->of];
-        o->child[at] = of->vertex;
-        o->read[0][at] = of->column + read->from;
-        o->read[1][at++] = of->vertex == CAVS__EVALUATED ? read->of : -1;
+        number = cavs__vertex_of(r, read->of)->number;
+        o->child[at] = number;
+        o->read[0][at] = r->places[read->of].column + read->from;
+        o->read[1][at++] = number == CAVS__EVALUATED ? read->of : -1;
     }
     return at;
 }
 
-/* Ids of vertex v; its own number where it must not be equal to another. */
+/* Ids of a vertex; its own number where it must not be equal to another. */
 static void set_ids(struct cavs__order *o, const struct cavs__recording *r,
-                    const struct cavs__entry *e, int v)
+                    const struct cavs__vertex *v)
 {
-    const struct cavs__signature *s = r->signatures.all[e->as];
+    const struct cavs__signature *s = r->signatures.all[v->as];
+    int number = v->number;
     int n = 0;
 
     for (int k = 0; k < s->n - s->nlisted; k++) {
         if (s->operands[k].kind != CAVS__OPERAND_ID)
             continue;
         if (n < CAVS__MOST_IDS)
-            o->ids[n][v] = r->reads[e->operands + k].of;
+            o->ids[n][number] = r->reads[v->operands + k].of;
         n++;
     }
     for (int i = n; i < CAVS__MOST_IDS; i++)
-        o->ids[i][v] = -1;
+        o->ids[i][number] = -1;
     if (!s->repeatable || n > CAVS__MOST_IDS)
-        o->ids[0][v] = -2 - v;
-}
-
-void cavs__set_vertex(struct cavs__recording *r, struct cavs__entry *e, int32_t vertex)
-{
-    const struct cavs__signature *s = r->signatures.all[e->as];
-
-    e->vertex = vertex;
-    for (int i = 0; i < s->nresults; i++)
-        r->entries[r->reads[e->operands + s->n + i].of].vertex = vertex;
+        o->ids[0][number] = -2 - number;
 }
 
 static void forget_functions(struct cavs__order *o)
@@ -113,25 +105,24 @@ static int32_t function_of(struct cavs__order *o, int32_t signature)
     return o->number[signature];
 }
 
-struct cavs__graph cavs__graph_of(struct cavs__order *o, struct cavs__recording *r, int n,
+struct cavs__graph cavs__graph_of(struct cavs__order *o, struct cavs__recording *r, int first,
                                   int shard, bool waited_for)
 {
     int vertices = 0, at = 0;
 
     forget_functions(o);
-    for (int i = 0; i < n; i++) {
-        struct cavs__entry *e = cavs__listed_entry(r, o->list, i, n);
+    for (int i = first; i < r->nvertices; i++) {
+        struct cavs__vertex *v = &r->vertices[i];
 
-        if (cavs__is_marked(r, o->list[i], CAVS__WAITED_FOR) != waited_for ||
-            o->shard[cavs__group_of(r, e->sample)] != shard)
+        if (v->waited_for != waited_for || o->shard[cavs__group_of(r, v->sample)] != shard)
             continue;
-        cavs__set_vertex(r, e, vertices);
-        o->vertex[vertices] = o->list[i];
-        o->function[vertices] = function_of(o, e->as);
+        v->number = vertices;
+        o->vertex[vertices] = i;
+        o->function[vertices] = function_of(o, v->as);
         if (o->shares)
-            set_ids(o, r, e, vertices);
+            set_ids(o, r, v);
         o->child_ptr[vertices++] = at;
-        at = add_children(o, r, e, at);
+        at = add_children(o, r, v, at);
     }
     o->child_ptr[vertices] = at;
     return (struct cavs__graph){.n = vertices,
