@@ -50,14 +50,15 @@ EW_FN void sum_of_rows(GLOBAL const int *index, int first, int end, int c, int s
                        GLOBAL float *y, long to)
 {
     float sum[NUMBERS] = {0.0f, 0.0f, 0.0f, 0.0f};
+    int e = first;
 
     NO_UNROLL
-    for (int e = first; e < end; e += ROWS_AT_ONCE) {
+    for (; e + ROWS_AT_ONCE <= end; e += ROWS_AT_ONCE) {
         float numbers[ROWS_AT_ONCE][NUMBERS];
 
         UNROLL
         for (int i = 0; i < ROWS_AT_ONCE; i++)
-            load_numbers(numbers[i], x, e + i < end ? ROW(x, e + i) : -1, c, step, n);
+            load_numbers(numbers[i], x, ROW(x, e + i), c, step, n);
         UNROLL
         for (int i = 0; i < ROWS_AT_ONCE; i++) {
             UNROLL
@@ -65,6 +66,9 @@ EW_FN void sum_of_rows(GLOBAL const int *index, int first, int end, int c, int s
                 sum[k] += numbers[i][k];
         }
     }
+    NO_UNROLL
+    for (; e < end; e++) /* most sums are of few rows */
+        add_numbers(sum, x, ROW(x, e), c, step, n);
     store_numbers(y, to, sum, c, step, n);
 }
 
