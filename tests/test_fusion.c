@@ -483,7 +483,7 @@ static void sequences_have_few_operands(void **unused)
 {
     const struct cavs__plan_options options = {.few_launches = true, .l2_bytes = 1 << 20};
     struct cavs_model *m;
-    struct cavs__plan *plan;
+    struct cavs__plan *plan = NULL;
     int n = 0, most = 0;
 
     (void)unused;
