@@ -52,7 +52,7 @@ struct cavs__complaint {
  * return int return 0, or -1 after cavs__device_fail(). */
 struct cavs__driver {
     const char *products; /* the library of gemm */
-    int (*count)(void);   /* of devices, before StarPU starts; NULL: ranks do not share them out */
+    int (*count)(void);   /* of devices, before StarPU starts; NULL: nobody asks (backends.c) */
     /* Once, by the main thread. NULL: there is nothing to do; so with stop and close. */
     void (*start)(void);
     void (*stop)(void);

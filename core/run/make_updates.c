@@ -36,9 +36,9 @@ static void add_exchanged(const struct cavs__updating *u, struct starpu_task *ta
 /* Norms have all of a gradient in their hands, which is the sum of several: they keep it, and
  * updates read that.  Not what other ranks or devices are to read or write, nor what a user may ask
  * for: of tapes, the gradient of each row that was looked up. */
-static bool keeps_sums(const struct cavs__updating *u)
+static bool keeps_sums(const struct cavs__updating *u, const struct cavs__touched *t)
 {
-    return u->o->clip > 0 && !u->o->exchange && !u->e->devices;
+    return u->o->clip > 0 && !u->o->exchange && !u->e->devices && !(t && t->asked_for);
 }
 
 /* Adds the handles of the parameter's gradients to the task.  mode: of those where sums are
@@ -51,7 +51,7 @@ static void add_gradients(const struct cavs__updating *u, struct starpu_task *ta
     const struct cavs__touched *t = cavs__sparse_rows(u, p);
     int grad = e->plan->grad[p->number];
 
-    a->summed = keeps_sums(u) && !(t && t->asked_for);
+    a->summed = keeps_sums(u, t);
     if (t) {
         a->sparse = true;
         a->n = t->n;
