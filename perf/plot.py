@@ -11,7 +11,7 @@ from html import escape
 # Okabe and Ito's colours, which also colour-blind readers can tell apart
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"]
 FONT = 'font-family="DejaVu Sans, Helvetica, Arial, sans-serif"'
-MARKS = ["circle", "square", "diamond"]
+MARKS = ["circle", "square", "diamond", "triangle"]
 
 
 @dataclass
@@ -95,6 +95,9 @@ def line(x1, y1, x2, y2, colour="#000", width=1, extra=""):
 def mark(kind, x, y, colour):
     if kind == "circle":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.6" fill="{colour}"/>'
+    if kind == "triangle":
+        corners = ((x, y - 4.6), (x + 4.4, y + 3), (x - 4.4, y + 3))
+        return f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in corners)}" fill="{colour}"/>'
     turn = f' transform="rotate(45 {x:.1f} {y:.1f})"' if kind == "diamond" else ""
     return f'<rect x="{x - 3.2:.1f}" y="{y - 3.2:.1f}" width="6.4" height="6.4" fill="{colour}"{turn}/>'
 
