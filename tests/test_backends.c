@@ -87,8 +87,8 @@ static void starpu_is_told_how_many_to_start(void **unused)
 
         starpu_conf_init(&none);
         some = none;
-        cavs__backends[i].prepare(0, 0, 1, &none);
-        cavs__backends[i].prepare(1, 0, 1, &some);
+        cavs__backends[i].prepare(cavs__backends[i].driver, 0, 0, 1, &none);
+        cavs__backends[i].prepare(cavs__backends[i].driver, 1, 0, 1, &some);
         assert_memory_not_equal(&none, &some, sizeof none);
     }
 }

@@ -20,20 +20,11 @@ static int asked_cuda(const struct cavs_runtime_options *o)
     return o->cuda;
 }
 
-static int count_cuda(void)
-{
-#ifdef HAVE_CUDA
-    return cavs__cuda.count();
-#else
-    return 0;
-#endif
-}
-
 /* Each rank takes as many as it asks for, or its part of all, from behind those of the rank before;
  * where there are not so many, several have one.  StarPU's environment goes before this. */
-static void share_cuda(int asked, int here, int all, struct starpu_conf *conf)
+static void share_cuda(int there, int asked, int here, int all, struct starpu_conf *conf)
 {
-    int there = count_cuda(), n = asked > 0 ? asked : there / all > 0 ? there / all : 1;
+    int n = asked > 0 ? asked : there / all > 0 ? there / all : 1;
 
     if (there < 2)
         return;
@@ -45,11 +36,12 @@ static void share_cuda(int asked, int here, int all, struct starpu_conf *conf)
 
 /* Small kernels of one device overlap on two streams, and tasks wait in line there, so that it does
  * not wait for us. */
-static int prepare_cuda(int asked, int here, int all, struct starpu_conf *conf)
+static int prepare_cuda(const struct cavs__driver *driver, int asked, int here, int all,
+                        struct starpu_conf *conf)
 {
     conf->ncuda = asked;
-    if (asked != 0 && all > 1)
-        share_cuda(asked, here, all, conf);
+    if (asked != 0 && all > 1 && driver && driver->count)
+        share_cuda(driver->count(), asked, here, all, conf);
     if (asked != 0) {
         setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
         setenv("STARPU_CUDA_PIPELINE", "4", 0);
@@ -80,8 +72,10 @@ static int asked_opencl(const struct cavs_runtime_options *o)
     return o->opencl;
 }
 
-static int prepare_opencl(int asked, int here, int all, struct starpu_conf *conf)
+static int prepare_opencl(const struct cavs__driver *driver, int asked, int here, int all,
+                          struct starpu_conf *conf)
 {
+    (void)driver;
     (void)here;
     (void)all;
     conf->nopencl = asked;

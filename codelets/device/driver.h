@@ -52,7 +52,7 @@ struct cavs__complaint {
  * return int return 0, or -1 after cavs__device_fail(). */
 struct cavs__driver {
     const char *products; /* the library of gemm */
-    int (*count)(void);   /* of devices, before StarPU starts; NULL: nobody asks (backends.c) */
+    int (*count)(void);   /* of devices, before StarPU starts; NULL: it cannot be said then */
     /* Once, by the main thread. NULL: there is nothing to do; so with stop and close. */
     void (*start)(void);
     void (*stop)(void);
@@ -94,10 +94,11 @@ struct cavs__backend {
     int (*asked)(const struct cavs_runtime_options *o);
     const char *hint;  /* for who finds fewer than asked for */
     const char *given; /* the variable by which launchers say which a process sees, or NULL */
-    /* What StarPU must know of it before it starts: its configuration and environment.  Of `all`
-     * ranks on this machine that see the same devices, this is number `here`.  Returns how many
-     * there will be; -1: all. */
-    int (*prepare)(int asked, int here, int all, struct starpu_conf *conf);
+    /* What StarPU must know of it before it starts: its configuration and environment.  `driver` is
+     * the one above.  Of `all` ranks on this machine that see the same devices, this is number
+     * `here`.  Returns how many there will be; -1: all. */
+    int (*prepare)(const struct cavs__driver *driver, int asked, int here, int all,
+                   struct starpu_conf *conf);
     /* Lets such devices run a codelet. */
     void (*implement)(struct starpu_codelet *cl, cavs__device_task *run);
     cavs__device_task *(*implementation)(const struct starpu_codelet *cl); /* that they run it by */

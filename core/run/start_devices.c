@@ -76,7 +76,8 @@ int cavs__devices_prepare(const struct cavs_runtime_options *o, int here, int al
     int known = 0;
 
     for (int i = 0; i < cavs__backends_count; i++) {
-        int n = cavs__backends[i].prepare(cavs__backends[i].asked(o), here, all, conf);
+        const struct cavs__backend *b = &cavs__backends[i];
+        int n = b->prepare(b->driver, b->asked(o), here, all, conf);
 
         known += n > 0 ? n : 0;
     }
