@@ -13,7 +13,8 @@
  *     device_task.c   what their workers do with a task
  *     walk.c          the steps of a part, each over all rows of a segment
  *     device_kernels.c  the kernels of kernel.h: a launch each
- *     products.c      but for matrix products: by a library or by our kernel, which takes several;
+ *     device_sums.c   but for sums of rows, of which many are two launches
+ *     products.c      and for matrix products: by a library or by our kernel, which takes several;
  *                     products_choice.c: which of both; fused_products.c: what else it takes along
  *     device_update.c optimizers
  *     device_groups.c fused groups
@@ -207,10 +208,6 @@ int cavs__device_queue(const struct cavs__device_call *c);
 int cavs__device_copy_rows(struct cavs__device *d, void *index, int rows,
                            const struct cavs__device_view *from,
                            const struct cavs__device_view *to);
-
-/* Launches of a sum of so many rows of n numbers, and floats a row that it needs as room. */
-int cavs__device_column_sums(int rows, int n);
-int cavs__device_column_sum_room(int n);
 
 /* How a device does what a kernel does, or why it does not; every kernel has one or the other. */
 struct cavs__device_implementation {

@@ -2,6 +2,7 @@
 /* device_kernels.c - the kernels of kernel.h on a device: shapes become work-groups, views
  * arguments. */
 #include "codelets/device/device.h"
+#include "codelets/device/device_sums.h"
 #include "codelets/device/products.h"
 #include "codelets/groups/elementwise.h"
 #include "codelets/kernels/philox.h"
@@ -25,88 +26,6 @@ int cavs__device_copy_rows(struct cavs__device *d, void *index, int rows,
     cavs__argument_view(&l, from);
     cavs__argument_view(&l, to);
     return cavs__launch(d, &l);
-}
-
-/* ---- sums ---- */
-
-/* Rows are summed in parts if there are many: so many groups, each with so many rows at least, and
- * then the parts in their order.  All of it depends on the shape only. */
-enum { SUM_COLUMNS = 16, SUM_GROUPS = 1024, SUM_PARTS = 64, SUM_ROWS = 128 };
-
-static int parts_of(int rows, int n)
-{
-    int tiles = (n + SUM_COLUMNS - 1) / SUM_COLUMNS, parts = tiles > 0 ? SUM_GROUPS / tiles : 1;
-
-    parts = parts < SUM_PARTS ? parts : SUM_PARTS;
-    parts = parts < rows / SUM_ROWS ? parts : rows / SUM_ROWS;
-    return parts > 1 ? parts : 1;
-}
-
-int cavs__device_column_sums(int rows, int n)
-{
-    return parts_of(rows, n) > 1 ? 2 : 1;
-}
-
-int cavs__device_column_sum_room(int n)
-{
-    return (n + SUM_ROWS - 1) / SUM_ROWS;
-}
-
-/* Rows of y are the sums of as many parts. */
-static int sum_parts(const struct cavs__device_call *c, int rows, int parts, bool accumulate,
-                     const struct cavs__device_view *x, const struct cavs__device_view *y)
-{
-    struct cavs__launch l;
-
-    cavs__launch_groups(&l, c->device, CAVS__DEVICE_column_sum,
-                        (y->cols + SUM_COLUMNS - 1) / SUM_COLUMNS, parts, 256);
-    cavs__argument_pointer(&l, c->index);
-    cavs__argument_int(&l, rows);
-    cavs__argument_int(&l, y->cols);
-    cavs__argument_int(&l, (rows + parts - 1) / parts);
-    cavs__argument_int(&l, accumulate);
-    cavs__argument_view(&l, x);
-    cavs__argument_view(&l, y);
-    return cavs__launch(c->device, &l);
-}
-
-static int column_sum(const struct cavs__device_call *c)
-{
-    const struct cavs__device_view *x = &c->v[0], *y = &c->v[1];
-    const struct cavs__device_view sums = {
-        .memory = c->room, .ld = y->cols, .cols = y->cols, .index = -1};
-    int parts = parts_of(c->rows, y->cols);
-    bool accumulate = !(c->flags & CAVS__FIRST);
-
-    if (parts == 1)
-        return sum_parts(c, c->rows, 1, accumulate, x, y);
-    return sum_parts(c, c->rows, parts, false, x, &sums) ||
-                   sum_parts(c, parts, 1, accumulate, &sums, y)
-               ? -1
-               : 0;
-}
-
-/* An item each number: it waits for an index before each row, so that many items are more at a time
- * than several numbers of one (5.6 us of 18 with four, 640 rows of 512 on an H100). */
-static int sum_named(const struct cavs__device_call *c, enum cavs__device_kernel kernel)
-{
-    struct cavs__launch l;
-
-    launch_rows(&l, c, kernel, c->v[1].cols, 1);
-    cavs__argument_view(&l, &c->v[0]);
-    cavs__argument_int(&l, c->v[0].ptr);
-    cavs__argument_view(&l, &c->v[1]);
-    return cavs__launch(c->device, &l);
-}
-
-static int sum_rows(const struct cavs__device_call *c)
-{
-    return sum_named(c, CAVS__DEVICE_sum_rows);
-}
-
-static int sum_pieces(const struct cavs__device_call *c)
-{
-    return sum_named(c, CAVS__DEVICE_sum_pieces);
 }
 
 /* ---- whole rows ---- */
@@ -345,9 +264,9 @@ const struct cavs__device_implementation cavs__device_kernels[CAVS__KERNEL_COUNT
 #undef CAVS__EACH_ROW
         [CAVS__KERNEL_gemm] = {.queue = cavs__device_gemm},
     [CAVS__KERNEL_gemm_tn] = {.queue = cavs__device_gemm_tn},
-    [CAVS__KERNEL_column_sum] = {.queue = column_sum},
-    [CAVS__KERNEL_sum_rows] = {.queue = sum_rows},
-    [CAVS__KERNEL_sum_pieces] = {.queue = sum_pieces},
+    [CAVS__KERNEL_column_sum] = {.queue = cavs__device_column_sum},
+    [CAVS__KERNEL_sum_rows] = {.queue = cavs__device_sum_rows},
+    [CAVS__KERNEL_sum_pieces] = {.queue = cavs__device_sum_pieces},
     [CAVS__KERNEL_dropout] = {.queue = dropout},
     [CAVS__KERNEL_pick] = {.queue = pick},
     [CAVS__KERNEL_pick_grad] = {.queue = pick_grad},

@@ -11,6 +11,8 @@ libcavs_la_SOURCES += \
 	codelets/device/device_failures.c \
 	codelets/device/device_groups.c \
 	codelets/device/device_kernels.c \
+	codelets/device/device_sums.c \
+	codelets/device/device_sums.h \
 	codelets/device/device_task.c \
 	codelets/device/device_update.c \
 	codelets/device/driver.h \

@@ -2,6 +2,7 @@
 /* products.c - see products.h. */
 #include "codelets/device/products.h"
 
+#include "codelets/device/device_sums.h"
 #include "codelets/device/fused_products.h"
 #include "codelets/kernels/kernel_table.h"
 

@@ -2,6 +2,7 @@
 /* walk.c - see walk.h. */
 #include "codelets/device/walk.h"
 
+#include "codelets/device/device_sums.h"
 #include "codelets/device/products.h"
 #include "codelets/device/sequences.h"
 #include "codelets/groups/elementwise.h"
