@@ -129,7 +129,7 @@ static void explain(FILE *out)
         if (!d)
             continue;
         fprintf(out, "%s device %d (%s): ", d->backend->name, d->id, d->name);
-        if (cavs__device_takes_together(d, &(struct cavs__together){.n = 2, .work = DBL_MAX}))
+        if (cavs__device_takes_together(d, &(struct cavs__products){.n = 2, .work = DBL_MAX}))
             fprintf(out, "independent products in one launch");
         else
             explain_products(out, d);

@@ -151,14 +151,14 @@ int cavs__device_products_together(int n, const struct cavs__device_call *const 
 
 /* ---- which ---- */
 
-bool cavs__device_takes_together(const struct cavs__device *d, const struct cavs__together *p)
+bool cavs__device_takes_together(const struct cavs__device *d, const struct cavs__products *p)
 {
     return !d->driver->has_gemm(d) || p->work <= d->together[p->bf16][p->n > 1][p->indexed];
 }
 
 static bool are_taken_together(int n, const struct cavs__device_call *const *calls)
 {
-    struct cavs__together all = {.n = n, .bf16 = calls[0]->call->device_bf16};
+    struct cavs__products all = {.n = n, .bf16 = calls[0]->call->device_bf16};
     bool empty = false;
 
     for (int i = 0; i < n; i++) {
@@ -176,24 +176,46 @@ static bool is_group(const struct cavs__device_call *c)
     return c->call->kernel == &cavs__kernel_elementwise;
 }
 
-int cavs__device_products(int n, const struct cavs__device_call *const *calls)
-{
-    const struct cavs__device_call *before = is_group(calls[0]) ? calls[0] : NULL,
-                                   *after = is_group(calls[n - 1]) ? calls[n - 1] : NULL;
-    const struct cavs__device_call *const *products = calls + (before != NULL);
-    int nproducts = n - (before != NULL) - (after != NULL), rc = 0;
-    bool together = are_taken_together(nproducts, products);
-    struct cavs__fused f;
+/* Products with the groups around them; NULL: there is none. */
+struct surrounded {
+    int n;
+    const struct cavs__device_call *const *products, *before, *after;
+};
 
-    cavs__fuse_products(&f, nproducts, products);
-    if (before && !(together && cavs__fuse_copies(&f, before)))
-        rc = cavs__device_queue(before);
-    if (after && together && cavs__fuse_sums(&f, after))
+static int take_together(const struct surrounded *s)
+{
+    const struct cavs__device_call *after = s->after;
+    struct cavs__fused f;
+    int rc = 0;
+
+    cavs__fuse_products(&f, s->n, s->products);
+    if (s->before && !cavs__fuse_copies(&f, s->before))
+        rc = cavs__device_queue(s->before);
+    if (after && cavs__fuse_sums(&f, after))
         after = NULL;
     if (!rc)
-        rc = together ? launch_together(&all_tiles[cavs__device_tiles_for(nproducts, products)], &f)
-                      : cavs__device_products_apart(nproducts, products);
+        rc = launch_together(&all_tiles[cavs__device_tiles_for(s->n, s->products)], &f);
     return rc || !after ? rc : cavs__device_queue(after);
+}
+
+static int take_apart(const struct surrounded *s)
+{
+    int rc = s->before ? cavs__device_queue(s->before) : 0;
+
+    if (!rc)
+        rc = cavs__device_products_apart(s->n, s->products);
+    return rc || !s->after ? rc : cavs__device_queue(s->after);
+}
+
+int cavs__device_products(int n, const struct cavs__device_call *const *calls)
+{
+    const bool before = is_group(calls[0]), after = is_group(calls[n - 1]);
+    const struct surrounded s = {.n = n - before - after,
+                                 .products = calls + before,
+                                 .before = before ? calls[0] : NULL,
+                                 .after = after ? calls[n - 1] : NULL};
+
+    return are_taken_together(s.n, s.products) ? take_together(&s) : take_apart(&s);
 }
 
 int cavs__device_gemm(const struct cavs__device_call *c)

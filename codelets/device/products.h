@@ -46,14 +46,14 @@ int cavs__device_products_apart(int n, const struct cavs__device_call *const *ca
 int cavs__device_gemm(const struct cavs__device_call *c);
 int cavs__device_gemm_tn(const struct cavs__device_call *c);
 /* Products that may run at once. */
-struct cavs__together {
+struct cavs__products {
     int n;
     double work;  /* multiplications of all of them */
     bool indexed; /* x of some are rows by index */
     bool bf16;    /* a library that can rounds operands to bfloat16 */
 };
 /* Whether they are one launch there, or else go to the library one by one. */
-bool cavs__device_takes_together(const struct cavs__device *d, const struct cavs__together *p);
+bool cavs__device_takes_together(const struct cavs__device *d, const struct cavs__products *p);
 /* products_choice.c: sets d->together, by its worker.  CAVS_DEVICE_PRODUCTS decides, if it is
  * set. */
 void cavs__device_choose_products(struct cavs__device *d);

@@ -54,7 +54,7 @@ static void drop(struct measurement *m)
 }
 
 /* Queues the products once. */
-static int queue(const struct measurement *m, const struct cavs__together *p, int rows,
+static int queue(const struct measurement *m, const struct cavs__products *p, int rows,
                  bool together)
 {
     const struct cavs__call call = {.kernel = &cavs__kernel_gemm, .device_bf16 = p->bf16};
@@ -91,7 +91,7 @@ static double now(void)
 
 /* The least of some rounds, in seconds; below 0: the device has failed.  The first, which may load
  * code, does not count. */
-static double seconds(const struct measurement *m, const struct cavs__together *p, int rows,
+static double seconds(const struct measurement *m, const struct cavs__products *p, int rows,
                       bool together)
 {
     double least = -1;
@@ -113,7 +113,7 @@ static double seconds(const struct measurement *m, const struct cavs__together *
 
 /* Up to how many multiplications our kernel is faster: the middle, by ratio, between the last size
  * at which it is and the next.  Below 0: the device has failed. */
-static double crossover(const struct measurement *m, const struct cavs__together *p)
+static double crossover(const struct measurement *m, const struct cavs__products *p)
 {
     double most = 0;
 
@@ -141,7 +141,7 @@ static bool measure_all(const struct measurement *m)
     bool done = true;
 
     for (int i = 0; i < 8 && done; i++) {
-        struct cavs__together p = {.bf16 = i / 4, .n = i / 2 % 2 ? 3 : 1, .indexed = i % 2};
+        struct cavs__products p = {.bf16 = i / 4, .n = i / 2 % 2 ? 3 : 1, .indexed = i % 2};
         double *most = &m->device->together[i / 4][i / 2 % 2][i % 2];
 
         *most = p.bf16 && !m->device->driver->rounds ? 0 : crossover(m, &p);
@@ -162,7 +162,7 @@ static int measure(struct cavs__device *d)
 
     if (!done)
         cavs__device_fail(d, "there is no memory to measure products with");
-    if (done && seconds(&m, &(struct cavs__together){.n = 1}, sizes[0], true) > TOO_LONG)
+    if (done && seconds(&m, &(struct cavs__products){.n = 1}, sizes[0], true) > TOO_LONG)
         always(d, 0);
     else
         done = done && measure_all(&m);

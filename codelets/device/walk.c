@@ -67,7 +67,7 @@ size_t cavs__part_device_floats(const struct cavs__part *p, int rows, const int3
  * to be packed. */
 static int product_launches(const struct cavs__step *s, const struct cavs__device *d, int rows)
 {
-    struct cavs__together all = {0};
+    struct cavs__products all = {0};
     int packed = 0;
 
     for (int i = 0; i < s->together; i++) {

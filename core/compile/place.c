@@ -74,9 +74,9 @@ static int make_steps(struct cavs__placer *p)
     if (rc)
         return rc;
     find_lists(p);
-    cavs__find_together(p->out,
-                        &(struct cavs__together){.width = p->sp->stage->state_width,
-                                                 .lists_with_rows = p->plan->options.few_launches});
+    cavs__find_together(
+        p->out, &(struct cavs__launch_limits){.width = p->sp->stage->state_width,
+                                              .lists_with_rows = p->plan->options.few_launches});
     if (p->plan->options.few_launches && is_chain(p))
         rc = cavs__find_sequences(p->out);
     if (!rc)

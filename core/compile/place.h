@@ -192,11 +192,11 @@ bool cavs__read_outside(struct cavs__placer *p, const struct cavs_symbol *x);
 /* Emits the steps of the items of the part being made. */
 int cavs__emit(struct cavs__placer *p);
 /* together.c: sets `together` of the steps. */
-struct cavs__together {
+struct cavs__launch_limits {
     int width;            /* of the stage's state */
     bool lists_with_rows; /* products over entries beside those over vertices: on devices */
 };
-void cavs__find_together(struct cavs__part *part, const struct cavs__together *o);
+void cavs__find_together(struct cavs__part *part, const struct cavs__launch_limits *o);
 /* row_steps.c: sets `sequence` of the steps.  An error code, reported, if there is no memory. */
 int cavs__find_sequences(struct cavs__part *part);
 /* scratch.c: lets scratch values share memory where their lives allow it. */

@@ -50,7 +50,7 @@ static bool independent(const struct cavs__step *a, const struct cavs__step *b, 
 
 /* May step `next` run at once with all those from `first` on? */
 static bool may_follow(const struct cavs__part *p, int first, int next,
-                       const struct cavs__together *o)
+                       const struct cavs__launch_limits *o)
 {
     const struct cavs__step *s = &p->steps[next];
 
@@ -154,7 +154,7 @@ static bool may_add_up(const struct cavs__part *p, int first, int group, int wid
     return true;
 }
 
-void cavs__find_together(struct cavs__part *p, const struct cavs__together *o)
+void cavs__find_together(struct cavs__part *p, const struct cavs__launch_limits *o)
 {
     for (int first = 0, end; first < p->nsteps; first = end) {
         end = first + 1;
