@@ -34,8 +34,10 @@ else
     limit 131072 "Open MPI is told to send messages of a batch at once"
     OMPI_MCA_btl_vader_eager_limit=8192 limit 8192 "unless the user has said something else, in the environment"
     mkdir -p "$work/home/.openmpi"
-    printf '# btl_sm_eager_limit = 1\n btl_base_verbose=0\n' >"$work/home/.openmpi/mca-params.conf"
+    printf '# btl_sm_eager_limit = 1\n btl_base_verbose=0\n btl_vader_eager_limits = 1\n' >"$work/home/.openmpi/mca-params.conf"
     limit 131072 "files of Open MPI that say nothing of it do not count"
+    OMPI_MCA_mca_base_param_files=$work/home/.openmpi/mca-params.conf limit "as it is" \
+        "unless the user names files, which are not looked for"
     printf ' btl_vader_eager_limit = 4096\n' >>"$work/home/.openmpi/mca-params.conf"
     limit "as it is" "or in a file of Open MPI's"
 fi
