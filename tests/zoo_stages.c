@@ -94,13 +94,15 @@ static void build_shared(struct cavs_model *m)
     cavs_loss(f, "loss", cavs_sum(cavs_square(y)), NULL);
 }
 
-/* Frozen parameters in the middle of trained ones: gradients go through them, not into them. */
+/* Frozen parameters in the middle of trained ones: gradients go through them, not into them.  And
+ * one beside a trained one: products of one operand, which are not joined then. */
 static void build_frozen(struct cavs_model *m)
 {
     struct cavs_param *table = zoo_weight(m, "embedding", WORDS, HIDDEN),
                       *deep = zoo_weight(m, "deep", WORDS, HIDDEN);
     struct cavs_param *w = zoo_weight(m, "W", HIDDEN, HIDDEN), *b = zoo_weight(m, "b", 1, HIDDEN);
-    struct cavs_param *u = zoo_weight(m, "U", HIDDEN, HIDDEN);
+    struct cavs_param *u = zoo_weight(m, "U", HIDDEN, HIDDEN),
+                      *v = zoo_weight(m, "V", HIDDEN, HIDDEN);
     cavs_param_freeze(table);
     cavs_param_freeze(w);
     cavs_param_freeze(b);
@@ -108,8 +110,8 @@ static void build_frozen(struct cavs_model *m)
     struct cavs_function *f = cavs_function_create(chain, "cell");
     struct cavs_symbol *word = cavs_pull_ids(f, "word");
     struct cavs_symbol *x = cavs_add(cavs_lookup(table, word), cavs_lookup(deep, word));
-    struct cavs_symbol *h =
-        cavs_tanh(cavs_add(cavs_affine(x, w, b), cavs_matmul(cavs_gather(f, 0), u)));
+    struct cavs_symbol *read = cavs_mul(cavs_affine(x, w, b), cavs_sigmoid(cavs_matmul(x, v)));
+    struct cavs_symbol *h = cavs_tanh(cavs_add(read, cavs_matmul(cavs_gather(f, 0), u)));
     cavs_scatter(f, h);
     cavs_push(f, "h", h);
     zoo_classify(m, chain, "h", HIDDEN, 3);
