@@ -228,22 +228,23 @@ static void a_sum_of_products_is_made_with_them(void **unused)
     drop(&b);
 }
 
-static void a_product_and_one_that_others_read(struct cavs_model *m, struct cavs_function *f)
+/* The second sum reads a product of the first one's. */
+static void a_product_in_two_sums(struct cavs_model *m, struct cavs_function *f)
 {
     struct cavs_symbol *a = cavs_matmul(cavs_gather(f, 0), zoo_weight(m, "a", W, W));
     struct cavs_symbol *b = cavs_matmul(cavs_gather(f, 1), zoo_weight(m, "b", W, W));
 
-    cavs_push(f, "sum", cavs_add(a, b));
-    cavs_scatter(f, cavs_matmul(a, zoo_weight(m, "c", W, W)));
+    cavs_scatter(f, cavs_add(a, cavs_matmul(cavs_add(a, b), zoo_weight(m, "c", W, W))));
 }
 
 static void not_if_others_read_a_product(void **unused)
 {
-    struct built b = build(a_product_and_one_that_others_read, false);
+    struct built b = build(a_product_in_two_sums, false);
 
     (void)unused;
-    for (int i = 0; i < b.part->nsteps; i++)
-        assert_true(b.part->steps[i].together <= 2);
+    has_steps(&b, "ppepe");
+    assert_int_equal(b.part->steps[0].together, 2);
+    assert_int_equal(b.part->steps[3].together, 1);
     drop(&b);
 }
 
@@ -269,6 +270,25 @@ static void what_only_a_later_group_reads_is_computed_there(void **unused)
     drop(&b);
     b = build(gate_beside_a_sum, true);
     has_steps(&b, "peeepee"); /* as soon as each can */
+    drop(&b);
+}
+
+/* Of one group, which a product reads, and a later group. */
+static void a_value_and_its_gate(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *x = cavs_tanh(cavs_gather(f, 0));
+
+    cavs_scatter(f, cavs_add(cavs_sigmoid(x), cavs_matmul(x, zoo_weight(m, "w", W, W))));
+}
+
+/* The gate would only have its operand stored, or read once more. */
+static void but_not_apart_from_what_it_is_computed_of(void **unused)
+{
+    struct built b = build(a_value_and_its_gate, false);
+
+    (void)unused;
+    has_steps(&b, "epe");
+    assert_int_equal(b.part->steps[0].noutputs, 2);
     drop(&b);
 }
 
@@ -379,6 +399,20 @@ static void pushed(struct cavs_model *m, struct cavs_function *f)
     cavs_loss(top, "loss", cavs_sum(cavs_square(cavs_pull_from(top, tree, "h", NULL))), NULL);
 }
 
+/* In dF the chain reads their gradient, and so does what is made after it. */
+static void pushed_gate(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *h = cavs_tanh(cavs_matmul(cavs_gather(f, 0), zoo_weight(m, "w", W, W)));
+    struct cavs_symbol *x = cavs_matmul(cavs_pull(f, "x", W), zoo_weight(m, "ahead", W, W));
+    struct cavs_stage *tree = f->stage;
+    struct cavs_function *top;
+
+    cavs_scatter(f, h);
+    cavs_push(f, "h", cavs_mul(h, x));
+    top = cavs_function_create(cavs_stage_over(m, "top", tree, CAVS_ALL_VERTICES), "top");
+    cavs_loss(top, "loss", cavs_sum(cavs_square(cavs_pull_from(top, tree, "h", NULL))), NULL);
+}
+
 static void gradients_of_what_is_pushed_are_added_up_where_they_are_read(void **unused)
 {
     struct cavs__plan_options o = {.training = true, .l2_bytes = 1 << 20};
@@ -386,6 +420,9 @@ static void gradients_of_what_is_pushed_are_added_up_where_they_are_read(void **
 
     (void)unused;
     assert_null(kind(b.plan, "tree.node.backward.eager"));
+    drop(&b);
+    b = build_with(pushed_gate, o);
+    assert_non_null(kind(b.plan, "tree.node.backward.eager"));
     drop(&b);
     o.few_launches = true;
     b = build_with(pushed, o);
@@ -540,6 +577,7 @@ int main(void)
         cmocka_unit_test(not_if_others_read_a_product),
         cmocka_unit_test(scratch_of_products_taken_together_is_apart),
         cmocka_unit_test(what_only_a_later_group_reads_is_computed_there),
+        cmocka_unit_test(but_not_apart_from_what_it_is_computed_of),
         cmocka_unit_test(gradients_lie_where_values_were_that_are_read_for_the_last_time),
         cmocka_unit_test(values_that_are_read_later_stay),
         cmocka_unit_test(gradients_of_what_is_pushed_are_added_up_where_they_are_read),

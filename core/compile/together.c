@@ -110,7 +110,7 @@ static bool only_adds_two(const struct cavs__ew_spec *spec)
         const struct cavs__ew_node *n = &spec->nodes[spec->outputs[i] < 0 ? 0 : spec->outputs[i]];
 
         adds = spec->outputs[i] >= 0 && n->op == cavs__ew_find("add") && n->which == 0 &&
-               n->in[0] < 0 && n->in[1] < 0 && !(spec->over && spec->over[i] >= 0);
+               n->in[0] < 0 && n->in[1] < 0;
     }
     return adds;
 }
