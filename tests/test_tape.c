@@ -868,6 +868,28 @@ static void samples_that_were_computed_apart_stay_apart(void **unused)
     close_scene(&a);
 }
 
+/* Of samples that come to read one another one may have been computed: there all of them are. */
+static void a_sample_follows_the_one_that_it_reads(void **unused)
+{
+    float rows[3][WIDTH], *to[3] = {rows[0], rows[1], rows[2]};
+    struct cavs_symbol *x[3];
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+    for (int i = 0; i < 3; i++) {
+        cavs_tape_sample(a.t);
+        x[i] = cavs_lookup(a.E, cavs_tape_id(a.t, i));
+    }
+    check_ok(cavs_tape_values(a.t, 2, x + 1, to + 1)); /* on two shards */
+    x[1] = cavs_add(x[0], x[2]);
+    check_ok(cavs_tape_values(a.t, 2, x, to));
+    for (int i = 0; i < WIDTH; i++)
+        assert_float_equal(rows[1][i], rows[0][i] + rows[2][i], 1e-6);
+    close_scene(&a);
+}
+
 /* ---- large ones ---- */
 
 enum { RECORDINGS = 3 }; /* of which the last ones are computed in blocks */
@@ -1292,6 +1314,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_reported_and_the_tape_goes_on),
         cmocka_unit_test(tapes_do_not_read_one_another),
         cmocka_unit_test(samples_that_were_computed_apart_stay_apart),
+        cmocka_unit_test(a_sample_follows_the_one_that_it_reads),
         cmocka_unit_test(a_deep_chain_fits_a_small_stack),
         cmocka_unit_test(a_million_symbols_are_one_sample),
         cmocka_unit_test(explanations_count_what_was_computed),
