@@ -134,6 +134,16 @@ static struct cavs__call look_through(const struct cavs__window *window, const s
     return call;
 }
 
+/* Whether a row of the tile has that id. */
+static bool is_selected(const struct cavs__view *ids, int rows, int32_t id)
+{
+    bool any = false;
+
+    for (int r = 0; r < rows && !any; r++)
+        any = ids->index[r] == id;
+    return any;
+}
+
 /* *first: buffers that nothing has been added to; the first reduction into each starts it from
  * zero. */
 static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t *first)
@@ -148,6 +158,9 @@ static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t
         v[i] = view_of(t, &s->v[i]);
     if (is_windowed(t, s)) {
         windowed = look_through(t->window, s, v);
+        if (windowed.block > 0 && !is_selected(&v[2], t->at.rows, windowed.block - 1))
+            return;
+        *t->window->added = true;
         call = &windowed;
     }
     if (s->call.kernel->reduces && out >= 0 && (*first >> out & 1)) {

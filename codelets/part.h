@@ -226,6 +226,7 @@ struct cavs__window {
     ptrdiff_t ld;
     bool begins; /* the first in this scratch: steps before that one are taken, too */
     bool sums;   /* and what else the part adds up */
+    bool *added; /* set where a row has something to add; else nothing is written to `out` */
 };
 
 /* A gradient that is made while its parameter is updated: it need not lie anywhere then. */

@@ -61,11 +61,13 @@ struct shared_update {
 };
 
 /* Rows r .. r+m-1 of one gradient, in the place of the task's rows from `at` on; none: what else
- * its part does, before that or beside it.  Buffers of `made` from descr[b] on. */
+ * its part does, before that or beside it.  Buffers of `made` from descr[b] on.  NULL: no row of
+ * the batch has anything to do with them. */
 static const float *make_rows(void *descr[], const struct cavs__update_args *a,
                               const struct cavs__made *made, int b, int r, int m, int at)
 {
     void *buffers[CAVS__MAX_BUFFERS] = {NULL};
+    bool added = false;
     float *g;
 
     for (int i = 0; i < made->args->nbuffers - 1; i++)
@@ -78,8 +80,9 @@ static const float *make_rows(void *descr[], const struct cavs__update_args *a,
                                                  .out = g,
                                                  .ld = a->ldg,
                                                  .begins = m == 0,
-                                                 .sums = m == 0 && a->first == 0});
-    return row_zero(g, r, a->ldg);
+                                                 .sums = m == 0 && a->first == 0,
+                                                 .added = &added});
+    return added ? row_zero(g, r, a->ldg) : NULL;
 }
 
 /* All of them; one more than the last one's number. */

@@ -145,9 +145,9 @@ SANITIZE_TESTS += tests/test_batch
 check_PROGRAMS += tests/test_gemm tests/test_claims tests/test_bf16 tests/test_kernels tests/test_row_kernels tests/test_update
 SANITIZE_TESTS += tests/test_gemm tests/test_claims tests/test_bf16 tests/test_kernels tests/test_row_kernels tests/test_update
 
-# a part, and a launch of products, as devices take them, without a device
-check_PROGRAMS += tests/test_walk tests/test_fused_products
-SANITIZE_TESTS += tests/test_walk tests/test_fused_products
+# a part, and a launch of products, as devices take them, without a device, and windows of gradients
+check_PROGRAMS += tests/test_walk tests/test_fused_products tests/test_part_window
+SANITIZE_TESTS += tests/test_walk tests/test_fused_products tests/test_part_window
 
 # element-wise operators and fused groups
 check_PROGRAMS += tests/test_elementwise tests/test_element_values tests/test_groups \
