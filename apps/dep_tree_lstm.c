@@ -38,8 +38,10 @@ static void declare_cell(struct dep_tree_lstm *t)
 
     iou = cavs_affine(x, app_weights(m, "W_iou", e, h, 3), app_bias(m, "b_iou", 3 * h));
     iou = cavs_add(iou, cavs_sum_children(cavs_slice(child, h, 3 * h)));
-    forget = cavs_affine(x, app_weight(m, "W_f", e, h), app_bias(m, "b_f", h));
-    forget = cavs_sigmoid(cavs_add(cavs_slice(child, 4 * h, h), forget));
+    /* Nothing but products is left ahead of the tree's steps. */
+    forget = cavs_add(cavs_matmul(x, app_weight(m, "W_f", e, h)),
+                      cavs_add(cavs_slice(child, 4 * h, h), cavs_use(f, app_bias(m, "b_f", h))));
+    forget = cavs_sigmoid(forget);
     cavs_split(iou, 3, gate);
     sent[0] = cavs_add(cavs_mul(cavs_sigmoid(gate[0]), cavs_tanh(gate[2])),
                        cavs_sum_children(cavs_mul(forget, cavs_slice(child, 0, h))));
