@@ -68,12 +68,33 @@ static int record_in_blocks(struct life *l)
     return rc ? rc : cavs_tape_finish(l->t);
 }
 
-/* Everything with a tape once; *loss: what it comes to. */
+/* With values in the middle, or gradients at the end. */
+static int record_and_ask(struct life *l, bool values)
+{
+    struct cavs_symbol *h[SAMPLES];
+    float *to[SAMPLES];
+    int rc = cavs_session_reset_metrics(l->s);
+
+    if (!rc)
+        rc = cavs_tape_begin(l->t, CAVS_TAPE_GRADIENT);
+    for (int i = 0; i < SAMPLES && !rc; i++) {
+        to[i] = l->row[i];
+        rc = record_sample(l, &h[i]);
+    }
+    if (!rc && values && h[0] && h[1] && h[2])
+        rc = cavs_tape_values(l->t, SAMPLES, h, to);
+    if (!rc)
+        rc = cavs_tape_finish(l->t);
+    if (!rc && !values)
+        rc = cavs_tape_gradients(l->t, SAMPLES, h, to);
+    return rc;
+}
+
+/* Everything with a tape once; *loss: what it comes to.  Gradients inside of blocks are refused
+ * once. */
 static int run(struct life *l, double *loss)
 {
     static float zeros[WIDTH];
-    struct cavs_symbol *h[SAMPLES];
-    float *to[SAMPLES];
     double count;
     int rc = 0;
 
@@ -83,19 +104,11 @@ static int run(struct life *l, double *loss)
     for (int i = 0; i < 2 && !rc; i++)
         rc = record_in_blocks(l);
     if (!rc)
-        rc = cavs_session_reset_metrics(l->s);
+        rc = record_and_ask(l, true);
     if (!rc)
-        rc = cavs_tape_begin(l->t, CAVS_TAPE_GRADIENT);
-    for (int i = 0; i < SAMPLES && !rc; i++) {
-        to[i] = l->row[i];
-        rc = record_sample(l, &h[i]);
-    }
-    if (!rc && h[0] && h[1] && h[2])
-        rc = cavs_tape_values(l->t, SAMPLES, h, to);
-    if (!rc)
-        rc = cavs_tape_finish(l->t);
-    if (!rc)
-        rc = cavs_tape_gradients(l->t, SAMPLES, h, to);
+        rc = record_and_ask(l, false);
+    if (rc == CAVS_ESTATE)
+        rc = record_and_ask(l, false);
     return rc ? rc : cavs_session_metric(l->s, "loss", loss, &count);
 }
 

@@ -98,7 +98,6 @@ static void explain_blocks(FILE *out, const struct cavs__blocks *b)
         [CAVS__ALONE_COMING] = "their block was being compiled",
         [CAVS__ALONE_READ] = "their run was read where it had not been before",
         [CAVS__ALONE_LARGE] = "their run has too many operands, or there were too many blocks",
-        [CAVS__ALONE_ASKED] = "values were asked for in the middle of training",
     };
 
     for (int i = 0; i < CAVS__ALONE_REASONS; i++) {

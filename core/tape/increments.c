@@ -126,11 +126,8 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
                             .x = t->session->optimizer.exchange,
                             .gradients = finish && run != CAVS_TAPE_EVALUATE,
                             .update = finish && run == CAVS_TAPE_TRAIN};
-    struct cavs__wanted wanted = {.n = n,
-                                  .symbols = symbols,
-                                  .rows = !finish,
-                                  .together = finish || run == CAVS_TAPE_EVALUATE,
-                                  .e = g.e->homes ? g.e : NULL};
+    struct cavs__wanted wanted = {
+        .n = n, .symbols = symbols, .rows = !finish, .e = g.e->homes ? g.e : NULL};
     struct cavs_stats *stats = &t->session->stats;
     double start = cavs__busy_seconds();
     int rc = order(&g, &wanted);

@@ -13,20 +13,21 @@ static inline uint64_t bit(int symbol)
     return (uint64_t)1 << symbol % SYMBOLS_A_WORD;
 }
 
-/* One that a block has computed and not kept is computed once more; the next time it is kept. */
+/* One that a block has computed and not kept is computed once more, after those of its run that it
+ * is made of; the next time it is kept, and so these need not be. */
 static void ask_for(struct cavs__recording *r, int symbol)
 {
     r->sites.all[r->entries[symbol].site].asked = true;
     cavs__sites_visit_all(&r->sites);
 }
 
-/* The symbol is not there yet. */
-static void find(struct cavs__needed *d, int symbol)
+/* The symbol is not there yet.  again: its reader was there, in a block. */
+static void find(struct cavs__needed *d, int symbol, bool again)
 {
     uint8_t *marks = &d->r->marks[symbol];
     int word = symbol / SYMBOLS_A_WORD;
 
-    if (*marks & CAVS__IN_BLOCK)
+    if (*marks & CAVS__IN_BLOCK && !again)
         ask_for(d->r, symbol);
     *marks = (*marks & ~CAVS__WAITED_FOR) | CAVS__ORDERED | (d->cut ? 0 : CAVS__WAITED_FOR);
     d->o->found[word] |= bit(symbol);
@@ -34,10 +35,10 @@ static void find(struct cavs__needed *d, int symbol)
     d->hi = word > d->hi ? word : d->hi;
 }
 
-static inline void need(struct cavs__needed *d, int symbol, unsigned marks)
+static inline void need(struct cavs__needed *d, int symbol, unsigned marks, bool again)
 {
     if (!(d->r->marks[symbol] & CAVS__ORDERED))
-        find(d, symbol);
+        find(d, symbol, again);
     d->r->marks[symbol] |= marks;
 }
 
@@ -50,11 +51,12 @@ static inline void need_operands(struct cavs__needed *d, int symbol)
     const struct cavs__read *reads = d->r->reads + e->reads;
     unsigned marks = d->r->marks[symbol], inside = marks & CAVS__WAITED_FOR,
              outside = CAVS__READ_OUTSIDE | (marks & CAVS__SUMMED_UP ? 0 : CAVS__WAITED_FOR);
+    bool again = marks & CAVS__IN_BLOCK;
 
     d->rows += e->nreads;
     for (int k = 0; k < e->nreads; k++) {
         if (reads[k].from != CAVS__NO_ROW)
-            need(d, reads[k].of, reads[k].in_run ? inside : outside);
+            need(d, reads[k].of, reads[k].in_run ? inside : outside, again);
     }
 }
 
@@ -89,7 +91,7 @@ static void need_run(struct cavs__needed *d, const struct cavs__known_run *known
             d->o->found[symbol / SYMBOLS_A_WORD] &= ~bit(symbol);
     }
     for (int i = 0; i < known->nneeds; i++)
-        need(d, reads[known->needs[i].read].of, known->needs[i].marks);
+        need(d, reads[known->needs[i].read].of, known->needs[i].marks, false);
     memcpy(d->r->marks + run->first, known->after, (size_t)known->span);
 }
 
@@ -135,7 +137,8 @@ void cavs__find_needed(struct cavs__needed *d, const struct cavs__wanted *wanted
     int32_t *list = d->o->list + symbols;
 
     for (int i = 0; i < wanted->n; i++)
-        need(d, wanted->symbols[i], wanted->rows ? CAVS__READ_OUTSIDE | CAVS__WAITED_FOR : 0);
+        need(d, wanted->symbols[i], wanted->rows ? CAVS__READ_OUTSIDE | CAVS__WAITED_FOR : 0,
+             false);
     for (int word = d->hi; word >= d->lo; word--) {
         uint64_t *found = &d->o->found[word];
 

@@ -155,12 +155,8 @@ static int order_shard(struct cavs__order *o, struct cavs__recording *r, int fir
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                 const struct cavs__wanted *wanted, struct cavs__increment **out)
 {
-    struct cavs__needed d = {.o = o,
-                             .r = r,
-                             .cut = b->after > 0 && wanted->together ? b : NULL,
-                             .run = r->nruns,
-                             .lo = INT32_MAX,
-                             .hi = -1};
+    struct cavs__needed d = {
+        .o = o, .r = r, .cut = b->after > 0 ? b : NULL, .run = r->nruns, .lo = INT32_MAX, .hi = -1};
     int rc = CAVS_OK, symbols = cavs__symbols_of(r), first = r->nvertices, n;
 
     memset(out, 0, (size_t)o->nshards * sizeof(*out));
@@ -170,7 +166,7 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
     cavs__find_needed(&d, wanted, symbols);
     if (d.n == 0)
         return CAVS_OK;
-    if (!cavs__find_vertices(b, r, wanted->together, d.n, o->list + symbols - d.n) ||
+    if (!cavs__find_vertices(b, r, d.n, o->list + symbols - d.n) ||
         !cavs__reserve_samples(o, r->nsamples))
         return cavs__fail_nomem("order of a tape", 0);
     n = r->nvertices - first;

@@ -111,7 +111,6 @@ struct cavs__wanted {
     int n;
     const int32_t *symbols; /* [n] */
     bool rows;              /* the user reads their rows */
-    bool together;          /* runs may be blocks */
     struct cavs__engine *e; /* whose homes tell how large shards are; NULL: equal */
 };
 /* Puts in order what these symbols need that no earlier increment has: for each shard its first

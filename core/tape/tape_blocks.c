@@ -192,7 +192,7 @@ static int take_run(struct cavs__blocks *b, struct cavs__formed_run *x, int n, c
     return l.useless || cavs__learn_end(&l, b, x->r) ? taken : -1;
 }
 
-bool cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
+bool cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, int n,
                          const int32_t *list)
 {
     struct cavs__formed_run x = {.r = r, .all.r = r, .first = 1};
@@ -201,8 +201,7 @@ bool cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool
     if (!cavs__array_reserve(&r->vertices, &r->vertex_room, (size_t)r->nvertices + most,
                              sizeof *r->vertices))
         return false;
-    if (b->after == 0 || !together) {
-        b->alone[CAVS__ALONE_ASKED] += b->after > 0 ? n : 0;
+    if (b->after == 0) {
         leave_alone(r, n, list);
         return true;
     }

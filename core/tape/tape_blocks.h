@@ -47,7 +47,6 @@ enum cavs__alone {
     CAVS__ALONE_COMING, /* its block is being compiled */
     CAVS__ALONE_READ,   /* their run is read where none was before */
     CAVS__ALONE_LARGE,  /* it has too many operands, or there are too many blocks */
-    CAVS__ALONE_ASKED,  /* values in the middle of a recording that passes gradients */
     CAVS__ALONE_REASONS
 };
 
@@ -94,8 +93,8 @@ bool cavs__block_expect(struct cavs__blocks *b, const struct cavs__tape_block *e
 /* background.c: a form is met whose signatures are to be made. */
 void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b);
 /* The n wanted symbols of the list, ascending, and known runs among them, become vertices.  false:
- * out of memory.  together: runs may be blocks. */
-bool cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, bool together, int n,
+ * out of memory. */
+bool cavs__find_vertices(struct cavs__blocks *b, struct cavs__recording *r, int n,
                          const int32_t *list);
 
 #endif
