@@ -1123,6 +1123,7 @@ struct cavs_tape_options {
      * recordings these are does not depend on how long that takes.  Results are the same to
      * rounding.  0, or with the session's check_finite: no blocks. */
     int blocks_after;
+    bool one_recorder; /**< cavs_tape_record() calls its function on the caller's thread alone */
 };
 /** auto; 2^28 symbols; blocks after 8 recordings. */
 struct cavs_tape_options cavs_tape_defaults(void);
@@ -1149,6 +1150,21 @@ struct cavs_function *cavs_tape_sample(struct cavs_tape *t);
 struct cavs_function *cavs_tape_resume(struct cavs_tape *t, int sample);
 /** What cavs_tape_sample() gave last in this recording; NULL: nothing. */
 struct cavs_function *cavs_tape_function(struct cavs_tape *t);
+
+/** Records the next n samples by calling `record` for each, i from 0 to n - 1, in place of
+ * cavs_tape_sample(): on several of the workers at once, where that is of use.  What is recorded is
+ * the same as if that had been done for one after the other, to the last bit, mistakes included.
+ *
+ * The function is handed the tape that it records on (cavs_tape_function(), cavs_tape_id(), ...),
+ * which may not be t.  It reads nothing that another sample has recorded, on which no worker can
+ * wait: else all is recorded on this thread.  It may be called for a sample once more, after which
+ * what it did first does not count, and, since others do the same meanwhile, writes nothing that is
+ * not its sample's own; symbols that it notes for later may be used afterwards.  What it returns
+ * other than 0 ends the recording, and is returned.
+ *
+ * 0 or the code of the first mistake, after which the recording is of no more use. */
+int cavs_tape_record(struct cavs_tape *t, int n,
+                     int (*record)(struct cavs_tape *t, int i, void *user), void *user);
 
 /** A row of `width` numbers, which are copied. */
 #define cavs_tape_row(t, width, row) cavs_tape_row_at((t), (width), (row), CAVS_HERE)
@@ -1241,6 +1257,7 @@ int cavs_tape_explain(const struct cavs_tape *t, char **text);
 struct cavs_tape_stats {
     int64_t recordings;     /**< begun */
     int64_t samples;        /**< of recordings before the present one */
+    int64_t side_by_side;   /**< samples that workers have recorded (cavs_tape_record()) */
     int64_t symbols;        /**< likewise, with those that cost nothing: ids, constants, slices */
     int64_t signatures;     /**< sorts of symbols that can be computed together, so far */
     int64_t blocks;         /**< that were made of runs of them, so far */

@@ -181,6 +181,7 @@ static void calls_with_nothing_are_refused(void **state)
     check_fails(cavs_session_explain(NULL, NULL));
     check_fails(cavs_tape_create(NULL, NULL, NULL));
     check_fails(cavs_tape_begin(NULL, CAVS_TAPE_TRAIN));
+    check_fails(cavs_tape_record(NULL, 0, NULL, NULL));
     check_fails(cavs_tape_rewind(NULL, 0));
     check_fails(cavs_tape_values(NULL, 0, NULL, NULL));
     check_fails(cavs_tape_finish(NULL));

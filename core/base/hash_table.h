@@ -98,6 +98,27 @@ static inline bool cavs__table_begin(struct cavs__table *t, size_t n)
     return true;
 }
 
+/* Makes it have what another one has.  False when memory is short: it is then as it was. */
+static inline bool cavs__table_become(struct cavs__table *t, const struct cavs__table *as)
+{
+    size_t bytes = as->entries ? (as->mask + 1) * sizeof *as->entries : 0;
+
+    if (bytes > t->bytes) {
+        struct cavs__table_entry *entries = malloc(bytes);
+
+        if (!entries)
+            return false;
+        free(t->entries);
+        t->entries = entries;
+        t->bytes = bytes;
+    }
+    if (bytes > 0)
+        memcpy(t->entries, as->entries, bytes);
+    t->mask = as->mask;
+    t->shift = as->shift;
+    return true;
+}
+
 /* ---- looking ---- */
 
 struct cavs__probe {

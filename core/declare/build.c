@@ -92,6 +92,15 @@ bool cavs__limit_ids(struct cavs_symbol *ids, int limit, const char *op, struct 
     return !f->recorder || ids->k < limit;
 }
 
+bool cavs__note_first(struct cavs_function *f, bool *what, const char *op, struct cavs_place at)
+{
+    if (f->recorder && f->recorder->aside)
+        FAIL(f, CAVS_ESTATE, "%s: first of its kind", op);
+    else
+        *what = true;
+    return *what;
+}
+
 /* ---- rows of vertices and of entries ---- */
 
 static const char *rows_of(const struct cavs_symbol *x)

@@ -54,6 +54,16 @@ static inline bool cavs__to_one_domain(struct cavs_function *f, const char *op, 
     return lists == 0 || cavs__repeat_for_lists(f, op, n, xs, at);
 }
 
+/* Notes what is common to all functions of the model, once.  A sample that a worker records beside
+ * others finds it noted, or is recorded anew behind them (core/tape/scribes.h): false, then. */
+bool cavs__note_first(struct cavs_function *f, bool *what, const char *op, struct cavs_place at);
+
+static inline bool cavs__note(struct cavs_function *f, bool *what, const char *op,
+                              struct cavs_place at)
+{
+    return *what || cavs__note_first(f, what, op, at);
+}
+
 /* There was no memory for a symbol like x.  Always false. */
 bool cavs__symbol_nomem(struct cavs_function *f, const struct cavs_symbol *x);
 

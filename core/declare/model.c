@@ -48,6 +48,10 @@ int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at,
         snprintf(where, sizeof where, "function %s.%s: %s", f->stage->name, f->name, text);
     }
     cavs__fail(code, "%s", where);
+    if (f->recorder && f->recorder->elsewhere) {
+        __atomic_store_n(&f->recorder->asked, true, __ATOMIC_RELAXED);
+        return code;
+    }
     if (f->finished && !f->recorder)
         return cavs__model_fail(f->stage->model, code, "%s", where);
     if (!f->error) {
@@ -69,13 +73,20 @@ int cavs_model_create(struct cavs_model **out)
     return CAVS_OK;
 }
 
-struct cavs__metric *cavs__model_metric(struct cavs_model *m, const char *name)
+struct cavs__metric *cavs__known_metric(const struct cavs_model *m, const char *name)
 {
-    struct cavs__metric *metric;
-
     for (int i = 0; i < m->nmetrics; i++)
         if (cavs__same_name(m->metrics[i]->name, name))
             return m->metrics[i];
+    return NULL;
+}
+
+struct cavs__metric *cavs__model_metric(struct cavs_model *m, const char *name)
+{
+    struct cavs__metric *metric = cavs__known_metric(m, name);
+
+    if (metric)
+        return metric;
     if (m->finished && m->nmetrics == m->most_metrics)
         return NULL;
     metric = calloc(1, sizeof *metric);

@@ -132,6 +132,9 @@ struct cavs__recorder {
     struct cavs_symbol *(*add)(struct cavs__recorder *r, int n, struct cavs_symbol *const *inputs);
     struct cavs_function *present; /* where mistakes are noted */
     bool keeps_lists;              /* operators on lists are operators, not one for each entry */
+    bool aside;     /* a worker's, beside others: what they have in common stays as it is */
+    bool elsewhere; /* workers record meanwhile, and nothing is recorded here */
+    bool asked;     /* of such a one: something was to be, on whichever thread */
 };
 
 struct cavs_function {
@@ -227,9 +230,10 @@ int cavs__function_fail(struct cavs_function *f, int code, struct cavs_place at,
 int cavs__model_fail(struct cavs_model *m, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The metric of that name, made at first mention.  NULL: no memory, or, once the model is
- * finished, no
- * room; nothing is reported. */
+/* The metric of that name; NULL: there is none. */
+struct cavs__metric *cavs__known_metric(const struct cavs_model *m, const char *name);
+/* The same, made at first mention.  NULL: no memory, or, once the model is finished, no room;
+ * nothing is reported. */
 struct cavs__metric *cavs__model_metric(struct cavs_model *m, const char *name);
 /* check.c: is it well-formed across the functions of a stage?  0 or a cavs_error. */
 int cavs__model_check(struct cavs_model *m);

@@ -24,7 +24,8 @@ static struct cavs_symbol *product(enum cavs__op op, struct cavs_symbol *x, stru
              w->model != f->stage->model ? " of another model" : "");
         return NULL;
     }
-    w->dense_use = true;
+    if (!cavs__note(f, &w->dense_use, name, at))
+        return NULL;
     return cavs__add_symbol(
         f,
         (struct cavs_symbol){
@@ -175,7 +176,8 @@ struct cavs_symbol *cavs_matmul_select_at(struct cavs_symbol *x, struct cavs_par
         return NULL;
     if (!cavs__limit_ids(ids, nselect, op, at))
         return NULL;
-    w->dense_use = true;
+    if (!cavs__note(f, &w->dense_use, op, at))
+        return NULL;
     return cavs__add_symbol(
         f,
         (struct cavs_symbol){.op = CAVS__OP_MATMUL_SELECT, .width = w->cols, .param = w, .at = at},

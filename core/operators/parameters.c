@@ -11,7 +11,8 @@ struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, s
              p->rows != 1 ? "must have one row" : "belongs to another model");
         return NULL;
     }
-    p->dense_use = true;
+    if (!cavs__note(f, &p->dense_use, "use", at))
+        return NULL;
     return cavs__add_symbol(
         f, (struct cavs_symbol){.op = CAVS__OP_USE, .width = p->cols, .param = p, .at = at}, 0,
         NULL);
@@ -91,7 +92,8 @@ struct cavs_symbol *cavs_lookup_at(struct cavs_param *table, struct cavs_symbol 
     }
     if (!cavs__limit_ids(ids, table->rows, "lookup", at))
         return NULL;
-    table->lookup_use = true;
+    if (!cavs__note(f, &table->lookup_use, "lookup", at))
+        return NULL;
     return cavs__add_symbol(
         f,
         (struct cavs_symbol){.op = CAVS__OP_LOOKUP, .width = table->cols, .param = table, .at = at},

@@ -210,7 +210,11 @@ int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int6
  * it. */
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
 
-/* schedule_tasks.c: work for each shard, which touches nothing that is another's, by the workers
+/* schedule_tasks.c: n pieces of work by the CPU workers, for which the caller waits.  0 or the code
+ * of the first one that has failed. */
+typedef int cavs__side_work(void *of, int i);
+int cavs__side_by_side(struct cavs__engine *e, int n, cavs__side_work *work, void *of);
+/* Work for each shard, which touches nothing that is another's, by the workers
  * where that pays.  sample: seconds of each, where the clock is a simulated one. */
 typedef int cavs__shard_work(struct cavs__engine *e, struct cavs__batch *b, int shard);
 int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work,

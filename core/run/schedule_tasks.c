@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedule_tasks.c - shards prepared side by side, as tasks of the CPU workers: scheduled, and what
- * their tasks read written.
+ * schedule_tasks.c - what prepares a batch side by side, as tasks of the CPU workers: shards are
+ * scheduled, and what their tasks read is written; samples of a tape are recorded.
  *
  * The main thread waits meanwhile: it would take a core from them.  Workers begin when they are
  * done with the task that they have, before any other that waits, since the batch being computed
@@ -20,9 +20,9 @@
 
 struct job {
     struct cavs__engine *e;
-    cavs__shard_work *work;
-    struct cavs__batch *b;
-    int shard, rc;
+    cavs__side_work *work;
+    void *of;
+    int i, rc;
     int *pending; /* jobs that are not done, below `lock` */
     double seconds, simulated;
     char message[1024]; /* of an error: messages are the thread's own */
@@ -38,7 +38,7 @@ static void run_job(void *descr[], void *arg)
 
     (void)descr;
     cavs__handover_begin();
-    j->rc = j->work(j->e, j->b, j->shard);
+    j->rc = j->work(j->of, j->i);
     cavs__simulated_task_work(j->simulated);
     if (j->rc)
         snprintf(j->message, sizeof j->message, "%s", cavs_error_message());
@@ -86,8 +86,8 @@ static void wait_for(const int *pending)
     starpu_pthread_mutex_unlock(&lock);
 }
 
-/* n jobs; what they took is added to e->preparing. */
-static int run_all(struct cavs__engine *e, struct job *jobs, int n)
+/* n jobs; what they took is added to *seconds. */
+static int run_all(struct cavs__engine *e, struct job *jobs, int n, double *seconds)
 {
     int pending = n, rc = CAVS_OK;
 
@@ -98,11 +98,41 @@ static int run_all(struct cavs__engine *e, struct job *jobs, int n)
     }
     wait_for(&pending);
     for (int i = 0; i < n; i++) {
-        e->preparing += jobs[i].seconds;
+        *seconds += jobs[i].seconds;
         if (jobs[i].rc && !rc)
             rc = cavs__fail(jobs[i].rc, "%s", jobs[i].message);
     }
     return rc;
+}
+
+int cavs__side_by_side(struct cavs__engine *e, int n, cavs__side_work *work, void *of)
+{
+    struct job *jobs = calloc((size_t)n + 1, sizeof *jobs);
+    double seconds = 0;
+    int rc;
+
+    if (!jobs)
+        return cavs__fail_nomem("tasks", (size_t)n * sizeof *jobs);
+    for (int i = 0; i < n; i++)
+        jobs[i] = (struct job){.e = e, .work = work, .of = of, .i = i};
+    rc = run_all(e, jobs, n, &seconds);
+    free(jobs);
+    return rc;
+}
+
+/* ---- shards ---- */
+
+struct shards {
+    struct cavs__engine *e;
+    struct cavs__batch *b;
+    cavs__shard_work *work;
+};
+
+static int work_on_shard(void *of, int i)
+{
+    const struct shards *s = of;
+
+    return s->work(s->e, s->b, i);
 }
 
 static bool pays(const struct cavs__engine *e, const struct cavs__batch *b)
@@ -117,12 +147,16 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
                      double sample)
 {
     struct job *jobs = pays(e, b) ? calloc((size_t)b->nshards, sizeof *jobs) : NULL;
+    struct shards all = {e, b, work};
     double before = cavs__busy_seconds(), prepared = e->preparing;
     int n = 0, rc = CAVS_OK;
 
     for (int i = 0; i < b->nshards && !rc; i++) {
-        struct job job = {
-            .e = e, .work = work, .b = b, .shard = i, .simulated = b->shards[i].nsamples * sample};
+        struct job job = {.e = e,
+                          .work = work_on_shard,
+                          .of = &all,
+                          .i = i,
+                          .simulated = b->shards[i].nsamples * sample};
 
         if (jobs && b->shards[i].nsamples > 0)
             jobs[n++] = job;
@@ -132,7 +166,7 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
             cavs__simulated_work(job.simulated);
     }
     if (!rc && n > 0)
-        rc = run_all(e, jobs, n);
+        rc = run_all(e, jobs, n, &e->preparing);
     e->arranging += n > 0 ? e->preparing - prepared : cavs__busy_seconds() - before;
     free(jobs);
     return rc;

@@ -29,9 +29,11 @@ struct asked {
 static bool is_on(struct cavs_tape *t, bool gradients, int shard, struct cavs_symbol *x,
                   struct asked *to)
 {
-    int from, symbol = cavs__node_of(x, &from)->x.number; /* that x is columns of */
+    int from;
+    const struct cavs__node *node = cavs__node_of(x, &from); /* that x is columns of */
+    int symbol = node->x.number;
 
-    if (t->recording.signature[symbol] == CAVS__NOT_COMPUTED || shard_of(t, symbol) != shard ||
+    if (!cavs__is_computed(&t->recording, node) || shard_of(t, symbol) != shard ||
         (gradients && !has_gradient(t, symbol)))
         return false;
     *to = (struct asked){.line = cavs__line_of(&t->recording, symbol) + from / CAVS__LINE,

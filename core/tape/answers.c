@@ -12,6 +12,8 @@ static int check_recording(const struct cavs_tape *t, const char *call)
 {
     int rc = cavs__session_ready(t ? t->session : NULL, call);
 
+    if (!rc)
+        rc = cavs__not_in_sample(t, call);
     if (rc)
         return rc;
     if (!t->recording.open)
@@ -57,7 +59,7 @@ static int check_symbols(const struct cavs_tape *t, const char *call, int n,
  * recording on: as results of their blocks, or, for their gradients, in no block at all. */
 static struct cavs__site *site_of(struct cavs_tape *t, int symbol)
 {
-    int32_t site = t->recording.entries[symbol].site;
+    int32_t site = symbol >= 0 ? t->recording.entries[symbol].site : CAVS__NO_SITE;
 
     return site >= 0 ? &t->recording.sites.all[site] : NULL;
 }
@@ -106,7 +108,7 @@ static int32_t *computed_symbols(const struct cavs_tape *t, int n, struct cavs_s
         int from;
         const struct cavs__node *node = cavs__node_of(xs[i], &from);
 
-        if (t->recording.signature[node->x.number] != CAVS__NOT_COMPUTED)
+        if (cavs__is_computed(&t->recording, node))
             symbols[(*wanted)++] = node->x.number;
     }
     if (!symbols)
@@ -197,7 +199,7 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
     int from;
     const struct cavs__node *node = cavs__node_of((struct cavs_symbol *)x, &from);
 
-    if (t->recording.signature[node->x.number] == CAVS__NOT_COMPUTED)
+    if (!cavs__is_computed(&t->recording, node))
         return cavs__fail(CAVS_EPROGRAM,
                           "cavs_tape_gradients: %s (%s:%d) is the same for all "
                           "samples (cavs_session_get_gradient)",

@@ -47,6 +47,8 @@ static bool may_apply(const struct cavs__applying *w)
             "apply: function %s: %d inputs, %d children and %d channels; a count is "
             "below 0, or its array is not there (NULL)",
             f->name, w->a->ninputs, w->a->nchildren, w->a->nchannels);
+    else if (w->to->recorder->aside)
+        cavs__function_fail(w->to, CAVS_ESTATE, w->at, "apply: not beside other samples");
     else if (w->to->nsymbols >= w->t->recording.most)
         cavs__function_fail(w->to, CAVS_EINVAL, w->at,
                             "apply: function %s: more than %lld symbols (most_symbols)", f->name,

@@ -36,6 +36,7 @@ libcavs_la_SOURCES += \
 	core/tape/order_parts.h \
 	core/tape/reached.c \
 	core/tape/record_computed.c \
+	core/tape/record_samples.c \
 	core/tape/record_symbol.c \
 	core/tape/record_usual.c \
 	core/tape/recording.c \
@@ -48,6 +49,8 @@ libcavs_la_SOURCES += \
 	core/tape/run_parts.h \
 	core/tape/sample_groups.c \
 	core/tape/sample_shards.c \
+	core/tape/scribes.c \
+	core/tape/scribes.h \
 	core/tape/signature.c \
 	core/tape/signature.h \
 	core/tape/signature_function.c \
@@ -71,4 +74,5 @@ libcavs_la_SOURCES += \
 	core/tape/unfolded_function.c \
 	core/tape/unfolded_parts.c \
 	core/tape/unfolded_parts.h \
-	core/tape/unfolded_pieces.c
+	core/tape/unfolded_pieces.c \
+	core/tape/written_samples.c

@@ -39,13 +39,21 @@ struct cavs__read cavs__sort_operand(struct cavs_symbol *in, struct cavs__operan
     return read;
 }
 
+/* That of x, with the first n sorts. */
+static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x, int n,
+                        const struct cavs__operand_sort *sorts)
+{
+    return r->recorder.aside ? cavs__known_signature(&r->signatures, x, n, sorts)
+                             : cavs__find_signature(&r->signatures, x, n, sorts);
+}
+
 static int find_signature(struct cavs__recording *r, const struct cavs_symbol *x)
 {
     if (!cavs__array_reserve(&r->sorts, &r->sort_room, (size_t)x->ninputs, sizeof *r->sorts))
         return -1;
     for (int i = 0; i < x->ninputs; i++)
         cavs__sort_operand(x->inputs[i], &r->sorts[i]);
-    return cavs__find_signature(&r->signatures, x, x->ninputs, r->sorts);
+    return signature_of(r, x, x->ninputs, r->sorts);
 }
 
 /* A list that is one operand: entries are alike, but that some may have no gradient. */
@@ -95,7 +103,7 @@ int cavs__sorted_signature(struct cavs__recording *r, const struct cavs_symbol *
     if (cavs__takes_list(x->op)) {
         struct cavs__operand_sort all = sort_entries(x->ninputs, x->inputs);
 
-        return cavs__find_signature(&r->signatures, x, 1, &all);
+        return signature_of(r, x, 1, &all);
     }
     if (x->op == CAVS__OP_APPLY) {
         const struct cavs__piece *p = cavs__piece_of(&r->signatures, x);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record_symbol.c - see recording_parts.h: symbols as builders make them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/array.h"
 #include "core/declare/build.h"
 #include "core/tape/recording_parts.h"
+
+enum { NO_NUMBER = -1 /* of what is no sample's: it is before all others */ };
 
 static void refuse(struct cavs__recording *r, const struct cavs_symbol *like)
 {
@@ -85,24 +88,38 @@ static void tell_as_it_is(const struct cavs__recording *r, struct cavs__node *no
     told->row = e ? -1 : 0;
 }
 
-/* The symbol that stands for a parameter of one row; NULL: there is none yet, or no memory to know
- * of it. */
-static struct cavs_symbol *find_use(struct cavs__recording *r, const struct cavs_param *p)
+/* Where the symbol is kept that stands for a parameter of one row; NULL: no memory. */
+static struct cavs__node **place_of_use(struct cavs__recording *r, const struct cavs_param *p)
 {
-    size_t room = r->use_room;
-    struct cavs__node *node;
+    struct cavs__node ***uses = &r->uses[r->generation & 1];
+    size_t *room = &r->use_room[r->generation & 1], old = *room;
 
-    if (!cavs__array_reserve(&r->uses, &r->use_room, (size_t)p->number + 1, sizeof *r->uses))
+    if (!cavs__array_reserve(uses, room, (size_t)p->number + 1, sizeof(**uses)))
         return NULL;
-    for (size_t i = room; i < r->use_room; i++)
-        r->uses[i] = INT32_MAX;
-    if (r->uses[p->number] < cavs__symbols_of(r)) {
-        node = cavs__node_at(r, r->uses[p->number]);
-        if (node->x.op == CAVS__OP_USE && node->x.param == p)
-            return &node->x;
+    memset(*uses + old, 0, (*room - old) * sizeof(**uses));
+    return *uses + p->number;
+}
+
+/* It is of no sample, since all share it, and does not count as a symbol of one: so numbers do not
+ * depend on who mentions it first.  NULL: out of memory. */
+static struct cavs_symbol *record_use(struct cavs__recording *r, const struct cavs_symbol *like)
+{
+    struct cavs__node **use = place_of_use(r, like->param);
+
+    if (!use || (!*use && !(*use = calloc(1, sizeof(**use))))) {
+        cavs__symbol_nomem(r->recorder.present, like);
+        return NULL;
     }
-    r->uses[p->number] = cavs__symbols_of(r);
-    return NULL;
+    if (!(*use)->x.function) {
+        (*use)->x = *like;
+        (*use)->x.function = r->recorder.present;
+        (*use)->x.number = NO_NUMBER;
+        (*use)->x.ninputs = 0;
+        (*use)->x.inputs = NULL;
+        (*use)->x.needs_grad = (*use)->x.whole = (*use)->x.read_past = false;
+        tell_as_it_is(r, *use);
+    }
+    return &(*use)->x;
 }
 
 /* A list's symbols are recorded where it was to be; what makes one row of rows is one. */
@@ -136,11 +153,26 @@ static inline struct cavs__entry *begin_entry(struct cavs__recording *r, struct 
     return e;
 }
 
+/* Samples that are recorded side by side read nothing of one another. */
+static bool reads_others(const struct cavs__recording *r, const struct cavs__node *node,
+                         const struct operands *operands)
+{
+    const int sample = r->entries[node->x.number].sample;
+
+    if (!r->recorder.aside || (!operands->several && sample == cavs__present_sample(r)))
+        return false;
+    cavs__function_fail(node->x.function, CAVS_ESTATE, node->x.at, "%s reads sample %d",
+                        cavs__symbol_label(&node->x), sample);
+    return true;
+}
+
 static struct cavs_symbol *record(struct cavs__recording *r, struct cavs__node *node,
                                   const struct operands *operands)
 {
     struct cavs__entry *e = begin_entry(r, node, operands);
 
+    if (reads_others(r, node, operands))
+        return NULL;
     if (is_computed(node->x.op)) {
         if (!cavs__record_computed(r, node, e, operands->several))
             return NULL;
@@ -159,14 +191,13 @@ struct cavs_symbol *cavs__record_other(struct cavs__recorder *recorder, int n,
                                        struct cavs_symbol *const *inputs)
 {
     struct cavs__recording *r = (struct cavs__recording *)recorder;
-    struct cavs_symbol *x = recorder->next, *use;
+    struct cavs_symbol *x = recorder->next;
     struct operands operands;
 
     if (!has_room(r, x))
         return NULL;
-    use = x->op == CAVS__OP_USE ? find_use(r, x->param) : NULL;
-    if (use)
-        return use;
+    if (x->op == CAVS__OP_USE)
+        return record_use(r, x);
     if (!set_operands(r, (struct cavs__node *)x, n, inputs, &operands)) {
         cavs__symbol_nomem(recorder->present, x);
         return NULL;

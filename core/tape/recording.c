@@ -11,20 +11,39 @@
 
 /* ---- life ---- */
 
+static void init(struct cavs__recording *r, struct cavs_stage *stage)
+{
+    r->sites.last = CAVS__NO_SITE;
+    r->sourced.number = -1;
+    for (int i = 0; i < 2; i++)
+        r->of[i] = (struct cavs_function){
+            .stage = stage, .name = stage->name, .recorder = &r->recorder, .finished = true};
+    r->recorder = (struct cavs__recorder){
+        .next = &r->nowhere, .add = cavs__record_symbol, .present = &r->of[0]};
+}
+
 int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int stage, int64_t most)
 {
     int rc;
 
-    *r = (struct cavs__recording){.most = most, .sites.last = CAVS__NO_SITE, .sourced.number = -1};
+    *r = (struct cavs__recording){.most = most};
     rc = cavs__signatures_init(&r->signatures, m, stage);
-    for (int i = 0; i < 2; i++)
-        r->of[i] = (struct cavs_function){.stage = &r->signatures.stage,
-                                          .name = r->signatures.stage.name,
-                                          .recorder = &r->recorder,
-                                          .finished = true};
-    r->recorder = (struct cavs__recorder){
-        .next = &r->nowhere, .add = cavs__record_symbol, .present = &r->of[0]};
+    init(r, &r->signatures.stage);
     return rc;
+}
+
+void cavs__recording_init_aside(struct cavs__recording *r, struct cavs_stage *stage)
+{
+    *r = (struct cavs__recording){.most = INT32_MAX};
+    init(r, stage);
+    r->recorder.aside = true;
+}
+
+static void free_uses(struct cavs__node **uses, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(uses[i]);
+    free(uses);
 }
 
 void cavs__recording_free(struct cavs__recording *r)
@@ -35,6 +54,7 @@ void cavs__recording_free(struct cavs__recording *r)
         free(r->nodes[i].chunks);
         cavs__arena_free(&r->nodes[i].arena);
         free(r->of[i].message);
+        free_uses(r->uses[i], r->use_room[i]);
     }
     free(r->entries);
     free(r->places);
@@ -48,24 +68,29 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->unions);
     free(r->runs);
     free(r->sinks);
-    free(r->uses);
     free(r->sorts);
     free(r->codes);
     cavs__sites_free(&r->sites);
-    cavs__signatures_free(&r->signatures);
+    if (!r->recorder.aside)
+        cavs__signatures_free(&r->signatures);
 }
 
 /* ---- room ---- */
 
-/* Symbols up to the end of the chunk that the next one is in. */
+/* Places up to the end of the chunk that the next symbol is in. */
+static int64_t places_for(const struct cavs__recording *r)
+{
+    return ((int64_t)cavs__place_of_next(r) / CAVS__NODES_A_CHUNK + 1) * CAVS__NODES_A_CHUNK;
+}
+
 static int64_t room_for(const struct cavs__recording *r)
 {
-    return ((int64_t)cavs__symbols_of(r) / CAVS__NODES_A_CHUNK + 1) * CAVS__NODES_A_CHUNK;
+    return places_for(r) + r->ahead;
 }
 
 static bool has_chunk(const struct cavs__recording *r, const struct cavs__nodes *nodes)
 {
-    return room_for(r) <= (int64_t)nodes->nchunks * CAVS__NODES_A_CHUNK;
+    return places_for(r) <= (int64_t)nodes->nchunks * CAVS__NODES_A_CHUNK;
 }
 
 static bool add_room(struct cavs__recording *r, struct cavs__nodes *nodes)
@@ -96,7 +121,7 @@ void cavs__find_place(struct cavs__recording *r)
 
     r->recorder.next = &r->nowhere;
     if (room || add_room(r, nodes))
-        r->recorder.next = &cavs__node_at(r, cavs__symbols_of(r))->x;
+        r->recorder.next = &cavs__node_in(nodes, cavs__place_of_next(r))->x;
     else
         r->sites.usual = 0; /* it is to be refused */
 }
@@ -118,6 +143,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->run = run;
     r->nsamples = 0;
     r->nturns = 0;
+    r->ahead = 0;
     r->nunions = r->nkept = 0;
     r->nreads = 0;
     r->nvertices = 0;
@@ -138,15 +164,26 @@ int cavs__recording_error(const struct cavs__recording *r)
 
 /* ---- samples ---- */
 
-/* Of the samples that there are then, one is gone on with; there is room for them. */
-static struct cavs_function *take_turn(struct cavs__recording *r, int sample, int nsamples)
+bool cavs__reserve_turns(struct cavs__recording *r, int nsamples)
+{
+    size_t n = (size_t)nsamples;
+
+    if (cavs__array_reserve(&r->count, &r->count_room, n, sizeof *r->count) &&
+        cavs__array_reserve(&r->group, &r->group_room, n, sizeof *r->group))
+        return true;
+    cavs__fail_nomem("samples of a tape", n * sizeof *r->count);
+    return false;
+}
+
+struct cavs_function *cavs__take_turn(struct cavs__recording *r, int sample, int nsamples)
 {
     if (r->nturns == INT32_MAX ||
         !cavs__array_reserve(&r->turns, &r->turn_room, (size_t)r->nturns + 1, sizeof *r->turns)) {
         cavs__fail_nomem("samples of a tape", (size_t)r->nturns * sizeof *r->turns);
         return NULL;
     }
-    r->turns[r->nturns++] = (struct cavs__turn){sample, nsamples, cavs__symbols_of(r)};
+    r->turns[r->nturns++] =
+        (struct cavs__turn){sample, nsamples, cavs__symbols_of(r), r->ahead, cavs__own_nodes(r)};
     r->nsamples = nsamples;
     r->sites.usual = 0;
     return r->recorder.present;
@@ -155,20 +192,17 @@ static struct cavs_function *take_turn(struct cavs__recording *r, int sample, in
 struct cavs_function *cavs__next_sample(struct cavs__recording *r)
 {
     int sample = r->nsamples;
-    size_t n = (size_t)sample + 1;
     struct cavs_function *f;
 
     if (!r->open) {
         cavs__fail(CAVS_ESTATE, "cavs_tape_sample: no recording has begun (cavs_tape_begin)");
         return NULL;
     }
-    if (sample == INT32_MAX ||
-        !cavs__array_reserve(&r->count, &r->count_room, n, sizeof *r->count) ||
-        !cavs__array_reserve(&r->group, &r->group_room, n, sizeof *r->group)) {
-        cavs__fail_nomem("samples of a tape", n * sizeof *r->count);
+    if (sample == INT32_MAX) {
+        cavs__fail_nomem("samples of a tape", (size_t)sample * sizeof *r->count);
         return NULL;
     }
-    f = take_turn(r, sample, sample + 1);
+    f = cavs__reserve_turns(r, sample + 1) ? cavs__take_turn(r, sample, sample + 1) : NULL;
     if (f) {
         r->count[sample] = 0;
         r->group[sample] = sample;
@@ -184,7 +218,23 @@ struct cavs_function *cavs__resume_sample(struct cavs__recording *r, int sample)
         return NULL;
     }
     return cavs__present_sample(r) == sample ? r->recorder.present
-                                             : take_turn(r, sample, r->nsamples);
+                                             : cavs__take_turn(r, sample, r->nsamples);
+}
+
+/* Several may begin at one symbol: it is of the last of them. */
+struct cavs__node *cavs__node_of_turn(const struct cavs__recording *r, int number)
+{
+    int first = 0, end = r->nturns;
+
+    while (end - first > 1) {
+        int middle = first + (end - first) / 2;
+
+        if (r->turns[middle].from <= number)
+            first = middle;
+        else
+            end = middle;
+    }
+    return cavs__node_in(r->turns[first].nodes, number - r->turns[first].ahead);
 }
 
 enum { MARK_BITS = 32 };
@@ -200,6 +250,7 @@ int64_t cavs__recording_mark(const struct cavs__recording *r)
 static bool is_mark(const struct cavs__recording *r, int64_t turns, int64_t symbols)
 {
     return r->open && turns >= 0 && turns <= r->nturns &&
+           (turns == 0 || r->turns[turns - 1].nodes == cavs__own_nodes(r)) &&
            symbols >= (turns > 0 ? r->turns[turns - 1].from : 0) &&
            symbols <= (turns < r->nturns ? r->turns[turns].from : cavs__symbols_of(r));
 }
@@ -217,6 +268,7 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
     cavs__part_samples(r, (int)symbols);
     r->nturns = (int)turns;
     r->nsamples = turns > 0 ? r->turns[turns - 1].nsamples : 0;
+    r->ahead = turns > 0 ? r->turns[turns - 1].ahead : 0;
     if (symbols < cavs__symbols_of(r))
         r->nreads = r->entries[symbols].reads;
     r->recorder.present->nsymbols = (int)symbols;

@@ -87,8 +87,10 @@ enum cavs__mark {
 /* What is recorded from there on is of that sample, unless operands say otherwise. */
 struct cavs__turn {
     int32_t sample;
-    int32_t nsamples; /* that have begun, with this one */
-    int32_t from;     /* symbol */
+    int32_t nsamples;                /* that have begun, with this one */
+    int32_t from;                    /* symbol */
+    int32_t ahead;                   /* its symbols' numbers are of their places in their chunks */
+    const struct cavs__nodes *nodes; /* which those are */
 };
 
 /* Two groups of samples that have become one. */
@@ -118,6 +120,7 @@ struct cavs__recording {
     unsigned generation;
     struct cavs_function of[2]; /* symbols of this recording and of the one before */
     struct cavs__nodes nodes[2];
+    int32_t ahead; /* of the next symbol: struct cavs__turn */
     size_t entry_room, mark_room, signature_room, read_room, place_room, vertex_room;
     int64_t nreads;
     struct cavs__entry *entries;    /* by symbol */
@@ -141,8 +144,10 @@ struct cavs__recording {
     int nsinks;
     int32_t *sinks; /* [nsinks] metrics and losses, ascending */
     struct cavs__sites sites;
-    size_t use_room;
-    int32_t *uses; /* [use_room] by parameter: where it was recorded last, in whichever recording */
+    /* By parameter of one row: the symbol that stands for it in all recordings of a turn; NULL:
+     * none does yet.  It has no number. */
+    size_t use_room[2];
+    struct cavs__node **uses[2]; /* [use_room] */
     struct cavs__glance sourced; /* signature of the last symbol of no site */
     size_t sort_room, code_room;
     struct cavs__operand_sort *sorts; /* [sort_room] scratch */
@@ -150,8 +155,15 @@ struct cavs__recording {
 };
 
 int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int stage, int64_t most);
+/* Of a worker: signatures are another one's, whose functions are in that stage. */
+void cavs__recording_init_aside(struct cavs__recording *r, struct cavs_stage *stage);
 void cavs__recording_free(struct cavs__recording *r);
 void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run);
+/* Of the samples that there are then, one is gone on with.  The function that stands for the
+ * present recording; NULL: reported. */
+struct cavs_function *cavs__take_turn(struct cavs__recording *r, int sample, int nsamples);
+/* Room for so many samples.  false: reported. */
+bool cavs__reserve_turns(struct cavs__recording *r, int nsamples);
 /* The function that stands for the present recording, of which a sample has begun; NULL: reported
  * under the name of the call. */
 struct cavs_function *cavs__next_sample(struct cavs__recording *r);
@@ -186,12 +198,30 @@ static inline int cavs__symbols_of(const struct cavs__recording *r)
     return r->recorder.present->nsymbols;
 }
 
+static inline const struct cavs__nodes *cavs__own_nodes(const struct cavs__recording *r)
+{
+    return &r->nodes[r->generation & 1];
+}
+
+static inline struct cavs__node *cavs__node_in(const struct cavs__nodes *nodes, int place)
+{
+    return &nodes->chunks[(unsigned)place / CAVS__NODES_A_CHUNK]
+                         [(unsigned)place % CAVS__NODES_A_CHUNK];
+}
+
+/* recording.c: where samples that others have recorded are among them. */
+struct cavs__node *cavs__node_of_turn(const struct cavs__recording *r, int number);
+
 static inline struct cavs__node *cavs__node_at(const struct cavs__recording *r, int number)
 {
-    const struct cavs__nodes *nodes = &r->nodes[r->generation & 1];
+    return r->ahead == 0 ? cavs__node_in(cavs__own_nodes(r), number)
+                         : cavs__node_of_turn(r, number);
+}
 
-    return &nodes->chunks[(unsigned)number / CAVS__NODES_A_CHUNK]
-                         [(unsigned)number % CAVS__NODES_A_CHUNK];
+/* Is it computed, and not read as it is? */
+static inline bool cavs__is_computed(const struct cavs__recording *r, const struct cavs__node *node)
+{
+    return node->x.op != CAVS__OP_USE && r->signature[node->x.number] != CAVS__NOT_COMPUTED;
 }
 
 static inline bool cavs__is_marked(const struct cavs__recording *r, int symbol,

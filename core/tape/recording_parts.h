@@ -45,13 +45,19 @@ static inline void cavs__tell_of_row(struct cavs__node *node, int32_t sample, in
     told->row = -1;
 }
 
-/* recording.c: where the next symbol is to be; nowhere, if there is no memory. */
+/* Where it is to be, in the chunks. */
+static inline int cavs__place_of_next(const struct cavs__recording *r)
+{
+    return cavs__symbols_of(r) - r->ahead;
+}
+
+/* recording.c: finds the next symbol's place; nowhere, if there is no memory. */
 void cavs__find_place(struct cavs__recording *r);
 
 /* The same behind this one, which is the last. */
 static inline void cavs__find_following(struct cavs__recording *r, struct cavs__node *last)
 {
-    if ((unsigned)cavs__symbols_of(r) % CAVS__NODES_A_CHUNK != 0)
+    if ((unsigned)cavs__place_of_next(r) % CAVS__NODES_A_CHUNK != 0)
         r->recorder.next = &last[1].x;
     else
         cavs__find_place(r);

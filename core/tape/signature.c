@@ -180,6 +180,26 @@ int cavs__signature_append(struct cavs__signatures *all, struct cavs__signature 
     return -1;
 }
 
+/* Its number, and where it is in the table, or is to be. */
+static int32_t probe(const struct cavs__signatures *all, const struct cavs_symbol *like, int n,
+                     const struct cavs__operand_sort *operands, struct cavs__probe *p)
+{
+    int32_t number;
+
+    *p = cavs__table_probe(&all->table, hash(like, n, operands));
+    while ((number = cavs__probe_at(p)) >= 0 && !same(all->all[number], like, n, operands))
+        cavs__probe_step(p);
+    return number;
+}
+
+int cavs__known_signature(const struct cavs__signatures *all, const struct cavs_symbol *like, int n,
+                          const struct cavs__operand_sort *operands)
+{
+    struct cavs__probe p;
+
+    return all->n > 0 ? probe(all, like, n, operands, &p) : -1;
+}
+
 int cavs__find_signature(struct cavs__signatures *all, const struct cavs_symbol *like, int n,
                          const struct cavs__operand_sort *operands)
 {
@@ -188,9 +208,7 @@ int cavs__find_signature(struct cavs__signatures *all, const struct cavs_symbol 
 
     if (!cavs__table_grow(&all->table, (size_t)all->n + 1))
         return -1;
-    p = cavs__table_probe(&all->table, hash(like, n, operands));
-    while ((number = cavs__probe_at(&p)) >= 0 && !same(all->all[number], like, n, operands))
-        cavs__probe_step(&p);
+    number = probe(all, like, n, operands, &p);
     if (number >= 0)
         return number;
     number = cavs__signature_append(all, new_signature(all, like, n, operands));

@@ -154,6 +154,9 @@ void cavs__signatures_free(struct cavs__signatures *s);
  * mention; -1: out of memory. */
 int cavs__find_signature(struct cavs__signatures *s, const struct cavs_symbol *like, int n,
                          const struct cavs__operand_sort *operands);
+/* The same; -1: there is none. */
+int cavs__known_signature(const struct cavs__signatures *s, const struct cavs_symbol *like, int n,
+                          const struct cavs__operand_sort *operands);
 
 struct cavs__glance cavs__glance_at(const struct cavs__signatures *s, int32_t number);
 

@@ -20,19 +20,45 @@ void cavs__sites_leave(struct cavs__sites *s)
     s->usual = 0;
 }
 
-/* The sample ends behind the site. */
-static void end(struct cavs__site *last)
+bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as)
 {
+    struct cavs__site *all = s->all;
+    struct cavs__table table = s->table;
+    size_t room = s->room;
+
+    if (!cavs__array_reserve(&all, &room, (size_t)as->n, sizeof *all))
+        return false;
+    s->all = all;
+    s->room = room;
+    if (!cavs__table_become(&table, &as->table)) {
+        s->table = table;
+        return false;
+    }
+    *s = *as;
+    s->all = all;
+    s->room = room;
+    s->table = table;
+    memcpy(s->all, as->all, (size_t)as->n * sizeof *s->all);
+    cavs__sites_leave(s);
+    return true;
+}
+
+/* The sample ends behind the site.  Is that new? */
+static bool end(struct cavs__site *last)
+{
+    bool new = last->after == CAVS__NO_SITE || (last->after >= 0 && !last->branches);
+
     if (last->after == CAVS__NO_SITE)
         last->after = CAVS__SAMPLE_ENDS;
     last->branches |= last->after >= 0;
     last->usual = 0;
+    return new;
 }
 
 void cavs__sites_end(struct cavs__sites *s)
 {
     if (s->last >= 0)
-        end(&s->all[s->last]);
+        s->changes += end(&s->all[s->last]);
     cavs__sites_leave(s);
 }
 
@@ -70,6 +96,7 @@ bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected)
     s->all[s->n] = *expected;
     s->all[s->n++].met = false;
     s->unmet++;
+    s->changes++;
     return true;
 }
 
@@ -94,6 +121,7 @@ static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol 
     at->apart = is_apart(x->op);
     at->met = true;
     s->unmet--;
+    s->changes++;
     return true;
 }
 
@@ -128,6 +156,7 @@ static int32_t add(struct cavs__sites *s, const struct cavs_symbol *x)
 {
     if (!cavs__array_reserve(&s->all, &s->room, (size_t)s->n + 1, sizeof *s->all))
         return CAVS__NO_SITE;
+    s->changes++;
     s->all[s->n] = (struct cavs__site){.met = true,
                                        .at = x->at,
                                        .op = x->op,
@@ -188,8 +217,10 @@ static bool goes_on(struct cavs__sites *s, const struct cavs_symbol *x)
         return false;
     last->branches =
         last->after == CAVS__SAMPLE_ENDS || (last->after >= 0 && !is_site(s, last->after, x));
-    if (last->branches)
+    if (last->branches) {
         last->usual = 0;
+        s->changes++;
+    }
     return !last->branches;
 }
 
@@ -200,6 +231,7 @@ static int32_t next_site(struct cavs__sites *s, const struct cavs_symbol *x)
     if (next < 0) {
         next = add(s, x);
         s->all[s->last].after = next;
+        s->changes++;
     }
     return next;
 }
@@ -207,10 +239,14 @@ static int32_t next_site(struct cavs__sites *s, const struct cavs_symbol *x)
 void cavs__site_lists(struct cavs__sites *s, int32_t site, int entries)
 {
     struct cavs__site *at = &s->all[site];
+    bool alone = at->alone;
 
-    if (at->entries == 0)
+    if (at->entries == 0) {
         at->entries = entries;
+        s->changes++;
+    }
     at->alone |= at->entries != entries || entries > CAVS__MOST_OPERANDS / 2;
+    s->changes += at->alone != alone;
     if (at->alone)
         at->usual = s->usual = 0;
 }
@@ -226,6 +262,7 @@ void cavs__sites_visit_all(struct cavs__sites *s)
     for (int i = 0; i < s->n; i++)
         s->all[i].usual = 0;
     s->usual = 0;
+    s->changes++;
 }
 
 int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample)

@@ -49,6 +49,7 @@ struct cavs__sites {
     struct cavs__table table; /* of those that begin runs */
     int nfirst;               /* so many */
     int unmet;
+    int64_t changes; /* so far, of what decides where runs begin and what becomes of them */
     /* the symbol before */
     int32_t last;  /* its site; CAVS__NO_SITE: a run begins */
     int32_t usual; /* of that site, if the run may go on, and the present sample */
@@ -59,6 +60,8 @@ struct cavs__sites {
 };
 
 void cavs__sites_free(struct cavs__sites *s);
+/* Makes them as those of another recording are, between two samples.  false: out of memory. */
+bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as);
 /* The next symbol begins a run: because no sample goes on here, or for no reason in the code. */
 void cavs__sites_end(struct cavs__sites *s);
 void cavs__sites_leave(struct cavs__sites *s);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/tape/scribes.h"
 
 /* ---- life ---- */
 
@@ -99,12 +100,14 @@ static void drop_stage(struct cavs_tape *t)
 
 void cavs_tape_destroy(struct cavs_tape *t)
 {
-    if (!t || cavs__session_ready(t->session, "cavs_tape_destroy"))
+    if (!t || cavs__session_ready(t->session, "cavs_tape_destroy") ||
+        cavs__not_in_sample(t, "cavs_tape_destroy"))
         return; /* a child has its parent's memory, but not its workers */
     cavs__wait_slots(&t->session->engine);
     cavs__end_blocks(t);
     if (t->planned)
         drop_stage(t);
+    cavs__scribes_free(t);
     cavs__recording_free(&t->recording);
     cavs__order_free(&t->order);
     cavs__blocks_free(&t->blocks);
@@ -128,6 +131,8 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
 {
     int rc = cavs__session_ready(t ? t->session : NULL, "cavs_tape_begin");
 
+    if (!rc)
+        rc = cavs__not_in_sample(t, "cavs_tape_begin");
     if (rc)
         return rc;
     if (run != CAVS_TAPE_EVALUATE && t->session->options.inference)
@@ -148,7 +153,7 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
 
 struct cavs_function *cavs_tape_sample(struct cavs_tape *t)
 {
-    if (!t)
+    if (!t || cavs__not_in_sample(t, "cavs_tape_sample"))
         return NULL;
     cavs__workers_rest_when_idle(t->session->rt);
     return cavs__next_sample(&t->recording);
@@ -156,7 +161,9 @@ struct cavs_function *cavs_tape_sample(struct cavs_tape *t)
 
 struct cavs_function *cavs_tape_resume(struct cavs_tape *t, int sample)
 {
-    return t ? cavs__resume_sample(&t->recording, sample) : NULL;
+    return t && !cavs__not_in_sample(t, "cavs_tape_resume")
+               ? cavs__resume_sample(&t->recording, sample)
+               : NULL;
 }
 
 struct cavs_function *cavs_tape_function(struct cavs_tape *t)
@@ -184,15 +191,19 @@ struct cavs_symbol *cavs_tape_list_at(struct cavs_tape *t, int n, struct cavs_sy
 
 int64_t cavs_tape_mark(const struct cavs_tape *t)
 {
-    return t ? cavs__recording_mark(&t->recording)
-             : cavs__fail(CAVS_EINVAL, "cavs_tape_mark(NULL)");
+    int rc = t ? cavs__not_in_sample(t, "cavs_tape_mark")
+               : cavs__fail(CAVS_EINVAL, "cavs_tape_mark(NULL)");
+
+    return rc ? rc : cavs__recording_mark(&t->recording);
 }
 
 int cavs_tape_rewind(struct cavs_tape *t, int64_t mark)
 {
-    int rc = t ? cavs__recording_rewind(&t->recording, mark)
+    int rc = t ? cavs__not_in_sample(t, "cavs_tape_rewind")
                : cavs__fail(CAVS_EINVAL, "cavs_tape_rewind(NULL)");
 
+    if (!rc)
+        rc = cavs__recording_rewind(&t->recording, mark);
     for (int i = 0; !rc && i < t->order.nshards; i++) {
         for (struct cavs__increment *d = t->shards[i].last; d; d = d->before)
             cavs__take_rows_back(&t->recording, d, cavs__symbols_of(&t->recording));

@@ -4,6 +4,8 @@
  *
  *   recording.c      recordings and samples; recording_parts.h: the symbols of the present one
  *                    (record_usual.c: those that come as they mostly do)
+ *   record_samples.c samples that a function records: scribes.c on workers, whose are
+ *                    joined by written_samples.c
  *   signature.c      sorts of symbols that can be computed together; signature_function.h: what
  *                    they compute
  *   sites.c          where in the code they were recorded, and which runs recur
@@ -67,6 +69,12 @@ struct cavs_tape {
     int compiled;                    /* signatures that are */
     int resumed;                     /* times that the session was when this looked last */
     bool behind;                     /* the session has not followed its plan */
+    bool in_sample; /* the user's function records one of cavs_tape_record()'s, or may */
+    int nscribes;
+    struct cavs__scribe **scribes; /* [nscribes] scribes.h */
+    /* Samples that are recorded on the tape itself before scribes try again: still, and from the
+     * last try on. */
+    int alone, waits;
     struct cavs__collecting collecting;
     struct cavs_tape_stats stats;
 };
@@ -116,6 +124,10 @@ void cavs__write_pieces(struct cavs_tape *t, int shard, int32_t *pieces);
 /* fill.c: room for all that tasks write and read of a shard, and what they read: with gradients of
  * all increments, else of the newest. */
 int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients);
+
+/* record_samples.c: may this be called?  Not by what records a sample of cavs_tape_record().  0 or
+ * a code. */
+int cavs__not_in_sample(const struct cavs_tape *t, const char *call);
 
 /* lookups.c: as cavs__list_gradients() for a declared batch. */
 int cavs__list_tape_lookups(struct cavs_tape *t, int slot);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scribes.h - samples that are recorded side by side, each by a worker, and become part of a tape
+ * as if they had been recorded on it one after the other.
+ *
+ * A scribe has a tape of its own, which the user's function is handed.  Its symbols, and all that
+ * goes by symbol, are the scribe's; signatures, metrics and parameters are the tape's, where they
+ * are known, and sites are a copy of the tape's.  None of that changes while scribes write.  A
+ * sample that would change some, a new signature, say, or a way on from a site that was not taken
+ * before, is no use, nor is one with a mistake: it is recorded on the tape itself, where it has to
+ * be the next one, and so has the signatures, runs, numbers and messages that it would have had.
+ * Of others that are written down nothing but the numbers of symbols changes when they are copied:
+ * symbols stay where they are, as users know them.
+ */
+#ifndef CAVS_CORE_TAPE_SCRIBES_H
+#define CAVS_CORE_TAPE_SCRIBES_H
+
+#include <stdatomic.h>
+
+#include "core/tape/tape.h"
+
+/* Where something of a recording ends, or how far it moves. */
+struct cavs__extent {
+    int32_t symbols, runs, sinks;
+    int64_t reads;
+};
+
+/* A sample of the call. */
+struct cavs__written {
+    const struct cavs__recording *by; /* NULL: it is no use */
+    int32_t number;                   /* symbols of it, without those that it reads of others */
+    struct cavs__extent from, end;    /* of the scribe's recording */
+    struct cavs__extent to;           /* on the tape */
+};
+
+struct cavs__scribe {
+    struct cavs_tape tape;
+    int64_t as; /* changes of the tape's sites when it copied them; -1: not yet */
+    int copied; /* samples of the call that it has looked at: of these, its own are on the tape */
+};
+
+/* The user's function, for sample i of a call. */
+typedef int cavs__record_sample(struct cavs_tape *t, int i, void *user);
+
+/* Samples [first, n) of a call. */
+struct cavs__to_record {
+    int first, n;
+    cavs__record_sample *record;
+    void *user;
+};
+/* Records them side by side, by as many scribes as there are workers; *useful: how many, from the
+ * first one on, are part of the tape then.  0 or a code. */
+int cavs__write_side_by_side(struct cavs_tape *t, const struct cavs__to_record *call, int *useful);
+void cavs__scribes_free(struct cavs_tape *t);
+
+/* ---- written_samples.c ---- */
+
+/* Samples that are written at one go. */
+struct cavs__writing {
+    struct cavs_tape *t;
+    const struct cavs__to_record *call;
+    int sample; /* on the tape, of the first one */
+    int n;
+    atomic_int next; /* the first that no scribe has begun with */
+    atomic_bool stop;
+    struct cavs__written *samples; /* [n] */
+    starpu_pthread_mutex_t lock;
+    int placed;              /* below the lock: those whose places on the tape are known */
+    struct cavs__extent end; /* likewise: where they end */
+};
+
+/* How much there is of a recording. */
+static inline struct cavs__extent cavs__extent_of(const struct cavs__recording *r)
+{
+    return (struct cavs__extent){cavs__symbols_of(r), r->nruns, r->nsinks, r->nreads};
+}
+
+/* Copies those of the scribe whose places are known by now, while it still has them in its cache.
+ * Another one's it leaves alone, which still writes. */
+void cavs__copy_placed(struct cavs__writing *w, struct cavs__scribe *s);
+/* All are written: those that are of use become part of the tape, w->n of them.  false: reported.
+ */
+bool cavs__join_written(struct cavs__writing *w, int scribes);
+
+#endif
