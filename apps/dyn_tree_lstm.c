@@ -10,7 +10,6 @@
  */
 #include <stdlib.h>
 
-#include "apps/common/reserve.h"
 #include "apps/common/tape_rows.h"
 #include "apps/tree_lstm.h"
 
@@ -21,11 +20,26 @@ struct recorded {
     bool apply;
     struct cavs_stage *tree; /* --apply: the declared cell */
     struct arities arities;  /* of it, where numbers of children vary: the leaf, and any others */
-    struct cavs_symbol **children;
-    struct tree_lstm_state *state, *child; /* of the tree that is recorded, and of a vertex;
-                                              --apply: c is the whole state */
-    size_t state_room, child_room, children_room;
     struct tape_rows logits; /* of all vertices that --predict has read last */
+};
+
+/* Trees that are recorded at one go, on several workers. */
+struct trees {
+    const struct recorded *t;
+    const struct forest *of;
+    const int *samples;          /* NULL: all */
+    struct cavs_symbol **logits; /* where the scores of all vertices go; NULL: they are compared
+                                    with the labels */
+};
+
+/* One of them, while it is recorded. */
+struct one_tree {
+    const struct recorded *t;
+    struct cavs_tape *tape;
+    struct tree tree;
+    struct tree_lstm_state *state, *child; /* of its vertices, and of the children of one; --apply:
+                                              c is the whole state */
+    struct cavs_symbol **children;
 };
 
 /* ---- the network ----------------------------------------------------------------------------- */
@@ -64,36 +78,37 @@ static int declare(struct recorded *t)
 }
 
 /* The state of a vertex whose children have theirs. */
-static struct tree_lstm_state vertex(struct recorded *t, const struct tree *tree, int v)
+static struct tree_lstm_state vertex(struct one_tree *x, int v)
 {
-    int arity = tree_arity(tree, v), first = tree->child_ptr[v];
+    int arity = tree_arity(&x->tree, v), first = x->tree.child_ptr[v];
+    struct tree_lstm_cell cell = x->t->cell;
 
     if (arity == 0)
-        return tree_lstm_leaf(&t->cell, cavs_tape_id(t->shared.app.tape, tree->word[v]));
+        return tree_lstm_leaf(&cell, cavs_tape_id(x->tape, x->tree.word[v]));
     for (int k = 0; k < arity; k++)
-        t->child[k] = t->state[tree->children[first + k]];
-    t->cell.tape = t->shared.app.tape;
-    t->cell.room = t->children;
-    return tree_lstm_inner(&t->cell, arity, t->child);
+        x->child[k] = x->state[x->tree.children[first + k]];
+    cell.tape = x->tape;
+    cell.room = x->children;
+    return tree_lstm_inner(&cell, arity, x->child);
 }
 
 /* The same by the declared cell. */
-static struct tree_lstm_state apply(struct recorded *t, const struct tree *tree, int v)
+static struct tree_lstm_state apply(struct one_tree *x, int v)
 {
-    int arity = tree_arity(tree, v);
+    int arity = tree_arity(&x->tree, v);
     struct cavs_named word = {"word", NULL}, h = {"h", NULL};
     struct cavs_application a = {.inputs = &word, .nchildren = arity, .nchannels = 1};
     struct cavs_symbol *state;
 
     if (arity == 0) {
-        word.x = cavs_tape_id(t->shared.app.tape, tree->word[v]);
+        word.x = cavs_tape_id(x->tape, x->tree.word[v]);
         a.ninputs = 1;
     }
     for (int k = 0; k < arity; k++)
-        t->children[k] = t->state[tree->children[tree->child_ptr[v] + k]].c;
-    a.children = t->children;
+        x->children[k] = x->state[x->tree.children[x->tree.child_ptr[v] + k]].c;
+    a.children = x->children;
     a.channels = &h;
-    state = cavs_tape_apply(t->shared.app.tape, cavs_stage_function_at(t->tree, arity > 0), &a);
+    state = cavs_tape_apply(x->tape, cavs_stage_function_at(x->t->tree, arity > 0), &a);
     return (struct tree_lstm_state){state, h.x};
 }
 
@@ -102,64 +117,64 @@ static struct cavs_symbol *classify(const struct recorded *t, struct cavs_symbol
     return cavs_affine(h, t->head.W, t->head.b);
 }
 
-static void compare(struct recorded *t, struct cavs_function *f, struct cavs_symbol *logits,
-                    int label, bool root)
+static void compare(const struct one_tree *x, struct cavs_symbol *logits, int v)
 {
-    struct cavs_symbol *id = cavs_tape_id(t->shared.app.tape, label);
+    struct cavs_function *f = cavs_tape_function(x->tape);
+    struct cavs_symbol *id = cavs_tape_id(x->tape, x->tree.label[v]);
     struct cavs_symbol *correct = cavs_correct(logits, id);
 
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, id), id);
     cavs_metric(f, "correct", correct, id);
-    if (root)
+    if (v == x->tree.n - 1)
         cavs_metric(f, "root_correct", correct, id);
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-/* Room for the states of a tree. */
-static int reserve(struct recorded *t, const struct tree *tree)
+/* Room for the states of a tree.  false: there is no memory. */
+static bool reserve(struct one_tree *x)
 {
-    int most = 1;
+    size_t n = (size_t)x->tree.n, most = 1;
 
-    for (int v = 0; v < tree->n; v++)
-        if (tree_arity(tree, v) > most)
-            most = tree_arity(tree, v);
-    return array_reserve(&t->state, &t->state_room, tree->n, sizeof *t->state) &&
-                   array_reserve(&t->child, &t->child_room, most, sizeof *t->child) &&
-                   array_reserve(&t->children, &t->children_room, most, sizeof(*t->children))
-               ? 0
-               : app_fail(&t->shared.app.error, CAVS_ENOMEM, "no memory for a tree of %d vertices",
-                          tree->n);
+    for (int v = 0; v < x->tree.n; v++)
+        if ((size_t)tree_arity(&x->tree, v) > most)
+            most = (size_t)tree_arity(&x->tree, v);
+    x->state = malloc((n + most) * sizeof *x->state + most * sizeof(*x->children));
+    if (!x->state)
+        return false;
+    x->child = x->state + n;
+    x->children = (struct cavs_symbol **)(x->child + most);
+    return true;
 }
 
-/* Records a tree: the scores of its vertices go to logits, or NULL: they are compared with the
- * labels. */
-static int record_tree(struct recorded *t, const struct tree *tree, struct cavs_symbol **logits)
+static int record_tree(struct cavs_tape *tape, int i, void *user)
 {
-    struct cavs_function *f = cavs_tape_sample(t->shared.app.tape);
-    int rc = reserve(t, tree);
+    const struct trees *trees = user;
+    int sample = trees->samples ? trees->samples[i] : i;
+    struct one_tree x = {.t = trees->t, .tape = tape, .tree = forest_tree(trees->of, sample)};
 
-    for (int v = 0; rc == 0 && v < tree->n; v++) {
-        t->state[v] = t->apply ? apply(t, tree, v) : vertex(t, tree, v);
-        if (logits)
-            logits[v] = classify(t, t->state[v].h);
+    if (!reserve(&x))
+        return CAVS_ENOMEM;
+    for (int v = 0; v < x.tree.n; v++) {
+        struct cavs_symbol *logits;
+
+        x.state[v] = x.t->apply ? apply(&x, v) : vertex(&x, v);
+        logits = classify(x.t, x.state[v].h);
+        if (trees->logits)
+            trees->logits[trees->of->first[sample] + (size_t)v] = logits;
         else
-            compare(t, f, classify(t, t->state[v].h), tree->label[v], v == tree->n - 1);
+            compare(&x, logits, v);
     }
-    return rc;
+    free(x.state);
+    return 0;
 }
 
 static int record(struct app *a, enum app_set set, const int *samples, int n)
 {
     struct recorded *t = (struct recorded *)a;
-    int rc = 0;
+    struct trees trees = {.t = t, .of = &t->shared.bank.set[set], .samples = samples};
 
-    for (int i = 0; rc == 0 && i < n; i++) {
-        struct tree tree = forest_tree(&t->shared.bank.set[set], samples[i]);
-
-        rc = record_tree(t, &tree, NULL);
-    }
-    return rc;
+    return cavs_tape_record(a->tape, n, record_tree, &trees);
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
@@ -168,17 +183,16 @@ static int record(struct app *a, enum app_set set, const int *samples, int n)
 static int score(struct recorded *t, const struct forest *trees)
 {
     struct cavs_tape *tape = t->shared.app.tape;
+    struct trees all = {.t = t, .of = trees};
     int rc = tape_rows_reserve(&t->logits, trees->vertices, TREE_CLASSES);
 
     if (rc < 0)
         return app_fail(&t->shared.app.error, rc, "no memory for the scores of %zu vertices",
                         trees->vertices);
+    all.logits = t->logits.symbol;
     rc = cavs_tape_begin(tape, CAVS_TAPE_EVALUATE);
-    for (int i = 0; rc == 0 && i < trees->trees; i++) {
-        struct tree tree = forest_tree(trees, i);
-
-        rc = record_tree(t, &tree, t->logits.symbol + trees->first[i]);
-    }
+    if (rc == 0)
+        rc = cavs_tape_record(tape, trees->trees, record_tree, &all);
     return rc == 0 ? tape_rows_compute(&t->logits, tape) : rc;
 }
 
@@ -240,9 +254,6 @@ int main(int argc, char **argv)
     p.predict = predict;
     status = program_main(&p, &t.shared.app, argc, argv);
     arities_clear(&t.arities);
-    free(t.state);
-    free(t.child);
-    free(t.children);
     tape_rows_clear(&t.logits);
     return status;
 }

@@ -123,6 +123,8 @@ const struct app_option app_options_recorded[] = {
     ROW(FLAG, "no-blocks", NULL, no_blocks, KEPT,
         "compute what is recorded operator by operator: runs of operators that recur do not become "
         "one function"),
+    ROW(FLAG, "one-recorder", NULL, one_recorder, FREE,
+        "record on one thread, not on all workers (the results are the same)"),
     {0}};
 
 const struct app_option app_options_machine[] = {

@@ -22,7 +22,7 @@ struct app_options {
     int min_count; /* rarer words are <unk> */
     float dropout;
     bool infer, json, roofline, quiet, explain;
-    bool no_blocks;               /* of programs that record */
+    bool no_blocks, one_recorder; /* of programs that record */
     const char *set[APP_SETS];    /* paths of text; NULL: not given */
     const char *packed[APP_SETS]; /* packed files in place of text */
     const char *predict, *output;
@@ -47,7 +47,7 @@ extern const struct app_option app_options_training[], app_options_machine[];
 extern const struct app_option app_options_embed[], app_options_dropout[], app_options_words[];
 /* --train, --dev, --test, --vectors; and the same sets packed */
 extern const struct app_option app_options_data[], app_options_packed[];
-/* --no-blocks, for programs that record */
+/* --no-blocks and --one-recorder, for programs that record */
 extern const struct app_option app_options_recorded[];
 /* --predict and --output, for programs that predict */
 extern const struct app_option app_options_predict[];

@@ -110,6 +110,7 @@ static int make_tape(struct app *a)
     options.policy = a->options.session.policy;
     if (a->options.no_blocks)
         options.blocks_after = 0;
+    options.one_recorder = a->options.one_recorder;
     return cavs_tape_create(a->session, &options, &a->tape);
 }
 
