@@ -18,9 +18,7 @@ struct dyn_tagger {
     int char_embed;       /* 0: rare words are <unk> */
     struct cavs_param *embedding, *char_embedding, *W_tag, *b_tag;
     struct cavs_cell lstm[2], chars[2]; /* by enum cavs_way */
-    struct cavs_symbol **x, **h[2];     /* of the words of the sentence that is recorded */
-    size_t x_room, h_room[2];
-    struct tape_rows logits; /* of all words that are recorded for their tags */
+    struct tape_rows logits;            /* of all words that are recorded for their tags */
 };
 
 struct dyn_tagger dyn_tagger_defaults(void);

@@ -3,8 +3,25 @@
 #include <string.h>
 
 #include "apps/common/params.h"
-#include "apps/common/reserve.h"
 #include "apps/dyn_tagger.h"
+
+/* Sentences that are recorded at one go, on several workers. */
+struct to_record {
+    const struct dyn_tagger *t;
+    const struct sentences *of;
+    const int *samples;          /* NULL: all */
+    bool tagged;                 /* words are compared with their tags */
+    struct cavs_symbol **logits; /* where the scores of words go; NULL: nowhere */
+    const size_t *at;            /* of each sentence's first word among them */
+};
+
+/* One of them, while it is recorded. */
+struct one_sentence {
+    const struct dyn_tagger *t;
+    struct cavs_tape *tape;
+    int n;                             /* words */
+    struct cavs_symbol **word, **h[2]; /* [n] by enum cavs_way */
+};
 
 /* ---- the network ----------------------------------------------------------------------------- */
 
@@ -42,9 +59,10 @@ static struct cavs_symbol *start(const struct cavs_cell *lstm, struct cavs_funct
 }
 
 /* A word from its characters: where both ways end. */
-static struct cavs_symbol *spell(const struct dyn_tagger *t, struct cavs_function *f,
-                                 const char *word)
+static struct cavs_symbol *spell(const struct one_sentence *x, const char *word)
 {
+    const struct dyn_tagger *t = x->t;
+    struct cavs_function *f = cavs_tape_function(x->tape);
     const unsigned char *c = (const unsigned char *)word;
     size_t n = strlen(word);
     struct cavs_symbol *state[2] = {start(&t->chars[0], f), start(&t->chars[1], f)}, *end[2];
@@ -52,51 +70,49 @@ static struct cavs_symbol *spell(const struct dyn_tagger *t, struct cavs_functio
     for (int way = 0; way < 2; way++) {
         for (size_t i = 0; i < n; i++) {
             int id = c[way == CAVS_WAY_FORWARD ? i : n - 1 - i];
-            struct cavs_symbol *x =
-                cavs_lookup(t->char_embedding, cavs_tape_id(t->shared.app.tape, id));
+            struct cavs_symbol *read = cavs_lookup(t->char_embedding, cavs_tape_id(x->tape, id));
 
-            state[way] = cavs_cell_next(&t->chars[way], x, state[way]);
+            state[way] = cavs_cell_next(&t->chars[way], read, state[way]);
         }
         end[way] = cavs_cell_output(&t->chars[way], state[way]);
     }
     return cavs_concat(2, end);
 }
 
-static struct cavs_symbol *word(const struct dyn_tagger *t, struct cavs_function *f, int row,
-                                const char *text)
+static struct cavs_symbol *word(const struct one_sentence *x, int row, const char *text)
 {
-    return t->char_embed && row == VOCAB_UNKNOWN
-               ? spell(t, f, text)
-               : cavs_lookup(t->embedding, cavs_tape_id(t->shared.app.tape, row));
+    return x->t->char_embed && row == VOCAB_UNKNOWN
+               ? spell(x, text)
+               : cavs_lookup(x->t->embedding, cavs_tape_id(x->tape, row));
 }
 
-/* The states of n words, read one way. */
-static void read_words(const struct dyn_tagger *t, struct cavs_function *f, enum cavs_way way,
-                       int n)
+/* The states of its words, read one way. */
+static void read_words(const struct one_sentence *x, enum cavs_way way)
 {
-    const struct cavs_cell *lstm = &t->lstm[way];
-    struct cavs_symbol *state = start(lstm, f);
+    const struct cavs_cell *lstm = &x->t->lstm[way];
+    struct cavs_symbol *state = start(lstm, cavs_tape_function(x->tape));
+    float dropout = x->t->shared.app.options.dropout;
 
-    for (int i = 0; i < n; i++) {
-        int w = way == CAVS_WAY_FORWARD ? i : n - 1 - i;
+    for (int i = 0; i < x->n; i++) {
+        int w = way == CAVS_WAY_FORWARD ? i : x->n - 1 - i;
 
-        state = cavs_cell_next(lstm, cavs_dropout(t->x[w], t->shared.app.options.dropout), state);
-        t->h[way][w] = cavs_cell_output(lstm, state);
+        state = cavs_cell_next(lstm, cavs_dropout(x->word[w], dropout), state);
+        x->h[way][w] = cavs_cell_output(lstm, state);
     }
 }
 
-static struct cavs_symbol *scores(const struct dyn_tagger *t, int w)
+static struct cavs_symbol *scores(const struct one_sentence *x, int w)
 {
-    struct cavs_symbol *both[] = {t->h[CAVS_WAY_FORWARD][w], t->h[CAVS_WAY_BACKWARD][w]};
+    struct cavs_symbol *both[] = {x->h[CAVS_WAY_FORWARD][w], x->h[CAVS_WAY_BACKWARD][w]};
 
-    return cavs_affine(cavs_dropout(cavs_concat(2, both), t->shared.app.options.dropout), t->W_tag,
-                       t->b_tag);
+    return cavs_affine(cavs_dropout(cavs_concat(2, both), x->t->shared.app.options.dropout),
+                       x->t->W_tag, x->t->b_tag);
 }
 
-static void compare(const struct dyn_tagger *t, struct cavs_function *f, struct cavs_symbol *logits,
-                    int tag)
+static void compare(struct cavs_tape *tape, struct cavs_symbol *logits, int tag)
 {
-    struct cavs_symbol *label = cavs_tape_id(t->shared.app.tape, tag);
+    struct cavs_function *f = cavs_tape_function(tape);
+    struct cavs_symbol *label = cavs_tape_id(tape, tag);
 
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
     cavs_metric(f, "correct", cavs_correct(logits, label), label);
@@ -104,32 +120,43 @@ static void compare(const struct dyn_tagger *t, struct cavs_function *f, struct 
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
-/* Sentence i, whose words are rows of the embedding by now: its words are compared with their tags
- * if there are any, and their scores go to `logits` if that is not NULL. */
-static int record_sentence(struct dyn_tagger *t, const struct sentences *s, int i, bool tagged,
-                           struct cavs_symbol **logits)
+/* Room for what is known of its words.  false: there is no memory. */
+static bool reserve(struct one_sentence *x)
 {
-    struct cavs_function *f = cavs_tape_sample(t->shared.app.tape);
-    size_t first = s->first[i];
-    int n = sentences_length(s, i);
+    size_t n = (size_t)x->n;
 
-    if (!array_reserve(&t->x, &t->x_room, n, sizeof *t->x) ||
-        !array_reserve(&t->h[0], &t->h_room[0], n, sizeof *t->x) ||
-        !array_reserve(&t->h[1], &t->h_room[1], n, sizeof *t->x))
-        return app_fail(&t->shared.app.error, CAVS_ENOMEM, "no memory for a sentence of %d words",
-                        n);
-    for (int w = 0; w < n; w++)
-        t->x[w] = word(t, f, s->word[first + w], texts_get(&s->texts, first + w));
-    read_words(t, f, CAVS_WAY_FORWARD, n);
-    read_words(t, f, CAVS_WAY_BACKWARD, n);
-    for (int w = 0; w < n; w++) {
-        struct cavs_symbol *x = scores(t, w);
+    x->word = malloc((3 * n + 1) * sizeof(*x->word));
+    if (!x->word)
+        return false;
+    x->h[CAVS_WAY_FORWARD] = x->word + n;
+    x->h[CAVS_WAY_BACKWARD] = x->word + 2 * n;
+    return true;
+}
 
-        if (tagged)
-            compare(t, f, x, s->tag[first + w]);
-        if (logits)
-            logits[w] = x;
+/* One whose words are rows of the embedding by now. */
+static int record_sentence(struct cavs_tape *tape, int i, void *user)
+{
+    const struct to_record *all = user;
+    const struct sentences *s = all->of;
+    int sample = all->samples ? all->samples[i] : i;
+    size_t first = s->first[sample];
+    struct one_sentence x = {.t = all->t, .tape = tape, .n = sentences_length(s, sample)};
+
+    if (!reserve(&x))
+        return CAVS_ENOMEM;
+    for (int w = 0; w < x.n; w++)
+        x.word[w] = word(&x, s->word[first + w], texts_get(&s->texts, first + w));
+    read_words(&x, CAVS_WAY_FORWARD);
+    read_words(&x, CAVS_WAY_BACKWARD);
+    for (int w = 0; w < x.n; w++) {
+        struct cavs_symbol *logits = scores(&x, w);
+
+        if (all->tagged)
+            compare(tape, logits, s->tag[first + w]);
+        if (all->logits)
+            all->logits[all->at[i] + (size_t)w] = logits;
     }
+    free(x.word);
     return 0;
 }
 
@@ -158,23 +185,37 @@ static int count_entities(struct dyn_tagger *t, const struct sentences *s, const
     return rc;
 }
 
+/* Where the words of each sentence begin among those of the batch, and behind the last one. */
+static size_t *begins(const struct sentences *s, const int *samples, int n)
+{
+    size_t *at = malloc(((size_t)n + 1) * sizeof *at);
+
+    for (int i = 0; at && i <= n; i++)
+        at[i] = i == 0 ? 0 : at[i - 1] + (size_t)sentences_length(s, samples[i - 1]);
+    return at;
+}
+
+static int record_and_count(struct dyn_tagger *t, struct to_record *all, int n)
+{
+    size_t *at = begins(all->of, all->samples, n);
+    int rc = at ? reserve_logits(t, at[n])
+                : app_fail(&t->shared.app.error, CAVS_ENOMEM, "no memory for %d sentences", n);
+
+    all->logits = t->logits.symbol;
+    all->at = at;
+    if (rc == 0)
+        rc = cavs_tape_record(t->shared.app.tape, n, record_sentence, all);
+    free(at);
+    return rc == 0 ? count_entities(t, all->of, all->samples, n) : rc;
+}
+
 static int record(struct app *a, enum app_set set, const int *samples, int n)
 {
     struct dyn_tagger *t = (struct dyn_tagger *)a;
-    const struct sentences *s = &t->shared.text[set];
-    size_t words = 0, done = 0;
-    int rc = 0;
+    struct to_record all = {.t = t, .of = &t->shared.text[set], .samples = samples, .tagged = true};
 
-    for (int i = 0; set != APP_TRAIN && i < n; i++)
-        words += (size_t)sentences_length(s, samples[i]);
-    if (set != APP_TRAIN)
-        rc = reserve_logits(t, words);
-    for (int i = 0; rc == 0 && i < n; i++) {
-        rc = record_sentence(t, s, samples[i], true,
-                             set == APP_TRAIN ? NULL : t->logits.symbol + done);
-        done += (size_t)sentences_length(s, samples[i]);
-    }
-    return rc == 0 && set != APP_TRAIN ? count_entities(t, s, samples, n) : rc;
+    return set == APP_TRAIN ? cavs_tape_record(a->tape, n, record_sentence, &all)
+                            : record_and_count(t, &all, n);
 }
 
 /* What the predictor has read. */
@@ -182,13 +223,15 @@ static int score(struct tagger *shared, struct cavs_data *none, const float **lo
 {
     struct dyn_tagger *t = (struct dyn_tagger *)shared;
     const struct sentences *s = &shared->predictor.read;
+    struct to_record all = {.t = t, .of = s, .at = s->first};
     int rc = reserve_logits(t, s->tokens);
 
     (void)none;
+    all.logits = t->logits.symbol;
     if (rc == 0)
         rc = cavs_tape_begin(shared->app.tape, CAVS_TAPE_EVALUATE);
-    for (int i = 0; rc == 0 && i < s->n; i++)
-        rc = record_sentence(t, s, i, false, t->logits.symbol + s->first[i]);
+    if (rc == 0)
+        rc = cavs_tape_record(shared->app.tape, s->n, record_sentence, &all);
     *logits = t->logits.numbers;
     return rc == 0 ? tape_rows_compute(&t->logits, shared->app.tape) : rc;
 }
@@ -241,8 +284,5 @@ struct program dyn_tagger_program(struct dyn_tagger *t)
 
 void dyn_tagger_clear(struct dyn_tagger *t)
 {
-    free(t->x);
-    free(t->h[CAVS_WAY_FORWARD]);
-    free(t->h[CAVS_WAY_BACKWARD]);
     tape_rows_clear(&t->logits);
 }
