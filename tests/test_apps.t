@@ -36,6 +36,18 @@ tree_fc|--workers 0|--workers 0 leaves nothing to compute with
 tree_fc|--embed 9|unrecognized option
 END
 
+# what is blank before a number is no part of one
+while IFS='|' read -r option wants; do
+    run tree_fc "--$option" ' 3'
+    status_is 2 && said "--$option wants $wants" && said "not ' 3'" && [ ! -s "$work/out" ]
+    ok $? "--$option with a blank before the number is a mistake"
+done <<'END'
+epochs|a whole number
+seed|a whole number
+gpus|a whole number
+lr|a number
+END
+
 # --- wrong input ---------------------------------------------------------------------------------------
 
 printf '(2 (1 good) (3 film))\n(2 (1 bad)\n(1 next)\n' >"$work/bad.txt"

@@ -2,6 +2,7 @@
 /* option_values.c - values of options from the command line, and as a user would write them. */
 #include "apps/common/option_values.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -22,6 +23,13 @@ void *options_value(const struct option_list *l, int i)
     return (char *)l->values[i] + l->row[i]->at;
 }
 
+/* strtol() and its like skip what is blank before a number: it has to begin with the first
+ * character, too. */
+static bool is_whole(const char *arg, const char *end)
+{
+    return end != arg && *end == '\0' && !isspace((unsigned char)*arg);
+}
+
 int app_int(struct argp_state *state, const char *option, const char *arg, int lo, int hi)
 {
     char *end;
@@ -29,7 +37,7 @@ int app_int(struct argp_state *state, const char *option, const char *arg, int l
 
     errno = 0;
     value = strtol(arg, &end, 10);
-    if (errno == 0 && end != arg && *end == '\0' && value >= lo && value <= hi)
+    if (errno == 0 && is_whole(arg, end) && value >= lo && value <= hi)
         return value;
     if (hi == INT_MAX)
         argp_error(state, "--%s wants a whole number from %d up, not '%s'", option, lo, arg);
@@ -45,7 +53,7 @@ double app_real(struct argp_state *state, const char *option, const char *arg, d
 
     errno = 0;
     value = strtod(arg, &end);
-    if (errno == 0 && end != arg && *end == '\0' && value >= lo && value <= hi)
+    if (errno == 0 && is_whole(arg, end) && value >= lo && value <= hi)
         return value;
     argp_error(state, "--%s wants a number from %g to %g, not '%s'", option, lo, hi, arg);
     return lo;
@@ -85,7 +93,7 @@ static uint64_t parse_seed(struct argp_state *state, const char *option, const c
 
     errno = 0;
     value = strtoull(arg, &end, 10);
-    if (errno || end == arg || *end || strchr(arg, '-'))
+    if (errno || !is_whole(arg, end) || strchr(arg, '-'))
         argp_error(state, "--%s wants a whole number from 0 up, not '%s'", option, arg);
     return value;
 }
