@@ -81,7 +81,7 @@ struct cavs__section {
     int partner; /* of CSR pointers: the section of what they point to, which is filled with them */
 };
 
-enum cavs__phase { CAVS__FORWARD, CAVS__BACKWARD, CAVS__GRADIENT, CAVS__PHASES };
+enum cavs__phase { CAVS__FORWARD, CAVS__BACKWARD, CAVS__GRADIENT };
 
 /* One kind of task: a StarPU codelet with the tensors it touches. */
 struct cavs__task_kind {

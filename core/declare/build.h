@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* build.h - what the calls that build symbols share; failures are recorded in the function
- * (function_fail). */
+ * (cavs__function_fail()). */
 #ifndef CAVS_CORE_DECLARE_BUILD_H
 #define CAVS_CORE_DECLARE_BUILD_H
 
