@@ -165,6 +165,22 @@ else
     ok $? "a closed folder is refused"
 fi
 
+# a disk without room for it: FxT goes on, so that it is found at the end
+mkdir "$work/small"
+if unshare --mount mount -t tmpfs -o size=64k none "$work/small" 2>/dev/null; then
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --mount sh -c '
+        mount -t tmpfs -o size=64k none "$1" && exec "$2" --hidden 8 --leaves 16 --samples 200 --batch 8 --epochs 2 \
+            --workers 2 --policy serial --quiet --json --trace "$1/trace"' sh "$work/small" "$build/apps/tree_fc" \
+        >"$work/out" 2>"$work/err"
+    status=$?
+    [ $status -eq 1 ] && tail -n 1 "$work/out" | grep -q '^{.*"tasks":.*}$' &&
+        grep -q '^tree_fc: there is no trace: .*/trace.fxt_0 may be cut short: No space left on device' "$work/err"
+    ok $? "a full disk: results are there, and it is said that there is no trace"
+else
+    skip "a full disk" "this user cannot mount one"
+fi
+
 # --- cavs-trace by itself ---
 
 cp "$work/new/summary.txt" "$work/before" && rm "$work/new/summary.txt" "$work/new/gantt.svg"

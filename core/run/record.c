@@ -7,8 +7,10 @@
  * untraced.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <starpu.h>
@@ -178,6 +180,22 @@ static int name_file(const struct cavs__record *run, const char *recorded)
     return rc;
 }
 
+/* Where a disk is full FxT says so on stderr and goes on: what it left is whole for sure only if
+ * there is room behind it. */
+static int check_room(const char *recorded)
+{
+    int fd = open(recorded, O_WRONLY | O_CLOEXEC), rc = CAVS_OK;
+    struct stat st;
+
+    if (fd < 0)
+        return CAVS_OK; /* name_file() says what is the matter */
+    if (fstat(fd, &st) == 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, st.st_size, 4096) != 0 &&
+        (errno == ENOSPC || errno == EDQUOT))
+        rc = cavs__fail(CAVS_EIO, "%s may be cut short: %s", recorded, strerror(errno));
+    close(fd);
+    return rc;
+}
+
 int cavs__record_end(struct cavs__record *run)
 {
     char recorded[4200];
@@ -187,7 +205,9 @@ int cavs__record_end(struct cavs__record *run)
         return CAVS_OK;
     recorded_file(run, recorded, sizeof recorded);
     restore(run);
-    rc = name_file(run, recorded);
+    rc = check_room(recorded);
+    if (rc == CAVS_OK)
+        rc = name_file(run, recorded);
     run_free(run);
     return rc ? cavs__fail_in(rc, "there is no trace") : CAVS_OK;
 }
