@@ -54,7 +54,8 @@ int language_model_add(const struct language_model *lm, struct cavs_data *d,
 int language_model_predict(struct app *a, struct cavs_data *d, int most);
 
 #define LANGUAGE_MODEL_DOC                                                                        \
-    "PATH is a text of words between spaces; without --train, "                                   \
+    "PATH is a text of words between spaces, where each line, an empty one too, ends with the "   \
+    "word <eos>; without --train, "                                                               \
     "$CAVS_DATA/wikitext2/wiki.train.tokens and wiki.valid.tokens are read. --predict writes "    \
     "for each line its perplexity, a tab, and the line; with --json also the log-probability of " \
     "each word.\n\n"                                                                              \

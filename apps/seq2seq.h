@@ -41,7 +41,7 @@
     "--predict reads a source a line, \"stare\" or \"128+95\", and writes the answers, "        \
     "\"erats\" "                                                                                \
     "and \"322\"; with --json also the probability of each symbol, and last that of the "       \
-    "end.\n\n"                                                                                  \
+    "end. Empty lines stay empty.\n\n"                                                          \
     "Parameters in model files (s: symbols, e: --embed, h: --hidden; gates i, f, o, u side by " \
     "side): embedding (s x e), encoder_W (e x 4h), encoder_U (h x 4h), encoder_b, decoder_W, "  \
     "decoder_U, decoder_b, W_score (h x h), W_attend (2h x h), b_attend, W_out (h x s), "       \
@@ -52,6 +52,7 @@ struct guess {
     struct example x;
     double probability[EXAMPLE_MOST]; /* of each symbol, the end too */
     bool ended;
+    size_t line; /* of --predict's input, where the source stands */
 };
 
 /* Start from a zeroed struct. */

@@ -55,14 +55,18 @@ int seq2seq_print_answers(struct app *a)
 
 /* ---- predictions ----------------------------------------------------------------------------- */
 
-/* The next line is source i: 1, 0 at the end, or a negative code. */
+/* The next line that is not empty is source i: 1, 0 at the end, or a negative code. */
 static int read_source(struct seq2seq *s, int i)
 {
     struct lines *l = &s->decoding.lines;
-    int rc = lines_next(l, &s->app.error), column;
+    int rc, column;
 
+    do
+        rc = lines_next(l, &s->app.error);
+    while (rc > 0 && lines_blank(l));
     if (rc <= 0 || (rc = make_room(s, i + 1)) < 0)
         return rc;
+    s->decoding.guess[i].line = l->number;
     column = task_read(s->task, l->text, l->length, &s->decoding.guess[i].x);
     if (column)
         return lines_expected(
@@ -107,6 +111,7 @@ static int write_guess(struct seq2seq *s, const struct guess *g)
     task_spell(s->task, g->x.answer, g->x.nanswer, answer);
     if (s->app.options.json)
         return write_json(&s->app, g, source, answer);
+    predictions_at_line(&s->app, g->line);
     fprintf(s->app.predictions.out, "%s\n", answer);
     return 0;
 }
@@ -119,6 +124,8 @@ int seq2seq_predict(struct app *a, struct cavs_data *d, int most)
     (void)d; /* each symbol of the answers wants data of its own */
     for (int i = 0; rc == 0 && i < n; i++)
         rc = write_guess(s, &s->decoding.guess[i]);
+    if (n == 0)
+        predictions_at_line(a, s->decoding.lines.number + 1);
     return rc < 0 ? rc : n;
 }
 

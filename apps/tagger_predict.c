@@ -66,25 +66,15 @@ static int write_json(struct tagger *t, int i, const int *tags, const float *log
         &t->app, json_pack("{s:o, s:o, s:o}", "words", words, "tags", names, "probabilities", all));
 }
 
-/* ---- predictions: text ----------------------------------------------------------------------- */
-
-/* Lines without words before this one are lines without words. */
-static void write_empty_lines(struct tagger_predictor *p, size_t before, FILE *out)
-{
-    for (; p->lines + 1 < before; p->lines++)
-        fputc('\n', out);
-}
-
-static void write_text(struct tagger *t, int i, const int *tags, FILE *out)
-{
-    struct tagger_predictor *p = &t->predictor;
-
-    write_empty_lines(p, p->read.line[i], out);
-    sentences_write(out, &p->read, i, tags, t->tags);
-    p->lines++;
-}
-
 /* ---- predictions ----------------------------------------------------------------------------- */
+
+static void write_text(struct tagger *t, int i, const int *tags)
+{
+    const struct sentences *s = &t->predictor.read;
+
+    predictions_at_line(&t->app, s->line[i]);
+    sentences_write(t->app.predictions.out, s, i, tags, t->tags);
+}
 
 static int open_input(struct tagger *t)
 {
@@ -108,7 +98,7 @@ static int write_all(struct tagger *t, const float *logits)
         if (a->options.json)
             rc = write_json(t, i, p->tags + first, logits + first * (size_t)vocab_size(t->tags));
         else
-            write_text(t, i, p->tags + first, a->predictions.out);
+            write_text(t, i, p->tags + first);
     }
     return rc;
 }
@@ -135,8 +125,8 @@ int tagger_predict(struct app *a, struct cavs_data *d, int most)
     n = sentences_next(p->stream, most, &p->read, &a->error);
     if (p->read.n > 0 && (rc = predict_sentences(t, d)) < 0)
         return rc;
-    if (n == 0 && !a->options.json)
-        write_empty_lines(p, sentences_lines(p->stream) + 1, a->predictions.out);
+    if (n == 0)
+        predictions_at_line(a, sentences_lines(p->stream) + 1);
     return n;
 }
 

@@ -43,7 +43,7 @@ ok $? "what is in a file does nothing to the terminal that a message about it is
 
 # --- results -------------------------------------------------------------------------------------------
 
-# the miniature has 22 words, counting one <eos> for each of its 4 lines
+# the miniature has 22 words, counting one <eos> for each of its 4 lines, of which one is empty
 while IFS='|' read -r arguments chains; do
     # shellcheck disable=SC2086
     run $arguments $small $text --epochs 40 --lr 0.02

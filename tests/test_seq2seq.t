@@ -87,8 +87,19 @@ malformed() {
     ok $? "no source: $2"
 }
 malformed 'ab\nc3\nd\n' "2:2: expected letters from a to z, 63 at most, found '3'" 1
-malformed 'ab\nba\n\nd\n' "3:1: expected letters from a to z" 2
+malformed 'ab\n\nba\n \n d\n' "5:1: expected letters from a to z, 63 at most, found ' d'" 3
 malformed "$(printf '%064d' 0 | tr 0 a)" "1:64: expected letters" 0
+
+printf '\nab\n\n \t\r\nba\n\n' >"$work/gaps"
+printf '\n\n\n\n\n\n' >"$work/newlines"
+for program in seq2seq dyn_seq2seq; do
+    run $program --init "$model" --predict "$work/gaps" --workers 1 --quiet
+    status_is 0 && tr -d a-z <"$work/out" | cmp -s - "$work/newlines" && [ "$(grep -c . "$work/out")" -eq 2 ]
+    ok $? "$program: empty lines stay where they are"
+    run $program --init "$model" --predict "$work/gaps" --workers 1 --quiet --json
+    status_is 0 && [ "$(grep -c '"answer"' "$work/out")" -eq 2 ] && [ "$(wc -l <"$work/out")" -eq 2 ]
+    ok $? "$program: of which JSON has none"
+done
 
 run seq2seq --init "$model" --predict /dev/null --workers 1 --quiet
 status_is 0 && [ ! -s "$work/out" ]

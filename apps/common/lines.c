@@ -77,6 +77,11 @@ int lines_next(struct lines *l, struct app_error *e)
     return 1;
 }
 
+bool lines_blank(const struct lines *l)
+{
+    return strspn(l->text, " \t\r") == l->length;
+}
+
 bool lines_keep(struct lines *l, struct texts *to)
 {
     bool kept;

@@ -38,6 +38,8 @@ void lines_close(struct lines *l);
 /* The next line: 1, 0 at the end of the file, or a negative code; a NUL byte is an error, and a
  * byte order mark at the beginning of the file is no part of the line. */
 int lines_next(struct lines *l, struct app_error *e);
+/* Whether there is nothing but spaces and tabs in the present line. */
+bool lines_blank(const struct lines *l);
 /* Adds the present line as it stands in the file, its end included; false when memory is short. */
 bool lines_keep(struct lines *l, struct texts *to);
 

@@ -97,6 +97,15 @@ int predictions_write_json(struct app *a, json_t *object)
     return rc < 0 ? app_fail(&a->error, rc, "no memory for a prediction in JSON") : 0;
 }
 
+void predictions_at_line(struct app *a, size_t line)
+{
+    struct predictions *p = &a->predictions;
+
+    for (; p->line + 1 < line && !a->options.json; p->line++)
+        fputc('\n', p->out);
+    p->line = line;
+}
+
 /* Sees to it that p->rows has room for n numbers. */
 static int make_room(struct app *a, size_t n)
 {

@@ -13,6 +13,9 @@ void predictions_close(struct app *a);
 /* Writes one of them as an object on a line of its own, and takes it; NULL: memory was short for
  * it, an error. */
 int predictions_write_json(struct app *a, json_t *object);
+/* Where each line of the input has one of its own in the output: that of line `line` (from 1) is
+ * written next, those between it and the last one are empty there, too.  In JSON there are none. */
+void predictions_at_line(struct app *a, size_t line);
 /* Whether predictions go to standard output, so that nothing else may. */
 bool predictions_take_stdout(const struct app *a);
 

@@ -132,6 +132,7 @@ enum { APP_MOST_VOCABS = 8 };
 struct predictions {
     FILE *in, *out;
     const char *in_name, *out_name; /* for messages */
+    size_t line;                    /* of the input that was written last: predictions_at_line() */
     float *rows;                    /* app_rows()'s */
     size_t room;
 };
