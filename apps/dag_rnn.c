@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps/common/known_classes.h"
 #include "apps/common/params.h"
 
 static const char *const graph_names[] = {"deps", "head", NULL};
@@ -98,7 +99,7 @@ static void declare_tag(struct dag_rnn *d)
         cavs_push(f, CONLLU_LOGITS, logits);
     label = cavs_pull_ids(f, "label");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
-    cavs_metric(f, "correct", cavs_correct(logits, label), label);
+    cavs_metric(f, "correct", correct_known(f, logits, label), label);
 }
 
 static int declare(struct dag_rnn *d)
@@ -198,7 +199,8 @@ static const struct program program = {
            "PATH is a file in the CoNLL-U format with the columns DEPS, or for --graph head HEAD "
            "and DEPREL. Without --train, the English Web Treebank of Universal Dependencies is "
            "read: $CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu.\n\n"
-           "Accuracies are over words, not empty nodes. Sentences whose DEPS have a cycle are left "
+           "Accuracies are over words, not empty nodes; one whose part of speech training has not "
+           "seen counts as wrong. Sentences whose DEPS have a cycle are left "
            "out (--graph head, too, so that both compare): the report has ..._words, "
            "..._words_left_out and ..._sentences_left_out of each set, and "
            "..._accuracy_of_all_words, which counts the words left out as wrong. --predict leaves "

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "apps/common/conllu_predict.h"
+#include "apps/common/known_classes.h"
 #include "apps/common/params.h"
 
 struct dep_tree_lstm {
@@ -73,7 +74,7 @@ static int declare(struct dep_tree_lstm *t)
         cavs_push(f, CONLLU_LOGITS, logits);
     tag = cavs_pull_ids(f, "tag");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, tag), tag);
-    cavs_metric(f, "correct", cavs_correct(logits, tag), tag);
+    cavs_metric(f, "correct", correct_known(f, logits, tag), tag);
     return cavs_model_finish(t->app.model);
 }
 
@@ -218,7 +219,8 @@ static const struct program program = {
         "PATH is a file in the CoNLL-U format with trees in the columns HEAD and DEPREL. Without "
         "--train, the English Web Treebank of Universal Dependencies is read: "
         "$CAVS_DATA/ud_ewt/en_ewt-ud-train.conllu and en_ewt-ud-dev.conllu. Accuracies are over "
-        "all words. --predict writes the column UPOS and leaves everything else as it is; with "
+        "all words; one whose part of speech training has not seen counts as wrong. --predict "
+        "writes the column UPOS and leaves everything else as it is; with "
         "--json it writes forms, upos and the probabilities of all tags, an object a "
         "sentence.\n\n"
         "Parameters in model files (e: --embed, h: --hidden): embedding (words x e), W_iou (e x "

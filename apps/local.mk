@@ -28,6 +28,7 @@ libapp_la_SOURCES += \
 	apps/common/evaluate.c \
 	apps/common/forest.c apps/common/forest.h \
 	apps/common/json_build.c apps/common/json_build.h \
+	apps/common/known_classes.h \
 	apps/common/learning_rate.c apps/common/learning_rate.h \
 	apps/common/lines.c apps/common/lines.h \
 	apps/common/model_note.c apps/common/model_note.h \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/known_classes.h"
 #include "apps/common/params.h"
 
 /* ---- model ----------------------------------------------------------------------------------- */
@@ -52,7 +53,7 @@ static void declare_head(struct tagger *t)
         cavs_push(f, TAGGER_LOGITS, logits);
     label = cavs_pull_ids(f, "label");
     cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, label), label);
-    cavs_metric(f, "correct", cavs_correct(logits, label), label);
+    cavs_metric(f, "correct", correct_known(f, logits, label), label);
 }
 
 static int declare(struct tagger *t)

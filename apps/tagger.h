@@ -44,7 +44,6 @@ struct tagger_rare {
 struct tagger_predictor {
     struct sentence_stream *stream;
     struct sentences read;
-    size_t lines; /* of the input that have been written */
     int *tags;    /* the likeliest: room for those of a sentence or a batch */
     size_t room;
 };
@@ -81,7 +80,8 @@ struct tagger {
     "gives.\n\n"                                                                                \
     "Entities are what tags B-TYPE and I-TYPE mark (IOB1 or IOB2), counted as conlleval does: " \
     "f1, precision and recall. The baselines are the commonest tag for all words "              \
-    "(majority) and for each word its commonest one (word).\n\n"                                \
+    "(majority) and for each word its commonest one (word). A word whose tag training has not " \
+    "seen counts as wrong in all of these.\n\n"                                                 \
     "Parameters in model files (e: --embed, h: --hidden; gates i, f, o, u side by side): "      \
     "embedding (words x e), forward_W (e x 4h), forward_U (h x 4h), forward_b, backward_W, "    \
     "backward_U, backward_b, W_tag (2h x tags), b_tag."

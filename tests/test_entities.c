@@ -255,6 +255,20 @@ static void guesses_are_the_commonest_tags(void **state)
     tag_baseline_clear(&b);
 }
 
+static void unknown_tags_are_not_guessed(void **state)
+{
+    static const int word[] = {1, 1, 1, 2, 2}, tag[] = {0, 0, 3, 0, 0}, gold[] = {0, 3, 0};
+    struct tag_baseline b = {0};
+
+    (void)state;
+    assert_true(tag_baseline_learn(&b, 5, word, tag, 3));
+    assert_int_equal(tag_baseline_guess(&b, 1), 3);
+    assert_int_equal(tag_baseline_guess(&b, 2), 3);
+    assert_true(fabs(tag_baseline_majority(&b, 3, gold) - 1.0 / 3) < 1e-12);
+    assert_true(fabs(tag_baseline_by_word(&b, 3, word, gold) - 1.0 / 3) < 1e-12);
+    tag_baseline_clear(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +279,7 @@ int main(void)
         cmocka_unit_test(shares_are_those_of_the_counts),
         cmocka_unit_test(random_tags_are_counted_as_conlleval_does),
         cmocka_unit_test(guesses_are_the_commonest_tags),
+        cmocka_unit_test(unknown_tags_are_not_guessed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

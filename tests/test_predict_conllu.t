@@ -164,11 +164,20 @@ program() {
     resumes "$5"
 }
 
+# unknown_tags PROGRAM: a part of speech that is not known is a mistake, also where a model has learned to say <unk>
+unknown_tags() {
+    columns=4 these_columns NEW "$mini" >"$work/new"
+    run $1 $fast --init "$model" --train "$work/new" --dev "$work/new" --epochs 20 --lr 0.05
+    status_is 0 && holds "$(field dev_loss) < 0.5 && $(field train_accuracy) == 0 && $(field dev_accuracy) == 0"
+    ok $? "$1: words with an unknown part of speech count as wrong"
+}
+
 # --- each program ------------------------------------------------------------------------------------------
 
 other=parser
 program dep_tree_lstm 8 accuracy 4 "--dropout 0"
 
+unknown_tags dep_tree_lstm
 these_columns _ "$mini" | sed 's/^5	\.\(.*\)	4	punct	4:punct/5	.\1	_	punct	4:punct/' >"$work/headless"
 run dep_tree_lstm --init "$model" --predict "$work/headless"
 status_is 1 && said "headless:7:" && said "in the column HEAD, found '_'"
@@ -179,6 +188,7 @@ ok $? "dep_tree_lstm: and in training"
 
 program dag_rnn 8 accuracy 4 "--dropout 0 --min-relation 1"
 
+unknown_tags dag_rnn
 sed 's/3:det/_/' "$mini" >"$work/no-deps"
 run dag_rnn --init "$model" --predict "$work/no-deps"
 status_is 1 && said "no-deps:3:25: expected HEAD:RELATION in the column DEPS, found '_'"

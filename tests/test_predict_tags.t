@@ -140,6 +140,18 @@ for program in bilstm_char_tagger bilstm_tagger; do
     status_is 0 && [ "$(grep -o '|' "$work/out" | wc -l)" -eq 20 ] && ! grep -q '|<unk>' "$work/out"
     ok $? "$program: <unk> is no tag"
 
+    # a label that is not known is a mistake, also where a model would say <unk>
+    sed 's/|[^O ][^ ]*/|NEW/g' "$work/train.txt" >"$work/new.txt"
+    known=$(grep -o '|O' "$work/new.txt" | wc -l)
+    all=$(grep -o '|' "$work/new.txt" | wc -l)
+    # shellcheck disable=SC2086
+    run $program --init "$model" --train "$work/new.txt" --dev "$work/new.txt" --epochs 12 --lr 0.05 --json $machine
+    most="$known / $all + 1e-9"
+    status_is 0 && holds "$(field dev_loss) < 5 && $(field dev_recall) == 0" &&
+        holds "$(field train_accuracy) <= $most && $(field dev_accuracy) <= $most" &&
+        holds "$(field dev_word_baseline) <= $most && $(field dev_majority_accuracy) <= $most"
+    ok $? "$program: what is labelled with an unknown tag counts as wrong"
+
     # --- training goes on ------------------------------------------------------------------------------
 
     train="$small --train $work/train.txt --dev $work/dev.txt --dropout 0.2 --json"

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "apps/common/vocab.h"
+
 struct token {
     int word, tag;
 };
@@ -26,6 +28,8 @@ static void choose(struct tag_baseline *b, const struct token *t, size_t n, size
     for (size_t i = 0; i < n; i++) {
         bool same_tag = i > 0 && t[i].tag == t[i - 1].tag;
 
+        if (t[i].tag == VOCAB_UNKNOWN)
+            continue; /* no tag that anybody would guess */
         of_tag = same_tag ? of_tag + 1 : 1;
         of_pair = same_tag && t[i].word == t[i - 1].word ? of_pair + 1 : 1;
         if (of_tag > most_of_tags) {

@@ -14,8 +14,8 @@ struct tag_baseline {
     int *of_word; /* [words]: the commonest tag of a word, -1 for one that was not seen */
 };
 
-/* Learns from n words (ids below `words`) and their tags; of tags that are equally common, the one
- * with the smallest id. False when memory is short. */
+/* Learns from n words (ids below `words`) and their tags, of which <unk> is none; of tags that are
+ * equally common, the one with the smallest id. False when memory is short. */
 bool tag_baseline_learn(struct tag_baseline *b, size_t n, const int *word, const int *tag,
                         int words);
 void tag_baseline_clear(struct tag_baseline *b);
