@@ -44,7 +44,7 @@ struct tagger_rare {
 struct tagger_predictor {
     struct sentence_stream *stream;
     struct sentences read;
-    int *tags;    /* the likeliest: room for those of a sentence or a batch */
+    int *tags; /* the likeliest: room for those of a sentence or a batch */
     size_t room;
 };
 
