@@ -111,6 +111,18 @@ static void build_messages(struct cavs_model *m)
     cavs_push(f, "best", cavs_max_children(cavs_add(logits, cavs_sum(own))));
 }
 
+/* Entries read columns of a row that a concatenation has a copy of. */
+static void build_copied(struct cavs_model *m)
+{
+    struct cavs_stage *s = cavs_stage_create(m, "s", 0);
+    struct cavs_function *f = cavs_function_create(s, "f");
+    struct cavs_symbol *x = cavs_pull(f, "x", 4), *twice[2] = {x, x};
+    struct cavs_symbol *each = cavs_mul(cavs_pull_edge(f, "features", 3), cavs_slice(x, 0, 3));
+    cavs_loss(f, "edges", cavs_sum_children(cavs_sum(cavs_square(each))), NULL);
+    cavs_loss(f, "own", cavs_sum(cavs_concat(2, twice)), NULL);
+    cavs_loss(f, "product", cavs_sum(cavs_square(cavs_matmul(x, zoo_weight(m, "W", 4, 2)))), NULL);
+}
+
 /* An encoder, and a decoder whose steps look at any vertices of it, and at all of them. */
 static void build_lookers(struct cavs_model *m)
 {
@@ -187,6 +199,9 @@ const struct zoo_entry zoo_lists[] = {
       "dag:30,slots=9,parents=4,seed=5,shuffle=9,kinds=2"}},
     {"messages",
      build_messages,
+     {"dag:25,slots=4,parents=3,seed=3", "star:300", "single", "chain:6", "empty", "flat:3"}},
+    {"copied",
+     build_copied,
      {"dag:25,slots=4,parents=3,seed=3", "star:300", "single", "chain:6", "empty", "flat:3"}},
     {"both",
      build_both,

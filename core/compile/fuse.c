@@ -18,7 +18,8 @@ static int time_after_repeated(const struct cavs__placer *p, struct cavs_symbol 
     int col, t;
     const struct cavs__local *l = &p->local[cavs__base(p, x, &col)->number];
 
-    if (!l->here)
+    /* of a source, or of its columns, a copy is read, if there is one: see cavs__operand_of() */
+    if (!l->here && p->local[x->number].placed)
         l = &p->local[x->number];
     if (!l->here && !l->placed)
         return elementwise;
