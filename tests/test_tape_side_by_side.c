@@ -18,6 +18,16 @@ struct scene {
     struct cavs_tape *t;
 };
 
+/* To be applied: of an input and one child. */
+static void declare(struct cavs_model *m)
+{
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "applied", WIDTH), "f");
+
+    cavs_scatter(
+        f, cavs_tanh(cavs_add(cavs_pull(f, "x", WIDTH),
+                              cavs_matmul(cavs_gather(f, 0), cavs_model_find_param(m, "U")))));
+}
+
 static struct scene open_scene(int workers, bool one_recorder)
 {
     struct cavs_session_options o = cavs_session_defaults();
@@ -29,6 +39,7 @@ static struct scene open_scene(int workers, bool one_recorder)
     tape_step_params(x.m, WORDS, WIDTH, 0.3f);
     cavs_model_param(x.m, "V", WIDTH, 3, CAVS_UNIFORM(-1, 1));
     cavs_model_param(x.m, "b", 1, WIDTH, CAVS_UNIFORM(-1, 1));
+    declare(x.m);
     check_ok(cavs_model_finish(x.m));
     tape.blocks_after = 2;
     tape.one_recorder = one_recorder;
@@ -66,8 +77,17 @@ static void lose(struct cavs_tape *t, const struct cavs_model *m, struct cavs_sy
               NULL);
 }
 
+static struct cavs_symbol *apply(struct cavs_tape *t, const struct cavs_model *m,
+                                 struct cavs_symbol *h)
+{
+    struct cavs_named x = {"x", h};
+    struct cavs_application a = {.ninputs = 1, .inputs = &x, .nchildren = 1, .children = &h};
+
+    return cavs_tape_apply(t, cavs_stage_function_at(cavs_model_find_stage(m, "applied"), 0), &a);
+}
+
 /* Steps whose number, and what follows them, depend on the sample: a sum over a list, a row of the
- * user's, columns. */
+ * user's, a declared function, columns. */
 static struct cavs_symbol *walk(struct cavs_tape *t, const struct cavs_model *m, int k, int seed)
 {
     struct cavs_function *f = cavs_tape_function(t);
@@ -83,6 +103,8 @@ static struct cavs_symbol *walk(struct cavs_tape *t, const struct cavs_model *m,
         row[i] = (float)(i + k) / WIDTH;
     if (k % 4 == 1)
         h = cavs_mul(h, cavs_tape_row(t, WIDTH, row));
+    if (k % 5 < 2)
+        h = apply(t, m, h);
     h = cavs_add(h, cavs_use(f, cavs_model_find_param(m, "b")));
     halves[0] = cavs_slice(h, WIDTH / 2, WIDTH / 2);
     halves[1] = cavs_slice(h, 0, WIDTH / 2);

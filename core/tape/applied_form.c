@@ -160,6 +160,10 @@ static int find_unfolded(struct cavs__applying *w, int n)
     w->u = find(all, w, n, r->codes, &number);
     if (w->u)
         return number;
+    if (r->recorder.aside) {
+        cavs__function_fail(w->to, CAVS_ESTATE, w->at, "apply: first of its kind");
+        return -1;
+    }
     w->u = cavs__unfold(&all->stage, w->f, n, r->codes, w->to, w->at);
     if (!w->u)
         return -1;

@@ -16,6 +16,7 @@ struct cavs__applying {
     struct cavs_application *a;
     struct cavs_place at;
     struct cavs__unfolded *u;
+    struct cavs_symbol **value;  /* by symbol of it: of the tape; NULL: not yet */
     struct cavs_symbol children; /* a list of them, which is not recorded */
 };
 

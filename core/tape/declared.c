@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/declare/build.h"
 #include "core/declare/operator.h"
 #include "core/tape/applying.h"
@@ -47,8 +48,6 @@ static bool may_apply(const struct cavs__applying *w)
             "apply: function %s: %d inputs, %d children and %d channels; a count is "
             "below 0, or its array is not there (NULL)",
             f->name, w->a->ninputs, w->a->nchildren, w->a->nchannels);
-    else if (w->to->recorder->aside)
-        cavs__function_fail(w->to, CAVS_ESTATE, w->at, "apply: not beside other samples");
     else if (w->to->nsymbols >= w->t->recording.most)
         cavs__function_fail(w->to, CAVS_EINVAL, w->at,
                             "apply: function %s: more than %lld symbols (most_symbols)", f->name,
@@ -87,13 +86,28 @@ static bool give_list(const struct cavs__applying *w, const struct cavs__given *
         if (!fits(w, x->inputs[i], to))
             return false;
     }
-    w->u->value[to->x->number] = (struct cavs_symbol *)x;
+    w->value[to->x->number] = (struct cavs_symbol *)x;
+    return true;
+}
+
+static bool reserve_values(struct cavs__applying *w)
+{
+    struct cavs__recording *r = &w->t->recording;
+    size_t n = (size_t)w->u->f->nsymbols;
+
+    if (!cavs__array_reserve(&r->applied, &r->applied_room, n, sizeof(*r->applied))) {
+        cavs__function_fail(w->to, CAVS_ENOMEM, w->at, "apply: out of memory");
+        return false;
+    }
+    w->value = r->applied;
+    memset(w->value, 0, n * sizeof(*w->value));
     return true;
 }
 
 static bool give(struct cavs__applying *w)
 {
-    memset(w->u->value, 0, (size_t)w->u->f->nsymbols * sizeof(*w->u->value));
+    if (!reserve_values(w))
+        return false;
     for (int i = 0; i < w->u->ngiven; i++) {
         const struct cavs__given *to = &w->u->given[i];
         struct cavs_symbol *x;
@@ -109,7 +123,7 @@ static bool give(struct cavs__applying *w)
             x = x->inputs[to->entry];
         if (!fits(w, x, to))
             return false;
-        w->u->value[to->x->number] = x;
+        w->value[to->x->number] = x;
     }
     return true;
 }
@@ -119,7 +133,7 @@ static bool give(struct cavs__applying *w)
 /* Of the tape, for a symbol of the function; NULL: reported. */
 static struct cavs_symbol *value_of(const struct cavs__applying *w, const struct cavs_symbol *x)
 {
-    struct cavs_symbol **y = &w->u->value[x->number], *in = NULL,
+    struct cavs_symbol **y = &w->value[x->number], *in = NULL,
                        like = {.op = x->op,
                                .width = x->width,
                                .param = x->param,
@@ -198,7 +212,7 @@ static bool record_piece(const struct cavs__applying *w, const struct cavs__piec
                                    .at = w->at},
                            *y = like.width < p->width ? cavs__add_symbol(w->to, like, 1, &x) : x;
 
-        w->u->value[p->results[i]->number] = y;
+        w->value[p->results[i]->number] = y;
     }
     return w->to->error == 0;
 }

@@ -70,6 +70,7 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->sinks);
     free(r->sorts);
     free(r->codes);
+    free(r->applied);
     cavs__sites_free(&r->sites);
     if (!r->recorder.aside)
         cavs__signatures_free(&r->signatures);

@@ -149,9 +149,10 @@ struct cavs__recording {
     size_t use_room[2];
     struct cavs__node **uses[2]; /* [use_room] */
     struct cavs__glance sourced; /* signature of the last symbol of no site */
-    size_t sort_room, code_room;
+    size_t sort_room, code_room, applied_room;
     struct cavs__operand_sort *sorts; /* [sort_room] scratch */
     int32_t *codes;                   /* [code_room] scratch: declared.c */
+    struct cavs_symbol **applied;     /* [applied_room] likewise: what its symbols are here */
 };
 
 int cavs__recording_init(struct cavs__recording *r, struct cavs_model *m, int stage, int64_t most);

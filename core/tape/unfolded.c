@@ -48,7 +48,6 @@ void cavs__unfolded_free(struct cavs__unfolded *u)
     free(u->codes);
     free(u->given);
     free(u->channels);
-    free(u->value);
     free(u);
 }
 

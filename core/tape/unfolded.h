@@ -63,7 +63,6 @@ struct cavs__unfolded {
     struct cavs_symbol *state;     /* NULL: it scatters none */
     struct cavs_symbol **channels; /* [of->stage->nchannels]; NULL: it pushes nothing there */
     struct cavs__piece *pieces[CAVS__PIECES]; /* NULL: nothing is left for it */
-    struct cavs_symbol **value;               /* [symbols] of the tape, while it is applied */
 };
 
 /* unfolded.c: without symbols; NULL: out of memory. */

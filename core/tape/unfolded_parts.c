@@ -110,8 +110,7 @@ bool cavs__unfolded_cut(struct cavs__unfolded *u)
     bool *flags = calloc(n, 3 * sizeof *flags), ok;
 
     c.part = malloc(n * sizeof *c.part);
-    u->value = malloc(n * sizeof(*u->value));
-    ok = flags && c.part && u->value;
+    ok = flags && c.part;
     if (ok) {
         c.own = flags;
         c.counted = flags + n;
