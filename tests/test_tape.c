@@ -849,6 +849,16 @@ static void tapes_do_not_read_one_another(void **unused)
     close_scene(&a);
 }
 
+/* Three samples, of a word each. */
+static void record_words(struct scene *a, struct cavs_symbol **x)
+{
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_EVALUATE));
+    for (int i = 0; i < 3; i++) {
+        cavs_tape_sample(a->t);
+        x[i] = cavs_lookup(a->E, cavs_tape_id(a->t, i));
+    }
+}
+
 static void samples_that_were_computed_apart_stay_apart(void **unused)
 {
     float rows[3][WIDTH], *to[3] = {rows[0], rows[1], rows[2]};
@@ -857,11 +867,7 @@ static void samples_that_were_computed_apart_stay_apart(void **unused)
 
     (void)unused;
     open_scene(&a);
-    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
-    for (int i = 0; i < 3; i++) {
-        cavs_tape_sample(a.t);
-        x[i] = cavs_lookup(a.E, cavs_tape_id(a.t, i));
-    }
+    record_words(&a, x);
     check_ok(cavs_tape_values(a.t, 3, x, to));
     x[0] = cavs_add(x[0], x[1]);
     check_refused(cavs_tape_values(a.t, 1, x, to), CAVS_EPROGRAM, "sample 1", "sample 0");
@@ -877,11 +883,7 @@ static void a_sample_follows_the_one_that_it_reads(void **unused)
 
     (void)unused;
     open_scene(&a);
-    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
-    for (int i = 0; i < 3; i++) {
-        cavs_tape_sample(a.t);
-        x[i] = cavs_lookup(a.E, cavs_tape_id(a.t, i));
-    }
+    record_words(&a, x);
     check_ok(cavs_tape_values(a.t, 2, x + 1, to + 1)); /* on two shards */
     x[1] = cavs_add(x[0], x[2]);
     check_ok(cavs_tape_values(a.t, 2, x, to));

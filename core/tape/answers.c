@@ -10,15 +10,10 @@
 /* Can the recording still be used? */
 static int check_recording(const struct cavs_tape *t, const char *call)
 {
-    int rc = cavs__session_ready(t ? t->session : NULL, call);
+    int rc = cavs__recording_begun(t, call);
 
     if (!rc)
-        rc = cavs__not_in_sample(t, call);
-    if (rc)
-        return rc;
-    if (!t->recording.open)
-        return cavs__fail(CAVS_ESTATE, "%s: no recording has begun (cavs_tape_begin)", call);
-    rc = cavs__recording_error(&t->recording);
+        rc = cavs__recording_error(&t->recording);
     if (rc)
         return rc;
     return t->error ? cavs__fail(t->error, "%s: this recording has failed before", call) : CAVS_OK;

@@ -17,17 +17,24 @@ int cavs__not_in_sample(const struct cavs_tape *t, const char *call)
     return t->in_sample ? cavs__fail(CAVS_ESTATE, "%s: within cavs_tape_record()", call) : CAVS_OK;
 }
 
-static int check(const struct cavs_tape *t, int n, cavs__record_sample *record)
+int cavs__recording_begun(const struct cavs_tape *t, const char *call)
 {
-    const char *call = "cavs_tape_record";
     int rc = cavs__session_ready(t ? t->session : NULL, call);
 
     if (!rc)
         rc = cavs__not_in_sample(t, call);
+    if (!rc && !t->recording.open)
+        rc = cavs__fail(CAVS_ESTATE, "%s: no recording has begun (cavs_tape_begin)", call);
+    return rc;
+}
+
+static int check(const struct cavs_tape *t, int n, cavs__record_sample *record)
+{
+    const char *call = "cavs_tape_record";
+    int rc = cavs__recording_begun(t, call);
+
     if (rc)
         return rc;
-    if (!t->recording.open)
-        return cavs__fail(CAVS_ESTATE, "%s: no recording has begun (cavs_tape_begin)", call);
     if (n < 0 || n > INT32_MAX - t->recording.nsamples || (n > 0 && !record))
         return cavs__fail(CAVS_EINVAL, "%s: %d samples, or no function that records them", call, n);
     return cavs__recording_error(&t->recording);

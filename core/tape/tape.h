@@ -128,6 +128,8 @@ int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients);
 /* record_samples.c: may this be called?  Not by what records a sample of cavs_tape_record().  0 or
  * a code. */
 int cavs__not_in_sample(const struct cavs_tape *t, const char *call);
+/* Likewise, and not before a recording has begun. */
+int cavs__recording_begun(const struct cavs_tape *t, const char *call);
 
 /* lookups.c: as cavs__list_gradients() for a declared batch. */
 int cavs__list_tape_lookups(struct cavs_tape *t, int slot);
