@@ -38,7 +38,8 @@ bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as)
     s->all = all;
     s->room = room;
     s->table = table;
-    memcpy(s->all, as->all, (size_t)as->n * sizeof *s->all);
+    if (as->n > 0)
+        memcpy(s->all, as->all, (size_t)as->n * sizeof *s->all);
     cavs__sites_leave(s);
     return true;
 }
