@@ -80,12 +80,11 @@ static void narrow_sum(const struct cavs__sparse *s, int e, int end, int c, int 
 
 const float *cavs__sparse_gradient(const struct cavs__sparse *s, int i, int c, int n, float *buffer)
 {
-    const int first = s->ptr[i], last = s->ptr[i + 1],
-              end = s->summed && last > first ? first + 1 : last;
+    const int first = s->ptr[i], last = s->ptr[i + 1], end = s->summed ? first + 1 : last;
 
     if (end == first + 1)
         return s->g[s->gsrc[first]] + s->grow[first] * s->ldg + c;
-    if (n <= CAVS__NARROW && end > first) {
+    if (n <= CAVS__NARROW) {
         narrow_sum(s, first, end, c, n, buffer);
         return buffer;
     }
@@ -127,7 +126,7 @@ double cavs__squares_sparse(int n, const int32_t *ptr, const int32_t *gsrc, cons
             const float *x = cavs__sparse_gradient(&s, i, c, k, buffer);
 
             sum += squares(k, x);
-            if (kept && x == buffer && ptr[i + 1] > ptr[i])
+            if (kept && x == buffer)
                 memcpy(kept[gsrc[ptr[i]]] + grow[ptr[i]] * ldg + c, x, (size_t)k * sizeof *x);
         }
     return sum;

@@ -31,7 +31,8 @@ struct cavs__partials cavs__partials_of(int ngrads, const float *const *g);
 const float *cavs__dense_gradient(int n, const struct cavs__partials *d, ptrdiff_t offset,
                                   float *buffer);
 
-/* Row i of it: the sum over e in [ptr[i], ptr[i+1]) of row grow[e] of array g[gsrc[e]]. */
+/* Row i of it: the sum over e in [ptr[i], ptr[i+1]), of which there is one at least, of row grow[e]
+ * of array g[gsrc[e]]. */
 struct cavs__sparse {
     const int32_t *ptr, *gsrc, *grow;
     const float *const *g;

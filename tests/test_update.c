@@ -238,7 +238,7 @@ static struct entries all_rows(const struct parameter *p)
     return e;
 }
 
-/* Every third row, with 0 to 4 gradients from anywhere. */
+/* Every third row, with 1 to 4 gradients from anywhere. */
 static struct entries some_rows(const struct parameter *p)
 {
     const int n = (p->rows + 2) / 3;
@@ -246,7 +246,7 @@ static struct entries some_rows(const struct parameter *p)
 
     for (int i = 0; i < n; i++) {
         e.ids[i] = 3 * i;
-        e.ptr[i + 1] = e.ptr[i] + random_int(&state, 0, 4);
+        e.ptr[i + 1] = e.ptr[i] + random_int(&state, 1, 4);
         for (int k = e.ptr[i]; k < e.ptr[i + 1]; k++) {
             e.gsrc[k] = random_int(&state, 0, p->ngrads - 1);
             e.grow[k] = random_int(&state, 0, p->rows - 1);
