@@ -61,7 +61,7 @@ static bool only_chain_reads(const struct cavs__placer *p, const struct cavs_sym
             if (cavs__root(p, y->inputs[k]) != x)
                 continue;
             if (y->inputs[k] != x || p->value[i].part != (int)CAVS__CHAIN ||
-                !cavs__is_elementwise(y) || y->width != x->width || y->domain != x->domain)
+                !cavs__is_elementwise(y) || y->width != x->width)
                 return false;
             found++;
         }
@@ -75,8 +75,7 @@ static bool is_bias_for_chain(const struct cavs__placer *p, const struct cavs_sy
 {
     int col, first;
 
-    if (x->ninputs != 2 || !cavs__is_elementwise(x) || x->domain != product->domain ||
-        p->value[x->number].part != (int)CAVS__EAGER)
+    if (x->ninputs != 2 || !cavs__is_elementwise(x) || p->value[x->number].part != (int)CAVS__EAGER)
         return false;
     first = cavs__base(p, x->inputs[0], &col) == product;
     return cavs__base(p, x->inputs[first], &col)->op == CAVS__OP_USE && only_chain_reads(p, x);
