@@ -70,6 +70,11 @@ static void has_steps(const struct built *b, const char *want)
     assert_string_equal(got, want);
 }
 
+static struct cavs_symbol *times(struct cavs_model *m, struct cavs_symbol *x, const char *name)
+{
+    return cavs_matmul(x, zoo_weight(m, name, W, W));
+}
+
 static struct cavs_symbol *sum(struct cavs_symbol *const *x, int n)
 {
     struct cavs_symbol *all = x[0];
@@ -200,6 +205,29 @@ static void copies_are_made_beside_the_product_that_reads_them(void **unused)
     has_steps(&b, "epe");
     assert_int_equal(b.part->steps[0].together, 2);
     assert_int_equal(b.part->steps[1].together, 1);
+    drop(&b);
+}
+
+/* A product of both children, which are copied for it, beside one of each child. */
+static void products_of_both_and_of_each(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *both[] = {cavs_gather(f, 0), cavs_gather(f, 1)};
+    struct cavs_symbol *x = cavs_matmul(cavs_concat(2, both), zoo_weight(m, "both", 2 * W, W));
+    struct cavs_symbol *each = times(m, cavs_each_child(f), "each");
+
+    cavs_scatter(f, cavs_sum_children(cavs_tanh(cavs_add(each, x))));
+}
+
+static void copies_are_made_before_products_of_other_rows(void **unused)
+{
+    struct built b = build_with(
+        products_of_both_and_of_each,
+        (struct cavs__plan_options){.few_launches = true, .no_sharing = true, .l2_bytes = 1 << 20});
+
+    (void)unused;
+    has_steps(&b, "eppe?");
+    assert_int_equal(b.part->steps[0].together, 1);
+    assert_int_equal(b.part->steps[1].together, 2);
     drop(&b);
 }
 
@@ -349,10 +377,21 @@ static void one_behind_the_other(struct cavs_model *m, struct cavs_function *f)
     lose(f, cavs_mul(first, cavs_tanh(cavs_matmul(first, zoo_weight(m, "second", W, W)))));
 }
 
+/* A gate of one column: its gradient is one, too. */
+static void a_gate_of_one_column(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *a = cavs_gather(f, 0), *b = cavs_gather(f, 1);
+    struct cavs_symbol *gate = cavs_sigmoid(cavs_matmul(a, zoo_weight(m, "gate", W, 1)));
+    struct cavs_symbol *in = cavs_tanh(cavs_matmul(b, zoo_weight(m, "in", W, W)));
+
+    lose(f, cavs_mul(in, gate));
+}
+
 static void gradients_lie_where_values_were_that_are_read_for_the_last_time(void **unused)
 {
     (void)unused;
     check_kept(two_gates, 0, 2 * W + 16); /* a line, so that rows are not 2 KB apart */
+    check_kept(a_gate_of_one_column, 1, W + 1);
 }
 
 /* Whoever in dF writes to the columns that F keeps its first value in. */
@@ -455,11 +494,6 @@ static void has_steps_ahead(declaration *declare, const char *want)
     drop(&b);
 }
 
-static struct cavs_symbol *times(struct cavs_model *m, struct cavs_symbol *x, const char *name)
-{
-    return cavs_matmul(x, zoo_weight(m, name, W, W));
-}
-
 static struct cavs_symbol *biased(struct cavs_model *m, struct cavs_function *f)
 {
     struct cavs_symbol *x = times(m, cavs_pull(f, "x", W), "ahead");
@@ -551,6 +585,25 @@ static void sequences_have_few_operands(void **unused)
     cavs_model_destroy(m);
 }
 
+/* The sum cannot be delayed, since a product reads one of its terms; so the other term cannot. */
+static void a_sum_of_what_a_product_reads(struct cavs_model *m, struct cavs_function *f)
+{
+    struct cavs_symbol *a = cavs_neg(cavs_gather(f, 0)), *b = cavs_tanh(cavs_gather(f, 1));
+
+    cavs_scatter(f, cavs_mul(cavs_add(a, b), times(m, b, "w")));
+}
+
+static void so_what_is_not_delayed_has_its_operands(void **unused)
+{
+    struct built b = build(a_sum_of_what_a_product_reads, false);
+
+    (void)unused;
+    has_steps(&b, "epe");
+    assert_int_equal(b.part->steps[0].nviews, 4); /* both children, and the sum and b */
+    assert_int_equal(b.part->steps[2].nviews, 3);
+    drop(&b);
+}
+
 /* ---- tiles ---- */
 
 static int tile_with(int l2_bytes, int64_t l3_bytes)
@@ -584,11 +637,13 @@ int main(void)
         cmocka_unit_test(products_are_taken_together_up_to_eight),
         cmocka_unit_test(a_product_waits_for_the_one_it_reads),
         cmocka_unit_test(copies_are_made_beside_the_product_that_reads_them),
+        cmocka_unit_test(copies_are_made_before_products_of_other_rows),
         cmocka_unit_test(a_sum_of_products_is_made_with_them),
         cmocka_unit_test(not_if_others_read_a_product),
         cmocka_unit_test(scratch_of_products_taken_together_is_apart),
         cmocka_unit_test(what_only_a_later_group_reads_is_computed_there),
         cmocka_unit_test(but_not_apart_from_what_it_is_computed_of),
+        cmocka_unit_test(so_what_is_not_delayed_has_its_operands),
         cmocka_unit_test(gradients_lie_where_values_were_that_are_read_for_the_last_time),
         cmocka_unit_test(values_that_are_read_later_stay),
         cmocka_unit_test(gradients_of_what_is_pushed_are_added_up_where_they_are_read),

@@ -5,7 +5,8 @@
  *
  * That launch may have two groups in it, too: one before the products that only copies rows, since
  * products can read these where they are, and one after them that only adds results of two products
- * each, which are one sum then and need not lie anywhere.
+ * each, which are one sum then and need not lie anywhere.  No product writes what was copied: every
+ * value has a place of its own, as in_place.c moves none where there are devices.
  *
  * It is found before scratch is packed, which then keeps their blocks apart.
  */
@@ -68,15 +69,13 @@ static bool may_follow(const struct cavs__part *p, int first, int next,
 
 enum { MOST_COPIES = 2 };
 
-/* The group touches nothing that products up to `end` write, and takes the same rows. */
-static bool touches_no_result(const struct cavs__part *p, int group, int end, int width)
+/* The products [first, first + n) take rows of vertices. */
+static bool are_of_vertices(const struct cavs__part *p, int first, int n)
 {
-    const struct cavs__step *s = &p->steps[group];
-
-    for (int i = group + 1; i < end; i++)
-        for (int k = 0; k < s->nviews; k++)
-            if (p->steps[i].list != s->list || touches(&p->steps[i].v[2], &s->v[k], width))
-                return false;
+    for (int i = first; i < first + n; i++) {
+        if (p->steps[i].list != 0)
+            return false;
+    }
     return true;
 }
 
@@ -172,7 +171,7 @@ void cavs__find_together(struct cavs__part *p, const struct cavs__launch_limits 
         int n = s[1].together;
 
         if (s[1].call.kernel == &cavs__kernel_gemm && s[n].call.kernel == &cavs__kernel_gemm &&
-            only_copies(spec_of(s)) && touches_no_result(p, i, i + 1 + n, o->width))
+            only_copies(spec_of(s)) && are_of_vertices(p, i + 1, n))
             s->together = 1 + n;
     }
 }
