@@ -188,11 +188,51 @@ static void each_unit_is_done_once_with_seats_of_ones_own(void **state)
         check_units(threads, threads);
 }
 
+/* Nobody has all units but where there is no seat for the owner. */
+static void count_and_look(const void *what, int claimant, int from, int to)
+{
+    assert_true(to - from < UNITS);
+    count(what, claimant, from, to);
+}
+
+/* Helpers who wait for work take all seats that they get, before the owner comes and each time that
+ * it comes again. */
+static void a_seat_is_left_to_the_owner(void **state)
+{
+    enum { LONG = 200000000, TIMES = 2 * CAVS__CLAIMANTS };
+    atomic_int times[UNITS] = {0}, in_seat[CAVS__CLAIMANTS] = {0};
+    const struct counted what = {times, in_seat};
+    void *room = malloc(cavs__claims_bytes());
+    atomic_bool over = false;
+    pthread_t thread[THREADS];
+
+    (void)state;
+    assert_non_null(room);
+    struct helper h = {cavs__claims_init(room, CAVS__CLAIMANTS, LONG), &over};
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, help, &h), 0);
+    usleep(20000); /* until they have taken seats */
+    for (int i = 0; i < TIMES; i++) {
+        cavs__claims_open(h.claims, i);
+        cavs__claimed(count_and_look, &what, sizeof what, UNITS, 0);
+        cavs__claims_open(NULL, 0);
+        usleep(1000);
+    }
+    cavs__claims_close(h.claims);
+    atomic_store(&over, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < UNITS; i++)
+        assert_int_equal(atomic_load(&times[i]), TIMES);
+    free(room);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bits_with_any_helpers),
         cmocka_unit_test(each_unit_is_done_once_with_seats_of_ones_own),
+        cmocka_unit_test(a_seat_is_left_to_the_owner),
     };
 
     return cmocka_run_group_tests_name("claims", tests, NULL, NULL);

@@ -122,6 +122,30 @@ static void all_are_done_together_whatever_their_speed(void **state)
     }
 }
 
+/* A batch of that kind whose homes are done one and two seconds after it was submitted. */
+static void ends_apart(enum cavs__run run, double first, double second)
+{
+    struct world *w = new_world(2, (struct machine[]){{"fast", 0, 0}, {"slow", 0, 0}});
+    struct cavs__slot *last = &w->e.slots[0];
+    const struct cavs__slot *next = &w->e.slots[1];
+    cavs__homes_begin(&w->e, 0, run);
+    last->laps[1].done = last->submitted + 1e6;
+    last->laps[2].done = last->done_at = last->submitted + 2e6;
+    w->e.slots[1].submitted = last->submitted; /* at once */
+    cavs__homes_begin(&w->e, 0, run);
+    assert_true(next->laps[1].began == next->submitted + 1e6 * first);
+    assert_true(next->laps[2].began == next->submitted + 1e6 * second);
+    free_world(w);
+}
+
+static void after_an_update_all_begin_together(void **state)
+{
+    (void)state;
+    ends_apart(CAVS__RUN_TRAIN, 2, 2);
+    ends_apart(CAVS__RUN_GRADIENT, 1, 2);
+    ends_apart(CAVS__RUN_EVALUATE, 1, 2);
+}
+
 static void forward_runs_have_rates_of_their_own(void **state)
 {
     (void)state;
@@ -316,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_done_together_whatever_their_speed),
+        cmocka_unit_test(after_an_update_all_begin_together),
         cmocka_unit_test(forward_runs_have_rates_of_their_own),
         cmocka_unit_test(a_home_that_gets_nothing_is_tried_again),
         cmocka_unit_test(slow_cores_leave_batches_to_a_device),
