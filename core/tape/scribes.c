@@ -136,16 +136,16 @@ static int write_samples(void *of, int scribe)
 /* ---- all ---- */
 
 /* Nothing is recorded on the tape meanwhile: where something was to be, nothing that was written is
- * of use. */
+ * of use.  Nor is anything else done with it. */
 static int write_all(struct cavs__writing *w, int scribes)
 {
     struct cavs__recorder *own = &w->t->recording.recorder;
     int rc;
 
     own->asked = false;
-    own->elsewhere = own->present->finished = true;
+    own->elsewhere = own->present->finished = w->t->in_sample = true;
     rc = cavs__side_by_side(&w->t->session->engine, scribes, write_samples, w);
-    own->elsewhere = own->present->finished = false;
+    own->elsewhere = own->present->finished = w->t->in_sample = false;
     for (int i = 0; i < scribes; i++)
         give_uses(&w->t->scribes[i]->tape.recording, own->present);
     if (own->asked || rc)
