@@ -265,6 +265,10 @@ check_PROGRAMS += tests/test_tape_allocation
 tests_test_tape_allocation_SOURCES = tests/test_tape_allocation.c tests/failing_alloc.c \
 	tests/failing_alloc.h
 tests_test_tape_allocation_LDADD = $(tests_test_allocation_LDADD)
+check_PROGRAMS += tests/test_tape_samples
+tests_test_tape_samples_SOURCES = tests/test_tape_samples.c tests/failing_alloc.c \
+	tests/failing_alloc.h
+tests_test_tape_samples_LDADD = $(tests_test_allocation_LDADD)
 check_PROGRAMS += tests/test_device_allocation
 tests_test_device_allocation_SOURCES = tests/test_device_allocation.c tests/failing_alloc.c \
 	tests/failing_alloc.h

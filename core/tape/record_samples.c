@@ -40,10 +40,9 @@ static int check(const struct cavs_tape *t, int n, cavs__record_sample *record)
     return cavs__recording_error(&t->recording);
 }
 
-/* Here, as the next sample.  Where the user's function fails, so does the recording. */
+/* Here, as the next sample. */
 static int record_here(struct cavs_tape *t, const struct cavs__to_record *call)
 {
-    struct cavs_function *f = t->recording.recorder.present;
     int rc;
 
     if (!cavs_tape_sample(t))
@@ -52,10 +51,7 @@ static int record_here(struct cavs_tape *t, const struct cavs__to_record *call)
     rc = call->record(t, call->first, call->user);
     t->in_sample = false;
     cavs__sites_end(&t->recording.sites);
-    if (f->error)
-        return cavs__recording_error(&t->recording);
-    f->error = rc;
-    return rc;
+    return t->recording.recorder.present->error ? cavs__recording_error(&t->recording) : rc;
 }
 
 static bool may_write(const struct cavs_tape *t, int samples)
@@ -86,25 +82,37 @@ static int wait_after(int before, int tried, int done)
     return before == 0 ? 1 : before < MOST_ALONE ? 2 * before : MOST_ALONE;
 }
 
+static int record_all(struct cavs_tape *t, struct cavs__to_record *call)
+{
+    int rc = CAVS_OK;
+
+    while (!rc && call->first < call->n) {
+        int done = 0, tried = call->n - call->first;
+
+        if (t->alone == 0 && may_write(t, tried)) {
+            rc = write_some(t, call, &done);
+            call->first += done;
+            t->waits = wait_after(t->waits, tried, done);
+            t->alone = t->waits;
+            continue;
+        }
+        rc = record_here(t, call);
+        call->first++;
+        t->alone -= t->alone > 0;
+    }
+    return rc;
+}
+
 int cavs_tape_record(struct cavs_tape *t, int n,
                      int (*record)(struct cavs_tape *t, int i, void *user), void *user)
 {
     struct cavs__to_record call = {.n = n, .record = record, .user = user};
     int rc = check(t, n, record);
 
-    while (!rc && call.first < n) {
-        int done = 0, tried = n - call.first;
-
-        if (t->alone == 0 && may_write(t, tried)) {
-            rc = write_some(t, &call, &done);
-            call.first += done;
-            t->waits = wait_after(t->waits, tried, done);
-            t->alone = t->waits;
-            continue;
-        }
-        rc = record_here(t, &call);
-        call.first++;
-        t->alone -= t->alone > 0;
-    }
+    if (rc)
+        return rc;
+    rc = record_all(t, &call);
+    if (rc)
+        t->recording.recorder.present->error = rc; /* the recording lacks samples */
     return rc;
 }
