@@ -161,6 +161,27 @@ static void memory_may_run_out_anywhere(void **unused)
     }
 }
 
+static void what_is_half_made_leaves_nothing(void **unused)
+{
+    struct cavs__signatures s;
+    struct life l;
+    int rc = CAVS_ENOMEM;
+
+    (void)unused;
+    open_life(&l);
+    for (long i = 1; rc; i++) {
+        char first[80];
+
+        failing_alloc_begin(i, false);
+        rc = cavs__signatures_init(&s, l.m, 0);
+        failing_alloc_end();
+        cavs__signatures_free(&s);
+        if (failing_alloc_left(first, sizeof first) > 0)
+            fail_msg("allocation %ld fails: %s is left", i, first);
+    }
+    close_life(&l);
+}
+
 /* To a checkpoint and back. */
 static int pass_on(struct life *l)
 {
@@ -197,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_may_run_out_anywhere),
+        cmocka_unit_test(what_is_half_made_leaves_nothing),
         cmocka_unit_test(memory_may_run_out_while_what_was_found_is_passed_on),
     };
 

@@ -12,6 +12,14 @@
 
 /* ---- life ---- */
 
+static void free_input(struct cavs__input *in)
+{
+    if (in)
+        free(in->name);
+    free(in);
+}
+
+/* NULL: out of memory. */
 static struct cavs__input *new_input(int number, bool ids)
 {
     struct cavs__input *in = calloc(1, sizeof *in);
@@ -24,7 +32,7 @@ static struct cavs__input *new_input(int number, bool ids)
                                    .limit = INT32_MAX};
     if (in && in->name)
         return in;
-    free(in);
+    free_input(in);
     return NULL;
 }
 
@@ -35,8 +43,10 @@ int cavs__signatures_init(struct cavs__signatures *s, struct cavs_model *m, int 
     for (int i = 0; i < CAVS__INPUTS && s->stage.name; i++) {
         struct cavs__input *in = new_input(i, i < CAVS__GIVEN_INPUT);
 
-        if (!in || !CAVS__APPEND(s->stage.inputs, s->stage.ninputs, in))
+        if (!in || !CAVS__APPEND(s->stage.inputs, s->stage.ninputs, in)) {
+            free_input(in);
             return cavs__fail_nomem("tape", sizeof *in);
+        }
     }
     return s->stage.name ? CAVS_OK : cavs__fail_nomem("tape", sizeof "tape");
 }
@@ -59,10 +69,8 @@ void cavs__signatures_free(struct cavs__signatures *s)
         cavs__signature_free(s->all[i]);
     for (int i = 0; i < s->nunfolded; i++)
         cavs__unfolded_free(s->unfolded[i]);
-    for (int i = 0; i < s->stage.ninputs; i++) {
-        free(s->stage.inputs[i]->name);
-        free(s->stage.inputs[i]);
-    }
+    for (int i = 0; i < s->stage.ninputs; i++)
+        free_input(s->stage.inputs[i]);
     free(s->stage.inputs);
     free(s->stage.functions);
     free(s->stage.name);
