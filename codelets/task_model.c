@@ -13,7 +13,15 @@ struct model {
 };
 
 static struct model *models;
+static bool wanted = true;
 static pthread_mutex_t models_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cavs__task_models_wanted(bool are_wanted)
+{
+    pthread_mutex_lock(&models_lock);
+    wanted = are_wanted;
+    pthread_mutex_unlock(&models_lock);
+}
 
 static struct model *find_model(const char *name)
 {
@@ -53,8 +61,8 @@ struct starpu_perfmodel *cavs__task_model(const char *name,
     struct model *m;
 
     pthread_mutex_lock(&models_lock);
-    m = find_model(name);
-    if (!m)
+    m = wanted ? find_model(name) : NULL;
+    if (wanted && !m)
         m = new_model(name, measure);
     pthread_mutex_unlock(&models_lock);
     return m ? &m->perf : NULL;

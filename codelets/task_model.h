@@ -3,12 +3,14 @@
  * task_model.h - StarPU's performance models: how long a task of a kind takes.
  *
  * Histories: StarPU adds up the times of tasks that are alike.  Schedulers like dmda place tasks by
- * them, and a simulated machine (doc/scaling.md) needs as long for a task as they say.
+ * them, and a simulated machine (doc/scaling.md) needs as long for a task as they say.  Where
+ * nobody asks for them tasks have none: StarPU would read the files of all in the first batch.
  */
 #ifndef CAVS_CODELETS_TASK_MODEL_H
 #define CAVS_CODELETS_TASK_MODEL_H
 
 #include <starpu.h>
+#include <stdbool.h>
 
 /* A task on a device: kernels that are launched one after the other, and what they do together. */
 struct cavs__device_work {
@@ -24,9 +26,13 @@ struct cavs__task_measure {
     struct cavs__device_work (*device_work)(struct starpu_task *task);
 };
 
+/* Whether somebody asks for models, as is supposed until this is called.  For codelets that are
+ * made later. */
+void cavs__task_models_wanted(bool wanted);
+
 /* The model of that name.  StarPU keeps pointers to the models that it has seen and writes them out
  * when it shuts down, so models outlive sessions: there is one per name, made at first mention and
- * never freed. NULL (no model) when out of memory. */
+ * never freed. NULL (no model) where none is wanted, or when out of memory. */
 struct starpu_perfmodel *cavs__task_model(const char *name,
                                           const struct cavs__task_measure *measure);
 

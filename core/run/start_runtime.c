@@ -10,6 +10,7 @@
 
 #include "config.h"
 
+#include "codelets/task_model.h"
 #include "core/base/error.h"
 #include "core/base/notice.h"
 #include "core/run/record.h"
@@ -42,6 +43,16 @@ static const char *scheduler_for(const struct cavs_runtime_options *o, int worke
     if (cavs__devices_wanted(o))
         return "dmdas";
     return workers < ONE_QUEUE_FROM ? "lws" : "prio";
+}
+
+/* Whether anybody asks how long tasks take: neither of the schedulers of CPUs above does. */
+static bool wants_task_models(const struct cavs_runtime *rt)
+{
+    const char *calibrate = getenv("STARPU_CALIBRATE");
+    bool asks = strcmp(rt->scheduler, "lws") != 0 && strcmp(rt->scheduler, "prio") != 0;
+
+    return asks || (calibrate && strcmp(calibrate, "0") != 0) || rt->record ||
+           cavs__simulated_cores() > 0;
 }
 
 /* More workers than cores are allowed: then nobody is bound. */
@@ -126,6 +137,7 @@ static int start(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
     /* as StarPU has it, the environment goes before what a program asks for */
     strncpy(rt->scheduler, getenv("STARPU_SCHED") ? getenv("STARPU_SCHED") : scheduler,
             sizeof rt->scheduler - 1);
+    cavs__task_models_wanted(wants_task_models(rt));
     starpu_malloc_set_align(64);
     /* whoever has started StarPU before has tasks for its workers, which must not sleep then */
     rt->leave_to_workers = o->leave_to_workers || starpu_is_initialized();
