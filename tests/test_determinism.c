@@ -368,12 +368,16 @@ static int train_and_watch(struct cavs_session *s, const struct cavs_data *d, st
 
 static void growth_work(const struct configuration *c, struct answer *a)
 {
-    struct cavs_runtime_options ro = {.workers = c->workers, .scheduler = c->scheduler};
+    struct cavs_runtime_options ro = {
+        .workers = c->workers, .scheduler = c->scheduler, .leave_to_workers = true};
     struct cavs_session_options so = cavs_session_defaults();
     struct cavs_model *m = zoo_model(zoo_find(c->model));
     struct cavs_runtime *rt = NULL;
     struct cavs_session *s = NULL;
     struct cavs_data *d = NULL;
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, 1); /* mallinfo2() tells of one: have workers use it, too */
+#endif
     so.shards = c->shards;
     so.optimizer = CAVS_ADAM;
     so.keep_mb = 0; /* with so few samples batches come again by chance; what is kept has a limit */
