@@ -46,6 +46,7 @@ static struct scene open_scene(int workers, bool one_recorder)
     r.workers = workers;
     o.shards = 3;
     o.optimizer = CAVS_ADAM;
+    o.grain = 1e-9f; /* it pays to prepare shards side by side, too */
     check_ok(cavs_runtime_create(&r, &x.rt));
     check_ok(cavs_session_create(x.rt, x.m, &o, &x.s));
     check_ok(cavs_tape_create(x.s, &tape, &x.t));

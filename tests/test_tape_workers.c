@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tape_workers.c - the number of workers does not show in a bit of what tapes train, dropout,
- * values in the middle and blocks included. */
+ * values in the middle and blocks included; where there are several they prepare shards side by
+ * side. */
 #include "core/tape/tape.h"
 #include "tests/tape_step.h"
 #include "tests/trial.h"
@@ -59,12 +60,14 @@ static void train(int workers, float *values)
     r.workers = workers;
     o.shards = 3;
     o.optimizer = CAVS_ADAM;
+    o.grain = 1e-9f; /* it pays */
     check_ok(cavs_runtime_create(&r, &rt));
     check_ok(cavs_session_create(rt, m, &o, &s));
     check_ok(cavs_tape_create(s, &tape, &t));
     t->blocks.worth = 4;
     for (int i = 0; i < 8; i++)
         record(t, m, i);
+    assert_true((s->engine.preparing > 0) == (workers > 1));
     cavs_tape_stats(t, &stats);
     assert_true(stats.blocks > 0);
     check_ok(cavs_session_get_param(s, cavs_model_find_param(m, "U"), values));

@@ -214,6 +214,10 @@ int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
  * of the first one that has failed. */
 typedef int cavs__side_work(void *of, int i);
 int cavs__side_by_side(struct cavs__engine *e, int n, cavs__side_work *work, void *of);
+/* The same, of work that takes about so many seconds in all: by the workers where that pays, else
+ * by the caller, one piece after the other. */
+int cavs__share_work(struct cavs__engine *e, int n, double seconds, cavs__side_work *work,
+                     void *of);
 /* Work for each shard, which touches nothing that is another's, by the workers
  * where that pays.  sample: seconds of each, where the clock is a simulated one. */
 typedef int cavs__shard_work(struct cavs__engine *e, struct cavs__batch *b, int shard);

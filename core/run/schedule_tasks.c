@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schedule_tasks.c - what prepares a batch side by side, as tasks of the CPU workers: shards are
- * scheduled, and what their tasks read is written; samples of a tape are recorded.
+ * scheduled, and what their tasks read is written, of tapes, too; samples of these are recorded.
  *
  * The main thread waits meanwhile: it would take a core from them.  Workers begin when they are
  * done with the task that they have, before any other that waits, since the batch being computed
@@ -86,8 +86,8 @@ static void wait_for(const int *pending)
     starpu_pthread_mutex_unlock(&lock);
 }
 
-/* n jobs; what they took is added to *seconds. */
-static int run_all(struct cavs__engine *e, struct job *jobs, int n, double *seconds)
+/* n jobs; what they took is added to e->preparing. */
+static int run_all(struct cavs__engine *e, struct job *jobs, int n)
 {
     int pending = n, rc = CAVS_OK;
 
@@ -98,7 +98,7 @@ static int run_all(struct cavs__engine *e, struct job *jobs, int n, double *seco
     }
     wait_for(&pending);
     for (int i = 0; i < n; i++) {
-        *seconds += jobs[i].seconds;
+        e->preparing += jobs[i].seconds;
         if (jobs[i].rc && !rc)
             rc = cavs__fail(jobs[i].rc, "%s", jobs[i].message);
     }
@@ -108,15 +108,30 @@ static int run_all(struct cavs__engine *e, struct job *jobs, int n, double *seco
 int cavs__side_by_side(struct cavs__engine *e, int n, cavs__side_work *work, void *of)
 {
     struct job *jobs = calloc((size_t)n + 1, sizeof *jobs);
-    double seconds = 0;
     int rc;
 
     if (!jobs)
         return cavs__fail_nomem("tasks", (size_t)n * sizeof *jobs);
     for (int i = 0; i < n; i++)
         jobs[i] = (struct job){.e = e, .work = work, .of = of, .i = i};
-    rc = run_all(e, jobs, n, &seconds);
+    rc = run_all(e, jobs, n);
     free(jobs);
+    return rc;
+}
+
+static bool pays(const struct cavs__engine *e, int n, double seconds)
+{
+    return n > 1 && starpu_cpu_worker_get_count() > 1 && seconds > cavs__grain(e) / 2;
+}
+
+int cavs__share_work(struct cavs__engine *e, int n, double seconds, cavs__side_work *work, void *of)
+{
+    int rc = CAVS_OK;
+
+    if (pays(e, n, seconds) && cavs__simulated_cores() == 0)
+        return cavs__side_by_side(e, n, work, of);
+    for (int i = 0; i < n && !rc; i++)
+        rc = work(of, i);
     return rc;
 }
 
@@ -135,18 +150,12 @@ static int work_on_shard(void *of, int i)
     return s->work(s->e, s->b, i);
 }
 
-static bool pays(const struct cavs__engine *e, const struct cavs__batch *b)
-{
-    const double vertex = 25e-9; /* seconds, of one that is not the first of its kind */
-
-    return b->nshards > 1 && starpu_cpu_worker_get_count() > 1 &&
-           (double)cavs__batch_vertices(b) * vertex > cavs__grain(e) / 2;
-}
-
 int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work,
                      double sample)
 {
-    struct job *jobs = pays(e, b) ? calloc((size_t)b->nshards, sizeof *jobs) : NULL;
+    const double vertex = 25e-9; /* seconds, of one that is not the first of its kind */
+    bool many = pays(e, b->nshards, (double)cavs__batch_vertices(b) * vertex);
+    struct job *jobs = many ? calloc((size_t)b->nshards, sizeof *jobs) : NULL;
     struct shards all = {e, b, work};
     double before = cavs__busy_seconds(), prepared = e->preparing;
     int n = 0, rc = CAVS_OK;
@@ -166,7 +175,7 @@ int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_
             cavs__simulated_work(job.simulated);
     }
     if (!rc && n > 0)
-        rc = run_all(e, jobs, n, &e->preparing);
+        rc = run_all(e, jobs, n);
     e->arranging += n > 0 ? e->preparing - prepared : cavs__busy_seconds() - before;
     free(jobs);
     return rc;

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/splitmix.h"
 #include "core/tape/fill_sections.h"
+#include "core/tape/going.h"
 
 /* ---- where sections are ---- */
 
@@ -80,64 +81,44 @@ static void fill_pieces(struct cavs_tape *t, int shard, int32_t *index)
     cavs__write_pieces(t, shard, index + s->all_pieces);
 }
 
-/* ---- all ---- */
+/* ---- a shard ---- */
 
-static int32_t *acquire_index(struct cavs_tape *t, int slot, int shard, int64_t length, int *rc)
+/* What is written of a shard. */
+struct written {
+    struct cavs__tensor *tensor;
+    int chunk;
+};
+
+static struct written index_of(const struct cavs__going *g, int shard)
 {
-    struct cavs__engine *e = &t->session->engine;
-    int tensor = cavs__tape_plan(t)->index, chunk = cavs__chunk_of(e, tensor, slot, shard, 0);
+    int tensor = cavs__tape_plan(g->t)->index;
 
-    *rc = cavs__reserve(e, &e->tensors[tensor], chunk, length + 1);
-    return *rc ? NULL : (int32_t *)cavs__tensor_acquire(&e->tensors[tensor], chunk, STARPU_W);
+    return (struct written){&g->e->tensors[tensor],
+                            cavs__chunk_of(g->e, tensor, g->slot, shard, 0)};
 }
 
-static void release_index(struct cavs_tape *t, int slot, int shard)
+static struct written given_of(const struct cavs__going *g, int shard)
 {
-    struct cavs__engine *e = &t->session->engine;
-    int tensor = cavs__tape_plan(t)->index;
+    int tensor = cavs__tape_plan(g->t)->input[CAVS__GIVEN_INPUT];
 
-    cavs__tensor_release(&e->tensors[tensor], cavs__chunk_of(e, tensor, slot, shard, 0));
-    cavs__send_home(e, shard, &e->tensors[tensor], cavs__chunk_of(e, tensor, slot, shard, 0));
+    return (struct written){&g->e->tensors[tensor],
+                            cavs__chunk_of(g->e, tensor, g->slot, shard, 0)};
 }
 
-static int write_index(struct cavs_tape *t, int slot, int shard, bool gradients, float *given)
+static struct cavs__increment *first_of(const struct cavs__going *g, int shard)
 {
-    struct cavs__tape_shard *s = &t->shards[shard];
-    struct cavs__filling w = {.t = t, .batch = batch_key(t)};
-    struct cavs__increment *first = gradients ? s->first : t->fresh[shard];
-    int64_t length = 0;
-    int rc = CAVS_OK;
-
-    for (struct cavs__increment *d = first; d && !rc; d = d->after)
-        rc = lay_out(t, slot, d, gradients, &length);
-    s->all_pieces = (int32_t)length;
-    length += gradients ? 3 * (int64_t)s->npieces : 0;
-    if (!rc)
-        w.index = acquire_index(t, slot, shard, length, &rc);
-    if (rc)
-        return rc;
-    for (struct cavs__increment *d = first; d; d = d->after) {
-        w.d = d;
-        if (d == t->fresh[shard])
-            w.given = given;
-        for (int i = 0; i < d->nvt; i++)
-            cavs__fill_vt(&w, &d->vt[i]);
-    }
-    if (gradients)
-        fill_pieces(t, shard, w.index);
-    release_index(t, slot, shard);
-    return CAVS_OK;
+    return g->gradients ? g->t->shards[shard].first : g->t->fresh[shard];
 }
 
-static int make_room(struct cavs_tape *t, int shard, bool gradients)
+static int make_room(struct cavs__going *g, int shard)
 {
-    const struct cavs__stage_plan *sp = cavs__tape_plan(t);
-    const struct cavs__tape_shard *s = &t->shards[shard];
-    struct cavs__engine *e = &t->session->engine;
+    const struct cavs__stage_plan *sp = cavs__tape_plan(g->t);
+    const struct cavs__tape_shard *s = &g->t->shards[shard];
+    struct cavs__engine *e = g->e;
     int rc =
         cavs__extend(e, &e->tensors[sp->state], shard, s->rows + s->rows / 16 + 1, s->evaluated);
 
-    if (!rc && gradients)
+    if (!rc && g->gradients)
         rc = cavs__reserve(e, &e->tensors[sp->push[0]], shard, s->rows + s->rows / 16 + 1);
     if (!rc) /* empty, too: tasks name it where another signature of their kind reads it */
         rc = cavs__extend(e, &e->tensors[sp->edge], shard, s->operands + s->operands / 16 + 1,
@@ -145,23 +126,82 @@ static int make_room(struct cavs_tape *t, int shard, bool gradients)
     return rc;
 }
 
-int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients)
+/* Lays the index out, and takes what is to be written from the tasks. */
+static int acquire(struct cavs__going *g, int shard)
 {
-    struct cavs__engine *e = &t->session->engine;
-    int tensor = cavs__tape_plan(t)->input[CAVS__GIVEN_INPUT];
-    int chunk = cavs__chunk_of(e, tensor, slot, shard, 0);
-    int64_t lines = t->fresh[shard] ? t->shards[shard].given : 0;
-    int rc = make_room(t, shard, gradients);
+    struct cavs__tape_shard *s = &g->t->shards[shard];
+    struct written index = index_of(g, shard), given = given_of(g, shard);
+    int64_t length = 0;
+    int rc = make_room(g, shard);
 
+    for (struct cavs__increment *d = first_of(g, shard); d && !rc; d = d->after)
+        rc = lay_out(g->t, g->slot, d, g->gradients, &length);
+    s->all_pieces = (int32_t)length;
+    length += g->gradients ? 3 * (int64_t)s->npieces : 0;
     if (!rc)
-        rc = cavs__reserve(e, &e->tensors[tensor], chunk, lines + 1);
+        rc = cavs__reserve(g->e, index.tensor, index.chunk, length + 1);
+    if (!rc)
+        rc =
+            cavs__reserve(g->e, given.tensor, given.chunk, (g->t->fresh[shard] ? s->given : 0) + 1);
     if (rc)
         return rc;
-    rc = write_index(t, slot, shard, gradients,
-                     cavs__tensor_acquire(&e->tensors[tensor], chunk, STARPU_W));
-    cavs__tensor_release(&e->tensors[tensor], chunk);
-    cavs__send_home(e, shard, &e->tensors[tensor], chunk);
-    t->shards[shard].evaluated = t->shards[shard].rows;
-    t->shards[shard].kept = t->shards[shard].to_keep;
+    cavs__tensor_acquire(index.tensor, index.chunk, STARPU_W);
+    cavs__tensor_acquire(given.tensor, given.chunk, STARPU_W);
+    return CAVS_OK;
+}
+
+static int write_shard(void *of, int shard)
+{
+    const struct cavs__going *g = of;
+    struct cavs_tape *t = g->t;
+    struct written index = index_of(g, shard), given = given_of(g, shard);
+    struct cavs__filling w = {.t = t, .batch = batch_key(t)};
+
+    if (!first_of(g, shard))
+        return CAVS_OK;
+    w.index = (int32_t *)index.tensor->chunks[index.chunk].p;
+    for (struct cavs__increment *d = first_of(g, shard); d; d = d->after) {
+        w.d = d;
+        if (d == t->fresh[shard])
+            w.given = given.tensor->chunks[given.chunk].p;
+        for (int i = 0; i < d->nvt; i++)
+            cavs__fill_vt(&w, &d->vt[i]);
+    }
+    if (g->gradients)
+        fill_pieces(t, shard, w.index);
+    return CAVS_OK;
+}
+
+static void release(struct cavs__going *g, int shard)
+{
+    struct written all[] = {index_of(g, shard), given_of(g, shard)};
+    struct cavs__tape_shard *s = &g->t->shards[shard];
+
+    for (int i = 0; i < 2; i++) {
+        cavs__tensor_release(all[i].tensor, all[i].chunk);
+        cavs__send_home(g->e, shard, all[i].tensor, all[i].chunk);
+    }
+    s->evaluated = s->rows;
+    s->kept = s->to_keep;
+}
+
+/* ---- all ---- */
+
+int cavs__fill(struct cavs__going *g)
+{
+    const double vertex = 25e-9; /* seconds */
+    struct cavs_tape *t = g->t;
+    int rc = CAVS_OK, acquired = 0;
+
+    for (; acquired < t->order.nshards && !rc; acquired += !rc) {
+        if (first_of(g, acquired))
+            rc = acquire(g, acquired);
+    }
+    if (!rc)
+        rc = cavs__share_work(g->e, t->order.nshards, t->order.nvertices * vertex, write_shard, g);
+    for (int i = 0; i < acquired; i++) {
+        if (first_of(g, i))
+            release(g, i);
+    }
     return rc;
 }

@@ -15,6 +15,12 @@ struct cavs__going {
     bool fresh; /* there is something to evaluate, here or at another rank */
 };
 
+/* ---- fill.c ---- */
+
+/* Room for all that tasks write and read, and what they read: with gradients of all increments,
+ * else of the newest. */
+int cavs__fill(struct cavs__going *g);
+
 /* ---- increment_devices.c ---- */
 
 /* What the homes of shards have to do, and scratch for it. */

@@ -46,6 +46,41 @@ static bool is_here(const struct cavs__going *g, int shard)
     return !g->x || cavs__is_here(g->x, shard);
 }
 
+/* V_t of a shard, their rows, and which of them gradients reach. */
+static int order_shard(void *of, int shard)
+{
+    struct cavs__going *g = of;
+    struct cavs_tape *t = g->t;
+    struct cavs__tape_shard *s = &t->shards[shard];
+    int rc = cavs__order_shard(&t->order, &t->recording, shard, &t->fresh[shard]);
+
+    s->given = 0;
+    if (!is_here(g, shard))
+        return rc;
+    for (struct cavs__increment *d = t->fresh[shard], *after; d && !rc; d = after) {
+        after = d->after;
+        append(s, d);
+        rc = cavs__place_rows(t, shard, d);
+    }
+    return rc || !g->gradients || !s->first ? rc : cavs__find_reached(t, shard);
+}
+
+static int order_shards(struct cavs__going *g)
+{
+    const double vertex = 50e-9; /* seconds, with all that is done with it here */
+    struct cavs_tape *t = g->t;
+    int rc = cavs__share_work(g->e, t->order.nshards, t->order.nvertices * vertex, order_shard, g);
+
+    for (int i = 0; i < t->order.nshards && !rc; i++) {
+        g->fresh |= t->fresh[i] != NULL;
+        if (!is_here(g, i))
+            t->fresh[i] = NULL;
+        for (const struct cavs__increment *d = t->fresh[i]; d; d = d->after)
+            count(t, d);
+    }
+    return rc;
+}
+
 static int order_all(struct cavs__going *g, const struct cavs__wanted *wanted)
 {
     struct cavs_tape *t = g->t;
@@ -53,24 +88,12 @@ static int order_all(struct cavs__going *g, const struct cavs__wanted *wanted)
 
     cavs__use_blocks(t);
     if (!rc)
-        rc = cavs__order(&t->order, &t->recording, &t->blocks, wanted, t->fresh);
+        rc = cavs__order(&t->order, &t->recording, &t->blocks, wanted);
     if (!rc)
         rc = cavs__compile_signatures(t); /* of blocks that were made for it */
     if (g->x)
         cavs__exchange_deal(g->x, t->order.nshards, false); /* until the tape begins anew */
-    for (int i = 0; i < t->order.nshards && !rc; i++) {
-        t->shards[i].given = 0;
-        g->fresh |= t->fresh[i] != NULL;
-        if (!is_here(g, i))
-            t->fresh[i] = NULL;
-        for (struct cavs__increment *d = t->fresh[i], *after; d && !rc; d = after) {
-            after = d->after;
-            append(&t->shards[i], d);
-            rc = cavs__place_rows(t, i, d);
-            count(t, d);
-        }
-    }
-    return rc;
+    return rc ? rc : order_shards(g);
 }
 
 /* All ranks go on, or none. */
@@ -130,13 +153,15 @@ int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool fini
         .n = n, .symbols = symbols, .rows = !finish, .e = g.e->homes ? g.e : NULL};
     struct cavs_stats *stats = &t->session->stats;
     double start = cavs__busy_seconds();
-    int rc = order(&g, &wanted);
+    int rc;
 
+    g.e->preparing = 0;
+    rc = order(&g, &wanted);
     if (!rc && (g.gradients || g.fresh))
         rc = go(&g);
     if (!rc)
         rc = cavs__make_blocks(t);
     t->error = rc;
-    stats->schedule_s += cavs__busy_seconds() - start;
+    stats->schedule_s += cavs__busy_seconds() - start + g.e->preparing;
     return rc;
 }

@@ -53,7 +53,6 @@ static inline void need_operands(struct cavs__needed *d, int symbol)
              outside = CAVS__READ_OUTSIDE | (marks & CAVS__SUMMED_UP ? 0 : CAVS__WAITED_FOR);
     bool again = marks & CAVS__IN_BLOCK;
 
-    d->rows += e->nreads;
     for (int k = 0; k < e->nreads; k++) {
         if (reads[k].from != CAVS__NO_ROW)
             need(d, reads[k].of, reads[k].in_run ? inside : outside, again);
@@ -83,7 +82,6 @@ static void need_run(struct cavs__needed *d, const struct cavs__known_run *known
 {
     const struct cavs__read *reads = d->r->reads + run->reads;
 
-    d->rows += known->nreads;
     for (int i = 0; i < known->nfound; i++) {
         int symbol = run->first + known->found[i];
 

@@ -13,20 +13,37 @@
 int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy)
 {
     *o = (struct cavs__order){.policy = &cavs__policies[policy], .nshards = nshards};
-    o->schedules = calloc((size_t)nshards, sizeof *o->schedules);
-    if (!o->schedules)
-        return cavs__fail_nomem("schedules of a tape", (size_t)nshards * sizeof *o->schedules);
+    o->shards = calloc((size_t)nshards, sizeof *o->shards);
+    if (!o->shards)
+        return cavs__fail_nomem("order of a tape", (size_t)nshards * sizeof *o->shards);
     for (int i = 0; i < nshards; i++)
-        cavs__schedule_init(&o->schedules[i]);
+        cavs__schedule_init(&o->shards[i].schedule);
     return CAVS_OK;
+}
+
+static void free_shard(struct cavs__shard_order *s)
+{
+    cavs__schedule_free(&s->schedule);
+    cavs__arena_free(&s->arena);
+    free(s->signature);
+    free(s->slots);
+    free(s->number);
+    free(s->function);
+    free(s->child_ptr);
+    free(s->child);
+    free(s->vertex);
+    free(s->read[0]);
+    free(s->read[1]);
+    for (int i = 0; i < CAVS__MOST_IDS; i++)
+        free(s->ids[i]);
 }
 
 void cavs__order_free(struct cavs__order *o)
 {
-    for (int i = 0; i < o->nshards && o->schedules; i++)
-        cavs__schedule_free(&o->schedules[i]);
+    for (int i = 0; i < o->nshards && o->shards; i++)
+        free_shard(&o->shards[i]);
     cavs__shard_scratch_free(&o->split);
-    free(o->schedules);
+    free(o->shards);
     free(o->list);
     free(o->found);
     free(o->shard);
@@ -34,30 +51,23 @@ void cavs__order_free(struct cavs__order *o)
     free(o->bytes);
     free(o->chosen);
     free(o->groups);
-    free(o->signature);
-    free(o->slots);
-    free(o->number);
-    free(o->function);
-    free(o->child_ptr);
-    free(o->child);
-    free(o->vertex);
-    free(o->read[0]);
-    free(o->read[1]);
-    for (int i = 0; i < CAVS__MOST_IDS; i++)
-        free(o->ids[i]);
+    free(o->spans);
 }
 
 void cavs__order_begin(struct cavs__order *o)
 {
     o->known = 0;
+    for (int i = 0; i < o->nshards; i++)
+        cavs__arena_reset(&o->shards[i].arena);
 }
 
 /* ---- increments ---- */
 
 /* V_t and rows of functions, by signature. */
-static void copy_schedule(const struct cavs__order *o, const struct cavs__schedule *s,
-                          struct cavs__increment *d)
+static void copy_schedule(const struct cavs__shard_order *o, struct cavs__increment *d)
 {
+    const struct cavs__schedule *s = &o->schedule;
+
     memcpy(d->vt, s->vt, (size_t)s->nvt * sizeof *d->vt);
     for (int i = 0; i < d->nvt; i++)
         d->vt[i].function = o->signature[d->vt[i].function];
@@ -84,10 +94,11 @@ static int set_evaluated(struct cavs__recording *r, int32_t vertex, int32_t by)
 }
 
 /* What is kept of a schedule. */
-static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__recording *r,
-                                    const struct cavs__schedule *s, int vertices)
+static struct cavs__increment *keep(struct cavs__shard_order *o, struct cavs__recording *r,
+                                    int vertices)
 {
-    struct cavs__arena *arena = &r->nodes[r->generation & 1].arena;
+    const struct cavs__schedule *s = &o->schedule;
+    struct cavs__arena *arena = &o->arena;
     int nf = r->signatures.n;
     struct cavs__increment *d = cavs__arena_alloc(arena, sizeof *d);
 
@@ -99,7 +110,7 @@ static struct cavs__increment *keep(const struct cavs__order *o, struct cavs__re
     d->function_rows = cavs__arena_alloc(arena, (size_t)nf * sizeof *d->function_rows);
     if (!d->vt || !d->vertex || !d->function_rows)
         return NULL;
-    copy_schedule(o, s, d);
+    copy_schedule(o, d);
     for (int i = 0; i < s->rows; i++) {
         int32_t symbol;
 
@@ -123,28 +134,35 @@ void cavs__take_rows_back(const struct cavs__recording *r, struct cavs__incremen
     d->highest = symbols - 1;
 }
 
-static int order_some(struct cavs__order *o, struct cavs__recording *r, int first, int shard,
+static int order_some(const struct cavs__order *o, struct cavs__recording *r, int shard,
                       bool waited_for, struct cavs__increment **out)
 {
-    struct cavs__graph g = cavs__graph_of(o, r, first, shard, waited_for);
+    struct cavs__shard_order *s = &o->shards[shard];
+    struct cavs__graph g = cavs__graph_of(o, r, shard, waited_for);
 
     *out = NULL;
     if (g.n == 0)
         return CAVS_OK;
-    if (cavs__schedule_make(&o->schedules[shard], &g, o->policy, o->shares) != 0 ||
-        !(*out = keep(o, r, &o->schedules[shard], g.n)))
+    if (cavs__schedule_make(&s->schedule, &g, o->policy, o->shares) != 0 ||
+        !(*out = keep(s, r, g.n)))
         return cavs__fail_nomem("schedule of a tape", (size_t)g.n * sizeof(int32_t));
     return CAVS_OK;
 }
 
-static int order_shard(struct cavs__order *o, struct cavs__recording *r, int first, int shard,
-                       struct cavs__increment **out)
+int cavs__order_shard(const struct cavs__order *o, struct cavs__recording *r, int shard,
+                      struct cavs__increment **out)
 {
     struct cavs__increment *later = NULL;
-    int rc = order_some(o, r, first, shard, true, out);
+    int rc;
 
+    *out = NULL;
+    if (o->nvertices == 0)
+        return CAVS_OK;
+    if (!cavs__reserve_graph(o, shard, r->signatures.n))
+        return cavs__fail_nomem("graph of a tape", 0);
+    rc = order_some(o, r, shard, true, out);
     if (!rc)
-        rc = order_some(o, r, first, shard, false, &later);
+        rc = order_some(o, r, shard, false, &later);
     if (*out)
         (*out)->after = later;
     else
@@ -153,13 +171,13 @@ static int order_shard(struct cavs__order *o, struct cavs__recording *r, int fir
 }
 
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
-                const struct cavs__wanted *wanted, struct cavs__increment **out)
+                const struct cavs__wanted *wanted)
 {
     struct cavs__needed d = {
         .o = o, .r = r, .cut = b->after > 0 ? b : NULL, .run = r->nruns, .lo = INT32_MAX, .hi = -1};
-    int rc = CAVS_OK, symbols = cavs__symbols_of(r), first = r->nvertices, n;
+    int symbols = cavs__symbols_of(r), first = r->nvertices;
 
-    memset(out, 0, (size_t)o->nshards * sizeof(*out));
+    o->nvertices = 0;
     o->shares = d.cut && b->used && !b->apart;
     if (!cavs__reserve_needed(&d, (size_t)symbols))
         return cavs__fail_nomem("order of a tape", (size_t)symbols * sizeof *o->list);
@@ -169,11 +187,6 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
     if (!cavs__find_vertices(b, r, d.n, o->list + symbols - d.n) ||
         !cavs__reserve_samples(o, r->nsamples))
         return cavs__fail_nomem("order of a tape", 0);
-    n = r->nvertices - first;
-    rc = cavs__choose_shards(o, r, first, wanted->e);
-    if (!rc && !cavs__reserve_graph(o, n, d.rows, r->signatures.n))
-        rc = cavs__fail_nomem("graph of a tape", (size_t)n * 3 * sizeof(int32_t));
-    for (int i = 0; i < o->nshards && !rc; i++)
-        rc = order_shard(o, r, first, i, &out[i]);
-    return rc;
+    o->nvertices = r->nvertices - first;
+    return cavs__choose_shards(o, r, first, wanted->e);
 }

@@ -42,21 +42,19 @@ struct cavs__increment {
 
 enum { CAVS__MOST_IDS = 4 /* of vertices that are compared with others */ };
 
-struct cavs__order {
-    const struct cavs__policy *policy;
-    int nshards;
-    struct cavs__schedule *schedules; /* [nshards] */
-    struct cavs__shard_scratch split;
+/* Vertices of one sample, one after the other. */
+struct cavs__span {
+    int32_t first, end;
+    int32_t group;    /* that the sample is of */
+    int32_t children; /* rows and the like that they read */
+};
+
+/* What a shard is put in order with: many are at the same time. */
+struct cavs__shard_order {
+    struct cavs__schedule schedule;
+    struct cavs__arena arena; /* what there is of the shard until the next recording begins */
     /* growing scratch */
-    size_t list_room, found_room, sample_room, function_room, vertex_room, child_room;
-    int32_t *list;   /* symbols that are needed */
-    uint64_t *found; /* a bit a symbol that is still to be listed */
-    int32_t *shard;  /* [samples] of each group, by its first sample; -1: none yet */
-    int known;       /* samples of which that is so */
-    double *work;    /* [samples] */
-    double *bytes;   /* [samples] that its rows take */
-    int32_t *chosen; /* [samples] */
-    int32_t *groups; /* [samples] */
+    size_t function_room, vertex_room, child_room;
     /* Functions of a graph are the signatures in it, in the order in which they come: schedules do
      * not depend on what earlier recordings had. */
     int nfunctions;
@@ -66,8 +64,28 @@ struct cavs__order {
     int32_t *function, *child_ptr, *child, *vertex;
     /* What equal vertices have in common, beside functions and children: ids; and of each child
      * the column, and the symbol where an earlier increment has evaluated it. */
-    bool shares;
     int32_t *ids[CAVS__MOST_IDS], *read[2];
+};
+
+struct cavs__order {
+    const struct cavs__policy *policy;
+    int nshards;
+    bool shares;                      /* equal vertices are computed once */
+    struct cavs__shard_order *shards; /* [nshards] */
+    struct cavs__shard_scratch split;
+    /* growing scratch */
+    size_t list_room, found_room, sample_room, span_room;
+    int32_t *list;   /* symbols that are needed */
+    uint64_t *found; /* a bit a symbol that is still to be listed */
+    int32_t *shard;  /* [samples] of each group, by its first sample; -1: none yet */
+    int known;       /* samples of which that is so */
+    double *work;    /* [samples] */
+    double *bytes;   /* [samples] that its rows take */
+    int32_t *chosen; /* [samples] */
+    int32_t *groups; /* [samples] */
+    int nvertices;   /* that are to be put in order */
+    int nspans;
+    struct cavs__span *spans; /* [nspans] of them */
 };
 
 int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy);
@@ -113,10 +131,13 @@ struct cavs__wanted {
     bool rows;              /* the user reads their rows */
     struct cavs__engine *e; /* whose homes tell how large shards are; NULL: equal */
 };
-/* Puts in order what these symbols need that no earlier increment has: for each shard its first
- * increment in out, behind which another may be; NULL where there is nothing.  0 or a code; the
- * recording is then of no more use. */
+/* Finds the vertices that these symbols need and no earlier increment has, and their shards.  0 or
+ * a code; the recording is then of no more use. */
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
-                const struct cavs__wanted *wanted, struct cavs__increment **out);
+                const struct cavs__wanted *wanted);
+/* Puts those of a shard in order: its first increment in *out, behind which another may be; NULL:
+ * there is nothing.  Touches nothing of another shard.  0 or a code, as above. */
+int cavs__order_shard(const struct cavs__order *o, struct cavs__recording *r, int shard,
+                      struct cavs__increment **out);
 
 #endif

@@ -18,7 +18,6 @@ struct cavs__needed {
     int run;                  /* that was looked at last; at first the number of runs */
     int n;                    /* places of the list */
     int lo, hi;               /* the first and the last word of o->found in which some were */
-    int64_t rows;             /* that they read */
 };
 /* Room for all symbols that there are, none of them found.  false: out of memory. */
 bool cavs__reserve_needed(struct cavs__needed *d, size_t n);
@@ -31,16 +30,17 @@ void cavs__find_needed(struct cavs__needed *d, const struct cavs__wanted *wanted
 
 bool cavs__reserve_samples(struct cavs__order *o, int n);
 /* Of the samples that have none yet and of which there is something among the vertices from the
- * first one on; e: NULL where shards are equal. */
+ * first one on, whose spans these become; e: NULL where shards are equal. */
 int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int first,
                         struct cavs__engine *e);
 
 /* ---- tape_graph.c ---- */
 
-bool cavs__reserve_graph(struct cavs__order *o, int64_t vertices, int64_t children, int signatures);
-/* The vertices of a shard, from the first one of all on: those that are waited for, or those that
- * are not.  What it is made of is o's. */
-struct cavs__graph cavs__graph_of(struct cavs__order *o, struct cavs__recording *r, int first,
-                                  int shard, bool waited_for);
+/* Room for all that there may be of a shard.  false: out of memory. */
+bool cavs__reserve_graph(const struct cavs__order *o, int shard, int signatures);
+/* The vertices of a shard: those that are waited for, or those that are not.  What it is made of is
+ * the shard's. */
+struct cavs__graph cavs__graph_of(const struct cavs__order *o, struct cavs__recording *r, int shard,
+                                  bool waited_for);
 
 #endif

@@ -96,11 +96,11 @@ static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
     each_piece(t, d, vt, count_piece, NULL);
 }
 
-static int find_reached(struct cavs_tape *t, struct cavs__increment *last)
+static int find_reached(struct cavs_tape *t, int shard)
 {
-    for (struct cavs__increment *d = last; d; d = d->before) {
-        struct cavs__arena *arena = cavs__recording_arena(t);
+    struct cavs__arena *arena = cavs__arena_of_shard(t, shard);
 
+    for (struct cavs__increment *d = t->shards[shard].last; d; d = d->before) {
         d->reached = cavs__arena_alloc(arena, (size_t)d->nvt * sizeof *d->reached);
         d->pieces = cavs__arena_alloc(arena, ((size_t)d->n + 1) * sizeof *d->pieces);
         if (!d->reached || !d->pieces)
@@ -138,10 +138,9 @@ static int number_pieces(struct cavs_tape *t, struct cavs__tape_shard *s)
 
 int cavs__find_reached(struct cavs_tape *t, int shard)
 {
-    struct cavs__tape_shard *s = &t->shards[shard];
-    int rc = find_reached(t, s->last);
+    int rc = find_reached(t, shard);
 
-    return rc ? rc : number_pieces(t, s);
+    return rc ? rc : number_pieces(t, &t->shards[shard]);
 }
 
 static void write_piece(void *context, struct cavs__vertex *of, int from, int32_t line, int width)

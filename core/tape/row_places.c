@@ -47,14 +47,14 @@ static bool has_lists(const struct cavs_tape *t, const struct cavs__increment *d
 }
 
 /* false: out of memory. */
-static bool place_entries(struct cavs_tape *t, struct cavs__increment *d)
+static bool place_entries(struct cavs_tape *t, int shard, struct cavs__increment *d)
 {
     size_t bytes = 2 * ((size_t)d->n + (size_t)d->nfunctions) * sizeof *d->entry0;
 
     d->entry0 = NULL;
     if (!has_lists(t, d))
         return true;
-    d->entry0 = cavs__arena_alloc(cavs__recording_arena(t), bytes);
+    d->entry0 = cavs__arena_alloc(cavs__arena_of_shard(t, shard), bytes);
     if (!d->entry0)
         return false;
     memset(d->entry0, 0, bytes);
@@ -79,11 +79,12 @@ static int64_t gradients_of(const struct cavs__signature *s, int k, int64_t rows
     return !s->operands[k].passes ? 0 : s->operands[k].each ? entries : rows;
 }
 
-static int32_t *place_function(struct cavs_tape *t, struct cavs__tape_shard *to,
-                               const struct cavs__signature *s, int64_t rows, int64_t entries)
+static int32_t *place_function(struct cavs_tape *t, int shard, const struct cavs__signature *s,
+                               int64_t rows, int64_t entries)
 {
     bool passes = t->recording.run != CAVS_TAPE_EVALUATE;
-    int32_t *lines = cavs__arena_alloc(cavs__recording_arena(t),
+    struct cavs__tape_shard *to = &t->shards[shard];
+    int32_t *lines = cavs__arena_alloc(cavs__arena_of_shard(t, shard),
                                        (CAVS__LINES_OPERANDS + (size_t)s->n) * sizeof *lines);
 
     if (!lines)
@@ -123,8 +124,8 @@ int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d)
     struct cavs__tape_shard *to = &t->shards[shard];
     size_t bytes = ((size_t)d->nfunctions + 1) * sizeof *d->lines;
 
-    d->lines = cavs__arena_alloc(cavs__recording_arena(t), bytes);
-    if (!d->lines || !place_entries(t, d))
+    d->lines = cavs__arena_alloc(cavs__arena_of_shard(t, shard), bytes);
+    if (!d->lines || !place_entries(t, shard, d))
         return cavs__fail_nomem("rows of a tape", bytes);
     for (int f = 0; f < d->nfunctions; f++) {
         const struct cavs__signature *s = t->recording.signatures.all[f];
@@ -132,7 +133,8 @@ int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d)
         d->lines[f] = NULL;
         if (d->function_rows[f] == 0)
             continue;
-        d->lines[f] = place_function(t, to, s, d->function_rows[f], d->entry0 ? d->entries[f] : 0);
+        d->lines[f] =
+            place_function(t, shard, s, d->function_rows[f], d->entry0 ? d->entries[f] : 0);
         if (!d->lines[f])
             return cavs__fail_nomem("rows of a tape", bytes);
         if (s->like.op == CAVS__OP_PULL)

@@ -37,23 +37,47 @@ static double bytes_of(const struct cavs__signature *s, int32_t entries, bool pa
     return lines * CAVS__LINE * sizeof(float);
 }
 
-/* Work of each group that has no shard yet, and bytes, if there are homes; how many there are, in
- * o->groups. */
-static int new_groups(struct cavs__order *o, struct cavs__recording *r, int first, bool homes)
+/* The vertices of a sample from this one on, and their work, and bytes, if there are homes. */
+static struct cavs__span next_span(struct cavs__order *o, struct cavs__recording *r, int first,
+                                   bool homes)
+{
+    int32_t sample = r->vertices[first].sample;
+    struct cavs__span x = {.first = first, .end = first, .group = cavs__group_of(r, sample)};
+    double work = 0;
+
+    for (; x.end < r->nvertices && r->vertices[x.end].sample == sample; x.end++) {
+        const struct cavs__vertex *v = &r->vertices[x.end];
+        const struct cavs__signature *s = r->signatures.all[v->as];
+
+        work += s->nmembers;
+        x.children += cavs__reads_of(s, v->nreads);
+        if (homes)
+            o->bytes[x.group] += bytes_of(s, cavs__entries_of(s, v), r->run != CAVS_TAPE_EVALUATE);
+    }
+    o->work[x.group] += work;
+    return x;
+}
+
+/* false: out of memory. */
+static bool find_spans(struct cavs__order *o, struct cavs__recording *r, int first, bool homes)
+{
+    for (int i = 0; i < r->nsamples; i++)
+        o->work[i] = o->bytes[i] = 0;
+    o->nspans = 0;
+    while (first < r->nvertices) {
+        if (!cavs__array_reserve(&o->spans, &o->span_room, (size_t)o->nspans + 1, sizeof *o->spans))
+            return false;
+        o->spans[o->nspans] = next_span(o, r, first, homes);
+        first = o->spans[o->nspans++].end;
+    }
+    return true;
+}
+
+/* Those that have work, and no shard yet; how many there are, in o->groups. */
+static int new_groups(struct cavs__order *o, const struct cavs__recording *r)
 {
     int groups = 0;
 
-    for (int i = 0; i < r->nsamples; i++)
-        o->work[i] = o->bytes[i] = 0;
-    for (int i = first; i < r->nvertices; i++) {
-        const struct cavs__vertex *v = &r->vertices[i];
-        const struct cavs__signature *s = r->signatures.all[v->as];
-        int group = cavs__group_of(r, v->sample);
-
-        o->work[group] += s->nmembers;
-        if (homes)
-            o->bytes[group] += bytes_of(s, cavs__entries_of(s, v), r->run != CAVS_TAPE_EVALUATE);
-    }
     for (int i = 0; i < r->nsamples; i++) {
         if (o->work[i] == 0 || o->shard[i] >= 0)
             continue;
@@ -116,7 +140,9 @@ int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int fi
     rc = check_groups(o, r);
     if (rc)
         return rc;
-    groups = new_groups(o, r, first, e != NULL);
+    if (!find_spans(o, r, first, e != NULL))
+        return cavs__fail_nomem("order of a tape", ((size_t)o->nspans + 1) * sizeof *o->spans);
+    groups = new_groups(o, r);
     if (groups > 0)
         rc = e ? split_among_homes(o, groups, e,
                                    r->run == CAVS_TAPE_EVALUATE ? CAVS__RUN_EVALUATE

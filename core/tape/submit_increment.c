@@ -52,11 +52,9 @@ static int prepare_own(struct cavs__going *g)
     for (int i = 0; i < t->order.nshards && !rc; i++) {
         for (struct cavs__increment *d = t->fresh[i]; d && !rc; d = d->after)
             rc = reserve_scratch(g, d);
-        if (!rc && g->gradients && t->shards[i].first)
-            rc = cavs__find_reached(t, i);
-        if (!rc && (t->fresh[i] || (g->gradients && t->shards[i].first)))
-            rc = cavs__fill(t, g->slot, i, g->gradients);
     }
+    if (!rc)
+        rc = cavs__fill(g);
     if (!rc && g->gradients)
         rc = cavs__list_tape_lookups(t, g->slot);
     return rc ? rc : cavs__prepare_increment_devices(g);

@@ -90,9 +90,9 @@ static inline const struct cavs__signature *cavs__signature_of(const struct cavs
     return t->recording.signatures.all[vt->function];
 }
 
-static inline struct cavs__arena *cavs__recording_arena(struct cavs_tape *t)
+static inline struct cavs__arena *cavs__arena_of_shard(struct cavs_tape *t, int shard)
 {
-    return &t->recording.nodes[t->recording.generation & 1].arena;
+    return &t->order.shards[shard].arena;
 }
 
 /* compiled.c: parts for all signatures that have none yet. */
@@ -120,10 +120,6 @@ int cavs__find_reached(struct cavs_tape *t, int shard);
 
 /* Three numbers for each of them. */
 void cavs__write_pieces(struct cavs_tape *t, int shard, int32_t *pieces);
-
-/* fill.c: room for all that tasks write and read of a shard, and what they read: with gradients of
- * all increments, else of the newest. */
-int cavs__fill(struct cavs_tape *t, int slot, int shard, bool gradients);
 
 /* record_samples.c: may this be called?  Not by what records a sample of cavs_tape_record().  0 or
  * a code. */

@@ -3,7 +3,7 @@
 #include "core/base/array.h"
 #include "core/tape/order_parts.h"
 
-static bool reserve_functions(struct cavs__order *o, int signatures)
+static bool reserve_functions(struct cavs__shard_order *o, int signatures)
 {
     size_t n = (size_t)signatures, old = o->function_room, rooms[2] = {old, old};
 
@@ -18,7 +18,7 @@ static bool reserve_functions(struct cavs__order *o, int signatures)
     return true;
 }
 
-static bool reserve_children(struct cavs__order *o, size_t n)
+static bool reserve_children(struct cavs__shard_order *o, size_t n)
 {
     size_t room = o->child_room, rooms[2] = {room, room};
 
@@ -27,12 +27,10 @@ static bool reserve_children(struct cavs__order *o, size_t n)
            cavs__array_reserve(&o->child, &o->child_room, n, sizeof *o->child);
 }
 
-bool cavs__reserve_graph(struct cavs__order *o, int64_t vertices, int64_t children, int signatures)
+static bool reserve_vertices(struct cavs__shard_order *o, size_t n)
 {
-    size_t n = (size_t)vertices + 1, room = o->vertex_room, rooms[2] = {room, room};
+    size_t room = o->vertex_room, rooms[2] = {room, room};
 
-    if (vertices > INT32_MAX - 1 || children > INT32_MAX - 1 || !reserve_functions(o, signatures))
-        return false;
     if (!cavs__array_reserve(&o->function, &rooms[0], n, sizeof *o->function) ||
         !cavs__array_reserve(&o->vertex, &rooms[1], n, sizeof *o->vertex) ||
         !cavs__array_reserve(&o->child_ptr, &room, n, sizeof *o->child_ptr))
@@ -44,11 +42,31 @@ bool cavs__reserve_graph(struct cavs__order *o, int64_t vertices, int64_t childr
             return false;
     }
     o->vertex_room = room;
-    return reserve_children(o, (size_t)children + 1);
+    return true;
+}
+
+static bool is_of(const struct cavs__order *o, const struct cavs__span *span, int shard)
+{
+    return o->shard[span->group] == shard;
+}
+
+bool cavs__reserve_graph(const struct cavs__order *o, int shard, int signatures)
+{
+    struct cavs__shard_order *s = &o->shards[shard];
+    int64_t vertices = 1, children = 1;
+
+    for (int i = 0; i < o->nspans; i++) {
+        if (is_of(o, &o->spans[i], shard)) {
+            vertices += o->spans[i].end - o->spans[i].first;
+            children += o->spans[i].children;
+        }
+    }
+    return children <= INT32_MAX && reserve_functions(s, signatures) &&
+           reserve_vertices(s, (size_t)vertices) && reserve_children(s, (size_t)children);
 }
 
 /* The rows that a symbol reads: of this increment by their vertices, else -1. */
-static int add_children(struct cavs__order *o, const struct cavs__recording *r,
+static int add_children(struct cavs__shard_order *o, const struct cavs__recording *r,
                         const struct cavs__vertex *v, int at)
 {
     const struct cavs__signature *s = r->signatures.all[v->as];
@@ -69,7 +87,7 @@ static int add_children(struct cavs__order *o, const struct cavs__recording *r,
 }
 
 /* Ids of a vertex; its own number where it must not be equal to another. */
-static void set_ids(struct cavs__order *o, const struct cavs__recording *r,
+static void set_ids(struct cavs__shard_order *o, const struct cavs__recording *r,
                     const struct cavs__vertex *v)
 {
     const struct cavs__signature *s = r->signatures.all[v->as];
@@ -89,14 +107,14 @@ static void set_ids(struct cavs__order *o, const struct cavs__recording *r,
         o->ids[0][number] = -2 - number;
 }
 
-static void forget_functions(struct cavs__order *o)
+static void forget_functions(struct cavs__shard_order *o)
 {
     for (int i = 0; i < o->nfunctions; i++)
         o->number[o->signature[i]] = -1;
     o->nfunctions = 0;
 }
 
-static int32_t function_of(struct cavs__order *o, int32_t signature)
+static int32_t function_of(struct cavs__shard_order *o, int32_t signature)
 {
     if (o->number[signature] < 0) {
         o->number[signature] = o->nfunctions;
@@ -105,34 +123,47 @@ static int32_t function_of(struct cavs__order *o, int32_t signature)
     return o->number[signature];
 }
 
-struct cavs__graph cavs__graph_of(struct cavs__order *o, struct cavs__recording *r, int first,
-                                  int shard, bool waited_for)
+/* Those of a span behind the others of g. */
+static void add_vertices(struct cavs__shard_order *s, struct cavs__recording *r,
+                         const struct cavs__span *span, bool waited_for, bool shares,
+                         struct cavs__graph *g)
 {
-    int vertices = 0, at = 0;
+    int at = s->child_ptr[g->n];
 
-    forget_functions(o);
-    for (int i = first; i < r->nvertices; i++) {
+    for (int i = span->first; i < span->end; i++) {
         struct cavs__vertex *v = &r->vertices[i];
 
-        if (v->waited_for != waited_for || o->shard[cavs__group_of(r, v->sample)] != shard)
+        if (v->waited_for != waited_for)
             continue;
-        v->number = vertices;
-        o->vertex[vertices] = i;
-        o->function[vertices] = function_of(o, v->as);
-        if (o->shares)
-            set_ids(o, r, v);
-        o->child_ptr[vertices++] = at;
-        at = add_children(o, r, v, at);
+        v->number = g->n;
+        s->vertex[g->n] = i;
+        s->function[g->n] = function_of(s, v->as);
+        if (shares)
+            set_ids(s, r, v);
+        at = add_children(s, r, v, at);
+        s->child_ptr[++g->n] = at;
     }
-    o->child_ptr[vertices] = at;
-    return (struct cavs__graph){.n = vertices,
-                                .nfunctions = o->nfunctions,
-                                .function = o->function,
-                                .child_ptr = o->child_ptr,
-                                .child = o->child,
-                                .slots = o->slots,
-                                .nkeys = CAVS__MOST_IDS,
-                                .keys = (const int32_t *const *)o->ids,
-                                .nedge_keys = 2,
-                                .edge_keys = (const int32_t *const *)o->read};
+}
+
+struct cavs__graph cavs__graph_of(const struct cavs__order *o, struct cavs__recording *r, int shard,
+                                  bool waited_for)
+{
+    struct cavs__shard_order *s = &o->shards[shard];
+    struct cavs__graph g = {.function = s->function,
+                            .child_ptr = s->child_ptr,
+                            .child = s->child,
+                            .slots = s->slots,
+                            .nkeys = CAVS__MOST_IDS,
+                            .keys = (const int32_t *const *)s->ids,
+                            .nedge_keys = 2,
+                            .edge_keys = (const int32_t *const *)s->read};
+
+    forget_functions(s);
+    s->child_ptr[0] = 0;
+    for (int i = 0; i < o->nspans; i++) {
+        if (is_of(o, &o->spans[i], shard))
+            add_vertices(s, r, &o->spans[i], waited_for, o->shares, &g);
+    }
+    g.nfunctions = s->nfunctions;
+    return g;
 }
