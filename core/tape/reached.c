@@ -6,20 +6,29 @@
 #include "core/base/error.h"
 #include "core/tape/tape.h"
 
-/* Calls for each operand of each row that gets a piece of gradient from here. */
-typedef void on_piece(void *context, struct cavs__vertex *of, int from, int32_t line, int width);
-
-/* Operand k of a V_t's rows, whose pieces are told of. */
+/* Operand k of a V_t's rows, of which each is given a piece of gradient from here. */
 struct operand {
     struct cavs__recording *r;
     const struct cavs__signature *s;
     int k, width;
-    on_piece *call;
-    void *context;
+    int32_t *pieces; /* where three numbers are written for each; NULL: they are counted */
 };
 
+static inline void give_piece(const struct operand *x, struct cavs__vertex *to, int32_t from,
+                              int32_t line)
+{
+    int32_t number = to->readers++, *piece;
+
+    if (!x->pieces)
+        return;
+    piece = x->pieces + 3 * (ptrdiff_t)number;
+    piece[0] = line;
+    piece[1] = from;
+    piece[2] = x->width;
+}
+
 /* What is read n times by a row has one gradient in common, which begins there, or one each. */
-static inline void tell(const struct operand *x, const struct cavs__vertex *v, int32_t line)
+static inline void give(const struct operand *x, const struct cavs__vertex *v, int32_t line)
 {
     int32_t n, first = cavs__reads_of_operand(x->s, v, x->k, &n);
     const struct cavs__read *read = &x->r->reads[v->operands + first];
@@ -28,16 +37,16 @@ static inline void tell(const struct operand *x, const struct cavs__vertex *v, i
     for (; n > 0; n--, read++, line += step) {
         const struct cavs__row_place *of = &x->r->places[read->of];
 
-        x->call(x->context, &x->r->vertices[of->vertex],
-                of->column + read->from / CAVS__LINE * CAVS__LINE, line, x->width);
+        give_piece(x, &x->r->vertices[of->vertex],
+                   of->column + read->from / CAVS__LINE * CAVS__LINE, line);
     }
 }
 
-static inline void each_piece(struct cavs_tape *t, const struct cavs__increment *d,
-                              const struct cavs__vt *vt, on_piece *call, void *context)
+static void give_pieces(struct cavs_tape *t, const struct cavs__increment *d,
+                        const struct cavs__vt *vt, int32_t *pieces)
 {
     const struct cavs__signature *s = cavs__signature_of(t, vt);
-    struct operand x = {.r = &t->recording, .s = s, .call = call, .context = context};
+    struct operand x = {.r = &t->recording, .s = s, .pieces = pieces};
 
     for (x.k = 0; x.k < s->n; x.k++) {
         const struct cavs__operand_sort *o = &s->operands[x.k];
@@ -52,18 +61,12 @@ static inline void each_piece(struct cavs_tape *t, const struct cavs__increment 
             if (!listed)
                 cavs__fetch_operand(x.r, d, vt->row0 + r, vt->row0 + vt->n, x.k);
             if (v)
-                tell(&x, v, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
+                give(&x, v, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
         }
     }
 }
 
 /* ---- which ---- */
-
-static void count_piece(void *context, struct cavs__vertex *of, int from, int32_t line, int width)
-{
-    (void)context, (void)from, (void)line, (void)width;
-    of->readers++;
-}
 
 /* A loss is where gradients come from; elsewhere they come from who reads the row. */
 static bool is_reached(struct cavs_tape *t, const struct cavs__increment *d,
@@ -93,7 +96,7 @@ static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
         if (v)
             v->reached = true;
     }
-    each_piece(t, d, vt, count_piece, NULL);
+    give_pieces(t, d, vt, NULL);
 }
 
 static int find_reached(struct cavs_tape *t, int shard)
@@ -143,21 +146,12 @@ int cavs__find_reached(struct cavs_tape *t, int shard)
     return rc ? rc : number_pieces(t, &t->shards[shard]);
 }
 
-static void write_piece(void *context, struct cavs__vertex *of, int from, int32_t line, int width)
-{
-    int32_t *piece = (int32_t *)context + 3 * (ptrdiff_t)of->readers++;
-
-    piece[0] = line;
-    piece[1] = from;
-    piece[2] = width;
-}
-
 void cavs__write_pieces(struct cavs_tape *t, int shard, int32_t *pieces)
 {
     for (struct cavs__increment *d = t->shards[shard].first; d; d = d->after) {
         for (int i = 0; i < d->nvt; i++) {
             if (d->reached[i])
-                each_piece(t, d, &d->vt[i], write_piece, pieces);
+                give_pieces(t, d, &d->vt[i], pieces);
         }
     }
 }
