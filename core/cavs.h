@@ -752,7 +752,7 @@ int cavs_runtime_rank(const struct cavs_runtime *rt);
 /** How many ranks there are; 1 if the process is alone. */
 int cavs_runtime_ranks(const struct cavs_runtime *rt);
 /** 0 if `value` is the same on all ranks; else CAVS_EINVAL on all, and the message says what it is
- * on two of them. */
+ * on two of them.  CAVS_ESTATE if a rank makes another call. */
 int cavs_runtime_same(struct cavs_runtime *rt, const char *what, const char *value);
 /** The outcome of something that ranks have done each by itself: rc of the first with a negative
  * one, with its message, on all; else 0. */

@@ -7,6 +7,7 @@
  *     ranks_trial SHARDS [MODEL | tape | sharing]
  *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
  *     ranks_trial SHARDS strangers   trains on other samples at rank 1
+ *     ranks_trial SHARDS mixed       makes other calls at rank 1
  *     ranks_trial WORKERS bound      prints which hardware threads the workers are bound to
  *     ranks_trial GPUS gpus          prints which GPUs the rank has
  *     ranks_trial 1 limit            prints up to how many bytes Open MPI is told to send at once
@@ -299,6 +300,38 @@ static void try_strangers(struct cavs_session_options o)
     cavs_model_destroy(m);
 }
 
+/* ---- a rank that makes another call ---- */
+
+/* A pair after the other: rank 0 makes the first call of it, rank 1 the second. */
+static void try_mixed(struct cavs_session_options o)
+{
+    const struct zoo_entry *z = zoo_find("tree_lstm_bench");
+    struct cavs_model *m = zoo_model(z);
+    int n, all[] = {0, 1}, first = cavs_runtime_rank(runtime);
+    struct cavs_data *d = make_data(z, m, &n);
+    struct cavs_session *s;
+    double sum, count;
+
+    check(cavs_session_create(runtime, m, &o, &s), "session");
+    check(cavs_session_train(s, d, all, 2), "train");
+    for (int i = 0; i < 6; i++) {
+        int call = (i + first + first * (i / 3)) % 3, rc;
+
+        if (call == 0)
+            rc = cavs_runtime_same(runtime, "a name", "its value");
+        else if (call == 1)
+            rc = cavs_session_train(s, d, all, 2);
+        else
+            rc = cavs_session_metric(s, "loss", &sum, &count);
+        printf("%d: %s\n", call, rc == CAVS_ESTATE ? cavs_error_message() : "accepted");
+    }
+    check(cavs_runtime_same(runtime, "a name", "its value"), "the same call");
+    check(cavs_session_train(s, d, all, 2), "train");
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 static void print_bound(void)
 {
     char text[256] = "";
@@ -369,6 +402,8 @@ int main(int argc, char **argv)
         try_sharing(o);
     if (argc > 2 && strcmp(argv[2], "strangers") == 0)
         try_strangers(o);
+    if (argc > 2 && strcmp(argv[2], "mixed") == 0)
+        try_mixed(o);
     if (argc > 3 && strcmp(argv[2], "saving") == 0)
         try_saving(o, argv[3]);
     check(cavs_runtime_destroy(runtime), "end");

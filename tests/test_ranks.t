@@ -49,6 +49,9 @@ hashes 2 4 strangers
 [ "$(grep -c '^rank 1 has another batch than rank 0' "$work/2.4")" -eq 2 ]
 ok $? "a batch of samples that one rank has others of is refused by all" "$work/err" "$work/2.4"
 
+mpirun -np 2 "$tests/ranks_trial" 4 mixed >"$work/out" 2>"$work/err" && [ "$(grep -c 'makes another call than rank' "$work/out")" -eq 12 ]
+ok $? "ranks that make different calls are refused, and go on" "$work/err" "$work/out"
+
 mpirun -np 2 "$tests/ranks_trial" 4 saving "$work/short" >"$work/out" 2>"$work/err"
 sed 's/rank [01]://' "$work/out" | sort -u >"$work/heard"
 [ "$(wc -l <"$work/out")" -eq 2 ] && [ "$(wc -l <"$work/heard")" -eq 1 ] && [ "$(grep -o refused "$work/heard" | wc -l)" -gt 10 ] &&

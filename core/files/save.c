@@ -87,7 +87,7 @@ static int collect_states(struct cavs__contents *f, int shards)
         rc = cavs__fail_nomem("states", (size_t)f->n * sizeof *f->states);
     for (int i = 0; i < f->n && !rc; i++)
         rc = read_state(f, i);
-    rc = cavs__ranks_agree(ranks, rc);
+    rc = cavs__ranks_agree_on(ranks, "states", rc);
     for (int i = 0; i < f->n && !rc; i++) {
         if (f->states[i])
             rc = cavs__ranks_complete(ranks, f->states[i], floats_of(f->item[i].p));

@@ -18,8 +18,13 @@ int cavs__ranks_count(const struct cavs__ranks *r)
     return r ? r->count : 1;
 }
 
-/* What comes of another call than a meeting does not begin with it. */
-static const uint64_t MEETING = UINT64_C(0x676e697465656d21);
+/* What comes of another call does not begin with the same. */
+static uint64_t mark_of(const struct cavs__meeting *m)
+{
+    const char *call = m->call ? m->call : "meeting";
+
+    return cavs__hash(CAVS__HASH_START, call, strlen(call));
+}
 
 struct cavs__word {
     uint64_t mark, same;
@@ -36,7 +41,7 @@ _Static_assert(sizeof(struct cavs__word) <= 4000, "what MPI sends at once");
 static int check_words(const struct cavs__ranks *r, const struct cavs__word *all)
 {
     for (int i = 0; i < r->count; i++) {
-        if (all[i].mark != MEETING)
+        if (all[i].mark != all[r->count].mark)
             return cavs__fail(CAVS_ESTATE,
                               "rank %d makes another call than rank %d: all have to make the same",
                               i, r->rank);
@@ -53,23 +58,26 @@ static int outcome(const struct cavs__ranks *r, const struct cavs__word *all,
                           : cavs__fail(all[i].rc, "rank %d: %s", i, all[i].text);
     }
     for (int i = 1; i < r->count; i++) {
-        if (all[i].same != all[0].same)
-            return cavs__fail(CAVS_ESTATE, "rank %d has another %s than rank 0", i,
-                              m->what ? m->what : "mind");
+        if (all[i].same == all[0].same)
+            continue;
+        return m->value ? cavs__fail(CAVS_EINVAL, "rank %d and rank 0 differ in %s: %s and %s", i,
+                                     m->what, all[i].text, all[0].text)
+                        : cavs__fail(CAVS_ESTATE, "rank %d has another %s than rank 0", i,
+                                     m->what ? m->what : "mind");
     }
     return CAVS_OK;
 }
 
 static void fill(struct cavs__word *w, const struct cavs__ranks *r, const struct cavs__meeting *m)
 {
-    w->mark = MEETING;
+    w->mark = mark_of(m);
     w->same = m->same;
     w->length = m->length;
     w->pace = m->pace;
     w->rc = m->rc;
     w->wanted = r->wanted;
-    if (m->rc)
-        snprintf(w->text, sizeof w->text, "%s", cavs_error_message());
+    if (m->rc || m->value)
+        snprintf(w->text, sizeof w->text, "%s", m->rc ? cavs_error_message() : m->value);
     if (m->list && m->length <= CAVS__SHORT_LIST)
         memcpy(w->list, m->list, (size_t)m->length * sizeof *w->list);
 }
@@ -124,6 +132,11 @@ int cavs__ranks_agree(struct cavs__ranks *r, int rc)
     return cavs__ranks_meet(r, &(struct cavs__meeting){.rc = rc});
 }
 
+int cavs__ranks_agree_on(struct cavs__ranks *r, const char *call, int rc)
+{
+    return cavs__ranks_meet(r, &(struct cavs__meeting){.call = call, .rc = rc});
+}
+
 void cavs__ranks_raise(struct cavs__ranks *r, unsigned bits)
 {
     if (r)
@@ -135,30 +148,10 @@ unsigned cavs__ranks_raised(const struct cavs__ranks *r)
     return r ? r->raised : 0;
 }
 
-/* ---- what has to be the same ---- */
-
-struct claim {
-    uint64_t hash;
-    char text[120];
-};
-
 int cavs__ranks_same(struct cavs__ranks *r, const char *what, const char *value)
 {
-    struct claim mine = {.hash = cavs__hash(CAVS__HASH_START, value, strlen(value))}, *all;
-    int rc;
+    uint64_t hash = cavs__hash(CAVS__HASH_START, value, strlen(value));
 
-    if (!r)
-        return CAVS_OK;
-    snprintf(mine.text, sizeof mine.text, "%s", value);
-    all = calloc((size_t)r->count, sizeof *all);
-    if (!all)
-        return cavs__fail_nomem("ranks", (size_t)r->count * sizeof *all);
-    rc = cavs__ranks_gather(r, &mine, sizeof mine, all);
-    for (int i = 1; i < r->count && !rc; i++) {
-        if (all[i].hash != all[0].hash)
-            rc = cavs__fail(CAVS_EINVAL, "rank %d and rank 0 differ in %s: %s and %s", i, what,
-                            all[i].text, all[0].text);
-    }
-    free(all);
-    return rc;
+    return cavs__ranks_meet(
+        r, &(struct cavs__meeting){.call = "same", .same = hash, .what = what, .value = value});
 }

@@ -67,6 +67,13 @@ int cavs__ranks_agree(struct cavs__ranks *r, int rc)
     return rc;
 }
 
+int cavs__ranks_agree_on(struct cavs__ranks *r, const char *call, int rc)
+{
+    (void)r;
+    (void)call;
+    return rc;
+}
+
 int cavs__ranks_gather(struct cavs__ranks *r, const void *mine, size_t bytes, void *all)
 {
     (void)r;

@@ -66,12 +66,13 @@ struct cavs__pace {
 
 /* What one rank brings to a meeting, and gets from it. */
 struct cavs__meeting {
-    int rc;        /* of what it did before; its message goes to all */
-    uint64_t same; /* of what has to be the same everywhere */
-    const char *what;
-    const int32_t *list;            /* for the others, of this length */
-    int64_t length, *lengths;       /* [ranks], NULL: nobody wants them */
-    int32_t *lists;                 /* one after the other, if all are short; see below */
+    const char *call;         /* which has to be the same everywhere; NULL: any that has no name */
+    int rc;                   /* of what it did before; its message goes to all */
+    uint64_t same;            /* of what has to be the same everywhere: */
+    const char *what, *value; /* its name; and itself in words, NULL: there are none */
+    const int32_t *list;      /* for the others, of this length */
+    int64_t length, *lengths; /* [ranks], NULL: nobody wants them */
+    int32_t *lists;           /* one after the other, if all are short; see below */
     struct cavs__pace pace, *paces; /* [ranks], NULL: nobody wants them */
 };
 /* A list of at most so many numbers goes along with a meeting, which then still is one message
@@ -83,6 +84,8 @@ enum { CAVS__SHORT_LIST = 896 };
 int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m);
 /* The same for an outcome alone. */
 int cavs__ranks_agree(struct cavs__ranks *r, int rc);
+/* And before what follows, which MPI would mix up with what another call brings. */
+int cavs__ranks_agree_on(struct cavs__ranks *r, const char *call, int rc);
 /* all: [ranks][bytes] what each brings. */
 int cavs__ranks_gather(struct cavs__ranks *r, const void *mine, size_t bytes, void *all);
 /* The n[rank] numbers of each, one rank after the other. */

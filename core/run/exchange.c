@@ -134,7 +134,8 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
                         struct cavs__tensor *lists, uint64_t same, int rc)
 {
     bool sums = b->request.run != CAVS__RUN_EVALUATE && x->ntables > 0;
-    struct cavs__meeting m = {.same = same,
+    struct cavs__meeting m = {.call = "batch",
+                              .same = same,
                               .what = "batch",
                               .lengths = x->lengths,
                               .pace = cavs__own_pace(x),

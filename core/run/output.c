@@ -90,6 +90,8 @@ static int run_and_collect(struct cavs_session *s, const struct cavs__request *r
 
     if (!rc)
         rc = cavs__settle(s);
+    if (!rc && nfetches > 0)
+        rc = cavs__ranks_agree_on(s->rt->ranks, "outputs", rc);
     for (int i = 0; i < nfetches && r->n > 0 && !rc; i++)
         rc = collect_output(s, r, find_channel(s, r->n, &fetches[i]), at, fetches[i].rows);
     return rc;
@@ -148,7 +150,7 @@ static int add_ranks(struct cavs_session *s, double *parts)
     double *all = malloc(ranks * n * sizeof *all);
     int rc = parts && all ? CAVS_OK : cavs__fail_nomem("metrics", ranks * n * sizeof *all);
 
-    rc = cavs__ranks_agree(s->rt->ranks, rc);
+    rc = cavs__ranks_agree_on(s->rt->ranks, "metrics", rc);
     if (!rc)
         rc = cavs__ranks_gather(s->rt->ranks, parts, n * sizeof *all, all);
     for (size_t i = 0; i < n && !rc; i++) {

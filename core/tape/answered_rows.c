@@ -135,7 +135,7 @@ static int complete_rows(struct cavs_tape *t, int n, struct cavs_symbol *const *
         memcpy(all + at, rows[i], (size_t)xs[i]->width * sizeof *all);
     if (!all && !rc)
         rc = cavs__fail_nomem("rows", (sum + 1) * sizeof *all);
-    rc = cavs__ranks_agree(t->session->rt->ranks, rc);
+    rc = cavs__ranks_agree_on(t->session->rt->ranks, "rows", rc);
     if (!rc)
         rc = cavs__ranks_complete(t->session->rt->ranks, all, sum);
     at = 0;
