@@ -92,7 +92,7 @@ struct cavs__row_sums {
 enum cavs__row_task { CAVS__GIVEN, CAVS__PASSED, CAVS__KEPT, CAVS__ROW_TASKS };
 
 /* The touched rows of a looked-up parameter in one slot. */
-struct cavs__rows {
+struct cavs__table_rows {
     struct cavs__block came, onward;   /* sums that ranks after this one add to, too */
     struct cavs__block *given, *taken; /* [ranks] gradients of rows that others own, or this one */
     struct cavs__block *final; /* [2 ranks] sums of rows at their owners, then at the last */
@@ -134,8 +134,8 @@ struct cavs__exchange {
     struct cavs__block *norms; /* [ranks] those of others */
     int ntables;               /* looked-up parameters that are trained */
     const struct cavs_param **tables;
-    struct cavs__rows (*rows)[CAVS__SLOTS]; /* [ntables] */
-    struct cavs__way *ways;                 /* scratch of them */
+    struct cavs__table_rows (*rows)[CAVS__SLOTS]; /* [ntables] */
+    struct cavs__way *ways;                       /* scratch of them */
     size_t nways;
     int nshards, *rank_of;                 /* [nshards] of the batch at hand */
     int rank_of_chunk[CAVS__MAX_PARTIALS]; /* likewise; -1: nobody's */
@@ -292,6 +292,6 @@ bool cavs__next_told(struct cavs__told *t);
 
 /* exchange_routes.c: the rows of all, which have numbers, mark[id] - 1, and x->ways. */
 int cavs__rows_route(struct cavs__exchange *x, const struct cavs__touched *own, int table,
-                     struct cavs__rows *k, const int32_t *mark);
+                     struct cavs__table_rows *k, const int32_t *mark);
 
 #endif

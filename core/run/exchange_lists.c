@@ -30,7 +30,7 @@ int cavs__numbers_reserve(int32_t **p, size_t *room, size_t n)
 
 static int list_table(struct cavs__exchange *x, const struct cavs__batch *b, int table, int slot)
 {
-    struct cavs__rows *k = &x->rows[table][slot];
+    struct cavs__table_rows *k = &x->rows[table][slot];
     const struct cavs_param *p = x->tables[table];
     struct cavs__touched *touched = b->touched[p->number];
     size_t room = (size_t)k->list_room;
@@ -145,7 +145,7 @@ static void number_rows(struct cavs__exchange *x, int table, struct cavs__touche
     }
 }
 
-static int resize_blocks(const struct cavs__exchange *x, struct cavs__rows *k, int cols)
+static int resize_blocks(const struct cavs__exchange *x, struct cavs__table_rows *k, int cols)
 {
     const struct cavs__block *end = k->final + 4 * cavs__ranks_count(x->ranks);
     const bool devices = x->e->devices;
@@ -161,7 +161,7 @@ static int resize_blocks(const struct cavs__exchange *x, struct cavs__rows *k, i
 static int merge_table(struct cavs__exchange *x, const struct cavs__batch *b, int table, int slot,
                        struct cavs__tensor *lists, int32_t *mark)
 {
-    struct cavs__rows *k = &x->rows[table][slot];
+    struct cavs__table_rows *k = &x->rows[table][slot];
     const struct cavs_param *p = x->tables[table];
     struct cavs__touched *all = &k->whole;
     int64_t most = 0;

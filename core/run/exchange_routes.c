@@ -15,7 +15,7 @@
 /* Of one table, for one rank. */
 struct routing {
     struct cavs__exchange *x;
-    struct cavs__rows *k;
+    struct cavs__table_rows *k;
     const struct cavs__touched *own;
     const int32_t *mark;
     int table, rank, ranks;
@@ -249,7 +249,7 @@ static void pass(const struct routing *r)
 }
 
 int cavs__rows_route(struct cavs__exchange *x, const struct cavs__touched *own, int table,
-                     struct cavs__rows *k, const int32_t *mark)
+                     struct cavs__table_rows *k, const int32_t *mark)
 {
     struct routing r = {.x = x,
                         .k = k,

@@ -42,7 +42,7 @@ static void read_block(struct blocks *s, const struct cavs__block *k, int rows, 
 }
 
 /* As exchange_routes.c numbers them. */
-static void find_blocks(const struct cavs__exchange *x, const struct cavs__rows *k,
+static void find_blocks(const struct cavs__exchange *x, const struct cavs__table_rows *k,
                         enum cavs__row_task task, struct blocks *s)
 {
     int ranks = cavs__ranks_count(x->ranks), rank = cavs__rank(x->ranks);
@@ -90,7 +90,7 @@ static int fill_args(const struct cavs__exchange *x, const struct cavs__touched 
 static int sum_table(struct cavs__exchange *x, const struct cavs__batch *b, int table, int slot,
                      enum cavs__row_task task)
 {
-    const struct cavs__rows *k = &x->rows[table][slot];
+    const struct cavs__table_rows *k = &x->rows[table][slot];
     const struct cavs__touched *own = b->touched[x->tables[table]->number];
     const struct cavs__row_sums *sums = &k->sums[task];
     struct cavs__arena *arena = &x->e->slots[slot].arena;

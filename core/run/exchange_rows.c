@@ -29,7 +29,7 @@ int cavs__rows_create(struct cavs__exchange *x)
     }
     for (int i = 0; i < x->ntables; i++) {
         for (int slot = 0; slot < CAVS__SLOTS; slot++) {
-            struct cavs__rows *k = &x->rows[i][slot];
+            struct cavs__table_rows *k = &x->rows[i][slot];
 
             k->final = calloc(4 * ranks, sizeof *k->final);
             k->nfinal = calloc(4 * ranks, sizeof *k->nfinal);
@@ -44,7 +44,7 @@ int cavs__rows_create(struct cavs__exchange *x)
     return CAVS_OK;
 }
 
-static void free_rows(struct cavs__rows *k, int ranks)
+static void free_rows(struct cavs__table_rows *k, int ranks)
 {
     cavs__block_free(&k->came);
     cavs__block_free(&k->onward);
@@ -102,7 +102,7 @@ static int neighbour(const struct cavs__exchange *x, int step)
 
 static int receive_table(struct cavs__exchange *x, int table, int slot)
 {
-    const struct cavs__rows *k = &x->rows[table][slot];
+    const struct cavs__table_rows *k = &x->rows[table][slot];
     int rc = CAVS_OK;
 
     for (int rank = 0; rank < cavs__ranks_count(x->ranks) && !rc; rank++) {
@@ -128,7 +128,7 @@ int cavs__rows_receive(struct cavs__exchange *x, int slot)
 /* Starts with the rank after this one, so that not all send to the same at the same time. */
 static int send_table(struct cavs__exchange *x, int table, int slot)
 {
-    const struct cavs__rows *k = &x->rows[table][slot];
+    const struct cavs__table_rows *k = &x->rows[table][slot];
     int ranks = cavs__ranks_count(x->ranks), rc = CAVS_OK;
 
     for (int i = 1; i < ranks && !rc; i++) {
@@ -161,8 +161,8 @@ int cavs__rows_send(struct cavs__exchange *x, int slot)
 
 /* ---- what comes of it ---- */
 
-static const struct cavs__rows *rows_of(const struct cavs__exchange *x, const struct cavs_param *p,
-                                        int slot)
+static const struct cavs__table_rows *rows_of(const struct cavs__exchange *x,
+                                              const struct cavs_param *p, int slot)
 {
     int table = 0;
 
@@ -180,7 +180,7 @@ const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,
 int cavs__exchanged_blocks(const struct cavs__exchange *x, const struct cavs_param *p, int slot,
                            const struct cavs__block **blocks)
 {
-    const struct cavs__rows *k = rows_of(x, p, slot);
+    const struct cavs__table_rows *k = rows_of(x, p, slot);
     int n = 0;
 
     for (int i = 0; i < 2 * cavs__ranks_count(x->ranks); i++) {

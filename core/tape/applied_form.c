@@ -127,7 +127,7 @@ static struct cavs__unfolded *find(const struct cavs__signatures *all,
 }
 
 /* Are there inputs of the tape's stage for all ids? */
-static bool has_inputs(const struct cavs__piece *p)
+static bool has_inputs(const struct cavs__unfolded_piece *p)
 {
     for (int k = CAVS__GIVEN_INPUT; k < p->noperands; k++) {
         if (p->operands[k]->op == CAVS__OP_IDS)

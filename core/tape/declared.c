@@ -149,7 +149,7 @@ static struct cavs_symbol *value_of(const struct cavs__applying *w, const struct
 }
 
 /* Entries of its lists. */
-static int length_of(const struct cavs__applying *w, const struct cavs__piece *p)
+static int length_of(const struct cavs__applying *w, const struct cavs__unfolded_piece *p)
 {
     const struct cavs__list *list = w->f->nlists > 0 ? w->f->lists[0] : NULL;
     const struct cavs_symbol *x = p->nlisted > 0 ? cavs__applied_list(w, list->input) : NULL;
@@ -158,8 +158,8 @@ static int length_of(const struct cavs__applying *w, const struct cavs__piece *p
 }
 
 /* Operands, and then the entries of each list; how many, or -1: reported. */
-static int read_all(const struct cavs__applying *w, const struct cavs__piece *p, int length,
-                    struct cavs_symbol **in)
+static int read_all(const struct cavs__applying *w, const struct cavs__unfolded_piece *p,
+                    int length, struct cavs_symbol **in)
 {
     int alone = p->noperands - p->nlisted, n = 0;
 
@@ -176,8 +176,8 @@ static int read_all(const struct cavs__applying *w, const struct cavs__piece *p,
     return n;
 }
 
-static struct cavs_symbol *record(const struct cavs__applying *w, const struct cavs__piece *p,
-                                  int number)
+static struct cavs_symbol *record(const struct cavs__applying *w,
+                                  const struct cavs__unfolded_piece *p, int number)
 {
     int length = length_of(w, p), n;
     struct cavs__recording *r = &w->t->recording;
@@ -201,7 +201,8 @@ static struct cavs_symbol *record(const struct cavs__applying *w, const struct c
 }
 
 /* One of several results is columns of the symbol. */
-static bool record_piece(const struct cavs__applying *w, const struct cavs__piece *p, int number)
+static bool record_piece(const struct cavs__applying *w, const struct cavs__unfolded_piece *p,
+                         int number)
 {
     struct cavs_symbol *x = p->n > 0 ? record(w, p, number) : NULL;
 

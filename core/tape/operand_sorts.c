@@ -84,7 +84,7 @@ static struct cavs__operand_sort sort_no_entries(const struct cavs_symbol *opera
 
 /* Of a declared function that is applied to lists: each is one operand, behind all others. */
 static int find_applied(struct cavs__recording *r, const struct cavs_symbol *x,
-                        const struct cavs__piece *p)
+                        const struct cavs__unfolded_piece *p)
 {
     int n = p->noperands, alone = n - p->nlisted, length = (x->ninputs - alone) / p->nlisted;
 
@@ -106,7 +106,7 @@ int cavs__sorted_signature(struct cavs__recording *r, const struct cavs_symbol *
         return signature_of(r, x, 1, &all);
     }
     if (x->op == CAVS__OP_APPLY) {
-        const struct cavs__piece *p = cavs__piece_of(&r->signatures, x);
+        const struct cavs__unfolded_piece *p = cavs__piece_of(&r->signatures, x);
 
         if (p->nlisted > 0)
             return find_applied(r, x, p);

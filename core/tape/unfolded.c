@@ -27,7 +27,7 @@ static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
     return x;
 }
 
-static void free_piece(struct cavs__piece *p)
+static void free_piece(struct cavs__unfolded_piece *p)
 {
     if (!p)
         return;

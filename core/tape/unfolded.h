@@ -35,7 +35,7 @@ struct cavs__given {
 };
 
 /* What becomes one symbol of a tape. */
-struct cavs__piece {
+struct cavs__unfolded_piece {
     const struct cavs__unfolded *of;
     int n, noperands, nresults;
     int nlisted; /* operands that are lists: the last ones */
@@ -62,7 +62,7 @@ struct cavs__unfolded {
     struct cavs__given *given;
     struct cavs_symbol *state;     /* NULL: it scatters none */
     struct cavs_symbol **channels; /* [of->stage->nchannels]; NULL: it pushes nothing there */
-    struct cavs__piece *pieces[CAVS__PIECES]; /* NULL: nothing is left for it */
+    struct cavs__unfolded_piece *pieces[CAVS__PIECES]; /* NULL: nothing is left for it */
 };
 
 /* unfolded.c: without symbols; NULL: out of memory. */
@@ -79,8 +79,8 @@ struct cavs__unfolded *cavs__unfold(struct cavs_stage *stage, const struct cavs_
 bool cavs__unfolded_cut(struct cavs__unfolded *u);
 
 /* Symbols of tapes say by k which piece they are. */
-static inline const struct cavs__piece *cavs__piece_of(const struct cavs__signatures *all,
-                                                       const struct cavs_symbol *x)
+static inline const struct cavs__unfolded_piece *cavs__piece_of(const struct cavs__signatures *all,
+                                                                const struct cavs_symbol *x)
 {
     return all->unfolded[x->k / CAVS__PIECES]->pieces[x->k % CAVS__PIECES];
 }

@@ -39,7 +39,7 @@ static bool add_member(struct making *m, const struct cavs_symbol *x)
 }
 
 /* Side by side in one row, if there are several. */
-static bool add_result(struct making *m, const struct cavs__piece *p)
+static bool add_result(struct making *m, const struct cavs__unfolded_piece *p)
 {
     struct cavs_symbol **in = calloc((size_t)p->nplaced + 1, sizeof *in), *x = NULL;
     struct cavs_symbol like = {.op = CAVS__OP_CONCAT, .width = p->width, .at = p->results[0]->at};
@@ -55,7 +55,7 @@ static bool add_result(struct making *m, const struct cavs__piece *p)
 
 bool cavs__make_piece(const struct cavs__signatures *all, struct cavs__signature *s)
 {
-    const struct cavs__piece *p = cavs__piece_of(all, &s->like);
+    const struct cavs__unfolded_piece *p = cavs__piece_of(all, &s->like);
     struct making m = {.f = s->function};
     int list = 0;
     bool ok;

@@ -81,7 +81,7 @@ static bool is_of_list(const struct cavs_symbol *x)
 }
 
 /* Rows of entries are inside of a part that reads their list: see unfolded.h. */
-static bool may_stay_listed(const struct cavs__cutting *c, const struct cavs__piece *p)
+static bool may_stay_listed(const struct cavs__cutting *c, const struct cavs__unfolded_piece *p)
 {
     bool may = true;
 

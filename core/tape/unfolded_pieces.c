@@ -16,7 +16,8 @@ static bool add_once(struct cavs_symbol ***all, int *n, struct cavs_symbol *x)
 
 /* Ids have the first numbers: there are inputs of the tape's stage for so many.  Lists have the
  * last ones, since they are of any length. */
-static bool add_operands(struct cavs__cutting *c, struct cavs__piece *p, bool ids, bool listed)
+static bool add_operands(struct cavs__cutting *c, struct cavs__unfolded_piece *p, bool ids,
+                         bool listed)
 {
     int before = p->noperands;
     bool ok = true;
@@ -38,13 +39,13 @@ static bool add_operands(struct cavs__cutting *c, struct cavs__piece *p, bool id
     return ok;
 }
 
-static bool add_all_operands(struct cavs__cutting *c, struct cavs__piece *p)
+static bool add_all_operands(struct cavs__cutting *c, struct cavs__unfolded_piece *p)
 {
     return add_operands(c, p, true, false) && add_operands(c, p, false, false) &&
            add_operands(c, p, true, true) && add_operands(c, p, false, true);
 }
 
-static bool add_members(struct cavs__cutting *c, struct cavs__piece *p, int part)
+static bool add_members(struct cavs__cutting *c, struct cavs__unfolded_piece *p, int part)
 {
     for (int i = 0; i < c->n; i++) {
         struct cavs_symbol *x = cavs__symbol_cut(c, i);
@@ -60,14 +61,14 @@ static bool add_members(struct cavs__cutting *c, struct cavs__piece *p, int part
     return true;
 }
 
-static bool add_result(struct cavs__piece *p, struct cavs_symbol *x, int column)
+static bool add_result(struct cavs__unfolded_piece *p, struct cavs_symbol *x, int column)
 {
     p->column[p->nresults] = column;
     return CAVS__APPEND(p->results, p->nresults, x);
 }
 
 /* Where x begins in a concatenation that is a result; -1: in none. */
-static int column_inside(const struct cavs__piece *p, const struct cavs_symbol *x)
+static int column_inside(const struct cavs__unfolded_piece *p, const struct cavs_symbol *x)
 {
     for (int i = 0; i < p->nplaced; i++) {
         const struct cavs_symbol *of = p->results[i];
@@ -84,7 +85,7 @@ static int column_inside(const struct cavs__piece *p, const struct cavs_symbol *
 
 /* What all parts read is known.  Concatenations are first: what is shown of a state is columns of
  * it. */
-static bool add_results(struct cavs__cutting *c, struct cavs__piece *p)
+static bool add_results(struct cavs__cutting *c, struct cavs__unfolded_piece *p)
 {
     bool ok = (p->column = calloc((size_t)p->n + 1, sizeof *p->column)) != NULL;
 
@@ -114,7 +115,7 @@ bool cavs__add_pieces(struct cavs__cutting *c)
     bool ok = true;
 
     for (int part = 0; part < CAVS__PIECES && ok; part++) {
-        struct cavs__piece *p = c->u->pieces[part] = calloc(1, sizeof *p);
+        struct cavs__unfolded_piece *p = c->u->pieces[part] = calloc(1, sizeof *p);
 
         ok = p && add_members(c, p, part) && add_all_operands(c, p);
         if (ok)
