@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tape_known.c - a run becomes what one before has become only where that is right. */
+#include <math.h>
+
+#include "tests/tape_scene.h"
+#include "tests/trial.h"
+
+enum { WIDTH = 8, WORDS = 5, SAMPLES = 4, RECORDINGS = 5 };
+
+struct scene {
+    struct cavs_model *m;
+    struct cavs_param *E, *U, *V;
+    struct cavs_session *s;
+    struct cavs_tape *t;
+};
+
+static struct scene open_scene(int blocks_after)
+{
+    struct scene a;
+
+    check_ok(cavs_model_create(&a.m));
+    a.E = cavs_model_param(a.m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
+    a.U = cavs_model_param(a.m, "U", WIDTH, WIDTH, CAVS_UNIFORM(-1, 1));
+    a.V = cavs_model_param(a.m, "V", WIDTH, WIDTH, CAVS_UNIFORM(-1, 1));
+    check_ok(cavs_model_finish(a.m));
+    tape_scene_open(trial_runtime, a.m, 1, blocks_after, &a.s, &a.t);
+    return a;
+}
+
+static struct cavs_symbol *look_up(struct scene *a, int word)
+{
+    return cavs_lookup(a->E, cavs_tape_id(a->t, word % WORDS));
+}
+
+/* Computed, and in no block, so that runs begin and end there. */
+static struct cavs_symbol *apart(struct cavs_symbol *x)
+{
+    return cavs_dropout(x, 0.5f);
+}
+
+/* ---- what may be computed ahead ---- */
+
+/* A product of a word can be computed ahead; of what was made of one it cannot. */
+static int64_t vts_of_products(struct scene *a, bool of_words)
+{
+    struct cavs_tape_stats before, after;
+
+    cavs_tape_stats(a->t, &before);
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_EVALUATE));
+    for (int i = 0; i < SAMPLES; i++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *h = apart(look_up(a, i)), *x = look_up(a, i + 1), *y;
+
+        if (!of_words)
+            x = apart(x);
+        y = cavs_tanh(cavs_add(cavs_matmul(x, a->U), cavs_matmul(h, a->V)));
+        cavs_loss(f, "loss", cavs_sum(apart(y)), NULL);
+    }
+    check_ok(cavs_tape_finish(a->t));
+    cavs_tape_stats(a->t, &after);
+    return after.batching_tasks - before.batching_tasks;
+}
+
+static void runs_that_read_words_are_known_apart_from_others(void **unused)
+{
+    struct scene words_first = open_scene(1), alone = open_scene(1);
+    int64_t vts[2];
+
+    (void)unused;
+    for (int i = 0; i < RECORDINGS; i++)
+        vts_of_products(&words_first, true);
+    for (int i = 0; i < RECORDINGS; i++) {
+        vts[0] = vts_of_products(&words_first, false);
+        vts[1] = vts_of_products(&alone, false);
+    }
+    assert_true(words_first.t->blocks.nknown > 1);
+    assert_int_equal(vts[0], vts[1]);
+    tape_scene_close(words_first.m, words_first.s, words_first.t);
+    tape_scene_close(alone.m, alone.s, alone.t);
+}
+
+/* ---- what is there already ---- */
+
+/* The first member of a run is read outside, as the last one is; asked: it is there before the
+ * others are needed. */
+static double loss(struct scene *a, bool asked)
+{
+    float row[WIDTH], *to = row;
+    double sum, count;
+
+    check_ok(cavs_session_reset_metrics(a->s));
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_EVALUATE));
+    for (int i = 0; i < SAMPLES; i++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *first = cavs_matmul(apart(look_up(a, i)), a->U);
+        struct cavs_symbol *last = apart(cavs_sigmoid(cavs_tanh(first)));
+
+        if (asked)
+            check_ok(cavs_tape_values(a->t, 1, &first, &to));
+        cavs_loss(f, "loss", cavs_sum(apart(cavs_mul(last, first))), NULL);
+    }
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_session_metric(a->s, "loss", &sum, &count));
+    return sum;
+}
+
+static void runs_of_which_some_was_there_are_not_as_whole_ones(void **unused)
+{
+    struct scene one_by_one = open_scene(0), blocks = open_scene(1);
+    double want = loss(&one_by_one, false);
+
+    (void)unused;
+    for (int i = 0; i < RECORDINGS; i++)
+        assert_true(fabs(loss(&blocks, true) - want) < 1e-5 * fabs(want));
+    for (int i = 0; i < RECORDINGS; i++)
+        assert_true(fabs(loss(&blocks, false) - want) < 1e-5 * fabs(want));
+    assert_true(blocks.t->blocks.nknown > 0);
+    tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
+    tape_scene_close(blocks.m, blocks.s, blocks.t);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_that_read_words_are_known_apart_from_others),
+        cmocka_unit_test(runs_of_which_some_was_there_are_not_as_whole_ones),
+    };
+
+    trial_compile(false);
+    return cmocka_run_group_tests_name("known runs", tests, trial_runtime_up, trial_runtime_down);
+}
