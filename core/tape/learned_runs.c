@@ -84,20 +84,17 @@ static bool has_lists(const struct cavs__recorded_run *x)
     return lists;
 }
 
-/* Some were there already: of an earlier increment, whose rows they keep or not. */
-static bool has_evaluated(const struct cavs__learning *l, const struct cavs__blocks *b,
-                          const struct cavs__recording *r, int n, const int32_t *list)
+/* Have some rows that an earlier increment made?  They are no part of what is learned. */
+static bool has_evaluated(const struct cavs__learning *l, const struct cavs__recording *r, int n,
+                          const int32_t *list)
 {
     int listed = 0, ordered = 0;
-    bool before = false;
 
     for (int i = 0; i < n; i++)
         listed += list[i] >= l->first && list[i] <= l->last;
-    for (int32_t i = l->first; i <= l->last; i++) {
+    for (int32_t i = l->first; i <= l->last; i++)
         ordered += cavs__is_marked(r, i, CAVS__ORDERED);
-        before |= (b->before[i] & CAVS__IN_BLOCK) != 0;
-    }
-    return before || ordered != listed;
+    return ordered != listed;
 }
 
 /* What a member needs of others: needed.c. */
@@ -124,7 +121,7 @@ void cavs__learn_begin(struct cavs__learning *l, const struct cavs__blocks *b,
     l->nneeds = l->nparts = 0;
     l->useless = x->n < 2 || x->n == CAVS__MOST_MEMBERS || l->last - l->first >= CAVS__MOST_SPAN ||
                  has_lists(x) || is_full(b, x->r->sites.all[x->r->entries[l->first].site].known) ||
-                 has_evaluated(l, b, x->r, n, list);
+                 has_evaluated(l, x->r, n, list);
     for (int i = 0; i < x->n && !l->useless; i++)
         learn_needs(l, x->r, x->symbols[i]);
 }
