@@ -279,6 +279,65 @@ static void samples_are_apart_again_when_what_read_both_is_taken_back(void **unu
     tape_scene_close(a.m, a.s, a.t);
 }
 
+/* b / 2 of as many samples as there is room for. */
+static void record_halves(struct scene *a, struct cavs_symbol **x)
+{
+    for (int i = 0; i < SAMPLES; i++)
+        x[i] = share(a, cavs_tape_sample(a->t), 2);
+}
+
+/* Samples, evaluated together, are taken back.  Those that have their numbers afterwards have
+ * nothing to do with one another, whatever else is taken back. */
+static void samples_in_the_place_of_others_are_not_together(void **unused)
+{
+    float row[SAMPLES][WIDTH], *to[SAMPLES] = {row[0], row[1], row[2]};
+    struct cavs_symbol *x[SAMPLES], *all;
+    struct scene a;
+    int64_t mark;
+
+    (void)unused;
+    open_shards(&a, 2, 0);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    mark = cavs_tape_mark(a.t);
+    record_halves(&a, x);
+    all = cavs_add(cavs_add(x[0], x[1]), x[2]);
+    check_ok(cavs_tape_values(a.t, 1, &all, to));
+    check_ok(cavs_tape_rewind(a.t, mark));
+
+    record_halves(&a, x);
+    check_ok(cavs_tape_values(a.t, SAMPLES, x, to));
+    mark = cavs_tape_mark(a.t);
+    assert_non_null(cavs_tape_sample(a.t));
+    assert_non_null(cavs_add(x[0], share(&a, cavs_tape_function(a.t), 2)));
+    check_ok(cavs_tape_rewind(a.t, mark));
+    cavs_loss(cavs_tape_resume(a.t, 0), "loss", cavs_sum(x[0]), NULL);
+    close_recording_of_halves(&a);
+}
+
+/* The second sample was computed apart from the first one and taken back; what has its number then
+ * reads the first one. */
+static void a_sample_in_the_place_of_another_may_read_others(void **unused)
+{
+    float row[2][WIDTH], *to[2] = {row[0], row[1]};
+    struct cavs_symbol *x[2];
+    struct cavs_function *f;
+    struct scene a;
+    int64_t mark;
+
+    (void)unused;
+    open_shards(&a, 2, 0);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    x[0] = share(&a, cavs_tape_sample(a.t), 2);
+    mark = cavs_tape_mark(a.t);
+    x[1] = share(&a, cavs_tape_sample(a.t), 4);
+    check_ok(cavs_tape_values(a.t, 2, x, to));
+    check_ok(cavs_tape_rewind(a.t, mark));
+    f = cavs_tape_sample(a.t);
+    x[1] = cavs_add(cavs_tape_row(a.t, WIDTH, row[1]), x[0]);
+    cavs_loss(f, "loss", cavs_sum(x[1]), NULL);
+    close_recording_of_halves(&a);
+}
+
 /* Of [b, 2 b], of which a loss reads these columns. */
 static int gradient_of_both(struct scene *a, int from, int width, float *gradient)
 {
@@ -358,6 +417,8 @@ int main(void)
         cmocka_unit_test(what_is_taken_back_has_no_part_in_gradients),
         cmocka_unit_test(what_is_taken_back_alone_has_no_part_in_gradients),
         cmocka_unit_test(samples_are_apart_again_when_what_read_both_is_taken_back),
+        cmocka_unit_test(samples_in_the_place_of_others_are_not_together),
+        cmocka_unit_test(a_sample_in_the_place_of_another_may_read_others),
         cmocka_unit_test(a_concatenation_has_the_gradient_of_its_columns),
         cmocka_unit_test(rows_of_a_table_have_their_own_gradients_after_an_update),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),

@@ -61,6 +61,11 @@ void cavs__order_begin(struct cavs__order *o)
         cavs__arena_reset(&o->shards[i].arena);
 }
 
+void cavs__order_rewind(struct cavs__order *o, int samples)
+{
+    o->known = samples < o->known ? samples : o->known;
+}
+
 /* ---- increments ---- */
 
 /* V_t and rows of functions, by signature. */

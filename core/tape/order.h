@@ -77,7 +77,7 @@ struct cavs__order {
     size_t list_room, found_room, sample_room, span_room;
     int32_t *list;   /* symbols that are needed */
     uint64_t *found; /* a bit a symbol that is still to be listed */
-    int32_t *shard;  /* [samples] of each group, by its first sample; -1: none yet */
+    int32_t *shard;  /* [samples] all of a group have the same; -1: none yet */
     int known;       /* samples of which that is so */
     double *work;    /* [samples] */
     double *bytes;   /* [samples] that its rows take */
@@ -92,6 +92,8 @@ int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy
 void cavs__order_free(struct cavs__order *o);
 /* A recording has begun: its samples have no shards yet. */
 void cavs__order_begin(struct cavs__order *o);
+/* So many samples are left; what follows has no shards yet. */
+void cavs__order_rewind(struct cavs__order *o, int samples);
 /* NULL: it was taken back since. */
 static inline struct cavs__vertex *cavs__vertex_of_row(const struct cavs__recording *r,
                                                        const struct cavs__increment *d, int row)

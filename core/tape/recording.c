@@ -145,7 +145,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->nsamples = 0;
     r->nturns = 0;
     r->ahead = 0;
-    r->nunions = r->nkept = 0;
+    r->nunions = 0;
     r->nreads = 0;
     r->nvertices = 0;
     r->nruns = 0;

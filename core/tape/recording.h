@@ -137,7 +137,7 @@ struct cavs__recording {
     struct cavs__turn *turns; /* [nturns] */
     int32_t *count;           /* [nsamples] symbols of each */
     int32_t *group;     /* [nsamples] those that read one another: an earlier sample, or itself */
-    int nunions, nkept; /* the first nkept stay: shards were chosen by them */
+    int nunions;
     struct cavs__union *unions;
     int nruns;
     struct cavs__run_begin *runs; /* [nruns] ascending */

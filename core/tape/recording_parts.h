@@ -82,8 +82,7 @@ bool cavs__add_sink(struct cavs__recording *r, int number);
 /* sample_groups.c: the samples that the operands of this symbol come from are computed together
  * from now on.  false: out of memory. */
 bool cavs__unite_samples(struct cavs__recording *r, const struct cavs__node *node);
-/* Those are undone that a symbol from that number on is the reason for, but for what has been
- * computed. */
+/* Those are undone that a symbol from that number on is the reason for. */
 void cavs__part_samples(struct cavs__recording *r, int symbol);
 
 /* operand_sorts.c: what the operand is to the operator that reads it, and how that reads it but for

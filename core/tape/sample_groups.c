@@ -46,17 +46,13 @@ void cavs__part_samples(struct cavs__recording *r, int symbol)
 {
     int n = r->nunions;
 
-    while (n > r->nkept && r->unions[n - 1].from >= symbol)
+    while (n > 0 && r->unions[n - 1].from >= symbol)
         n--;
     if (n == r->nunions)
         return;
     r->nunions = n;
     for (int i = 0; i < r->nsamples; i++)
         r->group[i] = i;
-    for (int i = 0; i < n; i++) { /* of samples that were taken back, too */
-        r->group[r->unions[i].a] = r->unions[i].a;
-        r->group[r->unions[i].b] = r->unions[i].b;
-    }
     for (int i = 0; i < n; i++)
         unite(r, &r->unions[i]);
 }

@@ -150,6 +150,7 @@ int cavs__choose_shards(struct cavs__order *o, struct cavs__recording *r, int fi
                : split(o, groups, NULL);
     for (int i = 0; i < groups && !rc; i++)
         o->shard[o->groups[i]] = o->chosen[i];
-    r->nkept = rc ? r->nkept : r->nunions;
+    for (int i = 0; i < r->nsamples && !rc; i++)
+        o->shard[i] = o->shard[cavs__group_of(r, i)];
     return rc;
 }
