@@ -146,7 +146,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->nturns = 0;
     r->ahead = 0;
     r->nunions = 0;
-    r->nreads = 0;
+    r->nreads = r->block_reads = 0;
     r->nvertices = 0;
     r->nruns = 0;
     r->nsinks = 0;
@@ -256,6 +256,15 @@ static bool is_mark(const struct cavs__recording *r, int64_t turns, int64_t symb
            symbols <= (turns < r->nturns ? r->turns[turns].from : cavs__symbols_of(r));
 }
 
+/* Before this symbol, and those of blocks, which lie behind the symbols that there were when the
+ * blocks were computed. */
+static int64_t reads_left(const struct cavs__recording *r, int symbol)
+{
+    int64_t reads = r->entries[symbol].reads;
+
+    return reads > r->block_reads ? reads : r->block_reads;
+}
+
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
 {
     int64_t turns = mark >> MARK_BITS, symbols = mark & (((int64_t)1 << MARK_BITS) - 1);
@@ -271,7 +280,7 @@ int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
     r->nsamples = turns > 0 ? r->turns[turns - 1].nsamples : 0;
     r->ahead = turns > 0 ? r->turns[turns - 1].ahead : 0;
     if (symbols < cavs__symbols_of(r))
-        r->nreads = r->entries[symbols].reads;
+        r->nreads = reads_left(r, (int)symbols);
     r->recorder.present->nsymbols = (int)symbols;
     cavs__find_place(r);
     while (r->nsinks > 0 && r->sinks[r->nsinks - 1] >= symbols)

@@ -123,6 +123,7 @@ struct cavs__recording {
     int32_t ahead; /* of the next symbol: struct cavs__turn */
     size_t entry_room, mark_room, signature_room, read_room, place_room, vertex_room;
     int64_t nreads;
+    int64_t block_reads; /* so many there were behind those of the last block: they stay */
     struct cavs__entry *entries;    /* by symbol */
     struct cavs__row_place *places; /* by symbol */
     int nvertices;

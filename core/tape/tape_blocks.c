@@ -22,6 +22,7 @@ static bool add_reads(struct cavs__recording *r, const struct cavs__together *v,
     for (int i = 0; i < nresults; i++)
         to[v->noperands + i] = (struct cavs__read){.of = v->results[i]};
     r->nreads += v->noperands + nresults;
+    r->block_reads = r->nreads;
     return true;
 }
 
