@@ -119,11 +119,60 @@ static void runs_of_which_some_was_there_are_not_as_whole_ones(void **unused)
     tape_scene_close(blocks.m, blocks.s, blocks.t);
 }
 
+/* ---- what was computed meanwhile ---- */
+
+/* Two symbols, between which another one is asked for or not. */
+static double loss_of_pairs(struct scene *a, bool asked)
+{
+    float row[WIDTH], *to = row;
+    double sum, count;
+
+    check_ok(cavs_session_reset_metrics(a->s));
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_EVALUATE));
+    for (int i = 0; i < SAMPLES; i++) {
+        struct cavs_function *f = cavs_tape_sample(a->t);
+        struct cavs_symbol *h[2] = {apart(look_up(a, i)), apart(look_up(a, i + 1))};
+        struct cavs_symbol *other = apart(cavs_sigmoid(cavs_tanh(apart(look_up(a, i + 2)))));
+        struct cavs_symbol *x = cavs_square(h[0]), *y;
+
+        if (asked)
+            check_ok(cavs_tape_values(a->t, 1, &other, &to));
+        y = cavs_tanh(h[1]);
+        y = apart(y);
+        x = apart(x);
+        cavs_loss(f, "loss", cavs_dot(cavs_mul(x, y), other), NULL);
+    }
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_session_metric(a->s, "loss", &sum, &count));
+    return sum;
+}
+
+static void runs_may_be_recorded_in_two_goes(bool first)
+{
+    struct scene one_by_one = open_scene(0), blocks = open_scene(1);
+    double want = loss_of_pairs(&one_by_one, false);
+
+    for (int i = 0; i < 2 * RECORDINGS; i++)
+        assert_true(fabs(loss_of_pairs(&blocks, (i < RECORDINGS) == first) - want) <
+                    1e-5 * fabs(want));
+    assert_true(blocks.t->blocks.nknown > 0);
+    tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
+    tape_scene_close(blocks.m, blocks.s, blocks.t);
+}
+
+static void runs_are_known_whatever_was_computed_meanwhile(void **unused)
+{
+    (void)unused;
+    runs_may_be_recorded_in_two_goes(false);
+    runs_may_be_recorded_in_two_goes(true);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_that_read_words_are_known_apart_from_others),
         cmocka_unit_test(runs_of_which_some_was_there_are_not_as_whole_ones),
+        cmocka_unit_test(runs_are_known_whatever_was_computed_meanwhile),
     };
 
     trial_compile(false);

@@ -56,6 +56,16 @@ static bool has_reads(const struct cavs__known_run *known, const struct cavs__re
     return differ == 0;
 }
 
+/* Do its reads lie side by side?  What an increment has computed lies behind the symbols that there
+ * were. */
+static bool is_dense(const struct cavs__recording *r, const struct cavs__known_run *known,
+                     const struct cavs__run_begin *run)
+{
+    const struct cavs__entry *last = &r->entries[run->first + known->span - 1];
+
+    return r->block_reads == 0 || last->reads + last->nreads - run->reads == known->nreads;
+}
+
 static bool is_as(const struct cavs__recording *r, const struct cavs__known_run *known,
                   const struct cavs__run_begin *run)
 {
@@ -64,7 +74,7 @@ static bool is_as(const struct cavs__recording *r, const struct cavs__known_run 
     bool same =
         memcmp(r->marks + run->first, known->marks, span) == 0 &&
         memcmp(r->signature + run->first, known->signature, span * sizeof *known->signature) == 0 &&
-        has_reads(known, reads, run->first);
+        is_dense(r, known, run) && has_reads(known, reads, run->first);
 
     for (int i = 0; i < known->nparts && same; i++)
         same = cavs__is_usable(&known->parts[i]) && has_operands(r, &known->parts[i], reads);

@@ -97,6 +97,19 @@ static bool has_evaluated(const struct cavs__learning *l, const struct cavs__rec
     return ordered != listed;
 }
 
+/* Do their reads lie side by side?  Not where an increment was computed between them. */
+static bool is_dense(const struct cavs__recording *r, int32_t first, int32_t last)
+{
+    int32_t reads = r->entries[first].reads;
+
+    for (int32_t i = first; i <= last; i++) {
+        if (r->entries[i].reads != reads)
+            return false;
+        reads += r->entries[i].nreads;
+    }
+    return true;
+}
+
 /* What a member needs of others: needed.c. */
 static void learn_needs(struct cavs__learning *l, const struct cavs__recording *r, int32_t symbol)
 {
@@ -121,7 +134,7 @@ void cavs__learn_begin(struct cavs__learning *l, const struct cavs__blocks *b,
     l->nneeds = l->nparts = 0;
     l->useless = x->n < 2 || x->n == CAVS__MOST_MEMBERS || l->last - l->first >= CAVS__MOST_SPAN ||
                  has_lists(x) || is_full(b, x->r->sites.all[x->r->entries[l->first].site].known) ||
-                 has_evaluated(l, x->r, n, list);
+                 has_evaluated(l, x->r, n, list) || !is_dense(x->r, l->first, l->last);
     for (int i = 0; i < x->n && !l->useless; i++)
         learn_needs(l, x->r, x->symbols[i]);
 }
