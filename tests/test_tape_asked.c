@@ -383,6 +383,48 @@ static void blocks_stay_when_what_was_computed_with_them_is_taken_back(void **un
     tape_scene_close(blocks.m, blocks.s, blocks.t);
 }
 
+/* The gradient of U by what a run begins with, whose end was computed with it and taken back. */
+static void gradient_of_half_a_run(struct scene *a, float *gradient)
+{
+    float row[WIDTH], seen[2][WIDTH], *to[2] = {seen[0], seen[1]};
+    struct cavs_symbol *x[2];
+    struct cavs_function *f;
+    int64_t mark;
+
+    for (int j = 0; j < WIDTH; j++)
+        row[j] = (float)j / WIDTH;
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a->t);
+    x[0] = cavs_tanh(cavs_affine(cavs_tape_row(a->t, WIDTH, row), a->U, a->b));
+    mark = cavs_tape_mark(a->t);
+    x[1] = cavs_mul(cavs_tape_row(a->t, WIDTH, row), cavs_tanh(x[0]));
+    check_ok(cavs_tape_values(a->t, 2, x, to));
+    check_ok(cavs_tape_rewind(a->t, mark));
+    x[1] = cavs_scale(x[0], 2);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(x[1])), NULL);
+    check_ok(cavs_tape_finish(a->t));
+    check_ok(cavs_session_get_gradient(a->s, a->U, gradient));
+}
+
+static void half_a_run_may_be_taken_back(void **unused)
+{
+    static float want[WIDTH * WIDTH], got[WIDTH * WIDTH];
+    struct scene one_by_one, blocks;
+
+    (void)unused;
+    open_scene(&one_by_one, 0);
+    open_scene(&blocks, 1);
+    for (int i = 0; i < RECORDINGS; i++) {
+        gradient_of_half_a_run(&one_by_one, want);
+        gradient_of_half_a_run(&blocks, got);
+        for (int j = 0; j < WIDTH * WIDTH; j++)
+            assert_true(fabsf(got[j] - want[j]) < 1e-4f);
+    }
+    assert_true(blocks.t->blocks.made > 0);
+    tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
+    tape_scene_close(blocks.m, blocks.s, blocks.t);
+}
+
 /* Of [b, 2 b], of which a loss reads these columns. */
 static int gradient_of_both(struct scene *a, int from, int width, float *gradient)
 {
@@ -465,6 +507,7 @@ int main(void)
         cmocka_unit_test(samples_in_the_place_of_others_are_not_together),
         cmocka_unit_test(a_sample_in_the_place_of_another_may_read_others),
         cmocka_unit_test(blocks_stay_when_what_was_computed_with_them_is_taken_back),
+        cmocka_unit_test(half_a_run_may_be_taken_back),
         cmocka_unit_test(a_concatenation_has_the_gradient_of_its_columns),
         cmocka_unit_test(rows_of_a_table_have_their_own_gradients_after_an_update),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),

@@ -189,12 +189,16 @@ struct cavs_symbol *cavs_tape_list_at(struct cavs_tape *t, int n, struct cavs_sy
     return t ? cavs__record_list(t->recording.recorder.present, n, xs, at) : NULL;
 }
 
-int64_t cavs_tape_mark(const struct cavs_tape *t)
+/* A run ends there: else a block might be taken back in part. */
+int64_t cavs_tape_mark(struct cavs_tape *t)
 {
     int rc = t ? cavs__not_in_sample(t, "cavs_tape_mark")
                : cavs__fail(CAVS_EINVAL, "cavs_tape_mark(NULL)");
 
-    return rc ? rc : cavs__recording_mark(&t->recording);
+    if (rc)
+        return rc;
+    cavs__sites_leave(&t->recording.sites);
+    return cavs__recording_mark(&t->recording);
 }
 
 int cavs_tape_rewind(struct cavs_tape *t, int64_t mark)
