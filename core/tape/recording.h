@@ -123,8 +123,8 @@ struct cavs__recording {
     int32_t ahead; /* of the next symbol: struct cavs__turn */
     size_t entry_room, mark_room, signature_room, read_room, place_room, vertex_room;
     int64_t nreads;
-    int64_t block_reads; /* so many there were behind those of the last block: they stay */
-    struct cavs__entry *entries;    /* by symbol */
+    int64_t block_reads;         /* so many there were behind those of the last block: they stay */
+    struct cavs__entry *entries; /* by symbol */
     struct cavs__row_place *places; /* by symbol */
     int nvertices;
     struct cavs__vertex *vertices; /* [nvertices] */
@@ -137,7 +137,7 @@ struct cavs__recording {
     size_t turn_room, count_room, group_room, union_room, run_room, sink_room;
     struct cavs__turn *turns; /* [nturns] */
     int32_t *count;           /* [nsamples] symbols of each */
-    int32_t *group;     /* [nsamples] those that read one another: an earlier sample, or itself */
+    int32_t *group; /* [nsamples] those that read one another: an earlier sample, or itself */
     int nunions;
     struct cavs__union *unions;
     int nruns;

@@ -62,8 +62,8 @@ struct cavs__sites {
 void cavs__sites_free(struct cavs__sites *s);
 /* Makes them as those of another recording are, between two samples.  false: out of memory. */
 bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as);
-/* The next symbol begins a run: because no sample goes on here, or for a reason that the code before
- * it does not tell, such as a mark. */
+/* The next symbol begins a run: because no sample goes on here, or for no reason that a site tells,
+ * such as a mark. */
 void cavs__sites_end(struct cavs__sites *s);
 void cavs__sites_leave(struct cavs__sites *s);
 /* For checkpoints.  The site as it would be if a run ended now, and what tells it from others. */
