@@ -338,6 +338,25 @@ static void a_sample_in_the_place_of_another_may_read_others(void **unused)
     close_recording_of_halves(&a);
 }
 
+/* The gradient of U that it records is the same with blocks as operator by operator. */
+static void blocks_have_the_gradient(void (*record)(struct scene *a, float *gradient))
+{
+    static float want[WIDTH * WIDTH], got[WIDTH * WIDTH];
+    struct scene one_by_one, blocks;
+
+    open_scene(&one_by_one, 0);
+    open_scene(&blocks, 1);
+    for (int i = 0; i < RECORDINGS; i++) {
+        record(&one_by_one, want);
+        record(&blocks, got);
+        for (int j = 0; j < WIDTH * WIDTH; j++)
+            assert_true(fabsf(got[j] - want[j]) < 1e-4f);
+    }
+    assert_true(blocks.t->blocks.made > 0);
+    tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
+    tape_scene_close(blocks.m, blocks.s, blocks.t);
+}
+
 /* The gradient of U by a loss at the end of the first steps; those behind it are computed with
  * them, taken back, and then others are recorded. */
 static void gradient_after_a_search(struct scene *a, float *gradient)
@@ -366,21 +385,8 @@ static void gradient_after_a_search(struct scene *a, float *gradient)
 
 static void blocks_stay_when_what_was_computed_with_them_is_taken_back(void **unused)
 {
-    static float want[WIDTH * WIDTH], got[WIDTH * WIDTH];
-    struct scene one_by_one, blocks;
-
     (void)unused;
-    open_scene(&one_by_one, 0);
-    open_scene(&blocks, 1);
-    for (int i = 0; i < RECORDINGS; i++) {
-        gradient_after_a_search(&one_by_one, want);
-        gradient_after_a_search(&blocks, got);
-        for (int j = 0; j < WIDTH * WIDTH; j++)
-            assert_true(fabsf(got[j] - want[j]) < 1e-4f);
-    }
-    assert_true(blocks.t->blocks.made > 0);
-    tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
-    tape_scene_close(blocks.m, blocks.s, blocks.t);
+    blocks_have_the_gradient(gradient_after_a_search);
 }
 
 /* The gradient of U by what a run begins with, whose end was computed with it and taken back. */
@@ -408,21 +414,8 @@ static void gradient_of_half_a_run(struct scene *a, float *gradient)
 
 static void half_a_run_may_be_taken_back(void **unused)
 {
-    static float want[WIDTH * WIDTH], got[WIDTH * WIDTH];
-    struct scene one_by_one, blocks;
-
     (void)unused;
-    open_scene(&one_by_one, 0);
-    open_scene(&blocks, 1);
-    for (int i = 0; i < RECORDINGS; i++) {
-        gradient_of_half_a_run(&one_by_one, want);
-        gradient_of_half_a_run(&blocks, got);
-        for (int j = 0; j < WIDTH * WIDTH; j++)
-            assert_true(fabsf(got[j] - want[j]) < 1e-4f);
-    }
-    assert_true(blocks.t->blocks.made > 0);
-    tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
-    tape_scene_close(blocks.m, blocks.s, blocks.t);
+    blocks_have_the_gradient(gradient_of_half_a_run);
 }
 
 /* Of [b, 2 b], of which a loss reads these columns. */

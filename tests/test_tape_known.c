@@ -79,41 +79,50 @@ static void runs_that_read_words_are_known_apart_from_others(void **unused)
     tape_scene_close(alone.m, alone.s, alone.t);
 }
 
-/* ---- what is there already ---- */
+/* Records sample i, and gives its loss; asked: values are asked for on the way. */
+typedef struct cavs_symbol *record_sample(struct scene *a, int i, bool asked);
 
-/* The first member of a run is read outside, as the last one is; asked: it is there before the
- * others are needed. */
-static double loss(struct scene *a, bool asked)
+static double loss(struct scene *a, record_sample *record, bool asked)
 {
-    float row[WIDTH], *to = row;
     double sum, count;
 
     check_ok(cavs_session_reset_metrics(a->s));
     check_ok(cavs_tape_begin(a->t, CAVS_TAPE_EVALUATE));
     for (int i = 0; i < SAMPLES; i++) {
         struct cavs_function *f = cavs_tape_sample(a->t);
-        struct cavs_symbol *first = cavs_matmul(apart(look_up(a, i)), a->U);
-        struct cavs_symbol *last = apart(cavs_sigmoid(cavs_tanh(first)));
 
-        if (asked)
-            check_ok(cavs_tape_values(a->t, 1, &first, &to));
-        cavs_loss(f, "loss", cavs_sum(apart(cavs_mul(last, first))), NULL);
+        cavs_loss(f, "loss", record(a, i, asked), NULL);
     }
     check_ok(cavs_tape_finish(a->t));
     check_ok(cavs_session_metric(a->s, "loss", &sum, &count));
     return sum;
 }
 
+/* ---- what is there already ---- */
+
+/* The first member of a run is read outside, as the last one is; asked: it is there before the
+ * others are needed. */
+static struct cavs_symbol *record_run(struct scene *a, int i, bool asked)
+{
+    float row[WIDTH], *to = row;
+    struct cavs_symbol *first = cavs_matmul(apart(look_up(a, i)), a->U);
+    struct cavs_symbol *last = apart(cavs_sigmoid(cavs_tanh(first)));
+
+    if (asked)
+        check_ok(cavs_tape_values(a->t, 1, &first, &to));
+    return cavs_sum(apart(cavs_mul(last, first)));
+}
+
 static void runs_of_which_some_was_there_are_not_as_whole_ones(void **unused)
 {
     struct scene one_by_one = open_scene(0), blocks = open_scene(1);
-    double want = loss(&one_by_one, false);
+    double want = loss(&one_by_one, record_run, false);
 
     (void)unused;
     for (int i = 0; i < RECORDINGS; i++)
-        assert_true(fabs(loss(&blocks, true) - want) < 1e-5 * fabs(want));
+        assert_true(fabs(loss(&blocks, record_run, true) - want) < 1e-5 * fabs(want));
     for (int i = 0; i < RECORDINGS; i++)
-        assert_true(fabs(loss(&blocks, false) - want) < 1e-5 * fabs(want));
+        assert_true(fabs(loss(&blocks, record_run, false) - want) < 1e-5 * fabs(want));
     assert_true(blocks.t->blocks.nknown > 0);
     tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);
     tape_scene_close(blocks.m, blocks.s, blocks.t);
@@ -122,38 +131,28 @@ static void runs_of_which_some_was_there_are_not_as_whole_ones(void **unused)
 /* ---- what was computed meanwhile ---- */
 
 /* Two symbols, between which another one is asked for or not. */
-static double loss_of_pairs(struct scene *a, bool asked)
+static struct cavs_symbol *record_pair(struct scene *a, int i, bool asked)
 {
     float row[WIDTH], *to = row;
-    double sum, count;
+    struct cavs_symbol *h[2] = {apart(look_up(a, i)), apart(look_up(a, i + 1))};
+    struct cavs_symbol *other = apart(cavs_sigmoid(cavs_tanh(apart(look_up(a, i + 2)))));
+    struct cavs_symbol *x = cavs_square(h[0]), *y;
 
-    check_ok(cavs_session_reset_metrics(a->s));
-    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_EVALUATE));
-    for (int i = 0; i < SAMPLES; i++) {
-        struct cavs_function *f = cavs_tape_sample(a->t);
-        struct cavs_symbol *h[2] = {apart(look_up(a, i)), apart(look_up(a, i + 1))};
-        struct cavs_symbol *other = apart(cavs_sigmoid(cavs_tanh(apart(look_up(a, i + 2)))));
-        struct cavs_symbol *x = cavs_square(h[0]), *y;
-
-        if (asked)
-            check_ok(cavs_tape_values(a->t, 1, &other, &to));
-        y = cavs_tanh(h[1]);
-        y = apart(y);
-        x = apart(x);
-        cavs_loss(f, "loss", cavs_dot(cavs_mul(x, y), other), NULL);
-    }
-    check_ok(cavs_tape_finish(a->t));
-    check_ok(cavs_session_metric(a->s, "loss", &sum, &count));
-    return sum;
+    if (asked)
+        check_ok(cavs_tape_values(a->t, 1, &other, &to));
+    y = cavs_tanh(h[1]);
+    y = apart(y);
+    x = apart(x);
+    return cavs_dot(cavs_mul(x, y), other);
 }
 
 static void runs_may_be_recorded_in_two_goes(bool first)
 {
     struct scene one_by_one = open_scene(0), blocks = open_scene(1);
-    double want = loss_of_pairs(&one_by_one, false);
+    double want = loss(&one_by_one, record_pair, false);
 
     for (int i = 0; i < 2 * RECORDINGS; i++)
-        assert_true(fabs(loss_of_pairs(&blocks, (i < RECORDINGS) == first) - want) <
+        assert_true(fabs(loss(&blocks, record_pair, (i < RECORDINGS) == first) - want) <
                     1e-5 * fabs(want));
     assert_true(blocks.t->blocks.nknown > 0);
     tape_scene_close(one_by_one.m, one_by_one.s, one_by_one.t);

@@ -7,6 +7,7 @@
 
 #include "core/tape/tape.h"
 #include "tests/failing_alloc.h"
+#include "tests/tape_scene.h"
 #include "tests/tape_step.h"
 #include "tests/trial.h"
 
@@ -42,9 +43,7 @@ static struct scene open_scene(bool one_recorder, const int *steps)
 
 static void close_scene(struct scene *x)
 {
-    cavs_tape_destroy(x->t);
-    cavs_session_destroy(x->s);
-    cavs_model_destroy(x->m);
+    tape_scene_close(x->m, x->s, x->t);
     cavs_runtime_destroy(x->rt);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/tape/tape.h"
+#include "tests/tape_scene.h"
 #include "tests/tape_step.h"
 #include "tests/trial.h"
 
@@ -56,9 +57,7 @@ static struct scene open_scene(int workers, bool one_recorder)
 
 static void close_scene(struct scene *x)
 {
-    cavs_tape_destroy(x->t);
-    cavs_session_destroy(x->s);
-    cavs_model_destroy(x->m);
+    tape_scene_close(x->m, x->s, x->t);
     cavs_runtime_destroy(x->rt);
 }
 

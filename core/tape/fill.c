@@ -89,20 +89,20 @@ struct written {
     int chunk;
 };
 
-static struct written index_of(const struct cavs__going *g, int shard)
+static struct written written_of(const struct cavs__going *g, int tensor, int shard)
 {
-    int tensor = cavs__tape_plan(g->t)->index;
-
     return (struct written){&g->e->tensors[tensor],
                             cavs__chunk_of(g->e, tensor, g->slot, shard, 0)};
 }
 
+static struct written index_of(const struct cavs__going *g, int shard)
+{
+    return written_of(g, cavs__tape_plan(g->t)->index, shard);
+}
+
 static struct written given_of(const struct cavs__going *g, int shard)
 {
-    int tensor = cavs__tape_plan(g->t)->input[CAVS__GIVEN_INPUT];
-
-    return (struct written){&g->e->tensors[tensor],
-                            cavs__chunk_of(g->e, tensor, g->slot, shard, 0)};
+    return written_of(g, cavs__tape_plan(g->t)->input[CAVS__GIVEN_INPUT], shard);
 }
 
 static struct cavs__increment *first_of(const struct cavs__going *g, int shard)
