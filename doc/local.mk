@@ -22,7 +22,7 @@ nobase_dist_doc_DATA += apps/dyn_tree_lstm.c apps/tree_fc.c apps/tree_lstm.c app
 	codelets/device/opencl.c codelets/device/products.cl codelets/device/sequences.c codelets/device/walk.c codelets/device_set.h \
 	codelets/groups/elementwise.def codelets/kernels/kernel.h codelets/part.h codelets/update.def \
 	core/cavs.h core/cavs_cells.h core/run/homes.c core/declare/model.h core/declare/operator.h core/declare/operators.def \
-	core/prepare/prepare.h core/run/engine.h core/compile/plan.h core/declare/symbol.c \
+	core/prepare/prepare.h core/ranks/ranks.h core/run/engine.h core/run/exchange.h core/tape/tape.h core/compile/plan.h core/declare/symbol.c \
 	doc/examples/first.c doc/examples/mistakes.c doc/examples/recorded.c doc/examples/two_ways.c memory/tensor.h \
 	perf/figures/simulated-gpus.svg \
 	perf/figures/simulated-nodes.svg \
