@@ -5,6 +5,7 @@
  * process and as several ranks, and compares.
  *
  *     ranks_trial SHARDS [MODEL | tape | sharing]
+ *     ranks_trial SHARDS turns       trains two sessions in turns, that share parameters or not
  *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
  *     ranks_trial SHARDS strangers   trains on other samples at rank 1
  *     ranks_trial SHARDS mixed       makes other calls at rank 1
@@ -243,6 +244,45 @@ static void try_sharing(struct cavs_session_options o)
     cavs_model_destroy(second);
 }
 
+/* ---- two sessions in turns ---- */
+
+/* Batches of one are over while those of many, which are before them, still run. */
+static void train_in_turns(struct cavs_session *many, struct cavs_session *one,
+                           const struct cavs_data *d, int n)
+{
+    int all[64], last;
+
+    for (int i = 0; i < n; i++)
+        all[i] = i;
+    for (int step = 0; step < 40; step++) {
+        last = step % n;
+        check(cavs_session_train(many, d, all, n), "train");
+        check(cavs_session_train(one, d, &last, 1), "train");
+    }
+}
+
+static void try_turns(struct cavs_session_options o, bool sharing)
+{
+    const struct zoo_entry *z = zoo_find("tree_lstm_bench");
+    struct cavs_model *m = zoo_model(z);
+    struct cavs_session *many, *one;
+    int n;
+    struct cavs_data *d = make_data(z, m, &n);
+    uint64_t h = CAVS__HASH_START;
+
+    check(cavs_session_create(runtime, m, &o, &many), "session");
+    check(cavs_session_create_with(runtime, m, &o, sharing ? many : NULL, &one), "session");
+    train_in_turns(many, one, d, n);
+    h = hash_values(many, m, h, cavs_session_get_param);
+    h = hash_values(one, m, h, cavs_session_get_param);
+    if (cavs_runtime_rank(runtime) == 0)
+        printf("%016llx\n", (unsigned long long)h);
+    cavs_session_destroy(one);
+    cavs_session_destroy(many);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 /* ---- memory that runs out at one rank ---- */
 
 enum { CHECKPOINTS = 160 };
@@ -400,6 +440,8 @@ int main(int argc, char **argv)
     }
     if (argc > 2 && strcmp(argv[2], "sharing") == 0)
         try_sharing(o);
+    for (int sharing = 0; sharing < 2 && argc > 2 && strcmp(argv[2], "turns") == 0; sharing++)
+        try_turns(o, sharing);
     if (argc > 2 && strcmp(argv[2], "strangers") == 0)
         try_strangers(o);
     if (argc > 2 && strcmp(argv[2], "mixed") == 0)

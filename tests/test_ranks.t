@@ -40,6 +40,14 @@ if [ -n "${CAVS_TEST_LONG:-}" ]; then
     same 3 64 tree_lstm_bench
 fi
 
+# Messages of two sessions are under way at a time.
+hashes 1 4 turns
+for n in 2 3 4; do
+    hashes $n 4 turns
+    [ -s "$work/1.4" ] && cmp -s "$work/1.4" "$work/$n.4"
+    ok $? "$n ranks train two sessions in turns: the bits of one process" "$work/err" "$work/1.4" "$work/$n.4"
+done
+
 hashes 1 4 sharing
 hashes 2 4 sharing
 [ "$(cat "$work/1.4")" = accepted ] && [ "$(grep -c '^parameter W: sessions that share it would' "$work/2.4")" -eq 2 ]

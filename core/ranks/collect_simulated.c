@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/ranks/mpi.h"
 
-enum { FIRST_TAG = 1 << 29 /* above those of gradients */ };
+enum { FIRST_TAG = 1 << 29 };
 
 /* One round: `bytes` to that rank, and as many from the other. */
 static int pass_on(struct cavs__ranks *r, int round, char *out, int to, char *in, int from,

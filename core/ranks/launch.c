@@ -141,7 +141,7 @@ void cavs__ranks_close(struct cavs__ranks *r)
  * looks for messages between two tasks.  It runs tasks only while something is to be received,
  * hence there is always something: a word from this rank to itself, sent at the end. */
 
-enum { LAST_WORD = 1 << 30 /* a tag above those of gradients */ };
+enum { LAST_WORD = 1 << 30 /* a tag */ };
 
 int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf)
 {

@@ -18,6 +18,7 @@ struct cavs__ranks {
     MPI_Comm agree, carry, watch;
     unsigned wanted, raised; /* bits: of this rank, for the next meeting; of all, of the last one */
     int64_t bytes;           /* sent */
+    int64_t senders;         /* that have tags of their own so far */
     double waited;           /* seconds */
     starpu_data_handle_t words[2]; /* from this rank to itself, see launch.c */
     int last_word[2];

@@ -106,6 +106,9 @@ int cavs__ranks_send(struct cavs__ranks *r, starpu_data_handle_t handle, int to,
                      cavs__sent *done, void *arg);
 int cavs__ranks_receive(struct cavs__ranks *r, starpu_data_handle_t handle, int from, int64_t tag,
                         cavs__sent *done, void *arg);
+/* What whoever sends adds to its tags, so that nobody else has them: messages of two sessions may
+ * be under way at a time.  Every rank calls, in the same order. */
+int64_t cavs__ranks_tags(struct cavs__ranks *r);
 /* Bytes sent so far by this rank. */
 int64_t cavs__ranks_bytes(const struct cavs__ranks *r);
 /* Seconds that some of it was waited for, as whoever sends and receives has found. */

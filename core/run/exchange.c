@@ -57,6 +57,7 @@ int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out)
         return cavs__fail_nomem("exchange", sizeof **out);
     (*out)->e = e;
     (*out)->ranks = e->rt->ranks;
+    (*out)->tags = cavs__ranks_tags(e->rt->ranks);
     tell_idle(*out);
     return create_all(*out);
 }

@@ -123,6 +123,7 @@ _Static_assert((int)CAVS__PARTIALS == (int)CAVS__MAX_PARTIALS, "partial gradient
 struct cavs__exchange {
     struct cavs__engine *e;
     struct cavs__ranks *ranks;
+    int64_t tags; /* of this session: added to those below */
     struct starpu_codelet sum, sum_rows, pack, unpack, merge_norms;
     int nparcels;
     size_t parcels_room;

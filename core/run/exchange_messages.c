@@ -89,7 +89,7 @@ int cavs__send(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, 
     int rc;
 
     cavs__slot_hold(of);
-    rc = cavs__ranks_send(x->ranks, handle, to, tag, cavs__slot_release, of->laps);
+    rc = cavs__ranks_send(x->ranks, handle, to, x->tags + tag, cavs__slot_release, of->laps);
     if (rc)
         cavs__slot_release(of->laps);
     return rc;
@@ -102,7 +102,8 @@ int cavs__receive(struct cavs__exchange *x, int slot, starpu_data_handle_t handl
     int rc;
 
     cavs__slot_hold(of);
-    rc = cavs__ranks_receive(x->ranks, handle, from, tag, receive_done, &x->waiting[slot]);
+    rc =
+        cavs__ranks_receive(x->ranks, handle, from, x->tags + tag, receive_done, &x->waiting[slot]);
     if (rc)
         cavs__slot_release(of->laps);
     return rc;
