@@ -742,10 +742,11 @@ const char *cavs_runtime_scheduler(const struct cavs_runtime *rt);
  * on some shards of every batch, and all have all parameters, which stay the same to the last bit;
  * so do results, for one number of shards, whatever the number of ranks.  All ranks make the same
  * calls of the library in the same order with the same arguments: sessions are made, batches run,
- * metrics and outputs read and files written together.  Files of models are written by rank 0.  An
- * error that one has, all have, unless it is in a call that is made for one process only; then
- * cavs_runtime_abort() ends the others.  A rank that dies or says nothing for some seconds ends
- * all.
+ * metrics and outputs read and files written together.  A session that is not the same everywhere
+ * is refused; so is the next batch after parameters were given other values on one rank, or a
+ * session another learning rate.  Files of models are written by rank 0.  An error that one has,
+ * all have, unless it is in a call that is made for one process only; then cavs_runtime_abort()
+ * ends the others.  A rank that dies or says nothing for some seconds ends all.
  *
  * The number of this process among the ranks, 0 if it is alone; how many there are. */
 int cavs_runtime_rank(const struct cavs_runtime *rt);

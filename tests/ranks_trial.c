@@ -7,6 +7,7 @@
  *     ranks_trial SHARDS [MODEL | tape | sharing]
  *     ranks_trial SHARDS turns       trains two sessions in turns, that share parameters or not
  *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
+ *     ranks_trial SHARDS unlike      makes other sessions at rank 1, then gives it other values
  *     ranks_trial SHARDS strangers   trains on other samples at rank 1
  *     ranks_trial SHARDS mixed       makes other calls at rank 1
  *     ranks_trial WORKERS bound      prints which hardware threads the workers are bound to
@@ -313,6 +314,79 @@ static void try_saving(struct cavs_session_options o, const char *path)
     cavs_model_destroy(m);
 }
 
+/* ---- a rank that makes other sessions, or gives one other values ---- */
+
+static void tell(int rc)
+{
+    printf("%s\n", rc == 0 ? "accepted" : cavs_error_message());
+}
+
+/* Rank 1 has the second model, and the second options. */
+static void try_session(struct cavs_model *m, const struct cavs_session_options *o)
+{
+    struct cavs_session *s = NULL;
+
+    tell(cavs_session_create(runtime, m, o, &s));
+    cavs_session_destroy(s);
+}
+
+/* Of the first parameter; values: all of them. */
+static int set_all(struct cavs_session *s, const struct cavs_model *m, float value)
+{
+    const struct cavs_param *p = cavs_model_param_at(m, 0);
+    int n = cavs_param_rows(p) * cavs_param_cols(p);
+    float *values = malloc((size_t)n * sizeof *values);
+    int rc;
+
+    check(values ? 0 : CAVS_ENOMEM, "values");
+    for (int i = 0; i < n; i++)
+        values[i] = value;
+    rc = cavs_session_set_param(s, p, values);
+    free(values);
+    return rc;
+}
+
+static void give(struct cavs_session_options o)
+{
+    const struct zoo_entry *z = zoo_find("tree_lstm_bench");
+    struct cavs_model *m = zoo_model(z);
+    float rank = (float)cavs_runtime_rank(runtime);
+    const int both[] = {0, 1};
+    struct cavs_session *s;
+    int n;
+    struct cavs_data *d = make_data(z, m, &n);
+
+    check(cavs_session_create(runtime, m, &o, &s), "session");
+    for (int same = 0; same < 2; same++) {
+        check(set_all(s, m, same ? 0.5f : rank), "values");
+        tell(cavs_session_train(s, d, both, 2));
+    }
+    cavs_session_destroy(s);
+    check(cavs_session_create(runtime, m, &o, &s), "session");
+    check(cavs_session_set_lr(s, 0.5f + rank), "rate");
+    tell(cavs_session_train(s, d, both, 2));
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
+static void try_unlike(struct cavs_session_options o)
+{
+    int rank = cavs_runtime_rank(runtime);
+    struct cavs_model *m = two_products(WIDTH), *other = two_products(WIDTH + 1 + rank);
+    struct cavs_session_options faster = o, finer = o;
+
+    faster.lr += (float)rank;
+    finer.shards += rank;
+    try_session(m, &faster);
+    try_session(m, &finer);
+    try_session(other, &o);
+    try_session(m, &o);
+    give(o);
+    cavs_model_destroy(m);
+    cavs_model_destroy(other);
+}
+
 /* ---- a rank that has other samples ---- */
 
 /* As many, of as many vertices: rank 1 has them in another order. */
@@ -444,6 +518,8 @@ int main(int argc, char **argv)
         try_turns(o, sharing);
     if (argc > 2 && strcmp(argv[2], "strangers") == 0)
         try_strangers(o);
+    if (argc > 2 && strcmp(argv[2], "unlike") == 0)
+        try_unlike(o);
     if (argc > 2 && strcmp(argv[2], "mixed") == 0)
         try_mixed(o);
     if (argc > 3 && strcmp(argv[2], "saving") == 0)

@@ -53,6 +53,19 @@ hashes 2 4 sharing
 [ "$(cat "$work/1.4")" = accepted ] && [ "$(grep -c '^parameter W: sessions that share it would' "$work/2.4")" -eq 2 ]
 ok $? "sessions of other models, whose ranks would keep other states, are refused by all" "$work/err" "$work/2.4"
 
+hashes 2 4 unlike
+# unlike_by REGEX DESCRIPTION: both ranks have said so
+unlike_by() {
+    [ "$(grep -cE "$1" "$work/2.4")" -eq 2 ]
+    ok $? "$2 is refused by all" "$work/err" "$work/2.4"
+}
+unlike_by 'differ in the session: 4 shards, adam, lr 1.0[0-9]*, .* and 4 shards, adam, lr 0.0[0-9]*,' "a session of another learning rate"
+unlike_by 'differ in the session: 5 shards, .* and 4 shards,' "or of more shards"
+unlike_by 'differ in the model: W 20 x 20, large 20 x 22 and W 20 x 20, large 20 x 21$' "or of another model"
+[ "$(grep -c '^rank 1 has given parameters other values than rank 0, or another learning rate$' "$work/2.4")" -eq 6 ] &&
+    [ "$(grep -c '^accepted$' "$work/2.4")" -eq 2 ]
+ok $? "what rank 1 gives parameters, and no other rank, is refused by all" "$work/err" "$work/2.4"
+
 hashes 2 4 strangers
 [ "$(grep -c '^rank 1 has another batch than rank 0' "$work/2.4")" -eq 2 ]
 ok $? "a batch of samples that one rank has others of is refused by all" "$work/err" "$work/2.4"

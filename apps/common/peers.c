@@ -81,26 +81,6 @@ static int compare_options(struct app *a, enum option_role role)
     return rc;
 }
 
-static int compare_model(struct app *a)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    int rc;
-
-    if (!to)
-        return CAVS_ENOMEM;
-    for (int i = 0; i < cavs_model_param_count(a->model); i++) {
-        const struct cavs_param *p = cavs_model_param_at(a->model, i);
-
-        fprintf(to, "%s%s %d x %d", i ? ", " : "", cavs_param_name(p), cavs_param_rows(p),
-                cavs_param_cols(p));
-    }
-    rc = fclose(to) == 0 ? cavs_runtime_same(a->runtime, "the model", text) : CAVS_ENOMEM;
-    free(text);
-    return rc;
-}
-
 static int compare_data(struct app *a)
 {
     int rc = 0;
@@ -135,9 +115,7 @@ int peers_compare(struct app *a)
         rc = cavs_runtime_same(a->runtime, "its version", cavs_version());
     for (int role = 0; rc == 0 && role < OPTION_ROLES; role++)
         rc = compare_options(a, role);
-    if (rc == 0)
-        rc = compare_data(a);
-    return rc == 0 ? compare_model(a) : rc;
+    return rc == 0 ? compare_data(a) : rc;
 }
 
 /* ---- with each batch ------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ enum { PEERS_PROGRESS = 1, PEERS_CHECKPOINT = 2, PEERS_SIGNALS = 4 /* and above:
 void peers_hush(void);
 /* It is the first one, or alone; known before the runtime is. */
 bool peers_is_first(void);
-/* The runtime is there: options, data and model have to be the same on all ranks. */
+/* The runtime is there: program, options and data have to be the same on all ranks. */
 int peers_compare(struct app *a);
 /* Before a batch: its own bits, and the signal that came.  After it: what all have raised; a signal
  * then counts. */

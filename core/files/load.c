@@ -102,6 +102,8 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
     json_decref(s->found);
     s->found = found;
     s->resumed++;
+    cavs__exchange_given(s->optimizer.exchange, &d.seed, sizeof d.seed);
+    cavs__exchange_given(s->optimizer.exchange, &d.lr, sizeof d.lr);
     s->optimizer.store->step = d.step;
     s->options.seed = d.seed;
     s->optimizer.rule.lr = (float)d.lr;

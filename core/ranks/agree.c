@@ -18,16 +18,9 @@ int cavs__ranks_count(const struct cavs__ranks *r)
     return r ? r->count : 1;
 }
 
-/* What comes of another call does not begin with the same. */
-static uint64_t mark_of(const struct cavs__meeting *m)
-{
-    const char *call = m->call ? m->call : "meeting";
-
-    return cavs__hash(CAVS__HASH_START, call, strlen(call));
-}
-
 struct cavs__word {
-    uint64_t mark, same;
+    char call[16]; /* its beginning */
+    uint64_t same, given;
     int64_t length;
     struct cavs__pace pace;
     int32_t rc;
@@ -41,10 +34,12 @@ _Static_assert(sizeof(struct cavs__word) <= 4000, "what MPI sends at once");
 static int check_words(const struct cavs__ranks *r, const struct cavs__word *all)
 {
     for (int i = 0; i < r->count; i++) {
-        if (all[i].mark != all[r->count].mark)
+        if (strncmp(all[i].call, all[r->count].call, sizeof all->call) != 0)
             return cavs__fail(CAVS_ESTATE,
-                              "rank %d makes another call than rank %d: all have to make the same",
-                              i, r->rank);
+                              "rank %d makes another call than rank %d (%.*s, and %.*s): all have "
+                              "to make the same",
+                              i, r->rank, (int)sizeof all->call, all[i].call, (int)sizeof all->call,
+                              all[r->count].call);
     }
     return CAVS_OK;
 }
@@ -58,6 +53,11 @@ static int outcome(const struct cavs__ranks *r, const struct cavs__word *all,
                           : cavs__fail(all[i].rc, "rank %d: %s", i, all[i].text);
     }
     for (int i = 1; i < r->count; i++) {
+        if (all[i].given != all[0].given)
+            return cavs__fail(CAVS_ESTATE,
+                              "rank %d has given parameters other values than rank 0, or another "
+                              "learning rate",
+                              i);
         if (all[i].same == all[0].same)
             continue;
         return m->value ? cavs__fail(CAVS_EINVAL, "rank %d and rank 0 differ in %s: %s and %s", i,
@@ -70,8 +70,9 @@ static int outcome(const struct cavs__ranks *r, const struct cavs__word *all,
 
 static void fill(struct cavs__word *w, const struct cavs__ranks *r, const struct cavs__meeting *m)
 {
-    w->mark = mark_of(m);
+    snprintf(w->call, sizeof w->call, "%s", m->call ? m->call : "meeting");
     w->same = m->same;
+    w->given = m->given;
     w->length = m->length;
     w->pace = m->pace;
     w->rc = m->rc;

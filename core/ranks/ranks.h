@@ -70,6 +70,7 @@ struct cavs__meeting {
     int rc;                   /* of what it did before; its message goes to all */
     uint64_t same;            /* of what has to be the same everywhere: */
     const char *what, *value; /* its name; and itself in words, NULL: there are none */
+    uint64_t given;           /* the same, of what parameters were given */
     const int32_t *list;      /* for the others, of this length */
     int64_t length, *lengths; /* [ranks], NULL: nobody wants them */
     int32_t *lists;           /* one after the other, if all are short; see below */

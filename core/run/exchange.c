@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/notice.h"
 #include "core/run/optimizer.h"
 
@@ -131,6 +132,12 @@ int cavs__place_of(const struct cavs__exchange *x)
 
 /* ---- agreeing ---- */
 
+void cavs__exchange_given(struct cavs__exchange *x, const void *bytes, size_t n)
+{
+    if (x)
+        x->given = cavs__hash(x->given ? x->given : CAVS__HASH_START, bytes, n);
+}
+
 int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slot,
                         struct cavs__tensor *lists, uint64_t same, int rc)
 {
@@ -138,6 +145,7 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
     struct cavs__meeting m = {.call = "batch",
                               .same = same,
                               .what = "batch",
+                              .given = x->given,
                               .lengths = x->lengths,
                               .pace = cavs__own_pace(x),
                               .paces = x->told};
@@ -151,6 +159,8 @@ int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slo
         m.lists = x->theirs;
     }
     rc = cavs__ranks_meet(x->ranks, &m);
+    if (!rc)
+        x->given = 0;
     return rc || !sums ? rc : cavs__rows_merge(x, b, slot, lists);
 }
 

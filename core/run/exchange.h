@@ -149,6 +149,7 @@ struct cavs__exchange {
     int32_t *mine, *theirs;                /* lists of touched rows, to tell one another */
     size_t mine_room, theirs_room;
     int64_t *lengths; /* [ranks] */
+    uint64_t given;   /* values and rates since the last batch, in a number */
     struct cavs__waiting waiting[CAVS__SLOTS];
 };
 
@@ -180,6 +181,9 @@ int cavs__shards_of(const struct cavs__exchange *x, int rank);
  * which rows are touched.  lists: [nstored], where those of all are put for the update. */
 int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slot,
                         struct cavs__tensor *lists, uint64_t same, int rc);
+/* A call of the user's gives these bytes to the parameters, or to what updates them: ranks that
+ * were given others are refused with the next batch. */
+void cavs__exchange_given(struct cavs__exchange *x, const void *bytes, size_t n);
 /* After the tasks of the batch: the sums, and what carries them. */
 int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 /* After the tasks that make the norms of this rank's parameters: those of all. */

@@ -52,6 +52,7 @@ libcavs_la_SOURCES += \
 	core/run/run_batch.c \
 	core/run/runtime.c \
 	core/run/runtime.h \
+	core/run/same_session.c \
 	core/run/session.c \
 	core/run/session.h \
 	core/run/shared_runs.c \

@@ -200,7 +200,7 @@ int cavs_session_create_with(struct cavs_runtime *rt, const struct cavs_model *m
     cavs__model_hold(m);
     s->options = *options;
     s->launched_before = cavs__devices->launched();
-    rc = create_parts(s, other);
+    rc = cavs__session_agree(s, create_parts(s, other));
     if (rc) {
         cavs_session_destroy(s);
         return rc;
@@ -285,6 +285,7 @@ int cavs_session_set_lr(struct cavs_session *s, float lr)
 {
     if (!s || !isfinite(lr))
         return cavs__fail(CAVS_EINVAL, "learning rate %g", (double)lr);
+    cavs__exchange_given(s->optimizer.exchange, &lr, sizeof lr);
     s->optimizer.rule.lr = lr;
     return CAVS_OK;
 }

@@ -6,6 +6,7 @@
  * A session prepares a batch, has the engine evaluate it and the optimizer update the parameters.
  *
  *   session.c     life
+ *   same_session.c  that all ranks have made the same
  *   run_batch.c   training, gradients, evaluation: one batch; prepare_batch.c: before its tasks
  *   fault.c       where a number that is not finite came from
  *   stats.c       statistics
@@ -67,6 +68,9 @@ void cavs__session_release(struct cavs_session *s, struct cavs__session_tape *ta
 int cavs__session_ready(const struct cavs_session *s, const char *call);
 /* Waits for everything submitted, and then asks the next. */
 int cavs__settle(struct cavs_session *s);
+/* same_session.c: the outcome of making a session, on all ranks; refused if they have made sessions
+ * of other options or other parameters. */
+int cavs__session_agree(struct cavs_session *s, int rc);
 /* prepare_batch.c: everything that is wanted before the tasks of r->samples are submitted, s->batch
  * and what they read; a batch that fails here leaves no trace.  All ranks go on, or none. */
 int cavs__prepare_batch(struct cavs_session *s, struct cavs__request *r, int slot);

@@ -179,6 +179,14 @@ static void copy_out(struct cavs__tensor *t, const struct cavs_param *p, float *
     cavs__close_window(&w);
 }
 
+/* Ranks tell one another of it. */
+static void note_given(struct cavs_session *s, const struct cavs_param *p, const float *values)
+{
+    cavs__exchange_given(s->optimizer.exchange, &p->number, sizeof p->number);
+    cavs__exchange_given(s->optimizer.exchange, values,
+                         (size_t)p->rows * (size_t)p->cols * sizeof *values);
+}
+
 static struct cavs__param_window copy_in(struct cavs__tensor *t, const struct cavs_param *p,
                                          const float *values)
 {
@@ -208,6 +216,7 @@ int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, c
 
     if (rc)
         return rc;
+    note_given(s, p, values);
     w = copy_in(param_tensor(s, p), p, values);
     write_copies(s, p, &w);
     cavs__close_window(&w);
@@ -282,5 +291,6 @@ int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, f
 
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
 {
+    note_given(s, p, values);
     return move_state(s, p, k, NULL, values);
 }
