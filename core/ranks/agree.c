@@ -106,6 +106,23 @@ int cavs__ranks_room(struct cavs__ranks *r)
     return r->room ? CAVS_OK : cavs__fail_nomem("ranks", ((size_t)r->count + 1) * sizeof *r->room);
 }
 
+/* What other versions say may have another length: this never changes. */
+int cavs__ranks_same_version(struct cavs__ranks *r)
+{
+    char own[64] = "", (*all)[sizeof own] = (void *)r->room;
+    int rc;
+
+    snprintf(own, sizeof own, "%s", cavs_version());
+    rc = cavs__ranks_gather(r, own, sizeof own, all);
+    for (int i = 1; i < r->count && !rc; i++) {
+        if (memcmp(all[i], all[0], sizeof own) != 0)
+            rc =
+                cavs__fail(CAVS_EINVAL, "rank %d and rank 0 differ in the version: %.63s and %.63s",
+                           i, all[i], all[0]);
+    }
+    return rc;
+}
+
 int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m)
 {
     struct cavs__word *all;

@@ -112,9 +112,11 @@ int cavs__ranks_open(const void *communicator, struct cavs__ranks **out)
         free(r);
         return cavs__fail(CAVS_ERUNTIME, "MPI makes no communicators for %d ranks", count);
     }
-    rc = cavs__watch_start(r);
+    rc = cavs__ranks_room(r);
     if (!rc)
-        rc = cavs__ranks_room(r);
+        rc = cavs__ranks_same_version(r);
+    if (!rc)
+        rc = cavs__watch_start(r);
     if (rc)
         cavs__ranks_close(r);
     else

@@ -28,6 +28,8 @@ struct cavs__ranks {
 
 /* agree.c: makes that room. */
 int cavs__ranks_room(struct cavs__ranks *r);
+/* Before anything else is said. */
+int cavs__ranks_same_version(struct cavs__ranks *r);
 
 /* at_once.c: before MPI starts. */
 void cavs__ranks_send_at_once(void);
