@@ -52,13 +52,6 @@ static int finish(int started, MPI_Request *request)
                                   : cavs__fail(CAVS_ERUNTIME, "MPI: another rank is out of reach");
 }
 
-int cavs__ranks_barrier(struct cavs__ranks *r)
-{
-    MPI_Request request;
-
-    return finish(MPI_Ibarrier(r->agree, &request), &request);
-}
-
 int cavs__ranks_gather(struct cavs__ranks *r, const void *mine, size_t bytes, void *all)
 {
     MPI_Request request;

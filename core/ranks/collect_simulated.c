@@ -57,13 +57,6 @@ int cavs__ranks_gather(struct cavs__ranks *r, const void *mine, size_t bytes, vo
     return rc;
 }
 
-int cavs__ranks_barrier(struct cavs__ranks *r)
-{
-    char all[r->count];
-
-    return cavs__ranks_gather(r, "", 1, all);
-}
-
 /* Each is made as long as the longest. */
 int cavs__ranks_gather_lists(struct cavs__ranks *r, const int32_t *mine, const int64_t *n,
                              int32_t *all)
@@ -90,5 +83,5 @@ int cavs__ranks_complete(struct cavs__ranks *r, float *rows, size_t n)
 {
     (void)rows;
     (void)n;
-    return cavs__ranks_barrier(r);
+    return cavs__ranks_agree_on(r, "rows", CAVS_OK);
 }

@@ -38,7 +38,4 @@ void cavs__ranks_send_at_once(void);
 int cavs__watch_start(struct cavs__ranks *r);
 void cavs__watch_stop(struct cavs__ranks *r);
 
-/* collect.c: waits for all, without taking a core from the workers. */
-int cavs__ranks_barrier(struct cavs__ranks *r);
-
 #endif

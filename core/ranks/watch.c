@@ -111,7 +111,7 @@ void cavs__watch_stop(struct cavs__ranks *r)
     struct cavs__watch *w = r->guard;
 
     if (w && w->npeers > 0) {
-        cavs__ranks_barrier(r);
+        cavs__ranks_agree_on(r, "the end", CAVS_OK);
         __atomic_store_n(&w->stops, true, __ATOMIC_RELEASE);
         pthread_join(w->thread, NULL);
     }
