@@ -299,15 +299,70 @@ differing "where StarPU does not start on one rank, all end" 'rank 1: StarPU has
 mkdir "$work/a" "$work/b"
 cp "$data/mini.txt" "$work/a/train.txt"
 cp "$data/mini-dev.txt" "$work/b/train.txt"
-for rank in a b; do
-    printf '#!/bin/sh\ncd "%s" && exec "%s" --train train.txt --hidden 8 --epochs 1 --workers 1\n' "$work/$rank" \
-        "$(cd "$apps" && pwd)/tree_lstm" >"$work/$rank/run"
-    chmod +x "$work/$rank/run"
-done
-mpirun -np 1 "$work/a/run" : -np 1 "$work/b/run" >"$work/out" 2>"$work/err" </dev/null
-echo $? >"$work/status"
+printf '#!/bin/sh\ncd "$1" && shift && exec "$@"\n' >"$work/in"
+chmod +x "$work/in"
+# apart ARGUMENT...: tree_lstm as two ranks, in folders of their own
+apart() {
+    program=$(cd "$apps" && pwd)/tree_lstm
+    mpirun -np 1 "$work/in" "$work/a" "$program" "$@" : -np 1 "$work/in" "$work/b" "$program" "$@" >"$work/out" \
+        2>"$work/err" </dev/null
+    echo $? >"$work/status"
+}
+apart --train train.txt --hidden 8 --epochs 1 --workers 1
 ! status_is 0 && said 'rank 1 and rank 0 differ in the train set'
 ok $? "ranks with other data are refused"
+
+cp "$data/mini.txt" "$work/b/train.txt"
+for rank in a b; do
+    # shellcheck disable=SC2086
+    run tree_lstm $small --seed "$(printf %d "'$rank")" --epochs 1 --quiet --save "$work/$rank/model"
+done
+# others FILE: its numbers are refused, which is said once
+others() {
+    ! status_is 0 && [ "$(grep -c 'rank 1 has given parameters other values than rank 0' "$work/err")" -eq 1 ]
+    ok $? "ranks with another $1 are refused, which is said once"
+}
+apart --init model --epochs 1 --train train.txt --workers 1
+others "model file"
+# shellcheck disable=SC2086
+apart $small --partial model --epochs 1 --workers 1
+others "file of a part of the model"
+
+if printf 'const char *cavs_version(void) { return "0.0.9"; }\n' |
+    "${CC:-cc}" -shared -fPIC -x c -o "$work/old.so" - 2>"$work/err"; then
+    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne 1 ] || export LD_PRELOAD="%s/old.so"\nexec "$@"\n' "$work" >"$work/old"
+    chmod +x "$work/old"
+    # shellcheck disable=SC2086
+    mpirun -np 2 "$work/old" "$apps/tree_lstm" $small --epochs 1 >"$work/out" 2>"$work/err" </dev/null
+    echo $? >"$work/status"
+    ! status_is 0 && said "rank 1 and rank 0 differ in the version: 0.0.9 and $("$apps/tree_lstm" --version | sed 's/.* //')"
+    ok $? "ranks of another version are refused"
+else
+    skip "ranks of another version are refused" "no compiler"
+fi
+
+head -n 1 "$data/mini-dev.txt" >"$work/b/some.txt"
+cp "$data/mini-dev.txt" "$work/a/some.txt"
+apart --init "$work/a/model" --predict some.txt --batch 1 --workers 1
+! status_is 0 && said 'makes another call than rank' && [ "$(grep -c MPI_ERR "$work/err")" -eq 0 ]
+ok $? "a rank that has less to predict ends all, without an error of MPI"
+
+ranks 2 tree_lstm --init "$work/a/model" --predict /dev/stdin --workers 1
+! status_is 0 && said '/dev/stdin: each of 2 ranks reads all of it'
+ok $? "predictions of what only one rank can read are refused"
+
+mkdir "$work/a/new"
+# shellcheck disable=SC2086
+apart $small --epochs 1 --save new/model --log new/log --checkpoint new/kept --quiet
+status_is 0 && [ -s "$work/a/new/model" ] && [ -s "$work/a/new/log" ] && [ -s "$work/a/new/kept/checkpoint.safetensors" ]
+ok $? "only rank 0 needs a place to write to"
+
+printf '#!/bin/sh\nHWLOC_THISSYSTEM=0 HWLOC_SYNTHETIC="core:$((2 + 2 * ${OMPI_COMM_WORLD_RANK:-$PMI_RANK})) pu:1" exec "$@"\n' >"$work/cores"
+chmod +x "$work/cores"
+mpirun -np 2 "$work/cores" "$apps/tree_lstm" --train "$data/mini.txt" --hidden 8 --epochs 1 --workers 1 >"$work/out" 2>"$work/err" </dev/null
+echo $? >"$work/status"
+! status_is 0 && grep -q 'differ in the session: 4 shards (one a core), .* and 2 shards (one a core),' "$work/err"
+ok $? "machines of other sizes, if nobody says how many shards there are, are refused"
 
 # --- what goes wrong ------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,6 +100,13 @@ static int compare_data(struct app *a)
     return rc;
 }
 
+static bool is_file(FILE *in)
+{
+    struct stat now;
+
+    return fstat(fileno(in), &now) == 0 && S_ISREG(now.st_mode);
+}
+
 int peers_compare(struct app *a)
 {
     int rc;
@@ -106,10 +114,11 @@ int peers_compare(struct app *a)
     if (cavs_runtime_ranks(a->runtime) == 1)
         return 0;
     stop_share();
-    if (a->options.predict && strcmp(a->options.predict, "-") == 0)
+    if (a->options.predict && !is_file(a->predictions.in))
         return app_fail(&a->error, CAVS_EINVAL,
-                        "--predict -: only one of %d ranks has the standard input; name a file",
-                        cavs_runtime_ranks(a->runtime));
+                        "--predict %s: each of %d ranks reads all of it, and only one has the "
+                        "standard input or a pipe; name a file",
+                        a->options.predict, cavs_runtime_ranks(a->runtime));
     rc = cavs_runtime_same(a->runtime, "the program", a->program->name);
     for (int role = 0; rc == 0 && role < OPTION_ROLES; role++)
         rc = compare_options(a, role);
@@ -145,8 +154,8 @@ void peers_fail(struct app *a, int rc)
 {
     const struct timespec while_first_speaks = {3, 0};
 
-    if (!peers_is_first()) {
-        nanosleep(&while_first_speaks, NULL);
+    /* (the end of the first one, which has spoken then, is a signal here) */
+    if (!peers_is_first() && nanosleep(&while_first_speaks, NULL) == 0) {
         dprintf(STDERR_FILENO, "%s: rank %d: %s\n", a->program->name, early_rank(),
                 app_error_text(rc, &a->error));
     }

@@ -166,19 +166,19 @@ static void set_scale(struct app *a)
     }
 }
 
-/* Every place that results go to is tried before work begins. */
+/* Every place that results go to is tried before work begins, by who writes there. */
 static int try_outputs(struct app *a)
 {
     const struct app_options *o = &a->options;
     const char *const paths[] = {o->save, o->log, o->output};
 
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    for (size_t i = 0; peers_is_first() && i < sizeof paths / sizeof *paths; i++) {
         int rc = paths[i] ? cavs_file_writable(paths[i]) : 0;
 
         if (rc < 0)
             return rc;
     }
-    return o->checkpoint ? checkpoint_prepare(a) : 0;
+    return o->checkpoint && peers_is_first() ? checkpoint_prepare(a) : 0;
 }
 
 /* A run that could not find its best epoch would go on to the end, or give up at once, as if there
