@@ -8,9 +8,11 @@
 #include "codelets/part.h"
 #include "core/base/error.h"
 
-static int shard_of(struct cavs_tape *t, int symbol)
+/* Of an evaluated symbol.  Not by what its sample is computed together with: that sample may have
+ * been read since, and have no shard yet. */
+static int shard_of(const struct cavs_tape *t, int symbol)
 {
-    return t->order.shard[cavs__group_of(&t->recording, t->recording.entries[symbol].sample)];
+    return t->order.shard[t->recording.entries[symbol].sample];
 }
 
 static bool has_gradient(const struct cavs_tape *t, int symbol)
