@@ -24,33 +24,15 @@ static int32_t line_read(const struct cavs__recording *r, const struct cavs__rea
     return cavs__line_of(r, read->of) + read->from / CAVS__LINE;
 }
 
-/* A row of the V_t that was not taken back, of a list that has entries if so many are wanted; NULL:
- * there is none. */
-static const struct cavs__vertex *live_row(const struct cavs__filling *w, const struct cavs__vt *vt,
-                                           int32_t entries)
-{
-    const struct cavs__vertex *v = NULL;
-
-    for (int r = 0; r < vt->n && !v; r++) {
-        if (entries == 0 || w->d->length[vt->row0 + r] >= entries)
-            v = cavs__vertex_of_row(&w->t->recording, w->d, vt->row0 + r);
-    }
-    return v;
-}
-
-/* Ids as they are; rows by their lines.  What was taken back has gradients of zero, and reads what
- * another row reads: a gradient of zero over an operand of zero is no number, and a parameter's
- * gradient is the sum of all rows'. */
+/* Ids as they are; rows by their lines.  Nothing is computed any more of what was taken back. */
 static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__operand_sort *o)
 {
     const struct cavs__recording *recording = &w->t->recording;
-    const struct cavs__vertex *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt, 0) : NULL;
     int32_t *out = section_of(w, vt, o->section);
 
     for (int r = 0; r < vt->n; r++) {
-        const struct cavs__vertex *own = cavs__vertex_of_row(recording, w->d, vt->row0 + r);
-        const struct cavs__vertex *v = own ? own : live;
+        const struct cavs__vertex *v = cavs__vertex_of_row(recording, w->d, vt->row0 + r);
         const struct cavs__read *read = v ? &recording->reads[v->operands + k] : NULL;
 
         if (o->kind != CAVS__OPERAND_ID)
@@ -86,18 +68,14 @@ static void fill_owner(const struct cavs__filling *w, const struct cavs__vt *vt,
     }
 }
 
-/* Operand k is entries of the lists; what was taken back reads what another row has, as above. */
+/* Operand k is entries of the lists. */
 static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__signature *s)
 {
     const struct cavs__recording *recording = &w->t->recording;
     const struct cavs__operand_sort *o = &s->operands[k];
-    const struct cavs__vertex *live = o->kind != CAVS__OPERAND_ID ? live_row(w, vt, 1) : NULL;
-    int32_t line = -1, n;
+    int32_t n;
 
-    if (live)
-        line = line_read(
-            recording, &recording->reads[live->operands + cavs__reads_of_operand(s, live, k, &n)]);
     for (int r = 0; r < vt->n; r++) {
         const struct cavs__vertex *v = cavs__vertex_of_row(recording, w->d, vt->row0 + r);
         int32_t *out = w->index + w->d->offsets[o->section] + w->d->entry0[vt->row0 + r];
@@ -105,7 +83,7 @@ static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *v
             v ? &recording->reads[v->operands + cavs__reads_of_operand(s, v, k, &n)] : NULL;
 
         for (int32_t i = 0; i < w->d->length[vt->row0 + r]; i++)
-            out[i] = !read                         ? line
+            out[i] = !read                         ? -1
                      : o->kind == CAVS__OPERAND_ID ? read[i].of
                                                    : line_read(recording, &read[i]);
     }

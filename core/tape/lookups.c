@@ -20,7 +20,8 @@ struct visiting {
 static void visit(struct visiting *v, int shard, const struct cavs__vertex *looked_up)
 {
     struct cavs__touched *t = v->touched;
-    int32_t id = looked_up ? v->t->recording.reads[looked_up->operands].of : -1, at;
+    const bool reached = looked_up && looked_up->reached;
+    int32_t id = reached ? v->t->recording.reads[looked_up->operands].of : -1, at;
 
     if (id < 0)
         return;

@@ -36,7 +36,7 @@ struct cavs__increment {
     int32_t **lines;  /* [nfunctions] where its rows begin: row_places.c; NULL: it has none */
     int32_t *offsets; /* [sections] in the index: fill.c */
     int32_t *pieces;  /* [n + 1] first piece of each row's gradient: reached.c */
-    bool *reached;    /* [nvt] by gradients: reached.c */
+    int32_t *reached; /* [nvt] rows that gradients reach: reached.c */
     struct cavs__increment *before, *after; /* of the same shard */
 };
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reached.c - which V_t gradients reach, from the last one back, and the pieces that the gradient
- * of each row is the sum of: one for each time that it is read, in the order in which it is.
+ * of each row is the sum of: one for each time that a row reads it that has a gradient itself, in
+ * the order in which it is read.
+ *
+ * Where gradients reach some rows of a V_t, the others, on which no loss depends or which were
+ * taken back, have no part in dF: theirs would be zeros, or no numbers where zero is divided by
+ * zero, and looked-up rows would be updated or not by what happens to be computed with them.
  */
 #include "core/base/error.h"
 #include "core/tape/tape.h"
@@ -60,7 +65,7 @@ static void give_pieces(struct cavs_tape *t, const struct cavs__increment *d,
 
             if (!listed)
                 cavs__fetch_operand(x.r, d, vt->row0 + r, vt->row0 + vt->n, x.k);
-            if (v)
+            if (v && v->reached)
                 give(&x, v, line + pitch * (o->each ? d->entry0[vt->row0 + r] : vt->frow0 + r));
         }
     }
@@ -69,34 +74,22 @@ static void give_pieces(struct cavs_tape *t, const struct cavs__increment *d,
 /* ---- which ---- */
 
 /* A loss is where gradients come from; elsewhere they come from who reads the row. */
-static bool is_reached(struct cavs_tape *t, const struct cavs__increment *d,
-                       const struct cavs__vt *vt)
-{
-    const struct cavs__signature *s = cavs__signature_of(t, vt);
-    bool reached = s->like.is_loss;
-
-    for (int r = 0; r < vt->n && !reached; r++) {
-        const struct cavs__vertex *v = cavs__vertex_of_row(&t->recording, d, vt->row0 + r);
-
-        reached = v && v->readers > 0;
-    }
-    return reached && s->needs_grad;
-}
-
 static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
 {
     const struct cavs__vt *vt = &d->vt[i];
+    const struct cavs__signature *s = cavs__signature_of(t, vt);
 
-    d->reached[i] = is_reached(t, d, vt);
-    if (!d->reached[i])
-        return;
-    for (int r = 0; r < vt->n; r++) {
+    d->reached[i] = 0;
+    for (int r = 0; r < vt->n && s->needs_grad; r++) {
         struct cavs__vertex *v = cavs__vertex_of_row(&t->recording, d, vt->row0 + r);
 
-        if (v)
-            v->reached = true;
+        if (!v)
+            continue;
+        v->reached = s->like.is_loss || v->readers > 0;
+        d->reached[i] += v->reached;
     }
-    give_pieces(t, d, vt, NULL);
+    if (d->reached[i])
+        give_pieces(t, d, vt, NULL);
 }
 
 static int find_reached(struct cavs_tape *t, int shard)

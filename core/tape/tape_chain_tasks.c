@@ -51,13 +51,26 @@ static int add_to_chain(struct cavs__sending *w, const struct cavs__increment *d
 }
 
 /* Of this increment and those behind it. */
-static int64_t count_vt(const struct cavs__increment *first)
+static int64_t count_segments(const struct cavs__increment *first, bool forward)
 {
     int64_t n = 0;
 
-    for (const struct cavs__increment *d = first; d; d = d->after)
-        n += d->nvt;
+    for (const struct cavs__increment *d = first; d; d = d->after) {
+        for (int i = 0; i < d->nvt; i++)
+            n += forward ? 1 : cavs__segments_reached(d, i);
+    }
     return n;
+}
+
+static int add_reached(struct cavs__sending *w, const struct cavs__increment *d, int i)
+{
+    struct cavs__vt rows = d->vt[i];
+    int rc = CAVS_OK;
+
+    rows.n = 0;
+    while (!rc && cavs__next_reached(w->t, d, i, &rows))
+        rc = add_to_chain(w, d, &rows);
+    return rc;
 }
 
 int cavs__submit_forward(struct cavs_tape *t, int slot, int shard)
@@ -65,7 +78,7 @@ int cavs__submit_forward(struct cavs_tape *t, int slot, int shard)
     const struct cavs__task_kind *k = cavs__recorded_chain(cavs__tape_plan(t), CAVS__FORWARD);
     const struct cavs__increment *first = t->fresh[shard];
     struct cavs__sending w;
-    int rc = k ? cavs__sending_begin(&w, t, slot, shard, k, count_vt(first)) : CAVS_OK;
+    int rc = k ? cavs__sending_begin(&w, t, slot, shard, k, count_segments(first, true)) : CAVS_OK;
 
     for (const struct cavs__increment *d = first; d && k && !rc; d = d->after) {
         for (int i = 0; i < d->nvt && !rc; i++) {
@@ -87,11 +100,11 @@ int cavs__submit_backward(struct cavs_tape *t, int slot, int shard)
 
     if (!k)
         return CAVS_OK;
-    rc = cavs__sending_begin(&w, t, slot, shard, k, count_vt(s->first));
+    rc = cavs__sending_begin(&w, t, slot, shard, k, count_segments(s->first, false));
     for (const struct cavs__increment *d = s->last; d && !rc; d = d->before) {
         for (int i = d->nvt - 1; i >= 0 && !rc; i--) {
             if (d->reached[i] && cavs__signature_of(t, &d->vt[i])->chain[CAVS__BACKWARD].part)
-                rc = add_to_chain(&w, d, &d->vt[i]);
+                rc = add_reached(&w, d, i);
         }
     }
     return rc ? rc : flush_chain(&w);

@@ -41,7 +41,7 @@ static int flush_sums(struct cavs__sending *w)
     return cavs__close_task(w, &k, w->phase == CAVS__GRADIENT ? -1 : 0);
 }
 
-/* Rows of V_t that follow one another are one segment: where all are reached, a signature's are one
+/* Rows that follow one another are one segment: where all are reached, a signature's are one
  * product. */
 static int add_rows(struct cavs__sending *w, const struct cavs__increment *d,
                     const struct cavs__vt *vt, int32_t *last)
@@ -63,6 +63,20 @@ static bool is_summed(const struct cavs__task_kind *k, const struct cavs__increm
     return f < k->nparts && k->parts[f] && (k->phase == CAVS__FORWARD || d->reached[i]);
 }
 
+/* Of V_t i those rows that there are gradients of, or all. */
+static int add_vt(struct cavs__sending *w, const struct cavs__increment *d, int i, int32_t *last)
+{
+    struct cavs__vt rows = d->vt[i];
+    int rc = CAVS_OK;
+
+    if (w->phase == CAVS__FORWARD)
+        return add_rows(w, d, &rows, last);
+    rows.n = 0;
+    while (!rc && cavs__next_reached(w->t, d, i, &rows))
+        rc = add_rows(w, d, &rows, last);
+    return rc;
+}
+
 static int submit_kind(struct cavs_tape *t, int slot, int shard, const struct cavs__task_kind *k)
 {
     bool forward = k->phase == CAVS__FORWARD;
@@ -73,7 +87,7 @@ static int submit_kind(struct cavs_tape *t, int slot, int shard, const struct ca
 
     for (const struct cavs__increment *d = first; d; d = d->after) {
         for (int i = 0; i < d->nvt; i++)
-            most += is_summed(k, d, i);
+            most += is_summed(k, d, i) ? forward ? 1 : cavs__segments_reached(d, i) : 0;
     }
     if (most == 0)
         return CAVS_OK;
@@ -86,7 +100,7 @@ static int submit_kind(struct cavs_tape *t, int slot, int shard, const struct ca
         memset(last, -1, (size_t)d->nfunctions * sizeof *last);
         for (int i = 0; i < d->nvt && !rc; i++) {
             if (is_summed(k, d, i))
-                rc = add_rows(&w, d, &d->vt[i], &last[d->vt[i].function]);
+                rc = add_vt(&w, d, i, &last[d->vt[i].function]);
         }
     }
     return rc ? rc : flush_sums(&w);

@@ -36,6 +36,33 @@ int cavs__sending_begin(struct cavs__sending *w, struct cavs_tape *t, int slot, 
 
 /* ---- segments ---- */
 
+static bool is_reached(const struct cavs_tape *t, const struct cavs__increment *d, int row)
+{
+    const struct cavs__vertex *v = cavs__vertex_of_row(&t->recording, d, row);
+
+    return v && v->reached;
+}
+
+bool cavs__next_reached(const struct cavs_tape *t, const struct cavs__increment *d, int i,
+                        struct cavs__vt *rows)
+{
+    const struct cavs__vt *vt = &d->vt[i];
+    int row = rows->row0 + rows->n, end = vt->row0 + vt->n, n = 0;
+
+    if (d->reached[i] == vt->n) { /* without a look at them */
+        n = end - row;
+    } else {
+        while (row < end && !is_reached(t, d, row))
+            row++;
+        while (row + n < end && is_reached(t, d, row + n))
+            n++;
+    }
+    rows->row0 = row;
+    rows->frow0 = vt->frow0 + row - vt->row0;
+    rows->n = n;
+    return n > 0;
+}
+
 /* Where the rows of a V_t begin, behind others of its signature. */
 static int32_t *lines_from(struct cavs__sending *w, const struct cavs__increment *d,
                            const struct cavs__vt *vt)

@@ -40,7 +40,18 @@ void *cavs__sending_take(struct cavs__sending *w, size_t bytes);
 /* most: segments of all tasks together. */
 int cavs__sending_begin(struct cavs__sending *w, struct cavs_tape *t, int slot, int shard,
                         const struct cavs__task_kind *k, int64_t most);
-/* One more V_t for the next task. */
+/* Segments that cavs__next_reached() gives of V_t i, at most. */
+static inline int64_t cavs__segments_reached(const struct cavs__increment *d, int i)
+{
+    int32_t n = d->reached[i], others = d->vt[i].n - n;
+
+    return n <= others ? n : others + 1;
+}
+/* The next rows of V_t i that gradients reach and that lie one after the other, behind *rows: at
+ * first none from its first row on.  false: there are none. */
+bool cavs__next_reached(const struct cavs_tape *t, const struct cavs__increment *d, int i,
+                        struct cavs__vt *rows);
+/* One more V_t, or some of its rows, for the next task. */
 int cavs__add_segment(struct cavs__sending *w, const struct cavs__increment *d,
                       const struct cavs__vt *vt);
 /* The next task, of the segments so far; then its buffers; then it is submitted. */
