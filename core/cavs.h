@@ -1099,7 +1099,9 @@ int cavs_session_explain(const struct cavs_session *s, char **text);
  * line that recorded it.  After cavs_tape_begin() the tape can be used again.
  *
  * **Results** are the same to the last bit for any number of workers.  Dropout draws its numbers by
- * the session's seed, the number of updates, the sample and the symbol in it.
+ * the session's seed, the number of updates before cavs_tape_begin(), the sample and the symbol in
+ * it.  Where parameters change amid a recording (by another tape, say), rows that are there stay as
+ * they were computed, and gradients go by what the parameters are at cavs_tape_finish().
  * @{ */
 
 struct cavs_tape;

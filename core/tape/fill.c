@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/splitmix.h"
 #include "core/tape/fill_sections.h"
 #include "core/tape/going.h"
 
@@ -45,17 +44,6 @@ static int lay_out(struct cavs_tape *t, int slot, struct cavs__increment *d, boo
 }
 
 /* ---- what is in them ---- */
-
-static uint64_t batch_key(const struct cavs_tape *t)
-{
-    const struct cavs_session *s = t->session;
-
-    if (t->recording.run == CAVS_TAPE_EVALUATE)
-        return 0;
-    return cavs__splitmix(cavs__splitmix(s->options.seed ^ 0xd1b54a32d192ed03u) +
-                          (uint64_t)s->optimizer.store->step) |
-           1;
-}
 
 /* The sections that say what each gradient is the sum of. */
 static int find_pieces_sections(const struct cavs__stage_plan *sp, int *pieces)
@@ -155,7 +143,7 @@ static int write_shard(void *of, int shard)
     const struct cavs__going *g = of;
     struct cavs_tape *t = g->t;
     struct written index = index_of(g, shard), given = given_of(g, shard);
-    struct cavs__filling w = {.t = t, .batch = batch_key(t)};
+    struct cavs__filling w = {.t = t, .batch = t->noise};
 
     if (!first_of(g, shard))
         return CAVS_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/splitmix.h"
 #include "core/tape/scribes.h"
 
 /* ---- life ---- */
@@ -127,6 +128,19 @@ static void count_recorded(struct cavs_tape *t)
     t->stats.symbols += cavs__symbols_of(&t->recording);
 }
 
+/* By the updates before the recording, whatever other tapes do amid it: the backward pass drops
+ * what the forward pass has dropped. */
+static uint64_t batch_key(const struct cavs_tape *t)
+{
+    const struct cavs_session *s = t->session;
+
+    if (t->recording.run == CAVS_TAPE_EVALUATE)
+        return 0;
+    return cavs__splitmix(cavs__splitmix(s->options.seed ^ 0xd1b54a32d192ed03u) +
+                          (uint64_t)s->optimizer.store->step) |
+           1;
+}
+
 int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
 {
     int rc = cavs__session_ready(t ? t->session : NULL, "cavs_tape_begin");
@@ -142,6 +156,7 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
         return cavs__fail(CAVS_EINVAL, "cavs_tape_begin: there is no run %d", (int)run);
     count_recorded(t);
     cavs__recording_begin(&t->recording, run);
+    t->noise = batch_key(t);
     cavs__order_begin(&t->order);
     memset(t->shards, 0, (size_t)t->order.nshards * sizeof *t->shards);
     t->finished = false;

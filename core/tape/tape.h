@@ -66,6 +66,7 @@ struct cavs_tape {
     bool planned;                    /* the plan has a stage for it */
     bool finished;                   /* this recording is */
     int error;                       /* of this recording, which is of no more use then */
+    uint64_t noise;                  /* dropout's keys are made from it; 0: nothing is dropped */
     int compiled;                    /* signatures that are */
     int resumed;                     /* times that the session was when this looked last */
     bool behind;                     /* the session has not followed its plan */
