@@ -247,11 +247,33 @@ static void a_tape_that_has_recorded_goes_back(void **unused)
     remove(path);
 }
 
+/* Workers copy sites when these have changed: those of another past must not be taken for them. */
+static void a_past_that_is_gone_is_told_from_another_one(void **unused)
+{
+    struct scene a;
+    int64_t before;
+    char path[400];
+
+    (void)unused;
+    new_path(path, sizeof path);
+    open_scene(&a);
+    record(&a, 0);
+    check_ok(cavs_session_checkpoint(a.s, path, NULL));
+    record(&a, 1);
+    before = a.t->recording.sites.changes;
+    check_ok(cavs_session_resume(a.s, path, NULL));
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+    assert_true(a.t->recording.sites.changes > before);
+    close_scene(&a);
+    remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_interruption_does_not_show_in_the_bits),
         cmocka_unit_test(a_tape_that_has_recorded_goes_back),
+        cmocka_unit_test(a_past_that_is_gone_is_told_from_another_one),
     };
 
     trial_compile(false);

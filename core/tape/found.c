@@ -215,14 +215,15 @@ static bool recall_updated(struct cavs_tape *t, const json_t *all)
     return true;
 }
 
-/* As a tape that has found nothing. */
+/* As a tape that has found nothing; what scribes have copied is of another past. */
 static void forget(struct cavs_tape *t)
 {
     struct cavs__blocks *b = &t->blocks;
+    int64_t changes = t->recording.sites.changes + 1;
 
     cavs__end_blocks(t);
     cavs__sites_free(&t->recording.sites);
-    t->recording.sites = (struct cavs__sites){.last = CAVS__NO_SITE};
+    t->recording.sites = (struct cavs__sites){.last = CAVS__NO_SITE, .changes = changes};
     cavs__blocks_free(b);
     b->all = NULL;
     b->n = b->unmet = b->made_before = 0;
