@@ -183,6 +183,7 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
     int symbols = cavs__symbols_of(r), first = r->nvertices;
 
     o->nvertices = 0;
+    b->ntaken = 0; /* of an attempt that failed */
     o->shares = d.cut && b->used && !b->apart;
     if (!cavs__reserve_needed(&d, (size_t)symbols))
         return cavs__fail_nomem("order of a tape", (size_t)symbols * sizeof *o->list);
