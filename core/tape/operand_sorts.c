@@ -95,7 +95,7 @@ static int find_applied(struct cavs__recording *r, const struct cavs_symbol *x,
     for (int k = alone, at = alone; k < n; k++, at += length)
         r->sorts[k] =
             length > 0 ? sort_entries(length, x->inputs + at) : sort_no_entries(p->operands[k]);
-    return cavs__find_signature(&r->signatures, x, n, r->sorts);
+    return signature_of(r, x, n, r->sorts);
 }
 
 int cavs__sorted_signature(struct cavs__recording *r, const struct cavs_symbol *x)
