@@ -3,6 +3,7 @@
  * test_session.c - what a session promises apart from arithmetic: parameters' values, metrics over
  * batches, batches of any size, outputs in the caller's order, errors that name their cause.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,6 +127,7 @@ static void build_inits(struct cavs_model *m)
     cavs_push(f, "y", cavs_tanh(cavs_pull(f, "x", 2)));
     cavs_model_param(m, "constant", 3, 50, CAVS_CONSTANT(0.7f));
     cavs_model_param(m, "uniform", 40, 50, CAVS_UNIFORM(-1, 3));
+    cavs_model_param(m, "narrow", 40, 50, CAVS_UNIFORM(1, 1 + FLT_EPSILON));
     cavs_model_param(m, "normal", 40, 50, CAVS_NORMAL(2, 0.5f));
     cavs_model_param(m, "glorot", 40, 14, cavs_init_glorot(40, 14));
 }
@@ -171,6 +173,8 @@ static void parameters_start_as_declared(void **state)
     check_near("mean of [-1, 3)", x.mean, 1, 0.1);
     check_near("deviation of [-1, 3)", x.deviation, 4 / sqrt(12), 0.06);
     assert_true(x.lowest >= -1 && x.highest < 3);
+    x = spread_of(s, cavs_model_find_param(t.model, "narrow"));
+    check_near("highest of [1, the number after it)", x.highest, 1, 0);
     x = spread_of(s, cavs_model_find_param(t.model, "normal"));
     check_near("mean of N(2, 0.5)", x.mean, 2, 0.05);
     check_near("deviation of N(2, 0.5)", x.deviation, 0.5, 0.04);

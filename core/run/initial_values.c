@@ -22,12 +22,20 @@ static double uniform01(uint64_t key, uint64_t i)
     return ((double)(cavs__splitmix(key ^ cavs__splitmix(i)) >> 11) + 0.5) * 0x1p-53;
 }
 
+/* A number of [a, b), which rounding must not make b. */
+static float uniform(float a, float b, double u)
+{
+    float x = (float)(a + ((double)b - a) * u);
+
+    return x < b ? x : nextafterf(b, a);
+}
+
 static float initial_value(const struct cavs_init *init, uint64_t key, uint64_t i)
 {
     double u = uniform01(key, 2 * i);
 
     switch (init->kind) {
-    case CAVS_INIT_UNIFORM: return (float)(init->a + (init->b - init->a) * u);
+    case CAVS_INIT_UNIFORM: return uniform(init->a, init->b, u);
     case CAVS_INIT_NORMAL: /* Box-Muller */
         return (float)(init->a +
                        init->b * sqrt(-2 * log(u)) * cos(2 * M_PI * uniform01(key, 2 * i + 1)));
