@@ -636,10 +636,10 @@ int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, c
 
 /** Data whose samples go to a file: they are added with cavs_data_begin() to cavs_data_end() as
  * always, but collect in temporary files beside `path`, not in memory.  They can be trained on
- * meanwhile. */
+ * meanwhile.  Names of stages, functions and inputs are UTF-8 then. */
 int cavs_data_pack(const struct cavs_model *finished_model, const char *path,
                    struct cavs_data **out);
-/** Keeps n bytes under a name in the file, a vocabulary for example; the same name replaces
+/** Keeps n bytes under a name (UTF-8) in the file, a vocabulary for example; the same name replaces
  * them. */
 int cavs_data_note(struct cavs_data *d, const char *name, const void *bytes, size_t n);
 /** Completes the file, which then replaces `path` in one step.  More samples may follow, for

@@ -228,6 +228,32 @@ static void a_file_that_is_shortened_is_noticed_by_the_next_batch(void **state)
     trial_close(&t);
 }
 
+/* Not when all samples have been added. */
+static void names_that_a_file_cannot_have_are_refused_at_once(void **state)
+{
+    struct cavs_model *m;
+    struct cavs_function *f;
+    struct cavs_data *d = NULL;
+    struct trial t;
+
+    (void)state;
+    check_ok(cavs_model_create(&m));
+    f = cavs_function_create(cavs_stage_create(m, "s", 0), "f");
+    cavs_push(f, "y", cavs_tanh(cavs_pull(f, "na\xefve", 2)));
+    check_ok(cavs_model_finish(m));
+    check_refused(cavs_data_pack(m, path, &d), CAVS_EINVAL, "UTF-8", "na\xefve");
+    assert_null(d);
+    cavs_model_destroy(m);
+
+    trial_open_zoo(&t, zoo_find("gru"));
+    check_ok(cavs_data_pack(t.model, path, &d));
+    check_refused(cavs_data_note(d, "\xff", "x", 1), CAVS_EINVAL, "UTF-8");
+    fill(&t, d, 1);
+    check_ok(cavs_data_write(d));
+    cavs_data_destroy(d);
+    trial_close(&t);
+}
+
 static void a_file_tells_what_is_in_it(void **state)
 {
     struct cavs_packed *p;
@@ -682,6 +708,7 @@ int main(void)
         cmocka_unit_test(a_sample_that_fails_is_not_packed),
         cmocka_unit_test(opened_data_take_no_samples_and_leave_their_file_alone),
         cmocka_unit_test(a_file_that_is_shortened_is_noticed_by_the_next_batch),
+        cmocka_unit_test(names_that_a_file_cannot_have_are_refused_at_once),
         cmocka_unit_test(a_file_tells_what_is_in_it),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(models_that_differ_are_refused),

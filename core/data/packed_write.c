@@ -60,6 +60,32 @@ void cavs__pack_free(struct cavs__pack *p)
     free(p);
 }
 
+/* The first name of a stage that the directory, which is JSON, cannot have; NULL: there is none. */
+static const char *find_no_utf8(const struct cavs_stage *s)
+{
+    const char *found = cavs__is_utf8(s->name) ? NULL : s->name;
+
+    for (int i = 0; i < s->nfunctions && !found; i++)
+        found = cavs__is_utf8(s->functions[i]->name) ? NULL : s->functions[i]->name;
+    for (int i = 0; i < s->ninputs && !found; i++)
+        found = cavs__is_utf8(s->inputs[i]->name) ? NULL : s->inputs[i]->name;
+    return found;
+}
+
+/* Now, and not when all samples have been added. */
+static int check_names(const struct cavs_model *m)
+{
+    for (int i = 0; i < m->nstages; i++) {
+        const char *name = find_no_utf8(m->stages[i]);
+
+        if (name)
+            return cavs__fail(CAVS_EINVAL,
+                              "cavs_data_pack: packed files want names in UTF-8, which %s is not",
+                              name);
+    }
+    return CAVS_OK;
+}
+
 int cavs_data_pack(const struct cavs_model *m, const char *path, struct cavs_data **out)
 {
     struct cavs_data *d;
@@ -70,6 +96,7 @@ int cavs_data_pack(const struct cavs_model *m, const char *path, struct cavs_dat
     rc = cavs_data_create(m, &d);
     if (rc)
         return rc;
+    rc = check_names(m);
     d->pack = calloc(1, sizeof *d->pack);
     if (!d->pack || !(d->pack->path = strdup(path)))
         rc = cavs__fail_nomem("packed data", sizeof *d->pack + strlen(path) + 1);
@@ -111,6 +138,8 @@ int cavs_data_note(struct cavs_data *d, const char *name, const void *bytes, siz
 
     if (!d || !d->pack || !name || (n > 0 && !bytes))
         return cavs__fail(CAVS_EINVAL, "cavs_data_note: no data from cavs_data_pack(), or no note");
+    if (!cavs__is_utf8(name))
+        return cavs__fail(CAVS_EINVAL, "cavs_data_note: the name %s is not UTF-8", name);
     copy = malloc(n + 1);
     note = copy ? find_note(d->pack, name) : NULL;
     if (!note) {
