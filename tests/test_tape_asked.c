@@ -490,6 +490,29 @@ static void rows_of_a_table_have_their_own_gradients_after_an_update(void **unus
     tape_scene_close(m, s, t);
 }
 
+/* The second sample is recorded after the first was computed, and no loss reads it. */
+static void what_was_never_computed_has_a_gradient_of_zeros(void **state)
+{
+    float row[WIDTH] = {1}, gradient[WIDTH], *to = gradient;
+    struct cavs_symbol *x = NULL;
+    struct scene a;
+
+    (void)state;
+    open_scene(&a, 0);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    for (int i = 0; i < 2; i++) {
+        cavs_tape_sample(a.t);
+        x = cavs_tanh(cavs_affine(cavs_tape_row(a.t, WIDTH, row), a.U, a.b));
+        if (i == 0)
+            check_ok(cavs_tape_values(a.t, 1, &x, &to));
+    }
+    check_ok(cavs_tape_finish(a.t));
+    check_ok(cavs_tape_gradients(a.t, 1, &x, &to));
+    for (int j = 0; j < WIDTH; j++)
+        assert_true(gradient[j] == 0);
+    tape_scene_close(a.m, a.s, a.t);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -503,6 +526,7 @@ int main(void)
         cmocka_unit_test(half_a_run_may_be_taken_back),
         cmocka_unit_test(a_concatenation_has_the_gradient_of_its_columns),
         cmocka_unit_test(rows_of_a_table_have_their_own_gradients_after_an_update),
+        cmocka_unit_test(what_was_never_computed_has_a_gradient_of_zeros),
         cmocka_unit_test(what_a_parameter_was_is_not_asked_for_after_its_update),
     };
 

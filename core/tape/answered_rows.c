@@ -27,7 +27,8 @@ struct asked {
     int nlines, from; /* how many; where they begin in it */
 };
 
-/* Its row, or the gradient of it, is there, and on this shard. */
+/* Its row, or the gradient of it, is there, and on this shard.  Only samples of which something was
+ * computed have a shard. */
 static bool is_on(struct cavs_tape *t, bool gradients, int shard, struct cavs_symbol *x,
                   struct asked *to)
 {
@@ -35,8 +36,8 @@ static bool is_on(struct cavs_tape *t, bool gradients, int shard, struct cavs_sy
     const struct cavs__node *node = cavs__node_of(x, &from); /* that x is columns of */
     int symbol = node->x.number;
 
-    if (!cavs__is_computed(&t->recording, node) || shard_of(t, symbol) != shard ||
-        (gradients && !has_gradient(t, symbol)))
+    if (!cavs__is_computed(&t->recording, node) || (gradients && !has_gradient(t, symbol)) ||
+        shard_of(t, symbol) != shard)
         return false;
     *to = (struct asked){.line = cavs__line_of(&t->recording, symbol) + from / CAVS__LINE,
                          .nlines = cavs__lines_of(from % CAVS__LINE + x->width),
