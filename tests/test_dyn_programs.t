@@ -186,6 +186,10 @@ ok $? "and writes the words with brackets of its own"
 run dyn_spinn --init "$work/spinn.st" --epochs 0 --dev "$data/mini.txt" --json --quiet --workers 1
 status_is 0 && holds "$(field dev_phrases) > 0.9" && holds "$(field dev_accuracy_root) > 0.9"
 ok $? "which are those of the trees that it was shown"
+printf '(2 (2 well) (3 made))\n' >"$work/short"
+run dyn_spinn $small --train "$work/short" --dev "$work/short" --epochs 1
+status_is 0 && holds "$(field loss) > 0" && [ "$(field train_moves)" = null ] && [ "$(field dev_moves)" = null ]
+ok $? "sentences that leave nothing to decide can be trained on"
 run dyn_spinn $small --train "$data/mini-wide.txt" --epochs 1
 status_is 1 && said "mini-wide.txt:" && said "expected two"
 ok $? "a phrase of more than two parts is refused, by file and line"

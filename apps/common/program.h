@@ -221,7 +221,9 @@ void app_notice_unknown_ids(struct app *a, size_t n, const int *labels, const ch
 
 /* A number of that set for the report, the log and --best: train_NAME, dev_NAME or test_NAME. */
 void app_number(struct app *a, enum app_set set, const char *name, double value);
-/* Mean of a metric over what it counted since the last reset; NaN if that was nothing. */
+/* Sum and count of a metric since the last reset. */
+int app_sum(struct app *a, const char *metric, double *sum, double *count);
+/* Their quotient; NaN if nothing was counted. */
 int app_mean(struct app *a, const char *metric, double *mean);
 /* One forward pass over all samples, metrics from zero. */
 int app_evaluate(struct app *a, enum app_set set);

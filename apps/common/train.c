@@ -28,7 +28,7 @@ static int read_loss(struct loop *l)
 {
     const struct program *p = l->app->program;
     double sum, count;
-    int rc = cavs_session_metric(l->app->session, p->loss, &sum, &count);
+    int rc = app_sum(l->app, p->loss, &sum, &count);
 
     if (rc < 0)
         return rc;
