@@ -36,6 +36,10 @@ tree_fc|--workers 0|--workers 0 leaves nothing to compute with
 tree_fc|--embed 9|unrecognized option
 END
 
+run tree_fc --leaves 1 --samples 1 --epochs 1 --hidden 8 --workers 1 --quiet
+status_is 0 && grep -q '^tree_fc: 1 epoch, 1 sample, 1 vertex in ' "$work/out"
+ok $? "what there is one of is not said to be several"
+
 # what is blank before a number is no part of one
 while IFS='|' read -r option wants; do
     run tree_fc "--$option" ' 3'

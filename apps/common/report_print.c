@@ -191,9 +191,10 @@ static void print_text(FILE *to, const struct report *r)
     int unit = (int)strlen(r->unit) - (r->samples == 1); /* "1 sample" */
 
     if (r->epochs)
-        fprintf(to, "%s: %d epoch%s, %lld %.*s, %lld vertices in %.2f s\n  %-22s %.6g\n", r->app,
+        fprintf(to, "%s: %d epoch%s, %lld %.*s, %lld %s in %.2f s\n  %-22s %.6g\n", r->app,
                 r->epochs, plural(r->epochs), (long long)r->samples, unit, r->unit,
-                (long long)r->vertices, r->seconds, "loss", r->loss);
+                (long long)r->vertices, r->vertices == 1 ? "vertex" : "vertices", r->seconds,
+                "loss", r->loss);
     else
         fprintf(to, "%s: nothing was trained\n", r->app);
     print_extra(to, r->extra);
