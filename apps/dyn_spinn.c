@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dyn_spinn - sentiment of sentences by trees that the network makes itself; it is in dyn_spinn.h.
- * */
+/* dyn_spinn - sentiment of sentences by trees that the network makes itself (dyn_spinn.h). */
 #include "apps/dyn_spinn.h"
 
 #include <stdlib.h>
@@ -8,6 +7,19 @@
 
 #include "apps/common/ptb.h"
 #include "apps/common/reserve.h"
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+#define ROW(kind, name, argument, member, role, ...) \
+    OPTION_ROW(OPTION_##kind, name, argument, struct dyn_spinn, member, OPTION_##role, __VA_ARGS__)
+
+static const struct app_option options[] = {
+    OPTION_GROUP("Network:"),
+    ROW(INT, "tracker", "N", tracker_width, MODEL, "width of the LSTM that follows the moves", 1,
+        1 << 20),
+    ROW(REAL, "explore", "P", explore, RUN,
+        "a sentence is trained on the network's own way with probability P", 0, 1),
+    {0}};
 
 /* ---- sentences side by side ------------------------------------------------------------------ */
 
@@ -102,8 +114,8 @@ static int advance_all(struct dyn_spinn *s)
 
 /* ---- training and evaluation ----------------------------------------------------------------- */
 
-/* Which sentences are read the network's own way follows from the seed and the number of batches.
- * */
+/* Which sentences are read the network's own way follows from the seed and how many batches there
+ * were. */
 static int begin_batch(struct app *a, const int *samples, int n)
 {
     struct dyn_spinn *s = (struct dyn_spinn *)a;
@@ -265,17 +277,6 @@ static void clear(struct app *a)
     free(s->ints);
     free(s->pieces);
 }
-
-#define ROW(kind, name, argument, member, role, ...) \
-    OPTION_ROW(OPTION_##kind, name, argument, struct dyn_spinn, member, OPTION_##role, __VA_ARGS__)
-
-static const struct app_option options[] = {
-    OPTION_GROUP("Network:"),
-    ROW(INT, "tracker", "N", tracker_width, MODEL, "width of the LSTM that follows the moves", 1,
-        1 << 20),
-    ROW(REAL, "explore", "P", explore, RUN,
-        "a sentence is trained on the network's own way with probability P", 0, 1),
-    {0}};
 
 static const struct app_mean means[] = {{"loss", "loss"},
                                         {"root_correct", "accuracy_root"},

@@ -137,8 +137,8 @@ static int least_lack(const struct sides *s, int *table, int *scratch)
     return best;
 }
 
-/* Arcs of the tree that will be missing at best, of those that are not decided yet; -1: no memory.
- * */
+/* How many arcs of the tree, of those that are not decided yet, will be missing at best; -1: no
+ * memory. */
 static int loss(struct dynamic_oracle *o, const struct parse *p, const int *head)
 {
     size_t n = (size_t)p->n;

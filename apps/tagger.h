@@ -111,8 +111,8 @@ int tagger_read(struct tagger *t);
 /* tagger_program.c: that, and what the report says of it. */
 int tagger_load(struct tagger *t);
 
-/* tagger_predict.c: compares what the model gives for n words with their labels, for the measures.
- * */
+/* tagger_predict.c: compares what the model gives for n words with their labels, for what is
+ * measured. */
 int tagger_count(struct tagger *t, int n, const int *labels, const float *logits);
 /* What the frame's struct program has. */
 int tagger_measure(struct app *a, enum app_set set);
