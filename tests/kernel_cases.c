@@ -95,11 +95,10 @@ static int32_t *labels_random(int rows, int n, bool out_of_range)
 
 /* ---- running: `which` is 0 for the implementation under test, 1 for the reference ------------ */
 
-static void run(const char *name, int which, bool accumulate, int rows, const struct cavs__view *v,
-                unsigned flags)
+static void run(const char *name, int which, int rows, const struct cavs__view *v, unsigned flags)
 {
     const struct cavs__kernel *k = cavs__kernel_find(name);
-    const struct cavs__call call = {.kernel = k, .accumulate = accumulate};
+    const struct cavs__call call = {.kernel = k};
 
     assert_non_null(k);
     if (which)
@@ -129,7 +128,6 @@ static void gemm_multiplies_rows_read_by_index(void **unused)
     (void)unused;
     for (int t = 0; t < trials; t++) {
         const int rows = rows_random(), k = cols_random(), n = cols_random();
-        const bool accumulate = random_int(&state, 0, 1);
         struct input x = input_random((enum kind)(t % KINDS), rows, k);
         struct matrix w = matrix_random(&state, k, n, 3), old = matrix_random(&state, rows, n, 2);
 
@@ -137,10 +135,10 @@ static void gemm_multiplies_rows_read_by_index(void **unused)
             struct matrix y = matrix_copy(&old), want = matrix_copy(&old);
             const struct cavs__view v[] = {x.view, view_of(&w), view_of(&y)};
 
-            run("gemm", which, accumulate, rows, v, 0);
+            run("gemm", which, rows, v, 0);
             for (int i = 0; i < rows; i++)
                 for (int j = 0; j < n; j++) {
-                    double sum = accumulate ? *matrix_at(&old, i, j) : 0;
+                    double sum = 0;
                     for (int p = 0; p < k; p++)
                         sum += (double)*matrix_at(&x.rows, i, p) * *matrix_at(&w, p, j);
                     *matrix_at(&want, i, j) = (float)sum;
@@ -170,7 +168,7 @@ static void gemm_tn_sums_over_rows_and_starts_from_zero_when_first(void **unused
             struct matrix dw = matrix_copy(&old), want = matrix_copy(&old);
             const struct cavs__view v[] = {x.view, dy.view, view_of(&dw)};
 
-            run("gemm_tn", which, false, rows, v, flags);
+            run("gemm_tn", which, rows, v, flags);
             for (int i = 0; i < k; i++)
                 for (int j = 0; j < n; j++) {
                     double sum = flags ? 0 : *matrix_at(&old, i, j);
@@ -204,7 +202,7 @@ static void column_sum_adds_rows_to_what_is_there(void **unused)
             struct matrix y = matrix_copy(&old);
             const struct cavs__view v[] = {x.view, view_of(&y)};
 
-            run("column_sum", which, false, rows, v, flags);
+            run("column_sum", which, rows, v, flags);
             for (int j = 0; j < n; j++) {
                 double sum = flags ? 0 : *matrix_at(&old, 0, j);
                 for (int r = 0; r < rows; r++)
@@ -228,7 +226,7 @@ static void check_named(const char *kernel, const struct matrix *x, const int32_
         const struct cavs__view v[] = {
             {.p = x->p, .ld = x->ld, .index = index, .ptr = ptr, .cols = want->cols}, view_of(&y)};
 
-        run(kernel, which, false, want->rows, v, 0);
+        run(kernel, which, want->rows, v, 0);
         matrix_near(&y, want, 1e-6, kernel);
         matrix_check(&y, kernel);
         matrix_free(&y);
@@ -307,7 +305,7 @@ static void row_sum_adds_the_columns_of_each_row(void **unused)
             struct matrix y = matrix_unset(rows, 1, t % 3);
             const struct cavs__view v[] = {x.view, view_of(&y)};
 
-            run("row_sum", which, false, rows, v, 0);
+            run("row_sum", which, rows, v, 0);
             for (int r = 0; r < rows; r++) {
                 double sum = 0;
                 for (int j = 0; j < n; j++)
@@ -412,7 +410,7 @@ static void softmax_xent_is_minus_log_of_the_labels_share(void **unused)
             struct matrix y = matrix_unset(rows, 1, t % 2);
             const struct cavs__view v[] = {z.view, {.index = labels, .cols = 1}, view_of(&y)};
 
-            run("softmax_xent", which, false, rows, v, 0);
+            run("softmax_xent", which, rows, v, 0);
             for (int r = 0; r < rows; r++)
                 number_near(*matrix_at(&y, r, 0),
                             counts(labels[r], n) ? loss_of(&z.rows, r, labels[r], 0, -1) : 0, 3e-6,
@@ -441,7 +439,7 @@ static void softmax_xent_grad_is_the_slope_of_the_loss(void **unused)
             const struct cavs__view v[] = {
                 z.view, {.index = labels, .cols = 1}, g.view, view_of(&dz)};
 
-            run("softmax_xent_grad", which, false, rows, v, 0);
+            run("softmax_xent_grad", which, rows, v, 0);
             for (int r = 0; r < rows; r++)
                 for (int j = 0; j < n && j < 50; j++) {
                     double slope = 0;
@@ -473,8 +471,8 @@ static void softmax_of_huge_numbers_is_finite(void **unused)
 
     (void)unused;
     for (int which = 0; which < 2; which++) {
-        run("softmax_xent", which, false, 3, v, 0);
-        run("softmax_xent_grad", which, false, 3, vg, 0);
+        run("softmax_xent", which, 3, v, 0);
+        run("softmax_xent_grad", which, 3, vg, 0);
         number_near(y[0], 0, 1e-6, "loss");
         number_near(y[1], 1 + log(1 + exp(-1)), 1e-6, "loss");
         number_near(y[2], log(2), 1e-6, "loss");
@@ -502,7 +500,7 @@ static void correct_wants_the_first_of_the_largest(void **unused)
             struct matrix y = matrix_unset(rows, 1, 1);
             const struct cavs__view v[] = {z.view, {.index = labels, .cols = 1}, view_of(&y)};
 
-            run("correct", which, false, rows, v, 0);
+            run("correct", which, rows, v, 0);
             for (int r = 0; r < rows; r++) {
                 const int row = z.index ? z.index[r] : z.view.ld ? r : 0;
                 int best = 0;
@@ -538,7 +536,7 @@ static void metric_adds_rows_that_count_in_double(void **unused)
                                            {.index = t % 4 < 2 ? where : NULL, .cols = 1},
                                            {.p = acc.f, .ld = 4, .cols = 4}};
 
-            run("metric", which, false, rows, v, flags);
+            run("metric", which, rows, v, flags);
             for (int r = 0; r < rows; r++)
                 if (!v[1].index || where[r] >= 0) {
                     sum += *matrix_at(&x.rows, r, 0);
@@ -561,7 +559,7 @@ static void mask_is_one_where_there_is_an_id(void **unused)
         struct matrix y = matrix_unset(4, 1, which);
         const struct cavs__view v[] = {{.index = ids, .cols = 1}, view_of(&y)};
 
-        run("mask", which, false, 4, v, 0);
+        run("mask", which, 4, v, 0);
         for (int r = 0; r < 4; r++)
             assert_true(*matrix_at(&y, r, 0) == (r != 1));
         matrix_check(&y, "mask");

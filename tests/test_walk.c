@@ -81,7 +81,6 @@ enum { SCRATCH_ROW = 4 * N, SCRATCH_ENTRY1 = N + LD, SCRATCH_ENTRY2 = N };
 static const struct {
     const char *kernel;
     int list, together;
-    bool accumulate;
     struct cavs__operand v[3];
 } steps[] = {
     {"softmax", .v = {TABLE(IN_ROWS, ROWS, DIRECT, N, .col = 2), VALUE(A, DIRECT)}},
@@ -113,12 +112,11 @@ static const struct {
      .v = {VALUE(A, DIRECT), TABLE(WEIGHT, FIXED, DIRECT, N), VALUE(C_AND_D, DIRECT)}},
     {"gemm", .v = {TABLE(IN_FROWS, FROWS, INDEXED, N, .section = BY_ROW),
                    TABLE(WEIGHT, FIXED, DIRECT, N), VALUE(C_AND_D, DIRECT, .col = N)}},
-    {"gemm", .accumulate = true,
-     .v = {VALUE(B, DIRECT), TABLE(WEIGHT, FIXED, DIRECT, N), VALUE(C_AND_D, DIRECT)}},
+    {"gemm", .v = {VALUE(B, DIRECT), TABLE(WEIGHT, FIXED, DIRECT, N), VALUE(A, DIRECT)}},
     {"softmax",
      .v = {VALUE(C_AND_D, DIRECT, .col = N), TABLE(OUT_ROWS, ROWS, DIRECT, N, .col = 1)}},
-    {"pick", .v = {VALUE(C_AND_D, DIRECT), NUMBERS(IDS, .section = IDS),
-                   TABLE(OUT_PICKED, FROWS, DIRECT, 1)}},
+    {"pick",
+     .v = {VALUE(A, DIRECT), NUMBERS(IDS, .section = IDS), TABLE(OUT_PICKED, FROWS, DIRECT, 1)}},
     {"list_share",
      .v = {NUMBERS(ABSENT, .list = 1, .listed = true), TABLE(OUT_SHARE, ROWS, DIRECT, 1)}},
     {"column_sum", .v = {VALUE(C_AND_D, DIRECT), TABLE(TOTAL, FIXED, DIRECT, N)}},
@@ -146,7 +144,7 @@ static void make_part(struct cavs__part *p)
         const struct cavs__kernel *k = cavs__kernel_find(steps[i].kernel);
 
         assert_non_null(k);
-        made[i] = (struct cavs__step){.call = {.kernel = k, .accumulate = steps[i].accumulate},
+        made[i] = (struct cavs__step){.call = {.kernel = k},
                                       .nviews = k->nviews,
                                       .noutputs = 1,
                                       .v = (struct cavs__operand *)steps[i].v,

@@ -15,11 +15,8 @@ void cavs__fuse_products(struct cavs__fused *f, int n, const struct cavs__device
         const struct cavs__device_call *c = calls[i];
 
         f->rows = c->rows > f->rows ? c->rows : f->rows;
-        f->products[i] = (struct cavs__product_sum){.accumulate = c->call->accumulate,
-                                                    .rows = c->rows,
-                                                    .nterms = 1,
-                                                    .term = {{c->v[0], c->v[1]}},
-                                                    .y = c->v[2]};
+        f->products[i] = (struct cavs__product_sum){
+            .rows = c->rows, .nterms = 1, .term = {{c->v[0], c->v[1]}}, .y = c->v[2]};
     }
 }
 
@@ -114,7 +111,7 @@ static int take_term(const struct cavs__fused *f, const struct cavs__device_view
         const struct cavs__product_sum *p = &f->products[i];
         int column = columns_within(v, &p->y);
 
-        if (column < 0 || p->nterms > 1 || p->accumulate)
+        if (column < 0 || p->nterms > 1)
             continue;
         *t = p->term[0];
         t->w.memory.at += column;
@@ -164,20 +161,17 @@ bool cavs__fuse_sums(struct cavs__fused *f, const struct cavs__device_call *grou
 
 /* ---- arguments ---- */
 
-static void argument_product(struct cavs__launch *l, int rows, int n, int flags,
+static void argument_product(struct cavs__launch *l, int rows, int n, bool sum,
                              const struct cavs__product_term *t, const struct cavs__device_view *y)
 {
     cavs__argument_int(l, rows);
     cavs__argument_int(l, t->x.cols);
     cavs__argument_int(l, n);
-    cavs__argument_int(l, flags);
+    cavs__argument_int(l, sum);
     cavs__argument_view(l, &t->x);
     cavs__argument_view(l, &t->w);
     cavs__argument_view(l, y);
 }
-
-/* Of the kernel's flags. */
-enum { ADDS = 1, IS_SUM = 2 };
 
 /* Sums come first: the second product of each has the number of the first and OTHER. It has no
  * columns, nor have those that are not there. */
@@ -200,8 +194,7 @@ void cavs__argument_fused(struct cavs__launch *l, const struct cavs__fused *f)
         int other = i >= OTHER && i - OTHER < sums ? i - OTHER : 0;
         const struct cavs__product_sum *p = at[i] ? at[i] : at[other];
 
-        argument_product(l, p->rows, at[i] ? p->y.cols : 0,
-                         (p->accumulate ? ADDS : 0) + (p->nterms > 1 ? IS_SUM : 0),
+        argument_product(l, p->rows, at[i] ? p->y.cols : 0, p->nterms > 1,
                          &p->term[!at[i] && p->nterms > 1], &p->y);
     }
     for (int i = 0; i < 2; i++) {

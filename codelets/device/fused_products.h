@@ -17,7 +17,6 @@ struct cavs__fused {
     void *index;
     int rows, n;
     struct cavs__product_sum {
-        bool accumulate;
         int rows, nterms; /* 1 or 2 */
         struct cavs__product_term {
             struct cavs__device_view x, w;

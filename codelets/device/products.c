@@ -36,18 +36,16 @@ static int library_product(const struct cavs__device_call *c)
         return 0;
     if (packed(c, &c->v[0], &room, &x))
         return -1;
-    return c->device->driver->gemm(c->device,
-                                   &(struct cavs__product){.accumulate = c->call->accumulate,
-                                                           .bf16 = c->call->device_bf16,
-                                                           .m = c->rows,
-                                                           .n = y->cols,
-                                                           .k = x.cols,
-                                                           .a = x.memory,
-                                                           .lda = x.ld,
-                                                           .b = w->memory,
-                                                           .ldb = w->ld,
-                                                           .c = y->memory,
-                                                           .ldc = y->ld});
+    return c->device->driver->gemm(c->device, &(struct cavs__product){.bf16 = c->call->device_bf16,
+                                                                      .m = c->rows,
+                                                                      .n = y->cols,
+                                                                      .k = x.cols,
+                                                                      .a = x.memory,
+                                                                      .lda = x.ld,
+                                                                      .b = w->memory,
+                                                                      .ldb = w->ld,
+                                                                      .c = y->memory,
+                                                                      .ldc = y->ld});
 }
 
 int cavs__device_products_apart(int n, const struct cavs__device_call *const *calls)

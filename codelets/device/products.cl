@@ -179,9 +179,9 @@ EW_FN void TILED(add_slices)(float *sum, LOCAL_POINTER float *room)
 }
 
 /* Columns [TILE_COLUMNS tile, TILE_COLUMNS (tile + 1)) of one product, or of a sum of two. */
-EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int n, int accumulate,
-                          int k1, VIEW(x), VIEW(w), int k2, VIEW(x2), VIEW(w2), VIEW(y),
-                          LOCAL_POINTER float *room, LOCAL_POINTER long *from)
+EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int n, int k1, VIEW(x),
+                          VIEW(w), int k2, VIEW(x2), VIEW(w2), VIEW(y), LOCAL_POINTER float *room,
+                          LOCAL_POINTER long *from)
 {
     float sum[ITEM_ROWS * 4];
     int slice = ITEM / SLICE_ITEMS, t = ITEM % SLICE_ITEMS;
@@ -251,7 +251,7 @@ EW_FN void TILED(product)(GLOBAL const int *index, int rows, int tile, int n, in
         UNROLL
         for (int j = 0; j < 4; j++)
             if (r < rows && col + tx * 4 + j < n)
-                y[at + j] = accumulate ? y[at + j] + sum[i * 4 + j] : sum[i * 4 + j];
+                y[at + j] = sum[i * 4 + j];
     }
 }
 
@@ -283,16 +283,12 @@ EW_FN void TILED(copy)(GLOBAL const int *index, int rows, int tile, COPIED(0), C
 /* ---- the kernel: the groups in direction y are the tiles of the first product, then those of the
  * second, and so on; then those of the copies ---- */
 
-/* Flags of a product (fused_products.c): it adds to y; and it is a sum with another one, p + 4,
- * whose k, x and w are ok, ox and ow. */
-#define ADDS 1
-#define IS_SUM 2
-
+/* A product may be a sum with another one, p + 4, whose k, x and w are ok, ox and ow. */
 #define PROBLEM(p)                                                                 \
-    int rows##p, int k##p, int n##p, int flags##p, VIEW(x##p), VIEW(w##p), VIEW(y##p)
+    int rows##p, int k##p, int n##p, int sum##p, VIEW(x##p), VIEW(w##p), VIEW(y##p)
 
 #define SELECT_FIRST                                                               \
-    int tile = GROUP_Y, rows = rows0, k = k0, n = n0, flags = flags0, ok = k4;     \
+    int tile = GROUP_Y, rows = rows0, k = k0, n = n0, sum = sum0, ok = k4;         \
     GLOBAL float *x = x0, *w = w0, *y = y0, *ox = x4, *ow = w4;                    \
     long x_at = x0_at, w_at = w0_at, y_at = y0_at, ox_at = x4_at, ow_at = w4_at;   \
     int x_ld = x0_ld, x_ix = x0_ix, w_ld = w0_ld, y_ld = y0_ld;                    \
@@ -302,7 +298,7 @@ EW_FN void TILED(copy)(GLOBAL const int *index, int rows, int tile, COPIED(0), C
 #define OR_ELSE(p, more)                                                           \
     if (tile >= TILES_OF_ONE) {                                                    \
         tile -= TILES_OF_ONE;                                                      \
-        rows = rows##p, k = k##p, n = n##p, flags = flags##p;                      \
+        rows = rows##p, k = k##p, n = n##p, sum = sum##p;                          \
         x = x##p, x_at = x##p##_at, x_ld = x##p##_ld, x_ix = x##p##_ix;            \
         w = w##p, w_at = w##p##_at, w_ld = w##p##_ld;                              \
         y = y##p, y_at = y##p##_at, y_ld = y##p##_ld;                              \
@@ -328,7 +324,6 @@ KERNEL(ITEMS) TILED(cavs_products)(GLOBAL const int *index, PROBLEM(0), PROBLEM(
                     PASS(from1), PASS(to1));
         return;
     }
-    TILED(product)(index, rows, tile, n, flags & ADDS, k, x, x_at, x_ld, x_ix, w, w_at, w_ld,
-                   -1, flags & IS_SUM ? ok : 0, ox, ox_at, ox_ld, ox_ix, ow, ow_at, ow_ld, -1, y,
-                   y_at, y_ld, -1, room, from);
+    TILED(product)(index, rows, tile, n, k, x, x_at, x_ld, x_ix, w, w_at, w_ld, -1, sum ? ok : 0,
+                   ox, ox_at, ox_ld, ox_ix, ow, ow_at, ow_ld, -1, y, y_at, y_ld, -1, room, from);
 }

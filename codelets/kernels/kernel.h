@@ -85,7 +85,6 @@ enum cavs__kernel_number {
 struct cavs__call {
     const struct cavs__kernel *kernel;
     const struct cavs__ew_program *program; /* "elementwise" only */
-    bool accumulate;                        /* "gemm": y += instead of y = */
     bool panels;                            /* "gemm": w is in panels, `ld` from one to the next */
     bool bf16;                              /* "gemm", "gemm_tn": of products/bf16.h, w packed */
     bool device_bf16;                       /* likewise on a device that can, w not packed */
@@ -110,7 +109,7 @@ typedef void cavs__kernel_fn(const struct cavs__call *call, int rows, const stru
 
 /*
  * name               views                                  computes
- * gemm               x (rows, k), w (k, n), y (rows, n)     y = x w, or y += x w
+ * gemm               x (rows, k), w (k, n), y (rows, n)     y = x w
  * gemm_tn (*)        x (rows, k), dy (rows, n), dw (k, n)   dw += x^T dy
  * column_sum (*)     x (rows, n), y (1, n)                  y += sum of the rows
  * sum_rows           x summed (rows, n), y (rows, n)        y[r] = sum of the rows named for r

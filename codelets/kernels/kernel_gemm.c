@@ -75,7 +75,7 @@ static void multiply(const struct cavs__call *call, int m, int n, int k, const f
         g->gemm(m, n, k, x, ldx, w->p + from * w->ld, w->ld, y, ldy, accumulate);
 }
 
-/* y (rows, n) = or += x w, by blocks of rows and of the depth.  Not inlined: only this path needs
+/* y (rows, n) = x w, by blocks of rows and of the depth.  Not inlined: only this path needs
  * so large a frame. */
 static __attribute__((noinline)) void gemm_blocks(const struct cavs__call *call, int rows,
                                                   const struct cavs__view *x,
@@ -90,13 +90,12 @@ static __attribute__((noinline)) void gemm_blocks(const struct cavs__call *call,
         for (int c = 0; c < x->cols; c += BLOCK_COLS) {
             const int k = smaller(BLOCK_COLS, x->cols - c);
             const float *xp = piece(x, r, m, c, k, buffer, &ldx);
-            multiply(call, m, y->cols, k, xp, ldx, w, c, y->p + r * y->ld, y->ld,
-                     call->accumulate || c > 0);
+            multiply(call, m, y->cols, k, xp, ldx, w, c, y->p + r * y->ld, y->ld, c > 0);
         }
     }
 }
 
-/* x (rows, k), w (k, n), y (rows, n): y = x w, or y += x w */
+/* x (rows, k), w (k, n), y (rows, n): y = x w */
 static void gemm(const struct cavs__call *call, int rows, const struct cavs__view *v,
                  unsigned flags)
 {
@@ -106,7 +105,7 @@ static void gemm(const struct cavs__call *call, int rows, const struct cavs__vie
     if (scattered(x))
         gemm_blocks(call, rows, x, w, y);
     else
-        multiply(call, rows, y->cols, x->cols, x->p, x->ld, w, 0, y->p, y->ld, call->accumulate);
+        multiply(call, rows, y->cols, x->cols, x->p, x->ld, w, 0, y->p, y->ld, false);
 }
 
 /* dw (k, n) = or += x^T dy over m rows from row r, for providers that want rows at a fixed pitch */

@@ -46,7 +46,7 @@ void cavs__reference_gemm(const struct cavs__call *call, int rows, const struct 
     UNUSED(flags);
     for (int r = 0; r < rows; r++)
         for (int j = 0; j < v[2].cols; j++) {
-            double sum = call->accumulate ? *out(&v[2], r, j) : 0;
+            double sum = 0;
             for (int p = 0; p < v[0].cols; p++)
                 sum += factor(call, &v[0], r, p) * weight(call, &v[1], p, j);
             *out(&v[2], r, j) = (float)sum;

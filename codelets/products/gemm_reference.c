@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm_reference.c - the oracle: three loops, sums in double, no thought for speed.  Kept for ever.
- * */
+/* gemm_reference.c - the oracle: three loops, sums in double, no thought for speed.  It is kept for
+ * ever. */
 #include "codelets/products/gemm_providers.h"
 
 static bool always(void)

@@ -21,9 +21,8 @@ static void explain_step(FILE *out, const struct cavs__plan *p, const struct cav
     const char *rows = s->list > 0 ? "entries" : "rows";
 
     if (s->flops > 0)
-        fprintf(out, "    %-18s %s   (%s, %d) x (%d, %d)%s\n", s->call.kernel->name, s->label, rows,
-                v[0].cols, v[0].cols, v[s->nviews - 1].cols,
-                s->call.accumulate ? " accumulated" : "");
+        fprintf(out, "    %-18s %s   (%s, %d) x (%d, %d)\n", s->call.kernel->name, s->label, rows,
+                v[0].cols, v[0].cols, v[s->nviews - 1].cols);
     else if (s->call.program)
         fprintf(out, "    %-18s %s   (%s, %d), %d operands, %s\n", "fused group", s->label, rows,
                 cavs__ew_program_spec(s->call.program)->width, s->nviews,
