@@ -36,7 +36,6 @@ static void take_results(struct cut *c, const struct cavs__capacity *cap, struct
     s->vt = take(c, cap->vertices, sizeof *s->vt);
     s->row_of = take_ints(c, cap->vertices);
     s->vertex_of = take_ints(c, cap->vertices);
-    s->frow_of = take_ints(c, cap->vertices);
     s->function_rows = take_ints(c, cap->functions);
     s->edge_ptr = take_ints(c, cap->vertices + 1);
     s->edge_child = take_ints(c, cap->edges);

@@ -57,16 +57,15 @@ static void cut_into_vt(struct cavs__schedule *s, const struct cavs__graph *g, c
     memset(s->function_rows, 0, (size_t)g->nfunctions * sizeof *s->function_rows);
     for (int32_t row = 0; row < s->rows;) {
         struct cavs__vt *vt = begin_vt(s, g, step, row, edge);
-        int32_t slots = g->slots[vt->function], v = s->vertex_of[row], frow = vt->frow0;
+        int32_t slots = g->slots[vt->function], v = s->vertex_of[row];
         do {
             s->row_of[v] = row;
-            s->frow_of[row] = frow++;
             s->edge_ptr[row] = edge;
             edge += slots >= 0 ? slots : g->child_ptr[v + 1] - g->child_ptr[v];
         } while (++row < s->rows && step[v = s->vertex_of[row]] == vt->step &&
                  g->function[v] == vt->function);
         vt->n = row - vt->row0;
-        s->function_rows[vt->function] = frow;
+        s->function_rows[vt->function] += vt->n;
     }
     s->edges = s->edge_ptr[s->rows] = edge;
 }

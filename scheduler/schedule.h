@@ -56,7 +56,6 @@ struct cavs__schedule {
     int edges;              /* edge rows */
     int32_t *row_of;        /* [n] row of each vertex (several vertices may share one) */
     int32_t *vertex_of;     /* [rows] one vertex of each row (the lowest-numbered) */
-    int32_t *frow_of;       /* [rows] function row of each row */
     int32_t *function_rows; /* [nfunctions] rows per function */
     int32_t *edge_ptr;      /* [rows+1] edge rows of each row */
     int32_t *edge_child;    /* [edges] row of the child in that slot, -1 = missing */

@@ -227,13 +227,23 @@ static int32_t wanted(const struct view *w, const struct cavs__section *s, int v
     }
 }
 
+/* The function row of a row. */
+static int frow_of(const struct cavs__schedule *s, int row)
+{
+    const struct cavs__vt *vt = s->vt;
+
+    while (row >= vt->row0 + vt->n)
+        vt++;
+    return vt->frow0 + row - vt->row0;
+}
+
 static void check_row_section(const struct view *w, const struct cavs__section *s,
                               const int32_t *got)
 {
     const struct cavs__schedule *sch = &w->t->schedule;
     for (int v = 0; v < w->t->n; v++) {
         if (w->t->function[v] == s->function->number)
-            assert_int_equal(got[sch->frow_of[sch->row_of[v]]], wanted(w, s, v));
+            assert_int_equal(got[frow_of(sch, sch->row_of[v])], wanted(w, s, v));
     }
 }
 
@@ -257,7 +267,7 @@ static void check_list_section(const struct view *w, const struct cavs__section 
     const struct cavs__list *list = s->function->lists[s->list - 1];
     int at = 0, longest = 0;
     for (int i = 0; i < sch->rows; i++) {
-        int row = i, v = sch->vertex_of[row], frow = sch->frow_of[row];
+        int row = i, v = sch->vertex_of[row], frow = frow_of(sch, row);
         if (w->t->function[v] != s->function->number)
             continue;
         int n = length_of(w, list, v); /* function rows ascend with rows in what follows */
@@ -334,7 +344,7 @@ static void check_distinct(const struct view *w, const struct cavs_function *f,
                 continue;
             for (int k = 0; k < w->sp->stage->ninputs; k++)
                 same &= !shared[k] || same_input(w, w->sp->stage->inputs[k], v, u);
-            assert_int_equal(number[sch->frow_of[a]] == number[sch->frow_of[b]], same);
+            assert_int_equal(number[frow_of(sch, a)] == number[frow_of(sch, b)], same);
         }
     }
 }
@@ -346,10 +356,10 @@ static void check_sharers(const struct view *w, const struct cavs__section *s, c
     int nd = w->t->distinct.n[f->number];
     const int32_t *number = w->t->distinct.number + w->t->distinct.start[f->number];
     for (int d = 0; d < nd && s->kind == CAVS__S_DISTINCT_ROW; d++)
-        assert_int_equal(number[sch->frow_of[got[d]]], d);
+        assert_int_equal(number[frow_of(sch, got[d])], d);
     for (int v = 0; v < w->t->n && s->kind == CAVS__S_DISTINCT_IDS; v++) {
         if (w->t->function[v] == f->number)
-            assert_int_equal(got[number[sch->frow_of[sch->row_of[v]]]],
+            assert_int_equal(got[number[frow_of(sch, sch->row_of[v])]],
                              id_of(w, w->sp->stage->inputs[s->number], v, 0));
     }
     if (s->kind == CAVS__S_SHARER) {
@@ -802,7 +812,7 @@ static void collect_keys(const struct prepared *p, int stage, int number,
             const struct cavs__schedule *sch = &w.t->schedule;
             assert_in_range(local(&w, v), 0, MOST_VERTICES - 1);
             keys[w.shard->positions[w.t->sample_of[v]]][local(&w, v)] =
-                section(&w, number)[sch->frow_of[sch->row_of[v]]];
+                section(&w, number)[frow_of(sch, sch->row_of[v])];
         }
     }
 }
