@@ -144,7 +144,6 @@ struct cavs_function {
     struct cavs__recorder *recorder; /* of a tape's recording: nsymbols counts, symbols is NULL */
     int slots; /* 1 + largest gathered child slot; 0 without gather; CAVS__ANY_CHILDREN where a row
                    per child is asked for */
-    struct cavs_place slots_at; /* where the graph was first read */
     int nlists;
     struct cavs__list *lists[CAVS__MAX_LISTS]; /* [domain - 1] */
     int nsymbols;

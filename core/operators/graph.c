@@ -14,9 +14,6 @@ struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_p
         FAIL(f, CAVS_EINVAL, "gather(%d): child slots are numbered from 0 to 65535", k);
         return NULL;
     }
-    if (f->slots == 0) {
-        f->slots_at = at;
-    }
     if (f->slots != CAVS__ANY_CHILDREN && k + 1 > f->slots)
         f->slots = k + 1;
     return cavs__add_symbol(

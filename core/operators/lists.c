@@ -53,9 +53,6 @@ int cavs__children_domain(struct cavs_function *f, const char *op, struct cavs_p
              op, f->stage->name, f->stage->base->name);
         return 0;
     }
-    if (f->slots == 0) {
-        f->slots_at = at;
-    }
     f->slots = CAVS__ANY_CHILDREN; /* also if some are gathered by number */
     return cavs__list_domain(f, (struct cavs__list){.children = true}, op, at);
 }
