@@ -85,6 +85,7 @@ OP void vec_turn(vec *r)
 #include "codelets/products/gemm_tile.h"
 #define FAR_ROWS 6
 #include "codelets/products/gemm_far.h"
+#include "codelets/products/gemm_few.h"
 
 #define UP_TO_2(rows) INSTANCE(rows, 1) INSTANCE(rows, 2)
 #define UP_TO_3(rows) UP_TO_2(rows) INSTANCE(rows, 3)
@@ -152,6 +153,6 @@ const struct cavs__gemm_provider cavs__gemm_avx2 = {
     .gemm_far = gemm_far,
     .gemm_far_t = gemm_far_t,
     .gemm_tn = gemm_tn,
-    .gemm_tn_rows = gemm_tn_rows,
+    .gemm_tn_rows = gemm_tn_few,
 };
 #endif

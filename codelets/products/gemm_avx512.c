@@ -87,6 +87,7 @@ OP void vec_turn(vec *r)
 #include "codelets/products/gemm_tile.h"
 #define FAR_ROWS 14
 #include "codelets/products/gemm_far.h"
+#include "codelets/products/gemm_few.h"
 
 #define UP_TO_4(rows) INSTANCE(rows, 1) INSTANCE(rows, 2) INSTANCE(rows, 3) INSTANCE(rows, 4)
 #define UP_TO_6(rows) UP_TO_4(rows) INSTANCE(rows, 5) INSTANCE(rows, 6)
@@ -178,6 +179,6 @@ const struct cavs__gemm_provider cavs__gemm_avx512 = {
     .gemm_far = gemm_far,
     .gemm_far_t = gemm_far_t,
     .gemm_tn = gemm_tn,
-    .gemm_tn_rows = gemm_tn_rows,
+    .gemm_tn_rows = gemm_tn_few,
 };
 #endif

@@ -16,6 +16,7 @@ libcavs_la_SOURCES += \
 	codelets/products/gemm.c \
 	codelets/products/gemm.h \
 	codelets/products/gemm_far.h \
+	codelets/products/gemm_few.h \
 	codelets/products/gemm_long.c \
 	codelets/products/gemm_openblas.c \
 	codelets/products/gemm_panels.c \
