@@ -102,6 +102,7 @@ static bool become_block(struct cavs__recording *r, const struct cavs__known_par
     struct cavs__together v;
 
     v.head = run->first + p->head;
+    v.sample = run->sample;
     v.signature = p->signature;
     v.noperands = p->noperands;
     v.operands = p->operands;

@@ -76,7 +76,7 @@ static bool add_run(struct cavs__recording *r, const struct cavs__entry *e)
 {
     if (!cavs__array_reserve(&r->runs, &r->run_room, (size_t)r->nruns + 1, sizeof *r->runs))
         return false;
-    r->runs[r->nruns++] = (struct cavs__run_begin){e->run, e->site, e->reads};
+    r->runs[r->nruns++] = (struct cavs__run_begin){e->run, e->site, e->reads, e->sample};
     return true;
 }
 

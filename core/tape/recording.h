@@ -99,9 +99,10 @@ struct cavs__union {
     int32_t a, b; /* samples of them */
 };
 
-/* Where a run begins, apart from its entry: needed.c goes from one to the one before. */
+/* Where a run begins, apart from its entry: needed.c goes from one to the one before, and what is
+ * known becomes vertices without a look at entries, which workers have just written. */
 struct cavs__run_begin {
-    int32_t first, site, reads; /* those of its first symbol */
+    int32_t first, site, reads, sample; /* those of its first symbol */
 };
 
 struct cavs__nodes {

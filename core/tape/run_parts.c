@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-struct cavs__vertex *cavs__add_vertex(struct cavs__recording *r, int32_t symbol, int32_t as,
-                                      int32_t operands)
+struct cavs__vertex *cavs__add_vertex(struct cavs__recording *r, int32_t symbol, int32_t sample,
+                                      int32_t as, int32_t operands)
 {
     struct cavs__vertex *v = &r->vertices[r->nvertices++];
 
     *v = (struct cavs__vertex){.symbol = symbol,
-                               .sample = r->entries[symbol].sample,
+                               .sample = sample,
                                .as = as,
                                .operands = operands,
                                .waited_for = cavs__is_marked(r, symbol, CAVS__WAITED_FOR)};
@@ -22,7 +22,7 @@ void cavs__leave_alone(struct cavs__recording *r, int32_t symbol)
     struct cavs__entry *e = &r->entries[symbol];
 
     r->places[symbol] = (struct cavs__row_place){.vertex = r->nvertices};
-    cavs__add_vertex(r, symbol, r->signature[symbol], e->reads)->nreads = e->nreads;
+    cavs__add_vertex(r, symbol, e->sample, r->signature[symbol], e->reads)->nreads = e->nreads;
     e->member = 0;
     r->marks[symbol] &= (uint8_t)~CAVS__IN_BLOCK;
 }

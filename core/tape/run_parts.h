@@ -47,8 +47,8 @@ int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list);
 /* Cuts it, and notes what one part reads of another. */
 void cavs__run_cut(struct cavs__recorded_run *x);
 /* A vertex more, for which there is room. */
-struct cavs__vertex *cavs__add_vertex(struct cavs__recording *r, int32_t symbol, int32_t as,
-                                      int32_t operands);
+struct cavs__vertex *cavs__add_vertex(struct cavs__recording *r, int32_t symbol, int32_t sample,
+                                      int32_t as, int32_t operands);
 /* The symbol is a vertex by itself. */
 void cavs__leave_alone(struct cavs__recording *r, int32_t symbol);
 

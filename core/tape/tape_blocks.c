@@ -33,7 +33,7 @@ bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *
     for (int i = 0; i < s->nresults; i++)
         r->places[v->results[i]] =
             (struct cavs__row_place){.vertex = r->nvertices, .column = s->results[i].column};
-    cavs__add_vertex(r, v->head, v->signature, (int32_t)r->nreads);
+    cavs__add_vertex(r, v->head, v->sample, v->signature, (int32_t)r->nreads);
     return add_reads(r, v, s->nresults);
 }
 
@@ -52,6 +52,7 @@ static bool put_together(const struct cavs__formed_run *x, int32_t signature)
     const struct cavs__signature *s = x->r->signatures.all[signature];
     uint8_t *marks = x->r->marks;
     struct cavs__together v = {.head = head_of(x, signature),
+                               .sample = x->r->entries[x->symbols[0]].sample,
                                .signature = signature,
                                .noperands = x->noperands,
                                .operands = x->operands};

@@ -78,7 +78,7 @@ struct cavs__blocks {
 
 /* Symbols that become one vertex. */
 struct cavs__together {
-    int32_t head, signature;
+    int32_t head, sample, signature;
     int noperands;
     const int32_t *operands; /* each is this read, from there on */
     int32_t from;
