@@ -60,15 +60,15 @@ bool cavs__is_no_value(struct cavs_function *f, const struct cavs_symbol *x, con
     return x->op == CAVS__OP_IDS;
 }
 
-bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                  struct cavs_place at)
+bool cavs__are_no_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                      struct cavs_place at)
 {
     if (!belongs(f, x, op, at))
-        return false;
+        return true;
     if (x->op != CAVS__OP_IDS)
         FAIL(f, CAVS_EPROGRAM, "%s: operand %s of width %d where ids are wanted (%s)", op,
              cavs__symbol_label(x), x->width, f->recorder ? "cavs_tape_id" : "cavs_pull_ids");
-    return x->op == CAVS__OP_IDS;
+    return x->op != CAVS__OP_IDS;
 }
 
 /* A parameter that could not be found or made: said here, because here is the line that needs it.

@@ -14,6 +14,8 @@
 bool cavs__is_closed(struct cavs_function *f, const char *op, struct cavs_place at);
 bool cavs__is_no_value(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                        struct cavs_place at);
+bool cavs__are_no_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
+                      struct cavs_place at);
 
 static inline bool cavs__open_for(struct cavs_function *f, const char *op, struct cavs_place at)
 {
@@ -27,10 +29,15 @@ static inline bool cavs__is_value(struct cavs_function *f, const struct cavs_sym
            !cavs__is_no_value(f, x, op, at);
 }
 
+static inline bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x,
+                                const char *op, struct cavs_place at)
+{
+    return (x->function == f && x->number < f->nsymbols && x->op == CAVS__OP_IDS) ||
+           !cavs__are_no_ids(f, x, op, at);
+}
+
 /* The same for what a tape has not: graphs, and inputs that samples bring by name. */
 bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cavs_place at);
-bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
-                  struct cavs_place at);
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
                     struct cavs_place at);
 /* Ids of this input have to be below the limit: data with others are refused, and so is an id of a

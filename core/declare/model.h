@@ -122,6 +122,12 @@ struct cavs__equals {
     int room, n; /* for how many symbols it is, and how many are in it */
 };
 
+/* Symbols that stand for parameters of one row, however often these are mentioned. */
+struct cavs__uses {
+    size_t room;
+    struct cavs_symbol **of; /* [room] by parameter; NULL: it was not mentioned yet */
+};
+
 /*
  * Takes what the builders make instead of a function's list: a tape (core/tape).  Its symbols are
  * those of the present recording, a function that is there for them alone.
@@ -131,6 +137,7 @@ struct cavs__recorder {
     /* That one with n operands, or another; NULL: reported. */
     struct cavs_symbol *(*add)(struct cavs__recorder *r, int n, struct cavs_symbol *const *inputs);
     struct cavs_function *present; /* where mistakes are noted */
+    const struct cavs__uses *uses; /* those that have its function; NULL: it has none */
     bool keeps_lists;              /* operators on lists are operators, not one for each entry */
     bool aside;     /* a worker's, beside others: what they have in common stays as it is */
     bool elsewhere; /* workers record meanwhile, and nothing is recorded here */

@@ -2,10 +2,24 @@
 /* parameters.c - a row of numbers that are trained, rows of a table of them, and constants. */
 #include "core/operators/family.h"
 
+/* Of a tape, where it was mentioned before. */
+static struct cavs_symbol *known_use(const struct cavs_function *f, const struct cavs_param *p)
+{
+    const struct cavs__uses *uses = f->recorder ? f->recorder->uses : NULL;
+    struct cavs_symbol *x = uses && (size_t)p->number < uses->room ? uses->of[p->number] : NULL;
+
+    return x && x->function == f && x->param == p ? x : NULL;
+}
+
 struct cavs_symbol *cavs_use_at(struct cavs_function *f, struct cavs_param *p, struct cavs_place at)
 {
+    struct cavs_symbol *known;
+
     if (!cavs__open_for(f, "use", at) || !cavs__is_param(f, p, "use", at))
         return NULL;
+    known = known_use(f, p);
+    if (known)
+        return known;
     if (p->model != f->stage->model || p->rows != 1) {
         FAIL(f, CAVS_ESHAPE, "use: parameter %s (%d x %d) %s", p->name, p->rows, p->cols,
              p->rows != 1 ? "must have one row" : "belongs to another model");

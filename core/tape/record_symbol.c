@@ -72,6 +72,16 @@ static inline bool set_operands(struct cavs__recording *r, struct cavs__node *no
     return true;
 }
 
+/* What readers need to know of columns of a row, which has told what it is itself. */
+static void tell_of_columns(struct cavs__node *node, const struct cavs__to_readers *of)
+{
+    struct cavs__to_readers *told = &node->to_readers;
+
+    *told = *of;
+    told->read.from += node->x.k;
+    told->key[0] = cavs__columns_key(told->read.from % CAVS__LINE, node->x.width);
+}
+
 /* What readers need to know of a symbol that they read as it is. */
 static void tell_as_it_is(const struct cavs__recording *r, struct cavs__node *node)
 {
@@ -89,37 +99,38 @@ static void tell_as_it_is(const struct cavs__recording *r, struct cavs__node *no
 }
 
 /* Where the symbol is kept that stands for a parameter of one row; NULL: no memory. */
-static struct cavs__node **place_of_use(struct cavs__recording *r, const struct cavs_param *p)
+static struct cavs_symbol **place_of_use(struct cavs__recording *r, const struct cavs_param *p)
 {
-    struct cavs__node ***uses = &r->uses[r->generation & 1];
-    size_t *room = &r->use_room[r->generation & 1], old = *room;
+    struct cavs__uses *uses = &r->uses[r->generation & 1];
+    size_t old = uses->room;
 
-    if (!cavs__array_reserve(uses, room, (size_t)p->number + 1, sizeof(**uses)))
+    if (!cavs__array_reserve(&uses->of, &uses->room, (size_t)p->number + 1, sizeof *uses->of))
         return NULL;
-    memset(*uses + old, 0, (*room - old) * sizeof(**uses));
-    return *uses + p->number;
+    memset(uses->of + old, 0, (uses->room - old) * sizeof *uses->of);
+    return uses->of + p->number;
 }
 
 /* It is of no sample, since all share it, and does not count as a symbol of one: so numbers do not
  * depend on who mentions it first.  NULL: out of memory. */
 static struct cavs_symbol *record_use(struct cavs__recording *r, const struct cavs_symbol *like)
 {
-    struct cavs__node **use = place_of_use(r, like->param);
+    struct cavs_symbol **use = place_of_use(r, like->param), *x;
 
-    if (!use || (!*use && !(*use = calloc(1, sizeof(**use))))) {
+    if (!use || (!*use && !(*use = calloc(1, sizeof(struct cavs__node))))) {
         cavs__symbol_nomem(r->recorder.present, like);
         return NULL;
     }
-    if (!(*use)->x.function) {
-        (*use)->x = *like;
-        (*use)->x.function = r->recorder.present;
-        (*use)->x.number = NO_NUMBER;
-        (*use)->x.ninputs = 0;
-        (*use)->x.inputs = NULL;
-        (*use)->x.needs_grad = (*use)->x.whole = (*use)->x.read_past = false;
-        tell_as_it_is(r, *use);
+    x = *use;
+    if (!x->function) {
+        *x = *like;
+        x->function = r->recorder.present;
+        x->number = NO_NUMBER;
+        x->ninputs = 0;
+        x->inputs = NULL;
+        x->needs_grad = x->whole = x->read_past = false;
+        tell_as_it_is(r, (struct cavs__node *)x);
     }
-    return &(*use)->x;
+    return x;
 }
 
 /* A list's symbols are recorded where it was to be; what makes one row of rows is one. */
@@ -179,7 +190,10 @@ static struct cavs_symbol *record(struct cavs__recording *r, struct cavs__node *
         cavs__tell_of_row(node, e->sample, e->run);
     } else {
         r->signature[node->x.number] = CAVS__NOT_COMPUTED;
-        tell_as_it_is(r, node);
+        if (node->x.op == CAVS__OP_SLICE && cavs__told_by(node->in[0])->row)
+            tell_of_columns(node, cavs__told_by(node->in[0]));
+        else
+            tell_as_it_is(r, node);
     }
     r->count[e->sample]++;
     r->recorder.present->nsymbols++;

@@ -39,11 +39,11 @@ void cavs__recording_init_aside(struct cavs__recording *r, struct cavs_stage *st
     r->recorder.aside = true;
 }
 
-static void free_uses(struct cavs__node **uses, size_t n)
+static void free_uses(struct cavs__uses *uses)
 {
-    for (size_t i = 0; i < n; i++)
-        free(uses[i]);
-    free(uses);
+    for (size_t i = 0; i < uses->room; i++)
+        free(uses->of[i]);
+    free(uses->of);
 }
 
 void cavs__recording_free(struct cavs__recording *r)
@@ -54,7 +54,7 @@ void cavs__recording_free(struct cavs__recording *r)
         free(r->nodes[i].chunks);
         cavs__arena_free(&r->nodes[i].arena);
         free(r->of[i].message);
-        free_uses(r->uses[i], r->use_room[i]);
+        free_uses(&r->uses[i]);
     }
     free(r->entries);
     free(r->places);
@@ -140,6 +140,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     f->nsymbols = 0;
     f->finished = false;
     r->recorder.present = f;
+    r->recorder.uses = &r->uses[r->generation & 1];
     cavs__arena_reset(&r->nodes[r->generation & 1].arena);
     r->run = run;
     r->nsamples = 0;

@@ -146,10 +146,7 @@ struct cavs__recording {
     int nsinks;
     int32_t *sinks; /* [nsinks] metrics and losses, ascending */
     struct cavs__sites sites;
-    /* By parameter of one row: the symbol that stands for it in all recordings of a turn; NULL:
-     * none does yet.  It has no number. */
-    size_t use_room[2];
-    struct cavs__node **uses[2]; /* [use_room] */
+    struct cavs__uses uses[2];   /* in all recordings of a turn: owned, and of no number */
     struct cavs__glance sourced; /* signature of the last symbol of no site */
     size_t sort_room, code_room, applied_room;
     struct cavs__operand_sort *sorts; /* [sort_room] scratch */

@@ -48,11 +48,11 @@ void cavs__scribes_free(struct cavs_tape *t)
 
 static void give_uses(struct cavs__recording *r, struct cavs_function *to)
 {
-    struct cavs__node **uses = r->uses[r->generation & 1];
+    const struct cavs__uses *uses = &r->uses[r->generation & 1];
 
-    for (size_t i = 0; i < r->use_room[r->generation & 1]; i++) {
-        if (uses[i])
-            uses[i]->x.function = to;
+    for (size_t i = 0; i < uses->room; i++) {
+        if (uses->of[i])
+            uses->of[i]->function = to;
     }
 }
 

@@ -43,9 +43,14 @@ struct cavs__operand_sort {
 };
 
 /* Whole words are compared: what was just written in parts takes long to be read at once. */
+static inline uint64_t cavs__columns_key(int from, int width)
+{
+    return (uint64_t)(uint32_t)from << 32 | (uint32_t)width;
+}
+
 static inline void cavs__set_key(struct cavs__operand_sort *o)
 {
-    o->key[0] = (uint64_t)(uint32_t)o->from << 32 | (uint32_t)o->width;
+    o->key[0] = cavs__columns_key(o->from, o->width);
     o->key[1] = (uint64_t)o->kind << 62 | (uint64_t)o->grad << 61 |
                 (o->param ? (uint64_t)(uintptr_t)o->param : o->s);
 }
