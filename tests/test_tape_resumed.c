@@ -226,6 +226,7 @@ static void an_interruption_does_not_show_in_the_bits(void **unused)
 static void a_tape_that_has_recorded_goes_back(void **unused)
 {
     static float first[NUMBERS], again[NUMBERS];
+    json_t *expected, *found;
     struct scene a;
     char path[400];
 
@@ -238,11 +239,16 @@ static void a_tape_that_has_recorded_goes_back(void **unused)
         record(&a, i);
     }
     get_values(&a, first);
+    expected = cavs__describe_found(&a.t->of_session);
     check_ok(cavs_session_resume(a.s, path, NULL));
     for (int i = 3; i < RECORDINGS; i++)
         record(&a, i);
     get_values(&a, again);
+    found = cavs__describe_found(&a.t->of_session);
     assert_memory_equal(first, again, sizeof first);
+    assert_true(json_equal(expected, found));
+    json_decref(expected);
+    json_decref(found);
     close_scene(&a);
     remove(path);
 }

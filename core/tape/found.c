@@ -226,7 +226,8 @@ static void forget(struct cavs_tape *t)
     t->recording.sites = (struct cavs__sites){.last = CAVS__NO_SITE, .changes = changes};
     cavs__blocks_free(b);
     b->all = NULL;
-    b->n = b->unmet = b->made_before = 0;
+    b->n = b->unmet = 0;
+    b->made_before = -b->made;
     b->coming = b->used = b->apart = false;
 }
 
@@ -241,7 +242,7 @@ bool cavs__recall_found(struct cavs_tape *t)
     if (!recall_updated(t, json_object_get(all, "updated")))
         return false;
     if (b->after > 0 && all) {
-        b->made_before = (int)count_of(all, "made", CAVS__MOST_BLOCKS);
+        b->made_before += (int)count_of(all, "made", CAVS__MOST_BLOCKS);
         b->coming = number_of(all, "due") >= 0;
         b->due = t->stats.recordings + count_of(all, "due", INT32_MAX);
         b->used = is_so(all, "used");

@@ -57,7 +57,8 @@ struct cavs__blocks {
     bool apart;    /* gradients of symbols were asked for: equal ones are computed one by one */
     int n, unmet;
     int made;                      /* signatures */
-    int made_before;               /* by who wrote the checkpoint, and not here yet */
+    int made_before;               /* by who wrote the checkpoint, and not here yet; less those
+                                      that were made here and are of another past */
     struct cavs__tape_block **all; /* [n] */
     struct cavs__table table;      /* of them, by form */
     int nknown;
