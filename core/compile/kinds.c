@@ -43,6 +43,18 @@ static void kind_name(const struct cavs__stage_plan *sp, const struct cavs__part
         snprintf(name, LONGEST_NAME, "%s.%s.%s.%s", stage, at->function->name, phase, last);
 }
 
+/* Those of a tape come as the program goes on, and add to the same gradients: they stand by their
+ * names, so that sums do not depend on what was recorded first, by whom. */
+static void sort_in(struct cavs__stage_plan *sp)
+{
+    struct cavs__task_kind *k = sp->kinds[sp->nkinds - 1];
+    int i = sp->nkinds - 1;
+
+    for (; i > 0 && strcmp(sp->kinds[i - 1]->name, k->name) > 0; i--)
+        sp->kinds[i] = sp->kinds[i - 1];
+    sp->kinds[i] = k;
+}
+
 static int new_kind(struct cavs__stage_plan *sp, const struct cavs__part_place *at,
                     struct cavs__task_kind **made)
 {
@@ -60,6 +72,8 @@ static int new_kind(struct cavs__stage_plan *sp, const struct cavs__part_place *
     k->function = at->klass == CAVS__CHAIN || sp->stage->recorded ? NULL : at->function;
     k->index_buffer = CAVS__NO_BUFFER;
     if (k->name && CAVS__APPEND(sp->kinds, sp->nkinds, k)) {
+        if (sp->stage->recorded)
+            sort_in(sp);
         *made = k;
         return CAVS_OK;
     }
