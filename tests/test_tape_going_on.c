@@ -130,10 +130,31 @@ static void what_was_recorded_first_does_not_show_in_sums(void **unused)
     close_scene(&a);
 }
 
+static void what_was_applied_first_does_not_show_in_sites(void **unused)
+{
+    json_t *whole, *stopped;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    record(&a, CAVS_TAPE_TRAIN, 0, 1);
+    check_ok(cavs_session_checkpoint(a.s, a.path, NULL));
+    record(&a, CAVS_TAPE_TRAIN, WEIGHTS - 1, -1);
+    whole = cavs__describe_found(&a.t->of_session);
+    resume(&a);
+    record(&a, CAVS_TAPE_TRAIN, WEIGHTS - 1, -1);
+    stopped = cavs__describe_found(&a.t->of_session);
+    assert_true(json_equal(whole, stopped));
+    json_decref(whole);
+    json_decref(stopped);
+    close_scene(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_recorded_first_does_not_show_in_sums),
+        cmocka_unit_test(what_was_applied_first_does_not_show_in_sites),
     };
 
     trial_compile(false);

@@ -186,6 +186,7 @@ static struct cavs_symbol *record(const struct cavs__applying *w,
                                .metric = p->metric,
                                .is_loss = p->is_loss,
                                .k = number,
+                               .which = (int)(w->u->print + (uint32_t)number % CAVS__PIECES),
                                .at = w->at},
                        **in;
 

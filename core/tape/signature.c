@@ -131,8 +131,9 @@ static uint64_t mix_name(uint64_t h, const char *name)
 static uint64_t print_of(const struct cavs_symbol *x, int n,
                          const struct cavs__operand_sort *operands)
 {
-    const uint64_t numbers[] = {x->op,      (uint64_t)x->k, (uint64_t)x->which, (uint64_t)x->width,
-                                bits(x->s), x->is_loss};
+    const uint64_t numbers[] = {
+        x->op,     (uint64_t)cavs__lasting_k(x), (uint64_t)x->which, (uint64_t)x->width, bits(x->s),
+        x->is_loss};
     uint64_t h = cavs__hash(CAVS__HASH_START, numbers, sizeof numbers);
 
     h = mix_name(h, x->param ? x->param->name : "");

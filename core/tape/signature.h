@@ -61,6 +61,13 @@ static inline bool cavs__same_operand(const struct cavs__operand_sort *a,
     return a->key[0] == b->key[0] && a->key[1] == b->key[1];
 }
 
+/* k of a symbol, in any process: what declared functions are numbered by depends on which was
+ * applied first. */
+static inline int cavs__lasting_k(const struct cavs_symbol *x)
+{
+    return x->op == CAVS__OP_APPLY ? x->which : x->k;
+}
+
 /* What a part of a signature's chain reads of parameters, as tensors. */
 struct cavs__read_params {
     struct cavs__part *part; /* NULL: there is nothing to do */

@@ -70,21 +70,18 @@ static uint64_t mix_text(uint64_t h, const char *text)
     return text ? cavs__hash(h, text, strlen(text) + 1) : h;
 }
 
-static uint64_t print_of(const struct cavs_place *at, enum cavs__op op, int k, int width,
-                         const struct cavs_param *p)
+static uint64_t print_of(const struct cavs_symbol *x)
 {
-    const int32_t numbers[] = {at->line, (int32_t)op, k, width};
+    const int32_t numbers[] = {x->at.line, (int32_t)x->op, cavs__lasting_k(x), x->width};
 
-    return mix_text(mix_text(cavs__hash(CAVS__HASH_START, numbers, sizeof numbers), at->file),
-                    p ? p->name : NULL);
+    return mix_text(mix_text(cavs__hash(CAVS__HASH_START, numbers, sizeof numbers), x->at.file),
+                    x->param ? x->param->name : NULL);
 }
 
 struct cavs__site cavs__site_ended(const struct cavs__sites *s, int32_t site)
 {
     struct cavs__site ended = s->all[site];
 
-    if (ended.met)
-        ended.print = print_of(&ended.at, ended.op, ended.k, ended.width, ended.param);
     if (site == s->last)
         end(&ended);
     return ended;
@@ -112,7 +109,7 @@ static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol 
 {
     struct cavs__site *at = &s->all[site];
 
-    if (at->met || at->print != print_of(&x->at, x->op, x->k, x->width, x->param))
+    if (at->met || at->print != print_of(x))
         return false;
     at->at = x->at;
     at->op = x->op;
@@ -164,6 +161,7 @@ static int32_t add(struct cavs__sites *s, const struct cavs_symbol *x)
                                        .k = x->k,
                                        .width = x->width,
                                        .param = x->param,
+                                       .print = print_of(x),
                                        .apart = is_apart(x->op),
                                        .after = CAVS__NO_SITE,
                                        .block = -1,

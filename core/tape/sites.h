@@ -39,7 +39,7 @@ struct cavs__site {
     int32_t block;            /* that began here last: block_forms.c; -1: none */
     int32_t known;            /* run that began here: known_runs.h; -1: none */
     int32_t entries;          /* of its list: that it had first; 0: none yet */
-    uint64_t print; /* what tells it from others, in any process: of one that is not met */
+    uint64_t print;           /* what tells it from others, in any process */
 };
 
 struct cavs__sites {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "core/declare/build.h"
 #include "core/tape/recording.h"
 
@@ -51,6 +52,16 @@ void cavs__unfolded_free(struct cavs__unfolded *u)
     free(u);
 }
 
+static uint32_t print_of(const struct cavs__unfolded *u)
+{
+    const struct cavs_stage *stage = u->of->stage;
+    uint64_t h = cavs__hash(CAVS__HASH_START, stage->name, strlen(stage->name) + 1);
+
+    h = cavs__hash(h, u->of->name, strlen(u->of->name) + 1);
+    h = cavs__hash(h, u->codes, (size_t)u->ncodes * sizeof *u->codes);
+    return (uint32_t)(h ^ h >> 32);
+}
+
 struct cavs__unfolded *cavs__new_unfolded(struct cavs_stage *stage, const struct cavs_function *of,
                                           int ncodes, const int32_t *codes)
 {
@@ -75,6 +86,7 @@ struct cavs__unfolded *cavs__new_unfolded(struct cavs_stage *stage, const struct
         u->codes[i] = codes[i];
         u->listed |= codes[i] == CAVS__ANY_LENGTH;
     }
+    u->print = print_of(u);
     u->recorder = (struct cavs__recorder){
         .next = &u->next, .add = append, .present = u->f, .keeps_lists = u->listed};
     return u;

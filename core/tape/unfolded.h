@@ -53,6 +53,7 @@ struct cavs__unfolded {
      * of each child, is it there?  CAVS__ANY_LENGTH: of the input's list, or of all children */
     int ncodes, nchildren;
     int32_t *codes;
+    uint32_t print;          /* of function and codes: what tells it from others, in any process */
     bool listed;             /* some list is of any length */
     bool by_length;          /* that cannot be: nobody applies it */
     struct cavs_function *f; /* its symbols */
