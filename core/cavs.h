@@ -990,8 +990,8 @@ int cavs_session_note(struct cavs_session *s, const char *name, const char *text
 int cavs_session_checkpoint(struct cavs_session *s, const char *path, const char *note);
 /** Goes on from a checkpoint: it must be of the same optimizer; seed and learning rate are taken
  * from the file, and with an error nothing changes.  *note (unless note is NULL) is to be freed by
- * the caller.  The number of shards may differ, at the cost of the last bits.  Waits for
- * everything submitted. */
+ * the caller.  Metrics that the session's tapes have met since then are zero.  The number of shards
+ * may differ, at the cost of the last bits.  Waits for everything submitted. */
 int cavs_session_resume(struct cavs_session *s, const char *path, char **note);
 
 /** Opens a model file by itself, without a model: to see what is in it, and to take single

@@ -150,11 +150,42 @@ static void what_was_applied_first_does_not_show_in_sites(void **unused)
     close_scene(&a);
 }
 
+/* ---- metrics ---- */
+
+static void record_loss(struct scene *a, const char *name)
+{
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_TRAIN));
+    cavs_tape_sample(a->t);
+    lose(a, name, cavs_matmul(input(a, 1), a->weight[0]));
+    check_ok(cavs_tape_finish(a->t));
+}
+
+static void metrics_met_since_a_checkpoint_are_zero_again(void **unused)
+{
+    double before, sum, count;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    record_loss(&a, "early");
+    check_ok(cavs_session_metric(a.s, "early", &before, NULL));
+    check_ok(cavs_session_checkpoint(a.s, a.path, NULL));
+    record_loss(&a, "early");
+    record_loss(&a, "late");
+    check_ok(cavs_session_resume(a.s, a.path, NULL));
+    check_ok(cavs_session_metric(a.s, "early", &sum, &count));
+    assert_true(sum == before && count == 1);
+    check_ok(cavs_session_metric(a.s, "late", &sum, &count));
+    assert_true(sum == 0 && count == 0);
+    close_scene(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_recorded_first_does_not_show_in_sums),
         cmocka_unit_test(what_was_applied_first_does_not_show_in_sites),
+        cmocka_unit_test(metrics_met_since_a_checkpoint_are_zero_again),
     };
 
     trial_compile(false);

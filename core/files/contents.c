@@ -61,7 +61,8 @@ static bool add_states(struct cavs__contents *f)
     return true;
 }
 
-int cavs__list_contents(struct cavs__contents *f, struct cavs_session *s, int shards, int size)
+int cavs__list_contents(struct cavs__contents *f, struct cavs_session *s, int shards, int metrics,
+                        int size)
 {
     size_t most = 3 * (size_t)s->model->nparams + 2;
 
@@ -73,7 +74,7 @@ int cavs__list_contents(struct cavs__contents *f, struct cavs_session *s, int sh
         add_values(f, size);
         if (!shards || (add_states(f) && add_named(f, (struct cavs__file_item){NULL, 0},
                                                    strdup(CAVS__OWN_PREFIX "metrics"), shards,
-                                                   2 * s->model->nmetrics + 1, sizeof(double))))
+                                                   2 * metrics + 1, sizeof(double))))
             return CAVS_OK;
     }
     return cavs__fail_nomem("list of parameters", most * (sizeof *f->matrix + sizeof *f->item));

@@ -31,9 +31,11 @@ struct cavs__contents {
     float **states;  /* [n] likewise, where the ranks share them; else NULL */
 };
 
-/* Lists what belongs into a file.  shards: rows of the metrics; 0 for a model file.  size: bytes of
- * a number of a parameter.  0 or a code; to be cleared in either case. */
-int cavs__list_contents(struct cavs__contents *f, struct cavs_session *s, int shards, int size);
+/* Lists what belongs into a file.  shards: rows of the metrics, of which there are so many; 0 for a
+ * model file.  size: bytes of a number of a parameter.  0 or a code; to be cleared in either case.
+ */
+int cavs__list_contents(struct cavs__contents *f, struct cavs_session *s, int shards, int metrics,
+                        int size);
 void cavs__contents_clear(struct cavs__contents *f);
 
 #endif

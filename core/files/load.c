@@ -30,15 +30,17 @@ static int set_item(const struct cavs__contents *f, int i, const void *values)
     const struct cavs__file_item *item = &f->item[i];
 
     if (!item->p)
-        return cavs__set_metrics(f->s, f->matrix[i].rows, values);
+        return cavs__set_metrics(f->s, f->matrix[i].rows, f->matrix[i].cols / 2, values);
     return item->state < 0 ? cavs_session_set_param(f->s, item->p, values)
                            : cavs__set_state(f->s, item->p, item->state, values);
 }
 
-static int load(struct cavs_session *s, const struct cavs__safetensors *from, int shards)
+/* Of a checkpoint that many shards and metrics. */
+static int load(struct cavs_session *s, const struct cavs__safetensors *from, int shards,
+                int metrics)
 {
     struct cavs__contents f;
-    int rc = cavs__list_contents(&f, s, shards, sizeof(float));
+    int rc = cavs__list_contents(&f, s, shards, metrics, sizeof(float));
     void **values;
 
     if (rc) {
@@ -72,7 +74,7 @@ int cavs_session_load(struct cavs_session *s, const char *path)
     rc = cavs__safetensors_open(&f, path);
     if (rc)
         return rc;
-    rc = load(s, &f, 0);
+    rc = load(s, &f, 0, 0);
     cavs__safetensors_close(&f);
     return rc;
 }
@@ -82,6 +84,7 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
     struct cavs__description d = {0};
     char *copy = strdup(cavs__described(f, "note"));
     json_t *found = NULL;
+    int metrics = 0;
     int rc = copy ? cavs__read_description(f, &d)
                   : cavs__fail_nomem("note", strlen(cavs__described(f, "note")) + 1);
 
@@ -89,11 +92,11 @@ static int resume(struct cavs_session *s, const struct cavs__safetensors *f, cha
         rc = cavs__fail(CAVS_EINVAL, "%s: written by a session with %s, this one has %s", f->path,
                         cavs__rules[d.optimizer].title, cavs__rules[s->options.optimizer].title);
     if (!rc)
-        rc = cavs__take_metrics(f, (struct cavs_model *)s->model);
+        rc = cavs__take_metrics(f, (struct cavs_model *)s->model, &metrics);
     if (!rc)
         rc = cavs__read_found(f, &found);
     if (!rc)
-        rc = load(s, f, (int)d.shards);
+        rc = load(s, f, (int)d.shards, metrics);
     if (rc) {
         json_decref(found);
         free(copy);

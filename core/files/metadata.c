@@ -195,13 +195,18 @@ static int read_array(const struct cavs__safetensors *f, const char *name, const
     return cavs__fail(CAVS_EFORMAT, "%s: %s cannot be understood", f->path, what);
 }
 
-int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m)
+int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m, int *n)
 {
     json_t *names;
     int rc = read_array(f, "metric_names", "the names of its metrics", &names);
+    int declared = m->most_metrics - CAVS__TAPE_METRICS;
 
-    for (size_t i = 0; !rc && i < json_array_size(names); i++)
-        rc = take_metric(f, m, (int)i, json_string_value(json_array_get(names, i)));
+    *n = names ? (int)json_array_size(names) : m->nmetrics; /* earlier versions did not say */
+    if (!rc && *n < declared)
+        rc = cavs__fail(CAVS_EFORMAT, "%s: it has no metric %s", f->path, m->metrics[*n]->name);
+
+    for (int i = 0; !rc && names && i < *n; i++)
+        rc = take_metric(f, m, i, json_string_value(json_array_get(names, (size_t)i)));
     json_decref(names);
     return rc;
 }

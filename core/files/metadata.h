@@ -27,8 +27,9 @@ struct cavs__description {
 /* CAVS_EFORMAT if it is no checkpoint, or one that cannot be understood. */
 int cavs__read_description(const struct cavs__safetensors *f, struct cavs__description *d);
 /* Makes those metrics of the checkpoint that the model has not got yet: tapes make theirs when they
- * record them.  0 or a code, as when both would have them in different orders. */
-int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m);
+ * record them, and may have made more since.  *n: how many it has.  0 or a code, as when both would
+ * have them in different orders, or one that was declared is not there. */
+int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m, int *n);
 /* What the tapes of the session that wrote it had found (core/tape/found.c), an array, to be
  * released by the caller; NULL: nothing. */
 int cavs__read_found(const struct cavs__safetensors *f, json_t **found);

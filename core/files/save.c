@@ -53,7 +53,7 @@ static int get_item(void *context, int i, void *values)
 static int prepare(struct cavs__contents *f, struct cavs_session *s, int shards, int size)
 {
     size_t n = (size_t)shards * (2 * (size_t)s->model->nmetrics + 1);
-    int rc = cavs__list_contents(f, s, shards, size);
+    int rc = cavs__list_contents(f, s, shards, s->model->nmetrics, size);
 
     if (rc || !shards)
         return rc;

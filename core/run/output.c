@@ -278,10 +278,10 @@ int cavs__get_metrics(struct cavs_session *s, double *values)
     return rc;
 }
 
-int cavs__set_metrics(struct cavs_session *s, int shards, const double *values)
+int cavs__set_metrics(struct cavs_session *s, int shards, int metrics, const double *values)
 {
     struct cavs__tensor *t = &s->engine.tensors[s->plan->metric];
-    int n = 2 * s->model->nmetrics;
+    int n = 2 * metrics;
 
     cavs_session_reset_metrics(s);
     if (cavs__rank(s->rt->ranks) > 0) /* one rank has them for all */

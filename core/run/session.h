@@ -100,8 +100,8 @@ int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, f
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values);
 
 /* output.c: sum and count of every metric in every shard, (shards, 2 nmetrics + 1); the last column
- * is not used.  Rows of another number of shards are added up. */
+ * is not used.  Rows of another number of shards are added up; metrics behind so many are zero. */
 int cavs__get_metrics(struct cavs_session *s, double *values);
-int cavs__set_metrics(struct cavs_session *s, int shards, const double *values);
+int cavs__set_metrics(struct cavs_session *s, int shards, int metrics, const double *values);
 
 #endif
