@@ -16,6 +16,7 @@ struct scene {
     struct cavs_function *affine[WEIGHTS];
     struct cavs_session *s;
     struct cavs_tape *t;
+    int blocks_after;
     char path[400];
 };
 
@@ -33,15 +34,16 @@ static void open_session(struct scene *a)
     struct cavs_tape_options o = cavs_tape_defaults();
 
     check_ok(cavs_session_create(trial_runtime, a->m, NULL, &a->s));
-    o.blocks_after = 1;
+    o.blocks_after = a->blocks_after;
     check_ok(cavs_tape_create(a->s, &o, &a->t));
 }
 
-static void open_scene(struct scene *a)
+static void open_scene(struct scene *a, int blocks_after)
 {
     const char *names[WEIGHTS] = {"U", "V", "W"};
     int file;
 
+    a->blocks_after = blocks_after;
     check_ok(cavs_model_create(&a->m));
     for (int i = 0; i < WEIGHTS; i++)
         a->weight[i] = cavs_model_param(a->m, names[i], WIDTH, WIDTH, CAVS_UNIFORM(-1, 1));
@@ -118,7 +120,7 @@ static void what_was_recorded_first_does_not_show_in_sums(void **unused)
     struct scene a;
 
     (void)unused;
-    open_scene(&a);
+    open_scene(&a, 1);
     record(&a, CAVS_TAPE_TRAIN, 0, 1);
     check_ok(cavs_session_checkpoint(a.s, a.path, NULL));
     record(&a, CAVS_TAPE_GRADIENT, WEIGHTS - 1, -1);
@@ -136,7 +138,7 @@ static void what_was_applied_first_does_not_show_in_sites(void **unused)
     struct scene a;
 
     (void)unused;
-    open_scene(&a);
+    open_scene(&a, 1);
     record(&a, CAVS_TAPE_TRAIN, 0, 1);
     check_ok(cavs_session_checkpoint(a.s, a.path, NULL));
     record(&a, CAVS_TAPE_TRAIN, WEIGHTS - 1, -1);
@@ -147,6 +149,39 @@ static void what_was_applied_first_does_not_show_in_sites(void **unused)
     assert_true(json_equal(whole, stopped));
     json_decref(whole);
     json_decref(stopped);
+    close_scene(&a);
+}
+
+/* ---- without blocks ---- */
+
+/* Of a concatenation that columns are read of: refused once, and a symbol of its own from then on.
+ */
+static int ask_for_gradient(struct scene *a)
+{
+    float row[2 * WIDTH], *to = row;
+    struct cavs_symbol *x[2], *both;
+
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    cavs_tape_sample(a->t);
+    for (int i = 0; i < 2; i++)
+        x[i] = cavs_matmul(input(a, i), a->weight[i]);
+    both = cavs_concat(2, x);
+    for (int i = 0; i < 2; i++)
+        lose(a, "loss", cavs_slice(both, i * WIDTH, WIDTH));
+    check_ok(cavs_tape_finish(a->t));
+    return cavs_tape_gradients(a->t, 1, &both, &to);
+}
+
+static void whose_gradient_was_asked_for_is_known_without_blocks(void **unused)
+{
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a, 0);
+    assert_int_not_equal(ask_for_gradient(&a), CAVS_OK);
+    check_ok(cavs_session_checkpoint(a.s, a.path, NULL));
+    resume(&a);
+    check_ok(ask_for_gradient(&a));
     close_scene(&a);
 }
 
@@ -166,7 +201,7 @@ static void metrics_met_since_a_checkpoint_are_zero_again(void **unused)
     struct scene a;
 
     (void)unused;
-    open_scene(&a);
+    open_scene(&a, 1);
     record_loss(&a, "early");
     check_ok(cavs_session_metric(a.s, "early", &before, NULL));
     check_ok(cavs_session_checkpoint(a.s, a.path, NULL));
@@ -185,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_recorded_first_does_not_show_in_sums),
         cmocka_unit_test(what_was_applied_first_does_not_show_in_sites),
+        cmocka_unit_test(whose_gradient_was_asked_for_is_known_without_blocks),
         cmocka_unit_test(metrics_met_since_a_checkpoint_are_zero_again),
     };
 

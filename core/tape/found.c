@@ -7,9 +7,10 @@
  *      "sites": [{"print", "after", ..}, ..], "blocks": [{"print", "seen", "wanted", ..}, ..],
  *      "made": blocks, "due": recordings until some are used, "used", "apart"}
  *
- * with the members of struct cavs__site and struct cavs__tape_block; without blocks the first line
- * alone.  A parameter is updated from its first gradient on, also where a batch does not use it:
- * momentum goes on.
+ * with the members of struct cavs__site and struct cavs__tape_block; without blocks the first two
+ * alone: a concatenation whose gradient was asked for is a symbol of its own from then on.  A
+ * parameter is updated from its first gradient on, also where a batch does not use it: momentum
+ * goes on.
  *
  * Sites and forms of runs are told by their prints, hashes of names, lines and numbers, and are met
  * anew when the program records them; a block's function is made then.  So nothing here is trusted:
@@ -97,8 +98,7 @@ static bool add_blocks(json_t *all, const struct cavs_tape *t)
 {
     const struct cavs__blocks *b = &t->blocks;
 
-    return json_object_set_new(all, "sites", describe_sites(&t->recording.sites)) == 0 &&
-           json_object_set_new(all, "blocks", describe_blocks(b)) == 0 &&
+    return json_object_set_new(all, "blocks", describe_blocks(b)) == 0 &&
            json_object_set_new(all, "made", json_integer(b->made + b->made_before)) == 0 &&
            json_object_set_new(all, "due",
                                json_integer(b->coming ? b->due - t->stats.recordings : -1)) == 0 &&
@@ -115,6 +115,7 @@ json_t *cavs__describe_found(const struct cavs__session_tape *tape)
     if (!recalled)
         return all;
     if (all && json_object_set_new(all, "updated", describe_updated(t->session)) == 0 &&
+        json_object_set_new(all, "sites", describe_sites(&t->recording.sites)) == 0 &&
         (t->blocks.after == 0 || add_blocks(all, t)))
         return all;
     json_decref(all);
@@ -239,7 +240,8 @@ bool cavs__recall_found(struct cavs_tape *t)
     if (t->resumed == t->session->resumed)
         return true;
     forget(t);
-    if (!recall_updated(t, json_object_get(all, "updated")))
+    if (!recall_updated(t, json_object_get(all, "updated")) ||
+        !recall_sites(&t->recording.sites, json_object_get(all, "sites")))
         return false;
     if (b->after > 0 && all) {
         b->made_before += (int)count_of(all, "made", CAVS__MOST_BLOCKS);
@@ -247,8 +249,7 @@ bool cavs__recall_found(struct cavs_tape *t)
         b->due = t->stats.recordings + count_of(all, "due", INT32_MAX);
         b->used = is_so(all, "used");
         b->apart = is_so(all, "apart");
-        if (!recall_sites(&t->recording.sites, json_object_get(all, "sites")) ||
-            !recall_blocks(b, json_object_get(all, "blocks")))
+        if (!recall_blocks(b, json_object_get(all, "blocks")))
             return false;
     }
     t->resumed = t->session->resumed;
