@@ -37,7 +37,8 @@ AC_DEFUN([CAVS_STARPU_IN_CACHE],
     AS_IF([test -n "$cavs_found"], [CAVS_STARPU_AT([$cavs_found])])
 ])])
 
-# CAVS_STARPU_COPY: --enable-starpu-copy. Sets the conditional STARPU_COPY and cavs_copy_note.
+# CAVS_STARPU_COPY: --enable-starpu-copy. Sets the conditional STARPU_COPY, cavs_copy_note, and to
+# what holds StarPU once cavs is installed, in terms of cavs.pc, cavs_installed_starpu.
 AC_DEFUN([CAVS_STARPU_COPY],
 [AC_ARG_ENABLE([starpu-copy],
     [AS_HELP_STRING([--enable-starpu-copy@<:@=auto|yes|no@:>@],
@@ -47,7 +48,10 @@ cavs_private=no
 AS_CASE([$STARPU_LIBDIR], ["$cavs_cache"/*|"${HOME:-/nonexistent}"/*], [cavs_private=yes])
 AS_IF([test "x$enable_starpu_copy" = xauto], [enable_starpu_copy=$cavs_private])
 cavs_copy_note=
-AS_IF([test "x$enable_starpu_copy" = xyes], [cavs_copy_note="; make install takes it along"],
+cavs_installed_starpu=$STARPU_LIBDIR
+AS_IF([test "x$enable_starpu_copy" = xyes],
+    [cavs_copy_note="; make install takes it along"
+     cavs_installed_starpu='${libdir}/cavs'],
     [test $cavs_private = yes],
     [cavs_copy_note="; make install leaves it there, and only who can read that can run cavs"
      AC_MSG_WARN([what make install installs will need $STARPU_LIBDIR; see --enable-starpu-copy])])

@@ -9,6 +9,7 @@ build=${abs_top_builddir:-$PWD}
 work=$(mktemp -d "${TMPDIR:-/tmp}/cavs-install.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 unset MAKEFLAGS MAKELEVEL MFLAGS
+lent=
 # shellcheck source=tests/tap.sh
 . "${abs_top_srcdir:-.}/tests/tap.sh"
 
@@ -71,11 +72,24 @@ ok $? "every user can run a program" "$work/out"
 ! grep -F '[starpu]' "$work/out" >"$work/wrong"
 ok $? "StarPU has nothing to say to that" "$work/wrong"
 
-# shellcheck disable=SC2016 # for the inner shell
 everybody "cc '$doc/doc/examples/first.c' -o first \
     \$(pkg-config --define-variable=prefix='$prefix' --cflags --libs cavs) && ./first"
 [ $? -eq 0 ] && grep -q 'new formulas' "$work/out"
 ok $? "every user can build with pkg-config, and run it" "$work/out"
+
+# What the archive is linked with is found by everybody, too, StarPU beside it. There is none without
+# --enable-static: that of the tests takes its place.
+[ -f "$lib/libcavs.a" ] || {
+    lent=$lib/libcavs.a
+    cp "$build/.libs/libcavs-static.a" "$lent" && chmod a+r "$lent"
+}
+everybody "cc '$doc/doc/examples/first.c' -o archive \
+    \$(pkg-config --define-variable=prefix='$prefix' --cflags --libs --static cavs |
+        sed 's/-lcavs /-l:libcavs.a /') &&
+    unset LD_LIBRARY_PATH && ./archive && ! ldd archive | grep libcavs"
+[ $? -eq 0 ] && grep -q 'new formulas' "$work/out"
+ok $? "every user can link the archive with what pkg-config says, and run it" "$work/out"
+[ -z "$lent" ] || rm -f "$lent"
 
 if grep -q '^#define HAVE_STARPU_FXT' "$build/config.h"; then
     everybody "'$bin/cavs-tree_fc' $small --trace trace"
