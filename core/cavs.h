@@ -419,9 +419,9 @@ struct cavs_place {
 #define cavs_largest(x) cavs_largest_at((x), CAVS_HERE)
 /** Entry ids[v] of a row, 0 for the id -1; width 1. */
 #define cavs_pick(x, ids) cavs_pick_at((x), (ids), CAVS_HERE)
-/** Softmax over the width, safe for any x. */
+/** Softmax over the width, safe for any finite x. */
 #define cavs_softmax(x) cavs_softmax_at((x), CAVS_HERE)
-/** The logarithm of softmax over the width, safe for any x. */
+/** The logarithm of softmax over the width, safe for any finite x. */
 #define cavs_log_softmax(x) cavs_log_softmax_at((x), CAVS_HERE)
 /** (x - mean) / sqrt(variance + 1e-5) over the width, times `gain`, plus `bias`: parameters of
  * shape 1 x w(x), or NULL. */
@@ -452,9 +452,10 @@ struct cavs_place {
  * value less s / 2) elsewhere; s is positive. */
 #define cavs_huber_error(a, b, s) cavs_huber_error_at((a), (b), (s), CAVS_HERE)
 /** The sum of -t log p - (1-t) log(1-p) with p = sigmoid(logits): truths t from 0 to 1, any
- * logits. */
+ * finite logits. */
 #define cavs_binary_cross_entropy(logits, t) cavs_binary_cross_entropy_at((logits), (t), CAVS_HERE)
-/** The sum of max(0, margin + x[j] - x[label]) over all j but the label; 0 for the label -1. */
+/** The sum of max(0, margin + x[j] - x[label]) over all j but the label; 0 for the label -1 where
+ * x is finite. */
 #define cavs_hinge(x, labels, margin) cavs_hinge_at((x), (labels), (margin), CAVS_HERE)
 /** 1 if the label has the largest logit, else 0; without a gradient. */
 #define cavs_correct(logits, labels) cavs_correct_at((logits), (labels), CAVS_HERE)
