@@ -42,9 +42,8 @@ struct cavs__claims {
     _Alignas(LINE) atomic_int undone; /* units */
     /* What helpers look at while they wait.  Bit i: claimant i is there.  Never again: CLOSED. */
     _Alignas(LINE) atomic_uint seats;
-    int n;                  /* claimants at most, each with a part */
-    uint64_t patience;      /* nanoseconds */
-    _Atomic int64_t helped; /* units, by helpers that are gone */
+    int n;             /* claimants at most, each with a part */
+    uint64_t patience; /* nanoseconds */
     /* The owner's alone. */
     _Alignas(LINE) uint32_t number; /* of the work */
     int owner;                      /* its seat */
@@ -93,7 +92,6 @@ struct cavs__claims *cavs__claims_init(void *room, int claimants, int patience)
         atomic_init(&c->parts[i].left, 0);
     atomic_init(&c->undone, 0);
     atomic_init(&c->seats, 0);
-    atomic_init(&c->helped, 0);
     c->number = 0;
     c->back = 0;
     c->owner = -1;
@@ -127,10 +125,10 @@ static int share_of(int left, bool own)
     return left < 4 ? 1 : own ? (left / 2 + 1) / 2 * 2 : 2;
 }
 
-/* Claims some of what is left in a part, and does it; returns how much.  The part's own
+/* Claims some of what is left in a part, and does it; false: nothing is left.  The part's own
  * claimant goes through it one way in one work and the other way in the next of the same key: what
  * it had last may be in its cache still.  Others come from the other end. */
-static int take(struct cavs__claims *c, struct part *part, int claimant, bool own)
+static bool take(struct cavs__claims *c, struct part *part, int claimant, bool own)
 {
     uint64_t left = atomic_load_explicit(&part->left, memory_order_acquire);
     int from, to, n;
@@ -140,7 +138,7 @@ static int take(struct cavs__claims *c, struct part *part, int claimant, bool ow
         from = from_of(left);
         to = to_of(left);
         if (from >= to)
-            return 0;
+            return false;
         n = share_of(to - from, own);
         high = ((left >> 32 & 1) != 0) == own;
     } while (
@@ -153,20 +151,16 @@ static int take(struct cavs__claims *c, struct part *part, int claimant, bool ow
     else
         c->work.run(c->work.what, claimant, from, from + n);
     atomic_fetch_sub_explicit(&c->undone, n, memory_order_release);
-    return n;
+    return true;
 }
 
-/* Does what is left of some work, of the own part first; returns how much. */
-static int64_t take_all(struct cavs__claims *c, int own)
+/* Does what is left of some work, of the own part first. */
+static void take_all(struct cavs__claims *c, int own)
 {
-    int64_t sum = 0;
-    int n;
-
     for (int i = 0; i < c->n; i++) {
-        while ((n = take(c, &c->parts[(own + i) % c->n], own, i == 0)) > 0)
-            sum += n;
+        while (take(c, &c->parts[(own + i) % c->n], own, i == 0))
+            ;
     }
-    return sum;
 }
 
 /* ---- helping ---- */
@@ -236,23 +230,16 @@ struct cavs__claims *cavs__claims_open(struct cavs__claims *c, int seat)
 void cavs__claims_help(struct cavs__claims *c, int seat, uint64_t *sum)
 {
     const int own = take_seat(c, seat, 0);
-    int64_t units = 0;
 
     if (own < 0)
         return;
     while (wait_for_product(c, own)) {
         const uint64_t start = cavs__stopwatch_start(sum);
 
-        units += take_all(c, own);
+        take_all(c, own);
         cavs__stopwatch_stop(sum, start);
     }
-    atomic_fetch_add_explicit(&c->helped, units, memory_order_relaxed);
     leave_seat(c, own, 0);
-}
-
-int64_t cavs__claims_by_helpers(const struct cavs__claims *c)
-{
-    return atomic_load_explicit(&c->helped, memory_order_relaxed);
 }
 
 /* ---- the owner ---- */

@@ -48,9 +48,6 @@ void cavs__claims_close(struct cavs__claims *c);
  * that have gone into it; NULL: nobody asks. */
 void cavs__claims_help(struct cavs__claims *c, int seat, uint64_t *sum);
 
-/* Units that helpers have claimed so far. */
-int64_t cavs__claims_by_helpers(const struct cavs__claims *c);
-
 /* Units 0 .. units-1 of some work, in any order by all claimants where this thread has opened its
  * work; else in one go.  what: so many bytes, at most CAVS__CLAIMED_BYTES, of which all get a copy;
  * key: the same for all work that reads the same memory. */
