@@ -331,6 +331,7 @@ struct cavs_model *probe_model(const struct probe *p)
 
 /* ---- the list of probes ---- */
 
+/* Where the operator has none, it is passed over. */
 static float attribute(const char *op)
 {
     if (!strcmp(op, "clip") || !strcmp(op, "huber"))
@@ -342,9 +343,11 @@ static float attribute(const char *op)
 
 static int add_probe(struct probe *list, int op, int wa, int wb)
 {
-    *list = (struct probe){.apply = apply_elementwise, .op = op, .wa = wa, .wb = wb};
-    if (cavs__ew_has_scalar(op))
-        list->s = attribute(cavs__ew_name(op));
+    *list = (struct probe){.apply = apply_elementwise,
+                           .op = op,
+                           .s = attribute(cavs__ew_name(op)),
+                           .wa = wa,
+                           .wb = wb};
     if (wb)
         snprintf(list->name, sizeof list->name, "%s of widths %d and %d", cavs__ew_name(op), wa,
                  wb);

@@ -25,10 +25,7 @@ static const struct {
 #define COUNT ((int)(sizeof operators / sizeof *operators))
 
 /* What the expressions read, found in their texts. */
-static struct {
-    char operands[3][CAVS__EW_MAX_OPERANDS + 1];
-    bool scalar;
-} reads[COUNT];
+static char reads[COUNT][3][CAVS__EW_MAX_OPERANDS + 1];
 static pthread_once_t reads_once = PTHREAD_ONCE_INIT;
 
 int cavs__ew_token(const char *text, bool *letter)
@@ -45,7 +42,7 @@ int cavs__ew_token(const char *text, bool *letter)
 static void find_reads(int op, int which)
 {
     const char *text = operators[op].text[which];
-    char *to = reads[op].operands[which];
+    char *to = reads[op][which];
     bool seen[128] = {false}, letter;
 
     for (int n; *text; text += n) {
@@ -56,8 +53,6 @@ static void find_reads(int op, int which)
     for (const char *l = "abyg"; *l; l++)
         if (seen[(unsigned char)*l])
             *to++ = *l;
-    if (seen['s'])
-        reads[op].scalar = true;
 }
 
 static void find_all_reads(void)
@@ -175,16 +170,10 @@ const char *cavs__ew_text(int op, int which)
     return operators[op].text[which];
 }
 
-bool cavs__ew_has_scalar(int op)
-{
-    pthread_once(&reads_once, find_all_reads);
-    return reads[op].scalar;
-}
-
 const char *cavs__ew_operands(int op, int which)
 {
     pthread_once(&reads_once, find_all_reads);
-    return reads[op].operands[which];
+    return reads[op][which];
 }
 
 bool cavs__ew_is_identity(int op, int which)

@@ -27,7 +27,6 @@ int cavs__ew_find_of(const char *name, int arity);
 int cavs__ew_count(void);
 const char *cavs__ew_name(int op);
 int cavs__ew_arity(int op);
-bool cavs__ew_has_scalar(int op); /* uses the attribute s */
 /* The variables that an expression reads, as letters out of "abyg" in that order: forward of mul
  * "ab", gradient of tanh "yg", gradient of add "g". This is what the gradient needs kept. */
 const char *cavs__ew_operands(int op, int which);
