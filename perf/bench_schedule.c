@@ -123,7 +123,9 @@ static void prepare(struct bench *b)
         samples[i] = i;
     cavs__arena_reset(&b->arena);
     start = now();
-    need(cavs__batch_schedule(&b->batch, &r) == 0);
+    need(cavs__batch_split(&b->batch, &r) == 0);
+    for (int i = 0; i < b->shards; i++)
+        need(cavs__schedule_shard(&b->batch, i) == 0);
     middle = now();
     need(cavs__batch_lay_out(&b->batch, &b->arena) == 0);
     for (int i = 0; i < b->shards * nstages; i++) {

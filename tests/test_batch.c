@@ -88,7 +88,9 @@ static void prepare(struct prepared *p, const int *samples, int n, int nshards, 
                               .updates = 3,
                               .nshards = nshards};
     forget(p);
-    check_ok(cavs__batch_schedule(&p->b, &r));
+    check_ok(cavs__batch_split(&p->b, &r));
+    for (int i = 0; i < nshards; i++)
+        check_ok(cavs__schedule_shard(&p->b, i));
     check_ok(cavs__batch_lay_out(&p->b, &p->arena));
     for (int i = 0; i < nshards * p->nstages; i++) {
         int shard = i / p->nstages, stage = i % p->nstages;

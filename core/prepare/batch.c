@@ -172,15 +172,6 @@ int cavs__batch_split(struct cavs__batch *b, const struct cavs__request *request
     return split(b);
 }
 
-int cavs__batch_schedule(struct cavs__batch *b, const struct cavs__request *request)
-{
-    int rc = cavs__batch_split(b, request);
-
-    for (int i = 0; i < b->nshards && !rc; i++)
-        rc = cavs__schedule_shard(b, i);
-    return rc;
-}
-
 int64_t cavs__batch_vertices(const struct cavs__batch *b)
 {
     int64_t n = 0;

@@ -190,8 +190,6 @@ int cavs__batch_init_beside(struct cavs__batch *b, const struct cavs__batch *oth
 int cavs__batch_split(struct cavs__batch *b, const struct cavs__request *request);
 /* Then: schedules one of them.  Different shards may be scheduled side by side. */
 int cavs__schedule_shard(struct cavs__batch *b, int shard);
-/* Both, one shard after the other. */
-int cavs__batch_schedule(struct cavs__batch *b, const struct cavs__request *request);
 /* Vertices of all stages of the shards. */
 int64_t cavs__batch_vertices(const struct cavs__batch *b);
 /* Then: decides where index sections will be and, but for evaluations, finds what lookups there
