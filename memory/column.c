@@ -28,15 +28,16 @@ static int grow_in_file(struct cavs__column *c, size_t needed)
     void *p;
 
     if (error)
-        return cavs__fail(CAVS_EIO, "no room for a temporary file of %zu bytes: %s", cap * c->size,
-                          strerror(error));
+        return cavs__fail(CAVS_EIO,
+                          "cannot write %s: no room for a temporary file of %zu bytes: %s", c->path,
+                          cap * c->size, strerror(error));
     if (c->p)
         p = mremap(c->p, c->cap * c->size, cap * c->size, MREMAP_MAYMOVE);
     else
         p = mmap(NULL, cap * c->size, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
     if (p == MAP_FAILED)
-        return cavs__fail(CAVS_EIO, "cannot map a temporary file of %zu bytes: %s", cap * c->size,
-                          strerror(errno));
+        return cavs__fail(CAVS_EIO, "cannot write %s: cannot map a temporary file of %zu bytes: %s",
+                          c->path, cap * c->size, strerror(errno));
     c->p = p;
     c->cap = cap;
     return CAVS_OK;
@@ -74,7 +75,7 @@ int cavs__column_to_file(struct cavs__column *c, const char *path)
 
     if (fd < 0)
         return fd;
-    *c = (struct cavs__column){.size = old.size, .storage = CAVS__IN_FILE, .fd = fd};
+    *c = (struct cavs__column){.size = old.size, .storage = CAVS__IN_FILE, .fd = fd, .path = path};
     rc = old.n ? cavs__column_append(c, old.p, old.n) : CAVS_OK;
     cavs__column_free(&old);
     return rc;

@@ -18,7 +18,8 @@ struct cavs__column {
     void *p;
     size_t n, cap, size; /* elements, and bytes of one */
     enum cavs__storage storage;
-    int fd; /* of the temporary file */
+    int fd;           /* of the temporary file */
+    const char *path; /* of what the file becomes a part of, for messages; not owned */
 };
 
 /* Room for n more elements; append copies them there, or zeros if values is NULL.  0 or a
@@ -31,7 +32,8 @@ static inline const void *cavs__column_at(const struct cavs__column *c, size_t i
 {
     return c->p ? (const char *)c->p + i * c->size : NULL;
 }
-/* Moves a column from memory into a temporary file in the folder of `path`, without a name. */
+/* Moves a column from memory into a temporary file in the folder of `path`, without a name; `path`
+ * has to last as long as the column. */
 int cavs__column_to_file(struct cavs__column *c, const char *path);
 void cavs__column_free(struct cavs__column *c);
 

@@ -127,6 +127,16 @@ run cavs-pack text "$data/mini-text.txt" "$work/full" --quiet
 status_is 1 && said "cannot write $work/full: " && [ -L "$work/full" ] && [ -c "$work/full" ]
 ok $? "a full device is an error"
 
+# as on a full disk: the temporary files may have 4 or 8 KB
+(
+    trap '' XFSZ
+    ulimit -f 8
+    run cavs-pack text "$data/mini-text.txt" "$work/text.cavs" --quiet
+)
+status_is 1 && said "cannot write $work/text.cavs: no room for a temporary file of " &&
+    cmp "$work/text.cavs" "$work/before.cavs" >&2
+ok $? "a disk that is full while samples are added is an error of the file, and the old one stays"
+
 # --- training on it ------------------------------------------------------------------------------------
 
 small="--hidden 8 --embed 8 --workers 2 --batch 2 --json --quiet --epochs 3 --lr 0.02"

@@ -104,7 +104,7 @@ int cavs_data_pack(const struct cavs_model *m, const char *path, struct cavs_dat
         struct cavs__stage_data *s = &d->stages[i];
 
         for (int k = 0; k < cavs__stage_columns(s) && !rc; k++)
-            rc = cavs__column_to_file(cavs__stage_column(s, k, NULL, NULL), path);
+            rc = cavs__column_to_file(cavs__stage_column(s, k, NULL, NULL), d->pack->path);
     }
     if (rc) {
         cavs_data_destroy(d);
