@@ -38,8 +38,8 @@ int app_evaluate(struct app *a, enum app_set set)
     return rc;
 }
 
-/* A recorded network has a metric once it has compared something: sentences of two words, say, leave
- * nothing to decide. */
+/* A recorded network has a metric once it has compared something: sentences of two words, say,
+ * leave nothing to decide. */
 int app_sum(struct app *a, const char *metric, double *sum, double *count)
 {
     int rc = cavs_session_metric(a->session, metric, sum, count);
