@@ -113,11 +113,55 @@ static void what_no_loss_depends_on_has_no_part_in_gradients(void **unused)
     }
 }
 
+/* x + x is asked for before the rest of the recording, of which something may read x, too.  Of the
+ * losses, with respect to x. */
+static int gradient_of_x(struct scene *a, bool read_later, float *gradient)
+{
+    float row[WIDTH] = {1}, *to = row;
+    struct cavs_symbol *x, *y;
+    struct cavs_function *f;
+
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a->t);
+    x = cavs_tanh(cavs_matmul(cavs_tape_row(a->t, WIDTH, row), a->U));
+    y = cavs_add(x, x);
+    check_ok(cavs_tape_values(a->t, 1, &y, &to));
+    if (read_later)
+        cavs_loss(f, "loss", cavs_sum(x), NULL);
+    cavs_loss(f, "loss", cavs_sum(y), NULL);
+    check_ok(cavs_tape_finish(a->t));
+    return read_later ? cavs_tape_gradients(a->t, 1, &x, &gradient) : CAVS_OK;
+}
+
+/* It is computed in a block, which does not keep it, and by itself: either has a part of its
+ * gradient. */
+static void what_is_computed_again_has_no_gradient_of_a_part(void **unused)
+{
+    float gradient[WIDTH];
+
+    (void)unused;
+    for (int blocks_after = 0; blocks_after < 2; blocks_after++) {
+        struct scene a;
+
+        open_scene(&a, blocks_after);
+        for (int i = 0; i < 4; i++)
+            check_ok(gradient_of_x(&a, false, gradient));
+        assert_int_equal(a.t->blocks.used, blocks_after > 0);
+        if (blocks_after > 0)
+            check_refused(gradient_of_x(&a, true, gradient), CAVS_ESTATE, "tanh", "block");
+        check_ok(gradient_of_x(&a, true, gradient));
+        for (int j = 0; j < WIDTH; j++)
+            assert_true(gradient[j] == 3);
+        tape_scene_close(a.m, a.s, a.t);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_without_a_loss_are_not_updated),
         cmocka_unit_test(what_no_loss_depends_on_has_no_part_in_gradients),
+        cmocka_unit_test(what_is_computed_again_has_no_gradient_of_a_part),
     };
 
     trial_compile(false);

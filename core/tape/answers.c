@@ -209,8 +209,8 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
                           "cavs_tape_gradients: of %s (%s:%d) some columns were read as those of "
                           "what it is made of; in the next recording they will be its own",
                           cavs__symbol_label(x), x->at.file, x->at.line);
-    if (cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK) &&
-        !cavs__is_marked(&t->recording, node->x.number, CAVS__ORDERED))
+    /* Even where it has a row: what reads it inside of the block has no part in that gradient. */
+    if (cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK))
         return in_a_block("cavs_tape_gradients", &node->x);
     if (cavs__is_marked(&t->recording, node->x.number, CAVS__ORDERED) &&
         cavs__vertex_of(&t->recording, node->x.number)->shared)
@@ -220,9 +220,7 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
                           "the next recording they will not be (struct cavs_tape_options: "
                           "blocks_after)",
                           cavs__symbol_label(x), x->at.file, x->at.line);
-    return cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK)
-               ? in_a_block("cavs_tape_gradients", &node->x)
-               : CAVS_OK;
+    return CAVS_OK;
 }
 
 int cavs_tape_gradients(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,

@@ -79,9 +79,9 @@ enum cavs__mark {
     CAVS__ORDERED = 1,      /* there is a row for it, or there will be */
     CAVS__READ_OUTSIDE = 2, /* of its vertex, or asked for by the user */
     CAVS__WAITED_FOR = 4,   /* by more than what is summed up in the end: needed.c */
-    CAVS__IN_BLOCK = 8,
-    CAVS__SUMMED_UP = 16, /* in the end: it is a loss or another metric */
-    CAVS__SOURCE = 32     /* it is computed, and reads no other symbol */
+    CAVS__IN_BLOCK = 8,     /* also of what was computed once more, by itself, after its block */
+    CAVS__SUMMED_UP = 16,   /* in the end: it is a loss or another metric */
+    CAVS__SOURCE = 32       /* it is computed, and reads no other symbol */
 };
 
 /* What is recorded from there on is of that sample, unless operands say otherwise. */

@@ -24,7 +24,6 @@ void cavs__leave_alone(struct cavs__recording *r, int32_t symbol)
     r->places[symbol] = (struct cavs__row_place){.vertex = r->nvertices};
     cavs__add_vertex(r, symbol, e->sample, r->signature[symbol], e->reads)->nreads = e->nreads;
     e->member = 0;
-    r->marks[symbol] &= (uint8_t)~CAVS__IN_BLOCK;
 }
 
 /* ---- what the members read ---- */
