@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * found.c - what a tape has found out about the program that records, for checkpoints: with it a
- * run that is resumed has the blocks of one that was never stopped, and so its bits.
+ * found.c - writes to checkpoints, and reads back, what a tape has found out about the program that
+ * records.  With it a run that is resumed makes the same blocks as one that was never stopped, and
+ * so computes the same bits.
  *
  *     {"updated": [names of parameters, ..],
  *      "sites": [{"print", "after", ..}, ..], "blocks": [{"print", "seen", "wanted", ..}, ..],
  *      "made": blocks, "due": recordings until some are used, "used", "apart"}
  *
- * with the members of struct cavs__site and struct cavs__tape_block; without blocks the first two
- * alone: a concatenation whose gradient was asked for is a symbol of its own from then on.  A
- * parameter is updated from its first gradient on, also where a batch does not use it: momentum
- * goes on.
+ * The names are those of struct cavs__site and struct cavs__tape_block.  Where blocks are turned
+ * off the first two are written alone: sites matter even then, since a concatenation whose
+ * gradient was asked for is computed by itself from then on.  "updated" are the parameters that
+ * have had a gradient: they are updated in each batch, also in one that does not use them, since
+ * momentum goes on.
  *
- * Sites and forms of runs are told by their prints, hashes of names, lines and numbers, and are met
- * anew when the program records them; a block's function is made then.  So nothing here is trusted:
- * what is wrong in a file is never met.
+ * Sites and forms of runs are known by their prints, which are hashes of names, lines and numbers.
+ * They are met when the program records them again, and a block's function is made then.  So a file
+ * is not trusted: what is wrong in it is never met.
  */
 #include <stdlib.h>
 
@@ -83,7 +85,8 @@ static json_t *describe_updated(const struct cavs_session *s)
     return all;
 }
 
-/* What the session was resumed with for this tape, which is the nth of it; NULL: nothing. */
+/* What the checkpoint that the session was resumed from says of this tape: tapes are told apart by
+ * the order in which the session made them.  NULL: nothing. */
 static json_t *given(const struct cavs_tape *t)
 {
     const struct cavs__session_tape *x = t->session->tapes;
@@ -134,7 +137,7 @@ static bool is_so(const json_t *x, const char *name)
     return json_is_true(json_object_get(x, name));
 }
 
-/* Times that something has been. */
+/* A count, kept within [0, most]. */
 static int64_t count_of(const json_t *x, const char *name, int64_t most)
 {
     int64_t n = number_of(x, name);
@@ -216,7 +219,8 @@ static bool recall_updated(struct cavs_tape *t, const json_t *all)
     return true;
 }
 
-/* As a tape that has found nothing; what scribes have copied is of another past. */
+/* Makes the tape as one that has found nothing.  `changes` goes up, so that scribes do not go on
+ * with the sites that they have copied. */
 static void forget(struct cavs_tape *t)
 {
     struct cavs__blocks *b = &t->blocks;

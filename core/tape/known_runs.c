@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known_runs.c - see known_runs.h: is a run as one before?  Then it becomes the same. */
+/* known_runs.c - see known_runs.h: finds the known run that a run equals, and its vertices. */
 #include "core/tape/known_runs.h"
 
 #include <string.h>
 
-/* ---- is it as one before ---- */
+/* ---- comparing ---- */
 
-/* Was none of those before the same? */
+/* Does operand k differ from all those before it? */
 static bool is_new(const struct cavs__known_part *p, const struct cavs__read *operands, int k)
 {
     for (int i = 0; i < k; i++) {
@@ -16,8 +16,8 @@ static bool is_new(const struct cavs__known_part *p, const struct cavs__read *op
     return true;
 }
 
-/* Of what the run reads from there on: are the same operands the same, and the others not?  Of them
- * there are few: what has room for the most that there may be is not cleared. */
+/* Are exactly those reads of the run equal that were equal in the known one, so that the block has
+ * the same operands? */
 static bool has_operands(const struct cavs__recording *r, const struct cavs__known_part *p,
                          const struct cavs__read *reads)
 {
@@ -43,7 +43,7 @@ static bool has_operands(const struct cavs__recording *r, const struct cavs__kno
     return true;
 }
 
-/* Without a branch: nearly always all are. */
+/* Are its reads equal?  They are compared without a branch, because nearly always all are. */
 static bool has_reads(const struct cavs__known_run *known, const struct cavs__read *reads,
                       int32_t first)
 {
@@ -56,8 +56,8 @@ static bool has_reads(const struct cavs__known_run *known, const struct cavs__re
     return differ == 0;
 }
 
-/* Do its reads lie side by side?  What an increment has computed lies behind the symbols that there
- * were. */
+/* Do its reads lie side by side, as those of a known run do?  If an increment was computed while
+ * the run was recorded, the reads of its blocks lie in between. */
 static bool is_dense(const struct cavs__recording *r, const struct cavs__known_run *known,
                      const struct cavs__run_begin *run)
 {
@@ -93,7 +93,7 @@ int32_t cavs__known_find(struct cavs__blocks *b, const struct cavs__recording *r
     return number;
 }
 
-/* ---- becoming the same ---- */
+/* ---- making vertices ---- */
 
 static bool become_block(struct cavs__recording *r, const struct cavs__known_part *p,
                          const struct cavs__run_begin *run)

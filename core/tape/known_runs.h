@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known_runs.h - runs that are as one before: what became of that becomes of them.
+ * known_runs.h - runs that equal an earlier one: they become the vertices that it became, without a
+ * look at each of their symbols.
  *
- * Which blocks a run is cut into, and what it needs of others, follows from its signatures, from
- * what others need of it, what its members read of one another, and which of its other operands are
- * the same.  Of a known run these lie side by side.  They are compared when the last of its symbols
- * is found to be needed (needed.c): all that read the run were looked at by then, and where it is
- * known, nothing goes through its members one by one any more.
+ * Which blocks a run is cut into, and what it needs of other symbols, follows from four things: the
+ * signatures of its members, the marks that readers outside have left on them, what the members
+ * read of one another, and which of their other operands are the same.  A known run keeps these in
+ * arrays, which are compared with those of the recording when the last symbol of a run is found to
+ * be needed (needed.c goes backwards, so all readers of the run have left their marks by then).
  */
 #ifndef CAVS_CORE_TAPE_KNOWN_RUNS_H
 #define CAVS_CORE_TAPE_KNOWN_RUNS_H
@@ -14,57 +15,60 @@
 #include "core/tape/run_parts.h"
 #include "core/tape/tape_blocks.h"
 
-/* What a part reads that is no member of it. */
+/* Something that a part of a run reads and that is no member of the part. */
 struct cavs__external {
-    int32_t read; /* of the recording; of a known run: from the first member's first one on */
-    int32_t operand;
-    bool id, source; /* source: it reads no other symbol */
+    int32_t read;    /* index in the recording's reads; of a known run: from its first read on */
+    int32_t operand; /* of the block, the number of the operand that it becomes */
+    bool id, source; /* source: it is a symbol that reads no other */
 };
 
 enum { CAVS__MOST_EXTERNAL = 64, CAVS__MOST_SPAN = 512 };
 
-/* In the list of symbols that are needed: a known run stands there; b->taken says which. */
+/* In the list of needed symbols: here stands a known run, the next one of b->taken. */
 enum { CAVS__KNOWN_RUN = -1 };
 
-/* A part of a run that is a vertex. */
+/* A part of a known run that becomes one vertex. */
 struct cavs__known_part {
-    struct cavs__tape_block *block; /* NULL: one symbol alone; of `external` `source` counts */
-    uint64_t members;               /* that are read outside */
+    struct cavs__tape_block *block; /* NULL: a single symbol, of whose `external` only `source`
+                                       is compared */
+    uint64_t members;               /* bit by bit, those that are read outside */
     int32_t signature;              /* of the block */
     int32_t head;                   /* its first result, or its only symbol */
     int32_t symbols[CAVS__MOST_MEMBERS];
     int noperands, nexternal;
-    int32_t operands[CAVS__MOST_OPERANDS]; /* the first read that each is */
+    int32_t operands[CAVS__MOST_OPERANDS]; /* of each, the first read that is this operand */
     int32_t width[CAVS__MOST_OPERANDS];
     struct cavs__external external[CAVS__MOST_EXTERNAL];
 };
 
-/* But for runs. */
+/* Are they equal, whichever runs they are within? */
 static inline bool cavs__same_read(struct cavs__read a, struct cavs__read b)
 {
     return a.of == b.of && a.from == b.from;
 }
 
-/* Does the part become what it became? */
+/* Can the part still become what it became?  Its block may have been made anew since, with other
+ * results. */
 static inline bool cavs__is_usable(const struct cavs__known_part *p)
 {
     return !p->block || (p->block->signature == p->signature && !(p->members & ~p->block->results));
 }
 
-/* A read, and which bits of it count: of what is no member's, that it is none. */
+/* A read as a word, and which of its bits are compared: all where it is of a member of the run,
+ * else only that it is of none. */
 struct cavs__known_read {
     uint64_t is, counts;
 };
 
-/* What is needed of others: the read, and the marks that this makes. */
+/* A symbol of another run that is needed, as a read, and the marks that it gets. */
 struct cavs__known_need {
     int32_t read;
     uint8_t marks;
 };
 
-/* Symbols, and reads, are counted from those of the run's first one on. */
+/* Symbols and reads are counted from the first ones of the run. */
 struct cavs__known_run {
-    int32_t next; /* known run that began at the same site; -1: none */
+    int32_t next; /* another known run that begins at the same site; -1: none */
     int span;     /* symbols from the first to the last that is needed */
     int nreads, nfound, nneeds, nparts;
     struct cavs__known_part parts[CAVS__RUN_PARTS];
@@ -73,33 +77,34 @@ struct cavs__known_run {
     int32_t *found;                 /* [nfound] the symbols that others need */
     struct cavs__known_need *needs; /* [nneeds] */
     struct cavs__known_read *reads; /* [nreads] */
-    uint8_t *marks, *after;         /* [span] before the run needs anything, and when it is cut */
+    uint8_t *marks, *after;         /* [span] before its own needs are marked, and when it is cut */
 };
 
-/* A run of the recording that is as a known one. */
+/* A run of the recording that equals a known one; both by number. */
 struct cavs__taken_run {
     int32_t known, run;
 };
 
-/* The known run that so many symbols from the beginning of this one on, up to the last that is
- * needed, are as; -1: none.  So it is noted what may be learned of them. */
+/* The known run that equals the first `span` symbols of this one, up to the last that is needed;
+ * -1: there is none, and the marks of these symbols are kept in b->before, since what becomes of
+ * them may be learned. */
 int32_t cavs__known_find(struct cavs__blocks *b, const struct cavs__recording *r,
                          const struct cavs__run_begin *run, int span);
 
-/* The list begins with a known run, the last of b->taken, which becomes vertices.  How many places
- * of the list; -1: out of memory. */
+/* Makes the vertices of the known run that the list begins with, the last of b->taken.  How many
+ * places of the list these are; -1: out of memory. */
 int cavs__known_become(struct cavs__blocks *b, struct cavs__recording *r, int n,
                        const int32_t *list);
 
-/* Sources that the list begins with are vertices by themselves: how many. */
+/* Makes vertices of the sources that the list begins with, one each: how many there are. */
 int cavs__take_sources(struct cavs__recording *r, int n, const int32_t *list);
 
 /* ---- learned_runs.c ---- */
 
-/* A run that is looked at member by member, to be known from then on: what it needs, and what
- * becomes of its parts. */
+/* A run that goes through needed.c and tape_blocks.c symbol by symbol, while it is noted what it
+ * needs and what becomes of its parts, so that it is known from then on. */
 struct cavs__learning {
-    bool useless; /* it is not to be known */
+    bool useless; /* it cannot become known */
     int32_t first, last;
     int nneeds, nparts;
     struct cavs__known_need needs[CAVS__MOST_EXTERNAL];

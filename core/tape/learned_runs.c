@@ -34,7 +34,7 @@ void cavs__known_free(struct cavs__blocks *b)
     b->before_room = b->taken_room = 0;
 }
 
-/* Has it something that is not used any more? */
+/* Does it become blocks that are not in use any more? */
 static bool is_stale(const struct cavs__known_run *known)
 {
     bool usable = true;
@@ -53,7 +53,8 @@ static bool is_full(const struct cavs__blocks *b, int32_t first)
     return n >= MOST_A_SITE;
 }
 
-/* A place for one more that begins there, with no contents; NULL: out of memory. */
+/* A place for one more known run in the list of a site: that of a stale one, or a new one.  It has
+ * no contents; NULL: out of memory. */
 static struct cavs__known_run *new_known(struct cavs__blocks *b, int32_t *first)
 {
     struct cavs__known_run *known;
@@ -74,7 +75,7 @@ static struct cavs__known_run *new_known(struct cavs__blocks *b, int32_t *first)
     return known;
 }
 
-/* Are there some that do not read as many rows each time? */
+/* Are there members that read lists, whose lengths may differ each time? */
 static bool has_lists(const struct cavs__recorded_run *x)
 {
     bool lists = false;
@@ -84,7 +85,7 @@ static bool has_lists(const struct cavs__recorded_run *x)
     return lists;
 }
 
-/* Have some rows that an earlier increment made?  They are no part of what is learned. */
+/* Have some of its symbols been computed by an earlier increment?  Such a run is not learned. */
 static bool has_evaluated(const struct cavs__learning *l, const struct cavs__recording *r, int n,
                           const int32_t *list)
 {
@@ -97,7 +98,7 @@ static bool has_evaluated(const struct cavs__learning *l, const struct cavs__rec
     return ordered != listed;
 }
 
-/* Do their reads lie side by side?  Not where an increment was computed between them. */
+/* Do their reads lie side by side?  Not if an increment was computed between them. */
 static bool is_dense(const struct cavs__recording *r, int32_t first, int32_t last)
 {
     int32_t reads = r->entries[first].reads;
@@ -110,7 +111,7 @@ static bool is_dense(const struct cavs__recording *r, int32_t first, int32_t las
     return true;
 }
 
-/* What a member needs of others: needed.c. */
+/* Notes what a member needs of other runs, as needed.c has marked it. */
 static void learn_needs(struct cavs__learning *l, const struct cavs__recording *r, int32_t symbol)
 {
     const struct cavs__entry *e = &r->entries[symbol];
@@ -155,7 +156,7 @@ static uint64_t word(struct cavs__read read)
     return bits;
 }
 
-/* Symbols and reads from the first ones on. */
+/* From now on symbols and reads are counted from the first ones of the run. */
 static void count_from(struct cavs__known_run *known, int32_t symbol, int32_t read)
 {
     for (int i = 0; i < known->nneeds; i++)
@@ -221,7 +222,7 @@ bool cavs__learn_end(struct cavs__learning *l, struct cavs__blocks *b, struct ca
     memcpy(known->parts, l->parts, sizeof known->parts);
     if (!known->signature || !known->needs || !known->marks || !known->after ||
         !learn_found(known) || !learn_reads(known, r->reads + first->reads, l->first)) {
-        known->span = 0; /* none is as short */
+        known->span = 0; /* no run is as short, so it is never found */
         return false;
     }
     count_from(known, l->first, first->reads);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_computed.c - see recording_parts.h: where a symbol that is computed is recorded, and its
- * signature. */
+/* record_computed.c - see recording_parts.h: the site and the signature of a symbol that is
+ * computed. */
 #include "core/base/array.h"
 #include "core/declare/build.h"
 #include "core/tape/recording_parts.h"
 
-/* Notes what x reads, which is of that run.  Are its operands those of the last signature, which
- * has as many? */
+/* Writes the reads of x, a symbol of that run.  Are its operands of the kinds that the last
+ * signature has, which has as many? */
 static inline bool has_operands(const struct cavs__recording *r, const struct cavs__glance *last,
                                 const struct cavs_symbol *x, int32_t run, struct cavs__read *reads)
 {
@@ -24,7 +24,7 @@ static inline bool has_operands(const struct cavs__recording *r, const struct ca
     return differ == 0;
 }
 
-/* Mostly that of the last one. */
+/* Mostly it is the one that the last symbol had; that is compared before anything is looked up. */
 static inline int signature_of(struct cavs__recording *r, const struct cavs_symbol *x,
                                const struct cavs__entry *e, const struct cavs__glance *last)
 {
@@ -44,7 +44,7 @@ static bool out_of_memory(const struct cavs__node *node)
     return cavs__symbol_nomem(node->x.function, &node->x);
 }
 
-/* The signature of a node; NULL: reported. */
+/* Finds the signature of a node, which is the last one of its site from then on; NULL: reported. */
 static const struct cavs__glance *sign(struct cavs__recording *r, const struct cavs__node *node,
                                        const struct cavs__entry *e)
 {
@@ -80,7 +80,7 @@ static bool add_run(struct cavs__recording *r, const struct cavs__entry *e)
     return true;
 }
 
-/* Where it was recorded; what reads nothing that is computed is of no run. */
+/* Finds the site and the run.  A symbol that reads nothing computed belongs to no run. */
 static bool find_site(struct cavs__recording *r, const struct cavs__node *node,
                       struct cavs__entry *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_symbol.c - see recording_parts.h: symbols as builders make them. */
+/* record_symbol.c - see recording_parts.h: any symbol that a builder describes; rows, ids. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "core/declare/build.h"
 #include "core/tape/recording_parts.h"
 
-enum { NO_NUMBER = -1 /* of what is no sample's: it is before all others */ };
+enum { NO_NUMBER = -1 /* of a symbol that belongs to no sample: before all others */ };
 
 static void refuse(struct cavs__recording *r, const struct cavs_symbol *like)
 {
@@ -25,7 +25,7 @@ static void refuse(struct cavs__recording *r, const struct cavs_symbol *like)
              f->nsymbols);
 }
 
-/* May something like this be recorded there? */
+/* May a symbol be recorded?  Otherwise the reason is reported. */
 static bool has_room(struct cavs__recording *r, const struct cavs_symbol *like)
 {
     const struct cavs_function *f = r->recorder.present;
@@ -42,11 +42,11 @@ static bool is_computed(enum cavs__op op)
            op != CAVS__OP_SLICE && op != CAVS__OP_EACH_CHILD;
 }
 
-/* What operands have in common. */
+/* What the operands of a symbol have in common. */
 struct operands {
     int domains;  /* 0: none is a list */
-    int sample;   /* that of the first one that is computed; -1: none is */
-    bool several; /* another one is of another sample */
+    int sample;   /* of the first operand that belongs to one; -1: none does */
+    bool several; /* another operand belongs to another sample */
 };
 
 static inline bool set_operands(struct cavs__recording *r, struct cavs__node *node, int n,
@@ -72,7 +72,7 @@ static inline bool set_operands(struct cavs__recording *r, struct cavs__node *no
     return true;
 }
 
-/* What readers need to know of columns of a row, which has told what it is itself. */
+/* Notes for its readers what a slice is: as the row that it is columns of, further right. */
 static void tell_of_columns(struct cavs__node *node, const struct cavs__to_readers *of)
 {
     struct cavs__to_readers *told = &node->to_readers;
@@ -82,7 +82,7 @@ static void tell_of_columns(struct cavs__node *node, const struct cavs__to_reade
     told->key[0] = cavs__columns_key(told->read.from % CAVS__LINE, node->x.width);
 }
 
-/* What readers need to know of a symbol that they read as it is. */
+/* Notes for its readers what a symbol is that has no row of its own. */
 static void tell_as_it_is(const struct cavs__recording *r, struct cavs__node *node)
 {
     struct cavs__operand_sort o;
@@ -98,7 +98,7 @@ static void tell_as_it_is(const struct cavs__recording *r, struct cavs__node *no
     told->row = e ? -1 : 0;
 }
 
-/* Where the symbol is kept that stands for a parameter of one row; NULL: no memory. */
+/* Where the symbol of a parameter of one row is kept; NULL: no memory. */
 static struct cavs_symbol **place_of_use(struct cavs__recording *r, const struct cavs_param *p)
 {
     struct cavs__uses *uses = &r->uses[r->generation & 1];
@@ -110,8 +110,9 @@ static struct cavs_symbol **place_of_use(struct cavs__recording *r, const struct
     return uses->of + p->number;
 }
 
-/* It is of no sample, since all share it, and does not count as a symbol of one: so numbers do not
- * depend on who mentions it first.  NULL: out of memory. */
+/* The symbol of a parameter of one row.  All samples share it, so it belongs to none and is not
+ * counted: numbers of symbols do not depend on which sample mentions a parameter first.  NULL: out
+ * of memory. */
 static struct cavs_symbol *record_use(struct cavs__recording *r, const struct cavs_symbol *like)
 {
     struct cavs_symbol **use = place_of_use(r, like->param), *x;
@@ -133,7 +134,8 @@ static struct cavs_symbol *record_use(struct cavs__recording *r, const struct ca
     return x;
 }
 
-/* A list's symbols are recorded where it was to be; what makes one row of rows is one. */
+/* An operator on a list becomes one on each of its entries; a sum, mean or maximum of rows stays
+ * one symbol, whose operands are the entries. */
 static struct cavs_symbol *record_on_lists(struct cavs__recording *r, int n,
                                            struct cavs_symbol *const *inputs)
 {
@@ -146,7 +148,7 @@ static struct cavs_symbol *record_on_lists(struct cavs__recording *r, int n,
     return cavs__record_on_lists(r->recorder.present, &like, n, inputs);
 }
 
-/* What evaluating goes by, as far as the operands tell; nothing of the symbol counts yet. */
+/* Begins the entry of a symbol with what its operands say.  The symbol is not counted yet. */
 static inline struct cavs__entry *begin_entry(struct cavs__recording *r, struct cavs__node *node,
                                               const struct operands *operands)
 {
@@ -164,7 +166,8 @@ static inline struct cavs__entry *begin_entry(struct cavs__recording *r, struct 
     return e;
 }
 
-/* Samples that are recorded side by side read nothing of one another. */
+/* Does a worker record a symbol that reads another sample?  That is no use to the tape: such a
+ * sample is recorded again, on the tape itself. */
 static bool reads_others(const struct cavs__recording *r, const struct cavs__node *node,
                          const struct operands *operands)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_usual.c - see recording_parts.h: a symbol where the run nearly always goes on (sites.h),
- * by the operator and with the operands that the last one there had.  Most are.  So site, run and
- * signature are known when all of that has been compared, and nothing is looked up.
+ * record_usual.c - see recording_parts.h: the short path.  Nearly all symbols are recorded at the
+ * site where the run has always gone on so far (sites.h), with the operator and the kinds of
+ * operands that the last symbol there had.  Once that has been compared the site, the run and the
+ * signature are known, and nothing has to be looked up.
  */
 #include "core/tape/recording_parts.h"
 
@@ -14,8 +15,8 @@ static inline uint32_t bits(float s)
     return u;
 }
 
-/* 0: an operator like the last one there, and no mistake before.  Without a branch: nearly always
- * it is. */
+/* 0: the operator is like the last one at the site, and there was no mistake before.  All of it is
+ * compared without a branch, because nearly always nothing differs. */
 static inline uint64_t differs(const struct cavs__recording *r, const struct cavs__site *at,
                                const struct cavs_symbol *x, int n)
 {
@@ -32,7 +33,8 @@ static inline uint64_t differs(const struct cavs__recording *r, const struct cav
     return words | numbers;
 }
 
-/* Takes operand i, which *read is; 0: it is as the last one was, and of no other sample. */
+/* Notes operand i and its read; 0: it is of the kind that the last one was, and of the present
+ * sample. */
 static inline uint64_t take_operand(const struct cavs__recording *r, struct cavs__node *node, int i,
                                     struct cavs_symbol *in, const uint64_t *key,
                                     struct cavs__read *read)

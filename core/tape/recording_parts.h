@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recording_parts.h - what recording a symbol is made of: record_symbol.c. */
+/* recording_parts.h - the steps of recording a symbol, which several files share. */
 #ifndef CAVS_CORE_TAPE_RECORDING_PARTS_H
 #define CAVS_CORE_TAPE_RECORDING_PARTS_H
 
@@ -10,7 +10,8 @@ static inline const struct cavs__to_readers *cavs__told_by(const struct cavs_sym
     return &((const struct cavs__node *)in)->to_readers;
 }
 
-/* All of the row.  One word, since it is read as one soon: cavs__set_key(). */
+/* A read of a whole row.  It is written as one word, because it is soon read as one: a load that
+ * follows two narrower stores would wait for them. */
 static inline struct cavs__read cavs__read_row(int32_t symbol)
 {
     uint64_t word = (uint32_t)symbol;
@@ -20,7 +21,7 @@ static inline struct cavs__read cavs__read_row(int32_t symbol)
     return read;
 }
 
-/* As a symbol of that run reads it. */
+/* The read of an operand by a symbol of that run. */
 static inline struct cavs__read cavs__read_of(const struct cavs__to_readers *in, int32_t run)
 {
     struct cavs__read read = in->read;
@@ -29,7 +30,7 @@ static inline struct cavs__read cavs__read_of(const struct cavs__to_readers *in,
     return read;
 }
 
-/* What readers need to know of a symbol that is computed. */
+/* Notes for its readers what a symbol is that has a row of its own. */
 static inline void cavs__tell_of_row(struct cavs__node *node, int32_t sample, int32_t run)
 {
     struct cavs__operand_sort o = {
@@ -45,16 +46,16 @@ static inline void cavs__tell_of_row(struct cavs__node *node, int32_t sample, in
     told->row = -1;
 }
 
-/* Where it is to be, in the chunks. */
+/* The place of the next symbol in the chunks. */
 static inline int cavs__place_of_next(const struct cavs__recording *r)
 {
     return cavs__symbols_of(r) - r->ahead;
 }
 
-/* recording.c: finds the next symbol's place; nowhere, if there is no memory. */
+/* recording.c: finds the place of the next symbol; it is r->nowhere if there is no memory. */
 void cavs__find_place(struct cavs__recording *r);
 
-/* The same behind this one, which is the last. */
+/* The same, where `last` is the symbol before it. */
 static inline void cavs__find_following(struct cavs__recording *r, struct cavs__node *last)
 {
     if ((unsigned)cavs__place_of_next(r) % CAVS__NODES_A_CHUNK != 0)
@@ -63,32 +64,32 @@ static inline void cavs__find_following(struct cavs__recording *r, struct cavs__
         cavs__find_place(r);
 }
 
-/* record_usual.c: what builders have written to recorder->next is recorded; see struct
- * cavs__recorder. */
+/* record_usual.c: records the symbol whose description a builder has written to recorder->next, as
+ * struct cavs__recorder says.  It has a short path for the common case and leaves all others to
+ * cavs__record_other(). */
 struct cavs_symbol *cavs__record_symbol(struct cavs__recorder *recorder, int n,
                                         struct cavs_symbol *const *inputs);
 
-/* record_symbol.c: the same, whatever it is. */
+/* record_symbol.c: the same for any symbol. */
 struct cavs_symbol *cavs__record_other(struct cavs__recorder *recorder, int n,
                                        struct cavs_symbol *const *inputs);
 
-/* record_computed.c: the site and the signature of a symbol that is computed, and what that takes;
- * several: its operands are of several samples.  false: reported. */
+/* record_computed.c: finds the site and the signature of a symbol that is computed, and notes its
+ * reads; several: its operands belong to several samples.  false: reported. */
 bool cavs__record_computed(struct cavs__recording *r, struct cavs__node *node,
                            struct cavs__entry *e, bool several);
-/* The symbol is a metric.  false: out of memory. */
+/* Notes that the symbol is a metric.  false: out of memory. */
 bool cavs__add_sink(struct cavs__recording *r, int number);
 
-/* sample_groups.c: the samples that the operands of this symbol come from are computed together
- * from now on.  false: out of memory. */
+/* sample_groups.c: the samples that the operands of this symbol belong to become one group, whose
+ * samples are computed together.  false: out of memory. */
 bool cavs__unite_samples(struct cavs__recording *r, const struct cavs__node *node);
-/* Those are undone that a symbol from that number on is the reason for. */
+/* Undoes the unions that symbols from that number on have caused. */
 void cavs__part_samples(struct cavs__recording *r, int symbol);
 
-/* operand_sorts.c: what the operand is to the operator that reads it, and how that reads it but for
- * runs. */
+/* operand_sorts.c: what kind of operand it is, in *o, and the read of it, without `in_run`. */
 struct cavs__read cavs__sort_operand(struct cavs_symbol *in, struct cavs__operand_sort *o);
-/* The number of the signature of x; -1: out of memory. */
+/* The number of the signature of x, looked up in the table or made; -1: out of memory. */
 int cavs__sorted_signature(struct cavs__recording *r, const struct cavs_symbol *x);
 
 #endif

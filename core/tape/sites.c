@@ -44,7 +44,7 @@ bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as)
     return true;
 }
 
-/* The sample ends behind the site.  Is that new? */
+/* Notes that a sample has ended behind the site.  Does that change where runs end? */
 static bool end(struct cavs__site *last)
 {
     bool new = last->after == CAVS__NO_SITE || (last->after >= 0 && !last->branches);
@@ -98,13 +98,13 @@ bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected)
     return true;
 }
 
-/* It draws by its own place, or is a vertex by itself anyway. */
+/* Is it never part of a run: because it draws by its own place, or is always a vertex by itself? */
 static bool is_apart(enum cavs__op op)
 {
     return op == CAVS__OP_DROPOUT || op == CAVS__OP_APPLY;
 }
 
-/* Is this what a checkpoint said of the site?  Then it is met. */
+/* Is x what a checkpoint has described as this site?  Then the site is met. */
 static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol *x)
 {
     struct cavs__site *at = &s->all[site];
@@ -123,7 +123,7 @@ static bool meets(struct cavs__sites *s, int32_t site, const struct cavs_symbol 
     return true;
 }
 
-/* A site where runs begin, from a checkpoint; CAVS__NO_SITE: it had none. */
+/* The site where a run with x begins, if a checkpoint described it; CAVS__NO_SITE: none did. */
 static int32_t meet_first(struct cavs__sites *s, const struct cavs_symbol *x, bool cut_off)
 {
     for (int32_t i = 0; s->unmet > 0 && i < s->n; i++) {
@@ -175,7 +175,7 @@ static bool is_first(struct cavs__sites *s, int32_t site, const struct cavs_symb
     return s->all[site].cut_off == cut_off && is_site(s, site, x);
 }
 
-/* Where a run begins. */
+/* The site of x, with which a run begins. */
 static int32_t first_site(struct cavs__sites *s, const struct cavs_symbol *x, bool cut_off)
 {
     uint64_t h = cavs__mix(cavs__mix(cut_off, (uintptr_t)x->at.file),
@@ -250,7 +250,7 @@ void cavs__site_lists(struct cavs__sites *s, int32_t site, int entries)
         at->usual = s->usual = 0;
 }
 
-/* May what is recorded there after another site be recorded by record_usual.c? */
+/* May the short path (record_usual.c) record what comes to this site from the one before? */
 static bool is_usual(const struct cavs__site *at)
 {
     return !at->alone && !at->apart && !at->asked && !cavs__takes_list(at->op);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sites.h - where in the user's code symbols are recorded, and so which runs of them recur: what
- * blocks are made of (tape_blocks.h).
+ * sites.h - the places in the user's code where symbols are recorded.  They tell which runs of
+ * symbols recur: blocks are made of these (tape_blocks.h).
  *
  * A site is an operator at a line of a file, on the way from the beginning of its run: the same
  * line of a function that is called from two places is two sites.  A run ends where a site has been
@@ -25,64 +25,66 @@ struct cavs__site {
     enum cavs__op op;
     int k, width;
     const struct cavs_param *param;
-    int32_t usual;            /* 1 + the site of what nearly always comes after it in its run, if
-                                 record_usual.c may record that; 0: it has to be looked at */
-    int32_t after;            /* what came after it in its run first; CAVS__NO_SITE: nothing yet */
-    bool branches;            /* others came after it, too: its run ends here */
-    bool asked;               /* for its row, when that was late: it is a result of its block */
-    bool apart;               /* it is a run by itself: what it is is no part of any */
+    int32_t usual;            /* 1 + the site that has always followed in the run so far, if
+                                 the short path may record it (record_usual.c); else 0 */
+    int32_t after;            /* the site that followed first in the run; CAVS__NO_SITE: none yet */
+    bool branches;            /* something else has followed, too: runs end here */
+    bool asked;               /* its row was asked for too late once: blocks keep it from then on */
+    bool apart;               /* its operator is never part of a longer run */
     bool alone;               /* in no block: its gradient was asked for, or cavs__site_lists() */
-    bool first;               /* a run began here */
-    bool cut_off;             /* likewise, since the one before was as long as runs may be */
-    bool met;                 /* false: known by its print alone, from a checkpoint */
-    struct cavs__glance last; /* signature of the last symbol */
-    int32_t block;            /* that began here last: block_forms.c; -1: none */
-    int32_t known;            /* run that began here: known_runs.h; -1: none */
-    int32_t entries;          /* of its list: that it had first; 0: none yet */
-    uint64_t print;           /* what tells it from others, in any process */
+    bool first;               /* runs begin here */
+    bool cut_off;             /* because the run before was as long as runs may be */
+    bool met;                 /* false: a checkpoint described it, and it was not recorded since */
+    struct cavs__glance last; /* the signature that the last symbol here had */
+    int32_t block;            /* the block that began here last (block_forms.c); -1: none */
+    int32_t known;            /* a known run that begins here (known_runs.h); -1: none */
+    int32_t entries;          /* the length that its list had first; 0: no list yet */
+    uint64_t print;           /* a hash that tells it from other sites in any process */
 };
 
 struct cavs__sites {
     int n;
     size_t room;
     struct cavs__site *all;   /* [n] */
-    struct cavs__table table; /* of those that begin runs */
-    int nfirst;               /* so many */
-    int unmet;
-    int64_t changes; /* so far, of what decides where runs begin and what becomes of them */
-    /* the symbol before */
-    int32_t last;  /* its site; CAVS__NO_SITE: a run begins */
-    int32_t usual; /* of that site, if the run may go on, and the present sample */
-    int32_t start; /* the site where a run began last */
+    struct cavs__table table; /* the sites where runs begin, by what they are */
+    int nfirst;               /* how many these are */
+    int unmet;                /* how many are only known from a checkpoint */
+    int64_t changes;          /* counts what changes where runs begin and what becomes of them */
+    /* the symbol that was recorded last: */
+    int32_t last;  /* its site; CAVS__NO_SITE: the next symbol begins a run */
+    int32_t usual; /* that of its site; 0 where the run or the sample does not go on */
+    int32_t start; /* the site where its run began */
     int sample;
     int32_t run; /* the first symbol of its run */
-    int length;  /* of the run */
+    int length;  /* of its run, so far */
 };
 
 void cavs__sites_free(struct cavs__sites *s);
-/* Makes them as those of another recording are, between two samples.  false: out of memory. */
+/* Copies the sites of another recording, between two samples.  false: out of memory. */
 bool cavs__sites_become(struct cavs__sites *s, const struct cavs__sites *as);
-/* The next symbol begins a run: because no sample goes on here, or for no reason that a site tells,
- * such as a mark. */
+/* The next symbol begins a run.  cavs__sites_end(): since the sample ends here, which is noted as
+ * something that follows the site; cavs__sites_leave(): for a reason that says nothing of the site,
+ * such as a rewind. */
 void cavs__sites_end(struct cavs__sites *s);
 void cavs__sites_leave(struct cavs__sites *s);
-/* For checkpoints.  The site as it would be if a run ended now, and what tells it from others. */
+/* For checkpoints: the site as it would be if the sample ended now. */
 struct cavs__site cavs__site_ended(const struct cavs__sites *s, int32_t site);
-/* One more, not met yet.  false: out of memory. */
+/* Adds a site that a checkpoint describes and that is not met yet.  false: out of memory. */
 bool cavs__site_expect(struct cavs__sites *s, const struct cavs__site *expected);
-/* Notes that a list of so many entries was there.  Where they differ in number, each block would be
- * for one of them, and long ones gain nothing in a block: what takes these is a symbol of its own.
- */
+/* Notes that the operator at this site took a list of so many entries.  It is left out of blocks if
+ * the lengths vary, since each length would need a block of its own, or if the list is long, since
+ * it gains nothing then. */
 void cavs__site_lists(struct cavs__sites *s, int32_t site, int entries);
 
-/* Something has become of a site that is looked at where sites are visited alone. */
+/* Something of a site has changed that the short path does not look at: it is not taken until each
+ * site has been visited again. */
 void cavs__sites_visit_all(struct cavs__sites *s);
 
-/* Where x, which is of this sample, is recorded; s->run: the first symbol of its run.
- * CAVS__NO_SITE: out of memory. */
+/* Goes on to the site of x, a symbol of this sample; s->run is then the first symbol of its run.
+ * The site; CAVS__NO_SITE: out of memory. */
 int32_t cavs__site_visit(struct cavs__sites *s, const struct cavs_symbol *x, int sample);
 
-/* The same, where it is known to be the usual one. */
+/* The same where the site is known already. */
 static inline void cavs__site_follow(struct cavs__sites *s, int32_t site)
 {
     s->last = site;
