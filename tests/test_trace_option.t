@@ -177,8 +177,17 @@ if unshare --mount mount -t tmpfs -o size=64k none "$work/small" 2>/dev/null; th
     [ $status -eq 1 ] && tail -n 1 "$work/out" | grep -q '^{.*"tasks":.*}$' &&
         grep -q '^tree_fc: there is no trace: .*/trace.fxt_0 may be cut short: No space left on device' "$work/err"
     ok $? "a full disk: results are there, and it is said that there is no trace"
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --mount sh -c '
+        mount -t tmpfs -o size=64k none "$1" && mkdir "$1/trace" && cat /dev/zero >"$1/full" 2>/dev/null
+        exec "$2" --hidden 8 --leaves 16 --samples 8 --epochs 1 --quiet --json --trace "$1/trace"' \
+        sh "$work/small" "$build/apps/tree_fc" >"$work/out" 2>"$work/err"
+    status=$?
+    refused "cannot write into the folder $work/small/trace for the trace: No space left on device"
+    ok $? "a disk that is full already is found at the beginning"
 else
     skip "a full disk" "this user cannot mount one"
+    skip "a disk that is full already" "this user cannot mount one"
 fi
 
 # --- cavs-trace by itself ---

@@ -4,11 +4,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/beside.h"
 #include "core/base/error.h"
 
 static int check_empty(const char *dir)
@@ -56,6 +59,39 @@ static int lock_folder(const char *dir, int fd)
                : cavs__fail(CAVS_EIO, "the folder %s for the trace is that of another run", dir);
 }
 
+static bool has_room(int fd)
+{
+    static const char begin[16 * 1024];
+    ssize_t n = write(fd, begin, sizeof begin);
+
+    if (n == (ssize_t)sizeof begin)
+        return fsync(fd) == 0 || errno == EINVAL;
+    errno = n < 0 ? errno : ENOSPC;
+    return false;
+}
+
+/* FxT ends the program where it cannot begin its file, so one is begun here first, and goes
+ * again. */
+static int check_room(const char *dir)
+{
+    char *file, *name = NULL;
+    int fd, rc = CAVS_OK;
+
+    if (asprintf(&file, "%s/trace.fxt", dir) < 0)
+        return cavs__fail_nomem("trace", strlen(dir));
+    fd = cavs__create_beside(file, 0600, &name);
+    if (fd < 0 || !has_room(fd))
+        rc = cavs__fail(CAVS_EIO, "cannot write into the folder %s for the trace: %s", dir,
+                        strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    if (name)
+        unlink(name);
+    free(name);
+    free(file);
+    return rc;
+}
+
 /* The first rank looks whether it is empty.  Others may find it made, or be on machines where there
  * is none yet. */
 static int make_and_open(const char *dir, struct cavs__ranks *ranks, int *fd)
@@ -67,11 +103,13 @@ static int make_and_open(const char *dir, struct cavs__ranks *ranks, int *fd)
         rc = rc ? rc : open_folder(dir, fd);
         rc = rc ? rc : lock_folder(dir, *fd);
         rc = rc ? rc : check_empty(dir);
+        rc = rc ? rc : check_room(dir);
     }
     rc = cavs__ranks_agree(ranks, rc);
     if (!rc && cavs__rank(ranks) > 0) {
         rc = find_folder(dir);
         rc = rc ? rc : open_folder(dir, fd);
+        rc = rc ? rc : check_room(dir);
     }
     return cavs__ranks_agree(ranks, rc);
 }
