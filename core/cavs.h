@@ -60,6 +60,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -132,6 +133,21 @@ const char *cavs_version(void);
  * no such folder, no permission, or it is a folder or a mount point).  Nothing is left behind, and
  * a file that is there is not touched.  This is for the start of work whose result goes there. */
 int cavs_file_writable(const char *path);
+
+/** A file of the caller's that takes its place in this way. */
+struct cavs_file;
+/** Begins one: *out is to be closed.  CAVS_EIO or CAVS_ENOMEM if it cannot be written. */
+int cavs_file_create(const char *path, struct cavs_file **out);
+/** What to write to; it belongs to the file. */
+FILE *cavs_file_stream(struct cavs_file *file);
+/** What was written so far is on the disk under its name, instead of what was there.  More may be
+ * written afterwards, which then goes into the file under that name.  CAVS_EIO: something could not
+ * be written; before the first success, what was there stays. */
+int cavs_file_commit(struct cavs_file *file);
+/** Closes and frees it, NULL is fine.  Without a cavs_file_commit() what was there stays, and what
+ * was written is gone, unless it went to a device or a pipe.  CAVS_EIO: something that was written
+ * since then may be missing. */
+int cavs_file_close(struct cavs_file *file);
 
 /** @} */
 

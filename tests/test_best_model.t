@@ -132,7 +132,7 @@ ok $? "--log has a line with all numbers for each epoch"
 {
     rm -rf "$work/kept"
     run tree_lstm $small --epochs 2 --checkpoint "$work/kept" --log "$work/log"
-    run tree_lstm --resume "$work/kept" --epochs 4 --log "$work/log" --workers 2 --quiet --json
+    run tree_lstm --resume "$work/kept" --epochs 4 --log "$work/log" --checkpoint "$work/kept" --workers 2 --quiet --json
 }
 [ "$(sed -n 's/.*"epoch":\([^,}]*\).*/\1/p' "$work/log" | tr '\n' ' ')" = "1 2 3 4 " ]
 ok $? "a resumed run has them all"
@@ -146,5 +146,20 @@ ok $? "a resumed run has them all"
 )
 status_is 1 && said "--log $work/log: another run is writing there" && [ "$(wc -l <"$work/log")" -eq 4 ]
 ok $? "a log belongs to one run at a time"
+
+# limited ARGUMENT...: half a kilobyte is the most that a file may have, in the place of a full disk
+limited() {
+    (ulimit -f 1 && CAVS_FUSION=interpret run tree_lstm "$@" --log "$work/logs/log")
+}
+mkdir "$work/logs" && cp "$work/log" "$work/logs/log"
+limited --resume "$work/kept" --epochs 5 --workers 2 --quiet
+status_is 1 && said "--log $work/logs/log: cannot write $work/logs/log: File too large; nothing more goes there" &&
+    cmp "$work/log" "$work/logs/log" >>"$work/err" 2>&1 && [ "$(ls -A "$work/logs")" = log ]
+ok $? "without room for its first lines the old log stays"
+# shellcheck disable=SC2086
+limited $small --epochs 4
+status_is 1 && said "--log $work/logs/log: File too large; nothing more goes there" &&
+    [ "$(grep -c '"epoch":1,' "$work/logs/log")" -eq 1 ] && ! grep -q '"epoch":4,' "$work/logs/log"
+ok $? "what cannot be added to it later is said"
 
 echo "1..$count"

@@ -137,6 +137,10 @@ static void calls_with_nothing_are_refused(void **state)
     check_fails(cavs_model_finish(NULL));
     check_fails(cavs_function_finish(NULL));
     check_fails(cavs_file_writable(NULL));
+    check_fails(cavs_file_create(NULL, NULL));
+    assert_null(cavs_file_stream(NULL));
+    check_fails(cavs_file_commit(NULL));
+    assert_int_equal(cavs_file_close(NULL), CAVS_OK);
     check_fails(cavs_data_create(NULL, NULL));
     check_fails(cavs_data_begin(NULL));
     check_fails(cavs_data_graph(NULL, NULL, 1, NULL, NULL, NULL));

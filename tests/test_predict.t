@@ -100,6 +100,24 @@ else
     skip "a full disk" "no /dev/full here"
 fi
 
+# left_alone: the file of --output is the old one, and there is nothing beside it
+left_alone() {
+    [ "$(cat "$work/there/labels")" = old ] && [ "$(ls -A "$work/there")" = labels ]
+}
+
+mkdir "$work/there" && echo old >"$work/there/labels"
+# shellcheck disable=SC2086
+run tree_lstm --init "$work/trees" --predict "$work/broken" --output "$work/there/labels" --batch 1 $common
+status_is 1 && said "$work/broken:3:" && left_alone
+ok $? "a mistake in the input leaves an older file of --output as it was"
+# half a kilobyte is the most that a file may have, in the place of a full disk
+awk '{ line[NR] = $0 } END { for (i = 0; i < 40; i++) print line[i % NR + 1] }' "$data/mini-dev.txt" >"$work/long"
+# shellcheck disable=SC2086
+(ulimit -f 1 && CAVS_FUSION=interpret run tree_lstm --init "$work/trees" --predict "$work/long" \
+    --output "$work/there/labels" $common)
+status_is 1 && said "writing predictions to $work/there/labels: File too large" && left_alone
+ok $? "and so does a full disk"
+
 # the memory of the last run, in MB
 rss() {
     tail -n 1 "$work/out" | sed -n 's/.*"rss_mb":\([0-9]*\).*/\1/p'

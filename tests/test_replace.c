@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -85,6 +87,15 @@ static void holds(const char *path, const char *text)
     assert_true(fread(got, 1, sizeof got - 1, f) < sizeof got);
     fclose(f);
     assert_string_equal(got, text);
+}
+
+static struct cavs_file *written(const char *path, const char *text)
+{
+    struct cavs_file *file = NULL;
+    if (cavs_file_create(path, &file) != CAVS_OK)
+        fail_msg("%s", cavs_error_message());
+    fputs(text, cavs_file_stream(file));
+    return file;
 }
 
 static int replace(const char *path, const char *text)
@@ -411,6 +422,61 @@ static void scratch_file_has_no_name(void **state)
     close(fd);
 }
 
+/* ---- files of the caller's ---- */
+
+static void file_that_is_not_committed_leaves_the_old_one(void **state)
+{
+    (void)state;
+    put("f", "old");
+    CHECK(cavs_file_close(written("f", "new")));
+    holds("f", "old");
+    assert_int_equal(entries("."), 1);
+}
+
+static void more_is_written_after_a_commit(void **state)
+{
+    (void)state;
+    put("f", "old");
+    struct cavs_file *file = written("f", "first ");
+    holds("f", "old");
+    CHECK(cavs_file_commit(file));
+    holds("f", "first ");
+    assert_int_equal(entries("."), 1);
+    fputs("second ", cavs_file_stream(file));
+    CHECK(cavs_file_commit(file));
+    holds("f", "first second ");
+    fputs("third", cavs_file_stream(file));
+    CHECK(cavs_file_close(file));
+    holds("f", "first second third");
+}
+
+/* beyond the most that a file may have, in the place of a full disk */
+static void commit_without_room_leaves_the_old_file(void **state)
+{
+    (void)state;
+    struct rlimit limit, small;
+    put("f", "old");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    struct cavs_file *file = written("f", "new");
+    small = (struct rlimit){.rlim_cur = 2, .rlim_max = limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int rc = cavs_file_commit(file);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    refused(rc, "f");
+    CHECK(cavs_file_close(file));
+    holds("f", "old");
+    assert_int_equal(entries("."), 1);
+}
+
+static void what_is_lost_after_a_commit_is_an_error_at_the_end(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0)
+        SKIP("no /dev/full here");
+    refused(cavs_file_close(written("/dev/full", "text")), "/dev/full");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -436,6 +502,10 @@ int main(void)
         TEST(file_that_is_a_mount_point),
         TEST(no_path),
         TEST(scratch_file_has_no_name),
+        TEST(file_that_is_not_committed_leaves_the_old_one),
+        TEST(more_is_written_after_a_commit),
+        TEST(commit_without_room_leaves_the_old_file),
+        TEST(what_is_lost_after_a_commit_is_an_error_at_the_end),
     };
     return cmocka_run_group_tests_name("replace", tests, NULL, NULL);
 }

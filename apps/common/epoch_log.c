@@ -11,18 +11,49 @@
 #include "apps/common/run_lock.h"
 #include "apps/common/status.h"
 
-void epoch_log_add(struct epoch_log *l, struct app *a, const json_t *epoch)
+static void give_up(struct epoch_log *l, struct app *a, const char *why)
 {
-    if (!l->to)
-        return;
-    if (json_build_write(epoch, 12, l->to) < 0)
-        errno = ENOMEM;
-    else if (fflush(l->to) == 0 && !ferror(l->to))
-        return;
     fprintf(stderr, "%s: --log %s: %s; nothing more goes there\n", a->program->name, a->options.log,
-            strerror(errno));
+            why);
     a->status = APP_FAILED;
     epoch_log_close(l);
+}
+
+static void write_line(struct epoch_log *l, struct app *a, const json_t *epoch)
+{
+    if (l->file && json_build_write(epoch, 12, cavs_file_stream(l->file)) < 0)
+        give_up(l, a, strerror(ENOMEM));
+}
+
+/* The first line is on the disk before the file takes the place of an older one.  For those that
+ * follow it is enough that they have left the program. */
+static void flush_lines(struct epoch_log *l, struct app *a)
+{
+    FILE *to = cavs_file_stream(l->file);
+
+    if (to && !l->is_there && cavs_file_commit(l->file) < 0)
+        give_up(l, a, cavs_error_message());
+    else if (to && l->is_there && (fflush(to) != 0 || ferror(to)))
+        give_up(l, a, strerror(errno));
+    else
+        l->is_there = to;
+}
+
+void epoch_log_add(struct epoch_log *l, struct app *a, const json_t *epoch)
+{
+    write_line(l, a, epoch);
+    flush_lines(l, a);
+}
+
+/* What is there already, or an empty file, is locked: nobody else may replace it. */
+static int claim(struct epoch_log *l, struct app *a, const char *path)
+{
+    l->claim = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (l->claim < 0)
+        return app_fail(&a->error, CAVS_EIO, "--log %s: %s", path, strerror(errno));
+    if (!run_lock(l->claim))
+        return app_fail(&a->error, CAVS_EIO, "--log %s: another run is writing there", path);
+    return 0;
 }
 
 int epoch_log_open(struct epoch_log *l, struct app *a)
@@ -30,31 +61,29 @@ int epoch_log_open(struct epoch_log *l, struct app *a)
     const char *path = a->options.log;
     const json_t *epoch;
     size_t i;
-    int fd;
+    int rc;
 
     if (!path || !peers_is_first())
         return 0;
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd >= 0 && !run_lock(fd)) {
-        close(fd);
-        return app_fail(&a->error, CAVS_EIO, "--log %s: another run is writing there", path);
+    rc = claim(l, a, path);
+    if (rc == 0)
+        rc = cavs_file_create(path, &l->file);
+    if (rc < 0) {
+        if (l->claim >= 0)
+            close(l->claim);
+        return rc;
     }
-    if (fd >= 0 && (ftruncate(fd, 0) == 0 || errno == EINVAL))
-        l->to = fdopen(fd, "w");
-    if (!l->to) {
-        int why = errno;
-
-        if (fd >= 0)
-            close(fd);
-        return app_fail(&a->error, CAVS_EIO, "--log %s: %s", path, strerror(why));
-    }
-    json_array_foreach(a->report.history, i, epoch) epoch_log_add(l, a, epoch);
+    json_array_foreach(a->report.history, i, epoch) write_line(l, a, epoch);
+    if (json_array_size(a->report.history) > 0)
+        flush_lines(l, a);
     return 0;
 }
 
 void epoch_log_close(struct epoch_log *l)
 {
-    if (l->to)
-        fclose(l->to);
-    l->to = NULL;
+    if (!l->file)
+        return;
+    cavs_file_close(l->file);
+    close(l->claim);
+    l->file = NULL;
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epoch_log.h - --log: the numbers of each epoch in a file, a JSON object a line. */
+/* epoch_log.h - --log: the numbers of each epoch in a file, a JSON object a line.  An older file
+ * stays until the first line is on the disk. */
 #ifndef CAVS_APPS_EPOCH_LOG_H
 #define CAVS_APPS_EPOCH_LOG_H
 
 #include "apps/common/program.h"
 
 struct epoch_log {
-    FILE *to; /* NULL: nothing is written */
+    struct cavs_file *file; /* NULL: nothing is written */
+    bool is_there;          /* under its name */
+    int claim;              /* on the name, for this run; where there is a file */
 };
 
 /* Begins with the epochs that the report of a resumed run has already.  Fine without --log. */

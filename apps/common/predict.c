@@ -32,12 +32,11 @@ static int open_output(struct app *a)
 {
     struct predictions *p = &a->predictions;
     const char *path = peers_is_first() ? a->options.output : NULL;
+    int rc = path ? cavs_file_create(path, &p->file) : 0;
 
     p->out_name = path ? path : "standard output";
-    p->out = path ? fopen(path, "w") : stdout;
-    if (!p->out)
-        return app_fail(&a->error, CAVS_EIO, "--output %s: %s", path, strerror(errno));
-    return 0;
+    p->out = p->file ? cavs_file_stream(p->file) : stdout;
+    return rc;
 }
 
 /* An error of writing is found now at the latest. */
@@ -74,6 +73,8 @@ int predictions_make(struct app *a)
             all += n;
     }
     report_count(&a->report, "predicted", all);
+    if (n == 0 && a->predictions.file)
+        n = cavs_file_commit(a->predictions.file);
     return n < 0 ? n : 0;
 }
 
@@ -83,8 +84,7 @@ void predictions_close(struct app *a)
 
     if (p->in && p->in != stdin)
         fclose(p->in);
-    if (p->out && p->out != stdout)
-        fclose(p->out);
+    cavs_file_close(p->file);
     free(p->rows);
     *p = (struct predictions){0};
 }

@@ -131,6 +131,7 @@ enum { APP_MOST_VOCABS = 8 };
 /* What --predict reads and writes. */
 struct predictions {
     FILE *in, *out;
+    struct cavs_file *file;         /* whose stream `out` is; NULL: it is standard output */
     const char *in_name, *out_name; /* for messages */
     size_t line;                    /* of the input that was written last: predictions_at_line() */
     float *rows;                    /* app_rows()'s */

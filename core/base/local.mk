@@ -10,6 +10,7 @@ libcavs_la_SOURCES += \
 	core/base/error.c \
 	core/base/error.h \
 	core/base/fetches.h \
+	core/base/file.c \
 	core/base/hash.h \
 	core/base/hash_table.h \
 	core/base/json_text.c \

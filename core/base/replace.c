@@ -90,29 +90,37 @@ static void flush_folder(const char *path)
     }
 }
 
-int cavs__replace_commit(struct cavs__replacement *r)
+int cavs__replace_place(struct cavs__replacement *r)
 {
-    bool good = !ferror(r->file) && flush(r->file);
-
-    /* Closed afterwards: the lock has to last as long as the temporary name. */
-    if (good && r->temporary)
-        good = rename(r->temporary, r->target) == 0;
-    if (!good) {
-        int rc = failed(r->path);
-
-        cavs__replace_cancel(r);
-        return rc;
-    }
+    if (ferror(r->file) || !flush(r->file) ||
+        (r->temporary && rename(r->temporary, r->target) != 0))
+        return failed(r->path);
     if (r->temporary)
         flush_folder(r->target);
-    if (fclose(r->file) != 0) {
-        int rc = failed(r->path);
-
-        clear(r);
-        return rc;
-    }
-    clear(r);
+    free(r->temporary);
+    r->temporary = NULL;
     return CAVS_OK;
+}
+
+int cavs__replace_close(struct cavs__replacement *r)
+{
+    bool good = !ferror(r->file);
+    int rc;
+
+    good = fclose(r->file) == 0 && good;
+    rc = good ? CAVS_OK : failed(r->path);
+    clear(r);
+    return rc;
+}
+
+/* Closed afterwards: the lock has to last as long as the temporary name. */
+int cavs__replace_commit(struct cavs__replacement *r)
+{
+    int rc = cavs__replace_place(r);
+
+    if (rc)
+        cavs__replace_cancel(r);
+    return rc ? rc : cavs__replace_close(r);
 }
 
 void cavs__replace_cancel(struct cavs__replacement *r)

@@ -16,11 +16,17 @@ struct cavs__replacement {
     FILE *file;       /* write to this */
     const char *path; /* for messages: the name as the user knows it; not owned */
     char *target;     /* the name behind links */
-    char *temporary;  /* NULL: `file` is the target itself */
+    char *temporary;  /* NULL: `file` is the target itself, from the beginning or by now */
 };
 
-/* Begins.  On success _commit() or _cancel() has to follow, after which nothing is to be freed. */
+/* Begins.  On success _commit(), _cancel() or after _place() also _close() has to follow, after
+ * which nothing is to be freed. */
 int cavs__replace_open(struct cavs__replacement *r, const char *path);
+/* What was written so far is on the disk under its name, and more may be written into it; or there
+ * is an error, and if nothing was placed before, the old file is as it was. */
+int cavs__replace_place(struct cavs__replacement *r);
+/* Ends what is under its name; what was written since then may be missing if there is an error. */
+int cavs__replace_close(struct cavs__replacement *r);
 /* Ends: what was written is on the disk under its name, or there is an error and the old file is as
  * it was. */
 int cavs__replace_commit(struct cavs__replacement *r);
