@@ -473,7 +473,7 @@ struct cavs_place {
 /** The sum of max(0, margin + x[j] - x[label]) over all j but the label; 0 for the label -1 where
  * x is finite. */
 #define cavs_hinge(x, labels, margin) cavs_hinge_at((x), (labels), (margin), CAVS_HERE)
-/** 1 if the label has the largest logit, else 0; without a gradient. */
+/** 1 if the label has the largest logit, else 0, as where a logit is NaN; without a gradient. */
 #define cavs_correct(logits, labels) cavs_correct_at((logits), (labels), CAVS_HERE)
 
 /* what is summed up over a batch */

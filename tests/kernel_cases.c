@@ -517,6 +517,28 @@ static void correct_wants_the_first_of_the_largest(void **unused)
     }
 }
 
+/* A model whose numbers are none would else have every answer right. */
+static void no_answer_is_right_beside_a_nan(void **unused)
+{
+    float z[3][20] = {{[0] = NAN, [7] = NAN}, {[3] = 1, [9] = NAN}};
+
+    (void)unused;
+    for (int j = 0; j < 20; j++)
+        z[2][j] = NAN;
+    for (int which = 0; which < 2; which++)
+        for (int32_t label = 0; label < 20; label++) {
+            const int32_t labels[] = {label, label, label};
+            float y[3] = {-1, -1, -1};
+            const struct cavs__view v[] = {{.p = &z[0][0], .ld = 20, .cols = 20},
+                                           {.index = labels, .cols = 1},
+                                           {.p = y, .ld = 1, .cols = 1}};
+
+            run("correct", which, 3, v, 0);
+            for (int r = 0; r < 3; r++)
+                assert_int_equal((int)y[r], 0);
+        }
+}
+
 static void metric_adds_rows_that_count_in_double(void **unused)
 {
     (void)unused;
@@ -579,6 +601,7 @@ const struct CMUnitTest kernel_cases[KERNEL_CASES] = {
     cmocka_unit_test(softmax_xent_grad_is_the_slope_of_the_loss),
     cmocka_unit_test(softmax_of_huge_numbers_is_finite),
     cmocka_unit_test(correct_wants_the_first_of_the_largest),
+    cmocka_unit_test(no_answer_is_right_beside_a_nan),
     cmocka_unit_test(metric_adds_rows_that_count_in_double),
     cmocka_unit_test(mask_is_one_where_there_is_an_id),
 };

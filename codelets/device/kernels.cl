@@ -290,7 +290,8 @@ KERNEL(256) cavs_softmax_xent_grad(GLOBAL const int *index, ROWS, VIEW(z), int l
     }
 }
 
-/* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0 */
+/* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0, as where z has a
+ * NaN */
 KERNEL(256) cavs_correct(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, VIEW(y))
 {
     IN_TURN;
@@ -308,7 +309,7 @@ KERNEL(256) cavs_correct(GLOBAL const int *index, ROWS, VIEW(z), int label_ix, V
         for (int k = 0; k < NUMBERS; k++) {
             int c = first + k * step;
 
-            if (c < n && c != label && (c < label ? numbers[k] >= own : numbers[k] > own))
+            if (c < n && !(c < label ? numbers[k] < own : numbers[k] <= own))
                 beaten = 1.0f;
         }
     }

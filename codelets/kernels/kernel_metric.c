@@ -9,20 +9,20 @@
 
 #include <string.h>
 
-/* z (n): whether `label` is the first of the largest */
+/* z (n): whether `label` is the first of the largest, which none is beside a NaN */
 static bool first_largest(const float *z, int n, int label)
 {
     for (int j = 0; j < label; j++)
-        if (z[j] >= z[label])
+        if (!(z[j] < z[label]))
             return false;
-    for (int j = label + 1; j < n; j++)
-        if (z[j] > z[label])
+    for (int j = label; j < n; j++)
+        if (!(z[j] <= z[label]))
             return false;
     return true;
 }
 
-/* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0; a row of zeros is
- * largest at 0 */
+/* z (rows, n), label ids, y (rows, 1): 1 if label is the first largest, else 0, as where z has a
+ * NaN; a row of zeros is largest at 0 */
 static void correct(const struct cavs__call *call, int rows, const struct cavs__view *v,
                     unsigned flags)
 {

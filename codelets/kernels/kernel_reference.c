@@ -168,12 +168,9 @@ void cavs__reference_correct(const struct cavs__call *call, int rows, const stru
     UNUSED(call);
     UNUSED(flags);
     for (int r = 0; r < rows; r++) {
-        const int label = cavs__label(&v[1], r, v[0].cols);
-        int best = 0;
-        for (int j = 1; j < v[0].cols; j++)
-            if (at(&v[0], r, j) > at(&v[0], r, best))
-                best = j;
-        *out(&v[2], r, 0) = label >= 0 && best == label;
+        const int label = cavs__label(&v[1], r, v[0].cols), best = reference_largest(&v[0], r);
+
+        *out(&v[2], r, 0) = label >= 0 && best == label && !isnan(at(&v[0], r, best));
     }
 }
 
