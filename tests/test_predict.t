@@ -65,6 +65,14 @@ ok $? "--json: five probabilities for each vertex, which sum to 1"
 [ "$(sed 's/.*"tree":"\([^"]*\)".*/\1/' "$work/output")" = "$(cat "$work/labelled")" ]
 ok $? "and the tree with its labels"
 
+# shellcheck disable=SC2086
+{
+    run tree_lstm --train "$data/mini.txt" --hidden 8 --embed 8 --batch 4 --lr 0.05 --optimizer adam --epochs 5 \
+        --checkpoint "$work/kept" $common
+    run tree_lstm --resume "$work/kept" --predict "$data/mini-dev.txt" $common
+}
+same_as_labelled "and those of a run that is resumed"
+
 : >"$work/empty"
 # shellcheck disable=SC2086
 run tree_lstm --init "$work/trees" --predict "$work/empty" $common

@@ -42,10 +42,11 @@ const struct app_option app_options_predict[] = {
     OPTION_GROUP("Predictions:"),
     ROW(TEXT, "predict", "FILE", predict, FREE,
         "write what the model says of the samples in FILE ('-': standard input); it is the model "
-        "of --init or the one just trained, and without --epochs nothing is trained. Results go "
-        "to --output, in the form of the input, or as a JSON object a line with --json"),
+        "of --init or the one just trained; without --epochs or --resume nothing is trained. "
+        "Results go to --output, in the form of the input, or as a JSON object a line with --json"),
     ROW(TEXT, "output", "FILE", output, FREE,
-        "where predictions go; default: standard output, the report then goes to standard error"),
+        "where predictions go, when all are made; default: standard output, the report then goes to "
+        "standard error"),
     {0}};
 
 const struct app_option app_options_embed[] = {
@@ -250,7 +251,7 @@ void app_options_check(struct app_options *o, const struct option_list *l)
         o->epochs = 1;
     if (o->infer)
         o->best = NULL;
-    if (o->predict && !options_given(l, "epochs"))
+    if (o->predict && !o->resume && !options_given(l, "epochs"))
         o->epochs = 0;
     if (o->predict && o->epochs == 0 && !o->init && !o->resume)
         options_mistake("--predict wants a model: --init FILE, or --epochs N to train one first");
