@@ -62,6 +62,11 @@ for stop in TERM:143 INT:130 HUP:129; do
     ok $? "SIG$signal: resumed, the parameters are those of a whole run"
 done
 
+stopped TERM "$work/most/checkpoint.safetensors" tree_fc --resume "$work/kept" --epochs 2147483647 --checkpoint "$work/most" \
+    --workers 2 --quiet
+status_is 143 && said "stopped by SIGTERM"
+ok $? "a run is resumed with the most epochs that there can be"
+
 # shellcheck disable=SC2086
 stopped TERM "$work/log" tree_fc $many --epochs 100000 --log "$work/log"
 status_is 143 && said "nothing was kept: --checkpoint DIR does"

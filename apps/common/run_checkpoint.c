@@ -115,7 +115,7 @@ static int read_standing(struct app *a, struct standing *s, const char *path, co
         s->batch < 0 || !report_restore(&a->report, report))
         return app_fail(&a->error, CAVS_EFORMAT,
                         "%s: the note of this checkpoint cannot be understood", path);
-    if (s->epoch > s->epochs + 1 || (s->epoch == s->epochs + 1 && s->done > 0))
+    if (s->epoch - 1 > s->epochs || (s->epoch - 1 == s->epochs && s->done > 0))
         return app_fail(&a->error, CAVS_EINVAL, "%s: in epoch %d already, beyond --epochs %d", path,
                         s->epoch, s->epochs);
     return 0;
