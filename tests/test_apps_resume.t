@@ -153,6 +153,7 @@ done <<END
 2|tree_lstm|$trees --infer --resume $work/kept|--checkpoint and --resume are for training
 2|tree_lstm|$trees --init $work/whole --resume $work/kept|leave --init, --partial and --vectors out
 1|tree_lstm|$trees --checkpoint $work/kept|go on from it with --resume
+1|tree_lstm|--resume $work/kept --checkpoint $work/measured|$work/measured/checkpoint.safetensors is there already
 1|tree_lstm|$trees --checkpoint $work/whole|--checkpoint $work/whole: it is a file, a folder is wanted
 1|tree_lstm|$trees --resume $work/nothing|$work/nothing/checkpoint.safetensors: No such file
 1|tree_lstm|$trees --resume $work/kept --batch 3|--batch 3: $work/kept/checkpoint.safetensors was made with 2

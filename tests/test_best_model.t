@@ -67,6 +67,23 @@ run tree_lstm --resume "$work/kept" --workers 2 --quiet --json
 status_is 0 && [ "$(field epochs)" -eq $((best + 3)) ] && holds "($(field test_loss) - $loss) ^ 2 < 1e-12"
 ok $? "resumed after its end, nothing is trained and the best model counts"
 
+run tree_lstm --resume "$work/part" --epochs $((best + 2)) --checkpoint "$work/elsewhere" --workers 2 --quiet --json
+run tree_lstm --resume "$work/elsewhere" --epochs 12 --save "$work/resumed" --workers 2 --quiet --json
+status_is 0 && cmp "$work/whole" "$work/resumed" >>"$work/err" 2>&1 && [ "$(field best_epoch)" -eq "$best" ]
+ok $? "a run that goes on with checkpoints in another folder has the best model there"
+
+if [ -w /dev/full ]; then
+    mkdir "$work/full"
+    ln -s /dev/full "$work/full/best.safetensors"
+    # shellcheck disable=SC2086
+    run tree_lstm $small --epochs 2 --best loss --checkpoint "$work/full"
+    status_is 1 && said "no checkpoint: cannot write $work/full/best.safetensors" &&
+        [ ! -e "$work/full/checkpoint.safetensors" ]
+    ok $? "no checkpoint tells of a best model that could not be written"
+else
+    skip "a best model that cannot be written" "no /dev/full here"
+fi
+
 # shellcheck disable=SC2086
 run tree_lstm $small --best f1
 status_is 2 && said "--best wants one of: loss accuracy_all accuracy_root; not 'f1'"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/clashes.h"
 #include "apps/common/run_checkpoint.h"
 
 static const char *const smaller_is_better[] = {"loss", "perplexity", NULL};
@@ -46,16 +47,22 @@ static int keep_params(struct best *b, struct app *a)
     return rc;
 }
 
-static int write_files(struct app *a)
+static int write_best(struct best *b, struct app *a)
 {
-    char *path = a->options.checkpoint ? checkpoint_best_file(a->options.checkpoint) : NULL;
-    int rc = 0;
+    char *path = checkpoint_best_file(a->options.checkpoint);
+    int rc = path ? cavs_session_save(a->session, path) : CAVS_ENOMEM;
 
-    if (a->options.checkpoint)
-        rc = path ? cavs_session_save(a->session, path) : CAVS_ENOMEM;
+    b->is_behind = rc < 0;
+    free(path);
+    return rc;
+}
+
+static int write_files(struct best *b, struct app *a)
+{
+    int rc = a->options.checkpoint ? write_best(b, a) : 0;
+
     if (rc == 0 && a->options.save)
         rc = cavs_session_save_as(a->session, a->options.save, a->options.save_precision);
-    free(path);
     return rc;
 }
 
@@ -76,7 +83,55 @@ int best_see(struct best *b, struct app *a, int epoch)
     report_number(&a->report, "best", value);
     report_count(&a->report, "best_epoch", epoch);
     rc = keep_params(b, a);
-    return rc < 0 ? rc : write_files(a);
+    b->is_behind = a->options.checkpoint;
+    return rc < 0 ? rc : write_files(b, a);
+}
+
+/* The session's parameters change places with the best ones.  Whoever calls it twice has all as it
+ * was. */
+static int exchange(struct best *b, struct app *a, float *room)
+{
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < cavs_model_param_count(a->model); i++) {
+        const struct cavs_param *p = cavs_model_param_at(a->model, i);
+
+        rc = cavs_session_get_param(a->session, p, room);
+        if (rc == 0)
+            rc = cavs_session_set_param(a->session, p, b->params[i]);
+        if (rc == 0)
+            memcpy(b->params[i], room, count_values(p) * sizeof *room);
+    }
+    return rc;
+}
+
+static float *room_for_the_largest(const struct app *a)
+{
+    size_t most = 1;
+
+    for (int i = 0; i < cavs_model_param_count(a->model); i++) {
+        size_t n = count_values(cavs_model_param_at(a->model, i));
+
+        most = n > most ? n : most;
+    }
+    return malloc(most * sizeof(float));
+}
+
+int best_catch_up(struct best *b, struct app *a)
+{
+    float *room = b->is_behind ? room_for_the_largest(a) : NULL;
+    int rc, back;
+
+    if (!b->is_behind)
+        return 0;
+    if (!room)
+        return CAVS_ENOMEM;
+    rc = exchange(b, a, room);
+    if (rc == 0)
+        rc = write_best(b, a);
+    back = exchange(b, a, room);
+    free(room);
+    return rc < 0 ? rc : back;
 }
 
 bool best_gave_up(const struct best *b, const struct app *a, int epoch)
@@ -103,6 +158,17 @@ static int read_params(struct best *b, struct app *a, struct cavs_model_file *f)
     return rc;
 }
 
+/* Whether checkpoints go to another folder than that which the best model was read from. */
+static int look_behind(struct best *b, const struct app *a, const char *read)
+{
+    char *path = a->options.checkpoint ? checkpoint_best_file(a->options.checkpoint) : NULL;
+    int rc = a->options.checkpoint && !path ? CAVS_ENOMEM : 0;
+
+    b->is_behind = path && !same_file(path, read);
+    free(path);
+    return rc;
+}
+
 int best_resume(struct best *b, struct app *a)
 {
     struct cavs_model_file *f = NULL;
@@ -111,6 +177,8 @@ int best_resume(struct best *b, struct app *a)
 
     if (rc == 0)
         rc = read_params(b, a, f);
+    if (rc == 0)
+        rc = look_behind(b, a, path);
     cavs_model_file_close(f);
     free(path);
     return rc;

@@ -15,11 +15,14 @@ struct best {
     double value;
     int epoch;      /* 0: none yet */
     float **params; /* by number; NULL where none is kept */
+    bool is_behind; /* what is in the folder of --checkpoint is not the best, or not there */
 };
 
 /* Start from a zeroed struct.  The epoch is over and its development set evaluated: is it the
  * best? */
 int best_see(struct best *b, struct app *a, int epoch);
+/* A checkpoint is to be written that says which epoch is the best: its model is there before. */
+int best_catch_up(struct best *b, struct app *a);
 /* Whether --patience has run out. */
 bool best_gave_up(const struct best *b, const struct app *a, int epoch);
 /* Reads back what a run that is resumed had found; value and epoch are those of its checkpoint. */

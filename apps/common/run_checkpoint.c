@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "apps/common/clashes.h"
 #include "apps/common/json_build.h"
 #include "apps/common/run_lock.h"
 
@@ -51,6 +51,15 @@ static int lock_folder(struct app *a)
                           folder);
 }
 
+/* A checkpoint that is not the one from which this run goes on. */
+static bool is_another(const struct app *a, const char *path)
+{
+    struct stat now;
+
+    return stat(path, &now) == 0 && S_ISREG(now.st_mode) &&
+           !(a->options.resume && same_file(path, a->model_path));
+}
+
 int checkpoint_prepare(struct app *a)
 {
     const struct app_options *o = &a->options;
@@ -62,7 +71,7 @@ int checkpoint_prepare(struct app *a)
     if (!(path = checkpoint_file(o->checkpoint)))
         return CAVS_ENOMEM;
     rc = cavs_file_writable(path);
-    if (rc == 0 && !o->resume && access(path, F_OK) == 0)
+    if (rc == 0 && is_another(a, path))
         rc = app_fail(&a->error, CAVS_EINVAL,
                       "%s is there already: go on from it with --resume %s, or name another folder",
                       path, o->checkpoint);

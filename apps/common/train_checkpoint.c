@@ -19,7 +19,8 @@ static int write_checkpoint(struct loop *l, const struct standing *s, const stru
 
     if (rc < 0 || a->status == APP_DIVERGED)
         return rc;
-    rc = checkpoint_write(a, s, so_far);
+    if ((rc = best_catch_up(&l->best, a)) == 0)
+        rc = checkpoint_write(a, s, so_far);
     l->failed_at = rc < 0 ? app_now() : 0;
     if (rc < 0)
         fprintf(stderr, "%s: no checkpoint: %s; it will be tried again\n", a->program->name,
