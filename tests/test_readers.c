@@ -397,6 +397,7 @@ static void malformed_three_files_are_refused_with_their_place(void **state)
         {"1 2\n", "3 3.5 0\n", "1 1 1\n", "p:1:3: expected a whole number, found '3.5'"},
         {"1 2\n", "3 99999999999 0\n", "1 1 1\n", "expected a whole number, found '99999999999'"},
         {"1 -2\n", "3 3 0\n", "1 1 1\n", "w:1:3: expected the id of a word, found -2"},
+        {"1 2147483647\n", "3 3 0\n", "1 1 1\n", "w:1:3: expected the id of a word, found 2147"},
         {"1 2\n", "3 4 0\n", "1 1 1\n", "p:1:3: expected a vertex from 1 to 3 or 0"},
         {"1 2\n", "-1 3 0\n", "1 1 1\n", "p:1:1: expected a vertex from 1 to 3 or 0"},
         {"1 2\n", "3 1 0\n", "1 1 1\n", "p:1:3: expected an inner vertex (above 2), found 1"},

@@ -2,6 +2,7 @@
 #include "apps/common/threefile.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static int check_ranges(struct reader *r)
     int leaves = r->rows[THREEFILE_WORDS].n, n = r->rows[THREEFILE_PARENTS].n;
 
     for (int i = 0; i < leaves; i++)
-        if (word[i] < 0)
+        if (word[i] < 0 || word[i] == INT_MAX) /* there is one more word than the largest id */
             return BAD(r, THREEFILE_WORDS, i, "expected the id of a word, found %d", word[i]);
     for (int i = 0; i < n; i++) {
         if (parent[i] < 0 || parent[i] > n)
