@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "core/base/splitmix.h"
-
 /* NULL: it was taken back. */
 static struct cavs__node *row_of(const struct cavs__filling *w, const struct cavs__vt *vt, int r)
 {
@@ -115,13 +113,11 @@ static void fill_given(struct cavs__filling *w, const struct cavs__vt *vt,
     }
 }
 
-/* By the sample, and the symbol in it: see core/prepare/noise.c. */
 static uint64_t key_of(const struct cavs__filling *w, const struct cavs__node *node)
 {
-    uint64_t number = (uint64_t)cavs__entry_of(&w->t->recording, &node->x)->sample;
-    uint64_t sample = cavs__splitmix(w->batch + number);
+    int sample = cavs__entry_of(&w->t->recording, &node->x)->sample;
 
-    return cavs__splitmix(sample + (uint64_t)node->place) | 1;
+    return cavs__vertex_noise(w->batch, sample, node->place);
 }
 
 static void fill_noise(const struct cavs__filling *w, const struct cavs__vt *vt,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/splitmix.h"
 #include "core/tape/scribes.h"
 
 /* ---- life ---- */
@@ -128,17 +127,15 @@ static void count_recorded(struct cavs_tape *t)
     t->stats.symbols += cavs__symbols_of(&t->recording);
 }
 
-/* By the updates before the recording, whatever other tapes do amid it: the backward pass drops
- * what the forward pass has dropped. */
-static uint64_t batch_key(const struct cavs_tape *t)
+/* It counts the updates that were made before the recording begins, whatever other tapes do in the
+ * middle of it: so the backward pass drops what the forward pass has dropped. */
+static uint64_t noise_of_recording(const struct cavs_tape *t)
 {
     const struct cavs_session *s = t->session;
 
     if (t->recording.run == CAVS_TAPE_EVALUATE)
         return 0;
-    return cavs__splitmix(cavs__splitmix(s->options.seed ^ 0xd1b54a32d192ed03u) +
-                          (uint64_t)s->optimizer.store->step) |
-           1;
+    return cavs__batch_noise(s->options.seed, s->optimizer.store->step) | 1;
 }
 
 int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
@@ -156,7 +153,7 @@ int cavs_tape_begin(struct cavs_tape *t, enum cavs_tape_run run)
         return cavs__fail(CAVS_EINVAL, "cavs_tape_begin: there is no run %d", (int)run);
     count_recorded(t);
     cavs__recording_begin(&t->recording, run);
-    t->noise = batch_key(t);
+    t->noise = noise_of_recording(t);
     cavs__order_begin(&t->order);
     memset(t->shards, 0, (size_t)t->order.nshards * sizeof *t->shards);
     t->finished = false;
