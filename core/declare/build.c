@@ -92,12 +92,18 @@ bool cavs__limit_ids(struct cavs_symbol *ids, int limit, const char *op, struct 
     return !f->recorder || ids->k < limit;
 }
 
+bool cavs__may_note(struct cavs_function *f, const char *op, struct cavs_place at)
+{
+    const bool aside = f->recorder && f->recorder->aside;
+
+    if (aside)
+        FAIL(f, CAVS_ESTATE, "%s: first of its kind", op);
+    return !aside;
+}
+
 bool cavs__note_first(struct cavs_function *f, bool *what, const char *op, struct cavs_place at)
 {
-    if (f->recorder && f->recorder->aside)
-        FAIL(f, CAVS_ESTATE, "%s: first of its kind", op);
-    else
-        *what = true;
+    *what = cavs__may_note(f, op, at);
     return *what;
 }
 

@@ -61,8 +61,11 @@ static inline bool cavs__to_one_domain(struct cavs_function *f, const char *op, 
     return lists == 0 || cavs__repeat_for_lists(f, op, n, xs, at);
 }
 
-/* Notes what is common to all functions of the model, once.  A sample that a worker records beside
- * others finds it noted, or is recorded anew behind them (core/tape/scribes.h): false, then. */
+/* May something be noted that all functions of the model have in common?  A sample that a worker
+ * records beside others must find it noted; else false, and the sample is recorded anew behind the
+ * others (core/tape/scribes.h). */
+bool cavs__may_note(struct cavs_function *f, const char *op, struct cavs_place at);
+/* Notes that it is so, unless it is noted already.  false: it may not be. */
 bool cavs__note_first(struct cavs_function *f, bool *what, const char *op, struct cavs_place at);
 
 static inline bool cavs__note(struct cavs_function *f, bool *what, const char *op,

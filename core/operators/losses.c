@@ -12,14 +12,13 @@
 static struct cavs__metric *find_metric(struct cavs_function *f, const char *name,
                                         struct cavs_place at)
 {
-    const struct cavs_model *m = f->stage->model;
-    bool aside = f->recorder && f->recorder->aside;
-    struct cavs__metric *metric =
-        aside ? cavs__known_metric(m, name) : cavs__model_metric(f->stage->model, name);
+    struct cavs_model *m = f->stage->model;
+    struct cavs__metric *metric = cavs__known_metric(m, name);
 
-    if (!metric && aside)
-        FAIL(f, CAVS_ESTATE, "metric %s: first of its kind", name);
-    else if (!metric && m->finished && m->nmetrics == m->most_metrics)
+    if (metric || !cavs__may_note(f, "metric", at))
+        return metric;
+    metric = cavs__model_metric(m, name);
+    if (!metric && m->finished && m->nmetrics == m->most_metrics)
         FAIL(f, CAVS_EINVAL, "metric %s: a model counts at most %d metrics of tapes", name,
              CAVS__TAPE_METRICS);
     else if (!metric)

@@ -160,10 +160,8 @@ static int find_unfolded(struct cavs__applying *w, int n)
     w->u = find(all, w, n, r->codes, &number);
     if (w->u)
         return number;
-    if (r->recorder.aside) {
-        cavs__function_fail(w->to, CAVS_ESTATE, w->at, "apply: first of its kind");
+    if (!cavs__may_note(w->to, "apply", w->at))
         return -1;
-    }
     w->u = cavs__unfold(&all->stage, w->f, n, r->codes, w->to, w->at);
     if (!w->u)
         return -1;
