@@ -4,6 +4,7 @@
 
 libcavs_la_SOURCES += \
 	core/compile/autodiff.c \
+	core/compile/bind_kinds.c \
 	core/compile/classify.c \
 	core/compile/delay.c \
 	core/compile/diff.c \

@@ -234,15 +234,17 @@ int cavs__plan_stage(struct cavs__plan *p, const struct cavs_stage *s);
 void cavs__part_destroy(struct cavs__part *part);
 void cavs__stage_plan_destroy(struct cavs__stage_plan *sp);
 
-/* kinds.c: puts the kinds of a stage into the order of execution; binds operands to the buffers of
- * their task. */
+/* kinds.c: puts the kinds of a stage into the order of execution. */
 void cavs__sort_kinds(struct cavs__stage_plan *sp);
+/* What the stage's chain waits for, once its kinds are bound. */
+void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__plan_options *o);
+
+/* bind_kinds.c: binds the operands of a kind to the buffers of its task. */
 int cavs__bind_kind(const struct cavs__plan *p, struct cavs__task_kind *k);
 /* The same for a part that has been added since. */
 int cavs__bind_part(const struct cavs__plan *p, struct cavs__task_kind *k, struct cavs__part *part);
 void cavs__name_codelet(struct cavs__task_kind *k);
-/* What the stage's chain waits for, once its kinds are bound. */
-void cavs__find_streamed(struct cavs__stage_plan *sp, const struct cavs__plan_options *o);
+
 /* tiles.c: rows of vertices that the part being made computes at a time. */
 int cavs__tile_rows(const struct cavs__placer *p);
 /* Bytes of the largest parameter of which each row of the part selects a block, if that
