@@ -32,7 +32,7 @@ struct cavs__stage_data {
     bool *has_input;
 };
 
-struct cavs__pack; /* what a file of packed data consists of so far; packed_write.c */
+struct cavs__pack; /* what a file of packed data consists of so far; packed.h */
 struct cavs_packed;
 
 struct cavs_data {

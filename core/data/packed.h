@@ -2,13 +2,14 @@
 /*
  * packed.h - files of packed data; doc/packed-format.md describes the format.
  *
- *     packed_write.c writes one
- *     packed.c       maps one and checks its directory
+ *     packing.c          data that are to become one
+ *     packed_write.c     writes one
+ *     packed.c           maps one and checks its directory
  *     packed_arrays.c    finds its arrays, checks their places and sums
  *     packed_describe.c  says what is in it
- *     packed_data.c  data whose columns are such arrays
- *     sound.c        the first look at a sample
- *     resident.c     how much of one is in memory
+ *     packed_data.c      data whose columns are such arrays
+ *     sound.c            the first look at a sample
+ *     resident.c         how much of one is in memory
  */
 #ifndef CAVS_CORE_DATA_PACKED_H
 #define CAVS_CORE_DATA_PACKED_H
@@ -72,6 +73,19 @@ int cavs__packed_whole(const struct cavs_packed *p);
 void cavs__resident_begin(struct cavs_packed *p);
 void cavs__resident_end(struct cavs_packed *p);
 void cavs__resident_limit(const struct cavs_data *d);
+
+/* packing.c: what is to be in a file, beside the columns of the data. */
+struct cavs__packed_note {
+    char *name;
+    void *bytes;
+    size_t n;
+};
+
+struct cavs__pack {
+    char *path;
+    int nnotes;
+    struct cavs__packed_note *notes;
+};
 
 void cavs__pack_free(struct cavs__pack *p);
 
