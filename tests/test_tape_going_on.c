@@ -113,43 +113,54 @@ static void record(struct scene *a, enum cavs_tape_run run, int first, int step)
     check_ok(cavs_tape_finish(a->t));
 }
 
-/* The bias's gradient is that of three functions, each of which adds it with its own weights'. */
-static void what_was_recorded_first_does_not_show_in_sums(void **unused)
+/* What a recording in the reverse order leaves after a checkpoint: seen[0] where the same tapes go
+ * on, seen[1] where the session is resumed. */
+static void record_reversed(enum cavs_tape_run run, void (*look)(struct scene *a, void *seen),
+                            void *const *seen)
 {
-    float whole[WIDTH], stopped[WIDTH];
     struct scene a;
 
-    (void)unused;
     open_scene(&a, 1);
     record(&a, CAVS_TAPE_TRAIN, 0, 1);
     check_ok(cavs_session_checkpoint(a.s, a.path, NULL));
-    record(&a, CAVS_TAPE_GRADIENT, WEIGHTS - 1, -1);
-    check_ok(cavs_session_get_gradient(a.s, a.b, whole));
-    resume(&a);
-    record(&a, CAVS_TAPE_GRADIENT, WEIGHTS - 1, -1);
-    check_ok(cavs_session_get_gradient(a.s, a.b, stopped));
-    assert_memory_equal(whole, stopped, sizeof whole);
+    for (int resumed = 0; resumed < 2; resumed++) {
+        if (resumed)
+            resume(&a);
+        record(&a, run, WEIGHTS - 1, -1);
+        look(&a, seen[resumed]);
+    }
     close_scene(&a);
+}
+
+/* The bias's gradient is that of three functions, each of which adds it with its own weights'. */
+static void look_at_gradient(struct scene *a, void *seen)
+{
+    check_ok(cavs_session_get_gradient(a->s, a->b, seen));
+}
+
+static void what_was_recorded_first_does_not_show_in_sums(void **unused)
+{
+    float whole[WIDTH], stopped[WIDTH];
+
+    (void)unused;
+    record_reversed(CAVS_TAPE_GRADIENT, look_at_gradient, (void *[]){whole, stopped});
+    assert_memory_equal(whole, stopped, sizeof whole);
+}
+
+static void look_at_sites(struct scene *a, void *seen)
+{
+    *(json_t **)seen = cavs__describe_found(&a->t->of_session);
 }
 
 static void what_was_applied_first_does_not_show_in_sites(void **unused)
 {
     json_t *whole, *stopped;
-    struct scene a;
 
     (void)unused;
-    open_scene(&a, 1);
-    record(&a, CAVS_TAPE_TRAIN, 0, 1);
-    check_ok(cavs_session_checkpoint(a.s, a.path, NULL));
-    record(&a, CAVS_TAPE_TRAIN, WEIGHTS - 1, -1);
-    whole = cavs__describe_found(&a.t->of_session);
-    resume(&a);
-    record(&a, CAVS_TAPE_TRAIN, WEIGHTS - 1, -1);
-    stopped = cavs__describe_found(&a.t->of_session);
+    record_reversed(CAVS_TAPE_TRAIN, look_at_sites, (void *[]){&whole, &stopped});
     assert_true(json_equal(whole, stopped));
     json_decref(whole);
     json_decref(stopped);
-    close_scene(&a);
 }
 
 /* ---- without blocks ---- */
