@@ -8,8 +8,8 @@
 #include "codelets/part.h"
 #include "core/base/error.h"
 
-/* Of an evaluated symbol.  Not by what its sample is computed together with: that sample may have
- * been read since, and have no shard yet. */
+/* The shard of an evaluated symbol.  It is not asked for by the group of the symbol's sample: that
+ * group may have grown since by a sample that has no shard yet. */
 static int shard_of(const struct cavs_tape *t, int symbol)
 {
     return t->order.shard[t->recording.entries[symbol].sample];
@@ -21,19 +21,19 @@ static bool has_gradient(const struct cavs_tape *t, int symbol)
            cavs__vertex_of(&t->recording, symbol)->reached;
 }
 
-/* A symbol that is asked for. */
+/* Where the numbers of a symbol that is asked for are. */
 struct asked {
-    int32_t line;     /* the first that has some of its numbers */
-    int nlines, from; /* how many; where they begin in it */
+    int32_t line;     /* the first line that has some of the numbers */
+    int nlines, from; /* how many lines; where the numbers begin in the first */
 };
 
-/* Its row, or the gradient of it, is there, and on this shard.  Only samples of which something was
+/* Is the row of x, or its gradient, there, and on this shard?  Only samples of which something was
  * computed have a shard. */
 static bool is_on(struct cavs_tape *t, bool gradients, int shard, struct cavs_symbol *x,
                   struct asked *to)
 {
     int from;
-    const struct cavs__node *node = cavs__node_of(x, &from); /* that x is columns of */
+    const struct cavs__node *node = cavs__node_of(x, &from); /* x is columns of it */
     int symbol = node->x.number;
 
     if (!cavs__is_computed(&t->recording, node) || (gradients && !has_gradient(t, symbol)) ||
@@ -52,7 +52,7 @@ static struct cavs__tensor *tensor_of(const struct cavs_tape *t, bool gradients)
     return &t->session->engine.tensors[gradients ? sp->push[0] : sp->state];
 }
 
-/* The device has them collected: so many lines. */
+/* Has the device collect the lines of this shard that are asked for, of which there are nlines. */
 static int collect_shard(struct cavs_tape *t, bool gradients, int shard, int n,
                          struct cavs_symbol *const *xs, int nlines)
 {
@@ -71,13 +71,13 @@ static int collect_shard(struct cavs_tape *t, bool gradients, int shard, int n,
     return cavs__collect(&t->collecting, e, shard, tensor_of(t, gradients)->chunks[shard].handle);
 }
 
-/* From where all rows of the shard are, or those that were collected. */
+/* Copies what is asked for of this shard, from its tensor or from the lines that were collected. */
 static void copy_shard(struct cavs_tape *t, bool gradients, int shard, int n,
                        struct cavs_symbol *const *xs, float *const *rows, bool collected)
 {
     struct cavs__tensor *all = collected ? &t->collecting.lines : tensor_of(t, gradients);
     const float *from = cavs__tensor_acquire(all, shard, STARPU_R);
-    ptrdiff_t next = 0; /* of the lines that were collected */
+    ptrdiff_t next = 0; /* collected line */
     struct asked a;
 
     for (int i = 0; i < n; i++) {
@@ -90,7 +90,7 @@ static void copy_shard(struct cavs_tape *t, bool gradients, int shard, int n,
     cavs__tensor_release(all, shard);
 }
 
-/* Lines of this shard that are asked for. */
+/* How many lines of this shard are asked for. */
 static int count_lines(struct cavs_tape *t, bool gradients, int shard, int n,
                        struct cavs_symbol *const *xs)
 {
@@ -102,7 +102,8 @@ static int count_lines(struct cavs_tape *t, bool gradients, int shard, int n,
     return nlines;
 }
 
-/* All devices collect at the same time. */
+/* All devices are told to collect before the first is waited for, so they do it at the same
+ * time. */
 static int copy_shards(struct cavs_tape *t, bool gradients, int n, struct cavs_symbol *const *xs,
                        float *const *rows)
 {
@@ -124,7 +125,8 @@ static int copy_shards(struct cavs_tape *t, bool gradients, int n, struct cavs_s
     return rc;
 }
 
-/* Rows that another rank has evaluated: each has zeros for them, or itself. */
+/* Rows that another rank has evaluated are fetched: of each row one rank has the numbers, and all
+ * others have zeros, so their sum is the row. */
 static int complete_rows(struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
                          float *const *rows, int rc)
 {
@@ -148,7 +150,7 @@ static int complete_rows(struct cavs_tape *t, int n, struct cavs_symbol *const *
     return rc;
 }
 
-/* Zeros for what no gradient reaches. */
+/* What no gradient reaches stays zero. */
 int cavs__copy_rows(struct cavs_tape *t, bool gradients, int n, struct cavs_symbol *const *xs,
                     float *const *rows)
 {
@@ -169,7 +171,7 @@ int cavs__copy_rows(struct cavs_tape *t, bool gradients, int n, struct cavs_symb
     return rc ? rc : cavs__check_devices(t->session);
 }
 
-/* What is not computed is a constant, or a parameter. */
+/* A symbol that is not computed is a constant or a parameter. */
 int cavs__copy_fixed(struct cavs_tape *t, const struct cavs_symbol *x, float *row)
 {
     int from, rc;

@@ -5,12 +5,12 @@
 
 #include "core/tape/tape.h"
 
-/* Those of the n symbols that are computed, or their gradients; zeros for what no gradient reaches,
- * and for what is not computed. */
+/* Copies the rows of the n symbols, or their gradients.  Zeros stand for what no gradient reaches,
+ * and for symbols that are not computed. */
 int cavs__copy_rows(struct cavs_tape *t, bool gradients, int n, struct cavs_symbol *const *xs,
                     float *const *rows);
-/* The row of a symbol that is not computed: a constant's, or a parameter's.  Others stay as they
- * are. */
+/* Copies the row of a constant or a parameter, neither of which is computed; the row of any other
+ * symbol is left as it is. */
 int cavs__copy_fixed(struct cavs_tape *t, const struct cavs_symbol *x, float *row);
 
 #endif

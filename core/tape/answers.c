@@ -92,7 +92,8 @@ static int in_a_block(const char *call, const struct cavs_symbol *x)
 
 /* ---- values ---- */
 
-/* The symbols that are to be computed; how many in *wanted. */
+/* The numbers of those among the symbols that are computed at all, *wanted of them.  The caller
+ * frees them; NULL: out of memory, which is reported. */
 static int32_t *computed_symbols(const struct cavs_tape *t, int n, struct cavs_symbol *const *xs,
                                  int *wanted)
 {
@@ -128,7 +129,8 @@ static int all_evaluated(const struct cavs_tape *t, int n, const int32_t *symbol
     return CAVS_OK;
 }
 
-/* A parameter has no row: it is read where the session keeps it, and there the update has been. */
+/* A parameter has no row on the tape: it is read where the session keeps it, which an update has
+ * changed by then. */
 static int none_updated(const struct cavs_tape *t, int n, struct cavs_symbol *const *xs)
 {
     for (int i = 0; i < n && t->finished && t->recording.run == CAVS_TAPE_TRAIN; i++) {
@@ -209,7 +211,8 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
                           "cavs_tape_gradients: of %s (%s:%d) some columns were read as those of "
                           "what it is made of; in the next recording they will be its own",
                           cavs__symbol_label(x), x->at.file, x->at.line);
-    /* Even where it has a row: what reads it inside of the block has no part in that gradient. */
+    /* This also holds for a result of a block, which has a row: what reads it inside of the block
+     * adds nothing to the gradient of that row. */
     if (cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK))
         return in_a_block("cavs_tape_gradients", &node->x);
     if (cavs__is_marked(&t->recording, node->x.number, CAVS__ORDERED) &&

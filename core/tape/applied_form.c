@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* applied_form.c - for what a declared function is unfolded when it is applied: see unfolded.h. */
+/* applied_form.c - which unfolding of a declared function an application takes; see unfolded.h.  A
+ * function is unfolded once for each list of codes: one code for each input of its stage, and one
+ * for each child. */
 #include <string.h>
 
 #include "core/base/array.h"
@@ -18,7 +20,7 @@ struct cavs_symbol *cavs__applied_input(const struct cavs__applying *w,
     return NULL;
 }
 
-/* Its length and 1; 0: there is none.  A list may be empty, and is not given then. */
+/* The code of an input: 1 + its length, or 0 where it is not given, as an empty list is not. */
 static int32_t code_input(const struct cavs__applying *w, const struct cavs__input *input)
 {
     const struct cavs_symbol *x = cavs__applied_input(w, input);
@@ -40,7 +42,7 @@ static int32_t code_input(const struct cavs__applying *w, const struct cavs__inp
     return length + 1;
 }
 
-/* false: reported. */
+/* Writes the codes of all inputs and children, by their lengths. false: reported. */
 static bool code_lengths(const struct cavs__applying *w, int32_t *codes)
 {
     const struct cavs_stage *stage = w->f->stage;
@@ -94,7 +96,7 @@ static bool is_listed(const struct cavs__applying *w)
     return alike;
 }
 
-/* Instead of lengths; how many codes there are. */
+/* Writes codes that stand for lists of any length, and returns how many codes there are. */
 static int code_list(const struct cavs__applying *w, int n, int32_t *codes)
 {
     const struct cavs_stage *stage = w->f->stage;
@@ -150,7 +152,8 @@ static bool has_ids(const struct cavs__applying *w, const struct cavs__unfolded 
     return true;
 }
 
-/* By these codes.  Its number; -1: reported. */
+/* Sets w->u to the function unfolded for the first n of the codes, which is unfolded now if it was
+ * not before.  Returns its number; -1: reported. */
 static int find_unfolded(struct cavs__applying *w, int n)
 {
     struct cavs__recording *r = &w->t->recording;
@@ -172,7 +175,7 @@ static int find_unfolded(struct cavs__applying *w, int n)
     return -1;
 }
 
-/* Of any length if that can be. */
+/* Takes the function that is unfolded for lists of any length, if there can be one. */
 int cavs__find_unfolded(struct cavs__applying *w)
 {
     struct cavs__recording *r = &w->t->recording;

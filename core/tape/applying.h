@@ -16,17 +16,18 @@ struct cavs__applying {
     struct cavs_application *a;
     struct cavs_place at;
     struct cavs__unfolded *u;
-    struct cavs_symbol **value;  /* by symbol of it: of the tape; NULL: not yet */
+    struct cavs_symbol **value;  /* for each symbol of f the one on the tape; NULL: none yet */
     struct cavs_symbol children; /* a list of them, which is not recorded */
 };
 
 /* What is given for the input; NULL: nothing. */
 struct cavs_symbol *cavs__applied_input(const struct cavs__applying *w,
                                         const struct cavs__input *input);
-/* Likewise of a list that it brings, or of the children; NULL: it has no entry. */
+/* The same for a list, of an input or of the children; NULL: it has no entry. */
 const struct cavs_symbol *cavs__applied_list(const struct cavs__applying *w,
                                              const struct cavs__input *input);
-/* Unfolds it, unless that was done before, into w->u.  Its number; -1: reported. */
+/* Sets w->u to the unfolded function, which is unfolded now if it was not before.  Returns its
+ * number; -1: reported. */
 int cavs__find_unfolded(struct cavs__applying *w);
 
 #endif

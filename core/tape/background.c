@@ -77,7 +77,8 @@ static bool is_worth_it(const struct cavs__tape_block *b, int64_t times)
            (b->signature == CAVS__NO_BLOCK || (b->wanted & ~b->results));
 }
 
-/* What cannot be made stays as it is, operator by operator. */
+/* The number of a new signature for the block; CAVS__NO_BLOCK: it cannot be made, and its runs go
+ * on being computed operator by operator. */
 static int32_t new_signature(struct cavs_tape *t, struct cavs__tape_block *b, uint64_t results)
 {
     int32_t signature = cavs__add_block(&t->recording.signatures, &b->form, results);
@@ -102,7 +103,8 @@ static void make(struct cavs_tape *t, struct cavs__tape_block *b)
     t->blocks.coming |= b->coming != CAVS__NO_BLOCK;
 }
 
-/* It may have been in use for long: whoever goes on with a run compiles at once. */
+/* The block may have been in use for long before a checkpoint: then a resumed run compiles it at
+ * once. */
 void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b)
 {
     struct cavs_tape *t = (struct cavs_tape *)((char *)all - offsetof(struct cavs_tape, blocks));

@@ -24,7 +24,8 @@ static bool has_form(const struct cavs__tape_block *b, const struct cavs__formed
            memcmp(b->form.codes, x->codes, (size_t)x->ncodes * sizeof *x->codes) == 0;
 }
 
-/* Codes of what a symbol of that signature reads. */
+/* How many codes there are of what a symbol of that signature reads; the first one says so where it
+ * reads a list. */
 static int codes_of(const struct cavs__signature *s, const int32_t *codes)
 {
     int n = 0;
@@ -36,7 +37,8 @@ static int codes_of(const struct cavs__signature *s, const int32_t *codes)
     return s->nlisted > 0 ? 1 + n * codes[0] : n;
 }
 
-/* Signatures by their prints; what the other codes are is in their order. */
+/* The print of a form, which is the same in any process: numbers of signatures are not, so the
+ * prints of these stand in their place. */
 static uint64_t print_of(const struct cavs__formed_run *x)
 {
     uint64_t h = cavs__hash(CAVS__HASH_START, x->codes, 0);
@@ -65,7 +67,8 @@ bool cavs__block_expect(struct cavs__blocks *all, const struct cavs__tape_block 
     return false;
 }
 
-/* The form of that print that is not met yet; -1: there is none. */
+/* The number of the block that a checkpoint told of by this print, and that was not met since; -1:
+ * there is none. */
 static int32_t expected_block(const struct cavs__blocks *all, uint64_t print)
 {
     for (int i = 0; all->unmet > 0 && i < all->n; i++) {
@@ -75,7 +78,7 @@ static int32_t expected_block(const struct cavs__blocks *all, uint64_t print)
     return -1;
 }
 
-/* Its number, or -1: out of memory. */
+/* Adds a block of this form.  Its number; -1: out of memory. */
 static int32_t add_block(struct cavs__blocks *all, const struct cavs__formed_run *x)
 {
     struct cavs__tape_block new = {
@@ -117,7 +120,7 @@ static int32_t look_up(struct cavs__blocks *all, const struct cavs__formed_run *
     return number;
 }
 
-/* NULL: out of memory. */
+/* The block of this form, which is added if it is new.  NULL: out of memory. */
 struct cavs__tape_block *cavs__block_of_form(struct cavs__blocks *all,
                                              const struct cavs__formed_run *x)
 {

@@ -17,7 +17,8 @@ struct making {
     struct cavs_symbol *value[CAVS__MOST_MEMBERS];
 };
 
-/* Operand `number` of the block, of this sort; what has been noted of it before is the same. */
+/* The symbol of the function that stands for operand `number` of the block, of this sort.  Where
+ * the block reads the operand several times it is made once. */
 static struct cavs_symbol *block_operand(struct making *m, int number,
                                          const struct cavs__operand_sort *o, struct cavs_place at)
 {
@@ -68,7 +69,8 @@ static struct cavs_symbol *share_in_block(struct making *m, struct cavs_symbol *
     return in[1] ? cavs__add_to(m->f, mul, 2, in) : NULL;
 }
 
-/* One row after the other, as the kernels of the operators do; of equal ones the first counts. */
+/* Sums, or takes the largest of, rows one after the other, as the kernels of the operators do; of
+ * equal numbers the first counts. */
 static struct cavs_symbol *take_in_block(struct making *m, const struct cavs__signature *of)
 {
     bool largest = of->like.op == CAVS__OP_LIST_MAX;

@@ -10,7 +10,7 @@
 #include "core/run/engine.h"
 
 struct cavs__collecting {
-    struct cavs__tensor which, lines; /* a chunk each shard */
+    struct cavs__tensor which, lines; /* of lines, and the lines; a chunk for each shard */
     struct starpu_codelet codelet;
     struct cavs__lines_args *args; /* [nshards] */
 };
@@ -18,13 +18,13 @@ struct cavs__collecting {
 /* After it, also if it fails, this can be freed; nothing is under way then. */
 int cavs__collecting_init(struct cavs__collecting *c, int nshards);
 void cavs__collecting_free(struct cavs__collecting *c);
-/* The shard is at home on a device. */
+/* Are rows of this shard collected, since it is at home on a device? */
 bool cavs__is_collected(const struct cavs__engine *e, int shard);
 /* Room for the numbers of so many lines, for the caller to write, until cavs__collect() is called;
  * NULL: out of memory. */
 int32_t *cavs__collecting_begin(struct cavs__collecting *c, struct cavs__engine *e, int shard,
                                 int nlines);
-/* They are on their way from that chunk to c->lines. */
+/* Submits the task that copies these lines of the rows to the shard's chunk of c->lines. */
 int cavs__collect(struct cavs__collecting *c, const struct cavs__engine *e, int shard,
                   starpu_data_handle_t from);
 

@@ -7,7 +7,8 @@
 #include "core/base/error.h"
 #include "core/tape/tape.h"
 
-/* The section of its plan that the operand is read by. */
+/* Notes in the signature that section `number` of the plan, which is `sec`, is the one by which an
+ * operand of it, its keys of dropout, the user's rows or its lists are read. */
 static void find_section(const struct cavs__section *sec, int number, struct cavs__signature *s)
 {
     if (sec->kind == CAVS__S_NOISE_LOW || sec->kind == CAVS__S_NOISE_HIGH)
@@ -22,7 +23,8 @@ static void find_section(const struct cavs__section *sec, int number, struct cav
         s->given = number;
 }
 
-/* Those behind `first` are of this signature, but for the pair of all. */
+/* Finds the sections of the signature: those from `first` on are its own, but for the pair that all
+ * signatures share. */
 static void find_sections(const struct cavs__stage_plan *sp, int first, struct cavs__signature *s)
 {
     s->noise[0] = s->noise[1] = s->given = s->first = s->owner = -1;
@@ -57,7 +59,7 @@ static int find_params(const struct cavs_tape *t, struct cavs__signature *s, enu
     struct cavs__read_params *r = &s->chain[phase];
     int rc = CAVS_OK;
 
-    r->n = 0; /* of an attempt that failed */
+    r->n = 0; /* drops what an attempt left that failed */
     r->part = k && s->function->number < k->nparts ? k->parts[s->function->number] : NULL;
     for (int i = 0; r->part && i < r->part->nsteps; i++) {
         const struct cavs__step *step = &r->part->steps[i];
@@ -70,7 +72,8 @@ static int find_params(const struct cavs_tape *t, struct cavs__signature *s, enu
     return rc;
 }
 
-/* again: an attempt has failed, and has left sections. */
+/* Adds the parts of the signature to the plan.  again: an attempt before has failed, and has left
+ * sections behind. */
 static int compile(struct cavs_tape *t, struct cavs__signature *s, bool again)
 {
     int before = again ? 0 : cavs__tape_plan(t)->nsections;
@@ -91,7 +94,7 @@ static int compile(struct cavs_tape *t, struct cavs__signature *s, bool again)
     return rc;
 }
 
-/* Those that nobody has compiled yet: of declared functions, whose groups are compiled together. */
+/* Has the groups of declared functions compiled that nobody has compiled yet, all at once. */
 static int compile_new(struct cavs_tape *t)
 {
     int n = t->recording.signatures.n, rc = CAVS_OK;

@@ -76,7 +76,8 @@ static bool fits(const struct cavs__applying *w, struct cavs_symbol *x,
     return false;
 }
 
-/* Of a list of any length all entries. */
+/* Notes what an application gives to the operand: one symbol, or all entries of a list of any
+ * length. */
 static bool give_list(const struct cavs__applying *w, const struct cavs__given *to)
 {
     const struct cavs_symbol *x =
@@ -130,7 +131,7 @@ static bool give(struct cavs__applying *w)
 
 /* ---- what is recorded ---- */
 
-/* Of the tape, for a symbol of the function; NULL: reported. */
+/* The tape's symbol that stands for symbol x of the unfolded function.  NULL: reported. */
 static struct cavs_symbol *value_of(const struct cavs__applying *w, const struct cavs_symbol *x)
 {
     struct cavs_symbol **y = &w->value[x->number], *in = NULL,
@@ -148,7 +149,7 @@ static struct cavs_symbol *value_of(const struct cavs__applying *w, const struct
     return *y;
 }
 
-/* Entries of its lists. */
+/* How many entries the lists of the piece have in this application. */
 static int length_of(const struct cavs__applying *w, const struct cavs__unfolded_piece *p)
 {
     const struct cavs__list *list = w->f->nlists > 0 ? w->f->lists[0] : NULL;
@@ -157,7 +158,8 @@ static int length_of(const struct cavs__applying *w, const struct cavs__unfolded
     return x ? x->ninputs : 0;
 }
 
-/* Operands, and then the entries of each list; how many, or -1: reported. */
+/* Lists what the piece reads on the tape: its operands, and then the entries of each list.  Returns
+ * how many these are; -1: reported. */
 static int read_all(const struct cavs__applying *w, const struct cavs__unfolded_piece *p,
                     int length, struct cavs_symbol **in)
 {
@@ -201,7 +203,8 @@ static struct cavs_symbol *record(const struct cavs__applying *w,
     return n < 0 ? NULL : cavs__add_symbol(w->to, like, n, in);
 }
 
-/* One of several results is columns of the symbol. */
+/* Records the piece as one symbol.  Where it has several results, each of them is columns of that
+ * symbol. */
 static bool record_piece(const struct cavs__applying *w, const struct cavs__unfolded_piece *p,
                          int number)
 {

@@ -33,7 +33,7 @@ static void describe_counts(FILE *out, const struct cavs__signature *s)
             s->vts > 0 ? (double)s->rows / (double)s->vts : 0.0);
 }
 
-/* The symbols of F in the function, but for those around them. */
+/* Names the operators of the function, without its operands and what belongs to its gradients. */
 static void describe_operators(FILE *out, const struct cavs_function *f)
 {
     for (int i = 0; i < f->nsymbols && !f->symbols[i]->backward; i++) {
@@ -106,7 +106,7 @@ static void explain_blocks(FILE *out, const struct cavs__blocks *b)
     }
 }
 
-/* Where a signature's parts run that not all devices can run. */
+/* Says where the parts of a signature run, if there are devices that cannot run them. */
 static void explain_part(FILE *out, const struct cavs_tape *t, const struct cavs__task_kind *k,
                          int function)
 {

@@ -17,7 +17,7 @@ static int64_t section_length(const struct cavs__increment *d, const struct cavs
     switch (sec->kind) {
     case CAVS__S_LIST_PTR: return signature < d->nfunctions ? d->function_rows[signature] + 1 : 0;
     case CAVS__S_PARENT_PTR: return gradients ? d->n + 1 : 0;
-    case CAVS__S_PARENT_EDGE: return 0; /* of all increments together */
+    case CAVS__S_PARENT_EDGE: return 0; /* one for all increments, behind their sections */
     default:
         if (signature >= d->nfunctions || (sec->list > 0 && !d->entry0))
             return 0;
@@ -45,7 +45,8 @@ static int lay_out(struct cavs_tape *t, int slot, struct cavs__increment *d, boo
 
 /* ---- what is in them ---- */
 
-/* The sections that say what each gradient is the sum of. */
+/* Finds the pair of sections by which a row's gradient is added up from pieces.  Returns the first
+ * of them, and the second in *pieces. */
 static int find_pieces_sections(const struct cavs__stage_plan *sp, int *pieces)
 {
     for (int i = 0; i < sp->nsections; i++) {
@@ -71,7 +72,7 @@ static void fill_pieces(struct cavs_tape *t, int shard, int32_t *index)
 
 /* ---- a shard ---- */
 
-/* What is written of a shard. */
+/* A chunk that this thread writes to. */
 struct written {
     struct cavs__tensor *tensor;
     int chunk;
@@ -108,13 +109,13 @@ static int make_room(struct cavs__going *g, int shard)
 
     if (!rc && g->gradients)
         rc = cavs__reserve(e, &e->tensors[sp->push[0]], shard, s->rows + s->rows / 16 + 1);
-    if (!rc) /* empty, too: tasks name it where another signature of their kind reads it */
+    if (!rc) /* even if empty: a task names it where another signature of its kind reads it */
         rc = cavs__extend(e, &e->tensors[sp->edge], shard, s->operands + s->operands / 16 + 1,
                           s->kept);
     return rc;
 }
 
-/* Lays the index out, and takes what is to be written from the tasks. */
+/* Says where each section is in the index, makes room, and waits until no task uses the chunks. */
 static int acquire(struct cavs__going *g, int shard)
 {
     struct cavs__tape_shard *s = &g->t->shards[shard];

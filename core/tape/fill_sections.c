@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* NULL: it was taken back. */
+/* The symbol of row r of a V_t; NULL: it was taken back. */
 static struct cavs__node *row_of(const struct cavs__filling *w, const struct cavs__vt *vt, int r)
 {
     const struct cavs__vertex *v = cavs__vertex_of_row(&w->t->recording, w->d, vt->row0 + r);
@@ -22,7 +22,8 @@ static int32_t line_read(const struct cavs__recording *r, const struct cavs__rea
     return cavs__line_of(r, read->of) + read->from / CAVS__LINE;
 }
 
-/* Ids as they are; rows by their lines.  Nothing is computed any more of what was taken back. */
+/* Of an operand that is an id, the ids; of one that is a row, the lines where the rows begin.  What
+ * was taken back gets no line: nothing reads it any more. */
 static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__operand_sort *o)
 {
@@ -44,7 +45,8 @@ static void fill_operand(const struct cavs__filling *w, const struct cavs__vt *v
     }
 }
 
-/* V_t come in the order of the signature's rows. */
+/* The first entry of each row's list.  V_t come in the order of the rows of their signature, so
+ * what one writes behind its rows is where the next one begins. */
 static void fill_first(const struct cavs__filling *w, const struct cavs__vt *vt,
                        const struct cavs__signature *s)
 {
@@ -54,7 +56,7 @@ static void fill_first(const struct cavs__filling *w, const struct cavs__vt *vt,
     first[vt->n] = w->d->entries[vt->function]; /* or the next V_t begins there */
 }
 
-/* Of each entry the row of its function that has it. */
+/* For each entry the row of the function that has it in its list. */
 static void fill_owner(const struct cavs__filling *w, const struct cavs__vt *vt,
                        const struct cavs__signature *s)
 {
@@ -66,7 +68,7 @@ static void fill_owner(const struct cavs__filling *w, const struct cavs__vt *vt,
     }
 }
 
-/* Operand k is entries of the lists. */
+/* The same as fill_operand() where the operand is all entries of the rows' lists. */
 static void fill_entries(const struct cavs__filling *w, const struct cavs__vt *vt, int k,
                          const struct cavs__signature *s)
 {

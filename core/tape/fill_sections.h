@@ -10,12 +10,12 @@ struct cavs__filling {
     struct cavs_tape *t;
     const struct cavs__increment *d;
     int32_t *index;
-    float *given;         /* rows of the user's; NULL: they have been read */
+    float *given;         /* where rows go that the user gave; NULL: tasks have read them before */
     int32_t given_so_far; /* lines */
     uint64_t batch;       /* of dropout's keys; 0: nothing is dropped */
 };
 
-/* The sections of a V_t of w->d. */
+/* Writes the sections of a V_t of w->d. */
 void cavs__fill_vt(struct cavs__filling *w, const struct cavs__vt *vt);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "core/tape/tape.h"
 
-/* One go. */
+/* One increment of a tape, on all shards. */
 struct cavs__going {
     struct cavs_tape *t;
     struct cavs__engine *e;
@@ -17,19 +17,19 @@ struct cavs__going {
 
 /* ---- fill.c ---- */
 
-/* Room for all that tasks write and read, and what they read: with gradients of all increments,
- * else of the newest. */
+/* Makes room for all that tasks read and write, and writes what they read: of all increments where
+ * gradients are computed, else of the newest alone. */
 int cavs__fill(struct cavs__going *g);
 
 /* ---- increment_devices.c ---- */
 
-/* What the homes of shards have to do, and scratch for it. */
+/* Tells the homes of shards how much work they get, and makes room for the scratch of devices. */
 int cavs__prepare_increment_devices(struct cavs__going *g);
 
 /* ---- submit_increment.c ---- */
 
 enum cavs__run cavs__run_of_going(const struct cavs__going *g);
-/* What tasks read, and room for what they write: all ranks go on, or none. */
+/* Prepares all that the tasks of an increment read and write.  All ranks go on, or none. */
 int cavs__prepare_increment(struct cavs__going *g);
 int cavs__submit_increment(struct cavs__going *g);
 

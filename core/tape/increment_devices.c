@@ -24,7 +24,7 @@ static double work_of(const struct cavs__going *g, int shard)
     return sum;
 }
 
-/* Scratch for the rows of each signature in an increment. */
+/* Floats of scratch that a device wants for the rows of one signature in an increment, at most. */
 static size_t wanted_by(const struct cavs_tape *t, const struct cavs__increment *d)
 {
     const struct cavs__stage_plan *sp = cavs__tape_plan(t);

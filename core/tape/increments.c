@@ -39,14 +39,15 @@ static void count(struct cavs_tape *t, const struct cavs__increment *d)
     of_session->evaluated += evaluated;
 }
 
-/* What is wanted of a shard that is another rank's is in order, and so everybody knows what there
- * is; this rank has nothing of it. */
+/* Does the shard belong to this rank?  Symbols of other ranks' shards are put in order, too, so
+ * that every rank knows what there is; but this rank computes nothing of them. */
 static bool is_here(const struct cavs__going *g, int shard)
 {
     return !g->x || cavs__is_here(g->x, shard);
 }
 
-/* V_t of a shard, their rows, and which of them gradients reach. */
+/* Puts the symbols of a shard into V_t, says where their rows are, and finds which of them
+ * gradients reach. */
 static int order_shard(void *of, int shard)
 {
     struct cavs__going *g = of;

@@ -12,7 +12,8 @@
 
 /* ---- lists ---- */
 
-/* Lists of one length go together: the length is what tells them apart. */
+/* A list is told from others by its length alone, so that operators take lists of one length
+ * together. */
 static struct cavs_symbol *new_list(struct cavs_function *f, int n,
                                     struct cavs_symbol *const *entries, struct cavs_place at)
 {
@@ -21,8 +22,9 @@ static struct cavs_symbol *new_list(struct cavs_function *f, int n,
 
     if (entries[0]->op == CAVS__OP_IDS)
         like.op = CAVS__OP_IDS;
+    /* all of them are within a limit if the largest is */
     for (int i = 0; i < n && like.op == CAVS__OP_IDS; i++)
-        like.k = i == 0 || entries[i]->k > like.k ? entries[i]->k : like.k; /* the limit's */
+        like.k = i == 0 || entries[i]->k > like.k ? entries[i]->k : like.k;
     return cavs__add_symbol(f, like, n, entries);
 }
 
@@ -62,7 +64,8 @@ struct cavs_symbol *cavs__record_list(struct cavs_function *f, int n, struct cav
 
 /* ---- operators on them ---- */
 
-/* x[0] op x[1] op .., two and two; of equal ones the first counts. */
+/* x[0] op x[1] op .., in pairs and pairs of pairs; where op takes the largest, the first of equal
+ * ones counts. */
 static struct cavs_symbol *reduce(const char *op, int n, struct cavs_symbol **x,
                                   struct cavs_place at)
 {
@@ -89,7 +92,8 @@ static struct cavs_symbol *mean(struct cavs_function *f, int n, struct cavs_symb
     return cavs_apply2_at("mul", reduce("add", n, x, at), share, at);
 }
 
-/* What takes all entries, two and two; x: room for them. */
+/* Takes all entries together by an operator that reads two, in pairs and pairs of pairs; x is room
+ * for the entries. */
 static struct cavs_symbol *take(struct cavs_function *f, enum cavs__op op, int n,
                                 struct cavs_symbol **x, struct cavs_place at)
 {
@@ -97,7 +101,8 @@ static struct cavs_symbol *take(struct cavs_function *f, enum cavs__op op, int n
                                     : reduce(op == CAVS__OP_LIST_SUM ? "add" : "max", n, x, at);
 }
 
-/* By the largest, as softmax is over columns; room: for as many symbols. */
+/* The softmax over entries subtracts the largest of them first, as that over columns does; `room`
+ * is for as many symbols as there are entries. */
 static void softmax(struct cavs_function *f, int n, struct cavs_symbol *const *x,
                     struct cavs_symbol **out, struct cavs_symbol **room, struct cavs_place at)
 {

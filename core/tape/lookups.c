@@ -9,11 +9,11 @@
 #include "core/prepare/preparing.h"
 #include "core/tape/tape.h"
 
-/* Called for each row that was looked up, in a fixed order, and has a gradient. */
+/* A walk over all rows of a table that were looked up and have a gradient, in a fixed order. */
 struct visiting {
     struct cavs_tape *t;
     struct cavs__touched *touched;
-    int32_t *mark; /* [rows] position + 1 of one that is listed */
+    int32_t *mark; /* [rows] 0, or 1 + the place in the list */
     int pass;      /* 0 counts, 1 lists */
 };
 
@@ -60,7 +60,8 @@ static int64_t visit_shard(struct visiting *v, int shard, const struct cavs_para
     return rows;
 }
 
-/* By partial gradients, of which each is one rank's, as core/prepare/touched.c does it. */
+/* Visits the lookups by partial gradients, each of which belongs to one rank, as
+ * core/prepare/touched.c does. */
 static int64_t visit_all(struct visiting *v, const struct cavs_param *p, int pass)
 {
     const struct cavs__engine *e = &v->t->session->engine;
@@ -100,7 +101,7 @@ static void list(struct visiting *v, const struct cavs_param *p, int32_t *lists)
         v->mark[t->ids[i]] = 0;
 }
 
-/* A source for each shard. */
+/* Makes an empty list of touched rows in which each shard is a source of gradients. */
 static struct cavs__touched *new_touched(struct cavs_tape *t, int slot)
 {
     struct cavs__arena *arena = &t->session->engine.slots[slot].arena;
@@ -122,7 +123,8 @@ static struct cavs__touched *new_touched(struct cavs_tape *t, int slot)
     return touched;
 }
 
-/* Those of this rank: the update goes by the lists of all. */
+/* Lists what this rank has looked up; where there are several ranks, the update goes by the lists
+ * of all of them. */
 static int list_own(struct visiting *v, const struct cavs_param *p, int slot)
 {
     size_t bytes = (size_t)cavs__touched_length(v->touched) * sizeof(int32_t);

@@ -13,15 +13,17 @@ static inline uint64_t bit(int symbol)
     return (uint64_t)1 << symbol % SYMBOLS_A_WORD;
 }
 
-/* One that a block has computed and not kept is computed once more, after those of its run that it
- * is made of; the next time it is kept, and so these need not be. */
+/* The symbol was computed inside of a block and not kept.  It is computed once more, after those
+ * symbols of its run that it is made of.  From the next recording on it is kept, and none of this
+ * is needed. */
 static void ask_for(struct cavs__recording *r, int symbol)
 {
     r->sites.all[r->entries[symbol].site].asked = true;
     cavs__sites_visit_all(&r->sites);
 }
 
-/* The symbol is not there yet.  again: its reader was there, in a block. */
+/* Notes that the symbol is to be computed.  again: it is read by a symbol that had been computed in
+ * a block and is computed once more. */
 static void find(struct cavs__needed *d, int symbol, bool again)
 {
     uint8_t *marks = &d->r->marks[symbol];
@@ -42,9 +44,10 @@ static inline void need(struct cavs__needed *d, int symbol, unsigned marks, bool
     d->r->marks[symbol] |= marks;
 }
 
-/* The rows that the symbol reads; a source reads none.  All its readers are behind it: it is known
- * whether it is waited for, and what it reads is waited for then, and also where another run reads
- * it, but for a sum. */
+/* Notes that the rows are needed that the symbol reads; a source reads none.  All its readers are
+ * behind it, so it is known whether something waits for the symbol.  If so, something waits for
+ * what it reads, too; and what a symbol of another run reads is always waited for, unless that only
+ * sums it up in the end. */
 static inline void need_operands(struct cavs__needed *d, int symbol)
 {
     const struct cavs__entry *e = &d->r->entries[symbol];
@@ -61,7 +64,8 @@ static inline void need_operands(struct cavs__needed *d, int symbol)
 
 /* ---- known runs ---- */
 
-/* Are those that are there found now, and not of an earlier increment? */
+/* Are the symbols of the known run that others need to be computed now, and not there from an
+ * earlier increment? */
 static bool are_found(const struct cavs__needed *d, const struct cavs__known_run *known,
                       int32_t first)
 {
@@ -75,8 +79,8 @@ static bool are_found(const struct cavs__needed *d, const struct cavs__known_run
     return found;
 }
 
-/* What the run needs of others is needed; its members are not listed one by one.  Sources that lie
- * among them are. */
+/* Notes what the run needs of others.  Its members are not listed one by one, but for sources that
+ * lie among them. */
 static void need_run(struct cavs__needed *d, const struct cavs__known_run *known,
                      const struct cavs__run_begin *run)
 {
@@ -93,7 +97,8 @@ static void need_run(struct cavs__needed *d, const struct cavs__known_run *known
     memcpy(d->r->marks + run->first, known->after, (size_t)known->span);
 }
 
-/* Takes the run of this symbol, which is the last of it that is needed, if it is known. */
+/* If the run of this symbol, which is the last one of it that is needed, is a known one, takes it
+ * as a whole. */
 static bool take_run(struct cavs__needed *d, int symbol)
 {
     struct cavs__blocks *b = d->cut;

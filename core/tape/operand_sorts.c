@@ -33,13 +33,14 @@ struct cavs__read cavs__sort_operand(struct cavs_symbol *in, struct cavs__operan
         o->kind = CAVS__OPERAND_ROW;
         o->grad = node->x.needs_grad;
         read.from = from;
-        o->from %= CAVS__LINE; /* the lines before are left out by the index */
+        o->from %= CAVS__LINE; /* the index leaves out the lines before */
     }
     cavs__set_key(o);
     return read;
 }
 
-/* That of x, with the first n sorts. */
+/* The number of the signature of x with the first n of the sorts as its operands; -1: out of
+ * memory. */
 static int signature_of(struct cavs__recording *r, const struct cavs_symbol *x, int n,
                         const struct cavs__operand_sort *sorts)
 {
@@ -56,7 +57,8 @@ static int find_signature(struct cavs__recording *r, const struct cavs_symbol *x
     return signature_of(r, x, x->ninputs, r->sorts);
 }
 
-/* A list that is one operand: entries are alike, but that some may have no gradient. */
+/* The sort of a list that is one operand.  Its entries are alike, except that some may have no
+ * gradient. */
 static struct cavs__operand_sort sort_entries(int n, struct cavs_symbol *const *entries)
 {
     struct cavs__operand_sort all, o;
@@ -70,7 +72,7 @@ static struct cavs__operand_sort sort_entries(int n, struct cavs_symbol *const *
     return all;
 }
 
-/* A list of no entries is as most others of that operand are. */
+/* The sort of a list without entries: what most other lists of that operand are. */
 static struct cavs__operand_sort sort_no_entries(const struct cavs_symbol *operand)
 {
     struct cavs__operand_sort all = {.kind = CAVS__OPERAND_ROW, .grad = true};
@@ -82,7 +84,8 @@ static struct cavs__operand_sort sort_no_entries(const struct cavs_symbol *opera
     return all;
 }
 
-/* Of a declared function that is applied to lists: each is one operand, behind all others. */
+/* The signature of a declared function that is applied to lists: each list is one operand, behind
+ * all others. */
 static int find_applied(struct cavs__recording *r, const struct cavs_symbol *x,
                         const struct cavs__unfolded_piece *p)
 {

@@ -68,7 +68,8 @@ void cavs__order_rewind(struct cavs__order *o, int samples)
 
 /* ---- increments ---- */
 
-/* V_t and rows of functions, by signature. */
+/* Copies the V_t of the schedule, with signatures in place of functions, and how many rows each
+ * has. */
 static void copy_schedule(const struct cavs__shard_order *o, struct cavs__increment *d)
 {
     const struct cavs__schedule *s = &o->schedule;
@@ -81,8 +82,8 @@ static void copy_schedule(const struct cavs__shard_order *o, struct cavs__increm
         d->function_rows[o->signature[i]] = s->function_rows[i];
 }
 
-/* The vertex is evaluated, by itself or in the row of another, which is equal: as many symbols are
- * there already. */
+/* Notes that the vertex is evaluated, in its own row or, where `by` is another vertex that is
+ * equal, in the row of that.  Returns how many symbols are not computed for that reason. */
 static int set_evaluated(struct cavs__recording *r, int32_t vertex, int32_t by)
 {
     struct cavs__vertex *v = &r->vertices[vertex];
@@ -98,7 +99,7 @@ static int set_evaluated(struct cavs__recording *r, int32_t vertex, int32_t by)
     return s->nmembers;
 }
 
-/* What is kept of a schedule. */
+/* Makes an increment of what has to be kept of the shard's schedule.  NULL: out of memory. */
 static struct cavs__increment *keep(struct cavs__shard_order *o, struct cavs__recording *r,
                                     int vertices)
 {
@@ -183,7 +184,7 @@ int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__b
     int symbols = cavs__symbols_of(r), first = r->nvertices;
 
     o->nvertices = 0;
-    b->ntaken = 0; /* of an attempt that failed */
+    b->ntaken = 0; /* drops what an attempt left that failed */
     o->shares = d.cut && b->used && !b->apart;
     if (!cavs__reserve_needed(&d, (size_t)symbols))
         return cavs__fail_nomem("order of a tape", (size_t)symbols * sizeof *o->list);

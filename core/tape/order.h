@@ -24,32 +24,33 @@ struct cavs__increment {
     int n, nvt;
     int64_t repeated;       /* symbols that are equal to others */
     struct cavs__vt *vt;    /* [nvt] */
-    int32_t *vertex;        /* [n] of each row; -1: it was taken back since */
-    int32_t highest;        /* of their symbols */
+    int32_t *vertex;        /* [n] the vertex of each row; -1: it was taken back since */
+    int32_t highest;        /* the last of their symbols */
     int nfunctions;         /* signatures that were there */
     int32_t *function_rows; /* [nfunctions] */
-    /* NULL: there are no lists: row_places.c */
+    /* NULL where there are no lists (row_places.c): */
     int32_t *entry0, *length; /* [n] entries of each row's list: the first, among all of its
                                  function, and how many */
-    int32_t *entries;         /* [nfunctions] of all lists */
-    int32_t *longest;         /* [nfunctions] of them */
+    int32_t *entries;         /* [nfunctions] entries of all lists */
+    int32_t *longest;         /* [nfunctions] entries of the longest list */
     int32_t **lines;  /* [nfunctions] where its rows begin: row_places.c; NULL: it has none */
     int32_t *offsets; /* [sections] in the index: fill.c */
     int32_t *pieces;  /* [n + 1] first piece of each row's gradient: reached.c */
-    int32_t *reached; /* [nvt] rows that gradients reach: reached.c */
+    int32_t *reached; /* [nvt] how many rows gradients reach: reached.c */
     struct cavs__increment *before, *after; /* of the same shard */
 };
 
-enum { CAVS__MOST_IDS = 4 /* of vertices that are compared with others */ };
+enum { CAVS__MOST_IDS = 4 /* by which vertices are compared, at most */ };
 
 /* Vertices of one sample, one after the other. */
 struct cavs__span {
     int32_t first, end;
-    int32_t group;    /* that the sample is of */
-    int32_t children; /* rows and the like that they read */
+    int32_t group;    /* that the sample belongs to */
+    int32_t children; /* how many rows they read, at most */
 };
 
-/* What a shard is put in order with: many are at the same time. */
+/* What putting a shard in order takes.  Each shard has its own, since several are put in order at
+ * the same time. */
 struct cavs__shard_order {
     struct cavs__schedule schedule;
     struct cavs__arena arena; /* what there is of the shard until the next recording begins */
@@ -77,24 +78,24 @@ struct cavs__order {
     size_t list_room, found_room, sample_room, span_room;
     int32_t *list;   /* symbols that are needed */
     uint64_t *found; /* a bit a symbol that is still to be listed */
-    int32_t *shard;  /* [samples] all of a group have the same; -1: none yet */
-    int known;       /* samples of which that is so */
+    int32_t *shard;  /* [samples] the same for all samples of a group; -1: none yet */
+    int known;       /* samples that have an entry there */
     double *work;    /* [samples] */
-    double *bytes;   /* [samples] that its rows take */
+    double *bytes;   /* [samples] what the rows of each take */
     int32_t *chosen; /* [samples] */
     int32_t *groups; /* [samples] */
     int nvertices;   /* that are to be put in order */
     int nspans;
-    struct cavs__span *spans; /* [nspans] of them */
+    struct cavs__span *spans; /* [nspans] of these vertices */
 };
 
 int cavs__order_init(struct cavs__order *o, int nshards, enum cavs_policy policy);
 void cavs__order_free(struct cavs__order *o);
 /* A recording has begun: its samples have no shards yet. */
 void cavs__order_begin(struct cavs__order *o);
-/* So many samples are left; what follows has no shards yet. */
+/* So many samples are left after a rewind; those that follow have no shards yet. */
 void cavs__order_rewind(struct cavs__order *o, int samples);
-/* NULL: it was taken back since. */
+/* The vertex of a row; NULL: it was taken back since. */
 static inline struct cavs__vertex *cavs__vertex_of_row(const struct cavs__recording *r,
                                                        const struct cavs__increment *d, int row)
 {
@@ -116,7 +117,7 @@ CAVS__FETCHES void cavs__fetch_operand(const struct cavs__recording *r,
     if (row + STEP < end && (v = cavs__vertex_of_row(r, d, row + STEP)) != NULL)
         __builtin_prefetch(&r->places[r->reads[v->operands + k].of]);
 }
-/* Entries of the lists of its rows. */
+/* How many entries the lists of its rows have. */
 static inline int32_t cavs__entries_of_vt(const struct cavs__increment *d,
                                           const struct cavs__vt *vt)
 {
@@ -124,7 +125,7 @@ static inline int32_t cavs__entries_of_vt(const struct cavs__increment *d,
 
     return d->entry0 ? d->entry0[last] + d->length[last] - d->entry0[vt->row0] : 0;
 }
-/* Takes back the rows of symbols from this one on. */
+/* Takes back the rows of all symbols from this number on. */
 void cavs__take_rows_back(const struct cavs__recording *r, struct cavs__increment *d, int symbols);
 /* What is to be evaluated. */
 struct cavs__wanted {
@@ -133,12 +134,12 @@ struct cavs__wanted {
     bool rows;              /* the user reads their rows */
     struct cavs__engine *e; /* whose homes tell how large shards are; NULL: equal */
 };
-/* Finds the vertices that these symbols need and no earlier increment has, and their shards.  0 or
- * a code; the recording is then of no more use. */
+/* Finds the vertices that these symbols need and that no earlier increment has computed, and puts
+ * them into shards. 0 or a code; after an error the recording is of no more use. */
 int cavs__order(struct cavs__order *o, struct cavs__recording *r, struct cavs__blocks *b,
                 const struct cavs__wanted *wanted);
-/* Puts those of a shard in order: its first increment in *out, behind which another may be; NULL:
- * there is nothing.  Touches nothing of another shard.  0 or a code, as above. */
+/* Puts the vertices of a shard in order. *out is its first increment, behind which another may be;
+ * NULL: there is nothing to do.  Touches nothing of another shard. 0 or a code, as above. */
 int cavs__order_shard(const struct cavs__order *o, struct cavs__recording *r, int shard,
                       struct cavs__increment **out);
 

@@ -11,12 +11,12 @@
 #include "core/base/error.h"
 #include "core/tape/tape.h"
 
-/* Operand k of a V_t's rows, of which each is given a piece of gradient from here. */
+/* Operand k of the rows of a V_t; each row gives a piece of gradient to what it reads there. */
 struct operand {
     struct cavs__recording *r;
     const struct cavs__signature *s;
     int k, width;
-    int32_t *pieces; /* where three numbers are written for each; NULL: they are counted */
+    int32_t *pieces; /* three numbers are written for each; NULL: they are only counted */
 };
 
 static inline void give_piece(const struct operand *x, struct cavs__vertex *to, int32_t from,
@@ -32,7 +32,8 @@ static inline void give_piece(const struct operand *x, struct cavs__vertex *to, 
     piece[2] = x->width;
 }
 
-/* What is read n times by a row has one gradient in common, which begins there, or one each. */
+/* Gives the pieces of a row for its n reads of the operand: one after the other from `line` on, or
+ * the same piece to all of them, where the operator has one gradient for all entries. */
 static inline void give(const struct operand *x, const struct cavs__vertex *v, int32_t line)
 {
     int32_t n, first = cavs__reads_of_operand(x->s, v, x->k, &n);
@@ -73,7 +74,8 @@ static void give_pieces(struct cavs_tape *t, const struct cavs__increment *d,
 
 /* ---- which ---- */
 
-/* A loss is where gradients come from; elsewhere they come from who reads the row. */
+/* Marks the rows of V_t i that gradients reach.  Gradients begin at losses; any other row gets its
+ * own from those that read it. */
 static void reach(struct cavs_tape *t, struct cavs__increment *d, int i)
 {
     const struct cavs__vt *vt = &d->vt[i];
@@ -109,7 +111,7 @@ static int find_reached(struct cavs_tape *t, int shard)
 
 /* ---- from where ---- */
 
-/* Pieces are numbered row by row; a row's own are then those from v->readers on. */
+/* Numbers the pieces row by row: those of a row are the ones from v->readers on. */
 static int number_pieces(struct cavs_tape *t, struct cavs__tape_shard *s)
 {
     int64_t sum = 0;

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/tape/tape.h"
 
-/* So many lines behind *at, which counts them all. */
+/* Takes so many lines: the first of them. *at counts all that have been taken. */
 static int32_t take(int64_t *at, int64_t lines)
 {
     int32_t first = (int32_t)*at;
@@ -20,7 +20,8 @@ static int32_t take(int64_t *at, int64_t lines)
 
 /* ---- lists ---- */
 
-/* Entries of a signature lie as its rows do. */
+/* Notes for each row of a V_t where the entries of its list begin.  The entries of a signature lie
+ * in the order of its rows. */
 static void count_entries(const struct cavs_tape *t, struct cavs__increment *d,
                           const struct cavs__vt *vt)
 {
@@ -46,7 +47,7 @@ static bool has_lists(const struct cavs_tape *t, const struct cavs__increment *d
     return false;
 }
 
-/* false: out of memory. */
+/* Places the entries of all lists, if there are any.  false: out of memory. */
 static bool place_entries(struct cavs_tape *t, int shard, struct cavs__increment *d)
 {
     size_t bytes = 2 * ((size_t)d->n + (size_t)d->nfunctions) * sizeof *d->entry0;
@@ -73,7 +74,7 @@ static bool has_result(const struct cavs__signature *s)
     return s->like.op != CAVS__OP_METRIC;
 }
 
-/* Rows of gradients for operand k. */
+/* How many rows the gradient for operand k has. */
 static int64_t gradients_of(const struct cavs__signature *s, int k, int64_t rows, int64_t entries)
 {
     return !s->operands[k].passes ? 0 : s->operands[k].each ? entries : rows;

@@ -13,7 +13,8 @@ static int32_t add_operand(struct cavs__formed_run *x, int32_t read, int32_t wid
     return ~x->noperands++;
 }
 
-/* ~k: it is operand k of the run; 0: there are too many. */
+/* The code of an operand that is no member of the run: ~k for its operand k; 0: there are too
+ * many. */
 static int32_t operand_of_run(struct cavs__formed_run *x, int32_t read, int32_t width)
 {
     const struct cavs__read *reads = x->r->reads;
@@ -39,7 +40,7 @@ static bool note_external(struct cavs__formed_run *x, int32_t read, int32_t code
     return code != 0;
 }
 
-/* The codes of an operand, which is that read; false: it is one too many. */
+/* Adds the codes of an operand, which is read `at`. false: it is one too many. */
 static bool code_operand(struct cavs__formed_run *x, const struct cavs__operand_sort *o, int32_t at)
 {
     struct cavs__read read = x->r->reads[at];

@@ -7,25 +7,25 @@
 
 enum { CAVS__MOST_CODES = 1024 };
 
-/* A run being looked at, and the part of it that is to be a vertex. */
+/* A run that is being looked at, and the part of it that is to be a vertex. */
 struct cavs__formed_run {
     struct cavs__recording *r;
     struct cavs__recorded_run all;
     int n;
     int32_t symbols[CAVS__MOST_MEMBERS];
-    int32_t first; /* `member` of the part's first one, from which on they have numbers */
+    int32_t first; /* `member` of the part's first symbol; those of the others follow */
     int ncodes, noperands;
     int32_t codes[CAVS__MOST_CODES];
     int32_t operands[CAVS__MOST_OPERANDS]; /* the first read that each is */
     int32_t width[CAVS__MOST_OPERANDS];
-    int nexternal; /* all, of which the first are here */
+    int nexternal; /* how many there are, of which the first are in `external` */
     struct cavs__external external[CAVS__MOST_EXTERNAL];
     struct cavs__tape_block *block; /* of the part; NULL: none */
-    uint64_t members;               /* that are read outside */
+    uint64_t members;               /* that others read */
 };
 
-/* The codes of the part, its operands, and what it reads that is no member.  false: there are too
- * many. */
+/* Finds the codes of the part, its operands, and what it reads that is no member.  false: there are
+ * too many. */
 bool cavs__code_run(struct cavs__formed_run *x);
 /* block_forms.c: the block of a coded part, which may have no signature yet; NULL: out of memory.
  */

@@ -39,7 +39,7 @@ static int32_t reads_of(const struct cavs__recorded_run *x, const struct cavs__e
     return cavs__reads_of(signature_of(x, e), e->nreads);
 }
 
-/* The entry that operand k is of; NULL: it is no row. */
+/* The entry of the row that operand k is; NULL: it is no row. */
 static struct cavs__entry *read_by(const struct cavs__recorded_run *x, const struct cavs__entry *e,
                                    int k)
 {
@@ -48,7 +48,7 @@ static struct cavs__entry *read_by(const struct cavs__recorded_run *x, const str
     return read->from == CAVS__NO_ROW ? NULL : &x->r->entries[read->of];
 }
 
-/* Which member it is; negative: none. */
+/* Which member of the run it is; negative: none. */
 static int member_of(const struct cavs__recorded_run *x, const struct cavs__entry *e)
 {
     return e->member - x->first;
@@ -122,7 +122,7 @@ static uint64_t pure_members(const struct cavs__recorded_run *x)
     return pure;
 }
 
-/* The members that this one reads. */
+/* The members that this entry reads. */
 static uint64_t members_read(const struct cavs__recorded_run *x, const struct cavs__entry *e)
 {
     uint64_t members = 0;
@@ -136,8 +136,10 @@ static uint64_t members_read(const struct cavs__recorded_run *x, const struct ca
     return members;
 }
 
-/* Cheap operators behind the last product stay in the chain, where they are fused with what
- * follows; where all could be computed ahead there is no chain (core/compile/share.c). */
+/* Moves out of the chain what can be computed ahead of it: products, and what leads to them.  Cheap
+ * operators behind the last product stay in the chain, where they are fused with what follows.
+ * Where all of the run could be computed ahead there is no chain, and nothing moves
+ * (core/compile/share.c). */
 static void cut_ahead(struct cavs__recorded_run *x)
 {
     uint64_t pure = pure_members(x), *chain = &x->part[CAVS__RUN_CHAIN], ahead = 0;

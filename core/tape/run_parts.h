@@ -22,8 +22,8 @@ struct cavs__recorded_run {
     int32_t symbols[CAVS__MOST_MEMBERS];
     uint64_t part[CAVS__RUN_PARTS]; /* which members, bit by bit */
     bool sourced;                   /* there is a product of what reads no other symbol */
-    /* `member` of the first one; the others follow.  Nothing that is not of the run has one as
-     * large. */
+    /* `member` of the first symbol; those of the others follow.  Nothing outside of the run has one
+     * as large. */
     int32_t first;
 };
 
@@ -32,7 +32,7 @@ static inline uint64_t cavs__member_bit(int member)
     return (uint64_t)1 << member;
 }
 
-/* The first of some members, of which there is one, and takes it from them. */
+/* Takes the first member from a set that is not empty. */
 static inline int cavs__take_member(uint64_t *members)
 {
     int first = __builtin_ctzll(*members);
@@ -41,15 +41,15 @@ static inline int cavs__take_member(uint64_t *members)
     return first;
 }
 
-/* Takes the first run of the list, of which there are n: how many symbols those are.  What reads no
- * other symbol may stand before it: that is a vertex by itself. */
+/* Takes the first run of the list, which has n symbols left, and returns how many symbols it has.
+ * A symbol that reads no other may stand before it, which is a vertex by itself. */
 int cavs__run_take(struct cavs__recorded_run *x, int n, const int32_t *list);
 /* Cuts it, and notes what one part reads of another. */
 void cavs__run_cut(struct cavs__recorded_run *x);
-/* A vertex more, for which there is room. */
+/* Adds a vertex, for which there is room. */
 struct cavs__vertex *cavs__add_vertex(struct cavs__recording *r, int32_t symbol, int32_t sample,
                                       int32_t as, int32_t operands);
-/* The symbol is a vertex by itself. */
+/* Makes the symbol a vertex by itself. */
 void cavs__leave_alone(struct cavs__recording *r, int32_t symbol);
 
 #endif

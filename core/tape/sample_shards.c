@@ -22,7 +22,7 @@ bool cavs__reserve_samples(struct cavs__order *o, int n)
     return true;
 }
 
-/* Of a row with so many entries, and of the gradients that it makes: row_places.c. */
+/* Bytes of a row with so many entries, and of the gradients that it makes; see row_places.c. */
 static double bytes_of(const struct cavs__signature *s, int32_t entries, bool passes)
 {
     double lines = (passes ? 2 : 1) * cavs__lines_of(s->like.width) +
@@ -37,7 +37,8 @@ static double bytes_of(const struct cavs__signature *s, int32_t entries, bool pa
     return lines * CAVS__LINE * sizeof(float);
 }
 
-/* The vertices of a sample from this one on, and their work, and bytes, if there are homes. */
+/* The vertices of one sample from `first` on; adds up their work and, where there are homes, their
+ * bytes. */
 static struct cavs__span next_span(struct cavs__order *o, struct cavs__recording *r, int first,
                                    bool homes)
 {
@@ -73,7 +74,8 @@ static bool find_spans(struct cavs__order *o, struct cavs__recording *r, int fir
     return true;
 }
 
-/* Those that have work, and no shard yet; how many there are, in o->groups. */
+/* Lists in o->groups the groups of samples that have work and no shard yet, and returns how many
+ * they are. */
 static int new_groups(struct cavs__order *o, const struct cavs__recording *r)
 {
     int groups = 0;
@@ -88,7 +90,7 @@ static int new_groups(struct cavs__order *o, const struct cavs__recording *r)
     return groups;
 }
 
-/* Samples that came to read one another after they had got shards. */
+/* Samples may come to read one another after they got shards: that is an error if these differ. */
 static int check_groups(const struct cavs__order *o, struct cavs__recording *r)
 {
     for (int i = 0; i < o->known; i++) {
@@ -113,7 +115,8 @@ static int split(struct cavs__order *o, int groups, const double *share)
                : cavs__fail_nomem("shards of a tape", 0);
 }
 
-/* Again with smaller shards where they are too large for the memory of their device. */
+/* Splits again, into smaller shards, as long as some are too large for the memory of their
+ * device. */
 static int split_among_homes(struct cavs__order *o, int groups, struct cavs__engine *e,
                              enum cavs__run run)
 {

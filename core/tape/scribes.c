@@ -56,7 +56,8 @@ static void give_uses(struct cavs__recording *r, struct cavs_function *to)
     }
 }
 
-/* What the scribe has written of this recording stays. */
+/* Gets the scribe ready to write samples of the tape's recording.  What it has written of this
+ * recording before stays. */
 static bool begin(struct cavs__scribe *s, const struct cavs__recording *tape, int samples)
 {
     struct cavs__recording *r = &s->tape.recording;
@@ -88,7 +89,7 @@ static void end(struct cavs__scribe *s)
 
 /* ---- all that a worker does ---- */
 
-/* Sample i of those that are written.  Is it of use? */
+/* Has the user's function record sample i.  Is what it recorded of use? */
 static bool write_sample(struct cavs__scribe *s, struct cavs__writing *w, int i)
 {
     struct cavs__recording *r = &s->tape.recording;
@@ -113,7 +114,8 @@ static bool write_sample(struct cavs__scribe *s, struct cavs__writing *w, int i)
     return true;
 }
 
-/* Those before one that is no use are written by those who have begun with them. */
+/* Writes one sample after the other, up to the first that is no use; those before it are written by
+ * whoever has begun with them. */
 static int write_samples(void *of, int scribe)
 {
     struct cavs__writing *w = of;
@@ -135,8 +137,9 @@ static int write_samples(void *of, int scribe)
 
 /* ---- all ---- */
 
-/* Nothing is recorded on the tape meanwhile: where something was to be, nothing that was written is
- * of use.  Nor is anything else done with it. */
+/* Has all scribes write.  Nothing may be recorded on the tape itself meanwhile, nor anything else
+ * be done with it: where something was to be recorded there, nothing that the scribes wrote is of
+ * use. */
 static int write_all(struct cavs__writing *w, int scribes)
 {
     struct cavs__recorder *own = &w->t->recording.recorder;
@@ -153,7 +156,7 @@ static int write_all(struct cavs__writing *w, int scribes)
     return rc;
 }
 
-/* Room for what is to be recorded, if it is as much as there was at most. */
+/* Makes room for the samples of the call, and for their turns on the tape. */
 static bool prepare(struct cavs__writing *w)
 {
     struct cavs__recording *r = &w->t->recording;

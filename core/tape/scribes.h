@@ -19,7 +19,7 @@
 
 #include "core/tape/tape.h"
 
-/* Where something of a recording ends, or how far it moves. */
+/* A place in the arrays of a recording, or the distance between two of them. */
 struct cavs__extent {
     int32_t symbols, runs, sinks;
     int64_t reads;
@@ -28,7 +28,7 @@ struct cavs__extent {
 /* A sample of the call. */
 struct cavs__written {
     const struct cavs__recording *by; /* NULL: it is no use */
-    int32_t number;                   /* symbols of it, without those that it reads of others */
+    int32_t number;                   /* how many symbols it has */
     struct cavs__extent from, end;    /* of the scribe's recording */
     struct cavs__extent to;           /* on the tape */
 };
@@ -36,7 +36,7 @@ struct cavs__written {
 struct cavs__scribe {
     struct cavs_tape tape;
     int64_t as; /* changes of the tape's sites when it copied them; -1: not yet */
-    int copied; /* samples of the call that it has looked at: of these, its own are on the tape */
+    int copied; /* samples of the call that it has looked at: its own ones are on the tape then */
 };
 
 /* The user's function, for sample i of a call. */
@@ -65,21 +65,21 @@ struct cavs__writing {
     atomic_bool stop;
     struct cavs__written *samples; /* [n] */
     starpu_pthread_mutex_t lock;
-    int placed;              /* below the lock: those whose places on the tape are known */
-    struct cavs__extent end; /* likewise: where they end */
+    int placed;              /* under the lock: how many samples have their places on the tape */
+    struct cavs__extent end; /* under the lock: where these end */
 };
 
-/* How much there is of a recording. */
+/* Where a recording ends. */
 static inline struct cavs__extent cavs__extent_of(const struct cavs__recording *r)
 {
     return (struct cavs__extent){cavs__symbols_of(r), r->nruns, r->nsinks, r->nreads};
 }
 
-/* Copies those of the scribe whose places are known by now, while it still has them in its cache.
- * Another one's it leaves alone, which still writes. */
+/* Copies the scribe's samples whose places are known by now, while it still has them in its cache.
+ * It leaves alone those of other scribes, which still write. */
 void cavs__copy_placed(struct cavs__writing *w, struct cavs__scribe *s);
-/* All are written: those that are of use become part of the tape, w->n of them.  false: reported.
- */
+/* When all samples are written, those that are of use become part of the tape, w->n of them.
+ * false: reported. */
 bool cavs__join_written(struct cavs__writing *w, int scribes);
 
 #endif

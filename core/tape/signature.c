@@ -19,7 +19,7 @@ static void free_input(struct cavs__input *in)
     free(in);
 }
 
-/* NULL: out of memory. */
+/* An input of the tape's stage.  NULL: out of memory. */
 static struct cavs__input *new_input(int number, bool ids)
 {
     struct cavs__input *in = calloc(1, sizeof *in);
@@ -127,7 +127,8 @@ static uint64_t mix_name(uint64_t h, const char *name)
     return cavs__hash(h, name, strlen(name) + 1);
 }
 
-/* As hash(), but names instead of addresses. */
+/* The same as hash(), but with names in place of addresses, so that it is the same in any
+ * process. */
 static uint64_t print_of(const struct cavs_symbol *x, int n,
                          const struct cavs__operand_sort *operands)
 {
@@ -149,7 +150,7 @@ static uint64_t print_of(const struct cavs_symbol *x, int n,
     return h;
 }
 
-/* Those that are entries of a list. */
+/* How many of the operands are entries of a list. */
 static int listed_operands(const struct cavs__signatures *all, const struct cavs_symbol *like)
 {
     return like->op == CAVS__OP_APPLY ? cavs__piece_of(all, like)->nlisted
@@ -189,7 +190,8 @@ int cavs__signature_append(struct cavs__signatures *all, struct cavs__signature 
     return -1;
 }
 
-/* Its number, and where it is in the table, or is to be. */
+/* The number of the signature, and its place in the table; -1: there is none, and the place is
+ * where it would be. */
 static int32_t probe(const struct cavs__signatures *all, const struct cavs_symbol *like, int n,
                      const struct cavs__operand_sort *operands, struct cavs__probe *p)
 {

@@ -48,7 +48,7 @@ static bool make_symbols(struct cavs_function *f, const struct cavs__signature *
                         1, &x) != NULL;
 }
 
-/* Does a gradient go anywhere from here?  Notes the operands that it goes to. */
+/* Does a gradient pass on from the result?  Notes the operands that it passes to. */
 static bool passes_gradients(struct cavs__signature *s)
 {
     const struct cavs_function *f = s->function;
@@ -68,7 +68,7 @@ static bool passes_gradients(struct cavs__signature *s)
     return passes;
 }
 
-/* What counts, is drawn by chance or given by the user differs where operands do not. */
+/* Metrics, dropout and rows that the user gives may differ although their operands are equal. */
 static bool is_repeatable(const struct cavs_function *f)
 {
     for (int i = 0; i < f->nsymbols; i++) {

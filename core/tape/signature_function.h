@@ -14,15 +14,15 @@
 
 struct cavs_symbol *cavs__add_to(struct cavs_function *f, struct cavs_symbol like, int n,
                                  struct cavs_symbol *const *inputs);
-/* x itself where it is no wider. */
+/* Columns of x, or x itself where it is no wider. */
 struct cavs_symbol *cavs__columns_of(struct cavs_symbol *x, int from, int width,
                                      struct cavs_place at);
 /* The list whose entries operands are, as a domain; 0: out of memory. */
 int cavs__add_list(struct cavs_function *f);
-/* What stands for operand k. */
+/* The symbol that stands for operand k. */
 struct cavs_symbol *cavs__add_operand(struct cavs_function *f, int k, int domain,
                                       const struct cavs__operand_sort *o, struct cavs_place at);
-/* Of as many rows like o as are read. */
+/* The sum of all rows that the operand o, a list, has. */
 struct cavs_symbol *cavs__sum_of_rows(struct cavs_function *f, const struct cavs__operand_sort *o,
                                       struct cavs_place at);
 struct cavs_symbol *cavs__mean_of_rows(struct cavs_function *f, const struct cavs__operand_sort *o,
@@ -35,9 +35,10 @@ struct cavs_symbol *cavs__operate(struct cavs_function *f, const struct cavs_sym
 
 /* ---- signature_function.c ---- */
 
-/* The next signature's, without symbols; its name may be NULL: out of memory. */
+/* The function of the next signature, without symbols.  Its name may be NULL, where there was no
+ * memory for it. */
 struct cavs_function *cavs__new_signature_function(struct cavs__signatures *all, const char *name);
-/* s->function, of which symbols are there.  false: out of memory. */
+/* Finishes s->function, whose symbols are there.  false: out of memory. */
 bool cavs__finish_signature_function(struct cavs__signature *s);
 /* unfolded_function.c: the symbols of that of a piece of a declared one. */
 bool cavs__make_piece(const struct cavs__signatures *all, struct cavs__signature *s);

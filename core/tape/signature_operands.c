@@ -114,7 +114,7 @@ struct cavs_symbol *cavs__largest_of_rows(struct cavs_function *f,
     return x ? cavs__add_to(f, like, 1, &x) : NULL;
 }
 
-/* x between zeros, as wide as what p was joined to. */
+/* x between zeros, as wide as the parameter that p was joined to. */
 static struct cavs_symbol *among_zeros(struct cavs_function *f, const struct cavs_param *p,
                                        struct cavs_symbol *x)
 {

@@ -4,7 +4,7 @@
 #include "core/tape/going.h"
 #include "memory/handover.h"
 
-/* About what the tasks are worth. */
+/* What the tasks of the increment should take, about. */
 static double seconds_of(const struct cavs__going *g)
 {
     const struct cavs_tape *t = g->t;
@@ -24,7 +24,7 @@ static double seconds_of(const struct cavs__going *g)
     return g->gradients ? 3 * sum : sum;
 }
 
-/* What tasks need where a symbol has more entries than a tile is meant for. */
+/* Makes room for the scratch of tasks where a symbol has more entries than a tile is meant for. */
 static int reserve_scratch(struct cavs__going *g, const struct cavs__increment *d)
 {
     const struct cavs__stage_plan *sp = cavs__tape_plan(g->t);
@@ -60,7 +60,7 @@ static int prepare_own(struct cavs__going *g)
     return rc ? rc : cavs__prepare_increment_devices(g);
 }
 
-/* What all ranks have recorded, in a few words. */
+/* A hash of what was recorded, by which ranks see whether all have recorded the same. */
 static uint64_t hash_of(const struct cavs_tape *t)
 {
     const struct cavs__recording *r = &t->recording;
@@ -87,7 +87,8 @@ int cavs__prepare_increment(struct cavs__going *g)
                 : rc;
 }
 
-/* Shards do not wait for one another. */
+/* Calls `each` for every shard that has something to do.  Tasks of different shards do not wait for
+ * one another. */
 static int each_shard(struct cavs__going *g, bool all,
                       int (*each)(struct cavs_tape *t, int slot, int shard))
 {
@@ -103,7 +104,7 @@ static int each_shard(struct cavs__going *g, bool all,
     return rc;
 }
 
-/* A bad number keeps the update from the parameters. */
+/* Waits for all tasks.  If one of them has seen a number that is not finite there is no update. */
 static int check_numbers(struct cavs__going *g)
 {
     int rc = cavs__join_flush(g->e, g->slot);
@@ -144,7 +145,7 @@ int cavs__submit_increment(struct cavs__going *g)
     }
     if (!rc)
         rc = cavs__join_flush(g->e, g->slot);
-    cavs__join_drop(g->e); /* what failed has left */
+    cavs__join_drop(g->e); /* drops what failed tasks left */
     s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;
 }

@@ -29,7 +29,7 @@ static int check_options(const struct cavs_tape_options *o)
     return CAVS_OK;
 }
 
-/* Whatever is there when this fails, cavs_tape_destroy() frees. */
+/* When this fails, cavs_tape_destroy() frees what has been made. */
 static int create_parts(struct cavs_tape *t)
 {
     struct cavs_session *s = t->session;
@@ -84,7 +84,8 @@ int cavs_tape_create(struct cavs_session *s, const struct cavs_tape_options *opt
     return CAVS_OK;
 }
 
-/* The plan keeps the names of its tensors, which are empty from now on. */
+/* Frees what the stage of the tape has.  The plan keeps the names of its tensors, which are empty
+ * from now on. */
 static void drop_stage(struct cavs_tape *t)
 {
     const struct cavs__stage_plan *sp = cavs__tape_plan(t);
@@ -120,7 +121,7 @@ void cavs_tape_destroy(struct cavs_tape *t)
 
 /* ---- recording ---- */
 
-/* What the recording so far has had. */
+/* Adds to the statistics what the recording had that ends now. */
 static void count_recorded(struct cavs_tape *t)
 {
     t->stats.samples += t->recording.nsamples;
@@ -201,7 +202,7 @@ struct cavs_symbol *cavs_tape_list_at(struct cavs_tape *t, int n, struct cavs_sy
     return t ? cavs__record_list(t->recording.recorder.present, n, xs, at) : NULL;
 }
 
-/* A run ends there: else a block might be taken back in part. */
+/* The run ends at a mark, since otherwise a part of a block might be taken back. */
 int64_t cavs_tape_mark(struct cavs_tape *t)
 {
     int rc = t ? cavs__not_in_sample(t, "cavs_tape_mark")

@@ -39,19 +39,20 @@
 #include "core/tape/collected_rows.h"
 #include "core/tape/order.h"
 
-/* Buffers of a chain's task: those of all, and parameters. */
+/* Buffers of a task of the chain: those that all have, and parameters. */
 enum { CAVS__FIXED_BUFFERS = 8, CAVS__MOST_PARAMS = CAVS__MAX_BUFFERS - CAVS__FIXED_BUFFERS };
 
 /* What a recording has on one shard. */
 struct cavs__tape_shard {
     struct cavs__increment *first, *last;
-    int64_t rows, operands, given; /* lines, so far; those given are of the last increment */
-    int64_t evaluated;             /* rows that are there */
-    int64_t kept, to_keep;         /* operands up to the last that something is kept beside: those
-                                      that are there, and with those of the last increment */
-    int source;                    /* among the shards that have something: lookups.c */
+    int64_t rows, operands, given; /* lines so far; `given` are those of the last increment */
+    int64_t evaluated;             /* lines of rows that are computed */
+    /* Lines of operands up to the last in which a part keeps something: of what is computed, and
+     * with the last increment. */
+    int64_t kept, to_keep;
+    int source; /* among the shards that have something: lookups.c */
     int32_t npieces;
-    int32_t all_pieces; /* where they are in the index */
+    int32_t all_pieces; /* where the pieces are in the index */
 };
 
 struct cavs_tape {
@@ -62,19 +63,19 @@ struct cavs_tape {
     struct cavs__order order;
     struct cavs__blocks blocks;
     struct cavs__tape_shard *shards; /* [nshards] */
-    struct cavs__increment **fresh;  /* [nshards] the first of the newest, or NULL: none */
+    struct cavs__increment **fresh;  /* [nshards] the first that is not computed yet; NULL: none */
     bool planned;                    /* the plan has a stage for it */
-    bool finished;                   /* this recording is */
-    int error;                       /* of this recording, which is of no more use then */
+    bool finished;                   /* the recording is finished */
+    int error;                       /* of this recording, which cannot be used any more */
     uint64_t noise;                  /* dropout's keys are made from it; 0: nothing is dropped */
-    int compiled;                    /* signatures that are */
-    int resumed;                     /* times that the session was when this looked last */
-    bool behind;                     /* the session has not followed its plan */
-    bool in_sample; /* the user's function records one of cavs_tape_record()'s, or may */
+    int compiled;                    /* signatures that are compiled */
+    int resumed;                     /* resumptions of the session that the tape has seen */
+    bool behind;                     /* the session has not made all tensors of its plan yet */
+    bool in_sample; /* cavs_tape_record() is at work: the user's function may be recording */
     int nscribes;
     struct cavs__scribe **scribes; /* [nscribes] scribes.h */
-    /* Samples that are recorded on the tape itself before scribes try again: still, and from the
-     * last try on. */
+    /* How many samples are recorded on the tape itself before scribes try again: still to come, and
+     * as it was set at the last try. */
     int alone, waits;
     struct cavs__collecting collecting;
     struct cavs_tape_stats stats;
@@ -99,7 +100,7 @@ static inline struct cavs__arena *cavs__arena_of_shard(struct cavs_tape *t, int 
 /* compiled.c: parts for all signatures that have none yet. */
 int cavs__compile_signatures(struct cavs_tape *t);
 
-/* The parts of a block's signature, which is the newest. */
+/* Compiles the parts of the signature of a block, which has to be the newest. */
 int cavs__compile_block(struct cavs_tape *t, int signature);
 
 /* background.c: blocks whose time has come are used; those that are worth it are begun with; the
@@ -119,19 +120,20 @@ int cavs__place_rows(struct cavs_tape *t, int shard, struct cavs__increment *d);
 /* reached.c: whose gradients there are, and the pieces that they are sums of, in all increments. */
 int cavs__find_reached(struct cavs_tape *t, int shard);
 
-/* Three numbers for each of them. */
+/* Writes three numbers for each piece. */
 void cavs__write_pieces(struct cavs_tape *t, int shard, int32_t *pieces);
 
 /* record_samples.c: may this be called?  Not by what records a sample of cavs_tape_record().  0 or
  * a code. */
 int cavs__not_in_sample(const struct cavs_tape *t, const char *call);
-/* Likewise, and not before a recording has begun. */
+/* The same, and not before a recording has begun. */
 int cavs__recording_begun(const struct cavs_tape *t, const char *call);
 
-/* lookups.c: as cavs__list_gradients() for a declared batch. */
+/* lookups.c: lists rows of looked-up parameters, as cavs__list_gradients() does for a declared
+ * batch. */
 int cavs__list_tape_lookups(struct cavs_tape *t, int slot);
 
-/* tape_chain_tasks.c, tape_sum_tasks.c: of one shard. */
+/* tape_chain_tasks.c, tape_sum_tasks.c: submit the tasks of one shard. */
 int cavs__submit_forward(struct cavs_tape *t, int slot, int shard);
 int cavs__submit_backward(struct cavs_tape *t, int slot, int shard);
 int cavs__submit_gradients(struct cavs_tape *t, int slot, int shard);
@@ -139,8 +141,8 @@ int cavs__submit_gradients(struct cavs_tape *t, int slot, int shard);
 /* fault_tape.c: CAVS_ENUMERIC if a task has seen a number that is not finite. */
 int cavs__report_tape_fault(struct cavs_tape *t);
 
-/* increments.c: the symbols, and what they need; with gradients of all losses, and an update, if
- * that is what the recording is for. */
+/* increments.c: computes the symbols and what they need; then gradients of all losses, and an
+ * update, if that is what the recording is for. */
 int cavs__evaluate(struct cavs_tape *t, int n, const int32_t *symbols, bool finish);
 
 #endif

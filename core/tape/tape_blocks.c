@@ -7,7 +7,7 @@
 #include "core/base/array.h"
 #include "core/tape/run_form.h"
 
-/* Operands and results of the block, in reads. */
+/* Appends the operands and the results of a block to the reads of the recording. */
 static bool add_reads(struct cavs__recording *r, const struct cavs__together *v, int nresults)
 {
     struct cavs__read *to;
@@ -37,8 +37,9 @@ bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *
     return add_reads(r, v, s->nresults);
 }
 
-/* A result is there for the rest of the recording.  Any other member may be computed once more by a
- * later increment, in another vertex, while results of this one are still read. */
+/* The symbol that stands for the vertex.  That is its first result, which is there for the rest of
+ * the recording: any other member may be computed once more by a later increment, in another
+ * vertex, while results of this one are still read. */
 static int32_t head_of(const struct cavs__formed_run *x, int32_t signature)
 {
     const struct cavs__signature *s = signature < 0 ? NULL : x->r->signatures.all[signature];
@@ -46,7 +47,7 @@ static int32_t head_of(const struct cavs__formed_run *x, int32_t signature)
     return x->symbols[s && s->nresults > 0 ? s->results[0].member : 0];
 }
 
-/* The run is a vertex.  What is no result is not there for anybody else. */
+/* Makes the run one vertex.  A member that is no result cannot be read by anybody else. */
 static bool put_together(const struct cavs__formed_run *x, int32_t signature)
 {
     const struct cavs__signature *s = x->r->signatures.all[signature];
@@ -106,7 +107,7 @@ static int32_t signature_of(struct cavs__blocks *all, struct cavs__formed_run *x
     return -1;
 }
 
-/* The part of the run that is to be a vertex. */
+/* Takes the part of the run that is to be a vertex. */
 static void take_part(struct cavs__formed_run *x, enum cavs__run_part part)
 {
     x->n = 0;
@@ -138,7 +139,7 @@ static void learn_sources(struct cavs__learning *l, struct cavs__known_part *p,
     }
 }
 
-/* What became of the part. */
+/* Notes what became of the part. */
 static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *x,
                        int32_t signature)
 {
@@ -161,7 +162,7 @@ static void learn_part(struct cavs__learning *l, const struct cavs__formed_run *
     memcpy(p->symbols, x->symbols, (size_t)x->n * sizeof *p->symbols);
 }
 
-/* The part's vertices.  false: out of memory. */
+/* Adds the vertices of the part.  false: out of memory. */
 static bool add_part(struct cavs__blocks *b, struct cavs__formed_run *x, struct cavs__learning *l)
 {
     int32_t signature = signature_of(b, x);
@@ -175,7 +176,8 @@ static bool add_part(struct cavs__blocks *b, struct cavs__formed_run *x, struct 
     return true;
 }
 
-/* The vertices of the first run of the list, member by member; how many symbols, or -1. */
+/* Adds the vertices of the first run of the list, member by member.  Returns how many symbols it
+ * has; -1: out of memory. */
 static int take_run(struct cavs__blocks *b, struct cavs__formed_run *x, int n, const int32_t *list)
 {
     struct cavs__learning l;

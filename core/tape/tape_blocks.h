@@ -30,19 +30,19 @@ enum {
 };
 
 struct cavs__tape_block {
-    struct cavs__block_form form; /* owned; no codes: not met yet, known from a checkpoint */
+    struct cavs__block_form form; /* owned; without codes: known from a checkpoint, not met yet */
     int ncodes;
     uint64_t print; /* what tells the form from others, in any process */
     int64_t seen;
-    uint64_t wanted;           /* members that were read outside */
-    int32_t signature, coming; /* in use, and to be used */
+    uint64_t wanted;           /* members that were read outside of the block */
+    int32_t signature, coming; /* that is in use, and that will be */
     uint64_t results, coming_results;
-    bool refused; /* there cannot be one */
+    bool refused; /* it cannot be a block */
 };
 
 /* Why symbols are vertices by themselves. */
 enum cavs__alone {
-    CAVS__ALONE_RUN,    /* they are a run: nothing before and after them is always the same */
+    CAVS__ALONE_RUN,    /* what comes before and after them is not always the same */
     CAVS__ALONE_NEW,    /* their run has not been seen often enough */
     CAVS__ALONE_COMING, /* its block is being compiled */
     CAVS__ALONE_READ,   /* their run is read where none was before */
@@ -53,12 +53,13 @@ enum cavs__alone {
 struct cavs__blocks {
     int after;     /* recordings from when a block is found until it is used; 0: there are none */
     int64_t worth; /* times that a form has to be seen */
-    bool used;     /* there are some */
+    bool used;     /* some are in use */
     bool apart;    /* gradients of symbols were asked for: equal ones are computed one by one */
     int n, unmet;
-    int made;                      /* signatures */
-    int made_before;               /* by who wrote the checkpoint, and not here yet; less those
-                                      that were made here and are of another past */
+    int made; /* signatures */
+    /* Signatures that the process which wrote the checkpoint had made, and that are not here yet;
+     * less those that were made here before the session was resumed. */
+    int made_before;
     struct cavs__tape_block **all; /* [n] */
     struct cavs__table table;      /* of them, by form */
     int nknown;
@@ -77,21 +78,21 @@ struct cavs__blocks {
     char *text; /* of their groups, for devices; owned */
 };
 
-/* Symbols that become one vertex. */
+/* Symbols that are to be one vertex. */
 struct cavs__together {
     int32_t head, sample, signature;
     int noperands;
-    const int32_t *operands; /* each is this read, from there on */
+    const int32_t *operands; /* of each operand the number of a read, counted from `from` */
     int32_t from;
     int32_t results[CAVS__MOST_MEMBERS]; /* symbols: as many as the signature has */
 };
-/* They are a vertex, and its results are there, but for marks.  false: out of memory. */
+/* Makes them one vertex, whose results are there, but for their marks.  false: out of memory. */
 bool cavs__put_together(struct cavs__recording *r, const struct cavs__together *v);
 
 void cavs__blocks_free(struct cavs__blocks *b);
-/* One more form, not met yet.  false: out of memory. */
+/* Adds a form that was not met yet.  false: out of memory. */
 bool cavs__block_expect(struct cavs__blocks *b, const struct cavs__tape_block *expected);
-/* background.c: a form is met whose signatures are to be made. */
+/* background.c: makes the signatures of a form that a checkpoint told of, and that is met now. */
 void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b);
 /* The n wanted symbols of the list, ascending, and known runs among them, become vertices.  false:
  * out of memory. */

@@ -50,7 +50,7 @@ static int add_to_chain(struct cavs__sending *w, const struct cavs__increment *d
     return rc || w->seconds < w->grain ? rc : flush_chain(w);
 }
 
-/* Of this increment and those behind it. */
+/* How many segments this increment and those behind it have. */
 static int64_t count_segments(const struct cavs__increment *first, bool forward)
 {
     int64_t n = 0;

@@ -13,7 +13,7 @@ static bool reserve_functions(struct cavs__shard_order *o, int signatures)
         return false;
     for (size_t i = old; i < o->function_room; i++) {
         o->number[i] = -1;
-        o->slots[i] = -1; /* as many children as there are */
+        o->slots[i] = -1; /* any number of children */
     }
     return true;
 }
@@ -65,7 +65,8 @@ bool cavs__reserve_graph(const struct cavs__order *o, int shard, int signatures)
            reserve_vertices(s, (size_t)vertices) && reserve_children(s, (size_t)children);
 }
 
-/* The rows that a symbol reads: of this increment by their vertices, else -1. */
+/* Adds the rows that a vertex reads as its children: by the numbers of their vertices, or
+ * CAVS__EVALUATED. */
 static int add_children(struct cavs__shard_order *o, const struct cavs__recording *r,
                         const struct cavs__vertex *v, int at)
 {
@@ -86,7 +87,8 @@ static int add_children(struct cavs__shard_order *o, const struct cavs__recordin
     return at;
 }
 
-/* Ids of a vertex; its own number where it must not be equal to another. */
+/* The ids by which a vertex is compared with others; where it must not be equal to another, a
+ * number of its own. */
 static void set_ids(struct cavs__shard_order *o, const struct cavs__recording *r,
                     const struct cavs__vertex *v)
 {
@@ -123,7 +125,7 @@ static int32_t function_of(struct cavs__shard_order *o, int32_t signature)
     return o->number[signature];
 }
 
-/* Those of a span behind the others of g. */
+/* Adds the vertices of a span behind the others of g. */
 static void add_vertices(struct cavs__shard_order *s, struct cavs__recording *r,
                          const struct cavs__span *span, bool waited_for, bool shares,
                          struct cavs__graph *g)

@@ -63,7 +63,7 @@ static bool is_summed(const struct cavs__task_kind *k, const struct cavs__increm
     return f < k->nparts && k->parts[f] && (k->phase == CAVS__FORWARD || d->reached[i]);
 }
 
-/* Of V_t i those rows that there are gradients of, or all. */
+/* Adds the rows of V_t i that have gradients, or all of them. */
 static int add_vt(struct cavs__sending *w, const struct cavs__increment *d, int i, int32_t *last)
 {
     struct cavs__vt rows = d->vt[i];

@@ -49,7 +49,7 @@ bool cavs__next_reached(const struct cavs_tape *t, const struct cavs__increment 
     const struct cavs__vt *vt = &d->vt[i];
     int row = rows->row0 + rows->n, end = vt->row0 + vt->n, n = 0;
 
-    if (d->reached[i] == vt->n) { /* without a look at them */
+    if (d->reached[i] == vt->n) { /* all: no need to look at each */
         n = end - row;
     } else {
         while (row < end && !is_reached(t, d, row))
@@ -63,7 +63,8 @@ bool cavs__next_reached(const struct cavs_tape *t, const struct cavs__increment 
     return n > 0;
 }
 
-/* Where the rows of a V_t begin, behind others of its signature. */
+/* Where the rows of a V_t, and what belongs to them, begin: behind those of the V_t before of its
+ * signature. */
 static int32_t *lines_from(struct cavs__sending *w, const struct cavs__increment *d,
                            const struct cavs__vt *vt)
 {
@@ -104,7 +105,7 @@ int cavs__add_segment(struct cavs__sending *w, const struct cavs__increment *d,
 
 /* ---- tasks ---- */
 
-/* Devices that cannot run some part of it. */
+/* The kinds of devices that cannot run some part of the task. */
 static uint32_t not_on(const struct cavs__sending *w)
 {
     uint32_t kinds = 0;
@@ -167,7 +168,7 @@ int cavs__close_task(struct cavs__sending *w, struct cavs__new_task *k, int prio
 {
     double seconds = w->seconds;
 
-    k->numbers[k->a->nbuffers++] = (int16_t)++k->a->most; /* scratch: no tensor's number */
+    k->numbers[k->a->nbuffers++] = (int16_t)++k->a->most; /* scratch: its number is no tensor's */
     cavs__task_buffer(k->task, w->e->scratch, STARPU_SCRATCH);
     k->task->priority = priority;
     w->first += w->n;

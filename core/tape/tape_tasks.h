@@ -12,7 +12,7 @@
 #include "codelets/part.h"
 #include "core/tape/tape.h"
 
-/* Segments on the way to tasks of one kind. */
+/* Segments that are being put into tasks of one kind. */
 struct cavs__sending {
     struct cavs_tape *t;
     struct cavs__engine *e;
@@ -35,32 +35,32 @@ struct cavs__new_task {
     int16_t *numbers;
 };
 
-/* Scratch of the slot; NULL: out of memory, which is reported. */
+/* Memory of the slot; NULL: out of memory, which is reported. */
 void *cavs__sending_take(struct cavs__sending *w, size_t bytes);
 /* most: segments of all tasks together. */
 int cavs__sending_begin(struct cavs__sending *w, struct cavs_tape *t, int slot, int shard,
                         const struct cavs__task_kind *k, int64_t most);
-/* Segments that cavs__next_reached() gives of V_t i, at most. */
+/* How many segments cavs__next_reached() gives of V_t i, at most. */
 static inline int64_t cavs__segments_reached(const struct cavs__increment *d, int i)
 {
     int32_t n = d->reached[i], others = d->vt[i].n - n;
 
     return n <= others ? n : others + 1;
 }
-/* The next rows of V_t i that gradients reach and that lie one after the other, behind *rows: at
- * first none from its first row on.  false: there are none. */
+/* Finds the next rows of V_t i, behind *rows, that gradients reach and that lie one after the
+ * other. *rows begins as no rows, at the first of V_t i.  false: there are no more. */
 bool cavs__next_reached(const struct cavs_tape *t, const struct cavs__increment *d, int i,
                         struct cavs__vt *rows);
-/* One more V_t, or some of its rows, for the next task. */
+/* Adds a V_t, or some of its rows, to the next task. */
 int cavs__add_segment(struct cavs__sending *w, const struct cavs__increment *d,
                       const struct cavs__vt *vt);
-/* The next task, of the segments so far; then its buffers; then it is submitted. */
+/* Opens a task of the segments so far; then its buffers are added, and then it is submitted. */
 int cavs__open_task(struct cavs__sending *w, struct cavs__new_task *k, int nbuffers);
 void cavs__add_buffer(struct cavs__sending *w, struct cavs__new_task *k, int tensor, int chunk,
                       bool written);
 void cavs__add_chunk(struct cavs__sending *w, struct cavs__new_task *k, int tensor, bool written);
 int cavs__close_task(struct cavs__sending *w, struct cavs__new_task *k, int priority);
-/* tape_sum_tasks.c: those of a phase. */
+/* tape_sum_tasks.c: submits the sums of a phase. */
 int cavs__submit_sums(struct cavs_tape *t, int slot, int shard, enum cavs__phase phase);
 
 #endif

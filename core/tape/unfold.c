@@ -8,7 +8,7 @@
 #include "core/tape/recording.h"
 #include "core/tape/unfolded.h"
 
-/* A function on its way. */
+/* A function that is being unfolded. */
 struct unfolding {
     struct cavs__unfolded *u;
     const struct cavs_function *of;
@@ -22,7 +22,7 @@ static struct cavs_symbol *give(struct unfolding *w, struct cavs_symbol like, in
 {
     struct cavs__given given = {.input = input, .entry = entry};
 
-    like.k = like.op == CAVS__OP_IDS ? -1 : 0; /* no limit is exceeded here */
+    like.k = like.op == CAVS__OP_IDS ? -1 : 0; /* within every limit */
     given.x = cavs__add_symbol(w->u->f, like, 0, NULL);
     if (given.x && !CAVS__APPEND(w->u->given, w->u->ngiven, given)) {
         cavs__function_fail(w->u->f, CAVS_ENOMEM, w->at, "apply: out of memory");
@@ -31,7 +31,7 @@ static struct cavs_symbol *give(struct unfolding *w, struct cavs_symbol like, in
     return given.x;
 }
 
-/* Zeros where there is no child, as in declared graphs. */
+/* The state of child k, or zeros where there is no such child, as in declared graphs. */
 static struct cavs_symbol *child(struct unfolding *w, const struct cavs_symbol *x, int k)
 {
     const struct cavs__unfolded *u = w->u;
@@ -55,7 +55,7 @@ static struct cavs_symbol *input(struct unfolding *w, const struct cavs_symbol *
     return give(w, like, x->input->number, entry);
 }
 
-/* All entries of the function's list are one symbol. */
+/* The symbol that stands for all entries of the function's list. */
 static struct cavs_symbol *listed(struct unfolding *w, const struct cavs_symbol *x)
 {
     bool child = x->op == CAVS__OP_EACH_CHILD;
@@ -71,7 +71,7 @@ static struct cavs_symbol *listed(struct unfolding *w, const struct cavs_symbol 
     return give(w, like, child ? CAVS__A_CHILD : x->input->number, CAVS__ALL_ENTRIES);
 }
 
-/* n entries; NULL: there is none, or reported. */
+/* A list of n entries of x; NULL: there is none, or reported. */
 static struct cavs_symbol *entries(struct unfolding *w, const struct cavs_symbol *x, int n)
 {
     struct cavs_symbol **xs = calloc((size_t)n + 1, sizeof(*xs)), *list = NULL;
@@ -129,7 +129,7 @@ static struct cavs_symbol *compute(struct unfolding *w, const struct cavs_symbol
                 .at = x->at};
 
     if (x->domain > 0 && like.domain == 0)
-        return NULL; /* of no entry */
+        return NULL; /* it has no entries */
     if (takes_list(x)) {
         like.k = length_of(w, x->k);
         if (like.k == 0)

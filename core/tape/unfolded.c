@@ -9,10 +9,12 @@
 #include "core/declare/build.h"
 #include "core/tape/recording.h"
 
-/* What is dropped in one place is not what is in another, also among the entries of a list. */
+/* Dropout draws other numbers at each place of the code, also for each entry of a list: so each
+ * gets a number. */
 enum { SITES_OF_A_MODEL = 1 << 16 };
 
-/* What builders have made; operators on lists are written out. */
+/* Adds what builders make to the unfolded function; operators on lists are written out entry by
+ * entry. */
 static struct cavs_symbol *append(struct cavs__recorder *recorder, int n,
                                   struct cavs_symbol *const *inputs)
 {

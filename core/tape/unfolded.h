@@ -38,7 +38,7 @@ struct cavs__given {
 struct cavs__unfolded_piece {
     const struct cavs__unfolded *of;
     int n, noperands, nresults;
-    int nlisted; /* operands that are lists: the last ones */
+    int nlisted; /* how many operands are lists: the last ones */
     int nplaced; /* results that stand side by side; others are columns of these */
     struct cavs_symbol **members, **operands, **results;
     int *column; /* [nresults] where it begins in the symbol's row */
@@ -55,7 +55,7 @@ struct cavs__unfolded {
     int32_t *codes;
     uint32_t print;          /* of function and codes: what tells it from others, in any process */
     bool listed;             /* some list is of any length */
-    bool by_length;          /* that cannot be: nobody applies it */
+    bool by_length;          /* it cannot be of any length, and is not applied */
     struct cavs_function *f; /* its symbols */
     struct cavs__recorder recorder;
     struct cavs_symbol next;
@@ -66,17 +66,17 @@ struct cavs__unfolded {
     struct cavs__unfolded_piece *pieces[CAVS__PIECES]; /* NULL: nothing is left for it */
 };
 
-/* unfolded.c: without symbols; NULL: out of memory. */
+/* unfolded.c: an unfolded function without symbols; NULL: out of memory. */
 struct cavs__unfolded *cavs__new_unfolded(struct cavs_stage *stage, const struct cavs_function *of,
                                           int ncodes, const int32_t *codes);
 void cavs__unfolded_free(struct cavs__unfolded *u);
 
-/* unfold.c: NULL: reported in `to`. */
+/* unfold.c: unfolds a function; NULL: reported in `to`. */
 struct cavs__unfolded *cavs__unfold(struct cavs_stage *stage, const struct cavs_function *of,
                                     int ncodes, const int32_t *codes, struct cavs_function *to,
                                     struct cavs_place at);
 
-/* unfolded_parts.c: what of it is computed where.  false: out of memory. */
+/* unfolded_parts.c: decides which symbols are computed together.  false: out of memory. */
 bool cavs__unfolded_cut(struct cavs__unfolded *u);
 
 /* Symbols of tapes say by k which piece they are. */

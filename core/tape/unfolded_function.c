@@ -6,13 +6,14 @@
 #include "core/tape/signature_function.h"
 #include "core/tape/unfolded.h"
 
-/* A function being made. */
+/* A vertex function that is being made. */
 struct making {
     struct cavs_function *f;
-    struct cavs_symbol **value; /* by symbol of the unfolded function; NULL: not yet */
+    struct cavs_symbol **value; /* for each symbol of the unfolded function; NULL: not yet */
 };
 
-/* Columns, constants and parameters of one row are there as soon as somebody reads them. */
+/* The symbol that stands for x.  Columns, constants and parameters of one row are made when they
+ * are read first. */
 static struct cavs_symbol *value_of(struct making *m, const struct cavs_symbol *x)
 {
     struct cavs_symbol **y = &m->value[x->number], *in = NULL, like = *x;
@@ -38,7 +39,7 @@ static bool add_member(struct making *m, const struct cavs_symbol *x)
     return ok && *y;
 }
 
-/* Side by side in one row, if there are several. */
+/* Adds the result of the piece; several results stand side by side in one row. */
 static bool add_result(struct making *m, const struct cavs__unfolded_piece *p)
 {
     struct cavs_symbol **in = calloc((size_t)p->nplaced + 1, sizeof *in), *x = NULL;

@@ -30,7 +30,7 @@ static void wait_for(struct cavs__cutting *c, struct cavs_symbol *x)
     c->shown[cavs__unsliced(x)->number] = true;
 }
 
-/* From what is shown, and from metrics, back. */
+/* Finds parts from what is shown, and from metrics, back to what they read. */
 static void find_parts(struct cavs__cutting *c)
 {
     wait_for(c, c->u->state);
@@ -52,8 +52,8 @@ static void find_parts(struct cavs__cutting *c)
     }
 }
 
-/* Products of own inputs, and what leads to them; where nothing else is in the chain it is not cut
- * (run_parts.c). */
+/* Puts products of the vertex's own inputs, and what leads to them, ahead of the chain; where
+ * nothing else is in the chain it is not cut (run_parts.c). */
 static void find_ahead(struct cavs__cutting *c)
 {
     bool cut = false;

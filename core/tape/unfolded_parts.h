@@ -8,7 +8,7 @@
 
 enum { CAVS__NO_PART = -1 };
 
-/* By symbol. */
+/* Arrays have an element for each symbol. */
 struct cavs__cutting {
     struct cavs__unfolded *u;
     int n;

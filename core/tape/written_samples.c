@@ -24,8 +24,8 @@ static bool fits(const struct cavs__recording *r, const struct cavs__extent *end
            (size_t)end->runs <= r->run_room && (size_t)end->sinks <= r->sink_room;
 }
 
-/* Places those whose turn has come, and says how many are placed.  What there is no room for waits.
- */
+/* Gives places on the tape to the samples whose turn has come, and returns how many have places.
+ * Those for which there is no room wait. */
 static int place_samples(struct cavs__writing *w)
 {
     int n;
@@ -109,7 +109,7 @@ void cavs__copy_placed(struct cavs__writing *w, struct cavs__scribe *s)
 
 /* ---- what becomes of them ---- */
 
-/* Their turns; what follows is the tape's again. */
+/* Adds the turns of the samples that are of use; what is recorded next is the tape's own again. */
 static bool take_turns(struct cavs__recording *r, const struct cavs__writing *w)
 {
     int own = cavs__place_of_next(r);
@@ -149,7 +149,8 @@ static bool reserve(struct cavs__recording *r, const struct cavs__extent *end)
            cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)end->sinks, sizeof *r->sinks);
 }
 
-/* All are written: room for those that are of use and had none, and the copies that still wait. */
+/* When all samples are written: makes room for those of use that had none, and does the copies that
+ * still wait. */
 static void copy_rest(struct cavs__writing *w, int scribes)
 {
     struct cavs__extent end = w->end;
