@@ -24,7 +24,7 @@ static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *
 
         for (int v = 0; v < t->n; v++) {
             int32_t id =
-                in->pulled[t->function[v]] ? t->ids[k][v] : -1; /* of float rows: their number */
+                in->pulled[t->function[v]] ? t->ids[k][v] : -1; /* of float rows, their numbers */
 
             t->keys[k][v] =
                 id < 0 || !from ? id : from->schedule.row_of[from->start[t->sample_of[v]] + id];
@@ -34,7 +34,7 @@ static int make_keys(const struct cavs__shard *shard, struct cavs__shard_stage *
     return n;
 }
 
-/* The same for what a vertex pulls of each child. */
+/* The same as make_keys() for what a vertex pulls for each child. */
 static int make_edge_keys(struct cavs__shard_stage *t, const struct cavs_stage *stage,
                           const int32_t **keys)
 {
@@ -86,7 +86,7 @@ static int make_schedule(const struct cavs__batch *b, struct cavs__shard *shard,
  * (the paper's streaming).  Each block is worth a while, and what it keeps for the chain should
  * still be in cache when the chain comes by. */
 
-/* First function rows of block b: after all V_t before it. */
+/* The rows of each function that block b begins with: behind those of all V_t before it. */
 static void find_block_rows(struct cavs__shard_stage *t, int nfunctions)
 {
     int32_t rows[nfunctions + 1];

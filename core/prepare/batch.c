@@ -64,8 +64,8 @@ void cavs__batch_free(struct cavs__batch *b)
 
 /* ---- shards ---- */
 
-/* What the vertices of a sample cost, at so much for each of a function and each entry of a
- * list. */
+/* What the vertices of a sample cost, given what a vertex of each function and an entry of each
+ * list cost. */
 static double sample_cost(const struct cavs_data *d, const struct cavs_stage *stage, int sample,
                           const double *cost, const double *list_cost, double extra)
 {
@@ -209,14 +209,14 @@ static void count_shard(const struct cavs__batch *b, const struct cavs__shard *s
         const struct cavs__shard_stage *t = &shard->stages[i];
 
         if (sp->stage->base)
-            continue; /* the same vertices again */
+            continue; /* it would count the same vertices again */
         stats->vertices += t->n;
         stats->evaluated += t->schedule.rows;
         stats->batching_tasks += t->schedule.nvt;
     }
 }
 
-/* Of all samples, whichever rank has them. */
+/* Counts the FLOPs of all samples, whichever rank works on them. */
 static void count_flops(const struct cavs__batch *b, struct cavs_stats *stats)
 {
     const struct cavs__request *r = &b->request;

@@ -13,7 +13,7 @@
  * The samples of a batch lie anywhere in the data: of each column a few lines here, a few there.  A
  * processor fetches ahead where it sees lines in sequence, and most samples end before it does. */
 
-enum { LINE = 64 / sizeof(int32_t), MOST_LINES = 8 /* then it has seen it */ };
+enum { LINE = 64 / sizeof(int32_t), MOST_LINES = 8 /* then it fetches by itself */ };
 
 CAVS__FETCHES void fetch(const int32_t *p, int64_t n)
 {
@@ -21,7 +21,7 @@ CAVS__FETCHES void fetch(const int32_t *p, int64_t n)
         __builtin_prefetch(p + i);
 }
 
-/* Of ids, or of the numbers of float rows; see copy_values(). */
+/* The ids of an input, or the numbers of its float rows; see copy_values(). */
 static const int32_t *values_of(const struct cavs__stage_data *sd, int input)
 {
     return sd->stage->inputs[input]->ids ? sd->inputs[input].p : sd->equal[input].p;
@@ -97,7 +97,7 @@ static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_da
     }
 }
 
-/* The first entry of each vertex in an input per entry. */
+/* Copies where the entries of each vertex begin, of an input that has values per entry. */
 static void copy_pointers(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
                           const struct cavs__shard *shard, int input)
 {
@@ -113,7 +113,8 @@ static void copy_pointers(struct cavs__shard_stage *t, const struct cavs__stage_
     }
 }
 
-/* Ids of one input, or the numbers of float rows, which tell equal ones. */
+/* Copies the ids of one input, or the numbers of its float rows, which are the same for equal
+ * rows. */
 static int copy_values(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
                        const struct cavs__shard *shard, int input)
 {
@@ -150,7 +151,8 @@ static int copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *
     return rc;
 }
 
-/* Ids are checked when a sample is added. */
+/* Ids were checked when their sample was added.  They may be wrong where the caller may have
+ * written to them since, or the file that they are in may have been changed. */
 static bool may_be_wrong(const struct cavs_data *d)
 {
     return d->lent || d->packed;

@@ -22,7 +22,7 @@ static int reserve(struct cavs__shard_stage *t, int rows, int ninputs)
     return CAVS_OK;
 }
 
-/* The values of the shared inputs of every row of function f, side by side. */
+/* Gathers the values of the shared inputs of every row of function f, side by side. */
 static int gather_keys(struct cavs__shard_stage *t, const struct cavs_stage *stage, int f,
                        const bool *inputs)
 {
@@ -44,7 +44,7 @@ static int gather_keys(struct cavs__shard_stage *t, const struct cavs_stage *sta
     return nkeys;
 }
 
-/* Stage rows of function rows, in place. */
+/* Turns rows of the function into rows of the stage, in place. */
 static void name_rows(struct cavs__shard_stage *t, int f, int32_t *first, int n)
 {
     const struct cavs__schedule *sch = &t->schedule;

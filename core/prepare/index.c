@@ -6,8 +6,8 @@
 #include "core/base/error.h"
 #include "core/prepare/preparing.h"
 
-/* Rows of the fetched stage, per vertex of t: through the index input, or of the vertex stood over.
- */
+/* For each vertex of t, the row of the stage that it fetches from: through the index input, or that
+ * of the vertex stood over. */
 static void find_fetched(const struct cavs__shard *shard, const struct cavs__shard_stage *t,
                          const struct cavs_symbol *fetch, int32_t *fetched)
 {
@@ -53,7 +53,7 @@ static int section_length(const struct cavs__section *sec, const struct cavs__sh
     }
 }
 
-/* Value per vertex -> value per function row. */
+/* Turns values by vertex into values by function row. */
 static void fill_vertex_section(int32_t *out, const struct cavs__schedule *sch, int function,
                                 const int32_t *values)
 {
@@ -74,7 +74,7 @@ static void fill_child_section(int32_t *out, const struct cavs__schedule *sch,
         for (int r = 0; vt->function == f->number && r < vt->n; r++) {
             int32_t first = sch->edge_ptr[vt->row0 + r], end = sch->edge_ptr[vt->row0 + r + 1];
 
-            /* one that reads all its children may have fewer than it reads by number */
+            /* where all children are read, there may be fewer than are read by number */
             out[vt->frow0 + r] = slot < end - first ? sch->edge_child[first + slot] : -1;
         }
     }
@@ -113,7 +113,7 @@ static int32_t *place_of(const struct writing *w, int section)
     return w->index + w->t->offsets[section];
 }
 
-/* The rows of a fetch by the row that they fetched. */
+/* Sorts the rows of a fetch by the row that they fetched. */
 static void fill_consumers(const struct writing *w, const struct cavs__section *sec, int32_t *ptr)
 {
     const struct cavs_symbol *fetch = sec->fetch;
@@ -145,7 +145,8 @@ static const int32_t *noise_of(const struct writing *w, const struct cavs__secti
     return noise;
 }
 
-/* A value for each function row, or a pair of sections by stage rows. */
+/* Fills a section that has a value for each function row, or a pair of sections by rows of the
+ * stage. */
 static void fill_row_section(const struct writing *w, const struct cavs__section *sec, int32_t *out)
 {
     const struct cavs__shard_stage *t = w->t;
@@ -191,7 +192,7 @@ static void fill_section(const struct writing *w, int number)
 
 /* ---- all ---- */
 
-/* Room for a number for each vertex of a stage, and each row of a fetch from it. */
+/* Makes room for a number for each vertex of a stage, and for each row of a fetch from it. */
 static int reserve_rows(struct cavs__shard *shard, int n)
 {
     if (n <= shard->scratch.row_cap && shard->scratch.by_row)
@@ -204,7 +205,7 @@ static int reserve_rows(struct cavs__shard *shard, int n)
     return CAVS_OK;
 }
 
-/* How many numbers of scratch the sections of a stage ask for. */
+/* How many numbers of scratch the sections of a stage take. */
 static int scratch_length(const struct cavs__stage_plan *sp, const struct cavs__shard *shard)
 {
     int most = shard->stages[sp->stage->number].n;

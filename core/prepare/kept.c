@@ -16,11 +16,11 @@
 #include "core/prepare/preparing.h"
 
 enum {
-    LATELY = 4096, /* batches: a power of two */
+    LATELY = 4096, /* how many batches back; a power of two */
     LEAST = 256    /* vertices: fewer are prepared as fast as they are found again */
 };
 
-/* A batch that came, by the lower bits of its hash. */
+/* A batch that came once, found by the lower bits of its hash. */
 struct cavs__once {
     uint64_t hash;
     size_t bytes;
@@ -87,7 +87,8 @@ static struct cavs__kept_batch *find(const struct cavs__kept *k, uint64_t hash,
     return NULL;
 }
 
-/* The arrays that cavs_data_sample_ids() gives may be written to. */
+/* Are the ids what they were?  The caller may write to the arrays that cavs_data_sample_ids()
+ * gives. */
 static bool unchanged(const struct cavs__kept_batch *kept, const struct cavs_data *d)
 {
     const struct cavs_model *m = kept->batch.plan->model;
@@ -103,7 +104,7 @@ static bool unchanged(const struct cavs__kept_batch *kept, const struct cavs_dat
 
 /* ---- keeping ---- */
 
-/* The one that has not come for longest, if that is long. */
+/* The kept batch that has not come for longest, if that is long enough to make room; else NULL. */
 static struct cavs__kept_batch *oldest(const struct cavs__kept *k)
 {
     struct cavs__kept_batch *old = NULL;
@@ -115,7 +116,7 @@ static struct cavs__kept_batch *oldest(const struct cavs__kept *k)
     return old && k->now - old->last > LATELY ? old : NULL;
 }
 
-/* Tables know no removing. */
+/* Makes the table anew, since nothing can be removed from one. */
 static bool tabulate(struct cavs__kept *k)
 {
     if (!cavs__table_grow(&k->table, (size_t)k->n + 1))
@@ -141,7 +142,7 @@ static struct cavs__kept_batch *add(struct cavs__kept *k, const struct cavs__bat
     return k->batches[k->n++] = kept;
 }
 
-/* It is another batch from now on; its arrays stay. */
+/* Makes it the kept batch of this request; it has the arrays of the one that it was before. */
 static bool rename_batch(struct cavs__kept *k, struct cavs__kept_batch *kept, uint64_t hash,
                          const struct cavs__request *r)
 {
@@ -158,7 +159,8 @@ static bool rename_batch(struct cavs__kept *k, struct cavs__kept_batch *kept, ui
     return false;
 }
 
-/* NULL: there is no room.  Memory that is short is no reason not to go on. */
+/* A place for one more kept batch; NULL: there is no room.  Where memory is short the batch is just
+ * not kept. */
 static struct cavs__kept_batch *begin(struct cavs__kept *k, const struct cavs__batch *like,
                                       uint64_t hash, size_t bytes, const struct cavs__request *r)
 {

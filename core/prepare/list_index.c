@@ -30,7 +30,7 @@ int cavs__list_length(const struct cavs__shard *shard, const struct cavs__shard_
            shard->stages[list->whole->number].start[t->sample_of[v]];
 }
 
-/* Visits the function rows of the list's function in order. */
+/* Is called for the rows of the list's function, in order. */
 typedef void visit_row(void *arg, int row, int frow, int v);
 
 static void for_rows_of(const struct cavs__schedule *sch, int first, int end, int function,
@@ -194,8 +194,9 @@ static void fill_fetch(void *arg, int row, int frow, int v)
     }
 }
 
-/* Keys of dropout: made of the vertex's, so that each entry has its own.  A vertex's low half is
- * not 0 where something is dropped, and neither are those of its entries. */
+/* The keys of dropout of entries are made from the key of their vertex and are all different.  The
+ * low half of a vertex's key is not 0 where something is dropped, and neither are those of its
+ * entries. */
 static void fill_noise(void *arg, int row, int frow, int v)
 {
     struct filling *f = arg;

@@ -50,7 +50,7 @@ struct cavs__shard_stage {
     int nchildren, cap_children;
     int32_t *function, *child_ptr, *child;
     int32_t *sample_of; /* [n] position of the vertex's sample in the shard */
-    int32_t *over;      /* [n] vertex of the base stage stood over, in this shard's numbering */
+    int32_t *over;      /* [n] the vertex of the base stage that it stands over */
     int32_t **ids;      /* [ninputs][n] id inputs */
     int32_t *start;     /* [samples of the shard + 1] first vertex of each sample */
     int cap_start;
@@ -86,7 +86,7 @@ struct cavs__shard {
     } scratch; /* a shard is one thread's at a time */
 };
 
-/* The rows that one lookup has in one shard, which are those of a tensor of gradients. */
+/* One lookup in one shard: its rows are those of a tensor of gradients. */
 struct cavs__lookup {
     const struct cavs_symbol *grad;
     int tensor, shard;
@@ -99,7 +99,7 @@ struct cavs__touched {
     ptrdiff_t ld;                      /* floats from one row of a gradient to the next */
     struct cavs__lookup *lookups;      /* by source; in the arena of the batch */
     bool asked_for;                    /* each gradient may be read after the update */
-    int32_t *ids, *ptr, *source, *row; /* where cavs__list_touched() was told to put them */
+    int32_t *ids, *ptr, *source, *row; /* cavs__list_touched() writes these to where it is told */
 };
 
 /* How all batches are prepared. */
@@ -110,7 +110,7 @@ struct cavs__preparing {
     int most_shards;
 };
 
-/* What a batch is to be made of. */
+/* What is asked for: from which samples a batch is to be made, and what for. */
 struct cavs__request {
     const struct cavs_data *data;
     const int *samples;
@@ -140,12 +140,12 @@ struct cavs__batch {
 
 /* A batch that has come before: the same samples of the same data, in the same order. */
 struct cavs__kept_batch {
-    struct cavs__batch batch; /* its request, but for the arrays, says of what */
+    struct cavs__batch batch; /* its request says what it was made of, but for arrays */
     struct cavs__arena arena;
     int number;       /* among those that are kept */
     unsigned written; /* bit i: what its tasks read is in its i-th place; 0: not prepared */
-    uint64_t hash, data, last; /* of the request; number of the data; when it came last */
-    int *samples;              /* of the request */
+    uint64_t hash, data, last; /* hash of the request; number of the data; when it came last */
+    int *samples;              /* the samples of the request */
     size_t cap, bytes;         /* of the samples; of all that is kept */
 };
 
@@ -170,8 +170,8 @@ static inline int cavs__partials_among(int most_shards)
                                : CAVS__MAX_PARTIALS;
 }
 
-/* Partial gradient to which a shard adds its rows, or the i-th of some where there are fewer shards
- * than there may be. */
+/* The partial gradient to which a shard adds its rows; where there are fewer shards than there may
+ * be, the i-th of several. */
 static inline int cavs__partial_at(const struct cavs__batch *b, int shard, int i)
 {
     return (shard * (b->how.most_shards / b->nshards) + i) %
@@ -183,16 +183,16 @@ int cavs__batch_init(struct cavs__batch *b, const struct cavs__plan *plan,
                      const struct cavs__preparing *how);
 void cavs__batch_free(struct cavs__batch *b);
 
-/* The same, with the scratch of another batch, which is freed after it. */
+/* The same, but with the scratch of another batch, which has to be freed after this one. */
 int cavs__batch_init_beside(struct cavs__batch *b, const struct cavs__batch *other);
 
 /* Cuts the samples into shards. */
 int cavs__batch_split(struct cavs__batch *b, const struct cavs__request *request);
-/* Then: schedules one of them.  Different shards may be scheduled side by side. */
+/* Then schedules one of the shards.  Different shards may be scheduled side by side. */
 int cavs__schedule_shard(struct cavs__batch *b, int shard);
-/* Vertices of all stages of the shards. */
+/* How many vertices all stages of all shards have. */
 int64_t cavs__batch_vertices(const struct cavs__batch *b);
-/* Then: decides where index sections will be and, but for evaluations, finds what lookups there
+/* Then decides where index sections will be and, but for evaluations, finds what lookups there
  * are. */
 int cavs__batch_lay_out(struct cavs__batch *b, struct cavs__arena *arena);
 /* Adds a batch to the statistics. */
@@ -202,7 +202,8 @@ void cavs__batch_count(const struct cavs__batch *b, struct cavs_stats *stats);
 int cavs__index_length(const struct cavs__batch *b, int shard, int stage);
 void cavs__write_index(const struct cavs__batch *b, int shard, int stage, int32_t *index);
 
-/* Of sections that are there: those that differ from one batch of the same samples to the next. */
+/* Keys of dropout are all that differs between two batches of the same samples.  Has a stage
+ * sections of them?  Writes these alone. */
 bool cavs__has_noise(const struct cavs__stage_plan *sp);
 void cavs__write_noise(const struct cavs__batch *b, int shard, int stage, int32_t *index);
 
@@ -221,7 +222,8 @@ void cavs__write_pulled(const struct cavs__batch *b, const struct cavs__shard *s
  * and the lists. */
 int64_t cavs__touched_length(const struct cavs__touched *t);
 void cavs__list_touched(const struct cavs__batch *b, const struct cavs_param *p, int32_t *lists);
-/* Scratch for whoever numbers rows of a looked-up parameter: [rows] zeros, to be left as such. */
+/* Scratch for numbering the rows of a looked-up parameter: [rows] zeros, which have to be zeros
+ * again afterwards. */
 int32_t *cavs__id_marks(const struct cavs__batch *b, const struct cavs_param *p);
 
 /* size.c: rows that a shard wants in a tensor that its tasks write, of a block where the tensor has
@@ -235,16 +237,16 @@ size_t cavs__shard_scratch(const struct cavs__plan *p, const struct cavs__shard 
 /* Bytes that keeping a prepared batch takes, about, with so many copies of what its tasks read. */
 size_t cavs__batch_bytes(const struct cavs__batch *b, int copies);
 
-/* kept.c: a zeroed store keeps nothing and can be freed.  limit: bytes. */
+/* kept.c: a zeroed struct keeps nothing and can be freed.  limit: bytes. */
 int cavs__kept_init(struct cavs__kept *k, size_t limit);
 void cavs__kept_free(struct cavs__kept *k);
-/* Where the batch of this request is kept, or is to be prepared because it has come before; NULL:
- * like any other.  One that is given has r as its request. */
+/* The kept batch of this request, or one that is to be prepared since the request has come before;
+ * r is its request then.  NULL: the batch is to be prepared as any other is. */
 struct cavs__kept_batch *cavs__kept_batch_of(struct cavs__kept *k, const struct cavs__batch *like,
                                              const struct cavs__request *r);
-/* It could not be prepared. */
+/* Forgets a kept batch that could not be prepared. */
 void cavs__kept_drop(struct cavs__kept_batch *kept);
-/* A batch that is not kept was prepared: what keeping it takes. */
+/* Notes that a batch was prepared that is not kept, and how many bytes keeping it takes. */
 void cavs__kept_note(struct cavs__kept *k, const struct cavs__request *r, size_t bytes);
 
 #endif

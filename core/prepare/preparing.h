@@ -6,32 +6,33 @@
 
 #include "core/prepare/prepare.h"
 
-/* What is of use for one batch after the other. */
+/* Scratch that is used for one batch after the other. */
 struct cavs__batch_scratch {
     struct cavs__shard_scratch split;
     double *sample_work; /* [n] of the batch */
     int32_t *sample_shard;
     size_t sample_cap;
-    int32_t **id_mark; /* [nstored][rows] of looked-up ones: position + 1 of a touched row */
+    int32_t **id_mark; /* [nstored][rows] of looked-up parameters: 0, or 1 + place */
 };
 
 /* shard_memory.c */
 int cavs__shard_init(const struct cavs_model *m, struct cavs__shard *shard);
 void cavs__shard_free(const struct cavs_model *m, struct cavs__shard *shard);
 int cavs__grow(int32_t **p, size_t n); /* to n numbers and one more */
-/* Room for n vertices, and for n values of an input per edge or entry. */
+/* Makes room for n vertices, and for n values of an input per edge or entry. */
 int cavs__reserve_vertices(struct cavs__shard_stage *t, const struct cavs_stage *stage, int n);
 int cavs__reserve_values(struct cavs__shard_stage *t, const struct cavs__input *in, int64_t n);
 
-/* batch_graph.c: the graph of a stage for the shard's samples; stages it stands over come first. */
+/* batch_graph.c: makes the graph of a stage from the shard's samples; the stages that it stands
+ * over come first. */
 int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
                      const struct cavs_stage *stage);
 
-/* Whether the ids of the shard's samples are what they were when its graphs were made. */
+/* Are the ids of the shard's samples what they were when its graphs were made? */
 bool cavs__same_ids(const struct cavs_data *d, const struct cavs__shard *shard,
                     const struct cavs_stage *stage);
 
-/* arrange.c: the stage has its graph. */
+/* arrange.c: schedules a stage that has its graph. */
 int cavs__arrange(const struct cavs__batch *b, struct cavs__shard *shard,
                   const struct cavs_stage *stage);
 
@@ -56,15 +57,15 @@ int cavs__list_length(const struct cavs__shard *shard, const struct cavs__shard_
 /* Sets t->entries and t->longest; the stage has its schedule. */
 int cavs__count_entries(const struct cavs__shard *shard, struct cavs__shard_stage *t,
                         const struct cavs_stage *stage);
-/* Entries of a list in a block of V_t. */
+/* How many entries of a list a block of V_t has. */
 int64_t cavs__block_entries(const struct cavs__shard *shard, const struct cavs__shard_stage *t,
                             const struct cavs__list *list, int block);
-/* The section `sec`, which has a value per entry or is the pointers to them.  noise: of the
+/* Fills the section `sec`, which has a value per entry or is the pointers to them.  noise: of the
  * vertices, where it is a section of that. */
 void cavs__fill_list_section(int32_t *out, const struct cavs__shard *shard,
                              const struct cavs__shard_stage *t, const struct cavs__section *sec,
                              const int32_t *noise);
-/* Rows of the fetched stage, per entry. */
+/* Fills a section with rows of the fetched stage, per entry. */
 void cavs__fill_list_fetch(int32_t *out, const struct cavs__shard *shard,
                            const struct cavs__shard_stage *t, const struct cavs_symbol *fetch);
 
@@ -77,7 +78,7 @@ int cavs__distinct_length(const struct cavs__section *sec, const struct cavs__sh
 void cavs__fill_distinct(const struct cavs__section *sec, const struct cavs__shard_stage *t,
                          int32_t *out, int32_t *partner);
 
-/* touched.c: b->touched, but for the lists. */
+/* touched.c: makes b->touched, but for the lists. */
 int cavs__find_lookups(struct cavs__batch *b);
 
 #endif

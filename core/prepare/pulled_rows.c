@@ -28,7 +28,7 @@ void cavs__write_pulled(const struct cavs__batch *b, const struct cavs__shard *s
 
         if (per_edge) {
             to = sch->edge_ptr[r];
-            n = t->child_ptr[v + 1] - t->child_ptr[v]; /* slots without a child have no row */
+            n = t->child_ptr[v + 1] - t->child_ptr[v]; /* only children have rows */
             n = n < sch->edge_ptr[r + 1] - to ? n : sch->edge_ptr[r + 1] - to;
             from = ((const int64_t *)sd->first.p)[shard->samples[i]] +
                    (t->child_ptr[v] - t->child_ptr[t->start[i]]);

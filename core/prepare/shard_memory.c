@@ -7,8 +7,8 @@
 
 /* ---- grow-only arrays ---- */
 
-/* Those of a stage share one capacity, which whoever calls this keeps a quarter above what is asked
- * for: batches vary a little, and doubling would hold twice of a large one. */
+/* Arrays of a stage share one capacity, which the caller keeps a quarter above what is needed:
+ * batches vary a little, and doubling would hold twice of a large one. */
 int cavs__grow(int32_t **p, size_t n)
 {
     int32_t *q = realloc(*p, (n + 1) * sizeof *q);

@@ -5,7 +5,8 @@
 
 /* ---- rows ---- */
 
-/* What parts keep for one another is in blocks. */
+/* The number of blocks that a tensor has in a shard: what parts keep for one another has
+ * several. */
 int cavs__blocks_of(const struct cavs__shard *shard, const struct cavs__tensor_desc *d)
 {
     return d->kind == CAVS__T_BUNDLE ? shard->stages[d->stage->number].nblocks : 1;
@@ -82,7 +83,8 @@ size_t cavs__batch_bytes(const struct cavs__batch *b, int copies)
 
 /* ---- scratch ---- */
 
-/* What a part of a function needs where a vertex has more entries than a tile is meant for. */
+/* The scratch that a part of a function wants where a vertex has more entries than a tile is meant
+ * for. */
 static size_t scratch_needed(const struct cavs__part *part, const struct cavs_function *f,
                              const struct cavs__shard_stage *t)
 {

@@ -21,7 +21,7 @@ static const struct cavs__list *list_of(const struct cavs_symbol *grad)
     return domain > 0 ? grad->function->lists[domain - 1] : NULL;
 }
 
-/* Ids that a lookup has in a shard. */
+/* How many ids a lookup has in a shard. */
 static int occurrences_in(const struct cavs__shard_stage *t, const struct cavs_symbol *grad)
 {
     const struct cavs__list *list = list_of(grad);
@@ -29,7 +29,7 @@ static int occurrences_in(const struct cavs__shard_stage *t, const struct cavs_s
     return list ? t->entries[list->number] : t->schedule.function_rows[grad->function->number];
 }
 
-/* Those of p in a shard are appended to t. */
+/* Appends the lookups of parameter p in a shard to t. */
 static void add_lookups(const struct cavs__batch *b, int shard, const struct cavs_param *p,
                         struct cavs__touched *t)
 {
@@ -85,8 +85,8 @@ int cavs__find_lookups(struct cavs__batch *b)
 
 /* ---- rows ---- */
 
-/* The rows being listed of a parameter: pass 0 counts the occurrences of each, pass 1 lists
- * them. */
+/* The walk by which touched rows of a parameter are listed: pass 0 counts the occurrences of each
+ * row, pass 1 lists them. */
 struct listing {
     const struct cavs__batch *b;
     struct cavs__touched *t;
@@ -94,7 +94,7 @@ struct listing {
     int source, pass;
 };
 
-/* Row `row` of the lookup looked this id up. */
+/* Counts or lists one occurrence: row `row` of the lookup has this id. */
 static void touch(const struct listing *l, int32_t id, int row)
 {
     struct cavs__touched *t = l->t;
@@ -116,7 +116,7 @@ static void touch(const struct listing *l, int32_t id, int row)
     t->row[at] = row;
 }
 
-/* A row for each distinct input of the function. */
+/* Visits a lookup that has a row for each distinct input of the function. */
 static void visit_distinct(const struct listing *l, const struct cavs__shard_stage *t, int function,
                            const int32_t *ids)
 {
@@ -126,8 +126,8 @@ static void visit_distinct(const struct listing *l, const struct cavs__shard_sta
         touch(l, ids[t->schedule.vertex_of[first[row]]], row);
 }
 
-/* Visits the ids of the source in order, those of a list entry by entry.  Their gradients have a
- * row each, or one for all entries of a vertex. */
+/* Visits the ids of a lookup in order, those of a list entry by entry.  The gradient has a row for
+ * each of them, or one for all entries of a vertex. */
 static void visit(const struct listing *l)
 {
     const struct cavs__lookup *k = &l->t->lookups[l->source];
