@@ -17,8 +17,9 @@
 /* Chunks that stay together, with their shards. */
 struct bundles {
     int n;
-    int chunk[CAVS__MAX_PARTIALS + 1], shards[CAVS__MAX_PARTIALS + 1]; /* before each of them */
-    uint64_t used;                                                     /* chunks */
+    /* How many of them there are before each bundle, [n + 1]. */
+    int chunk[CAVS__MAX_PARTIALS + 1], shards[CAVS__MAX_PARTIALS + 1];
+    uint64_t used; /* chunks */
 };
 
 _Static_assert((int)CAVS__MAX_PARTIALS <= 64, "chunks are bits");
@@ -45,8 +46,8 @@ static uint64_t chunks(int first, int end)
 static struct bundles find_bundles(const struct cavs__engine *e, int nshards)
 {
     struct bundles b = {.n = 0};
-    int shards[CAVS__MAX_PARTIALS] = {0}; /* by the lowest of their chunks */
-    uint64_t bonds = 0;                   /* chunks that have to be with the one before */
+    int shards[CAVS__MAX_PARTIALS] = {0}; /* shards by the lowest of their chunks */
+    uint64_t bonds = 0;                   /* chunks that go where the one before goes */
 
     for (int shard = 0; shard < nshards; shard++) {
         int highest, lowest = lowest_chunk(e, nshards, shard, &highest);
@@ -98,7 +99,7 @@ struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank)
     return s;
 }
 
-/* Sums that a rank sends beyond one; one that has nothing to do is worth one, too. */
+/* How many sums a rank sends beyond one.  A rank that has nothing to do counts as one, too. */
 static int extra_sums(const struct bundles *b, int first, int end)
 {
     struct cavs__subtotals s = {.n = 0};
@@ -109,7 +110,7 @@ static int extra_sums(const struct bundles *b, int first, int end)
 
 /* ---- dealing ---- */
 
-/* A worker has one shard at a time, and shards are alike. */
+/* What a rank takes for so many shards: they are alike, and a worker has one at a time. */
 static double seconds(const struct cavs__pace *pace, int shards)
 {
     int workers = pace->workers > 0 ? pace->workers : 1;
@@ -131,10 +132,10 @@ double cavs__deal_seconds(int nshards, const int *rank_of, int ranks, const stru
     return most;
 }
 
-/* When the slowest is done at best. */
+/* How long the slowest rank takes if shards are dealt as well as can be. */
 static double least_seconds(const struct bundles *b, int ranks, const struct cavs__pace *pace)
 {
-    double least[CAVS__MAX_PARTIALS + 1]; /* of the first so many bundles, by the ranks so far */
+    double least[CAVS__MAX_PARTIALS + 1]; /* [n] of the first n bundles, by the ranks so far */
 
     for (int end = 0; end <= b->n; end++)
         least[end] = end > 0 ? INFINITY : 0;
@@ -149,11 +150,12 @@ static double least_seconds(const struct bundles *b, int ranks, const struct cav
     return least[b->n];
 }
 
-/* The fewest extra sums with which nobody takes longer than `most`: rank[bundle]. */
+/* Deals bundles, rank[bundle], so that no rank takes longer than `most`, and of all such ways by
+ * the one with the fewest extra sums. */
 static void fewest_sums(const struct bundles *b, int ranks, const struct cavs__pace *pace,
                         double most, int *rank)
 {
-    uint8_t first_of[ranks][CAVS__MAX_PARTIALS + 1]; /* of who takes the last of so many */
+    uint8_t first_of[ranks][CAVS__MAX_PARTIALS + 1]; /* by rank, and by how many there are */
     int fewest[CAVS__MAX_PARTIALS + 1], none = ranks + CAVS__MAX_PARTIALS * CAVS__MAX_PARTIALS;
 
     for (int end = 0; end <= b->n; end++)

@@ -7,13 +7,13 @@
 #include "core/base/notice.h"
 #include "core/run/session.h"
 
-/* Values as they are, and transposed. */
+/* Devices have the values of a parameter as they are, and transposed. */
 enum { COPIES = 2 };
 
 struct wanted {
     double by_update; /* bytes of the largest update: the numbers, gradients, and states */
-    double by_tasks;  /* that read all parameters */
-    const char *of;   /* whose update it is */
+    double by_tasks;  /* bytes of all parameters, as tasks read them */
+    const char *of;   /* the parameter of that update */
 };
 
 static struct wanted wanted(const struct cavs_session *s)
@@ -35,7 +35,7 @@ static struct wanted wanted(const struct cavs_session *s)
     return w;
 }
 
-/* Half of a device's memory may be full of a shard: see homes.c. */
+/* Is there room beside a shard, which may take half of the device's memory (homes.c)? */
 static bool has_room(const struct cavs__device_facts *f, const struct wanted *w)
 {
     double bytes = (double)f->bytes;

@@ -19,7 +19,7 @@ static void list_entries(const struct cavs_function *f, const struct cavs__shard
         entries[i] = t->entries[f->lists[i]->number];
 }
 
-/* What the rows of a function in a shard want of the parts that run over them. */
+/* The scratch that parts want to run over all rows of their functions in a shard. */
 static size_t wanted_by_stage(const struct cavs__engine *e, const struct cavs__shard *shard,
                               int stage)
 {
@@ -54,7 +54,8 @@ static size_t wanted_by_updates(const struct cavs__batch *b)
     return most;
 }
 
-/* What a device's memory, as far as StarPU may use it, has room for beside the tensors. */
+/* The largest scratch for which a device's memory, as far as StarPU may use it, has room beside the
+ * tensors. */
 static size_t most_floats(void)
 {
     size_t most = MOST_FLOATS;

@@ -77,7 +77,8 @@ static void append(struct cavs__step *step, struct cavs__device_texts *texts)
         texts->programs[texts->nprograms++] = (struct cavs__ew_program *)step->call.program;
 }
 
-/* Their lists are to be freed. */
+/* Collects the groups of the plan, without those that a device cannot launch.  The caller frees the
+ * lists. */
 static int collect(const struct cavs__plan *p, bool coming, struct cavs__device_texts *texts)
 {
     *texts = (struct cavs__device_texts){0};
@@ -134,7 +135,7 @@ static int compile_groups(struct cavs__plan *p)
     return rc;
 }
 
-/* NULL: there is none, or no memory for it. */
+/* The text of the groups; NULL: there is none, or no memory for it. */
 static char *text_of(const struct cavs__device_texts *texts)
 {
     return texts->nprograms + texts->nsequences > 0 ? cavs__devices->groups_text(texts) : NULL;
@@ -162,7 +163,7 @@ static int check_kind(const struct cavs__task_kind *k, uint32_t not_on)
                       k->name, k->cpu_only ? k->cpu_only : "no device can be used");
 }
 
-/* Those there are may all be of devices that have been left out. */
+/* It is an error if no worker is left, since all belong to devices that cannot be used. */
 static int check_workers(void)
 {
     if (starpu_worker_get_count() == 0 || starpu_cpu_worker_get_count() > 0)
@@ -177,8 +178,9 @@ static int place_kind(struct cavs__task_kind *k)
     return check_kind(k, 0);
 }
 
-/* Its parts come while tasks are on their way, and one that a device cannot run must not keep
- * others from it: so each says where it cannot run, and a task goes by those that it has. */
+/* The parts of a tape's kind come while its tasks run, and a part that a device cannot run must not
+ * keep others from it.  So each part says where it cannot run, and a task goes by the parts that it
+ * has. */
 static int place_recorded(struct cavs__task_kind *k)
 {
     int rc = CAVS_OK;

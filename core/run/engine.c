@@ -128,7 +128,7 @@ int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan 
     return rc ? rc : create_metrics(e);
 }
 
-/* Those are the store's: store.h. */
+/* Does the store have it, and not the engine?  See store.h. */
 static bool is_stored(const struct cavs__tensor_desc *d)
 {
     return d->kind == CAVS__T_PARAM || d->kind == CAVS__T_COPY;

@@ -37,7 +37,8 @@ enum {
     CAVS__MOST_JOINED = 64     /* tasks that run as one */
 };
 
-/* The tasks of one home, or of no shard: when they could begin, and when the last one was done. */
+/* The tasks of one home in a batch, or those of no shard: when the first could begin, and when the
+ * last was done. */
 struct cavs__lap {
     struct cavs__slot *slot;
     double began, done; /* starpu_timing_now() */
@@ -55,10 +56,10 @@ struct cavs__slot {
     double submitted;                           /* likewise */
     struct cavs__lap laps[CAVS__MAX_HOMES + 1]; /* [0]: of no shard */
     struct cavs__arena arena;
-    struct cavs__arena *own; /* [nshards] of shards whose tasks workers submit, or NULL */
-    double seconds;          /* what it should take */
-    uint64_t busy_ns;        /* of workers with it, where there are several ranks */
-    int place;               /* where what the tasks of the batch read lies; 0: in the slot's own */
+    struct cavs__arena *own; /* [nshards] for the tasks of a shard that workers submit; or NULL */
+    double seconds;          /* what the batch should take */
+    uint64_t busy_ns;        /* of workers with this batch, where there are several ranks */
+    int place;               /* where it has what its tasks read; 0: in the slot's own place */
 };
 
 /* Workers that keep the tensors of some shards: a device, or all CPU workers; see homes.c. */
@@ -68,23 +69,23 @@ struct cavs__home {
     const char *name;                                 /* for people */
     uint32_t workers[(STARPU_NMAXWORKERS + 31) / 32]; /* of a device, as starpu_task::workerids */
     unsigned node;                                    /* of its memory, to StarPU */
-    int first, n, used;   /* its shards, and how many of them get something */
+    int first, n, used;   /* its shards, first .. first+n-1, of which `used` get something */
     double room;          /* bytes that a shard should have at most; 0: any */
     double rate[2];       /* work a second: forward only, and all */
     unsigned given, seen; /* bit k: had work, and rate[k] is measured */
     unsigned hoped;       /* bit k: rate[k] has grown by hope alone since then */
-    int in_turn[2];       /* batches of which it had something, one after the other */
-    int in_vain[2];       /* tries after which it soon had nothing again */
+    int in_turn[2];       /* for how many batches in turn it had work */
+    int in_vain[2];       /* how many tries soon ended without work again */
 };
 
 struct cavs__homes {
     int n;
     struct cavs__home home[CAVS__MAX_HOMES];
-    double work[CAVS__SLOTS][CAVS__MAX_HOMES]; /* of the batch in the slot */
-    int slot;                                  /* of the batch at hand */
+    double work[CAVS__SLOTS][CAVS__MAX_HOMES]; /* of the batch in each slot */
+    int slot;                                  /* of the batch that is being prepared */
     double *share;                             /* [nshards] scratch */
     size_t *bytes; /* likewise, for whoever asks cavs__homes_crowded() */
-    bool *away;    /* likewise: of this batch, for CPU workers; NULL: none */
+    bool *away;    /* [nshards] of this batch, computed by CPU workers; NULL: none */
     bool *whole;   /* [nshards] eager work of a shard is one block: it is a device's */
 };
 
@@ -100,16 +101,16 @@ struct cavs__join {
     double grain; /* seconds that a task of CPUs should be worth; 0: each is submitted by itself */
     int n, buffers;
     double seconds;
-    struct cavs__helping *helping; /* with what is kept; NULL: nobody helps, or with parts of it */
+    struct cavs__helping *helping; /* with all that is kept; NULL: nobody helps with all of it */
     struct starpu_task *tasks[CAVS__MOST_JOINED];
 };
 
 /* Batches that the calling thread runs; see here.c. */
 struct cavs__here {
-    bool now, awaited;  /* the batch is; the caller has waited for the end of the one before */
-    int in_turn;        /* such batches, one after the other */
-    double began, took; /* microseconds; of the last one, or 0 */
-    double busy;        /* seconds of the processor that it has had, or 0 */
+    bool now, awaited;  /* it is one of those; the caller has waited for the batch before */
+    int in_turn;        /* how many such batches came one after the other */
+    double began, took; /* microseconds: when the batch began; what the last one took, or 0 */
+    double busy;        /* seconds of the processor that the last one took, or 0 */
     double mean[2][2];  /* [evaluated][of one sample] seconds of recent batches; 0: none yet */
     float *scratch;
     size_t floats;
@@ -118,7 +119,7 @@ struct cavs__here {
 /* A gradient that the update of its parameter makes; see made_gradients.c. */
 struct cavs__gradient {
     struct cavs__made made;
-    const struct cavs__task_kind *kind; /* of the task that would make it */
+    const struct cavs__task_kind *kind; /* the kind of the task that would make it */
     starpu_data_handle_t handles[CAVS__MAX_BUFFERS];
     struct cavs__gradient *next; /* of another shard; NULL: none */
 };
@@ -127,20 +128,20 @@ struct cavs__engine {
     const struct cavs_runtime *rt;
     const struct cavs_session_options *options; /* its session's */
     const struct cavs__plan *plan;
-    struct cavs__rates rates; /* of its products */
+    struct cavs__rates rates; /* of products in the session's precision */
     int nshards;              /* most per batch */
     int ntensors;
     struct cavs__tensor *tensors; /* [ntensors] of the plan; those of parameters are the store's */
-    size_t tensor_bytes;          /* of these and all others that cavs__reserve() made larger */
-    starpu_data_handle_t scratch; /* of a task */
+    size_t tensor_bytes;          /* of all tensors that cavs__reserve() made larger */
+    starpu_data_handle_t scratch; /* a block for each worker */
     size_t scratch_floats;
-    bool devices; /* tasks may run on some: then scratch serves them, too */
+    bool devices; /* tasks may run on devices: then scratch is for these, too */
     int nslots;   /* batches in flight: one more with ranks, where their preparing may be late */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
     struct cavs__helped *helped; /* [shards] of the batch, by helpers.c; NULL: nobody helps */
-    /* Seconds of processors in this batch so far: of workers that prepare shards, and of whomever
-     * does so. */
+    /* Seconds of processors that the batch has taken so far: of workers, and of whoever arranges
+     * its shards. */
     double preparing, arranging;
     struct cavs__here here;
     long batches;              /* submitted */
@@ -148,25 +149,26 @@ struct cavs__engine {
     struct cavs__homes *homes; /* NULL: any worker takes any shard */
     bool (
         *grad_used)[CAVS__MAX_PARTIALS]; /* [nstored] partial gradients written by the last batch */
-    struct cavs__gradient **made;        /* [nstored] by the update that follows; NULL: by a task */
+    struct cavs__gradient **made;        /* [nstored] made by their update; NULL: by a task */
     struct cavs__cuts *cuts;             /* [nstages] */
     struct cavs__fault fault;
-    uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, by cost, when measured */
+    uint64_t nanoseconds[CAVS__COSTS]; /* of the workers, for each cost, if it is measured */
 };
 
-/* What the optimizer's tasks add their time to; NULL: it is not measured. */
+/* Where the optimizer's tasks add up their time; NULL: it is not measured. */
 static inline uint64_t *cavs__update_nanoseconds(struct cavs__engine *e)
 {
     return e->options->measure ? &e->nanoseconds[CAVS__COST_UPDATE] : NULL;
 }
 
-/* Of the batch that is being prepared. */
+/* The slot of the batch that is being prepared. */
 static inline int cavs__next_slot(const struct cavs__engine *e)
 {
     return (int)(e->batches % e->nslots);
 }
 
-/* What the tasks of a batch read is in chunks of the slot, or where it is kept. */
+/* Which chunks have what the tasks of a batch read: those of the slot, or of the place where a kept
+ * batch is. */
 static inline int cavs__read_place(const struct cavs__engine *e, int slot)
 {
     return e->slots[slot].place > 0 ? e->slots[slot].place : slot;
@@ -189,37 +191,38 @@ static inline int cavs__chunk_of(const struct cavs__engine *e, int tensor, int s
 }
 
 /* engine.c */
-/* In this order; after the first one, also if it fails, the engine can be freed. */
+/* These are called in this order.  After the first one, even if it failed, the engine can be
+ * freed. */
 int cavs__engine_init(struct cavs__engine *e, const struct cavs_runtime *rt,
                       const struct cavs_session_options *options, bool devices);
 int cavs__engine_create_tensors(struct cavs__engine *e, const struct cavs__plan *plan);
-/* Those that have been added to the plan since. */
+/* Makes the tensors that have been added to the plan since. */
 int cavs__engine_follow_plan(struct cavs__engine *e);
-/* Nothing is in flight any more. */
+/* Frees the engine, which has nothing in flight any more. */
 void cavs__engine_free(struct cavs__engine *e);
 void cavs__wait_slots(struct cavs__engine *e);
 void cavs__wait_others(struct cavs__engine *e, int slot);
-/* Of a chunk that need not be there yet. */
+/* Makes room for so many rows in a chunk, which need not be there yet. */
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
-/* The same, of what stays in main memory. */
+/* The same, for data that stay in main memory. */
 int cavs__reserve_here(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
-/* The same; the first `kept` rows stay. */
+/* The same, but the first `kept` rows keep their numbers. */
 int cavs__extend(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
                  int64_t kept);
 /* Makes the scratch block of a task at least that large; growing waits for the tasks that use
  * it. */
 int cavs__reserve_scratch(struct cavs__engine *e, size_t floats);
 
-/* schedule_tasks.c: n pieces of work by the CPU workers, for which the caller waits.  0 or the code
- * of the first one that has failed. */
+/* schedule_tasks.c: has CPU workers do n pieces of work, for which the caller waits. 0 or the code
+ * of the first piece that has failed. */
 typedef int cavs__side_work(void *of, int i);
 int cavs__side_by_side(struct cavs__engine *e, int n, cavs__side_work *work, void *of);
-/* The same, of work that takes about so many seconds in all: by the workers where that pays, else
+/* The same for work that takes about so many seconds in all: by the workers where that pays, else
  * by the caller, one piece after the other. */
 int cavs__share_work(struct cavs__engine *e, int n, double seconds, cavs__side_work *work,
                      void *of);
-/* Work for each shard, which touches nothing that is another's, by the workers
- * where that pays.  sample: seconds of each, where the clock is a simulated one. */
+/* Does work for each shard, which touches nothing that is another's, by the workers where that
+ * pays.  sample: seconds of each sample, where the clock is a simulated one. */
 typedef int cavs__shard_work(struct cavs__engine *e, struct cavs__batch *b, int shard);
 int cavs__each_shard(struct cavs__engine *e, struct cavs__batch *b, cavs__shard_work *work,
                      double sample);
@@ -231,20 +234,20 @@ int cavs__renew(struct cavs__engine *e, struct cavs__batch *b);
 
 /* submit.c */
 int cavs__submit_batch(struct cavs__engine *e, struct cavs__batch *b, int slot);
-/* Tasks of its batches are joined where these are worth little. */
+/* Does the engine join the tasks of batches that are worth little? */
 bool cavs__joins_tasks(const struct cavs__engine *e);
-/* What a batch should take: of few rows. */
+/* What a batch of few rows should take. */
 double cavs__small_seconds(const struct cavs__engine *e, const struct cavs__batch *b);
 /* Seconds that joined tasks of a batch worth `seconds` should be worth; 0: none is joined. */
 double cavs__join_until(const struct cavs__engine *e, enum cavs__run run, double seconds);
 
-/* helpers.c: workers without a shard help with some tasks of the others. */
+/* helpers.c: may workers without a shard help with tasks of the others? */
 bool cavs__may_help(const struct cavs__engine *e);
-/* One more task is open to them; false: no memory. */
+/* Opens one more task to helpers.  false: out of memory. */
 bool cavs__helping_task(struct cavs__engine *e, int slot, struct cavs__helping *helping);
-/* Where joined tasks that are helped with run. */
+/* Says where a joined task runs with which others help. */
 void cavs__helped_place(const struct cavs__engine *e, struct starpu_task *t);
-/* There will be no more such tasks of the batch. */
+/* The batch will have no more tasks with which others help. */
 void cavs__helped_end(struct cavs__engine *e, int shards);
 
 /* cost.c: seconds that a task should be worth.  One at home on a device without end, unless the
@@ -254,78 +257,81 @@ double cavs__grain(const struct cavs__engine *e);
 double cavs__device_grain(const struct cavs__engine *e);
 
 /* slot.c */
-/* A task of the slot, and of a shard or none (-1), for up to nbuffers handles, which the caller
- * adds by cavs__task_buffer().  NULL: out of memory. */
+/* Makes a task of the slot, and of a shard or none (-1), for up to nbuffers handles, which the
+ * caller adds by cavs__task_buffer().  NULL: out of memory. */
 struct starpu_task *cavs__task_create(struct cavs__engine *e, int slot, int shard,
                                       struct starpu_codelet *cl, void *arg, int nbuffers);
 void cavs__task_buffer(struct starpu_task *t, starpu_data_handle_t handle,
                        enum starpu_data_access_mode mode);
 int cavs__task_start(struct cavs__engine *e, int slot, struct starpu_task *t);
-/* pieces.c: one that does nothing, before and after tasks that write different rows of the data
- * that it takes for writing, and that take these for reading. */
+/* pieces.c: makes a task that does nothing.  One is submitted before, and one after, tasks that
+ * write different rows of the same data at the same time: these take the data for reading, and it
+ * takes them for writing. */
 struct starpu_task *cavs__fence_create(struct cavs__engine *e, int slot, int nbuffers);
-void cavs__task_drop(struct starpu_task *t); /* one that was not submitted */
+void cavs__task_drop(struct starpu_task *t); /* a task that was not submitted */
 void cavs__slot_open(struct cavs__slot *slot, int nshards);
 void cavs__slot_close(struct cavs__slot *slot); /* no more tasks will be added */
 void cavs__slot_wait(struct cavs__slot *slot);
-/* Something else than a task belongs to the batch; it is done: with slot->laps. */
+/* The batch has to wait for something that is no task; that is done, which is counted under
+ * slot->laps. */
 void cavs__slot_hold(struct cavs__slot *slot);
 void cavs__slot_release(void *laps);
 
 /* join.c */
 /* Submits a task of about so many seconds, or keeps it to be joined to others. */
 int cavs__task_submit(struct cavs__engine *e, int slot, struct starpu_task *t, double seconds);
-/* joined_task.c: as many of those that are kept as a device has room for, the first ones, and how
- * many these are. NULL: out of memory. */
+/* joined_task.c: makes one task of as many kept ones as a device has room for, the first *taken of
+ * them.  NULL: out of memory. */
 struct starpu_task *cavs__joined_task(struct cavs__engine *e, int slot, int *taken);
-/* Submits what is kept; forgets it. */
+/* Submits what is kept, or forgets it. */
 int cavs__join_flush(struct cavs__engine *e, int slot);
 void cavs__join_drop(struct cavs__engine *e);
 
-/* made_gradients.c: a batch begins, of which there are none yet. */
+/* made_gradients.c: forgets the gradients of the batch before, as a new one begins. */
 void cavs__forget_gradients(struct cavs__engine *e);
 
 /* here.c */
 /* Decides whether the calling thread runs the tasks of a prepared batch, up to the end. */
 void cavs__here_begin(struct cavs__engine *e, const struct cavs__batch *b, int slot);
 void cavs__here_end(struct cavs__engine *e);
-/* Runs a task, which is gone then. */
+/* Runs a task, and destroys it. */
 void cavs__run_here(struct cavs__engine *e, struct starpu_task *t);
 
 /* homes.c */
 /* Decides how many shards there are, and where each lives. */
 int cavs__homes_init(struct cavs__engine *e);
 void cavs__homes_free(struct cavs__engine *e);
-/* Of a shard of this batch; -1: none.  Where there is one home, no shard (-1) has it, too. */
+/* The home of a shard of this batch; -1: it has none.  Where there is one home, tasks of no shard
+ * (-1) have it, too. */
 int cavs__home_of(const struct cavs__engine *e, int shard);
-double cavs__shard_grain(const struct cavs__engine *e, int shard); /* of its tasks, see cost.c */
+double cavs__shard_grain(const struct cavs__engine *e, int shard); /* as cavs__grain() */
 double cavs__home_room(const struct cavs__engine *e, int home);    /* bytes of a task; 0: any */
-/* What tasks of a shard, or of none (-1), will read: on its way to its device, if that is one,
- * which need not wait for it then. */
+/* Sends what tasks of a shard, or of none (-1), will read to the shard's device, if it has one,
+ * which then need not wait for it. */
 void cavs__send_home(const struct cavs__engine *e, int shard, struct cavs__tensor *t, int chunk);
 bool cavs__cpus_have_shards(
-    const struct cavs__engine *e); /* of the batch at hand, beside devices */
-bool cavs__is_at_cpus(const struct cavs__engine *e, int shard); /* at home there */
+    const struct cavs__engine *e); /* do CPU workers have shards of this batch, beside devices? */
+bool cavs__is_at_cpus(const struct cavs__engine *e, int shard); /* is the shard at home there? */
 /* The chunk of a parameter's gradient that a shard adds to: never one of another device's. */
 int cavs__partial_of(const struct cavs__engine *e, int shard, int partial, int partials);
-int cavs__partials(const struct cavs__engine *e); /* such chunks */
-/* Shards of a batch of n samples; with homes some can be empty. */
+int cavs__partials(const struct cavs__engine *e); /* how many such chunks there are */
+/* How many shards a batch of n samples has; with homes some can be empty. */
 int cavs__shards_of_batch(const struct cavs__engine *e, int n);
-/* Shards with so many bytes of tensors are more than a device's memory should hold: true, and next
- * time they are smaller. */
+/* Do shards with so many bytes of tensors take more of a device's memory than they should?  If so,
+ * they are smaller the next time. */
 bool cavs__homes_crowded(struct cavs__engine *e, const size_t *bytes);
-/* What cannot be cut and is larger than its device could hold goes to the CPU workers, with a
- * notice; without those that is an error. */
+/* Gives shards that cannot be cut, and that their device could not hold, to the CPU workers, with a
+ * notice; if there are no such workers that is an error. */
 int cavs__homes_send_away(struct cavs__engine *e, const size_t *bytes);
 
 /* home_shares.c */
-/* Their homes are, so that their shares are. */
+/* Are the homes of two shards alike, so that the shards are equally large? */
 bool cavs__shards_alike(const struct cavs__engine *e, int a, int b);
 /* What part of a batch each shard should have, relative to one another, [nshards]; NULL: the
  * same. */
 const double *cavs__shares(const struct cavs__engine *e, enum cavs__run run);
-/* In this order, for each batch: the tasks that were in the slot are done; it is used anew; work
- * that has been given to a shard. */
+/* These are called in this order for each batch: when the tasks that were in the slot are done;
+ * when the slot is used anew; when a shard has been given work. */
 void cavs__homes_observe(struct cavs__engine *e, int slot);
 void cavs__homes_begin(struct cavs__engine *e, int slot, enum cavs__run run);
 void cavs__homes_count(struct cavs__engine *e, int slot, int shard, double work);
@@ -334,25 +340,26 @@ void cavs__homes_explain(FILE *out, const struct cavs__engine *e);
 /* devices.c */
 /* Decides which kinds of a plan run on devices, and compiles their groups for them. */
 int cavs__plan_devices(struct cavs__plan *p);
-/* The same for tapes, whose plan has grown. */
+/* The same for a tape, after the plan has grown. */
 int cavs__plan_devices_anew(struct cavs__plan *p);
-/* The text of the groups of parts that are coming (part.h), for compile_ahead() of the devices, to
- * be freed; NULL: nothing has to be compiled, or there is no memory for it. */
+/* The text of the groups of parts that are coming (part.h), for compile_ahead() of the devices.
+ * The caller frees it.  NULL: nothing has to be compiled, or there is no memory for it. */
 char *cavs__plan_coming_text(const struct cavs__plan *p);
 
 /* device_scratch.c */
-/* If there are devices: scratch for as many rows as the batch, and its updates, want. */
+/* If there are devices, makes room for the scratch that a batch and its updates want there. */
 int cavs__reserve_device_scratch(struct cavs__engine *e, const struct cavs__batch *b);
-/* The same for so many floats, and the updates. */
+/* The same for so many floats, and for the updates. */
 int cavs__reserve_device_floats(struct cavs__engine *e, const struct cavs__batch *b, size_t floats);
 
 /* placement.c */
-/* To its home, for a task of a shard (or none, -1), if it can run there; or as CAVS_PLACEMENT in
- * the environment says: cpu, device, alternate between them, or any. */
+/* Says where a task of a shard, or of none (-1), runs: at the home of the shard, if it can run
+ * there; or as CAVS_PLACEMENT in the environment says: cpu, device, alternate between them, or
+ * any. */
 void cavs__place_task(const struct cavs__engine *e, int shard, struct starpu_task *t);
-/* A task that has been placed is at home on a device. */
+/* Is a task, which has been placed, at home on a device? */
 bool cavs__is_at_device(const struct starpu_task *t);
-/* Of a task that has been placed: not to devices of these kinds, which cannot run it. */
+/* Keeps a task, which has been placed, off devices of these kinds, which cannot run it. */
 void cavs__keep_off(struct starpu_task *t, uint32_t kinds);
 
 #endif

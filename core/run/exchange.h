@@ -46,7 +46,7 @@ struct cavs__block {
     starpu_data_handle_t handle;
 };
 
-/* Nodes of the tree of partial gradients below which one rank has all. */
+/* The largest nodes of the tree of partial gradients below which one rank has all. */
 struct cavs__subtotals {
     int n;
     uint8_t first[CAVS__PARTIALS], size[CAVS__PARTIALS];
@@ -56,7 +56,7 @@ struct cavs__subtotals {
 struct cavs__share {
     const struct cavs_param *p;
     int first, rows, parcel;
-    size_t at; /* where in the parcel */
+    size_t at; /* where it begins in the parcel */
 };
 
 /* Shares of one owner that travel together; or a parameter that travels from where its gradients
@@ -66,7 +66,7 @@ struct cavs__parcel {
     const struct cavs_param *direct; /* NULL: they are copied */
     size_t floats;
     struct cavs__block all;                   /* the sum of all ranks; then the new values */
-    struct cavs__block out[CAVS__PARTIALS];   /* of others than the owner: subtotals of theirs */
+    struct cavs__block out[CAVS__PARTIALS];   /* at other ranks than the owner: their subtotals */
     struct cavs__block (*in)[CAVS__PARTIALS]; /* [ranks] at the owner: the same of each other */
 };
 
@@ -80,11 +80,11 @@ struct cavs__way {
     bool chained; /* from rank to rank */
 };
 
-/* Sums that a task makes, as struct cavs__sum_rows_args has them. */
+/* The sums that a task makes, in the form that struct cavs__sum_rows_args wants. */
 struct cavs__row_sums {
     int n;
     int32_t *ptr, *source, *row, *to, *at;
-    int32_t *numbers; /* all of them */
+    int32_t *numbers; /* one array that all lists are in */
     size_t room;
 };
 
@@ -93,10 +93,10 @@ enum cavs__row_task { CAVS__GIVEN, CAVS__PASSED, CAVS__KEPT, CAVS__ROW_TASKS };
 
 /* The touched rows of a looked-up parameter in one slot. */
 struct cavs__table_rows {
-    struct cavs__block came, onward;   /* sums that ranks after this one add to, too */
+    struct cavs__block came, onward;   /* sums that are passed on */
     struct cavs__block *given, *taken; /* [ranks] gradients of rows that others own, or this one */
     struct cavs__block *final; /* [2 ranks] sums of rows at their owners, then at the last */
-    int ncame, nonward, *ngiven, *ntaken, *nfinal; /* rows of them */
+    int ncame, nonward, *ngiven, *ntaken, *nfinal; /* how many rows these have */
     int32_t *lists;                                /* of this rank: as cavs__list_touched() */
     int64_t list_room;
     struct cavs__row_sums sums[CAVS__ROW_TASKS];
@@ -106,12 +106,12 @@ struct cavs__table_rows {
 /* What a rank has told of the rows of a table, one after the other. */
 struct cavs__told {
     const int32_t *at, *end;
-    bool counted; /* else two stand for however many gradients beyond one */
+    bool counted; /* else it says two where a row has any number of gradients beyond one */
     int32_t id, gradients;
 };
 
-/* Of the batch in a slot (starpu_timing_now()): when the gradients of this rank were there, and
- * when the last message of others had come. */
+/* Times of the batch in a slot (starpu_timing_now()): when the gradients of this rank were there,
+ * and when the last message of others had come. */
 struct cavs__waiting {
     double ready, arrived;
     double work;            /* of the shards of this rank, if the batch is for training */
@@ -132,19 +132,19 @@ struct cavs__exchange {
     size_t shares_room;
     struct cavs__share *shares;
     int *share_of, *shares_of; /* [nstored] the first of a parameter, and how many there are */
-    struct cavs__block *norms; /* [ranks] those of others */
+    struct cavs__block *norms; /* [ranks] norms of other ranks */
     int ntables;               /* looked-up parameters that are trained */
     const struct cavs_param **tables;
     struct cavs__table_rows (*rows)[CAVS__SLOTS]; /* [ntables] */
     struct cavs__way *ways;                       /* scratch of them */
     size_t nways;
     int nshards, *rank_of;                 /* [nshards] of the batch at hand */
-    int rank_of_chunk[CAVS__MAX_PARTIALS]; /* likewise; -1: nobody's */
-    int nsharing, *sharing;                /* ranks that have shards of it, ascending */
+    int rank_of_chunk[CAVS__MAX_PARTIALS]; /* whose a chunk is in the batch at hand; -1: nobody's */
+    int nsharing, *sharing;                /* ranks that have shards of the batch, ascending */
     struct cavs__pace *alike, *pace;       /* [ranks] by which they are dealt: */
     const struct cavs__pace *dealt_by;     /* one of these; NULL: they have to be dealt anew */
     struct cavs__pace *told;               /* [ranks] before the last batch */
-    int looked;                            /* batches since these were compared */
+    int looked;                            /* batches since paces were compared */
     double work, seconds;                  /* of this rank, of late */
     int32_t *mine, *theirs;                /* lists of touched rows, to tell one another */
     size_t mine_room, theirs_room;
@@ -156,15 +156,15 @@ struct cavs__exchange {
 /* NULL in *out where the process is alone. */
 int cavs__exchange_create(struct cavs__engine *e, struct cavs__exchange **out);
 void cavs__exchange_free(struct cavs__exchange *x);
-/* This rank updates the parameter, and keeps its states: all of it, or some rows. */
+/* Does this rank update the parameter, or some rows of it, and keep the states of these? */
 bool cavs__owns(const struct cavs__exchange *x, const struct cavs_param *p);
-/* Which: the i-th share, NULL: there are not so many, or it has all rows of a parameter that is not
- * shared out. */
+/* The i-th share of the parameter that this rank owns; NULL: there are not so many, or it has all
+ * rows of a parameter that is not shared out. */
 const struct cavs__share *cavs__own_share(const struct cavs__exchange *x,
                                           const struct cavs_param *p, int i);
-/* Who has which rows, in a number: never 0. */
+/* A hash of who has which rows, which is never 0. */
 uint64_t cavs__layout_of_shares(const struct cavs__exchange *x, const struct cavs_param *p);
-/* From the first of these rows up to behind the last. */
+/* The rows that this rank owns lie from *first up to behind the last of them. */
 void cavs__own_rows(const struct cavs__exchange *x, const struct cavs_param *p, int *first,
                     int *end);
 
@@ -172,36 +172,38 @@ void cavs__own_rows(const struct cavs__exchange *x, const struct cavs_param *p, 
  * theirs. */
 int cavs__exchange_follow_plan(struct cavs__exchange *x);
 
-/* So many shards there are in the batch at hand; which of them are this rank's.  measured: by how
- * fast the ranks are, which may change with each batch; else evenly. */
+/* Deals the shards of the batch at hand to the ranks.  measured: by how fast the ranks are, which
+ * may change with each batch; else evenly. */
 void cavs__exchange_deal(struct cavs__exchange *x, int nshards, bool measured);
 bool cavs__is_here(const struct cavs__exchange *x, int shard);
 int cavs__shards_of(const struct cavs__exchange *x, int rank);
-/* The batch is prepared, or not (rc): all ranks agree, if what has to be the same is, and learn
- * which rows are touched.  lists: [nstored], where those of all are put for the update. */
+/* Has the ranks agree when the batch is prepared, or could not be (rc): they go on if what has to
+ * be the same is, and learn which rows are touched.  lists: [nstored], where those of all are put
+ * for the update. */
 int cavs__exchange_meet(struct cavs__exchange *x, struct cavs__batch *b, int slot,
                         struct cavs__tensor *lists, uint64_t same, int rc);
 /* A call of the user's gives these bytes to the parameters, or to what updates them: ranks that
  * were given others are refused with the next batch. */
 void cavs__exchange_given(struct cavs__exchange *x, const void *bytes, size_t n);
-/* After the tasks of the batch: the sums, and what carries them. */
+/* After the tasks of the batch, submits those that add up gradients, and the messages between. */
 int cavs__submit_exchange(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
-/* After the tasks that make the norms of this rank's parameters: those of all. */
+/* After the tasks that make the norms of this rank's parameters, exchanges norms, so that all ranks
+ * have all. */
 int cavs__submit_norms(struct cavs__exchange *x, int slot, starpu_data_handle_t norms);
-/* After the updates: their results to all. */
+/* After the updates, sends their results to all. */
 int cavs__submit_values(struct cavs__exchange *x, int slot);
 /* The gradient of a share that this rank owns: handles, and which partial gradient each is, with
  * *at: where in them it begins, and *from: with which row of the parameter; rows without gaps.
  * Returns how many. */
 int cavs__exchanged(const struct cavs__exchange *x, const struct cavs__share *share,
                     starpu_data_handle_t *handles, uint8_t *partial, size_t *at, int *from);
-/* Of a looked-up parameter: which rows, and the handles of their gradients by source; returns how
- * many. */
+/* For a looked-up parameter: which rows are touched, and the handles of their gradients by source;
+ * returns how many handles. */
 const struct cavs__touched *cavs__exchanged_rows(const struct cavs__exchange *x,
                                                  const struct cavs_param *p, int slot);
 int cavs__exchanged_blocks(const struct cavs__exchange *x, const struct cavs_param *p, int slot,
                            const struct cavs__block **blocks);
-/* When no task uses it any more, after a batch that was for its gradient: its numbers. */
+/* The gradient of a share after a batch that was for gradients, when no task uses it any more. */
 const float *cavs__exchanged_numbers(const struct cavs__exchange *x,
                                      const struct cavs__share *share);
 
@@ -213,8 +215,9 @@ void cavs__exchange_observe(struct cavs__exchange *x, int slot);
 
 /* ---- between the files ---- */
 
-/* deal.c: rank_of[shard], rank_of_chunk[chunk], for so many ranks of these paces; how long the
- * slowest then takes, relative to other ways; the sums that a rank makes. */
+/* deal.c: deals shards and chunks to so many ranks of these paces, rank_of[shard],
+ * rank_of_chunk[chunk]; how long the slowest rank then takes, relative to other ways; the sums that
+ * a rank makes. */
 void cavs__deal(const struct cavs__engine *e, int nshards, int ranks, const struct cavs__pace *pace,
                 int *rank_of, int *rank_of_chunk);
 double cavs__deal_seconds(int nshards, const int *rank_of, int ranks,
@@ -226,16 +229,17 @@ struct cavs__subtotals cavs__subtotals_of(const int *rank_of_chunk, int rank);
 int cavs__place_of(const struct cavs__exchange *x);
 
 /* exchange_messages.c */
-/* Once. */
+/* Makes a block of n numbers, once. */
 int cavs__block_make(struct cavs__block *k, size_t n);
-/* While nothing uses it: so many numbers from now on.  devices: tasks on them may read it. */
+/* Gives a block, which nothing uses at the moment, another size.  devices: tasks on them may read
+ * it. */
 int cavs__block_resize(struct cavs__block *k, size_t n, bool devices);
 void cavs__block_free(struct cavs__block *k);
 int cavs__send(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int to,
                int64_t tag);
 int cavs__receive(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
                   int64_t tag);
-/* From one rank to all others. */
+/* Sends what the handle has from one rank to all others. */
 int cavs__spread(struct cavs__exchange *x, int slot, starpu_data_handle_t handle, int from,
                  int64_t tag);
 int64_t cavs__tag(int slot, int parcel, int subtotal);
@@ -254,10 +258,10 @@ void cavs__pace_observe(struct cavs__exchange *x, int slot);
 enum { CAVS__SMALL_SHARE = 1 << 13 }; /* floats of one that travels with others */
 size_t cavs__floats_in(const struct cavs__share *share);
 bool cavs__is_whole(const struct cavs__share *share); /* it has all rows */
-/* Of parameters that have none yet. */
+/* Cuts parameters that have no shares yet. */
 int cavs__shares_add(struct cavs__exchange *x);
-/* To whoever has least, the largest first.  load: [ranks] zeros; owner: [shares] -1 of those that
- * have no parcel yet. */
+/* Deals shares, the largest first, to whoever has least.  load: [ranks] zeros; owner: [shares] -1
+ * of those that have no parcel yet. */
 void cavs__shares_deal(const struct cavs__exchange *x, size_t *load, int *owner);
 
 /* exchange_parcels.c */
@@ -282,7 +286,8 @@ void cavs__rows_free(struct cavs__exchange *x);
 int cavs__rows_receive(struct cavs__exchange *x, int slot);
 int cavs__rows_send(struct cavs__exchange *x, int slot);
 
-/* exchange_row_sums.c: what others wait for, first; then what waits for them. */
+/* exchange_row_sums.c: submits first the sums that others wait for, then those that wait for
+ * others. */
 int cavs__rows_give(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 int cavs__rows_sum(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 
@@ -291,11 +296,13 @@ int cavs__numbers_reserve(int32_t **p, size_t *room, size_t n);
 int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int slot);
 int cavs__rows_merge(struct cavs__exchange *x, struct cavs__batch *b, int slot,
                      struct cavs__tensor *lists);
-/* The rows of a table that a rank has told of: before the first; whether there is one more. */
+/* A walk over the rows of a table that a rank has told of, before the first one; whether there is
+ * one more. */
 struct cavs__told cavs__told(const struct cavs__exchange *x, int rank, int table);
 bool cavs__next_told(struct cavs__told *t);
 
-/* exchange_routes.c: the rows of all, which have numbers, mark[id] - 1, and x->ways. */
+/* exchange_routes.c: decides where the rows of all ranks go, which have the numbers mark[id] - 1,
+ * and fills x->ways. */
 int cavs__rows_route(struct cavs__exchange *x, const struct cavs__touched *own, int table,
                      struct cavs__table_rows *k, const int32_t *mark);
 

@@ -45,8 +45,9 @@ static int list_table(struct cavs__exchange *x, const struct cavs__batch *b, int
     return rc;
 }
 
-/* Of two ranks the first sends a sum, whatever it is of, and of the other it matters whether it has
- * more than one gradient: only where there are more ranks does their number matter to others. */
+/* Do ranks tell how many gradients a row has?  Not where there are two of them: the first sends a
+ * sum, however many gradients are in it, and of the second it only matters whether it has more than
+ * one. */
 static bool is_counted(const struct cavs__exchange *x)
 {
     return cavs__ranks_count(x->ranks) > 2;
@@ -67,7 +68,7 @@ static int32_t *write_list(const struct cavs__exchange *x, const struct cavs__to
     return to;
 }
 
-/* x->mine: how many numbers there are, how many of each table, and these. */
+/* Fills x->mine: how many numbers there are, how many of them each table has, and these. */
 int cavs__rows_list(struct cavs__exchange *x, const struct cavs__batch *b, int slot)
 {
     size_t n = (size_t)x->ntables + 1;
@@ -134,7 +135,7 @@ static void touch(struct cavs__exchange *x, int rank, const struct cavs__told *t
     w->later += w->ranks++ > 0 ? t->gradients : 0;
 }
 
-/* Numbers the rows of all ranks, mark[id] - 1. */
+/* Numbers the touched rows of all ranks: mark[id] becomes 1 + the number. */
 static void number_rows(struct cavs__exchange *x, int table, struct cavs__touched *all,
                         int32_t *mark)
 {

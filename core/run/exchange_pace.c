@@ -21,7 +21,8 @@ enum { LOOK = 16 /* batches */ };
 /* A rank that was too slow to get any shard is thought this much faster after each batch. */
 #define HOPE 1.02
 
-/* Of ranks that have had nothing yet the mean of others.  Returns whether there is any. */
+/* Gives ranks that have had nothing yet the mean pace of the others.  Returns whether any has
+ * one. */
 static bool complete(struct cavs__pace *pace, int ranks)
 {
     double sum = 0;
@@ -53,7 +54,7 @@ static void reconsider(struct cavs__exchange *x, int nshards)
     x->dealt_by = NULL;
 }
 
-/* What devices take is not known: theirs is thought to be the mean, too. */
+/* This rank's pace.  How long devices take is not known: theirs is the mean of others, too. */
 struct cavs__pace cavs__own_pace(const struct cavs__exchange *x)
 {
     return (struct cavs__pace){.workers = (int)starpu_cpu_worker_get_count(),

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/run/exchange.h"
 
-enum { PARCEL = 1 << 15 /* floats of one with small shares */ };
+enum { PARCEL = 1 << 15 /* how many floats a parcel of small shares has */ };
 
 static int add_parcel(struct cavs__exchange *x, int owner)
 {
@@ -35,7 +35,8 @@ static int find_parcel(struct cavs__exchange *x, int owner, size_t floats, int *
     return rc;
 }
 
-/* A share names its parcel when that is there.  shared: [ranks] */
+/* Puts each share that has no parcel yet into one, and notes in the share which it is.  shared:
+ * [ranks] */
 static int assign_parcels(struct cavs__exchange *x, const int *owner, int *shared)
 {
     for (int i = 0; i < x->nshares; i++) {
@@ -71,7 +72,7 @@ static void find_direct(struct cavs__exchange *x)
 
 /* ---- life ---- */
 
-/* Those that are not made yet. */
+/* Makes the parcels that are not made yet. */
 static int make_parcels(struct cavs__exchange *x)
 {
     size_t ranks = (size_t)cavs__ranks_count(x->ranks);

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/run/exchange.h"
 
-/* Of one table, for one rank. */
+/* The routes of one table, as one rank sees them. */
 struct routing {
     struct cavs__exchange *x;
     struct cavs__table_rows *k;
@@ -66,8 +66,8 @@ static void choose_owners(const struct routing *r)
     }
 }
 
-/* As the update reads them: every row has one gradient, where its sum is, or what everyone has of
- * it.  Blocks are those of exchange.h, by numbers. */
+/* Describes the touched rows as the update reads them: every row has one gradient, where its sum
+ * is, or what everyone has of it.  Blocks are those of exchange.h, by numbers. */
 static void describe(const struct routing *r)
 {
     struct cavs__touched *all = &r->k->whole;
@@ -94,7 +94,7 @@ static void describe(const struct routing *r)
     all->ptr[all->n] = end;
 }
 
-/* In the update, sources are the blocks that have rows. */
+/* Numbers the sources of the update: the blocks that have rows. */
 static void number_sources(const struct routing *r)
 {
     struct cavs__touched *all = &r->k->whole;
@@ -134,7 +134,7 @@ static void begin_sum(struct cavs__row_sums *s, int to, int at)
     s->n++;
 }
 
-/* To the sum that ends at *end. */
+/* Adds a gradient to the sum that ends at *end. */
 static void add(struct cavs__row_sums *s, int32_t *end, int source, int row)
 {
     s->source[*end] = source;
@@ -147,7 +147,7 @@ static void add_own(const struct routing *r, struct cavs__row_sums *s, int32_t *
         add(s, end, r->ranks + r->own->source[e], r->own->row[e]);
 }
 
-/* Of the row w, which another owns. */
+/* Gives the gradients of a row to the rank that owns it. */
 static void give(const struct routing *r, const struct cavs__way *w)
 {
     struct cavs__row_sums *s = &r->k->sums[CAVS__GIVEN];
@@ -169,7 +169,8 @@ static bool is_kept(const struct routing *r, const struct cavs__way *w)
     return w->owner == r->rank || w->owner == CAVS__EVERYONE;
 }
 
-/* Where the gradients of each row begin that this rank owns: those of the first are one. */
+/* Finds where the gradients of each row begin that this rank owns.  What the first rank sends
+ * counts as one. */
 static void begin_kept(const struct routing *r)
 {
     struct cavs__row_sums *s = &r->k->sums[CAVS__KEPT];
@@ -202,7 +203,8 @@ static void take(const struct routing *r, int rank, const struct cavs__told *t)
             add(s, &s->ptr[w->place], rank, r->k->ntaken[rank]++);
 }
 
-/* How many gradients a row has is not told where that does not matter to others. */
+/* Numbers the rows of this rank.  How many gradients it has of each it knows itself, since that is
+ * not always told. */
 static void number_own(const struct routing *r)
 {
     int n = 0;
@@ -229,7 +231,7 @@ static void give_and_take(const struct routing *r)
     s->ptr[0] = 0;
 }
 
-/* Sums that come from the rank before, and go on to the next: this rank's gradients are between. */
+/* Adds this rank's gradients to the sums that come from the rank before and go on to the next. */
 static void pass(const struct routing *r)
 {
     struct cavs__row_sums *s = &r->k->sums[CAVS__PASSED];

@@ -18,7 +18,7 @@ static starpu_data_handle_t *gradients(const struct cavs__exchange *x, const str
     return handles;
 }
 
-/* The blocks of a task: which number each has in its sums. */
+/* The blocks that a task reads and writes, and the number of each in the sums. */
 struct blocks {
     int nwritten, nread;
     int32_t *number;
@@ -41,7 +41,7 @@ static void read_block(struct blocks *s, const struct cavs__block *k, int rows, 
     s->handles[s->nwritten + s->nread++] = k->handle;
 }
 
-/* As exchange_routes.c numbers them. */
+/* Lists the blocks by the numbers that exchange_routes.c gives them. */
 static void find_blocks(const struct cavs__exchange *x, const struct cavs__table_rows *k,
                         enum cavs__row_task task, struct blocks *s)
 {

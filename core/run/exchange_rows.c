@@ -92,7 +92,8 @@ int cavs__rows_follow_plan(struct cavs__exchange *x)
 
 /* ---- messages ---- */
 
-/* The rank with shards before or after this one, which has some.  Others touch nothing. */
+/* The next rank before or after this one, which has shards, that has some, too.  Ranks without
+ * shards touch nothing. */
 static int neighbour(const struct cavs__exchange *x, int step)
 {
     int place = cavs__place_of(x) + step;
@@ -125,7 +126,8 @@ int cavs__rows_receive(struct cavs__exchange *x, int slot)
     return rc;
 }
 
-/* Starts with the rank after this one, so that not all send to the same at the same time. */
+/* Sends to the rank after this one first, so that not all send to the same rank at the same
+ * time. */
 static int send_table(struct cavs__exchange *x, int table, int slot)
 {
     const struct cavs__table_rows *k = &x->rows[table][slot];

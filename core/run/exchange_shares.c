@@ -28,7 +28,7 @@ bool cavs__is_whole(const struct cavs__share *s)
 
 /* ---- cutting ---- */
 
-/* Floats that each rank updates if they have as many. */
+/* How many floats each rank updates if all have as many. */
 static size_t even_load(const struct cavs__exchange *x)
 {
     const struct cavs_model *m = x->e->plan->model;
@@ -39,11 +39,12 @@ static size_t even_load(const struct cavs__exchange *x)
     return sum / (size_t)cavs__ranks_count(x->ranks);
 }
 
-/* What one rank would receive from all others, and send to all, while their links have less to do:
- * shares of half of what each has on average then even that out.  Of two ranks each sends what the
- * other receives anyway, and more messages would only cost time.  Shares keep blocks of rows
- * together that an update takes at once, and are not small.  The sum of squares that clipping takes
- * is of a parameter from its first row to its last, by one who has all. */
+/* How many shares a parameter is cut into.  If one rank had all of a large one, it would receive it
+ * from all others and send it to all, while their links have less to do; shares of half of what
+ * each rank has on average even that out.  Of two ranks each sends what the other receives anyway,
+ * and more messages would only cost time.  A share has whole blocks of rows that an update takes at
+ * once, and is not small.  With clipping nothing is cut: one rank adds up the squares of a
+ * parameter from its first row to its last. */
 static int shares_of(const struct cavs__exchange *x, const struct cavs_param *p)
 {
     size_t even = even_load(x), block = (size_t)CAVS__UPDATE_ROWS * (size_t)p->cols,

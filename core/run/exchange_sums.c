@@ -32,14 +32,14 @@ int cavs__parcels_receive(struct cavs__exchange *x, int slot)
     return rc;
 }
 
-/* A sum in the making: of the partial gradients first .. first + size. */
+/* A sum that is being made, of the partial gradients from `first` to first + size - 1. */
 struct adding {
     struct cavs__exchange *x;
     int slot, parcel, first, size;
     struct cavs__sum_args *a;
     struct cavs__parcel_item *items;
     int nhandles;
-    starpu_data_handle_t *handles; /* of gradients, then of subtotals of others */
+    starpu_data_handle_t *handles; /* handles of gradients, then of subtotals of other ranks */
     double numbers;
 };
 
@@ -114,7 +114,8 @@ static int submit_sum(struct adding *s, struct cavs__block *out, bool with_other
     return cavs__task_submit(s->x->e, s->slot, t, s->numbers * s->x->e->rt->cost.rates.value);
 }
 
-/* The partial gradient that is a subtotal already, or NULL. */
+/* The handle of the one partial gradient of a subtotal, which then need not be added up; NULL:
+ * there are several. */
 static starpu_data_handle_t lone_partial(const struct cavs__exchange *x, int parcel, int first,
                                          int size)
 {
@@ -131,7 +132,7 @@ static starpu_data_handle_t lone_partial(const struct cavs__exchange *x, int par
     return lone;
 }
 
-/* The owner of a direct one adds up while it updates. */
+/* Submits the tasks that add up a parcel.  Of a direct one the owner adds up while it updates. */
 static int sum_parcel(struct cavs__exchange *x, int slot, int parcel, bool trains)
 {
     struct cavs__subtotals t = cavs__subtotals_of(x->rank_of_chunk, cavs__rank(x->ranks));
@@ -154,7 +155,8 @@ static int sum_parcel(struct cavs__exchange *x, int slot, int parcel, bool train
     return rc;
 }
 
-/* What others wait for comes first, and is not joined with what waits for them. */
+/* Adds up the parcels of other owners first, since these wait for them; the tasks are not joined
+ * with those that wait for other ranks. */
 int cavs__parcels_sum(struct cavs__exchange *x, int slot, bool trains)
 {
     int rc = CAVS_OK;

@@ -29,7 +29,7 @@ static void add_value(struct cavs__exchange *x, struct starpu_task *t,
     }
 }
 
-/* Between a parcel and its parameters. */
+/* Submits the task that copies values between a parcel and its parameters. */
 static int submit_value(struct cavs__exchange *x, int slot, int parcel)
 {
     const struct cavs_model *m = x->e->plan->model;
@@ -68,7 +68,7 @@ static int spread_values(struct cavs__exchange *x, int slot, int parcel)
                         k->owner, cavs__tag(slot, parcel, CAVS__PARTIALS));
 }
 
-/* Own ones first: others wait for them. */
+/* Sends own parcels first, since others wait for them. */
 int cavs__submit_values(struct cavs__exchange *x, int slot)
 {
     int rc = CAVS_OK;

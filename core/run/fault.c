@@ -3,8 +3,8 @@
 #include "core/base/error.h"
 #include "core/run/session.h"
 
-/* The operator of the user's that a bad number came from; NULL: one of a fused group, it cannot be
- * told which. */
+/* The user's operator that a bad number came from; NULL: it is one of a fused group, and cannot be
+ * told. */
 static const struct cavs_symbol *culprit(const struct cavs__fault *f)
 {
     return f->node >= 0 ? f->step->origin[f->node] : NULL;
@@ -30,7 +30,7 @@ static const struct cavs__task_kind *kind_of(const struct cavs__plan *p,
     return kind;
 }
 
-/* A vertex of a function row. */
+/* The vertex, or one of the equal vertices, that a row of the function belongs to. */
 static int32_t vertex_of(const struct cavs__schedule *s, int function, int32_t frow)
 {
     const struct cavs__vt *vt = s->vt;

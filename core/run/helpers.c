@@ -21,22 +21,24 @@
 
 /* ---- helpers ---- */
 
-/* Behind all else, gradients too (submit_kind.c): who has something to do does not help. */
+/* Behind all other tasks, also those of gradients (submit_kind.c): a worker that has something else
+ * to do does not help. */
 enum { PRIORITY = -(1 << 30) - 1 };
 
-/* Nanoseconds without anything before a helper goes; of a task that is all there is to do. */
+/* Nanoseconds that a helper waits for something to do before it goes; and where the task is all
+ * that there is to do. */
 enum { PATIENCE = 60000, ALL_LONG = 1000000 };
 
-/* The tasks of a shard in a batch. */
+/* The tasks of a shard in a batch with which others help. */
 struct cavs__helped {
-    struct cavs__helping task; /* first: with claims, NULL before the first task */
+    struct cavs__helping task; /* has to be first; its claims are NULL before the first task */
     struct cavs__engine *engine;
     int slot, most;
-    int tasks;         /* the submitting thread's */
-    atomic_bool owned; /* a task has its products opened: two may run at once */
+    int tasks;         /* how many have been submitted; the submitting thread's */
+    atomic_bool owned; /* a task has opened its products to others; two tasks may run at once */
     atomic_int called; /* helpers that have been submitted and are not gone */
-    atomic_int ended;  /* tasks */
-    atomic_int all;    /* likewise; negative: there may be more */
+    atomic_int ended;  /* how many tasks have ended */
+    atomic_int all;    /* how many tasks there are; negative: there may be more */
 };
 
 static void run_helper(void *descr[], void *arg)
@@ -58,8 +60,9 @@ static struct starpu_codelet codelet = {.cpu_funcs = {run_helper},
                                         .where = STARPU_CPU,
                                         .name = "cavs_help"};
 
-/* Not counted among the tasks of the batch, as there may be more of them or fewer; but the batch
- * waits for it.  Without memory for it, or where StarPU refuses it, there is none. */
+/* Submits a helper.  It is not counted among the tasks of the batch, since there may be more of
+ * them or fewer; but the batch waits for it.  Without memory for it, or where StarPU refuses it,
+ * there is none. */
 static void call(struct cavs__helped *h)
 {
     struct cavs__slot *slot = &h->engine->slots[h->slot];
@@ -89,7 +92,8 @@ static void begin(struct cavs__helping *task)
         call(h);
 }
 
-/* A task has ended, or it has become known how many there are. */
+/* Closes the claims when the last task has ended; called when one has, and when it becomes known
+ * how many there are. */
 static void close_after_last(struct cavs__helped *h)
 {
     if (atomic_load(&h->ended) == atomic_load(&h->all))
@@ -108,7 +112,8 @@ static void end(struct cavs__helping *task)
 
 /* ---- which tasks ---- */
 
-/* Weights that do not stay in the cache of one worker from one V_t to the next. */
+/* Does the part read weights that do not stay in the cache of one worker from one V_t to the
+ * next? */
 static bool has_large_weights(const struct cavs__engine *e, const struct cavs__part *p)
 {
     return p && p->panel_bytes > e->rt->l2_bytes;
@@ -123,7 +128,8 @@ static bool is_large(const struct cavs__engine *e, const struct cavs__task_kind 
     return false;
 }
 
-/* Chains of several stages may run side by side, which is better than any help. */
+/* Is there only one chain with large weights?  Chains of several stages may run side by side, which
+ * is better than any help. */
 static bool has_one_large_chain(const struct cavs__engine *e)
 {
     int n = 0;
@@ -139,8 +145,8 @@ static bool has_one_large_chain(const struct cavs__engine *e)
     return n == 1;
 }
 
-/* Helpers for each shard of a batch: workers that have none.  They stay for as long as the chain
- * takes, so there are none where others count on the workers. */
+/* How many helpers each shard of a batch gets: workers that have no shard.  They stay for as long
+ * as the chain takes, so there are none where others count on the workers. */
 static int helpers(const struct cavs__engine *e, int shards)
 {
     const struct cavs_runtime *rt = e->rt;
@@ -158,7 +164,8 @@ bool cavs__may_help(const struct cavs__engine *e)
     return helpers(e, 1) > 0;
 }
 
-/* The largest weights of a task decide: what is small beside them is not worth being left out. */
+/* Does help pay?  The largest weights of a task decide: smaller ones beside them are helped with,
+ * too. */
 static bool pays(const struct cavs__piece *w)
 {
     for (int i = 0; i < w->n; i++) {
@@ -227,8 +234,8 @@ struct cavs__helping *cavs__helping_of(const struct cavs__piece *w)
     return !e->join.helping && cavs__helping_task(e, w->of->slot, helping) ? helping : NULL;
 }
 
-/* Not where the thread is that prepares batches: it pushes a worker aside once a batch, and who
- * helps can be done without. */
+/* The task does not run on the core of the thread that prepares batches, which pushes a worker
+ * aside once a batch: a helper can be done without. */
 void cavs__helped_place(const struct cavs__engine *e, struct starpu_task *t)
 {
     const int core = sched_getcpu();

@@ -16,13 +16,13 @@
 #include "memory/handover.h"
 
 enum {
-    IN_TURN = 4,   /* batches after which more of the kind are expected */
-    PASSING = 24,  /* costs of a task, of a batch that is not waited for */
-    AWAITED = 48,  /* likewise, of one that is, in training */
-    ALONE = 2,     /* times that, of one sample: workers share less in it */
-    EVALUATED = 4, /* grains of one sample that is evaluated and waited for; of several, one */
-    RECENT = 8,    /* batches of a kind that its mean is of, about */
-    OUTLIER = 4    /* times the limit: above, a batch goes to the workers whatever the mean is */
+    IN_TURN = 4,   /* after so many batches in turn more of the kind are expected */
+    PASSING = 24,  /* limit of a batch that is not waited for, in costs of a task */
+    AWAITED = 48,  /* of one that is waited for, in training, in costs of a task */
+    ALONE = 2,     /* so many times that for a single sample: workers share less in it */
+    EVALUATED = 4, /* grains of a single sample, evaluated and waited for; of several, one */
+    RECENT = 8,    /* about how many batches of a kind count in its mean */
+    OUTLIER = 4    /* times the limit: above that the workers do it, whatever the mean is */
 };
 
 static bool has_one_sample(const struct cavs__batch *b)
@@ -34,9 +34,9 @@ static bool has_one_sample(const struct cavs__batch *b)
     return n == 1;
 }
 
-/* What a batch is worth at most, as estimated, which leaves out updates.  Where tasks take longer,
- * the workers gain what waking them loses: they share in a batch, and if the caller does not wait
- * for its end, the next one is prepared meanwhile.  The numbers are from Tree-LSTM, by
+/* What a batch may be worth at most, as estimated, which leaves out updates.  Where tasks take
+ * longer, the workers gain what waking them loses: they share in a batch, and if the caller does
+ * not wait for its end, the next one is prepared meanwhile.  The numbers are from Tree-LSTM, by
  * perf/one_tree and with --batch 1, on two cores where a task costs 6 us. */
 static double limit(const struct cavs__engine *e, const struct cavs__batch *b)
 {
@@ -50,10 +50,10 @@ static double limit(const struct cavs__engine *e, const struct cavs__batch *b)
     return (alone ? ALONE : 1) * fmin(grain, AWAITED * task);
 }
 
-/* What decides: the mean of batches of its kind.  If each were looked at alone, those near the
- * limit would go to either side; and after one that goes to the workers these look for tasks until
- * IN_TURN others have been run here, and take a core from the caller for 6 ms at a time: many
- * trees. */
+/* What the batch is compared by: the mean of batches of its kind.  If each were looked at alone,
+ * those near the limit would go to either side; and after one that goes to the workers these look
+ * for tasks until IN_TURN others have been run here, and take a core from the caller for 6 ms at a
+ * time: many trees. */
 static double usual_seconds(struct cavs__engine *e, const struct cavs__batch *b, double seconds)
 {
     double *mean = &e->here.mean[b->request.run == CAVS__RUN_EVALUATE][has_one_sample(b)];
@@ -72,8 +72,8 @@ static bool is_busy(struct cavs__slot *slot)
     return busy;
 }
 
-/* Nothing else is in flight; what is as small is waited for, as tasks of this batch would wait for
- * it, or one larger batch would make tasks of all that follow. */
+/* Is nothing else in flight?  A batch that is as small is waited for, as tasks of this batch would
+ * wait for it; else one larger batch would make tasks of all that follow. */
 static bool is_alone(struct cavs__engine *e, double most, int slot)
 {
     for (int i = 0; i < CAVS__SLOTS; i++) {

@@ -18,7 +18,7 @@
  * theirs. (Sixteen cores of an Intel Xeon do 7 % of what an H100 does with Tree-LSTM at h 512,
  * K 256: with them a batch took 2.4 times as long as without.) */
 #define LEAST 0.25
-/* How much of a rate is the last batch's. */
+/* The weight of the last batch in a rate. */
 #define NEWEST 0.5
 /* A home that was too slow to get any sample is thought this much faster after each batch, so that
  * it is tried again now and then; what it then does is its rate.  A try that was in vain halves
@@ -43,7 +43,7 @@ bool cavs__shards_alike(const struct cavs__engine *e, int a, int b)
     return x == y || (x >= 0 && y >= 0 && alike(&e->homes->home[x], &e->homes->home[y]));
 }
 
-/* Of a home among those like it. */
+/* The mean rate of a home and those like it. */
 static double mean_rate(const struct cavs__homes *hs, const struct cavs__home *h, int run)
 {
     double sum = 0;

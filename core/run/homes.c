@@ -42,14 +42,15 @@ static void add_cpus(struct cavs__homes *hs)
     *h = (struct cavs__home){.where = STARPU_CPU, .device = -1, .name = "CPU workers"};
 }
 
-/* Their home comes last, if there is one. */
+/* Do the CPU workers have a home?  It is the last one then. */
 static bool cpus_are_a_home(const struct cavs__homes *hs)
 {
     return hs->home[hs->n - 1].device < 0;
 }
 
-/* Shards: one a device, the others for the CPU workers; without those they go round.  Devices have
- * some to spare for batches that are larger than their memory.  Returns how many there are. */
+/* Gives one shard to each device, and the others to the CPU workers; without those they go round.
+ * Devices have some to spare for batches that are larger than their memory.  Returns how many
+ * shards there are. */
 static int deal_shards(struct cavs__homes *hs, int shards)
 {
     bool cpus = cpus_are_a_home(hs);
@@ -144,7 +145,7 @@ static int only_device(const struct cavs__homes *hs)
     return only;
 }
 
-/* Where a shard lives, if there is room. */
+/* The home of a shard, if it has room there. */
 static int own_home(const struct cavs__homes *hs, int shard)
 {
     int i = 0;

@@ -22,7 +22,7 @@ static double uniform01(uint64_t key, uint64_t i)
     return ((double)(cavs__splitmix(key ^ cavs__splitmix(i)) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* A number of [a, b), which rounding must not make b. */
+/* Turns u into a number in [a, b), which rounding must not make b. */
 static float uniform(float a, float b, double u)
 {
     float x = (float)(a + ((double)b - a) * u);

@@ -26,7 +26,7 @@ void cavs__join_drop(struct cavs__engine *e)
     e->join = (struct cavs__join){.grain = e->join.grain, .helping = e->join.helping};
 }
 
-/* Those that have become part of another one. */
+/* Forgets the first n of the kept tasks, which have become part of another one. */
 static void forget_first(struct cavs__engine *e, int n)
 {
     struct cavs__join *kept = &e->join;
@@ -39,7 +39,7 @@ static void forget_first(struct cavs__engine *e, int n)
     memmove(kept->tasks, kept->tasks + n, (size_t)kept->n * sizeof *kept->tasks);
 }
 
-/* Without memory for another one, each by itself. */
+/* Submits each kept task by itself, where there is no memory for one that runs them all. */
 static int start_each(struct cavs__engine *e, int slot)
 {
     struct cavs__join *kept = &e->join;
@@ -79,7 +79,7 @@ static bool in_one_place(const struct starpu_task *a, const struct starpu_task *
     return a->where == b->where && a->workerids == b->workerids;
 }
 
-/* Tasks after which none may be joined to those that are kept. */
+/* Are there as many kept tasks that no other may be joined to them? */
 static bool is_full(const struct cavs__join *kept, const struct starpu_task *t)
 {
     return kept->n == CAVS__MOST_JOINED || kept->buffers + t->nbuffers > MOST_BUFFERS;

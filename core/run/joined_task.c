@@ -10,18 +10,18 @@
 /* ---- running ---- */
 
 struct part_of_joined {
-    starpu_cpu_func_t run; /* or that of a device */
+    starpu_cpu_func_t run; /* for CPUs, or for a device */
     const struct starpu_codelet *cl;
     void *arg;
     int nbuffers;
-    const int16_t *buffer; /* [nbuffers] numbers among those of the task that they are joined to */
+    const int16_t *buffer; /* [nbuffers] their numbers in the joined task */
 };
 
 struct joined {
     int n;
     struct part_of_joined *parts;
     void **descr;                  /* scratch: as many as the part with most buffers has */
-    double seconds;                /* what all should take */
+    double seconds;                /* what all parts should take */
     struct cavs__helping *helping; /* NULL: nobody helps */
 };
 
@@ -98,14 +98,14 @@ static struct starpu_codelet *codelet_for(const struct starpu_task *t)
 
 /* ---- joining ---- */
 
-/* A task being put together. */
+/* A joined task that is being put together. */
 struct joining {
     struct starpu_task *task;
-    struct cavs__table handles; /* the task's, by address */
-    double bytes;               /* of their data */
+    struct cavs__table handles; /* of the task's handles, by address */
+    double bytes;               /* of the data of these handles */
 };
 
-/* Where the number of a handle is among those of the task, or would be. */
+/* The place in the table of a handle's number, or where it would be. */
 static struct cavs__probe find(const struct joining *j, starpu_data_handle_t handle)
 {
     uint32_t hash = cavs__mixed(cavs__mix(0, (uintptr_t)handle));
@@ -117,7 +117,7 @@ static struct cavs__probe find(const struct joining *j, starpu_data_handle_t han
     return p;
 }
 
-/* What the data of a task are more than those that the joined one has. */
+/* How many bytes the data of a task have that the joined task does not have yet. */
 static double more_bytes(const struct joining *j, const struct starpu_task *t)
 {
     double bytes = 0;
@@ -131,7 +131,7 @@ static double more_bytes(const struct joining *j, const struct starpu_task *t)
     return bytes;
 }
 
-/* The number of a handle among those of the task, which gets it if it does not have it yet. */
+/* The number of a handle in the task, which gets the handle if it does not have it yet. */
 static int16_t number_of(struct joining *j, starpu_data_handle_t handle,
                          enum starpu_data_access_mode mode)
 {
@@ -165,7 +165,7 @@ static void add_part(struct joining *j, struct part_of_joined *p, int16_t *buffe
         j->task->priority = t->priority;
 }
 
-/* Room for the argument of one task that runs all that are kept; NULL: out of memory. */
+/* Makes room for the argument of a task that runs all that are kept; NULL: out of memory. */
 static struct joined *new_joined(struct cavs__arena *arena, const struct cavs__join *k)
 {
     struct joined *j = cavs__arena_alloc(arena, sizeof *j);
@@ -183,7 +183,7 @@ static struct joined *new_joined(struct cavs__arena *arena, const struct cavs__j
     return j;
 }
 
-/* Bytes that the task may have on its device; 0: any number. */
+/* How many bytes the task may have on its device; 0: any number. */
 static double room_for(const struct cavs__engine *e, int slot, const struct starpu_task *t)
 {
     const struct cavs__lap *lap = t->callback_arg;
@@ -191,7 +191,7 @@ static double room_for(const struct cavs__engine *e, int slot, const struct star
     return cavs__is_at_device(t) ? cavs__home_room(e, (int)(lap - e->slots[slot].laps) - 1) : 0;
 }
 
-/* Has no buffers yet, and runs where the first one of those that are kept would. */
+/* Makes a task without buffers that runs where the first of the kept ones would. */
 static struct starpu_task *new_task(struct cavs__engine *e, int slot, struct joined *arg)
 {
     const struct starpu_task *first = e->join.tasks[0];

@@ -16,12 +16,13 @@
 #include "core/run/optimizer.h"
 #include "core/run/pieces.h"
 
-/* Gradients of fewer numbers stay in a cache by themselves.  Of more rows, making them takes so
- * long that moving them does not show, and all that a window of it copies first would. */
+/* Gradients of fewer numbers stay in a cache anyway.  With more rows, making a gradient takes so
+ * long that moving it does not show, while what is copied first for each window of it does. */
 enum { LEAST_NUMBERS = 64 * 1024, MOST_ROWS = 64 };
 
-/* Of blocks: so many that the pieces of the update give all workers something to do; and each looks
- * through the rows of all shards. */
+/* Of parameters of blocks: from so many numbers on, the pieces of the update give all workers
+ * something to do; and as each looks through the rows of all shards, there may be so many of
+ * these. */
 enum { LEAST_OF_BLOCKS = 4 << 20, MOST_SHARDS = 8 };
 
 static bool is_of_blocks(const struct cavs__step *s)
@@ -29,8 +30,8 @@ static bool is_of_blocks(const struct cavs__step *s)
     return s->call.kernel->number == CAVS__KERNEL_gemm_tn_select;
 }
 
-/* The one step of a part that is a product of float32 numbers into a gradient, -1: there is none,
- * or several. */
+/* The step of a part that is a product of float32 numbers into a gradient; -1: there is none, or
+ * there are several. */
 static int product_of(const struct cavs__part *p)
 {
     int found = -1;
@@ -47,8 +48,8 @@ static int product_of(const struct cavs__part *p)
     return found;
 }
 
-/* Tasks of that kind alone add to it, write nothing but gradients, and read no parameter that
- * another such update may have written. */
+/* Do tasks of this kind alone add to the gradient, write nothing but gradients, and read no
+ * parameter that another such update may have written? */
 static bool adds_alone(const struct cavs__plan *plan, const struct cavs__task_kind *kind,
                        int tensor)
 {
@@ -72,7 +73,7 @@ static bool adds_alone(const struct cavs__plan *plan, const struct cavs__task_ki
     return true;
 }
 
-/* Then its rows are added to its gradient, too (looked_up.c). */
+/* Is the parameter looked up, too?  Then rows are added to its gradient as well (looked_up.c). */
 static bool is_looked_up(const struct cavs_model *m, const struct cavs_param *stored)
 {
     for (int i = 0; i < m->nparams; i++) {
@@ -84,7 +85,7 @@ static bool is_looked_up(const struct cavs_model *m, const struct cavs_param *st
     return false;
 }
 
-/* An update follows, that wants nothing of the gradient but its numbers. */
+/* Does an update follow that wants nothing of the gradient but its numbers? */
 static bool is_for_one_update(const struct cavs__piece *w)
 {
     const struct cavs__engine *e = w->of->e;
@@ -94,7 +95,7 @@ static bool is_for_one_update(const struct cavs__piece *w)
            !e->devices && !e->rt->ranks && e->rt->one_memory && cavs__gemm()->gemm_tn_rows;
 }
 
-/* What has lists is cut into tiles by them, too. */
+/* Are all rows one tile?  A part that has lists is cut into tiles by these, too. */
 static bool is_one_tile(const struct cavs__part *p, int rows)
 {
     bool lists = false;
@@ -104,14 +105,15 @@ static bool is_one_tile(const struct cavs__part *p, int rows)
     return !lists && rows <= p->tile && rows <= MOST_ROWS;
 }
 
-/* All of it is made by one task, on rows that are one tile. */
+/* Does one task make all of the gradient, from rows that are one tile? */
 static bool is_of_one_task(const struct cavs__piece *w)
 {
     return w->of->b->nshards == 1 && w->n == 1 && w->t->nblocks == 1 &&
            is_one_tile(w->k->parts[w->segments[0].function], w->segments[0].rows);
 }
 
-/* All tiles are gone through again for each block: there is nothing else to be taken before. */
+/* Does the part do nothing but sums?  All tiles are gone through again for each block, so nothing
+ * may have to be computed before. */
 static bool is_sums_alone(const struct cavs__part *p)
 {
     for (int i = 0; i < p->nsteps; i++) {
@@ -121,8 +123,8 @@ static bool is_sums_alone(const struct cavs__part *p)
     return true;
 }
 
-/* Each shard makes a partial gradient of its own, by one task.  That must be so of all shards or of
- * none: the order of sums is that of partial gradients. */
+/* Does each shard make a partial gradient of its own, by one task?  It must be so for all shards or
+ * for none: the order of sums is that of partial gradients. */
 static bool is_of_own_tasks(const struct cavs__piece *w)
 {
     const struct cavs__batch *b = w->of->b;
@@ -135,7 +137,8 @@ static bool is_of_own_tasks(const struct cavs__piece *w)
            is_sums_alone(w->k->parts[w->segments[0].function]);
 }
 
-/* Blocks one below another; an update makes rows of one at a time. */
+/* Does the product make blocks that lie one below another?  An update makes rows of one block at a
+ * time. */
 static bool fits(const struct cavs__step *s, const struct cavs_param *p)
 {
     const int k = s->v[0].cols;
@@ -147,7 +150,7 @@ static bool fits(const struct cavs__step *s, const struct cavs_param *p)
                            : numbers >= LEAST_NUMBERS && k == p->rows;
 }
 
-/* The parameter whose gradient can be made so, NULL: none. */
+/* The parameter whose gradient can be made by its update; NULL: there is none. */
 static const struct cavs_param *param_of(const struct cavs__piece *w, struct cavs__made *made)
 {
     const struct cavs__plan *plan = w->of->e->plan;

@@ -19,7 +19,7 @@ const struct cavs__touched *cavs__sparse_rows(const struct cavs__updating *u,
                           : u->b->touched[p->number];
 }
 
-/* The gradient of all ranks, without gaps between its rows. */
+/* Adds the handles of the gradient of all ranks, which has no gaps between its rows. */
 static void add_exchanged(const struct cavs__updating *u, struct starpu_task *task,
                           const struct cavs_param *p, struct cavs__update_args *a)
 {
@@ -33,16 +33,16 @@ static void add_exchanged(const struct cavs__updating *u, struct starpu_task *ta
         cavs__task_buffer(task, a->sparse ? blocks[i]->handle : handles[i], STARPU_R);
 }
 
-/* Norms have all of a gradient in their hands, which is the sum of several: they keep it, and
- * updates read that.  Not what other ranks or devices are to read or write, nor what a user may ask
- * for: of tapes, the gradient of each row that was looked up. */
+/* Does the task of a norm keep the sum of several gradients, so that the update reads one?  Not
+ * where other ranks or devices read or write the gradient, nor where a user may ask for it: for the
+ * gradient of each row that a tape has looked up. */
 static bool keeps_sums(const struct cavs__updating *u, const struct cavs__touched *t)
 {
     return u->o->clip > 0 && !u->o->exchange && !u->e->devices && !(t && t->asked_for);
 }
 
-/* Adds the handles of the parameter's gradients to the task.  mode: of those where sums are
- * kept. */
+/* Adds the handles of the parameter's gradients to the task.  mode: that of gradients whose sums
+ * are kept. */
 static void add_gradients(const struct cavs__updating *u, struct starpu_task *task,
                           const struct cavs_param *p, struct cavs__update_args *a,
                           enum starpu_data_access_mode mode)
@@ -82,7 +82,7 @@ static void add_gradients(const struct cavs__updating *u, struct starpu_task *ta
     }
 }
 
-/* What makes the gradients, in their place. */
+/* Adds what makes the gradients in place of their handles. */
 static void add_made(const struct cavs__updating *u, struct starpu_task *task,
                      const struct cavs__gradient *g, struct cavs__update_args *a,
                      enum starpu_data_access_mode mode)
@@ -96,7 +96,7 @@ static void add_made(const struct cavs__updating *u, struct starpu_task *task,
     }
 }
 
-/* What pieces of it write. */
+/* Adds the gradients that pieces of an update write. */
 static void add_made_gradients(struct starpu_task *task, const struct cavs__gradient *g)
 {
     for (; g; g = g->next) {
@@ -145,7 +145,7 @@ static struct cavs__update_args *new_args(const struct cavs__updating *u,
     return a;
 }
 
-/* With its arguments, without buffers.  NULL: reported. */
+/* Makes a task with its arguments, without buffers.  NULL: reported. */
 static struct starpu_task *new_task(const struct cavs__updating *u, const struct cavs_param *p,
                                     struct starpu_codelet *codelet)
 {
@@ -158,7 +158,7 @@ static struct starpu_task *new_task(const struct cavs__updating *u, const struct
     return cavs__task_create(u->e, u->slot, -1, codelet, a, most_buffers(u, p));
 }
 
-/* What both tasks have last. */
+/* Adds what the tasks of norms and of updates both have last. */
 static void add_lists_and_scratch(const struct cavs__updating *u, struct starpu_task *task,
                                   const struct cavs_param *p)
 {
@@ -170,9 +170,9 @@ static void add_lists_and_scratch(const struct cavs__updating *u, struct starpu_
         cavs__task_buffer(task, u->e->scratch, STARPU_SCRATCH);
 }
 
-/* To CPUs: some rows alone, since devices take all rows; and dense parameters where CPU workers
- * have shards. They add to many partial gradients, each as large as the parameter, and a device
- * would fetch all of them, and give values and copies back. */
+/* Keeps a task on CPUs if it updates some rows alone, since devices take all rows; and, for dense
+ * parameters, where CPU workers have shards: they add to many partial gradients, each as large as
+ * the parameter, all of which a device would fetch, and it would give values and copies back. */
 static void place(const struct cavs__updating *u, const struct cavs_param *p, struct starpu_task *t)
 {
     bool cut = u->share && !cavs__is_whole(u->share);
@@ -214,7 +214,7 @@ static void add_copies(const struct cavs__updating *u, struct starpu_task *task,
     }
 }
 
-/* What an update writes: the parameter, its states, its copies. */
+/* Adds what an update writes: the parameter, its states, its copies. */
 static void add_written(const struct cavs__updating *u, struct starpu_task *task,
                         const struct cavs_param *p, enum starpu_data_access_mode mode)
 {
@@ -224,11 +224,12 @@ static void add_written(const struct cavs__updating *u, struct starpu_task *task
     add_copies(u, task, p, mode);
 }
 
-/* Whether a copy goes past the caches: it is large, and nobody reads it soon.  After a batch so
- * small that gradients are made on the way the next one does at once, so copies had better stay.
- * But where workers help, each updates some rows of w, and reads some panels: those of the
- * transposed copy are the rows that it has updated, those of the other are columns, of which others
- * write half the lines.  From one core's cache to another's they take longer than from memory. */
+/* Does a copy go past the caches?  It does if it is large and nobody reads it soon.  After a batch
+ * so small that gradients are made on the way the next one reads it at once, so copies had better
+ * stay.  But where workers help, each updates some rows of w, and reads some panels: those of the
+ * transposed copy are the rows that it has updated; those of the other are columns, of which others
+ * write half the lines, and these take longer from one core's cache to another's than from
+ * memory. */
 static bool is_far(const struct cavs__updating *u, const struct cavs_param *p, int layout)
 {
     const bool read_soon = u->e->made[p->number] != NULL,
@@ -249,7 +250,8 @@ static void list_copies(const struct cavs__updating *u, const struct cavs_param 
     }
 }
 
-/* Rows first .. first+rows-1 alone; of a sparse gradient, of those that are touched. */
+/* Makes the task take rows first .. first+rows-1 alone; of a sparse gradient, of the touched
+ * rows. */
 static void take_rows(struct cavs__update_args *a, int first, int rows)
 {
     if (!a->sparse) {

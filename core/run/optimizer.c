@@ -41,7 +41,7 @@ int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e,
     o->touched_lists = calloc(n, sizeof *o->touched_lists);
     if (!o->stored || !o->touched_lists)
         return cavs__fail_nomem("optimizer", n * (sizeof *o->stored + sizeof *o->touched_lists));
-    for (int i = 0; i < nstored; i++) { /* a tape may look rows up of any */
+    for (int i = 0; i < nstored; i++) { /* of all, since a tape may look rows up of any */
         if (cavs__tensor_init(&o->touched_lists[i], "touched rows", 1, CAVS__SLOTS) != 0)
             return cavs__fail_nomem("touched rows", (CAVS__SLOTS + 1) * sizeof(struct cavs__chunk));
     }
@@ -65,7 +65,7 @@ void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m)
     free(o->touched_lists);
 }
 
-/* rows: none where other ranks have them. */
+/* Makes a state with room for so many rows: none where other ranks have them. */
 static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const struct cavs_param *p,
                         int rows)
 {
@@ -74,7 +74,7 @@ static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const st
     if (!t->chunks && cavs__tensor_init(t, "optimizer state", p->cols, 1) != 0)
         return cavs__fail_nomem("optimizer state", 2 * sizeof(struct cavs__chunk));
     if (t->chunks[0].rows > 0)
-        return CAVS_OK; /* another session's, too */
+        return CAVS_OK; /* another session may have made it */
     if (rows > 0)
         rc = cavs__reserve(e, t, 0, rows);
     if (!rc && rows > 0)
@@ -82,7 +82,7 @@ static int create_state(struct cavs__engine *e, struct cavs__tensor *t, const st
     return rc;
 }
 
-/* Sessions that share a parameter have the same ranks keep the same rows of its states. */
+/* Where sessions share a parameter, the same ranks have to keep the same rows of its states. */
 static int check_layout(struct cavs__optimizer *o, const struct cavs_param *p)
 {
     struct cavs__store_entry *x = o->stored[p->number];

@@ -15,9 +15,9 @@ struct cavs__optimizer {
     float clip;
     struct cavs__store *store;
     struct cavs__store_entry *
-        *stored;               /* [nstored] of the model's parameters; of merged ones NULL */
+        *stored;               /* [nstored] by number of the parameter; NULL: it is merged */
     struct cavs__tensor norms; /* sums of squares of gradients, one double per parameter */
-    /* [nstored] of looked-up parameters: touched rows, by slot */
+    /* [nstored] lists of touched rows of looked-up parameters, a chunk for each slot */
     struct cavs__tensor *touched_lists;
     struct cavs__exchange *exchange; /* NULL: the process is alone */
     double bytes;                    /* of parameters and states that updates read and wrote */
@@ -27,11 +27,11 @@ struct cavs__optimizer {
 int cavs__optimizer_init(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__optimizer *other);
 void cavs__optimizer_free(struct cavs__optimizer *o, const struct cavs_model *m);
-/* What the optimizer keeps of a parameter that was taken from the store. */
+/* Makes what the optimizer keeps of a parameter that was taken from the store. */
 int cavs__optimizer_add(struct cavs__optimizer *o, struct cavs__engine *e,
                         const struct cavs_param *p);
-/* Where the gradients of looked-up parameters will be: for a batch that has them.  Ranks tell one
- * another of those that have no dense gradient: exchange_lists.c. */
+/* Lists where the gradients of looked-up parameters will be, for a batch that has any.  For
+ * parameters without a dense gradient the ranks tell one another: exchange_lists.c. */
 int cavs__list_gradients(struct cavs__optimizer *o, struct cavs__engine *e,
                          const struct cavs__batch *b, int slot);
 bool cavs__is_trained(const struct cavs_param *p);

@@ -7,7 +7,8 @@
 #include "core/run/session.h"
 #include "core/run/simulated.h"
 
-/* at: [samples of the batch] where the rows of each begin in `rows`. */
+/* Copies the rows that a shard pushed.  at: [samples of the batch] where the rows of each begin in
+ * `rows`. */
 static void copy_output(struct cavs_session *s, const struct cavs__channel *c, int number,
                         const int64_t *at, float *rows)
 {
@@ -66,7 +67,7 @@ static int collect_output(struct cavs_session *s, const struct cavs__request *r,
     return cavs__ranks_complete(s->rt->ranks, rows, n);
 }
 
-/* The channel that is asked for, or NULL with the message made. */
+/* The channel that is asked for; NULL: reported. */
 static const struct cavs__channel *find_channel(const struct cavs_session *s, int n,
                                                 const struct cavs_fetch *f)
 {
@@ -133,7 +134,7 @@ static int check_counted(const struct cavs_session *s)
                            : CAVS_OK;
 }
 
-/* Sum and count of a metric in one of this rank's shards. */
+/* Reads the sum and the count of a metric in one of this rank's shards. */
 static void read_shard(struct cavs_session *s, int number, int shard, double part[2])
 {
     struct cavs__tensor *t = &s->engine.tensors[s->plan->metric];
@@ -142,8 +143,8 @@ static void read_shard(struct cavs_session *s, int number, int shard, double par
     cavs__tensor_release(t, shard);
 }
 
-/* Parts that other ranks have are added.  parts: NULL where there was no memory.  A rank that lacks
- * some must not leave the others waiting for it. */
+/* Adds the parts that other ranks have.  parts: NULL where there was no memory, as a rank that
+ * lacks some must not leave the others waiting for it. */
 static int add_ranks(struct cavs_session *s, double *parts)
 {
     size_t ranks = (size_t)cavs__ranks_count(s->rt->ranks), n = 2 * (size_t)s->engine.nshards;
@@ -162,8 +163,8 @@ static int add_ranks(struct cavs_session *s, double *parts)
     return rc;
 }
 
-/* The same of all shards, [nshards][2], whichever rank has worked on one; to be freed.  NULL, and
- * *rc says why. */
+/* Reads sums and counts of all shards, [nshards][2], whichever rank has worked on one; the caller
+ * frees them.  NULL, and *rc says why. */
 static double *read_all(struct cavs_session *s, int number, int *rc)
 {
     size_t bytes = 2 * (size_t)s->engine.nshards * sizeof(double);
@@ -181,8 +182,8 @@ static double *read_all(struct cavs_session *s, int number, int *rc)
     return NULL;
 }
 
-/* In the order of shards, without memory that might be missing: what was trained is not trained
- * once more for a number that could not be read. */
+/* Adds up this rank's shards, in order.  It takes no memory that might be missing, so that nobody
+ * trains once more for a number that could not be read. */
 static void add_own_shards(struct cavs_session *s, int number, double total[2])
 {
     for (int i = 0; i < s->engine.nshards; i++) {
@@ -194,7 +195,7 @@ static void add_own_shards(struct cavs_session *s, int number, double total[2])
     }
 }
 
-/* The same of the shards of all ranks. */
+/* Adds up the shards of all ranks, in order. */
 static int add_all_shards(struct cavs_session *s, int number, double total[2])
 {
     int rc;

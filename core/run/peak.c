@@ -13,13 +13,13 @@ enum { TRIES = 5 };
 
 /* ---- side by side ---- */
 
-/* What one worker does, with what is its own. */
+/* What one worker does, and the memory that it has for that. */
 struct turn {
     void (*work)(struct turn *turn);
     const struct cavs__gemm_provider *provider;
-    const float *a, *b; /* of all workers */
-    float *x, *y;       /* of this one */
-    double seconds;     /* that it took */
+    const float *a, *b; /* shared by all workers */
+    float *x, *y;       /* this worker's own */
+    double seconds;     /* how long it took */
 };
 
 static void take_turn(void *descr[], void *arg)
@@ -37,7 +37,7 @@ static void take_turn(void *descr[], void *arg)
 static struct starpu_codelet turn_codelet = {
     .cpu_funcs = {take_turn}, .cpu_funcs_name = {"take_turn"}, .nbuffers = 0, .name = "cavs_peak"};
 
-/* All at the same time, each on its worker. */
+/* Has all workers take their turn at the same time. */
 static int take_turns(int n, const int *workers, struct turn *turns)
 {
     cavs__workers_wake();
@@ -59,7 +59,8 @@ static int take_turns(int n, const int *workers, struct turn *turns)
     return CAVS_OK;
 }
 
-/* The best of some tries; in each the rates of all workers, who do so much each, add up. */
+/* The best rate of some tries; in each try the rates of all workers, each of which does so much,
+ * are added up. */
 static double best_rate(int n, const int *workers, struct turn *turns, double much)
 {
     double best = 0;
@@ -77,7 +78,7 @@ static double best_rate(int n, const int *workers, struct turn *turns, double mu
     return best;
 }
 
-/* How many there are, or what is wrong. */
+/* Lists the CPU workers.  Returns how many there are, or a code. */
 static int find_workers(struct cavs_runtime *rt, const char *who, int *workers)
 {
     int rc = cavs__runtime_ready(rt, who), n;
@@ -164,7 +165,7 @@ double cavs_runtime_sgemm_peak(struct cavs_runtime *rt)
 /* Two arrays of 32 MB: more than a worker's part of any cache. */
 enum { NUMBERS = 8 << 20 };
 
-/* A page that nobody has written to is none of memory. */
+/* Writes to the arrays: a page that nobody has written to has no memory of its own. */
 static void fill(struct turn *t)
 {
     for (int i = 0; i < NUMBERS; i++)

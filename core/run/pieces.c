@@ -51,7 +51,7 @@ static starpu_data_handle_t handle(const struct cavs__piece *w, int i, int parti
     return of->e->tensors[tensor].chunks[*chunk].handle;
 }
 
-/* The index sections where the main thread has written them. */
+/* Where the main thread has written the index sections, in main memory. */
 static const int32_t *host_index(const struct cavs__piece *w)
 {
     const struct cavs__engine *e = w->of->e;
@@ -177,7 +177,7 @@ static int submit_fence(const struct cavs__piece *w)
     return cavs__task_start(e, w->of->slot, t);
 }
 
-/* Rows from .. from+rows-1 of w, counted over its segments. */
+/* Cuts out rows from .. from+rows-1 of w, counted over its segments. */
 static int cut_rows(const struct cavs__piece *w, int64_t from, int64_t rows,
                     struct cavs__piece *out)
 {
@@ -245,7 +245,7 @@ double cavs__piece_seconds(const struct cavs__piece *w, const struct cavs__segme
 {
     const struct cavs__shard_stage *t = w->t;
     const struct cavs_function *f = w->k->stage->functions[seg->function];
-    double entries[CAVS__PART_LISTS] = {0}; /* of a vertex, on average */
+    double entries[CAVS__PART_LISTS] = {0}; /* how many a vertex has on average */
 
     for (int i = 0; i < f->nlists; i++)
         entries[i] = (double)t->entries[f->lists[i]->number] / t->schedule.function_rows[f->number];

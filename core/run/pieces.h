@@ -11,7 +11,7 @@ struct cavs__submission {
     struct cavs__engine *e;
     const struct cavs__batch *b;
     int slot;
-    struct cavs__arena *arena; /* of what tasks read */
+    struct cavs__arena *arena; /* memory for what tasks read */
     int ways;                  /* workers that a shard's rows may be cut among */
     int partials;              /* partial gradients of a shard */
     double grain;              /* seconds that a task should be worth */
@@ -32,7 +32,7 @@ static inline struct cavs__cuts *cavs__cuts_of(const struct cavs__piece *w)
     return &w->of->e->cuts[w->k->stage->number];
 }
 
-/* Several threads may submit. */
+/* Adds to a count; several threads may submit at the same time. */
 static inline void cavs__count_cuts(int *cuts, int n)
 {
     __atomic_add_fetch(cuts, n, __ATOMIC_RELAXED);
@@ -41,17 +41,17 @@ static inline void cavs__count_cuts(int *cuts, int n)
 /* Room for n segments in the arena; NULL: out of memory. */
 struct cavs__segment *cavs__new_segments(const struct cavs__submission *of, int n);
 int64_t cavs__piece_rows(const struct cavs__piece *w);
-/* Buffers that these segments add to: not every function of a chain adds to every gradient that the
- * chain writes. */
+/* Bits of the buffers that these segments add to: not every function of a chain adds to every
+ * gradient that the chain writes. */
 uint64_t cavs__piece_adds_to(const struct cavs__piece *w);
-/* What a segment should take. */
+/* How many seconds a segment should take. */
 double cavs__piece_seconds(const struct cavs__piece *w, const struct cavs__segment *seg);
-/* Workers that it may be cut among: each piece is worth several grains, for pieces run between two
- * more tasks. */
+/* How many workers it may be cut among: each piece has to be worth several grains, since pieces run
+ * between two more tasks. */
 int cavs__piece_ways(const struct cavs__piece *w);
 
-/* The argument of its task, whose buffers these are, and one of scratch.  NULL: no memory, which is
- * reported. */
+/* Makes the argument of its task, whose buffers these are, and one of scratch.  NULL: out of
+ * memory, which is reported. */
 struct cavs__part_args *cavs__piece_args(const struct cavs__piece *w, int partial,
                                          starpu_data_handle_t *handles);
 
@@ -66,8 +66,8 @@ struct cavs__helping *cavs__helping_of(const struct cavs__piece *w);
  * will be. */
 int cavs__make_at_update(const struct cavs__piece *w, bool *will_be);
 
-/* As one task; as one, or as pieces side by side; as n pieces, each of which adds to a partial
- * gradient of its own. */
+/* Submits it as one task; as one task, or as pieces side by side; as n pieces, each of which adds
+ * to a partial gradient of its own. */
 int cavs__submit_task(const struct cavs__piece *w, int priority);
 int cavs__submit_cut(const struct cavs__piece *w, int priority);
 int cavs__submit_partials(const struct cavs__piece *w, int n, int priority);

@@ -52,7 +52,7 @@ void cavs__place_task(const struct cavs__engine *e, int shard, struct starpu_tas
     int home = cavs__home_of(e, shard);
 
     if (!e->devices)
-        cavs__keep_off(t, cavs__devices->kinds()); /* they are there, but not for this session */
+        cavs__keep_off(t, cavs__devices->kinds()); /* there are devices, but not for this session */
     else if (e->rt->placement && strcmp(e->rt->placement, "any") != 0)
         force(e, e->rt->placement, t);
     else if (home >= 0)

@@ -9,8 +9,8 @@
 #include "core/run/session.h"
 #include "core/run/simulated.h"
 
-/* Of what the tasks of a kept batch read: where it differs from one time to the next, one is
- * written while the other is read. */
+/* How many copies of what its tasks read a kept batch has: where they differ from one time to the
+ * next, one is written while the other is read. */
 static int copies(const struct cavs_session *s, enum cavs__run run)
 {
     for (int i = 0; i < s->model->nstages && run != CAVS__RUN_EVALUATE; i++) {
@@ -26,7 +26,7 @@ static int schedule_shard(struct cavs__engine *e, struct cavs__batch *b, int sha
     return cavs__schedule_shard(b, shard);
 }
 
-/* The shards of other ranks are empty here. */
+/* Empties the shards that other ranks work on. */
 static void leave_to_others(struct cavs__exchange *x, struct cavs__batch *b)
 {
     cavs__exchange_deal(x, b->nshards, true);
@@ -36,7 +36,8 @@ static void leave_to_others(struct cavs__exchange *x, struct cavs__batch *b)
     }
 }
 
-/* Again with smaller shards where they are too large for the memory of their device. */
+/* Schedules the shards; again with smaller ones, as long as some are too large for the memory of
+ * their device. */
 static int schedule(struct cavs_session *s, struct cavs__request *r)
 {
     struct cavs__engine *e = &s->engine;
@@ -57,7 +58,7 @@ static int schedule(struct cavs_session *s, struct cavs__request *r)
     return rc || !bytes ? rc : cavs__homes_send_away(e, bytes);
 }
 
-/* Of all shards but those of other ranks. */
+/* How many samples the shards of this rank have. */
 static int samples_here(const struct cavs__batch *b)
 {
     int n = 0;
@@ -67,7 +68,7 @@ static int samples_here(const struct cavs__batch *b)
     return n;
 }
 
-/* What the tasks read, and room for what they write. */
+/* Writes what the tasks read, and makes room for what they write. */
 static int write_all(struct cavs_session *s, const struct cavs__request *r, int slot)
 {
     int rc = cavs__make_room(&s->engine, s->batch);
@@ -95,8 +96,8 @@ static int prepare_fresh(struct cavs_session *s, struct cavs__request *r, int sl
     return rc;
 }
 
-/* Into arrays of its own, that is, and the first time; tasks of the batch before may still read
- * what has been there. */
+/* Prepares a batch into the arrays of a kept one, for the first time; tasks of the batch before may
+ * still read what has been there. */
 static int prepare_kept(struct cavs_session *s, struct cavs__request *r,
                         struct cavs__kept_batch *kept)
 {
@@ -108,7 +109,8 @@ static int prepare_kept(struct cavs_session *s, struct cavs__request *r,
     return rc ? rc : cavs__batch_lay_out(s->batch, &kept->arena);
 }
 
-/* A place in which it was not yet is written to; in others is all but what changes. */
+/* Takes a kept batch from its place.  If that has not been written yet it is; else only what
+ * changes is. */
 static int recall(struct cavs_session *s, struct cavs__request *r, int slot,
                   struct cavs__kept_batch *kept)
 {
@@ -137,7 +139,8 @@ static int prepare_own(struct cavs_session *s, struct cavs__request *r, int slot
     return rc;
 }
 
-/* Ranks that have other data are told of only here, if programs did not compare them. */
+/* A hash of what was asked for, and of the data.  This is where ranks that have other data are
+ * found out, if programs did not compare them. */
 static uint64_t hash_of(const struct cavs__request *r)
 {
     uint64_t sum = cavs__samples_sum(r->data, r->samples, r->n),

@@ -10,7 +10,7 @@ static int last_slot(const struct cavs_session *s)
     return (int)((s->engine.batches - 1) % s->engine.nslots);
 }
 
-/* The gradient of all ranks. */
+/* Adds the gradient of all ranks. */
 static void add_exchanged(struct cavs_session *s, const struct cavs_param *p, float *values)
 {
     const struct cavs__exchange *x = s->optimizer.exchange;

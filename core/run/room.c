@@ -3,8 +3,8 @@
  * there, what they write has room. */
 #include "core/run/engine.h"
 
-/* Batches differ in size: the first one should not be that by which the second has to wait for the
- * tasks of the first, because its tensors want a few rows more. */
+/* Adds some spare rows.  Batches differ in size, and if the second wanted a few rows more than the
+ * first, it would have to wait for the tasks of the first. */
 static int64_t with_spare(int64_t rows)
 {
     return rows + rows / 16 + 1;
@@ -15,8 +15,8 @@ static bool has_room(const struct cavs__tensor *t, int chunk, int64_t rows)
     return chunk < t->nchunks && rows <= t->chunks[chunk].rows;
 }
 
-/* stays: in main memory.  What a device's shard has grows seldom: its share is found out batch by
- * batch, and pinning takes long. */
+/* Makes room in a chunk.  stays: in main memory.  The tensors of a device's shard grow in large
+ * steps: its share is found out batch by batch, and pinning memory takes long. */
 static int reserve(struct cavs__engine *e, int tensor, int chunk, int64_t rows, bool stays)
 {
     struct cavs__tensor *t = &e->tensors[tensor];
@@ -85,7 +85,7 @@ static int write_read(const struct read *r)
     return CAVS_OK;
 }
 
-/* All that the tasks of a shard read. */
+/* Calls visit for all that the tasks of a shard read. */
 static int each_read(struct cavs__engine *e, const struct cavs__batch *b, int shard,
                      int (*visit)(const struct read *r))
 {
@@ -106,7 +106,7 @@ static int each_read(struct cavs__engine *e, const struct cavs__batch *b, int sh
     return rc;
 }
 
-/* Tasks that read these chunks are done: they were of the batch that had the slot before.  So
+/* Tasks that read these chunks are done, since they were of the batch that had the slot before.  So
  * StarPU need not be asked, which takes as long as some tasks do, but where it may have to fetch
  * from elsewhere what has been there. */
 static void each_read_of_all(struct cavs__engine *e, const struct cavs__batch *b,
@@ -118,7 +118,8 @@ static void each_read_of_all(struct cavs__engine *e, const struct cavs__batch *b
     }
 }
 
-/* Shards side by side where that pays; what is written to belongs to the main thread meanwhile. */
+/* Is called for shards side by side where that pays; what it writes to belongs to the main thread
+ * meanwhile. */
 static int write_shard(struct cavs__engine *e, struct cavs__batch *b, int shard)
 {
     return b->shards[shard].nsamples > 0 ? each_read(e, b, shard, write_read) : CAVS_OK;
@@ -161,8 +162,8 @@ static int64_t rows_of_shard(const struct cavs__shard *shard, const struct cavs_
                : 0;
 }
 
-/* What the largest of the shards like it wants: in a later batch any may be as large, and growing
- * waits for the batch before. */
+/* As many rows as the largest of the shards wants that are like this one: in a later batch any of
+ * them may be as large, and growing waits for the batch before. */
 static int64_t rows_to_have(const struct cavs__engine *e, const struct cavs__batch *b,
                             const struct cavs__tensor_desc *d, int shard, int block)
 {

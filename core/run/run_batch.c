@@ -37,7 +37,8 @@ float cavs__gradient_scale(const struct cavs_session_options *o, int n)
     return o->mean ? scale / (float)n : scale;
 }
 
-/* A bad number keeps the update from the parameters. */
+/* Waits for all tasks, and fails if one has seen a number that is not finite: then there is no
+ * update. */
 static int check_numbers(struct cavs_session *s, int slot)
 {
     int rc = cavs__join_flush(&s->engine, slot);
@@ -70,7 +71,7 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
     if (!rc)
         rc = cavs__join_flush(&s->engine, slot);
     cavs__helped_end(&s->engine, s->batch->nshards);
-    cavs__join_drop(&s->engine); /* what a batch that failed has left */
+    cavs__join_drop(&s->engine); /* drops what a batch that failed has left */
     cavs__here_end(&s->engine);
     s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;
@@ -78,7 +79,8 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
 
 /* ---- all ---- */
 
-/* Scheduling from start to end (microseconds) is hidden while another batch is being computed. */
+/* How much of the time from start to end (microseconds), in which a batch was scheduled, was not
+ * hidden by the computing of another. */
 static double exposed(struct cavs__engine *e, int slot, double start, double end)
 {
     for (int i = 0; i < CAVS__SLOTS; i++) {
@@ -93,7 +95,7 @@ static double exposed(struct cavs__engine *e, int slot, double start, double end
     return fmax(0, end - start) * 1e-6;
 }
 
-/* What a batch has taken of processors before its tasks run: of this thread, until they were
+/* Counts what a batch has taken of processors before its tasks run: of this thread, until they were
  * prepared and for submitting them, and of workers, who may have arranged and submitted shards. */
 static void count_preparing(struct cavs_stats *stats, const struct cavs__engine *e, double prepared,
                             double submitted)
@@ -104,7 +106,7 @@ static void count_preparing(struct cavs_stats *stats, const struct cavs__engine 
     stats->submit_s += submitted;
 }
 
-/* The slot is nobody's any more. */
+/* Runs a batch in a slot that no other batch has any more. */
 static int run_in_slot(struct cavs_session *s, struct cavs__request *r, int slot)
 {
     struct cavs__engine *e = &s->engine;

@@ -44,7 +44,7 @@ static void look_at_machine(struct cavs_runtime *rt)
         rt->cores = cavs__simulated_cores();
 }
 
-/* Where tasks run, if the environment says so: see doc/gpu.md. */
+/* CAVS_PLACEMENT, where the environment says where tasks run; see doc/gpu.md. */
 static const char *forced_placement(void)
 {
     static const char *const known[] = {"cpu", "device", "alternate", "any"};
@@ -68,7 +68,7 @@ bool cavs_runtime_can_trace(void)
 #endif
 }
 
-/* Whether one can be started, by what is known without it. */
+/* Can a runtime be started, as far as is known before? */
 static int check(const struct cavs_runtime_options *o)
 {
     if (running)
@@ -82,7 +82,7 @@ static int check(const struct cavs_runtime_options *o)
     return cavs__devices_check(o);
 }
 
-/* What can be said of the runtime once StarPU runs. */
+/* Notes what is known of the runtime once StarPU runs. */
 static void look_at_workers(const struct cavs_runtime_options *o, struct cavs_runtime *rt)
 {
     running = rt->pid = getpid();
@@ -94,10 +94,10 @@ static void look_at_workers(const struct cavs_runtime_options *o, struct cavs_ru
     rt->placement = forced_placement();
 }
 
-/* Of one whose StarPU does not run, or not any more. */
+/* Frees a runtime whose StarPU does not run, or not any more. */
 static void free_runtime(struct cavs_runtime *rt)
 {
-    cavs__ranks_close(rt->ranks); /* when all have come to this */
+    cavs__ranks_close(rt->ranks); /* waits until all ranks have come to this */
     cavs__folder_forget(&rt->folder);
     free(rt);
 }

@@ -15,25 +15,25 @@ struct cavs__record;
 /* Where StarPU keeps its performance models if that is not left to it. */
 struct cavs__folder {
     char *path; /* NULL: left to it */
-    bool own;   /* of this run: it goes with it */
+    bool own;   /* it belongs to this run, and is removed with it */
 };
 
 struct cavs_runtime {
     int workers;
     int cores;   /* of the machine, for the default number of shards */
-    int threads; /* of a core */
+    int threads; /* hardware threads of a core */
     int l2_bytes;
-    int64_t l3_bytes; /* of one, which some cores share */
+    int64_t l3_bytes; /* of one third-level cache, which some cores share */
     bool one_memory;  /* all workers share one memory node */
     bool leave_to_workers;
     bool require;  /* a device that cannot be used is an error */
     pid_t pid;     /* of the process that has the workers: a child made by fork() has none */
-    int sessions;  /* that are there */
-    bool stopping; /* with the last of them */
+    int sessions;  /* how many there are */
+    bool stopping; /* the runtime stops with the last session */
     struct cavs__cost_model cost;
     char scheduler[64];
     struct cavs__ranks *ranks;   /* NULL: the process is alone */
-    unsigned raised;             /* bits, where there are no other ranks */
+    unsigned raised;             /* bits that were raised, where there are no other ranks */
     const char *placement;       /* CAVS_PLACEMENT, NULL: as the scheduler likes */
     struct cavs__record *record; /* NULL: not traced */
     struct cavs__folder folder;
@@ -45,28 +45,29 @@ int cavs__runtime_start(const struct cavs_runtime_options *o, struct cavs_runtim
 
 /* runtime.c: stops with the last session of a runtime that has been destroyed before. */
 void cavs__runtime_release(struct cavs_runtime *rt);
-/* 0, or why `call` cannot use the runtime: there is none, or this process has no workers. */
+/* 0, or a code, with a message that says why `call` cannot use the runtime: there is none, or this
+ * process has no workers. */
 int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
 
-/* workers.c: until they are woken, workers sleep; before any task is submitted, and whenever one
- * is. */
+/* workers.c: workers sleep until they are woken, which has to be done before any task is
+ * submitted. */
 void cavs__workers_rest(void);
-/* The same whenever no batch has a task, where the calling thread, which has none for a while, has
- * no core to itself.  Not where there are other ranks: one of them looks for messages. */
+/* The same from now on whenever no batch has a task, where the calling thread has no core to
+ * itself.  Not where there are other ranks: one of the workers looks for messages. */
 void cavs__workers_rest_when_idle(const struct cavs_runtime *rt);
-/* The tasks of a batch are from now on submitted; all of them are done. */
+/* Tasks of a batch will be submitted from now on; all of them are done. */
 void cavs__workers_begin_batch(void);
 void cavs__workers_end_batch(void);
-/* If they sleep they do so until cavs__workers_wake(): who wakes with one task has nothing to do
- * soon, and keeps the thread that has more from submitting them. */
+/* Workers that sleep go on sleeping until cavs__workers_wake(): one that wakes up for one task soon
+ * has nothing to do, and keeps the thread that has more from submitting them. */
 void cavs__workers_hold(void);
 void cavs__workers_have_task(void);
-/* For what has been submitted, which may be done before this returns.  Then they may sleep again:
- * the program goes on recording. */
+/* Wakes them for what has been submitted, which may be done before this returns.  Then they may
+ * sleep again, while the program goes on recording. */
 void cavs__workers_wake_for_tasks(void);
 void cavs__workers_wake(void);
-/* With several ranks: when the calling thread wakes up it waits until a worker has nothing to do,
- * or has had its share of the core.  Returns what ends that. */
+/* With several ranks: whenever the calling thread wakes up it waits until a worker has nothing to
+ * do, or has had its share of the core.  Returns what ends that. */
 int cavs__workers_first(const struct cavs_runtime *rt);
 void cavs__workers_no_longer_first(int policy);
 

@@ -10,7 +10,8 @@
 
 /* ---- in words ---- */
 
-/* What has no part in results, as the grain of tasks, may be another one on each machine. */
+/* Writes the options that have a part in results.  Others, such as the grain of tasks, may differ
+ * from machine to machine. */
 static void describe_options(FILE *to, const struct cavs_session *s)
 {
     const struct cavs_session_options *o = &s->options;

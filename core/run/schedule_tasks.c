@@ -23,9 +23,9 @@ struct job {
     cavs__side_work *work;
     void *of;
     int i, rc;
-    int *pending; /* jobs that are not done, below `lock` */
+    int *pending; /* how many jobs are not done; under `lock` */
     double seconds, simulated;
-    char message[1024]; /* of an error: messages are the thread's own */
+    char message[1024]; /* of an error; messages belong to the thread that makes them */
 };
 
 static starpu_pthread_mutex_t lock = STARPU_PTHREAD_MUTEX_INITIALIZER;
@@ -60,7 +60,7 @@ static struct starpu_codelet codelet = {.where = STARPU_CPU,
 
 /* ---- all of them ---- */
 
-/* False: StarPU did not take it, and it is to be done here. */
+/* Submits the job.  false: StarPU did not take it, and it has to be done here. */
 static bool start(struct cavs__engine *e, struct job *j)
 {
     struct starpu_task *t = starpu_task_create();
@@ -86,7 +86,7 @@ static void wait_for(const int *pending)
     starpu_pthread_mutex_unlock(&lock);
 }
 
-/* n jobs; what they took is added to e->preparing. */
+/* Does n jobs and adds the time that they took to e->preparing. */
 static int run_all(struct cavs__engine *e, struct job *jobs, int n)
 {
     int pending = n, rc = CAVS_OK;

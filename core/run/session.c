@@ -23,7 +23,7 @@ struct cavs_session_options cavs_session_defaults(void)
     return o;
 }
 
-/* Also of what the optimizer in use does not look at: a NaN there is a mistake, too. */
+/* Options that the optimizer in use does not look at are checked, too: a NaN there is a mistake. */
 static int check_rule(const struct cavs_session_options *o)
 {
     for (const struct cavs__hyperparameter *h = cavs__hyperparameters; h->name; h++) {
@@ -71,7 +71,8 @@ static int rounding_devices(void)
     return n;
 }
 
-/* CPUs want weights packed for such products, and share them with devices, which do not. */
+/* Are operands of products rounded to bfloat16?  CPUs want weights packed for such products, and
+ * share them with devices, which do not. */
 static bool rounds(const struct cavs_session *s)
 {
     if (s->options.precision != CAVS_BFLOAT16 || !s->engine.devices)
@@ -118,7 +119,8 @@ static int create_plan(struct cavs_session *s)
     return rc ? rc : cavs__plan_devices(s->plan);
 }
 
-/* With devices shards move, and ranks tell one another what each batch touches. */
+/* Not with devices, where shards move, nor with several ranks, which tell one another what each
+ * batch touches. */
 static bool keeps_batches(const struct cavs_session *s)
 {
     return !s->engine.devices && !s->engine.homes && !s->rt->ranks;
@@ -139,7 +141,7 @@ static int create_batch(struct cavs_session *s)
     return rc ? rc : cavs__kept_init(&s->kept, keeps_batches(s) ? (size_t)o->keep_mb << 20 : 0);
 }
 
-/* Whatever is there when this fails, cavs_session_destroy() frees. */
+/* When this fails, cavs_session_destroy() frees what has been made. */
 static int create_parts(struct cavs_session *s, const struct cavs_session *other)
 {
     bool room;

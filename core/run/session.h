@@ -52,11 +52,11 @@ struct cavs_session {
     bool half_counted;   /* metrics have a part of a batch that failed; until they are reset */
     json_t *notes;       /* texts by name for model files; NULL: none */
     struct cavs_stats stats;
-    struct cavs__launch_counts launched_before; /* when the statistics were reset */
-    int devices_failed;                         /* before this session was made */
-    struct cavs__session_tape *tapes;           /* that are there, in the order they came in */
-    bool destroyed;                             /* and is freed with the last of them */
-    int resumed;                                /* times, from checkpoints */
+    struct cavs__launch_counts launched_before; /* launches when the statistics were reset */
+    int devices_failed;                         /* that had failed before this session was made */
+    struct cavs__session_tape *tapes;           /* in the order in which they were made */
+    bool destroyed;                             /* it is freed with the last tape */
+    int resumed;                                /* how many times; from checkpoints */
     json_t *found; /* by tapes, in that order, when the last of these was written; NULL: nothing */
 };
 
@@ -66,13 +66,14 @@ void cavs__session_release(struct cavs_session *s, struct cavs__session_tape *ta
 /* session.c: 0, or why `call` cannot use the session: there is none, or this process has no
  * workers. */
 int cavs__session_ready(const struct cavs_session *s, const char *call);
-/* Waits for everything submitted, and then asks the next. */
+/* Waits for everything that was submitted; then the same as cavs__check_devices(). */
 int cavs__settle(struct cavs_session *s);
 /* same_session.c: the outcome of making a session, on all ranks; refused if they have made sessions
  * of other options or other parameters. */
 int cavs__session_agree(struct cavs_session *s, int rc);
-/* prepare_batch.c: everything that is wanted before the tasks of r->samples are submitted, s->batch
- * and what they read; a batch that fails here leaves no trace.  All ranks go on, or none. */
+/* prepare_batch.c: makes everything that is wanted before the tasks of r->samples are submitted:
+ * s->batch, and what its tasks read.  A batch that fails here leaves no trace.  All ranks go on, or
+ * none. */
 int cavs__prepare_batch(struct cavs_session *s, struct cavs__request *r, int slot);
 
 /* run_batch.c: what the gradient of a batch of n samples is multiplied by. */
@@ -89,13 +90,15 @@ int cavs__check_device_room(const struct cavs_session *s, bool *there);
 
 /* values.c */
 int cavs__create_params(struct cavs_session *s);
-/* Tensors that have been added to the plan since, with what they hold of parameters; scratch. */
+/* Makes the tensors that have been added to the plan since, with what they hold of parameters, and
+ * scratch. */
 int cavs__session_follow_plan(struct cavs_session *s);
-/* Matrices of p's shape that the optimizer keeps, and their numbers. */
+/* How many matrices of p's shape the optimizer keeps, and their numbers. */
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p);
-/* Each rank keeps some of what the optimizer has of dense parameters. */
+/* Does each rank keep only some of what the optimizer has of the parameter? */
 bool cavs__shares_state(const struct cavs_session *s, const struct cavs_param *p);
-/* Zeros, where it is another rank's; then what is written is left out. */
+/* Reads and writes rows of a state.  Those that another rank keeps are read as zeros, and are not
+ * written. */
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values);
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values);
 

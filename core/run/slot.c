@@ -28,7 +28,7 @@ void cavs__slot_release(void *arg)
     struct cavs__slot *slot = lap->slot;
     double now;
 
-    if (lap != slot->laps) { /* its home wants to know */
+    if (lap != slot->laps) { /* counts for its home */
         now = starpu_timing_now();
         __atomic_store(&lap->done, &now, __ATOMIC_RELAXED);
     }
@@ -63,7 +63,7 @@ void cavs__slot_wait(struct cavs__slot *slot)
 
 /* ---- tasks ---- */
 
-/* What was never submitted is not StarPU's to free. */
+/* StarPU does not free what was never submitted. */
 void cavs__task_drop(struct starpu_task *t)
 {
     t->destroy = 0;

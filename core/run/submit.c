@@ -46,13 +46,13 @@ static int submit_phase(const struct cavs__submission *of, enum cavs__phase phas
 
     for (int shard = 0; shard < of->b->nshards && !rc; shard++) {
         rc = submit_stages(of, shard, phase);
-        if (!rc && of->b->nshards > 1 && !of->e->homes) /* they do not wait for one another */
+        if (!rc && of->b->nshards > 1 && !of->e->homes) /* shards do not wait for one another */
             rc = cavs__join_flush(of->e, of->slot);
     }
     return rc;
 }
 
-/* Those with samples: others are empty, or another rank's. */
+/* How many shards have samples; others are empty, or another rank's. */
 static int own_shards(const struct cavs__batch *b)
 {
     int n = 0;
@@ -132,7 +132,7 @@ static int submit_shards(struct cavs__engine *e, struct cavs__batch *b, int slot
     if (!*own)
         return cavs__fail_nomem("tasks", (size_t)e->nshards * sizeof **own);
     rc = cavs__each_shard(e, b, submit_shard, 0);
-    e->arranging = arranging; /* this is not */
+    e->arranging = arranging; /* submitting is no arranging */
     return rc;
 }
 

@@ -25,8 +25,9 @@ static void add_segment(struct cavs__piece *w, const struct cavs__vt *vt)
                                .brow0 = vt->frow0 - t->block_frow[w->block * nf + vt->function]};
 }
 
-/* Rows of a function are numbered V_t by V_t, whatever other functions have between them: only who
- * reads or writes rows of the stage has to see those. */
+/* Do the rows of a V_t follow those of the segment before?  Rows of a function are numbered V_t by
+ * V_t, whatever other functions have between them: only a part that reads or writes rows of the
+ * stage has to see those. */
 static bool follows(const struct cavs__piece *w, const struct cavs__vt *vt)
 {
     const struct cavs__segment *last = &w->segments[w->n - 1];
@@ -34,8 +35,8 @@ static bool follows(const struct cavs__piece *w, const struct cavs__vt *vt)
     return last->row0 + last->rows == vt->row0 || !w->k->parts[vt->function]->stage_rows;
 }
 
-/* As few segments as the numbering of rows allows (or one a row, if the policy
- * leaves vertices alone). */
+/* Makes segments of all rows of a function: as few as the numbering of rows allows, or one for each
+ * row if the policy leaves vertices alone. */
 static int function_segments(struct cavs__piece *w)
 {
     const struct cavs__shard_stage *t = w->t;
@@ -58,7 +59,7 @@ static int function_segments(struct cavs__piece *w)
     return CAVS_OK;
 }
 
-/* Numbers of distinct inputs are the rows of a part that has them. */
+/* Makes segments of distinct inputs, whose numbers are the rows of the part. */
 static int distinct_segments(struct cavs__piece *w)
 {
     const struct cavs__shard_stage *t = w->t;
@@ -80,9 +81,10 @@ static int distinct_segments(struct cavs__piece *w)
 
 enum { MOST_NUMBERS = 1 << 30, PLACES = 1 << 10 };
 
-/* With other ranks, and one worker, which does one after the other.  Small parameters travel
- * together, which takes most steps, so they come first; then those that the next batch begins with.
- * What is exchanged last has the beginning of that to hide behind. */
+/* The priority of gradients where there are other ranks and one worker, which does one task after
+ * the other.  Small parameters travel together, which takes most steps, so they come first; then
+ * those that the next batch begins with.  What is exchanged last has the beginning of that batch to
+ * hide behind. */
 static int exchanged_priority(const struct cavs__task_kind *k, int64_t numbers)
 {
     int place = 1 + (k->function ? k->function->number : 0);
@@ -97,9 +99,9 @@ static int exchanged_priority(const struct cavs__task_kind *k, int64_t numbers)
            (int)(numbers < MOST_NUMBERS / PLACES ? numbers : MOST_NUMBERS / PLACES - 1);
 }
 
-/* Gradients are what a batch ends with, and behind all else.  Those of large parameters come first:
- * they take longest, several functions may add to them one after the other, and their norms and
- * updates are long, too.  Small ones even out what workers have. */
+/* The priority of gradients, with which a batch ends: below all else.  Those of large parameters
+ * come first: they take longest, several functions may add to them one after the other, and their
+ * norms and updates are long, too.  Small ones even out what workers have to do. */
 static int gradient_priority(const struct cavs__piece *w)
 {
     const struct cavs__task_kind *k = w->k;
@@ -151,8 +153,8 @@ static bool may_merge(const struct cavs__submission *of)
     return !cavs__policies[of->e->options->policy].alone;
 }
 
-/* Worth cutting among workers: then it must stand alone, since rows of one V_t read those of
- * another. */
+/* Is the V_t worth cutting among workers?  Then it must be a task by itself, since rows of one V_t
+ * read those of another. */
 static bool is_wide(struct cavs__piece *w, const struct cavs__vt *vt)
 {
     struct cavs__piece alone = *w;

@@ -14,7 +14,7 @@
  * about a millisecond; with more than so many workers less, since all wait for the last piece. */
 enum { MOST_PIECES = 16, PIECE_NUMBERS = 10 << 19, MANY_WORKERS = 8 };
 
-/* Rows that an update changes. */
+/* How many rows an update changes. */
 static int updated_rows(const struct cavs__updating *u, const struct cavs_param *p)
 {
     const struct cavs__touched *t = cavs__sparse_rows(u, p);
@@ -22,8 +22,8 @@ static int updated_rows(const struct cavs__updating *u, const struct cavs_param 
     return t ? t->n : u->share ? u->share->rows : p->rows;
 }
 
-/* Numbers that are read and written for each of a parameter: of itself, its states and copies,
- * about, and of the gradients that are added up; two are nothing special. */
+/* How many numbers are read and written for each number of a parameter, about: itself, its states
+ * and copies, and the gradients that are added up; two of these are nothing special. */
 static int numbers_for_one(const struct cavs__updating *u, const struct cavs_param *p)
 {
     int gradients = 0;
@@ -33,8 +33,8 @@ static int numbers_for_one(const struct cavs__updating *u, const struct cavs_par
     return 8 + (gradients > 2 ? gradients : 2);
 }
 
-/* Into how many tasks a parameter is cut.  One worker cannot take all that memory gives; and
- * updates of small parameters are done beside one another. */
+/* Into how many tasks the update of a parameter is cut.  One worker cannot take all that memory
+ * gives; but updates of small parameters run beside one another anyway. */
 static int pieces_of(const struct cavs__updating *u, const struct cavs_param *p)
 {
     const struct cavs__engine *e = u->e;
@@ -82,7 +82,8 @@ static int make_share(struct cavs__updating *u, const struct cavs_param *p)
     return rc ? rc : cavs__make_update_fence(u, p);
 }
 
-/* The i-th share of it that this rank has; where it is not shared out, NULL. */
+/* Takes the i-th share of the parameter that this rank owns; NULL stands for all of a parameter
+ * that is not shared out.  false: there are not so many. */
 static bool take_share(struct cavs__updating *u, const struct cavs_param *p, int i)
 {
     u->share = u->o->exchange ? cavs__own_share(u->o->exchange, p, i) : NULL;
@@ -98,14 +99,15 @@ static int make_update(struct cavs__updating *u, const struct cavs_param *p)
     return rc;
 }
 
-/* By this rank. */
+/* Does this rank update the parameter? */
 static bool is_updated(const struct cavs__updating *u, const struct cavs_param *p)
 {
     return cavs__is_trained(p) && (!u->o->exchange || cavs__owns(u->o->exchange, p));
 }
 
-/* Each as soon as its gradient is there, whatever the others wait for: in one order, the last
- * ones would be made one after the other while all but one of the workers have nothing to do. */
+/* Makes a task for each norm, which runs as soon as its gradient is there, whatever the others wait
+ * for: in one order, the last ones would be made one after the other while all but one of the
+ * workers have nothing to do. */
 static int make_norms(struct cavs__updating *u)
 {
     const struct cavs_model *m = u->e->plan->model;
@@ -132,7 +134,8 @@ static int make_all(struct cavs__updating *u)
     if (u->o->clip > 0)
         rc = make_norms(u);
     u->nnorms = u->n;
-    for (int made = 1; made >= 0; made--) { /* who makes a gradient may make another one, too */
+    /* first those that make gradients: such an update may make another one's, too */
+    for (int made = 1; made >= 0; made--) {
         for (int i = 0; i < m->nstored && !rc; i++) {
             if (is_updated(u, m->params[i]) && made == (u->e->made[m->params[i]->number] != NULL))
                 rc = make_update(u, m->params[i]);
@@ -141,7 +144,7 @@ static int make_all(struct cavs__updating *u)
     return rc;
 }
 
-/* The number of updates that the next one's rule goes by. */
+/* Sets the number of updates by which the rule of the next one goes. */
 static void set_step(struct cavs__optimizer *o, long step)
 {
     o->store->step = step;
@@ -163,7 +166,7 @@ static double seconds_of(const struct cavs__engine *e, const struct starpu_task 
     return seconds;
 }
 
-/* Those of other ranks, where there are some. */
+/* Exchanges norms with other ranks, if there are any. */
 static int share_norms(struct cavs__updating *u)
 {
     int rc = CAVS_OK;
@@ -174,8 +177,8 @@ static int share_norms(struct cavs__updating *u)
     return rc ? rc : cavs__submit_norms(u->o->exchange, u->slot, u->o->norms.chunks[0].handle);
 }
 
-/* Unless rc says that not all could be made.  Where some have been started and others cannot be,
- * what the session has is lost. */
+/* Submits all tasks, unless rc says that not all could be made.  Where some have been started and
+ * others cannot be, what the session has is lost. */
 static int submit_all(struct cavs__updating *u, int rc)
 {
     struct cavs__engine *e = u->e;
@@ -191,7 +194,7 @@ static int submit_all(struct cavs__updating *u, int rc)
         }
         before = e->tasks;
         rc = cavs__task_submit(e, u->slot, u->tasks[i], seconds_of(e, u->tasks[i]));
-        started = !rc && e->join.n <= i ? i + 1 - e->join.n : started; /* others are kept */
+        started = !rc && e->join.n <= i ? i + 1 - e->join.n : started; /* the others are kept */
     }
     if (!rc && u->n == u->nnorms) /* this rank has nothing to update */
         rc = share_norms(u);

@@ -50,8 +50,8 @@ static int open_folder(const char *dir, int *fd)
                                  strerror(errno));
 }
 
-/* It belongs to one run at a time: as long as fd is open to this one.  Where there are no locks,
- * nothing is known of others. */
+/* Locks the folder, which belongs to one run at a time: to this one as long as fd is open.  Where
+ * there are no locks, nothing is known of other runs. */
 static int lock_folder(const char *dir, int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK

@@ -16,28 +16,28 @@ struct cavs__updating {
     struct cavs__engine *e;
     const struct cavs__batch *b;
     int slot;
-    const struct cavs__share *share; /* of the parameter that tasks are made for; NULL: all of it */
+    const struct cavs__share *share; /* that tasks are made for; NULL: all of the parameter */
     int n; /* tasks, all made before the first is submitted: it happens to all parameters or none */
-    int nnorms;   /* of them, the first */
-    double bytes; /* of parameters and states, that they read and write */
+    int nnorms;   /* so many of them, the first ones, are norms */
+    double bytes; /* bytes of parameters and states that they read and write */
     struct starpu_task **tasks;
 };
 
-/* Which rows are updated of a parameter whose gradient is one of looked-up rows alone; NULL: its
- * gradient is dense, and all of its rows are. */
+/* The rows that are updated of a parameter whose gradient is one of looked-up rows alone; NULL: its
+ * gradient is dense, and all rows are updated. */
 const struct cavs__touched *cavs__sparse_rows(const struct cavs__updating *u,
                                               const struct cavs_param *p);
-/* Tasks may write different numbers of one block at the same time, between two fences. */
+/* May tasks write different numbers of one block at the same time, between two fences? */
 bool cavs__updates_side_by_side(const struct cavs__engine *e);
 
-/* Each adds a task to u->tasks; 0 or a code. */
+/* Each of these adds a task to u->tasks; 0 or a code. */
 /* The norm of a parameter's gradient. */
 int cavs__make_norm_task(struct cavs__updating *u, const struct cavs_param *p);
-/* The update of rows first .. first+rows-1; mode: of what other pieces write, too, or nobody
+/* The update of rows first .. first+rows-1.  mode: of what other pieces write, too, or nobody
  * else. */
 int cavs__make_update_piece(struct cavs__updating *u, const struct cavs_param *p, int first,
                             int rows, enum starpu_data_access_mode mode);
-/* p: of what pieces of its update write; NULL: of the norms. */
+/* A fence around pieces of the update of p; NULL: around the norms. */
 int cavs__make_update_fence(struct cavs__updating *u, const struct cavs_param *p);
 
 #endif

@@ -17,7 +17,7 @@ static struct cavs__tensor *param_tensor(const struct cavs_session *s, const str
     return &stored_as(s, p)->value;
 }
 
-/* The copies of what is in w. */
+/* Writes the copies of the numbers that are in w. */
 static void write_copies(struct cavs_session *s, const struct cavs_param *p,
                          const struct cavs__param_window *w)
 {
@@ -43,7 +43,8 @@ static void init_param(struct cavs_session *s, const struct cavs_param *p)
     cavs__close_window(&w);
 }
 
-/* *made: it has to be written.  What no column of the parameter is copied to stays zero. */
+/* Makes a copy that is not there yet; *made: it has to be written.  What no column of the parameter
+ * is copied to stays zero. */
 static int take_copy(struct cavs_session *s, const struct cavs_param *p, enum cavs__layout layout,
                      bool *made)
 {
@@ -67,7 +68,7 @@ static int take_copy(struct cavs_session *s, const struct cavs_param *p, enum ca
     return CAVS_OK;
 }
 
-/* The copies that the plan has of a parameter, by now. */
+/* Makes all copies that the plan has of a parameter by now. */
 static int take_copies(struct cavs_session *s, const struct cavs_param *p)
 {
     bool made = false;
@@ -112,7 +113,7 @@ static int take_param(struct cavs_session *s, const struct cavs_param *p)
     return rc ? rc : cavs__optimizer_add(&s->optimizer, &s->engine, p);
 }
 
-/* The same for what the plan did not have of a parameter before. */
+/* Makes what the plan did not have of a parameter before. */
 static int follow_param(struct cavs_session *s, const struct cavs_param *p)
 {
     int rc = create_gradient(&s->engine, p);
@@ -135,7 +136,7 @@ int cavs__session_follow_plan(struct cavs_session *s)
     return rc ? rc : cavs__reserve_scratch(&s->engine, s->plan->scratch);
 }
 
-/* What another session has keeps its numbers. */
+/* Makes all parameters; one that another session has, too, keeps its numbers. */
 int cavs__create_params(struct cavs_session *s)
 {
     const struct cavs_model *m = s->model;
@@ -179,7 +180,8 @@ static void copy_out(struct cavs__tensor *t, const struct cavs_param *p, float *
     cavs__close_window(&w);
 }
 
-/* Ranks tell one another of it. */
+/* Notes that a call has given numbers to a parameter, so that ranks can compare what they were
+ * given. */
 static void note_given(struct cavs_session *s, const struct cavs_param *p, const float *values)
 {
     cavs__exchange_given(s->optimizer.exchange, &p->number, sizeof p->number);
@@ -246,7 +248,7 @@ static bool has_state(const struct cavs_session *s, const struct cavs_param *p)
     return !s->optimizer.exchange || cavs__owns(s->optimizer.exchange, cavs__stored(p));
 }
 
-/* The i-th range of rows of which this rank has the states; false: there are not so many. */
+/* Finds the i-th range of rows of which this rank has the states.  false: there are not so many. */
 static bool next_own(const struct cavs_session *s, const struct cavs_param *p, int i, int *first,
                      int *end)
 {
@@ -259,8 +261,7 @@ static bool next_own(const struct cavs_session *s, const struct cavs_param *p, i
     return own || (i == 0 && !cavs__shares_state(s, p));
 }
 
-/* Between the states and numbers of all rows, of which those that this rank has are written to
- * `out`, or come from `in`. */
+/* Copies a state of the rows that this rank has to `out`, or from `in`, which have all rows. */
 static int move_state(struct cavs_session *s, const struct cavs_param *p, int k, float *out,
                       const float *in)
 {
@@ -282,7 +283,7 @@ static int move_state(struct cavs_session *s, const struct cavs_param *p, int k,
     return CAVS_OK;
 }
 
-/* Others have the other rows: here they are zeros. */
+/* Rows that other ranks have are zeros here. */
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
 {
     memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);

@@ -39,7 +39,7 @@ static inline void cavs__close_window(const struct cavs__param_window *w)
 /* values.c: CAVS_EINVAL, reported, if the session has no such parameter, or there are no values. */
 int cavs__check_param(const struct cavs_session *s, const struct cavs_param *p,
                       const float *values);
-/* initial_values.c: its first numbers, ld apart from row to row. */
+/* initial_values.c: writes the first numbers of a parameter, ld apart from row to row. */
 void cavs__draw_initial(const struct cavs_param *p, uint64_t seed, float *values, ptrdiff_t ld);
 
 #endif

@@ -16,13 +16,13 @@
 #include "core/run/runtime.h"
 #include "core/run/simulated.h"
 
-/* Of the one runtime that a process can have; the thread that submits tasks sets when_idle, and a
- * worker may find itself idle.  All are written under the lock; asleep and when_idle are looked at
- * without it first. */
+/* There is one runtime in a process.  The thread that submits tasks sets when_idle, and a worker
+ * may find itself idle.  All of these are written under the lock; asleep and when_idle are looked
+ * at without it first. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool asleep, when_idle;
-static int batches; /* with tasks that are not done */
-static bool held;   /* the submitting thread's own */
+static int batches; /* batches with tasks that are not done */
+static bool held;   /* belongs to the submitting thread */
 
 static bool is_set(const bool *what)
 {
@@ -34,7 +34,7 @@ static void set(bool *what, bool value)
     __atomic_store_n(what, value, __ATOMIC_RELAXED);
 }
 
-/* Under the lock, these three. */
+/* The next three functions are called under the lock. */
 
 static void fall_asleep(void)
 {
@@ -50,7 +50,8 @@ static void wake_up(void)
     set(&asleep, false);
 }
 
-/* A worker that is in the middle of a task, as who calls this may be, ends it. */
+/* Has workers sleep if no batch has a task.  A worker that is in the middle of a task, such as the
+ * one that may be calling this, ends it first. */
 static void sleep_if_idle(void)
 {
     if (when_idle && batches == 0)
@@ -102,7 +103,8 @@ void cavs__workers_hold(void)
     held = true;
 }
 
-/* A worker that submits tasks itself is awake, and what it does is a task. */
+/* Is called by whoever submits a task.  A worker that does so is awake, and what it does is a
+ * task. */
 void cavs__workers_have_task(void)
 {
     if (starpu_worker_get_id() < 0 && !held)
@@ -133,9 +135,9 @@ void cavs__workers_wake(void)
 
 /* ---- ranks ---- */
 
-/* A thread that wakes up when a batch is done would else push aside the worker that begins with the
- * next one, for which the other ranks wait in turn.  It is the caller's thread: its policy is put
- * back, and one that is not the usual one is left alone. */
+/* A thread that wakes up when a batch is done would push aside the worker that begins with the next
+ * one, for which the other ranks wait in turn.  It is the caller's thread: its policy is put back,
+ * and one that is not the usual one is left alone. */
 int cavs__workers_first(const struct cavs_runtime *rt)
 {
     const struct sched_param any = {0};
