@@ -31,6 +31,16 @@ ok $? "examples/two_ways learns" "$work/two_ways"
 [ $? -eq 0 ] && correct "$work/recorded" "new formulas"
 ok $? "examples/recorded learns" "$work/recorded"
 
+# a program of the reader's own, as the guide compiles it
+name="a copy of a program is compiled against the build"
+if [ -e "$abs_top_builddir/.libs/libcavs.so" ] && command -v cc >/dev/null; then
+    cc -Icore doc/examples/first.c -o "$work/mine" -L"$abs_top_builddir/.libs" -lcavs \
+        -Wl,-rpath,"$abs_top_builddir/.libs" >"$work/compiled" 2>&1 && "$work/mine" >"$work/ran" 2>&1
+    ok $? "$name" "$work/compiled" "$work/ran"
+else
+    skip "$name" "no shared library in the build, or no compiler"
+fi
+
 # folders and line numbers of source files are not compared
 plain() {
     sed 's|[^ ]*/\([a-z_]*\.c\):|\1:|; s|\(\.c\):[0-9]*:|\1:|' "$@"
