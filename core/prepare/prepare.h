@@ -223,7 +223,7 @@ void cavs__write_pulled(const struct cavs__batch *b, const struct cavs__shard *s
 int64_t cavs__touched_length(const struct cavs__touched *t);
 void cavs__list_touched(const struct cavs__batch *b, const struct cavs_param *p, int32_t *lists);
 /* Scratch for numbering the rows of a looked-up parameter: [rows] zeros, which have to be zeros
- * again afterwards. */
+ * again afterwards.  NULL: out of memory, which is reported; not again once it was there. */
 int32_t *cavs__id_marks(const struct cavs__batch *b, const struct cavs_param *p);
 
 /* size.c: rows that a shard wants in a tensor that its tasks write, of a block where the tensor has

@@ -46,13 +46,10 @@ static void add_lookups(const struct cavs__batch *b, int shard, const struct cav
 static int find_lookups(struct cavs__batch *b, const struct cavs_param *p)
 {
     size_t most = (size_t)b->plan->ntensors * (size_t)b->nshards + 1;
-    int32_t **mark = &b->scratch->id_mark[p->number];
     struct cavs__touched *t = cavs__arena_alloc(b->arena, sizeof *t);
 
-    if (!*mark)
-        *mark = calloc((size_t)p->rows, sizeof **mark);
-    if (!*mark)
-        return cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **mark);
+    if (!cavs__id_marks(b, p))
+        return CAVS_ENOMEM;
     if (t)
         *t = (struct cavs__touched){.ld = cavs__tensor_ld(p->cols),
                                     .lookups =
@@ -168,7 +165,13 @@ static void visit_all(struct listing *l, int pass)
 
 int32_t *cavs__id_marks(const struct cavs__batch *b, const struct cavs_param *p)
 {
-    return b->scratch->id_mark[p->number];
+    int32_t **mark = &b->scratch->id_mark[p->number];
+
+    if (!*mark)
+        *mark = calloc((size_t)p->rows, sizeof **mark);
+    if (!*mark)
+        cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **mark);
+    return *mark;
 }
 
 int64_t cavs__touched_length(const struct cavs__touched *t)
@@ -179,7 +182,7 @@ int64_t cavs__touched_length(const struct cavs__touched *t)
 void cavs__list_touched(const struct cavs__batch *b, const struct cavs_param *p, int32_t *lists)
 {
     struct cavs__touched *t = b->touched[p->number];
-    struct listing l = {.b = b, .t = t, .mark = b->scratch->id_mark[p->number]};
+    struct listing l = {.b = b, .t = t, .mark = cavs__id_marks(b, p)};
     int sum = 0;
 
     t->n = 0;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookups.c - which rows of tables a recording has looked up, and where their gradients are: in
  * those of the symbols that did.  As core/prepare/touched.c does it for declared batches. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "codelets/part.h"
 #include "core/base/error.h"
-#include "core/prepare/preparing.h"
 #include "core/tape/tape.h"
 
 /* A walk over all rows of a table that were looked up and have a gradient, in a fixed order. */
@@ -139,18 +137,13 @@ static int list_own(struct visiting *v, const struct cavs_param *p, int slot)
 static int list_lookups(struct cavs_tape *t, int slot, const struct cavs_param *p)
 {
     struct cavs_session *s = t->session;
-    int32_t **mark = &s->batch->scratch->id_mark[p->number];
     struct cavs__tensor *lists = &s->optimizer.touched_lists[p->number];
-    struct visiting v = {.t = t};
+    struct visiting v = {.t = t, .mark = cavs__id_marks(s->batch, p)};
     int64_t rows = visit_all(&v, p, 0);
     int rc;
 
-    if (!*mark)
-        *mark = calloc((size_t)p->rows, sizeof **mark);
-    if (!*mark)
-        return cavs__fail_nomem("touched rows", (size_t)p->rows * sizeof **mark);
-    v.mark = *mark;
-    v.touched = new_touched(t, slot);
+    if (v.mark)
+        v.touched = new_touched(t, slot);
     if (!v.touched)
         return CAVS_ENOMEM;
     v.touched->occurrences = (int)rows;
