@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/ptb.h"
 #include "apps/common/reserve.h"
 
 /* ---- options --------------------------------------------------------------------------------- */

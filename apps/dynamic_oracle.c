@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/app_error.h"
 #include "apps/common/reserve.h"
 #include "core/cavs.h"
 

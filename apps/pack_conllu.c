@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "apps/common/conllu.h"
-#include "apps/common/packed_set.h"
 #include "apps/pack.h"
 
 enum { TREE, TAG };

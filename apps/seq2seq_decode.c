@@ -3,7 +3,6 @@
  * seq2seq_decode.c - greedy decoding: answers grow side by side, each by its likeliest next symbol,
  * until it has an end or there is no more room.
  */
-#include "apps/common/predict.h"
 #include "apps/common/scores.h"
 #include "apps/seq2seq.h"
 

@@ -2,7 +2,6 @@
 /* tree_lstm - sentiment of every phrase of a sentence: a Tree-LSTM whose vertex functions are
  * declared;
  * see tree_lstm.h. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "apps/tree_lstm.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tree_lstm_program.c - what the declared and the recorded Tree-LSTM share. */
-#include <stdio.h>
 
 #include "apps/tree_lstm.h"
 

@@ -2,7 +2,6 @@
 /* copies.c - see copies.h. */
 #include "codelets/copies.h"
 
-#include <limits.h>
 #include <string.h>
 
 #ifdef __SSE2__

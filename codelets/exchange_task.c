@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "codelets/task.h"
 #include "codelets/task_model.h"
 #include "memory/handover.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/stopwatch.h"
-#include "codelets/task.h"
 #include "memory/handover.h"
 
 static float *buffer(void *descr[], int i)

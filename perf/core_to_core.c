@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { HANDOVERS = 20000, MOST_CORES = 64 };
 

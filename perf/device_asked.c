@@ -2,7 +2,6 @@
 /* device_asked.c - see device_asked.h. */
 #include "perf/device_asked.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
  * evaluates each tree of a treebank alone and waits for it, then all again in the same way, and
  * prints the microseconds of the second time as JSON: p50, p99 and mean.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

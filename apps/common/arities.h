@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 
-#include "apps/common/app_error.h"
 #include "apps/common/forest.h"
 
 enum { ARITY_MANY = 9 };

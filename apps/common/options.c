@@ -2,7 +2,6 @@
 #include "apps/common/options.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "codelets/device/device_sums.h"
 #include "codelets/device/products.h"
 #include "codelets/device/sequences.h"
-#include "codelets/groups/elementwise.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/locate.h"
 

@@ -8,7 +8,6 @@
  * appears under its name complete (rename), so processes need no lock; two that build the same one
  * do the work twice.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>

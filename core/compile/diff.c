@@ -5,7 +5,6 @@
 #include "codelets/groups/elementwise.h"
 #include "core/base/array.h"
 #include "core/compile/diff.h"
-#include "core/compile/passes.h"
 
 struct cavs_symbol *cavs__diff_symbol(struct cavs__diff *d, const struct cavs_symbol *of,
                                       struct cavs_symbol like, int n,

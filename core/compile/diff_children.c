@@ -2,7 +2,6 @@
 /* diff_children.c - the gradients that a vertex hands to its children, of the states that it
  * gathered. */
 #include "core/compile/diff.h"
-#include "core/compile/passes.h"
 
 /* Every slot of a vertex is read by its child, so each gets a gradient, zeros if need be. */
 static void diff_slots(struct cavs__diff *d)

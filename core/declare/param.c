@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/array.h"
-#include "core/base/error.h"
 #include "core/base/json_text.h"
 #include "core/base/own_name.h"
 #include "core/declare/model.h"

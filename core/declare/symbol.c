@@ -6,7 +6,6 @@
 
 #include "codelets/groups/elementwise.h"
 #include "core/base/array.h"
-#include "core/base/error.h"
 #include "core/declare/operator.h"
 
 const char *cavs__symbol_label(const struct cavs_symbol *x)

@@ -7,7 +7,6 @@
  * seconds: a machine on which everything was stopped for a while finds all ranks as silent as
  * itself.  Of the silence of rank 0 the lowest rank that is left tells first.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/base/notice.h"
-#include "core/run/optimizer.h"
 
 /* ---- life ---- */
 

@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "core/base/error.h"
 #include "core/run/exchange.h"
 
 /* The routes of one table, as one rank sees them. */

@@ -14,7 +14,6 @@
  */
 #include <string.h>
 
-#include "core/base/error.h"
 #include "core/run/engine.h"
 
 enum { MOST_BUFFERS = 512 };

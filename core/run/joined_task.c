@@ -2,7 +2,6 @@
 /* joined_task.c - one task that runs others, one after the other; see join.c. */
 #include "codelets/device_set.h"
 #include "codelets/task_model.h"
-#include "core/base/error.h"
 #include "core/base/hash_table.h"
 #include "core/run/engine.h"
 #include "memory/handover.h"

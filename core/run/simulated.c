@@ -6,7 +6,6 @@
 
 #include <starpu.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <simgrid/actor.h>
 #include <simgrid/host.h>

@@ -7,7 +7,6 @@
  * block is there, and lazy parts and gradients of a block start when the chain has left it.  Thin
  * V_t share a task until it is worth the grain, which on a device is all of the chain.
  */
-#include "core/base/error.h"
 #include "core/run/exchange.h"
 #include "core/run/pieces.h"
 

@@ -7,7 +7,6 @@
 
 #include "codelets/update_task.h"
 #include "core/base/error.h"
-#include "core/compile/work.h"
 #include "core/run/updating.h"
 
 /* Pieces of an update, which is bound by memory: that read and write so many numbers at least,

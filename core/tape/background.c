@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "codelets/device_set.h"
-#include "core/base/error.h"
 #include "core/tape/tape.h"
 
 /* ---- the end ---- */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/run/cost.h"
 
 void *cavs__sending_take(struct cavs__sending *w, size_t bytes)
 {
