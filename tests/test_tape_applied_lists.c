@@ -344,92 +344,84 @@ static void random_graphs_have_the_gradients_of_operators_one_by_one(void **unus
     }
 }
 
-/* A list longer than a tile, with others before and behind it. */
-static void long_lists_have_the_gradients_of_operators_one_by_one(void **unused)
+/* A sample has the same gradients whether functions are applied in it or written out. */
+static void check_both_ways(void (*record)(struct scene *a, struct cavs_function *f, bool apply))
 {
     static float numbers[2][NUMBERS];
-    struct scene a;
 
-    (void)unused;
     for (int apply = 0; apply < 2; apply++) {
-        struct vertex x[MANY], y;
-        struct cavs_function *f;
+        struct scene a;
 
         open_scene(&a, trial_runtime, 0);
         check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
-        f = cavs_tape_sample(a.t);
-        for (int k = 0; k < MANY; k++)
-            x[k] = leaf(&a, apply, k);
-        for (int i = 0; i < 5; i++) {
-            y = cell(&a, apply, i == 2 ? MANY : i, x);
-            classify(&a, f, bag(&a, apply, i == 1 ? MANY : i, i, y).h, i % CLASSES);
-        }
+        record(&a, cavs_tape_sample(a.t), apply);
         check_ok(cavs_tape_finish(a.t));
         take(&a, cavs_session_get_gradient, numbers[apply]);
         close_scene(&a);
     }
     check_numbers(NUMBERS, numbers[1], numbers[0]);
+}
+
+/* A list longer than a tile, with others before and behind it. */
+static void record_long_lists(struct scene *a, struct cavs_function *f, bool apply)
+{
+    struct vertex x[MANY], y;
+
+    for (int k = 0; k < MANY; k++)
+        x[k] = leaf(a, apply, k);
+    for (int i = 0; i < 5; i++) {
+        y = cell(a, apply, i == 2 ? MANY : i, x);
+        classify(a, f, bag(a, apply, i == 1 ? MANY : i, i, y).h, i % CLASSES);
+    }
+}
+
+static void long_lists_have_the_gradients_of_operators_one_by_one(void **unused)
+{
+    (void)unused;
+    check_both_ways(record_long_lists);
 }
 
 /* A child that is missing is zeros, and one that begins elsewhere in a line is not read as the
  * others are. */
+static void record_unlike_children(struct scene *a, struct cavs_function *f, bool apply)
+{
+    struct cavs_symbol *states[2] = {NULL, NULL}, *wide[2];
+    struct vertex x[3], moved;
+
+    x[0] = leaf(a, apply, 1);
+    wide[0] = wide[1] = x[0].state;
+    moved.state = cavs_slice(cavs_concat(2, wide), WIDTH, 2 * WIDTH);
+    moved.c = cavs_slice(moved.state, 0, WIDTH);
+    moved.h = cavs_slice(moved.state, WIDTH, WIDTH);
+    x[1] = moved;
+    x[2] = written(cavs_constant(f, WIDTH, 0), cavs_constant(f, WIDTH, 0));
+    classify(a, f, cell(a, apply, 2, x).h, 0);
+    states[0] = x[1].state;
+    classify(a, f, apply ? applied(a, a->cell, NULL, 2, states).h : cell(a, false, 2, x + 1).h, 1);
+}
+
 static void children_that_are_not_alike_are_applied_all_the_same(void **unused)
 {
-    static float numbers[2][NUMBERS];
-    struct scene a;
-
     (void)unused;
-    for (int apply = 0; apply < 2; apply++) {
-        struct cavs_symbol *states[2] = {NULL, NULL}, *wide[2];
-        struct vertex x[3], moved, nothing;
-        struct cavs_function *f;
+    check_both_ways(record_unlike_children);
+}
 
-        open_scene(&a, trial_runtime, 0);
-        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
-        f = cavs_tape_sample(a.t);
-        x[0] = leaf(&a, apply, 1);
-        wide[0] = wide[1] = x[0].state;
-        moved.state = cavs_slice(cavs_concat(2, wide), WIDTH, 2 * WIDTH);
-        moved.c = cavs_slice(moved.state, 0, WIDTH);
-        moved.h = cavs_slice(moved.state, WIDTH, WIDTH);
-        x[1] = moved;
-        nothing = written(cavs_constant(f, WIDTH, 0), cavs_constant(f, WIDTH, 0));
-        x[2] = nothing;
-        classify(&a, f, cell(&a, apply, 2, x).h, 0);
-        states[0] = x[1].state;
-        classify(&a, f,
-                 apply ? applied(&a, a.cell, NULL, 2, states).h : cell(&a, false, 2, x + 1).h, 1);
-        check_ok(cavs_tape_finish(a.t));
-        take(&a, cavs_session_get_gradient, numbers[apply]);
-        close_scene(&a);
-    }
-    check_numbers(NUMBERS, numbers[1], numbers[0]);
+static void record_missing_children(struct scene *a, struct cavs_function *f, bool apply)
+{
+    struct vertex missing = {NULL, NULL, NULL};
+
+    if (!apply)
+        missing = written(cavs_constant(f, WIDTH, 0), cavs_constant(f, WIDTH, 0));
+    for (int n = 0; n < 4; n++)
+        classify(a, f, bag(a, apply, n, n, missing).h, n % CLASSES);
 }
 
 static void entries_beside_a_child_that_is_missing_read_zeros(void **unused)
 {
-    static float numbers[2][NUMBERS];
-    struct scene a;
-
     (void)unused;
     trial_compile(true); /* generated code trusts that there is a row */
-    for (int apply = 0; apply < 2; apply++) {
-        struct vertex missing = {NULL, NULL, NULL};
-        struct cavs_function *f;
-
-        open_scene(&a, trial_runtime, 0);
-        check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
-        f = cavs_tape_sample(a.t);
-        if (!apply)
-            missing = written(cavs_constant(f, WIDTH, 0), cavs_constant(f, WIDTH, 0));
-        for (int n = 0; n < 4; n++)
-            classify(&a, f, bag(&a, apply, n, n, missing).h, n % CLASSES);
-        check_ok(cavs_tape_finish(a.t));
-        take(&a, cavs_session_get_gradient, numbers[apply]);
-        close_scene(&a);
-    }
+    check_both_ways(record_missing_children);
     trial_compile(false);
-    check_numbers(NUMBERS, numbers[1], numbers[0]);
 }
 
 static void a_child_of_another_width_is_told(void **unused)
