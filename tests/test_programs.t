@@ -100,6 +100,9 @@ check_program_help() {
     done <"$work/options"
     [ -s "$work/options" ] && [ ! -s "$work/err" ]
     ok $? "$1 --help names every option"
+    awk '/^ [A-Z].*:$/ { group = $0 } /--(embed|hidden)=/ && group != " Training:" { print $1 group }' "$work/out" >"$work/err"
+    [ ! -s "$work/err" ]
+    ok $? "$1 --help has widths beside one another"
     for default in epochs batch hidden lr seed optimizer; do
         grep -qE -- "--$default=[A-Z]+ [^=]*\\(default [^ ]+\\)" "$work/flat" || echo "no default of --$default" >>"$work/err"
     done

@@ -48,16 +48,6 @@ const struct app_option app_options_predict[] = {
         "standard error"),
     {0}};
 
-const struct app_option app_options_embed[] = {
-    ROW(INT, "embed", "N", embed, MODEL, "width of the embedding", 1, 1 << 20),
-    {0}};
-
-const struct app_option app_options_dropout[] = {
-    ROW(REAL, "dropout", "X", dropout, RUN,
-        "in training, the share of zeros put into the words and the states that are read",
-        0, 0.999),
-    {0}};
-
 /* --help sorts the options of a group by name, as argp does: what belongs together is a group. */
 const struct app_option app_options_training[] = {
     OPTION_GROUP("Training:"),
@@ -79,7 +69,20 @@ const struct app_option app_options_training[] = {
     ROW(FLAG, "infer", NULL, infer, FREE,
         "forward passes over the training set only, one unless --epochs says more; nothing is "
         "trained"),
+    {0}};
 
+/* These two stand in the group "Training:", too. */
+const struct app_option app_options_embed[] = {
+    ROW(INT, "embed", "N", embed, MODEL, "width of the embedding", 1, 1 << 20),
+    {0}};
+
+const struct app_option app_options_dropout[] = {
+    ROW(REAL, "dropout", "X", dropout, RUN,
+        "in training, the share of zeros put into the words and the states that are read",
+        0, 0.999),
+    {0}};
+
+const struct app_option app_options_rate[] = {
     OPTION_GROUP("Learning rate:"),
     ROW(REAL, "lr", "X", session.lr, KEPT, "learning rate", 0, 1e6),
     ROW(CHOICE, "lr-schedule", "NAME", rate.schedule, RUN,
@@ -92,7 +95,9 @@ const struct app_option app_options_training[] = {
         "with cosine the share of it that is left at the end", 0, 1e6),
     ROW(INT, "warmup", "N", rate.warmup, RUN,
         "in the first N batches the learning rate goes up from 0", 0, INT_MAX),
+    {0}};
 
+const struct app_option app_options_files[] = {
     OPTION_GROUP("Model files and checkpoints:"),
     ROW(TEXT, "init", "FILE", init, FREE,
         "start from this model file: its parameters, words and sizes; no other option has to be "

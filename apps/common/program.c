@@ -21,7 +21,7 @@
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { MOST_TABLES = 12 };
+enum { MOST_TABLES = 14 };
 
 static bool list_options(struct app *a, struct option_list *l)
 {
@@ -46,6 +46,8 @@ static bool list_options(struct app *a, struct option_list *l)
         sets[n++] = (struct option_set){app_options_embed, &a->options};
     if (p->drops)
         sets[n++] = (struct option_set){app_options_dropout, &a->options};
+    sets[n++] = (struct option_set){app_options_rate, &a->options};
+    sets[n++] = (struct option_set){app_options_files, &a->options};
     if (p->record)
         sets[n++] = (struct option_set){app_options_recorded, &a->options};
     sets[n++] = (struct option_set){app_options_machine, &a->options};
