@@ -13,7 +13,7 @@ void cavs__bf16_round(int n, const float *x, uint16_t *y);
  * w.  Those that share a pair with other rows cost more. */
 void cavs__bf16_pack(int r, int m, int c, int n, const float *block, ptrdiff_t ldw,
                      uint32_t *packed, ptrdiff_t ldp);
-/* The same in packed w^T; it is columns of w that share pairs. */
+/* The same in packed w^T, where columns of w share pairs. */
 void cavs__bf16_pack_transposed(int r, int m, int c, int n, const float *block, ptrdiff_t ldw,
                                 uint32_t *packed, ptrdiff_t ldp);
 

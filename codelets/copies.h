@@ -33,8 +33,9 @@ struct cavs__copy {
     bool far; /* panels go to memory past the caches; cavs__copies_end() comes last */
 };
 
-/* Whether that suits a copy of so many numbers.  It has left the caches that are a core's own
- * before it is read: then writing must not wait for lines of it, which other cores may have. */
+/* Should a copy of so many numbers go past the caches?  It has left those that are a core's own
+ * before it is read, and then writing it must not wait for lines of it that other cores may
+ * have. */
 bool cavs__copy_is_far(int rows, int cols);
 
 /* Brings rows [r, r + rows) and columns [c, c + cols) of w up to date in its copy; w(r, c) is the
@@ -45,7 +46,7 @@ void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int
 /* Whoever is told that these n copies are there sees what was written past the caches. */
 void cavs__copies_end(int n, const struct cavs__copy *copies);
 
-/* Fetches what cavs__copy_block() will write of such a block: the i-th of `parts` parts. */
+/* Fetches what cavs__copy_block() will write of such a block: the i-th of `parts` parts of it. */
 void cavs__copy_fetch(const struct cavs__copy *copy, int r, int c, int rows, int cols, int i,
                       int parts);
 

@@ -24,7 +24,7 @@ struct cavs__device_facts {
     const char *name;
     uint32_t where; /* its kind, as in starpu_codelet::where */
     bool has_double;
-    bool rounds; /* products, to bfloat16 where the plan says so */
+    bool rounds; /* its products round operands to bfloat16 where the plan says so */
     uint32_t workers[(STARPU_NMAXWORKERS + 31) / 32]; /* as starpu_task::workerids */
     unsigned node;                                    /* of its memory, to StarPU */
     int64_t bytes; /* of memory that StarPU may use there; below 0: it does not say */
@@ -33,7 +33,8 @@ struct cavs__device_facts {
 /* Kernels and products queued so far. */
 struct cavs__launch_counts {
     int64_t all;
-    /* Segments of tasks, by the chain whose V_t they are, and the launches for them. */
+    /* How many segments tasks had, by the chain whose V_t they are, and how many launches these
+     * took. */
     int64_t vt[CAVS__CHAINS], of_vt[CAVS__CHAINS];
 };
 
@@ -58,15 +59,15 @@ struct cavs__devices {
 
     /* ---- failures ---- */
     int (*failed)(void); /* devices that have failed so far */
-    /* Whether something has failed since the last call: then the text says what, in whole lines,
-     * those devices get no task from now on, and all tasks so far have been waited for. */
+    /* Has something failed since the last call?  Then the text says what, in whole lines; the
+     * devices in question get no tasks from now on, and all tasks so far have been waited for. */
     bool (*failures)(char text[CAVS__FAILURES_TEXT]);
 
     /* ---- tasks: see task.h, update_task.h and lines_task.h for their arguments ---- */
     cavs__device_task *run_part, *run_update, *run_norm, *run_lines;
     /* Lets devices of these kinds run a codelet. */
     void (*implement)(struct starpu_codelet *cl, uint32_t where, cavs__device_task *run);
-    /* How those of one kind run it; NULL: they do not. */
+    /* How devices of one kind run a codelet; NULL: they do not. */
     cavs__device_task *(*implementation)(const struct starpu_codelet *cl, uint32_t where);
     /* Why the device cannot run all steps of a part, for people; NULL: it can. */
     const char *(*obstacle)(int number, const struct cavs__part *p);
@@ -77,15 +78,16 @@ struct cavs__devices {
     /* ---- fused groups and sequences ---- */
     bool (*launches_cost)(void);    /* on one of them at least: not on devices that are CPUs */
     bool (*group_fits)(int nviews); /* no device can launch one with more operands */
-    /* Their text, as devices get it, to be freed; NULL when out of memory. */
+    /* The text of groups and sequences, as devices get it.  The caller frees it; NULL: out of
+     * memory. */
     char *(*groups_text)(const struct cavs__device_texts *of);
-    /* Compiles this text to the files that groups_create() looks for it in, by any thread; what
-     * cannot be compiled, that says. */
+    /* Compiles this text to the files in which groups_create() looks for it; any thread may call
+     * this.  Where it cannot be compiled groups_create() says so. */
     void (*compile_ahead)(const char *text);
-    /* Their kernels on all devices, built together, of those that have none yet; the others go from
-     * the lists. Programs and sequences refer to it: it goes after them, and takes along what a
-     * session had before (NULL: nothing). NULL when out of memory, and `before` is as it was; a
-     * device that cannot build them is left out. */
+    /* Builds the kernels of groups and sequences on all devices at once; those that have kernels
+     * already are dropped from the lists.  Programs and sequences refer to the result, so it is
+     * freed after them.  It takes along what the session had before (NULL: nothing).  NULL: out of
+     * memory, and `before` is as it was.  A device that cannot build them is left out. */
     struct cavs__device_groups *(*groups_create)(struct cavs__device_groups *before,
                                                  struct cavs__device_texts *of);
     void (*groups_destroy)(struct cavs__device_groups *g);

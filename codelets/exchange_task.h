@@ -28,8 +28,8 @@ struct cavs__parcel_item {
     struct cavs__copy copies[CAVS__LAYOUTS]; /* without their addresses */
 };
 
-/* Of dense gradients.  Buffers: the sum, a parcel; of each item its partial gradients; parcels with
- * sums of others. */
+/* Sums of dense gradients.  Buffers: the sum, which is a parcel; of each item its partial
+ * gradients; parcels with sums of others. */
 struct cavs__sum_args {
     int nitems, nothers;
     const struct cavs__parcel_item *items;
@@ -37,8 +37,8 @@ struct cavs__sum_args {
 };
 void cavs__sum_codelet(struct starpu_codelet *cl);
 
-/* Of touched rows, as cavs__sum_sparse() has them: each sum is a row of a block.  Buffers: blocks
- * that are written; blocks whose rows are added up; the gradients of this rank. */
+/* Sums of touched rows, as cavs__sum_sparse() takes them: each sum is a row of a block.  Buffers:
+ * blocks that are written; blocks whose rows are added up; the gradients of this rank. */
 struct cavs__sum_rows_args {
     int n, cols;
     const int32_t *ptr, *source, *row; /* source: number of a block, or nblocks + a gradient */
@@ -61,12 +61,13 @@ struct cavs__values_args {
     bool there;
     const struct cavs__parcel_item *items;
 };
-/* Parameters -> parcel; and back, or what is there to the copies. */
+/* Copies parameters into a parcel; copies a parcel into parameters, or values that are there
+ * already into their copies. */
 void cavs__pack_codelet(struct starpu_codelet *cl);
 void cavs__unpack_codelet(struct starpu_codelet *cl);
 
-/* Sums of squares of all parameters from those who have them.  Buffers: norms; of each of n other
- * ranks what it has. */
+/* Collects the sums of squares of all parameters from the ranks that have them.  Buffers: norms; of
+ * each of n other ranks what it has. */
 struct cavs__norms_args {
     int n, nparams;
     const int32_t *source; /* [nparams] which buffer, -1: it is there already */
