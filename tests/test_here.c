@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <starpu.h>
 
@@ -143,6 +144,34 @@ static void workers_of_a_program_that_has_started_starpu_do_not_sleep(void **sta
     free(o);
 }
 
+/* Workers that slept while another session has tasks would never wake up: this would not end. */
+static void workers_do_not_sleep_while_another_session_has_tasks(void **state)
+{
+    struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
+    struct cavs_session *s[2];
+    struct cavs_runtime *rt;
+    struct trial t;
+
+    (void)state;
+    ro.workers = 2;
+    trial_open_zoo(&t, zoo_find("tree_lstm_bench"));
+    check_ok(cavs_runtime_create(&ro, &rt));
+    for (int i = 0; i < 2; i++)
+        check_ok(cavs_session_create(rt, t.model, NULL, &s[i]));
+    alarm(120);
+    for (int i = 0; i < 3; i++) {
+        check_ok(cavs_session_train(s[1], t.data, large, MANY));
+        for (int k = 0; k < FEW; k++)
+            check_ok(cavs_session_train(s[0], t.data, large, 1));
+        check_ok(cavs_session_wait(s[1]));
+    }
+    alarm(0);
+    for (int i = 0; i < 2; i++)
+        cavs_session_destroy(s[i]);
+    check_ok(cavs_runtime_destroy(rt));
+    trial_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +179,7 @@ int main(void)
         cmocka_unit_test(so_it_is_where_numbers_are_checked),
         cmocka_unit_test(behind_batches_in_flight_numbers_are_the_same),
         cmocka_unit_test(workers_of_a_program_that_has_started_starpu_do_not_sleep),
+        cmocka_unit_test(workers_do_not_sleep_while_another_session_has_tasks),
     };
     return cmocka_run_group_tests_name("here", tests, NULL, NULL);
 }

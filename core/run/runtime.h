@@ -49,8 +49,8 @@ void cavs__runtime_release(struct cavs_runtime *rt);
  * process has no workers. */
 int cavs__runtime_ready(const struct cavs_runtime *rt, const char *call);
 
-/* workers.c: workers sleep until they are woken, which has to be done before any task is
- * submitted. */
+/* workers.c: workers sleep until they are woken, which has to be done before any task is submitted.
+ * It is called within a batch, and does nothing while another session has one. */
 void cavs__workers_rest(void);
 /* The same from now on whenever no batch has a task, where the calling thread has no core to
  * itself.  Not where there are other ranks: one of the workers looks for messages. */

@@ -58,10 +58,13 @@ static void sleep_if_idle(void)
         fall_asleep();
 }
 
+/* The batch at hand is one of those that are not done; others are of other sessions, and have
+ * tasks. */
 void cavs__workers_rest(void)
 {
     pthread_mutex_lock(&lock);
-    fall_asleep();
+    if (batches <= 1)
+        fall_asleep();
     pthread_mutex_unlock(&lock);
 }
 
