@@ -647,8 +647,9 @@ int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, c
  *
  * A packed file holds the arrays of samples as they stand in memory, under the names of stages and
  * inputs (doc/packed-format.md).  Opened, it is mapped and not read: pages come when batches touch
- * them, so the samples may be larger than memory, and nothing is parsed.  Of a file the process has
- * 64 MB mapped at most, and what one batch touches, unless cavs_data_sample_ids() was called.
+ * them, so the samples may be larger than memory, and nothing is parsed.  Of a file of more than
+ * 64 MB samples are copied when a batch has them: what the process has of it in memory are the
+ * numbers that say how large each sample is, unless cavs_data_sample_ids() was called.
  * @{ */
 
 /** Data whose samples go to a file: they are added with cavs_data_begin() to cavs_data_end() as

@@ -10,6 +10,9 @@
  *     ranks_trial SHARDS unlike      makes other sessions at rank 1, then gives it other values
  *     ranks_trial SHARDS strangers   trains on other samples at rank 1
  *     ranks_trial SHARDS mixed       makes other calls at rank 1
+ *     ranks_trial SHARDS pack FILE N writes a packed file of N / 16 MB
+ *     ranks_trial SHARDS packed FILE trains an epoch on it, prints the loss, and by how many MB the
+ *                                    memory of each rank has grown at most
  *     ranks_trial WORKERS bound      prints which hardware threads the workers are bound to
  *     ranks_trial GPUS gpus          prints which GPUs the rank has
  *     ranks_trial 1 limit            prints up to how many bytes Open MPI is told to send at once
@@ -24,6 +27,7 @@
 #include "tests/failing_alloc.h"
 #include "tests/sample.h"
 #include "tests/tape_step.h"
+#include "tests/wide_rows.h"
 #include "tests/zoo.h"
 
 static struct cavs_runtime *runtime;
@@ -446,6 +450,42 @@ static void try_mixed(struct cavs_session_options o)
     cavs_model_destroy(m);
 }
 
+/* ---- packed data that are larger than what a rank may have in memory ---- */
+
+static void pack(const char *path, int samples)
+{
+    struct cavs_model *m = wide_rows_model();
+
+    check(m ? wide_rows_pack(m, path, samples) : CAVS_ENOMEM, "pack");
+    cavs_model_destroy(m);
+}
+
+static void try_packed(struct cavs_session_options o, const char *path)
+{
+    struct cavs_model *m = wide_rows_model();
+    struct cavs_session *s;
+    struct cavs_data *d;
+    double sum, count;
+    int before, n, *order;
+
+    check(m ? cavs_session_create(runtime, m, &o, &s) : CAVS_ENOMEM, "session");
+    before = wide_rows_status("VmHWM");
+    check(cavs_data_open(m, path, &d), "open");
+    n = cavs_data_size(d);
+    order = malloc((size_t)n * sizeof *order);
+    check(order ? CAVS_OK : CAVS_ENOMEM, "order");
+    wide_rows_shuffle(order, n);
+    for (int i = 0; i < n; i += 64)
+        check(cavs_session_train(s, d, order + i, n - i < 64 ? n - i : 64), "train");
+    check(cavs_session_metric(s, "loss", &sum, &count), "loss");
+    printf("loss %.9g\nrank %d: %d MB\n", sum, cavs_runtime_rank(runtime),
+           wide_rows_status("VmHWM") - before);
+    free(order);
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 static void print_bound(void)
 {
     char text[256] = "";
@@ -524,6 +564,10 @@ int main(int argc, char **argv)
         try_mixed(o);
     if (argc > 3 && strcmp(argv[2], "saving") == 0)
         try_saving(o, argv[3]);
+    if (argc > 4 && strcmp(argv[2], "pack") == 0)
+        pack(argv[3], atoi(argv[4]));
+    if (argc > 3 && strcmp(argv[2], "packed") == 0)
+        try_packed(o, argv[3]);
     check(cavs_runtime_destroy(runtime), "end");
     return 0;
 }

@@ -79,6 +79,19 @@ sed 's/rank [01]://' "$work/out" | sort -u >"$work/heard"
     grep -q ' kept$' "$work/heard"
 ok $? "memory that runs out at one rank while a checkpoint is written: all hear of it, and go on" "$work/err" "$work/out"
 
+# --- packed data that are larger than what a rank may have in memory --------------------------------
+
+# An epoch in random order.  A rank has its rows of some batches, of 4 MB each, and of the file's pages those alone that
+# say how large samples are.
+"$tests/ranks_trial" 2 pack "$work/wide" $((${CAVS_TEST_LONG:-0} > 0 ? 16384 : 4096)) >"$work/out" 2>"$work/err"
+for n in 1 2; do
+    mpirun -np $n "$tests/ranks_trial" 2 packed "$work/wide" >"$work/$n.wide" 2>"$work/err"
+    [ "$(awk '/^rank/ && $3 < 64' "$work/$n.wide" | wc -l)" -eq $n ] &&
+        [ "$(grep '^loss' "$work/1.wide" "$work/$n.wide" | sed 's/.*://' | sort -u | wc -l)" -eq 1 ]
+    ok $? "$n ranks train on a packed file that is larger than what each has in memory" "$work/err" "$work/$n.wide"
+done
+rm "$work/wide"
+
 # --- programs -------------------------------------------------------------------------------------
 
 # what a run has to say of the training, without times

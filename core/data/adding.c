@@ -2,6 +2,8 @@
 /* adding.c - the life of a sample that is being added; see adding.h. */
 #include "core/data/adding.h"
 
+#include <stdlib.h>
+
 #include "core/base/error.h"
 
 /* Cuts everything behind the last complete sample off. */
@@ -123,27 +125,29 @@ int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_dat
                          int sample)
 {
     const struct cavs__input *in = s->stage->inputs[input];
-    const int32_t *ids = s->inputs[input].p;
-    int64_t v0 = cavs__input_starts(s, input)[sample],
-            v1 = cavs__input_starts(s, input)[sample + 1];
-    int64_t limit = in->limit, v;
+    int64_t i0 = cavs__input_starts(s, input)[sample],
+            n = cavs__input_starts(s, input)[sample + 1] - i0, limit = in->limit, i = 0, v;
+    void *copy;
+    const int32_t *ids = cavs__column_view(d, &s->inputs[input], i0, n, &copy);
+    int rc = CAVS_OK;
 
     if (in->vertices_of) {
         const int64_t *start = cavs__starts(&d->stages[in->vertices_of->number]);
 
         limit = start[sample + 1] - start[sample];
     }
-    for (int64_t i = v0; i < v1; i++) {
+    for (; i < n && !rc; i++) {
         if (ids[i] >= -1 && ids[i] < limit)
             continue;
-        v = owner_of(s, in, sample, i - v0);
+        v = owner_of(s, in, sample, i);
         if (in->pulled[((const int32_t *)s->function.p)[cavs__starts(s)[sample] + v]])
-            return cavs__fail(
+            rc = cavs__fail(
                 CAVS_EDATA,
                 "sample %d: input %s of stage %s: vertex %lld has id %d, not in -1..%lld", sample,
                 in->name, s->stage->name, (long long)v, ids[i], (long long)limit - 1);
     }
-    return CAVS_OK;
+    free(copy);
+    return rc;
 }
 
 /* Numbers the float rows of a complete sample. */

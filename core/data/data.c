@@ -162,25 +162,24 @@ void cavs_data_destroy(struct cavs_data *d)
 
 /* ---- questions ---- */
 
-/* Entries that vertex v, of all the stage's, has in a list. */
-static int64_t entries_of(const struct cavs_data *d, const struct cavs__stage_data *s,
-                          const struct cavs__list *list, int sample, int64_t v)
-{
-    if (list->function->number != ((const int32_t *)s->function.p)[v])
-        return 0;
-    if (list->children)
-        return ((const int32_t *)s->degree.p)[v];
-    return list->whole ? cavs_data_sample_vertices(d, list->whole, sample)
-                       : ((const int32_t *)s->length[list->input->number].p)[v];
-}
-
 int64_t cavs__data_entries(const struct cavs_data *d, const struct cavs__stage_data *s,
                            const struct cavs__list *list, int sample)
 {
-    int64_t sum = 0;
+    int64_t v0 = cavs__starts(s)[sample], n = cavs__starts(s)[sample + 1] - v0, sum = 0;
+    const struct cavs__column *lengths = list->children ? &s->degree
+                                         : list->whole  ? NULL
+                                                        : &s->length[list->input->number];
+    int32_t whole = list->whole ? cavs_data_sample_vertices(d, list->whole, sample) : 0;
+    void *functions, *copy = NULL;
+    const int32_t *function = cavs__column_view(d, &s->function, v0, n, &functions),
+                  *length = lengths ? cavs__column_view(d, lengths, v0, n, &copy) : NULL;
 
-    for (int64_t v = cavs__starts(s)[sample]; v < cavs__starts(s)[sample + 1]; v++)
-        sum += entries_of(d, s, list, sample, v);
+    for (int64_t v = 0; v < n; v++) {
+        if (function[v] == list->function->number)
+            sum += length ? length[v] : whole;
+    }
+    free(functions);
+    free(copy);
     return sum;
 }
 

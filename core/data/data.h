@@ -58,6 +58,13 @@ int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int 
  * user may change need not be the same: of those, the vertices alone. */
 uint64_t cavs__samples_sum(const struct cavs_data *d, const int *samples, int n);
 
+/* packed_read.c: a copy of elements i to i + n - 1 of a column. */
+void cavs__column_read(const struct cavs_data *d, const struct cavs__column *c, int64_t i,
+                       int64_t n, void *to);
+/* Where they are, or a copy of them; the caller frees *copy. */
+const void *cavs__column_view(const struct cavs_data *d, const struct cavs__column *c, int64_t i,
+                              int64_t n, void **copy);
+
 /* Checks the ids of one input of a sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                          int sample);

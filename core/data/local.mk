@@ -16,8 +16,8 @@ libcavs_la_SOURCES += \
 	core/data/packed_arrays.c \
 	core/data/packed_data.c \
 	core/data/packed_describe.c \
+	core/data/packed_read.c \
 	core/data/packed_write.c \
 	core/data/packing.c \
 	core/data/pulled.c \
-	core/data/resident.c \
 	core/data/sound.c

@@ -102,7 +102,7 @@ static int map_file(struct cavs_packed *p)
                           strerror(errno));
     p->bytes = bytes;
     p->n = (size_t)st.st_size;
-    cavs__resident_begin(p);
+    p->large = p->n > CAVS__MOST_MAPPED;
     return CAVS_OK;
 }
 
@@ -134,7 +134,7 @@ int cavs_packed_open(const char *path, struct cavs_packed **out)
         free(p);
         return cavs__fail_nomem("packed data", sizeof *p + strlen(path) + 1);
     }
-    p->fd = p->statm = -1;
+    p->fd = -1;
     rc = map_file(p);
     if (!rc)
         rc = read_directory(p);
@@ -154,7 +154,6 @@ void cavs_packed_close(struct cavs_packed *p)
         munmap((void *)p->bytes, p->n);
     if (p->fd >= 0)
         close(p->fd);
-    cavs__resident_end(p);
     json_decref(p->directory);
     free(p->path);
     free(p);

@@ -9,7 +9,7 @@
  *     packed_describe.c  says what is in it
  *     packed_data.c      data whose columns are such arrays
  *     sound.c            the first look at a sample
- *     resident.c         how much of one is in memory
+ *     packed_read.c      values of columns, which may be pages of one
  */
 #ifndef CAVS_CORE_DATA_PACKED_H
 #define CAVS_CORE_DATA_PACKED_H
@@ -20,8 +20,8 @@
 #include "core/data/data.h"
 
 #define CAVS__PACKED_MAGIC "CAVSPACK"
-/* Bytes of a file that stay mapped from one batch to the next. */
-enum { CAVS__MOST_RESIDENT = 64 << 20 };
+/* Bytes of a file whose samples are used where they lie; those of a larger one are copied. */
+enum { CAVS__MOST_MAPPED = 64 << 20 };
 enum { CAVS__PACKED_ALIGN = 64, CAVS__PACKED_VERSION = 1, CAVS__PACKED_ORDER = 0x01020304 };
 
 /* The first 64 bytes.  The directory follows, padded with spaces so that the arrays behind it are
@@ -42,8 +42,7 @@ struct cavs_packed {
     const char *bytes; /* the mapped file */
     size_t n;
     size_t arrays; /* where they begin */
-    int statm;     /* where the system says what is in memory; -1: nowhere */
-    size_t others; /* bytes of other files that were there before */
+    bool large;    /* samples are copied, not used where they lie */
     json_t *directory;
 };
 
@@ -68,11 +67,6 @@ int cavs__packed_check_places(const struct cavs_packed *p);
 /* An error if the file was shortened since it was opened: what is no longer there must not be
  * read. */
 int cavs__packed_whole(const struct cavs_packed *p);
-
-/* resident.c: when the file is mapped and no page of it is there, and after; before a batch. */
-void cavs__resident_begin(struct cavs_packed *p);
-void cavs__resident_end(struct cavs_packed *p);
-void cavs__resident_limit(const struct cavs_data *d);
 
 /* packing.c: what is to be in a file, beside the columns of the data. */
 struct cavs__packed_note {

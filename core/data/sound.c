@@ -13,17 +13,35 @@ static bool over_is_sound(const struct cavs_data *d, const struct cavs__stage_da
                           int32_t n)
 {
     const int64_t *base = cavs__starts(&d->stages[s->stage->base->number]);
-    const int32_t *over = cavs__column_at(&s->over, (size_t)cavs__starts(s)[sample]);
+    void *copy;
+    const int32_t *over = cavs__column_view(d, &s->over, cavs__starts(s)[sample], n, &copy);
+    bool sound = true;
 
-    for (int32_t v = 0; v < n; v++) {
-        if (over[v] < 0 || over[v] >= base[sample + 1] - base[sample])
-            return false;
-    }
-    return true;
+    for (int32_t v = 0; v < n; v++)
+        sound &= over[v] >= 0 && over[v] < base[sample + 1] - base[sample];
+    free(copy);
+    return sound;
+}
+
+/* A row is equal to one that is not behind it. */
+static bool equal_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
+                           int sample)
+{
+    int64_t start = cavs__input_starts(s, input)[sample],
+            n = cavs__input_starts(s, input)[sample + 1] - start;
+    void *copy;
+    const int32_t *equal = cavs__column_view(d, &s->equal[input], start, n, &copy);
+    bool sound = true;
+
+    for (int64_t i = 0; i < n; i++)
+        sound &= equal[i] >= 0 && equal[i] <= start + i;
+    free(copy);
+    return sound;
 }
 
 /* count and equal steer the balance of shards and the sharing of rows. */
-static bool numbers_are_sound(const struct cavs__stage_data *s, int sample, int32_t n)
+static bool numbers_are_sound(const struct cavs_data *d, const struct cavs__stage_data *s,
+                              int sample, int32_t n)
 {
     int nf = s->stage->nfunctions;
     const int32_t *count = cavs__column_at(&s->count, (size_t)sample * (size_t)nf);
@@ -35,66 +53,83 @@ static bool numbers_are_sound(const struct cavs__stage_data *s, int sample, int3
         sum += count[f];
     }
     for (int k = 0; k < s->stage->ninputs; k++) {
-        const int64_t *starts = cavs__input_starts(s, k);
-        const int32_t *equal = s->equal[k].p;
-
-        for (int64_t i = starts[sample]; equal && i < starts[sample + 1]; i++) {
-            if (equal[i] < 0 || equal[i] > i)
-                return false;
-        }
+        if (s->equal[k].p && !equal_is_sound(d, s, k, sample))
+            return false;
     }
     return sum == n;
 }
 
 /* Lengths of lists add up to what the sample has of entries. */
-static bool lists_are_sound(const struct cavs__stage_data *s, int sample, int32_t n)
+static bool list_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
+                          int sample, int32_t n)
+{
+    const int64_t *starts = cavs__input_starts(s, input);
+    int64_t sum = 0, entries = starts[sample + 1] - starts[sample];
+    void *copy;
+    const int32_t *length =
+        cavs__column_view(d, &s->length[input], cavs__starts(s)[sample], n, &copy);
+    bool sound = true;
+
+    for (int32_t v = 0; v < n && sound; v++) {
+        sound = length[v] >= 0 && length[v] <= entries - sum;
+        sum += length[v];
+    }
+    free(copy);
+    return sound && sum == entries;
+}
+
+static bool lists_are_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int sample,
+                            int32_t n)
 {
     for (int k = 0; k < s->stage->ninputs; k++) {
-        const int64_t *starts = cavs__input_starts(s, k);
-        const int32_t *length = (const int32_t *)s->length[k].p;
-        int64_t sum = 0, entries = starts[sample + 1] - starts[sample];
-
-        if (s->stage->inputs[k]->per != CAVS__PER_ENTRY)
-            continue;
-        for (int32_t v = 0; v < n; v++) {
-            int32_t l = length[cavs__starts(s)[sample] + v];
-
-            if (l < 0 || l > entries - sum)
-                return false;
-            sum += l;
-        }
-        if (sum != entries)
+        if (s->stage->inputs[k]->per == CAVS__PER_ENTRY && !list_is_sound(d, s, k, sample, n))
             return false;
     }
     return true;
 }
 
 /* child_ptr is made from the degrees; scratch has room for 3 n + 3. */
-static bool graph_is_sound(const struct cavs__stage_data *s, int sample, int32_t n,
-                           int32_t *scratch)
+static bool edges_are_sound(struct cavs__graph *g, const int32_t *degree, int64_t edges,
+                            int32_t *scratch)
 {
-    const int64_t *first = s->first.p;
-    int64_t v0 = cavs__starts(s)[sample], e = 0, edges = first[sample + 1] - first[sample];
-    const int32_t *degree = cavs__column_at(&s->degree, (size_t)v0);
-    int slots[s->stage->nfunctions];
-    struct cavs__graph g = {.n = n,
-                            .nfunctions = s->stage->nfunctions,
-                            .function = cavs__column_at(&s->function, (size_t)v0),
-                            .child_ptr = scratch,
-                            .child = cavs__column_at(&s->child, (size_t)first[sample]),
-                            .slots = slots};
     int32_t vertex, child;
+    int64_t e = 0;
 
     scratch[0] = 0;
-    for (int32_t v = 0; v < n; v++) {
+    for (int32_t v = 0; v < g->n; v++) {
         if (degree[v] < 0 || degree[v] > edges - e)
             return false;
         e += degree[v];
         scratch[v + 1] = (int32_t)e;
     }
+    g->child_ptr = scratch;
+    return e == edges &&
+           cavs__graph_check(g, scratch + g->n + 1, &vertex, &child) == CAVS__GRAPH_OK;
+}
+
+static bool graph_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int sample,
+                           int32_t n, int32_t *scratch)
+{
+    const int64_t *first = s->first.p;
+    int64_t v0 = cavs__starts(s)[sample], edges = first[sample + 1] - first[sample];
+    void *functions, *degrees, *children;
+    const int32_t *degree = cavs__column_view(d, &s->degree, v0, n, &degrees);
+    int slots[s->stage->nfunctions];
+    struct cavs__graph g = {.n = n,
+                            .nfunctions = s->stage->nfunctions,
+                            .function = cavs__column_view(d, &s->function, v0, n, &functions),
+                            .child =
+                                cavs__column_view(d, &s->child, first[sample], edges, &children),
+                            .slots = slots};
+    bool sound;
+
     for (int f = 0; f < s->stage->nfunctions; f++)
         slots[f] = s->stage->functions[f]->slots;
-    return e == edges && cavs__graph_check(&g, scratch + n + 1, &vertex, &child) == CAVS__GRAPH_OK;
+    sound = edges_are_sound(&g, degree, edges, scratch);
+    free(functions);
+    free(degrees);
+    free(children);
+    return sound;
 }
 
 static int check_stage(const struct cavs_data *d, const struct cavs__stage_data *s, int sample)
@@ -105,8 +140,8 @@ static int check_stage(const struct cavs_data *d, const struct cavs__stage_data 
 
     if (!scratch)
         return cavs__fail_nomem("graph check", (3 * (size_t)n + 3) * sizeof *scratch);
-    sound = graph_is_sound(s, sample, n, scratch) && numbers_are_sound(s, sample, n) &&
-            lists_are_sound(s, sample, n) && (!s->stage->base || over_is_sound(d, s, sample, n));
+    sound = graph_is_sound(d, s, sample, n, scratch) && numbers_are_sound(d, s, sample, n) &&
+            lists_are_sound(d, s, sample, n) && (!s->stage->base || over_is_sound(d, s, sample, n));
     free(scratch);
     return sound ? CAVS_OK
                  : cavs__fail(
@@ -132,8 +167,6 @@ int cavs__data_check_samples(const struct cavs_data *d, const int *samples, int 
 {
     int rc = d->packed ? cavs__packed_whole(d->packed) : CAVS_OK;
 
-    if (d->packed)
-        cavs__resident_limit(d);
     for (int i = 0; i < n && !rc; i++)
         rc = samples[i] < 0 || samples[i] >= d->samples
                  ? cavs__fail(CAVS_EINVAL, "batch: sample %d at position %d; the data have %d",

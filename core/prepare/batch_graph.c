@@ -22,9 +22,9 @@ CAVS__FETCHES void fetch(const int32_t *p, int64_t n)
 }
 
 /* The ids of an input, or the numbers of its float rows; see copy_values(). */
-static const int32_t *values_of(const struct cavs__stage_data *sd, int input)
+static const struct cavs__column *values_of(const struct cavs__stage_data *sd, int input)
 {
-    return sd->stage->inputs[input]->ids ? sd->inputs[input].p : sd->equal[input].p;
+    return sd->stage->inputs[input]->ids ? &sd->inputs[input] : &sd->equal[input];
 }
 
 CAVS__FETCHES void fetch_sample(const struct cavs__stage_data *sd, int sample)
@@ -38,8 +38,7 @@ CAVS__FETCHES void fetch_sample(const struct cavs__stage_data *sd, int sample)
     for (int k = 0; k < sd->stage->ninputs; k++) {
         const int64_t *at = cavs__input_starts(sd, k) + sample;
 
-        if (values_of(sd, k))
-            fetch(values_of(sd, k) + at[0], at[1] - at[0]);
+        fetch(cavs__column_at(values_of(sd, k), (size_t)at[0]), at[1] - at[0]);
     }
 }
 
@@ -76,50 +75,58 @@ static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_
     return cavs__reserve_vertices(t, sd->stage, t->n);
 }
 
-static void copy_sample(struct cavs__shard_stage *t, const struct cavs__stage_data *sd, int i,
-                        int sample, const int32_t *base_start, int *children)
+/* Degrees become pointers where they are, and children of the sample those of the shard. */
+static void copy_sample(const struct cavs_data *d, struct cavs__shard_stage *t,
+                        const struct cavs__stage_data *sd, int i, int sample,
+                        const int32_t *base_start, int *children)
 {
-    int64_t v0 = cavs__starts(sd)[sample], e = ((const int64_t *)sd->first.p)[sample];
+    int64_t v0 = cavs__starts(sd)[sample];
+    const int64_t *first = (const int64_t *)sd->first.p + sample;
     int32_t at = t->start[i], n = t->start[i + 1] - at;
-    const int32_t *degree = cavs__column_at(&sd->degree, (size_t)v0),
-                  *child = cavs__column_at(&sd->child, (size_t)e);
 
-    if (n)
-        memcpy(t->function + at, cavs__column_at(&sd->function, (size_t)v0),
-               (size_t)n * sizeof *t->function);
-    for (int32_t v = 0; v < n; v++) {
-        t->sample_of[at + v] = i;
-        t->child_ptr[at + v] = *children;
-        for (int32_t k = 0; k < degree[v]; k++, child++)
-            t->child[(*children)++] = *child < 0 ? -1 : at + *child;
+    cavs__column_read(d, &sd->function, v0, n, t->function + at);
+    cavs__column_read(d, &sd->degree, v0, n, t->child_ptr + at);
+    cavs__column_read(d, &sd->child, first[0], first[1] - first[0], t->child + *children);
+    if (base_start)
+        cavs__column_read(d, &sd->over, v0, n, t->over + at);
+    for (int32_t v = at; v < at + n; v++) {
+        int32_t degree = t->child_ptr[v];
+
+        t->sample_of[v] = i;
+        t->child_ptr[v] = *children;
+        for (; degree > 0; degree--, ++*children)
+            t->child[*children] = t->child[*children] < 0 ? -1 : at + t->child[*children];
         if (base_start)
-            t->over[at + v] = base_start[i] + ((const int32_t *)sd->over.p)[v0 + v];
+            t->over[v] += base_start[i];
     }
 }
 
 /* Copies where the entries of each vertex begin, of an input that has values per entry. */
-static void copy_pointers(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                          const struct cavs__shard *shard, int input)
+static void copy_pointers(const struct cavs_data *d, struct cavs__shard_stage *t,
+                          const struct cavs__stage_data *sd, const struct cavs__shard *shard,
+                          int input)
 {
     int32_t *ptr = t->ids_ptr[input];
 
     ptr[0] = 0;
     for (int i = 0; i < shard->nsamples; i++) {
-        const int32_t *length =
-            cavs__column_at(&sd->length[input], (size_t)cavs__starts(sd)[shard->samples[i]]);
+        int32_t at = t->start[i], n = t->start[i + 1] - at;
 
-        for (int v = t->start[i]; v < t->start[i + 1]; v++)
-            ptr[v + 1] = ptr[v] + length[v - t->start[i]];
+        cavs__column_read(d, &sd->length[input], cavs__starts(sd)[shard->samples[i]], n,
+                          ptr + at + 1);
+        for (int v = at; v < at + n; v++)
+            ptr[v + 1] += ptr[v];
     }
 }
 
 /* Copies the ids of one input, or the numbers of its float rows, which are the same for equal
  * rows. */
-static int copy_values(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                       const struct cavs__shard *shard, int input)
+static int copy_values(const struct cavs_data *d, struct cavs__shard_stage *t,
+                       const struct cavs__stage_data *sd, const struct cavs__shard *shard,
+                       int input)
 {
     const struct cavs__input *in = sd->stage->inputs[input];
-    const int32_t *ids = values_of(sd, input);
+    const struct cavs__column *values = values_of(sd, input);
     const int64_t *starts = cavs__input_starts(sd, input);
     int64_t sum = 0;
     int rc = CAVS_OK;
@@ -129,25 +136,24 @@ static int copy_values(struct cavs__shard_stage *t, const struct cavs__stage_dat
     if (in->per != CAVS__PER_VERTEX)
         rc = cavs__reserve_values(t, in, sum);
     sum = 0;
-    for (int i = 0; ids && i < shard->nsamples && !rc; i++) {
+    for (int i = 0; values->p && i < shard->nsamples && !rc; i++) {
         int64_t start = starts[shard->samples[i]], n = starts[shard->samples[i] + 1] - start;
 
-        if (n > 0)
-            memcpy(t->ids[input] + sum, ids + start, (size_t)n * sizeof *ids);
+        cavs__column_read(d, values, start, n, t->ids[input] + sum);
         sum += n;
     }
     if (!rc && in->per == CAVS__PER_ENTRY)
-        copy_pointers(t, sd, shard, input);
+        copy_pointers(d, t, sd, shard, input);
     return rc;
 }
 
-static int copy_ids(struct cavs__shard_stage *t, const struct cavs__stage_data *sd,
-                    const struct cavs__shard *shard)
+static int copy_ids(const struct cavs_data *d, struct cavs__shard_stage *t,
+                    const struct cavs__stage_data *sd, const struct cavs__shard *shard)
 {
     int rc = CAVS_OK;
 
     for (int k = 0; k < sd->stage->ninputs && !rc; k++)
-        rc = copy_values(t, sd, shard, k);
+        rc = copy_values(d, t, sd, shard, k);
     return rc;
 }
 
@@ -213,7 +219,7 @@ int cavs__make_graph(const struct cavs_data *d, struct cavs__shard *shard,
         return rc;
     base_start = stage->base ? shard->stages[stage->base->number].start : NULL;
     for (int i = 0; i < shard->nsamples; i++)
-        copy_sample(t, sd, i, shard->samples[i], base_start, &children);
+        copy_sample(d, t, sd, i, shard->samples[i], base_start, &children);
     t->child_ptr[t->n] = children;
-    return copy_ids(t, sd, shard);
+    return copy_ids(d, t, sd, shard);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pulled_rows.c - float rows that the samples of a shard bring, in the order of rows, or of edge
  * rows. */
-#include <string.h>
-
 #include "core/prepare/prepare.h"
 
 int cavs__pulled_rows(const struct cavs__shard *shard, const struct cavs_stage *stage, int input)
@@ -15,11 +13,10 @@ int cavs__pulled_rows(const struct cavs__shard *shard, const struct cavs_stage *
 void cavs__write_pulled(const struct cavs__batch *b, const struct cavs__shard *shard,
                         const struct cavs_stage *stage, int input, float *out, ptrdiff_t ld)
 {
-    const struct cavs__stage_data *sd = &b->request.data->stages[stage->number];
+    const struct cavs_data *d = b->request.data;
+    const struct cavs__stage_data *sd = &d->stages[stage->number];
     const struct cavs__shard_stage *t = &shard->stages[stage->number];
     const struct cavs__schedule *sch = &t->schedule;
-    const float *rows = sd->inputs[input].p;
-    int width = stage->inputs[input]->width;
     bool per_edge = stage->inputs[input]->per == CAVS__PER_EDGE;
 
     for (int r = 0; r < sch->rows; r++) {
@@ -34,6 +31,6 @@ void cavs__write_pulled(const struct cavs__batch *b, const struct cavs__shard *s
                    (t->child_ptr[v] - t->child_ptr[t->start[i]]);
         }
         for (int e = 0; e < n; e++)
-            memcpy(out + (to + e) * ld, rows + (from + e) * width, (size_t)width * sizeof *out);
+            cavs__column_read(d, &sd->inputs[input], from + e, 1, out + (to + e) * ld);
     }
 }
