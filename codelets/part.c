@@ -2,6 +2,8 @@
 /* part.c - walks the rows of a task tile by tile and takes every step on each; see part.h. */
 #include "codelets/locate.h"
 #include "codelets/groups/elementwise.h"
+#include "codelets/kernels/kernel_table.h"
+#include "codelets/products/claims.h"
 #include "core/base/stopwatch.h"
 
 #include <math.h>
@@ -91,13 +93,23 @@ static void check_finite(const struct tile *t, const struct cavs__step *s,
     }
 }
 
+/* Of nanoseconds; NULL: nobody asks. */
+static uint64_t *sum_of(const struct tile *t, const struct cavs__step *s)
+{
+    return t->args->nanoseconds ? &t->args->nanoseconds[s->cost] : NULL;
+}
+
+static int rows_of(const struct tile *t, const struct cavs__step *s)
+{
+    return s->list > 0 ? t->at.entries[s->list - 1] : t->at.rows;
+}
+
 static void run_kernel(const struct tile *t, const struct cavs__step *s,
                        const struct cavs__call *call, const struct cavs__view *v, unsigned flags)
 {
-    uint64_t *sum = t->args->nanoseconds ? &t->args->nanoseconds[s->cost] : NULL;
-    uint64_t start = cavs__stopwatch_start(sum);
+    uint64_t *sum = sum_of(t, s), start = cavs__stopwatch_start(sum);
 
-    call->kernel->cpu(call, s->list > 0 ? t->at.entries[s->list - 1] : t->at.rows, v, flags);
+    call->kernel->cpu(call, rows_of(t, s), v, flags);
     cavs__stopwatch_stop(sum, start);
 }
 
@@ -197,13 +209,48 @@ static void cut_tile(struct tile *t)
     cavs__rows_take(&t->at, rows, p->tile);
 }
 
+/* How many steps from this one on are products in which other workers take part at once. */
+static int claimed_at_once(const struct tile *t, const struct cavs__step *s)
+{
+    const int most = s->together < CAVS__CLAIMED_PRODUCTS ? s->together : CAVS__CLAIMED_PRODUCTS;
+    int n = 0;
+
+    if (most < 2 || t->window || t->args->fault || cavs__claimants() < 2)
+        return 0;
+    while (n < most && s[n].call.kernel == &cavs__kernel_gemm && s[n].call.panels &&
+           s[n].list == s->list)
+        n++;
+    return n;
+}
+
+static void take_products(const struct tile *t, const struct cavs__step *s, int n)
+{
+    uint64_t *sum = sum_of(t, s), start = cavs__stopwatch_start(sum);
+    struct cavs__view v[CAVS__CLAIMED_PRODUCTS][3];
+
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < s[i].nviews; k++)
+            v[i][k] = view_of(t, &s[i].v[k]);
+    }
+    cavs__gemm_together(n, rows_of(t, s), v);
+    cavs__stopwatch_stop(sum, start);
+}
+
 static void take_steps(struct tile *t, uint64_t *first)
 {
     const struct cavs__part *p = t->at.part;
 
-    for (const struct cavs__step *s = p->steps; s < p->steps + p->nsteps; s++) {
-        if (is_taken(t, s))
-            take_step(t, s, first);
+    for (int i = 0, n; i < p->nsteps; i += n) {
+        const struct cavs__step *s = &p->steps[i];
+
+        n = claimed_at_once(t, s);
+        if (n > 1) {
+            take_products(t, s, n);
+        } else {
+            n = 1;
+            if (is_taken(t, s))
+                take_step(t, s, first);
+        }
     }
 }
 

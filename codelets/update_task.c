@@ -142,8 +142,8 @@ static void share_update(const struct shared_update *u)
 
     if (a->made)
         make_gradients(u->descr, a, a->first, 0, 0, a->gradients);
-    cavs__claimed(a->made ? update_as_made : update_rows, u, sizeof *u,
-                  (a->rows + MADE_ROWS - 1) / MADE_ROWS, (uintptr_t)u->w);
+    cavs__claimed_evenly(a->made ? update_as_made : update_rows, u, sizeof *u,
+                         (a->rows + MADE_ROWS - 1) / MADE_ROWS, (uintptr_t)u->w);
 }
 
 static void update(void *descr[], const struct cavs__update_args *a)

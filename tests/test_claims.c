@@ -72,14 +72,24 @@ static void close_operands(struct operands *o)
     free(o->want);
 }
 
-static void check_product(const struct operands *o)
+/* Of the first n. */
+static void check_products(int n, const struct operands *o)
 {
-    const ptrdiff_t pitch = (ptrdiff_t)o->k * CAVS__PANEL;
+    struct cavs__panel_product p[CAVS__CLAIMED_PRODUCTS];
 
-    cavs__claimed_product(o->m, o->n, o->k, o->x, MOST, o->w, pitch, o->y, MOST, o->accumulate);
-    cavs__gemm()->gemm_panels(o->m, o->n, o->k, o->x, MOST, o->w, pitch, o->want, MOST,
-                              o->accumulate);
-    assert_memory_equal(o->y, o->want, (size_t)MOST_ROWS * MOST * sizeof *o->y);
+    for (int i = 0; i < n; i++, o++) {
+        const ptrdiff_t pitch = (ptrdiff_t)o->k * CAVS__PANEL;
+
+        p[i] = (struct cavs__panel_product){o->m, o->n, o->k, o->accumulate, o->x,
+                                            o->w, o->y, MOST, pitch,         MOST};
+        cavs__gemm()->gemm_panels(o->m, o->n, o->k, o->x, MOST, o->w, pitch, o->want, MOST,
+                                  o->accumulate);
+    }
+    cavs__claimed_products(n, p);
+    for (int i = 0; i < n; i++) {
+        o--;
+        assert_memory_equal(o->y, o->want, (size_t)MOST_ROWS * MOST * sizeof *o->y);
+    }
 }
 
 /* Counts the units that others than the owner have. */
@@ -120,17 +130,18 @@ static void check_helpers(int threads, int least, uint64_t seed)
     atomic_int by_helpers = 0;
     const struct witness w = {pthread_self(), &by_helpers};
     pthread_t thread[THREADS];
-    struct operands o;
+    struct operands o[CAVS__CLAIMED_PRODUCTS];
 
     assert_non_null(room);
     struct helper h = {cavs__claims_init(room, CAVS__CLAIMANTS, PATIENCE), &over};
-    open_operands(&o, &seed);
+    for (int i = 0; i < CAVS__CLAIMED_PRODUCTS; i++)
+        open_operands(&o[i], &seed);
     for (int i = 0; i < threads; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, help, &h), 0);
     cavs__claims_open(h.claims, 0);
     for (int i = 0; i < least || (threads > 0 && atomic_load(&by_helpers) == 0); i++) {
-        check_product(&o);
-        cavs__claimed(witness, &w, sizeof w, UNITS, 0);
+        check_products(1 + i % CAVS__CLAIMED_PRODUCTS, o);
+        cavs__claimed_evenly(witness, &w, sizeof w, UNITS, 0);
         if (i % PAUSE == PAUSE - 1)
             usleep(1000); /* helpers go */
     }
@@ -142,7 +153,8 @@ static void check_helpers(int threads, int least, uint64_t seed)
         pthread_join(thread[i], NULL);
     cavs__claims_help(h.claims, 1, NULL); /* who comes too late has nothing to do */
     free(room);
-    close_operands(&o);
+    for (int i = 0; i < CAVS__CLAIMED_PRODUCTS; i++)
+        close_operands(&o[i]);
 }
 
 /* More threads than there are seats, too. */
@@ -187,7 +199,7 @@ static void check_units(int threads, int seat)
     for (int i = 0; i < threads; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, help, &h), 0);
     for (int i = 0; i < WORKS; i++) {
-        cavs__claimed(count, &what, sizeof what, UNITS, 0);
+        cavs__claimed_evenly(count, &what, sizeof what, UNITS, 0);
         for (int k = 0; k < UNITS; k++)
             assert_int_equal(atomic_load(&times[k]), i + 1);
     }
@@ -232,7 +244,7 @@ static void a_seat_is_left_to_the_owner(void **state)
     usleep(20000); /* until they have taken seats */
     for (int i = 0; i < TIMES; i++) {
         cavs__claims_open(h.claims, i);
-        cavs__claimed(count_and_look, &what, sizeof what, UNITS, 0);
+        cavs__claimed_evenly(count_and_look, &what, sizeof what, UNITS, 0);
         cavs__claims_open(NULL, 0);
         usleep(1000);
     }

@@ -69,8 +69,9 @@ static void multiply(const struct cavs__call *call, int m, int n, int k, const f
                            (const uint32_t *)(const void *)w->p + from / 2 * CAVS__BF16_PANEL,
                            w->ld, y, ldy, accumulate);
     else if (call->panels)
-        cavs__claimed_product(m, n, k, x, ldx, w->p + from * CAVS__PANEL, w->ld, y, ldy,
-                              accumulate);
+        cavs__claimed_products(1, &(struct cavs__panel_product){m, n, k, accumulate, x,
+                                                                w->p + from * CAVS__PANEL, y, ldx,
+                                                                w->ld, ldy});
     else
         g->gemm(m, n, k, x, ldx, w->p + from * w->ld, w->ld, y, ldy, accumulate);
 }
@@ -106,6 +107,35 @@ static void gemm(const struct cavs__call *call, int rows, const struct cavs__vie
         gemm_blocks(call, rows, x, w, y);
     else
         multiply(call, rows, y->cols, x->cols, x->p, x->ld, w, 0, y->p, y->ld, false);
+}
+
+/* All at once.  false: rows that have to be copied are more than the buffer has room for. */
+static __attribute__((noinline)) bool gemm_at_once(int n, int rows, const struct cavs__view (*v)[3])
+{
+    struct cavs__panel_product p[CAVS__CLAIMED_PRODUCTS];
+    float buffer[BLOCK], *to = buffer;
+
+    for (int i = 0; i < n; i++) {
+        const struct cavs__view *x = &v[i][0], *w = &v[i][1], *y = &v[i][2];
+        const ptrdiff_t copied = scattered(x) ? (ptrdiff_t)rows * (x->cols + PAD) : 0;
+
+        if (copied > buffer + BLOCK - to)
+            return false;
+        p[i] = (struct cavs__panel_product){rows,           y->cols,   x->cols,     .w = w->p,
+                                            .pitch = w->ld, .y = y->p, .ldy = y->ld};
+        p[i].x = piece(x, 0, rows, 0, x->cols, to, &p[i].ldx);
+        to += copied;
+    }
+    cavs__claimed_products(n, p);
+    return true;
+}
+
+void cavs__gemm_together(int n, int rows, const struct cavs__view (*v)[3])
+{
+    if (gemm_at_once(n, rows, v))
+        return;
+    for (int i = 0; i < n; i++)
+        gemm(&(struct cavs__call){.panels = true}, rows, v[i], 0);
 }
 
 /* dw (k, n) = or += x^T dy over m rows from row r, for providers that want rows at a fixed pitch */

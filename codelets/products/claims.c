@@ -6,22 +6,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "codelets/products/gemm.h"
-#include "codelets/products/panels.h"
 #include "core/base/stopwatch.h"
 
 enum {
-    LINE = 64,                 /* bytes */
-    LEAST_NUMBERS = 32 * 1024, /* of a w: less is read before a helper has begun */
-    LOOKS = 500                /* for something to do before a core is offered to others */
-};
-
-struct product {
-    int m, n, k;
-    bool accumulate;
-    const float *x, *w;
-    float *y;
-    ptrdiff_t ldx, pitch, ldy;
+    LINE = 64,  /* bytes */
+    LOOKS = 500 /* for something to do before a core is offered to others */
 };
 
 /* What is claimed. */
@@ -106,17 +95,6 @@ void cavs__claims_close(struct cavs__claims *c)
 }
 
 /* ---- claiming ---- */
-
-static void multiply(const void *what, int claimant, int from, int to)
-{
-    const struct product *p = what;
-    const int col = from * CAVS__PANEL,
-              cols = to * CAVS__PANEL < p->n ? to * CAVS__PANEL - col : p->n - col;
-
-    cavs__gemm()->gemm_panels(p->m, cols, p->k, p->x, p->ldx, p->w + from * p->pitch, p->pitch,
-                              p->y + col, p->ldy, p->accumulate);
-    (void)claimant; /* a panel's place is its own */
-}
 
 /* How many of so many units are claimed at a time: tiles of few rows are two panels wide, and at
  * the end nobody should wait long for the last one. */
@@ -254,41 +232,46 @@ static uint32_t next_number(struct cavs__claims *c, uintptr_t key)
     return c->number;
 }
 
-static void publish(struct cavs__claims *c, int units, uintptr_t key)
+static void publish(struct cavs__claims *c, const int *begins, uintptr_t key)
 {
     const uint32_t number = next_number(c, key);
 
-    atomic_store_explicit(&c->undone, units, memory_order_relaxed);
+    atomic_store_explicit(&c->undone, begins[c->n], memory_order_relaxed);
     for (int i = 0; i < c->n; i++) {
-        atomic_store_explicit(&c->parts[i].left,
-                              word(number, units * i / c->n, units * (i + 1) / c->n),
+        atomic_store_explicit(&c->parts[i].left, word(number, begins[i], begins[i + 1]),
                               memory_order_release);
     }
 }
 
-void cavs__claimed(cavs__claimed_work *run, const void *what, size_t bytes, int units,
+int cavs__claimants(void)
+{
+    return opened && opened->owner >= 0 ? opened->n : 1;
+}
+
+void cavs__claimed(cavs__claimed_work *run, const void *what, size_t bytes, const int *begins,
                    uintptr_t key)
 {
-    if (!opened || opened->owner < 0 || units < 2 || units > 0xffff) {
+    const int units = begins[cavs__claimants()];
+
+    if (cavs__claimants() < 2 || units < 2 || units > 0xffff) {
         run(what, 0, 0, units);
         return;
     }
     opened->work.run = run;
     memcpy(opened->work.what, what, bytes);
-    publish(opened, units, key);
+    publish(opened, begins, key);
     take_all(opened, opened->owner);
     for (int looks = 0; atomic_load_explicit(&opened->undone, memory_order_acquire) > 0; looks++)
         wait_a_little(looks);
 }
 
-void cavs__claimed_product(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
-                           ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate)
+void cavs__claimed_evenly(cavs__claimed_work *run, const void *what, size_t bytes, int units,
+                          uintptr_t key)
 {
-    _Static_assert(sizeof(struct product) <= CAVS__CLAIMED_BYTES, "helpers get a copy of it");
-    const struct product p = {m, n, k, accumulate, x, w, y, ldx, pitch, ldy};
+    const int parts = cavs__claimants();
+    int begins[CAVS__CLAIMANTS + 1] = {0};
 
-    if ((int64_t)n * k >= LEAST_NUMBERS)
-        cavs__claimed(multiply, &p, sizeof p, cavs__panels(n), (uintptr_t)w);
-    else
-        cavs__gemm()->gemm_panels(m, n, k, x, ldx, w, pitch, y, ldy, accumulate);
+    for (int i = 1; i <= parts; i++)
+        begins[i] = units * i / parts;
+    cavs__claimed(run, what, bytes, begins, key);
 }

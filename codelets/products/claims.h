@@ -24,8 +24,9 @@
 #include <stdint.h>
 
 enum {
-    CAVS__CLAIMANTS = 4,      /* the owner, and helpers at most */
-    CAVS__CLAIMED_BYTES = 112 /* that say what work is */
+    CAVS__CLAIMANTS = 4,       /* the owner, and helpers at most */
+    CAVS__CLAIMED_BYTES = 320, /* that say what work is */
+    CAVS__CLAIMED_PRODUCTS = 4 /* at once, at most */
 };
 
 /* Units from .. to-1 of some work, by who has that seat of the claimants. */
@@ -48,15 +49,33 @@ void cavs__claims_close(struct cavs__claims *c);
  * that have gone into it; NULL: nobody asks. */
 void cavs__claims_help(struct cavs__claims *c, int seat, uint64_t *sum);
 
-/* Units 0 .. units-1 of some work, in any order by all claimants where this thread has opened its
- * work; else in one go.  what: so many bytes, at most CAVS__CLAIMED_BYTES, of which all get a copy;
- * key: the same for all work that reads the same memory. */
-void cavs__claimed(cavs__claimed_work *run, const void *what, size_t bytes, int units,
-                   uintptr_t key);
+/* So many, at most, claim what this thread has to do: 1 where it has not opened its work. */
+int cavs__claimants(void);
 
-/* y (m, n) = or += x (m, k) w (k, n), w in panels, as gemm_panels() of the provider in use; by all
- * claimants, where this thread has opened its work and w is large. */
-void cavs__claimed_product(int m, int n, int k, const float *x, ptrdiff_t ldx, const float *w,
-                           ptrdiff_t pitch, float *y, ptrdiff_t ldy, bool accumulate);
+/* Units of some work, in any order by all claimants where this thread has opened its work; else in
+ * one go.  what: so many bytes, at most CAVS__CLAIMED_BYTES, of which all get a copy; begins: the
+ * first unit of each claimant's part, and how many there are; key: the same for all work that reads
+ * the same memory. */
+void cavs__claimed(cavs__claimed_work *run, const void *what, size_t bytes, const int *begins,
+                   uintptr_t key);
+/* The same of so many units, in parts of equal size. */
+void cavs__claimed_evenly(cavs__claimed_work *run, const void *what, size_t bytes, int units,
+                          uintptr_t key);
+
+/* ---- claimed_products.c ---- */
+
+/* y (m, n) = or += x (m, k) w (k, n), w in panels. */
+struct cavs__panel_product {
+    int m, n, k;
+    bool accumulate;
+    const float *x, *w;
+    float *y;
+    ptrdiff_t ldx, pitch, ldy;
+};
+
+/* Up to CAVS__CLAIMED_PRODUCTS, one at least, none of which touches what another one writes, as
+ * gemm_panels() of the provider in use makes them; by all claimants, where this thread has opened
+ * its work and what is multiplied by is large. */
+void cavs__claimed_products(int n, const struct cavs__panel_product *p);
 
 #endif

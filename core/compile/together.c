@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * together.c - which steps of a part may run at once: products that stand one after the other, none
- * of which touches what another one writes. Devices take them in one launch.
+ * of which touches what another one writes. Devices take them in one launch, and workers who help
+ * with a task (codelets/products/claims.h) take part in all of them at once.
  *
  * That launch may have two groups in it, too: one before the products that only copies rows, since
  * products can read these where they are, and one after them that only adds results of two products
