@@ -72,6 +72,12 @@ run tree_lstm --resume "$work/elsewhere" --epochs 12 --save "$work/resumed" --wo
 status_is 0 && cmp "$work/whole" "$work/resumed" >>"$work/err" 2>&1 && [ "$(field best_epoch)" -eq "$best" ]
 ok $? "a run that goes on with checkpoints in another folder has the best model there"
 
+# shellcheck disable=SC2086
+run tree_lstm $small --hidden 4 --epochs 0 --save "$work/elsewhere/best.safetensors"
+run tree_lstm --resume "$work/elsewhere" --epochs 12 --workers 2 --quiet --json
+status_is 1 && said "$work/elsewhere/best.safetensors: not a model of this run"
+ok $? "a model of another run in its place is refused"
+
 if [ -w /dev/full ]; then
     mkdir "$work/full"
     ln -s /dev/full "$work/full/best.safetensors"

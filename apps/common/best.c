@@ -139,23 +139,35 @@ bool best_gave_up(const struct best *b, const struct app *a, int epoch)
     return a->options.patience && epoch - b->epoch >= a->options.patience;
 }
 
-static int read_params(struct best *b, struct app *a, struct cavs_model_file *f)
+/* The parameter of the file's i-th name, if it has its shape; -1: there is none. */
+static int find_param(const struct app *a, const struct cavs_model_file *f, int i)
 {
-    int rc = make_room(b, a);
+    for (int k = 0; k < cavs_model_param_count(a->model); k++) {
+        const struct cavs_param *p = cavs_model_param_at(a->model, k);
+
+        if (strcmp(cavs_param_name(p), cavs_model_file_name(f, i)) == 0)
+            return cavs_model_file_rows(f, i) == cavs_param_rows(p) &&
+                           cavs_model_file_cols(f, i) == cavs_param_cols(p)
+                       ? k
+                       : -1;
+    }
+    return -1;
+}
+
+static int read_params(struct best *b, struct app *a, struct cavs_model_file *f, const char *path)
+{
+    int rc = make_room(b, a), found = 0;
 
     for (int i = 0; rc == 0 && i < cavs_model_file_count(f); i++) {
-        const char *name = cavs_model_file_name(f, i);
+        int k = find_param(a, f, i);
 
-        for (int k = 0; rc == 0 && k < cavs_model_param_count(a->model); k++) {
-            const struct cavs_param *p = cavs_model_param_at(a->model, k);
-
-            if (strcmp(cavs_param_name(p), name) == 0 &&
-                cavs_model_file_rows(f, i) == cavs_param_rows(p) &&
-                cavs_model_file_cols(f, i) == cavs_param_cols(p))
-                rc = cavs_model_file_read(f, i, b->params[k]);
-        }
+        if (k >= 0)
+            rc = cavs_model_file_read(f, i, b->params[k]);
+        found += k >= 0;
     }
-    return rc;
+    return rc < 0 || found == cavs_model_param_count(a->model)
+               ? rc
+               : app_fail(&a->error, CAVS_EFORMAT, "%s: not a model of this run", path);
 }
 
 /* Whether checkpoints go to another folder than that which the best model was read from. */
@@ -176,7 +188,7 @@ int best_resume(struct best *b, struct app *a)
     int rc = path ? cavs_model_file_open(path, &f) : CAVS_ENOMEM;
 
     if (rc == 0)
-        rc = read_params(b, a, f);
+        rc = read_params(b, a, f, path);
     if (rc == 0)
         rc = look_behind(b, a, path);
     cavs_model_file_close(f);
