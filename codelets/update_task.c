@@ -146,6 +146,18 @@ static void share_update(const struct shared_update *u)
                          (a->rows + MADE_ROWS - 1) / MADE_ROWS, (uintptr_t)u->w);
 }
 
+/* What is looked up alone has copies where another session, which shares it, multiplies by it. */
+static void copy_rows(const struct cavs__update_args *a, const int32_t *ids, const float *w,
+                      const struct cavs__copy *copies)
+{
+    for (int k = 0; k < a->ncopies; k++) {
+        for (int i = 0; i < a->n; i++)
+            cavs__copy_block(&copies[k], ids[i], 0, 1, a->cols, w + (ptrdiff_t)ids[i] * a->ld,
+                             a->ld);
+    }
+    cavs__copies_end(a->ncopies, copies);
+}
+
 static void update(void *descr[], const struct cavs__update_args *a)
 {
     struct cavs__update rule = a->rule;
@@ -170,6 +182,7 @@ static void update(void *descr[], const struct cavs__update_args *a)
 
         cavs__update_sparse(&rule, a->n, lists + a->ids, lists + a->ptr, lists + a->source,
                             lists + a->row, a->cols, w, a->ld, s0, s1, g, a->ldg, a->summed);
+        copy_rows(a, lists + a->ids, w, copies);
     } else {
         share_update(&(struct shared_update){descr, a, &rule, w, s0, s1, copies});
     }

@@ -32,6 +32,14 @@ static int numbers_for_one(const struct cavs__updating *u, const struct cavs_par
     return 8 + (gradients > 2 ? gradients : 2);
 }
 
+/* Would pieces of touched rows write to the same words?  Two rows share the words of a bfloat16 copy,
+ * and each may be among the rows of any piece. */
+static bool has_common_words(const struct cavs__updating *u, const struct cavs_param *p)
+{
+    return cavs__sparse_rows(u, p) &&
+           cavs__is_there(&u->o->stored[p->number]->copies[CAVS__LAYOUT_BF16]);
+}
+
 /* Into how many tasks the update of a parameter is cut.  One worker cannot take all that memory
  * gives; but updates of small parameters run beside one another anyway. */
 static int pieces_of(const struct cavs__updating *u, const struct cavs_param *p)
@@ -42,7 +50,7 @@ static int pieces_of(const struct cavs__updating *u, const struct cavs_param *p)
     int64_t piece = workers > MANY_WORKERS ? PIECE_NUMBERS * MANY_WORKERS / workers : PIECE_NUMBERS,
             n = (int64_t)rows * p->cols * numbers_for_one(u, p) / piece;
 
-    if (!cavs__updates_side_by_side(e))
+    if (!cavs__updates_side_by_side(e) || has_common_words(u, p))
         return 1;
     most = most < MOST_PIECES ? most : MOST_PIECES;
     n = n < most ? n : most;
