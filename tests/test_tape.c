@@ -1006,6 +1006,28 @@ static void explanations_count_what_was_computed(void **unused)
     close_scene(&a);
 }
 
+static void explain_says_what_the_policy_keeps_apart(void **unused)
+{
+    struct cavs_function *f;
+    struct scene a;
+    char *text;
+
+    (void)unused;
+    open_scene(&a);
+    cavs_tape_destroy(a.t);
+    a.t = new_tape(a.s, CAVS_POLICY_SERIAL);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_TRAIN));
+    for (int k = 0; k < 6; k++) {
+        f = cavs_tape_sample(a.t);
+        classify(&a, f, chain(&a, f, 1), 1);
+    }
+    check_ok(cavs_tape_finish(a.t));
+    check_ok(cavs_tape_explain(a.t, &text));
+    assert_non_null(strstr(text, "rows ran alone: the policy puts none together"));
+    free(text);
+    close_scene(&a);
+}
+
 /* ---- blocks ---- */
 
 enum { CHAINS = 6 };
@@ -1320,6 +1342,7 @@ int main(void)
         cmocka_unit_test(a_deep_chain_fits_a_small_stack),
         cmocka_unit_test(a_million_symbols_are_one_sample),
         cmocka_unit_test(explanations_count_what_was_computed),
+        cmocka_unit_test(explain_says_what_the_policy_keeps_apart),
         cmocka_unit_test(runs_become_blocks),
         cmocka_unit_test(runs_that_differ_in_equal_operands_are_different_blocks),
         cmocka_unit_test(symbols_inside_of_blocks_are_kept_once_asked_for),

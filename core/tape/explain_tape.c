@@ -147,10 +147,10 @@ static void explain(FILE *out, const struct cavs_tape *t)
     explain_devices(out, t);
     fprintf(out, "\n");
     explain_rows(out, all);
-    fprintf(out,
-            "\n%lld rows ran alone: at no time was another one of their signature ready beside "
-            "them.\n",
-            (long long)rows_without_others(all));
+    fprintf(out, "\n%lld rows ran alone: %s.\n", (long long)rows_without_others(all),
+            t->options.policy == CAVS_POLICY_SERIAL
+                ? "the policy puts none together"
+                : "at no time was another one of their signature ready beside them");
     explain_blocks(out, &t->blocks);
 }
 
