@@ -1237,7 +1237,8 @@ struct cavs_symbol *cavs_tape_apply_at(struct cavs_tape *t, const struct cavs_fu
 /** How far the recording has come, for cavs_tape_rewind(); a negative number is an error. */
 int64_t cavs_tape_mark(struct cavs_tape *t);
 /** Forgets what was recorded since that mark of this recording, for searches that drop most of what
- * they try.  The sample that was being recorded at the mark is the present one again. */
+ * they try.  The sample that was being recorded at the mark is the present one again.  A mark that
+ * was taken back itself is none any more. */
 int cavs_tape_rewind(struct cavs_tape *t, int64_t mark);
 
 /** Computes these symbols of any samples, and no more than they need, and copies their rows: one of

@@ -67,6 +67,29 @@ static void what_is_taken_back_alone_has_no_part_in_gradients(void **unused)
     close_recording_of_halves(&a);
 }
 
+/* It would be amid what was recorded in its place. */
+static void a_mark_that_was_taken_back_is_none(void **unused)
+{
+    struct cavs_function *f;
+    struct scene a;
+    int64_t first, second;
+
+    (void)unused;
+    f = open_recording(&a);
+    first = cavs_tape_mark(a.t);
+    share(&a, f, 3);
+    second = cavs_tape_mark(a.t);
+    share(&a, f, 4);
+    check_ok(cavs_tape_rewind(a.t, first));
+    for (int i = 0; i < 3; i++)
+        share(&a, f, 5);
+    check_refused(cavs_tape_rewind(a.t, second), CAVS_EINVAL, "is no mark of this recording");
+    check_refused(cavs_tape_rewind(a.t, first + 1), CAVS_EINVAL, "is no mark of this recording");
+    check_ok(cavs_tape_rewind(a.t, first));
+    cavs_loss(f, "loss", cavs_sum(share(&a, f, 2)), NULL);
+    close_recording_of_halves(&a);
+}
+
 /* b / 2 and b / 4, of two samples. */
 static void begin_two(struct scene *a, struct cavs_symbol **x)
 {
@@ -260,6 +283,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_taken_back_has_no_part_in_gradients),
         cmocka_unit_test(what_is_taken_back_alone_has_no_part_in_gradients),
+        cmocka_unit_test(a_mark_that_was_taken_back_is_none),
         cmocka_unit_test(samples_are_apart_again_when_what_read_both_is_taken_back),
         cmocka_unit_test(samples_in_the_place_of_others_are_not_together),
         cmocka_unit_test(a_sample_in_the_place_of_another_may_read_others),

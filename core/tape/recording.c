@@ -63,6 +63,7 @@ void cavs__recording_free(struct cavs__recording *r)
     free(r->signature);
     free(r->reads);
     free(r->turns);
+    free(r->given_marks);
     free(r->count);
     free(r->group);
     free(r->unions);
@@ -145,6 +146,7 @@ void cavs__recording_begin(struct cavs__recording *r, enum cavs_tape_run run)
     r->run = run;
     r->nsamples = 0;
     r->nturns = 0;
+    r->ngiven = 0;
     r->ahead = 0;
     r->nunions = 0;
     r->nreads = r->block_reads = 0;
@@ -241,20 +243,28 @@ struct cavs__node *cavs__node_of_turn(const struct cavs__recording *r, int numbe
 
 enum { MARK_BITS = 32 };
 
-int64_t cavs__recording_mark(const struct cavs__recording *r)
+int64_t cavs__recording_mark(struct cavs__recording *r)
 {
+    int64_t mark = (int64_t)r->nturns << MARK_BITS | cavs__symbols_of(r);
+
     if (!r->open)
         return cavs__fail(CAVS_ESTATE, "cavs_tape_mark: no recording has begun (cavs_tape_begin)");
-    return (int64_t)r->nturns << MARK_BITS | cavs__symbols_of(r);
+    if (r->ngiven > 0 && r->given_marks[r->ngiven - 1] == mark)
+        return mark;
+    if (!cavs__array_reserve(&r->given_marks, &r->given_room, (size_t)r->ngiven + 1,
+                             sizeof *r->given_marks))
+        return cavs__fail_nomem("marks of a tape", ((size_t)r->ngiven + 1) * sizeof mark);
+    return r->given_marks[r->ngiven++] = mark;
 }
 
-/* Were there ever so many symbols after so many turns? */
-static bool is_mark(const struct cavs__recording *r, int64_t turns, int64_t symbols)
+/* How many were given up to this one; 0: it was not, or was taken back itself. */
+static int marks_until(const struct cavs__recording *r, int64_t mark)
 {
-    return r->open && turns >= 0 && turns <= r->nturns &&
-           (turns == 0 || r->turns[turns - 1].nodes == cavs__own_nodes(r)) &&
-           symbols >= (turns > 0 ? r->turns[turns - 1].from : 0) &&
-           symbols <= (turns < r->nturns ? r->turns[turns].from : cavs__symbols_of(r));
+    int n = r->open ? r->ngiven : 0;
+
+    while (n > 0 && r->given_marks[n - 1] > mark)
+        n--;
+    return n > 0 && r->given_marks[n - 1] == mark ? n : 0;
 }
 
 /* Before this symbol, and those of blocks, which lie behind the symbols that there were when the
@@ -269,14 +279,16 @@ static int64_t reads_left(const struct cavs__recording *r, int symbol)
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark)
 {
     int64_t turns = mark >> MARK_BITS, symbols = mark & (((int64_t)1 << MARK_BITS) - 1);
+    int given = marks_until(r, mark);
 
-    if (!is_mark(r, turns, symbols))
+    if (given == 0)
         return cavs__fail(CAVS_EINVAL, "cavs_tape_rewind: %lld is no mark of this recording",
                           (long long)mark);
     for (int i = cavs__symbols_of(r) - 1; i >= symbols; i--)
         r->count[r->entries[i].sample]--;
     cavs__sites_leave(&r->sites);
     cavs__part_samples(r, (int)symbols);
+    r->ngiven = given;
     r->nturns = (int)turns;
     r->nsamples = turns > 0 ? r->turns[turns - 1].nsamples : 0;
     r->ahead = turns > 0 ? r->turns[turns - 1].ahead : 0;

@@ -143,7 +143,11 @@ struct cavs__recording {
     int nturns; /* what is recorded next belongs to the sample of the last turn */
     size_t turn_room, count_room, group_room, union_room, run_room, sink_room;
     struct cavs__turn *turns; /* [nturns] */
-    int32_t *count;           /* [nsamples] symbols of each */
+    int ngiven;
+    size_t given_room;
+    int64_t
+        *given_marks; /* [ngiven] ascending: what cavs_tape_mark() has given and is still valid */
+    int32_t *count;   /* [nsamples] symbols of each */
     /* [nsamples] Samples that read one another are a group: an earlier one of it, or the sample
      * itself. */
     int32_t *group;
@@ -192,7 +196,7 @@ struct cavs_symbol *cavs__record_on_lists(struct cavs_function *f, const struct 
                                           int n, struct cavs_symbol *const *inputs);
 /* Are the list's entries rows that are read alike, so that one operator can take them all? */
 bool cavs__are_rows(const struct cavs_symbol *list);
-int64_t cavs__recording_mark(const struct cavs__recording *r);
+int64_t cavs__recording_mark(struct cavs__recording *r);
 int cavs__recording_rewind(struct cavs__recording *r, int64_t mark);
 /* The first sample of the group that this one belongs to: those are computed together. */
 int cavs__group_of(struct cavs__recording *r, int sample);
