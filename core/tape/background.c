@@ -76,29 +76,34 @@ static bool is_worth_it(const struct cavs__tape_block *b, int64_t times)
            (b->signature == CAVS__NO_BLOCK || (b->wanted & ~b->results));
 }
 
-/* The number of a new signature for the block; CAVS__NO_BLOCK: it cannot be made, and its runs go
- * on being computed operator by operator. */
-static int32_t new_signature(struct cavs_tape *t, struct cavs__tape_block *b, uint64_t results)
+/* The number of the block's signature: the one that was made in a past that is gone (found.c), or a
+ * new one.  CAVS__NO_BLOCK: it cannot be made, and its runs go on being computed operator by
+ * operator. */
+static int32_t signature_of(struct cavs_tape *t, struct cavs__tape_block *b, uint64_t results)
 {
-    int32_t signature = cavs__add_block(&t->recording.signatures, &b->form, results);
+    int32_t signature = cavs__find_block(&t->recording.signatures, &b->form, results);
 
+    if (signature >= 0)
+        return signature;
+    signature = cavs__add_block(&t->recording.signatures, &b->form, results);
     if (signature < 0 || cavs__compile_block(t, signature) != 0) {
         b->refused = true;
         return CAVS__NO_BLOCK;
     }
+    cavs__keep_form(t->recording.signatures.all[signature], &b->form);
     t->blocks.made++;
     return signature;
 }
 
 static void make(struct cavs_tape *t, struct cavs__tape_block *b)
 {
-    bool met = b->form.codes != NULL;
+    int made = t->blocks.made;
 
-    b->coming = met ? new_signature(t, b, b->wanted) : CAVS__BLOCK_LATER;
+    b->coming = b->form.codes ? signature_of(t, b, b->wanted) : CAVS__BLOCK_LATER;
     if (b->coming >= 0)
         set_coming(t, b->coming, true);
     b->coming_results = b->wanted;
-    t->blocks.made_before += !met;
+    t->blocks.made_before += b->coming != CAVS__NO_BLOCK && t->blocks.made == made;
     t->blocks.coming |= b->coming != CAVS__NO_BLOCK;
 }
 
@@ -114,9 +119,9 @@ void cavs__make_later(struct cavs__blocks *all, struct cavs__tape_block *b)
     wait_for_compiler(all);
     cavs__ew_batch_begin();
     if (b->signature == CAVS__BLOCK_LATER)
-        b->signature = new_signature(t, b, b->results);
+        b->signature = signature_of(t, b, b->results);
     if (b->coming == CAVS__BLOCK_LATER)
-        b->coming = new_signature(t, b, b->coming_results);
+        b->coming = signature_of(t, b, b->coming_results);
     cavs__ew_batch_end();
     all->made_before -= all->made - made;
 }

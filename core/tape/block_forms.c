@@ -20,7 +20,7 @@ void cavs__blocks_free(struct cavs__blocks *b)
 
 static bool has_form(const struct cavs__tape_block *b, const struct cavs__formed_run *x)
 {
-    return b->ncodes == x->ncodes &&
+    return b->form.ncodes == x->ncodes &&
            memcmp(b->form.codes, x->codes, (size_t)x->ncodes * sizeof *x->codes) == 0;
 }
 
@@ -95,8 +95,7 @@ static int32_t add_block(struct cavs__blocks *all, const struct cavs__formed_run
         return -1;
     }
     memcpy(codes, x->codes, (size_t)x->ncodes * sizeof *codes);
-    all->all[i]->form = (struct cavs__block_form){x->n, codes};
-    all->all[i]->ncodes = x->ncodes;
+    all->all[i]->form = (struct cavs__block_form){x->n, x->ncodes, codes};
     all->unmet--;
     cavs__make_later(all, all->all[i]);
     return i;

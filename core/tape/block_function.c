@@ -2,6 +2,7 @@
 /* block_function.c - the vertex function of a block: the operators of its members, and its results
  * side by side. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "codelets/groups/elementwise.h"
 #include "codelets/part.h"
@@ -136,6 +137,36 @@ static bool make_block(const struct cavs__signatures *all, struct cavs__signatur
     }
     s->like.at = m.value[0]->at;
     return add_results(&m) && cavs__finish_signature_function(s);
+}
+
+static bool has_results(const struct cavs__signature *s, uint64_t results)
+{
+    for (int i = 0; i < s->nresults; i++)
+        results ^= (uint64_t)1 << s->results[i].member;
+    return results == 0;
+}
+
+int cavs__find_block(const struct cavs__signatures *all, const struct cavs__block_form *form,
+                     uint64_t results)
+{
+    for (int i = 0; i < all->n; i++) {
+        const struct cavs__signature *s = all->all[i];
+
+        if (s->form.codes && s->form.ncodes == form->ncodes &&
+            memcmp(s->form.codes, form->codes, (size_t)form->ncodes * sizeof *form->codes) == 0 &&
+            has_results(s, results))
+            return i;
+    }
+    return -1;
+}
+
+void cavs__keep_form(struct cavs__signature *s, const struct cavs__block_form *form)
+{
+    size_t bytes = (size_t)form->ncodes * sizeof *form->codes;
+
+    s->form = (struct cavs__block_form){form->nmembers, form->ncodes, malloc(bytes)};
+    if (s->form.codes)
+        memcpy((int32_t *)s->form.codes, form->codes, bytes);
 }
 
 int cavs__add_block(struct cavs__signatures *all, const struct cavs__block_form *form,

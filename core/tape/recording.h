@@ -145,9 +145,8 @@ struct cavs__recording {
     struct cavs__turn *turns; /* [nturns] */
     int ngiven;
     size_t given_room;
-    int64_t
-        *given_marks; /* [ngiven] ascending: what cavs_tape_mark() has given and is still valid */
-    int32_t *count;   /* [nsamples] symbols of each */
+    int64_t *given_marks; /* [ngiven] ascending: those given that are still valid */
+    int32_t *count;       /* [nsamples] symbols of each */
     /* [nsamples] Samples that read one another are a group: an earlier one of it, or the sample
      * itself. */
     int32_t *group;

@@ -58,6 +58,7 @@ void cavs__signature_free(struct cavs__signature *x)
     cavs__function_destroy(x->function);
     free(x->chain[0].tensor);
     free(x->chain[1].tensor);
+    free((int32_t *)x->form.codes);
     free(x->operands);
     free(x->results);
     free(x);

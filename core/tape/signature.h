@@ -82,11 +82,23 @@ struct cavs__result {
     int member, column;
 };
 
+/*
+ * A block as it is told from others: of each member the number of its signature; for each of its
+ * operands that is an id, ~k for operand k of the block; and for each that is a row, the member
+ * that it is of and the column from which on it is read there, or ~k and nothing.  Of what takes
+ * a list, how many entries there are stands before them.
+ */
+struct cavs__block_form {
+    int nmembers, ncodes;
+    const int32_t *codes;
+};
+
 struct cavs__signature {
     struct cavs_symbol like; /* operator, attributes, width; of a block: RESULT, width of its row */
     uint64_t print;          /* of an operator: what tells it from others, in any process */
     int nmembers;            /* operators: more than one in a block */
-    int nresults;            /* of a block */
+    struct cavs__block_form form; /* of a block, which owns its codes; NULL: nobody looks for it */
+    int nresults;                 /* of a block */
     struct cavs__result *results; /* [nresults] */
     int n;
     int nlisted; /* of them, the last: each is an entry of a list, of whatever length */
@@ -172,20 +184,16 @@ int cavs__known_signature(const struct cavs__signatures *s, const struct cavs_sy
 
 struct cavs__glance cavs__glance_at(const struct cavs__signatures *s, int32_t number);
 
-/*
- * A block as it is told from others: of each member the number of its signature; for each of its
- * operands that is an id, ~k for operand k of the block; and for each that is a row, the member
- * that it is of and the column from which on it is read there, or ~k and nothing.  Of what takes
- * a list, how many entries there are stands before them.
- */
-struct cavs__block_form {
-    int nmembers;
-    const int32_t *codes;
-};
 /* block_function.c: the signature of a block of which these members are results, bit by bit;
  * found by nobody who looks for an operator's.  Its number; -1: out of memory. */
 int cavs__add_block(struct cavs__signatures *s, const struct cavs__block_form *form,
                     uint64_t results);
+
+/* One that was made before, and kept with its form; -1: there is none. */
+int cavs__find_block(const struct cavs__signatures *s, const struct cavs__block_form *form,
+                     uint64_t results);
+/* Without memory for it, it is made once more. */
+void cavs__keep_form(struct cavs__signature *s, const struct cavs__block_form *form);
 
 /* signature_function.c: makes the function of an operator's signature.  false: out of memory. */
 bool cavs__make_operator(struct cavs__signatures *all, struct cavs__signature *s);

@@ -31,8 +31,7 @@ enum {
 
 struct cavs__tape_block {
     struct cavs__block_form form; /* owned; without codes: known from a checkpoint, not met yet */
-    int ncodes;
-    uint64_t print; /* what tells the form from others, in any process */
+    uint64_t print;               /* what tells the form from others, in any process */
     int64_t seen;
     uint64_t wanted;           /* members that were read outside of the block */
     int32_t signature, coming; /* that is in use, and that will be */
