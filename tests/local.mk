@@ -59,6 +59,7 @@ tests_libtrial_la_SOURCES = \
 	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \
 	tests/saved.c tests/saved.h \
+	tests/shared_table.h \
 	tests/skip.h \
 	tests/tape_scene.h \
 	tests/tape_step.h \

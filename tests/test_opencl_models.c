@@ -14,13 +14,14 @@
 #include "core/run/session.h"
 #include "core/tape/tape_blocks.h"
 #include "tests/on_device.h"
+#include "tests/shared_table.h"
 #include "tests/skip.h"
 #include "tests/tape_step.h"
 #include "tests/trial.h"
 
 static const char *const models[] = {
     "tree_lstm_bench", "dag", "encoder_decoder", "mlp", "each_attention", "relations", "wide"};
-enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 11, MOST = 100 };
+enum { MODELS = sizeof models / sizeof *models, STEPS = 4, EXTRA = 12, MOST = 100 };
 
 struct batch {
     int n, samples[ZOO_SAMPLES];
@@ -496,6 +497,16 @@ static void devices_take_functions_over_lists_of_tapes_as_cores_do(void **state)
     check_as_cores_do(cells_model, NULL, 1, record_cells);
 }
 
+static void rows_that_one_session_updates_the_other_multiplies(void **state)
+{
+    struct cavs_session_options options = cavs_session_defaults();
+
+    (void)state;
+    trial_compile(false);
+    place("device");
+    shared_table_check(&options, 1e-5);
+}
+
 static void hear(const char *text, void *context)
 {
     if (strstr(text, "multiply float32 numbers"))
@@ -569,6 +580,7 @@ int main(void)
         cmocka_unit_test(devices_compile_blocks_while_recordings_go_on),
         cmocka_unit_test(devices_take_lists_of_tapes_as_cores_do),
         cmocka_unit_test(devices_take_functions_over_lists_of_tapes_as_cores_do),
+        cmocka_unit_test(rows_that_one_session_updates_the_other_multiplies),
         cmocka_unit_test(bfloat16_is_float32_where_it_says_so),
     };
     char names[MOST][80];

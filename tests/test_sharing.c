@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/shared_table.h"
 #include "tests/tape_step.h"
 #include "tests/trial.h"
 
@@ -369,75 +370,14 @@ static void what_does_not_fit_is_refused(void **unused)
 
 /* ---- a table that one session looks up, and the other multiplies by ---- */
 
-static struct cavs_tape *new_table_tape(struct cavs_model **m, const struct cavs_session_options *o,
-                                        const struct cavs_session *other, struct cavs_session **s)
-{
-    struct cavs_tape *t;
-
-    check_ok(cavs_model_create(m));
-    cavs_model_param(*m, "E", WORDS, WIDTH, CAVS_UNIFORM(-1, 1));
-    check_ok(cavs_model_finish(*m));
-    *s = session_with(*m, o, other);
-    check_ok(cavs_tape_create(*s, NULL, &t));
-    return t;
-}
-
-static void look_up_and_update(struct cavs_tape *t, const struct cavs_model *m, int word)
-{
-    struct cavs_function *f;
-
-    check_ok(cavs_tape_begin(t, CAVS_TAPE_TRAIN));
-    f = cavs_tape_sample(t);
-    cavs_loss(
-        f, "loss",
-        cavs_sum(cavs_square(cavs_lookup(cavs_model_find_param(m, "E"), cavs_tape_id(t, word)))),
-        NULL);
-    check_ok(cavs_tape_finish(t));
-}
-
-/* Ones times the transposed table: the sums of its rows. */
-static void check_products(struct cavs_tape *t, const struct cavs_model *m, struct cavs_session *s,
-                           double tolerance)
-{
-    float E[WORDS * WIDTH], ones[WIDTH], sums[WORDS], *row = sums;
-    double want[WORDS] = {0};
-    struct cavs_symbol *x;
-
-    for (int i = 0; i < WIDTH; i++)
-        ones[i] = 1;
-    check_ok(cavs_tape_begin(t, CAVS_TAPE_EVALUATE));
-    cavs_tape_sample(t);
-    x = cavs_matmul_t(cavs_tape_row(t, WIDTH, ones), cavs_model_find_param(m, "E"));
-    check_ok(cavs_tape_values(t, 1, &x, &row));
-    check_ok(cavs_session_get_param(s, cavs_model_find_param(m, "E"), E));
-    for (int i = 0; i < WORDS * WIDTH; i++)
-        want[i / WIDTH] += E[i];
-    check_close("sums of rows", WORDS, sums, want, tolerance);
-}
-
 static void rows_that_one_session_updates_the_other_multiplies(void **unused)
 {
     (void)unused;
     for (int precision = 0; precision < CAVS_PRECISIONS; precision++) {
         struct cavs_session_options o = options_with(CAVS_SGD);
-        struct cavs_model *m[2];
-        struct cavs_session *s[2];
-        struct cavs_tape *t[2];
 
         o.precision = (enum cavs_precision)precision;
-        for (int i = 0; i < 2; i++)
-            t[i] = new_table_tape(&m[i], &o, i > 0 ? s[0] : NULL, &s[i]);
-        for (int word = 0; word < WORDS; word++) {
-            check_products(t[1], m[1], s[1], precision == CAVS_BFLOAT16 ? 1e-2 : 1e-5);
-            look_up_and_update(t[0], m[0], word);
-            look_up_and_update(t[0], m[0], word);
-        }
-        check_products(t[1], m[1], s[1], precision == CAVS_BFLOAT16 ? 1e-2 : 1e-5);
-        for (int i = 0; i < 2; i++) {
-            cavs_tape_destroy(t[i]);
-            cavs_session_destroy(s[i]);
-            cavs_model_destroy(m[i]);
-        }
+        shared_table_check(&o, precision == CAVS_BFLOAT16 ? 1e-2 : 1e-5);
     }
 }
 

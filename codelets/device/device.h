@@ -239,8 +239,8 @@ struct cavs__device_gradient {
     size_t floats;
 };
 struct cavs__device_param {
-    int ld, ldt;
-    struct cavs__memory w, s0, s1, wt; /* wt.p NULL: none */
+    int rows, ld, ldt;
+    struct cavs__memory w, s0, s1, wt; /* wt.p NULL: none; it is written as a whole */
 };
 /* Gradients are clipped to a norm; n 0: they are not. */
 struct cavs__device_clip {

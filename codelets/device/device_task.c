@@ -102,7 +102,7 @@ void cavs__device_run_update(void *descr[], void *arg)
     struct cavs__device *d = my_device();
     int n = 1 + a->nstates + a->ncopies + a->ngrads + (a->nnorms > 0) + after_gradients(a), at = 0;
     struct cavs__memory m[n];
-    struct cavs__device_param p = {.ld = (int)a->ld};
+    struct cavs__device_param p = {.rows = a->rows, .ld = (int)a->ld};
     struct cavs__device_gradient g;
     struct cavs__device_clip clip = {.norm = a->clip, .n = a->nnorms};
     int grads;

@@ -154,7 +154,7 @@ int cavs__device_update(struct cavs__device *d, const struct cavs__update *u,
             update_rows(d, u, g, &r, p, scaled))
             return -1;
     } while (r.first + r.n < g->n);
-    return p->wt.p ? transpose(d, g->n, g->cols, p) : 0;
+    return p->wt.p ? transpose(d, p->rows, g->cols, p) : 0;
 }
 
 /* ---- norms ---- */
