@@ -87,21 +87,22 @@ int best_see(struct best *b, struct app *a, int epoch)
     return rc < 0 ? rc : write_files(b, a);
 }
 
-/* The session's parameters change places with the best ones.  Whoever calls it twice has all as it
- * was. */
-static int exchange(struct best *b, struct app *a, float *room)
+/* The session's first *n parameters change places with the best ones; sets how many have.  Whoever
+ * calls it once more has all as it was. */
+static int exchange(struct best *b, struct app *a, float *room, int *n)
 {
-    int rc = 0;
+    int rc = 0, i = 0;
 
-    for (int i = 0; rc == 0 && i < cavs_model_param_count(a->model); i++) {
+    while (rc == 0 && i < *n) {
         const struct cavs_param *p = cavs_model_param_at(a->model, i);
 
         rc = cavs_session_get_param(a->session, p, room);
         if (rc == 0)
             rc = cavs_session_set_param(a->session, p, b->params[i]);
         if (rc == 0)
-            memcpy(b->params[i], room, count_values(p) * sizeof *room);
+            memcpy(b->params[i++], room, count_values(p) * sizeof *room);
     }
+    *n = i;
     return rc;
 }
 
@@ -120,16 +121,16 @@ static float *room_for_the_largest(const struct app *a)
 int best_catch_up(struct best *b, struct app *a)
 {
     float *room = b->is_behind ? room_for_the_largest(a) : NULL;
-    int rc, back;
+    int rc, back, n = cavs_model_param_count(a->model);
 
     if (!b->is_behind)
         return 0;
     if (!room)
         return CAVS_ENOMEM;
-    rc = exchange(b, a, room);
+    rc = exchange(b, a, room, &n);
     if (rc == 0)
         rc = write_best(b, a);
-    back = exchange(b, a, room);
+    back = exchange(b, a, room, &n);
     free(room);
     return rc < 0 ? rc : back;
 }
