@@ -32,8 +32,8 @@ static int numbers_for_one(const struct cavs__updating *u, const struct cavs_par
     return 8 + (gradients > 2 ? gradients : 2);
 }
 
-/* Would pieces of touched rows write to the same words?  Two rows share the words of a bfloat16 copy,
- * and each may be among the rows of any piece. */
+/* Would pieces of touched rows write to the same words?  Two rows share the words of a bfloat16
+ * copy, and each may be among the rows of any piece. */
 static bool has_common_words(const struct cavs__updating *u, const struct cavs_param *p)
 {
     return cavs__sparse_rows(u, p) &&
