@@ -304,11 +304,23 @@ differing() {
 differing "ranks with other options are refused" 'rank 1 and rank 0 differ in --batch: 5 and 4' \
     $small --epochs 1 -- $small --epochs 1 --batch 5
 # shellcheck disable=SC2086
+differing "a mistake on the command line of one rank is told by that rank" "tree_lstm: rank 1: unrecognized option '--epochz'" \
+    $small --epochs 1 -- $small --epochz 1
+status_is 2
+ok $? "and is its status"
+# shellcheck disable=SC2086
 differing "a trace of some ranks is refused" 'rank 1 and rank 0 differ in the trace: none and wanted' \
     $small --epochs 1 --trace "$work/some" -- $small --epochs 1
 # shellcheck disable=SC2086
 differing "where StarPU does not start on one rank, all end" 'rank 1: StarPU has no scheduler named none' \
     $small --epochs 1 -- $small --epochs 1 --sched none
+printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne 0 ] || sleep 1\nexec "$@"\n' >"$work/late"
+chmod +x "$work/late"
+# shellcheck disable=SC2086
+mpirun -np 3 "$work/late" "$apps/tree_lstm" $small --epochs -1 >"$work/out" 2>"$work/err" </dev/null
+echo $? >"$work/status"
+status_is 2 && grep -q "^tree_lstm: --epochs wants" "$work/err"
+ok $? "a mistake of all is told where rank 0 is the last to start"
 mkdir "$work/a" "$work/b"
 cp "$data/mini.txt" "$work/a/train.txt"
 cp "$data/mini-dev.txt" "$work/b/train.txt"

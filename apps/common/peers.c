@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apps/common/sets.h"
+#include "apps/common/status.h"
 #include "apps/common/stop.h"
 
 #include "config.h"
@@ -43,14 +44,46 @@ bool peers_is_first(void)
     return early_rank() == 0;
 }
 
+/* (the end of the first one, which has spoken then, is a signal here) */
+static bool first_is_silent(void)
+{
+    const struct timespec while_first_speaks = {3, 0};
+
+    return !peers_is_first() && nanosleep(&while_first_speaks, NULL) == 0;
+}
+
+/* The beginning of what a silent rank would have said on stderr. */
+static char unsaid[4096];
+
+/* A mistake on the command line ends a rank where it is found.  It may be this rank's alone, and
+ * the first one may be ended for it before it has begun. */
+static void tell_mistake(int status, void *unused)
+{
+    const char *after_name;
+
+    (void)unused;
+    if (status != APP_USAGE || fflush(stderr) != 0 || !(after_name = strchr(unsaid, ':')))
+        return;
+    if (first_is_silent())
+        dprintf(STDERR_FILENO, "%.*s: rank %d%s", (int)(after_name - unsaid), unsaid, early_rank(),
+                after_name);
+}
+
 /* The streams, not the descriptors: the watch over the ranks and MPI may still have to say
  * something. */
 void peers_hush(void)
 {
-    FILE *nowhere = peers_is_first() || SHARE_STREAMS ? NULL : fopen("/dev/null", "w");
+    FILE *nowhere, *kept;
 
+    if (peers_is_first() || SHARE_STREAMS)
+        return;
+    nowhere = fopen("/dev/null", "w");
+    kept = fmemopen(unsaid, sizeof unsaid - 1, "w");
     if (nowhere)
-        stdout = stderr = nowhere;
+        stdout = nowhere;
+    if (kept)
+        stderr = kept;
+    on_exit(tell_mistake, NULL);
 }
 
 /* ---- the same everywhere --------------------------------------------------------------------- */
@@ -150,13 +183,9 @@ unsigned peers_raised(struct app *a)
 
 void peers_fail(struct app *a, int rc)
 {
-    const struct timespec while_first_speaks = {3, 0};
-
-    /* (the end of the first one, which has spoken then, is a signal here) */
-    if (!peers_is_first() && nanosleep(&while_first_speaks, NULL) == 0) {
+    if (first_is_silent())
         dprintf(STDERR_FILENO, "%s: rank %d: %s\n", a->program->name, early_rank(),
                 app_error_text(rc, &a->error));
-    }
     if (a->runtime && cavs_runtime_ranks(a->runtime) > 1)
         cavs_runtime_abort(a->runtime, APP_FAILED);
 }
