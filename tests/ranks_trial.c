@@ -517,6 +517,14 @@ static void print_limit(void)
     printf("rank %d: %s\n", cavs_runtime_rank(runtime), limit ? limit : "as it is");
 }
 
+/* Rank 1 calls exit() where the others wait for it. */
+static void try_leaving(void)
+{
+    if (cavs_runtime_rank(runtime) == 1)
+        exit(EXIT_FAILURE);
+    cavs_runtime_same(runtime, "a name", "its value");
+}
+
 int main(int argc, char **argv)
 {
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
@@ -562,6 +570,8 @@ int main(int argc, char **argv)
         try_unlike(o);
     if (argc > 2 && strcmp(argv[2], "mixed") == 0)
         try_mixed(o);
+    if (argc > 2 && strcmp(argv[2], "leaving") == 0)
+        try_leaving();
     if (argc > 3 && strcmp(argv[2], "saving") == 0)
         try_saving(o, argv[3]);
     if (argc > 4 && strcmp(argv[2], "pack") == 0)

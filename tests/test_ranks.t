@@ -449,6 +449,12 @@ wait $resumed
 [ $? -eq 143 ] && said 'stopped by SIGTERM'
 ok $? "and the last checkpoint is whole"
 
+# (MPICH's mpirun may end the others by itself)
+timeout 60 mpirun -np 3 "$tests/ranks_trial" 4 leaving >"$work/out" 2>"$work/err" </dev/null
+echo $? >"$work/status"
+! status_is 0 && ! status_is 124 && grep -qE "rank 1 has said nothing|BAD TERMINATION" "$work/err" "$work/out"
+ok $? "when a rank calls exit() in the midst of a run the others end, and it is named"
+
 printf '#!/bin/sh\nulimit -f 8\ntrap "" XFSZ\nexec "$@"\n' >"$work/full"
 chmod +x "$work/full"
 # by sockets: what MPICH's ranks share on one machine are files

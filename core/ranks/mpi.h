@@ -37,5 +37,7 @@ void cavs__ranks_send_at_once(void);
 /* watch.c */
 int cavs__watch_start(struct cavs__ranks *r);
 void cavs__watch_stop(struct cavs__ranks *r);
+/* This process ends in the midst of a run: the others hear nothing of it any more. */
+void cavs__watch_fall_silent(struct cavs__ranks *r);
 
 #endif

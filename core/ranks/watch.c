@@ -104,6 +104,18 @@ int cavs__watch_start(struct cavs__ranks *r)
     return cavs__fail(CAVS_ERUNTIME, "no thread for the watch over the other ranks");
 }
 
+static void join_thread(struct cavs__watch *w)
+{
+    __atomic_store_n(&w->stops, true, __ATOMIC_RELEASE);
+    pthread_join(w->thread, NULL);
+}
+
+void cavs__watch_fall_silent(struct cavs__ranks *r)
+{
+    if (r->guard && r->guard->npeers > 0)
+        join_thread(r->guard);
+}
+
 /* All are at their end. */
 void cavs__watch_stop(struct cavs__ranks *r)
 {
@@ -111,8 +123,7 @@ void cavs__watch_stop(struct cavs__ranks *r)
 
     if (w && w->npeers > 0) {
         cavs__ranks_agree_on(r, "the end", CAVS_OK);
-        __atomic_store_n(&w->stops, true, __ATOMIC_RELEASE);
-        pthread_join(w->thread, NULL);
+        join_thread(w);
     }
     for (int i = 0; w && i < w->npeers; i++) {
         MPI_Cancel(&w->peers[i].hear);
