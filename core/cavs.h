@@ -1257,12 +1257,13 @@ int cavs_tape_values(struct cavs_tape *t, int n, struct cavs_symbol *const *xs, 
  * goes on in the background, and the next recording may begin. */
 int cavs_tape_finish(struct cavs_tape *t);
 /** The gradients of the sum of all losses with respect to these symbols, after cavs_tape_finish()
- * and before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained, or,
- * with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it.  Of one that was computed
- * in a block, or together with equal symbols: CAVS_ESTATE, and from the next recording on it is in
- * none, and by itself.  A program that asks so from the beginning never meets that.  Likewise of a
- * cavs_concat() of which others read columns that one of its symbols has: those read that symbol,
- * unless the gradient of the concatenation was asked for before.
+ * and before the next cavs_tape_begin(); waits.  Of a symbol that is made of something trained,
+ * or, with CAVS_TAPE_GRADIENT, of rows.  Zeros where no loss depends on it.  Of one that was
+ * recorded after cavs_tape_finish(): CAVS_ESTATE.  Of one that was computed in a block, or
+ * together with equal symbols: CAVS_ESTATE, and from the next recording on it is in none, and by
+ * itself.  A program that asks so from the beginning never meets that.  Likewise of a cavs_concat()
+ * of which others read columns that one of its symbols has: those read that symbol, unless the
+ * gradient of the concatenation was asked for before.
  *
  * Columns of a symbol (cavs_slice()) are no symbol of their own: theirs is the gradient of these
  * columns, whoever reads them.  Neither is the sum or the largest of a list of a single entry: it

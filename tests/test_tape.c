@@ -774,6 +774,52 @@ static void record_some(struct scene *a, int n)
     }
 }
 
+/* Also where what the end of the recording knew was taken back, and others have its numbers. */
+static void gradients_of_what_is_recorded_after_the_end_are_refused(void **unused)
+{
+    float row[WIDTH], *to = row;
+    struct cavs_symbol *x, *y, *later;
+    struct cavs_function *f;
+    struct scene a;
+    int64_t mark;
+
+    (void)unused;
+    open_scene(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_GRADIENT));
+    f = cavs_tape_sample(a.t);
+    x = cavs_lookup(a.E, cavs_tape_id(a.t, 1));
+    y = cavs_tanh(x);
+    mark = cavs_tape_mark(a.t);
+    cavs_loss(f, "loss", cavs_sum(cavs_square(y)), NULL);
+    check_ok(cavs_tape_finish(a.t));
+    for (int i = 0; i < 2; i++) {
+        later = cavs_exp(x);
+        check_refused(cavs_tape_gradients(a.t, 1, &later, &to), CAVS_ESTATE, "test_tape.c",
+                      "was recorded after cavs_tape_finish()");
+        check_ok(cavs_tape_gradients(a.t, 1, &y, &to));
+        check_ok(cavs_tape_rewind(a.t, mark));
+    }
+    close_scene(&a);
+}
+
+/* Operands are numbered by 32 bits, and lists of 16 GB would have more. */
+static void operands_that_cannot_be_numbered_are_refused(void **unused)
+{
+    struct cavs_symbol *x;
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    check_ok(cavs_tape_begin(a.t, CAVS_TAPE_EVALUATE));
+    cavs_tape_sample(a.t);
+    x = cavs_lookup(a.E, cavs_tape_id(a.t, 1));
+    a.t->recording.nreads = INT32_MAX / 2;
+    assert_null(cavs_tanh(x));
+    check_refused(cavs_tape_finish(a.t), CAVS_ENOMEM, "test_tape.c", "out of memory");
+    record_some(&a, 2);
+    close_scene(&a);
+}
+
 static void make_mistakes(struct scene of)
 {
     float row[WIDTH], *to = row;
@@ -1336,6 +1382,8 @@ int main(void)
         cmocka_unit_test(columns_of_joined_parameters_are_tables_too),
         cmocka_unit_test(a_search_leaves_no_trace),
         cmocka_unit_test(mistakes_are_reported_and_the_tape_goes_on),
+        cmocka_unit_test(gradients_of_what_is_recorded_after_the_end_are_refused),
+        cmocka_unit_test(operands_that_cannot_be_numbered_are_refused),
         cmocka_unit_test(tapes_do_not_read_one_another),
         cmocka_unit_test(samples_that_were_computed_apart_stay_apart),
         cmocka_unit_test(a_sample_follows_the_one_that_it_reads),

@@ -185,6 +185,7 @@ int cavs_tape_finish(struct cavs_tape *t)
     if (rc || t->recording.nsamples == 0)
         return rc;
     t->finished = true;
+    t->symbols_finished = cavs__symbols_of(&t->recording);
     t->session->stats.samples += t->recording.nsamples;
     return cavs__evaluate(t, t->recording.nsinks, t->recording.sinks, true);
 }
@@ -200,6 +201,11 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
         return cavs__fail(CAVS_EPROGRAM,
                           "cavs_tape_gradients: %s (%s:%d) is the same for all "
                           "samples (cavs_session_get_gradient)",
+                          cavs__symbol_label(x), x->at.file, x->at.line);
+    if (node->x.number >= t->symbols_finished)
+        return cavs__fail(CAVS_ESTATE,
+                          "cavs_tape_gradients: %s (%s:%d) was recorded after cavs_tape_finish(), "
+                          "which has computed all gradients",
                           cavs__symbol_label(x), x->at.file, x->at.line);
     if (!node->x.needs_grad)
         return cavs__fail(CAVS_EPROGRAM,

@@ -16,6 +16,7 @@
 #include "memory/arena.h"
 
 enum { CAVS__NODES_A_CHUNK = 1024, CAVS__NOT_COMPUTED = -1, CAVS__NO_ROW = -1 };
+enum { CAVS__MOST_READS = INT32_MAX / 2 /* of a recording: entries number them by 32 bits */ };
 
 /* An operand: the columns of a symbol from one on, or an id.  The reads of a block have, behind its
  * operands, one for each symbol that is a result of the block. */

@@ -221,13 +221,16 @@ int cavs_tape_rewind(struct cavs_tape *t, int64_t mark)
 
     if (!rc)
         rc = cavs__recording_rewind(&t->recording, mark);
-    if (!rc)
-        cavs__order_rewind(&t->order, t->recording.nsamples);
-    for (int i = 0; !rc && i < t->order.nshards; i++) {
+    if (rc)
+        return rc;
+    if (t->symbols_finished > cavs__symbols_of(&t->recording))
+        t->symbols_finished = cavs__symbols_of(&t->recording);
+    cavs__order_rewind(&t->order, t->recording.nsamples);
+    for (int i = 0; i < t->order.nshards; i++) {
         for (struct cavs__increment *d = t->shards[i].last; d; d = d->before)
             cavs__take_rows_back(&t->recording, d, cavs__symbols_of(&t->recording));
     }
-    return rc;
+    return CAVS_OK;
 }
 
 /* ---- questions ---- */

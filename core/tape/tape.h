@@ -66,6 +66,7 @@ struct cavs_tape {
     struct cavs__increment **fresh;  /* [nshards] the first that is not computed yet; NULL: none */
     bool planned;                    /* the plan has a stage for it */
     bool finished;                   /* the recording is finished */
+    int symbols_finished;            /* when it was: symbols that are still there */
     int error;                       /* of this recording, which cannot be used any more */
     uint64_t noise;                  /* dropout's keys are made from it; 0: nothing is dropped */
     int compiled;                    /* signatures that are compiled */

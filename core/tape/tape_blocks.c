@@ -12,7 +12,7 @@ static bool add_reads(struct cavs__recording *r, const struct cavs__together *v,
 {
     struct cavs__read *to;
 
-    if (r->nreads > INT32_MAX / 2 ||
+    if (r->nreads > CAVS__MOST_READS ||
         !cavs__array_reserve(&r->reads, &r->read_room,
                              (size_t)(r->nreads + v->noperands + nresults), sizeof *r->reads))
         return false;

@@ -140,7 +140,8 @@ static bool reserve(struct cavs__recording *r, const struct cavs__extent *end)
 {
     size_t n = (size_t)end->symbols;
 
-    return cavs__array_reserve(&r->marks, &r->mark_room, n, sizeof *r->marks) &&
+    return end->reads <= CAVS__MOST_READS &&
+           cavs__array_reserve(&r->marks, &r->mark_room, n, sizeof *r->marks) &&
            cavs__array_reserve(&r->signature, &r->signature_room, n, sizeof *r->signature) &&
            cavs__array_reserve(&r->places, &r->place_room, n, sizeof *r->places) &&
            cavs__array_reserve(&r->entries, &r->entry_room, n, sizeof *r->entries) &&
