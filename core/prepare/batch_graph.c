@@ -67,7 +67,7 @@ static int count_vertices(struct cavs__shard_stage *t, const struct cavs__stage_
     t->start[shard->nsamples] = (int32_t)n;
     t->n = (int)n;
     t->nchildren = (int)children;
-    if (t->nchildren > t->cap_children) {
+    if (t->nchildren > t->cap_children || !t->child) {
         if (cavs__grow(&t->child, (size_t)children + (size_t)children / 4))
             return CAVS_ENOMEM;
         t->cap_children = t->nchildren + t->nchildren / 4;
