@@ -103,8 +103,10 @@ bool cavs__may_note(struct cavs_function *f, const char *op, struct cavs_place a
 
 bool cavs__note_first(struct cavs_function *f, bool *what, const char *op, struct cavs_place at)
 {
-    *what = cavs__may_note(f, op, at);
-    return *what;
+    if (!cavs__may_note(f, op, at))
+        return false; /* not written: samples beside this one read it */
+    *what = true;
+    return true;
 }
 
 /* ---- rows of vertices and of entries ---- */
