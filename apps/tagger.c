@@ -167,19 +167,37 @@ static int fill(struct app *a, enum app_set set, struct cavs_data *d)
 
 /* ---- scores ---------------------------------------------------------------------------------- */
 
+static int longest_sample(const struct tagger *t, const struct cavs_data *d, const int *samples,
+                          int n)
+{
+    int most = 0;
+
+    for (int i = 0; i < n; i++) {
+        int words = cavs_data_sample_vertices(d, t->head, samples[i]);
+
+        most = words > most ? words : most;
+    }
+    return most;
+}
+
 static int evaluate(struct app *a, struct cavs_data *d, const int *samples, int n)
 {
     struct tagger *t = (struct tagger *)a;
     struct cavs_fetch fetch = {t->head, TAGGER_LOGITS, NULL};
-    int rc = app_rows_of(a, d, samples, n, &fetch);
+    int rc = app_rows_of(a, d, samples, n, &fetch), room = longest_sample(t, d, samples, n);
     const float *logits = fetch.rows;
+    int *labels = malloc(((size_t)room + 1) * sizeof *labels);
 
+    if (rc == 0 && !labels)
+        rc = app_fail(&a->error, CAVS_ENOMEM, "no memory for the tags of %d words", room);
     for (int i = 0; rc == 0 && i < n; i++) {
-        int words = cavs_data_sample_vertices(d, t->head, samples[i]);
+        int words = cavs_data_copy_ids(d, t->head, "label", samples[i], room, labels);
 
-        rc = tagger_count(t, words, cavs_data_sample_ids(d, t->head, "label", samples[i]), logits);
-        logits += (size_t)words * (size_t)vocab_size(t->tags);
+        rc = words < 0 ? words : tagger_count(t, words, labels, logits);
+        if (rc == 0)
+            logits += (size_t)words * (size_t)vocab_size(t->tags);
     }
+    free(labels);
     return rc;
 }
 

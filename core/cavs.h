@@ -638,6 +638,11 @@ int64_t cavs_data_batch_vertices(const struct cavs_data *d, const struct cavs_st
  * there is no such input.  Bounds of new values are checked when the sample is used. */
 int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
                           int sample);
+/** Copies the same to ids, which has room for so many.  How many there are, or an error code:
+ * CAVS_EINVAL if there is no such input or too little room.  Of large packed data nothing stays in
+ * memory by that. */
+int cavs_data_copy_ids(const struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                       int sample, int room, int *ids);
 
 /** @} */
 

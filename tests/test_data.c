@@ -451,11 +451,19 @@ static void questions_out_of_range(void **state)
 {
     struct scene *a = *state;
     struct draft s = sound();
+    int ids[9];
     check_ok(add(a, &s));
     assert_null(cavs_data_sample_ids(a->d, a->tree, "sword", 0));
     assert_null(cavs_data_sample_ids(a->d, a->tree, "x", 0));
     assert_null(cavs_data_sample_ids(a->d, a->tree, "word", 1));
     assert_null(cavs_data_sample_ids(a->d, a->tree, "word", -1));
+    check_refused(cavs_data_copy_ids(a->d, a->tree, "sword", 0, 9, ids), CAVS_EINVAL, "sword");
+    check_refused(cavs_data_copy_ids(a->d, a->tree, "x", 0, 9, ids), CAVS_EINVAL, "of ids");
+    check_refused(cavs_data_copy_ids(a->d, a->tree, "word", 1, 9, ids), CAVS_EINVAL, "sample 1");
+    check_refused(cavs_data_copy_ids(a->d, a->tree, "word", 0, 3, ids), CAVS_EINVAL, "room for 3");
+    check_refused(cavs_data_copy_ids(a->d, a->tree, "word", 0, 9, NULL), CAVS_EINVAL, "room for 0");
+    assert_int_equal(cavs_data_copy_ids(a->d, a->tree, "word", 0, 9, ids), 5);
+    assert_memory_equal(ids, cavs_data_sample_ids(a->d, a->tree, "word", 0), 5 * sizeof *ids);
     assert_int_equal(cavs_data_sample_vertices(a->d, a->tree, 1), 0);
     assert_int_equal(cavs_data_vertices(a->d, NULL), 0);
 }

@@ -55,6 +55,7 @@ static void questions_of_nothing_have_answers(void **state)
     assert_int_equal(cavs_data_batch_vertices(NULL, NULL, &one, 1), 0);
     assert_int_equal(cavs_data_batch_vertices(NULL, NULL, NULL, 1), 0);
     assert_null(cavs_data_sample_ids(NULL, NULL, NULL, 0));
+    assert_int_equal(cavs_data_copy_ids(NULL, NULL, NULL, 0, 0, NULL), CAVS_EINVAL);
     assert_int_equal(cavs_packed_size(NULL), 0);
     assert_int_equal(cavs_packed_functions(NULL, NULL), -1);
     check_null_text(cavs_packed_function(NULL, NULL, 0));

@@ -652,6 +652,46 @@ static void of_a_large_file_hardly_a_page_is_in_memory(void **state)
     cavs_model_destroy(m);
 }
 
+static void checking_a_large_file_leaves_it_on_its_disk(void **state)
+{
+    struct cavs_model *m = wide_rows_model();
+    struct cavs_packed *p;
+    int before;
+
+    (void)state;
+    assert_non_null(m);
+    check_ok(wide_rows_pack(m, path, LARGE));
+    before = wide_rows_status("RssFile");
+    check_ok(cavs_packed_open(path, &p));
+    check_ok(cavs_packed_verify(p));
+    assert_in_range(wide_rows_status("RssFile"), before, before + 16); /* of 256 MB */
+    cavs_packed_close(p);
+    cavs_model_destroy(m);
+}
+
+/* Which would be mapped from then on. */
+static void copies_of_ids_do_not_lend_a_large_file(void **state)
+{
+    const struct cavs__input *input;
+    struct cavs_data *d;
+    struct trial t;
+    int copy[1000], n;
+
+    (void)state;
+    trial_open_zoo(&t, zoo_find("tree_fc_cavs"));
+    pack(&t, 4);
+    input = t.model->stages[0]->inputs[0];
+    check_ok(cavs_data_open(t.model, path, &d));
+    d->packed->large = true;
+    n = cavs_data_copy_ids(d, t.model->stages[0], input->name, 3, 1000, copy);
+    assert_in_range(n, 1, 1000);
+    assert_false(d->lent);
+    assert_memory_equal(cavs_data_sample_ids(d, t.model->stages[0], input->name, 3), copy,
+                        (size_t)n * sizeof *copy);
+    cavs_data_destroy(d);
+    trial_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -671,6 +711,8 @@ int main(void)
         cmocka_unit_test(damaged_arrays_are_found),
         cmocka_unit_test(any_byte_may_be_wrong),
         cmocka_unit_test(of_a_large_file_hardly_a_page_is_in_memory),
+        cmocka_unit_test(checking_a_large_file_leaves_it_on_its_disk),
+        cmocka_unit_test(copies_of_ids_do_not_lend_a_large_file),
     };
     trial_compile(false);
     return cmocka_run_group_tests_name("packed", tests, group_up, group_down);

@@ -220,16 +220,46 @@ int64_t cavs_data_batch_vertices(const struct cavs_data *d, const struct cavs_st
     return sum;
 }
 
+/* The number of the input of that name, if it has ids and there is such a sample; else -1. */
+static int find_ids(const struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                    int sample)
+{
+    if (!stage_of(d, stage) || !input || sample < 0 || sample >= d->samples)
+        return -1;
+    for (int i = 0; i < stage->ninputs; i++) {
+        if (stage->inputs[i]->ids && strcmp(stage->inputs[i]->name, input) == 0)
+            return i;
+    }
+    return -1;
+}
+
 int *cavs_data_sample_ids(struct cavs_data *d, const struct cavs_stage *stage, const char *input,
                           int sample)
 {
     const struct cavs__stage_data *s = stage_of(d, stage);
+    const int i = find_ids(d, stage, input, sample);
 
-    for (int i = 0; s && input && sample >= 0 && sample < d->samples && i < stage->ninputs; i++) {
-        if (!stage->inputs[i]->ids || strcmp(stage->inputs[i]->name, input) != 0)
-            continue;
-        d->lent = true;
-        return (int *)s->inputs[i].p + cavs__input_starts(s, i)[sample];
-    }
-    return NULL;
+    if (i < 0)
+        return NULL;
+    d->lent = true;
+    return (int *)s->inputs[i].p + cavs__input_starts(s, i)[sample];
+}
+
+int cavs_data_copy_ids(const struct cavs_data *d, const struct cavs_stage *stage, const char *input,
+                       int sample, int room, int *ids)
+{
+    const struct cavs__stage_data *s = stage_of(d, stage);
+    const int i = find_ids(d, stage, input, sample);
+    const int64_t *start = i < 0 ? NULL : cavs__input_starts(s, i) + sample;
+
+    if (!start)
+        return cavs__fail(
+            CAVS_EINVAL,
+            "ids of sample %d: there is no such sample, or its stage has no input %s of ids",
+            sample, input ? input : "NULL");
+    if (start[1] - start[0] > (ids ? room : 0))
+        return cavs__fail(CAVS_EINVAL, "ids of sample %d: input %s has %lld, there is room for %d",
+                          sample, input, (long long)(start[1] - start[0]), ids ? room : 0);
+    cavs__column_read(d, &s->inputs[i], start[0], start[1] - start[0], ids);
+    return (int)(start[1] - start[0]);
 }
