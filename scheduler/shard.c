@@ -2,11 +2,14 @@
 /*
  * shard.c - samples cut into parts of about equal work, or of work in given proportions.
  *
- * Longest processing time first: the largest remaining sample goes to the least loaded part, or to
- * the one that will be done with it first.  Of equal parts the fullest is then at most 4/3 of the
- * best possible (Graham, Bounds on Multiprocessing Timing Anomalies, 1969); of parts in proportions
- * at most twice (Gonzalez, Ibarra and Sahni, Bounds for LPT Schedules on Uniform Processors, 1977).
- *  One kind of binary heap serves both ends; no qsort(), which may allocate.
+ * The largest remaining sample comes next.  First fit: it goes to the first part that has room for
+ * it, up to that part's due.  Large samples, which mostly are long or deep, so come together, and
+ * small ones fill what is left: the parts together then have fewer levels than if each had some of
+ * the long ones, and fewer thin V_t.  Where that would make a part notably fuller, longest
+ * processing time first instead: to the part that will be done with it first.  Of equal parts the
+ * fullest is then at most 4/3 of the best possible (Graham, Bounds on Multiprocessing Timing
+ * Anomalies, 1969); of parts in proportions at most twice (Gonzalez, Ibarra and Sahni, Bounds for
+ * LPT Schedules on Uniform Processors, 1977).  No qsort(), which may allocate.
  */
 #include <stdlib.h>
 
@@ -36,70 +39,124 @@ static void sift_down(struct entry *heap, int n, int i)
     heap[i] = moved;
 }
 
-static int reserve(struct cavs__shard_scratch *scratch, int64_t entries)
+static int reserve(struct cavs__shard_scratch *scratch, size_t bytes)
 {
-    if (entries <= scratch->cap)
+    if (bytes <= scratch->cap)
         return 0;
-    if (entries > INT32_MAX)
-        return -1;
-    void *p = malloc((size_t)entries * sizeof(struct entry));
+    void *p = malloc(bytes);
     if (!p)
         return -1;
     free(scratch->p);
     scratch->p = p;
-    scratch->cap = (int)entries;
+    scratch->cap = bytes;
     return 0;
 }
 
-/* Largest sample first: the heap is ordered by negated work.  What is not a positive number
- * counts as no work. */
-static void heap_of_samples(struct entry *heap, int n, const double *work)
+/* Largest sample last, and the first number last of those that are alike: by a heap of negated
+ * work.  What is not a positive number counts as no work. */
+static void sort_samples(struct entry *heap, int n, const double *work)
 {
     for (int i = 0; i < n; i++)
         heap[i] = (struct entry){work[i] > 0 ? -work[i] : 0, i};
     for (int i = n / 2 - 1; i >= 0; i--)
         sift_down(heap, n, i);
+    for (int i = n - 1; i > 0; i--) {
+        const struct entry next = heap[0];
+
+        heap[0] = heap[i];
+        heap[i] = next;
+        sift_down(heap, i, 0);
+    }
 }
 
-/* To the least loaded part, which is the first of the heap; its number. */
-static int64_t give(struct entry *parts, int n, double work)
+/* The rules of above, and how much later the last part may be done for the sake of fewer levels. */
+enum rule { LONGEST_FIRST, FIRST_FIT };
+#define MOST_UNEVEN 0.01
+
+struct part {
+    double load, share, due;
+};
+
+/* share: what each does in a unit of time, NULL if all do the same. */
+static void empty_parts(struct part *parts, int n, const double *share, double work)
 {
-    int64_t number = parts[0].number;
+    double shares = 0;
 
-    parts[0].key += work;
-    sift_down(parts, n, 0);
-    return number;
+    for (int i = 0; i < n; i++) {
+        parts[i] = (struct part){.share = share ? share[i] : 1};
+        shares += parts[i].share;
+    }
+    for (int i = 0; i < n && shares > 0; i++)
+        parts[i].due = work * parts[i].share / shares;
 }
 
-/* To the part that will have done it first: it does share[i] of work in a unit of time. */
-static int64_t give_shared(struct entry *parts, int n, double work, const double *share)
+static int first_with_room(const struct part *parts, int n, double work)
+{
+    for (int i = 0; i < n; i++) {
+        if (parts[i].due > 0 && parts[i].load + work <= parts[i].due)
+            return i;
+    }
+    return -1;
+}
+
+static int first_done(const struct part *parts, int n, double work)
 {
     int best = 0;
 
     for (int i = 1; i < n; i++) {
-        if ((parts[i].key + work) * share[best] < (parts[best].key + work) * share[i])
+        if ((parts[i].load + work) * parts[best].share < (parts[best].load + work) * parts[i].share)
             best = i;
     }
-    parts[best].key += work;
     return best;
+}
+
+/* When the last part is done. */
+static double last_done(const struct part *parts, int n)
+{
+    double last = 0;
+
+    for (int i = 0; i < n; i++)
+        last = parts[i].load > last * parts[i].share ? parts[i].load / parts[i].share : last;
+    return last;
+}
+
+/* Samples are those of sort_samples(). When the last part is done. */
+static double split(const struct entry *samples, int n, struct part *parts, int nparts,
+                    const double *share, enum rule rule, int32_t *shard)
+{
+    double total = 0;
+
+    for (int i = 0; i < n; i++)
+        total -= samples[i].key;
+    empty_parts(parts, nparts, share, total);
+    while (n-- > 0) {
+        const double work = -samples[n].key;
+        int to = rule == FIRST_FIT ? first_with_room(parts, nparts, work) : -1;
+
+        if (to < 0)
+            to = first_done(parts, nparts, work);
+        parts[to].load += work;
+        shard[samples[n].number] = to;
+    }
+    return last_done(parts, nparts);
 }
 
 int cavs__shard_split(int n, const double *work, int shards, const double *share, int32_t *shard,
                       struct cavs__shard_scratch *scratch)
 {
-    if (reserve(scratch, (int64_t)n + shards) < 0)
+    const size_t first = (size_t)n * sizeof(struct entry);
+
+    if (reserve(scratch, first + (size_t)shards * sizeof(struct part)) < 0)
         return -1;
-    struct entry *samples = scratch->p, *parts = samples + n;
-    heap_of_samples(samples, n, work);
-    for (int i = 0; i < shards; i++)
-        parts[i] = (struct entry){0, i}; /* equal loads, ascending numbers: a heap already */
-    for (; n > 0; n--) {
-        shard[samples[0].number] =
-            (int32_t)(share ? give_shared(parts, shards, -samples[0].key, share)
-                            : give(parts, shards, -samples[0].key));
-        samples[0] = samples[n - 1];
-        sift_down(samples, n - 1, 0);
-    }
+    struct entry *samples = scratch->p;
+    struct part *parts = (struct part *)((char *)scratch->p + first);
+    double even, joined;
+
+    sort_samples(samples, n, work);
+    even = split(samples, n, parts, shards, share, LONGEST_FIRST, shard);
+    joined = split(samples, n, parts, shards, share, FIRST_FIT, shard);
+    if (joined > even * (1 + MOST_UNEVEN))
+        split(samples, n, parts, shards, share, LONGEST_FIRST, shard);
     return 0;
 }
 

@@ -1134,6 +1134,34 @@ static void shards_are_within_a_third_of_the_best(void **state)
     cavs__shard_scratch_free(&scratch);
 }
 
+static void long_samples_share_a_shard(void **state)
+{
+    (void)state;
+    struct cavs__shard_scratch scratch = {0};
+    double work[60], short_ones = 0;
+    int32_t shard[60];
+    for (int i = 0; i < 60; i++) {
+        work[i] = i % 20 == 7 ? 50 : 5;
+        short_ones += work[i] < 50 ? work[i] : 0;
+    }
+    assert_int_equal(cavs__shard_split(60, work, 2, NULL, shard, &scratch), 0);
+    for (int i = 7; i < 60; i += 20)
+        assert_int_equal(shard[i], 0);
+    assert_true(fullest(60, work, 2, shard) <= (3 * 50 + short_ones) / 2 + 5);
+    cavs__shard_scratch_free(&scratch);
+}
+
+static void shards_are_even_before_long_samples_share_one(void **state)
+{
+    (void)state;
+    static const double work[] = {5, 5, 4, 4, 3, 3};
+    struct cavs__shard_scratch scratch = {0};
+    int32_t shard[6];
+    assert_int_equal(cavs__shard_split(6, work, 2, NULL, shard, &scratch), 0);
+    assert_true(fullest(6, work, 2, shard) == 12); /* with both of 5 in one, 13 */
+    cavs__shard_scratch_free(&scratch);
+}
+
 /* When the last part is done, each at its own speed. */
 static double latest(int n, const double *work, int shards, const double *share,
                      const int32_t *shard)
@@ -1325,6 +1353,8 @@ int main(void)
         cmocka_unit_test(random_cycles_are_found_where_they_are),
         cmocka_unit_test(shards_are_balanced),
         cmocka_unit_test(shards_are_within_a_third_of_the_best),
+        cmocka_unit_test(long_samples_share_a_shard),
+        cmocka_unit_test(shards_are_even_before_long_samples_share_one),
         cmocka_unit_test(shards_in_proportions_are_done_together),
         cmocka_unit_test(shards_in_equal_proportions_are_those_without),
         cmocka_unit_test(ties_between_samples_and_shards_go_by_number),
