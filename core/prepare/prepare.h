@@ -207,11 +207,12 @@ void cavs__write_index(const struct cavs__batch *b, int shard, int stage, int32_
 bool cavs__has_noise(const struct cavs__stage_plan *sp);
 void cavs__write_noise(const struct cavs__batch *b, int shard, int stage, int32_t *index);
 
-/* noise.c: what the keys of dropout of a batch are made from, and the key of a vertex, by the
- * numbers of its sample in the batch and of itself in the sample.  A key is never 0, which stands
- * for no dropout. */
+/* noise.c: the keys of dropout.  A batch has a number, from which those of its samples are made,
+ * and from these the keys of their vertices.  A sample is known by its place in the batch, a vertex
+ * by its place in the sample.  A key is never 0, which stands for no dropout. */
 uint64_t cavs__batch_noise(uint64_t seed, long updates);
-uint64_t cavs__vertex_noise(uint64_t batch, int sample, int vertex);
+uint64_t cavs__sample_noise(uint64_t batch, int sample);
+uint64_t cavs__vertex_noise(uint64_t sample, int vertex);
 
 /* pulled_rows.c: how many rows a shard has of an input of rows, and the rows, ld numbers apart. */
 int cavs__pulled_rows(const struct cavs__shard *shard, const struct cavs_stage *stage, int input);

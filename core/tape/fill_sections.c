@@ -119,7 +119,7 @@ static uint64_t key_of(const struct cavs__filling *w, const struct cavs__node *n
 {
     int sample = cavs__entry_of(&w->t->recording, &node->x)->sample;
 
-    return cavs__vertex_noise(w->batch, sample, node->place);
+    return cavs__vertex_noise(cavs__sample_noise(w->batch, sample), node->place);
 }
 
 static void fill_noise(const struct cavs__filling *w, const struct cavs__vt *vt,
