@@ -30,7 +30,8 @@ static int check_batch(const struct cavs_session *s, const struct cavs__request 
 
 /* ---- submitting ---- */
 
-float cavs__gradient_scale(const struct cavs_session_options *o, int n)
+/* What the gradient of a batch of n samples is multiplied by. */
+static float gradient_scale(const struct cavs_session_options *o, int n)
 {
     float scale = o->scale == 0 ? 1 : o->scale;
 
@@ -50,6 +51,22 @@ static int check_numbers(struct cavs_session *s, int slot)
     return cavs__ranks_agree(s->rt->ranks, cavs__report_fault(s));
 }
 
+int cavs__submit_uses(struct cavs_session *s, int nsamples, int nshards, int slot)
+{
+    enum cavs__run run = s->batch->request.run;
+    int rc = CAVS_OK;
+
+    if (run != CAVS__RUN_EVALUATE)
+        rc = cavs__submit_looked_up(&s->optimizer, &s->engine, s->batch, nshards, slot);
+    if (!rc && run != CAVS__RUN_EVALUATE && s->optimizer.exchange)
+        rc = cavs__submit_exchange(s->optimizer.exchange, s->batch, slot);
+    if (!rc && run == CAVS__RUN_TRAIN) {
+        s->optimizer.rule.scale = gradient_scale(&s->options, nsamples);
+        rc = cavs__submit_updates(&s->optimizer, &s->engine, s->batch, slot);
+    }
+    return rc ? rc : cavs__join_flush(&s->engine, slot);
+}
+
 static int submit(struct cavs_session *s, const struct cavs__request *r, int slot)
 {
     int rc;
@@ -60,16 +77,8 @@ static int submit(struct cavs_session *s, const struct cavs__request *r, int slo
 
     if (!rc && s->options.check_finite)
         rc = check_numbers(s, slot);
-    if (!rc && r->run != CAVS__RUN_EVALUATE)
-        rc = cavs__submit_looked_up(&s->optimizer, &s->engine, s->batch, s->batch->nshards, slot);
-    if (!rc && r->run != CAVS__RUN_EVALUATE && s->optimizer.exchange)
-        rc = cavs__submit_exchange(s->optimizer.exchange, s->batch, slot);
-    if (!rc && r->run == CAVS__RUN_TRAIN) {
-        s->optimizer.rule.scale = cavs__gradient_scale(&s->options, r->n);
-        rc = cavs__submit_updates(&s->optimizer, &s->engine, s->batch, slot);
-    }
     if (!rc)
-        rc = cavs__join_flush(&s->engine, slot);
+        rc = cavs__submit_uses(s, r->n, s->batch->nshards, slot);
     cavs__helped_end(&s->engine, s->batch->nshards);
     cavs__join_drop(&s->engine); /* drops what a batch that failed has left */
     cavs__here_end(&s->engine);

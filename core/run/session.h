@@ -76,8 +76,9 @@ int cavs__session_agree(struct cavs_session *s, int rc);
  * none. */
 int cavs__prepare_batch(struct cavs_session *s, struct cavs__request *r, int slot);
 
-/* run_batch.c: what the gradient of a batch of n samples is multiplied by. */
-float cavs__gradient_scale(const struct cavs_session_options *o, int n);
+/* run_batch.c: after the tasks that compute the batch, submits those that use its gradients, and
+ * whatever is still kept to be joined: sums of looked-up rows, messages between ranks, updates. */
+int cavs__submit_uses(struct cavs_session *s, int nsamples, int nshards, int slot);
 /* devices.c: CAVS_ERUNTIME if a device has failed in the middle of a task since the last call. */
 int cavs__check_devices(const struct cavs_session *s);
 

@@ -131,20 +131,11 @@ int cavs__submit_increment(struct cavs__going *g)
             rc = each_shard(g, true, cavs__submit_backward);
         if (!rc)
             rc = each_shard(g, true, cavs__submit_gradients);
-        if (!rc)
-            rc =
-                cavs__submit_looked_up(&s->optimizer, g->e, s->batch, g->t->order.nshards, g->slot);
     }
     if (!rc && s->options.check_finite)
         rc = check_numbers(g);
-    if (!rc && g->gradients && g->x)
-        rc = cavs__submit_exchange(g->x, s->batch, g->slot);
-    if (!rc && g->update) {
-        s->optimizer.rule.scale = cavs__gradient_scale(&s->options, g->t->recording.nsamples);
-        rc = cavs__submit_updates(&s->optimizer, g->e, s->batch, g->slot);
-    }
     if (!rc)
-        rc = cavs__join_flush(g->e, g->slot);
+        rc = cavs__submit_uses(s, g->t->recording.nsamples, g->t->order.nshards, g->slot);
     cavs__join_drop(g->e); /* drops what failed tasks left */
     s->half_counted |= rc && rc != CAVS_ENUMERIC;
     return rc;
