@@ -19,8 +19,8 @@ static int buffer_of(struct cavs__task_kind *k, int tensor)
     return k->nbuffers++;
 }
 
-/* Chains of a tape read so many parameters that buffers keep the numbers of their tensors, and
- * tasks list those that they need. */
+/* The chains of a tape read so many parameters that buffers keep the numbers of their tensors. Each
+ * task then lists the tensors that it needs. */
 static bool lists_buffers(const struct cavs__task_kind *k)
 {
     return k->stage->recorded && k->klass == CAVS__CHAIN;
@@ -59,7 +59,7 @@ static int bind_operand(const struct cavs__plan *p, struct cavs__task_kind *k,
     return CAVS_OK;
 }
 
-/* Where it lies follows from a row, or from an edge, of the stage. */
+/* The operand's place follows from a row, or from an edge, of the stage. */
 static bool lies_by_stage(const struct cavs__operand *o)
 {
     bool in_place = o->mode == CAVS__DIRECT || o->mode == CAVS__REPEATED;
@@ -68,7 +68,7 @@ static bool lies_by_stage(const struct cavs__operand *o)
            (in_place && (o->space == CAVS__ROWS || o->space == CAVS__EDGES));
 }
 
-/* Bytes that a step reads of a weight in panels. */
+/* Bytes of a weight in panels that a step reads. */
 static int64_t panel_bytes(const struct cavs__step *s)
 {
     if (s->call.kernel->number != CAVS__KERNEL_gemm || !s->call.panels)

@@ -26,7 +26,7 @@ static bool is_elementwise(const struct cavs__item *item)
     return !item->copy && cavs__is_elementwise(item->x);
 }
 
-/* Of which symbols a concatenation or a destination of the part says where they have to be. */
+/* The symbols whose place is decided by a concatenation or a destination of the part. */
 static void find_delivered(const struct cavs__placer *p, bool *delivered)
 {
     for (int h = 0; h < p->nhere; h++) {
@@ -39,7 +39,7 @@ static void find_delivered(const struct cavs__placer *p, bool *delivered)
     }
 }
 
-/* May the reader be the reason to delay the item, whose value it reads as `in`? */
+/* Is the reader, which reads the item's value as `in`, a reason to delay the item? */
 static bool waits(const struct cavs__placer *p, const struct cavs__item *item,
                   const struct cavs__item *reader, struct cavs_symbol *in)
 {
@@ -53,7 +53,8 @@ static bool waits(const struct cavs__placer *p, const struct cavs__item *item,
            cavs__item_domain(reader) == cavs__item_domain(item);
 }
 
-/* The time of all that read the item, to[] of each; 0: it differs, or there is another obstacle. */
+/* The time, by to[], at which all readers of the item run; 0 if they run at different times, or if
+ * something else is in the way. */
 static int time_of_readers(const struct cavs__placer *p, const int *to, int i)
 {
     const struct cavs_symbol *x = p->items[i].x;
@@ -75,7 +76,8 @@ static int time_of_readers(const struct cavs__placer *p, const int *to, int i)
     return time;
 }
 
-/* What an item of one group reads of that group goes with it, or would have to be stored. */
+/* What an item of one group alone reads is computed in that group, too: otherwise it would have to
+ * be stored. */
 static bool leaves_no_operand(const struct cavs__placer *p, const int *to, int i)
 {
     struct cavs_symbol *in;
@@ -89,7 +91,7 @@ static bool leaves_no_operand(const struct cavs__placer *p, const int *to, int i
     return true;
 }
 
-/* Takes back delays until those that are left agree. */
+/* Takes back single delays until the rest do not contradict one another. */
 static void settle(const struct cavs__placer *p, int *to)
 {
     bool changed = true;

@@ -31,14 +31,14 @@ struct cavs__diff {
     bool failed;                    /* out of memory */
 };
 
-/* Any symbol, like this one. */
+/* Appends any symbol that looks like this one. */
 struct cavs_symbol *cavs__diff_symbol(struct cavs__diff *d, const struct cavs_symbol *of,
                                       struct cavs_symbol like, int n,
                                       struct cavs_symbol *const *inputs);
-/* s in every column. */
+/* A constant that is s in every column. */
 struct cavs_symbol *cavs__diff_constant(struct cavs__diff *d, const struct cavs_symbol *of,
                                         int width, float s);
-/* Element-wise operators by name, without attribute; a column of one operand is repeated. */
+/* Makes an element-wise operator that has no attributes. An operand of one column is repeated. */
 struct cavs_symbol *cavs__diff_apply1(struct cavs__diff *d, const struct cavs_symbol *of,
                                       const char *name, struct cavs_symbol *a);
 struct cavs_symbol *cavs__diff_apply2(struct cavs__diff *d, const struct cavs_symbol *of,
@@ -50,8 +50,8 @@ struct cavs_symbol *cavs__diff_row_sum(struct cavs__diff *d, const struct cavs_s
 struct cavs_symbol *cavs__diff_list_sum(struct cavs__diff *d, const struct cavs_symbol *of,
                                         int domain, struct cavs_symbol *g);
 
-/* Adds g, which y passes to its operand x, to the gradient of x; nothing if nobody needs that.
- * What is the same everywhere gets the sum over the entries where y has rows of entries. */
+/* Adds g, which y passes to its operand x, to the gradient of x, unless nobody needs that. If y has
+ * rows of entries and x is the same for all entries, x gets their sum. */
 void cavs__contribute(struct cavs__diff *d, const struct cavs_symbol *y, struct cavs_symbol *x,
                       struct cavs_symbol *g);
 /* The same for the columns of x from `from` on, as many as g has. */

@@ -3,7 +3,8 @@
  * gathered. */
 #include "core/compile/diff.h"
 
-/* Every slot of a vertex is read by its child, so each gets a gradient, zeros if need be. */
+/* Every slot of a vertex is read by its child, so each slot gets a gradient; it is zeros if there
+ * is no other. */
 static void diff_slots(struct cavs__diff *d)
 {
     struct cavs_function *f = d->f;
@@ -26,8 +27,8 @@ static void diff_slots(struct cavs__diff *d)
     }
 }
 
-/* The gradient of a child read by number, where a vertex has a row per child: in the row of that
- * child, zeros in the others. */
+/* The gradient of a child that is read by number, in a function whose vertices have a row for each
+ * child: it stands in the row of that child, with zeros in the rows of the others. */
 static struct cavs_symbol *in_its_row(struct cavs__diff *d, const struct cavs_symbol *gather,
                                       int domain)
 {
@@ -47,7 +48,7 @@ static struct cavs_symbol *in_its_row(struct cavs__diff *d, const struct cavs_sy
     return g && mask ? cavs__diff_apply2(d, gather, "mul", g, mask) : NULL;
 }
 
-/* The same where a vertex has a row per child. */
+/* The same, in a function whose vertices have a row for each child. */
 static void diff_each_child(struct cavs__diff *d)
 {
     struct cavs_function *f = d->f;

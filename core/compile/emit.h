@@ -16,7 +16,8 @@
  * the next one is made.  0 or a code. */
 int cavs__kernel_step(struct cavs__placer *p, const struct cavs__kernel *kernel, int nviews,
                       int noutputs, struct cavs__step **made);
-/* For people: what it does, and where the user asked for it (n symbols, copied). */
+/* Notes for messages what the step does, and where the user asked for it; the n symbols are
+ * copied. */
 int cavs__describe_step(struct cavs__step *s, const char *label, int n,
                         const struct cavs_symbol *const *origin);
 /* emit_group.c: one step for the set of items that begins at `number`, and for later ones that have
@@ -32,12 +33,12 @@ struct cavs__operand cavs__read_operand(struct cavs__placer *p, const struct cav
 /* Where the value of x is to be written. */
 struct cavs__operand cavs__result_operand(const struct cavs__placer *p,
                                           const struct cavs_symbol *x);
-/* Columns of a tensor whose rows are not vertices: a parameter, its gradient, metrics. */
+/* The columns of a tensor whose rows are not vertices: of a parameter, its gradient or a metric. */
 struct cavs__operand cavs__fixed_operand(int tensor, int col, int cols);
 
-/* For kernels whose views are the operands, then the result. */
+/* Emits a kernel whose views are the operands, followed by the result. */
 int cavs__emit_plain(struct cavs__placer *p, const struct cavs_symbol *x);
-/* The same; the result is added to the gradient of x's parameter. */
+/* The same for a kernel whose result is added to the gradient of x's parameter. */
 int cavs__emit_param_grad(struct cavs__placer *p, const struct cavs_symbol *x);
 /* Sums of rows of a tensor, which a pair of CSR sections names. */
 int cavs__emit_sum_rows(struct cavs__placer *p, const struct cavs_symbol *x, int tensor,

@@ -127,7 +127,7 @@ static void group_free(struct group *g)
     free(g->node_of);
 }
 
-/* Outputs that in_place.c has moved there. */
+/* Finds the outputs that in_place.c has moved to the place of an input. */
 static void find_over(struct group *g)
 {
     for (int k = 0; k < g->noutputs; k++) {
@@ -149,7 +149,7 @@ static int group_step(struct group *g)
                                  .outputs = g->outputs,
                                  .over = g->over};
     const struct cavs__plan_options *o = &g->p->plan->options;
-    /* no compiler at work while a tape records: single operators are loops that are there */
+    /* While a tape records no compiler is at work: single operators are loops that exist already */
     const struct cavs_function *f = g->p->f;
     bool as_it_is = o->no_fusion || o->no_cpus || (f->stage->recorded && !f->compiled);
     struct cavs__step *s;
@@ -185,7 +185,7 @@ static void group_add_set(struct group *g, int head)
     p->items[head].emitted = true;
 }
 
-/* The same, unless the group would become too large. */
+/* Adds such a set, unless the group would become too large. */
 static void group_join_set(struct group *g, int head)
 {
     struct cavs__placer *p = g->p;

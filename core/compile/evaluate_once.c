@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 
-/* What depends on a COLLECT has rows of distinct inputs, too. */
+/* What depends on a COLLECT has a row for each distinct input, too. */
 static bool is_shared(const struct cavs__placer *p, const struct cavs_symbol *x)
 {
     if (!x->backward)
@@ -40,7 +40,8 @@ static bool is_after_spread(const struct cavs__placer *p, const struct cavs_symb
     return false;
 }
 
-/* What runs ahead of the chain cannot wait for it: takes back after_spread of what that reads. */
+/* What runs before the chain cannot wait for it: of symbols that such work reads, after_spread is
+ * taken back. */
 static void settle_after_spread(struct cavs__placer *p)
 {
     for (int i = p->f->nsymbols - 1; i >= 0; i--) {

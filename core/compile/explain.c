@@ -7,7 +7,7 @@
 #include "codelets/groups/elementwise.h"
 #include "core/compile/plan.h"
 
-/* What a CPU has of a group; a device has a kernel of its own. */
+/* What a CPU runs for a group. (A device has a kernel of its own.) */
 static const char *how_on_cpus(const struct cavs__plan *p, const struct cavs__ew_program *program)
 {
     return p->options.no_cpus                   ? "for devices alone"
@@ -31,7 +31,7 @@ static void explain_step(FILE *out, const struct cavs__plan *p, const struct cav
         fprintf(out, "    %-18s %s\n", s->call.kernel->name, s->label);
 }
 
-/* Of few rows, and of many if that differs. */
+/* The time for few rows, and the time for many if it differs. */
 static void explain_launches(FILE *out, const struct cavs__part *p)
 {
     int few = cavs__devices->part_launches(p, 1);

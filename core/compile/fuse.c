@@ -11,7 +11,8 @@
  * element-wise operator may run at the time of an operand of the same width: they are then fused.
  */
 
-/* Entries read x of the vertices: never in the group that makes it. */
+/* The time at which entries can read x, which has rows of vertices: never in the group that makes
+ * x. */
 static int time_after_repeated(const struct cavs__placer *p, struct cavs_symbol *x,
                                bool elementwise)
 {
@@ -144,8 +145,8 @@ static bool fusible(const struct cavs__item *a, const struct cavs__item *b)
            cavs__item_domain(a) == cavs__item_domain(b);
 }
 
-/* Joins the t-th reader of x with those before it: both read the same value.  Constants are
- * nobody's, but a copy of one is made where it is read. */
+/* Joins the t-th reader of x with the readers before it, since both read the same value. A constant
+ * joins nobody, but a copy of it is made wherever it is read. */
 static void join_with_earlier(struct cavs__placer *p, const struct cavs_symbol *x,
                               const int *reader, int t)
 {
@@ -162,7 +163,8 @@ static void join_with_earlier(struct cavs__placer *p, const struct cavs_symbol *
     }
 }
 
-/* Connected: one makes what the other reads, or both read the same value. */
+/* Joins items that are connected: one computes what the other reads, or both read the same
+ * value. */
 static void join_readers(struct cavs__placer *p, const struct cavs_symbol *x)
 {
     const int *first = p->readers.first + x->number, *reader = p->readers.item + first[0];
@@ -175,14 +177,14 @@ static void join_readers(struct cavs__placer *p, const struct cavs_symbol *x)
     }
 }
 
-/* An item on the way to its piece. */
+/* An item, and the piece that it goes to. */
 struct member {
     const struct cavs__item *item;
     int number, set;
 };
 
-/* Sets together, each in the order in which a group computes its members: by symbol, copies
- * last. */
+/* Sorts the items so that each set stands together, in the order in which a group computes its
+ * members: by symbol, copies last. */
 static int by_set_and_symbol(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;

@@ -15,7 +15,7 @@
 #include "core/compile/in_place.h"
 #include "memory/tensor.h"
 
-/* Where an item leaves what it computes or copies. */
+/* The columns where an item leaves what it computes or copies. */
 static const struct cavs__operand *result(const struct cavs__placer *p,
                                           const struct cavs__item *item)
 {
@@ -150,7 +150,7 @@ static int move_into(struct cavs__moving *m)
     return rc;
 }
 
-/* Fields that stay move together. */
+/* Fields that stay where they are move together. */
 static void close_gaps(struct cavs__moving *m)
 {
     struct cavs__tensor_desc *d = &m->p->plan->tensors[m->bundle];
@@ -166,7 +166,8 @@ static void close_gaps(struct cavs__moving *m)
     }
 }
 
-/* The rows of a tensor of one column are that number alone, and no line: nothing wider fits. */
+/* The rows of a tensor of one column are single numbers, not cache lines: nothing wider fits
+ * there. */
 static bool has_lines(const struct cavs__moving *m)
 {
     const struct cavs__tensor_desc *d = &m->p->plan->tensors[m->into];

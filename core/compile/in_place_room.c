@@ -9,7 +9,7 @@
 
 /* ---- the values that they may lie over ---- */
 
-/* A value of the bundle that the fields move into; NULL: the symbol's is not. */
+/* The value of a symbol, if it is in the bundle that the fields move into; else NULL. */
 static const struct cavs__operand *value_there(const struct cavs__moving *m, int symbol)
 {
     const struct cavs__value *v = &m->p->value[symbol];
@@ -17,7 +17,8 @@ static const struct cavs__operand *value_there(const struct cavs__moving *m, int
     return v->part == m->from && v->placed && cavs__lies_in(&v->at, m->into) ? &v->at : NULL;
 }
 
-/* Operands come first: what a concatenation that is made again reads is known by then. */
+/* Operands come first in the list: by the time a concatenation that is made again is visited, what
+ * it reads is known. */
 static struct cavs__reach reach_of(const struct cavs__moving *m, const struct cavs_symbol *x)
 {
     const struct cavs__placer *p = m->p;
@@ -134,7 +135,7 @@ static bool in_step(const struct cavs__moving *m, const struct cavs__item *reade
            from + in->width == w.end && in->width % CAVS__EW_VECTOR == 0;
 }
 
-/* Has item r read what it wants of y when the writer writes to columns w of it? */
+/* Has item r read all that it wants of y when the writer writes to columns w of it? */
 static bool reads_before(const struct cavs__moving *m, int r, int writer,
                          const struct cavs_symbol *y, struct columns w)
 {
@@ -166,7 +167,7 @@ static bool has_been_read(const struct cavs__moving *m, const struct cavs_symbol
     return true;
 }
 
-/* The same, of all that write the field when it begins at column `to`. */
+/* The same question for all items that write the field, when it begins at column `to`. */
 static bool may_lie_over(const struct cavs__moving *m, const struct cavs__field *f, int to,
                          const struct cavs_symbol *y)
 {

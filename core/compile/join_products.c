@@ -28,8 +28,9 @@ static bool is_product(const struct cavs_symbol *x)
     return x->op == CAVS__OP_MATMUL;
 }
 
-/* For the rows of a list's entries.  Its gradient is a sum over these: side by side with that of
- * other products, which comes from elsewhere, it would first have to be copied. */
+/* The product has a row for each entry of a list. Its gradient is then a sum over these; side by
+ * side with the gradients of other products, which come from elsewhere, it would first have to be
+ * copied. */
 static bool is_repeated(const struct cavs_function *f, const struct cavs_symbol *x)
 {
     for (int i = 0; i < f->nsymbols; i++) {
@@ -64,7 +65,8 @@ static struct set products_of(const struct cavs_function *f, const struct cavs_s
     return s;
 }
 
-/* All of s or none are multiplied by in f, with one operand and for the same rows. */
+/* Is f a function that multiplies by all of s or by none, with one operand and for the same
+ * rows? */
 static bool together_in(const struct cavs_function *f, const struct set *s)
 {
     const struct cavs_symbol *first = NULL;

@@ -23,8 +23,8 @@ static struct cavs__task_kind *find_chain(struct cavs__stage_plan *sp, enum cavs
 
 enum { LONGEST_NAME = 160 };
 
-/* STAGE.FUNCTION.PHASE.CLASS; a chain is of all functions, and what has a name of its own has no
- * class there. */
+/* The name is STAGE.FUNCTION.PHASE.CLASS. A chain belongs to all functions of its stage, and a part
+ * with a name of its own has no class in it. */
 static void kind_name(const struct cavs__stage_plan *sp, const struct cavs__part_place *at,
                       char name[LONGEST_NAME])
 {
@@ -37,8 +37,9 @@ static void kind_name(const struct cavs__stage_plan *sp, const struct cavs__part
         snprintf(name, LONGEST_NAME, "%s.%s.%s.%s", stage, at->function->name, phase, last);
 }
 
-/* Those of a tape come as the program goes on, and add to the same gradients: they stand by their
- * names, so that sums do not depend on what was recorded first, by whom. */
+/* The kinds of a tape are made while the program goes on, and they add to the same gradients. They
+ * are ordered by name, so that the order of sums does not depend on what was recorded first, or by
+ * whom. */
 static void sort_in(struct cavs__stage_plan *sp)
 {
     struct cavs__task_kind *k = sp->kinds[sp->nkinds - 1];
@@ -82,8 +83,9 @@ static bool has_part(const struct cavs__task_kind *k, const struct cavs_function
     return f->number < k->nparts && k->parts[f->number];
 }
 
-/* The kind that runs such parts of several functions, if it is there: the chain; of a tape, all.  A
- * block that multiplies by one parameter twice has a part in two of them. */
+/* The kind that runs such parts of several functions, if there is one yet: that is the chain, and
+ * on a tape every kind. A block that multiplies by one parameter twice has a part in two of
+ * them. */
 static struct cavs__task_kind *find_kind(struct cavs__stage_plan *sp,
                                          const struct cavs__part_place *at)
 {
@@ -159,7 +161,7 @@ void cavs__sort_kinds(struct cavs__stage_plan *sp)
     }
 }
 
-/* Lists are taken to have two entries. */
+/* Lists are assumed to have two entries. */
 static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_kind *eager,
                          const struct cavs__rates *rates)
 {
@@ -174,8 +176,8 @@ static void add_streamed(struct cavs__stage_plan *sp, const struct cavs__task_ki
         sp->streamed[f] += cavs__part_seconds(rates, eager->parts[f], ROWS, entries) / ROWS;
 }
 
-/* A gradient that every block of V_t would fetch again: what is gained by starting the chain sooner
- * is then lost. */
+/* Is it a gradient that every block of V_t would fetch again? Then more is lost by that than is
+ * gained by starting the chain sooner. */
 static bool adds_from_afar(const struct cavs__task_kind *k, const struct cavs__plan_options *o)
 {
     return k->phase == CAVS__GRADIENT && cavs__far_blocks(o, k->parts[k->function->number]) > 0;

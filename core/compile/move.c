@@ -6,7 +6,8 @@
 
 /* ---- sums of rows ---- */
 
-/* Only adds up rows that lie elsewhere: push_grad, when nothing of the chain is in it. */
+/* The symbol only adds up rows that lie elsewhere: a push_grad without anything of the chain in
+ * it. */
 static bool is_mere_sum(const struct cavs__placer *p, const struct cavs_symbol *x)
 {
     return p->value[x->number].part == 3 + CAVS__EAGER && x->ninputs == 0 &&
@@ -32,8 +33,9 @@ static int part_of_readers(const struct cavs__placer *p, const struct cavs_symbo
     return part;
 }
 
-/* A sum of rows that one later part reads is made there, in a tile's scratch: ahead of it, it would
- * be written to memory and read again.  On a device it would be one more launch for each V_t. */
+/* A sum of rows that one later part reads is computed there, in a tile's scratch. If it were
+ * computed before, it would be written to memory and read again, and on a device it would take
+ * another launch for each V_t. */
 static void move_sums(struct cavs__placer *p)
 {
     if (p->plan->options.few_launches)
@@ -69,7 +71,7 @@ static bool only_chain_reads(const struct cavs__placer *p, const struct cavs_sym
     return found > 0;
 }
 
-/* The product, or a slice of it, with a row of a parameter, for the chain. */
+/* The product, or a slice of it, to which the chain adds a row of a parameter. */
 static bool is_bias_for_chain(const struct cavs__placer *p, const struct cavs_symbol *x,
                               const struct cavs_symbol *product)
 {
@@ -81,7 +83,7 @@ static bool is_bias_for_chain(const struct cavs__placer *p, const struct cavs_sy
     return cavs__base(p, x->inputs[first], &col)->op == CAVS__OP_USE && only_chain_reads(p, x);
 }
 
-/* Sets the part of all that read the product, if they may all be moved. */
+/* Moves all symbols that read the product to the part, if all of them may be moved. */
 static void move_readers(struct cavs__placer *p, const struct cavs_symbol *product)
 {
     for (int set = 0; set < 2; set++) {

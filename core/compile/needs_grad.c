@@ -3,7 +3,7 @@
 #include "core/compile/passes.h"
 #include "core/declare/operator.h"
 
-/* Is what this channel shows trained? */
+/* Is what this channel shows computed from something trained? */
 static bool channel_needs_grad(const struct cavs__channel *c)
 {
     for (int j = 0; j < c->stage->nfunctions; j++) {

@@ -19,7 +19,7 @@ int cavs__section(struct cavs__placer *p, struct cavs__section s)
     return cavs__checked(p, cavs__plan_section(p->sp, s));
 }
 
-/* Room for so many more columns behind `used` ones. */
+/* Makes room for that many columns behind the `used` ones. */
 static bool has_room(struct cavs__placer *p, int64_t used, int64_t columns)
 {
     if (used + columns <= INT_MAX)
@@ -64,8 +64,8 @@ struct cavs__operand cavs__scratch_operand(struct cavs__placer *p, int domain, i
     return o;
 }
 
-/* Of a tape, beside the gradients of operands.  How far its rows are from one another is known when
- * all are there: cavs__plan_add_function(). */
+/* On a tape, the field lies beside the gradients of operands. How far apart its rows are is known
+ * when all fields are: see cavs__plan_add_function(). */
 static struct cavs__operand recorded_operand(struct cavs__placer *p, int domain, int cols)
 {
     struct cavs__operand o = cavs__tensor_operand(p->sp->edge, CAVS__LINES, CAVS__DIRECT, 0, cols);

@@ -27,8 +27,8 @@ static bool same_part(const struct cavs__placer *p, const struct cavs_symbol *x,
            p->shared[x->number] == p->shared[y->number];
 }
 
-/* A part for every product's gradient; biases ride with the function's first one that has the same
- * rows, and its metrics are summed together. */
+/* Every product's gradient gets a part. Gradients of biases are in the function's first such part
+ * that has the same rows; all metrics are summed in one part. */
 static int reduction_part(struct cavs__placer *p, struct cavs_symbol *x)
 {
     for (int i = CAVS__PARTS_CLASSED; i < p->nparts && !is_product_grad(x); i++) {
@@ -39,7 +39,7 @@ static int reduction_part(struct cavs__placer *p, struct cavs_symbol *x)
     return p->nparts++;
 }
 
-/* With what makes its value, which is then made in place. */
+/* The gradient of a SPREAD is in the part that makes its value, which is then made in place. */
 static int spread_grad_part(const struct cavs__placer *p, const struct cavs_symbol *x)
 {
     const struct cavs_symbol *b = cavs__root(p, x->inputs[0]);
@@ -102,8 +102,8 @@ static void list_parts(struct cavs__placer *p)
     }
 }
 
-/* x is read by part `part`: if it comes from elsewhere it must be kept, or be made again from what
- * is kept. */
+/* Part `part` reads x. If x comes from another part, it must be kept there, or be made again from
+ * what is kept. */
 static void note_read(struct cavs__placer *p, struct cavs_symbol *x, int part)
 {
     struct cavs_symbol *b = cavs__root(p, x);
@@ -171,7 +171,7 @@ static void mark_all_read(struct cavs__placer *p, const struct cavs_symbol *x)
         mark_read(p, x->inputs[k]);
 }
 
-/* Forgets the part before: what it had here, and what it copied. */
+/* Forgets what the part before had computed here, and what it had copied. */
 static void forget_here(struct cavs__placer *p)
 {
     for (int h = 0; h < p->nhere; h++)

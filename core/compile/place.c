@@ -85,7 +85,7 @@ static int make_steps(struct cavs__placer *p)
     return rc ? rc : p->error;
 }
 
-/* p->out: the part, or NULL where there is nothing to do. */
+/* Sets p->out to the part, or to NULL where there is nothing to do. */
 static int make_part(struct cavs__placer *p)
 {
     int rc = find_items(p);

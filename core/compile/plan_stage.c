@@ -117,7 +117,7 @@ static bool is_random(const struct cavs_symbol *x)
     return cavs__operator_of(x)->random;
 }
 
-/* Metrics count vertices. */
+/* What metrics count is vertices. */
 static bool counts(const struct cavs_symbol *x)
 {
     return x->op == CAVS__OP_METRIC;
@@ -134,7 +134,7 @@ static bool contains(const struct cavs_stage *s, bool (*it)(const struct cavs_sy
     return false;
 }
 
-/* Equal vertices may have different lists. */
+/* Equal vertices may still have different lists. */
 static bool brings_lists(const struct cavs_stage *s)
 {
     for (int i = 0; i < s->nlists; i++) {

@@ -23,7 +23,7 @@ static int lines_tensor(struct cavs__plan *p, const struct cavs_stage *s, const 
         "%s%d.%s", s->name, s->number, what);
 }
 
-/* What the user gives, and what tasks read to find rows. */
+/* Adds a tensor that the user fills, or that tasks read to find rows. */
 static int read_tensor(struct cavs__plan *p, const struct cavs_stage *s,
                        enum cavs__tensor_kind kind, int cols, const char *what)
 {
@@ -84,7 +84,7 @@ struct cavs__task_kind *cavs__recorded_chain(const struct cavs__stage_plan *sp,
     return NULL;
 }
 
-/* Rows of what is kept lie as far apart as all that is kept of one is wide. */
+/* Rows of kept values are as far apart as all kept values of one vertex are wide. */
 static void set_pitch(struct cavs__part *part, int lines, int kept)
 {
     for (int i = 0; i < part->nsteps; i++) {
@@ -97,7 +97,7 @@ static void set_pitch(struct cavs__part *part, int lines, int kept)
     }
 }
 
-/* As if it had not been added. */
+/* Undoes the addition of the function. */
 static void drop_parts(struct cavs__stage_plan *sp, struct cavs_function *f)
 {
     for (int i = 0; i < sp->nkinds; i++) {

@@ -4,7 +4,7 @@
 
 #include "core/declare/operator.h"
 
-/* Only says which rows there are of its operand. */
+/* The symbol computes nothing: it only says which rows its operand has. */
 static bool is_crossing(const struct cavs__placer *p, const struct cavs_symbol *x)
 {
     return x->op == CAVS__OP_SPREAD || (x->op == CAVS__OP_COLLECT && !p->shares);

@@ -24,11 +24,12 @@ static bool may_be_one_of(const struct cavs__step *s)
            k == &cavs__kernel_sum_rows;
 }
 
-/* A device's compiler takes long for steps of more operands, and beside their work a launch more is
- * nothing. */
+/* A device's compiler takes long for steps of more operands, and next to the work of such a step
+ * one more launch costs nothing. */
 enum { MOST_OF_SEQUENCE = 64 };
 
-/* How many steps from this one on, that a kernel has room for the arguments of. */
+/* How many steps, from this one on, can be one kernel: it must have room for all their
+ * arguments. */
 static int steps_from(const struct cavs__part *p, int first)
 {
     int n = 0, views = 0;

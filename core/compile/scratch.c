@@ -20,7 +20,7 @@ struct block {
     int place;
 };
 
-/* A repeated operand is a block of vertices. */
+/* An operand that is repeated for entries is a block of vertices. */
 static int block_list(const struct cavs__operand *o)
 {
     return o->mode == CAVS__REPEATED ? 0 : o->list;
@@ -62,7 +62,7 @@ static bool live_together(const struct block *a, const struct block *b)
     return a->list == b->list && a->first <= b->last && b->first <= a->last;
 }
 
-/* Of the blocks `alive`, those that still are when `b` begins to live, in their order. */
+/* Keeps of the blocks `alive` those that still live when `b` begins to, in their order. */
 static int keep_living(const struct block *blocks, const struct block *b, int *alive, int n)
 {
     int kept = 0;
@@ -74,7 +74,8 @@ static int keep_living(const struct block *blocks, const struct block *b, int *a
     return kept;
 }
 
-/* The n blocks alive have their places.  Every candidate place is 0 or the end of one of them. */
+/* The n blocks alive have their places. A candidate for b's place is 0 or the end of one of
+ * them. */
 static int lowest_place(const struct block *blocks, const struct block *of, const int *alive, int n)
 {
     int place = 0;

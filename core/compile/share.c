@@ -45,8 +45,8 @@ static void mark_shared(const struct cavs_symbol *x, struct mark *marks)
         mark_shared(x->inputs[i], marks);
 }
 
-/* Products and what leads to them.  Cheap operators behind the last product stay with the vertices:
- * there they are fused with what follows. */
+/* Products are shared, and what leads to them. Cheap operators behind the last product stay with
+ * the vertices, where they are fused with what follows. */
 static void find_shared(const struct cavs_function *f, struct mark *marks)
 {
     for (int i = 0; i < f->nsymbols; i++) {
@@ -55,7 +55,8 @@ static void find_shared(const struct cavs_function *f, struct mark *marks)
     }
 }
 
-/* Nothing to spread: the same everywhere, or no gradient goes there. */
+/* Constants are the same everywhere, and no gradient goes to ids and pulled rows: these need no
+ * SPREAD. */
 static bool needs_spread(const struct cavs_symbol *x)
 {
     return x->op != CAVS__OP_CONST && x->op != CAVS__OP_IDS && x->op != CAVS__OP_PULL;
@@ -79,7 +80,8 @@ static struct cavs_symbol *new_spread(struct cavs_function *f, struct cavs_symbo
     return s;
 }
 
-/* Right behind every shared symbol that others use: its SPREAD, which they then use. */
+/* Puts a SPREAD right behind every shared symbol that other symbols use, which then use the
+ * SPREAD. */
 static bool spread(struct cavs_function *f, const bool *shared, int n, struct cavs_symbol **before)
 {
     for (int i = 0; i < n; i++) {

@@ -7,7 +7,8 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Bytes of the most weights that a row is multiplied by, as products read them. */
+/* Bytes of the largest weights that a row is multiplied by, in the form in which products read
+ * them. */
 static int64_t largest_weights(const struct cavs__placer *p)
 {
     const struct cavs__part *part = p->out;
@@ -44,11 +45,11 @@ int64_t cavs__far_blocks(const struct cavs__plan_options *o, const struct cavs__
 
 enum { SHORT_TILE = 64, TALL_TILE = 256, TALLEST_TILE = 1024 };
 
-/* In L2s: more of L3 is hardly one core's.  A virtual machine of two may show an L3 of 480 MB, that
- * of its host, which reads from there at the speed of memory. */
+/* The share of L3 that a core can count on, in sizes of L2. A virtual machine of two cores may show
+ * the whole L3 of its host, 480 MB say, but reads from it at the speed of memory. */
 enum { SHARE_OF_L3 = 8 };
 
-/* far: the part's weights are; blocks: those that rows select among are. */
+/* far: the part's weights come from memory; blocks: those among which rows select do. */
 static int most_rows(const struct cavs__placer *p, bool far, bool blocks)
 {
     bool sums = p->part >= CAVS__PARTS_CLASSED;

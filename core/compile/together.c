@@ -15,7 +15,8 @@
 #include "codelets/kernels/kernel_table.h"
 #include "core/compile/place.h"
 
-/* In scratch every block is still by itself; a repeated operand is one of vertices. */
+/* In scratch every block has a place of its own as yet; a repeated operand is a block of
+ * vertices. */
 static bool same_block(const struct cavs__operand *a, const struct cavs__operand *b)
 {
     int list_a = a->mode == CAVS__REPEATED ? 0 : a->list;
@@ -26,14 +27,15 @@ static bool same_block(const struct cavs__operand *a, const struct cavs__operand
     return a->buffer != CAVS__SCRATCH || (a->region == b->region && list_a == list_b);
 }
 
-/* Rows of different child slots; a value may also fill the rows of all slots. */
+/* Rows of different child slots do not overlap, unless a value fills the rows of several slots. */
 static bool different_slots(const struct cavs__operand *a, const struct cavs__operand *b, int width)
 {
     return a->space == CAVS__EDGES && b->space == CAVS__EDGES && a->list == 0 && b->list == 0 &&
            a->slot != b->slot && a->cols <= width && b->cols <= width;
 }
 
-/* Rows by index are not those that the same task writes: tiles of a task run in any order. */
+/* Rows that are read by index are never those that the same task writes, because the tiles of a
+ * task run in any order. */
 static bool touches(const struct cavs__operand *written, const struct cavs__operand *o, int width)
 {
     return o->mode != CAVS__INDEXED && same_block(written, o) &&
@@ -80,7 +82,7 @@ static bool are_of_vertices(const struct cavs__part *p, int first, int n)
     return true;
 }
 
-/* Of a group of vertices whose operands are all as wide as its values; or NULL. */
+/* The group, if its rows are vertices and its operands are all as wide as its values; else NULL. */
 static const struct cavs__ew_spec *spec_of(const struct cavs__step *s)
 {
     const struct cavs__ew_spec *spec =
@@ -115,7 +117,7 @@ static bool only_adds_two(const struct cavs__ew_spec *spec)
     return adds;
 }
 
-/* A result of one of the products, all of which only this group reads. */
+/* Is it a result of one of the products that only this group reads? */
 static bool is_its_own_term(const struct cavs__part *p, int first, int group,
                             const struct cavs__operand *o, int width)
 {
@@ -135,7 +137,7 @@ static bool is_its_own_term(const struct cavs__part *p, int first, int group,
     return found && o->buffer == CAVS__SCRATCH && o->mode == CAVS__DIRECT;
 }
 
-/* May the step after the products [first, group) be of their launch? */
+/* May the step after the products [first, group) be part of their launch? */
 static bool may_add_up(const struct cavs__part *p, int first, int group, int width)
 {
     const struct cavs__step *s = &p->steps[group];

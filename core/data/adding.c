@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 
-/* Cuts everything behind the last complete sample off. */
+/* Cuts off everything behind the last complete sample. */
 static void rewind_sample(struct cavs_data *d)
 {
     for (int i = 0; i < d->model->nstages; i++) {
@@ -67,8 +67,8 @@ int cavs_data_begin(struct cavs_data *d)
 
 /* ---- completing a sample ---- */
 
-/* An input has as many values as the sample has vertices, or edges; or as many as those of them
- * have whose function pulls it, and then the others get some that nobody reads. */
+/* An input has as many values as the sample has vertices, or edges. Or it has as many as there are
+ * among those whose function pulls it: then the others get values that nobody reads. */
 static int complete_input(const struct cavs_data *d, struct cavs__stage_data *s, int i)
 {
     const struct cavs__input *in = s->stage->inputs[i];
@@ -120,7 +120,7 @@ static int64_t owner_of(const struct cavs__stage_data *s, const struct cavs__inp
     return v - cavs__starts(s)[sample];
 }
 
-/* Ids of one sample against what they index. */
+/* Checks the ids of one sample against what they index. */
 int cavs__data_check_ids(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                          int sample)
 {

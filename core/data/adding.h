@@ -11,9 +11,9 @@ static inline int64_t cavs__last_start(const struct cavs__column *c)
     return ((const int64_t *)c->p)[c->n - 1];
 }
 
-/* Any failure inside a sample closes it: gives rc back. */
+/* Any failure inside a sample closes it. Gives rc back. */
 int cavs__drop_sample(struct cavs_data *d, int rc);
-/* The stage, of the open sample, that `call` is about. */
+/* The stage that `call` is about, in the open sample. */
 int cavs__open_stage(struct cavs_data *d, const struct cavs_stage *stage, const char *call,
                      struct cavs__stage_data **out);
 
@@ -21,13 +21,13 @@ int cavs__open_stage(struct cavs_data *d, const struct cavs_stage *stage, const 
 /* *number: position of the first row equal to row i.  0 or CAVS_ENOMEM. */
 int cavs__intern_row(struct cavs__intern *t, const struct cavs__column *rows, size_t i,
                      int32_t *number);
-/* Only the first n rows, which have been interned before, stay in the table, with their numbers. */
+/* Keeps only the first n rows in the table, which have been interned before, with their numbers. */
 void cavs__intern_again(struct cavs__intern *t, const struct cavs__column *rows, size_t n);
 
 /* pulled.c: of the sample being completed, whose graph is there.  Values (lists) of an input that
  * vertices have whose function pulls it. */
 size_t cavs__count_pulled(const struct cavs_data *d, const struct cavs__stage_data *s, int input);
-/* Those are given: puts the missing ones of the other vertices between them. */
+/* Only the values of those vertices were given: puts values between them for the other vertices. */
 int cavs__spread_pulled(const struct cavs_data *d, struct cavs__stage_data *s, int input,
                         size_t missing);
 

@@ -111,7 +111,8 @@ static int append_graph(struct cavs__stage_data *s, int n, const int *functions,
     return rc ? rc : cavs__column_append(&s->first, &first, 1);
 }
 
-/* Vertices of the base that the stage stands over: all, or those that no vertex has as a child. */
+/* The vertices of the base that the stage stands over: all of them, or those that are no vertex's
+ * child. */
 static int append_over(struct cavs_data *d, struct cavs__stage_data *s)
 {
     const struct cavs__stage_data *b = &d->stages[s->stage->base->number];
@@ -142,8 +143,8 @@ static int append_over(struct cavs_data *d, struct cavs__stage_data *s)
     return append_graph(s, count, NULL, NULL, NULL);
 }
 
-/* The stages that stand over one that has its graph now.  A base may itself stand over another
- * stage; bases come first. */
+/* Adds the graphs of the stages that stand over one that has its graph now. A base may itself stand
+ * over another stage; bases come first. */
 static int append_stages_over(struct cavs_data *d)
 {
     int rc = CAVS_OK;

@@ -7,15 +7,15 @@
 #include "core/base/error.h"
 #include "core/data/packed.h"
 
-/* The columns one after the other, each with its length: equal bytes cut otherwise are another
- * set. */
+/* Hashes the columns one after the other, each with its length, so that the same bytes cut
+ * otherwise have another sum. */
 static uint64_t add(uint64_t h, const void *bytes, size_t n)
 {
     h = cavs__hash(h, &n, sizeof n);
     return n ? cavs__hash(h, bytes, n) : h;
 }
 
-/* A packed file has the checksums of its arrays in its directory: no page of them has to be
+/* The directory of a packed file has the checksums of its arrays, so no page of them has to be
  * read. */
 static uint64_t packed_fingerprint(const struct cavs_packed *p)
 {
@@ -34,7 +34,7 @@ static uint32_t sum(const struct cavs__column *c, int64_t first, int64_t end)
     return all;
 }
 
-/* The children and ids of a sample. */
+/* Hashes the children and ids of a sample. */
 static uint64_t sum_of_sample(const struct cavs__stage_data *s, int sample)
 {
     const int64_t *first = s->first.p;

@@ -68,7 +68,7 @@ static int check_input(const struct cavs_packed *p, const struct cavs_stage *sta
     return CAVS_OK;
 }
 
-/* The column becomes the array of that entry. */
+/* Makes the column the array that the entry describes. */
 static int use_array(const struct cavs_packed *p, const struct cavs_stage *stage, const char *name,
                      const json_t *entry, struct cavs__column *c)
 {
@@ -85,7 +85,7 @@ static int use_array(const struct cavs_packed *p, const struct cavs_stage *stage
     return CAVS_OK;
 }
 
-/* Starts of samples: from 0, never descending. */
+/* Where samples start must begin with 0 and never descend. */
 static bool are_starts(const struct cavs__column *c, int samples)
 {
     const int64_t *start = c->p;
@@ -99,7 +99,7 @@ static bool are_starts(const struct cavs__column *c, int samples)
     return true;
 }
 
-/* The arrays of one input, in a stage of so many vertices. */
+/* Finds the arrays of one input, in a stage of so many vertices. */
 static bool input_is_whole(const struct cavs__stage_data *s, int k, int samples, size_t vertices)
 {
     const struct cavs__input *in = s->stage->inputs[k];

@@ -14,14 +14,15 @@
 
 #include "core/data/packed.h"
 
-/* What the user may have written to (lent) is nowhere but in this process's pages. */
+/* Ids that the user may have changed (lent) are in this process's pages and nowhere else, so they
+ * are not read from the file. */
 static bool is_read(const struct cavs_data *d)
 {
     return d->packed && d->packed->large && !d->lent;
 }
 
-/* The bytes at `from`, which are pages of the file.  What cannot be read so is for whoever touches
- * them. */
+/* Reads the bytes at `from`, which are pages of the file. If that fails, the caller touches the
+ * pages, and meets the error there. */
 static bool read_bytes(const struct cavs_packed *p, const char *from, size_t n, void *to)
 {
     return pread(p->fd, to, n, (off_t)(from - p->bytes)) == (ssize_t)n;

@@ -64,7 +64,7 @@ static json_t *input_entry(const struct cavs__input *in)
                      "per", cavs__packed_per[in->per], "width", in->ids ? 1 : in->width);
 }
 
-/* False when memory is short; jansson passes NULLs on until then. */
+/* False when memory is short: jansson passes the NULLs of earlier calls on until then. */
 static bool plan_stage(struct plan *p, struct cavs__stage_data *s, json_t *stages)
 {
     json_t *entry = json_object(), *functions = json_array(), *arrays = json_object(),

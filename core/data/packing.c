@@ -36,7 +36,7 @@ static const char *find_no_utf8(const struct cavs_stage *s)
     return found;
 }
 
-/* Now, and not when all samples have been added. */
+/* Such names are refused now, and not when all samples have been added. */
 static int check_names(const struct cavs_model *m)
 {
     for (int i = 0; i < m->nstages; i++) {

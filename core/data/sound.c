@@ -8,7 +8,8 @@
 #include "core/data/packed.h"
 #include "scheduler/schedule.h"
 
-/* Vertices stood over; whether those are the right ones makes no difference to memory. */
+/* The vertices that are stood over: whether they are the right ones makes no difference to
+ * memory. */
 static bool over_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int sample,
                           int32_t n)
 {
@@ -23,7 +24,7 @@ static bool over_is_sound(const struct cavs_data *d, const struct cavs__stage_da
     return sound;
 }
 
-/* A row is equal to one that is not behind it. */
+/* A row may only be noted as equal to one that is not behind it. */
 static bool equal_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                            int sample)
 {
@@ -39,7 +40,8 @@ static bool equal_is_sound(const struct cavs_data *d, const struct cavs__stage_d
     return sound;
 }
 
-/* count and equal steer the balance of shards and the sharing of rows. */
+/* Wrong values of `count` and `equal` would change the balance of shards and which rows are
+ * shared. */
 static bool numbers_are_sound(const struct cavs_data *d, const struct cavs__stage_data *s,
                               int sample, int32_t n)
 {
@@ -59,7 +61,7 @@ static bool numbers_are_sound(const struct cavs_data *d, const struct cavs__stag
     return sum == n;
 }
 
-/* Lengths of lists add up to what the sample has of entries. */
+/* The lengths of lists must add up to the number of entries of the sample. */
 static bool list_is_sound(const struct cavs_data *d, const struct cavs__stage_data *s, int input,
                           int sample, int32_t n)
 {
