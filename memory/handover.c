@@ -11,7 +11,7 @@ void __tsan_release(void *address);
 
 static char all_tasks;
 
-/* Of a handle: its writers release the one, its readers the other. */
+/* Two addresses for each handle: its writers release one of them, and its readers the other. */
 static void *written(starpu_data_handle_t handle)
 {
     return handle;

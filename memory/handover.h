@@ -29,21 +29,21 @@
 
 #ifdef CAVS__THREAD_SANITIZER
 
-/* Before the task is submitted. */
+/* Called before the task is submitted. */
 void cavs__handover_submit(struct starpu_task *t);
-/* The same of a task without code: what it takes for writing follows one another through it. */
+/* The same for a task without code: tasks that write what it takes are ordered through it. */
 void cavs__handover_fence(struct starpu_task *t);
-/* Where StarPU asks about a submitted task: what it is like, not what it works on. */
+/* Called where StarPU asks what a submitted task is like, and not what it works on. */
 void cavs__handover_asked(struct starpu_task *t);
-/* First and last in every function of a codelet. */
+/* Called first and last in every function of a codelet. */
 void cavs__handover_begin(void);
 void cavs__handover_end(void);
 /* A task that the calling thread runs itself, and that StarPU does not know; NULL: no more. */
 void cavs__handover_here(struct starpu_task *t);
-/* After starpu_data_acquire() or before unregistering, and before starpu_data_release(). */
+/* Called after starpu_data_acquire() or before unregistering, and before starpu_data_release(). */
 void cavs__handover_acquired(starpu_data_handle_t handle);
 void cavs__handover_released(starpu_data_handle_t handle);
-/* After starpu_task_wait_for_all(). */
+/* Called after starpu_task_wait_for_all(). */
 void cavs__handover_waited(void);
 
 #else

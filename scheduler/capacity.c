@@ -77,7 +77,7 @@ static size_t cut_block(char *base, struct cavs__schedule *s, struct cavs__sched
     return c.used;
 }
 
-/* The largest number of edge rows that g can have, merged or not. */
+/* The most edge rows that g can have, whether equal vertices are merged or not. */
 static int64_t edge_bound(const struct cavs__graph *g)
 {
     int64_t edges = 0;

@@ -70,7 +70,8 @@ static void cut_into_vt(struct cavs__schedule *s, const struct cavs__graph *g, c
     s->edges = s->edge_ptr[s->rows] = edge;
 }
 
-/* Rows of children per edge row; counts the readers of row r in parent_ptr[r + 2]. */
+/* Writes for each edge row the row of its child, and counts the readers of row r in parent_ptr[r +
+ * 2]. */
 static void fill_edges(struct cavs__schedule *s, const struct cavs__graph *g)
 {
     for (int32_t row = 0; row < s->rows; row++) {

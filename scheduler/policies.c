@@ -27,7 +27,7 @@ static const int32_t *serial(struct cavs__schedule *s, const struct cavs__levell
     return step;
 }
 
-/* A step is a distance from the leaves, the longest one: rows are sorted so already. */
+/* The step of a vertex is the longest distance from the leaves. Rows are sorted by it already. */
 static const int32_t *depth(struct cavs__schedule *s, const struct cavs__levelled_graph *l)
 {
     (void)l;

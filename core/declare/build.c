@@ -4,7 +4,8 @@
 
 #include "core/declare/operator.h"
 
-/* Every builder starts with one of these: may f still grow, is x one of its float symbols? */
+/* Every builder starts with one of these questions: may f still grow, is x one of its float
+ * symbols? */
 bool cavs__is_closed(struct cavs_function *f, const char *op, struct cavs_place at)
 {
     if (f->finished)
@@ -27,7 +28,7 @@ bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cav
     return !f->recorder;
 }
 
-/* Is x of f?  Of a tape, it must not have been taken back either. */
+/* Does x belong to f? On a tape, it must not have been taken back either. */
 static bool belongs(struct cavs_function *f, const struct cavs_symbol *x, const char *op,
                     struct cavs_place at)
 {
@@ -71,8 +72,8 @@ bool cavs__are_no_ids(struct cavs_function *f, const struct cavs_symbol *x, cons
     return x->op != CAVS__OP_IDS;
 }
 
-/* A parameter that could not be found or made: said here, because here is the line that needs it.
- */
+/* A parameter that could not be found or made is reported here, because here is the line that needs
+ * it. */
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
                     struct cavs_place at)
 {
@@ -130,7 +131,7 @@ bool cavs__is_of_vertices(struct cavs_function *f, const struct cavs_symbol *x, 
     return false;
 }
 
-/* x, which has a row per vertex, for each entry of a list. */
+/* Repeats x, which has a row per vertex, for each entry of a list. */
 static struct cavs_symbol *repeat(struct cavs_symbol *x, int domain, struct cavs_place at)
 {
     return cavs__add_symbol(

@@ -36,7 +36,7 @@ static inline bool cavs__is_ids(struct cavs_function *f, const struct cavs_symbo
            !cavs__are_no_ids(f, x, op, at);
 }
 
-/* The same for what a tape has not: graphs, and inputs that samples bring by name. */
+/* May f still grow by what a tape does not have: graphs, and inputs that samples bring by name? */
 bool cavs__open_for_vertices(struct cavs_function *f, const char *op, struct cavs_place at);
 bool cavs__is_param(struct cavs_function *f, const struct cavs_param *p, const char *op,
                     struct cavs_place at);
@@ -74,10 +74,10 @@ static inline bool cavs__note(struct cavs_function *f, bool *what, const char *o
     return *what || cavs__note_first(f, what, op, at);
 }
 
-/* There was no memory for a symbol like x.  Always false. */
+/* Reports that there was no memory for a symbol like x. Always false. */
 bool cavs__symbol_nomem(struct cavs_function *f, const struct cavs_symbol *x);
 
-/* A symbol like this one with n operands, or an equal one that is there; NULL: reported. */
+/* Makes a symbol like this one with n operands, or finds an equal one; NULL: reported. */
 struct cavs_symbol *cavs__declare_symbol(struct cavs_function *f, struct cavs_symbol like, int n,
                                          struct cavs_symbol *const *inputs);
 
@@ -96,7 +96,8 @@ static inline void cavs__write_symbol(struct cavs_symbol *x, struct cavs_symbol 
     x->at = like.at;
 }
 
-/* The same, or recorded: written where it is to be, not copied from one place to the next. */
+/* The same for a function or a tape; a tape writes the symbol where it is to be, and copies
+ * nothing. */
 static inline struct cavs_symbol *cavs__add_symbol(struct cavs_function *f, struct cavs_symbol like,
                                                    int n, struct cavs_symbol *const *inputs)
 {

@@ -37,7 +37,7 @@ static int complete_channels(struct cavs_stage *s)
     return CAVS_OK;
 }
 
-/* Which functions pull each input. */
+/* Finds which functions pull each input. */
 static int find_pulled(struct cavs_stage *s)
 {
     for (int k = 0; k < s->ninputs; k++) {

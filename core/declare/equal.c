@@ -10,7 +10,7 @@
 
 #include "core/declare/model.h"
 
-/* Of a constant the bits count: 1 / 0 is not 1 / -0. */
+/* Of a constant the bits are compared: 1 / 0 is not 1 / -0. */
 static uint32_t bits(float s)
 {
     uint32_t u;
@@ -41,7 +41,7 @@ static uint32_t hash(const struct cavs_symbol *like, int ninputs, struct cavs_sy
     return cavs__mixed(h);
 }
 
-/* Takes up what has been added since the last search. */
+/* Enters the symbols that have been added since the last search. */
 static bool follow(struct cavs__equals *e, const struct cavs_function *f)
 {
     if (e->n == 0 || f->nsymbols > e->room) {

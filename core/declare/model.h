@@ -80,7 +80,7 @@ struct cavs__input {
     int width; /* float rows: columns */
     int limit; /* ids: smallest bound of what they index (rows of a table, classes), INT32_MAX if
                   none */
-    /* ids that name vertices of an earlier stage of the same sample, or NULL */
+    /* the earlier stage of the same sample whose vertices the ids name, or NULL */
     struct cavs_stage *vertices_of;
     bool *pulled; /* [nfunctions] by which functions; set by cavs_model_finish() */
 };
@@ -200,7 +200,7 @@ struct cavs_model {
  * false: out of memory. */
 bool cavs__find_equal(struct cavs_function *f, const struct cavs_symbol *like, int ninputs,
                       struct cavs_symbol *const *inputs, struct cavs_symbol **found);
-/* Symbols have been changed, or renumbered. */
+/* Forgets all, because symbols have been changed or renumbered. */
 void cavs__equals_forget(struct cavs__equals *e);
 void cavs__equals_clear(struct cavs__equals *e);
 

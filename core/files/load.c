@@ -9,7 +9,7 @@
 #include "core/files/contents.h"
 #include "core/files/metadata.h"
 
-/* A checkpoint will do as a model file: what else it holds is left out. */
+/* A checkpoint will do as a model file: what else is in it is left out. */
 static int check_names(const struct cavs__safetensors *f, const struct cavs_model *m)
 {
     const char *name;
@@ -35,7 +35,7 @@ static int set_item(const struct cavs__contents *f, int i, const void *values)
                            : cavs__set_state(f->s, item->p, item->state, values);
 }
 
-/* Of a checkpoint that many shards and metrics. */
+/* Loads a model file, or a checkpoint that has so many shards and metrics. */
 static int load(struct cavs_session *s, const struct cavs__safetensors *from, int shards,
                 int metrics)
 {

@@ -48,7 +48,7 @@ json_t *cavs__describe(const struct cavs_session *s, const char *format)
     return NULL;
 }
 
-/* Metadata of the session's, beside which its notes have their own names. */
+/* Metadata that the session writes by itself; its notes have names of their own. */
 static bool set_own(json_t *metadata, const char *name, const char *text)
 {
     char own[64];
@@ -57,7 +57,7 @@ static bool set_own(json_t *metadata, const char *name, const char *text)
     return json_object_set_new(metadata, own, json_string(text)) == 0;
 }
 
-/* Releases the array.  whole: it has all that it should. */
+/* Writes the array as text, and releases it. whole: no element of it is missing. */
 static bool set_array(json_t *metadata, const char *name, json_t *array, bool whole)
 {
     char *text = whole ? cavs__json_text(array, JSON_COMPACT) : NULL;
@@ -164,7 +164,7 @@ int cavs__read_description(const struct cavs__safetensors *f, struct cavs__descr
     return CAVS_OK;
 }
 
-/* Metric i of the checkpoint. */
+/* Reads metric i of the checkpoint. */
 static int take_metric(const struct cavs__safetensors *f, struct cavs_model *m, int i,
                        const char *name)
 {
@@ -178,7 +178,8 @@ static int take_metric(const struct cavs__safetensors *f, struct cavs_model *m, 
                             f->path, name ? name : "no name");
 }
 
-/* *array: that of its name, to be released by the caller; NULL: there is none.  what: it is of. */
+/* Sets *array to the array of that name, to be released by the caller, or to NULL if there is none.
+ * what: how messages call it. */
 static int read_array(const struct cavs__safetensors *f, const char *name, const char *what,
                       json_t **array)
 {

@@ -33,7 +33,8 @@ int cavs__take_metrics(const struct cavs__safetensors *f, struct cavs_model *m, 
 /* What the tapes of the session that wrote it had found (core/tape/found.c), an array, to be
  * released by the caller; NULL: nothing. */
 int cavs__read_found(const struct cavs__safetensors *f, json_t **found);
-/* One text of a checkpoint by its NAME, or "".  Earlier versions wrote them without a prefix. */
+/* A text of the checkpoint by its NAME, or "". Earlier versions wrote these texts without a
+ * prefix. */
 const char *cavs__described(const struct cavs__safetensors *f, const char *name);
 
 #endif

@@ -49,7 +49,7 @@ static int get_item(void *context, int i, void *values)
                            : cavs__get_state(f->s, item->p, item->state, values);
 }
 
-/* What is needed for anything of the file to be collected. */
+/* Prepares all that is needed before any matrix of the file can be collected. */
 static int prepare(struct cavs__contents *f, struct cavs_session *s, int shards, int size)
 {
     size_t n = (size_t)shards * (2 * (size_t)s->model->nmetrics + 1);
@@ -61,7 +61,7 @@ static int prepare(struct cavs__contents *f, struct cavs_session *s, int shards,
     return f->metrics ? CAVS_OK : cavs__fail_nomem("metrics", n * sizeof *f->metrics);
 }
 
-/* What this rank has of a state that the ranks share; nothing of others. */
+/* Reads the part that this rank has of a state that the ranks share; the rest stays as it is. */
 static int read_state(struct cavs__contents *f, int i)
 {
     const struct cavs__file_item *item = &f->item[i];
@@ -74,7 +74,7 @@ static int read_state(struct cavs__contents *f, int i)
     return cavs__get_state(f->s, item->p, item->state, f->states[i]);
 }
 
-/* Some of what the optimizer has is another rank's: rank 0 has all of it while it writes. */
+/* Other ranks have some of what the optimizer keeps; while rank 0 writes, it has all of it. */
 static int collect_states(struct cavs__contents *f, int shards)
 {
     struct cavs__ranks *ranks = f->s->rt->ranks;
@@ -95,8 +95,8 @@ static int collect_states(struct cavs__contents *f, int shards)
     return rc;
 }
 
-/* Rank 0 writes; what goes wrong there, all ranks hear.  Before that ranks meet again and again:
- * what one of them cannot do, none goes on with. */
+/* Rank 0 writes, and all ranks hear of its failures. Before that, ranks meet again and again, so
+ * that none goes on with what another one cannot do. */
 static int save(struct cavs_session *s, const char *path, int shards, int size, json_t *metadata)
 {
     struct cavs__contents f = {0};

@@ -62,8 +62,8 @@ const struct cavs__operator cavs__operator_concat = {
     .diff = diff_concat,
 };
 
-/* The part of a concatenation that holds columns [from, from + width), with *from made relative to
- * it; or NULL. */
+/* The operand of a concatenation that holds columns [from, from + width), or NULL. *from becomes
+ * relative to that operand. */
 static struct cavs_symbol *concat_part(struct cavs_symbol *x, int *from, int width)
 {
     int at = 0;

@@ -2,7 +2,7 @@
 /* dropout.c - zeros at random places of a row. */
 #include "core/operators/family.h"
 
-/* Every call in a model has numbers of its own. */
+/* Every call of dropout in a model draws numbers of its own. */
 static int next_site(const struct cavs_model *m)
 {
     int n = 0;
@@ -40,7 +40,7 @@ struct cavs_symbol *cavs_dropout_at(struct cavs_symbol *x, float rate, struct ca
                             1, &x);
 }
 
-/* The same numbers are drawn again: nothing is kept. */
+/* The same numbers are drawn again, so nothing of them is kept. */
 static void diff_dropout(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     if (y->inputs[0]->needs_grad)
@@ -52,7 +52,7 @@ static void diff_dropout(struct cavs__diff *d, struct cavs_symbol *y, struct cav
                               1, &g));
 }
 
-/* A half of the key of each row; nothing in a session that does not train. */
+/* One half of the key of each row; in a session that does not train there is none. */
 static struct cavs__operand noise(struct cavs__placer *p, enum cavs__section_kind half, int domain)
 {
     if (!p->plan->options.training)

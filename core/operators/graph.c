@@ -23,7 +23,7 @@ struct cavs_symbol *cavs_gather_at(struct cavs_function *f, int k, struct cavs_p
         0, NULL);
 }
 
-/* The gradient goes to the child in any case: see autodiff.c, where each slot gets one. */
+/* The child gets its gradient in any case: diff_children.c makes one for each slot. */
 static void diff_child(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     (void)d, (void)y, (void)g;

@@ -8,7 +8,7 @@
 
 static const char *const owners[] = {"vertex", "edge", "entry of a list"};
 
-/* What the present mention of an input says otherwise than the first one. */
+/* Reports in what the present mention of an input differs from the first one. */
 static void report_difference(struct cavs_function *f, const struct cavs__input *in,
                               const struct cavs__input *here, struct cavs_place at)
 {
@@ -23,7 +23,7 @@ static void report_difference(struct cavs_function *f, const struct cavs__input 
              f->stage->name);
 }
 
-/* NULL: memory is short. */
+/* Makes an input; NULL: memory is short. */
 static struct cavs__input *add_input(struct cavs_stage *s, const char *name,
                                      const struct cavs__input *like)
 {

@@ -101,7 +101,8 @@ struct cavs_symbol *cavs_sum_children_at(struct cavs_symbol *x, struct cavs_plac
     return over_list(CAVS__OP_LIST_SUM, x, at);
 }
 
-/* The row of each vertex for all its entries; a constant is there already. */
+/* The gradient of a sum is the row of each vertex, repeated for all its entries. A constant needs
+ * no repetition. */
 static void diff_list_sum(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     if (cavs__domain(g) >= 0)
@@ -230,7 +231,8 @@ struct cavs_symbol *cavs_mean_children_at(struct cavs_symbol *x, struct cavs_pla
     return sum && share ? cavs_apply2_at("mul", sum, share, at) : NULL;
 }
 
-/* Of a tape, whose signature's function has sum and share: core/tape/signature_operands.c. */
+/* On a tape alone; the function of its signature has a sum and a share instead:
+ * core/tape/signature_operands.c. */
 const struct cavs__operator cavs__operator_list_mean = {
     .name = "mean_children",
     .role = CAVS__ROLE_VIEW,

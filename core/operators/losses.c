@@ -57,8 +57,8 @@ void cavs_metric_at(struct cavs_function *f, const char *name, struct cavs_symbo
             where ? 2 : 1, in);
 }
 
-/* 1 where the loss counts; a cross-entropy of the same labels is 0 elsewhere, and so is its
- * gradient. */
+/* The gradient of a metric is 1 where the loss counts. Elsewhere a cross-entropy of the same labels
+ * is 0, and so is its gradient. */
 static void diff_metric(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     struct cavs_symbol *x = y->inputs[0];

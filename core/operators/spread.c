@@ -5,7 +5,7 @@
  */
 #include "core/operators/family.h"
 
-/* Out of what differs from vertex to vertex, into what all vertices with equal inputs share. */
+/* The gradient crosses from rows of vertices to rows that all vertices with equal inputs share. */
 static void diff_spread(struct cavs__diff *d, struct cavs_symbol *y, struct cavs_symbol *g)
 {
     struct cavs_symbol *sink;

@@ -106,7 +106,8 @@ int cavs__ranks_room(struct cavs__ranks *r)
     return r->room ? CAVS_OK : cavs__fail_nomem("ranks", ((size_t)r->count + 1) * sizeof *r->room);
 }
 
-/* What other versions say may have another length: this never changes. */
+/* Other versions may bring something of another length, but what is exchanged here never
+ * changes. */
 int cavs__ranks_same_version(struct cavs__ranks *r)
 {
     char own[64] = "", (*all)[sizeof own] = (void *)r->room;

@@ -48,7 +48,7 @@ static bool says(const char *path)
     return found;
 }
 
-/* Files that the user names in place of the usual ones, or besides, are not looked for. */
+/* Files that the user names instead of the usual ones, or besides them, are not searched. */
 static bool names_files(void)
 {
     static const char *const words[] = {"mca_param_files", "mca_base_param_files",

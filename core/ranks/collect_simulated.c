@@ -15,7 +15,7 @@
 
 enum { FIRST_TAG = 1 << 29 };
 
-/* One round: `bytes` to that rank, and as many from the other. */
+/* Makes one round: sends `bytes` to one rank, and receives as many from another. */
 static int pass_on(struct cavs__ranks *r, int round, char *out, int to, char *in, int from,
                    size_t bytes)
 {
@@ -33,7 +33,7 @@ static int pass_on(struct cavs__ranks *r, int round, char *out, int to, char *in
     return rc;
 }
 
-/* Where StarPU has not started, ranks are still alike: of one command line. */
+/* Where StarPU has not started, all ranks have the same: they come from one command line. */
 int cavs__ranks_gather(struct cavs__ranks *r, const void *mine, size_t bytes, void *all)
 {
     char *have = malloc((size_t)r->count * bytes + 1); /* of this rank, and of those after it */
@@ -57,7 +57,7 @@ int cavs__ranks_gather(struct cavs__ranks *r, const void *mine, size_t bytes, vo
     return rc;
 }
 
-/* Each is made as long as the longest. */
+/* All contributions are made as long as the longest. */
 int cavs__ranks_gather_lists(struct cavs__ranks *r, const int32_t *mine, const int64_t *n,
                              int32_t *all)
 {
@@ -78,7 +78,7 @@ int cavs__ranks_gather_lists(struct cavs__ranks *r, const int32_t *mine, const i
     return rc;
 }
 
-/* Nothing was computed that others could lack. */
+/* Nothing is computed in a simulation, so other ranks lack nothing. */
 int cavs__ranks_complete(struct cavs__ranks *r, float *rows, size_t n)
 {
     (void)rows;

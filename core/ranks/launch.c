@@ -64,7 +64,7 @@ static int init(const void *communicator, int *there)
     return CAVS_OK;
 }
 
-/* Of a process that is alone, MPI is not asked for anything. */
+/* A process that is alone does not ask MPI for anything. */
 static int check_threads(void)
 {
     int level = MPI_THREAD_SINGLE;
@@ -162,7 +162,8 @@ int cavs__ranks_init(struct cavs__ranks *r, struct starpu_conf *conf)
     return starpu_mpi_init_conf(NULL, NULL, 0, r->carry, conf);
 }
 
-/* A worker without a task leaves its core to who prepares the next batch, or to another rank. */
+/* A worker without a task gives its core to the thread that prepares the next batch, or to another
+ * rank. */
 static unsigned give_way(void *arg)
 {
     (void)arg;
@@ -223,7 +224,7 @@ int cavs__ranks_here(const struct cavs__ranks *r, int *count)
     return r ? r->here : 0;
 }
 
-/* The lowest and the highest of all are one. */
+/* All values are equal if the lowest of them and the highest are. */
 bool cavs__ranks_differ_here(const struct cavs__ranks *r, uint64_t value)
 {
     uint64_t ends[] = {value, ~value};

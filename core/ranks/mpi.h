@@ -26,12 +26,12 @@ struct cavs__ranks {
     struct cavs__word *room; /* for a meeting, which must not fail at one rank alone */
 };
 
-/* agree.c: makes that room. */
+/* agree.c: makes room in r->room for what ranks agree on. */
 int cavs__ranks_room(struct cavs__ranks *r);
-/* Before anything else is said. */
+/* Compares versions, before ranks exchange anything else. */
 int cavs__ranks_same_version(struct cavs__ranks *r);
 
-/* at_once.c: before MPI starts. */
+/* at_once.c: sets how long a message may be that MPI sends at once; called before MPI starts. */
 void cavs__ranks_send_at_once(void);
 
 /* watch.c */

@@ -116,7 +116,7 @@ void cavs__watch_fall_silent(struct cavs__ranks *r)
         join_thread(r->guard);
 }
 
-/* All are at their end. */
+/* Ends the watch when all ranks are at their end. */
 void cavs__watch_stop(struct cavs__ranks *r)
 {
     struct cavs__watch *w = r->guard;
