@@ -13,7 +13,7 @@
 
 enum {
     PANEL = CAVS__BF16_PANEL,
-    /* Rows of w that are transposed in one go, and pairs of each. */
+    /* How many rows of w are transposed at a time, and how many pairs of rows these are. */
     ROWS = 16,
     PAIRS = 128,
 };
@@ -32,7 +32,7 @@ CAVS__CLONES static void pack_pairs(int n, const float *upper, const float *lowe
         pairs[j] = cavs__bf16_rounded(upper[j]) | cavs__bf16_rounded(lower[j]) << 16;
 }
 
-/* One number of a pair; the other one stays. */
+/* Writes one number of a pair; the other one stays as it is. */
 static void set_half(bool lower, float x, uint32_t *pair)
 {
     const uint32_t bits = cavs__bf16_rounded(x);
@@ -45,7 +45,7 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* The pair of rows 2p and 2p + 1 in column c. */
+/* Where the pair of rows 2p and 2p + 1 in column c is. */
 static uint32_t *pair_at(uint32_t *packed, ptrdiff_t ldp, int p, int c)
 {
     return packed + c / PANEL * ldp + (ptrdiff_t)p * PANEL + c % PANEL;
@@ -80,7 +80,7 @@ void cavs__bf16_pack(int r, int m, int c, int n, const float *block, ptrdiff_t l
     }
 }
 
-/* Column c of w, a row of w^T. */
+/* Writes column c of w, which is a row of w^T. */
 static void pack_column(int r, int m, int c, const float *column, ptrdiff_t ldw, uint32_t *packed,
                         ptrdiff_t ldp)
 {

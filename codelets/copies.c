@@ -49,7 +49,7 @@ bool cavs__copy_is_far(int rows, int cols)
     return (int64_t)rows * cols >= FAR;
 }
 
-/* n numbers to a place at the begin of a cache line, and past the caches. */
+/* Writes n numbers to a place at the begin of a cache line, past the caches. */
 static void stream(int n, const float *from, float *to)
 {
 #ifdef __SSE2__

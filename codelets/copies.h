@@ -22,7 +22,7 @@ enum cavs__layout {
     CAVS__LAYOUTS
 };
 
-/* A tensor for a copy of w (rows, cols) has so many columns and rows. */
+/* The columns and rows of a tensor that holds a copy of w (rows, cols). */
 int cavs__layout_cols(enum cavs__layout layout, int rows, int cols);
 int cavs__layout_rows(enum cavs__layout layout, int rows, int cols);
 
@@ -43,7 +43,8 @@ bool cavs__copy_is_far(int rows, int cols);
 void cavs__copy_block(const struct cavs__copy *copy, int r, int c, int rows, int cols,
                       const float *block, ptrdiff_t ldw);
 
-/* Whoever is told that these n copies are there sees what was written past the caches. */
+/* Called before anybody is told that these n copies are there: makes what was written past the
+ * caches visible. */
 void cavs__copies_end(int n, const struct cavs__copy *copies);
 
 /* Fetches what cavs__copy_block() will write of such a block: the i-th of `parts` parts of it. */

@@ -38,7 +38,7 @@ struct cavs__launch_counts {
     int64_t vt[CAVS__CHAINS], of_vt[CAVS__CHAINS];
 };
 
-/* What a worker of a device does with a task: StarPU's function, whatever the kind of device. */
+/* What runs a task on a worker of a device: StarPU's function, whatever the kind of device. */
 typedef void cavs__device_task(void *descr[], void *arg);
 
 struct cavs__device_groups;
@@ -69,7 +69,7 @@ struct cavs__devices {
     void (*implement)(struct starpu_codelet *cl, uint32_t where, cavs__device_task *run);
     /* How devices of one kind run a codelet; NULL: they do not. */
     cavs__device_task *(*implementation)(const struct starpu_codelet *cl, uint32_t where);
-    /* Why the device cannot run all steps of a part, for people; NULL: it can. */
+    /* Why the device cannot run all steps of a part, as a text for messages; NULL: it can. */
     const char *(*obstacle)(int number, const struct cavs__part *p);
     /* Floats of scratch for so many rows, whose lists have so many entries (by list of the
      * part). */

@@ -67,7 +67,8 @@ const float *cavs__dense_gradient(int n, const struct cavs__partials *d, ptrdiff
     return sum_pairs(n, CAVS__PARTIALS, at, buffer);
 }
 
-/* n columns from c on, so few that their sum stays in registers, of occurrences [e, end). */
+/* Sums up n columns from c on of the occurrences [e, end); n is so small that the sums stay in
+ * registers. */
 static void narrow_sum(const struct cavs__sparse *s, int e, int end, int c, int n, float *sum)
 {
     for (int run, from = e; e < end; e = run) {

@@ -91,7 +91,7 @@ static inline int64_t cavs__first_row(const struct cavs__rows *r, const struct c
     }
 }
 
-/* Function rows, or entries, before these rows. */
+/* How many function rows, or entries, there are before these rows. */
 static inline int cavs__rows_before(const struct cavs__rows *r, int list)
 {
     return list > 0 ? r->first[list - 1] : r->segment->frow0 + r->start;

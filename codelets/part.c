@@ -17,7 +17,8 @@ struct tile {
     const struct cavs__window *window; /* NULL: everything */
 };
 
-/* Row 0 need not lie in the buffer, and a pointer to what does not is not C's: hence an integer. */
+/* Row 0 need not lie in the buffer, and C has no pointers to what lies outside, so the address is
+ * computed as an integer. */
 static float *address(const struct tile *t, const struct cavs__location *at)
 {
     const void *base;
@@ -39,7 +40,7 @@ static struct cavs__view view_of(const struct tile *t, const struct cavs__operan
                                .cols = o->cols};
 }
 
-/* The tile's vertex that has entry e of the tile in its list. */
+/* Finds the vertex of the tile whose list has entry e of the tile. */
 static int owner(const struct tile *t, int list, int e)
 {
     const int32_t *ptr = cavs__entries_from(&t->at, list - 1, t->at.start);
@@ -50,7 +51,7 @@ static int owner(const struct tile *t, int list, int e)
     return r;
 }
 
-/* The part of the step that made number c of row r bad. */
+/* Finds the operator of the step that made number c of row r bad. */
 static int culprit(const struct cavs__step *s, const struct cavs__view *v, int r, int c)
 {
     return s->call.program ? cavs__ew_blame(s->call.program, v, r, c) : 0;
@@ -93,7 +94,7 @@ static void check_finite(const struct tile *t, const struct cavs__step *s,
     }
 }
 
-/* Of nanoseconds; NULL: nobody asks. */
+/* Where nanoseconds are added up; NULL: nobody asks for them. */
 static uint64_t *sum_of(const struct tile *t, const struct cavs__step *s)
 {
     return t->args->nanoseconds ? &t->args->nanoseconds[s->cost] : NULL;
@@ -146,7 +147,7 @@ static struct cavs__call look_through(const struct cavs__window *window, const s
     return call;
 }
 
-/* Whether a row of the tile has that id. */
+/* Does a row of the tile have that id? */
 static bool is_selected(const struct cavs__view *ids, int rows, int32_t id)
 {
     bool any = false;
@@ -156,8 +157,8 @@ static bool is_selected(const struct cavs__view *ids, int rows, int32_t id)
     return any;
 }
 
-/* *first: buffers that nothing has been added to; the first reduction into each starts it from
- * zero. */
+/* *first: the buffers that nothing has been added to yet. The first reduction into each of them
+ * starts it from zero. */
 static void take_step(const struct tile *t, const struct cavs__step *s, uint64_t *first)
 {
     struct cavs__view v[s->nviews + 1]; /* a fused group may have some hundreds */

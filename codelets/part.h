@@ -76,7 +76,7 @@ struct cavs__operand {
 
 struct cavs_symbol; /* core/declare/model.h */
 
-/* What workers spend their time on: a step, or the optimizer's tasks. */
+/* What workers spend their time on: a step of a part, or a task of the optimizer. */
 enum cavs__cost {
     CAVS__COST_PRODUCT,
     CAVS__COST_MEMORY /* moves rows, computes nothing */,
@@ -158,7 +158,7 @@ struct cavs__fault {
     long batch;
 };
 
-/* Whose V_t a task's segments are. */
+/* The chain whose V_t the segments of a task are. */
 enum cavs__chain { CAVS__NO_CHAIN, CAVS__CHAIN_FORWARD, CAVS__CHAIN_BACKWARD, CAVS__CHAINS };
 
 /* Other workers may help with what tasks do, of which one runs at a time. */

@@ -84,7 +84,8 @@ static double nearest(const struct history *h, double log_size)
     return d;
 }
 
-/* Microseconds.  Beyond the sizes that were seen, time goes with size. */
+/* The estimate in microseconds. Beyond the sizes that were seen, time grows in proportion to
+ * size. */
 static double average(const struct history *h, uint32_t footprint, double size)
 {
     double d0 = nearest(h, log(size)), sum = 0, weights = 0;

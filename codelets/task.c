@@ -101,8 +101,8 @@ static int can_execute(unsigned worker, struct starpu_task *task, unsigned imple
            cavs__devices->takes_tasks((int)worker);
 }
 
-/* A kind of device runs the codelet if all devices of that kind can: StarPU asks for a kind
- * first. */
+/* A kind of device runs the codelet only if all devices of that kind can, because StarPU asks for a
+ * kind first. */
 static void add_devices(struct starpu_codelet *cl, uint32_t where, cavs__device_task *run)
 {
     cl->where = STARPU_CPU | where;

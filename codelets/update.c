@@ -94,7 +94,7 @@ static void fetch_row(const struct dense *d, int r, int c, int n)
     }
 }
 
-/* n columns of row r from column c on, and meanwhile those of row `next` are fetched. */
+/* Updates n columns of row r from column c on, and meanwhile fetches those of row `next`. */
 static void update_row(const struct cavs__update *u, const struct dense *d, int r, int next, int c,
                        int n)
 {

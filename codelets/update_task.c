@@ -15,13 +15,13 @@ static float *buffer(void *descr[], int i)
     return (float *)STARPU_MATRIX_GET_PTR(descr[i]);
 }
 
-/* Row 0 need not lie in a buffer: hence an integer. */
+/* Row 0 need not lie in the buffer, so its address is computed as an integer. */
 static float *row_zero(const float *row, int number, ptrdiff_t ld)
 {
     return (float *)((uintptr_t)row - (uintptr_t)(number * ld) * sizeof *row);
 }
 
-/* NULL: the rule has no such state. */
+/* State i of the rule; NULL: the rule has no such state. */
 static float *state(void *descr[], const struct cavs__update_args *a, int i)
 {
     return i < a->nstates ? row_zero(buffer(descr, 1 + i), a->states_from, a->ld) : NULL;
@@ -47,8 +47,8 @@ static float clipped_scale(const struct cavs__update_args *a, const double *norm
     return norm > a->clip ? (float)(a->rule.scale * (double)a->clip / norm) : a->rule.scale;
 }
 
-/* Rows that are made and then updated: they stay in L2 meanwhile, where those of any gradient
- * would go to memory and come back. */
+/* Rows whose gradient is made just before they are updated: the gradients of so few stay in L2,
+ * where more would go to memory and come back. */
 enum { MADE_ROWS = CAVS__UPDATE_ROWS };
 
 /* An update whose rows several workers may claim. */
@@ -85,7 +85,7 @@ static const float *make_rows(void *descr[], const struct cavs__update_args *a,
     return added ? row_zero(g, r, a->ldg) : NULL;
 }
 
-/* All of them; one more than the last one's number. */
+/* Makes all gradients of the rows; returns one more than the number of the last gradient. */
 static int make_gradients(void *descr[], const struct cavs__update_args *a, int r, int m, int at,
                           const float **gradients)
 {
@@ -105,7 +105,8 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* The rule goes over rows as soon as their gradient is made, in a place that is the claimant's. */
+/* Applies the rule to rows as soon as their gradient is made; the gradient lies in a place that the
+ * claimant has to itself. */
 static void update_as_made(const void *what, int claimant, int from, int to)
 {
     const struct shared_update *u = what;
@@ -146,7 +147,8 @@ static void share_update(const struct shared_update *u)
                          (a->rows + MADE_ROWS - 1) / MADE_ROWS, (uintptr_t)u->w);
 }
 
-/* What is looked up alone has copies where another session, which shares it, multiplies by it. */
+/* A parameter that is only looked up has copies if another session, with which it is shared,
+ * multiplies by it. */
 static void copy_rows(const struct cavs__update_args *a, const int32_t *ids, const float *w,
                       const struct cavs__copy *copies)
 {
@@ -241,7 +243,8 @@ static uint32_t footprint(struct starpu_task *task)
            (uint32_t)a->ngrads ^ (a->made ? 1u << 30 : 0);
 }
 
-/* Bound by memory: of each number there is one in every buffer; what is written is read, too. */
+/* Updates are bound by memory. Of each number there is one in every buffer, and what is written is
+ * read, too. */
 static size_t size(struct starpu_task *task, unsigned implementation)
 {
     const struct cavs__update_args *a;
@@ -254,7 +257,7 @@ static size_t size(struct starpu_task *task, unsigned implementation)
            1;
 }
 
-/* size() has a quarter of the numbers. */
+/* What size() gives is a quarter of the numbers. */
 static struct cavs__device_work device_work(struct starpu_task *task)
 {
     return (struct cavs__device_work){.launches = 1,

@@ -38,7 +38,8 @@ struct cavs__update_args {
     uint64_t *nanoseconds; /* that tasks take on CPUs are added here; NULL: do not measure */
 };
 
-/* clips: there are norms.  Both run on devices, too, as far as those compute in double. */
+/* clips: the task reads norms. Both codelets run on devices, too, as far as these compute in
+ * double. */
 void cavs__update_codelet(struct starpu_codelet *cl, bool clips);
 void cavs__norm_codelet(struct starpu_codelet *cl);
 

@@ -7,7 +7,7 @@
 #include "codelets/groups/elementwise.h"
 #include "codelets/kernels/philox.h"
 
-/* Of kernels.cl, whose items take so many numbers of a row. */
+/* Launches a kernel of kernels.cl whose items take so many numbers of a row. */
 static void launch_rows(struct cavs__launch *l, const struct cavs__device_call *c,
                         enum cavs__device_kernel kernel, int n, int numbers)
 {

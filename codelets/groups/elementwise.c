@@ -62,8 +62,8 @@ static void find_all_reads(void)
             find_reads(op, which);
 }
 
-/* Operators by the first letters of their names, which are one number: who records a network asks
- * for one at every symbol. */
+/* Finds operators by the first letters of their names, taken as one number: whoever records a
+ * network asks for one at every symbol. */
 enum { LETTERS = 8, LISTS_BITS = 7 };
 static struct {
     uint64_t letters[COUNT];
@@ -104,7 +104,7 @@ static void list_all(void)
     atomic_store_explicit(&letters_listed, true, memory_order_release);
 }
 
-/* By its letters; -1: there is none. */
+/* The number of the operator by its letters; -1: there is none. */
 static int look_up(const char *name)
 {
     int n, op;

@@ -16,7 +16,8 @@
 
 #define MAX_WORDS 32 /* in $CC */
 
-/* Fast, but NaN and infinities keep their meaning, and ew_math.def its order of sums. */
+/* Flags for fast code in which NaN and infinities keep their meaning, and sums the order that
+ * ew_math.def gives them. */
 static const char *const flags[] = {
     "-w",      "-std=gnu11", "-fopenmp-simd",         "-fno-math-errno",   "-fno-trapping-math",
     "-O3",     "-fPIC",      "-fno-associative-math", "-fno-signed-zeros", "-ffp-contract=fast",
@@ -24,7 +25,7 @@ static const char *const flags[] = {
 };
 #define NFLAGS ((int)(sizeof flags / sizeof *flags))
 
-/* For this machine; a compiler may not know one of them. */
+/* Flags for this machine; a compiler may not know one of them. */
 static int native_flags(const char *to[2])
 {
     int n = 0;
@@ -166,7 +167,7 @@ static enum cavs__ew_end run_with(const struct cavs__ew_compiler *c, const char 
     return cavs__ew_process_run((char *const *)argv, log_path);
 }
 
-/* The compiler's first complaint. */
+/* Takes the compiler's first complaint for the message. */
 static void explain(const struct cavs__ew_compiler *c, const char *log_path)
 {
     FILE *log = fopen(log_path, "re");
@@ -181,7 +182,7 @@ static void explain(const struct cavs__ew_compiler *c, const char *log_path)
         fclose(log);
 }
 
-/* A compiler that hangs is not waited for again and again. */
+/* The compiler that did not end in time: it is not waited for again and again. */
 static _Atomic uint64_t given_up;
 
 static void give_up(const struct cavs__ew_compiler *c)

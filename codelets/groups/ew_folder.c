@@ -75,7 +75,7 @@ bool cavs__ew_is_private(const struct stat *st)
 
 /* ---- the way there ---- */
 
-/* Nobody but root and we can change what is in it under a name that is there. */
+/* Can nobody but root and this user change what is in the folder under a name that is there? */
 static bool is_trusted(const struct stat *st)
 {
     bool owned = st->st_uid == geteuid() || st->st_uid == 0;
@@ -157,7 +157,7 @@ static int follow(struct walk *w, const char *name, const struct stat *link)
     return restart(w, path);
 }
 
-/* The next name of the way, taken from its rest; false: there is none. */
+/* Takes the next name of the way from its rest; false: there is none. */
 static bool next_name(struct walk *w, char name[NAME_MAX + 1])
 {
     size_t skip = strspn(w->rest, "/"), n = strcspn(w->rest + skip, "/");

@@ -142,7 +142,7 @@ static const char *name_of(char *name, size_t size, int operand)
     return name;
 }
 
-/* Exact in all languages; only C has no spelling for infinities. */
+/* Writes a number exactly, in all languages; only C has no spelling for infinities. */
 static void put_constant(const struct writer *w, float s)
 {
     if (isfinite(s))
@@ -154,7 +154,7 @@ static void put_constant(const struct writer *w, float s)
                          : 0x7f800000u);
 }
 
-/* The expression with its letters replaced. */
+/* Writes the expression with its letters replaced. */
 static void put_expression(const struct writer *w, const struct cavs__ew_node *node)
 {
     const char *letters = cavs__ew_operands(node->op, node->which);

@@ -58,7 +58,7 @@ static void collect_row(const struct strip *s, int input, int r, float *to)
         memcpy(to, from, (size_t)s->columns * sizeof *to);
 }
 
-/* Row r of the next strip, if it is anywhere. */
+/* Fetches row r of the next strip, if there is one. */
 CAVS__FETCHES void fetch_row(const struct strip *s, const struct cavs__view *v, int r)
 {
     r += s->rows;
@@ -121,7 +121,7 @@ static void run_step(const struct strip *s, int j)
         copy_rows(s, out, to);
 }
 
-/* What lies over inputs, which all nodes have read by now. */
+/* Copies what lies over inputs to its place, since all nodes have read these by now. */
 static void write_over(const struct strip *s)
 {
     const struct cavs__ew_spec *spec = &s->p->spec;

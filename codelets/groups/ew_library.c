@@ -94,7 +94,8 @@ static int build(const struct cavs__ew_compiler *c, const char *source, const ch
 
 /* ---- libraries ---- */
 
-/* Takes the descriptor: what was looked at is what is loaded, whatever has its name by now. */
+/* Loads the object by its descriptor, which it takes: so what was checked is what is loaded,
+ * whatever has the name by now. */
 static struct cavs__ew_library *load(int fd)
 {
     struct cavs__ew_library *l = malloc(sizeof *l);

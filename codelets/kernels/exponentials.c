@@ -17,7 +17,7 @@ static float largest_of(int n, const float *z)
     return largest;
 }
 
-/* Whole vectors only, so that a number does not depend on its place. */
+/* Only whole vectors are computed, so that a number's result does not depend on its place. */
 CAVS__CLONES void cavs__exponentials(struct cavs__group *g, const struct cavs__view *z, int r,
                                      int rows)
 {

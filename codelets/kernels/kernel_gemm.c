@@ -26,7 +26,7 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* A view that a provider cannot read: indexed, or one row repeated. */
+/* Is it a view that a provider cannot read: an indexed one, or one row repeated? */
 static bool scattered(const struct cavs__view *v)
 {
     return v->index || v->ld < v->cols;
@@ -109,7 +109,8 @@ static void gemm(const struct cavs__call *call, int rows, const struct cavs__vie
         multiply(call, rows, y->cols, x->cols, x->p, x->ld, w, 0, y->p, y->ld, false);
 }
 
-/* All at once.  false: rows that have to be copied are more than the buffer has room for. */
+/* Multiplies all rows at once. false: the rows that have to be copied are more than the buffer has
+ * room for. */
 static __attribute__((noinline)) bool gemm_at_once(int n, int rows, const struct cavs__view (*v)[3])
 {
     struct cavs__panel_product p[CAVS__CLAIMED_PRODUCTS];

@@ -15,7 +15,8 @@ CAVS__CLONES static void subtract(int n, const float *x, const float *y, float *
         z[j] = x[j] - y[j];
 }
 
-/* By whole vectors, for which y has room: so a number does not depend on its place. */
+/* Only whole vectors are computed, for which y has room, so that a number's result does not depend
+ * on its place. */
 CAVS__CLONES static void exponentials(int n, float *y)
 {
     int whole = (n + 15) / 16 * 16;

@@ -9,7 +9,7 @@
 
 #include "codelets/kernels/kernel_reference.h"
 
-/* The entries of row r of a listed view are [begin, end). */
+/* The entries of row r of a listed view are those from begin() on and before end(). */
 static int begin(const struct cavs__view *v, int r)
 {
     return v->ptr[r] - v->ptr[0];

@@ -94,7 +94,7 @@ const struct cavs__kernel cavs__kernel_row_max_grad = {
 
 /* ---- root mean square ------------------------------------------------------------------------ */
 
-/* In sixteen sums, which may be taken at once. */
+/* Adds up in sixteen sums, which may be computed at once. */
 static float sum_of_squares(int n, const float *x)
 {
     float part[16] = {0}, sum = 0;

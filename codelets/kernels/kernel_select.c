@@ -17,11 +17,12 @@
 
 enum { ROWS = CAVS__FAR_ROWS, COLS = CAVS__FAR_DEPTH };
 
-/* Rows of y lie that much further apart than they are wide: a kilobyte or four apart they would
+/* How much further apart the rows of y are than they are wide: rows a kilobyte or four apart would
  * all fall into one set of the nearest cache. */
 enum { APART = 16 };
 
-/* Rows of one id: those at positions [from, end) by block w, or by its transpose. */
+/* Rows that have one id: those at positions [from, end) are multiplied by block w, or by its
+ * transpose. */
 struct run {
     const struct cavs__view *v;
     const struct cavs__sorted *s;
@@ -34,7 +35,7 @@ struct buffers {
     float x[ROWS * COLS], turned[ROWS * COLS], y[ROWS * (COLS + APART)];
 };
 
-/* What was computed for the rows at positions [from, end) goes to columns [c, c + n) of y. */
+/* Copies what was computed for the rows at positions [from, end) to columns [c, c + n) of y. */
 static void put(const float *rows, ptrdiff_t ld, const struct run *run, int from, int end, int c,
                 int n)
 {
@@ -65,7 +66,7 @@ static void multiply_piece(const struct run *run, int m, int c, int n, int p, in
     }
 }
 
-/* Columns [c, c + n) of y for the rows at positions [from, end). */
+/* Computes columns [c, c + n) of y for the rows at positions [from, end). */
 static void multiply_strip(const struct run *run, int from, int end, int c, int n)
 {
     const struct cavs__view *x = &run->v[0];
@@ -86,8 +87,8 @@ static void multiply_strip(const struct run *run, int from, int end, int c, int 
     }
 }
 
-/* The rows at positions [from, end), which all have the id of the block: all columns; a strip of w
- * serves all rows while it is in cache. */
+/* Computes all columns of the rows at positions [from, end), which all have the id of the block. A
+ * strip of w serves all rows while it is in cache. */
 static void multiply_run(const struct run *run, int from, int end)
 {
     const int cols = run->v[3].cols;

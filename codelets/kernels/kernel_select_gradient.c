@@ -74,7 +74,7 @@ static struct cavs__gemm_rows rows_of(const struct cavs__view *v, int n, const i
     return (struct cavs__gemm_rows){v->p, v->ld, v->index ? room : number};
 }
 
-/* The numbers of the rows from *r on that have this id, at most CAVS__SORTED. */
+/* Lists the rows from *r on that have this id, at most CAVS__SORTED of them. */
 static int rows_with(const struct cavs__view *ids, int32_t id, int rows, int *r, int32_t *number)
 {
     int n = 0;

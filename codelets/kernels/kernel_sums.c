@@ -41,7 +41,8 @@ static void add_rows(const struct cavs__view *x, int r, int rows, bool more, int
                          x->index ? x->index + r : NULL, more, y + c);
 }
 
-/* A row that is this wide is a page of its own: of so many the processor foresees what comes. */
+/* A row of WIDE numbers fills a page, and the processor foresees reads of up to STREAMS pages at a
+ * time. */
 enum { WIDE = 1024, STREAMS = 16 };
 
 /* x (rows, n), y (1, n): y += sum of rows, one row after the other, so that tiles of rows give the
@@ -90,7 +91,7 @@ static void sum_entries(const struct cavs__view *x, int e, int end, int n, float
             cavs__add_row(n, x->p + x->index[e] * x->ld, y);
 }
 
-/* The first of what sum_entries() will read. */
+/* Fetches the first of what sum_entries() will read. */
 CAVS__FETCHES void fetch_entries(const struct cavs__view *x, int e, int end, int n)
 {
     if (e < end && x->index[e] >= 0)

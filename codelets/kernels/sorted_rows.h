@@ -10,7 +10,7 @@
 
 enum { CAVS__SORTED = 2048 }; /* at once */
 
-/* Those without an id, -1, come first; those of one id as they were. */
+/* Rows without an id, -1, come first; rows of one id keep their order. */
 struct cavs__sorted {
     int n;
     int row[CAVS__SORTED];
