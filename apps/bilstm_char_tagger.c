@@ -96,7 +96,8 @@ static int collect_chars(struct char_tagger *c, int n, const char *const *words,
     return (int)chars;
 }
 
-/* One long chain, cut where a word ends: the first character that this way reads has no child. */
+/* The characters are one long chain, cut where a word ends: the first character that this direction
+ * reads has no child. */
 static void char_graph(struct char_tagger *c, enum cavs_way way, int chars, int words)
 {
     const int *begin = c->end[!way];

@@ -79,7 +79,7 @@ static error_t on_argument(struct command *c, char *arg, struct argp_state *stat
     }
 }
 
-/* Options that would change nothing. */
+/* Refuses options that would change nothing. */
 static void check_form(const struct pack *p, struct argp_state *state)
 {
     if (p->steps && p->form != &pack_text)
@@ -175,7 +175,7 @@ int *pack_ints(struct pack *p, size_t n)
 
 /* ---- packing --------------------------------------------------------------------------------- */
 
-/* The first reading: words that are frequent enough get the lowest ids. */
+/* Reads the input for the first time: words that are frequent enough get the lowest ids. */
 static int choose_words(struct pack *p, struct app_error *e)
 {
     int rc, *map;
@@ -200,7 +200,7 @@ static int open_pattern(struct pack *p, struct app_error *e)
     return packed_vocab(p->pattern, p->like, "relations", &p->relations, e);
 }
 
-/* A pipe gives what it holds once only. */
+/* The input is read twice, and a pipe gives what it holds only once. */
 static int check_input(const struct pack *p, struct app_error *e)
 {
     struct stat st;

@@ -16,7 +16,7 @@ struct to_record {
     const size_t *at;            /* of each sentence's first word among them */
 };
 
-/* One of them, while it is recorded. */
+/* One of these sentences, while it is recorded. */
 struct one_sentence {
     const struct dyn_tagger *t;
     struct cavs_tape *tape;
@@ -59,7 +59,7 @@ static struct cavs_symbol *start(const struct cavs_cell *lstm, struct cavs_funct
     return cavs_constant(f, 2 * lstm->hidden, 0);
 }
 
-/* A word from its characters: where both ways end. */
+/* The row of a word that is made from its characters: the states in which both directions end. */
 static struct cavs_symbol *spell(const struct one_sentence *x, const char *word)
 {
     const struct dyn_tagger *t = x->t;
@@ -87,7 +87,7 @@ static struct cavs_symbol *word(const struct one_sentence *x, int row, const cha
                : cavs_lookup(x->t->embedding, cavs_tape_id(x->tape, row));
 }
 
-/* The states of its words, read one way. */
+/* Records the states of a sentence's words, read in one direction. */
 static void read_words(const struct one_sentence *x, enum cavs_way way)
 {
     const struct cavs_cell *lstm = &x->t->lstm[way];
@@ -121,7 +121,7 @@ static void compare(struct cavs_tape *tape, struct cavs_symbol *logits, int tag)
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
-/* Room for what is known of its words.  false: there is no memory. */
+/* Makes room for what is known of the sentence's words. false: there is no memory. */
 static bool reserve(struct one_sentence *x)
 {
     size_t n = (size_t)x->n;
@@ -134,7 +134,7 @@ static bool reserve(struct one_sentence *x)
     return true;
 }
 
-/* One whose words are rows of the embedding by now. */
+/* Records a sentence whose words are rows of the embedding by now. */
 static int record_sentence(struct cavs_tape *tape, int i, void *user)
 {
     const struct to_record *all = user;
@@ -186,7 +186,8 @@ static int count_entities(struct dyn_tagger *t, const struct sentences *s, const
     return rc;
 }
 
-/* Where the words of each sentence begin among those of the batch, and behind the last one. */
+/* Where the words of each sentence begin among those of the batch; the last element is where they
+ * end. */
 static size_t *begins(const struct sentences *s, const int *samples, int n)
 {
     size_t *at = malloc(((size_t)n + 1) * sizeof *at);
@@ -219,7 +220,7 @@ static int record(struct app *a, enum app_set set, const int *samples, int n)
                             : record_and_count(t, &all, n);
 }
 
-/* What the predictor has read. */
+/* The sentences that the predictor has read. */
 static int score(struct tagger *shared, struct cavs_data *none, const float **logits)
 {
     struct dyn_tagger *t = (struct dyn_tagger *)shared;
@@ -239,7 +240,7 @@ static int score(struct tagger *shared, struct cavs_data *none, const float **lo
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-/* Words become rows of the embedding: those that are seen too rarely are unknown. */
+/* Turns words into rows of the embedding; those that are seen too rarely become unknown. */
 static void offer(struct dyn_tagger *t, enum app_set set)
 {
     struct app *a = &t->shared.app;

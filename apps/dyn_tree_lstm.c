@@ -32,7 +32,7 @@ struct trees {
                                     with the labels */
 };
 
-/* One of them, while it is recorded. */
+/* One of these trees, while it is recorded. */
 struct one_tree {
     const struct recorded *t;
     struct cavs_tape *tape;
@@ -77,7 +77,7 @@ static int declare(struct recorded *t)
     return cavs_model_finish(a->model);
 }
 
-/* The state of a vertex whose children have theirs. */
+/* Records the state of a vertex whose children have theirs. */
 static struct tree_lstm_state vertex(struct one_tree *x, int v)
 {
     int arity = tree_arity(&x->tree, v), first = x->tree.child_ptr[v];
@@ -92,7 +92,7 @@ static struct tree_lstm_state vertex(struct one_tree *x, int v)
     return tree_lstm_inner(&cell, arity, x->child);
 }
 
-/* The same by the declared cell. */
+/* Records the same state by the declared cell. */
 static struct tree_lstm_state apply(struct one_tree *x, int v)
 {
     int arity = tree_arity(&x->tree, v);
@@ -131,7 +131,7 @@ static void compare(const struct one_tree *x, struct cavs_symbol *logits, int v)
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-/* Room for the states of a tree.  false: there is no memory. */
+/* Makes room for the states of a tree. false: there is no memory. */
 static bool reserve(struct one_tree *x)
 {
     size_t n = (size_t)x->tree.n, most = 1;
@@ -179,7 +179,7 @@ static int record(struct app *a, enum app_set set, const int *samples, int n)
 
 /* ---- predictions ----------------------------------------------------------------------------- */
 
-/* The scores of all vertices, computed at one go. */
+/* Records the scores of all vertices at one go. */
 static int score(struct recorded *t, const struct forest *trees)
 {
     struct cavs_tape *tape = t->shared.app.tape;

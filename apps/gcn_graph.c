@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Neighbours of all nodes, each once, and the node itself. */
+/* The neighbours of all nodes, each neighbour once, and the node itself. */
 struct neighbours {
     int *ptr, *node;
 };
@@ -27,8 +27,8 @@ static int keep_once(int *node, int n)
     return kept;
 }
 
-/* Node v itself, and the other end of each of its edges, as often as there are any; fill[v]: how
- * many. */
+/* Lists for each node v itself, and the other end of each of its edges as often as there are any;
+ * fill[v] counts them. */
 static void fill_in(const struct edge_list *g, struct neighbours *out, int *fill)
 {
     for (int e = 0; e < g->nedges; e++) {
@@ -45,7 +45,7 @@ static void fill_in(const struct edge_list *g, struct neighbours *out, int *fill
     }
 }
 
-/* Those that stand there more than once go, and the others move up. */
+/* Removes neighbours that are listed more than once; the others move up. */
 static void close_gaps(int n, struct neighbours *out, const int *fill)
 {
     int sum = 0;
@@ -109,7 +109,7 @@ static int degree(const struct neighbours *nb, int v)
     return nb->ptr[v + 1] - nb->ptr[v];
 }
 
-/* Copy `copy` of node v is vertex copy * n + v. */
+/* Copy `copy` of node v is the vertex of number copy * n + v. */
 static void fill_arrays(const struct edge_list *g, int rounds, const struct neighbours *nb,
                         struct gcn_arrays *a)
 {

@@ -9,7 +9,7 @@
 
 static const char *const ends[APP_SETS] = {"train", "val", "test"};
 
-/* The file beside content with another end; NULL: memory is short. */
+/* The path of the file that has the name of `content` but another end; NULL: memory is short. */
 static char *beside(const char *content, const char *end)
 {
     int stem = (int)(strlen(content) - strlen(SUFFIX));

@@ -37,7 +37,7 @@ static int predict_graph(struct gcn *g, struct cavs_data *d, const struct edge_l
     return rc;
 }
 
-/* All nodes at once: any may be the neighbour of any other. */
+/* All nodes are labelled at once, since any may be the neighbour of any other. */
 int gcn_predict(struct app *a, struct cavs_data *d, int most)
 {
     static const bool no_sets[APP_SETS] = {false};

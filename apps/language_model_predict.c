@@ -24,7 +24,7 @@ static int read_lines(struct language_model *lm, int most)
     return sentences_next(lm->stream, most, &lm->lines, &a->error);
 }
 
-/* A line by itself: its chains begin and end with it. */
+/* Every line stands by itself: its chains begin and end with it. */
 static int add_line(struct language_model *lm, struct cavs_data *d, int i)
 {
     const struct sentences *s = &lm->lines;

@@ -25,7 +25,7 @@ struct stream {
     size_t n, cap; /* n >= 1 once reading has begun */
 };
 
-/* Words text[1 .. n], each predicted from the one before. */
+/* Adds the words text[1 .. n] as a sample, each predicted from the one before. */
 static int add_chain(struct pack *p, const int *text, int n)
 {
     int *ptr = pack_ints(p, 2 * (size_t)n + 1), *child, rc;
@@ -42,7 +42,7 @@ static int add_chain(struct pack *p, const int *text, int n)
     return cavs_data_end(p->data);
 }
 
-/* Chains of n words, as long as there are so many. */
+/* Adds chains of n words, as long as there are so many left. */
 static int cut(struct stream *s, size_t n)
 {
     size_t at = 0;

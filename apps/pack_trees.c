@@ -54,7 +54,7 @@ static int read_brackets(struct pack *p, struct app_error *e)
     return ptb_each(p->input, &o, &visitor, e);
 }
 
-/* Words are numbers here; their names are these numbers, too, and none is <unk>. */
+/* The words of these files are numbers; their names are the numbers, too, and none is <unk>. */
 static int on_numbered_tree(void *context, const struct tree *t, struct app_error *e)
 {
     struct pack *p = context;

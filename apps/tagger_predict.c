@@ -10,7 +10,7 @@
 #include "apps/common/utf8.h"
 #include "apps/tagger.h"
 
-/* The tags of n words go to t->predictor.tags.  <unk> is no tag. */
+/* Finds the tags of n words for t->predictor.tags; <unk> is no tag. */
 static int choose_tags(struct tagger *t, size_t n, const float *logits)
 {
     struct tagger_predictor *p = &t->predictor;
@@ -49,7 +49,7 @@ int tagger_measure(struct app *a, enum app_set set)
 
 /* ---- predictions: JSON ----------------------------------------------------------------------- */
 
-/* Sentence i, and where the tags and logits of its words begin. */
+/* Writes sentence i; the tags and logits of its words begin at these places. */
 static int write_json(struct tagger *t, int i, const int *tags, const float *logits)
 {
     const struct sentences *s = &t->predictor.read;
@@ -103,7 +103,7 @@ static int write_all(struct tagger *t, const float *logits)
     return rc;
 }
 
-/* Of what was read last. */
+/* Writes the sentences that were read last. */
 static int predict_sentences(struct tagger *t, struct cavs_data *d)
 {
     const float *logits;
@@ -112,7 +112,7 @@ static int predict_sentences(struct tagger *t, struct cavs_data *d)
     return rc == 0 ? write_all(t, logits) : rc;
 }
 
-/* Sentences before a mistake in the input are there, and written. */
+/* If there is a mistake in the input, the sentences before it have been read, and are written. */
 int tagger_predict(struct app *a, struct cavs_data *d, int most)
 {
     struct tagger *t = (struct tagger *)a;

@@ -11,7 +11,7 @@
 
 /* ---- words and tags -------------------------------------------------------------------------- */
 
-/* Those of the model file, if there is one that has them. */
+/* Takes the words and tags of the model file, if there is one that has them. */
 static int take_words(struct tagger *t)
 {
     int rc = app_vocab(&t->app, "words", &t->words);
@@ -24,7 +24,7 @@ static int take_words(struct tagger *t)
     return rc;
 }
 
-/* The frequent words, in the order in which they were seen first. */
+/* Lists the frequent words, in the order in which they were seen first. */
 static int choose_words(struct tagger *t, const struct vocab *seen)
 {
     if (!(t->words = vocab_create()))
@@ -40,7 +40,7 @@ static int choose_words(struct tagger *t, const struct vocab *seen)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* The training set brings words and tags, unless a model file did. */
+/* Takes words and tags from the training set, unless a model file has brought them. */
 static int read_training(struct tagger *t, struct vocab *seen, struct sentences *text)
 {
     struct app *a = &t->app;
@@ -82,7 +82,7 @@ static void report_baseline(struct app *a, enum app_set set, const char *name, d
     report_number(&a->report, field, value);
 }
 
-/* What is right in this set if one goes by the commonest tags of the training set. */
+/* Counts what is right in this set if each word gets its commonest tag of the training set. */
 static int report_baselines(struct tagger *t, enum app_set set, const struct tag_baseline *b,
                             const struct sentences *s)
 {

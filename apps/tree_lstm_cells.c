@@ -102,7 +102,7 @@ static struct tree_lstm_state childsum(const struct tree_lstm_cell *p, int n,
     return state_of(c, iou[1]);
 }
 
-/* The same on a tape, where sums of however many are batched together. */
+/* The same on a tape, where sums over any number of children are batched together. */
 static struct tree_lstm_state childsum_of_lists(const struct tree_lstm_cell *p, int n,
                                                 const struct tree_lstm_state *child)
 {
@@ -131,7 +131,7 @@ struct tree_lstm_state tree_lstm_inner(const struct tree_lstm_cell *p, int n,
 
 /* ---- vertex functions of them ---------------------------------------------------------------- */
 
-/* The state goes up, h to the classifier. */
+/* Hands the state up to the parent, and h to the classifier. */
 static void set_state(struct cavs_function *f, struct tree_lstm_state s)
 {
     struct cavs_symbol *state[] = {s.c, s.h};
@@ -140,7 +140,7 @@ static void set_state(struct cavs_function *f, struct tree_lstm_state s)
     cavs_push(f, "h", s.h);
 }
 
-/* A vertex with so many children, each read by its number. */
+/* Declares a vertex with so many children, each read by its number. */
 static void declare_inner(struct cavs_function *f, const struct tree_lstm_cell *p, int arity)
 {
     struct tree_lstm_state child[ARITY_MANY];
@@ -154,7 +154,7 @@ static void declare_inner(struct cavs_function *f, const struct tree_lstm_cell *
     set_state(f, tree_lstm_inner(p, arity, child));
 }
 
-/* The childsum cell over any number of children: a row for each of them. */
+/* Declares the childsum cell over any number of children, with a row for each of them. */
 static void declare_childsum_of_many(struct cavs_function *inner, const struct tree_lstm_cell *p)
 {
     struct cavs_symbol *child[2] = {NULL, NULL}, *iou[3] = {NULL}, *f, *c;
@@ -166,7 +166,8 @@ static void declare_childsum_of_many(struct cavs_function *inner, const struct t
     set_state(inner, state_of(c, iou[1]));
 }
 
-/* One function for each small arity that occurs: no arithmetic on children that are not there. */
+/* Declares a function for each small number of children that occurs, which computes nothing for
+ * children that are not there. */
 static void declare_childsums(struct cavs_stage *tree, const struct arities *arities,
                               const struct tree_lstm_cell *p)
 {

@@ -115,7 +115,7 @@ static int note_set(struct treebank *b, struct app *a, int set, const char *bina
     return rc;
 }
 
-/* Of trees to predict nothing is known yet. */
+/* Of trees that are to be labelled nothing is known yet. */
 static int note_all(struct treebank *b, const char *binary)
 {
     int rc = arities_note(&b->arities, 0);

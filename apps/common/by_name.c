@@ -7,7 +7,7 @@
 #include "apps/common/model_note.h"
 #include "apps/common/start.h"
 
-/* Where a row or column of a parameter is in the file; -1: nowhere. */
+/* The position of a row or column of a parameter in the file; -1: it is not there. */
 struct places {
     int n, *at;
     bool by_word;
@@ -19,7 +19,7 @@ static void same_places(struct places *p)
         p->at[i] = i;
 }
 
-/* Number i stands for the word first + i of `mine`, in the file for a word of `theirs`. */
+/* Number i of `mine` stands for the word first + i; in the file it is a word of `theirs`. */
 static void word_places(struct places *p, const struct vocab *mine, const struct vocab *theirs,
                         int first)
 {
@@ -32,7 +32,7 @@ static void word_places(struct places *p, const struct vocab *mine, const struct
     p->by_word = true;
 }
 
-/* Whether the name is one of a list between blanks. */
+/* Is the name one of the names in a list that blanks separate? */
 static bool is_among(const char *names, const char *name)
 {
     size_t n = strlen(name);
@@ -52,7 +52,7 @@ static const struct app_words *words_of(const struct app *a, const char *param, 
     return NULL;
 }
 
-/* One file and what has been found of it. */
+/* One file, and what has been found of it so far. */
 struct taking {
     struct app *a;
     struct cavs_model_file *file;

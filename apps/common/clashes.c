@@ -6,7 +6,7 @@
 
 #include "apps/common/option_values.h"
 
-/* A name with nothing there is its own place. */
+/* Do both paths lead to one place? A name with nothing there is a place of its own. */
 static bool same_place(const char *a, const char *b)
 {
     struct stat x, y;
@@ -23,7 +23,8 @@ bool same_file(const char *a, const char *b)
     return same_place(a, b) && (stat(a, &x) != 0 || S_ISREG(x.st_mode));
 }
 
-/* What is read as a whole before it is written. */
+/* May the output take the place of the other file? It may if that is read to its end before
+ * anything is written. */
 static bool may_share(const char *output, const char *other)
 {
     return strcmp(output, "save") == 0 &&
@@ -49,7 +50,7 @@ static const char *folder(const struct option_list *l, const char *name)
     return *(const char **)options_value(l, options_find(l, name));
 }
 
-/* A trace has its folder to itself. */
+/* A trace must have its folder to itself. */
 static void check_trace(const struct option_list *l, const char *other)
 {
     const char *trace = folder(l, "trace"), *path = folder(l, other);
