@@ -5,6 +5,7 @@
  * the reason.
  */
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -692,6 +693,45 @@ static void copies_of_ids_do_not_lend_a_large_file(void **state)
     trial_close(&t);
 }
 
+/* Row i of the file is 0.01 in the columns up to i, and the model says nearly 0 of every row, where
+ * 1 is wanted: the gradient of half the squared difference is minus the sum of the rows. */
+static void rows_read_at_once_and_one_by_one_are_those_of_the_samples(void **state)
+{
+    enum { SAMPLES = 6, COLUMNS = SAMPLES + 1 };
+    static const struct {
+        int n, samples[SAMPLES];
+    } batches[] = {{6, {0, 1, 2, 3, 4, 5}}, {4, {2, 3, 4, 0}}, {3, {5, 4, 2}}, {2, {3, 3}}};
+    static float gradient[WIDE_ROW];
+    struct cavs_model *m = wide_rows_model();
+    struct cavs_session *s;
+    struct cavs_data *d;
+
+    (void)state;
+    assert_non_null(m);
+    check_ok(wide_rows_pack(m, path, SAMPLES));
+    check_ok(cavs_data_open(m, path, &d));
+    check_ok(cavs_session_create(trial_runtime, m, NULL, &s));
+    for (size_t i = 0; i < 2 * sizeof batches / sizeof *batches; i++) {
+        const int n = batches[i / 2].n, *samples = batches[i / 2].samples;
+
+        d->packed->large = i % 2;
+        check_ok(cavs_session_gradient(s, d, samples, n));
+        check_ok(cavs_session_get_gradient(s, cavs_model_find_param(m, "W"), gradient));
+        for (int c = 0; c < COLUMNS; c++) {
+            int rows = 0;
+
+            for (int k = 0; k < n; k++)
+                rows += samples[k] >= c;
+            if (fabs(gradient[c] + 0.01 * rows) > 1e-4)
+                fail_msg("batch %zu, column %d: gradient %g of %d rows", i / 2, c, gradient[c],
+                         rows);
+        }
+    }
+    cavs_session_destroy(s);
+    cavs_data_destroy(d);
+    cavs_model_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -713,6 +753,7 @@ int main(void)
         cmocka_unit_test(of_a_large_file_hardly_a_page_is_in_memory),
         cmocka_unit_test(checking_a_large_file_leaves_it_on_its_disk),
         cmocka_unit_test(copies_of_ids_do_not_lend_a_large_file),
+        cmocka_unit_test(rows_read_at_once_and_one_by_one_are_those_of_the_samples),
     };
     trial_compile(false);
     return cmocka_run_group_tests_name("packed", tests, group_up, group_down);
