@@ -289,16 +289,6 @@ struct graph *graph_make(const char *text)
     return g;
 }
 
-int graph_widest(const struct graph *g)
-{
-    int widest = 0;
-    for (int v = 0; v < g->n; v++) {
-        int children = g->child_ptr[v + 1] - g->child_ptr[v];
-        widest = children > widest ? children : widest;
-    }
-    return widest;
-}
-
 /* Depth first with the path of parents as an explicit stack: chains of any length are fine. */
 void graph_order(const struct graph *g, int *order)
 {

@@ -35,8 +35,6 @@ struct graph {
 /* NULL, and a line on stderr, when the text is not understood. */
 struct graph *graph_make(const char *text);
 void graph_free(struct graph *g);
-/* The largest number of children of a vertex. */
-int graph_widest(const struct graph *g);
 /* The vertices of an acyclic graph with children before parents, into order[n]. */
 void graph_order(const struct graph *g, int *order);
 /* Marks the vertices that are nobody's child; returns how many. */
