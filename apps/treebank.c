@@ -2,7 +2,6 @@
 #include "apps/treebank.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "apps/common/model_note.h"

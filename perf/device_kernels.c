@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/options.h"
 #include "apps/common/progress.h"
 #include "codelets/device/device.h"
 #include "codelets/device/sequences.h"

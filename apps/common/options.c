@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const app_set_names[APP_SETS] = {"train", "dev", "test"};
 

@@ -2,7 +2,6 @@
 /* dependencies.c - who depends on whom: by the numbers of jobs that StarPU recorded, and by the
  * data they use. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/array.h"
 #include "apps/trace/trace.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* longest_path.c - dependencies between tasks: when they became ready, and the longest path. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "apps/trace/trace.h"
 

@@ -5,7 +5,6 @@
  * constant, and its duration is added to where it belongs.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "apps/trace/trace.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* totals.c - sums by codelet, worker, phase and batch, and along the longest path. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "apps/trace/trace.h"
 

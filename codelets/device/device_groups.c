@@ -3,7 +3,6 @@
  * device, and those that its plan grows by another each time. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "codelets/device/device.h"
 #include "codelets/groups/ew_internal.h"

@@ -3,7 +3,6 @@
  * the oracle. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "codelets/groups/ew_internal.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fingerprint.c - a number that tells one set of samples from another. */
-#include <string.h>
-
 #include "core/base/hash.h"
 #include "core/data/data.h"
 #include "core/base/error.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* losses.c - what is reported of vertices, and losses: one number per vertex. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/array.h"
 #include "core/operators/family.h"
