@@ -2,7 +2,7 @@
 /* parameters.c - a row of numbers that are trained, rows of a table of them, and constants. */
 #include "core/operators/family.h"
 
-/* Of a tape, where it was mentioned before. */
+/* The symbol that stands for the parameter where a tape has mentioned it before; else NULL. */
 static struct cavs_symbol *known_use(const struct cavs_function *f, const struct cavs_param *p)
 {
     const struct cavs__uses *uses = f->recorder ? f->recorder->uses : NULL;
