@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_claims.c - products whose panels several threads claim have the bits of products that one
- * thread makes, whoever comes and goes.
+ * test_claims.c - products of which several threads claim panels or rows have the bits of products
+ * that one thread makes, whoever comes and goes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codelets/products/bf16.h"
 #include "codelets/products/claims.h"
 #include "codelets/products/gemm.h"
 #include "codelets/products/panels.h"
@@ -169,15 +170,117 @@ static void the_same_bits_with_any_helpers(void **state)
     }
 }
 
+/* ---- gradients ---- */
+
+/* Of dw, none of them whole units; and so often at most until a helper has had a part in it. */
+enum { SUMMED = 150, HIGH = 450, WIDE = 110, TRIES = 20000 };
+
+struct gradient {
+    float *x, *dy, *dw, *want;
+    int32_t index[SUMMED];
+};
+
+static void open_gradient(struct gradient *g)
+{
+    uint64_t r = 7;
+
+    g->x = numbers(SUMMED * HIGH);
+    g->dy = numbers(SUMMED * WIDE);
+    g->dw = numbers(HIGH * WIDE);
+    g->want = numbers(HIGH * WIDE);
+    draw(SUMMED * HIGH, g->x, &r);
+    draw(SUMMED * WIDE, g->dy, &r);
+    draw(HIGH * WIDE, g->dw, &r);
+    memcpy(g->want, g->dw, HIGH * WIDE * sizeof *g->dw);
+    for (int i = 0; i < SUMMED; i++)
+        g->index[i] = random_int(&r, -1, SUMMED - 1);
+}
+
+static void close_gradient(struct gradient *g)
+{
+    free(g->x);
+    free(g->dy);
+    free(g->dw);
+    free(g->want);
+}
+
+static void check_gradient(struct gradient *g, bool accumulate, bool bf16)
+{
+    const struct cavs__gradient_product p = {SUMMED,
+                                             WIDE,
+                                             HIGH,
+                                             accumulate,
+                                             bf16,
+                                             .x = {g->x, HIGH, g->index},
+                                             .dy = {g->dy, WIDE, NULL},
+                                             .dw = g->dw,
+                                             .lddw = WIDE};
+
+    (bf16 ? cavs__bf16()->gemm_tn : cavs__gemm()->gemm_tn_rows)(SUMMED, WIDE, HIGH, &p.x, &p.dy,
+                                                                g->want, WIDE, accumulate);
+    cavs__claimed_gradient(&p);
+    assert_memory_equal(g->dw, g->want, HIGH * WIDE * sizeof *g->dw);
+}
+
+struct timed_helper {
+    struct cavs__claims *claims;
+    uint64_t sum; /* nanoseconds that it has helped for */
+};
+
+static void *help_once(void *arg)
+{
+    struct timed_helper *h = arg;
+
+    cavs__claims_help(h->claims, 1, &h->sum);
+    return NULL;
+}
+
+/* With a helper that stays until it has had a part. */
+static void check_helped_gradient(bool accumulate, bool bf16)
+{
+    enum { LONG = 2000000000 };
+    void *room = malloc(cavs__claims_bytes());
+    struct timed_helper h = {0};
+    struct gradient g;
+    pthread_t thread;
+
+    assert_non_null(room);
+    open_gradient(&g);
+    h.claims = cavs__claims_init(room, 2, LONG);
+    cavs__claims_open(h.claims, 0);
+    assert_int_equal(pthread_create(&thread, NULL, help_once, &h), 0);
+    for (int i = 0; i < TRIES && __atomic_load_n(&h.sum, __ATOMIC_RELAXED) == 0; i++)
+        check_gradient(&g, accumulate, bf16);
+    cavs__claims_open(NULL, 0);
+    cavs__claims_close(h.claims);
+    pthread_join(thread, NULL);
+    assert_true(h.sum > 0);
+    close_gradient(&g);
+    free(room);
+}
+
+static void rows_of_gradients_are_claimed_and_have_the_same_bits(void **state)
+{
+    (void)state;
+    for (int accumulate = 0; accumulate < 2; accumulate++) {
+        if (cavs__gemm()->gemm_tn_rows)
+            check_helped_gradient(accumulate, false);
+        check_helped_gradient(accumulate, true);
+    }
+}
+
+/* ---- units ---- */
+
 struct counted {
     atomic_int *times, *in_seat;
 };
 
-/* Nobody else has the same seat meanwhile. */
+/* Nobody else has the same seat meanwhile, and what a unit does is its own. */
 static void count(const void *what, int claimant, int from, int to)
 {
     const struct counted *c = what;
 
+    assert_int_equal(cavs__claimants(), 1);
     assert_int_equal(atomic_fetch_add(&c->in_seat[claimant], 1), 0);
     for (int i = from; i < to; i++)
         atomic_fetch_add(&c->times[i], 1);
@@ -261,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bits_with_any_helpers),
+        cmocka_unit_test(rows_of_gradients_are_claimed_and_have_the_same_bits),
         cmocka_unit_test(each_unit_is_done_once_with_seats_of_ones_own),
         cmocka_unit_test(a_seat_is_left_to_the_owner),
     };

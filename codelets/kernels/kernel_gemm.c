@@ -163,19 +163,27 @@ static void gemm_tn(const struct cavs__call *call, int rows, const struct cavs__
                     unsigned flags)
 {
     const struct cavs__view *x = &v[0], *dy = &v[1], *dw = &v[2];
-    const struct cavs__gemm_rows xs = {x->p, x->ld, x->index}, dys = {dy->p, dy->ld, dy->index};
+    const struct cavs__gradient_product all = {rows,
+                                               dw->cols,
+                                               x->cols,
+                                               !(flags & CAVS__FIRST),
+                                               call->bf16,
+                                               {x->p, x->ld, x->index},
+                                               {dy->p, dy->ld, dy->index},
+                                               dw->p,
+                                               dw->ld};
+    const bool large = (int64_t)x->cols * dw->cols > CAVS__GEMM_TN_SMALL,
+               lies = rows <= 0 || (!scattered(x) && !scattered(dy));
     const struct cavs__gemm_provider *g = cavs__gemm();
-    const bool first = flags & CAVS__FIRST;
 
-    if (call->bf16)
-        cavs__bf16()->gemm_tn(rows, dw->cols, x->cols, &xs, &dys, dw->p, dw->ld, !first);
-    else if (rows <= 0 || (!scattered(x) && !scattered(dy)))
-        g->gemm_tn(rows, dw->cols, x->cols, x->p, x->ld, dy->p, dy->ld, dw->p, dw->ld, !first);
-    else if (g->gemm_tn_rows && (int64_t)x->cols * dw->cols > CAVS__GEMM_TN_SMALL)
-        g->gemm_tn_rows(rows, dw->cols, x->cols, &xs, &dys, dw->p, dw->ld, !first);
+    if (call->bf16 || (g->gemm_tn_rows && large))
+        cavs__claimed_gradient(&all);
+    else if (lies)
+        g->gemm_tn(rows, dw->cols, x->cols, x->p, x->ld, dy->p, dy->ld, dw->p, dw->ld,
+                   all.accumulate);
     else
         for (int r = 0; r < rows; r += BLOCK_ROWS)
-            tn_rows(!first || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
+            tn_rows(all.accumulate || r > 0, r, smaller(BLOCK_ROWS, rows - r), x, dy, dw);
 }
 
 const struct cavs__kernel cavs__kernel_gemm = {

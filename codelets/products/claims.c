@@ -252,16 +252,19 @@ void cavs__claimed(cavs__claimed_work *run, const void *what, size_t bytes, cons
                    uintptr_t key)
 {
     const int units = begins[cavs__claimants()];
+    struct cavs__claims *c = opened;
 
     if (cavs__claimants() < 2 || units < 2 || units > 0xffff) {
         run(what, 0, 0, units);
         return;
     }
-    opened->work.run = run;
-    memcpy(opened->work.what, what, bytes);
-    publish(opened, begins, key);
-    take_all(opened, opened->owner);
-    for (int looks = 0; atomic_load_explicit(&opened->undone, memory_order_acquire) > 0; looks++)
+    c->work.run = run;
+    memcpy(c->work.what, what, bytes);
+    publish(c, begins, key);
+    opened = NULL; /* a unit's own work is not claimed */
+    take_all(c, c->owner);
+    opened = c;
+    for (int looks = 0; atomic_load_explicit(&c->undone, memory_order_acquire) > 0; looks++)
         wait_a_little(looks);
 }
 

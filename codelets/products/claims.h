@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claims.h - work of one task whose units several workers claim: panels of a product, rows of an
- * update.
+ * claims.h - work of one task whose units several workers claim: panels of a product, rows of a
+ * gradient or of an update.
  *
  * A chain of thin V_t is run by one worker, and each V_t reads all weights again.  Where these do
  * not fit one second-level cache they come from far each time, while other workers have nothing to
@@ -22,6 +22,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "codelets/products/gemm.h"
 
 enum {
     CAVS__CLAIMANTS = 4,       /* the owner, and helpers at most */
@@ -77,5 +79,20 @@ struct cavs__panel_product {
  * gemm_panels() of the provider in use makes them; by all claimants, where this thread has opened
  * its work and what is multiplied by is large. */
 void cavs__claimed_products(int n, const struct cavs__panel_product *p);
+
+/* ---- claimed_gradient.c ---- */
+
+/* dw (k, n) = or += x^T dy, x (m, k), dy (m, n). */
+struct cavs__gradient_product {
+    int m, n, k;
+    bool accumulate, bf16;
+    struct cavs__gemm_rows x, dy;
+    float *dw;
+    ptrdiff_t lddw;
+};
+
+/* As gemm_tn_rows() of the provider in use, or gemm_tn() of that of bfloat16 products, makes it; by
+ * all claimants, where this thread has opened its work and there is enough to multiply. */
+void cavs__claimed_gradient(const struct cavs__gradient_product *p);
 
 #endif

@@ -10,6 +10,7 @@ libcavs_la_SOURCES += \
 	codelets/products/blocks.h \
 	codelets/products/choice.c \
 	codelets/products/choice.h \
+	codelets/products/claimed_gradient.c \
 	codelets/products/claimed_products.c \
 	codelets/products/claims.c \
 	codelets/products/claims.h \
