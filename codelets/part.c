@@ -219,7 +219,7 @@ static int claimed_at_once(const struct tile *t, const struct cavs__step *s)
     if (most < 2 || t->window || t->args->fault || cavs__claimants() < 2)
         return 0;
     while (n < most && s[n].call.kernel == &cavs__kernel_gemm && s[n].call.panels &&
-           s[n].list == s->list)
+           s[n].call.bf16 == s->call.bf16 && s[n].list == s->list)
         n++;
     return n;
 }
@@ -233,7 +233,7 @@ static void take_products(const struct tile *t, const struct cavs__step *s, int 
         for (int k = 0; k < s[i].nviews; k++)
             v[i][k] = view_of(t, &s[i].v[k]);
     }
-    cavs__gemm_together(n, rows_of(t, s), v);
+    cavs__gemm_together(&s->call, n, rows_of(t, s), v);
     cavs__stopwatch_stop(sum, start);
 }
 

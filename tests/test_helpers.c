@@ -48,7 +48,7 @@ struct run {
     const char *scheduler;
     enum cavs_policy policy;
     int workers, l2_bytes; /* 0: as it is */
-    bool leave_to_workers;
+    bool leave_to_workers, bf16;
     struct cavs_model *model;
     struct cavs_runtime *rt;
     struct cavs_data *data;
@@ -68,7 +68,7 @@ static void fill(struct run *r)
 }
 
 /* So fine a grain that the calling thread leaves the batch to workers, which have several tasks
- * of it. */
+ * of it; products of bfloat16 are done sooner. */
 static void open_run(struct run *r)
 {
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
@@ -79,7 +79,8 @@ static void open_run(struct run *r)
     ro.leave_to_workers = r->leave_to_workers;
     so.optimizer = CAVS_ADAM;
     so.policy = r->policy;
-    so.grain = 5e-5f;
+    so.grain = r->bf16 ? 1e-5f : 5e-5f;
+    so.precision = r->bf16 ? CAVS_BFLOAT16 : CAVS_FLOAT32;
     r->model = wide_model();
     check_ok(cavs_runtime_create(&ro, &r->rt));
     check_ok(cavs_data_create(r->model, &r->data));
@@ -183,6 +184,18 @@ static void helpers_give_the_same_bits(void **state)
     check_helped(r, want);
 }
 
+static void helpers_give_the_same_bits_of_bfloat16(void **state)
+{
+    struct run r = alone();
+    uint64_t want;
+
+    (void)state;
+    r.bf16 = true;
+    want = train_without_help(r);
+    r.workers = 3;
+    check_helped(r, want);
+}
+
 static void helpers_give_the_same_bits_with_any_scheduler(void **state)
 {
     static const char *const schedulers[] = {"eager", "prio", "dmda", "random", "ws"};
@@ -247,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(helpers_give_the_same_bits),
+        cmocka_unit_test(helpers_give_the_same_bits_of_bfloat16),
         cmocka_unit_test(helpers_give_the_same_bits_with_any_scheduler),
         cmocka_unit_test(a_batch_of_one_tree_that_is_helped_with_is_one_task),
         cmocka_unit_test(small_weights_are_not_helped_with),

@@ -62,18 +62,13 @@ static void multiply(const struct cavs__call *call, int m, int n, int k, const f
                      ptrdiff_t ldx, const struct cavs__view *w, int from, float *y, ptrdiff_t ldy,
                      bool accumulate)
 {
-    const struct cavs__gemm_provider *g = cavs__gemm();
+    const ptrdiff_t above = call->bf16 ? from / 2 * CAVS__BF16_PANEL : from * CAVS__PANEL;
 
-    if (call->bf16)
-        cavs__bf16()->gemm(m, n, k, x, ldx,
-                           (const uint32_t *)(const void *)w->p + from / 2 * CAVS__BF16_PANEL,
-                           w->ld, y, ldy, accumulate);
-    else if (call->panels)
-        cavs__claimed_products(1, &(struct cavs__panel_product){m, n, k, accumulate, x,
-                                                                w->p + from * CAVS__PANEL, y, ldx,
-                                                                w->ld, ldy});
+    if (call->bf16 || call->panels)
+        cavs__claimed_products(1, &(struct cavs__panel_product){m, n, k, accumulate, call->bf16, x,
+                                                                w->p + above, y, ldx, w->ld, ldy});
     else
-        g->gemm(m, n, k, x, ldx, w->p + from * w->ld, w->ld, y, ldy, accumulate);
+        cavs__gemm()->gemm(m, n, k, x, ldx, w->p + from * w->ld, w->ld, y, ldy, accumulate);
 }
 
 /* y (rows, n) = x w, by blocks of rows and of the depth.  Not inlined: only this path needs
@@ -111,7 +106,8 @@ static void gemm(const struct cavs__call *call, int rows, const struct cavs__vie
 
 /* Multiplies all rows at once. false: the rows that have to be copied are more than the buffer has
  * room for. */
-static __attribute__((noinline)) bool gemm_at_once(int n, int rows, const struct cavs__view (*v)[3])
+static __attribute__((noinline)) bool gemm_at_once(const struct cavs__call *call, int n, int rows,
+                                                   const struct cavs__view (*v)[3])
 {
     struct cavs__panel_product p[CAVS__CLAIMED_PRODUCTS];
     float buffer[BLOCK], *to = buffer;
@@ -122,8 +118,9 @@ static __attribute__((noinline)) bool gemm_at_once(int n, int rows, const struct
 
         if (copied > buffer + BLOCK - to)
             return false;
-        p[i] = (struct cavs__panel_product){rows,           y->cols,   x->cols,     .w = w->p,
-                                            .pitch = w->ld, .y = y->p, .ldy = y->ld};
+        p[i] =
+            (struct cavs__panel_product){rows,      y->cols,        x->cols,   .bf16 = call->bf16,
+                                         .w = w->p, .pitch = w->ld, .y = y->p, .ldy = y->ld};
         p[i].x = piece(x, 0, rows, 0, x->cols, to, &p[i].ldx);
         to += copied;
     }
@@ -131,12 +128,13 @@ static __attribute__((noinline)) bool gemm_at_once(int n, int rows, const struct
     return true;
 }
 
-void cavs__gemm_together(int n, int rows, const struct cavs__view (*v)[3])
+void cavs__gemm_together(const struct cavs__call *call, int n, int rows,
+                         const struct cavs__view (*v)[3])
 {
-    if (gemm_at_once(n, rows, v))
+    if (gemm_at_once(call, n, rows, v))
         return;
     for (int i = 0; i < n; i++)
-        gemm(&(struct cavs__call){.panels = true}, rows, v[i], 0);
+        gemm(call, rows, v[i], 0);
 }
 
 /* dw (k, n) = or += x^T dy over m rows from row r, for providers that want rows at a fixed pitch */

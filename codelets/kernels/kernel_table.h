@@ -10,9 +10,11 @@
 CAVS__KERNELS(CAVS__DECLARE)
 #undef CAVS__DECLARE
 
-/* kernel_gemm.c: n products "gemm", up to CAVS__CLAIMED_PRODUCTS, of float32 weights in panels, of
- * which none touches what another one writes: other workers may take part in all of them. */
-void cavs__gemm_together(int n, int rows, const struct cavs__view (*v)[3]);
+/* kernel_gemm.c: n products "gemm" of weights in panels, up to CAVS__CLAIMED_PRODUCTS, all like
+ * that call and none of which touches what another one writes: other workers may take part in
+ * all. */
+void cavs__gemm_together(const struct cavs__call *call, int n, int rows,
+                         const struct cavs__view (*v)[3]);
 
 /* kernel_reference.c: plain loops in double */
 cavs__kernel_fn cavs__reference_gemm, cavs__reference_gemm_tn, cavs__reference_column_sum,

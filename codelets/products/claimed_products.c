@@ -3,6 +3,7 @@
  * claimed_products.c - products whose panels are claimed (claims.h), several at once: whoever has
  * claimed some waits for the others once, and not once a product.
  */
+#include "codelets/products/bf16.h"
 #include "codelets/products/blocks.h"
 #include "codelets/products/claims.h"
 #include "codelets/products/gemm.h"
@@ -21,19 +22,30 @@ struct products {
 };
 _Static_assert(sizeof(struct products) <= CAVS__CLAIMED_BYTES, "helpers get a copy of it");
 
+static int panels_of(const struct cavs__panel_product *p)
+{
+    return p->bf16 ? cavs__bf16_panels(p->n) : cavs__panels(p->n);
+}
+
 /* The panel of product k with which part i begins; the last part ends where the next would. */
 static int begin_of(const struct products *s, int k, int i)
 {
-    return cavs__panels(s->of[k].n) * i / s->parts;
+    return panels_of(&s->of[k]) * i / s->parts;
 }
 
 /* Columns of the panels from .. to-1. */
 static void multiply(const struct cavs__panel_product *p, int from, int to)
 {
-    const int col = from * CAVS__PANEL, cols = smaller(to * CAVS__PANEL, p->n) - col;
+    const int wide = p->bf16 ? CAVS__BF16_PANEL : CAVS__PANEL, col = from * wide,
+              cols = smaller(to * wide, p->n) - col;
+    const float *w = p->w + from * p->pitch;
 
-    cavs__gemm()->gemm_panels(p->m, cols, p->k, p->x, p->ldx, p->w + from * p->pitch, p->pitch,
-                              p->y + col, p->ldy, p->accumulate);
+    if (p->bf16)
+        cavs__bf16()->gemm(p->m, cols, p->k, p->x, p->ldx, (const uint32_t *)(const void *)w,
+                           p->pitch, p->y + col, p->ldy, p->accumulate);
+    else
+        cavs__gemm()->gemm_panels(p->m, cols, p->k, p->x, p->ldx, w, p->pitch, p->y + col, p->ldy,
+                                  p->accumulate);
 }
 
 /* Of the units from .. to-1 those that are panels [begin, end) of a product, the first of them
@@ -87,5 +99,5 @@ void cavs__claimed_products(int n, const struct cavs__panel_product *p)
         return;
     }
     for (int k = 0; k < n; k++)
-        multiply(&p[k], 0, cavs__panels(p[k].n));
+        multiply(&p[k], 0, panels_of(&p[k]));
 }

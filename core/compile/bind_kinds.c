@@ -68,7 +68,7 @@ static bool lies_by_stage(const struct cavs__operand *o)
            (in_place && (o->space == CAVS__ROWS || o->space == CAVS__EDGES));
 }
 
-/* Bytes of a weight in panels that a step reads. */
+/* Bytes of a weight in panels that a step reads; of bfloat16 it reads half of them. */
 static int64_t panel_bytes(const struct cavs__step *s)
 {
     if (s->call.kernel->number != CAVS__KERNEL_gemm || !s->call.panels)
