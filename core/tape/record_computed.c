@@ -52,8 +52,9 @@ static const struct cavs__glance *sign(struct cavs__recording *r, const struct c
     struct cavs__glance *last = e->site >= 0 ? &r->sites.all[e->site].last : &r->sourced;
     int number = -1;
 
+    /* With one more there is an array even before the first symbol that reads. */
     if (r->nreads <= CAVS__MOST_READS - x->ninputs &&
-        cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs),
+        cavs__array_reserve(&r->reads, &r->read_room, (size_t)(r->nreads + x->ninputs + 1),
                             sizeof *r->reads))
         number = signature_of(r, x, e, last);
     if (number < 0) {

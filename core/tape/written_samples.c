@@ -145,7 +145,8 @@ static bool reserve(struct cavs__recording *r, const struct cavs__extent *end)
            cavs__array_reserve(&r->signature, &r->signature_room, n, sizeof *r->signature) &&
            cavs__array_reserve(&r->places, &r->place_room, n, sizeof *r->places) &&
            cavs__array_reserve(&r->entries, &r->entry_room, n, sizeof *r->entries) &&
-           cavs__array_reserve(&r->reads, &r->read_room, (size_t)end->reads, sizeof *r->reads) &&
+           cavs__array_reserve(&r->reads, &r->read_room, (size_t)end->reads + 1,
+                               sizeof *r->reads) &&
            cavs__array_reserve(&r->runs, &r->run_room, (size_t)end->runs, sizeof *r->runs) &&
            cavs__array_reserve(&r->sinks, &r->sink_room, (size_t)end->sinks, sizeof *r->sinks);
 }
