@@ -1353,6 +1353,49 @@ static void equal_symbols_are_computed_once(void **unused)
     close_scene(&a);
 }
 
+/* A word whose equals in other samples were computed with it and then taken back.  `to` gets its
+ * gradient. */
+static int gradient_where_equals_are_taken_back(struct scene *a, float *to)
+{
+    float row[EQUAL][WIDTH], *rows[EQUAL];
+    struct cavs_symbol *words[EQUAL];
+    struct cavs_function *f;
+    int64_t mark = 0;
+
+    check_ok(cavs_tape_begin(a->t, CAVS_TAPE_GRADIENT));
+    for (int k = 0; k < EQUAL; k++) {
+        f = cavs_tape_sample(a->t);
+        words[k] = cavs_lookup(a->E, cavs_tape_id(a->t, 1));
+        rows[k] = row[k];
+        if (k == 0)
+            mark = cavs_tape_mark(a->t);
+    }
+    check_ok(cavs_tape_values(a->t, EQUAL, words, rows));
+    check_ok(cavs_tape_rewind(a->t, mark));
+    f = cavs_tape_resume(a->t, 0);
+    classify(a, f, cavs_tanh(cavs_affine(words[0], a->U, a->b)), 0);
+    check_ok(cavs_tape_finish(a->t));
+    return cavs_tape_gradients(a->t, 1, words, &to);
+}
+
+static void gradients_are_there_when_equal_symbols_are_taken_back(void **unused)
+{
+    struct cavs_symbol *words[EQUAL];
+    float row[2][WIDTH];
+    struct scene a;
+
+    (void)unused;
+    open_scene(&a);
+    check_ok(gradient_where_equals_are_taken_back(&a, row[0]));
+    cavs_tape_destroy(a.t);
+    a.t = new_tape_of_blocks(a.s, CAVS_POLICY_AUTO);
+    for (int i = 0; i < 3; i++)
+        record_equal(&a, words);
+    check_ok(gradient_where_equals_are_taken_back(&a, row[1]));
+    assert_near(row[1], row[0]);
+    close_scene(&a);
+}
+
 /* ---- all ---- */
 
 static const char *zoo_name(int i)
@@ -1398,6 +1441,7 @@ int main(void)
         cmocka_unit_test(blocks_are_made_for_inference),
         cmocka_unit_test(products_of_words_are_computed_ahead_of_chains),
         cmocka_unit_test(equal_symbols_are_computed_once),
+        cmocka_unit_test(gradients_are_there_when_equal_symbols_are_taken_back),
     };
     const size_t nown = sizeof own / sizeof *own;
     int n = zoo_count(), failed;

@@ -192,6 +192,19 @@ int cavs_tape_finish(struct cavs_tape *t)
 
 /* ---- gradients ---- */
 
+/* Is there another symbol in the recording that its vertex has computed?  Those that were equal may
+ * have been taken back since. */
+static bool is_shared(const struct cavs__recording *r, int symbol)
+{
+    int32_t vertex = r->places[symbol].vertex;
+
+    for (int i = 0; i < cavs__symbols_of(r) && r->vertices[vertex].shared; i++) {
+        if (i != symbol && cavs__is_marked(r, i, CAVS__ORDERED) && r->places[i].vertex == vertex)
+            return true;
+    }
+    return false;
+}
+
 static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x)
 {
     int from;
@@ -222,7 +235,7 @@ static int check_gradient(const struct cavs_tape *t, const struct cavs_symbol *x
     if (cavs__is_marked(&t->recording, node->x.number, CAVS__IN_BLOCK))
         return in_a_block("cavs_tape_gradients", &node->x);
     if (cavs__is_marked(&t->recording, node->x.number, CAVS__ORDERED) &&
-        cavs__vertex_of(&t->recording, node->x.number)->shared)
+        is_shared(&t->recording, node->x.number))
         return cavs__fail(CAVS_ESTATE,
                           "cavs_tape_gradients: %s (%s:%d) was computed together with equal "
                           "symbols, in a block or beside one, and their gradients were added; in "

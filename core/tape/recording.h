@@ -69,7 +69,7 @@ struct cavs__vertex {
     int32_t readers;  /* how many pieces the gradient of its row is summed from (reached.c) */
     bool waited_for;  /* the symbol has the mark CAVS__WAITED_FOR */
     bool reached;     /* its gradient has been computed (reached.c) */
-    bool shared;      /* other vertices are equal to it and use its row */
+    bool shared;      /* others were equal to it and used its row; they may have been taken back */
 };
 
 /* Where the row of a symbol with the mark CAVS__ORDERED is. */
