@@ -111,12 +111,97 @@ static void with_shards_at_home(void **state)
     run_with("1", NULL);
 }
 
+/* The loss of a word after the other, by the same table: E[word] E'. */
+static void declare_tied(struct cavs_model *m, struct cavs_param *E)
+{
+    struct cavs_function *f = cavs_function_create(cavs_stage_create(m, "words", 0), "word");
+    struct cavs_symbol *next = cavs_pull_ids(f, "next");
+    struct cavs_symbol *x = cavs_lookup(E, cavs_pull_ids(f, "word"));
+
+    cavs_loss(f, "loss", cavs_softmax_cross_entropy(cavs_matmul_t(x, E), next), NULL);
+}
+
+static void refused_as_tied(int rc)
+{
+    check_refused(rc, CAVS_ERUNTIME, "E is both looked up and multiplied", "no CPU worker");
+}
+
+static void train_tied(struct cavs_model *m, struct cavs_session *s)
+{
+    const struct cavs_stage *words = cavs_model_find_stage(m, "words");
+    int word = 1, next = 2, sample = 0;
+    struct cavs_data *d;
+
+    check_ok(cavs_data_create(m, &d));
+    check_ok(cavs_data_begin(d));
+    check_ok(cavs_data_graph(d, words, 1, NULL, NULL, NULL));
+    check_ok(cavs_data_ids(d, words, "word", 1, &word));
+    check_ok(cavs_data_ids(d, words, "next", 1, &next));
+    check_ok(cavs_data_end(d));
+    refused_as_tied(cavs_session_train(s, d, &sample, 1));
+    refused_as_tied(cavs_session_gradient(s, d, &sample, 1));
+    check_ok(cavs_session_evaluate(s, d, &sample, 1));
+    cavs_data_destroy(d);
+}
+
+static void record_tied(struct cavs_session *s, struct cavs_param *E)
+{
+    struct cavs_tape *t;
+
+    check_ok(cavs_tape_create(s, NULL, &t));
+    for (enum cavs_tape_run run = CAVS_TAPE_EVALUATE; run <= CAVS_TAPE_TRAIN; run++) {
+        check_ok(cavs_tape_begin(t, run));
+        struct cavs_function *f = cavs_tape_sample(t);
+        struct cavs_symbol *x = cavs_lookup(E, cavs_tape_id(t, 1));
+        struct cavs_symbol *logits = cavs_matmul_t(x, E);
+
+        cavs_loss(f, "loss", cavs_softmax_cross_entropy(logits, cavs_tape_id(t, 2)), NULL);
+        if (run == CAVS_TAPE_EVALUATE)
+            check_ok(cavs_tape_finish(t));
+        else
+            refused_as_tied(cavs_tape_finish(t));
+    }
+    cavs_tape_destroy(t);
+}
+
+static void check_tied(bool declared)
+{
+    struct cavs_model *m;
+    struct cavs_session *s;
+
+    check_ok(cavs_model_create(&m));
+    struct cavs_param *E = cavs_model_param(m, "E", 5, 4, CAVS_UNIFORM(-1, 1));
+    if (declared)
+        declare_tied(m, E);
+    check_ok(cavs_model_finish(m));
+    check_ok(cavs_session_create(trial_runtime, m, NULL, &s));
+    if (declared)
+        train_tied(m, s);
+    else
+        record_tied(s, E);
+    cavs_session_destroy(s);
+    cavs_model_destroy(m);
+}
+
+static void a_table_that_is_multiplied_wants_a_core(void **state)
+{
+    (void)state;
+    if (!up("0")) {
+        trial_runtime_down(NULL);
+        SKIP("no OpenCL device");
+    }
+    check_tied(true);
+    check_tied(false);
+    trial_runtime_down(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_a_core_beside_it),
         cmocka_unit_test(with_shards_at_home),
         cmocka_unit_test(alone),
+        cmocka_unit_test(a_table_that_is_multiplied_wants_a_core),
     };
 
     return cmocka_run_group_tests_name("a device that fails", tests, NULL, NULL);

@@ -238,3 +238,17 @@ int cavs__plan_devices_anew(struct cavs__plan *p)
 {
     return place_from(p, p->model->nstages);
 }
+
+int cavs__check_looked_up(const struct cavs__plan *p)
+{
+    for (int i = 0; i < p->model->nparams && starpu_cpu_worker_get_count() == 0; i++) {
+        const struct cavs_param *w = p->model->params[i], *stored = w->merged ? w->merged : w;
+
+        if (w->lookup_use && !w->frozen && p->grad[stored->number] >= 0)
+            return cavs__fail(CAVS_ERUNTIME,
+                              "%s is both looked up and multiplied: its gradient is summed on CPUs "
+                              "only, but there is no CPU worker",
+                              w->name);
+    }
+    return CAVS_OK;
+}

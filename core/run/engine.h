@@ -342,6 +342,9 @@ void cavs__homes_explain(FILE *out, const struct cavs__engine *e);
 int cavs__plan_devices(struct cavs__plan *p);
 /* The same for a tape, after the plan has grown. */
 int cavs__plan_devices_anew(struct cavs__plan *p);
+/* Before a batch with gradients: whether a worker can add what lookups have to dense gradients of
+ * the same parameters, which is done on CPUs (looked_up.c). */
+int cavs__check_looked_up(const struct cavs__plan *p);
 /* The text of the groups of parts that are coming (part.h), for compile_ahead() of the devices.
  * The caller frees it.  NULL: nothing has to be compiled, or there is no memory for it. */
 char *cavs__plan_coming_text(const struct cavs__plan *p);

@@ -25,6 +25,8 @@ static int check_batch(const struct cavs_session *s, const struct cavs__request 
         rc =
             cavs__fail(CAVS_ESTATE,
                        "this session was created for inference: it cannot train or give gradients");
+    if (!rc && r->run != CAVS__RUN_EVALUATE)
+        rc = cavs__check_looked_up(s->plan);
     return rc ? rc : cavs__check_devices(s);
 }
 

@@ -120,8 +120,10 @@ static int check_numbers(struct cavs__going *g)
 int cavs__submit_increment(struct cavs__going *g)
 {
     struct cavs_session *s = g->t->session;
-    int rc;
+    int rc = g->gradients ? cavs__check_looked_up(s->plan) : CAVS_OK;
 
+    if (rc)
+        return rc;
     g->e->join.grain =
         cavs__join_until(g->e, g->gradients ? CAVS__RUN_TRAIN : CAVS__RUN_EVALUATE, seconds_of(g));
     rc = each_shard(g, false, cavs__submit_forward);
