@@ -58,6 +58,7 @@ tests_libtrial_la_SOURCES = \
 	tests/random_model.c tests/random_model.h \
 	tests/replay.c tests/replay.h \
 	tests/sample.c tests/sample.h \
+	tests/sanitized.h \
 	tests/saved.c tests/saved.h \
 	tests/shared_table.h \
 	tests/skip.h \

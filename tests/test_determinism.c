@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/random.h"
+#include "tests/sanitized.h"
 #include "tests/skip.h"
 #include "tests/trial.h"
 
@@ -402,7 +403,7 @@ static void memory_does_not_grow(void **state)
 {
     struct configuration c = usual();
     (void)state;
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#ifdef SANITIZED
     SKIP("what is freed stays resident with a sanitizer");
 #endif
     c.workers = 2;

@@ -18,6 +18,7 @@
 
 #include "core/cavs.h"
 #include "scheduler/schedule.h"
+#include "tests/sanitized.h"
 
 enum { LONG_CHAIN = 200000 };
 
@@ -27,14 +28,7 @@ enum { LONG_CHAIN = 200000 };
 static volatile long allocations;
 static volatile bool out_of_memory;
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__GLIBC__) && !defined(SANITIZED) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !defined(SANITIZED)
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
