@@ -472,6 +472,23 @@ static void commit_without_room_leaves_the_old_file(void **state)
 static void what_is_lost_after_a_commit_is_an_error_at_the_end(void **state)
 {
     (void)state;
+    struct rlimit limit, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    struct cavs_file *file = written("f", "new");
+    CHECK(cavs_file_commit(file));
+    fputs("er", cavs_file_stream(file));
+    small = (struct rlimit){.rlim_cur = 3, .rlim_max = limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int rc = cavs_file_close(file);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    refused(rc, "f");
+    holds("f", "new");
+}
+
+static void what_a_device_does_not_take_is_an_error_at_the_end(void **state)
+{
+    (void)state;
     if (access("/dev/full", W_OK) != 0)
         SKIP("no /dev/full here");
     refused(cavs_file_close(written("/dev/full", "text")), "/dev/full");
@@ -506,6 +523,7 @@ int main(void)
         TEST(more_is_written_after_a_commit),
         TEST(commit_without_room_leaves_the_old_file),
         TEST(what_is_lost_after_a_commit_is_an_error_at_the_end),
+        TEST(what_a_device_does_not_take_is_an_error_at_the_end),
     };
     return cmocka_run_group_tests_name("replace", tests, NULL, NULL);
 }
