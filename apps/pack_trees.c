@@ -11,6 +11,8 @@
 #include "apps/pack.h"
 
 enum { TREE, CLASS };
+/* All words up to the largest id get a name, so a single wrong id would fill the memory. */
+enum { MOST_NUMBERED_WORDS = 1 << 24 };
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
@@ -55,20 +57,31 @@ static int read_brackets(struct pack *p, struct app_error *e)
 }
 
 /* The words of these files are numbers; their names are the numbers, too, and none is <unk>. */
+static int name_words_to(struct vocab *words, int last)
+{
+    while (vocab_size(words) <= last) {
+        char name[16];
+        int length = snprintf(name, sizeof name, "%d", vocab_size(words));
+
+        if (vocab_add(words, name, length) < 0)
+            return CAVS_ENOMEM;
+    }
+    return 0;
+}
+
 static int on_numbered_tree(void *context, const struct tree *t, struct app_error *e)
 {
     struct pack *p = context;
+    int rc = 0;
 
-    for (int v = 0; p->growing && v < t->n; v++) {
-        while (t->word[v] >= vocab_size(p->words)) {
-            char name[16];
-            int length = snprintf(name, sizeof name, "%d", vocab_size(p->words));
-
-            if (vocab_add(p->words, name, length) < 0)
-                return CAVS_ENOMEM;
-        }
+    for (int v = 0; p->growing && rc == 0 && v < t->n; v++) {
+        if (t->word[v] >= MOST_NUMBERED_WORDS)
+            return app_fail(e, CAVS_EDATA,
+                            "%s/sents_idx.txt:%zu: expected ids of words up to %d, found %d",
+                            p->input, t->line, MOST_NUMBERED_WORDS - 1, t->word[v]);
+        rc = name_words_to(p->words, t->word[v]);
     }
-    return on_tree(context, t, e);
+    return rc < 0 ? rc : on_tree(context, t, e);
 }
 
 static int read_threefile(struct pack *p, struct app_error *e)

@@ -47,6 +47,13 @@ tagged|Anna|bad:1:1: expected word|TAG, found 'Anna'
 conllu|1\tx\n|bad:1:4: expected 10 columns
 END
 
+mkdir "$work/far"
+echo 2000000000 >"$work/far/sents_idx.txt"
+echo 0 | tee "$work/far/parents.txt" >"$work/far/labels.txt"
+run cavs-pack threefile "$work/far" "$work/never"
+status_is 1 && said "far/sents_idx.txt:1: expected ids of words up to 16777215, found 2000000000" && [ ! -e "$work/never" ]
+ok $? "an id of a word that would need a billion others is refused"
+
 run cavs-pack text /nonexistent/in "$work/never"
 status_is 1 && said "/nonexistent/in: No such file"
 ok $? "a missing input is named"
