@@ -52,6 +52,16 @@ STARPU_OPENCL_ON_CPUS=0 STARPU_OPENCL_ONLY_ON_CPUS=0 check --device=opencl
 status_is 1 && report "len(r['failures']) == 1 and not r['rows']" && grep -q "no device can be used" "$work/gpu-check.txt"
 ok $? "no device: a report that says so"
 
+mkdir -p "$work/mute/apps"
+printf '#!/bin/sh\nexit 3\n' >"$work/mute/apps/tree_fc"
+chmod +x "$work/mute/apps/tree_fc"
+built=$build
+build=$work/mute
+check --device=opencl
+build=$built
+status_is 1 && grep -q "no device can be used: tree_fc ended with status 3 and said nothing" "$work/gpu-check.txt"
+ok $? "a program that ends without a word: the report says how it ended"
+
 check --quick --minutes=0 --device=opencl
 status_is 0 && report "r['tests_passed'] == 0 and not r['rows'] and len(r['skipped']) > 5 and r['peak'] is None" &&
     grep -q "^    device_peak: no time left" "$work/gpu-check.txt"
