@@ -125,8 +125,8 @@ static void print_extra(FILE *to, const json_t *extra)
             fprintf(to, "  %-22s %s\n", name, json_string_value(value));
         else if (json_is_number(value))
             fprintf(to, "  %-22s %.6g\n", name, json_number_value(value));
-        else if (json_is_null(value)) /* JSON has no other number for it */
-            fprintf(to, "  %-22s nan\n", name);
+        else if (json_is_null(value)) /* which stands for both NaN and infinity in JSON */
+            fprintf(to, "  %-22s not finite\n", name);
     }
 }
 
