@@ -149,6 +149,9 @@ done <<END
 2|tree_lstm|$trees --lr-factor 0.1|--lr-factor wants --lr-schedule
 2|tree_lstm|$trees --infer --best loss|--best and --patience are for training
 2|tree_lstm|$trees --checkpoint $work/both --trace $work/both|--trace $work/both: the folder of --checkpoint
+2|tree_lstm|$trees --checkpoint $work/new --save $work/new/checkpoint.safetensors|the file of --checkpoint $work/new, too
+2|tree_lstm|$trees --checkpoint $work/kept/. --log $work/kept/checkpoint.safetensors|the file of --checkpoint $work/kept/., too
+2|tree_lstm|$trees --resume $work/kept --save $work/kept/checkpoint.safetensors|the file of --resume $work/kept, too
 2|tree_lstm|$trees --resume $work/kept --trace $work/kept/.|--trace $work/kept/.: the folder of --resume
 2|tree_lstm|$trees --infer --resume $work/kept|--checkpoint and --resume are for training
 2|tree_lstm|$trees --init $work/whole --resume $work/kept|leave --init, --partial and --vectors out

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apps/common/clashes.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "apps/common/option_values.h"
+#include "apps/common/run_checkpoint.h"
 
 /* Do both paths lead to one place? A name with nothing there is a place of its own. */
 static bool same_place(const char *a, const char *b)
@@ -50,6 +52,30 @@ static const char *folder(const struct option_list *l, const char *name)
     return *(const char **)options_value(l, options_find(l, name));
 }
 
+static bool is_checkpoint(const char *path, const char *folder)
+{
+    char *kept = checkpoint_file(folder);
+    bool same = kept && same_file(path, kept);
+
+    free(kept);
+    return same;
+}
+
+/* A checkpoint is more than a model: no run goes on from what --save writes. */
+static void check_folder(const struct option_list *l, const char *option)
+{
+    static const char *const outputs[] = {"save", "log", "output"};
+    const char *path = folder(l, option);
+
+    for (int i = 0; path && i < 3; i++) {
+        const char *output = options_file(l, outputs[i]);
+
+        if (output && is_checkpoint(output, path))
+            options_mistake("--%s %s: the file of --%s %s, too, which would be lost", outputs[i],
+                            output, option, path);
+    }
+}
+
 /* A trace must have its folder to itself. */
 static void check_trace(const struct option_list *l, const char *other)
 {
@@ -65,6 +91,8 @@ void clashes_check(const struct option_list *l)
     check_output(l, "save");
     check_output(l, "log");
     check_output(l, "output");
+    check_folder(l, "checkpoint");
+    check_folder(l, "resume");
     check_trace(l, "checkpoint");
     check_trace(l, "resume");
 }

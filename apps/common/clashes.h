@@ -13,7 +13,7 @@ bool same_file(const char *a, const char *b);
 
 /* Ends the program with a message where --save, --log or --output names the file of another option.
  * --save may have that of --init or --partial: a model that is trained further.  Likewise where
- * --trace names the folder of --checkpoint or --resume. */
+ * they name the checkpoint of --checkpoint or --resume, or --trace the folder of it. */
 void clashes_check(const struct option_list *l);
 
 #endif
