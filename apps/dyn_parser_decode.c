@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/peers.h"
 #include "apps/common/stop.h"
 #include "apps/dyn_parser.h"
 
@@ -61,7 +62,9 @@ int dyn_parser_parse(struct parser *shared, const struct parser_text *t, struct 
         n = t->n - first < most ? t->n - first : most;
         for (int i = 0; i < n; i++)
             sentences[i] = first + i;
+        peers_raise(&shared->app, 0);
         rc = parse_some(p, t, sentences, n, out);
+        peers_raised(&shared->app);
     }
     free(sentences);
     return rc == 0 && stop_signal() ? 1 : rc;

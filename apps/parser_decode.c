@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/peers.h"
 #include "apps/common/stop.h"
 #include "apps/parser.h"
 
@@ -200,7 +201,9 @@ int parser_decode(struct parser *p, const struct parser_text *t, const struct ca
         for (int i = 0; i < n; i++)
             samples[i] = first + i;
         g.n = n;
+        peers_raise(&p->app, 0);
         rc = parse_group(&g);
+        peers_raised(&p->app);
     }
     free(samples);
     return rc;

@@ -784,7 +784,7 @@ int cavs_runtime_agree(struct cavs_runtime *rt, int rc);
 /** Bits that this rank wants all to know: what all have raised is there after the next batch, on
  * all alike.  Signals and clocks are one rank's own; what follows from them has to be the same. */
 void cavs_runtime_raise(struct cavs_runtime *rt, unsigned bits);
-/** What was raised before the last batch, by any rank. */
+/** What any rank had raised before the last batch, and before earlier ones, since the last call. */
 unsigned cavs_runtime_raised(struct cavs_runtime *rt);
 /** Ends the processes of all ranks; returns only where the process is alone. */
 void cavs_runtime_abort(struct cavs_runtime *rt, int status);

@@ -449,6 +449,35 @@ wait $resumed
 [ $? -eq 143 ] && said 'stopped by SIGTERM'
 ok $? "and the last checkpoint is whole"
 
+# stopped MODEL INPUT PROGRAM DESCRIPTION: three ranks predict for long, of which the last gets SIGTERM after some of it
+stopped() {
+    rm -f "$work/status" "$work"/labels*
+    (
+        mpirun -np 3 "$work/tell" "$work/victim" "$apps/$3" --init "$1" --predict "$2" --output "$work/labels" --batch 1 \
+            --quiet --workers 1 >"$work/out" 2>"$work/err" </dev/null
+        echo $? >"$work/status"
+    ) &
+    waited=0
+    until [ -n "$(find "$work" -name 'labels*' -size +0)" ] || [ $waited -gt 300 ]; do
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    kill -TERM "$(cat "$work/victim")"
+    ended && status_is 143 && said "$3: stopped by SIGTERM" && [ -z "$(find "$work" -name 'labels*')" ]
+    ok $? "$4" "$work/err" "$work/status"
+}
+for _ in $(seq 20000); do cat "$data/mini-dev.txt"; done >"$work/long.txt"
+for _ in $(seq 1000); do cat "$data/mini.conllu"; done >"$work/long.conllu"
+# shellcheck disable=SC2086
+run tree_lstm $small --epochs 1 --quiet --save "$work/trees.safetensors"
+stopped "$work/trees.safetensors" "$work/long.txt" tree_lstm "a signal to one rank ends predictions of all, and no file is left"
+for program in parser dyn_parser; do
+    run $program --train "$data/mini.conllu" --hidden 8 --embed 8 --batch 2 --epochs 1 --workers 1 --quiet \
+        --save "$work/$program.safetensors"
+    stopped "$work/$program.safetensors" "$work/long.conllu" "$program" "so it does in $program, which runs several batches for one"
+done
+rm "$work/long.txt" "$work/long.conllu"
+
 # (MPICH's mpirun may end the others by itself)
 timeout 60 mpirun -np 3 "$tests/ranks_trial" 4 leaving >"$work/out" 2>"$work/err" </dev/null
 echo $? >"$work/status"

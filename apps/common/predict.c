@@ -66,14 +66,16 @@ int predictions_make(struct app *a)
     int64_t all = 0;
 
     while (n > 0 && !stop_signal()) {
+        peers_raise(a, 0);
         n = predict_some(a);
+        peers_raised(a);
         if (n > 0 && (rc = flush_output(a)) < 0)
             n = rc;
         if (n > 0)
             all += n;
     }
     report_count(&a->report, "predicted", all);
-    if (n == 0 && a->predictions.file)
+    if (n == 0 && !stop_signal() && a->predictions.file)
         n = cavs_file_commit(a->predictions.file);
     return n < 0 ? n : 0;
 }
@@ -131,12 +133,7 @@ int app_rows_of(struct app *a, const struct cavs_data *d, const int *samples, in
         vertices += (size_t)cavs_data_sample_vertices(d, fetch->stage, samples[i]);
     rc = make_room(a, vertices * (size_t)cavs_channel_width(fetch->stage, fetch->channel) + 1);
     fetch->rows = a->predictions.rows;
-    if (rc < 0)
-        return rc;
-    peers_raise(a, 0);
-    rc = cavs_session_run(a->session, d, samples, n, 1, fetch);
-    peers_raised(a);
-    return rc;
+    return rc < 0 ? rc : cavs_session_run(a->session, d, samples, n, 1, fetch);
 }
 
 int app_rows(struct app *a, const struct cavs_data *d, struct cavs_fetch *fetch)

@@ -137,7 +137,7 @@ int cavs__ranks_meet(struct cavs__ranks *r, const struct cavs__meeting *m)
     rc = cavs__ranks_gather(r, &all[r->count], sizeof *all, all);
     if (!rc)
         rc = check_words(r, all);
-    r->wanted = r->raised = 0;
+    r->wanted = 0;
     if (rc)
         return rc;
     for (int i = 0; i < r->count; i++)
@@ -162,9 +162,12 @@ void cavs__ranks_raise(struct cavs__ranks *r, unsigned bits)
         r->wanted |= bits;
 }
 
-unsigned cavs__ranks_raised(const struct cavs__ranks *r)
+unsigned cavs__ranks_raised(struct cavs__ranks *r)
 {
-    return r ? r->raised : 0;
+    unsigned raised = r->raised;
+
+    r->raised = 0;
+    return raised;
 }
 
 int cavs__ranks_same(struct cavs__ranks *r, const char *what, const char *value)

@@ -16,7 +16,7 @@ struct cavs__ranks {
     int here, all_here; /* among those on this machine */
     /* main threads; StarPU's thread; the watch: each has a communicator of its own */
     MPI_Comm agree, carry, watch;
-    unsigned wanted, raised; /* bits: of this rank, for the next meeting; of all, of the last one */
+    unsigned wanted, raised; /* bits: of this rank, for the next meeting; of all, not asked for */
     int64_t bytes;           /* sent */
     int64_t senders;         /* that have tags of their own so far */
     double waited;           /* seconds */

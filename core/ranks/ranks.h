@@ -96,9 +96,10 @@ int cavs__ranks_gather_lists(struct cavs__ranks *r, const int32_t *mine, const i
 int cavs__ranks_complete(struct cavs__ranks *r, float *rows, size_t n);
 /* CAVS_EINVAL on all, naming what differs, if a rank has another value than rank 0. */
 int cavs__ranks_same(struct cavs__ranks *r, const char *what, const char *value);
-/* Bits that a rank wants all to know; with the next meeting, all have them: the union. */
+/* Bits that a rank wants all to know; with the next meeting, all have them: the union.  They are
+ * there until they have been asked for, whatever other meetings come before. */
 void cavs__ranks_raise(struct cavs__ranks *r, unsigned bits);
-unsigned cavs__ranks_raised(const struct cavs__ranks *r);
+unsigned cavs__ranks_raised(struct cavs__ranks *r);
 
 /* ---- transfer.c: ordered among the tasks that use the handle, as if it were one of them ---- */
 
