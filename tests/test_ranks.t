@@ -478,6 +478,31 @@ for program in parser dyn_parser; do
 done
 rm "$work/long.txt" "$work/long.conllu"
 
+# short RANK N: the N-th allocation of that rank fails; of rank 1 while the best model cannot be written
+short() {
+    rm -rf "$work/kept"
+    [ "$1" -eq 0 ] || mkdir -p "$work/kept/best.safetensors"
+    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne %d ] || export FAILING_ALLOCATION=%d ALLOCATIONS="%s"\nexec "$@"\n' \
+        "$1" "$2" "$work/allocations" >"$work/failing"
+    chmod +x "$work/failing"
+    # shellcheck disable=SC2086
+    mpirun -np 2 "$work/failing" "$tests/failing-tree_lstm" $small --dev "$data/mini-dev.txt" --best accuracy_all --epochs 1 --quiet \
+        --checkpoint "$work/kept" >"$work/out" 2>"$work/err" </dev/null
+    echo $? >"$work/status"
+}
+for rank in 0 1; do
+    short $rank 0
+    most=$(cat "$work/allocations") goes_on=no
+    : >"$work/all"
+    for n in $(seq $((most - 3)) "$most"); do
+        short $rank "$n"
+        cat "$work/status" "$work/err" >>"$work/all"
+        said 'no checkpoint: ' && goes_on=yes
+    done
+    ! grep -q 'makes another call' "$work/all" && [ $goes_on = yes ]
+    ok $? "a checkpoint that rank $rank alone has no memory for is none of all, and the run goes on" "$work/all"
+done
+
 # (MPICH's mpirun may end the others by itself)
 timeout 60 mpirun -np 3 "$tests/ranks_trial" 4 leaving >"$work/out" 2>"$work/err" </dev/null
 echo $? >"$work/status"

@@ -50,8 +50,10 @@ static int keep_params(struct best *b, struct app *a)
 static int write_best(struct best *b, struct app *a)
 {
     char *path = checkpoint_best_file(a->options.checkpoint);
-    int rc = path ? cavs_session_save(a->session, path) : CAVS_ENOMEM;
+    int rc = cavs_runtime_agree(a->runtime, path ? 0 : CAVS_ENOMEM);
 
+    if (rc == 0)
+        rc = cavs_session_save(a->session, path);
     b->is_behind = rc < 0;
     free(path);
     return rc;
@@ -121,16 +123,17 @@ static float *room_for_the_largest(const struct app *a)
 int best_catch_up(struct best *b, struct app *a)
 {
     float *room = b->is_behind ? room_for_the_largest(a) : NULL;
-    int rc, back, n = cavs_model_param_count(a->model);
+    int rc, back = 0, n = cavs_model_param_count(a->model);
 
     if (!b->is_behind)
         return 0;
-    if (!room)
-        return CAVS_ENOMEM;
-    rc = exchange(b, a, room, &n);
-    if (rc == 0)
-        rc = write_best(b, a);
-    back = exchange(b, a, room, &n);
+    rc = cavs_runtime_agree(a->runtime, room ? 0 : CAVS_ENOMEM);
+    if (rc == 0) {
+        rc = exchange(b, a, room, &n);
+        if (rc == 0)
+            rc = write_best(b, a);
+        back = exchange(b, a, room, &n);
+    }
     free(room);
     return rc < 0 ? rc : back;
 }
