@@ -109,6 +109,26 @@ void cache_check(bool compiled, int runs)
     assert_int_equal(cache_compiler_runs(), runs);
 }
 
+void cache_check_other(void)
+{
+    float x[3] = {-1, 0, 0.5f}, y[3];
+    struct cavs__view v[2] = {{.p = x, .ld = 1, .cols = 1}, {.p = y, .ld = 1, .cols = 1}};
+    struct cavs__ew_program *p;
+    struct group g;
+    int in;
+
+    group_start(&g, 1);
+    in = group_input(&g);
+    group_output(&g, group_op2(&g, "add", in, in));
+    p = cavs__ew_program_create(&g.spec, CAVS__EW_AUTO);
+    assert_non_null(p);
+    assert_true(cavs__ew_program_compiled(p));
+    cavs__ew_run(p, 3, v);
+    for (int i = 0; i < 3; i++)
+        assert_float_equal(y[i], 2 * x[i], 1e-6);
+    cavs__ew_program_destroy(p);
+}
+
 /* ---- surroundings ---- */
 
 int cache_set_up(void **unused)

@@ -35,5 +35,7 @@ void cache_check_result(const struct cavs__ew_program *p);
 /* Makes the group of width 1 once more: it has to work, compiled or not, and the compiler has to
  * have run so many times in all. */
 void cache_check(bool compiled, int runs);
+/* Makes a group that computes something else, x + x, and checks it. */
+void cache_check_other(void);
 
 #endif

@@ -364,6 +364,18 @@ static void libraries_are_told_apart(void **unused)
     assert_int_equal(cache_compiler_runs(), 3);
 }
 
+/* The next file that is opened has the number of the first one's. */
+static void a_library_that_another_program_still_has_is_not_taken_for_the_next(void **unused)
+{
+    struct cavs__ew_program *first = cache_make(1), *second = cache_make(1);
+
+    (void)unused;
+    cavs__ew_program_destroy(first);
+    cache_check_other();
+    cache_check_result(second);
+    cavs__ew_program_destroy(second);
+}
+
 static void made_files_are_private_under_any_umask(void **unused)
 {
     mode_t before = umask(0);
@@ -403,6 +415,7 @@ int main(void)
         TEST(links_of_others_are_not_followed),
         TEST(links_in_a_circle_are_left),
         TEST(libraries_are_told_apart),
+        TEST(a_library_that_another_program_still_has_is_not_taken_for_the_next),
         TEST(made_files_are_private_under_any_umask),
     };
 

@@ -6,18 +6,25 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "codelets/groups/ew_internal.h"
 
+/* There is one for each source that is loaded.  The loader knows it by the number of its file,
+ * which hence is open as long; and if two numbers led to one file, the loader would take them for
+ * one object, which would keep the first one's name when that number is another file's. */
 struct cavs__ew_library {
     void *handle;
-    int fd; /* of the file; open as long as it is loaded, for the loader knows it by this number */
-    atomic_int references;
+    int fd;
+    uint64_t key[2];
+    int references;
+    struct cavs__ew_library *next;
 };
+
+static pthread_mutex_t loaded_lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and what is in it */
+static struct cavs__ew_library *loaded;
 
 /* ---- why groups are interpreted ---- */
 
@@ -94,23 +101,71 @@ static int build(const struct cavs__ew_compiler *c, const char *source, const ch
 
 /* ---- libraries ---- */
 
+/* The one of that key, once more; NULL: it is not loaded. */
+static struct cavs__ew_library *find_loaded(const uint64_t key[2])
+{
+    struct cavs__ew_library *l = loaded;
+
+    while (l && memcmp(l->key, key, sizeof l->key) != 0)
+        l = l->next;
+    if (l)
+        l->references++;
+    return l;
+}
+
 /* Loads the object by its descriptor, which it takes: so what was checked is what is loaded,
  * whatever has the name by now. */
-static struct cavs__ew_library *load(int fd)
+static struct cavs__ew_library *load(int fd, const uint64_t key[2])
 {
     struct cavs__ew_library *l = malloc(sizeof *l);
     char name[64];
 
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     if (l)
-        *l = (struct cavs__ew_library){.fd = fd, .handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)};
+        *l = (struct cavs__ew_library){.fd = fd,
+                                       .key = {key[0], key[1]},
+                                       .references = 1,
+                                       .next = loaded,
+                                       .handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)};
     if (!l || !l->handle) {
         cavs__ew_fallback("%s", l ? dlerror() : "out of memory");
         close(fd);
         free(l);
         return NULL;
     }
-    atomic_init(&l->references, 1);
+    loaded = l;
+    return l;
+}
+
+/* The library of the file, which another thread may have loaded by now; takes the descriptor. */
+static struct cavs__ew_library *find_or_load(int fd, const uint64_t key[2])
+{
+    struct cavs__ew_library *l;
+
+    pthread_mutex_lock(&loaded_lock);
+    l = find_loaded(key);
+    if (l)
+        close(fd);
+    else
+        l = load(fd, key);
+    pthread_mutex_unlock(&loaded_lock);
+    return l;
+}
+
+/* The library of that source from the cache at `path`, or made now. */
+static struct cavs__ew_library *open_file(const struct cavs__ew_compiler *c, const char *source,
+                                          const char *path, const uint64_t key[2])
+{
+    struct cavs__ew_library *l;
+    int fd = cavs__ew_cache_open(path, key);
+
+    if (fd < 0 && !build(c, source, path, key))
+        fd = cavs__ew_cache_open(path, key);
+    if (fd < 0)
+        return NULL;
+    l = find_or_load(fd, key);
+    if (!l)
+        unlink(path); /* whole, but not what the loader takes: a broken compiler's */
     return l;
 }
 
@@ -118,9 +173,8 @@ struct cavs__ew_library *cavs__ew_library_open(const char *source)
 {
     char folder[PATH_MAX - 64], path[PATH_MAX];
     struct cavs__ew_compiler c;
-    struct cavs__ew_library *l = NULL;
+    struct cavs__ew_library *l;
     uint64_t key[2];
-    int fd;
 
     if (cavs__ew_cache_folder(folder, sizeof folder) || cavs__ew_compiler_find(&c))
         return NULL;
@@ -128,31 +182,37 @@ struct cavs__ew_library *cavs__ew_library_open(const char *source)
     key[1] = cavs__hash(~c.identity, source, strlen(source));
     snprintf(path, sizeof path, "%s/%016llx%016llx.so", folder, (unsigned long long)key[0],
              (unsigned long long)key[1]);
-    fd = cavs__ew_cache_open(path, key);
-    if (fd < 0 && !build(&c, source, path, key))
-        fd = cavs__ew_cache_open(path, key);
-    if (fd >= 0) {
-        l = load(fd);
-        if (!l)
-            unlink(path); /* whole, but not what the loader takes: a broken compiler's */
-    }
+    l = open_file(&c, source, path, key);
     cavs__ew_compiler_free(&c);
     return l;
 }
 
 struct cavs__ew_library *cavs__ew_library_ref(struct cavs__ew_library *l)
 {
-    atomic_fetch_add(&l->references, 1);
+    pthread_mutex_lock(&loaded_lock);
+    l->references++;
+    pthread_mutex_unlock(&loaded_lock);
     return l;
+}
+
+static void unload(struct cavs__ew_library *l)
+{
+    struct cavs__ew_library **at = &loaded;
+
+    while (*at != l)
+        at = &(*at)->next;
+    *at = l->next;
+    dlclose(l->handle);
+    close(l->fd);
+    free(l);
 }
 
 void cavs__ew_library_close(struct cavs__ew_library *l)
 {
-    if (!l || atomic_fetch_sub(&l->references, 1) > 1)
-        return;
-    dlclose(l->handle);
-    close(l->fd);
-    free(l);
+    pthread_mutex_lock(&loaded_lock);
+    if (l && --l->references == 0)
+        unload(l);
+    pthread_mutex_unlock(&loaded_lock);
 }
 
 cavs__ew_compiled *cavs__ew_library_find(struct cavs__ew_library *l, const char *name)
