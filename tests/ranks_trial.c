@@ -10,6 +10,7 @@
  *     ranks_trial SHARDS unlike      makes other sessions at rank 1, then gives it other values
  *     ranks_trial SHARDS strangers   trains on other samples at rank 1
  *     ranks_trial SHARDS mixed       makes other calls at rank 1
+ *     ranks_trial SHARDS leaving     calls exit() at rank 1 while the others wait for it
  *     ranks_trial SHARDS pack FILE N writes a packed file of N / 16 MB
  *     ranks_trial SHARDS packed FILE trains an epoch on it, prints the loss, and by how many MB the
  *                                    memory of each rank has grown at most

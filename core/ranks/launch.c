@@ -28,8 +28,21 @@ static bool was_launched(void)
 
 static struct cavs__ranks *opened; /* by a runtime, of which a process has one at a time */
 
-/* MPI waits here for the others, who may wait for this rank: exit() was called in the midst of a
- * run. */
+/* Waits for the others, who may wait for this rank: exit() was called in the midst of a run, and
+ * when this rank is silent one of them ends it.  MPI_Finalize() would wait as well, but it opens a
+ * fence of PMIx, with which mpirun can hang when the run is ended. */
+static void wait_for_exit_of_all(struct cavs__ranks *r)
+{
+    const struct timespec moment = {0, 10000000};
+    MPI_Request all;
+    int here = 0;
+
+    if (MPI_Ibarrier(r->watch, &all) != MPI_SUCCESS)
+        return;
+    while (MPI_Test(&all, &here, MPI_STATUS_IGNORE) == MPI_SUCCESS && !here)
+        nanosleep(&moment, NULL);
+}
+
 static void finalize(void)
 {
     int done = 0;
@@ -37,8 +50,11 @@ static void finalize(void)
     if (opened)
         cavs__watch_fall_silent(opened);
     MPI_Finalized(&done);
-    if (!done)
-        MPI_Finalize();
+    if (done)
+        return;
+    if (opened)
+        wait_for_exit_of_all(opened);
+    MPI_Finalize();
 }
 
 /* Sets *there if MPI runs.  It starts once in a process and ends with it. */
