@@ -11,6 +11,7 @@
 #include "codelets/products/fetch.h"
 #include "codelets/products/simd.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,46 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * floor_math.c - the element-wise part of the hand-written models: one loop a cell, all of it in
- * registers.  A kernel file: ew_math.def wants sums in the order in which they are written.
+ * registers.  A kernel file.
  */
-#if defined __clang__
-#pragma clang fp reassociate(off)
-#elif defined __GNUC__
-#pragma GCC optimize("no-associative-math", "no-thread-jumps")
-#endif
-
-#include <math.h>
-#include <string.h>
+#include "codelets/kernels/vector_math.h"
 
 #include "codelets/products/simd.h"
 #include "perf/floor.h"
-
-#define EW_FN __attribute__((always_inline)) static inline
-
-EW_FN int ew_bits(float x)
-{
-    int bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-EW_FN float ew_float(int bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* of the functions there, these models need two */
-#define CAVS_EW_TEXT(...) __VA_ARGS__
-#pragma GCC diagnostic ignored "-Wunused-function"
-EW_FN float ew_abs(float x)
-{
-    return fabsf(x);
-}
-#include "codelets/groups/ew_math.def"
 
 /* ---- Tree-LSTM ------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 
 const char cavs__device_kernels_text[] =
 #include "codelets/device/dialect.inc"
-#include "codelets/groups/ew_math.def"
+#include "codelets/kernels/ew_math.def"
     /* for cavs_update: the rules' numbers, what they read, and what they do */
     "typedef float real;\n"
     "enum {"

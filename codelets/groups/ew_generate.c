@@ -245,7 +245,7 @@ static void generate(FILE *to, const struct cavs__ew_dialect *d, const struct ca
 
 #define CAVS_EW_TEXT(...) #__VA_ARGS__ "\n"
 static const char math_text[] =
-#include "codelets/groups/ew_math.def"
+#include "codelets/kernels/ew_math.def"
     ;
 
 void cavs__ew_generate(FILE *to, const struct cavs__ew_dialect *d, const struct cavs__ew_spec *spec,

@@ -8,7 +8,7 @@
  *                                                     ew_loops.c   one vector loop an expression
  *     ew_reference.c  runs a group in double
  *     ew_blame.c      finds the node that a bad number comes from
- *     ew_generate.c   a group as source text          ew_math.def  exp and its relatives, as text
+ *     ew_generate.c   a group as source text, after that of codelets/kernels/ew_math.def
  *     ew_library.c    source text -> functions
  *     ew_folder.c     where compiled text is kept
  *     ew_cache.c      its files there                 ew_compile.c calls the system's compiler

@@ -1,52 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * ew_loops.c - one vector loop for every expression of elementwise.def.
- *
- * A kernel file, except that ew_math.def needs sums in the order in which they are written. gcc's
- * jump threading follows the two ends of a clamp separately, which costs more mask operations than
- * it saves (tanh 15 %).
- */
-#if defined __clang__
-#pragma clang fp reassociate(off)
-#elif defined __GNUC__
-#pragma GCC optimize("no-associative-math", "no-tree-pre", "no-thread-jumps")
-#endif
-
-#include <string.h>
+/* ew_loops.c - one vector loop for every expression of elementwise.def. */
+#include "codelets/kernels/vector_math.h"
 
 #include "codelets/groups/ew_internal.h"
 #include "codelets/products/simd.h"
-
-#define EW_FN __attribute__((always_inline)) static inline
-
-EW_FN unsigned ew_bits(float x)
-{
-    unsigned bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-EW_FN float ew_float(unsigned bits)
-{
-    float x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-EW_FN float ew_sqrt(float x)
-{
-    return sqrtf(x);
-}
-
-EW_FN float ew_abs(float x)
-{
-    return fabsf(x);
-}
-
-#define CAVS_EW_TEXT(...) __VA_ARGS__
-#include "codelets/groups/ew_math.def"
 
 #define LOOP(name, expression)                                                          \
     CAVS__CLONES static void name(int n, float *restrict out, const float *restrict a_, \

@@ -19,5 +19,4 @@ libcavs_la_SOURCES += \
 	codelets/groups/ew_program.c \
 	codelets/groups/ew_reference.c
 libkernels_la_SOURCES += \
-	codelets/groups/ew_loops.c \
-	codelets/groups/ew_math.def
+	codelets/groups/ew_loops.c

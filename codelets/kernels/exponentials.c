@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exponentials.c - the part of a softmax that has to vectorise. */
+#include "codelets/kernels/vector_math.h"
+
 #include "codelets/kernels/exponentials.h"
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/products/simd.h"
@@ -36,7 +38,7 @@ CAVS__CLONES void cavs__exponentials(struct cavs__group *g, const struct cavs__v
     const ptrdiff_t filled = e - g->e;
 #pragma omp simd
     for (ptrdiff_t j = 0; j < filled; j++)
-        g->e[j] = expf(g->e[j]);
+        g->e[j] = cavs__exp_of_negative(g->e[j]);
     e = g->e;
     for (int i = 0; i < g->rows; i++) {
         g->sum[i] = 0;
@@ -70,11 +72,11 @@ CAVS__CLONES float cavs__exponentials_of_row(int n, const float *z, float *top, 
     if (e) {
 #pragma omp simd reduction(+ : sum)
         for (int j = 0; j < n; j++)
-            sum += e[j] = expf(z[j] - largest);
+            sum += e[j] = cavs__exp_of_negative(z[j] - largest);
     } else {
 #pragma omp simd reduction(+ : sum)
         for (int j = 0; j < n; j++)
-            sum += expf(z[j] - largest);
+            sum += cavs__exp_of_negative(z[j] - largest);
     }
     return sum;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_list_softmax.c - softmax over the entries of each vertex, column by column, and its
  * gradient; see list_parts.h. */
+#include "codelets/kernels/vector_math.h"
+
 #include <string.h>
 
 #include "codelets/kernels/kernel_table.h"
@@ -25,7 +27,7 @@ CAVS__CLONES static void exponentials(int n, float *y)
         y[j] = 0;
 #pragma omp simd
     for (int j = 0; j < whole; j++)
-        y[j] = expf(y[j]);
+        y[j] = cavs__exp_of_negative(y[j]);
 }
 
 CAVS__CLONES static void divide(int n, const float *sum, float *y)

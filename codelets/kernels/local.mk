@@ -20,6 +20,7 @@ libcavs_la_SOURCES += \
 	codelets/kernels/sorted_rows.c \
 	codelets/kernels/sorted_rows.h
 libkernels_la_SOURCES += \
+	codelets/kernels/ew_math.def \
 	codelets/kernels/exponentials.c \
 	codelets/kernels/exponentials.h \
 	codelets/kernels/kernel_dropout.c \
@@ -31,4 +32,5 @@ libkernels_la_SOURCES += \
 	codelets/kernels/narrow_sums.c \
 	codelets/kernels/narrow_sums.h \
 	codelets/kernels/row_sums.c \
-	codelets/kernels/row_sums.h
+	codelets/kernels/row_sums.h \
+	codelets/kernels/vector_math.h

@@ -7,23 +7,14 @@
  * picks one.  Elsewhere, and under sanitizers (which the resolvers would call before they are
  * ready), it is nothing.
  *
- * glibc declares the vector variants of expf and friends only under the full -ffast-math; kernel
- * files keep NaN and Inf (-fno-finite-math-only), so the declaration is repeated here.  Without it
- * gcc silently calls the scalar function: ten times slower.
+ * A call of expf() or the like would keep a loop scalar: codelets/kernels/vector_math.h has what to
+ * write instead.
  */
 #ifndef CAVS_CODELETS_PRODUCTS_SIMD_H
 #define CAVS_CODELETS_PRODUCTS_SIMD_H
 
-#include <math.h>
-
 #if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ && \
-    __GNUC__ >= 12
-#define CAVS__GNU_X86 1
-#else
-#define CAVS__GNU_X86 0
-#endif
-
-#if CAVS__GNU_X86 && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+    __GNUC__ >= 12 && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define CAVS__CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define CAVS__CLONES
@@ -31,10 +22,6 @@
 
 #ifdef __clang__ /* says which loops stayed scalar, which under a sanitizer is all of them */
 #pragma clang diagnostic ignored "-Wpass-failed"
-#endif
-
-#if CAVS__GNU_X86
-float expf(float) __attribute__((simd("notinbranch")));
 #endif
 
 #endif
