@@ -72,6 +72,18 @@ stopped TERM "$work/log" tree_fc $many --epochs 100000 --log "$work/log"
 status_is 143 && said "nothing was kept: --checkpoint DIR does"
 ok $? "without --checkpoint it says that nothing was kept"
 
+# The pipe brings nothing, and stays open for as long as the program runs.
+mkfifo "$work/pipe"
+rm -f "$work/status"
+(
+    exec 3>"$work/pipe"
+    : >"$work/reading"
+    wait_for "$work/status"
+) &
+stopped TERM "$work/reading" tree_lstm --train "$work/pipe" --quiet
+status_is 143 && said "tree_lstm: stopped by SIGTERM, before the first batch"
+ok $? "a signal ends a program that still reads its data"
+
 # Two batches of training, of which the first leaves a checkpoint, and then an evaluation that takes much longer. What is
 # predicted of a set does not depend on when it is looked at, so the resumed run has the numbers of a whole one.
 while read -r tree; do

@@ -218,6 +218,7 @@ static int prepare(struct app *a)
         (set_is_there(a, APP_TRAIN) && (rc = model_note_check_data(a)) < 0))
         return rc;
     set_scale(a);
+    stop_after_batches();
     return app_start(a);
 }
 
@@ -290,7 +291,7 @@ int program_main(const struct program *p, struct app *a, int argc, char **argv)
 #endif
     app_settle(argv);
     peers_hush();
-    stop_catch_signals();
+    stop_catch_signals(p->name);
     a->program = p;
     if (!list_options(a, &a->list)) {
         rc = CAVS_ENOMEM;

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
 static const struct {
     int number;
@@ -14,8 +16,34 @@ static volatile sig_atomic_t noted;
 static bool shared;
 static int agreed;
 
+/* The program's name until it has something to keep. */
+static const char *volatile preparing;
+
+/* In a signal handler nothing but write() may speak. */
+static void say(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+
+    (void)written;
+}
+
+static void end_at_once(int signal_number)
+{
+    int i = 0;
+
+    while (signals[i].number && signals[i].number != signal_number)
+        i++;
+    say(preparing);
+    say(": stopped by ");
+    say(signals[i].name);
+    say(", before the first batch\n");
+    _exit(128 + signal_number);
+}
+
 static void note_signal(int signal_number)
 {
+    if (preparing)
+        end_at_once(signal_number);
     noted = signal_number;
     for (int i = 0; signals[i].number; i++)
         signal(signals[i].number, SIG_DFL);
@@ -33,10 +61,16 @@ static void catch_signal(int signal_number)
         sigaction(signal_number, &action, NULL);
 }
 
-void stop_catch_signals(void)
+void stop_catch_signals(const char *program)
 {
+    preparing = program;
     for (int i = 0; signals[i].number; i++)
         catch_signal(signals[i].number);
+}
+
+void stop_after_batches(void)
+{
+    preparing = NULL;
 }
 
 int stop_signal_at(int i)

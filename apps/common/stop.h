@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stop.h - SIGINT, SIGTERM and SIGHUP ask a run to end where it can be taken up again: after the
- * batch at hand, with a checkpoint. A second signal ends it at once.
+ * batch at hand, with a checkpoint.  A second signal ends it at once, and so does one that comes
+ * while data are read or made.
  */
 #ifndef CAVS_APPS_STOP_H
 #define CAVS_APPS_STOP_H
 
+/* From now on a first signal ends the program at once, in order, as nothing is there yet that could
+ * be kept: reading or making data may take minutes. */
+void stop_catch_signals(const char *program);
 /* From now on a first signal is noted. */
-void stop_catch_signals(void);
+void stop_after_batches(void);
 /* The numbers of these signals, from i = 0 on; 0 behind the last. */
 int stop_signal_at(int i);
 /* The number of the signal that was noted; 0: none. */
