@@ -33,6 +33,10 @@ ok $? "one file alone can be made in a new tree" "$work/out"
 make -C "$build" install DESTDIR="$work/root" >"$work/out" 2>&1
 ok $? "make install DESTDIR=..." "$work/out"
 
+! make -C "$build" install DESTDIR="$work/a b" >"$work/out" 2>&1 && [ ! -e "$work/a" ] && [ ! -e "$work/a b" ] &&
+    grep -q "DESTDIR='$work/a b': libtool cannot install" "$work/out"
+ok $? "a DESTDIR with a space in it is refused in words" "$work/out"
+
 lib=$(dirname "$(find "$work/root" -name libcavs.so)")
 bin=$(dirname "$(find "$work/root" -type f -name cavs-pack)")
 doc=$(dirname "$(find "$work/root" -name README.md)")
