@@ -35,6 +35,15 @@ run gcn $mini --epochs 5 --hidden 8 --rounds 3 --dropout 0
 status_is 0 && holds "$first - $(field loss) < 1e-4 && $(field loss) - $first < 1e-4"
 ok $? "three rounds, with and without the optimisations: the same loss"
 
+# One row of a gradient is that of all words of a node.
+# shellcheck disable=SC2086
+run gcn $mini --epochs 5 --hidden 8 --lr 0.05 --clip 1000
+loss=$(field loss)
+# shellcheck disable=SC2086
+run gcn $mini --epochs 5 --hidden 8 --lr 0.05
+[ -n "$loss" ] && [ "$(field loss)" = "$loss" ]
+ok $? "--clip that clips nothing changes no number" "$work/out"
+
 most=$("$apps/gcn" --list-options | sed -n 's/^rounds\t.*\t1 //p')
 reached=
 for options in "" "--no-lazy --no-eager --no-dedup --no-fusion"; do

@@ -98,7 +98,8 @@ struct cavs__touched {
     int nlookups;
     ptrdiff_t ld;                      /* floats from one row of a gradient to the next */
     struct cavs__lookup *lookups;      /* by source; in the arena of the batch */
-    bool asked_for;                    /* each gradient may be read after the update */
+    bool stays;                        /* a gradient's row must not take a sum's place: it is
+                                        * of several of these, or read after the update */
     int32_t *ids, *ptr, *source, *row; /* cavs__list_touched() writes these to where it is told */
 };
 

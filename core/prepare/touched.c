@@ -29,6 +29,12 @@ static int occurrences_in(const struct cavs__shard_stage *t, const struct cavs_s
     return list ? t->entries[list->number] : t->schedule.function_rows[grad->function->number];
 }
 
+/* The gradient of a lookup has one row for all entries of a vertex's list. */
+static bool is_together(const struct cavs_symbol *grad)
+{
+    return list_of(grad) && grad->domain == 0;
+}
+
 /* Appends the lookups of parameter p in a shard to t. */
 static void add_lookups(const struct cavs__batch *b, int shard, const struct cavs_param *p,
                         struct cavs__touched *t)
@@ -39,6 +45,7 @@ static void add_lookups(const struct cavs__batch *b, int shard, const struct cav
         if (d->kind != CAVS__T_LOOKUP_GRAD || d->param != p)
             continue;
         t->lookups[t->nlookups++] = (struct cavs__lookup){d->symbol, i, shard};
+        t->stays |= is_together(d->symbol);
         t->occurrences += occurrences_in(&b->shards[shard].stages[d->stage->number], d->symbol);
     }
 }
@@ -132,7 +139,7 @@ static void visit(const struct listing *l)
     const struct cavs__shard *shard = &l->b->shards[k->shard];
     const struct cavs__shard_stage *t = &shard->stages[f->stage->number];
     const struct cavs__list *list = list_of(k->grad);
-    bool together = list && k->grad->domain == 0;
+    bool together = is_together(k->grad);
     /* of vertices, children or entries, in the order in which the samples brought them */
     const int32_t *ids = t->ids[k->grad->inputs[0]->input->number];
     int row = 0;

@@ -34,11 +34,12 @@ static void add_exchanged(const struct cavs__updating *u, struct starpu_task *ta
 }
 
 /* Does the task of a norm keep the sum of several gradients, so that the update reads one?  Not
- * where other ranks or devices read or write the gradient, nor where a user may ask for it: for the
- * gradient of each row that a tape has looked up. */
+ * where other ranks or devices read or write the gradient, nor where its rows stay: where one
+ * belongs to all ids of a list, or a user may ask for it, as of each row that a tape has looked
+ * up. */
 static bool keeps_sums(const struct cavs__updating *u, const struct cavs__touched *t)
 {
-    return u->o->clip > 0 && !u->o->exchange && !u->e->devices && !(t && t->asked_for);
+    return u->o->clip > 0 && !u->o->exchange && !u->e->devices && !(t && t->stays);
 }
 
 /* Adds the handles of the parameter's gradients to the task.  mode: that of gradients whose sums

@@ -111,7 +111,7 @@ static struct cavs__touched *new_touched(struct cavs_tape *t, int slot)
         cavs__fail_nomem("touched rows", (size_t)n * sizeof *lookups);
         return NULL;
     }
-    *touched = (struct cavs__touched){.ld = CAVS__LINE, .lookups = lookups, .asked_for = true};
+    *touched = (struct cavs__touched){.ld = CAVS__LINE, .lookups = lookups, .stays = true};
     for (int i = 0; i < n; i++) {
         t->shards[i].source = touched->nlookups;
         if (t->shards[i].first)
