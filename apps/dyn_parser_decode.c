@@ -58,13 +58,11 @@ int dyn_parser_parse(struct parser *shared, const struct parser_text *t, struct 
     (void)none;
     if (!sentences)
         return CAVS_ENOMEM;
-    for (int first = 0, n; rc == 0 && first < t->n && !stop_signal(); first += n) {
+    for (int first = 0, n; rc == 0 && peers_go_on(&shared->app) && first < t->n; first += n) {
         n = t->n - first < most ? t->n - first : most;
         for (int i = 0; i < n; i++)
             sentences[i] = first + i;
-        peers_raise(&shared->app, 0);
         rc = parse_some(p, t, sentences, n, out);
-        peers_raised(&shared->app);
     }
     free(sentences);
     return rc == 0 && stop_signal() ? 1 : rc;

@@ -190,23 +190,17 @@ int parser_decode(struct parser *p, const struct parser_text *t, const struct ca
 
     if (rc == 0 && !samples)
         rc = CAVS_ENOMEM;
-    for (int first = 0, n; rc == 0 && first < t->n; first += n) {
-        if (stop_signal()) {
-            rc = 1;
-            break;
-        }
+    for (int first = 0, n; rc == 0 && peers_go_on(&p->app) && first < t->n; first += n) {
         struct group g = {.parser = p, .text = t, .data = d, .samples = samples, .into = out};
 
         n = t->n - first < p->side_by_side ? t->n - first : p->side_by_side;
         for (int i = 0; i < n; i++)
             samples[i] = first + i;
         g.n = n;
-        peers_raise(&p->app, 0);
         rc = parse_group(&g);
-        peers_raised(&p->app);
     }
     free(samples);
-    return rc;
+    return rc == 0 && stop_signal() ? 1 : rc;
 }
 
 int parser_decode_samples(struct parser *p, const struct parser_text *t, struct cavs_data *d,

@@ -10,16 +10,6 @@
 #include "apps/common/sets.h"
 #include "apps/common/stop.h"
 
-static int evaluate_batch(struct app *a, enum app_set set, const int *samples, int n)
-{
-    int rc;
-
-    peers_raise(a, 0);
-    rc = set_evaluate(a, set, samples, n);
-    peers_raised(a);
-    return rc;
-}
-
 int app_evaluate(struct app *a, enum app_set set)
 {
     int size = set_size(a, set), rc = cavs_session_reset_metrics(a->session);
@@ -28,11 +18,11 @@ int app_evaluate(struct app *a, enum app_set set)
 
     if (!batch)
         rc = CAVS_ENOMEM;
-    for (int first = 0, n; rc == 0 && first < size && !stop_signal(); first += n) {
+    for (int first = 0, n; rc == 0 && peers_go_on(a) && first < size; first += n) {
         n = size - first < most ? size - first : most;
         for (int i = 0; i < n; i++)
             batch[i] = first + i;
-        rc = evaluate_batch(a, set, batch, n);
+        rc = set_evaluate(a, set, batch, n);
     }
     free(batch);
     return rc;

@@ -179,6 +179,13 @@ unsigned peers_raised(struct app *a)
     return bits;
 }
 
+bool peers_go_on(struct app *a)
+{
+    peers_raised(a);
+    peers_raise(a, 0);
+    return !stop_signal();
+}
+
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 void peers_fail(struct app *a, int rc)

@@ -24,6 +24,9 @@ int peers_compare(struct app *a);
  * then counts. */
 void peers_raise(struct app *a, unsigned bits);
 unsigned peers_raised(struct app *a);
+/* Both between two of many batches; before the first and behind the last, too.  Whether no signal
+ * counts. */
+bool peers_go_on(struct app *a);
 /* An error has ended this rank: says so, if the first has not done it by then, and ends all. */
 void peers_fail(struct app *a, int rc);
 

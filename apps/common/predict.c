@@ -65,10 +65,8 @@ int predictions_make(struct app *a)
     int rc = open_output(a), n = rc < 0 ? rc : 1;
     int64_t all = 0;
 
-    while (n > 0 && !stop_signal()) {
-        peers_raise(a, 0);
+    while (peers_go_on(a) && n > 0) {
         n = predict_some(a);
-        peers_raised(a);
         if (n > 0 && (rc = flush_output(a)) < 0)
             n = rc;
         if (n > 0)
