@@ -103,6 +103,9 @@ const char *cavs_strerror(int code);
 /** What went wrong in the last failing call of this thread; "" if nothing did.  The text is valid
  * until the next failing call. */
 const char *cavs_error_message(void);
+/** What a program has to say of a code: that message if the last failing call of this thread gave
+ * this code; else the code was not the library's, and cavs_strerror(code) is all there is. */
+const char *cavs_error_text(int code);
 
 /** Sets who hears of notices: of what goes on otherwise than asked for, and is no error.  Such are
  * fused groups that are interpreted because there is no compiler, devices that are left out, and

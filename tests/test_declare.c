@@ -396,6 +396,14 @@ static void codes_have_texts(void **state)
     assert_true(strlen(cavs_version()) > 0);
 }
 
+static void text_of_a_code_is_not_another_failures(void **state)
+{
+    (void)state;
+    assert_true(cavs_runtime_create(NULL, NULL) == CAVS_EINVAL);
+    assert_string_equal(cavs_error_text(CAVS_EINVAL), cavs_error_message());
+    assert_string_equal(cavs_error_text(CAVS_ENOMEM), cavs_strerror(CAVS_ENOMEM));
+}
+
 static void model_answers_about_its_parameters(void **state)
 {
     struct cavs_model *m = new_model();
@@ -524,6 +532,7 @@ int main(void)
         cmocka_unit_test(null_function_is_passed_on),
         cmocka_unit_test(first_mistake_is_reported_through_nulls),
         cmocka_unit_test(codes_have_texts),
+        cmocka_unit_test(text_of_a_code_is_not_another_failures),
         cmocka_unit_test(model_answers_about_its_parameters),
         cmocka_unit_test(symbols_know_their_width),
         cmocka_unit_test(operators_have_macros_of_their_names),

@@ -85,6 +85,7 @@ static void questions_of_nothing_have_answers(void **state)
     cavs_session_reset_stats(NULL);
     assert_non_null(cavs_strerror(12345));
     assert_non_null(cavs_error_message());
+    assert_non_null(cavs_error_text(12345));
     assert_non_null(cavs_version());
     cavs_runtime_can_trace();
     cavs_notice_set_handler(NULL, NULL);

@@ -490,6 +490,7 @@ short() {
         --checkpoint "$work/kept" >"$work/out" 2>"$work/err" </dev/null
     echo $? >"$work/status"
 }
+whose=
 for rank in 0 1; do
     short $rank 0
     most=$(cat "$work/allocations") goes_on=no
@@ -497,8 +498,9 @@ for rank in 0 1; do
     for n in $(seq $((most - 3)) "$most"); do
         short $rank "$n"
         cat "$work/status" "$work/err" >>"$work/all"
-        said 'no checkpoint: ' && goes_on=yes
+        said "tree_lstm: no checkpoint: ${whose}out of memory; it will be tried again" && goes_on=yes
     done
+    whose='rank 1: '
     ! grep -q 'makes another call' "$work/all" && [ $goes_on = yes ]
     ok $? "a checkpoint that rank $rank alone has no memory for is none of all, and the run goes on" "$work/all"
 done

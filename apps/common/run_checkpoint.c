@@ -100,9 +100,8 @@ int checkpoint_write(struct app *a, const struct standing *s, const struct repor
     json_t *note = describe(s, so_far);
     char *text = json_build_text(note, 17);
     char *path = checkpoint_file(a->options.checkpoint);
-    int rc = text && path ? 0 : app_fail(&a->error, CAVS_ENOMEM, "no memory for a checkpoint");
+    int rc = cavs_runtime_agree(a->runtime, text && path ? 0 : CAVS_ENOMEM);
 
-    rc = cavs_runtime_agree(a->runtime, rc);
     if (rc == 0)
         rc = cavs_session_checkpoint(a->session, path, text);
     free(path);

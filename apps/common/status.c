@@ -22,9 +22,7 @@ static void make_visible(const char *text, char *out)
 
 const char *app_error_text(int rc, const struct app_error *e)
 {
-    const char *text = e->text[0] ? e->text : cavs_error_message();
-
-    return text[0] ? text : cavs_strerror(rc);
+    return e->text[0] ? e->text : cavs_error_text(rc);
 }
 
 int app_status(const char *program, int rc, const struct app_error *e)

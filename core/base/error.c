@@ -10,6 +10,7 @@
 #include "core/base/notice.h"
 
 static _Thread_local char message[1024];
+static _Thread_local int failed_with;
 
 static const struct {
     int code;
@@ -43,6 +44,11 @@ const char *cavs_error_message(void)
     return message;
 }
 
+const char *cavs_error_text(int code)
+{
+    return *message && failed_with == code ? message : cavs_strerror(code);
+}
+
 int cavs__fail(int code, const char *format, ...)
 {
     /* Through a buffer of its own: an argument may be the present message. */
@@ -53,6 +59,7 @@ int cavs__fail(int code, const char *format, ...)
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     memcpy(message, text, sizeof message);
+    failed_with = code;
     return code;
 }
 

@@ -68,12 +68,6 @@ static int outcome(const struct cavs__ranks *r, const struct cavs__word *all,
     return CAVS_OK;
 }
 
-/* What a program has failed with need not have a message. */
-static const char *told(int rc)
-{
-    return *cavs_error_message() ? cavs_error_message() : cavs_strerror(rc);
-}
-
 static void fill(struct cavs__word *w, const struct cavs__ranks *r, const struct cavs__meeting *m)
 {
     snprintf(w->call, sizeof w->call, "%s", m->call ? m->call : "meeting");
@@ -84,7 +78,7 @@ static void fill(struct cavs__word *w, const struct cavs__ranks *r, const struct
     w->rc = m->rc;
     w->wanted = r->wanted;
     if (m->rc || m->value)
-        snprintf(w->text, sizeof w->text, "%s", m->rc ? told(m->rc) : m->value);
+        snprintf(w->text, sizeof w->text, "%s", m->rc ? cavs_error_text(m->rc) : m->value);
     if (m->list && m->length <= CAVS__SHORT_LIST)
         memcpy(w->list, m->list, (size_t)m->length * sizeof *w->list);
 }
