@@ -789,7 +789,9 @@ int cavs_runtime_agree(struct cavs_runtime *rt, int rc);
 void cavs_runtime_raise(struct cavs_runtime *rt, unsigned bits);
 /** What any rank had raised before the last batch, and before earlier ones, since the last call. */
 unsigned cavs_runtime_raised(struct cavs_runtime *rt);
-/** Ends the processes of all ranks; returns only where the process is alone. */
+/** Ends the processes of all ranks; returns only where the process is alone.  Without a runtime
+ * (NULL), as where none could be made: of all that mpirun has started, unless the program has
+ * started MPI itself. */
 void cavs_runtime_abort(struct cavs_runtime *rt, int status);
 /** Bytes of gradients that this rank has sent to others so far. */
 int64_t cavs_runtime_bytes_sent(const struct cavs_runtime *rt);

@@ -7,6 +7,7 @@
  *     ranks_trial SHARDS [MODEL | tape | sharing]
  *     ranks_trial SHARDS turns       trains two sessions in turns, that share parameters or not
  *     ranks_trial SHARDS saving FILE writes checkpoints, while memory runs out at rank 1
+ *     ranks_trial 1 opening          makes runtimes, while memory runs out at rank 1
  *     ranks_trial SHARDS unlike      makes other sessions at rank 1, then gives it other values
  *     ranks_trial SHARDS strangers   trains on other samples at rank 1
  *     ranks_trial SHARDS mixed       makes other calls at rank 1
@@ -526,6 +527,28 @@ static void try_leaving(void)
     cavs_runtime_same(runtime, "a name", "its value");
 }
 
+/* Whichever allocation of rank 1 fails, all ranks are refused a runtime, and make the next.  The
+ * first one comes before a process finds the others. */
+static void try_opening(const struct cavs_runtime_options *o)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK") ?: getenv("PMI_RANK");
+    bool fails = rank && atoi(rank) == 1;
+
+    printf("rank %s:", rank);
+    for (int i = 1; i < 12; i++) {
+        int rc;
+
+        failing_alloc_begin(fails && i > 1 ? i : 0, false);
+        rc = cavs_runtime_create(o, &runtime);
+        failing_alloc_end();
+        printf(" %s;", rc ? cavs_error_message() : "made");
+        if (rc == 0)
+            check(cavs_runtime_destroy(runtime), "end");
+    }
+    printf("\n");
+    exit(EXIT_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     struct cavs_runtime_options ro = CAVS_RUNTIME_DEFAULTS;
@@ -536,6 +559,8 @@ int main(int argc, char **argv)
 
     ro.workers = bound ? atoi(argv[1]) : 1;
     ro.cuda = gpus ? atoi(argv[1]) : 0;
+    if (argc > 2 && strcmp(argv[2], "opening") == 0)
+        try_opening(&ro);
     check(cavs_runtime_create(&ro, &runtime), "runtime");
     if (bound)
         print_bound();

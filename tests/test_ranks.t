@@ -79,6 +79,12 @@ sed 's/rank [01]://' "$work/out" | sort -u >"$work/heard"
     grep -q ' kept$' "$work/heard"
 ok $? "memory that runs out at one rank while a checkpoint is written: all hear of it, and go on" "$work/err" "$work/out"
 
+timeout 120 mpirun -np 3 "$tests/ranks_trial" 1 opening >"$work/out" 2>"$work/err" </dev/null
+sed 's/^rank [0-2]://' "$work/out" | sort -u >"$work/heard"
+[ "$(wc -l <"$work/out")" -eq 3 ] && [ "$(wc -l <"$work/heard")" -eq 1 ] &&
+    [ "$(grep -o 'rank 1: out of memory: ranks' "$work/heard" | wc -l)" -ge 4 ] && grep -q ' made;$' "$work/heard"
+ok $? "or while ranks find one another: none is made, and all may try again" "$work/err" "$work/out"
+
 # --- packed data that are larger than what a rank may have in memory --------------------------------
 
 # An epoch in random order.  A rank has its rows of some batches, of 4 MB each, and of the file's pages those alone that
@@ -314,6 +320,8 @@ differing "a trace of some ranks is refused" 'rank 1 and rank 0 differ in the tr
 # shellcheck disable=SC2086
 differing "where StarPU does not start on one rank, all end" 'rank 1: StarPU has no scheduler named none' \
     $small --epochs 1 -- $small --epochs 1 --sched none
+[ "$(grep -c 'no scheduler named none' "$work/err")" -eq 1 ]
+ok $? "which is said once" "$work/err"
 printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -ne 0 ] || sleep 1\nexec "$@"\n' >"$work/late"
 chmod +x "$work/late"
 # shellcheck disable=SC2086

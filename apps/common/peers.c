@@ -188,11 +188,17 @@ bool peers_go_on(struct app *a)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
+/* There was a runtime; if there is none any more, nobody waits for this rank. */
+static bool has_begun(const struct app *a)
+{
+    return a->report.ranks > 0;
+}
+
 void peers_fail(struct app *a, int rc)
 {
     if (first_is_silent())
         dprintf(STDERR_FILENO, "%s: rank %d: %s\n", a->program->name, early_rank(),
                 app_error_text(rc, &a->error));
-    if (a->runtime && cavs_runtime_ranks(a->runtime) > 1)
+    if (a->runtime || !has_begun(a))
         cavs_runtime_abort(a->runtime, APP_FAILED);
 }

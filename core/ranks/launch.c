@@ -26,6 +26,7 @@ static bool was_launched(void)
     return false;
 }
 
+static bool is_ours;               /* MPI was started here, not by the program */
 static struct cavs__ranks *opened; /* by a runtime, of which a process has one at a time */
 
 /* Waits for the others, who may wait for this rank: exit() was called in the midst of a run, and
@@ -76,7 +77,7 @@ static int init(const void *communicator, int *there)
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level) != MPI_SUCCESS)
         return cavs__fail(CAVS_ERUNTIME, "MPI did not start");
     atexit(finalize);
-    *there = 1;
+    *there = is_ours = true;
     return CAVS_OK;
 }
 
@@ -106,11 +107,69 @@ static int find_neighbours(struct cavs__ranks *r, MPI_Comm world)
     return MPI_Comm_free(&machine) == MPI_SUCCESS ? 0 : -1;
 }
 
+static void free_room(struct cavs__ranks *r)
+{
+    if (r)
+        free(r->room);
+    free(r);
+}
+
+/* With room for meetings, or NULL on all ranks: where there is none nothing can be agreed on but
+ * by MPI's own means. */
+static struct cavs__ranks *make_room(MPI_Comm world, int count)
+{
+    struct cavs__ranks *r = calloc(1, sizeof *r);
+    int rank, lacks;
+
+    if (r)
+        r->count = count;
+    MPI_Comm_rank(world, &rank);
+    lacks = !r || cavs__ranks_room(r) ? rank : count;
+    MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MIN, world);
+    if (lacks == count) {
+        r->rank = rank;
+        return r;
+    }
+    cavs__fail(CAVS_ENOMEM, "rank %d: out of memory: ranks", lacks);
+    free_room(r);
+    return NULL;
+}
+
+static int make_communicators(struct cavs__ranks *r, MPI_Comm world)
+{
+    return MPI_Comm_dup(world, &r->agree) == MPI_SUCCESS &&
+                   MPI_Comm_dup(world, &r->carry) == MPI_SUCCESS &&
+                   MPI_Comm_dup(world, &r->watch) == MPI_SUCCESS && find_neighbours(r, world) == 0
+               ? CAVS_OK
+               : cavs__fail(CAVS_ERUNTIME, "MPI makes no communicators for %d ranks", r->count);
+}
+
+static int open_in(MPI_Comm world, int count, struct cavs__ranks **out)
+{
+    struct cavs__ranks *r = make_room(world, count);
+    int rc;
+
+    if (!r)
+        return CAVS_ENOMEM;
+    rc = make_communicators(r, world);
+    if (rc) {
+        free_room(r);
+        return rc;
+    }
+    rc = cavs__ranks_same_version(r);
+    if (!rc)
+        rc = cavs__ranks_agree(r, cavs__watch_start(r));
+    if (rc)
+        cavs__ranks_close(r);
+    else
+        *out = opened = r;
+    return rc;
+}
+
 int cavs__ranks_open(const void *communicator, struct cavs__ranks **out)
 {
     int there, rc = init(communicator, &there), count = 1;
     MPI_Comm world = MPI_COMM_WORLD;
-    struct cavs__ranks *r;
 
     *out = NULL;
     if (rc || !there)
@@ -121,29 +180,7 @@ int cavs__ranks_open(const void *communicator, struct cavs__ranks **out)
     if (count == 1)
         return CAVS_OK;
     rc = check_threads();
-    if (rc)
-        return rc;
-    r = calloc(1, sizeof *r);
-    if (!r)
-        return cavs__fail_nomem("ranks", sizeof *r);
-    r->count = count;
-    MPI_Comm_rank(world, &r->rank);
-    if (MPI_Comm_dup(world, &r->agree) != MPI_SUCCESS ||
-        MPI_Comm_dup(world, &r->carry) != MPI_SUCCESS ||
-        MPI_Comm_dup(world, &r->watch) != MPI_SUCCESS || find_neighbours(r, world) != 0) {
-        free(r);
-        return cavs__fail(CAVS_ERUNTIME, "MPI makes no communicators for %d ranks", count);
-    }
-    rc = cavs__ranks_room(r);
-    if (!rc)
-        rc = cavs__ranks_same_version(r);
-    if (!rc)
-        rc = cavs__watch_start(r);
-    if (rc)
-        cavs__ranks_close(r);
-    else
-        *out = opened = r;
-    return rc;
+    return rc ? rc : open_in(world, count, out);
 }
 
 void cavs__ranks_close(struct cavs__ranks *r)
@@ -155,8 +192,7 @@ void cavs__ranks_close(struct cavs__ranks *r)
     MPI_Comm_free(&r->agree);
     MPI_Comm_free(&r->carry);
     MPI_Comm_free(&r->watch);
-    free(r->room);
-    free(r);
+    free_room(r);
 }
 
 /* ---- StarPU, and its thread that carries data ----
@@ -254,8 +290,20 @@ bool cavs__ranks_differ_here(const struct cavs__ranks *r, uint64_t value)
     return ends[0] != ~ends[1];
 }
 
+/* Before there is a runtime, or when there is none any more, the others are all of MPI. */
+static bool has_others(void)
+{
+    int ended = 0, count = 1;
+
+    if (is_ours)
+        MPI_Finalized(&ended);
+    if (is_ours && !ended)
+        MPI_Comm_size(MPI_COMM_WORLD, &count);
+    return count > 1;
+}
+
 void cavs__ranks_abort(struct cavs__ranks *r, int status)
 {
-    if (r)
-        MPI_Abort(r->agree, status);
+    if (r || has_others())
+        MPI_Abort(r ? r->agree : MPI_COMM_WORLD, status);
 }

@@ -22,6 +22,7 @@ struct cavs__ranks {
     double waited;           /* seconds */
     starpu_data_handle_t words[2]; /* from this rank to itself, see launch.c */
     int last_word[2];
+    bool guarded; /* all ranks have tried to start their watch */
     struct cavs__watch *guard;
     struct cavs__word *room; /* for a meeting, which must not fail at one rank alone */
 };

@@ -26,7 +26,7 @@ struct peer {
 
 struct cavs__watch {
     pthread_t thread;
-    bool stops;
+    bool runs, stops;
     int npeers;
     struct peer *peers;
 };
@@ -88,6 +88,7 @@ int cavs__watch_start(struct cavs__ranks *r)
     struct cavs__watch *w = calloc(1, sizeof *w);
     int npeers = r->rank == 0 ? r->count - 1 : 1;
 
+    r->guarded = true;
     r->guard = w;
     if (w)
         w->peers = calloc((size_t)npeers, sizeof *w->peers);
@@ -98,22 +99,23 @@ int cavs__watch_start(struct cavs__ranks *r)
         w->peers[i] = (struct peer){.rank = r->rank == 0 ? i + 1 : 0, .say = MPI_REQUEST_NULL};
         listen_to(r, &w->peers[i]);
     }
-    if (pthread_create(&w->thread, NULL, watch, r) == 0)
-        return CAVS_OK;
-    w->npeers = 0;
-    return cavs__fail(CAVS_ERUNTIME, "no thread for the watch over the other ranks");
+    w->runs = pthread_create(&w->thread, NULL, watch, r) == 0;
+    return w->runs ? CAVS_OK
+                   : cavs__fail(CAVS_ERUNTIME, "no thread for the watch over the other ranks");
 }
 
 static void join_thread(struct cavs__watch *w)
 {
+    if (!w || !w->runs)
+        return;
+    w->runs = false;
     __atomic_store_n(&w->stops, true, __ATOMIC_RELEASE);
     pthread_join(w->thread, NULL);
 }
 
 void cavs__watch_fall_silent(struct cavs__ranks *r)
 {
-    if (r->guard && r->guard->npeers > 0)
-        join_thread(r->guard);
+    join_thread(r->guard);
 }
 
 /* Ends the watch when all ranks are at their end. */
@@ -121,10 +123,9 @@ void cavs__watch_stop(struct cavs__ranks *r)
 {
     struct cavs__watch *w = r->guard;
 
-    if (w && w->npeers > 0) {
+    if (r->guarded)
         cavs__ranks_agree_on(r, "the end", CAVS_OK);
-        join_thread(w);
-    }
+    join_thread(w);
     for (int i = 0; w && i < w->npeers; i++) {
         MPI_Cancel(&w->peers[i].hear);
         MPI_Wait(&w->peers[i].hear, MPI_STATUS_IGNORE);

@@ -50,8 +50,7 @@ unsigned cavs_runtime_raised(struct cavs_runtime *rt)
 
 void cavs_runtime_abort(struct cavs_runtime *rt, int status)
 {
-    if (rt)
-        cavs__ranks_abort(rt->ranks, status);
+    cavs__ranks_abort(rt ? rt->ranks : NULL, status);
 }
 
 double cavs_runtime_exchange_seconds(const struct cavs_runtime *rt)
