@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "codelets/groups/ew_internal.h"
+#include "core/base/read_at.h"
 
 /* The last bytes of a cached object: a loader of shared objects ignores them. */
 struct footer {
@@ -31,19 +32,11 @@ static char *read_file(int fd, size_t *size)
 {
     struct stat st;
     char *data;
-    size_t n = 0;
 
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !cavs__ew_is_private(&st))
         return NULL;
     data = malloc((size_t)st.st_size + 1);
-    while (data && n < (size_t)st.st_size) {
-        ssize_t got = pread(fd, data + n, (size_t)st.st_size - n, (off_t)n);
-
-        if (got <= 0)
-            break;
-        n += (size_t)got;
-    }
-    *size = n;
+    *size = data ? cavs__read_at(fd, 0, (size_t)st.st_size, data) : 0;
     return data;
 }
 

@@ -19,6 +19,8 @@ libcavs_la_SOURCES += \
 	core/base/notice.h \
 	core/base/own_name.h \
 	core/base/points.h \
+	core/base/read_at.c \
+	core/base/read_at.h \
 	core/base/replace.c \
 	core/base/replace.h \
 	core/base/same_name.h \

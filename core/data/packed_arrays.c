@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* packed_arrays.c - arrays of a packed file: where the directory says that they are, and checks of
  * that. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/read_at.h"
 #include "core/data/packed.h"
 
 /* What an entry says, if it has the form of one. */
@@ -116,15 +115,13 @@ static uint64_t checksum_of(const struct cavs_packed *p, size_t from, size_t n)
     char block[1 << 16];
 
     while (n > 0) {
-        ssize_t got = pread(p->fd, block, n < sizeof block ? n : sizeof block, (off_t)from);
+        size_t got = cavs__read_at(p->fd, from, n < sizeof block ? n : sizeof block, block);
 
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
+        if (got == 0)
             break;
-        h = cavs__hash(h, block, (size_t)got);
-        from += (size_t)got;
-        n -= (size_t)got;
+        h = cavs__hash(h, block, got);
+        from += got;
+        n -= got;
     }
     return h;
 }

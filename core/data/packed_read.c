@@ -10,8 +10,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "core/base/read_at.h"
 #include "core/data/packed.h"
 
 /* Ids that the user may have changed (lent) are in this process's pages and nowhere else, so they
@@ -25,7 +25,7 @@ static bool is_read(const struct cavs_data *d)
  * pages, and meets the error there. */
 static bool read_bytes(const struct cavs_packed *p, const char *from, size_t n, void *to)
 {
-    return pread(p->fd, to, n, (off_t)(from - p->bytes)) == (ssize_t)n;
+    return cavs__read_at(p->fd, (size_t)(from - p->bytes), n, to) == n;
 }
 
 void cavs__column_read(const struct cavs_data *d, const struct cavs__column *c, int64_t i,
