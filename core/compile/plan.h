@@ -193,10 +193,22 @@ struct cavs__task_kind *cavs__recorded_chain(const struct cavs__stage_plan *sp,
 /* The gradient of a parameter that the model itself does not train. */
 int cavs__plan_gradient(struct cavs__plan *p, const struct cavs_param *w);
 
+/* Does the plan have a dense gradient of a parameter, or of what it is columns of? */
+static inline bool cavs__has_dense_gradient(const struct cavs__plan *p, const struct cavs_param *w)
+{
+    return p->grad[cavs__stored(w)->number] >= 0;
+}
+
 /* Is the gradient of a parameter one of the rows that were looked up alone? */
 static inline bool cavs__has_row_gradient(const struct cavs__plan *p, const struct cavs_param *w)
 {
-    return w->lookup_use && p->grad[w->number] < 0;
+    return w->lookup_use && !cavs__has_dense_gradient(p, w);
+}
+
+/* Is a parameter both looked up and multiplied (tied weights)?  Then its gradient is dense. */
+static inline bool cavs__is_tied(const struct cavs__plan *p, const struct cavs_param *w)
+{
+    return w->lookup_use && cavs__has_dense_gradient(p, w);
 }
 
 /* Nominal operations of products, of a vertex (domain 0) or of an entry of one of the function's

@@ -68,6 +68,12 @@ struct cavs_param {
     struct cavs_param **members;
 };
 
+/* The parameter whose tensors hold the numbers of p. */
+static inline struct cavs_param *cavs__stored(const struct cavs_param *p)
+{
+    return p->merged ? p->merged : (struct cavs_param *)p;
+}
+
 /* What the rows of an input belong to. */
 enum cavs__per { CAVS__PER_VERTEX, CAVS__PER_EDGE, CAVS__PER_ENTRY /* of a list it brings */ };
 

@@ -242,9 +242,9 @@ int cavs__plan_devices_anew(struct cavs__plan *p)
 int cavs__check_looked_up(const struct cavs__plan *p)
 {
     for (int i = 0; i < p->model->nparams && starpu_cpu_worker_get_count() == 0; i++) {
-        const struct cavs_param *w = p->model->params[i], *stored = w->merged ? w->merged : w;
+        const struct cavs_param *w = p->model->params[i];
 
-        if (w->lookup_use && !w->frozen && p->grad[stored->number] >= 0)
+        if (!w->frozen && cavs__is_tied(p, w))
             return cavs__fail(CAVS_ERUNTIME,
                               "%s is both looked up and multiplied: its gradient is summed on CPUs "
                               "only, but there is no CPU worker",

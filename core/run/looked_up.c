@@ -96,9 +96,9 @@ int cavs__submit_looked_up(struct cavs__optimizer *o, struct cavs__engine *e,
 
     for (int i = 0; i < m->nparams && !rc; i++) {
         w.p = m->params[i];
-        w.stored = w.p->merged ? w.p->merged : w.p;
+        w.stored = cavs__stored(w.p);
         w.t = b->touched[i];
-        if (w.p->frozen || !w.t || w.t->occurrences == 0 || e->plan->grad[w.stored->number] < 0)
+        if (w.p->frozen || !cavs__is_tied(e->plan, w.p) || !w.t || w.t->occurrences == 0)
             continue;
         for (int k = 0; k < CAVS__MAX_PARTIALS && !rc; k++)
             rc = add_to_partial(&w, k);

@@ -79,7 +79,7 @@ static bool is_looked_up(const struct cavs_model *m, const struct cavs_param *st
     for (int i = 0; i < m->nparams; i++) {
         const struct cavs_param *p = m->params[i];
 
-        if (p->lookup_use && (p == stored || p->merged == stored))
+        if (p->lookup_use && cavs__stored(p) == stored)
             return true;
     }
     return false;

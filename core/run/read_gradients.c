@@ -103,7 +103,7 @@ int cavs_session_get_gradient(struct cavs_session *s, const struct cavs_param *p
     if (rc)
         return rc;
     memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
-    if (s->plan->grad[cavs__stored(p)->number] >= 0)
+    if (cavs__has_dense_gradient(s->plan, p))
         add_dense(s, p, values);
     else if (s->optimizer.exchange && p->lookup_use && !p->frozen)
         add_exchanged_rows(s, p, values);

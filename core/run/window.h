@@ -16,11 +16,6 @@ struct cavs__param_window {
     int chunk;
 };
 
-static inline const struct cavs_param *cavs__stored(const struct cavs_param *p)
-{
-    return p->merged ? p->merged : p;
-}
-
 static inline struct cavs__param_window cavs__open_window(struct cavs__tensor *t, int chunk,
                                                           const struct cavs_param *p,
                                                           enum starpu_data_access_mode mode)

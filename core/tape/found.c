@@ -76,7 +76,7 @@ static json_t *describe_updated(const struct cavs_session *s)
     for (int i = 0; i < s->model->nparams; i++) {
         const struct cavs_param *p = s->model->params[i];
 
-        if (!p->merged && s->plan->grad[p->number] >= 0 &&
+        if (!p->merged && cavs__has_dense_gradient(s->plan, p) &&
             json_array_append_new(all, json_string(p->name)) != 0) {
             json_decref(all);
             return NULL;

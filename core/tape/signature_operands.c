@@ -32,7 +32,7 @@ struct cavs_symbol *cavs__columns_of(struct cavs_symbol *x, int from, int width,
 static struct cavs_symbol *columns_of_param(struct cavs_function *f, struct cavs_param *p, int from,
                                             int width, struct cavs_place at)
 {
-    struct cavs_param *whole = p->merged ? p->merged : p;
+    struct cavs_param *whole = cavs__stored(p);
 
     return cavs__columns_of(
         cavs__add_to(f,
