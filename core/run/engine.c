@@ -7,6 +7,7 @@
 #include "codelets/device_set.h"
 #include "core/base/array.h"
 #include "core/base/error.h"
+#include "memory/handover.h"
 
 static int grow(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows,
                 int64_t kept, enum cavs__pinning pinning)
@@ -165,6 +166,18 @@ void cavs__wait_others(struct cavs__engine *e, int slot)
         if (i != slot)
             cavs__slot_wait(&e->slots[i]);
     }
+}
+
+int cavs__wait_tasks(struct cavs__engine *e, int slot)
+{
+    int rc = cavs__join_flush(e, slot);
+
+    cavs__workers_wake();
+    if (rc)
+        return rc;
+    starpu_task_wait_for_all();
+    cavs__handover_waited();
+    return CAVS_OK;
 }
 
 void cavs__engine_free(struct cavs__engine *e)

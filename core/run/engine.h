@@ -202,6 +202,8 @@ int cavs__engine_follow_plan(struct cavs__engine *e);
 void cavs__engine_free(struct cavs__engine *e);
 void cavs__wait_slots(struct cavs__engine *e);
 void cavs__wait_others(struct cavs__engine *e, int slot);
+/* Submits what is kept to be joined, and waits for all tasks that there are. */
+int cavs__wait_tasks(struct cavs__engine *e, int slot);
 /* Makes room for so many rows in a chunk, which need not be there yet. */
 int cavs__reserve(struct cavs__engine *e, struct cavs__tensor *t, int chunk, int64_t rows);
 /* The same, for data that stay in main memory. */

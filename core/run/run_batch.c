@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 #include "core/run/session.h"
 #include "core/run/simulated.h"
-#include "memory/handover.h"
 
 /* ---- what is asked for ---- */
 
@@ -40,17 +39,12 @@ static float gradient_scale(const struct cavs_session_options *o, int n)
     return o->mean ? scale / (float)n : scale;
 }
 
-/* Waits for all tasks, and fails if one has seen a number that is not finite: then there is no
- * update. */
+/* Fails if a task has seen a number that is not finite: then there is no update. */
 static int check_numbers(struct cavs_session *s, int slot)
 {
-    int rc = cavs__join_flush(&s->engine, slot);
+    int rc = cavs__wait_tasks(&s->engine, slot);
 
-    if (rc)
-        return rc;
-    starpu_task_wait_for_all();
-    cavs__handover_waited();
-    return cavs__ranks_agree(s->rt->ranks, cavs__report_fault(s));
+    return rc ? rc : cavs__ranks_agree(s->rt->ranks, cavs__report_fault(s));
 }
 
 int cavs__submit_uses(struct cavs_session *s, int nsamples, int nshards, int slot)

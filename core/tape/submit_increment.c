@@ -2,7 +2,6 @@
 /* submit_increment.c - see going.h: from what is in order to tasks. */
 #include "core/base/hash.h"
 #include "core/tape/going.h"
-#include "memory/handover.h"
 
 /* What the tasks of the increment should take, about. */
 static double seconds_of(const struct cavs__going *g)
@@ -104,17 +103,12 @@ static int each_shard(struct cavs__going *g, bool all,
     return rc;
 }
 
-/* Waits for all tasks.  If one of them has seen a number that is not finite there is no update. */
+/* Fails if a task has seen a number that is not finite: then there is no update. */
 static int check_numbers(struct cavs__going *g)
 {
-    int rc = cavs__join_flush(g->e, g->slot);
+    int rc = cavs__wait_tasks(g->e, g->slot);
 
-    cavs__workers_wake();
-    if (rc)
-        return rc;
-    starpu_task_wait_for_all();
-    cavs__handover_waited();
-    return cavs__ranks_agree(g->e->rt->ranks, cavs__report_tape_fault(g->t));
+    return rc ? rc : cavs__ranks_agree(g->e->rt->ranks, cavs__report_tape_fault(g->t));
 }
 
 int cavs__submit_increment(struct cavs__going *g)
