@@ -113,25 +113,33 @@ static struct cavs_symbol **place_of_use(struct cavs__recording *r, const struct
 /* The symbol of a parameter of one row.  All samples share it, so it belongs to none and is not
  * counted: numbers of symbols do not depend on which sample mentions a parameter first.  NULL: out
  * of memory. */
+static struct cavs_symbol *new_use(struct cavs__recording *r, const struct cavs_symbol *like)
+{
+    struct cavs__node *node = calloc(1, sizeof *node);
+
+    if (!node)
+        return NULL;
+    node->x = *like;
+    node->x.function = r->recorder.present;
+    node->x.number = NO_NUMBER;
+    node->x.ninputs = 0;
+    node->x.inputs = NULL;
+    node->x.needs_grad = node->x.whole = node->x.read_past = false;
+    tell_as_it_is(r, node);
+    return &node->x;
+}
+
 static struct cavs_symbol *record_use(struct cavs__recording *r, const struct cavs_symbol *like)
 {
-    struct cavs_symbol **use = place_of_use(r, like->param), *x;
+    struct cavs_symbol **use = place_of_use(r, like->param);
 
-    if (!use || (!*use && !(*use = calloc(1, sizeof(struct cavs__node))))) {
+    if (use && !*use)
+        *use = new_use(r, like);
+    if (!use || !*use) {
         cavs__symbol_nomem(r->recorder.present, like);
         return NULL;
     }
-    x = *use;
-    if (!x->function) {
-        *x = *like;
-        x->function = r->recorder.present;
-        x->number = NO_NUMBER;
-        x->ninputs = 0;
-        x->inputs = NULL;
-        x->needs_grad = x->whole = x->read_past = false;
-        tell_as_it_is(r, (struct cavs__node *)x);
-    }
-    return x;
+    return *use;
 }
 
 /* An operator on a list becomes one on each of its entries; a sum, mean or maximum of rows stays
