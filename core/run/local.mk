@@ -38,6 +38,7 @@ libcavs_la_SOURCES += \
 	core/run/looked_up.c \
 	core/run/option_names.c \
 	core/run/output.c \
+	core/run/metrics.c \
 	core/run/peak.c \
 	core/run/made_gradients.c \
 	core/run/make_updates.c \
@@ -64,6 +65,7 @@ libcavs_la_SOURCES += \
 	core/run/start_runtime.c \
 	core/run/starpu_folder.c \
 	core/run/starpu_init.c \
+	core/run/states.c \
 	core/run/stats.c \
 	core/run/store.c \
 	core/run/store.h \

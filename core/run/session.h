@@ -13,7 +13,9 @@
  *   choices.c     what a session says of itself
  *   values.c      parameters' values; initial_values.c: the first ones; read_gradients.c
  *   store.h       parameters as they are stored, of sessions that share them
- *   output.c      pushed rows and metrics
+ *   states.c      what the optimizer keeps of them, for checkpoints
+ *   output.c      pushed rows
+ *   metrics.c     sums and counts of metrics
  *   engine.h      what evaluates batches, and its files
  *   optimizer.h   gradients -> updates
  *   runtime.h     StarPU and the machine
@@ -94,7 +96,8 @@ int cavs__create_params(struct cavs_session *s);
 /* Makes the tensors that have been added to the plan since, with what they hold of parameters, and
  * scratch. */
 int cavs__session_follow_plan(struct cavs_session *s);
-/* How many matrices of p's shape the optimizer keeps, and their numbers. */
+
+/* states.c: how many matrices of p's shape the optimizer keeps, and their numbers. */
 int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p);
 /* Does each rank keep only some of what the optimizer has of the parameter? */
 bool cavs__shares_state(const struct cavs_session *s, const struct cavs_param *p);
@@ -103,8 +106,9 @@ bool cavs__shares_state(const struct cavs_session *s, const struct cavs_param *p
 int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values);
 int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values);
 
-/* output.c: sum and count of every metric in every shard, (shards, 2 nmetrics + 1); the last column
- * is not used.  Rows of another number of shards are added up; metrics behind so many are zero. */
+/* metrics.c: sum and count of every metric in every shard, (shards, 2 nmetrics + 1); the last
+ * column is not used.  Rows of another number of shards are added up; metrics behind so many are
+ * zero. */
 int cavs__get_metrics(struct cavs_session *s, double *values);
 int cavs__set_metrics(struct cavs_session *s, int shards, int metrics, const double *values);
 

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* values.c - the numbers of parameters: where a session has them, and what a user, or a checkpoint,
- * reads and writes of them. */
-#include <stdlib.h>
+/* values.c - the numbers of parameters: where a session has them, and what a user reads and writes
+ * of them. */
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/run/window.h"
 
-static struct cavs__store_entry *stored_as(const struct cavs_session *s, const struct cavs_param *p)
-{
-    return s->optimizer.stored[cavs__stored(p)->number];
-}
-
 static struct cavs__tensor *param_tensor(const struct cavs_session *s, const struct cavs_param *p)
 {
-    return &stored_as(s, p)->value;
+    return &cavs__stored_as(s, p)->value;
 }
 
 /* Writes the copies of the numbers that are in w. */
@@ -22,7 +16,7 @@ static void write_copies(struct cavs_session *s, const struct cavs_param *p,
                          const struct cavs__param_window *w)
 {
     for (int l = 0; l < CAVS__LAYOUTS; l++) {
-        struct cavs__tensor *t = &stored_as(s, p)->copies[l];
+        struct cavs__tensor *t = &cavs__stored_as(s, p)->copies[l];
         struct cavs__copy copy = {.layout = (enum cavs__layout)l};
 
         if (!cavs__is_there(t))
@@ -49,7 +43,7 @@ static int take_copy(struct cavs_session *s, const struct cavs_param *p, enum ca
                      bool *made)
 {
     int number = s->plan->copies[p->number][layout], rc = CAVS_OK;
-    struct cavs__store_entry *x = stored_as(s, p);
+    struct cavs__store_entry *x = cavs__stored_as(s, p);
     struct cavs__tensor *t = &x->copies[layout];
 
     if (number < 0)
@@ -76,7 +70,7 @@ static int take_copies(struct cavs_session *s, const struct cavs_param *p)
 
     for (int l = 0; l < CAVS__LAYOUTS && !rc; l++)
         rc = take_copy(s, p, (enum cavs__layout)l, &made);
-    if (made && stored_as(s, p)->filled) {
+    if (made && cavs__stored_as(s, p)->filled) {
         struct cavs__param_window w = cavs__open_window(param_tensor(s, p), 0, p, STARPU_R);
 
         write_copies(s, p, &w);
@@ -147,15 +141,15 @@ int cavs__create_params(struct cavs_session *s)
             rc = take_param(s, m->params[i]);
     }
     for (int i = 0; i < m->nparams && !rc; i++) {
-        if (!stored_as(s, m->params[i])->filled)
+        if (!cavs__stored_as(s, m->params[i])->filled)
             init_param(s, m->params[i]);
     }
     for (int i = 0; i < m->nparams && !rc; i++)
-        stored_as(s, m->params[i])->filled = true;
+        cavs__stored_as(s, m->params[i])->filled = true;
     return rc;
 }
 
-/* ---- parameters and gradients for the user ---- */
+/* ---- for the user ---- */
 
 int cavs__check_param(const struct cavs_session *s, const struct cavs_param *p, const float *values)
 {
@@ -180,9 +174,7 @@ static void copy_out(struct cavs__tensor *t, const struct cavs_param *p, float *
     cavs__close_window(&w);
 }
 
-/* Notes that a call has given numbers to a parameter, so that ranks can compare what they were
- * given. */
-static void note_given(struct cavs_session *s, const struct cavs_param *p, const float *values)
+void cavs__note_given(struct cavs_session *s, const struct cavs_param *p, const float *values)
 {
     cavs__exchange_given(s->optimizer.exchange, &p->number, sizeof p->number);
     cavs__exchange_given(s->optimizer.exchange, values,
@@ -218,80 +210,9 @@ int cavs_session_set_param(struct cavs_session *s, const struct cavs_param *p, c
 
     if (rc)
         return rc;
-    note_given(s, p, values);
+    cavs__note_given(s, p, values);
     w = copy_in(param_tensor(s, p), p, values);
     write_copies(s, p, &w);
     cavs__close_window(&w);
     return CAVS_OK;
-}
-
-/* ---- what the optimizer keeps ---- */
-
-bool cavs__shares_state(const struct cavs_session *s, const struct cavs_param *p)
-{
-    return s->optimizer.exchange && s->optimizer.exchange->shares_of[cavs__stored(p)->number] > 0;
-}
-
-int cavs__states_of(const struct cavs_session *s, const struct cavs_param *p)
-{
-    int n = 0;
-
-    if (cavs__shares_state(s, p))
-        return cavs__rules[s->optimizer.rule.rule].states;
-    while (n < 2 && cavs__is_there(&stored_as(s, p)->state[n]))
-        n++;
-    return n;
-}
-
-static bool has_state(const struct cavs_session *s, const struct cavs_param *p)
-{
-    return !s->optimizer.exchange || cavs__owns(s->optimizer.exchange, cavs__stored(p));
-}
-
-/* Finds the i-th range of rows of which this rank has the states.  false: there are not so many. */
-static bool next_own(const struct cavs_session *s, const struct cavs_param *p, int i, int *first,
-                     int *end)
-{
-    const struct cavs__share *own = cavs__shares_state(s, p)
-                                        ? cavs__own_share(s->optimizer.exchange, cavs__stored(p), i)
-                                        : NULL;
-
-    *first = own ? own->first : 0;
-    *end = own ? own->first + own->rows : p->rows;
-    return own || (i == 0 && !cavs__shares_state(s, p));
-}
-
-/* Copies a state of the rows that this rank has to `out`, or from `in`, which have all rows. */
-static int move_state(struct cavs_session *s, const struct cavs_param *p, int k, float *out,
-                      const float *in)
-{
-    size_t cols = (size_t)p->cols;
-    struct cavs__param_window w;
-
-    if (!has_state(s, p))
-        return CAVS_OK;
-    w = cavs__open_window(&stored_as(s, p)->state[k], 0, p, in ? STARPU_RW : STARPU_R);
-    for (int i = 0, r, end; next_own(s, p, i, &r, &end); i++) {
-        for (; r < end; r++) {
-            float *row = w.p + (r - stored_as(s, p)->states_from) * w.tensor->ld;
-            size_t at = (size_t)r * cols;
-
-            memcpy(in ? row : out + at, in ? in + at : row, cols * sizeof *row);
-        }
-    }
-    cavs__close_window(&w);
-    return CAVS_OK;
-}
-
-/* Rows that other ranks have are zeros here. */
-int cavs__get_state(struct cavs_session *s, const struct cavs_param *p, int k, float *values)
-{
-    memset(values, 0, (size_t)p->rows * (size_t)p->cols * sizeof *values);
-    return move_state(s, p, k, values, NULL);
-}
-
-int cavs__set_state(struct cavs_session *s, const struct cavs_param *p, int k, const float *values)
-{
-    note_given(s, p, values);
-    return move_state(s, p, k, NULL, values);
 }

@@ -16,6 +16,12 @@ struct cavs__param_window {
     int chunk;
 };
 
+static inline struct cavs__store_entry *cavs__stored_as(const struct cavs_session *s,
+                                                        const struct cavs_param *p)
+{
+    return s->optimizer.stored[cavs__stored(p)->number];
+}
+
 static inline struct cavs__param_window cavs__open_window(struct cavs__tensor *t, int chunk,
                                                           const struct cavs_param *p,
                                                           enum starpu_data_access_mode mode)
@@ -34,6 +40,9 @@ static inline void cavs__close_window(const struct cavs__param_window *w)
 /* values.c: CAVS_EINVAL, reported, if the session has no such parameter, or there are no values. */
 int cavs__check_param(const struct cavs_session *s, const struct cavs_param *p,
                       const float *values);
+/* Notes that a call has given these numbers to a parameter, so that ranks can compare what they
+ * were given. */
+void cavs__note_given(struct cavs_session *s, const struct cavs_param *p, const float *values);
 /* initial_values.c: writes the first numbers of a parameter, ld apart from row to row. */
 void cavs__draw_initial(const struct cavs_param *p, uint64_t seed, float *values, ptrdiff_t ld);
 
