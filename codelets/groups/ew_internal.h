@@ -3,7 +3,7 @@
  * ew_internal.h - what the files behind elementwise.h share.
  *
  *     elementwise.c   the table of operators
- *     ew_program.c    a group's life, batches of groups
+ *     ew_program.c    a group's life, batches of groups      ew_spec.c    its description
  *     ew_interpret.c  runs a group strip by strip     ew_plan.c    what is where then
  *                                                     ew_loops.c   one vector loop an expression
  *     ew_reference.c  runs a group in double
@@ -78,6 +78,16 @@ static inline int cavs__ew_over(const struct cavs__ew_spec *spec, int k)
 {
     return spec->over ? spec->over[k] : -1;
 }
+
+/* Copies a description into memory of its own: 0, or -1 when out of memory.  What there is of it
+ * has to be freed in both cases. */
+int cavs__ew_copy_spec(struct cavs__ew_spec *to, const struct cavs__ew_spec *from);
+void cavs__ew_free_spec(struct cavs__ew_spec *spec);
+/* Is each value computed from inputs and from those before it?  And may all outputs lie where they
+ * shall? */
+bool cavs__ew_well_formed(const struct cavs__ew_spec *spec);
+uint64_t cavs__ew_hash_spec(const struct cavs__ew_spec *s);
+bool cavs__ew_same_spec(const struct cavs__ew_spec *a, const struct cavs__ew_spec *b);
 
 /* 0, or -1 when out of memory. */
 int cavs__ew_plan_make(struct cavs__ew_plan *plan, const struct cavs__ew_spec *spec);

@@ -7,7 +7,6 @@
 
 #include "codelets/kernels/kernel_table.h"
 #include "codelets/groups/ew_internal.h"
-#include "core/base/hash.h"
 #include "core/base/notice.h"
 
 /* The batch that this thread has begun.  Its programs run interpreted until the batch ends. */
@@ -16,105 +15,11 @@ static _Thread_local struct {
     struct cavs__ew_program *first;
 } batch;
 
-/* ---- the copy of a description ---- */
-
-static void *copy(const void *from, int n, size_t size)
-{
-    void *to = malloc((size_t)n * size + 1);
-
-    if (to && n > 0)
-        memcpy(to, from, (size_t)n * size);
-    return to;
-}
-
-static int copy_spec(struct cavs__ew_spec *to, const struct cavs__ew_spec *from)
-{
-    *to = *from;
-    to->scalar = copy(from->scalar, from->ninputs, sizeof *from->scalar);
-    to->nodes = copy(from->nodes, from->nnodes, sizeof *from->nodes);
-    to->outputs = copy(from->outputs, from->noutputs, sizeof *from->outputs);
-    to->over = from->over ? copy(from->over, from->noutputs, sizeof *from->over) : NULL;
-    return to->scalar && to->nodes && to->outputs && !from->over == !to->over ? 0 : -1;
-}
-
-static void free_spec(struct cavs__ew_spec *spec)
-{
-    free((void *)spec->scalar);
-    free((void *)spec->nodes);
-    free((void *)spec->outputs);
-    free((void *)spec->over);
-}
-
-/* A number is read before it is written over, if its vector is taken once, and nobody copies it. */
-static bool lies_well(const struct cavs__ew_spec *spec)
-{
-    for (int k = 0; k < spec->noutputs; k++) {
-        int input = cavs__ew_over(spec, k);
-
-        if (input >= 0 && (input >= spec->ninputs || spec->scalar[input] || spec->outputs[k] < 0 ||
-                           spec->width % CAVS__EW_VECTOR))
-            return false;
-        for (int i = 0; i < spec->noutputs && input >= 0; i++)
-            if (spec->outputs[i] == ~input || (i != k && cavs__ew_over(spec, i) == input))
-                return false;
-    }
-    return true;
-}
-
-/* Values are computed in the order of the nodes. */
-static bool well_formed(const struct cavs__ew_spec *spec)
-{
-    if (spec->width < 1)
-        return false;
-    for (int j = 0; j < spec->nnodes; j++) {
-        const struct cavs__ew_node *node = &spec->nodes[j];
-        int n = node->op < 0 ? 0 : (int)strlen(cavs__ew_operands(node->op, node->which));
-
-        for (int i = 0; i < n; i++)
-            if (node->in[i] >= j || ~node->in[i] >= spec->ninputs)
-                return false;
-    }
-    for (int k = 0; k < spec->noutputs; k++)
-        if (spec->outputs[k] >= spec->nnodes || ~spec->outputs[k] >= spec->ninputs)
-            return false;
-    return lies_well(spec);
-}
-
 /* ---- compiling ---- */
-
-static uint64_t hash_spec(const struct cavs__ew_spec *s)
-{
-    uint64_t h = cavs__hash(CAVS__HASH_START, &s->width, sizeof s->width);
-
-    h = cavs__hash(h, s->scalar, (size_t)s->ninputs * sizeof *s->scalar);
-    h = cavs__hash(h, s->nodes, (size_t)s->nnodes * sizeof *s->nodes);
-    if (s->over)
-        h = cavs__hash(h, s->over, (size_t)s->noutputs * sizeof *s->over);
-    return cavs__hash(h, s->outputs, (size_t)s->noutputs * sizeof *s->outputs);
-}
-
-static bool same(const void *a, const void *b, int n, size_t size)
-{
-    return n == 0 || memcmp(a, b, (size_t)n * size) == 0;
-}
-
-static bool same_over(const struct cavs__ew_spec *a, const struct cavs__ew_spec *b)
-{
-    for (int k = 0; k < a->noutputs; k++)
-        if (cavs__ew_over(a, k) != cavs__ew_over(b, k))
-            return false;
-    return true;
-}
 
 static bool same_group(const struct cavs__ew_program *p, const struct cavs__ew_program *q)
 {
-    const struct cavs__ew_spec *a = &p->spec, *b = &q->spec;
-
-    return p->hash == q->hash && a->width == b->width && a->ninputs == b->ninputs &&
-           a->nnodes == b->nnodes && a->noutputs == b->noutputs &&
-           same(a->scalar, b->scalar, a->ninputs, sizeof *a->scalar) &&
-           same(a->nodes, b->nodes, a->nnodes, sizeof *a->nodes) &&
-           same(a->outputs, b->outputs, a->noutputs, sizeof *a->outputs) && same_over(a, b);
+    return p->hash == q->hash && cavs__ew_same_spec(&p->spec, &q->spec);
 }
 
 /* Equal groups, such as the pieces of one that was cut, share a function. */
@@ -253,16 +158,16 @@ struct cavs__ew_program *cavs__ew_program_create(const struct cavs__ew_spec *spe
 {
     struct cavs__ew_program *p;
 
-    assert(well_formed(spec));
+    assert(cavs__ew_well_formed(spec));
     p = spec->ninputs + spec->nnodes <= CAVS__EW_MAX_VALUES ? calloc(1, sizeof *p) : NULL;
     if (!p)
         return NULL;
-    if (copy_spec(&p->spec, spec) || cavs__ew_plan_make(&p->plan, &p->spec)) {
-        free_spec(&p->spec);
+    if (cavs__ew_copy_spec(&p->spec, spec) || cavs__ew_plan_make(&p->plan, &p->spec)) {
+        cavs__ew_free_spec(&p->spec);
         free(p);
         return NULL;
     }
-    p->hash = hash_spec(&p->spec);
+    p->hash = cavs__ew_hash_spec(&p->spec);
     if (!wants_compiler(mode))
         return p;
     if (batch.depth > 0)
@@ -279,7 +184,7 @@ void cavs__ew_program_destroy(struct cavs__ew_program *p)
     remove_from_batch(p);
     cavs__ew_library_close(p->library);
     cavs__ew_plan_free(&p->plan);
-    free_spec(&p->spec);
+    cavs__ew_free_spec(&p->spec);
     free(p);
 }
 

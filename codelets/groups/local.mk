@@ -17,6 +17,7 @@ libcavs_la_SOURCES += \
 	codelets/groups/ew_plan.c \
 	codelets/groups/ew_process.c \
 	codelets/groups/ew_program.c \
-	codelets/groups/ew_reference.c
+	codelets/groups/ew_reference.c \
+	codelets/groups/ew_spec.c
 libkernels_la_SOURCES += \
 	codelets/groups/ew_loops.c
