@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dyn_spinn.h - SPINN (Bowman et al. 2016): a network that reads a sentence word by word, decides
- * by
- * itself when the two topmost pieces of its stack are one phrase, and is a Tree-LSTM over the tree
- * that it makes in that way.  Which vertices there are depends on what was computed of those
- * before:
- * no graph could be given beforehand.
+ * by itself when the two topmost pieces of its stack are one phrase, and is a Tree-LSTM over the
+ * tree that it makes in that way.  Which vertices there are depends on what was computed of those
+ * before: no graph could be given beforehand.
  *
  * A piece has a state [c; h].  x is the embedding of a word, s() the logistic function:
  *
@@ -17,11 +15,9 @@
  *     label    h W_class + b_class
  *
  * In training a sentence is read along its own tree, or, with probability --explore, the way that
- * the
- * network takes; a move is right if it makes a phrase of that tree where it can.  Labels are
- * compared
- * for all phrases of it, and at the end for the whole.  Where nothing is trained the network always
- * goes its own way.  All sentences of a batch advance together, a move at a time.
+ * the network takes; a move is right if it makes a phrase of that tree where it can.  Labels are
+ * compared for all phrases of it, and at the end for the whole.  Where nothing is trained the
+ * network always goes its own way.  All sentences of a batch advance together, a move at a time.
  */
 #ifndef CAVS_APPS_DYN_SPINN_H
 #define CAVS_APPS_DYN_SPINN_H

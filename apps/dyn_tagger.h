@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dyn_tagger.h - the bidirectional LSTM of tagger.h as ordinary code, recorded on a tape:
- * parameters,
- * options, files and losses are those of bilstm_tagger and bilstm_char_tagger.
+ * parameters, options, files and losses are those of bilstm_tagger and bilstm_char_tagger.
  *
  * A sentence is two loops over its words, which may be empty or as long as they like; a rare word,
  * if they are spelt, is two loops over its characters in the middle of that.

@@ -7,8 +7,7 @@
  *
  * records the first trees of a treebank, K at a time, and prints as JSON how many V_t there are by
  * each policy.  A vertex is a lookup and tanh at leaves, and concat, product and tanh above; each
- * has
- * a product and a loss of its own.
+ * has a product and a loss of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_trace.c - the summary of a trace, on a small one made by hand (tests/data/mini-trace):
- * eight tasks on two workers,
- * times in whole milliseconds, so that every number below can be checked with a pencil.
+ * test_trace.c - the summary of a trace, on a small one made by hand (tests/data/mini-trace): eight
+ * tasks on two workers, times in whole milliseconds, so that every number below can be checked with
+ * a pencil.
  *
  *     ms        1   2   3   4   5   6   7   8   9   10  11  12  13  14  15
  *     CPU 0     eager...chain.......    chain...    gradient..update (12.5)

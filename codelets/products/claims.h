@@ -78,8 +78,7 @@ struct cavs__panel_product {
 
 /* Up to CAVS__CLAIMED_PRODUCTS, one at least, none of which touches what another one writes, as
  * gemm_panels() of the provider in use, or gemm() of that of bfloat16 products, makes them; by all
- * claimants, where this thread has opened
- * its work and what is multiplied by is large. */
+ * claimants, where this thread has opened its work and what is multiplied by is large. */
 void cavs__claimed_products(int n, const struct cavs__panel_product *p);
 
 /* ---- claimed_gradient.c ---- */
