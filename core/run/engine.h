@@ -136,7 +136,7 @@ struct cavs__engine {
     starpu_data_handle_t scratch; /* a block for each worker */
     size_t scratch_floats;
     bool devices; /* tasks may run on devices: then scratch is for these, too */
-    int nslots;   /* batches in flight: one more with ranks, where their preparing may be late */
+    int nslots;   /* batches in flight: one more with ranks or tapes, whose preparing may be late */
     struct cavs__slot slots[CAVS__SLOTS];
     struct cavs__join join;
     struct cavs__helped *helped; /* [shards] of the batch, by helpers.c; NULL: nobody helps */

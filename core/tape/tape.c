@@ -41,6 +41,10 @@ static int create_parts(struct cavs_tape *t)
         rc = cavs__order_init(&t->order, (int)n, t->options.policy);
     if (!rc)
         rc = cavs__collecting_init(&t->collecting, (int)n);
+    /* Recording has the cores of workers now and then, so the thread that records is to be further
+     * ahead.  Homes are timed with a single batch in flight beside the one that is prepared. */
+    if (!s->engine.homes)
+        s->engine.nslots = CAVS__SLOTS;
     t->shards = calloc(n, sizeof *t->shards);
     t->fresh = calloc(n, sizeof *t->fresh);
     if (!rc && (!t->shards || !t->fresh))
