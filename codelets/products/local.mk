@@ -26,6 +26,7 @@ libcavs_la_SOURCES += \
 	codelets/products/gemm_reference.c \
 	codelets/products/gemm_tile.h \
 	codelets/products/gemm_tiled.c \
+	codelets/products/gemm_turned.h \
 	codelets/products/panels.h \
 	codelets/products/simd.h
 libkernels_la_SOURCES += \
