@@ -13,6 +13,8 @@
 #ifndef CAVS_CODELETS_PRODUCTS_SIMD_H
 #define CAVS_CODELETS_PRODUCTS_SIMD_H
 
+#include <limits.h> /* any header of the C library says by __GLIBC__ whose it is */
+
 #if defined __x86_64__ && defined __GLIBC__ && defined __GNUC__ && !defined __clang__ && \
     __GNUC__ >= 12 && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define CAVS__CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
