@@ -124,9 +124,9 @@ enum cavs__graph_fault cavs__graph_check(const struct cavs__graph *g, int32_t *w
                                          int32_t *vertex, int32_t *child);
 
 /* Cuts n samples into `shards` >= 1 parts of about equal work, or in the proportions of
-  * share[part] >= 0 if that is not NULL (first the long ones, together; ties by number, so the
-  * result depends on the arguments only).  shard[i] gets the part of sample i.  0, or -1 when out
-  * of memory. *scratch starts as {0} and is reused; it only grows. */
+ * share[part] >= 0 if that is not NULL (first the long ones, together; ties by number, so the
+ * result depends on the arguments only).  shard[i] gets the part of sample i.  0, or -1 when out
+ * of memory. *scratch starts as {0} and is reused; it only grows. */
 struct cavs__shard_scratch {
     void *p;
     size_t cap;

@@ -76,9 +76,9 @@ struct program {
      * becomes a->data[set]. NULL: prepare() has made all sets. */
     int (*fill)(struct app *a, enum app_set set, struct cavs_data *d);
     /* In place of fill(), for a program that records its networks on a tape (cavs.h): prepare()
-      * says by app_record_set() which samples there are, and this records some of them on a->tape,
-      * and asks it for values where it wants to look at them.  The frame begins and finishes the
-      * recording, for training or for evaluation. */
+     * says by app_record_set() which samples there are, and this records some of them on a->tape,
+     * and asks it for values where it wants to look at them.  The frame begins and finishes the
+     * recording, for training or for evaluation. */
     int (*record)(struct app *a, enum app_set set, const int *samples, int n);
     /* A program whose models have the same parameters and options: --init takes its files, too.
      * May be NULL. */
@@ -113,9 +113,9 @@ struct program {
     int (*at_end)(struct app *a);
 
     /* Predicts what is next in a->predictions.in, at most `most` samples, and writes the results
-      * to a->predictions.out.  d is empty, for these samples; NULL if networks are recorded.
-      * Returns how many there were, 0 at the end, or a negative code.  NULL: the program predicts
-      * nothing, and has no option --predict. */
+     * to a->predictions.out.  d is empty, for these samples; NULL if networks are recorded.
+     * Returns how many there were, 0 at the end, or a negative code.  NULL: the program predicts
+     * nothing, and has no option --predict. */
     int (*predict)(struct app *a, struct cavs_data *d, int most);
 };
 

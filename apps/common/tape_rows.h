@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tape_rows.h - values of recorded symbols that a program wants to look at, all of one width, in
-  * one array. */
+ * one array. */
 #ifndef CAVS_APPS_TAPE_ROWS_H
 #define CAVS_APPS_TAPE_ROWS_H
 
