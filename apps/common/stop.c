@@ -19,6 +19,15 @@ static int agreed;
 /* The program's name until it has something to keep. */
 static const char *volatile preparing;
 
+static const char *name_of(int signal_number)
+{
+    int i = 0;
+
+    while (signals[i].number && signals[i].number != signal_number)
+        i++;
+    return signals[i].name;
+}
+
 /* In a signal handler nothing but write() may speak. */
 static void say(const char *text)
 {
@@ -29,13 +38,9 @@ static void say(const char *text)
 
 static void end_at_once(int signal_number)
 {
-    int i = 0;
-
-    while (signals[i].number && signals[i].number != signal_number)
-        i++;
     say(preparing);
     say(": stopped by ");
-    say(signals[i].name);
+    say(name_of(signal_number));
     say(", before the first batch\n");
     _exit(128 + signal_number);
 }
@@ -100,9 +105,5 @@ int stop_signal(void)
 
 const char *stop_signal_name(void)
 {
-    int i = 0;
-
-    while (signals[i].number && signals[i].number != stop_signal())
-        i++;
-    return signals[i].name;
+    return name_of(stop_signal());
 }
