@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/option_table.h"
 #include "apps/common/progress.h"
 #include "codelets/device/device.h"
 #include "codelets/device/sequences.h"

@@ -46,14 +46,17 @@ perf_device_peak_LDADD = libapp.la libcavs-static.la $(CAVS_LIBS)
 noinst_PROGRAMS += perf/core_to_core
 perf_core_to_core_LDADD = -lpthread
 
-# A scheduling policy of our own, which StarPU loads; built by name: make perf/policy_steal.la
+# A scheduling policy of our own, which StarPU loads; built by name (make perf/policy_steal.la) and by `make check`
 EXTRA_LTLIBRARIES = perf/policy_steal.la
 perf_policy_steal_la_SOURCES = perf/policy_steal.c
 perf_policy_steal_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
-# These need internal functions, so they are built by name only: make perf/bench_gemm
-EXTRA_PROGRAMS += perf/bench_gemm perf/bench_elementwise perf/bench_schedule perf/bench_bf16 \
-	perf/device_kernels
+# These need internal functions, and are not built until asked for (make perf/bench_gemm) or by `make check`, so that
+# none is left behind when the library changes.
+benches = perf/bench_gemm perf/bench_elementwise perf/bench_schedule perf/bench_bf16 perf/device_kernels
+EXTRA_PROGRAMS += $(benches)
+check_DATA += $(benches) perf/policy_steal.la
+CLEANFILES += $(benches)
 perf_bench_bf16_SOURCES = perf/bench_bf16.c perf/bench_products.c perf/bench_products.h
 perf_bench_bf16_LDADD = libcavs-static.la $(CAVS_LIBS)
 perf_bench_gemm_SOURCES = perf/bench_gemm.c perf/bench_products.c perf/bench_products.h
