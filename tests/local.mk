@@ -120,6 +120,9 @@ check_PROGRAMS += tests/test_wide tests/test_update_pieces tests/test_made_gradi
 # what the documents tell to add; in check-long it is built and tested, too
 dist_check_SCRIPTS += tests/test_adding_documents.t
 
+# that kernels are compiled for all the processors that they are meant for
+dist_check_SCRIPTS += tests/test_clones.t
+
 EXTRA_DIST += tests/starpu-1.3.names
 dist_check_SCRIPTS += tests/test_exports.t tests/test_model_files.t tests/test_best_model.t tests/test_stopping.t tests/test_predict.t
 
