@@ -3,9 +3,9 @@
  * @file
  * Recurrent cells, ready-made: LSTM, GRU, and their chains in one or both directions.
  *
- * This is ordinary code on cavs.h (core/declare/cells.c includes nothing else): whoever wants
- * another cell can copy it.  The conventions are those of cavs.h; the calls that build symbols are
- * macros that note where they were called.
+ * This is ordinary code on cavs.h (core/declare/cells.c includes nothing else of the library):
+ * whoever wants another cell can copy it.  The conventions are those of cavs.h; the calls that
+ * build symbols are macros that note where they were called.
  *
  *     struct cavs_cell lstm = cavs_lstm_cell(m, "lstm", embed, hidden);
  *     struct cavs_function *f = cavs_function_create(lstm.stage, "word");
